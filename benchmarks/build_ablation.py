@@ -1,0 +1,68 @@
+"""Compiles the benchmark's kernels once with every optimisation, and once without each, for `benchmarks.ablation`.
+
+python -m benchmarks.build_ablation FOLDER [--arch sm_90]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import click
+
+from cuda_kernels.build_all import case_arguments
+from cuda_kernels.suite import by_name
+from enzyme_driver import cli
+from enzyme_driver.optimisations import OPTIMISATIONS
+
+NONE = "none"
+"""The folder in which nothing is left out."""
+
+ARTIFACTS = (
+    "elementwise-elementwise",
+    "heat3d-heat3d",
+    "recurrence-logistic",
+    "matmul_tiled-matmul",
+    "nbody_tiles-potential",
+    "block_sum-sum_of_squares",
+    "xs_lookup-xs_lookup-union_energy-const-density-const",
+    "multipole_lookup-multipole_lookup-windows-const-radius-const-density-const",
+    "lbm_d3q19-collide_and_stream",
+    "hydro_eos-update_elements",
+    "dg_volume-volume_rhs-geometry-const-derivative-const",
+)
+
+
+def commands(folder: Path, arch: str) -> dict[str, list[str]]:
+    """The command lines of `adgen`, by what each makes."""
+    cases = by_name()
+    made = {}
+    for disabled in (NONE, *OPTIMISATIONS):
+        left_out = [] if disabled == NONE else ["--disable", disabled]
+        for name in ARTIFACTS:
+            given = case_arguments(cases[name], folder / disabled, arch)
+            made[f"{name} without {disabled}"] = [*_gpu_only(given), *left_out]
+    return made
+
+
+def _gpu_only(arguments: list[str]) -> list[str]:
+    host = arguments.index("openmp") if "openmp" in arguments else 0
+    return [*arguments[: host - 1], *arguments[host + 1 :]] if host else arguments
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--arch", default="sm_90")
+    options = parser.parse_args()
+    every = commands(options.folder, options.arch)
+    failed = [name for name, command in every.items() if cli.run(command)]
+    click.echo(f"{len(every) - len(failed)} of {len(every)} compiled", err=True)
+    for name in failed:
+        click.echo(f"not compiled: {name}", err=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Every thread for itself: elementwise, a stencil, a recurrence."""
+
+from __future__ import annotations
+
+from benchmarks.case import Args, Case, Floor, uniform
+
+_LENGTH, _SIDE, _THREADS = 1 << 24, 512, 1 << 18
+
+
+def _heat_args() -> Args:
+    arrays = {name: uniform(_SIDE, _SIDE, _SIDE) for name in ("u", "k", "v")}
+    return {**arrays, "nx": _SIDE, "ny": _SIDE, "nz": _SIDE, "dt": 0.1}
+
+
+def _recurrence(steps: int, at_most: float) -> Case:
+    return Case(
+        "recurrence",
+        "recurrence-logistic",
+        f"2^18 threads, {steps} steps, float",
+        lambda: {
+            **{name: uniform(_THREADS) for name in ("x0", "rate", "out")},
+            "n": _THREADS,
+            "steps": steps,
+        },
+        _THREADS // 256,
+        256,
+        at_most,
+        Floor(bytes=12 * _THREADS, flops=3.0 * _THREADS * steps),
+    )
+
+
+CASES = (
+    Case(
+        "elementwise",
+        "elementwise-elementwise",
+        "2^24 float",
+        lambda: {**{name: uniform(_LENGTH) for name in "xwy"}, "n": _LENGTH},
+        _LENGTH // 256,
+        256,
+        2.0,
+        Floor(bytes=12 * _LENGTH),
+    ),
+    Case(
+        "heat stencil",
+        "heat3d-heat3d",
+        "512^3 float",
+        _heat_args,
+        (_SIDE // 32, _SIDE // 4, _SIDE // 2),
+        (32, 4, 2),
+        3.5,
+        Floor(bytes=12 * _SIDE**3),
+    ),
+    _recurrence(10, 2.0),
+    _recurrence(100, 3.5),
+    _recurrence(1000, 3.5),
+)

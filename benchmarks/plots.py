@@ -1,0 +1,100 @@
+"""The plots of the report, as SVG."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from benchmarks.report import Compared
+
+KEPT, MISSED = "#1f5fa8", "#c8553d"
+COLOURS = ("#1f5fa8", "#c8553d", "#4c9a6a", "#8a6bb1", "#c79a2b", "#5b6770")
+Row = dict[str, Any]
+
+mpl.rcParams.update({"svg.hashsalt": "adgen", "svg.fonttype": "none", "font.size": 9})
+
+
+def ratios(rows: Sequence[Row]) -> Markup:
+    """Gradient over primal, a bar a case, with a mark at what was wanted."""
+    if not rows:
+        return Markup()
+    figure, axis = plt.subplots(figsize=(8, 0.8 + 0.32 * len(rows)), layout="constrained")
+    places = range(len(rows))
+    kept = [row["ratio"] <= row["at_most"] for row in rows]
+    axis.barh(places, [row["ratio"] for row in rows], color=[KEPT if each else MISSED for each in kept], height=0.6)
+    axis.plot([row["at_most"] for row in rows], places, "k|", ms=12, label="at most")
+    axis.set_yticks(places, [f"{row['case']}, {row['size']}" for row in rows])
+    axis.invert_yaxis()
+    axis.set_xscale("log")
+    axis.set_xlim(left=0.8)
+    axis.set_xlabel("gradient time / primal time")
+    axis.legend(frameon=False)
+    return _svg(figure)
+
+
+def libraries(cases: Sequence[Compared]) -> Markup:
+    """The gradient's time by library, a group of bars a case."""
+    if not cases:
+        return Markup()
+    names = list(dict.fromkeys(name for case in cases for name in case.times))
+    figure, axis = plt.subplots(figsize=(8, 0.8 + 0.5 * len(cases)), layout="constrained")
+    height = 0.8 / len(names)
+    for number, name in enumerate(names):
+        shown = [(place, case.times[name]) for place, case in enumerate(cases) if name in case.times]
+        places = [place + height * (number - (len(names) - 1) / 2) for place, _ in shown]
+        axis.barh(places, [row["gradient_ms"] for _, row in shown], height, color=COLOURS[number], label=name)
+    axis.set_yticks(range(len(cases)), [f"{case.case}, {case.size}" for case in cases])
+    axis.invert_yaxis()
+    axis.set_xscale("log")
+    axis.set_xlabel("gradient, ms")
+    axis.legend(frameon=False)
+    return _svg(figure)
+
+
+def scaling(rows: Iterable[Row], axis: str, label: str) -> Markup:
+    """Times and ratios against the rows' `value`, a colour a case; solid: gradient, dashed: primal."""
+    shown: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["axis"] == axis:
+            shown.setdefault(row["case"], []).append(row)
+    if not shown:
+        return Markup()
+    figure, (times, over) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    for colour, (case, found) in zip(COLOURS, shown.items(), strict=False):
+        points = sorted(found, key=lambda row: float(row["value"]))
+        values = [row["value"] for row in points]
+        times.plot(values, [row["gradient_ms"] for row in points], "o-", ms=3, color=colour, label=case)
+        times.plot(values, [row["primal_ms"] for row in points], "o--", ms=3, color=colour)
+        over.plot(values, [row["ratio"] for row in points], "o-", ms=3, color=colour, label=case)
+    _finish(times, label, "ms (solid: gradient, dashed: primal)")
+    _finish(over, label, "gradient / primal")
+    times.set_yscale("log")
+    over.set_ylim(bottom=0)
+    over.legend(frameon=False)
+    return _svg(figure)
+
+
+def _finish(axis: Axes, along: str, up: str) -> None:
+    axis.set_xscale("log")
+    axis.set_xlabel(along)
+    axis.set_ylabel(up)
+    axis.grid(alpha=0.25)
+
+
+def _svg(figure: Figure) -> Markup:
+    """The drawing as an element of a page, without the head of a file."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    return Markup(text.getvalue()[text.getvalue().index("<svg") :])  # noqa: S704, drawn here

@@ -1,0 +1,1 @@
+"""Our own kernels, written in many people's styles, with what is needed to check their gradients."""

@@ -1,0 +1,67 @@
+"""Compiles every kernel of the collection and every example into a folder, for both targets where possible.
+
+    python -m cuda_kernels.build_all FOLDER
+
+What is made there runs on a machine without any compiler: see gpu_check.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import click
+
+from cuda_kernels.case import FOLDER, Case
+from cuda_kernels.suite import CASES
+from enzyme_driver import cli
+
+EXAMPLES = FOLDER.parent / "examples"
+
+
+def case_arguments(case: Case, folder: Path, arch: str) -> list[str]:
+    """The command line of `adgen` for a case."""
+    activity = [text for name, kind in case.activity.items() for text in ("--activity", f"{name}={kind}")]
+    built = ["-o", str(folder / "kernels" / case.name)]
+    return [
+        "compile",
+        str(case.path),
+        "-k",
+        case.kernel,
+        "-t",
+        "openmp",
+        "-t",
+        "cuda",
+        "--arch",
+        arch,
+        *activity,
+        *built,
+    ]
+
+
+def example_arguments(source: Path, folder: Path, arch: str) -> list[str]:
+    targets = ["-t", "openmp", "-t", "cuda", "--arch", arch] if source.suffix == ".cu" else ["-t", "openmp"]
+    return ["compile", str(source), *targets, "-o", str(folder / "examples" / source.stem)]
+
+
+def examples() -> list[Path]:
+    return sorted([*EXAMPLES.glob("*/*.cu"), *EXAMPLES.glob("*/*.cpp")])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--arch", default="sm_90")
+    options = parser.parse_args()
+    commands = {case.name: case_arguments(case, options.folder, options.arch) for case in CASES}
+    commands |= {path.stem: example_arguments(path, options.folder, options.arch) for path in examples()}
+    failed = [name for name, command in commands.items() if cli.run(command)]
+    click.echo(f"{len(commands) - len(failed)} of {len(commands)} compiled", err=True)
+    for name in failed:
+        click.echo(f"not compiled: {name}", err=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

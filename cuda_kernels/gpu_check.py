@@ -1,0 +1,141 @@
+"""Runs the whole collection and the examples on a GPU, from artifacts that build_all.py made, and writes a JSON file.
+
+    python -m cuda_kernels.gpu_check FOLDER --output gpu.json
+
+Needs the artifacts, NumPy and CuPy, and no compiler. Every kernel's primal and gradient are compared with the reference
+(finite differences in float64), and the gradient with that of the host library on the same arguments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+import enzyme_driver as adgen
+from cuda_kernels.build_all import EXAMPLES
+from cuda_kernels.case import Case
+from cuda_kernels.check import difference, run_case, tolerance
+from cuda_kernels.places import Gpu, Host
+from cuda_kernels.suite import CASES
+
+SCRIPTS = {
+    "black_scholes": ["black_scholes/demo.py"],
+    "heat2d": ["heat2d/recover.py", "--target", "cuda"],
+    "nbody": ["nbody/forces.py", "--target", "cuda"],
+    "least_squares": ["least_squares/fit.py"],
+}
+
+
+@dataclass(frozen=True)
+class KernelResult:
+    """Errors of one case on the GPU, and how far its gradient is from the host library's; None where not run."""
+
+    name: str
+    tolerance: float
+    primal_error: float | None = None
+    gradient_error: float | None = None
+    host_gradient_error: float | None = None
+    host_difference: float | None = None
+    failure: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        needed = (self.primal_error, self.gradient_error)
+        found = [*needed, *(e for e in (self.host_gradient_error, self.host_difference) if e is not None)]
+        return self.failure is None and all(error is not None and error <= self.tolerance for error in found)
+
+
+@dataclass(frozen=True)
+class ExampleResult:
+    """How a script ended, with what it printed."""
+
+    name: str
+    status: int
+    seconds: float
+    output: str
+
+
+def check_kernel(case: Case, folder: Path, seed: int) -> KernelResult:
+    """The case on the GPU and on the host; a failure is a result, not the end."""
+    allowed = tolerance(case)
+    try:
+        loaded = adgen.load(folder, target="cuda")
+        device = run_case(next(iter(loaded)), case, Gpu(), seed)
+        host = run_case(next(iter(adgen.load(folder, target="openmp"))), case, Host(), seed)
+    except Exception as error:  # noqa: BLE001, the other kernels are to be run as well
+        return KernelResult(case.name, allowed, failure=f"{type(error).__name__}: {error}")
+    apart = difference(device.shadows, host.shadows)
+    return KernelResult(case.name, allowed, device.primal_error, device.gradient_error, host.gradient_error, apart)
+
+
+def run_example(name: str, folder: Path, plots: Path) -> ExampleResult:
+    script, *options = SCRIPTS[name]
+    command = [sys.executable, str(EXAMPLES / script), *options, "--artifact", str(folder)]
+    if name in {"black_scholes", "heat2d"}:
+        command += ["--plot", str(plots / f"{name}.png")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    start = time.perf_counter()
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    return ExampleResult(name, ended.returncode, time.perf_counter() - start, ended.stdout + ended.stderr)
+
+
+def about() -> dict[str, str]:
+    """Where and how this was run."""
+    import cupy
+
+    name = cupy.cuda.runtime.getDeviceProperties(0)["name"]
+    return {
+        "device": name.decode() if isinstance(name, bytes) else str(name),
+        "driver": driver_version(),
+        "python": platform.python_version(),
+        "cupy": importlib.metadata.version("cupy-cuda13x"),
+        "adgen": adgen.__version__,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": " ".join(["python -m cuda_kernels.gpu_check", *sys.argv[1:]]),
+    }
+
+
+def driver_version() -> str:
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return "unknown"
+    command = [tool, "--query-gpu=driver_version", "--format=csv,noheader"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", type=Path, help="what build_all.py wrote")
+    parser.add_argument("--output", type=Path, required=True, help="the JSON file to write")
+    parser.add_argument("--seed", type=int, default=secrets.randbits(31))
+    options = parser.parse_args()
+
+    kernels = [check_kernel(case, options.folder / "kernels" / case.name, options.seed) for case in CASES]
+    scripts = [run_example(name, options.folder / "examples" / name, options.output.parent) for name in SCRIPTS]
+    listed = [{**asdict(result), "ok": result.ok} for result in kernels]
+    written = {**about(), "seed": options.seed, "kernels": listed, "examples": [asdict(result) for result in scripts]}
+    options.output.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+
+    wrong = [f"{r.name}: {r.failure or r}" for r in kernels if not r.ok]
+    wrong += [f"{r.name}: status {r.status}\n{r.output}" for r in scripts if r.status]
+    click.echo(f"{len(kernels) + len(scripts) - len(wrong)} of {len(kernels) + len(scripts)} right")
+    for text in wrong:
+        click.echo(text)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""The arguments of `adgen check`: `x=uniform:f32:1024`, `n=1024`, `table=values.npy`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from enzyme_driver.cli.options import pairs
+from enzyme_driver.errors import UsageError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Maker = Callable[[np.random.Generator, tuple[int, ...], list[float]], Array]
+
+FORMS = """\b
+x=1024 or x=0.5 or x=true        a number
+x=FORM:DTYPE:SHAPE[:NUMBERS]     an array; DTYPE is f16, f32, f64, i8..i64, u8..u64 or bool, SHAPE is 1024 or 16x64
+    uniform[:LOW:HIGH]           random, by default between 0 and 1
+    normal[:MEAN:DEVIATION]      random, by default 0 and 1
+    zeros, ones, const:VALUE     all the same
+    arange[:START:STEP]          counting, by default 0, 1, 2, ...
+x=values.npy                     an array from a file of NumPy's
+"""
+
+_MOST_NUMBERS = {"uniform": 2, "normal": 2, "zeros": 0, "ones": 0, "const": 1, "arange": 2}
+_LETTERS = {"f": "float", "i": "int", "u": "uint"}
+
+
+def parse(texts: Iterable[str], seed: int) -> dict[str, object]:
+    """The arguments by name; equal seeds give equal arrays. Raises UsageError for a text that is not understood."""
+    random = np.random.default_rng(seed)
+    return {name: _value(name, text, random) for name, text in pairs("--arg", texts).items()}
+
+
+def _value(name: str, text: str, random: np.random.Generator) -> object:
+    if text.endswith(".npy"):
+        return _from_file(name, Path(text))
+    if text.partition(":")[0] in _MOST_NUMBERS:
+        return _array(name, text, random)
+    return _number(name, text)
+
+
+def _number(name: str, text: str) -> bool | int | float:
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise _wrong(name, text, "neither a number nor an array")
+
+
+def _from_file(name: str, path: Path) -> Array:
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as problem:
+        raise UsageError(f"--arg {name}: {path} cannot be read: {problem}", hint="write it with numpy.save") from None
+    return np.ascontiguousarray(loaded)
+
+
+def _array(name: str, text: str, random: np.random.Generator) -> Array:
+    form, *rest = text.split(":")
+    if len(rest) < 2 or len(rest) > 2 + _MOST_NUMBERS[form]:  # noqa: PLR2004  (dtype and shape)
+        raise _wrong(name, text, "not of the form FORM:DTYPE:SHAPE[:NUMBERS]")
+    try:
+        dtype, shape = _dtype(rest[0]), tuple(int(part) for part in rest[1].split("x"))
+        numbers = [float(number) for number in rest[2:]]
+        made = _make(form, random, shape, numbers)
+    except (ValueError, TypeError) as problem:
+        raise _wrong(name, text, f"not an array: {problem}") from None
+    return np.ascontiguousarray(made.astype(dtype))
+
+
+def _dtype(text: str) -> np.dtype[Any]:
+    """NumPy's name of a type, or `f32` for `float32`."""
+    short = text[:1] in _LETTERS and text[1:].isdigit()
+    return np.dtype(f"{_LETTERS[text[0]]}{text[1:]}" if short else text)
+
+
+def _make(form: str, random: np.random.Generator, shape: tuple[int, ...], numbers: list[float]) -> Array:
+    first, second = [*numbers, None, None][:2]
+    low, high = first or 0.0, 1.0 if second is None else second
+    if form == "uniform":
+        return random.uniform(low, high, shape)
+    if form == "normal":
+        return random.normal(low, high, shape)
+    if form == "arange":
+        return (low + high * np.arange(np.prod(shape))).reshape(shape)
+    if form == "const" and first is None:
+        raise ValueError("const needs its value")
+    return np.full(shape, {"zeros": 0.0, "ones": 1.0}.get(form, low))
+
+
+def _wrong(name: str, text: str, why: str) -> UsageError:
+    hint = f"write {name}=uniform:f32:1024, {name}=0.5 or {name}=values.npy"
+    return UsageError(f"--arg {name}={text} is {why}", hint=hint)

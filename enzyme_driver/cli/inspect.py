@@ -1,0 +1,41 @@
+"""`adgen inspect`: what is in an artifact, or would be in that of a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from enzyme_driver.artifact import Artifact
+from enzyme_driver.cli import describe, options, output
+from enzyme_driver.cli.subject import open_subject
+from enzyme_driver.errors import NameNotFoundError
+
+
+@click.command("inspect")
+@click.argument("what", metavar="ARTIFACT|FILE")
+@options.build
+@options.common
+def command(what: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
+    """Show the signatures, activities, binaries and refusals of an artifact, or of a file once it is compiled."""
+    made = open_subject(what, values)
+    _check_names(made, values["names"])
+    if as_json:
+        output.print_json(describe.as_data(made))
+        return
+    wanted = set(values["names"])
+    console = output.console()
+    console.print(f"{made.folder}: {made.manifest.source.name}, compiled by adgen {made.manifest.adgen}")
+    for entry in made.entries:
+        if not wanted or entry.signature.name in wanted:
+            console.print(describe.parameter_table(entry))
+    console.print(describe.binary_table(made))
+    for refusal in describe.refusals(made):
+        console.print(describe.refusal_text(*refusal))
+
+
+def _check_names(made: Artifact, names: tuple[str, ...]) -> None:
+    known = [entry.signature.name for entry in made.entries]
+    for name in names:
+        if name not in known:
+            raise NameNotFoundError(f"there is no kernel or function {name!r}", hint=f"there is {', '.join(known)}")

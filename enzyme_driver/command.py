@@ -1,0 +1,146 @@
+"""The only place that starts a process."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from enzyme_driver.errors import CompilerCrashError, ToolchainError
+from enzyme_driver.settings import with_environment
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A process that ended by itself; `seconds` is its wall time."""
+
+    argv: tuple[str, ...]
+    returncode: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        return self.returncode == 0
+
+
+class Runner(Protocol):
+    """What stages take to start processes: `run` below, or a fake in a test."""
+
+    def __call__(
+        self,
+        argv: Sequence[str | Path],
+        *,
+        timeout: float,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        log: Path | None = None,
+    ) -> Completed: ...
+
+
+def run(
+    argv: Sequence[str | Path],
+    *,
+    timeout: float,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    log: Path | None = None,
+) -> Completed:
+    """Run `argv` (no shell, no standard input) and wait at most `timeout` seconds for it.
+
+    `env` is added to this process's environment. A return code other than 0 is the caller's business; a signal or a
+    timeout is a CompilerCrashError, whose raw output is kept in `log` where that is given. A missing or
+    unusable executable is a ToolchainError.
+    """
+    words = tuple(str(word) for word in argv)
+    start = time.perf_counter()
+    process = _start(words, cwd, env)
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        output = _kill(process)
+        reason = f"{_tool(words)} did not end within {timeout:g} s and was stopped"
+        hint = "raise the limit with ADGEN_TIMEOUT (seconds), or make the file smaller"
+        raise CompilerCrashError(reason, hint=hint, log=_keep(log, words, output)) from None
+    except BaseException:
+        _kill(process)
+        raise
+    if process.returncode < 0:
+        reason = f"{_tool(words)} was ended by {_signal_name(-process.returncode)}{_last_words(stderr)}"
+        hint = f"repeat it by hand (ADGEN_KEEP=folder keeps its files): {in_shell(words, cwd=cwd, env=env)}"
+        raise CompilerCrashError(reason, hint=hint, log=_keep(log, words, stdout + stderr))
+    return Completed(words, process.returncode, stdout, stderr, time.perf_counter() - start)
+
+
+def in_shell(argv: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+    """The command as one line that repeats it in a shell."""
+    words = [*(f"{name}={shlex.quote(value)}" for name, value in (env or {}).items())]
+    words += [shlex.quote(str(word)) for word in argv]
+    line = " ".join(words)
+    return f"cd {shlex.quote(str(cwd))} && {line}" if cwd else line
+
+
+def _start(words: tuple[str, ...], cwd: Path | None, env: Mapping[str, str] | None) -> subprocess.Popen[str]:
+    """Start in a session of its own, so that all its children can be stopped with it."""
+    try:
+        return subprocess.Popen(  # noqa: S603  (argv is made by adgen, and there is no shell)
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=with_environment(env) if env else None,
+            start_new_session=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as problem:
+        reason = f"{words[0]} cannot be started: {problem.strerror or problem}"
+        raise ToolchainError(reason, hint="run `adgen doctor` to see which tools are found") from None
+
+
+def _kill(process: subprocess.Popen[str]) -> str:
+    """Kill the whole process group; what it had written so far."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        process.kill()
+    stdout, stderr = process.communicate()
+    return stdout + stderr
+
+
+def _tool(words: tuple[str, ...]) -> str:
+    return Path(words[0]).name
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_words(stderr: str) -> str:
+    """The line in which LLVM says why it gives up, if there is one."""
+    telling = ("Assertion", "LLVM ERROR", "UNREACHABLE")
+    lines = [line.strip() for line in stderr.splitlines() if any(word in line for word in telling)]
+    return f": {lines[0]}" if lines else ""
+
+
+def _keep(log: Path | None, words: tuple[str, ...], output: str) -> Path | None:
+    """Write the raw output down; a log that cannot be written must not hide the error that it is about."""
+    if log is None:
+        return None
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(f"$ {in_shell(words)}\n{output}", encoding="utf-8")
+    except OSError:
+        return None
+    return log

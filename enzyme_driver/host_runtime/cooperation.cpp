@@ -1,0 +1,233 @@
+#include "cooperation.h"
+#include "failure.h"
+
+#include <algorithm>
+#include <string>
+
+uint64_t adgen_spare_stack = 64 << 10;
+
+void Queue::push(adgen_thread *thread) {
+  thread->next = nullptr;
+  (last ? last->next : first) = thread;
+  last = thread;
+}
+
+adgen_thread *Queue::pop() {
+  adgen_thread *thread = first;
+  first = thread->next;
+  if (!first)
+    last = nullptr;
+  return thread;
+}
+
+void Queue::append(Queue &other) {
+  if (other.empty())
+    return;
+  (last ? last->next : first) = other.first;
+  last = other.last;
+  other.first = other.last = nullptr;
+}
+
+Block &Block::ofThisThread() {
+  static thread_local Block block;
+  return block;
+}
+
+void Block::run(const adgen_launch *a_launch, const adgen_cooperative &a_kernel, thread_function a_code, void *const *a_args,
+                uint32_t x, uint32_t y, uint32_t z) {
+  launch = a_launch, kernel = &a_kernel, code = a_code, args = a_args;
+  index[0] = x, index[1] = y, index[2] = z;
+  shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
+  if (!shared || !prepare())
+    return;
+  running = true;
+  adgen_switch(&caller, ready.pop()->stack_pointer);
+  running = false;
+  if (overflowed)
+    adgen_fail("a thread of block " + place(index) + " needs more than " + std::to_string(stacks.bytes()) +
+               " bytes of stack (set ADGEN_STACK_BYTES)");
+  overflowed = false;
+}
+
+bool Block::prepare() {
+  const uint32_t *extent = launch->block;
+  const size_t count = size_t(extent[0]) * extent[1] * extent[2];
+  const size_t bytes = kernel->stack_bytes + adgen_spare_stack;
+  if (!stacks.reserve(count, bytes)) {
+    adgen_fail("no memory for the stacks of " + std::to_string(count) + " threads, " + std::to_string(bytes) + " bytes each");
+    return false;
+  }
+  threads.resize(count);
+  warps.resize((count + WarpSize - 1) / WarpSize);
+  for (Warp &warp : warps)
+    warp.present = warp.waiting = 0;
+  std::fill(std::begin(barriers), std::end(barriers), Barrier());
+  ready = Queue();
+  left = uint32_t(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    adgen_thread &thread = threads[i];
+    thread.block = this;
+    thread.linear = i;
+    thread.index[0] = i % extent[0], thread.index[1] = i / extent[0] % extent[1], thread.index[2] = i / extent[0] / extent[1];
+    thread.returned = false;
+    thread.stack_pointer = adgen_prepare(stacks.top(i), enter, &thread);
+    Warp &warp = warpOf(thread);
+    warp.present |= 1u << i % WarpSize;
+    warp.lanes[i % WarpSize].thread = &thread;
+    ready.push(&thread);
+  }
+  return true;
+}
+
+void Block::enter(void *argument) {
+  adgen_thread &thread = *static_cast<adgen_thread *>(argument);
+  Block &block = *thread.block;
+  block.code(block.launch, block.args, block.shared, &thread, block.index[0], block.index[1], block.index[2],
+             thread.index[0], thread.index[1], thread.index[2]);
+  block.leave(thread);
+}
+
+// A thread that has returned counts as arrived wherever others wait.
+void Block::leave(adgen_thread &thread) {
+  --left;
+  thread.returned = true;
+  Warp &warp = warpOf(thread);
+  warp.present &= ~(1u << thread.linear % WarpSize);
+  for (Barrier &barrier : barriers)
+    if (barrier.arrived && !barrier.expected && barrier.arrived == left)
+      release(barrier);
+  for (uint32_t lane = 0; lane < WarpSize; ++lane)
+    if (warp.waiting >> lane & 1)
+      complete(warp, lane);
+  void *unused;
+  adgen_switch(&unused, left ? pick()->stack_pointer : caller);
+}
+
+void Block::handOver(adgen_thread &from, const char *where) {
+  from.waits_at = where;
+  adgen_thread *to = pick();
+  if (to != &from)
+    adgen_switch(&from.stack_pointer, to->stack_pointer);
+}
+
+// The next thread that can go on.
+adgen_thread *Block::pick() {
+  if (ready.empty() && !completeActiveMasks()) {
+    reportDeadlock();
+    abandon();
+  }
+  return ready.pop();
+}
+
+// Ends the block as it is: none of its threads goes on.
+void Block::abandon() {
+  void *unused;
+  adgen_switch(&unused, caller);
+  __builtin_unreachable();
+}
+
+void Block::endIfOverflowed(const void *address) {
+  if (!running || !stacks.isGuard(address))
+    return;
+  overflowed = true;
+  abandon();
+}
+
+void Block::pause(adgen_thread &thread) {
+  ready.push(&thread);
+  handOver(thread, "a pause");
+}
+
+void Block::release(Barrier &barrier) {
+  ready.append(barrier.waiting);
+  barrier.count = barrier.arrived;
+  barrier.arrived = 0;
+}
+
+void Block::arrive(uint32_t number, uint32_t expected) {
+  Barrier &barrier = barriers[number];
+  ++barrier.arrived;
+  barrier.expected = expected;
+  if (barrier.arrived >= (expected ? expected : left))
+    release(barrier);
+}
+
+void Block::wait(adgen_thread &thread, uint32_t number, uint32_t expected, const char *where) {
+  barriers[number].waiting.push(&thread); // also the last to come: threads keep their order
+  arrive(number, expected);
+  handOver(thread, where);
+}
+
+uint32_t Block::count(adgen_thread &thread, uint32_t number, uint32_t expected, bool predicate, const char *where) {
+  Barrier &barrier = barriers[number];
+  if (!barrier.arrived)
+    barrier.ones = 0;
+  barrier.ones += predicate;
+  wait(thread, number, expected, where);
+  return barrier.ones;
+}
+
+// Completes the operation that the lane waits in, if all have come.
+bool Block::complete(Warp &warp, uint32_t lane) {
+  const Lane &own = warp.lanes[lane];
+  const uint32_t participants = own.mask & warp.present;
+  if (!own.operation || (warp.waiting & participants) != participants)
+    return false;
+  for (uint32_t i = 0; i < WarpSize; ++i)
+    if (participants >> i & 1 && (warp.lanes[i].mask != own.mask || warp.lanes[i].operation != own.operation))
+      return false;
+  for (uint32_t i = 0; i < WarpSize; ++i)
+    if (participants >> i & 1) {
+      warp.lanes[i].result = own.operation(warp, i, participants);
+      ready.push(warp.lanes[i].thread);
+    }
+  warp.waiting &= ~participants;
+  return true;
+}
+
+uint64_t Block::together(adgen_thread &thread, Lane operation, const char *where) {
+  Warp &warp = warpOf(thread);
+  const uint32_t lane = thread.linear % WarpSize;
+  operation.thread = &thread;
+  operation.mask |= 1u << lane;
+  warp.lanes[lane] = operation;
+  warp.waiting |= 1u << lane;
+  complete(warp, lane);
+  handOver(thread, where);
+  return warp.lanes[lane].result;
+}
+
+// Threads that ask who is active beside them are answered when nobody can go on otherwise: as many as can be have come by then.
+bool Block::completeActiveMasks() {
+  for (Warp &warp : warps)
+    for (uint32_t lane = 0; lane < WarpSize; ++lane) {
+      if (!(warp.waiting >> lane & 1) || warp.lanes[lane].operation)
+        continue;
+      uint32_t active = 0;
+      for (uint32_t i = lane; i < WarpSize; ++i)
+        if (warp.waiting >> i & 1 && !warp.lanes[i].operation && warp.lanes[i].offset == warp.lanes[lane].offset)
+          active |= 1u << i;
+      for (uint32_t i = lane; i < WarpSize; ++i)
+        if (active >> i & 1) {
+          warp.lanes[i].result = active;
+          ready.push(warp.lanes[i].thread);
+        }
+      warp.waiting &= ~active;
+    }
+  return !ready.empty();
+}
+
+// Where threads of the block wait, by one thread for each kind of place.
+void Block::reportDeadlock() {
+  std::string text = "threads of block " + place(index) + " wait for each other forever:";
+  std::vector<const char *> told;
+  for (const adgen_thread &thread : threads) {
+    if (thread.returned || std::find(told.begin(), told.end(), thread.waits_at) != told.end())
+      continue;
+    text += (told.empty() ? " thread " : ", thread ") + place(thread.index) + " at " + thread.waits_at;
+    told.push_back(thread.waits_at);
+  }
+  if (left < threads.size())
+    text += "; " + std::to_string(threads.size() - left) + " have returned";
+  adgen_fail(text);
+}

@@ -1,0 +1,10 @@
+// How code that runs in parallel reports that it failed: the first message is kept until the call ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+void adgen_fail(const std::string &message);
+
+// The index of a block or thread, for messages.
+std::string place(const uint32_t *index);

@@ -1,0 +1,213 @@
+"""The words that every stage shares: data types, parameters, signatures. Plain frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+Target = Literal["cuda", "openmp"]
+TARGETS: tuple[Target, ...] = ("openmp", "cuda")
+
+Language = Literal["cuda", "c++"]
+
+Form = Literal["pointer", "scalar", "struct", "variable"]
+
+Activity = Literal["duplicated", "owned", "active", "const"]
+"""`duplicated`: memory with a shadow; `active`: a value whose cotangent is added to a one-element
+shadow; `const`: no derivative is taken with respect to it."""
+
+ScalarKind = Literal["float", "int", "uint", "bool", "pointer", "struct", "opaque"]
+
+
+@dataclass(frozen=True)
+class StructField:
+    """A member of a struct; `offset` in bytes, `count` > 1 for an array member."""
+
+    name: str
+    offset: int
+    type: DataType
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class DataType:
+    """The type of a value or of an array's element; `size` in bytes.
+
+    `name` is NumPy's name for floats, integers and bool (`float32`, `int64`, ...), the C++ name otherwise.
+    For a pointer inside a struct, `const` says that it points to const.
+    """
+
+    name: str
+    kind: ScalarKind
+    size: int
+    fields: tuple[StructField, ...] = ()
+    pointee: DataType | None = None
+    const: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def leaves(self) -> Iterator[DataType]:
+        """The scalar types that this type is made of (pointers are not followed)."""
+        if self.kind != "struct":
+            yield self
+        for member in self.fields:
+            yield from member.type.leaves()
+
+    @property
+    def has_floats(self) -> bool:
+        return any(leaf.kind == "float" for leaf in self.leaves())
+
+    @property
+    def has_pointers(self) -> bool:
+        return any(leaf.kind == "pointer" for leaf in self.leaves())
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel or a function.
+
+    For a pointer `dtype` is the type of the element it points to and `const` says that it points to const.
+    `reference` marks a C++ reference, which is passed like a pointer to one element.
+    `reads` and `writes` say whether the primal may load from or store to what the pointer points to.
+    """
+
+    name: str
+    form: Form
+    dtype: DataType
+    const: bool
+    activity: Activity
+    restrict: bool = False
+    reference: bool = False
+    reads: bool = True
+    writes: bool = True
+
+    def __str__(self) -> str:
+        """As people write it: `const float32 *spot`."""
+        const = "const " if self.const and self.form == "pointer" else ""
+        mark = "&" if self.reference else "*" if self.is_pointer else ""
+        return f"{const}{self.dtype} {mark}{self.name}"
+
+    @property
+    def is_pointer(self) -> bool:
+        return self.form == "pointer"
+
+    @property
+    def is_scalar(self) -> bool:
+        return self.form == "scalar"
+
+    @property
+    def has_shadow(self) -> bool:
+        return self.activity != "const"
+
+    @property
+    def shadow_is_pointer(self) -> bool:
+        """Whether the gradient takes the shadow as an array (else as a struct by value)."""
+        return self.form != "struct" or self.activity == "active"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A `__constant__` or `__device__` variable, which Python can read and set; `shape` is () for a single value."""
+
+    name: str
+    symbol: str
+    dtype: DataType
+    shape: tuple[int, ...] = ()
+    activity: Activity = "const"
+
+    @property
+    def has_shadow(self) -> bool:
+        return self.activity != "const"
+
+    @property
+    def shadow_symbol(self) -> str:
+        return f"adgen_shadow_{self.symbol}"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The parameters of a kernel or function, in order; behaves as a sequence and by name.
+
+    `variables` are those of the file that a kernel may use; one that is not const has a shadow like a parameter.
+    """
+
+    name: str
+    kind: Literal["kernel", "function"]
+    symbol: str
+    parameters: tuple[Parameter, ...]
+    returns: DataType | None = None
+    file: str = ""
+    line: int = 0
+    variables: tuple[Variable, ...] = ()
+
+    def __str__(self) -> str:
+        """On one line, as people write it: `price(const float32 *spot, int32 n)`."""
+        parameters = ", ".join(str(parameter) for parameter in self.parameters)
+        returns = f" -> {self.returns}" if self.returns else ""
+        return f"{self.name}({parameters}){returns}"
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self.parameters)
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    def __getitem__(self, key: int | str) -> Parameter:
+        if isinstance(key, int):
+            return self.parameters[key]
+        for parameter in self.parameters:
+            if parameter.name == key:
+                return parameter
+        raise KeyError(key)
+
+    def __contains__(self, name: object) -> bool:
+        return any(parameter.name == name for parameter in self.parameters)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(parameter.name for parameter in self.parameters)
+
+    @property
+    def shadowed(self) -> tuple[Parameter, ...]:
+        """The parameters that have a shadow, in order."""
+        return tuple(parameter for parameter in self.parameters if parameter.has_shadow)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an entry has no gradient, or is not there at all, on a target."""
+
+    reason: str
+    hint: str = ""
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class TargetEntry:
+    """What an entry is called in a target's binary; `refused` where it has no primal or no gradient.
+
+    `static_shared_bytes` counts the gradient's shared memory, shadows included. `dynamic_shared` says that
+    the kernel uses `extern __shared__` memory. `heap` says that the gradient calls the device's malloc, `tape` names
+    the kernel that measures the tape of a gradient that has one, `tape_by_scalars` says that it reads no array.
+    """
+
+    primal: str | None
+    gradient: str | None
+    static_shared_bytes: int = 0
+    dynamic_shared: bool = False
+    heap: bool = False
+    tape: str | None = None
+    tape_by_scalars: bool = False
+    primal_refused: Refusal | None = None
+    gradient_refused: Refusal | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel or a function of an artifact, with its symbols on each target that was built."""
+
+    signature: Signature
+    targets: dict[Target, TargetEntry] = field(default_factory=dict)

@@ -1,0 +1,33 @@
+"""The optimisations that can be left out by name, to see what each is worth."""
+
+from __future__ import annotations
+
+OPTIMISATIONS: dict[str, str] = {
+    "shared-constants": "shared arrays that hold nothing but constants have no shadow and are not kept",
+    "count-halvings": "loops that halve or double count their iterations, so that nothing of them has to be kept",
+    "reload-shared": "values read from shared memory are read again in the reverse sweep instead of kept",
+    "fewest-kept": "Enzyme's choice of the fewest values to keep, in counted loops that overwrite nothing",
+    "tape": "values kept for the reverse sweep on a tape that the runtime allocates, not on the GPU's malloc heap",
+    "keep-once": "what stays the same is kept once for the reverse sweep, not once an iteration",
+    "zero-last": "consumed cotangents are zeroed after the loads and accumulations of their block",
+    "exchange-cotangents": "consumed cotangents that cannot be zeroed last are read and zeroed in one exchange",
+    "split-threads": "blocks with barriers on the host as loops over their threads, not with a stack for each",
+    "merge-accumulations": "several accumulations of a thread into one element become one",
+    "own-accumulations": "elements into which only one thread accumulates get no atomics",
+    "reduce-accumulations": "the lanes of a warp that accumulate into one element add up first",
+}
+"""What each does, by name. A gradient is right without any of them."""
+
+
+def listing() -> str:
+    """One line for each."""
+    width = max(map(len, OPTIMISATIONS))
+    return "\n".join(f"{name:{width}}  {text}" for name, text in OPTIMISATIONS.items())
+
+
+def parsed(text: str) -> frozenset[str]:
+    """Names between commas. Raises ValueError for one that is not known."""
+    names = frozenset(part.strip() for part in text.split(",") if part.strip())
+    if names - OPTIMISATIONS.keys():
+        raise ValueError(", ".join(sorted(names - OPTIMISATIONS.keys())))
+    return names

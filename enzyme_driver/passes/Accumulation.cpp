@@ -1,0 +1,78 @@
+#include "Accumulation.h"
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+AtomicRMWInst *asAccumulation(Instruction &I) {
+  auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+  bool Is = Atomic && Atomic->getOperation() == AtomicRMWInst::FAdd && Atomic->use_empty() && !Atomic->isVolatile() &&
+            Atomic->getOrdering() == AtomicOrdering::Monotonic && Atomic->getSyncScopeID() == SyncScope::System;
+  return Is ? Atomic : nullptr;
+}
+
+bool isOnlyAccumulatedInto(const Argument &Shadow) {
+  SmallVector<const Value *> Pointers{&Shadow};
+  SmallPtrSet<const Value *, 16> Seen{&Shadow};
+  while (!Pointers.empty())
+    for (const User *U : Pointers.pop_back_val()->users()) {
+      auto *I = cast<Instruction>(U);
+      if (isa<GetElementPtrInst, PHINode, SelectInst, AddrSpaceCastInst>(I)) {
+        if (Seen.insert(I).second)
+          Pointers.push_back(I);
+      } else if (!isa<ICmpInst>(I) && !asAccumulation(const_cast<Instruction &>(*I)))
+        return false;
+    }
+  return true;
+}
+
+Meetings::Meetings(Function &F, AAResults &AA) : AA(AA) {
+  for (const Argument &A : F.args())
+    if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute) && isOnlyAccumulatedInto(A))
+      OnlyAccumulated.insert(&A);
+}
+
+static bool hasAttribute(const Value *Object, StringRef Name) {
+  auto *A = dyn_cast<Argument>(Object);
+  return A && A->getParent()->hasParamAttribute(A->getArgNo(), Name);
+}
+
+// Shadows of parameters overlap nothing, those of shared arrays only each other.
+bool Meetings::areApart(const Value *Object, const Value *Other) const {
+  if (Object == Other || !(isa<Argument>(Other) || isIdentifiedObject(Other)))
+    return false;
+  if (hasAttribute(Object, ShadowAttribute) || hasAttribute(Other, ShadowAttribute))
+    return true;
+  return hasAttribute(Object, SharedShadowAttribute) != hasAttribute(Other, SharedShadowAttribute);
+}
+
+static const Value *accessedPointer(const Instruction &I) {
+  if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+    return Atomic->getPointerOperand();
+  return getLoadStorePointerOperand(&I);
+}
+
+bool Meetings::mayTouch(const Instruction &I, const Value *Element, Type *T) const {
+  if (!I.mayReadOrWriteMemory())
+    return false;
+  if (auto *Known = dyn_cast<IntrinsicInst>(&I); Known && Known->isAssumeLikeIntrinsic())
+    return false;
+  const Value *Pointer = accessedPointer(I);
+  if (!Pointer) // a call: barriers too, behind which others see the element
+    return true;
+  if (areApart(getUnderlyingObject(Element), getUnderlyingObject(Pointer)))
+    return false;
+  auto Size = LocationSize::precise(I.getDataLayout().getTypeStoreSize(T));
+  return isModOrRefSet(AA.getModRefInfo(&I, MemoryLocation(Element, Size)));
+}
+
+bool Meetings::mayMeet(const Instruction &I, const Value *Element, Type *T) const {
+  if (asAccumulation(const_cast<Instruction &>(I)) || OnlyAccumulated.contains(getUnderlyingObject(Element)))
+    return false;
+  return mayTouch(I, Element, T);
+}
+
+} // namespace adgen

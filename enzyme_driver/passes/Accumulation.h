@@ -1,0 +1,31 @@
+// What the passes share that make accumulations into shadows cheap: which instructions are accumulations, and what may meet them.
+#pragma once
+
+#include "Adgen.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+
+namespace adgen {
+
+// An addition of floating point whose sum nobody asks for: such additions may change places with each other.
+llvm::AtomicRMWInst *asAccumulation(llvm::Instruction &I);
+
+// Whether the whole function does nothing with this argument's memory but accumulate into it.
+bool isOnlyAccumulatedInto(const llvm::Argument &Shadow);
+
+class Meetings {
+public:
+  Meetings(llvm::Function &F, llvm::AAResults &AA);
+  // Whether an instruction may see or change the element behind a pointer.
+  bool mayTouch(const llvm::Instruction &I, const llvm::Value *Element, llvm::Type *T) const;
+  // The same, but for accumulations: what follows is what an accumulation into the element may not be exchanged with.
+  bool mayMeet(const llvm::Instruction &I, const llvm::Value *Element, llvm::Type *T) const;
+
+private:
+  bool areApart(const llvm::Value *Object, const llvm::Value *Other) const;
+
+  llvm::AAResults &AA;
+  llvm::SmallPtrSet<const llvm::Value *, 8> OnlyAccumulated;
+};
+
+} // namespace adgen

@@ -1,0 +1,121 @@
+// What the passes share: names, the logical parameters of an entry, and how a refusal is reported.
+#pragma once
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+
+#include <string>
+#include <vector>
+
+namespace adgen {
+
+inline constexpr llvm::StringLiteral BodyPrefix = "adgen_body_";
+inline constexpr llvm::StringLiteral GradientPrefix = "adgen_gradient_";
+// Of the variables through which the rendered translation unit asks for instances of templates.
+inline constexpr llvm::StringLiteral InstancePrefix = "adgen_instance_";
+inline constexpr llvm::StringLiteral GradientSuffix = "__gradient"; // of what the runtime calls
+// Of what describes a kernel with barriers to the host's runtime, and of the function of one thread of it.
+inline constexpr llvm::StringLiteral CooperativeSuffix = "_cooperative";
+inline constexpr llvm::StringLiteral EachSuffix = "_each";
+inline constexpr llvm::StringLiteral TapePrefix = "adgen_tape_"; // of what measures the tape
+// Of the shadows of device variables; Enzyme finds them by metadata on the variable.
+inline constexpr llvm::StringLiteral ShadowPrefix = "adgen_shadow_";
+inline constexpr llvm::StringLiteral ShadowMetadata = "enzyme_shadow";
+inline constexpr llvm::StringLiteral MeasureSuffix = "__tape";
+inline constexpr llvm::StringLiteral AutodiffPrefix = "__enzyme_autodiff_";
+// Function attribute, Enzyme's: the mathematical function that this is, for which there is a rule.
+inline constexpr llvm::StringLiteral MathAttribute = "enzyme_math";
+// Of the functions of rules/mathematics.cu, and of what PinRules calls.
+inline constexpr llvm::StringLiteral MathPrefix = "adgen_math_";
+inline constexpr llvm::StringLiteral PinPrefix = "adgen_pin_";
+inline constexpr llvm::StringLiteral RulePrefix = "adgen_rule_"; // of the functions of rules/ about what threads do together
+// Of intrinsics that carry no derivative and are hidden from Enzyme.
+inline constexpr llvm::StringLiteral HiddenPrefix = "adgen_hidden_";
+// Function attribute: the shared arrays that a body takes as its last arguments, "name:name:...".
+inline constexpr llvm::StringLiteral SharedAttribute = "adgen-shared";
+// Function attribute of a gradient that keeps its values on a tape.
+inline constexpr llvm::StringLiteral TapeAttribute = "adgen-tape";
+inline constexpr llvm::StringLiteral TapeByScalars = "by-scalars"; // its value where no array decides about the size
+// What such a gradient takes at last: where the thread's tape begins, the index of the block, the extents of the grid.
+inline constexpr unsigned TapeArguments = 7;
+// Function attribute of a gradient: the activities of the parameters, "duplicated:const:...".
+inline constexpr llvm::StringLiteral ActivityAttribute = "adgen-activity";
+// Function attribute: a body that stores what the function returns through its last argument.
+inline constexpr llvm::StringLiteral ResultAttribute = "adgen-result";
+// Argument attribute: a parameter's shadow. It overlaps no other argument's memory, which the runtime checks.
+inline constexpr llvm::StringLiteral ShadowAttribute = "adgen-shadow";
+// Argument attribute: the user says that each of its elements belongs to one thread.
+inline constexpr llvm::StringLiteral OwnedAttribute = "adgen-owned";
+// Argument attribute: the shadow of a shared array. It overlaps nothing but other such shadows.
+inline constexpr llvm::StringLiteral SharedShadowAttribute = "adgen-shared-shadow";
+// Argument attribute: the size in bytes of the struct that the pointer stands for.
+inline constexpr llvm::StringLiteral StructAttribute = "adgen-struct";
+// Argument attribute beside it: where the struct holds floating point, "offset:bytes;offset:bytes".
+inline constexpr llvm::StringLiteral FloatsAttribute = "adgen-struct-floats";
+
+enum class Activity { Duplicated, Active, Const };
+
+// What a pass option "symbol=word:word;symbol=word" says of one entry.
+struct EntryPlan {
+  std::string Symbol;
+  std::vector<Activity> Activities; // one that the user owns is duplicated
+  std::vector<bool> Owned;          // whether the user says that only one thread accumulates into each element
+};
+
+llvm::Expected<std::vector<EntryPlan>> parsePlan(llvm::StringRef Text);
+Activity parseActivity(llvm::StringRef Word);
+llvm::SmallVector<Activity> activitiesOf(const llvm::Function &Gradient);
+llvm::SmallVector<llvm::StringRef> sharedNames(const llvm::Function &F);
+
+// A parameter as the user wrote it, and the IR arguments that carry it.
+struct LogicalParameter {
+  std::string Name;
+  llvm::DIType *Type = nullptr;
+  llvm::SmallVector<llvm::Argument *, 2> Arguments;
+  bool IsStruct = false;    // by value
+  uint64_t StructBytes = 0; // its size, where IsStruct
+};
+
+llvm::SmallVector<LogicalParameter> logicalParameters(llvm::Function &F);
+llvm::DIType *stripQualifiers(llvm::DIType *Type);
+// A number of floating point inside a struct.
+struct FloatMember {
+  uint64_t Offset;
+  uint64_t Bytes;
+};
+
+// Arrays of a type are one member after the other: how many elements they have.
+uint64_t elementCount(const llvm::DICompositeType *Array);
+llvm::SmallVector<FloatMember> floatMembers(llvm::DIType *Struct);
+llvm::SmallVector<FloatMember> floatMembers(const llvm::Function &F, unsigned Index);
+void markStruct(llvm::Function &F, unsigned Index, uint64_t Bytes, llvm::DIType *Type);
+// The size of the struct that an argument stands for; 0 where it stands for none.
+uint64_t structBytes(const llvm::Function &F, unsigned Index);
+// The shadow that a pointer points into, an argument of the gradient; null where that is not known.
+const llvm::Argument *shadowOf(const llvm::Value *Pointer);
+// As the user wrote it, with its namespaces.
+std::string qualifiedName(const llvm::DIScope *Scope, llvm::StringRef Name);
+std::string sourceName(const llvm::GlobalVariable &Global);
+// What a piece of assembly does, in the user's words.
+llvm::StringRef assemblyInWords(llvm::StringRef Text);
+bool isKernel(const llvm::Function &F);
+// Declares adgen_rule_NAME, which takes pointers, then operands, and registers adgen_rule_NAME_augmented and adgen_rule_NAME_reverse as its
+// derivative. Enzyme hands every argument of a derivative over twice: a pointer with its shadow, and an operand with itself. What the
+// augmented function keeps (void: nothing) is its result and the last argument of the reverse one.
+llvm::Function *declareRule(llvm::Module &M, llvm::StringRef Name, unsigned Pointers, llvm::ArrayRef<llvm::Type *> Operands,
+                            llvm::Type *Kept = nullptr);
+// Has every function inlined that is no kernel, body, gradient or marked mathematics and does not call itself.
+void markForInlining(llvm::Module &M);
+
+// Prints "adgen-refusal: {json}" on stderr: the driver turns it into an error with file and line.
+void refuse(const llvm::Function *Entry, const llvm::DebugLoc &Where, llvm::StringRef Reason,
+            llvm::StringRef Hint);
+void refuse(const llvm::Function *Entry, llvm::StringRef Reason, llvm::StringRef Hint);
+
+} // namespace adgen

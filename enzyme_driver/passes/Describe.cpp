@@ -1,0 +1,205 @@
+// Prints the signature of every kernel and function that the module defines, read from the debug
+// information that clang made of its AST:
+//   {"entries": [{"symbol", "name", "kernel", "local", "file", "line", "parameters": [{"name", "type"}], "returns"}],
+//    "instances": {number: symbol}, "variables": [{"name", "symbol", "file", "shape", "type"}]}
+#include "Passes.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+json::Value describe(DIType *Type, unsigned PointersToFollow);
+
+StringRef basicKind(const DIBasicType *Type) {
+  switch (Type->getEncoding()) {
+  case dwarf::DW_ATE_float:
+    return "float";
+  case dwarf::DW_ATE_boolean:
+    return "bool";
+  case dwarf::DW_ATE_signed:
+  case dwarf::DW_ATE_signed_char:
+    return "int";
+  case dwarf::DW_ATE_unsigned:
+  case dwarf::DW_ATE_unsigned_char:
+    return "uint";
+  default:
+    return "opaque";
+  }
+}
+
+// The members of a struct, those of its bases first, each at its offset.
+void describeMembers(const DICompositeType *Struct, uint64_t BaseOffset, unsigned Follow, json::Array &Members) {
+  for (DINode *Node : Struct->getElements()) {
+    auto *Member = dyn_cast<DIDerivedType>(Node);
+    if (!Member || Member->isStaticMember())
+      continue;
+    uint64_t Offset = BaseOffset + Member->getOffsetInBits() / 8;
+    if (Member->getTag() == dwarf::DW_TAG_inheritance) {
+      if (auto *Base = dyn_cast_or_null<DICompositeType>(stripQualifiers(Member->getBaseType())))
+        describeMembers(Base, Offset, Follow, Members);
+      continue;
+    }
+    if (Member->getTag() != dwarf::DW_TAG_member)
+      continue;
+    DIType *Type = stripQualifiers(Member->getBaseType());
+    uint64_t Count = 1;
+    if (auto *Array = dyn_cast_or_null<DICompositeType>(Type);
+        Array && Array->getTag() == dwarf::DW_TAG_array_type) {
+      Count = elementCount(Array);
+      Type = Array->getBaseType();
+    }
+    json::Value Described =
+        Member->isBitField()
+            ? json::Value(json::Object{{"kind", "opaque"}, {"name", "bit-field"}, {"size", 0}})
+            : describe(Type, Follow);
+    Members.push_back(json::Object{{"name", Member->getName()},
+                                   {"offset", int64_t(Offset)},
+                                   {"count", int64_t(Count)},
+                                   {"type", std::move(Described)}});
+  }
+}
+
+json::Value describeComposite(DICompositeType *Type, unsigned Follow) {
+  int64_t Size = Type->getSizeInBits() / 8;
+  if (Type->getTag() == dwarf::DW_TAG_enumeration_type)
+    return json::Object{{"kind", "int"}, {"name", Type->getName()}, {"size", Size}};
+  if (Type->getTag() == dwarf::DW_TAG_array_type) // rows of a two-dimensional array follow each other
+    return describe(Type->getBaseType(), Follow);
+  if (Type->getTag() != dwarf::DW_TAG_structure_type && Type->getTag() != dwarf::DW_TAG_class_type)
+    return json::Object{{"kind", "opaque"}, {"name", Type->getName()}, {"size", Size}};
+  json::Array Members;
+  describeMembers(Type, 0, Follow, Members);
+  return json::Object{
+      {"kind", "struct"}, {"name", Type->getName()}, {"size", Size}, {"members", std::move(Members)}};
+}
+
+bool isConst(DIType *Type) {
+  for (auto *Derived = dyn_cast_or_null<DIDerivedType>(Type); Derived;
+       Derived = dyn_cast_or_null<DIDerivedType>(Derived->getBaseType())) {
+    if (Derived->getTag() == dwarf::DW_TAG_const_type)
+      return true;
+    if (Derived->getTag() == dwarf::DW_TAG_pointer_type)
+      return false;
+  }
+  return false;
+}
+
+bool isRestrict(DIType *Type) {
+  auto *Derived = dyn_cast_or_null<DIDerivedType>(Type);
+  while (Derived && Derived->getTag() != dwarf::DW_TAG_pointer_type) {
+    if (Derived->getTag() == dwarf::DW_TAG_restrict_type)
+      return true;
+    Derived = dyn_cast_or_null<DIDerivedType>(Derived->getBaseType());
+  }
+  return false;
+}
+
+json::Value describePointer(DIDerivedType *Pointer, DIType *Declared, unsigned Follow) {
+  json::Object Result{{"kind", "pointer"},
+                      {"name", "pointer"},
+                      {"size", 8},
+                      {"const", isConst(Pointer->getBaseType())},
+                      {"restrict", isRestrict(Declared)},
+                      {"reference", Pointer->getTag() != dwarf::DW_TAG_pointer_type}};
+  if (Follow)
+    Result["pointee"] = describe(Pointer->getBaseType(), Follow - 1);
+  return Result;
+}
+
+json::Value describe(DIType *Declared, unsigned Follow) {
+  DIType *Type = stripQualifiers(Declared);
+  if (!Type)
+    return json::Object{{"kind", "void"}, {"name", "void"}, {"size", 0}};
+  if (auto *Basic = dyn_cast<DIBasicType>(Type))
+    return json::Object{{"kind", basicKind(Basic)},
+                        {"name", Basic->getName()},
+                        {"size", int64_t(Basic->getSizeInBits() / 8)}};
+  if (auto *Composite = dyn_cast<DICompositeType>(Type))
+    return describeComposite(Composite, Follow);
+  if (auto *Pointer = dyn_cast<DIDerivedType>(Type);
+      Pointer && is_contained({dwarf::DW_TAG_pointer_type, dwarf::DW_TAG_reference_type,
+                               dwarf::DW_TAG_rvalue_reference_type},
+                              Pointer->getTag()))
+    return describePointer(Pointer, Declared, Follow);
+  return json::Object{{"kind", "opaque"}, {"name", Type->getName()}, {"size", 0}};
+}
+
+json::Value describeFunction(Function &F) {
+  DISubprogram *Program = F.getSubprogram();
+  json::Array Parameters;
+  for (LogicalParameter &P : logicalParameters(F))
+    Parameters.push_back(json::Object{{"name", P.Name}, {"type", describe(P.Type, 1)}});
+  DITypeRefArray Types = Program->getType()->getTypeArray();
+  DIFile *File = Program->getFile();
+  return json::Object{{"symbol", F.getName()},
+                      {"name", qualifiedName(Program->getScope(), Program->getName())},
+                      {"kernel", isKernel(F)},
+                      {"local", F.hasLocalLinkage() || Program->isArtificial()},
+                      {"file", File ? File->getFilename() : ""},
+                      {"directory", File ? File->getDirectory() : ""},
+                      {"line", int64_t(Program->getLine())},
+                      {"parameters", std::move(Parameters)},
+                      {"returns", describe(Types.size() ? Types[0] : nullptr, 0)}};
+}
+
+} // namespace
+
+// The functions that the variables of the rendered translation unit point to, by the number in the variable's name.
+static json::Object describeInstances(Module &M) {
+  json::Object Instances;
+  for (GlobalVariable &Global : M.globals()) {
+    size_t At = Global.getName().find(InstancePrefix);
+    if (At == StringRef::npos || !Global.hasInitializer())
+      continue;
+    if (auto *F = dyn_cast<Function>(Global.getInitializer()->stripPointerCasts()))
+      Instances[Global.getName().drop_front(At + InstancePrefix.size())] = F->getName();
+  }
+  return Instances;
+}
+
+// The device's variables that the host may set, with their extents.
+static json::Array describeVariables(Module &M) {
+  json::Array Variables;
+  for (GlobalVariable &Global : M.globals()) {
+    SmallVector<DIGlobalVariableExpression *> Expressions;
+    Global.getDebugInfo(Expressions);
+    if (!Global.isExternallyInitialized() || Expressions.empty())
+      continue;
+    const DIGlobalVariable *Variable = Expressions.front()->getVariable();
+    DIType *Type = stripQualifiers(Variable->getType());
+    json::Array Shape;
+    if (auto *Array = dyn_cast_or_null<DICompositeType>(Type); Array && Array->getTag() == dwarf::DW_TAG_array_type) {
+      for (DINode *Node : Array->getElements())
+        if (auto *Range = dyn_cast<DISubrange>(Node))
+          if (auto *N = dyn_cast_if_present<ConstantInt *>(Range->getCount()))
+            Shape.push_back(N->getSExtValue());
+      Type = Array->getBaseType();
+    }
+    DIFile *File = Variable->getFile();
+    Variables.push_back(json::Object{{"name", sourceName(Global)},
+                                     {"symbol", Global.getName()},
+                                     {"file", File ? File->getFilename() : ""},
+                                     {"directory", File ? File->getDirectory() : ""},
+                                     {"shape", std::move(Shape)},
+                                     {"type", describe(Type, 1)}});
+  }
+  return Variables;
+}
+
+PreservedAnalyses Describe::run(Module &M, ModuleAnalysisManager &) {
+  json::Array Entries;
+  for (Function &F : M)
+    if (!F.isDeclaration() && F.getSubprogram() && F.getSubprogram()->getType())
+      Entries.push_back(describeFunction(F));
+  outs() << formatv("{0:2}", json::Value(json::Object{{"entries", std::move(Entries)}, {"instances", describeInstances(M)},
+                                              {"variables", describeVariables(M)}})) << "\n";
+  return PreservedAnalyses::all();
+}
+
+} // namespace adgen

@@ -1,0 +1,153 @@
+// Enzyme infers what is behind a pointer from how the function uses it, but does not look from a fork into the region. An array
+// that one function only clears or copies and a region fills would be of unknown type to it. So the pointers that a fork
+// hands over get the attribute enzyme_type: what the region loads and stores through them, where that is of one kind. The same
+// is said of memory that is copied or cleared as a whole, whose type Enzyme loses where indices count down.
+#include "OpenMP.h"
+#include "Passes.h"
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#include <map>
+#include <memory>
+#include <set>
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr int64_t Anywhere = -1;
+constexpr unsigned DeepestCall = 6, DeepestPointer = 4;
+
+// What lies behind a pointer, by offset in bytes.
+struct Memory {
+  enum Kind { Mixed, Integer, Float, Double, Pointer };
+  std::map<int64_t, Kind> Kinds;
+  std::map<int64_t, std::unique_ptr<Memory>> Behind; // of pointers
+
+  void add(int64_t Offset, Kind K) {
+    auto [It, Fresh] = Kinds.try_emplace(Offset, K);
+    if (!Fresh && It->second != K)
+      It->second = Mixed;
+  }
+
+  bool isFloating() const { return !Kinds.empty() && isUniform() && is_contained({Float, Double}, Kinds.begin()->second); }
+
+  // Elements at unknown places are of one kind only where all that was seen is.
+  bool isUniform() const {
+    return all_of(Kinds, [&](auto &Entry) { return Entry.second == Kinds.begin()->second; });
+  }
+
+  // Appends "[-1,0]:Float@double, ..." for what lies behind a pointer at `Path`.
+  void describe(const std::string &Path, std::string &Text) const {
+    if (Kinds.count(Anywhere) && !isUniform())
+      return;
+    for (auto [Offset, K] : Kinds) {
+      if (K == Mixed || K == Integer || (Offset != Anywhere && Kinds.count(Anywhere)))
+        continue;
+      std::string Here = Path + "," + std::to_string(Offset);
+      Text += ", [" + Here + "]:" + (K == Pointer ? "Pointer" : K == Double ? "Float@double" : "Float@float");
+      if (auto It = Behind.find(Offset); It != Behind.end())
+        It->second->describe(Here, Text);
+    }
+  }
+};
+
+class Reader {
+public:
+  explicit Reader(const DataLayout &Layout) : Layout(Layout) {}
+
+  void read(Value &Address, int64_t Offset, Memory &Found, unsigned Calls, unsigned Pointers) {
+    if (!Seen.insert({&Address, &Found}).second)
+      return;
+    for (Use &U : Address.uses())
+      if (auto *I = dyn_cast<Instruction>(U.getUser()))
+        visit(*I, U, Offset, Found, Calls, Pointers);
+  }
+
+private:
+  void visit(Instruction &I, Use &U, int64_t Offset, Memory &Found, unsigned Calls, unsigned Pointers) {
+    if (auto *Step = dyn_cast<GetElementPtrInst>(&I)) {
+      APInt Constant(64, 0);
+      bool Known = Offset != Anywhere && Step->accumulateConstantOffset(Layout, Constant);
+      return read(I, Known ? Offset + Constant.getSExtValue() : Anywhere, Found, Calls, Pointers);
+    }
+    if (isa<PHINode, SelectInst>(I) && I.getType()->isPointerTy())
+      return read(I, isa<PHINode>(I) ? Anywhere : Offset, Found, Calls, Pointers);
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      return access(*Load, Load->getType(), Offset, Found, Calls, Pointers);
+    if (auto *Store = dyn_cast<StoreInst>(&I); Store && U.getOperandNo() == StoreInst::getPointerOperandIndex())
+      return access(*Store->getValueOperand(), Store->getValueOperand()->getType(), Offset, Found, Calls, Pointers);
+    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && U.getOperandNo() == AtomicRMWInst::getPointerOperandIndex())
+      return access(I, I.getType(), Offset, Found, Calls, Pointers);
+    if (auto *Copy = dyn_cast<MemTransferInst>(&I)) {
+      Value *Other = U.getOperandNo() == 0 ? Copy->getRawSource() : Copy->getRawDest();
+      return read(*Other, Offset, Found, Calls, Pointers); // what is copied is of one kind
+    }
+    auto *Call = dyn_cast<CallBase>(&I);
+    Function *Callee = Call && Call->isArgOperand(&U) ? Call->getCalledFunction() : nullptr;
+    if (Callee && !Callee->isDeclaration() && Calls && Call->getArgOperandNo(&U) < Callee->arg_size())
+      read(*Callee->getArg(Call->getArgOperandNo(&U)), Offset, Found, Calls - 1, Pointers);
+  }
+
+  void access(Value &V, Type *T, int64_t Offset, Memory &Found, unsigned Calls, unsigned Pointers) {
+    if (!T->isPointerTy())
+      return Found.add(Offset, T->isDoubleTy() ? Memory::Double : T->isFloatTy() ? Memory::Float : T->isIntegerTy() ? Memory::Integer : Memory::Mixed);
+    Found.add(Offset, Memory::Pointer);
+    if (!Pointers)
+      return;
+    std::unique_ptr<Memory> &Behind = Found.Behind[Offset];
+    if (!Behind)
+      Behind = std::make_unique<Memory>();
+    if (isa<LoadInst>(V))
+      read(V, 0, *Behind, Calls, Pointers - 1);
+  }
+
+  const DataLayout &Layout;
+  std::set<std::pair<Value *, Memory *>> Seen;
+};
+
+void hint(CallInst &Fork, Function &Started) {
+  for (unsigned I = ForkCaptured; I < Fork.arg_size(); ++I) {
+    Argument *Captured = Started.getArg(I - ForkCaptured + 2);
+    if (!Captured->getType()->isPointerTy())
+      continue;
+    Memory Found;
+    Reader(Fork.getDataLayout()).read(*Captured, 0, Found, DeepestCall, DeepestPointer);
+    std::string Text = "[-1]:Pointer";
+    Found.describe("-1", Text);
+    Fork.addParamAttr(I, Attribute::get(Fork.getContext(), "enzyme_type", "{" + Text + "}"));
+  }
+}
+
+void hint(MemIntrinsic &Whole) {
+  Memory Found;
+  Reader R(Whole.getDataLayout());
+  SmallVector<unsigned> Pointers{0};
+  if (isa<MemTransferInst>(Whole))
+    Pointers.push_back(1);
+  for (unsigned I : Pointers)
+    R.read(*getUnderlyingObject(Whole.getArgOperand(I)), Anywhere, Found, DeepestCall, 0);
+  if (!Found.isFloating())
+    return;
+  std::string Text = Found.Kinds.begin()->second == Memory::Double ? "double" : "float";
+  for (unsigned I : Pointers)
+    Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{[-1]:Pointer, [-1,-1]:Float@" + Text + "}"));
+}
+
+} // namespace
+
+PreservedAnalyses HintTypes::run(Module &M, ModuleAnalysisManager &) {
+  for (CallInst *Fork : callsOf(M, ForkName))
+    if (auto *Started = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)); Started && !Started->isDeclaration())
+      hint(*Fork, *Started);
+  for (Function &F : M)
+    for (Instruction &I : instructions(F))
+      if (auto *Whole = dyn_cast<MemIntrinsic>(&I))
+        hint(*Whole);
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

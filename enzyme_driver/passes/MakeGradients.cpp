@@ -1,0 +1,237 @@
+// For every entry of the option ("symbol=activity:activity;..."), makes
+//   void adgen_gradient_SYMBOL(parameters..., shadows..., shared arrays..., their shadows..., [cotangent of the result])
+// that calls Enzyme's autodiff of the body. Shadows stand for the parameters that are not const, in order. A scalar that is
+// active has a pointer as its shadow, to which every thread adds its part.
+#include "Passes.h"
+#include "SharedConstants.h"
+
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+struct Layout {
+  Function &Body;
+  ArrayRef<Activity> Activities;
+  unsigned Shared;  // shared arrays
+  bool ReturnsValue; // through the body's last argument
+  bool WaitsForOthers; // a kernel in which threads may see what others have written
+  const std::vector<bool> &Owned;
+
+  // Only kernels have the attribute, also without shared arrays.
+  bool isKernel() const { return Body.hasFnAttribute(SharedAttribute); }
+  unsigned parameters() const { return Body.arg_size() - Shared - ReturnsValue; }
+};
+
+Type *resultType(Module &M, const Function &Body) {
+  Function *Entry = M.getFunction(Body.getName().drop_front(BodyPrefix.size()));
+  return Entry->getReturnType();
+}
+
+Function *createGradient(const Layout &L, Type *Result) {
+  Module &M = *L.Body.getParent();
+  auto *Pointer = PointerType::getUnqual(M.getContext());
+  SmallVector<Type *> Types;
+  for (unsigned I = 0; I < L.parameters(); ++I)
+    Types.push_back(L.Body.getArg(I)->getType());
+  for (Activity A : L.Activities)
+    if (A != Activity::Const)
+      Types.push_back(Pointer);
+  Types.append(2 * L.Shared, Pointer);
+  if (L.ReturnsValue)
+    Types.push_back(Result);
+  StringRef Symbol = L.Body.getName().drop_front(BodyPrefix.size());
+  return Function::Create(FunctionType::get(Type::getVoidTy(M.getContext()), Types, false),
+                          GlobalValue::ExternalLinkage, GradientPrefix + Symbol, &M);
+}
+
+// Collects the call's arguments: a metadata word, then the values it stands for.
+class AutodiffCall {
+public:
+  AutodiffCall(IRBuilder<> &B, Function &Body) : B(B), Body(Body) { Arguments.push_back(&Body); }
+
+  void constant(Value *Primal) { add("enzyme_const", {Primal}); }
+  void duplicated(Value *Primal, Value *Shadow) { add("enzyme_dup", {Primal, Shadow}); }
+  void active(Value *Primal, Value *Shadow) {
+    add("enzyme_out", {Primal});
+    Outs.push_back({Primal->getType(), Shadow});
+  }
+  // An active struct has a shadow of its own in each thread: the kernel may change its copy of the struct.
+  void activeStruct(Value *Primal, Value *Shadow, uint64_t Bytes, ArrayRef<FloatMember> Members) {
+    AllocaInst *Own = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Bytes), nullptr, "own");
+    Own->setAlignment(Align(16));
+    B.CreateMemSet(Own, B.getInt8(0), Bytes, Align(16));
+    duplicated(Primal, Own);
+    Structs.push_back({Own, Shadow, SmallVector<FloatMember>(Members)});
+  }
+
+  void zero(Value *Struct, ArrayRef<FloatMember> Members) {
+    for (const FloatMember &Member : Members)
+      B.CreateStore(Constant::getNullValue(floatOf(Member)), member(Struct, Member));
+  }
+
+  void emit() {
+    SmallVector<Type *> Types;
+    for (auto &[Type, Shadow] : Outs)
+      Types.push_back(Type);
+    Type *Result = Outs.empty() ? B.getVoidTy() : StructType::get(B.getContext(), Types);
+    FunctionCallee Autodiff = Body.getParent()->getOrInsertFunction(
+        (AutodiffPrefix + Body.getName()).str(), FunctionType::get(Result, true));
+    CallInst *Call = B.CreateCall(Autodiff, Arguments);
+    if (DISubprogram *Program = B.GetInsertBlock()->getParent()->getSubprogram())
+      Call->setDebugLoc(DILocation::get(B.getContext(), Program->getLine(), 0, Program));
+    for (auto [Index, Out] : enumerate(Outs))
+      accumulate(Out.second, B.CreateExtractValue(Call, Index));
+    for (const OwnStruct &Struct : Structs)
+      for (const FloatMember &Member : Struct.Members)
+        accumulate(member(Struct.Shadow, Member), B.CreateLoad(floatOf(Member), member(Struct.Own, Member)));
+  }
+
+private:
+  struct OwnStruct {
+    Value *Own, *Shadow;
+    SmallVector<FloatMember> Members;
+  };
+
+  Value *member(Value *Struct, const FloatMember &Member) {
+    return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Struct, Member.Offset);
+  }
+  Type *floatOf(const FloatMember &Member) {
+    switch (Member.Bytes) {
+    case 2:
+      return B.getHalfTy();
+    case 4:
+      return B.getFloatTy();
+    case 8:
+      return B.getDoubleTy();
+    default: // long double
+      return Type::getX86_FP80Ty(B.getContext());
+    }
+  }
+  void accumulate(Value *Shadow, Value *Part) {
+    B.CreateAtomicRMW(AtomicRMWInst::FAdd, Shadow, Part, MaybeAlign(), AtomicOrdering::Monotonic);
+  }
+  void add(StringRef Word, ArrayRef<Value *> Values) {
+    Arguments.push_back(MetadataAsValue::get(B.getContext(), MDString::get(B.getContext(), Word)));
+    append_range(Arguments, Values);
+  }
+
+  IRBuilder<> &B;
+  Function &Body;
+  SmallVector<Value *> Arguments;
+  SmallVector<std::pair<Type *, Value *>> Outs;
+  SmallVector<OwnStruct> Structs;
+};
+
+// Barriers, fences, what lanes do together, and calls of which nothing is known.
+bool ordersThreads(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call)
+    return isa<FenceInst>(I);
+  const Function *Callee = Call->getCalledFunction();
+  if (!Callee || Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix))
+    return !Callee;
+  if (Callee->isIntrinsic() && !Callee->getName().starts_with("llvm.nvvm."))
+    return false;
+  return Call->mayWriteToMemory();
+}
+
+std::string words(ArrayRef<Activity> Activities) {
+  std::string Text;
+  for (Activity A : Activities) {
+    StringRef Word = A == Activity::Duplicated ? "duplicated" : A == Activity::Active ? "active" : "const";
+    Text += (Text.empty() ? "" : ":") + Word.str();
+  }
+  return Text;
+}
+
+void addParameters(AutodiffCall &Call, const Layout &L, Function &Gradient) {
+  unsigned Shadow = L.parameters();
+  for (auto [Index, A] : enumerate(L.Activities)) {
+    Argument *Primal = Gradient.getArg(Index);
+    Primal->setName(L.Body.getArg(Index)->getName());
+    if (A == Activity::Const) {
+      Call.constant(Primal);
+      continue;
+    }
+    Argument *Adjoint = Gradient.getArg(Shadow++);
+    Adjoint->setName("d_" + Primal->getName());
+    // LLVM takes it that nothing but the argument changes what is noalias, not even a barrier behind which others have.
+    if (!L.WaitsForOthers)
+      Adjoint->addAttr(Attribute::NoAlias);
+    uint64_t Bytes = structBytes(L.Body, Index);
+    if (!Bytes || A == Activity::Active) // else a struct of pointers, of which each thread has a copy
+      Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), ShadowAttribute));
+    if (L.Owned[Index])
+      Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), OwnedAttribute));
+    SmallVector<FloatMember> Members = floatMembers(L.Body, Index);
+    if (Bytes && A == Activity::Active)
+      Call.activeStruct(Primal, Adjoint, Bytes, Members);
+    else
+      Primal->getType()->isPointerTy() ? Call.duplicated(Primal, Adjoint) : Call.active(Primal, Adjoint);
+    if (Bytes && A == Activity::Duplicated && L.isKernel()) // each thread has a copy, whose numbers are no cotangents
+      Call.zero(Adjoint, Members);
+  }
+  Constants Known(L.Body, L.Activities);
+  for (unsigned I = 0; I < L.Shared; ++I) {
+    if (Known.isArray(L.Body.getArg(L.parameters() + I))) {
+      Call.constant(Gradient.getArg(Shadow + I));
+      continue;
+    }
+    Argument *Adjoint = Gradient.getArg(Shadow + L.Shared + I);
+    Adjoint->getParent()->addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), SharedShadowAttribute));
+    Call.duplicated(Gradient.getArg(Shadow + I), Adjoint);
+  }
+}
+
+void makeGradient(Function &Body, const EntryPlan &Plan) {
+  ArrayRef<Activity> Activities = Plan.Activities;
+  Module &M = *Body.getParent();
+  Type *Result = resultType(M, Body);
+  bool Waits = Body.hasFnAttribute(SharedAttribute) && any_of(instructions(Body), ordersThreads);
+  Layout L{Body, Activities, unsigned(sharedNames(Body).size()), !Result->isVoidTy(), Waits, Plan.Owned};
+  if (L.parameters() != Activities.size())
+    report_fatal_error("adgen-gradients: wrong number of activities for " + Body.getName());
+  Function *Gradient = createGradient(L, Result);
+  if (Body.hasFnAttribute(SharedAttribute))
+    Gradient->addFnAttr(Body.getFnAttribute(SharedAttribute));
+  Gradient->addFnAttr(ActivityAttribute, words(Activities));
+  for (StringRef Name : {"target-cpu", "target-features", "frame-pointer"})
+    if (Body.hasFnAttribute(Name))
+      Gradient->addFnAttr(Body.getFnAttribute(Name));
+  for (unsigned I = 0; I < L.parameters(); ++I)
+    if (Body.getArg(I)->getType()->isPointerTy() && Body.getAttributeAtIndex(I + 1, StructAttribute).isValid())
+      Gradient->addParamAttr(I, Body.getAttributeAtIndex(I + 1, StructAttribute));
+
+  IRBuilder<> B(BasicBlock::Create(M.getContext(), "entry", Gradient));
+  AutodiffCall Call(B, Body);
+  addParameters(Call, L, *Gradient);
+  if (L.ReturnsValue) {
+    Value *Value = B.CreateAlloca(Result, nullptr, "result");
+    llvm::Value *Cotangent = B.CreateAlloca(Result, nullptr, "cotangent");
+    B.CreateStore(Constant::getNullValue(Result), Value);
+    B.CreateStore(Gradient->getArg(Gradient->arg_size() - 1), Cotangent);
+    Call.duplicated(Value, Cotangent);
+  }
+  Call.emit();
+  B.CreateRetVoid();
+}
+
+} // namespace
+
+PreservedAnalyses MakeGradients::run(Module &M, ModuleAnalysisManager &) {
+  auto Plans = parsePlan(Option);
+  if (!Plans)
+    report_fatal_error(Plans.takeError());
+  for (const EntryPlan &Plan : *Plans) {
+    Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str());
+    if (!Body)
+      report_fatal_error("adgen-gradients: no body for " + StringRef(Plan.Symbol));
+    makeGradient(*Body, Plan);
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,615 @@
+// Makes of every body and gradient the functions that the host library exports (docs/architecture.md):
+//   int SYMBOL__primal(launch, args, result)   int SYMBOL__gradient(launch, args, result)
+// For a kernel it calls the runtime, which runs the blocks of the grid in parallel. Where threads do not wait for each other, a block
+// function runs them in a loop; else the runtime gives each a stack of its own (host_runtime/cooperation.h) and calls the function of one
+// thread, in which barriers and operations of a warp are calls of the runtime. Needs everything inlined into the bodies, so that thread
+// and block indices can become arguments. A second form without atomics is for when only one thread of the operating system runs.
+//
+// Shared arrays lie in memory of the runtime: the static ones, then the dynamic ones, which all begin at the same place; behind them,
+// in a gradient, their shadows in the same order.
+#include "Passes.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+// The order in which thread functions take the indices.
+constexpr StringLiteral Registers[] = {"tid.x",   "tid.y",   "tid.z",   "ctaid.x",  "ctaid.y",  "ctaid.z",
+                                       "ntid.x",  "ntid.y",  "ntid.z",  "nctaid.x", "nctaid.y", "nctaid.z"};
+constexpr unsigned RegisterCount = std::size(Registers);
+constexpr StringLiteral RegisterPrefix = "llvm.nvvm.read.ptx.sreg.";
+
+constexpr unsigned WarpSize = 32;
+constexpr Align SharedAlignment = Align::Constant<64>(); // as host_runtime/shared_memory.cpp has it
+
+// Whether threads wait for each other in the function.
+bool cooperates(const Function &F) {
+  constexpr StringLiteral Together[] = {"llvm.nvvm.barrier.", "llvm.nvvm.bar.",   "llvm.nvvm.shfl.",      "llvm.nvvm.vote.",
+                                        "llvm.nvvm.match.",   "llvm.nvvm.redux.", "llvm.nvvm.activemask", "llvm.nvvm.nanosleep"};
+  return any_of(instructions(F), [&](const Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    if (Call && Call->isInlineAsm())
+      return StringRef(cast<InlineAsm>(Call->getCalledOperand())->getAsmString()).trim().starts_with("nanosleep");
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return Callee && any_of(Together, [&](StringRef Name) { return Callee->getName().starts_with(Name); });
+  });
+}
+
+// Whether a function that could not be inlined does what only the function of a thread can.
+bool usesTheGpu(const Function &F) {
+  return any_of(instructions(F), [](const Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with("llvm.nvvm.");
+  });
+}
+
+struct Names {
+  StringRef Symbol;
+  bool IsGradient;
+  std::string entry() const { return (Symbol + (IsGradient ? StringRef(GradientSuffix) : StringRef("__primal"))).str(); }
+};
+
+Names namesOf(const Function &F) {
+  StringRef Symbol = F.getName();
+  bool IsGradient = Symbol.consume_front(GradientPrefix);
+  if (!IsGradient)
+    Symbol.consume_front(BodyPrefix);
+  return {Symbol, IsGradient};
+}
+
+class EntryMaker {
+public:
+  explicit EntryMaker(Module &M)
+      : M(M), Context(M.getContext()), Pointer(PointerType::getUnqual(Context)), Int32(Type::getInt32Ty(Context)) {}
+
+  void makeKernelEntry(Function &F) {
+    Names N = namesOf(F);
+    F.setLinkage(GlobalValue::InternalLinkage);
+    bool Cooperates = cooperates(F);
+    Function *Thread = makeThreadFunction(F, Cooperates);
+    if (!Thread)
+      return;
+    Function *Alone = hasAtomics(*Thread) ? withoutAtomics(*Thread) : Thread;
+    if (Cooperates) {
+      FunctionCallee Run = M.getOrInsertFunction("adgen_run_cooperative", Int32, Pointer, Pointer, Pointer);
+      return makeEntry(N, Run, {describe(*Thread, *Alone, F, N)});
+    }
+    Function *Block = makeBlockFunction(*Thread, F, N.entry() + "_block");
+    Function *BlockAlone = Alone == Thread ? Block : makeBlockFunction(*Alone, F, N.entry() + "_block_alone");
+    makeEntry(N, M.getOrInsertFunction("adgen_run_blocks", Int32, Pointer, Pointer, Pointer, Pointer), {Block, BlockAlone});
+  }
+
+  void makeFunctionEntry(Function &F) {
+    Names N = namesOf(F);
+    Function *Call = Function::Create(FunctionType::get(Type::getVoidTy(Context), {Pointer, Pointer}, false),
+                                      GlobalValue::InternalLinkage, N.entry() + "_call", &M);
+    IRBuilder<> B(BasicBlock::Create(Context, "entry", Call));
+    // A primal that returns a value stores it through its last argument.
+    bool StoresResult = F.hasFnAttribute(ResultAttribute);
+    SmallVector<Value *> Arguments;
+    for (unsigned I = 0; I < F.arg_size() - StoresResult; ++I)
+      Arguments.push_back(loadArgument(B, F, I, Call->getArg(0)));
+    if (StoresResult)
+      Arguments.push_back(Call->getArg(1));
+    B.CreateCall(&F, Arguments);
+    B.CreateRetVoid();
+    if (M.getFunction("__gxx_personality_v0"))
+      Call->addFnAttr(Attribute::UWTable);
+
+    FunctionCallee Run = M.getOrInsertFunction("adgen_run_function", Int32, Pointer, Pointer, Pointer);
+    Function *Entry = createEntry(N.entry());
+    B.SetInsertPoint(BasicBlock::Create(Context, "entry", Entry));
+    B.CreateRet(B.CreateCall(Run, {Call, Entry->getArg(1), Entry->getArg(2)}));
+    F.setLinkage(GlobalValue::InternalLinkage);
+  }
+
+private:
+  // The entry of a kernel: run(launch, code..., args).
+  void makeEntry(const Names &N, FunctionCallee Run, ArrayRef<Value *> Code) {
+    Function *Entry = createEntry(N.entry());
+    IRBuilder<> B(BasicBlock::Create(Context, "entry", Entry));
+    SmallVector<Value *> Arguments{Entry->getArg(0)};
+    append_range(Arguments, Code);
+    Arguments.push_back(Entry->getArg(1));
+    B.CreateRet(B.CreateCall(Run, Arguments));
+  }
+
+  Function *createEntry(const std::string &Name) {
+    return Function::Create(FunctionType::get(Int32, {Pointer, Pointer, Pointer}, false), GlobalValue::ExternalLinkage,
+                            Name, &M);
+  }
+
+  // A clone that takes the indices as its last arguments; null where something in it has no counterpart here. Where threads work together, the very last argument is the runtime's handle of the thread.
+  Function *makeThreadFunction(Function &F, bool Cooperates) {
+    SmallVector<Type *> Types(F.getFunctionType()->params());
+    Types.append(RegisterCount, Int32);
+    if (Cooperates)
+      Types.push_back(Pointer);
+    auto *Thread = Function::Create(FunctionType::get(F.getReturnType(), Types, false), GlobalValue::InternalLinkage,
+                                    F.getName() + "_thread", &M);
+    ValueToValueMapTy Map;
+    for (Argument &A : F.args())
+      Map[&A] = Thread->getArg(A.getArgNo());
+    SmallVector<ReturnInst *> Returns;
+    CloneFunctionInto(Thread, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
+    Thread->setLinkage(GlobalValue::InternalLinkage); // cloning took the original's visibility
+    Thread->removeFnAttr(Attribute::NoInline);
+    Thread->addFnAttr(Attribute::AlwaysInline);
+    if (Cooperates)
+      forgetAliasing(*Thread);
+    replaceTraps(*Thread);
+    if (!replaceSpecials(*Thread, F)) {
+      Thread->eraseFromParent();
+      return nullptr;
+    }
+    return Thread;
+  }
+
+  // What one thread stores before a barrier another one reads behind it, through its own copy of a pointer that aliases nothing.
+  static void forgetAliasing(Function &Thread) {
+    for (Argument &A : Thread.args())
+      A.removeAttr(Attribute::NoAlias);
+    for (Instruction &I : instructions(Thread)) {
+      I.setMetadata(LLVMContext::MD_noalias, nullptr);
+      I.setMetadata(LLVMContext::MD_alias_scope, nullptr);
+    }
+  }
+
+  // A failed assertion ends the thread and is reported when the call ends; on the host it must not end the process.
+  void replaceTraps(Function &Thread) {
+    SmallVector<CallInst *> Traps;
+    for (BasicBlock &Block : Thread)
+      for (Instruction &I : Block)
+        if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getCalledFunction() && isTrap(*Call->getCalledFunction()))
+          Traps.push_back(Call);
+    for (CallInst *Call : Traps) {
+      IRBuilder<> B(Call);
+      if (Call->getIntrinsicID() == Intrinsic::trap)
+        B.CreateCall(M.getOrInsertFunction("adgen_trapped", B.getVoidTy()));
+      else
+        B.CreateCall(M.getOrInsertFunction("adgen_assertion_failed", B.getVoidTy(), Pointer, Pointer, Int32),
+                     {Call->getArgOperand(0), Call->getArgOperand(1), Call->getArgOperand(2)});
+      BasicBlock *Block = Call->getParent();
+      changeToUnreachable(Call);
+      Block->getTerminator()->eraseFromParent();
+      ReturnInst::Create(Context, Block);
+    }
+  }
+
+  static bool isTrap(const Function &F) {
+    return F.getName() == "__assertfail" || F.getIntrinsicID() == Intrinsic::trap;
+  }
+
+  bool replaceSpecials(Function &Thread, Function &F) {
+    bool Complete = true;
+    auto Stop = [&](CallInst &Call, const Twine &Reason) {
+      refuse(&F, Call.getDebugLoc(), Reason.str(), "compile this kernel for the cuda target");
+      Complete = false;
+    };
+    for (BasicBlock &Block : Thread)
+      for (Instruction &I : make_early_inc_range(Block)) {
+        auto *Call = dyn_cast<CallInst>(&I);
+        if (!Call)
+          continue;
+        Function *Callee = Call->getCalledFunction();
+        if (Callee && !Callee->isDeclaration() && usesTheGpu(*Callee))
+          Stop(*Call, "on the openmp target a recursive function can't use thread indices, shared arrays or barriers");
+        if (!Call->isInlineAsm() && !(Callee && Callee->getName().starts_with("llvm.nvvm.")))
+          continue;
+        Value *New = Call->isInlineAsm() ? assembly(*Call, Thread, F.arg_size())
+                                         : special(*Call, Callee->getName(), Thread, F.arg_size());
+        if (!New && Call->isInlineAsm())
+          Stop(*Call, assemblyInWords(cast<InlineAsm>(Call->getCalledOperand())->getAsmString()) +
+                          " of the GPU has no meaning on the openmp target");
+        else if (!New)
+          Stop(*Call, "the openmp target has no counterpart of " + Callee->getName());
+        if (!New)
+          continue;
+        Call->replaceAllUsesWith(New);
+        Call->eraseFromParent();
+      }
+    return Complete;
+  }
+
+  Value *special(CallInst &Call, StringRef Name, Function &Thread, unsigned First) {
+    IRBuilder<> B(&Call);
+    if (Name.starts_with("llvm.nvvm.membar") || Name.starts_with("llvm.nvvm.fence"))
+      return B.CreateFence(AtomicOrdering::SequentiallyConsistent);
+    if (Name.consume_front(RegisterPrefix))
+      return registerValue(B, Name, Thread, First);
+    return together(B, Call, Name.drop_front(StringRef("llvm.nvvm.").size()), Thread.getArg(Thread.arg_size() - 1));
+  }
+
+  // The value of a register of PTX, or null; its name without dots or underscores in it also stands for that in assembly.
+  Value *registerValue(IRBuilder<> &B, StringRef Name, Function &Thread, unsigned First) {
+    auto Register = [&](unsigned Index) { return Thread.getArg(First + Index); };
+    for (auto [Index, Known] : enumerate(Registers))
+      if (Name == Known)
+        return Register(Index);
+    if (Name == "dynamic_smem_size")
+      return B.CreateCall(M.getOrInsertFunction("adgen_dynamic_bytes", Int32, Pointer), Thread.getArg(Thread.arg_size() - 1));
+    if (Name == "warpsize")
+      return B.getInt32(WarpSize);
+    if (Name == "clock")
+      return B.CreateTrunc(B.CreateIntrinsic(Intrinsic::readcyclecounter, ArrayRef<Type *>(), ArrayRef<Value *>()),
+                           B.getInt32Ty());
+    if (Name == "clock64" || Name == "globaltimer")
+      return B.CreateIntrinsic(Intrinsic::readcyclecounter, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Row = B.CreateAdd(Register(1), B.CreateMul(Register(7), Register(2)));
+    Value *Linear = B.CreateAdd(Register(0), B.CreateMul(Register(6), Row));
+    Value *Lane = B.CreateAnd(Linear, WarpSize - 1);
+    if (Name == "laneid")
+      return Lane;
+    if (Name == "warpid")
+      return B.CreateLShr(Linear, 5);
+    if (!Name.consume_front("lanemask") || Name.size() != 3)
+      return nullptr;
+    Value *Own = B.CreateShl(B.getInt32(1), Lane), *Below = B.CreateSub(Own, B.getInt32(1));
+    return StringSwitch<Value *>(Name.drop_front())
+        .Case("eq", Own)
+        .Case("lt", Below)
+        .Case("le", B.CreateOr(Below, Own))
+        .Case("ge", B.CreateNot(Below))
+        .Case("gt", B.CreateNot(B.CreateOr(Below, Own)))
+        .Default(nullptr);
+  }
+
+  // Assembly in the headers of CUDA and cooperative groups: it reads a register, or pauses. Null for any other.
+  Value *assembly(CallInst &Call, Function &Thread, unsigned First) {
+    StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
+    IRBuilder<> B(&Call);
+    if (Text.trim().starts_with("nanosleep"))
+      return B.CreateCall(M.getOrInsertFunction("adgen_pause", B.getVoidTy(), Pointer), Thread.getArg(Thread.arg_size() - 1));
+    if (Call.use_empty() && !cast<InlineAsm>(Call.getCalledOperand())->hasSideEffects())
+      return PoisonValue::get(Call.getType());
+    SmallVector<StringRef> Words;
+    Text.trim().rtrim(';').split(Words, ' ', -1, /*KeepEmpty=*/false);
+    if (Words.size() != 3 || !Words[0].starts_with("mov.u32") || Words[1] != "$0," || !Words[2].consume_front("%"))
+      return nullptr;
+    return registerValue(B, Words[2], Thread, First);
+  }
+
+  // Barriers, and what warps do: calls of the runtime (host_runtime/together.cpp); null where it has nothing for it.
+  Value *together(IRBuilder<> &B, CallInst &Call, StringRef Name, Value *Thread) {
+    if (Name == "nanosleep")
+      return B.CreateCall(M.getOrInsertFunction("adgen_pause", B.getVoidTy(), Pointer), Thread);
+    if (Name == "bar.warp.sync")
+      return warp(B, "barrier", Thread, Call.getArgOperand(0), B.getInt64(0));
+    if (Name == "activemask")
+      return B.CreateTrunc(warp(B, "activemask", Thread, B.getInt32(0), B.getInt64(0), B.getInt32(Places++)), Int32);
+    if (Name.consume_front("barrier.cta."))
+      return barrier(B, Call, Name, Thread);
+    SmallVector<StringRef> Parts;
+    Name.split(Parts, '.');
+    bool Known = Parts.size() >= 3 && (Parts[1] == "sync" ? is_contained({"shfl", "redux"}, Parts[0])
+                                                          : Parts[2] == "sync" && is_contained({"vote", "match"}, Parts[0]));
+    if (!Known)
+      return nullptr;
+    StringRef Kind = Parts[1] == "sync" ? Parts[2] : Parts[1];
+    bool IsReduction = Parts[0] == "redux"; // alone has its mask last
+    Value *Mask = Call.getArgOperand(IsReduction), *Given = Call.getArgOperand(!IsReduction);
+    if (IsReduction && !Given->getType()->isIntegerTy())
+      return nullptr;
+    if (Given->getType()->isFloatTy())
+      Given = B.CreateBitCast(Given, Int32);
+    bool IsShuffle = Parts[0] == "shfl";
+    Value *Result = warp(B, (Parts[0] + "_" + Kind).str(), Thread, Mask, B.CreateZExt(Given, B.getInt64Ty()),
+                         IsShuffle ? Call.getArgOperand(2) : nullptr, IsShuffle ? Call.getArgOperand(3) : nullptr);
+    return fromWarp(B, Result, Call.getType());
+  }
+
+  Value *warp(IRBuilder<> &B, const std::string &Name, Value *Thread, Value *Mask, Value *Given, Value *Offset = nullptr,
+              Value *Control = nullptr) {
+    FunctionCallee Callee = M.getOrInsertFunction("adgen_warp_" + Name, B.getInt64Ty(), Pointer, Int32, B.getInt64Ty(), Int32, Int32);
+    CallInst *Call = B.CreateCall(Callee, {Thread, Mask, Given, Offset ? Offset : B.getInt32(0), Control ? Control : B.getInt32(0)});
+    Call->setDoesNotThrow();
+    return Call;
+  }
+
+  // What the runtime packs in 64 bits, as the intrinsic gives it: an integer, the bits of a float, or one of these and a predicate.
+  Value *fromWarp(IRBuilder<> &B, Value *Result, Type *Wanted) {
+    auto *Pair = dyn_cast<StructType>(Wanted);
+    Type *First = Pair ? Pair->getElementType(0) : Wanted;
+    Value *Plain = B.CreateTrunc(Result, First->isIntegerTy() ? First : Int32);
+    if (First->isFloatTy())
+      Plain = B.CreateBitCast(Plain, First);
+    if (!Pair)
+      return Plain;
+    Value *Predicate = B.CreateTrunc(B.CreateLShr(Result, 32), B.getInt1Ty());
+    return B.CreateInsertValue(B.CreateInsertValue(PoisonValue::get(Pair), Plain, 0), Predicate, 1);
+  }
+
+  // sync, arrive or red.and/or/popc; then "all" or "count". The operands are the barrier, the threads expected, the predicate.
+  Value *barrier(IRBuilder<> &B, CallInst &Call, StringRef Name, Value *Thread) {
+    SmallVector<Value *> Arguments{Thread, Call.getArgOperand(0), B.getInt32(0)};
+    if (Name.ends_with(".count"))
+      Arguments[2] = Call.getArgOperand(1);
+    bool Counts = Name.consume_front("red.");
+    StringRef Kind = Name.split('.').first;
+    if (!is_contained({"sync", "arrive", "popc", "and", "or"}, Kind))
+      return nullptr;
+    std::string Callee = Kind == "sync" ? "adgen_barrier" : ("adgen_barrier_" + Kind).str();
+    if (!Counts) {
+      CallInst *New = B.CreateCall(M.getOrInsertFunction(Callee, B.getVoidTy(), Pointer, Int32, Int32), Arguments);
+      New->setDoesNotThrow();
+      return New;
+    }
+    Arguments.push_back(B.CreateZExt(Call.getArgOperand(Call.arg_size() - 1), Int32));
+    CallInst *New = B.CreateCall(M.getOrInsertFunction(Callee, Int32, Pointer, Int32, Int32, Int32), Arguments);
+    New->setDoesNotThrow();
+    return Call.getType() == Int32 ? New : B.CreateICmpNE(New, B.getInt32(0));
+  }
+
+  static bool hasAtomics(const Function &F) {
+    for (const BasicBlock &Block : F)
+      for (const Instruction &I : Block)
+        if (isa<AtomicRMWInst>(I))
+          return true;
+    return false;
+  }
+
+  Function *withoutAtomics(Function &Thread) {
+    ValueToValueMapTy Map;
+    Function *Alone = CloneFunction(&Thread, Map);
+    Alone->setLinkage(GlobalValue::InternalLinkage);
+    Alone->setName(Thread.getName() + "_alone");
+    for (BasicBlock &Block : *Alone)
+      for (Instruction &I : make_early_inc_range(Block))
+        if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+          lower(*Atomic);
+    return Alone;
+  }
+
+  static void lower(AtomicRMWInst &Atomic) {
+    AtomicRMWInst::BinOp Op = Atomic.getOperation();
+    if (Op != AtomicRMWInst::FAdd && Op != AtomicRMWInst::Add)
+      return;
+    IRBuilder<> B(&Atomic);
+    Value *Old = B.CreateAlignedLoad(Atomic.getType(), Atomic.getPointerOperand(), Atomic.getAlign());
+    Value *New = Op == AtomicRMWInst::FAdd ? B.CreateFAdd(Old, Atomic.getValOperand())
+                                           : B.CreateAdd(Old, Atomic.getValOperand());
+    B.CreateAlignedStore(New, Atomic.getPointerOperand(), Atomic.getAlign());
+    Atomic.replaceAllUsesWith(Old);
+    Atomic.eraseFromParent();
+  }
+
+  // Argument I of F, from the array of pointers to values; a struct is passed by its address.
+  Value *loadArgument(IRBuilder<> &B, Function &F, unsigned I, Value *Arguments) {
+    Value *Slot = B.CreateConstInBoundsGEP1_64(Pointer, Arguments, I);
+    Value *Address = B.CreateLoad(Pointer, Slot);
+    return isStructByValue(F, I) ? Address : B.CreateLoad(F.getArg(I)->getType(), Address);
+  }
+
+  // Also the shadows of structs that hold pointers are structs by value.
+  bool isStructByValue(const Function &F, unsigned I) const { return structSize(F, I) != 0; }
+
+  uint64_t structSize(const Function &F, unsigned I) const {
+    SmallVector<Activity> Activities = activitiesOf(F);
+    if (Activities.empty() || I < Activities.size())
+      return structBytes(F, I);
+    unsigned Shadow = Activities.size();
+    for (auto [Index, A] : enumerate(Activities))
+      if (A != Activity::Const && Shadow++ == I)
+        return A == Activity::Duplicated ? structBytes(F, Index) : 0;
+    return 0;
+  }
+
+  // Where in shared memory the arrays of an entry lie.
+  struct SharedLayout {
+    SmallVector<uint64_t> Offsets; // of each array
+    uint64_t Bytes = 0;            // of the static ones
+  };
+
+  SharedLayout sharedLayout(const Function &F) const {
+    SharedLayout Layout;
+    SmallVector<GlobalVariable *> Arrays;
+    for (StringRef Name : sharedNames(F))
+      Arrays.push_back(M.getNamedGlobal(Name));
+    for (GlobalVariable *Array : Arrays) {
+      Layout.Bytes = alignTo(Layout.Bytes, std::max(Array->getAlign().valueOrOne(), Align(16)));
+      Layout.Offsets.push_back(Layout.Bytes);
+      if (!Array->isDeclaration())
+        Layout.Bytes += M.getDataLayout().getTypeAllocSize(Array->getValueType());
+    }
+    for (auto [Offset, Array] : zip(Layout.Offsets, Arrays))
+      if (Array->isDeclaration())
+        Offset = alignTo(Layout.Bytes, SharedAlignment);
+    return Layout;
+  }
+
+  // What the function of one thread takes before the indices: the arguments of the call, and the shared arrays.
+  struct ThreadArguments {
+    SmallVector<Value *> Values;
+    SmallVector<std::pair<unsigned, Value *>> Copies; // structs, of which each thread has its own copy: the originals
+  };
+
+  // `Shared` gives the beginning of shared memory, where there are shared arrays.
+  ThreadArguments loadArguments(IRBuilder<> &B, Function &F, Value *Launch, Value *Arguments, function_ref<Value *()> Shared) {
+    ThreadArguments Loaded;
+    bool IsGradient = namesOf(F).IsGradient;
+    SharedLayout Layout = sharedLayout(F);
+    unsigned Own = F.arg_size() - (IsGradient ? 2 : 1) * Layout.Offsets.size();
+    for (unsigned I = 0; I < Own; ++I) {
+      Value *V = loadArgument(B, F, I, Arguments);
+      if (isStructByValue(F, I)) {
+        Loaded.Copies.push_back({I, V});
+        auto *Copy = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), structSize(F, I)));
+        Copy->setAlignment(Align(16));
+        V = Copy;
+      }
+      Loaded.Values.push_back(V);
+    }
+    if (Layout.Offsets.empty())
+      return Loaded;
+    auto Place = [&](Value *Begin) {
+      for (uint64_t Offset : Layout.Offsets)
+        Loaded.Values.push_back(B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Begin, Offset));
+    };
+    Value *Begin = Shared();
+    Place(Begin);
+    if (IsGradient)
+      Place(B.CreateInBoundsGEP(B.getInt8Ty(), Begin, sharedBytes(B, Launch, Layout)));
+    return Loaded;
+  }
+
+  // Of static and dynamic arrays, as the runtime pads them.
+  Value *sharedBytes(IRBuilder<> &B, Value *Launch, const SharedLayout &Layout) {
+    Value *Dynamic = B.CreateLoad(B.getInt64Ty(), B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Launch, 24));
+    Value *Up = B.CreateAdd(Dynamic, B.getInt64(SharedAlignment.value() - 1));
+    Value *Padded = B.CreateAnd(Up, B.getInt64(~(SharedAlignment.value() - 1)));
+    return B.CreateAdd(Padded, B.getInt64(alignTo(Layout.Bytes, SharedAlignment)));
+  }
+
+  void copyStructs(IRBuilder<> &B, Function &F, const ThreadArguments &Loaded) {
+    for (auto &[Index, Original] : Loaded.Copies)
+      B.CreateMemCpy(Loaded.Values[Index], Align(16), Original, Align(1), structSize(F, Index));
+  }
+
+  SmallVector<Value *> loadExtents(IRBuilder<> &B, Value *Launch) { // block x y z, grid x y z
+    SmallVector<Value *> Extents;
+    for (unsigned I : {3, 4, 5, 0, 1, 2})
+      Extents.push_back(B.CreateLoad(Int32, B.CreateConstInBoundsGEP1_64(Int32, Launch, I)));
+    return Extents;
+  }
+
+  // void block(launch, args, x, y, z): the threads of one block, one after another.
+  Function *makeBlockFunction(Function &Thread, Function &F, const std::string &Name) {
+    auto *Type = FunctionType::get(llvm::Type::getVoidTy(Context), {Pointer, Pointer, Int32, Int32, Int32}, false);
+    auto *Block = Function::Create(Type, GlobalValue::InternalLinkage, Name, &M);
+    IRBuilder<> B(BasicBlock::Create(Context, "entry", Block));
+    Value *Launch = Block->getArg(0);
+    SmallVector<Value *> Extents = loadExtents(B, Launch);
+    ThreadArguments Loaded = loadArguments(B, F, Launch, Block->getArg(1), [&] { return sharedMemory(B, F, Launch); });
+    Value *Z = beginLoop(B, Block, Extents[2]), *Y = beginLoop(B, Block, Extents[1]), *X = beginLoop(B, Block, Extents[0]);
+    copyStructs(B, F, Loaded);
+    SmallVector<Value *> Arguments = Loaded.Values;
+    Arguments.append({X, Y, Z, Block->getArg(2), Block->getArg(3), Block->getArg(4)});
+    append_range(Arguments, Extents);
+    B.CreateCall(&Thread, Arguments);
+    for (unsigned I = 0; I < 3; ++I)
+      endLoop(B);
+    B.CreateRetVoid();
+    return Block;
+  }
+
+  // Returns from the block function where there is none; the runtime reports it.
+  Value *sharedMemory(IRBuilder<> &B, Function &F, Value *Launch) {
+    FunctionCallee Get = M.getOrInsertFunction("adgen_shared_memory", Pointer, Pointer, B.getInt64Ty(), Int32);
+    Value *Begin = B.CreateCall(Get, {Launch, B.getInt64(sharedLayout(F).Bytes), B.getInt32(namesOf(F).IsGradient)});
+    Function *Block = B.GetInsertBlock()->getParent();
+    auto *Enough = BasicBlock::Create(Context, "enough", Block), *Nothing = BasicBlock::Create(Context, "nothing", Block);
+    B.CreateCondBr(B.CreateIsNull(Begin), Nothing, Enough);
+    B.SetInsertPoint(Nothing);
+    B.CreateRetVoid();
+    B.SetInsertPoint(Enough);
+    return Begin;
+  }
+
+  // void thread(launch, args, shared memory, handle, block x, y, z, thread x, y, z): one thread of a block whose threads work together.
+  Function *makeCooperativeFunction(Function &Thread, Function &F, const std::string &Name) {
+    SmallVector<Type *> Types(4, Pointer);
+    Types.append(6, Int32);
+    auto *Made = Function::Create(FunctionType::get(Type::getVoidTy(Context), Types, false), GlobalValue::InternalLinkage, Name, &M);
+    IRBuilder<> B(BasicBlock::Create(Context, "entry", Made));
+    Value *Launch = Made->getArg(0);
+    SmallVector<Value *> Extents = loadExtents(B, Launch);
+    ThreadArguments Loaded = loadArguments(B, F, Launch, Made->getArg(1), [&] { return Made->getArg(2); });
+    copyStructs(B, F, Loaded);
+    SmallVector<Value *> Arguments = Loaded.Values;
+    for (unsigned I : {7, 8, 9, 4, 5, 6})
+      Arguments.push_back(Made->getArg(I));
+    append_range(Arguments, Extents);
+    Arguments.push_back(Made->getArg(3));
+    B.CreateCall(&Thread, Arguments);
+    B.CreateRetVoid();
+    return Made;
+  }
+
+  // adgen_cooperative of host_runtime/launch.h.
+  Constant *describe(Function &Thread, Function &Alone, Function &F, const Names &N) {
+    Function *Each = makeCooperativeFunction(Thread, F, (N.entry() + EachSuffix).str());
+    Function *EachAlone = &Alone == &Thread ? Each : makeCooperativeFunction(Alone, F, N.entry() + "_each_alone");
+    Type *Int64 = Type::getInt64Ty(Context);
+    Constant *Nothing = ConstantPointerNull::get(Pointer); // what adgen-split-threads fills in
+    Constant *Members[] = {Each,
+                           EachAlone,
+                           Nothing,
+                           Nothing,
+                           ConstantInt::get(Int64, 0),
+                           ConstantInt::get(Int64, sharedLayout(F).Bytes),
+                           ConstantInt::get(Int32, N.IsGradient),
+                           ConstantInt::get(Int32, stackBytes(Thread))};
+    Constant *Value = ConstantStruct::getAnon(Context, Members);
+    return new GlobalVariable(M, Value->getType(), true, GlobalValue::InternalLinkage, Value, (N.entry() + CooperativeSuffix).str());
+  }
+
+  // What a thread keeps in memory of its own, and as much again for what the compiler spills.
+  uint64_t stackBytes(const Function &Thread) const {
+    uint64_t Bytes = 0;
+    for (const Instruction &I : instructions(Thread))
+      if (auto *Alloca = dyn_cast<AllocaInst>(&I))
+        if (auto Size = Alloca->getAllocationSize(M.getDataLayout()); Size && !Size->isScalable())
+          Bytes += Size->getFixedValue();
+    return 2 * Bytes;
+  }
+
+  struct Loop {
+    PHINode *Index;
+    Value *Extent;
+    BasicBlock *Head;
+  };
+  SmallVector<Loop> Loops;
+
+  // for (i = 0; i != extent; ++i): extents are at least one.
+  Value *beginLoop(IRBuilder<> &B, Function *Block, Value *Extent) {
+    BasicBlock *Before = B.GetInsertBlock();
+    auto *Head = BasicBlock::Create(Context, "thread", Block);
+    B.CreateBr(Head);
+    B.SetInsertPoint(Head);
+    PHINode *Index = B.CreatePHI(Int32, 2);
+    Index->addIncoming(B.getInt32(0), Before);
+    Loops.push_back({Index, Extent, Head});
+    return Index;
+  }
+
+  void endLoop(IRBuilder<> &B) {
+    Loop L = Loops.pop_back_val();
+    Value *Next = B.CreateAdd(L.Index, B.getInt32(1), "", true, true);
+    L.Index->addIncoming(Next, B.GetInsertBlock());
+    auto *After = BasicBlock::Create(Context, "done", B.GetInsertBlock()->getParent());
+    B.CreateCondBr(B.CreateICmpULT(Next, L.Extent), L.Head, After);
+    B.SetInsertPoint(After);
+  }
+
+  Module &M;
+  LLVMContext &Context;
+  PointerType *Pointer;
+  Type *Int32;
+  unsigned Places = 0; // at which threads ask who is active
+};
+
+} // namespace
+
+PreservedAnalyses MakeHostEntries::run(Module &M, ModuleAnalysisManager &) {
+  SmallVector<Function *> Functions;
+  for (Function &F : M)
+    if (!F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || F.getName().starts_with(GradientPrefix)))
+      Functions.push_back(&F);
+  EntryMaker Maker(M);
+  for (Function *F : Functions) {
+    if (F->hasFnAttribute(SharedAttribute)) // only kernels have it
+      Maker.makeKernelEntry(*F);
+    else
+      Maker.makeFunctionEntry(*F);
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,21 @@
+// What the passes over OpenMP share: the calls that clang makes of directives, and who this thread is.
+#pragma once
+
+#include "Adgen.h"
+
+namespace adgen {
+
+inline constexpr llvm::StringLiteral ForkName = "__kmpc_fork_call";
+// Operands of a fork: a description of the place, the number of captured values, the function, the captured values.
+inline constexpr unsigned ForkFunction = 2, ForkCaptured = 3;
+
+// Of functions adgen_counter_OPERATION_iBITS that stand for atomic operations on integers until Enzyme has run.
+inline constexpr llvm::StringLiteral CounterPrefix = "adgen_counter_";
+
+// Every call of the function named, in an order that stays the same.
+llvm::SmallVector<llvm::CallInst *> callsOf(llvm::Module &M, llvm::StringRef Name);
+// Of this thread in its team, and how many the team has, as integers of 32 bits.
+llvm::Value *threadNumber(llvm::IRBuilder<> &B);
+llvm::Value *threadCount(llvm::IRBuilder<> &B);
+
+} // namespace adgen

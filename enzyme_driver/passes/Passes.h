@@ -1,0 +1,69 @@
+// Every pass of the plugin, in the order in which the pipeline uses them.
+#pragma once
+
+#include "Adgen.h"
+
+namespace adgen {
+
+#define ADGEN_PASS(NAME)                                                                                \
+  struct NAME : llvm::PassInfoMixin<NAME> {                                                             \
+    llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);                        \
+    static bool isRequired() { return true; }                                                           \
+  }
+#define ADGEN_PASS_WITH_OPTION(NAME)                                                                    \
+  struct NAME : llvm::PassInfoMixin<NAME> {                                                             \
+    std::string Option;                                                                                 \
+    explicit NAME(llvm::StringRef Option) : Option(Option.str()) {}                                     \
+    llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);                        \
+    static bool isRequired() { return true; }                                                           \
+  }
+
+ADGEN_PASS(Describe);                        // prints every entry's signature as JSON
+ADGEN_PASS_WITH_OPTION(Select);              // keeps the named kernels, inlines what they call
+ADGEN_PASS_WITH_OPTION(LinkDevice);          // links what is needed of device libraries
+ADGEN_PASS(CanonicalizeNvvm);                // NVVM arithmetic becomes LLVM arithmetic
+ADGEN_PASS(TranslateAssembly);               // inline PTX of plain arithmetic becomes instructions
+ADGEN_PASS(SplitMath);                       // mathematics with our own derivatives
+ADGEN_PASS(MarkMath);                        // tells Enzyme which functions it has rules for
+ADGEN_PASS(KeepMath);                        // mathematics is not inlined yet
+ADGEN_PASS_WITH_OPTION(FindSharedConstants); // shared arrays that have no derivative
+ADGEN_PASS_WITH_OPTION(ReplaceCooperation);  // barriers become calls that have a rule
+ADGEN_PASS(MakeRegions);                     // parallel regions become ordinary functions
+ADGEN_PASS(ScheduleLoops);                   // loops shared by threads become ordinary loops
+ADGEN_PASS(RewriteOpenMP);                   // what threads do with each other, in forms with a derivative
+ADGEN_PASS(RefuseUnsupported);   // names what cannot be differentiated, with file and line
+ADGEN_PASS_WITH_OPTION(ShadowVariables);     // device variables with a derivative get shadows
+ADGEN_PASS_WITH_OPTION(MakeBodies);          // an ordinary function for every entry
+ADGEN_PASS_WITH_OPTION(MakeGradients);       // asks Enzyme for the gradient of every body
+ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
+ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
+ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly
+ADGEN_PASS(CountHalvings);                   // loops that halve or double count their iterations
+ADGEN_PASS(ReloadShared);                    // shared memory is read again instead of kept
+ADGEN_PASS(ExpandConstants);                 // constant expressions become instructions
+ADGEN_PASS(PrintUsage);                      // prints what each body reads and writes as JSON
+ADGEN_PASS(HintTypes);                       // tells Enzyme what parallel regions find behind pointers
+ADGEN_PASS(KeepOnce);                        // what stays the same is kept once, not once an iteration
+ADGEN_PASS(ForgetGuards);                    // what was put in for Enzyme alone is taken out
+ADGEN_PASS(ExactFlags);                      // derivatives are computed as exactly as the primal
+ADGEN_PASS(SizeTeams);                       // forward and reverse sweep have teams of one size
+ADGEN_PASS(RestoreMath);                     // names of the host's math library become the device's
+ADGEN_PASS(LowerCooperation);                // what had a rule is inlined again
+ADGEN_PASS(Tape);                            // kept values leave the heap for a tape
+ADGEN_PASS(MergeAccumulations);              // several additions into one element become one
+ADGEN_PASS(ZeroLast);                        // consumed cotangents are zeroed behind all loads
+ADGEN_PASS(OwnAccumulations);                // what one thread alone adds to needs no atomic
+ADGEN_PASS(ReduceAccumulations);             // the warp adds up before it accumulates
+ADGEN_PASS(ExchangeCotangents);              // cotangents between loads are read and zeroed at once
+ADGEN_PASS(InlineMath);                      // mathematics is inlined at last
+ADGEN_PASS(GuardHeap);                       // an exhausted device heap is reported
+ADGEN_PASS(MakeKernels);                     // gradient kernels with shadows of shared memory
+ADGEN_PASS(VerifyDevice);                    // nothing undefined is left
+ADGEN_PASS(RoundDirected);                   // directed roundings become arithmetic in double precision
+ADGEN_PASS_WITH_OPTION(RetargetAmd);         // final device IR becomes IR of an AMD GPU
+ADGEN_PASS_WITH_OPTION(RetargetHost);        // device IR becomes IR of the host
+ADGEN_PASS(MakeHostEntries);                 // exported functions that run blocks in parallel
+ADGEN_PASS(StripDebug);                      // no debug information in the binary
+ADGEN_PASS(SplitThreads);                    // blocks become loops between barriers
+
+} // namespace adgen

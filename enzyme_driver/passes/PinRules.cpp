@@ -1,0 +1,42 @@
+// Where the result of a call with a rule of ours is only stored, Enzyme moves the call into the reverse sweep and stops at an
+// assertion, because a registered derivative cannot give the result there. A second use in a call keeps it in the forward
+// sweep: adgen_pin_RULE(result), which does nothing and leaves after Enzyme (ForgetGuards). It comes after O2, which
+// would take it for work.
+#include "Passes.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+FunctionCallee pinOf(Function &Rule) {
+  Module &M = *Rule.getParent();
+  FunctionCallee Pin =
+      M.getOrInsertFunction((PinPrefix + Rule.getName()).str(), Type::getVoidTy(M.getContext()), Rule.getReturnType());
+  auto *F = cast<Function>(Pin.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->setDoesNotThrow();
+  F->setWillReturn();
+  F->setDoesNotFreeMemory();
+  F->setOnlyAccessesInaccessibleMemory();
+  return Pin;
+}
+
+} // namespace
+
+PreservedAnalyses PinRules::run(Module &M, ModuleAnalysisManager &) {
+  SmallVector<Function *> Rules;
+  for (Function &F : M)
+    if (F.hasMetadata("enzyme_gradient") && !F.getReturnType()->isVoidTy())
+      Rules.push_back(&F);
+  for (Function *Rule : Rules)
+    for (User *U : make_early_inc_range(Rule->users()))
+      if (auto *Call = dyn_cast<CallInst>(U)) {
+        IRBuilder<> B(Call->getNextNode());
+        B.SetCurrentDebugLocation(Call->getDebugLoc());
+        B.CreateCall(pinOf(*Rule), {Call});
+      }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

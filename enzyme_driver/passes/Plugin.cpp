@@ -1,0 +1,82 @@
+// Registers the passes with opt: -load-pass-plugin=libadgen-passes.so -passes='adgen-...'.
+#include "Passes.h"
+
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Plugins/PassPlugin.h"
+
+using namespace llvm;
+using namespace adgen;
+
+template <class Pass> static bool add(StringRef Name, StringRef Wanted, ModulePassManager &MPM) {
+  if (Name != Wanted)
+    return false;
+  MPM.addPass(Pass());
+  return true;
+}
+
+// "wanted<option>" or "wanted" alone.
+template <class Pass>
+static bool addWithOption(StringRef Name, StringRef Wanted, ModulePassManager &MPM) {
+  if (!Name.consume_front(Wanted))
+    return false;
+  if (!Name.empty() && !(Name.consume_front("<") && Name.consume_back(">")))
+    return false;
+  MPM.addPass(Pass(Name));
+  return true;
+}
+
+static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
+  return add<Describe>(Name, "adgen-describe", MPM) ||
+         addWithOption<Select>(Name, "adgen-select", MPM) ||
+         addWithOption<LinkDevice>(Name, "adgen-link", MPM) ||
+         add<CanonicalizeNvvm>(Name, "adgen-canonicalize-nvvm", MPM) ||
+         add<TranslateAssembly>(Name, "adgen-translate-assembly", MPM) ||
+         add<SplitMath>(Name, "adgen-split-math", MPM) ||
+         add<InlineMath>(Name, "adgen-inline-math", MPM) ||
+         add<MarkMath>(Name, "adgen-mark-math", MPM) ||
+         add<KeepMath>(Name, "adgen-keep-math", MPM) ||
+         addWithOption<FindSharedConstants>(Name, "adgen-shared-constants", MPM) ||
+         addWithOption<ReplaceCooperation>(Name, "adgen-replace-cooperation", MPM) ||
+         add<MakeRegions>(Name, "adgen-openmp-regions", MPM) ||
+         add<ScheduleLoops>(Name, "adgen-openmp-schedules", MPM) ||
+         add<RewriteOpenMP>(Name, "adgen-rewrite-openmp", MPM) ||
+         add<RefuseUnsupported>(Name, "adgen-refuse", MPM) ||
+         addWithOption<ShadowVariables>(Name, "adgen-shadow-variables", MPM) ||
+         addWithOption<MakeBodies>(Name, "adgen-bodies", MPM) ||
+         addWithOption<MakeGradients>(Name, "adgen-gradients", MPM) ||
+         add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
+         add<PinRules>(Name, "adgen-pin-rules", MPM) ||
+         add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||
+         add<HintTypes>(Name, "adgen-hint-types", MPM) ||
+         add<CountHalvings>(Name, "adgen-count-halvings", MPM) ||
+         add<ReloadShared>(Name, "adgen-reload-shared", MPM) ||
+         add<KeepOnce>(Name, "adgen-keep-once", MPM) ||
+         add<ExchangeCotangents>(Name, "adgen-exchange-cotangents", MPM) ||
+         add<ForgetGuards>(Name, "adgen-forget-guards", MPM) ||
+         add<ExpandConstants>(Name, "adgen-expand-constants", MPM) ||
+         add<PrintUsage>(Name, "adgen-usage", MPM) ||
+         add<ExactFlags>(Name, "adgen-exact-flags", MPM) ||
+         add<SizeTeams>(Name, "adgen-openmp-teams", MPM) ||
+         add<RestoreMath>(Name, "adgen-restore-math", MPM) ||
+         add<LowerCooperation>(Name, "adgen-lower-cooperation", MPM) ||
+         add<GuardHeap>(Name, "adgen-guard-heap", MPM) ||
+         add<MakeKernels>(Name, "adgen-kernels", MPM) ||
+         add<Tape>(Name, "adgen-tape", MPM) ||
+         add<MergeAccumulations>(Name, "adgen-merge-accumulations", MPM) ||
+         add<OwnAccumulations>(Name, "adgen-own-accumulations", MPM) ||
+         add<ReduceAccumulations>(Name, "adgen-reduce-accumulations", MPM) ||
+         add<ZeroLast>(Name, "adgen-zero-last", MPM) ||
+         add<VerifyDevice>(Name, "adgen-verify-device", MPM) ||
+         add<RoundDirected>(Name, "adgen-round-directed", MPM) ||
+         addWithOption<RetargetAmd>(Name, "adgen-retarget-amd", MPM) ||
+         addWithOption<RetargetHost>(Name, "adgen-retarget-host", MPM) ||
+         add<MakeHostEntries>(Name, "adgen-host-entries", MPM) ||
+         add<StripDebug>(Name, "adgen-strip-debug", MPM) ||
+         add<SplitThreads>(Name, "adgen-split-threads", MPM);
+}
+
+extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "adgen", "1", [](PassBuilder &PB) {
+            PB.registerPipelineParsingCallback(parse);
+          }};
+}

@@ -1,0 +1,79 @@
+// Prints what the optimised bodies do to the memory behind each parameter, as JSON:
+//   {"usage": {"SYMBOL": [{"reads": bool, "writes": bool}, ...]}, "counted": bool}
+// It comes from the attributes that LLVM's own analysis left on the bodies' arguments. Counted says of all bodies that every loop runs a
+// number of times that is known before it starts and writes no memory, and that nothing is read that is written elsewhere.
+#include "Passes.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+static bool writesMemory(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call)
+    return I.mayWriteToMemory();
+  const Function *Callee = Call->getCalledFunction();
+  bool Mathematics = Callee && (Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix));
+  return !Mathematics && !Call->onlyAccessesInaccessibleMemory() && Call->mayWriteToMemory();
+}
+
+static bool writesInALoop(Function &Body, const LoopInfo &Loops) {
+  return any_of(Body, [&](BasicBlock &Block) { return Loops.getLoopFor(&Block) && any_of(Block, writesMemory); });
+}
+
+// Whether each parameter's memory is only read or only written, and there is no other that is written.
+static bool separatesInputs(Function &Body) {
+  SmallPtrSet<const Value *, 8> Read, Written;
+  for (Instruction &I : instructions(Body)) {
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      Read.insert(getUnderlyingObject(Load->getPointerOperand(), 0));
+    if (!writesMemory(I))
+      continue;
+    auto *Store = dyn_cast<StoreInst>(&I);
+    if (!Store)
+      return false;
+    Written.insert(getUnderlyingObject(Store->getPointerOperand(), 0));
+  }
+  return all_of(Written, [&](const Value *Object) { return isa<Argument>(Object) && !Read.contains(Object); }) &&
+         all_of(Read, [](const Value *Object) { return isa<Argument, GlobalVariable>(Object); });
+}
+
+static bool countsItsLoops(Function &Body, FunctionAnalysisManager &FAM) {
+  auto &Evolution = FAM.getResult<ScalarEvolutionAnalysis>(Body);
+  auto &Loops = FAM.getResult<LoopAnalysis>(Body);
+  return all_of(Loops.getLoopsInPreorder(), [&](Loop *L) { return Evolution.hasLoopInvariantBackedgeTakenCount(L); }) &&
+         !writesInALoop(Body, Loops) && separatesInputs(Body);
+}
+
+PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  bool Counted = true;
+  json::Object Usage;
+  for (Function &F : M) {
+    StringRef Symbol = F.getName();
+    if (!Symbol.consume_front(BodyPrefix) || F.isDeclaration())
+      continue;
+    Counted &= countsItsLoops(F, FAM);
+    json::Array Parameters;
+    for (Argument &A : F.args()) {
+      bool IsPointer = A.getType()->isPointerTy();
+      bool Untouched = A.use_empty() || A.hasAttribute(Attribute::ReadNone);
+      Parameters.push_back(
+          json::Object{{"reads", IsPointer && !Untouched && !A.hasAttribute(Attribute::WriteOnly)},
+                       {"writes", IsPointer && !Untouched && !A.onlyReadsMemory()}});
+    }
+    Usage[Symbol] = std::move(Parameters);
+  }
+  outs() << formatv("{0}", json::Value(json::Object{{"usage", std::move(Usage)}, {"counted", Counted}})) << "\n";
+  return PreservedAnalyses::all();
+}
+
+} // namespace adgen

@@ -1,0 +1,218 @@
+// Names what the gradient of a body would get wrong or what Enzyme would stop at, with the line in the user's file,
+// and tells Enzyme which globals hold no variable of the differentiation.
+#include "Passes.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral OwnRule = "leave the kernel's gradient out, or write the part without it";
+
+// What an intrinsic is called in the user's words; empty where it can be differentiated or is harmless.
+StringRef unsupportedIntrinsic(StringRef Name) {
+  if (!Name.consume_front("llvm.nvvm."))
+    return "";
+  return StringSwitch<StringRef>(Name)
+      .StartsWith("shfl", "a warp shuffle (__shfl_*)")
+      .StartsWith("vote", "a warp vote (__any_sync, __all_sync, __ballot_sync)")
+      .StartsWith("match", "a warp match (__match_*_sync)")
+      .StartsWith("redux", "a warp reduction (__reduce_*_sync)")
+      .StartsWith("barrier", "a barrier other than __syncthreads()")
+      .StartsWith("tex.", "a texture read")
+      .StartsWith("tld4", "a texture read")
+      .StartsWith("suld", "a surface read")
+      .StartsWith("sust", "a surface write")
+      .StartsWith("wmma", "a Tensor Core operation (wmma)")
+      .StartsWith("mma", "a Tensor Core operation (mma)")
+      .StartsWith("cp.async", "an asynchronous copy (cp.async)")
+      .StartsWith("mbarrier", "an mbarrier")
+      .Default("");
+}
+
+bool isFloating(const Type *T) { return T->isFPOrFPVectorTy(); }
+
+// What clang makes of OpenMP that has no derivative here, in the user's words.
+StringRef unsupportedRuntimeCall(StringRef Name) {
+  return StringSwitch<StringRef>(Name)
+      .Case("__kmpc_fork_call", "")
+      .Case("__kmpc_global_thread_num", "")
+      .StartsWith("__kmpc_omp_task", "an OpenMP task")
+      .StartsWith("__kmpc_task", "an OpenMP task")
+      .StartsWith("__kmpc_end_task", "an OpenMP task")
+      .StartsWith("__kmpc_threadprivate", "an OpenMP threadprivate variable")
+      .StartsWith("__kmpc_copyprivate", "an OpenMP single section with copyprivate")
+      .StartsWith("__kmpc_cancel", "an OpenMP cancellation")
+      .StartsWith("__kmpc_doacross", "an OpenMP loop whose iterations depend on each other (ordered(n))")
+      .StartsWith("__kmpc_fork_teams", "OpenMP teams")
+      .StartsWith("__kmpc_dispatch", "an OpenMP loop whose schedule is not known when it is compiled")
+      .StartsWith("__kmpc_", "an OpenMP directive that adgen does not know")
+      .StartsWith("omp_test_", "an OpenMP lock that is only tried")
+      .StartsWith("__tgt_", "OpenMP offloading")
+      .Default("");
+}
+
+// What to write instead.
+StringRef insteadOf(StringRef Name) {
+  return StringSwitch<StringRef>(Name)
+      .StartsWith("__kmpc_threadprivate", "declare the variable inside the parallel region, or make it an array with an element a thread")
+      .StartsWith("__kmpc_copyprivate", "store the value in a shared variable; the barrier at the end of single makes it visible")
+      .StartsWith("omp_test_", "use a critical section")
+      .Default("use a parallel for, sections, or a parallel region with thread numbers");
+}
+
+class Scan {
+public:
+  explicit Scan(Function &Body)
+      : Body(Body), Entry(Body.getParent()->getFunction(Body.getName().drop_front(BodyPrefix.size()))),
+        Device(Body.getParent()->getTargetTriple().isNVPTX()) {}
+
+  void run() { visit(Body); }
+
+private:
+  // On the device everything is inlined but recursive functions; on the host functions call and hand over each other.
+  void visit(Function &F) {
+    if (F.isDeclaration() || F.hasFnAttribute(MathAttribute) || !Seen.insert(&F).second)
+      return;
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block) {
+        visit(I);
+        for (Value *Operand : I.operands())
+          if (auto *Used = dyn_cast<Function>(Operand->stripPointerCasts()))
+            visit(*Used);
+      }
+  }
+
+  void stop(const Instruction &I, const Twine &What, const Twine &Hint) {
+    refuse(Entry, I.getDebugLoc(), ("cannot differentiate " + What).str(), Hint.str());
+  }
+
+  void visit(Instruction &I) {
+    if (auto *Call = dyn_cast<CallBase>(&I))
+      return Device ? visitDeviceCall(*Call) : visitHostCall(*Call);
+    if (!Device)
+      return visitHost(I);
+    if (auto *Store = dyn_cast<StoreInst>(&I); Store && isFloating(Store->getValueOperand()->getType()))
+      return visitStore(I, Store->getPointerOperand());
+    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+      return visitAtomic(*Atomic);
+    if (isa<AtomicCmpXchgInst>(&I))
+      stop(I, "atomicCAS", "use atomicAdd, which has a derivative for float and double");
+  }
+
+  void visitHost(Instruction &I) {
+    auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+    bool IsSum = Atomic && (Atomic->getOperation() == AtomicRMWInst::FAdd || Atomic->getOperation() == AtomicRMWInst::FSub);
+    if (isa<AtomicCmpXchgInst>(&I) || (Atomic && isFloating(Atomic->getType()) && !IsSum))
+      stop(I, "a compare-and-swap", "use an OpenMP atomic update or a critical section");
+  }
+
+  void visitHostCall(CallBase &Call) {
+    if (Function *Callee = Call.getCalledFunction())
+      if (StringRef What = unsupportedRuntimeCall(Callee->getName()); !What.empty())
+        stop(Call, What, insteadOf(Callee->getName()));
+    if (Call.getIntrinsicID() == Intrinsic::threadlocal_address)
+      stop(Call, "a variable of which every thread has its own (threadprivate, thread_local)", insteadOf("__kmpc_threadprivate"));
+  }
+
+  void visitDeviceCall(CallBase &Call) {
+    if (Call.isInlineAsm())
+      return visitAssembly(Call);
+    Function *Callee = Call.getCalledFunction();
+    if (!Callee)
+      return stop(Call, "a call through a function pointer or a virtual function",
+                  "call the function by its name, or select it with a template parameter");
+    if (auto *Copy = dyn_cast<MemTransferInst>(&Call))
+      return visitCopy(*Copy);
+    StringRef What = unsupportedIntrinsic(Callee->getName());
+    if (!What.empty())
+      stop(Call, What, OwnRule);
+  }
+
+  // Assembly that takes nothing reads a register or fences memory; a barrier in it would not be reversed.
+  void visitAssembly(CallBase &Call) {
+    StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
+    bool TakesNothing = Call.arg_empty() && (Call.getType()->isVoidTy() || Call.getType()->isIntegerTy());
+    if (!TakesNothing || Text.contains("bar"))
+      return stop(Call, assemblyInWords(Text), OwnRule);
+    Call.addFnAttr(Attribute::get(Call.getContext(), "enzyme_inactive"));
+  }
+
+  void visitStore(Instruction &I, Value *Pointer) {
+    SmallVector<const Value *> Objects;
+    getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
+    for (const Value *Object : Objects) {
+      if (auto *Global = withoutShadow(Object))
+        stop(I, "a write to the global variable '" + sourceName(*Global) + "', which has no shadow",
+             "give it one by activity, " + sourceName(*Global) + "=duplicated, or pass the array as a parameter");
+      auto *Load = dyn_cast<LoadInst>(Object);
+      const GlobalVariable *Holder =
+          Load ? withoutShadow(getUnderlyingObject(Load->getPointerOperand(), /*MaxLookup=*/0)) : nullptr;
+      if (Holder)
+        stop(I, "a write through a pointer in the global variable '" + sourceName(*Holder) + "', which has no shadow",
+             "give it one by activity, " + sourceName(*Holder) + "=duplicated, or pass the pointer as a parameter");
+    }
+  }
+
+  // The variable in global or constant memory that this is, where no shadow was asked for.
+  static const GlobalVariable *withoutShadow(const Value *Object) {
+    auto *Global = dyn_cast<GlobalVariable>(Object);
+    bool Counts = Global && Global->getAddressSpace() != 3 && !Global->hasMetadata(ShadowMetadata);
+    return Counts ? Global : nullptr;
+  }
+
+  // Copies of structs and arrays.
+  void visitCopy(MemTransferInst &Copy) {
+    auto *Global = withoutShadow(getUnderlyingObject(Copy.getRawDest(), /*MaxLookup=*/0));
+    if (!Global || holdsFloats(Global->getValueType()))
+      visitStore(Copy, Copy.getRawDest());
+  }
+
+  static bool holdsFloats(Type *T) {
+    if (auto *Array = dyn_cast<ArrayType>(T))
+      return holdsFloats(Array->getElementType());
+    return isFloating(T) || any_of(T->subtypes(), holdsFloats);
+  }
+
+  void visitAtomic(AtomicRMWInst &Atomic) {
+    if (isFloating(Atomic.getType()))
+      visitStore(Atomic, Atomic.getPointerOperand());
+    AtomicRMWInst::BinOp Op = Atomic.getOperation();
+    bool Additive = Op == AtomicRMWInst::FAdd || Op == AtomicRMWInst::FSub;
+    if (isFloating(Atomic.getType()) && !Additive)
+      stop(Atomic, "an atomic operation on floating point other than addition",
+           "only atomicAdd has a derivative; write the result per thread and reduce it in another kernel");
+  }
+
+  Function &Body;
+  Function *Entry;
+  bool Device;
+  SmallPtrSet<Function *, 8> Seen;
+};
+
+// A variable that no body writes floating point to is a constant to the differentiation.
+void markConstantGlobals(Module &M) {
+  for (GlobalVariable &Global : M.globals())
+    if (Global.getAddressSpace() != 3 && !Global.getName().starts_with("llvm.") && !Global.hasMetadata(ShadowMetadata))
+      Global.setMetadata("enzyme_inactive", MDNode::get(M.getContext(), {}));
+}
+
+} // namespace
+
+PreservedAnalyses RefuseUnsupported::run(Module &M, ModuleAnalysisManager &) {
+  bool Device = M.getTargetTriple().isNVPTX();
+  for (Function &F : M)
+    if (F.getName().starts_with(BodyPrefix))
+      Scan(F).run();
+  if (Device)
+    markConstantGlobals(M);
+  return PreservedAnalyses::all();
+}
+
+} // namespace adgen

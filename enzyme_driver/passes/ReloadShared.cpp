@@ -1,0 +1,385 @@
+// Values that a body reads from shared memory are read again in the reverse sweep instead of being kept for every thread and read. The
+// arrays get back what they held: where the block meets at a barrier, its threads together keep what the arrays hold, each
+// a share (adgen_rule_snapshot), and put it back when the reverse sweep arrives there.
+//
+// A load may be repeated where, until the next barriers that its thread reaches, nothing in the thread writes to the array: what other threads
+// write there before a barrier would be a race. The barriers must be met by all threads of the block, because each has its
+// share; so no branch that threads may take differently decides about them. Enzyme repeats loads of one kind
+// without question, llvm.nvvm.ldu.global, so that is what they become until it has run (ForgetGuards).
+#include "Passes.h"
+#include "SharedConstants.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/UniformityAnalysis.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral BarrierRule = "adgen_rule_barrier";
+constexpr StringLiteral WarpRegister = "llvm.nvvm.read.ptx.sreg.warpid";
+
+// One shared array, or all dynamic ones, which are one region.
+struct Array {
+  Argument *Pointer = nullptr;
+  uint64_t Bytes = 0; // 0: known to the launch only
+};
+
+bool isBlockBarrier(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == BarrierRule;
+}
+
+bool isMathematics(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  bool Named = Callee && (Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix));
+  return Named && none_of(Call.args(), [](Value *V) { return V->getType()->isPointerTy(); });
+}
+
+// Where threads may wait for each other in another way: what they write before it is seen behind it.
+bool isOtherMeeting(const Instruction &I) {
+  if (isa<FenceInst>(I))
+    return true;
+  auto *Call = dyn_cast<CallBase>(&I);
+  return Call && !isBlockBarrier(I) && !isMathematics(*Call) && (Call->isConvergent() || Call->isInlineAsm());
+}
+
+class SharedArrays {
+public:
+  explicit SharedArrays(Function &Body) {
+    auto Names = sharedNames(Body);
+    unsigned First = Body.arg_size() - Names.size();
+    for (auto [Index, Name] : enumerate(Names)) {
+      Argument *A = Body.getArg(First + Index);
+      const GlobalVariable *Global = Body.getParent()->getNamedGlobal(Name);
+      bool Dynamic = !Global || Global->isDeclaration();
+      uint64_t Bytes = Dynamic ? 0 : Body.getDataLayout().getTypeAllocSize(Global->getValueType()).getFixedValue();
+      Arrays.push_back({A, Bytes});
+      if (Dynamic && !Region)
+        Region = A;
+      Objects[A] = Dynamic ? Region : A;
+    }
+  }
+
+  bool empty() const { return Arrays.empty(); }
+  // The argument that stands for the memory behind the pointer, if that is one array for sure.
+  Argument *find(const Value *Pointer) const {
+    return Objects.lookup(dyn_cast<Argument>(getUnderlyingObject(Pointer, 0)));
+  }
+  uint64_t bytes(const Argument *A) const {
+    return find_if(Arrays, [&](const Array &Known) { return Known.Pointer == A; })->Bytes;
+  }
+
+  bool mayWrite(const Instruction &I, const Argument *A) const {
+    if (!I.mayWriteToMemory() || isBlockBarrier(I))
+      return false;
+    if (auto *Store = dyn_cast<StoreInst>(&I))
+      return mayBe(Store->getPointerOperand(), A);
+    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+      return mayBe(Atomic->getPointerOperand(), A);
+    if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
+      return mayBe(Exchange->getPointerOperand(), A);
+    if (auto *Block = dyn_cast<MemIntrinsic>(&I))
+      return mayBe(Block->getRawDest(), A);
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call)
+      return true;
+    if (isMathematics(*Call) || Call->onlyAccessesInaccessibleMemory())
+      return false;
+    return any_of(Call->args(), [&](Value *V) { return V->getType()->isPointerTy() && mayBe(V, A); }) ||
+           !Call->onlyAccessesInaccessibleMemOrArgMem();
+  }
+
+private:
+  bool mayBe(const Value *Pointer, const Argument *A) const {
+    const Value *Object = getUnderlyingObject(Pointer, 0);
+    if (isa<AllocaInst, GlobalVariable>(Object))
+      return false;
+    if (auto *Other = dyn_cast<Argument>(Object)) // a parameter does not point to shared memory
+      return Objects.lookup(Other) == A;
+    auto *Load = dyn_cast<LoadInst>(Object); // nor does what lies in the memory behind one
+    return !Load || !isa<Argument>(getUnderlyingObject(Load->getPointerOperand(), 0));
+  }
+
+  SmallVector<Array> Arrays;
+  DenseMap<const Argument *, Argument *> Objects;
+  Argument *Region = nullptr;
+};
+
+// A product with something that has no derivative is linear.
+bool isLinear(const Instruction &I, const Value *Factor, const Constants &Known) {
+  unsigned Kind = I.getOpcode();
+  if (Kind == Instruction::FAdd || Kind == Instruction::FSub || Kind == Instruction::FNeg || isa<PHINode, SelectInst, CastInst>(I))
+    return true;
+  return Kind == Instruction::FMul && I.getOperand(0) != I.getOperand(1) &&
+         Known.isConstant(I.getOperand(I.getOperand(0) == Factor));
+}
+
+// Whether anything that is not linear needs the value; only then is it of use in the reverse sweep.
+bool isNeeded(const Value &First, const Constants &Known) {
+  SmallVector<const Value *> Work{&First};
+  SmallPtrSet<const Value *, 16> Seen;
+  while (!Work.empty()) {
+    const Value *V = Work.pop_back_val();
+    for (const User *U : V->users()) {
+      auto *I = cast<Instruction>(U);
+      if (isa<StoreInst>(I))
+        continue;
+      if (!isLinear(*I, V, Known))
+        return true;
+      if (Seen.insert(I).second)
+        Work.push_back(I);
+    }
+  }
+  return false;
+}
+
+// What happens in a thread behind a load, up to the barriers that come next.
+struct Interval {
+  bool Repeatable = true;
+  SmallSetVector<CallInst *, 4> Ends;
+};
+
+Interval intervalBehind(LoadInst &Load, const Argument *A, const SharedArrays &Arrays) {
+  Interval Found;
+  SmallVector<BasicBlock::iterator> Work{std::next(Load.getIterator())};
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  while (!Work.empty() && Found.Repeatable) {
+    auto At = Work.pop_back_val();
+    BasicBlock *Block = At->getParent();
+    for (; At != Block->end(); ++At) {
+      if (isOtherMeeting(*At) || Arrays.mayWrite(*At, A))
+        Found.Repeatable = false;
+      if (!Found.Repeatable || isBlockBarrier(*At))
+        break;
+    }
+    if (At != Block->end()) {
+      if (Found.Repeatable)
+        Found.Ends.insert(cast<CallInst>(&*At));
+      continue;
+    }
+    for (BasicBlock *Next : successors(Block))
+      if (Seen.insert(Next).second)
+        Work.push_back(Next->begin());
+  }
+  return Found;
+}
+
+// Which barriers all threads of a block meet.
+class Meetings {
+public:
+  Meetings(Function &Body, FunctionAnalysisManager &FAM)
+      : Body(Body), Loops(FAM.getResult<LoopAnalysis>(Body)), After(FAM.getResult<PostDominatorTreeAnalysis>(Body)) {
+    if (readsWarpNumber())
+      return;
+    // The analysis takes a kernel's parameters, and no other function's, for the same in all threads; and no call.
+    CallingConv::ID Convention = Body.getCallingConv();
+    Body.setCallingConv(CallingConv::PTX_Kernel);
+    SmallVector<std::pair<CallInst *, FreezeInst *>> Same = standInForCalls();
+    UniformityInfo &Uniform = FAM.getResult<UniformityInfoAnalysis>(Body);
+    for (BasicBlock &Block : Body)
+      if (Uniform.hasDivergentTerminator(Block))
+        Divergent.insert(&Block);
+    for (auto [Call, StandIn] : Same) {
+      StandIn->replaceAllUsesWith(Call);
+      StandIn->eraseFromParent();
+    }
+    Body.setCallingConv(Convention);
+    Known = true;
+  }
+
+  // No branch that threads may take differently decides, directly or through others, whether the block is reached.
+  bool all(BasicBlock &Block) const {
+    if (!Known)
+      return false;
+    SmallVector<BasicBlock *> Work{&Block};
+    SmallPtrSet<BasicBlock *, 16> Seen;
+    while (!Work.empty()) {
+      BasicBlock *Reached = Work.pop_back_val();
+      for (BasicBlock &Branch : Body) {
+        if (!decides(Branch, *Reached) || !Seen.insert(&Branch).second)
+          continue;
+        if (Divergent.contains(&Branch))
+          return false;
+        Work.push_back(&Branch);
+      }
+    }
+    return true;
+  }
+
+  bool isLoopBehind(const Instruction &Load, const CallInst &Barrier) const {
+    const Loop *L = Loops.getLoopFor(Load.getParent());
+    return L && !L->contains(Barrier.getParent());
+  }
+
+private:
+  // What a block's threads all get is, while the analysis runs, an instruction that it does not take for different in threads.
+  SmallVector<std::pair<CallInst *, FreezeInst *>> standInForCalls() {
+    SmallVector<std::pair<CallInst *, FreezeInst *>> Same;
+    for (Instruction &I : instructions(Body))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && isSameInBlock(*Call))
+        Same.push_back({Call, nullptr});
+    for (auto &[Call, StandIn] : Same) {
+      StandIn = new FreezeInst(PoisonValue::get(Call->getType()), "", Call->getIterator());
+      Call->replaceAllUsesWith(StandIn);
+    }
+    return Same;
+  }
+
+  static bool isSameInBlock(const CallInst &Call) {
+    StringRef Name = Call.getCalledFunction() ? Call.getCalledFunction()->getName() : "";
+    Name.consume_front(HiddenPrefix);
+    if (Name.consume_front("llvm.nvvm.read.ptx.sreg."))
+      return Name.starts_with("ctaid.") || Name.starts_with("ntid.") || Name.starts_with("nctaid.");
+    return Name.starts_with("llvm.nvvm.barrier.cta.red.");
+  }
+
+  bool readsWarpNumber() const {
+    return any_of(instructions(Body), [](const Instruction &I) {
+      auto *Call = dyn_cast<CallInst>(&I);
+      return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == WarpRegister;
+    });
+  }
+
+  bool decides(BasicBlock &Branch, BasicBlock &Reached) const {
+    return !After.properlyDominates(&Reached, &Branch) &&
+           any_of(successors(&Branch), [&](BasicBlock *Next) { return After.dominates(&Reached, Next); }) &&
+           succ_size(&Branch) > 1;
+  }
+
+  Function &Body;
+  LoopInfo &Loops;
+  PostDominatorTree &After;
+  SmallPtrSet<BasicBlock *, 8> Divergent;
+  bool Known = false;
+};
+
+class Reloading {
+public:
+  Reloading(Function &Body, FunctionAnalysisManager &FAM)
+      : Body(Body), Arrays(Body), Meet(Body, FAM), Known(Body, knownActivities(Body)) {}
+
+  bool run() {
+    collect();
+    bool Changed = !Settled.empty();
+    for (LoadInst *Load : Settled)
+      repeat(*Load);
+    for (auto &[A, Loads] : Candidates) {
+      if (!pays(Loads))
+        continue;
+      for (auto &[Load, Found] : Loads) {
+        for (CallInst *End : Found.Ends)
+          if (isWrittenBehind(*End, A))
+            Snapshots[End].insert(A);
+        repeat(*Load);
+      }
+      Changed = true;
+    }
+    for (auto &[Barrier, Kept] : Snapshots)
+      snapshot(*Barrier, Kept.getArrayRef());
+    return Changed;
+  }
+
+private:
+  using Repeated = SmallVector<std::pair<LoadInst *, Interval>>;
+
+  void collect() {
+    for (Instruction &I : instructions(Body)) {
+      auto *Load = dyn_cast<LoadInst>(&I);
+      if (!Load || !Load->isSimple() || !Load->getType()->isFPOrFPVectorTy())
+        continue;
+      Argument *A = Arrays.find(Load->getPointerOperand());
+      if (!A || !isNeeded(*Load, Known))
+        continue;
+      if (Known.isArray(A)) { // nothing is written behind its reads
+        Settled.push_back(Load);
+        continue;
+      }
+      Interval Found = intervalBehind(*Load, A, Arrays);
+      if (Found.Repeatable && all_of(Found.Ends, [&](CallInst *End) { return Meet.all(*End->getParent()); }))
+        Candidates[A].push_back({Load, std::move(Found)});
+    }
+  }
+
+  bool isWrittenBehind(CallInst &Barrier, const Argument *A) const {
+    SmallVector<BasicBlock::iterator> Work{std::next(Barrier.getIterator())};
+    SmallPtrSet<BasicBlock *, 16> Seen;
+    while (!Work.empty()) {
+      auto At = Work.pop_back_val();
+      BasicBlock *Block = At->getParent();
+      if (any_of(make_range(At, Block->end()), [&](Instruction &I) { return Arrays.mayWrite(I, A); }))
+        return true;
+      for (BasicBlock *Next : successors(Block))
+        if (Seen.insert(Next).second)
+          Work.push_back(Next->begin());
+    }
+    return false;
+  }
+
+  // A share of the array is kept a barrier, and a value a load otherwise: several loads, or one in a loop, are worth it.
+  bool pays(const Repeated &Loads) const {
+    return Loads.size() > 1 || any_of(Loads, [&](const std::pair<LoadInst *, Interval> &Item) {
+      return all_of(Item.second.Ends, [&](CallInst *End) { return Meet.isLoopBehind(*Item.first, *End); });
+    });
+  }
+
+  static SmallVector<Activity> knownActivities(const Function &Body) {
+    StringRef Symbol = Body.getName().drop_front(BodyPrefix.size());
+    const Function *Gradient = Body.getParent()->getFunction((GradientPrefix + Symbol).str());
+    return Gradient ? activitiesOf(*Gradient) : SmallVector<Activity>();
+  }
+
+  static void repeat(LoadInst &Load) {
+    IRBuilder<> B(&Load);
+    Value *Alignment = B.getInt32(Load.getAlign().value());
+    Value *Again = B.CreateIntrinsic(Intrinsic::nvvm_ldu_global_f, {Load.getType(), Load.getPointerOperandType()},
+                                     {Load.getPointerOperand(), Alignment});
+    Load.replaceAllUsesWith(Again);
+    Load.eraseFromParent();
+  }
+
+  void snapshot(CallInst &Barrier, ArrayRef<Argument *> Kept) {
+    IRBuilder<> B(Barrier.getNextNode());
+    B.SetCurrentDebugLocation(Barrier.getDebugLoc());
+    for (Argument *A : Kept) {
+      Value *Bytes = B.getInt64(Arrays.bytes(A));
+      Function *Rule = declareRule(*Body.getParent(), "snapshot", 1, {Bytes->getType()}, B.getPtrTy());
+      B.CreateCall(Rule, {A, Bytes})->addFnAttr(Attribute::Convergent);
+    }
+    Function *Rule = declareRule(*Body.getParent(), "behind_snapshot", 1, {});
+    B.CreateCall(Rule, {Kept.front()})->addFnAttr(Attribute::Convergent);
+  }
+
+  Function &Body;
+  SharedArrays Arrays;
+  Meetings Meet;
+  Constants Known;
+  SmallVector<LoadInst *> Settled;
+  MapVector<Argument *, Repeated> Candidates;
+  MapVector<CallInst *, SmallSetVector<Argument *, 2>> Snapshots;
+};
+
+} // namespace
+
+PreservedAnalyses ReloadShared::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  SmallVector<Function *> Bodies;
+  for (Function &F : M)
+    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration() && !sharedNames(F).empty())
+      Bodies.push_back(&F);
+  for (Function *Body : Bodies) {
+    Reloading(*Body, FAM).run();
+    FAM.invalidate(*Body, PreservedAnalyses::none());
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

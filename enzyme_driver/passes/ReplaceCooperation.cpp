@@ -1,0 +1,253 @@
+// What threads do together becomes, in bodies, a call of a function adgen_rule_NAME of rules/ for which a derivative is registered:
+// adgen_rule_NAME_augmented runs in the forward sweep, adgen_rule_NAME_reverse in the reverse one. Until Enzyme has run these are
+// mere declarations, about which nothing can be inferred: they may read and write any memory.
+//
+// Enzyme drops a call in the reverse sweep unless it takes differentiated memory. So each call is handed an anchor: a shared array,
+// or else a parameter that the plan (option, as in adgen-gradients) duplicates.
+#include "Passes.h"
+#include "SharedConstants.h"
+#include "Uniformity.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+
+Value *anchorOf(Function &Body, ArrayRef<Activity> Activities) {
+  Constants Known(Body, Activities);
+  for (unsigned I = 0; I < sharedNames(Body).size(); ++I)
+    if (Argument *Array = Body.getArg(Activities.size() + I); !Known.isArray(Array))
+      return Array;
+  for (auto [Index, A] : enumerate(Activities))
+    if (A == Activity::Duplicated)
+      return Body.getArg(Index);
+  return nullptr;
+}
+
+bool isBlockBarrier(const CallInst &Call, StringRef Name) {
+  if (Name == "llvm.nvvm.barrier0")
+    return true;
+  if (Name != "llvm.nvvm.barrier.cta.sync.aligned.all" && Name != "llvm.nvvm.barrier.cta.sync.all")
+    return false;
+  auto *Number = dyn_cast<ConstantInt>(Call.getArgOperand(0));
+  return Number && Number->isZero();
+}
+
+SmallVector<Type *> typesOf(ArrayRef<Value *> Operands) {
+  return SmallVector<Type *>(map_range(Operands, [](Value *Operand) { return Operand->getType(); }));
+}
+
+void insertRule(CallInst &Before, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
+  SmallVector<Value *> Arguments{Anchor};
+  append_range(Arguments, Operands);
+  Function *F = declareRule(*Before.getModule(), Rule, 1, typesOf(Operands));
+  CallInst *New = CallInst::Create(F, Arguments, "", Before.getIterator());
+  New->addFnAttr(Attribute::Convergent);
+  New->setDebugLoc(Before.getDebugLoc());
+}
+
+void replace(CallInst &Call, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
+  insertRule(Call, Rule, Anchor, Operands);
+  Call.eraseFromParent();
+}
+
+// Whether an integer may hold the bits of floating point: a cast from or to it is met on the way through registers.
+bool carriesFloat(const CallInst &Call) {
+  SmallVector<const Value *> Work{&Call, Call.getArgOperand(1)};
+  SmallPtrSet<const Value *, 16> Seen;
+  while (!Work.empty()) {
+    const Value *V = Work.pop_back_val();
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I || !Seen.insert(V).second)
+      continue;
+    if (isa<BitCastInst>(I) && (I->getType()->isFPOrFPVectorTy() || I->getOperand(0)->getType()->isFPOrFPVectorTy()))
+      return true;
+    bool Continues = isa<BinaryOperator, CastInst, PHINode, SelectInst>(I) && I->getType()->isIntOrIntVectorTy();
+    if (!Continues && I != &Call)
+      continue;
+    append_range(Work, I->users());
+    append_range(Work, I->operand_values());
+  }
+  return false;
+}
+
+// The rule of a shuffle of floating point, such as "shfl_down_f32"; empty for anything else. Shuffles of double are calls of the
+// functions of clang's headers, which Select keeps whole: inside they are shuffles of integers.
+std::string shuffleRule(StringRef Name) {
+  if (Name.consume_front("llvm.nvvm.shfl.sync.") && Name.consume_back(".f32"))
+    return ("shfl_" + Name + "_f32").str();
+  return StringSwitch<std::string>(Name)
+      .Case("_Z11__shfl_syncjdii", "shfl_idx_f64")
+      .Case("_Z14__shfl_up_syncjdji", "shfl_up_f64")
+      .Case("_Z16__shfl_down_syncjdji", "shfl_down_f64")
+      .Case("_Z15__shfl_xor_syncjdii", "shfl_bfly_f64")
+      .Default("");
+}
+
+// The last operand of the PTX instruction: given, or made from the width as clang's headers do.
+Value *controlOperand(IRBuilder<> &B, CallInst &Call, StringRef Rule) {
+  if (Call.getCalledFunction()->isIntrinsic())
+    return Call.getArgOperand(3);
+  Value *Segment = B.CreateShl(B.CreateSub(B.getInt32(32), Call.getArgOperand(3)), 8);
+  return Rule.contains("_up_") ? Segment : B.CreateOr(Segment, 31);
+}
+
+// Values go through memory, so that the rule has the form of all others: pointers with shadows.
+void replaceShuffle(CallInst &Call, StringRef Rule) {
+  Function &Body = *Call.getFunction();
+  IRBuilder<> Start(&*Body.getEntryBlock().getFirstInsertionPt());
+  Value *Out = Start.CreateAlloca(Call.getType(), nullptr, "received");
+  Value *In = Start.CreateAlloca(Call.getType(), nullptr, "sent");
+  IRBuilder<> B(&Call);
+  B.CreateStore(Call.getArgOperand(1), In);
+  Value *Operands[] = {Call.getArgOperand(0), Call.getArgOperand(2), controlOperand(B, Call, Rule)};
+  CallInst *New = B.CreateCall(declareRule(*Call.getModule(), Rule, 2, typesOf(Operands)), {Out, In, Operands[0], Operands[1], Operands[2]});
+  New->addFnAttr(Attribute::Convergent);
+  Call.replaceAllUsesWith(B.CreateLoad(Call.getType(), Out));
+  Call.eraseFromParent();
+}
+
+// Barriers that also count: the barrier is reversed, the count is an integer.
+bool isCountingBarrier(StringRef Name) { return Name.starts_with("llvm.nvvm.barrier.cta.red."); }
+
+bool isInactive(const CallInst &Call, StringRef Name) {
+  return Name.starts_with("llvm.nvvm.vote.") || Name.starts_with("llvm.nvvm.match.") || Name == "llvm.nvvm.activemask" ||
+         Name.starts_with("llvm.nvvm.redux.sync.") && Call.getType()->isIntegerTy() || isCountingBarrier(Name) ||
+         Name.starts_with("llvm.nvvm.shfl.sync.") && Name.ends_with(".i32") && !carriesFloat(Call);
+}
+
+// An intrinsic that carries no derivative is called by another name until Enzyme has run, which has no rule for it.
+void hide(CallInst &Call) {
+  Function *Intrinsic = Call.getCalledFunction();
+  Module &M = *Call.getModule();
+  FunctionCallee Hidden = M.getOrInsertFunction((HiddenPrefix + Intrinsic->getName()).str(), Call.getFunctionType());
+  auto *F = cast<Function>(Hidden.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->addFnAttr(Attribute::Convergent);
+  F->setDoesNotThrow();
+  F->setDoesNotFreeMemory();
+  F->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  Call.setCalledFunction(F);
+}
+
+void showHidden(Module &M) {
+  for (Function &F : make_early_inc_range(M)) {
+    StringRef Name = F.getName();
+    if (!Name.consume_front(HiddenPrefix))
+      continue;
+    F.replaceAllUsesWith(M.getOrInsertFunction(Name, F.getFunctionType()).getCallee());
+    F.eraseFromParent();
+  }
+}
+
+Uniformity::Kind kindOf(const Value &V) {
+  auto *Call = dyn_cast<CallBase>(&V);
+  if (!Call)
+    return Uniformity::Kind::Same;
+  StringRef Name = Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
+  if (Name.starts_with("llvm.nvvm.read.ptx.sreg.tid.") || Name == "llvm.nvvm.read.ptx.sreg.laneid")
+    return Uniformity::Kind::Differs;
+  return waitsForBlock(*Call) ? Uniformity::Kind::Same : Uniformity::Kind::Derived;
+}
+
+// Whether some threads may come to a barrier that others do not come to: those have returned, or wait elsewhere.
+bool missesBarriers(Function &Body) {
+  SmallVector<const Instruction *> Barriers;
+  for (const Instruction &I : instructions(Body))
+    if (waitsForBlock(I))
+      Barriers.push_back(&I);
+  if (Barriers.empty())
+    return false;
+  Uniformity Threads(Body, kindOf);
+  return any_of(Barriers, [&](const Instruction *Barrier) { return Threads.isDivergent(Barrier->getParent()); });
+}
+
+// See rules/barrier.cu.
+void turnTogether(Function &Body, Value *Anchor) {
+  SmallVector<ReturnInst *> Returns;
+  for (BasicBlock &Block : Body)
+    if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator()))
+      Returns.push_back(Return);
+  for (ReturnInst *Return : Returns) {
+    CallInst *Call = CallInst::Create(declareRule(*Body.getParent(), "turn", 1, {}), {Anchor}, "", Return->getIterator());
+    Call->addFnAttr(Attribute::Convergent);
+    Call->setDebugLoc(Return->getDebugLoc());
+  }
+}
+
+void replaceIn(Function &Body, Value *Anchor) {
+  bool Misses = missesBarriers(Body);
+  StringRef Barrier = Misses ? "counted_barrier" : "barrier";
+  if (Misses)
+    turnTogether(Body, Anchor);
+  for (BasicBlock &Block : Body)
+    for (Instruction &I : make_early_inc_range(Block)) {
+      auto *Call = dyn_cast<CallInst>(&I);
+      Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      if (!Callee)
+        continue;
+      StringRef Name = Callee->getName();
+      if (std::string Rule = shuffleRule(Name); !Rule.empty())
+        replaceShuffle(*Call, Rule);
+      else if (isBlockBarrier(*Call, Name))
+        replace(*Call, Barrier, Anchor, {});
+      else if (Name == "llvm.nvvm.bar.warp.sync")
+        replace(*Call, "warp_barrier", Anchor, {Call->getArgOperand(0)});
+      else if (isInactive(*Call, Name)) {
+        if (isCountingBarrier(Name) && Misses)
+          refuse(&Body, Call->getDebugLoc(), "cannot differentiate a barrier that counts where threads may have returned before a barrier",
+                 "let all threads of the block come to every barrier: instead of returning, let them do nothing");
+        if (isCountingBarrier(Name))
+          insertRule(*Call, Barrier, Anchor, {});
+        hide(*Call);
+      }
+    }
+}
+
+} // namespace
+
+PreservedAnalyses ReplaceCooperation::run(Module &M, ModuleAnalysisManager &) {
+  auto Plans = parsePlan(Option);
+  if (!Plans)
+    report_fatal_error(Plans.takeError());
+  for (const EntryPlan &Plan : *Plans)
+    if (Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str()))
+      if (Value *Anchor = anchorOf(*Body, Plan.Activities))
+        replaceIn(*Body, Anchor);
+  return PreservedAnalyses::none();
+}
+
+// What the primal prints, the gradient does not print again.
+static void silence(Module &M) {
+  Function *Print = M.getFunction("vprintf");
+  if (!Print)
+    return;
+  for (User *U : make_early_inc_range(Print->users())) {
+    auto *Call = dyn_cast<CallInst>(U);
+    if (!Call || isKernel(*Call->getFunction()) || Call->getFunction()->getName().starts_with(BodyPrefix))
+      continue;
+    Call->replaceAllUsesWith(ConstantInt::get(Call->getType(), 0));
+    Call->eraseFromParent();
+  }
+}
+
+// After Enzyme rules and derivatives need not be kept apart any more, so they are inlined.
+PreservedAnalyses LowerCooperation::run(Module &M, ModuleAnalysisManager &) {
+  if (GlobalVariable *Used = M.getNamedGlobal("llvm.compiler.used"))
+    Used->eraseFromParent();
+  silence(M);
+  showHidden(M);
+  for (Function &F : M) {
+    F.setMetadata("enzyme_augment", nullptr);
+    F.setMetadata("enzyme_gradient", nullptr);
+  }
+  markForInlining(M);
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,108 @@
+// After Enzyme: every fork asks for a team of the size that was captured with it (MakeRegions), also that of the reverse sweep,
+// and what Enzyme keeps for each thread has room for the largest team. A region that accumulates into shadows by atomic additions
+// gets a second form without them, for teams of one thread.
+#include "OpenMP.h"
+#include "Passes.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LowerAtomic.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+static void askForTeam(CallInst &Fork) {
+  Value *Team = Fork.getArgOperand(ForkCaptured);
+  if (!Team->getType()->isIntegerTy(32))
+    report_fatal_error("adgen-openmp-teams: a fork without the size of its team");
+  Module &M = *Fork.getModule();
+  IRBuilder<> B(&Fork);
+  Value *Place = Fork.getArgOperand(0);
+  FunctionCallee Number = M.getOrInsertFunction("__kmpc_global_thread_num", B.getInt32Ty(), B.getPtrTy());
+  FunctionCallee Push =
+      M.getOrInsertFunction("__kmpc_push_num_threads", B.getVoidTy(), B.getPtrTy(), B.getInt32Ty(), B.getInt32Ty());
+  B.CreateCall(Push, {Place, B.CreateCall(Number, {Place}), Team});
+}
+
+// Enzyme takes both for functions that return 64 bits.
+static void correct(Module &M, StringRef Name, StringRef As) {
+  Type *Int32 = Type::getInt32Ty(M.getContext()), *Int64 = Type::getInt64Ty(M.getContext());
+  for (CallInst *Call : callsOf(M, Name))
+    if (Call->getType() == Int64) {
+      IRBuilder<> B(Call);
+      FunctionCallee Right(FunctionType::get(Int32, false), M.getOrInsertFunction(As, Int32).getCallee());
+      Call->replaceAllUsesWith(B.CreateZExt(B.CreateCall(Right), Int64));
+      Call->eraseFromParent();
+    }
+}
+
+static bool isAccumulation(const Instruction &I) {
+  auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+  return Atomic && Atomic->getOperation() == AtomicRMWInst::FAdd;
+}
+
+static Function *withoutAtomics(Function &Region) {
+  ValueToValueMapTy Map;
+  Function *Alone = CloneFunction(&Region, Map);
+  Alone->setName(Region.getName() + "_alone");
+  for (Instruction &I : make_early_inc_range(instructions(Alone)))
+    if (isAccumulation(I))
+      lowerAtomicRMWInst(&cast<AtomicRMWInst>(I));
+  return Alone;
+}
+
+// What a thread starts calls one or the other.
+static void chooseByTeam(CallInst &Call) {
+  Function *Alone = withoutAtomics(*Call.getCalledFunction());
+  IRBuilder<> B(&Call);
+  Value *IsAlone = B.CreateICmpEQ(threadCount(B), B.getInt32(1));
+  Instruction *Then, *Else;
+  SplitBlockAndInsertIfThenElse(IsAlone, Call.getIterator(), &Then, &Else);
+  auto *Other = cast<CallInst>(Call.clone());
+  Other->setCalledFunction(Alone);
+  Other->insertBefore(Then->getIterator());
+  Call.moveBefore(Else->getIterator());
+}
+
+static void addFormsForOne(Module &M) {
+  SmallSetVector<Function *, 8> Started;
+  for (CallInst *Fork : callsOf(M, ForkName))
+    if (auto *F = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)); F && !F->isDeclaration())
+      Started.insert(F);
+  SmallVector<CallInst *> Calls;
+  for (Function *F : Started)
+    for (Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getType()->isVoidTy())
+        if (Function *Region = Call->getCalledFunction(); Region && any_of(instructions(Region), isAccumulation))
+          Calls.push_back(Call);
+  for (CallInst *Call : Calls)
+    chooseByTeam(*Call);
+}
+
+static void restoreCounter(Function &F) {
+  StringRef Operation = F.getName().drop_front(CounterPrefix.size()).rsplit("_i").first;
+  for (auto Op = AtomicRMWInst::FIRST_BINOP; Op <= AtomicRMWInst::LAST_BINOP; Op = AtomicRMWInst::BinOp(Op + 1))
+    if (AtomicRMWInst::getOperationName(Op) == Operation) {
+      IRBuilder<> B(BasicBlock::Create(F.getContext(), "entry", &F));
+      B.CreateRet(B.CreateAtomicRMW(Op, F.getArg(0), F.getArg(1), MaybeAlign(), AtomicOrdering::SequentiallyConsistent));
+    }
+  F.setLinkage(GlobalValue::InternalLinkage);
+  F.addFnAttr(Attribute::AlwaysInline);
+}
+
+PreservedAnalyses SizeTeams::run(Module &M, ModuleAnalysisManager &) {
+  for (CallInst *Fork : callsOf(M, ForkName))
+    askForTeam(*Fork);
+  for (Function &F : M)
+    if (F.isDeclaration() && F.getName().starts_with(CounterPrefix))
+      restoreCounter(F);
+  correct(M, "omp_get_max_threads", "adgen_omp_capacity");
+  correct(M, "omp_get_thread_num", "omp_get_thread_num");
+  addFormsForOne(M);
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,379 @@
+// Inline PTX of plain arithmetic becomes instructions: CUDA's headers write half and bfloat16 that way, and people write approximate
+// functions and reads of registers. What is not understood as a whole stays assembly, which is refused later by its place.
+#include "Passes.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+// The statements of the text; braces around them are scopes and mean nothing, those inside are vectors.
+SmallVector<StringRef> statementsOf(StringRef Text) {
+  SmallVector<StringRef> Found;
+  while (true) {
+    Text = Text.ltrim(" \t\r\n;{}");
+    if (Text.empty())
+      return Found;
+    auto [Next, Rest] = Text.split(';');
+    Found.push_back(Next.trim());
+    Text = Rest;
+  }
+}
+
+// Operands between commas that are not in a vector.
+SmallVector<StringRef> operandsOf(StringRef Text) {
+  SmallVector<StringRef> Found;
+  unsigned Depth = 0;
+  size_t Begin = 0;
+  for (size_t I = 0; I <= Text.size(); ++I) {
+    char C = I < Text.size() ? Text[I] : ',';
+    Depth += C == '{';
+    Depth -= C == '}';
+    if (C != ',' || Depth)
+      continue;
+    Found.push_back(Text.slice(Begin, I).trim());
+    Begin = I + 1;
+  }
+  return Found;
+}
+
+class Translation {
+public:
+  explicit Translation(CallInst &Call) : Call(Call), B(&Call), Context(Call.getContext()) {}
+
+  // The value of the call; null where something is not understood. What was made in vain is dead.
+  Value *run() {
+    auto *Assembly = cast<InlineAsm>(Call.getCalledOperand());
+    if (!bindOperands(*Assembly))
+      return nullptr;
+    StringRef Text = Assembly->getAsmString();
+    for (StringRef Statement : statementsOf(Text))
+      if (!translate(Statement))
+        return nullptr;
+    return result();
+  }
+
+private:
+  bool bindOperands(const InlineAsm &Assembly) {
+    unsigned Argument = 0, Number = 0;
+    for (const InlineAsm::ConstraintInfo &Info : Assembly.ParseConstraints()) {
+      if (Info.Type == InlineAsm::isClobber || Info.isIndirect)
+        return false;
+      std::string Name = "$" + std::to_string(Number++);
+      if (Info.Type == InlineAsm::isOutput) {
+        Outputs.push_back(Name);
+        continue;
+      }
+      Value *Given = Call.getArgOperand(Argument++);
+      Registers[Name] = Given;
+      StringRef Code = Info.Codes.empty() ? "" : StringRef(Info.Codes.front());
+      if (!Code.empty() && isDigit(Code.front()))
+        Registers[("$" + Code).str()] = Given;
+    }
+    return true;
+  }
+
+  Value *result() {
+    Type *T = Call.getType();
+    if (Outputs.size() == 1)
+      return Registers.lookup(Outputs[0]) ? as(Registers[Outputs[0]], T) : nullptr;
+    auto *Struct = dyn_cast<StructType>(T);
+    if (!Struct || Outputs.empty())
+      return nullptr;
+    Value *All = PoisonValue::get(T);
+    for (auto [Index, Name] : enumerate(Outputs)) {
+      Value *One = Registers.lookup(Name);
+      One = One ? as(One, Struct->getElementType(Index)) : nullptr;
+      if (!One)
+        return nullptr;
+      All = B.CreateInsertValue(All, One, Index);
+    }
+    return All;
+  }
+
+  // The same bits as another type; null where there are not as many.
+  Value *as(Value *V, Type *T) {
+    if (V->getType() == T)
+      return V;
+    if (V->getType()->isIntegerTy(1) && T->isIntegerTy())
+      return B.CreateZExt(V, T);
+    if (V->getType()->isPointerTy() || T->isPointerTy() || V->getType()->getPrimitiveSizeInBits() != T->getPrimitiveSizeInBits())
+      return nullptr;
+    if (auto *Cast = dyn_cast<BitCastInst>(V); Cast && Cast->getSrcTy() == T)
+      return Cast->getOperand(0);
+    return B.CreateBitCast(V, T);
+  }
+
+  Type *typeNamed(StringRef Name) {
+    Type *Half = B.getHalfTy(), *Brain = Type::getBFloatTy(Context);
+    return StringSwitch<Type *>(Name)
+        .Case("f16", Half)
+        .Case("bf16", Brain)
+        .Case("f16x2", FixedVectorType::get(Half, 2))
+        .Case("bf16x2", FixedVectorType::get(Brain, 2))
+        .Case("f32", B.getFloatTy())
+        .Case("f64", B.getDoubleTy())
+        .Cases({"b16", "u16", "s16"}, B.getInt16Ty())
+        .Cases({"b32", "u32", "s32"}, B.getInt32Ty())
+        .Cases({"b64", "u64", "s64"}, B.getInt64Ty())
+        .Case("pred", B.getInt1Ty())
+        .Default(nullptr);
+  }
+
+  Value *constant(StringRef Text, Type *T) {
+    uint64_t Bits = 0;
+    unsigned Size = T->getPrimitiveSizeInBits();
+    StringRef Hex = Text;
+    if (T->isFPOrFPVectorTy() && (Hex.consume_front("0f") || Hex.consume_front("0F") || Hex.consume_front("0d") || Hex.consume_front("0D"))) {
+      if (Hex.getAsInteger(16, Bits))
+        return nullptr;
+      return as(B.getIntN(Size, Bits), T);
+    }
+    if (T->isFloatingPointTy() && Text.contains('.'))
+      return ConstantFP::get(T, Text);
+    StringRef Number = Text.rtrim("U");
+    bool Negative = Number.consume_front("-");
+    if (Number.empty() || !isDigit(Number.front()) || Number.getAsInteger(0, Bits))
+      return nullptr;
+    return as(B.getIntN(Size, Negative ? -Bits : Bits), T);
+  }
+
+  Value *special(StringRef Name, Type *T) {
+    std::string Intrinsic = ("llvm.nvvm.read.ptx.sreg." + Name).str();
+    std::replace(Intrinsic.begin(), Intrinsic.end(), '_', '.');
+    Intrinsic::ID Id = Intrinsic::lookupIntrinsicID(Intrinsic);
+    if (Id == Intrinsic::not_intrinsic)
+      return nullptr;
+    CallInst *Read = B.CreateCall(Intrinsic::getOrInsertDeclaration(Call.getModule(), Id), {});
+    return as(Read, T);
+  }
+
+  // An operand as a value of that type.
+  Value *read(StringRef Operand, Type *T) {
+    if (Operand.consume_front("{")) {
+      SmallVector<StringRef> Parts = operandsOf(Operand.rtrim("}"));
+      unsigned Size = T->getPrimitiveSizeInBits() / std::max<size_t>(Parts.size(), 1);
+      Value *Whole = PoisonValue::get(FixedVectorType::get(B.getIntNTy(Size), Parts.size()));
+      for (auto [Index, Part] : enumerate(Parts)) {
+        Value *V = read(Part, B.getIntNTy(Size));
+        if (!V)
+          return nullptr;
+        Whole = B.CreateInsertElement(Whole, V, Index);
+      }
+      return as(Whole, T);
+    }
+    if (Operand.consume_front("%"))
+      return special(Operand, T);
+    if (Value *V = Registers.lookup(Operand))
+      return as(V, T);
+    return constant(Operand, T);
+  }
+
+  bool write(StringRef Operand, Value *V) {
+    if (!V)
+      return false;
+    if (!Operand.consume_front("{")) {
+      Registers[Operand] = V;
+      return !Operand.empty();
+    }
+    SmallVector<StringRef> Parts = operandsOf(Operand.rtrim("}"));
+    unsigned Size = V->getType()->getPrimitiveSizeInBits() / std::max<size_t>(Parts.size(), 1);
+    Value *Vector = Size ? as(V, FixedVectorType::get(B.getIntNTy(Size), Parts.size())) : nullptr;
+    for (auto [Index, Part] : enumerate(Parts))
+      if (!Vector || !write(Part, B.CreateExtractElement(Vector, Index)))
+        return false;
+    return true;
+  }
+
+  bool translate(StringRef Statement) {
+    if (Statement.starts_with(".reg"))
+      return true;
+    auto [Code, Rest] = Statement.split(' ');
+    if (size_t Tab = Code.find('\t'); Tab != StringRef::npos)
+      std::tie(Code, Rest) = Statement.split('\t');
+    SmallVector<StringRef> Words;
+    Code.trim().split(Words, '.');
+    SmallVector<StringRef> Operands = operandsOf(Rest);
+    if (Operands.size() < 2 || Words.size() < 2)
+      return false;
+    bool Directed = any_of(Words, [](StringRef W) { return is_contained({"rz", "rm", "rp", "sat", "relu", "volatile"}, W); });
+    if (Directed && Words[0] != "cvt")
+      return false;
+    Type *T = typeNamed(Words.back());
+    return T && write(Operands[0], value(Words, Operands, T));
+  }
+
+  Value *value(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands, Type *T) {
+    StringRef Code = Words[0];
+    if (Code == "cvt")
+      return converted(Words, Operands);
+    if (Code == "selp" && Operands.size() == 4) {
+      Value *X = read(Operands[1], T), *Y = read(Operands[2], T), *P = read(Operands[3], B.getInt1Ty());
+      return X && Y && P ? B.CreateSelect(P, X, Y) : nullptr;
+    }
+    SmallVector<Value *> X;
+    for (StringRef Operand : Operands.drop_front()) {
+      X.push_back(read(Operand, T));
+      if (!X.back())
+        return nullptr;
+    }
+    if (Code == "mov" && X.size() == 1)
+      return X[0];
+    if ((Code == "setp" || Code == "set") && X.size() == 2)
+      return compared(Words, X);
+    return T->isFPOrFPVectorTy() ? floating(Words, X, T) : integral(Words, X);
+  }
+
+  Value *compared(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {
+    auto Float = StringSwitch<CmpInst::Predicate>(Words[1])
+                     .Case("lt", CmpInst::FCMP_OLT).Case("le", CmpInst::FCMP_OLE).Case("gt", CmpInst::FCMP_OGT)
+                     .Case("ge", CmpInst::FCMP_OGE).Case("eq", CmpInst::FCMP_OEQ).Case("ne", CmpInst::FCMP_ONE)
+                     .Case("ltu", CmpInst::FCMP_ULT).Case("leu", CmpInst::FCMP_ULE).Case("gtu", CmpInst::FCMP_UGT)
+                     .Case("geu", CmpInst::FCMP_UGE).Case("equ", CmpInst::FCMP_UEQ).Case("neu", CmpInst::FCMP_UNE)
+                     .Default(CmpInst::BAD_FCMP_PREDICATE);
+    bool Signed = Words.back().starts_with("s");
+    auto Integer = StringSwitch<CmpInst::Predicate>(Words[1])
+                       .Case("lt", Signed ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT)
+                       .Case("le", Signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE)
+                       .Case("gt", Signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT)
+                       .Case("ge", Signed ? CmpInst::ICMP_SGE : CmpInst::ICMP_UGE)
+                       .Case("eq", CmpInst::ICMP_EQ).Case("ne", CmpInst::ICMP_NE)
+                       .Default(CmpInst::BAD_ICMP_PREDICATE);
+    bool IsFloat = X[0]->getType()->isFloatingPointTy();
+    CmpInst::Predicate P = IsFloat ? Float : Integer;
+    if (P == CmpInst::BAD_FCMP_PREDICATE || P == CmpInst::BAD_ICMP_PREDICATE || X[0]->getType()->isVectorTy())
+      return nullptr;
+    Value *Truth = IsFloat ? B.CreateFCmp(P, X[0], X[1]) : B.CreateICmp(P, X[0], X[1]);
+    if (Words[0] == "setp")
+      return Truth;
+    Type *To = Words.size() > 2 ? typeNamed(Words[Words.size() - 2]) : nullptr;
+    return To && To->isFloatingPointTy() ? B.CreateUIToFP(Truth, To) : nullptr;
+  }
+
+  Value *converted(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
+    StringRef ToName = Words[Words.size() - 2], FromName = Words.back();
+    Type *To = typeNamed(ToName), *From = typeNamed(FromName);
+    auto Rounds = [&](StringRef How) { return is_contained(Words, How); };
+    if (!To || !From || Rounds("sat") || Rounds("relu"))
+      return nullptr;
+    if (auto *Pair = dyn_cast<FixedVectorType>(To); Pair && From->isFloatTy() && Operands.size() == 3 && Rounds("rn")) {
+      Value *High = read(Operands[1], From), *Low = read(Operands[2], From);
+      Value *Both = High && Low ? B.CreateInsertElement(PoisonValue::get(FixedVectorType::get(From, 2)), Low, uint64_t(0)) : nullptr;
+      return Both ? B.CreateFPTrunc(B.CreateInsertElement(Both, High, 1), To) : nullptr;
+    }
+    Value *X = Operands.size() == 2 ? read(Operands[1], From) : nullptr;
+    if (!X || To->isVectorTy() || From->isVectorTy())
+      return nullptr;
+    bool Exact = !Rounds("rz") && !Rounds("rm") && !Rounds("rp");
+    unsigned Narrow = To->getScalarSizeInBits(), Wide = From->getScalarSizeInBits();
+    if (To->isFloatingPointTy() && From->isFloatingPointTy())
+      return Narrow > Wide ? B.CreateFPExt(X, To) : Narrow < Wide && Exact ? B.CreateFPTrunc(X, To) : nullptr;
+    if (To->isFloatingPointTy())
+      return Exact ? (FromName.starts_with("s") ? B.CreateSIToFP(X, To) : B.CreateUIToFP(X, To)) : nullptr;
+    if (From->isIntegerTy())
+      return FromName.starts_with("s") ? B.CreateSExtOrTrunc(X, To) : B.CreateZExtOrTrunc(X, To);
+    Intrinsic::ID Rounding = Rounds("rni") ? Intrinsic::rint : Rounds("rmi") ? Intrinsic::floor : Rounds("rpi") ? Intrinsic::ceil
+                             : Rounds("rzi") ? Intrinsic::trunc : Intrinsic::not_intrinsic;
+    if (Rounding == Intrinsic::not_intrinsic)
+      return nullptr;
+    Intrinsic::ID Saturate = ToName.starts_with("s") ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat;
+    return B.CreateIntrinsic(Saturate, {To, From}, {B.CreateUnaryIntrinsic(Rounding, X)});
+  }
+
+  Value *floating(ArrayRef<StringRef> Words, ArrayRef<Value *> X, Type *T) {
+    StringRef Code = Words[0];
+    bool Approximate = is_contained(Words, "approx") || is_contained(Words, "full");
+    FastMathFlags Flags;
+    Flags.setApproxFunc(Approximate);
+    Flags.setAllowReciprocal(Approximate);
+    B.setFastMathFlags(Flags);
+    if (X.size() == 1)
+      return unary(Code, X[0], T);
+    if (X.size() == 3 && (Code == "fma" || Code == "mad"))
+      return B.CreateIntrinsic(Intrinsic::fma, {T}, {X[0], X[1], X[2]});
+    if (X.size() != 2)
+      return nullptr;
+    bool KeepsNaN = is_contained(Words, "NaN");
+    return Code == "add"   ? B.CreateFAdd(X[0], X[1])
+           : Code == "sub" ? B.CreateFSub(X[0], X[1])
+           : Code == "mul" ? B.CreateFMul(X[0], X[1])
+           : Code == "div" ? B.CreateFDiv(X[0], X[1])
+           : Code == "min" ? B.CreateBinaryIntrinsic(KeepsNaN ? Intrinsic::minimum : Intrinsic::minnum, X[0], X[1])
+           : Code == "max" ? B.CreateBinaryIntrinsic(KeepsNaN ? Intrinsic::maximum : Intrinsic::maxnum, X[0], X[1])
+                           : nullptr;
+  }
+
+  Value *unary(StringRef Code, Value *X, Type *T) {
+    Constant *One = ConstantFP::get(T, 1.0);
+    auto Id = StringSwitch<Intrinsic::ID>(Code)
+                  .Case("abs", Intrinsic::fabs).Case("sqrt", Intrinsic::sqrt).Case("ex2", Intrinsic::exp2)
+                  .Case("lg2", Intrinsic::log2).Case("sin", Intrinsic::sin).Case("cos", Intrinsic::cos)
+                  .Default(Intrinsic::not_intrinsic);
+    if (Code == "neg")
+      return B.CreateFNeg(X);
+    if (Code == "tanh" && !T->isVectorTy()) { // libdevice's, which has a rule
+      FunctionCallee Tanh = Call.getModule()->getOrInsertFunction("__nv_tanhf", B.getFloatTy(), B.getFloatTy());
+      Value *Wide = T->isFloatTy() ? X : B.CreateFPExt(X, B.getFloatTy());
+      Value *Result = B.CreateCall(Tanh, {Wide});
+      return T->isFloatTy() ? Result : B.CreateFPTrunc(Result, T);
+    }
+    if (Code == "rcp")
+      return B.CreateFDiv(One, X);
+    if (Code == "rsqrt")
+      return B.CreateFDiv(One, B.CreateUnaryIntrinsic(Intrinsic::sqrt, X));
+    bool InHalf = T->getScalarSizeInBits() == 16 && Id != Intrinsic::fabs && Id != Intrinsic::sqrt;
+    if (Id == Intrinsic::not_intrinsic || (T->isVectorTy() && InHalf))
+      return nullptr;
+    if (InHalf) // as precise as the instruction, in single precision
+      return B.CreateFPTrunc(B.CreateUnaryIntrinsic(Id, B.CreateFPExt(X, B.getFloatTy())), T);
+    return B.CreateUnaryIntrinsic(Id, X);
+  }
+
+  Value *integral(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {
+    StringRef Code = Words[0];
+    if (X.size() == 1)
+      return Code == "not" ? B.CreateNot(X[0]) : Code == "neg" ? B.CreateNeg(X[0]) : nullptr;
+    bool Low = is_contained(Words, "lo");
+    if (X.size() == 3)
+      return Code == "mad" && Low ? B.CreateAdd(B.CreateMul(X[0], X[1]), X[2]) : nullptr;
+    if (X.size() != 2 || is_contained(Words, "cc"))
+      return nullptr;
+    return Code == "add"          ? B.CreateAdd(X[0], X[1])
+           : Code == "sub"        ? B.CreateSub(X[0], X[1])
+           : Code == "mul" && Low ? B.CreateMul(X[0], X[1])
+           : Code == "and"        ? B.CreateAnd(X[0], X[1])
+           : Code == "or"         ? B.CreateOr(X[0], X[1])
+           : Code == "xor"        ? B.CreateXor(X[0], X[1])
+                                  : nullptr;
+  }
+
+  CallInst &Call;
+  IRBuilder<> B;
+  LLVMContext &Context;
+  StringMap<Value *> Registers;
+  SmallVector<std::string> Outputs;
+};
+
+} // namespace
+
+PreservedAnalyses TranslateAssembly::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    for (Instruction &I : make_early_inc_range(instructions(F))) {
+      auto *Call = dyn_cast<CallInst>(&I);
+      if (!Call || !Call->isInlineAsm() || Call->getType()->isVoidTy())
+        continue;
+      if (Value *New = Translation(*Call).run()) {
+        Call->replaceAllUsesWith(New);
+        Call->eraseFromParent();
+      }
+    }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

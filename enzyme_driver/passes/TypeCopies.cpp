@@ -1,0 +1,325 @@
+// Memory of floating point is often moved as integers: a struct of two floats as one i64, sixteen bytes as an int4, a __half as the short
+// inside it. Enzyme takes such a copy for one of integers, which carries no derivative, and says nothing. Where it is known what the
+// memory holds (Layout.h), loads and stores of integers become those of the numbers that are there, and short copies by
+// llvm.memcpy become copies of each number. What takes a number apart cannot be followed and is refused.
+#include "Layout.h"
+#include "Passes.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr uint64_t LongestCopy = 256; // bytes that are written out one by one
+
+using Leaves = SmallVector<Leaf>;
+
+class Typer {
+public:
+  explicit Typer(Function &Body)
+      : Body(Body), DL(Body.getDataLayout()), Context(Body.getContext()),
+        Entry(Body.getParent()->getFunction(Body.getName().drop_front(BodyPrefix.size()))) {}
+
+  void run() {
+    for (MemCpyInst *Copy : all<MemCpyInst>())
+      typeCopy(*Copy);
+    for (LoadInst *Load : all<LoadInst>()) // first: what is loaded only to be stored never becomes an integer
+      if (isInteger(Load->getType()))
+        typeLoad(*Load);
+    for (StoreInst *Store : all<StoreInst>())
+      if (isInteger(Store->getValueOperand()->getType()))
+        typeStore(*Store);
+    for (bool Changed = true; Changed;) {
+      Changed = false;
+      for (PHINode *Phi : all<PHINode>())
+        Changed |= retype(*Phi);
+      for (SelectInst *Select : all<SelectInst>())
+        Changed |= retype(*Select);
+    }
+    for (BitCastInst *Cast : all<BitCastInst>()) // there and back
+      if (auto *Inner = dyn_cast<BitCastInst>(Cast->getOperand(0)); Inner && Inner->getSrcTy() == Cast->getDestTy()) {
+        Cast->replaceAllUsesWith(Inner->getOperand(0));
+        Cast->eraseFromParent();
+      }
+    for (Instruction &I : instructions(Body))
+      if (Type *T = accessedType(I); T && T->isFPOrFPVectorTy())
+        correct(I, DL.getTypeStoreSize(T));
+  }
+
+private:
+  template <class Kind> SmallVector<Kind *> all() {
+    SmallVector<Kind *> Found;
+    for (Instruction &I : instructions(Body))
+      if (auto *One = dyn_cast<Kind>(&I))
+        Found.push_back(One);
+    return Found;
+  }
+
+  static bool isInteger(Type *T) { return T->isIntOrIntVectorTy() && T->getScalarSizeInBits() >= 8; }
+
+  static Type *accessedType(const Instruction &I) {
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      return Load->getType();
+    auto *Store = dyn_cast<StoreInst>(&I);
+    return Store ? Store->getValueOperand()->getType() : nullptr;
+  }
+
+  // What was copied as something else has clang's word for that, and memcpy knows no alignment.
+  void correct(Instruction &I, uint64_t Bytes) {
+    if (saysInteger(I.getMetadata(LLVMContext::MD_tbaa)))
+      I.setMetadata(LLVMContext::MD_tbaa, nullptr);
+    std::optional<Leaves> Numbers = floatsAt(getLoadStorePointerOperand(&I), Bytes);
+    if (!Numbers)
+      return;
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      Load->setAlignment(alignmentOf(*Numbers, Load->getAlign()));
+    else
+      cast<StoreInst>(I).setAlignment(alignmentOf(*Numbers, cast<StoreInst>(I).getAlign()));
+  }
+
+  static bool saysInteger(const MDNode *Tag) {
+    auto *Access = Tag && Tag->getNumOperands() > 1 ? dyn_cast<MDNode>(Tag->getOperand(1)) : nullptr;
+    auto *Name = Access && Access->getNumOperands() ? dyn_cast<MDString>(Access->getOperand(0)) : nullptr;
+    return Name && !is_contained({"float", "double", "long double", "omnipotent char"}, Name->getString());
+  }
+
+  // The number whose bits these are; null where they are of more than one kind.
+  static Type *numberBehind(ArrayRef<Value *> Bits, const Value *Self) {
+    Type *Found = nullptr;
+    for (Value *V : Bits) {
+      if (V == Self || isa<Constant>(V))
+        continue;
+      auto *Cast = dyn_cast<BitCastInst>(V);
+      Type *T = Cast ? Cast->getSrcTy() : nullptr;
+      if (!T || !T->isFPOrFPVectorTy() || (Found && Found != T))
+        return nullptr;
+      Found = T;
+    }
+    return Found;
+  }
+
+  static Value *asNumber(Value *Bits, Type *T) {
+    if (auto *C = dyn_cast<Constant>(Bits))
+      return ConstantExpr::getBitCast(C, T);
+    return cast<BitCastInst>(Bits)->getOperand(0);
+  }
+
+  // A choice among the bits of numbers becomes one among the numbers.
+  bool retype(PHINode &Phi) {
+    SmallVector<Value *> Incoming(Phi.incoming_values());
+    Type *T = isInteger(Phi.getType()) ? numberBehind(Incoming, &Phi) : nullptr;
+    if (!T)
+      return false;
+    PHINode *New = PHINode::Create(T, Incoming.size(), "", Phi.getIterator());
+    for (auto [V, Block] : zip(Incoming, Phi.blocks()))
+      New->addIncoming(V == &Phi ? static_cast<Value *>(New) : asNumber(V, T), Block);
+    IRBuilder<> B(&*Phi.getParent()->getFirstInsertionPt());
+    Phi.replaceAllUsesWith(B.CreateBitCast(New, Phi.getType()));
+    Phi.eraseFromParent();
+    return true;
+  }
+
+  bool retype(SelectInst &Select) {
+    Value *Choices[] = {Select.getTrueValue(), Select.getFalseValue()};
+    Type *T = isInteger(Select.getType()) ? numberBehind(Choices, &Select) : nullptr;
+    if (!T)
+      return false;
+    IRBuilder<> B(&Select);
+    Value *New = B.CreateSelect(Select.getCondition(), asNumber(Choices[0], T), asNumber(Choices[1], T));
+    Select.replaceAllUsesWith(B.CreateBitCast(New, Select.getType()));
+    Select.eraseFromParent();
+    return true;
+  }
+
+  // What the bytes behind the pointer are, where floating point is among them.
+  std::optional<Leaves> floatsAt(Value *Pointer, uint64_t Bytes) {
+    std::optional<Place> At = placeOf(Pointer, DL);
+    if (!At || !At->Memory->holdsFloats())
+      return std::nullopt;
+    std::optional<Leaves> Found = At->Memory->cover(At->Offset, Bytes);
+    bool Any = Found && any_of(*Found, [](const Leaf &L) { return L.isFloat(); });
+    return Any ? Found : std::nullopt;
+  }
+
+  bool takesApart(Value *Pointer, uint64_t Bytes) {
+    std::optional<Place> At = placeOf(Pointer, DL);
+    return At && At->Memory->holdsFloats() && !At->Memory->cover(At->Offset, Bytes);
+  }
+
+  // One type for all the bytes, where they are numbers of one kind without gaps.
+  Type *uniform(const Leaves &Numbers, uint64_t Bytes) {
+    for (auto [Index, L] : enumerate(Numbers))
+      if (!L.isFloat() || L.Kind != Numbers[0].Kind || L.Bytes != Numbers[0].Bytes || L.Offset != Index * L.Bytes)
+        return nullptr;
+    if (Numbers.size() * Numbers[0].Bytes != Bytes)
+      return nullptr;
+    Type *One = Numbers[0].type(Context);
+    return Numbers.size() == 1 ? One : FixedVectorType::get(One, Numbers.size());
+  }
+
+  Value *address(IRBuilder<> &B, Value *Pointer, uint64_t Offset) {
+    return Offset ? B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Pointer, Offset) : Pointer;
+  }
+
+  SmallVector<Value *> loadEach(IRBuilder<> &B, Value *Pointer, const Leaves &Numbers, bool Volatile) {
+    SmallVector<Value *> Values;
+    for (const Leaf &L : Numbers)
+      Values.push_back(B.CreateAlignedLoad(L.type(Context), address(B, Pointer, L.Offset), L.Alignment, Volatile));
+    return Values;
+  }
+
+  void storeEach(IRBuilder<> &B, Value *Pointer, const Leaves &Numbers, ArrayRef<Value *> Values, bool Volatile) {
+    for (auto [L, Each] : zip(Numbers, Values))
+      B.CreateAlignedStore(Each, address(B, Pointer, L.Offset), L.Alignment, Volatile);
+  }
+
+  // At least that of the numbers, which memcpy does not tell.
+  static Align alignmentOf(const Leaves &Numbers, Align Known) { return std::max(Known, Numbers[0].Alignment); }
+
+  void typeCopy(MemCpyInst &Copy) {
+    auto *Length = dyn_cast<ConstantInt>(Copy.getLength());
+    if (!Length || Length->isZero() || Length->getZExtValue() > LongestCopy)
+      return;
+    uint64_t Bytes = Length->getZExtValue();
+    std::optional<Leaves> Numbers = floatsAt(Copy.getRawSource(), Bytes);
+    if (!Numbers)
+      Numbers = floatsAt(Copy.getRawDest(), Bytes);
+    if (!Numbers)
+      return;
+    IRBuilder<> B(&Copy);
+    auto Values = loadEach(B, Copy.getRawSource(), *Numbers, Copy.isVolatile());
+    storeEach(B, Copy.getRawDest(), *Numbers, Values, Copy.isVolatile());
+    Copy.eraseFromParent();
+  }
+
+  void typeLoad(LoadInst &Load) {
+    uint64_t Bytes = DL.getTypeStoreSize(Load.getType());
+    std::optional<Leaves> Numbers = floatsAt(Load.getPointerOperand(), Bytes);
+    if (!Numbers)
+      Numbers = destinationOf(Load, Bytes);
+    if (!Numbers || !Load.isSimple() && !Load.isVolatile())
+      return;
+    IRBuilder<> B(&Load);
+    Type *One = uniform(*Numbers, Bytes);
+    if (!onlyStored(Load) && isCountedWith(Load))
+      return;
+    if (onlyStored(Load)) {
+      auto Values = One ? SmallVector<Value *>{B.CreateAlignedLoad(One, Load.getPointerOperand(), alignmentOf(*Numbers, Load.getAlign()), Load.isVolatile())}
+                        : loadEach(B, Load.getPointerOperand(), *Numbers, Load.isVolatile());
+      for (User *U : make_early_inc_range(Load.users())) {
+        auto *Store = cast<StoreInst>(U);
+        IRBuilder<> At(Store);
+        if (One)
+          At.CreateAlignedStore(Values[0], Store->getPointerOperand(), alignmentOf(*Numbers, Store->getAlign()), Store->isVolatile());
+        else
+          storeEach(At, Store->getPointerOperand(), *Numbers, Values, Store->isVolatile());
+        Store->eraseFromParent();
+      }
+      Load.eraseFromParent();
+      return;
+    }
+    Value *Whole = One ? B.CreateAlignedLoad(One, Load.getPointerOperand(), alignmentOf(*Numbers, Load.getAlign()), Load.isVolatile())
+                       : nullptr;
+    Whole = One ? B.CreateBitCast(Whole, Load.getType())
+                : joined(B, Load.getType(), *Numbers, loadEach(B, Load.getPointerOperand(), *Numbers, Load.isVolatile()));
+    Whole->takeName(&Load);
+    Load.replaceAllUsesWith(Whole);
+    Load.eraseFromParent();
+  }
+
+  static bool onlyStored(const LoadInst &Load) {
+    return !Load.use_empty() && all_of(Load.users(), [&](const User *U) {
+      auto *Store = dyn_cast<StoreInst>(U);
+      return Store && Store->getValueOperand() == &Load && (Store->isSimple() || Store->isVolatile());
+    });
+  }
+
+  // Whether the value is used as an integer, and not merely moved, taken apart or compared.
+  static bool isCountedWith(const LoadInst &Load) {
+    SmallVector<const Value *> Work{&Load};
+    SmallPtrSet<const Value *, 16> Seen;
+    while (!Work.empty()) {
+      const Value *V = Work.pop_back_val();
+      if (!Seen.insert(V).second)
+        continue;
+      for (const User *U : V->users()) {
+        if (isa<StoreInst, BitCastInst, ICmpInst>(U))
+          continue;
+        unsigned Code = cast<Instruction>(U)->getOpcode();
+        if (!isa<PHINode, SelectInst, FreezeInst, TruncInst, ZExtInst, ExtractElementInst, InsertElementInst, ShuffleVectorInst>(U) &&
+            !is_contained({Instruction::And, Instruction::Or, Instruction::Xor, Instruction::Shl, Instruction::LShr}, Code))
+          return true;
+        Work.push_back(U);
+      }
+    }
+    return false;
+  }
+
+  // What a value that is only stored is where it goes.
+  std::optional<Leaves> destinationOf(LoadInst &Load, uint64_t Bytes) {
+    if (!onlyStored(Load))
+      return std::nullopt;
+    return floatsAt(cast<StoreInst>(*Load.user_begin())->getPointerOperand(), Bytes);
+  }
+
+  Value *asInteger(IRBuilder<> &B, Value *V, const Leaf &L) {
+    Type *Bits = B.getIntNTy(8 * L.Bytes);
+    return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Bits) : B.CreateBitCast(V, Bits);
+  }
+
+  Value *joined(IRBuilder<> &B, Type *T, const Leaves &Numbers, ArrayRef<Value *> Values) {
+    Type *Bits = B.getIntNTy(T->getPrimitiveSizeInBits());
+    Value *Whole = ConstantInt::get(Bits, 0);
+    for (auto [L, Each] : zip(Numbers, Values))
+      Whole = B.CreateOr(Whole, B.CreateShl(B.CreateZExt(asInteger(B, Each, L), Bits), 8 * L.Offset));
+    return B.CreateBitCast(Whole, T);
+  }
+
+  void typeStore(StoreInst &Store) {
+    Value *Stored = Store.getValueOperand();
+    uint64_t Bytes = DL.getTypeStoreSize(Stored->getType());
+    if (takesApart(Store.getPointerOperand(), Bytes) && !isa<Constant>(Stored)) {
+      refuse(Entry, Store.getDebugLoc(), "cannot differentiate a store of single bytes into memory of floating point",
+             "write whole numbers, or copy with memcpy");
+      return;
+    }
+    std::optional<Leaves> Numbers = floatsAt(Store.getPointerOperand(), Bytes);
+    if (!Numbers || !Store.isSimple() && !Store.isVolatile())
+      return;
+    IRBuilder<> B(&Store);
+    if (Type *One = uniform(*Numbers, Bytes)) {
+      auto *Cast = dyn_cast<BitCastInst>(Stored);
+      Value *Whole = Cast && Cast->getOperand(0)->getType() == One ? Cast->getOperand(0) : B.CreateBitCast(Stored, One);
+      B.CreateAlignedStore(Whole, Store.getPointerOperand(), alignmentOf(*Numbers, Store.getAlign()), Store.isVolatile());
+    } else {
+      Value *Bits = B.CreateBitCast(Stored, B.getIntNTy(8 * Bytes));
+      SmallVector<Value *> Values;
+      for (const Leaf &L : *Numbers) {
+        Value *Part = B.CreateTrunc(B.CreateLShr(Bits, 8 * L.Offset), B.getIntNTy(8 * L.Bytes));
+        Values.push_back(L.Kind == 'p' ? B.CreateIntToPtr(Part, L.type(Context)) : B.CreateBitCast(Part, L.type(Context)));
+      }
+      storeEach(B, Store.getPointerOperand(), *Numbers, Values, Store.isVolatile());
+    }
+    Store.eraseFromParent();
+  }
+
+  Function &Body;
+  const DataLayout &DL;
+  LLVMContext &Context;
+  Function *Entry;
+};
+
+} // namespace
+
+PreservedAnalyses TypeCopies::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
+      Typer(F).run();
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

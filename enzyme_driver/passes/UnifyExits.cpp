@@ -1,0 +1,161 @@
+// Gives a loop whose exits lead to loops of different depth (a `return` or a `break` out of two loops at once) one exit
+// block. Enzyme records such an inner loop's trip count on one of its exits only, and the reverse sweep of the others
+// would read what was never written. The branch behind the new exit asks an opaque function, or Enzyme's own
+// simplification would undo this; ForgetGuards takes the call away after Enzyme.
+#include "Passes.h"
+
+#include "llvm/Analysis/DomTreeUpdater.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Transforms/Utils/ControlFlowUtils.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral OpaqueName = "adgen_opaque";
+
+Function *opaque(Module &M) {
+  Type *Bool = Type::getInt1Ty(M.getContext());
+  auto *F = cast<Function>(M.getOrInsertFunction(OpaqueName, Bool, Bool).getCallee());
+  F->setDoesNotAccessMemory();
+  F->setDoesNotThrow();
+  F->setWillReturn();
+  F->addFnAttr(Attribute::Speculatable);
+  F->addFnAttr(Attribute::NoFree);
+  F->addFnAttr(Attribute::NoSync);
+  F->addFnAttr("enzyme_inactive");
+  return F;
+}
+
+// Where a branch in the block leaves the loop to. Exceptions are not differentiated: their edges stay as they are.
+BasicBlock *exitOf(const Loop &L, const BranchInst &Branch, unsigned Successor) {
+  if (Successor >= Branch.getNumSuccessors() || L.contains(Branch.getSuccessor(Successor)))
+    return nullptr;
+  return Branch.getSuccessor(Successor);
+}
+
+SmallVector<BranchInst *> branchesOut(const Loop &L) {
+  SmallVector<BasicBlock *> Exiting;
+  L.getExitingBlocks(Exiting);
+  SmallVector<BranchInst *> Found;
+  for (BasicBlock *Block : Exiting)
+    if (auto *Branch = dyn_cast<BranchInst>(Block->getTerminator()))
+      Found.push_back(Branch);
+  return Found;
+}
+
+bool leavesToDifferentLevels(const Loop &L, const LoopInfo &LI) {
+  SmallPtrSet<Loop *, 4> Levels;
+  for (BranchInst *Branch : branchesOut(L))
+    for (unsigned Successor : {0u, 1u})
+      if (BasicBlock *Exit = exitOf(L, *Branch, Successor))
+        Levels.insert(LI.getLoopFor(Exit));
+  return Levels.size() > 1;
+}
+
+void unify(Loop &L, DominatorTree &DT, LoopInfo &LI) {
+  formLCSSARecursively(L, DT, &LI, nullptr); // then only phis of the exits use what the loop computed
+  ControlFlowHub Hub;
+  for (BranchInst *Branch : branchesOut(L))
+    Hub.addBranch(Branch->getParent(), exitOf(L, *Branch, 0), exitOf(L, *Branch, 1));
+  DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
+  SmallVector<BasicBlock *> Guards;
+  Hub.finalize(&Updater, Guards, "adgen.exit");
+  Function *Opaque = opaque(*L.getHeader()->getModule());
+  for (BasicBlock *Guard : Guards)
+    if (auto *Branch = dyn_cast<BranchInst>(Guard->getTerminator()); Branch && Branch->isConditional())
+      Branch->setCondition(CallInst::Create(Opaque, {Branch->getCondition()}, "guard", Branch->getIterator()));
+}
+
+// The innermost loop that is left, as unifying one changes the loops that are known.
+Loop *next(LoopInfo &LI, const SmallPtrSetImpl<BasicBlock *> &Done) {
+  auto Loops = LI.getLoopsInPreorder();
+  for (Loop *L : reverse(Loops))
+    if (!Done.contains(L->getHeader()) && L->getParentLoop() && leavesToDifferentLevels(*L, LI))
+      return L;
+  return nullptr;
+}
+
+void unifyAll(Function &F) {
+  SmallPtrSet<BasicBlock *, 8> Done;
+  for (;;) {
+    DominatorTree DT(F);
+    LoopInfo LI(DT);
+    Loop *L = next(LI, Done);
+    if (!L)
+      return;
+    Done.insert(L->getHeader());
+    simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, /*PreserveLCSSA=*/false);
+    unify(*L, DT, LI);
+  }
+}
+
+} // namespace
+
+PreservedAnalyses UnifyExits::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    if (!F.isDeclaration())
+      unifyAll(F);
+  return PreservedAnalyses::none();
+}
+
+// What ReloadShared has repeated are loads again.
+static void restoreLoads(Function &F) {
+  for (BasicBlock &Block : F)
+    for (Instruction &I : make_early_inc_range(Block))
+      if (auto *Call = dyn_cast<IntrinsicInst>(&I); Call && Call->getIntrinsicID() == Intrinsic::nvvm_ldu_global_f) {
+        MaybeAlign Alignment(cast<ConstantInt>(Call->getArgOperand(1))->getZExtValue());
+        auto *Load = new LoadInst(Call->getType(), Call->getArgOperand(0), "", false, Alignment.valueOrOne(), Call->getIterator());
+        Load->setDebugLoc(Call->getDebugLoc());
+        Call->replaceAllUsesWith(Load);
+        Call->eraseFromParent();
+      }
+}
+
+// The number of iterations of a loop that counts down without a sign comes as `add nuw limit, -1`, which is wrong for all limits but 0.
+static void dropWrongFlag(Instruction &I) {
+  auto *Limit = I.getOpcode() == Instruction::Add ? dyn_cast<ConstantInt>(I.getOperand(1)) : nullptr;
+  if (Limit && Limit->isNegative())
+    I.setHasNoUnsignedWrap(false);
+}
+
+// What kept calls of our rules in the forward sweep (PinRules).
+static void removePins(Module &M) {
+  for (Function &F : make_early_inc_range(M))
+    if (F.getName().starts_with(PinPrefix)) {
+      for (User *U : make_early_inc_range(F.users()))
+        cast<CallInst>(U)->eraseFromParent();
+      F.eraseFromParent();
+    }
+}
+
+// After Enzyme: guards are what they were, and the pointer to a cache that grows is not invariant.
+PreservedAnalyses ForgetGuards::run(Module &M, ModuleAnalysisManager &) {
+  if (Function *Opaque = M.getFunction(OpaqueName)) {
+    for (User *U : make_early_inc_range(Opaque->users())) {
+      auto *Call = cast<CallInst>(U);
+      Call->replaceAllUsesWith(Call->getArgOperand(0));
+      Call->eraseFromParent();
+    }
+    Opaque->eraseFromParent();
+  }
+  removePins(M);
+  for (Function &F : M) {
+    restoreLoads(F);
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block) {
+        I.setMetadata(LLVMContext::MD_invariant_group, nullptr);
+        dropWrongFlag(I);
+      }
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

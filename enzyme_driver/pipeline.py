@@ -1,0 +1,240 @@
+"""The whole way of a file, on one page: source, IR, signature, plan, gradient, binaries, artifact."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from enzyme_driver import artifact, processor, toolchain
+from enzyme_driver.artifact import Artifact, Contents
+from enzyme_driver.errors import AdgenError, CacheError, SourceError, UsageError
+from enzyme_driver.model import Activity, Entry, Signature, Target, TargetEntry
+from enzyme_driver.request import Request
+from enzyme_driver.settings import Settings
+from enzyme_driver.stages import differentiate, frontend, plan, prepare, render, signature, source
+from enzyme_driver.stages.differentiate import GradientIR
+from enzyme_driver.stages.frontend import PrimalIR
+from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.refused import as_refusal
+from enzyme_driver.stages.source import Source
+from enzyme_driver.stages.workspace import Workspace
+from enzyme_driver.targets import amdgpu, cuda, openmp
+from enzyme_driver.targets.cuda import CudaCode
+from enzyme_driver.targets.openmp import HostCode
+from enzyme_driver.version import __version__
+
+Progress = Callable[[str], None]
+
+STAGES = ("primal", "prepared", "gradient", "cuda", "openmp", "ptx", *amdgpu.ARCHS)
+"""The texts that `emit` can show, in the order in which they are made; those of AMD GPUs are assembly."""
+
+
+@dataclass(frozen=True)
+class Differentiated:
+    """One architecture's way up to Enzyme."""
+
+    primal: PrimalIR
+    plan: Plan
+    gradient: GradientIR
+
+
+def build(request: Request, folder: Path, *, settings: Settings, progress: Progress | None = None) -> Artifact:
+    """Compile the request into the artifact `folder`, which appears complete or not at all."""
+    say = progress or (lambda _: None)
+    with _workspace(settings) as workspace:
+        read = _checked_source(request)
+        for arch in request.archs:
+            toolchain.check_arch(arch, workspace.toolchain)
+        ways = {arch: _to_gradient(request, read, arch, workspace, say) for arch in _archs(request, read)}
+        first = next(iter(ways.values()))
+        say("compiling the binaries")
+        host, device = _finish(request, read, ways, workspace)
+        _refuse_if_nothing_is_left(request, first, host)
+        return artifact.write(folder, _contents(request, read, first, host, device))
+
+
+def emit(request: Request, stage: str, *, settings: Settings) -> str:
+    """The text of one stage (see STAGES), for the first architecture asked for."""
+    if stage not in STAGES:
+        raise UsageError(f"there is no stage {stage!r}", hint=f"the stages are {', '.join(STAGES)}")
+    with _workspace(settings) as workspace:
+        read = _checked_source(request)
+        if read.language == "c++" and stage in {"cuda", "ptx", *amdgpu.ARCHS}:
+            raise UsageError(f"{read.path.name} is C++, which has no stage {stage!r}", hint="show openmp instead")
+        way = _to_gradient(request, read, request.archs[0], workspace, lambda _: None)
+        return _text(stage, request, read, way, workspace).read_text(encoding="utf-8")
+
+
+def _text(stage: str, request: Request, read: Source, way: Differentiated, workspace: Workspace) -> Path:
+    if stage in amdgpu.ARCHS:
+        module = cuda.module(way.gradient, request.archs[0], workspace, fast_math=request.fast_math)
+        return amdgpu.assembly(module, stage, workspace)
+    if stage in {"cuda", "ptx"}:
+        made = cuda.finish(way.gradient, way.plan, request.archs[0], workspace, fast_math=request.fast_math)
+        return made.ir if stage == "cuda" else made.ptx
+    if stage == "openmp":
+        return _finish_host(request, read, way, workspace).ir
+    texts = {"primal": way.primal.path, "prepared": way.gradient.prepared.path, "gradient": way.gradient.path}
+    return texts[stage]
+
+
+@contextmanager
+def _workspace(settings: Settings) -> Iterator[Workspace]:
+    """A scratch folder; its files are copied to ADGEN_KEEP where that is set, also after a failure."""
+    tools = toolchain.ensure(settings)
+    _check_kept(settings.keep)
+    with tempfile.TemporaryDirectory(prefix="adgen-") as name:
+        workspace = Workspace(Path(name), tools, settings)
+        try:
+            yield workspace
+        finally:
+            if settings.keep is not None:
+                shutil.copytree(name, settings.keep, dirs_exist_ok=True)
+
+
+def _check_kept(folder: Path | None) -> None:
+    """Find out before the work is done that its files cannot be kept."""
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        reason = f"{folder} cannot be written: {problem.strerror}"
+        raise CacheError(reason, hint="set ADGEN_KEEP to a folder that can be written, or unset it") from None
+
+
+def _checked_source(request: Request) -> Source:
+    read = source.read(request)
+    if read.language == "c++" and "cuda" in request.targets:
+        raise UsageError(f"{read.path.name} is C++, which has no cuda target", hint="compile it with target openmp")
+    return read
+
+
+def _archs(request: Request, read: Source) -> tuple[str, ...]:
+    """The host needs only one way, that of the first architecture."""
+    return request.archs if "cuda" in request.targets and read.language == "cuda" else request.archs[:1]
+
+
+def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace, say: Progress) -> Differentiated:
+    say(f"clang reads {read.path.name}")
+    primal, description = _described(request, read, arch, workspace)
+    chosen = plan.make(description, request.names, _activities(request), str(read.path))
+    say("Enzyme differentiates")
+    preparing = partial(prepare.prepare, primal, chosen, workspace=workspace, fast_math=request.fast_math)
+    gradient = differentiate.differentiate(chosen, preparing, workspace)
+    if request.names:
+        for refusal in gradient.refused.values():
+            raise refusal
+    return Differentiated(primal, _with_usage(chosen, gradient), gradient)
+
+
+def _activities(request: Request) -> dict[str, Activity]:
+    """The activities that were asked for; `request.new` has checked the words."""
+    return {name: cast("Activity", word) for name, word in request.activity}
+
+
+def _described(
+    request: Request, read: Source, arch: str, workspace: Workspace
+) -> tuple[PrimalIR, signature.Description]:
+    """Compile; once more with what the file does not emit by itself, where such names are asked for."""
+    compiled = partial(frontend.compile_source, read, workspace, arch=arch, fast_math=request.fast_math)
+    primal = compiled()
+    description = signature.describe(primal, read, workspace)
+    missing = plan.missing(description, request.names)
+    if not missing:
+        return primal, description
+    try:
+        primal = compiled(instances=missing)
+    except SourceError:
+        raise plan.not_found(description, missing[0], str(read.path)) from None
+    return primal, signature.describe(primal, read, workspace, instances=missing)
+
+
+def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
+    """The signatures with what the compiler saw of reading and writing."""
+
+    def observed(entry: Signature) -> Signature:
+        accesses = gradient.prepared.usage[entry.symbol]
+        pairs = zip(entry.parameters, accesses, strict=False)
+        return replace(entry, parameters=tuple(replace(p, reads=a.reads, writes=a.writes) for p, a in pairs))
+
+    return replace(chosen, entries=tuple(observed(entry) for entry in chosen.entries))
+
+
+def _finish(
+    request: Request, read: Source, ways: dict[str, Differentiated], workspace: Workspace
+) -> tuple[HostCode | None, list[CudaCode]]:
+    """Both targets at once: each waits for processes of its own."""
+    first = next(iter(ways.values()))
+    with ThreadPoolExecutor() as pool:
+        host = pool.submit(_finish_host, request, read, first, workspace) if "openmp" in request.targets else None
+        device = [
+            pool.submit(cuda.finish, way.gradient, way.plan, arch, workspace, fast_math=request.fast_math)
+            for arch, way in ways.items()
+            if "cuda" in request.targets
+        ]
+        return host.result() if host else None, [job.result() for job in device]
+
+
+def _finish_host(request: Request, read: Source, way: Differentiated, workspace: Workspace) -> HostCode:
+    name = render.library_name(read.stem)
+    return openmp.finish(way.gradient, way.plan, read.language, name, workspace, fast_math=request.fast_math)
+
+
+def _refuse_if_nothing_is_left(request: Request, way: Differentiated, host: HostCode | None) -> None:
+    """A refusal is an error where nothing else was asked for; else it is kept in the artifact."""
+    refused: dict[str, AdgenError] = dict(way.gradient.refused)
+    if host and request.targets == ("openmp",):
+        refused |= host.refused
+    symbols = [entry.symbol for entry in way.plan.entries]
+    if refused and (request.names or all(symbol in refused for symbol in symbols)):
+        raise next(refused[symbol] for symbol in symbols if symbol in refused)
+
+
+def _contents(
+    request: Request, read: Source, way: Differentiated, host: HostCode | None, device: list[CudaCode]
+) -> Contents:
+    entries = tuple(_entry(each, host, device) for each in way.plan.entries)
+    entries += tuple(_refused_entry(request, each, reason) for each, reason in way.plan.refused)
+    files: dict[str, bytes | Path] = {
+        f"{render.module_name(read.stem)}.py": render.python_module(read.stem, read.path.name, entries).encode(),
+        artifact.DEPENDENCIES: json.dumps([str(path) for path in way.primal.dependencies]).encode(),
+    }
+    if host:
+        files[render.header_name(read.stem)] = render.header(read.stem, read.path.name, entries).encode()
+        files |= {host.library.name: host.library, openmp.LIBOMP: host.libomp}
+    for code in device:
+        files |= {code.cubin.name: code.cubin, code.ptx.name: code.ptx}
+    return Contents(
+        adgen=__version__,
+        source=artifact.Source(read.path.name, read.digest),
+        options=artifact.Options(request.flags, request.fast_math, dict(request.activity)),
+        entries=entries,
+        files=files,
+        library=host.library.name if host else None,
+        cpu=processor.baseline() if host else processor.PLAIN,
+        cuda={code.arch: (code.cubin.name, code.ptx.name) for code in device},
+    )
+
+
+def _entry(entry: Signature, host: HostCode | None, device: list[CudaCode]) -> Entry:
+    targets: dict[Target, TargetEntry] = {}
+    if host:
+        targets["openmp"] = host.entries[entry.symbol]
+    if device:
+        targets["cuda"] = device[0].entries[entry.symbol]
+    return Entry(entry, targets)
+
+
+def _refused_entry(request: Request, entry: Signature, reason: AdgenError) -> Entry:
+    """An entry that is there to say why it is not."""
+    refusal = as_refusal(reason, entry)
+    made = TargetEntry(None, None, primal_refused=refusal, gradient_refused=refusal)
+    return Entry(entry, dict.fromkeys(request.targets, made))

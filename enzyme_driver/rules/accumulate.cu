@@ -1,0 +1,175 @@
+// Additions of a warp's lanes into elements that lanes have in common (passes/ReduceAccumulations.cpp). Each lane has `Count` elements
+// and what it adds to each. Lanes of one group have the same elements, where `common` says so; `active` are the lanes that are here.
+//
+// Where the whole warp is here, its lanes halve what they have in each step: a lane keeps one half of the elements and gives its partner the
+// other. Else, each group's values run along its active lanes to the first of them.
+#define RULE extern "C" __attribute__((device, noinline))
+#define DEVICE __attribute__((device, always_inline))
+
+constexpr unsigned Everyone = 0xffffffff;
+constexpr int WarpSize = 32;
+
+static DEVICE int fromLane(unsigned active, int value, int lane) { return __nvvm_shfl_sync_idx_i32(active, value, lane, 31); }
+static DEVICE int fromPartner(int value, int offset) { return __nvvm_shfl_sync_bfly_i32(Everyone, value, offset, 31); }
+
+// By words of integers: others would go through memory.
+template <class Move> static DEVICE float inWords(float value, Move move) {
+  return __builtin_bit_cast(float, move(__builtin_bit_cast(int, value)));
+}
+
+template <class Move> static DEVICE double inWords(double value, Move move) {
+  auto bits = __builtin_bit_cast(unsigned long long, value);
+  unsigned low = move(int(bits)), high = move(int(bits >> 32));
+  return __builtin_bit_cast(double, (unsigned long long)high << 32 | low);
+}
+
+template <class T> static DEVICE T fromLane(unsigned active, T value, int lane) {
+  return inWords(value, [=](int word) { return fromLane(active, word, lane); });
+}
+
+template <class T> static DEVICE T fromPartner(T value, int offset) {
+  return inWords(value, [=](int word) { return fromPartner(word, offset); });
+}
+
+// Of values: a choice between places would keep them in memory.
+template <class T> static DEVICE T choose(bool which, T yes, T no) { return which ? +yes : +no; }
+
+static DEVICE int laneIndex() { return __nvvm_read_ptx_sreg_laneid(); }
+
+// Lanes with the same elements: those of a warp; those in one row of the block, of which a warp has several where a power of two divides
+// the width; those in one column, where the width is such a power.
+struct Warp {
+  DEVICE static int lanes() { return WarpSize; }
+  DEVICE static int steps() { return 5; }
+  DEVICE static int offset(int step) { return 1 << step; }
+  DEVICE static unsigned group(int) { return Everyone; }
+};
+
+struct Row {
+  DEVICE static int lanes() {
+    int width = __nvvm_read_ptx_sreg_ntid_x(), power = width & -width;
+    return power < WarpSize ? power : WarpSize;
+  }
+  DEVICE static int steps() { return 31 - __builtin_clz(lanes()); }
+  DEVICE static int offset(int step) { return 1 << step; }
+  DEVICE static unsigned group(int lane) {
+    int count = lanes();
+    return (Everyone >> (WarpSize - count)) << (lane & -count);
+  }
+};
+
+struct Column {
+  DEVICE static int width() {
+    int width = __nvvm_read_ptx_sreg_ntid_x();
+    return width < WarpSize && (width & (width - 1)) == 0 ? width : WarpSize;
+  }
+  DEVICE static int steps() { return __builtin_clz(width()) - 26; }
+  DEVICE static int offset(int step) { return 16 >> step; }
+  DEVICE static unsigned group(int lane) {
+    unsigned lanes = 1;
+    for (int next = width(); next < WarpSize; next *= 2)
+      lanes |= lanes << next;
+    return lanes << (lane & (width() - 1));
+  }
+};
+
+// What is left of the elements after some steps.
+template <int Count, class T> struct Part {
+  T *element[Count];
+  T value[Count];
+  bool mine[Count];
+
+  DEVICE void add() {
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+      if (mine[i])
+        __atomic_fetch_add(element[i], value[i], __ATOMIC_RELAXED);
+  }
+};
+
+template <class Group, int Step, int Count, class T> static DEVICE void halve(Part<Count, T> &all) {
+  if (Step == Group::steps())
+    return all.add();
+  if constexpr (Step < 5) {
+    constexpr int Half = (Count + 1) / 2;
+    int offset = Group::offset(Step);
+    bool upper = laneIndex() & offset;
+    Part<Half, T> kept;
+#pragma unroll
+    for (int i = 0; i < Half; ++i) {
+      T low = all.value[i];
+      kept.element[i] = all.element[i];
+      if (i + Half >= Count) { // without a counterpart: the lower lane takes it
+        kept.value[i] = low + fromPartner(low, offset);
+        kept.mine[i] = all.mine[i] && !upper;
+        continue;
+      }
+      T high = all.value[i + Half];
+      kept.value[i] = choose(upper, high, low) + fromPartner(choose(upper, low, high), offset);
+      kept.element[i] = choose(upper, all.element[i + Half], all.element[i]);
+      kept.mine[i] = upper ? bool(all.mine[i + Half]) : bool(all.mine[i]);
+    }
+    halve<Group, Step + 1>(kept);
+  }
+}
+
+template <int Count, class T> static DEVICE void gather(unsigned active, unsigned group, Part<Count, T> &all) {
+  int lane = laneIndex();
+  unsigned here = group & active, behind = here & (Everyone << lane << 1);
+  int next = behind ? __builtin_ctz(behind) : lane;
+  bool first = lane == __builtin_ctz(here);
+  while (__nvvm_vote_any_sync(active, next != lane)) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      T value = fromLane(active, all.value[i], next);
+      all.value[i] += next != lane ? value : T(0);
+    }
+    int further = fromLane(active, next, next);
+    next = further == next ? lane : further;
+  }
+#pragma unroll
+  for (int i = 0; i < Count; ++i)
+    all.mine[i] &= first;
+  all.add();
+}
+
+template <class Group, int Count, class T>
+static DEVICE void add(T *const *elements, const T *values, unsigned active, bool common) {
+  Part<Count, T> all;
+#pragma unroll
+  for (int i = 0; i < Count; ++i) {
+    all.element[i] = elements[i];
+    all.value[i] = values[i];
+    all.mine[i] = true;
+  }
+  if (common && active == Everyone)
+    return halve<Group, 0>(all);
+  int lane = laneIndex();
+  gather(active, common ? Group::group(lane) : 1u << lane, all);
+}
+
+// Whether a value is the same in all active lanes.
+RULE bool adgen_common(unsigned active, long long value) {
+  int same;
+  __nvvm_match_all_sync_i64p(active, value, &same);
+  return same;
+}
+
+#define ADD(NAME, GROUP, SUFFIX, T, COUNT)                                                                            \
+  RULE void adgen_add_##NAME##_##SUFFIX##_##COUNT(T *const *elements, const T *values, unsigned active, bool common) { \
+    add<GROUP, COUNT>(elements, values, active, common);                                                              \
+  }
+#define ADD_TYPES(NAME, GROUP, COUNT)                                                                                 \
+  ADD(NAME, GROUP, f32, float, COUNT)                                                                                 \
+  ADD(NAME, GROUP, f64, double, COUNT)
+#define ADD_GROUPS(COUNT)                                                                                             \
+  ADD_TYPES(warp, Warp, COUNT)                                                                                        \
+  ADD_TYPES(row, Row, COUNT)                                                                                          \
+  ADD_TYPES(column, Column, COUNT)
+
+ADD_GROUPS(1)
+ADD_GROUPS(2)
+ADD_GROUPS(3)
+ADD_GROUPS(4)
+ADD_GROUPS(8)
+ADD_GROUPS(16)

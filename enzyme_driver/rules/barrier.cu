@@ -1,0 +1,33 @@
+// Derivatives of barriers. A barrier moves no values, so its adjoint is a barrier: what one thread
+// accumulated into shared memory before it in the reverse sweep is read by others after it.
+// The pointer, with its shadow, only tells Enzyme that the call belongs to differentiated memory. Every argument of a derivative
+// comes twice: a pointer with its shadow, an integer with itself.
+#define RULE extern "C" __attribute__((device, noinline))
+
+RULE void adgen_rule_barrier(void *) { __nvvm_bar_sync(0); }
+RULE void adgen_rule_barrier_augmented(void *, void *) { __nvvm_bar_sync(0); }
+RULE void adgen_rule_barrier_reverse(void *, void *) { __nvvm_bar_sync(0); }
+
+// Where threads may return before a barrier that others wait at, the reverse sweep has to begin with those barriers: each thread that has
+// no more to do forward (adgen_rule_turn, at the end) goes on to wait with the others and counts how often. The lanes of a warp then wait
+// at different places, so these barriers are not the aligned ones.
+extern "C" __attribute__((device, convergent)) void wait_apart(int) __asm("llvm.nvvm.barrier.cta.sync.all");
+extern "C" __attribute__((device, convergent)) bool all_wait_apart(int, bool) __asm("llvm.nvvm.barrier.cta.red.and.all");
+
+RULE void adgen_rule_counted_barrier(void *) { __nvvm_bar_sync(0); }
+RULE void adgen_rule_counted_barrier_augmented(void *, void *) { all_wait_apart(0, false); }
+RULE void adgen_rule_counted_barrier_reverse(void *, void *) { wait_apart(0); }
+
+RULE void adgen_rule_turn(void *) {}
+RULE void adgen_rule_turn_augmented(void *, void *) {}
+RULE void adgen_rule_turn_reverse(void *, void *) {
+  int missed = 0;
+  while (!all_wait_apart(0, true))
+    ++missed;
+  for (; missed > 0; --missed)
+    wait_apart(0);
+}
+
+RULE void adgen_rule_warp_barrier(void *, unsigned mask) { __nvvm_bar_warp_sync(mask); }
+RULE void adgen_rule_warp_barrier_augmented(void *, void *, unsigned mask, unsigned) { __nvvm_bar_warp_sync(mask); }
+RULE void adgen_rule_warp_barrier_reverse(void *, void *, unsigned mask, unsigned) { __nvvm_bar_warp_sync(mask); }

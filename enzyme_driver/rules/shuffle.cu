@@ -1,0 +1,90 @@
+// Derivatives of warp shuffles. Lane i receives the value of lane source(i), so the adjoint gives lane j the sum of the
+// cotangents of all lanes that received from it. Values go through memory: *out = shuffle(*in), and the derivative
+// consumes *d_out and adds to *d_in. `control` is the PTX instruction's last operand (segment mask and clamp).
+#define RULE extern "C" __attribute__((device, noinline))
+#define DEVICE static __attribute__((device))
+
+enum Mode { Up, Down, Butterfly, Index };
+
+DEVICE float shuffle(Mode mode, unsigned mask, float value, int offset, int control) {
+  switch (mode) {
+  case Up:
+    return __nvvm_shfl_sync_up_f32(mask, value, offset, control);
+  case Down:
+    return __nvvm_shfl_sync_down_f32(mask, value, offset, control);
+  case Butterfly:
+    return __nvvm_shfl_sync_bfly_f32(mask, value, offset, control);
+  default:
+    return __nvvm_shfl_sync_idx_f32(mask, value, offset, control);
+  }
+}
+
+DEVICE double shuffle(Mode mode, unsigned mask, double value, int offset, int control) {
+  float halves[2];
+  __builtin_memcpy(halves, &value, sizeof(value));
+  for (int i = 0; i < 2; ++i)
+    halves[i] = shuffle(mode, mask, halves[i], offset, control);
+  __builtin_memcpy(&value, halves, sizeof(value));
+  return value;
+}
+
+// The lane that `lane` receives from, as the PTX manual defines it.
+DEVICE int source(Mode mode, int lane, int offset, int control) {
+  int segment = control >> 8 & 31, clamp = control & 31;
+  int first = lane & segment, last = first | (clamp & ~segment);
+  int from = mode == Up ? lane - offset : mode == Down ? lane + offset : mode == Butterfly ? lane ^ offset
+                                                                              : first | (offset & ~segment & 31);
+  bool inside = mode == Up ? from >= last : from <= last;
+  return inside ? from : lane;
+}
+
+// The cotangent that another lane holds; nothing where that lane does not take part.
+template <class T> DEVICE T fromLane(unsigned mask, T cotangent, int lane) {
+  T value = shuffle(Index, mask, cotangent, lane & 31, 31);
+  return lane >= 0 && lane < 32 && (mask >> lane & 1) ? value : T(0);
+}
+
+// All lanes that could have received from this one: two for a common offset, else every lane is asked.
+template <class T> DEVICE T gathered(Mode mode, unsigned mask, T cotangent, int offset, int control) {
+  int me = __nvvm_read_ptx_sreg_laneid();
+  int common;
+  __nvvm_match_all_sync_i32p(mask, offset, &common);
+  T sum = source(mode, me, offset, control) == me ? cotangent : T(0);
+  if (common && mode != Index) {
+    int receiver = mode == Up ? me + offset : mode == Down ? me - offset : me ^ offset;
+    T value = fromLane(mask, cotangent, receiver);
+    bool received = receiver != me && receiver >= 0 && receiver < 32 && source(mode, receiver, offset, control) == me;
+    return received ? sum + value : sum;
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    T value = fromLane(mask, cotangent, lane);
+    int from = __nvvm_shfl_sync_idx_i32(mask, source(mode, me, offset, control), lane, 31);
+    if (lane != me && (mask >> lane & 1) && from == me)
+      sum += value;
+  }
+  return sum;
+}
+
+#define SHUFFLE(NAME, MODE, T)                                                                                        \
+  RULE void adgen_rule_##NAME(T *out, T *in, unsigned mask, int offset, int control) {                                \
+    *out = shuffle(MODE, mask, *in, offset, control);                                                                 \
+  }                                                                                                                   \
+  RULE void adgen_rule_##NAME##_augmented(T *out, T *, T *in, T *, unsigned mask, unsigned, int offset, int,         \
+                                             int control, int) {                                                      \
+    *out = shuffle(MODE, mask, *in, offset, control);                                                                 \
+  }                                                                                                                   \
+  RULE void adgen_rule_##NAME##_reverse(T *, T *d_out, T *, T *d_in, unsigned mask, unsigned, int offset, int,         \
+                                           int control, int) {                                                        \
+    T cotangent = *d_out;                                                                                             \
+    *d_out = 0;                                                                                                       \
+    *d_in += gathered(MODE, mask, cotangent, offset, control);                                                        \
+  }
+
+SHUFFLE(shfl_up_f32, Up, float)
+SHUFFLE(shfl_down_f32, Down, float)
+SHUFFLE(shfl_bfly_f32, Butterfly, float)
+SHUFFLE(shfl_idx_f32, Index, float)
+SHUFFLE(shfl_up_f64, Up, double)
+SHUFFLE(shfl_down_f64, Down, double)
+SHUFFLE(shfl_bfly_f64, Butterfly, double)
+SHUFFLE(shfl_idx_f64, Index, double)

@@ -1,0 +1,67 @@
+// What a shared array holds at a barrier, kept by the threads of the block, each its share, and put back in the reverse sweep
+// (passes/ReloadShared.cpp). The primal needs none of it. The threads meet once more behind it, because the next interval may write
+// to the arrays, and in the reverse sweep reads them until then. Zero bytes stand for all dynamic shared memory: a gradient is launched with twice the primal's, whose
+// second half are the shadows.
+#define RULE extern "C" __attribute__((device, noinline))
+#define DEVICE static __attribute__((device))
+
+using Bytes = unsigned long long;
+
+extern "C" __attribute__((device)) void *malloc(Bytes);
+extern "C" __attribute__((device)) void free(void *);
+extern "C" __attribute__((device)) unsigned dynamic_bytes() __asm("llvm.nvvm.read.ptx.sreg.dynamic_smem_size");
+
+DEVICE unsigned thread() {
+  return __nvvm_read_ptx_sreg_tid_x() +
+         __nvvm_read_ptx_sreg_ntid_x() *
+             (__nvvm_read_ptx_sreg_tid_y() + __nvvm_read_ptx_sreg_ntid_y() * __nvvm_read_ptx_sreg_tid_z());
+}
+
+DEVICE unsigned threads() {
+  return __nvvm_read_ptx_sreg_ntid_x() * __nvvm_read_ptx_sreg_ntid_y() * __nvvm_read_ptx_sreg_ntid_z();
+}
+
+DEVICE unsigned size(Bytes bytes) { return bytes ? unsigned(bytes) : dynamic_bytes() / 2; }
+
+template <class Word> DEVICE void keep(Word *kept, const void *shared, unsigned bytes) {
+  unsigned step = threads(), count = bytes / sizeof(Word);
+  for (unsigned i = thread(); i < count; i += step)
+    *kept++ = ((const Word *)shared)[i];
+}
+
+template <class Word> DEVICE void restore(const Word *kept, void *shared, unsigned bytes) {
+  unsigned step = threads(), count = bytes / sizeof(Word);
+  for (unsigned i = thread(); i < count; i += step)
+    ((Word *)shared)[i] = *kept++;
+}
+
+#define BY_WORDS(CALL)                                                                                                \
+  if ((bytes & 7) == 0 && (Bytes(shared) & 7) == 0) {                                                                 \
+    using Word = Bytes;                                                                                               \
+    CALL;                                                                                                             \
+  } else if ((bytes & 3) == 0 && (Bytes(shared) & 3) == 0) {                                                          \
+    using Word = unsigned;                                                                                            \
+    CALL;                                                                                                             \
+  } else {                                                                                                            \
+    using Word = unsigned char;                                                                                       \
+    CALL;                                                                                                             \
+  }
+
+RULE void adgen_rule_snapshot(void *, Bytes) {}
+
+RULE void *adgen_rule_snapshot_augmented(void *shared, void *, Bytes given, Bytes) {
+  unsigned bytes = size(given), words = (bytes + 7) / 8, step = threads();
+  void *kept = malloc(Bytes((words + step - 1) / step) * 8);
+  BY_WORDS(keep((Word *)kept, shared, bytes));
+  return kept;
+}
+
+RULE void adgen_rule_snapshot_reverse(void *shared, void *, Bytes given, Bytes, void *kept) {
+  unsigned bytes = size(given);
+  BY_WORDS(restore((const Word *)kept, shared, bytes));
+  free(kept);
+}
+
+RULE void adgen_rule_behind_snapshot(void *) {}
+RULE void adgen_rule_behind_snapshot_augmented(void *, void *) { __nvvm_bar_sync(0); }
+RULE void adgen_rule_behind_snapshot_reverse(void *, void *) { __nvvm_bar_sync(0); }

@@ -1,0 +1,1 @@
+"""Loads artifacts, checks arguments, launches kernels and calls functions. Needs no compiler."""

@@ -1,0 +1,308 @@
+"""The derivative check: the gradient against central differences, one random direction a parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from enzyme_driver.errors import ArgumentError, CheckFailedError
+from enzyme_driver.model import Parameter, Signature, Target
+from enzyme_driver.runtime.arrays import is_array
+from enzyme_driver.runtime.geometry import Launch
+from enzyme_driver.runtime.layouts import numpy_dtype
+from enzyme_driver.runtime.libraries import library_of
+from enzyme_driver.runtime.members import assembled, flattened, given
+from enzyme_driver.runtime.slots import written
+
+if TYPE_CHECKING:
+    from enzyme_driver.runtime.module import Function, Kernel
+
+TOLERANCE: Mapping[int, float] = {8: 1e-6, 4: 2e-3, 2: 5e-2}
+"""Largest accepted error by the size in bytes of the narrowest floating-point type that takes part."""
+
+STEPS: Mapping[int, tuple[float, ...]] = {8: (1e-4, 1e-5, 1e-6), 4: (1e-2, 3e-3, 1e-3), 2: (1e-1, 3e-2)}
+"""Steps that are tried, relative to the values, by the same size; the one with the best agreement counts."""
+
+_EPSILON: Mapping[int, float] = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-7}
+"""Relative distance of neighbouring floats, by size; for two bytes bfloat16's, the wider one."""
+
+HostArray = np.ndarray[Any, np.dtype[Any]]
+Floats = list[HostArray]
+Values = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class ParameterCheck:
+    """Both directional derivatives of one parameter, their relative difference, and the step that was used."""
+
+    name: str
+    error: float
+    gradient: float
+    difference: float
+    step: float
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What a check found, the same for the same `seed`."""
+
+    tolerance: float
+    seed: int
+    parameters: tuple[ParameterCheck, ...]
+
+    @property
+    def worst(self) -> ParameterCheck:
+        return max(self.parameters, key=lambda parameter: parameter.error)
+
+    @property
+    def error(self) -> float:
+        return self.worst.error
+
+    @property
+    def passed(self) -> bool:
+        return self.error <= self.tolerance
+
+    def raised(self, name: str) -> CheckResult:
+        """This result; raises CheckFailedError where it is not passed."""
+        if self.passed:
+            return self
+        worst = self.worst
+        raise CheckFailedError(
+            f"the gradient of {name} with respect to {worst.name!r} is wrong by {worst.error:.2g} "
+            f"(tolerance {self.tolerance:.2g}): along a random direction it is {worst.gradient:.9g}, "
+            f"finite differences give {worst.difference:.9g}",
+            hint="check that the arguments lie where the code is smooth; if they do, report it with the source",
+        )
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One kernel or function with its arguments, as the check sees it."""
+
+    signature: Signature
+    target: Target
+    values: Values
+    primal: Callable[[Values], float | None]
+    vjp: Callable[[Mapping[str, object]], Mapping[str, object]]
+    variables: MutableMapping[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def parts(self) -> dict[str, tuple[Parameter, object]]:
+        """What is checked on its own: each argument, and each member of a struct that is given as a dict."""
+        pairs = zip(self.signature, self.values, strict=True)
+        return {part.name: (part, value) for p, given in pairs for part, value in flattened(p, given)}
+
+    @property
+    def shadowed(self) -> list[Parameter]:
+        """The parts with a derivative, then the variables, as parameters that are read only."""
+        variables = [
+            Parameter(v.name, "variable", v.dtype, const=True, activity=v.activity, writes=False)
+            for v in self.signature.variables
+            if v.has_shadow
+        ]
+        return [part for part, value in self.parts.values() if part.has_shadow and value is not None] + variables
+
+    def whole(self, parts: Mapping[str, object]) -> dict[str, object]:
+        """What is by part, by parameter."""
+        made = {p.name: assembled(p, parts) for p in self.signature}
+        return {name: value for name, value in made.items() if name in parts or value}
+
+
+def check_kernel(
+    kernel: Kernel, values: Values, launch: Launch, *, seed: int = 0, tolerance: float | None = None
+) -> CheckResult:
+    """Compare `kernel.vjp` with differences of `kernel` at `values`, which stay as they are."""
+    key = (launch.grid, launch.block, launch.stream, launch.shared_bytes)
+
+    def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
+        return kernel.vjp[key](*values, cotangents=cotangents)
+
+    case = _Case(kernel.signature, kernel.target, values, lambda given: kernel[key](*given), vjp, kernel.variables)
+    return _checked(case, seed, tolerance)
+
+
+def check_function(function: Function, values: Values, *, seed: int = 0, tolerance: float | None = None) -> CheckResult:
+    """Compare `function.vjp` with differences of `function` at `values`, which stay as they are."""
+
+    def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
+        return function.vjp(*values, cotangents=cotangents)
+
+    case = _Case(function.signature, function.target, values, lambda given: function(*given), vjp)
+    return _checked(case, seed, tolerance)
+
+
+def _checked(case: _Case, seed: int, tolerance: float | None) -> CheckResult:
+    random = np.random.default_rng(seed)
+    outputs = [p for p in case.shadowed if written(p)]
+    weights = {p.name: _random_like(_on_host(case, p), random) for p in outputs}
+    inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
+    if not inputs:
+        raise ArgumentError(f"{case.signature.name} has no parameter to check", hint="see its signature and activity")
+    found = case.vjp(case.whole({p.name: _like(case, p, weights[p.name]) for p in outputs}))
+    gradients = {name: value for p in case.signature.shadowed for name, value in given(p, found.get(p.name)).items()}
+    gradients |= {name: value for name, value in found.items() if name in case.variables}
+    size = _narrowest(case, [*inputs, *outputs])
+    checks = [_one(case, p, gradients[p.name], weights, STEPS[size], random) for p in inputs]
+    return CheckResult(TOLERANCE[size] if tolerance is None else tolerance, seed, tuple(checks))
+
+
+def _one(
+    case: _Case,
+    parameter: Parameter,
+    gradient: object,
+    weights: Mapping[str, HostArray],
+    steps: Sequence[float],
+    random: np.random.Generator,
+) -> ParameterCheck:
+    start = _on_host(case, parameter)
+    direction = [_direction(part, random) for part in _floats(start)]
+    adjoint = _floats(_host_of(gradient, case.target))
+    tried = [_at_step(case, parameter, (start, direction, adjoint), weights, step) for step in steps]
+    return min(tried, key=lambda check: check.error)
+
+
+def _at_step(
+    case: _Case,
+    parameter: Parameter,
+    point: tuple[HostArray, Floats, Floats],
+    weights: Mapping[str, HostArray],
+    step: float,
+) -> ParameterCheck:
+    start, direction, adjoint = point
+    above, below = _moved(start, direction, step), _moved(start, direction, -step)
+    moved = [_wide(a) - _wide(b) for a, b in zip(_floats(above), _floats(below), strict=True)]
+    products = np.concatenate([(_wide(g) * d).ravel() for g, d in zip(adjoint, moved, strict=True)]) / (2 * step)
+    change, rounding = (part / (2 * step) for part in _outcome_change(case, parameter, above, below, weights))
+    predicted, scale = float(products.sum()), float(np.linalg.norm(products))
+    largest = max(abs(predicted), abs(change), scale)
+    apart = abs(predicted - change)
+    equal = math.isfinite(change) and apart <= rounding
+    error = 0.0 if equal else apart / largest
+    return ParameterCheck(parameter.name, math.inf if math.isnan(error) else error, predicted, change, step)
+
+
+def _outcome_change(
+    case: _Case, parameter: Parameter, above: HostArray, below: HostArray, weights: Mapping[str, HostArray]
+) -> tuple[float, float]:
+    """The weighted sum of all that the primal writes and returns, above minus below, and how exact that can be.
+
+    Both in float64; the second is what one rounding of every result adds up to.
+    """
+    (first, high), (second, low) = (_outcome(case, parameter, data, weights) for data in (above, below))
+    terms = [np.array([(high or 0.0) - (low or 0.0)])]
+    returns = case.signature.returns
+    roundings = [np.array([abs(high or 0.0) * _EPSILON.get(returns.size if returns else 0, 0.0)])]
+    for name, weight in weights.items():
+        for w, a, b in zip(_floats(weight), _floats(first[name]), _floats(second[name]), strict=True):
+            terms.append((_wide(w) * (_wide(a) - _wide(b))).ravel())
+            roundings.append((_wide(w) * _wide(a)).ravel() * _EPSILON[a.dtype.itemsize])
+    return float(np.concatenate(terms).sum()), float(np.linalg.norm(np.concatenate(roundings)))
+
+
+def _outcome(
+    case: _Case, parameter: Parameter, data: HostArray, names: Mapping[str, object]
+) -> tuple[dict[str, HostArray], float | None]:
+    values = {p.name: _fresh(case, p, data if p is parameter else None) for p, _ in case.parts.values()}
+    with _variable_set(case, parameter, data):
+        result = case.primal(tuple(assembled(p, values) for p in case.signature))
+    return {name: _host_of(values[name], case.target) for name in names}, result
+
+
+@contextmanager
+def _variable_set(case: _Case, parameter: Parameter, data: HostArray) -> Iterator[None]:
+    """The variable holds the data meanwhile, where the parameter stands for one."""
+    if parameter.form != "variable":
+        yield
+        return
+    before = case.variables[parameter.name]
+    case.variables[parameter.name] = data
+    try:
+        yield
+    finally:
+        case.variables[parameter.name] = before
+
+
+def _fresh(case: _Case, parameter: Parameter, data: HostArray | None) -> object:
+    """The argument itself, a copy of it where the primal writes, or new data in its place."""
+    value = _given(case, parameter)
+    if data is not None:
+        return _like(case, parameter, data) if parameter.is_pointer and is_array(value) else data[()]
+    return library_of(value, case.target).copy(value) if written(parameter) and value is not None else value
+
+
+def _like(case: _Case, parameter: Parameter, data: HostArray) -> object:
+    value = _given(case, parameter)
+    return library_of(value, case.target).from_host(data, value)
+
+
+def _given(case: _Case, parameter: Parameter) -> object:
+    return case.parts[parameter.name][1]
+
+
+def _on_host(case: _Case, parameter: Parameter) -> HostArray:
+    if parameter.form == "variable":
+        return np.array(case.variables[parameter.name])
+    value = _given(case, parameter)
+    if parameter.is_pointer and is_array(value):
+        return _host_of(value, case.target)
+    data: HostArray = np.zeros((), numpy_dtype(parameter.dtype))
+    data[()] = np.frombuffer(bytes(value), data.dtype)[0] if parameter.form == "struct" else value  # type: ignore[call-overload]
+    return data
+
+
+def _host_of(value: object, target: Target) -> HostArray:
+    return library_of(value, target).to_host(value)
+
+
+def _floats(array: HostArray) -> Floats:
+    """Views of all floating-point numbers in an array, of structs too."""
+    return list(_float_parts(array))
+
+
+def _float_parts(array: HostArray) -> Iterator[HostArray]:
+    if array.dtype.names is not None:
+        for name in array.dtype.names:
+            yield from _float_parts(array[name])
+    elif array.dtype.kind == "c":
+        yield from (array.real, array.imag)
+    elif array.dtype.kind == "f" or array.dtype.name == "bfloat16":
+        yield array
+
+
+def _wide(array: HostArray) -> HostArray:
+    return array.astype(np.float64)
+
+
+def _direction(values: HostArray, random: np.random.Generator) -> HostArray:
+    """Random, of either sign, and in proportion to each value, so that small and positive ones stay so."""
+    size = np.abs(_wide(values))
+    typical = float(np.sqrt(np.mean(size**2))) if size.size else 0.0
+    size = np.where(size == 0, typical or 1.0, size)
+    direction: HostArray = size * random.uniform(0.5, 1.0, size.shape) * random.choice([-1.0, 1.0], size.shape)
+    return direction
+
+
+def _moved(start: HostArray, direction: Floats, step: float) -> HostArray:
+    moved = start.copy()
+    for part, towards in zip(_floats(moved), direction, strict=True):
+        part[...] = np.asarray(_wide(part) + step * towards).astype(part.dtype)
+    return moved
+
+
+def _random_like(array: HostArray, random: np.random.Generator) -> HostArray:
+    weights = np.zeros_like(array, order="C")
+    for part in _floats(weights):
+        part[...] = np.asarray(random.uniform(-1.0, 1.0, part.shape)).astype(part.dtype)
+    return weights
+
+
+def _narrowest(case: _Case, parameters: Sequence[Parameter]) -> int:
+    kinds = [leaf for parameter in parameters for leaf in parameter.dtype.leaves()]
+    kinds += [case.signature.returns] if case.signature.returns else []
+    return min((kind.size for kind in kinds if kind.kind == "float"), default=8)

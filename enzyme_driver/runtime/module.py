@@ -1,0 +1,351 @@
+"""Kernels and functions of an artifact as Python objects."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from enzyme_driver.artifact import Artifact, read
+from enzyme_driver.errors import ArgumentError, ArtifactError, Location, NameNotFoundError, RefusedError, UsageError
+from enzyme_driver.model import TARGETS, Entry, Parameter, Refusal, Signature, Target, TargetEntry
+from enzyme_driver.runtime.arguments import Arguments
+from enzyme_driver.runtime.calls import Backend, Call
+from enzyme_driver.runtime.geometry import Launch, launch_of
+from enzyme_driver.runtime.host import HostBackend
+from enzyme_driver.runtime.question import Number
+from enzyme_driver.runtime.record import Tape, recording, refuse_number, unrecorded
+from enzyme_driver.runtime.slots import argument_slot, spelled
+from enzyme_driver.runtime.values import returned, scalar_bytes
+from enzyme_driver.runtime.variables import Variables
+from enzyme_driver.runtime.vjp import Vjp
+from enzyme_driver.settings import Settings
+
+if TYPE_CHECKING:
+    from enzyme_driver.runtime.check import CheckResult
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Launchable(Generic[R]):
+    """Something that needs `[grid, block]`, `[grid, block, stream]` or `[grid, block, stream, shared_bytes]`."""
+
+    def __init__(self, run: Callable[..., R], name: str) -> None:
+        self._run = run
+        self._name = name
+
+    def __getitem__(self, key: object) -> Callable[..., R]:
+        return partial(self._run, launch_of(key))
+
+    def __call__(self, *args: object, **named: object) -> R:
+        del args, named
+        raise UsageError(f"{self._name} is launched over a grid", hint=f"write {self._name}[grid, block](...)")
+
+    def __repr__(self) -> str:
+        return f"<{self._name}[grid, block](...)>"
+
+
+class _Callable:
+    """What kernels and functions share."""
+
+    def __init__(self, entry: Entry, backend: Backend) -> None:
+        self._entry = entry
+        self._backend = backend
+        self._arguments = Arguments(entry.signature, backend.target)
+        self.target = backend.target
+
+    @property
+    def signature(self) -> Signature:
+        return self._entry.signature
+
+    @property
+    def name(self) -> str:
+        return self._entry.signature.name
+
+    def __repr__(self) -> str:
+        return f"<adgen {self.signature.kind} {spelled(self.signature)} on {self.target}>"
+
+    def _primal_entry(self) -> TargetEntry:
+        entry = self._entry.targets.get(self.target)
+        if entry is None:
+            raise RefusedError(f"{self.name} was not compiled for {self.target}", hint=f"compile it: -t {self.target}")
+        if entry.primal_refused:
+            raise _refused(self.name, entry.primal_refused)
+        return entry
+
+    def _gradient_entry(self) -> TargetEntry:
+        entry = self._primal_entry()
+        if entry.gradient_refused:
+            raise _refused(f"the gradient of {self.name}", entry.gradient_refused)
+        if recording():
+            raise UsageError(
+                f"a gradient of {self.name} while a tape records, which would not know what it writes",
+                hint="take gradients after the `with` block",
+            )
+        return entry
+
+    def _recorded(self, tape: Tape, bound: tuple[object, ...], launch: Launch | None) -> bytes:
+        """Run it on the tape; what it returned."""
+        for variable in self.signature.variables:
+            if variable.has_shadow or variable.dtype.has_pointers:
+                what = "an active variable" if variable.has_shadow else "a variable that holds pointers"
+                raise RefusedError(
+                    f"{self.name} on a tape: {variable.name!r} is {what}, which a tape cannot follow",
+                    hint="pass it as a parameter of the kernel",
+                )
+        for parameter, value in zip(self.signature, bound, strict=True):
+            refuse_number(value, parameter.name)
+        with unrecorded():
+            entry = self._gradient_entry() if self.signature.shadowed else self._primal_entry()
+        values = self._arguments.recorded(bound)
+        return tape.record(Call(self.signature, entry, self._backend, launch, values))
+
+
+def _refused(what: str, refusal: Refusal) -> RefusedError:
+    location = Location(refusal.file, refusal.line) if refusal.file else None
+    return RefusedError(f"{what}: {refusal.reason}", hint=refusal.hint, location=location)
+
+
+class Kernel(_Callable):
+    """A kernel on one target: `k[grid, block](*args)`.
+
+    Arguments are given in order or by name and converted by the signature: arrays for pointers (C-contiguous, of
+    exactly the declared dtype, never copied), numbers for scalars, a dict of its members (a NumPy structured scalar, a
+    ctypes.Structure) for a struct. Raises ArgumentError for what does not fit, RefusedError where there is no gradient.
+    """
+
+    def __init__(self, entry: Entry, backend: Backend) -> None:
+        super().__init__(entry, backend)
+        self.variables = Variables(entry.signature, backend)
+        """The file's `__constant__` and `__device__` variables: `k.variables["scale"] = 2.0`."""
+
+    def __getitem__(self, key: object) -> Callable[..., None]:
+        return partial(self._run, launch_of(key))
+
+    def __call__(self, *args: object, **named: object) -> None:
+        Launchable[None](self._run, self.name)(*args, **named)
+
+    @property
+    def gradient(self) -> Launchable[None]:
+        """`k.gradient[grid, block](*args, shadows={...})` adds to the shadows of inputs and consumes those of outputs.
+
+        A shadow is an array of the shape and dtype of its parameter's array; for an active scalar or struct it is
+        a one-element array. The primal runs again: arrays that it reads and writes must hold their values on entry.
+        """
+        return Launchable(self._run_gradient, f"{self.name}.gradient")
+
+    @property
+    def vjp(self) -> Launchable[dict[str, Any]]:
+        """`k.vjp[grid, block](*args, cotangents={...}, wrt=(...))` returns new arrays and leaves `args` as they are.
+
+        `cotangents` are those of the arrays that the kernel writes (zeros where not given); `wrt` names the parameters
+        (default: all that have a derivative and are read). The result has one array a name, of the shape and dtype
+        of the argument, and for active scalars of shape (); for what is both read and written, the gradient is
+        that with respect to the value on entry.
+        """
+        return Launchable(self._run_vjp, f"{self.name}.vjp")
+
+    @property
+    def check(self) -> Launchable[CheckResult]:
+        """`k.check[grid, block](*args, seed=0)` compares the gradient with finite differences.
+
+        Returns a CheckResult; raises CheckFailedError where they differ. `args` stay as they are.
+        """
+        return Launchable(self._run_check, f"{self.name}.check")
+
+    def _run(self, launch: Launch, /, *args: object, **named: object) -> None:
+        entry, tape = self._primal_entry(), recording()
+        bound = self._arguments.bind(args, named)
+        if tape:
+            self._recorded(tape, bound, launch)
+        else:
+            self._backend.launch(entry, self._arguments.primal(bound), launch, gradient=False)
+
+    def _run_gradient(self, launch: Launch, /, *args: object, shadows: Mapping[str, object], **named: object) -> None:
+        entry = self._gradient_entry()
+        self._launch_gradient(entry, launch, self._arguments.bind(args, named), shadows)
+
+    def _launch_gradient(
+        self, entry: TargetEntry, launch: Launch, values: Sequence[object], shadows: Mapping[str, object]
+    ) -> None:
+        own = {name: shadow for name, shadow in shadows.items() if name not in self.variables}
+        prepared = self._arguments.gradient(values, own)
+        prepared = replace(prepared, variables=self.variables.shadows(shadows))
+        self._backend.launch(entry, prepared, launch, gradient=True)
+
+    def _run_vjp(
+        self,
+        launch: Launch,
+        /,
+        *args: object,
+        cotangents: Mapping[str, object] | None = None,
+        wrt: Iterable[str] | str | None = None,
+        **named: object,
+    ) -> dict[str, Any]:
+        entry = self._gradient_entry()
+        bound = self._arguments.bind(args, named)
+        product = Vjp(self._arguments, bound, cotangents, wrt)
+        stream = self._backend.stream_of(launch, product.given)
+
+        return product.run(partial(self._launch_gradient, entry, launch), stream)
+
+    def _run_check(
+        self, launch: Launch, /, *args: object, seed: int = 0, tolerance: float | None = None, **named: object
+    ) -> CheckResult:
+        from enzyme_driver.runtime.check import check_kernel
+
+        bound = self._arguments.bind(args, named)
+        with unrecorded():
+            return check_kernel(self, bound, launch, seed=seed, tolerance=tolerance).raised(self.name)
+
+
+class Function(_Callable):
+    """A C++ function of the host library: `f(*args)`. Arguments as for `Kernel`."""
+
+    def __call__(self, *args: object, **named: object) -> float | int | None:
+        """The returned number as a Python float or int, None for void. Raises PrimalError where the code throws."""
+        entry, tape = self._primal_entry(), recording()
+        bound = self._arguments.bind(args, named)
+        kind = self.signature.returns
+        if tape:
+            data = self._recorded(tape, bound, None)
+        else:
+            data = self._backend.call(entry, self._arguments.primal(bound), kind.size if kind else 0, gradient=False)
+        result = returned(data, kind) if kind else None
+        return Number(result, tape, tape.launches - 1) if tape and isinstance(result, float) else result
+
+    def gradient(self, *args: object, shadows: Mapping[str, object], cotangent: float = 1.0, **named: object) -> None:
+        """Add `cotangent` times the gradient of the returned number to the shadows, see `Kernel.gradient`."""
+        self._gradient(self._arguments.bind(args, named), shadows, cotangent)
+
+    def vjp(
+        self,
+        *args: object,
+        wrt: Iterable[str] | str | None = None,
+        cotangent: float = 1.0,
+        cotangents: Mapping[str, object] | None = None,
+        **named: object,
+    ) -> dict[str, Any]:
+        """New arrays with the gradient, see `Kernel.vjp`; `cotangent` is that of the returned number."""
+        self._gradient_entry()
+        product = Vjp(self._arguments, self._arguments.bind(args, named), cotangents, wrt)
+        return product.run(partial(self._gradient, cotangent=cotangent), None)
+
+    def check(self, *args: object, seed: int = 0, tolerance: float | None = None, **named: object) -> CheckResult:
+        """Compare the gradient with finite differences, see `Kernel.check`."""
+        from enzyme_driver.runtime.check import check_function
+
+        bound = self._arguments.bind(args, named)
+        with unrecorded():
+            return check_function(self, bound, seed=seed, tolerance=tolerance).raised(self.name)
+
+    def _gradient(self, values: Iterable[object], shadows: Mapping[str, object], cotangent: float) -> None:
+        entry = self._gradient_entry()
+        prepared = self._arguments.gradient(tuple(values), shadows)
+        kind = self.signature.returns
+        if kind is None and cotangent != 1.0:
+            raise ArgumentError(f"{self.name} returns nothing, so it has no cotangent", hint="leave `cotangent` out")
+        if kind is not None:
+            slot = argument_slot(self.signature, Parameter("cotangent", "scalar", kind, True, "const"), self.target)
+            prepared = prepared.followed_by(scalar_bytes(cotangent, slot))
+        self._backend.call(entry, prepared, 0, gradient=True)
+
+
+class _NoSuchEntryError(NameNotFoundError, AttributeError):
+    """Also an AttributeError, so that `hasattr` and tab completion work."""
+
+
+class Module:
+    """The kernels and functions of an artifact on one target, each an attribute and an item.
+
+    An instantiation of a template is `module["axpy<float>"]`, as an attribute `module.axpy_float`, and
+    `module.axpy` where it is the only one. Overloads are named by their symbols.
+    """
+
+    def __init__(self, artifact: Artifact, target: Target, settings: Settings) -> None:
+        self.artifact = artifact
+        self.target = target
+        host = target == "openmp"
+        backend = HostBackend(artifact, settings.stack_bytes) if host else _cuda_backend(artifact, settings)
+        names = Counter(entry.signature.name for entry in artifact.entries)
+        self._entries: dict[str, Kernel | Function] = {
+            name if names[name := entry.signature.name] == 1 else entry.signature.symbol: _opened(entry, backend)
+            for entry in artifact.entries
+        }
+
+    @property
+    def signatures(self) -> tuple[Signature, ...]:
+        return tuple(entry.signature for entry in self)
+
+    def __getitem__(self, name: str) -> Kernel | Function:
+        found = [entry for key, entry in self._entries.items() if name in {key, _identifier(key)}]
+        found = found or [entry for key, entry in self._entries.items() if name == key.partition("<")[0]]
+        if len(found) == 1:
+            return found[0]
+        import difflib
+
+        overloads = [f"{key} for {entry.signature}" for key, entry in self._entries.items() if entry.name == name]
+        if overloads:
+            raise _NoSuchEntryError(f"{name!r} is overloaded", hint=f"name one by its symbol: {'; '.join(overloads)}")
+        near = [key for key in self._entries if key.startswith(name)] or difflib.get_close_matches(name, self._entries)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(self._entries) or 'no entries'}"
+        raise _NoSuchEntryError(f"the artifact has no kernel or function {name!r}", hint=hint)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (a kernel or a function: the caller knows which)
+        if name.startswith("__") or "_entries" not in self.__dict__:
+            raise AttributeError(name)
+        return self[name]
+
+    def __iter__(self) -> Iterator[Kernel | Function]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *map(_identifier, self._entries)]
+
+    def __repr__(self) -> str:
+        return f"<adgen module of {self.artifact.manifest.source.name} on {self.target}: {', '.join(self._entries)}>"
+
+
+def _opened(entry: Entry, backend: Backend) -> Kernel | Function:
+    return Kernel(entry, backend) if entry.signature.kind == "kernel" else Function(entry, backend)
+
+
+def _identifier(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_")
+
+
+def _cuda_backend(artifact: Artifact, settings: Settings) -> Backend:
+    from enzyme_driver.runtime.cuda import CudaBackend
+
+    return CudaBackend(artifact, settings.device_heap, settings.tape_limit)
+
+
+def load(folder: Path | str, target: Target | None = None) -> Module:
+    """The module of the artifact in `folder`; needs no compiler.
+
+    `target` is "openmp" or "cuda" (default: the one that was built, OpenMP where both were). Raises ArtifactError
+    where the artifact is damaged, of another version, or has no code for the target.
+    """
+    return open_module(read(folder), target)
+
+
+def open_module(artifact: Artifact, target: Target | None = None, settings: Settings | None = None) -> Module:
+    """The module of an artifact that was read already; arguments and errors as for `load`."""
+    if target is not None and target not in TARGETS:
+        raise UsageError(f"there is no target {target!r}", hint=f"the targets are {' and '.join(TARGETS)}")
+    built = artifact.targets
+    if not built or (target is not None and target not in built):
+        wanted = target or " or ".join(TARGETS)
+        raise ArtifactError(f"{artifact.folder} has no code for {wanted}", hint=f"compile it with `-t {wanted}`")
+    return Module(artifact, target or built[0], settings or Settings.from_environment())

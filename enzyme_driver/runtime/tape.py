@@ -1,0 +1,113 @@
+"""The tape of a gradient: GPU memory for what the reverse sweep needs of the forward one, for all resident threads."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from math import prod
+
+from enzyme_driver.errors import DeviceError
+from enzyme_driver.runtime.cubins import LoadedCode
+from enzyme_driver.runtime.driver import api, attribute_of, done, synchronize
+from enzyme_driver.runtime.geometry import Launch
+from enzyme_driver.runtime.packing import pointer_bytes
+
+_WARP = 32
+_COUNTER_BYTES = 8
+
+
+@dataclass(frozen=True)
+class DeviceTape:
+    """`lane_bytes` for each of 32 lanes of every warp of `blocks` blocks, at `address`."""
+
+    address: int
+    lane_bytes: int
+    blocks: int
+
+    def arguments(self, launch: Launch) -> tuple[bytes, ...]:
+        """What the gradient takes behind its own arguments (docs/architecture.md)."""
+        extents = (extent.to_bytes(4, "little") for extent in launch.grid)
+        return (pointer_bytes(self.address), self.lane_bytes.to_bytes(8, "little"), *extents)
+
+
+class KnownSizes:
+    """Sizes of tapes that depend on nothing but a launch's scalars, grid and block."""
+
+    _MOST = 4096
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, int] = {}
+
+    def of(self, launch: Hashable, measure: Callable[[], int]) -> int:
+        if launch not in self._known:
+            if len(self._known) >= self._MOST:
+                self._known.clear()
+            self._known[launch] = measure()
+        return self._known[launch]
+
+
+@dataclass
+class DeviceTapes:
+    """The tapes of one device, one a stream; each grows when it has to and is kept for the next gradient."""
+
+    limit: int
+    _memory: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    _resident: dict[tuple[str, int, int], int] = field(default_factory=dict)
+
+    def counter(self, stream: int) -> int:
+        """The address of a number in GPU memory, zero for what is queued on the stream next."""
+        address = self._reserve("counter", _COUNTER_BYTES, stream)
+        done(api().cuMemsetD8Async(address, 0, _COUNTER_BYTES, stream), "GPU memory cannot be set")
+        return address
+
+    def read_counter(self, stream: int) -> int:
+        """Wait for the stream; the number."""
+        value = ctypes.c_uint64()
+        address, _ = self._memory["counter", stream]
+        copied = api().cuMemcpyDtoHAsync(ctypes.addressof(value), address, _COUNTER_BYTES, stream)
+        done(copied, "the size of the tape cannot be read")
+        synchronize(stream)
+        return value.value
+
+    def tape(
+        self, code: LoadedCode, symbol: str, lane_bytes: int, launch: Launch, dynamic: int, stream: int
+    ) -> DeviceTape:
+        """A tape for as many blocks as the GPU runs at once, or as the limit allows.
+
+        Raises DeviceError where the limit is too small for one block, or the GPU has not that much memory.
+        """
+        threads = prod(launch.block)
+        block_bytes = -(-threads // _WARP) * _WARP * lane_bytes
+        if block_bytes > self.limit:
+            raise DeviceError(
+                f"the gradient's tape needs {block_bytes} bytes for one block; the limit is {self.limit}",
+                hint="raise ADGEN_TAPE_LIMIT (bytes), use smaller blocks, or do fewer steps in a launch",
+            )
+        resident = self._resident.get((symbol, threads, dynamic))
+        if resident is None:
+            resident = self._resident[symbol, threads, dynamic] = _resident_blocks(code, symbol, threads, dynamic)
+        blocks = min(prod(launch.grid), resident, self.limit // max(block_bytes, 1))
+        return DeviceTape(self._reserve("tape", blocks * block_bytes, stream), lane_bytes, blocks)
+
+    def _reserve(self, purpose: str, count: int, stream: int) -> int:
+        address, size = self._memory.get((purpose, stream), (0, 0))
+        if count <= size:
+            return address
+        if size:
+            synchronize(stream)
+            done(api().cuMemFree(address), "the tape cannot be given back")
+            del self._memory[purpose, stream]
+        hint = "lower ADGEN_TAPE_LIMIT (bytes), so that fewer blocks run at once"
+        fresh = int(done(api().cuMemAlloc(count), f"no {count} bytes of GPU memory for the tape can be had", hint))
+        self._memory[purpose, stream] = (fresh, count)
+        return fresh
+
+
+def _resident_blocks(code: LoadedCode, symbol: str, threads: int, dynamic: int) -> int:
+    driver = api()
+    function = done(driver.cuKernelGetFunction(code.kernel(symbol).handle), f"{symbol} cannot be looked at")
+    count = done(
+        driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(function, threads, dynamic), f"{symbol} cannot be looked at"
+    )
+    return max(1, int(count)) * attribute_of(code.device, "MULTIPROCESSOR_COUNT")

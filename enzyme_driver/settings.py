@@ -1,0 +1,162 @@
+"""The only reader of the environment: what a user may set, as one frozen value."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from enzyme_driver import optimisations
+from enzyme_driver.errors import UsageError
+
+
+def _text_as_path(text: str) -> Path:
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError:  # pathlib's word for a user that is not there
+        raise ValueError("no such user") from None
+
+
+def _text_as_seconds(text: str) -> float:
+    seconds = float(text)
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise ValueError("not a positive number of seconds")
+    return seconds
+
+
+def _text_as_bytes(text: str) -> int:
+    count = int(text)
+    if count <= 0:
+        raise ValueError("not a positive number of bytes")
+    return count
+
+
+def _setting(
+    variable: str, parse: Callable[[str], object], wanted: str, purpose: str, default: str, value: object = None
+) -> Any:  # noqa: ANN401  (dataclasses.field is typed the same way)
+    """A field read from `variable`; `wanted` says what a good value is, `default` and `purpose` are for people."""
+    facts = {"variable": variable, "parse": parse, "wanted": wanted, "purpose": purpose, "default": default}
+    return field(default=value, metadata=facts)
+
+
+def _path(variable: str, purpose: str, default: str) -> Any:  # noqa: ANN401
+    return _setting(variable, _text_as_path, "a path", purpose, default)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the environment says. The `ADGEN_` variables come first, the places to search after them."""
+
+    home: Path = _path("ADGEN_HOME", "folder for Enzyme and adgen's own compiled passes", "the user's data folder")
+    cache_dir: Path = _path("ADGEN_CACHE_DIR", "folder for compiled artifacts", "the user's cache folder")
+    enzyme: Path | None = _path(
+        "ADGEN_ENZYME",
+        "your own `LLVMEnzyme-NN.so` or `ClangEnzyme-NN.so`, used instead of the pinned Enzyme",
+        "the pinned Enzyme",
+    )
+    timeout: float = _setting(
+        "ADGEN_TIMEOUT", _text_as_seconds, "a positive number", "seconds that one compiler process may take", "60", 60.0
+    )
+    device_heap: int = _setting(
+        "ADGEN_DEVICE_HEAP",
+        _text_as_bytes,
+        "a positive whole number",
+        "bytes of the GPU heap that gradients with device `malloc` draw from",
+        "1073741824",
+        2**30,
+    )
+    tape_limit: int = _setting(
+        "ADGEN_TAPE_LIMIT",
+        _text_as_bytes,
+        "a positive whole number",
+        "bytes of GPU memory that a gradient may keep values in; where they are few, fewer blocks run at once",
+        "8589934592",
+        2**33,
+    )
+    disable: frozenset[str] = _setting(
+        "ADGEN_DISABLE",
+        optimisations.parsed,
+        "a list of optimisations with commas between them",
+        "optimisations to leave out, with commas between them: `adgen compile --disable help` lists them",
+        "none",
+        frozenset(),
+    )
+    stack_bytes: int | None = _setting(
+        "ADGEN_STACK_BYTES",
+        _text_as_bytes,
+        "a positive whole number",
+        "bytes of stack of a CUDA thread that waits for others on the host, beside its variables",
+        "65536",
+    )
+    keep: Path | None = _path("ADGEN_KEEP", "folder in which the files of every stage are left", "nothing is left")
+    clang: Path | None = _path("ADGEN_CLANG", "the clang 22 to use", "`clang-22` on `PATH`")
+    opt: Path | None = _path("ADGEN_OPT", "the opt 22 to use", "`opt-22` on `PATH`")
+    ptxas: Path | None = _path("ADGEN_PTXAS", "the ptxas to use", "`bin/ptxas` of the CUDA root")
+    cuda_path: Path | None = _path(
+        "ADGEN_CUDA_PATH", "the CUDA root (headers, libdevice, ptxas)", "`nvidia/cu13` in Python's site-packages"
+    )
+    search: tuple[Path, ...] = ()
+    user_home: Path | None = None
+    spack_root: Path | None = None
+    conda_prefix: Path | None = None
+
+    @staticmethod
+    def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
+        """Read the environment (`os.environ` unless given); a bad value is a UsageError that names its variable."""
+        env = os.environ if environment is None else environment
+        given = {item.name: _read(env, item.metadata) for item in fields(Settings) if item.metadata}
+        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return Settings(
+            **_default_folders(chosen),
+            **chosen,
+            search=tuple(Path(part) for part in env.get("PATH", os.defpath).split(os.pathsep) if part),
+            user_home=_optional_path(env, "HOME"),
+            spack_root=_optional_path(env, "SPACK_ROOT"),
+            conda_prefix=_optional_path(env, "CONDA_PREFIX"),
+        )
+
+
+def _read(env: Mapping[str, str], facts: Mapping[str, Any]) -> object:
+    """The parsed value of one variable; None where it is not set or empty."""
+    text = env.get(facts["variable"], "").strip()
+    if not text:
+        return None
+    try:
+        value: object = facts["parse"](text)
+    except ValueError:
+        raise UsageError(
+            f"{facts['variable']}={text!r} is not {facts['wanted']}",
+            hint=f"set {facts['variable']} to {facts['wanted']}, or unset it (default: {facts['default']})",
+        ) from None
+    return value
+
+
+def _optional_path(env: Mapping[str, str], variable: str) -> Path | None:
+    text = env.get(variable, "")
+    return Path(text) if text else None
+
+
+def _default_folders(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The folders of the platform, asked for only where a variable does not give them."""
+    if "home" in chosen and "cache_dir" in chosen:
+        return {}
+    import platformdirs
+
+    folders = {"home": platformdirs.user_data_path("adgen"), "cache_dir": platformdirs.user_cache_path("adgen")}
+    return {name: folder for name, folder in folders.items() if name not in chosen}
+
+
+def with_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment with `extra` on top, for a process to be started."""
+    return {**os.environ, **extra}
+
+
+def settings_table() -> str:
+    """The `ADGEN_` variables as a Markdown table, made from the fields of `Settings`."""
+    rows = ["| variable | what it sets | default |", "|---|---|---|"]
+    facts = (item.metadata for item in fields(Settings) if item.metadata)
+    rows += [f"| `{fact['variable']}` | {fact['purpose']} | {fact['default']} |" for fact in facts]
+    return "\n".join(rows)

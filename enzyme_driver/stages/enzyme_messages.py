@@ -1,0 +1,82 @@
+"""Enzyme's messages in the user's words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from enzyme_driver.errors import Location
+
+_PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9]\d*):(?P<column>\d+): ")
+_MARK = "enzyme-error: "
+
+_KNOWN = (
+    (
+        r"annot deduce type of copy",
+        "a copy of memory whose type cannot be seen (a struct or an array copied as raw bytes)",
+        "copy the members one by one, or give the struct only members of one type",
+    ),
+    (
+        r"annot deduce type",
+        "a value whose type cannot be seen",
+        "avoid casts between integers and floating point in memory",
+    ),
+    (
+        r"Enzyme: <analysis>",
+        "memory that holds a number at one time and an address at another (std::function, std::list, a union)",
+        "use a lambda or a template parameter, std::vector, or a struct",
+    ),
+    (
+        r"cannot handle unknown binary operator:\s+%\S+ = (\w+)",
+        "integer arithmetic on the bits of floating point",
+        "use fabsf, copysignf, frexpf or ldexpf, or mark the inputs const",
+    ),
+    (
+        r"Active atomic inst not yet handled",
+        "an atomic operation on floating point that is not an addition, or whose old value is used",
+        "only atomicAdd whose result is not used has a derivative; write one value a thread and combine them later",
+    ),
+    (
+        r"Illegal updateAnalysis|annot deduce adding type",
+        "memory or a value that is used both as integers and as floating point",
+        "use one type for it, or __float_as_int and __int_as_float on values",
+    ),
+    (
+        r"unknown intrinsic\s+(llvm\.[\w.]+)",
+        "an operation that has no derivative rule",
+        "leave it out of the differentiated part, or mark its inputs const",
+    ),
+    (
+        r"(?:No|no) (?:augmented forward pass|reverse pass|forward mode derivative) found for (?:[^\s(]+\()?(.+?)\)?$",
+        "a call of a function whose body is not in this file",
+        "define the function in the file or a header it includes",
+    ),
+    (r"global variable", "a global variable that has no shadow", "pass it as a parameter"),
+    (
+        r"cmpxchg|cannot handle unknown instruction|Unknown instruction",
+        "an instruction without a derivative",
+        "write it otherwise",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Message:
+    """What went wrong, what to do, and where in the user's file, if Enzyme says so."""
+
+    reason: str
+    hint: str
+    location: Location | None
+
+
+def translate(stderr: str) -> Message:
+    """The first error among Enzyme's messages, translated; the raw text stays in the log."""
+    lines = [line.partition(_MARK)[2] for line in stderr.splitlines() if _MARK in line] or stderr.splitlines() or [""]
+    place = _PLACE.match(lines[0])
+    location = Location(place["file"], int(place["line"]), int(place["column"])) if place else None
+    for pattern, what, hint in _KNOWN:
+        match = re.search(pattern, stderr, re.MULTILINE)
+        if match:
+            detail = f" ({match[1]})" if match.groups() else ""
+            return Message(f"Enzyme cannot differentiate {what}{detail}", hint, location)
+    return Message(f"Enzyme cannot differentiate this: {lines[0].strip()}", "see the full output", location)

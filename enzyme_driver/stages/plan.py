@@ -1,0 +1,198 @@
+"""Which entries are compiled, and which of their parameters are differentiated. Pure: no tool runs here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, UsageError
+from enzyme_driver.model import Activity, Parameter, Signature, Variable
+from enzyme_driver.stages.signature import Description
+
+_WITHOUT_DERIVATIVE = "curandState"
+"""Structs of CUDA's headers that hold floating point, but nothing that one would differentiate."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The entries to compile, their activities decided; `refused` are those that cannot be, with the reason."""
+
+    entries: tuple[Signature, ...]
+    refused: tuple[tuple[Signature, AdgenError], ...] = ()
+
+    @property
+    def option(self) -> str:
+        """The plan as the passes read it: symbol=activity:activity;..."""
+        return ";".join(f"{e.symbol}={':'.join(p.activity for p in e)}" for e in self.entries)
+
+    @property
+    def shadowed_variables(self) -> str:
+        """The symbols of the device's variables that have a shadow, as the passes read them."""
+        symbols = (v.symbol for entry in self.entries for v in entry.variables if v.has_shadow)
+        return ";".join(dict.fromkeys(symbols))
+
+    @property
+    def symbols(self) -> str:
+        return ";".join(entry.symbol for entry in self.entries)
+
+    def only(self, symbols: Iterable[str]) -> Plan:
+        wanted = set(symbols)
+        return replace(self, entries=tuple(entry for entry in self.entries if entry.symbol in wanted))
+
+
+def missing(description: Description, names: Sequence[str]) -> tuple[str, ...]:
+    """The names that the module does not define: they have to be instantiated, or do not exist."""
+    return tuple(name for name in names if not _matches(description.entries, name))
+
+
+def not_found(description: Description, name: str, file: str) -> NameNotFoundError:
+    """The error for a name that is not there, with the names that are."""
+    known = [entry.name for entry in description.entries if entry.symbol not in description.local]
+    near = get_close_matches(name, known, n=3, cutoff=0.4) or known
+    listed = ", ".join(dict.fromkeys(near)) or "none"
+    return NameNotFoundError(
+        f"there is no kernel or function {name!r}",
+        hint=f"the file has: {listed}; a template is named with its arguments, as in axpy<float>",
+        location=Location(file),
+    )
+
+
+def make(description: Description, names: Sequence[str], activity: Mapping[str, Activity], file: str) -> Plan:
+    """Choose the entries and decide the activity of each parameter.
+
+    Raises NameNotFoundError for an entry or a parameter that is not there, UsageError for an overloaded name or an
+    activity that does not fit the type, RefusedError for a type that cannot be differentiated.
+    """
+    offered = [entry for entry in description.entries if entry.symbol not in description.local]
+    chosen = [_one(description, name, file) for name in names] if names else offered
+    if not chosen:
+        raise NameNotFoundError(
+            "the file has no kernel or function to compile",
+            hint="a kernel is a __global__ function; a template needs its arguments, such as -k 'axpy<float>'",
+            location=Location(file),
+        )
+    chosen = [replace(entry, variables=_decided_variables(description.variables, activity)) for entry in chosen]
+    _check_parameters(chosen, activity, file)
+    decided, refused = [], []
+    for entry in dict.fromkeys(chosen):
+        try:
+            decided.append(_decided(entry, activity))
+        except RefusedError as reason:
+            refused.append((entry, reason))
+    if refused and (names or not decided):
+        raise refused[0][1]
+    return Plan(tuple(decided), tuple(refused))
+
+
+def _normal(name: str) -> str:
+    """Spelling without what does not change the meaning: spaces, a leading ::, the suffix of unsigned constants."""
+    return re.sub(r"\s+|(?<=\d)[uUlL]+(?=[,>])", "", name).removeprefix("::")
+
+
+def _matches(entries: Iterable[Signature], name: str) -> list[Signature]:
+    """Entries of that full name; else those whose name without namespaces it is; else the one of that symbol."""
+    wanted = _normal(name)
+    full = [entry for entry in entries if _normal(entry.name) == wanted]
+    unqualified = [entry for entry in entries if _normal(entry.name).endswith(f"::{wanted}")]
+    return full or unqualified or [entry for entry in entries if entry.symbol == name]
+
+
+def _one(description: Description, name: str, file: str) -> Signature:
+    found = _matches(description.entries, name)
+    if not found:
+        raise not_found(description, name, file)
+    if len(found) > 1:
+        listed = ", ".join(f"{entry.symbol} (line {entry.line})" for entry in found)
+        raise UsageError(f"{name!r} is overloaded", hint=f"name one by its symbol: {listed}", location=Location(file))
+    return found[0]
+
+
+def _check_parameters(chosen: Sequence[Signature], activity: Mapping[str, Activity], file: str) -> None:
+    known = list(dict.fromkeys(name for entry in chosen for name in entry.names))
+    known += [variable.name for variable in chosen[0].variables]
+    for name in activity:
+        if name not in known:
+            near = get_close_matches(name, known, n=3, cutoff=0.4) or known
+            raise NameNotFoundError(
+                f"no parameter is called {name!r}",
+                hint=f"the parameters and variables are {', '.join(near)}",
+                location=Location(file, chosen[0].line),
+            )
+
+
+def _decided_variables(variables: tuple[Variable, ...], activity: Mapping[str, Activity]) -> tuple[Variable, ...]:
+    decided = tuple(replace(v, activity=activity.get(v.name, "const")) for v in variables)
+    for variable in decided:
+        if variable.activity == "owned":
+            raise UsageError(
+                f"the variable {variable.name!r} cannot be owned: all threads of a launch share it",
+                hint=f"say {variable.name}=active",
+            )
+        if variable.has_shadow and not (variable.dtype.has_floats or variable.dtype.has_pointers):
+            raise UsageError(
+                f"the variable {variable.name!r} is {variable.dtype}, which has no derivative",
+                hint="only floating point can be active; leave the variable out of activity",
+            )
+    return decided
+
+
+def _decided(entry: Signature, activity: Mapping[str, Activity]) -> Signature:
+    if entry.returns is not None and entry.returns.kind not in {"float", "int", "uint", "bool"}:
+        raise RefusedError(
+            f"{entry.name} returns {entry.returns}, which cannot be handed to Python",
+            hint="return a number, or write the result through a pointer parameter",
+            location=Location(entry.file, entry.line),
+        )
+    parameters = tuple(replace(p, activity=_activity(entry, p, activity.get(p.name))) for p in entry)
+    return replace(entry, parameters=parameters)
+
+
+def _activity(entry: Signature, parameter: Parameter, asked: Activity | None) -> Activity:
+    if asked == "const" or (asked is None and parameter.dtype.name.startswith(_WITHOUT_DERIVATIVE)):
+        return "const"
+    if parameter.form == "pointer":
+        return _pointer_activity(entry, parameter, asked)
+    if asked == "owned":
+        raise UsageError(
+            f"parameter {parameter.name!r} of {entry.name} cannot be owned: it is no array",
+            hint="owned says of an array that only one thread accumulates into each element of its shadow",
+            location=Location(entry.file, entry.line),
+        )
+    if parameter.form == "struct" and parameter.dtype.has_pointers:
+        return "duplicated"
+    if asked is None:
+        return "const"
+    if not parameter.dtype.has_floats:
+        raise _no_floats(entry, parameter)
+    return "active"
+
+
+def _pointer_activity(entry: Signature, parameter: Parameter, asked: Activity | None) -> Activity:
+    dtype = parameter.dtype
+    if dtype.kind == "pointer" or (dtype.kind == "struct" and dtype.has_pointers):
+        raise RefusedError(
+            f"parameter {parameter.name!r} of {entry.name} points to pointers, whose shadows adgen cannot make",
+            hint=f"pass the arrays themselves, or say {parameter.name}=const in activity if no derivative flows there",
+            location=Location(entry.file, entry.line),
+        )
+    if any(leaf.kind == "opaque" for leaf in dtype.leaves()):
+        raise RefusedError(
+            f"parameter {parameter.name!r} of {entry.name} points to {dtype}, in which adgen sees no floating point",
+            hint=f"say {parameter.name}=const in activity if no derivative flows there, or give it a type of floats",
+            location=Location(entry.file, entry.line),
+        )
+    if dtype.has_floats:
+        return "owned" if asked == "owned" and entry.kind == "kernel" else "duplicated"
+    if asked is not None:
+        raise _no_floats(entry, parameter)
+    return "const"
+
+
+def _no_floats(entry: Signature, parameter: Parameter) -> UsageError:
+    return UsageError(
+        f"parameter {parameter.name!r} of {entry.name} is {parameter.dtype}, which has no derivative",
+        hint="only floating point can be active; leave the parameter out of activity",
+        location=Location(entry.file, entry.line),
+    )

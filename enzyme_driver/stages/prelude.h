@@ -1,0 +1,7 @@
+// Read before every C++ file. Where libstdc++ may not use C's complex functions, std::exp, std::sqrt, std::pow, ... of
+// std::complex are its own templates, which Enzyme can see into; cexp, csqrt, cpow, ... are in libm.
+#include <cstddef>
+#ifdef __GLIBCXX__
+#undef _GLIBCXX_USE_C99_COMPLEX
+#define _GLIBCXX_USE_C99_COMPLEX 0
+#endif

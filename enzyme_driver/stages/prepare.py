@@ -1,0 +1,156 @@
+"""Our passes before Enzyme: each entry becomes one function that it can read, and a call that asks for the gradient."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from enzyme_driver.errors import Location, RefusedError
+from enzyme_driver.optimisations import OPTIMISATIONS
+from enzyme_driver.stages.frontend import PrimalIR
+from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.workspace import Workspace
+
+REFUSAL = "adgen-refusal: "
+
+_OPTIMISE = "default<O2>"
+_EXITS = "function(lower-switch),adgen-unify-exits"
+_PLAIN_LOOPS = (
+    "-vectorize-loops=false",
+    "-vectorize-slp=false",
+    "-unroll-runtime=false",
+    "-unroll-allow-partial=false",
+)
+"""Loops stay as they were written, or become straight code where they are short: Enzyme reverses both well."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """Whether the primal may read and write what a parameter points to."""
+
+    reads: bool
+    writes: bool
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The module that Enzyme gets. `usage` holds an Access for each parameter, by symbol.
+
+    `counted` says that every loop runs a number of times that is known before it starts. Never so in C++, where
+    Enzyme's choice of the fewest values to keep was seen to be wrong also then (a hydrodynamics step).
+    """
+
+    path: Path
+    usage: Mapping[str, tuple[Access, ...]]
+    refused: Mapping[str, RefusedError]
+    counted: bool
+
+
+def prepare(primal: PrimalIR, plan: Plan, gradients: Plan, workspace: Workspace, *, fast_math: bool) -> Prepared:
+    """Make bodies of the plan's entries, and ask for the gradients of some of them."""
+    output = primal.path.with_suffix("").with_suffix(".prepared.ll")
+    passes = _device_passes if primal.language == "cuda" else _host_passes
+    pipeline = passes(plan, gradients, workspace)
+    done = workspace.opt("prepare", pipeline, primal.path, output, *_PLAIN_LOOPS, *reflection(fast_math=fast_math))
+    report = json.loads(done.stdout)
+    counted = report["counted"] and primal.language == "cuda"
+    return Prepared(output, _usage(report["usage"]), refusals(done.stderr), counted)
+
+
+def cleaned(workspace: Workspace, *, fast_math: bool) -> str:
+    """What comes first after Enzyme, also for C++: its traces go, and its liberties in arithmetic unless asked for."""
+    caches = unless_disabled("keep-once", "adgen-keep-once,", workspace)
+    return f"{caches}adgen-forget-guards," + ("" if fast_math else "adgen-exact-flags,")
+
+
+_ACCUMULATIONS = {
+    "zero-last": "adgen-zero-last,",
+    "merge-accumulations": "adgen-merge-accumulations,",
+    "own-accumulations": "adgen-own-accumulations,",
+}
+
+
+def unless_disabled(name: str, passes: str, workspace: Workspace) -> str:
+    """The passes that make an optimisation of OPTIMISATIONS, unless it is to be left out."""
+    if name not in OPTIMISATIONS:
+        raise KeyError(name)
+    return "" if name in workspace.settings.disable else passes
+
+
+def after_enzyme(workspace: Workspace, *, fast_math: bool, tape: str = "", reduction: str = "") -> str:
+    """What both targets do first: names become libdevice's again, and one function holds each gradient.
+
+    `tape` is what moves the values kept for the reverse sweep, on a target that has a place for them, `reduction`
+    what adds up before accumulating, on a target whose threads can.
+    """
+    libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
+    accumulations = "".join(unless_disabled(name, passes, workspace) for name, passes in _ACCUMULATIONS.items())
+    return (
+        f"{cleaned(workspace, fast_math=fast_math)}adgen-restore-math,adgen-link<{rules};{libdevice}>,nvvm-reflect,"
+        f"adgen-keep-math,adgen-lower-cooperation,always-inline,{tape}"
+        f"function(simplifycfg,early-cse,loop-simplify),{accumulations}{reduction}adgen-inline-math,"
+    )
+
+
+def reflection(*, fast_math: bool) -> tuple[str, ...]:
+    """What libdevice asks of its compiler: correctly rounded square roots unless speed was asked for."""
+    return () if fast_math else ("-nvvm-reflect-add=__CUDA_PREC_SQRT=1",)
+
+
+def _device_passes(plan: Plan, gradients: Plan, workspace: Workspace) -> str:
+    libdevice = workspace.in_pipeline(workspace.toolchain.libdevice)
+    variables = plan.shadowed_variables
+    constants = unless_disabled("shared-constants", f"adgen-shared-constants<{plan.option}>,", workspace)
+    count = unless_disabled("count-halvings", "function(loop-simplify),adgen-count-halvings,function(adce),", workspace)
+    reload_shared = unless_disabled("reload-shared", "adgen-reload-shared,", workspace)
+    return ",".join(
+        (
+            f"adgen-select<{plan.symbols}>,adgen-translate-assembly",
+            f"adgen-split-math,adgen-link<{libdevice}>,adgen-mark-math",
+            "nvvm-reflect,adgen-canonicalize-nvvm,always-inline,globaldce,function(sroa,early-cse,simplifycfg)",
+            *((f"adgen-shadow-variables<{variables}>",) if variables else ()),
+            f"adgen-bodies<{plan.symbols}>",
+            f"{constants}adgen-replace-cooperation<{plan.option}>",
+            "adgen-refuse",
+            f"adgen-gradients<{gradients.option}>",
+            f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
+            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-pin-rules,adgen-expand-constants,adgen-usage",
+        )
+    )
+
+
+def _host_passes(plan: Plan, gradients: Plan, _: Workspace) -> str:
+    return ",".join(
+        (
+            f"adgen-split-math,adgen-bodies<{plan.symbols}>",
+            "adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp",
+            "adgen-refuse",
+            f"adgen-gradients<{gradients.option}>",
+            f"internalize<{_kept(plan, gradients)}>",
+            f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
+            f"globaldce,{_EXITS},adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-usage",
+        )
+    )
+
+
+def _kept(plan: Plan, gradients: Plan) -> str:
+    """Only what adgen made is seen from outside; the user's functions are inlined there, and not compiled twice."""
+    bodies = [f"preserve-gv=adgen_body_{entry.symbol}" for entry in plan.entries]
+    return ";".join([*bodies, *(f"preserve-gv=adgen_gradient_{entry.symbol}" for entry in gradients.entries)])
+
+
+def _usage(usage: Mapping[str, list[dict[str, bool]]]) -> dict[str, tuple[Access, ...]]:
+    return {symbol: tuple(Access(**item) for item in items) for symbol, items in usage.items()}
+
+
+def refusals(stderr: str) -> dict[str, RefusedError]:
+    """What the passes refused, by symbol: the first reason of each."""
+    found: dict[str, RefusedError] = {}
+    for line in stderr.splitlines():
+        if line.startswith(REFUSAL):
+            data = json.loads(line.removeprefix(REFUSAL))
+            where = Location(data["file"], data["line"], data["column"]) if data["file"] else None
+            found.setdefault(data["entry"], RefusedError(data["reason"], hint=data["hint"], location=where))
+    return found

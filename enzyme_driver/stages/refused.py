@@ -1,0 +1,19 @@
+"""Refusals as data: what the manifest keeps, and what is raised when a refused entry is used."""
+
+from __future__ import annotations
+
+from enzyme_driver.errors import AdgenError
+from enzyme_driver.model import Refusal, Signature
+
+
+def as_refusal(error: AdgenError | None, entry: Signature) -> Refusal:
+    """The reason why an entry has no gradient (or no primal); without an error, because nothing is differentiated."""
+    if error is None:
+        return Refusal(
+            f"{entry.name} has no parameter to differentiate",
+            "give a scalar activity='active', or leave 'const' out",
+            entry.file,
+            entry.line,
+        )
+    where = error.location
+    return Refusal(error.reason, error.hint, where.file if where else entry.file, where.line if where else entry.line)

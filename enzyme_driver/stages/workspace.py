@@ -1,0 +1,90 @@
+"""Where a compilation happens: a scratch folder, the tools, and how they are started."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from enzyme_driver import command
+from enzyme_driver.command import Completed, Runner
+from enzyme_driver.errors import CompilerCrashError
+from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain import Toolchain
+
+EMIT = Path(__file__).parent.parent / "targets" / "emit.py"
+
+_LAST_LINE = re.compile(r"(LLVM ERROR|Assertion|error):? ?(?P<text>.*)")
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A scratch folder of one compilation, and everything that its stages need from outside."""
+
+    folder: Path
+    toolchain: Toolchain
+    settings: Settings
+    run: Runner = command.run
+
+    def file(self, name: str) -> Path:
+        return self.folder / name
+
+    def log(self, name: str) -> Path:
+        """Where the raw output of a failed tool is kept; it outlives the scratch folder."""
+        return self.settings.cache_dir / "logs" / f"{self.folder.name}-{name}.log"
+
+    def execute(self, name: str, argv: Sequence[str | Path], *, env: Mapping[str, str] | None = None) -> Completed:
+        """Run a tool under the time limit; whatever its exit code, it has ended by itself."""
+        return self.run(argv, timeout=self.settings.timeout, env=env, log=self.log(name))
+
+    def must(self, name: str, argv: Sequence[str | Path], *, env: Mapping[str, str] | None = None) -> Completed:
+        """Run a tool whose failure is no fault of the user's file: anything but success is a CompilerCrashError."""
+        done = self.execute(name, argv, env=env)
+        if not done.ok:
+            raise CompilerCrashError(
+                f"{name} failed: {last_error(done.stderr)}",
+                hint="this is a defect of adgen or of a tool; please report it with the file and the full output",
+                log=self.keep(name, done),
+            )
+        return done
+
+    def keep(self, name: str, done: Completed) -> Path | None:
+        """Write a tool's command and raw output to its log."""
+        log = self.log(name)
+        try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(f"$ {command.in_shell(done.argv)}\n{done.stdout}\n{done.stderr}", encoding="utf-8")
+        except OSError:
+            return None
+        return log
+
+    def opt(self, name: str, passes: str, source: Path, output: Path | None, *flags: str) -> Completed:
+        """Run a pipeline of passes over a module with adgen's plugin loaded."""
+        where = ("-S", "-o", output) if output else ("-disable-output",)
+        plugin = f"-load-pass-plugin={self.toolchain.passes}"
+        return self.must(name, [self.toolchain.opt.path, plugin, *flags, f"-passes={passes}", source, *where])
+
+    def in_pipeline(self, path: Path) -> Path:
+        """A name of the file that can be a pass's option, where some signs would end it."""
+        if not set("<>(),;") & set(str(path)):
+            return path
+        link = self.file(path.name)
+        with suppress(FileExistsError):
+            link.symlink_to(path)
+        return link
+
+    def emit(self, source: Path, output: Path, cpu: str) -> None:
+        """Write PTX or an object file from IR; the script needs nothing of adgen, so it is run as a file."""
+        self.must("emit", [sys.executable, "-P", EMIT, source, output, cpu])
+
+
+def last_error(text: str) -> str:
+    """The line of a tool's output that says what went wrong."""
+    for line in text.splitlines():
+        match = _LAST_LINE.search(line)
+        if match:
+            return line.strip()
+    return next((line.strip() for line in text.splitlines() if line.strip()), "no message")

@@ -1,0 +1,97 @@
+"""The GPU: gradient IR becomes kernels, PTX and a cubin."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from enzyme_driver.errors import RefusedError
+from enzyme_driver.model import TargetEntry
+from enzyme_driver.stages.differentiate import GradientIR
+from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.prepare import after_enzyme, reflection, refusals, unless_disabled
+from enzyme_driver.stages.refused import as_refusal
+from enzyme_driver.stages.workspace import Workspace
+from enzyme_driver.toolchain import check_arch
+
+
+@dataclass(frozen=True)
+class CudaCode:
+    """The code for one architecture and what the runtime must know of it, by symbol."""
+
+    arch: str
+    ir: Path
+    ptx: Path
+    cubin: Path
+    entries: dict[str, TargetEntry]
+
+
+def finish(gradient: GradientIR, plan: Plan, arch: str, workspace: Workspace, *, fast_math: bool) -> CudaCode:
+    """Compile for one architecture; raises ToolchainError for one that ptxas does not know."""
+    check_arch(arch, workspace.toolchain)
+    stem = gradient.path.with_suffix("").with_suffix("")
+    ptx, cubin = (stem.with_suffix(suffix) for suffix in (f".{arch}.ptx", f".{arch}.cubin"))
+    ir, report = _kernels(gradient, arch, workspace, fast_math=fast_math)
+    workspace.emit(ir, ptx, arch)
+    _assemble(ptx, cubin, arch, workspace)
+    return CudaCode(arch, ir, ptx, cubin, _entries(gradient, plan, report))
+
+
+def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool) -> Path:
+    """The optimised IR with the kernels and their gradients."""
+    return _kernels(gradient, arch, workspace, fast_math=fast_math)[0]
+
+
+def _kernels(
+    gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool
+) -> tuple[Path, dict[str, object]]:
+    ir = gradient.path.with_suffix("").with_suffix("").with_suffix(f".{arch}.cuda.ll")
+    rules = workspace.in_pipeline(workspace.toolchain.rules)
+    tape = unless_disabled("tape", f"adgen-tape,adgen-link<{rules}>,", workspace)
+    reduction = unless_disabled("reduce-accumulations", f"adgen-reduce-accumulations,adgen-link<{rules}>,", workspace)
+    first = after_enzyme(workspace, fast_math=fast_math, tape=tape, reduction=reduction)
+    exchange = unless_disabled("exchange-cotangents", "adgen-exchange-cotangents,", workspace)
+    passes = (
+        f"{first}{exchange}adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
+        "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>"
+    )
+    done = workspace.opt("kernels", passes, gradient.path, ir, f"-mcpu={arch}", *reflection(fast_math=fast_math))
+    for refusal in refusals(done.stderr).values():
+        raise refusal
+    report: dict[str, object] = json.loads(done.stdout)
+    return ir, report
+
+
+def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> None:
+    done = workspace.execute("ptxas", [workspace.toolchain.ptxas.path, f"-arch={arch}", "-O3", ptx, "-o", cubin])
+    if done.ok:
+        return
+    text = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr).strip()
+    if "too much shared data" in text:
+        raise RefusedError(
+            f"the gradient needs more static shared memory than a block may have: {text}",
+            hint="use dynamic shared memory (extern __shared__), whose limit is larger, or smaller tiles",
+            log=workspace.keep("ptxas", done),
+        )
+    workspace.must("ptxas", done.argv)
+
+
+def _entries(gradient: GradientIR, plan: Plan, report: dict[str, object]) -> dict[str, TargetEntry]:
+    kernels = report["kernels"]
+    if not isinstance(kernels, dict):
+        raise TypeError(report)
+    made = {}
+    for entry in plan.entries:
+        facts = kernels.get(entry.symbol)
+        made[entry.symbol] = TargetEntry(
+            primal=entry.symbol,
+            gradient=f"{entry.symbol}__gradient" if facts else None,
+            static_shared_bytes=facts["static_shared_bytes"] if facts else 0,
+            dynamic_shared=bool(facts and facts["dynamic_shared"]),
+            heap=bool(facts and report["heap"] and not facts["tape"]),
+            tape=f"{entry.symbol}__tape" if facts and facts["tape"] else None,
+            tape_by_scalars=bool(facts and facts["tape_by_scalars"]),
+            gradient_refused=None if facts else as_refusal(gradient.refused.get(entry.symbol), entry),
+        )
+    return made

@@ -1,0 +1,97 @@
+"""The host: gradient IR becomes a shared library that runs blocks in parallel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from enzyme_driver import processor
+from enzyme_driver.errors import AdgenError
+from enzyme_driver.model import Language, TargetEntry
+from enzyme_driver.stages.differentiate import GradientIR
+from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.prepare import after_enzyme, cleaned, reflection, refusals, unless_disabled
+from enzyme_driver.stages.refused import as_refusal
+from enzyme_driver.stages.workspace import Workspace
+
+TRIPLE = "x86_64-pc-linux-gnu"
+DATA_LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+LIBOMP = "libomp.so.5"
+
+_RETARGET = f"adgen-canonicalize-nvvm,adgen-retarget-host<{TRIPLE};{DATA_LAYOUT}>,"
+
+_SPLIT = (
+    "always-inline,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,gvn,simplifycfg,loop-simplify,lcssa),"
+    "adgen-split-threads,"
+)
+"""Blocks become loops; what regions have in common shows once the function of a thread is in its simplest form."""
+
+
+@dataclass(frozen=True)
+class HostCode:
+    """The host library and what the runtime must know of it, by symbol."""
+
+    ir: Path
+    library: Path
+    libomp: Path
+    entries: dict[str, TargetEntry]
+    refused: dict[str, AdgenError]
+
+
+def finish(
+    gradient: GradientIR, plan: Plan, language: Language, library: str, workspace: Workspace, *, fast_math: bool
+) -> HostCode:
+    """Compile and link the library. What has no counterpart on the host is refused, entry by entry."""
+    ir = gradient.path.with_suffix("").with_suffix(".host.ll")
+    device = language == "cuda"
+    passes = (_from_device if device else _from_host)(workspace, fast_math=fast_math)
+    split = unless_disabled("split-threads", _SPLIT, workspace) if device else ""
+    done = workspace.opt(
+        "host entries",
+        f"{passes}always-inline,adgen-host-entries,globaldce,adgen-strip-debug,{split}default<O3>",
+        gradient.path,
+        ir,
+        f"-mcpu={processor.baseline()}",
+        *reflection(fast_math=fast_math),
+    )
+    refused: dict[str, AdgenError] = dict(refusals(done.stderr))
+    output = _link(ir, workspace.file(library), workspace)
+    return HostCode(ir, output, workspace.toolchain.libomp, _entries(gradient, plan, refused), refused)
+
+
+def _from_device(workspace: Workspace, *, fast_math: bool) -> str:
+    return f"{after_enzyme(workspace, fast_math=fast_math)}{_RETARGET}"
+
+
+def _from_host(workspace: Workspace, *, fast_math: bool) -> str:
+    """The derivatives of mathematics are device code."""
+    libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
+    return f"adgen-openmp-teams,{cleaned(workspace, fast_math=fast_math)}adgen-link<{rules};{libdevice}>,{_RETARGET}"
+
+
+def _link(ir: Path, library: Path, workspace: Workspace) -> Path:
+    compiled = ir.with_suffix(".o")
+    workspace.emit(ir, compiled, processor.baseline())
+    tools = workspace.toolchain
+    argv: list[str | Path] = [
+        *(tools.clang.prefix / "bin" / "clang++", "-shared", compiled, tools.host_runtime, "-o", library),
+        *(tools.libomp, "-lm", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined"),
+    ]
+    workspace.must("link", argv)
+    return library
+
+
+def _entries(gradient: GradientIR, plan: Plan, refused: dict[str, AdgenError]) -> dict[str, TargetEntry]:
+    made = {}
+    for entry in plan.entries:
+        symbol = entry.symbol
+        here = refused.get(symbol)
+        missing = here or gradient.refused.get(symbol)
+        has_gradient = missing is None and bool(entry.shadowed)
+        made[symbol] = TargetEntry(
+            primal=None if here else f"{symbol}__primal",
+            gradient=f"{symbol}__gradient" if has_gradient else None,
+            primal_refused=as_refusal(here, entry) if here else None,
+            gradient_refused=None if has_gradient else as_refusal(missing, entry),
+        )
+    return made

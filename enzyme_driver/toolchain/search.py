@@ -1,0 +1,225 @@
+"""Where each tool may lie, and which of the candidates is taken."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from enzyme_driver.command import Runner
+from enzyme_driver.errors import AdgenError
+from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain.facts import Facts
+from enzyme_driver.toolchain.values import LLVM_MAJOR, Problem, Tool
+
+ASK_TIMEOUT = 20.0
+"""Seconds that a tool may take to say its version."""
+
+SETUP = "run `make setup` or `adgen toolchain install`"
+
+DEBIAN_LLVM = Path(f"/usr/lib/llvm-{LLVM_MAJOR}/bin")
+
+CUDA_FILES = {
+    "include/cuda_runtime.h": "nvidia-cuda-runtime",
+    "include/crt/host_defines.h": "nvidia-cuda-crt",
+    "nvvm/libdevice/libdevice.10.bc": "nvidia-nvvm",
+}
+"""What a CUDA root must hold, and the Python package that brings it."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A file that may be the tool; nobody has looked yet whether it is there."""
+
+    path: Path
+    found_by: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A tool that is looked for.
+
+    `explicit` gives the user's own choice, which is never replaced by another; `places` are searched in order.
+    `version` finds the version in what `--version` prints; only `major` fits, where it is given.
+    """
+
+    name: str
+    variable: str
+    explicit: Callable[[Settings], Path | None]
+    places: tuple[Callable[[Settings], Iterable[Candidate]], ...]
+    version: re.Pattern[str]
+    major: int | None
+    hint: str
+
+
+def on_path(*names: str) -> Callable[[Settings], Iterator[Candidate]]:
+    def candidates(settings: Settings) -> Iterator[Candidate]:
+        for name in names:
+            yield from (Candidate(folder / name, "PATH") for folder in settings.search)
+
+    return candidates
+
+
+def in_debian(name: str) -> Callable[[Settings], Iterator[Candidate]]:
+    def candidates(_: Settings) -> Iterator[Candidate]:
+        yield Candidate(DEBIAN_LLVM / name, str(DEBIAN_LLVM))
+
+    return candidates
+
+
+def in_cuda_root(name: str) -> Callable[[Settings], Iterator[Candidate]]:
+    def candidates(settings: Settings) -> Iterator[Candidate]:
+        for root in cuda_roots(settings):
+            yield Candidate(root.path / "bin" / name, root.found_by)
+
+    return candidates
+
+
+CLANG = Wanted(
+    name="clang",
+    variable="ADGEN_CLANG",
+    explicit=lambda settings: settings.clang,
+    places=(on_path(f"clang-{LLVM_MAJOR}", "clang"), in_debian("clang")),
+    version=re.compile(r"clang version (\d+(?:\.\d+)+)"),
+    major=LLVM_MAJOR,
+    hint=f"{SETUP}, or on Debian `apt-get install clang-{LLVM_MAJOR}`",
+)
+OPT = Wanted(
+    name="opt",
+    variable="ADGEN_OPT",
+    explicit=lambda settings: settings.opt,
+    places=(on_path(f"opt-{LLVM_MAJOR}", "opt"), in_debian("opt")),
+    version=re.compile(r"LLVM version (\d+(?:\.\d+)+)"),
+    major=LLVM_MAJOR,
+    hint=f"{SETUP}, or on Debian `apt-get install llvm-{LLVM_MAJOR}`",
+)
+PTXAS = Wanted(
+    name="ptxas",
+    variable="ADGEN_PTXAS",
+    explicit=lambda settings: settings.ptxas,
+    places=(in_cuda_root("ptxas"),),
+    version=re.compile(r"V(\d+(?:\.\d+)+)"),
+    major=None,
+    hint=f"{SETUP}, or `pip install nvidia-cuda-nvcc`",
+)
+
+
+def find_tool(wanted: Wanted, settings: Settings, facts: Facts, run: Runner) -> Tool | Problem:
+    """The first candidate that is there, can be executed, and has the right version."""
+    unfit = []
+    for candidate in _candidates(wanted, settings):
+        if not (candidate.path.is_file() and os.access(candidate.path, os.X_OK)):
+            continue
+        tool = _ask_version(wanted, candidate, facts, run)
+        if tool is None:
+            unfit.append(f"{candidate.path} (does not say its version)")
+        elif wanted.major not in (None, tool.major):
+            unfit.append(f"{candidate.path} (version {tool.version})")
+        else:
+            return tool
+    return _nothing_fits(wanted, settings, unfit)
+
+
+def _candidates(wanted: Wanted, settings: Settings) -> Iterator[Candidate]:
+    explicit = wanted.explicit(settings)
+    if explicit is not None:
+        yield Candidate(explicit, wanted.variable)
+        return
+    for place in wanted.places:
+        yield from place(settings)
+
+
+def _ask_version(wanted: Wanted, candidate: Candidate, facts: Facts, run: Runner) -> Tool | None:
+    """The tool with its version; None where it cannot be run or says something else."""
+    ask = (candidate.path, "--version")
+    try:
+        text = facts.about(candidate.path, "version", lambda: run(ask, timeout=ASK_TIMEOUT).stdout)
+    except AdgenError:
+        return None
+    match = wanted.version.search(text)
+    return Tool(wanted.name, candidate.path, match.group(1), candidate.found_by) if match else None
+
+
+def _nothing_fits(wanted: Wanted, settings: Settings, unfit: list[str]) -> Problem:
+    needed = f"{wanted.name} {wanted.major}" if wanted.major else wanted.name
+    hint = wanted.hint
+    explicit = wanted.explicit(settings)
+    if explicit is not None:
+        what = unfit[0] if unfit else f"{explicit}, which is not an executable file"
+        reason = f"{wanted.variable} names {what}; {needed} is needed"
+        return Problem(wanted.name, reason, f"correct or unset {wanted.variable}; {hint}")
+    looked = dict.fromkeys(candidate.found_by for candidate in _candidates(wanted, settings))
+    reason = f"{needed} was not found; looked in {', '.join(looked) or 'no place (no CUDA root)'}"
+    if unfit:
+        reason += f"; of another version: {', '.join(unfit)}"
+    return Problem(wanted.name, reason, hint)
+
+
+def cuda_roots(settings: Settings) -> Iterator[Candidate]:
+    """The user's CUDA root, or those in Python's site-packages; never a toolkit that happens to be installed."""
+    if settings.cuda_path is not None:
+        yield Candidate(settings.cuda_path, "ADGEN_CUDA_PATH")
+        return
+    package = importlib.util.find_spec("nvidia")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        yield Candidate(Path(folder) / "cu13", "Python's site-packages")
+
+
+def find_cuda_root(settings: Settings) -> Path | Problem:
+    """The CUDA root with headers and libdevice."""
+    roots = list(cuda_roots(settings))
+    lacks = []
+    for root in roots:
+        missing = [file for file in CUDA_FILES if not (root.path / file).is_file()]
+        if not missing:
+            return root.path
+        lacks.append(f"{root.path} ({root.found_by}) lacks {', '.join(missing)}")
+    packages = " ".join(CUDA_FILES.values())
+    reason = f"no complete CUDA root: {'; '.join(lacks) or 'no package `nvidia` in site-packages'}"
+    return Problem("CUDA root", reason, f"{SETUP}, or `pip install {packages}`")
+
+
+def find_libomp(clang: Tool, facts: Facts, run: Runner) -> Path | Problem:
+    """LLVM's OpenMP library: beside clang's own libraries, else where clang says."""
+    beside = clang.prefix / "lib" / "libomp.so.5"
+    if beside.is_file():
+        return beside
+    ask = (clang.path, "-print-file-name=libomp.so")
+    told = Path(facts.about(clang.path, "libomp", lambda: run(ask, timeout=ASK_TIMEOUT).stdout).strip())
+    if told.is_absolute() and told.is_file():
+        return told
+    hint = f"{SETUP}, or on Debian `apt-get install libomp-{LLVM_MAJOR}-dev`"
+    return Problem("libomp", f"libomp.so.5 was not found; looked for {beside} and asked {clang.path}", hint)
+
+
+def find_llvmlite() -> Path | Problem:
+    """The library of the Python package llvmlite, without importing it."""
+    package = importlib.util.find_spec("llvmlite")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        for library in sorted((Path(folder) / "binding").glob("libllvmlite.*")):
+            return library
+    return Problem("llvmlite", "the Python package llvmlite is not installed", f"{SETUP}, or `pip install llvmlite`")
+
+
+_ARCHS_OF_CLANG = re.compile(r"^\s+(sm_\d+[a-z]?)$", re.MULTILINE)
+_ARCHS_OF_PTXAS = re.compile(r"'(sm_\d+[a-z]?)'")
+
+
+def find_archs(clang: Tool, ptxas: Tool, facts: Facts, run: Runner) -> tuple[str, ...]:
+    """The GPU architectures that both know, in ascending order."""
+    of_clang = _ask_archs(clang, ("--target=nvptx64", "-print-supported-cpus"), _ARCHS_OF_CLANG, facts, run)
+    of_ptxas = _ask_archs(ptxas, ("--help",), _ARCHS_OF_PTXAS, facts, run)
+    return tuple(sorted(of_clang & of_ptxas, key=lambda arch: (int(re.sub(r"\D", "", arch)), arch)))
+
+
+def _ask_archs(tool: Tool, options: tuple[str, ...], names: re.Pattern[str], facts: Facts, run: Runner) -> set[str]:
+    """The names in what a tool says about architectures; clang lists them on standard error."""
+
+    def answer() -> str:
+        done = run((tool.path, *options), timeout=ASK_TIMEOUT)
+        return " ".join(names.findall(done.stdout + done.stderr))
+
+    return set(facts.about(tool.path, "archs", answer).split())

@@ -1,0 +1,29 @@
+"""The C++ programs that are measured have right gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+from benchmarks.host_cases import CASES, FOLDER, HostCase
+from enzyme_driver.runtime.module import Function
+
+DIGITS = {"docking": 3e-2}
+"""Single precision, and energies of pairs that jump where a cut-off begins."""
+
+
+BROKEN = {"hydrodynamics": "the gradient of several steps is not a number"}
+
+
+def marked(case: HostCase) -> object:
+    marks = [pytest.mark.xfail(reason=BROKEN[case.name], strict=True)] if case.name in BROKEN else []
+    return pytest.param(case, id=case.name, marks=marks)
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("case", [marked(case) for case in CASES])
+def test_gradient(case: HostCase) -> None:
+    function = adgen.compile(FOLDER / case.file, function=case.function, activity=case.activity)
+    assert isinstance(function, Function)
+    function.check(*case.small(np.random.default_rng(3)).values(), tolerance=DIGITS.get(case.name))

@@ -1,0 +1,223 @@
+"""Threads of a block that wait for each other on the host: barriers anywhere, failures, stacks, numbers of threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import enzyme_driver as adgen
+from enzyme_driver.runtime.module import Kernel
+
+pytestmark = pytest.mark.usefixtures("toolchain")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Compile = Callable[[str], Kernel]
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Compile:
+    """The only kernel of a text."""
+
+    def compiled(text: str) -> Kernel:
+        path = tmp_path / "cooperation.cu"
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+        (only,) = adgen.compile(path, target="openmp", cache=False)
+        assert isinstance(only, Kernel)
+        return only
+
+    return compiled
+
+
+def random(*shape: int) -> NDArray[np.float32]:
+    return np.random.default_rng().standard_normal(shape).astype(np.float32)
+
+
+def test_barriers_that_only_some_threads_reach_pair_with_others(kernel: Compile) -> None:
+    k = kernel(
+        """
+        __global__ void two_ways(const float *x, float *y) {
+            __shared__ float s[64];
+            int t = threadIdx.x;
+            s[t] = x[t] * x[t];
+            if (t < 32) {
+                __syncthreads();
+                y[t] = s[63 - t];
+            } else {
+                s[t] += 1.0f;
+                __syncthreads();
+                y[t] = 2.0f * s[63 - t];
+            }
+        }
+        """
+    )
+    x, y = random(64), random(64)
+    k[1, 64](x, y)
+    s = x**2 + (np.arange(64) >= 32)
+    np.testing.assert_allclose(y, s[::-1] * np.where(np.arange(64) < 32, 1, 2), rtol=1e-6)
+    k.check[1, 64](x, y)
+
+
+def test_warps_smaller_than_a_warp_and_every_operation(kernel: Compile) -> None:
+    k = kernel(
+        """
+        __global__ void warps(const int *x, unsigned *y, float *z) {
+            int t = threadIdx.x + blockDim.x * threadIdx.y, all;
+            unsigned mask = __activemask();
+            y[10 * t + 0] = mask;
+            y[10 * t + 1] = __ballot_sync(mask, x[t] > 0);
+            y[10 * t + 2] = __any_sync(mask, x[t] > 2) + 2 * __all_sync(mask, x[t] > -9);
+            y[10 * t + 3] = __match_any_sync(mask, x[t]);
+            y[10 * t + 4] = __match_all_sync(mask, x[t] / 100, &all) + all;
+            y[10 * t + 5] = __reduce_add_sync(mask, x[t]);
+            y[10 * t + 6] = __reduce_max_sync(mask, x[t]);
+            y[10 * t + 7] = __syncthreads_count(x[t] > 0);
+            y[10 * t + 8] = __syncthreads_and(x[t] > -2) + 2 * __syncthreads_or(x[t] == 3);
+            if (threadIdx.x % 2) y[10 * t + 9] = __shfl_xor_sync(__activemask(), t, 2);
+            else y[10 * t + 9] = __reduce_add_sync(__activemask(), 1);
+            z[t] *= y[10 * t + 7];
+        }
+        """
+    )
+    block = (10, 5)  # 50 threads: a whole warp and 18 lanes
+    x = np.random.default_rng().integers(-3, 4, 50).astype(np.int32)
+    y = np.zeros((50, 10), np.uint32)
+    k[1, block](x, y, random(50))
+    warp = np.arange(50) // 32
+    mask = np.where(warp == 0, 2**32 - 1, 2**18 - 1)
+    bits = 1 << (np.arange(50) % 32)
+    together = warp[:, None] == warp[None, :]
+    odd = np.arange(50) % 10 % 2 == 1
+    expected: list[Any] = [
+        mask,
+        [(bits * (x > 0))[row].sum() for row in together],
+        [(x[row] > 2).any() + 2 for row in together],
+        [(bits * (x == x[i]))[row].sum() for i, row in enumerate(together)],
+        (mask + 1) % 2**32,
+        [int(x[row].sum()) % 2**32 for row in together],
+        [int(x[row].max()) % 2**32 for row in together],
+        np.full(50, (x > 0).sum()),
+        np.full(50, (x > -2).all() + 2 * (x == 3).any()),
+        np.where(odd, np.arange(50) ^ 2, [(~odd)[row].sum() for row in together]),
+    ]
+    shared_with_nobody = odd & (np.arange(50) ^ 2 >= 50)
+    y[shared_with_nobody, 9] = expected[9][shared_with_nobody]
+    np.testing.assert_array_equal(y, np.stack([np.asarray(each) for each in expected], axis=1))
+    k.check[1, block](x, y, random(50))
+
+
+def test_a_deadlock_is_an_error_that_says_who_waits_where(kernel: Compile) -> None:
+    k = kernel(
+        """
+        __global__ void stuck(float *x) {
+            if (threadIdx.x == 5) __syncthreads();
+            else x[threadIdx.x] = __shfl_sync(0xffffffff, x[threadIdx.x], 0);
+        }
+        """
+    )
+    who = r"thread \(0, 0, 0\) at a warp shuffle.*\(5, 0, 0\) at __syncthreads"
+    with pytest.raises(adgen.PrimalError, match=who):
+        k[3, 32](random(32))
+    with pytest.raises(adgen.PrimalError, match=who):
+        k.gradient[3, 32](random(32), shadows={"x": random(32)})
+
+
+def test_a_failed_assertion_ends_its_thread_and_the_others_go_on(
+    kernel: Compile, capfd: pytest.CaptureFixture[str]
+) -> None:
+    k = kernel(
+        """
+        #include <cassert>
+        #include <cstdio>
+        __global__ void careful(const float *x, float *y) {
+            __shared__ float s[40];
+            int t = threadIdx.x;
+            s[t] = x[t];
+            assert(x[t] < 100.0f);
+            __syncthreads();
+            if (t == 0) printf("first of %d: %.1f\\n", blockDim.x, s[39]);
+            y[t] = s[39 - t] * s[t];
+        }
+        """
+    )
+    x, y = random(40), random(40)
+    k[1, 40](x, y)
+    k.gradient[1, 40](x, y, shadows={"x": random(40), "y": random(40)})
+    assert capfd.readouterr().out == f"first of 40: {x[39]:.1f}\n"
+    np.testing.assert_allclose(y, x[::-1] * x, rtol=1e-6)
+    x[7] = 200.0
+    with pytest.raises(adgen.PrimalError, match=r"cooperation.cu:8: assertion failed: x\[t\] < 100.0f"):
+        k[1, 40](x, y)
+    k[1, 40](random(40), y)
+
+
+RECURSIVE = """
+__device__ __noinline__ float down(const float *x, int depth) {
+    float kept[64];
+    for (int i = 0; i < 64; ++i) kept[i] = x[i] * depth;
+    return depth == 0 ? x[0] : down(kept, depth - 1) + kept[depth % 64];
+}
+
+__global__ void deep(const float *x, float *y, int depth) {
+    __shared__ float s[32];
+    s[threadIdx.x] = down(x, depth);
+    __syncthreads();
+    y[threadIdx.x] = s[31 - threadIdx.x];
+}
+"""
+
+
+def test_a_stack_that_is_too_small_is_an_error(kernel: Compile) -> None:
+    k = kernel(RECURSIVE)
+    x, y = random(64), random(32)
+    k[1, 32](x, y, 20)
+    shallow = y.copy()
+    with pytest.raises(adgen.PrimalError, match="bytes of stack"):
+        k[1, 32](x, y, 100_000)
+    k[1, 32](x, y, 20)
+    np.testing.assert_array_equal(y, shallow)
+
+
+THREADS = """
+import sys
+import numpy as np
+import enzyme_driver as adgen
+k = adgen.compile(sys.argv[1], kernel="mean")
+x = np.random.default_rng(int(sys.argv[2])).standard_normal(4096).astype(np.float32)
+y, d_x = np.zeros(1, np.float32), np.zeros(4096, np.float32)
+k.gradient[64, 64](x, y, shadows={"x": d_x, "y": np.ones(1, np.float32)})
+np.testing.assert_allclose(d_x, 2 * x, rtol=1e-5)
+np.testing.assert_allclose(y, (x.astype(np.float64) ** 2).sum(), rtol=1e-4)
+"""
+
+
+def test_any_number_of_threads(tmp_path: Path) -> None:
+    source = tmp_path / "mean.cu"
+    source.write_text(
+        """
+        __global__ void mean(const float *x, float *y) {
+            extern __shared__ float unused[];
+            __shared__ float s[2];
+            float v = x[blockIdx.x * 64 + threadIdx.x];
+            v *= v;
+            for (int offset = 16; offset; offset /= 2) v += __shfl_down_sync(~0u, v, offset);
+            if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = v;
+            __syncthreads();
+            if (threadIdx.x == 0) atomicAdd(y, s[0] + s[1]);
+        }
+        """
+    )
+    for threads in ("1", "2", "7"):
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": threads, "OMP_WAIT_POLICY": "passive"}
+        command = [sys.executable, "-c", THREADS, str(source), str(os.getpid())]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr

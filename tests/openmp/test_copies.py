@@ -1,0 +1,96 @@
+"""Floating point that people move as something else: as words, halves and bits; and structs that a kernel changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+
+SOURCE = """\
+#include <cuda_fp16.h>
+struct Pair { float a, b; };
+struct Gains { float a, b; int steps; };
+
+__global__ void reversed(const Pair *x, Pair *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { Pair p = x[n - 1 - i]; y[i] = p; }
+}
+
+__global__ void words(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n / 4) reinterpret_cast<uint4 *>(y)[i] = reinterpret_cast<const uint4 *>(x)[i];
+}
+
+__global__ void chosen(const double *x, double *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const long long *bits = (const long long *)x;
+    if (i < n) ((long long *)y)[i] = i % 3 ? bits[i] : bits[(i + 1) % n];
+}
+
+__global__ void pairs_of_halves(const __half2 *x, const float *w, __half *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float2 v = __half22float2(__hmul2(x[i], x[i]));
+    y[i] = __float2half(v.x * v.y * w[i]);
+}
+
+__device__ float gelu(float x) {
+    float t;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(t) : "f"(0.79788456f * (x + 0.044715f * x * x * x)));
+    return 0.5f * x * (1.f + t);
+}
+
+__global__ void activate(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = gelu(x[i]);
+}
+
+__global__ void changed(const float *x, float *y, Gains g, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    for (int j = 0; j < g.steps; ++j) g.b += g.a * x[i];
+    g.a *= g.b;
+    y[i] = g.a * x[i];
+}
+"""
+
+_N = 40
+_PAIR = np.dtype([("a", np.float32), ("b", np.float32)])
+
+
+def _arguments(kernel: str, rng: np.random.Generator) -> list[object]:
+    def drawn(dtype: type, *shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        return rng.uniform(0.5, 1.5, shape or (_N,)).astype(dtype)
+
+    f32, f64, f16 = np.float32, np.float64, np.float16
+    gains = {"a": 0.5, "b": 0.7, "steps": 3}
+    return {
+        "reversed": [drawn(f32, _N, 2).view(_PAIR).ravel(), np.zeros(_N, _PAIR), _N],
+        "words": [drawn(f32), np.zeros(_N, f32), _N],
+        "chosen": [drawn(f64), np.zeros(_N), _N],
+        "pairs_of_halves": [drawn(f16, _N, 2), drawn(f32), np.zeros(_N, f16), _N],
+        "activate": [drawn(f32), np.zeros(_N, f32), _N],
+        "changed": [drawn(f32), np.zeros(_N, f32), np.array([tuple(gains.values())], _GAINS)[0], _N],
+    }[kernel]
+
+
+_GAINS = np.dtype([("a", np.float32), ("b", np.float32), ("steps", np.int32)])
+_KERNELS = ("reversed", "words", "chosen", "pairs_of_halves", "activate", "changed")
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("target", ["openmp", "cuda"])
+def test_every_kernel(tmp_path: Path, target: str) -> None:
+    file = tmp_path / "copies.cu"
+    file.write_text(SOURCE, encoding="utf-8")
+    module = adgen.compile(file, target=target, activity={"g": "active"})  # type: ignore[call-overload]
+    assert tuple(kernel.name for kernel in module) == _KERNELS
+    if target == "cuda":
+        return
+    rng = np.random.default_rng()
+    for name in _KERNELS:
+        result = module[name].check[2, 32](*_arguments(name, rng))
+        assert any(part.difference != 0 for part in result.parameters), name

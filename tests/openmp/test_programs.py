@@ -1,0 +1,56 @@
+"""Programs of many authors on the OpenMP target: the gradient is that of the program's own primal."""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+import pytest
+from programs.program import FOLDER, Program
+from programs.soundness import assert_sound, run
+from programs.table import PROGRAMS
+
+import enzyme_driver as adgen
+from enzyme_driver.runtime.module import Function, Kernel
+
+ON_HOST = [program for program in PROGRAMS if not program.refused]
+REFUSED = [program for program in PROGRAMS if program.refused]
+
+
+def compiled(program: Program) -> Kernel | Function:
+    if program.block is None:
+        return adgen.compile(program.path, function=program.entry, activity=program.activity)
+    return adgen.compile(program.path, kernel=program.entry, activity=program.activity)
+
+
+def marked(program: Program) -> object:
+    runs = not program.broken.startswith("crash:")
+    marks = [pytest.mark.xfail(reason=program.broken, strict=True, run=runs)] if program.broken else []
+    return pytest.param(program, id=program.name, marks=marks)
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("program", [marked(program) for program in ON_HOST])
+def test_gradient(program: Program) -> None:
+    seed = secrets.randbits(31)
+    try:
+        assert_sound(compiled(program), program, seed)
+    except Exception as problem:
+        problem.add_note(f"seed {seed}")
+        raise
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("program", [marked(program) for program in REFUSED])
+def test_refused_with_a_reason(program: Program) -> None:
+    with pytest.raises(adgen.RefusedError, match=program.refused) as caught:
+        run(compiled(program), program, program.make(np.random.default_rng(0)))
+    assert caught.value.hint
+    assert caught.value.location is not None
+    assert caught.value.location.line
+
+
+def test_every_file_is_in_the_table() -> None:
+    files = {path.name for suffix in ("*.cu", "*.cpp") for path in FOLDER.glob(suffix)}
+    assert {program.file for program in PROGRAMS} == files
+    assert len({program.name for program in PROGRAMS}) == len(PROGRAMS)

@@ -1,0 +1,106 @@
+"""Variables of the device: set from Python, with a derivative on request, alone and as structs of pointers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+
+SOURCE = """\
+struct Fluid { const float *density; float *flux; const int *cell; float spacing; int n; };
+namespace scheme { __constant__ float weight[2][3]; }
+__device__ float gain = 2.0f;
+__device__ int calls;
+__device__ float scratch[64];
+__constant__ Fluid fluid;
+
+__global__ void filter(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    atomicAdd(&calls, 1);
+    y[i] = x[i] * x[i] * scheme::weight[i % 2][i % 3] * gain;
+}
+
+__global__ void twice(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    scratch[i] = x[i] * x[i];
+    y[i] = scratch[i] * x[i];
+}
+
+__global__ void flow(const float *speed) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < fluid.n) fluid.flux[i] = fluid.density[fluid.cell[i]] * speed[i] * fluid.spacing;
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "variables.cu"
+    path.write_text(SOURCE, encoding="utf-8")
+    return path
+
+
+def _arrays(rng: np.random.Generator) -> dict[str, Any]:
+    return {"x": rng.uniform(1, 2, 50).astype(np.float32), "y": np.zeros(50, np.float32), "n": 50}
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_what_is_set_is_what_the_kernel_reads(file: Path) -> None:
+    rng = np.random.default_rng()
+    kernel = adgen.compile(file, kernel="filter")
+    weight = rng.uniform(1, 2, (2, 3)).astype(np.float32)
+    kernel.variables["scheme::weight"] = weight
+    assert kernel.variables["gain"] == 2
+    kernel.variables["gain"] = 0.5
+    args = _arrays(rng)
+    kernel[2, 32](**args)
+    i = np.arange(50)
+    np.testing.assert_allclose(args["y"], args["x"] ** 2 * weight[i % 2, i % 3] * 0.5, rtol=1e-5)
+    assert kernel.variables["calls"] == 50
+    kernel.check[2, 32](**args)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_variable_has_a_derivative_where_it_is_asked_for(file: Path) -> None:
+    rng = np.random.default_rng()
+    kernel = adgen.compile(file, kernel="filter", activity={"scheme::weight": "active", "gain": "active"})
+    kernel.variables["scheme::weight"] = rng.uniform(1, 2, (2, 3)).astype(np.float32)
+    checked = kernel.check[2, 32](**_arrays(rng))
+    assert {part.name for part in checked.parameters} == {"x", "scheme::weight", "gain"}
+    assert all(part.difference != 0 for part in checked.parameters)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_memory_between_two_steps(file: Path) -> None:
+    with pytest.raises(adgen.RefusedError, match=r"(?s)global variable 'scratch'.*scratch=duplicated"):
+        adgen.compile(file, kernel="twice")
+    kernel = adgen.compile(file, kernel="twice", activity={"scratch": "duplicated"})
+    args = _arrays(np.random.default_rng())
+    found = kernel.vjp[2, 32](**args, cotangents={"y": np.ones(50, np.float32)})
+    np.testing.assert_allclose(found["x"], 3 * args["x"] ** 2, rtol=1e-5)
+    assert not found["scratch"].any()
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_struct_of_pointers(file: Path) -> None:
+    rng = np.random.default_rng()
+    with pytest.raises(adgen.RefusedError, match=r"(?s)pointer in the global variable 'fluid'.*fluid=duplicated"):
+        adgen.compile(file, kernel="flow")
+    kernel = adgen.compile(file, kernel="flow", activity={"fluid": "duplicated"})
+    density, speed = (rng.uniform(1, 2, 50).astype(np.float32) for _ in range(2))
+    flux, cell = np.zeros(50, np.float32), rng.permutation(50).astype(np.int32)
+    kernel.variables["fluid"] = {"density": density, "flux": flux, "cell": cell, "spacing": 0.5, "n": 50}
+    kernel[2, 32](speed)
+    np.testing.assert_allclose(flux, density[cell] * speed * 0.5, rtol=1e-5)
+    d_speed, d_density, d_flux = np.zeros(50, np.float32), np.zeros(50, np.float32), np.ones(50, np.float32)
+    shadows = {"speed": d_speed, "fluid": {"density": d_density, "flux": d_flux}}
+    kernel.gradient[2, 32](speed, shadows=shadows)
+    np.testing.assert_allclose(d_speed, density[cell] * 0.5, rtol=1e-5)
+    np.testing.assert_allclose(d_density[cell], speed * 0.5, rtol=1e-5)
+    assert not d_flux.any()

@@ -1,0 +1,4 @@
+; A second library.
+define void @adgen_rule_example(ptr %anchor) {
+  ret void
+}

@@ -1,0 +1,56 @@
+; A fork asks for as many threads as were captured with it, also that of the reverse sweep; what Enzyme keeps a thread has room for the
+; largest team. Atomic operations on integers are themselves again.
+;
+; RUN: %opt -passes='adgen-openmp-teams' -S %s | %filecheck %s
+
+target triple = "x86_64-pc-linux-gnu"
+
+; CHECK-LABEL: define i64 @f(
+; CHECK-NEXT:    %[[SIZE:.*]] = call i32 @adgen_omp_capacity()
+; CHECK-NEXT:    %[[WIDE:.*]] = zext i32 %[[SIZE]] to i64
+; CHECK-NEXT:    %[[CALLER:.*]] = call i32 @__kmpc_global_thread_num(ptr @place)
+; CHECK-NEXT:    call void @__kmpc_push_num_threads(ptr @place, i32 %[[CALLER]], i32 %team)
+; CHECK-NEXT:    call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @place, i32 2, ptr @started, i32 %team, ptr %x)
+; CHECK-NEXT:    %asked = call i32 @omp_get_max_threads()
+; CHECK-NEXT:    ret i64 %[[WIDE]]
+define i64 @f(i32 %team, ptr %x) {
+  %size = call i64 @omp_get_max_threads()
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @place, i32 2, ptr @started, i32 %team, ptr %x)
+  %asked = call i32 @omp_get_max_threads()
+  ret i64 %size
+}
+
+; A thread without others needs no atomic additions.
+; CHECK-LABEL: define internal void @started(
+; CHECK:         %[[COUNT:.*]] = call i32 @omp_get_num_threads()
+; CHECK-NEXT:    %[[ALONE:.*]] = icmp eq i32 %[[COUNT]], 1
+; CHECK-NEXT:    br i1 %[[ALONE]]
+; CHECK:         call void @region_alone(ptr %x)
+; CHECK:         call void @region(ptr %x)
+define internal void @started(ptr %thread, ptr %bound, i32 %team, ptr %x) {
+  call void @region(ptr %x)
+  ret void
+}
+
+; CHECK-LABEL: define internal void @region(
+; CHECK-NEXT:    atomicrmw fadd
+define internal void @region(ptr %x) {
+  %old = atomicrmw fadd ptr %x, double 1.0 monotonic
+  ret void
+}
+
+; CHECK: define internal i32 @adgen_counter_add_i32(ptr %0, i32 %1)
+; CHECK-NEXT:  entry:
+; CHECK-NEXT:    %[[OLD:.*]] = atomicrmw add ptr %0, i32 %1 seq_cst
+; CHECK-NEXT:    ret i32 %[[OLD]]
+declare i32 @adgen_counter_add_i32(ptr, i32)
+
+; CHECK-LABEL: define internal void @region_alone(
+; CHECK-NEXT:    load double, ptr %x
+; CHECK-NEXT:    fadd double
+; CHECK-NEXT:    store double
+; CHECK-NEXT:    ret void
+
+@place = private constant [1 x i8] zeroinitializer
+declare i64 @omp_get_max_threads()
+declare void @__kmpc_fork_call(ptr, i32, ptr, ...)

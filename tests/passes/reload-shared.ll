@@ -1,0 +1,171 @@
+; Loads of shared arrays become loads that Enzyme repeats, where the arrays are put back for them: a snapshot at the barrier that ends
+; their interval. Not where the thread writes behind the load, where threads meet in other ways, or where a thread may be missing.
+;
+; RUN: %opt -passes=adgen-reload-shared -S %s | %filecheck %s
+; RUN: %opt -passes=adgen-reload-shared,adgen-forget-guards -S %s | %filecheck %s --check-prefix=RESTORED
+target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+
+@tile = internal addrspace(3) global [64 x float] undef, align 4
+@pool = external addrspace(3) global [0 x float], align 4
+
+; A loop reads the tile between two barriers, which all threads meet: n is the same for all.
+; CHECK-LABEL: define void @adgen_body_tiles(
+; CHECK:       store float %v, ptr %mine
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NOT:   _snapshot(
+; CHECK:       %0 = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %at, i32 4)
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_snapshot(ptr %tile, i64 256)
+; CHECK-NEXT:  call void @adgen_rule_behind_snapshot(ptr %tile)
+; RESTORED-LABEL: define void @adgen_body_tiles(
+; RESTORED:    %0 = load float, ptr %at, align 4
+define void @adgen_body_tiles(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %sum.o = phi float [ 0.0, %entry ], [ %sum.next, %latch ]
+  %v = load float, ptr %x
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %outer ], [ %i.next, %inner ]
+  %sum = phi float [ %sum.o, %outer ], [ %sum.next, %inner ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  %root = call float @sqrtf(float %square)
+  %sum.next = fadd float %sum, %root
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, 64
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  store float %sum.next, ptr %x
+  ret void
+}
+
+; Behind the last barrier nothing has to be put back.
+; CHECK-LABEL: define void @adgen_body_tail(
+; CHECK-NOT:   _snapshot(
+; CHECK:       call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %pool
+; CHECK:       call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %second
+; CHECK-NOT:   _snapshot(
+define void @adgen_body_tail(ptr %x, ptr %pool) "adgen-shared"="pool" {
+  call void @adgen_rule_barrier(ptr %pool)
+  %a = load float, ptr %pool
+  %second = getelementptr float, ptr %pool, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  ret void
+}
+
+; A thread that has left does not keep its share.
+; CHECK-LABEL: define void @adgen_body_left_early(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot(
+define void @adgen_body_left_early(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %inside = icmp slt i32 %t, %n
+  br i1 %inside, label %work, label %left
+work:
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  call void @adgen_rule_barrier(ptr %tile)
+  store float %p, ptr %tile
+  br label %left
+left:
+  ret void
+}
+
+; The thread itself overwrites what it read.
+; CHECK-LABEL: define void @adgen_body_overwritten(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot(
+define void @adgen_body_overwritten(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %b = load float, ptr %mine
+  %p = fmul float %a, %b
+  store float %p, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  ret void
+}
+
+; The lanes of a warp meet between the load and the barrier, and another one may write then.
+; CHECK-LABEL: define void @adgen_body_warps(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot(
+define void @adgen_body_warps(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  call void @adgen_rule_warp_barrier(ptr %tile, i32 -1) convergent
+  store float %p, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  ret void
+}
+
+; Sums need no value, so nothing is gained.
+; CHECK-LABEL: define void @adgen_body_sums(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot(
+define void @adgen_body_sums(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fadd float %a, %b
+  store float %p, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  ret void
+}
+
+; Nothing is written to a constant behind its reads: it is read again without a snapshot, and a product with it is a sum's part.
+; CHECK-LABEL: define void @adgen_body_weighted(
+; CHECK-NOT:   _snapshot(
+; CHECK:       %[[WEIGHT:.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %table, i32 4)
+; CHECK-NEXT:  %[[OTHER:.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %second, i32 4)
+; CHECK-NEXT:  %value = load float, ptr %tile
+; CHECK-NEXT:  %next = load float
+; CHECK-NOT:   _snapshot(
+define void @adgen_body_weighted(ptr %x, ptr %table, ptr %tile) "adgen-shared"="table:tile" "adgen-shared-constants"="0" {
+  call void @adgen_rule_barrier(ptr %tile)
+  %second = getelementptr float, ptr %table, i32 1
+  %after = getelementptr float, ptr %tile, i32 1
+  %weight = load float, ptr %table
+  %other = load float, ptr %second
+  %value = load float, ptr %tile
+  %next = load float, ptr %after
+  %p = fmul float %weight, %value
+  %q = fmul float %next, %other
+  %sum = fadd float %p, %q
+  store float %sum, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  store float 0.0, ptr %tile
+  call void @adgen_rule_barrier(ptr %tile)
+  ret void
+}
+
+; CHECK-LABEL: declare {{.*}} @llvm.nvvm.read
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare float @sqrtf(float) "enzyme_math"="sqrt"
+declare void @adgen_rule_barrier(ptr) convergent
+declare void @adgen_rule_warp_barrier(ptr, i32) convergent

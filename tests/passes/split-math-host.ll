@@ -1,0 +1,25 @@
+; In C++, the few functions of the C library that Enzyme has no rule for are split as libdevice's are; others stay.
+;
+; RUN: %opt -passes=adgen-split-math -S %s | %filecheck %s
+
+target triple = "x86_64-pc-linux-gnu"
+
+; CHECK-LABEL: @f(
+; CHECK-NEXT:    call double @adgen_math_lgamma(double %x)
+; CHECK-NEXT:    %{{.*}} = call double @llvm.trunc.f64(double %x)
+; CHECK-NEXT:    %{{.*}} = call double @adgen_math_modf(double %x)
+; CHECK:         %s = call double @sin(double %x)
+; CHECK:         call double @sin(double %x)
+; CHECK:         call double @cos(double %x)
+define double @f(double %x, ptr %sine, ptr %cosine) {
+  %l = call double @lgamma(double %x)
+  %parts = call { double, double } @llvm.modf.f64(double %x)
+  %s = call double @sin(double %x)
+  call void @sincos(double %x, ptr %sine, ptr %cosine)
+  ret double %s
+}
+
+declare double @lgamma(double)
+declare double @sin(double)
+declare void @sincos(double, ptr, ptr)
+declare { double, double } @llvm.modf.f64(double)

@@ -1,0 +1,105 @@
+; Memory of floating point that is moved as integers is moved as what it is (adgen-layout says so); what cannot be followed is refused.
+;
+; RUN: %opt -passes=adgen-type-copies -S %s 2>/dev/null | %filecheck %s
+; RUN: %opt -passes=adgen-type-copies -disable-output %s 2>&1 | %filecheck %s --check-prefix=REFUSED
+
+target datalayout = "e-i64:64"
+
+; A struct of two floats, copied as one integer.
+; CHECK-LABEL: @adgen_body_pair(
+; CHECK-NEXT: [[PAIR:%.*]] = load <2 x float>, ptr %x, align 8
+; CHECK-NEXT: store <2 x float> [[PAIR]], ptr %y, align 8
+; CHECK-NEXT: ret void
+define void @adgen_body_pair(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0f4]" %y) {
+  %v = load i64, ptr %x, align 8
+  store i64 %v, ptr %y, align 8
+  ret void
+}
+
+; Numbers of several kinds are copied one by one, with their own alignment.
+; CHECK-LABEL: @adgen_body_mixed(
+; CHECK: [[A:%.*]] = load float, ptr %from, align 4
+; CHECK: [[B:%.*]] = load i32, ptr {{%.*}}, align 4
+; CHECK: [[C:%.*]] = load double, ptr {{%.*}}, align 8
+; CHECK: store float [[A]], ptr %y, align 4
+; CHECK: store i32 [[B]]
+; CHECK: store double [[C]]
+; CHECK-NEXT: ret void
+define void @adgen_body_mixed(ptr "adgen-layout"="16[0f4,4i4,8f8]" %x, ptr %y, i64 %i) {
+  %from = getelementptr [16 x i8], ptr %x, i64 %i
+  call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %from, i64 16, i1 false)
+  ret void
+}
+
+; A choice among the bits of two numbers is one among the numbers; integers beside them stay as they are.
+; CHECK-LABEL: @adgen_body_choice(
+; CHECK: [[A:%.*]] = load float, ptr %x
+; CHECK: [[B:%.*]] = load float, ptr %next
+; CHECK: [[CHOSEN:%.*]] = select i1 %c, float [[A]], float [[B]]
+; CHECK: store float [[CHOSEN]], ptr %y
+; CHECK: %n = load i32, ptr %count
+; CHECK: %i = load i32, ptr %index{{$|,}}
+define i32 @adgen_body_choice(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0f4]" %y, ptr "adgen-layout"="8[0f4,4i4]" %z, i1 %c) {
+  %a = load i32, ptr %x
+  %next = getelementptr i32, ptr %x, i64 1
+  %b = load i32, ptr %next
+  %v = select i1 %c, i32 %a, i32 %b
+  store i32 %v, ptr %y
+  %count = getelementptr i8, ptr %z, i64 4
+  %n = load i32, ptr %count
+; A number whose bits are counted with stays an integer.
+  %index = getelementptr i8, ptr %x, i64 8
+  %i = load i32, ptr %index
+  %sum = add i32 %i, %n
+  ret i32 %sum
+}
+
+; The pointers of a struct lead to what they are declared to point to.
+; CHECK-LABEL: @adgen_body_members(
+; CHECK: load double, ptr %from
+; CHECK-NEXT: store double
+define void @adgen_body_members(ptr "adgen-layout"="16[0p8>8[0f8],8p8>8[0f8]]" %s) {
+  %from = load ptr, ptr %s
+  %second = getelementptr i8, ptr %s, i64 8
+  %to = load ptr, ptr %second
+  %v = load i64, ptr %from
+  store i64 %v, ptr %to
+  ret void
+}
+
+; What clang said of the copy is forgotten, and a number has at least its own alignment.
+; CHECK-LABEL: @adgen_body_tags(
+; CHECK-NEXT: load float, ptr %x, align 4{{$}}
+; CHECK-NEXT: load float, ptr %x, align 4, !tbaa
+define float @adgen_body_tags(ptr "adgen-layout"="4[0f4]" %x) {
+  %a = load float, ptr %x, align 1, !tbaa !20
+  %b = load float, ptr %x, align 4, !tbaa !22
+  %c = fadd float %a, %b
+  ret float %c
+}
+
+; REFUSED: adgen-refusal: {{.*}}"entry":"bytes"{{.*}}"line":5,"reason":"cannot differentiate a store of single bytes into memory of floating point"
+define void @adgen_body_bytes(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0f4]" %y) !dbg !10 {
+  %v = load i8, ptr %x, !dbg !11
+  store i8 %v, ptr %y, !dbg !11
+  ret void
+}
+
+define void @bytes(ptr %x, ptr %y) {
+  ret void
+}
+
+!llvm.module.flags = !{!0}
+!llvm.dbg.cu = !{!1}
+!0 = !{i32 2, !"Debug Info Version", i32 3}
+!1 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus_14, file: !2, emissionKind: FullDebug)
+!2 = !DIFile(filename: "k.cu", directory: "/home/u")
+!3 = !DISubroutineType(types: !{null})
+!10 = distinct !DISubprogram(name: "bytes", scope: !2, file: !2, line: 4, type: !3, unit: !1, spFlags: DISPFlagDefinition)
+!11 = !DILocation(line: 5, scope: !10)
+!20 = !{!21, !21, i64 0}
+!21 = !{!"int", !24, i64 0}
+!22 = !{!23, !23, i64 0}
+!23 = !{!"float", !24, i64 0}
+!24 = !{!"omnipotent char", !25, i64 0}
+!25 = !{!"Simple C++ TBAA"}

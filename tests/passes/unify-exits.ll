@@ -1,0 +1,38 @@
+; An inner loop that is left to different levels (here: to the outer loop, and out of both) gets one exit. The branch behind it asks an opaque
+; function, so that nobody undoes it before Enzyme has counted the loop's trips.
+;
+; RUN: %opt -passes=adgen-unify-exits -S %s | %filecheck %s
+; RUN: %opt -passes=adgen-unify-exits,adgen-forget-guards -S %s | %filecheck %s --check-prefix=AFTER
+
+; CHECK-LABEL: define void @f(
+; CHECK:         adgen.exit.guard:
+; CHECK:         %guard = call i1 @adgen_opaque(
+; CHECK-NEXT:    br i1 %guard
+; AFTER-LABEL: define void @f(
+; AFTER-NOT:     adgen_opaque
+; AFTER-NOT:     invariant.group
+define void @f(ptr %x, i64 %n) {
+entry:
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %outer.next ]
+  br label %inner
+inner:
+  %j = phi i64 [ 0, %outer ], [ %j.next, %inner.next ]
+  %at = getelementptr double, ptr %x, i64 %j
+  %v = load double, ptr %at, !invariant.group !0
+  %negative = fcmp olt double %v, 0.0
+  br i1 %negative, label %end, label %inner.next
+inner.next:
+  %j.next = add i64 %j, 1
+  %more = icmp ult i64 %j.next, %n
+  br i1 %more, label %inner, label %outer.next
+outer.next:
+  %i.next = add i64 %i, 1
+  %again = icmp ult i64 %i.next, %n
+  br i1 %again, label %outer, label %end
+end:
+  ret void
+}
+
+!0 = !{}

@@ -1,0 +1,46 @@
+; The last look at device code. What a kernel would call but the GPU does not have is refused with its place; what the driver records of
+; every gradient kernel is printed, its static shared memory counted twice, for the shadows.
+;
+; RUN: %opt -passes=adgen-verify-device -disable-output %s 2>&1 | %filecheck %s --implicit-check-not=adgen-refusal
+; RUN: %opt -passes=adgen-guard-heap,adgen-verify-device -disable-output %s 2>/dev/null | %filecheck %s --check-prefix=HEAP
+
+target triple = "nvptx64-nvidia-cuda"
+
+; CHECK: adgen-refusal: {"column":3,"entry":"","file":"/home/u/k.cu","hint":"{{.*}}","line":7,"reason":"the gradient needs 'somewhere_else', which does not exist on the GPU"}
+
+; The report is one line of JSON on stdout: kernels by symbol, and whether the device's heap is used.
+; CHECK: {"heap":false,"kernels":{"dynamic":{"dynamic_shared":true,"static_shared_bytes":512,"tape":false,"tape_by_scalars":false},"static":{"dynamic_shared":false,"static_shared_bytes":518,"tape":false,"tape_by_scalars":false}}}
+; HEAP: {"heap":true,
+
+@tile = internal addrspace(3) global [64 x float] undef
+@cells = internal addrspace(3) global [3 x i8] undef
+@region = external addrspace(3) global [0 x float]
+
+define ptx_kernel void @static(ptr %x) {
+  ret void
+}
+
+define ptx_kernel void @static__gradient(ptr %x) "adgen-activity"="duplicated" "adgen-shared"="tile:cells" {
+  %memory = call ptr @malloc(i64 8)
+  call void @free(ptr %memory)
+  ret void
+}
+
+define ptx_kernel void @dynamic__gradient(ptr %x) "adgen-activity"="duplicated" "adgen-shared"="region:tile" !dbg !4 {
+  call void @somewhere_else(), !dbg !5
+  ret void
+}
+
+declare ptr @malloc(i64)
+declare void @free(ptr)
+declare void @somewhere_else()
+declare void @not_called()
+
+!llvm.module.flags = !{!0}
+!llvm.dbg.cu = !{!1}
+!0 = !{i32 2, !"Debug Info Version", i32 3}
+!1 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus_14, file: !2, emissionKind: LineTablesOnly)
+!2 = !DIFile(filename: "k.cu", directory: "/home/u")
+!3 = !DISubroutineType(types: !{null})
+!4 = distinct !DISubprogram(name: "dynamic", scope: !2, file: !2, line: 6, type: !3, unit: !1, spFlags: DISPFlagDefinition)
+!5 = !DILocation(line: 7, column: 3, scope: !4)

@@ -1,0 +1,90 @@
+; Zeroing a consumed cotangent sinks behind what follows it in its block, as far as memory that is known to be another's allows: on a GPU a
+; store between loads costs more than all the rest.
+;
+; RUN: %opt -passes=adgen-zero-last -S %s | %filecheck %s
+
+target triple = "nvptx64-nvidia-cuda"
+
+; Arguments and a thread's own memory are passed; the end of the block is the end of the way.
+; CHECK-LABEL: define void @sinks(
+; CHECK-NEXT:    %own = alloca float
+; CHECK-NEXT:    %at = getelementptr float, ptr %d_y, i64 %i
+; CHECK-NEXT:    %cotangent = load float, ptr %at
+; CHECK-NEXT:    %v = load float, ptr %x
+; CHECK-NEXT:    %w = load float, ptr %own
+; CHECK-NEXT:    %part = fmul float %cotangent, %v
+; CHECK-NEXT:    store float %part, ptr %x
+; CHECK-NEXT:    %old = atomicrmw fadd ptr %d_x, float %part monotonic
+; CHECK-NEXT:    store float 0.0{{.*}}, ptr %at
+; CHECK-NEXT:    br label %end
+define void @sinks(ptr %x, i64 %i, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated:const" {
+  %own = alloca float
+  %at = getelementptr float, ptr %d_y, i64 %i
+  %cotangent = load float, ptr %at
+  store float 0.0, ptr %at
+  %v = load float, ptr %x
+  %w = load float, ptr %own
+  %part = fmul float %cotangent, %v
+  store float %part, ptr %x
+  %old = atomicrmw fadd ptr %d_x, float %part monotonic
+  br label %end
+end:
+  ret void
+}
+
+; Other elements of the same shadow may be the same element, and two zeroings keep their order.
+; CHECK-LABEL: define void @stays_before_the_same_shadow(
+; CHECK:         %v = load float, ptr %x
+; CHECK-NEXT:    store float 0.0{{.*}}, ptr %d_y
+; CHECK-NEXT:    %next = load float, ptr %other
+; CHECK-NEXT:    %w = load float, ptr %x
+; CHECK-NEXT:    store float 0.0{{.*}}, ptr %other
+; CHECK-NEXT:    ret void
+define void @stays_before_the_same_shadow(ptr %x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated" {
+  %other = getelementptr float, ptr %d_y, i64 1
+  store float 0.0, ptr %d_y
+  %v = load float, ptr %x
+  %next = load float, ptr %other
+  store float 0.0, ptr %other
+  %w = load float, ptr %x
+  ret void
+}
+
+; A call may look at it, and so may a load through a pointer of unknown origin.
+; CHECK-LABEL: define void @stays_before_calls(
+; CHECK:         store float 0.0{{.*}}, ptr %d_y
+; CHECK-NEXT:    call void @barrier()
+; CHECK:         store float 0.0{{.*}}, ptr %d_y
+; CHECK-NEXT:    %v = load float, ptr %unknown
+define void @stays_before_calls(ptr %x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated" {
+  %unknown = load ptr, ptr %x
+  store float 0.0, ptr %d_y
+  call void @barrier()
+  store float 0.0, ptr %d_y
+  %v = load float, ptr %unknown
+  ret void
+}
+declare void @barrier()
+
+; Only zeros, only shadows, only gradients.
+; CHECK-LABEL: define void @not_zero(
+; CHECK-NEXT:    store float 1.0{{.*}}, ptr %d_y
+; CHECK-NEXT:    store float 0.0{{.*}}, ptr %x
+; CHECK-NEXT:    store volatile float 0.0{{.*}}, ptr %d_y
+; CHECK-NEXT:    %v = load
+define void @not_zero(ptr %x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated" {
+  store float 1.0, ptr %d_y
+  store float 0.0, ptr %x
+  store volatile float 0.0, ptr %d_y
+  %v = load float, ptr %x
+  ret void
+}
+
+; CHECK-LABEL: define void @no_gradient(
+; CHECK-NEXT:    store float 0.0{{.*}}, ptr %d_y
+; CHECK-NEXT:    %v = load
+define void @no_gradient(ptr %x, ptr "adgen-shadow" %d_y) {
+  store float 0.0, ptr %d_y
+  %v = load float, ptr %x
+  ret void
+}

@@ -1,0 +1,91 @@
+"""Blocks whose threads work together, and what is refused on purpose."""
+
+from __future__ import annotations
+
+import numpy as np
+from programs.draw import Rng
+from programs.program import Args, Maker, Program
+
+from cuda_kernels.draw import normal, uniform, zeros
+
+
+def _batch_norm(rng: Rng) -> Args:
+    arrays = {"x": normal(rng, 50, 3), "gamma": normal(rng, 3), "beta": normal(rng, 3), "y": zeros(50, 3)}
+    return {**arrays, "mean_out": zeros(3), "samples": 50, "channels": 3, "eps": 1e-5}
+
+
+def _softmax(rng: Rng) -> Args:
+    return {
+        "in": rng.standard_normal((4, 21)),
+        "temperature": rng.uniform(0.5, 1, 1),
+        "out": np.zeros((4, 21)),
+        "columns": 21,
+    }
+
+
+def _diffusion(rng: Rng) -> Args:
+    return {
+        "in": normal(rng, 13, 18),
+        "kappa": uniform(rng, 1, 2, 13, 18),
+        "out": zeros(13, 18),
+        "width": 18,
+        "height": 13,
+        "lambda": 0.2,
+    }
+
+
+def _gemm(rng: Rng) -> Args:
+    return {
+        "m": 20,
+        "n": 25,
+        "k": 19,
+        "alpha": 1.5,
+        "A": rng.standard_normal((20, 19)),
+        "B": rng.standard_normal((19, 25)),
+        "beta": 0.5,
+        "C": rng.standard_normal((20, 25)),
+    }
+
+
+def _transmit(rng: Rng) -> Args:
+    return {
+        "density": uniform(rng, 0, 0.1, 3, 28),
+        "cross_section": uniform(rng, 0.5, 1, 3),
+        "light": zeros(3, 28),
+        "n": 28,
+    }
+
+
+def _energy(rng: Rng) -> Args:
+    return {"field": normal(rng, 200), "energy": zeros(1), "n": 200}
+
+
+def _votes(rng: Rng) -> Args:
+    return {"x": normal(rng, 50), "out": zeros(50), "limit": 1.5, "n": 50}
+
+
+def _nothing(*names: str) -> Maker:
+    return lambda _: dict.fromkeys(names)
+
+
+ROWS = (
+    Program("batch_norm.cu", "batch_norm<32>", _batch_norm, ("y", "mean_out"), 3, 32),
+    Program("softmax_block.cu", "softmax_rows", _softmax, ("out",), 4, 16, (21 + 16) * 8),
+    Program("stencil_shared.cu", "perona_malik", _diffusion, ("out",), (3, 2), (8, 8)),
+    Program("gemm_shared.cu", "gemm<double, 16, 16, 8, 2>", _gemm, ("C",), (2, 2), 64),
+    Program("prefix_transport.cu", "transmit", _transmit, ("light",), 3, 32, 2 * 32 * 4),
+    Program("warp_reduce.cu", "field_energy", _energy, ("energy",), 2, 64),
+    Program("unsupported.cu", "any_large", _votes, ("out",), 2, 32),
+    Program("unsupported.cu", "sum_rows", _nothing("rows", "out", "count", "n"), block=32, refused="pointers"),
+    Program("unsupported.cu", "accumulate_global", _nothing("x", "n"), block=32, refused="total_energy"),
+    Program(
+        "unsupported.cu",
+        "sample_texture",
+        _nothing("texture", "u", "out", "n"),
+        block=32,
+        refused="texture",
+    ),
+    Program("unsupported.cu", "through_pointer", _nothing("x", "out", "which", "n"), block=32, refused="pointer"),
+    Program("unsupported.cu", "sum_by_cas", _nothing("x", "total", "n"), block=32, refused="atomic"),
+    Program("unsupported.cu", "raw_bytes", _nothing("data", "out", "n"), block=32, refused="data"),
+)

@@ -1,0 +1,83 @@
+"""What must hold for every program: it computes, its writes are known, and its gradient is that of its primal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from programs.draw import Array
+from programs.program import Args, Program
+
+from enzyme_driver.runtime.check import CheckResult
+
+NOTHING = 1e-8
+"""A derivative this small is rounding."""
+
+Compiled = Any  # a Kernel or a Function
+
+
+def run(compiled: Compiled, program: Program, args: Args) -> float | None:
+    """The primal."""
+    called = compiled if program.block is None else compiled[program.launch]
+    result: float | None = called(*args.values())
+    return result
+
+
+def with_arrays(value: Any, change: Callable[[Array], Any]) -> Any:  # noqa: ANN401
+    """The argument with every array in it changed; structs of pointers are dicts of arrays."""
+    if isinstance(value, dict):
+        return {name: with_arrays(item, change) for name, item in value.items()}
+    return change(value) if isinstance(value, np.ndarray) else value
+
+
+def arrays_in(args: Args) -> dict[str, Array]:
+    """All arrays by name, those in structs as `struct.member`."""
+    found = {name: value for name, value in args.items() if isinstance(value, np.ndarray)}
+    for name, value in args.items():
+        if isinstance(value, dict):
+            found |= {f"{name}.{inner}": array for inner, array in arrays_in(value).items()}
+    return found
+
+
+def changed_arrays(compiled: Compiled, program: Program, args: Args) -> set[str]:
+    """The arrays that a call of the primal changes; `args` stay as they are. Asserts that results are finite."""
+    copies = {name: with_arrays(value, np.copy) for name, value in args.items()}
+    result = run(compiled, program, copies)
+    if result is not None:
+        assert np.isfinite(result)
+    after = arrays_in(copies)
+    changed = {name for name, value in arrays_in(args).items() if not _same(value, after[name])}
+    for name in changed:
+        assert all(np.isfinite(part).all() for part in _numbers(after[name])), f"{name} is not finite"
+    return changed
+
+
+def _same(one: Array, other: Array) -> bool:
+    """Bit by bit, but for the padding of structs."""
+    return all(a.tobytes() == b.tobytes() for a, b in zip(_numbers(one), _numbers(other), strict=True))
+
+
+def _numbers(array: Array) -> list[Array]:
+    if array.dtype.names is None:
+        return [array]
+    return [part for name in array.dtype.names for part in _numbers(array[name])]
+
+
+def check(compiled: Compiled, program: Program, args: Args, seed: int) -> CheckResult:
+    """Raises CheckFailedError where the gradient with respect to any parameter is wrong."""
+    subject = compiled.check if program.block is None else compiled.check[program.launch]
+    result: CheckResult = subject(*args.values(), seed=seed, tolerance=program.tolerance)
+    return result
+
+
+def assert_sound(compiled: Compiled, program: Program, seed: int) -> None:
+    """The whole of it, on fresh random arguments."""
+    args = program.make(np.random.default_rng(seed))
+    assert compiled.signature.names == tuple(args)
+    assert changed_arrays(compiled, program, args) == set(program.outputs)
+    written = {parameter.name for parameter in compiled.signature if parameter.is_pointer and parameter.writes}
+    assert written >= {name for name in program.outputs if "." not in name}
+    result = check(compiled, program, args, seed)
+    flat = {parameter.name for parameter in result.parameters if abs(parameter.difference) < NOTHING}
+    assert flat == program.flat, f"inputs without influence: {flat}"

@@ -1,0 +1,35 @@
+"""The example in README.md prints what README.md says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_the_example_prints_what_is_written(tmp_path: Path) -> None:
+    match = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", README, re.DOTALL)
+    assert match is not None
+    code, output = match.groups()
+    assert len([line for line in code.splitlines() if line]) == 10
+    environment = {**os.environ, "ADGEN_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == output
+
+
+def test_every_link_leads_somewhere() -> None:
+    prose = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", prose)
+    assert len(targets) >= 8
+    for target in targets:
+        assert (ROOT / target).exists(), target

@@ -1,0 +1,248 @@
+"""The stages with the real tools: what only clang, our passes, Enzyme and ptxas together can show."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+from enzyme_driver import artifact, pipeline, request
+from enzyme_driver.artifact import Artifact
+from enzyme_driver.errors import RefusedError
+from enzyme_driver.model import DataType
+from enzyme_driver.request import Request
+from enzyme_driver.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("toolchain")
+
+Build = Callable[..., Artifact]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., Request]:
+    """A request for a file with this text."""
+
+    def write(text: str, suffix: str = ".cu", **options: object) -> Request:
+        path = tmp_path / f"file{suffix}"
+        path.write_text(textwrap.dedent(text))
+        return request.new(path, **options)  # type: ignore[arg-type]
+
+    return write
+
+
+@pytest.fixture
+def build(tmp_path: Path, machine_settings: Settings, written: Callable[..., Request]) -> Build:
+    def compiled(text: str, suffix: str = ".cu", **options: object) -> Artifact:
+        return pipeline.build(written(text, suffix, **options), tmp_path / "made", settings=machine_settings)
+
+    return compiled
+
+
+def reason(made: Artifact, name: str) -> str:
+    (entry,) = (each for each in made.entries if each.signature.name == name)
+    refusal = next(iter(entry.targets.values())).gradient_refused
+    return f"{refusal.line}: {refusal.reason}" if refusal else ""
+
+
+WAVE = """
+    __global__ void wave(const float *x, float *y) {
+        int i = threadIdx.x;
+        y[i] = sinf(x[i]) * x[i];
+    }
+"""
+
+
+@pytest.mark.parametrize(("fast", "found"), [(False, []), (True, ["cos", "sin"])])
+def test_nothing_is_approximate_unless_that_was_asked_for(
+    fast: bool, found: list[str], written: Callable[..., Request], machine_settings: Settings
+) -> None:
+    wanted = written(WAVE, targets=["cuda"], fast_math=fast)
+    ptx = pipeline.emit(wanted, "ptx", settings=machine_settings)
+    assert sorted(set(re.findall(r"\b(sin|cos)\.approx", ptx))) == found
+
+
+def test_what_clang_says_of_a_signature(build: Build) -> None:
+    made = build("""
+        namespace fin {
+        typedef double real;
+        struct Point { float x, y; };
+        struct Option : Point { real k[3]; enum Kind { Call, Put } kind; const float *rates; };
+        template <typename T, unsigned N> __global__ void price(
+            const T *__restrict__ spot, Option option, unsigned char n, bool call, Point *points, T *out) {
+            out[n] = spot[n] * T(option.k[call]) * T(option.rates[N]) + points[n].y;
+        }
+        template __global__ void price<float, 2>(const float *, Option, unsigned char, bool, Point *, float *);
+        }
+    """)
+    (entry,) = made.entries
+    spot, option, n, call, points, out = entry.signature
+    assert re.fullmatch(r"fin::price<float, 2U?>", entry.signature.name)
+    assert (spot.dtype.name, spot.const, spot.restrict, spot.reads, spot.writes) == ("float32", True, True, True, False)
+    assert (out.const, out.reads, out.writes, out.activity) == (False, False, True, "duplicated")
+    assert (n.dtype.name, call.dtype.name) == ("uint8", "bool")
+    assert [(field.name, field.offset, str(field.type), field.count) for field in option.dtype.fields] == [
+        *(("x", 0, "float32", 1), ("y", 4, "float32", 1), ("k", 8, "float64", 3)),
+        *(("kind", 32, "int32", 1), ("rates", 40, "pointer", 1)),
+    ]
+    assert (option.activity, option.dtype.size) == ("duplicated", 48)
+    assert points.dtype == DataType("Point", "struct", 8, option.dtype.fields[:2])
+
+
+def test_one_kernel_that_enzyme_cannot_do_takes_no_other_with_it(build: Build) -> None:
+    made = build("""
+        #include <string.h>
+        __global__ void good(const float *x, float *y) { y[0] = x[0] * x[0]; }
+        __global__ void raw(const char *x, float *y, int n) { memcpy(y, x, n); }
+    """)
+    assert reason(made, "good") == ""
+    assert re.match(r"4: Enzyme cannot differentiate", reason(made, "raw"))
+    x, y, d_x = np.full(1, 3, np.float32), np.zeros(1, np.float32), np.zeros(1, np.float32)
+    adgen.load(made.folder).good.gradient[1, 1](x, y, shadows={"x": d_x, "y": np.ones(1, np.float32)})
+    assert d_x[0] == 6
+
+
+def test_a_refusal_is_about_the_line_in_the_users_file(build: Build) -> None:
+    text = """\
+        __global__ void k(const float *x, float *y) {
+            y[0] = x[0];
+            asm volatile("st.global.f32 [%0], %1;" ::"l"(y), "f"(x[1]));
+        }
+    """
+    with pytest.raises(RefusedError, match="inline assembly") as caught:
+        build(text, names=["k"], targets=["cuda"])
+    location = caught.value.location
+    assert location is not None
+    assert (Path(location.file).name, location.line) == ("file.cu", 3)
+
+
+def test_a_register_that_the_host_does_not_have(build: Build) -> None:
+    made = build("""\
+        __global__ void good(const float *x, float *y) { y[0] = x[0] * x[0]; }
+        __global__ void odd(float *x) { x[0] *= (float)__nvvm_read_ptx_sreg_smid(); }
+    """)
+    assert reason(made, "good") == ""
+    assert reason(made, "odd") == "2: the openmp target has no counterpart of llvm.nvvm.read.ptx.sreg.smid"
+
+
+SHARED = """
+    extern __shared__ float dynamic[];
+    __global__ void tile(const float *x, float *y) {
+        __shared__ float tile[SIZE];
+        tile[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+        y[threadIdx.x] = tile[threadIdx.x ^ 1] * tile[threadIdx.x];
+    }
+    __global__ void region(const float *x, float *y) {
+        dynamic[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+        y[threadIdx.x] = dynamic[threadIdx.x ^ 1] * dynamic[threadIdx.x];
+    }
+"""
+
+
+def test_shared_memory_is_counted_with_shadows(build: Build) -> None:
+    made = build(SHARED, targets=["cuda"], flags=["-DSIZE=64"])
+    facts = {entry.signature.name: entry.targets["cuda"] for entry in made.entries}
+    assert (facts["tile"].static_shared_bytes, facts["tile"].dynamic_shared) == (512, False)
+    assert (facts["region"].static_shared_bytes, facts["region"].dynamic_shared) == (0, True)
+    assert not facts["tile"].heap
+    ptx = made.ptx("sm_90").decode()
+    assert len(re.findall(r"bar\.sync", ptx.partition("tilePKfPf__gradient(")[2].partition("\n}")[0])) == 3
+
+
+def test_shadows_that_do_not_fit_are_refused(build: Build) -> None:
+    with pytest.raises(RefusedError, match="more static shared memory than a block may have"):
+        build(SHARED, targets=["cuda"], flags=["-DSIZE=8192"])
+
+
+LOOP = """
+__global__ void loop(const float *x, float *y, int *steps) {
+    float v = x[threadIdx.x];
+    COUNT
+    for (int i = 0; i < steps[threadIdx.x]; i++) v = sinf(v) * v;
+    y[threadIdx.x] = v;
+}
+"""
+
+
+def test_what_is_kept_lies_on_a_tape(build: Build) -> None:
+    made = build(LOOP.replace("COUNT", ""), targets=["cuda"])
+    entry, ptx = made.entries[0].targets["cuda"], made.ptx("sm_90").decode()
+    assert entry.tape
+    assert f".entry {entry.tape}(" in ptx
+    assert not entry.heap
+    assert "malloc" not in ptx
+
+
+def test_what_cannot_be_measured_is_kept_on_the_heap_and_watched(build: Build) -> None:
+    made = build(LOOP.replace("COUNT", "steps[threadIdx.x] += 1;"), targets=["cuda"])
+    entry = made.entries[0].targets["cuda"]
+    assert entry.heap
+    assert entry.tape is None
+    assert "adgen_heap_exhausted" in made.ptx("sm_90").decode()
+
+
+class Pair(ctypes.Structure):
+    _fields_ = (("a", ctypes.c_double), ("b", ctypes.c_double))
+
+
+class Small(ctypes.Structure):
+    _fields_ = (("a", ctypes.c_float), ("b", ctypes.c_float), ("c", ctypes.c_float))
+
+
+class Big(ctypes.Structure):
+    _fields_ = (("a", ctypes.c_double * 5),)
+
+
+def test_structs_that_the_abi_takes_apart(build: Build) -> None:
+    made = build(
+        """
+        struct Pair { double a, b; };
+        struct Small { float a, b, c; };
+        struct Big { double a[5]; };
+        double f(Pair p, const double *x, Small s, Big b, int n) {
+            return p.a * p.b * x[0] + s.a * s.c * x[1] + b.a[3] * x[n];
+        }
+        """,
+        ".cpp",
+        activity={"p": "active", "b": "active"},
+    )
+    f = adgen.load(made.folder).f
+    x = np.array([2.0, 3.0, 5.0])
+    arguments = (Pair(7, 11), x, Small(1.5, 0, 4), Big((0, 0, 0, 13, 0)), 2)
+    assert f(*arguments) == 7 * 11 * 2 + 1.5 * 4 * 3 + 13 * 5
+    g = f.vjp(*arguments, wrt=("x", "p", "b"))
+    np.testing.assert_allclose(g["x"], [77, 6, 13])
+    assert (g["p"]["a"].item(), g["p"]["b"].item()) == (22, 14)
+    np.testing.assert_allclose(np.ravel(g["b"]["a"]), [0, 0, 0, 5, 0])
+
+
+def test_assembly_on_the_host(build: Build) -> None:
+    made = build(
+        """
+        double f(const double *x) {
+            asm volatile("nop" ::: "memory");
+            return x[0] * x[0];
+        }
+        """,
+        ".cpp",
+    )
+    assert adgen.load(made.folder).f(np.array([3.0])) == 9
+
+
+def test_the_files_of_every_stage_are_kept_where_that_is_asked_for(
+    tmp_path: Path, machine_settings: Settings, written: Callable[..., Request]
+) -> None:
+    kept = tmp_path / "kept"
+    wanted = written(WAVE, targets=["openmp", "cuda"])
+    pipeline.build(wanted, tmp_path / "made", settings=replace(machine_settings, keep=kept))
+    ends = ("primal.ll", "prepared.ll", "gradient.ll", "cuda.ll", "host.ll", "ptx", "cubin")
+    assert {f"file.sm_90.{end}" for end in ends} <= {path.name for path in kept.iterdir()}
+    assert artifact.read(tmp_path / "made").archs == ("sm_90",)

@@ -1,0 +1,108 @@
+"""The real tools: they are what the search believes them to be, and they fit together."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from machines import Silent
+
+from enzyme_driver.command import Completed, run
+from enzyme_driver.errors import ToolchainError
+from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain import Toolchain, check_arch, ensure, identity
+from enzyme_driver.toolchain.doctor import doctor
+from enzyme_driver.toolchain.enzyme import PINNED
+
+PTX = ".version 8.0\n.target {arch}\n.address_size 64\n.visible .entry empty() {{ ret; }}\n"
+
+
+def test_every_required_part_is_well(toolchain: Toolchain, machine_settings: Settings) -> None:
+    assert toolchain.clang.major == 22
+    assert [finding for finding in doctor(machine_settings) if finding.required and not finding.ok] == []
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_the_warm_path_starts_no_process_and_is_fast(machine_settings: Settings) -> None:
+    def refuse(argv: object, **_: object) -> Completed:
+        raise AssertionError(argv)
+
+    identity(ensure(machine_settings), machine_settings)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        identity(ensure(machine_settings, run=refuse), machine_settings)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.015
+
+
+def test_opt_loads_the_passes(toolchain: Toolchain, tmp_path: Path) -> None:
+    module = tmp_path / "empty.ll"
+    module.write_text("define void @f() {\n  ret void\n}\n")
+    argv = (toolchain.opt.path, f"-load-pass-plugin={toolchain.passes}", "-passes=verify", "-S", module, "-o", "-")
+    done = run(argv, timeout=60)
+    assert done.ok, done.stderr
+    assert "@f" in done.stdout
+
+
+def test_the_pinned_enzyme_is_the_pinned_bytes(toolchain: Toolchain) -> None:
+    if toolchain.enzyme.kind != "wheel":
+        pytest.skip("the user's own Enzyme is in use")
+    with toolchain.enzyme.path.open("rb") as file:
+        assert hashlib.file_digest(file, "sha256").hexdigest() == PINNED.executable_sha256
+
+
+def test_the_host_runtime_is_an_object_file(toolchain: Toolchain) -> None:
+    assert toolchain.host_runtime.read_bytes().startswith(b"\x7fELF")
+    assert toolchain.libomp.read_bytes().startswith(b"\x7fELF")
+
+
+def test_the_rules_are_bitcode_that_opt_reads(toolchain: Toolchain) -> None:
+    assert run((toolchain.opt.path, "-passes=verify", "-disable-output", toolchain.rules), timeout=60).ok
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
+def test_ptxas_knows_the_archs(toolchain: Toolchain, tmp_path: Path, arch: str) -> None:
+    check_arch(arch, toolchain)
+    source, cubin = tmp_path / "empty.ptx", tmp_path / "empty.cubin"
+    source.write_text(PTX.format(arch=arch))
+    done = run((toolchain.ptxas.path, f"-arch={arch}", source, "-o", cubin), timeout=60)
+    assert done.ok, done.stderr
+    assert cubin.read_bytes().startswith(b"\x7fELF")
+
+
+def test_ptxas_refuses_what_check_arch_refuses(toolchain: Toolchain, tmp_path: Path) -> None:
+    with pytest.raises(ToolchainError, match="sm_52"):
+        check_arch("sm_52", toolchain)
+    source = tmp_path / "empty.ptx"
+    source.write_text(PTX.format(arch="sm_52"))
+    assert not run((toolchain.ptxas.path, "-arch=sm_52", source, "-o", tmp_path / "x"), timeout=60).ok
+
+
+def test_a_mismatched_plugin_is_refused(machine_settings: Settings, tmp_path: Path) -> None:
+    plugin = tmp_path / "LLVMEnzyme-19.so"
+    plugin.write_bytes(b"")
+    with pytest.raises(ToolchainError, match=r"LLVM 19.*LLVM 22"):
+        ensure(replace(machine_settings, enzyme=plugin))
+
+
+def test_two_that_compile_the_passes_at_once_agree(
+    toolchain: Toolchain, machine_settings: Settings, tmp_path: Path
+) -> None:
+    """The second waits for the first, and takes what it has made."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    home = tmp_path / "home"
+    (home / "build").mkdir(parents=True)
+    (home / "build" / "objects").symlink_to(toolchain.passes.parent.parent / "objects")
+    (home / "enzyme").symlink_to(machine_settings.home / "enzyme")
+    settings = replace(machine_settings, home=home)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: ensure(settings, progress=Silent()), range(2))
+    assert first == second
+    assert sorted(path.name for path in (home / "build").iterdir()) == sorted(
+        [".lock", "objects", first.passes.parent.name]
+    )

@@ -1,0 +1,236 @@
+"""Enzyme is run on all entries at once; those that it cannot do are found, and the others go on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes import Argv, FakeProcess, output_of
+from stage_support import PLUGIN, kernel, parameter, plan_of, workspace_in
+
+from enzyme_driver.errors import CompilerCrashError, Location, RefusedError
+from enzyme_driver.settings import Settings
+from enzyme_driver.stages.differentiate import GradientIR, differentiate
+from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.prepare import Prepared
+from enzyme_driver.stages.workspace import Workspace
+from enzyme_driver.toolchain import EnzymeSource, Tool
+
+PREPARED = "k.sm_90.prepared.ll"
+CRASH = CompilerCrashError("opt was ended by SIGSEGV", hint="repeat it", log=Path("/logs/enzyme.log"))
+
+
+class Preparation:
+    """Stands for our passes: writes the symbols into the prepared file, and refuses some of them."""
+
+    def __init__(self, workspace: Workspace, refuses: Collection[str] = (), *, counted: bool = True) -> None:
+        self.workspace = workspace
+        self.counted = counted
+        self.refuses = refuses
+        self.asked: list[list[str]] = []
+
+    def __call__(self, plan: Plan) -> Prepared:
+        symbols = [entry.symbol for entry in plan.entries]
+        self.asked.append(symbols)
+        path = self.workspace.file(PREPARED)
+        path.write_text(" ".join(symbols))
+        refused = {each: RefusedError(f"{each} has a shuffle") for each in symbols if each in self.refuses}
+        return Prepared(path, {}, refused, self.counted)
+
+
+def enzyme_that_fails_on(*symbols: str, how: Callable[[], None] = lambda: None) -> Callable[[Argv], None]:
+    """A plugin that writes its output unless it meets one of these."""
+
+    def effect(argv: Argv) -> None:
+        source, output = Path(argv[-3]), output_of(argv)
+        met = source.read_text().split()
+        if set(symbols) & set(met):
+            how()
+        else:
+            output.write_text(f"gradients of {' '.join(met)}")
+
+    return effect
+
+
+def crash() -> None:
+    raise CRASH
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> Workspace:
+    return workspace_in(tmp_path, settings, fake_process, PLUGIN)
+
+
+def run(plan: Plan, workspace: Workspace, prepare: Preparation | None = None) -> GradientIR:
+    return differentiate(plan, prepare or Preparation(workspace), workspace)
+
+
+def content(made: GradientIR) -> str:
+    return made.path.read_text()
+
+
+def test_the_wheels_executable_loads_the_worker(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> None:
+    workspace = workspace_in(tmp_path, settings, fake_process)
+    output = workspace.file("k.sm_90.gradient.ll")
+    fake_process.reply("catalyst", effect=lambda _: output.write_text("made"))
+    made = run(plan_of("a"), workspace)
+    dummy = workspace.file("empty.mlir")
+    (call,) = fake_process.calls
+    assert call.argv == (
+        "/enzyme/catalyst",
+        "-enzyme-mincut-cache=1",
+        str(dummy),
+        "--load-pass-plugin=/build/worker.so",
+    )
+    assert call.env == {"ADGEN_WORKER_INPUT": str(workspace.file(PREPARED)), "ADGEN_WORKER_OUTPUT": str(output)}
+    assert call.timeout == settings.timeout
+    assert dummy.read_text() == "module {}\n"
+    assert made.path == output
+
+
+def test_a_plugin_is_loaded_into_opt(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    made = run(plan_of("a"), workspace)
+    (call,) = fake_process.calls
+    assert call.argv == (
+        *("/llvm/bin/opt", "-load-pass-plugin=/own/LLVMEnzyme-22.so", "-enzyme-mincut-cache=1"),
+        *("-passes=enzyme", "-S"),
+        *(str(workspace.file(PREPARED)), "-o", str(made.path)),
+    )
+    assert call.env is None
+
+
+def test_all_is_kept_where_memory_decides_about_a_loop(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    run(plan_of("a"), workspace, Preparation(workspace, counted=False))
+    (call,) = fake_process.calls
+    assert call.argv[2] == "-enzyme-mincut-cache=0"
+
+
+def test_the_fewest_values_are_not_looked_for_on_request(
+    tmp_path: Path, settings: Settings, fake_process: FakeProcess
+) -> None:
+    workspace = workspace_in(tmp_path, replace(settings, disable=frozenset({"fewest-kept"})), fake_process, PLUGIN)
+    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    run(plan_of("a"), workspace)
+    assert fake_process.calls[0].argv[2] == "-enzyme-mincut-cache=0"
+
+
+def test_a_plugin_is_loaded_into_the_opt_it_was_built_for(
+    tmp_path: Path, settings: Settings, fake_process: FakeProcess
+) -> None:
+    own = Tool("opt", Path("/own/bin/opt-21"), "21.1.0", "beside the plugin")
+    enzyme = EnzymeSource("plugin", Path("/own/LLVMEnzyme-21.so"), 21, own, "ADGEN_ENZYME")
+    fake_process.reply("opt-21", effect=enzyme_that_fails_on())
+    run(plan_of("a"), workspace_in(tmp_path, settings, fake_process, enzyme))
+    assert fake_process.argvs[0][0] == "/own/bin/opt-21"
+
+
+def test_all_entries_are_done_in_one_run(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    prepare = Preparation(workspace)
+    made = run(plan_of("a", "b", "c"), workspace, prepare)
+    assert content(made) == "gradients of a b c"
+    assert made.refused == {}
+    assert prepare.asked == [["a", "b", "c"]]
+    assert len(fake_process.calls) == 1
+
+
+def test_entries_without_shadows_are_not_differentiated(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    made = run(Plan((kernel("a"), kernel("constant", parameter("x")))), workspace)
+    assert content(made) == "gradients of a"
+    assert made.refused == {}
+
+
+@pytest.mark.parametrize("how", [lambda: None, crash], ids=["ends without output", "crashes"])
+def test_the_culprit_is_found_and_the_others_go_on(
+    how: Callable[[], None], workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on("b", how=how))
+    prepare = Preparation(workspace)
+    made = run(plan_of("a", "b", "c"), workspace, prepare)
+    assert content(made) == "gradients of a c"
+    assert list(made.refused) == ["b"]
+    assert prepare.asked == [["a", "b", "c"], ["a"], ["b"], ["c"], ["a", "c"]]
+
+
+def test_several_culprits(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on("a", "c", how=crash))
+    made = run(plan_of("a", "b", "c"), workspace)
+    assert content(made) == "gradients of b"
+    assert list(made.refused) == ["a", "c"]
+
+
+def test_one_entry_is_not_tried_twice(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on("a"))
+    made = run(plan_of("a"), workspace)
+    assert content(made) == "gradients of "
+    assert list(made.refused) == ["a"]
+    assert len(fake_process.calls) == 2
+
+
+def test_entries_that_fail_only_together_are_all_refused(workspace: Workspace, fake_process: FakeProcess) -> None:
+    def effect(argv: Argv) -> None:
+        met = Path(argv[-3]).read_text().split()
+        if len(met) < 2:
+            output_of(argv).write_text("made")
+
+    fake_process.reply("opt", effect=effect)
+    assert list(run(plan_of("a", "b"), workspace).refused) == ["a", "b"]
+
+
+def test_where_even_nothing_fails_it_is_an_error(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", error=CRASH)
+    with pytest.raises(CompilerCrashError, match="SIGSEGV"):
+        run(plan_of("a", "b"), workspace)
+
+
+def test_what_our_passes_refuse_never_reaches_enzyme(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on("b"))
+    prepare = Preparation(workspace, refuses={"b"})
+    made = run(plan_of("a", "b"), workspace, prepare)
+    assert content(made) == "gradients of a"
+    assert made.refused["b"].reason == "b has a shuffle"
+    assert prepare.asked == [["a", "b"], ["a"]]
+    assert len(fake_process.calls) == 1
+
+
+def test_a_crash_names_the_entry_and_its_place(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on("b", how=crash))
+    reason = run(plan_of("a", "b"), workspace).refused["b"]
+    assert isinstance(reason, CompilerCrashError)
+    assert reason.reason == "Enzyme could not differentiate b: opt was ended by SIGSEGV"
+    assert reason.location == Location("/home/u/k.cu", 7)
+    assert (reason.hint, reason.log) == ("repeat it", Path("/logs/enzyme.log"))
+
+
+def test_a_message_of_enzyme_is_a_refusal_with_a_log(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", returncode=4, stderr="enzyme-error: /home/u/k.cu:9:3: Cannot deduce type of copy\n")
+    with pytest.raises(RefusedError, match="a copy of memory whose type cannot be seen") as caught:
+        run(plan_of("a"), workspace)
+    assert caught.value.location == Location("/home/u/k.cu", 9, 3)
+    assert caught.value.log is not None
+    assert re.search(r"^\$ /llvm/bin/opt .*enzyme-error: ", caught.value.log.read_text(), re.DOTALL)
+
+
+def test_a_message_without_a_place_is_about_the_entry(workspace: Workspace, fake_process: FakeProcess) -> None:
+    def effect(argv: Argv) -> None:
+        if not Path(argv[-3]).read_text():
+            output_of(argv).write_text("made")
+
+    fake_process.reply("opt", stderr="enzyme-error: something odd\n", effect=effect)
+    reason = run(plan_of("a"), workspace).refused["a"]
+    assert reason.reason == "Enzyme cannot differentiate this: something odd"
+    assert reason.location == Location("/home/u/k.cu", 7)
+
+
+def test_an_output_of_an_earlier_run_is_not_taken_for_a_success(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    workspace.file("k.sm_90.gradient.ll").write_text("old")
+    fake_process.reply("opt", effect=enzyme_that_fails_on("a"))
+    assert list(run(plan_of("a"), workspace).refused) == ["a"]

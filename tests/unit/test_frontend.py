@@ -1,0 +1,147 @@
+"""How clang is called, what it says, and what it read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fakes import FakeProcess
+from stage_support import workspace_in, writes
+
+from enzyme_driver.errors import Location, SourceError
+from enzyme_driver.settings import Settings
+from enzyme_driver.stages import frontend
+from enzyme_driver.stages.source import Source
+from enzyme_driver.stages.workspace import Workspace
+
+CUDA = Source(Path("/home/u/k.cu"), "cuda", ("-DN=4", "-I/home/u/include"), "0")
+CPP = Source(Path("/home/u/f.cpp"), "c++", (), "0")
+
+COMMON = (
+    *("-S", "-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes", "-w", "-fno-color-diagnostics"),
+    *("-g", "-Xclang", "-debug-info-kind=standalone", "-Xclang", "-dwarf-version=4", "-fno-discard-value-names"),
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> Workspace:
+    fake_process.reply("clang", effect=writes())
+    return workspace_in(tmp_path, settings, fake_process)
+
+
+def test_clang_for_cuda(workspace: Workspace, fake_process: FakeProcess) -> None:
+    made = frontend.compile_source(CUDA, workspace, arch="sm_80")
+    output = workspace.file("k.sm_80.primal.ll")
+    assert fake_process.argvs == [
+        (
+            *("/llvm/bin/clang", "-x", "cuda", "--cuda-device-only", "-nogpulib", "--cuda-gpu-arch=sm_80"),
+            *("--cuda-path=/cuda", "-Xclang", "-target-sdk-version=12.8", "-isystem", "/cuda/include/cccl"),
+            *COMMON,
+            *("-DN=4", "-I/home/u/include"),
+            *("-MD", "-MF", str(workspace.file("k.sm_80.d")), "/home/u/k.cu", "-o", str(output)),
+        )
+    ]
+    assert (made.path, made.language) == (output, "cuda")
+
+
+def test_clang_for_cpp(workspace: Workspace, fake_process: FakeProcess) -> None:
+    frontend.compile_source(CPP, workspace, arch="sm_90")
+    assert fake_process.argvs == [
+        (
+            *("/llvm/bin/clang", "-x", "c++", "-fopenmp", "-fPIC", "-ffp-contract=on"),
+            *("-fcx-fortran-rules", "-include", str(frontend.PRELUDE)),
+            *COMMON,
+            *("-MD", "-MF", str(workspace.file("f.d")), "/home/u/f.cpp", "-o", str(workspace.file("f.primal.ll"))),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "flags"), [(CUDA, ["-ffast-math", "-fgpu-approx-transcendentals"]), (CPP, ["-ffast-math"])]
+)
+def test_fast_math_is_said_before_the_users_flags(
+    source: Source, flags: list[str], workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    frontend.compile_source(source, workspace, arch="sm_90", fast_math=True)
+    (argv,) = fake_process.argvs
+    start = argv.index(COMMON[-1]) + 1
+    assert argv[start : argv.index("-MD")] == (*flags, *source.flags)
+
+
+def test_instances_are_asked_for_by_a_file_that_includes_the_users(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    frontend.compile_source(CUDA, workspace, arch="sm_90", instances=("axpy<float>", "helper"))
+    (argv,) = fake_process.argvs
+    unit = workspace.file("k.instances.cu")
+    assert argv[-3:] == (str(unit), "-o", str(workspace.file("k.sm_90.primal.ll")))
+    text = unit.read_text()
+    assert text.startswith('#include "/home/u/k.cu"\n')
+    assert "&axpy<float>;" in text
+    assert "&helper;" in text
+
+
+def test_what_was_read(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("clang", effect=writes("", "/home/u/k.cu", "/cuda/include/math.h", "\\\n  relative.h"))
+    made = frontend.compile_source(CUDA, workspace, arch="sm_90")
+    assert made.dependencies == (Path("/cuda/include/math.h"), Path("relative.h").absolute())
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("o.ll: /a.cu /b.h\n", ["/b.h"]),
+        ("/tmp/my\\ file.ll: \\\n  /my\\ folder/b\\ c.h \\\n  /d.h\n", ["/my folder/b c.h", "/d.h"]),
+        ("o.ll: /price$$.h /c\\#.h\n", ["/price$.h", "/c#.h"]),
+        ("/tmp/a:b.ll: /x:y.h\n", ["/x:y.h"]),
+        ("o.ll: /a.cu\n", []),
+    ],
+    ids=["plain", "spaces", "signs", "colons", "nothing"],
+)
+def test_the_dependency_file_is_a_make_rule(text: str, read: list[str]) -> None:
+    assert [str(path) for path in frontend._dependencies(text, Path("/a.cu"))] == read
+
+
+def test_an_error_of_clang_has_its_place_and_is_said_once(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = (
+        "In file included from /home/u/k.cu:1:\n"
+        "/home/u/my part.h:3:14: error: use of undeclared identifier 'y'\n"
+        "    3 |   x[i] = 2 * y;\n      |              ^\n"
+        "1 error generated when compiling for sm_90.\n"
+    )
+    fake_process.reply("clang", returncode=1, stderr=said)
+    with pytest.raises(SourceError) as caught:
+        frontend.compile_source(CUDA, workspace, arch="sm_90")
+    error = caught.value
+    assert error.location == Location("/home/u/my part.h", 3, 14)
+    assert error.reason.startswith("error: use of undeclared identifier 'y'\n    3 |   x[i] = 2 * y;")
+    assert str(error).count("undeclared identifier") == 1
+    assert "22" in error.hint
+
+
+def test_a_missing_header_is_a_fatal_error_with_a_place(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("clang", returncode=1, stderr="/home/u/k.cu:1:10: fatal error: 'no.h' file not found\n")
+    with pytest.raises(SourceError, match=r"error: 'no\.h' file not found") as caught:
+        frontend.compile_source(CUDA, workspace, arch="sm_90")
+    assert caught.value.location == Location("/home/u/k.cu", 1, 10)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [("clang: error: unknown argument: '-fno'\n", "clang: error: unknown argument: '-fno'"), ("", "without a message")],
+)
+def test_an_error_without_a_place_is_the_files(
+    said: str, reason: str, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fake_process.reply("clang", returncode=1, stderr=said)
+    with pytest.raises(SourceError, match="flags") as caught:
+        frontend.compile_source(CUDA, workspace, arch="sm_90")
+    assert reason in caught.value.reason
+    assert caught.value.location == Location("/home/u/k.cu")
+
+
+def test_the_time_limit_and_the_log(workspace: Workspace, fake_process: FakeProcess, settings: Settings) -> None:
+    frontend.compile_source(CUDA, workspace, arch="sm_90")
+    (call,) = fake_process.calls
+    assert call.timeout == settings.timeout
+    assert call.log == settings.cache_dir / "logs" / "scratch-clang.log"

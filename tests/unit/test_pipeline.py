@@ -1,0 +1,263 @@
+"""The whole way with a fake process for every tool: which processes run, and what becomes of their answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import Argv, FakeProcess, output_of
+from stage_support import refusal, tools, usage, writes
+
+from enzyme_driver import artifact, pipeline, request
+from enzyme_driver.artifact import Artifact
+from enzyme_driver.errors import (
+    CacheError,
+    NameNotFoundError,
+    RefusedError,
+    SourceError,
+    ToolchainError,
+    UsageError,
+)
+from enzyme_driver.request import Request
+from enzyme_driver.settings import Settings
+from enzyme_driver.stages.workspace import Workspace
+from enzyme_driver.toolchain import Toolchain
+
+POINTER = {"kind": "pointer", "name": "pointer", "size": 8, "const": True, "restrict": False, "reference": False}
+ARRAY = POINTER | {"pointee": {"kind": "float", "name": "float", "size": 4}}
+VOID = {"kind": "void", "name": "void", "size": 0}
+
+
+class Compilers:
+    """Answers for all tools; the kernels that `describe` finds are those of `symbols`."""
+
+    def __init__(self, run: FakeProcess, folder: Path) -> None:
+        self.run = run
+        self.source = folder / "k.cu"
+        self.source.write_text("__global__ void a(const float *x);\n")
+        run.reply("clang", effect=writes("ir", "/include/h.cuh"))
+        run.reply("catalyst", effect=self._enzyme)
+        run.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text("code"))
+        run.reply("ptxas", effect=lambda argv: output_of(argv).write_bytes(b"\x7fELF"))
+        run.reply("clang++", effect=writes("library"))
+        self.find("a")
+
+    def find(self, *symbols: str, archs: tuple[str, ...] = ("sm_90",), instances: tuple[str, ...] = ()) -> None:
+        entries = [self._described(symbol) for symbol in symbols]
+        numbered = {str(number): symbol for number, symbol in enumerate(instances)}
+        self.run.reply(
+            "opt", "-disable-output", stdout=json.dumps({"entries": entries, "instances": numbered, "variables": []})
+        )
+        facts = {
+            symbol: {"static_shared_bytes": 0, "dynamic_shared": False, "tape": False, "tape_by_scalars": False}
+            for symbol in symbols
+        }
+        for arch in archs:
+            stem = f"k.{arch}"
+            self.run.reply("opt", f"{stem}.prepared.ll", stdout=usage(*symbols), effect=writes())
+            kernels = json.dumps({"heap": False, "kernels": facts})
+            self.run.reply("opt", f"k.{arch}.cuda.ll", stdout=kernels, effect=writes())
+            for end in ("host", "gfx90a", "gfx942"):
+                self.run.reply("opt", f"{stem}.{end}.ll", effect=writes())
+
+    def _described(self, symbol: str) -> dict[str, Any]:
+        place = {"directory": str(self.source.parent), "file": "k.cu", "line": 1}
+        facts = {"symbol": symbol, "name": symbol, "kernel": True, "local": False, "returns": VOID}
+        return facts | place | {"parameters": [{"name": "x", "type": ARRAY}]}
+
+    def _enzyme(self, _: Argv) -> None:
+        env = self.run.calls[-1].env
+        assert env is not None
+        Path(env["ADGEN_WORKER_OUTPUT"]).write_text("gradient")
+
+    @property
+    def started(self) -> list[str]:
+        """The tools in the order in which they were started."""
+        return [Path(argv[2] if argv[1] == "-P" else argv[0]).name for argv in self.run.argvs]
+
+
+@pytest.fixture
+def compilers(fake_process: FakeProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compilers:
+    def found(_: Settings) -> Toolchain:
+        return replace(tools(), libomp=omp)
+
+    omp = tmp_path / "libomp.so.5"
+    omp.write_text("omp")
+    monkeypatch.setattr("enzyme_driver.toolchain.ensure", found)
+    monkeypatch.setattr(pipeline, "Workspace", partial(Workspace, run=fake_process))
+    return Compilers(fake_process, tmp_path)
+
+
+@pytest.fixture
+def build(compilers: Compilers, tmp_path: Path, settings: Settings) -> Callable[..., Artifact]:
+    def built(**options: Any) -> Artifact:  # noqa: ANN401
+        return pipeline.build(wanted(compilers, **options), tmp_path / "made", settings=settings)
+
+    return built
+
+
+def wanted(compilers: Compilers, **options: Any) -> Request:  # noqa: ANN401
+    return request.new(compilers.source, **options)
+
+
+def test_both_targets(build: Callable[..., Artifact], compilers: Compilers) -> None:
+    made = build(targets=["openmp", "cuda"])
+    assert compilers.started[:4] == ["clang", "opt", "opt", "catalyst"]
+    assert sorted(compilers.started[4:]) == ["clang++", "emit.py", "emit.py", "opt", "opt", "ptxas"]
+    assert {path.name for path in made.folder.iterdir()} == {
+        *("manifest.json", "dependencies.json", "k.py", "k.h", "libk.so", "libomp.so.5"),
+        *("k.sm_90.ptx", "k.sm_90.cubin"),
+    }
+
+
+def test_one_target_needs_only_its_own_tools(build: Callable[..., Artifact], compilers: Compilers) -> None:
+    build(targets=["openmp"])
+    assert "ptxas" not in compilers.started
+    assert compilers.started.count("opt") == 3
+
+
+def test_each_architecture_is_read_and_differentiated_by_itself(
+    build: Callable[..., Artifact], compilers: Compilers
+) -> None:
+    compilers.find("a", archs=("sm_80", "sm_90"))
+    made = build(targets=["openmp", "cuda"], archs=["sm_80", "sm_90"])
+    assert made.archs == ("sm_80", "sm_90")
+    assert compilers.started.count("clang") == compilers.started.count("catalyst") == 2
+    assert compilers.started.count("clang++") == 1
+
+
+def test_what_was_read_is_written_down(build: Callable[..., Artifact]) -> None:
+    made = build()
+    assert json.loads((made.folder / artifact.DEPENDENCIES).read_text()) == ["/include/h.cuh"]
+
+
+def test_usage_reaches_the_signature(build: Callable[..., Artifact]) -> None:
+    (entry,) = build().entries
+    assert (entry.signature["x"].reads, entry.signature["x"].writes) == (True, False)
+
+
+def test_a_name_that_the_file_does_not_emit_is_asked_for(
+    build: Callable[..., Artifact], compilers: Compilers, fake_process: FakeProcess
+) -> None:
+    def effect(argv: Argv) -> None:
+        writes("ir")(argv)
+        compilers.find("a", "_Z4axpyIfE", instances=("_Z4axpyIfE",))
+
+    fake_process.reply("k.instances.cu", effect=effect)
+    made = build(names=["axpy<float>"])
+    assert [entry.signature.symbol for entry in made.entries] == ["_Z4axpyIfE"]
+    assert [entry.signature.name for entry in made.entries] == ["axpy<float>"]
+    assert compilers.started[:4] == ["clang", "opt", "clang", "opt"]
+
+
+def test_a_name_that_cannot_be_made_is_not_found(build: Callable[..., Artifact], fake_process: FakeProcess) -> None:
+    fake_process.reply("k.instances.cu", returncode=1, stderr="k.cu:1:1: error: no such thing\n")
+    with pytest.raises(NameNotFoundError, match="'b'") as caught:
+        build(names=["b"])
+    assert "a" in caught.value.hint
+
+
+def test_an_arch_that_is_not_known_starts_nothing(build: Callable[..., Artifact], compilers: Compilers) -> None:
+    with pytest.raises(ToolchainError, match="sm_120"):
+        build(targets=["cuda"], archs=["sm_120"])
+    assert compilers.started == []
+
+
+def test_cpp_has_no_cuda_target(compilers: Compilers, tmp_path: Path, settings: Settings) -> None:
+    path = tmp_path / "f.cpp"
+    path.write_text("double f(double);")
+    with pytest.raises(UsageError, match="no cuda target"):
+        pipeline.build(request.new(path, targets=["cuda"]), tmp_path / "made", settings=settings)
+    with pytest.raises(UsageError, match="no stage 'ptx'"):
+        pipeline.emit(request.new(path), "ptx", settings=settings)
+    assert compilers.started == []
+
+
+def test_a_file_that_does_not_compile_leaves_nothing(
+    build: Callable[..., Artifact], fake_process: FakeProcess, tmp_path: Path
+) -> None:
+    fake_process.reply("clang", returncode=1, stderr="k.cu:3:1: error: expected ';'\n")
+    with pytest.raises(SourceError, match="expected ';'"):
+        build()
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_refused_kernel_among_others_is_kept_with_its_reason(
+    build: Callable[..., Artifact], compilers: Compilers, fake_process: FakeProcess
+) -> None:
+    compilers.find("a", "b")
+    fake_process.reply("opt", "k.sm_90.prepared.ll", stdout=usage("a", "b"), stderr=refusal("b"), effect=writes())
+    a, b = build().entries
+    assert a.targets["openmp"].gradient == "a__gradient"
+    assert b.targets["openmp"].gradient is None
+    assert b.targets["openmp"].gradient_refused is not None
+    assert (b.targets["openmp"].gradient_refused.reason, b.targets["openmp"].gradient_refused.line) == (
+        *("cannot differentiate it", 3),
+    )
+
+
+@pytest.mark.parametrize("options", [{"names": ["a"]}, {}], ids=["asked for", "alone"])
+def test_a_refused_kernel_without_others_is_an_error(
+    options: dict[str, Any], build: Callable[..., Artifact], fake_process: FakeProcess, tmp_path: Path
+) -> None:
+    fake_process.reply("opt", "k.sm_90.prepared.ll", stdout=usage("a"), stderr=refusal("a"), effect=writes())
+    with pytest.raises(RefusedError, match="cannot differentiate it"):
+        build(**options)
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_kernel_that_only_the_gpu_can_run(
+    build: Callable[..., Artifact], compilers: Compilers, fake_process: FakeProcess
+) -> None:
+    fake_process.reply("opt", "k.sm_90.host.ll", stderr=refusal("a", "barriers are not supported"), effect=writes())
+    (entry,) = build(targets=["openmp", "cuda"]).entries
+    assert entry.targets["cuda"].gradient == "a__gradient"
+    assert (entry.targets["openmp"].primal, entry.targets["openmp"].gradient) == (None, None)
+    with pytest.raises(RefusedError, match="barriers are not supported"):
+        build(targets=["openmp"])
+    assert compilers.started[-1] != "ptxas"
+
+
+@pytest.mark.parametrize("stage", pipeline.STAGES)
+def test_emit(stage: str, compilers: Compilers, settings: Settings) -> None:
+    shown = {"primal": "ir", "gradient": "gradient", "ptx": "code", "gfx90a": "code", "gfx942": "code"}
+    assert pipeline.emit(wanted(compilers), stage, settings=settings) == shown.get(stage, "made")
+
+
+def test_emit_of_a_stage_that_is_not_there(compilers: Compilers, settings: Settings) -> None:
+    with pytest.raises(UsageError, match="'sass'"):
+        pipeline.emit(wanted(compilers), "sass", settings=settings)
+    assert compilers.started == []
+
+
+def test_the_files_are_kept_also_after_a_failure(
+    compilers: Compilers, settings: Settings, tmp_path: Path, fake_process: FakeProcess
+) -> None:
+    fake_process.reply("opt", "k.sm_90.prepared.ll", stdout=usage("a"), stderr=refusal("a"), effect=writes())
+    kept = replace(settings, keep=tmp_path / "deep" / "kept")
+    with pytest.raises(RefusedError):
+        pipeline.build(wanted(compilers), tmp_path / "made", settings=kept)
+    assert {"k.sm_90.primal.ll", "k.sm_90.prepared.ll"} <= {
+        path.name for path in (tmp_path / "deep" / "kept").iterdir()
+    }
+
+
+def test_a_folder_that_cannot_keep_them_is_said_first(compilers: Compilers, settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(CacheError, match="cannot be written") as caught:
+        pipeline.build(
+            wanted(compilers), tmp_path / "made", settings=replace(settings, keep=tmp_path / "file" / "kept")
+        )
+    assert "ADGEN_KEEP" in caught.value.hint
+    assert compilers.started == []
+
+
+def test_progress_is_told(compilers: Compilers, settings: Settings, tmp_path: Path) -> None:
+    said: list[str] = []
+    pipeline.build(wanted(compilers), tmp_path / "made", settings=settings, progress=said.append)
+    assert said == ["clang reads k.cu", "Enzyme differentiates", "compiling the binaries"]

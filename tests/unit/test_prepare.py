@@ -1,0 +1,158 @@
+"""The passes before Enzyme, and what they say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes import FakeProcess, writes_output
+from stage_support import (
+    AFTER_ENZYME,
+    INT,
+    OPT,
+    REFLECTION,
+    kernel,
+    parameter,
+    plan_of,
+    primal_in,
+    refusal,
+    usage,
+    workspace_in,
+)
+
+from enzyme_driver import resources
+from enzyme_driver.errors import CompilerCrashError, Location
+from enzyme_driver.settings import Settings
+from enzyme_driver.stages import prepare
+from enzyme_driver.stages.frontend import PrimalIR
+from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.prepare import Access
+from enzyme_driver.stages.workspace import Workspace
+
+PAGE = Path(__file__).parents[2] / "docs" / "passes.md"
+
+FLAGS = ("-vectorize-loops=false", "-vectorize-slp=false", "-unroll-runtime=false", "-unroll-allow-partial=false")
+
+DEVICE = (
+    "adgen-select<a;b>,adgen-translate-assembly,adgen-split-math,adgen-link</cuda/libdevice.bc>,adgen-mark-math,"
+    "nvvm-reflect,adgen-canonicalize-nvvm,always-inline,globaldce,function(sroa,early-cse,simplifycfg),"
+    "adgen-bodies<a;b>,adgen-shared-constants<a=duplicated:const;b=duplicated>,"
+    "adgen-replace-cooperation<a=duplicated:const;b=duplicated>,adgen-refuse,"
+    "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
+    "function(loop-simplify),adgen-count-halvings,function(adce),function(lower-switch),adgen-unify-exits,"
+    "adgen-type-copies,adgen-reload-shared,adgen-pin-rules,adgen-expand-constants,adgen-usage"
+)
+HOST = (
+    "adgen-split-math,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,"
+    "adgen-gradients<b=duplicated>,"
+    "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
+    "strip-nonlinetable-debuginfo,default<O2>,globaldce,function(lower-switch),adgen-unify-exits,"
+    "adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-usage"
+)
+
+PLAN = Plan((kernel("a", parameter("x", activity="duplicated"), parameter("n", INT, "scalar")), kernel("b")))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> Workspace:
+    fake_process.reply("opt", stdout=usage("a", "b"), effect=writes_output())
+    return workspace_in(tmp_path, settings, fake_process)
+
+
+def test_opt_for_the_device(workspace: Workspace, fake_process: FakeProcess) -> None:
+    primal = primal_in(workspace)
+    made = prepare.prepare(primal, PLAN, PLAN.only(["b"]), workspace, fast_math=False)
+    output = workspace.file("k.sm_90.prepared.ll")
+    assert fake_process.argvs == [
+        (*OPT, *FLAGS, REFLECTION, f"-passes={DEVICE}", str(primal.path), "-S", "-o", str(output))
+    ]
+    assert made.path == output
+    assert made.refused == {}
+
+
+def test_opt_for_the_host(workspace: Workspace, fake_process: FakeProcess) -> None:
+    primal = PrimalIR(workspace.file("f.primal.ll"), "c++", ())
+    prepare.prepare(primal, PLAN, PLAN.only(["b"]), workspace, fast_math=False)
+    output = workspace.file("f.prepared.ll")
+    assert fake_process.argvs == [
+        (*OPT, *FLAGS, REFLECTION, f"-passes={HOST}", str(primal.path), "-S", "-o", str(output))
+    ]
+
+
+def test_fast_square_roots_are_for_fast_math_only(workspace: Workspace, fake_process: FakeProcess) -> None:
+    prepare.prepare(primal_in(workspace), PLAN, PLAN, workspace, fast_math=True)
+    assert REFLECTION not in fake_process.argvs[0]
+
+
+@pytest.mark.parametrize("name", ["reload-shared", "shared-constants"])
+def test_shared_memory_is_left_alone_on_request(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
+    without = replace(workspace, settings=replace(workspace.settings, disable=frozenset({name})))
+    fake_process.reply("opt", stdout=usage("a", "b"))
+    prepare.prepare(primal_in(workspace), PLAN, PLAN, without, fast_math=False)
+    passes = next(part for part in fake_process.argvs[0] if part.startswith("-passes="))
+    assert f"adgen-{name}" in DEVICE
+    assert f"adgen-{name}" not in passes
+
+
+def test_what_is_read_and_written(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = '{"usage":{"a":[{"reads":true,"writes":false},{"reads":false,"writes":true}],"b":[]},"counted":false}'
+    fake_process.reply("opt", stdout=said)
+    made = prepare.prepare(primal_in(workspace), PLAN, PLAN, workspace, fast_math=False)
+    assert made.usage == {"a": (Access(reads=True, writes=False), Access(reads=False, writes=True)), "b": ()}
+    assert not made.counted
+
+
+def test_loops_count_as_counted_in_device_code_only(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", stdout='{"usage":{"a":[],"b":[]},"counted":true}')
+    primal = primal_in(workspace)
+    assert prepare.prepare(primal, PLAN, PLAN, workspace, fast_math=False).counted
+    host = replace(primal, language="c++")
+    assert not prepare.prepare(host, PLAN, PLAN, workspace, fast_math=False).counted
+
+
+def test_the_first_refusal_of_each_entry_counts(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = "warning: something\n" + refusal("a", "first", 3) + refusal("a", "second", 4) + refusal("b", "third", 5)
+    fake_process.reply("opt", stdout=usage("a", "b"), stderr=said)
+    made = prepare.prepare(primal_in(workspace), PLAN, PLAN, workspace, fast_math=False)
+    assert {symbol: error.reason for symbol, error in made.refused.items()} == {"a": "first", "b": "third"}
+    assert made.refused["a"].location == Location("/home/u/k.cu", 3, 5)
+    assert made.refused["a"].hint == "do"
+
+
+def test_a_refusal_without_a_place() -> None:
+    (made,) = prepare.refusals(
+        'adgen-refusal: {"column":0,"entry":"","file":"","hint":"","line":0,"reason":"no"}\n'
+    ).values()
+    assert made.location is None
+
+
+def test_a_failing_pass_is_no_fault_of_the_file(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", returncode=1, stderr="LLVM ERROR: adgen-bodies: no function a\n")
+    with pytest.raises(CompilerCrashError, match="prepare failed: LLVM ERROR: adgen-bodies: no function a"):
+        prepare.prepare(primal_in(workspace), PLAN, PLAN, workspace, fast_math=False)
+
+
+@pytest.mark.parametrize(("before", "pipeline"), [("", DEVICE), ("", HOST), (DEVICE, AFTER_ENZYME)])
+def test_the_page_lists_the_passes_in_the_order_of_the_pipeline(before: str, pipeline: str) -> None:
+    page = re.findall(r"^### `(adgen-[a-z-]+)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    new = [name for name in names_in(pipeline) if name not in names_in(before)]
+    assert new == [name for name in page if name in new]
+
+
+def names_in(pipeline: str) -> list[str]:
+    return re.findall(r"(?<![\w-])adgen-[a-z-]+", re.sub(r"<[^>]*>", "", pipeline))
+
+
+def test_every_pass_is_used_somewhere() -> None:
+    plugin = next(path for path in resources.own_sources("passes") if path.name == "Plugin.cpp")
+    registered = set(re.findall(r'Name, "(adgen-[a-z-]+)"', plugin.read_text(encoding="utf-8")))
+    rooms = (Path(prepare.__file__).parent, Path(prepare.__file__).parents[1] / "targets")
+    text = "".join(path.read_text(encoding="utf-8") for room in rooms for path in room.glob("*.py"))
+    assert registered == set(re.findall(r"adgen-[a-z-]+", text)) & registered
+
+
+def test_entries_without_gradient_still_have_bodies(workspace: Workspace, fake_process: FakeProcess) -> None:
+    prepare.prepare(primal_in(workspace), plan_of("a"), plan_of(), workspace, fast_math=False)
+    assert ",adgen-gradients<>," in fake_process.argvs[0][-5]

@@ -1,0 +1,78 @@
+"""The report of GPU figures: made from the committed data, and from data where something is missing or failed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import report
+
+RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+MADE = {"device": "a GPU", "date": "2026-01-01"}
+
+
+def table(page: str, name: str) -> list[list[str]]:
+    """The cells of a table by row, without its head."""
+    found = re.search(rf'<table id="{name}">(.*?)</table>', page, re.DOTALL)
+    assert found is not None
+    rows = found.group(1).strip().split("<tr>")[2:]
+    return [[re.sub(r"^[^>]*>", "", cell).strip() for cell in row.split("<td")[1:]] for row in rows]
+
+
+def write(folder: Path, name: str, rows: list[dict[str, Any]]) -> None:
+    (folder / name).write_text(json.dumps([row | MADE for row in rows]))
+
+
+def test_the_committed_figures_are_all_on_the_page() -> None:
+    page = report.page(RESULTS)
+    figures = json.loads((RESULTS / "gpu.json").read_text())
+    rows = table(page, "suite")
+    assert [row[:2] for row in rows] == [[figure["case"], figure["size"]] for figure in figures]
+    for row, figure in zip(rows, figures, strict=True):
+        assert float(row[4]) == pytest.approx(figure["ratio"], abs=0.005)
+        assert float(row[2]) == pytest.approx(figure["primal_ms"], rel=0.01, abs=0.001)
+    assert "NVIDIA H200" in page
+    assert page.count("<svg") >= 1
+
+
+def test_without_data_every_part_says_what_measures_it(tmp_path: Path) -> None:
+    page = report.page(tmp_path)
+    for script in ("gpu", "frameworks", "build_ablation", "scaling"):
+        assert f"python -m benchmarks.{script}" in page
+        assert (RESULTS.parent / f"{script}.py").exists()
+    assert "<svg" not in page
+    assert "<table" not in page
+
+
+def test_frameworks_are_compared_with_the_faster_one(tmp_path: Path) -> None:
+    times = {"adgen": 3.0, "jax": 2.0, "pytorch": 4.0}
+    known = {"case": "sum", "size": "9", "forward_ms": 1.0, "difference": 0.0}
+    write(tmp_path, "frameworks.json", [known | {"library": name, "gradient_ms": time} for name, time in times.items()])
+    page = report.page(tmp_path)
+    assert table(page, "frameworks") == [["sum", "9", "3.000", "2.000", "4.000", "1.50"]]
+    assert page.count("<svg") == 1
+
+
+def test_a_failure_without_an_optimisation_is_shown_as_one(tmp_path: Path) -> None:
+    def row(disabled: str, time: float | None, failure: str = "") -> dict[str, Any]:
+        known = {"case": "loop", "size": "9", "primal_ms": 1.0}
+        return known | {"disabled": disabled, "gradient_ms": time, "failure": failure}
+
+    rows = [row("none", 2.0), row("tape", None, "the heap is <exhausted>"), row("zero-last", 5.0)]
+    write(tmp_path, "ablation.json", rows)
+    page = report.page(tmp_path)
+    assert table(page, "ablation") == [["loop", "9", "2.000", "fails", "2.50"]]
+    assert "the heap is &lt;exhausted&gt;" in page
+
+
+def test_both_scaling_plots(tmp_path: Path) -> None:
+    times = {"size": "", "primal_ms": 1.0, "gradient_ms": 2.0, "ratio": 2.0}
+    rows = [{"axis": axis, "value": value, "case": axis} | times for axis in ("threads", "work") for value in (1, 10)]
+    write(tmp_path, "scaling.json", rows)
+    page = report.page(tmp_path)
+    assert page.count("<svg") == 2
+    assert "iterations of the loop of a thread" in page

@@ -1,0 +1,86 @@
+"""The derivative check finds right gradients right and wrong ones wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+from runtime_support import written_artifact
+
+from enzyme_driver.errors import ArgumentError, CheckFailedError
+from enzyme_driver.runtime.module import Module, load
+
+RANDOM = np.random.default_rng()
+PARTICLE = np.dtype({"names": ["q", "id", "m"], "formats": [("f4", 3), "i4", "f8"], "offsets": [0, 12, 16]})
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Module:
+    return load(written_artifact(tmp_path_factory.mktemp("hand")).folder)
+
+
+def uniform(count: int, dtype: str = "f8") -> np.ndarray[Any, Any]:
+    return RANDOM.uniform(-1, 1, count).astype(dtype)
+
+
+def test_right_gradient_of_a_kernel(module: Module) -> None:
+    x, y = uniform(100, "f4"), uniform(100, "f4")
+    kept = x.copy(), y.copy()
+    result = module.axpy.check[1, 100](100, 1.5, x, y, seed=int(RANDOM.integers(1000)))
+    assert result.passed
+    assert result.tolerance == 2e-3
+    assert [part.name for part in result.parameters] == ["a", "x", "y"]
+    assert result.error == result.worst.error == max(part.error for part in result.parameters)
+    np.testing.assert_array_equal(x, kept[0])
+    np.testing.assert_array_equal(y, kept[1])
+
+
+def test_right_gradient_in_double_precision(module: Module) -> None:
+    result = module.square.check[1, 50](uniform(50), np.zeros(50), 50)
+    assert result.tolerance == 1e-6
+    assert result.error < 1e-8
+
+
+def test_right_gradient_of_a_function(module: Module) -> None:
+    assert module.energy.check(uniform(30), 30).error < 1e-8
+
+
+def test_structs(module: Module) -> None:
+    one, others = np.array([((2, 0, 0), 1, 5)], PARTICLE), np.zeros(2, PARTICLE)
+    others["m"] = 7
+    result = module.mass.check(one[0], others, True)
+    assert [part.name for part in result.parameters] == ["p", "others"]
+    assert result.passed
+
+
+def test_the_same_seed_gives_the_same_result(module: Module) -> None:
+    x = uniform(20)
+    first, second = (module.energy.check(x, 20, seed=5) for _ in range(2))
+    assert first == second
+    assert json.loads(json.dumps(asdict(first)))["seed"] == 5
+
+
+def test_wrong_gradient_names_the_parameter(module: Module) -> None:
+    with pytest.raises(CheckFailedError, match="square_wrong with respect to 'x' is wrong by"):
+        module.square_wrong.check[1, 50](uniform(50), np.zeros(50), 50)
+    assert module.square_wrong.check[1, 50](uniform(50), np.zeros(50), 50, tolerance=1.0).passed
+
+
+def test_values_that_are_no_numbers_do_not_pass(module: Module) -> None:
+    x = uniform(10)
+    x[3] = np.nan
+    with pytest.raises(CheckFailedError, match="wrong by inf"):
+        module.energy.check(x, 10)
+
+
+def test_constant_at_the_point_passes(module: Module) -> None:
+    others = np.zeros(1, PARTICLE)
+    assert module.mass.check(np.zeros((), PARTICLE), others, False).error == 0
+
+
+def test_nothing_to_check(module: Module) -> None:
+    with pytest.raises(ArgumentError, match="no parameter to check"):
+        module.fails.check()

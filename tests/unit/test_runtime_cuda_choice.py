@@ -1,0 +1,209 @@
+"""What the CUDA target decides without a GPU: which code to run, which stream, and what to say without a driver."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu_support import artifact_folder
+
+from enzyme_driver.errors import ArgumentError, DeviceError, RefusedError
+from enzyme_driver.model import TargetEntry
+from enzyme_driver.runtime import driver
+from enzyme_driver.runtime.arguments import Prepared
+from enzyme_driver.runtime.cubins import chosen_code
+from enzyme_driver.runtime.cuda import _with_shared
+from enzyme_driver.runtime.geometry import launch_of
+from enzyme_driver.runtime.module import load
+from enzyme_driver.runtime.streams import stream_handle, wait_for
+
+
+@pytest.mark.parametrize(
+    ("archs", "capability", "expected"),
+    [
+        (["sm_80", "sm_90"], (9, 0), ("sm_90", "cubin")),
+        (["sm_80", "sm_86"], (8, 9), ("sm_86", "cubin")),
+        (["sm_90", "sm_90a"], (9, 0), ("sm_90a", "cubin")),
+        (["sm_120", "sm_100"], (12, 0), ("sm_120", "cubin")),
+        (["sm_75", "sm_80", "sm_120"], (9, 0), ("sm_80", "ptx")),
+        (["sm_80", "sm_90a"], (10, 0), ("sm_80", "ptx")),
+        (["sm_90"], (12, 1), ("sm_90", "ptx")),
+        (["sm_100f"], (10, 3), ("sm_100f", "cubin")),
+    ],
+)
+def test_code_for_a_gpu(archs: list[str], capability: tuple[int, int], expected: tuple[str, str]) -> None:
+    assert chosen_code(archs, capability) == expected
+
+
+@pytest.mark.parametrize(("archs", "capability"), [(["sm_90", "sm_100"], (8, 0)), (["sm_90a"], (10, 0))])
+def test_no_code_for_a_gpu(archs: list[str], capability: tuple[int, int]) -> None:
+    with pytest.raises(DeviceError, match=f"code for {', '.join(archs)}; this GPU is sm_"):
+        chosen_code(archs, capability)
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "gradient", "count", "expected"),
+    [
+        (True, False, 100, ((b"x",), 100)),
+        (True, True, 100, ((b"x", b"\x64\0\0\0"), 224)),
+        (True, True, 0, ((b"x", b"\0\0\0\0"), 0)),
+        (False, True, 100, ((b"x",), 100)),
+    ],
+)
+def test_dynamic_shared_memory_of_a_gradient(dynamic: bool, gradient: bool, count: int, expected: object) -> None:
+    entry, prepared = TargetEntry("k", "g", dynamic_shared=dynamic), Prepared((b"x",), (), (), ())
+    assert _with_shared(entry, prepared, launch_of((1, 1, None, count)), gradient=gradient) == expected
+
+
+class CoreStream:
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, 11
+
+
+@pytest.mark.parametrize(
+    ("stream", "handle"),
+    [
+        (5, 5),
+        (CoreStream(), 11),
+        (SimpleNamespace(cuda_stream=12), 12),
+        (SimpleNamespace(ptr=13), 13),
+        (SimpleNamespace(handle=ctypes.c_void_p(14)), 14),
+        (SimpleNamespace(handle=ctypes.c_void_p(0)), 0),
+    ],
+)
+def test_streams_of_every_library(stream: object, handle: int) -> None:
+    assert stream_handle(stream, (), 0) == handle
+
+
+@pytest.mark.parametrize("stream", ["s", -1, True, 1.0, object()])
+def test_what_is_no_stream(stream: object) -> None:
+    with pytest.raises(ArgumentError, match="is no stream"):
+        stream_handle(stream, (), 0)
+
+
+def test_current_stream_is_that_of_the_library_of_the_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Tensor:
+        pass
+
+    class Ndarray:
+        pass
+
+    torch, cupy = ModuleType("torch"), ModuleType("cupy")
+    torch.__dict__.update(
+        Tensor=Tensor, cuda=SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=20 + device))
+    )
+    cupy.__dict__.update(
+        ndarray=Ndarray,
+        cuda=SimpleNamespace(get_current_stream=lambda device: SimpleNamespace(ptr=30 + device)),
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    assert stream_handle(None, [1, Tensor()], 1) == 21
+    assert stream_handle(None, [Ndarray(), Tensor()], 2) == 32
+    assert stream_handle(None, [1.0], 1) == 0
+
+
+class Events:
+    """The driver's events, written down."""
+
+    CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
+    CUresult = SimpleNamespace(CUDA_SUCCESS=0)
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, int]] = []
+
+    def cuEventCreate(self, flags: int) -> tuple[int, int]:  # noqa: N802
+        return 0, flags
+
+    def cuEventRecord(self, event: int, stream: int) -> tuple[int]:  # noqa: N802
+        self.calls.append(("record", stream))
+        return (event - 2,)
+
+    def cuStreamWaitEvent(self, stream: int, event: int, flags: int) -> tuple[int]:  # noqa: N802
+        self.calls.append(("wait", stream))
+        return (event - 2 + flags,)
+
+    def cuEventDestroy(self, event: int) -> tuple[int]:  # noqa: N802
+        return (event - 2,)
+
+
+@pytest.mark.parametrize(
+    ("producers", "stream", "calls"),
+    [
+        ([0, 1], 0, []),
+        ([5], 5, []),
+        ([0], 1, []),
+        ([7, 7, 5], 5, [("record", 7), ("wait", 5)]),
+        ([1], 5, [("record", 0), ("wait", 5)]),
+    ],
+)
+def test_waiting_for_producers(
+    monkeypatch: pytest.MonkeyPatch, producers: list[int], stream: int, calls: list[tuple[str, int]]
+) -> None:
+    events = Events()
+    monkeypatch.setattr("enzyme_driver.runtime.streams.api", lambda: events)
+    monkeypatch.setattr(driver, "api", lambda: events)
+    wait_for(producers, stream)
+    assert events.calls == calls
+
+
+@pytest.fixture
+def without_driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine without the NVIDIA driver: the bindings are there, and find no library."""
+
+    def fails(flags: int) -> Any:  # noqa: ANN401
+        raise RuntimeError(f"libcuda.so.1 not found ({flags})")
+
+    fake = ModuleType("cuda.bindings.driver")
+    fake.__dict__["cuInit"] = fails
+    monkeypatch.setitem(sys.modules, "cuda.bindings", ModuleType("cuda.bindings"))
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", fake)
+    driver.api.cache_clear()
+    yield
+    driver.api.cache_clear()
+
+
+class OnGpu:
+    __cuda_array_interface__ = {"shape": (1,), "typestr": "<f8", "data": (4096, False), "version": 3}  # noqa: RUF012
+
+
+@pytest.mark.usefixtures("without_driver")
+def test_without_a_driver(tmp_path: Path) -> None:
+    module = load(artifact_folder(tmp_path / "a", {"sm_90": b"cubin"}), "cuda")
+    with pytest.raises(DeviceError, match=r"(?s)no usable NVIDIA GPU: libcuda.so.1 not found.*OpenMP target"):
+        module.crashes[1, 1](OnGpu())
+    with pytest.raises(ArgumentError, match=r"in GPU memory, got numpy\.ndarray"):
+        module.crashes[1, 1](np.ones(1))
+
+
+def test_without_cuda_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", None)
+    driver.api.cache_clear()
+    module = load(artifact_folder(tmp_path / "a", {"sm_90": b"cubin"}), "cuda")
+    with pytest.raises(DeviceError, match=r"(?s)cannot be imported.*pip install 'adgen\[cuda\]'"):
+        module.crashes[1, 1](OnGpu())
+
+
+def test_failed_calls_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = SimpleNamespace(name="CUDA_ERROR_ILLEGAL_ADDRESS")
+    fake = SimpleNamespace(
+        CUresult=SimpleNamespace(CUDA_SUCCESS=0), cuGetErrorString=lambda _: (0, b"an illegal address")
+    )
+    monkeypatch.setattr(driver, "api", lambda: fake)
+    assert driver.done((0,), "x") is None
+    assert driver.done((0, 7), "x") == 7
+    assert driver.done((0, 7, 8), "x") == (7, 8)
+    with pytest.raises(DeviceError, match=r"k failed: an illegal address \(CUDA_ERROR_ILLEGAL_ADDRESS\)"):
+        driver.done((code,), "k failed")
+
+
+def test_functions_do_not_run_on_the_gpu(tmp_path: Path) -> None:
+    module = load(artifact_folder(tmp_path / "a", {"sm_90": b"cubin"}), "cuda")
+    with pytest.raises(RefusedError, match="cannot be called on the GPU"):
+        module.crashes._backend.call(TargetEntry("f", None), Prepared((), (), (), ()), 0, gradient=False)

@@ -1,0 +1,132 @@
+"""From gradient IR to a cubin: the processes, their failures, and what is recorded of each kernel."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes import FakeProcess, writes_output
+from stage_support import AFTER_ENZYME_ON_GPU, OPT, REFLECTION, plan_of, refusal, workspace_in
+
+from enzyme_driver.errors import CompilerCrashError, Location, RefusedError, ToolchainError
+from enzyme_driver.model import TargetEntry
+from enzyme_driver.optimisations import OPTIMISATIONS
+from enzyme_driver.settings import Settings
+from enzyme_driver.stages.differentiate import GradientIR
+from enzyme_driver.stages.prepare import Prepared
+from enzyme_driver.stages.workspace import EMIT, Workspace
+from enzyme_driver.targets import cuda
+from enzyme_driver.targets.cuda import CudaCode
+
+BEFORE_ENZYME = {"shared-constants", "count-halvings", "reload-shared", "fewest-kept"}
+PASSES = (
+    f"{AFTER_ENZYME_ON_GPU}adgen-exchange-cotangents,adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
+    "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>"
+)
+
+
+def report(heap: bool = False, **kernels: tuple[int, bool]) -> str:
+    facts = {
+        name: {"static_shared_bytes": size, "dynamic_shared": on, "tape": False, "tape_by_scalars": False}
+        for name, (size, on) in kernels.items()
+    }
+    return json.dumps({"heap": heap, "kernels": facts})
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> Workspace:
+    fake_process.reply("opt", stdout=report(a=(0, False)), effect=writes_output())
+    fake_process.reply("emit.py")
+    fake_process.reply("ptxas")
+    return workspace_in(tmp_path, settings, fake_process)
+
+
+def finish(workspace: Workspace, *symbols: str, refused: dict[str, RefusedError] | None = None) -> CudaCode:
+    path = workspace.file("k.sm_90.gradient.ll")
+    gradient = GradientIR(path, Prepared(path, {}, {}, counted=True), refused or {})
+    return cuda.finish(gradient, plan_of(*(symbols or ("a",))), "sm_90", workspace, fast_math=False)
+
+
+def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
+    made = finish(workspace)
+    gradient, ir, ptx, cubin = (
+        str(workspace.file(f"k.sm_90.{end}")) for end in ("gradient.ll", "sm_90.cuda.ll", "ptx", "cubin")
+    )
+    ir, ptx, cubin = str(made.ir), str(made.ptx), str(made.cubin)
+    assert fake_process.argvs == [
+        (*OPT, "-mcpu=sm_90", REFLECTION, f"-passes={PASSES}", gradient, "-S", "-o", ir),
+        (sys.executable, "-P", str(EMIT), ir, ptx, "sm_90"),
+        ("/cuda/bin/ptxas", "-arch=sm_90", "-O3", ptx, "-o", cubin),
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(OPTIMISATIONS.keys() - BEFORE_ENZYME - {"split-threads"}))
+def test_each_optimisation_can_be_left_out(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
+    without = replace(workspace.settings, disable=frozenset({name}))
+    finish(replace(workspace, settings=without))
+    passes = next(part for part in fake_process.argvs[0] if part.startswith("-passes="))
+    assert f"adgen-{name}," in PASSES
+    assert f"adgen-{name}," not in passes
+    assert len(passes) < len(PASSES)
+
+
+def test_the_files_are_named_after_the_source(workspace: Workspace) -> None:
+    made = finish(workspace)
+    assert (made.ptx.name, made.cubin.name) == ("k.sm_90.ptx", "k.sm_90.cubin")
+
+
+def test_what_the_runtime_must_know(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", stdout=report(heap=True, a=(512, False), b=(0, True)))
+    made = finish(workspace, "a", "b")
+    assert made.entries == {
+        "a": TargetEntry("a", "a__gradient", static_shared_bytes=512, heap=True),
+        "b": TargetEntry("b", "b__gradient", dynamic_shared=True, heap=True),
+    }
+
+
+def test_a_kernel_without_gradient_keeps_the_reason(workspace: Workspace) -> None:
+    refused = {"b": RefusedError("it has a shuffle", hint="none", location=Location("/home/u/k.cu", 9))}
+    entry = finish(workspace, "a", "b", refused=refused).entries["b"]
+    assert (entry.primal, entry.gradient, entry.primal_refused) == ("b", None, None)
+    assert entry.gradient_refused is not None
+    assert (entry.gradient_refused.reason, entry.gradient_refused.line) == ("it has a shuffle", 9)
+
+
+def test_an_arch_that_is_not_known_starts_nothing(workspace: Workspace, fake_process: FakeProcess) -> None:
+    path = workspace.file("k.sm_10.gradient.ll")
+    with pytest.raises(ToolchainError, match="sm_10"):
+        cuda.finish(
+            GradientIR(path, Prepared(path, {}, {}, counted=True), {}),
+            plan_of("a"),
+            "sm_10",
+            workspace,
+            fast_math=False,
+        )
+    assert fake_process.calls == []
+
+
+def test_an_undefined_function_is_refused(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", stdout=report(), stderr=refusal("", "the gradient needs 'f'", 5))
+    with pytest.raises(RefusedError, match="the gradient needs 'f'") as caught:
+        finish(workspace)
+    assert caught.value.location == Location("/home/u/k.cu", 5, 5)
+
+
+def test_too_much_shared_memory_is_refused(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = "ptxas info: a\nptxas error   : Entry function 'a__gradient' uses too much shared data (0x10000 bytes)\n"
+    fake_process.reply("ptxas", returncode=255, stderr=said)
+    with pytest.raises(RefusedError, match=r"more static shared memory than a block may have: .*0x10000") as caught:
+        finish(workspace)
+    assert "dynamic" in caught.value.hint
+    assert caught.value.log is not None
+
+
+def test_another_error_of_ptxas_is_a_crash(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("ptxas", returncode=255, stderr="ptxas k.ptx, line 3; error   : Parsing error near 'x'\n")
+    with pytest.raises(CompilerCrashError, match=r"ptxas failed: .*Parsing error") as caught:
+        finish(workspace)
+    assert caught.value.log is not None
+    assert "Parsing error" in caught.value.log.read_text()

@@ -1,0 +1,119 @@
+"""From gradient IR to a host library."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes import FakeProcess, writes_output
+from stage_support import AFTER_ENZYME, OPT, REFLECTION, kernel, parameter, plan_of, refusal, workspace_in
+
+from enzyme_driver import processor
+from enzyme_driver.errors import CompilerCrashError, RefusedError
+from enzyme_driver.model import Language, TargetEntry
+from enzyme_driver.settings import Settings
+from enzyme_driver.stages.differentiate import GradientIR
+from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.prepare import Prepared
+from enzyme_driver.stages.workspace import EMIT, Workspace
+from enzyme_driver.targets import openmp
+from enzyme_driver.targets.openmp import HostCode
+
+LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+RETARGET = f"adgen-canonicalize-nvvm,adgen-retarget-host<x86_64-pc-linux-gnu;{LAYOUT}>,"
+FROM_DEVICE = f"{AFTER_ENZYME}{RETARGET}"
+FROM_HOST = (
+    "adgen-openmp-teams,adgen-keep-once,adgen-forget-guards,adgen-exact-flags,"
+    f"adgen-link</build/rules.bc;/cuda/libdevice.bc>,{RETARGET}"
+)
+ENTRIES = "always-inline,adgen-host-entries,globaldce,adgen-strip-debug,"
+SPLIT = (
+    "always-inline,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,gvn,simplifycfg,loop-simplify,lcssa),"
+    "adgen-split-threads,"
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> Workspace:
+    fake_process.reply("opt", effect=writes_output())
+    fake_process.reply("emit.py")
+    fake_process.reply("clang++")
+    return workspace_in(tmp_path, settings, fake_process)
+
+
+def finish(
+    workspace: Workspace,
+    plan: Plan | None = None,
+    language: Language = "cuda",
+    refused: dict[str, RefusedError] | None = None,
+) -> HostCode:
+    path = workspace.file("k.gradient.ll")
+    gradient = GradientIR(path, Prepared(path, {}, {}, counted=True), refused or {})
+    return openmp.finish(gradient, plan or plan_of("a"), language, "libk.so", workspace, fast_math=False)
+
+
+@pytest.mark.parametrize(("language", "first"), [("cuda", FROM_DEVICE), ("c++", FROM_HOST)])
+def test_the_processes(language: Language, first: str, workspace: Workspace, fake_process: FakeProcess) -> None:
+    made = finish(workspace, language=language)
+    gradient, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ("gradient.ll", "host.ll", "host.o"))
+    library, cpu, split = str(workspace.file("libk.so")), processor.baseline(), SPLIT if language == "cuda" else ""
+    assert fake_process.argvs == [
+        (*OPT, f"-mcpu={cpu}", REFLECTION, f"-passes={first}{ENTRIES}{split}default<O3>", gradient, "-S", "-o", ir),
+        (sys.executable, "-P", str(EMIT), ir, compiled, cpu),
+        (
+            *("/llvm/bin/clang++", "-shared", compiled, "/build/host_runtime.o", "-o", library),
+            *("/llvm/lib/libomp.so.5", "-lm", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined"),
+        ),
+    ]
+    assert (str(made.ir), str(made.library), made.libomp) == (ir, library, Path("/llvm/lib/libomp.so.5"))
+
+
+def test_threads_need_not_be_split(workspace: Workspace, fake_process: FakeProcess) -> None:
+    without = replace(workspace.settings, disable=frozenset({"split-threads"}))
+    finish(replace(workspace, settings=without))
+    assert f"-passes={FROM_DEVICE}{ENTRIES}default<O3>" in fake_process.argvs[0]
+
+
+def test_entries(workspace: Workspace) -> None:
+    assert finish(workspace).entries == {"a": TargetEntry("a__primal", "a__gradient")}
+
+
+def test_what_has_no_counterpart_here_has_neither_primal_nor_gradient(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fake_process.reply("opt", stderr=refusal("b", "shared memory is not supported"))
+    made = finish(workspace, plan_of("a", "b"))
+    entry = made.entries["b"]
+    assert (entry.primal, entry.gradient) == (None, None)
+    assert entry.primal_refused is not None
+    assert entry.primal_refused == entry.gradient_refused
+    assert entry.primal_refused.reason == "shared memory is not supported"
+    assert list(made.refused) == ["b"]
+    assert made.entries["a"].gradient == "a__gradient"
+
+
+def test_what_enzyme_could_not_do_still_has_a_primal(workspace: Workspace) -> None:
+    entry = finish(workspace, refused={"a": RefusedError("Enzyme cannot")}).entries["a"]
+    assert (entry.primal, entry.gradient) == ("a__primal", None)
+    assert entry.gradient_refused is not None
+    assert entry.gradient_refused.reason == "Enzyme cannot"
+    assert (entry.gradient_refused.file, entry.gradient_refused.line) == ("/home/u/k.cu", 7)
+
+
+def test_nothing_to_differentiate_is_said(workspace: Workspace) -> None:
+    entry = finish(workspace, Plan((kernel("a", parameter("x")),))).entries["a"]
+    assert entry.gradient is None
+    assert entry.gradient_refused is not None
+    assert entry.gradient_refused.reason == "a has no parameter to differentiate"
+    assert "active" in entry.gradient_refused.hint
+
+
+def test_a_link_that_fails_is_a_crash(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = "/usr/bin/ld: k.host.o: undefined reference to `cblas_ddot'\nclang++: error: linker command failed\n"
+    fake_process.reply("clang++", returncode=1, stderr=said)
+    with pytest.raises(CompilerCrashError, match="link failed") as caught:
+        finish(workspace)
+    assert caught.value.log is not None
+    assert "cblas_ddot" in caught.value.log.read_text()
