@@ -43,6 +43,8 @@ ADGEN_PASS(ReloadShared);                    // shared memory is read again inst
 ADGEN_PASS(ExpandConstants);                 // constant expressions become instructions
 ADGEN_PASS(PrintUsage);                      // prints what each body reads and writes as JSON
 ADGEN_PASS(HintTypes);                       // tells Enzyme what parallel regions find behind pointers
+ADGEN_PASS(DeclareCopyAdjoints);             // the adjoints of copies are ours, not Enzyme's
+ADGEN_PASS(ExpandCopyAdjoints);              // and become loops, atomic where threads may meet
 ADGEN_PASS(KeepOnce);                        // what stays the same is kept once, not once an iteration
 ADGEN_PASS(ForgetGuards);                    // what was put in for Enzyme alone is taken out
 ADGEN_PASS(ExactFlags);                      // derivatives are computed as exactly as the primal

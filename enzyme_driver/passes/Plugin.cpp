@@ -50,6 +50,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<HintTypes>(Name, "adgen-hint-types", MPM) ||
          add<CountHalvings>(Name, "adgen-count-halvings", MPM) ||
          add<ReloadShared>(Name, "adgen-reload-shared", MPM) ||
+         add<DeclareCopyAdjoints>(Name, "adgen-copy-adjoints", MPM) ||
+         add<ExpandCopyAdjoints>(Name, "adgen-expand-copy-adjoints", MPM) ||
          add<KeepOnce>(Name, "adgen-keep-once", MPM) ||
          add<ExchangeCotangents>(Name, "adgen-exchange-cotangents", MPM) ||
          add<ForgetGuards>(Name, "adgen-forget-guards", MPM) ||

@@ -1,13 +1,15 @@
 // Memory of floating point is often moved as integers: a struct of two floats as one i64, sixteen bytes as an int4, a __half as the short
 // inside it. Enzyme takes such a copy for one of integers, which carries no derivative, and says nothing. Where it is known what the
-// memory holds (Layout.h), loads and stores of integers become those of the numbers that are there, and short copies by
-// llvm.memcpy become copies of each number. What takes a number apart cannot be followed and is refused.
+// memory holds (Layout.h), loads and stores of integers become those of the numbers that are there, and copies by
+// llvm.memcpy become copies of each number, one by one or in a loop. What takes a number apart cannot be followed and is refused.
 #include "Layout.h"
 #include "Passes.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 
@@ -182,8 +184,8 @@ private:
 
   void typeCopy(MemCpyInst &Copy) {
     auto *Length = dyn_cast<ConstantInt>(Copy.getLength());
-    if (!Length || Length->isZero() || Length->getZExtValue() > LongestCopy)
-      return;
+    if (!Length || Length->getZExtValue() > LongestCopy)
+      return typeElements(Copy);
     uint64_t Bytes = Length->getZExtValue();
     std::optional<Leaves> Numbers = floatsAt(Copy.getRawSource(), Bytes);
     if (!Numbers)
@@ -194,6 +196,43 @@ private:
     auto Values = loadEach(B, Copy.getRawSource(), *Numbers, Copy.isVolatile());
     storeEach(B, Copy.getRawDest(), *Numbers, Values, Copy.isVolatile());
     Copy.eraseFromParent();
+  }
+
+  // A copy of whole elements becomes a loop over them.
+  void typeElements(MemCpyInst &Copy) {
+    std::optional<Place> At = placeOf(Copy.getRawSource(), DL);
+    if (!At || !At->Memory->holdsFloats())
+      At = placeOf(Copy.getRawDest(), DL);
+    if (!At || !At->Memory->holdsFloats() || !isMultipleOf(Copy.getLength(), At->Memory->Stride))
+      return;
+    uint64_t Stride = At->Memory->Stride;
+    std::optional<Leaves> Numbers = At->Memory->cover(At->Offset, Stride);
+    if (!Numbers)
+      return;
+    IRBuilder<> B(&Copy);
+    Value *Count = B.CreateExactUDiv(Copy.getLength(), ConstantInt::get(Copy.getLength()->getType(), Stride));
+    Instruction *Guarded = SplitBlockAndInsertIfThen(B.CreateIsNotNull(Count), Copy.getIterator(), false);
+    auto [Body, Index] = SplitBlockAndInsertSimpleForLoop(Count, Guarded->getIterator());
+    B.SetInsertPoint(Body);
+    Value *Offset = B.CreateMul(Index, ConstantInt::get(Index->getType(), Stride));
+    Value *From = B.CreateInBoundsGEP(B.getInt8Ty(), Copy.getRawSource(), Offset);
+    Value *Into = B.CreateInBoundsGEP(B.getInt8Ty(), Copy.getRawDest(), Offset);
+    storeEach(B, Into, *Numbers, loadEach(B, From, *Numbers, Copy.isVolatile()), Copy.isVolatile());
+    Copy.eraseFromParent();
+  }
+
+  bool isMultipleOf(const Value *Length, uint64_t Bytes) {
+    if (auto *Fixed = dyn_cast<ConstantInt>(Length))
+      return Fixed->getZExtValue() % Bytes == 0;
+    if (isPowerOf2_64(Bytes))
+      return computeKnownBits(Length, DL).countMinTrailingZeros() >= Log2_64(Bytes);
+    auto *I = dyn_cast<Instruction>(Length);
+    if (!I)
+      return false;
+    if (isa<ZExtInst, SExtInst>(I))
+      return isMultipleOf(I->getOperand(0), Bytes);
+    bool Product = I->getOpcode() == Instruction::Mul;
+    return Product && (isMultipleOf(I->getOperand(0), Bytes) || isMultipleOf(I->getOperand(1), Bytes));
   }
 
   void typeLoad(LoadInst &Load) {

@@ -62,7 +62,7 @@ def prepare(primal: PrimalIR, plan: Plan, gradients: Plan, workspace: Workspace,
 def cleaned(workspace: Workspace, *, fast_math: bool) -> str:
     """What comes first after Enzyme, also for C++: its traces go, and its liberties in arithmetic unless asked for."""
     caches = unless_disabled("keep-once", "adgen-keep-once,", workspace)
-    return f"{caches}adgen-forget-guards," + ("" if fast_math else "adgen-exact-flags,")
+    return f"adgen-expand-copy-adjoints,{caches}adgen-forget-guards," + ("" if fast_math else "adgen-exact-flags,")
 
 
 _ACCUMULATIONS = {
@@ -116,7 +116,7 @@ def _device_passes(plan: Plan, gradients: Plan, workspace: Workspace) -> str:
             "adgen-refuse",
             f"adgen-gradients<{gradients.option}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-pin-rules,adgen-expand-constants,adgen-usage",
+            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-usage",
         )
     )
 
@@ -130,7 +130,7 @@ def _host_passes(plan: Plan, gradients: Plan, _: Workspace) -> str:
             f"adgen-gradients<{gradients.option}>",
             f"internalize<{_kept(plan, gradients)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"globaldce,{_EXITS},adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-usage",
+            f"globaldce,{_EXITS},adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-usage",
         )
     )
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threads_support import set_threads
 
 import enzyme_driver as adgen
 
@@ -13,6 +14,7 @@ SOURCE = """\
 #include <cuda_fp16.h>
 struct Pair { float a, b; };
 struct Gains { float a, b; int steps; };
+struct Frame { double v[64]; };
 
 __global__ void reversed(const Pair *x, Pair *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -48,12 +50,70 @@ __global__ void activate(const float *x, float *y, int n) {
     if (i < n) y[i] = gelu(x[i]);
 }
 
+__global__ void own_frame(const double *x, const Frame *frame, double *y, int m, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    double row[64];
+    memcpy(row, x, m * sizeof(double));
+    Frame mine = *frame;
+    y[i] = 0;
+    for (int k = 0; k < m; ++k) {
+        row[k] *= row[k] * mine.v[(k + i) % 64];
+        y[i] += row[k] * row[(k + i) % m];
+    }
+}
+
 __global__ void changed(const float *x, float *y, Gains g, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     for (int j = 0; j < g.steps; ++j) g.b += g.a * x[i];
     g.a *= g.b;
     y[i] = g.a * x[i];
+}
+"""
+IN_CPP = """\
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+double erased(const double *x, int n) {
+    std::vector<double> v(x, x + n);
+    double sum = 0;
+    for (int k = 0; k < n / 2; ++k) {
+        v.erase(v.begin() + k % 2);
+        for (double &a : v) a *= 1 + 0.1 * a;
+        sum += v[k] * v.back();
+    }
+    return sum;
+}
+
+double inserted(const double *x, int n) {
+    std::vector<double> v;
+    for (int i = 0; i < n; ++i) v.insert(v.begin(), x[i] * (v.empty() ? 1 : v.front()));
+    double sum = 0;
+    for (size_t i = 0; i < v.size(); ++i) sum += v[i] * v[i] * (i + 1);
+    return sum;
+}
+
+void shifted(double *u, int n) {
+    for (int step = 0; step < 3; ++step) {
+        double last = u[n - 1];
+        std::memmove(u + 1, u, (n - 1) * sizeof(double));
+        u[0] = last * u[n / 2];
+        std::copy(u + 2, u + n, u + 1);
+        for (int i = 0; i < n; ++i) u[i] += 0.1 * u[i] * u[i];
+    }
+}
+
+double copied_by_all(const double *x, int n) {
+    double sum = 0;
+#pragma omp parallel for schedule(static, 1) reduction(+ : sum)
+    for (int i = 0; i < n; ++i) {
+        std::vector<double> mine(x, x + n);
+        for (double &a : mine) a *= a;
+        sum += mine[i] * mine[(i + 1) % n];
+    }
+    return sum;
 }
 """
 
@@ -72,13 +132,14 @@ def _arguments(kernel: str, rng: np.random.Generator) -> list[object]:
         "words": [drawn(f32), np.zeros(_N, f32), _N],
         "chosen": [drawn(f64), np.zeros(_N), _N],
         "pairs_of_halves": [drawn(f16, _N, 2), drawn(f32), np.zeros(_N, f16), _N],
+        "own_frame": [drawn(f64, 64), drawn(f64, 64).view([("v", f64, 64)]), np.zeros(_N), 7, _N],
         "activate": [drawn(f32), np.zeros(_N, f32), _N],
         "changed": [drawn(f32), np.zeros(_N, f32), np.array([tuple(gains.values())], _GAINS)[0], _N],
     }[kernel]
 
 
 _GAINS = np.dtype([("a", np.float32), ("b", np.float32), ("steps", np.int32)])
-_KERNELS = ("reversed", "words", "chosen", "pairs_of_halves", "activate", "changed")
+_KERNELS = ("reversed", "words", "chosen", "pairs_of_halves", "activate", "own_frame", "changed")
 
 
 @pytest.mark.usefixtures("toolchain")
@@ -94,3 +155,27 @@ def test_every_kernel(tmp_path: Path, target: str) -> None:
     for name in _KERNELS:
         result = module[name].check[2, 32](*_arguments(name, rng))
         assert any(part.difference != 0 for part in result.parameters), name
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_overlapping_copies_are_undone_in_the_right_order(tmp_path: Path) -> None:
+    file = tmp_path / "moves.cpp"
+    file.write_text(IN_CPP, encoding="utf-8")
+    module = adgen.compile(file)
+    rng = np.random.default_rng()
+    for function in module:
+        module[function.name].check(rng.uniform(0.5, 1, 9), 9)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_copies_of_one_original_by_many_threads_lose_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "moves.cpp"
+    file.write_text(IN_CPP, encoding="utf-8")
+    function = adgen.compile(file, function="copied_by_all")
+    n = 300
+    x = np.random.default_rng().uniform(0.5, 1, n)
+    expected = 2 * x * (np.roll(x, 1) ** 2 + np.roll(x, -1) ** 2)
+    set_threads(7)
+    for _ in range(20):
+        np.testing.assert_allclose(function.vjp(x, n)["x"], expected, rtol=1e-12)
+    set_threads(2)

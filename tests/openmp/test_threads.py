@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 import secrets
-from pathlib import Path
 
 import numpy as np
 import pytest
 from programs.program import FOLDER, Program
 from programs.rows.openmp import ROWS
+from threads_support import set_threads
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.module import Function
 
 TEAMS = (1, 2, 3, 7)
 CONSTRUCTS = [program for program in ROWS if not program.refused]
-
-
-def set_threads(count: int) -> None:
-    """In every OpenMP runtime that the process has loaded."""
-    loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "libomp.so" in line}
-    assert loaded
-    for library in loaded:
-        ctypes.CDLL(library).omp_set_num_threads(count)
 
 
 def compiled(program: Program) -> Function:

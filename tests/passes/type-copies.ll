@@ -31,6 +31,23 @@ define void @adgen_body_mixed(ptr "adgen-layout"="16[0f4,4i4,8f8]" %x, ptr %y, i
   ret void
 }
 
+; Many elements are copied in a loop, where there is a whole number of them.
+; CHECK-LABEL: @adgen_body_many(
+; CHECK: %[[COUNT:.*]] = udiv exact i64 %bytes, 24
+; CHECK: %[[AT:.*]] = mul i64 %{{.*}}, 24
+; CHECK: %[[FROM:.*]] = getelementptr inbounds i8, ptr %x, i64 %[[AT]]
+; CHECK: %[[INTO:.*]] = getelementptr inbounds i8, ptr %y, i64 %[[AT]]
+; CHECK: load double, ptr %[[FROM]], align 8
+; CHECK: load double
+; CHECK: load i64
+; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %x, i64 %n, i1 false)
+define void @adgen_body_many(ptr "adgen-layout"="24[0f8,8f8,16i8]" %x, ptr %y, i64 %n) {
+  %bytes = mul i64 %n, 48
+  call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %x, i64 %bytes, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %x, i64 %n, i1 false)
+  ret void
+}
+
 ; A choice among the bits of two numbers is one among the numbers; integers beside them stay as they are.
 ; CHECK-LABEL: @adgen_body_choice(
 ; CHECK: [[A:%.*]] = load float, ptr %x
