@@ -83,10 +83,10 @@ def primal_in(workspace: Workspace) -> PrimalIR:
     return PrimalIR(workspace.file("k.sm_90.primal.ll"), "cuda", ())
 
 
-def usage(*symbols: str, counted: bool = True) -> str:
+def usage(*symbols: str, counted: bool = True, split: bool = False) -> str:
     """What adgen-usage prints for kernels of one array that is read."""
     accesses = {symbol: [{"reads": True, "writes": False}] for symbol in symbols}
-    return json.dumps({"usage": accesses, "counted": counted})
+    return json.dumps({"usage": accesses, "counted": counted, "split": split})
 
 
 def refusal(entry: str, reason: str = "cannot differentiate it", line: int = 3) -> str:

@@ -1,7 +1,7 @@
 // Prints what the optimised bodies do to the memory behind each parameter, as JSON:
-//   {"usage": {"SYMBOL": [{"reads": bool, "writes": bool}, ...]}, "counted": bool}
+//   {"usage": {"SYMBOL": [{"reads": bool, "writes": bool}, ...]}, "counted": bool, "split": bool}
 // It comes from the attributes that LLVM's own analysis left on the bodies' arguments. Counted says of all bodies that every loop runs a
-// number of times that is known before it starts and writes no memory, and that nothing is read that is written elsewhere.
+// number of times that is known before it starts and writes no memory, and that nothing is read that is written elsewhere. Split says that bodies call functions, whose forward and reverse sweeps will be two functions.
 #include "Passes.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -53,15 +53,26 @@ static bool countsItsLoops(Function &Body, FunctionAnalysisManager &FAM) {
          !writesInALoop(Body, Loops) && separatesInputs(Body);
 }
 
+// Of functions that were not inlined: regions of threads, recursion.
+static bool callsOthers(Function &Body) {
+  return any_of(instructions(Body), [](Instruction &I) {
+    return isa<CallBase>(I) && any_of(I.operands(), [](const Value *V) {
+      auto *F = dyn_cast<Function>(V);
+      return F && !F->isDeclaration();
+    });
+  });
+}
+
 PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  bool Counted = true;
+  bool Counted = true, Split = false;
   json::Object Usage;
   for (Function &F : M) {
     StringRef Symbol = F.getName();
     if (!Symbol.consume_front(BodyPrefix) || F.isDeclaration())
       continue;
     Counted &= countsItsLoops(F, FAM);
+    Split |= callsOthers(F);
     json::Array Parameters;
     for (Argument &A : F.args()) {
       bool IsPointer = A.getType()->isPointerTy();
@@ -72,7 +83,8 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
     }
     Usage[Symbol] = std::move(Parameters);
   }
-  outs() << formatv("{0}", json::Value(json::Object{{"usage", std::move(Usage)}, {"counted", Counted}})) << "\n";
+  json::Object Report{{"usage", std::move(Usage)}, {"counted", Counted}, {"split", Split}};
+  outs() << formatv("{0}", json::Value(std::move(Report))) << "\n";
   return PreservedAnalyses::all();
 }
 

@@ -22,6 +22,10 @@ FEWEST, ALL = "-enzyme-mincut-cache=1", "-enzyme-mincut-cache=0"
 a loop runs (in loops that sort), so there it comes second: without it, Enzyme stops at
 intrinsics that are hidden from it.
 """
+AS_STORED = "-enzyme-rematerialize=0"
+"""Reads of local arrays are kept. Else Enzyme fills the arrays again in the reverse sweep. Where that is a function of
+its own, what loops compute from them was seen to be computed before they were filled: a wrong gradient without a word.
+"""
 HIDDEN = "adgen_hidden_"
 
 Prepare = Callable[[Plan], Prepared]
@@ -80,7 +84,8 @@ def _attempt(prepared: Prepared, entries: Sequence[Signature], workspace: Worksp
     enzyme = workspace.toolchain.enzyme
     try:
         for cut in _cuts(prepared, workspace):
-            argv = _argv(enzyme, prepared, output, cut, workspace)
+            options = (cut, AS_STORED) if prepared.split else (cut,)
+            argv = _argv(enzyme, prepared, output, options, workspace)
             done = workspace.execute("enzyme", argv, env=_environment(enzyme, prepared.path, output))
             if done.ok and output.exists():
                 return None
@@ -97,15 +102,17 @@ def _cuts(prepared: Prepared, workspace: Workspace) -> tuple[str, str]:
     return (FEWEST, ALL) if fewest else (ALL, FEWEST)
 
 
-def _argv(enzyme: EnzymeSource, prepared: Prepared, output: Path, cut: str, workspace: Workspace) -> list[str | Path]:
+def _argv(
+    enzyme: EnzymeSource, prepared: Prepared, output: Path, options: Sequence[str], workspace: Workspace
+) -> list[str | Path]:
     """The wheel's executable loads our worker while it starts; a plugin is loaded into the opt it was built for."""
     if enzyme.kind == "plugin":
         opt = enzyme.opt.path if enzyme.opt else workspace.toolchain.opt.path
-        flags = (f"-load-pass-plugin={enzyme.path}", cut, f"-passes={PLUGIN_PASSES}")
+        flags = (f"-load-pass-plugin={enzyme.path}", *options, f"-passes={PLUGIN_PASSES}")
         return [opt, *flags, "-S", prepared.path, "-o", output]
     dummy = workspace.file("empty.mlir")
     dummy.write_text("module {}\n", encoding="utf-8")
-    return [enzyme.path, cut, dummy, f"--load-pass-plugin={workspace.toolchain.worker}"]
+    return [enzyme.path, *options, dummy, f"--load-pass-plugin={workspace.toolchain.worker}"]
 
 
 def _environment(enzyme: EnzymeSource, source: Path, output: Path) -> dict[str, str] | None:

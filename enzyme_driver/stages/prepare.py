@@ -40,12 +40,15 @@ class Prepared:
 
     `counted` says that every loop runs a number of times that is known before it starts. Never so in C++, where
     Enzyme's choice of the fewest values to keep was seen to be wrong also then (a hydrodynamics step).
+    `split` says that bodies call functions (regions of threads, recursion), of which Enzyme makes a forward and a
+    reverse sweep apart.
     """
 
     path: Path
     usage: Mapping[str, tuple[Access, ...]]
     refused: Mapping[str, RefusedError]
     counted: bool
+    split: bool
 
 
 def prepare(primal: PrimalIR, plan: Plan, gradients: Plan, workspace: Workspace, *, fast_math: bool) -> Prepared:
@@ -56,7 +59,7 @@ def prepare(primal: PrimalIR, plan: Plan, gradients: Plan, workspace: Workspace,
     done = workspace.opt("prepare", pipeline, primal.path, output, *_PLAIN_LOOPS, *reflection(fast_math=fast_math))
     report = json.loads(done.stdout)
     counted = report["counted"] and primal.language == "cuda"
-    return Prepared(output, _usage(report["usage"]), refusals(done.stderr), counted)
+    return Prepared(output, _usage(report["usage"]), refusals(done.stderr), counted, report["split"])
 
 
 def cleaned(workspace: Workspace, *, fast_math: bool) -> str:

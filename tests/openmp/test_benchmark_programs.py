@@ -13,16 +13,8 @@ DIGITS = {"docking": 3e-2}
 """Single precision, and energies of pairs that jump where a cut-off begins."""
 
 
-BROKEN = {"hydrodynamics": "the gradient of several steps is not a number"}
-
-
-def marked(case: HostCase) -> object:
-    marks = [pytest.mark.xfail(reason=BROKEN[case.name], strict=True)] if case.name in BROKEN else []
-    return pytest.param(case, id=case.name, marks=marks)
-
-
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("case", [marked(case) for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_gradient(case: HostCase) -> None:
     function = adgen.compile(FOLDER / case.file, function=case.function, activity=case.activity)
     assert isinstance(function, Function)

@@ -3,7 +3,7 @@
 ;
 ; RUN: %opt -passes=adgen-usage -disable-output %s | %filecheck %s
 
-; CHECK: {"counted":false,"usage":{"k":[
+; CHECK: {"counted":false,"split":false,"usage":{"k":[
 ; CHECK-SAME: {"reads":true,"writes":false},
 ; CHECK-SAME: {"reads":false,"writes":true},
 ; CHECK-SAME: {"reads":true,"writes":true},

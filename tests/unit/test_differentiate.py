@@ -26,9 +26,12 @@ CRASH = CompilerCrashError("opt was ended by SIGSEGV", hint="repeat it", log=Pat
 class Preparation:
     """Stands for our passes: writes the symbols into the prepared file, and refuses some of them."""
 
-    def __init__(self, workspace: Workspace, refuses: Collection[str] = (), *, counted: bool = True) -> None:
+    def __init__(
+        self, workspace: Workspace, refuses: Collection[str] = (), *, counted: bool = True, split: bool = False
+    ) -> None:
         self.workspace = workspace
         self.counted = counted
+        self.split = split
         self.refuses = refuses
         self.asked: list[list[str]] = []
 
@@ -38,7 +41,7 @@ class Preparation:
         path = self.workspace.file(PREPARED)
         path.write_text(" ".join(symbols))
         refused = {each: RefusedError(f"{each} has a shuffle") for each in symbols if each in self.refuses}
-        return Prepared(path, {}, refused, self.counted)
+        return Prepared(path, {}, refused, self.counted, self.split)
 
 
 def enzyme_that_fails_on(*symbols: str, how: Callable[[], None] = lambda: None) -> Callable[[Argv], None]:
@@ -108,6 +111,13 @@ def test_all_is_kept_where_memory_decides_about_a_loop(workspace: Workspace, fak
     run(plan_of("a"), workspace, Preparation(workspace, counted=False))
     (call,) = fake_process.calls
     assert call.argv[2] == "-enzyme-mincut-cache=0"
+
+
+def test_reads_of_local_arrays_are_kept_where_sweeps_are_apart(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    run(plan_of("a"), workspace, Preparation(workspace, split=True))
+    (call,) = fake_process.calls
+    assert call.argv[2:4] == ("-enzyme-mincut-cache=1", "-enzyme-rematerialize=0")
 
 
 def test_the_fewest_values_are_not_looked_for_on_request(

@@ -97,15 +97,17 @@ def test_shared_memory_is_left_alone_on_request(workspace: Workspace, fake_proce
 
 
 def test_what_is_read_and_written(workspace: Workspace, fake_process: FakeProcess) -> None:
-    said = '{"usage":{"a":[{"reads":true,"writes":false},{"reads":false,"writes":true}],"b":[]},"counted":false}'
+    accesses = '{"a":[{"reads":true,"writes":false},{"reads":false,"writes":true}],"b":[]}'
+    said = f'{{"usage":{accesses},"counted":false,"split":true}}'
     fake_process.reply("opt", stdout=said)
     made = prepare.prepare(primal_in(workspace), PLAN, PLAN, workspace, fast_math=False)
     assert made.usage == {"a": (Access(reads=True, writes=False), Access(reads=False, writes=True)), "b": ()}
     assert not made.counted
+    assert made.split
 
 
 def test_loops_count_as_counted_in_device_code_only(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", stdout='{"usage":{"a":[],"b":[]},"counted":true}')
+    fake_process.reply("opt", stdout='{"usage":{"a":[],"b":[]},"counted":true,"split":false}')
     primal = primal_in(workspace)
     assert prepare.prepare(primal, PLAN, PLAN, workspace, fast_math=False).counted
     host = replace(primal, language="c++")

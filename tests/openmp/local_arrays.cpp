@@ -1,0 +1,98 @@
+// What loops compute from an array that each iteration of a parallel loop fills for itself. The loops are too long to be unrolled.
+#include <cmath>
+
+constexpr int Corners = 8, Rounds = 40;
+
+struct Local {
+    double p[Corners];
+    explicit Local(const double *x)
+    {
+        for (int k = 0; k < Corners; k++)
+            p[k] = x[k] * x[(k + 1) % Corners];
+    }
+    double operator[](int k) const { return p[k % Corners]; }
+};
+
+#define EACH(NAME, BODY)                                                                                                \
+    extern "C" void NAME(const double *x, double *out, int n)                                                           \
+    {                                                                                                                   \
+        _Pragma("omp parallel for") for (int c = 0; c < n; c++)                                                         \
+        {                                                                                                               \
+            Local p(x + Corners * c);                                                                                   \
+            BODY                                                                                                        \
+        }                                                                                                               \
+    }
+
+EACH(sum_of_products, {
+    double s = 0;
+    for (int i = 0; i < Rounds; i++)
+        s += p[i * i] * p[3 * i + 1];
+    out[c] = s * s;
+})
+
+EACH(product, {
+    double s = 1;
+    for (int i = 0; i < Rounds; i++)
+        s *= 0.8 * p[i * i] + 0.3 * p[3 * i + 1];
+    out[c] = s * s;
+})
+
+EACH(largest, {
+    double s = 0;
+    for (int i = 0; i < Rounds; i++)
+        s = std::fmax(s, p[i * i] + p[5 * i]);
+    out[c] = std::sin(s);
+})
+
+EACH(place_of_the_largest, {
+    int best = 0;
+    for (int i = 0; i < Rounds; i++)
+        if (p[i * i + i] > p[best])
+            best = (i * i + i) % Corners;
+    out[c] = p[best] * p[best];
+})
+
+EACH(until_enough, {
+    double s = 0;
+    int k = 0;
+    while (s < 6 && k < 50)
+        s += p[k++];
+    out[c] = s * s * k;
+})
+
+EACH(counts, {
+    int q[Corners];
+    for (int k = 0; k < Corners; k++)
+        q[k] = int(4 * p[k]) % 5;
+    int b = 0;
+    for (int i = 0; i < Rounds; i++)
+        b += q[i * i % Corners] * q[3 * i % Corners];
+    out[c] = p[0] * b * p[b];
+})
+
+EACH(decides, {
+    double s = 0;
+    for (int i = 0; i < Rounds; i++)
+        s += p[i * i] * p[3 * i + 1];
+    out[c] = s > 20 ? p[0] * p[1] : p[2] * p[3] * s;
+})
+
+EACH(in_place, {
+    for (int i = 0; i < Rounds; i++)
+        p.p[i * i % Corners] += 0.01 * p[i + 1] * p[3 * i];
+    out[c] = p[0] * p[5];
+})
+
+EACH(array_in_a_loop, {
+    double s = 0;
+    for (int i = 0; i < n; i++) {
+        double q[4];
+        for (int k = 0; k < 4; k++)
+            q[k] = p[i + k] * p[k];
+        double u = 0;
+        for (int j = 0; j < Rounds; j++)
+            u += q[j * j % 4] * p[j];
+        s += u * u;
+    }
+    out[c] = s * s * 1e-4;
+})
