@@ -19,6 +19,16 @@ def templates() -> Path:
     )
 
 
+def operators() -> Path:
+    """The folder of the tensor operators' CUDA files, found like the templates."""
+    for folder in (PACKAGE / "operators", PACKAGE.parent / "cuda_kernels" / "operators"):
+        if folder.is_dir():
+            return folder
+    raise ToolchainError(
+        "adgen's tensor operators are missing: the installation is incomplete", hint="install adgen again with pip"
+    )
+
+
 def own_sources(room: str) -> tuple[Path, ...]:
     """Every file of one of the rooms `passes`, `worker`, `rules`, `host_runtime`, sorted by name."""
     return tuple(sorted(path for path in (PACKAGE / room).rglob("*") if path.is_file() and path.suffix != ".pyc"))

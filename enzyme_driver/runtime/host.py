@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +14,7 @@ from enzyme_driver.model import Target, TargetEntry
 from enzyme_driver.runtime.arguments import Prepared
 from enzyme_driver.runtime.geometry import Launch
 from enzyme_driver.runtime.packing import ArgumentTable
+from enzyme_driver.runtime.teams import wanted_threads
 
 
 class _HostLaunch(ctypes.Structure):
@@ -81,12 +84,27 @@ class HostBackend:
 
     def _call(self, symbol: str, prepared: Prepared, launch: int | None, result: int | None) -> None:
         table = ArgumentTable(prepared.values)
-        if self._function(symbol)(launch, table.address, result) != 0:
+        with self._team(wanted_threads()):
+            failed = self._function(symbol)(launch, table.address, result) != 0
+        if failed:
             message = (self._last_error() or b"no message").decode(errors="replace")
             raise PrimalError(
                 f"{self._names.get(symbol, symbol)} failed: {message}",
                 hint="the message comes from the compiled code itself",
             )
+
+    @contextmanager
+    def _team(self, count: int | None) -> Iterator[None]:
+        """OpenMP's number of threads, which the library's libomp keeps for each thread of the program."""
+        if count is None:
+            yield
+            return
+        before = self._library["omp_get_max_threads"]()
+        self._library["omp_set_num_threads"](count)
+        try:
+            yield
+        finally:
+            self._library["omp_set_num_threads"](before)
 
     def _function(self, symbol: str) -> ctypes._NamedFuncPointer:
         if symbol not in self._functions:

@@ -1,0 +1,8 @@
+// The quotient of two arrays, element by element.
+template <typename T>
+__global__ void divide(const T *a, const T *b, T *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = a[i] / b[i];
+}

@@ -1,0 +1,58 @@
+"""One call of an operator's kernel, and of its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from enzyme_driver.tensor.blocks import table
+from enzyme_driver.tensor.devices import Device
+from enzyme_driver.tensor.kernels import kernel
+from enzyme_driver.tensor.launches import Launch
+from enzyme_driver.tensor.operators import Operator
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Application:
+    """An operator that was applied to arrays."""
+
+    operator: Operator
+    device: Device
+    inputs: tuple[Array, ...]
+    out: Array
+    extents: tuple[int, ...]
+    launch: Launch
+
+    def backward(self, cotangent: Array, shadows: Sequence[Array | None]) -> None:
+        """Add to the shadow of each input, None for one without; `cotangent` is that of the result, and is consumed."""
+        wanted = {
+            name: shadow for name, shadow in zip(self.operator.inputs, shadows, strict=True) if shadow is not None
+        }
+        constant = tuple(name for name in self.operator.inputs if name not in wanted)
+        compiled = kernel(self.device.target, self.operator.file, self.launch.kernel, str(self.out.dtype), constant)
+        with self.device.running():
+            compiled.gradient[self.launch.grid, self.launch.block](
+                *self.inputs, self.out, *self.extents, shadows={**wanted, "out": cotangent}
+            )
+
+
+def apply(operator: Operator, device: Device, inputs: tuple[Array, ...], launch: Launch | None = None) -> Application:
+    """Run the kernel into a new array, with the fastest launch or the one that is given."""
+    shapes = [(int(array.shape[0]), int(array.shape[1])) for array in inputs]
+    result, extents = operator.result(*shapes), operator.extents(*shapes)
+    out = device.arrays.empty(result, inputs[0].dtype)
+    dtype = str(out.dtype)
+
+    def run(tried: Launch) -> None:
+        compiled = kernel(device.target, operator.file, tried.kernel, dtype)
+        with device.running():
+            compiled[tried.grid, tried.block](*inputs, out, *extents)
+
+    if launch is None:
+        choices = tuple(operator.choices(device.target == "cuda", extents))
+        launch = table().best(f"{operator.file} {choices[0].kernel} {dtype}", device, extents, choices, run)
+    run(launch)
+    return Application(operator, device, inputs, out, extents, launch)

@@ -1,0 +1,78 @@
+"""Which launch of an operator is the fastest: measured once for each kernel, machine and size, and remembered."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from math import prod
+from pathlib import Path
+from statistics import median
+
+from filelock import FileLock
+
+from enzyme_driver.settings import Settings
+from enzyme_driver.tensor.devices import Device
+from enzyme_driver.tensor.launches import Launch
+
+RUNS = 3
+SMALL_WORK = 4096
+"""Elements below which nothing is measured: a call costs more than its work."""
+
+Run = Callable[[Launch], None]
+
+
+class BlockTable:
+    """The table of a user, a file of JSON: {operator: index of the launch among its choices}."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, int] = self._read()
+
+    def best(self, what: str, device: Device, extents: tuple[int, ...], choices: Sequence[Launch], run: Run) -> Launch:
+        """The launch for data of that size. `run` runs one, so that it can be timed."""
+        if len(choices) == 1 or prod(extents) < SMALL_WORK:
+            return choices[len(choices) // 2 if len(choices) > 2 else 0]  # noqa: PLR2004  (two: small and large)
+        key = f"{device.model} {what} {'x'.join(str(extent.bit_length()) for extent in extents)}"
+        if self._known.get(key, len(choices)) >= len(choices):
+            self._remember(key, _fastest(device, choices, run))
+        return choices[self._known[key]]
+
+    def _read(self) -> dict[str, int]:
+        try:
+            data = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return {key: value for key, value in data.items() if isinstance(value, int) and value >= 0}
+
+    def _remember(self, key: str, index: int) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(self._path.with_suffix(".lock")):
+            self._known = {**self._read(), **self._known, key: index}
+            fresh = self._path.with_suffix(".new")
+            fresh.write_text(json.dumps(self._known, indent=1, sort_keys=True), encoding="utf-8")
+            fresh.replace(self._path)
+
+
+def _fastest(device: Device, choices: Sequence[Launch], run: Run) -> int:
+    def seconds(launch: Launch) -> float:
+        times = []
+        for _ in range(RUNS + 1):
+            device.synchronize()
+            started = time.perf_counter()
+            run(launch)
+            device.synchronize()
+            times.append(time.perf_counter() - started)
+        return median(times[1:])
+
+    times = [seconds(launch) for launch in choices]
+    return times.index(min(times))
+
+
+_tables: dict[Path, BlockTable] = {}
+
+
+def table() -> BlockTable:
+    """The user's table, in adgen's cache folder."""
+    path = Settings.from_environment().cache_dir / "operators.json"
+    return _tables.setdefault(path, BlockTable(path))

@@ -1,0 +1,105 @@
+"""How an operator's kernel may be launched on data of a shape; one of the choices is taken by measuring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+BLOCKS = (32, 64, 128, 256, 512, 1024)
+"""Threads of a block that are tried."""
+
+WARP = 32
+ROWS_A_THREAD = 16
+LINE = 16  # floats in a line of the host's cache
+HOST_ROWS = 256
+TILE, STRIPS = 32, 8  # of transpose.cu
+SMALL, LARGE = 16, 64  # elements along an edge that a block of matmul.cu makes
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel of the operator's file, with its grid and block."""
+
+    kernel: str
+    grid: tuple[int, int]
+    block: tuple[int, int]
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1]
+
+
+Choices = Callable[[bool, tuple[int, ...]], Iterator[Launch]]
+"""Of (whether on a GPU, the extents that the kernel takes)."""
+
+
+def _ceil(count: int, size: int) -> int:
+    return -(-count // size)
+
+
+def elementwise(kernel: str) -> Choices:
+    """One thread an element."""
+
+    def choices(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
+        del on_gpu
+        (count,) = extents
+        return (Launch(kernel, (_ceil(count, block), 1), (block, 1)) for block in BLOCKS)
+
+    return choices
+
+
+def repeat_row(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
+    """Threads side by side write neighbouring columns, each some rows of one."""
+    rows, columns = extents
+    if not on_gpu:
+        yield Launch("repeat_row", (_ceil(columns, LINE), _ceil(rows, HOST_ROWS)), (LINE, 1))
+        return
+    for block in BLOCKS:
+        high = block // WARP
+        yield Launch("repeat_row", (_ceil(columns, WARP), _ceil(rows, high * ROWS_A_THREAD)), (WARP, high))
+
+
+def repeat_column(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
+    rows, columns = extents
+    if not on_gpu:
+        yield Launch("repeat_column", (1, _ceil(rows, LINE)), (1, LINE))
+        return
+    for block in BLOCKS:
+        high = block // WARP
+        yield Launch("repeat_column", (_ceil(columns, WARP * ROWS_A_THREAD), _ceil(rows, high)), (WARP, high))
+
+
+def down_rows(kernel: str) -> Choices:
+    """A block takes some columns, and its threads share the rows."""
+
+    def choices(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
+        columns = extents[1]
+        if not on_gpu:
+            return iter([Launch(kernel, (_ceil(columns, LINE), 1), (LINE, 1))])
+        return (Launch(kernel, (_ceil(columns, WARP), 1), (WARP, block // WARP)) for block in BLOCKS)
+
+    return choices
+
+
+def along_columns(kernel: str) -> Choices:
+    """A block takes one row."""
+
+    def choices(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
+        rows = extents[0]
+        return (Launch(kernel, (rows, 1), (block, 1)) for block in (BLOCKS if on_gpu else (1,)))
+
+    return choices
+
+
+def transpose(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
+    del on_gpu
+    rows, columns = extents
+    yield Launch("transpose", (_ceil(columns, TILE), _ceil(rows, TILE)), (TILE, STRIPS))
+
+
+def matmul(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
+    """Large blocks reuse more, small ones are more of them."""
+    del on_gpu
+    rows, columns, _ = extents
+    for kernel, edge in (("small", SMALL), ("large", LARGE)):
+        yield Launch(kernel, (_ceil(columns, edge), _ceil(rows, edge)), (SMALL, SMALL))
