@@ -22,13 +22,13 @@ def backward(root: Tensor, cotangent: Array) -> None:
             tensor.grad = shadow
             continue
         application, inputs = tensor.origin
-        targets = [_shadow(item, shadows) if item.requires_grad else None for item in inputs]
-        twice = len(targets) > 1 and targets[0] is not None and targets[0] is targets[1]
+        targets: list[Array] = [_shadow(item, shadows) if item.requires_grad else None for item in inputs]
+        twice = targets[0] is not None and targets[0] is targets[-1] and len(targets) > 1
         if twice:  # two shadows of one kernel must not overlap
-            targets[1] = tensor.device.arrays.zeros_like(targets[0])
+            targets[-1] = tensor.device.arrays.zeros_like(targets[0])
         application.backward(shadow, targets)
         if twice:
-            targets[0] += targets[1]
+            targets[0] += targets[-1]
 
 
 def sorted_topologically(root: Tensor) -> list[Tensor]:

@@ -1,0 +1,167 @@
+"""Tensors on the host: every operator against NumPy and against finite differences, on shapes and numbers drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import enzyme_driver as adgen
+from enzyme_driver import tensor as ad
+from enzyme_driver.runtime.teams import wanted_threads
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+DEVICES = ("cpu", "openmp")
+STEP = 1e-6
+OPERATORS: dict[str, tuple[Callable[..., ad.Tensor], Callable[..., Array], str]] = {
+    "add": (ad.add, np.add, "two"),
+    "subtract": (ad.subtract, np.subtract, "two"),
+    "multiply": (ad.multiply, np.multiply, "two"),
+    "divide": (ad.divide, np.divide, "two"),
+    "power": (ad.power, np.power, "two"),
+    "copy": (ad.copy, np.copy, "one"),
+    "negate": (ad.negate, np.negative, "one"),
+    "exp": (ad.exp, np.exp, "one"),
+    "log": (ad.log, np.log, "one"),
+    "relu": (lambda a: ad.relu(a - 1.0), lambda a: np.maximum(a - 1, 0), "one"),
+    "transpose": (ad.transpose, np.transpose, "one"),
+    "sum rows": (lambda a: ad.sum(a, 0), lambda a: a.sum(0, keepdims=True), "one"),
+    "sum columns": (lambda a: ad.sum(a, 1), lambda a: a.sum(1, keepdims=True), "one"),
+    "max rows": (lambda a: ad.max(a, 0), lambda a: a.max(0, keepdims=True), "one"),
+    "max columns": (lambda a: ad.max(a, 1), lambda a: a.max(1, keepdims=True), "one"),
+    "broadcast row": (lambda a: ad.broadcast(ad.sum(a, 0), 5, 0), lambda a: np.tile(a.sum(0), (5, 1)), "one"),
+    "broadcast column": (lambda a: ad.broadcast(ad.sum(a, 1), 70, 1), lambda a: np.tile(a.sum(1), (70, 1)).T, "one"),
+    "matmul": (ad.matmul, np.matmul, "product"),
+}
+"""By name: on tensors, on arrays, and what it takes."""
+
+extents = st.integers(1, 70)
+
+
+def drawn(form: str, rows: int, columns: int, depth: int, rng: np.random.Generator) -> list[Array]:
+    """Positive numbers, all of them far enough apart for finite differences of a maximum."""
+    shapes = {"one": [(rows, columns)], "two": [(rows, columns)] * 2, "product": [(rows, depth), (depth, columns)]}[
+        form
+    ]
+    return [rng.permutation(np.linspace(0.5, 1.999, r * c)).reshape(r, c) for r, c in shapes]
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", OPERATORS)
+@settings(max_examples=6, deadline=None)
+@given(rows=extents, columns=extents, depth=extents, seed=st.integers(0, 2**31))
+def test_operator(device: str, name: str, rows: int, columns: int, depth: int, seed: int) -> None:
+    on_tensors, on_arrays, form = OPERATORS[name]
+    rng, on = np.random.default_rng(seed), ad.Device(device)  # type: ignore[arg-type]
+    values = drawn(form, rows, columns, depth, rng)
+    inputs = [ad.tensor(value, on, requires_grad=True) for value in values]
+    result = on_tensors(*inputs)
+    np.testing.assert_allclose(result.numpy(), on_arrays(*values), rtol=1e-12, atol=1e-12)
+    weights = rng.standard_normal(result.shape)
+    result.backward(weights)
+    for at, tensor in enumerate(inputs):
+        direction = rng.standard_normal(tensor.shape)
+        ahead, behind = ([*values[:at], values[at] + s * STEP * direction, *values[at + 1 :]] for s in (1, -1))
+        expected = (weights * (on_arrays(*ahead) - on_arrays(*behind))).sum() / (2 * STEP)
+        scale = np.linalg.norm(weights) * np.linalg.norm(direction) * depth
+        assert abs((tensor.grad * direction).sum() - expected) <= 1e-7 * scale
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_single_precision() -> None:
+    values = np.random.default_rng().uniform(0.5, 2, (9, 13)).astype(np.float32)
+    a = ad.tensor(values, ad.Device("openmp"), requires_grad=True)
+    ad.sum(ad.log(a) * a).backward()
+    assert a.grad.dtype == np.float32
+    np.testing.assert_allclose(a.grad, np.log(values) + 1, rtol=1e-5)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_operands_are_repeated_to_a_common_shape_and_gradients_added_up() -> None:
+    rng, on = np.random.default_rng(), ad.Device("openmp")
+    matrix, row, column = (rng.uniform(0.5, 2, shape) for shape in ((4, 3), (1, 3), (4, 1)))
+    a, b, c = (ad.tensor(value, on, requires_grad=True) for value in (matrix, row, column))
+    result = 2.0 / (a * b - c) + (a * a) ** 0.5
+    np.testing.assert_allclose(result.numpy(), 2 / (matrix * row - column) + matrix, rtol=1e-12)
+    ad.sum(result).backward()
+    inner = -2 / (matrix * row - column) ** 2
+    np.testing.assert_allclose(a.grad, inner * row + 1, rtol=1e-10)
+    np.testing.assert_allclose(b.grad, (inner * matrix).sum(0, keepdims=True), rtol=1e-10)
+    np.testing.assert_allclose(c.grad, -inner.sum(1, keepdims=True), rtol=1e-10)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_network_of_two_layers() -> None:
+    rng, on = np.random.default_rng(), ad.Device("openmp")
+    x, first, second = rng.standard_normal((20, 6)), rng.standard_normal((6, 9)), rng.standard_normal((9, 4))
+    chosen = np.eye(4)[rng.integers(0, 4, 20)]
+
+    def loss(one: Array, two: Array) -> tuple[ad.Tensor, ad.Tensor, ad.Tensor]:
+        a, b = (ad.tensor(value, on, requires_grad=True) for value in (one, two))
+        logarithms = ad.log_softmax(ad.relu(ad.tensor(x, on) @ a) @ b)
+        return ad.negative_log_likelihood(logarithms, ad.tensor(chosen, on)), a, b
+
+    found, a, b = loss(first, second)
+    logits = np.maximum(x @ first, 0) @ second
+    expected = np.log(np.exp(logits).sum(1)) - (logits * chosen).sum(1)
+    assert found.item() == pytest.approx(expected.mean())
+    found.backward()
+    along = rng.standard_normal(first.shape), rng.standard_normal(second.shape)
+    ahead, behind = (loss(first + s * STEP * along[0], second + s * STEP * along[1])[0].item() for s in (1, -1))
+    assert (a.grad * along[0]).sum() + (b.grad * along[1]).sum() == pytest.approx(
+        (ahead - behind) / (2 * STEP), rel=1e-5
+    )
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_nothing_is_remembered_without_gradients() -> None:
+    on = ad.Device("openmp")
+    a = ad.tensor([1.0, 2.0], on, requires_grad=True)
+    with ad.no_grad():
+        assert not (a * a).requires_grad
+    assert not ad.exp(ad.tensor([1.0], on)).requires_grad
+    result = a * a
+    result.backward([[1.0, 1.0]])
+    (a * 3.0).backward([[1.0, 1.0]])
+    np.testing.assert_allclose(a.grad, [[5, 7]])
+
+
+ON = ad.Device("openmp")
+WRONG: tuple[tuple[str, Callable[[ad.Tensor], object]], ...] = (
+    ("do not fit together", lambda a: a + ad.tensor(np.ones((3, 3)), ON)),
+    ("have no product", lambda a: a @ a),
+    ("no axis", lambda a: ad.sum(a, 2)),
+    ("more than one element along axis", lambda a: ad.broadcast(a, 3, 0)),
+    ("no number of copies", lambda a: ad.broadcast(ad.sum(a), 0, 0)),
+    ("holds float64, the other float32", lambda a: a + ad.tensor(np.ones((2, 3), np.float32), ON)),
+    ("on openmp, the other on cpu", lambda a: a + ad.tensor(np.ones((2, 3)), ad.Device("cpu"))),
+    ("needs a cotangent", lambda a: ad.exp(a).backward()),
+    ("the cotangent has the shape", lambda a: ad.exp(a).backward(np.ones((1, 2)))),
+    ("is not one number", lambda a: a.item()),
+    ("neither operand is a tensor", lambda _: ad.add(1.0, 2.0)),
+    ("two axes", lambda _: ad.tensor(np.ones((2, 2, 2)), ON)),
+    ("int64 do not exist", lambda _: ad.tensor([1, 2], ON, dtype="int64")),
+    ("not a type of numbers", lambda _: ad.tensor(["a"], ON)),
+)
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize(("message", "call"), WRONG, ids=[message for message, _ in WRONG])
+def test_what_does_not_fit_is_an_error(message: str, call: Callable[[ad.Tensor], object]) -> None:
+    with pytest.raises(adgen.ArgumentError, match=message) as caught:
+        call(ad.tensor(np.ones((2, 3)), ON, requires_grad=True))
+    assert caught.value.hint
+
+
+def test_devices_have_names() -> None:
+    with pytest.raises(adgen.UsageError, match="is no device"):
+        ad.Device("tpu")  # type: ignore[arg-type]
+    with ad.Device("cpu").running():
+        assert wanted_threads() == 1
+    assert wanted_threads() is None
