@@ -132,8 +132,8 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
 
     `target` is `"openmp"` (runs on the host, on NumPy arrays) or `"cuda"` (runs on an NVIDIA GPU; `arch` names one or
     several architectures). `activity` changes which parameters have a derivative, by name: `"const"`, `"active"`,
-    `"duplicated"` or `"owned"`. `flags` go to clang. `fast_math` allows what `-ffast-math` allows. `cache=False`
-    compiles into a folder that is deleted when the process ends.
+    `"duplicated"`, `"owned"` or `"discarded"`. `flags` go to clang. `fast_math` allows what `-ffast-math` allows.
+    `cache=False` compiles into a folder that is deleted when the process ends.
 
     Raises UsageError, SourceError (the file does not compile), NameNotFoundError, RefusedError (it cannot be
     differentiated), ToolchainError, CompilerCrashError, CacheError.

@@ -43,7 +43,7 @@ _BUILD: tuple[Decorator, ...] = (
     click.option("--arch", "archs", multiple=True, metavar="SM",
                  help=f"GPU architecture, such as sm_80; repeatable. Default: {DEFAULT_ARCH}."),
     click.option("--activity", "activity", multiple=True, metavar="PARAM=ACTIVITY",
-                 help="const, active, duplicated or owned, for the parameter of that name; repeatable."),
+                 help="const, active, duplicated, owned or discarded, for the parameter of that name; repeatable."),
     click.option("--fast-math", is_flag=True, help="Allow what clang's -ffast-math allows."),
     click.option("--disable", multiple=True, metavar="NAME", callback=_optimisations, is_eager=True,
                  help="Leave an optimisation of gradients out; repeatable. `--disable help` lists them."),

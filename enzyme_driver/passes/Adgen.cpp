@@ -26,14 +26,16 @@ Expected<std::vector<EntryPlan>> parsePlan(StringRef Text) {
   Text.split(Entries, ';', -1, /*KeepEmpty=*/false);
   for (StringRef Entry : Entries) {
     auto [Symbol, Words] = Entry.split('=');
-    EntryPlan Plan{Symbol.str(), {}, {}};
+    EntryPlan Plan{Symbol.str(), {}, {}, {}};
     SmallVector<StringRef> Parts;
     Words.split(Parts, ':', -1, /*KeepEmpty=*/false);
     for (StringRef Part : Parts) {
-      if (!is_contained({"duplicated", "owned", "active", "const"}, Part))
+      if (!is_contained({"duplicated", "owned", "discarded", "active", "const"}, Part))
         return createStringError("adgen: unknown activity '" + Part.str() + "'");
       Plan.Owned.push_back(Part == "owned");
-      Plan.Activities.push_back(parseActivity(Part == "owned" ? "duplicated" : Part));
+      Plan.Discarded.push_back(Part == "discarded");
+      bool Duplicated = Plan.Owned.back() || Plan.Discarded.back();
+      Plan.Activities.push_back(Duplicated ? Activity::Duplicated : parseActivity(Part));
     }
     Plans.push_back(std::move(Plan));
   }

@@ -52,6 +52,8 @@ inline constexpr llvm::StringLiteral ResultAttribute = "adgen-result";
 inline constexpr llvm::StringLiteral ShadowAttribute = "adgen-shadow";
 // Argument attribute: the user says that each of its elements belongs to one thread.
 inline constexpr llvm::StringLiteral OwnedAttribute = "adgen-owned";
+// Argument attribute: the shadow of an array that the user does not need after the gradient, nor the shadow itself.
+inline constexpr llvm::StringLiteral DiscardedAttribute = "adgen-discarded";
 // Argument attribute: the shadow of a shared array. It overlaps nothing but other such shadows.
 inline constexpr llvm::StringLiteral SharedShadowAttribute = "adgen-shared-shadow";
 // Argument attribute: the size in bytes of the struct that the pointer stands for.
@@ -66,6 +68,7 @@ struct EntryPlan {
   std::string Symbol;
   std::vector<Activity> Activities; // one that the user owns is duplicated
   std::vector<bool> Owned;          // whether the user says that only one thread accumulates into each element
+  std::vector<bool> Discarded;      // whether the user needs the gradient neither to write it nor to zero its shadow
 };
 
 llvm::Expected<std::vector<EntryPlan>> parsePlan(llvm::StringRef Text);

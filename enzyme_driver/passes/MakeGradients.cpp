@@ -18,7 +18,7 @@ struct Layout {
   unsigned Shared;  // shared arrays
   bool ReturnsValue; // through the body's last argument
   bool WaitsForOthers; // a kernel in which threads may see what others have written
-  const std::vector<bool> &Owned;
+  const EntryPlan &Plan;
 
   // Only kernels have the attribute, also without shared arrays.
   bool isKernel() const { return Body.hasFnAttribute(SharedAttribute); }
@@ -164,8 +164,10 @@ void addParameters(AutodiffCall &Call, const Layout &L, Function &Gradient) {
     uint64_t Bytes = structBytes(L.Body, Index);
     if (!Bytes || A == Activity::Active) // else a struct of pointers, of which each thread has a copy
       Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), ShadowAttribute));
-    if (L.Owned[Index])
+    if (L.Plan.Owned[Index])
       Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), OwnedAttribute));
+    if (L.Plan.Discarded[Index])
+      Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), DiscardedAttribute));
     SmallVector<FloatMember> Members = floatMembers(L.Body, Index);
     if (Bytes && A == Activity::Active)
       Call.activeStruct(Primal, Adjoint, Bytes, Members);
@@ -191,7 +193,7 @@ void makeGradient(Function &Body, const EntryPlan &Plan) {
   Module &M = *Body.getParent();
   Type *Result = resultType(M, Body);
   bool Waits = Body.hasFnAttribute(SharedAttribute) && any_of(instructions(Body), ordersThreads);
-  Layout L{Body, Activities, unsigned(sharedNames(Body).size()), !Result->isVoidTy(), Waits, Plan.Owned};
+  Layout L{Body, Activities, unsigned(sharedNames(Body).size()), !Result->isVoidTy(), Waits, Plan};
   if (L.parameters() != Activities.size())
     report_fatal_error("adgen-gradients: wrong number of activities for " + Body.getName());
   Function *Gradient = createGradient(L, Result);

@@ -44,6 +44,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<ShadowVariables>(Name, "adgen-shadow-variables", MPM) ||
          addWithOption<MakeBodies>(Name, "adgen-bodies", MPM) ||
          addWithOption<MakeGradients>(Name, "adgen-gradients", MPM) ||
+         add<DiscardOutputs>(Name, "adgen-discard-outputs", MPM) ||
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||

@@ -1,10 +1,13 @@
 // Moves the zeroing of a consumed cotangent behind the loads and accumulations that follow it in its block. Enzyme writes it
-// right after the cotangent was read, between loads; on a GPU that order alone was seen to cost a factor of five.
+// right after the cotangent was read, between loads; on a GPU that order alone was seen to cost a factor of five. A shadow that
+// the user discards is not zeroed where nothing reads it afterwards.
 // Shadows overlap neither each other nor a primal array: the runtime refuses those that do.
 #include "Passes.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
 
@@ -54,13 +57,40 @@ void sinkIn(BasicBlock &Block) {
   }
 }
 
+bool mayRead(const Instruction &I, const Argument &Shadow) {
+  if (!I.mayReadFromMemory())
+    return false;
+  const Value *Pointer = accessedPointer(I);
+  const Value *Object = Pointer ? getUnderlyingObject(Pointer) : nullptr;
+  return !Object || Object == &Shadow || !(isa<Argument>(Object) || isIdentifiedObject(Object));
+}
+
+bool isReadAfter(const StoreInst &Zeroing, const Argument &Shadow) {
+  const Function &F = *Zeroing.getFunction();
+  return any_of(instructions(F), [&](const Instruction &I) {
+    return mayRead(I, Shadow) && isPotentiallyReachable(&Zeroing, &I);
+  });
+}
+
+void dropDiscarded(Function &F) {
+  SmallVector<StoreInst *> Dead;
+  for (Instruction &I : instructions(F))
+    if (auto *Store = dyn_cast<StoreInst>(&I))
+      if (const Argument *Shadow = zeroedShadow(*Store); Shadow && Shadow->hasAttribute(DiscardedAttribute) && !isReadAfter(*Store, *Shadow))
+        Dead.push_back(Store);
+  for (StoreInst *Store : Dead)
+    Store->eraseFromParent();
+}
+
 } // namespace
 
 PreservedAnalyses ZeroLast::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
-    if (F.hasFnAttribute(ActivityAttribute))
+    if (F.hasFnAttribute(ActivityAttribute)) {
+      dropDiscarded(F);
       for (BasicBlock &Block : F)
         sinkIn(Block);
+    }
   return PreservedAnalyses::none();
 }
 

@@ -125,9 +125,9 @@ def _check_parameters(chosen: Sequence[Signature], activity: Mapping[str, Activi
 def _decided_variables(variables: tuple[Variable, ...], activity: Mapping[str, Activity]) -> tuple[Variable, ...]:
     decided = tuple(replace(v, activity=activity.get(v.name, "const")) for v in variables)
     for variable in decided:
-        if variable.activity == "owned":
+        if variable.activity in {"owned", "discarded"}:
             raise UsageError(
-                f"the variable {variable.name!r} cannot be owned: all threads of a launch share it",
+                f"the variable {variable.name!r} cannot be {variable.activity}: all threads of a launch share it",
                 hint=f"say {variable.name}=active",
             )
         if variable.has_shadow and not (variable.dtype.has_floats or variable.dtype.has_pointers):
@@ -154,10 +154,11 @@ def _activity(entry: Signature, parameter: Parameter, asked: Activity | None) ->
         return "const"
     if parameter.form == "pointer":
         return _pointer_activity(entry, parameter, asked)
-    if asked == "owned":
+    if asked in {"owned", "discarded"}:
         raise UsageError(
-            f"parameter {parameter.name!r} of {entry.name} cannot be owned: it is no array",
-            hint="owned says of an array that only one thread accumulates into each element of its shadow",
+            f"parameter {parameter.name!r} of {entry.name} cannot be {asked}: it is no array",
+            hint="owned says of an array that one thread alone accumulates into each element of its shadow, discarded "
+            "that nobody needs it after a gradient",
             location=Location(entry.file, entry.line),
         )
     if parameter.form == "struct" and parameter.dtype.has_pointers:
@@ -184,7 +185,8 @@ def _pointer_activity(entry: Signature, parameter: Parameter, asked: Activity | 
             location=Location(entry.file, entry.line),
         )
     if dtype.has_floats:
-        return "owned" if asked == "owned" and entry.kind == "kernel" else "duplicated"
+        kept = asked == "discarded" or (asked == "owned" and entry.kind == "kernel")
+        return asked if asked and kept else "duplicated"
     if asked is not None:
         raise _no_floats(entry, parameter)
     return "const"

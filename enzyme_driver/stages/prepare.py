@@ -119,7 +119,7 @@ def _device_passes(plan: Plan, gradients: Plan, workspace: Workspace) -> str:
             "adgen-refuse",
             f"adgen-gradients<{gradients.option}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-usage",
+            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage",
         )
     )
 
@@ -133,7 +133,7 @@ def _host_passes(plan: Plan, gradients: Plan, _: Workspace) -> str:
             f"adgen-gradients<{gradients.option}>",
             f"internalize<{_kept(plan, gradients)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"globaldce,{_EXITS},adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-usage",
+            f"globaldce,{_EXITS},adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage",
         )
     )
 

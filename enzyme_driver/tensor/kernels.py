@@ -31,8 +31,7 @@ def kernel(target: Target, file: str, name: str, dtype: str, constant: tuple[str
     instance = f"{name}<{C_TYPES[dtype]}>"
     if _built:
         return _loaded(_built[0] / _folder_name(file, name, dtype, constant), instance, target)
-    activity = dict.fromkeys(constant, "const")
-    return adgen.compile(resources.operators() / file, kernel=instance, target=target, activity=activity)
+    return adgen.compile(resources.operators() / file, kernel=instance, target=target, activity=_activity(constant))
 
 
 def build(folder: str | Path, wanted: Iterable[tuple[str, str, str, tuple[str, ...]]], *, arch: str = "sm_90") -> int:
@@ -44,12 +43,17 @@ def build(folder: str | Path, wanted: Iterable[tuple[str, str, str, tuple[str, .
             names=[f"{name}<{C_TYPES[dtype]}>"],
             targets=["openmp", "cuda"],
             archs=[arch],
-            activity=dict.fromkeys(constant, "const"),
+            activity=_activity(constant),
         )
         made = cache.build(asked, settings=Settings.from_environment())
         shutil.copytree(made, Path(folder) / _folder_name(file, name, dtype, constant), dirs_exist_ok=True)
         count += 1
     return count
+
+
+def _activity(constant: tuple[str, ...]) -> dict[str, str]:
+    """A gradient comes after its primal, whose result is there, and its cotangent is no longer needed behind it."""
+    return {**dict.fromkeys(constant, "const"), "out": "discarded"}
 
 
 def _folder_name(file: str, name: str, dtype: str, constant: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Tensors on the host: every operator against NumPy and against finite differences, on shapes and numbers drawn at random."""
+"""Tensors on the host: every operator against NumPy and finite differences, on shapes and numbers drawn at random."""
 
 from __future__ import annotations
 

@@ -88,3 +88,28 @@ define void @no_gradient(ptr %x, ptr "adgen-shadow" %d_y) {
   %v = load float, ptr %x
   ret void
 }
+
+; A discarded shadow is not zeroed, unless it is read behind that: here in the next iteration.
+; CHECK-LABEL: define void @discarded(
+; CHECK-NEXT:    %v = load float, ptr %d_y
+; CHECK-NEXT:    atomicrmw fadd ptr %d_x, float %v
+; CHECK-NEXT:    ret void
+define void @discarded(ptr "adgen-shadow" %d_x, ptr "adgen-shadow" "adgen-discarded" %d_y) "adgen-activity"="duplicated:duplicated" {
+  %v = load float, ptr %d_y
+  store float 0.0, ptr %d_y
+  %old = atomicrmw fadd ptr %d_x, float %v monotonic
+  ret void
+}
+
+; CHECK-LABEL: define void @discarded_in_a_loop(
+; CHECK:         store float 0.0{{.*}}, ptr %d_y
+define void @discarded_in_a_loop(ptr "adgen-shadow" %d_x, ptr "adgen-shadow" "adgen-discarded" %d_y, i1 %again) "adgen-activity"="duplicated:duplicated" {
+  br label %loop
+loop:
+  %v = load float, ptr %d_y
+  store float 0.0, ptr %d_y
+  %old = atomicrmw fadd ptr %d_x, float %v monotonic
+  br i1 %again, label %loop, label %done
+done:
+  ret void
+}

@@ -133,6 +133,7 @@ def test_a_file_without_entries() -> None:
         (parameter("p", ARRAYS, "struct"), "const", "const"),
         (parameter("p"), "duplicated", "duplicated"),
         (parameter("p"), "owned", "owned"),
+        (parameter("p"), "discarded", "discarded"),
         (parameter("p"), "active", "duplicated"),
         (parameter("p", FLOAT, "scalar"), "active", "active"),
         (parameter("p", DOUBLE, "scalar"), "duplicated", "active"),
@@ -145,9 +146,10 @@ def test_activities(given_parameter: Parameter, asked: Activity | None, decided:
     assert activities(given_parameter, **({"p": asked} if asked else {})) == (decided,)
 
 
-def test_only_arrays_are_owned() -> None:
-    with pytest.raises(UsageError, match="'p' of k cannot be owned: it is no array"):
-        activities(parameter("p", FLOAT, "scalar"), p="owned")
+@pytest.mark.parametrize("asked", ["owned", "discarded"])
+def test_only_arrays_are_owned_or_discarded(asked: Activity) -> None:
+    with pytest.raises(UsageError, match=f"'p' of k cannot be {asked}: it is no array"):
+        activities(parameter("p", FLOAT, "scalar"), p=asked)
 
 
 @pytest.mark.parametrize("asked", ["active", "duplicated"])

@@ -42,14 +42,14 @@ DEVICE = (
     "adgen-replace-cooperation<a=duplicated:const;b=duplicated>,adgen-refuse,"
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
     "function(loop-simplify),adgen-count-halvings,function(adce),function(lower-switch),adgen-unify-exits,"
-    "adgen-type-copies,adgen-reload-shared,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-usage"
+    "adgen-type-copies,adgen-reload-shared,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage"
 )
 HOST = (
     "adgen-split-math,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,"
     "adgen-gradients<b=duplicated>,"
     "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
     "strip-nonlinetable-debuginfo,default<O2>,globaldce,function(lower-switch),adgen-unify-exits,"
-    "adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-usage"
+    "adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage"
 )
 
 PLAN = Plan((kernel("a", parameter("x", activity="duplicated"), parameter("n", INT, "scalar")), kernel("b")))
