@@ -39,6 +39,7 @@ ADGEN_PASS(DiscardOutputs);                  // what nobody needs is not compute
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
 ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly
+ADGEN_PASS(NestJoins);                       // ways meet two by two
 ADGEN_PASS(CountHalvings);                   // loops that halve or double count their iterations
 ADGEN_PASS(ReloadShared);                    // shared memory is read again instead of kept
 ADGEN_PASS(ExpandConstants);                 // constant expressions become instructions

@@ -48,6 +48,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||
+         add<NestJoins>(Name, "adgen-nest-joins", MPM) ||
          add<HintTypes>(Name, "adgen-hint-types", MPM) ||
          add<CountHalvings>(Name, "adgen-count-halvings", MPM) ||
          add<ReloadShared>(Name, "adgen-reload-shared", MPM) ||

@@ -16,7 +16,7 @@ from enzyme_driver.stages.workspace import Workspace
 REFUSAL = "adgen-refusal: "
 
 _OPTIMISE = "default<O2>"
-_EXITS = "function(lower-switch),adgen-unify-exits"
+_EXITS = "function(lower-switch),adgen-unify-exits,adgen-nest-joins"
 _PLAIN_LOOPS = (
     "-vectorize-loops=false",
     "-vectorize-slp=false",

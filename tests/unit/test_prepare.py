@@ -42,6 +42,7 @@ DEVICE = (
     "adgen-replace-cooperation<a=duplicated:const;b=duplicated>,adgen-refuse,"
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
     "function(loop-simplify),adgen-count-halvings,function(adce),function(lower-switch),adgen-unify-exits,"
+    "adgen-nest-joins,"
     "adgen-type-copies,adgen-reload-shared,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage"
 )
 HOST = (
@@ -49,6 +50,7 @@ HOST = (
     "adgen-gradients<b=duplicated>,"
     "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
     "strip-nonlinetable-debuginfo,default<O2>,globaldce,function(lower-switch),adgen-unify-exits,"
+    "adgen-nest-joins,"
     "adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage"
 )
 
