@@ -44,6 +44,9 @@ ADGEN_PASS(CountHalvings);                   // loops that halve or double count
 ADGEN_PASS(ReloadShared);                    // shared memory is read again instead of kept
 ADGEN_PASS(ExpandConstants);                 // constant expressions become instructions
 ADGEN_PASS(PrintUsage);                      // prints what each body reads and writes as JSON
+ADGEN_PASS(CaptureValues);                   // regions get pointers instead of variables that hold them
+ADGEN_PASS(VerifyConstants);                 // no derivative is added to what is const
+ADGEN_PASS_WITH_OPTION(MarkUnchanged);       // what is only read is read again instead of kept
 ADGEN_PASS(HintTypes);                       // tells Enzyme what parallel regions find behind pointers
 ADGEN_PASS(DeclareCopyAdjoints);             // the adjoints of copies are ours, not Enzyme's
 ADGEN_PASS(ExpandCopyAdjoints);              // and become loops, atomic where threads may meet

@@ -54,6 +54,9 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<ReloadShared>(Name, "adgen-reload-shared", MPM) ||
          add<DeclareCopyAdjoints>(Name, "adgen-copy-adjoints", MPM) ||
          add<ExpandCopyAdjoints>(Name, "adgen-expand-copy-adjoints", MPM) ||
+         add<CaptureValues>(Name, "adgen-capture-values", MPM) ||
+         add<VerifyConstants>(Name, "adgen-verify-constants", MPM) ||
+         addWithOption<MarkUnchanged>(Name, "adgen-mark-unchanged", MPM) ||
          add<KeepOnce>(Name, "adgen-keep-once", MPM) ||
          add<ExchangeCotangents>(Name, "adgen-exchange-cotangents", MPM) ||
          add<ForgetGuards>(Name, "adgen-forget-guards", MPM) ||

@@ -229,9 +229,28 @@ bool splitAll(Module &M) {
   return Changed;
 }
 
+// Functions of the C library that report errors in errno and do nothing else beside their result; for float with f at the end.
+constexpr StringLiteral WithErrno[] = {"acos", "acosh", "asin", "atan2", "atanh", "cos",   "cosh",  "erfc",      "exp",  "exp2", "expm1",
+                                       "fmod", "hypot", "log",  "log10", "log1p", "log2",  "pow",   "remainder", "sin",  "sinh", "sqrt",
+                                       "tan"};
+
+// Where nobody reads errno, such calls can change places, leave loops, and be made once for several.
+void forgetErrno(Module &M) {
+  if (M.getFunction("__errno_location"))
+    return;
+  for (Function &F : M)
+    if (F.isDeclaration() && isListed(WithErrno, F.getName())) {
+      F.setDoesNotAccessMemory();
+      F.setDoesNotThrow();
+      F.setWillReturn();
+    }
+}
+
 } // namespace
 
 PreservedAnalyses SplitMath::run(Module &M, ModuleAnalysisManager &) {
+  if (!M.getTargetTriple().isNVPTX())
+    forgetErrno(M);
   while (splitAll(M)) {
   }
   return PreservedAnalyses::none();

@@ -65,7 +65,8 @@ def prepare(primal: PrimalIR, plan: Plan, gradients: Plan, workspace: Workspace,
 def cleaned(workspace: Workspace, *, fast_math: bool) -> str:
     """What comes first after Enzyme, also for C++: its traces go, and its liberties in arithmetic unless asked for."""
     caches = unless_disabled("keep-once", "adgen-keep-once,", workspace)
-    return f"adgen-expand-copy-adjoints,{caches}adgen-forget-guards," + ("" if fast_math else "adgen-exact-flags,")
+    exact = "" if fast_math else "adgen-exact-flags,"
+    return f"adgen-expand-copy-adjoints,adgen-verify-constants,{caches}adgen-forget-guards,{exact}"
 
 
 _ACCUMULATIONS = {
@@ -133,7 +134,8 @@ def _host_passes(plan: Plan, gradients: Plan, _: Workspace) -> str:
             f"adgen-gradients<{gradients.option}>",
             f"internalize<{_kept(plan, gradients)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"globaldce,{_EXITS},adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage",
+            f"globaldce,adgen-capture-values,{_EXITS},adgen-type-copies,adgen-pin-rules,adgen-hint-types",
+            "adgen-copy-adjoints,adgen-discard-outputs,adgen-mark-unchanged<adgen_body_>,adgen-usage",
         )
     )
 

@@ -66,7 +66,8 @@ def _from_device(workspace: Workspace, *, fast_math: bool) -> str:
 def _from_host(workspace: Workspace, *, fast_math: bool) -> str:
     """The derivatives of mathematics are device code."""
     libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
-    return f"{cleaned(workspace, fast_math=fast_math)}adgen-openmp-teams,adgen-link<{rules};{libdevice}>,{_RETARGET}"
+    cleaning = f"{cleaned(workspace, fast_math=fast_math)}adgen-mark-unchanged<adgen_gradient_>,"
+    return f"{cleaning}adgen-openmp-teams,adgen-link<{rules};{libdevice}>,{_RETARGET}"
 
 
 def _link(ir: Path, library: Path, workspace: Workspace) -> Path:

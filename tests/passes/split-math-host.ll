@@ -23,3 +23,12 @@ declare double @lgamma(double)
 declare double @sin(double)
 declare void @sincos(double, ptr, ptr)
 declare { double, double } @llvm.modf.f64(double)
+
+; Nobody reads errno here.
+; CHECK: declare double @pow(double, double) #[[PURE:[0-9]+]]
+; CHECK: attributes #[[PURE]] = { nounwind willreturn memory(none) }
+define double @power(double %x) {
+  %y = call double @pow(double %x, double 3.0)
+  ret double %y
+}
+declare double @pow(double, double)

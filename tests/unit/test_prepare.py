@@ -49,9 +49,9 @@ HOST = (
     "adgen-split-math,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,"
     "adgen-gradients<b=duplicated>,"
     "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
-    "strip-nonlinetable-debuginfo,default<O2>,globaldce,function(lower-switch),adgen-unify-exits,"
-    "adgen-nest-joins,"
-    "adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage"
+    "strip-nonlinetable-debuginfo,default<O2>,globaldce,adgen-capture-values,function(lower-switch),adgen-unify-exits,"
+    "adgen-nest-joins,adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,"
+    "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
 
 PLAN = Plan((kernel("a", parameter("x", activity="duplicated"), parameter("n", INT, "scalar")), kernel("b")))

@@ -1,0 +1,121 @@
+// A parallel region gets the address of every variable that it uses. Where that variable is a pointer that is set once and only read by
+// the regions, the region gets the pointer itself. Enzyme then knows for each region which arrays are const: behind a variable it
+// takes all for active, and would add the derivative of an array that is const to the array itself.
+#include "OpenMP.h"
+#include "Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr unsigned ThreadArguments = 2; // which the OpenMP runtime hands to what it starts
+constexpr unsigned FirstCaptured = ForkCaptured - ThreadArguments; // an argument of what is started is so much later in the fork
+
+// The argument of the region that an argument of what is started becomes; null where it is used for anything else.
+Argument *inRegion(Argument &Started) {
+  if (!Started.hasOneUse())
+    return nullptr;
+  auto *Call = dyn_cast<CallInst>(Started.user_back());
+  Function *Region = Call ? Call->getCalledFunction() : nullptr;
+  bool Hands = Region && Region->hasLocalLinkage() && Region->hasOneUse() && Call->isArgOperand(&*Started.use_begin());
+  return Hands ? Region->getArg(Call->getArgOperandNo(&*Started.use_begin())) : nullptr;
+}
+
+bool isOnlyRead(const Argument &Address) {
+  return all_of(Address.users(), [](const User *U) {
+    auto *Load = dyn_cast<LoadInst>(U);
+    return Load && Load->isSimple() && Load->getType()->isPointerTy();
+  });
+}
+
+// A captured variable, in all forks of one region.
+struct Captured {
+  Argument *Started, *Region;
+  SmallVector<Use *> Uses; // in the forks
+};
+
+class Capturing {
+public:
+  explicit Capturing(Module &M) {
+    MapVector<Function *, SmallVector<CallInst *>> Forks;
+    for (CallInst *Fork : callsOf(M, ForkName))
+      if (auto *Started = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)); Started && !Started->isDeclaration())
+        Forks[Started].push_back(Fork);
+    for (auto &[Started, Calls] : Forks)
+      for (Argument &A : drop_begin(Started->args(), ThreadArguments))
+        if (Argument *Region = A.getType()->isPointerTy() ? inRegion(A) : nullptr; Region && isOnlyRead(*Region))
+          collect({&A, Region, {}}, Calls);
+  }
+
+  void replace() {
+    for (Captured &C : All) {
+      if (!all_of(C.Uses, [&](Use *U) { return onlyValue(*U); }))
+        continue;
+      for (Use *U : C.Uses) {
+        auto *Fork = cast<CallInst>(U->getUser());
+        Fork->setArgOperand(Fork->getArgOperandNo(U), onlyValue(*U)->getValueOperand());
+        forgetAttributes(*Fork, Fork->getArgOperandNo(U));
+      }
+      auto *Call = cast<CallInst>(C.Started->user_back());
+      forgetAttributes(*Call, C.Region->getArgNo());
+      for (Argument *A : {C.Started, C.Region}) // they spoke of the variable
+        A->getParent()->removeParamAttrs(A->getArgNo(), AttributeMask(A->getParent()->getAttributes().getParamAttrs(A->getArgNo())));
+      for (User *U : make_early_inc_range(C.Region->users())) {
+        U->replaceAllUsesWith(C.Region);
+        cast<Instruction>(U)->eraseFromParent();
+      }
+    }
+  }
+
+private:
+  void collect(Captured C, ArrayRef<CallInst *> Forks) {
+    for (CallInst *Fork : Forks) {
+      C.Uses.push_back(&Fork->getArgOperandUse(C.Started->getArgNo() + FirstCaptured));
+      Reading.insert(C.Uses.back());
+    }
+    All.push_back(std::move(C));
+  }
+
+  static void forgetAttributes(CallInst &Call, unsigned Operand) {
+    Call.removeParamAttrs(Operand, AttributeMask(Call.getAttributes().getParamAttrs(Operand)));
+  }
+
+  // What sets the variable, where that happens once and before the fork.
+  StoreInst *onlyValue(Use &Handed) {
+    auto *Variable = dyn_cast<AllocaInst>(Handed.get());
+    if (!Variable || !Variable->getAllocatedType()->isPointerTy())
+      return nullptr;
+    StoreInst *Only = nullptr;
+    for (Use &U : Variable->uses()) {
+      auto *I = cast<Instruction>(U.getUser());
+      auto *Store = dyn_cast<StoreInst>(I);
+      if (Store && Store->isSimple() && U.getOperandNo() == StoreInst::getPointerOperandIndex() && !Only)
+        Only = Store;
+      else if (!isa<LoadInst>(I) && !I->isLifetimeStartOrEnd() && !Reading.contains(&U))
+        return nullptr;
+    }
+    if (!Only || !Only->getValueOperand()->getType()->isPointerTy())
+      return nullptr;
+    const DominatorTree DT(*Variable->getFunction());
+    return DT.dominates(Only, cast<Instruction>(Handed.getUser())) ? Only : nullptr;
+  }
+
+  std::vector<Captured> All;
+  SmallPtrSet<const Use *, 16> Reading; // handed to regions that only read what they are handed
+};
+
+} // namespace
+
+PreservedAnalyses CaptureValues::run(Module &M, ModuleAnalysisManager &) {
+  Capturing(M).replace();
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,208 @@
+#include "Origins.h"
+
+#include "OpenMP.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+static constexpr const Value *Unknown = nullptr;
+static constexpr unsigned ThreadArguments = 2; // which the OpenMP runtime hands to what it starts
+
+static bool isEntry(const Function &F) {
+  return !F.hasLocalLinkage() || F.getName().starts_with(BodyPrefix) || F.getName().starts_with(GradientPrefix);
+}
+
+// Whether all that is done with the function is that it is called or started by a fork.
+static bool isOnlyCalled(const Function &F) {
+  return all_of(F.uses(), [&](const Use &U) {
+    auto *Call = dyn_cast<CallBase>(U.getUser());
+    if (!Call)
+      return false;
+    const Function *Callee = Call->getCalledFunction();
+    bool Starts = Callee && Callee->getName() == ForkName && Call->getArgOperandNo(&U) == ForkFunction;
+    return Call->isCallee(&U) || Starts;
+  });
+}
+
+// Functions that write to nothing that a program could have handed to them, but for their own memory.
+static bool writesNothing(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  if (!Call.mayWriteToMemory() || Call.onlyAccessesInaccessibleMemory())
+    return true;
+  if (!Callee)
+    return false;
+  if (auto *Known = dyn_cast<IntrinsicInst>(&Call))
+    return Known->isAssumeLikeIntrinsic();
+  StringRef Name = Callee->getName();
+  constexpr StringLiteral Harmless[] = {"__kmpc_fork", "__kmpc_global_thread_num", "__kmpc_push", "omp_", "adgen_omp_",
+                                        "__enzyme_autodiff_", "__cxa_", "_Unwind_", "_ZSt", "_Zn", "_Zd"};
+  return Callee->hasFnAttribute(MathAttribute) || Name == "malloc" || Name == "calloc" || Name == "free" ||
+         any_of(Harmless, [&](StringRef Prefix) { return Name.starts_with(Prefix); });
+}
+
+// Whether what a load gets could be an address.
+static bool mayHoldPointers(const Type *T) {
+  T = T->getScalarType();
+  return T->isPointerTy() || T->isAggregateType() || (T->isIntegerTy() && T->getIntegerBitWidth() >= 64);
+}
+
+Origins::Origins(Module &M) {
+  while (Changed) {
+    Changed = false;
+    follow(M);
+  }
+  for (const Function &F : M)
+    for (const Instruction &I : instructions(F))
+      noteWrites(I);
+}
+
+const Origins::Set &Origins::of(const Value *Pointer) const {
+  static const Set Nothing;
+  auto Found = Pointees.find(Pointer);
+  return Found == Pointees.end() ? Nothing : Found->second;
+}
+
+void Origins::add(Set &To, const Set &From) {
+  for (const Value *Memory : From)
+    Changed |= To.insert(Memory);
+}
+
+void Origins::addOf(const Value *To, const Value *From) {
+  if (isa<GlobalVariable>(From->stripPointerCasts())) {
+    Changed |= Pointees[To].insert(From->stripPointerCasts());
+  } else if (auto *Expression = dyn_cast<ConstantExpr>(From)) {
+    addOf(To, Expression->getOperand(0));
+  } else {
+    const Set Led = of(From);
+    add(Pointees[To], Led);
+  }
+}
+
+void Origins::follow(Module &M) {
+  for (const Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    bool Own = isEntry(F), Known = Own || isOnlyCalled(F);
+    for (const Argument &A : F.args())
+      if (A.getType()->isPointerTy() && (Own || !Known))
+        Changed |= Pointees[&A].insert(Own ? &A : Unknown);
+    for (const Instruction &I : instructions(F))
+      follow(I);
+  }
+}
+
+void Origins::follow(const Instruction &I) {
+  if (isa<AllocaInst>(I)) {
+    Changed |= Pointees[&I].insert(&I);
+  } else if (auto *Call = dyn_cast<CallBase>(&I)) {
+    followCall(*Call);
+  } else if (auto *Store = dyn_cast<StoreInst>(&I)) {
+    const Value *Held = Store->getValueOperand();
+    addOf(Store, Held); // what the store holds
+    const Set Stored = of(Store);
+    for (const Value *Memory : Set(of(Store->getPointerOperand())))
+      add(Contents[Memory], Stored);
+  } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
+    if (!mayHoldPointers(Load->getType()))
+      return;
+    for (const Value *Memory : Set(of(Load->getPointerOperand()))) {
+      bool Users = !Memory || isa<Argument, GlobalVariable>(Memory);
+      if (Users)
+        Changed |= Pointees[Load].insert(Unknown);
+      add(Pointees[Load], Set(Contents[Memory]));
+    }
+  } else if (auto *Address = dyn_cast<GetElementPtrInst>(&I)) {
+    addOf(Address, Address->getPointerOperand());
+  } else if (isa<IntToPtrInst>(I)) {
+    Changed |= Pointees[&I].insert(Unknown);
+  } else {
+    for (const Value *Operand : I.operand_values())
+      if (!isa<BasicBlock>(Operand))
+        addOf(&I, Operand);
+  }
+}
+
+void Origins::handOver(const Function &Callee, unsigned First, const CallBase &Call, unsigned Operand) {
+  for (unsigned I = First; I < Callee.arg_size() && Operand < Call.arg_size(); ++I, ++Operand)
+    addOf(Callee.getArg(I), Call.getArgOperand(Operand));
+}
+
+void Origins::followCall(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  if (Callee && Callee->getName() == ForkName) {
+    if (auto *Started = dyn_cast<Function>(Call.getArgOperand(ForkFunction)); Started && !Started->isDeclaration()) {
+      for (unsigned I = 0; I < ThreadArguments; ++I)
+        Changed |= Pointees[Started->getArg(I)].insert(Started->getArg(I));
+      handOver(*Started, ThreadArguments, Call, ForkCaptured);
+    }
+    return;
+  }
+  if (Callee && !Callee->isDeclaration()) {
+    handOver(*Callee, 0, Call, 0);
+    for (const BasicBlock &Block : *Callee)
+      if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator()); Return && Return->getReturnValue())
+        addOf(&Call, Return->getReturnValue());
+    return;
+  }
+  if (Call.returnDoesNotAlias())
+    Changed |= Pointees[&Call].insert(&Call);
+  else if (mayHoldPointers(Call.getType()) && !isa<IntrinsicInst>(Call))
+    Changed |= Pointees[&Call].insert(Unknown);
+  for (const Value *Operand : Call.args())
+    addOf(&Call, Operand);
+  if (auto *Copy = dyn_cast<MemTransferInst>(&Call)) {
+    Set Copied;
+    for (const Value *Memory : Set(of(Copy->getRawSource()))) {
+      if (!Memory || isa<Argument, GlobalVariable>(Memory))
+        Copied.insert(Unknown);
+      Copied.insert_range(Contents[Memory]);
+    }
+    for (const Value *Memory : Set(of(Copy->getRawDest())))
+      add(Contents[Memory], Copied);
+  } else if (!isa<MemSetInst>(Call) && !writesNothing(Call)) {
+    for (const Value *Operand : Call.args())
+      for (const Value *Memory : Set(of(Operand)))
+        Changed |= Contents[Memory].insert(Unknown);
+  }
+}
+
+void Origins::write(const Value *Address) {
+  if (auto *Global = dyn_cast<GlobalVariable>(Address->stripPointerCasts()))
+    Written.insert(Global);
+  else if (auto *Expression = dyn_cast<ConstantExpr>(Address))
+    write(Expression->getOperand(0));
+  else
+    Written.insert_range(of(Address));
+}
+
+void Origins::noteWrites(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call) {
+    if (auto *Store = dyn_cast<StoreInst>(&I))
+      write(Store->getPointerOperand());
+    else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I))
+      write(I.getOperand(0));
+    return;
+  }
+  const Function *Callee = Call->getCalledFunction();
+  if ((Callee && !Callee->isDeclaration()) || writesNothing(*Call))
+    return;
+  if (auto *Whole = dyn_cast<MemIntrinsic>(Call))
+    return write(Whole->getRawDest());
+  if (!Callee && !Call->isInlineAsm())
+    Written.insert(Unknown);
+  for (const Value *Operand : Call->args()) {
+    if (!Operand->getType()->isPointerTy())
+      continue;
+    write(Operand);
+    for (const Value *Memory : Set(of(Operand)))
+      if (auto Found = Contents.find(Memory); Found != Contents.end())
+        Written.insert_range(Found->second);
+  }
+}
+
+} // namespace adgen

@@ -1,0 +1,38 @@
+// Which memory a pointer may lead to: the arguments of the entries, what was allocated, and global variables. It follows pointers through
+// local variables, captured addresses and forks, over the whole module and regardless of the order in which it runs.
+#pragma once
+
+#include "Adgen.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace adgen {
+
+class Origins {
+public:
+  using Set = llvm::SmallSetVector<const llvm::Value *, 4>;
+
+  explicit Origins(llvm::Module &M);
+  // The memory that a pointer may lead to. Null stands for memory of which nothing is known.
+  const Set &of(const llvm::Value *Pointer) const;
+  // All memory that something may write to; null is among it where that is not known.
+  const Set &written() const { return Written; }
+
+private:
+  void follow(llvm::Module &M);
+  void follow(const llvm::Instruction &I);
+  void followCall(const llvm::CallBase &Call);
+  void handOver(const llvm::Function &Callee, unsigned First, const llvm::CallBase &Call, unsigned Operand);
+  void write(const llvm::Value *Address);
+  void noteWrites(const llvm::Instruction &I);
+  void add(Set &To, const Set &From);
+  void addOf(const llvm::Value *To, const llvm::Value *From);
+
+  llvm::DenseMap<const llvm::Value *, Set> Pointees; // of values
+  llvm::DenseMap<const llvm::Value *, Set> Contents; // of memory
+  Set Written;
+  bool Changed = true;
+};
+
+} // namespace adgen

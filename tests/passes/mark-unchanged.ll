@@ -1,0 +1,59 @@
+; Loads of what the entry only reads become invariant, also in regions. What is written, what is behind a pointer that was loaded from an
+; array, and what is read for another entry too stays as it is; marks that do not hold any more go.
+;
+; RUN: %opt -passes='adgen-mark-unchanged<adgen_body_>' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-mark-unchanged<adgen_body_>,adgen-mark-unchanged<adgen_gradient_>' -S %s | %filecheck --check-prefix=AFTER %s
+
+target triple = "x86_64-pc-linux-gnu"
+
+; CHECK-LABEL: define void @adgen_body_f(
+; CHECK: load float, ptr %in, align 4, !invariant.load ![[MARK:[0-9]+]], !adgen.unchanged ![[MARK]]
+; CHECK: %old = load float, ptr %out, align 4{{$}}
+; CHECK: %next = load ptr, ptr %list, align 8, !invariant.load
+; CHECK: %behind = load float, ptr %next, align 4{{$}}
+; AFTER-LABEL: define void @adgen_body_f(
+; AFTER: load float, ptr %in, align 4{{$}}
+define void @adgen_body_f(ptr %in, ptr %out, ptr %list) {
+  %slot = alloca ptr
+  store ptr %in, ptr %slot
+  %x = load float, ptr %in
+  %old = load float, ptr %out
+  %next = load ptr, ptr %list
+  %behind = load float, ptr %next
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 3, ptr @started, i32 1, ptr %slot, ptr %out)
+  ret void
+}
+
+; CHECK-LABEL: define internal void @region(
+; CHECK: %data = load ptr, ptr %captured, align 8{{$}}
+; CHECK: %x = load float, ptr %element, align 4, !invariant.load ![[MARK]]
+; CHECK: %old = load float, ptr %out, align 4{{$}}
+; AFTER-LABEL: define internal void @region(
+; AFTER: %x = load float, ptr %element, align 4{{$}}
+define internal void @region(ptr %captured, ptr %out, i64 %i) {
+  %data = load ptr, ptr %captured
+  %element = getelementptr float, ptr %data, i64 %i
+  %x = load float, ptr %element
+  %old = load float, ptr %out
+  store float %x, ptr %out
+  ret void
+}
+
+define internal void @started(ptr %thread, ptr %bound, i32 %team, ptr %captured, ptr %out) {
+  call void @region(ptr %captured, ptr %out, i64 4)
+  ret void
+}
+
+; A shadow changes although nothing writes to it here: the marks are for parameters.
+; CHECK-LABEL: define void @adgen_gradient_f(
+; CHECK: load float, ptr %in, align 4{{$}}
+; AFTER-LABEL: define void @adgen_gradient_f(
+; AFTER: load float, ptr %in, align 4, !invariant.load
+; AFTER: load float, ptr %d_in, align 4{{$}}
+define void @adgen_gradient_f(ptr %in, ptr "adgen-shadow" %d_in) {
+  %x = load float, ptr %in
+  %d = load float, ptr %d_in
+  ret void
+}
+
+declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
