@@ -201,7 +201,7 @@ double phases(const double *x, const double *w, int n)
 #pragma omp section
             scale *= 2;
 #pragma omp section
-            shift += scale > 0 ? 0.5 : 0.25;
+            shift += shift > 0 ? 0.5 : 0.25;
         }
 #pragma omp for
         for (int i = 0; i < n; i++)
