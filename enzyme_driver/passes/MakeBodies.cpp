@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned SharedSpace = 3;
 
 void markLayout(Function &Body, unsigned Index, const std::shared_ptr<const Layout> &Memory) {
-  if (Memory && Memory->holdsFloats())
+  if (Memory)
     Body.addParamAttr(Index, Attribute::get(Body.getContext(), LayoutAttribute, print(*Memory)));
 }
 

@@ -23,6 +23,8 @@ ADGEN_PASS_WITH_OPTION(Select);              // keeps the named kernels, inlines
 ADGEN_PASS_WITH_OPTION(LinkDevice);          // links what is needed of device libraries
 ADGEN_PASS(CanonicalizeNvvm);                // NVVM arithmetic becomes LLVM arithmetic
 ADGEN_PASS(TranslateAssembly);               // inline PTX of plain arithmetic becomes instructions
+ADGEN_PASS(ResolveCalls);                    // calls through pointers become choices among functions
+ADGEN_PASS(RecogniseSums);                   // sums made of compare-and-swap become atomic additions
 ADGEN_PASS(SplitMath);                       // mathematics with our own derivatives
 ADGEN_PASS(MarkMath);                        // tells Enzyme which functions it has rules for
 ADGEN_PASS(KeepMath);                        // mathematics is not inlined yet

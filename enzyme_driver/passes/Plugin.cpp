@@ -31,6 +31,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<LinkDevice>(Name, "adgen-link", MPM) ||
          add<CanonicalizeNvvm>(Name, "adgen-canonicalize-nvvm", MPM) ||
          add<TranslateAssembly>(Name, "adgen-translate-assembly", MPM) ||
+         add<ResolveCalls>(Name, "adgen-resolve-calls", MPM) ||
+         add<RecogniseSums>(Name, "adgen-recognise-sums", MPM) ||
          add<SplitMath>(Name, "adgen-split-math", MPM) ||
          add<InlineMath>(Name, "adgen-inline-math", MPM) ||
          add<MarkMath>(Name, "adgen-mark-math", MPM) ||

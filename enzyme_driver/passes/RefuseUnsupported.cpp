@@ -1,7 +1,9 @@
 // Names what the gradient of a body would get wrong or what Enzyme would stop at, with the line in the user's file,
 // and tells Enzyme which globals hold no variable of the differentiation.
+#include "Bits.h"
 #include "Passes.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -13,6 +15,8 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
+constexpr StringLiteral WhichRemains =
+    "whose value remains is known only when all threads have run: write a value a thread, and combine them in another kernel";
 constexpr StringLiteral OwnRule = "leave the kernel's gradient out, or write the part without it";
 
 // What an intrinsic is called in the user's words; empty where it can be differentiated or is harmless.
@@ -33,6 +37,7 @@ StringRef unsupportedIntrinsic(StringRef Name) {
       .StartsWith("mma", "a Tensor Core operation (mma)")
       .StartsWith("cp.async", "an asynchronous copy (cp.async)")
       .StartsWith("mbarrier", "an mbarrier")
+      .StartsWith("read.ptx.sreg.envreg", "a barrier of the whole grid (cooperative groups' this_grid)")
       .Default("");
 }
 
@@ -67,13 +72,71 @@ StringRef insteadOf(StringRef Name) {
       .Default("use a parallel for, sections, or a parallel region with thread numbers");
 }
 
+// Threads that wait for each other by integer atomics: a lock, or a counter with a fence that tells which block is the last. What a
+// thread reads then may be another's result, whose reverse sweep may be over when this thread's cotangent comes.
+class Order {
+public:
+  void visit(Instruction &I, unsigned SharedFrom) {
+    if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->getCalledFunction())
+      Fence |= Call->getCalledFunction()->getName().starts_with("llvm.nvvm.membar.") &&
+               !Call->getCalledFunction()->getName().ends_with(".cta");
+    if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->getCalledFunction())
+      Locks |= Call->getCalledFunction()->getName().starts_with("adgen_hidden_swap_");
+    Fence |= isa<FenceInst>(I);
+    auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+    bool Answers = Atomic && Atomic->getType()->isIntegerTy() && !Atomic->use_empty();
+    Locks |= isa<AtomicCmpXchgInst>(I) || (Answers && Atomic->getOperation() == AtomicRMWInst::Xchg);
+    auto *Load = dyn_cast<LoadInst>(&I);
+    Counts |= Answers || (Load && Load->isVolatile() && Load->getType()->isIntegerTy());
+    if (Load && isFloating(Load->getType()))
+      note(Load->getPointerOperand(), SharedFrom, Loads, &I);
+    if (auto *Store = dyn_cast<StoreInst>(&I); Store && isFloating(Store->getValueOperand()->getType()))
+      note(Store->getPointerOperand(), SharedFrom, Stores, &I);
+  }
+
+  // The first read of what others may have written; null where there is none.
+  const Instruction *communication() const {
+    if (!Locks && !(Fence && Counts))
+      return nullptr;
+    auto Found = find_if(Loads, [&](const auto &Each) { return Stores.contains(Each.first); });
+    return Found == Loads.end() ? nullptr : Found->second;
+  }
+
+private:
+  using Place = std::pair<const Value *, int64_t>; // a pointer in a struct by value is known by where it lies
+  using Places = MapVector<Place, const Instruction *>;
+
+  static void note(Value *Pointer, unsigned SharedFrom, Places &Found, const Instruction *I) {
+    SmallVector<const Value *> Objects;
+    getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
+    for (const Value *Object : Objects) {
+      auto *A = dyn_cast<Argument>(Object);
+      auto *Global = dyn_cast<GlobalVariable>(Object);
+      if (isa<AllocaInst>(Object) || (A && A->getArgNo() >= SharedFrom) || (Global && Global->getAddressSpace() == 3))
+        continue;
+      int64_t Offset = -1;
+      if (auto *Load = dyn_cast<LoadInst>(Object))
+        Object = GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Offset, Load->getDataLayout());
+      Found.insert({{Object, Offset}, I});
+    }
+  }
+
+  bool Fence = false, Locks = false, Counts = false;
+  Places Loads, Stores;
+};
+
 class Scan {
 public:
   explicit Scan(Function &Body)
       : Body(Body), Entry(Body.getParent()->getFunction(Body.getName().drop_front(BodyPrefix.size()))),
         Device(Body.getParent()->getTargetTriple().isNVPTX()) {}
 
-  void run() { visit(Body); }
+  void run() {
+    visit(Body);
+    if (const Instruction *Read = Device ? Threads.communication() : nullptr)
+      stop(*Read, "reading what other threads have written in an order that atomics decide (a lock, or the last block to finish)",
+           "split the kernel where the threads wait for each other, or use atomicAdd");
+  }
 
 private:
   // On the device everything is inlined but recursive functions; on the host functions call and hand over each other.
@@ -83,6 +146,7 @@ private:
     for (BasicBlock &Block : F)
       for (Instruction &I : Block) {
         visit(I);
+        Threads.visit(I, Body.arg_size() - sharedNames(Body).size());
         for (Value *Operand : I.operands())
           if (auto *Used = dyn_cast<Function>(Operand->stripPointerCasts()))
             visit(*Used);
@@ -102,8 +166,9 @@ private:
       return visitStore(I, Store->getPointerOperand());
     if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
       return visitAtomic(*Atomic);
-    if (isa<AtomicCmpXchgInst>(&I))
-      stop(I, "atomicCAS", "use atomicAdd, which has a derivative for float and double");
+    auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I);
+    if (Swap && bitsLeft(*Swap) != Bits::Integers)
+      stop(I, "a compare-and-swap of floating point that makes no sum, such as a maximum or a product", WhichRemains);
   }
 
   void visitHost(Instruction &I) {
@@ -186,13 +251,15 @@ private:
     AtomicRMWInst::BinOp Op = Atomic.getOperation();
     bool Additive = Op == AtomicRMWInst::FAdd || Op == AtomicRMWInst::FSub;
     if (isFloating(Atomic.getType()) && !Additive)
-      stop(Atomic, "an atomic operation on floating point other than addition",
-           "only atomicAdd has a derivative; write the result per thread and reduce it in another kernel");
+      stop(Atomic, "an atomic operation on floating point other than addition", WhichRemains);
+    if (!isFloating(Atomic.getType()) && bitsLeft(Atomic) != Bits::Integers)
+      stop(Atomic, "an atomic operation of integers on the bits of floating point, such as a maximum", WhichRemains);
   }
 
   Function &Body;
   Function *Entry;
   bool Device;
+  Order Threads;
   SmallPtrSet<Function *, 8> Seen;
 };
 

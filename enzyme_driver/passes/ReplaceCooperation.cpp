@@ -4,6 +4,7 @@
 //
 // Enzyme drops a call in the reverse sweep unless it takes differentiated memory. So each call is handed an anchor: a shared array,
 // or else a parameter that the plan (option, as in adgen-gradients) duplicates.
+#include "Bits.h"
 #include "Passes.h"
 #include "SharedConstants.h"
 #include "Uniformity.h"
@@ -17,6 +18,7 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
+constexpr StringLiteral SwapPrefix = "adgen_hidden_swap_";
 
 Value *anchorOf(Function &Body, ArrayRef<Activity> Activities) {
   Constants Known(Body, Activities);
@@ -56,31 +58,19 @@ void replace(CallInst &Call, StringRef Rule, Value *Anchor, ArrayRef<Value *> Op
   Call.eraseFromParent();
 }
 
-// Whether an integer may hold the bits of floating point: a cast from or to it is met on the way through registers.
-bool carriesFloat(const CallInst &Call) {
-  SmallVector<const Value *> Work{&Call, Call.getArgOperand(1)};
-  SmallPtrSet<const Value *, 16> Seen;
-  while (!Work.empty()) {
-    const Value *V = Work.pop_back_val();
-    auto *I = dyn_cast<Instruction>(V);
-    if (!I || !Seen.insert(V).second)
-      continue;
-    if (isa<BitCastInst>(I) && (I->getType()->isFPOrFPVectorTy() || I->getOperand(0)->getType()->isFPOrFPVectorTy()))
-      return true;
-    bool Continues = isa<BinaryOperator, CastInst, PHINode, SelectInst>(I) && I->getType()->isIntOrIntVectorTy();
-    if (!Continues && I != &Call)
-      continue;
-    append_range(Work, I->users());
-    append_range(Work, I->operand_values());
-  }
-  return false;
-}
+bool isIntegerShuffle(StringRef Name) { return Name.starts_with("llvm.nvvm.shfl.sync.") && Name.ends_with(".i32"); }
 
 // The rule of a shuffle of floating point, such as "shfl_down_f32"; empty for anything else. Shuffles of double are calls of the
 // functions of clang's headers, which Select keeps whole: inside they are shuffles of integers.
-std::string shuffleRule(StringRef Name) {
-  if (Name.consume_front("llvm.nvvm.shfl.sync.") && Name.consume_back(".f32"))
-    return ("shfl_" + Name + "_f32").str();
+std::string shuffleRule(CallInst &Call, StringRef Name) {
+  StringRef Way = Name;
+  if (Way.consume_front("llvm.nvvm.shfl.sync.") && Way.consume_back(".f32"))
+    return ("shfl_" + Way + "_f32").str();
+  if (isIntegerShuffle(Name)) {
+    Bits Kind = bitsMoved(*Call.getArgOperand(1), Call);
+    Way.consume_back(".i32");
+    return Kind == Bits::Float ? ("shfl_" + Way + "_f32").str() : Kind == Bits::Halves ? ("shfl_" + Way + "_f16x2").str() : "";
+  }
   return StringSwitch<std::string>(Name)
       .Case("_Z11__shfl_syncjdii", "shfl_idx_f64")
       .Case("_Z14__shfl_up_syncjdji", "shfl_up_f64")
@@ -101,24 +91,27 @@ Value *controlOperand(IRBuilder<> &B, CallInst &Call, StringRef Rule) {
 void replaceShuffle(CallInst &Call, StringRef Rule) {
   Function &Body = *Call.getFunction();
   IRBuilder<> Start(&*Body.getEntryBlock().getFirstInsertionPt());
-  Value *Out = Start.CreateAlloca(Call.getType(), nullptr, "received");
-  Value *In = Start.CreateAlloca(Call.getType(), nullptr, "sent");
+  Type *T = StringRef(Rule).ends_with("f16x2")  ? FixedVectorType::get(Start.getHalfTy(), 2)
+            : Call.getType()->isIntegerTy() ? Start.getFloatTy()
+                                            : Call.getType();
+  Value *Out = Start.CreateAlloca(T, nullptr, "received");
+  Value *In = Start.CreateAlloca(T, nullptr, "sent");
   IRBuilder<> B(&Call);
-  B.CreateStore(Call.getArgOperand(1), In);
+  B.CreateStore(B.CreateBitCast(Call.getArgOperand(1), T), In);
   Value *Operands[] = {Call.getArgOperand(0), Call.getArgOperand(2), controlOperand(B, Call, Rule)};
   CallInst *New = B.CreateCall(declareRule(*Call.getModule(), Rule, 2, typesOf(Operands)), {Out, In, Operands[0], Operands[1], Operands[2]});
   New->addFnAttr(Attribute::Convergent);
-  Call.replaceAllUsesWith(B.CreateLoad(Call.getType(), Out));
+  Call.replaceAllUsesWith(B.CreateBitCast(B.CreateLoad(T, Out), Call.getType()));
   Call.eraseFromParent();
 }
 
 // Barriers that also count: the barrier is reversed, the count is an integer.
 bool isCountingBarrier(StringRef Name) { return Name.starts_with("llvm.nvvm.barrier.cta.red."); }
 
-bool isInactive(const CallInst &Call, StringRef Name) {
+bool isInactive(CallInst &Call, StringRef Name) {
   return Name.starts_with("llvm.nvvm.vote.") || Name.starts_with("llvm.nvvm.match.") || Name == "llvm.nvvm.activemask" ||
          Name.starts_with("llvm.nvvm.redux.sync.") && Call.getType()->isIntegerTy() || isCountingBarrier(Name) ||
-         Name.starts_with("llvm.nvvm.shfl.sync.") && Name.ends_with(".i32") && !carriesFloat(Call);
+         isIntegerShuffle(Name) && bitsMoved(*Call.getArgOperand(1), Call) == Bits::Integers;
 }
 
 // An intrinsic that carries no derivative is called by another name until Enzyme has run, which has no rule for it.
@@ -135,9 +128,40 @@ void hide(CallInst &Call) {
   Call.setCalledFunction(F);
 }
 
+// A compare-and-swap of integers carries none either: Enzyme has no rule for the instruction.
+void hideSwap(AtomicCmpXchgInst &Swap) {
+  Module &M = *Swap.getModule();
+  Type *Word = Swap.getNewValOperand()->getType(), *Pointer = Swap.getPointerOperand()->getType();
+  std::string Name = (SwapPrefix + Twine(Word->getIntegerBitWidth()) + "_" + Twine(Pointer->getPointerAddressSpace())).str();
+  FunctionCallee Hidden = M.getOrInsertFunction(Name, Swap.getType(), Pointer, Word, Word);
+  auto *F = cast<Function>(Hidden.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->setDoesNotThrow();
+  F->setDoesNotFreeMemory();
+  F->setMemoryEffects(MemoryEffects::inaccessibleOrArgMemOnly());
+  IRBuilder<> B(&Swap);
+  Swap.replaceAllUsesWith(B.CreateCall(Hidden, {Swap.getPointerOperand(), Swap.getCompareOperand(), Swap.getNewValOperand()}));
+  Swap.eraseFromParent();
+}
+
+void showSwaps(Function &F) {
+  for (User *U : make_early_inc_range(F.users())) {
+    auto *Call = cast<CallInst>(U);
+    IRBuilder<> B(Call);
+    constexpr AtomicOrdering Order = AtomicOrdering::SequentiallyConsistent;
+    Call->replaceAllUsesWith(B.CreateAtomicCmpXchg(Call->getArgOperand(0), Call->getArgOperand(1), Call->getArgOperand(2), {}, Order, Order));
+    Call->eraseFromParent();
+  }
+  F.eraseFromParent();
+}
+
 void showHidden(Module &M) {
   for (Function &F : make_early_inc_range(M)) {
     StringRef Name = F.getName();
+    if (Name.starts_with(SwapPrefix)) {
+      showSwaps(F);
+      continue;
+    }
     if (!Name.consume_front(HiddenPrefix))
       continue;
     F.replaceAllUsesWith(M.getOrInsertFunction(Name, F.getFunctionType()).getCallee());
@@ -187,12 +211,14 @@ void replaceIn(Function &Body, Value *Anchor) {
     turnTogether(Body, Anchor);
   for (BasicBlock &Block : Body)
     for (Instruction &I : make_early_inc_range(Block)) {
+      if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && bitsLeft(*Swap) == Bits::Integers)
+        hideSwap(*Swap);
       auto *Call = dyn_cast<CallInst>(&I);
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
       if (!Callee)
         continue;
       StringRef Name = Callee->getName();
-      if (std::string Rule = shuffleRule(Name); !Rule.empty())
+      if (std::string Rule = shuffleRule(*Call, Name); !Rule.empty())
         replaceShuffle(*Call, Rule);
       else if (isBlockBarrier(*Call, Name))
         replace(*Call, Barrier, Anchor, {});

@@ -360,14 +360,27 @@ private:
   SmallVector<std::string> Outputs;
 };
 
+// Advice to the hardware, which changes no value.
+bool isHint(const CallInst &Call) {
+  StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
+  return all_of(statementsOf(Text), [](StringRef Statement) {
+    return Statement.starts_with("nanosleep.") || Statement.starts_with("prefetch");
+  });
+}
+
 } // namespace
 
 PreservedAnalyses TranslateAssembly::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     for (Instruction &I : make_early_inc_range(instructions(F))) {
       auto *Call = dyn_cast<CallInst>(&I);
-      if (!Call || !Call->isInlineAsm() || Call->getType()->isVoidTy())
+      if (!Call || !Call->isInlineAsm())
         continue;
+      if (Call->getType()->isVoidTy()) {
+        if (isHint(*Call))
+          Call->eraseFromParent();
+        continue;
+      }
       if (Value *New = Translation(*Call).run()) {
         Call->replaceAllUsesWith(New);
         Call->eraseFromParent();

@@ -28,6 +28,16 @@ DEVICE double shuffle(Mode mode, unsigned mask, double value, int offset, int co
   return value;
 }
 
+typedef _Float16 Halves __attribute__((ext_vector_type(2)));
+
+DEVICE Halves shuffle(Mode mode, unsigned mask, Halves value, int offset, int control) {
+  float word;
+  __builtin_memcpy(&word, &value, sizeof(value));
+  word = shuffle(mode, mask, word, offset, control);
+  __builtin_memcpy(&value, &word, sizeof(value));
+  return value;
+}
+
 // The lane that `lane` receives from, as the PTX manual defines it.
 DEVICE int source(Mode mode, int lane, int offset, int control) {
   int segment = control >> 8 & 31, clamp = control & 31;
@@ -88,3 +98,7 @@ SHUFFLE(shfl_up_f64, Up, double)
 SHUFFLE(shfl_down_f64, Down, double)
 SHUFFLE(shfl_bfly_f64, Butterfly, double)
 SHUFFLE(shfl_idx_f64, Index, double)
+SHUFFLE(shfl_up_f16x2, Up, Halves)
+SHUFFLE(shfl_down_f16x2, Down, Halves)
+SHUFFLE(shfl_bfly_f16x2, Butterfly, Halves)
+SHUFFLE(shfl_idx_f16x2, Index, Halves)

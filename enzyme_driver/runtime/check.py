@@ -144,7 +144,8 @@ def _checked(case: _Case, seed: int, tolerance: float | None) -> CheckResult:
     inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
     if not inputs:
         raise ArgumentError(f"{case.signature.name} has no parameter to check", hint="see its signature and activity")
-    found = case.vjp(case.whole({p.name: _like(case, p, weights[p.name]) for p in outputs}))
+    with _variables_kept(case):
+        found = case.vjp(case.whole({p.name: _like(case, p, weights[p.name]) for p in outputs}))
     gradients = {name: value for p in case.signature.shadowed for name, value in given(p, found.get(p.name)).items()}
     gradients |= {name: value for name, value in found.items() if name in case.variables}
     size = _narrowest(case, [*inputs, *outputs])
@@ -209,23 +210,22 @@ def _outcome(
     case: _Case, parameter: Parameter, data: HostArray, names: Mapping[str, object]
 ) -> tuple[dict[str, HostArray], float | None]:
     values = {p.name: _fresh(case, p, data if p is parameter else None) for p, _ in case.parts.values()}
-    with _variable_set(case, parameter, data):
+    with _variables_kept(case):
+        if parameter.form == "variable":
+            case.variables[parameter.name] = data
         result = case.primal(tuple(assembled(p, values) for p in case.signature))
     return {name: _host_of(values[name], case.target) for name in names}, result
 
 
 @contextmanager
-def _variable_set(case: _Case, parameter: Parameter, data: HostArray) -> Iterator[None]:
-    """The variable holds the data meanwhile, where the parameter stands for one."""
-    if parameter.form != "variable":
-        yield
-        return
-    before = case.variables[parameter.name]
-    case.variables[parameter.name] = data
+def _variables_kept(case: _Case) -> Iterator[None]:
+    """Variables with a derivative hold afterwards what they held before: a primal may write them, too."""
+    before = {v.name: np.array(case.variables[v.name]) for v in case.signature.variables if v.has_shadow}
     try:
         yield
     finally:
-        case.variables[parameter.name] = before
+        for name, value in before.items():
+            case.variables[name] = value
 
 
 def _fresh(case: _Case, parameter: Parameter, data: HostArray | None) -> object:

@@ -16,6 +16,9 @@ from enzyme_driver.stages.workspace import Workspace
 REFUSAL = "adgen-refusal: "
 
 _OPTIMISE = "default<O2>"
+_INLINE = "always-inline,globaldce,function(sroa,early-cse,simplifycfg)"
+_RESOLVE = f"adgen-resolve-calls,{_INLINE}"
+"""Twice: which function a pointer holds may only show once another call is resolved."""
 _EXITS = "function(lower-switch),adgen-unify-exits,adgen-nest-joins"
 _PLAIN_LOOPS = (
     "-vectorize-loops=false",
@@ -113,7 +116,7 @@ def _device_passes(plan: Plan, gradients: Plan, workspace: Workspace) -> str:
         (
             f"adgen-select<{plan.symbols}>,adgen-translate-assembly",
             f"adgen-split-math,adgen-link<{libdevice}>,adgen-mark-math",
-            "nvvm-reflect,adgen-canonicalize-nvvm,always-inline,globaldce,function(sroa,early-cse,simplifycfg)",
+            f"nvvm-reflect,adgen-canonicalize-nvvm,{_INLINE},{_RESOLVE},{_RESOLVE},adgen-recognise-sums",
             *((f"adgen-shadow-variables<{variables}>",) if variables else ()),
             f"adgen-bodies<{plan.symbols}>",
             f"{constants}adgen-replace-cooperation<{plan.option}>",

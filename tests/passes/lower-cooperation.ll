@@ -41,10 +41,12 @@ define ptx_kernel void @k(ptr %x) {
 ; What was hidden from Enzyme comes back.
 ; CHECK: define void @adgen_body_votes(
 ; CHECK-NEXT: call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 true)
+; CHECK-NEXT: cmpxchg ptr %x, i32 0, i32 1 seq_cst seq_cst
 ; The primal prints, its gradient does not print again.
 ; CHECK-NEXT: %n = call i32 @vprintf(ptr %x, ptr %x)
 define void @adgen_body_votes(ptr %x) {
   %vote = call i1 @adgen_hidden_llvm.nvvm.vote.any.sync(i32 -1, i1 true)
+  %swap = call { i32, i1 } @adgen_hidden_swap_32_0(ptr %x, i32 0, i32 1)
   %n = call i32 @vprintf(ptr %x, ptr %x)
   ret void
 }
@@ -57,6 +59,7 @@ define internal i32 @diffe_adgen_body_votes(ptr %x) {
   ret i32 %n
 }
 declare i1 @adgen_hidden_llvm.nvvm.vote.any.sync(i32, i1) "enzyme_inactive"
+declare { i32, i1 } @adgen_hidden_swap_32_0(ptr, i32, i32) "enzyme_inactive"
 declare i32 @vprintf(ptr, ptr)
 
 ; CHECK-DAG: attributes [[MATH]] = { noinline "enzyme_math"="sinf" }

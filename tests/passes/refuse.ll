@@ -43,7 +43,7 @@ define void @adgen_body_variables(ptr %x) "adgen-shared" !dbg !40 {
   ret void
 }
 
-define void @adgen_body_kernel(ptr %x, ptr %function, ptr %tile) "adgen-shared"="tile" !dbg !20 {
+define void @adgen_body_kernel(ptr "adgen-layout"="4[0f4]" %x, ptr %function, ptr %tile) "adgen-shared"="tile" !dbg !20 {
 ; CHECK:      adgen-refusal: {"column":7,"entry":"kernel","file":"/home/u/k.cu","hint":"leave {{.*}}","line":11,"reason":"cannot differentiate a warp shuffle (__shfl_*)"}
   %shuffle = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float 1.0, i32 1, i32 31), !dbg !111
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":12,"reason":"cannot differentiate a warp vote (__any_sync, __all_sync, __ballot_sync)"
@@ -81,8 +81,10 @@ define void @adgen_body_kernel(ptr %x, ptr %function, ptr %tile) "adgen-shared"=
 ; What a device function in line 90 does is blamed on the line of the kernel that calls it.
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":28,"reason":"cannot differentiate a warp shuffle (__shfl_*)"
   %inlined = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float 1.0, i32 1, i32 31), !dbg !128
-; CHECK-NEXT: adgen-refusal: {{.*}}"line":29,"reason":"cannot differentiate atomicCAS"
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":29,"reason":"cannot differentiate a compare-and-swap of floating point that makes no sum, such as a maximum or a product"
   %swapped = cmpxchg ptr %x, i32 0, i32 1 monotonic monotonic, !dbg !130
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":29,"reason":"cannot differentiate an atomic operation of integers on the bits of floating point, such as a maximum"
+  %largest = atomicrmw max ptr %x, i32 5 monotonic, !dbg !130
 ; A function that is not inlined, as it calls itself, is looked into.
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":91,"reason":"cannot differentiate a warp vote
   call void @recursive(), !dbg !131
@@ -98,6 +100,37 @@ define void @recursive() !dbg !21 {
   ret void
 }
 
+define ptx_kernel void @ordered(ptr %partial, ptr %count) {
+  ret void
+}
+
+; A counter and a fence tell which block is the last; it reads what the others wrote. What a thread itself keeps is no communication.
+define void @adgen_body_ordered(ptr %partial, ptr "adgen-layout"="4[0i4]" %count) "adgen-shared" !dbg !50 {
+  %own = alloca float
+  store float 1.0, ptr %own
+  %mine = load float, ptr %own
+  %at = getelementptr float, ptr %partial, i64 1
+  store float %mine, ptr %at
+  call void @llvm.nvvm.membar.gl()
+  %ticket = atomicrmw add ptr %count, i32 1 seq_cst
+  %last = icmp eq i32 %ticket, 7
+; CHECK:      adgen-refusal: {{.*}}"line":51,"reason":"cannot differentiate reading what other threads have written in an order that atomics decide
+  %read = load float, ptr %partial, !dbg !151
+  ret void
+}
+
+; Without a fence the counter deals out places.
+define ptx_kernel void @places(ptr %x, ptr %count) {
+  ret void
+}
+define void @adgen_body_places(ptr %x, ptr "adgen-layout"="4[0i4]" %count) "adgen-shared" {
+  %place = atomicrmw add ptr %count, i32 1 seq_cst
+  %at = getelementptr float, ptr %x, i32 %place
+  %old = load float, ptr %x
+  store float %old, ptr %at
+  ret void
+}
+
 define ptx_kernel void @harmless(ptr %x) {
   ret void
 }
@@ -105,11 +138,11 @@ define ptx_kernel void @harmless(ptr %x) {
 ; Registers, fences, reading assembly, integer atomics, atomic addition, shared arrays: nothing to refuse.
 ; IR-LABEL: @adgen_body_harmless(
 ; IR: call i32 asm "mov.u32 $0, %laneid;", "=r"() [[INACTIVE:#[0-9]+]]
-define void @adgen_body_harmless(ptr %x, ptr %tile) "adgen-shared"="tile" {
+define void @adgen_body_harmless(ptr %x, ptr "adgen-layout"="4[0i4]" %counts, ptr %tile) "adgen-shared"="tile" {
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   call void @llvm.nvvm.membar.gl()
   %lane = call i32 asm "mov.u32 $0, %laneid;", "=r"()
-  %count = atomicrmw max ptr %x, i32 1 monotonic
+  %count = atomicrmw max ptr %counts, i32 1 monotonic
   %sum = atomicrmw fadd ptr %x, float 1.0 monotonic
   store i32 1, ptr addrspace(1) @total
   store float 1.0, ptr addrspace(3) @tile
@@ -131,6 +164,8 @@ declare void @adgen_rule_barrier(ptr)
 !20 = distinct !DISubprogram(name: "kernel", scope: !2, file: !2, line: 10, type: !3, unit: !1, spFlags: DISPFlagDefinition)
 !21 = distinct !DISubprogram(name: "helper", scope: !2, file: !2, line: 89, type: !3, unit: !1, spFlags: DISPFlagDefinition)
 !40 = distinct !DISubprogram(name: "variables", scope: !2, file: !2, line: 40, type: !3, unit: !1, spFlags: DISPFlagDefinition)
+!50 = distinct !DISubprogram(name: "ordered", scope: !2, file: !2, line: 50, type: !3, unit: !1, spFlags: DISPFlagDefinition)
+!151 = !DILocation(line: 51, scope: !50)
 !111 = !DILocation(line: 11, column: 7, scope: !20)
 !141 = !DILocation(line: 41, scope: !40)
 !112 = !DILocation(line: 12, scope: !20)

@@ -3,7 +3,7 @@
 ; parameter), without which Enzyme would drop it there; its derivatives take the anchor's shadow too. Shuffles go the same way, and what
 ; carries no derivative hides behind a name that Enzyme leaves alone.
 ;
-; RUN: %opt -passes='adgen-replace-cooperation<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;loops=duplicated:const;table=duplicated:const>' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-replace-cooperation<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;loops=duplicated:const;table=duplicated:const;bits=duplicated:duplicated:const:const>' -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -129,9 +129,6 @@ define ptx_kernel void @duplicated(i32 %n, ptr %x) {
 ; CHECK-NEXT:    %redux = call i32 @adgen_hidden_llvm.nvvm.redux.sync.add(i32 %i, i32 -1)
 ; CHECK-NEXT:    call void @adgen_rule_barrier(ptr %x)
 ; CHECK-NEXT:    %count = call i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.aligned.all(i32 0, i1 true)
-; Bits of a float in an integer are not let through: their derivative would be lost.
-; CHECK-NEXT:    %bits = bitcast float %v to i32
-; CHECK-NEXT:    %shifted = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %bits, i32 0, i32 31)
 define void @adgen_body_warp(ptr %x, i32 %width) "adgen-shared" {
   %v = load float, ptr %x
   %down = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float %v, i32 1, i32 31)
@@ -144,8 +141,35 @@ define void @adgen_body_warp(ptr %x, i32 %width) "adgen-shared" {
   %active = call i32 @llvm.nvvm.activemask()
   %redux = call i32 @llvm.nvvm.redux.sync.add(i32 %i, i32 -1)
   %count = call i32 @llvm.nvvm.barrier.cta.red.popc.aligned.all(i32 0, i1 true)
-  %bits = bitcast float %v to i32
-  %shifted = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %bits, i32 0, i32 31)
+  ret void
+}
+
+; Bits of floating point in an integer are shuffled as what they are, also where memory alone tells. What is only compared is an integer,
+; and a part of a number is not let through: its derivative would be lost.
+; CHECK-LABEL: define void @adgen_body_bits(
+; CHECK:         call void @adgen_rule_shfl_idx_f32(
+; CHECK:         call void @adgen_rule_shfl_idx_f16x2(
+; CHECK:         call i32 @adgen_hidden_llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %pair,
+; CHECK:         call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %low,
+; CHECK:         call { i32, i1 } @adgen_hidden_swap_32_0(ptr %lock, i32 0, i32 1)
+define void @adgen_body_bits(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="2[0f2]" %h, ptr "adgen-layout"="4[0i4]" %lock, ptr %y) "adgen-shared" {
+  %local = alloca i32
+  %word = load i32, ptr %x
+  store i32 %word, ptr %local
+  %again = load i32, ptr %local
+  %moved = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %again, i32 0, i32 31)
+  store i32 %moved, ptr %x
+  %pair = load i32, ptr %h
+  %pairs = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %pair, i32 0, i32 31)
+  store i32 %pairs, ptr %h
+  %compared = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %pair, i32 1, i32 31)
+  %equal = icmp eq i32 %compared, %pair
+  %double = load double, ptr %y
+  %bits = bitcast double %double to i64
+  %low = trunc i64 %bits to i32
+  %half = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %low, i32 0, i32 31)
+  store i32 %half, ptr %x
+  %swap = cmpxchg ptr %lock, i32 0, i32 1 seq_cst seq_cst
   ret void
 }
 declare double @_Z15__shfl_xor_syncjdii(i32, double, i32, i32)

@@ -63,6 +63,17 @@ define float @updated(float %x, float %y) {
   ret float %v
 }
 
+; Hints change nothing; a fence does.
+; CHECK-LABEL: @hinted(
+; CHECK-NEXT: asm sideeffect "membar.gl;"
+; CHECK-NEXT: ret void
+define void @hinted(ptr %p) {
+  call void asm sideeffect "nanosleep.u32 $0;", "r"(i32 100)
+  call void asm sideeffect "prefetch.global.L1 [$0];", "l"(ptr %p)
+  call void asm sideeffect "membar.gl;", ""()
+  ret void
+}
+
 ; CHECK-LABEL: @kept(
 ; CHECK-NEXT: asm "add.rz.f32
 ; CHECK-NEXT: asm sideeffect "ld.global

@@ -64,6 +64,14 @@ def _votes(rng: Rng) -> Args:
     return {"x": normal(rng, 50), "out": zeros(50), "limit": 1.5, "n": 50}
 
 
+def _chosen(rng: Rng) -> Args:
+    return {"x": normal(rng, 50), "out": zeros(50), "which": 1, "n": 50}
+
+
+def _total(rng: Rng) -> Args:
+    return {"x": rng.standard_normal(50), "total": np.zeros(1), "n": 50}
+
+
 def _nothing(*names: str) -> Maker:
     return lambda _: dict.fromkeys(names)
 
@@ -85,7 +93,7 @@ ROWS = (
         block=32,
         refused="texture",
     ),
-    Program("unsupported.cu", "through_pointer", _nothing("x", "out", "which", "n"), block=32, refused="pointer"),
-    Program("unsupported.cu", "sum_by_cas", _nothing("x", "total", "n"), block=32, refused="atomic"),
+    Program("unsupported.cu", "through_pointer", _chosen, ("out",), 2, 32),
+    Program("unsupported.cu", "sum_by_cas", _total, ("total",), 2, 32),
     Program("unsupported.cu", "raw_bytes", _nothing("data", "out", "n"), block=32, refused="data"),
 )

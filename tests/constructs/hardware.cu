@@ -1,0 +1,57 @@
+// Special hardware.
+#include "element.h"
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda_pipeline.h>
+#include <mma.h>
+
+__global__ void sleeping(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    __nanosleep(100);
+    y[i] = x[i] * x[i];
+}
+
+__global__ void texture(cudaTextureObject_t image, const float *u, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = tex2D<float>(image, u[i], 0.5f);
+}
+
+__global__ void surface(cudaSurfaceObject_t image, const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = x[i] * surf2Dread<float>(image, 4 * i, 0);
+}
+
+__global__ void tensor_cores(const __half *a, const __half *b, float *c)
+{
+    using namespace nvcuda::wmma;
+    fragment<matrix_a, 16, 16, 16, __half, row_major> left;
+    fragment<matrix_b, 16, 16, 16, __half, col_major> right;
+    fragment<accumulator, 16, 16, 16, float> sum;
+    load_matrix_sync(left, a, 16);
+    load_matrix_sync(right, b, 16);
+    fill_fragment(sum, 0.0f);
+    mma_sync(sum, left, right, sum);
+    store_matrix_sync(c, sum, 16, mem_row_major);
+}
+
+__global__ void asynchronous_copy(const float *x, float *y, int n)
+{
+    __shared__ float tile[32];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    __pipeline_memcpy_async(&tile[threadIdx.x], &x[i], sizeof(float));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    if (i < n) y[i] = tile[31 - threadIdx.x] * tile[threadIdx.x];
+}
+
+__global__ void named_barrier(const float *x, float *y, int n)
+{
+    __shared__ float tile[32];
+    tile[threadIdx.x] = x[threadIdx.x];
+    asm volatile("bar.sync 1, 32;" ::: "memory");
+    if (threadIdx.x < n) y[threadIdx.x] = tile[31 - threadIdx.x];
+}

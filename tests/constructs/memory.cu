@@ -1,0 +1,252 @@
+// Where values lie: variables of the device, tables, pointers that are computed, stored and reinterpreted; arrays that are
+// read and written, partly written, passed twice, or empty.
+#include "element.h"
+#include <cstdint>
+#include <cstring>
+
+__constant__ float constant_scalar;
+__constant__ float constant_array[8];
+__constant__ float4 constant_struct;
+__device__ float device_scalar = 1.5f;
+__device__ float device_array[64];
+__device__ const float initialised[3] = {0.5f, 1.5f, -2.0f};
+static __device__ int calls;
+
+__global__ void constant_memory(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = constant_scalar * x[i] + constant_array[i % 8] * constant_struct.z;
+}
+
+__global__ void device_variables(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = device_scalar * x[i] + device_array[i] * initialised[i % 3];
+}
+
+__global__ void counts_calls(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    atomicAdd(&calls, 1);
+    y[i] = x[i] * x[i];
+}
+
+__global__ void static_table(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    static const float nodes[4] = {0.1f, 0.4f, 0.7f, 0.9f};
+    constexpr float weights[4] = {1, 2, 3, 4};
+    float sum = 0;
+    for (int k = 0; k < 4; ++k) sum += weights[k] * expf(nodes[k] * x[i]);
+    y[i] = sum;
+}
+
+// ---- pointers
+__global__ void restricted(const float *__restrict__ x, float *__restrict__ y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = x[i] * x[i];
+}
+
+__global__ void read_only_loads(const float *x, const float4 *v, const double *w, float *y, int n)
+{
+    MY_ELEMENT(n);
+    const float4 f = __ldg(&v[i]);
+    y[i] = __ldg(x + i) * f.y + float(__ldg(&w[i])) * f.w;
+}
+
+__global__ void volatile_memory(const volatile float *x, volatile float *y, int n)
+{
+    MY_ELEMENT(n);
+    volatile float t = x[i] * 2.0f;
+    y[i] = t * t;
+}
+
+__global__ void moving_pointers(const float *x, float *y, int rows, int columns)
+{
+    const float *row = x + blockIdx.x * columns;
+    const float *const end = row + columns;
+    float *out = &y[blockIdx.x];
+    if (threadIdx.x) return;
+    for (*out = 0; row != end; ++row) *out += *row * *row;
+}
+
+__global__ void stored_pointers(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    const float *neighbours[3] = {x + (i > 0 ? i - 1 : 0), x + i, x + (i + 1 < n ? i + 1 : i)};
+    float sum = 0;
+    for (int k = 0; k < 3; ++k) sum += (k + 1) * *neighbours[k] * *neighbours[k];
+    y[i] = sum;
+}
+
+__global__ void swapped_pointers(float *a, float *b, int steps, int n)
+{
+    if (threadIdx.x || blockIdx.x) return;
+    float *from = a, *to = b;
+    for (int s = 0; s < steps; ++s) {
+        for (int k = 1; k + 1 < n; ++k) to[k] = 0.5f * from[k] * from[k] + 0.25f * (from[k - 1] + from[k + 1]);
+        float *t = from;
+        from = to;
+        to = t;
+    }
+}
+
+__global__ void aliasing_views(float *x, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float *left = x, *right = x + n / 2;
+    if (i >= n / 2) return;
+    left[i] *= right[i];
+    right[i] = left[i] + x[i] * 0.5f;
+}
+
+__global__ void const_void(const void *raw, const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = x[i] * x[i] * static_cast<const int *>(raw)[i];
+}
+
+__global__ void void_of_floats(const void *source, void *target, int n)
+{
+    MY_ELEMENT(n);
+    static_cast<float *>(target)[i] = 2.0f * static_cast<const float *>(source)[i];
+}
+
+__global__ void pointers_to_pointers(const float *const *rows, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = rows[i][0] * rows[i][1];
+}
+
+__global__ void bits_of_floats(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    const float magnitude = __int_as_float(__float_as_int(x[i]) & 0x7fffffff);
+    uint32_t bits;
+    memcpy(&bits, &x[i], 4);
+    y[i] = magnitude * magnitude + (bits >> 31 ? 1.0f : 2.0f);
+}
+
+__global__ void moved_as_words(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    int word = reinterpret_cast<const int *>(x)[i];
+    reinterpret_cast<int *>(y)[i] = word;
+    y[i] *= 3.0f;
+}
+
+__global__ void copied_by_memcpy(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    float local[2];
+    memcpy(local, &x[i / 2 * 2], sizeof local);
+    local[0] *= local[1];
+    memcpy(&y[i], &local[0], sizeof(float));
+}
+
+// ---- local memory
+__global__ void local_arrays(const float *x, float *y, int which, int n)
+{
+    MY_ELEMENT(n);
+    float powers[6];
+    powers[0] = 1;
+    for (int k = 1; k < 6; ++k) powers[k] = powers[k - 1] * x[i];
+    y[i] = powers[which] + powers[5 - which];
+}
+
+__global__ void local_matrix(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    float a[3][3], b[3] = {1, 2, 3};
+    for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) a[r][c] = x[(i + r * 3 + c) % n];
+    for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) b[r] += a[r][c] * b[(r + c) % 3];
+    y[i] = b[0] * b[1] + b[2];
+}
+
+__global__ void from_the_heap(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    float *work = static_cast<float *>(malloc(3 * sizeof(float)));
+    for (int k = 0; k < 3; ++k) work[k] = x[i] * (k + 1);
+    y[i] = work[0] * work[1] + work[2];
+    free(work);
+}
+
+// ---- what a kernel does with its arrays
+__global__ void in_place(float *x, int n)
+{
+    MY_ELEMENT(n);
+    x[i] = sinf(x[i]) * x[i];
+}
+
+__global__ void accumulated(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] += x[i] * x[i];
+}
+
+__global__ void partly_written(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    if (i % 3 == 0) y[i] = x[i] * x[i];
+}
+
+__global__ void written_twice(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = x[i] * x[i];
+    y[i] = y[i] * y[i] + x[i];
+}
+
+__global__ void both_read(const float *a, const float *b, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = a[i] * b[i];
+}
+
+__global__ void read_and_written(const float *a, float *b, int n)
+{
+    MY_ELEMENT(n);
+    b[i] = a[i] * a[i];
+}
+
+__global__ void scattered(const float *x, const int *target, float *y, int n)
+{
+    MY_ELEMENT(n);
+    atomicAdd(&y[target[i]], x[i] * x[i]);
+}
+
+__global__ void gathered(const float *x, const int *source, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = x[source[i]] * x[source[n - 1 - i]];
+}
+
+// ---- random numbers inside the kernel
+__device__ float next_random(unsigned &state)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) * (1.0f / 16777216.0f);
+}
+
+__global__ void linear_congruential(const float *x, float *y, unsigned start, int n)
+{
+    MY_ELEMENT(n);
+    unsigned state = start + i;
+    float sum = 0;
+    for (int k = 0; k < 8; ++k) sum += x[i] * x[i] * next_random(state);
+    y[i] = sum;
+}
+
+__global__ void xorshift(const double *x, double *y, unsigned long long start, int n)
+{
+    MY_ELEMENT(n);
+    unsigned long long s = start * (i + 1) + 88172645463325252ull;
+    s ^= s << 13;
+    s ^= s >> 7;
+    s ^= s << 17;
+    y[i] = x[i] * exp(x[i] * double(s >> 11) * 0x1p-53);
+}

@@ -1,0 +1,67 @@
+"""docs/coverage.md: one row a construct, from the outcomes of the files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from constructs.construct import FOLDER, SourceFile
+from constructs.outcome import Outcome
+from constructs.table import FILES
+
+PAGE = FOLDER.parents[1] / "docs" / "coverage.md"
+ON_GPU = FOLDER / "on_gpu.json"
+"""What constructs/on_gpu.py found: the device, the date, and the error of each kernel's gradient."""
+
+INTRODUCTION = """\
+# Coverage
+
+Every construct with a small kernel of its own, in `tests/constructs`. This page was written by
+`docs/make_coverage.py`, and a test fails where it is out of date. *OpenMP*: the gradient is right on fresh random
+arguments, compared with finite differences of the kernel. *CUDA*: it was compiled to a cubin. *GPU*: its gradient was
+checked on that device, that day.
+
+{constructs} constructs, {refused} of them refused.
+"""
+
+_HEAD = "| construct | kernel | OpenMP | CUDA | GPU | message where refused |\n|---|---|---|---|---|---|\n"
+
+
+def page(found: Iterable[tuple[SourceFile, Iterable[Outcome]]]) -> str:
+    """The whole page."""
+    return "\n".join([introduction(), *(section(file, rows) for file, rows in found)])
+
+
+def introduction() -> str:
+    constructs = [construct for file in FILES for construct in file.constructs]
+    refused = sum(bool(construct.refused) for construct in constructs)
+    return INTRODUCTION.format(constructs=len(constructs), refused=refused)
+
+
+def section(file: SourceFile, found: Iterable[Outcome]) -> str:
+    """The rows of one file, under its title."""
+    return f"## {file.title}\n\n{_HEAD}" + "".join(_row(file, outcome) for outcome in found)
+
+
+def _row(file: SourceFile, outcome: Outcome) -> str:
+    construct = outcome.construct
+    openmp = "refused" if "openmp" in outcome.refused else "**wrong**" if outcome.wrong else "right"
+    cuda = "refused" if "cuda" in outcome.refused else "compiled"
+    kernels = ", ".join(f"`{name}`" for name in (construct.entry, *construct.also))
+    cells = (construct.text, kernels, openmp, cuda, _on_gpu(file, construct.entry), outcome.message)
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _on_gpu(file: SourceFile, entry: str) -> str:
+    known = _measured(ON_GPU)
+    if entry not in known.get("right", {}).get(file.name, ()):
+        return "not yet"
+    return f"{known['device']}, {known['date']}"
+
+
+@cache
+def _measured(path: Path) -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found

@@ -1,0 +1,37 @@
+"""Every construct of docs/coverage.md: the gradient is right, or refused with its reason, and the page says so."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+import pytest
+from constructs.construct import FOLDER, SourceFile
+from constructs.outcome import outcomes
+from constructs.page import PAGE, introduction, section
+from constructs.table import FILES
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_constructs(file: SourceFile) -> None:
+    seed = secrets.randbits(31)
+    found = list(outcomes(file, seed))
+    assert not [outcome for outcome in found if not outcome.as_expected], f"seed {seed}"
+    assert section(file, found) in PAGE.read_text(encoding="utf-8"), "run docs/make_coverage.py"
+
+
+def test_the_page_is_complete() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert text.startswith(introduction()), "run docs/make_coverage.py"
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == [file.title for file in FILES]
+
+
+def test_most_constructs_are_differentiated() -> None:
+    constructs = [construct for file in FILES for construct in file.constructs]
+    assert len(constructs) >= 150
+    assert sum(bool(construct.refused) for construct in constructs) <= 10
+
+
+def test_every_file_is_in_the_table() -> None:
+    assert {path.name for path in FOLDER.glob("*.cu")} == {file.name for file in FILES}
