@@ -28,6 +28,9 @@ class Application:
 
     def backward(self, cotangent: Array, shadows: Sequence[Array | None]) -> None:
         """Add to the shadow of each input, None for one without; `cotangent` is that of the result, and is consumed."""
+        if self.operator.reverse is not None:
+            self.operator.reverse(self, cotangent, shadows)
+            return
         wanted = {
             name: shadow for name, shadow in zip(self.operator.inputs, shadows, strict=True) if shadow is not None
         }

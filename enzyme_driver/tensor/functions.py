@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 
 from enzyme_driver.errors import ArgumentError
-from enzyme_driver.tensor import operators
+from enzyme_driver.tensor import operators, rules
 from enzyme_driver.tensor.array import Tensor, applied, tensor
 
 Operand = Tensor | float
@@ -57,10 +57,13 @@ def transpose(a: Tensor) -> Tensor:
     return applied(operators.TRANSPOSE, [a])
 
 
-def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """The product of matrices. Raises ArgumentError where their shapes do not fit."""
+def matmul(a: Tensor, b: Tensor, *, by_rule: bool = False) -> Tensor:
+    """The product of matrices. Raises ArgumentError where their shapes do not fit.
+
+    `by_rule`: its gradient is two products of matrices, as one writes it by hand, instead of the compiled one.
+    """
     _check_together(a, b)
-    return applied(operators.MATMUL, [a, b])
+    return applied(rules.MATMUL_BY_RULE if by_rule else operators.MATMUL, [a, b])
 
 
 def sum(a: Tensor, axis: int | None = None) -> Tensor:  # noqa: A001  (NumPy's names)

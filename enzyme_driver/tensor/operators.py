@@ -16,7 +16,8 @@ Shape = tuple[int, int]
 class Operator:
     """A kernel of `file` with the arrays `inputs`, then `out`, then extents.
 
-    `extents` and `result` follow from the shapes of the inputs (ArgumentError where these do not fit).
+    `extents` and `result` follow from the shapes of the inputs (ArgumentError where these do not fit). `reverse` is an
+    adjoint written by hand, called like `Application.backward`; None: the compiler's.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Operator:
     choices: Choices
     extents: Callable[..., tuple[int, ...]]
     result: Callable[..., Shape]
+    reverse: Callable[..., None] | None = None
 
 
 def _count(*shapes: Shape) -> tuple[int]:

@@ -37,6 +37,7 @@ OPERATORS: dict[str, tuple[Callable[..., ad.Tensor], Callable[..., Array], str]]
     "broadcast row": (lambda a: ad.broadcast(ad.sum(a, 0), 5, 0), lambda a: np.tile(a.sum(0), (5, 1)), "one"),
     "broadcast column": (lambda a: ad.broadcast(ad.sum(a, 1), 70, 1), lambda a: np.tile(a.sum(1), (70, 1)).T, "one"),
     "matmul": (ad.matmul, np.matmul, "product"),
+    "matmul by rule": (lambda a, b: ad.matmul(a, b, by_rule=True), np.matmul, "product"),
 }
 """By name: on tensors, on arrays, and what it takes."""
 
