@@ -9,7 +9,7 @@ ADGEN := $(VENV)/bin/adgen
 STEP := MAKE_LOG=.make.log .ci/step
 WORKERS ?= 2
 
-.PHONY: help setup demo test lint examples bench report-gpu lock clean
+.PHONY: help setup demo test lint examples bench report-gpu report-operators lock clean
 
 help: ## list what can be made
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ bench: setup ## measure adgen itself: compilation, warm start, import
 
 report-gpu: setup ## build/report-gpu.html: what was measured on a GPU, tables and plots from benchmarks/results
 	@$(PYTHON) -m benchmarks.report build/report-gpu.html
+
+report-operators: setup ## build/report-operators.html: the tensor operators and their gradients, from benchmarks/results
+	@$(PYTHON) -m benchmarks.operators_report build/report-operators.html
 
 lock: ## resolve all Python packages anew and write requirements.lock
 	@rm -rf build/lock

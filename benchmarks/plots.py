@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -82,6 +82,68 @@ def scaling(rows: Iterable[Row], axis: str, label: str) -> Markup:
     times.set_yscale("log")
     over.set_ylim(bottom=0)
     over.legend(frameon=False)
+    return _svg(figure)
+
+
+def by_size(rows: Iterable[Row]) -> Markup:
+    """Forward (left) and backward (right) against the edge of the matrix; a colour an operator, a line a device."""
+    return _pairs(rows, "shape", "edge of the matrix", lambda row, way: row[f"{way}_ms"], "ms")
+
+
+def speed_up(rows: Iterable[Row]) -> Markup:
+    """The same over one thread of the host."""
+    rows = list(rows)
+    alone = {(row["operator"], row["shape"][0]): row for row in rows if row["device"] == "cpu"}
+    known = [row for row in rows if row["device"] != "cpu" and (row["operator"], row["shape"][0]) in alone]
+
+    def over(row: Row, way: str) -> float:
+        base = alone[row["operator"], row["shape"][0]]
+        return float(base[f"{way}_ms"] / row[f"{way}_ms"])
+
+    return _pairs(known, "shape", "edge of the matrix", over, "times as fast as one thread")
+
+
+def by_block(rows: Iterable[Row]) -> Markup:
+    """Against the threads of a block on the GPU."""
+    return _pairs(rows, "threads", "threads of a block", lambda row, way: row[f"{way}_ms"], "ms")
+
+
+STYLES = {"cpu": "o:", "openmp": "o--", "cuda": "o-"}
+
+
+def _pairs(rows: Iterable[Row], along: str, label: str, value: Callable[[Row, str], float], up: str) -> Markup:
+    shown: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        shown.setdefault((row["operator"], row["device"]), []).append(row)
+    if not shown:
+        return Markup()
+    names = list(dict.fromkeys(name for name, _ in shown))
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharey=True)
+    for axis, way in zip(axes, ("forward", "backward"), strict=True):
+        for (name, device), found in shown.items():
+            points = sorted((row[along][0] if along == "shape" else row[along], value(row, way)) for row in found)
+            colour = COLOURS[names.index(name) % len(COLOURS)]
+            axis.plot(*zip(*points, strict=True), STYLES[device], ms=3, color=colour, label=f"{name}, {device}")
+        _finish(axis, label, f"{way}, {up}")
+        axis.set_yscale("log")
+    axes[1].legend(frameon=False, fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
+    return _svg(figure)
+
+
+def epochs(rows: Iterable[Row]) -> Markup:
+    """The time of an epoch against the number of parameters, a line a place."""
+    shown: dict[str, list[Row]] = {}
+    for row in rows:
+        shown.setdefault(row["where"], []).append(row)
+    if not shown:
+        return Markup()
+    figure, axis = plt.subplots(figsize=(7, 3.6), layout="constrained")
+    for colour, (where, found) in zip(COLOURS, shown.items(), strict=False):
+        points = sorted((row["parameters"], row["epoch_ms"]) for row in found)
+        axis.plot(*zip(*points, strict=True), "o-", ms=3, color=colour, label=where)
+    _finish(axis, "parameters", "ms an epoch")
+    axis.set_yscale("log")
+    axis.legend(frameon=False)
     return _svg(figure)
 
 

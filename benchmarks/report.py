@@ -7,22 +7,14 @@ Needs neither a GPU nor a compiler. A part whose data is not there says which sc
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import click
-import jinja2
 
 from benchmarks import plots
+from benchmarks.page import Row, measured_on, read, rendered, write
 from enzyme_driver.optimisations import OPTIMISATIONS
-
-HERE = Path(__file__).resolve().parent
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -63,13 +55,6 @@ class Ablated:
         return float(row["gradient_ms"] / self.whole["gradient_ms"])
 
 
-def read(folder: Path, name: str) -> list[Row]:
-    """The rows of a data file; none where it is missing."""
-    path = folder / name
-    rows: list[Row] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    return rows
-
-
 def compared(rows: Iterable[Row]) -> list[Compared]:
     found: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
@@ -89,13 +74,10 @@ def page(folder: Path) -> str:
     suite, scaling = read(folder, "gpu.json"), read(folder, "scaling.json")
     frameworks, ablation = compared(read(folder, "frameworks.json")), ablated(read(folder, "ablation.json"))
     left_out = list(dict.fromkeys(name for each in ablation for name in each.without))
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["ms"] = _milliseconds
-    return environment.get_template("report.html.j2").render(
+    return rendered(
+        "report.html.j2",
         suite=suite,
-        where=_where([*suite, *scaling]),
+        where=measured_on([*suite, *scaling]),
         suite_plot=plots.ratios(suite),
         frameworks=frameworks,
         libraries=list(dict.fromkeys(name for each in frameworks for name in each.times)),
@@ -108,27 +90,5 @@ def page(folder: Path) -> str:
     )
 
 
-def _where(rows: Sequence[Row]) -> str:
-    devices = sorted({row["device"] for row in rows})
-    dates = sorted({row["date"] for row in rows})
-    days = " to ".join(dict.fromkeys([dates[0], dates[-1]])) if dates else ""
-    return f"{', '.join(devices)}, {days}" if rows else "nothing was measured yet"
-
-
-def _milliseconds(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}" if value < 10 else f"{value:.1f}"  # noqa: PLR2004, four digits
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("output", type=Path)
-    parser.add_argument("--results", type=Path, default=HERE / "results")
-    options = parser.parse_args()
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(page(options.results), encoding="utf-8")
-    click.echo(str(options.output))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write(page, __doc__))

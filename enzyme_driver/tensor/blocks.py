@@ -43,6 +43,8 @@ class BlockTable:
             data = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
+        if not isinstance(data, dict):
+            return {}
         return {key: value for key, value in data.items() if isinstance(value, int) and value >= 0}
 
     def _remember(self, key: str, index: int) -> None:

@@ -1,4 +1,4 @@
-"""Trains a network of three layers on scikit-learn's handwritten digits: on adgen's devices, and in PyTorch if installed.
+"""Trains a network of three layers on scikit-learn's digits: on adgen's devices, and in PyTorch if it is there.
 
     python train.py [--device cpu --device openmp --device cuda] [--hidden 64 32] [--plot curves.png]
 

@@ -1,0 +1,40 @@
+"""Compiles the tensor operators into a folder, for both targets, so that they can be measured where no compiler is.
+
+python -m benchmarks.build_operators FOLDER [--arch sm_90] [--dtype float32]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from enzyme_driver import tensor as ad
+from enzyme_driver.tensor import operators
+
+
+def wanted(dtype: str) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """Every kernel, with a gradient by all inputs, and of those with two by either."""
+    for operator in operators.ALL:
+        for kernel in operators.kernels(operator):
+            constants = [(), ("a",), ("b",)] if len(operator.inputs) > 1 else [()]
+            for constant in constants:
+                yield operator.file, kernel, dtype, constant
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--arch", default="sm_90")
+    parser.add_argument("--dtype", default="float32")
+    options = parser.parse_args()
+    count = ad.build(options.folder, dict.fromkeys(wanted(options.dtype)), arch=options.arch)
+    click.echo(f"{count} kernels in {options.folder}", err=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

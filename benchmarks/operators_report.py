@@ -1,0 +1,71 @@
+"""One page of the tensor operators' measured times, from the committed data: tables and plots.
+
+python -m benchmarks.operators_report OUTPUT.html [--results benchmarks/results]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import plots
+from benchmarks.page import Row, measured_on, read, rendered, write
+
+GROUPS = {
+    "arithmetic": ("add", "subtract", "multiply", "divide", "power"),
+    "of one array": ("copy", "negate", "exp", "log", "relu"),
+    "along an axis": (
+        *("sum, axis 0", "sum, axis 1", "max, axis 0", "max, axis 1"),
+        *("broadcast, axis 0", "broadcast, axis 1"),
+    ),
+    "matrices": ("transpose", "matmul", "matmul by rule"),
+}
+TABLE_EDGE = 1024
+
+
+@dataclass(frozen=True)
+class Group:
+    """The operators of a kind: what was measured of them, and how it grows."""
+
+    name: str
+    table: list[Row]
+    by_size: plots.Markup
+    speed_up: plots.Markup
+    by_block: plots.Markup
+
+
+def best(rows: Iterable[Row]) -> list[Row]:
+    """Of each operator, device and shape the launch with the fastest forward pass."""
+    found: dict[tuple[object, ...], Row] = {}
+    for row in rows:
+        key = row["operator"], row["model"], tuple(row["shape"])
+        if key not in found or row["forward_ms"] < found[key]["forward_ms"]:
+            found[key] = row
+    return list(found.values())
+
+
+def group(name: str, rows: Sequence[Row]) -> Group:
+    of_kind = [row for row in rows if row["operator"] in GROUPS[name]]
+    fastest = best(of_kind)
+    table = [row for row in fastest if row["shape"][0] == TABLE_EDGE]
+    on_gpu = [row for row in of_kind if row["device"] == "cuda" and row["shape"][0] == TABLE_EDGE]
+    return Group(name, table, plots.by_size(fastest), plots.speed_up(fastest), plots.by_block(on_gpu))
+
+
+def page(folder: Path) -> str:
+    rows = read(folder, "operators.json")
+    epochs = read(folder, "digits.json")
+    return rendered(
+        "operators_report.html.j2",
+        where=measured_on(rows, "model"),
+        groups=[group(name, rows) for name in GROUPS] if rows else [],
+        edge=TABLE_EDGE,
+        epochs=epochs,
+        epochs_plot=plots.epochs(epochs),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(write(page, __doc__))

@@ -1,0 +1,48 @@
+"""The page of the tensor operators: from data, and without."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks import operators, operators_report
+
+MADE = {"model": "a machine", "date": "2026-01-01", "dtype": "float32", "floor_ms": 0.5, "backward_floor_ms": 0.7}
+
+
+def row(operator: str, device: str, edge: int, threads: int, forward: float) -> dict[str, Any]:
+    beside = {"torch_forward_ms": None, "torch_backward_ms": 3.25}
+    times = {"forward_ms": forward, "backward_ms": 2 * forward}
+    return {
+        **MADE,
+        "operator": operator,
+        "device": device,
+        "shape": [edge, edge],
+        "threads": threads,
+        **times,
+        **beside,
+    }
+
+
+def test_the_fastest_launch_of_each_is_on_the_page(tmp_path: Path) -> None:
+    measured = [row("add", "cuda", 1024, threads, 1000.0 / threads) for threads in (32, 64, 128)]
+    measured += [row("add", "cpu", edge, 1, 40.0) for edge in (512, 1024)]
+    (tmp_path / "operators.json").write_text(json.dumps(measured), encoding="utf-8")
+    page = operators_report.page(tmp_path)
+    assert "<td>7.812<td>0.500<td>-<td>15.6<td>0.700<td>3.250" in page
+    assert "15.625" not in page
+    assert "<td>31.2<" not in page
+    assert page.count("<svg") == 3
+    assert "benchmarks.digits" in page
+
+
+def test_nothing_measured(tmp_path: Path) -> None:
+    page = operators_report.page(tmp_path)
+    assert "Not measured yet" in page
+    assert "<svg" not in page
+
+
+def test_every_operator_has_a_group() -> None:
+    grouped = [name for names in operators_report.GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(subject.name for subject in operators.subjects(32))
