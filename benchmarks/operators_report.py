@@ -40,7 +40,7 @@ def best(rows: Iterable[Row]) -> list[Row]:
     """Of each operator, device and shape the launch with the fastest forward pass."""
     found: dict[tuple[object, ...], Row] = {}
     for row in rows:
-        key = row["operator"], row["model"], tuple(row["shape"])
+        key = row["operator"], row["device"], row["model"], tuple(row["shape"])
         if key not in found or row["forward_ms"] < found[key]["forward_ms"]:
             found[key] = row
     return list(found.values())
