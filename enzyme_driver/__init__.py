@@ -82,6 +82,7 @@ def compile(  # noqa: A001
     flags: Iterable[str] = (),
     fast_math: bool = False,
     cache: bool = True,
+    modes: str | Iterable[str] = (),
 ) -> Kernel: ...
 
 
@@ -97,6 +98,7 @@ def compile(  # noqa: A001
     flags: Iterable[str] = (),
     fast_math: bool = False,
     cache: bool = True,
+    modes: str | Iterable[str] = (),
 ) -> Function: ...
 
 
@@ -111,6 +113,7 @@ def compile(  # noqa: A001
     flags: Iterable[str] = (),
     fast_math: bool = False,
     cache: bool = True,
+    modes: str | Iterable[str] = (),
 ) -> Module: ...
 
 
@@ -124,6 +127,7 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     flags: Iterable[str] = (),
     fast_math: bool = False,
     cache: bool = True,
+    modes: str | Iterable[str] = (),
 ) -> Kernel | Function | Module:
     """Compile a CUDA or C++ file and its gradient, and load both.
 
@@ -133,7 +137,8 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     `target` is `"openmp"` (runs on the host, on NumPy arrays) or `"cuda"` (runs on an NVIDIA GPU; `arch` names one or
     several architectures). `activity` changes which parameters have a derivative, by name: `"const"`, `"active"`,
     `"duplicated"`, `"owned"` or `"discarded"`. `flags` go to clang. `fast_math` allows what `-ffast-math` allows.
-    `cache=False` compiles into a folder that is deleted when the process ends.
+    `cache=False` compiles into a folder that is deleted when the process ends. `modes=["forward"]` makes `jvp`
+    beside the gradient.
 
     Raises UsageError, SourceError (the file does not compile), NameNotFoundError, RefusedError (it cannot be
     differentiated), ToolchainError, CompilerCrashError, CacheError.
@@ -154,6 +159,7 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
         activity=activity,
         flags=flags,
         fast_math=fast_math,
+        modes=[modes] if isinstance(modes, str) else modes,
     )
     folder = store.build(wanted, settings=Settings.from_environment(), use_cache=cache)
     loaded = module.load(folder, target)

@@ -18,7 +18,7 @@ from typing import NoReturn
 from enzyme_driver import processor
 from enzyme_driver.decode import DecodeError, decode
 from enzyme_driver.errors import ArtifactError, CacheError
-from enzyme_driver.model import Entry, Target
+from enzyme_driver.model import Entry, Mode, Target
 
 FORMAT = "adgen-artifact"
 VERSION = 1
@@ -47,6 +47,7 @@ class Options:
     flags: tuple[str, ...] = ()
     fast_math: bool = False
     activity: dict[str, str] = field(default_factory=dict)
+    modes: tuple[Mode, ...] = ("reverse",)
 
 
 @dataclass(frozen=True)

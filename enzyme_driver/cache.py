@@ -92,6 +92,7 @@ def make_key(request: Request, settings: Settings) -> Key:
         ("targets", ", ".join(request.targets)),
         ("archs", ", ".join(request.archs)),
         ("instruction set of the host", processor.baseline() if "openmp" in request.targets else ""),
+        ("modes", ", ".join(request.modes)),
         ("activity", ", ".join(f"{name}={activity}" for name, activity in request.activity)),
         ("flags", json.dumps(request.flags)),
         ("folder of the flags", str(Path.cwd()) if request.flags else ""),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Target = Literal["cuda", "openmp"]
 TARGETS: tuple[Target, ...] = ("openmp", "cuda")
 
 Language = Literal["cuda", "c++"]
+
+Mode = Literal["reverse", "forward"]
+MODES: tuple[Mode, ...] = ("reverse", "forward")
+"""How an entry is differentiated: cotangents are carried back, or tangents forward."""
 
 Form = Literal["pointer", "scalar", "struct", "variable"]
 
@@ -103,6 +107,11 @@ class Parameter:
         return self.activity != "const"
 
     @property
+    def forward(self) -> Parameter:
+        """The parameter in forward mode, in which every number of floating point may have a tangent."""
+        return replace(self, activity="active") if self.is_scalar and self.dtype.kind == "float" else self
+
+    @property
     def shadow_is_pointer(self) -> bool:
         """Whether the gradient takes the shadow as an array (else as a struct by value)."""
         return self.form != "struct" or self.activity == "active"
@@ -167,6 +176,11 @@ class Signature:
         return any(parameter.name == name for parameter in self.parameters)
 
     @property
+    def forward(self) -> Signature:
+        """The signature in forward mode, whose shadows are tangents."""
+        return replace(self, parameters=tuple(parameter.forward for parameter in self.parameters))
+
+    @property
     def names(self) -> tuple[str, ...]:
         return tuple(parameter.name for parameter in self.parameters)
 
@@ -208,7 +222,11 @@ class TargetEntry:
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel or a function of an artifact, with its symbols on each target that was built."""
+    """A kernel or a function of an artifact, with its symbols on each target that was built.
+
+    `forward` is like `targets`, with what carries tangents as the gradient; empty where forward mode was not asked for.
+    """
 
     signature: Signature
     targets: dict[Target, TargetEntry] = field(default_factory=dict)
+    forward: dict[Target, TargetEntry] = field(default_factory=dict)

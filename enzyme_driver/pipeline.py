@@ -128,11 +128,17 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
     chosen = plan.make(description, request.names, _activities(request), str(read.path))
     say("Enzyme differentiates")
     preparing = partial(prepare.prepare, primal, chosen, workspace=workspace, fast_math=request.fast_math)
-    gradient = differentiate.differentiate(chosen, preparing, workspace)
+    gradient = differentiate.differentiate(chosen, request.modes, preparing, workspace)
     if request.names:
-        for refusal in gradient.refused.values():
+        for refusal in _refused_in_all_modes(request, gradient).values():
             raise refusal
     return Differentiated(primal, _with_usage(chosen, gradient), gradient)
+
+
+def _refused_in_all_modes(request: Request, gradient: GradientIR) -> dict[str, AdgenError]:
+    """Why entries, by symbol, have no derivative at all."""
+    forward = gradient.refused_forward if "forward" in request.modes else gradient.refused
+    return {symbol: reason for symbol, reason in gradient.refused.items() if symbol in forward}
 
 
 def _activities(request: Request) -> dict[str, Activity]:
@@ -190,7 +196,7 @@ def _finish_host(request: Request, read: Source, way: Differentiated, workspace:
 
 def _refuse_if_nothing_is_left(request: Request, way: Differentiated, host: HostCode | None) -> None:
     """A refusal is an error where nothing else was asked for; else it is kept in the artifact."""
-    refused: dict[str, AdgenError] = dict(way.gradient.refused)
+    refused = _refused_in_all_modes(request, way.gradient)
     if host and request.targets == ("openmp",):
         refused |= host.refused
     symbols = [entry.symbol for entry in way.plan.entries]
@@ -201,7 +207,7 @@ def _refuse_if_nothing_is_left(request: Request, way: Differentiated, host: Host
 def _contents(
     request: Request, read: Source, way: Differentiated, host: HostCode | None, device: list[CudaCode]
 ) -> Contents:
-    entries = tuple(_entry(each, host, device) for each in way.plan.entries)
+    entries = tuple(_entry(request, each, host, device) for each in way.plan.entries)
     entries += tuple(_refused_entry(request, each, reason) for each, reason in way.plan.refused)
     files: dict[str, bytes | Path] = {
         f"{render.module_name(read.stem)}.py": render.python_module(read.stem, read.path.name, entries).encode(),
@@ -215,7 +221,7 @@ def _contents(
     return Contents(
         adgen=__version__,
         source=artifact.Source(read.path.name, read.digest),
-        options=artifact.Options(request.flags, request.fast_math, dict(request.activity)),
+        options=artifact.Options(request.flags, request.fast_math, dict(request.activity), request.modes),
         entries=entries,
         files=files,
         library=host.library.name if host else None,
@@ -224,13 +230,14 @@ def _contents(
     )
 
 
-def _entry(entry: Signature, host: HostCode | None, device: list[CudaCode]) -> Entry:
+def _entry(request: Request, entry: Signature, host: HostCode | None, device: list[CudaCode]) -> Entry:
     targets: dict[Target, TargetEntry] = {}
+    forward: dict[Target, TargetEntry] = {}
     if host:
-        targets["openmp"] = host.entries[entry.symbol]
+        targets["openmp"], forward["openmp"] = host.entries[entry.symbol], host.forward[entry.symbol]
     if device:
-        targets["cuda"] = device[0].entries[entry.symbol]
-    return Entry(entry, targets)
+        targets["cuda"], forward["cuda"] = device[0].entries[entry.symbol], device[0].forward[entry.symbol]
+    return Entry(entry, targets, forward if "forward" in request.modes else {})
 
 
 def _refused_entry(request: Request, entry: Signature, reason: AdgenError) -> Entry:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from enzyme_driver.errors import UsageError
-from enzyme_driver.model import TARGETS, Activity, Target
+from enzyme_driver.model import MODES, TARGETS, Activity, Mode, Target
 
 DEFAULT_ARCH = "sm_90"
 
@@ -26,7 +26,7 @@ class Request:
     """A file and how it is to be compiled; made by `new`, which checks every field.
 
     `names` are the kernels or functions asked for, as C++ spells them; none means all that the file has.
-    `activity` holds pairs of a parameter's name and its activity.
+    `activity` holds pairs of a parameter's name and its activity. `modes` are the derivatives to be made.
     """
 
     path: Path
@@ -36,6 +36,7 @@ class Request:
     activity: tuple[tuple[str, str], ...] = ()
     flags: tuple[str, ...] = ()
     fast_math: bool = False
+    modes: tuple[Mode, ...] = ("reverse",)
 
 
 def new(
@@ -47,10 +48,12 @@ def new(
     activity: Mapping[str, str] | None = None,
     flags: Iterable[str] = (),
     fast_math: bool = False,
+    modes: Iterable[str] = (),
 ) -> Request:
     """The request for these options; raises UsageError for one that makes no sense.
 
-    Equal meaning gives an equal request: repetitions are dropped, targets and activities are put in order.
+    Equal meaning gives an equal request: repetitions are dropped, targets, activities and modes are put in order. The
+    gradient is always made, so that mode "reverse" need not be named.
     """
     return Request(
         path=Path(path).expanduser().absolute(),
@@ -60,6 +63,7 @@ def new(
         activity=tuple(sorted(_activity(*pair) for pair in (activity or {}).items())),
         flags=tuple(_flag(flag) for flag in _several("flags", flags)),
         fast_math=bool(fast_math),
+        modes=_modes(_several("modes", modes)),
     )
 
 
@@ -92,6 +96,13 @@ def _targets(names: Iterable[str]) -> tuple[Target, ...]:
     if not wanted:
         raise UsageError("no target is given", hint=f"the targets are {' and '.join(TARGETS)}")
     return tuple(target for target in TARGETS if target in wanted)
+
+
+def _modes(names: Iterable[str]) -> tuple[Mode, ...]:
+    wanted = {"reverse", *names}
+    for name in sorted(wanted - set(MODES)):
+        raise UsageError(f"there is no mode {name!r}", hint=f"the modes are {' and '.join(MODES)}")
+    return tuple(mode for mode in MODES if mode in wanted)
 
 
 def _arch(arch: str) -> str:

@@ -11,7 +11,7 @@ import click
 
 from enzyme_driver import optimisations, request
 from enzyme_driver.errors import UsageError
-from enzyme_driver.model import TARGETS
+from enzyme_driver.model import MODES, TARGETS
 from enzyme_driver.request import DEFAULT_ARCH, Request
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.source import language
@@ -44,6 +44,8 @@ _BUILD: tuple[Decorator, ...] = (
                  help=f"GPU architecture, such as sm_80; repeatable. Default: {DEFAULT_ARCH}."),
     click.option("--activity", "activity", multiple=True, metavar="PARAM=ACTIVITY",
                  help="const, active, duplicated, owned or discarded, for the parameter of that name; repeatable."),
+    click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), metavar="MODE",
+                 help="forward: also what carries tangents; repeatable. The gradient (reverse) is always made."),
     click.option("--fast-math", is_flag=True, help="Allow what clang's -ffast-math allows."),
     click.option("--disable", multiple=True, metavar="NAME", callback=_optimisations, is_eager=True,
                  help="Leave an optimisation of gradients out; repeatable. `--disable help` lists them."),
@@ -87,6 +89,7 @@ def make_request(path: str, values: Mapping[str, Any]) -> Request:
         activity=pairs("--activity", values["activity"]),
         flags=values["flags"],
         fast_math=values["fast_math"],
+        modes=values["modes"],
     )
 
 

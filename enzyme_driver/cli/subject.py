@@ -30,6 +30,7 @@ def _refuse_build_options(values: Mapping[str, Any]) -> None:
     settled = {
         "archs": "--arch",
         "activity": "--activity",
+        "modes": "--mode",
         "fast_math": "--fast-math",
         "disable": "--disable",
         "flags": "clang's flags",

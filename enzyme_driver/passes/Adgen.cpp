@@ -48,10 +48,11 @@ static SmallVector<StringRef> listAttribute(const Function &F, StringRef Name) {
   return Parts;
 }
 
-SmallVector<Activity> activitiesOf(const Function &Gradient) {
+SmallVector<Activity> activitiesOf(const Function &Derivative) {
   SmallVector<Activity> Activities;
-  for (StringRef Word : listAttribute(Gradient, ActivityAttribute))
-    Activities.push_back(parseActivity(Word));
+  for (StringRef Name : {ActivityAttribute, TangentActivityAttribute})
+    for (StringRef Word : listAttribute(Derivative, Name))
+      Activities.push_back(parseActivity(Word));
   return Activities;
 }
 
@@ -163,9 +164,17 @@ StringRef assemblyInWords(StringRef Text) {
 
 bool isKernel(const Function &F) { return F.getCallingConv() == CallingConv::PTX_Kernel; }
 
-static bool isEntry(const Function &F) {
-  return isKernel(F) || F.getName().starts_with(BodyPrefix) || F.getName().starts_with(GradientPrefix);
+bool isDerivative(const Function &F) {
+  return !F.isDeclaration() && (F.getName().starts_with(GradientPrefix) || F.getName().starts_with(TangentPrefix));
 }
+
+StringRef symbolOf(const Function &F) {
+  StringRef Name = F.getName();
+  Name.consume_front(BodyPrefix) || Name.consume_front(GradientPrefix) || Name.consume_front(TangentPrefix);
+  return Name;
+}
+
+static bool isEntry(const Function &F) { return isKernel(F) || F.getName().starts_with(BodyPrefix) || isDerivative(F); }
 
 static Function *declare(Module &M, const std::string &Name, Type *Result, ArrayRef<Type *> Types) {
   auto *F = cast<Function>(M.getOrInsertFunction(Name, FunctionType::get(Result, Types, false)).getCallee());
@@ -268,18 +277,13 @@ SmallVector<LogicalParameter> logicalParameters(Function &F) {
   return Parameters;
 }
 
-// The user's symbol of a kernel, a body or a gradient.
-static StringRef symbolOf(const Function *F) {
-  StringRef Name = F ? F->getName() : "";
-  Name.consume_front(BodyPrefix) || Name.consume_front(GradientPrefix);
-  return Name;
-}
-
 static void print(const Function *Entry, StringRef File, unsigned Line, unsigned Column,
                   StringRef Reason, StringRef Hint) {
-  json::Object Refusal{{"entry", symbolOf(Entry)}, {"file", File},
+  json::Object Refusal{{"entry", Entry ? symbolOf(*Entry) : ""}, {"file", File},
                        {"line", int64_t(Line)},                  {"column", int64_t(Column)},
                        {"reason", Reason},                       {"hint", Hint}};
+  if (Entry && Entry->getName().starts_with(TangentPrefix))
+    Refusal["mode"] = "forward"; // the gradient may do all the same
   errs() << "adgen-refusal: " << json::Value(std::move(Refusal)) << "\n";
 }
 

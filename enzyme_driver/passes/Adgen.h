@@ -20,6 +20,9 @@ inline constexpr llvm::StringLiteral GradientPrefix = "adgen_gradient_";
 // Of the variables through which the rendered translation unit asks for instances of templates.
 inline constexpr llvm::StringLiteral InstancePrefix = "adgen_instance_";
 inline constexpr llvm::StringLiteral GradientSuffix = "__gradient"; // of what the runtime calls
+// The same of what carries tangents forward.
+inline constexpr llvm::StringLiteral TangentPrefix = "adgen_tangent_";
+inline constexpr llvm::StringLiteral TangentSuffix = "__tangent";
 // Of what describes a kernel with barriers to the host's runtime, and of the function of one thread of it.
 inline constexpr llvm::StringLiteral CooperativeSuffix = "_cooperative";
 inline constexpr llvm::StringLiteral EachSuffix = "_each";
@@ -29,6 +32,7 @@ inline constexpr llvm::StringLiteral ShadowPrefix = "adgen_shadow_";
 inline constexpr llvm::StringLiteral ShadowMetadata = "enzyme_shadow";
 inline constexpr llvm::StringLiteral MeasureSuffix = "__tape";
 inline constexpr llvm::StringLiteral AutodiffPrefix = "__enzyme_autodiff_";
+inline constexpr llvm::StringLiteral ForwardPrefix = "__enzyme_fwddiff_";
 // Function attribute, Enzyme's: the mathematical function that this is, for which there is a rule.
 inline constexpr llvm::StringLiteral MathAttribute = "enzyme_math";
 // Of the functions of rules/mathematics.cu, and of what PinRules calls.
@@ -46,6 +50,8 @@ inline constexpr llvm::StringLiteral TapeByScalars = "by-scalars"; // its value 
 inline constexpr unsigned TapeArguments = 7;
 // Function attribute of a gradient: the activities of the parameters, "duplicated:const:...".
 inline constexpr llvm::StringLiteral ActivityAttribute = "adgen-activity";
+// The same of a function that carries tangents, to which what is said of gradients does not apply.
+inline constexpr llvm::StringLiteral TangentActivityAttribute = "adgen-tangent-activity";
 // Function attribute: a body that stores what the function returns through its last argument.
 inline constexpr llvm::StringLiteral ResultAttribute = "adgen-result";
 // Argument attribute: a parameter's shadow. It overlaps no other argument's memory, which the runtime checks.
@@ -73,7 +79,8 @@ struct EntryPlan {
 
 llvm::Expected<std::vector<EntryPlan>> parsePlan(llvm::StringRef Text);
 Activity parseActivity(llvm::StringRef Word);
-llvm::SmallVector<Activity> activitiesOf(const llvm::Function &Gradient);
+// Of a gradient or a function that carries tangents; none for any other.
+llvm::SmallVector<Activity> activitiesOf(const llvm::Function &Derivative);
 llvm::SmallVector<llvm::StringRef> sharedNames(const llvm::Function &F);
 
 // A parameter as the user wrote it, and the IR arguments that carry it.
@@ -108,6 +115,9 @@ std::string sourceName(const llvm::GlobalVariable &Global);
 // What a piece of assembly does, in the user's words.
 llvm::StringRef assemblyInWords(llvm::StringRef Text);
 bool isKernel(const llvm::Function &F);
+bool isDerivative(const llvm::Function &F);
+// The user's symbol of a kernel, a body or a derivative of it.
+llvm::StringRef symbolOf(const llvm::Function &F);
 // Declares adgen_rule_NAME, which takes pointers, then operands, and registers adgen_rule_NAME_augmented and adgen_rule_NAME_reverse as its
 // derivative. Enzyme hands every argument of a derivative over twice: a pointer with its shadow, and an operand with itself. What the
 // augmented function keeps (void: nothing) is its result and the last argument of the reverse one.

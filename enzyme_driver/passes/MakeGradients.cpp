@@ -2,6 +2,7 @@
 //   void adgen_gradient_SYMBOL(parameters..., shadows..., shared arrays..., their shadows..., [cotangent of the result])
 // that calls Enzyme's autodiff of the body. Shadows stand for the parameters that are not const, in order. A scalar that is
 // active has a pointer as its shadow, to which every thread adds its part.
+#include "Derivative.h"
 #include "Passes.h"
 #include "SharedConstants.h"
 
@@ -12,48 +13,10 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-struct Layout {
-  Function &Body;
-  ArrayRef<Activity> Activities;
-  unsigned Shared;  // shared arrays
-  bool ReturnsValue; // through the body's last argument
-  bool WaitsForOthers; // a kernel in which threads may see what others have written
-  const EntryPlan &Plan;
-
-  // Only kernels have the attribute, also without shared arrays.
-  bool isKernel() const { return Body.hasFnAttribute(SharedAttribute); }
-  unsigned parameters() const { return Body.arg_size() - Shared - ReturnsValue; }
-};
-
-Type *resultType(Module &M, const Function &Body) {
-  Function *Entry = M.getFunction(Body.getName().drop_front(BodyPrefix.size()));
-  return Entry->getReturnType();
-}
-
-Function *createGradient(const Layout &L, Type *Result) {
-  Module &M = *L.Body.getParent();
-  auto *Pointer = PointerType::getUnqual(M.getContext());
-  SmallVector<Type *> Types;
-  for (unsigned I = 0; I < L.parameters(); ++I)
-    Types.push_back(L.Body.getArg(I)->getType());
-  for (Activity A : L.Activities)
-    if (A != Activity::Const)
-      Types.push_back(Pointer);
-  Types.append(2 * L.Shared, Pointer);
-  if (L.ReturnsValue)
-    Types.push_back(Result);
-  StringRef Symbol = L.Body.getName().drop_front(BodyPrefix.size());
-  return Function::Create(FunctionType::get(Type::getVoidTy(M.getContext()), Types, false),
-                          GlobalValue::ExternalLinkage, GradientPrefix + Symbol, &M);
-}
-
-// Collects the call's arguments: a metadata word, then the values it stands for.
-class AutodiffCall {
+class AutodiffCall : public EnzymeCall {
 public:
-  AutodiffCall(IRBuilder<> &B, Function &Body) : B(B), Body(Body) { Arguments.push_back(&Body); }
+  using EnzymeCall::EnzymeCall;
 
-  void constant(Value *Primal) { add("enzyme_const", {Primal}); }
-  void duplicated(Value *Primal, Value *Shadow) { add("enzyme_dup", {Primal, Shadow}); }
   void active(Value *Primal, Value *Shadow) {
     add("enzyme_out", {Primal});
     Outs.push_back({Primal->getType(), Shadow});
@@ -77,11 +40,7 @@ public:
     for (auto &[Type, Shadow] : Outs)
       Types.push_back(Type);
     Type *Result = Outs.empty() ? B.getVoidTy() : StructType::get(B.getContext(), Types);
-    FunctionCallee Autodiff = Body.getParent()->getOrInsertFunction(
-        (AutodiffPrefix + Body.getName()).str(), FunctionType::get(Result, true));
-    CallInst *Call = B.CreateCall(Autodiff, Arguments);
-    if (DISubprogram *Program = B.GetInsertBlock()->getParent()->getSubprogram())
-      Call->setDebugLoc(DILocation::get(B.getContext(), Program->getLine(), 0, Program));
+    CallInst *Call = EnzymeCall::emit(AutodiffPrefix, Result);
     for (auto [Index, Out] : enumerate(Outs))
       accumulate(Out.second, B.CreateExtractValue(Call, Index));
     for (const OwnStruct &Struct : Structs)
@@ -113,14 +72,7 @@ private:
   void accumulate(Value *Shadow, Value *Part) {
     B.CreateAtomicRMW(AtomicRMWInst::FAdd, Shadow, Part, MaybeAlign(), AtomicOrdering::Monotonic);
   }
-  void add(StringRef Word, ArrayRef<Value *> Values) {
-    Arguments.push_back(MetadataAsValue::get(B.getContext(), MDString::get(B.getContext(), Word)));
-    append_range(Arguments, Values);
-  }
 
-  IRBuilder<> &B;
-  Function &Body;
-  SmallVector<Value *> Arguments;
   SmallVector<std::pair<Type *, Value *>> Outs;
   SmallVector<OwnStruct> Structs;
 };
@@ -138,20 +90,11 @@ bool ordersThreads(const Instruction &I) {
   return Call->mayWriteToMemory();
 }
 
-std::string words(ArrayRef<Activity> Activities) {
-  std::string Text;
-  for (Activity A : Activities) {
-    StringRef Word = A == Activity::Duplicated ? "duplicated" : A == Activity::Active ? "active" : "const";
-    Text += (Text.empty() ? "" : ":") + Word.str();
-  }
-  return Text;
-}
-
-void addParameters(AutodiffCall &Call, const Layout &L, Function &Gradient) {
+// `Waits`: a kernel in which threads may see what others have written.
+void addParameters(AutodiffCall &Call, const BodyLayout &L, const EntryPlan &Plan, bool Waits, Function &Gradient) {
   unsigned Shadow = L.parameters();
   for (auto [Index, A] : enumerate(L.Activities)) {
     Argument *Primal = Gradient.getArg(Index);
-    Primal->setName(L.Body.getArg(Index)->getName());
     if (A == Activity::Const) {
       Call.constant(Primal);
       continue;
@@ -159,14 +102,14 @@ void addParameters(AutodiffCall &Call, const Layout &L, Function &Gradient) {
     Argument *Adjoint = Gradient.getArg(Shadow++);
     Adjoint->setName("d_" + Primal->getName());
     // LLVM takes it that nothing but the argument changes what is noalias, not even a barrier behind which others have.
-    if (!L.WaitsForOthers)
+    if (!Waits)
       Adjoint->addAttr(Attribute::NoAlias);
     uint64_t Bytes = structBytes(L.Body, Index);
     if (!Bytes || A == Activity::Active) // else a struct of pointers, of which each thread has a copy
       Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), ShadowAttribute));
-    if (L.Plan.Owned[Index])
+    if (Plan.Owned[Index])
       Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), OwnedAttribute));
-    if (L.Plan.Discarded[Index])
+    if (Plan.Discarded[Index])
       Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), DiscardedAttribute));
     SmallVector<FloatMember> Members = floatMembers(L.Body, Index);
     if (Bytes && A == Activity::Active)
@@ -189,31 +132,17 @@ void addParameters(AutodiffCall &Call, const Layout &L, Function &Gradient) {
 }
 
 void makeGradient(Function &Body, const EntryPlan &Plan) {
-  ArrayRef<Activity> Activities = Plan.Activities;
   Module &M = *Body.getParent();
-  Type *Result = resultType(M, Body);
-  bool Waits = Body.hasFnAttribute(SharedAttribute) && any_of(instructions(Body), ordersThreads);
-  Layout L{Body, Activities, unsigned(sharedNames(Body).size()), !Result->isVoidTy(), Waits, Plan};
-  if (L.parameters() != Activities.size())
-    report_fatal_error("adgen-gradients: wrong number of activities for " + Body.getName());
-  Function *Gradient = createGradient(L, Result);
-  if (Body.hasFnAttribute(SharedAttribute))
-    Gradient->addFnAttr(Body.getFnAttribute(SharedAttribute));
-  Gradient->addFnAttr(ActivityAttribute, words(Activities));
-  for (StringRef Name : {"target-cpu", "target-features", "frame-pointer"})
-    if (Body.hasFnAttribute(Name))
-      Gradient->addFnAttr(Body.getFnAttribute(Name));
-  for (unsigned I = 0; I < L.parameters(); ++I)
-    if (Body.getArg(I)->getType()->isPointerTy() && Body.getAttributeAtIndex(I + 1, StructAttribute).isValid())
-      Gradient->addParamAttr(I, Body.getAttributeAtIndex(I + 1, StructAttribute));
-
+  BodyLayout L(Body, Plan.Activities);
+  bool Waits = L.isKernel() && any_of(instructions(Body), ordersThreads);
+  Function *Gradient = createDerivative(L, GradientPrefix, ActivityAttribute, L.ReturnsValue ? L.Result : nullptr);
   IRBuilder<> B(BasicBlock::Create(M.getContext(), "entry", Gradient));
   AutodiffCall Call(B, Body);
-  addParameters(Call, L, *Gradient);
+  addParameters(Call, L, Plan, Waits, *Gradient);
   if (L.ReturnsValue) {
-    Value *Value = B.CreateAlloca(Result, nullptr, "result");
-    llvm::Value *Cotangent = B.CreateAlloca(Result, nullptr, "cotangent");
-    B.CreateStore(Constant::getNullValue(Result), Value);
+    Value *Value = B.CreateAlloca(L.Result, nullptr, "result");
+    llvm::Value *Cotangent = B.CreateAlloca(L.Result, nullptr, "cotangent");
+    B.CreateStore(Constant::getNullValue(L.Result), Value);
     B.CreateStore(Gradient->getArg(Gradient->arg_size() - 1), Cotangent);
     Call.duplicated(Value, Cotangent);
   }

@@ -1,12 +1,12 @@
-// Makes of every body and gradient the functions that the host library exports (docs/architecture.md):
-//   int SYMBOL__primal(launch, args, result)   int SYMBOL__gradient(launch, args, result)
+// Makes of every body and derivative the functions that the host library exports (docs/architecture.md):
+//   int SYMBOL__primal(launch, args, result)   int SYMBOL__gradient(launch, args, result)   int SYMBOL__tangent(launch, args, result)
 // For a kernel it calls the runtime, which runs the blocks of the grid in parallel. Where threads do not wait for each other, a block
 // function runs them in a loop; else the runtime gives each a stack of its own (host_runtime/cooperation.h) and calls the function of one
 // thread, in which barriers and operations of a warp are calls of the runtime. Needs everything inlined into the bodies, so that thread
 // and block indices can become arguments. A second form without atomics is for when only one thread of the operating system runs.
 //
 // Shared arrays lie in memory of the runtime: the static ones, then the dynamic ones, which all begin at the same place; behind them,
-// in a gradient, their shadows in the same order.
+// in a derivative, their shadows in the same order.
 #include "Passes.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -51,17 +51,16 @@ bool usesTheGpu(const Function &F) {
 }
 
 struct Names {
-  StringRef Symbol;
-  bool IsGradient;
-  std::string entry() const { return (Symbol + (IsGradient ? StringRef(GradientSuffix) : StringRef("__primal"))).str(); }
+  StringRef Symbol, Suffix;
+  bool HasShadows; // a derivative
+  std::string entry() const { return (Symbol + Suffix).str(); }
 };
 
 Names namesOf(const Function &F) {
-  StringRef Symbol = F.getName();
-  bool IsGradient = Symbol.consume_front(GradientPrefix);
-  if (!IsGradient)
-    Symbol.consume_front(BodyPrefix);
-  return {Symbol, IsGradient};
+  StringRef Suffix = F.getName().starts_with(GradientPrefix)  ? StringRef(GradientSuffix)
+                     : F.getName().starts_with(TangentPrefix) ? StringRef(TangentSuffix)
+                                                              : StringRef("__primal");
+  return {symbolOf(F), Suffix, isDerivative(F)};
 }
 
 class EntryMaker {
@@ -91,7 +90,7 @@ public:
     Function *Call = Function::Create(FunctionType::get(Type::getVoidTy(Context), {Pointer, Pointer}, false),
                                       GlobalValue::InternalLinkage, N.entry() + "_call", &M);
     IRBuilder<> B(BasicBlock::Create(Context, "entry", Call));
-    // A primal that returns a value stores it through its last argument.
+    // A primal that returns a value stores it through its last argument, and what carries tangents stores the value's.
     bool StoresResult = F.hasFnAttribute(ResultAttribute);
     SmallVector<Value *> Arguments;
     for (unsigned I = 0; I < F.arg_size() - StoresResult; ++I)
@@ -433,9 +432,9 @@ private:
   // `Shared` gives the beginning of shared memory, where there are shared arrays.
   ThreadArguments loadArguments(IRBuilder<> &B, Function &F, Value *Launch, Value *Arguments, function_ref<Value *()> Shared) {
     ThreadArguments Loaded;
-    bool IsGradient = namesOf(F).IsGradient;
+    bool HasShadows = namesOf(F).HasShadows;
     SharedLayout Layout = sharedLayout(F);
-    unsigned Own = F.arg_size() - (IsGradient ? 2 : 1) * Layout.Offsets.size();
+    unsigned Own = F.arg_size() - (HasShadows ? 2 : 1) * Layout.Offsets.size();
     for (unsigned I = 0; I < Own; ++I) {
       Value *V = loadArgument(B, F, I, Arguments);
       if (isStructByValue(F, I)) {
@@ -454,7 +453,7 @@ private:
     };
     Value *Begin = Shared();
     Place(Begin);
-    if (IsGradient)
+    if (HasShadows)
       Place(B.CreateInBoundsGEP(B.getInt8Ty(), Begin, sharedBytes(B, Launch, Layout)));
     return Loaded;
   }
@@ -502,7 +501,7 @@ private:
   // Returns from the block function where there is none; the runtime reports it.
   Value *sharedMemory(IRBuilder<> &B, Function &F, Value *Launch) {
     FunctionCallee Get = M.getOrInsertFunction("adgen_shared_memory", Pointer, Pointer, B.getInt64Ty(), Int32);
-    Value *Begin = B.CreateCall(Get, {Launch, B.getInt64(sharedLayout(F).Bytes), B.getInt32(namesOf(F).IsGradient)});
+    Value *Begin = B.CreateCall(Get, {Launch, B.getInt64(sharedLayout(F).Bytes), B.getInt32(namesOf(F).HasShadows)});
     Function *Block = B.GetInsertBlock()->getParent();
     auto *Enough = BasicBlock::Create(Context, "enough", Block), *Nothing = BasicBlock::Create(Context, "nothing", Block);
     B.CreateCondBr(B.CreateIsNull(Begin), Nothing, Enough);
@@ -544,7 +543,7 @@ private:
                            Nothing,
                            ConstantInt::get(Int64, 0),
                            ConstantInt::get(Int64, sharedLayout(F).Bytes),
-                           ConstantInt::get(Int32, N.IsGradient),
+                           ConstantInt::get(Int32, N.HasShadows),
                            ConstantInt::get(Int32, stackBytes(Thread))};
     Constant *Value = ConstantStruct::getAnon(Context, Members);
     return new GlobalVariable(M, Value->getType(), true, GlobalValue::InternalLinkage, Value, (N.entry() + CooperativeSuffix).str());
@@ -600,7 +599,7 @@ private:
 PreservedAnalyses MakeHostEntries::run(Module &M, ModuleAnalysisManager &) {
   SmallVector<Function *> Functions;
   for (Function &F : M)
-    if (!F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || F.getName().starts_with(GradientPrefix)))
+    if (!F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || isDerivative(F)))
       Functions.push_back(&F);
   EntryMaker Maker(M);
   for (Function *F : Functions) {

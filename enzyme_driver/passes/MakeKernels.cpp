@@ -1,4 +1,4 @@
-// Makes of every adgen_gradient_SYMBOL a kernel SYMBOL__gradient that the runtime launches: it keeps a copy of structs by
+// Makes of every adgen_gradient_SYMBOL a kernel SYMBOL__gradient, and of every adgen_tangent_SYMBOL a kernel SYMBOL__tangent, that the runtime launches: it keeps a copy of structs by
 // value, gives each shared array a shadow of its own that the whole block zeroes, and calls the gradient. Where the kernel uses dynamic
 // shared memory a further parameter holds its size, and the shadow is the region behind it, aligned to 16 bytes.
 //
@@ -22,17 +22,17 @@ bool isDynamic(const GlobalVariable &Array) { return Array.isDeclaration(); }
 
 class KernelBuilder {
 public:
-  explicit KernelBuilder(Function &Gradient)
-      : Gradient(Gradient), M(*Gradient.getParent()), B(M.getContext()), Activities(activitiesOf(Gradient)),
-        Original(*M.getFunction(Gradient.getName().drop_front(GradientPrefix.size()))) {
-    for (StringRef Name : sharedNames(Gradient))
+  explicit KernelBuilder(Function &Derivative)
+      : Derivative(Derivative), M(*Derivative.getParent()), B(M.getContext()), Activities(activitiesOf(Derivative)),
+        Original(*M.getFunction(symbolOf(Derivative))) {
+    for (StringRef Name : sharedNames(Derivative))
       Shared.push_back(M.getNamedGlobal(Name));
   }
 
   void build() {
     create();
     B.SetInsertPoint(BasicBlock::Create(M.getContext(), "entry", Kernel));
-    hasTape() ? walkOverGrid() : callGradient({});
+    hasTape() ? walkOverGrid() : callDerivative({});
     B.CreateRetVoid();
   }
 
@@ -67,7 +67,7 @@ public:
 
   Function *kernel() const { return Kernel; }
   // Parameters and their shadows, without what the launch adds.
-  unsigned ownArguments() const { return Gradient.arg_size() - 2 * Shared.size() - (hasTape() ? TapeArguments : 0); }
+  unsigned ownArguments() const { return Derivative.arg_size() - 2 * Shared.size() - (hasTape() ? TapeArguments : 0); }
 
 private:
   unsigned parameters() const { return Activities.size(); }
@@ -76,25 +76,25 @@ private:
   }
   // A struct that holds pointers has a struct as its shadow, an active one a pointer.
   uint64_t shadowStructBytes(unsigned Index) const {
-    return Activities[Index] == Activity::Duplicated ? structBytes(Gradient, Index) : 0;
+    return Activities[Index] == Activity::Duplicated ? structBytes(Derivative, Index) : 0;
   }
 
   static constexpr unsigned TapeParameters = 5; // of the kernel: tape, bytes a lane, extents
 
-  bool hasTape() const { return Gradient.hasFnAttribute(TapeAttribute); }
+  bool hasTape() const { return Derivative.hasFnAttribute(TapeAttribute); }
 
   // Calls the gradient once; `Place` are its last arguments, where it has a tape.
-  void callGradient(ArrayRef<Value *> Place) {
+  void callDerivative(ArrayRef<Value *> Place) {
     SmallVector<Value *> Arguments;
     for (unsigned I = 0; I < parameters(); ++I)
-      Arguments.push_back(passed(I, structBytes(Gradient, I)));
+      Arguments.push_back(passed(I, structBytes(Derivative, I)));
     unsigned Next = parameters();
     for (auto [Index, A] : enumerate(Activities))
       if (A != Activity::Const)
         Arguments.push_back(passed(Next++, shadowStructBytes(Index)));
     passShared(Arguments);
     append_range(Arguments, Place);
-    B.CreateCall(&Gradient, Arguments);
+    B.CreateCall(&Derivative, Arguments);
   }
 
   // for (block = this block; block < blocks of the grid; block += launched blocks)
@@ -116,7 +116,7 @@ private:
     auto Index = [&](Value *V) { return B.CreateTrunc(V, B.getInt32Ty()); };
     Value *Bx = Index(B.CreateURem(Block, Row));
     Value *By = Index(B.CreateUDiv(B.CreateURem(Block, Plane), Row)), *Bz = Index(B.CreateUDiv(Block, Plane));
-    callGradient({Begin, Bx, By, Bz, X, Y, Z});
+    callDerivative({Begin, Bx, By, Bz, X, Y, Z});
     if (!Shared.empty()) // the next block zeroes what this one still reads
       B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {}, {B.getInt32(0)});
     Value *Next = B.CreateAdd(Block, Launched);
@@ -138,23 +138,23 @@ private:
   }
 
   void create() {
-    SmallVector<Type *> Types(Gradient.getFunctionType()->params().take_front(ownArguments()));
+    SmallVector<Type *> Types(Derivative.getFunctionType()->params().take_front(ownArguments()));
     if (anyDynamic())
       Types.push_back(B.getInt32Ty());
     if (hasTape())
       Types.append({B.getPtrTy(), B.getInt64Ty(), B.getInt32Ty(), B.getInt32Ty(), B.getInt32Ty()});
     Kernel = Function::Create(FunctionType::get(B.getVoidTy(), Types, false), GlobalValue::ExternalLinkage,
-                              Original.getName() + GradientSuffix, &M);
+                              Original.getName() + (Derivative.getName().starts_with(TangentPrefix) ? TangentSuffix : GradientSuffix), &M);
     Kernel->setCallingConv(CallingConv::PTX_Kernel);
-    for (StringRef Name : {SharedAttribute, ActivityAttribute, TapeAttribute})
-      if (Gradient.hasFnAttribute(Name))
-        Kernel->addFnAttr(Gradient.getFnAttribute(Name));
+    for (StringRef Name : {SharedAttribute, ActivityAttribute, TangentActivityAttribute, TapeAttribute})
+      if (Derivative.hasFnAttribute(Name))
+        Kernel->addFnAttr(Derivative.getFnAttribute(Name));
     for (StringRef Name : {"target-cpu", "target-features", "nvvm.maxntid"})
       if (Original.hasFnAttribute(Name))
         Kernel->addFnAttr(Original.getFnAttribute(Name));
     unsigned Next = parameters();
     for (unsigned I = 0; I < parameters(); ++I) {
-      markStruct(I, structBytes(Gradient, I), Original.getParamAlign(I));
+      markStruct(I, structBytes(Derivative, I), Original.getParamAlign(I));
       if (Activities[I] == Activity::Const)
         continue;
       markStruct(Next++, shadowStructBytes(I), Original.getParamAlign(I));
@@ -206,7 +206,7 @@ private:
   }
 
   // Arrays that are constants have none.
-  bool hasShadow(unsigned Index) const { return !Gradient.getArg(ownArguments() + Shared.size() + Index)->use_empty(); }
+  bool hasShadow(unsigned Index) const { return !Derivative.getArg(ownArguments() + Shared.size() + Index)->use_empty(); }
 
   Value *zeroedShadow(GlobalVariable &Array) {
     Value *Shadow = generic(createShadow(Array));
@@ -278,7 +278,7 @@ private:
     return Bytes < 16 ? cast<Type>(B.getIntNTy(8 * Bytes)) : FixedVectorType::get(B.getInt32Ty(), Bytes / 4);
   }
 
-  Function &Gradient;
+  Function &Derivative;
   Module &M;
   IRBuilder<> B;
   SmallVector<Activity> Activities;
@@ -302,16 +302,15 @@ void hideTheRest(Module &M) {
 } // namespace
 
 PreservedAnalyses MakeKernels::run(Module &M, ModuleAnalysisManager &) {
-  SmallVector<Function *> Gradients;
+  SmallVector<Function *> Derivatives;
   for (Function &F : M)
-    if (F.getName().starts_with(GradientPrefix) && !F.isDeclaration())
-      Gradients.push_back(&F);
-  for (Function *Gradient : Gradients) {
-    KernelBuilder Builder(*Gradient);
+    if (isDerivative(F))
+      Derivatives.push_back(&F);
+  for (Function *Derivative : Derivatives) {
+    KernelBuilder Builder(*Derivative);
     Builder.build();
-    Gradient->addFnAttr(Attribute::AlwaysInline);
-    StringRef Symbol = Gradient->getName().drop_front(GradientPrefix.size());
-    if (Function *Measure = M.getFunction((TapePrefix + Symbol).str()))
+    Derivative->addFnAttr(Attribute::AlwaysInline);
+    if (Function *Measure = M.getFunction((TapePrefix + symbolOf(*Derivative)).str()); Measure && Derivative->hasFnAttribute(TapeAttribute))
       KernelBuilder::buildMeasure(*Measure, *Builder.kernel(), Builder.ownArguments());
   }
   hideTheRest(M);

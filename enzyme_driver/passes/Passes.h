@@ -38,6 +38,7 @@ ADGEN_PASS_WITH_OPTION(ShadowVariables);     // device variables with a derivati
 ADGEN_PASS_WITH_OPTION(MakeBodies);          // an ordinary function for every entry
 ADGEN_PASS_WITH_OPTION(MakeGradients);       // asks Enzyme for the gradient of every body
 ADGEN_PASS(DiscardOutputs);                  // what nobody needs is not computed again
+ADGEN_PASS_WITH_OPTION(MakeTangents);        // asks Enzyme to carry tangents through every body
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
 ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly
@@ -52,6 +53,9 @@ ADGEN_PASS_WITH_OPTION(MarkUnchanged);       // what is only read is read again 
 ADGEN_PASS(HintTypes);                       // tells Enzyme what parallel regions find behind pointers
 ADGEN_PASS(DeclareCopyAdjoints);             // the adjoints of copies are ours, not Enzyme's
 ADGEN_PASS(ExpandCopyAdjoints);              // and become loops, atomic where threads may meet
+ADGEN_PASS(CallRegions);                     // tangents are carried through a region that is called
+ADGEN_PASS(ForwardRules);                    // what has a gradient of ours gets a forward derivative
+ADGEN_PASS(ForkRegions);                     // what carries tangents through a region is forked
 ADGEN_PASS(KeepOnce);                        // what stays the same is kept once, not once an iteration
 ADGEN_PASS(ForgetGuards);                    // what was put in for Enzyme alone is taken out
 ADGEN_PASS(ExactFlags);                      // derivatives are computed as exactly as the primal

@@ -47,6 +47,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<MakeBodies>(Name, "adgen-bodies", MPM) ||
          addWithOption<MakeGradients>(Name, "adgen-gradients", MPM) ||
          add<DiscardOutputs>(Name, "adgen-discard-outputs", MPM) ||
+         addWithOption<MakeTangents>(Name, "adgen-tangents", MPM) ||
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||
@@ -59,6 +60,9 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<CaptureValues>(Name, "adgen-capture-values", MPM) ||
          add<VerifyConstants>(Name, "adgen-verify-constants", MPM) ||
          addWithOption<MarkUnchanged>(Name, "adgen-mark-unchanged", MPM) ||
+         add<CallRegions>(Name, "adgen-call-regions", MPM) ||
+         add<ForwardRules>(Name, "adgen-forward-rules", MPM) ||
+         add<ForkRegions>(Name, "adgen-fork-regions", MPM) ||
          add<KeepOnce>(Name, "adgen-keep-once", MPM) ||
          add<ExchangeCotangents>(Name, "adgen-exchange-cotangents", MPM) ||
          add<ForgetGuards>(Name, "adgen-forget-guards", MPM) ||

@@ -271,6 +271,7 @@ PreservedAnalyses LowerCooperation::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M) {
     F.setMetadata("enzyme_augment", nullptr);
     F.setMetadata("enzyme_gradient", nullptr);
+    F.setMetadata("enzyme_derivative", nullptr);
   }
   markForInlining(M);
   return PreservedAnalyses::none();

@@ -448,7 +448,7 @@ bool othersReadTheGrid(Module &M) {
       for (User *U : Read->users()) {
         const Function *Reader = cast<Instruction>(U)->getFunction();
         StringRef Name = Reader->getName();
-        bool Known = isKernel(*Reader) || Name.starts_with(BodyPrefix) || Name.starts_with(GradientPrefix);
+        bool Known = isKernel(*Reader) || Name.starts_with(BodyPrefix) || isDerivative(*Reader);
         if (!Known && !Reader->use_empty())
           return true;
       }

@@ -1,5 +1,6 @@
 // The last look at device code: no call of Enzyme and no undefined function is left. Prints what the driver records, as JSON:
-//   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "tape": bool, "tape_by_scalars": bool}}, "heap": bool}
+//   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "tape": bool, "tape_by_scalars": bool}}, "tangents": the same,
+//    "heap": bool}
 #include "Passes.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -14,18 +15,18 @@ static bool isProvidedByTheDevice(const Function &F) {
   return F.isIntrinsic() || is_contained({"malloc", "free", "vprintf", "__assertfail"}, F.getName());
 }
 
-static bool usesDynamicShared(const Function &Gradient) {
-  return any_of(sharedNames(Gradient), [&](StringRef Name) {
-    const GlobalVariable *Array = Gradient.getParent()->getNamedGlobal(Name);
+static bool usesDynamicShared(const Function &Derivative) {
+  return any_of(sharedNames(Derivative), [&](StringRef Name) {
+    const GlobalVariable *Array = Derivative.getParent()->getNamedGlobal(Name);
     return Array && Array->isDeclaration();
   });
 }
 
-// Static shared memory of the gradient: the arrays and their shadows.
-static int64_t staticSharedBytes(const Function &Gradient) {
-  const Module &M = *Gradient.getParent();
+// Static shared memory of the derivative: the arrays and their shadows.
+static int64_t staticSharedBytes(const Function &Derivative) {
+  const Module &M = *Derivative.getParent();
   int64_t Bytes = 0;
-  for (StringRef Name : sharedNames(Gradient))
+  for (StringRef Name : sharedNames(Derivative))
     if (const GlobalVariable *Array = M.getNamedGlobal(Name); Array && !Array->isDeclaration())
       Bytes += 2 * M.getDataLayout().getTypeAllocSize(Array->getValueType());
   return Bytes;
@@ -36,8 +37,13 @@ static bool isTapeKnownByScalars(const Function &Gradient) {
   return Gradient.getFnAttribute(TapeAttribute).getValueAsString() == TapeByScalars;
 }
 
+static json::Object factsOf(const Function &Kernel) {
+  return json::Object{{"dynamic_shared", usesDynamicShared(Kernel)}, {"static_shared_bytes", staticSharedBytes(Kernel)},
+                      {"tape", Kernel.hasFnAttribute(TapeAttribute)}, {"tape_by_scalars", isTapeKnownByScalars(Kernel)}};
+}
+
 PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
-  json::Object Kernels;
+  json::Object Kernels, Tangents;
   for (Function &F : M) {
     StringRef Symbol = F.getName();
     if (F.isDeclaration() && !F.use_empty() && !isProvidedByTheDevice(F)) {
@@ -47,10 +53,11 @@ PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
              "define the function in the file, or avoid it");
     }
     if (F.hasFnAttribute(ActivityAttribute) && isKernel(F) && Symbol.consume_back(GradientSuffix))
-      Kernels[Symbol] = json::Object{{"dynamic_shared", usesDynamicShared(F)}, {"static_shared_bytes", staticSharedBytes(F)},
-                                   {"tape", F.hasFnAttribute(TapeAttribute)}, {"tape_by_scalars", isTapeKnownByScalars(F)}};
+      Kernels[Symbol] = factsOf(F);
+    else if (F.hasFnAttribute(TangentActivityAttribute) && isKernel(F) && Symbol.consume_back(TangentSuffix))
+      Tangents[Symbol] = factsOf(F);
   }
-  json::Object Report{{"kernels", std::move(Kernels)}, {"heap", M.getNamedGlobal("adgen_heap_exhausted") != nullptr}};
+  json::Object Report{{"kernels", std::move(Kernels)}, {"tangents", std::move(Tangents)}, {"heap", M.getNamedGlobal("adgen_heap_exhausted") != nullptr}};
   outs() << formatv("{0}", json::Value(std::move(Report))) << "\n";
   return PreservedAnalyses::all();
 }

@@ -122,6 +122,10 @@ class Arguments:
         self._check_primal_overlap(values, gradient=True)
         return prepared(values)
 
+    def check_tangent(self, parameter: Parameter, tangent: object, argument: object) -> None:
+        """Raise ArgumentError unless the tangent is like the array of that parameter."""
+        self._check_like(argument, Slot(self.signature, parameter, "tangent", self.target, writable=False), tangent)
+
     def check_cotangent(self, parameter: Parameter, cotangent: object, argument: object) -> None:
         """Raise ArgumentError unless the kernel writes that parameter and the cotangent is like its array."""
         name = parameter.name
@@ -130,9 +134,11 @@ class Arguments:
             raise ArgumentError(
                 f"cotangent {name!r}: {self.signature.name} does not write it", hint=f"what it writes: {outputs}"
             )
-        slot = Slot(self.signature, parameter, "cotangent", self.target, writable=False)
-        array = Slot(self.signature, parameter, "argument", self.target, writable=False)
-        _check_same_shape(array_value(cotangent, slot), array_value(argument, array), slot)
+        self._check_like(argument, Slot(self.signature, parameter, "cotangent", self.target, writable=False), cotangent)
+
+    def _check_like(self, argument: object, slot: Slot, seed: object) -> None:
+        array = replace(slot, role="argument")
+        _check_same_shape(array_value(seed, slot), array_value(argument, array), slot)
 
     def _outputs(self) -> Iterator[Parameter]:
         inside = (member.parameter for p in self.signature if p.form == "struct" for member in members(p))
@@ -155,7 +161,7 @@ class Arguments:
         """
         variables = {variable.name for variable in self.signature.variables if variable.has_shadow}
         for name in names:
-            if role == "wrt" and name in variables:
+            if role in {"wrt", "tangent"} and name in variables:
                 continue
             parameter = self._named(name, role)
             if not parameter.has_shadow:

@@ -40,7 +40,9 @@ class HostBackend:
         self._functions: dict[str, ctypes._NamedFuncPointer] = {}
         self._names: dict[str | None, str] = {}
         for entry in artifact.entries:
-            name, made = entry.signature.name, entry.targets.get(self.target)
+            name, made, forward = entry.signature.name, entry.targets.get(self.target), entry.forward.get(self.target)
+            if forward:
+                self._names[forward.gradient] = f"the tangent of {name}"
             if made:
                 self._names |= {made.gradient: f"the gradient of {name}", made.primal: name}
 

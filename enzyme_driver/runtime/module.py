@@ -17,6 +17,7 @@ from enzyme_driver.runtime.arguments import Arguments
 from enzyme_driver.runtime.calls import Backend, Call
 from enzyme_driver.runtime.geometry import Launch, launch_of
 from enzyme_driver.runtime.host import HostBackend
+from enzyme_driver.runtime.jvp import Jvp
 from enzyme_driver.runtime.question import Number
 from enzyme_driver.runtime.record import Tape, recording, refuse_number, unrecorded
 from enzyme_driver.runtime.slots import argument_slot, spelled
@@ -57,6 +58,7 @@ class _Callable:
         self._entry = entry
         self._backend = backend
         self._arguments = Arguments(entry.signature, backend.target)
+        self._tangent_arguments = Arguments(entry.signature.forward, backend.target)
         self.target = backend.target
 
     @property
@@ -82,12 +84,28 @@ class _Callable:
         entry = self._primal_entry()
         if entry.gradient_refused:
             raise _refused(f"the gradient of {self.name}", entry.gradient_refused)
+        self._refuse_on_tape("a gradient")
+        return entry
+
+    def _forward_entry(self) -> TargetEntry:
+        self._primal_entry()
+        entry = self._entry.forward.get(self.target)
+        if entry is None:
+            raise UsageError(
+                f"{self.name} was compiled without forward mode",
+                hint='compile it with modes=["forward"] (adgen compile --mode forward)',
+            )
+        if entry.gradient_refused:
+            raise _refused(f"forward mode of {self.name}", entry.gradient_refused)
+        self._refuse_on_tape("a jvp")
+        return entry
+
+    def _refuse_on_tape(self, what: str) -> None:
         if recording():
             raise UsageError(
-                f"a gradient of {self.name} while a tape records, which would not know what it writes",
-                hint="take gradients after the `with` block",
+                f"{what} of {self.name} while a tape records, which would not know what it writes",
+                hint="take derivatives after the `with` block",
             )
-        return entry
 
     def _recorded(self, tape: Tape, bound: tuple[object, ...], launch: Launch | None) -> bytes:
         """Run it on the tape; what it returned."""
@@ -151,6 +169,15 @@ class Kernel(_Callable):
         return Launchable(self._run_vjp, f"{self.name}.vjp")
 
     @property
+    def jvp(self) -> Launchable[dict[str, Any]]:
+        """`k.jvp[grid, block](*args, tangents={...})` returns the outputs' tangents and leaves `args` as they are.
+
+        `tangents` are directions of arrays (zeros where not given), and of numbers, for which a number is given. The
+        result has one new array for each array that the kernel may write. Needs `modes=["forward"]`.
+        """
+        return Launchable(self._run_jvp, f"{self.name}.jvp")
+
+    @property
     def check(self) -> Launchable[CheckResult]:
         """`k.check[grid, block](*args, seed=0)` compares the gradient with finite differences.
 
@@ -168,13 +195,18 @@ class Kernel(_Callable):
 
     def _run_gradient(self, launch: Launch, /, *args: object, shadows: Mapping[str, object], **named: object) -> None:
         entry = self._gradient_entry()
-        self._launch_gradient(entry, launch, self._arguments.bind(args, named), shadows)
+        self._differentiate(entry, self._arguments, launch, self._arguments.bind(args, named), shadows)
 
-    def _launch_gradient(
-        self, entry: TargetEntry, launch: Launch, values: Sequence[object], shadows: Mapping[str, object]
+    def _differentiate(
+        self,
+        entry: TargetEntry,
+        arguments: Arguments,
+        launch: Launch,
+        values: Sequence[object],
+        shadows: Mapping[str, object],
     ) -> None:
         own = {name: shadow for name, shadow in shadows.items() if name not in self.variables}
-        prepared = self._arguments.gradient(values, own)
+        prepared = arguments.gradient(values, own)
         prepared = replace(prepared, variables=self.variables.shadows(shadows))
         self._backend.launch(entry, prepared, launch, gradient=True)
 
@@ -191,8 +223,15 @@ class Kernel(_Callable):
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt)
         stream = self._backend.stream_of(launch, product.given)
+        return product.run(partial(self._differentiate, entry, self._arguments, launch), stream)
 
-        return product.run(partial(self._launch_gradient, entry, launch), stream)
+    def _run_jvp(
+        self, launch: Launch, /, *args: object, tangents: Mapping[str, object], **named: object
+    ) -> dict[str, Any]:
+        entry, arguments = self._forward_entry(), self._tangent_arguments
+        product = Jvp(arguments, arguments.bind(args, named), tangents)
+        stream = self._backend.stream_of(launch, product.given)
+        return product.run(partial(self._differentiate, entry, arguments, launch), stream)
 
     def _run_check(
         self, launch: Launch, /, *args: object, seed: int = 0, tolerance: float | None = None, **named: object
@@ -235,6 +274,21 @@ class Function(_Callable):
         self._gradient_entry()
         product = Vjp(self._arguments, self._arguments.bind(args, named), cotangents, wrt)
         return product.run(partial(self._gradient, cotangent=cotangent), None)
+
+    def jvp(self, *args: object, tangents: Mapping[str, object], **named: object) -> dict[str, Any]:
+        """The tangents of what the function writes, see `Kernel.jvp`, and that of the returned number as "return"."""
+        entry, arguments, kind = self._forward_entry(), self._tangent_arguments, self.signature.returns
+        product = Jvp(arguments, arguments.bind(args, named), tangents)
+        returns = kind if kind and kind.kind == "float" else None
+        data = b""
+
+        def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
+            nonlocal data
+            prepared = arguments.gradient(values, shadows)
+            data = self._backend.call(entry, prepared, returns.size if returns else 0, gradient=True)
+
+        made = product.run(carry, None)
+        return {**made, "return": returned(data, returns)} if returns else made
 
     def check(self, *args: object, seed: int = 0, tolerance: float | None = None, **named: object) -> CheckResult:
         """Compare the gradient with finite differences, see `Kernel.check`."""

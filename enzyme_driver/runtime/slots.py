@@ -8,12 +8,12 @@ from typing import Literal
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import Parameter, Signature, Target
 
-Role = Literal["argument", "shadow", "cotangent", "variable"]
+Role = Literal["argument", "shadow", "cotangent", "tangent", "variable"]
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One array or value that a call needs: the argument of a parameter, its shadow or its cotangent."""
+    """One array or value that a call needs: the argument of a parameter, its shadow, its cotangent or its tangent."""
 
     signature: Signature
     parameter: Parameter

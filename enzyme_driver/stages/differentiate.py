@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver.command import Completed
 from enzyme_driver.errors import AdgenError, CompilerCrashError, Location, RefusedError
-from enzyme_driver.model import Signature
+from enzyme_driver.model import MODES, Mode, Signature
 from enzyme_driver.stages import enzyme_messages
-from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.plan import Derivatives, Plan, Unit, derivatives
 from enzyme_driver.stages.prepare import Prepared, unless_disabled
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.toolchain import EnzymeSource
@@ -28,49 +28,60 @@ its own, what loops compute from them was seen to be computed before they were f
 """
 HIDDEN = "adgen_hidden_"
 
-Prepare = Callable[[Plan], Prepared]
-"""Prepares the module with the gradients of these entries."""
+Prepare = Callable[[Derivatives], Prepared]
+"""Prepares the module that asks for these derivatives."""
 
 
 @dataclass(frozen=True)
 class GradientIR:
-    """The module after Enzyme. `refused` says why an entry has no gradient."""
+    """The module after Enzyme. `refused` says why an entry has no gradient, `refused_forward` why no tangents."""
 
     path: Path
     prepared: Prepared
     refused: Mapping[str, AdgenError]
+    refused_forward: Mapping[str, AdgenError] = field(default_factory=dict)
 
 
-def differentiate(plan: Plan, prepare: Prepare, workspace: Workspace) -> GradientIR:
-    """The gradients of all entries that have something to differentiate, but for those that are refused."""
-    wanted = plan.only(entry.symbol for entry in plan.entries if entry.shadowed)
+def differentiate(plan: Plan, modes: Sequence[Mode], prepare: Prepare, workspace: Workspace) -> GradientIR:
+    """The derivatives of all entries that have something to differentiate, but for those that are refused."""
+    wanted = derivatives(plan, modes)
     prepared = prepare(wanted)
-    refused: dict[str, AdgenError] = dict(prepared.refused)
-    wanted = wanted.only(entry.symbol for entry in wanted.entries if entry.symbol not in refused)
+    refused: dict[Unit, AdgenError] = {
+        (mode, symbol): reason for mode in modes for symbol, reason in prepared.refused.items()
+    }
+    refused |= {("forward", symbol): reason for symbol, reason in prepared.refused_forward.items()}
+    wanted = _without(wanted, refused)
     if refused:
         prepared = prepare(wanted)
     failure = _attempt(prepared, wanted.entries, workspace)
     if failure is not None:
         refused |= _culprits(wanted, failure, prepare, workspace)
-        wanted = wanted.only(entry.symbol for entry in wanted.entries if entry.symbol not in refused)
+        wanted = _without(wanted, refused)
         prepared = prepare(wanted)
         failure = _attempt(prepared, wanted.entries, workspace)
     if failure is not None:
         raise failure
-    return GradientIR(_output(prepared), prepared, refused)
+    reverse, forward = ({symbol: refused[each, symbol] for each, symbol in refused if each == mode} for mode in MODES)
+    return GradientIR(_output(prepared), prepared, reverse, forward)
 
 
-def _culprits(wanted: Plan, failure: AdgenError, prepare: Prepare, workspace: Workspace) -> dict[str, AdgenError]:
-    """Which entries fail on their own. If none does, they fail together, and all are refused."""
-    if len(wanted.entries) == 1:
-        return {wanted.entries[0].symbol: failure}
+def _without(wanted: Derivatives, refused: Collection[Unit]) -> Derivatives:
+    return wanted.only(unit for unit in wanted.units if unit not in refused)
+
+
+def _culprits(
+    wanted: Derivatives, failure: AdgenError, prepare: Prepare, workspace: Workspace
+) -> dict[Unit, AdgenError]:
+    """Which units fail on their own. If none does, they fail together, and all are refused."""
+    if len(wanted.units) == 1:
+        return {wanted.units[0]: failure}
     refused = {}
-    for entry in wanted.entries:
-        alone = wanted.only([entry.symbol])
+    for unit in wanted.units:
+        alone = wanted.only([unit])
         reason = _attempt(prepare(alone), alone.entries, workspace)
         if reason is not None:
-            refused[entry.symbol] = reason
-    return refused or {entry.symbol: failure for entry in wanted.entries}
+            refused[unit] = reason
+    return refused or dict.fromkeys(wanted.units, failure)
 
 
 def _output(prepared: Prepared) -> Path:

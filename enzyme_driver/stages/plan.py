@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, UsageError
-from enzyme_driver.model import Activity, Parameter, Signature, Variable
+from enzyme_driver.model import MODES, Activity, Mode, Parameter, Signature, Variable
 from enzyme_driver.stages.signature import Description
 
 _WITHOUT_DERIVATIVE = "curandState"
@@ -37,9 +37,51 @@ class Plan:
     def symbols(self) -> str:
         return ";".join(entry.symbol for entry in self.entries)
 
+    @property
+    def forward(self) -> Plan:
+        """The plan in forward mode."""
+        return replace(self, entries=tuple(entry.forward for entry in self.entries))
+
     def only(self, symbols: Iterable[str]) -> Plan:
         wanted = set(symbols)
         return replace(self, entries=tuple(entry for entry in self.entries if entry.symbol in wanted))
+
+
+Unit = tuple[Mode, str]
+"""A mode, and the symbol of an entry that is differentiated in it."""
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """What is asked of Enzyme: of which entries the gradient, and through which ones tangents are carried."""
+
+    gradients: Plan
+    tangents: Plan
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        gradients: list[Unit] = [("reverse", entry.symbol) for entry in self.gradients.entries]
+        return (*gradients, *(("forward", entry.symbol) for entry in self.tangents.entries))
+
+    @property
+    def entries(self) -> tuple[Signature, ...]:
+        """Each entry that has a unit, once."""
+        by_symbol = {entry.symbol: entry for entry in (*self.tangents.entries, *self.gradients.entries)}
+        return tuple(by_symbol[symbol] for symbol in dict.fromkeys(symbol for _, symbol in self.units))
+
+    def only(self, units: Iterable[Unit]) -> Derivatives:
+        wanted = set(units)
+        gradients, tangents = ({symbol for mode, symbol in wanted if mode == each} for each in MODES)
+        return Derivatives(self.gradients.only(gradients), self.tangents.only(tangents))
+
+
+def derivatives(plan: Plan, modes: Sequence[Mode]) -> Derivatives:
+    """All that can be differentiated in these modes: the entries in which something is active."""
+    gradients, tangents = (
+        of.only(entry.symbol for entry in of.entries if entry.shadowed and mode in modes)
+        for mode, of in zip(MODES, (plan, plan.forward), strict=True)
+    )
+    return Derivatives(gradients, tangents)
 
 
 def missing(description: Description, names: Sequence[str]) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver.errors import Location, RefusedError
+from enzyme_driver.model import Mode
 from enzyme_driver.optimisations import OPTIMISATIONS
 from enzyme_driver.stages.frontend import PrimalIR
-from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.plan import Derivatives, Plan
 from enzyme_driver.stages.workspace import Workspace
 
 REFUSAL = "adgen-refusal: "
@@ -41,6 +42,8 @@ class Access:
 class Prepared:
     """The module that Enzyme gets. `usage` holds an Access for each parameter, by symbol.
 
+    `refused` says why entries cannot be differentiated at all, `refused_forward` why they cannot in forward mode.
+
     `counted` says that every loop runs a number of times that is known before it starts. Never so in C++, where
     Enzyme's choice of the fewest values to keep was seen to be wrong also then (a hydrodynamics step).
     `split` says that bodies call functions (regions of threads, recursion), of which Enzyme makes a forward and a
@@ -52,17 +55,19 @@ class Prepared:
     refused: Mapping[str, RefusedError]
     counted: bool
     split: bool
+    refused_forward: Mapping[str, RefusedError] = field(default_factory=dict)
 
 
-def prepare(primal: PrimalIR, plan: Plan, gradients: Plan, workspace: Workspace, *, fast_math: bool) -> Prepared:
-    """Make bodies of the plan's entries, and ask for the gradients of some of them."""
+def prepare(primal: PrimalIR, plan: Plan, wanted: Derivatives, workspace: Workspace, *, fast_math: bool) -> Prepared:
+    """Make bodies of the plan's entries, and ask for derivatives of some of them."""
     output = primal.path.with_suffix("").with_suffix(".prepared.ll")
     passes = _device_passes if primal.language == "cuda" else _host_passes
-    pipeline = passes(plan, gradients, workspace)
+    pipeline = passes(plan, wanted, workspace)
     done = workspace.opt("prepare", pipeline, primal.path, output, *_PLAIN_LOOPS, *reflection(fast_math=fast_math))
     report = json.loads(done.stdout)
     counted = report["counted"] and primal.language == "cuda"
-    return Prepared(output, _usage(report["usage"]), refusals(done.stderr), counted, report["split"])
+    usage, rejected = _usage(report["usage"]), refusals(done.stderr, mode="forward")
+    return Prepared(output, usage, refusals(done.stderr), counted, report["split"], rejected)
 
 
 def cleaned(workspace: Workspace, *, fast_math: bool) -> str:
@@ -106,7 +111,7 @@ def reflection(*, fast_math: bool) -> tuple[str, ...]:
     return () if fast_math else ("-nvvm-reflect-add=__CUDA_PREC_SQRT=1",)
 
 
-def _device_passes(plan: Plan, gradients: Plan, workspace: Workspace) -> str:
+def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
     libdevice = workspace.in_pipeline(workspace.toolchain.libdevice)
     variables = plan.shadowed_variables
     constants = unless_disabled("shared-constants", f"adgen-shared-constants<{plan.option}>,", workspace)
@@ -121,44 +126,55 @@ def _device_passes(plan: Plan, gradients: Plan, workspace: Workspace) -> str:
             f"adgen-bodies<{plan.symbols}>",
             f"{constants}adgen-replace-cooperation<{plan.option}>",
             "adgen-refuse",
-            f"adgen-gradients<{gradients.option}>",
+            _asked(wanted),
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
             f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage",
+            *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )
 
 
-def _host_passes(plan: Plan, gradients: Plan, _: Workspace) -> str:
+def _host_passes(plan: Plan, wanted: Derivatives, _: Workspace) -> str:
     return ",".join(
         (
             f"adgen-split-math,adgen-bodies<{plan.symbols}>",
             "adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp",
             "adgen-refuse",
-            f"adgen-gradients<{gradients.option}>",
-            f"internalize<{_kept(plan, gradients)}>",
+            _asked(wanted),
+            f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
             f"globaldce,adgen-capture-values,{_EXITS},adgen-type-copies,adgen-pin-rules,adgen-hint-types",
             "adgen-copy-adjoints,adgen-discard-outputs,adgen-mark-unchanged<adgen_body_>,adgen-usage",
+            *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )
 
 
-def _kept(plan: Plan, gradients: Plan) -> str:
+def _asked(wanted: Derivatives) -> str:
+    tangents = f",adgen-tangents<{wanted.tangents.option}>" if wanted.tangents.entries else ""
+    return f"adgen-gradients<{wanted.gradients.option}>{tangents}"
+
+
+def _kept(plan: Plan, wanted: Derivatives) -> str:
     """Only what adgen made is seen from outside; the user's functions are inlined there, and not compiled twice."""
     bodies = [f"preserve-gv=adgen_body_{entry.symbol}" for entry in plan.entries]
-    return ";".join([*bodies, *(f"preserve-gv=adgen_gradient_{entry.symbol}" for entry in gradients.entries)])
+    gradients = [f"preserve-gv=adgen_gradient_{entry.symbol}" for entry in wanted.gradients.entries]
+    tangents = [f"preserve-gv=adgen_tangent_{entry.symbol}" for entry in wanted.tangents.entries]
+    return ";".join([*bodies, *gradients, *tangents])
 
 
 def _usage(usage: Mapping[str, list[dict[str, bool]]]) -> dict[str, tuple[Access, ...]]:
     return {symbol: tuple(Access(**item) for item in items) for symbol, items in usage.items()}
 
 
-def refusals(stderr: str) -> dict[str, RefusedError]:
-    """What the passes refused, by symbol: the first reason of each."""
+def refusals(stderr: str, mode: Mode | None = None) -> dict[str, RefusedError]:
+    """What the passes refused, by symbol: the first reason of each. With a mode, only what they refused in that one."""
     found: dict[str, RefusedError] = {}
     for line in stderr.splitlines():
         if line.startswith(REFUSAL):
             data = json.loads(line.removeprefix(REFUSAL))
+            if data.get("mode") != mode:
+                continue
             where = Location(data["file"], data["line"], data["column"]) if data["file"] else None
             found.setdefault(data["entry"], RefusedError(data["reason"], hint=data["hint"], location=where))
     return found

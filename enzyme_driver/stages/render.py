@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 INSTANCE = "adgen_instance_"
 """Prefix of the variables through which the wrapper refers to what the user asked for."""
 
-_OWN_C_NAMES = ("grid", "block", "shared_bytes", "result", "cotangent", "adgen_args", "adgen_sizes")
+_OWN_C_NAMES = ("grid", "block", "shared_bytes", "result", "cotangent", "tangent", "adgen_args", "adgen_sizes")
 _OWN_PYTHON_NAMES = ("Path", "enzyme_driver", "load")
 
 
@@ -76,14 +76,15 @@ class Missing:
 def header(stem: str, source: str, entries: Iterable[Entry]) -> str:
     """The C header (C99 and C++) for the host library made from file `source`.
 
-    Every entry gives `int NAME_primal(...)` and `int NAME_gradient(...)`; both return 0, or 1 when the user's
-    code threw, and then `adgen_last_error()` says what.
+    Every entry gives `int NAME_primal(...)` and `int NAME_gradient(...)`, with forward mode `int NAME_tangent(...)`;
+    all return 0, or 1 when the user's code threw, and then `adgen_last_error()` says what.
     """
     types = CTypes(c_identifier(stem))
     functions: list[CFunction] = []
     missing: list[Missing] = []
     for name, entry, made in _host_entries(entries):
         functions += [*_primal(types, name, entry.signature, made), *_gradient(types, name, entry.signature, made)]
+        functions += _tangent(types, name, entry)
         missing += _missing(name, made)
     return _template("header.h.j2").render(
         guard=f"ADGEN_{c_identifier(stem).upper()}_H",
@@ -133,6 +134,25 @@ def _gradient(types: CTypes, name: str, signature: Signature, made: TargetEntry)
             parameters=(*_launch(signature), *(value.declaration for value in values)),
             arguments=tuple(value.address for value in values),
             launched=signature.kind == "kernel",
+        )
+    ]
+
+
+def _tangent(types: CTypes, name: str, entry: Entry) -> list[CFunction]:
+    signature, made = entry.signature.forward, entry.forward.get("openmp")
+    if made is None or made.gradient is None:
+        return []
+    values = _values(types, signature, shadows=True)
+    result = [f"{types.value(signature.returns)} *tangent"] if signature.returns else []
+    return [
+        CFunction(
+            name=f"{name}_tangent",
+            symbol=made.gradient,
+            about="Carries tangents: from those of what the primal reads to those of what it writes and returns.",
+            parameters=(*_launch(signature), *(value.declaration for value in values), *result),
+            arguments=tuple(value.address for value in values),
+            launched=signature.kind == "kernel",
+            result="tangent" if result else "NULL",
         )
     ]
 

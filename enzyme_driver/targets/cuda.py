@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from enzyme_driver.errors import RefusedError
+from enzyme_driver.errors import AdgenError, RefusedError
 from enzyme_driver.model import TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
@@ -18,13 +19,14 @@ from enzyme_driver.toolchain import check_arch
 
 @dataclass(frozen=True)
 class CudaCode:
-    """The code for one architecture and what the runtime must know of it, by symbol."""
+    """The code for one architecture and what the runtime must know of it, by symbol; `forward` is for forward mode."""
 
     arch: str
     ir: Path
     ptx: Path
     cubin: Path
     entries: dict[str, TargetEntry]
+    forward: dict[str, TargetEntry]
 
 
 def finish(gradient: GradientIR, plan: Plan, arch: str, workspace: Workspace, *, fast_math: bool) -> CudaCode:
@@ -35,7 +37,11 @@ def finish(gradient: GradientIR, plan: Plan, arch: str, workspace: Workspace, *,
     ir, report = _kernels(gradient, arch, workspace, fast_math=fast_math)
     workspace.emit(ir, ptx, arch)
     _assemble(ptx, cubin, arch, workspace)
-    return CudaCode(arch, ir, ptx, cubin, _entries(gradient, plan, report))
+    entries = _entries(plan, "__gradient", report["kernels"], gradient.refused)
+    if report["heap"]:
+        entries = {symbol: replace(entry, heap=_needs_heap(entry)) for symbol, entry in entries.items()}
+    forward = _entries(plan.forward, "__tangent", report["tangents"], gradient.refused_forward)
+    return CudaCode(arch, ir, ptx, cubin, entries, forward)
 
 
 def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool) -> Path:
@@ -77,21 +83,24 @@ def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> None:
     workspace.must("ptxas", done.argv)
 
 
-def _entries(gradient: GradientIR, plan: Plan, report: dict[str, object]) -> dict[str, TargetEntry]:
-    kernels = report["kernels"]
+def _needs_heap(entry: TargetEntry) -> bool:
+    return entry.gradient is not None and entry.tape is None
+
+
+def _entries(plan: Plan, suffix: str, kernels: object, refused: Mapping[str, AdgenError]) -> dict[str, TargetEntry]:
+    """`kernels` are the facts that `adgen-verify-device` reports, by symbol."""
     if not isinstance(kernels, dict):
-        raise TypeError(report)
+        raise TypeError(kernels)
     made = {}
     for entry in plan.entries:
         facts = kernels.get(entry.symbol)
         made[entry.symbol] = TargetEntry(
             primal=entry.symbol,
-            gradient=f"{entry.symbol}__gradient" if facts else None,
+            gradient=f"{entry.symbol}{suffix}" if facts else None,
             static_shared_bytes=facts["static_shared_bytes"] if facts else 0,
             dynamic_shared=bool(facts and facts["dynamic_shared"]),
-            heap=bool(facts and report["heap"] and not facts["tape"]),
             tape=f"{entry.symbol}__tape" if facts and facts["tape"] else None,
             tape_by_scalars=bool(facts and facts["tape_by_scalars"]),
-            gradient_refused=None if facts else as_refusal(gradient.refused.get(entry.symbol), entry),
+            gradient_refused=None if facts else as_refusal(refused.get(entry.symbol), entry),
         )
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,12 +30,13 @@ _SPLIT = (
 
 @dataclass(frozen=True)
 class HostCode:
-    """The host library and what the runtime must know of it, by symbol."""
+    """The host library and what the runtime must know of it, by symbol; `forward` is for forward mode."""
 
     ir: Path
     library: Path
     libomp: Path
     entries: dict[str, TargetEntry]
+    forward: dict[str, TargetEntry]
     refused: dict[str, AdgenError]
 
 
@@ -55,8 +57,10 @@ def finish(
         *reflection(fast_math=fast_math),
     )
     refused: dict[str, AdgenError] = dict(refusals(done.stderr))
+    entries = _entries(plan, "__gradient", refused, gradient.refused)
+    forward = _entries(plan.forward, "__tangent", refused, gradient.refused_forward)
     output = _link(ir, workspace.file(library), workspace)
-    return HostCode(ir, output, workspace.toolchain.libomp, _entries(gradient, plan, refused), refused)
+    return HostCode(ir, output, workspace.toolchain.libomp, entries, forward, refused)
 
 
 def _from_device(workspace: Workspace, *, fast_math: bool) -> str:
@@ -67,7 +71,7 @@ def _from_host(workspace: Workspace, *, fast_math: bool) -> str:
     """The derivatives of mathematics are device code."""
     libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
     cleaning = f"{cleaned(workspace, fast_math=fast_math)}adgen-mark-unchanged<adgen_gradient_>,"
-    return f"{cleaning}adgen-openmp-teams,adgen-link<{rules};{libdevice}>,{_RETARGET}"
+    return f"adgen-fork-regions,{cleaning}adgen-openmp-teams,adgen-link<{rules};{libdevice}>,{_RETARGET}"
 
 
 def _link(ir: Path, library: Path, workspace: Workspace) -> Path:
@@ -82,16 +86,18 @@ def _link(ir: Path, library: Path, workspace: Workspace) -> Path:
     return library
 
 
-def _entries(gradient: GradientIR, plan: Plan, refused: dict[str, AdgenError]) -> dict[str, TargetEntry]:
+def _entries(
+    plan: Plan, suffix: str, refused: Mapping[str, AdgenError], undifferentiated: Mapping[str, AdgenError]
+) -> dict[str, TargetEntry]:
     made = {}
     for entry in plan.entries:
         symbol = entry.symbol
         here = refused.get(symbol)
-        missing = here or gradient.refused.get(symbol)
+        missing = here or undifferentiated.get(symbol)
         has_gradient = missing is None and bool(entry.shadowed)
         made[symbol] = TargetEntry(
             primal=None if here else f"{symbol}__primal",
-            gradient=f"{symbol}__gradient" if has_gradient else None,
+            gradient=f"{symbol}{suffix}" if has_gradient else None,
             primal_refused=as_refusal(here, entry) if here else None,
             gradient_refused=None if has_gradient else as_refusal(missing, entry),
         )

@@ -6,7 +6,7 @@
 ; RUN: %not --crash %opt -passes='adgen-gradients<kernel=doubled>' -S %s 2>&1 | %filecheck %s --check-prefix=WORD
 ; RUN: %not --crash %opt -passes='adgen-gradients<absent=const>' -S %s 2>&1 | %filecheck %s --check-prefix=ABSENT
 
-; COUNT: adgen-gradients: wrong number of activities for adgen_body_kernel
+; COUNT: adgen: wrong number of activities for adgen_body_kernel
 ; WORD: adgen: unknown activity 'doubled'
 ; ABSENT: adgen-gradients: no body for absent
 

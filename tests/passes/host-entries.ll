@@ -1,4 +1,4 @@
-; Every body and gradient becomes a function SYMBOL__primal or SYMBOL__gradient of (launch, arguments, result). A kernel's runs the grid's
+; Every body and gradient becomes a function SYMBOL__primal, SYMBOL__gradient or SYMBOL__tangent of (launch, arguments, result). A kernel's runs the grid's
 ; blocks in parallel, thread and block indices as arguments of the function of a thread. A block's threads run in a loop, or, where they wait
 ; for each other, on stacks of their own.
 ;
@@ -40,6 +40,10 @@ define void @adgen_body_f(ptr %x, double %y, ptr %0) "adgen-result" {
 }
 
 define void @adgen_gradient_f(ptr "adgen-struct"="16" %s, ptr %d_s, double %0) "adgen-activity"="duplicated" {
+  ret void
+}
+
+define void @adgen_tangent_f(ptr "adgen-struct"="16" %s, ptr %d_s, ptr %0) "adgen-result" "adgen-tangent-activity"="duplicated" {
   ret void
 }
 
@@ -192,6 +196,11 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK-NEXT:    [[ADDRESS2:%.*]] = load ptr, ptr [[SLOT2]]
 ; CHECK-NEXT:    [[COTANGENT:%.*]] = load double, ptr [[ADDRESS2]]
 ; CHECK-NEXT:    call void @adgen_gradient_f(ptr [[S]], ptr [[D_S]], double [[COTANGENT]])
+
+; What carries tangents stores the tangent of the result through its last argument.
+; CHECK-LABEL: define internal void @f__tangent_call(ptr %0, ptr %1)
+; CHECK: call void @adgen_tangent_f(ptr {{%.*}}, ptr {{%.*}}, ptr %1)
+; CHECK: define i32 @f__tangent(ptr %0, ptr %1, ptr %2)
 
 ; A failed assertion or a trap ends the thread with a report, not the process.
 ; CHECK-LABEL: define internal void @adgen_body_asserts_thread(

@@ -1,4 +1,4 @@
-; Every gradient becomes a kernel SYMBOL__gradient of the primal's parameters and the shadows. Nothing else is seen from outside.
+; Every gradient becomes a kernel SYMBOL__gradient, and what carries tangents a kernel SYMBOL__tangent, of the primal's parameters and the shadows. Nothing else is seen from outside.
 ;
 ; RUN: %opt -passes=adgen-kernels -S %s | %filecheck %s
 
@@ -33,6 +33,10 @@ define void @adgen_body_plain(ptr %x, float %alpha) "adgen-shared" {
 
 ; CHECK: define internal void @adgen_gradient_plain({{.*}}) [[INLINED:#[0-9]+]]
 define void @adgen_gradient_plain(ptr %x, float %alpha, ptr %d_x, ptr %d_alpha) "adgen-shared" "adgen-activity"="duplicated:active" {
+  ret void
+}
+
+define void @adgen_tangent_plain(ptr %x, float %alpha, ptr %d_x, ptr %d_alpha) "adgen-shared" "adgen-tangent-activity"="duplicated:active" {
   ret void
 }
 
@@ -72,6 +76,9 @@ define void @helper() {
 ; CHECK-NEXT: entry:
 ; CHECK-NEXT:   call void @adgen_gradient_plain(ptr %0, float %1, ptr %2, ptr %3)
 ; CHECK-NEXT:   ret void
+; CHECK: define ptx_kernel void @plain__tangent(ptr %0, float %1, ptr %2, ptr %3)
+; CHECK-NEXT: entry:
+; CHECK-NEXT:   call void @adgen_tangent_plain(ptr %0, float %1, ptr %2, ptr %3)
 
 ; All threads of the block zero each shadow once, in the widest words that divide it, from their linear index on, and wait before anybody adds to it.
 ; CHECK: define ptx_kernel void @static__gradient(ptr %0, ptr %1)

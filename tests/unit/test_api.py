@@ -123,6 +123,7 @@ def test_the_signature_that_others_rely_on() -> None:
         "flags": (),
         "fast_math": False,
         "cache": True,
+        "modes": (),
     }
 
 

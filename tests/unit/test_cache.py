@@ -105,6 +105,7 @@ CHANGES: dict[str, Callable[[House], Request]] = {
     "archs": lambda house: replace(house.request, archs=("sm_80",)),
     "activity": lambda house: replace(house.request, activity=(("n", "const"),)),
     "flags": lambda house: replace(house.request, flags=("-DN=1",)),
+    "modes": lambda house: replace(house.request, modes=("reverse", "forward")),
     "fast_math": lambda house: replace(house.request, fast_math=True),
     "clang version": lambda house: house.with_clang("22.1.9"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ PRICE = Signature("price", "kernel", "price", (SPOT, Parameter("n", "scalar", I3
 WHY = Refusal("a barrier in a loop", "use the CUDA target", "a.cu", 7)
 WHOLE = Entry(PRICE, {"openmp": TargetEntry("p", "g"), "cuda": TargetEntry("p", "g", 64, dynamic_shared=True)})
 PARTLY = Entry(PRICE, {"openmp": TargetEntry("p", None, gradient_refused=WHY), "cuda": TargetEntry("p", "g")})
+NO_TANGENT = Entry(PRICE, {"openmp": TargetEntry("p", "g")}, {"openmp": TargetEntry("p", None, gradient_refused=WHY)})
 REFUSED = Entry(PRICE, {"openmp": TargetEntry(None, None, primal_refused=WHY, gradient_refused=WHY)})
 
 
@@ -83,7 +85,19 @@ def test_compile_publishes_an_artifact(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_compile_passes_every_option_on(compiler: Compiler, tmp_path: Path) -> None:
     arguments = ["compile", "a.cu", "-k", "f", "-k", "axpy<float>", "-t", "cuda", "--arch", "sm_80", "--arch", "sm_90"]
-    arguments += ["--activity", "n=const", "--fast-math", "--no-cache", "-o", "out", "--", "-DN=1", "-Iinclude"]
+    arguments += [
+        "--activity",
+        "n=const",
+        "--mode",
+        "forward",
+        "--fast-math",
+        "--no-cache",
+        "-o",
+        "out",
+        "--",
+        "-DN=1",
+        "-Iinclude",
+    ]
     assert cli.run(arguments) == 0
     assert compiler.requests == [
         Request(
@@ -94,6 +108,7 @@ def test_compile_passes_every_option_on(compiler: Compiler, tmp_path: Path) -> N
             activity=(("n", "const"),),
             flags=("-DN=1", "-Iinclude"),
             fast_math=True,
+            modes=("reverse", "forward"),
         )
     ]
     assert compiler.use_cache is False
@@ -104,6 +119,17 @@ def test_default_targets_follow_the_language(compiler: Compiler) -> None:
     cli.run(["compile", "a.cu"])
     cli.run(["compile", "b.cpp"])
     assert [wanted.targets for wanted in compiler.requests] == [("openmp", "cuda"), ("openmp",)]
+
+
+def test_what_has_no_tangent_is_a_warning(compiler: Compiler, capsys: pytest.CaptureFixture[str]) -> None:
+    compiler.entries = (NO_TANGENT,)
+    assert cli.run(["compile", "a.cu"]) == 0
+    out, err = capsys.readouterr()
+    assert "warning: a.cu:7: price has no tangent on openmp: a barrier in a loop" in err
+    assert "openmp:  primal, gradient\n" in out
+    compiler.entries = (replace(NO_TANGENT, forward={"openmp": TargetEntry("p", "t")}),)
+    assert cli.run(["compile", "a.cu"]) == 0
+    assert "openmp:  primal, gradient, tangent\n" in capsys.readouterr().out
 
 
 def test_compile_as_json(compiler: Compiler, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,10 @@ from fakes import Argv, FakeProcess, output_of
 from stage_support import PLUGIN, kernel, parameter, plan_of, workspace_in
 
 from enzyme_driver.errors import CompilerCrashError, Location, RefusedError
+from enzyme_driver.model import Mode
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR, differentiate
-from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.plan import Derivatives, Plan
 from enzyme_driver.stages.prepare import Prepared
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.toolchain import EnzymeSource, Tool
@@ -35,8 +36,8 @@ class Preparation:
         self.refuses = refuses
         self.asked: list[list[str]] = []
 
-    def __call__(self, plan: Plan) -> Prepared:
-        symbols = [entry.symbol for entry in plan.entries]
+    def __call__(self, wanted: Derivatives) -> Prepared:
+        symbols = [symbol if mode == "reverse" else f"{symbol}'" for mode, symbol in wanted.units]
         self.asked.append(symbols)
         path = self.workspace.file(PREPARED)
         path.write_text(" ".join(symbols))
@@ -67,8 +68,10 @@ def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> 
     return workspace_in(tmp_path, settings, fake_process, PLUGIN)
 
 
-def run(plan: Plan, workspace: Workspace, prepare: Preparation | None = None) -> GradientIR:
-    return differentiate(plan, prepare or Preparation(workspace), workspace)
+def run(
+    plan: Plan, workspace: Workspace, prepare: Preparation | None = None, modes: Sequence[Mode] = ("reverse",)
+) -> GradientIR:
+    return differentiate(plan, modes, prepare or Preparation(workspace), workspace)
 
 
 def content(made: GradientIR) -> str:
@@ -166,6 +169,24 @@ def test_the_culprit_is_found_and_the_others_go_on(
     assert content(made) == "gradients of a c"
     assert list(made.refused) == ["b"]
     assert prepare.asked == [["a", "b", "c"], ["a"], ["b"], ["c"], ["a", "c"]]
+
+
+def test_an_entry_that_fails_in_forward_mode_keeps_its_gradient(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on("b'"))
+    prepare = Preparation(workspace)
+    made = run(plan_of("a", "b"), workspace, prepare, ("reverse", "forward"))
+    assert content(made) == "gradients of a b a'"
+    assert (list(made.refused), list(made.refused_forward)) == ([], ["b"])
+    assert prepare.asked == [["a", "b", "a'", "b'"], ["a"], ["b"], ["a'"], ["b'"], ["a", "b", "a'"]]
+
+
+def test_what_our_passes_refuse_is_refused_in_every_mode(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    made = run(plan_of("a", "b"), workspace, Preparation(workspace, refuses={"b"}), ("reverse", "forward"))
+    assert content(made) == "gradients of a a'"
+    assert (list(made.refused), list(made.refused_forward)) == (["b"], ["b"])
 
 
 def test_several_culprits(workspace: Workspace, fake_process: FakeProcess) -> None:

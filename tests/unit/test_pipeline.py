@@ -60,7 +60,7 @@ class Compilers:
         for arch in archs:
             stem = f"k.{arch}"
             self.run.reply("opt", f"{stem}.prepared.ll", stdout=usage(*symbols), effect=writes())
-            kernels = json.dumps({"heap": False, "kernels": facts})
+            kernels = json.dumps({"heap": False, "kernels": facts, "tangents": facts})
             self.run.reply("opt", f"k.{arch}.cuda.ll", stdout=kernels, effect=writes())
             for end in ("host", "gfx90a", "gfx942"):
                 self.run.reply("opt", f"{stem}.{end}.ll", effect=writes())
@@ -185,6 +185,44 @@ def test_a_file_that_does_not_compile_leaves_nothing(
     with pytest.raises(SourceError, match="expected ';'"):
         build()
     assert not (tmp_path / "made").exists()
+
+
+def test_forward_mode_is_made_on_request(build: Callable[..., Artifact]) -> None:
+    made = build(targets=["openmp", "cuda"], modes=["forward"])
+    (entry,) = made.entries
+    assert {target: each.gradient for target, each in entry.forward.items()} == {
+        "openmp": "a__tangent",
+        "cuda": "a__tangent",
+    }
+    assert made.manifest.options.modes == ("reverse", "forward")
+
+
+def test_without_the_request_there_is_no_forward_mode(build: Callable[..., Artifact]) -> None:
+    made = build()
+    assert made.entries[0].forward == {}
+    assert made.manifest.options.modes == ("reverse",)
+
+
+def test_what_has_a_tangent_only_is_no_error(
+    build: Callable[..., Artifact], compilers: Compilers, fake_process: FakeProcess
+) -> None:
+    def enzyme(_: Argv) -> None:
+        env = fake_process.calls[-1].env or {}
+        if "gradients of a" not in Path(env["ADGEN_WORKER_INPUT"]).read_text():
+            Path(env["ADGEN_WORKER_OUTPUT"]).write_text("made")
+
+    def prepared(argv: Argv) -> None:
+        asked = "gradients of a" if "adgen-gradients<a=" in " ".join(argv) else "no gradient"
+        output_of(argv).write_text(asked)
+
+    fake_process.reply("opt", "k.sm_90.prepared.ll", stdout=usage("a"), effect=prepared)
+    fake_process.reply("catalyst", effect=enzyme)
+    (entry,) = build(names=["a"], modes=["forward"]).entries
+    assert entry.targets["openmp"].gradient_refused is not None
+    assert entry.forward["openmp"].gradient == "a__tangent"
+    with pytest.raises(RefusedError):
+        build(names=["a"])
+    assert compilers.started
 
 
 def test_a_refused_kernel_among_others_is_kept_with_its_reason(

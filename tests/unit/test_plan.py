@@ -204,6 +204,16 @@ def test_activity_of_a_parameter_that_is_not_there() -> None:
     assert caught.value.hint == "the parameters and variables are spot"
 
 
+def test_in_forward_mode_every_number_of_floating_point_has_a_tangent() -> None:
+    x, a, n = parameter("x", activity="owned"), parameter("a", form="scalar"), parameter("n", INT, "scalar")
+    made = plan.derivatives(Plan((kernel("k", x, a, n), kernel("l", a))), ["reverse", "forward"])
+    assert made.gradients.option == "k=owned:const:const"
+    assert made.tangents.option == "k=owned:active:const;l=active"
+    assert made.units == (("reverse", "k"), ("forward", "k"), ("forward", "l"))
+    assert made.only([("forward", "k")]).units == (("forward", "k"),)
+    assert [entry.symbol for entry in made.entries] == ["k", "l"]
+
+
 def test_activity_holds_in_the_entries_that_have_the_parameter() -> None:
     made = make(kernel("a", parameter("x")), kernel("b", parameter("y")), activity={"x": "const"})
     assert [entry.parameters[0].activity for entry in made.entries] == ["const", "duplicated"]

@@ -27,7 +27,7 @@ from enzyme_driver.errors import CompilerCrashError, Location
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import prepare
 from enzyme_driver.stages.frontend import PrimalIR
-from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.plan import Derivatives, Plan, derivatives
 from enzyme_driver.stages.prepare import Access
 from enzyme_driver.stages.workspace import Workspace
 
@@ -59,6 +59,11 @@ HOST = (
 PLAN = Plan((kernel("a", parameter("x", activity="duplicated"), parameter("n", INT, "scalar")), kernel("b")))
 
 
+NONE = Plan(())
+ALL, ONLY_B = derivatives(PLAN, ["reverse"]), Derivatives(PLAN.only(["b"]), NONE)
+FORWARD = derivatives(PLAN, ["reverse", "forward"])
+
+
 @pytest.fixture
 def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> Workspace:
     fake_process.reply("opt", stdout=usage("a", "b"), effect=writes_output())
@@ -67,7 +72,7 @@ def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> 
 
 def test_opt_for_the_device(workspace: Workspace, fake_process: FakeProcess) -> None:
     primal = primal_in(workspace)
-    made = prepare.prepare(primal, PLAN, PLAN.only(["b"]), workspace, fast_math=False)
+    made = prepare.prepare(primal, PLAN, ONLY_B, workspace, fast_math=False)
     output = workspace.file("k.sm_90.prepared.ll")
     assert fake_process.argvs == [
         (*OPT, *FLAGS, REFLECTION, f"-passes={DEVICE}", str(primal.path), "-S", "-o", str(output))
@@ -78,7 +83,7 @@ def test_opt_for_the_device(workspace: Workspace, fake_process: FakeProcess) -> 
 
 def test_opt_for_the_host(workspace: Workspace, fake_process: FakeProcess) -> None:
     primal = PrimalIR(workspace.file("f.primal.ll"), "c++", ())
-    prepare.prepare(primal, PLAN, PLAN.only(["b"]), workspace, fast_math=False)
+    prepare.prepare(primal, PLAN, ONLY_B, workspace, fast_math=False)
     output = workspace.file("f.prepared.ll")
     assert fake_process.argvs == [
         (*OPT, *FLAGS, REFLECTION, f"-passes={HOST}", str(primal.path), "-S", "-o", str(output))
@@ -86,7 +91,7 @@ def test_opt_for_the_host(workspace: Workspace, fake_process: FakeProcess) -> No
 
 
 def test_fast_square_roots_are_for_fast_math_only(workspace: Workspace, fake_process: FakeProcess) -> None:
-    prepare.prepare(primal_in(workspace), PLAN, PLAN, workspace, fast_math=True)
+    prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=True)
     assert REFLECTION not in fake_process.argvs[0]
 
 
@@ -94,17 +99,37 @@ def test_fast_square_roots_are_for_fast_math_only(workspace: Workspace, fake_pro
 def test_shared_memory_is_left_alone_on_request(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
     without = replace(workspace, settings=replace(workspace.settings, disable=frozenset({name})))
     fake_process.reply("opt", stdout=usage("a", "b"))
-    prepare.prepare(primal_in(workspace), PLAN, PLAN, without, fast_math=False)
+    prepare.prepare(primal_in(workspace), PLAN, ALL, without, fast_math=False)
     passes = next(part for part in fake_process.argvs[0] if part.startswith("-passes="))
     assert f"adgen-{name}" in DEVICE
     assert f"adgen-{name}" not in passes
+
+
+def test_tangents_are_asked_for_beside_gradients(workspace: Workspace, fake_process: FakeProcess) -> None:
+    prepare.prepare(primal_in(workspace), PLAN, FORWARD, workspace, fast_math=False)
+    prepare.prepare(PrimalIR(workspace.file("f.primal.ll"), "c++", ()), PLAN, FORWARD, workspace, fast_math=False)
+    device, host = (" ".join(argv) for argv in fake_process.argvs)
+    asked = "adgen-gradients<a=duplicated:const;b=duplicated>,adgen-tangents<a=duplicated:const;b=duplicated>,"
+    assert asked in device
+    assert asked in host
+    assert "adgen-copy-adjoints,adgen-usage,adgen-forward-rules " in device
+    assert "adgen-copy-adjoints,adgen-usage,adgen-call-regions,adgen-forward-rules " in host
+    assert ";preserve-gv=adgen_tangent_a;preserve-gv=adgen_tangent_b>" in host
+
+
+def test_what_is_refused_in_forward_mode_only(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = refusal("a", "no tangent").replace("{", '{"mode": "forward", ', 1) + refusal("b", "nothing")
+    fake_process.reply("opt", stdout=usage("a", "b"), stderr=said)
+    made = prepare.prepare(primal_in(workspace), PLAN, FORWARD, workspace, fast_math=False)
+    assert {symbol: error.reason for symbol, error in made.refused.items()} == {"b": "nothing"}
+    assert {symbol: error.reason for symbol, error in made.refused_forward.items()} == {"a": "no tangent"}
 
 
 def test_what_is_read_and_written(workspace: Workspace, fake_process: FakeProcess) -> None:
     accesses = '{"a":[{"reads":true,"writes":false},{"reads":false,"writes":true}],"b":[]}'
     said = f'{{"usage":{accesses},"counted":false,"split":true}}'
     fake_process.reply("opt", stdout=said)
-    made = prepare.prepare(primal_in(workspace), PLAN, PLAN, workspace, fast_math=False)
+    made = prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False)
     assert made.usage == {"a": (Access(reads=True, writes=False), Access(reads=False, writes=True)), "b": ()}
     assert not made.counted
     assert made.split
@@ -113,15 +138,15 @@ def test_what_is_read_and_written(workspace: Workspace, fake_process: FakeProces
 def test_loops_count_as_counted_in_device_code_only(workspace: Workspace, fake_process: FakeProcess) -> None:
     fake_process.reply("opt", stdout='{"usage":{"a":[],"b":[]},"counted":true,"split":false}')
     primal = primal_in(workspace)
-    assert prepare.prepare(primal, PLAN, PLAN, workspace, fast_math=False).counted
+    assert prepare.prepare(primal, PLAN, ALL, workspace, fast_math=False).counted
     host = replace(primal, language="c++")
-    assert not prepare.prepare(host, PLAN, PLAN, workspace, fast_math=False).counted
+    assert not prepare.prepare(host, PLAN, ALL, workspace, fast_math=False).counted
 
 
 def test_the_first_refusal_of_each_entry_counts(workspace: Workspace, fake_process: FakeProcess) -> None:
     said = "warning: something\n" + refusal("a", "first", 3) + refusal("a", "second", 4) + refusal("b", "third", 5)
     fake_process.reply("opt", stdout=usage("a", "b"), stderr=said)
-    made = prepare.prepare(primal_in(workspace), PLAN, PLAN, workspace, fast_math=False)
+    made = prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False)
     assert {symbol: error.reason for symbol, error in made.refused.items()} == {"a": "first", "b": "third"}
     assert made.refused["a"].location == Location("/home/u/k.cu", 3, 5)
     assert made.refused["a"].hint == "do"
@@ -137,10 +162,13 @@ def test_a_refusal_without_a_place() -> None:
 def test_a_failing_pass_is_no_fault_of_the_file(workspace: Workspace, fake_process: FakeProcess) -> None:
     fake_process.reply("opt", returncode=1, stderr="LLVM ERROR: adgen-bodies: no function a\n")
     with pytest.raises(CompilerCrashError, match="prepare failed: LLVM ERROR: adgen-bodies: no function a"):
-        prepare.prepare(primal_in(workspace), PLAN, PLAN, workspace, fast_math=False)
+        prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False)
 
 
-@pytest.mark.parametrize(("before", "pipeline"), [("", DEVICE), ("", HOST), (DEVICE, AFTER_ENZYME)])
+TANGENTS = "adgen-gradients,adgen-tangents,adgen-usage,adgen-call-regions,adgen-forward-rules,adgen-fork-regions"
+
+
+@pytest.mark.parametrize(("before", "pipeline"), [("", DEVICE), ("", HOST), (DEVICE, AFTER_ENZYME), ("", TANGENTS)])
 def test_the_page_lists_the_passes_in_the_order_of_the_pipeline(before: str, pipeline: str) -> None:
     page = re.findall(r"^### `(adgen-[a-z-]+)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     new = [name for name in dict.fromkeys(names_in(pipeline)) if name not in names_in(before)]
@@ -160,5 +188,5 @@ def test_every_pass_is_used_somewhere() -> None:
 
 
 def test_entries_without_gradient_still_have_bodies(workspace: Workspace, fake_process: FakeProcess) -> None:
-    prepare.prepare(primal_in(workspace), plan_of("a"), plan_of(), workspace, fast_math=False)
+    prepare.prepare(primal_in(workspace), plan_of("a"), Derivatives(NONE, NONE), workspace, fast_math=False)
     assert ",adgen-gradients<>," in fake_process.argvs[0][-5]

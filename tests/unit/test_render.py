@@ -1,5 +1,6 @@
 """The header is C99 and C++, the Python module imports, and names survive both."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -127,6 +128,16 @@ def test_header_says_what_is_refused() -> None:
     assert "walk_primal(" in text
     assert "int walk_gradient" not in text
     assert "/* walk_gradient is missing: a.cu:12: barrier * / in a loop */" in text
+
+
+def test_header_has_tangents_where_forward_mode_was_asked_for() -> None:
+    signature = Signature("f", "function", "f", (pointer("x"), Parameter("a", "scalar", F32, True, "const")), F32)
+    made = Entry(signature, {"openmp": TargetEntry("p", "g")}, forward={"openmp": TargetEntry("p", "f__tangent")})
+    text = render.header("a", "a.cu", [made])
+    assert "int f__tangent(const adgen_launch *launch" in text
+    assert re.search(r"int f_tangent\(float \*x,\s*float a,\s*float \*d_x,\s*float \*d_a,\s*float \*tangent\)", text)
+    assert "return f__tangent(NULL, adgen_args, tangent);" in text
+    assert "f_tangent" not in render.header("a", "a.cu", [Entry(signature, made.targets)])
 
 
 def test_entries_of_other_targets_are_not_in_the_header() -> None:

@@ -33,7 +33,7 @@ def report(heap: bool = False, **kernels: tuple[int, bool]) -> str:
         name: {"static_shared_bytes": size, "dynamic_shared": on, "tape": False, "tape_by_scalars": False}
         for name, (size, on) in kernels.items()
     }
-    return json.dumps({"heap": heap, "kernels": facts})
+    return json.dumps({"heap": heap, "kernels": facts, "tangents": facts})
 
 
 @pytest.fixture
@@ -84,6 +84,10 @@ def test_what_the_runtime_must_know(workspace: Workspace, fake_process: FakeProc
     assert made.entries == {
         "a": TargetEntry("a", "a__gradient", static_shared_bytes=512, heap=True),
         "b": TargetEntry("b", "b__gradient", dynamic_shared=True, heap=True),
+    }
+    assert made.forward == {
+        "a": TargetEntry("a", "a__tangent", static_shared_bytes=512),
+        "b": TargetEntry("b", "b__tangent", dynamic_shared=True),
     }
 
 

@@ -25,8 +25,8 @@ LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:3
 RETARGET = f"adgen-canonicalize-nvvm,adgen-retarget-host<x86_64-pc-linux-gnu;{LAYOUT}>,"
 FROM_DEVICE = f"{AFTER_ENZYME}{RETARGET}"
 FROM_HOST = (
-    "adgen-expand-copy-adjoints,adgen-verify-constants,adgen-keep-once,adgen-forget-guards,adgen-exact-flags,"
-    "adgen-mark-unchanged<adgen_gradient_>,adgen-openmp-teams,"
+    "adgen-fork-regions,adgen-expand-copy-adjoints,adgen-verify-constants,adgen-keep-once,adgen-forget-guards,"
+    "adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,adgen-openmp-teams,"
     f"adgen-link</build/rules.bc;/cuda/libdevice.bc>,{RETARGET}"
 )
 ENTRIES = "always-inline,adgen-host-entries,globaldce,adgen-strip-debug,"
@@ -78,7 +78,9 @@ def test_threads_need_not_be_split(workspace: Workspace, fake_process: FakeProce
 
 
 def test_entries(workspace: Workspace) -> None:
-    assert finish(workspace).entries == {"a": TargetEntry("a__primal", "a__gradient")}
+    made = finish(workspace)
+    assert made.entries == {"a": TargetEntry("a__primal", "a__gradient")}
+    assert made.forward == {"a": TargetEntry("a__primal", "a__tangent")}
 
 
 def test_what_has_no_counterpart_here_has_neither_primal_nor_gradient(

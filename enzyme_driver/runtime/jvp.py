@@ -1,0 +1,48 @@
+"""Forward mode: the tangents of what a call writes, the arguments untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from enzyme_driver.model import Parameter
+from enzyme_driver.runtime.arguments import Arguments
+from enzyme_driver.runtime.functional import Derivative, FunctionalCall
+from enzyme_driver.runtime.layouts import numpy_dtype
+from enzyme_driver.runtime.libraries import NumpyLibrary, buffer_library
+from enzyme_driver.runtime.slots import Role, Slot, written
+from enzyme_driver.runtime.values import scalar_bytes, struct_bytes
+
+
+class Jvp(FunctionalCall):
+    """One Jacobian-vector product: its arguments checked, ready to be run. `arguments` are those of forward mode."""
+
+    role: Role = "tangent"
+
+    def __init__(self, arguments: Arguments, values: Sequence[object], tangents: Mapping[str, object]) -> None:
+        super().__init__(arguments, values, tangents)
+        for name, tangent in self._seeds.items():
+            parameter, value = self._flat.get(name, (None, None))
+            if parameter is not None and parameter.is_pointer:
+                arguments.check_tangent(parameter, tangent, value)
+            elif parameter is not None:
+                self._seeds[name] = self._by_value(parameter, tangent)
+
+    def run(self, carry: Derivative, stream: int | None) -> dict[str, Any]:
+        """Call `carry` with copies and tangents made on `stream`; the tangents of what is written, and of variables."""
+        tangents = self._shadows_after(carry, stream)
+        outputs = [
+            part.name for part, value in self._flat.values() if part.has_shadow and written(part) and value is not None
+        ]
+        variables = [variable.name for variable in self._arguments.signature.variables if variable.has_shadow]
+        return {name: tangents[name] for name in (*outputs, *variables)}
+
+    def _by_value(self, parameter: Parameter, tangent: object) -> object:
+        """The tangent of a number or a struct as an array of one element, where the function finds it."""
+        slot = Slot(self._arguments.signature, parameter, "tangent", self._arguments.target, writable=False)
+        data = (struct_bytes if parameter.dtype.kind == "struct" else scalar_bytes)(tangent, slot)
+        library = buffer_library() if self._arguments.target == "cuda" else NumpyLibrary()
+        array = np.frombuffer(data, numpy_dtype(parameter.dtype)).reshape(())
+        return library.from_host(array, next(iter(self._arrays), None))
