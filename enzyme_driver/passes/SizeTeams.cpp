@@ -27,11 +27,14 @@ static void askForTeam(CallInst &Fork) {
   B.CreateCall(Push, {Place, B.CreateCall(Number, {Place}), Team});
 }
 
-// Enzyme takes both for functions that return 64 bits.
+// Enzyme takes both for functions that return 64 bits, also where the user's file declares them as they are.
 static void correct(Module &M, StringRef Name, StringRef As) {
   Type *Int32 = Type::getInt32Ty(M.getContext()), *Int64 = Type::getInt64Ty(M.getContext());
-  for (CallInst *Call : callsOf(M, Name))
-    if (Call->getType() == Int64) {
+  Function *F = M.getFunction(Name);
+  if (!F)
+    return;
+  for (User *U : make_early_inc_range(F->users()))
+    if (auto *Call = dyn_cast<CallInst>(U); Call && Call->getCalledOperand() == F && Call->getType() == Int64) {
       IRBuilder<> B(Call);
       FunctionCallee Right(FunctionType::get(Int32, false), M.getOrInsertFunction(As, Int32).getCallee());
       Call->replaceAllUsesWith(B.CreateZExt(B.CreateCall(Right), Int64));

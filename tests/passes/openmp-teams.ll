@@ -20,6 +20,18 @@ define i64 @f(i32 %team, ptr %x) {
   ret i64 %size
 }
 
+; Enzyme calls the thread's number as a function of 64 bits.
+; CHECK-LABEL: define i64 @number(
+; CHECK-NEXT:    %[[NUMBER:.*]] = call i32 @omp_get_thread_num()
+; CHECK-NEXT:    %[[WIDE:.*]] = zext i32 %[[NUMBER]] to i64
+; CHECK-NEXT:    ret i64 %[[WIDE]]
+define i64 @number() {
+  %number = call i64 @omp_get_thread_num()
+  ret i64 %number
+}
+
+declare i32 @omp_get_thread_num()
+
 ; A thread without others needs no atomic additions.
 ; CHECK-LABEL: define internal void @started(
 ; CHECK:         %[[COUNT:.*]] = call i32 @omp_get_num_threads()

@@ -24,6 +24,7 @@ def test_tangents_are_compiled_to_a_cubin(tmp_path: Path, machine_settings: Sett
     assert {name: len(parameters_of(ptx, str(each.gradient))) for name, each in facts.items()} == {
         "mixed": 6 + 5,  # x, y, sum, scale and w have tangents, n has none
         "together": 4 + 3,
+        "chooses": 4 + 3,
     }
     doubles = 64 * 8
     assert facts["together"].static_shared_bytes == 2 * doubles
