@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType, Parameter
-from enzyme_driver.runtime.arguments import Arguments
-from enzyme_driver.runtime.arrays import is_array
+from enzyme_driver.runtime.arguments import Arguments, array_value
+from enzyme_driver.runtime.arrays import is_array, is_jax
 from enzyme_driver.runtime.layouts import numpy_dtype
 from enzyme_driver.runtime.libraries import Library, NumpyLibrary, buffer_library, library_of
 from enzyme_driver.runtime.members import assembled, flattened, given, is_dict
-from enzyme_driver.runtime.slots import Role, written
+from enzyme_driver.runtime.slots import Role, Slot, written
 
 Derivative = Callable[[Sequence[object], Mapping[str, object]], None]
 """Runs the gradient, or what carries tangents, on arguments and shadows."""
 
 
 class FunctionalCall:
-    """A derivative of one call: its arguments and the given shadows (`seeds`) by the names of arrays."""
+    """A derivative of one call: its arguments and the given shadows (`seeds`) by the names of arrays.
+
+    With `directions`, seeds and results have one more axis, the first, of that length.
+    """
 
     role: Role
 
-    def __init__(self, arguments: Arguments, values: Sequence[object], seeds: Mapping[str, object]) -> None:
+    def __init__(
+        self, arguments: Arguments, values: Sequence[object], seeds: Mapping[str, object], directions: int | None
+    ) -> None:
         self._arguments = arguments
+        self._directions = checked_directions(directions)
         self._given = dict(zip(arguments.signature.names, values, strict=True))
         self._flat = {
             part.name: (part, value)
@@ -59,16 +67,50 @@ class FunctionalCall:
     def _shadows_after(self, derivative: Derivative, stream: int | None) -> dict[str, Any]:
         """Call `derivative` with copies and shadows made on `stream`; the shadows, of members and of whole structs."""
         with self._main_library.on(stream):
-            passed = {name: self._passed(part, value) for name, (part, value) in self._flat.items()}
             active = [item for item in self._flat.values() if item[0].has_shadow and item[1] is not None]
             shadows = {part.name: self._shadow(part, value) for part, value in active}
-            signature = self._arguments.signature
-            variables = [variable for variable in signature.variables if variable.has_shadow]
+            variables = [variable for variable in self._arguments.signature.variables if variable.has_shadow]
             shadows |= {each.name: self._variable_shadow(each.name, each.shape, each.dtype) for each in variables}
-            whole = {p.name: assembled(p, shadows) for p in signature.shadowed}
-            whole |= {variable.name: shadows[variable.name] for variable in variables}
-            derivative([assembled(p, passed) for p in signature], whole)
-        return {**whole, **shadows}
+            for direction in range(self._directions or 1):
+                passed = {name: self._passed(part, value) for name, (part, value) in self._flat.items()}
+                own = shadows if self._directions is None else self._along(shadows, direction)
+                derivative([assembled(p, passed) for p in self._arguments.signature], self._whole(own))
+        return {**self._whole(shadows), **shadows}
+
+    def _whole(self, shadows: Mapping[str, object]) -> dict[str, object]:
+        """Shadows of parts by parameter and variable."""
+        signature = self._arguments.signature
+        made = {p.name: assembled(p, shadows) for p in signature.shadowed}
+        return made | {v.name: shadows[v.name] for v in signature.variables if v.has_shadow}
+
+    def _along(self, shadows: Mapping[str, object], direction: int) -> dict[str, object]:
+        return {name: self._part(name, shadow, direction) for name, shadow in shadows.items()}
+
+    def _part(self, name: str, shadow: Any, direction: int) -> object:  # noqa: ANN401
+        """What belongs to one direction, as a view. The elements of an array of numbers are arrays of one element."""
+        if is_jax(shadow) or not hasattr(shadow, "__getitem__"):
+            raise ArgumentError(
+                f"directions: parts of {name!r}, a {type(shadow).__name__}, cannot be written to",
+                hint="call once for each direction",
+            )
+        return shadow[direction] if len(shadow.shape) > 1 else shadow[direction : direction + 1]
+
+    def _first(self, name: str) -> object:
+        """The seed, or that of the first direction, once the number of directions is right."""
+        seed: Any = self._seeds[name]
+        if self._directions is None:
+            return seed
+        shape = tuple(getattr(seed, "shape", ()))
+        if not shape or shape[0] != self._directions:
+            raise ArgumentError(
+                f"{self.role} {name!r}: its first axis must have {self._directions} elements, one a direction; "
+                f"its shape is {shape}",
+                hint="stack those of the directions",
+            )
+        return seed[0]
+
+    def _shape(self, *own: int) -> tuple[int, ...]:
+        return own if self._directions is None else (self._directions, *own)
 
     def _passed(self, parameter: Parameter, value: object) -> object:
         return self._library(value).copy(value) if written(parameter) and value is not None else value
@@ -78,8 +120,17 @@ class FunctionalCall:
             seed = self._seeds[parameter.name]
             return self._library(seed).copy(seed)
         if parameter.is_pointer and is_array(value):
-            return self._library(value).zeros_like(value)
+            return self._zeros_like(parameter, value)
         return self._zeros((), parameter.dtype)
+
+    def _zeros_like(self, parameter: Parameter, value: Any) -> object:  # noqa: ANN401
+        library = self._library(value)
+        if self._directions is None:
+            return library.zeros_like(value)
+        slot = Slot(self._arguments.signature, parameter, "argument", self._arguments.target, writable=False)
+        view, given = array_value(value, slot).view, getattr(value, "dtype", None)
+        dtype = given if isinstance(given, np.dtype) else numpy_dtype(parameter.dtype)
+        return library.zeros(self._shape(*view.shape) if view else (), dtype, value)
 
     def _variable_shadow(self, name: str, shape: tuple[int, ...], dtype: DataType) -> object:
         seed = self._seeds.get(name)
@@ -88,7 +139,7 @@ class FunctionalCall:
     def _zeros(self, shape: tuple[int, ...], dtype: DataType) -> object:
         on_gpu = self._arguments.target == "cuda"
         library = buffer_library() if on_gpu and dtype.kind == "struct" else self._main_library
-        return library.zeros(shape, numpy_dtype(dtype), next(iter(self._arrays), None))
+        return library.zeros(self._shape(*shape), numpy_dtype(dtype), next(iter(self._arrays), None))
 
     @property
     def _arrays(self) -> list[object]:
@@ -101,3 +152,10 @@ class FunctionalCall:
 
     def _library(self, value: object) -> Library:
         return library_of(value, self._arguments.target)
+
+
+def checked_directions(directions: int | None) -> int | None:
+    """How many directions at once, None for a call with a single one."""
+    if directions is None or (isinstance(directions, int) and not isinstance(directions, bool) and directions > 0):
+        return directions
+    raise ArgumentError(f"directions={directions!r} is not a number of directions", hint="give 1, 2, 3, ...")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,21 @@ class Jvp(FunctionalCall):
 
     role: Role = "tangent"
 
-    def __init__(self, arguments: Arguments, values: Sequence[object], tangents: Mapping[str, object]) -> None:
-        super().__init__(arguments, values, tangents)
+    def __init__(
+        self,
+        arguments: Arguments,
+        values: Sequence[object],
+        tangents: Mapping[str, object],
+        directions: int | None = None,
+    ) -> None:
+        super().__init__(arguments, values, tangents, directions)
         for name, tangent in self._seeds.items():
             parameter, value = self._flat.get(name, (None, None))
-            if parameter is not None and parameter.is_pointer:
-                arguments.check_tangent(parameter, tangent, value)
-            elif parameter is not None:
+            if parameter is not None and not parameter.is_pointer:
                 self._seeds[name] = self._by_value(parameter, tangent)
+            first = self._first(name)
+            if parameter is not None and parameter.is_pointer:
+                arguments.check_tangent(parameter, first, value)
 
     def run(self, carry: Derivative, stream: int | None) -> dict[str, Any]:
         """Call `carry` with copies and tangents made on `stream`; the tangents of what is written, and of variables."""
@@ -40,9 +47,16 @@ class Jvp(FunctionalCall):
         return {name: tangents[name] for name in (*outputs, *variables)}
 
     def _by_value(self, parameter: Parameter, tangent: object) -> object:
-        """The tangent of a number or a struct as an array of one element, where the function finds it."""
+        """The tangent of a number or a struct as an array, of one element a direction, where the function finds it."""
         slot = Slot(self._arguments.signature, parameter, "tangent", self._arguments.target, writable=False)
-        data = (struct_bytes if parameter.dtype.kind == "struct" else scalar_bytes)(tangent, slot)
-        library = buffer_library() if self._arguments.target == "cuda" else NumpyLibrary()
-        array = np.frombuffer(data, numpy_dtype(parameter.dtype)).reshape(())
+        if self._directions is not None and (not isinstance(tangent, Sized) or not isinstance(tangent, Iterable)):
+            raise slot.wrong(type(tangent).__name__, f"give {self._directions} of them, one a direction")
+        to_bytes = struct_bytes if parameter.dtype.kind == "struct" else scalar_bytes
+        values = [tangent] if self._directions is None else list(tangent)  # type: ignore[call-overload]
+        data = b"".join(to_bytes(value, slot) for value in values)
+        array = np.frombuffer(data, numpy_dtype(parameter.dtype)).reshape(() if self._directions is None else -1)
+        if self._arguments.target == "cuda":
+            library = self._main_library if self._directions and parameter.is_scalar else buffer_library()
+        else:
+            library = NumpyLibrary()
         return library.from_host(array, next(iter(self._arrays), None))

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
+import numpy as np
+
 from enzyme_driver.artifact import Artifact, read
 from enzyme_driver.errors import ArgumentError, ArtifactError, Location, NameNotFoundError, RefusedError, UsageError
 from enzyme_driver.model import TARGETS, Entry, Parameter, Refusal, Signature, Target, TargetEntry
@@ -164,7 +166,8 @@ class Kernel(_Callable):
         `cotangents` are those of the arrays that the kernel writes (zeros where not given); `wrt` names the parameters
         (default: all that have a derivative and are read). The result has one array a name, of the shape and dtype
         of the argument, and for active scalars of shape (); for what is both read and written, the gradient is
-        that with respect to the value on entry.
+        that with respect to the value on entry. With `directions=N` cotangents and results have one more axis, the
+        first, with one product an element.
         """
         return Launchable(self._run_vjp, f"{self.name}.vjp")
 
@@ -173,7 +176,8 @@ class Kernel(_Callable):
         """`k.jvp[grid, block](*args, tangents={...})` returns the outputs' tangents and leaves `args` as they are.
 
         `tangents` are directions of arrays (zeros where not given), and of numbers, for which a number is given. The
-        result has one new array for each array that the kernel may write. Needs `modes=["forward"]`.
+        result has one new array for each array that the kernel may write. Needs `modes=["forward"]`. `directions=N` as
+        for `vjp`; numbers are then given as sequences.
         """
         return Launchable(self._run_jvp, f"{self.name}.jvp")
 
@@ -217,19 +221,26 @@ class Kernel(_Callable):
         *args: object,
         cotangents: Mapping[str, object] | None = None,
         wrt: Iterable[str] | str | None = None,
+        directions: int | None = None,
         **named: object,
     ) -> dict[str, Any]:
         entry = self._gradient_entry()
         bound = self._arguments.bind(args, named)
-        product = Vjp(self._arguments, bound, cotangents, wrt)
+        product = Vjp(self._arguments, bound, cotangents, wrt, directions)
         stream = self._backend.stream_of(launch, product.given)
         return product.run(partial(self._differentiate, entry, self._arguments, launch), stream)
 
     def _run_jvp(
-        self, launch: Launch, /, *args: object, tangents: Mapping[str, object], **named: object
+        self,
+        launch: Launch,
+        /,
+        *args: object,
+        tangents: Mapping[str, object],
+        directions: int | None = None,
+        **named: object,
     ) -> dict[str, Any]:
         entry, arguments = self._forward_entry(), self._tangent_arguments
-        product = Jvp(arguments, arguments.bind(args, named), tangents)
+        product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         stream = self._backend.stream_of(launch, product.given)
         return product.run(partial(self._differentiate, entry, arguments, launch), stream)
 
@@ -266,29 +277,38 @@ class Function(_Callable):
         self,
         *args: object,
         wrt: Iterable[str] | str | None = None,
-        cotangent: float = 1.0,
+        cotangent: float | Sequence[float] = 1.0,
         cotangents: Mapping[str, object] | None = None,
+        directions: int | None = None,
         **named: object,
     ) -> dict[str, Any]:
-        """New arrays with the gradient, see `Kernel.vjp`; `cotangent` is that of the returned number."""
-        self._gradient_entry()
-        product = Vjp(self._arguments, self._arguments.bind(args, named), cotangents, wrt)
-        return product.run(partial(self._gradient, cotangent=cotangent), None)
+        """New arrays with the gradient, see `Kernel.vjp`.
 
-    def jvp(self, *args: object, tangents: Mapping[str, object], **named: object) -> dict[str, Any]:
+        `cotangent` is that of the returned number, with `directions` one number for all or a sequence of them.
+        """
+        self._gradient_entry()
+        product = Vjp(self._arguments, self._arguments.bind(args, named), cotangents, wrt, directions)
+        each = iter(_one_a_direction(cotangent, directions))
+        return product.run(lambda values, shadows: self._gradient(values, shadows, next(each)), None)
+
+    def jvp(
+        self, *args: object, tangents: Mapping[str, object], directions: int | None = None, **named: object
+    ) -> dict[str, Any]:
         """The tangents of what the function writes, see `Kernel.jvp`, and that of the returned number as "return"."""
         entry, arguments, kind = self._forward_entry(), self._tangent_arguments, self.signature.returns
-        product = Jvp(arguments, arguments.bind(args, named), tangents)
+        product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         returns = kind if kind and kind.kind == "float" else None
-        data = b""
+        results = []
 
         def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
-            nonlocal data
             prepared = arguments.gradient(values, shadows)
             data = self._backend.call(entry, prepared, returns.size if returns else 0, gradient=True)
+            results.append(returned(data, returns) if returns else None)
 
         made = product.run(carry, None)
-        return {**made, "return": returned(data, returns)} if returns else made
+        if returns is None:
+            return made
+        return {**made, "return": results[0] if directions is None else np.array(results)}
 
     def check(self, *args: object, seed: int = 0, tolerance: float | None = None, **named: object) -> CheckResult:
         """Compare the gradient with finite differences, see `Kernel.check`."""
@@ -308,6 +328,18 @@ class Function(_Callable):
             slot = argument_slot(self.signature, Parameter("cotangent", "scalar", kind, True, "const"), self.target)
             prepared = prepared.followed_by(scalar_bytes(cotangent, slot))
         self._backend.call(entry, prepared, 0, gradient=True)
+
+
+def _one_a_direction(cotangent: float | Sequence[float], directions: int | None) -> list[float]:
+    """The cotangent of the returned number along each direction."""
+    given: list[float] = np.atleast_1d(cotangent).tolist()
+    if np.ndim(cotangent) == 0:
+        return given * (directions or 1)
+    if len(given) != directions:
+        raise ArgumentError(
+            f"cotangent: {len(given)} numbers for {directions or 'no'} directions", hint="give one a direction, or one"
+        )
+    return given
 
 
 class _NoSuchEntryError(NameNotFoundError, AttributeError):

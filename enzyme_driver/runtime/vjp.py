@@ -22,12 +22,13 @@ class Vjp(FunctionalCall):
         values: Sequence[object],
         cotangents: Mapping[str, object] | None,
         wrt: Iterable[str] | str | None,
+        directions: int | None = None,
     ) -> None:
-        super().__init__(arguments, values, cotangents or {})
+        super().__init__(arguments, values, cotangents or {}, directions)
         self._wrt = _wrt(arguments, wrt)
-        for name, cotangent in self._seeds.items():
+        for name in self._seeds:
             parameter, value = self._flat[name]
-            arguments.check_cotangent(parameter, cotangent, value)
+            arguments.check_cotangent(parameter, self._first(name), value)
         for name in self._wrt:
             if name in self._flat and self._flat[name][1] is None:
                 raise ArgumentError(f"wrt {name!r}: it is None", hint="give it an array, or leave it out of wrt")
