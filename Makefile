@@ -9,7 +9,7 @@ ADGEN := $(VENV)/bin/adgen
 STEP := MAKE_LOG=.make.log .ci/step
 WORKERS ?= 2
 
-.PHONY: help setup demo test lint examples bench report-gpu report-operators lock clean
+.PHONY: help setup demo test lint examples bench report-gpu report-openmp report-operators lock clean
 
 help: ## list what can be made
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ report-gpu: setup ## build/report-gpu.html: what was measured on a GPU, tables a
 
 report-operators: setup ## build/report-operators.html: the tensor operators and their gradients, from benchmarks/results
 	@$(PYTHON) -m benchmarks.operators_report build/report-operators.html
+
+report-openmp: setup ## build/report-openmp.html: what was measured on the host
+	@$(PYTHON) -m benchmarks.openmp_report build/report-openmp.html
 
 lock: ## resolve all Python packages anew and write requirements.lock
 	@rm -rf build/lock

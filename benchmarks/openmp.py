@@ -1,8 +1,8 @@
-"""Times of C++ programs with OpenMP and of their gradients on this machine.
+"""Times on the host: C++ programs with OpenMP, CUDA kernels, and the gradients of both.
 
 `python -m benchmarks.openmp [case ...]` measures every case at 1 and 2 threads (and 4, 8, 16 where the machine has as
-many); without names of cases it writes results/openmp.json. Primal and gradient run in turn in one process; figures are
-medians, in milliseconds.
+many); without names of cases it writes results/openmp.json. All that is compared runs in turn in one process; figures
+are medians, in milliseconds.
 """
 
 from __future__ import annotations
@@ -13,25 +13,33 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 
+import click
 import numpy as np
 
 import enzyme_driver as adgen
 from benchmarks.host_cases import CASES, FOLDER, Arguments, HostCase
+from benchmarks.host_kernels import KERNEL_CASES, HostKernel, compile_by_hand
+from enzyme_driver.runtime.module import Function, Kernel
 
 RESULTS = Path(__file__).resolve().parent / "results" / "openmp.json"
 TEAMS = (1, 2, 4, 8, 16)
-SECONDS, FEWEST = 6.0, 3
+SECONDS, FEWEST = 4.0, 3
+
+Run = Callable[[Arguments, Arguments], object]
+"""Takes the arguments and the shadows, both fresh."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the results."""
+    """One line of the results; what was written by hand is there for CUDA kernels only."""
 
     case: str
     size: str
@@ -42,6 +50,16 @@ class Figure:
     at_most: float
     device: str
     date: str
+    by_hand_ms: float | None = None
+    over_hand: float | None = None
+    over_hand_at_most: float | None = None
+
+    def __str__(self) -> str:
+        hand = "" if self.over_hand is None else f"  primal / by hand {self.over_hand:5.2f}"
+        return (
+            f"{self.case:20} {self.threads:2} threads  primal {self.primal_ms:9.2f} ms  gradient "
+            f"{self.gradient_ms:9.2f} ms  ratio {self.ratio:6.2f} (at most {self.at_most}){hand}"
+        )
 
 
 def device() -> str:
@@ -50,54 +68,95 @@ def device() -> str:
     return f"{models[0] if models else platform.processor()}, {os.cpu_count()} cores"
 
 
-def measure(case: HostCase, threads: int) -> Figure:
+def measure_program(case: HostCase, threads: int) -> Figure:
     function = adgen.compile(FOLDER / case.file, function=case.function, activity=case.activity)
     args = case.make(np.random.default_rng(1))
-    shadows = {
-        parameter.name: np.zeros_like(args[parameter.name])
-        for parameter in function.signature
-        if parameter.activity == "duplicated"
+    runs: dict[str, Run] = {
+        "primal": lambda args, _: function(*args.values()),
+        "gradient": lambda args, shadows: function.gradient(*args.values(), shadows=shadows),
     }
-    for parameter in function.signature:
+    at_most = case.at_most[threads if threads in case.at_most else max(case.at_most)]
+    return _figure(case, threads, at_most, in_turn(args, shadows_for(function, args), runs))
+
+
+def measure_kernel(case: HostKernel, threads: int) -> Figure:
+    kernel = case.compiled()
+    args = case.make(np.random.default_rng(1))
+    with tempfile.TemporaryDirectory() as folder:
+        hand = case.by_hand(compile_by_hand(Path(folder)))
+        runs: dict[str, Run] = {
+            "by_hand": lambda args, _: hand(args),
+            "primal": lambda args, _: kernel[case.launch](*args.values()),
+            "gradient": lambda args, shadows: kernel.gradient[case.launch](*args.values(), shadows=shadows),
+        }
+        return _figure(case, threads, case.at_most, in_turn(args, shadows_for(kernel, args), runs))
+
+
+def shadows_for(compiled: Kernel | Function, args: Arguments) -> Arguments:
+    """Ones for what is written, zeros for the rest."""
+    shadows = {p.name: np.zeros_like(args[p.name]) for p in compiled.signature if p.activity == "duplicated"}
+    for parameter in compiled.signature:
         if parameter.writes and parameter.name in shadows:
             for part in _parts(shadows[parameter.name]):
                 part[...] = 1
-
-    def primal(fresh: Arguments) -> None:
-        function(*fresh.values())
-
-    def gradient(fresh: Arguments) -> None:
-        function.gradient(*fresh.values(), shadows={name: shadow.copy() for name, shadow in shadows.items()})
-
-    primal_ms, gradient_ms, ratio = _in_turn(args, primal, gradient)
-    today = dt.datetime.now(dt.UTC).date().isoformat()
-    at_most = case.at_most[threads if threads in case.at_most else max(case.at_most)]
-    return Figure(case.name, case.size, threads, primal_ms, gradient_ms, ratio, at_most, device(), today)
+    return shadows
 
 
-def _parts(array: np.ndarray) -> Iterable[np.ndarray]:
+def _parts(array: np.ndarray) -> list[np.ndarray]:
     return [array[name] for name in array.dtype.names] if array.dtype.names else [array]
 
 
-def _in_turn(args: Arguments, *runs: Callable[[Arguments], None]) -> tuple[float, float, float]:
-    """Medians of the times of both, and of their ratio. The first round is not counted."""
-    rounds: list[list[float]] = []
+def _figure(case: HostCase | HostKernel, threads: int, at_most: float, rounds: Mapping[str, list[float]]) -> Figure:
+    def over(name: str, other: str) -> float:
+        return round(median(a / b for a, b in zip(rounds[name], rounds[other], strict=True)), 2)
+
+    def typical(name: str) -> float:
+        return round(median(rounds[name]), 3)
+
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    times = (typical("primal"), typical("gradient"), over("gradient", "primal"))
+    made = partial(Figure, case.name, case.size, threads, *times, at_most, device(), today)
+    if isinstance(case, HostCase):
+        return made()
+    return made(typical("by_hand"), over("primal", "by_hand"), case.over_hand_at_most)
+
+
+def in_turn(args: Arguments, shadows: Arguments, runs: Mapping[str, Run]) -> dict[str, list[float]]:
+    """Milliseconds of each, by round. The first round is not counted."""
+    rounds: dict[str, list[float]] = {name: [] for name in runs}
     end = time.perf_counter() + SECONDS
-    while len(rounds) <= FEWEST or time.perf_counter() < end:
-        rounds.append([_milliseconds(run, args) for run in runs])
-    first, second = zip(*rounds[1:], strict=True)
-    ratio = median(b / a for a, b in zip(first, second, strict=True))
-    return round(median(first), 3), round(median(second), 3), round(ratio, 2)
+    for number in _rounds(end):
+        for name, run in runs.items():
+            taken = _milliseconds(run, args, shadows)
+            if number:
+                rounds[name].append(taken)
+    return rounds
 
 
-def _milliseconds(run: Callable[[Arguments], None], args: Arguments) -> float:
-    fresh = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in args.items()}
+def _rounds(end: float) -> Iterator[int]:
+    number = 0
+    while number <= FEWEST or time.perf_counter() < end:
+        yield number
+        number += 1
+
+
+def _milliseconds(run: Run, args: Arguments, shadows: Arguments) -> float:
+    fresh = _copies(args), _copies(shadows)
     start = time.perf_counter()
-    run(fresh)
+    run(*fresh)
     return 1e3 * (time.perf_counter() - start)
 
 
-def measured(case: HostCase, threads: int) -> Figure:
+def _copies(args: Arguments) -> Arguments:
+    return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in args.items()}
+
+
+def _named(name: str) -> HostCase | HostKernel:
+    (case,) = [case for case in (*KERNEL_CASES, *CASES) if case.name == name]
+    return case
+
+
+def measured(case: HostCase | HostKernel, threads: int) -> Figure:
     """In a process of its own, which has that many threads."""
     argv = [sys.executable, "-m", "benchmarks.openmp", "--one", case.name, str(threads)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
@@ -105,26 +164,26 @@ def measured(case: HostCase, threads: int) -> Figure:
     return Figure(**json.loads(done.stdout))
 
 
+def teams(case: HostCase | HostKernel) -> list[int]:
+    """Programs without parallel regions are measured with one thread."""
+    parallel = isinstance(case, HostKernel) or len(case.at_most) > 1
+    return [threads for threads in TEAMS if threads == 1 or (parallel and threads <= (os.cpu_count() or 1))]
+
+
 def main(names: list[str]) -> None:
     if names[:1] == ["--one"]:
-        (case,) = [case for case in CASES if case.name == names[1]]
-        print(json.dumps(asdict(measure(case, int(names[2])))))
+        case, threads = _named(names[1]), int(names[2])
+        one = measure_kernel(case, threads) if isinstance(case, HostKernel) else measure_program(case, threads)
+        click.echo(json.dumps(asdict(one)))
         return
     figures = []
-    for case in CASES:
-        if names and case.name not in names:
-            continue
-        for threads in TEAMS:
-            if threads <= (os.cpu_count() or 1) and (threads == 1 or len(case.at_most) > 1):
-                figures.append(measured(case, threads))
-                last = figures[-1]
-                print(
-                    f"{case.name:18} {threads:2} threads  primal {last.primal_ms:9.2f} ms  gradient "
-                    f"{last.gradient_ms:9.2f} ms  ratio {last.ratio:6.2f} (at most {last.at_most})",
-                    flush=True,
-                )
+    for case in map(_named, names) if names else (*KERNEL_CASES, *CASES):
+        for threads in teams(case):
+            figures.append(measured(case, threads))
+            click.echo(str(figures[-1]))
     if not names:
-        RESULTS.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n", encoding="utf-8")
+        lines = [{key: value for key, value in asdict(each).items() if value is not None} for each in figures]
+        RESULTS.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

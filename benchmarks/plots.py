@@ -147,6 +147,33 @@ def epochs(rows: Iterable[Row]) -> Markup:
     return _svg(figure)
 
 
+def speedups(rows: Iterable[Row]) -> Markup:
+    """Against the threads: how often faster than with one, and the gradient's gain over the primal's."""
+    shown: dict[str, list[Row]] = {}
+    for row in rows:
+        shown.setdefault(row["case"], []).append(row)
+    parallel = {
+        case: sorted(found, key=lambda row: int(row["threads"])) for case, found in shown.items() if len(found) > 1
+    }
+    if not parallel:
+        return Markup()
+    figure, (faster, over) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    for number, (case, found) in enumerate(parallel.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        threads = [row["threads"] for row in found]
+        gradient, primal = ([found[0][name] / row[name] for row in found] for name in ("gradient_ms", "primal_ms"))
+        faster.plot(threads, gradient, "o-", ms=3, color=colour, label=case)
+        faster.plot(threads, primal, "o--", ms=3, color=colour)
+        efficiency = [ours / theirs for ours, theirs in zip(gradient, primal, strict=True)]
+        over.plot(threads, efficiency, "o-", ms=3, color=colour, label=case)
+    _finish(faster, "threads", "times as fast (solid: gradient, dashed: primal)")
+    _finish(over, "threads", "efficiency of the gradient / of the primal")
+    over.axhline(0.8, color="black", lw=0.8, ls=":")
+    over.set_ylim(bottom=0)
+    over.legend(frameon=False, fontsize=7)
+    return _svg(figure)
+
+
 def _finish(axis: Axes, along: str, up: str) -> None:
     axis.set_xscale("log")
     axis.set_xlabel(along)

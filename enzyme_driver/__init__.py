@@ -32,6 +32,7 @@ from enzyme_driver.version import __version__
 
 if TYPE_CHECKING:
     from enzyme_driver.model import Target
+    from enzyme_driver.runtime.accumulation import accumulation
     from enzyme_driver.runtime.module import Function, Kernel, Module
     from enzyme_driver.runtime.record import Tape
 
@@ -54,12 +55,13 @@ __all__ = [
     "ToolchainError",
     "UsageError",
     "__version__",
+    "accumulation",
     "compile",
     "load",
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  (four classes, imported when they are first asked for)
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (imported when they are first asked for)
     if name in {"Kernel", "Function", "Module"}:
         from enzyme_driver.runtime import module
 
@@ -68,6 +70,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (four classes, imported when
         from enzyme_driver.runtime.record import Tape
 
         return Tape
+    if name == "accumulation":
+        from enzyme_driver.runtime.accumulation import accumulation
+
+        return accumulation
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -33,6 +33,7 @@ struct adgen_cooperative {
   uint64_t static_bytes; // of shared arrays whose size is known; dynamic ones follow
   uint32_t with_shadows; // the same once more, zeroed for every block
   uint32_t stack_bytes;  // that a thread's own variables take
+  uint64_t accumulated;  // the arguments into which it accumulates by atomics, a bit each; NotApart where there is other memory
 };
 
 // Shared memory of the block that this thread runs now; null where there is not enough.

@@ -1,4 +1,5 @@
 // The little that a host library needs beside the compiled code: blocks in parallel, exceptions as codes.
+#include "accumulation.h"
 #include "cooperation.h"
 #include "failure.h"
 #include "launch.h"
@@ -9,6 +10,9 @@
 #include <exception>
 #include <omp.h>
 #include <string>
+#include <vector>
+
+extern "C" void adgen_omp_limit(int threads); // teams.cpp
 
 static std::atomic<bool> failed;
 static std::string first_failure;
@@ -35,6 +39,13 @@ static int64_t blocks_of(const adgen_launch *launch) {
   return int64_t(launch->grid[0]) * launch->grid[1] * launch->grid[2];
 }
 
+// Makes every team one of one thread, as long as it lives.
+class OneThread {
+public:
+  explicit OneThread(bool wanted) { adgen_omp_limit(wanted ? 1 : 0); }
+  ~OneThread() { adgen_omp_limit(0); }
+};
+
 static bool runs_alone(int64_t blocks) { return blocks == 1 || omp_get_max_threads() == 1; }
 
 extern "C" {
@@ -44,58 +55,76 @@ __attribute__((visibility("default"))) const char *adgen_last_error() { return l
 // Bytes of stack that each CUDA thread of a block with barriers has for what it calls.
 __attribute__((visibility("default"))) void adgen_set_stack_bytes(uint64_t bytes) { adgen_spare_stack = bytes; }
 
-// Blocks are independent. `alone` does the same as `block` without atomics, for when nobody else runs.
+// Blocks are independent. `alone` does the same as `block` without atomics, for when nobody else runs, or when each of the arguments
+// `accumulated`, a bit each, is a copy of the thread's own.
 __attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *launch, block_function block,
-                                                           block_function alone, void *const *args) {
+                                                           block_function alone, uint64_t accumulated, void *const *args) {
   const uint32_t nx = launch->grid[0], ny = launch->grid[1];
   const int64_t blocks = blocks_of(launch);
-  const bool single = runs_alone(blocks);
-  const block_function run = single ? alone : block;
+  Accumulation accumulation(args, accumulated);
+  const bool single = runs_alone(blocks) || accumulation.wantsOneThread();
+  const block_function run = single || accumulation.apart() ? alone : block;
   failed = false;
-#pragma omp parallel for schedule(static) if (!single)
-  for (int64_t i = 0; i < blocks; ++i)
-    run(launch, args, uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny));
+#pragma omp parallel if (!single)
+  {
+    std::vector<void *> own, pointers;
+    void *const *mine = single ? args : accumulation.argumentsOf(own, pointers);
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < blocks; ++i)
+      run(launch, mine, uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny));
+  }
   return ended();
 }
 
 // Every block as loops over its threads.
-static int run_split(const adgen_launch *launch, const adgen_cooperative *kernel, split_function code, void *const *args, bool single) {
+static void run_split(const adgen_launch *launch, const adgen_cooperative *kernel, split_function code, void *const *args) {
   const uint32_t nx = launch->grid[0], ny = launch->grid[1];
   const int64_t blocks = blocks_of(launch);
-#pragma omp parallel for schedule(static) if (!single)
+#pragma omp for schedule(static)
   for (int64_t i = 0; i < blocks; ++i) {
     char *shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
     char *scratch = adgen_scratch_memory(launch, kernel->scratch_bytes);
     if (shared && scratch)
       code(launch, args, shared, scratch, uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny));
   }
-  return ended();
+}
+
+// The threads of every block on stacks of their own.
+static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kernel, thread_function code, void *const *args) {
+  const uint32_t nx = launch->grid[0], ny = launch->grid[1];
+  const int64_t blocks = blocks_of(launch);
+  const SignalStack own;
+#pragma omp for schedule(static)
+  for (int64_t i = 0; i < blocks; ++i)
+    if (!failed)
+      Block::ofThisThread().run(launch, *kernel, code, args, uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny));
 }
 
 // The same for blocks whose threads wait for each other.
 __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_launch *launch, const adgen_cooperative *kernel,
                                                                 void *const *args) {
-  const uint32_t nx = launch->grid[0], ny = launch->grid[1];
-  const int64_t blocks = blocks_of(launch);
-  const bool single = runs_alone(blocks);
-  const thread_function code = single ? kernel->alone : kernel->thread;
+  Accumulation accumulation(args, kernel->accumulated);
+  const bool single = runs_alone(blocks_of(launch)) || accumulation.wantsOneThread();
+  const bool alone = single || accumulation.apart();
   failed = false;
-  if (kernel->split)
-    return run_split(launch, kernel, single ? kernel->split_alone : kernel->split, args, single);
-  const OverflowHandler handler;
+  const std::unique_ptr<OverflowHandler> handler(kernel->split ? nullptr : new OverflowHandler);
 #pragma omp parallel if (!single)
   {
-    const SignalStack own;
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < blocks; ++i)
-      if (!failed)
-        Block::ofThisThread().run(launch, *kernel, code, args, uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny));
+    std::vector<void *> own, pointers;
+    void *const *mine = single ? args : accumulation.argumentsOf(own, pointers);
+    if (kernel->split)
+      run_split(launch, kernel, alone ? kernel->split_alone : kernel->split, mine);
+    else
+      run_stacks(launch, kernel, alone ? kernel->alone : kernel->thread, mine);
   }
   return ended();
 }
 
-__attribute__((visibility("hidden"))) int adgen_run_function(user_function call, void *const *args, void *result) {
+__attribute__((visibility("hidden"))) int adgen_run_function(user_function call, uint64_t accumulated, void *const *args,
+                                                             void *result) {
   try {
+    Accumulation accumulation(args, accumulated);
+    const OneThread only(accumulation.wantsOneThread());
     call(args, result);
     return 0;
   } catch (const std::exception &error) {

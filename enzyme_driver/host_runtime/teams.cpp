@@ -84,6 +84,7 @@ void leave_backwards(Lock &lock) {
 
 std::atomic<int> largest_team{1};
 thread_local int requested = 0;
+thread_local int limit = 0; // of the teams that this thread makes; 0 is none
 
 } // namespace
 
@@ -110,6 +111,8 @@ HIDDEN void adgen_rule_omp_barrier_reverse(Lock *, void *) { barrier(); }
 
 HIDDEN void adgen_omp_request(int threads) { requested = threads; }
 
+HIDDEN void adgen_omp_limit(int threads) { limit = threads; }
+
 // How many threads the next team gets: what num_threads asked for or the default; one inside a team.
 HIDDEN int adgen_omp_team() {
   omp_set_dynamic(0);           // a reverse sweep needs the threads of its forward sweep
@@ -118,6 +121,8 @@ HIDDEN int adgen_omp_team() {
   requested = 0;
   if (omp_get_active_level() >= omp_get_max_active_levels())
     threads = 1;
+  if (limit > 0 && threads > limit)
+    threads = limit;
   int known = largest_team.load();
   while (known < threads && !largest_team.compare_exchange_weak(known, threads)) {
   }

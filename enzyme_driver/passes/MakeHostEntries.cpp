@@ -7,9 +7,12 @@
 //
 // Shared arrays lie in memory of the runtime: the static ones, then the dynamic ones, which all begin at the same place; behind them,
 // in a derivative, their shadows in the same order.
+#include "Accumulation.h"
+#include "Origins.h"
 #include "Passes.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -63,6 +66,58 @@ Names namesOf(const Function &F) {
   return {symbolOf(F), Suffix, isDerivative(F)};
 }
 
+// As host_runtime/accumulation.h has it: of code that accumulates into other memory than shadows that are arguments.
+constexpr uint64_t NotApart = ~uint64_t(0);
+
+bool isAtomic(const Instruction &I) { return isa<AtomicRMWInst, AtomicCmpXchgInst>(I); }
+
+// Whether the result may depend on the order in which threads come to an atomic operation.
+bool dependsOnOrder(const Instruction &I) {
+  auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+  return !Atomic || Atomic->getOperation() == AtomicRMWInst::Xchg || AtomicRMWInst::isFPOperation(Atomic->getOperation());
+}
+
+// The shadows, a bit each, into which a gradient's function of one thread accumulates, where that is all it does by atomics. Shared
+// arrays, which are the arguments from `Own` to `End`, are seen by the threads of a block only.
+uint64_t accumulatedShadows(const Function &Thread, const Function &Gradient, unsigned Own, unsigned End) {
+  uint64_t Shadows = 0;
+  for (const Instruction &I : instructions(Thread)) {
+    if (!isAtomic(I))
+      continue;
+    auto *A = dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0));
+    if (A && A->getArgNo() >= Own && A->getArgNo() < End)
+      continue;
+    bool IsShadow = A && A->getArgNo() < std::min(Own, 63u) && Gradient.hasParamAttribute(A->getArgNo(), ShadowAttribute);
+    if (!IsShadow || !asAccumulation(const_cast<Instruction &>(I)) || !isOnlyAccumulatedInto(*A))
+      return NotApart;
+    Shadows |= uint64_t(1) << A->getArgNo();
+  }
+  return Shadows;
+}
+
+// The same for a C++ function, whose regions get the shadows by many ways. Locks order threads as they come.
+uint64_t accumulatedShadows(const Module &M, const Function &Gradient, const Origins &Memory) {
+  uint64_t Shadows = 0;
+  for (const Function &F : M) {
+    StringRef Name = F.getName();
+    if (Name.starts_with("adgen_rule_omp_enter") && !Name.starts_with("adgen_rule_omp_enter_in_turn") && !F.use_empty())
+      return NotApart;
+    for (const Instruction &I : instructions(F)) {
+      if (!isAtomic(I) || !dependsOnOrder(I))
+        continue;
+      for (const Value *Origin : Memory.of(I.getOperand(0))) {
+        auto *A = dyn_cast_or_null<Argument>(Origin);
+        if (A && A->getParent() != &Gradient && A->getParent()->getName().starts_with(GradientPrefix))
+          continue;
+        if (!A || A->getArgNo() >= 63 || !Gradient.hasParamAttribute(A->getArgNo(), ShadowAttribute) || A->getParent() != &Gradient)
+          return NotApart;
+        Shadows |= uint64_t(1) << A->getArgNo();
+      }
+    }
+  }
+  return Shadows;
+}
+
 class EntryMaker {
 public:
   explicit EntryMaker(Module &M)
@@ -82,10 +137,13 @@ public:
     }
     Function *Block = makeBlockFunction(*Thread, F, N.entry() + "_block");
     Function *BlockAlone = Alone == Thread ? Block : makeBlockFunction(*Alone, F, N.entry() + "_block_alone");
-    makeEntry(N, M.getOrInsertFunction("adgen_run_blocks", Int32, Pointer, Pointer, Pointer, Pointer), {Block, BlockAlone});
+    Type *Int64 = Type::getInt64Ty(Context);
+    Constant *Accumulated = ConstantInt::get(Int64, accumulatedBy(*Thread, F));
+    FunctionCallee Run = M.getOrInsertFunction("adgen_run_blocks", Int32, Pointer, Pointer, Pointer, Int64, Pointer);
+    makeEntry(N, Run, {Block, BlockAlone, Accumulated});
   }
 
-  void makeFunctionEntry(Function &F) {
+  void makeFunctionEntry(Function &F, const Origins &Memory) {
     Names N = namesOf(F);
     Function *Call = Function::Create(FunctionType::get(Type::getVoidTy(Context), {Pointer, Pointer}, false),
                                       GlobalValue::InternalLinkage, N.entry() + "_call", &M);
@@ -102,14 +160,21 @@ public:
     if (M.getFunction("__gxx_personality_v0"))
       Call->addFnAttr(Attribute::UWTable);
 
-    FunctionCallee Run = M.getOrInsertFunction("adgen_run_function", Int32, Pointer, Pointer, Pointer);
+    Type *Int64 = Type::getInt64Ty(Context);
+    Constant *Accumulated = ConstantInt::get(Int64, N.HasShadows ? accumulatedShadows(M, F, Memory) : 0);
+    FunctionCallee Run = M.getOrInsertFunction("adgen_run_function", Int32, Pointer, Int64, Pointer, Pointer);
     Function *Entry = createEntry(N.entry());
     B.SetInsertPoint(BasicBlock::Create(Context, "entry", Entry));
-    B.CreateRet(B.CreateCall(Run, {Call, Entry->getArg(1), Entry->getArg(2)}));
+    B.CreateRet(B.CreateCall(Run, {Call, Accumulated, Entry->getArg(1), Entry->getArg(2)}));
     F.setLinkage(GlobalValue::InternalLinkage);
   }
 
 private:
+  uint64_t accumulatedBy(const Function &Thread, const Function &F) const {
+    unsigned Arrays = sharedNames(F).size(), Shared = namesOf(F).HasShadows ? 2 * Arrays : Arrays;
+    return accumulatedShadows(Thread, F, F.arg_size() - Shared, F.arg_size());
+  }
+
   // The entry of a kernel: run(launch, code..., args).
   void makeEntry(const Names &N, FunctionCallee Run, ArrayRef<Value *> Code) {
     Function *Entry = createEntry(N.entry());
@@ -544,7 +609,8 @@ private:
                            ConstantInt::get(Int64, 0),
                            ConstantInt::get(Int64, sharedLayout(F).Bytes),
                            ConstantInt::get(Int32, N.HasShadows),
-                           ConstantInt::get(Int32, stackBytes(Thread))};
+                           ConstantInt::get(Int32, stackBytes(Thread)),
+                           ConstantInt::get(Int64, accumulatedBy(Thread, F))};
     Constant *Value = ConstantStruct::getAnon(Context, Members);
     return new GlobalVariable(M, Value->getType(), true, GlobalValue::InternalLinkage, Value, (N.entry() + CooperativeSuffix).str());
   }
@@ -602,11 +668,15 @@ PreservedAnalyses MakeHostEntries::run(Module &M, ModuleAnalysisManager &) {
     if (!F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || isDerivative(F)))
       Functions.push_back(&F);
   EntryMaker Maker(M);
+  std::optional<const Origins> Memory;
   for (Function *F : Functions) {
-    if (F->hasFnAttribute(SharedAttribute)) // only kernels have it
+    if (F->hasFnAttribute(SharedAttribute)) { // only kernels have it
       Maker.makeKernelEntry(*F);
-    else
-      Maker.makeFunctionEntry(*F);
+    } else {
+      if (!Memory)
+        Memory.emplace(M);
+      Maker.makeFunctionEntry(*F, *Memory);
+    }
   }
   return PreservedAnalyses::none();
 }

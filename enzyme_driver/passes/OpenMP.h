@@ -12,6 +12,9 @@ inline constexpr unsigned ForkFunction = 2, ForkCaptured = 3;
 // Of functions adgen_counter_OPERATION_iBITS that stand for atomic operations on integers until Enzyme has run.
 inline constexpr llvm::StringLiteral CounterPrefix = "adgen_counter_";
 
+// What the runtime gives a thread to accumulate into: a copy of a shadow, or the shadow itself.
+inline constexpr llvm::StringLiteral OwnShadowName = "adgen_own_shadow";
+
 // Every call of the function named, in an order that stays the same.
 llvm::SmallVector<llvm::CallInst *> callsOf(llvm::Module &M, llvm::StringRef Name);
 // Of this thread in its team, and how many the team has, as integers of 32 bits.

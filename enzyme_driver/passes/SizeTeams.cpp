@@ -1,10 +1,13 @@
 // After Enzyme: every fork asks for a team of the size that was captured with it (MakeRegions), also that of the reverse sweep,
 // and what Enzyme keeps for each thread has room for the largest team. A region that accumulates into shadows by atomic additions
-// gets a second form without them, for teams of one thread.
+// gets a second form without them, for teams of one thread. In a larger team the runtime may give a thread copies of the shadows
+// to accumulate into (host_runtime/accumulation.h); where all that the region only accumulates into are such copies, it needs no atomics either.
+#include "Accumulation.h"
 #include "OpenMP.h"
 #include "Passes.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -47,30 +50,63 @@ static bool isAccumulation(const Instruction &I) {
   return Atomic && Atomic->getOperation() == AtomicRMWInst::FAdd;
 }
 
-static Function *withoutAtomics(Function &Region) {
+static Function *withoutAtomics(Function &Region, StringRef Suffix, function_ref<bool(const Argument *)> Plain) {
   ValueToValueMapTy Map;
-  Function *Alone = CloneFunction(&Region, Map);
-  Alone->setName(Region.getName() + "_alone");
-  for (Instruction &I : make_early_inc_range(instructions(Alone)))
-    if (isAccumulation(I))
+  Function *Form = CloneFunction(&Region, Map);
+  Form->setName(Region.getName() + Suffix);
+  for (Instruction &I : make_early_inc_range(instructions(Form)))
+    if (isAccumulation(I) && Plain(dyn_cast<Argument>(getUnderlyingObject(cast<AtomicRMWInst>(I).getPointerOperand(), 0))))
       lowerAtomicRMWInst(&cast<AtomicRMWInst>(I));
-  return Alone;
+  return Form;
 }
 
-// What a thread starts calls one or the other.
-static void chooseByTeam(CallInst &Call) {
-  Function *Alone = withoutAtomics(*Call.getCalledFunction());
-  IRBuilder<> B(&Call);
-  Value *IsAlone = B.CreateICmpEQ(threadCount(B), B.getInt32(1));
-  Instruction *Then, *Else;
-  SplitBlockAndInsertIfThenElse(IsAlone, Call.getIterator(), &Then, &Else);
+// The arguments that a region only accumulates into.
+static SmallVector<unsigned> accumulated(const Function &Region) {
+  SmallVector<unsigned> Indices;
+  for (const Argument &A : Region.args())
+    if (A.getType()->isPointerTy() && !A.use_empty() && isOnlyAccumulatedInto(A))
+      Indices.push_back(A.getArgNo());
+  return Indices;
+}
+
+// Calls `Then` with the same arguments where the condition holds.
+static void callInstead(CallInst &Call, Value *Condition, Function *Then) {
+  Instruction *AtThen, *AtElse;
+  SplitBlockAndInsertIfThenElse(Condition, Call.getIterator(), &AtThen, &AtElse);
   auto *Other = cast<CallInst>(Call.clone());
-  Other->setCalledFunction(Alone);
-  Other->insertBefore(Then->getIterator());
-  Call.moveBefore(Else->getIterator());
+  Other->setCalledFunction(Then);
+  Other->insertBefore(AtThen->getIterator());
+  Call.moveBefore(AtElse->getIterator());
 }
 
-static void addFormsForOne(Module &M) {
+// What a thread starts calls the form that it can: nobody else runs, or what it accumulates into is its own.
+static void chooseForm(CallInst &Call) {
+  Function &Region = *Call.getCalledFunction();
+  SmallVector<unsigned> Shadows = accumulated(Region);
+  auto IsShadow = [&](const Argument *A) { return A && is_contained(Shadows, A->getArgNo()); };
+  bool IsComplete = all_of(instructions(Region), [&](const Instruction &I) {
+    return !isAccumulation(I) || IsShadow(dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0)));
+  });
+  Function *Alone = withoutAtomics(Region, "_alone", [](const Argument *) { return true; });
+  Function *Apart = IsComplete ? Alone : withoutAtomics(Region, "_apart", IsShadow);
+  Module &M = *Region.getParent();
+  IRBuilder<> B(&Call);
+  Value *InTeam = B.CreateCall(M.getOrInsertFunction("omp_in_parallel", B.getInt32Ty()));
+  callInstead(Call, B.CreateICmpEQ(InTeam, B.getInt32(0)), Alone);
+  if (Shadows.empty())
+    return;
+  B.SetInsertPoint(&Call);
+  Value *AllApart = B.getTrue();
+  for (unsigned I : Shadows) {
+    Value *Shadow = Call.getArgOperand(I);
+    Value *Own = B.CreateCall(M.getOrInsertFunction(OwnShadowName, B.getPtrTy(), B.getPtrTy()), Shadow);
+    AllApart = B.CreateAnd(AllApart, B.CreateICmpNE(Own, Shadow));
+    Call.setArgOperand(I, Own);
+  }
+  callInstead(Call, AllApart, Apart);
+}
+
+static void addForms(Module &M) {
   SmallSetVector<Function *, 8> Started;
   for (CallInst *Fork : callsOf(M, ForkName))
     if (auto *F = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)); F && !F->isDeclaration())
@@ -82,7 +118,7 @@ static void addFormsForOne(Module &M) {
         if (Function *Region = Call->getCalledFunction(); Region && any_of(instructions(Region), isAccumulation))
           Calls.push_back(Call);
   for (CallInst *Call : Calls)
-    chooseByTeam(*Call);
+    chooseForm(*Call);
 }
 
 static void restoreCounter(Function &F) {
@@ -104,7 +140,7 @@ PreservedAnalyses SizeTeams::run(Module &M, ModuleAnalysisManager &) {
       restoreCounter(F);
   correct(M, "omp_get_max_threads", "adgen_omp_capacity");
   correct(M, "omp_get_thread_num", "omp_get_thread_num");
-  addFormsForOne(M);
+  addForms(M);
   return PreservedAnalyses::none();
 }
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError, RefusedError
 from enzyme_driver.model import Parameter, Signature, Target
+from enzyme_driver.runtime.accumulation import Accumulated, accumulated
 from enzyme_driver.runtime.arrays import ArrayView, check_view, cuda_view, host_view
 from enzyme_driver.runtime.members import flattened, given, is_dict, members
 from enzyme_driver.runtime.packing import pointer_bytes
@@ -48,13 +49,17 @@ class VariableShadow:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The arguments of a call in the order of the ABI, what is by value, the arrays, and the shadows of variables."""
+    """The arguments of a call in the order of the ABI, what is by value, the arrays, and the shadows of variables.
+
+    `accumulated` are the shadows to which nothing happens but additions.
+    """
 
     values: tuple[bytes, ...]
     scalars: tuple[bytes, ...]
     views: tuple[ArrayView, ...]
     keep: tuple[object, ...]
     variables: tuple[VariableShadow, ...] = ()
+    accumulated: tuple[Accumulated, ...] = ()
 
     def followed_by(self, value: bytes) -> Prepared:
         """The same call with one more value at the end."""
@@ -102,7 +107,10 @@ class Arguments:
         by_name = dict(zip(self.signature.names, values, strict=True))
         shadow_values = [self._shadow(slot, shadows, by_name) for slot in self._shadow_slots]
         self._check_shadow_overlap(values, shadow_values)
-        return prepared([*values, *shadow_values])
+        added_to = accumulated(
+            len(values), [(s, v.view) for s, v in zip(self._shadow_slots, shadow_values, strict=True)]
+        )
+        return replace(prepared([*values, *shadow_values]), accumulated=added_to)
 
     def recorded(self, arguments: Sequence[object]) -> tuple[Value, ...]:
         """One value a parameter, of a call whose gradient is going to be asked for without the arguments.

@@ -11,6 +11,7 @@ from typing import ClassVar
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import ArgumentError, ArtifactError, PrimalError
 from enzyme_driver.model import Target, TargetEntry
+from enzyme_driver.runtime.accumulation import WAYS, wanted_accumulation
 from enzyme_driver.runtime.arguments import Prepared
 from enzyme_driver.runtime.geometry import Launch
 from enzyme_driver.runtime.packing import ArgumentTable
@@ -25,6 +26,12 @@ class _HostLaunch(ctypes.Structure):
         ("block", ctypes.c_uint32 * 3),
         ("shared_bytes", ctypes.c_uint64),
     ]
+
+
+class _HostShadow(ctypes.Structure):
+    """`adgen_shadow` of host_runtime/accumulation.h."""
+
+    _fields_: ClassVar = [("argument", ctypes.c_uint32), ("element", ctypes.c_uint32), ("bytes", ctypes.c_uint64)]
 
 
 class HostBackend:
@@ -87,6 +94,8 @@ class HostBackend:
     def _call(self, symbol: str, prepared: Prepared, launch: int | None, result: int | None) -> None:
         table = ArgumentTable(prepared.values)
         with self._team(wanted_threads()):
+            if prepared.accumulated:
+                self._say_accumulation(prepared)
             failed = self._function(symbol)(launch, table.address, result) != 0
         if failed:
             message = (self._last_error() or b"no message").decode(errors="replace")
@@ -94,6 +103,13 @@ class HostBackend:
                 f"{self._names.get(symbol, symbol)} failed: {message}",
                 hint="the message comes from the compiled code itself",
             )
+
+    def _say_accumulation(self, prepared: Prepared) -> None:
+        """Of the next gradient that this thread calls."""
+        shadows = [_HostShadow(each.argument, each.number, each.nbytes) for each in prepared.accumulated]
+        way = WAYS[wanted_accumulation()]
+        described = (_HostShadow * len(shadows))(*shadows)
+        self._library["adgen_accumulate"](len(prepared.values), way, len(shadows), described)
 
     @contextmanager
     def _team(self, count: int | None) -> Iterator[None]:

@@ -32,22 +32,30 @@ define i64 @number() {
 
 declare i32 @omp_get_thread_num()
 
-; A thread without others needs no atomic additions.
+; A thread without others needs no atomic additions, nor does one with copies of all that it accumulates into.
 ; CHECK-LABEL: define internal void @started(
-; CHECK:         %[[COUNT:.*]] = call i32 @omp_get_num_threads()
-; CHECK-NEXT:    %[[ALONE:.*]] = icmp eq i32 %[[COUNT]], 1
+; CHECK:         %[[TEAM:.*]] = call i32 @omp_in_parallel()
+; CHECK-NEXT:    %[[ALONE:.*]] = icmp eq i32 %[[TEAM]], 0
 ; CHECK-NEXT:    br i1 %[[ALONE]]
-; CHECK:         call void @region_alone(ptr %x)
-; CHECK:         call void @region(ptr %x)
+; CHECK:         call void @region_alone(ptr %x, ptr %y)
+; CHECK:         %[[OWN:.*]] = call ptr @adgen_own_shadow(ptr %x)
+; CHECK-NEXT:    %[[APART:.*]] = icmp ne ptr %[[OWN]], %x
+; CHECK:         br i1
+; CHECK:         call void @region_apart(ptr %[[OWN]], ptr %y)
+; CHECK:         call void @region(ptr %[[OWN]], ptr %y)
 define internal void @started(ptr %thread, ptr %bound, i32 %team, ptr %x) {
-  call void @region(ptr %x)
+  %y = alloca double
+  call void @region(ptr %x, ptr %y)
   ret void
 }
 
 ; CHECK-LABEL: define internal void @region(
 ; CHECK-NEXT:    atomicrmw fadd
-define internal void @region(ptr %x) {
+; CHECK-NEXT:    atomicrmw fadd
+define internal void @region(ptr %x, ptr %y) {
   %old = atomicrmw fadd ptr %x, double 1.0 monotonic
+  %other = atomicrmw fadd ptr %y, double 1.0 monotonic
+  %read = load double, ptr %y
   ret void
 }
 
@@ -58,10 +66,15 @@ define internal void @region(ptr %x) {
 declare i32 @adgen_counter_add_i32(ptr, i32)
 
 ; CHECK-LABEL: define internal void @region_alone(
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+
+; What is read here cannot be a copy.
+; CHECK-LABEL: define internal void @region_apart(
 ; CHECK-NEXT:    load double, ptr %x
 ; CHECK-NEXT:    fadd double
 ; CHECK-NEXT:    store double
-; CHECK-NEXT:    ret void
+; CHECK-NEXT:    atomicrmw fadd ptr %y
 
 @place = private constant [1 x i8] zeroinitializer
 declare i64 @omp_get_max_threads()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import report
+from benchmarks import openmp_report, report
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 MADE = {"device": "a GPU", "date": "2026-01-01"}
@@ -37,6 +37,27 @@ def test_the_committed_figures_are_all_on_the_page() -> None:
         assert float(row[2]) == pytest.approx(figure["primal_ms"], rel=0.01, abs=0.001)
     assert "NVIDIA H200" in page
     assert page.count("<svg") >= 1
+
+
+def test_the_hosts_page_shows_ratios_and_what_threads_gain(tmp_path: Path) -> None:
+    times = [(1, 8.0, 20.0, 2.5), (2, 4.0, 16.0, 4.0)]
+    rows = [
+        {"case": "sum", "size": "9", "threads": n, "primal_ms": p, "gradient_ms": g, "ratio": r, "at_most": 3.0}
+        for n, p, g, r in times
+    ]
+    rows[1] |= {"by_hand_ms": 2.0, "over_hand": 2.0, "over_hand_at_most": 1.3}
+    write(tmp_path, "openmp.json", rows)
+    page = openmp_report.page(tmp_path)
+    assert table(page, "host") == [
+        ["sum", "9", "1", "8.000", "20.0", "2.50", "3.0", "-", "-"],
+        ["sum", "9", "2", "4.000", "16.0", "4.00", "3.0", "2.00", "1.3"],
+    ]
+    assert page.count('class="missed"') == 2
+    assert page.count("<svg") == 2
+
+
+def test_the_hosts_page_says_what_measures_it(tmp_path: Path) -> None:
+    assert "python -m benchmarks.openmp" in openmp_report.page(tmp_path)
 
 
 def test_without_data_every_part_says_what_measures_it(tmp_path: Path) -> None:

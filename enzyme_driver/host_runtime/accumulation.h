@@ -1,0 +1,45 @@
+// Where the threads of a gradient accumulate: into the shadows themselves, or each into a copy of its own that is added at the end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+extern "C" {
+
+enum adgen_ways : uint32_t { AccumulateByCost, AccumulateApart, AccumulateTogether, AccumulateInOrder };
+
+// The shadow of an array that is only read: nothing but accumulations happens to it.
+struct adgen_shadow {
+  uint32_t argument; // of the gradient
+  uint32_t element;  // bytes of a number in it: 4 or 8
+  uint64_t bytes;
+};
+}
+
+inline constexpr uint64_t NotApart = ~uint64_t(0); // of code that accumulates into other memory too
+
+// The accumulations of one gradient call.
+class Accumulation {
+public:
+  // What was said of this call (adgen_accumulate). The code accumulates by atomics into these arguments, a bit each.
+  Accumulation(void *const *args, uint64_t accumulated);
+  ~Accumulation(); // adds the copies up
+  Accumulation(const Accumulation &) = delete;
+
+  bool wantsOneThread() const { return one_thread; }
+  // The arguments as this thread is to see them, with its own copies; `own` and `pointers` keep them.
+  void *const *argumentsOf(std::vector<void *> &own, std::vector<void *> &pointers);
+  // Whether all that the code accumulates into has copies.
+  bool apart() const { return accumulated != NotApart && (accumulated & ~with_copies) == 0; }
+
+  struct Copies;
+
+private:
+  void *const *args;
+  uint64_t accumulated;
+  uint32_t count = 0; // of arguments
+  bool one_thread = false;
+  uint64_t with_copies = 0;
+  std::vector<std::unique_ptr<Copies>> shadows;
+};
