@@ -118,6 +118,40 @@ uint64_t accumulatedShadows(const Module &M, const Function &Gradient, const Ori
   return Shadows;
 }
 
+bool calls(const Instruction &I, StringRef Name) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Name;
+}
+
+bool callsAny(const Function &F, ArrayRef<StringRef> Names) {
+  return any_of(instructions(F), [&](const Instruction &I) { return any_of(Names, [&](StringRef Name) { return calls(I, Name); }); });
+}
+
+// Whether a function that is called has anything to do with the heap: what it allocates may be released by its caller.
+bool sharesTheHeap(const Function &F) {
+  return any_of(instructions(F), [](const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return Call && (!Callee ? !Call->isInlineAsm() : !Callee->isDeclaration() && callsAny(*Callee, {"malloc", "free", "realloc"}));
+  });
+}
+
+// Values that a kernel's gradient keeps for the reverse sweep leave the C library's heap for the runtime's own (host_runtime/kept.cpp),
+// unless the kernel itself uses the heap, or memory is allocated in one function and released in another.
+void keepInStore(Function &Gradient) {
+  Module &M = *Gradient.getParent();
+  const Function *Body = M.getFunction((BodyPrefix + symbolOf(Gradient)).str());
+  if (!Body || callsAny(*Body, {"malloc", "free"}) || callsAny(Gradient, {"realloc"}) || sharesTheHeap(Gradient))
+    return;
+  LLVMContext &Context = M.getContext();
+  auto *Pointer = PointerType::getUnqual(Context);
+  FunctionCallee Keep = M.getOrInsertFunction("adgen_keep", Pointer, Type::getInt64Ty(Context));
+  FunctionCallee Release = M.getOrInsertFunction("adgen_release", Type::getVoidTy(Context), Pointer);
+  for (Instruction &I : instructions(Gradient))
+    if (calls(I, "malloc") || calls(I, "free"))
+      cast<CallInst>(I).setCalledFunction(calls(I, "malloc") ? Keep : Release);
+}
+
 class EntryMaker {
 public:
   explicit EntryMaker(Module &M)
@@ -667,6 +701,9 @@ PreservedAnalyses MakeHostEntries::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (!F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || isDerivative(F)))
       Functions.push_back(&F);
+  for (Function *F : Functions)
+    if (F->getName().starts_with(GradientPrefix) && F->hasFnAttribute(SharedAttribute))
+      keepInStore(*F);
   EntryMaker Maker(M);
   std::optional<const Origins> Memory;
   for (Function *F : Functions) {
