@@ -109,6 +109,7 @@ void makeKernelBody(Function &F) {
     Names += (Names.empty() ? "" : ":") + Array->getName().str();
   }
   Body->addFnAttr(SharedAttribute, Names);
+  appendToCompilerUsed(*F.getParent(), SmallVector<GlobalValue *>(Shared.begin(), Shared.end())); // else the optimiser splits small ones
 }
 
 // The IR arguments that carry a struct by value, loaded from the struct: eightbyte by eightbyte (System V ABI).

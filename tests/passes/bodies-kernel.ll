@@ -20,6 +20,9 @@ target triple = "nvptx64-nvidia-cuda"
 
 @not_used = internal addrspace(3) global [8 x float] undef
 
+; The optimiser, which splits small arrays, leaves those alone that are known by name.
+; CHECK: @llvm.compiler.used = appending global [2 x ptr] [ptr addrspacecast (ptr addrspace(3) @{{tile|dynamic}} to ptr), ptr addrspacecast (ptr addrspace(3) @{{tile|dynamic}} to ptr)]
+
 ; CHECK: define ptx_kernel void @kernel(ptr byval({ float, i32 }) %options, ptr %x)
 ; CHECK:   addrspacecast ptr addrspace(3) @tile to ptr
 define ptx_kernel void @kernel(ptr byval({ float, i32 }) %options, ptr %x) noinline {

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-from programs.rows import cooperative, finance, fluids, graphics, learning, mechanics, numerics, openmp, plain_cpp
+from programs.rows import (
+    atoms,
+    cooperative,
+    earth,
+    finance,
+    fluids,
+    graphics,
+    inference,
+    layers,
+    learning,
+    markets,
+    mechanics,
+    methods,
+    numerics,
+    openmp,
+    plain_cpp,
+    shapes,
+    signals,
+)
 
 PROGRAMS = (
     *fluids.ROWS,
@@ -14,6 +32,14 @@ PROGRAMS = (
     *cooperative.ROWS,
     *plain_cpp.ROWS,
     *openmp.ROWS,
+    *earth.ROWS,
+    *atoms.ROWS,
+    *markets.ROWS,
+    *layers.ROWS,
+    *signals.ROWS,
+    *shapes.ROWS,
+    *inference.ROWS,
+    *methods.ROWS,
 )
 
 GPU_PROGRAMS = tuple(

@@ -1,0 +1,82 @@
+"""Particles, molecules and solids, as simulation codes write them."""
+
+from __future__ import annotations
+
+import numpy as np
+from programs.draw import F32, F64, Array, Rng, struct
+from programs.program import Args, Maker, Program
+
+
+def _box(kind: type) -> np.dtype[np.void]:
+    return np.dtype(
+        [(name, kind) for name in ("lx", "ly", "lz")] + [(name, np.int32) for name in ("ncx", "ncy", "ncz")], align=True
+    )
+
+
+def _sorted_lattice(rng: Rng, kind: type) -> tuple[Array, Array, Array]:
+    """Particles in the order of their cells, where each cell begins, and how many it has."""
+    lattice = np.stack(np.unravel_index(np.arange(64), (4, 4, 4)), 1) * 1.5 + 0.75
+    at = lattice + rng.uniform(-0.1, 0.1, (64, 3))
+    cell = (at // 2).astype(int)
+    number = (cell[:, 2] * 3 + cell[:, 1]) * 3 + cell[:, 0]
+    at = at[np.argsort(number, kind="stable")]
+    counts = np.bincount(number, minlength=27)
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    return at.astype(kind), starts.astype(np.int32), counts.astype(np.int32)
+
+
+def _particles(rng: Rng, at: Array, kind: type) -> dict[str, Array]:
+    n = len(at)
+    arrays = {name: at[:, axis].copy() for axis, name in enumerate("xyz")}
+    arrays |= {name: rng.standard_normal(n).astype(kind) for name in ("vx", "vy", "vz", "fx", "fy", "fz")}
+    arrays |= {"charge": rng.choice([-1, 1], n).astype(kind), "mass": rng.uniform(1, 2, n).astype(kind)}
+    return {**arrays, "type": rng.integers(0, 2, n).astype(np.uint32)}
+
+
+def _forces(kind: type) -> Maker:
+    def make(rng: Rng) -> Args:
+        at, starts, counts = _sorted_lattice(rng, kind)
+        return {
+            "p": _particles(rng, at, kind),
+            "box": struct(_box(kind), 6, 6, 6, 3, 3, 3),
+            "table": {
+                "epsilon": rng.uniform(0.5, 1, (2, 2)).astype(kind),
+                "sigma": (rng.uniform(0.9, 1.1, (2, 2)) * (1.0 if kind is F64 else 0.5)).astype(kind),
+                "ntypes": 2,
+                "cutoff": 1.77,
+                "krf": 0.05,
+                "coulomb": 0.7,
+            },
+            "cell_start": starts,
+            "cell_count": counts,
+            "potential": np.zeros(64, kind),
+            "virial": np.zeros(64, kind),
+            "n": 64,
+        }
+
+    return make
+
+
+def _kick(rng: Rng) -> Args:
+    at = _sorted_lattice(rng, F64)[0]
+    return {"p": _particles(rng, at, F64), "box": struct(_box(F64), 6, 6, 6, 3, 3, 3), "dt": 0.01, "n": 64}
+
+
+_FORCES = ("p.fx", "p.fy", "p.fz")
+_UNUSED = frozenset({"p.mass", *_FORCES})
+
+ROWS = (
+    Program(
+        "md_cells.cu", "md::forces<double, true>", _forces(F64), (*_FORCES, "potential", "virial"), 2, 32, flat=_UNUSED
+    ),
+    Program("md_cells.cu", "md::forces<float, false>", _forces(F32), _FORCES, 2, 32, flat=_UNUSED, tolerance=2e-2),
+    Program(
+        "md_cells.cu",
+        "md::kick_drift<double>",
+        _kick,
+        ("p.x", "p.y", "p.z", "p.vx", "p.vy", "p.vz"),
+        1,
+        32,
+        flat=frozenset({"p.charge"}),
+    ),
+)

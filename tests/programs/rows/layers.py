@@ -1,0 +1,78 @@
+"""Layers of networks, forward, as their engineers write them."""
+
+from __future__ import annotations
+
+import numpy as np
+from programs.draw import Rng, struct
+from programs.program import Args, Program
+
+from cuda_kernels.draw import normal, uniform, zeros
+
+_CONV = np.dtype(
+    [
+        (name, np.int32)
+        for name in ("batch", "in_channels", "out_channels", "height", "width", "out_height", "out_width", "pad")
+    ]
+)
+
+
+def _rms(rng: Rng) -> Args:
+    return {
+        "x": normal(rng, 5, 12),
+        "g": uniform(rng, 0.5, 1.5, 12),
+        "y": zeros(5, 12),
+        "rows": 5,
+        "dim": 12,
+        "eps": 1e-5,
+    }
+
+
+def _rope(rng: Rng) -> Args:
+    return {"qk": normal(rng, 6, 2, 8), "tokens": 6, "heads": 2, "head_dim": 8, "base": 100.0}
+
+
+def _attention(rng: Rng) -> Args:
+    arrays = {"q": normal(rng, 4, 9, 16), "k": normal(rng, 2, 9, 16), "v": normal(rng, 2, 9, 16)}
+    return {**arrays, "out": zeros(4, 9, 16), "tokens": 9, "heads": 4, "kv_heads": 2, "scale": 0.25}
+
+
+def _gated(rng: Rng) -> Args:
+    arrays = {"x": normal(rng, 4, 19), "wg": normal(rng, 19, 21), "wu": normal(rng, 19, 21)}
+    return {**arrays, "out": zeros(4, 21), "rows": 4, "dim": 19, "hidden": 21}
+
+
+def _conv(rng: Rng) -> Args:
+    return {
+        "in": normal(rng, 2, 3, 9, 10),
+        "weight": normal(rng, 4, 3, 3, 3),
+        "bias": normal(rng, 4),
+        "out": zeros(2, 4, 5, 5),
+        "s": struct(_CONV, 2, 3, 4, 9, 10, 5, 5, 1),
+    }
+
+
+def _depthwise(rng: Rng) -> Args:
+    arrays = {"in": normal(rng, 4, 7, 6), "weight": normal(rng, 2, 3, 3), "out": zeros(4, 7, 6)}
+    return {**arrays, "planes": 4, "channels": 2, "h": 7, "w": 6}
+
+
+def _pool(rng: Rng) -> Args:
+    """Values far enough apart that no step changes which one is the largest."""
+    image = rng.permutation(2 * 6 * 8).reshape(2, 6, 8).astype(np.float32) / 10
+    return {"in": image, "out": zeros(2, 3, 4), "where": np.full((2, 3, 4), 9, np.uint8), "planes": 2, "h": 6, "w": 8}
+
+
+def _average(rng: Rng) -> Args:
+    return {"in": normal(rng, 3, 50), "out": zeros(3), "area": 50}
+
+
+ROWS = (
+    Program("transformer_block.cu", "rms_norm", _rms, ("y",), 2, 128),
+    Program("transformer_block.cu", "rope", _rope, ("qk",), 2, 32),
+    Program("transformer_block.cu", "attention<16, true>", _attention, ("out",), (5, 4), (32, 2)),
+    Program("transformer_block.cu", "gated_mlp<16>", _gated, ("out",), (2, 4), 16),
+    Program("conv_layers.cu", "conv2d<3, 2, 4, Act::Gelu>", _conv, ("out",), (4, 4, 2), (4, 4)),
+    Program("conv_layers.cu", "depthwise<3>", _depthwise, ("out",), 3, 64),
+    Program("conv_layers.cu", "max_pool", _pool, ("out", "where"), 1, 32, tolerance=1e-2),
+    Program("conv_layers.cu", "global_average", _average, ("out",), 3, 16, 16 * 4),
+)

@@ -1,0 +1,162 @@
+"""Sparse matrices, graphs, finite elements, equations of reactions."""
+
+from __future__ import annotations
+
+import numpy as np
+from programs.draw import F64, Array, Rng, structs
+from programs.program import Args, Program
+
+from cuda_kernels.draw import normal, uniform, zeros
+
+_VEC3 = np.dtype([(name, F64) for name in "xyz"])
+_MATERIAL = np.dtype([(name, F64) for name in ("mu", "lambda", "density")])
+_INT4 = np.dtype([(name, np.int32) for name in "xyzw"])
+
+
+def _rows(rng: Rng, n: int, integer: type = np.uint32) -> tuple[Array, Array]:
+    """A matrix with a diagonal: where rows begin, and columns."""
+    columns = [np.sort(np.unique(np.append(rng.permutation(n)[: rng.integers(1, 6)], i))) for i in range(n)]
+    offsets = np.concatenate([[0], np.cumsum([len(c) for c in columns])])
+    return offsets.astype(integer), np.concatenate(columns).astype(integer)
+
+
+def _csr(rng: Rng) -> Args:
+    offsets, columns = _rows(rng, 12)
+    return {
+        "n_rows": 12,
+        "col_ids": columns,
+        "row_ptr": offsets,
+        "data": rng.standard_normal(len(columns)),
+        "x": rng.standard_normal(12),
+        "y": rng.standard_normal(12),
+        "alpha": 1.5,
+        "beta": 0.5,
+    }
+
+
+def _ell(rng: Rng) -> Args:
+    columns = rng.integers(0, 20, (4, 20)).astype(np.int32)
+    columns[2:, rng.integers(0, 20, 8)] = -1
+    arrays = {"data": rng.standard_normal((4, 20)), "x": rng.standard_normal(20), "y": np.zeros(20)}
+    return {"n_rows": 20, "width": 4, "col_ids": columns, **arrays}
+
+
+def _coo(rng: Rng) -> Args:
+    places = {name: rng.integers(0, 15, 70).astype(np.int32) for name in ("rows", "cols")}
+    return {"nnz": 70, **places, "data": rng.standard_normal(70), "x": rng.standard_normal(15), "y": np.zeros(15)}
+
+
+def _jacobi(rng: Rng) -> Args:
+    offsets, columns = _rows(rng, 40)
+    return {
+        "n": 40,
+        "col_ids": columns,
+        "row_ptr": offsets,
+        "data": rng.uniform(1, 2, len(columns)),
+        "b": rng.standard_normal(40),
+        "x": rng.standard_normal(40),
+        "x_new": np.zeros(40),
+        "omega": 0.8,
+        "residual_norm": np.zeros(1),
+    }
+
+
+def _chebyshev(rng: Rng) -> Args:
+    arrays = {name: rng.standard_normal(20) for name in ("p", "x", "r")}
+    return {"n": 20, **arrays, "inverse_diagonal": rng.uniform(0.5, 1, 20), "lo": 0.5, "hi": 2.0, "it": 3}
+
+
+def _graph(rng: Rng, n: int) -> dict[str, object]:
+    offsets, columns = _rows(rng, n, np.int64)
+    return {
+        "row_offsets": offsets,
+        "column_indices": columns.astype(np.int32),
+        "n_vertices": n,
+        "n_edges": len(columns),
+    }
+
+
+def _edges(graph: dict[str, object]) -> int:
+    return int(graph["n_edges"])  # type: ignore[call-overload]
+
+
+def _diffuse(rng: Rng) -> Args:
+    g = _graph(rng, 20)
+    return {
+        "g": g,
+        "rank": uniform(rng, 0.1, 1, 20),
+        "weight": uniform(rng, 0.5, 1, _edges(g)),
+        "out_strength": uniform(rng, 1, 2, 20),
+        "teleport": uniform(rng, 0.1, 1, 20),
+        "next": zeros(20),
+        "damping": 0.85,
+    }
+
+
+def _labels(rng: Rng) -> Args:
+    g = _graph(rng, 20)
+    arrays = {"score": normal(rng, 20, 3), "weight": normal(rng, _edges(g)), "mixing": normal(rng, 3, 3)}
+    return {"g": g, **arrays, "out": zeros(20, 3)}
+
+
+def _attended(rng: Rng) -> Args:
+    arrays = {"features": normal(rng, 15, 6), "query": uniform(rng, 3, 4, 15), "key": uniform(rng, -1, 1, 15)}
+    return {"g": _graph(rng, 15), **arrays, "out": zeros(15, 6), "width": 6, "slope": 0.2}
+
+
+def _relax(rng: Rng) -> Args:
+    g = _graph(rng, 20)
+    arrays = {"distance": uniform(rng, 1, 5, 20), "length": uniform(rng, 0.5, 1, _edges(g)), "next": zeros(20)}
+    return {"g": g, **arrays, "temperature": 0.5}
+
+
+def _tets(rng: Rng) -> Args:
+    rest = rng.uniform(-0.1, 0.1, (6, 3)) + np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0]])
+    now = rest * 1.1 + rng.uniform(-0.05, 0.05, (6, 3))
+    return {
+        "rest": structs(_VEC3, rest),
+        "now": structs(_VEC3, now),
+        "tets": structs(_INT4, np.array([[0, 1, 2, 3], [1, 4, 2, 3], [0, 5, 2, 3]])),
+        "materials": structs(_MATERIAL, rng.uniform(1, 2, (2, 3))),
+        "material_of": rng.integers(0, 2, 3).astype(np.int16),
+        "force": np.zeros(6, _VEC3),
+        "mass": np.zeros(6),
+        "energy": np.zeros(3),
+        "n_elements": 3,
+    }
+
+
+def _integrate(rng: Rng) -> Args:
+    n = 12
+    height = np.where(np.arange(n) < 6, 2.0, 0.001)
+    at = np.column_stack([rng.standard_normal((n, 2)), height])
+    fixed = np.zeros(n, np.int8)
+    fixed[2] = 1
+    return {
+        "x": structs(_VEC3, at),
+        "v": structs(_VEC3, np.column_stack([rng.standard_normal((n, 2)), -rng.uniform(1, 2, n)])),
+        "force": structs(_VEC3, rng.standard_normal((n, 3))),
+        "mass": rng.uniform(1, 2, n),
+        "fixed": fixed,
+        "gravity": np.array([(0, 0, -9.81)], _VEC3)[0],
+        "damping": 0.1,
+        "dt": 0.01,
+        "n": n,
+    }
+
+
+ROWS = (
+    Program("sparse_formats.cu", "spmv_csr_vector", _csr, ("y",), 3, 128),
+    Program("sparse_formats.cu", "spmv_ell", _ell, ("y",), 1, 32),
+    Program("sparse_formats.cu", "spmv_coo", _coo, ("y",), 2, 32),
+    Program("sparse_formats.cu", "jacobi_csr", _jacobi, ("x_new", "residual_norm"), 2, 32),
+    Program(
+        "sparse_formats.cu", "chebyshev_step", _chebyshev, ("p", "x"), 1, 32, activity={"lo": "active", "hi": "active"}
+    ),
+    Program("graph_flows.cu", "diffuse", _diffuse, ("next",), 1, 32),
+    Program("graph_flows.cu", "push_labels<3>", _labels, ("out",), 3, 64),
+    Program("graph_flows.cu", "graph_attention", _attended, ("out",), 4, (4, 4)),
+    Program("graph_flows.cu", "relax", _relax, ("next",), 1, 32, tolerance=1e-2),
+    Program("fem_neo_hooke.cu", "element_forces", _tets, ("force", "mass", "energy"), 1, 32),
+    Program("fem_neo_hooke.cu", "integrate", _integrate, ("x", "v"), 1, 32, activity={"damping": "active"}),
+)

@@ -1,0 +1,177 @@
+"""Geometry and pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+from programs.draw import F32, FLOAT3, INT3, Array, Rng, struct, structs
+from programs.program import Args, Program
+
+from cuda_kernels.draw import uniform, zeros
+
+_SPHERE = np.dtype(
+    [
+        ("center", FLOAT3),
+        ("radius", F32),
+        ("color", FLOAT3),
+        ("emission", FLOAT3),
+        ("roughness", F32),
+        ("surface", np.int32),
+    ]
+)
+_PRIMITIVE = np.dtype([("kind", np.int32), ("position", FLOAT3), ("size", F32, (3,)), ("blend", F32)])
+_WEIGHTS = 15 * 16 + 16 + 16 * 16 + 16 + 16 * 4 + 4
+
+
+def _hill(rng: Rng, side: int) -> tuple[Array, Array]:
+    """Points of a grid with heights, and its triangles."""
+    i = np.arange(side * side)
+    at = np.stack([i % side, i // side, np.sin(i)], 1) + rng.uniform(-0.2, 0.2, (side * side, 3))
+    corners = [k for k in i if k % side < side - 1 and k // side < side - 1]
+    triangles = [t for k in corners for t in ((k, k + 1, k + side), (k + 1, k + side + 1, k + side))]
+    return structs(FLOAT3, at), structs(INT3, np.array(triangles))
+
+
+def _corners(rng: Rng) -> Args:
+    position, triangles = _hill(rng, 4)
+    return {
+        "position": position,
+        "triangles": triangles,
+        "normal": np.zeros(16, FLOAT3),
+        "laplace": np.zeros(16, FLOAT3),
+        "angle_sum": zeros(16),
+        "area": zeros(16),
+        "n_triangles": len(triangles),
+    }
+
+
+def _curvatures(rng: Rng) -> Args:
+    vectors = {name: structs(FLOAT3, rng.standard_normal((20, 3))) for name in ("normal", "laplace")}
+    numbers = {"angle_sum": uniform(rng, 5, 7, 20), "area": uniform(rng, 0.5, 1, 20)}
+    return {**vectors, **numbers, "mean": zeros(20), "gauss": zeros(20), "n": 20}
+
+
+def _smooth(rng: Rng) -> Args:
+    position, _ = _hill(rng, 4)
+    lengths = rng.integers(0, 5, 16)
+    lengths[3] = 0
+    return {
+        "position": position,
+        "normal": structs(FLOAT3, rng.standard_normal((16, 3))),
+        "row": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
+        "neighbour": rng.integers(0, 16, lengths.sum()).astype(np.int32),
+        "moved": np.zeros(16, FLOAT3),
+        "step": 0.5,
+        "keep": 0.3,
+        "n": 16,
+    }
+
+
+def _surface(rng: Rng) -> Args:
+    position, triangles = _hill(rng, 4)
+    mesh = {"triangles": triangles, "n_triangles": len(triangles), "n_vertices": 16}
+    return {"position": position, "triangles": triangles, "energy": zeros(1), "mesh": mesh, "tension": 0.3}
+
+
+def _vector(x: float, y: float, z: float) -> np.void:
+    return struct(FLOAT3, x, y, z)
+
+
+def _paths(rng: Rng) -> Args:
+    """A large sphere below, and one that fills the view: no path is near an edge."""
+    spheres = np.zeros(2, _SPHERE)
+    spheres["center"] = structs(FLOAT3, np.array([[0, -6.5, -3], [0, 0, -3]]))
+    spheres["radius"] = [5, 2.4]
+    spheres["color"] = structs(FLOAT3, rng.uniform(0.3, 0.9, (2, 3)))
+    spheres["emission"] = structs(FLOAT3, rng.uniform(0.1, 0.3, (2, 3)))
+    spheres["roughness"] = 0.3
+    spheres["surface"] = [0, 2]
+    return {
+        "image": np.zeros(24, FLOAT3),
+        "spheres": spheres,
+        "n_spheres": 2,
+        "eye": _vector(0, 0, 0),
+        "sky": _vector(0.5, 0.7, 1),
+        "w": 6,
+        "h": 4,
+        "samples": 2,
+        "frame": int(rng.integers(0, 1000)),
+    }
+
+
+def _primitives(rng: Rng) -> dict[str, object]:
+    things = np.zeros(4, _PRIMITIVE)
+    things["kind"] = np.arange(4)
+    things["position"] = structs(FLOAT3, rng.uniform([-0.5, -0.5, 3], [0.5, 0.5, 4], (4, 3)))
+    things["size"] = rng.uniform(0.4, 0.6, (4, 3))
+    things["size"][2, 1] = 0.2
+    things["blend"] = [0.5, 0.5, 0.4, 0.3]
+    return {"primitives": things, "count": 4, "floor": -1.5}
+
+
+def _shade(rng: Rng) -> Args:
+    return {
+        "scene": _primitives(rng),
+        "eye": _vector(0, 0, 0),
+        "light": _vector(0.5, 1, -1),
+        "image": zeros(4, 5),
+        "width": 5,
+        "height": 4,
+    }
+
+
+def _silhouette(rng: Rng) -> Args:
+    return {
+        "scene": _primitives(rng),
+        "eye": _vector(0, 0, 0),
+        "wanted": uniform(rng, 0, 1, 4, 5),
+        "mask": zeros(4, 5),
+        "loss": zeros(1),
+        "sharpness": 3.0,
+        "width": 5,
+        "height": 4,
+    }
+
+
+def _radiance(rng: Rng) -> Args:
+    n = 10
+    rays = {
+        "origins": structs(FLOAT3, rng.uniform(-0.1, 0.1, (n, 3))),
+        "directions": structs(FLOAT3, rng.uniform(-0.5, 0.5, (n, 3))),
+        "near_far": np.tile(np.array([0.5, 2.5], F32), n),
+        "count": n,
+    }
+    return {
+        "rays": rays,
+        "weights": (0.4 * rng.standard_normal(_WEIGHTS)).astype(F32),
+        "colors": np.zeros(n, FLOAT3),
+        "depths": zeros(n),
+        "samples": 6,
+        "background": _vector(1, 1, 1),
+    }
+
+
+def _photometric(rng: Rng) -> Args:
+    colours = rng.uniform(0, 1, (50, 3))
+    target = colours + rng.choice([-1, 1], (50, 3)) * rng.choice([0.1, 0.5], (50, 3))
+    return {
+        "colors": structs(FLOAT3, colours),
+        "target": target.astype(np.float16),
+        "loss": zeros(1),
+        "delta": 0.3,
+        "n": 50,
+    }
+
+
+_SUMS = ("normal", "laplace", "angle_sum", "area")
+
+ROWS = (
+    Program("mesh_curvature.cu", "accumulate_corners", _corners, _SUMS, 1, 32, tolerance=1e-2),
+    Program("mesh_curvature.cu", "curvatures", _curvatures, ("mean", "gauss"), 1, 32),
+    Program("mesh_curvature.cu", "smooth", _smooth, ("moved",), 1, 16, tolerance=1e-2),
+    Program("mesh_curvature.cu", "surface_energy", _surface, ("energy",), 1, 16, tolerance=1e-2),
+    Program("path_tracer.cu", "render", _paths, ("image",), (1, 1), (8, 8), tolerance=3e-2),
+    Program("sdf_scene.cu", "sdf::shade", _shade, ("image",), (1, 1), (8, 8), tolerance=3e-2),
+    Program("sdf_scene.cu", "sdf::silhouette", _silhouette, ("mask", "loss"), 1, 32, tolerance=1e-2),
+    Program("neural_field.cu", "render_rays", _radiance, ("colors", "depths"), 1, 32, tolerance=1e-2),
+    Program("neural_field.cu", "photometric", _photometric, ("loss",), 1, 32),
+)
