@@ -9,6 +9,7 @@ from programs.rows import (
     finance,
     fluids,
     graphics,
+    host_programs,
     inference,
     layers,
     learning,
@@ -40,6 +41,7 @@ PROGRAMS = (
     *shapes.ROWS,
     *inference.ROWS,
     *methods.ROWS,
+    *host_programs.ROWS,
 )
 
 GPU_PROGRAMS = tuple(

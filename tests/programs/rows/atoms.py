@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from programs.draw import F32, F64, Array, Rng, struct
+from programs.draw import F32, F64, Array, Rng, struct, structs
 from programs.program import Args, Maker, Program
 
 
@@ -62,6 +62,71 @@ def _kick(rng: Rng) -> Args:
     return {"p": _particles(rng, at, F64), "box": struct(_box(F64), 6, 6, 6, 3, 3, 3), "dt": 0.01, "n": 64}
 
 
+_REAL3 = np.dtype([(name, F64) for name in "xyz"])
+_CHARGED = np.dtype(
+    [("position", [("x", F64), ("y", F64)]), ("momentum", _REAL3), ("weight", F64), ("species", np.int32)], align=True
+)
+_YEE = np.dtype([("nx", np.int32), ("ny", np.int32), ("dx", F64), ("dy", F64), ("dt", F64)], align=True)
+_SU3 = np.dtype([("e", [("re", F64), ("im", F64)], (3, 3))])
+_LATTICE = np.dtype([("n", np.int32, (4,))])
+
+
+def _plasma(rng: Rng, n: int) -> Array:
+    """Particles in the middle of cells."""
+    plasma = np.zeros(n, _CHARGED)
+    for name in "xy":
+        plasma["position"][name] = rng.integers(0, 6, n) + rng.uniform(0.2, 0.8, n)
+    plasma["momentum"] = structs(_REAL3, 0.5 * rng.standard_normal((n, 3)))
+    plasma["weight"] = rng.uniform(0.5, 1, n)
+    plasma["species"] = rng.integers(0, 2, n)
+    return plasma
+
+
+def _push(rng: Rng) -> Args:
+    return {
+        "particles": _plasma(rng, 40),
+        "e_field": structs(_REAL3, rng.standard_normal((36, 3))),
+        "b_field": structs(_REAL3, rng.standard_normal((36, 3))),
+        "charge_over_mass": rng.standard_normal(2),
+        "g": struct(_YEE, 6, 6, 1, 1, 0.1),
+        "n": 40,
+    }
+
+
+def _deposit(rng: Rng) -> Args:
+    return {
+        "particles": _plasma(rng, 100),
+        "charge": rng.standard_normal(2),
+        "rho": np.zeros(36),
+        "current": np.zeros(36, _REAL3),
+        "g": struct(_YEE, 6, 6, 1, 1, 0.1),
+        "n": 100,
+    }
+
+
+def _yee(rng: Rng) -> Args:
+    fields = {name: structs(_REAL3, rng.standard_normal((36, 3))) for name in "ebj"}
+    return {**fields, "g": struct(_YEE, 6, 6, 1, 1, 0.1)}
+
+
+def _links(rng: Rng) -> Array:
+    links = np.zeros(4 * 24, _SU3)
+    links["e"]["re"] = np.eye(3) + 0.3 * rng.standard_normal((96, 3, 3))
+    links["e"]["im"] = 0.3 * rng.standard_normal((96, 3, 3))
+    return links
+
+
+def _plaquettes(rng: Rng) -> Args:
+    lattice = np.array([([3, 2, 2, 2],)], _LATTICE)[0]
+    return {"links": _links(rng), "action": np.zeros(1), "beta": 6.0, "L": lattice, "volume": 24}
+
+
+def _flow(rng: Rng) -> Args:
+    lattice = np.array([([3, 2, 2, 2],)], _LATTICE)[0]
+    links = {"links": _links(rng), "moved": np.zeros(4 * 24, _SU3)}
+    return {**links, "eps": 0.1, "beta": 3.0, "L": lattice, "volume": 24, "mu": 2}
+
+
 _FORCES = ("p.fx", "p.fy", "p.fz")
 _UNUSED = frozenset({"p.mass", *_FORCES})
 
@@ -79,4 +144,9 @@ ROWS = (
         32,
         flat=frozenset({"p.charge"}),
     ),
+    Program("plasma_pic.cu", "push", _push, ("particles",), 2, 32),
+    Program("plasma_pic.cu", "deposit", _deposit, ("rho", "current"), 2, 32, 4 * 36 * 8),
+    Program("plasma_pic.cu", "advance_e", _yee, ("e",), (1, 1), (8, 8)),
+    Program("lattice_gauge.cu", "plaquette_action", _plaquettes, ("action",), 2, 16, activity={"beta": "active"}),
+    Program("lattice_gauge.cu", "flow_step", _flow, ("moved",), 1, 32, activity={"eps": "active"}),
 )

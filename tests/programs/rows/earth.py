@@ -77,10 +77,35 @@ def _misfit(rng: Rng) -> Args:
     return {**arrays, "residual": zeros(10, 8), "per_trace": zeros(10), "nt": 8, "n_receivers": 10}
 
 
+def _shortwave(rng: Rng) -> Args:
+    """Nights for the last columns."""
+    columns, layers, bands = 10, 6, 2
+    shape = (bands, layers, columns)
+    return {
+        "tau": rng.uniform(0.1, 1, shape),
+        "ssa": rng.uniform(0.3, 0.9, shape),
+        "asy": rng.uniform(0.5, 0.8, shape),
+        "mu0": np.where(np.arange(columns) < 8, rng.uniform(0.3, 1, columns), -0.2),
+        "albedo": rng.uniform(0.1, 0.4, columns),
+        "band_fraction": np.array([0.6, 0.4]),
+        "flux_up": np.ones((layers + 1, columns)),
+        "flux_dn": np.ones((layers + 1, columns)),
+        "flux_direct": np.ones((layers + 1, columns)),
+        "heating": np.ones((layers, columns)),
+        "dp": rng.uniform(50, 100, (layers, columns)),
+        "ncol": columns,
+        "nlay": layers,
+        "nband": bands,
+    }
+
+
+_FLUXES = ("flux_up", "flux_dn", "flux_direct", "heating")
+
 ROWS = (
     Program("ocean_tracer.cu", "tracer_advect", _tracer, ("Tnew",), (2, 2, 3), (8, 8)),
     Program("ocean_tracer.cu", "vertical_mix", _mixing, ("T",), (1, 1), (8, 8), activity={"tau": "active"}),
     Program("seismic_wave.cu", "propagate", _waves, ("next",), (1, 2), (8, 4)),
     Program("seismic_wave.cu", "inject_and_record", _shot, ("field", "traces"), 1, 32),
     Program("seismic_wave.cu", "misfit", _misfit, ("residual", "per_trace"), 1, 32),
+    Program("two_stream.cu", "shortwave", _shortwave, _FLUXES, 1, 16, flat=frozenset(_FLUXES[:3])),
 )

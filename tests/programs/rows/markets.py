@@ -6,11 +6,13 @@ import numpy as np
 from programs.draw import F32, F64, Rng, struct
 from programs.program import Args, Maker, Program
 
-from cuda_kernels.draw import zeros
+from cuda_kernels.draw import uniform, zeros
 
 _OPTION = np.dtype(
     [(name, F32) for name in "SKTr"] + [("sigma", F32), ("q", F32), ("put", np.int32), ("exercise_every", np.int32)]
 )
+_RATE = np.dtype([(name, F64) for name in ("r0", "speed", "level", "volatility")])
+_CONTRACT = np.dtype([("notional", F64), ("strike", F64), ("tenor", F64), ("fixings", np.int32)], align=True)
 _LOCAL_VOL = np.dtype([(name, F64) for name in ("level", "skew", "smile", "decay")])
 
 
@@ -49,10 +51,54 @@ def _local_vol(rng: Rng) -> Args:
     }
 
 
+def _rates(payoff_strike: float) -> Maker:
+    def make(rng: Rng) -> Args:
+        contracts = np.zeros(2, _CONTRACT)
+        contracts["notional"] = rng.uniform(90, 110, 2)
+        contracts["strike"] = payoff_strike
+        contracts["tenor"] = rng.uniform(1, 2, 2)
+        contracts["fixings"] = [4, 6]
+        model = np.zeros(1, _RATE)
+        for name, value in (("r0", 0.03), ("speed", 0.3), ("level", 0.04), ("volatility", 0.01)):
+            model[name] = value * rng.uniform(0.9, 1.1)
+        seed = int(rng.integers(1, 1000))
+        sums = {"value": np.zeros(2), "bond": np.zeros(2)}
+        return {"model": model, "contracts": contracts, **sums, "n_contracts": 2, "pairs": 70, "seed": seed}
+
+    return make
+
+
+def _jumps(rng: Rng) -> Args:
+    return {
+        "spot": uniform(rng, 90, 110, 40),
+        "vol": uniform(rng, 0.1, 0.3, 40),
+        "intensity": uniform(rng, 0.5, 1, 40),
+        "jump_mean": -0.1,
+        "jump_sd": 0.2,
+        "terminal": zeros(40),
+        "n": 40,
+        "steps": 10,
+        "dt": 0.1,
+        "key": int(rng.integers(0, 2**31)),
+    }
+
+
 ROWS = (
     Program("american_tree.cu", "price_trees", _trees(0), ("prices", "deltas"), 6, 16, tolerance=3e-2),
     Program("local_vol_pde.cu", "solve_pde", _local_vol, ("price",), 1, 16),
     Program(
         "local_vol_pde.cu", "solve_pde", _local_vol, ("price",), 1, 16, activity={"vol": "active", "rate": "active"}
+    ),
+    Program("monte_carlo_rates.cu", "simulate<Caplets, 64>", _rates(0.02), ("value", "bond"), (1, 2), 64),
+    Program("monte_carlo_rates.cu", "simulate<RangeAccrual, 128>", _rates(0.03), ("value", "bond"), (2, 2), 128),
+    Program(
+        "monte_carlo_rates.cu",
+        "jump_diffusion",
+        _jumps,
+        ("terminal",),
+        2,
+        32,
+        activity={"jump_mean": "active", "jump_sd": "active"},
+        flat=frozenset({"intensity"}),
     ),
 )

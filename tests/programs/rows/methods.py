@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from programs.draw import F64, Array, Rng, structs
 from programs.program import Args, Program
@@ -10,6 +12,7 @@ from cuda_kernels.draw import normal, uniform, zeros
 
 _VEC3 = np.dtype([(name, F64) for name in "xyz"])
 _MATERIAL = np.dtype([(name, F64) for name in ("mu", "lambda", "density")])
+_LAW = np.dtype([(name, F64) for name in ("prefactor", "exponent", "activation")])
 _INT4 = np.dtype([(name, np.int32) for name in "xyzw"])
 
 
@@ -66,7 +69,7 @@ def _chebyshev(rng: Rng) -> Args:
     return {"n": 20, **arrays, "inverse_diagonal": rng.uniform(0.5, 1, 20), "lo": 0.5, "hi": 2.0, "it": 3}
 
 
-def _graph(rng: Rng, n: int) -> dict[str, object]:
+def _graph(rng: Rng, n: int) -> dict[str, Any]:
     offsets, columns = _rows(rng, n, np.int64)
     return {
         "row_offsets": offsets,
@@ -76,8 +79,8 @@ def _graph(rng: Rng, n: int) -> dict[str, object]:
     }
 
 
-def _edges(graph: dict[str, object]) -> int:
-    return int(graph["n_edges"])  # type: ignore[call-overload]
+def _edges(graph: dict[str, Any]) -> int:
+    return int(graph["n_edges"])
 
 
 def _diffuse(rng: Rng) -> Args:
@@ -145,6 +148,62 @@ def _integrate(rng: Rng) -> Args:
     }
 
 
+def _cells(rng: Rng, species: int, prefactors: list[float]) -> Args:
+    laws = np.zeros(len(prefactors), _LAW)
+    laws["prefactor"] = prefactors * rng.uniform(0.8, 1.2, len(prefactors))
+    laws["exponent"] = rng.uniform(0.1, 0.5, len(prefactors))
+    laws["activation"] = rng.uniform(10, 50, len(prefactors))
+    return {"temperature": rng.uniform(280, 320, 10), "laws": laws, "state": rng.uniform(0.2, 1, (species, 10))}
+
+
+def _implicit(rng: Rng) -> Args:
+    """Newton goes on until nothing changes: what is left of its error is below that of the differences."""
+    return {
+        **_cells(rng, 3, [0.04, 3e3, 1e2]),
+        "newton_count": np.zeros(10, np.int32),
+        "dt": 0.1,
+        "steps": 4,
+        "tolerance": 1e-14,
+        "cells": 10,
+    }
+
+
+def _rosenbrock(rng: Rng) -> Args:
+    return {**_cells(rng, 5, [0.5, 2.0, 1.0, 0.7]), "dt": 0.1, "steps": 4, "cells": 10}
+
+
+_FLOW_CELLS = 30
+
+
+def _flow(rng: Rng) -> Array:
+    momentum = rng.uniform(-0.5, 0.5, (2, _FLOW_CELLS))
+    return np.concatenate([rng.uniform(1, 2, (1, _FLOW_CELLS)), momentum, rng.uniform(4, 5, (1, _FLOW_CELLS))])
+
+
+def _flow_step(rng: Rng) -> Args:
+    arrays = {"variables": _flow(rng), "areas": rng.uniform(1, 2, _FLOW_CELLS), "step_factors": np.zeros(_FLOW_CELLS)}
+    return {"nelr": _FLOW_CELLS, **arrays, "cfl": 0.5}
+
+
+def _flux(rng: Rng) -> Args:
+    neighbours = rng.integers(-3, _FLOW_CELLS, (4, _FLOW_CELLS)).astype(np.int32)
+    normals = rng.standard_normal((2, 4, _FLOW_CELLS))
+    normals[:, 3, ::3] = 0
+    return {
+        "nelr": _FLOW_CELLS,
+        "neighbours": neighbours,
+        "normals": normals,
+        "variables": _flow(rng),
+        "fluxes": np.zeros((4, _FLOW_CELLS)),
+    }
+
+
+def _runge_kutta(rng: Rng) -> Args:
+    arrays = {name: rng.standard_normal((4, _FLOW_CELLS)) for name in ("old_variables", "variables")}
+    factors = {"step_factors": rng.uniform(0.1, 0.2, _FLOW_CELLS)}
+    return {"j": 2, "nelr": _FLOW_CELLS, **arrays, **factors, "fluxes": rng.standard_normal((4, _FLOW_CELLS))}
+
+
 ROWS = (
     Program("sparse_formats.cu", "spmv_csr_vector", _csr, ("y",), 3, 128),
     Program("sparse_formats.cu", "spmv_ell", _ell, ("y",), 1, 32),
@@ -159,4 +218,11 @@ ROWS = (
     Program("graph_flows.cu", "relax", _relax, ("next",), 1, 32, tolerance=1e-2),
     Program("fem_neo_hooke.cu", "element_forces", _tets, ("force", "mass", "energy"), 1, 32),
     Program("fem_neo_hooke.cu", "integrate", _integrate, ("x", "v"), 1, 32, activity={"damping": "active"}),
+    Program("stiff_kinetics.cu", "chem::backward_euler<chem::Robertson>", _implicit, ("state", "newton_count"), 1, 16),
+    Program(
+        "stiff_kinetics.cu", "chem::rosenbrock<chem::Smog>", _rosenbrock, ("state",), 1, 8, activity={"dt": "active"}
+    ),
+    Program("unstructured_flow.cu", "compute_step_factor<double>", _flow_step, ("step_factors",), 1, 32),
+    Program("unstructured_flow.cu", "compute_flux<double>", _flux, ("fluxes",), 1, 32, activity={"normals": "const"}),
+    Program("unstructured_flow.cu", "time_step<double>", _runge_kutta, ("variables",), 1, 32),
 )

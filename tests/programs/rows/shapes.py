@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from programs.draw import F32, FLOAT3, INT3, Array, Rng, struct, structs
 from programs.program import Args, Program
@@ -72,7 +74,7 @@ def _surface(rng: Rng) -> Args:
     return {"position": position, "triangles": triangles, "energy": zeros(1), "mesh": mesh, "tension": 0.3}
 
 
-def _vector(x: float, y: float, z: float) -> np.void:
+def _vector(x: float, y: float, z: float) -> Any:  # noqa: ANN401  (a struct)
     return struct(FLOAT3, x, y, z)
 
 

@@ -1,0 +1,138 @@
+"""C++ with classes, containers and algorithms, with OpenMP and without."""
+
+from __future__ import annotations
+
+import numpy as np
+from programs.draw import DOUBLE2, F64, Array, Rng, structs
+from programs.program import Args, Program
+
+_VEC3 = np.dtype([(name, F64) for name in "xyz"])
+_CAMERA = np.dtype([("rotation", _VEC3), ("translation", _VEC3), ("focal", F64), ("k1", F64), ("k2", F64)])
+_SEEN = np.dtype([("camera", np.int32), ("point", np.int32), ("u", F64), ("v", F64)])
+_SAMPLE = np.dtype([(name, F64) for name in ("x", "y", "weight")])
+_CASHFLOW = np.dtype([("time", F64), ("amount", F64), ("rating", np.int8)], align=True)
+
+
+def _flood(rng: Rng) -> Args:
+    arrays = {"permeability": rng.uniform(0.5, 2, (4, 5)), "porosity": rng.uniform(0.2, 0.3, (4, 5))}
+    return {**arrays, "rate": rng.uniform(0.05, 0.06, 1), "nx": 5, "ny": 4, "steps": 3, "dt": 0.2}
+
+
+def _scene(rng: Rng) -> Args:
+    cameras = np.zeros(3, _CAMERA)
+    cameras["rotation"] = structs(_VEC3, 0.2 * rng.standard_normal((3, 3)))
+    cameras["translation"] = structs(_VEC3, rng.uniform([-0.1, -0.1, -6], [0.1, 0.1, -5], (3, 3)))
+    cameras["focal"] = rng.uniform(4, 5, 3)
+    cameras["k1"] = 0.1
+    cameras["k2"] = 0.05
+    seen = np.zeros(30, _SEEN)
+    seen["camera"] = np.arange(30) % 3
+    seen["point"] = np.arange(30) // 3
+    seen["u"], seen["v"] = rng.uniform(-1, 1, (2, 30))
+    points = structs(_VEC3, rng.uniform(-1, 1, (10, 3)))
+    return {"cameras": cameras, "points": points, "observations": seen, "count": 30}
+
+
+def _wide_scene(rng: Rng) -> Args:
+    return {**_scene(rng), "width": 0.5}
+
+
+def _pairs(rng: Rng) -> Args:
+    return {
+        "rotation": structs(_VEC3, rng.uniform(0.05, 0.1, (1, 3))),
+        "translation": structs(_VEC3, rng.uniform(0.5, 1, (1, 3))),
+        "left": structs(DOUBLE2, rng.standard_normal((20, 2))),
+        "right": structs(DOUBLE2, rng.standard_normal((20, 2))),
+        "distances": np.zeros(20),
+        "n": 20,
+    }
+
+
+def _samples(rng: Rng) -> Array:
+    """Between the knots."""
+    at = (rng.integers(0, 5, 30) + rng.uniform(0.1, 0.9, 30)) / 5
+    return structs(_SAMPLE, np.column_stack([at, rng.standard_normal(30), rng.uniform(0.5, 1, 30)]))
+
+
+def _smoothing(rng: Rng) -> Args:
+    arrays = {"coefficients": rng.standard_normal(8), "samples": _samples(rng)}
+    return {**arrays, "n_coefficients": 8, "n_samples": 30, "smoothing": 0.1}
+
+
+def _monotone(rng: Rng) -> Args:
+    return {"raw": rng.standard_normal(8), "samples": _samples(rng), "n_coefficients": 8, "n_samples": 30}
+
+
+def _curve(rng: Rng) -> Args:
+    angle = 2 * np.pi * np.arange(20) / 20
+    radius = rng.uniform(0.8, 1.2, 20)
+    points = {"px": radius * np.cos(angle), "py": radius * np.sin(angle)}
+    return {**points, "kappa": np.zeros(20), "energy": np.zeros(1), "n": 20}
+
+
+def _oscillator(rng: Rng) -> Args:
+    return {"start": rng.uniform(0.5, 1, 2), "mu": 1.3, "duration": 1.0, "steps": 20}
+
+
+def _glucose(rng: Rng) -> Args:
+    return {
+        "rates": rng.uniform(0.3, 0.6, 5),
+        "start": rng.uniform(1.3, 1.5, 3),
+        "measured": rng.uniform(1, 1.5, 8),
+        "n": 8,
+        "interval": 0.3,
+    }
+
+
+def _pendulums(rng: Rng) -> Args:
+    arrays = {"start": rng.uniform(0.5, 1, (5, 2)), "lengths": rng.uniform(0.8, 1.2, 5), "end": np.zeros((5, 2))}
+    return {**arrays, "taken": np.zeros(5, np.int32), "n": 5}
+
+
+def _planets(rng: Rng) -> Args:
+    arrays = {"state": rng.standard_normal((3, 4)), "mass": rng.uniform(0.5, 1, 3), "energy": np.zeros(1)}
+    return {**arrays, "bodies": 3, "steps": 6, "h": 0.05}
+
+
+def _smoke(rng: Rng) -> Args:
+    """Velocities that take nothing across the middle of a cell."""
+    fields = {
+        "smoke": rng.uniform(0, 1, (8, 8)),
+        "u": rng.uniform(0.2, 0.3, (8, 8)),
+        "v": rng.uniform(0.2, 0.3, (8, 8)),
+    }
+    return {**fields, "target": rng.uniform(0, 1, (8, 8)), "n": 6, "steps": 3, "buoyancy": 0.5}
+
+
+def _quotes(rng: Rng) -> Array:
+    return 0.02 + 0.001 * np.arange(8) + rng.uniform(0, 5e-4, 8)
+
+
+def _cashflows(rng: Rng) -> Args:
+    flows = np.zeros(15, _CASHFLOW)
+    flows["time"] = rng.uniform(0.3, 6, 15)
+    flows["amount"] = rng.uniform(-10, 10, 15)
+    flows["rating"] = [ord("ABCD"[i % 4]) for i in range(15)]
+    return {"quotes": _quotes(rng), "flows": flows, "count": 15, "volatility": 0.01, "recovery": 0.4}
+
+
+def _forwards(rng: Rng) -> Args:
+    return {"quotes": _quotes(rng), "rates": np.zeros(6), "parallel_swaps": np.zeros(6), "n": 6}
+
+
+ROWS = (
+    Program("reservoir.cpp", "reservoir::water_flood", _flood, activity={"dt": "active"}),
+    Program("bundle_adjustment.cpp", "huber_cost", _scene),
+    Program("bundle_adjustment.cpp", "cauchy_cost", _wide_scene, activity={"width": "active"}),
+    Program("bundle_adjustment.cpp", "sampson", _pairs, ("distances",), flat=frozenset({"distances"})),
+    Program("spline_fit.cpp", "penalised_loss", _smoothing, activity={"smoothing": "active"}),
+    Program("spline_fit.cpp", "monotone_loss", _monotone),
+    Program("spline_fit.cpp", "curvature", _curve, ("kappa", "energy")),
+    Program("ode_library.cpp", "oscillator_energy", _oscillator, activity={"mu": "active", "duration": "active"}),
+    Program("ode_library.cpp", "glucose_misfit", _glucose),
+    Program("ode_library.cpp", "pendulum_end", _pendulums, ("end", "taken"), flat=frozenset({"end"})),
+    Program("ode_library.cpp", "orbit", _planets, ("state", "energy"), activity={"h": "active"}),
+    Program("stable_fluids.cpp", "smoke_loss", _smoke, activity={"buoyancy": "active"}),
+    Program("yield_bootstrap.cpp", "portfolio_value", _cashflows, activity={"volatility": "active"}),
+    Program("yield_bootstrap.cpp", "forwards", _forwards, ("rates", "parallel_swaps")),
+)
