@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from programs.draw import F32, F64, Array, Rng, struct, structs
+from programs.draw import F32, F64, FLOAT3, Array, Rng, struct, structs
 from programs.program import Args, Maker, Program
 
 
@@ -127,6 +127,90 @@ def _flow(rng: Rng) -> Args:
     return {**links, "eps": 0.1, "beta": 3.0, "L": lattice, "volume": 24, "mu": 2}
 
 
+_SHELL = np.dtype(
+    [("centre", F64, (3,)), ("exponent", F64, (3,)), ("coefficient", F64, (3,)), ("primitives", np.int32)], align=True
+)
+_NUCLEUS = np.dtype([("at", _REAL3), ("charge", F64)])
+
+
+def _shells(rng: Rng) -> Array:
+    shells = np.zeros(3, _SHELL)
+    shells["centre"] = rng.uniform(-1, 1, (3, 3))
+    shells["exponent"] = rng.uniform([0.15, 0.6, 3], [0.2, 0.7, 4], (3, 3))
+    shells["coefficient"] = rng.uniform(0.3, 0.5, (3, 3))
+    shells["primitives"] = [3, 2, 3]
+    return shells
+
+
+def _nuclei(rng: Rng) -> Array:
+    nuclei = np.zeros(2, _NUCLEUS)
+    nuclei["at"] = structs(_REAL3, rng.uniform(-1, 1, (2, 3)))
+    nuclei["charge"] = rng.uniform(1, 2, 2)
+    return nuclei
+
+
+def _one_electron(rng: Rng) -> Args:
+    matrices = {"overlap": np.zeros((3, 3)), "core": np.zeros((3, 3))}
+    return {"shells": _shells(rng), "nuclei": _nuclei(rng), **matrices, "n": 3, "n_nuclei": 2}
+
+
+def _fock(rng: Rng) -> Args:
+    return {"shells": _shells(rng), "density": rng.standard_normal((3, 3)), "F": np.zeros((3, 3)), "n": 3}
+
+
+def _energy(rng: Rng) -> Args:
+    matrices = {name: rng.standard_normal((3, 3)) for name in ("density", "core", "F")}
+    return {**matrices, "nuclei": _nuclei(rng), "result": np.zeros(1), "n": 3, "n_nuclei": 2}
+
+
+_VEHICLE = np.dtype(
+    [("mass", F32), ("arm", F32), ("inertia", FLOAT3)] + [(name, F32) for name in ("thrust", "torque", "drag", "lag")]
+)
+_CRAFT = np.dtype(
+    [
+        ("position", FLOAT3),
+        ("velocity", FLOAT3),
+        ("rate", FLOAT3),
+        ("attitude", [(name, F32) for name in "wxyz"]),
+        ("motor", F32, (4,)),
+    ]
+)
+_OBSTACLE = np.dtype([("centre", FLOAT3), ("radius", F32)])
+
+
+def _rollout(rng: Rng) -> Args:
+    start, vehicle, obstacles = np.zeros(1, _CRAFT), np.zeros(1, _VEHICLE), np.zeros(2, _OBSTACLE)
+    start["velocity"] = structs(FLOAT3, rng.uniform(-0.5, 0.5, (1, 3)))
+    start["rate"] = structs(FLOAT3, rng.uniform(-0.5, 0.5, (1, 3)))
+    start["attitude"]["w"] = 1
+    start["motor"] = rng.uniform(7, 9, 4)
+    for name, value in (("mass", 1), ("arm", 0.2), ("thrust", 0.038), ("torque", 0.001), ("drag", 0.1), ("lag", 0.05)):
+        vehicle[name] = value
+    vehicle["inertia"] = structs(FLOAT3, np.array([[0.1, 0.1, 0.2]]))
+    obstacles["centre"] = structs(FLOAT3, rng.uniform(1, 2, (2, 3)))
+    obstacles["radius"] = rng.uniform(0.2, 0.4, 2)
+    return {
+        "start": start,
+        "controls": rng.uniform(7, 9, (8, 4)).astype(F32),
+        "noise": (0.3 * rng.standard_normal((8, 4, 10))).astype(F32),
+        "vehicle": vehicle,
+        "obstacles": obstacles,
+        "costs": np.zeros(10, F32),
+        "last": np.zeros(10, _CRAFT),
+        "goal": struct(FLOAT3, 2, 0, 1),
+        "wind": struct(FLOAT3, 0.5, 0, 0),
+        "n_obstacles": 2,
+        "n_rollouts": 10,
+        "horizon": 8,
+        "dt": 0.02,
+    }
+
+
+def _soft_minimum(rng: Rng) -> Args:
+    costs = {"costs": rng.uniform(1, 3, 50).astype(F32)}
+    return {**costs, "weights": np.zeros(50, F32), "value": np.zeros(1, F32), "temperature": 0.5, "n": 50}
+
+
 _FORCES = ("p.fx", "p.fy", "p.fz")
 _UNUSED = frozenset({"p.mass", *_FORCES})
 
@@ -149,4 +233,9 @@ ROWS = (
     Program("plasma_pic.cu", "advance_e", _yee, ("e",), (1, 1), (8, 8)),
     Program("lattice_gauge.cu", "plaquette_action", _plaquettes, ("action",), 2, 16, activity={"beta": "active"}),
     Program("lattice_gauge.cu", "flow_step", _flow, ("moved",), 1, 32, activity={"eps": "active"}),
+    Program("gaussian_integrals.cu", "qc::one_electron", _one_electron, ("overlap", "core"), 1, (4, 4)),
+    Program("gaussian_integrals.cu", "qc::fock", _fock, ("F",), 1, 16),
+    Program("gaussian_integrals.cu", "qc::energy", _energy, ("result",), 1, 8),
+    Program("quadrotor_mpc.cu", "rollout", _rollout, ("costs", "last"), 1, 16, tolerance=2e-2),
+    Program("quadrotor_mpc.cu", "soft_minimum", _soft_minimum, ("weights", "value"), 1, 16, tolerance=1e-2),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from programs.draw import Rng
+from programs.draw import F32, Rng, struct
 from programs.program import Args, Program
 
 from cuda_kernels.draw import normal, uniform, zeros
@@ -99,6 +99,39 @@ def _shortwave(rng: Rng) -> Args:
     }
 
 
+_WARM_RAIN = np.dtype(
+    [(name, F32) for name in ("autoconversion_rate", "threshold", "accretion", "evaporation")]
+    + [(name, F32) for name in ("fall_speed", "fall_exponent", "melt")]
+    + [("substeps", np.int32)]
+)
+
+
+def _clouds(rng: Rng) -> Args:
+    """Moist air below, cold air above; no level is near melting, saturation or a threshold."""
+    levels, columns = 6, 5
+    pressure = np.linspace(95e3, 40e3, levels)[:, None] * rng.uniform(0.99, 1.01, (levels, columns))
+    temperature = np.linspace(292, 245, levels)[:, None] + rng.uniform(-1, 1, (levels, columns))
+    saturated = 380 / pressure * np.exp(17.27 * (temperature - 273.16) / (temperature - 35.86))
+    humidity = rng.choice([0.6, 1.2], (levels, columns))
+    arrays = {
+        "temperature": temperature,
+        "vapour": saturated * humidity,
+        "cloud": rng.choice([0.4e-3, 2e-3], (levels, columns)),
+        "rain": rng.uniform(1e-3, 2e-3, (levels, columns)),
+        "ice": rng.uniform(1e-4, 2e-4, (levels, columns)),
+        "pressure": pressure,
+        "dz": rng.uniform(400, 500, levels),
+        "precipitation": rng.uniform(0, 1, columns),
+    }
+    numbers = {"dt": 5.0, "ncol": columns, "nz": levels}
+    return {
+        **{name: array.astype(F32) for name, array in arrays.items()},
+        "prm": struct(_WARM_RAIN, 1e-3, 1e-3, 2.2, 1e-3, 10.0, 0.1364, 1e-3, 2),
+        **numbers,
+    }
+
+
+_WATER = ("temperature", "vapour", "cloud", "rain", "ice", "precipitation")
 _FLUXES = ("flux_up", "flux_dn", "flux_direct", "heating")
 
 ROWS = (
@@ -108,4 +141,5 @@ ROWS = (
     Program("seismic_wave.cu", "inject_and_record", _shot, ("field", "traces"), 1, 32),
     Program("seismic_wave.cu", "misfit", _misfit, ("residual", "per_trace"), 1, 32),
     Program("two_stream.cu", "shortwave", _shortwave, _FLUXES, 1, 16, flat=frozenset(_FLUXES[:3])),
+    Program("cloud_microphysics.cu", "microphysics", _clouds, _WATER, 1, 8, tolerance=1e-1),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from programs.draw import Rng, struct
+from programs.draw import FLOAT2, Rng, struct, structs
 from programs.program import Args, Program
 
 from cuda_kernels.draw import normal, uniform, zeros
@@ -66,6 +66,72 @@ def _average(rng: Rng) -> Args:
     return {"in": normal(rng, 3, 50), "out": zeros(3), "area": 50}
 
 
+def _gru(rng: Rng) -> Args:
+    p = {
+        "w_input": 0.5 * normal(rng, 3, 9, 4),
+        "w_hidden": 0.5 * normal(rng, 3, 9, 9),
+        "bias": normal(rng, 3, 9),
+        "input": 4,
+        "hidden": 9,
+    }
+    return {
+        "p": p,
+        "inputs": normal(rng, 3, 5, 4),
+        "lengths": np.array([5, 3, 4], np.int32),
+        "h0": normal(rng, 3, 9),
+        "states": zeros(3, 5, 9),
+        "steps": 5,
+    }
+
+
+def _head(rng: Rng) -> Args:
+    return {
+        "h": normal(rng, 4, 20),
+        "gain": uniform(rng, 0.5, 1.5, 20),
+        "w": normal(rng, 5, 20),
+        "label": np.array([0, 4, -1, 2], np.int32),
+        "loss": zeros(4) - 1,
+        "hidden": 20,
+        "classes": 5,
+        "smoothing": 0.1,
+    }
+
+
+def _gemv(rng: Rng) -> Args:
+    arrays = {"w": normal(rng, 7, 20).astype(np.float16), "x": normal(rng, 20).astype(np.float16), "b": normal(rng, 7)}
+    return {**arrays, "y": zeros(7), "rows": 7, "pairs": 10}
+
+
+def _bags(rng: Rng) -> Args:
+    return {
+        "table": rng.integers(-100, 100, (10, 12)).astype(np.int8),
+        "scale_bias": structs(FLOAT2, rng.uniform(0.01, 0.02, (10, 2))),
+        "ids": rng.integers(0, 10, 20),
+        "offsets": np.array([0, 6, 6, 15, 20]),
+        "sample_weight": uniform(rng, 0.5, 1, 20),
+        "out": zeros(4, 12) - 1,
+        "bags": 4,
+        "width": 12,
+    }
+
+
+def _residual(rng: Rng) -> Args:
+    rows = {name: normal(rng, 40).astype(np.float16) for name in ("x", "branch")}
+    return {
+        **rows,
+        "gamma": uniform(rng, 0.5, 1, 8),
+        "out": np.zeros(40, np.float16),
+        "n": 40,
+        "channels": 8,
+        "keep": 0.9,
+    }
+
+
+def _distilled(rng: Rng) -> Args:
+    rows = {name: normal(rng, 3, 50).astype(np.float16) for name in ("student", "teacher")}
+    return {**rows, "loss": zeros(3), "classes": 50, "temperature": 2.0}
+
+
 ROWS = (
     Program("transformer_block.cu", "rms_norm", _rms, ("y",), 2, 128),
     Program("transformer_block.cu", "rope", _rope, ("qk",), 2, 32),
@@ -75,4 +141,10 @@ ROWS = (
     Program("conv_layers.cu", "depthwise<3>", _depthwise, ("out",), 3, 64),
     Program("conv_layers.cu", "max_pool", _pool, ("out", "where"), 1, 32, tolerance=1e-2),
     Program("conv_layers.cu", "global_average", _average, ("out",), 3, 16, 16 * 4),
+    Program("gru_sequence.cu", "gru_forward<32>", _gru, ("states",), 3, 32, tolerance=1e-2),
+    Program("gru_sequence.cu", "head_loss<32>", _head, ("loss",), 4, 32, 5 * 4, tolerance=1e-2),
+    Program("half_precision.cu", "gemv_half2", _gemv, ("y",), 2, (32, 4)),
+    Program("half_precision.cu", "embedding_bag", _bags, ("out",), 4, 8),
+    Program("half_precision.cu", "layer_scale_residual<__half>", _residual, ("out",), 1, 32),
+    Program("half_precision.cu", "distillation<__half>", _distilled, ("loss",), 3, 32),
 )
