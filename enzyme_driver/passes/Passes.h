@@ -28,6 +28,7 @@ ADGEN_PASS(RecogniseSums);                   // sums made of compare-and-swap be
 ADGEN_PASS(SplitMath);                       // mathematics with our own derivatives
 ADGEN_PASS(MarkMath);                        // tells Enzyme which functions it has rules for
 ADGEN_PASS(KeepMath);                        // mathematics is not inlined yet
+ADGEN_PASS(SplitLocals);                     // local structs become a variable for each member
 ADGEN_PASS_WITH_OPTION(FindSharedConstants); // shared arrays that have no derivative
 ADGEN_PASS_WITH_OPTION(ReplaceCooperation);  // barriers become calls that have a rule
 ADGEN_PASS(MakeRegions);                     // parallel regions become ordinary functions
@@ -41,6 +42,7 @@ ADGEN_PASS(DiscardOutputs);                  // what nobody needs is not compute
 ADGEN_PASS_WITH_OPTION(MakeTangents);        // asks Enzyme to carry tangents through every body
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
+ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses
 ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly
 ADGEN_PASS(NestJoins);                       // ways meet two by two
 ADGEN_PASS(CountHalvings);                   // loops that halve or double count their iterations

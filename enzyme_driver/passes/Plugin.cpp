@@ -37,6 +37,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<InlineMath>(Name, "adgen-inline-math", MPM) ||
          add<MarkMath>(Name, "adgen-mark-math", MPM) ||
          add<KeepMath>(Name, "adgen-keep-math", MPM) ||
+         add<SplitLocals>(Name, "adgen-split-locals", MPM) ||
          addWithOption<FindSharedConstants>(Name, "adgen-shared-constants", MPM) ||
          addWithOption<ReplaceCooperation>(Name, "adgen-replace-cooperation", MPM) ||
          add<MakeRegions>(Name, "adgen-openmp-regions", MPM) ||
@@ -50,6 +51,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<MakeTangents>(Name, "adgen-tangents", MPM) ||
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
+         add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||
          add<NestJoins>(Name, "adgen-nest-joins", MPM) ||
          add<HintTypes>(Name, "adgen-hint-types", MPM) ||

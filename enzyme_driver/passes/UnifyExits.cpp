@@ -2,6 +2,7 @@
 // block. Enzyme records such an inner loop's trip count on one of its exits only, and the reverse sweep of the others
 // would read what was never written. The branch behind the new exit asks an opaque function, or Enzyme's own
 // simplification would undo this; ForgetGuards takes the call away after Enzyme.
+#include "Opaque.h"
 #include "Passes.h"
 
 #include "llvm/Analysis/DomTreeUpdater.h"
@@ -18,21 +19,6 @@ using namespace llvm;
 
 namespace adgen {
 namespace {
-
-constexpr StringLiteral OpaqueName = "adgen_opaque";
-
-Function *opaque(Module &M) {
-  Type *Bool = Type::getInt1Ty(M.getContext());
-  auto *F = cast<Function>(M.getOrInsertFunction(OpaqueName, Bool, Bool).getCallee());
-  F->setDoesNotAccessMemory();
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->addFnAttr(Attribute::Speculatable);
-  F->addFnAttr(Attribute::NoFree);
-  F->addFnAttr(Attribute::NoSync);
-  F->addFnAttr("enzyme_inactive");
-  return F;
-}
 
 // Where a branch in the block leaves the loop to. Exceptions are not differentiated: their edges stay as they are.
 BasicBlock *exitOf(const Loop &L, const BranchInst &Branch, unsigned Successor) {
@@ -68,10 +54,9 @@ void unify(Loop &L, DominatorTree &DT, LoopInfo &LI) {
   DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
   SmallVector<BasicBlock *> Guards;
   Hub.finalize(&Updater, Guards, "adgen.exit");
-  Function *Opaque = opaque(*L.getHeader()->getModule());
-  for (BasicBlock *Guard : Guards)
+    for (BasicBlock *Guard : Guards)
     if (auto *Branch = dyn_cast<BranchInst>(Guard->getTerminator()); Branch && Branch->isConditional())
-      Branch->setCondition(CallInst::Create(Opaque, {Branch->getCondition()}, "guard", Branch->getIterator()));
+      Branch->setCondition(hidden(Branch->getCondition(), Branch->getIterator()));
 }
 
 // The innermost loop that is left, as unifying one changes the loops that are known.

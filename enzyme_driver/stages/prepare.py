@@ -17,7 +17,7 @@ from enzyme_driver.stages.workspace import Workspace
 REFUSAL = "adgen-refusal: "
 
 _OPTIMISE = "default<O2>"
-_INLINE = "always-inline,globaldce,function(sroa,early-cse,simplifycfg)"
+_INLINE = "always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg)"
 _RESOLVE = f"adgen-resolve-calls,{_INLINE}"
 """Twice: which function a pointer holds may only show once another call is resolved."""
 _EXITS = "function(lower-switch),adgen-unify-exits,adgen-nest-joins"
@@ -128,7 +128,8 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             "adgen-refuse",
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage",
+            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules,"
+            "adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )
@@ -143,7 +144,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, _: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"globaldce,adgen-capture-values,{_EXITS},adgen-type-copies,adgen-pin-rules,adgen-hint-types",
+            f"globaldce,adgen-capture-values,{_EXITS},adgen-type-copies,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
             "adgen-copy-adjoints,adgen-discard-outputs,adgen-mark-unchanged<adgen_body_>,adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

@@ -37,22 +37,22 @@ FLAGS = ("-vectorize-loops=false", "-vectorize-slp=false", "-unroll-runtime=fals
 
 DEVICE = (
     "adgen-select<a;b>,adgen-translate-assembly,adgen-split-math,adgen-link</cuda/libdevice.bc>,adgen-mark-math,"
-    "nvvm-reflect,adgen-canonicalize-nvvm,always-inline,globaldce,function(sroa,early-cse,simplifycfg),"
-    "adgen-resolve-calls,always-inline,globaldce,function(sroa,early-cse,simplifycfg),"
-    "adgen-resolve-calls,always-inline,globaldce,function(sroa,early-cse,simplifycfg),adgen-recognise-sums,"
+    "nvvm-reflect,adgen-canonicalize-nvvm,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),"
+    "adgen-resolve-calls,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),"
+    "adgen-resolve-calls,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),adgen-recognise-sums,"
     "adgen-bodies<a;b>,adgen-shared-constants<a=duplicated:const;b=duplicated>,"
     "adgen-replace-cooperation<a=duplicated:const;b=duplicated>,adgen-refuse,"
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
     "function(loop-simplify),adgen-count-halvings,function(adce),function(lower-switch),adgen-unify-exits,"
     "adgen-nest-joins,"
-    "adgen-type-copies,adgen-reload-shared,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage"
+    "adgen-type-copies,adgen-reload-shared,adgen-separate-loads,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage"
 )
 HOST = (
     "adgen-split-math,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,"
     "adgen-gradients<b=duplicated>,"
     "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
     "strip-nonlinetable-debuginfo,default<O2>,globaldce,adgen-capture-values,function(lower-switch),adgen-unify-exits,"
-    "adgen-nest-joins,adgen-type-copies,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,"
+    "adgen-nest-joins,adgen-type-copies,adgen-separate-loads,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
 

@@ -120,6 +120,30 @@ def _forwards(rng: Rng) -> Args:
     return {"quotes": _quotes(rng), "rates": np.zeros(6), "parallel_swaps": np.zeros(6), "n": 6}
 
 
+_ELEMENTS = np.dtype([(name, F64) for name in ("a", "e", "i", "node", "perigee", "mean")])
+_TRACKED = np.dtype([("time", F64), ("range", F64), ("rate", F64), ("station", np.int32)], align=True)
+
+
+def _elements(rng: Rng, n: int) -> Array:
+    return structs(_ELEMENTS, rng.uniform([6800, 0.01, 0.5, 0.1, 0.1, 0.1], [7000, 0.02, 1, 1, 1, 1], (n, 6)))
+
+
+def _tracking(rng: Rng) -> Args:
+    seen = np.zeros(5, _TRACKED)
+    seen["time"] = 40 * np.arange(1, 6)
+    seen["range"] = rng.uniform(5e3, 6e3, 5)
+    seen["rate"] = rng.uniform(-2, 2, 5)
+    seen["station"] = np.arange(5) % 2
+    stations = structs(_VEC3, np.array([[6378, 0, 0], [0, 6378, 0]]) + rng.uniform(-1, 1, (2, 3)))
+    guess = {"guess": _elements(rng, 1), "ballistic": 0.02, "seen": seen, "stations": stations}
+    return {**guess, "count": 5, "steps": 4}
+
+
+def _footprint(rng: Rng) -> Args:
+    drops = {"guesses": _elements(rng, 6), "ballistic": rng.uniform(0.01, 0.05, 6)}
+    return {**drops, "latitude": np.zeros(6), "longitude": np.zeros(6), "n": 6, "span": 300.0}
+
+
 ROWS = (
     Program("reservoir.cpp", "reservoir::water_flood", _flood, activity={"dt": "active"}),
     Program("bundle_adjustment.cpp", "huber_cost", _scene),
@@ -135,4 +159,12 @@ ROWS = (
     Program("stable_fluids.cpp", "smoke_loss", _smoke, activity={"buoyancy": "active"}),
     Program("yield_bootstrap.cpp", "portfolio_value", _cashflows, activity={"volatility": "active"}),
     Program("yield_bootstrap.cpp", "forwards", _forwards, ("rates", "parallel_swaps")),
+    Program("orbit_determination.cpp", "orbit::fit", _tracking, activity={"ballistic": "active"}),
+    Program(
+        "orbit_determination.cpp",
+        "orbit::footprint",
+        _footprint,
+        ("latitude", "longitude"),
+        flat=frozenset({"latitude", "longitude"}),
+    ),
 )

@@ -172,6 +172,51 @@ def _rosenbrock(rng: Rng) -> Args:
     return {**_cells(rng, 5, [0.5, 2.0, 1.0, 0.7]), "dt": 0.1, "steps": 4, "cells": 10}
 
 
+def _small_systems(rng: Rng) -> Args:
+    """One of them singular."""
+    matrices = rng.standard_normal((10, 5, 5)) + 3 * np.eye(5)
+    matrices[4] = 0
+    info = np.ones(10, np.int32)
+    return {
+        "matrices": matrices,
+        "rhs": rng.standard_normal((10, 5)),
+        "solutions": np.ones((10, 5)),
+        "info": info,
+        "count": 10,
+    }
+
+
+def _fits(rng: Rng) -> Args:
+    arrays = {"design": rng.standard_normal((8, 7, 3)), "target": rng.standard_normal((8, 7))}
+    return {**arrays, "coefficients": np.zeros((8, 3)), "residual": np.zeros(8), "count": 8}
+
+
+def _symmetric(rng: Rng) -> Args:
+    return {"matrices": rng.standard_normal((8, 3, 3)), "values": np.zeros((8, 3)), "count": 8}
+
+
+_GATES = np.dtype([(name, F64) for name in "mhn"])
+_NEURON = np.dtype([(name, F64) for name in ("g_na", "g_k", "g_leak", "capacitance", "axial")])
+
+
+def _neurons(rng: Rng) -> Args:
+    neurons, compartments = 6, 5
+    return {
+        "voltage": rng.uniform(-66, -60, (compartments, neurons)),
+        "gates": structs(_GATES, rng.uniform([0.05, 0.5, 0.3], [0.1, 0.6, 0.4], (compartments * neurons, 3))),
+        "cells": structs(_NEURON, rng.uniform([110, 34, 0.2, 0.9, 1], [130, 38, 0.4, 1.1, 3], (neurons, 5))),
+        "parent": np.array([-1, 0, 1, 1, 3], np.int32),
+        "stimulus": rng.uniform(5, 15, neurons),
+        "weights": rng.uniform(0, 1, (neurons, neurons)),
+        "arrivals": rng.uniform(0, 1, neurons),
+        "spikes": np.zeros(neurons),
+        "neurons": neurons,
+        "compartments": compartments,
+        "inner_steps": 6,
+        "dt": 0.025,
+    }
+
+
 _FLOW_CELLS = 30
 
 
@@ -225,4 +270,10 @@ ROWS = (
     Program("unstructured_flow.cu", "compute_step_factor<double>", _flow_step, ("step_factors",), 1, 32),
     Program("unstructured_flow.cu", "compute_flux<double>", _flux, ("fluxes",), 1, 32, activity={"normals": "const"}),
     Program("unstructured_flow.cu", "time_step<double>", _runge_kutta, ("variables",), 1, 32),
+    Program(
+        "batched_solvers.cu", "lu_refined", _small_systems, ("solutions", "info"), 1, 4, activity={"matrices": "const"}
+    ),
+    Program("batched_solvers.cu", "householder_fit", _fits, ("coefficients", "residual"), 1, 8),
+    Program("batched_solvers.cu", "jacobi_eigenvalues", _symmetric, ("values",), 1, 8),
+    Program("neuron_cable.cu", "step_neurons", _neurons, ("voltage", "gates", "spikes"), 1, 8),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from programs.draw import F32, FLOAT3, INT3, Array, Rng, struct, structs
+from programs.draw import F32, FLOAT2, FLOAT3, INT3, Array, Rng, struct, structs
 from programs.program import Args, Program
 
 from cuda_kernels.draw import uniform, zeros
@@ -164,6 +164,32 @@ def _photometric(rng: Rng) -> Args:
     }
 
 
+_BOX = np.dtype([(name, F32) for name in ("x", "y", "w", "h", "angle")])
+
+
+def _boxes(rng: Rng) -> Args:
+    centres = rng.uniform(-0.1, 0.1, (2, 20, 2))
+    sizes = rng.uniform([2, 1], [2.5, 1.5], (2, 20, 2))
+    angles = np.stack([rng.uniform(0, 0.1, (20, 1)), rng.uniform(0.5, 0.8, (20, 1))])
+    predicted, wanted = (structs(_BOX, row) for row in np.concatenate([centres, sizes, angles], 2))
+    return {"predicted": predicted, "wanted": wanted, "iou": zeros(20), "loss": zeros(20), "n": 20}
+
+
+def _remapped(rng: Rng) -> Args:
+    """Cells about as large as those of the grid, with corners away from its lines."""
+    corners = np.array([(0.4, 0.4), (1.6, 0.4), (1.6, 1.6), (0.4, 1.6)]) + rng.integers(0, 4, (12, 1, 2))
+    at = corners + rng.uniform(-0.2, 0.2, (12, 4, 2))
+    return {
+        "corner_of": structs(FLOAT2, at.reshape(-1, 2)),
+        "value": uniform(rng, 1, 2, 12),
+        "target": zeros(5, 5),
+        "weight": zeros(5, 5),
+        "cells": 12,
+        "nx": 5,
+        "ny": 5,
+    }
+
+
 _SUMS = ("normal", "laplace", "angle_sum", "area")
 
 ROWS = (
@@ -176,4 +202,6 @@ ROWS = (
     Program("sdf_scene.cu", "sdf::silhouette", _silhouette, ("mask", "loss"), 1, 32, tolerance=1e-2),
     Program("neural_field.cu", "render_rays", _radiance, ("colors", "depths"), 1, 32, tolerance=1e-2),
     Program("neural_field.cu", "photometric", _photometric, ("loss",), 1, 32),
+    Program("polygon_overlap.cu", "rotated_iou", _boxes, ("iou", "loss"), 1, 32, tolerance=2e-2),
+    Program("polygon_overlap.cu", "remap", _remapped, ("target", "weight"), 1, 16, tolerance=2e-2),
 )

@@ -1,0 +1,112 @@
+; Of two loops that read the same elements in the same order, the second one's address gets a zero that nothing sees through; loops that
+; read more or fewer of them stay, and so do loads of one loop.
+;
+; RUN: %opt -passes=adgen-separate-loads -S %s | %filecheck %s
+
+; CHECK-LABEL: define double @twice(
+; CHECK:         %a = alloca [8 x double]
+; CHECK-NEXT:    %guard = call i1 @adgen_opaque(i1 false)
+; CHECK:       first:
+; CHECK:         load double, ptr %here
+; CHECK:       second:
+; CHECK:         %there = getelementptr
+; CHECK-NEXT:    [[ZERO:%.*]] = zext i1 %guard to i64
+; CHECK-NEXT:    [[AGAIN:%.*]] = getelementptr inbounds i8, ptr %there, i64 [[ZERO]]
+; CHECK-NEXT:    load double, ptr [[AGAIN]]
+define double @twice(ptr %x) {
+entry:
+  %a = alloca [8 x double]
+  call void @fill(ptr %a)
+  br label %first
+first:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %first ]
+  %here = getelementptr inbounds [8 x double], ptr %a, i64 0, i64 %i
+  %u = load double, ptr %here
+  store double %u, ptr %x
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, 8
+  br i1 %i.done, label %between, label %first
+between:
+  br label %second
+second:
+  %j = phi i64 [ 0, %between ], [ %j.next, %second ]
+  %there = getelementptr inbounds [8 x double], ptr %a, i64 0, i64 %j
+  %v = load double, ptr %there
+  store double %v, ptr %x
+  %j.next = add nuw nsw i64 %j, 1
+  %j.done = icmp eq i64 %j.next, 8
+  br i1 %j.done, label %third.entry, label %second
+third.entry:
+  br label %third
+third:
+  %k = phi i64 [ 0, %third.entry ], [ %k.next, %third ]
+; CHECK:       third:
+; Three fewer iterations: not the same reading.
+; CHECK:         load double, ptr %elsewhere
+  %elsewhere = getelementptr inbounds [8 x double], ptr %a, i64 0, i64 %k
+  %w = load double, ptr %elsewhere
+  store double %w, ptr %x
+  %k.next = add nuw nsw i64 %k, 1
+  %k.done = icmp eq i64 %k.next, 5
+  br i1 %k.done, label %end, label %third
+end:
+  ret double %w
+}
+
+; Two zeros for two loops, or the third loop would read what the second one reads.
+; CHECK-LABEL: define void @thrice(
+; CHECK:         [[ONE:%.*]] = call i1 @adgen_opaque(i1 false)
+; CHECK-NEXT:    call i1 @adgen_opaque(i1 [[ONE]])
+define void @thrice(ptr %x, ptr %y) {
+entry:
+  br label %first
+first:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %first ]
+  %one = getelementptr inbounds double, ptr %x, i64 %i
+  %u = load double, ptr %one
+  store double %u, ptr %y
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, 8
+  br i1 %i.done, label %second, label %first
+second:
+  %j = phi i64 [ 0, %first ], [ %j.next, %second ]
+  %two = getelementptr inbounds double, ptr %x, i64 %j
+  %v = load double, ptr %two
+  store double %v, ptr %y
+  %j.next = add nuw nsw i64 %j, 1
+  %j.done = icmp eq i64 %j.next, 8
+  br i1 %j.done, label %third, label %second
+third:
+  %k = phi i64 [ 0, %second ], [ %k.next, %third ]
+  %three = getelementptr inbounds double, ptr %x, i64 %k
+  %w = load double, ptr %three
+  store double %w, ptr %y
+  %k.next = add nuw nsw i64 %k, 1
+  %k.done = icmp eq i64 %k.next, 8
+  br i1 %k.done, label %end, label %third
+end:
+  ret void
+}
+
+; Nothing in one loop alone.
+; CHECK-LABEL: define void @once(
+; CHECK-NOT:     adgen_opaque
+; CHECK:         ret void
+define void @once(ptr %x, ptr %y) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %at = getelementptr inbounds double, ptr %x, i64 %i
+  %u = load double, ptr %at
+  store double %u, ptr %y
+  %v = load double, ptr %at
+  store double %v, ptr %y
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, 8
+  br i1 %i.done, label %end, label %loop
+end:
+  ret void
+}
+
+declare void @fill(ptr)
