@@ -128,7 +128,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             "adgen-refuse",
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules,"
+            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules",
             "adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

@@ -120,6 +120,63 @@ def _forwards(rng: Rng) -> Args:
     return {"quotes": _quotes(rng), "rates": np.zeros(6), "parallel_swaps": np.zeros(6), "n": 6}
 
 
+_SHAPE = np.dtype(
+    [("kind", np.int32), ("position", F64, (3,)), ("size", F64), ("colour", F64, (3,)), ("shine", F64)], align=True
+)
+_RATES = np.dtype([(name, F64) for name in ("transmission", "incubation", "recovery", "waning")])
+_PLAN = np.dtype([("from", np.int32), ("to", np.int32), ("reduction", F64)])
+
+
+def _things(rng: Rng) -> Args:
+    """A sphere that fills the view in front of a plane, and a blob: no ray is near an edge."""
+    shapes = np.zeros(3, _SHAPE)
+    shapes["kind"] = [0, 1, 2]
+    shapes["position"] = np.array([(0, 0, -6), (0, 1, 0), (0.5, 0.5, -3)]) + rng.uniform(-0.05, 0.05, (3, 3))
+    shapes["size"] = [4.5, -8, 1]
+    shapes["colour"] = rng.uniform(0.3, 0.9, (3, 3))
+    shapes["shine"] = rng.uniform(3, 6, 3)
+    return {"shapes": shapes, "light": rng.uniform([1, 2, 0], [2, 3, 1], 3)}
+
+
+def _rendered(rng: Rng) -> Args:
+    return {**_things(rng), "image": np.zeros((4, 5, 3)), "count": 3, "width": 5, "height": 4}
+
+
+def _pictured(rng: Rng) -> Args:
+    return {**_things(rng), "wanted": rng.uniform(0, 1, (4, 5, 3)), "count": 3, "width": 5, "height": 4}
+
+
+def _people(rng: Rng) -> Args:
+    return {"population": rng.uniform(900, 1100, 3), "contacts": rng.uniform(1, 5, (3, 3))}
+
+
+def _spread(rng: Rng) -> Array:
+    return structs(_RATES, rng.uniform([0.05, 0.3, 0.2, 0.01], [0.08, 0.4, 0.3, 0.02], (1, 4)))
+
+
+def _outbreak(rng: Rng) -> Args:
+    plan = np.zeros(2, _PLAN)
+    plan["from"], plan["to"], plan["reduction"] = [3, 6], [6, 8], rng.uniform(0.2, 0.5, 2)
+    return {
+        "rates": _spread(rng),
+        **_people(rng),
+        "plan": plan,
+        "delay": rng.uniform(0.1, 0.4, 3),
+        "reported": rng.integers(0, 9, (10, 3)).astype(F64),
+        "share": 0.4,
+        "dispersion": 3.0,
+        "groups": 3,
+        "interventions": 2,
+        "delays": 3,
+        "days": 10,
+    }
+
+
+def _scenarios(rng: Rng) -> Args:
+    given = {"transmission": rng.uniform(0.05, 0.08, 6), "base": _spread(rng), **_people(rng)}
+    return {**given, "total": np.zeros(6), "peak": np.zeros(6), "count": 6, "groups": 3, "days": 6}
+
+
 _ELEMENTS = np.dtype([(name, F64) for name in ("a", "e", "i", "node", "perigee", "mean")])
 _TRACKED = np.dtype([("time", F64), ("range", F64), ("rate", F64), ("station", np.int32)], align=True)
 
@@ -167,4 +224,8 @@ ROWS = (
         ("latitude", "longitude"),
         flat=frozenset({"latitude", "longitude"}),
     ),
+    Program("scene_render.cpp", "scene::render", _rendered, ("image",), flat=frozenset({"image"})),
+    Program("scene_render.cpp", "scene::picture_loss", _pictured),
+    Program("epidemic_fit.cpp", "misfit", _outbreak, activity={"share": "active", "dispersion": "active"}),
+    Program("epidemic_fit.cpp", "scenarios", _scenarios, ("total", "peak"), flat=frozenset({"total", "peak"})),
 )

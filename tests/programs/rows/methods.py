@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from programs.draw import F64, Array, Rng, structs
-from programs.program import Args, Program
+from programs.program import Args, Maker, Program
 
 from cuda_kernels.draw import normal, uniform, zeros
 
@@ -172,18 +172,15 @@ def _rosenbrock(rng: Rng) -> Args:
     return {**_cells(rng, 5, [0.5, 2.0, 1.0, 0.7]), "dt": 0.1, "steps": 4, "cells": 10}
 
 
-def _small_systems(rng: Rng) -> Args:
-    """One of them singular."""
-    matrices = rng.standard_normal((10, 5, 5)) + 3 * np.eye(5)
-    matrices[4] = 0
-    info = np.ones(10, np.int32)
-    return {
-        "matrices": matrices,
-        "rhs": rng.standard_normal((10, 5)),
-        "solutions": np.ones((10, 5)),
-        "info": info,
-        "count": 10,
-    }
+def _small_systems(*, singular: bool) -> Maker:
+    def make(rng: Rng) -> Args:
+        matrices = rng.standard_normal((10, 5, 5)) + 3 * np.eye(5)
+        if singular:
+            matrices[4] = 0
+        results = {"solutions": np.ones((10, 5)), "info": np.ones(10, np.int32)}
+        return {"matrices": matrices, "rhs": rng.standard_normal((10, 5)), **results, "count": 10}
+
+    return make
 
 
 def _fits(rng: Rng) -> Args:
@@ -270,8 +267,15 @@ ROWS = (
     Program("unstructured_flow.cu", "compute_step_factor<double>", _flow_step, ("step_factors",), 1, 32),
     Program("unstructured_flow.cu", "compute_flux<double>", _flux, ("fluxes",), 1, 32, activity={"normals": "const"}),
     Program("unstructured_flow.cu", "time_step<double>", _runge_kutta, ("variables",), 1, 32),
+    Program("batched_solvers.cu", "lu_refined", _small_systems(singular=False), ("solutions", "info"), 1, 4),
     Program(
-        "batched_solvers.cu", "lu_refined", _small_systems, ("solutions", "info"), 1, 4, activity={"matrices": "const"}
+        "batched_solvers.cu",
+        "lu_refined",
+        _small_systems(singular=True),
+        ("solutions", "info"),
+        1,
+        4,
+        activity={"matrices": "const"},
     ),
     Program("batched_solvers.cu", "householder_fit", _fits, ("coefficients", "residual"), 1, 8),
     Program("batched_solvers.cu", "jacobi_eigenvalues", _symmetric, ("values",), 1, 8),
