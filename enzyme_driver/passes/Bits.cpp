@@ -49,7 +49,8 @@ Bits kindOf(const Type *T) {
   auto *Pair = dyn_cast<FixedVectorType>(T);
   if (!T->isFPOrFPVectorTy())
     return Bits::Integers;
-  return T->isFloatTy() ? Bits::Float : Pair && Pair->getNumElements() == 2 && Pair->getElementType()->isHalfTy() ? Bits::Halves : Bits::Parts;
+  bool Halves = T->isHalfTy() || (Pair && Pair->getNumElements() == 2 && Pair->getElementType()->isHalfTy());
+  return T->isFloatTy() ? Bits::Float : Halves ? Bits::Halves : Bits::Parts;
 }
 
 // Follows bits in one direction. What goes through arithmetic on the way is part of a number at most.
@@ -104,9 +105,10 @@ private:
     return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().contains("nvvm.shfl.sync.");
   }
 
-  // Vectors and structs are taken apart and put together.
+  // Vectors and structs are taken apart and put together, down to the numbers of 16 bits in a pair.
   bool staysWhole(const Instruction &I, bool Whole) const {
-    return Whole && (isa<PHINode, SelectInst, FreezeInst>(I) || isShuffle(I) || I.getType()->getPrimitiveSizeInBits() == 32 || isa<ExtractValueInst, InsertValueInst>(I));
+    bool Number = I.getType()->getPrimitiveSizeInBits() == 32 || I.getType()->getScalarSizeInBits() == 16;
+    return Whole && (Number || isa<PHINode, SelectInst, FreezeInst, ExtractValueInst, InsertValueInst>(I) || isShuffle(I));
   }
 
   void comesFrom(Instruction &I, bool Whole) {

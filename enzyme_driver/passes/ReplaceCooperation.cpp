@@ -12,8 +12,10 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
@@ -88,21 +90,76 @@ Value *controlOperand(IRBuilder<> &B, CallInst &Call, StringRef Rule) {
 }
 
 // Values go through memory, so that the rule has the form of all others: pointers with shadows.
-void replaceShuffle(CallInst &Call, StringRef Rule) {
-  Function &Body = *Call.getFunction();
+Value *shuffled(IRBuilder<> &B, Value *Sent, StringRef Rule, ArrayRef<Value *> Operands) {
+  Function &Body = *B.GetInsertBlock()->getParent();
   IRBuilder<> Start(&*Body.getEntryBlock().getFirstInsertionPt());
-  Type *T = StringRef(Rule).ends_with("f16x2")  ? FixedVectorType::get(Start.getHalfTy(), 2)
-            : Call.getType()->isIntegerTy() ? Start.getFloatTy()
-                                            : Call.getType();
-  Value *Out = Start.CreateAlloca(T, nullptr, "received");
-  Value *In = Start.CreateAlloca(T, nullptr, "sent");
+  Value *Out = Start.CreateAlloca(Sent->getType(), nullptr, "received");
+  Value *In = Start.CreateAlloca(Sent->getType(), nullptr, "sent");
+  B.CreateStore(Sent, In);
+  CallInst *Call = B.CreateCall(declareRule(*Body.getParent(), Rule, 2, typesOf(Operands)), {Out, In, Operands[0], Operands[1], Operands[2]});
+  Call->addFnAttr(Attribute::Convergent);
+  return B.CreateLoad(Sent->getType(), Out);
+}
+
+void replaceShuffle(CallInst &Call, StringRef Rule) {
   IRBuilder<> B(&Call);
-  B.CreateStore(B.CreateBitCast(Call.getArgOperand(1), T), In);
+  Type *T = Rule.ends_with("f16x2")         ? FixedVectorType::get(B.getHalfTy(), 2)
+            : Call.getType()->isIntegerTy() ? B.getFloatTy()
+                                            : Call.getType();
   Value *Operands[] = {Call.getArgOperand(0), Call.getArgOperand(2), controlOperand(B, Call, Rule)};
-  CallInst *New = B.CreateCall(declareRule(*Call.getModule(), Rule, 2, typesOf(Operands)), {Out, In, Operands[0], Operands[1], Operands[2]});
-  New->addFnAttr(Attribute::Convergent);
-  Call.replaceAllUsesWith(B.CreateBitCast(B.CreateLoad(T, Out), Call.getType()));
+  Value *Received = shuffled(B, B.CreateBitCast(Call.getArgOperand(1), T), Rule, Operands);
+  Call.replaceAllUsesWith(B.CreateBitCast(Received, Call.getType()));
   Call.eraseFromParent();
+}
+
+// Which half of which double a word is; none where it is nothing of that kind.
+std::pair<Value *, unsigned> halfOf(Value *Word) {
+  Value *Number;
+  ConstantInt *Index;
+  if (match(Word, m_Trunc(m_BitCast(m_Value(Number)))) && Number->getType()->isDoubleTy())
+    return {Number, 0};
+  if (match(Word, m_Trunc(m_LShr(m_BitCast(m_Value(Number)), m_SpecificInt(32)))) && Number->getType()->isDoubleTy())
+    return {Number, 1};
+  if (match(Word, m_ExtractElt(m_BitCast(m_Value(Number)), m_ConstantInt(Index))) && Number->getType()->isDoubleTy())
+    return {Number, Index->getZExtValue()};
+  return {nullptr, 0};
+}
+
+bool isSameMove(const CallInst &A, const CallInst &B) {
+  return A.getCalledFunction() == B.getCalledFunction() && A.getArgOperand(0) == B.getArgOperand(0) &&
+         A.getArgOperand(2) == B.getArgOperand(2) && A.getArgOperand(3) == B.getArgOperand(3);
+}
+
+// Both halves of a double that are shuffled one after the other are one shuffle of the double, as people wrote it before there was one.
+void joinHalves(BasicBlock &Block) {
+  SmallVector<CallInst *> Open; // of which only one half was met
+  for (Instruction &I : make_early_inc_range(Block)) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    if (!Call || !Call->getCalledFunction() || !isIntegerShuffle(Call->getCalledFunction()->getName()))
+      continue;
+    auto [Number, Index] = halfOf(Call->getArgOperand(1));
+    if (!Number)
+      continue;
+    auto *Other = find_if(Open, [&, Number = Number, Index = Index](CallInst *Each) {
+      return isSameMove(*Each, *Call) && halfOf(Each->getArgOperand(1)) == std::pair(Number, 1 - Index);
+    });
+    if (Other == Open.end()) {
+      Open.push_back(Call);
+      continue;
+    }
+    IRBuilder<> B(*Other);
+    StringRef Way = Call->getCalledFunction()->getName();
+    Way.consume_front("llvm.nvvm.shfl.sync.");
+    Way.consume_back(".i32");
+    Value *Operands[] = {Call->getArgOperand(0), Call->getArgOperand(2), Call->getArgOperand(3)};
+    Value *Bits = B.CreateBitCast(shuffled(B, Number, ("shfl_" + Way + "_f64").str(), Operands), B.getInt64Ty());
+    Value *Halves[] = {B.CreateTrunc(Bits, B.getInt32Ty()), B.CreateTrunc(B.CreateLShr(Bits, 32), B.getInt32Ty())};
+    (*Other)->replaceAllUsesWith(Halves[1 - Index]);
+    Call->replaceAllUsesWith(Halves[Index]);
+    (*Other)->eraseFromParent();
+    Call->eraseFromParent();
+    Open.erase(Other);
+  }
 }
 
 // Barriers that also count: the barrier is reversed, the count is an integer.
@@ -209,7 +266,8 @@ void replaceIn(Function &Body, Value *Anchor) {
   StringRef Barrier = Misses ? "counted_barrier" : "barrier";
   if (Misses)
     turnTogether(Body, Anchor);
-  for (BasicBlock &Block : Body)
+  for (BasicBlock &Block : Body) {
+    joinHalves(Block);
     for (Instruction &I : make_early_inc_range(Block)) {
       if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && bitsLeft(*Swap) == Bits::Integers)
         hideSwap(*Swap);
@@ -233,6 +291,7 @@ void replaceIn(Function &Body, Value *Anchor) {
         hide(*Call);
       }
     }
+  }
 }
 
 } // namespace

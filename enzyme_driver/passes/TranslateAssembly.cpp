@@ -1,5 +1,5 @@
-// Inline PTX of plain arithmetic becomes instructions: CUDA's headers write half and bfloat16 that way, and people write approximate
-// functions and reads of registers. What is not understood as a whole stays assembly, which is refused later by its place.
+// Inline PTX becomes instructions: CUDA's headers write half and bfloat16 that way, loads with hints for the caches, atomics in a scope,
+// and CUB its shuffles; people write approximate functions and reads of registers. What is not understood as a whole stays assembly, which is refused later by its place.
 #include "Passes.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -47,22 +47,32 @@ class Translation {
 public:
   explicit Translation(CallInst &Call) : Call(Call), B(&Call), Context(Call.getContext()) {}
 
-  // The value of the call; null where something is not understood. What was made in vain is dead.
-  Value *run() {
-    auto *Assembly = cast<InlineAsm>(Call.getCalledOperand());
-    if (!bindOperands(*Assembly))
-      return nullptr;
-    StringRef Text = Assembly->getAsmString();
-    for (StringRef Statement : statementsOf(Text))
-      if (!translate(Statement))
-        return nullptr;
-    return result();
+  // Replaces the call, unless something is not understood.
+  void run() {
+    Instruction *Before = Call.getPrevNode();
+    Value *Result = nullptr;
+    if (translateAll() && (Call.getType()->isVoidTy() || (Result = result()))) {
+      if (Result)
+        Call.replaceAllUsesWith(Result);
+      Call.eraseFromParent();
+      return;
+    }
+    while (Call.getPrevNode() != Before) // what was made in vain
+      Call.getPrevNode()->eraseFromParent();
   }
 
 private:
+  bool translateAll() {
+    auto *Assembly = cast<InlineAsm>(Call.getCalledOperand());
+    SmallVector<StringRef> Statements = statementsOf(Assembly->getAsmString());
+    return !Statements.empty() && bindOperands(*Assembly) && all_of(Statements, [&](StringRef S) { return translate(S); });
+  }
+
   bool bindOperands(const InlineAsm &Assembly) {
     unsigned Argument = 0, Number = 0;
     for (const InlineAsm::ConstraintInfo &Info : Assembly.ParseConstraints()) {
+      if (Info.Type == InlineAsm::isClobber && Info.Codes.size() == 1 && Info.Codes.front() == "{memory}")
+        continue;
       if (Info.Type == InlineAsm::isClobber || Info.isIndirect)
         return false;
       std::string Name = "$" + std::to_string(Number++);
@@ -168,6 +178,8 @@ private:
       }
       return as(Whole, T);
     }
+    if (Operand == "WARP_SZ")
+      return as(B.getInt32(32), T);
     if (Operand.consume_front("%"))
       return special(Operand, T);
     if (Value *V = Registers.lookup(Operand))
@@ -194,19 +206,154 @@ private:
   bool translate(StringRef Statement) {
     if (Statement.starts_with(".reg"))
       return true;
+    StringRef Condition;
+    if (Statement.consume_front("@")) {
+      std::tie(Condition, Statement) = Statement.split(' ');
+      Statement = Statement.ltrim();
+    }
     auto [Code, Rest] = Statement.split(' ');
     if (size_t Tab = Code.find('\t'); Tab != StringRef::npos)
       std::tie(Code, Rest) = Statement.split('\t');
     SmallVector<StringRef> Words;
     Code.trim().split(Words, '.');
     SmallVector<StringRef> Operands = operandsOf(Rest);
+    if (Condition.empty() && is_contained({"nanosleep", "prefetch", "prefetchu"}, Words[0])) // advice, which changes no value
+      return true;
+    if (Condition.empty() && (Words[0] == "fence" || Words[0] == "membar"))
+      return fenced(Words);
     if (Operands.size() < 2 || Words.size() < 2)
       return false;
+    if (is_contained({"ld", "st", "atom", "red"}, Words[0]))
+      return Condition.empty() && accessed(Words, Operands);
+    if (Words[0] == "shfl")
+      return Condition.empty() && shuffled(Words, Operands);
     bool Directed = any_of(Words, [](StringRef W) { return is_contained({"rz", "rm", "rp", "sat", "relu", "volatile"}, W); });
     if (Directed && Words[0] != "cvt")
       return false;
     Type *T = typeNamed(Words.back());
-    return T && write(Operands[0], value(Words, Operands, T));
+    Value *New = T ? value(Words, Operands, T) : nullptr;
+    return New && write(Operands[0], Condition.empty() ? New : chosen(Condition, New, Operands[0]));
+  }
+
+  bool fenced(ArrayRef<StringRef> Words) {
+    bool Known = Words[0] == "membar" || (Words.size() == 3 && (Words[1] == "sc" || Words[1] == "acq_rel"));
+    if (Known)
+      B.CreateFence(AtomicOrdering::SequentiallyConsistent);
+    return Known;
+  }
+
+  // Where the condition does not hold, the register keeps what it has.
+  Value *chosen(StringRef Condition, Value *New, StringRef Register) {
+    bool Negative = Condition.consume_front("!");
+    Value *P = read(Condition, B.getInt1Ty()), *Old = Registers.lookup(Register) ? read(Register, New->getType()) : nullptr;
+    if (!P || !Old)
+      return nullptr;
+    return Negative ? B.CreateSelect(P, Old, New) : B.CreateSelect(P, New, Old);
+  }
+
+  // "[$1]" or "[$1+16]" as a pointer.
+  Value *address(StringRef Operand) {
+    if (!Operand.consume_front("[") || !Operand.consume_back("]"))
+      return nullptr;
+    auto [Name, Text] = Operand.split('+');
+    uint64_t Offset = 0;
+    Value *Base = Registers.lookup(Name.trim());
+    if (!Base || !Base->getType()->isPointerTy() || (!Text.empty() && Text.trim().getAsInteger(0, Offset)))
+      return nullptr;
+    return Offset ? B.CreateConstGEP1_64(B.getInt8Ty(), Base, Offset) : Base;
+  }
+
+  Value *element(Value *Pointer, Type *T, unsigned Index) { return Index ? B.CreateConstGEP1_64(T, Pointer, Index) : Pointer; }
+
+  bool accessed(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
+    StringRef Code = Words[0];
+    Type *T = typeNamed(Words.back());
+    bool First = Code == "st" || Code == "red";
+    Value *Pointer = T && !is_contained(Words, "shared") ? address(Operands[First ? 0 : 1]) : nullptr;
+    if (!Pointer)
+      return false;
+    if (Code == "atom" || Code == "red")
+      return atomic(Words, Operands.drop_front(First ? 1 : 2), Pointer, T, First ? StringRef("_") : Operands[0]);
+    StringRef List = Operands[First ? 1 : 0];
+    SmallVector<StringRef> Registers{List};
+    if (List.consume_front("{") && List.consume_back("}"))
+      Registers = operandsOf(List);
+    bool Volatile = is_contained(Words, "volatile");
+    for (auto [Index, Register] : enumerate(Registers)) {
+      Value *At = element(Pointer, T, Index);
+      Align Natural(T->getPrimitiveSizeInBits() / 8);
+      if (!First) {
+        write(Register, B.CreateAlignedLoad(T, At, Natural, Volatile));
+        continue;
+      }
+      Value *Stored = read(Register, T);
+      if (!Stored)
+        return false;
+      B.CreateAlignedStore(Stored, At, Natural, Volatile);
+    }
+    return true;
+  }
+
+  bool atomic(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands, Value *Pointer, Type *T, StringRef Result) {
+    using RMW = AtomicRMWInst;
+    bool Floating = T->isFPOrFPVectorTy(), Signed = Words.back().starts_with("s");
+    RMW::BinOp Op = RMW::BAD_BINOP;
+    for (StringRef Word : Words.drop_front())
+      Op = Op != RMW::BAD_BINOP ? Op : StringSwitch<RMW::BinOp>(Word)
+               .Case("add", Floating ? RMW::FAdd : RMW::Add)
+               .Case("min", Floating ? RMW::FMin : Signed ? RMW::Min : RMW::UMin)
+               .Case("max", Floating ? RMW::FMax : Signed ? RMW::Max : RMW::UMax)
+               .Case("and", RMW::And).Case("or", RMW::Or).Case("xor", RMW::Xor).Case("exch", RMW::Xchg)
+               .Case("inc", RMW::UIncWrap).Case("dec", RMW::UDecWrap)
+               .Default(RMW::BAD_BINOP);
+    Value *Operand = Operands.size() == 1 && Op != RMW::BAD_BINOP ? read(Operands[0], T) : nullptr;
+    if (!Operand)
+      return false;
+    bool Orders = any_of(Words, [](StringRef W) { return is_contained({"acquire", "release", "acq_rel", "sc"}, W); });
+    AtomicOrdering Order = Orders ? AtomicOrdering::SequentiallyConsistent : AtomicOrdering::Monotonic;
+    auto One = [&](Value *At, Value *V) { return B.CreateAtomicRMW(Op, At, V, {}, Order); };
+    auto *Pair = dyn_cast<FixedVectorType>(T);
+    if (!Pair)
+      return write(Result, One(Pointer, Operand));
+    Value *Old = PoisonValue::get(T); // each number on its own, as the hardware has it
+    for (unsigned I = 0; I < Pair->getNumElements(); ++I)
+      Old = B.CreateInsertElement(Old, One(element(Pointer, Pair->getElementType(), I), B.CreateExtractElement(Operand, I)), I);
+    return write(Result, Old);
+  }
+
+  // shfl.sync.down.b32 result|inside, value, lane or offset, control, mask
+  bool shuffled(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
+    if (Words.size() != 4 || Words[1] != "sync" || Operands.size() != 5)
+      return false;
+    StringRef Mode = Words[2];
+    Value *V = Registers.lookup(Operands[1]);
+    if (!V || V->getType()->getPrimitiveSizeInBits() != 32)
+      return false;
+    if (!V->getType()->isFloatTy())
+      V = as(V, B.getInt32Ty());
+    Value *Other[] = {read(Operands[4], B.getInt32Ty()), read(Operands[2], B.getInt32Ty()), read(Operands[3], B.getInt32Ty())};
+    std::string Name = ("llvm.nvvm.shfl.sync." + Mode + (V->getType()->isFloatTy() ? ".f32" : ".i32")).str();
+    Intrinsic::ID Id = Intrinsic::lookupIntrinsicID(Name);
+    if (Id == Intrinsic::not_intrinsic || is_contained(Other, nullptr))
+      return false;
+    Function *Shuffle = Intrinsic::getOrInsertDeclaration(Call.getModule(), Id);
+    auto [Result, Inside] = Operands[0].split('|');
+    CallInst *Moved = B.CreateCall(Shuffle, {Other[0], V, Other[1], Other[2]});
+    Moved->addFnAttr(Attribute::Convergent);
+    return write(Result, Moved) && (Inside.empty() || write(Inside, isInside(Mode, Other[1], Other[2])));
+  }
+
+  // Whether the lane that the value comes from is in the segment, as the PTX manual defines it.
+  Value *isInside(StringRef Mode, Value *Offset, Value *Control) {
+    Value *Lane = special("laneid", B.getInt32Ty()), *By = B.CreateAnd(Offset, 31), *Clamp = B.CreateAnd(Control, 31);
+    Value *Segment = B.CreateAnd(B.CreateLShr(Control, 8), 31);
+    Value *First = B.CreateAnd(Lane, Segment), *Last = B.CreateOr(First, B.CreateAnd(Clamp, B.CreateNot(Segment)));
+    if (Mode == "up")
+      return B.CreateICmpSGE(B.CreateSub(Lane, By), Last);
+    Value *From = Mode == "down"   ? B.CreateAdd(Lane, By)
+                  : Mode == "bfly" ? B.CreateXor(Lane, By)
+                                   : B.CreateOr(First, B.CreateAnd(By, B.CreateNot(Segment)));
+    return B.CreateICmpSLE(From, Last);
   }
 
   Value *value(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands, Type *T) {
@@ -360,32 +507,13 @@ private:
   SmallVector<std::string> Outputs;
 };
 
-// Advice to the hardware, which changes no value.
-bool isHint(const CallInst &Call) {
-  StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
-  return all_of(statementsOf(Text), [](StringRef Statement) {
-    return Statement.starts_with("nanosleep.") || Statement.starts_with("prefetch");
-  });
-}
-
 } // namespace
 
 PreservedAnalyses TranslateAssembly::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
-    for (Instruction &I : make_early_inc_range(instructions(F))) {
-      auto *Call = dyn_cast<CallInst>(&I);
-      if (!Call || !Call->isInlineAsm())
-        continue;
-      if (Call->getType()->isVoidTy()) {
-        if (isHint(*Call))
-          Call->eraseFromParent();
-        continue;
-      }
-      if (Value *New = Translation(*Call).run()) {
-        Call->replaceAllUsesWith(New);
-        Call->eraseFromParent();
-      }
-    }
+    for (Instruction &I : make_early_inc_range(instructions(F)))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->isInlineAsm())
+        Translation(*Call).run();
   return PreservedAnalyses::none();
 }
 

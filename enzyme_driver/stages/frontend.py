@@ -19,6 +19,10 @@ _DIAGNOSTIC = re.compile(
 
 PRELUDE = Path(__file__).with_name("prelude.h")
 """Read before every C++ file."""
+CUDA_PRELUDE = Path(__file__).with_name("prelude.cuh")
+"""Read before every CUDA file."""
+HEADERS = Path(__file__).with_name("headers")
+"""Headers that many CUDA files include and that are seldom installed; those that are there come first."""
 
 _COMMON = (
     *("-S", "-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes", "-w", "-fno-color-diagnostics"),
@@ -75,6 +79,7 @@ def _language_flags(source: Source, workspace: Workspace, arch: str) -> tuple[st
     return (
         *("-x", "cuda", "--cuda-device-only", "-nogpulib", f"--cuda-gpu-arch={arch}", f"--cuda-path={root}"),
         *("-Xclang", "-target-sdk-version=12.8", "-isystem", root / "include" / "cccl"),
+        *("-include", CUDA_PRELUDE, "-idirafter", HEADERS),
     )
 
 

@@ -164,6 +164,19 @@ __global__ void double_shuffles(const double *x, double *y, int n)
     if (i < n) y[i] = sum;
 }
 
+__device__ double shuffle_halves(double v, int from)
+{
+    const int low = __shfl_sync(ALL, __double2loint(v), from), high = __shfl_sync(ALL, __double2hiint(v), from);
+    return __hiloint2double(high, low);
+}
+
+__global__ void halves_of_doubles(const double *x, double *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const double v = shuffle_halves(x[i], (threadIdx.x + 3) % 32);
+    if (i < n) y[i] = v * x[i];
+}
+
 __global__ void integer_shuffles(const float *x, const int *k, float *y, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -5,10 +5,14 @@
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cub/cub.cuh>
+#include <cublas_v2.h>
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <curand_kernel.h>
 #include <fstream>
+#include <helper_cuda.h>
+#include <helper_functions.h>
+#include <helper_math.h>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -39,6 +43,13 @@ __global__ void beside_host_code(const float *x, float *y, int n)
 {
     MY_ELEMENT(n);
     y[i] = x[i] * sinf(x[i]);
+}
+
+__global__ void with_helper_math(const float3 *x, const float3 *w, float *y, int n)
+{
+    MY_ELEMENT(n);
+    const float3 v = normalize(cross(x[i], w[i]) + 0.5f * x[i]) - make_float3(1.0f);
+    y[i] = dot(v, w[i]) / length(x[i]) + lerp(x[i], w[i], 0.25f).y + clamp(-v, -10.0f, 10.0f).z;
 }
 
 struct Squared {
@@ -112,6 +123,23 @@ static void with_graphs(cudaStream_t stream, float *x, float *y, int n)
     CHECK(cudaGraphLaunch(made, stream));
 }
 
+static void with_helpers(int argc, char **argv, float *x, float *y, int n)
+{
+    StopWatchInterface *timer = nullptr;
+    cublasHandle_t handle;
+    const float one = 1.0f;
+    checkCudaErrors(cudaSetDevice(findCudaDevice(argc, (const char **)argv)));
+    if (checkCmdLineFlag(argc, (const char **)argv, "n")) n = getCmdLineArgumentInt(argc, (const char **)argv, "n");
+    sdkCreateTimer(&timer);
+    sdkStartTimer(&timer);
+    checkCudaErrors(cublasCreate(&handle));
+    checkCudaErrors(cublasSaxpy(handle, n, &one, x, 1, y, 1));
+    checkCudaErrors(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, n, &one, x, n, x, n, &one, y, n));
+    getLastCudaError("cuBLAS failed");
+    sdkStopTimer(&timer);
+    std::printf("%f ms\n", sdkGetTimerValue(&timer));
+}
+
 int main(int argc, char **argv)
 try {
     const int n = argc > 1 ? std::stoi(argv[1]) : 1 << 20;
@@ -122,6 +150,7 @@ try {
     with_streams_and_events(n);
     with_managed_memory(n);
     with_cub(nullptr, nullptr, n);
+    with_helpers(argc, argv, nullptr, nullptr, n);
     with_graphs(0, nullptr, nullptr, n);
 #pragma omp parallel for
     for (int k = 0; k < n; ++k) buffer[k] = std::sqrt(float(k));

@@ -55,6 +55,14 @@ __global__ void read_only_loads(const float *x, const float4 *v, const double *w
     y[i] = __ldg(x + i) * f.y + float(__ldg(&w[i])) * f.w;
 }
 
+__global__ void cache_hints(const float *x, const float2 *v, float *y, int n)
+{
+    MY_ELEMENT(n);
+    const float2 f = __ldcg(&v[i]);
+    __stcg(&y[i], 0.0f);
+    __stcs(&y[i], __ldcs(&x[i]) * f.x + f.y);
+}
+
 __global__ void volatile_memory(const volatile float *x, volatile float *y, int n)
 {
     MY_ELEMENT(n);

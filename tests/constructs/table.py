@@ -110,6 +110,7 @@ _MEMORY = (
     C("`static const` and `constexpr` tables", "static_table"),
     C("`__restrict__`", "restricted"),
     C("`__ldg`", "read_only_loads"),
+    C("`__ldcg`, `__ldcs`, `__stcg`, `__stcs`", "cache_hints"),
     C("`volatile`", "volatile_memory"),
     C("pointers that move", "moving_pointers", {"rows": 2, "columns": 30}),
     C("pointers stored in an array", "stored_pointers"),
@@ -194,6 +195,7 @@ _MATHEMATICS = (
     C("half arithmetic", "half_arithmetic"),
     C("`__half2`", "half_pairs"),
     C("bfloat16 storage", "bfloat16_storage", {"packed": lambda _: np.full(64, 0x3F80, np.uint16)}),
+    C("`atomicAdd` on half", "half_atomics"),
 )
 
 _COOPERATION = (
@@ -211,10 +213,12 @@ _COOPERATION = (
     C("`__threadfence` and its kin", "fences"),
     C("shuffles of float", "float_shuffles"),
     C("shuffles of double", "double_shuffles"),
+    C("shuffles of a double's halves", "halves_of_doubles"),
     C("shuffles of integers", "integer_shuffles"),
     C("shuffle of a float's bits", "shuffled_bits"),
     C("shuffle of words that memory holds as floats", "shuffled_words_of_memory"),
     C("struct shuffled word by word", "shuffled_struct"),
+    C("shuffles of `__half2`", "half_shuffles"),
     C("votes (`__ballot_sync`, `__any_sync`, `__all_sync`)", "votes"),
     C("matches (`__match_any_sync`)", "matches", {"k": _integers(0, 4)}),
     C("warp reductions of integers (`__reduce_add_sync`)", "integer_warp_reductions"),
@@ -228,6 +232,9 @@ _COOPERATION = (
     C("cooperative groups: `inclusive_scan`", "group_scan"),
     C("cooperative groups: `coalesced_threads`", "coalesced_group"),
     C("cooperative groups: `this_grid().sync()`", "grid_group", refused="whole grid"),
+    C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
+    C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
+    C("`cub::BlockScan`", "cub_block_scan"),
 )
 
 _ATOMICS = (
@@ -248,6 +255,7 @@ _ATOMICS = (
     C("`atomicCAS` on int: a flag", "flag_once", {"flag": lambda _: np.zeros(1, np.int32)}),
     C("sum of doubles by `atomicCAS`", "cas_add_double"),
     C("sum of floats by `atomicCAS`", "cas_add_float"),
+    C("`cuda::atomic_ref`", "atomic_reference"),
     C(
         "maximum, minimum, product of floats by `atomicCAS`, or by integer atomics on their bits",
         "cas_max_float",
@@ -266,6 +274,11 @@ _ATOMICS = (
         refused="order that atomics decide",
         also=("last_block_sums",),
     ),
+)
+
+_HOST_CODE = (
+    C("Thrust, CUB, cuBLAS, streams, events, graphs, managed memory, the samples' helpers", "beside_host_code"),
+    C("`helper_math.h` of NVIDIA's samples", "with_helper_math"),
 )
 
 _HARDWARE = (
@@ -295,8 +308,6 @@ FILES = (
     SourceFile("Mathematics with `fast_math`", "fast_math.cu", (C("`fast_math`", "fast_math"),)),
     SourceFile("Cooperation", "cooperation.cu", _COOPERATION),
     SourceFile("Atomics", "atomics.cu", _ATOMICS),
-    SourceFile(
-        "Host code", "host_code.cu", (C("Thrust, CUB, streams, events, graphs, managed memory", "beside_host_code"),)
-    ),
+    SourceFile("Host code", "host_code.cu", _HOST_CODE),
     SourceFile("Special hardware", "hardware.cu", _HARDWARE),
 )

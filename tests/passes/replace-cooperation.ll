@@ -116,10 +116,10 @@ define ptx_kernel void @duplicated(i32 %n, ptr %x) {
 ; CHECK-NEXT:    store float [[DOWN]], ptr %x
 ; A shuffle of double is whole until here; its width becomes the operand of the instruction.
 ; CHECK-NEXT:    %w = fpext float %v to double
-; CHECK-NEXT:    store double %w, ptr [[SENT64]]
 ; CHECK-NEXT:    [[SEGMENT:%.*]] = sub i32 32, %width
 ; CHECK-NEXT:    [[HIGH:%.*]] = shl i32 [[SEGMENT]], 8
 ; CHECK-NEXT:    [[CONTROL:%.*]] = or i32 [[HIGH]], 31
+; CHECK-NEXT:    store double %w, ptr [[SENT64]]
 ; CHECK-NEXT:    call void @adgen_rule_shfl_bfly_f64(ptr [[RECEIVED64]], ptr [[SENT64]], i32 -1, i32 4, i32 [[CONTROL]])
 ; Integers, votes, matches and counts carry no derivative; a barrier that counts is still a barrier.
 ; CHECK:         %i = call i32 @adgen_hidden_llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %width, i32 0, i32 31)
@@ -145,12 +145,14 @@ define void @adgen_body_warp(ptr %x, i32 %width) "adgen-shared" {
 }
 
 ; Bits of floating point in an integer are shuffled as what they are, also where memory alone tells. What is only compared is an integer,
-; and a part of a number is not let through: its derivative would be lost.
+; both halves of a double are a double, and a part of a number is not let through: its derivative would be lost.
 ; CHECK-LABEL: define void @adgen_body_bits(
 ; CHECK:         call void @adgen_rule_shfl_idx_f32(
 ; CHECK:         call void @adgen_rule_shfl_idx_f16x2(
 ; CHECK:         call i32 @adgen_hidden_llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %pair,
 ; CHECK:         call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %low,
+; CHECK:         call void @adgen_rule_shfl_idx_f64(
+; CHECK-NOT:     call i32 @llvm.nvvm.shfl
 ; CHECK:         call { i32, i1 } @adgen_hidden_swap_32_0(ptr %lock, i32 0, i32 1)
 define void @adgen_body_bits(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="2[0f2]" %h, ptr "adgen-layout"="4[0i4]" %lock, ptr %y) "adgen-shared" {
   %local = alloca i32
@@ -169,6 +171,10 @@ define void @adgen_body_bits(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
   %low = trunc i64 %bits to i32
   %half = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %low, i32 0, i32 31)
   store i32 %half, ptr %x
+  %first = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %low, i32 4, i32 31)
+  %shifted = lshr i64 %bits, 32
+  %high = trunc i64 %shifted to i32
+  %second = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %high, i32 4, i32 31)
   %swap = cmpxchg ptr %lock, i32 0, i32 1 seq_cst seq_cst
   ret void
 }

@@ -63,24 +63,66 @@ define float @updated(float %x, float %y) {
   ret float %v
 }
 
-; Hints change nothing; a fence does.
+; Hints change nothing; fences order.
 ; CHECK-LABEL: @hinted(
-; CHECK-NEXT: asm sideeffect "membar.gl;"
+; CHECK-NEXT: fence seq_cst
+; CHECK-NEXT: fence seq_cst
 ; CHECK-NEXT: ret void
 define void @hinted(ptr %p) {
   call void asm sideeffect "nanosleep.u32 $0;", "r"(i32 100)
   call void asm sideeffect "prefetch.global.L1 [$0];", "l"(ptr %p)
   call void asm sideeffect "membar.gl;", ""()
+  call void asm sideeffect "fence.acq_rel.gpu;", "~{memory}"()
   ret void
+}
+
+; Loads and stores with a hint for the caches, of vectors too.
+; CHECK-LABEL: @cached(
+; CHECK-NEXT: [[LOW:%.*]] = load float, ptr %p, align 4
+; CHECK-NEXT: [[AT:%.*]] = getelementptr float, ptr %p, i64 1
+; CHECK-NEXT: [[HIGH:%.*]] = load float, ptr [[AT]], align 4
+; CHECK:      [[BEHIND:%.*]] = getelementptr i8, ptr %p, i64 16
+; CHECK-NEXT: store float %low, ptr [[BEHIND]], align 4
+define void @cached(ptr %p) {
+  %v = call { float, float } asm sideeffect "ld.global.cs.v2.f32 {$0,$1}, [$2];", "=f,=f,l,~{memory}"(ptr %p)
+  %low = extractvalue { float, float } %v, 0
+  call void asm sideeffect "st.global.cg.f32 [$0+16], $1;", "l,f,~{memory}"(ptr %p, float %low)
+  ret void
+}
+
+; CHECK-LABEL: @atomics(
+; CHECK-NEXT: atomicrmw fadd ptr %p, float %x monotonic
+; CHECK-NEXT: atomicrmw max ptr %p, i32 %i seq_cst
+; CHECK:      atomicrmw fadd ptr %p, half
+; CHECK:      [[SECOND:%.*]] = getelementptr half, ptr %p, i64 1
+; CHECK:      atomicrmw fadd ptr [[SECOND]], half
+define void @atomics(ptr %p, float %x, i32 %i) {
+  call void asm sideeffect "red.relaxed.gpu.global.add.f32 [$0], $1;", "l,f,~{memory}"(ptr %p, float %x)
+  %m = call i32 asm sideeffect "atom.acquire.gpu.max.s32 $0, [$1], $2;", "=r,l,r,~{memory}"(ptr %p, i32 %i)
+  %h = call i32 asm sideeffect "{ atom.add.noftz.f16x2 $0,[$1],$2; }\0A", "=r,l,r,~{memory}"(ptr %p, i32 %i)
+  ret void
+}
+
+; CUB's sum of a warp: what comes from outside the segment is not added.
+; CHECK-LABEL: @reduced(
+; CHECK:      [[MOVED:%.*]] = call float @llvm.nvvm.shfl.sync.down.f32(i32 %mask, float %x, i32 %by, i32 %control)
+; CHECK:      [[LANE:%.*]] = call {{.*}}i32 @llvm.nvvm.read.ptx.sreg.laneid()
+; CHECK:      [[FROM:%.*]] = add i32 [[LANE]],
+; CHECK:      [[INSIDE:%.*]] = icmp sle i32 [[FROM]],
+; CHECK:      [[SUM:%.*]] = fadd float [[MOVED]], %x
+; CHECK:      select i1 [[INSIDE]], float [[SUM]], float [[MOVED]]
+define float @reduced(float %x, i32 %by, i32 %control, i32 %mask) {
+  %v = call float asm sideeffect "{ .reg .f32 r0; .reg .pred p; shfl.sync.down.b32 r0|p, $1, $2, $3, $5; @p add.f32 r0, r0, $4; mov.f32 $0, r0;}", "=f,f,r,r,f,r"(float %x, i32 %by, i32 %control, float %x, i32 %mask)
+  ret float %v
 }
 
 ; CHECK-LABEL: @kept(
 ; CHECK-NEXT: asm "add.rz.f32
-; CHECK-NEXT: asm sideeffect "ld.global
+; CHECK-NEXT: asm sideeffect "ld.shared
 ; CHECK-NEXT: asm "vabsdiff4
 define float @kept(float %x, ptr %p, i32 %i) {
   %a = call float asm "add.rz.f32 $0, $1, $1;", "=f,f"(float %x)
-  %b = call float asm sideeffect "ld.global.f32 $0, [$1];", "=f,l,~{memory}"(ptr %p)
+  %b = call float asm sideeffect "ld.shared.f32 $0, [$1];", "=f,l,~{memory}"(ptr %p)
   %c = call i32 asm "vabsdiff4.u32.u32.u32.add $0, $1, $1, $1;", "=r,r"(i32 %i)
   %f = sitofp i32 %c to float
   %s = fadd float %a, %b

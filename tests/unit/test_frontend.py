@@ -36,6 +36,7 @@ def test_clang_for_cuda(workspace: Workspace, fake_process: FakeProcess) -> None
         (
             *("/llvm/bin/clang", "-x", "cuda", "--cuda-device-only", "-nogpulib", "--cuda-gpu-arch=sm_80"),
             *("--cuda-path=/cuda", "-Xclang", "-target-sdk-version=12.8", "-isystem", "/cuda/include/cccl"),
+            *("-include", str(frontend.CUDA_PRELUDE), "-idirafter", str(frontend.HEADERS)),
             *COMMON,
             *("-DN=4", "-I/home/u/include"),
             *("-MD", "-MF", str(workspace.file("k.sm_80.d")), "/home/u/k.cu", "-o", str(output)),

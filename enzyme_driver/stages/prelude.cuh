@@ -1,0 +1,10 @@
+// Read before every CUDA file, after clang's own headers: stores with a hint for the caches, which those leave out.
+template <class T> struct adgen_stored {
+  using type = T;
+};
+#define ADGEN_STORE(NAME) \
+  template <class T> static __device__ inline void NAME(T *to, typename adgen_stored<T>::type value) { *to = value; }
+ADGEN_STORE(__stwb)
+ADGEN_STORE(__stcg)
+ADGEN_STORE(__stcs)
+#undef ADGEN_STORE
