@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -56,7 +57,7 @@ void describeMembers(const DICompositeType *Struct, uint64_t BaseOffset, unsigne
     }
     json::Value Described =
         Member->isBitField()
-            ? json::Value(json::Object{{"kind", "opaque"}, {"name", "bit-field"}, {"size", 0}})
+            ? json::Value(json::Object{{"kind", "opaque"}, {"name", "a bit-field"}, {"size", 0}})
             : describe(Type, Follow);
     Members.push_back(json::Object{{"name", Member->getName()},
                                    {"offset", int64_t(Offset)},
@@ -71,6 +72,8 @@ json::Value describeComposite(DICompositeType *Type, unsigned Follow) {
     return json::Object{{"kind", "int"}, {"name", Type->getName()}, {"size", Size}};
   if (Type->getTag() == dwarf::DW_TAG_array_type) // rows of a two-dimensional array follow each other
     return describe(Type->getBaseType(), Follow);
+  if (Type->getTag() == dwarf::DW_TAG_union_type)
+    return json::Object{{"kind", "opaque"}, {"name", "the union " + Type->getName().str()}, {"size", Size}};
   if (Type->getTag() != dwarf::DW_TAG_structure_type && Type->getTag() != dwarf::DW_TAG_class_type)
     return json::Object{{"kind", "opaque"}, {"name", Type->getName()}, {"size", Size}};
   json::Array Members;
@@ -127,14 +130,83 @@ json::Value describe(DIType *Declared, unsigned Follow) {
                                dwarf::DW_TAG_rvalue_reference_type},
                               Pointer->getTag()))
     return describePointer(Pointer, Declared, Follow);
-  return json::Object{{"kind", "opaque"}, {"name", Type->getName()}, {"size", 0}};
+  StringRef Name = isa<DISubroutineType>(Type) ? "a function" : Type->getName();
+  return json::Object{{"kind", "opaque"}, {"name", Name}, {"size", 0}};
+}
+
+// What a function does with the memory behind a parameter of type void *.
+class Accesses {
+public:
+  // The one type of number that is read and written there; null where there is more than one, or where that is not seen.
+  static Type *numberBehind(Argument &Parameter) {
+    Accesses Found;
+    Found.follow(Parameter);
+    return Found.Clear ? Found.Number : nullptr;
+  }
+
+private:
+  void follow(Value &Pointer) {
+    if (!Seen.insert(&Pointer).second)
+      return;
+    for (User *U : Pointer.users()) {
+      auto *Store = dyn_cast<StoreInst>(U);
+      auto *Call = dyn_cast<CallBase>(U);
+      if (auto *Load = dyn_cast<LoadInst>(U))
+        Load->getType()->isPointerTy() && Holders.contains(&Pointer) ? follow(*Load) : access(Load->getType());
+      else if (Store && Store->getValueOperand() == &Pointer)
+        hold(*Store->getPointerOperand());
+      else if (Store && !Holders.contains(&Pointer))
+        access(Store->getValueOperand()->getType());
+      else if (isa<GetElementPtrInst, AddrSpaceCastInst, PHINode, SelectInst>(U))
+        follow(*U);
+      else if (Call && Call->getCalledFunction() && !Call->getCalledFunction()->isDeclaration())
+        for (llvm::Use &Handed : Call->args())
+          Handed.get() == &Pointer ? follow(*Call->getCalledFunction()->getArg(Call->getArgOperandNo(&Handed))) : void();
+      else if (!isa<ICmpInst, StoreInst>(U) && !(isa<IntrinsicInst>(U) && !isa<MemIntrinsic>(U)))
+        Clear = false;
+    }
+  }
+
+  // A local variable that holds the pointer.
+  void hold(Value &Place) {
+    Clear &= isa<AllocaInst>(Place);
+    Holders.insert(&Place);
+    follow(Place);
+  }
+
+  void access(Type *T) {
+    Type *One = T->getScalarType();
+    Clear &= One->isFloatTy() || One->isDoubleTy() || One->isIntegerTy();
+    Clear &= !Number || Number == One;
+    Number = One;
+  }
+
+  Type *Number = nullptr;
+  bool Clear = true;
+  SmallPtrSet<Value *, 16> Seen, Holders;
+};
+
+// A parameter of type void * is a pointer to the numbers that the function takes it for.
+void describeVoid(json::Value &Described, const LogicalParameter &P) {
+  json::Object *Pointer = Described.getAsObject(), *Pointee = Pointer->getObject("pointee");
+  Type *Number = Pointee && Pointee->getString("kind") == "void" ? Accesses::numberBehind(*P.Arguments.front()) : nullptr;
+  if (!Number)
+    return;
+  StringRef Kind = Number->isIntegerTy() ? "int" : "float";
+  int64_t Bytes = Number->getPrimitiveSizeInBits() / 8;
+  if (Bytes)
+    (*Pointer)["pointee"] = json::Object{{"kind", Kind}, {"name", Kind}, {"size", Bytes}};
 }
 
 json::Value describeFunction(Function &F) {
   DISubprogram *Program = F.getSubprogram();
   json::Array Parameters;
-  for (LogicalParameter &P : logicalParameters(F))
-    Parameters.push_back(json::Object{{"name", P.Name}, {"type", describe(P.Type, 1)}});
+  for (LogicalParameter &P : logicalParameters(F)) {
+    json::Value Described = describe(P.Type, 1);
+    if (P.Arguments.size() == 1)
+      describeVoid(Described, P);
+    Parameters.push_back(json::Object{{"name", P.Name}, {"type", std::move(Described)}});
+  }
   DITypeRefArray Types = Program->getType()->getTypeArray();
   DIFile *File = Program->getFile();
   return json::Object{{"symbol", F.getName()},

@@ -47,6 +47,8 @@ public:
         Cast->replaceAllUsesWith(Inner->getOperand(0));
         Cast->eraseFromParent();
       }
+    for (BinaryOperator *Masked : all<BinaryOperator>())
+      changeSign(*Masked);
     for (Instruction &I : instructions(Body))
       if (Type *T = accessedType(I); T && T->isFPOrFPVectorTy())
         correct(I, DL.getTypeStoreSize(T));
@@ -135,6 +137,32 @@ private:
     Select.replaceAllUsesWith(B.CreateBitCast(New, Select.getType()));
     Select.eraseFromParent();
     return true;
+  }
+
+  // A mask of a number's sign bit: its absolute value, its negative, or the negative of its absolute value.
+  void changeSign(BinaryOperator &Masked) {
+    auto *Cast = dyn_cast<BitCastInst>(Masked.getOperand(0));
+    auto *Mask = dyn_cast<ConstantInt>(Masked.getOperand(1));
+    if (!Cast || !Mask || !Cast->getSrcTy()->isFloatingPointTy())
+      return;
+    IRBuilder<> B(&Masked);
+    Value *Number = Cast->getOperand(0), *New = nullptr;
+    unsigned Code = Masked.getOpcode();
+    if (Code == Instruction::And && Mask->getValue().isMaxSignedValue())
+      New = B.CreateUnaryIntrinsic(Intrinsic::fabs, Number);
+    if (Code == Instruction::Xor && Mask->getValue().isSignMask())
+      New = B.CreateFNeg(Number);
+    if (Code == Instruction::Or && Mask->getValue().isSignMask())
+      New = B.CreateFNeg(B.CreateUnaryIntrinsic(Intrinsic::fabs, Number));
+    if (!New)
+      return;
+    for (User *U : make_early_inc_range(Masked.users()))
+      if (auto *Back = dyn_cast<BitCastInst>(U); Back && Back->getDestTy() == Number->getType()) {
+        Back->replaceAllUsesWith(New);
+        Back->eraseFromParent();
+      }
+    Masked.replaceAllUsesWith(B.CreateBitCast(New, Masked.getType()));
+    Masked.eraseFromParent();
   }
 
   // What the bytes behind the pointer are, where floating point is among them.

@@ -220,9 +220,11 @@ def _pointer_activity(entry: Signature, parameter: Parameter, asked: Activity | 
             hint=f"pass the arrays themselves, or say {parameter.name}=const in activity if no derivative flows there",
             location=Location(entry.file, entry.line),
         )
-    if any(leaf.kind == "opaque" for leaf in dtype.leaves()):
+    opaque = next((leaf for leaf in dtype.leaves() if leaf.kind == "opaque"), None)
+    if opaque:
+        what = str(dtype) if opaque is dtype else f"{dtype}, which holds {opaque}"
         raise RefusedError(
-            f"parameter {parameter.name!r} of {entry.name} points to {dtype}, in which adgen sees no floating point",
+            f"parameter {parameter.name!r} of {entry.name} points to {what}: adgen sees no floating point there",
             hint=f"say {parameter.name}=const in activity if no derivative flows there, or give it a type of floats",
             location=Location(entry.file, entry.line),
         )

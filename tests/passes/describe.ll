@@ -72,7 +72,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:                 "size": 8
 ; CHECK:                    "name": "flag",
 ; CHECK:                      "kind": "opaque",
-; CHECK-NEXT:                 "name": "bit-field",
+; CHECK-NEXT:                 "name": "a bit-field",
 ; CHECK:                    "name": "rates",
 ; CHECK-NEXT:               "offset": 40,
 ; CHECK-NEXT:               "type": {

@@ -16,6 +16,23 @@ define void @adgen_body_pair(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
   ret void
 }
 
+; Masks of the sign bit are arithmetic.
+; CHECK-LABEL: @adgen_body_signs(
+; CHECK: [[X:%.*]] = load float, ptr %x
+; CHECK: [[SIZE:%.*]] = call float @llvm.fabs.f32(float [[X]])
+; CHECK: [[OPPOSITE:%.*]] = fneg float [[X]]
+; CHECK: fadd float [[SIZE]], [[OPPOSITE]]
+define void @adgen_body_signs(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0f4]" %y) {
+  %v = load i32, ptr %x, align 4
+  %masked = and i32 %v, 2147483647
+  %size = bitcast i32 %masked to float
+  %turned = xor i32 %v, -2147483648
+  %opposite = bitcast i32 %turned to float
+  %sum = fadd float %size, %opposite
+  store float %sum, ptr %y, align 4
+  ret void
+}
+
 ; Numbers of several kinds are copied one by one, with their own alignment.
 ; CHECK-LABEL: @adgen_body_mixed(
 ; CHECK: [[A:%.*]] = load float, ptr %from, align 4

@@ -1,5 +1,5 @@
-// What adgen has to refuse, each with a reason: arrays of pointers, state in globals, textures, raw bytes. And what it takes: calls
-// through pointers, a sum by compare-and-swap, a vote.
+// What adgen has to refuse, each with a reason: arrays of pointers, state in globals, textures. And what it takes: calls
+// through pointers, a sum by compare-and-swap, a vote, floats behind void *.
 #include <cstdio>
 #include <cuda_runtime.h>
 

@@ -72,6 +72,10 @@ def _total(rng: Rng) -> Args:
     return {"x": rng.standard_normal(50), "total": np.zeros(1), "n": 50}
 
 
+def _bytes(rng: Rng) -> Args:
+    return {"data": normal(rng, 50), "out": zeros(50), "n": 50}
+
+
 def _nothing(*names: str) -> Maker:
     return lambda _: dict.fromkeys(names)
 
@@ -95,5 +99,5 @@ ROWS = (
     ),
     Program("unsupported.cu", "through_pointer", _chosen, ("out",), 2, 32),
     Program("unsupported.cu", "sum_by_cas", _total, ("total",), 2, 32),
-    Program("unsupported.cu", "raw_bytes", _nothing("data", "out", "n"), block=32, refused="data"),
+    Program("unsupported.cu", "raw_bytes", _bytes, ("out",), 2, 32),
 )
