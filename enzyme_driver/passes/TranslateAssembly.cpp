@@ -265,11 +265,23 @@ private:
 
   Value *element(Value *Pointer, Type *T, unsigned Index) { return Index ? B.CreateConstGEP1_64(T, Pointer, Index) : Pointer; }
 
+  // In global memory, by one thread at once: shared memory is known by numbers, and what happens later is no access.
+  static bool isPlainAccess(ArrayRef<StringRef> Words) {
+    bool Atomic = Words[0] == "atom" || Words[0] == "red";
+    return all_of(Words.drop_front().drop_back(), [&](StringRef Word) {
+      return is_contained({"global", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "relaxed", "acquire", "release", "acq_rel", "volatile",
+                           "cta", "gpu", "sys"},
+                          Word) ||
+             Word.starts_with("L1::") || Word.starts_with("L2::") ||
+             (Atomic ? is_contained({"add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "noftz"}, Word) : Word == "v2" || Word == "v4");
+    });
+  }
+
   bool accessed(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
     StringRef Code = Words[0];
     Type *T = typeNamed(Words.back());
     bool First = Code == "st" || Code == "red";
-    Value *Pointer = T && !is_contained(Words, "shared") ? address(Operands[First ? 0 : 1]) : nullptr;
+    Value *Pointer = T && isPlainAccess(Words) ? address(Operands[First ? 0 : 1]) : nullptr;
     if (!Pointer)
       return false;
     if (Code == "atom" || Code == "red")

@@ -119,10 +119,12 @@ define float @reduced(float %x, i32 %by, i32 %control, i32 %mask) {
 ; CHECK-LABEL: @kept(
 ; CHECK-NEXT: asm "add.rz.f32
 ; CHECK-NEXT: asm sideeffect "ld.shared
+; CHECK-NEXT: asm sideeffect "st.async
 ; CHECK-NEXT: asm "vabsdiff4
 define float @kept(float %x, ptr %p, i32 %i) {
   %a = call float asm "add.rz.f32 $0, $1, $1;", "=f,f"(float %x)
   %b = call float asm sideeffect "ld.shared.f32 $0, [$1];", "=f,l,~{memory}"(ptr %p)
+  call void asm sideeffect "st.async.f32 [$0], $1;", "l,f"(ptr %p, float %x)
   %c = call i32 asm "vabsdiff4.u32.u32.u32.add $0, $1, $1, $1;", "=r,r"(i32 %i)
   %f = sitofp i32 %c to float
   %s = fadd float %a, %b

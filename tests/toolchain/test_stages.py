@@ -112,7 +112,7 @@ def test_a_refusal_is_about_the_line_in_the_users_file(build: Build) -> None:
     text = """\
         __global__ void k(const float *x, float *y) {
             y[0] = x[0];
-            asm volatile("st.global.f32 [%0], %1;" ::"l"(y), "f"(x[1]));
+            asm volatile("st.async.f32 [%0], %1;" ::"l"(y), "f"(x[1]));
         }
     """
     with pytest.raises(RefusedError, match="inline assembly") as caught:
