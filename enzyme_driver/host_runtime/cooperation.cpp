@@ -1,5 +1,6 @@
 #include "cooperation.h"
 #include "failure.h"
+#include "kept.h"
 
 #include <algorithm>
 #include <string>
@@ -41,6 +42,7 @@ void Block::run(const adgen_launch *a_launch, const adgen_cooperative &a_kernel,
   if (!shared || !prepare())
     return;
   running = true;
+  const KeptScope scope;
   adgen_switch(&caller, ready.pop()->stack_pointer);
   running = false;
   if (overflowed)

@@ -1,93 +1,110 @@
-// Memory for what a thread keeps for the reverse sweep: pieces that come and go with every CUDA thread or iteration, in an order close
-// to last in, first out, and never leave the function and the OpenMP thread that asked for them. They are cut from chunks that the
-// thread reuses; the C library's heap costs more than most reverse sweeps.
-#include <algorithm>
-#include <cstdint>
+// Memory for what gradients of kernels keep: a stack for every thread of the operating system. What is freed out of turn goes when
+// all above it has gone; what is never freed goes with the scope that it was taken in.
+#include "kept.h"
+
+#include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 namespace {
 
-constexpr uint64_t ChunkBytes = 1 << 20, Alignment = 16, SpareBytes = 64 << 20;
+constexpr uint64_t Alignment = 16, FirstChunk = 1 << 16;
 
-struct alignas(Alignment) Chunk {
-  uint64_t bytes, used, pieces; // without this head; pieces that are in use
-
-  char *begin() { return reinterpret_cast<char *>(this + 1); }
+struct alignas(16) Chunk {
+  Chunk *below;
+  char *end;
 };
 
-// Before every piece.
-struct alignas(Alignment) Head {
-  Chunk *chunk;
+struct alignas(16) Piece {
+  Piece *below;
+  bool freed;
 };
 
-class Store {
+class Stack {
 public:
-  ~Store() {
-    for (Chunk *chunk : spare)
-      std::free(chunk);
-    if (current && !current->pieces)
-      std::free(current);
+  ~Stack() {
+    release(nullptr);
+    std::free(spare);
+    std::free(chunk);
   }
 
-  void *take(uint64_t bytes) {
-    const uint64_t needed = sizeof(Head) + (bytes + Alignment - 1) / Alignment * Alignment;
-    if ((!current || current->bytes - current->used < needed) && !open(needed))
-      return nullptr;
-    auto *head = reinterpret_cast<Head *>(current->begin() + current->used);
-    head->chunk = current;
-    current->used += needed;
-    ++current->pieces;
-    return head + 1;
+  void *push(uint64_t bytes) {
+    const uint64_t needed = sizeof(Piece) + (bytes + Alignment - 1) / Alignment * Alignment;
+    if (!chunk || uint64_t(chunk->end - top) < needed)
+      grow(needed);
+    auto *piece = reinterpret_cast<Piece *>(top);
+    piece->below = last;
+    piece->freed = false;
+    top += needed;
+    last = piece;
+    return piece + 1;
   }
 
-  void give(void *piece) {
-    Chunk *chunk = (static_cast<Head *>(piece) - 1)->chunk;
-    if (--chunk->pieces)
-      return;
-    chunk->used = 0;
-    if (chunk != current)
-      put(chunk);
+  void free(void *start) {
+    (static_cast<Piece *>(start) - 1)->freed = true;
+    while (last && last->freed)
+      pop();
+  }
+
+  Piece *mark() const { return last; }
+
+  void release(const Piece *mark) {
+    while (last != mark)
+      pop();
   }
 
 private:
-  bool open(uint64_t needed) {
-    if (current && !current->pieces)
-      put(current);
-    const auto fits = std::find_if(spare.rbegin(), spare.rend(), [&](Chunk *chunk) { return chunk->bytes >= needed; });
-    if (fits != spare.rend()) {
-      current = *fits;
-      spare_bytes -= current->bytes;
-      spare.erase(std::next(fits).base());
-      return true;
+  void pop() {
+    if (chunk->below && reinterpret_cast<char *>(last) == reinterpret_cast<char *>(chunk + 1))
+      shrink();
+    else
+      top = reinterpret_cast<char *>(last);
+    last = last->below;
+  }
+
+  void grow(uint64_t needed) {
+    uint64_t bytes = chunk ? 2 * uint64_t(chunk->end - reinterpret_cast<char *>(chunk)) : FirstChunk;
+    while (bytes < needed + sizeof(Chunk))
+      bytes *= 2;
+    Chunk *next = spare;
+    spare = nullptr;
+    if (!next || uint64_t(next->end - reinterpret_cast<char *>(next)) < bytes) {
+      std::free(next);
+      next = static_cast<Chunk *>(std::malloc(bytes));
+      if (!next) {
+        std::fputs("adgen: no memory for what a gradient keeps\n", stderr);
+        std::abort();
+      }
+      next->end = reinterpret_cast<char *>(next) + bytes;
     }
-    const uint64_t bytes = std::max(needed, ChunkBytes);
-    current = static_cast<Chunk *>(std::malloc(sizeof(Chunk) + bytes));
-    if (current)
-      *current = {bytes, 0, 0};
-    return current;
+    next->below = chunk;
+    chunk = next;
+    top = reinterpret_cast<char *>(chunk + 1);
   }
 
-  void put(Chunk *chunk) {
-    if (spare_bytes + chunk->bytes > SpareBytes)
-      return std::free(chunk);
-    spare_bytes += chunk->bytes;
-    spare.push_back(chunk);
+  // The chunk that is empty now is the next to be used; `last` still lies in it.
+  void shrink() {
+    std::free(spare);
+    spare = chunk;
+    chunk = chunk->below;
+    top = chunk->end;
   }
 
-  Chunk *current = nullptr;
-  std::vector<Chunk *> spare;
-  uint64_t spare_bytes = 0;
+  Chunk *chunk = nullptr, *spare = nullptr;
+  char *top = nullptr;
+  Piece *last = nullptr;
 };
 
-thread_local Store store;
+thread_local Stack stack;
 
 } // namespace
 
-#define HIDDEN extern "C" __attribute__((visibility("hidden")))
+void *adgen_kept_alloc(uint64_t bytes) { return stack.push(bytes); }
 
-HIDDEN void *adgen_keep(uint64_t bytes) { return store.take(bytes); }
-HIDDEN void adgen_release(void *piece) {
-  if (piece)
-    store.give(piece);
+void adgen_kept_free(void *start) {
+  if (start)
+    stack.free(start);
 }
+
+void *adgen_kept_mark() { return stack.mark(); }
+
+void adgen_kept_release(void *mark) { stack.release(static_cast<Piece *>(mark)); }

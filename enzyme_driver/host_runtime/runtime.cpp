@@ -2,6 +2,7 @@
 #include "accumulation.h"
 #include "cooperation.h"
 #include "failure.h"
+#include "kept.h"
 #include "launch.h"
 #include "overflow.h"
 
@@ -84,6 +85,7 @@ static void run_split(const adgen_launch *launch, const adgen_cooperative *kerne
   for (int64_t i = 0; i < blocks; ++i) {
     char *shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
     char *scratch = adgen_scratch_memory(launch, kernel->scratch_bytes);
+    const KeptScope scope;
     if (shared && scratch)
       code(launch, args, shared, scratch, uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny));
   }

@@ -8,6 +8,7 @@
 // Shared arrays lie in memory of the runtime: the static ones, then the dynamic ones, which all begin at the same place; behind them,
 // in a derivative, their shadows in the same order.
 #include "Accumulation.h"
+#include "Cooperates.h"
 #include "Origins.h"
 #include "Passes.h"
 
@@ -21,18 +22,7 @@
 using namespace llvm;
 
 namespace adgen {
-namespace {
 
-// The order in which thread functions take the indices.
-constexpr StringLiteral Registers[] = {"tid.x",   "tid.y",   "tid.z",   "ctaid.x",  "ctaid.y",  "ctaid.z",
-                                       "ntid.x",  "ntid.y",  "ntid.z",  "nctaid.x", "nctaid.y", "nctaid.z"};
-constexpr unsigned RegisterCount = std::size(Registers);
-constexpr StringLiteral RegisterPrefix = "llvm.nvvm.read.ptx.sreg.";
-
-constexpr unsigned WarpSize = 32;
-constexpr Align SharedAlignment = Align::Constant<64>(); // as host_runtime/shared_memory.cpp has it
-
-// Whether threads wait for each other in the function.
 bool cooperates(const Function &F) {
   constexpr StringLiteral Together[] = {"llvm.nvvm.barrier.", "llvm.nvvm.bar.",   "llvm.nvvm.shfl.",      "llvm.nvvm.vote.",
                                         "llvm.nvvm.match.",   "llvm.nvvm.redux.", "llvm.nvvm.activemask", "llvm.nvvm.nanosleep"};
@@ -44,6 +34,17 @@ bool cooperates(const Function &F) {
     return Callee && any_of(Together, [&](StringRef Name) { return Callee->getName().starts_with(Name); });
   });
 }
+
+namespace {
+
+// The order in which thread functions take the indices.
+constexpr StringLiteral Registers[] = {"tid.x",   "tid.y",   "tid.z",   "ctaid.x",  "ctaid.y",  "ctaid.z",
+                                       "ntid.x",  "ntid.y",  "ntid.z",  "nctaid.x", "nctaid.y", "nctaid.z"};
+constexpr unsigned RegisterCount = std::size(Registers);
+constexpr StringLiteral RegisterPrefix = "llvm.nvvm.read.ptx.sreg.";
+
+constexpr unsigned WarpSize = 32;
+constexpr Align SharedAlignment = Align::Constant<64>(); // as host_runtime/shared_memory.cpp has it
 
 // Whether a function that could not be inlined does what only the function of a thread can.
 bool usesTheGpu(const Function &F) {
@@ -116,40 +117,6 @@ uint64_t accumulatedShadows(const Module &M, const Function &Gradient, const Ori
     }
   }
   return Shadows;
-}
-
-bool calls(const Instruction &I, StringRef Name) {
-  auto *Call = dyn_cast<CallInst>(&I);
-  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Name;
-}
-
-bool callsAny(const Function &F, ArrayRef<StringRef> Names) {
-  return any_of(instructions(F), [&](const Instruction &I) { return any_of(Names, [&](StringRef Name) { return calls(I, Name); }); });
-}
-
-// Whether a function that is called has anything to do with the heap: what it allocates may be released by its caller.
-bool sharesTheHeap(const Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) {
-    auto *Call = dyn_cast<CallBase>(&I);
-    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    return Call && (!Callee ? !Call->isInlineAsm() : !Callee->isDeclaration() && callsAny(*Callee, {"malloc", "free", "realloc"}));
-  });
-}
-
-// Values that a kernel's gradient keeps for the reverse sweep leave the C library's heap for the runtime's own (host_runtime/kept.cpp),
-// unless the kernel itself uses the heap, or memory is allocated in one function and released in another.
-void keepInStore(Function &Gradient) {
-  Module &M = *Gradient.getParent();
-  const Function *Body = M.getFunction((BodyPrefix + symbolOf(Gradient)).str());
-  if (!Body || callsAny(*Body, {"malloc", "free"}) || callsAny(Gradient, {"realloc"}) || sharesTheHeap(Gradient))
-    return;
-  LLVMContext &Context = M.getContext();
-  auto *Pointer = PointerType::getUnqual(Context);
-  FunctionCallee Keep = M.getOrInsertFunction("adgen_keep", Pointer, Type::getInt64Ty(Context));
-  FunctionCallee Release = M.getOrInsertFunction("adgen_release", Type::getVoidTy(Context), Pointer);
-  for (Instruction &I : instructions(Gradient))
-    if (calls(I, "malloc") || calls(I, "free"))
-      cast<CallInst>(I).setCalledFunction(calls(I, "malloc") ? Keep : Release);
 }
 
 class EntryMaker {
@@ -701,9 +668,6 @@ PreservedAnalyses MakeHostEntries::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (!F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || isDerivative(F)))
       Functions.push_back(&F);
-  for (Function *F : Functions)
-    if (F->getName().starts_with(GradientPrefix) && F->hasFnAttribute(SharedAttribute))
-      keepInStore(*F);
   EntryMaker Maker(M);
   std::optional<const Origins> Memory;
   for (Function *F : Functions) {

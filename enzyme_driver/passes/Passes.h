@@ -77,6 +77,7 @@ ADGEN_PASS(VerifyDevice);                    // nothing undefined is left
 ADGEN_PASS(RoundDirected);                   // directed roundings become arithmetic in double precision
 ADGEN_PASS_WITH_OPTION(RetargetAmd);         // final device IR becomes IR of an AMD GPU
 ADGEN_PASS_WITH_OPTION(RetargetHost);        // device IR becomes IR of the host
+ADGEN_PASS(KeepMemory);                      // what the gradients of kernels keep is given back
 ADGEN_PASS(MakeHostEntries);                 // exported functions that run blocks in parallel
 ADGEN_PASS(StripDebug);                      // no debug information in the binary
 ADGEN_PASS(SplitThreads);                    // blocks become loops between barriers

@@ -85,6 +85,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<RoundDirected>(Name, "adgen-round-directed", MPM) ||
          addWithOption<RetargetAmd>(Name, "adgen-retarget-amd", MPM) ||
          addWithOption<RetargetHost>(Name, "adgen-retarget-host", MPM) ||
+         add<KeepMemory>(Name, "adgen-keep-memory", MPM) ||
          add<MakeHostEntries>(Name, "adgen-host-entries", MPM) ||
          add<StripDebug>(Name, "adgen-strip-debug", MPM) ||
          add<SplitThreads>(Name, "adgen-split-threads", MPM);

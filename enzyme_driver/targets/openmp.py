@@ -48,9 +48,10 @@ def finish(
     device = language == "cuda"
     passes = (_from_device if device else _from_host)(workspace, fast_math=fast_math)
     split = unless_disabled("split-threads", _SPLIT, workspace) if device else ""
+    keep = "adgen-keep-memory," if device else ""
     done = workspace.opt(
         "host entries",
-        f"{passes}always-inline,adgen-host-entries,globaldce,adgen-strip-debug,{split}default<O3>",
+        f"{passes}always-inline,{keep}adgen-host-entries,globaldce,adgen-strip-debug,{split}default<O3>",
         gradient.path,
         ir,
         f"-mcpu={processor.baseline()}",

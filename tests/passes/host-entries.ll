@@ -261,38 +261,3 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 !3 = !DISubroutineType(types: !{null})
 !4 = distinct !DISubprogram(name: "multiprocessor", scope: !2, file: !2, line: 4, type: !3, unit: !1, spFlags: DISPFlagDefinition)
 !5 = !DILocation(line: 5, column: 9, scope: !4)
-
-; What a gradient keeps is in the runtime's store, but for a kernel that uses the heap itself.
-; CHECK-LABEL: define internal void @adgen_gradient_keeps_thread(
-; CHECK:         %kept = call noalias ptr @adgen_keep(i64 64)
-; CHECK:         call void @adgen_release(ptr %kept)
-define void @adgen_body_keeps(ptr %x) #5 {
-  ret void
-}
-
-define void @adgen_gradient_keeps(ptr %x, ptr "adgen-shadow" %d_x) #5 {
-  %kept = call noalias ptr @malloc(i64 64)
-  store ptr %x, ptr %kept
-  call void @free(ptr %kept)
-  ret void
-}
-
-; CHECK-LABEL: define internal void @adgen_gradient_allocates_thread(
-; CHECK:         %kept = call ptr @malloc(i64 64)
-; CHECK:         call void @free(ptr %kept)
-define void @adgen_body_allocates(ptr %x) #5 {
-  %own = call ptr @malloc(i64 64)
-  store ptr %own, ptr %x
-  ret void
-}
-
-define void @adgen_gradient_allocates(ptr %x, ptr "adgen-shadow" %d_x) #5 {
-  %kept = call ptr @malloc(i64 64)
-  store ptr %x, ptr %kept
-  call void @free(ptr %kept)
-  ret void
-}
-
-declare ptr @malloc(i64)
-declare void @free(ptr)
-attributes #5 = { "adgen-shared"="" "adgen-activity"="duplicated" }

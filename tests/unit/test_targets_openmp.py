@@ -29,7 +29,8 @@ FROM_HOST = (
     "adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,adgen-openmp-teams,"
     f"adgen-link</build/rules.bc;/cuda/libdevice.bc>,{RETARGET}"
 )
-ENTRIES = "always-inline,adgen-host-entries,globaldce,adgen-strip-debug,"
+KEEP = "adgen-keep-memory,"
+ENTRIES = "adgen-host-entries,globaldce,adgen-strip-debug,"
 SPLIT = (
     "always-inline,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,gvn,simplifycfg,loop-simplify,lcssa),"
     "adgen-split-threads,"
@@ -60,8 +61,18 @@ def test_the_processes(language: Language, first: str, workspace: Workspace, fak
     made = finish(workspace, language=language)
     gradient, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ("gradient.ll", "host.ll", "host.o"))
     library, cpu, split = str(workspace.file("libk.so")), processor.baseline(), SPLIT if language == "cuda" else ""
+    keep = KEEP if language == "cuda" else ""
     assert fake_process.argvs == [
-        (*OPT, f"-mcpu={cpu}", REFLECTION, f"-passes={first}{ENTRIES}{split}default<O3>", gradient, "-S", "-o", ir),
+        (
+            *OPT,
+            f"-mcpu={cpu}",
+            REFLECTION,
+            f"-passes={first}always-inline,{keep}{ENTRIES}{split}default<O3>",
+            gradient,
+            "-S",
+            "-o",
+            ir,
+        ),
         (sys.executable, "-P", str(EMIT), ir, compiled, cpu),
         (
             *("/llvm/bin/clang++", "-shared", compiled, "/build/host_runtime.o", "-o", library),
@@ -74,7 +85,7 @@ def test_the_processes(language: Language, first: str, workspace: Workspace, fak
 def test_threads_need_not_be_split(workspace: Workspace, fake_process: FakeProcess) -> None:
     without = replace(workspace.settings, disable=frozenset({"split-threads"}))
     finish(replace(workspace, settings=without))
-    assert f"-passes={FROM_DEVICE}{ENTRIES}default<O3>" in fake_process.argvs[0]
+    assert f"-passes={FROM_DEVICE}always-inline,{KEEP}{ENTRIES}default<O3>" in fake_process.argvs[0]
 
 
 def test_entries(workspace: Workspace) -> None:

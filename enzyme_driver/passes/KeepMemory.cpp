@@ -1,0 +1,96 @@
+// On the host: what the gradient of a kernel keeps for its reverse sweep comes from memory of the runtime (host_runtime/kept.cpp),
+// which takes everything back when the thread of the grid ends, or its block where threads wait for each other. Enzyme forgets to
+// free some of what it keeps, on paths that leave loops early; and the next thread finds the memory in the cache.
+#include "Cooperates.h"
+#include "Passes.h"
+
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+struct Runtime {
+  FunctionCallee Keep, Free, Mark, Release;
+
+  explicit Runtime(Module &M) {
+    LLVMContext &C = M.getContext();
+    auto *Pointer = PointerType::getUnqual(C);
+    Type *Void = Type::getVoidTy(C);
+    Keep = M.getOrInsertFunction("adgen_kept_alloc", Pointer, Type::getInt64Ty(C));
+    Free = M.getOrInsertFunction("adgen_kept_free", Void, Pointer);
+    Mark = M.getOrInsertFunction("adgen_kept_mark", Pointer);
+    Release = M.getOrInsertFunction("adgen_kept_release", Void, Pointer);
+    for (FunctionCallee Each : {Keep, Free, Mark, Release}) {
+      auto *F = cast<Function>(Each.getCallee());
+      F->setDoesNotThrow();
+      F->setWillReturn();
+    }
+    auto *Allocates = cast<Function>(Keep.getCallee()), *Frees = cast<Function>(Free.getCallee());
+    for (Function *F : {Allocates, Frees})
+      F->addFnAttr("alloc-family", "adgen_kept");
+    Allocates->setReturnDoesNotAlias();
+    Allocates->addFnAttr(Attribute::getWithAllocSizeArgs(C, 0, std::nullopt));
+    Allocates->addFnAttr(Attribute::get(C, Attribute::AllocKind, uint64_t(AllocFnKind::Alloc | AllocFnKind::Uninitialized)));
+    Frees->addFnAttr(Attribute::get(C, Attribute::AllocKind, uint64_t(AllocFnKind::Free)));
+    Frees->addParamAttr(0, Attribute::AllocatedPointer);
+  }
+};
+
+bool calls(const Instruction &I, StringRef Name) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Name;
+}
+
+bool callsAny(const Function &F, ArrayRef<StringRef> Names) {
+  return any_of(instructions(F), [&](const Instruction &I) { return any_of(Names, [&](StringRef Name) { return calls(I, Name); }); });
+}
+
+// Whether a function that is called has anything to do with the heap: what it allocates may be freed by its caller.
+bool sharesTheHeap(const Function &F) {
+  return any_of(instructions(F), [](const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return Call && (!Callee ? !Call->isInlineAsm() : !Callee->isDeclaration() && callsAny(*Callee, {"malloc", "free", "realloc"}));
+  });
+}
+
+// Unless the kernel itself uses the heap, or memory is allocated in one function and freed in another.
+bool isOurs(const Function &Gradient) {
+  const Function *Body = Gradient.getParent()->getFunction((BodyPrefix + Gradient.getName().drop_front(GradientPrefix.size())).str());
+  return Body && !callsAny(*Body, {"malloc", "free"}) && !callsAny(Gradient, {"realloc"}) && !sharesTheHeap(Gradient);
+}
+
+// Whether anything in it comes from the runtime now.
+bool redirect(Function &F, const Runtime &R) {
+  bool Any = false;
+  for (Instruction &I : instructions(F))
+    if (calls(I, "malloc") || calls(I, "free")) {
+      Any |= calls(I, "malloc");
+      cast<CallInst>(I).setCalledFunction(calls(I, "malloc") ? R.Keep : R.Free);
+    }
+  return Any;
+}
+
+void releaseAtTheEnd(Function &F, const Runtime &R) {
+  IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+  Value *Mark = B.CreateCall(R.Mark, {}, "mark");
+  for (BasicBlock &Block : F)
+    if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator())) {
+      B.SetInsertPoint(Return);
+      B.CreateCall(R.Release, Mark);
+    }
+}
+
+} // namespace
+
+PreservedAnalyses KeepMemory::run(Module &M, ModuleAnalysisManager &) {
+  Runtime R(M);
+  for (Function &F : M)
+    if (F.getName().starts_with(GradientPrefix) && F.hasFnAttribute(SharedAttribute) && isOurs(F) && redirect(F, R) && !cooperates(F))
+      releaseAtTheEnd(F, R);
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

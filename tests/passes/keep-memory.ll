@@ -1,0 +1,76 @@
+; What the gradient of a kernel keeps comes from the runtime, and is given back at every return.
+;
+; RUN: %opt -passes=adgen-keep-memory -S %s | %filecheck %s
+
+; CHECK-LABEL: define void @adgen_gradient_early(
+; CHECK-NEXT:    %mark = call ptr @adgen_kept_mark()
+; CHECK-NEXT:    %kept = call ptr @adgen_kept_alloc(i64 80)
+; CHECK:         call void @adgen_kept_free(ptr %kept)
+; CHECK-NEXT:    call void @adgen_kept_release(ptr %mark)
+; CHECK-NEXT:    ret void
+; CHECK:         call void @adgen_kept_release(ptr %mark)
+; CHECK-NEXT:    ret void
+define void @adgen_gradient_early(i1 %early) "adgen-shared" {
+  %kept = call ptr @malloc(i64 80)
+  br i1 %early, label %leaves, label %stays
+stays:
+  call void @free(ptr %kept)
+  ret void
+leaves:
+  ret void
+}
+
+; Where threads wait for each other, the runtime gives it back with the block.
+; CHECK-LABEL: define void @adgen_gradient_waits(
+; CHECK-NEXT:    call ptr @adgen_kept_alloc(i64 80)
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT:    ret void
+define void @adgen_gradient_waits() "adgen-shared" {
+  %kept = call ptr @malloc(i64 80)
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  ret void
+}
+
+; Another function may free it, and C++ functions have no threads of a grid.
+; CHECK-LABEL: define void @adgen_gradient_calls(
+; CHECK-NEXT:    call ptr @malloc(i64 80)
+define void @adgen_gradient_calls() "adgen-shared" {
+  %kept = call ptr @malloc(i64 80)
+  call void @recursive(ptr %kept)
+  ret void
+}
+
+; The kernel itself uses the heap.
+; CHECK-LABEL: define void @adgen_gradient_allocates(
+; CHECK-NEXT:    call ptr @malloc(i64 80)
+define void @adgen_gradient_allocates() "adgen-shared" {
+  %kept = call ptr @malloc(i64 80)
+  ret void
+}
+define void @adgen_body_allocates(ptr %x) {
+  %own = call ptr @malloc(i64 80)
+  store ptr %own, ptr %x
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_gradient_function(
+; CHECK-NEXT:    call ptr @malloc(i64 80)
+define void @adgen_gradient_function() {
+  %kept = call ptr @malloc(i64 80)
+  ret void
+}
+
+; CHECK-LABEL: define internal void @recursive(
+; CHECK-NEXT:    call void @free
+define internal void @recursive(ptr %kept) {
+  call void @free(ptr %kept)
+  ret void
+}
+
+define void @adgen_body_early() { ret void }
+define void @adgen_body_waits() { ret void }
+define void @adgen_body_calls() { ret void }
+
+declare ptr @malloc(i64)
+declare void @free(ptr)
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
