@@ -17,9 +17,10 @@ struct Team {
 struct Member {
   Team *team;
   int number;
+  const Member *outer; // of the thread that made the team
 };
 
-thread_local Member self = {nullptr, 0};
+thread_local Member self = {nullptr, 0, nullptr};
 thread_local int requested = 0;
 
 int usual() {
@@ -46,10 +47,10 @@ void run(Team &team) {
   std::vector<Member> members(team.threads);
   std::vector<pthread_t> threads(team.threads);
   for (int i = 1; i < team.threads; ++i) {
-    members[i] = {&team, i};
+    members[i] = {&team, i, &outside};
     pthread_create(&threads[i], nullptr, begin, &members[i]);
   }
-  members[0] = {&team, 0};
+  members[0] = {&team, 0, &outside};
   begin(&members[0]);
   for (int i = 1; i < team.threads; ++i)
     pthread_join(threads[i], nullptr);
@@ -87,7 +88,24 @@ int32_t omp_get_thread_num() { return self.number; }
 int32_t omp_get_num_threads() { return self.team ? self.team->threads : 1; }
 int32_t omp_get_max_threads() { return usual(); }
 int32_t omp_get_num_procs() { return usual(); }
-int32_t omp_get_active_level() { return self.team && self.team->threads > 1; }
+int32_t omp_get_level() {
+  int32_t level = 0;
+  for (const Member *member = &self; member->team; member = member->outer)
+    ++level;
+  return level;
+}
+int32_t omp_get_ancestor_thread_num(int32_t level) {
+  const Member *member = &self;
+  for (int32_t up = omp_get_level() - level; up > 0; --up)
+    member = member->outer;
+  return member->number;
+}
+int32_t omp_get_active_level() {
+  int32_t level = 0;
+  for (const Member *member = &self; member->team; member = member->outer)
+    level += member->team->threads > 1;
+  return level;
+}
 int32_t omp_get_max_active_levels() { return 1; }
 int32_t omp_in_parallel() { return omp_get_active_level(); }
 void omp_set_dynamic(int32_t) {}
