@@ -101,16 +101,27 @@ class Arguments:
 
     def gradient(self, arguments: Sequence[object], shadows: Mapping[str, object]) -> Prepared:
         """The values of a gradient call: the primal's, then the shadows."""
+        values, shadow_values = self._with_shadows(arguments, shadows)
+        added_to = accumulated(
+            len(values), [(s, v.view) for s, v in zip(self._shadow_slots, shadow_values, strict=True)]
+        )
+        return replace(prepared([*values, *shadow_values]), accumulated=added_to)
+
+    def forward(self, arguments: Sequence[object], tangents: Mapping[str, object]) -> Prepared:
+        """The values of a call that carries tangents, to which nothing is added: the primal's, then the tangents."""
+        values, tangent_values = self._with_shadows(arguments, tangents)
+        return prepared([*values, *tangent_values])
+
+    def _with_shadows(
+        self, arguments: Sequence[object], shadows: Mapping[str, object]
+    ) -> tuple[list[Value], list[Value]]:
         self.check_shadow_names(shadows, "shadow")
         values = self._values(arguments)
         self._check_primal_overlap(values, gradient=True)
         by_name = dict(zip(self.signature.names, values, strict=True))
         shadow_values = [self._shadow(slot, shadows, by_name) for slot in self._shadow_slots]
         self._check_shadow_overlap(values, shadow_values)
-        added_to = accumulated(
-            len(values), [(s, v.view) for s, v in zip(self._shadow_slots, shadow_values, strict=True)]
-        )
-        return replace(prepared([*values, *shadow_values]), accumulated=added_to)
+        return values, shadow_values
 
     def recorded(self, arguments: Sequence[object]) -> tuple[Value, ...]:
         """One value a parameter, of a call whose gradient is going to be asked for without the arguments.

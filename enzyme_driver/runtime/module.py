@@ -15,7 +15,7 @@ import numpy as np
 from enzyme_driver.artifact import Artifact, read
 from enzyme_driver.errors import ArgumentError, ArtifactError, Location, NameNotFoundError, RefusedError, UsageError
 from enzyme_driver.model import TARGETS, Entry, Parameter, Refusal, Signature, Target, TargetEntry
-from enzyme_driver.runtime.arguments import Arguments
+from enzyme_driver.runtime.arguments import Arguments, Prepared
 from enzyme_driver.runtime.calls import Backend, Call
 from enzyme_driver.runtime.geometry import Launch, launch_of
 from enzyme_driver.runtime.host import HostBackend
@@ -199,19 +199,18 @@ class Kernel(_Callable):
 
     def _run_gradient(self, launch: Launch, /, *args: object, shadows: Mapping[str, object], **named: object) -> None:
         entry = self._gradient_entry()
-        self._differentiate(entry, self._arguments, launch, self._arguments.bind(args, named), shadows)
+        self._differentiate(entry, self._arguments.gradient, launch, self._arguments.bind(args, named), shadows)
 
     def _differentiate(
         self,
         entry: TargetEntry,
-        arguments: Arguments,
+        prepare: Callable[[Sequence[object], Mapping[str, object]], Prepared],
         launch: Launch,
         values: Sequence[object],
         shadows: Mapping[str, object],
     ) -> None:
         own = {name: shadow for name, shadow in shadows.items() if name not in self.variables}
-        prepared = arguments.gradient(values, own)
-        prepared = replace(prepared, variables=self.variables.shadows(shadows))
+        prepared = replace(prepare(values, own), variables=self.variables.shadows(shadows))
         self._backend.launch(entry, prepared, launch, gradient=True)
 
     def _run_vjp(
@@ -228,7 +227,7 @@ class Kernel(_Callable):
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
         stream = self._backend.stream_of(launch, product.given)
-        return product.run(partial(self._differentiate, entry, self._arguments, launch), stream)
+        return product.run(partial(self._differentiate, entry, self._arguments.gradient, launch), stream)
 
     def _run_jvp(
         self,
@@ -242,7 +241,7 @@ class Kernel(_Callable):
         entry, arguments = self._forward_entry(), self._tangent_arguments
         product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         stream = self._backend.stream_of(launch, product.given)
-        return product.run(partial(self._differentiate, entry, arguments, launch), stream)
+        return product.run(partial(self._differentiate, entry, arguments.forward, launch), stream)
 
     def _run_check(
         self, launch: Launch, /, *args: object, seed: int = 0, tolerance: float | None = None, **named: object
@@ -301,7 +300,7 @@ class Function(_Callable):
         results = []
 
         def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
-            prepared = arguments.gradient(values, shadows)
+            prepared = arguments.forward(values, shadows)
             data = self._backend.call(entry, prepared, returns.size if returns else 0, gradient=True)
             results.append(returned(data, returns) if returns else None)
 
