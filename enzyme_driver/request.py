@@ -122,6 +122,8 @@ def _activity(name: str, activity: str) -> tuple[str, str]:
 
 
 def _flag(flag: str) -> str:
+    if "\0" in flag:
+        raise UsageError(f"clang's option {flag!r} holds a zero byte", hint="leave it out")
     if flag in _OWN_FLAGS or flag.startswith(_OWN_FLAG_STARTS):
         raise UsageError(
             f"clang's option {flag} is set by adgen itself",

@@ -51,6 +51,13 @@ std::vector<GlobalVariable *> sharedArraysUsedBy(Function &F) {
   return Used;
 }
 
+// Bodies go by the array's name, also where the optimiser finds out that the kernel itself does not need it.
+// MakeKernels and MakeHostEntries hide it again.
+void keepForBodies(GlobalVariable &Array) {
+  Array.setLinkage(GlobalValue::ExternalLinkage);
+  Array.setComdat(nullptr);
+}
+
 // A use of a shared array in generic space becomes the argument, one in shared space a cast of it.
 void handOver(GlobalVariable &Array, Argument &Handed, Function &Body) {
   for (Use &U : make_early_inc_range(Array.uses())) {
@@ -103,6 +110,7 @@ void makeKernelBody(Function &F) {
   for (auto [Index, Array] : enumerate(Shared)) {
     Argument *Handed = Body->getArg(F.arg_size() + Index);
     Handed->setName(Array->getName());
+    keepForBodies(*Array);
     if (!Array->isDeclaration()) // dynamic arrays are carved up
       markLayout(*Body, Handed->getArgNo(), layoutOf(Array->getValueType(), F.getDataLayout()));
     handOver(*Array, *Handed, *Body);

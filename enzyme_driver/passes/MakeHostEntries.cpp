@@ -484,7 +484,9 @@ private:
         Layout.Bytes += M.getDataLayout().getTypeAllocSize(Array->getValueType());
     }
     for (auto [Offset, Array] : zip(Layout.Offsets, Arrays))
-      if (Array->isDeclaration())
+      if (!Array->isDeclaration())
+        Array->setLinkage(GlobalValue::InternalLinkage); // MakeBodies kept it
+      else
         Offset = alignTo(Layout.Bytes, SharedAlignment);
     return Layout;
   }

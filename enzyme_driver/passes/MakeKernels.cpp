@@ -297,6 +297,9 @@ void hideTheRest(Module &M) {
     if (F.getName().starts_with(BodyPrefix) && F.use_empty())
       F.eraseFromParent();
   }
+  for (GlobalVariable &Global : M.globals())
+    if (Global.getAddressSpace() == SharedSpace && !Global.isDeclaration())
+      Global.setLinkage(GlobalValue::InternalLinkage); // MakeBodies kept it
 }
 
 } // namespace

@@ -43,6 +43,7 @@ ADGEN_PASS_WITH_OPTION(MakeTangents);        // asks Enzyme to carry tangents th
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
 ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses
+ADGEN_PASS(LoosenAlignments);                // memory begins where the heap may
 ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly
 ADGEN_PASS(NestJoins);                       // ways meet two by two
 ADGEN_PASS(CountHalvings);                   // loops that halve or double count their iterations

@@ -52,6 +52,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
          add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||
+         add<LoosenAlignments>(Name, "adgen-loosen-alignments", MPM) ||
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||
          add<NestJoins>(Name, "adgen-nest-joins", MPM) ||
          add<HintTypes>(Name, "adgen-hint-types", MPM) ||

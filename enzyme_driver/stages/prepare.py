@@ -74,7 +74,9 @@ def cleaned(workspace: Workspace, *, fast_math: bool) -> str:
     """What comes first after Enzyme, also for C++: its traces go, and its liberties in arithmetic unless asked for."""
     caches = unless_disabled("keep-once", "adgen-keep-once,", workspace)
     exact = "" if fast_math else "adgen-exact-flags,"
-    return f"adgen-expand-copy-adjoints,adgen-verify-constants,{caches}adgen-forget-guards,{exact}"
+    return (
+        f"adgen-expand-copy-adjoints,adgen-verify-constants,{caches}adgen-forget-guards,adgen-loosen-alignments,{exact}"
+    )
 
 
 _ACCUMULATIONS = {
