@@ -10,7 +10,7 @@
 target triple = "nvptx64-nvidia-cuda"
 
 ; What bodies take by name stays, also where the kernel turns out not to need it.
-; CHECK: @tile = addrspace(3) global [64 x float] undef
+; CHECK: @tile = dso_local addrspace(3) global [64 x float] undef
 @tile = internal addrspace(3) global [64 x float] undef
 @dynamic = external addrspace(3) global [0 x float]
 ; The variables that asked for instances have done their work.

@@ -1,0 +1,25 @@
+"""Gradients of random programs; `python -m random_programs` checks them at length, and takes the same numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from random_programs.batch import outcomes
+from random_programs.programs import program
+
+AT_ONCE = 12
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("language", ["cuda", "cpp"])
+@pytest.mark.parametrize("first", [0])
+def test_gradients(language: str, first: int, tmp_path: Path) -> None:
+    found = outcomes(language, first, AT_ONCE, tmp_path)
+    assert len(found) == AT_ONCE
+    assert [outcome for outcome in found if outcome.bad] == []
+
+
+def test_a_number_means_the_same_program_always() -> None:
+    assert program(7, cuda=True) == program(7, cuda=True)
+    assert program(7, cuda=True).source != program(8, cuda=True).source

@@ -1,0 +1,54 @@
+"""Compiles a batch of programs as one file and checks every gradient; one line of JSON about each, as it comes.
+
+    python -m random_programs.trial cuda|cpp FIRST COUNT FOLDER
+
+A process of its own, so that a crash says which program it was: the one that began and did not end.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from random_programs.programs import BLOCKS, Drawn, file, program
+
+import enzyme_driver as adgen
+
+SEEDS = (1, 2, 3)
+"""A branch may flip between the points of a finite difference, but hardly with several arguments."""
+
+
+def main(language: str, first: str, count: str, folder: str) -> None:
+    drawn = [program(number, cuda=language == "cuda") for number in range(int(first), int(first) + int(count))]
+    path = Path(folder) / f"batch{first}.{'cu' if language == 'cuda' else 'cpp'}"
+    path.write_text(file(drawn), encoding="utf-8")
+    module = adgen.compile(path, cache=False)
+    for each in drawn:
+        _say(number=each.number, verdict="began")
+        _say(number=each.number, **_verdict(module[each.name], each))
+
+
+def _verdict(compiled: Any, drawn: Drawn) -> dict[str, str]:  # noqa: ANN401  (a Kernel or a Function)
+    check = compiled.check if drawn.block is None else compiled.check[BLOCKS, drawn.block]
+    problems = []
+    for seed in SEEDS:
+        try:
+            check(*drawn.arguments(seed), seed=seed)
+        except adgen.RefusedError as refusal:
+            return {"verdict": "refused", "why": str(refusal)}
+        except adgen.AdgenError as problem:
+            problems.append(str(problem))
+        else:
+            return {"verdict": "right"}
+    return {"verdict": "wrong", "why": problems[0]}
+
+
+def _say(**fields: object) -> None:
+    sys.stdout.write(json.dumps(fields) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
