@@ -9,9 +9,11 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
@@ -259,8 +261,19 @@ private:
       return false;
     if (isa<ZExtInst, SExtInst>(I))
       return isMultipleOf(I->getOperand(0), Bytes);
-    bool Product = I->getOpcode() == Instruction::Mul;
-    return Product && (isMultipleOf(I->getOperand(0), Bytes) || isMultipleOf(I->getOperand(1), Bytes));
+    Value *Divisor = nullptr;
+    switch (I->getOpcode()) {
+    case Instruction::Mul:
+      return isMultipleOf(I->getOperand(0), Bytes) || isMultipleOf(I->getOperand(1), Bytes);
+    case Instruction::Sub:
+      if (match(I->getOperand(1), m_URem(m_Specific(I->getOperand(0)), m_Value(Divisor))) && isMultipleOf(Divisor, Bytes))
+        return true; // as std::vector rounds down to whole elements
+      [[fallthrough]];
+    case Instruction::Add:
+      return isMultipleOf(I->getOperand(0), Bytes) && isMultipleOf(I->getOperand(1), Bytes);
+    default:
+      return false;
+    }
   }
 
   void typeLoad(LoadInst &Load) {

@@ -65,6 +65,21 @@ define void @adgen_body_many(ptr "adgen-layout"="24[0f8,8f8,16i8]" %x, ptr %y, i
   ret void
 }
 
+; So are as many as fit, as std::vector counts them.
+; CHECK-LABEL: @adgen_body_rounded(
+; CHECK: udiv exact i64 %bytes, 24
+; CHECK-NOT: memcpy
+; CHECK: ret void
+define void @adgen_body_rounded(ptr "adgen-layout"="24[0i4,8f8,16f8]" %x, ptr %y, i64 %n) {
+  %all = mul i64 %n, 24
+  %before = add i64 %all, -24
+  %rest = urem i64 %before, 24
+  %rounded = sub i64 %before, %rest
+  %bytes = add i64 %rounded, 24
+  call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %x, i64 %bytes, i1 false)
+  ret void
+}
+
 ; A choice among the bits of two numbers is one among the numbers; integers beside them stay as they are.
 ; CHECK-LABEL: @adgen_body_choice(
 ; CHECK: [[A:%.*]] = load float, ptr %x

@@ -224,20 +224,8 @@ ROWS = (
         ("latitude", "longitude"),
         flat=frozenset({"latitude", "longitude"}),
     ),
-    Program(
-        "scene_render.cpp",
-        "scene::render",
-        _rendered,
-        ("image",),
-        flat=frozenset({"image"}),
-        broken="what a vector of structs that begin with an integer was copied from gets no derivative",
-    ),
-    Program(
-        "scene_render.cpp",
-        "scene::picture_loss",
-        _pictured,
-        broken="what a vector of structs that begin with an integer was copied from gets no derivative",
-    ),
+    Program("scene_render.cpp", "scene::render", _rendered, ("image",), flat=frozenset({"image"})),
+    Program("scene_render.cpp", "scene::picture_loss", _pictured),
     Program("epidemic_fit.cpp", "misfit", _outbreak, activity={"share": "active", "dispersion": "active"}),
     Program("epidemic_fit.cpp", "scenarios", _scenarios, ("total", "peak"), flat=frozenset({"total", "peak"})),
 )
