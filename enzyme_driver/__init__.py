@@ -89,6 +89,8 @@ def compile(  # noqa: A001
     fast_math: bool = False,
     cache: bool = True,
     modes: str | Iterable[str] = (),
+    inactive: Iterable[str] = (),
+    derivatives: Mapping[str, str] | None = None,
 ) -> Kernel: ...
 
 
@@ -105,6 +107,8 @@ def compile(  # noqa: A001
     fast_math: bool = False,
     cache: bool = True,
     modes: str | Iterable[str] = (),
+    inactive: Iterable[str] = (),
+    derivatives: Mapping[str, str] | None = None,
 ) -> Function: ...
 
 
@@ -120,6 +124,8 @@ def compile(  # noqa: A001
     fast_math: bool = False,
     cache: bool = True,
     modes: str | Iterable[str] = (),
+    inactive: Iterable[str] = (),
+    derivatives: Mapping[str, str] | None = None,
 ) -> Module: ...
 
 
@@ -134,6 +140,8 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     fast_math: bool = False,
     cache: bool = True,
     modes: str | Iterable[str] = (),
+    inactive: Iterable[str] = (),
+    derivatives: Mapping[str, str] | None = None,
 ) -> Kernel | Function | Module:
     """Compile a CUDA or C++ file and its gradient, and load both.
 
@@ -144,7 +152,8 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     several architectures). `activity` changes which parameters have a derivative, by name: `"const"`, `"active"`,
     `"duplicated"`, `"owned"` or `"discarded"`. `flags` go to clang. `fast_math` allows what `-ffast-math` allows.
     `cache=False` compiles into a folder that is deleted when the process ends. `modes=["forward"]` makes `jvp`
-    beside the gradient.
+    beside the gradient. `inactive` names functions whose results count as constant, `derivatives` functions with a
+    gradient of their own: another function of the file.
 
     Raises UsageError, SourceError (the file does not compile), NameNotFoundError, RefusedError (it cannot be
     differentiated), ToolchainError, CompilerCrashError, CacheError.
@@ -166,6 +175,8 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
         flags=flags,
         fast_math=fast_math,
         modes=[modes] if isinstance(modes, str) else modes,
+        inactive=inactive,
+        derivatives=derivatives,
     )
     folder = store.build(wanted, settings=Settings.from_environment(), use_cache=cache)
     loaded = module.load(folder, target)

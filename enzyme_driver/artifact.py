@@ -48,6 +48,8 @@ class Options:
     fast_math: bool = False
     activity: dict[str, str] = field(default_factory=dict)
     modes: tuple[Mode, ...] = ("reverse",)
+    inactive: tuple[str, ...] = ()
+    derivatives: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,8 @@ def make_key(request: Request, settings: Settings) -> Key:
         ("archs", ", ".join(request.archs)),
         ("instruction set of the host", processor.baseline() if "openmp" in request.targets else ""),
         ("modes", ", ".join(request.modes)),
+        ("inactive", ", ".join(request.inactive)),
+        ("derivatives", ", ".join("=".join(pair) for pair in request.derivatives)),
         ("activity", ", ".join(f"{name}={activity}" for name, activity in request.activity)),
         ("flags", json.dumps(request.flags)),
         ("folder of the flags", str(Path.cwd()) if request.flags else ""),

@@ -127,7 +127,14 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
     primal, description = _described(request, read, arch, workspace)
     chosen = plan.make(description, request.names, _activities(request), str(read.path))
     say("Enzyme differentiates")
-    preparing = partial(prepare.prepare, primal, chosen, workspace=workspace, fast_math=request.fast_math)
+    preparing = partial(
+        prepare.prepare,
+        primal,
+        chosen,
+        workspace=workspace,
+        fast_math=request.fast_math,
+        user_rules=request.user_rules,
+    )
     gradient = differentiate.differentiate(chosen, request.modes, preparing, workspace)
     if request.names:
         for refusal in _refused_in_all_modes(request, gradient).values():
@@ -221,7 +228,14 @@ def _contents(
     return Contents(
         adgen=__version__,
         source=artifact.Source(read.path.name, read.digest),
-        options=artifact.Options(request.flags, request.fast_math, dict(request.activity), request.modes),
+        options=artifact.Options(
+            request.flags,
+            request.fast_math,
+            dict(request.activity),
+            request.modes,
+            request.inactive,
+            dict(request.derivatives),
+        ),
         entries=entries,
         files=files,
         library=host.library.name if host else None,

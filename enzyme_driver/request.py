@@ -16,7 +16,7 @@ DEFAULT_ARCH = "sm_90"
 _ARCH = re.compile(r"sm_[1-9]\d+[af]?")
 _NAME = re.compile(r"(::)?[A-Za-z_][\w:<>,.*&()\[\] +\-']*")
 _PARAMETER = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*")
-"""Of a parameter, or of a variable with its namespaces."""
+"""Of a parameter, or of a variable or a function with its namespaces."""
 _OWN_FLAGS = {"-o", "-c", "-S", "-E", "-x", "-M", "-MD", "-MF", "-MM", "-emit-llvm", "-fsyntax-only", "-save-temps"}
 _OWN_FLAG_STARTS = ("--cuda-gpu-arch", "--offload-arch", "--cuda-path", "--target=", "--cuda-device-only")
 
@@ -27,6 +27,7 @@ class Request:
 
     `names` are the kernels or functions asked for, as C++ spells them; none means all that the file has.
     `activity` holds pairs of a parameter's name and its activity. `modes` are the derivatives to be made.
+    `inactive` names functions that the differentiation leaves alone, `derivatives` those with a gradient of their own.
     """
 
     path: Path
@@ -37,6 +38,13 @@ class Request:
     flags: tuple[str, ...] = ()
     fast_math: bool = False
     modes: tuple[Mode, ...] = ("reverse",)
+    inactive: tuple[str, ...] = ()
+    derivatives: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def user_rules(self) -> str:
+        """What is said of functions, as the passes read it: log;soft=soft_gradient."""
+        return ";".join([*self.inactive, *("=".join(pair) for pair in self.derivatives)])
 
 
 def new(
@@ -49,6 +57,8 @@ def new(
     flags: Iterable[str] = (),
     fast_math: bool = False,
     modes: Iterable[str] = (),
+    inactive: Iterable[str] = (),
+    derivatives: Mapping[str, str] | None = None,
 ) -> Request:
     """The request for these options; raises UsageError for one that makes no sense.
 
@@ -64,6 +74,8 @@ def new(
         flags=tuple(_flag(flag) for flag in _several("flags", flags)),
         fast_math=bool(fast_math),
         modes=_modes(_several("modes", modes)),
+        inactive=tuple(sorted({_function(name) for name in _several("inactive", inactive)})),
+        derivatives=tuple(sorted((_function(f), _function(g)) for f, g in (derivatives or {}).items())),
     )
 
 
@@ -96,6 +108,13 @@ def _targets(names: Iterable[str]) -> tuple[Target, ...]:
     if not wanted:
         raise UsageError("no target is given", hint=f"the targets are {' and '.join(TARGETS)}")
     return tuple(target for target in TARGETS if target in wanted)
+
+
+def _function(name: str) -> str:
+    text = name.strip().removeprefix("::")
+    if not _PARAMETER.fullmatch(text):
+        raise UsageError(f"{name!r} is not the name of a function", hint="write it as in C++, such as ns::log_event")
+    return text
 
 
 def _modes(names: Iterable[str]) -> tuple[Mode, ...]:

@@ -46,6 +46,10 @@ _BUILD: tuple[Decorator, ...] = (
                  help="const, active, duplicated, owned or discarded, for the parameter of that name; repeatable."),
     click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), metavar="MODE",
                  help="forward: also what carries tangents; repeatable. The gradient (reverse) is always made."),
+    click.option("--inactive", multiple=True, metavar="FUNCTION",
+                 help="A function whose results count as constant; repeatable."),
+    click.option("--derivative", "derivatives", multiple=True, metavar="FUNCTION=GRADIENT",
+                 help="The function of the file that is another one's gradient; repeatable."),
     click.option("--fast-math", is_flag=True, help="Allow what clang's -ffast-math allows."),
     click.option("--disable", multiple=True, metavar="NAME", callback=_optimisations, is_eager=True,
                  help="Leave an optimisation of gradients out; repeatable. `--disable help` lists them."),
@@ -90,6 +94,8 @@ def make_request(path: str, values: Mapping[str, Any]) -> Request:
         flags=values["flags"],
         fast_math=values["fast_math"],
         modes=values["modes"],
+        inactive=values["inactive"],
+        derivatives=pairs("--derivative", values["derivatives"]),
     )
 
 

@@ -31,6 +31,8 @@ def _refuse_build_options(values: Mapping[str, Any]) -> None:
         "archs": "--arch",
         "activity": "--activity",
         "modes": "--mode",
+        "inactive": "--inactive",
+        "derivatives": "--derivative",
         "fast_math": "--fast-math",
         "disable": "--disable",
         "flags": "clang's flags",

@@ -208,7 +208,7 @@ void markForInlining(Module &M) {
   CallGraph Graph(M);
   for (auto It = scc_begin(&Graph); !It.isAtEnd(); ++It) {
     Function *F = It->front()->getFunction();
-    if (It.hasCycle() || !F || F->isDeclaration() || isEntry(*F) || F->hasFnAttribute(MathAttribute))
+    if (It.hasCycle() || !F || F->isDeclaration() || isEntry(*F) || F->hasFnAttribute(MathAttribute) || F->hasFnAttribute(ApartAttribute))
       continue;
     F->setLinkage(GlobalValue::InternalLinkage);
     F->setComdat(nullptr);

@@ -39,6 +39,8 @@ inline constexpr llvm::StringLiteral MathAttribute = "enzyme_math";
 inline constexpr llvm::StringLiteral MathPrefix = "adgen_math_";
 inline constexpr llvm::StringLiteral PinPrefix = "adgen_pin_";
 inline constexpr llvm::StringLiteral RulePrefix = "adgen_rule_"; // of the functions of rules/ about what threads do together
+// Function attribute: stays a function of its own until Enzyme has run, and nothing in it is differentiated.
+inline constexpr llvm::StringLiteral ApartAttribute = "adgen-apart";
 // Of intrinsics that carry no derivative and are hidden from Enzyme.
 inline constexpr llvm::StringLiteral HiddenPrefix = "adgen_hidden_";
 // Function attribute: the shared arrays that a body takes as its last arguments, "name:name:...".

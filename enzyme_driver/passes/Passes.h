@@ -19,6 +19,7 @@ namespace adgen {
   }
 
 ADGEN_PASS(Describe);                        // prints every entry's signature as JSON
+ADGEN_PASS_WITH_OPTION(UserRules);           // functions without derivative, or with the user's own
 ADGEN_PASS_WITH_OPTION(Select);              // keeps the named kernels, inlines what they call
 ADGEN_PASS_WITH_OPTION(LinkDevice);          // links what is needed of device libraries
 ADGEN_PASS(CanonicalizeNvvm);                // NVVM arithmetic becomes LLVM arithmetic

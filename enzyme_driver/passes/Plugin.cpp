@@ -27,6 +27,7 @@ static bool addWithOption(StringRef Name, StringRef Wanted, ModulePassManager &M
 
 static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
   return add<Describe>(Name, "adgen-describe", MPM) ||
+         addWithOption<UserRules>(Name, "adgen-user-rules", MPM) ||
          addWithOption<Select>(Name, "adgen-select", MPM) ||
          addWithOption<LinkDevice>(Name, "adgen-link", MPM) ||
          add<CanonicalizeNvvm>(Name, "adgen-canonicalize-nvvm", MPM) ||

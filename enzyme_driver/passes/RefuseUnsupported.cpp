@@ -141,7 +141,7 @@ public:
 private:
   // On the device everything is inlined but recursive functions; on the host functions call and hand over each other.
   void visit(Function &F) {
-    if (F.isDeclaration() || F.hasFnAttribute(MathAttribute) || !Seen.insert(&F).second)
+    if (F.isDeclaration() || F.hasFnAttribute(MathAttribute) || F.hasFnAttribute(ApartAttribute) || !Seen.insert(&F).second)
       return;
     for (BasicBlock &Block : F)
       for (Instruction &I : Block) {

@@ -328,6 +328,7 @@ PreservedAnalyses LowerCooperation::run(Module &M, ModuleAnalysisManager &) {
   silence(M);
   showHidden(M);
   for (Function &F : M) {
+    F.removeFnAttr(ApartAttribute);
     F.setMetadata("enzyme_augment", nullptr);
     F.setMetadata("enzyme_gradient", nullptr);
     F.setMetadata("enzyme_derivative", nullptr);

@@ -58,12 +58,28 @@ class Prepared:
     refused_forward: Mapping[str, RefusedError] = field(default_factory=dict)
 
 
-def prepare(primal: PrimalIR, plan: Plan, wanted: Derivatives, workspace: Workspace, *, fast_math: bool) -> Prepared:
-    """Make bodies of the plan's entries, and ask for derivatives of some of them."""
+def prepare(
+    primal: PrimalIR,
+    plan: Plan,
+    wanted: Derivatives,
+    workspace: Workspace,
+    *,
+    fast_math: bool,
+    user_rules: str = "",
+) -> Prepared:
+    """Make bodies of the plan's entries, and ask for derivatives of some of them.
+
+    `user_rules` is what the user says of functions, see `Request`. Raises RefusedError where that does not fit.
+    """
     output = primal.path.with_suffix("").with_suffix(".prepared.ll")
     passes = _device_passes if primal.language == "cuda" else _host_passes
     pipeline = passes(plan, wanted, workspace)
+    if user_rules:
+        pipeline = f"adgen-user-rules<{user_rules}>,{pipeline}"
     done = workspace.opt("prepare", pipeline, primal.path, output, *_PLAIN_LOOPS, *reflection(fast_math=fast_math))
+    for symbol, reason in refusals(done.stderr).items():
+        if not symbol:
+            raise reason
     report = json.loads(done.stdout)
     counted = report["counted"] and primal.language == "cuda"
     usage, rejected = _usage(report["usage"]), refusals(done.stderr, mode="forward")

@@ -124,6 +124,8 @@ def test_the_signature_that_others_rely_on() -> None:
         "fast_math": False,
         "cache": True,
         "modes": (),
+        "inactive": (),
+        "derivatives": None,
     }
 
 

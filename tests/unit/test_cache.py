@@ -106,6 +106,8 @@ CHANGES: dict[str, Callable[[House], Request]] = {
     "activity": lambda house: replace(house.request, activity=(("n", "const"),)),
     "flags": lambda house: replace(house.request, flags=("-DN=1",)),
     "modes": lambda house: replace(house.request, modes=("reverse", "forward")),
+    "inactive": lambda house: replace(house.request, inactive=("log",)),
+    "derivatives": lambda house: replace(house.request, derivatives=(("f", "g"),)),
     "fast_math": lambda house: replace(house.request, fast_math=True),
     "clang version": lambda house: house.with_clang("22.1.9"),
 }

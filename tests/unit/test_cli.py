@@ -90,6 +90,10 @@ def test_compile_passes_every_option_on(compiler: Compiler, tmp_path: Path) -> N
         "n=const",
         "--mode",
         "forward",
+        "--inactive",
+        "ns::log",
+        "--derivative",
+        "f=g",
         "--fast-math",
         "--no-cache",
         "-o",
@@ -109,6 +113,8 @@ def test_compile_passes_every_option_on(compiler: Compiler, tmp_path: Path) -> N
             flags=("-DN=1", "-Iinclude"),
             fast_math=True,
             modes=("reverse", "forward"),
+            inactive=("ns::log",),
+            derivatives=(("f", "g"),),
         )
     ]
     assert compiler.use_cache is False

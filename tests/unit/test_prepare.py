@@ -22,8 +22,8 @@ from stage_support import (
     workspace_in,
 )
 
-from enzyme_driver import resources
-from enzyme_driver.errors import CompilerCrashError, Location
+from enzyme_driver import request, resources
+from enzyme_driver.errors import CompilerCrashError, Location, RefusedError, UsageError
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import prepare
 from enzyme_driver.stages.frontend import PrimalIR
@@ -115,6 +115,23 @@ def test_tangents_are_asked_for_beside_gradients(workspace: Workspace, fake_proc
     assert ",adgen-usage,adgen-forward-rules " in device
     assert ",adgen-usage,adgen-call-regions,adgen-forward-rules " in host
     assert ";preserve-gv=adgen_tangent_a;preserve-gv=adgen_tangent_b>" in host
+
+
+def test_what_the_user_says_of_functions_comes_first(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = request.new("k.cu", inactive=["log"], derivatives={"soft": "soft_gradient"}).user_rules
+    prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False, user_rules=said)
+    assert "-passes=adgen-user-rules<log;soft=soft_gradient>,adgen-select<" in " ".join(fake_process.argvs[0])
+    fake_process.reply("opt", stdout=usage("a", "b"), stderr=refusal("", "there is no function 'log'"))
+    with pytest.raises(RefusedError, match="no function 'log'"):
+        prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False, user_rules=said)
+
+
+@pytest.mark.parametrize("name", ["f<float>", "a;b", "f=g", "", "f>"])
+def test_only_names_reach_the_passes(name: str) -> None:
+    with pytest.raises(UsageError, match="not the name of a function"):
+        request.new("k.cu", inactive=[name])
+    with pytest.raises(UsageError, match="not the name of a function"):
+        request.new("k.cu", derivatives={"f": name})
 
 
 def test_what_is_refused_in_forward_mode_only(workspace: Workspace, fake_process: FakeProcess) -> None:
