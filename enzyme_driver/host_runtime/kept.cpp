@@ -2,7 +2,6 @@
 // all above it has gone; what is never freed goes with the scope that it was taken in.
 #include "kept.h"
 
-#include <cstdio>
 #include <cstdlib>
 
 namespace {
@@ -27,10 +26,11 @@ public:
     std::free(chunk);
   }
 
+  // Null where there is not so much: for a loop that does not run, Enzyme asks for as much as its count, wrapped around, says.
   void *push(uint64_t bytes) {
     const uint64_t needed = sizeof(Piece) + (bytes + Alignment - 1) / Alignment * Alignment;
-    if (!chunk || uint64_t(chunk->end - top) < needed)
-      grow(needed);
+    if ((!chunk || uint64_t(chunk->end - top) < needed) && !grow(needed))
+      return nullptr;
     auto *piece = reinterpret_cast<Piece *>(top);
     piece->below = last;
     piece->freed = false;
@@ -61,7 +61,7 @@ private:
     last = last->below;
   }
 
-  void grow(uint64_t needed) {
+  bool grow(uint64_t needed) {
     uint64_t bytes = chunk ? 2 * uint64_t(chunk->end - reinterpret_cast<char *>(chunk)) : FirstChunk;
     while (bytes < needed + sizeof(Chunk))
       bytes *= 2;
@@ -70,15 +70,14 @@ private:
     if (!next || uint64_t(next->end - reinterpret_cast<char *>(next)) < bytes) {
       std::free(next);
       next = static_cast<Chunk *>(std::malloc(bytes));
-      if (!next) {
-        std::fputs("adgen: no memory for what a gradient keeps\n", stderr);
-        std::abort();
-      }
+      if (!next)
+        return false;
       next->end = reinterpret_cast<char *>(next) + bytes;
     }
     next->below = chunk;
     chunk = next;
     top = reinterpret_cast<char *>(chunk + 1);
+    return true;
   }
 
   // The chunk that is empty now is the next to be used; `last` still lies in it.
