@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from constructs.arguments import arguments, filled
 from constructs.construct import Construct, SourceFile
+from programs.soundness import with_arrays
 
 from enzyme_driver import cache, request
 from enzyme_driver.errors import CheckFailedError
@@ -57,7 +59,7 @@ def outcomes(file: SourceFile, seed: int) -> Iterator[Outcome]:
         let_through = [
             name for name in construct.also if construct.refused not in "".join(_refused(entries[name]).values())
         ]
-        wrong = f"not refused: {let_through}" if let_through else "" if refused else _checked(construct, loaded, seed)
+        wrong = f"not refused: {let_through}" if let_through else "" if refused else checked(construct, loaded, seed)
         yield Outcome(construct, refused, wrong)
 
 
@@ -71,12 +73,13 @@ def _reason(made: TargetEntry) -> str:
     return refusal.reason if refusal else ""
 
 
-def _checked(construct: Construct, loaded: Module, seed: int) -> str:
-    """What is wrong with the gradient on the host, if anything."""
+def checked(construct: Construct, loaded: Module, seed: int, put: Callable[[Any], Any] = np.asarray) -> str:
+    """What is wrong with the gradient, if anything; `put` places an array where the target reads it."""
     kernel = loaded[construct.entry]
     assert isinstance(kernel, Kernel)
     rng = np.random.default_rng(seed)
-    args = arguments(kernel.signature, construct.given, rng)
+    given = arguments(kernel.signature, construct.given, rng)
+    args = {name: with_arrays(value, put) for name, value in given.items()}
     for variable in kernel.signature.variables:
         if not variable.dtype.has_pointers:
             kernel.variables[variable.name] = filled(variable.dtype, variable.shape, rng)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import secrets
 
+import numpy as np
 import pytest
 from constructs.construct import FOLDER, SourceFile
-from constructs.outcome import outcomes
+from constructs.on_gpu import right
+from constructs.outcome import compiled, outcomes
 from constructs.page import PAGE, introduction, section
 from constructs.table import FILES
 
@@ -35,3 +37,9 @@ def test_most_constructs_are_differentiated() -> None:
 
 def test_every_file_is_in_the_table() -> None:
     assert {path.name for path in FOLDER.glob("*.cu")} == {file.name for file in FILES}
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_what_is_right_on_a_target_is_listed() -> None:
+    file = next(file for file in FILES if file.name == "hardware.cu")
+    assert right(file, compiled(file), "openmp", np.asarray) == ["sleeping"]
