@@ -3,6 +3,7 @@
 // memory holds (Layout.h), loads and stores of integers become those of the numbers that are there, and copies by
 // llvm.memcpy become copies of each number, one by one or in a loop. What takes a number apart cannot be followed and is refused.
 #include "Layout.h"
+#include "MixedCopies.h"
 #include "Passes.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -54,6 +55,11 @@ public:
     for (Instruction &I : instructions(Body))
       if (Type *T = accessedType(I); T && T->isFPOrFPVectorTy())
         correct(I, DL.getTypeStoreSize(T));
+    for (MemTransferInst *Copy : all<MemTransferInst>())
+      if (copiesMixedStructs(*Copy))
+        refuse(Entry, Copy->getDebugLoc(),
+               "cannot differentiate a copy of many structs that begin with an integer or a pointer and hold floating point behind it",
+               "put a number of floating point first in the struct, or keep the others in an array of their own");
   }
 
 private:

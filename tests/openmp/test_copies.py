@@ -179,3 +179,27 @@ def test_copies_of_one_original_by_many_threads_lose_nothing(tmp_path: Path) -> 
     for _ in range(20):
         np.testing.assert_allclose(function.vjp(x, n)["x"], expected, rtol=1e-12)
     set_threads(2)
+
+
+PUSHED = """\
+#include <vector>
+struct Body { int kind; double mass, radius; };
+double total(const Body *bodies, int n) {
+    std::vector<Body> kept;
+    for (int i = 0; i < n; ++i) kept.push_back(bodies[i]);
+    double sum = 0;
+    for (const Body &b : kept) sum += b.kind ? b.mass : b.radius * b.mass;
+    return sum;
+}
+"""
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_vector_that_grows_by_structs_that_begin_with_an_integer_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "pushed.cpp"
+    file.write_text(PUSHED, encoding="utf-8")
+    bodies = np.zeros(3, [("kind", np.int32), ("pad", np.int32), ("mass", np.float64), ("radius", np.float64)])
+    bodies.dtype = np.dtype({"names": ["kind", "mass", "radius"], "formats": ["i4", "f8", "f8"], "offsets": [0, 8, 16]})
+    with pytest.raises(adgen.RefusedError, match="structs that begin with an integer or a pointer") as caught:
+        adgen.compile(file, function="total").vjp(bodies, 3)
+    assert "first in the struct" in caught.value.hint

@@ -152,3 +152,42 @@ define void @bytes(ptr %x, ptr %y) {
 !23 = !{!"float", !24, i64 0}
 !24 = !{!"omnipotent char", !25, i64 0}
 !25 = !{!"Simple C++ TBAA"}
+
+; Enzyme takes such a copy for one of integers: the length is not known, and neither is what the memory is declared to hold.
+; REFUSED: "entry":"relocates"{{.*}}cannot differentiate a copy of many structs that begin with an integer
+define void @adgen_body_relocates(ptr %from, ptr %into, i64 %bytes, i32 %kind, double %v) {
+entry:
+  br label %loop
+loop:
+  %at = phi ptr [ %from, %entry ], [ %next, %loop ]
+  store i32 %kind, ptr %at
+  %member = getelementptr inbounds i8, ptr %at, i64 8
+  store double %v, ptr %member
+  %next = getelementptr inbounds i8, ptr %at, i64 16
+  %end = getelementptr inbounds i8, ptr %from, i64 %bytes
+  %more = icmp ne ptr %next, %end
+  br i1 %more, label %loop, label %done
+done:
+  call void @llvm.memmove.p0.p0.i64(ptr %into, ptr %from, i64 %bytes, i1 false)
+  ret void
+}
+define void @relocates() { ret void }
+
+; Here a number comes first, and there are only integers.
+; REFUSED-NOT: "entry":"number_first"
+; REFUSED-NOT: "entry":"integers"
+define void @adgen_body_number_first(ptr %from, ptr %into, i64 %bytes, i32 %kind, double %v) {
+  store double %v, ptr %from
+  %member = getelementptr inbounds i8, ptr %from, i64 8
+  store i32 %kind, ptr %member
+  call void @llvm.memmove.p0.p0.i64(ptr %into, ptr %from, i64 %bytes, i1 false)
+  ret void
+}
+define void @number_first() { ret void }
+
+define void @adgen_body_integers(ptr %from, ptr %into, i64 %bytes, i32 %kind) {
+  store i32 %kind, ptr %from
+  call void @llvm.memmove.p0.p0.i64(ptr %into, ptr %from, i64 %bytes, i1 false)
+  ret void
+}
+define void @integers() { ret void }
