@@ -3,7 +3,8 @@
 // a share (adgen_rule_snapshot), and put it back when the reverse sweep arrives there.
 //
 // A load may be repeated where, until the next barriers that its thread reaches, nothing in the thread writes to the array: what other threads
-// write there before a barrier would be a race. The barriers must be met by all threads of the block, because each has its
+// write there before a barrier would be a race. Where the array changes behind those barriers, nothing behind them may need what was computed from the
+// load: Enzyme would read again where it is needed, before the array has its values back. The barriers must be met by all threads of the block, because each has its
 // share; so no branch that threads may take differently decides about them. Enzyme repeats loads of one kind
 // without question, llvm.nvvm.ldu.global, so that is what they become until it has run (ForgetGuards).
 #include "Passes.h"
@@ -173,6 +174,26 @@ Interval intervalBehind(LoadInst &Load, const Argument *A, const SharedArrays &A
   return Found;
 }
 
+using Instructions = SmallPtrSet<const Instruction *, 32>;
+
+// What a thread may come to from there on; it goes no further than where it has to stop.
+Instructions reachedFrom(SmallVector<BasicBlock::iterator> Work, function_ref<bool(const Instruction &)> Stops) {
+  Instructions Reached;
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  while (!Work.empty()) {
+    auto At = Work.pop_back_val();
+    BasicBlock *Block = At->getParent();
+    while (At != Block->end() && !Stops(*At))
+      Reached.insert(&*At++);
+    if (At != Block->end())
+      continue;
+    for (BasicBlock *Next : successors(Block))
+      if (Seen.insert(Next).second)
+        Work.push_back(Next->begin());
+  }
+  return Reached;
+}
+
 // Which barriers all threads of a block meet.
 class Meetings {
 public:
@@ -214,6 +235,8 @@ public:
     }
     return true;
   }
+
+  bool isCarriedByLoop(const Instruction &I) const { return isa<PHINode>(I) && Loops.isLoopHeader(I.getParent()); }
 
   bool isLoopBehind(const Instruction &Load, const CallInst &Barrier) const {
     const Loop *L = Loops.getLoopFor(Load.getParent());
@@ -304,9 +327,33 @@ private:
         continue;
       }
       Interval Found = intervalBehind(*Load, A, Arrays);
-      if (Found.Repeatable && all_of(Found.Ends, [&](CallInst *End) { return Meet.all(*End->getParent()); }))
+      bool Changes = any_of(Found.Ends, [&](CallInst *End) { return isWrittenBehind(*End, A); });
+      if (Found.Repeatable && !(Changes && isNeededBehind(*Load, Found)) && all_of(Found.Ends, [&](CallInst *End) { return Meet.all(*End->getParent()); }))
         Candidates[A].push_back({Load, std::move(Found)});
     }
+  }
+
+  // Whether the reverse of anything behind the interval needs a value computed from the load. What a loop carries is kept.
+  bool isNeededBehind(LoadInst &Load, const Interval &Found) const {
+    Instructions Before = reachedFrom({std::next(Load.getIterator())}, isBlockBarrier), Behind;
+    for (CallInst *End : Found.Ends)
+      for (const Instruction *I : reachedFrom({std::next(End->getIterator())}, [&](const Instruction &I) { return &I == &Load; }))
+        Behind.insert(I);
+    SmallVector<const Value *> Work{&Load};
+    SmallPtrSet<const Value *, 16> Seen;
+    while (!Work.empty()) {
+      const Value *V = Work.pop_back_val();
+      for (const User *U : V->users()) {
+        auto *I = cast<Instruction>(U);
+        if (isa<StoreInst>(I) || Meet.isCarriedByLoop(*I))
+          continue;
+        if (!isLinear(*I, V, Known) && (!Before.contains(I) || Behind.contains(I)))
+          return true;
+        if (Seen.insert(I).second)
+          Work.push_back(I);
+      }
+    }
+    return false;
   }
 
   bool isWrittenBehind(CallInst &Barrier, const Argument *A) const {

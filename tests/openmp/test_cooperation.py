@@ -221,3 +221,31 @@ def test_any_number_of_threads(tmp_path: Path) -> None:
         command = [sys.executable, "-c", THREADS, str(source), str(os.getpid())]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_what_a_tile_held_before_is_not_read_again_where_the_tile_has_changed(kernel: Compile) -> None:
+    smooth = kernel("""
+        __global__ void smooth(const double *x, const double *w, const int *idx, double *y, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x;
+            __shared__ double tile[32];
+            double t[4], a = x[i], b = x[idx[(i + 3) % n]];
+            for (int round = 0; round < 2; ++round) {
+                tile[lane] = sin(a);
+                __syncthreads();
+                a = 0.5 * a + tile[(lane + 1) % 32] * tile[lane / 2];
+                __syncthreads();
+                for (int k = 0; k < 4; ++k) {
+                    t[(round + 3) % n % 4] = tanh(fabs(a));
+                    t[idx[(round + 3) % n] % 4] += 0.2 * cos(b);
+                }
+                tile[lane] = sin(-0.6 - w[(round * 2) % n]);
+                __syncthreads();
+                a = 0.5 * a + tile[(lane + 2) % 32] * tile[lane / 2];
+                __syncthreads();
+            }
+            y[i] = y[i] * b + tanh(a);
+        }
+    """)
+    rng = np.random.default_rng()
+    x, w, y = (rng.uniform(0.5, 1.5, 64) for _ in range(3))
+    smooth.check[2, 32](x, w, rng.integers(0, 64, 64).astype(np.int32), y, 64)

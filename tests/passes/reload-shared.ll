@@ -169,3 +169,41 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare float @sqrtf(float) "enzyme_math"="sqrt"
 declare void @adgen_rule_barrier(ptr) convergent
 declare void @adgen_rule_warp_barrier(ptr, i32) convergent
+
+; Behind the barrier something needs what was computed from the load, and the array has changed by then: Enzyme would read again there,
+; before it has the old values back. A sum needs nothing.
+; CHECK-LABEL: define void @adgen_body_needed_behind(
+; CHECK:         %a = load float, ptr %at
+; CHECK:         %b = load float, ptr %next
+; CHECK-NOT:     ldu.global
+; CHECK-LABEL: define void @adgen_body_summed_behind(
+; CHECK-COUNT-2: call float @llvm.nvvm.ldu.global
+define void @adgen_body_needed_behind(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %at = getelementptr float, ptr %tile, i32 %t
+  %next = getelementptr float, ptr %at, i32 1
+  %a = load float, ptr %at
+  %b = load float, ptr %next
+  %product = fmul float %a, %b
+  call void @adgen_rule_barrier(ptr %tile)
+  store float %product, ptr %at
+  call void @adgen_rule_barrier(ptr %tile)
+  %square = fmul float %product, %product
+  store float %square, ptr %x
+  ret void
+}
+
+define void @adgen_body_summed_behind(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %at = getelementptr float, ptr %tile, i32 %t
+  %next = getelementptr float, ptr %at, i32 1
+  %a = load float, ptr %at
+  %b = load float, ptr %next
+  %product = fmul float %a, %b
+  call void @adgen_rule_barrier(ptr %tile)
+  store float %product, ptr %at
+  call void @adgen_rule_barrier(ptr %tile)
+  %sum = fadd float %product, %product
+  store float %sum, ptr %x
+  ret void
+}
