@@ -225,10 +225,12 @@ def test_any_number_of_threads(tmp_path: Path) -> None:
 
 def test_what_a_tile_held_before_is_not_read_again_where_the_tile_has_changed(kernel: Compile) -> None:
     smooth = kernel("""
-        __global__ void smooth(const double *x, const double *w, const int *idx, double *y, int n) {
+        __global__ void smooth(const double *x, const double *w, const int *idx, double *y, int n, double s) {
             int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x;
             __shared__ double tile[32];
-            double t[4], a = x[i], b = x[idx[(i + 3) % n]];
+            double t[4];
+            double a = x[(i + 1) % n];
+            double b = x[idx[(i + 3) % n]];
             for (int round = 0; round < 2; ++round) {
                 tile[lane] = sin(a);
                 __syncthreads();
@@ -238,14 +240,14 @@ def test_what_a_tile_held_before_is_not_read_again_where_the_tile_has_changed(ke
                     t[(round + 3) % n % 4] = tanh(fabs(a));
                     t[idx[(round + 3) % n] % 4] += 0.2 * cos(b);
                 }
-                tile[lane] = sin(-0.6 - w[(round * 2) % n]);
+                tile[lane] = sin((-0.6 - w[(round * 2) % n]) / (1.5 + s * s));
                 __syncthreads();
                 a = 0.5 * a + tile[(lane + 2) % 32] * tile[lane / 2];
                 __syncthreads();
             }
-            y[i] = y[i] * b + tanh(a);
+            if (i < n) y[i] = y[i] * b + tanh(x[(i * 2) % n] * (a > 0.2 ? a * x[(i * 4) % n] + a : a - x[(i * 4) % n]));
         }
     """)
     rng = np.random.default_rng()
-    x, w, y = (rng.uniform(0.5, 1.5, 64) for _ in range(3))
-    smooth.check[2, 32](x, w, rng.integers(0, 64, 64).astype(np.int32), y, 64)
+    x, w, y = (rng.uniform(-1, 1, 20) for _ in range(3))
+    smooth.check[2, 32](x, w, rng.integers(0, 20, 20).astype(np.int32), y, 20, 0.7)
