@@ -39,6 +39,7 @@ ADGEN_PASS(RefuseUnsupported);   // names what cannot be differentiated, with fi
 ADGEN_PASS_WITH_OPTION(ShadowVariables);     // device variables with a derivative get shadows
 ADGEN_PASS_WITH_OPTION(MakeBodies);          // an ordinary function for every entry
 ADGEN_PASS_WITH_OPTION(MakeGradients);       // asks Enzyme for the gradient of every body
+ADGEN_PASS(GuardChoices);                    // pointers to memory with and without derivatives are told apart
 ADGEN_PASS(DiscardOutputs);                  // what nobody needs is not computed again
 ADGEN_PASS_WITH_OPTION(MakeTangents);        // asks Enzyme to carry tangents through every body
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types

@@ -48,6 +48,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<ShadowVariables>(Name, "adgen-shadow-variables", MPM) ||
          addWithOption<MakeBodies>(Name, "adgen-bodies", MPM) ||
          addWithOption<MakeGradients>(Name, "adgen-gradients", MPM) ||
+         add<GuardChoices>(Name, "adgen-guard-choices", MPM) ||
          add<DiscardOutputs>(Name, "adgen-discard-outputs", MPM) ||
          addWithOption<MakeTangents>(Name, "adgen-tangents", MPM) ||
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||

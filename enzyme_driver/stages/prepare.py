@@ -147,7 +147,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
             f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules",
-            "adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-usage",
+            "adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,adgen-usage",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )
@@ -163,7 +163,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, _: Workspace) -> str:
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
             f"globaldce,adgen-capture-values,{_EXITS},adgen-type-copies,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
-            "adgen-copy-adjoints,adgen-discard-outputs,adgen-mark-unchanged<adgen_body_>,adgen-usage",
+            "adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,adgen-mark-unchanged<adgen_body_>,adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )
