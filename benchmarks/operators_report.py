@@ -22,7 +22,8 @@ GROUPS = {
     ),
     "matrices": ("transpose", "matmul", "matmul by rule"),
 }
-TABLE_EDGE = 1024
+SWEPT_EDGE = 1024
+"""At which threads of a block are varied."""
 
 
 @dataclass(frozen=True)
@@ -46,22 +47,23 @@ def best(rows: Iterable[Row]) -> list[Row]:
     return list(found.values())
 
 
-def group(name: str, rows: Sequence[Row]) -> Group:
+def group(name: str, rows: Sequence[Row], edge: int) -> Group:
     of_kind = [row for row in rows if row["operator"] in GROUPS[name]]
     fastest = best(of_kind)
-    table = [row for row in fastest if row["shape"][0] == TABLE_EDGE]
-    on_gpu = [row for row in of_kind if row["device"] == "cuda" and row["shape"][0] == TABLE_EDGE]
+    table = [row for row in fastest if row["shape"][0] == edge]
+    on_gpu = [row for row in of_kind if row["device"] == "cuda" and row["shape"][0] == SWEPT_EDGE]
     return Group(name, table, plots.by_size(fastest), plots.speed_up(fastest), plots.by_block(on_gpu))
 
 
 def page(folder: Path) -> str:
     rows = read(folder, "operators.json")
+    edge = max((row["shape"][0] for row in rows), default=0)
     epochs = read(folder, "digits.json")
     return rendered(
         "operators_report.html.j2",
         where=measured_on(rows, "model"),
-        groups=[group(name, rows) for name in GROUPS] if rows else [],
-        edge=TABLE_EDGE,
+        groups=[group(name, rows, edge) for name in GROUPS] if rows else [],
+        edge=edge,
         epochs=epochs,
         epochs_plot=plots.epochs(epochs),
     )
