@@ -1,5 +1,7 @@
 #include "Derivative.h"
 
+#include "llvm/IR/InstIterator.h"
+
 using namespace llvm;
 
 namespace adgen {
@@ -60,6 +62,42 @@ CallInst *EnzymeCall::emit(StringRef Prefix, Type *Result) {
   if (DISubprogram *Program = B.GetInsertBlock()->getParent()->getSubprogram())
     Call->setDebugLoc(DILocation::get(B.getContext(), Program->getLine(), 0, Program));
   return Call;
+}
+
+void forEachPlanned(Module &M, StringRef Option, StringRef Pass, function_ref<void(Function &, const EntryPlan &)> Make) {
+  auto Plans = parsePlan(Option);
+  if (!Plans)
+    report_fatal_error(Plans.takeError());
+  for (const EntryPlan &Plan : *Plans) {
+    Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str());
+    if (!Body)
+      report_fatal_error(Pass + ": no body for " + StringRef(Plan.Symbol));
+    Make(*Body, Plan);
+  }
+}
+
+SmallVector<CallInst *> gradientCalls(Module &M) {
+  SmallVector<CallInst *> Calls;
+  for (Function &F : M)
+    if (F.getName().starts_with(GradientPrefix))
+      for (Instruction &I : instructions(F)) {
+        auto *Call = dyn_cast<CallInst>(&I);
+        if (Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(AutodiffPrefix))
+          Calls.push_back(Call);
+      }
+  return Calls;
+}
+
+SmallVector<Said> saidOfParameters(const CallInst &Autodiff) {
+  auto *Body = cast<Function>(Autodiff.getArgOperand(0));
+  SmallVector<Said> Found;
+  for (unsigned I = 1; I < Autodiff.arg_size();) { // a word, the primal, and its shadow where it has one
+    auto *Word = cast<MDString>(cast<MetadataAsValue>(Autodiff.getArgOperand(I))->getMetadata());
+    bool Duplicated = Word->getString().starts_with("enzyme_dup");
+    Found.push_back({Word->getString(), I, Body->getArg(Found.size()), Duplicated ? Autodiff.getArgOperand(I + 2) : nullptr});
+    I += Duplicated ? 3 : 2;
+  }
+  return Found;
 }
 
 } // namespace adgen

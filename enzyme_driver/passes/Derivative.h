@@ -43,4 +43,20 @@ private:
   llvm::SmallVector<llvm::Value *> Arguments;
 };
 
+// Calls `Make` with the body and the plan of every entry of a pass's option.
+void forEachPlanned(llvm::Module &M, llvm::StringRef Option, llvm::StringRef Pass,
+                    llvm::function_ref<void(llvm::Function &, const EntryPlan &)> Make);
+
+// The calls of Enzyme in the gradients of a module.
+llvm::SmallVector<llvm::CallInst *> gradientCalls(llvm::Module &M);
+
+// What such a call says of a parameter of its body.
+struct Said {
+  llvm::StringRef Word;
+  unsigned At;                   // of the word among the call's operands
+  llvm::Argument *Parameter;     // of the body
+  llvm::Value *Shadow = nullptr; // null where it has none
+};
+llvm::SmallVector<Said> saidOfParameters(const llvm::CallInst &Autodiff);
+
 } // namespace adgen

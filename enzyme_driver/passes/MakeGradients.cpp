@@ -153,15 +153,7 @@ void makeGradient(Function &Body, const EntryPlan &Plan) {
 } // namespace
 
 PreservedAnalyses MakeGradients::run(Module &M, ModuleAnalysisManager &) {
-  auto Plans = parsePlan(Option);
-  if (!Plans)
-    report_fatal_error(Plans.takeError());
-  for (const EntryPlan &Plan : *Plans) {
-    Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str());
-    if (!Body)
-      report_fatal_error("adgen-gradients: no body for " + StringRef(Plan.Symbol));
-    makeGradient(*Body, Plan);
-  }
+  forEachPlanned(M, Option, "adgen-gradients", makeGradient);
   return PreservedAnalyses::none();
 }
 

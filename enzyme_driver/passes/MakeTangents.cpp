@@ -70,15 +70,7 @@ void makeTangent(Function &Body, ArrayRef<Activity> Activities) {
 } // namespace
 
 PreservedAnalyses MakeTangents::run(Module &M, ModuleAnalysisManager &) {
-  auto Plans = parsePlan(Option);
-  if (!Plans)
-    report_fatal_error(Plans.takeError());
-  for (const EntryPlan &Plan : *Plans) {
-    Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str());
-    if (!Body)
-      report_fatal_error("adgen-tangents: no body for " + StringRef(Plan.Symbol));
-    makeTangent(*Body, Plan.Activities);
-  }
+  forEachPlanned(M, Option, "adgen-tangents", [](Function &Body, const EntryPlan &Plan) { makeTangent(Body, Plan.Activities); });
   return PreservedAnalyses::none();
 }
 

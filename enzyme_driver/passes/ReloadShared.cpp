@@ -357,18 +357,8 @@ private:
   }
 
   bool isWrittenBehind(CallInst &Barrier, const Argument *A) const {
-    SmallVector<BasicBlock::iterator> Work{std::next(Barrier.getIterator())};
-    SmallPtrSet<BasicBlock *, 16> Seen;
-    while (!Work.empty()) {
-      auto At = Work.pop_back_val();
-      BasicBlock *Block = At->getParent();
-      if (any_of(make_range(At, Block->end()), [&](Instruction &I) { return Arrays.mayWrite(I, A); }))
-        return true;
-      for (BasicBlock *Next : successors(Block))
-        if (Seen.insert(Next).second)
-          Work.push_back(Next->begin());
-    }
-    return false;
+    Instructions Behind = reachedFrom({std::next(Barrier.getIterator())}, [](const Instruction &) { return false; });
+    return any_of(Behind, [&](const Instruction *I) { return Arrays.mayWrite(*I, A); });
   }
 
   // A share of the array is kept a barrier, and a value a load otherwise: several loads, or one in a loop, are worth it.
