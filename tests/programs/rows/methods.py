@@ -103,7 +103,9 @@ def _labels(rng: Rng) -> Args:
 
 
 def _attended(rng: Rng) -> Args:
-    arrays = {"features": normal(rng, 15, 6), "query": uniform(rng, 3, 4, 15), "key": uniform(rng, -1, 1, 15)}
+    """Logits on both slopes: queries cancel in the softmax where all are on one."""
+    keys = np.where(np.arange(15) % 2 == 0, 1, -1).astype(np.float32) * uniform(rng, 0.5, 1, 15)
+    arrays = {"features": normal(rng, 15, 6), "query": uniform(rng, -0.3, 0.3, 15), "key": keys}
     return {"g": _graph(rng, 15), **arrays, "out": zeros(15, 6), "width": 6, "slope": 0.2}
 
 
