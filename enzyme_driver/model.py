@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 Target = Literal["cuda", "openmp"]
@@ -175,16 +176,16 @@ class Signature:
     def __contains__(self, name: object) -> bool:
         return any(parameter.name == name for parameter in self.parameters)
 
-    @property
+    @cached_property
     def forward(self) -> Signature:
         """The signature in forward mode, whose shadows are tangents."""
         return replace(self, parameters=tuple(parameter.forward for parameter in self.parameters))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(parameter.name for parameter in self.parameters)
 
-    @property
+    @cached_property
     def shadowed(self) -> tuple[Parameter, ...]:
         """The parameters that have a shadow, in order."""
         return tuple(parameter for parameter in self.parameters if parameter.has_shadow)

@@ -11,7 +11,7 @@ import numpy as np
 from enzyme_driver.errors import ArgumentError, RefusedError
 from enzyme_driver.model import Parameter, Signature, Target
 from enzyme_driver.runtime.accumulation import Accumulated, accumulated
-from enzyme_driver.runtime.arrays import ArrayView, check_view, cuda_view, host_view
+from enzyme_driver.runtime.arrays import ArrayView, apart, check_view, cuda_view, host_view
 from enzyme_driver.runtime.members import flattened, given, is_dict, members
 from enzyme_driver.runtime.packing import pointer_bytes
 from enzyme_driver.runtime.slots import Slot, argument_slot, spelled, written
@@ -32,10 +32,18 @@ class Value:
     keep: object = None
     parts: tuple[tuple[Slot, Value], ...] = ()
 
-    def arrays(self, slot: Slot) -> tuple[tuple[Slot, ArrayView], ...]:
+    def arrays(self, slot: Slot) -> Iterator[tuple[Slot, ArrayView]]:
         """The arrays behind the value, each with the place that it fills."""
-        own = ((slot, self.view),) if self.view is not None else ()
-        return (*own, *chain.from_iterable(value.arrays(part) for part, value in self.parts))
+        if self.view is not None:
+            yield slot, self.view
+        for part, value in self.parts:
+            yield from value.arrays(part)
+
+    def all(self) -> Iterator[Value]:
+        """The value and, for a struct that was given as a dict, its members'."""
+        yield self
+        for _, value in self.parts:
+            yield from value.all()
 
 
 @dataclass(frozen=True)
@@ -216,6 +224,8 @@ class Arguments:
 
     def _check_primal_overlap(self, values: Sequence[Value], *, gradient: bool) -> None:
         arrays = [(held.parameter, view) for held, view in _arrays(self._slots, values)]
+        if apart(view for _, view in arrays):
+            return
         for (first, view), (second, other) in combinations(arrays, 2):
             if not (written(first) or written(second)) or not view.overlaps(other):
                 continue
@@ -241,8 +251,7 @@ class Arguments:
         return RefusedError(f"a tape cannot follow the pointers in {parameter.name!r} of {self._spelled}", hint=hint)
 
     def _check_shared_inputs(self, values: Sequence[Value]) -> None:
-        views = [view for slot, view in _arrays(self._slots, values) if slot.parameter.has_shadow]
-        if any(view.overlaps(other) for view, other in combinations(views, 2)):
+        if not apart(view for slot, view in _arrays(self._slots, values) if slot.parameter.has_shadow):
             raise RefusedError(
                 f"two arguments of {self._spelled} share memory, and a gradient needs a shadow for each",
                 hint="copy it with a kernel on the tape and give the copy, or compile with one of them const",
@@ -262,8 +271,10 @@ class Arguments:
         return value
 
     def _check_shadow_overlap(self, values: Sequence[Value], shadows: Sequence[Value]) -> None:
-        seen = _arrays(self._slots, values)
-        for slot, view in _arrays(self._shadow_slots, shadows):
+        seen, given = _arrays(self._slots, values), _arrays(self._shadow_slots, shadows)
+        if apart(view for _, view in (*seen, *given)):
+            return
+        for slot, view in given:
             for other, taken in seen:
                 if taken.overlaps(view):
                     hint = "give every shadow an array of its own"
@@ -366,7 +377,7 @@ def _check_same_shape(shadow: Value, primal: Value, slot: Slot) -> None:
     if shadow.view is None or primal.view is None:
         return
     wanted, got = primal.view, shadow.view
-    one = wanted.size == got.size == 1
+    one = wanted.nbytes == got.nbytes == wanted.layout[0]
     if wanted.layout != got.layout or not (one or wanted.shape == got.shape):
         raise ArgumentError(
             f"{slot.label}: expected {wanted.dtype} of shape {wanted.shape} like the array, "
@@ -377,16 +388,10 @@ def _check_same_shape(shadow: Value, primal: Value, slot: Slot) -> None:
 
 def prepared(values: Sequence[Value]) -> Prepared:
     """The call with these values."""
+    everything = [part for value in values for part in (value.all() if value.parts else (value,))]
     return Prepared(
-        tuple(value.data for value in values),
-        tuple(value.data for value in values if value.view is None),
-        tuple(value.view for value in _all(values) if value.view is not None),
-        tuple(value.keep for value in _all(values)),
+        tuple([value.data for value in values]),
+        tuple([value.data for value in values if value.view is None]),
+        tuple([value.view for value in everything if value.view is not None]),
+        tuple([value.keep for value in everything]),
     )
-
-
-def _all(values: Iterable[Value]) -> Iterator[Value]:
-    """The values and, for structs that were given as dicts, their members'."""
-    for value in values:
-        yield value
-        yield from _all(part for _, part in value.parts)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType
-from enzyme_driver.runtime.layouts import Layout, alignment, common_leaf, declared_layout, numpy_layout, same_layout
+from enzyme_driver.runtime.layouts import Layout, common_leaf, declared_layout, numpy_layout, same_layout
 from enzyme_driver.runtime.slots import Slot
 
 _BFLOAT16 = DataType("bfloat16", "float", 2)  # which NumPy does not have
@@ -37,20 +39,19 @@ class ArrayView:
     owner: object
     device: int | None = None
     stream: int | None = None
+    nbytes: int = field(init=False)
 
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.layout[0]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nbytes", prod(self.shape) * self.layout[0])
 
     def overlaps(self, other: ArrayView) -> bool:
-        both = self.nbytes and other.nbytes
-        apart = self.address + self.nbytes <= other.address or other.address + other.nbytes <= self.address
-        return bool(both) and not apart
+        return not apart([self, other])
+
+
+def apart(views: Iterable[ArrayView]) -> bool:
+    """Whether no two of the arrays share memory."""
+    spans = sorted((view.address, view.address + view.nbytes) for view in views if view.nbytes)
+    return all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 def host_view(value: object, slot: Slot) -> ArrayView:
@@ -165,16 +166,15 @@ def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], unit: int) 
 
 def check_view(view: ArrayView, slot: Slot) -> None:
     """Raise ArgumentError unless the kernel can use the array in place."""
-    if not _fits(slot.parameter.dtype, view) and not _is_raw(slot, view):
+    if view.layout != slot.layout and not _fits(slot.parameter.dtype, view) and not _is_raw(slot, view):
         raise slot.wrong(f"{view.dtype}, shape {view.shape}", _dtype_hint(slot))
     if not view.contiguous:
         raise slot.wrong("an array with other strides", "make a C-contiguous copy: numpy.ascontiguousarray(x)")
     if slot.writable and view.readonly:
         raise slot.wrong(f"a read-only {_described(view.owner)}", _readonly_hint(view.owner))
-    if view.nbytes and view.address % alignment(slot.parameter.dtype):
+    if view.nbytes and view.address % slot.alignment:
         raise slot.wrong("an array that is not aligned in memory", "make an aligned copy: x.copy()")
-    one = slot.parameter.reference or not slot.parameter.is_pointer
-    if one and view.nbytes != slot.parameter.dtype.size:
+    if slot.one and view.nbytes != slot.parameter.dtype.size:
         raise slot.wrong(f"an array of shape {view.shape}", "give an array that holds one value")
 
 

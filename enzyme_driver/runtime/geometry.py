@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from enzyme_driver.errors import ArgumentError
@@ -28,6 +29,19 @@ class Launch:
 
 def launch_of(key: object) -> Launch:
     """The launch that a subscript describes. Raises ArgumentError where no GPU could do it."""
+    if _is_plain(key):
+        return _known_launch(key)
+    return _checked_launch(key)
+
+
+def _is_plain(key: object) -> bool:
+    """Whether equal keys are equal launches, which numbers of other types and streams need not be."""
+    return type(key) is tuple and all(
+        type(part) is int or (type(part) is tuple and all(type(extent) is int for extent in part)) for part in key
+    )
+
+
+def _checked_launch(key: object) -> Launch:
     if not isinstance(key, tuple) or not 2 <= len(key) <= 4:  # noqa: PLR2004  (grid and block at least)
         raise ArgumentError("a launch needs a grid and a block", hint=_FORM)
     grid, block = _extent(key[0], "grid", MAX_GRID), _extent(key[1], "block", MAX_BLOCK)
@@ -35,6 +49,9 @@ def launch_of(key: object) -> Launch:
         raise ArgumentError(f"block {block} has {prod(block)} threads", hint=f"a block has at most {MAX_THREADS}")
     stream = key[2] if len(key) > 2 else None  # noqa: PLR2004
     return Launch(grid, block, stream, _shared_bytes(key[3]) if len(key) > 3 else 0)  # noqa: PLR2004
+
+
+_known_launch = lru_cache(maxsize=1024)(_checked_launch)
 
 
 def _extent(value: object, name: str, limits: Extent) -> Extent:

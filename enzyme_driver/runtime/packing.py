@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Sequence
+from itertools import accumulate
 
 _ALIGNMENT = 64
 
@@ -13,17 +15,14 @@ class ArgumentTable:
 
     def __init__(self, values: Sequence[bytes]) -> None:
         padded = [value.ljust(-(-len(value) // _ALIGNMENT) * _ALIGNMENT, b"\0") for value in values]
-        data = b"".join(padded)
-        self._memory = ctypes.create_string_buffer(len(data) + _ALIGNMENT)
+        ends = list(accumulate(map(len, padded), initial=0))
+        size = ends.pop()
+        self._memory = ctypes.create_string_buffer(size + 8 * len(values) + _ALIGNMENT)
         start = ctypes.addressof(self._memory)
-        position = start + -start % _ALIGNMENT
-        ctypes.memmove(position, data, len(data))
-        addresses = []
-        for value in padded:
-            addresses.append(position)
-            position += len(value)
-        self._table = (ctypes.c_void_p * max(1, len(addresses)))(*addresses)
-        self.address = ctypes.addressof(self._table)
+        first = start + -start % _ALIGNMENT
+        self.address = first + size
+        data = b"".join(padded) + struct.pack(f"={len(ends)}Q", *[first + offset for offset in ends])
+        ctypes.memmove(first, data, len(data))
 
 
 def pointer_bytes(address: int) -> bytes:

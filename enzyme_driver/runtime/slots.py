@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import Parameter, Signature, Target
+from enzyme_driver.runtime.layouts import Layout, alignment, declared_layout
 
 Role = Literal["argument", "shadow", "cotangent", "tangent", "variable"]
 
@@ -21,6 +23,21 @@ class Slot:
     target: Target
     writable: bool
 
+    @cached_property
+    def layout(self) -> Layout:
+        """That of an element."""
+        return declared_layout(self.parameter.dtype)
+
+    @cached_property
+    def alignment(self) -> int:
+        """The address of an array must be a multiple of this many bytes."""
+        return alignment(self.parameter.dtype)
+
+    @cached_property
+    def one(self) -> bool:
+        """Whether an array for it holds one element."""
+        return self.parameter.reference or not self.parameter.is_pointer
+
     @property
     def label(self) -> str:
         return f"{self.role} {self.parameter.name!r} of {spelled(self.signature)}"
@@ -32,8 +49,7 @@ class Slot:
         by_value = not parameter.shadow_is_pointer or (self.role == "argument" and not parameter.is_pointer)
         if by_value:
             return f"a value of type {parameter.dtype}"
-        one = parameter.reference or not parameter.is_pointer
-        count = "one-element " if one else ""
+        count = "one-element " if self.one else ""
         where = "GPU" if self.target == "cuda" else "host"
         access = "writable, " if self.writable else ""
         return f"a {access}C-contiguous {count}{parameter.dtype} array in {where} memory"

@@ -69,6 +69,9 @@ class Variables(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         raise ArgumentError(f"the variable {name!r} cannot be deleted", hint="set it to zeros")
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._known)
 
