@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import cupy as cp
+import numpy as np
 
 import enzyme_driver as adgen
 from benchmarks.case import Case, Runs
@@ -17,11 +20,26 @@ from benchmarks.case import Case, Runs
 WARM_UP, REPEATS = 3, 15
 PATIENCE = 40.0
 """Seconds that the rounds of a case may take; slower cases are repeated less often."""
+NEGLIGIBLE = 0.02
+"""A launch that takes this part of the time, or less, is not taken apart from what it launches."""
+LONGEST_HOLD = 300.0
+
+_SPIN = """
+extern "C" __global__ void spin(unsigned long long nanoseconds)
+{
+    unsigned long long now, start;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+    do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now)); while (now - start < nanoseconds);
+}
+"""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured of a case; times in milliseconds."""
+    """What was measured of a case; times in milliseconds.
+
+    The ratio is that of the GPU's work; the last two are times of calls, with what Python does before the launch.
+    """
 
     case: str
     size: str
@@ -32,17 +50,28 @@ class Figure:
     floor_ms: float
     device: str
     date: str
+    primal_call_ms: float
+    gradient_call_ms: float
 
     def __str__(self) -> str:
         verdict = "kept" if self.ratio <= self.at_most else "MISSED"
         return (
             f"{self.case:28} {self.size:40} primal {self.primal_ms:9.4f} ms  gradient {self.gradient_ms:9.4f} ms  "
-            f"ratio {self.ratio:7.2f} (at most {self.at_most}, {verdict})  floor {self.floor_ms:.4f} ms"
+            f"ratio {self.ratio:7.2f} (at most {self.at_most}, {verdict})  floor {self.floor_ms:.4f} ms  "
+            f"calls {self.primal_call_ms:.4f} and {self.gradient_call_ms:.4f} ms"
         )
 
 
-def median_ms(runs: Runs) -> dict[str, float]:
-    """The median time of each, run in turn, so that a change of clocks meets all alike.
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds of the GPU's work alone, and of a call to an idle GPU, which waits for Python to launch it."""
+
+    device: float
+    call: float
+
+
+def median_ms(runs: Runs) -> dict[str, Times]:
+    """The median times of each, run in turn, so that a change of clocks meets all alike.
 
     The first round is not counted, unless the case is so slow that it has to do.
     """
@@ -52,20 +81,46 @@ def median_ms(runs: Runs) -> dict[str, float]:
     for _ in range(min(WARM_UP, int(fitting / 3)) - 1):
         _round(runs)
     rounds = [_round(runs) for _ in range(min(REPEATS, int(fitting) - 1))] or [first]
-    return {name: statistics.median(times[name] for times in rounds) for name in runs}
+    return {name: _median([times[name] for times in rounds]) for name in runs}
 
 
-def _round(runs: Runs) -> dict[str, float]:
-    return {name: _elapsed(run) for name, run in runs.items()}
+def _median(times: Sequence[Times]) -> Times:
+    return Times(statistics.median(each.device for each in times), statistics.median(each.call for each in times))
 
 
-def _elapsed(run: Callable[[], object]) -> float:
+def _round(runs: Runs) -> dict[str, Times]:
+    return {name: _times(run) for name, run in runs.items()}
+
+
+def _times(run: Callable[[], object]) -> Times:
+    call, launching = _elapsed(run)
+    if launching < NEGLIGIBLE * call:
+        return Times(call, call)
+    _hold(milliseconds=min(2 * launching, LONGEST_HOLD))
+    device, _ = _elapsed(run)
+    return Times(device, call)
+
+
+def _elapsed(run: Callable[[], object]) -> tuple[float, float]:
+    """Milliseconds between events before and after the run, and what the host takes to launch it."""
     start, end = cp.cuda.Event(), cp.cuda.Event()
     start.record()
+    began = time.perf_counter()
     run()
+    launching = 1e3 * (time.perf_counter() - began)
     end.record()
     end.synchronize()
-    return float(cp.cuda.get_elapsed_time(start, end))
+    return float(cp.cuda.get_elapsed_time(start, end)), launching
+
+
+def _hold(milliseconds: float) -> None:
+    """Keep the GPU busy, so that what is launched next queues up behind."""
+    _spin()((1,), (1,), (np.uint64(1e6 * milliseconds),))
+
+
+@cache
+def _spin() -> Any:  # noqa: ANN401, CuPy is not typed
+    return cp.RawKernel(_SPIN, "spin")
 
 
 def device_name() -> str:
@@ -75,7 +130,7 @@ def device_name() -> str:
 def bandwidth() -> float:
     """Bytes a second of a large copy, those read and those written."""
     source, target = cp.zeros(1 << 28, dtype="float32"), cp.zeros(1 << 28, dtype="float32")
-    seconds = 1e-3 * median_ms({"copy": lambda: cp.copyto(target, source)})["copy"]
+    seconds = 1e-3 * median_ms({"copy": lambda: cp.copyto(target, source)})["copy"].device
     return float(2 * source.nbytes / seconds)
 
 
@@ -86,14 +141,17 @@ def measure(case: Case, folder: Path, bytes_a_second: float) -> Figure:
         times = median_ms(case.runs(case.launch(kernel)))
     finally:
         cp.get_default_memory_pool().free_all_blocks()
+    primal, gradient = times["primal"], times["gradient"]
     return Figure(
         case=case.name,
         size=case.size,
-        primal_ms=times["primal"],
-        gradient_ms=times["gradient"],
-        ratio=times["gradient"] / times["primal"],
+        primal_ms=primal.device,
+        gradient_ms=gradient.device,
+        ratio=gradient.device / primal.device,
         at_most=case.at_most,
         floor_ms=case.floor.milliseconds(bytes_a_second),
         device=device_name(),
         date=datetime.now(UTC).date().isoformat(),
+        primal_call_ms=primal.call,
+        gradient_call_ms=gradient.call,
     )

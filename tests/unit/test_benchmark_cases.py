@@ -42,7 +42,7 @@ def test_cases_are_chosen_by_name_or_size(gpu: Any) -> None:  # noqa: ANN401
 
 def test_a_partial_run_replaces_its_own_figures(gpu: Any) -> None:  # noqa: ANN401
     def figure(size: str, ratio: float) -> Any:  # noqa: ANN401
-        return gpu.Figure("matmul", size, 1.0, ratio, ratio, 5.0, 0.1, "a GPU", "2026-01-01")
+        return gpu.Figure("matmul", size, 1.0, ratio, ratio, 5.0, 0.1, "a GPU", "2026-01-01", 1.1, 2.6)
 
     known: list[dict[str, Any]] = gpu.merged([], [figure("small", 3.0), figure("large", 4.0)])
     after = gpu.merged(known, [figure("large", 2.0)])
@@ -58,7 +58,7 @@ def test_a_case_that_fails_is_reported_and_the_others_are_measured(
     def measured(case: Any, *_: object) -> Any:  # noqa: ANN401
         if "100 steps" in case.size:
             raise RuntimeError("out of memory")
-        return gpu.Figure(case.name, case.size, 1.0, 2.0, 2.0, case.at_most, 0.1, "a GPU", "2026-01-01")
+        return gpu.Figure(case.name, case.size, 1.0, 2.0, 2.0, case.at_most, 0.1, "a GPU", "2026-01-01", 1.1, 2.6)
 
     output = tmp_path / "gpu.json"
     arguments = ["gpu", str(tmp_path), "--output", str(output), "--case", "recurrence"]

@@ -60,7 +60,7 @@ def test_scaling_leaves_out_a_point_that_fails(
     def measured(case: Any, *_: object) -> Any:  # noqa: ANN401
         if "1000 steps" in case.size:
             raise MemoryError("too much")
-        return module.Figure(case.name, case.size, 1.0, 2.5, 2.5, case.at_most, 0.0, "a GPU", "2026-01-01")
+        return module.Figure(case.name, case.size, 1.0, 2.5, 2.5, case.at_most, 0.0, "a GPU", "2026-01-01", 1.1, 2.6)
 
     monkeypatch.setattr(module, "measure", measured)
     output = tmp_path / "scaling.json"
