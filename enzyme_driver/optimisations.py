@@ -5,6 +5,7 @@ from __future__ import annotations
 OPTIMISATIONS: dict[str, str] = {
     "shared-constants": "shared arrays that hold nothing but constants have no shadow and are not kept",
     "count-halvings": "loops that halve or double count their iterations, so that nothing of them has to be kept",
+    "segment-recurrences": "loops that carry values take several steps at once, and keep what is carried once for them",
     "reload-shared": "values read from shared memory are read again in the reverse sweep instead of kept",
     "fewest-kept": "Enzyme's choice of the fewest values to keep, in counted loops that overwrite nothing",
     "tape": "values kept for the reverse sweep on a tape that the runtime allocates, not on the GPU's malloc heap",

@@ -17,7 +17,7 @@ def _logistic(x0: Floats, rate: Floats, out: Floats, n: int, steps: int) -> None
 
 def _logistic_args(rng: Rng) -> Args:
     arrays = {"x0": uniform(rng, 0.1, 0.9, 100), "rate": uniform(rng, 2.5, 3.4, 100), "out": zeros(100)}
-    return {**arrays, "n": 100, "steps": int(rng.integers(3, 12))}
+    return {**arrays, "n": 100, "steps": int(rng.integers(1, 60))}
 
 
 def _conv_power(signal: Floats, taps: Floats, out: Floats, n: int, ntaps: int, rounds: int) -> None:

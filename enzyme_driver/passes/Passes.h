@@ -49,6 +49,7 @@ ADGEN_PASS(LoosenAlignments);                // memory begins where the heap may
 ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly
 ADGEN_PASS(NestJoins);                       // ways meet two by two
 ADGEN_PASS(CountHalvings);                   // loops that halve or double count their iterations
+ADGEN_PASS(SegmentRecurrences);              // loops that carry values take several steps at once
 ADGEN_PASS(ReloadShared);                    // shared memory is read again instead of kept
 ADGEN_PASS(ExpandConstants);                 // constant expressions become instructions
 ADGEN_PASS(PrintUsage);                      // prints what each body reads and writes as JSON

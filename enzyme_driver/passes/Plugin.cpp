@@ -59,6 +59,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<NestJoins>(Name, "adgen-nest-joins", MPM) ||
          add<HintTypes>(Name, "adgen-hint-types", MPM) ||
          add<CountHalvings>(Name, "adgen-count-halvings", MPM) ||
+         add<SegmentRecurrences>(Name, "adgen-segment-recurrences", MPM) ||
          add<ReloadShared>(Name, "adgen-reload-shared", MPM) ||
          add<DeclareCopyAdjoints>(Name, "adgen-copy-adjoints", MPM) ||
          add<ExpandCopyAdjoints>(Name, "adgen-expand-copy-adjoints", MPM) ||

@@ -134,6 +134,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
     variables = plan.shadowed_variables
     constants = unless_disabled("shared-constants", f"adgen-shared-constants<{plan.option}>,", workspace)
     count = unless_disabled("count-halvings", "function(loop-simplify),adgen-count-halvings,function(adce),", workspace)
+    segments = unless_disabled("segment-recurrences", "adgen-segment-recurrences,", workspace)
     reload_shared = unless_disabled("reload-shared", "adgen-reload-shared,", workspace)
     return ",".join(
         (
@@ -146,7 +147,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             "adgen-refuse",
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{count}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules",
+            f"{count}{segments}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules",
             "adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,adgen-usage",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

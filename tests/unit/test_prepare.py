@@ -43,7 +43,7 @@ DEVICE = (
     "adgen-bodies<a;b>,adgen-shared-constants<a=duplicated:const;b=duplicated>,"
     "adgen-replace-cooperation<a=duplicated:const;b=duplicated>,adgen-refuse,"
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
-    "function(loop-simplify),adgen-count-halvings,function(adce),function(lower-switch),adgen-unify-exits,"
+    "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch),adgen-unify-exits,"
     "adgen-nest-joins,"
     "adgen-type-copies,adgen-reload-shared,adgen-separate-loads,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,adgen-usage"
 )
