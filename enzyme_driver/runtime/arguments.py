@@ -59,7 +59,7 @@ class VariableShadow:
 class Prepared:
     """The arguments of a call in the order of the ABI, what is by value, the arrays, and the shadows of variables.
 
-    `accumulated` are the shadows to which nothing happens but additions.
+    `accumulated` are the shadows to which nothing happens but additions; the host wants to know them.
     """
 
     values: tuple[bytes, ...]
@@ -85,10 +85,13 @@ class Arguments:
             Slot(signature, parameter, "shadow", target, writable=parameter.shadow_is_pointer)
             for parameter in signature.shadowed
         )
+        self._shadowed = frozenset(parameter.name for parameter in signature.shadowed)
 
     def bind(self, positional: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
         """One object a parameter, in order. Raises ArgumentError for too many, too few and unknown ones."""
         names = self.signature.names
+        if len(positional) == len(names) and not named:
+            return tuple(positional)
         if len(positional) > len(names):
             raise self._count_error(len(positional) + len(named))
         self.check_names(named, "argument")
@@ -110,10 +113,11 @@ class Arguments:
     def gradient(self, arguments: Sequence[object], shadows: Mapping[str, object]) -> Prepared:
         """The values of a gradient call: the primal's, then the shadows."""
         values, shadow_values = self._with_shadows(arguments, shadows)
-        added_to = accumulated(
-            len(values), [(s, v.view) for s, v in zip(self._shadow_slots, shadow_values, strict=True)]
-        )
-        return replace(prepared([*values, *shadow_values]), accumulated=added_to)
+        everything = [*values, *shadow_values]
+        if self.target == "cuda":
+            return prepared(everything)
+        views = [(slot, value.view) for slot, value in zip(self._shadow_slots, shadow_values, strict=True)]
+        return prepared(everything, accumulated(len(values), views))
 
     def forward(self, arguments: Sequence[object], tangents: Mapping[str, object]) -> Prepared:
         """The values of a call that carries tangents, to which nothing is added: the primal's, then the tangents."""
@@ -186,6 +190,9 @@ class Arguments:
 
         `p.x` names what the member x of the struct p points to.
         """
+        names = tuple(names)
+        if self._shadowed.issuperset(names):
+            return
         variables = {variable.name for variable in self.signature.variables if variable.has_shadow}
         for name in names:
             if role in {"wrt", "tangent"} and name in variables:
@@ -386,12 +393,13 @@ def _check_same_shape(shadow: Value, primal: Value, slot: Slot) -> None:
         )
 
 
-def prepared(values: Sequence[Value]) -> Prepared:
-    """The call with these values."""
+def prepared(values: Sequence[Value], added_to: tuple[Accumulated, ...] = ()) -> Prepared:
+    """The call with these values, `added_to` being the shadows that are only added to on the host."""
     everything = [part for value in values for part in (value.all() if value.parts else (value,))]
     return Prepared(
         tuple([value.data for value in values]),
         tuple([value.data for value in values if value.view is None]),
         tuple([value.view for value in everything if value.view is not None]),
         tuple([value.keep for value in everything]),
+        accumulated=added_to,
     )

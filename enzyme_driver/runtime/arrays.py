@@ -92,7 +92,10 @@ def _as_numpy(value: object, slot: Slot) -> np.ndarray[Any, Any]:
 
 
 def cuda_view(value: object, slot: Slot) -> ArrayView:
-    """The view of an array in GPU memory, through `__cuda_array_interface__` or DLPack."""
+    """The view of an array in GPU memory: CuPy's, PyTorch's, or through `__cuda_array_interface__` or DLPack."""
+    known = _cupy_view(value) or _torch_view(value)
+    if known is not None:
+        return known
     try:
         interface = value.__cuda_array_interface__  # type: ignore[attr-defined]
     except AttributeError:
@@ -106,6 +109,58 @@ def cuda_view(value: object, slot: Slot) -> ArrayView:
     if value is None:
         raise slot.wrong(_described(value), _none_hint(slot))
     raise slot.wrong(_described(value), "copy it to the GPU first: cupy.asarray(x), torch.from_numpy(x).cuda()")
+
+
+def _cupy_view(value: Any) -> ArrayView | None:  # noqa: ANN401
+    """What the interface says as well, in a fraction of the time."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None or type(value) is not cupy.ndarray:
+        return None
+    name, layout = _seen(value.dtype)
+    return ArrayView(
+        address=value.data.ptr,
+        shape=value.shape,
+        dtype=name,
+        layout=layout,
+        contiguous=value.flags.c_contiguous,
+        readonly=False,
+        owner=value,
+        device=value.data.device_id,
+        stream=cupy.cuda.get_current_stream().ptr,
+    )
+
+
+def _torch_view(value: Any) -> ArrayView | None:  # noqa: ANN401
+    """Of plain tensors; the others have the interface, or refuse it with a reason."""
+    torch = sys.modules.get("torch")
+    if torch is None or type(value) is not torch.Tensor or not value.is_cuda or value.requires_grad:
+        return None
+    seen = _torch_seen(value.dtype)
+    if seen is None or value.layout is not torch.strided or value.is_conj() or value.is_neg():
+        return None
+    name, layout = seen
+    return ArrayView(
+        address=value.data_ptr(),
+        shape=tuple(value.shape),
+        dtype=name,
+        layout=layout,
+        contiguous=value.is_contiguous(),
+        readonly=False,
+        owner=value,
+        device=value.get_device(),
+    )
+
+
+@lru_cache(maxsize=64)
+def _torch_seen(dtype: object) -> tuple[str, Layout] | None:
+    """None for types that NumPy does not have."""
+    name = str(dtype).removeprefix("torch.")
+    if name == _BFLOAT16.name:
+        return name, declared_layout(_BFLOAT16)
+    try:
+        return _seen(np.dtype(name))
+    except TypeError:
+        return None
 
 
 def _interface_view(value: object, interface: dict[str, Any]) -> ArrayView:

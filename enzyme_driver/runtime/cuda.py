@@ -138,7 +138,7 @@ def device_of_views(views: Sequence[ArrayView]) -> int:
     """The number of the GPU that the arrays lie on. Raises ArgumentError where there is no such one."""
     devices: dict[int, ArrayView] = {}
     for view in views:
-        device = device_of(view.address) if view.nbytes else None
+        device = None if not view.nbytes else device_of(view.address) if view.device is None else view.device
         if view.nbytes and device is None:
             raise ArgumentError(
                 f"an array of shape {view.shape} gives an address that the GPU does not know",

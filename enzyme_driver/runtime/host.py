@@ -109,7 +109,7 @@ class HostBackend:
         shadows = [_HostShadow(each.argument, each.number, each.nbytes) for each in prepared.accumulated]
         way = WAYS[wanted_accumulation()]
         described = (_HostShadow * len(shadows))(*shadows)
-        self._library["adgen_accumulate"](len(prepared.values), way, len(shadows), described)
+        self._library.adgen_accumulate(len(prepared.values), way, len(shadows), described)
 
     @contextmanager
     def _team(self, count: int | None) -> Iterator[None]:
@@ -117,12 +117,12 @@ class HostBackend:
         if count is None:
             yield
             return
-        before = self._library["omp_get_max_threads"]()
-        self._library["omp_set_num_threads"](count)
+        before = self._library.omp_get_max_threads()
+        self._library.omp_set_num_threads(count)
         try:
             yield
         finally:
-            self._library["omp_set_num_threads"](before)
+            self._library.omp_set_num_threads(before)
 
     def _function(self, symbol: str) -> ctypes._NamedFuncPointer:
         if symbol not in self._functions:

@@ -210,7 +210,9 @@ class Kernel(_Callable):
         shadows: Mapping[str, object],
     ) -> None:
         own = {name: shadow for name, shadow in shadows.items() if name not in self.variables}
-        prepared = replace(prepare(values, own), variables=self.variables.shadows(shadows))
+        prepared = prepare(values, own)
+        if self.variables:
+            prepared = replace(prepared, variables=self.variables.shadows(shadows))
         self._backend.launch(entry, prepared, launch, gradient=True)
 
     def _run_vjp(

@@ -45,8 +45,11 @@ def _current(arguments: Iterable[object], device: int) -> int:
 
 def wait_for(producers: Iterable[int], stream: int) -> None:
     """Let `stream` wait for what is queued on the producers' streams now."""
+    others = _plain(producers) - _plain([stream])
+    if not others:
+        return
     driver = api()
-    for producer in _plain(producers) - _plain([stream]):
+    for producer in others:
         event = done(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING), "no event can be made")
         try:
             done(driver.cuEventRecord(event, producer), "the producer's stream cannot be used")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from enzyme_driver.tensor.blocks import table
+from enzyme_driver.tensor.blocks import Run, table
 from enzyme_driver.tensor.devices import Device
 from enzyme_driver.tensor.kernels import kernel
 from enzyme_driver.tensor.launches import Launch
-from enzyme_driver.tensor.operators import Operator
+from enzyme_driver.tensor.operators import Operator, Shape
 
 Array = Any
+KNOWN = 4096
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Application:
             name: shadow for name, shadow in zip(self.operator.inputs, shadows, strict=True) if shadow is not None
         }
         constant = tuple(name for name in self.operator.inputs if name not in wanted)
-        compiled = kernel(self.device.target, self.operator.file, self.launch.kernel, str(self.out.dtype), constant)
+        compiled = kernel(self.device.target, self.operator.file, self.launch.kernel, self.out.dtype.name, constant)
         with self.device.running():
             compiled.gradient[self.launch.grid, self.launch.block](
                 *self.inputs, self.out, *self.extents, shadows={**wanted, "out": cotangent}
@@ -44,18 +46,33 @@ class Application:
 
 def apply(operator: Operator, device: Device, inputs: tuple[Array, ...], launch: Launch | None = None) -> Application:
     """Run the kernel into a new array, with the fastest launch or the one that is given."""
-    shapes = [(int(array.shape[0]), int(array.shape[1])) for array in inputs]
-    result, extents = operator.result(*shapes), operator.extents(*shapes)
+    result, extents = _sizes(operator, tuple(array.shape for array in inputs))
     out = device.arrays.empty(result, inputs[0].dtype)
-    dtype = str(out.dtype)
+    dtype = out.dtype.name
 
     def run(tried: Launch) -> None:
         compiled = kernel(device.target, operator.file, tried.kernel, dtype)
         with device.running():
             compiled[tried.grid, tried.block](*inputs, out, *extents)
 
-    if launch is None:
+    chosen = launch or _fastest(operator, device, extents, dtype, run)
+    run(chosen)
+    return Application(operator, device, inputs, out, extents, chosen)
+
+
+@lru_cache(maxsize=KNOWN)
+def _sizes(operator: Operator, shapes: tuple[Shape, ...]) -> tuple[Shape, tuple[int, ...]]:
+    """The shape of the result, and the extents that the kernel takes."""
+    return operator.result(*shapes), operator.extents(*shapes)
+
+
+_launches: dict[tuple[Operator, Device, tuple[int, ...], str], Launch] = {}
+
+
+def _fastest(operator: Operator, device: Device, extents: tuple[int, ...], dtype: str, run: Run) -> Launch:
+    key = (operator, device, extents, dtype)
+    if key not in _launches:
         choices = tuple(operator.choices(device.target == "cuda", extents))
-        launch = table().best(f"{operator.file} {choices[0].kernel} {dtype}", device, extents, choices, run)
-    run(launch)
-    return Application(operator, device, inputs, out, extents, launch)
+        what = f"{operator.file} {choices[0].kernel} {dtype}"
+        _launches[key] = table().best(what, device, extents, choices, run)
+    return _launches[key]

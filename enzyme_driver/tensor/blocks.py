@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from math import prod
 from pathlib import Path
 from statistics import median
@@ -71,10 +72,7 @@ def _fastest(device: Device, choices: Sequence[Launch], run: Run) -> int:
     return times.index(min(times))
 
 
-_tables: dict[Path, BlockTable] = {}
-
-
+@cache
 def table() -> BlockTable:
     """The user's table, in adgen's cache folder."""
-    path = Settings.from_environment().cache_dir / "operators.json"
-    return _tables.setdefault(path, BlockTable(path))
+    return BlockTable(Settings.from_environment().cache_dir / "operators.json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.tensor import launches
@@ -71,6 +72,7 @@ MAX = (
 )
 
 
+@cache
 def broadcast(count: int, axis: int) -> Operator:
     """One row (axis 0) or one column (axis 1) `count` times."""
     choices = (launches.repeat_row, launches.repeat_column)[axis]
