@@ -3,8 +3,8 @@
     python -m benchmarks.gpu FOLDER --output benchmarks/results/gpu.json [--case TEXT ...]
 
 Needs CuPy and no compiler. Every figure is the median of several launches after warming up (fewer where they are slow),
-taken with events in one process, primal and gradient in turn, queued behind other work so that the time of the launching
-Python does not count (the figures named `call` have it); the floor is the time that the primal's bytes take at the
+taken with events in one process, primal and gradient in turn, queued behind other work so that what Python needs for a
+launch does not count (the figures named `call` have it); the floor is the time that the primal's bytes take at the
 bandwidth measured in the same run, or its flops at the rate of the data sheet. A case that fails is reported, and the
 others are measured; the exit code is 1 then.
 """

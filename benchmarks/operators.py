@@ -4,10 +4,11 @@
 
 Writes a list of objects: operator, device, model, shape, dtype, threads (of a block on a GPU, of OpenMP on the host),
 forward_ms, backward_ms, torch_forward_ms, torch_backward_ms (where PyTorch is installed), floor_ms, backward_floor_ms,
-date. Times are medians after a warm-up, with the device synchronised. A floor is the time of moving the operator's
-arrays once at the bandwidth of a copy that is measured beside; for a matrix product it is the time of the array
-library's own (BLAS, cuBLAS). `--built` loads kernels that `python -m benchmarks.build_operators FOLDER` made, on a
-machine without compilers. What would take longer than --longest seconds a call, judged by the size before, is left out.
+date. Times are medians after a warm-up, with the device synchronised; on a GPU without what Python needs for a launch.
+A floor is the time of moving the operator's arrays once at the bandwidth of a copy that is measured beside; for a
+matrix product it is the time of the array library's own (BLAS, cuBLAS). `--built` loads kernels that
+`python -m benchmarks.build_operators FOLDER` made, on a machine without compilers. What would take longer than
+--longest seconds a call, judged by the size before, is left out.
 """
 
 from __future__ import annotations
@@ -87,7 +88,11 @@ class Times:
 
 
 def timed(run: Callable[[], object], device: ad.Device) -> float:
-    """The median milliseconds of a call that the device has finished."""
+    """The median milliseconds of a call that the device has finished; on a GPU those of its work alone."""
+    if device.name == "cuda":
+        from benchmarks.measure import median_ms  # which needs a GPU
+
+        return median_ms({"run": run})["run"].device
     run()
     device.synchronize()
     times: list[float] = []

@@ -36,6 +36,7 @@ from enzyme_driver.tensor.functions import (
     transpose,
 )
 from enzyme_driver.tensor.kernels import build, use_built
+from enzyme_driver.tensor.replay import replayed
 
 __all__ = [
     "Device",
@@ -56,6 +57,7 @@ __all__ = [
     "no_grad",
     "power",
     "relu",
+    "replayed",
     "subtract",
     "sum",
     "tensor",

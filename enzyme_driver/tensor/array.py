@@ -77,7 +77,7 @@ class Tensor:
                 f"the gradient of a tensor of the shape {self.shape} needs a cotangent",
                 hint="add it up, or give weights",
             )
-        seed = self.device.from_host(np.ones((1, 1)) if cotangent is None else cotangent, self.dtype)
+        seed = self.device.full(1.0, self.dtype) if cotangent is None else self.device.from_host(cotangent, self.dtype)
         if seed.shape != self.shape:
             raise ArgumentError(
                 f"the cotangent has the shape {seed.shape}, the tensor {self.shape}", hint="give one weight an element"

@@ -58,6 +58,10 @@ class Device:
         if self.name == "cuda":
             self.arrays.cuda.Device().synchronize()
 
+    def full(self, number: float, dtype: object) -> Any:  # noqa: ANN401
+        """An array with this one number, which needs no copy from the host."""
+        return self.arrays.full((1, 1), number, dtype)
+
     def from_host(self, values: object, dtype: object) -> Any:  # noqa: ANN401
         return self.arrays.array(values, dtype=dtype, order="C")
 

@@ -114,12 +114,19 @@ def _binary(operator: operators.Operator, a: Operand, b: Operand) -> Tensor:
     known = a if isinstance(a, Tensor) else b
     if not isinstance(known, Tensor):
         raise ArgumentError("neither operand is a tensor", hint="make one with tensor(...)")
-    one, other = (
-        item if isinstance(item, Tensor) else tensor(item, known.device, dtype=known.dtype) for item in (a, b)
-    )
+    one, other = (_as_tensor(item, known) for item in (a, b))
     _check_together(one, other)
     rows, columns = (_common(one, other, axis) for axis in (0, 1))
     return applied(operator, [_spread(item, rows, columns) for item in (one, other)])
+
+
+def _as_tensor(item: object, known: Tensor) -> Tensor:
+    """On the device and of the dtype of a known one."""
+    if isinstance(item, Tensor):
+        return item
+    if isinstance(item, (int, float)):
+        return Tensor(known.device.full(item, known.dtype), known.device)
+    return tensor(item, known.device, dtype=known.dtype)
 
 
 def _check_together(a: Tensor, b: Tensor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -43,6 +44,7 @@ class AdgenNetwork:
     def __init__(self, weights: Weights, device: str) -> None:
         self._device = ad.Device(device)  # type: ignore[arg-type]
         self._weights = [ad.tensor(value, self._device, requires_grad=True) for value in weights]
+        self._descend = cache(lambda rate: ad.replayed(partial(self._descended, rate), self._device))
 
     def place(self, values: Floats) -> ad.Tensor:
         return ad.tensor(values, self._device)
@@ -56,12 +58,15 @@ class AdgenNetwork:
         return images
 
     def step(self, images: ad.Tensor, chosen: ad.Tensor, rate: float) -> float:
+        return self._descend(rate)(images, chosen).item()
+
+    def _descended(self, rate: float, images: ad.Tensor, chosen: ad.Tensor) -> ad.Tensor:
         loss = ad.negative_log_likelihood(ad.log_softmax(self._logits(images)), chosen)
         loss.backward()
         for weight in self._weights:
             weight.data -= weight.dtype.type(rate) * weight.grad
             weight.grad = None
-        return loss.item()
+        return loss
 
     def classify(self, images: ad.Tensor) -> NDArray[np.int64]:
         with ad.no_grad():

@@ -1,0 +1,76 @@
+"""Computations that the GPU is given as a whole: recorded once as a CUDA graph, then replayed by one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from enzyme_driver.errors import DeviceError
+from enzyme_driver.tensor.array import Tensor
+from enzyme_driver.tensor.devices import Device
+
+Computation = Callable[..., Tensor]
+
+
+def replayed(computation: Computation, device: Device) -> Computation:
+    """`computation` of tensors on `device`, without the time that Python needs between its launches.
+
+    On the GPU the first call with inputs of given shapes runs it, the second one records it, and the later ones replay
+    the record with the numbers of the new inputs. So it must do the same whatever the numbers are, change
+    arrays only in place (`weight.data -= ...`), and read none on the host (`item`, `numpy`); numbers that it takes from
+    elsewhere stay what they were. The result is overwritten by the next call with such shapes. On the host it is
+    `computation` itself. Raises DeviceError where it cannot be recorded.
+    """
+    return _Replayed(computation, device) if device.name == "cuda" else computation
+
+
+class _Replayed:
+    def __init__(self, computation: Computation, device: Device) -> None:
+        self._computation = computation
+        self._device = device
+        self._records: dict[tuple[object, ...], _Record | None] = {}
+
+    def __call__(self, *inputs: Tensor) -> Tensor:
+        key = tuple((item.shape, item.dtype) for item in inputs)
+        if key not in self._records:
+            self._records[key] = None  # everything is compiled and measured by the time of the record
+            return self._computation(*inputs)
+        record = self._records[key]
+        if record is None:
+            record = self._records[key] = _recorded(self._computation, self._device, inputs)
+        return record.replay(inputs)
+
+
+@dataclass(frozen=True)
+class _Record:
+    """A graph with its inputs, its result, and the owners of the memory that it uses."""
+
+    graph: Any
+    inputs: tuple[Tensor, ...]
+    result: Tensor
+    owners: tuple[object, ...]
+
+    def replay(self, inputs: tuple[Tensor, ...]) -> Tensor:
+        for held, given in zip(self.inputs, inputs, strict=True):
+            held.data[...] = given.data
+        self.graph.launch()
+        return self.result
+
+
+def _recorded(computation: Computation, device: Device, inputs: tuple[Tensor, ...]) -> _Record:
+    cupy = device.arrays
+    held = tuple(Tensor(item.data.copy(), device, requires_grad=item.requires_grad) for item in inputs)
+    pool, stream = cupy.cuda.MemoryPool(), cupy.cuda.Stream(non_blocking=True)
+    device.synchronize()
+    with cupy.cuda.using_allocator(pool.malloc), stream:
+        stream.begin_capture()
+        try:
+            result = computation(*held)
+            graph = stream.end_capture()
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            raise DeviceError(
+                f"the computation cannot be recorded: {error}",
+                hint="read no numbers on the host inside it (item, numpy), and make no tensors of host arrays",
+            ) from None
+    return _Record(graph, held, result, (pool, stream))
