@@ -7,6 +7,7 @@ OPTIMISATIONS: dict[str, str] = {
     "count-halvings": "loops that halve or double count their iterations, so that nothing of them has to be kept",
     "segment-recurrences": "loops that carry values take several steps at once, and keep what is carried once for them",
     "reload-shared": "values read from shared memory are read again in the reverse sweep instead of kept",
+    "mark-unchanged": "what a kernel or function only reads is read again in the reverse sweep instead of kept",
     "fewest-kept": "Enzyme's choice of the fewest values to keep, in counted loops that overwrite nothing",
     "tape": "values kept for the reverse sweep on a tape that the runtime allocates, not on the GPU's malloc heap",
     "keep-once": "what stays the same is kept once for the reverse sweep, not once an iteration",

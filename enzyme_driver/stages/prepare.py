@@ -90,8 +90,10 @@ def cleaned(workspace: Workspace, *, fast_math: bool) -> str:
     """What comes first after Enzyme, also for C++: its traces go, and its liberties in arithmetic unless asked for."""
     caches = unless_disabled("keep-once", "adgen-keep-once,", workspace)
     exact = "" if fast_math else "adgen-exact-flags,"
+    unchanged = unless_disabled("mark-unchanged", "adgen-mark-unchanged<adgen_gradient_>,", workspace)
     return (
-        f"adgen-expand-copy-adjoints,adgen-verify-constants,{caches}adgen-forget-guards,adgen-loosen-alignments,{exact}"
+        f"adgen-expand-copy-adjoints,adgen-verify-constants,{caches}adgen-forget-guards,adgen-loosen-alignments,"
+        f"{exact}{unchanged}"
     )
 
 
@@ -136,6 +138,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
     count = unless_disabled("count-halvings", "function(loop-simplify),adgen-count-halvings,function(adce),", workspace)
     segments = unless_disabled("segment-recurrences", "adgen-segment-recurrences,", workspace)
     reload_shared = unless_disabled("reload-shared", "adgen-reload-shared,", workspace)
+    unchanged = _unchanged(workspace)
     return ",".join(
         (
             f"adgen-select<{plan.symbols}>,adgen-translate-assembly",
@@ -148,13 +151,13 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
             f"{count}{segments}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules",
-            "adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,adgen-usage",
+            f"adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{unchanged}adgen-usage",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )
 
 
-def _host_passes(plan: Plan, wanted: Derivatives, _: Workspace) -> str:
+def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
     return ",".join(
         (
             f"adgen-split-math,adgen-bodies<{plan.symbols}>",
@@ -164,10 +167,14 @@ def _host_passes(plan: Plan, wanted: Derivatives, _: Workspace) -> str:
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
             f"globaldce,adgen-capture-values,{_EXITS},adgen-type-copies,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
-            "adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,adgen-mark-unchanged<adgen_body_>,adgen-usage",
+            f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )
+
+
+def _unchanged(workspace: Workspace) -> str:
+    return unless_disabled("mark-unchanged", "adgen-mark-unchanged<adgen_body_>,", workspace)
 
 
 def _asked(wanted: Derivatives) -> str:

@@ -71,7 +71,7 @@ def _from_device(workspace: Workspace, *, fast_math: bool) -> str:
 def _from_host(workspace: Workspace, *, fast_math: bool) -> str:
     """The derivatives of mathematics are device code."""
     libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
-    cleaning = f"{cleaned(workspace, fast_math=fast_math)}adgen-mark-unchanged<adgen_gradient_>,"
+    cleaning = cleaned(workspace, fast_math=fast_math)
     return f"adgen-fork-regions,{cleaning}adgen-openmp-teams,adgen-link<{rules};{libdevice}>,{_RETARGET}"
 
 

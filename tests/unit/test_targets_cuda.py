@@ -21,7 +21,14 @@ from enzyme_driver.stages.workspace import EMIT, Workspace
 from enzyme_driver.targets import cuda
 from enzyme_driver.targets.cuda import CudaCode
 
-BEFORE_ENZYME = {"shared-constants", "count-halvings", "segment-recurrences", "reload-shared", "fewest-kept"}
+BEFORE_ENZYME = {
+    "shared-constants",
+    "count-halvings",
+    "segment-recurrences",
+    "reload-shared",
+    "mark-unchanged",
+    "fewest-kept",
+}
 PASSES = (
     f"{AFTER_ENZYME_ON_GPU}adgen-exchange-cotangents,adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
     "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>"
