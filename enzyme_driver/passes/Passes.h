@@ -50,6 +50,7 @@ ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme cou
 ADGEN_PASS(NestJoins);                       // ways meet two by two
 ADGEN_PASS(CountHalvings);                   // loops that halve or double count their iterations
 ADGEN_PASS(SegmentRecurrences);              // loops that carry values take several steps at once
+ADGEN_PASS(FloorCounts);                     // loops that may not run need no memory then
 ADGEN_PASS(ReloadShared);                    // shared memory is read again instead of kept
 ADGEN_PASS(ExpandConstants);                 // constant expressions become instructions
 ADGEN_PASS(PrintUsage);                      // prints what each body reads and writes as JSON
@@ -62,6 +63,9 @@ ADGEN_PASS(ExpandCopyAdjoints);              // and become loops, atomic where t
 ADGEN_PASS(CallRegions);                     // tangents are carried through a region that is called
 ADGEN_PASS(ForwardRules);                    // what has a gradient of ours gets a forward derivative
 ADGEN_PASS(ForkRegions);                     // what carries tangents through a region is forked
+ADGEN_PASS_WITH_OPTION(AdoptGradients);      // gradients become what tangents are carried through
+ADGEN_PASS_WITH_OPTION(LinkSeconds);         // and the result comes to the gradients
+ADGEN_PASS(VerifyGradients);                 // what is shown of gradients, and what is not
 ADGEN_PASS(KeepOnce);                        // what stays the same is kept once, not once an iteration
 ADGEN_PASS(ForgetGuards);                    // what was put in for Enzyme alone is taken out
 ADGEN_PASS(ExactFlags);                      // derivatives are computed as exactly as the primal

@@ -58,6 +58,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||
          add<NestJoins>(Name, "adgen-nest-joins", MPM) ||
          add<HintTypes>(Name, "adgen-hint-types", MPM) ||
+         add<FloorCounts>(Name, "adgen-floor-counts", MPM) ||
          add<CountHalvings>(Name, "adgen-count-halvings", MPM) ||
          add<SegmentRecurrences>(Name, "adgen-segment-recurrences", MPM) ||
          add<ReloadShared>(Name, "adgen-reload-shared", MPM) ||

@@ -6,6 +6,7 @@
 #include "Passes.h"
 
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
 
@@ -106,21 +107,37 @@ Deal dealChunks(CallInst &Init, bool Signed) {
   return D;
 }
 
+// Where it is known that there is another chunk: behind the branch that asks, as clang writes it. Begin and end of a chunk follow from the
+// number of the round there; computed before the branch, they would be handed from round to round, and Enzyme wrote invalid code.
+Instruction *afterAsking(CallInst &Next) {
+  auto *Asks = Next.hasOneUse() ? dyn_cast<ICmpInst>(Next.user_back()) : nullptr;
+  auto *Branch = Asks && Asks->hasOneUse() ? dyn_cast<BranchInst>(Asks->user_back()) : nullptr;
+  if (!Branch || Asks->getPredicate() != CmpInst::ICMP_NE || !match(Asks->getOperand(1), PatternMatch::m_Zero()))
+    return nullptr;
+  BasicBlock *Another = Branch->getSuccessor(0);
+  return Another->getSinglePredecessor() ? &*Another->getFirstInsertionPt() : nullptr;
+}
+
 // next(place, thread, &last, &lower, &upper, &stride): whether there is another chunk, and which
 void writeNext(CallInst &Next, const Deal &D, Type *Number) {
   IRBuilder<> B(&Next);
   Numbers N{B, false};
   auto Load = [&](AllocaInst *Address) { return B.CreateLoad(B.getInt64Ty(), Address); };
+  Value *More = B.CreateICmpSLT(Load(D.Round), Load(D.Rounds)), *Holds = More;
+  if (Instruction *Behind = afterAsking(Next)) {
+    B.SetInsertPoint(Behind);
+    Holds = B.getTrue();
+  }
   Value *Round = Load(D.Round), *Count = Load(D.Count), *Lower = Load(D.Lower);
-  Value *More = B.CreateICmpSLT(Round, Load(D.Rounds));
   Value *Begin = B.CreateAdd(Load(D.First), B.CreateMul(Round, Load(D.Step)));
   Value *End = N.atMost(B.CreateAdd(Begin, Load(D.Width)), Count);
   Value *Last = Next.getArgOperand(2), *IsLast = B.CreateZExt(B.CreateICmpEQ(End, Count), B.getInt32Ty());
-  B.CreateStore(B.CreateSelect(More, IsLast, B.CreateLoad(B.getInt32Ty(), Last)), Last);
+  B.CreateStore(B.CreateSelect(Holds, IsLast, B.CreateLoad(B.getInt32Ty(), Last)), Last);
   N.store(B.CreateAdd(Lower, Begin), Next.getArgOperand(3), Number);
   N.store(B.CreateSub(B.CreateAdd(Lower, End), B.getInt64(1)), Next.getArgOperand(4), Number);
   N.store(B.getInt64(1), Next.getArgOperand(5), Number);
   B.CreateStore(B.CreateAdd(Round, B.getInt64(1)), D.Round);
+  B.SetInsertPoint(&Next);
   Next.replaceAllUsesWith(B.CreateZExt(More, Next.getType()));
   Next.eraseFromParent();
 }

@@ -255,8 +255,14 @@ private:
     BasicBlock *Next = R.Exit;
     if (!Next || waitsForBlock(Next->front()) || waitsForBlock(R.Head->front()))
       return false;
-    return all_of(predecessors(Next), [&](BasicBlock *From) { return R.Blocks.contains(From); }) && Next != R.Head &&
+    return Next != R.Head && comesFrom(*Next, R) &&
+           all_of(R.Blocks, [&](BasicBlock *Block) { return Block == R.Head || comesFrom(*Block, R); }) &&
            none_of(*Next, [&](Instruction &I) { return I.mayReadFromMemory() && !I.getType()->isVoidTy() && Threads->isUniform(&I); });
+  }
+
+  // Divergent blocks may be part of several regions.
+  static bool comesFrom(BasicBlock &Block, const Region &R) {
+    return all_of(predecessors(&Block), [&](BasicBlock *From) { return R.Blocks.contains(From); });
   }
 
   // What the making of code relies on.

@@ -20,7 +20,7 @@ _OPTIMISE = "default<O2>"
 _INLINE = "always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg)"
 _RESOLVE = f"adgen-resolve-calls,{_INLINE}"
 """Twice: which function a pointer holds may only show once another call is resolved."""
-_EXITS = "function(lower-switch),adgen-unify-exits,adgen-nest-joins"
+_EXITS = "function(lower-switch),adgen-floor-counts,adgen-unify-exits,adgen-nest-joins"
 _PLAIN_LOOPS = (
     "-vectorize-loops=false",
     "-vectorize-slp=false",

@@ -11,6 +11,14 @@ from random_programs.programs import program
 AT_ONCE = 12
 
 
+FOUND = (
+    ("cuda", 101),  # a region of a block that another one led into stopped the compiler
+    ("cuda", 105),  # memory for a loop that did not run, inside one of unknown length, ended the process
+    ("cuda", 12),
+    ("cpp", 3),  # chunks handed on from round to round: invalid code from Enzyme
+)
+
+
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("language", ["cuda", "cpp"])
 @pytest.mark.parametrize("first", [0])
@@ -18,6 +26,12 @@ def test_gradients(language: str, first: int, tmp_path: Path) -> None:
     found = outcomes(language, first, AT_ONCE, tmp_path)
     assert len(found) == AT_ONCE
     assert [outcome for outcome in found if outcome.bad] == []
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize(("language", "number"), FOUND)
+def test_what_was_found(language: str, number: int, tmp_path: Path) -> None:
+    assert [outcome.verdict for outcome in outcomes(language, number, 1, tmp_path)] == ["right"]
 
 
 def test_a_number_means_the_same_program_always() -> None:

@@ -42,9 +42,13 @@ define void @chunks(ptr %last, ptr %lower, ptr %upper, ptr %stride) {
 ; CHECK:         %[[ROUND:.*]] = load i64, ptr %round
 ; CHECK:         %[[ROUNDS:.*]] = load i64, ptr %rounds
 ; CHECK:         %[[MORE:.*]] = icmp slt i64 %[[ROUND]], %[[ROUNDS]]
-; CHECK:         %[[NEXT:.*]] = add i64 %[[ROUND]], 1
-; CHECK:         store i64 %[[NEXT]], ptr %round
 ; CHECK:         br i1 %[[MORE]], label %body, label %end
+; What the chunk is follows from the round alone, behind the question whether there is one.
+; CHECK:       body:
+; CHECK:         %[[AGAIN:.*]] = load i64, ptr %round
+; CHECK:         store i32 %{{.*}}, ptr %from
+; CHECK:         %[[NEXT:.*]] = add i64 %[[AGAIN]], 1
+; CHECK:         store i64 %[[NEXT]], ptr %round
 define void @dynamic(i32 %upper, ptr %last, ptr %from, ptr %to, ptr %stride) {
   call void @__kmpc_dispatch_init_4(ptr null, i32 0, i32 1073741859, i32 0, i32 %upper, i32 1, i32 2)
   br label %again

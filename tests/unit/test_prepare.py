@@ -43,7 +43,7 @@ DEVICE = (
     "adgen-bodies<a;b>,adgen-shared-constants<a=duplicated:const;b=duplicated>,"
     "adgen-replace-cooperation<a=duplicated:const;b=duplicated>,adgen-refuse,"
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
-    "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch),adgen-unify-exits,"
+    "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,"
     "adgen-type-copies,adgen-reload-shared,adgen-separate-loads,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
@@ -52,7 +52,7 @@ HOST = (
     "adgen-split-math,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,"
     "adgen-gradients<b=duplicated>,"
     "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
-    "strip-nonlinetable-debuginfo,default<O2>,globaldce,adgen-capture-values,function(lower-switch),adgen-unify-exits,"
+    "strip-nonlinetable-debuginfo,default<O2>,globaldce,adgen-capture-values,function(lower-switch),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,adgen-type-copies,adgen-separate-loads,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
