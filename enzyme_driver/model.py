@@ -12,9 +12,9 @@ TARGETS: tuple[Target, ...] = ("openmp", "cuda")
 
 Language = Literal["cuda", "c++"]
 
-Mode = Literal["reverse", "forward"]
-MODES: tuple[Mode, ...] = ("reverse", "forward")
-"""How an entry is differentiated: cotangents are carried back, or tangents forward."""
+Mode = Literal["reverse", "forward", "second"]
+MODES: tuple[Mode, ...] = ("reverse", "forward", "second")
+"""How an entry is differentiated: cotangents are carried back, tangents forward, or tangents through the gradient."""
 
 Form = Literal["pointer", "scalar", "struct", "variable"]
 
@@ -60,6 +60,12 @@ class DataType:
             yield self
         for member in self.fields:
             yield from member.type.leaves()
+
+    @property
+    def writable(self) -> DataType:
+        """The type with nothing const in it."""
+        fields = tuple(replace(member, type=member.type.writable) for member in self.fields)
+        return replace(self, fields=fields, const=False)
 
     @property
     def has_floats(self) -> bool:
@@ -111,6 +117,12 @@ class Parameter:
     def forward(self) -> Parameter:
         """The parameter in forward mode, in which every number of floating point may have a tangent."""
         return replace(self, activity="active") if self.is_scalar and self.dtype.kind == "float" else self
+
+    @property
+    def shadow(self) -> Parameter:
+        """The shadow as a parameter of the gradient, under a name that no parameter can have."""
+        form: Form = "pointer" if self.shadow_is_pointer else "struct"
+        return Parameter(f"shadow of {self.name}", form, self.dtype.writable, const=False, activity="duplicated")
 
     @property
     def shadow_is_pointer(self) -> bool:
@@ -177,6 +189,14 @@ class Signature:
         return any(parameter.name == name for parameter in self.parameters)
 
     @cached_property
+    def gradient(self) -> Signature:
+        """The gradient as a function of its own: the parameters, their shadows, and the cotangent of the result."""
+        shadows = tuple(parameter.shadow for parameter in self.shadowed)
+        kind = self.returns
+        last = (Parameter("cotangent of the result", "scalar", kind, const=True, activity="const"),) if kind else ()
+        return replace(self, parameters=(*self.parameters, *shadows, *last), returns=None, variables=())
+
+    @cached_property
     def forward(self) -> Signature:
         """The signature in forward mode, whose shadows are tangents."""
         return replace(self, parameters=tuple(parameter.forward for parameter in self.parameters))
@@ -225,9 +245,11 @@ class TargetEntry:
 class Entry:
     """A kernel or a function of an artifact, with its symbols on each target that was built.
 
-    `forward` is like `targets`, with what carries tangents as the gradient; empty where forward mode was not asked for.
+    `forward` is like `targets`, with what carries tangents as the gradient, and `second` with what carries tangents
+    through the gradient; empty where these modes were not asked for.
     """
 
     signature: Signature
     targets: dict[Target, TargetEntry] = field(default_factory=dict)
     forward: dict[Target, TargetEntry] = field(default_factory=dict)
+    second: dict[Target, TargetEntry] = field(default_factory=dict)

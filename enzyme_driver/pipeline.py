@@ -19,7 +19,7 @@ from enzyme_driver.errors import AdgenError, CacheError, SourceError, UsageError
 from enzyme_driver.model import Activity, Entry, Signature, Target, TargetEntry
 from enzyme_driver.request import Request
 from enzyme_driver.settings import Settings
-from enzyme_driver.stages import differentiate, frontend, plan, prepare, render, signature, source
+from enzyme_driver.stages import differentiate, frontend, plan, prepare, render, second, signature, source
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.frontend import PrimalIR
 from enzyme_driver.stages.plan import Plan
@@ -136,6 +136,9 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         user_rules=request.user_rules,
     )
     gradient = differentiate.differentiate(chosen, request.modes, preparing, workspace)
+    if "second" in request.modes:
+        fast_math = request.fast_math
+        gradient = second.differentiate_twice(gradient, chosen, read.language, workspace, fast_math=fast_math)
     if request.names:
         for refusal in _refused_in_all_modes(request, gradient).values():
             raise refusal
@@ -247,11 +250,15 @@ def _contents(
 def _entry(request: Request, entry: Signature, host: HostCode | None, device: list[CudaCode]) -> Entry:
     targets: dict[Target, TargetEntry] = {}
     forward: dict[Target, TargetEntry] = {}
-    if host:
-        targets["openmp"], forward["openmp"] = host.entries[entry.symbol], host.forward[entry.symbol]
-    if device:
-        targets["cuda"], forward["cuda"] = device[0].entries[entry.symbol], device[0].forward[entry.symbol]
-    return Entry(entry, targets, forward if "forward" in request.modes else {})
+    twice: dict[Target, TargetEntry] = {}
+    made: tuple[tuple[Target, HostCode | CudaCode | None], ...]
+    made = (("openmp", host), ("cuda", device[0] if device else None))
+    for target, code in made:
+        if code:
+            targets[target] = code.entries[entry.symbol]
+            forward[target], twice[target] = code.forward[entry.symbol], code.second[entry.symbol]
+    modes = request.modes
+    return Entry(entry, targets, forward if "forward" in modes else {}, twice if "second" in modes else {})
 
 
 def _refused_entry(request: Request, entry: Signature, reason: AdgenError) -> Entry:

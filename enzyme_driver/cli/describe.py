@@ -40,6 +40,7 @@ def _entry_data(entry: Entry) -> dict[str, Any]:
         "parameters": [_parameter_data(parameter) for parameter in signature],
         "targets": {target: asdict(made) for target, made in entry.targets.items()},
         "forward": {target: asdict(made) for target, made in entry.forward.items()},
+        "second": {target: asdict(made) for target, made in entry.second.items()},
     }
 
 
@@ -53,28 +54,30 @@ def lines(artifact: Artifact) -> Iterator[str]:
     for entry in artifact.entries:
         yield f"  {entry.signature}"
         for target, made in entry.targets.items():
-            yield f"    {target + ':':8} {_what(made, entry.forward.get(target))}"
+            yield f"    {target + ':':8} {_what(made, entry.forward.get(target), entry.second.get(target))}"
 
 
-def _what(made: TargetEntry, forward: TargetEntry | None) -> str:
-    tangent = forward.gradient if forward else None
-    parts = [
-        name for name, symbol in (("primal", made.primal), ("gradient", made.gradient), ("tangent", tangent)) if symbol
-    ]
-    return ", ".join(parts) or "refused"
+def _what(made: TargetEntry, forward: TargetEntry | None, second: TargetEntry | None) -> str:
+    found = {
+        "primal": made.primal,
+        "gradient": made.gradient,
+        "tangent": forward and forward.gradient,
+        "second derivative": second and second.gradient,
+    }
+    return ", ".join(name for name, symbol in found.items() if symbol) or "refused"
 
 
 def refusals(artifact: Artifact) -> Iterator[tuple[Entry, Target, str, Refusal]]:
-    """What is missing in the artifact: the entry, the target, "primal", "gradient" or "tangent", and why."""
+    """What is missing in the artifact: the entry, the target, what of the entry, and why."""
     for entry in artifact.entries:
         for target, made in entry.targets.items():
             if made.primal_refused:
                 yield entry, target, "primal", made.primal_refused
             if made.gradient_refused and made.gradient_refused != made.primal_refused:
                 yield entry, target, "gradient", made.gradient_refused
-            forward = entry.forward.get(target)
-            if forward and forward.gradient_refused not in {None, made.primal_refused, made.gradient_refused}:
-                yield entry, target, "tangent", forward.gradient_refused
+            for what, more in (("tangent", entry.forward.get(target)), ("second derivative", entry.second.get(target))):
+                if more and more.gradient_refused not in {None, made.primal_refused, made.gradient_refused}:
+                    yield entry, target, what, more.gradient_refused
 
 
 def refusal_text(entry: Entry, target: Target, what: str, refusal: Refusal) -> str:

@@ -45,7 +45,8 @@ _BUILD: tuple[Decorator, ...] = (
     click.option("--activity", "activity", multiple=True, metavar="PARAM=ACTIVITY",
                  help="const, active, duplicated, owned or discarded, for the parameter of that name; repeatable."),
     click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), metavar="MODE",
-                 help="forward: also what carries tangents; repeatable. The gradient (reverse) is always made."),
+                 help="forward: also what carries tangents; second: also second derivatives; repeatable. The gradient "
+                 "(reverse) is always made."),
     click.option("--inactive", multiple=True, metavar="FUNCTION",
                  help="A function whose results count as constant; repeatable."),
     click.option("--derivative", "derivatives", multiple=True, metavar="FUNCTION=GRADIENT",

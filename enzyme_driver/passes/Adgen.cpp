@@ -164,13 +164,23 @@ StringRef assemblyInWords(StringRef Text) {
 
 bool isKernel(const Function &F) { return F.getCallingConv() == CallingConv::PTX_Kernel; }
 
-bool isDerivative(const Function &F) {
-  return !F.isDeclaration() && (F.getName().starts_with(GradientPrefix) || F.getName().starts_with(TangentPrefix));
+static constexpr std::pair<StringLiteral, StringLiteral> Derivatives[] = {
+    {GradientPrefix, GradientSuffix}, {TangentPrefix, TangentSuffix}, {SecondPrefix, SecondSuffix}};
+
+StringRef suffixOf(const Function &F) {
+  for (const auto &[Prefix, Suffix] : Derivatives)
+    if (F.getName().starts_with(Prefix))
+      return Suffix;
+  return "";
 }
+
+bool isDerivative(const Function &F) { return !F.isDeclaration() && !suffixOf(F).empty(); }
 
 StringRef symbolOf(const Function &F) {
   StringRef Name = F.getName();
-  Name.consume_front(BodyPrefix) || Name.consume_front(GradientPrefix) || Name.consume_front(TangentPrefix);
+  Name.consume_front(BodyPrefix);
+  for (const auto &[Prefix, Suffix] : Derivatives)
+    Name.consume_front(Prefix);
   return Name;
 }
 

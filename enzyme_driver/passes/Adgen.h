@@ -23,6 +23,9 @@ inline constexpr llvm::StringLiteral GradientSuffix = "__gradient"; // of what t
 // The same of what carries tangents forward.
 inline constexpr llvm::StringLiteral TangentPrefix = "adgen_tangent_";
 inline constexpr llvm::StringLiteral TangentSuffix = "__tangent";
+// The same of what carries tangents through a gradient.
+inline constexpr llvm::StringLiteral SecondPrefix = "adgen_second_";
+inline constexpr llvm::StringLiteral SecondSuffix = "__second";
 // Of what describes a kernel with barriers to the host's runtime, and of the function of one thread of it.
 inline constexpr llvm::StringLiteral CooperativeSuffix = "_cooperative";
 inline constexpr llvm::StringLiteral EachSuffix = "_each";
@@ -118,6 +121,8 @@ std::string sourceName(const llvm::GlobalVariable &Global);
 llvm::StringRef assemblyInWords(llvm::StringRef Text);
 bool isKernel(const llvm::Function &F);
 bool isDerivative(const llvm::Function &F);
+// Of the function that the runtime calls for a derivative: what follows the user's symbol.
+llvm::StringRef suffixOf(const llvm::Function &Derivative);
 // The user's symbol of a kernel, a body or a derivative of it.
 llvm::StringRef symbolOf(const llvm::Function &F);
 // Declares adgen_rule_NAME, which takes pointers, then operands, and registers adgen_rule_NAME_augmented and adgen_rule_NAME_reverse as its
@@ -127,6 +132,9 @@ llvm::Function *declareRule(llvm::Module &M, llvm::StringRef Name, unsigned Poin
                             llvm::Type *Kept = nullptr);
 // Has every function inlined that is no kernel, body, gradient or marked mathematics and does not call itself.
 void markForInlining(llvm::Module &M);
+
+// Links from a bitcode file what the module refers to, as internal functions.
+void linkFile(llvm::Module &M, llvm::StringRef Path);
 
 // Prints "adgen-refusal: {json}" on stderr: the driver turns it into an error with file and line.
 void refuse(const llvm::Function *Entry, const llvm::DebugLoc &Where, llvm::StringRef Reason,

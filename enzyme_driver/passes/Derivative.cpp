@@ -12,8 +12,8 @@ static Type *resultType(const Function &Body) {
 }
 
 BodyLayout::BodyLayout(Function &Body, ArrayRef<Activity> Activities)
-    : Body(Body), Activities(Activities), Shared(sharedNames(Body).size()), ReturnsValue(!resultType(Body)->isVoidTy()),
-      Result(resultType(Body)) {
+    : Body(Body), Activities(Activities), Shared(sharedNames(Body).size()), ReturnsValue(Body.hasFnAttribute(ResultAttribute)),
+      Result(ReturnsValue ? resultType(Body) : nullptr) {
   if (parameters() != Activities.size())
     report_fatal_error("adgen: wrong number of activities for " + Body.getName());
 }

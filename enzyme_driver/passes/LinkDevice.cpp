@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace adgen {
 
-static void linkFile(Module &M, StringRef Path) {
+void linkFile(Module &M, StringRef Path) {
   SMDiagnostic Error;
   std::unique_ptr<Module> Library = getLazyIRFileModule(Path, Error, M.getContext());
   if (!Library) {

@@ -61,10 +61,7 @@ struct Names {
 };
 
 Names namesOf(const Function &F) {
-  StringRef Suffix = F.getName().starts_with(GradientPrefix)  ? StringRef(GradientSuffix)
-                     : F.getName().starts_with(TangentPrefix) ? StringRef(TangentSuffix)
-                                                              : StringRef("__primal");
-  return {symbolOf(F), Suffix, isDerivative(F)};
+  return {symbolOf(F), isDerivative(F) ? suffixOf(F) : StringRef("__primal"), isDerivative(F)};
 }
 
 // As host_runtime/accumulation.h has it: of code that accumulates into other memory than shadows that are arguments.

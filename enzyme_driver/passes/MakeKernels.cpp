@@ -1,4 +1,4 @@
-// Makes of every adgen_gradient_SYMBOL a kernel SYMBOL__gradient, and of every adgen_tangent_SYMBOL a kernel SYMBOL__tangent, that the runtime launches: it keeps a copy of structs by
+// Makes of every adgen_gradient_SYMBOL a kernel SYMBOL__gradient, and in the same way of tangents and second derivatives, that the runtime launches: it keeps a copy of structs by
 // value, gives each shared array a shadow of its own that the whole block zeroes, and calls the gradient. Where the kernel uses dynamic
 // shared memory a further parameter holds its size, and the shadow is the region behind it, aligned to 16 bytes.
 //
@@ -144,7 +144,7 @@ private:
     if (hasTape())
       Types.append({B.getPtrTy(), B.getInt64Ty(), B.getInt32Ty(), B.getInt32Ty(), B.getInt32Ty()});
     Kernel = Function::Create(FunctionType::get(B.getVoidTy(), Types, false), GlobalValue::ExternalLinkage,
-                              Original.getName() + (Derivative.getName().starts_with(TangentPrefix) ? TangentSuffix : GradientSuffix), &M);
+                              Original.getName() + suffixOf(Derivative), &M);
     Kernel->setCallingConv(CallingConv::PTX_Kernel);
     for (StringRef Name : {SharedAttribute, ActivityAttribute, TangentActivityAttribute, TapeAttribute})
       if (Derivative.hasFnAttribute(Name))
@@ -154,10 +154,11 @@ private:
         Kernel->addFnAttr(Original.getFnAttribute(Name));
     unsigned Next = parameters();
     for (unsigned I = 0; I < parameters(); ++I) {
-      markStruct(I, structBytes(Derivative, I), Original.getParamAlign(I));
+      MaybeAlign Alignment = I < Original.arg_size() ? Original.getParamAlign(I) : std::nullopt; // second derivatives have more parameters
+      markStruct(I, structBytes(Derivative, I), Alignment);
       if (Activities[I] == Activity::Const)
         continue;
-      markStruct(Next++, shadowStructBytes(I), Original.getParamAlign(I));
+      markStruct(Next++, shadowStructBytes(I), Alignment);
     }
   }
 

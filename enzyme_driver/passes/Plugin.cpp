@@ -70,6 +70,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<CallRegions>(Name, "adgen-call-regions", MPM) ||
          add<ForwardRules>(Name, "adgen-forward-rules", MPM) ||
          add<ForkRegions>(Name, "adgen-fork-regions", MPM) ||
+         addWithOption<AdoptGradients>(Name, "adgen-adopt-gradients", MPM) ||
+         addWithOption<LinkSeconds>(Name, "adgen-link-seconds", MPM) ||
          add<KeepOnce>(Name, "adgen-keep-once", MPM) ||
          add<ExchangeCotangents>(Name, "adgen-exchange-cotangents", MPM) ||
          add<ForgetGuards>(Name, "adgen-forget-guards", MPM) ||

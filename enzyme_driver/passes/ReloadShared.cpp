@@ -236,7 +236,23 @@ public:
     return true;
   }
 
-  bool isCarriedByLoop(const Instruction &I) const { return isa<PHINode>(I) && Loops.isLoopHeader(I.getParent()); }
+  // Whether the value depends on what it was in the iteration before: else Enzyme may compute it again from that iteration, instead of
+  // keeping it.
+  bool isRecurrence(const Instruction &I) const {
+    if (!isa<PHINode>(I) || !Loops.isLoopHeader(I.getParent()))
+      return false;
+    SmallVector<const Instruction *> Work{&I};
+    SmallPtrSet<const Instruction *, 16> Seen;
+    while (!Work.empty())
+      for (const User *U : Work.pop_back_val()->users()) {
+        auto *Next = cast<Instruction>(U);
+        if (Next == &I)
+          return true;
+        if (Seen.insert(Next).second)
+          Work.push_back(Next);
+      }
+    return false;
+  }
 
   bool isLoopBehind(const Instruction &Load, const CallInst &Barrier) const {
     const Loop *L = Loops.getLoopFor(Load.getParent());
@@ -333,7 +349,7 @@ private:
     }
   }
 
-  // Whether the reverse of anything behind the interval needs a value computed from the load. What a loop carries is kept.
+  // Whether the reverse of anything behind the interval needs a value computed from the load. What recurs in a loop is kept.
   bool isNeededBehind(LoadInst &Load, const Interval &Found) const {
     Instructions Before = reachedFrom({std::next(Load.getIterator())}, isBlockBarrier), Behind;
     for (CallInst *End : Found.Ends)
@@ -345,7 +361,7 @@ private:
       const Value *V = Work.pop_back_val();
       for (const User *U : V->users()) {
         auto *I = cast<Instruction>(U);
-        if (isa<StoreInst>(I) || Meet.isCarriedByLoop(*I))
+        if (isa<StoreInst>(I) || Meet.isRecurrence(*I))
           continue;
         if (!isLinear(*I, V, Known) && (!Before.contains(I) || Behind.contains(I)))
           return true;

@@ -1,6 +1,6 @@
 // The last look at device code: no call of Enzyme and no undefined function is left. Prints what the driver records, as JSON:
 //   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "tape": bool, "tape_by_scalars": bool}}, "tangents": the same,
-//    "heap": bool}
+//    "seconds": the same, "heap": bool}
 #include "Passes.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -43,7 +43,7 @@ static json::Object factsOf(const Function &Kernel) {
 }
 
 PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
-  json::Object Kernels, Tangents;
+  json::Object Kernels, Tangents, Seconds;
   for (Function &F : M) {
     StringRef Symbol = F.getName();
     if (F.isDeclaration() && !F.use_empty() && !isProvidedByTheDevice(F)) {
@@ -56,8 +56,11 @@ PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
       Kernels[Symbol] = factsOf(F);
     else if (F.hasFnAttribute(TangentActivityAttribute) && isKernel(F) && Symbol.consume_back(TangentSuffix))
       Tangents[Symbol] = factsOf(F);
+    else if (F.hasFnAttribute(TangentActivityAttribute) && isKernel(F) && Symbol.consume_back(SecondSuffix))
+      Seconds[Symbol] = factsOf(F);
   }
-  json::Object Report{{"kernels", std::move(Kernels)}, {"tangents", std::move(Tangents)}, {"heap", M.getNamedGlobal("adgen_heap_exhausted") != nullptr}};
+  json::Object Report{{"kernels", std::move(Kernels)}, {"tangents", std::move(Tangents)},
+                      {"seconds", std::move(Seconds)}, {"heap", M.getNamedGlobal("adgen_heap_exhausted") != nullptr}};
   outs() << formatv("{0}", json::Value(std::move(Report))) << "\n";
   return PreservedAnalyses::all();
 }

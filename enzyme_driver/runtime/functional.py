@@ -37,7 +37,7 @@ class FunctionalCall:
         self._flat = {
             part.name: (part, value)
             for parameter in arguments.signature
-            for part, value in flattened(parameter, self._given[parameter.name])
+            for part, value in _parts(parameter, self._given[parameter.name])
         }
         self._seeds = self._flat_seeds(seeds)
         self.given = arguments.untouched(values)
@@ -47,7 +47,8 @@ class FunctionalCall:
         self._arguments.check_shadow_names(seeds, self.role)
         signature, flat = self._arguments.signature, dict[str, object]()
         for name, seed in seeds.items():
-            flat |= given(signature[name], seed) if name in signature else {name: seed}
+            by_members = name in signature and signature[name].activity != "active"
+            flat |= given(signature[name], seed) if by_members else {name: seed}
         return flat
 
     def _check_structs(self) -> None:
@@ -67,8 +68,7 @@ class FunctionalCall:
     def _shadows_after(self, derivative: Derivative, stream: int | None) -> dict[str, Any]:
         """Call `derivative` with copies and shadows made on `stream`; the shadows, of members and of whole structs."""
         with self._main_library.on(stream):
-            active = [item for item in self._flat.values() if item[0].has_shadow and item[1] is not None]
-            shadows = {part.name: self._shadow(part, value) for part, value in active}
+            shadows = self._made_shadows()
             variables = [variable for variable in self._arguments.signature.variables if variable.has_shadow]
             shadows |= {each.name: self._variable_shadow(each.name, each.shape, each.dtype) for each in variables}
             for direction in range(self._directions or 1):
@@ -76,6 +76,17 @@ class FunctionalCall:
                 own = shadows if self._directions is None else self._along(shadows, direction)
                 derivative([assembled(p, passed) for p in self._arguments.signature], self._whole(own))
         return {**self._whole(shadows), **shadows}
+
+    def fresh_shadows(self, stream: int | None) -> list[object]:
+        """A shadow for each parameter that has one, in order; None for an argument that is None."""
+        with self._main_library.on(stream):
+            made = self._made_shadows()
+        shadowed = self._arguments.signature.shadowed
+        return [assembled(p, made) if self._given[p.name] is not None else None for p in shadowed]
+
+    def _made_shadows(self) -> dict[str, object]:
+        active = [item for item in self._flat.values() if item[0].has_shadow and item[1] is not None]
+        return {part.name: self._shadow(part, value) for part, value in active}
 
     def _whole(self, shadows: Mapping[str, object]) -> dict[str, object]:
         """Shadows of parts by parameter and variable."""
@@ -152,6 +163,11 @@ class FunctionalCall:
 
     def _library(self, value: object) -> Library:
         return library_of(value, self._arguments.target)
+
+
+def _parts(parameter: Parameter, value: object) -> tuple[tuple[Parameter, object], ...]:
+    """The members of a struct that is given as a dict; an active one has one shadow as a whole."""
+    return ((parameter, value),) if parameter.activity == "active" else flattened(parameter, value)
 
 
 def checked_directions(directions: int | None) -> int | None:

@@ -50,6 +50,8 @@ class HostBackend:
             name, made, forward = entry.signature.name, entry.targets.get(self.target), entry.forward.get(self.target)
             if forward:
                 self._names[forward.gradient] = f"the tangent of {name}"
+            if second := entry.second.get(self.target):
+                self._names[second.gradient] = f"the second derivative of {name}"
             if made:
                 self._names |= {made.gradient: f"the gradient of {name}", made.primal: name}
 

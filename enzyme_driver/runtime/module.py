@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -19,6 +19,7 @@ from enzyme_driver.runtime.arguments import Arguments, Prepared
 from enzyme_driver.runtime.calls import Backend, Call
 from enzyme_driver.runtime.geometry import Launch, launch_of
 from enzyme_driver.runtime.host import HostBackend
+from enzyme_driver.runtime.hvp import Hvp
 from enzyme_driver.runtime.jvp import Jvp
 from enzyme_driver.runtime.question import Number
 from enzyme_driver.runtime.record import Tape, recording, refuse_number, unrecorded
@@ -63,6 +64,10 @@ class _Callable:
         self._tangent_arguments = Arguments(entry.signature.forward, backend.target)
         self.target = backend.target
 
+    @cached_property
+    def _twice_arguments(self) -> Arguments:
+        return Arguments(self._entry.signature.gradient.forward, self.target)
+
     @property
     def signature(self) -> Signature:
         return self._entry.signature
@@ -100,6 +105,18 @@ class _Callable:
         if entry.gradient_refused:
             raise _refused(f"forward mode of {self.name}", entry.gradient_refused)
         self._refuse_on_tape("a jvp")
+        return entry
+
+    def _second_entry(self) -> TargetEntry:
+        self._gradient_entry()
+        entry = self._entry.second.get(self.target)
+        if entry is None:
+            raise UsageError(
+                f"{self.name} was compiled without second derivatives",
+                hint='compile it with modes=["second"] (adgen compile --mode second)',
+            )
+        if entry.gradient_refused:
+            raise _refused(f"the second derivative of {self.name}", entry.gradient_refused)
         return entry
 
     def _refuse_on_tape(self, what: str) -> None:
@@ -182,6 +199,16 @@ class Kernel(_Callable):
         return Launchable(self._run_jvp, f"{self.name}.jvp")
 
     @property
+    def hvp(self) -> Launchable[dict[str, Any]]:
+        """`k.hvp[grid, block](*args, tangents={...}, cotangents={...}, wrt=(...))` returns derivatives of the gradient.
+
+        The result is that of `vjp`, differentiated along `tangents`, which are as for `jvp`: of a kernel that computes
+        a sum, the Hessian times the tangents. Needs `modes=["second"]`. With `directions=N` tangents and results
+        have one more axis, the first.
+        """
+        return Launchable(self._run_hvp, f"{self.name}.hvp")
+
+    @property
     def check(self) -> Launchable[CheckResult]:
         """`k.check[grid, block](*args, seed=0)` compares the gradient with finite differences.
 
@@ -244,6 +271,24 @@ class Kernel(_Callable):
         product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         stream = self._backend.stream_of(launch, product.given)
         return product.run(partial(self._differentiate, entry, arguments.forward, launch), stream)
+
+    def _run_hvp(
+        self,
+        launch: Launch,
+        /,
+        *args: object,
+        tangents: Mapping[str, object],
+        cotangents: Mapping[str, object] | None = None,
+        wrt: Iterable[str] | str | None = None,
+        directions: int | None = None,
+        **named: object,
+    ) -> dict[str, Any]:
+        entry, twice = self._second_entry(), self._twice_arguments
+        self._tangent_arguments.check_shadow_names(tangents, "tangent")
+        product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt)
+        stream = self._backend.stream_of(launch, product.given)
+        carry = partial(self._differentiate, entry, twice.forward, launch)
+        return product.run(carry, tangents, directions, stream)
 
     def _run_check(
         self, launch: Launch, /, *args: object, seed: int = 0, tolerance: float | None = None, **named: object
@@ -310,6 +355,26 @@ class Function(_Callable):
         if returns is None:
             return made
         return {**made, "return": results[0] if directions is None else np.array(results)}
+
+    def hvp(
+        self,
+        *args: object,
+        tangents: Mapping[str, object],
+        wrt: Iterable[str] | str | None = None,
+        cotangent: float = 1.0,
+        cotangents: Mapping[str, object] | None = None,
+        directions: int | None = None,
+        **named: object,
+    ) -> dict[str, Any]:
+        """The derivatives of `vjp` along tangents, see `Kernel.hvp`: the Hessian of the returned number times these."""
+        entry, twice = self._second_entry(), self._twice_arguments
+        self._tangent_arguments.check_shadow_names(tangents, "tangent")
+        product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt, cotangent)
+
+        def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
+            self._backend.call(entry, twice.forward(values, shadows), 0, gradient=True)
+
+        return product.run(carry, tangents, directions, None)
 
     def check(self, *args: object, seed: int = 0, tolerance: float | None = None, **named: object) -> CheckResult:
         """Compare the gradient with finite differences, see `Kernel.check`."""

@@ -25,18 +25,18 @@ class Vjp(FunctionalCall):
         directions: int | None = None,
     ) -> None:
         super().__init__(arguments, values, cotangents or {}, directions)
-        self._wrt = _wrt(arguments, wrt)
+        self.wrt = _wrt(arguments, wrt)
         for name in self._seeds:
             parameter, value = self._flat[name]
             arguments.check_cotangent(parameter, self._first(name), value)
-        for name in self._wrt:
+        for name in self.wrt:
             if name in self._flat and self._flat[name][1] is None:
                 raise ArgumentError(f"wrt {name!r}: it is None", hint="give it an array, or leave it out of wrt")
 
     def run(self, gradient: Derivative, stream: int | None) -> dict[str, Any]:
         """Call `gradient` with copies and fresh shadows made on `stream`; the shadows of `wrt`."""
         shadows = self._shadows_after(gradient, stream)
-        return {name: shadows[name] for name in self._wrt}
+        return {name: shadows[name] for name in self.wrt}
 
 
 def _wrt(arguments: Arguments, wrt: Iterable[str] | str | None) -> tuple[str, ...]:

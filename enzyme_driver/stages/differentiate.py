@@ -8,9 +8,9 @@ from pathlib import Path
 
 from enzyme_driver.command import Completed
 from enzyme_driver.errors import AdgenError, CompilerCrashError, Location, RefusedError
-from enzyme_driver.model import MODES, Mode, Signature
+from enzyme_driver.model import Mode, Signature
 from enzyme_driver.stages import enzyme_messages
-from enzyme_driver.stages.plan import Derivatives, Plan, Unit, derivatives
+from enzyme_driver.stages.plan import SWEEPS, Derivatives, Plan, Unit, derivatives
 from enzyme_driver.stages.prepare import Prepared, unless_disabled
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.toolchain import EnzymeSource
@@ -34,12 +34,15 @@ Prepare = Callable[[Derivatives], Prepared]
 
 @dataclass(frozen=True)
 class GradientIR:
-    """The module after Enzyme. `refused` says why an entry has no gradient, `refused_forward` why no tangents."""
+    """The module after Enzyme. `refused` says why an entry has no gradient, `refused_forward` why no tangents,
+    `refused_second` why no second derivatives.
+    """
 
     path: Path
     prepared: Prepared
     refused: Mapping[str, AdgenError]
     refused_forward: Mapping[str, AdgenError] = field(default_factory=dict)
+    refused_second: Mapping[str, AdgenError] = field(default_factory=dict)
 
 
 def differentiate(plan: Plan, modes: Sequence[Mode], prepare: Prepare, workspace: Workspace) -> GradientIR:
@@ -47,7 +50,7 @@ def differentiate(plan: Plan, modes: Sequence[Mode], prepare: Prepare, workspace
     wanted = derivatives(plan, modes)
     prepared = prepare(wanted)
     refused: dict[Unit, AdgenError] = {
-        (mode, symbol): reason for mode in modes for symbol, reason in prepared.refused.items()
+        (mode, symbol): reason for mode in SWEEPS for symbol, reason in prepared.refused.items()
     }
     refused |= {("forward", symbol): reason for symbol, reason in prepared.refused_forward.items()}
     wanted = _without(wanted, refused)
@@ -61,7 +64,7 @@ def differentiate(plan: Plan, modes: Sequence[Mode], prepare: Prepare, workspace
         failure = _attempt(prepared, wanted.entries, workspace)
     if failure is not None:
         raise failure
-    reverse, forward = ({symbol: refused[each, symbol] for each, symbol in refused if each == mode} for mode in MODES)
+    reverse, forward = ({symbol: refused[each, symbol] for each, symbol in refused if each == mode} for mode in SWEEPS)
     return GradientIR(_output(prepared), prepared, reverse, forward)
 
 

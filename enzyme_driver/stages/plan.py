@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, UsageError
-from enzyme_driver.model import MODES, Activity, Mode, Parameter, Signature, Variable
+from enzyme_driver.model import Activity, Mode, Parameter, Signature, Variable
 from enzyme_driver.stages.signature import Description
 
 _WITHOUT_DERIVATIVE = "curandState"
@@ -38,6 +38,11 @@ class Plan:
         return ";".join(entry.symbol for entry in self.entries)
 
     @property
+    def gradient(self) -> Plan:
+        """The gradients as entries of their own."""
+        return replace(self, entries=tuple(entry.gradient for entry in self.entries))
+
+    @property
     def forward(self) -> Plan:
         """The plan in forward mode."""
         return replace(self, entries=tuple(entry.forward for entry in self.entries))
@@ -46,6 +51,9 @@ class Plan:
         wanted = set(symbols)
         return replace(self, entries=tuple(entry for entry in self.entries if entry.symbol in wanted))
 
+
+SWEEPS: tuple[Mode, Mode] = ("reverse", "forward")
+"""The modes that Enzyme has; a second derivative is one after the other."""
 
 Unit = tuple[Mode, str]
 """A mode, and the symbol of an entry that is differentiated in it."""
@@ -71,7 +79,7 @@ class Derivatives:
 
     def only(self, units: Iterable[Unit]) -> Derivatives:
         wanted = set(units)
-        gradients, tangents = ({symbol for mode, symbol in wanted if mode == each} for each in MODES)
+        gradients, tangents = ({symbol for mode, symbol in wanted if mode == each} for each in SWEEPS)
         return Derivatives(self.gradients.only(gradients), self.tangents.only(tangents))
 
 
@@ -79,7 +87,7 @@ def derivatives(plan: Plan, modes: Sequence[Mode]) -> Derivatives:
     """All that can be differentiated in these modes: the entries in which something is active."""
     gradients, tangents = (
         of.only(entry.symbol for entry in of.entries if entry.shadowed and mode in modes)
-        for mode, of in zip(MODES, (plan, plan.forward), strict=True)
+        for mode, of in zip(SWEEPS, (plan, plan.forward), strict=True)
     )
     return Derivatives(gradients, tangents)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver.errors import Location, RefusedError
-from enzyme_driver.model import Mode
+from enzyme_driver.model import Language, Mode
 from enzyme_driver.optimisations import OPTIMISATIONS
 from enzyme_driver.stages.frontend import PrimalIR
 from enzyme_driver.stages.plan import Derivatives, Plan
@@ -84,6 +84,23 @@ def prepare(
     counted = report["counted"] and primal.language == "cuda"
     usage, rejected = _usage(report["usage"]), refusals(done.stderr, mode="forward")
     return Prepared(output, usage, refusals(done.stderr), counted, report["split"], rejected)
+
+
+def prepare_second(
+    gradient: Path, language: Language, wanted: Derivatives, workspace: Workspace, *, fast_math: bool
+) -> Prepared:
+    """Make bodies of the gradients in a module that Enzyme has written, and ask for tangents through some of them."""
+    output = gradient.with_suffix("").with_suffix("").with_suffix(".second.prepared.ll")
+    rules, libdevice = map(workspace.in_pipeline, (workspace.toolchain.rules, workspace.toolchain.libdevice))
+    linked = f"adgen-link<{libdevice}>,adgen-mark-math,nvvm-reflect,adgen-canonicalize-nvvm"
+    passes = (
+        f"{cleaned(workspace, fast_math=fast_math)}adgen-adopt-gradients<{rules}>,always-inline,globaldce,"
+        f"adgen-split-math,{linked if language == 'cuda' else 'adgen-mark-math'},always-inline,"
+        f"adgen-tangents<{wanted.tangents.option}>,"
+        "function(sroa,early-cse,simplifycfg),adgen-expand-constants,adgen-forward-rules"
+    )
+    done = workspace.opt("second derivatives", passes, gradient, output, *reflection(fast_math=fast_math))
+    return Prepared(output, {}, {}, counted=False, split=False, refused_forward=refusals(done.stderr))
 
 
 def cleaned(workspace: Workspace, *, fast_math: bool) -> str:

@@ -19,7 +19,9 @@ from enzyme_driver.toolchain import check_arch
 
 @dataclass(frozen=True)
 class CudaCode:
-    """The code for one architecture and what the runtime must know of it, by symbol; `forward` is for forward mode."""
+    """The code for one architecture and what the runtime must know of it, by symbol; `forward` is for forward mode,
+    `second` for second derivatives.
+    """
 
     arch: str
     ir: Path
@@ -27,6 +29,7 @@ class CudaCode:
     cubin: Path
     entries: dict[str, TargetEntry]
     forward: dict[str, TargetEntry]
+    second: dict[str, TargetEntry]
 
 
 def finish(gradient: GradientIR, plan: Plan, arch: str, workspace: Workspace, *, fast_math: bool) -> CudaCode:
@@ -38,10 +41,14 @@ def finish(gradient: GradientIR, plan: Plan, arch: str, workspace: Workspace, *,
     workspace.emit(ir, ptx, arch)
     _assemble(ptx, cubin, arch, workspace)
     entries = _entries(plan, "__gradient", report["kernels"], gradient.refused)
-    if report["heap"]:
-        entries = {symbol: replace(entry, heap=_needs_heap(entry)) for symbol, entry in entries.items()}
     forward = _entries(plan.forward, "__tangent", report["tangents"], gradient.refused_forward)
-    return CudaCode(arch, ir, ptx, cubin, entries, forward)
+    second = _entries(plan.gradient, "__second", report["seconds"], gradient.refused_second)
+    if report["heap"]:
+        entries, second = (
+            {symbol: replace(entry, heap=_needs_heap(entry)) for symbol, entry in each.items()}
+            for each in (entries, second)
+        )
+    return CudaCode(arch, ir, ptx, cubin, entries, forward, second)
 
 
 def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool) -> Path:

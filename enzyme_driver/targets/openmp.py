@@ -30,13 +30,16 @@ _SPLIT = (
 
 @dataclass(frozen=True)
 class HostCode:
-    """The host library and what the runtime must know of it, by symbol; `forward` is for forward mode."""
+    """The host library and what the runtime must know of it, by symbol; `forward` is for forward mode,
+    `second` for second derivatives.
+    """
 
     ir: Path
     library: Path
     libomp: Path
     entries: dict[str, TargetEntry]
     forward: dict[str, TargetEntry]
+    second: dict[str, TargetEntry]
     refused: dict[str, AdgenError]
 
 
@@ -60,8 +63,9 @@ def finish(
     refused: dict[str, AdgenError] = dict(refusals(done.stderr))
     entries = _entries(plan, "__gradient", refused, gradient.refused)
     forward = _entries(plan.forward, "__tangent", refused, gradient.refused_forward)
+    second = _entries(plan.gradient, "__second", refused, gradient.refused_second)
     output = _link(ir, workspace.file(library), workspace)
-    return HostCode(ir, output, workspace.toolchain.libomp, entries, forward, refused)
+    return HostCode(ir, output, workspace.toolchain.libomp, entries, forward, second, refused)
 
 
 def _from_device(workspace: Workspace, *, fast_math: bool) -> str:

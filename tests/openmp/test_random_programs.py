@@ -15,6 +15,7 @@ FOUND = (
     ("cuda", 101),  # a region of a block that another one led into stopped the compiler
     ("cuda", 105),  # memory for a loop that did not run, inside one of unknown length, ended the process
     ("cuda", 12),
+    ("cuda", 607),  # shared memory was read again for a value that a loop hands to its next iteration
     ("cpp", 3),  # chunks handed on from round to round: invalid code from Enzyme
 )
 

@@ -207,3 +207,58 @@ define void @adgen_body_summed_behind(ptr %x, ptr %tile) "adgen-shared"="tile" {
   store float %sum, ptr %x
   ret void
 }
+
+; What a loop hands on to its next iteration may be computed again there, behind the next store: it is no recurrence.
+; CHECK-LABEL: define void @adgen_body_handed_on(
+; CHECK-NOT:   ldu
+; CHECK:       ret void
+; A recurrence has to be kept.
+; CHECK-LABEL: define void @adgen_body_recurs(
+; CHECK:       ldu
+define void @adgen_body_handed_on(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %next.to = getelementptr float, ptr %mine, i32 1
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  %before = phi float [ 0.0, %entry ], [ %product, %loop ]
+  %root = call float @sqrtf(float %before)
+  store float %root, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %mine, align 4
+  %b = load float, ptr %next.to, align 4
+  %product = fmul float %a, %b
+  call void @adgen_rule_barrier(ptr %tile)
+  store float 1.0, ptr %x
+  %i.next = add i32 %i, 1
+  %again = icmp slt i32 %i.next, %n
+  br i1 %again, label %loop, label %done
+done:
+  ret void
+}
+define void @adgen_body_recurs(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %next.to = getelementptr float, ptr %mine, i32 1
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  %before = phi float [ 0.0, %entry ], [ %sum, %loop ]
+  %root = call float @sqrtf(float %before)
+  store float 1.0, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %mine, align 4
+  %b = load float, ptr %next.to, align 4
+  %product = fmul float %a, %b
+  %sum = fadd float %root, %product
+  call void @adgen_rule_barrier(ptr %tile)
+  %i.next = add i32 %i, 1
+  %again = icmp slt i32 %i.next, %n
+  br i1 %again, label %loop, label %done
+done:
+  store float %sum, ptr %x
+  ret void
+}

@@ -9,7 +9,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: adgen-refusal: {"column":3,"entry":"","file":"/home/u/k.cu","hint":"{{.*}}","line":7,"reason":"the gradient needs 'somewhere_else', which does not exist on the GPU"}
 
 ; The report is one line of JSON on stdout: kernels by symbol, those that carry tangents too, and whether the device's heap is used.
-; CHECK: {"heap":false,"kernels":{"dynamic":{"dynamic_shared":true,"static_shared_bytes":512,"tape":false,"tape_by_scalars":false},"static":{"dynamic_shared":false,"static_shared_bytes":518,"tape":false,"tape_by_scalars":false}},"tangents":{"carries":{"dynamic_shared":false,"static_shared_bytes":518,"tape":false,"tape_by_scalars":false}}}
+; CHECK: {"heap":false,"kernels":{"dynamic":{"dynamic_shared":true,"static_shared_bytes":512,"tape":false,"tape_by_scalars":false},"static":{"dynamic_shared":false,"static_shared_bytes":518,"tape":false,"tape_by_scalars":false}},"seconds":{"twice":{"dynamic_shared":false,"static_shared_bytes":0,"tape":false,"tape_by_scalars":false}},"tangents":{"carries":{"dynamic_shared":false,"static_shared_bytes":518,"tape":false,"tape_by_scalars":false}}}
 ; HEAP: {"heap":true,
 
 @tile = internal addrspace(3) global [64 x float] undef
@@ -27,6 +27,10 @@ define ptx_kernel void @static__gradient(ptr %x) "adgen-activity"="duplicated" "
 }
 
 define ptx_kernel void @carries__tangent(ptr %x) "adgen-tangent-activity"="duplicated" "adgen-shared"="tile:cells" {
+  ret void
+}
+
+define ptx_kernel void @twice__second(ptr %x, ptr %d_x) "adgen-tangent-activity"="duplicated" {
   ret void
 }
 

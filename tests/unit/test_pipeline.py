@@ -60,7 +60,7 @@ class Compilers:
         for arch in archs:
             stem = f"k.{arch}"
             self.run.reply("opt", f"{stem}.prepared.ll", stdout=usage(*symbols), effect=writes())
-            kernels = json.dumps({"heap": False, "kernels": facts, "tangents": facts})
+            kernels = json.dumps({"heap": False, "kernels": facts, "tangents": facts, "seconds": facts})
             self.run.reply("opt", f"k.{arch}.cuda.ll", stdout=kernels, effect=writes())
             for end in ("host", "gfx90a", "gfx942"):
                 self.run.reply("opt", f"{stem}.{end}.ll", effect=writes())

@@ -40,7 +40,7 @@ def report(heap: bool = False, **kernels: tuple[int, bool]) -> str:
         name: {"static_shared_bytes": size, "dynamic_shared": on, "tape": False, "tape_by_scalars": False}
         for name, (size, on) in kernels.items()
     }
-    return json.dumps({"heap": heap, "kernels": facts, "tangents": facts})
+    return json.dumps({"heap": heap, "kernels": facts, "tangents": facts, "seconds": facts})
 
 
 @pytest.fixture

@@ -1,0 +1,72 @@
+// Kernels whose second derivatives are compared with differences of gradients.
+struct Arrays {
+    const double *from;
+    double *to;
+};
+
+struct Weights {
+    double a, b;
+};
+
+__global__ void mixed(const double *x, const double *w, double *y, double *sum, double scale, Weights weights, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    double v = x[i];
+    for (int k = 0; k < 5; ++k)
+        v = v * w[i] + sin(v) * pow(x[i], scale + k);
+    y[i] = weights.a * v * exp(w[i]) + y[i] * y[i] * atan2(x[i], w[i]);
+    atomicAdd(sum, v * weights.b * x[(i + 1) % n]);
+}
+
+// A loop of a length that only the data says, with values kept on the way.
+__global__ void converges(const double *x, double *y, int *steps, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    double v = 1;
+    int count = 0;
+    while (fabs(v * v * v - x[i]) > 1e-3 && count < 30) {
+        v = v - (v * v * v - x[i]) / (3 * v * v);
+        ++count;
+    }
+    steps[i] = count;
+    y[i] = v * x[i];
+}
+
+__global__ void through_struct(Arrays arrays, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    double table[3];
+    for (int k = 0; k < 3; ++k)
+        table[k] = hypot(arrays.from[i % n], 1.0 + k);
+    if (i < n)
+        arrays.to[i] = table[i % 3] * arrays.from[(i * 7) % n] * cbrt(arrays.from[i]);
+}
+
+__global__ void together(const double *x, double *y, int n)
+{
+    __shared__ double tile[32];
+    int i = threadIdx.x;
+    tile[i] = i < n ? x[i] * x[i] : 0.0;
+    __syncthreads();
+    if (i < n)
+        y[i] = tile[31 - i] * x[i];
+}
+
+__device__ double own(double a, double b) { return a * a * b; }
+
+__device__ void gradient_of_own(double a, double b, double d, double *da, double *db)
+{
+    *da = 2 * a * b * d;
+    *db = a * a * d;
+}
+
+__global__ void uses_own(const double *x, double *y, int n)
+{
+    int i = threadIdx.x;
+    if (i < n)
+        y[i] = own(x[i], x[(i + 1) % n]) * x[i];
+}
