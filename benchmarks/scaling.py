@@ -40,7 +40,7 @@ def _recurrence(threads: int, steps: int) -> Case:
         return {**{name: uniform(threads) for name in ("x0", "rate", "out")}, "n": threads, "steps": steps}
 
     size = f"{threads} threads, {steps} steps, float"
-    return Case("recurrence", "recurrence-logistic", size, args, threads // 256, 256, 3.5, NOTHING)
+    return Case("recurrence", "recurrence-logistic_float", size, args, threads // 256, 256, 3.5, NOTHING)
 
 
 def _elementwise(threads: int) -> Case:

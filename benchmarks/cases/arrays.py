@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.case import Args, Case, Floor, uniform
+from benchmarks.case import FP32_FLOPS, FP64_FLOPS, Args, Case, Floor, uniform
 
 _LENGTH, _SIDE, _THREADS = 1 << 24, 512, 1 << 18
 
@@ -12,20 +12,28 @@ def _heat_args() -> Args:
     return {**arrays, "nx": _SIDE, "ny": _SIDE, "nz": _SIDE, "dt": 0.1}
 
 
-def _recurrence(steps: int, at_most: float) -> Case:
+def _recurrence(artifact: str, dtype: str, steps: int, at_most: float) -> Case:
+    double = dtype == "float64"
     return Case(
         "recurrence",
-        "recurrence-logistic",
-        f"2^18 threads, {steps} steps, float",
+        artifact,
+        f"2^18 threads, {steps} steps, {'double' if double else 'float'}",
         lambda: {
-            **{name: uniform(_THREADS) for name in ("x0", "rate", "out")},
+            **{name: uniform(_THREADS, dtype=dtype) for name in ("x0", "rate", "out")},
             "n": _THREADS,
             "steps": steps,
         },
         _THREADS // 256,
         256,
         at_most,
-        Floor(bytes=12 * _THREADS, flops=3.0 * _THREADS * steps),
+        Floor((24 if double else 12) * _THREADS, 3.0 * _THREADS * steps, FP64_FLOPS if double else FP32_FLOPS),
+    )
+
+
+def _recurrences(steps: int, at_most: float) -> tuple[Case, Case]:
+    return (
+        _recurrence("recurrence-logistic", "float64", steps, at_most),
+        _recurrence("recurrence-logistic_float", "float32", steps, at_most),
     )
 
 
@@ -50,7 +58,7 @@ CASES = (
         3.5,
         Floor(bytes=12 * _SIDE**3),
     ),
-    _recurrence(10, 2.0),
-    _recurrence(100, 3.5),
-    _recurrence(1000, 3.5),
+    *_recurrences(10, 2.0),
+    *_recurrences(100, 3.5),
+    *_recurrences(1000, 3.5),
 )

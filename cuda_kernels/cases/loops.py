@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from cuda_kernels.case import Args, Case
-from cuda_kernels.draw import F64, Floats, Ints, Rng, integers, normal, uniform, zeros
+from cuda_kernels.draw import F32, F64, Floats, Ints, Rng, integers, normal, uniform, zeros
 
 
 def _logistic(x0: Floats, rate: Floats, out: Floats, n: int, steps: int) -> None:
@@ -15,9 +17,9 @@ def _logistic(x0: Floats, rate: Floats, out: Floats, n: int, steps: int) -> None
     out[:n] = x
 
 
-def _logistic_args(rng: Rng) -> Args:
-    arrays = {"x0": uniform(rng, 0.1, 0.9, 100), "rate": uniform(rng, 2.5, 3.4, 100), "out": zeros(100)}
-    return {**arrays, "n": 100, "steps": int(rng.integers(1, 60))}
+def _logistic_args(rng: Rng, dtype: type) -> Args:
+    arrays = {"x0": uniform(rng, 0.1, 0.9, 100, dtype=dtype), "rate": uniform(rng, 2.5, 3.4, 100, dtype=dtype)}
+    return {**arrays, "out": zeros(100, dtype=dtype), "n": 100, "steps": int(rng.integers(1, 60))}
 
 
 def _conv_power(signal: Floats, taps: Floats, out: Floats, n: int, ntaps: int, rounds: int) -> None:
@@ -190,7 +192,8 @@ def _row_norms(matrix: Floats, norm: Floats, rows: int) -> None:
 
 
 CASES = (
-    Case("recurrence.cu", "logistic", _logistic_args, _logistic, grid=4, block=32),
+    Case("recurrence.cu", "logistic", partial(_logistic_args, dtype=F64), _logistic, grid=4, block=32),
+    Case("recurrence.cu", "logistic_float", partial(_logistic_args, dtype=F32), _logistic, grid=4, block=32),
     Case("nested_loops.cu", "conv_power", _conv_power_args, _conv_power, grid=4, block=32),
     Case("kepler.cu", "kepler", _kepler_args, _kepler, grid=2, block=32),
     Case("local_array.cu", "bezier", _bezier_args, _bezier, grid=3, block=32),
