@@ -19,7 +19,7 @@ namespace adgen {
 namespace {
 
 constexpr unsigned LongestSegment = 16;
-constexpr unsigned MostOperations = 64; // in a segment: the reverse sweep holds their results in registers
+constexpr unsigned MostOperations = 128; // in a segment: the reverse sweep holds their results in registers
 constexpr unsigned Shorter = 4;         // the next segment for what is left over
 
 // Whether the derivative of an instruction depends on a value that it uses. That of a sum does not.

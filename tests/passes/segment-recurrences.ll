@@ -35,12 +35,14 @@ end:
   ret double %next
 }
 
-; A step of ten operations: 64 / 10, rounded down to a power of two.
+; A step of ten operations: 128 / 10, rounded down to a power of two.
 ; CHECK-LABEL: define double @adgen_body_longer(
 ; CHECK:       loop:
-; CHECK-COUNT-40: fmul double
+; CHECK-COUNT-80: fmul double
 ; CHECK:         br i1 {{.*}}, label %loop
 ; CHECK:       loop.epil:
+; CHECK-COUNT-20: fmul double
+; CHECK:       loop.epil.epil:
 ; CHECK-COUNT-10: fmul double
 ; CHECK-NOT:     fmul double
 ; CHECK:         ret double
