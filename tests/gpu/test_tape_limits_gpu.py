@@ -1,0 +1,63 @@
+"""Memory that a gradient keeps values in on a GPU: it follows the resident threads, and a limit is kept or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+from cuda_kernels.suite import by_name
+
+cupy = pytest.importorskip("cupy")
+
+BLOCK = 256
+
+
+def logistic(name: str) -> adgen.Kernel:
+    case = by_name()[name]
+    kernel = adgen.compile(case.path, kernel=case.kernel, target="cuda")
+    assert isinstance(kernel, adgen.Kernel)
+    return kernel
+
+
+def gradient(kernel: adgen.Kernel, threads: int, steps: int, dtype: str) -> Any:  # noqa: ANN401, a CuPy array
+    """That of the last value with respect to the first."""
+    x0, rate = cupy.linspace(0.2, 0.8, threads, dtype=dtype), cupy.full(threads, 2.9, dtype)
+    shadows = {name: cupy.zeros(threads, dtype) for name in ("x0", "rate")} | {"out": cupy.ones(threads, dtype)}
+    launch = kernel.gradient[threads // BLOCK, BLOCK]
+    launch(x0, rate, cupy.zeros(threads, dtype), threads, steps, shadows=shadows)
+    return shadows["x0"]
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_what_a_block_needs_is_said_where_the_limit_is_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADGEN_TAPE_LIMIT", "1000")
+    with pytest.raises(adgen.AdgenError, match=r"needs \d+ bytes for one block; the limit is 1000"):
+        gradient(logistic("recurrence-logistic"), 4 * BLOCK, 1000, "float64")
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_fewer_blocks_at_once_give_the_same_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, steps = 64 * BLOCK, 100
+    wanted = gradient(logistic("recurrence-logistic"), threads, steps, "float64").get()
+    monkeypatch.setenv("ADGEN_TAPE_LIMIT", str(3 * BLOCK * 8 * steps))
+    np.testing.assert_array_equal(gradient(logistic("recurrence-logistic"), threads, steps, "float64").get(), wanted)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_tape_for_resident_threads_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a terabyte, if each of 2^26 threads kept all of its 1,000 values."""
+    monkeypatch.setenv("ADGEN_DISABLE", "segment-recurrences")
+    threads, kernel = 1 << 26, logistic("recurrence-logistic_float")
+    if cupy.cuda.runtime.memGetInfo()[1] < 40 * threads:
+        pytest.skip("the GPU has too little memory for the arrays")
+    gradient(kernel, BLOCK, 1000, "float32")
+    memory = cupy.cuda.MemoryPool()
+    with cupy.cuda.using_allocator(memory.malloc):
+        before = cupy.cuda.runtime.memGetInfo()[0]
+        result = gradient(kernel, threads, 1000, "float32")
+        tape = before - cupy.cuda.runtime.memGetInfo()[0] - memory.total_bytes()
+        assert cupy.isfinite(result).all()
+    assert tape < 8 << 30
