@@ -44,6 +44,11 @@ class Launch:
     args: Args
     shadows: Args
 
+    def refill(self) -> None:
+        """Ones in all shadows: a gradient has consumed the cotangents, and zeros take another way through divisions."""
+        for shadow in self.shadows.values():
+            (shadow.memory if isinstance(shadow, DeviceStructs) else shadow).fill(1)
+
 
 def one_launch(launch: Launch) -> Runs:
     values = list(launch.args.values())

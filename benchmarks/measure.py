@@ -70,17 +70,18 @@ class Times:
     call: float
 
 
-def median_ms(runs: Runs) -> dict[str, Times]:
+def median_ms(runs: Runs, before: Callable[[], object] = lambda: None) -> dict[str, Times]:
     """The median times of each, run in turn, so that a change of clocks meets all alike.
 
-    The first round is not counted, unless the case is so slow that it has to do.
+    `before` comes before every run and is not counted. Nor is the first round, unless the case is so slow that it
+    has to do.
     """
     start = time.perf_counter()
-    first = _round(runs)
+    first = _round(runs, before)
     fitting = PATIENCE / (time.perf_counter() - start)
     for _ in range(min(WARM_UP, int(fitting / 3)) - 1):
-        _round(runs)
-    rounds = [_round(runs) for _ in range(min(REPEATS, int(fitting) - 1))] or [first]
+        _round(runs, before)
+    rounds = [_round(runs, before) for _ in range(min(REPEATS, int(fitting) - 1))] or [first]
     return {name: _median([times[name] for times in rounds]) for name in runs}
 
 
@@ -88,15 +89,18 @@ def _median(times: Sequence[Times]) -> Times:
     return Times(statistics.median(each.device for each in times), statistics.median(each.call for each in times))
 
 
-def _round(runs: Runs) -> dict[str, Times]:
-    return {name: _times(run) for name, run in runs.items()}
+def _round(runs: Runs, before: Callable[[], object]) -> dict[str, Times]:
+    return {name: _times(run, before) for name, run in runs.items()}
 
 
-def _times(run: Callable[[], object]) -> Times:
+def _times(run: Callable[[], object], before: Callable[[], object]) -> Times:
+    before()
+    cp.cuda.Device().synchronize()
     call, launching = _elapsed(run)
     if launching < NEGLIGIBLE * call:
         return Times(call, call)
     _hold(milliseconds=min(2 * launching, LONGEST_HOLD))
+    before()
     device, _ = _elapsed(run)
     return Times(device, call)
 
@@ -138,7 +142,8 @@ def measure(case: Case, folder: Path, bytes_a_second: float) -> Figure:
     """Runs the case from its artifact in `folder`/kernels, and gives its memory back."""
     try:
         kernel = next(iter(adgen.load(folder / "kernels" / case.artifact, target="cuda")))
-        times = median_ms(case.runs(case.launch(kernel)))
+        launch = case.launch(kernel)
+        times = median_ms(case.runs(launch), launch.refill)
     finally:
         cp.get_default_memory_pool().free_all_blocks()
     primal, gradient = times["primal"], times["gradient"]
