@@ -9,6 +9,7 @@ OPTIMISATIONS: dict[str, str] = {
     "reload-shared": "values read from shared memory are read again in the reverse sweep instead of kept",
     "mark-unchanged": "what a kernel or function only reads is read again in the reverse sweep instead of kept",
     "fewest-kept": "Enzyme's choice of the fewest values to keep, in counted loops that overwrite nothing",
+    "join-blocks": "blocks of one size that a loop keeps are one, and no pointers to them are kept",
     "tape": "values kept for the reverse sweep on a tape that the runtime allocates, not on the GPU's malloc heap",
     "keep-once": "what stays the same is kept once for the reverse sweep, not once an iteration",
     "zero-last": "consumed cotangents are zeroed after the loads and accumulations of their block",
@@ -16,6 +17,9 @@ OPTIMISATIONS: dict[str, str] = {
     "split-threads": "blocks with barriers on the host as loops over their threads, not with a stack for each",
     "merge-accumulations": "several accumulations of a thread into one element become one",
     "own-accumulations": "elements into which only one thread accumulates get no atomics",
+    "share-reciprocals": "several divisions of a derivative by one square root become one division",
+    "gather-accumulations": "in square blocks, one thread adds up what others would add to an element of shared memory",
+    "rotate-accumulations": "lanes of a warp that accumulate into one element after the other begin at different ones",
     "reduce-accumulations": "the lanes of a warp that accumulate into one element add up first",
 }
 """What each does, by name. A gradient is right without any of them."""

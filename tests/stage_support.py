@@ -31,7 +31,10 @@ _CHEAPER = (
 )
 AFTER_ENZYME = f"{_RESTORED}{_CHEAPER}adgen-inline-math,"
 AFTER_ENZYME_ON_GPU = (
-    f"{_RESTORED}adgen-tape,adgen-link</build/rules.bc>,{_CHEAPER}"
+    f"{_RESTORED}function(simplifycfg,early-cse,loop-simplify),adgen-join-blocks,"
+    f"adgen-tape,adgen-link</build/rules.bc>,{_CHEAPER}"
+    "function(correlated-propagation,instsimplify),"
+    "adgen-share-reciprocals,adgen-gather-accumulations,adgen-rotate-accumulations,"
     "adgen-reduce-accumulations,adgen-link</build/rules.bc>,adgen-inline-math,"
 )
 

@@ -30,6 +30,10 @@ inline constexpr llvm::StringLiteral SecondSuffix = "__second";
 inline constexpr llvm::StringLiteral CooperativeSuffix = "_cooperative";
 inline constexpr llvm::StringLiteral EachSuffix = "_each";
 inline constexpr llvm::StringLiteral TapePrefix = "adgen_tape_"; // of what measures the tape
+// Of the shared arrays through which threads hand each other values.
+inline constexpr llvm::StringLiteral ExchangePrefix = "adgen_exchange_";
+// Function attribute of a kernel, LLVM's: how many registers a thread may have.
+inline constexpr llvm::StringLiteral RegistersAttribute = "nvvm.maxnreg";
 // Of the shadows of device variables; Enzyme finds them by metadata on the variable.
 inline constexpr llvm::StringLiteral ShadowPrefix = "adgen_shadow_";
 inline constexpr llvm::StringLiteral ShadowMetadata = "enzyme_shadow";

@@ -146,7 +146,7 @@ private:
     Kernel = Function::Create(FunctionType::get(B.getVoidTy(), Types, false), GlobalValue::ExternalLinkage,
                               Original.getName() + suffixOf(Derivative), &M);
     Kernel->setCallingConv(CallingConv::PTX_Kernel);
-    for (StringRef Name : {SharedAttribute, ActivityAttribute, TangentActivityAttribute, TapeAttribute})
+    for (StringRef Name : {SharedAttribute, ActivityAttribute, TangentActivityAttribute, TapeAttribute, RegistersAttribute})
       if (Derivative.hasFnAttribute(Name))
         Kernel->addFnAttr(Derivative.getFnAttribute(Name));
     for (StringRef Name : {"target-cpu", "target-features", "nvvm.maxntid"})

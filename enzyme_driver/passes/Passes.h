@@ -72,10 +72,14 @@ ADGEN_PASS(ExactFlags);                      // derivatives are computed as exac
 ADGEN_PASS(SizeTeams);                       // forward and reverse sweep have teams of one size
 ADGEN_PASS(RestoreMath);                     // names of the host's math library become the device's
 ADGEN_PASS(LowerCooperation);                // what had a rule is inlined again
+ADGEN_PASS(JoinBlocks);                      // blocks that a loop keeps are one
 ADGEN_PASS(Tape);                            // kept values leave the heap for a tape
 ADGEN_PASS(MergeAccumulations);              // several additions into one element become one
 ADGEN_PASS(ZeroLast);                        // consumed cotangents are zeroed behind all loads
 ADGEN_PASS(OwnAccumulations);                // what one thread alone adds to needs no atomic
+ADGEN_PASS(ShareReciprocals);                // several divisions by one square root become one
+ADGEN_PASS(GatherAccumulations);             // a thread adds up what its block adds to one shared element
+ADGEN_PASS(RotateAccumulations);             // lanes begin a loop at different elements
 ADGEN_PASS(ReduceAccumulations);             // the warp adds up before it accumulates
 ADGEN_PASS(ExchangeCotangents);              // cotangents between loads are read and zeroed at once
 ADGEN_PASS(InlineMath);                      // mathematics is inlined at last

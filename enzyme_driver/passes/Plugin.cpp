@@ -83,9 +83,13 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<LowerCooperation>(Name, "adgen-lower-cooperation", MPM) ||
          add<GuardHeap>(Name, "adgen-guard-heap", MPM) ||
          add<MakeKernels>(Name, "adgen-kernels", MPM) ||
+         add<JoinBlocks>(Name, "adgen-join-blocks", MPM) ||
          add<Tape>(Name, "adgen-tape", MPM) ||
          add<MergeAccumulations>(Name, "adgen-merge-accumulations", MPM) ||
          add<OwnAccumulations>(Name, "adgen-own-accumulations", MPM) ||
+         add<ShareReciprocals>(Name, "adgen-share-reciprocals", MPM) ||
+         add<GatherAccumulations>(Name, "adgen-gather-accumulations", MPM) ||
+         add<RotateAccumulations>(Name, "adgen-rotate-accumulations", MPM) ||
          add<ReduceAccumulations>(Name, "adgen-reduce-accumulations", MPM) ||
          add<ZeroLast>(Name, "adgen-zero-last", MPM) ||
          add<VerifyDevice>(Name, "adgen-verify-device", MPM) ||

@@ -26,11 +26,13 @@ namespace adgen {
 namespace {
 
 constexpr StringLiteral BarrierRule = "adgen_rule_barrier";
+constexpr uint64_t Word = 8; // bytes, in which a thread keeps its share
 constexpr StringLiteral WarpRegister = "llvm.nvvm.read.ptx.sreg.warpid";
 
 // One shared array, or all dynamic ones, which are one region.
 struct Array {
   Argument *Pointer = nullptr;
+  GlobalVariable *Memory = nullptr;
   uint64_t Bytes = 0; // 0: known to the launch only
 };
 
@@ -60,10 +62,10 @@ public:
     unsigned First = Body.arg_size() - Names.size();
     for (auto [Index, Name] : enumerate(Names)) {
       Argument *A = Body.getArg(First + Index);
-      const GlobalVariable *Global = Body.getParent()->getNamedGlobal(Name);
+      GlobalVariable *Global = Body.getParent()->getNamedGlobal(Name);
       bool Dynamic = !Global || Global->isDeclaration();
       uint64_t Bytes = Dynamic ? 0 : Body.getDataLayout().getTypeAllocSize(Global->getValueType()).getFixedValue();
-      Arrays.push_back({A, Bytes});
+      Arrays.push_back({A, Global, Bytes});
       if (Dynamic && !Region)
         Region = A;
       Objects[A] = Dynamic ? Region : A;
@@ -75,8 +77,13 @@ public:
   Argument *find(const Value *Pointer) const {
     return Objects.lookup(dyn_cast<Argument>(getUnderlyingObject(Pointer, 0)));
   }
-  uint64_t bytes(const Argument *A) const {
-    return find_if(Arrays, [&](const Array &Known) { return Known.Pointer == A; })->Bytes;
+  uint64_t bytes(const Argument *A) const { return array(A).Bytes; }
+  // Whether the array is whole words, which it is then aligned to; dynamic memory is, and the gradient's is a multiple of them.
+  bool inWords(const Argument *A) const {
+    const Array &Known = array(A);
+    if (Known.Bytes % Word == 0 && Known.Bytes)
+      Known.Memory->setAlignment(std::max(Known.Memory->getAlign().valueOrOne(), Align(Word)));
+    return Known.Bytes % Word == 0;
   }
 
   bool mayWrite(const Instruction &I, const Argument *A) const {
@@ -108,6 +115,10 @@ private:
       return Objects.lookup(Other) == A;
     auto *Load = dyn_cast<LoadInst>(Object); // nor does what lies in the memory behind one
     return !Load || !isa<Argument>(getUnderlyingObject(Load->getPointerOperand(), 0));
+  }
+
+  const Array &array(const Argument *A) const {
+    return *find_if(Arrays, [&](const Array &Known) { return Known.Pointer == A; });
   }
 
   SmallVector<Array> Arrays;
@@ -404,7 +415,8 @@ private:
     B.SetCurrentDebugLocation(Barrier.getDebugLoc());
     for (Argument *A : Kept) {
       Value *Bytes = B.getInt64(Arrays.bytes(A));
-      Function *Rule = declareRule(*Body.getParent(), "snapshot", 1, {Bytes->getType()}, B.getPtrTy());
+      StringRef Name = Arrays.inWords(A) ? "snapshot_words" : "snapshot";
+      Function *Rule = declareRule(*Body.getParent(), Name, 1, {Bytes->getType()}, B.getPtrTy());
       B.CreateCall(Rule, {A, Bytes})->addFnAttr(Attribute::Convergent);
     }
     Function *Rule = declareRule(*Body.getParent(), "behind_snapshot", 1, {});

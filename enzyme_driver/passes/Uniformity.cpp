@@ -13,6 +13,24 @@ bool waitsForBlock(const Instruction &I) {
   return Name.starts_with("llvm.nvvm.barrier.cta.") || Name == "adgen_barrier" || Name.starts_with("adgen_barrier_");
 }
 
+Uniformity::Kind kindOnDevice(const Value &V, const Function &F) {
+  using Kind = Uniformity::Kind;
+  if (auto *A = dyn_cast<Argument>(&V)) { // a thread has a tape and copies of structs of its own
+    bool OfTape = F.hasFnAttribute(TapeAttribute) && A->getArgNo() + TapeArguments == F.arg_size();
+    return OfTape || structBytes(F, A->getArgNo()) ? Kind::Differs : Kind::Same;
+  }
+  auto *I = dyn_cast<Instruction>(&V);
+  if (!I || waitsForBlock(*I))
+    return Kind::Same;
+  auto *Call = cast<CallBase>(I);
+  StringRef Name = Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
+  if (Name.consume_front("llvm.nvvm.read.ptx.sreg."))
+    return Name.starts_with("ctaid.") || Name.starts_with("ntid.") || Name.starts_with("nctaid.") || Name == "dynamic_smem_size"
+               ? Kind::Same
+               : Kind::Differs;
+  return Call->isConvergent() ? Kind::Differs : Kind::Derived;
+}
+
 // Whether since the last barrier nothing before the load in its block may have written to memory.
 static bool readsFirst(const LoadInst &Load) {
   bool Written = false;

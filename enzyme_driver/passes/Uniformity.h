@@ -1,6 +1,8 @@
 // Which values are the same in all threads of a block, and which code all of them run.
 #pragma once
 
+#include "Adgen.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -40,5 +42,8 @@ private:
   llvm::DenseSet<const llvm::BasicBlock *> Blocks;
   llvm::SmallVector<const llvm::Value *> Work;
 };
+
+// What is known of the arguments and calls of a gradient that runs in every thread of a GPU.
+Uniformity::Kind kindOnDevice(const llvm::Value &V, const llvm::Function &F);
 
 } // namespace adgen

@@ -35,6 +35,11 @@ template <class Word> DEVICE void restore(const Word *kept, void *shared, unsign
     ((Word *)shared)[i] = *kept++;
 }
 
+DEVICE void *place(unsigned bytes) {
+  unsigned words = (bytes + 7) / 8, step = threads();
+  return malloc(Bytes((words + step - 1) / step) * 8);
+}
+
 #define BY_WORDS(CALL)                                                                                                \
   if ((bytes & 7) == 0 && (Bytes(shared) & 7) == 0) {                                                                 \
     using Word = Bytes;                                                                                               \
@@ -50,8 +55,8 @@ template <class Word> DEVICE void restore(const Word *kept, void *shared, unsign
 RULE void adgen_rule_snapshot(void *, Bytes) {}
 
 RULE void *adgen_rule_snapshot_augmented(void *shared, void *, Bytes given, Bytes) {
-  unsigned bytes = size(given), words = (bytes + 7) / 8, step = threads();
-  void *kept = malloc(Bytes((words + step - 1) / step) * 8);
+  unsigned bytes = size(given);
+  void *kept = place(bytes);
   BY_WORDS(keep((Word *)kept, shared, bytes));
   return kept;
 }
@@ -59,6 +64,21 @@ RULE void *adgen_rule_snapshot_augmented(void *shared, void *, Bytes given, Byte
 RULE void adgen_rule_snapshot_reverse(void *shared, void *, Bytes given, Bytes, void *kept) {
   unsigned bytes = size(given);
   BY_WORDS(restore((const Word *)kept, shared, bytes));
+  free(kept);
+}
+
+// The same of what is known to be whole words of 8 bytes: dynamic memory always is.
+RULE void adgen_rule_snapshot_words(void *, Bytes) {}
+
+RULE void *adgen_rule_snapshot_words_augmented(void *shared, void *, Bytes given, Bytes) {
+  unsigned bytes = size(given);
+  void *kept = place(bytes);
+  keep((Bytes *)kept, shared, bytes);
+  return kept;
+}
+
+RULE void adgen_rule_snapshot_words_reverse(void *shared, void *, Bytes given, Bytes, void *kept) {
+  restore((const Bytes *)kept, shared, size(given));
   free(kept);
 }
 

@@ -56,14 +56,27 @@ def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: 
     return _kernels(gradient, arch, workspace, fast_math=fast_math)[0]
 
 
+_INVARIANT = "function(correlated-propagation,instsimplify),"
+"""Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on."""
+
+BEFORE_REDUCTION = {
+    "share-reciprocals": "adgen-share-reciprocals,",
+    "gather-accumulations": "adgen-gather-accumulations,",
+    "rotate-accumulations": "adgen-rotate-accumulations,",
+}
+"""What makes accumulations cheaper before lanes add up, by the optimisation's name."""
+
+
 def _kernels(
     gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool
 ) -> tuple[Path, dict[str, object]]:
     ir = gradient.path.with_suffix("").with_suffix("").with_suffix(f".{arch}.cuda.ll")
     rules = workspace.in_pipeline(workspace.toolchain.rules)
+    join = unless_disabled("join-blocks", "function(simplifycfg,early-cse,loop-simplify),adgen-join-blocks,", workspace)
     tape = unless_disabled("tape", f"adgen-tape,adgen-link<{rules}>,", workspace)
+    before = "".join(unless_disabled(name, passes, workspace) for name, passes in BEFORE_REDUCTION.items())
     reduction = unless_disabled("reduce-accumulations", f"adgen-reduce-accumulations,adgen-link<{rules}>,", workspace)
-    first = after_enzyme(workspace, fast_math=fast_math, tape=tape, reduction=reduction)
+    first = after_enzyme(workspace, fast_math=fast_math, tape=join + tape, reduction=_INVARIANT + before + reduction)
     exchange = unless_disabled("exchange-cotangents", "adgen-exchange-cotangents,", workspace)
     passes = (
         f"{first}{exchange}adgen-guard-heap,adgen-kernels,always-inline,globaldce,"

@@ -9,14 +9,17 @@ target triple = "nvptx64-nvidia-cuda"
 @tile = internal addrspace(3) global [64 x float] undef, align 4
 @pool = external addrspace(3) global [0 x float], align 4
 
+; What is kept in whole words is aligned to them.
+; CHECK: @tile = internal addrspace(3) global [64 x float] undef, align 8
+
 ; A loop reads the tile between two barriers, which all threads meet: n is the same for all.
 ; CHECK-LABEL: define void @adgen_body_tiles(
 ; CHECK:       store float %v, ptr %mine
 ; CHECK:       call void @adgen_rule_barrier(ptr %tile)
-; CHECK-NOT:   _snapshot(
+; CHECK-NOT:   _snapshot
 ; CHECK:       %0 = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %at, i32 4)
 ; CHECK:       call void @adgen_rule_barrier(ptr %tile)
-; CHECK-NEXT:  call void @adgen_rule_snapshot(ptr %tile, i64 256)
+; CHECK-NEXT:  call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
 ; CHECK-NEXT:  call void @adgen_rule_behind_snapshot(ptr %tile)
 ; RESTORED-LABEL: define void @adgen_body_tiles(
 ; RESTORED:    %0 = load float, ptr %at, align 4
@@ -55,10 +58,10 @@ done:
 
 ; Behind the last barrier nothing has to be put back.
 ; CHECK-LABEL: define void @adgen_body_tail(
-; CHECK-NOT:   _snapshot(
+; CHECK-NOT:   _snapshot
 ; CHECK:       call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %pool
 ; CHECK:       call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %second
-; CHECK-NOT:   _snapshot(
+; CHECK-NOT:   _snapshot
 define void @adgen_body_tail(ptr %x, ptr %pool) "adgen-shared"="pool" {
   call void @adgen_rule_barrier(ptr %pool)
   %a = load float, ptr %pool
@@ -72,7 +75,7 @@ define void @adgen_body_tail(ptr %x, ptr %pool) "adgen-shared"="pool" {
 ; A thread that has left does not keep its share.
 ; CHECK-LABEL: define void @adgen_body_left_early(
 ; CHECK-NOT:   ldu
-; CHECK-NOT:   _snapshot(
+; CHECK-NOT:   _snapshot
 define void @adgen_body_left_early(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
 entry:
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -94,7 +97,7 @@ left:
 ; The thread itself overwrites what it read.
 ; CHECK-LABEL: define void @adgen_body_overwritten(
 ; CHECK-NOT:   ldu
-; CHECK-NOT:   _snapshot(
+; CHECK-NOT:   _snapshot
 define void @adgen_body_overwritten(ptr %x, ptr %tile) "adgen-shared"="tile" {
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %mine = getelementptr float, ptr %tile, i32 %t
@@ -110,7 +113,7 @@ define void @adgen_body_overwritten(ptr %x, ptr %tile) "adgen-shared"="tile" {
 ; The lanes of a warp meet between the load and the barrier, and another one may write then.
 ; CHECK-LABEL: define void @adgen_body_warps(
 ; CHECK-NOT:   ldu
-; CHECK-NOT:   _snapshot(
+; CHECK-NOT:   _snapshot
 define void @adgen_body_warps(ptr %x, ptr %tile) "adgen-shared"="tile" {
   call void @adgen_rule_barrier(ptr %tile)
   %a = load float, ptr %tile
@@ -126,7 +129,7 @@ define void @adgen_body_warps(ptr %x, ptr %tile) "adgen-shared"="tile" {
 ; Sums need no value, so nothing is gained.
 ; CHECK-LABEL: define void @adgen_body_sums(
 ; CHECK-NOT:   ldu
-; CHECK-NOT:   _snapshot(
+; CHECK-NOT:   _snapshot
 define void @adgen_body_sums(ptr %x, ptr %tile) "adgen-shared"="tile" {
   call void @adgen_rule_barrier(ptr %tile)
   %a = load float, ptr %tile
@@ -140,12 +143,12 @@ define void @adgen_body_sums(ptr %x, ptr %tile) "adgen-shared"="tile" {
 
 ; Nothing is written to a constant behind its reads: it is read again without a snapshot, and a product with it is a sum's part.
 ; CHECK-LABEL: define void @adgen_body_weighted(
-; CHECK-NOT:   _snapshot(
+; CHECK-NOT:   _snapshot
 ; CHECK:       %[[WEIGHT:.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %table, i32 4)
 ; CHECK-NEXT:  %[[OTHER:.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %second, i32 4)
 ; CHECK-NEXT:  %value = load float, ptr %tile
 ; CHECK-NEXT:  %next = load float
-; CHECK-NOT:   _snapshot(
+; CHECK-NOT:   _snapshot
 define void @adgen_body_weighted(ptr %x, ptr %table, ptr %tile) "adgen-shared"="table:tile" "adgen-shared-constants"="0" {
   call void @adgen_rule_barrier(ptr %tile)
   %second = getelementptr float, ptr %table, i32 1

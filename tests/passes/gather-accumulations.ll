@@ -1,0 +1,188 @@
+; In a square block, a thread adds up what all threads of its row or column would add to one element of a shared shadow.
+;
+; RUN: %opt -passes=adgen-gather-accumulations -S %s | %filecheck %s
+
+target triple = "nvptx64-nvidia-cuda"
+
+@tile = internal addrspace(3) global [4 x [4 x float]] undef
+@dynamic = external addrspace(3) global [0 x float]
+
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+
+; CHECK: @adgen_exchange_{{.*}} = internal addrspace(3) global [16 x float] undef
+
+; The number that stays the same in the loop is handed over before it, between barriers; in the loop the barriers that are there suffice.
+; Thread (x, y) adds up what the threads (j, y) add to element x of row y. Elsewhere the accumulations are what they were.
+; CHECK-LABEL: define void @rows(
+; CHECK:         %square = and i1
+; CHECK:         br i1 %square, label %[[OUTSIDE:.*]], label
+; CHECK:       [[OUTSIDE]]:
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK:         store float %d, ptr addrspace(3)
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK:       loop:
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK:         br i1 %square, label %gather, label %scatter
+; CHECK:       gather:
+; CHECK-NOT:     call void @llvm.nvvm.barrier
+; CHECK:       gather.add:
+; CHECK:         [[STEP:%.*]] = phi i32 [ 0, %gather ]
+; CHECK:         [[TURN:%.*]] = add i32 {{%.*}}, [[STEP]]
+; CHECK-NEXT:    [[OTHER:%.*]] = and i32 [[TURN]], 3
+; CHECK:         [[D:%.*]] = load float, ptr addrspace(3)
+; CHECK:         zext i32 [[OTHER]] to i64
+; CHECK:         [[V:%.*]] = load float
+; CHECK:         fmul contract float [[D]], [[V]]
+; CHECK:       gather.add.done:
+; CHECK-NOT:     call void @llvm.nvvm.barrier
+; CHECK-NOT:     atomicrmw
+; CHECK:         store float
+; CHECK:       scatter.add:
+; CHECK:         [[ELEMENT:%.*]] = phi i32 [ 0, %scatter ]
+; CHECK:         [[OWN:%.*]] = fmul contract float %d,
+; CHECK-NEXT:    atomicrmw fadd ptr {{%.*}}, float [[OWN]] monotonic
+; CHECK-NOT:     atomicrmw
+; CHECK:       end:
+define void @rows(float %v, i32 %n, ptr "adgen-shadow" %d_y, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="duplicated:const" "adgen-shared"="tile" {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %column = zext i32 %x to i64
+  %row = zext i32 %y to i64
+  %own = getelementptr float, ptr %d_y, i64 %column
+  %d = load float, ptr %own
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %loop ]
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %w.0 = getelementptr float, ptr %array, i64 %column
+  %w.1 = getelementptr i8, ptr %w.0, i64 16
+  %w.2 = getelementptr i8, ptr %w.0, i64 32
+  %w.3 = getelementptr i8, ptr %w.0, i64 48
+  %l.0 = load float, ptr %w.0
+  %l.1 = load float, ptr %w.1
+  %l.2 = load float, ptr %w.2
+  %l.3 = load float, ptr %w.3
+  %v.0 = fmul contract float %d, %l.0
+  %v.1 = fmul contract float %d, %l.1
+  %v.2 = fmul contract float %d, %l.2
+  %v.3 = fmul contract float %d, %l.3
+  %e.0 = getelementptr [4 x float], ptr %shadow, i64 %row
+  %e.1 = getelementptr i8, ptr %e.0, i64 4
+  %e.2 = getelementptr i8, ptr %e.0, i64 8
+  %e.3 = getelementptr i8, ptr %e.0, i64 12
+  %1 = atomicrmw fadd ptr %e.3, float %v.3 monotonic
+  %2 = atomicrmw fadd ptr %e.2, float %v.2 monotonic
+  %3 = atomicrmw fadd ptr %e.1, float %v.1 monotonic
+  %4 = atomicrmw fadd ptr %e.0, float %v.0 monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %next = add i32 %k, 1
+  %done = icmp eq i32 %next, %n
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+; What differs in each round is handed over in it. No barrier stands around: all are made.
+; CHECK-LABEL: define void @columns(
+; CHECK:       gather:
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK:         store float %d, ptr addrspace(3)
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK:       gather.add.done:
+; CHECK:         store float
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK:       scatter.add:
+; CHECK:         atomicrmw fadd ptr {{%.*}}, float %d monotonic
+define void @columns(ptr "adgen-shadow" %d_y, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="duplicated" "adgen-shared"="tile" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %column = zext i32 %x to i64
+  %own = getelementptr float, ptr %d_y, i64 %column
+  %d = load float, ptr %own
+  store float 0.0, ptr %own
+  %e.0 = getelementptr float, ptr %shadow, i64 %column
+  %e.1 = getelementptr i8, ptr %e.0, i64 16
+  %e.2 = getelementptr i8, ptr %e.0, i64 32
+  %e.3 = getelementptr i8, ptr %e.0, i64 48
+  %1 = atomicrmw fadd ptr %e.0, float %d monotonic
+  %2 = atomicrmw fadd ptr %e.1, float %d monotonic
+  %3 = atomicrmw fadd ptr %e.2, float %d monotonic
+  %4 = atomicrmw fadd ptr %e.3, float %d monotonic
+  ret void
+}
+
+; Some threads only come there, so that barriers are not possible.
+; CHECK-LABEL: define void @not_by_all(
+; CHECK-NOT:     gather
+; CHECK-COUNT-4: atomicrmw fadd ptr
+; CHECK-NOT:     atomicrmw
+define void @not_by_all(float %d, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="const" "adgen-shared"="tile" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %first = icmp eq i32 %x, 0
+  br i1 %first, label %some, label %end
+some:
+  %column = zext i32 %x to i64
+  %e.0 = getelementptr float, ptr %shadow, i64 %column
+  %e.1 = getelementptr i8, ptr %e.0, i64 16
+  %e.2 = getelementptr i8, ptr %e.0, i64 32
+  %e.3 = getelementptr i8, ptr %e.0, i64 48
+  %1 = atomicrmw fadd ptr %e.0, float %d monotonic
+  %2 = atomicrmw fadd ptr %e.1, float %d monotonic
+  %3 = atomicrmw fadd ptr %e.2, float %d monotonic
+  %4 = atomicrmw fadd ptr %e.3, float %d monotonic
+  br label %end
+end:
+  ret void
+}
+
+; Elements with gaps, an index that was read, dynamic shared memory, whose arrays may overlap.
+; CHECK-LABEL: define void @gaps(
+; CHECK-NOT:     gather
+; CHECK-LABEL: define void @by_index(
+; CHECK-NOT:     gather
+; CHECK-LABEL: define void @of_dynamic_size(
+; CHECK-NOT:     gather
+; CHECK:         ret void
+define void @gaps(float %d, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="const" "adgen-shared"="tile" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %column = zext i32 %x to i64
+  %e.0 = getelementptr float, ptr %shadow, i64 %column
+  %e.1 = getelementptr i8, ptr %e.0, i64 16
+  %e.2 = getelementptr i8, ptr %e.0, i64 32
+  %e.3 = getelementptr i8, ptr %e.0, i64 60
+  %1 = atomicrmw fadd ptr %e.0, float %d monotonic
+  %2 = atomicrmw fadd ptr %e.1, float %d monotonic
+  %3 = atomicrmw fadd ptr %e.2, float %d monotonic
+  %4 = atomicrmw fadd ptr %e.3, float %d monotonic
+  ret void
+}
+define void @by_index(float %d, ptr %index, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="const:const" "adgen-shared"="tile" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %own = zext i32 %x to i64
+  %where = getelementptr i64, ptr %index, i64 %own
+  %column = load i64, ptr %where
+  %e.0 = getelementptr float, ptr %shadow, i64 %column
+  %e.1 = getelementptr i8, ptr %e.0, i64 16
+  %e.2 = getelementptr i8, ptr %e.0, i64 32
+  %e.3 = getelementptr i8, ptr %e.0, i64 48
+  %1 = atomicrmw fadd ptr %e.0, float %d monotonic
+  %2 = atomicrmw fadd ptr %e.1, float %d monotonic
+  %3 = atomicrmw fadd ptr %e.2, float %d monotonic
+  %4 = atomicrmw fadd ptr %e.3, float %d monotonic
+  ret void
+}
+define void @of_dynamic_size(float %d, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="const" "adgen-shared"="dynamic" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %column = zext i32 %x to i64
+  %e.0 = getelementptr float, ptr %shadow, i64 %column
+  %e.1 = getelementptr i8, ptr %e.0, i64 16
+  %e.2 = getelementptr i8, ptr %e.0, i64 32
+  %e.3 = getelementptr i8, ptr %e.0, i64 48
+  %1 = atomicrmw fadd ptr %e.0, float %d monotonic
+  %2 = atomicrmw fadd ptr %e.1, float %d monotonic
+  %3 = atomicrmw fadd ptr %e.2, float %d monotonic
+  %4 = atomicrmw fadd ptr %e.3, float %d monotonic
+  ret void
+}

@@ -1,0 +1,160 @@
+; Lanes of a warp that accumulate into one element after the other begin at different ones; the sums move from lane to lane.
+;
+; RUN: %opt -passes=adgen-rotate-accumulations -S %s | %filecheck %s
+
+target triple = "nvptx64-nvidia-cuda"
+
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+
+; The loop is there twice. Where the whole warp runs it, and 32 goes into the number of its iterations, each lane does the iteration that is its turn.
+; CHECK-LABEL: define void @all_pairs(
+; CHECK:       entry:
+; CHECK:         [[ACTIVE:%.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:    [[ALL:%.*]] = icmp eq i32 [[ACTIVE]], -1
+; CHECK:         [[STEPS:%.*]] = zext i32 [[LAST:%.*]] to i64
+; CHECK:         %whole = and i1
+; CHECK-NEXT:    br i1 %whole, label %[[ROTATED:.*]], label
+; CHECK:       loop.rotated:
+; CHECK-NEXT:    %step = phi i32 [ 0, %{{.*}} ], [ [[NEXT:%.*]], %{{.*}} ]
+; CHECK-NEXT:    %sum = phi float [ 0.000000e+00, %{{.*}} ], [ [[KEPT:%.*]], %{{.*}} ]
+; CHECK:         [[LANE:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+; CHECK-NEXT:    [[PLACE:%.*]] = add i32 %step, [[LANE]]
+; CHECK-NEXT:    [[TURN:%.*]] = and i32 [[PLACE]], 31
+; CHECK-NEXT:    [[ROUND:%.*]] = and i32 %step, -32
+; CHECK-NEXT:    [[NUMBER:%.*]] = or i32 [[ROUND]], [[TURN]]
+; CHECK:         getelementptr float, ptr %tile, i32
+; CHECK:         [[TOTAL:%.*]] = fadd contract float %sum, %v.rotated
+; CHECK:         [[IN:%.*]] = and i32 %step, 31
+; CHECK-NEXT:    [[END:%.*]] = icmp eq i32 [[IN]], 31
+; CHECK-NEXT:    br i1 [[END]], label %[[ADD:.*]], label %[[ON:.*]]
+; CHECK:       [[ADD]]:
+; CHECK-NEXT:    atomicrmw fadd ptr %e.rotated, float [[TOTAL]] monotonic
+; CHECK:       [[ON]]:
+; CHECK:         [[DONE:%.*]] = icmp eq i32 %step,
+; CHECK:         call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1,
+; CHECK:         [[KEPT]] = select i1 [[END]], float 0.000000e+00, float
+; CHECK-NEXT:    br i1 [[DONE]], label %end, label
+; CHECK:       loop:
+; CHECK-NOT:     shfl
+; CHECK:         atomicrmw fadd ptr %e, float %v monotonic
+; CHECK:       end:
+; CHECK-NEXT:    phi float [ %own.next, %loop ], [ %own.next.rotated, %{{.*}} ]
+define void @all_pairs(float %x, i32 %n, ptr "adgen-shadow" %d_x, ptr %tile, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="duplicated:const" {
+entry:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %own = phi float [ 0.0, %entry ], [ %own.next, %latch ]
+  %where = getelementptr float, ptr %tile, i32 %k
+  %t = load float, ptr %where
+  %v = fmul float %t, %x
+  %e = getelementptr float, ptr %d_tile, i32 %k
+  %1 = atomicrmw fadd ptr %e, float %v monotonic
+  %own.next = fsub float %own, %v
+  %done = icmp eq i32 %k, %n
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add nuw i32 %k, 1
+  br label %loop
+end:
+  %2 = atomicrmw fadd ptr %d_x, float %own.next monotonic
+  ret void
+}
+
+; Each lane has elements of its own; iterations depend on each other; what is read is accumulated into; neighbours read far apart.
+; CHECK-LABEL: define void @own_elements(
+; CHECK-NOT:     rotated
+; CHECK-LABEL: define void @recurrence(
+; CHECK-NOT:     rotated
+; CHECK-LABEL: define void @reads_sums(
+; CHECK-NOT:     rotated
+; CHECK-LABEL: define void @far_apart(
+; CHECK-NOT:     rotated
+; CHECK-LABEL: define float @last_one_is_used(
+; CHECK-NOT:     rotated
+; CHECK:         ret float
+define void @own_elements(float %v, i32 %n, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const" {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %row = getelementptr [64 x float], ptr %d_x, i32 %x
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %e = getelementptr float, ptr %row, i32 %k
+  %1 = atomicrmw fadd ptr %e, float %v monotonic
+  %done = icmp eq i32 %k, %n
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add nuw i32 %k, 1
+  br label %loop
+end:
+  ret void
+}
+define void @recurrence(float %v, i32 %n, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const" {
+entry:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %s = phi float [ %v, %entry ], [ %s.next, %latch ]
+  %e = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %e, float %s monotonic
+  %s.next = fmul float %s, %v
+  %done = icmp eq i32 %k, %n
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add nuw i32 %k, 1
+  br label %loop
+end:
+  ret void
+}
+define void @reads_sums(i32 %n, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_y) "adgen-activity"="const" {
+entry:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %from = getelementptr float, ptr %d_y, i32 %k
+  %v = load float, ptr %from
+  %e = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %e, float %v monotonic
+  %done = icmp eq i32 %k, %n
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add nuw i32 %k, 1
+  br label %loop
+end:
+  ret void
+}
+define void @far_apart(ptr %x, i32 %n, ptr "adgen-shadow" %d_x) "adgen-activity"="duplicated:const" {
+entry:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %from = getelementptr [64 x float], ptr %x, i32 %k
+  %v = load float, ptr %from
+  %e = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %e, float %v monotonic
+  %done = icmp eq i32 %k, %n
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add nuw i32 %k, 1
+  br label %loop
+end:
+  ret void
+}
+define float @last_one_is_used(ptr %x, i32 %n, ptr "adgen-shadow" %d_x) "adgen-activity"="duplicated:const" {
+entry:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %from = getelementptr float, ptr %x, i32 %k
+  %v = load float, ptr %from
+  %e = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %e, float %v monotonic
+  %done = icmp eq i32 %k, %n
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add nuw i32 %k, 1
+  br label %loop
+end:
+  ret float %v
+}
