@@ -1,5 +1,5 @@
-// Gives blocks that three branches lead to another block in front, for the two of them that come from under one branch. Enzyme finds out
-// in the reverse sweep which way the forward sweep came, and with three ways evaluates both conditions at once: in
+// Gives blocks that three or more branches lead to another block in front, for those of them that come from under one branch. Enzyme finds out
+// in the reverse sweep which way the forward sweep came, and with three ways, or what it simplifies to three, evaluates both conditions at once: in
 //   if (i >= n || mask[i]) return;
 // it would read mask[i] for every i. Where two ways meet, it asks for one condition, and only where that was asked before. A call stands in
 // the new block, or Enzyme's own simplification would undo this; ForgetGuards takes it away after Enzyme.
@@ -53,13 +53,17 @@ void nest(Function &F, DominatorTree &DT, LoopInfo &LI) {
   for (BasicBlock &Block : F)
     if (!Block.isEHPad() && DT.isReachableFromEntry(&Block) && !LI.isLoopHeader(&Block))
       Joins.push_back(&Block);
-  for (BasicBlock *Join : Joins) {
+  while (!Joins.empty()) {
+    BasicBlock *Join = Joins.pop_back_val();
     SmallVector<BasicBlock *> Predecessors = uniquePredecessors(*Join);
-    if (Predecessors.size() != AskedAtOnce)
+    if (Predecessors.size() < AskedAtOnce)
       continue;
     SmallVector<BasicBlock *> Inner = inner(*Join, Predecessors, DT);
-    if (!Inner.empty())
-      IRBuilder<>(SplitBlockPredecessors(Join, Inner, ".join", &DT, &LI)->getTerminator()).CreateCall(pin(*F.getParent()));
+    if (Inner.empty())
+      continue;
+    BasicBlock *First = SplitBlockPredecessors(Join, Inner, ".join", &DT, &LI);
+    IRBuilder<>(First->getTerminator()).CreateCall(pin(*F.getParent()));
+    Joins.append({Join, First});
   }
 }
 

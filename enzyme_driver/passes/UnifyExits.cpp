@@ -1,5 +1,5 @@
 // Gives a loop whose exits lead to loops of different depth (a `return` or a `break` out of two loops at once) one exit
-// block. Enzyme records such an inner loop's trip count on one of its exits only, and the reverse sweep of the others
+// block, and so an outermost loop around others that is left to several places. Enzyme records such an inner loop's trip count on one of its exits only, and the reverse sweep of the others
 // would read what was never written. The branch behind the new exit asks an opaque function, or Enzyme's own
 // simplification would undo this; ForgetGuards takes the call away after Enzyme.
 #include "Opaque.h"
@@ -46,6 +46,11 @@ bool leavesToDifferentLevels(const Loop &L, const LoopInfo &LI) {
   return Levels.size() > 1;
 }
 
+// An outermost loop needs one only where there are loops inside it.
+bool needsOneExit(const Loop &L, const LoopInfo &LI) {
+  return L.getParentLoop() ? leavesToDifferentLevels(L, LI) : !L.isInnermost() && !L.getUniqueExitBlock();
+}
+
 void unify(Loop &L, DominatorTree &DT, LoopInfo &LI) {
   formLCSSARecursively(L, DT, &LI, nullptr); // then only phis of the exits use what the loop computed
   ControlFlowHub Hub;
@@ -63,7 +68,7 @@ void unify(Loop &L, DominatorTree &DT, LoopInfo &LI) {
 Loop *next(LoopInfo &LI, const SmallPtrSetImpl<BasicBlock *> &Done) {
   auto Loops = LI.getLoopsInPreorder();
   for (Loop *L : reverse(Loops))
-    if (!Done.contains(L->getHeader()) && L->getParentLoop() && leavesToDifferentLevels(*L, LI))
+    if (!Done.contains(L->getHeader()) && needsOneExit(*L, LI))
       return L;
   return nullptr;
 }

@@ -135,7 +135,10 @@ def _environment(enzyme: EnzymeSource, source: Path, output: Path) -> dict[str, 
     return {"ADGEN_WORKER_INPUT": str(source), "ADGEN_WORKER_OUTPUT": str(output)}
 
 
-def _crashed(crash: CompilerCrashError, entries: Sequence[Signature]) -> CompilerCrashError:
+def _crashed(crash: CompilerCrashError, entries: Sequence[Signature]) -> CompilerCrashError | RefusedError:
+    if enzyme_messages.is_known(crash.reason):
+        message = enzyme_messages.translate(crash.reason)
+        return RefusedError(message.reason, hint=message.hint, location=_place(entries), log=crash.log)
     names = ", ".join(entry.name for entry in entries)
     return CompilerCrashError(
         f"Enzyme could not differentiate {names}: {crash.reason}",

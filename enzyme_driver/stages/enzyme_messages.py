@@ -51,6 +51,11 @@ _KNOWN = (
         "a call of a function whose body is not in this file",
         "define the function in the file or a header it includes",
     ),
+    (
+        r"function failed verification",
+        "this nest of loops and branches: it writes code for the reverse sweep that is not valid",
+        "leave inner loops in one place, with a flag in the loop's condition in place of break, continue and return",
+    ),
     (r"global variable", "a global variable that has no shadow", "pass it as a parameter"),
     (
         r"cmpxchg|cannot handle unknown instruction|Unknown instruction",
@@ -67,6 +72,11 @@ class Message:
     reason: str
     hint: str
     location: Location | None
+
+
+def is_known(stderr: str) -> bool:
+    """Whether there are words for it, also where Enzyme did not end by itself."""
+    return any(re.search(pattern, stderr, re.MULTILINE) for pattern, _, _ in _KNOWN)
 
 
 def translate(stderr: str) -> Message:

@@ -1,4 +1,4 @@
-; Where three ways meet, the two that come from under one branch meet first, in a block that keeps a call until Enzyme has run. The header of
+; Where three or more ways meet, those that come from under one branch meet first, in a block that keeps a call until Enzyme has run. The header of
 ; a loop, and two ways, stay as they are.
 ;
 ; RUN: %opt -passes=adgen-nest-joins -S %s | %filecheck %s
@@ -66,6 +66,32 @@ loop:
   br i1 %a, label %loop, label %next
 next:
   br i1 %b, label %loop, label %end
+end:
+  ret void
+}
+
+; Four ways: the last two of them meet first, then those with the second.
+; CHECK-LABEL: define void @four(
+; CHECK:         br i1 %a, label %end, label %second
+; CHECK:         br i1 %b, label %[[OUTER:.*]], label %third
+; CHECK:         br i1 %c, label %[[INNER:.*]], label %last
+; CHECK:         br label %[[INNER]]
+; CHECK:       [[INNER]]:
+; CHECK-NEXT:    call void @adgen_pin_join()
+; CHECK-NEXT:    br label %[[OUTER]]
+; CHECK:       [[OUTER]]:
+; CHECK-NEXT:    call void @adgen_pin_join()
+; CHECK-NEXT:    br label %end
+define void @four(ptr %x, i1 %a, i1 %b, i1 %c) {
+entry:
+  br i1 %a, label %end, label %second
+second:
+  br i1 %b, label %end, label %third
+third:
+  br i1 %c, label %end, label %last
+last:
+  store double 1.0, ptr %x
+  br label %end
 end:
   ret void
 }

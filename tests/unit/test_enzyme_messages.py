@@ -43,6 +43,13 @@ def test_known_messages(said: str, reason: str) -> None:
     assert message.hint
 
 
+def test_what_is_known_of_crashes() -> None:
+    said = "catalyst was ended by SIGABRT: LLVM ERROR: function failed verification (4)"
+    assert enzyme_messages.is_known(said)
+    assert "this nest of loops and branches" in enzyme_messages.translate(said).reason
+    assert not enzyme_messages.is_known("catalyst was ended by SIGSEGV")
+
+
 def test_the_place_in_the_users_file() -> None:
     message = enzyme_messages.translate("enzyme-error: /home/u/k.cu:12:7: in function f: Cannot deduce type of copy\n")
     assert message.location == Location("/home/u/k.cu", 12, 7)
