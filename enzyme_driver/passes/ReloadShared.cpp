@@ -78,12 +78,13 @@ public:
     return Objects.lookup(dyn_cast<Argument>(getUnderlyingObject(Pointer, 0)));
   }
   uint64_t bytes(const Argument *A) const { return array(A).Bytes; }
-  // Whether the array is whole words, which it is then aligned to; dynamic memory is, and the gradient's is a multiple of them.
+  // Whether the array is known to be whole words, which it is then aligned to.
   bool inWords(const Argument *A) const {
     const Array &Known = array(A);
-    if (Known.Bytes % Word == 0 && Known.Bytes)
+    bool Is = Known.Bytes && Known.Bytes % Word == 0;
+    if (Is)
       Known.Memory->setAlignment(std::max(Known.Memory->getAlign().valueOrOne(), Align(Word)));
-    return Known.Bytes % Word == 0;
+    return Is;
   }
 
   bool mayWrite(const Instruction &I, const Argument *A) const {

@@ -44,11 +44,11 @@ void share(Instruction &Root, ArrayRef<Division> Divisions) {
   IRBuilder<> B(Root.getNextNode());
   B.SetCurrentDebugLocation(Root.getDebugLoc());
   Value *Reciprocal = B.CreateFDiv(ConstantFP::get(Root.getType(), 1.0), &Root);
+  Value *Half = B.CreateFMul(Reciprocal, ConstantFP::get(Root.getType(), 0.5)); // exact
   for (auto [I, ByTwice] : Divisions) {
     B.SetInsertPoint(I);
     B.setFastMathFlags(I->getFastMathFlags());
-    Value *Quotient = B.CreateFMul(I->getOperand(0), Reciprocal);
-    I->replaceAllUsesWith(ByTwice ? B.CreateFMul(Quotient, ConstantFP::get(Root.getType(), 0.5)) : Quotient);
+    I->replaceAllUsesWith(B.CreateFMul(I->getOperand(0), ByTwice ? Half : Reciprocal));
     I->eraseFromParent();
   }
 }

@@ -67,18 +67,17 @@ RULE void adgen_rule_snapshot_reverse(void *shared, void *, Bytes given, Bytes, 
   free(kept);
 }
 
-// The same of what is known to be whole words of 8 bytes: dynamic memory always is.
+// The same of an array that is whole words of 8 bytes, and aligned to them.
 RULE void adgen_rule_snapshot_words(void *, Bytes) {}
 
-RULE void *adgen_rule_snapshot_words_augmented(void *shared, void *, Bytes given, Bytes) {
-  unsigned bytes = size(given);
+RULE void *adgen_rule_snapshot_words_augmented(void *shared, void *, Bytes bytes, Bytes) {
   void *kept = place(bytes);
   keep((Bytes *)kept, shared, bytes);
   return kept;
 }
 
-RULE void adgen_rule_snapshot_words_reverse(void *shared, void *, Bytes given, Bytes, void *kept) {
-  restore((const Bytes *)kept, shared, size(given));
+RULE void adgen_rule_snapshot_words_reverse(void *shared, void *, Bytes bytes, Bytes, void *kept) {
+  restore((const Bytes *)kept, shared, bytes);
   free(kept);
 }
 

@@ -11,12 +11,12 @@ declare float @llvm.sqrt.f32(float)
 ; CHECK-LABEL: define double @derivative(
 ; CHECK:         %root = call double @__nv_sqrt(double %x)
 ; CHECK-NEXT:    [[ONCE:%.*]] = fdiv double 1.000000e+00, %root
+; CHECK-NEXT:    [[HALF:%.*]] = fmul double [[ONCE]], 5.000000e-01
 ; CHECK-NEXT:    [[A:%.*]] = fmul nsz contract double %d, [[ONCE]]
 ; CHECK-NEXT:    [[B:%.*]] = fmul nsz contract double %q, [[ONCE]]
 ; CHECK-NEXT:    [[PRODUCT:%.*]] = fmul nsz contract double [[A]], [[B]]
-; CHECK:         [[C:%.*]] = fmul nsz contract double [[PRODUCT]], [[ONCE]]
-; CHECK-NEXT:    [[HALF:%.*]] = fmul nsz contract double [[C]], 5.000000e-01
-; CHECK-NEXT:    ret double [[HALF]]
+; CHECK:         [[C:%.*]] = fmul nsz contract double [[PRODUCT]], [[HALF]]
+; CHECK-NEXT:    ret double [[C]]
 define double @derivative(double %x, double %q, double %d) "adgen-activity"="active:active:active" {
   %root = call double @__nv_sqrt(double %x)
   %a = fdiv nsz contract double %d, %root
