@@ -27,7 +27,8 @@ _RESTORED = (
     "nvvm-reflect,adgen-keep-math,adgen-lower-cooperation,always-inline,"
 )
 _CHEAPER = (
-    "function(simplifycfg,early-cse,loop-simplify),adgen-zero-last,adgen-merge-accumulations,adgen-own-accumulations,"
+    "function(simplifycfg,early-cse<memssa>,loop-simplify),"
+    "adgen-zero-last,adgen-merge-accumulations,adgen-own-accumulations,"
 )
 AFTER_ENZYME = f"{_RESTORED}{_CHEAPER}adgen-inline-math,"
 AFTER_ENZYME_ON_GPU = (
@@ -35,7 +36,8 @@ AFTER_ENZYME_ON_GPU = (
     f"adgen-tape,adgen-link</build/rules.bc>,{_CHEAPER}"
     "function(correlated-propagation,instsimplify),"
     "adgen-share-reciprocals,adgen-gather-accumulations,adgen-rotate-accumulations,"
-    "adgen-reduce-accumulations,adgen-link</build/rules.bc>,adgen-inline-math,"
+    "adgen-reduce-accumulations,adgen-link</build/rules.bc>,"
+    "adgen-pair-sines,adgen-link</cuda/libdevice.bc>,nvvm-reflect,adgen-inline-math,"
 )
 
 FLOAT = DataType("float32", "float", 4)

@@ -118,6 +118,13 @@ def synchronize(stream: int) -> None:
     done(api().cuStreamSynchronize(stream), "the GPU reports a failed launch")
 
 
+def is_capturing(stream: int) -> bool:
+    """Whether what is queued on the stream goes into a CUDA graph."""
+    driver = api()
+    status = done(driver.cuStreamIsCapturing(stream), "the stream cannot be looked at")
+    return bool(status == driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE)
+
+
 def strided_view(value: object) -> Any:  # noqa: ANN401
     """cuda-core's view of an array that speaks DLPack, without waiting for its producer."""
     utils = importlib.import_module(f"{core().__name__}.utils")

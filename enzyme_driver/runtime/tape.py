@@ -9,7 +9,7 @@ from math import prod
 
 from enzyme_driver.errors import DeviceError
 from enzyme_driver.runtime.cubins import LoadedCode
-from enzyme_driver.runtime.driver import api, attribute_of, done, synchronize
+from enzyme_driver.runtime.driver import api, attribute_of, done, is_capturing, synchronize
 from enzyme_driver.runtime.geometry import Launch
 from enzyme_driver.runtime.packing import pointer_bytes
 
@@ -94,7 +94,7 @@ class DeviceTapes:
         address, size = self._memory.get((purpose, stream), (0, 0))
         if count <= size:
             return address
-        if size:
+        if size and not is_capturing(stream):  # a graph goes on using what it was recorded with
             synchronize(stream)
             done(api().cuMemFree(address), "the tape cannot be given back")
             del self._memory[purpose, stream]

@@ -139,7 +139,7 @@ def after_enzyme(workspace: Workspace, *, fast_math: bool, tape: str = "", reduc
     return (
         f"{cleaned(workspace, fast_math=fast_math)}adgen-restore-math,adgen-link<{rules};{libdevice}>,nvvm-reflect,"
         f"adgen-keep-math,adgen-lower-cooperation,always-inline,{tape}"
-        f"function(simplifycfg,early-cse,loop-simplify),{accumulations}{reduction}adgen-inline-math,"
+        f"function(simplifycfg,early-cse<memssa>,loop-simplify),{accumulations}{reduction}adgen-inline-math,"
     )
 
 

@@ -14,6 +14,7 @@ from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import after_enzyme, reflection, refusals, unless_disabled
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
+from enzyme_driver.targets import registers
 from enzyme_driver.toolchain import check_arch
 
 
@@ -76,7 +77,10 @@ def _kernels(
     tape = unless_disabled("tape", f"adgen-tape,adgen-link<{rules}>,", workspace)
     before = "".join(unless_disabled(name, passes, workspace) for name, passes in BEFORE_REDUCTION.items())
     reduction = unless_disabled("reduce-accumulations", f"adgen-reduce-accumulations,adgen-link<{rules}>,", workspace)
-    first = after_enzyme(workspace, fast_math=fast_math, tape=join + tape, reduction=_INVARIANT + before + reduction)
+    libdevice = workspace.in_pipeline(workspace.toolchain.libdevice)
+    sines = unless_disabled("pair-sines", f"adgen-pair-sines,adgen-link<{libdevice}>,nvvm-reflect,", workspace)
+    accumulations = f"{_INVARIANT}{before}{reduction}"
+    first = after_enzyme(workspace, fast_math=fast_math, tape=f"{join}{tape}", reduction=f"{accumulations}{sines}")
     exchange = unless_disabled("exchange-cotangents", "adgen-exchange-cotangents,", workspace)
     passes = (
         f"{first}{exchange}adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
@@ -90,9 +94,20 @@ def _kernels(
 
 
 def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> None:
-    done = workspace.execute("ptxas", [workspace.toolchain.ptxas.path, f"-arch={arch}", "-O3", ptx, "-o", cubin])
+    def assembled(text: str) -> str:
+        ptx.write_text(text, encoding="utf-8")
+        return _ptxas(ptx, cubin, arch, workspace)
+
+    report = _ptxas(ptx, cubin, arch, workspace)
+    if "bound-registers" not in workspace.settings.disable:
+        registers.bounded(ptx.read_text("utf-8"), report, assembled)
+
+
+def _ptxas(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:
+    """What it says of registers."""
+    done = workspace.execute("ptxas", [workspace.toolchain.ptxas.path, f"-arch={arch}", "-O3", "-v", ptx, "-o", cubin])
     if done.ok:
-        return
+        return done.stderr
     text = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr).strip()
     if "too much shared data" in text:
         raise RefusedError(
@@ -100,7 +115,7 @@ def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> None:
             hint="use dynamic shared memory (extern __shared__), whose limit is larger, or smaller tiles",
             log=workspace.keep("ptxas", done),
         )
-    workspace.must("ptxas", done.argv)
+    return workspace.must("ptxas", done.argv).stderr
 
 
 def _needs_heap(entry: TargetEntry) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,9 +69,13 @@ def _recorded(computation: Computation, device: Device, inputs: tuple[Tensor, ..
         try:
             result = computation(*held)
             graph = stream.end_capture()
-        except cupy.cuda.runtime.CUDARuntimeError as error:
+        except (RuntimeError, DeviceError) as error:  # CuPy's errors are RuntimeErrors
             raise DeviceError(
                 f"the computation cannot be recorded: {error}",
                 hint="read no numbers on the host inside it (item, numpy), and make no tensors of host arrays",
             ) from None
+        finally:
+            if stream.is_capturing():
+                with suppress(RuntimeError):  # what has failed leaves a graph that is none
+                    stream.end_capture()
     return _Record(graph, held, result, (pool, stream))
