@@ -3,7 +3,8 @@
     python -m cuda_kernels.gpu_check FOLDER --output gpu.json
 
 Needs the artifacts, NumPy and CuPy, and no compiler. Every kernel's primal and gradient are compared with the reference
-(finite differences in float64), and the gradient with that of the host library on the same arguments.
+(finite differences in float64), the gradient with that of the host library on the same arguments, and with itself in
+two more runs. `--kernels-only` is for `python -m cuda_kernels.sanitizer`: once, and on the GPU alone.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SCRIPTS = {
 
 @dataclass(frozen=True)
 class KernelResult:
-    """Errors of one case on the GPU, and how far its gradient is from the host library's; None where not run."""
+    """Errors of one case on the GPU, how far its gradient is from the host's and from itself; None where not run."""
 
     name: str
     tolerance: float
@@ -49,12 +50,14 @@ class KernelResult:
     gradient_error: float | None = None
     host_gradient_error: float | None = None
     host_difference: float | None = None
+    repeat_difference: float | None = None
     failure: str | None = None
 
     @property
     def ok(self) -> bool:
         needed = (self.primal_error, self.gradient_error)
-        found = [*needed, *(e for e in (self.host_gradient_error, self.host_difference) if e is not None)]
+        others = (self.host_gradient_error, self.host_difference, self.repeat_difference)
+        found = [*needed, *(error for error in others if error is not None)]
         return self.failure is None and all(error is not None and error <= self.tolerance for error in found)
 
 
@@ -68,17 +71,27 @@ class ExampleResult:
     output: str
 
 
-def check_kernel(case: Case, folder: Path, seed: int) -> KernelResult:
-    """The case on the GPU and on the host; a failure is a result, not the end."""
+def check_kernel(case: Case, folder: Path, seed: int, *, alone: bool = False) -> KernelResult:
+    """The case on the GPU, and unless `alone` on the host and twice more; a failure is a result, not the end."""
     allowed = tolerance(case)
     try:
-        loaded = adgen.load(folder, target="cuda")
-        device = run_case(next(iter(loaded)), case, Gpu(), seed)
+        kernel = next(iter(adgen.load(folder, target="cuda")))
+        device = run_case(kernel, case, Gpu(), seed)
+        if alone:
+            return KernelResult(case.name, allowed, device.primal_error, device.gradient_error)
+        again = [run_case(kernel, case, Gpu(), seed) for _ in range(2)]
         host = run_case(next(iter(adgen.load(folder, target="openmp"))), case, Host(), seed)
     except Exception as error:  # noqa: BLE001, the other kernels are to be run as well
         return KernelResult(case.name, allowed, failure=f"{type(error).__name__}: {error}")
-    apart = difference(device.shadows, host.shadows)
-    return KernelResult(case.name, allowed, device.primal_error, device.gradient_error, host.gradient_error, apart)
+    return KernelResult(
+        case.name,
+        allowed,
+        device.primal_error,
+        device.gradient_error,
+        host.gradient_error,
+        host_difference=difference(device.shadows, host.shadows),
+        repeat_difference=max(difference(each.shadows, device.shadows) for each in again),
+    )
 
 
 def run_example(name: str, folder: Path, plots: Path) -> ExampleResult:
@@ -121,10 +134,13 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="what build_all.py wrote")
     parser.add_argument("--output", type=Path, required=True, help="the JSON file to write")
     parser.add_argument("--seed", type=int, default=secrets.randbits(31))
+    parser.add_argument("--kernels-only", action="store_true")
     options = parser.parse_args()
 
-    kernels = [check_kernel(case, options.folder / "kernels" / case.name, options.seed) for case in CASES]
-    scripts = [run_example(name, options.folder / "examples" / name, options.output.parent) for name in SCRIPTS]
+    alone, built = options.kernels_only, options.folder / "kernels"
+    kernels = [check_kernel(case, built / case.name, options.seed, alone=alone) for case in CASES]
+    names = () if alone else tuple(SCRIPTS)
+    scripts = [run_example(name, options.folder / "examples" / name, options.output.parent) for name in names]
     listed = [{**asdict(result), "ok": result.ok} for result in kernels]
     written = {**about(), "seed": options.seed, "kernels": listed, "examples": [asdict(result) for result in scripts]}
     options.output.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
