@@ -107,6 +107,7 @@ class Settings:
     def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
         """Read the environment (`os.environ` unless given); a bad value is a UsageError that names its variable."""
         env = os.environ if environment is None else environment
+        _check_threads(env)
         given = {item.name: _read(env, item.metadata) for item in fields(Settings) if item.metadata}
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return Settings(
@@ -132,6 +133,20 @@ def _read(env: Mapping[str, str], facts: Mapping[str, Any]) -> object:
             hint=f"set {facts['variable']} to {facts['wanted']}, or unset it (default: {facts['default']})",
         ) from None
     return value
+
+
+_MOST_THREADS = 1 << 20
+"""OpenMP's runtime ends the process where it is asked for very many, and takes 0 for 1 with a warning."""
+
+
+def _check_threads(env: Mapping[str, str]) -> None:
+    text = env.get("OMP_NUM_THREADS", "").strip()
+    counts = [part.strip() for part in text.split(",")] if text else []
+    if not all(part.isdecimal() and 1 <= int(part[:20]) <= _MOST_THREADS for part in counts):
+        raise UsageError(
+            f"OMP_NUM_THREADS={text!r} is not a number of threads",
+            hint="set it to 1, 2, 3, ... (with commas between those of nested regions), or unset it",
+        )
 
 
 def _optional_path(env: Mapping[str, str], variable: str) -> Path | None:

@@ -1,4 +1,4 @@
-// What the user says of functions of the file (the option: "log;soft=soft_gradient"). One that is named alone is inactive: it is called as
+// What the user says of functions of the file, in the option ("log;soft=soft_gradient") or by the macros of include/adgen.h. One that is named alone is inactive: it is called as
 // it is, and what it computes counts as constant. For one with a gradient, T f(T, T, ...), every call becomes one of
 //   T adgen_math_user_SYMBOL(the numbers in one vector)
 // for which the gradient, void g(T, T, ..., T cotangent, T *, T *, ...), is registered; g stores the cotangent of each parameter. Both stay functions of
@@ -129,9 +129,46 @@ void useGradient(Function &F, Function &Gradient) {
   Rule->setMetadata("enzyme_gradient", MDTuple::get(Context, {ValueAsMetadata::get(Reverse)}));
 }
 
+// What the macros say: the functions, and the names of their gradients, empty for those that are inactive.
+SmallVector<std::pair<Function *, std::string>> takeAnnotations(Module &M) {
+  SmallVector<std::pair<Function *, std::string>> Found;
+  GlobalVariable *All = M.getNamedGlobal("llvm.global.annotations");
+  auto *Entries = All ? dyn_cast<ConstantArray>(All->getInitializer()) : nullptr;
+  if (!Entries)
+    return Found;
+  for (const Use &Entry : Entries->operands()) {
+    auto *F = dyn_cast<Function>(cast<Constant>(Entry)->getOperand(0)->stripPointerCasts());
+    auto *Text = dyn_cast<GlobalVariable>(cast<Constant>(Entry)->getOperand(1)->stripPointerCasts());
+    auto *Characters = Text && Text->hasInitializer() ? dyn_cast<ConstantDataArray>(Text->getInitializer()) : nullptr;
+    StringRef Said = Characters && Characters->isCString() ? Characters->getAsCString() : "";
+    if (F && !F->isDeclaration() && (Said == "adgen:inactive" || Said.consume_front("adgen:gradient=")))
+      Found.push_back({F, Said == "adgen:inactive" ? "" : Said.str()});
+  }
+  All->eraseFromParent(); // or the address of such a function were taken
+  for (auto &[F, Gradient] : Found)
+    F->removeDeadConstantUsers();
+  return Found;
+}
+
+void useGradientOf(StringRef Name, ArrayRef<Function *> Found, StringRef GradientName) {
+  SmallVector<Function *> Gradients = named(*Found.front()->getParent(), GradientName);
+  if (Gradients.empty())
+    return;
+  if (Found.size() == 1 && Gradients.size() == 1 && fits(*Found.front(), *Gradients.front()))
+    useGradient(*Found.front(), *Gradients.front());
+  else
+    refuse(nullptr, ("'" + GradientName + "' cannot be the gradient of '" + Name + "'").str(),
+           "of T f(T x, T y) it is void g(T x, T y, T cotangent, T *d_x, T *d_y), T float or double, and neither is overloaded");
+}
+
 } // namespace
 
 PreservedAnalyses UserRules::run(Module &M, ModuleAnalysisManager &) {
+  for (auto &[F, Gradient] : takeAnnotations(M))
+    if (Gradient.empty())
+      makeInactive(*F);
+    else
+      useGradientOf(nameOf(*F), {F}, Gradient);
   SmallVector<StringRef> Said;
   StringRef(Option).split(Said, ';', -1, /*KeepEmpty=*/false);
   for (StringRef Each : Said) {
@@ -142,14 +179,8 @@ PreservedAnalyses UserRules::run(Module &M, ModuleAnalysisManager &) {
         makeInactive(*F);
       continue;
     }
-    SmallVector<Function *> Gradients = named(M, GradientName);
-    if (Found.empty() || Gradients.empty())
-      continue;
-    if (Found.size() == 1 && Gradients.size() == 1 && fits(*Found.front(), *Gradients.front()))
-      useGradient(*Found.front(), *Gradients.front());
-    else
-      refuse(nullptr, ("'" + GradientName + "' cannot be the gradient of '" + Name + "'").str(),
-             "of T f(T x, T y) it is void g(T x, T y, T cotangent, T *d_x, T *d_y), T float or double, and neither is overloaded");
+    if (!Found.empty())
+      useGradientOf(Name, Found, GradientName);
   }
   return PreservedAnalyses::none();
 }

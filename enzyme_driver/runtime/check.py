@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +39,17 @@ Values = tuple[object, ...]
 
 @dataclass(frozen=True)
 class ParameterCheck:
-    """Both directional derivatives of one parameter, their relative difference, and the step that was used."""
+    """The directional derivatives of one parameter, the largest relative difference, and the step that was used.
+
+    `tangent` is forward mode's, where that was compiled.
+    """
 
     name: str
     error: float
     gradient: float
     difference: float
     step: float
+    tangent: float | None = None
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,11 @@ class CheckResult:
         if self.passed:
             return self
         worst = self.worst
+        forward = "" if worst.tangent is None else f", forward mode gives {worst.tangent:.9g}"
         raise CheckFailedError(
             f"the gradient of {name} with respect to {worst.name!r} is wrong by {worst.error:.2g} "
             f"(tolerance {self.tolerance:.2g}): along a random direction it is {worst.gradient:.9g}, "
-            f"finite differences give {worst.difference:.9g}",
+            f"finite differences give {worst.difference:.9g}{forward}",
             hint="check that the arguments lie where the code is smooth; if they do, report it with the source",
         )
 
@@ -90,6 +95,7 @@ class _Case:
     values: Values
     primal: Callable[[Values], float | None]
     vjp: Callable[[Mapping[str, object]], Mapping[str, object]]
+    jvp: Callable[[Mapping[str, object]], Mapping[str, object]] | None = None
     variables: MutableMapping[str, object] = field(default_factory=dict)
 
     @cached_property
@@ -123,7 +129,12 @@ def check_kernel(
     def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
         return kernel.vjp[key](*values, cotangents=cotangents)
 
-    case = _Case(kernel.signature, kernel.target, values, lambda given: kernel[key](*given), vjp, kernel.variables)
+    def jvp(tangents: Mapping[str, object]) -> Mapping[str, object]:
+        return kernel.jvp[key](*values, tangents=tangents)
+
+    forward = jvp if kernel.has_forward else None
+    run = kernel[key]
+    case = _Case(kernel.signature, kernel.target, values, lambda given: run(*given), vjp, forward, kernel.variables)
     return _checked(case, seed, tolerance)
 
 
@@ -133,7 +144,11 @@ def check_function(function: Function, values: Values, *, seed: int = 0, toleran
     def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
         return function.vjp(*values, cotangents=cotangents)
 
-    case = _Case(function.signature, function.target, values, lambda given: function(*given), vjp)
+    def jvp(tangents: Mapping[str, object]) -> Mapping[str, object]:
+        return function.jvp(*values, tangents=tangents)
+
+    forward = jvp if function.has_forward else None
+    case = _Case(function.signature, function.target, values, lambda given: function(*given), vjp, forward)
     return _checked(case, seed, tolerance)
 
 
@@ -165,7 +180,51 @@ def _one(
     direction = [_direction(part, random) for part in _floats(start)]
     adjoint = _floats(_host_of(gradient, case.target))
     tried = [_at_step(case, parameter, (start, direction, adjoint), weights, step) for step in steps]
-    return min(tried, key=lambda check: check.error)
+    best = min(tried, key=lambda check: check.error)
+    return best if case.jvp is None else _with_tangent(case, parameter, (start, direction, adjoint), weights, best)
+
+
+def _with_tangent(
+    case: _Case,
+    parameter: Parameter,
+    point: tuple[HostArray, Floats, Floats],
+    weights: Mapping[str, HostArray],
+    found: ParameterCheck,
+) -> ParameterCheck:
+    """The same with what forward mode says: the gradient times a direction is the outcome's tangent along it."""
+    start, direction, adjoint = point
+    products = np.concatenate([(_wide(g) * d).ravel() for g, d in zip(adjoint, direction, strict=True)])
+    predicted, tangent = float(products.sum()), _tangent(case, parameter, start, direction, weights)
+    largest = max(abs(predicted), abs(tangent), float(np.linalg.norm(products)))
+    apart = abs(predicted - tangent) / largest if largest else 0.0
+    return replace(found, tangent=tangent, error=max(found.error, math.inf if math.isnan(apart) else apart))
+
+
+def _tangent(
+    case: _Case, parameter: Parameter, start: HostArray, direction: Floats, weights: Mapping[str, HostArray]
+) -> float:
+    """Of the weighted sum of all that the primal writes and returns."""
+    along = np.zeros_like(start, order="C")
+    for part, towards in zip(_floats(along), direction, strict=True):
+        part[...] = np.asarray(towards).astype(part.dtype)
+    given_as_array = parameter.form == "variable" or (parameter.is_pointer and is_array(_given(case, parameter)))
+    tangent = _tangent_array(case, parameter, along) if given_as_array else along[()]
+    tangents = {parameter.name: tangent}
+    with _variables_kept(case):
+        found = (case.jvp or case.vjp)(tangents if parameter.form == "variable" else case.whole(tangents))
+    returned = found.get("return")
+    total = float(returned) if isinstance(returned, (int, float)) else 0.0
+    for name, weight in weights.items():
+        parts = zip(_floats(weight), _floats(_host_of(found[name], case.target)), strict=True)
+        total += sum(float((_wide(w) * _wide(t)).sum()) for w, t in parts)
+    return total
+
+
+def _tangent_array(case: _Case, parameter: Parameter, along: HostArray) -> object:
+    if parameter.form != "variable":
+        return _like(case, parameter, along)
+    array = next(value for _, value in case.parts.values() if is_array(value))
+    return library_of(array, case.target).from_host(along, array)
 
 
 def _at_step(

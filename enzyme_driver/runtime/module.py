@@ -107,6 +107,12 @@ class _Callable:
         self._refuse_on_tape("a jvp")
         return entry
 
+    @property
+    def has_forward(self) -> bool:
+        """Whether it was compiled with forward mode, and not refused in it."""
+        entry = self._entry.forward.get(self.target)
+        return entry is not None and entry.gradient_refused is None
+
     def _second_entry(self) -> TargetEntry:
         self._gradient_entry()
         entry = self._entry.second.get(self.target)
@@ -210,7 +216,7 @@ class Kernel(_Callable):
 
     @property
     def check(self) -> Launchable[CheckResult]:
-        """`k.check[grid, block](*args, seed=0)` compares the gradient with finite differences.
+        """`k.check[grid, block](*args, seed=0)` compares the gradient with finite differences and, if there, `jvp`.
 
         Returns a CheckResult; raises CheckFailedError where they differ. `args` stay as they are.
         """

@@ -24,6 +24,9 @@ CUDA_PRELUDE = Path(__file__).with_name("prelude.cuh")
 HEADERS = Path(__file__).with_name("headers")
 """Headers that many CUDA files include and that are seldom installed; those that are there come first."""
 
+INCLUDE = Path(__file__).parents[1] / "include"
+"""`adgen.h`, which a file may include."""
+
 _COMMON = (
     *("-S", "-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes", "-w", "-fno-color-diagnostics"),
     *("-g", "-Xclang", "-debug-info-kind=standalone", "-Xclang", "-dwarf-version=4", "-fno-discard-value-names"),
@@ -74,12 +77,23 @@ def _unit(source: Source, workspace: Workspace, instances: tuple[str, ...]) -> P
 def _language_flags(source: Source, workspace: Workspace, arch: str) -> tuple[str | Path, ...]:
     if source.language == "c++":
         # complex division in line: Enzyme's derivative of the library call __divdc3 is wrong
-        return ("-x", "c++", "-fopenmp", "-fPIC", "-ffp-contract=on", "-fcx-fortran-rules", "-include", PRELUDE)
+        return (
+            "-x",
+            "c++",
+            "-fopenmp",
+            "-fPIC",
+            "-ffp-contract=on",
+            "-fcx-fortran-rules",
+            "-include",
+            PRELUDE,
+            "-idirafter",
+            INCLUDE,
+        )
     root = workspace.toolchain.cuda_root
     return (
         *("-x", "cuda", "--cuda-device-only", "-nogpulib", f"--cuda-gpu-arch={arch}", f"--cuda-path={root}"),
         *("-Xclang", "-target-sdk-version=12.8", "-isystem", root / "include" / "cccl"),
-        *("-include", CUDA_PRELUDE, "-idirafter", HEADERS),
+        *("-include", CUDA_PRELUDE, "-idirafter", HEADERS, "-idirafter", INCLUDE),
     )
 
 

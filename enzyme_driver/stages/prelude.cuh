@@ -1,4 +1,5 @@
 // Read before every CUDA file, after clang's own headers: stores with a hint for the caches, which those leave out.
+#define __ADGEN__ 1 // for adgen.h
 template <class T> struct adgen_stored {
   using type = T;
 };

@@ -1,5 +1,6 @@
 // Read before every C++ file. Where libstdc++ may not use C's complex functions, std::exp, std::sqrt, std::pow, ... of
 // std::complex are its own templates, which Enzyme can see into; cexp, csqrt, cpow, ... are in libm.
+#define __ADGEN__ 1 // for adgen.h
 #include <cstddef>
 #ifdef __GLIBCXX__
 #undef _GLIBCXX_USE_C99_COMPLEX

@@ -73,9 +73,7 @@ def prepare(
     """
     output = primal.path.with_suffix("").with_suffix(".prepared.ll")
     passes = _device_passes if primal.language == "cuda" else _host_passes
-    pipeline = passes(plan, wanted, workspace)
-    if user_rules:
-        pipeline = f"adgen-user-rules<{user_rules}>,{pipeline}"
+    pipeline = f"adgen-user-rules<{user_rules}>,{passes(plan, wanted, workspace)}"
     done = workspace.opt("prepare", pipeline, primal.path, output, *_PLAIN_LOOPS, *reflection(fast_math=fast_math))
     for symbol, reason in refusals(done.stderr).items():
         if not symbol:

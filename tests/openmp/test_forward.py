@@ -216,3 +216,25 @@ def test_both_modes_of_threads_that_work_together_agree(program: Program) -> Non
     entry, launch = compiled(program), None if program.block is None else program.launch
     tolerance = 1e-3 if "float32" in str(entry.signature) else 1e-9
     assert apart(entry, launch, program.make(np.random.default_rng(seed)), seed) < tolerance, f"seed {seed}"
+
+
+def test_a_check_asks_forward_mode_too(
+    kernels: adgen.Module, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = (rng.uniform(-2, 2, 50), rng.standard_normal(50), rng.standard_normal(1), 1.5, {"a": 2.0, "b": 0.5}, 50)
+    result = kernels.mixed.check[2, 32](*args)
+    for part in result.parameters:
+        assert part.tangent is not None
+        assert part.tangent == pytest.approx(part.gradient, rel=1e-3, abs=1e-6)
+
+    def wrong(*_: object, **__: object) -> dict[str, Any]:
+        return {"y": np.ones(50), "sum": np.ones(1)}
+
+    monkeypatch.setattr(type(kernels.mixed), "_run_jvp", wrong)
+    with pytest.raises(adgen.CheckFailedError, match="forward mode gives"):
+        kernels.mixed.check[2, 32](*args)
+
+
+def test_a_check_of_a_function_asks_forward_mode_too(functions: adgen.Module, rng: np.random.Generator) -> None:
+    result = functions.energy.check(rng.uniform(0.5, 1.5, 20), rng.uniform(0.5, 1.5, 20), 0.7, 20)
+    assert all(part.tangent == pytest.approx(part.gradient, rel=1e-3, abs=1e-6) for part in result.parameters)

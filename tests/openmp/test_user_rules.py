@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +76,43 @@ def test_what_has_no_derivative_gets_one_also_for_the_gpu(tmp_path: Path, machin
 def test_what_does_not_fit_is_refused(said: dict[str, Any], message: str) -> None:
     with pytest.raises(adgen.RefusedError, match=message):
         adgen.compile(KERNELS, kernel="uses", **said)
+
+
+def test_macros_in_cuda() -> None:
+    k = adgen.compile(FOLDER / "annotated.cu", kernel="each", modes=["forward"])
+    x, y, w = values(np.float64), np.zeros(16), values(np.float64)
+    k[1, 16](x, y, 16)
+    np.testing.assert_allclose(y, 3 * x + 2 * x * x, rtol=1e-12)
+    expected = (7 + 2 * x) * w
+    np.testing.assert_allclose(k.vjp[1, 16](x, y, 16, cotangents={"y": w})["x"], expected, rtol=1e-12)
+    np.testing.assert_allclose(k.jvp[1, 16](x, y, 16, tangents={"x": w})["y"], expected, rtol=1e-12)
+
+
+def test_macros_in_cpp() -> None:
+    f = adgen.compile(FOLDER / "annotated.cpp", function="total")
+    x = values(np.float64)
+    assert f(x, 16) == pytest.approx((3 * x + 2 * x * x).sum())
+    np.testing.assert_allclose(f.vjp(x, 16)["x"], 7 + 2 * x, rtol=1e-12)
+
+
+def test_macros_for_the_gpu(tmp_path: Path, machine_settings: Settings) -> None:
+    wanted = request.new(FOLDER / "annotated.cu", names=["each"], targets=["cuda"])
+    (entry,) = pipeline.build(wanted, tmp_path / "made", settings=machine_settings).entries
+    assert entry.targets["cuda"].gradient
+
+
+def test_macros_that_name_no_function(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.cpp"
+    file.write_text(
+        "#include <adgen.h>\nADGEN_GRADIENT(absent) double f(double x) { return x; }\n"
+        "double g(double *x) { return f(x[0]); }\n"
+    )
+    with pytest.raises(adgen.RefusedError, match="there is no function 'absent'"):
+        adgen.compile(file)
+
+
+def test_other_compilers_see_nothing_of_the_macros(tmp_path: Path) -> None:
+    include = Path(adgen.__file__).parent / "include"
+    argv = ["clang++-22", "-Wall", "-Werror", "-fsyntax-only", f"-I{include}", str(FOLDER / "annotated.cpp")]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

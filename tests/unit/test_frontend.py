@@ -37,6 +37,7 @@ def test_clang_for_cuda(workspace: Workspace, fake_process: FakeProcess) -> None
             *("/llvm/bin/clang", "-x", "cuda", "--cuda-device-only", "-nogpulib", "--cuda-gpu-arch=sm_80"),
             *("--cuda-path=/cuda", "-Xclang", "-target-sdk-version=12.8", "-isystem", "/cuda/include/cccl"),
             *("-include", str(frontend.CUDA_PRELUDE), "-idirafter", str(frontend.HEADERS)),
+            *("-idirafter", str(frontend.INCLUDE)),
             *COMMON,
             *("-DN=4", "-I/home/u/include"),
             *("-MD", "-MF", str(workspace.file("k.sm_80.d")), "/home/u/k.cu", "-o", str(output)),
@@ -50,7 +51,7 @@ def test_clang_for_cpp(workspace: Workspace, fake_process: FakeProcess) -> None:
     assert fake_process.argvs == [
         (
             *("/llvm/bin/clang", "-x", "c++", "-fopenmp", "-fPIC", "-ffp-contract=on"),
-            *("-fcx-fortran-rules", "-include", str(frontend.PRELUDE)),
+            *("-fcx-fortran-rules", "-include", str(frontend.PRELUDE), "-idirafter", str(frontend.INCLUDE)),
             *COMMON,
             *("-MD", "-MF", str(workspace.file("f.d")), "/home/u/f.cpp", "-o", str(workspace.file("f.primal.ll"))),
         )

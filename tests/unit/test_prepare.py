@@ -36,7 +36,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "passes.md"
 FLAGS = ("-vectorize-loops=false", "-vectorize-slp=false", "-unroll-runtime=false", "-unroll-allow-partial=false")
 
 DEVICE = (
-    "adgen-select<a;b>,adgen-translate-assembly,adgen-split-math,adgen-link</cuda/libdevice.bc>,adgen-mark-math,"
+    "adgen-user-rules<>,adgen-select<a;b>,adgen-translate-assembly,adgen-split-math,adgen-link</cuda/libdevice.bc>,adgen-mark-math,"
     "nvvm-reflect,adgen-canonicalize-nvvm,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),"
     "adgen-resolve-calls,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),"
     "adgen-resolve-calls,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),adgen-recognise-sums,"
@@ -49,7 +49,7 @@ DEVICE = (
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
 HOST = (
-    "adgen-split-math,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,"
+    "adgen-user-rules<>,adgen-split-math,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,"
     "adgen-gradients<b=duplicated>,"
     "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
     "strip-nonlinetable-debuginfo,default<O2>,globaldce,adgen-capture-values,function(lower-switch),adgen-floor-counts,adgen-unify-exits,"

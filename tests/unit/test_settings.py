@@ -111,3 +111,14 @@ def test_nothing_else_reads_the_environment() -> None:
         if any(word in path.read_text(encoding="utf-8") for word in ("os.environ", "getenv", "import environ"))
     }
     assert readers == {"settings.py"}
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "2,0", "99999999999999999999999", "1.5", "4,"])
+def test_no_number_of_threads(text: str) -> None:
+    with pytest.raises(UsageError, match="OMP_NUM_THREADS"):
+        Settings.from_environment({"OMP_NUM_THREADS": text})
+
+
+@pytest.mark.parametrize("text", ["", "1", "4", " 8 ", "4,2"])
+def test_a_number_of_threads(text: str) -> None:
+    Settings.from_environment({"OMP_NUM_THREADS": text})
