@@ -28,6 +28,8 @@ constexpr unsigned MostExchanged = 4; // values of a thread that others need
 // Barriers stand all along, and only other blocks have something to do meanwhile: with more registers there is no room for them.
 constexpr StringLiteral MostRegisters = "64";
 constexpr unsigned Unrolled = 4;
+constexpr uint64_t VectorBytes = 16; // what a thread reads at once
+constexpr uint64_t BankBytes = 128;  // what lies side by side in shared memory
 constexpr int64_t MostElements = 32, FewestElements = 4;
 
 Intrinsic::ID registerOf(const Value *V) {
@@ -302,6 +304,9 @@ public:
 
   void run() {
     readRegisters();
+    for (StringRef Name : sharedNames(F))
+      if (GlobalVariable *Array = M.getNamedGlobal(Name); Array->getAlign().valueOrOne() < VectorBytes)
+        Array->setAlignment(Align(VectorBytes));
     for (Value *V : Exchanged)
       if (isKeptOutside(V))
         exchangeOutside(V);
@@ -364,7 +369,7 @@ private:
     auto *Values = ArrayType::get(V->getType(), C.count() * C.count());
     Place = new GlobalVariable(M, Values, false, GlobalValue::InternalLinkage, UndefValue::get(Values), ExchangePrefix + symbolOf(F), nullptr,
                                GlobalValue::NotThreadLocal, SharedSpace);
-    Place->setAlignment(M.getDataLayout().getABITypeAlign(V->getType()));
+    Place->setAlignment(Align(VectorBytes));
     B.CreateStore(V, exchangedAt(V, X, Y));
     barrier();
   }
@@ -372,11 +377,6 @@ private:
   Value *exchangedAt(Value *V, Value *AtX, Value *AtY) {
     Value *Index = B.CreateAdd(B.CreateMul(AtY, B.getInt32(C.count())), AtX);
     return B.CreateInBoundsGEP(V->getType(), Places.lookup(V), Index);
-  }
-
-  // Along a row each thread begins with itself: the elements that threads read at a time then lie in different banks.
-  Value *otherIndex(Along Direction, Value *Step) {
-    return Direction == Along::Column ? Step : B.CreateAnd(B.CreateAdd(X, Step), B.getInt32(C.count() - 1));
   }
 
   Instruction *lastMember() const {
@@ -406,14 +406,73 @@ private:
       barrier();
   }
 
-  // A loop over the threads that add to this thread's element.
-  Value *sumOf(const Group &G) {
+  Value *sumOf(const Group &G) { return G.Direction == Along::Row ? sumOfRow(G) : sumOfColumn(G); }
+
+  Value *sumOfColumn(const Group &G) {
+    return sumOver(G, C.count(), Unrolled, [&](Value *Step, Value *Sum) { return sum(Sum, valueIn(*G.Added, X, Step, Y)); });
+  }
+
+  // What is read of neighbours in a row lies in one vector. Threads whose rows lie in the same banks begin with different vectors.
+  Value *sumOfRow(const Group &G) {
+    uint64_t Size = M.getDataLayout().getTypeAllocSize(G.type()), Wide = std::min<uint64_t>(VectorBytes / Size, C.count());
+    uint64_t Turns = C.count() / Wide, RowsInBanks = std::max<uint64_t>(BankBytes / (C.count() * Size), 1);
+    return sumOver(G, Turns, 1, [&](Value *Step, Value *Sum) {
+      Value *Turn = B.CreateAdd(Step, B.CreateLShr(X, Log2_64(RowsInBanks)));
+      Value *First = B.CreateMul(B.CreateAnd(Turn, B.getInt32(Turns - 1)), B.getInt32(Wide), "", true, true);
+      readVectors(*G.Added, First, Wide);
+      for (uint64_t I = 0; I < Wide; ++I) {
+        InVector = I;
+        Sum = sum(Sum, valueIn(*G.Added, B.CreateAdd(First, B.getInt32(I), "", true, true), Y, X));
+      }
+      Vectors.clear();
+      return Sum;
+    });
+  }
+
+  // Reads at once what threads from `First` on have, where that lies side by side and begins at a multiple of the vector's size.
+  void readVectors(const Pattern &P, Value *First, uint64_t Wide) {
+    for (const auto &Operand : P.Operands)
+      readVectors(*Operand, First, Wide);
+    Value *At = nullptr;
+    if (P.Kind == Pattern::Same && Exchanged.contains(P.First))
+      At = exchangedAt(P.First, First, Y);
+    else if (P.Kind == Pattern::Loaded && isInVectors(P))
+      At = element(inThread(P.Base, First, Y), P.Offset, P.Stride, X);
+    uint64_t Bytes = Wide * M.getDataLayout().getTypeAllocSize(P.First->getType());
+    if (At && Bytes <= VectorBytes)
+      Vectors[&P] = B.CreateAlignedLoad(FixedVectorType::get(P.First->getType(), Wide), At, Align(Bytes));
+  }
+
+  // Arrays begin at multiples of a vector's size.
+  bool isInVectors(const Pattern &P) const {
+    auto *Address = dyn_cast<GEPOperator>(P.Base);
+    const DataLayout &Layout = M.getDataLayout();
+    unsigned Bits = Layout.getIndexTypeSizeInBits(P.Base->getType());
+    SmallMapVector<Value *, APInt, 4> Scales;
+    APInt Constant(Bits, P.Offset, true);
+    if (!Address || !isa<Argument>(Address->getPointerOperand()) || !Address->collectOffset(Layout, Bits, Scales, Constant))
+      return false;
+    bool Aligned = Constant.srem(VectorBytes) == 0 && P.Stride % int64_t(VectorBytes) == 0, AlongX = false;
+    for (auto &[Index, Scale] : Scales) {
+      bool IsX = isRegister(Index, Intrinsic::nvvm_read_ptx_sreg_tid_x) && Scale == Layout.getTypeAllocSize(P.First->getType());
+      AlongX |= IsX;
+      Aligned &= IsX || Scale.srem(VectorBytes) == 0;
+    }
+    return Aligned && AlongX;
+  }
+
+  static bool isRegister(const Value *Index, Intrinsic::ID Register) {
+    if (auto *Cast = dyn_cast<CastInst>(Index); Cast && isa<ZExtInst, SExtInst>(Cast))
+      Index = Cast->getOperand(0);
+    return registerOf(Index) == Register;
+  }
+
+  // A loop that adds up.
+  Value *sumOver(const Group &G, uint64_t Steps, unsigned Unroll, function_ref<Value *(Value *, Value *)> Add) {
     Value *Total = nullptr;
-    loop("gather.add", Unrolled, [&](BasicBlock *Before, Value *Step) {
+    loop("gather.add", Steps, Unroll, [&](BasicBlock *Before, Value *Step) {
       PHINode *Sum = PHINode::Create(G.type(), 2, "", B.GetInsertBlock()->begin());
-      Value *Other = otherIndex(G.Direction, Step);
-      Value *AtX = G.Direction == Along::Row ? Other : X, *AtY = G.Direction == Along::Row ? Y : Other;
-      Total = sum(Sum, valueIn(*G.Added, AtX, AtY, elementIndex(G.Direction)));
+      Total = Add(Step, Sum);
       Sum->addIncoming(ConstantFP::get(G.type(), 0.0), Before);
       Sum->addIncoming(Total, B.GetInsertBlock());
     });
@@ -422,13 +481,13 @@ private:
 
   // What the members have done, one after the other.
   void scatter(const Group &G) {
-    loop("scatter.add", 1, [&](BasicBlock *, Value *Step) {
+    loop("scatter.add", C.count(), 1, [&](BasicBlock *, Value *Step) {
       add(G, element(G.Base, G.Offset, G.Stride, Step), valueIn(*G.Added, X, Y, Step));
     });
   }
 
-  // For each number below the count. Unrolled as a whole, loops would need too many registers for addresses.
-  void loop(StringRef Name, unsigned Unroll, function_ref<void(BasicBlock *, Value *)> Body) {
+  // For each number below `Steps`. Unrolled as a whole, loops would need too many registers for addresses.
+  void loop(StringRef Name, uint64_t Steps, unsigned Unroll, function_ref<void(BasicBlock *, Value *)> Body) {
     BasicBlock *Before = B.GetInsertBlock();
     auto *Loop = BasicBlock::Create(F.getContext(), Name, &F, Before->getNextNode());
     auto *After = BasicBlock::Create(F.getContext(), Name + ".done", &F, Loop->getNextNode());
@@ -439,7 +498,7 @@ private:
     Value *Next = B.CreateAdd(Step, B.getInt32(1));
     Step->addIncoming(B.getInt32(0), Before);
     Step->addIncoming(Next, Loop);
-    unrollPartly(*B.CreateCondBr(B.CreateICmpULT(Next, B.getInt32(C.count())), Loop, After), Unroll);
+    unrollPartly(*B.CreateCondBr(B.CreateICmpULT(Next, B.getInt32(Steps)), Loop, After), Unroll);
     B.SetInsertPoint(After);
   }
 
@@ -465,6 +524,8 @@ private:
   // What the thread with these indices adds to an element.
   Value *valueIn(const Pattern &P, Value *AtX, Value *AtY, Value *Element) {
     bool IsOwn = AtX == X && AtY == Y;
+    if (Value *Vector = Vectors.lookup(&P))
+      return B.CreateExtractElement(Vector, InVector);
     if (P.Kind == Pattern::Same)
       return Exchanged.contains(P.First) && !IsOwn ? B.CreateLoad(P.First->getType(), exchangedAt(P.First, AtX, AtY)) : P.First;
     if (P.Kind == Pattern::Loaded)
@@ -535,10 +596,7 @@ private:
     APInt Constant(Bits, 0);
     if (!Address->collectOffset(Layout, Bits, Scales, Constant) || Scales.size() != 1)
       return {};
-    const Value *Index = Scales.front().first;
-    if (auto *Cast = dyn_cast<CastInst>(Index); Cast && isa<ZExtInst, SExtInst>(Cast))
-      Index = Cast->getOperand(0);
-    bool IsAxis = registerOf(Index) == (G.Direction == Along::Row ? Intrinsic::nvvm_read_ptx_sreg_tid_y : Intrinsic::nvvm_read_ptx_sreg_tid_x);
+    bool IsAxis = isRegister(Scales.front().first, G.Direction == Along::Row ? Intrinsic::nvvm_read_ptx_sreg_tid_y : Intrinsic::nvvm_read_ptx_sreg_tid_x);
     int64_t Scale = Scales.front().second.getSExtValue();
     return IsAxis && Scale > 0 ? std::optional(Scale) : std::nullopt;
   }
@@ -551,6 +609,8 @@ private:
   IRBuilder<> B;
   SmallSetVector<Value *, MostExchanged> Exchanged;
   DenseMap<Value *, GlobalVariable *> Places;
+  DenseMap<const Pattern *, Value *> Vectors; // read at once, and which element is meant
+  uint64_t InVector = 0;
   Value *X = nullptr, *Y = nullptr, *Square = nullptr;
 };
 

@@ -21,6 +21,9 @@ def emit(source: Path, output: Path, cpu: str) -> None:
     # At level 3 the NVPTX back end runs global value numbering, which stops at an assertion of llvmlite's LLVM
     # where two kernels read the same constant table.
     level = 2 if output.suffix == ".ptx" else 3
+    if output.suffix == ".ptx":
+        # Sums of a loop would move behind its barriers, and all that they are made of would wait in registers.
+        llvm.set_option("emit", "-disable-machine-sink")
     machine = target.create_target_machine(cpu=cpu, opt=level, reloc="pic", codemodel="default")
     if output.suffix in {".ptx", ".s"}:
         output.write_text(machine.emit_assembly(module), encoding="utf-8")

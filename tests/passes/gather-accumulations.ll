@@ -29,12 +29,16 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
 ; CHECK-NOT:     call void @llvm.nvvm.barrier
 ; CHECK:       gather.add:
 ; CHECK:         [[STEP:%.*]] = phi i32 [ 0, %gather ]
-; CHECK:         [[TURN:%.*]] = add i32 {{%.*}}, [[STEP]]
-; CHECK-NEXT:    [[OTHER:%.*]] = and i32 [[TURN]], 3
-; CHECK:         [[D:%.*]] = load float, ptr addrspace(3)
-; CHECK:         zext i32 [[OTHER]] to i64
-; CHECK:         [[V:%.*]] = load float
-; CHECK:         fmul contract float [[D]], [[V]]
+; CHECK:         [[SKEW:%.*]] = lshr i32 {{%.*}}, 3
+; CHECK-NEXT:    [[TURN:%.*]] = add i32 [[STEP]], [[SKEW]]
+; CHECK-NEXT:    [[VECTOR:%.*]] = and i32 [[TURN]], 0
+; CHECK-NEXT:    [[FIRST:%.*]] = mul nuw nsw i32 [[VECTOR]], 4
+; CHECK:         [[D:%.*]] = load <4 x float>, ptr addrspace(3) {{.*}}, align 16
+; CHECK:         [[V:%.*]] = load <4 x float>, ptr {{.*}}, align 16
+; CHECK:         [[D0:%.*]] = extractelement <4 x float> [[D]], i64 0
+; CHECK-NEXT:    [[V0:%.*]] = extractelement <4 x float> [[V]], i64 0
+; CHECK-NEXT:    fmul contract float [[D0]], [[V0]]
+; CHECK:         extractelement <4 x float> [[V]], i64 3
 ; CHECK:       gather.add.done:
 ; CHECK-NOT:     call void @llvm.nvvm.barrier
 ; CHECK-NOT:     atomicrmw
