@@ -24,7 +24,7 @@ _RESTORED = (
     "adgen-expand-copy-adjoints,adgen-verify-constants,adgen-keep-once,adgen-forget-guards,"
     "adgen-loosen-alignments,adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,adgen-restore-math,"
     "adgen-link</build/rules.bc;/cuda/libdevice.bc>,"
-    "nvvm-reflect,adgen-keep-math,adgen-lower-cooperation,always-inline,"
+    "nvvm-reflect,adgen-keep-math,adgen-lower-cooperation,always-inline,adgen-fuse-sweeps,"
 )
 _CHEAPER = (
     "function(simplifycfg,early-cse<memssa>,loop-simplify),"

@@ -45,6 +45,7 @@ ADGEN_PASS_WITH_OPTION(MakeTangents);        // asks Enzyme to carry tangents th
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
 ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses
+ADGEN_PASS(HoldJoins);                       // integers that depend on the way taken are kept
 ADGEN_PASS(LoosenAlignments);                // memory begins where the heap may
 ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly
 ADGEN_PASS(NestJoins);                       // ways meet two by two
@@ -72,6 +73,7 @@ ADGEN_PASS(ExactFlags);                      // derivatives are computed as exac
 ADGEN_PASS(SizeTeams);                       // forward and reverse sweep have teams of one size
 ADGEN_PASS(RestoreMath);                     // names of the host's math library become the device's
 ADGEN_PASS(LowerCooperation);                // what had a rule is inlined again
+ADGEN_PASS(FuseSweeps);                      // iterations are reversed right after they were computed
 ADGEN_PASS(JoinBlocks);                      // blocks that a loop keeps are one
 ADGEN_PASS(Tape);                            // kept values leave the heap for a tape
 ADGEN_PASS(MergeAccumulations);              // several additions into one element become one

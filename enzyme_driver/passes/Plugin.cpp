@@ -54,6 +54,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
          add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||
+         add<HoldJoins>(Name, "adgen-hold-joins", MPM) ||
          add<LoosenAlignments>(Name, "adgen-loosen-alignments", MPM) ||
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||
          add<NestJoins>(Name, "adgen-nest-joins", MPM) ||
@@ -83,6 +84,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<LowerCooperation>(Name, "adgen-lower-cooperation", MPM) ||
          add<GuardHeap>(Name, "adgen-guard-heap", MPM) ||
          add<MakeKernels>(Name, "adgen-kernels", MPM) ||
+         add<FuseSweeps>(Name, "adgen-fuse-sweeps", MPM) ||
          add<JoinBlocks>(Name, "adgen-join-blocks", MPM) ||
          add<Tape>(Name, "adgen-tape", MPM) ||
          add<MergeAccumulations>(Name, "adgen-merge-accumulations", MPM) ||

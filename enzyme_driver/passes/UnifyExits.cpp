@@ -116,6 +116,19 @@ static void dropWrongFlag(Instruction &I) {
     I.setHasNoUnsignedWrap(false);
 }
 
+// What had Enzyme keep an integer (HoldJoins) is that integer again.
+static void releaseHeld(Module &M) {
+  for (Function &F : make_early_inc_range(M))
+    if (F.getName().starts_with(HoldPrefix)) {
+      for (User *U : make_early_inc_range(F.users())) {
+        auto *Call = cast<CallInst>(U);
+        Call->replaceAllUsesWith(Call->getArgOperand(0));
+        Call->eraseFromParent();
+      }
+      F.eraseFromParent();
+    }
+}
+
 // What kept calls of our rules in the forward sweep (PinRules).
 static void removePins(Module &M) {
   for (Function &F : make_early_inc_range(M))
@@ -136,6 +149,7 @@ PreservedAnalyses ForgetGuards::run(Module &M, ModuleAnalysisManager &) {
     }
     Opaque->eraseFromParent();
   }
+  releaseHeld(M);
   removePins(M);
   for (Function &F : M) {
     restoreLoads(F);

@@ -133,10 +133,11 @@ def after_enzyme(workspace: Workspace, *, fast_math: bool, tape: str = "", reduc
     what adds up before accumulating, on a target whose threads can.
     """
     libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
+    fused = unless_disabled("fuse-sweeps", "adgen-fuse-sweeps,", workspace)
     accumulations = "".join(unless_disabled(name, passes, workspace) for name, passes in _ACCUMULATIONS.items())
     return (
         f"{cleaned(workspace, fast_math=fast_math)}adgen-restore-math,adgen-link<{rules};{libdevice}>,nvvm-reflect,"
-        f"adgen-keep-math,adgen-lower-cooperation,always-inline,{tape}"
+        f"adgen-keep-math,adgen-lower-cooperation,always-inline,{fused}{tape}"
         f"function(simplifycfg,early-cse<memssa>,loop-simplify),{accumulations}{reduction}adgen-inline-math,"
     )
 
@@ -152,6 +153,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
     constants = unless_disabled("shared-constants", f"adgen-shared-constants<{plan.option}>,", workspace)
     count = unless_disabled("count-halvings", "function(loop-simplify),adgen-count-halvings,function(adce),", workspace)
     segments = unless_disabled("segment-recurrences", "adgen-segment-recurrences,", workspace)
+    hold = unless_disabled("hold-joins", ",adgen-hold-joins", workspace)
     reload_shared = unless_disabled("reload-shared", "adgen-reload-shared,", workspace)
     unchanged = _unchanged(workspace)
     return ",".join(
@@ -165,7 +167,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             "adgen-refuse",
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{count}{segments}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules",
+            f"{count}{segments}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules{hold}",
             f"adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{unchanged}adgen-usage",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

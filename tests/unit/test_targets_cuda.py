@@ -24,6 +24,7 @@ from enzyme_driver.targets.cuda import CudaCode
 BEFORE_ENZYME = {
     "shared-constants",
     "count-halvings",
+    "hold-joins",
     "segment-recurrences",
     "reload-shared",
     "mark-unchanged",

@@ -1,0 +1,61 @@
+; Integers that depend on the way taken pass through a call that Enzyme cannot repeat, outside of loops; those whose bits become a number of
+; floating point do not, nor do those in loops.
+;
+; RUN: %opt -passes=adgen-hold-joins -S %s | %filecheck %s
+; RUN: %opt -passes=adgen-hold-joins,adgen-forget-guards -S %s | %filecheck %s --check-prefix=RELEASED
+
+; CHECK-LABEL: define void @adgen_body_k(
+; CHECK:         %seed = phi i64
+; CHECK-NEXT:    %bits = phi i64
+; CHECK-NEXT:    %value = phi double
+; CHECK-NEXT:    %[[HELD:.*]] = call i64 @adgen_hold_i64(i64 %seed)
+; CHECK-NEXT:    %masked = and i64 %[[HELD]], 255
+; CHECK-NEXT:    %other = bitcast i64 %bits to double
+; CHECK:       loop:
+; CHECK-NOT:     @adgen_hold
+; CHECK:         ret void
+; RELEASED-NOT: adgen_hold
+; RELEASED:     %masked = and i64 %seed, 255
+; RELEASED-NOT: adgen_hold
+define void @adgen_body_k(ptr %p, i1 %c, i64 %a) {
+entry:
+  br i1 %c, label %odd, label %join
+odd:
+  %b = mul i64 %a, 3
+  br label %join
+join:
+  %seed = phi i64 [ %a, %entry ], [ %b, %odd ]
+  %bits = phi i64 [ %b, %odd ], [ 0, %entry ]
+  %value = phi double [ 1.0, %entry ], [ 2.0, %odd ]
+  %masked = and i64 %seed, 255
+  %other = bitcast i64 %bits to double
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %join ], [ %i.next, %loop ]
+  %place = getelementptr double, ptr %p, i64 %i
+  %sum = fadd double %value, %other
+  store double %sum, ptr %place
+  %i.next = add i64 %i, 1
+  %done = icmp eq i64 %i.next, %masked
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+; Only bodies are differentiated.
+; CHECK-LABEL: define i64 @other(
+; CHECK-NOT:     @adgen_hold
+; CHECK:         ret i64
+define i64 @other(i1 %c, i64 %a) {
+entry:
+  br i1 %c, label %odd, label %join
+odd:
+  %b = mul i64 %a, 3
+  br label %join
+join:
+  %seed = phi i64 [ %a, %entry ], [ %b, %odd ]
+  ret i64 %seed
+}
+
+; CHECK: declare {{.*}}"enzyme_type"="{[-1]:Integer}" i64 @adgen_hold_i64(i64) [[HOLD:#[0-9]+]]
+; CHECK: attributes [[HOLD]] = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" }
