@@ -22,13 +22,23 @@ static bool usesDynamicShared(const Function &Derivative) {
   });
 }
 
-// Static shared memory of the derivative: the arrays and their shadows.
+// Whether threads of the gradient hand each other values there.
+static bool isExchangeOf(const GlobalVariable &Array, const Function &Derivative) {
+  StringRef Name = Array.getName(), Symbol = Derivative.getName();
+  return Symbol.consume_back(GradientSuffix) && Name.consume_front(ExchangePrefix) && Name.consume_front(Symbol) &&
+         (Name.empty() || Name.starts_with("."));
+}
+
+// Static shared memory of the derivative: the arrays and their shadows, and what threads hand each other.
 static int64_t staticSharedBytes(const Function &Derivative) {
   const Module &M = *Derivative.getParent();
   int64_t Bytes = 0;
   for (StringRef Name : sharedNames(Derivative))
     if (const GlobalVariable *Array = M.getNamedGlobal(Name); Array && !Array->isDeclaration())
       Bytes += 2 * M.getDataLayout().getTypeAllocSize(Array->getValueType());
+  for (const GlobalVariable &Array : M.globals())
+    if (isExchangeOf(Array, Derivative))
+      Bytes += M.getDataLayout().getTypeAllocSize(Array.getValueType());
   return Bytes;
 }
 

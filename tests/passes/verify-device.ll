@@ -1,5 +1,5 @@
 ; The last look at device code. What a kernel would call but the GPU does not have is refused with its place; what the driver records of
-; every gradient kernel is printed, its static shared memory counted twice, for the shadows.
+; every gradient kernel is printed, its static shared memory counted twice, for the shadows, and what threads hand each other once.
 ;
 ; RUN: %opt -passes=adgen-verify-device -disable-output %s 2>&1 | %filecheck %s --implicit-check-not=adgen-refusal
 ; RUN: %opt -passes=adgen-guard-heap,adgen-verify-device -disable-output %s 2>/dev/null | %filecheck %s --check-prefix=HEAP
@@ -9,11 +9,14 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: adgen-refusal: {"column":3,"entry":"","file":"/home/u/k.cu","hint":"{{.*}}","line":7,"reason":"the gradient needs 'somewhere_else', which does not exist on the GPU"}
 
 ; The report is one line of JSON on stdout: kernels by symbol, those that carry tangents too, and whether the device's heap is used.
-; CHECK: {"heap":false,"kernels":{"dynamic":{"dynamic_shared":true,"static_shared_bytes":512,"tape":false,"tape_by_scalars":false},"static":{"dynamic_shared":false,"static_shared_bytes":518,"tape":false,"tape_by_scalars":false}},"seconds":{"twice":{"dynamic_shared":false,"static_shared_bytes":0,"tape":false,"tape_by_scalars":false}},"tangents":{"carries":{"dynamic_shared":false,"static_shared_bytes":518,"tape":false,"tape_by_scalars":false}}}
+; CHECK: {"heap":false,"kernels":{"dynamic":{"dynamic_shared":true,"static_shared_bytes":512,"tape":false,"tape_by_scalars":false},"static":{"dynamic_shared":false,"static_shared_bytes":614,"tape":false,"tape_by_scalars":false}},"seconds":{"twice":{"dynamic_shared":false,"static_shared_bytes":0,"tape":false,"tape_by_scalars":false}},"tangents":{"carries":{"dynamic_shared":false,"static_shared_bytes":518,"tape":false,"tape_by_scalars":false}}}
 ; HEAP: {"heap":true,
 
 @tile = internal addrspace(3) global [64 x float] undef
 @cells = internal addrspace(3) global [3 x i8] undef
+@adgen_exchange_static = internal addrspace(3) global [16 x float] undef
+@adgen_exchange_static.1 = internal addrspace(3) global [4 x double] undef
+@adgen_exchange_statics = internal addrspace(3) global [8 x float] undef
 @region = external addrspace(3) global [0 x float]
 
 define ptx_kernel void @static(ptr %x) {
