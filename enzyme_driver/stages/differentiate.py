@@ -26,6 +26,10 @@ AS_STORED = "-enzyme-rematerialize=0"
 """Reads of local arrays are kept. Else Enzyme fills the arrays again in the reverse sweep. Where that is a function of
 its own, what loops compute from them was seen to be computed before they were filled: a wrong gradient without a word.
 """
+EACH_TIME = "-enzyme-loop-invariant-cache=0"
+"""What stays the same in a loop is kept in each of its iterations. Where a loop runs until the data says so, Enzyme was
+seen to keep what changes between two loops once: a wrong gradient without a word.
+"""
 HIDDEN = "adgen_hidden_"
 
 Prepare = Callable[[Derivatives], Prepared]
@@ -98,7 +102,7 @@ def _attempt(prepared: Prepared, entries: Sequence[Signature], workspace: Worksp
     enzyme = workspace.toolchain.enzyme
     try:
         for cut in _cuts(prepared, workspace):
-            options = (cut, AS_STORED) if prepared.split else (cut,)
+            options = (cut, *([AS_STORED] if prepared.split else []), *([] if prepared.counted else [EACH_TIME]))
             argv = _argv(enzyme, prepared, output, options, workspace)
             done = workspace.execute("enzyme", argv, env=_environment(enzyme, prepared.path, output))
             if done.ok and output.exists():
@@ -112,7 +116,7 @@ def _attempt(prepared: Prepared, entries: Sequence[Signature], workspace: Worksp
 
 def _cuts(prepared: Prepared, workspace: Workspace) -> tuple[str, str]:
     """What to try, in order."""
-    fewest = prepared.counted and unless_disabled("fewest-kept", FEWEST, workspace)
+    fewest = prepared.fewest and unless_disabled("fewest-kept", FEWEST, workspace)
     return (FEWEST, ALL) if fewest else (ALL, FEWEST)
 
 

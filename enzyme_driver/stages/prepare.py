@@ -44,8 +44,9 @@ class Prepared:
 
     `refused` says why entries cannot be differentiated at all, `refused_forward` why they cannot in forward mode.
 
-    `counted` says that every loop runs a number of times that is known before it starts. Never so in C++, where
-    Enzyme's choice of the fewest values to keep was seen to be wrong also then (a hydrodynamics step).
+    `counted` says that every loop runs a number of times that is known before it starts. `fewest` says so too, but
+    never in C++, where Enzyme's choice of the fewest values to keep was seen to be wrong also then (a hydrodynamics
+    step).
     `split` says that bodies call functions (regions of threads, recursion), of which Enzyme makes a forward and a
     reverse sweep apart.
     """
@@ -54,6 +55,7 @@ class Prepared:
     usage: Mapping[str, tuple[Access, ...]]
     refused: Mapping[str, RefusedError]
     counted: bool
+    fewest: bool
     split: bool
     refused_forward: Mapping[str, RefusedError] = field(default_factory=dict)
 
@@ -79,9 +81,10 @@ def prepare(
         if not symbol:
             raise reason
     report = json.loads(done.stdout)
-    counted = report["counted"] and primal.language == "cuda"
+    counted = report["counted"]
     usage, rejected = _usage(report["usage"]), refusals(done.stderr, mode="forward")
-    return Prepared(output, usage, refusals(done.stderr), counted, report["split"], rejected)
+    fewest = counted and primal.language == "cuda"
+    return Prepared(output, usage, refusals(done.stderr), counted, fewest, report["split"], rejected)
 
 
 def prepare_second(
@@ -98,7 +101,7 @@ def prepare_second(
         "function(sroa,early-cse,simplifycfg),adgen-expand-constants,adgen-forward-rules"
     )
     done = workspace.opt("second derivatives", passes, gradient, output, *reflection(fast_math=fast_math))
-    return Prepared(output, {}, {}, counted=False, split=False, refused_forward=refusals(done.stderr))
+    return Prepared(output, {}, {}, counted=False, fewest=False, split=False, refused_forward=refusals(done.stderr))
 
 
 def cleaned(workspace: Workspace, *, fast_math: bool) -> str:

@@ -42,7 +42,7 @@ class Preparation:
         path = self.workspace.file(PREPARED)
         path.write_text(" ".join(symbols))
         refused = {each: RefusedError(f"{each} has a shuffle") for each in symbols if each in self.refuses}
-        return Prepared(path, {}, refused, self.counted, self.split)
+        return Prepared(path, {}, refused, self.counted, self.counted, self.split)
 
 
 def enzyme_that_fails_on(*symbols: str, how: Callable[[], None] = lambda: None) -> Callable[[Argv], None]:
@@ -113,7 +113,7 @@ def test_all_is_kept_where_memory_decides_about_a_loop(workspace: Workspace, fak
     fake_process.reply("opt", effect=enzyme_that_fails_on())
     run(plan_of("a"), workspace, Preparation(workspace, counted=False))
     (call,) = fake_process.calls
-    assert call.argv[2] == "-enzyme-mincut-cache=0"
+    assert call.argv[2:4] == ("-enzyme-mincut-cache=0", "-enzyme-loop-invariant-cache=0")
 
 
 def test_reads_of_local_arrays_are_kept_where_sweeps_are_apart(workspace: Workspace, fake_process: FakeProcess) -> None:

@@ -153,12 +153,14 @@ def test_what_is_read_and_written(workspace: Workspace, fake_process: FakeProces
     assert made.split
 
 
-def test_loops_count_as_counted_in_device_code_only(workspace: Workspace, fake_process: FakeProcess) -> None:
+def test_the_fewest_values_are_kept_in_device_code_only(workspace: Workspace, fake_process: FakeProcess) -> None:
     fake_process.reply("opt", stdout='{"usage":{"a":[],"b":[]},"counted":true,"split":false}')
     primal = primal_in(workspace)
-    assert prepare.prepare(primal, PLAN, ALL, workspace, fast_math=False).counted
+    assert prepare.prepare(primal, PLAN, ALL, workspace, fast_math=False).fewest
     host = replace(primal, language="c++")
-    assert not prepare.prepare(host, PLAN, ALL, workspace, fast_math=False).counted
+    made = prepare.prepare(host, PLAN, ALL, workspace, fast_math=False)
+    assert made.counted
+    assert not made.fewest
 
 
 def test_the_first_refusal_of_each_entry_counts(workspace: Workspace, fake_process: FakeProcess) -> None:

@@ -55,7 +55,7 @@ def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> 
 
 def finish(workspace: Workspace, *symbols: str, refused: dict[str, RefusedError] | None = None) -> CudaCode:
     path = workspace.file("k.sm_90.gradient.ll")
-    gradient = GradientIR(path, Prepared(path, {}, {}, counted=True, split=False), refused or {})
+    gradient = GradientIR(path, Prepared(path, {}, {}, counted=True, fewest=True, split=False), refused or {})
     return cuda.finish(gradient, plan_of(*(symbols or ("a",))), "sm_90", workspace, fast_math=False)
 
 
@@ -112,7 +112,7 @@ def test_an_arch_that_is_not_known_starts_nothing(workspace: Workspace, fake_pro
     path = workspace.file("k.sm_10.gradient.ll")
     with pytest.raises(ToolchainError, match="sm_10"):
         cuda.finish(
-            GradientIR(path, Prepared(path, {}, {}, counted=True, split=False), {}),
+            GradientIR(path, Prepared(path, {}, {}, counted=True, fewest=True, split=False), {}),
             plan_of("a"),
             "sm_10",
             workspace,

@@ -52,7 +52,7 @@ def finish(
     refused: dict[str, RefusedError] | None = None,
 ) -> HostCode:
     path = workspace.file("k.gradient.ll")
-    gradient = GradientIR(path, Prepared(path, {}, {}, counted=True, split=False), refused or {})
+    gradient = GradientIR(path, Prepared(path, {}, {}, counted=True, fewest=True, split=False), refused or {})
     return openmp.finish(gradient, plan or plan_of("a"), language, "libk.so", workspace, fast_math=False)
 
 
