@@ -66,7 +66,6 @@ ADGEN_PASS(ForwardRules);                    // what has a gradient of ours gets
 ADGEN_PASS(ForkRegions);                     // what carries tangents through a region is forked
 ADGEN_PASS_WITH_OPTION(AdoptGradients);      // gradients become what tangents are carried through
 ADGEN_PASS_WITH_OPTION(LinkSeconds);         // and the result comes to the gradients
-ADGEN_PASS(VerifyGradients);                 // what is shown of gradients, and what is not
 ADGEN_PASS(KeepOnce);                        // what stays the same is kept once, not once an iteration
 ADGEN_PASS(ForgetGuards);                    // what was put in for Enzyme alone is taken out
 ADGEN_PASS(ExactFlags);                      // derivatives are computed as exactly as the primal
