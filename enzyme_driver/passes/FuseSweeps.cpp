@@ -28,6 +28,8 @@ namespace {
 constexpr StringLiteral Allocation = "enzyme_cache_alloc", Release = "enzyme_cache_free";
 // Blocks between a loop and its reversal.
 constexpr unsigned MostBetween = 16;
+// Instructions of a gradient: cleaning it up takes long.
+constexpr unsigned MostInGradient = 6000;
 // Instructions of an iteration and its reversal.
 constexpr unsigned MostInstructions = 4000;
 
@@ -523,7 +525,8 @@ PreservedAnalyses FuseSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   SmallVector<Function *> Gradients;
   for (Function &F : M)
-    if (F.hasFnAttribute(ActivityAttribute) && F.getName().starts_with(GradientPrefix) && !F.isDeclaration())
+    if (F.hasFnAttribute(ActivityAttribute) && F.getName().starts_with(GradientPrefix) && !F.isDeclaration() &&
+        F.getInstructionCount() <= MostInGradient)
       Gradients.push_back(&F);
   for (Function *F : Gradients) {
     ValueToValueMapTy Map;
