@@ -124,6 +124,7 @@ __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_laun
 
 __attribute__((visibility("hidden"))) int adgen_run_function(user_function call, uint64_t accumulated, void *const *args,
                                                              void *result) {
+  const KeptScope scope; // also of what an exception leaves behind
   try {
     Accumulation accumulation(args, accumulated);
     const OneThread only(accumulation.wantsOneThread());

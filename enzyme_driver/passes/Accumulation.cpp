@@ -14,6 +14,25 @@ AtomicRMWInst *asAccumulation(Instruction &I) {
   return Is ? Atomic : nullptr;
 }
 
+FastMathFlags inAnyOrder() {
+  FastMathFlags Flags;
+  Flags.setAllowReassoc(true);
+  Flags.setAllowContract(true);
+  Flags.setNoSignedZeros(true);
+  return Flags;
+}
+
+void addPlainly(AtomicRMWInst &Accumulation) {
+  IRBuilder<> B(&Accumulation);
+  Value *At = Accumulation.getPointerOperand();
+  auto *Old = B.CreateAlignedLoad(Accumulation.getType(), At, Accumulation.getAlign());
+  Value *New = B.CreateFAddFMF(Old, Accumulation.getValOperand(), inAnyOrder());
+  auto *Store = B.CreateAlignedStore(New, At, Accumulation.getAlign());
+  for (Instruction *Access : {static_cast<Instruction *>(Old), static_cast<Instruction *>(Store)})
+    Access->setAAMetadata(Accumulation.getAAMetadata());
+  Accumulation.eraseFromParent();
+}
+
 bool isOnlyAccumulatedInto(const Argument &Shadow) {
   SmallVector<const Value *> Pointers{&Shadow};
   SmallPtrSet<const Value *, 16> Seen{&Shadow};

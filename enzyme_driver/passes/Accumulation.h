@@ -10,6 +10,11 @@ namespace adgen {
 // An addition of floating point whose sum nobody asks for: such additions may change places with each other.
 llvm::AtomicRMWInst *asAccumulation(llvm::Instruction &I);
 
+// Of sums that may be added up in any order, as atomics do it: loops can then be vectorised.
+llvm::FastMathFlags inAnyOrder();
+// Adds without an atomic.
+void addPlainly(llvm::AtomicRMWInst &Accumulation);
+
 // Whether the whole function does nothing with this argument's memory but accumulate into it.
 bool isOnlyAccumulatedInto(const llvm::Argument &Shadow);
 

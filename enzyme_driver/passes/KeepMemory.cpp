@@ -1,10 +1,15 @@
 // On the host: what the gradient of a kernel keeps for its reverse sweep comes from memory of the runtime (host_runtime/kept.cpp),
 // which takes everything back when the thread of the grid ends, or its block where threads wait for each other. Enzyme forgets to
-// free some of what it keeps, on paths that leave loops early; and the next thread finds the memory in the cache.
+// free some of what it keeps, on paths that leave loops early; and the next thread finds the memory in the cache. In C++, where the user's
+// code may allocate too, that is done with what Enzyme has marked as its own and gives back in the same function.
 #include "Cooperates.h"
+#include "Iterations.h"
 #include "Passes.h"
 
+#include "llvm/ADT/MapVector.h"
+
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -73,6 +78,41 @@ bool redirect(Function &F, const Runtime &R) {
   return Any;
 }
 
+// The calls that take and give back the memory of one cache.
+struct Cache {
+  SmallVector<CallInst *> Allocations, Releases;
+  bool IsPlain = true; // not one that grows
+
+  void add(Instruction &I, StringRef Name, SmallVector<CallInst *> &Calls) {
+    if (calls(I, Name))
+      Calls.push_back(cast<CallInst>(&I));
+    else
+      IsPlain &= isa<MemSetInst>(I);
+  }
+};
+
+// Whether anything in it comes from the runtime now.
+bool redirectCaches(Function &F, const Runtime &R) {
+  MapVector<MDNode *, Cache> Caches;
+  for (Instruction &I : instructions(F)) {
+    if (MDNode *Group = I.getMetadata(CacheAllocation))
+      Caches[Group].add(I, "malloc", Caches[Group].Allocations);
+    if (MDNode *Group = I.getMetadata(CacheRelease))
+      Caches[Group].add(I, "free", Caches[Group].Releases);
+  }
+  bool Any = false;
+  for (auto &[Group, Of] : Caches) {
+    if (!Of.IsPlain || Of.Allocations.empty() || Of.Releases.empty())
+      continue;
+    Any = true;
+    for (CallInst *Call : Of.Allocations)
+      Call->setCalledFunction(R.Keep);
+    for (CallInst *Call : Of.Releases)
+      Call->setCalledFunction(R.Free);
+  }
+  return Any;
+}
+
 void releaseAtTheEnd(Function &F, const Runtime &R) {
   IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
   Value *Mark = B.CreateCall(R.Mark, {}, "mark");
@@ -87,9 +127,13 @@ void releaseAtTheEnd(Function &F, const Runtime &R) {
 
 PreservedAnalyses KeepMemory::run(Module &M, ModuleAnalysisManager &) {
   Runtime R(M);
-  for (Function &F : M)
-    if (F.getName().starts_with(GradientPrefix) && F.hasFnAttribute(SharedAttribute) && isOurs(F) && redirect(F, R) && !cooperates(F))
+  for (Function &F : M) {
+    bool IsKernel = F.hasFnAttribute(SharedAttribute);
+    if (F.getName().starts_with(GradientPrefix) && IsKernel && isOurs(F) && redirect(F, R) && !cooperates(F))
       releaseAtTheEnd(F, R);
+    else if (!IsKernel && !F.isDeclaration() && redirectCaches(F, R))
+      releaseAtTheEnd(F, R);
+  }
   return PreservedAnalyses::none();
 }
 

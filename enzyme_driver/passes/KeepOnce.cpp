@@ -1,6 +1,7 @@
 // Enzyme keeps some values once an iteration although they stay the same: what a loop left behind that another loop needs, for
 // one. Every access to a cache carries the cache's own invariant.group, so the value that a cache is filled with is known; where
 // that is one value, computed outside of all loops, the reverse sweep takes it from a variable, and the cache goes.
+#include "Iterations.h"
 #include "Passes.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -16,8 +17,6 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr StringLiteral Allocation = "enzyme_cache_alloc", Release = "enzyme_cache_free";
-
 // The accesses of one cache.
 struct Accesses {
   SmallVector<StoreInst *, 2> Stores;
@@ -31,7 +30,7 @@ bool isPlace(const Value *V) {
   auto *I = dyn_cast<Instruction>(V);
   if (!I)
     return false;
-  return isa<LoadInst>(I) ? I->hasMetadata(LLVMContext::MD_invariant_group) : I->hasMetadata(Allocation);
+  return isa<LoadInst>(I) ? I->hasMetadata(LLVMContext::MD_invariant_group) : I->hasMetadata(CacheAllocation);
 }
 
 Caches cachesOf(Function &F) {
@@ -61,7 +60,7 @@ Value *onlyValue(const Accesses &Cache, const CycleInfo &Cycles) {
     if (Load->getType() != Only->getType() || Load->isVolatile())
       return nullptr;
   auto *I = dyn_cast<Instruction>(Only);
-  bool Varies = I && (I->isTerminator() || I->hasMetadata(Allocation) || Cycles.getCycle(I->getParent()));
+  bool Varies = I && (I->isTerminator() || I->hasMetadata(CacheAllocation) || Cycles.getCycle(I->getParent()));
   return Varies ? nullptr : Only;
 }
 
@@ -115,14 +114,14 @@ private:
   SetVector<Value *> Parts;
 
   static bool isPart(const User &U) {
-    return isa<PHINode, GetElementPtrInst>(U) || (isa<CallInst>(U) && cast<CallInst>(U).hasMetadata(Release));
+    return isa<PHINode, GetElementPtrInst>(U) || (isa<CallInst>(U) && cast<CallInst>(U).hasMetadata(CacheRelease));
   }
 };
 
 // Whether what is stored is the address of a cache, and nobody accesses that cache by it.
 bool holdsUnread(const StoreInst *Store) {
   auto *Held = dyn_cast<Instruction>(Store->getValueOperand());
-  return Held && Held->hasMetadata(Allocation) && all_of(Held->users(), [&](const User *U) {
+  return Held && Held->hasMetadata(CacheAllocation) && all_of(Held->users(), [&](const User *U) {
            return U == Store || (isa<GetElementPtrInst>(U) && U->use_empty());
          });
 }
@@ -162,7 +161,7 @@ void eraseUnread(Function &F, Caches &Nested) {
   }
   SmallVector<Instruction *> Allocations;
   for (Instruction &I : instructions(F))
-    if (I.hasMetadata(Allocation) && isa<CallInst>(I))
+    if (I.hasMetadata(CacheAllocation) && isa<CallInst>(I))
       Allocations.push_back(&I);
   for (Instruction *I : Allocations) {
     Remains Of;

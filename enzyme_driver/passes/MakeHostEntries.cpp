@@ -425,7 +425,7 @@ private:
     for (BasicBlock &Block : *Alone)
       for (Instruction &I : make_early_inc_range(Block))
         if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
-          lower(*Atomic);
+          asAccumulation(I) ? addPlainly(*Atomic) : lower(*Atomic);
     return Alone;
   }
 

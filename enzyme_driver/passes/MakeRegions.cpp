@@ -5,6 +5,7 @@
 // are ordinary loops. The size of the team is captured, so that the reverse sweep gets the team of the forward sweep (SizeTeams).
 // Floating point that is captured by value arrives as an integer; it goes by address instead. What an `if` clause leaves to
 // one thread becomes a team of one.
+#include "Iterations.h"
 #include "OpenMP.h"
 #include "Passes.h"
 
@@ -47,7 +48,7 @@ public:
     SmallVector<Type *> Captured;
     for (auto [A, Float] : zip(drop_begin(F.args(), ThreadArguments), Floats))
       Captured.push_back(Float ? Pointer : A.getType());
-    Region = createLike(F, Captured, "adgen_region_" + F.getName());
+    Region = createLike(F, Captured, RegionPrefix + F.getName());
     Region->addFnAttr(Attribute::NoInline);
     if (F.hasPersonalityFn())
       Region->setPersonalityFn(F.getPersonalityFn());

@@ -57,7 +57,7 @@ Origins::Origins(Module &M) {
   }
   for (const Function &F : M)
     for (const Instruction &I : instructions(F))
-      noteWrites(I);
+      Written.insert_range(writtenBy(I));
 }
 
 const Origins::Set &Origins::of(const Value *Pointer) const {
@@ -170,39 +170,43 @@ void Origins::followCall(const CallBase &Call) {
   }
 }
 
-void Origins::write(const Value *Address) {
+void Origins::write(const Value *Address, Set &Into) const {
   if (auto *Global = dyn_cast<GlobalVariable>(Address->stripPointerCasts()))
-    Written.insert(Global);
+    Into.insert(Global);
   else if (auto *Expression = dyn_cast<ConstantExpr>(Address))
-    write(Expression->getOperand(0));
+    write(Expression->getOperand(0), Into);
   else
-    Written.insert_range(of(Address));
+    Into.insert_range(of(Address));
 }
 
-void Origins::noteWrites(const Instruction &I) {
+Origins::Set Origins::writtenBy(const Instruction &I) const {
+  Set Into;
   auto *Call = dyn_cast<CallBase>(&I);
   if (!Call) {
     if (auto *Store = dyn_cast<StoreInst>(&I))
-      write(Store->getPointerOperand());
+      write(Store->getPointerOperand(), Into);
     else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I))
-      write(I.getOperand(0));
-    return;
+      write(I.getOperand(0), Into);
+    return Into;
   }
   const Function *Callee = Call->getCalledFunction();
   if ((Callee && !Callee->isDeclaration()) || writesNothing(*Call))
-    return;
-  if (auto *Whole = dyn_cast<MemIntrinsic>(Call))
-    return write(Whole->getRawDest());
+    return Into;
+  if (auto *Whole = dyn_cast<MemIntrinsic>(Call)) {
+    write(Whole->getRawDest(), Into);
+    return Into;
+  }
   if (!Callee && !Call->isInlineAsm())
-    Written.insert(Unknown);
+    Into.insert(Unknown);
   for (const Value *Operand : Call->args()) {
     if (!Operand->getType()->isPointerTy())
       continue;
-    write(Operand);
+    write(Operand, Into);
     for (const Value *Memory : Set(of(Operand)))
       if (auto Found = Contents.find(Memory); Found != Contents.end())
-        Written.insert_range(Found->second);
+        Into.insert_range(Found->second);
   }
+  return Into;
 }
 
 } // namespace adgen

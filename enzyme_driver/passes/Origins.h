@@ -18,14 +18,15 @@ public:
   const Set &of(const llvm::Value *Pointer) const;
   // All memory that something may write to; null is among it where that is not known.
   const Set &written() const { return Written; }
+  // The memory that the instruction itself may write to.
+  Set writtenBy(const llvm::Instruction &I) const;
 
 private:
   void follow(llvm::Module &M);
   void follow(const llvm::Instruction &I);
   void followCall(const llvm::CallBase &Call);
   void handOver(const llvm::Function &Callee, unsigned First, const llvm::CallBase &Call, unsigned Operand);
-  void write(const llvm::Value *Address);
-  void noteWrites(const llvm::Instruction &I);
+  void write(const llvm::Value *Address, Set &Into) const;
   void add(Set &To, const Set &From);
   void addOf(const llvm::Value *To, const llvm::Value *From);
 

@@ -55,7 +55,9 @@ ADGEN_PASS(FloorCounts);                     // loops that may not run need no m
 ADGEN_PASS(ReloadShared);                    // shared memory is read again instead of kept
 ADGEN_PASS(ExpandConstants);                 // constant expressions become instructions
 ADGEN_PASS(PrintUsage);                      // prints what each body reads and writes as JSON
+ADGEN_PASS(UnrollLocals);                    // short loops over local arrays become straight code
 ADGEN_PASS(CaptureValues);                   // regions get pointers instead of variables that hold them
+ADGEN_PASS(OutlineIterations);               // iterations that can be computed again become functions
 ADGEN_PASS(VerifyConstants);                 // no derivative is added to what is const
 ADGEN_PASS_WITH_OPTION(MarkUnchanged);       // what is only read is read again instead of kept
 ADGEN_PASS(HintTypes);                       // tells Enzyme what parallel regions find behind pointers
@@ -69,6 +71,8 @@ ADGEN_PASS_WITH_OPTION(LinkSeconds);         // and the result comes to the grad
 ADGEN_PASS(KeepOnce);                        // what stays the same is kept once, not once an iteration
 ADGEN_PASS(ForgetGuards);                    // what was put in for Enzyme alone is taken out
 ADGEN_PASS(ExactFlags);                      // derivatives are computed as exactly as the primal
+ADGEN_PASS(RecomputeIterations);             // iterations keep nothing and are computed again
+ADGEN_PASS(OwnMemory);                       // what a thread has allocated itself needs no atomics
 ADGEN_PASS(SizeTeams);                       // forward and reverse sweep have teams of one size
 ADGEN_PASS(RestoreMath);                     // names of the host's math library become the device's
 ADGEN_PASS(LowerCooperation);                // what had a rule is inlined again

@@ -65,6 +65,10 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<ReloadShared>(Name, "adgen-reload-shared", MPM) ||
          add<DeclareCopyAdjoints>(Name, "adgen-copy-adjoints", MPM) ||
          add<ExpandCopyAdjoints>(Name, "adgen-expand-copy-adjoints", MPM) ||
+         add<UnrollLocals>(Name, "adgen-unroll-locals", MPM) ||
+         add<OutlineIterations>(Name, "adgen-outline-iterations", MPM) ||
+         add<RecomputeIterations>(Name, "adgen-recompute-iterations", MPM) ||
+         add<OwnMemory>(Name, "adgen-own-memory", MPM) ||
          add<CaptureValues>(Name, "adgen-capture-values", MPM) ||
          add<VerifyConstants>(Name, "adgen-verify-constants", MPM) ||
          addWithOption<MarkUnchanged>(Name, "adgen-mark-unchanged", MPM) ||

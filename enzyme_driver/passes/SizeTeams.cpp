@@ -56,7 +56,7 @@ static Function *withoutAtomics(Function &Region, StringRef Suffix, function_ref
   Form->setName(Region.getName() + Suffix);
   for (Instruction &I : make_early_inc_range(instructions(Form)))
     if (isAccumulation(I) && Plain(dyn_cast<Argument>(getUnderlyingObject(cast<AtomicRMWInst>(I).getPointerOperand(), 0))))
-      lowerAtomicRMWInst(&cast<AtomicRMWInst>(I));
+      asAccumulation(I) ? addPlainly(cast<AtomicRMWInst>(I)) : void(lowerAtomicRMWInst(&cast<AtomicRMWInst>(I)));
   return Form;
 }
 

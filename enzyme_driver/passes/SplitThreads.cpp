@@ -7,6 +7,7 @@
 // host_runtime/launch.h) the function of a whole block:
 //   void SYMBOL_split(launch, args, shared memory, scratch memory, block x, y, z)
 // once with atomic additions outside of shared memory, and once without any. What it can't do keeps its threads on stacks of their own.
+#include "Accumulation.h"
 #include "Passes.h"
 #include "Uniformity.h"
 
@@ -596,7 +597,7 @@ private:
   Instruction *addPlainly(IRBuilder<> &B, AtomicRMWInst &Atomic) {
     Value *At = own(Atomic.getPointerOperand()), *Addend = own(Atomic.getValOperand());
     LoadInst *Old = B.CreateAlignedLoad(Atomic.getType(), At, Atomic.getAlign());
-    Value *New = Atomic.getType()->isFloatingPointTy() ? B.CreateFAdd(Old, Addend) : B.CreateAdd(Old, Addend);
+    Value *New = Atomic.getType()->isFloatingPointTy() ? B.CreateFAddFMF(Old, Addend, inAnyOrder()) : B.CreateAdd(Old, Addend);
     B.CreateAlignedStore(New, At, Atomic.getAlign());
     return Old;
   }

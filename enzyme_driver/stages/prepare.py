@@ -177,7 +177,17 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
     )
 
 
+_UNROLL = (
+    "function(loop-simplify,lcssa),adgen-unroll-locals,function(loop(loop-rotate,loop-unroll-full),"
+    "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),"
+)
+
+
 def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
+    unroll = unless_disabled("unroll-locals", _UNROLL, workspace)
+    outline = unless_disabled(
+        "recompute-iterations", "function(loop-simplify,lcssa),adgen-outline-iterations,", workspace
+    )
     return ",".join(
         (
             f"adgen-split-math,adgen-bodies<{plan.symbols}>",
@@ -186,7 +196,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"globaldce,adgen-capture-values,{_EXITS},adgen-type-copies,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
+            f"{unroll}globaldce,adgen-capture-values,{outline}{_EXITS},adgen-type-copies,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
             f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

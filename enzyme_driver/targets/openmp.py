@@ -27,6 +27,11 @@ _SPLIT = (
 )
 """Blocks become loops; what regions have in common shows once the function of a thread is in its simplest form."""
 
+_AGAIN = "adgen-recompute-iterations,always-inline,function(sroa,early-cse,instsimplify,simplifycfg),"
+"""Both sweeps of an iteration in one function: what is kept between them is values.
+
+After `cleaned`, because the optimiser would believe what Enzyme wrongly says of memory."""
+
 
 @dataclass(frozen=True)
 class HostCode:
@@ -51,10 +56,9 @@ def finish(
     device = language == "cuda"
     passes = (_from_device if device else _from_host)(workspace, fast_math=fast_math)
     split = unless_disabled("split-threads", _SPLIT, workspace) if device else ""
-    keep = "adgen-keep-memory," if device else ""
     done = workspace.opt(
         "host entries",
-        f"{passes}always-inline,{keep}adgen-host-entries,globaldce,adgen-strip-debug,{split}default<O3>",
+        f"{passes}always-inline,adgen-keep-memory,adgen-host-entries,globaldce,adgen-strip-debug,{split}default<O3>",
         gradient.path,
         ir,
         f"-mcpu={processor.baseline()}",
@@ -76,7 +80,9 @@ def _from_host(workspace: Workspace, *, fast_math: bool) -> str:
     """The derivatives of mathematics are device code."""
     libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
     cleaning = cleaned(workspace, fast_math=fast_math)
-    return f"adgen-fork-regions,{cleaning}adgen-openmp-teams,adgen-link<{rules};{libdevice}>,{_RETARGET}"
+    again = unless_disabled("recompute-iterations", _AGAIN, workspace)
+    own = unless_disabled("own-memory", "adgen-own-memory,", workspace)
+    return f"adgen-fork-regions,{cleaning}{again}{own}adgen-openmp-teams,adgen-link<{rules};{libdevice}>,{_RETARGET}"
 
 
 def _link(ir: Path, library: Path, workspace: Workspace) -> Path:

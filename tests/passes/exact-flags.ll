@@ -16,3 +16,17 @@ define float @f(float %x) {
   %e = fsub float %c, %d
   ret float %e
 }
+
+; What is added to a derivative in memory may be added in any order.
+; CHECK-LABEL: define void @accumulates(
+; CHECK:         %sum = fadd reassoc nsz contract float %old, %v
+; CHECK:         %other = fadd nsz contract float %old.q, %v
+define void @accumulates(ptr %p, ptr %q, float %v) {
+  %old = load float, ptr %p
+  %sum = fadd fast float %old, %v
+  store float %sum, ptr %p
+  %old.q = load float, ptr %q
+  %other = fadd fast float %old.q, %v
+  store float %other, ptr %p
+  ret void
+}

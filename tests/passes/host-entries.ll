@@ -155,7 +155,7 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; Where only one thread runs, additions need not be atomic.
 ; CHECK-LABEL: define internal void @adgen_gradient_k_thread_alone(
 ; CHECK-NEXT:    [[OLD:%.*]] = load float, ptr %2
-; CHECK-NEXT:    [[SUM:%.*]] = fadd float [[OLD]], 1.0
+; CHECK-NEXT:    [[SUM:%.*]] = fadd reassoc nsz contract float [[OLD]], 1.0
 ; CHECK-NEXT:    store float [[SUM]], ptr %2
 ; CHECK-NEXT:    [[COUNT:%.*]] = load i32, ptr %0
 ; CHECK-NEXT:    [[INCREASED:%.*]] = add i32 [[COUNT]], 1

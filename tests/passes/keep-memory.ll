@@ -31,7 +31,7 @@ define void @adgen_gradient_waits() "adgen-shared" {
   ret void
 }
 
-; Another function may free it, and C++ functions have no threads of a grid.
+; Another function may free it.
 ; CHECK-LABEL: define void @adgen_gradient_calls(
 ; CHECK-NEXT:    call ptr @malloc(i64 80)
 define void @adgen_gradient_calls() "adgen-shared" {
@@ -60,6 +60,24 @@ define void @adgen_gradient_function() {
   ret void
 }
 
+; In C++ what Enzyme has marked as its own, and gives back here.
+; CHECK-LABEL: define internal void @cpp(
+; CHECK-NEXT:    %mark = call ptr @adgen_kept_mark()
+; CHECK-NEXT:    %kept = call ptr @adgen_kept_alloc(i64 80)
+; CHECK-NEXT:    %elsewhere = call ptr @malloc(i64 80)
+; CHECK-NEXT:    %own = call ptr @malloc(i64 80)
+; CHECK-NEXT:    call void @adgen_kept_free(ptr %kept)
+; CHECK-NEXT:    call void @free(ptr %own)
+; CHECK-NEXT:    call void @adgen_kept_release(ptr %mark)
+define internal void @cpp() {
+  %kept = call ptr @malloc(i64 80), !enzyme_cache_alloc !0
+  %elsewhere = call ptr @malloc(i64 80), !enzyme_cache_alloc !1
+  %own = call ptr @malloc(i64 80)
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  call void @free(ptr %own)
+  ret void
+}
+
 ; CHECK-LABEL: define internal void @recursive(
 ; CHECK-NEXT:    call void @free
 define internal void @recursive(ptr %kept) {
@@ -74,3 +92,5 @@ define void @adgen_body_calls() { ret void }
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+!0 = distinct !{}
+!1 = distinct !{}

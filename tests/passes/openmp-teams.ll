@@ -72,7 +72,7 @@ declare i32 @adgen_counter_add_i32(ptr, i32)
 ; What is read here cannot be a copy.
 ; CHECK-LABEL: define internal void @region_apart(
 ; CHECK-NEXT:    load double, ptr %x
-; CHECK-NEXT:    fadd double
+; CHECK-NEXT:    fadd reassoc nsz contract double
 ; CHECK-NEXT:    store double
 ; CHECK-NEXT:    atomicrmw fadd ptr %y
 

@@ -46,7 +46,7 @@ declare i32 @adgen_dynamic_bytes(ptr)
 ; Additions to shared memory are plain; others are not, but in the form for one thread of the operating system.
 ; CHECK:         atomicrmw fadd ptr %x
 ; CHECK:         [[OLD:%.*]] = load float, ptr %2
-; CHECK-NEXT:    fadd float [[OLD]]
+; CHECK-NEXT:    fadd reassoc nsz contract float [[OLD]]
 ; CHECK-NEXT:    store float {{%.*}}, ptr %2
 ; CHECK-LABEL: define internal void @sum__primal_split_alone(
 ; CHECK-NOT:     atomicrmw

@@ -30,7 +30,7 @@ BEFORE_ENZYME = {
     "mark-unchanged",
     "fewest-kept",
 }
-ELSEWHERE = {"split-threads", "bound-registers"}
+ELSEWHERE = {"split-threads", "unroll-locals", "recompute-iterations", "own-memory", "bound-registers"}
 PASSES = (
     f"{AFTER_ENZYME_ON_GPU}adgen-exchange-cotangents,adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
     "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>"

@@ -26,7 +26,8 @@ RETARGET = f"adgen-canonicalize-nvvm,adgen-retarget-host<x86_64-pc-linux-gnu;{LA
 FROM_DEVICE = f"{AFTER_ENZYME}{RETARGET}"
 FROM_HOST = (
     "adgen-fork-regions,adgen-expand-copy-adjoints,adgen-verify-constants,adgen-keep-once,adgen-forget-guards,adgen-loosen-alignments,"
-    "adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,adgen-openmp-teams,"
+    "adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,"
+    "adgen-recompute-iterations,always-inline,function(sroa,early-cse,instsimplify,simplifycfg),adgen-own-memory,adgen-openmp-teams,"
     f"adgen-link</build/rules.bc;/cuda/libdevice.bc>,{RETARGET}"
 )
 KEEP = "adgen-keep-memory,"
@@ -61,13 +62,12 @@ def test_the_processes(language: Language, first: str, workspace: Workspace, fak
     made = finish(workspace, language=language)
     gradient, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ("gradient.ll", "host.ll", "host.o"))
     library, cpu, split = str(workspace.file("libk.so")), processor.baseline(), SPLIT if language == "cuda" else ""
-    keep = KEEP if language == "cuda" else ""
     assert fake_process.argvs == [
         (
             *OPT,
             f"-mcpu={cpu}",
             REFLECTION,
-            f"-passes={first}always-inline,{keep}{ENTRIES}{split}default<O3>",
+            f"-passes={first}always-inline,{KEEP}{ENTRIES}{split}default<O3>",
             gradient,
             "-S",
             "-o",
@@ -86,6 +86,15 @@ def test_threads_need_not_be_split(workspace: Workspace, fake_process: FakeProce
     without = replace(workspace.settings, disable=frozenset({"split-threads"}))
     finish(replace(workspace, settings=without))
     assert f"-passes={FROM_DEVICE}always-inline,{KEEP}{ENTRIES}default<O3>" in fake_process.argvs[0]
+
+
+@pytest.mark.parametrize("name", ["recompute-iterations", "own-memory"])
+def test_what_is_done_in_cpp_can_be_left_out(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
+    without = replace(workspace.settings, disable=frozenset({name}))
+    finish(replace(workspace, settings=without), language="c++")
+    passes = next(part for part in fake_process.argvs[0] if part.startswith("-passes="))
+    assert f"adgen-{name}," in FROM_HOST
+    assert f"adgen-{name}," not in passes
 
 
 def test_entries(workspace: Workspace) -> None:

@@ -1,0 +1,132 @@
+// On the host: Enzyme accumulates by atomics into the shadows of what a thread allocates in a parallel region. Where no address of such memory
+// leaves the function that allocates it, nobody else can add to it, and the additions are plain.
+#include "Accumulation.h"
+#include "Iterations.h"
+#include "Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+// Of numbers computed from addresses, whose differences are sizes.
+bool isMeasured(const Instruction &Number) {
+  return all_of(Number.users(), [](const User *U) {
+    auto *Operation = dyn_cast<BinaryOperator>(U);
+    return isa<ICmpInst>(U) || (Operation && Operation->getOpcode() == Instruction::Sub);
+  });
+}
+
+// Whether all that is done with the memory is to read, write and give it back.
+bool staysHere(const Value &Memory) {
+  SmallVector<const Value *> Addresses{&Memory};
+  SmallPtrSet<const Value *, 16> Seen{&Memory};
+  while (!Addresses.empty())
+    for (const Use &U : Addresses.pop_back_val()->uses()) {
+      auto *I = dyn_cast<Instruction>(U.getUser());
+      if (!I)
+        return false;
+      if (isa<GetElementPtrInst, PHINode, SelectInst>(I)) {
+        if (Seen.insert(I).second)
+          Addresses.push_back(I);
+        continue;
+      }
+      auto *Call = dyn_cast<CallBase>(I);
+      bool Harmless = isa<LoadInst, ICmpInst, MemIntrinsic, LifetimeIntrinsic>(I) ||
+                      (isa<PtrToIntInst>(I) && isMeasured(*I)) ||
+                      (isa<StoreInst>(I) && U.getOperandNo() == StoreInst::getPointerOperandIndex()) ||
+                      (isa<AtomicRMWInst>(I) && U.getOperandNo() == AtomicRMWInst::getPointerOperandIndex()) ||
+                      (Call && Call->getCalledFunction() && isRelease(*Call->getCalledFunction()));
+      if (!Harmless)
+        return false;
+    }
+  return true;
+}
+
+class Owner {
+public:
+  explicit Owner(Function &F) : F(F) {}
+
+  void run() {
+    for (Instruction &I : make_early_inc_range(instructions(F)))
+      if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && isOwn(Atomic->getPointerOperand()))
+        addPlainly(*Atomic);
+    for (Instruction &I : instructions(F))
+      if (isa<AllocaInst>(I) || isNoAliasCall(&I))
+        staysHere(I);
+    for (Instruction &I : instructions(F))
+      if (const Value *Address = isa<AtomicRMWInst>(I) ? I.getOperand(0) : getLoadStorePointerOperand(&I))
+        tellApart(I, *Address);
+  }
+
+private:
+  using Objects = SmallVector<const Value *>;
+
+  static Objects objectsOf(const Value *Address) {
+    Objects Found;
+    getUnderlyingObjects(Address, Found, nullptr, 0);
+    return Found;
+  }
+
+  // Whether the address leads to memory of this function, whatever way it was chosen.
+  bool isOwn(const Value *Address) {
+    return all_of(objectsOf(Address), [&](const Value *Object) {
+      if (isa<ConstantPointerNull, UndefValue>(Object)) // before anything is allocated
+        return true;
+      return (isNoAliasCall(Object) || isa<AllocaInst>(Object)) && staysHere(*Object);
+    });
+  }
+
+  bool staysHere(const Value &Memory) {
+    auto [Place, IsNew] = Scopes.try_emplace(&Memory, nullptr);
+    if (IsNew && adgen::staysHere(Memory))
+      Place->second = newScope();
+    return Place->second;
+  }
+
+  MDNode *newScope() {
+    MDBuilder B(F.getContext());
+    if (!Domain)
+      Domain = B.createAnonymousAliasScopeDomain("own memory");
+    return B.createAnonymousAliasScope(Domain);
+  }
+
+  // What an address cannot lead to is said by metadata: the optimiser gives up where there are many ways to choose an address.
+  void tellApart(Instruction &Access, const Value &Address) {
+    Objects Led = objectsOf(&Address);
+    SmallVector<Metadata *> Here, Elsewhere;
+    for (auto &[Memory, Scope] : Scopes)
+      if (Scope)
+        (is_contained(Led, Memory) ? Here : Elsewhere).push_back(Scope);
+    bool IsOwn = all_of(Led, [&](const Value *Object) { return isa<ConstantPointerNull, UndefValue>(Object) || Scopes.lookup(Object); });
+    if (IsOwn)
+      add(Access, LLVMContext::MD_alias_scope, Here);
+    add(Access, LLVMContext::MD_noalias, Elsewhere);
+  }
+
+  void add(Instruction &Access, unsigned Kind, ArrayRef<Metadata *> Those) const {
+    if (!Those.empty())
+      Access.setMetadata(Kind, MDNode::concatenate(Access.getMetadata(Kind), MDNode::get(F.getContext(), Those)));
+  }
+
+  Function &F;
+  MDNode *Domain = nullptr;
+  MapVector<const Value *, MDNode *> Scopes; // of memory; null where its address leaves the function
+};
+
+} // namespace
+
+PreservedAnalyses OwnMemory::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    if (isDerivative(F) || F.getName().starts_with(("diffe" + RegionPrefix).str()))
+      Owner(F).run();
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen
