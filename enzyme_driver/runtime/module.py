@@ -141,6 +141,13 @@ class _Callable:
                     f"{self.name} on a tape: {variable.name!r} is {what}, which a tape cannot follow",
                     hint="pass it as a parameter of the kernel",
                 )
+        for parameter in self.signature:
+            if parameter.activity == "discarded":
+                raise RefusedError(
+                    f"{self.name} on a tape: the shadow of {parameter.name!r} is discarded, which launches before may "
+                    "have to be carried back from",
+                    hint=f'compile it without activity={{"{parameter.name}": "discarded"}}',
+                )
         for parameter, value in zip(self.signature, bound, strict=True):
             refuse_number(value, parameter.name)
         with unrecorded():

@@ -305,6 +305,14 @@ def test_a_derivative_that_was_compiled_away_is_refused(toolchain: object, rando
         tape.gradient(arrays["x"], arrays["bias"], np.ones(N))
 
 
+def test_a_discarded_shadow_is_refused(toolchain: object, random: np.random.Generator) -> None:
+    del toolchain
+    step = adgen.compile(FOLDER / "steps.cu", kernel="diffuse", activity={"v": "discarded"})
+    arrays = arrays_of(random, "u", "k", "v")
+    with adgen.Tape(), pytest.raises(adgen.RefusedError, match="the shadow of 'v' is discarded"):
+        step[GRID, BLOCK](arrays["u"], arrays["k"], arrays["v"], N, 0.1)
+
+
 def test_one_array_given_twice_is_refused(steps: Module, random: np.random.Generator) -> None:
     x = random.uniform(0.5, 1.5, N)
     with adgen.Tape(), pytest.raises(adgen.RefusedError, match="share memory"):
