@@ -77,7 +77,8 @@ unsigned operations(const BasicBlock &Step) {
 unsigned segmentLength(const Loop &L, ScalarEvolution &SE) {
   BasicBlock *Step = L.getHeader();
   bool Straight = L.getNumBlocks() == 1 && L.getExitingBlock() == Step;
-  if (!Straight || !SE.hasLoopInvariantBackedgeTakenCount(&L))
+  bool Outermost = !L.getParentLoop(); // what is left over may not run, and inside another loop Enzyme was seen to lose track of its length
+  if (!Straight || !Outermost || !SE.hasLoopInvariantBackedgeTakenCount(&L))
     return 0;
   if (none_of(Step->phis(), [&](PHINode &Phi) { return Phi.getType()->isFloatingPointTy() && isKept(L, Phi); }))
     return 0;
