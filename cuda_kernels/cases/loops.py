@@ -18,7 +18,7 @@ def _logistic(x0: Floats, rate: Floats, out: Floats, n: int, steps: int) -> None
 
 
 def _logistic_args(rng: Rng, dtype: type) -> Args:
-    arrays = {"x0": uniform(rng, 0.1, 0.9, 100, dtype=dtype), "rate": uniform(rng, 2.5, 3.4, 100, dtype=dtype)}
+    arrays = {"x0": uniform(rng, 0.1, 0.9, 100, dtype=dtype), "rate": uniform(rng, 1.5, 2.9, 100, dtype=dtype)}
     return {**arrays, "out": zeros(100, dtype=dtype), "n": 100, "steps": int(rng.integers(1, 60))}
 
 
