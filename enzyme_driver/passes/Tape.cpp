@@ -175,17 +175,19 @@ public:
   }
 
 private:
-  // Ends every path where the reverse sweep begins: a block that may go on to one of its blocks does not go forward.
+  // Ends every path where the reverse sweep begins; from the same block others may go on forward.
   void cut() {
+    BasicBlock *End = BasicBlock::Create(F->getContext(), "end", F);
+    ReturnInst::Create(F->getContext(), End);
     for (BasicBlock &Block : *F) {
       if (isReverse(Block))
         continue;
-      if (none_of(successors(&Block), [](BasicBlock *Successor) { return isReverse(*Successor); }))
-        continue;
-      for (BasicBlock *Successor : successors(&Block))
-        Successor->removePredecessor(&Block);
-      Block.getTerminator()->eraseFromParent();
-      ReturnInst::Create(F->getContext(), &Block);
+      Instruction *Last = Block.getTerminator();
+      for (unsigned I = 0; I < Last->getNumSuccessors(); ++I)
+        if (BasicBlock *Successor = Last->getSuccessor(I); isReverse(*Successor)) {
+          Successor->removePredecessor(&Block);
+          Last->setSuccessor(I, End);
+        }
     }
     EliminateUnreachableBlocks(*F);
   }

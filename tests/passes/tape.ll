@@ -9,6 +9,13 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-LABEL: define void @adgen_gradient_own(ptr %x)
 ; CHECK:         call ptr @malloc
 
+; A block from which one way goes forward and keeps more, and another one leads into the reverse sweep: both are measured.
+; CHECK-LABEL: define void @adgen_tape_more(
+; CHECK:         add i64 0, 8
+; CHECK:         br i1 %{{.*}}, label %forward, label %
+; CHECK:       forward:
+; CHECK:         add i64 %{{.*}}, 16
+
 ; CHECK-LABEL: define void @adgen_tape_k(ptr %0, i64 %1, ptr %2)
 ; CHECK:         %[[BYTES:.*]] = mul i64 %1, 8
 ; CHECK:         %[[UP:.*]] = add i64 %[[BYTES]], 7
@@ -34,6 +41,27 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-LABEL: define void @adgen_tape_straight(
 ; CHECK-NOT:     load double
 ; CHECK:         atomicrmw umax
+
+define void @adgen_body_more(ptr %x, i64 %n) {
+  ret void
+}
+
+define void @adgen_gradient_more(ptr %x, i64 %n) {
+entry:
+  %first = call ptr @malloc(i64 8), !enzyme_cache_alloc !0
+  store double 1.0, ptr %first
+  %longer = icmp ugt i64 %n, 4
+  br i1 %longer, label %forward, label %invert
+forward:
+  %second = call ptr @malloc(i64 16), !enzyme_cache_alloc !0
+  store double 2.0, ptr %second
+  br label %invert
+invert:
+  %kept = phi ptr [ %first, %entry ], [ %second, %forward ]
+  %w = load double, ptr %kept
+  store double %w, ptr %x
+  ret void
+}
 
 define void @adgen_body_k(ptr %x, i64 %n) {
   ret void
