@@ -17,6 +17,11 @@ ON_HOST = [program for program in PROGRAMS if not program.refused]
 REFUSED = [program for program in PROGRAMS if program.refused]
 
 
+RIGHT, WRONG = 2, 5
+"""Draws of arguments that must be right, before so many were wrong: programs with branches jump, and in the worst of
+them finite differences cross a jump in every fifth draw. A wrong gradient is wrong in all."""
+
+
 def compiled(program: Program) -> Kernel | Function:
     if program.block is None:
         return adgen.compile(program.path, function=program.entry, activity=program.activity)
@@ -32,12 +37,15 @@ def marked(program: Program) -> object:
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("program", [marked(program) for program in ON_HOST])
 def test_gradient(program: Program) -> None:
-    seed = secrets.randbits(31)
-    try:
-        assert_sound(compiled(program), program, seed)
-    except Exception as problem:
-        problem.add_note(f"seed {seed}")
-        raise
+    subject, right, problems = compiled(program), 0, list[str]()
+    while right < RIGHT:
+        seed = secrets.randbits(31)
+        try:
+            assert_sound(subject, program, seed)
+            right += 1
+        except (AssertionError, adgen.CheckFailedError) as problem:
+            problems.append(f"seed {seed}: {problem}")
+        assert len(problems) < WRONG, "\n".join(problems)
 
 
 @pytest.mark.usefixtures("toolchain")
