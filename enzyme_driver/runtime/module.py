@@ -14,7 +14,7 @@ import numpy as np
 
 from enzyme_driver.artifact import Artifact, read
 from enzyme_driver.errors import ArgumentError, ArtifactError, Location, NameNotFoundError, RefusedError, UsageError
-from enzyme_driver.model import TARGETS, Entry, Parameter, Refusal, Signature, Target, TargetEntry
+from enzyme_driver.model import TARGETS, Entry, Mode, Parameter, Refusal, Signature, Target, TargetEntry
 from enzyme_driver.runtime.arguments import Arguments, Prepared
 from enzyme_driver.runtime.calls import Backend, Call
 from enzyme_driver.runtime.geometry import Launch, launch_of
@@ -96,14 +96,7 @@ class _Callable:
 
     def _forward_entry(self) -> TargetEntry:
         self._primal_entry()
-        entry = self._entry.forward.get(self.target)
-        if entry is None:
-            raise UsageError(
-                f"{self.name} was compiled without forward mode",
-                hint='compile it with modes=["forward"] (adgen compile --mode forward)',
-            )
-        if entry.gradient_refused:
-            raise _refused(f"forward mode of {self.name}", entry.gradient_refused)
+        entry = self._entry_of_mode(self._entry.forward, "forward", "forward mode")
         self._refuse_on_tape("a jvp")
         return entry
 
@@ -115,14 +108,20 @@ class _Callable:
 
     def _second_entry(self) -> TargetEntry:
         self._gradient_entry()
-        entry = self._entry.second.get(self.target)
+        return self._entry_of_mode(self._entry.second, "second", "second derivatives", "the second derivative")
+
+    def _entry_of_mode(
+        self, made: Mapping[Target, TargetEntry], mode: Mode, what: str, refused: str | None = None
+    ) -> TargetEntry:
+        """That of this target; UsageError where it was not asked for, RefusedError where there is none."""
+        entry = made.get(self.target)
         if entry is None:
             raise UsageError(
-                f"{self.name} was compiled without second derivatives",
-                hint='compile it with modes=["second"] (adgen compile --mode second)',
+                f"{self.name} was compiled without {what}",
+                hint=f'compile it with modes=["{mode}"] (adgen compile --mode {mode})',
             )
         if entry.gradient_refused:
-            raise _refused(f"the second derivative of {self.name}", entry.gradient_refused)
+            raise _refused(f"{refused or what} of {self.name}", entry.gradient_refused)
         return entry
 
     def _refuse_on_tape(self, what: str) -> None:
