@@ -4,7 +4,7 @@
     python -m benchmarks.ablation FOLDER --output benchmarks/results/ablation.json  where the GPU is
 
 FOLDER has one folder of artifacts for each optimisation, named after it, that was left out; `none` has them all. What
-fails without an optimisation is recorded with the reason.
+fails without an optimisation is recorded with the reason; where the code is the same without it, so is the time.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from benchmarks.build_ablation import ARTIFACTS, NONE
+from benchmarks.build_ablation import ARTIFACTS, LEFT_OUT, NONE
 from benchmarks.case import Case
 from benchmarks.cases import CASES
 from benchmarks.measure import device_name, measure
-from enzyme_driver.optimisations import OPTIMISATIONS
+from enzyme_driver.artifact import read
 
 SLOW = ("4096^2", "1000 steps")
 """Sizes that take minutes without a tape; the same kernels are measured at others."""
@@ -37,13 +38,17 @@ class Outcome:
     disabled: str
     primal_ms: float | None
     gradient_ms: float | None
+    same_code: bool
     failure: str
     device: str
     date: str
 
     def __str__(self) -> str:
-        said = f"{self.gradient_ms:.4f} ms" if self.gradient_ms is not None else f"FAILED, {self.failure}"
-        return f"{self.case:28} {self.size:36} without {self.disabled:16} {said}"
+        said = "the same code" if self.same_code else self._time()
+        return f"{self.case:28} {self.size:36} without {self.disabled:22} {said}"
+
+    def _time(self) -> str:
+        return f"{self.gradient_ms:.4f} ms" if self.gradient_ms is not None else f"FAILED, {self.failure}"
 
 
 def chosen(texts: list[str]) -> list[Case]:
@@ -54,14 +59,29 @@ def chosen(texts: list[str]) -> list[Case]:
     return [case for case in measured if not any(text in case.size for text in SLOW)]
 
 
+def outcomes(case: Case, folder: Path, date: str) -> Iterator[Outcome]:
+    """With everything, and without each optimisation."""
+    whole = outcome(case, folder, NONE, date)
+    yield whole
+    for disabled in LEFT_OUT:
+        if (folder / disabled / "kernels" / case.artifact).is_dir():
+            same = code(case, folder / disabled) == code(case, folder / NONE)
+            yield replace(whole, disabled=disabled, same_code=True) if same else outcome(case, folder, disabled, date)
+
+
+def code(case: Case, folder: Path) -> set[str]:
+    """Digests of the case's GPU code."""
+    return {binary.sha256 for binary in read(folder / "kernels" / case.artifact).manifest.binaries.cuda.values()}
+
+
 def outcome(case: Case, folder: Path, disabled: str, date: str) -> Outcome:
     known = (case.name, case.size, disabled)
     try:
         figure = measure(case, folder / disabled, 1.0)
     except Exception as error:  # noqa: BLE001, the other cases are to be measured as well
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return Outcome(*known, None, None, reason, device_name(), date)
-    return Outcome(*known, figure.primal_ms, figure.gradient_ms, "", figure.device, figure.date)
+        return Outcome(*known, None, None, False, reason, device_name(), date)
+    return Outcome(*known, figure.primal_ms, figure.gradient_ms, False, "", figure.device, figure.date)
 
 
 def main() -> int:
@@ -73,12 +93,11 @@ def main() -> int:
     date = datetime.now(UTC).date().isoformat()
     found: list[Outcome] = []
     for case in chosen(options.case):
-        for disabled in (NONE, *OPTIMISATIONS):
-            if (options.folder / disabled / "kernels" / case.artifact).is_dir():
-                found.append(outcome(case, options.folder, disabled, date))
-                click.echo(str(found[-1]))
-                text = json.dumps([asdict(each) for each in found], indent=1)
-                options.output.write_text(text + "\n", encoding="utf-8")
+        for each in outcomes(case, options.folder, date):
+            found.append(each)
+            click.echo(str(each))
+            text = json.dumps([asdict(each) for each in found], indent=1)
+            options.output.write_text(text + "\n", encoding="utf-8")
     return 0 if any(each.gradient_ms is not None for each in found) else 1
 
 

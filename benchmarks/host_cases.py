@@ -38,6 +38,10 @@ class HostCase:
     at_most: Mapping[int, float]
     activity: Mapping[str, Activity] = field(default_factory=dict)
 
+    @property
+    def path(self) -> Path:
+        return FOLDER / self.file
+
 
 def _atoms(rng: Rng, count: int, width: float) -> np.ndarray:
     atoms = np.zeros(count, _ATOM)

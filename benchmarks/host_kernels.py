@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import enzyme_driver as adgen
 from benchmarks.host_cases import FOLDER, Arguments, Rng
-from enzyme_driver import processor
-from enzyme_driver.runtime.module import Kernel
-from enzyme_driver.settings import Settings
-from enzyme_driver.toolchain import ensure
+from enzyme_driver.model import Activity
 
 KERNELS = FOLDER.parents[1] / "cuda_kernels"
 BY_HAND = FOLDER / "by_hand.cpp"
@@ -28,28 +23,22 @@ class HostKernel:
 
     name: str
     file: str
-    kernel: str
+    function: str
     size: str
     launch: tuple[object, ...]
     make: Callable[[Rng], Arguments]
     at_most: float = 4.0
     over_hand_at_most: float = 1.3
+    activity: Mapping[str, Activity] = field(default_factory=dict)
 
-    def compiled(self) -> Kernel:
-        return adgen.compile(KERNELS / self.file, kernel=self.kernel)
+    @property
+    def path(self) -> Path:
+        return KERNELS / self.file
 
     def by_hand(self, library: Path) -> Callable[[Arguments], None]:
-        function = ctypes.CDLL(str(library))[self.kernel]
+        """Once adgen's library is loaded, which brings the OpenMP runtime that both use."""
+        function = ctypes.CDLL(str(library))[self.function]
         return lambda args: function(*map(_plain, args.values()))
-
-
-def compile_by_hand(folder: Path) -> Path:
-    """For the same machine, with the same compiler."""
-    library = folder / "by_hand.so"
-    clang = ensure(Settings.from_environment()).clang.path
-    flags = ("-O3", f"-march={processor.baseline()}", "-fopenmp", "-shared", "-fPIC", "-x", "c++")
-    subprocess.run([str(clang), *flags, str(BY_HAND), "-o", str(library)], check=True)  # noqa: S603
-    return library
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  (what a ctypes function takes)

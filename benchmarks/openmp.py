@@ -1,8 +1,10 @@
 """Times on the host: C++ programs with OpenMP, CUDA kernels, and the gradients of both.
 
-`python -m benchmarks.openmp [case ...]` measures every case at 1 and 2 threads (and 4, 8, 16 where the machine has as
-many); without names of cases it writes results/openmp.json. All that is compared runs in turn in one process; figures
-are medians, in milliseconds.
+    python -m benchmarks.build_openmp FOLDER [case ...]                                    where the compilers are
+    python -m benchmarks.openmp FOLDER --output benchmarks/results/openmp.json [case ...]  where the cores are
+
+Every case runs with 1 and 2 threads, and with 4, 8 and 16 where the machine has as many cores. All that is compared
+runs in turn in one process; figures are medians, in milliseconds. What OUTPUT has of other cases stays.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -25,13 +26,12 @@ import click
 import numpy as np
 
 import enzyme_driver as adgen
-from benchmarks.host_cases import CASES, FOLDER, Arguments, HostCase
-from benchmarks.host_kernels import KERNEL_CASES, HostKernel, compile_by_hand
+from benchmarks.host_cases import CASES, Arguments, HostCase
+from benchmarks.host_kernels import KERNEL_CASES, HostKernel
 from enzyme_driver.runtime.module import Function, Kernel
 
-RESULTS = Path(__file__).resolve().parent / "results" / "openmp.json"
 TEAMS = (1, 2, 4, 8, 16)
-SECONDS, FEWEST = 4.0, 3
+SECONDS, FEWEST = 2.0, 3
 
 Run = Callable[[Arguments, Arguments], object]
 """Takes the arguments and the shadows, both fresh."""
@@ -68,28 +68,22 @@ def device() -> str:
     return f"{models[0] if models else platform.processor()}, {os.cpu_count()} cores"
 
 
-def measure_program(case: HostCase, threads: int) -> Figure:
-    function = adgen.compile(FOLDER / case.file, function=case.function, activity=case.activity)
+def measure(case: HostCase | HostKernel, folder: Path, threads: int) -> Figure:
+    """In this process, which has that many threads."""
+    compiled = adgen.load(folder / case.name)[case.function]
     args = case.make(np.random.default_rng(1))
-    runs: dict[str, Run] = {
-        "primal": lambda args, _: function(*args.values()),
-        "gradient": lambda args, shadows: function.gradient(*args.values(), shadows=shadows),
-    }
-    at_most = case.at_most[threads if threads in case.at_most else max(case.at_most)]
-    return _figure(case, threads, at_most, in_turn(args, shadows_for(function, args), runs))
-
-
-def measure_kernel(case: HostKernel, threads: int) -> Figure:
-    kernel = case.compiled()
-    args = case.make(np.random.default_rng(1))
-    with tempfile.TemporaryDirectory() as folder:
-        hand = case.by_hand(compile_by_hand(Path(folder)))
-        runs: dict[str, Run] = {
-            "by_hand": lambda args, _: hand(args),
-            "primal": lambda args, _: kernel[case.launch](*args.values()),
-            "gradient": lambda args, shadows: kernel.gradient[case.launch](*args.values(), shadows=shadows),
-        }
-        return _figure(case, threads, case.at_most, in_turn(args, shadows_for(kernel, args), runs))
+    runs: dict[str, Run] = {}
+    if isinstance(case, HostKernel):
+        hand = case.by_hand(folder / "by_hand.so")
+        runs["by_hand"] = lambda args, _: hand(args)
+    if isinstance(compiled, Kernel) and isinstance(case, HostKernel):
+        launched, launched_gradient = compiled[case.launch], compiled.gradient[case.launch]
+        runs["primal"] = lambda args, _: launched(*args.values())
+        runs["gradient"] = lambda args, shadows: launched_gradient(*args.values(), shadows=shadows)
+    elif isinstance(compiled, Function):
+        runs["primal"] = lambda args, _: compiled(*args.values())
+        runs["gradient"] = lambda args, shadows: compiled.gradient(*args.values(), shadows=shadows)
+    return _figure(case, threads, in_turn(args, shadows_for(compiled, args), runs))
 
 
 def shadows_for(compiled: Kernel | Function, args: Arguments) -> Arguments:
@@ -106,7 +100,7 @@ def _parts(array: np.ndarray) -> list[np.ndarray]:
     return [array[name] for name in array.dtype.names] if array.dtype.names else [array]
 
 
-def _figure(case: HostCase | HostKernel, threads: int, at_most: float, rounds: Mapping[str, list[float]]) -> Figure:
+def _figure(case: HostCase | HostKernel, threads: int, rounds: Mapping[str, list[float]]) -> Figure:
     def over(name: str, other: str) -> float:
         return round(median(a / b for a, b in zip(rounds[name], rounds[other], strict=True)), 2)
 
@@ -115,10 +109,10 @@ def _figure(case: HostCase | HostKernel, threads: int, at_most: float, rounds: M
 
     today = dt.datetime.now(dt.UTC).date().isoformat()
     times = (typical("primal"), typical("gradient"), over("gradient", "primal"))
-    made = partial(Figure, case.name, case.size, threads, *times, at_most, device(), today)
+    made = partial(Figure, case.name, case.size, threads, *times)
     if isinstance(case, HostCase):
-        return made()
-    return made(typical("by_hand"), over("primal", "by_hand"), case.over_hand_at_most)
+        return made(case.at_most[threads if threads in case.at_most else max(case.at_most)], device(), today)
+    return made(case.at_most, device(), today, typical("by_hand"), over("primal", "by_hand"), case.over_hand_at_most)
 
 
 def in_turn(args: Arguments, shadows: Arguments, runs: Mapping[str, Run]) -> dict[str, list[float]]:
@@ -156,9 +150,9 @@ def _named(name: str) -> HostCase | HostKernel:
     return case
 
 
-def measured(case: HostCase | HostKernel, threads: int) -> Figure:
+def measured(case: HostCase | HostKernel, folder: Path, threads: int) -> Figure:
     """In a process of its own, which has that many threads."""
-    argv = [sys.executable, "-m", "benchmarks.openmp", "--one", case.name, str(threads)]
+    argv = [sys.executable, "-m", "benchmarks.openmp", str(folder), "--one", str(threads), case.name]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run(argv, env=environment, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
     return Figure(**json.loads(done.stdout))
@@ -170,21 +164,31 @@ def teams(case: HostCase | HostKernel) -> list[int]:
     return [threads for threads in TEAMS if threads == 1 or (parallel and threads <= (os.cpu_count() or 1))]
 
 
-def main(names: list[str]) -> None:
-    if names[:1] == ["--one"]:
-        case, threads = _named(names[1]), int(names[2])
-        one = measure_kernel(case, threads) if isinstance(case, HostKernel) else measure_program(case, threads)
-        click.echo(json.dumps(asdict(one)))
+def merged(known: list[dict[str, object]], figures: list[Figure]) -> list[dict[str, object]]:
+    """Figures of cases that were not measured again stay."""
+    new = [{key: value for key, value in asdict(each).items() if value is not None} for each in figures]
+    again = {figure.case for figure in figures}
+    return [figure for figure in known if figure["case"] not in again] + new
+
+
+@click.command(help=(__doc__ or "").splitlines()[0])
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.argument("names", nargs=-1, metavar="[CASE]...")
+@click.option("--output", type=click.Path(path_type=Path), help="Where the figures go.")
+@click.option("--one", type=int, hidden=True, help="One case with that many threads, in this process.")
+def main(folder: Path, names: tuple[str, ...], output: Path | None, one: int | None) -> None:
+    if one is not None:
+        click.echo(json.dumps(asdict(measure(_named(names[0]), folder, one))))
         return
-    figures = []
+    known = json.loads(output.read_text("utf-8")) if names and output and output.exists() else []
+    figures: list[Figure] = []
     for case in map(_named, names) if names else (*KERNEL_CASES, *CASES):
         for threads in teams(case):
-            figures.append(measured(case, threads))
+            figures.append(measured(case, folder, threads))
             click.echo(str(figures[-1]))
-    if not names:
-        lines = [{key: value for key, value in asdict(each).items() if value is not None} for each in figures]
-        RESULTS.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
+            if output:
+                output.write_text(json.dumps(merged(known, figures), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -73,7 +73,8 @@ def test_scaling_leaves_out_a_point_that_fails(
 
 def test_every_optimisation_is_left_out_once() -> None:
     commands = build_ablation.commands(Path("out"), "sm_90")
-    assert len(commands) == len(build_ablation.ARTIFACTS) * (1 + len(OPTIMISATIONS))
+    assert len(commands) == len(build_ablation.ARTIFACTS) * (1 + len(build_ablation.LEFT_OUT))
+    assert {*build_ablation.LEFT_OUT, *build_ablation.HOST} == OPTIMISATIONS.keys()
     for arguments in commands.values():
         assert "openmp" not in arguments
         assert arguments.count("-t") == arguments.count("cuda") == 1
@@ -82,7 +83,9 @@ def test_every_optimisation_is_left_out_once() -> None:
         assert folder.parts[:3] == ("out", left_out, "kernels")
 
 
-def test_ablation_records_what_fails(script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_ablation_records_what_fails_and_what_changes_nothing(
+    script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     module = script("ablation")
     assert {case.artifact for case in module.chosen([])} == set(build_ablation.ARTIFACTS)
 
@@ -93,12 +96,18 @@ def test_ablation_records_what_fails(script: Script, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(module, "measure", measured)
     monkeypatch.setattr(module, "device_name", lambda: "a GPU")
-    for name in ("none", "tape"):
+    monkeypatch.setattr(module, "code", lambda case, folder: {"tape" if folder.name == "tape" else "other"})
+    for name in ("none", "zero-last", "tape"):
         (tmp_path / name / "kernels" / "elementwise-elementwise").mkdir(parents=True)
     output = tmp_path / "ablation.json"
     assert run(module, monkeypatch, str(tmp_path), "--output", str(output)) == 0
-    found = [(row["disabled"], row["gradient_ms"], row["failure"]) for row in json.loads(output.read_text())]
-    assert found == [("none", 2.5, ""), ("tape", None, "the heap is exhausted")]
+    rows = {row["disabled"]: row for row in json.loads(output.read_text())}
+    assert {name: (row["gradient_ms"], row["failure"]) for name, row in rows.items()} == {
+        "none": (2.5, ""),
+        "zero-last": (2.5, ""),
+        "tape": (None, "the heap is exhausted"),
+    }
+    assert [name for name, row in rows.items() if row["same_code"]] == ["zero-last"]
 
 
 class FakeKernel:

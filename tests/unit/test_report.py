@@ -79,14 +79,19 @@ def test_frameworks_are_compared_with_the_faster_one(tmp_path: Path) -> None:
 
 
 def test_a_failure_without_an_optimisation_is_shown_as_one(tmp_path: Path) -> None:
-    def row(disabled: str, time: float | None, failure: str = "") -> dict[str, Any]:
-        known = {"case": "loop", "size": "9", "primal_ms": 1.0}
+    def row(disabled: str, time: float | None, failure: str = "", same_code: bool = False) -> dict[str, Any]:
+        known = {"case": "loop", "size": "9", "primal_ms": 1.0, "same_code": same_code}
         return known | {"disabled": disabled, "gradient_ms": time, "failure": failure}
 
-    rows = [row("none", 2.0), row("tape", None, "the heap is <exhausted>"), row("zero-last", 5.0)]
+    rows = [
+        row("none", 2.0),
+        row("tape", None, "the heap is <exhausted>"),
+        row("zero-last", 5.0),
+        row("keep-once", 2.0, same_code=True),
+    ]
     write(tmp_path, "ablation.json", rows)
     page = report.page(tmp_path)
-    assert table(page, "ablation") == [["loop", "9", "2.000", "fails", "2.50"]]
+    assert table(page, "ablation") == [["loop", "9", "2.000", "fails", "2.50", "="]]
     assert "the heap is &lt;exhausted&gt;" in page
 
 
