@@ -96,7 +96,7 @@ def test_ablation_records_what_fails_and_what_changes_nothing(
 
     monkeypatch.setattr(module, "measure", measured)
     monkeypatch.setattr(module, "device_name", lambda: "a GPU")
-    monkeypatch.setattr(module, "code", lambda case, folder: {"tape" if folder.name == "tape" else "other"})
+    monkeypatch.setattr(module, "code", lambda _, folder: {"tape" if folder.name == "tape" else "other"})
     for name in ("none", "zero-last", "tape"):
         (tmp_path / name / "kernels" / "elementwise-elementwise").mkdir(parents=True)
     output = tmp_path / "ablation.json"
