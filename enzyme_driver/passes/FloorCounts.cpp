@@ -33,19 +33,34 @@ std::optional<Guard> ordered(CmpInst::Predicate Predicate, Value *X, Value *Y) {
   return Guard{XIsLow ? X : Y, XIsLow ? Y : X, CmpInst::isSigned(Predicate), CmpInst::isStrictPredicate(Predicate)};
 }
 
-// What the branch in front of the preheader asks for.
-std::optional<Guard> guardOf(const BasicBlock *Preheader) {
-  const BasicBlock *Block = Preheader, *Before = Block->getSinglePredecessor();
-  while (Before && Before->getSingleSuccessor()) {
-    Block = Before;
-    Before = Block->getSinglePredecessor();
+// What holds where the condition does (or, with Holds false, where it does not), as far as it orders integers.
+void collect(Value *Condition, bool Holds, SmallVectorImpl<Guard> &Found) {
+  Value *X, *Y;
+  if (Holds ? match(Condition, m_LogicalAnd(m_Value(X), m_Value(Y))) : match(Condition, m_LogicalOr(m_Value(X), m_Value(Y)))) {
+    collect(X, Holds, Found);
+    collect(Y, Holds, Found);
+    return;
   }
-  auto *Branch = Before ? dyn_cast<BranchInst>(Before->getTerminator()) : nullptr;
-  auto *Compare = Branch && Branch->isConditional() ? dyn_cast<ICmpInst>(Branch->getCondition()) : nullptr;
-  if (!Compare || !Compare->getOperand(0)->getType()->isIntegerTy() || Branch->getSuccessor(0) == Branch->getSuccessor(1))
-    return std::nullopt;
-  bool Holds = Branch->getSuccessor(0) == Block;
-  return ordered(Holds ? Compare->getPredicate() : Compare->getInversePredicate(), Compare->getOperand(0), Compare->getOperand(1));
+  auto *Compare = dyn_cast<ICmpInst>(Condition);
+  if (!Compare || !Compare->getOperand(0)->getType()->isIntegerTy())
+    return;
+  CmpInst::Predicate Asked = Holds ? Compare->getPredicate() : Compare->getInversePredicate();
+  if (std::optional<Guard> G = ordered(Asked, Compare->getOperand(0), Compare->getOperand(1)); G && !isa<Constant>(G->High))
+    Found.push_back(*G);
+}
+
+// What the branches ask for that lead to the preheader, within the loop around.
+SmallVector<Guard> guardsOf(const BasicBlock *Preheader, const Loop &Around) {
+  SmallVector<Guard> Found;
+  const BasicBlock *Block = Preheader;
+  while (Block != Around.getHeader() && Block->getSinglePredecessor()) {
+    const BasicBlock *Before = Block->getSinglePredecessor();
+    auto *Branch = dyn_cast<BranchInst>(Before->getTerminator());
+    if (Branch && Branch->isConditional() && Branch->getSuccessor(0) != Branch->getSuccessor(1))
+      collect(Branch->getCondition(), Branch->getSuccessor(0) == Block, Found);
+    Block = Before;
+  }
+  return Found;
 }
 
 class Floor {
@@ -74,16 +89,10 @@ private:
   Value *Made = nullptr;
 };
 
-void floorCount(Loop &L, DominatorTree &DT, LoopInfo &LI) {
-  BasicBlock *Preheader = L.getLoopPreheader();
-  if (!Preheader)
-    Preheader = InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
-  std::optional<Guard> G = Preheader ? guardOf(Preheader) : std::nullopt;
-  if (!G || isa<Constant>(G->High))
-    return;
-  Floor F(*G, *Preheader);
+void floorCount(Loop &L, const Guard &G, BasicBlock &Preheader) {
+  Floor F(G, Preheader);
   for (PHINode &Phi : L.getHeader()->phis())
-    F.apply(Phi.getOperandUse(Phi.getBasicBlockIndex(Preheader)));
+    F.apply(Phi.getOperandUse(Phi.getBasicBlockIndex(&Preheader)));
   SmallVector<BasicBlock *> Exiting;
   L.getExitingBlocks(Exiting);
   for (BasicBlock *Block : Exiting)
@@ -91,6 +100,16 @@ void floorCount(Loop &L, DominatorTree &DT, LoopInfo &LI) {
       if (auto *Compare = dyn_cast<ICmpInst>(Branch->getCondition()); Compare && L.contains(Compare))
         for (Use &U : Compare->operands())
           F.apply(U);
+}
+
+void floorCount(Loop &L, DominatorTree &DT, LoopInfo &LI) {
+  BasicBlock *Preheader = L.getLoopPreheader();
+  if (!Preheader)
+    Preheader = InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
+  if (!Preheader)
+    return;
+  for (const Guard &G : guardsOf(Preheader, *L.getParentLoop()))
+    floorCount(L, G, *Preheader);
 }
 
 } // namespace

@@ -25,6 +25,7 @@ intrinsics that are hidden from it.
 AS_STORED = "-enzyme-rematerialize=0"
 """Reads of local arrays are kept. Else Enzyme fills the arrays again in the reverse sweep. Where that is a function of
 its own, what loops compute from them was seen to be computed before they were filled: a wrong gradient without a word.
+In nests of loops that are left early, what fills them again was seen to be no valid code.
 """
 EACH_TIME = "-enzyme-loop-invariant-cache=0"
 """What stays the same in a loop is kept in each of its iterations. Where a loop runs until the data says so, Enzyme was
@@ -97,12 +98,22 @@ def _output(prepared: Prepared) -> Path:
 
 def _attempt(prepared: Prepared, entries: Sequence[Signature], workspace: Workspace) -> AdgenError | None:
     """Run Enzyme; the reason if it does not manage."""
+    failure = _tried(prepared, entries, workspace, [AS_STORED] if prepared.split else [])
+    if failure is None or prepared.split or enzyme_messages.INVALID not in failure.reason:
+        return failure
+    return _tried(prepared, entries, workspace, [AS_STORED])
+
+
+def _tried(
+    prepared: Prepared, entries: Sequence[Signature], workspace: Workspace, arrays: Sequence[str]
+) -> AdgenError | None:
+    """`arrays` is what is asked of local arrays."""
     output = _output(prepared)
     output.unlink(missing_ok=True)
     enzyme = workspace.toolchain.enzyme
     try:
         for cut in _cuts(prepared, workspace):
-            options = (cut, *([AS_STORED] if prepared.split else []), *([] if prepared.counted else [EACH_TIME]))
+            options = (cut, *arrays, *([] if prepared.counted else [EACH_TIME]))
             argv = _argv(enzyme, prepared, output, options, workspace)
             done = workspace.execute("enzyme", argv, env=_environment(enzyme, prepared.path, output))
             if done.ok and output.exists():

@@ -10,6 +10,8 @@ from enzyme_driver.errors import Location
 _PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9]\d*):(?P<column>\d+): ")
 _MARK = "enzyme-error: "
 
+INVALID = "this nest of loops and branches: it writes code for the reverse sweep that is not valid"
+
 _KNOWN = (
     (
         r"annot deduce type of copy",
@@ -53,7 +55,7 @@ _KNOWN = (
     ),
     (
         r"function failed verification",
-        "this nest of loops and branches: it writes code for the reverse sweep that is not valid",
+        INVALID,
         "leave inner loops in one place, with a flag in the loop's condition in place of break, continue and return",
     ),
     (r"global variable", "a global variable that has no shadow", "pass it as a parameter"),

@@ -18,6 +18,9 @@ FOUND = (
     ("cuda", 607),  # shared memory was read again for a value that a loop hands to its next iteration
     ("cuda", 350),  # two ways out of a loop around loops, of which the reverse sweep knew one
     ("cuda", 1213),  # what changes between two loops was kept once, in a kernel with a loop of unknown length
+    ("cuda", 345),  # what fills a local array again in the reverse sweep was no valid code
+    ("cuda", 977),  # the same
+    ("cuda", 1197),  # a loop behind two conditions at once, which had memory for 2^32 iterations when it did not run
     ("cpp", 208),  # four ways to one place, which became three: conditions were evaluated that had no values
     ("cpp", 3),  # chunks handed on from round to round: invalid code from Enzyme
 )

@@ -92,6 +92,37 @@ end:
   ret void
 }
 
+; One condition of several, with another branch between it and the loop.
+; CHECK-LABEL: define void @adgen_body_counts_further_in(
+; CHECK:         %bound = call i32 @llvm.smax.i32(i32 %m, i32 1)
+; CHECK:         %done = icmp eq i32 %j.next, %bound
+define void @adgen_body_counts_further_in(ptr %x, i32 %n, i32 %m, i1 %skip, i1 %take) {
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %after ]
+  %stays = icmp slt i32 %m, 1
+  %neither = select i1 %skip, i1 true, i1 %stays
+  br i1 %neither, label %after, label %further
+further:
+  br i1 %take, label %ahead, label %after
+ahead:
+  br label %inner
+inner:
+  %j = phi i32 [ 0, %ahead ], [ %j.next, %inner ]
+  %at = getelementptr float, ptr %x, i32 %j
+  store float 1.0, ptr %at
+  %j.next = add nuw nsw i32 %j, 1
+  %done = icmp eq i32 %j.next, %m
+  br i1 %done, label %after, label %inner
+after:
+  %i.next = add nuw nsw i32 %i, 1
+  %finished = icmp eq i32 %i.next, %n
+  br i1 %finished, label %end, label %outer
+end:
+  ret void
+}
+
 ; A loop on its own has its memory where it runs.
 ; CHECK-LABEL: define void @adgen_body_alone(
 ; CHECK-NOT:     llvm.smax

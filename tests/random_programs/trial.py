@@ -24,7 +24,12 @@ def main(language: str, first: str, count: str, folder: str) -> None:
     drawn = [program(number, cuda=language == "cuda") for number in range(int(first), int(first) + int(count))]
     path = Path(folder) / f"batch{first}.{'cu' if language == 'cuda' else 'cpp'}"
     path.write_text(file(drawn), encoding="utf-8")
-    module = adgen.compile(path, cache=False)
+    try:
+        module = adgen.compile(path, cache=False)
+    except adgen.RefusedError as refusal:  # of all of them
+        for each in drawn:
+            _say(number=each.number, verdict="refused", why=str(refusal))
+        return
     for each in drawn:
         _say(number=each.number, verdict="began")
         _say(number=each.number, **_verdict(module[each.name], each))

@@ -123,6 +123,18 @@ def test_reads_of_local_arrays_are_kept_where_sweeps_are_apart(workspace: Worksp
     assert call.argv[2:4] == ("-enzyme-mincut-cache=1", "-enzyme-rematerialize=0")
 
 
+def test_code_that_is_not_valid_is_asked_for_once_more(workspace: Workspace, fake_process: FakeProcess) -> None:
+    def effect(argv: Argv) -> None:
+        if "-enzyme-rematerialize=0" not in argv:
+            raise CompilerCrashError("opt was ended by SIGABRT: LLVM ERROR: function failed verification (4)", hint="")
+        output_of(argv).write_text("made")
+
+    fake_process.reply("opt", effect=effect)
+    made = run(plan_of("a"), workspace)
+    assert (content(made), made.refused) == ("made", {})
+    assert len(fake_process.calls) == 2
+
+
 def test_the_fewest_values_are_not_looked_for_on_request(
     tmp_path: Path, settings: Settings, fake_process: FakeProcess
 ) -> None:
