@@ -2,11 +2,16 @@
 // all above it has gone; what is never freed goes with the scope that it was taken in.
 #include "kept.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
 constexpr uint64_t Alignment = 16, FirstChunk = 1 << 16;
+constexpr int NoNumber = 0xff;
+
+std::atomic<bool> holds_no_numbers{false};
 
 struct alignas(16) Chunk {
   Chunk *below;
@@ -36,6 +41,8 @@ public:
     piece->freed = false;
     top += needed;
     last = piece;
+    if (holds_no_numbers.load(std::memory_order_relaxed))
+      std::memset(piece + 1, NoNumber, bytes);
     return piece + 1;
   }
 
@@ -96,6 +103,8 @@ private:
 thread_local Stack stack;
 
 } // namespace
+
+extern "C" __attribute__((visibility("default"))) void adgen_keep_no_numbers(bool wanted) { holds_no_numbers = wanted; }
 
 void *adgen_kept_alloc(uint64_t bytes) { return stack.push(bytes); }
 

@@ -4,6 +4,8 @@ using namespace llvm;
 
 namespace adgen {
 
+bool isReverse(const BasicBlock &Block) { return Block.getName().starts_with("invert"); }
+
 bool isRelease(const Function &F) {
   StringRef Name = F.getName();
   return Name == "free" || Name.starts_with("_ZdlPv") || Name.starts_with("_ZdaPv");

@@ -1,4 +1,4 @@
-// What OutlineIterations and RecomputeIterations say to each other.
+// What OutlineIterations and RecomputeIterations say to each other, and what is known of Enzyme's code.
 #pragma once
 
 #include "Adgen.h"
@@ -12,6 +12,9 @@ inline constexpr llvm::StringLiteral EffectMark = "adgen.effect";
 
 // Enzyme's own of calls that take and give back what it keeps, with a node for each cache.
 inline constexpr llvm::StringLiteral CacheAllocation = "enzyme_cache_alloc", CacheRelease = "enzyme_cache_free";
+
+// Whether Enzyme has made the block for the reverse sweep.
+bool isReverse(const llvm::BasicBlock &Block);
 
 // Of functions that give memory back.
 bool isRelease(const llvm::Function &F);

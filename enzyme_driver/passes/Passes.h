@@ -58,7 +58,7 @@ ADGEN_PASS(PrintUsage);                      // prints what each body reads and 
 ADGEN_PASS(UnrollLocals);                    // short loops over local arrays become straight code
 ADGEN_PASS(CaptureValues);                   // regions get pointers instead of variables that hold them
 ADGEN_PASS(OutlineIterations);               // iterations that can be computed again become functions
-ADGEN_PASS(VerifyConstants);                 // no derivative is added to what is const
+ADGEN_PASS(VerifyGradients);                 // what Enzyme has made is what was asked for
 ADGEN_PASS_WITH_OPTION(MarkUnchanged);       // what is only read is read again instead of kept
 ADGEN_PASS(HintTypes);                       // tells Enzyme what parallel regions find behind pointers
 ADGEN_PASS(DeclareCopyAdjoints);             // the adjoints of copies are ours, not Enzyme's

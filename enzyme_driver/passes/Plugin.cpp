@@ -70,7 +70,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<RecomputeIterations>(Name, "adgen-recompute-iterations", MPM) ||
          add<OwnMemory>(Name, "adgen-own-memory", MPM) ||
          add<CaptureValues>(Name, "adgen-capture-values", MPM) ||
-         add<VerifyConstants>(Name, "adgen-verify-constants", MPM) ||
+         add<VerifyGradients>(Name, "adgen-verify-gradients", MPM) ||
          addWithOption<MarkUnchanged>(Name, "adgen-mark-unchanged", MPM) ||
          add<CallRegions>(Name, "adgen-call-regions", MPM) ||
          add<ForwardRules>(Name, "adgen-forward-rules", MPM) ||

@@ -6,6 +6,7 @@
 //
 // A place on the tape is a number of bytes from the thread's beginning. Byte b lies at (b / 8) * 256 + b % 8, so that the 32 lanes of a
 // warp, whose tapes begin 8 bytes apart, use neighbouring words. Gradients of which something is not understood keep the heap.
+#include "Iterations.h"
 #include "Passes.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -26,14 +27,11 @@ namespace {
 
 constexpr uint64_t Granule = 8;
 constexpr uint64_t WarpSize = 32;
-constexpr StringLiteral ReversePrefix = "invert"; // Enzyme's name for blocks of the reverse sweep
 
 bool isCall(const Instruction &I, StringRef Name) {
   auto *Call = dyn_cast<CallInst>(&I);
   return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Name;
 }
-
-bool isReverse(const BasicBlock &Block) { return Block.getName().starts_with(ReversePrefix); }
 
 // Everything in a gradient that holds, or is reached through, a place on the tape.
 class TapeUse {

@@ -15,6 +15,7 @@ from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.model import Parameter, Signature, Target
 from enzyme_driver.runtime.arrays import is_array
 from enzyme_driver.runtime.geometry import Launch
+from enzyme_driver.runtime.kept import no_numbers_kept
 from enzyme_driver.runtime.layouts import numpy_dtype
 from enzyme_driver.runtime.libraries import library_of
 from enzyme_driver.runtime.members import assembled, flattened, given
@@ -159,7 +160,7 @@ def _checked(case: _Case, seed: int, tolerance: float | None) -> CheckResult:
     inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
     if not inputs:
         raise ArgumentError(f"{case.signature.name} has no parameter to check", hint="see its signature and activity")
-    with _variables_kept(case):
+    with _variables_kept(case), no_numbers_kept():
         found = case.vjp(case.whole({p.name: _like(case, p, weights[p.name]) for p in outputs}))
     gradients = {name: value for p in case.signature.shadowed for name, value in given(p, found.get(p.name)).items()}
     gradients |= {name: value for name, value in found.items() if name in case.variables}

@@ -14,6 +14,7 @@ from enzyme_driver.model import Target, TargetEntry
 from enzyme_driver.runtime.accumulation import WAYS, wanted_accumulation
 from enzyme_driver.runtime.arguments import Prepared
 from enzyme_driver.runtime.geometry import Launch
+from enzyme_driver.runtime.kept import wants_no_numbers_kept
 from enzyme_driver.runtime.packing import ArgumentTable
 from enzyme_driver.runtime.teams import wanted_threads
 
@@ -95,7 +96,7 @@ class HostBackend:
 
     def _call(self, symbol: str, prepared: Prepared, launch: int | None, result: int | None) -> None:
         table = ArgumentTable(prepared.values)
-        with self._team(wanted_threads()):
+        with self._team(wanted_threads()), self._kept():
             if prepared.accumulated:
                 self._say_accumulation(prepared)
             failed = self._function(symbol)(launch, table.address, result) != 0
@@ -125,6 +126,20 @@ class HostBackend:
             yield
         finally:
             self._library.omp_set_num_threads(before)
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """What lies in the memory for what gradients keep, in all threads of the library."""
+        if not wants_no_numbers_kept():
+            yield
+            return
+        fill = self._found("adgen_keep_no_numbers")
+        fill.argtypes, fill.restype = [ctypes.c_bool], None
+        fill(True)
+        try:
+            yield
+        finally:
+            fill(False)
 
     def _function(self, symbol: str) -> ctypes._NamedFuncPointer:
         if symbol not in self._functions:

@@ -11,6 +11,7 @@ from enzyme_driver.errors import DeviceError
 from enzyme_driver.runtime.cubins import LoadedCode
 from enzyme_driver.runtime.driver import api, attribute_of, done, is_capturing, synchronize
 from enzyme_driver.runtime.geometry import Launch
+from enzyme_driver.runtime.kept import NO_NUMBER, wants_no_numbers_kept
 from enzyme_driver.runtime.packing import pointer_bytes
 
 _WARP = 32
@@ -88,7 +89,12 @@ class DeviceTapes:
         if resident is None:
             resident = self._resident[symbol, threads, dynamic] = _resident_blocks(code, symbol, threads, dynamic)
         blocks = min(prod(launch.grid), resident, self.limit // max(block_bytes, 1))
-        return DeviceTape(self._reserve("tape", blocks * block_bytes, stream), lane_bytes, blocks)
+        size = blocks * block_bytes
+        address = self._reserve("tape", size, stream)
+        if size and wants_no_numbers_kept():
+            filled = api().cuMemsetD8Async(address, NO_NUMBER, size, stream)
+            done(filled, "GPU memory cannot be set")
+        return DeviceTape(address, lane_bytes, blocks)
 
     def _reserve(self, purpose: str, count: int, stream: int) -> int:
         address, size = self._memory.get((purpose, stream), (0, 0))

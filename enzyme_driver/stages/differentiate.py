@@ -11,7 +11,7 @@ from enzyme_driver.errors import AdgenError, CompilerCrashError, Location, Refus
 from enzyme_driver.model import Mode, Signature
 from enzyme_driver.stages import enzyme_messages
 from enzyme_driver.stages.plan import SWEEPS, Derivatives, Plan, Unit, derivatives
-from enzyme_driver.stages.prepare import Prepared, unless_disabled
+from enzyme_driver.stages.prepare import Prepared, refusals, unless_disabled
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.toolchain import EnzymeSource
 
@@ -61,20 +61,36 @@ def differentiate(plan: Plan, modes: Sequence[Mode], prepare: Prepare, workspace
     wanted = _without(wanted, refused)
     if refused:
         prepared = prepare(wanted)
-    failure = _attempt(prepared, wanted.entries, workspace)
-    if failure is not None:
-        refused |= _culprits(wanted, failure, prepare, workspace)
+    while found := _problems(prepared, wanted, prepare, workspace):
+        refused |= found
         wanted = _without(wanted, refused)
         prepared = prepare(wanted)
-        failure = _attempt(prepared, wanted.entries, workspace)
-    if failure is not None:
-        raise failure
     reverse, forward = ({symbol: refused[each, symbol] for each, symbol in refused if each == mode} for mode in SWEEPS)
     return GradientIR(_output(prepared), prepared, reverse, forward)
 
 
 def _without(wanted: Derivatives, refused: Collection[Unit]) -> Derivatives:
     return wanted.only(unit for unit in wanted.units if unit not in refused)
+
+
+def _problems(
+    prepared: Prepared, wanted: Derivatives, prepare: Prepare, workspace: Workspace
+) -> Mapping[Unit, AdgenError]:
+    """Which units cannot be done, once Enzyme has run on all of them; none of them is to be asked for again."""
+    failure = _attempt(prepared, wanted.entries, workspace)
+    if failure is None:
+        return _unverified(prepared, wanted, workspace)
+    if not wanted.units:
+        raise failure
+    return _culprits(wanted, failure, prepare, workspace)
+
+
+def _unverified(prepared: Prepared, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
+    """The gradients that Enzyme has made wrongly, as far as that can be seen."""
+    if not wanted.gradients.entries:
+        return {}
+    done = workspace.opt("verify", "adgen-verify-gradients", _output(prepared), None)
+    return {("reverse", symbol): reason for symbol, reason in refusals(done.stderr).items()}
 
 
 def _culprits(

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes import Argv, FakeProcess, output_of
-from stage_support import PLUGIN, kernel, parameter, plan_of, workspace_in
+from fakes import Argv, Call, FakeProcess, output_of
+from stage_support import PLUGIN, kernel, parameter, plan_of, refusal, workspace_in
 
 from enzyme_driver.errors import CompilerCrashError, Location, RefusedError
 from enzyme_driver.model import Mode
@@ -21,6 +21,7 @@ from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.toolchain import EnzymeSource, Tool
 
 PREPARED = "k.sm_90.prepared.ll"
+ENZYME, VERIFY = "-passes=enzyme", "-passes=adgen-verify-gradients"
 CRASH = CompilerCrashError("opt was ended by SIGSEGV", hint="repeat it", log=Path("/logs/enzyme.log"))
 
 
@@ -65,7 +66,12 @@ def crash() -> None:
 
 @pytest.fixture
 def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> Workspace:
+    fake_process.reply(VERIFY)
     return workspace_in(tmp_path, settings, fake_process, PLUGIN)
+
+
+def runs_of_enzyme(fake_process: FakeProcess) -> list[Call]:
+    return [call for call in fake_process.calls if VERIFY not in call.argv]
 
 
 def run(
@@ -80,11 +86,12 @@ def content(made: GradientIR) -> str:
 
 def test_the_wheels_executable_loads_the_worker(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> None:
     workspace = workspace_in(tmp_path, settings, fake_process)
+    fake_process.reply(VERIFY)
     output = workspace.file("k.sm_90.gradient.ll")
     fake_process.reply("catalyst", effect=lambda _: output.write_text("made"))
     made = run(plan_of("a"), workspace)
     dummy = workspace.file("empty.mlir")
-    (call,) = fake_process.calls
+    (call,) = runs_of_enzyme(fake_process)
     assert call.argv == (
         "/enzyme/catalyst",
         "-enzyme-mincut-cache=1",
@@ -98,9 +105,9 @@ def test_the_wheels_executable_loads_the_worker(tmp_path: Path, settings: Settin
 
 
 def test_a_plugin_is_loaded_into_opt(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
     made = run(plan_of("a"), workspace)
-    (call,) = fake_process.calls
+    (call,) = runs_of_enzyme(fake_process)
     assert call.argv == (
         *("/llvm/bin/opt", "-load-pass-plugin=/own/LLVMEnzyme-22.so", "-enzyme-mincut-cache=1"),
         *("-passes=enzyme", "-S"),
@@ -110,16 +117,16 @@ def test_a_plugin_is_loaded_into_opt(workspace: Workspace, fake_process: FakePro
 
 
 def test_all_is_kept_where_memory_decides_about_a_loop(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
     run(plan_of("a"), workspace, Preparation(workspace, counted=False))
-    (call,) = fake_process.calls
+    (call,) = runs_of_enzyme(fake_process)
     assert call.argv[2:4] == ("-enzyme-mincut-cache=0", "-enzyme-loop-invariant-cache=0")
 
 
 def test_reads_of_local_arrays_are_kept_where_sweeps_are_apart(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
     run(plan_of("a"), workspace, Preparation(workspace, split=True))
-    (call,) = fake_process.calls
+    (call,) = runs_of_enzyme(fake_process)
     assert call.argv[2:4] == ("-enzyme-mincut-cache=1", "-enzyme-rematerialize=0")
 
 
@@ -129,17 +136,18 @@ def test_code_that_is_not_valid_is_asked_for_once_more(workspace: Workspace, fak
             raise CompilerCrashError("opt was ended by SIGABRT: LLVM ERROR: function failed verification (4)", hint="")
         output_of(argv).write_text("made")
 
-    fake_process.reply("opt", effect=effect)
+    fake_process.reply(ENZYME, effect=effect)
     made = run(plan_of("a"), workspace)
     assert (content(made), made.refused) == ("made", {})
-    assert len(fake_process.calls) == 2
+    assert len(runs_of_enzyme(fake_process)) == 2
 
 
 def test_the_fewest_values_are_not_looked_for_on_request(
     tmp_path: Path, settings: Settings, fake_process: FakeProcess
 ) -> None:
     workspace = workspace_in(tmp_path, replace(settings, disable=frozenset({"fewest-kept"})), fake_process, PLUGIN)
-    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    fake_process.reply(VERIFY)
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
     run(plan_of("a"), workspace)
     assert fake_process.calls[0].argv[2] == "-enzyme-mincut-cache=0"
 
@@ -149,23 +157,24 @@ def test_a_plugin_is_loaded_into_the_opt_it_was_built_for(
 ) -> None:
     own = Tool("opt", Path("/own/bin/opt-21"), "21.1.0", "beside the plugin")
     enzyme = EnzymeSource("plugin", Path("/own/LLVMEnzyme-21.so"), 21, own, "ADGEN_ENZYME")
-    fake_process.reply("opt-21", effect=enzyme_that_fails_on())
+    fake_process.reply(VERIFY)
+    fake_process.reply("opt-21", ENZYME, effect=enzyme_that_fails_on())
     run(plan_of("a"), workspace_in(tmp_path, settings, fake_process, enzyme))
     assert fake_process.argvs[0][0] == "/own/bin/opt-21"
 
 
 def test_all_entries_are_done_in_one_run(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
     prepare = Preparation(workspace)
     made = run(plan_of("a", "b", "c"), workspace, prepare)
     assert content(made) == "gradients of a b c"
     assert made.refused == {}
     assert prepare.asked == [["a", "b", "c"]]
-    assert len(fake_process.calls) == 1
+    assert len(runs_of_enzyme(fake_process)) == 1
 
 
 def test_entries_without_shadows_are_not_differentiated(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
     made = run(Plan((kernel("a"), kernel("constant", parameter("x")))), workspace)
     assert content(made) == "gradients of a"
     assert made.refused == {}
@@ -175,7 +184,7 @@ def test_entries_without_shadows_are_not_differentiated(workspace: Workspace, fa
 def test_the_culprit_is_found_and_the_others_go_on(
     how: Callable[[], None], workspace: Workspace, fake_process: FakeProcess
 ) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on("b", how=how))
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("b", how=how))
     prepare = Preparation(workspace)
     made = run(plan_of("a", "b", "c"), workspace, prepare)
     assert content(made) == "gradients of a c"
@@ -186,7 +195,7 @@ def test_the_culprit_is_found_and_the_others_go_on(
 def test_an_entry_that_fails_in_forward_mode_keeps_its_gradient(
     workspace: Workspace, fake_process: FakeProcess
 ) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on("b'"))
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("b'"))
     prepare = Preparation(workspace)
     made = run(plan_of("a", "b"), workspace, prepare, ("reverse", "forward"))
     assert content(made) == "gradients of a b a'"
@@ -194,26 +203,51 @@ def test_an_entry_that_fails_in_forward_mode_keeps_its_gradient(
     assert prepare.asked == [["a", "b", "a'", "b'"], ["a"], ["b"], ["a'"], ["b'"], ["a", "b", "a'"]]
 
 
+def test_what_is_seen_to_be_wrong_is_refused_and_the_others_are_done_without_it(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
+    right = lambda _: fake_process.reply(VERIFY)  # noqa: E731
+    fake_process.reply(VERIFY, stderr=refusal("b", "it adds plainly"), effect=right)
+    made = run(plan_of("a", "b"), workspace)
+    assert content(made) == "gradients of a"
+    assert {symbol: error.reason for symbol, error in made.refused.items()} == {"b": "it adds plainly"}
+
+
+def test_what_is_left_after_a_failure_is_verified_too(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("c"))
+    right = lambda _: fake_process.reply(VERIFY)  # noqa: E731
+    fake_process.reply(VERIFY, stderr=refusal("b"), effect=right)
+    made = run(plan_of("a", "b", "c"), workspace)
+    assert (content(made), list(made.refused)) == ("gradients of a", ["c", "b"])
+
+
+def test_tangents_alone_are_not_verified(workspace: Workspace, fake_process: FakeProcess) -> None:
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
+    run(plan_of("a"), workspace, modes=("forward",))
+    assert all(VERIFY not in argv for argv in fake_process.argvs)
+
+
 def test_what_our_passes_refuse_is_refused_in_every_mode(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on())
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
     made = run(plan_of("a", "b"), workspace, Preparation(workspace, refuses={"b"}), ("reverse", "forward"))
     assert content(made) == "gradients of a a'"
     assert (list(made.refused), list(made.refused_forward)) == (["b"], ["b"])
 
 
 def test_several_culprits(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on("a", "c", how=crash))
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("a", "c", how=crash))
     made = run(plan_of("a", "b", "c"), workspace)
     assert content(made) == "gradients of b"
     assert list(made.refused) == ["a", "c"]
 
 
 def test_one_entry_is_not_tried_twice(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on("a"))
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("a"))
     made = run(plan_of("a"), workspace)
     assert content(made) == "gradients of "
     assert list(made.refused) == ["a"]
-    assert len(fake_process.calls) == 2
+    assert len(runs_of_enzyme(fake_process)) == 2
 
 
 def test_entries_that_fail_only_together_are_all_refused(workspace: Workspace, fake_process: FakeProcess) -> None:
@@ -222,28 +256,28 @@ def test_entries_that_fail_only_together_are_all_refused(workspace: Workspace, f
         if len(met) < 2:
             output_of(argv).write_text("made")
 
-    fake_process.reply("opt", effect=effect)
+    fake_process.reply(ENZYME, effect=effect)
     assert list(run(plan_of("a", "b"), workspace).refused) == ["a", "b"]
 
 
 def test_where_even_nothing_fails_it_is_an_error(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", error=CRASH)
+    fake_process.reply(ENZYME, error=CRASH)
     with pytest.raises(CompilerCrashError, match="SIGSEGV"):
         run(plan_of("a", "b"), workspace)
 
 
 def test_what_our_passes_refuse_never_reaches_enzyme(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on("b"))
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("b"))
     prepare = Preparation(workspace, refuses={"b"})
     made = run(plan_of("a", "b"), workspace, prepare)
     assert content(made) == "gradients of a"
     assert made.refused["b"].reason == "b has a shuffle"
     assert prepare.asked == [["a", "b"], ["a"]]
-    assert len(fake_process.calls) == 1
+    assert len(runs_of_enzyme(fake_process)) == 1
 
 
 def test_a_crash_names_the_entry_and_its_place(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", effect=enzyme_that_fails_on("b", how=crash))
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("b", how=crash))
     reason = run(plan_of("a", "b"), workspace).refused["b"]
     assert isinstance(reason, CompilerCrashError)
     assert reason.reason == "Enzyme could not differentiate b: opt was ended by SIGSEGV"
@@ -252,7 +286,7 @@ def test_a_crash_names_the_entry_and_its_place(workspace: Workspace, fake_proces
 
 
 def test_a_message_of_enzyme_is_a_refusal_with_a_log(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", returncode=4, stderr="enzyme-error: /home/u/k.cu:9:3: Cannot deduce type of copy\n")
+    fake_process.reply(ENZYME, returncode=4, stderr="enzyme-error: /home/u/k.cu:9:3: Cannot deduce type of copy\n")
     with pytest.raises(RefusedError, match="a copy of memory whose type cannot be seen") as caught:
         run(plan_of("a"), workspace)
     assert caught.value.location == Location("/home/u/k.cu", 9, 3)
@@ -265,7 +299,7 @@ def test_a_message_without_a_place_is_about_the_entry(workspace: Workspace, fake
         if not Path(argv[-3]).read_text():
             output_of(argv).write_text("made")
 
-    fake_process.reply("opt", stderr="enzyme-error: something odd\n", effect=effect)
+    fake_process.reply(ENZYME, stderr="enzyme-error: something odd\n", effect=effect)
     reason = run(plan_of("a"), workspace).refused["a"]
     assert reason.reason == "Enzyme cannot differentiate this: something odd"
     assert reason.location == Location("/home/u/k.cu", 7)
@@ -275,5 +309,5 @@ def test_an_output_of_an_earlier_run_is_not_taken_for_a_success(
     workspace: Workspace, fake_process: FakeProcess
 ) -> None:
     workspace.file("k.sm_90.gradient.ll").write_text("old")
-    fake_process.reply("opt", effect=enzyme_that_fails_on("a"))
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("a"))
     assert list(run(plan_of("a"), workspace).refused) == ["a"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 from dataclasses import asdict
 from typing import Any
@@ -46,6 +47,14 @@ def test_right_gradient_in_double_precision(module: Module) -> None:
 
 def test_right_gradient_of_a_function(module: Module) -> None:
     assert module.energy.check(uniform(30), 30).error < 1e-8
+
+
+def test_gradients_find_no_numbers_where_they_keep_theirs(module: Module) -> None:
+    library = ctypes.CDLL(str(module.artifact.library()))
+    asked = [ctypes.c_int.in_dll(library, f"asked_for_{what}") for what in ("no_numbers", "any")]
+    before = [count.value for count in asked]
+    module.energy.check(uniform(30), 30)
+    assert [count.value for count in asked] == [value + 1 for value in before]
 
 
 def test_structs(module: Module) -> None:

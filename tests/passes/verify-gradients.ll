@@ -1,0 +1,181 @@
+; What Enzyme has made is looked at before anything else is done with it; nothing is changed, and an entry of which something is wrong is refused.
+;
+; RUN: %opt -passes=adgen-verify-gradients -disable-output %s 2>&1 | %filecheck %s --implicit-check-not=adgen-refusal
+; RUN: sed -e 's/nvptx64-nvidia-cuda/x86_64-pc-linux-gnu/' %s | \
+; RUN:   %opt -passes=adgen-verify-gradients -disable-output 2>&1 | %filecheck %s --check-prefix=HOST
+
+target triple = "nvptx64-nvidia-cuda"
+
+; An entry whose gradient adds to a const array that the primal only reads is refused; one whose primal writes there is not.
+; CHECK: adgen-refusal: {{.*}}"entry":"f"{{.*}}"reason":"the derivative with respect to 'k', which is const, would be added to 'k' itself"
+define void @adgen_body_f(ptr %x, ptr %k, i1 %c) {
+  %from = select i1 %c, ptr %x, ptr %k
+  %v = load float, ptr %from
+  ret void
+}
+
+define void @adgen_gradient_f(ptr %x, ptr %k, i1 %c, ptr "adgen-shadow" %d_x) #0 {
+  %to = select i1 %c, ptr %d_x, ptr %k
+  %was = atomicrmw fadd ptr %to, float 1.0 monotonic
+  ret void
+}
+
+define void @adgen_body_g(ptr %x, ptr %k) {
+  store float 1.0, ptr %k
+  ret void
+}
+
+define void @adgen_gradient_g(ptr %x, ptr %k, ptr "adgen-shadow" %d_x) #1 {
+  store float 1.0, ptr %k
+  store float 1.0, ptr %d_x
+  ret void
+}
+
+; A derivative that Enzyme did not make.
+; CHECK: adgen-refusal: {{.*}}"entry":"asked"{{.*}}"reason":"Enzyme has left a derivative out"
+define void @adgen_body_asked(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_asked(ptr %x, ptr "adgen-shadow" %d_x) #2 {
+  call void @__enzyme_autodiff_asked(ptr @adgen_body_asked, ptr %x, ptr %d_x)
+  ret void
+}
+
+declare void @__enzyme_autodiff_asked(...)
+
+; Memory in which nothing is ever kept, and a cache that is read before all that fills it; one that is read behind is right, whatever decides
+; about either.
+; CHECK: adgen-refusal: {{.*}}"entry":"empty"{{.*}}"reason":"the gradient would read a value that was not kept before it"
+; CHECK: adgen-refusal: {{.*}}"entry":"late"{{.*}}"reason":"the gradient would read a value that was not kept before it"
+define void @adgen_body_empty(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_empty(ptr %x, ptr "adgen-shadow" %d_x) #2 {
+  %cache = call noalias ptr @malloc(i64 8), !enzyme_cache_alloc !1
+  br label %invertentry
+invertentry:
+  %kept = load double, ptr %cache
+  %was = atomicrmw fadd ptr %d_x, double %kept monotonic
+  ret void
+}
+
+define void @adgen_body_late(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_late(ptr %x, ptr "adgen-shadow" %d_x) #2 {
+  %cache = call noalias ptr @malloc(i64 8), !enzyme_cache_alloc !1
+  br label %invertentry
+invertentry:
+  %kept = load double, ptr %cache, !invariant.group !2
+  %was = atomicrmw fadd ptr %d_x, double %kept monotonic
+  store double 1.0, ptr %cache, !invariant.group !2
+  ret void
+}
+
+define void @adgen_body_in_time(ptr %x, i1 %c) {
+  ret void
+}
+
+define void @adgen_gradient_in_time(ptr %x, i1 %c, ptr "adgen-shadow" %d_x) #1 {
+  %cache = call noalias ptr @malloc(i64 8), !enzyme_cache_alloc !3
+  br i1 %c, label %forward, label %invertentry
+forward:
+  store double 1.0, ptr %cache, !invariant.group !4
+  br label %invertentry
+invertentry:
+  %kept = load double, ptr %cache, !invariant.group !4
+  %was = atomicrmw fadd ptr %d_x, double %kept monotonic
+  ret void
+}
+
+; What has a value on no way.
+; CHECK: adgen-refusal: {{.*}}"entry":"nothing"{{.*}}"reason":"the gradient would read a value that was not kept before it"
+define void @adgen_body_nothing(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_nothing(ptr %x, ptr "adgen-shadow" %d_x) #2 {
+  br label %invertentry
+invertentry:
+  %was = atomicrmw fadd ptr %d_x, double undef monotonic
+  ret void
+}
+
+; An addition into a shadow that other threads may add to, without an atomic. The thread's own variables need none, nor does what the user
+; says is owned, nor what the primal adds to.
+; CHECK: adgen-refusal: {{.*}}"entry":"adds"{{.*}}"reason":"the gradient would add to a derivative that other threads may add to at the same time"
+define void @adgen_body_adds(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_adds(ptr %x, ptr "adgen-shadow" %d_x) #2 {
+  br label %invertentry
+invertentry:
+  %old = load double, ptr %d_x
+  %sum = fadd fast double 1.0, %old
+  store double %sum, ptr %d_x
+  ret void
+}
+
+define void @adgen_body_adds_to_its_own(ptr %x, ptr %y) {
+  ret void
+}
+
+define void @adgen_gradient_adds_to_its_own(ptr %x, ptr %y, ptr "adgen-shadow" %d_x, ptr "adgen-owned" "adgen-shadow" %d_y) #3 {
+  %variable = alloca double
+  store double 0.0, ptr %variable
+  %before = load double, ptr %y
+  %more = fadd double %before, 1.0
+  store double %more, ptr %y
+  br label %invertentry
+invertentry:
+  %old = load double, ptr %variable
+  %sum = fadd double %old, 1.0
+  store double %sum, ptr %variable
+  %of_y = load double, ptr %d_y
+  %sum_of_y = fadd double %of_y, %sum
+  store double %sum_of_y, ptr %d_y
+  ret void
+}
+
+; In C++ that is so in what a team runs.
+; HOST-NOT: "entry":"adds"
+; HOST: adgen-refusal: {{.*}}"entry":"forks"{{.*}}"reason":"the gradient would add to a derivative that other threads may add to at the same time"
+; CHECK: adgen-refusal: {{.*}}"entry":"forks"
+define void @adgen_body_forks(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_forks(ptr %x, ptr "adgen-shadow" %d_x) #2 {
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 1, ptr @region, ptr %d_x)
+  ret void
+}
+
+define internal void @region(ptr %thread, ptr %bound, ptr %d_x) {
+  %own = alloca double
+  store double 0.0, ptr %own
+  br label %invertentry
+invertentry:
+  %own_old = load double, ptr %own
+  %own_sum = fadd double %own_old, 1.0
+  store double %own_sum, ptr %own
+  %old = load double, ptr %d_x
+  %sum = fadd double %own_sum, %old
+  store double %sum, ptr %d_x
+  ret void
+}
+
+declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+declare noalias ptr @malloc(i64)
+
+attributes #2 = { "adgen-activity"="duplicated" }
+attributes #3 = { "adgen-activity"="duplicated:duplicated" }
+!1 = distinct !{}
+!2 = distinct !{}
+!3 = distinct !{}
+!4 = distinct !{}
+attributes #0 = { "adgen-activity"="duplicated:const:const" }
+attributes #1 = { "adgen-activity"="duplicated:const" }
