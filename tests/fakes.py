@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver.command import Completed
+from enzyme_driver.model import Target
 
 Argv = tuple[str, ...]
 
@@ -84,6 +85,18 @@ class FakeProcess:
             if said.issuperset(reply.words):
                 return reply
         raise AssertionError(f"a process that nobody expected: {words}")
+
+
+class FakeGpu:
+    """The backend of the CUDA target where there is no GPU: it is there, and whoever launches on it fails the test."""
+
+    target: Target = "cuda"
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"nobody expected {name} of the GPU")
 
 
 def output_of(argv: Argv) -> Path:

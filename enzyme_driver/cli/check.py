@@ -6,23 +6,25 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from enzyme_driver.cli import options, output
 from enzyme_driver.cli.arguments import FORMS, parse
 from enzyme_driver.cli.subject import open_subject
 from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
-from enzyme_driver.model import TARGETS, Target
+from enzyme_driver.model import Target
+from enzyme_driver.runtime import driver
 
 if TYPE_CHECKING:
+    from enzyme_driver.artifact import Artifact
     from enzyme_driver.runtime.check import CheckResult
-    from enzyme_driver.runtime.module import Function, Kernel
+    from enzyme_driver.runtime.module import Function, Kernel, Module
 
 
 @click.command("check", help=f"""Compare a gradient with finite differences, along one random direction a parameter.
 
-The kernel or function NAME of an artifact, or of a file, is called with the arguments that --arg gives. The exit code
-is 0 if the gradient is right.
+The kernel or function NAME of an artifact, or of a file, is called with the arguments that --arg gives: on the host, on
+the GPU where there is one, and the gradients of both are compared. Which arrays are inputs and outputs is known
+from the code. The exit code is 0 if all is right.
 
 {FORMS}""")  # fmt: skip
 @click.argument("what", metavar="ARTIFACT|FILE")
@@ -36,46 +38,79 @@ is 0 if the gradient is right.
 @options.common
 @click.pass_context
 def command(context: click.Context, /, what: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
-    target = _target(values["targets"])
     arguments = parse(values["arguments"], values["seed"])
-    made = open_subject(what, {**values, "targets": (target,) if target else ("openmp",)})
-    from enzyme_driver.runtime.module import open_module
+    asked: tuple[Target, ...] = values["targets"]
+    missing = "" if asked else driver.why_there_is_no_gpu()
+    made = open_subject(what, {**values, "targets": ("openmp",) if missing else asked})
+    entries, unchecked = _entries(made, values["names"], asked, missing)
+    results = _results(entries, arguments, values)
+    passed = all(result.passed for result in results.values())
+    name = entries[0].name
+    if as_json:
+        listed = [{"target": target, "passed": result.passed, **asdict(result)} for target, result in results.items()]
+        output.print_json({"name": name, "passed": passed, "checks": listed, "unchecked": unchecked})
+        context.exit(0 if passed else CheckFailedError.exit_code)
+    for entry in entries:
+        _show(entry, results[entry.target])
+    for target, why in unchecked.items():
+        output.console().print(f"not checked on {target}: {why}")
+    for result in results.values():
+        result.raised(name)
 
-    module = open_module(made, target)
+
+def _entries(
+    made: Artifact, names: tuple[str, ...], asked: tuple[Target, ...], missing: str
+) -> tuple[list[Kernel | Function], dict[Target, str]]:
+    """What is to be checked, on each target that can be, and why it is not on the others."""
+    from enzyme_driver.runtime.module import Kernel, open_module
+
+    wanted = asked or made.targets
+    possible = [target for target in made.targets if target in wanted and not (missing and target == "cuda")]
+    entries = [_entry(open_module(made, target), names) for target in possible or wanted]
+    refused: dict[Target, str] = {entry.target: entry.gradient_refusal for entry in entries if entry.gradient_refusal}
+    absent: dict[Target, str] = {"cuda": missing} if missing and isinstance(entries[0], Kernel) else {}
+    return [entry for entry in entries if entry.target not in refused] or entries, absent | refused
+
+
+def _entry(module: Module, names: tuple[str, ...]) -> Kernel | Function:
     entries = list(module)
-    if not values["names"] and len(entries) != 1:
+    if not names and len(entries) != 1:
         known = ", ".join(entry.signature.name for entry in entries)
         raise UsageError("which kernel or function is to be checked?", hint=f"give -k with one of {known}")
-    entry = module[values["names"][0]] if values["names"] else entries[0]
-    result = _checked(entry, arguments, values)
-    if as_json:
-        output.print_json({"name": entry.name, "target": entry.target, "passed": result.passed, **asdict(result)})
-        context.exit(0 if result.passed else CheckFailedError.exit_code)
-    _show(entry, result)
-    result.raised(entry.name)
+    return module[names[0]] if names else entries[0]
 
 
-def _target(targets: tuple[Target, ...]) -> Target | None:
-    if len(targets) > 1:
-        raise UsageError("one target is checked at a time", hint=f"give -t with one of {', '.join(TARGETS)}")
-    return targets[0] if targets else None
-
-
-def _checked(entry: Kernel | Function, given: dict[str, object], values: dict[str, Any]) -> CheckResult:
+def _results(
+    entries: list[Kernel | Function], given: dict[str, object], values: dict[str, Any]
+) -> dict[Target, CheckResult]:
+    """By target; the first is compared with the other."""
     from enzyme_driver.runtime.check import check_function, check_kernel
     from enzyme_driver.runtime.geometry import launch_of
-    from enzyme_driver.runtime.module import Function
+    from enzyme_driver.runtime.module import Function, Kernel
 
-    bound = tuple(_placed(value, entry.target) for value in _in_order(entry, given))
+    first = entries[0]
+    bound = _in_order(first, given)
     options_of_check = {"seed": values["seed"], "tolerance": values["tolerance"]}
     sizes = [_extent(option, values[option]) for option in ("grid", "block") if values[option]]
-    if isinstance(entry, Function):
+    if isinstance(first, Function):
         if sizes:
-            raise UsageError(f"{entry.name} is a function, it is not launched", hint="leave --grid and --block out")
-        return check_function(entry, bound, **options_of_check)
+            raise UsageError(f"{first.name} is a function, it is not launched", hint="leave --grid and --block out")
+        return {first.target: check_function(first, tuple(bound), **options_of_check)}
     if len(sizes) != 2:  # noqa: PLR2004  (grid and block)
-        raise UsageError(f"{entry.name} is a kernel, it needs a launch", hint="give --grid and --block")
-    return check_kernel(entry, bound, launch_of((*sizes, None, values["shared_bytes"])), **options_of_check)
+        raise UsageError(f"{first.name} is a kernel, it needs a launch", hint="give --grid and --block")
+    launch = launch_of((*sizes, None, values["shared_bytes"]))
+    kernels = [entry for entry in entries if isinstance(entry, Kernel)]
+    others = [*kernels[1:2], None]
+    return {
+        kernel.target: check_kernel(kernel, _on(kernel, bound), launch, against=other, **options_of_check)
+        for kernel, other in zip(kernels, others, strict=False)
+    }
+
+
+def _on(kernel: Kernel, values: list[object]) -> tuple[object, ...]:
+    from enzyme_driver.runtime.across import placed
+
+    return tuple(placed(value, "openmp", kernel.target) for value in values)
 
 
 def _in_order(entry: Kernel | Function, given: dict[str, object]) -> list[object]:
@@ -90,15 +125,6 @@ def _in_order(entry: Kernel | Function, given: dict[str, object]) -> list[object
     return [given[name] for name in names]
 
 
-def _placed(value: object, target: Target) -> object:
-    """Arrays go to the GPU for the CUDA target."""
-    if target == "openmp" or not hasattr(value, "dtype"):
-        return value
-    from enzyme_driver.runtime.buffers import BufferLibrary
-
-    return BufferLibrary().from_host(np.asarray(value), None)
-
-
 def _extent(option: str, text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.replace("x", ",").split(","))
@@ -109,12 +135,14 @@ def _extent(option: str, text: str) -> tuple[int, ...]:
 def _show(entry: Kernel | Function, result: CheckResult) -> None:
     from rich.table import Table
 
-    title = f"{entry.signature} on {entry.target}"
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for column in ("parameter", "gradient", "finite differences", "relative error"):
+    compared = result.parameters[0].across is not None
+    table = Table(title=f"{entry.signature} on {entry.target}", title_justify="left", title_style="bold")
+    for column in ("parameter", "gradient", "finite differences", *(["other target"] if compared else []), "verdict"):
         table.add_column(column)
     for found in result.parameters:
-        table.add_row(found.name, f"{found.gradient:.9g}", f"{found.difference:.9g}", f"{found.error:.1e}")
+        across = [f"{found.across:.1e}"] if found.across is not None else []
+        verdict = f"{'right' if found.error <= result.tolerance else 'wrong'} ({found.error:.1e})"
+        table.add_row(found.name, f"{found.gradient:.9g}", f"{found.difference:.9g}", *across, verdict)
     console = output.console()
     console.print(table)
     if result.passed:

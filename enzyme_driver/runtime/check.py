@@ -13,6 +13,7 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.model import Parameter, Signature, Target
+from enzyme_driver.runtime.across import apart, copy_variables, placed, refuse_strangers
 from enzyme_driver.runtime.arrays import is_array
 from enzyme_driver.runtime.geometry import Launch
 from enzyme_driver.runtime.kept import no_numbers_kept
@@ -42,7 +43,8 @@ Values = tuple[object, ...]
 class ParameterCheck:
     """The directional derivatives of one parameter, the largest relative difference, and the step that was used.
 
-    `tangent` is forward mode's, where that was compiled.
+    `tangent` is forward mode's, where that was compiled. `across` is how far the gradient is from that on another
+    target, where it was compared with one.
     """
 
     name: str
@@ -51,6 +53,7 @@ class ParameterCheck:
     difference: float
     step: float
     tangent: float | None = None
+    across: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,10 +82,11 @@ class CheckResult:
             return self
         worst = self.worst
         forward = "" if worst.tangent is None else f", forward mode gives {worst.tangent:.9g}"
+        across = "" if worst.across is None else f"; on another target it differs by {worst.across:.2g}"
         raise CheckFailedError(
             f"the gradient of {name} with respect to {worst.name!r} is wrong by {worst.error:.2g} "
             f"(tolerance {self.tolerance:.2g}): along a random direction it is {worst.gradient:.9g}, "
-            f"finite differences give {worst.difference:.9g}{forward}",
+            f"finite differences give {worst.difference:.9g}{forward}{across}",
             hint="check that the arguments lie where the code is smooth; if they do, report it with the source",
         )
 
@@ -122,9 +126,27 @@ class _Case:
 
 
 def check_kernel(
-    kernel: Kernel, values: Values, launch: Launch, *, seed: int = 0, tolerance: float | None = None
+    kernel: Kernel,
+    values: Values,
+    launch: Launch,
+    *,
+    seed: int = 0,
+    tolerance: float | None = None,
+    against: Kernel | None = None,
 ) -> CheckResult:
-    """Compare `kernel.vjp` with differences of `kernel` at `values`, which stay as they are."""
+    """Compare `kernel.vjp` with differences of `kernel` at `values`, which stay as they are, and with `against.vjp`."""
+    if against:
+        refuse_strangers(kernel, against)
+        copy_variables(kernel, against)
+    other = _kernel_case(against, _elsewhere(values, kernel, against), launch) if against else None
+    return _checked(_kernel_case(kernel, values, launch), seed, tolerance, other)
+
+
+def _elsewhere(values: Values, here: Kernel | Function, there: Kernel | Function) -> Values:
+    return tuple(placed(value, here.target, there.target) for value in values)
+
+
+def _kernel_case(kernel: Kernel, values: Values, launch: Launch) -> _Case:
     key = (launch.grid, launch.block, launch.stream, launch.shared_bytes)
 
     def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
@@ -135,8 +157,7 @@ def check_kernel(
 
     forward = jvp if kernel.has_forward else None
     run = kernel[key]
-    case = _Case(kernel.signature, kernel.target, values, lambda given: run(*given), vjp, forward, kernel.variables)
-    return _checked(case, seed, tolerance)
+    return _Case(kernel.signature, kernel.target, values, lambda given: run(*given), vjp, forward, kernel.variables)
 
 
 def check_function(function: Function, values: Values, *, seed: int = 0, tolerance: float | None = None) -> CheckResult:
@@ -153,33 +174,48 @@ def check_function(function: Function, values: Values, *, seed: int = 0, toleran
     return _checked(case, seed, tolerance)
 
 
-def _checked(case: _Case, seed: int, tolerance: float | None) -> CheckResult:
+def _checked(case: _Case, seed: int, tolerance: float | None, other: _Case | None = None) -> CheckResult:
     random = np.random.default_rng(seed)
     outputs = [p for p in case.shadowed if written(p)]
     weights = {p.name: _random_like(_on_host(case, p), random) for p in outputs}
     inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
     if not inputs:
         raise ArgumentError(f"{case.signature.name} has no parameter to check", hint="see its signature and activity")
+    gradients = _gradients(case, weights)
+    size = _narrowest(case, [*inputs, *outputs])
+    checks = [_one(case, p, gradients[p.name], weights, STEPS[size], random) for p in inputs]
+    if other:
+        elsewhere = _gradients(other, weights)
+        checks = [_compared(check, gradients[check.name], elsewhere[check.name]) for check in checks]
+    return CheckResult(TOLERANCE[size] if tolerance is None else tolerance, seed, tuple(checks))
+
+
+def _gradients(case: _Case, weights: Mapping[str, HostArray]) -> dict[str, HostArray]:
+    """Of the weighted sum of all that the primal writes and returns, by part."""
+    outputs = [p for p in case.shadowed if written(p)]
     with _variables_kept(case), no_numbers_kept():
         found = case.vjp(case.whole({p.name: _like(case, p, weights[p.name]) for p in outputs}))
     gradients = {name: value for p in case.signature.shadowed for name, value in given(p, found.get(p.name)).items()}
     gradients |= {name: value for name, value in found.items() if name in case.variables}
-    size = _narrowest(case, [*inputs, *outputs])
-    checks = [_one(case, p, gradients[p.name], weights, STEPS[size], random) for p in inputs]
-    return CheckResult(TOLERANCE[size] if tolerance is None else tolerance, seed, tuple(checks))
+    return {name: _host_of(value, case.target) for name, value in gradients.items() if value is not None}
+
+
+def _compared(found: ParameterCheck, gradient: HostArray, other: HostArray) -> ParameterCheck:
+    across = apart(_floats(gradient), _floats(other))
+    return replace(found, across=across, error=max(found.error, across))
 
 
 def _one(
     case: _Case,
     parameter: Parameter,
-    gradient: object,
+    gradient: HostArray,
     weights: Mapping[str, HostArray],
     steps: Sequence[float],
     random: np.random.Generator,
 ) -> ParameterCheck:
     start = _on_host(case, parameter)
     direction = [_direction(part, random) for part in _floats(start)]
-    adjoint = _floats(_host_of(gradient, case.target))
+    adjoint = _floats(gradient)
     tried = [_at_step(case, parameter, (start, direction, adjoint), weights, step) for step in steps]
     best = min(tried, key=lambda check: check.error)
     return best if case.jvp is None else _with_tangent(case, parameter, (start, direction, adjoint), weights, best)

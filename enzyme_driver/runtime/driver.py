@@ -39,6 +39,16 @@ def api() -> Any:  # noqa: ANN401
     return driver
 
 
+def why_there_is_no_gpu() -> str:
+    """Empty where there is one that can be used."""
+    try:
+        core()
+        api()
+    except DeviceError as error:
+        return error.reason
+    return ""
+
+
 @contextmanager
 def translated(what: str, hint: str) -> Iterator[None]:
     """Any error of cuda-core inside becomes a DeviceError."""

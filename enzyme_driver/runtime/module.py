@@ -101,6 +101,13 @@ class _Callable:
         return entry
 
     @property
+    def gradient_refusal(self) -> str:
+        """Why it has no gradient on this target; empty where it has one."""
+        entry = self._entry.targets.get(self.target)
+        refusal = entry and (entry.primal_refused or entry.gradient_refused)
+        return refusal.reason if refusal else ""
+
+    @property
     def has_forward(self) -> bool:
         """Whether it was compiled with forward mode, and not refused in it."""
         entry = self._entry.forward.get(self.target)
@@ -224,7 +231,9 @@ class Kernel(_Callable):
     def check(self) -> Launchable[CheckResult]:
         """`k.check[grid, block](*args, seed=0)` compares the gradient with finite differences and, if there, `jvp`.
 
-        Returns a CheckResult; raises CheckFailedError where they differ. `args` stay as they are.
+        With `against=` the same kernel on another target, it is compared with its gradient too; the arguments and the
+        device variables are copied there. Returns a CheckResult; raises CheckFailedError, which names the worst
+        parameter, where something differs. `args` stay as they are.
         """
         return Launchable(self._run_check, f"{self.name}.check")
 
@@ -303,13 +312,21 @@ class Kernel(_Callable):
         return product.run(carry, tangents, directions, stream)
 
     def _run_check(
-        self, launch: Launch, /, *args: object, seed: int = 0, tolerance: float | None = None, **named: object
+        self,
+        launch: Launch,
+        /,
+        *args: object,
+        seed: int = 0,
+        tolerance: float | None = None,
+        against: Kernel | None = None,
+        **named: object,
     ) -> CheckResult:
         from enzyme_driver.runtime.check import check_kernel
 
         bound = self._arguments.bind(args, named)
         with unrecorded():
-            return check_kernel(self, bound, launch, seed=seed, tolerance=tolerance).raised(self.name)
+            found = check_kernel(self, bound, launch, seed=seed, tolerance=tolerance, against=against)
+        return found.raised(self.name)
 
 
 class Function(_Callable):

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import _ctypes  # some shared library that can be loaded
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fakes import FakeGpu
 
 from enzyme_driver import artifact, cli, errors
 from enzyme_driver.artifact import Artifact
-from enzyme_driver.cli import check
 from enzyme_driver.cli.arguments import parse
 from enzyme_driver.errors import UsageError
-from enzyme_driver.model import DataType, Entry, Parameter, Signature, TargetEntry
+from enzyme_driver.model import DataType, Entry, Parameter, Refusal, Signature, Target, TargetEntry
 from enzyme_driver.runtime.check import CheckResult, ParameterCheck
+from enzyme_driver.runtime.module import Kernel
 
 F32 = DataType("float32", "float", 4)
 I32 = DataType("int32", "int", 4)
@@ -95,10 +97,22 @@ class Checked:
         self.values: tuple[Any, ...] = ()
         self.launch: Any = None
         self.error = 1e-5
+        self.pairs: list[tuple[str, str]] = []
 
-    def kernel(self, _: object, values: tuple[Any, ...], launch: object, **options: Any) -> CheckResult:  # noqa: ANN401
+    def kernel(
+        self,
+        kernel: Kernel,
+        values: tuple[Any, ...],
+        launch: object,
+        *,
+        against: Kernel | None,
+        **options: Any,  # noqa: ANN401
+    ) -> CheckResult:
         self.launch = launch
-        return self.function(_, values, **options)
+        self.pairs.append((kernel.target, against.target if against else ""))
+        result = self.function(kernel, values, **options)
+        across = replace(result.parameters[0], across=1e-7 if against else None)
+        return replace(result, parameters=(across,))
 
     def function(self, _: object, values: tuple[Any, ...], *, seed: int, tolerance: float | None) -> CheckResult:
         self.values = values
@@ -112,18 +126,20 @@ def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("enzyme_driver.runtime.check.check_kernel", fake.kernel)
     monkeypatch.setattr("enzyme_driver.runtime.check.check_function", fake.function)
+    monkeypatch.setattr("enzyme_driver.runtime.driver.why_there_is_no_gpu", lambda: "there is no GPU")
     write("k.adgen", KERNEL)
     return fake
 
 
-def write(folder: str, *entries: Entry) -> Artifact:
+def write(folder: str, *entries: Entry, cubin: bool = False) -> Artifact:
     contents = artifact.Contents(
         adgen="0.1.0",
         source=artifact.Source("a.cu", "0"),
         options=artifact.Options(),
         entries=entries,
-        files={"liba.so": Path(_ctypes.__file__)},
+        files={"liba.so": Path(_ctypes.__file__), **({"a.cubin": b"code", "a.ptx": b"text"} if cubin else {})},
         library="liba.so",
+        cuda={"sm_90": ("a.cubin", "a.ptx")} if cubin else {},
     )
     return artifact.write(folder, contents)
 
@@ -133,7 +149,10 @@ CALL = ["check", "k.adgen", "--arg", "x=ones:f32:8", "--arg", "n=8", "--grid", "
 
 def test_a_right_gradient(checked: Checked, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*CALL, "--shared-bytes", "64"]) == 0
-    assert "the gradient is right (largest error 1.0e-05, tolerance 1.0e-03)" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "the gradient is right (largest error 1.0e-05, tolerance 1.0e-03)" in out
+    assert "right (1.0e-05)" in out
+    assert "not checked on cuda: there is no GPU" in out
     np.testing.assert_array_equal(checked.values[0], np.ones(8, np.float32))
     assert checked.values[1] == 8
     assert (checked.launch.grid, checked.launch.block) == ((2, 3, 1), (4, 2, 1))
@@ -144,11 +163,13 @@ def test_a_wrong_gradient(checked: Checked, capsys: pytest.CaptureFixture[str]) 
     checked.error = 0.5
     assert cli.run(CALL) == errors.CheckFailedError.exit_code
     out, err = capsys.readouterr()
-    assert "5.0e-01" in out
+    assert "wrong (5.0e-01)" in out
     assert "wrong by 0.5" in err
     assert cli.run([*CALL, "--json"]) == errors.CheckFailedError.exit_code
     told = json.loads(capsys.readouterr().out)
-    assert (told["passed"], told["parameters"][0]["error"]) == (False, 0.5)
+    (only,) = told["checks"]
+    assert (told["passed"], only["target"], only["parameters"][0]["error"]) == (False, "openmp", 0.5)
+    assert told["unchecked"] == {"cuda": "there is no GPU"}
     assert cli.run([*CALL, "--tolerance", "0.6"]) == 0
 
 
@@ -188,9 +209,42 @@ def test_which_of_several(capsys: pytest.CaptureFixture[str]) -> None:
     assert "give -k with one of k, f" in capsys.readouterr().err
 
 
-def test_arrays_go_to_the_gpu_for_the_cuda_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    from enzyme_driver.runtime import buffers
+BOTH: dict[Target, TargetEntry] = {"openmp": TargetEntry("p", "g"), "cuda": TargetEntry("k", "k__gradient")}
 
-    monkeypatch.setattr(buffers.BufferLibrary, "from_host", lambda _, data, __: ("on the GPU", data.shape))
-    assert check._placed(np.zeros(3), "cuda") == ("on the GPU", (3,))
-    assert check._placed(3, "cuda") == 3
+
+@pytest.fixture
+def gpu(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if there were one; `checked` does not ask for more."""
+    del checked
+    monkeypatch.setattr("enzyme_driver.runtime.driver.why_there_is_no_gpu", lambda: "")
+    monkeypatch.setattr("enzyme_driver.runtime.module._cuda_backend", FakeGpu)
+    monkeypatch.setattr("enzyme_driver.runtime.buffers.BufferLibrary.from_host", lambda _, data, __: ("on it", data))
+
+
+@pytest.mark.usefixtures("gpu")
+def test_both_targets_are_checked_and_compared(checked: Checked, capsys: pytest.CaptureFixture[str]) -> None:
+    write("k.adgen", Entry(KERNEL.signature, BOTH), cubin=True)
+    assert cli.run([*CALL, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert checked.pairs == [("openmp", "cuda"), ("cuda", "")]
+    assert checked.values[0][0] == "on it"
+    assert [each["target"] for each in told["checks"]] == ["openmp", "cuda"]
+    assert told["checks"][0]["parameters"][0]["across"] == 1e-7
+    assert told["unchecked"] == {}
+    assert cli.run(CALL) == 0
+    assert "other target" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("gpu")
+def test_a_target_without_a_gradient_is_said_not_to_be_checked(
+    checked: Checked, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusal = Refusal("it has a texture", "", "a.cu", 3)
+    refused = TargetEntry("k", None, gradient_refused=refusal)
+    write("k.adgen", Entry(KERNEL.signature, {**BOTH, "cuda": refused}), cubin=True)
+    assert cli.run(CALL) == 0
+    assert checked.pairs == [("openmp", "")]
+    assert "not checked on cuda: it has a texture" in capsys.readouterr().out
+    write("k.adgen", Entry(KERNEL.signature, BOTH), cubin=True)
+    assert cli.run([*CALL, "-t", "cuda"]) == 0
+    assert checked.pairs[1:] == [("cuda", "")]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import json
-from dataclasses import asdict
+import math
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import pytest
 from runtime_support import written_artifact
 
-from enzyme_driver.errors import ArgumentError, CheckFailedError
-from enzyme_driver.runtime.module import Module, load
+from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
+from enzyme_driver.runtime.across import apart, placed
+from enzyme_driver.runtime.module import Kernel, Module, load
 
 RANDOM = np.random.default_rng()
 PARTICLE = np.dtype({"names": ["q", "id", "m"], "formats": [("f4", 3), "i4", "f8"], "offsets": [0, 12, 16]})
@@ -76,6 +78,45 @@ def test_wrong_gradient_names_the_parameter(module: Module) -> None:
     with pytest.raises(CheckFailedError, match="square_wrong with respect to 'x' is wrong by"):
         module.square_wrong.check[1, 50](uniform(50), np.zeros(50), 50)
     assert module.square_wrong.check[1, 50](uniform(50), np.zeros(50), 50, tolerance=1.0).passed
+
+
+def test_gradients_are_compared_with_those_of_another_target(module: Module) -> None:
+    result = module.square.check[1, 50](uniform(50), np.zeros(50), 50, against=module.square)
+    assert [part.across for part in result.parameters] == [0.0]
+    assert module.square.check[1, 50](uniform(50), np.zeros(50), 50).parameters[0].across is None
+
+
+def test_a_gradient_that_differs_on_another_target_names_the_parameter(module: Module) -> None:
+    other = Kernel(replace(module.square_wrong._entry, signature=module.square.signature), module.square._backend)
+    with pytest.raises(CheckFailedError, match=r"with respect to 'x' is wrong.* on another target it differs by"):
+        module.square.check[1, 50](uniform(50), np.zeros(50), 50, against=other)
+
+
+def test_another_kernel_is_not_the_same_on_another_target(module: Module) -> None:
+    with pytest.raises(UsageError, match="cannot be checked against"):
+        module.square.check[1, 50](uniform(50), np.zeros(50), 50, against=module.axpy)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([[3.0], [4.0]], [[3.0], [4.0]], 0.0),
+        ([[3.0], [4.0]], [[3.0], [-4.0]], 8 / 5),
+        ([[0.0]], [[0.0]], 0.0),
+        ([[np.nan]], [[1.0]], math.inf),
+    ],
+)
+def test_how_far_gradients_are_apart(one: list[list[float]], other: list[list[float]], expected: float) -> None:
+    assert apart([np.array(part) for part in one], [np.array(part) for part in other]) == expected
+
+
+def test_arguments_go_to_where_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("enzyme_driver.runtime.buffers.BufferLibrary.from_host", lambda _, data, __: ("there", data))
+    x = uniform(3)
+    assert placed({"n": 3, "x": x}, "openmp", "openmp")["x"] is x  # type: ignore[index]
+    moved = placed({"n": 3, "x": x}, "openmp", "cuda")
+    assert moved == {"n": 3, "x": ("there", moved["x"][1])}  # type: ignore[index]
+    np.testing.assert_array_equal(moved["x"][1], x)
 
 
 def test_values_that_are_no_numbers_do_not_pass(module: Module) -> None:
