@@ -217,7 +217,6 @@ def test_emit_writes_one_stage(capsys: pytest.CaptureFixture[str]) -> None:
         (["build"], "No such command 'build'"),
         ([], "a command is missing"),
         (["cache", "prune", "--max-age", "soon"], "not understood"),
-        (["check", "a.cu", "-t", "cuda", "-t", "openmp"], "one target"),
     ],
 )
 def test_usage_errors(arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
