@@ -1,9 +1,11 @@
-"""docs/mathematics.md: what a sweep found, function by function."""
+"""docs/mathematics.md: what a sweep found, function by function. Run by itself, it writes the page's beginning anew."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from libdevice_function import Function, Precision
 from libdevice_support import Outcome, Trial
@@ -28,7 +30,7 @@ Every function of CUDA's device mathematics, and whether its gradient is right. 
 OpenMP target at 64 fresh random points of the domain (both signs, large and small arguments, near the edges), and
 compares with derivatives in 60 digits, with and without `fast_math`. The number is the largest relative error of a
 slope; where a slope passes through zero, it is relative to the value by the argument. `tests/gpu/libdevice_gpu.py`
-does the same on a GPU.
+does the same on a GPU.{on_gpu}
 
 Where the derivatives come from: for `sin`, `cos`, `tan`, `atan`, `sinh`, `cosh`, `tanh`, `exp`, `exp2`, `expm1`,
 `log`, `log2`, `log10`, `log1p`, `sqrt`, `erf`, `erfc` and plain arithmetic from Enzyme's rules, for all else from
@@ -38,6 +40,10 @@ bits and tables, is differentiated only where it is arithmetic and nothing else.
 The GPU runs libdevice's own code. The OpenMP target calls the C library where it has the function, and runs
 libdevice's code otherwise; rounding modes are kept. `norm` and `rnorm` of an array are a chain of `hypot` on both.
 """
+
+HERE = Path(__file__).resolve().parent
+ON_GPU, PAGE = HERE / "libdevice_on_gpu.json", HERE.parent / "docs" / "mathematics.md"
+"""What tests/gpu/libdevice_gpu.py found."""
 
 CONVENTIONS = """\
 ## At edges and kinks
@@ -51,11 +57,20 @@ an integer carries no derivative on. With `fast_math` nothing is said of NaN and
 """
 
 
+def introduction() -> str:
+    """The page's beginning, with what was found on a GPU where one has been asked."""
+    if not ON_GPU.exists():
+        return INTRODUCTION.format(on_gpu="")
+    found = json.loads(ON_GPU.read_text(encoding="utf-8"))
+    counts = f"{found['right']} right, {len(found['refused'])} refused, {len(found['wrong'])} wrong"
+    return INTRODUCTION.format(on_gpu=f" On an {found['device']}, {found['date']}: {found['tried']} tried, {counts}.")
+
+
 def document(found: Sequence[Outcome]) -> str:
     """The whole page, from the outcomes of a sweep over all functions."""
     groups = {group: list(members) for group, members in groupby(found, key=lambda o: o.trial.function.group)}
     tables = [_section(title, groups[group]) for group, title in TITLES.items() if group in groups]
-    return "\n".join([INTRODUCTION, *tables, CONVENTIONS + "\n".join(_edges(groups.get("edge", ()))) + "\n"])
+    return "\n".join([introduction(), *tables, CONVENTIONS + "\n".join(_edges(groups.get("edge", ()))) + "\n"])
 
 
 def _section(title: str, found: Sequence[Outcome]) -> str:
@@ -95,3 +110,8 @@ def _edges(found: Iterable[Outcome]) -> Iterable[str]:
 
 def _short(slope: float) -> str:
     return f"{slope:g}".replace("inf", "∞").replace("nan", "NaN")
+
+
+if __name__ == "__main__":
+    tables = PAGE.read_text(encoding="utf-8").partition("\n## ")
+    PAGE.write_text(introduction() + tables[1] + tables[2], encoding="utf-8")

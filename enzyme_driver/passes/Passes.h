@@ -30,6 +30,7 @@ ADGEN_PASS(SplitMath);                       // mathematics with our own derivat
 ADGEN_PASS(MarkMath);                        // tells Enzyme which functions it has rules for
 ADGEN_PASS(KeepMath);                        // mathematics is not inlined yet
 ADGEN_PASS(SplitLocals);                     // local structs become a variable for each member
+ADGEN_PASS_WITH_OPTION(CopyAtOnce);          // asynchronous copies are done where they are begun
 ADGEN_PASS_WITH_OPTION(FindSharedConstants); // shared arrays that have no derivative
 ADGEN_PASS_WITH_OPTION(ReplaceCooperation);  // barriers become calls that have a rule
 ADGEN_PASS(MakeRegions);                     // parallel regions become ordinary functions

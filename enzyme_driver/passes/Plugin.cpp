@@ -47,6 +47,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<RefuseUnsupported>(Name, "adgen-refuse", MPM) ||
          addWithOption<ShadowVariables>(Name, "adgen-shadow-variables", MPM) ||
          addWithOption<MakeBodies>(Name, "adgen-bodies", MPM) ||
+         addWithOption<CopyAtOnce>(Name, "adgen-copy-at-once", MPM) ||
          addWithOption<MakeGradients>(Name, "adgen-gradients", MPM) ||
          add<GuardChoices>(Name, "adgen-guard-choices", MPM) ||
          add<DiscardOutputs>(Name, "adgen-discard-outputs", MPM) ||

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/ReplaceConstant.h"
 
@@ -72,6 +73,19 @@ void answerReflection(Module &M) {
     if (auto *Call = dyn_cast<CallInst>(U)) {
       Call->replaceAllUsesWith(ConstantInt::get(Call->getType(), 0));
       Call->eraseFromParent();
+    }
+}
+
+// Which space an address is in: the host has one, and takes the ways for global memory, which are there for all memory.
+void answerSpaces(Module &M) {
+  for (Intrinsic::ID Id : {Intrinsic::nvvm_isspacep_global, Intrinsic::nvvm_isspacep_shared, Intrinsic::nvvm_isspacep_local,
+                           Intrinsic::nvvm_isspacep_const})
+    if (Function *Asks = Intrinsic::getDeclarationIfExists(&M, Id)) {
+      for (User *U : make_early_inc_range(Asks->users())) {
+        U->replaceAllUsesWith(ConstantInt::getBool(M.getContext(), Id == Intrinsic::nvvm_isspacep_global));
+        cast<CallInst>(U)->eraseFromParent();
+      }
+      Asks->eraseFromParent();
     }
 }
 
@@ -186,6 +200,7 @@ PreservedAnalyses RetargetHost::run(Module &M, ModuleAnalysisManager &) {
   dropKernels(M);
   useHostMath(M);
   answerReflection(M);
+  answerSpaces(M);
   if (Function *Print = M.getFunction("vprintf"); Print && M.getTargetTriple().isNVPTX())
     Print->setName("vprintf_device"); // the C library's function of that name takes its arguments in another form
   Flattener(M).run();

@@ -162,7 +162,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             f"adgen-split-math,adgen-link<{libdevice}>,adgen-mark-math",
             f"nvvm-reflect,adgen-canonicalize-nvvm,{_INLINE},{_RESOLVE},{_RESOLVE},adgen-recognise-sums",
             *((f"adgen-shadow-variables<{variables}>",) if variables else ()),
-            f"adgen-bodies<{plan.symbols}>",
+            f"adgen-bodies<{plan.symbols}>,adgen-copy-at-once<adgen_body_>",
             f"{constants}adgen-replace-cooperation<{plan.option}>",
             "adgen-refuse",
             _asked(wanted),

@@ -19,9 +19,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def arguments(signature: Signature, given: Mapping[str, Any], rng: Rng) -> dict[str, Any]:
-    """One argument a parameter; what is given may be a function of the generator."""
+    """One argument a parameter; what is given may be a function of the generator, or the name of the one it is."""
     made = {parameter.name: _argument(parameter, rng) for parameter in signature if parameter.name not in given}
     made |= {name: value(rng) if callable(value) else value for name, value in given.items()}
+    made |= {name: made[value] for name, value in given.items() if isinstance(value, str)}
     return {name: made[name] for name in signature.names}
 
 
@@ -34,7 +35,7 @@ def apart(rng: Rng, shape: tuple[int, ...], fraction: float = 0.5) -> Array:
 
 def _argument(parameter: Parameter, rng: Rng) -> Any:  # noqa: ANN401
     if parameter.is_pointer:
-        return filled(parameter.dtype, (LENGTH,), rng)
+        return filled(parameter.dtype, (1 if parameter.reference else LENGTH,), rng)
     if parameter.dtype.has_pointers:
         return {member.name: _member(member.name, member.type, rng) for member in parameter.dtype.fields}
     return _value(parameter.name, parameter.dtype, rng)

@@ -1,4 +1,4 @@
-"""A construct of the language with the kernel that shows it."""
+"""A construct of the language with the kernel or function that shows it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from enzyme_driver.model import Mode, Target
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -18,7 +20,7 @@ class Construct:
 
     Arguments follow from the signature (see arguments.py) but for those in `given`. `flat` names inputs whose
     derivative is zero everywhere. `refused` is part of the message where there is no gradient on purpose; `also` names
-    further kernels that are refused for the same reason.
+    further kernels that are refused for the same reason. `second` says that second derivatives are checked too.
     """
 
     text: str
@@ -31,6 +33,7 @@ class Construct:
     tolerance: float | None = None
     refused: str = ""
     also: tuple[str, ...] = ()
+    second: bool = False
 
     @property
     def launch(self) -> tuple[Any, ...]:
@@ -48,11 +51,12 @@ class SourceFile:
     activity: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
     fast_math: bool = False
+    modes: tuple[Mode, ...] = ()
 
     @property
     def path(self) -> Path:
         return FOLDER / self.name
 
     @property
-    def targets(self) -> tuple[str, ...]:
+    def targets(self) -> tuple[Target, ...]:
         return ("openmp", "cuda") if self.path.suffix == ".cu" else ("openmp",)

@@ -1,8 +1,5 @@
 // Special hardware.
 #include "element.h"
-#include <cooperative_groups.h>
-#include <cooperative_groups/memcpy_async.h>
-#include <cuda_pipeline.h>
 #include <mma.h>
 
 __global__ void sleeping(const float *x, float *y, int n)
@@ -37,16 +34,6 @@ __global__ void tensor_cores(const __half *a, const __half *b, float *c)
     store_matrix_sync(c, sum, 16, mem_row_major);
 }
 
-__global__ void asynchronous_copy(const float *x, float *y, int n)
-{
-    __shared__ float tile[32];
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    __pipeline_memcpy_async(&tile[threadIdx.x], &x[i], sizeof(float));
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    __syncthreads();
-    if (i < n) y[i] = tile[31 - threadIdx.x] * tile[threadIdx.x];
-}
 
 __global__ void named_barrier(const float *x, float *y, int n)
 {

@@ -215,11 +215,6 @@ __global__ void both_read(const float *a, const float *b, float *y, int n)
     y[i] = a[i] * b[i];
 }
 
-__global__ void read_and_written(const float *a, float *b, int n)
-{
-    MY_ELEMENT(n);
-    b[i] = a[i] * a[i];
-}
 
 __global__ void scattered(const float *x, const int *target, float *y, int n)
 {
@@ -257,4 +252,12 @@ __global__ void xorshift(const double *x, double *y, unsigned long long start, i
     s ^= s >> 7;
     s ^= s << 17;
     y[i] = x[i] * exp(x[i] * double(s >> 11) * 0x1p-53);
+}
+
+__global__ void empty_array(const float *x, const float *none, float *y, int n, int count)
+{
+    MY_ELEMENT(n);
+    float sum = x[i] * x[i];
+    for (int k = 0; k < count; ++k) sum += none[k];
+    y[i] = sum;
 }

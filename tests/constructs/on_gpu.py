@@ -25,10 +25,12 @@ from enzyme_driver.errors import AdgenError
 from enzyme_driver.model import Target
 from enzyme_driver.runtime import module
 
+KERNELS = [file for file in FILES if "cuda" in file.targets]
+
 
 def build(folder: Path) -> None:
     """The artifacts of all files that have kernels."""
-    for file in FILES:
+    for file in KERNELS:
         shutil.copytree(compiled(file), folder / file.path.stem, dirs_exist_ok=True)
 
 
@@ -57,7 +59,7 @@ def check(folder: Path) -> None:
     from cuda_kernels.places import Gpu
 
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"]
-    found = {file.name: right(file, folder / file.path.stem, "cuda", Gpu().put) for file in FILES}
+    found = {file.name: right(file, folder / file.path.stem, "cuda", Gpu().put) for file in KERNELS}
     date = datetime.now(UTC).date().isoformat()
     data = {"device": name.decode() if isinstance(name, bytes) else str(name), "date": date, "right": found}
     ON_GPU.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

@@ -48,9 +48,11 @@ def section(file: SourceFile, found: Iterable[Outcome]) -> str:
 def _row(file: SourceFile, outcome: Outcome) -> str:
     construct = outcome.construct
     openmp = "refused" if "openmp" in outcome.refused else "**wrong**" if outcome.wrong else "right"
-    cuda = "refused" if "cuda" in outcome.refused else "compiled"
+    here = "cuda" in file.targets
+    cuda = "refused" if "cuda" in outcome.refused else "compiled" if here else "no kernel"
     kernels = ", ".join(f"`{name}`" for name in (construct.entry, *construct.also))
-    cells = (construct.text, kernels, openmp, cuda, _on_gpu(file, construct.entry), outcome.message)
+    on_gpu = _on_gpu(file, construct.entry) if here else "no kernel"
+    cells = (construct.text, kernels, openmp, cuda, on_gpu, outcome.message)
     return f"| {' | '.join(cells)} |\n"
 
 

@@ -133,6 +133,14 @@ _MEMORY = (
     C("output accumulated into", "accumulated"),
     C("output partly written", "partly_written"),
     C("output written twice", "written_twice"),
+    C("the same array passed twice", "both_read", {"b": "a"}),
+    C(
+        "array without elements",
+        "empty_array",
+        {"none": lambda _: np.zeros(0, np.float32), "count": 0},
+        flat=frozenset({"none"}),
+    ),
+    C("`n` smaller than the grid", "restricted", {"n": 3}, (4, 2), 64),
     C("scatter with atomics", "scattered"),
     C("gather", "gathered"),
     C("linear congruential generator", "linear_congruential", {"start": 7}),
@@ -239,6 +247,24 @@ _COOPERATION = (
     C("`cub::BlockScan`", "cub_block_scan"),
 )
 
+_ASYNCHRONOUS = (
+    C("`__pipeline_memcpy_async`", "pipeline_primitives"),
+    C("two copies of `float4` under way", "pipeline_of_vectors", {"n": 32}, 1),
+    C("cooperative groups: `memcpy_async`", "group_copies"),
+    C("`cuda::memcpy_async`, `cuda::pipeline`", "cuda_pipeline"),
+    C("copy in inline PTX (`cp.async`), with zeros behind it", "copied_in_assembly"),
+)
+
+_MODES = (
+    C("`jvp`", "carried_forward"),
+    C("`jvp` with shared memory and barriers", "forward_with_shared"),
+    C("`hvp`", "second_derivatives", second=True),
+    C("`hvp` of a loop", "second_of_a_loop", second=True),
+    C("`hvp` of a sum by atomics", "second_of_a_sum", second=True),
+    C("function without derivative (`ADGEN_INACTIVE`)", "inactive_function"),
+    C("function with a gradient of its own (`ADGEN_GRADIENT`)", "own_gradient"),
+)
+
 _ATOMICS = (
     C("`atomicAdd` on float", "add_floats"),
     C("`atomicAdd` on double", "add_doubles"),
@@ -289,6 +315,53 @@ _HARDWARE = (
     C("Tensor Cores (`wmma`), named barriers in assembly", "tensor_cores", refused="Tensor Core"),
 )
 
+_OPENMP = (
+    C("`parallel for`", "parallel_for"),
+    C("`schedule(static, 3)`", "static_schedule"),
+    C("`schedule(dynamic)`", "dynamic_schedule"),
+    C("`schedule(guided)`, counting down", "guided_schedule"),
+    C("`schedule(runtime)`, every second iteration", "runtime_schedule"),
+    C("`reduction(+)`", "sum_reduction"),
+    C("`reduction(*)`", "product_reduction"),
+    C("`reduction(max)`", "maximum_reduction"),
+    C("reduction of an array", "array_reduction"),
+    C("`declare reduction`", "declared_reduction"),
+    C("`critical`", "critical_section"),
+    C("locks", "named_lock"),
+    C("`atomic`", "atomic_update"),
+    C("`sections`", "section_blocks"),
+    C("`simd`", "simd_loop"),
+    C("`parallel for simd`", "parallel_simd"),
+    C("`collapse(2)`", "collapsed"),
+    C("region with two loops, `nowait`", "region_with_two_loops"),
+    C("`single`, `master`, `barrier`", "single_and_barrier"),
+    C("`num_threads`, work by the thread's number", "by_thread_number"),
+    C("`firstprivate`, `lastprivate`", "private_copies"),
+    C("`ordered`", "ordered_part"),
+    C("`if`", "conditional_region"),
+)
+
+_LANGUAGE = (
+    C("`std::vector`, range-based `for`", "vectors"),
+    C("vector of vectors", "vector_of_vectors"),
+    C("lambdas, generic ones too", "lambdas"),
+    C("`std::transform`, `std::inner_product`", "algorithms"),
+    C("`std::array`, `pair`, `tuple`", "arrays_and_tuples"),
+    C("`std::complex`", "complex_numbers"),
+    C("functions of `std::complex`", "complex_functions"),
+    C("exceptions that leave the function", "exceptions"),
+    C("virtual call of a known object", "devirtualised"),
+    C("`std::unique_ptr`, `new` and `delete`", "owned_memory"),
+    C("templates", "templates"),
+    C("recursion", "recursive"),
+    C("`std::sort`", "sorted"),
+    C("references", "by_reference"),
+    C("array of structs", "array_of_structs"),
+    C("array without elements", "empty_array", {"none": lambda _: np.zeros(0), "count": 0}, flat=frozenset({"none"})),
+    C("function without derivative (`ADGEN_INACTIVE`)", "inactive_function"),
+    C("function with a gradient of its own (`ADGEN_GRADIENT`)", "own_gradient"),
+)
+
 FILES = (
     SourceFile("Functions", "functions.cu", _FUNCTIONS, flags=("-DSCALE=2.5f",)),
     SourceFile(
@@ -309,7 +382,11 @@ FILES = (
     SourceFile("Mathematics", "mathematics.cu", _MATHEMATICS, activity={"packed": "const"}),
     SourceFile("Mathematics with `fast_math`", "fast_math.cu", (C("`fast_math`", "fast_math"),)),
     SourceFile("Cooperation", "cooperation.cu", _COOPERATION),
+    SourceFile("Asynchronous copies", "asynchronous.cu", _ASYNCHRONOUS),
     SourceFile("Atomics", "atomics.cu", _ATOMICS),
     SourceFile("Host code", "host_code.cu", _HOST_CODE),
     SourceFile("Special hardware", "hardware.cu", _HARDWARE),
+    SourceFile("Modes, and what a file says of its functions", "modes.cu", _MODES, modes=("forward", "second")),
+    SourceFile("C++", "language.cpp", _LANGUAGE),
+    SourceFile("C++ with OpenMP", "openmp.cpp", _OPENMP),
 )

@@ -2,7 +2,8 @@
 
     PYTHONPATH=.:tests python tests/gpu/libdevice_gpu.py FOLDER --output mathematics.json
 
-Writes for every kernel its name, the errors of value and slope, and what is allowed. Ends with 1 if one is wrong.
+Writes the device, the date, how many kernels were tried and right, which were refused or wrong and why, and the error
+of every slope; tests/libdevice_on_gpu.json is such a file. Ends with 1 if one is wrong.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 from libdevice_judge import PROBLEMS, Place, Problem, compute, errors, load
@@ -65,15 +69,28 @@ def main() -> int:
             results.append(run(name, module[kernel], given, place))
         else:
             results.append(Result(name, given.tolerance, refused="the file was not compiled"))
-    listed = [{**asdict(result), "right": result.right} for result in results]
-    options.output.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+    found = report(results)
+    options.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    click.echo(f"{found['right']} right, {len(found['refused'])} refused, {len(found['wrong'])} wrong")
+    for name, why in found["wrong"].items():
+        click.echo(f"{name}: {why}")
+    return int(bool(found["wrong"]))
 
-    wrong = [result for result in results if not result.right and not result.refused]
-    refused = sum(bool(result.refused) for result in results)
-    click.echo(f"{len(results) - len(wrong) - refused} right, {refused} refused, {len(wrong)} wrong")
-    for result in wrong:
-        click.echo(str(result))
-    return int(bool(wrong))
+
+def report(results: Sequence[Result]) -> dict[str, Any]:
+    """All of it, as data."""
+    import cupy
+
+    name = cupy.cuda.runtime.getDeviceProperties(0)["name"]
+    return {
+        "device": name.decode() if isinstance(name, bytes) else str(name),
+        "date": datetime.now(UTC).date().isoformat(),
+        "tried": len(results),
+        "right": sum(result.right for result in results),
+        "refused": {result.name: result.refused for result in results if result.refused},
+        "wrong": {result.name: str(result) for result in results if not result.right and not result.refused},
+        "errors": {result.name: result.error for result in results if result.error is not None},
+    }
 
 
 if __name__ == "__main__":

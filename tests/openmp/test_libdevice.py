@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from libdevice_document import PAGE, introduction
 from libdevice_judge import Computed, compute, load, save
 from libdevice_support import Outcome, Trial, files, judge, problem, source, trials
 from libdevice_table import FUNCTIONS
@@ -51,6 +52,10 @@ def test_a_wrong_slope_is_seen() -> None:
     exact[0][5] = np.nan
     assert judge(trial, given, Computed(given.values * 1.001, exact)).word == "WRONG"
     assert judge(trial, given, Computed(given.values, exact)).word == "WRONG"
+
+
+def test_the_page_says_what_was_found_on_a_gpu() -> None:
+    assert PAGE.read_text(encoding="utf-8").startswith(introduction()), "run tests/libdevice_document.py"
 
 
 def test_problems_travel(tmp_path: Path) -> None:

@@ -99,6 +99,18 @@ define internal float @__nv_normcdff(float %v) {
   ret float %v
 }
 
+; There is one kind of memory.
+; CHECK-LABEL: define i1 @spaces(
+; CHECK-NEXT:    %both = and i1 true, false
+define i1 @spaces(ptr %p) {
+  %global = call i1 @llvm.nvvm.isspacep.global(ptr %p)
+  %shared = call i1 @llvm.nvvm.isspacep.shared(ptr %p)
+  %both = and i1 %global, %shared
+  ret i1 %both
+}
+declare i1 @llvm.nvvm.isspacep.global(ptr)
+declare i1 @llvm.nvvm.isspacep.shared(ptr)
+
 ; Calls of the library may be moved and dropped.
 ; CHECK: declare float @sinf(float) [[PURE:#[0-9]+]]
 ; CHECK-DAG: attributes [[PLAIN]] = { "frame-pointer"="none" }

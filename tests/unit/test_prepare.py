@@ -40,7 +40,7 @@ DEVICE = (
     "nvvm-reflect,adgen-canonicalize-nvvm,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),"
     "adgen-resolve-calls,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),"
     "adgen-resolve-calls,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),adgen-recognise-sums,"
-    "adgen-bodies<a;b>,adgen-shared-constants<a=duplicated:const;b=duplicated>,"
+    "adgen-bodies<a;b>,adgen-copy-at-once<adgen_body_>,adgen-shared-constants<a=duplicated:const;b=duplicated>,"
     "adgen-replace-cooperation<a=duplicated:const;b=duplicated>,adgen-refuse,"
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
     "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch),adgen-floor-counts,adgen-unify-exits,"

@@ -1,0 +1,185 @@
+// C++ on the host, without OpenMP: what people build functions from.
+#include <adgen.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+double vectors(const double *x, int n)
+{
+    std::vector<double> kept(x, x + n), squares;
+    for (const double each : kept) squares.push_back(each * each);
+    return std::accumulate(squares.begin(), squares.end(), 0.0) / squares.size();
+}
+
+void vector_of_vectors(const double *x, double *y, int n)
+{
+    std::vector<std::vector<double>> rows(4, std::vector<double>(n));
+    for (int k = 0; k < 4; ++k)
+        for (int i = 0; i < n; ++i) rows[k][i] = std::pow(x[i], k + 1);
+    for (int i = 0; i < n; ++i) y[i] = rows[0][i] * rows[3][n - 1 - i] + rows[2][i];
+}
+
+void lambdas(const double *x, double *y, int n)
+{
+    const double scale = x[0];
+    const auto bent = [scale](double v) { return scale * v * v; };
+    const auto twice = [&](auto f, double v) { return f(f(v)); };
+    for (int i = 0; i < n; ++i) y[i] = twice(bent, x[i]);
+}
+
+double algorithms(const double *x, const double *w, int n)
+{
+    std::vector<double> both(n);
+    std::transform(x, x + n, w, both.begin(), [](double a, double b) { return std::sin(a) * b; });
+    return std::inner_product(both.begin(), both.end(), x, 0.0);
+}
+
+double arrays_and_tuples(const double *x, int n)
+{
+    double total = 0;
+    for (int i = 2; i < n; ++i) {
+        const std::array<double, 3> last{x[i - 2], x[i - 1], x[i]};
+        const auto [sum, product] = std::make_pair(last[0] + last[1], last[1] * last[2]);
+        total += std::get<1>(std::tuple<int, double>(i, sum * product));
+    }
+    return total;
+}
+
+double complex_numbers(const double *x, const double *w, int n)
+{
+    std::complex<double> sum = 0;
+    for (int i = 0; i < n; ++i) sum += std::complex<double>(x[i], w[i]) * std::complex<double>(w[i], -x[0]);
+    return std::norm(sum) / n;
+}
+
+void complex_functions(const double *x, double *y, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        const std::complex<double> z = std::polar(x[i], 0.3) + std::exp(std::complex<double>(0.1 * x[i], x[i]));
+        y[i] = std::abs(z) + std::real(z * std::conj(z) / (1.0 + z));
+    }
+}
+
+double exceptions(const double *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        if (x[i] < 0) throw std::domain_error("a root of a negative number");
+        sum += std::sqrt(x[i]);
+    }
+    return sum;
+}
+
+struct Shape {
+    virtual ~Shape() = default;
+    virtual double area(double size) const = 0;
+};
+struct Disc final : Shape {
+    double area(double size) const override { return 3.14159 * size * size; }
+};
+
+double devirtualised(const double *x, int n)
+{
+    const Disc disc;
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += disc.area(x[i]);
+    return sum;
+}
+
+double owned_memory(const double *x, int n)
+{
+    const auto buffer = std::make_unique<double[]>(n);
+    for (int i = 0; i < n; ++i) buffer[i] = std::tanh(x[i]);
+    double *more = new double[n];
+    std::copy(buffer.get(), buffer.get() + n, more);
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += more[i] * buffer[n - 1 - i];
+    delete[] more;
+    return sum;
+}
+
+template <class T, int Count> T polynomial(T v)
+{
+    if constexpr (Count == 0)
+        return T(1);
+    else
+        return v * polynomial<T, Count - 1>(v) + T(1);
+}
+
+void templates(const double *x, const float *u, double *y, int n)
+{
+    for (int i = 0; i < n; ++i) y[i] = polynomial<double, 4>(x[i]) * polynomial<float, 2>(u[i]);
+}
+
+static double power_of(double v, int count) { return count == 0 ? 1 : v * power_of(v, count - 1); }
+
+double recursive(const double *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += power_of(x[i], i % 5);
+    return sum;
+}
+
+double sorted(const double *x, int n)
+{
+    std::vector<double> values(x, x + n);
+    std::sort(values.begin(), values.end());
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += (i + 1) * values[i] * values[i];
+    return sum;
+}
+
+void by_reference(const double &a, const double *x, double *y, double &total, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        y[i] = a * x[i];
+        total += y[i] * y[i];
+    }
+}
+
+struct Particle {
+    double position[3], mass;
+    int kind;
+};
+
+double array_of_structs(const Particle *particles, int n)
+{
+    double energy = 0;
+    for (int i = 0; i < n; ++i)
+        for (const double each : particles[i].position) energy += 0.5 * particles[i].mass * each * each;
+    return energy;
+}
+
+double empty_array(const double *x, const double *none, int n, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+    for (int i = 0; i < count; ++i) sum += none[i];
+    return sum;
+}
+
+static ADGEN_INACTIVE double level(double v) { return std::floor(10 * v) / 10; }
+
+double inactive_function(const double *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += level(x[i]) * x[i];
+    return sum;
+}
+
+ADGEN_GRADIENT(gradient_of_steep) double steep(double v) { return v * v * v; }
+void gradient_of_steep(double v, double cotangent, double *d_v) { *d_v = 3 * v * v * cotangent; }
+
+double own_gradient(const double *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += steep(x[i]);
+    return sum;
+}

@@ -1,0 +1,61 @@
+// Other derivatives than one gradient, and what a file says of its functions with the macros of adgen.h.
+#include "element.h"
+#include <adgen.h>
+
+__global__ void carried_forward(const double *x, double *y, int n)
+{
+    MY_ELEMENT(n);
+    double v = x[i];
+    for (int k = 0; k < 3; ++k) v = sin(v) + 0.3 * v * v;
+    y[i] = v;
+}
+
+__global__ void forward_with_shared(const double *x, double *y, int n)
+{
+    __shared__ double tile[32];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tile[threadIdx.x] = i < n ? x[i] : 0;
+    __syncthreads();
+    if (i < n) y[i] = tile[threadIdx.x] * tile[31 - threadIdx.x];
+}
+
+__global__ void second_derivatives(const double *x, const double *w, double *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = sin(x[i]) * w[i] * w[i] + exp(x[i] * w[i]);
+}
+
+__global__ void second_of_a_loop(const double *x, double *y, int n)
+{
+    MY_ELEMENT(n);
+    double v = x[i];
+    for (int k = 0; k < 4; ++k) v = v * v * 0.5 + x[i];
+    y[i] = v;
+}
+
+__global__ void second_of_a_sum(const double *x, double *sum, int n)
+{
+    MY_ELEMENT(n);
+    atomicAdd(sum, x[i] * x[i] * x[(i + 1) % n]);
+}
+
+ADGEN_INACTIVE __device__ double level(double v) { return floor(10 * v) / 10; }
+
+__global__ void inactive_function(const double *x, double *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = level(x[i]) * x[i];
+}
+
+ADGEN_GRADIENT(gradient_of_bent) __device__ double bent(double v, double w) { return v * v * w; }
+__device__ void gradient_of_bent(double v, double w, double cotangent, double *d_v, double *d_w)
+{
+    *d_v = 2 * v * w * cotangent;
+    *d_w = v * v * cotangent;
+}
+
+__global__ void own_gradient(const double *x, const double *w, double *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = bent(x[i], w[i]) + w[i];
+}
