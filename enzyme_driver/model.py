@@ -81,7 +81,8 @@ class Parameter:
     """A parameter of a kernel or a function.
 
     For a pointer `dtype` is the type of the element it points to and `const` says that it points to const.
-    `reference` marks a C++ reference, which is passed like a pointer to one element.
+    `reference` marks a C++ reference, which is passed like a pointer to one element. `by_address` marks a struct that
+    the function takes the address of: it is given like a struct by value, and `writes` then speaks of its own members.
     `reads` and `writes` say whether the primal may load from or store to what the pointer points to.
     """
 
@@ -94,16 +95,22 @@ class Parameter:
     reference: bool = False
     reads: bool = True
     writes: bool = True
+    by_address: bool = False
 
     def __str__(self) -> str:
         """As people write it: `const float32 *spot`."""
-        const = "const " if self.const and self.form == "pointer" else ""
-        mark = "&" if self.reference else "*" if self.is_pointer else ""
+        const = "const " if self.const and (self.is_pointer or self.by_address) else ""
+        mark = "&" if self.reference else "*" if self.is_pointer or self.by_address else ""
         return f"{const}{self.dtype} {mark}{self.name}"
 
     @property
     def is_pointer(self) -> bool:
         return self.form == "pointer"
+
+    @property
+    def loses_members(self) -> bool:
+        """Whether the primal changes members of a struct itself, of which Python would see nothing."""
+        return self.by_address and self.writes and not self.const
 
     @property
     def is_scalar(self) -> bool:

@@ -15,7 +15,7 @@ from typing import cast
 
 from enzyme_driver import artifact, processor, toolchain
 from enzyme_driver.artifact import Artifact, Contents
-from enzyme_driver.errors import AdgenError, CacheError, SourceError, UsageError
+from enzyme_driver.errors import AdgenError, CacheError, Location, RefusedError, SourceError, UsageError
 from enzyme_driver.model import Activity, Entry, Signature, Target, TargetEntry
 from enzyme_driver.request import Request
 from enzyme_driver.settings import Settings
@@ -142,7 +142,7 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
     if request.names:
         for refusal in _refused_in_all_modes(request, gradient).values():
             raise refusal
-    return Differentiated(primal, _with_usage(chosen, gradient), gradient)
+    return Differentiated(primal, _without_losses(_with_usage(chosen, gradient), request), gradient)
 
 
 def _refused_in_all_modes(request: Request, gradient: GradientIR) -> dict[str, AdgenError]:
@@ -182,6 +182,30 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
         return replace(entry, parameters=tuple(replace(p, reads=a.reads, writes=a.writes) for p, a in pairs))
 
     return replace(chosen, entries=tuple(observed(entry) for entry in chosen.entries))
+
+
+def _without_losses(chosen: Plan, request: Request) -> Plan:
+    """The plan without entries whose effects Python would not see. Raises RefusedError where one was asked for."""
+    refused = tuple((entry, reason) for entry in chosen.entries for reason in _losses(entry))
+    lost = {entry.symbol for entry, _ in refused}
+    kept = tuple(entry for entry in chosen.entries if entry.symbol not in lost)
+    if refused and (request.names or not kept):
+        raise refused[0][1]
+    return replace(chosen, entries=kept, refused=(*chosen.refused, *refused))
+
+
+def _losses(entry: Signature) -> list[RefusedError]:
+    """Why the entry cannot be called from Python: for the first parameter alone."""
+    lost = [parameter for parameter in entry if parameter.loses_members]
+    return [
+        RefusedError(
+            f"{entry.name} changes members of {parameter.name!r} itself, such as the size of a vector: Python would "
+            "not see it",
+            hint="change only what the members point to, or hand the number on by a parameter of its own",
+            location=Location(entry.file, entry.line),
+        )
+        for parameter in lost[:1]
+    ]
 
 
 def _finish(

@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <mutex>
 #include <omp.h>
 #include <shared_mutex>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 namespace {
 
-constexpr uint64_t LargestApart = 4 << 20; // bytes of a shadow that has copies where the cost decides (docs/performance.md)
-constexpr uint64_t Line = 128;             // bytes that processors fetch together
+// Bytes of a shadow that has copies where the cost decides, and of one whose copies are whole (docs/performance.md).
+constexpr uint64_t LargestApart = 64 << 20, LargestWhole = 4 << 20;
+constexpr uint64_t Line = 128;  // bytes that processors fetch together
+constexpr uint64_t Page = 4096; // of memory
 
 struct Said {
   uint32_t arguments = 0;
@@ -38,19 +43,21 @@ template <class Number> void add(char *to, const char *from, uint64_t first, uin
 
 } // namespace
 
-// A copy for each thread, which the thread itself sets to zero.
+// A copy for each thread, which the thread itself sets to zero. Copies of large shadows are memory that the system gives page by page as
+// they are touched: where threads accumulate into different parts of an array, they take about as much as the array itself.
 struct Accumulation::Copies {
   char *shadow;
   uint64_t bytes;
   uint32_t element;
-  uint64_t stride;
+  bool by_pages;
+  uint64_t stride, size;
   std::vector<char> used;
   char *memory;
 
   Copies(char *shadow, const adgen_shadow &described, uint32_t threads)
-      : shadow(shadow), bytes(described.bytes), element(described.element), stride((bytes + Line - 1) / Line * Line), used(threads * Line),
-        memory(static_cast<char *>(std::aligned_alloc(Line, std::max(Line, stride * threads)))) {}
-  ~Copies() { std::free(memory); }
+      : shadow(shadow), bytes(described.bytes), element(described.element), by_pages(bytes > LargestWhole),
+        stride((bytes + Page - 1) / Page * Page), size(std::max(Page, stride * threads)), used(threads * Line), memory(take()) {}
+  ~Copies() { by_pages && memory ? void(munmap(memory, size)) : std::free(memory); }
   Copies(const Copies &) = delete;
 
   bool holds(const char *address) const { return shadow <= address && address < shadow + bytes; }
@@ -59,23 +66,57 @@ struct Accumulation::Copies {
     const uint32_t thread = number();
     if (thread * Line >= used.size())
       return shadow;
-    if (!std::exchange(used[thread * Line], 1))
+    if (!std::exchange(used[thread * Line], 1) && !by_pages)
       std::memset(memory + thread * stride, 0, bytes);
     return memory + thread * stride;
   }
 
   // Element by element in the order of the threads: the same bits each time.
   void addUp() {
-    constexpr int64_t Piece = 4096;
-    const int64_t numbers = int64_t(bytes / element), pieces = (numbers + Piece - 1) / Piece;
-#pragma omp parallel for schedule(static) if (numbers > 64 * Piece)
-    for (int64_t i = 0; i < pieces; ++i)
-      for (uint64_t thread = 0; thread * Line < used.size(); ++thread)
-        if (used[thread * Line]) {
-          const uint64_t first = uint64_t(i * Piece), last = uint64_t(std::min(numbers, (i + 1) * Piece));
-          const char *copy = memory + thread * stride;
-          element == 4 ? add<float>(shadow, copy, first, last) : add<double>(shadow, copy, first, last);
-        }
+    const int64_t pages = int64_t(stride / Page), threads = int64_t(used.size() / Line);
+    std::vector<char> touched(uint64_t(pages * threads));
+    const bool many = pages > 64;
+#pragma omp parallel for schedule(static) if (many)
+    for (int64_t thread = 0; thread < threads; ++thread)
+      if (used[uint64_t(thread) * Line])
+        findTouched(memory + uint64_t(thread) * stride, &touched[uint64_t(thread * pages)]);
+#pragma omp parallel for schedule(static) if (many)
+    for (int64_t page = 0; page < pages; ++page)
+      for (int64_t thread = 0; thread < threads; ++thread)
+        if (touched[uint64_t(thread * pages + page)])
+          addPage(uint64_t(page), memory + uint64_t(thread) * stride);
+  }
+
+private:
+  char *take() const {
+    if (!by_pages)
+      return static_cast<char *>(std::aligned_alloc(Page, size));
+    if (size > uint64_t(sysconf(_SC_AVPHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / 2)
+      return nullptr;
+    void *pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+      return nullptr;
+    madvise(pages, size, MADV_NOHUGEPAGE); // else a thread's first addition in two megabytes takes all of them
+    return static_cast<char *>(pages);
+  }
+
+  // Which pages of a copy are there, in memory or swapped out; all of them where the system does not tell.
+  void findTouched(const char *copy, char *touched) const {
+    constexpr uint64_t There = uint64_t(3) << 62;
+    const uint64_t pages = stride / Page;
+    std::vector<uint64_t> entries(pages);
+    const int map = by_pages && sysconf(_SC_PAGESIZE) == long(Page) ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1;
+    const auto first = off_t(reinterpret_cast<uintptr_t>(copy) / Page * sizeof(uint64_t));
+    const bool known = map >= 0 && pread(map, entries.data(), pages * sizeof(uint64_t), first) == ssize_t(pages * sizeof(uint64_t));
+    if (map >= 0)
+      close(map);
+    for (uint64_t i = 0; i < pages; ++i)
+      touched[i] = !known || (entries[i] & There) != 0;
+  }
+
+  void addPage(uint64_t page, const char *copy) {
+    const uint64_t first = page * Page / element, last = std::min(bytes, (page + 1) * Page) / element;
+    element == 4 ? add<float>(shadow, copy, first, last) : add<double>(shadow, copy, first, last);
   }
 };
 

@@ -77,8 +77,11 @@ uint64_t elementCount(const DICompositeType *Array) {
 
 static void collectFloats(DIType *Declared, uint64_t Offset, SmallVectorImpl<FloatMember> &Found) {
   DIType *Type = stripQualifiers(Declared);
-  if (auto *Basic = dyn_cast_or_null<DIBasicType>(Type); Basic && Basic->getEncoding() == dwarf::DW_ATE_float)
+  auto *Basic = dyn_cast_or_null<DIBasicType>(Type);
+  if (Basic && Basic->getEncoding() == dwarf::DW_ATE_float)
     Found.push_back({Offset, Basic->getSizeInBits() / 8});
+  if (uint64_t Part = Basic ? Basic->getSizeInBits() / 16 : 0; Part && Basic->getEncoding() == dwarf::DW_ATE_complex_float)
+    Found.append({{Offset, Part}, {Offset + Part, Part}});
   auto *Composite = dyn_cast_or_null<DICompositeType>(Type);
   if (!Composite || Composite->getTag() == dwarf::DW_TAG_union_type)
     return;
@@ -247,6 +250,56 @@ static bool isStructType(DIType *Type) {
                                    Composite->getTag());
 }
 
+bool isConst(DIType *Type) {
+  for (auto *Derived = dyn_cast_or_null<DIDerivedType>(Type); Derived;
+       Derived = dyn_cast_or_null<DIDerivedType>(Derived->getBaseType())) {
+    if (Derived->getTag() == dwarf::DW_TAG_const_type)
+      return true;
+    if (Derived->getTag() == dwarf::DW_TAG_pointer_type)
+      return false;
+  }
+  return false;
+}
+
+static bool isPointerOrReference(const DIDerivedType &Type) {
+  return is_contained({dwarf::DW_TAG_pointer_type, dwarf::DW_TAG_reference_type, dwarf::DW_TAG_rvalue_reference_type}, Type.getTag());
+}
+
+// Whether a struct has members that are pointers, but none of a table of virtual functions, which only its constructor can set.
+static bool holdsPointers(DIType *Type, bool &Virtual) {
+  auto *Struct = dyn_cast_or_null<DICompositeType>(stripQualifiers(Type));
+  if (!Struct)
+    return false;
+  if (Struct->getTag() == dwarf::DW_TAG_array_type)
+    return holdsPointers(Struct->getBaseType(), Virtual);
+  bool Found = false;
+  for (DINode *Node : Struct->getElements()) {
+    auto *Member = dyn_cast<DIDerivedType>(Node);
+    if (!Member || Member->isStaticMember() || !is_contained({dwarf::DW_TAG_member, dwarf::DW_TAG_inheritance}, Member->getTag()))
+      continue;
+    Virtual |= Member->isArtificial();
+    auto *Pointer = dyn_cast_or_null<DIDerivedType>(stripQualifiers(Member->getBaseType()));
+    Found |= Pointer && isPointerOrReference(*Pointer);
+    Found |= holdsPointers(Member->getBaseType(), Virtual);
+  }
+  return Found;
+}
+
+// A parameter of a C++ function that is the address of a struct of pointers is taken for the struct: Python makes it of its members.
+static void takeStructBehind(LogicalParameter &P) {
+  auto *Pointer = dyn_cast_or_null<DIDerivedType>(stripQualifiers(P.Type));
+  if (!Pointer || !isPointerOrReference(*Pointer))
+    return;
+  DIType *Struct = Pointer->getBaseType();
+  bool Virtual = false;
+  if (!isStructType(Struct) || !holdsPointers(Struct, Virtual) || Virtual)
+    return;
+  P.IsStruct = P.ByAddress = true;
+  P.IsReference = Pointer->getTag() != dwarf::DW_TAG_pointer_type;
+  P.IsConst = isConst(Struct);
+  P.Type = Struct;
+}
+
 // Clang names the IR arguments of a parameter p: "p", or "p.coerce", or "p.coerce0" and "p.coerce1".
 static bool carries(const Argument &A, StringRef Name) {
   StringRef Rest = A.getName();
@@ -266,6 +319,8 @@ SmallVector<LogicalParameter> logicalParameters(Function &F) {
     if (auto *Variable = dyn_cast<DILocalVariable>(Node))
       if (Variable->getArg() && Variable->getArg() <= Parameters.size())
         Parameters[Variable->getArg() - 1].Name = Variable->getName().str();
+  if (!isKernel(F))
+    for_each(Parameters, takeStructBehind);
 
   auto Next = F.arg_begin();
   if (Next != F.arg_end() && Next->hasStructRetAttr())

@@ -64,6 +64,7 @@ inline constexpr llvm::StringLiteral ActivityAttribute = "adgen-activity";
 inline constexpr llvm::StringLiteral TangentActivityAttribute = "adgen-tangent-activity";
 // Function attribute: a body that stores what the function returns through its last argument.
 inline constexpr llvm::StringLiteral ResultAttribute = "adgen-result";
+inline constexpr llvm::StringLiteral ByAddressAttribute = "adgen-by-address"; // of a struct that is the user's, not a copy
 // Argument attribute: a parameter's shadow. It overlaps no other argument's memory, which the runtime checks.
 inline constexpr llvm::StringLiteral ShadowAttribute = "adgen-shadow";
 // Argument attribute: the user says that each of its elements belongs to one thread.
@@ -98,12 +99,15 @@ struct LogicalParameter {
   std::string Name;
   llvm::DIType *Type = nullptr;
   llvm::SmallVector<llvm::Argument *, 2> Arguments;
-  bool IsStruct = false;    // by value
+  bool IsStruct = false;    // by value, or one behind a pointer or reference, of which Type is then the type
   uint64_t StructBytes = 0; // its size, where IsStruct
+  bool ByAddress = false;   // a struct behind a pointer or reference: one that holds pointers, in C++
+  bool IsReference = false, IsConst = false; // where ByAddress
 };
 
 llvm::SmallVector<LogicalParameter> logicalParameters(llvm::Function &F);
 llvm::DIType *stripQualifiers(llvm::DIType *Type);
+bool isConst(llvm::DIType *Type); // not of what a pointer points to
 // A number of floating point inside a struct.
 struct FloatMember {
   uint64_t Offset;

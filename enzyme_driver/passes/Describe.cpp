@@ -1,6 +1,6 @@
 // Prints the signature of every kernel and function that the module defines, read from the debug
 // information that clang made of its AST:
-//   {"entries": [{"symbol", "name", "kernel", "local", "file", "line", "parameters": [{"name", "type"}], "returns"}],
+//   {"entries": [{"symbol", "name", "kernel", "local", "file", "line", "parameters": [{"name", "type", "by_address", "reference", "const"}], "returns"}],
 //    "instances": {number: symbol}, "variables": [{"name", "symbol", "file", "shape", "type"}]}
 #include "Passes.h"
 
@@ -32,6 +32,18 @@ StringRef basicKind(const DIBasicType *Type) {
   default:
     return "opaque";
   }
+}
+
+// A complex number of the compiler's: its real part, and its imaginary part.
+json::Value describeComplex(const DIBasicType *Type) {
+  json::Array Parts;
+  int64_t Bytes = Type->getSizeInBits() / 16;
+  for (StringRef Name : {"real", "imag"})
+    Parts.push_back(json::Object{{"name", Name},
+                                 {"offset", int64_t(Parts.size()) * Bytes},
+                                 {"count", 1},
+                                 {"type", json::Object{{"kind", "float"}, {"name", "part"}, {"size", Bytes}}}});
+  return json::Object{{"kind", "struct"}, {"name", Type->getName()}, {"size", 2 * Bytes}, {"members", std::move(Parts)}};
 }
 
 // The members of a struct, those of its bases first, each at its offset.
@@ -82,17 +94,6 @@ json::Value describeComposite(DICompositeType *Type, unsigned Follow) {
       {"kind", "struct"}, {"name", Type->getName()}, {"size", Size}, {"members", std::move(Members)}};
 }
 
-bool isConst(DIType *Type) {
-  for (auto *Derived = dyn_cast_or_null<DIDerivedType>(Type); Derived;
-       Derived = dyn_cast_or_null<DIDerivedType>(Derived->getBaseType())) {
-    if (Derived->getTag() == dwarf::DW_TAG_const_type)
-      return true;
-    if (Derived->getTag() == dwarf::DW_TAG_pointer_type)
-      return false;
-  }
-  return false;
-}
-
 bool isRestrict(DIType *Type) {
   auto *Derived = dyn_cast_or_null<DIDerivedType>(Type);
   while (Derived && Derived->getTag() != dwarf::DW_TAG_pointer_type) {
@@ -119,6 +120,8 @@ json::Value describe(DIType *Declared, unsigned Follow) {
   DIType *Type = stripQualifiers(Declared);
   if (!Type)
     return json::Object{{"kind", "void"}, {"name", "void"}, {"size", 0}};
+  if (auto *Basic = dyn_cast<DIBasicType>(Type); Basic && Basic->getEncoding() == dwarf::DW_ATE_complex_float)
+    return describeComplex(Basic);
   if (auto *Basic = dyn_cast<DIBasicType>(Type))
     return json::Object{{"kind", basicKind(Basic)},
                         {"name", Basic->getName()},
@@ -205,14 +208,18 @@ json::Value describeFunction(Function &F) {
     json::Value Described = describe(P.Type, 1);
     if (P.Arguments.size() == 1)
       describeVoid(Described, P);
-    Parameters.push_back(json::Object{{"name", P.Name}, {"type", std::move(Described)}});
+    Parameters.push_back(json::Object{{"name", P.Name},
+                                      {"type", std::move(Described)},
+                                      {"by_address", P.ByAddress},
+                                      {"reference", P.IsReference},
+                                      {"const", P.IsConst}});
   }
   DITypeRefArray Types = Program->getType()->getTypeArray();
   DIFile *File = Program->getFile();
   return json::Object{{"symbol", F.getName()},
                       {"name", qualifiedName(Program->getScope(), Program->getName())},
                       {"kernel", isKernel(F)},
-                      {"local", F.hasLocalLinkage() || Program->isArtificial()},
+                      {"local", F.hasLocalLinkage() || Program->isArtificial() || isa_and_nonnull<DICompositeType>(Program->getScope())},
                       {"file", File ? File->getFilename() : ""},
                       {"directory", File ? File->getDirectory() : ""},
                       {"line", int64_t(Program->getLine())},

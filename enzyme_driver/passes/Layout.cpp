@@ -30,7 +30,10 @@ bool collect(DIType *Declared, uint64_t Offset, unsigned Pointers, SmallVectorIm
     return false;
   uint64_t Bytes = Type->getSizeInBits() / 8;
   if (auto *Basic = dyn_cast<DIBasicType>(Type)) {
-    Leaves.push_back({Offset, Basic->getEncoding() == dwarf::DW_ATE_float ? 'f' : 'i', Bytes});
+    if (Basic->getEncoding() == dwarf::DW_ATE_complex_float)
+      Leaves.append({{Offset, 'f', Bytes / 2}, {Offset + Bytes / 2, 'f', Bytes / 2}});
+    else
+      Leaves.push_back({Offset, Basic->getEncoding() == dwarf::DW_ATE_float ? 'f' : 'i', Bytes});
     return true;
   }
   if (auto *Derived = dyn_cast<DIDerivedType>(Type)) {

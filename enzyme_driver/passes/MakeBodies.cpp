@@ -156,6 +156,8 @@ void makeFunctionBody(Function &F) {
       continue;
     }
     markStruct(*Body, Index, P.StructBytes, P.Type);
+    if (P.ByAddress)
+      Body->addParamAttr(Index, Attribute::get(Context, ByAddressAttribute));
     passStruct(B, P, A, Arguments);
   }
   markLayouts(*Body, Parameters);

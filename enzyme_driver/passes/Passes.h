@@ -57,6 +57,7 @@ ADGEN_PASS(ReloadShared);                    // shared memory is read again inst
 ADGEN_PASS(ExpandConstants);                 // constant expressions become instructions
 ADGEN_PASS(PrintUsage);                      // prints what each body reads and writes as JSON
 ADGEN_PASS(UnrollLocals);                    // short loops over local arrays become straight code
+ADGEN_PASS(IndexPointers);                   // pointers that walk in unequal steps become offsets from where they began
 ADGEN_PASS(CaptureValues);                   // regions get pointers instead of variables that hold them
 ADGEN_PASS(OutlineIterations);               // iterations that can be computed again become functions
 ADGEN_PASS(VerifyGradients);                 // what Enzyme has made is what was asked for

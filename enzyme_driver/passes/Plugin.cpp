@@ -67,6 +67,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<DeclareCopyAdjoints>(Name, "adgen-copy-adjoints", MPM) ||
          add<ExpandCopyAdjoints>(Name, "adgen-expand-copy-adjoints", MPM) ||
          add<UnrollLocals>(Name, "adgen-unroll-locals", MPM) ||
+         add<IndexPointers>(Name, "adgen-index-pointers", MPM) ||
          add<OutlineIterations>(Name, "adgen-outline-iterations", MPM) ||
          add<RecomputeIterations>(Name, "adgen-recompute-iterations", MPM) ||
          add<OwnMemory>(Name, "adgen-own-memory", MPM) ||

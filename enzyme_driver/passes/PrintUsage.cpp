@@ -1,7 +1,9 @@
 // Prints what the optimised bodies do to the memory behind each parameter, as JSON:
 //   {"usage": {"SYMBOL": [{"reads": bool, "writes": bool}, ...]}, "counted": bool, "split": bool}
-// It comes from the attributes that LLVM's own analysis left on the bodies' arguments. Counted says of all bodies that every loop runs a
+// It comes from the attributes that LLVM's own analysis left on the bodies' arguments. Of a struct behind an address it says whether the
+// struct itself may be written, not what its members point to. Counted says of all bodies that every loop runs a
 // number of times that is known before it starts and writes no memory, and that nothing is read that is written elsewhere. Split says that bodies call functions, whose forward and reverse sweeps will be two functions.
+#include "Origins.h"
 #include "Passes.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -66,6 +68,12 @@ static bool callsOthers(Function &Body) {
 PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Counted = true, Split = false;
+  std::optional<const Origins> Memory;
+  auto IsWritten = [&](const Argument &A) {
+    if (!Memory)
+      Memory.emplace(M);
+    return Memory->written().contains(&A);
+  };
   json::Object Usage;
   for (Function &F : M) {
     StringRef Symbol = F.getName();
@@ -77,9 +85,9 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
     for (Argument &A : F.args()) {
       bool IsPointer = A.getType()->isPointerTy();
       bool Untouched = A.use_empty() || A.hasAttribute(Attribute::ReadNone);
-      Parameters.push_back(
-          json::Object{{"reads", IsPointer && !Untouched && !A.hasAttribute(Attribute::WriteOnly)},
-                       {"writes", IsPointer && !Untouched && !A.onlyReadsMemory()}});
+      bool Writes = A.getParent()->getAttributes().hasParamAttr(A.getArgNo(), ByAddressAttribute) ? IsWritten(A) : !A.onlyReadsMemory();
+      Parameters.push_back(json::Object{{"reads", IsPointer && !Untouched && !A.hasAttribute(Attribute::WriteOnly)},
+                                        {"writes", IsPointer && !Untouched && Writes}});
     }
     Usage[Symbol] = std::move(Parameters);
   }

@@ -12,7 +12,7 @@ from enzyme_driver.errors import ArgumentError, RefusedError
 from enzyme_driver.model import Parameter, Signature, Target
 from enzyme_driver.runtime.accumulation import Accumulated, accumulated
 from enzyme_driver.runtime.arrays import ArrayView, apart, check_view, cuda_view, host_view
-from enzyme_driver.runtime.members import flattened, given, is_dict, members
+from enzyme_driver.runtime.members import Member, flattened, given, has_parts, members
 from enzyme_driver.runtime.packing import pointer_bytes
 from enzyme_driver.runtime.slots import Slot, argument_slot, spelled, written
 from enzyme_driver.runtime.values import is_number, pointers_in, scalar_bytes, struct_bytes
@@ -253,6 +253,8 @@ class Arguments:
             for part, _ in value.parts:
                 if part.parameter.dtype.has_pointers:
                     raise self._unreachable(part.parameter, "give the kernel the arrays themselves")
+            if own.form == "struct" and any(member.copied for member in members(own)):
+                raise self._unreachable(own, "take the vector by reference: by value it is a copy")
 
     def _unreachable(self, parameter: Parameter, hint: str) -> RefusedError:
         return RefusedError(f"a tape cannot follow the pointers in {parameter.name!r} of {self._spelled}", hint=hint)
@@ -325,7 +327,7 @@ def array_value(value: object, slot: Slot) -> Value:
 
 def struct_value(value: object, slot: Slot) -> Value:
     """A struct by value, given as a whole or as a dict of its members."""
-    if not is_dict(slot.parameter, value):
+    if not has_parts(slot.parameter, value):
         return Value(struct_bytes(value, slot))
     data, parts = bytearray(slot.parameter.dtype.size), []
     items = flattened(slot.parameter, value)
@@ -335,15 +337,21 @@ def struct_value(value: object, slot: Slot) -> Value:
         place = replace(slot, parameter=parameter, writable=slot.writable and written(parameter))
         if slot.parameter.has_shadow and parameter.dtype.has_pointers:
             raise place.wrong(type(item).__name__, "adgen cannot make its shadow: give the struct by its addresses")
-        part = _value(place, item)
-        data[member.offset : member.offset + len(part.data)] = part.data
+        part = _value(place, np.array(item) if member.copied and isinstance(item, np.ndarray) else item)
+        held = _held(member, part)
+        data[member.offset : member.offset + len(held)] = held
         parts.append((place, part))
     return Value(bytes(data), parts=tuple(parts))
 
 
+def _held(member: Member, part: Value) -> bytes:
+    """What the struct holds of a member."""
+    return member.holding(part.view.address, part.view.nbytes) if part.view else part.data
+
+
 def struct_shadow(shadow: object, slot: Slot, primal: Value) -> Value:
     """The shadow of a struct that holds pointers, in either form."""
-    if is_dict(slot.parameter, shadow):
+    if has_parts(slot.parameter, shadow):
         return _shadow_of_members(shadow, slot, primal)
     data = struct_bytes(shadow, slot)
     addresses = pointers_in(primal.data, slot.parameter.dtype)
@@ -375,7 +383,8 @@ def _shadow_of_members(shadow: object, slot: Slot, primal: Value) -> Value:
             raise ArgumentError(f"the {place.label} is missing", hint="make it with zeros_like of the array")
         part = array_value(shadows[parameter.name], place)
         _check_same_shape(part, primals.get(parameter.name, Value(b"")), place)
-        data[member.offset : member.offset + 8] = part.data
+        held = _held(member, part)
+        data[member.offset : member.offset + len(held)] = held
         parts.append((place, part))
     return Value(bytes(data), parts=tuple(parts))
 

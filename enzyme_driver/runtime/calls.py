@@ -17,8 +17,6 @@ from enzyme_driver.runtime.packing import pointer_bytes
 from enzyme_driver.runtime.slots import argument_slot, written
 from enzyme_driver.runtime.values import scalar_bytes
 
-_POINTER = 8
-
 Place = Callable[[int], int]
 """Where the memory at an address of the recorded arguments is this time."""
 
@@ -172,7 +170,8 @@ def _moved(parameter: Parameter, value: Value, place: Place) -> bytes:
     for member in members(parameter) if parts else ():
         part = parts.get(member.parameter.name)
         if part is not None and part.view is not None:
-            data[member.offset : member.offset + _POINTER] = pointer_bytes(place(part.view.address))
+            held = member.holding(place(part.view.address), part.view.nbytes)
+            data[member.offset : member.offset + len(held)] = held
     return bytes(data)
 
 
@@ -185,7 +184,8 @@ def _shadow(parameter: Parameter, value: Value, place: Place, shadow: Place) -> 
         if kind.is_scalar and kind.dtype.has_floats:
             data[span] = bytes(kind.dtype.size)
         elif kind.is_pointer and not kind.has_shadow:
-            data[member.offset : member.offset + _POINTER] = primal[member.offset : member.offset + _POINTER]
+            held = slice(member.offset, member.offset + len(member.holding(0, 0)))
+            data[held] = primal[held]
     return bytes(data)
 
 

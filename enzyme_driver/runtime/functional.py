@@ -13,7 +13,7 @@ from enzyme_driver.runtime.arguments import Arguments, array_value
 from enzyme_driver.runtime.arrays import is_array, is_jax
 from enzyme_driver.runtime.layouts import numpy_dtype
 from enzyme_driver.runtime.libraries import Library, NumpyLibrary, buffer_library, library_of
-from enzyme_driver.runtime.members import assembled, flattened, given, is_dict
+from enzyme_driver.runtime.members import assembled, flattened, given, has_parts
 from enzyme_driver.runtime.slots import Role, Slot, written
 
 Derivative = Callable[[Sequence[object], Mapping[str, object]], None]
@@ -53,7 +53,7 @@ class FunctionalCall:
 
     def _check_structs(self) -> None:
         for parameter in self._arguments.signature.shadowed:
-            if not parameter.shadow_is_pointer and not is_dict(parameter, self._given[parameter.name]):
+            if not parameter.shadow_is_pointer and not has_parts(parameter, self._given[parameter.name]):
                 raise ArgumentError(
                     f"adgen cannot make the shadow of {parameter.name!r}: {parameter.dtype} holds pointers",
                     hint="give the struct as a dict of its members, or call gradient with a shadow struct",

@@ -1,4 +1,7 @@
-"""Structs by value given as dicts of their members: each member is checked and passed as if it were a parameter."""
+"""Structs given as dicts of their members: each member is checked and passed as if it were a parameter.
+
+A `std::vector` or a `std::span` is given as an array, be it a parameter or a member.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,77 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType, Parameter, StructField
+from enzyme_driver.runtime.packing import pointer_bytes
 
 Path = tuple[str | int, ...]
+
+Holder = Literal["pointer", "vector", "span"]
+"""How a struct holds an array: by its address, its begin and its end (twice), or its address and its length."""
+
+_HOLDERS: dict[tuple[str, ...], Holder] = {
+    ("_M_start", "_M_finish", "_M_end_of_storage"): "vector",
+    ("_M_ptr", "_M_extent_value"): "span",
+}
+"""By the members that libstdc++ gives them."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A number or a pointer inside a struct; `parameter` describes it, under a name such as `grid.spacing[2]`."""
+    """A number or an array inside a struct; `parameter` describes it, under a name such as `grid.spacing[2]`."""
 
     path: Path
     offset: int
     parameter: Parameter
+    holder: Holder = "pointer"
+
+    @property
+    def copied(self) -> bool:
+        """Whether the function gets an array of its own: a vector in a struct by value."""
+        return self.holder == "vector" and not self.parameter.by_address
+
+    def holding(self, address: int, size: int) -> bytes:
+        """What the struct holds of an array of that many bytes."""
+        if self.holder == "vector":
+            return pointer_bytes(address) + 2 * pointer_bytes(address + size)
+        length = (size // self.parameter.dtype.size).to_bytes(8, "little") if self.holder == "span" else b""
+        return pointer_bytes(address) + length
 
 
 @lru_cache(maxsize=256)
 def members(struct: Parameter) -> tuple[Member, ...]:
-    """All numbers and pointers of a struct parameter, those of inner structs and arrays too."""
-    return tuple(_members(struct, struct.dtype, (), 0))
+    """All numbers and arrays of a struct parameter, those of inner structs and arrays too."""
+    return tuple(_of_struct(struct, struct.dtype, (), 0))
+
+
+def _of_struct(struct: Parameter, dtype: DataType, path: Path, offset: int) -> Iterator[Member]:
+    holder = _holder(dtype)
+    if holder is None:
+        yield from _members(struct, dtype, path, offset)
+    else:
+        _, first = next(_scalars(dtype))
+        described = _described(struct, first, path)
+        if holder == "vector":
+            described = replace(described, const=struct.const, writes=not struct.const)
+        yield Member(path, offset, described, holder)
+
+
+@lru_cache(maxsize=256)
+def _holder(dtype: DataType) -> Holder | None:
+    """What a struct is that only holds an array, or None."""
+    found = _HOLDERS.get(tuple(name for name, _ in _scalars(dtype)))
+    return found if found and dtype.name.startswith(f"{found}<") else None
+
+
+def _scalars(dtype: DataType) -> Iterator[tuple[str, DataType]]:
+    for field in dtype.fields:
+        if field.type.kind == "struct":
+            yield from _scalars(field.type)
+        else:
+            yield field.name, field.type
 
 
 def _members(struct: Parameter, dtype: DataType, path: Path, base: int) -> Iterator[Member]:
@@ -38,19 +91,23 @@ def _members(struct: Parameter, dtype: DataType, path: Path, base: int) -> Itera
 
 def _member(struct: Parameter, field: StructField, path: Path, offset: int) -> Iterator[Member]:
     if field.type.kind == "struct":
-        yield from _members(struct, field.type, path, offset)
+        yield from _of_struct(struct, field.type, path, offset)
         return
-    pointee = field.type.pointee
-    described = replace(
+    yield Member(path, offset, _described(struct, field.type, path))
+
+
+def _described(struct: Parameter, dtype: DataType, path: Path) -> Parameter:
+    pointee = dtype.pointee
+    return replace(
         struct,
         name=struct.name + spelled_path(path),
         form="pointer" if pointee else "scalar",
-        dtype=pointee or field.type,
-        const=field.type.const if pointee else True,
+        dtype=pointee or dtype,
+        const=dtype.const if pointee else True,
         activity="duplicated" if struct.has_shadow and pointee and pointee.has_floats else "const",
-        writes=bool(pointee) and not field.type.const,
+        reference=False,
+        writes=bool(pointee) and not dtype.const,
     )
-    yield Member(path, offset, described)
 
 
 def spelled_path(path: Path) -> str:
@@ -59,11 +116,11 @@ def spelled_path(path: Path) -> str:
 
 
 def flattened(parameter: Parameter, value: object) -> tuple[tuple[Parameter, object], ...]:
-    """The parameter with its value; for a struct given as a dict its members with theirs.
+    """The parameter with its value; for a struct given by its members these with theirs.
 
     Raises ArgumentError for a member that is missing or that the struct does not have.
     """
-    if not is_dict(parameter, value):
+    if not has_parts(parameter, value):
         return ((parameter, value),)
     _check_keys(parameter, value)
     return tuple((member.parameter, _found(parameter, value, member.path)) for member in members(parameter))
@@ -71,7 +128,7 @@ def flattened(parameter: Parameter, value: object) -> tuple[tuple[Parameter, obj
 
 def given(parameter: Parameter, value: object) -> dict[str, object]:
     """What a dict gives of a struct's members, by their full names: it need not be complete."""
-    if not is_dict(parameter, value):
+    if not has_parts(parameter, value):
         return {parameter.name: value}
     _check_keys(parameter, value)
     found = ((member.parameter.name, _reached(value, member.path)) for member in members(parameter))
@@ -98,8 +155,11 @@ def _with_lists(made: dict[str | int, Any]) -> Any:  # noqa: ANN401
     return list(inner.values()) if inner and list(inner) == list(range(len(inner))) else inner
 
 
-def is_dict(parameter: Parameter, value: object) -> bool:
-    return parameter.form == "struct" and isinstance(value, Mapping)
+def has_parts(parameter: Parameter, value: object) -> bool:
+    """Whether the value gives a struct by its members: as a dict, or as the one array that it holds."""
+    if parameter.form != "struct":
+        return False
+    return isinstance(value, Mapping) or (_holder(parameter.dtype) is not None and getattr(value, "ndim", 0) > 0)
 
 
 def _found(parameter: Parameter, value: object, path: Path) -> object:
@@ -124,7 +184,8 @@ def _reached(value: object, path: Path) -> object:
 
 
 def _check_keys(parameter: Parameter, value: object) -> None:
-    assert isinstance(value, Mapping)  # noqa: S101  (for the type checker)
+    if not isinstance(value, Mapping):
+        return
     known = [field.name for field in parameter.dtype.fields]
     for key in value:
         if key not in known:

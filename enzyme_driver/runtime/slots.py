@@ -70,10 +70,4 @@ def written(parameter: Parameter) -> bool:
 
 def spelled(signature: Signature) -> str:
     """The signature in one line, such as `axpy(int32 n, const float32 *x, float32 *y)`."""
-    return f"{signature.name}({', '.join(map(_spelled_parameter, signature.parameters))})"
-
-
-def _spelled_parameter(parameter: Parameter) -> str:
-    const = "const " if parameter.const and parameter.is_pointer else ""
-    mark = ("&" if parameter.reference else "*") if parameter.is_pointer else ""
-    return f"{const}{parameter.dtype} {mark}{parameter.name}"
+    return f"{signature.name}({', '.join(map(str, signature.parameters))})"

@@ -185,6 +185,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
     outline = unless_disabled(
         "recompute-iterations", "function(loop-simplify,lcssa),adgen-outline-iterations,", workspace
     )
+    index = unless_disabled("index-pointers", "function(loop-simplify),adgen-index-pointers,", workspace)
     return ",".join(
         (
             f"adgen-split-math,adgen-bodies<{plan.symbols}>",
@@ -193,7 +194,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{unroll}globaldce,adgen-capture-values,{outline}{_EXITS},adgen-type-copies,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
+            f"{unroll}globaldce,{index}adgen-capture-values,{outline}{_EXITS},adgen-type-copies,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
             f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

@@ -189,7 +189,7 @@ def _values(types: CTypes, signature: Signature, *, shadows: bool = False) -> tu
 
 
 def _value(types: CTypes, name: str, parameter: Parameter) -> CValue:
-    if parameter.is_pointer or parameter.reference:
+    if parameter.is_pointer:
         return CValue(types.pointer(parameter.dtype, name, const=parameter.const), f"(void *)&{name}")
     return _by_value(types, name, parameter)
 

@@ -27,8 +27,8 @@ _NUMPY = {"float": "float", "int": "int", "uint": "uint"}
 class Description:
     """All entries that a module offers, in the order of the file; activities are not decided yet (all const).
 
-    `local` holds the symbols of what is compiled only when it is asked for by name: static functions, and kernels
-    that libraries such as Thrust bring along.
+    `local` holds the symbols of what is compiled only when it is asked for by name: static functions, members of
+    classes, and kernels that libraries such as Thrust bring along.
     """
 
     entries: tuple[Signature, ...]
@@ -107,7 +107,17 @@ def _parameter(data: dict[str, Any]) -> Parameter:
         )
     dtype = _type(declared)
     form: Form = "struct" if dtype.kind in {"struct", "opaque"} else "scalar"
-    return Parameter(data["name"], form, dtype, const=True, activity="const", reads=True, writes=False)
+    by_address = data["by_address"]
+    return Parameter(
+        name=data["name"],
+        form=form,
+        dtype=dtype,
+        const=data["const"] or not by_address,
+        activity="const",
+        reference=data["reference"],
+        writes=by_address and not data["const"],
+        by_address=by_address,
+    )
 
 
 def _type(data: dict[str, Any]) -> DataType:

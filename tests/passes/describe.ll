@@ -22,7 +22,10 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:     "name": "fin::price",
 ; CHECK-NEXT:     "parameters": [
 ; CHECK-NEXT:       {
+; CHECK-NEXT:         "by_address": false,
+; CHECK-NEXT:         "const": false,
 ; CHECK-NEXT:         "name": "spot",
+; CHECK-NEXT:         "reference": false,
 ; CHECK-NEXT:         "type": {
 ; CHECK-NEXT:           "const": true,
 ; CHECK-NEXT:           "kind": "pointer",
@@ -38,7 +41,10 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:         }
 ; CHECK-NEXT:       },
 ; CHECK-NEXT:       {
+; CHECK-NEXT:         "by_address": false,
+; CHECK-NEXT:         "const": false,
 ; CHECK-NEXT:         "name": "out",
+; CHECK-NEXT:         "reference": false,
 ; CHECK-NEXT:         "type": {
 ; CHECK-NEXT:           "const": false,
 ; CHECK-NEXT:           "kind": "pointer",
@@ -54,7 +60,10 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:         }
 ; CHECK-NEXT:       },
 ; CHECK-NEXT:       {
+; CHECK-NEXT:         "by_address": false,
+; CHECK-NEXT:         "const": false,
 ; CHECK-NEXT:         "name": "option",
+; CHECK-NEXT:         "reference": false,
 ; CHECK-NEXT:         "type": {
 ; CHECK-NEXT:           "kind": "struct",
 ; CHECK-NEXT:           "members": [
@@ -81,6 +90,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:                "name": "Option",
 ; CHECK-NEXT:           "size": 48
 ; CHECK:              "name": "call",
+; CHECK-NEXT:         "reference": false,
 ; CHECK-NEXT:         "type": {
 ; CHECK-NEXT:           "kind": "bool",
 ; CHECK-NEXT:           "name": "bool",
@@ -103,7 +113,10 @@ define ptx_kernel void @_ZN3fin5priceEPKfRdNS_6OptionEb(ptr %spot, ptr %out, ptr
 ; CHECK-NEXT:     "name": "local",
 ; CHECK-NEXT:     "parameters": [
 ; CHECK-NEXT:       {
+; CHECK-NEXT:         "by_address": false,
+; CHECK-NEXT:         "const": false,
 ; CHECK-NEXT:         "name": "arg0",
+; CHECK-NEXT:         "reference": false,
 ; CHECK-NEXT:         "type": {
 ; CHECK-NEXT:           "kind": "uint",
 ; CHECK-NEXT:           "name": "unsigned char",

@@ -1,0 +1,104 @@
+// Functions whose parameters are more than arrays and numbers: structs behind references and pointers, vectors, spans, complex numbers.
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+struct Grid {
+    double *u;
+    int n;
+    double h;
+};
+
+struct Point {
+    double x, y, z;
+};
+
+template <class T> struct Field {
+    std::vector<T> data;
+    int stride;
+};
+
+double by_reference(const Grid &grid)
+{
+    double sum = 0;
+    for (int i = 0; i < grid.n; i++)
+        sum += grid.u[i] * grid.u[i] * grid.h;
+    return sum;
+}
+
+void smooth(Grid *grid, double *out)
+{
+#pragma omp parallel for
+    for (int i = 1; i < grid->n - 1; i++)
+        out[i] = std::tanh(grid->u[i - 1] + grid->u[i + 1]) * grid->h;
+}
+
+double neighbours(const std::vector<double> &v)
+{
+    double sum = 0;
+    for (std::size_t i = 1; i < v.size(); i++)
+        sum += v[i] * std::sin(v[i - 1]);
+    return sum;
+}
+
+void activate(const std::vector<float> &in, std::vector<float> &out)
+{
+#pragma omp parallel for
+    for (std::size_t i = 0; i < in.size(); i++)
+        out[i] = std::tanh(in[i]);
+}
+
+double of_a_copy(std::vector<double> v)
+{
+    double sum = 0;
+    for (double &each : v)
+        each *= each;
+    for (double each : v)
+        sum += std::exp(-each);
+    return sum;
+}
+
+double volumes(const std::vector<Point> &points)
+{
+    double sum = 0;
+    for (const Point &p : points)
+        sum += p.x * p.y * p.z;
+    return sum;
+}
+
+double of_a_member(const Field<double> &field)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < field.data.size(); i += field.stride)
+        sum += field.data[i] * field.data[i];
+    return sum;
+}
+
+double of_a_span(std::span<const double> v)
+{
+    double sum = 0;
+    for (double each : v)
+        sum += std::exp(each);
+    return sum;
+}
+
+double power(const std::vector<std::complex<double>> &z, std::complex<double> *squares)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < z.size(); i++) {
+        squares[i] = z[i] * z[i];
+        sum += std::norm(squares[i]) * z[i].real();
+    }
+    return sum;
+}
+
+void grow(std::vector<double> &v) { v.push_back(v[0]); }
+
+void advance(Grid *grid)
+{
+    for (int i = 0; i < grid->n; i++)
+        grid->u[i] *= grid->h;
+    grid->h *= 0.5;
+}

@@ -1,0 +1,91 @@
+"""C++ functions that take structs by reference, vectors, spans and complex numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+from enzyme_driver.errors import ArgumentError, RefusedError
+from enzyme_driver.runtime.module import Function, Module
+
+pytestmark = pytest.mark.usefixtures("toolchain")
+
+FILE = Path(__file__).with_name("interfaces.cpp")
+POINT = np.dtype([(name, np.float64) for name in "xyz"])
+N = 9
+
+Rng = np.random.Generator
+
+
+def _points(rng: Rng) -> np.ndarray:
+    points = np.zeros(N, POINT)
+    for name in "xyz":
+        points[name] = rng.uniform(-1, 1, N)
+    return points
+
+
+def _complex(rng: Rng) -> np.ndarray:
+    return rng.standard_normal(N) + 1j * rng.standard_normal(N)
+
+
+CALLS: dict[str, Callable[[Rng], tuple[Any, ...]]] = {
+    "by_reference": lambda rng: ({"u": rng.standard_normal(N), "n": N, "h": 0.3},),
+    "smooth": lambda rng: ({"u": rng.standard_normal(N), "n": N, "h": 0.3}, np.zeros(N)),
+    "neighbours": lambda rng: (rng.standard_normal(N),),
+    "activate": lambda rng: (rng.standard_normal(N).astype(np.float32), np.zeros(N, np.float32)),
+    "of_a_copy": lambda rng: (rng.standard_normal(N),),
+    "volumes": lambda rng: (_points(rng),),
+    "of_a_member": lambda rng: ({"data": rng.standard_normal(N), "stride": 2},),
+    "of_a_span": lambda rng: (rng.standard_normal(N),),
+    "power": lambda rng: (_complex(rng), np.zeros(N, np.complex128)),
+}
+
+
+@pytest.fixture(scope="module")
+def module() -> Module:
+    return adgen.compile(FILE, flags=["-std=c++20"])
+
+
+def _function(module: Module, name: str) -> Function:
+    function = module[name]
+    assert isinstance(function, Function)
+    return function
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_gradient(module: Module, name: str) -> None:
+    _function(module, name).check(*CALLS[name](np.random.default_rng()))
+
+
+def test_vectors_are_arrays(module: Module) -> None:
+    x = np.random.default_rng().standard_normal(N)
+    neighbours = _function(module, "neighbours")
+    assert neighbours(x) == pytest.approx(float(np.sum(x[1:] * np.sin(x[:-1]))))
+    assert neighbours(x[:1].copy()) == 0
+    derivative = neighbours.vjp(x)["v"]
+    np.testing.assert_allclose(derivative[-1], np.sin(x[-2]))
+    before = x.copy()
+    _function(module, "of_a_copy")(x)
+    np.testing.assert_array_equal(x, before)
+    out = np.zeros(N, np.float32)
+    _function(module, "activate")(x.astype(np.float32), out)
+    np.testing.assert_allclose(out, np.tanh(x), rtol=1e-5)
+    assert str(neighbours.signature).startswith("neighbours(const vector<double")
+
+
+def test_a_vector_has_elements_of_its_type(module: Module) -> None:
+    with pytest.raises(ArgumentError, match="float64"):
+        _function(module, "neighbours")(np.zeros(N, np.float32))
+
+
+@pytest.mark.parametrize(("name", "parameter"), [("grow", "v"), ("advance", "grid")])
+def test_a_struct_that_changes_itself_is_refused(module: Module, name: str, parameter: str) -> None:
+    with pytest.raises(RefusedError, match=f"changes members of '{parameter}' itself"):
+        adgen.compile(FILE, function=name, flags=["-std=c++20"])
+    with pytest.raises(RefusedError, match=f"changes members of '{parameter}' itself"):
+        _function(module, name)({"u": np.zeros(N), "n": N, "h": 1.0} if name == "advance" else np.zeros(N))
