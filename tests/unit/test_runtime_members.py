@@ -155,3 +155,58 @@ def test_a_struct_of_numbers() -> None:
     grid = Parameter("g", "struct", _GRID, const=True, activity="const")
     prepared = Arguments(kernel("k", grid), "openmp").primal([{"nx": 3, "dx": np.float32(0.5)}])
     assert prepared.values == (struct.pack("<i4xd", 3, 0.5),)
+
+
+def _vector(name: str = "vector<double, std::allocator<double> >") -> DataType:
+    names = ("_M_start", "_M_finish", "_M_end_of_storage")
+    impl = DataType(
+        "_Vector_impl", "struct", 24, tuple(StructField(n, 8 * i, _pointer(F64)) for i, n in enumerate(names))
+    )
+    return DataType(name, "struct", 24, (StructField("_M_impl", 0, impl),))
+
+
+def _span() -> DataType:
+    size = DataType("uint64", "uint", 8)
+    fields = (StructField("_M_ptr", 0, _pointer(F64, const=True)), StructField("_M_extent_value", 8, size))
+    return DataType("span<const double, 18446744073709551615UL>", "struct", 16, fields)
+
+
+def _held(dtype: DataType, value: object, *, by_address: bool = True) -> bytes:
+    own = Parameter("v", "struct", dtype, const=True, activity="duplicated", writes=False, by_address=by_address)
+    (held,) = Arguments(kernel("k", own), "openmp").primal([value]).values
+    return held
+
+
+def test_a_vector_is_an_array() -> None:
+    x = np.arange(5.0)
+    value = _held(_vector(), x)
+    assert struct.unpack("3Q", value) == (x.ctypes.data, x.ctypes.data + 40, x.ctypes.data + 40)
+    (found,) = members(Parameter("v", "struct", _vector(), const=True, activity="duplicated", by_address=True))
+    assert (found.parameter.name, found.parameter.writes, found.copied) == ("v", False, False)
+
+
+def test_a_vector_by_value_is_a_copy() -> None:
+    x = np.arange(5.0)
+    value = _held(_vector(), x, by_address=False)
+    start, end, _ = struct.unpack("3Q", value)
+    assert start != x.ctypes.data
+    assert end - start == x.nbytes
+
+
+def test_a_span_is_an_array() -> None:
+    x = np.arange(5.0)
+    value = _held(_span(), x)
+    assert struct.unpack("2Q", value) == (x.ctypes.data, 5)
+
+
+def test_a_vector_inside_a_struct() -> None:
+    number = StructField("n", 24, I32)
+    field = DataType("Field", "struct", 32, (StructField("data", 0, _vector()), number))
+    x = np.arange(3.0)
+    value = _held(field, {"data": x, "n": 3})
+    assert struct.unpack("3Qi4x", value) == (x.ctypes.data, x.ctypes.data + 24, x.ctypes.data + 24, 3)
+
+
+def test_a_struct_that_only_looks_like_a_vector_is_given_by_its_members() -> None:
+    with pytest.raises(ArgumentError):
+        _held(_vector("mesh<double>"), np.arange(5.0))

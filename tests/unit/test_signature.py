@@ -35,7 +35,8 @@ def pointer(pointee: Json | None, *, const: bool = False, restrict: bool = False
 
 
 def entry(symbol: str, parameters: list[tuple[str, Json]] | None = None, **facts: object) -> Json:
-    listed = [{"name": name, "type": declared} for name, declared in parameters or []]
+    by_value = {"by_address": False, "reference": False, "const": False}
+    listed = [{"name": name, "type": declared, **by_value} for name, declared in parameters or []]
     place = {"directory": "/home/u", "file": "k.cu", "line": 7}
     own = {"symbol": symbol, "name": symbol, "kernel": True, "local": False, "returns": VOID}
     return own | place | {"parameters": listed} | facts
@@ -169,3 +170,15 @@ def test_of_cpp_functions_of_the_file_are_entries(workspace: Workspace, fake_pro
 def test_a_file_named_by_an_absolute_path(workspace: Workspace, fake_process: FakeProcess) -> None:
     found = describe(workspace, fake_process, CPP, entry("f", kernel=False, directory="/else", file="/home/u/f.cpp"))
     assert found.entries[0].file == "/home/u/f.cpp"
+
+
+@pytest.mark.parametrize(("const", "spelled"), [(True, "const S &s"), (False, "S &s")])
+def test_a_struct_behind_a_reference(
+    workspace: Workspace, fake_process: FakeProcess, const: bool, spelled: str
+) -> None:
+    declared = {"kind": "struct", "name": "S", "size": 8, "members": []}
+    listed = [{"name": "s", "type": declared, "by_address": True, "reference": True, "const": const}]
+    (made,) = describe(workspace, fake_process, CUDA, entry("k", parameters=None) | {"parameters": listed}).entries
+    (parameter,) = made
+    assert (parameter.form, parameter.writes, str(parameter)) == ("struct", not const, spelled)
+    assert parameter.loses_members != const

@@ -30,7 +30,14 @@ BEFORE_ENZYME = {
     "mark-unchanged",
     "fewest-kept",
 }
-ELSEWHERE = {"split-threads", "unroll-locals", "recompute-iterations", "own-memory", "bound-registers"}
+ELSEWHERE = {
+    "split-threads",
+    "unroll-locals",
+    "recompute-iterations",
+    "index-pointers",
+    "own-memory",
+    "bound-registers",
+}
 PASSES = (
     f"{AFTER_ENZYME_ON_GPU}adgen-exchange-cotangents,adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
     "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>"
