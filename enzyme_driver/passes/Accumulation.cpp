@@ -68,7 +68,7 @@ bool Meetings::areApart(const Value *Object, const Value *Other) const {
   return hasAttribute(Object, SharedShadowAttribute) != hasAttribute(Other, SharedShadowAttribute);
 }
 
-static const Value *accessedPointer(const Instruction &I) {
+const Value *accessedPointer(const Instruction &I) {
   if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
     return Atomic->getPointerOperand();
   return getLoadStorePointerOperand(&I);

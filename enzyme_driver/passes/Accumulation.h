@@ -10,6 +10,9 @@ namespace adgen {
 // An addition of floating point whose sum nobody asks for: such additions may change places with each other.
 llvm::AtomicRMWInst *asAccumulation(llvm::Instruction &I);
 
+// Of a load, a store or an atomic; null for anything else.
+const llvm::Value *accessedPointer(const llvm::Instruction &I);
+
 // Of sums that may be added up in any order, as atomics do it: loops can then be vectorised.
 llvm::FastMathFlags inAnyOrder();
 // Adds without an atomic.

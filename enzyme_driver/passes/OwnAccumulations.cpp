@@ -1,22 +1,22 @@
 // Accumulates without atomics into elements that only one thread accumulates into. Either the user says so of an array (adgen-owned),
 // or the index proves it: every accumulation into the shadow is at
 //   stride * (blockIdx.x * width + threadIdx.x + any loop counter * gridDim.x * width) + what is the same in all threads,
-// with the block's size as the width, or a constant, and those of one thread stay within one stride. That holds for grids of one
-// dimension whose blocks are no wider, which no index shows: the gradient is there twice, with atomics and without, and the launch
-// decides. Loads and stores of the shadow do not matter: another thread that writes or reads an element there would be a race
+// with the block's size, a multiple of it, or a constant as the width, and those of one thread stay within one stride, or within the strides
+// of a few rounds of the block's threads, which together are no wider. That holds for grids of one dimension whose blocks are no wider, which
+// no index shows: the gradient is there twice, with atomics and without, and the launch decides. Loads and stores of the shadow do not matter: another thread that writes or reads an element there would be a race
 // of the primal with itself. The load of an addition moves up as far as it can: on a GPU loads come first.
 #include "Accumulation.h"
+#include "Indices.h"
 #include "Passes.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
-#include <map>
 #include <optional>
 
 using namespace llvm;
@@ -25,208 +25,24 @@ namespace adgen {
 namespace {
 
 constexpr unsigned Axes = 3;
-constexpr unsigned MostTerms = 32;
+constexpr unsigned MostPlaces = 64; // of a thread
 constexpr int64_t MostElements = INT32_MAX; // with more, an index of 32 bits would come back to elements of others
-
-// What an index depends on: registers of the launch, integers that all threads share, and loop counters.
-struct Leaf {
-  enum Kind { Thread, Block, BlockSize, GridSize, Shared, Counter } Of;
-  const void *What; // the value, or the axis
-
-  bool operator<(const Leaf &Other) const { return std::tie(Of, What) < std::tie(Other.Of, Other.What); }
-  bool operator==(const Leaf &Other) const { return Of == Other.Of && What == Other.What; }
-};
-
-Leaf onAxis(Leaf::Kind Of, unsigned Axis) { return {Of, reinterpret_cast<const void *>(uintptr_t(Axis))}; }
-
-// A sum of products of leaves, each with a factor.
-class Polynomial {
-public:
-  using Product = SmallVector<Leaf, 4>;
-  struct Order {
-    bool operator()(const Product &A, const Product &B) const {
-      return std::lexicographical_compare(A.begin(), A.end(), B.begin(), B.end());
-    }
-  };
-
-  static Polynomial constant(int64_t Factor) { return Polynomial({}, Factor); }
-  static Polynomial leaf(Leaf L) { return Polynomial({L}, 1); }
-
-  Polynomial &operator+=(const Polynomial &Other) {
-    for (const auto &[Leaves, Factor] : Other.Terms)
-      if (!(Terms[Leaves] += Factor))
-        Terms.erase(Leaves);
-    return *this;
-  }
-
-  Polynomial operator*(const Polynomial &Other) const {
-    Polynomial Result;
-    for (const auto &[Leaves, Factor] : Terms)
-      for (const auto &[More, Times] : Other.Terms) {
-        Product Both(Leaves);
-        append_range(Both, More);
-        llvm::sort(Both);
-        Result += Polynomial(Both, Factor * Times);
-      }
-    return Result;
-  }
-
-  bool operator==(const Polynomial &Other) const { return Terms == Other.Terms; }
-
-  // The factor of a product, which leaves the sum.
-  int64_t take(Product Leaves) {
-    llvm::sort(Leaves);
-    auto Found = Terms.find(Leaves);
-    if (Found == Terms.end())
-      return 0;
-    int64_t Factor = Found->second;
-    Terms.erase(Found);
-    return Factor;
-  }
-
-  std::map<Product, int64_t, Order> Terms;
-  Polynomial() = default;
-
-private:
-  Polynomial(Product Leaves, int64_t Factor) {
-    if (Factor)
-      Terms[std::move(Leaves)] = Factor;
-  }
-};
-
-// The indices of one gradient as polynomials.
-class Indices {
-public:
-  Indices(Function &F, LoopInfo &LI) : F(F), LI(LI) {}
-
-  // How many bytes behind the beginning of the shadow an element lies; nothing where it is not understood.
-  std::optional<Polynomial> offsetFrom(const Value *Shadow, const Value *Pointer) {
-    Polynomial Sum;
-    while (Pointer != Shadow) {
-      auto *Step = dyn_cast<GEPOperator>(Pointer);
-      SmallMapVector<Value *, APInt, 4> Variable;
-      APInt Constant(64, 0);
-      if (!Step || !Step->collectOffset(F.getDataLayout(), 64, Variable, Constant))
-        return std::nullopt;
-      Sum += Polynomial::constant(Constant.getSExtValue());
-      for (auto &[Index, Scale] : Variable) {
-        std::optional<Polynomial> P = of(Index);
-        if (!P)
-          return std::nullopt;
-        Sum += *P * Polynomial::constant(Scale.getSExtValue());
-      }
-      Pointer = Step->getPointerOperand();
-    }
-    return Sum;
-  }
-
-  std::optional<Polynomial> of(Value *V) {
-    auto Known = Found.find(V);
-    if (Known != Found.end())
-      return Known->second;
-    Found[V] = std::nullopt; // a value that comes back to itself is not understood
-    std::optional<Polynomial> P = find(V);
-    if (P && P->Terms.size() > MostTerms)
-      P = std::nullopt;
-    return Found[V] = P;
-  }
-
-private:
-  std::optional<Polynomial> find(Value *V) {
-    if (auto *Number = dyn_cast<ConstantInt>(V))
-      return Number->getBitWidth() <= 64 ? std::optional(Polynomial::constant(Number->getSExtValue())) : std::nullopt;
-    if (auto *A = dyn_cast<Argument>(V))
-      return ofArgument(*A);
-    if (auto *Call = dyn_cast<IntrinsicInst>(V))
-      return ofRegister(*Call);
-    if (auto *Phi = dyn_cast<PHINode>(V))
-      return ofCounter(*Phi);
-    if (isa<SExtInst, ZExtInst, TruncInst, FreezeInst>(V))
-      return of(cast<Instruction>(V)->getOperand(0));
-    if (auto *Op = dyn_cast<BinaryOperator>(V))
-      return ofArithmetic(*Op);
-    return std::nullopt;
-  }
-
-  // A gradient with a tape has the block's index and the grid's extents as its last arguments.
-  std::optional<Polynomial> ofArgument(const Argument &A) {
-    if (!A.getType()->isIntegerTy())
-      return std::nullopt;
-    unsigned First = F.arg_size() - 2 * Axes;
-    if (!F.hasFnAttribute(TapeAttribute) || A.getArgNo() < First)
-      return Polynomial::leaf({Leaf::Shared, &A});
-    unsigned Place = A.getArgNo() - First;
-    return Polynomial::leaf(onAxis(Place < Axes ? Leaf::Block : Leaf::GridSize, Place % Axes));
-  }
-
-  static std::optional<Polynomial> ofRegister(const IntrinsicInst &Call) {
-    constexpr std::pair<StringLiteral, Leaf::Kind> Registers[] = {
-        {"tid.", Leaf::Thread}, {"ctaid.", Leaf::Block}, {"ntid.", Leaf::BlockSize}, {"nctaid.", Leaf::GridSize}};
-    StringRef Name = Call.getCalledFunction()->getName();
-    if (!Name.consume_front("llvm.nvvm.read.ptx.sreg."))
-      return std::nullopt;
-    for (auto &[Prefix, Kind] : Registers)
-      if (Name.starts_with(Prefix))
-        return Polynomial::leaf(onAxis(Kind, Name.back() - 'x'));
-    return std::nullopt;
-  }
-
-  // What a loop counts from one start on with the same step; any other phi in a loop's head counts something too.
-  std::optional<Polynomial> ofCounter(PHINode &Phi) {
-    Polynomial Counter = Polynomial::leaf({Leaf::Counter, &Phi});
-    const Loop *L = LI.getLoopFor(Phi.getParent());
-    if (!L || L->getHeader() != Phi.getParent() || Phi.getNumIncomingValues() != 2 || !L->getLoopPreheader() || !L->getLoopLatch())
-      return std::nullopt;
-    std::optional<Polynomial> Start = of(Phi.getIncomingValueForBlock(L->getLoopPreheader()));
-    auto *Next = dyn_cast<BinaryOperator>(Phi.getIncomingValueForBlock(L->getLoopLatch()));
-    if (!Next || Next->getOpcode() != Instruction::Add || !is_contained(Next->operands(), &Phi))
-      return std::nullopt;
-    Value *Step = Next->getOperand(Next->getOperand(0) == &Phi);
-    std::optional<Polynomial> By = L->isLoopInvariant(Step) ? of(Step) : std::nullopt;
-    if (Start && By)
-      return *Start += *By * Counter, Start;
-    return isa<ConstantInt>(Step) ? std::optional(Counter) : std::nullopt;
-  }
-
-  std::optional<Polynomial> ofArithmetic(BinaryOperator &Op) {
-    std::optional<Polynomial> A = of(Op.getOperand(0)), B = of(Op.getOperand(1));
-    if (!A || !B)
-      return std::nullopt;
-    auto *Number = dyn_cast<ConstantInt>(Op.getOperand(1));
-    switch (Op.getOpcode()) {
-    case Instruction::Or:
-      if (!cast<PossiblyDisjointInst>(Op).isDisjoint())
-        return std::nullopt;
-      [[fallthrough]];
-    case Instruction::Add:
-      return *A += *B, A;
-    case Instruction::Sub:
-      return *A += *B * Polynomial::constant(-1), A;
-    case Instruction::Mul:
-      return *A * *B;
-    case Instruction::Shl:
-      if (!Number || Number->getValue().uge(32))
-        return std::nullopt;
-      return *A * Polynomial::constant(int64_t(1) << Number->getZExtValue());
-    default:
-      return std::nullopt;
-    }
-  }
-
-  Function &F;
-  LoopInfo &LI;
-  DenseMap<Value *, std::optional<Polynomial>> Found;
-};
 
 // What the launch has to keep to.
 struct Limits {
-  int64_t Threads = MostElements, BlockSize = MostElements;
+  int64_t Threads = MostElements, Blocks = MostElements, BlockSize = MostElements;
 };
 
-// Whether every accumulation into a shadow is in the thread's own stride.
+// Where an accumulation is among those of its thread: so many bytes, and so many rounds of all threads of the block, behind a common base.
+struct Spot {
+  int64_t Rounds = 0, Bytes = 0, Width = 0;
+  Polynomial Counted; // by loops
+};
+
+// Whether every accumulation into a shadow is to elements of the thread's own: within one stride, in a few rounds.
 class Ownership {
 public:
-  Ownership(Function &F, LoopInfo &LI) : Index(F, LI) {}
+  Ownership(Function &F, LoopInfo &LI, ScalarEvolution &SE) : Index(F, LI), SE(SE) {}
 
   // The accumulations into the shadow, if they are all there is besides loads and stores.
   static std::optional<SmallVector<AtomicRMWInst *>> accumulations(Argument &Shadow) {
@@ -252,72 +68,152 @@ public:
   bool isProved(const Argument &Shadow, ArrayRef<AtomicRMWInst *> Accumulations, Limits &Launch) {
     Steps Common;
     Polynomial Base;
-    int64_t First = INT64_MAX, Last = INT64_MIN, Width = 1;
+    SmallVector<Spot> Elements;
     for (const AtomicRMWInst *Atomic : Accumulations) {
       std::optional<Polynomial> P = Index.offsetFrom(&Shadow, Atomic->getPointerOperand());
       Steps Mine = P ? takeThread(*P) : Steps();
       bool IsFirst = !Common.Thread;
       if (!Mine.Thread || !(IsFirst || Mine == Common))
         return false;
-      int64_t Constant = P->take({});
-      if (!(IsFirst || *P == Base))
+      std::optional<Spot> Where = takePlace(*P, Mine);
+      if (!Where)
+        return false;
+      Where->Width = Atomic->getDataLayout().getTypeStoreSize(Atomic->getType());
+      if (!(IsFirst || *P == Base) || !addElements(*Where, Elements, Mine))
         return false;
       Common = Mine;
       Base = *P;
-      Width = Atomic->getDataLayout().getTypeStoreSize(Atomic->getType());
-      First = std::min(First, Constant);
-      Last = std::max(Last, Constant + Width);
     }
-    if (!Common.Thread || Last - First > std::abs(Common.Thread))
-      return false;
-    Launch.Threads = std::min(Launch.Threads, MostElements / std::max<int64_t>(1, std::abs(Common.Thread) / Width));
-    if (Common.BlockSize)
-      Launch.BlockSize = std::min(Launch.BlockSize, Common.BlockSize);
-    return true;
+    return Common.Thread && (Common.BlockSize ? areOwnInBlocksOf(Common, Elements, Launch) : areOwn(Common, Elements, Launch));
   }
 
 private:
-  // From thread to thread in bytes, and from block to block in threads, where that is a constant.
+  // From thread to thread in bytes; from block to block in threads, where that is a constant, else in rounds of the block's threads.
   struct Steps {
-    int64_t Thread = 0, BlockSize = 0;
-    bool operator==(const Steps &Other) const { return Thread == Other.Thread && BlockSize == Other.BlockSize; }
+    int64_t Thread = 0, BlockSize = 0, Rounds = 0;
+    bool operator==(const Steps &Other) const {
+      return Thread == Other.Thread && BlockSize == Other.BlockSize && Rounds == Other.Rounds;
+    }
   };
 
-  // Takes what depends on the thread out of an offset; no steps where that is not a stride times the thread's number.
+  // Takes what depends on the thread out of an offset; no steps where that is not a stride times the thread's number, or times
+  // that in the block and a multiple of that of the block.
   static Steps takeThread(Polynomial &P) {
-    Leaf Thread = onAxis(Leaf::Thread, 0), Block = onAxis(Leaf::Block, 0), Size = onAxis(Leaf::BlockSize, 0);
-    Steps Found{P.take({Thread}), 0};
+    Source Thread = onAxis(Source::Thread, 0), Block = onAxis(Source::Block, 0), Size = onAxis(Source::BlockSize, 0);
+    Steps Found{P.take({Thread})};
     if (!Found.Thread)
       return {};
-    if (int64_t Constant = P.take({Block}))
-      Found.BlockSize = Constant % Found.Thread ? -1 : Constant / Found.Thread;
-    else if (P.take({Block, Size}) != Found.Thread)
+    int64_t Constant = P.take({Block}), BySize = P.take({Block, Size}), Step = Constant ? Constant : BySize;
+    if ((Constant && BySize) || Step % Found.Thread || Step / Found.Thread < 1)
       return {};
+    (Constant ? Found.BlockSize : Found.Rounds) = Step / Found.Thread;
     for (auto It = P.Terms.begin(); It != P.Terms.end();) {
-      auto Is = [&](Leaf::Kind Of) { return any_of(It->first, [=](const Leaf &L) { return L.Of == Of; }); };
-      if (Is(Leaf::Thread) || Is(Leaf::Block) || (Is(Leaf::Counter) && !isOverTheGrid(It->first, It->second, Found)))
+      auto Is = [&](Source::Kind Of) { return any_of(It->first, [=](const Source &L) { return L.Of == Of; }); };
+      if (Is(Source::Thread) || Is(Source::Block))
         return {};
-      It = Is(Leaf::Counter) ? P.Terms.erase(It) : std::next(It);
+      It = Is(Source::Counter) && isOverTheGrid(It->first, It->second, Found) ? P.Terms.erase(It) : std::next(It);
     }
-    return Found.BlockSize < 0 ? Steps() : Found;
+    return Found;
   }
 
-  // Whether a loop counter leads from one round of all threads to another.
-  static bool isOverTheGrid(const Polynomial::Product &Leaves, int64_t Factor, const Steps &By) {
-    bool Grid = is_contained(Leaves, onAxis(Leaf::GridSize, 0)), Size = is_contained(Leaves, onAxis(Leaf::BlockSize, 0));
-    return Grid && (By.BlockSize ? Factor % (By.BlockSize * By.Thread) == 0 : Size && Factor % By.Thread == 0);
+  // Whether a loop counter leads from one round of all threads of the grid to another.
+  static bool isOverTheGrid(const Polynomial::Product &Sources, int64_t Factor, const Steps &By) {
+    bool Grid = is_contained(Sources, onAxis(Source::GridSize, 0)), Size = is_contained(Sources, onAxis(Source::BlockSize, 0));
+    return Grid && (By.BlockSize ? Factor % (By.BlockSize * By.Thread) == 0 : Size && Factor % (By.Rounds * By.Thread) == 0);
+  }
+
+  // Takes out of an offset what tells a thread's own elements apart.
+  static std::optional<Spot> takePlace(Polynomial &P, const Steps &By) {
+    Spot Found;
+    Found.Bytes = P.take({});
+    int64_t BySize = By.Rounds ? P.take({onAxis(Source::BlockSize, 0)}) : 0;
+    if (BySize % By.Thread)
+      return std::nullopt;
+    Found.Rounds = BySize / By.Thread;
+    for (auto It = P.Terms.begin(); It != P.Terms.end();) {
+      if (none_of(It->first, [](const Source &L) { return L.Of == Source::Counter; })) {
+        ++It;
+        continue;
+      }
+      Found.Counted.Terms.insert(*It);
+      It = P.Terms.erase(It);
+    }
+    return Found;
+  }
+
+  // The elements that an accumulation in loops with few iterations is to.
+  bool addElements(const Spot &Where, SmallVectorImpl<Spot> &Elements, const Steps &By) {
+    SmallVector<Spot> Own{Where};
+    for (const auto &[Sources, Factor] : Where.Counted.Terms) {
+      auto Counter = find_if(Sources, [](const Source &L) { return L.Of == Source::Counter; });
+      bool InRounds = Sources.size() == 2 && By.Rounds && is_contained(Sources, onAxis(Source::BlockSize, 0));
+      std::optional<uint64_t> Most = Index.lastIteration(*Counter, SE);
+      if (!Most || *Most >= MostPlaces || !(InRounds || Sources.size() == 1) || (InRounds && Factor % By.Thread))
+        return false;
+      SmallVector<Spot> Before = std::move(Own);
+      Own.clear();
+      for (Spot P : Before)
+        for (uint64_t Iteration = 0; Iteration <= *Most; ++Iteration) {
+          Own.push_back(P);
+          (InRounds ? P.Rounds : P.Bytes) += InRounds ? Factor / By.Thread : Factor;
+        }
+      if (Own.size() > MostPlaces)
+        return false;
+    }
+    append_range(Elements, Own);
+    return Elements.size() <= MostPlaces;
+  }
+
+  // A block's elements are in as many rounds as lie between it and the next.
+  static bool areOwn(const Steps &By, ArrayRef<Spot> Elements, Limits &Launch) {
+    int64_t First = INT64_MAX, Last = INT64_MIN, FirstRound = INT64_MAX, LastRound = INT64_MIN, Width = 1;
+    for (const Spot &P : Elements) {
+      First = std::min(First, P.Bytes);
+      Last = std::max(Last, P.Bytes + P.Width);
+      FirstRound = std::min(FirstRound, P.Rounds);
+      LastRound = std::max(LastRound, P.Rounds);
+      Width = P.Width;
+    }
+    int64_t Stride = std::abs(By.Thread);
+    if (Last - First > Stride || LastRound - FirstRound >= By.Rounds)
+      return false;
+    Launch.Threads = std::min(Launch.Threads, MostElements / (std::max<int64_t>(1, Stride / Width) * By.Rounds));
+    return true;
+  }
+
+  // The threads of a block that is no wider than the limit fill the strides up to the next of their rounds, and the last ones those
+  // up to the next block.
+  static bool areOwnInBlocksOf(const Steps &By, ArrayRef<Spot> Elements, Limits &Launch) {
+    SmallVector<Spot> Sorted(Elements);
+    llvm::sort(Sorted, [](const Spot &A, const Spot &B) { return A.Bytes < B.Bytes; });
+    int64_t Stride = std::abs(By.Thread), BlockSize = By.BlockSize, Round = Sorted.front().Bytes;
+    for (const Spot &P : Sorted) {
+      if (P.Bytes + P.Width - Round <= Stride)
+        continue;
+      BlockSize = std::min(BlockSize, (P.Bytes - Round) / Stride);
+      Round = P.Bytes;
+      if (P.Width > Stride)
+        return false;
+    }
+    BlockSize = std::min(BlockSize, By.BlockSize - (Round - Sorted.front().Bytes) / Stride);
+    if (BlockSize < 1)
+      return false;
+    Launch.BlockSize = std::min(Launch.BlockSize, BlockSize);
+    Launch.Blocks = std::min(Launch.Blocks, MostElements / (std::max<int64_t>(1, Stride / Sorted.front().Width) * By.BlockSize));
+    return true;
   }
 
   Indices Index;
+  ScalarEvolution &SE;
 };
 
 // The load and what its address needs of its block from a place on; nothing where that cannot move.
-SmallVector<Instruction *> neededFrom(Instruction &Place, LoadInst &Load) {
+SmallVector<Instruction *> neededFrom(Instruction &Spot, LoadInst &Load) {
   SmallVector<Instruction *> Needed{&Load};
   for (unsigned I = 0; I < Needed.size(); ++I)
     for (Value *Operand : Needed[I]->operands()) {
       auto *Made = dyn_cast<Instruction>(Operand);
-      if (!Made || Made->getParent() != Load.getParent() || Made->comesBefore(&Place))
+      if (!Made || Made->getParent() != Load.getParent() || Made->comesBefore(&Spot))
         continue;
       if (!isSafeToSpeculativelyExecute(Made))
         return {};
@@ -326,37 +222,52 @@ SmallVector<Instruction *> neededFrom(Instruction &Place, LoadInst &Load) {
   return Needed;
 }
 
-// Moves a load to where its block may do it first.
-void moveUp(LoadInst &Load, const Meetings &Meet) {
-  Instruction *Place = &Load;
-  while (Instruction *Before = Place->getPrevNode()) {
-    if (isa<PHINode>(Before) || Meet.mayTouch(*Before, Load.getPointerOperand(), Load.getType()))
-      break;
-    Place = Before;
-  }
-  SmallVector<Instruction *> Needed = neededFrom(*Place, Load);
-  while (Place != &Load && is_contained(Needed, Place)) { // what is needed stays where it is
-    Place = Place->getNextNode();
-    Needed = neededFrom(*Place, Load);
-  }
-  if (Place == &Load)
-    return;
-  SmallPtrSet<Instruction *, 8> Moved;
-  for (Instruction *I : reverse(Needed)) // what something needs was found after it
-    if (Moved.insert(I).second)
-      I->moveBefore(Place->getIterator());
-}
+// Makes accumulations plain.
+class Plain {
+public:
+  Plain(Function &F, FunctionAnalysisManager &FAM)
+      : Meet(F, FAM.getResult<AAManager>(F)), Index(F, FAM.getResult<LoopAnalysis>(F)) {}
 
-void makePlain(AtomicRMWInst &Atomic, const Meetings &Meet) {
-  IRBuilder<> B(&Atomic);
-  LoadInst *Old = B.CreateAlignedLoad(Atomic.getType(), Atomic.getPointerOperand(), Atomic.getAlign());
-  Value *New = B.CreateFAdd(Old, Atomic.getValOperand());
-  StoreInst *Store = B.CreateAlignedStore(New, Atomic.getPointerOperand(), Atomic.getAlign());
-  Old->setAAMetadata(Atomic.getAAMetadata());
-  Store->setAAMetadata(Atomic.getAAMetadata());
-  Atomic.eraseFromParent();
-  moveUp(*Old, Meet);
-}
+  void make(AtomicRMWInst &Atomic) {
+    IRBuilder<> B(&Atomic);
+    LoadInst *Old = B.CreateAlignedLoad(Atomic.getType(), Atomic.getPointerOperand(), Atomic.getAlign());
+    Value *New = B.CreateFAdd(Old, Atomic.getValOperand());
+    StoreInst *Store = B.CreateAlignedStore(New, Atomic.getPointerOperand(), Atomic.getAlign());
+    Old->setAAMetadata(Atomic.getAAMetadata());
+    Store->setAAMetadata(Atomic.getAAMetadata());
+    Atomic.eraseFromParent();
+    moveUp(*Old);
+  }
+
+private:
+  // Moves a load to where its block may do it first.
+  void moveUp(LoadInst &Load) {
+    Instruction *First = &Load;
+    while (Instruction *Before = First->getPrevNode()) {
+      if (isa<PHINode>(Before) || mayTouch(*Before, Load))
+        break;
+      First = Before;
+    }
+    SmallVector<Instruction *> Needed = neededFrom(*First, Load);
+    while (First != &Load && is_contained(Needed, First)) { // what is needed stays where it is
+      First = First->getNextNode();
+      Needed = neededFrom(*First, Load);
+    }
+    if (First == &Load)
+      return;
+    SmallPtrSet<Instruction *, 8> Moved;
+    for (Instruction *I : reverse(Needed)) // what something needs was found after it
+      if (Moved.insert(I).second)
+        I->moveBefore(First->getIterator());
+  }
+
+  bool mayTouch(const Instruction &I, const LoadInst &Load) {
+    return Meet.mayTouch(I, Load.getPointerOperand(), Load.getType()) && !Index.areApart(I, Load);
+  }
+
+  Meetings Meet;
+  Indices Index;
+};
 
 bool readsOtherAxes(Function &F) {
   constexpr Intrinsic::ID Registers[] = {
@@ -382,9 +293,9 @@ public:
     ValueToValueMapTy Map;
     Function *Own = CloneFunction(&Shared, Map);
     {
-      Meetings Meet(*Own, FAM.getResult<AAManager>(*Own));
+      Plain Maker(*Own, FAM);
       for (AtomicRMWInst *Atomic : Owned)
-        makePlain(*cast<AtomicRMWInst>(Map[Atomic]), Meet);
+        Maker.make(*cast<AtomicRMWInst>(Map[Atomic]));
     }
     Function *Both = Function::Create(Shared.getFunctionType(), Shared.getLinkage(), "", &M);
     Both->takeName(&Shared);
@@ -424,6 +335,8 @@ private:
     Type *Int64 = B.getInt64Ty();
     Value *Threads = B.CreateMul(B.CreateZExt(Grid[0], Int64), B.CreateZExt(Block[0], Int64));
     Value *Holds = B.CreateICmpULE(Threads, B.getInt64(Launch.Threads));
+    if (Launch.Blocks < MostElements)
+      Holds = B.CreateAnd(Holds, B.CreateICmpULE(Grid[0], B.getInt32(Launch.Blocks)));
     if (Launch.BlockSize < MostElements)
       Holds = B.CreateAnd(Holds, B.CreateICmpULE(Block[0], B.getInt32(Launch.BlockSize)));
     for (Value *Extent : {Block[1], Block[2], Grid[1], Grid[2]})
@@ -442,14 +355,14 @@ void ownAsTheUserSays(Function &F, FunctionAnalysisManager &FAM) {
       if (const Argument *Shadow = shadowOf(Atomic->getPointerOperand()))
         if (F.hasParamAttribute(Shadow->getArgNo(), OwnedAttribute))
           Owned.push_back(Atomic);
-  Meetings Meet(F, FAM.getResult<AAManager>(F));
+  Plain Maker(F, FAM);
   for (AtomicRMWInst *Atomic : Owned)
-    makePlain(*Atomic, Meet);
+    Maker.make(*Atomic);
 }
 
 void own(Function &F, FunctionAnalysisManager &FAM) {
   ownAsTheUserSays(F, FAM);
-  Ownership Owner(F, FAM.getResult<LoopAnalysis>(F));
+  Ownership Owner(F, FAM.getResult<LoopAnalysis>(F), FAM.getResult<ScalarEvolutionAnalysis>(F));
   bool MayProve = F.hasFnAttribute(SharedAttribute) && !readsOtherAxes(F);
   SmallVector<AtomicRMWInst *> Proved;
   Limits Launch;

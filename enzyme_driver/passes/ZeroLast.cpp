@@ -2,9 +2,10 @@
 // right after the cotangent was read, between loads; on a GPU that order alone was seen to cost a factor of five. A shadow that
 // the user discards is not zeroed where nothing reads it afterwards.
 // Shadows overlap neither each other nor a primal array: the runtime refuses those that do.
+#include "Accumulation.h"
+#include "Indices.h"
 #include "Passes.h"
 
-#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
@@ -22,74 +23,70 @@ const Argument *zeroedShadow(const StoreInst &Store) {
   return shadowOf(Store.getPointerOperand());
 }
 
-const Value *accessedPointer(const Instruction &I) {
-  if (auto *Load = dyn_cast<LoadInst>(&I))
-    return Load->getPointerOperand();
-  if (auto *Store = dyn_cast<StoreInst>(&I))
-    return Store->getPointerOperand();
-  if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
-    return Atomic->getPointerOperand();
-  return nullptr;
-}
-
-// Whether the store may be exchanged with the instruction behind it: it touches no memory, or memory known to be another's.
-bool passes(const Argument &Shadow, const Instruction &I) {
-  if (!I.mayReadOrWriteMemory())
-    return true;
-  const Value *Pointer = accessedPointer(I);
-  if (!Pointer)
-    return false;
-  const Value *Object = getUnderlyingObject(Pointer);
-  return Object != &Shadow && (isa<Argument>(Object) || isIdentifiedObject(Object));
-}
-
-void sinkIn(BasicBlock &Block) {
-  SmallVector<StoreInst *> Zeroings;
-  for (Instruction &I : Block)
-    if (auto *Store = dyn_cast<StoreInst>(&I); Store && zeroedShadow(*Store))
-      Zeroings.push_back(Store);
-  for (StoreInst *Store : reverse(Zeroings)) {
-    const Argument &Shadow = *zeroedShadow(*Store);
-    Instruction *Next = Store->getNextNode();
-    while (!Next->isTerminator() && passes(Shadow, *Next))
-      Next = Next->getNextNode();
-    Store->moveBefore(Next->getIterator());
-  }
-}
-
-bool mayRead(const Instruction &I, const Argument &Shadow) {
-  if (!I.mayReadFromMemory())
-    return false;
+bool isOfAnother(const Argument &Shadow, const Instruction &I) {
   const Value *Pointer = accessedPointer(I);
   const Value *Object = Pointer ? getUnderlyingObject(Pointer) : nullptr;
-  return !Object || Object == &Shadow || !(isa<Argument>(Object) || isIdentifiedObject(Object));
+  return Object && Object != &Shadow && (isa<Argument>(Object) || isIdentifiedObject(Object));
 }
 
-bool isReadAfter(const StoreInst &Zeroing, const Argument &Shadow) {
-  const Function &F = *Zeroing.getFunction();
-  return any_of(instructions(F), [&](const Instruction &I) {
-    return mayRead(I, Shadow) && isPotentiallyReachable(&Zeroing, &I);
-  });
-}
+class Zeroings {
+public:
+  Zeroings(Function &F, LoopInfo &LI) : F(F), LI(LI), Index(F, LI) {}
 
-void dropDiscarded(Function &F) {
-  SmallVector<StoreInst *> Dead;
-  for (Instruction &I : instructions(F))
-    if (auto *Store = dyn_cast<StoreInst>(&I))
-      if (const Argument *Shadow = zeroedShadow(*Store); Shadow && Shadow->hasAttribute(DiscardedAttribute) && !isReadAfter(*Store, *Shadow))
-        Dead.push_back(Store);
-  for (StoreInst *Store : Dead)
-    Store->eraseFromParent();
-}
+  void dropDiscarded() {
+    SmallVector<StoreInst *> Dead;
+    for (Instruction &I : instructions(F))
+      if (auto *Store = dyn_cast<StoreInst>(&I))
+        if (const Argument *Shadow = zeroedShadow(*Store); Shadow && Shadow->hasAttribute(DiscardedAttribute) && !isReadAfter(*Store, *Shadow))
+          Dead.push_back(Store);
+    for (StoreInst *Store : Dead)
+      Store->eraseFromParent();
+  }
+
+  void sinkIn(BasicBlock &Block) {
+    SmallVector<StoreInst *> Found;
+    for (Instruction &I : Block)
+      if (auto *Store = dyn_cast<StoreInst>(&I); Store && zeroedShadow(*Store))
+        Found.push_back(Store);
+    for (StoreInst *Store : reverse(Found)) {
+      const Argument &Shadow = *zeroedShadow(*Store);
+      Instruction *Next = Store->getNextNode();
+      while (!Next->isTerminator() && passes(*Store, Shadow, *Next))
+        Next = Next->getNextNode();
+      Store->moveBefore(Next->getIterator());
+    }
+  }
+
+private:
+  // Whether the store may be exchanged with the instruction behind it: it touches no memory, or other elements.
+  bool passes(const StoreInst &Store, const Argument &Shadow, const Instruction &I) {
+    return !I.mayReadOrWriteMemory() || isOfAnother(Shadow, I) || Index.areApart(Store, I);
+  }
+
+  bool isReadAfter(const StoreInst &Store, const Argument &Shadow) {
+    return any_of(instructions(F), [&](const Instruction &I) {
+      if (!I.mayReadFromMemory() || isOfAnother(Shadow, I) || !isPotentiallyReachable(&Store, &I))
+        return false;
+      bool Repeated = LI.getLoopFor(Store.getParent()) || LI.getLoopFor(I.getParent()) || isPotentiallyReachable(&I, &Store);
+      return Repeated || !Index.areApart(Store, I);
+    });
+  }
+
+  Function &F;
+  LoopInfo &LI;
+  Indices Index;
+};
 
 } // namespace
 
-PreservedAnalyses ZeroLast::run(Module &M, ModuleAnalysisManager &) {
+PreservedAnalyses ZeroLast::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
-    if (F.hasFnAttribute(ActivityAttribute)) {
-      dropDiscarded(F);
+    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration()) {
+      Zeroings Zero(F, FAM.getResult<LoopAnalysis>(F));
+      Zero.dropDiscarded();
       for (BasicBlock &Block : F)
-        sinkIn(Block);
+        Zero.sinkIn(Block);
     }
   return PreservedAnalyses::none();
 }

@@ -118,6 +118,89 @@ end:
   ret void
 }
 
+; Three rounds of the block's threads, where the next block begins behind the third. They are different elements, so all loads come first.
+; OWN-LABEL: define void @rounds(
+; OWN:         icmp ule i64 {{.*}}, 715827882
+; OWN:       own:
+; OWN:         load float
+; OWN-NOT:     store
+; OWN:         load float
+; OWN-NOT:     store
+; OWN:         load float
+; OWN-NOT:     atomicrmw
+; OWN:       shared:
+; OWN:         atomicrmw fadd
+
+define void @rounds(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %bases = mul i32 %bx, %size
+  %first = mul i32 %bases, 3
+  %i = add i32 %first, %tx
+  %j = add i32 %i, %size
+  %twice = shl i32 %size, 1
+  %k = add i32 %i, %twice
+  %at = getelementptr float, ptr %d_x, i32 %i
+  %next = getelementptr float, ptr %d_x, i32 %j
+  %last = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %2 = atomicrmw fadd ptr %next, float %v monotonic
+  %3 = atomicrmw fadd ptr %last, float %v monotonic
+  ret void
+}
+
+; The same with blocks of constant size: no wider than what lies between two elements of a thread, and behind the last one.
+; OWN-LABEL: define void @rounds_of_constant_size(
+; OWN:         icmp ule i32 {{.*}}, 3579139
+; OWN:         icmp ule i32 {{.*}}, 256
+; OWN:       own:
+; OWN-NOT:     atomicrmw
+; OWN:       shared:
+; OWN:         atomicrmw fadd
+
+define void @rounds_of_constant_size(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %first = mul i32 %bx, 600
+  %i = add i32 %first, %tx
+  %j = add i32 %i, 256
+  %at = getelementptr float, ptr %d_x, i32 %i
+  %next = getelementptr float, ptr %d_x, i32 %j
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %2 = atomicrmw fadd ptr %next, float %v monotonic
+  ret void
+}
+
+; The rounds as a loop.
+; OWN-LABEL: define void @loop_of_rounds(
+; OWN:       own:
+; OWN-NOT:     atomicrmw
+; OWN:       shared:
+; OWN:         atomicrmw fadd
+
+define void @loop_of_rounds(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %bases = mul i32 %bx, %size
+  %first = shl i32 %bases, 2
+  %i = add i32 %first, %tx
+  br label %loop
+loop:
+  %k = phi i32 [ %i, %0 ], [ %next, %loop ]
+  %round = phi i32 [ 0, %0 ], [ %more, %loop ]
+  %at = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %next = add i32 %k, %size
+  %more = add i32 %round, 1
+  %done = icmp uge i32 %more, 4
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
 ; The reverse sweep counts its iterations down, from a number that it has kept.
 ; OWN-LABEL: define void @back_over_the_grid(
 ; OWN:       own:
@@ -201,6 +284,124 @@ define void @neighbours(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "
   %behind = getelementptr float, ptr %at, i64 1
   %1 = atomicrmw fadd ptr %at, float %v monotonic
   %2 = atomicrmw fadd ptr %behind, float %v monotonic
+  ret void
+}
+
+; With a third round, another block's elements.
+; KEPT-LABEL: define void @too_many_rounds(
+; KEPT-NOT:     label %own
+; KEPT:         atomicrmw fadd
+; KEPT:         ret void
+
+define void @too_many_rounds(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %bases = mul i32 %bx, %size
+  %first = mul i32 %bases, 2
+  %i = add i32 %first, %tx
+  %j = add i32 %i, %size
+  %twice = shl i32 %size, 1
+  %k = add i32 %i, %twice
+  %at = getelementptr float, ptr %d_x, i32 %i
+  %next = getelementptr float, ptr %d_x, i32 %j
+  %last = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %2 = atomicrmw fadd ptr %next, float %v monotonic
+  %3 = atomicrmw fadd ptr %last, float %v monotonic
+  ret void
+}
+
+; The second element is another block's first.
+; KEPT-LABEL: define void @rounds_as_wide_as_the_block(
+; KEPT-NOT:     label %own
+; KEPT:         atomicrmw fadd
+; KEPT:         ret void
+
+define void @rounds_as_wide_as_the_block(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %first = mul i32 %bx, 256
+  %i = add i32 %first, %tx
+  %j = add i32 %i, 256
+  %at = getelementptr float, ptr %d_x, i32 %i
+  %next = getelementptr float, ptr %d_x, i32 %j
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %2 = atomicrmw fadd ptr %next, float %v monotonic
+  ret void
+}
+
+; The fifth round is the next block's first, ...
+; KEPT-LABEL: define void @loop_of_too_many_rounds(
+; KEPT-NOT:     label %own
+; KEPT:         atomicrmw fadd
+; KEPT:         ret void
+
+define void @loop_of_too_many_rounds(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %bases = mul i32 %bx, %size
+  %first = shl i32 %bases, 2
+  %i = add i32 %first, %tx
+  br label %loop
+loop:
+  %k = phi i32 [ %i, %0 ], [ %next, %loop ]
+  %round = phi i32 [ 0, %0 ], [ %more, %loop ]
+  %at = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %next = add i32 %k, %size
+  %more = add i32 %round, 1
+  %done = icmp uge i32 %more, 5
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+; ... and so may be that of a loop of unknown length.
+; KEPT-LABEL: define void @loop_of_unknown_length(
+; KEPT-NOT:     label %own
+; KEPT:         atomicrmw fadd
+; KEPT:         ret void
+
+define void @loop_of_unknown_length(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %bases = mul i32 %bx, %size
+  %first = shl i32 %bases, 2
+  %i = add i32 %first, %tx
+  br label %loop
+loop:
+  %k = phi i32 [ %i, %0 ], [ %next, %loop ]
+  %round = phi i32 [ 0, %0 ], [ %more, %loop ]
+  %at = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %next = add i32 %k, %size
+  %more = add i32 %round, 1
+  %done = icmp uge i32 %more, %n
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+; A number of 8 bits comes back to where it was.
+; KEPT-LABEL: define void @narrow(
+; KEPT-NOT:     label %own
+; KEPT:         atomicrmw fadd
+; KEPT:         ret void
+
+define void @narrow(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %first = mul i32 %bx, %size
+  %i = add i32 %first, %tx
+  %short = trunc i32 %i to i8
+  %wide = sext i8 %short to i32
+  %at = getelementptr float, ptr %d_x, i32 %wide
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
   ret void
 }
 

@@ -40,8 +40,8 @@ end:
 ; CHECK-NEXT:    %w = load float, ptr %x
 ; CHECK-NEXT:    store float 0.0{{.*}}, ptr %other
 ; CHECK-NEXT:    ret void
-define void @stays_before_the_same_shadow(ptr %x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated" {
-  %other = getelementptr float, ptr %d_y, i64 1
+define void @stays_before_the_same_shadow(ptr %x, i64 %i, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated:const" {
+  %other = getelementptr float, ptr %d_y, i64 %i
   store float 0.0, ptr %d_y
   %v = load float, ptr %x
   %next = load float, ptr %other
@@ -49,6 +49,43 @@ define void @stays_before_the_same_shadow(ptr %x, ptr "adgen-shadow" %d_y) "adge
   %w = load float, ptr %x
   ret void
 }
+
+; An element that lies a round of the block's threads further is another one, as is the next.
+; CHECK-LABEL: define void @passes_other_elements(
+; CHECK:         %v = load float, ptr %at
+; CHECK-NEXT:    %next = load float, ptr %behind
+; CHECK-NEXT:    %far = load float, ptr %round
+; CHECK-NEXT:    store float 0.0{{.*}}, ptr %at
+; CHECK-NEXT:    ret void
+define void @passes_other_elements(i32 %i, ptr "adgen-shadow" %d_y) "adgen-activity"="const" {
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %j = add i32 %i, %size
+  %at = getelementptr float, ptr %d_y, i32 %i
+  %behind = getelementptr float, ptr %at, i64 1
+  %round = getelementptr float, ptr %d_y, i32 %j
+  %v = load float, ptr %at
+  store float 0.0, ptr %at
+  %next = load float, ptr %behind
+  %far = load float, ptr %round
+  ret void
+}
+
+; A round further and one element back may be the same, in blocks of one thread.
+; CHECK-LABEL: define void @stays_before_what_may_be_the_same(
+; CHECK:         store float 0.0{{.*}}, ptr %at
+; CHECK-NEXT:    %far = load float, ptr %before
+define void @stays_before_what_may_be_the_same(i32 %i, ptr "adgen-shadow" %d_y) "adgen-activity"="const" {
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %j = add i32 %i, %size
+  %at = getelementptr float, ptr %d_y, i32 %i
+  %round = getelementptr float, ptr %d_y, i32 %j
+  %before = getelementptr float, ptr %round, i64 -1
+  store float 0.0, ptr %at
+  %far = load float, ptr %before
+  ret void
+}
+
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 
 ; A call may look at it, and so may a load through a pointer of unknown origin.
 ; CHECK-LABEL: define void @stays_before_calls(
