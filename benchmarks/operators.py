@@ -8,7 +8,7 @@ date. Times are medians after a warm-up, with the device synchronised; on a GPU 
 A floor is the time of moving the operator's arrays once at the bandwidth of a copy that is measured beside; for a
 matrix product it is the time of the array library's own (BLAS, cuBLAS). `--built` loads kernels that
 `python -m benchmarks.build_operators FOLDER` made, on a machine without compilers. What would take longer than
---longest seconds a call, judged by the size before, is left out.
+--longest seconds a call, judged by the size before, is not run: its times are null, and `left_out` says so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from enzyme_driver.tensor.rules import MATMUL_BY_RULE
 EDGES = tuple(2**power for power in range(5, 13))
 SWEPT_EDGE = 1024
 """Of the matrices on which threads a block are varied."""
-SECONDS, FEWEST = 0.2, 3
+SECONDS, FEWEST = 0.2, 2
+"""Seconds for the calls of one figure on the host, and how many calls there are at least."""
 GROWTH = {"matmul": 8.0}
 Array = Any
 
@@ -87,7 +88,7 @@ class Times:
     backward: float
 
 
-def timed(run: Callable[[], object], device: ad.Device) -> float:
+def timed(run: Callable[[], object], device: ad.Device, seconds: float = SECONDS) -> float:
     """The median milliseconds of a call that the device has finished; on a GPU those of its work alone."""
     if device.name == "cuda":
         from benchmarks.measure import median_ms  # which needs a GPU
@@ -96,7 +97,7 @@ def timed(run: Callable[[], object], device: ad.Device) -> float:
     run()
     device.synchronize()
     times: list[float] = []
-    ends = time.perf_counter() + SECONDS
+    ends = time.perf_counter() + seconds
     while len(times) < FEWEST or time.perf_counter() < ends:
         started = time.perf_counter()
         run()
@@ -113,16 +114,16 @@ def inputs(subject: Subject, edge: int, device: ad.Device) -> tuple[Array, ...]:
 
 
 def ours(
-    subject: Subject, arrays: tuple[Array, ...], device: ad.Device, launch: Launch | None = None
+    subject: Subject, arrays: tuple[Array, ...], device: ad.Device, seconds: float, launch: Launch | None = None
 ) -> tuple[Times, Application]:
     applied = apply(subject.operator, device, arrays, launch)
     shadows = [device.arrays.zeros_like(array) for array in arrays]
     cotangent = device.arrays.ones_like(applied.out)
-    forward = timed(lambda: apply(subject.operator, device, arrays, applied.launch), device)
-    return Times(forward, timed(lambda: applied.backward(cotangent, shadows), device)), applied
+    forward = timed(lambda: apply(subject.operator, device, arrays, applied.launch), device, seconds)
+    return Times(forward, timed(lambda: applied.backward(cotangent, shadows), device, seconds)), applied
 
 
-def pytorchs(subject: Subject, arrays: tuple[Array, ...], device: ad.Device) -> Times | None:
+def pytorchs(subject: Subject, arrays: tuple[Array, ...], device: ad.Device, seconds: float) -> Times | None:
     """The same in PyTorch's eager mode, with its gradient by all inputs; None without PyTorch."""
     if importlib.util.find_spec("torch") is None:
         return None
@@ -135,18 +136,22 @@ def pytorchs(subject: Subject, arrays: tuple[Array, ...], device: ad.Device) -> 
     given = [torch.tensor(device.to_host(array), device=where, requires_grad=True) for array in arrays]
     result = subject.torch(*given)
     weights = torch.ones_like(result)
-    forward = timed(lambda: subject.torch(*given), device)
-    return Times(forward, timed(lambda: torch.autograd.grad(result, given, weights, retain_graph=True), device))
+    forward = timed(lambda: subject.torch(*given), device, seconds)
+
+    def backward() -> object:
+        return torch.autograd.grad(result, given, weights, retain_graph=True)
+
+    return Times(forward, timed(backward, device, seconds))
 
 
-def floors(subject: Subject, applied: Application, device: ad.Device, bandwidth: float) -> Times:
+def floors(subject: Subject, applied: Application, device: ad.Device, bandwidth: float, seconds: float) -> Times:
     """Forward: inputs read, the result written. Backward: its cotangent read, shadows read and written, inputs read.
 
     Inputs of LINEAR operators are not needed.
     """
     arrays = applied.inputs
     if subject.operator.file == "matmul.cu":
-        product = timed(lambda: arrays[0] @ arrays[1], device)
+        product = timed(lambda: arrays[0] @ arrays[1], device, seconds)
         return Times(product, 2 * product)
     once = sum(array.nbytes for array in arrays)
     needed = 0 if subject.name in LINEAR else once
@@ -169,24 +174,43 @@ def copy_bandwidth(device: ad.Device) -> float:
         return 2 * source.nbytes / timed(lambda: device.arrays.copyto(target, source), device)
 
 
-def rows(device: ad.Device, edges: tuple[int, ...], longest: float) -> Iterator[dict[str, object]]:
+def rows(device: ad.Device, edges: tuple[int, ...], longest: float, seconds: float) -> Iterator[dict[str, object]]:
     bandwidth = copy_bandwidth(device)
     taken: dict[str, float] = {}
     for edge in edges:
         for subject in subjects(edge):
             growth = GROWTH.get(subject.operator.name, 4.0)
-            if growth * taken.get(subject.name, 0.0) > 1e3 * longest:
-                taken[subject.name] *= growth
+            expected = growth * taken.get(subject.name, 0.0)
+            if expected > 1e3 * longest:
+                taken[subject.name] = expected
+                yield _left_out(subject, device, edge, expected)
                 continue
             arrays = inputs(subject, edge, device)
-            times, applied = ours(subject, arrays, device)
+            times, applied = ours(subject, arrays, device, seconds)
             taken[subject.name] = max(times.forward, times.backward)
-            beside, floor = pytorchs(subject, arrays, device), floors(subject, applied, device, bandwidth)
+            beside = pytorchs(subject, arrays, device, seconds)
+            floor = floors(subject, applied, device, bandwidth, seconds)
             yield _row(subject, device, edge, applied.launch, times, beside, floor)
             if device.name == "cuda" and edge == SWEPT_EDGE:
-                extents = applied.extents
-                for launch in subject.operator.choices(True, extents):
-                    yield _row(subject, device, edge, launch, ours(subject, arrays, device, launch)[0], None, floor)
+                for launch in subject.operator.choices(True, applied.extents):
+                    swept, _ = ours(subject, arrays, device, seconds, launch)
+                    yield _row(subject, device, edge, launch, swept, None, floor)
+
+
+def _about(subject: Subject, device: ad.Device, edge: int) -> dict[str, object]:
+    return {
+        "operator": subject.name,
+        "device": device.name,
+        "model": device.model,
+        "shape": [edge, edge],
+        "dtype": "float32",
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+    }
+
+
+def _left_out(subject: Subject, device: ad.Device, edge: int, expected: float) -> dict[str, object]:
+    reason = f"a call would take about {1e-3 * expected:.0f} s, judged by the size before"
+    return {**_about(subject, device, edge), "forward_ms": None, "backward_ms": None, "left_out": reason}
 
 
 def _row(
@@ -194,11 +218,7 @@ def _row(
 ) -> dict[str, object]:
     host_threads = 1 if device.name == "cpu" else os.cpu_count()
     row = {
-        "operator": subject.name,
-        "device": device.name,
-        "model": device.model,
-        "shape": [edge, edge],
-        "dtype": "float32",
+        **_about(subject, device, edge),
         "threads": launch.threads if device.name == "cuda" else host_threads,
         "kernel": launch.kernel,
         "forward_ms": times.forward,
@@ -207,7 +227,6 @@ def _row(
         "torch_backward_ms": beside and beside.backward,
         "floor_ms": floor.forward,
         "backward_floor_ms": floor.backward,
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
     }
     click.echo(f"{subject.name:18} {device.name:7} {edge:5} {times.forward:10.3f} {times.backward:10.3f}", err=True)
     return row
@@ -220,11 +239,12 @@ def main() -> int:
     parser.add_argument("--edge", action="append", type=int)
     parser.add_argument("--built", type=Path)
     parser.add_argument("--longest", type=float, default=2.0)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
     options = parser.parse_args()
     ad.use_built(options.built)
     found = []
     for name in options.device or ["cpu", "openmp"]:
-        found += list(rows(ad.Device(name), tuple(options.edge or EDGES), options.longest))
+        found += list(rows(ad.Device(name), tuple(options.edge or EDGES), options.longest, options.seconds))
     options.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return 0
 

@@ -56,13 +56,15 @@ def group(name: str, rows: Sequence[Row], edge: int) -> Group:
 
 
 def page(folder: Path) -> str:
-    rows = read(folder, "operators.json")
+    measured = read(folder, "operators.json")
+    rows = [row for row in measured if row["forward_ms"] is not None]
     edge = max((row["shape"][0] for row in rows), default=0)
     epochs = read(folder, "digits.json")
     return rendered(
         "operators_report.html.j2",
         where=measured_on(rows, "model"),
         groups=[group(name, rows, edge) for name in GROUPS] if rows else [],
+        left_out=[row for row in measured if row["forward_ms"] is None],
         edge=edge,
         epochs=epochs,
         epochs_plot=plots.epochs(epochs),

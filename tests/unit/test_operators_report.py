@@ -37,6 +37,12 @@ def test_the_fastest_launch_of_each_is_on_the_page(tmp_path: Path) -> None:
     assert "benchmarks.digits" in page
 
 
+def test_what_was_left_out_is_said(tmp_path: Path) -> None:
+    left_out = {**row("matmul", "cpu", 4096, 1, 0.0), "forward_ms": None, "backward_ms": None, "left_out": "too long"}
+    (tmp_path / "operators.json").write_text(json.dumps([row("add", "cpu", 512, 1, 40.0), left_out]), encoding="utf-8")
+    assert "<li>matmul on cpu, 4096 x 4096: too long" in operators_report.page(tmp_path)
+
+
 def test_nothing_measured(tmp_path: Path) -> None:
     page = operators_report.page(tmp_path)
     assert "Not measured yet" in page
