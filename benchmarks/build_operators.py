@@ -17,12 +17,15 @@ from enzyme_driver.tensor import operators
 
 
 def wanted(dtype: str) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-    """Every kernel, with a gradient by all inputs, and of those with two by either."""
+    """Every kernel, with a gradient by all inputs, and of those with two by either; and what rules launch."""
     for operator in operators.ALL:
         for kernel in operators.kernels(operator):
             constants = [(), ("a",), ("b",)] if len(operator.inputs) > 1 else [()]
             for constant in constants:
                 yield operator.file, kernel, dtype, constant
+    for operator in (operators.MATMUL_TURNED_A, operators.MATMUL_TURNED_B):
+        for kernel in operators.kernels(operator):
+            yield operator.file, kernel, dtype, ()
 
 
 def main() -> int:

@@ -1,8 +1,8 @@
 // The exponential of every element.
+#include "each.cuh"
+
 template <typename T>
-__global__ void exponential(const T *a, T *out, int n)
+__global__ void exponential(const T *__restrict__ a, T *__restrict__ out, int n)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        out[i] = exp(a[i]);
+    each(n, [=](int i) { out[i] = exp(a[i]); });
 }

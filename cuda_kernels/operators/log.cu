@@ -1,8 +1,8 @@
 // The natural logarithm of every element.
+#include "each.cuh"
+
 template <typename T>
-__global__ void logarithm(const T *a, T *out, int n)
+__global__ void logarithm(const T *__restrict__ a, T *__restrict__ out, int n)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        out[i] = log(a[i]);
+    each(n, [=](int i) { out[i] = log(a[i]); });
 }

@@ -1,52 +1,104 @@
-// The product of an m x k and a k x n matrix, by tiles in shared memory. `small` has an element for each thread; in `large` a thread
-// holds PER x PER elements in registers, so that what is read from shared memory serves PER products.
-constexpr int TILE = 16;         // threads along an edge of a block, and depth of a tile
-constexpr int PER = 4;           // elements of a thread along an edge
-constexpr int EDGE = TILE * PER; // elements of a block along an edge, in `large`
+// The product of an m x k and a k x n matrix, by tiles in shared memory. A block has ACROSS x DOWN threads, of which each holds PER x PER
+// elements in registers, so that what is read from shared memory serves PER products: `small` one element, `middle` 4 x 4, `large` 8 x 8.
+// A matrix that is TURNED lies in memory transposed.
 
-template <typename T>
-__global__ void small(const T *a, const T *b, T *out, int m, int n, int k)
+// Element (edge, depth) of a matrix, 0 outside of it; along `edge` lies what the result has too.
+template <bool EDGE_FIRST, typename T>
+__device__ T element(const T *matrix, int edge, int depth, int edges, int depths)
 {
-    __shared__ T rows[TILE][TILE], columns[TILE][TILE];
-    int row = blockIdx.y * TILE + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;
-    T sum = 0;
-    for (int first = 0; first < k; first += TILE) {
-        int across = first + threadIdx.x, down = first + threadIdx.y;
-        rows[threadIdx.y][threadIdx.x] = row < m && across < k ? a[row * k + across] : T(0);
-        columns[threadIdx.y][threadIdx.x] = down < k && column < n ? b[down * n + column] : T(0);
-        __syncthreads();
-        for (int i = 0; i < TILE; i++)
-            sum += rows[threadIdx.y][i] * columns[i][threadIdx.x];
-        __syncthreads();
-    }
-    if (row < m && column < n)
-        out[row * n + column] = sum;
+    int at = EDGE_FIRST ? edge * depths + depth : depth * edges + edge;
+    return edge < edges && depth < depths ? matrix[at] : T(0);
 }
 
-template <typename T>
-__global__ void large(const T *a, const T *b, T *out, int m, int n, int k)
+template <typename T, bool TURNED_A = false, bool TURNED_B = false>
+__global__ void small(const T *__restrict__ a, const T *__restrict__ b, T *__restrict__ out, int m, int n, int k)
 {
-    __shared__ T rows[TILE][EDGE], columns[TILE][EDGE]; // the first transposed
-    int self = threadIdx.y * TILE + threadIdx.x, top = blockIdx.y * EDGE, left = blockIdx.x * EDGE;
-    T sum[PER][PER] = {};
+    constexpr int TILE = 16;
+    __shared__ T rows[TILE][TILE], columns[TILE][TILE];
+    int x = threadIdx.x, y = threadIdx.y, top = blockIdx.y * TILE, left = blockIdx.x * TILE;
+    T sum = 0;
     for (int first = 0; first < k; first += TILE) {
-        for (int i = 0; i < PER; i++) {
-            int at = self + i * TILE * TILE;
-            int row = top + at / TILE, across = first + at % TILE, down = first + at / EDGE, column = left + at % EDGE;
-            rows[at % TILE][at / TILE] = row < m && across < k ? a[row * k + across] : T(0);
-            columns[at / EDGE][at % EDGE] = down < k && column < n ? b[down * n + column] : T(0);
-        }
+        if (TURNED_A)
+            rows[x][y] = element<false>(a, top + x, first + y, m, k);
+        else
+            rows[y][x] = element<true>(a, top + y, first + x, m, k);
+        if (TURNED_B)
+            columns[x][y] = element<true>(b, left + y, first + x, n, k);
+        else
+            columns[y][x] = element<false>(b, left + x, first + y, n, k);
         __syncthreads();
-        for (int depth = 0; depth < TILE; depth++)
-            for (int i = 0; i < PER; i++)
-                for (int j = 0; j < PER; j++)
-                    sum[i][j] += rows[depth][threadIdx.y * PER + i] * columns[depth][threadIdx.x + j * TILE];
+        for (int i = 0; i < TILE; i++)
+            sum += rows[y][i] * columns[i][x];
         __syncthreads();
     }
+    if (top + y < m && left + x < n)
+        out[(top + y) * n + left + x] = sum;
+}
+
+// A tile of a matrix, DEPTH x EDGE elements, each thread its share of neighbouring ones.
+template <int THREADS, int DEPTH, int EDGE, bool EDGE_FIRST, int WIDE, typename T>
+__device__ void fetch(T (*tile)[WIDE], const T *matrix, int self, int top, int first, int edges, int depths)
+{
+    constexpr int SHARE = EDGE * DEPTH / THREADS;
+    T share[SHARE];
+#pragma unroll
+    for (int i = 0; i < SHARE; i++) {
+        int at = self + i * THREADS, edge = EDGE_FIRST ? at / DEPTH : at % EDGE, depth = EDGE_FIRST ? at % DEPTH : at / EDGE;
+        share[i] = element<EDGE_FIRST>(matrix, top + edge, first + depth, edges, depths);
+    }
+#pragma unroll
+    for (int i = 0; i < SHARE; i++) {
+        int at = self + i * THREADS, edge = EDGE_FIRST ? at / DEPTH : at % EDGE, depth = EDGE_FIRST ? at % DEPTH : at / EDGE;
+        tile[depth][edge] = share[i];
+    }
+}
+
+// Which element along an edge is the i-th of a thread: four neighbours, which are read at once, then four as far away as there are threads.
+template <int THREADS>
+__device__ int place(int thread, int i)
+{
+    return i / 4 * 4 * THREADS + thread * 4 + i % 4;
+}
+
+template <int PER, int ACROSS, int DOWN, int DEPTH, bool TURNED_A, bool TURNED_B, typename T>
+__device__ void by_blocks(const T *__restrict__ a, const T *__restrict__ b, T *__restrict__ out, int m, int n, int k)
+{
+    constexpr int HIGH = PER * DOWN, WIDE = PER * ACROSS, THREADS = ACROSS * DOWN;
+    constexpr int PADDING = 4; // against conflicts of memory banks where neighbouring threads store one below the other
+    __shared__ T rows[DEPTH][HIGH + (TURNED_A ? 0 : PADDING)], columns[DEPTH][WIDE + (TURNED_B ? PADDING : 0)];
+    int x = threadIdx.x, y = threadIdx.y, top = blockIdx.y * HIGH, left = blockIdx.x * WIDE;
+    T sum[PER][PER] = {};
+    for (int first = 0; first < k; first += DEPTH) {
+        fetch<THREADS, DEPTH, HIGH, !TURNED_A>(rows, a, y * ACROSS + x, top, first, m, k);
+        fetch<THREADS, DEPTH, WIDE, TURNED_B>(columns, b, y * ACROSS + x, left, first, n, k);
+        __syncthreads();
+#pragma unroll 1
+        for (int depth = 0; depth < DEPTH; depth++)
+#pragma unroll
+            for (int i = 0; i < PER; i++)
+#pragma unroll
+                for (int j = 0; j < PER; j++)
+                    sum[i][j] += rows[depth][place<DOWN>(y, i)] * columns[depth][place<ACROSS>(x, j)];
+        __syncthreads();
+    }
+#pragma unroll
     for (int i = 0; i < PER; i++)
+#pragma unroll
         for (int j = 0; j < PER; j++) {
-            int row = top + threadIdx.y * PER + i, column = left + threadIdx.x + j * TILE;
+            int row = top + place<DOWN>(y, i), column = left + place<ACROSS>(x, j);
             if (row < m && column < n)
                 out[row * n + column] = sum[i][j];
         }
+}
+
+template <typename T, bool TURNED_A = false, bool TURNED_B = false>
+__global__ void __launch_bounds__(256) middle(const T *__restrict__ a, const T *__restrict__ b, T *__restrict__ out, int m, int n, int k)
+{
+    by_blocks<4, 16, 16, 16, TURNED_A, TURNED_B>(a, b, out, m, n, k);
+}
+
+template <typename T, bool TURNED_A = false, bool TURNED_B = false>
+__global__ void __launch_bounds__(128) large(const T *__restrict__ a, const T *__restrict__ b, T *__restrict__ out, int m, int n, int k)
+{
+    by_blocks<8, 16, 8, 8, TURNED_A, TURNED_B>(a, b, out, m, n, k);
 }

@@ -1,4 +1,6 @@
 // The largest element along an axis, of equal ones the first. The threads of a block look for its place; the element is read from there.
+#include "each.cuh"
+
 constexpr int MOST = 1024;
 
 // Which of two places holds the larger element; -1 stands for none.
@@ -10,16 +12,27 @@ __device__ int larger(const T *a, int one, int other)
     return a[other] > a[one] || (a[other] == a[one] && other < one) ? other : one;
 }
 
+// The first largest element of those that a thread looks at, and its place.
+template <typename T>
+__device__ void keep_larger(const T *a, int at, int &place, T &most)
+{
+    T value = a[at];
+    if (place < 0 || value > most) {
+        place = at;
+        most = value;
+    }
+}
+
 // Down the rows: a block takes blockDim.x columns.
 template <typename T>
-__global__ void max_rows(const T *a, T *out, int rows, int columns)
+__global__ void max_rows(const T *__restrict__ a, T *__restrict__ out, int rows, int columns)
 {
     __shared__ int places[MOST];
     int column = blockIdx.x * blockDim.x + threadIdx.x, self = threadIdx.y * blockDim.x + threadIdx.x;
     int place = -1;
+    T most = 0;
     if (column < columns)
-        for (int row = threadIdx.y; row < rows; row += blockDim.y)
-            place = larger(a, place, row * columns + column);
+        strided(threadIdx.y, blockDim.y, rows, [&](int row) { keep_larger(a, row * columns + column, place, most); });
     places[self] = place;
     __syncthreads();
     for (int half = blockDim.y / 2; half > 0; half /= 2) {
@@ -33,12 +46,12 @@ __global__ void max_rows(const T *a, T *out, int rows, int columns)
 
 // Along the columns: a block takes one row.
 template <typename T>
-__global__ void max_columns(const T *a, T *out, int rows, int columns)
+__global__ void max_columns(const T *__restrict__ a, T *__restrict__ out, int rows, int columns)
 {
     __shared__ int places[MOST];
     int row = blockIdx.x, place = -1;
-    for (int column = threadIdx.x; column < columns; column += blockDim.x)
-        place = larger(a, place, row * columns + column);
+    T most = 0;
+    strided(threadIdx.x, blockDim.x, columns, [&](int column) { keep_larger(a, row * columns + column, place, most); });
     places[threadIdx.x] = place;
     __syncthreads();
     for (int half = blockDim.x / 2; half > 0; half /= 2) {

@@ -1,8 +1,8 @@
 // The product of two arrays, element by element.
+#include "each.cuh"
+
 template <typename T>
-__global__ void multiply(const T *a, const T *b, T *out, int n)
+__global__ void multiply(const T *__restrict__ a, const T *__restrict__ b, T *__restrict__ out, int n)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        out[i] = a[i] * b[i];
+    each(n, [=](int i) { out[i] = a[i] * b[i]; });
 }

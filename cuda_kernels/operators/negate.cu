@@ -1,8 +1,8 @@
 // An array with every sign changed.
+#include "each.cuh"
+
 template <typename T>
-__global__ void negate(const T *a, T *out, int n)
+__global__ void negate(const T *__restrict__ a, T *__restrict__ out, int n)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        out[i] = -a[i];
+    each(n, [=](int i) { out[i] = -a[i]; });
 }

@@ -1,8 +1,8 @@
 // Every element where it is positive, zero elsewhere.
+#include "each.cuh"
+
 template <typename T>
-__global__ void relu(const T *a, T *out, int n)
+__global__ void relu(const T *__restrict__ a, T *__restrict__ out, int n)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        out[i] = a[i] > 0 ? a[i] : T(0);
+    each(n, [=](int i) { out[i] = a[i] > 0 ? a[i] : T(0); });
 }

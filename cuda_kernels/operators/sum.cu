@@ -1,17 +1,18 @@
 // Sums along an axis. The threads of a block add up strips, then what they have found, in shared memory; both extents of a
 // block are powers of two.
+#include "each.cuh"
+
 constexpr int MOST = 1024;
 
 // Down the rows: a block takes blockDim.x columns.
 template <typename T>
-__global__ void sum_rows(const T *a, T *out, int rows, int columns)
+__global__ void sum_rows(const T *__restrict__ a, T *__restrict__ out, int rows, int columns)
 {
     __shared__ T parts[MOST];
     int column = blockIdx.x * blockDim.x + threadIdx.x, self = threadIdx.y * blockDim.x + threadIdx.x;
     T part = 0;
     if (column < columns)
-        for (int row = threadIdx.y; row < rows; row += blockDim.y)
-            part += a[row * columns + column];
+        strided(threadIdx.y, blockDim.y, rows, [&](int row) { part += a[row * columns + column]; });
     parts[self] = part;
     __syncthreads();
     for (int half = blockDim.y / 2; half > 0; half /= 2) {
@@ -25,13 +26,12 @@ __global__ void sum_rows(const T *a, T *out, int rows, int columns)
 
 // Along the columns: a block takes one row.
 template <typename T>
-__global__ void sum_columns(const T *a, T *out, int rows, int columns)
+__global__ void sum_columns(const T *__restrict__ a, T *__restrict__ out, int rows, int columns)
 {
     __shared__ T parts[MOST];
     int row = blockIdx.x;
     T part = 0;
-    for (int column = threadIdx.x; column < columns; column += blockDim.x)
-        part += a[row * columns + column];
+    strided(threadIdx.x, blockDim.x, columns, [&](int column) { part += a[row * columns + column]; });
     parts[threadIdx.x] = part;
     __syncthreads();
     for (int half = blockDim.x / 2; half > 0; half /= 2) {

@@ -37,7 +37,7 @@ class Application:
             name: shadow for name, shadow in zip(self.operator.inputs, shadows, strict=True) if shadow is not None
         }
         constant = tuple(name for name in self.operator.inputs if name not in wanted)
-        compiled = kernel(self.device.target, self.operator.file, self.launch.kernel, self.out.dtype.name, constant)
+        compiled = kernel(self.device.target, self.operator.file, self.launch.template, self.out.dtype.name, constant)
         with self.device.running():
             compiled.gradient[self.launch.grid, self.launch.block](
                 *self.inputs, self.out, *self.extents, shadows={**wanted, "out": cotangent}
@@ -51,7 +51,7 @@ def apply(operator: Operator, device: Device, inputs: tuple[Array, ...], launch:
     dtype = out.dtype.name
 
     def run(tried: Launch) -> None:
-        compiled = kernel(device.target, operator.file, tried.kernel, dtype)
+        compiled = kernel(device.target, operator.file, tried.template, dtype)
         with device.running():
             compiled[tried.grid, tried.block](*inputs, out, *extents)
 
@@ -73,6 +73,6 @@ def _fastest(operator: Operator, device: Device, extents: tuple[int, ...], dtype
     key = (operator, device, extents, dtype)
     if key not in _launches:
         choices = tuple(operator.choices(device.target == "cuda", extents))
-        what = f"{operator.file} {choices[0].kernel} {dtype}"
+        what = f"{operator.file} {choices[0].template.format(dtype)}"
         _launches[key] = table().best(what, device, extents, choices, run)
     return _launches[key]

@@ -33,7 +33,8 @@ class BlockTable:
     def best(self, what: str, device: Device, extents: tuple[int, ...], choices: Sequence[Launch], run: Run) -> Launch:
         """The launch for data of that size. `run` runs one, so that it can be timed."""
         if len(choices) == 1 or prod(extents) < SMALL_WORK:
-            return choices[len(choices) // 2 if len(choices) > 2 else 0]  # noqa: PLR2004  (two: small and large)
+            several = len({choice.kernel for choice in choices}) > 1  # from small blocks to large ones
+            return choices[0 if several else len(choices) // 2]
         key = f"{device.model} {what} {'x'.join(str(extent.bit_length()) for extent in extents)}"
         if self._known.get(key, len(choices)) >= len(choices):
             self._remember(key, _fastest(device, choices, run))

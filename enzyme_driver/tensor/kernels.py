@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable
 from functools import cache as remember
@@ -15,6 +16,8 @@ from enzyme_driver.runtime.module import Kernel
 from enzyme_driver.settings import Settings
 
 C_TYPES = {"float32": "float", "float64": "double"}
+OWNED = {"sum.cu", "max.cu", "transpose.cu"}
+"""Files in whose kernels one thread alone uses an element of `a`, which indices of two axes do not prove."""
 
 _built: list[Path] = []
 
@@ -26,38 +29,45 @@ def use_built(folder: str | Path | None) -> None:
 
 
 @remember
-def kernel(target: Target, file: str, name: str, dtype: str, constant: tuple[str, ...] = ()) -> Kernel:
-    """The kernel for numbers of `dtype`; its gradient has no shadows for the inputs named in `constant`."""
-    instance = f"{name}<{C_TYPES[dtype]}>"
+def kernel(target: Target, file: str, template: str, dtype: str, constant: tuple[str, ...] = ()) -> Kernel:
+    """The kernel for numbers of `dtype`; its gradient has no shadows for the inputs named in `constant`.
+
+    `template` is its name in C++ with `{}` for the type.
+    """
+    instance = template.format(C_TYPES[dtype])
     if _built:
-        return _loaded(_built[0] / _folder_name(file, name, dtype, constant), instance, target)
-    return adgen.compile(resources.operators() / file, kernel=instance, target=target, activity=_activity(constant))
+        return _loaded(_built[0] / _folder_name(file, instance, constant), instance, target)
+    return adgen.compile(
+        resources.operators() / file, kernel=instance, target=target, activity=_activity(file, constant)
+    )
 
 
 def build(folder: str | Path, wanted: Iterable[tuple[str, str, str, tuple[str, ...]]], *, arch: str = "sm_90") -> int:
-    """Compile kernels (file, name, dtype, constant inputs) for both targets into `folder`; how many there are."""
+    """Compile kernels (file, template, dtype, constant inputs) for both targets into `folder`; how many there are."""
     count = 0
-    for file, name, dtype, constant in wanted:
+    for file, template, dtype, constant in wanted:
+        instance = template.format(C_TYPES[dtype])
         asked = request.new(
             resources.operators() / file,
-            names=[f"{name}<{C_TYPES[dtype]}>"],
+            names=[instance],
             targets=["openmp", "cuda"],
             archs=[arch],
-            activity=_activity(constant),
+            activity=_activity(file, constant),
         )
         made = cache.build(asked, settings=Settings.from_environment())
-        shutil.copytree(made, Path(folder) / _folder_name(file, name, dtype, constant), dirs_exist_ok=True)
+        shutil.copytree(made, Path(folder) / _folder_name(file, instance, constant), dirs_exist_ok=True)
         count += 1
     return count
 
 
-def _activity(constant: tuple[str, ...]) -> dict[str, str]:
+def _activity(file: str, constant: tuple[str, ...]) -> dict[str, str]:
     """A gradient comes after its primal, whose result is there, and its cotangent is no longer needed behind it."""
-    return {**dict.fromkeys(constant, "const"), "out": "discarded"}
+    owned = {"a": "owned"} if file in OWNED else {}
+    return {**owned, **dict.fromkeys(constant, "const"), "out": "discarded"}
 
 
-def _folder_name(file: str, name: str, dtype: str, constant: tuple[str, ...]) -> str:
-    return "-".join((Path(file).stem, name, dtype, *constant))
+def _folder_name(file: str, instance: str, constant: tuple[str, ...]) -> str:
+    return "-".join((Path(file).stem, *re.findall(r"\w+", instance), *constant))
 
 
 def _loaded(folder: Path, instance: str, target: Target) -> Kernel:

@@ -11,9 +11,11 @@ BLOCKS = (32, 64, 128, 256, 512, 1024)
 WARP = 32
 ROWS_A_THREAD = 16
 LINE = 16  # floats in a line of the host's cache
-HOST_ROWS = 256
+HOST_ROWS, HOST_BLOCK = 256, 256
 TILE, STRIPS = 32, 8  # of transpose.cu
-SMALL, LARGE = 16, 64  # elements along an edge that a block of matmul.cu makes
+ELEMENTS_A_THREAD = 4  # of each.cuh
+PRODUCTS = {"small": ((16, 16), 1), "middle": ((16, 16), 4), "large": ((16, 8), 8)}
+"""Threads of a block of matmul.cu, and how many elements along an edge each has."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,13 @@ class Launch:
     kernel: str
     grid: tuple[int, int]
     block: tuple[int, int]
+    switches: tuple[bool, ...] = ()
+    """Template arguments behind the type."""
+
+    @property
+    def template(self) -> str:
+        """The kernel's name in C++, with `{}` for the type."""
+        return f"{self.kernel}<{', '.join(('{}', *(str(on).lower() for on in self.switches)))}>"
 
     @property
     def threads(self) -> int:
@@ -38,12 +47,12 @@ def _ceil(count: int, size: int) -> int:
 
 
 def elementwise(kernel: str) -> Choices:
-    """One thread an element."""
+    """One thread for some elements."""
 
     def choices(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
-        del on_gpu
         (count,) = extents
-        return (Launch(kernel, (_ceil(count, block), 1), (block, 1)) for block in BLOCKS)
+        blocks = BLOCKS if on_gpu else (HOST_BLOCK,)
+        return (Launch(kernel, (_ceil(count, ELEMENTS_A_THREAD * block), 1), (block, 1)) for block in blocks)
 
     return choices
 
@@ -97,9 +106,14 @@ def transpose(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
     yield Launch("transpose", (_ceil(columns, TILE), _ceil(rows, TILE)), (TILE, STRIPS))
 
 
-def matmul(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
-    """Large blocks reuse more, small ones are more of them."""
-    del on_gpu
-    rows, columns, _ = extents
-    for kernel, edge in (("small", SMALL), ("large", LARGE)):
-        yield Launch(kernel, (_ceil(columns, edge), _ceil(rows, edge)), (SMALL, SMALL))
+def matmul(*, turned: tuple[bool, bool] = (False, False)) -> Choices:
+    """Large blocks reuse more, small ones are more of them. `turned`: which operand lies in memory transposed."""
+
+    def choices(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
+        del on_gpu
+        rows, columns, _ = extents
+        for kernel, ((across, down), per) in PRODUCTS.items():
+            grid = (_ceil(columns, across * per), _ceil(rows, down * per))
+            yield Launch(kernel, grid, (across, down), turned)
+
+    return choices

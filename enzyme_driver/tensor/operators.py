@@ -48,19 +48,29 @@ def _binary(name: str) -> Operator:
     return Operator(name, f"{name}.cu", ("a", "b"), launches.elementwise(name), _count, _same)
 
 
-def _product(a: Shape, b: Shape) -> Shape:
-    if a[1] != b[0]:
-        raise ArgumentError(
-            f"matrices of the shapes {a} and {b} have no product", hint="columns of the first = rows of the second"
-        )
-    return a[0], b[1]
+def _matmul(*, turned_a: bool = False, turned_b: bool = False) -> Operator:
+    def extents(a: Shape, b: Shape) -> tuple[int, ...]:
+        (rows, depth), (other, columns) = a[:: -1 if turned_a else 1], b[:: -1 if turned_b else 1]
+        if depth != other:
+            raise ArgumentError(
+                f"matrices of the shapes {a} and {b} have no product", hint="columns of the first = rows of the second"
+            )
+        return rows, columns, depth
+
+    def result(a: Shape, b: Shape) -> Shape:
+        rows, columns, _ = extents(a, b)
+        return rows, columns
+
+    return Operator("matmul", "matmul.cu", ("a", "b"), launches.matmul(turned=(turned_a, turned_b)), extents, result)
 
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE, POWER = map(_binary, ("add", "subtract", "multiply", "divide", "power"))
 COPY, NEGATE, RELU = map(_unary, ("copy", "negate", "relu"))
 EXP, LOG = _unary("exp", "exponential"), _unary("log", "logarithm")
 TRANSPOSE = Operator("transpose", "transpose.cu", ("a",), launches.transpose, lambda a: a, lambda a: (a[1], a[0]))
-MATMUL = Operator("matmul", "matmul.cu", ("a", "b"), launches.matmul, lambda a, b: (a[0], b[1], a[1]), _product)
+MATMUL = _matmul()
+MATMUL_TURNED_A, MATMUL_TURNED_B = _matmul(turned_a=True), _matmul(turned_b=True)
+"""With an operand that lies in memory transposed."""
 SUM = (
     Operator("sum", "sum.cu", ("a",), launches.down_rows("sum_rows"), lambda a: a, lambda a: (1, a[1])),
     Operator("sum", "sum.cu", ("a",), launches.along_columns("sum_columns"), lambda a: a, lambda a: (a[0], 1)),
@@ -91,6 +101,6 @@ ALL = (
 
 
 def kernels(operator: Operator) -> tuple[str, ...]:
-    """The names of the kernels that the operator may launch."""
+    """The kernels that the operator may launch, as templates."""
     extents = operator.extents(*[(1, 1)] * len(operator.inputs))
-    return tuple(dict.fromkeys(launch.kernel for launch in operator.choices(True, extents)))
+    return tuple(dict.fromkeys(launch.template for launch in operator.choices(True, extents)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from enzyme_driver.tensor.application import Application, apply
-from enzyme_driver.tensor.operators import MATMUL, TRANSPOSE
+from enzyme_driver.tensor.operators import MATMUL, MATMUL_TURNED_A, MATMUL_TURNED_B
 
 Array = Any
 
@@ -17,9 +17,9 @@ def _matmul_reverse(applied: Application, cotangent: Array, shadows: Sequence[Ar
     a, b = applied.inputs
     on = applied.device
     if shadows[0] is not None:
-        shadows[0][...] += apply(MATMUL, on, (cotangent, apply(TRANSPOSE, on, (b,)).out)).out
+        shadows[0][...] += apply(MATMUL_TURNED_B, on, (cotangent, b)).out
     if shadows[1] is not None:
-        shadows[1][...] += apply(MATMUL, on, (apply(TRANSPOSE, on, (a,)).out, cotangent)).out
+        shadows[1][...] += apply(MATMUL_TURNED_A, on, (a, cotangent)).out
 
 
 MATMUL_BY_RULE = replace(MATMUL, reverse=_matmul_reverse)

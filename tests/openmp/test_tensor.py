@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import enzyme_driver as adgen
 from enzyme_driver import tensor as ad
 from enzyme_driver.runtime.teams import wanted_threads
+from enzyme_driver.tensor import launches, operators
+from enzyme_driver.tensor.application import apply
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -41,7 +43,8 @@ OPERATORS: dict[str, tuple[Callable[..., ad.Tensor], Callable[..., Array], str]]
 }
 """By name: on tensors, on arrays, and what it takes."""
 
-extents = st.integers(1, 70)
+extents, wide = st.integers(1, 70), st.integers(1, 200)
+ON = ad.Device("openmp")
 
 
 def drawn(form: str, rows: int, columns: int, depth: int, rng: np.random.Generator) -> list[Array]:
@@ -72,6 +75,32 @@ def test_operator(device: str, name: str, rows: int, columns: int, depth: int, s
         expected = (weights * (on_arrays(*ahead) - on_arrays(*behind))).sum() / (2 * STEP)
         scale = np.linalg.norm(weights) * np.linalg.norm(direction) * depth
         assert abs((tensor.grad * direction).sum() - expected) <= 1e-7 * scale
+
+
+PRODUCTS: dict[str, tuple[operators.Operator, Callable[[Array, Array], tuple[Array, Array]]]] = {
+    "plain": (operators.MATMUL, lambda a, b: (a, b)),
+    "first turned": (operators.MATMUL_TURNED_A, lambda a, b: (a.T, b)),
+    "second turned": (operators.MATMUL_TURNED_B, lambda a, b: (a, b.T)),
+}
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("kernel", launches.PRODUCTS)
+@pytest.mark.parametrize("layout", PRODUCTS)
+@settings(max_examples=8, deadline=None)
+@given(rows=wide, columns=wide, depth=extents, seed=st.integers(0, 2**31))
+def test_every_kernel_of_the_product(kernel: str, layout: str, rows: int, columns: int, depth: int, seed: int) -> None:
+    operator, lying = PRODUCTS[layout]
+    rng = np.random.default_rng(seed)
+    a, b, cotangent = (rng.standard_normal(shape) for shape in ((rows, depth), (depth, columns), (rows, columns)))
+    launch = next(item for item in operator.choices(False, (rows, columns, depth)) if item.kernel == kernel)
+    arrays = tuple(map(np.ascontiguousarray, lying(a, b)))
+    applied = apply(operator, ON, arrays, launch)
+    np.testing.assert_allclose(applied.out, a @ b, rtol=1e-10, atol=1e-10)
+    shadows = [np.ones_like(array) for array in arrays]
+    applied.backward(cotangent.copy(), shadows)
+    for shadow, expected in zip(shadows, lying(cotangent @ b.T, a.T @ cotangent), strict=True):
+        np.testing.assert_allclose(shadow, 1 + expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.usefixtures("toolchain")
@@ -133,7 +162,6 @@ def test_nothing_is_remembered_without_gradients() -> None:
     np.testing.assert_allclose(a.grad, [[5, 7]])
 
 
-ON = ad.Device("openmp")
 WRONG: tuple[tuple[str, Callable[[ad.Tensor], object]], ...] = (
     ("do not fit together", lambda a: a + ad.tensor(np.ones((3, 3)), ON)),
     ("have no product", lambda a: a @ a),

@@ -26,7 +26,8 @@ def test_blocks_cover_the_matrix(rows: int, columns: int, on_gpu: bool) -> None:
         return launch.grid[0] * launch.block[0], launch.grid[1] * launch.block[1]
 
     for launch in launches.elementwise("add")(on_gpu, (rows * columns,)):
-        assert 0 <= across(launch)[0] - rows * columns < launch.threads
+        covered = launches.ELEMENTS_A_THREAD * across(launch)[0]
+        assert 0 <= covered - rows * columns < launches.ELEMENTS_A_THREAD * launch.threads
     for launch in launches.repeat_row(on_gpu, (rows, columns)):
         assert across(launch)[0] >= columns
     for launch in launches.repeat_column(on_gpu, (rows, columns)):
@@ -39,9 +40,10 @@ def test_blocks_cover_the_matrix(rows: int, columns: int, on_gpu: bool) -> None:
     for launch in launches.transpose(on_gpu, (rows, columns)):
         assert launch.grid[0] * launches.TILE >= columns
         assert launch.grid[1] * launches.TILE >= rows
-    for launch, edge in zip(launches.matmul(on_gpu, (rows, columns, 7)), (16, 64), strict=True):
-        assert launch.grid[0] * edge >= columns
-        assert launch.grid[1] * edge >= rows
+    for launch in launches.matmul()(on_gpu, (rows, columns, 7)):
+        per = launches.PRODUCTS[launch.kernel][1]
+        assert across(launch)[0] * per >= columns
+        assert across(launch)[1] * per >= rows
 
 
 @pytest.mark.parametrize("choices", [launches.down_rows("sum_rows"), launches.along_columns("sum_columns")])
@@ -61,7 +63,7 @@ def slow_but_for(fast: Launch, seen: list[Launch]) -> Callable[[Launch], None]:
 
 
 def test_the_fastest_launch_is_measured_once(tmp_path: Path) -> None:
-    choices = tuple(launches.elementwise("add")(False, (100_000,)))
+    choices = tuple(launches.elementwise("add")(True, (100_000,)))
     path, seen = tmp_path / "deep" / "operators.json", list[Launch]()
     run = slow_but_for(choices[1], seen)
     assert BlockTable(path).best("add", ON, (100_000,), choices, run) is choices[1]
@@ -76,12 +78,12 @@ def test_the_fastest_launch_is_measured_once(tmp_path: Path) -> None:
 def test_a_broken_table_is_measured_anew(tmp_path: Path, content: str) -> None:
     path = tmp_path / "operators.json"
     path.write_text(content, encoding="utf-8")
-    choices = tuple(launches.elementwise("add")(False, (100_000,)))
+    choices = tuple(launches.elementwise("add")(True, (100_000,)))
     assert BlockTable(path).best("add", ON, (100_000,), choices, slow_but_for(choices[2], [])) is choices[2]
 
 
 def test_little_work_is_not_measured(tmp_path: Path) -> None:
-    choices = tuple(launches.elementwise("add")(False, (SMALL_WORK - 1,)))
+    choices = tuple(launches.elementwise("add")(True, (SMALL_WORK - 1,)))
     seen = list[Launch]()
     BlockTable(tmp_path / "operators.json").best("add", ON, (SMALL_WORK - 1,), choices, slow_but_for(choices[0], seen))
     assert not seen
