@@ -10,24 +10,29 @@
 #include "Uniformity.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
 
 constexpr unsigned SharedSpace = 3;
 constexpr uint64_t MostStaticShared = 48 * 1024;
-constexpr unsigned MostExchanged = 4; // values of a thread that others need
-// Barriers stand all along, and only other blocks have something to do meanwhile: with more registers there is no room for them.
+constexpr unsigned MostExchanged = 8; // values of a thread that others need
+// Of large blocks. Barriers stand all along, and only other blocks have something to do meanwhile: with more registers there is no room for them.
 constexpr StringLiteral MostRegisters = "64";
 constexpr unsigned Unrolled = 4;
+constexpr int64_t MostAtOnce = 8; // as many elements are added up without a loop
 constexpr uint64_t VectorBytes = 16; // what a thread reads at once
 constexpr uint64_t BankBytes = 128;  // what lies side by side in shared memory
 constexpr int64_t MostElements = 32, FewestElements = 4;
@@ -40,25 +45,56 @@ Intrinsic::ID registerOf(const Value *V) {
 // Along a row of the block x differs, along a column y.
 enum class Along { Row, Column };
 
+// An address as a sum: an object, multiples of indices, a constant. It is also `Offset` behind `Base`.
+struct Place {
+  Value *Object;
+  SmallMapVector<Value *, int64_t, 4> Scales;
+  int64_t Constant = 0;
+  Value *Base;
+  int64_t Offset = 0;
+
+  // Whether the difference to another one is a constant.
+  bool isNear(const Place &Other) const {
+    return Object == Other.Object && Scales.size() == Other.Scales.size() &&
+           all_of(Scales, [&](const auto &Part) { return Other.Scales.lookup(Part.first) == Part.second; });
+  }
+};
+
+Place placeOf(Value *Pointer, const DataLayout &Layout) {
+  unsigned Bits = Layout.getIndexTypeSizeInBits(Pointer->getType());
+  APInt Offset(Bits, 0), Constant(Bits, 0);
+  Place At;
+  At.Base = Pointer->stripAndAccumulateConstantOffsets(Layout, Offset, true);
+  At.Offset = Offset.getSExtValue();
+  for (At.Object = Pointer; auto *Address = dyn_cast<GEPOperator>(At.Object); At.Object = Address->getPointerOperand()) {
+    SmallMapVector<Value *, APInt, 4> Scales;
+    if (!Address->collectOffset(Layout, Bits, Scales, Constant))
+      break;
+    for (auto &[Index, Scale] : Scales)
+      At.Scales[Index] += Scale.getSExtValue();
+  }
+  At.Constant = Constant.getSExtValue();
+  return At;
+}
+
 // What the members of a group have in common; element k is the k-th member's.
 struct Pattern {
   enum { Same, Loaded, Computed } Kind;
   Value *First;                        // the value of element 0
-  Value *Base = nullptr;               // of Loaded: element k is at Base + Offset + k * Stride
-  int64_t Offset = 0, Stride = 0;
+  Place Begin;                         // of Loaded: element k is k * Stride behind it
+  int64_t Stride = 0;
   SmallVector<std::shared_ptr<Pattern>, 2> Operands; // of Computed
 };
 
 struct Group {
   Along Direction;
-  Value *Base; // element k is at Base + Offset + k * Stride
-  int64_t Offset, Stride;
+  Place Begin; // element k is k * Stride behind it
+  int64_t Stride;
   SmallVector<AtomicRMWInst *, 16> Members;
   std::shared_ptr<Pattern> Added;
 
   int64_t count() const { return Members.size(); }
   Type *type() const { return Members.front()->getType(); }
-  const Value *object() const { return getUnderlyingObject(Base); }
 };
 
 // Instructions of a block that change no memory but by accumulations, between two that may.
@@ -75,18 +111,8 @@ struct Cluster {
   const Loop *Around = nullptr;
 
   int64_t count() const { return Groups.front().count(); }
+  bool isShort() const { return count() <= MostAtOnce; }
 };
-
-struct Place {
-  Value *Base;
-  int64_t Offset;
-};
-
-Place placeOf(Value *Pointer, const DataLayout &Layout) {
-  APInt Offset(Layout.getIndexTypeSizeInBits(Pointer->getType()), 0);
-  Value *Base = Pointer->stripAndAccumulateConstantOffsets(Layout, Offset, true);
-  return {Base, Offset.getSExtValue()};
-}
 
 // The difference between neighbours, if it is always the same and not 0.
 std::optional<int64_t> strideOf(ArrayRef<int64_t> Offsets) {
@@ -100,7 +126,8 @@ std::optional<int64_t> strideOf(ArrayRef<int64_t> Offsets) {
 class Finder {
 public:
   Finder(Function &F, const Meetings &Meet, LoopInfo &Loops)
-      : F(F), Layout(F.getDataLayout()), Meet(Meet), Loops(Loops), Threads(F, [&](const Value &V) { return kindOnDevice(V, F); }) {}
+      : F(F), Layout(F.getDataLayout()), Meet(Meet), Loops(Loops), Threads(F, [&](const Value &V) { return kindOnDevice(V, F); }),
+        Writers(writersIn(F)) {}
 
   bool isUniform(const Value *V) const { return Threads.isUniform(V); }
 
@@ -130,6 +157,10 @@ public:
            all_of(I->operands(), [&](const Use &U) { return followsFromIndices(U.get()); });
   }
 
+  bool followsFromIndices(const Place &At) const {
+    return isUniform(At.Object) && all_of(At.Scales, [&](const auto &Part) { return followsFromIndices(Part.first); });
+  }
+
 private:
   static std::vector<Segment> segments(BasicBlock &Block) {
     std::vector<Segment> Found(1);
@@ -144,13 +175,17 @@ private:
     return Found;
   }
 
+  // The groups of the number of elements that most have.
   void collect(const Segment &S, std::vector<Cluster> &Found) {
-    Cluster Made;
+    MapVector<int64_t, SmallVector<Group, 2>> ByCount;
     for (Group &G : groups(S))
-      if (Made.Groups.empty() || Made.count() == G.count())
-        Made.Groups.push_back(std::move(G));
-    if (Made.Groups.empty())
+      ByCount[G.count()].push_back(std::move(G));
+    if (ByCount.empty())
       return;
+    Cluster Made;
+    for (auto &[Count, Groups] : ByCount)
+      if (Groups.size() > Made.Groups.size())
+        Made.Groups = std::move(Groups);
     Made.Where = S;
     Made.Around = Loops.getLoopFor(S.Behind->getParent());
     BasicBlock *Outside = Made.Around ? Made.Around->getLoopPreheader() : nullptr;
@@ -159,44 +194,55 @@ private:
     Found.push_back(std::move(Made));
   }
 
+  struct Item {
+    Place At;
+    AtomicRMWInst *Atomic;
+  };
+
   std::vector<Group> groups(const Segment &S) const {
-    struct Item {
-      int64_t Offset;
-      AtomicRMWInst *Atomic;
-    };
-    MapVector<std::pair<Value *, Type *>, SmallVector<Item, 16>> ByBase;
+    std::vector<SmallVector<Item, 16>> Near;
     for (Instruction *I : S.Instructions) {
       AtomicRMWInst *Atomic = asAccumulation(*I);
       if (!Atomic || !isSharedShadow(getUnderlyingObject(Atomic->getPointerOperand())))
         continue;
-      Place At = placeOf(Atomic->getPointerOperand(), Layout);
-      ByBase[{At.Base, Atomic->getType()}].push_back({At.Offset, Atomic});
+      Item New{placeOf(Atomic->getPointerOperand(), Layout), Atomic};
+      auto Known = find_if(Near, [&](const auto &Items) {
+        return Items[0].At.isNear(New.At) && Items[0].Atomic->getType() == Atomic->getType();
+      });
+      (Known == Near.end() ? Near.emplace_back() : *Known).push_back(New);
     }
     std::vector<Group> Found;
-    for (auto &[Key, Items] : ByBase) {
-      sort(Items, [](const Item &A, const Item &B) { return A.Offset < B.Offset; });
-      SmallVector<int64_t> Offsets;
-      Group G{{}, Key.first, 0, 0, {}, nullptr};
-      for (const Item &I : Items) {
-        Offsets.push_back(I.Offset);
-        G.Members.push_back(I.Atomic);
+    for (auto &Items : Near) {
+      sort(Items, [](const Item &A, const Item &B) { return A.At.Constant < B.At.Constant; });
+      std::optional<Along> Direction = directionOf(Items[0].At);
+      for (ArrayRef<Item> Left = Items; Direction && Left.size() >= FewestElements;) {
+        std::optional<Group> Next = longest(*Direction, Left, S);
+        Left = Left.drop_front(Next ? Next->count() : 1);
+        if (Next)
+          Found.push_back(std::move(*Next));
       }
-      if (complete(G, Offsets, S))
-        Found.push_back(std::move(G));
     }
     return Found;
   }
 
-  bool complete(Group &G, ArrayRef<int64_t> Offsets, const Segment &S) const {
-    if (G.count() < FewestElements || G.count() > MostElements || !isPowerOf2_64(G.count()))
+  // As many of the first items as are a group together: rows may lie one behind the other.
+  std::optional<Group> longest(Along Direction, ArrayRef<Item> Items, const Segment &S) const {
+    for (size_t Count = std::min<size_t>(Items.size(), MostElements); Count >= FewestElements; --Count) {
+      Group G{Direction, Items[0].At, 0, {}, nullptr};
+      if (complete(G, Items.take_front(Count), S))
+        return G;
+    }
+    return {};
+  }
+
+  bool complete(Group &G, ArrayRef<Item> Items, const Segment &S) const {
+    std::optional<int64_t> Stride = strideOf(SmallVector<int64_t>(map_range(Items, [](const Item &I) { return I.At.Constant; })));
+    if (!Stride)
       return false;
-    std::optional<int64_t> Stride = strideOf(Offsets);
-    std::optional<Along> Direction = directionOf(G.Base);
-    if (!Stride || !Direction || any_of(S.Instructions, [&](const Instruction *I) { return isMet(G, *I); }))
-      return false;
-    G.Offset = Offsets[0];
     G.Stride = *Stride;
-    G.Direction = *Direction;
+    append_range(G.Members, map_range(Items, [](const Item &I) { return I.Atomic; }));
+    if (any_of(S.Instructions, [&](const Instruction *I) { return isMet(G, *I); }))
+      return false;
     SmallVector<Value *> Added(map_range(G.Members, [](AtomicRMWInst *A) { return A->getValOperand(); }));
     G.Added = common(Added, S);
     return G.Added != nullptr;
@@ -207,10 +253,13 @@ private:
   }
 
   // Threads of a row have the same elements where these follow from y and what is uniform.
-  std::optional<Along> directionOf(const Value *Base) const {
-    if (!followsFromIndices(Base))
+  std::optional<Along> directionOf(const Place &Begin) const {
+    if (!followsFromIndices(Begin))
       return {};
-    bool X = readsRegister(Base, Intrinsic::nvvm_read_ptx_sreg_tid_x), Y = readsRegister(Base, Intrinsic::nvvm_read_ptx_sreg_tid_y);
+    auto reads = [&](Intrinsic::ID Register) {
+      return any_of(Begin.Scales, [&](const auto &Part) { return readsRegister(Part.first, Register); });
+    };
+    bool X = reads(Intrinsic::nvvm_read_ptx_sreg_tid_x), Y = reads(Intrinsic::nvvm_read_ptx_sreg_tid_y);
     if (X == Y)
       return {};
     return X ? Along::Column : Along::Row;
@@ -226,7 +275,7 @@ private:
   // What the values of all elements have in common; null where that is not simple enough.
   std::shared_ptr<Pattern> common(ArrayRef<Value *> Values, const Segment &S) const {
     if (all_equal(Values))
-      return std::make_shared<Pattern>(Pattern{Pattern::Same, Values[0]});
+      return std::make_shared<Pattern>(Pattern{Pattern::Same, Values[0], {}, 0, {}});
     auto *First = dyn_cast<Instruction>(Values[0]);
     if (!First || !all_of(Values, [&](Value *V) { return isa<Instruction>(V) && cast<Instruction>(V)->isSameOperationAs(First); }))
       return nullptr;
@@ -234,7 +283,7 @@ private:
       return commonLoad(Values, S);
     if (!isSum(*First))
       return nullptr;
-    auto Made = std::make_shared<Pattern>(Pattern{Pattern::Computed, First});
+    auto Made = std::make_shared<Pattern>(Pattern{Pattern::Computed, First, {}, 0, {}});
     for (unsigned I = 0; I < First->getNumOperands(); ++I) {
       SmallVector<Value *> Operands(map_range(Values, [&](Value *V) { return cast<Instruction>(V)->getOperand(I); }));
       Made->Operands.push_back(common(Operands, S));
@@ -250,20 +299,16 @@ private:
   }
 
   std::shared_ptr<Pattern> commonLoad(ArrayRef<Value *> Values, const Segment &S) const {
-    SmallVector<int64_t> Offsets;
-    Value *Base = nullptr;
+    SmallVector<Place> Places;
     for (Value *V : Values) {
-      auto *Load = cast<LoadInst>(V);
-      Place At = placeOf(Load->getPointerOperand(), Layout);
-      if (!Load->isSimple() || !is_contained(S.Instructions, Load) || (Base && Base != At.Base))
+      Places.push_back(placeOf(cast<LoadInst>(V)->getPointerOperand(), Layout));
+      if (!cast<LoadInst>(V)->isSimple() || !Places[0].isNear(Places.back()) || isOutdated(*cast<LoadInst>(V), S))
         return nullptr;
-      Base = At.Base;
-      Offsets.push_back(At.Offset);
     }
-    std::optional<int64_t> Stride = strideOf(Offsets);
-    if (!Stride || !isSharedArray(getUnderlyingObject(Base)) || !followsFromIndices(Base))
+    std::optional<int64_t> Stride = strideOf(SmallVector<int64_t>(map_range(Places, [](const Place &At) { return At.Constant; })));
+    if (!Stride || !isSharedArray(Places[0].Object) || !followsFromIndices(Places[0]))
       return nullptr;
-    return std::make_shared<Pattern>(Pattern{Pattern::Loaded, Values[0], Base, Offsets[0], *Stride, {}});
+    return std::make_shared<Pattern>(Pattern{Pattern::Loaded, Values[0], Places[0], *Stride, {}});
   }
 
   bool isSharedShadow(const Value *Object) const {
@@ -271,12 +316,44 @@ private:
     return A && F.hasParamAttribute(A->getArgNo(), SharedShadowAttribute);
   }
 
-  // Arrays come before their shadows, in the same order.
+  // Arrays are the last arguments but for their shadows and what a tape takes.
   bool isSharedArray(const Value *Object) const {
     auto *A = dyn_cast<Argument>(Object);
-    unsigned Shadow = A ? A->getArgNo() + sharedNames(F).size() : F.arg_size();
-    return Shadow < F.arg_size() && F.hasParamAttribute(Shadow, SharedShadowAttribute) &&
-           !F.hasParamAttribute(A->getArgNo(), SharedShadowAttribute);
+    unsigned Arrays = sharedNames(F).size(), Behind = F.hasFnAttribute(TapeAttribute) ? TapeArguments : 0;
+    unsigned First = F.arg_size() - 2 * Arrays - Behind;
+    return A && A->getArgNo() >= First && A->getArgNo() < First + Arrays;
+  }
+
+  // Whether the array may have been written to between a load from it and the segment.
+  bool isOutdated(const LoadInst &Load, const Segment &S) const {
+    if (is_contained(S.Instructions, &Load))
+      return false;
+    const Value *Array = getUnderlyingObject(Load.getPointerOperand());
+    return any_of(Writers, [&](const Instruction *W) {
+      return mayWriteTo(*W, Array) && isPotentiallyReachable(&Load, W, nullptr, nullptr, &Loops) &&
+             isPotentiallyReachable(W, S.Behind, nullptr, nullptr, &Loops);
+    });
+  }
+
+  // No argument leads to what another one leads to.
+  static bool mayWriteTo(const Instruction &I, const Value *Array) {
+    auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+    const Value *Pointer = Atomic ? Atomic->getPointerOperand() : getLoadStorePointerOperand(&I);
+    const Value *Object = Pointer ? getUnderlyingObject(Pointer) : nullptr;
+    return Object == Array || !Object || !(isa<Argument>(Object) || isIdentifiedObject(Object));
+  }
+
+  static SmallVector<const Instruction *> writersIn(Function &F) {
+    SmallVector<const Instruction *> Found;
+    for (Instruction &I : instructions(F))
+      if (I.mayWriteToMemory() && !waitsForBlock(I) && !isa<LoadInst>(I) && !isAssumption(I))
+        Found.push_back(&I);
+    return Found;
+  }
+
+  static bool isAssumption(const Instruction &I) {
+    auto *Known = dyn_cast<IntrinsicInst>(&I);
+    return Known && Known->isAssumeLikeIntrinsic();
   }
 
   Function &F;
@@ -284,22 +361,73 @@ private:
   const Meetings &Meet;
   LoopInfo &Loops;
   Uniformity Threads;
+  SmallVector<const Instruction *> Writers;
+};
+
+// The shared memory through which threads hand each other values. They have all read what one cluster has handed over when they come to the
+// next one, which uses the memory again.
+class Exchange {
+public:
+  explicit Exchange(Function &F) : F(F), M(*F.getParent()), Bytes(arrays()) {}
+
+  // For the values of one type in a cluster's threads, of which it has several; null where there is no room. What is kept has a place of its own.
+  GlobalVariable *place(Type *T, uint64_t Threads, unsigned Number, bool Kept) {
+    auto *Values = ArrayType::get(T, Threads);
+    GlobalVariable *Own = nullptr, *&Place = Kept ? Own : Used[{Values, Number}];
+    if (!Place)
+      Place = create(Values);
+    return Place;
+  }
+
+  // Whether the kernel's own arrays are known to leave room.
+  bool isKnown() const { return Bytes <= MostStaticShared; }
+
+private:
+  GlobalVariable *create(ArrayType *Values) {
+    uint64_t More = M.getDataLayout().getTypeAllocSize(Values);
+    if (Bytes + More > MostStaticShared)
+      return nullptr;
+    Bytes += More;
+    auto *Place = new GlobalVariable(M, Values, false, GlobalValue::InternalLinkage, UndefValue::get(Values), ExchangePrefix + symbolOf(F), nullptr,
+                                     GlobalValue::NotThreadLocal, SharedSpace);
+    Place->setAlignment(Align(VectorBytes));
+    return Place;
+  }
+
+  // With their shadows; more than the limit where the launch decides: dynamic arrays may overlap, too.
+  uint64_t arrays() const {
+    uint64_t Sum = 0;
+    for (StringRef Name : sharedNames(F)) {
+      const GlobalVariable *Array = M.getNamedGlobal(Name);
+      if (!Array || Array->isDeclaration())
+        return MostStaticShared + 1;
+      Sum += 2 * M.getDataLayout().getTypeAllocSize(Array->getValueType());
+    }
+    return Sum;
+  }
+
+  Function &F;
+  Module &M;
+  uint64_t Bytes;
+  DenseMap<std::pair<Type *, unsigned>, GlobalVariable *> Used;
 };
 
 // Writes one cluster.
 class Gatherer {
 public:
-  Gatherer(Function &F, const Finder &Known, LoopInfo &Loops, Cluster &C)
-      : F(F), M(*F.getParent()), Known(Known), Loops(Loops), C(C), B(F.getContext()) {}
-
-  // The shared memory that it takes.
-  uint64_t bytes() {
+  Gatherer(Function &F, const Finder &Known, LoopInfo &Loops, Cluster &C, Exchange &Shared)
+      : F(F), M(*F.getParent()), Known(Known), Loops(Loops), C(C), Shared(Shared), B(F.getContext()) {
     for (const Group &G : C.Groups)
       findExchanged(*G.Added);
-    uint64_t Bytes = 0;
-    for (Value *V : Exchanged)
-      Bytes += C.count() * C.count() * M.getDataLayout().getTypeAllocSize(V->getType());
-    return Exchanged.size() <= MostExchanged ? Bytes : MostStaticShared + 1;
+  }
+
+  // Finds room for what threads hand over.
+  bool fits() {
+    if (Exchanged.size() > MostExchanged)
+      return false;
+    for (auto [Number, V] : enumerate(Exchanged))
+      Places[V] = Shared.place(V->getType(), C.count() * C.count(), Number, isKeptOutside(V));
+    return Shared.isKnown() && all_of(Exchanged, [&](Value *V) { return Places.lookup(V); });
   }
 
   void run() {
@@ -361,17 +489,12 @@ private:
     B.SetInsertPoint(SplitBlockAndInsertIfThen(Square, C.Outside->getIterator(), false, nullptr, static_cast<DomTreeUpdater *>(nullptr), &Loops));
     barrier();
     handOver(V);
+    barrier();
   }
 
   // Every thread's value, by y and x.
   void handOver(Value *V) {
-    GlobalVariable *&Place = Places[V];
-    auto *Values = ArrayType::get(V->getType(), C.count() * C.count());
-    Place = new GlobalVariable(M, Values, false, GlobalValue::InternalLinkage, UndefValue::get(Values), ExchangePrefix + symbolOf(F), nullptr,
-                               GlobalValue::NotThreadLocal, SharedSpace);
-    Place->setAlignment(Align(VectorBytes));
     B.CreateStore(V, exchangedAt(V, X, Y));
-    barrier();
   }
 
   Value *exchangedAt(Value *V, Value *AtX, Value *AtY) {
@@ -397,11 +520,17 @@ private:
   void gather(bool Closed) {
     if (!(C.Where.Before && waitsForBlock(*C.Where.Before)))
       barrier();
+    bool HandsOver = false;
     for (Value *V : Exchanged)
-      if (!isKeptOutside(V))
+      if (!isKeptOutside(V)) {
         handOver(V);
-    for (const Group &G : C.Groups)
-      addTo(G, sumOf(G));
+        HandsOver = true;
+      }
+    if (HandsOver)
+      barrier();
+    SmallVector<Value *> Sums(map_range(C.Groups, [&](const Group &G) { return sumOf(G); }));
+    for (auto [G, Sum] : zip_equal(C.Groups, Sums))
+      addTo(G, Sum);
     if (!Closed)
       barrier();
   }
@@ -409,17 +538,17 @@ private:
   Value *sumOf(const Group &G) { return G.Direction == Along::Row ? sumOfRow(G) : sumOfColumn(G); }
 
   Value *sumOfColumn(const Group &G) {
-    return sumOver(G, C.count(), Unrolled, [&](Value *Step, Value *Sum) { return sum(Sum, valueIn(*G.Added, X, Step, Y)); });
+    return sumOver(G, C.count(), [&](Value *Step, Value *Sum) { return sum(Sum, valueIn(*G.Added, X, Step, Y)); });
   }
 
-  // What is read of neighbours in a row lies in one vector. Threads whose rows lie in the same banks begin with different vectors.
+  // What is read of neighbours in a row lies in vectors. Threads whose rows lie in the same banks begin with different ones.
   Value *sumOfRow(const Group &G) {
-    uint64_t Size = M.getDataLayout().getTypeAllocSize(G.type()), Wide = std::min<uint64_t>(VectorBytes / Size, C.count());
-    uint64_t Turns = C.count() / Wide, RowsInBanks = std::max<uint64_t>(BankBytes / (C.count() * Size), 1);
-    return sumOver(G, Turns, 1, [&](Value *Step, Value *Sum) {
-      Value *Turn = B.CreateAdd(Step, B.CreateLShr(X, Log2_64(RowsInBanks)));
-      Value *First = B.CreateMul(B.CreateAnd(Turn, B.getInt32(Turns - 1)), B.getInt32(Wide), "", true, true);
-      readVectors(*G.Added, First, Wide);
+    uint64_t Size = M.getDataLayout().getTypeAllocSize(G.type()), Wide = std::gcd<uint64_t>(VectorBytes / Size, C.count());
+    uint64_t Turns = C.count() / Wide;
+    return sumOver(G, Turns, [&](Value *Step, Value *Sum) {
+      Value *First = B.CreateMul(inTurn(Step, Turns, C.count() * Size), B.getInt32(Wide), "", true, true);
+      if (Wide > 1)
+        readVectors(*G.Added, First, Wide);
       for (uint64_t I = 0; I < Wide; ++I) {
         InVector = I;
         Sum = sum(Sum, valueIn(*G.Added, B.CreateAdd(First, B.getInt32(I), "", true, true), Y, X));
@@ -427,6 +556,13 @@ private:
       Vectors.clear();
       return Sum;
     });
+  }
+
+  Value *inTurn(Value *Step, uint64_t Turns, uint64_t RowBytes) {
+    if (!isPowerOf2_64(Turns) || !isPowerOf2_64(RowBytes))
+      return Step; // such rows do not begin in the same bank
+    Value *Turn = B.CreateAdd(Step, B.CreateLShr(X, Log2_64(std::max<uint64_t>(BankBytes / RowBytes, 1))));
+    return B.CreateAnd(Turn, B.getInt32(Turns - 1));
   }
 
   // Reads at once what threads from `First` on have, where that lies side by side and begins at a multiple of the vector's size.
@@ -437,7 +573,7 @@ private:
     if (P.Kind == Pattern::Same && Exchanged.contains(P.First))
       At = exchangedAt(P.First, First, Y);
     else if (P.Kind == Pattern::Loaded && isInVectors(P))
-      At = element(inThread(P.Base, First, Y), P.Offset, P.Stride, X);
+      At = element(inThread(P.Begin.Base, First, Y), P.Begin.Offset, P.Stride, X);
     uint64_t Bytes = Wide * M.getDataLayout().getTypeAllocSize(P.First->getType());
     if (At && Bytes <= VectorBytes)
       Vectors[&P] = B.CreateAlignedLoad(FixedVectorType::get(P.First->getType(), Wide), At, Align(Bytes));
@@ -445,18 +581,11 @@ private:
 
   // Arrays begin at multiples of a vector's size.
   bool isInVectors(const Pattern &P) const {
-    auto *Address = dyn_cast<GEPOperator>(P.Base);
-    const DataLayout &Layout = M.getDataLayout();
-    unsigned Bits = Layout.getIndexTypeSizeInBits(P.Base->getType());
-    SmallMapVector<Value *, APInt, 4> Scales;
-    APInt Constant(Bits, P.Offset, true);
-    if (!Address || !isa<Argument>(Address->getPointerOperand()) || !Address->collectOffset(Layout, Bits, Scales, Constant))
-      return false;
-    bool Aligned = Constant.srem(VectorBytes) == 0 && P.Stride % int64_t(VectorBytes) == 0, AlongX = false;
-    for (auto &[Index, Scale] : Scales) {
-      bool IsX = isRegister(Index, Intrinsic::nvvm_read_ptx_sreg_tid_x) && Scale == Layout.getTypeAllocSize(P.First->getType());
+    bool Aligned = isa<Argument>(P.Begin.Object) && P.Begin.Constant % VectorBytes == 0 && P.Stride % int64_t(VectorBytes) == 0, AlongX = false;
+    for (auto &[Index, Scale] : P.Begin.Scales) {
+      bool IsX = isRegister(Index, Intrinsic::nvvm_read_ptx_sreg_tid_x) && Scale == int64_t(M.getDataLayout().getTypeAllocSize(P.First->getType()));
       AlongX |= IsX;
-      Aligned &= IsX || Scale.srem(VectorBytes) == 0;
+      Aligned &= IsX || Scale % int64_t(VectorBytes) == 0;
     }
     return Aligned && AlongX;
   }
@@ -467,9 +596,15 @@ private:
     return registerOf(Index) == Register;
   }
 
-  // A loop that adds up.
-  Value *sumOver(const Group &G, uint64_t Steps, unsigned Unroll, function_ref<Value *(Value *, Value *)> Add) {
-    Value *Total = nullptr;
+  // A loop that adds up, or the same in one go.
+  Value *sumOver(const Group &G, uint64_t Steps, function_ref<Value *(Value *, Value *)> Add) {
+    Value *Total = ConstantFP::get(G.type(), 0.0);
+    if (C.isShort()) {
+      for (uint64_t Step = 0; Step < Steps; ++Step)
+        Total = Add(B.getInt32(Step), Total);
+      return Total;
+    }
+    unsigned Unroll = G.Direction == Along::Row ? 1 : Unrolled;
     loop("gather.add", Steps, Unroll, [&](BasicBlock *Before, Value *Step) {
       PHINode *Sum = PHINode::Create(G.type(), 2, "", B.GetInsertBlock()->begin());
       Total = Add(Step, Sum);
@@ -481,9 +616,11 @@ private:
 
   // What the members have done, one after the other.
   void scatter(const Group &G) {
-    loop("scatter.add", C.count(), 1, [&](BasicBlock *, Value *Step) {
-      add(G, element(G.Base, G.Offset, G.Stride, Step), valueIn(*G.Added, X, Y, Step));
-    });
+    auto addOne = [&](Value *Step) { add(G, element(G.Begin.Base, G.Begin.Offset, G.Stride, Step), valueIn(*G.Added, X, Y, Step)); };
+    if (!C.isShort())
+      return loop("scatter.add", C.count(), 1, [&](BasicBlock *, Value *Step) { addOne(Step); });
+    for (int64_t Step = 0; Step < C.count(); ++Step)
+      addOne(B.getInt32(Step));
   }
 
   // For each number below `Steps`. Unrolled as a whole, loops would need too many registers for addresses.
@@ -511,6 +648,8 @@ private:
   }
 
   Value *sum(Value *Sum, Value *Next) {
+    if (match(Sum, m_PosZeroFP()))
+      return Next;
     IRBuilder<>::FastMathFlagGuard Guard(B);
     FastMathFlags Flags;
     if (auto *Made = dyn_cast<FPMathOperator>(Next))
@@ -529,7 +668,7 @@ private:
     if (P.Kind == Pattern::Same)
       return Exchanged.contains(P.First) && !IsOwn ? B.CreateLoad(P.First->getType(), exchangedAt(P.First, AtX, AtY)) : P.First;
     if (P.Kind == Pattern::Loaded)
-      return B.CreateLoad(P.First->getType(), element(inThread(P.Base, AtX, AtY), P.Offset, P.Stride, Element));
+      return B.CreateLoad(P.First->getType(), element(inThread(P.Begin.Base, AtX, AtY), P.Begin.Offset, P.Stride, Element));
     SmallVector<Value *, 2> Operands;
     for (const auto &Operand : P.Operands)
       Operands.push_back(valueIn(*Operand, AtX, AtY, Element));
@@ -559,7 +698,7 @@ private:
   }
 
   void addTo(const Group &G, Value *Sum) {
-    Value *At = element(G.Base, G.Offset, G.Stride, elementIndex(G.Direction));
+    Value *At = element(G.Begin.Base, G.Begin.Offset, G.Stride, elementIndex(G.Direction));
     if (isOwned(G)) {
       B.CreateStore(sum(B.CreateLoad(Sum->getType(), At), Sum), At);
       return;
@@ -573,31 +712,34 @@ private:
     Atomic->setOperand(1, Number);
   }
 
-  // Whether no other thread adds to the element: it is the only group of this array, no other accumulation stands there, and no two threads
-  // have one element.
+  // Whether no other thread adds to the element: no two threads have one element, and what else is added to this array there is added to
+  // the elements of groups that lie elsewhere.
   bool isOwned(const Group &G) const {
-    for (const Instruction *I : C.Where.Instructions)
-      if (const AtomicRMWInst *A = asAccumulation(*const_cast<Instruction *>(I)))
-        if (getUnderlyingObject(A->getPointerOperand()) == G.object() && !is_contained(G.Members, A))
-          return false;
     std::optional<int64_t> Other = strideOfOtherAxis(G);
     int64_t Stride = std::abs(G.Stride), Count = C.count();
-    return Other && (*Other >= Count * Stride || Stride >= Count * *Other);
+    if (!Other || (*Other < Count * Stride && Stride < Count * *Other))
+      return false;
+    int64_t Bytes = (Count - 1) * (Stride + *Other) + M.getDataLayout().getTypeAllocSize(G.type());
+    return all_of(C.Where.Instructions, [&](Instruction *I) {
+      AtomicRMWInst *A = asAccumulation(*I);
+      return !A || getUnderlyingObject(A->getPointerOperand()) != G.Begin.Object || is_contained(G.Members, A) || isElsewhere(*A, G, Bytes);
+    });
   }
 
-  // How far the bases of neighbours across the group are apart, where the base is a multiple of an index.
+  // Whether the accumulation is one of a group that is like this one, and as many bytes away as the elements of all threads take.
+  bool isElsewhere(const AtomicRMWInst &A, const Group &G, int64_t Bytes) const {
+    return any_of(C.Groups, [&](const Group &Other) {
+      return is_contained(Other.Members, &A) && Other.Begin.isNear(G.Begin) && Other.Stride == G.Stride && Other.type() == G.type() &&
+             std::abs(Other.Begin.Constant - G.Begin.Constant) >= Bytes;
+    });
+  }
+
+  // How far what neighbours across the group begin with is apart, where the place is a multiple of one index.
   std::optional<int64_t> strideOfOtherAxis(const Group &G) const {
-    auto *Address = dyn_cast<GEPOperator>(G.Base);
-    if (!Address || Address->getPointerOperand() != G.object())
+    if (!isa<Argument>(G.Begin.Object) || G.Begin.Scales.size() != 1)
       return {};
-    const DataLayout &Layout = M.getDataLayout();
-    unsigned Bits = Layout.getIndexTypeSizeInBits(Address->getType());
-    SmallMapVector<Value *, APInt, 4> Scales;
-    APInt Constant(Bits, 0);
-    if (!Address->collectOffset(Layout, Bits, Scales, Constant) || Scales.size() != 1)
-      return {};
-    bool IsAxis = isRegister(Scales.front().first, G.Direction == Along::Row ? Intrinsic::nvvm_read_ptx_sreg_tid_y : Intrinsic::nvvm_read_ptx_sreg_tid_x);
-    int64_t Scale = Scales.front().second.getSExtValue();
+    auto [Index, Scale] = G.Begin.Scales.front();
+    bool IsAxis = isRegister(Index, G.Direction == Along::Row ? Intrinsic::nvvm_read_ptx_sreg_tid_y : Intrinsic::nvvm_read_ptx_sreg_tid_x);
     return IsAxis && Scale > 0 ? std::optional(Scale) : std::nullopt;
   }
 
@@ -606,6 +748,7 @@ private:
   const Finder &Known;
   LoopInfo &Loops;
   Cluster &C;
+  Exchange &Shared;
   IRBuilder<> B;
   SmallSetVector<Value *, MostExchanged> Exchanged;
   DenseMap<Value *, GlobalVariable *> Places;
@@ -614,34 +757,19 @@ private:
   Value *X = nullptr, *Y = nullptr, *Square = nullptr;
 };
 
-// With the shadows of arrays; more than the limit where the launch decides: dynamic arrays may overlap, too.
-uint64_t staticShared(const Function &F) {
-  const Module &M = *F.getParent();
-  uint64_t Bytes = 0;
-  for (StringRef Name : sharedNames(F)) {
-    const GlobalVariable *Array = M.getNamedGlobal(Name);
-    if (!Array || Array->isDeclaration())
-      return MostStaticShared + 1;
-    Bytes += 2 * M.getDataLayout().getTypeAllocSize(Array->getValueType());
-  }
-  return Bytes;
-}
-
 void gatherAccumulations(Function &F, FunctionAnalysisManager &FAM) {
   if (sharedNames(F).empty())
     return;
   Meetings Meet(F, FAM.getResult<AAManager>(F));
   LoopInfo &Loops = FAM.getResult<LoopAnalysis>(F);
   Finder Known(F, Meet, Loops);
-  uint64_t Shared = staticShared(F);
+  Exchange Shared(F);
   for (Cluster &C : Known.find()) {
-    Gatherer Write(F, Known, Loops, C);
-    uint64_t Bytes = Write.bytes();
-    if (Shared + Bytes > MostStaticShared)
+    Gatherer Write(F, Known, Loops, C, Shared);
+    if (!Write.fits())
       continue;
-    Shared += Bytes;
     Write.run();
-    if (!F.getParent()->getFunction(symbolOf(F))->hasFnAttribute("nvvm.maxntid"))
+    if (!C.isShort() && !F.getParent()->getFunction(symbolOf(F))->hasFnAttribute("nvvm.maxntid"))
       F.addFnAttr(RegistersAttribute, MostRegisters);
   }
 }

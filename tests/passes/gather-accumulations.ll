@@ -5,6 +5,9 @@
 target triple = "nvptx64-nvidia-cuda"
 
 @tile = internal addrspace(3) global [4 x [4 x float]] undef
+@long = internal addrspace(3) global [9 x [9 x float]] undef
+@matrix = internal addrspace(3) global [5 x [5 x double]] undef
+@layers = internal addrspace(3) global [2 x [5 x [5 x double]]] undef
 @dynamic = external addrspace(3) global [0 x float]
 
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
@@ -26,11 +29,8 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
 ; CHECK:         br i1 %square, label %gather, label %scatter
 ; CHECK:       gather:
-; CHECK-NOT:     call void @llvm.nvvm.barrier
-; CHECK:       gather.add:
-; CHECK:         [[STEP:%.*]] = phi i32 [ 0, %gather ]
-; CHECK:         [[SKEW:%.*]] = lshr i32 {{%.*}}, 3
-; CHECK-NEXT:    [[TURN:%.*]] = add i32 [[STEP]], [[SKEW]]
+; CHECK-NEXT:    [[SKEW:%.*]] = lshr i32 {{%.*}}, 3
+; CHECK-NEXT:    [[TURN:%.*]] = add i32 0, [[SKEW]]
 ; CHECK-NEXT:    [[VECTOR:%.*]] = and i32 [[TURN]], 0
 ; CHECK-NEXT:    [[FIRST:%.*]] = mul nuw nsw i32 [[VECTOR]], 4
 ; CHECK:         [[D:%.*]] = load <4 x float>, ptr addrspace(3) {{.*}}, align 16
@@ -39,14 +39,13 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
 ; CHECK-NEXT:    [[V0:%.*]] = extractelement <4 x float> [[V]], i64 0
 ; CHECK-NEXT:    fmul contract float [[D0]], [[V0]]
 ; CHECK:         extractelement <4 x float> [[V]], i64 3
-; CHECK:       gather.add.done:
 ; CHECK-NOT:     call void @llvm.nvvm.barrier
 ; CHECK-NOT:     atomicrmw
 ; CHECK:         store float
-; CHECK:       scatter.add:
-; CHECK:         [[ELEMENT:%.*]] = phi i32 [ 0, %scatter ]
+; CHECK:       scatter:
 ; CHECK:         [[OWN:%.*]] = fmul contract float %d,
 ; CHECK-NEXT:    atomicrmw fadd ptr {{%.*}}, float [[OWN]] monotonic
+; CHECK-COUNT-3: atomicrmw
 ; CHECK-NOT:     atomicrmw
 ; CHECK:       end:
 define void @rows(float %v, i32 %n, ptr "adgen-shadow" %d_y, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="duplicated:const" "adgen-shared"="tile" {
@@ -89,17 +88,17 @@ end:
   ret void
 }
 
+
 ; What differs in each round is handed over in it. No barrier stands around: all are made.
 ; CHECK-LABEL: define void @columns(
 ; CHECK:       gather:
 ; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
 ; CHECK:         store float %d, ptr addrspace(3)
 ; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
-; CHECK:       gather.add.done:
 ; CHECK:         store float
 ; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
-; CHECK:       scatter.add:
-; CHECK:         atomicrmw fadd ptr {{%.*}}, float %d monotonic
+; CHECK:       scatter:
+; CHECK-COUNT-4: atomicrmw fadd ptr {{%.*}}, float %d monotonic
 define void @columns(ptr "adgen-shadow" %d_y, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="duplicated" "adgen-shared"="tile" {
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %column = zext i32 %x to i64
@@ -117,6 +116,190 @@ define void @columns(ptr "adgen-shadow" %d_y, ptr %array, ptr "adgen-shared-shad
   ret void
 }
 
+; A row of each of two layers, one behind the other, in a block of 5 x 5: they are told apart by what is added, and no two threads have an
+; element in common. The matrix was read long before, and nothing was written to it since.
+; CHECK-LABEL: define void @rows_of_layers(
+; CHECK:         icmp eq i32 {{%.*}}, 5
+; CHECK:       gather:
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK:         store double %d.0, ptr addrspace(3)
+; CHECK:         store double %d.1, ptr addrspace(3)
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-COUNT-5: load double, ptr addrspace(3) {{%.*}}, align 8
+; CHECK-COUNT-5: load double, ptr addrspace(3) {{%.*}}, align 8
+; CHECK-NOT:     atomicrmw
+; CHECK-COUNT-2: store double
+; CHECK-NOT:     store
+; CHECK:       scatter:
+; CHECK-COUNT-10: atomicrmw fadd ptr {{%.*}}, double
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define void @rows_of_layers(ptr "adgen-shadow" %d_y, ptr %matrix, ptr %layers, ptr %none, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="duplicated" "adgen-shared"="matrix:layers" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %column = zext i32 %x to i64
+  %line = zext i32 %y to i64
+  %r.0 = getelementptr i8, ptr %matrix, i64 0
+  %c.0 = getelementptr double, ptr %r.0, i64 %column
+  %m.0 = load double, ptr %c.0
+  %r.1 = getelementptr i8, ptr %matrix, i64 40
+  %c.1 = getelementptr double, ptr %r.1, i64 %column
+  %m.1 = load double, ptr %c.1
+  %r.2 = getelementptr i8, ptr %matrix, i64 80
+  %c.2 = getelementptr double, ptr %r.2, i64 %column
+  %m.2 = load double, ptr %c.2
+  %r.3 = getelementptr i8, ptr %matrix, i64 120
+  %c.3 = getelementptr double, ptr %r.3, i64 %column
+  %m.3 = load double, ptr %c.3
+  %r.4 = getelementptr i8, ptr %matrix, i64 160
+  %c.4 = getelementptr double, ptr %r.4, i64 %column
+  %m.4 = load double, ptr %c.4
+  %own = getelementptr double, ptr %d_y, i64 %column
+  %d.0 = load double, ptr %own
+  store double 0.0, ptr %own
+  %own.1 = getelementptr i8, ptr %own, i64 200
+  %d.1 = load double, ptr %own.1
+  %row = getelementptr [5 x double], ptr %shadow, i64 %line
+  %v.0.0 = fmul nsz contract double %d.0, %m.0
+  %e.0.0 = getelementptr i8, ptr %row, i64 0
+  %a.0.0 = atomicrmw fadd ptr %e.0.0, double %v.0.0 monotonic
+  %v.0.1 = fmul nsz contract double %d.0, %m.1
+  %e.0.1 = getelementptr i8, ptr %row, i64 8
+  %a.0.1 = atomicrmw fadd ptr %e.0.1, double %v.0.1 monotonic
+  %v.0.2 = fmul nsz contract double %d.0, %m.2
+  %e.0.2 = getelementptr i8, ptr %row, i64 16
+  %a.0.2 = atomicrmw fadd ptr %e.0.2, double %v.0.2 monotonic
+  %v.0.3 = fmul nsz contract double %d.0, %m.3
+  %e.0.3 = getelementptr i8, ptr %row, i64 24
+  %a.0.3 = atomicrmw fadd ptr %e.0.3, double %v.0.3 monotonic
+  %v.0.4 = fmul nsz contract double %d.0, %m.4
+  %e.0.4 = getelementptr i8, ptr %row, i64 32
+  %a.0.4 = atomicrmw fadd ptr %e.0.4, double %v.0.4 monotonic
+  %v.1.0 = fmul nsz contract double %d.1, %m.0
+  %e.1.0 = getelementptr i8, ptr %row, i64 200
+  %a.1.0 = atomicrmw fadd ptr %e.1.0, double %v.1.0 monotonic
+  %v.1.1 = fmul nsz contract double %d.1, %m.1
+  %e.1.1 = getelementptr i8, ptr %row, i64 208
+  %a.1.1 = atomicrmw fadd ptr %e.1.1, double %v.1.1 monotonic
+  %v.1.2 = fmul nsz contract double %d.1, %m.2
+  %e.1.2 = getelementptr i8, ptr %row, i64 216
+  %a.1.2 = atomicrmw fadd ptr %e.1.2, double %v.1.2 monotonic
+  %v.1.3 = fmul nsz contract double %d.1, %m.3
+  %e.1.3 = getelementptr i8, ptr %row, i64 224
+  %a.1.3 = atomicrmw fadd ptr %e.1.3, double %v.1.3 monotonic
+  %v.1.4 = fmul nsz contract double %d.1, %m.4
+  %e.1.4 = getelementptr i8, ptr %row, i64 232
+  %a.1.4 = atomicrmw fadd ptr %e.1.4, double %v.1.4 monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  ret void
+}
+
+; The same where the matrix may have been written to since it was read.
+; CHECK-LABEL: define void @written(
+; CHECK-NOT:     gather
+; CHECK-COUNT-10: atomicrmw fadd ptr
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define void @written(ptr "adgen-shadow" %d_y, ptr %matrix, ptr %layers, ptr %none, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="duplicated" "adgen-shared"="matrix:layers" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %column = zext i32 %x to i64
+  %line = zext i32 %y to i64
+  %r.0 = getelementptr i8, ptr %matrix, i64 0
+  %c.0 = getelementptr double, ptr %r.0, i64 %column
+  %m.0 = load double, ptr %c.0
+  %r.1 = getelementptr i8, ptr %matrix, i64 40
+  %c.1 = getelementptr double, ptr %r.1, i64 %column
+  %m.1 = load double, ptr %c.1
+  %r.2 = getelementptr i8, ptr %matrix, i64 80
+  %c.2 = getelementptr double, ptr %r.2, i64 %column
+  %m.2 = load double, ptr %c.2
+  %r.3 = getelementptr i8, ptr %matrix, i64 120
+  %c.3 = getelementptr double, ptr %r.3, i64 %column
+  %m.3 = load double, ptr %c.3
+  %r.4 = getelementptr i8, ptr %matrix, i64 160
+  %c.4 = getelementptr double, ptr %r.4, i64 %column
+  %m.4 = load double, ptr %c.4
+  %own = getelementptr double, ptr %d_y, i64 %column
+  %d.0 = load double, ptr %own
+  store double 0.0, ptr %own
+  %own.1 = getelementptr i8, ptr %own, i64 200
+  %d.1 = load double, ptr %own.1
+  store double %d.0, ptr %layers
+  %place = getelementptr double, ptr %matrix, i64 %line
+  store double %d.0, ptr %place
+  %row = getelementptr [5 x double], ptr %shadow, i64 %line
+  %v.0.0 = fmul nsz contract double %d.0, %m.0
+  %e.0.0 = getelementptr i8, ptr %row, i64 0
+  %a.0.0 = atomicrmw fadd ptr %e.0.0, double %v.0.0 monotonic
+  %v.0.1 = fmul nsz contract double %d.0, %m.1
+  %e.0.1 = getelementptr i8, ptr %row, i64 8
+  %a.0.1 = atomicrmw fadd ptr %e.0.1, double %v.0.1 monotonic
+  %v.0.2 = fmul nsz contract double %d.0, %m.2
+  %e.0.2 = getelementptr i8, ptr %row, i64 16
+  %a.0.2 = atomicrmw fadd ptr %e.0.2, double %v.0.2 monotonic
+  %v.0.3 = fmul nsz contract double %d.0, %m.3
+  %e.0.3 = getelementptr i8, ptr %row, i64 24
+  %a.0.3 = atomicrmw fadd ptr %e.0.3, double %v.0.3 monotonic
+  %v.0.4 = fmul nsz contract double %d.0, %m.4
+  %e.0.4 = getelementptr i8, ptr %row, i64 32
+  %a.0.4 = atomicrmw fadd ptr %e.0.4, double %v.0.4 monotonic
+  %v.1.0 = fmul nsz contract double %d.1, %m.0
+  %e.1.0 = getelementptr i8, ptr %row, i64 200
+  %a.1.0 = atomicrmw fadd ptr %e.1.0, double %v.1.0 monotonic
+  %v.1.1 = fmul nsz contract double %d.1, %m.1
+  %e.1.1 = getelementptr i8, ptr %row, i64 208
+  %a.1.1 = atomicrmw fadd ptr %e.1.1, double %v.1.1 monotonic
+  %v.1.2 = fmul nsz contract double %d.1, %m.2
+  %e.1.2 = getelementptr i8, ptr %row, i64 216
+  %a.1.2 = atomicrmw fadd ptr %e.1.2, double %v.1.2 monotonic
+  %v.1.3 = fmul nsz contract double %d.1, %m.3
+  %e.1.3 = getelementptr i8, ptr %row, i64 224
+  %a.1.3 = atomicrmw fadd ptr %e.1.3, double %v.1.3 monotonic
+  %v.1.4 = fmul nsz contract double %d.1, %m.4
+  %e.1.4 = getelementptr i8, ptr %row, i64 232
+  %a.1.4 = atomicrmw fadd ptr %e.1.4, double %v.1.4 monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  ret void
+}
+
+; Of many elements, one after the other is added up in a loop.
+; CHECK-LABEL: define void @long_columns(
+; CHECK:       gather.add:
+; CHECK:         [[STEP:%.*]] = phi i32 [ 0, %gather ]
+; CHECK:         fadd
+; CHECK:       gather.add.done:
+; CHECK:         store float
+; CHECK:       scatter.add:
+; CHECK:         [[ELEMENT:%.*]] = phi i32 [ 0, %scatter ]
+; CHECK:         atomicrmw fadd ptr {{%.*}}, float %d monotonic
+; CHECK-NOT:     atomicrmw
+define void @long_columns(ptr "adgen-shadow" %d_y, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="duplicated" "adgen-shared"="long" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %column = zext i32 %x to i64
+  %own = getelementptr float, ptr %d_y, i64 %column
+  %d = load float, ptr %own
+  %first = getelementptr float, ptr %shadow, i64 %column
+  %e.0 = getelementptr i8, ptr %first, i64 0
+  %a.0 = atomicrmw fadd ptr %e.0, float %d monotonic
+  %e.1 = getelementptr i8, ptr %first, i64 36
+  %a.1 = atomicrmw fadd ptr %e.1, float %d monotonic
+  %e.2 = getelementptr i8, ptr %first, i64 72
+  %a.2 = atomicrmw fadd ptr %e.2, float %d monotonic
+  %e.3 = getelementptr i8, ptr %first, i64 108
+  %a.3 = atomicrmw fadd ptr %e.3, float %d monotonic
+  %e.4 = getelementptr i8, ptr %first, i64 144
+  %a.4 = atomicrmw fadd ptr %e.4, float %d monotonic
+  %e.5 = getelementptr i8, ptr %first, i64 180
+  %a.5 = atomicrmw fadd ptr %e.5, float %d monotonic
+  %e.6 = getelementptr i8, ptr %first, i64 216
+  %a.6 = atomicrmw fadd ptr %e.6, float %d monotonic
+  %e.7 = getelementptr i8, ptr %first, i64 252
+  %a.7 = atomicrmw fadd ptr %e.7, float %d monotonic
+  %e.8 = getelementptr i8, ptr %first, i64 288
+  %a.8 = atomicrmw fadd ptr %e.8, float %d monotonic
+  ret void
+}
 ; Some threads only come there, so that barriers are not possible.
 ; CHECK-LABEL: define void @not_by_all(
 ; CHECK-NOT:     gather

@@ -1,8 +1,8 @@
-"""Kernels that take too many registers are assembled again with fewer, unless a loop spills."""
+"""Kernels that take too many registers are assembled again with fewer, unless a loop spills or much is spilled."""
 
 from __future__ import annotations
 
-from enzyme_driver.targets.registers import LIMIT, bounded
+from enzyme_driver.targets.registers import LIMIT, MOST_SPILLED, bounded
 
 STRAIGHT = (
     ".visible .entry a__gradient(\n\t.param .u64 p\n)\n{\n$L__BB0_1:\n\tbra.uni \t$L__BB0_2;\n$L__BB0_2:\n\tret;\n}\n"
@@ -51,3 +51,9 @@ def test_a_loop_that_spills_keeps_its_registers() -> None:
     assert one.endswith(LOOP)
     assert assembled(LOOP, said(b__gradient=(200, 0)), said(b__gradient=(128, 8)), said())[-1] == LOOP
     assert len(assembled(LOOP, said(b__gradient=(200, 0)), said(b__gradient=(128, 0)))) == 1
+
+
+def test_what_spills_more_than_its_registers_hold_keeps_them() -> None:
+    many = said(a__gradient=(255, 300))
+    assert len(assembled(STRAIGHT, many, said(a__gradient=(LIMIT, MOST_SPILLED)))) == 1
+    assert assembled(STRAIGHT, many, said(a__gradient=(LIMIT, MOST_SPILLED + 8)), many)[-1] == STRAIGHT
