@@ -116,10 +116,10 @@ static void dropWrongFlag(Instruction &I) {
     I.setHasNoUnsignedWrap(false);
 }
 
-// What had Enzyme keep an integer (HoldJoins) is that integer again.
+// What had Enzyme keep a number (HoldJoins) is that number again.
 static void releaseHeld(Module &M) {
   for (Function &F : make_early_inc_range(M))
-    if (F.getName().starts_with(HoldPrefix)) {
+    if (F.isDeclaration() && F.getName().starts_with(HoldPrefix)) {
       for (User *U : make_early_inc_range(F.users())) {
         auto *Call = cast<CallInst>(U);
         Call->replaceAllUsesWith(Call->getArgOperand(0));

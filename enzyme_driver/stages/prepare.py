@@ -153,7 +153,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
     constants = unless_disabled("shared-constants", f"adgen-shared-constants<{plan.option}>,", workspace)
     count = unless_disabled("count-halvings", "function(loop-simplify),adgen-count-halvings,function(adce),", workspace)
     segments = unless_disabled("segment-recurrences", "adgen-segment-recurrences,", workspace)
-    hold = unless_disabled("hold-joins", ",adgen-hold-joins", workspace)
+    hold = unless_disabled("hold-joins", "adgen-hold-joins,", workspace)
     reload_shared = unless_disabled("reload-shared", "adgen-reload-shared,", workspace)
     unchanged = _unchanged(workspace)
     return ",".join(
@@ -167,7 +167,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             "adgen-refuse",
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{count}{segments}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,adgen-pin-rules{hold}",
+            f"{count}{segments}{_EXITS},adgen-type-copies,{reload_shared}adgen-separate-loads,{hold}adgen-pin-rules",
             f"adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{unchanged}adgen-usage",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

@@ -45,7 +45,7 @@ DEVICE = (
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
     "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,"
-    "adgen-type-copies,adgen-reload-shared,adgen-separate-loads,adgen-pin-rules,adgen-hold-joins,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
+    "adgen-type-copies,adgen-reload-shared,adgen-separate-loads,adgen-hold-joins,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
 HOST = (
