@@ -3,14 +3,20 @@
 // alone, a column. What else the address depends on and may differ between lanes is compared when the kernel runs, and lanes that are
 // not there take no part. The accumulations of a block of the same kind are handed over together: the lanes then share the work
 // (rules/accumulate.cu). Columns are looked for in shared memory only, where two lanes that meet cost more than shuffles.
+//
+// Where a lane adds to elements beside its own one, as the gradient of a stencil does, it hands the sum on to the lane whose own element that is.
+// Whether the lanes' elements lie side by side is seen when the kernel runs; lanes at an edge add by themselves.
 #include "Accumulation.h"
 #include "Passes.h"
 
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/PointerIntPair.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Operator.h"
 
 using namespace llvm;
 
@@ -20,6 +26,7 @@ namespace {
 constexpr unsigned MostCompared = 2;
 constexpr unsigned Counts[] = {16, 8, 4, 3, 2, 1}; // that rules/accumulate.cu has
 constexpr unsigned LaneBits = 5;
+constexpr int64_t MostBeside = 4; // elements to which a lane's neighbours may be away
 
 // What decides the value of an address, apart from what is the same in the whole grid.
 struct Origin {
@@ -176,6 +183,53 @@ struct Group {
   Type *type() const { return Members.front()->getType(); }
 };
 
+// A number as a sum: multiples of others, with or without sign, and a constant. Additions that must not overflow are taken apart.
+struct Sum {
+  MapVector<PointerIntPair<Value *, 1, bool>, int64_t> Parts; // with its sign
+  int64_t Constant = 0;
+
+  void add(Value *V, int64_t Scale, bool Signed) {
+    auto *Extension = dyn_cast<CastInst>(V);
+    auto *Binary = dyn_cast<OverflowingBinaryOperator>(V);
+    if (auto *Number = dyn_cast<ConstantInt>(V))
+      Constant += Scale * (Signed ? Number->getSExtValue() : Number->getZExtValue());
+    else if (Extension && (isa<SExtInst>(V) || (isa<ZExtInst>(V) && Extension->hasNonNeg())))
+      add(Extension->getOperand(0), Scale, true);
+    else if (isa<ZExtInst>(V))
+      add(Extension->getOperand(0), Scale, false);
+    else if (Binary && isSum(*Binary, Signed)) {
+      add(Binary->getOperand(0), Scale, Signed);
+      add(Binary->getOperand(1), Binary->getOpcode() == Instruction::Sub ? -Scale : Scale, Signed);
+    } else
+      Parts[{V, Signed}] += Scale;
+  }
+
+  bool differsByConstant(const Sum &Other) const {
+    return Parts.size() == Other.Parts.size() &&
+           all_of(Parts, [&](const auto &Part) { return Other.Parts.lookup(Part.first) == Part.second; });
+  }
+
+private:
+  static bool isSum(const OverflowingBinaryOperator &I, bool Signed) {
+    bool Whole = I.getType()->getIntegerBitWidth() == 64; // as addresses have it
+    return (I.getOpcode() == Instruction::Add || I.getOpcode() == Instruction::Sub) &&
+           (Whole || (Signed ? I.hasNoSignedWrap() : I.hasNoUnsignedWrap()));
+  }
+};
+
+// Accumulations of a block whose elements lie in one row, at places that are known to each other.
+struct Row {
+  struct Member {
+    AtomicRMWInst *Atomic;
+    int64_t Offset;
+  };
+  const Value *Object;
+  Sum Where; // of the first
+  SmallVector<Member, 4> Members;
+
+  Type *type() const { return Members.front().Atomic->getType(); }
+};
+
 class Reducer {
 public:
   Reducer(Function &F, const Meetings &Meet) : F(F), Meet(Meet), From(F), HasColumns(usesOtherAxes(F)), KeepsOwn(keepsOwnAddresses(F)) {}
@@ -186,6 +240,11 @@ public:
       collect(Block, Groups);
     for (const Group &G : Groups)
       handOver(G);
+    SmallVector<Row> Rows;
+    for (BasicBlock &Block : F)
+      collectRows(Block, Rows);
+    for (Row &R : Rows)
+      handOn(R);
   }
 
 private:
@@ -271,6 +330,94 @@ private:
     }
     std::string Name = ("adgen_add_" + G.Lanes + (G.type()->isFloatTy() ? "_f32_" : "_f64_") + Twine(Members.size())).str();
     call(B, Name, B.getVoidTy(), {Elements, Values, Active, Common});
+  }
+
+  void collectRows(BasicBlock &Block, SmallVectorImpl<Row> &Rows) {
+    SmallVector<Row> Open;
+    auto Close = [&](auto Ends) {
+      copy_if(Open, std::back_inserter(Rows), [&](const Row &R) { return Ends(R) && R.Members.size() > 1; });
+      erase_if(Open, Ends);
+    };
+    for (Instruction &I : Block) {
+      Close([&](const Row &R) {
+        return any_of(R.Members, [&](const Row::Member &M) { return Meet.mayMeet(I, M.Atomic->getPointerOperand(), R.type()); });
+      });
+      if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && mayBeBeside(*Atomic))
+        insert(*Atomic, Open);
+    }
+    Close([](const Row &) { return true; });
+  }
+
+  // Whether the place in the array follows from the thread's index, so that lanes side by side may have elements side by side.
+  bool mayBeBeside(AtomicRMWInst &Atomic) {
+    auto *A = dyn_cast<Argument>(getUnderlyingObject(Atomic.getPointerOperand()));
+    if (!A || !(isShadow(*A, ShadowAttribute) || isShadow(*A, SharedShadowAttribute)) ||
+        !(Atomic.getType()->isFloatTy() || Atomic.getType()->isDoubleTy()))
+      return false;
+    const Origin &Where = From.of(Atomic.getPointerOperand());
+    return Where.X && !Where.Unknown;
+  }
+
+  void insert(AtomicRMWInst &Atomic, SmallVectorImpl<Row> &Open) {
+    const Value *Object = getUnderlyingObject(Atomic.getPointerOperand());
+    std::optional<Sum> Where = offsetFrom(Object, Atomic.getPointerOperand());
+    if (!Where)
+      return;
+    for (Row &R : Open) {
+      int64_t Distance = Where->Constant - R.Where.Constant;
+      if (R.Object == Object && R.type() == Atomic.getType() && Where->differsByConstant(R.Where) && Distance % bytesOf(R) == 0 &&
+          std::abs(Distance) <= MostBeside * bytesOf(R)) {
+        R.Members.push_back({&Atomic, Distance / bytesOf(R)});
+        return;
+      }
+    }
+    Open.push_back({Object, *Where, {{&Atomic, 0}}});
+  }
+
+  int64_t bytesOf(const Row &R) const { return F.getDataLayout().getTypeAllocSize(R.type()); }
+
+  std::optional<Sum> offsetFrom(const Value *Object, Value *Pointer) const {
+    const DataLayout &Layout = F.getDataLayout();
+    unsigned Bits = Layout.getIndexTypeSizeInBits(Pointer->getType());
+    APInt Constant(Bits, 0);
+    Sum Result;
+    for (; Pointer != Object; Pointer = cast<GEPOperator>(Pointer)->getPointerOperand()) {
+      SmallMapVector<Value *, APInt, 4> Scales;
+      auto *Address = dyn_cast<GEPOperator>(Pointer);
+      if (!Address || !Address->collectOffset(Layout, Bits, Scales, Constant))
+        return {};
+      for (auto &[Index, Scale] : Scales)
+        Result.add(Index, Scale.getSExtValue(), true);
+    }
+    Result.Constant += Constant.getSExtValue();
+    return Result;
+  }
+
+  // The members move to the place of the last. The one in the middle stays, and gets what other lanes hand on.
+  void handOn(Row &R) {
+    IRBuilder<> B(R.Members.back().Atomic);
+    B.setFastMathFlags(inAnyOrder());
+    sort(R.Members, [](const Row::Member &X, const Row::Member &Y) { return X.Offset < Y.Offset; });
+    Row::Member &Own = R.Members[R.Members.size() / 2];
+    Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Beside = call(B, "adgen_beside", B.getInt32Ty(), {Active, Own.Atomic->getPointerOperand(), B.getInt64(bytesOf(R))});
+    Value *Total = Own.Atomic->getValOperand();
+    for (const Row::Member &M : R.Members)
+      if (M.Atomic != Own.Atomic)
+        Total = B.CreateFAdd(Total, handedOn(B, M, M.Offset - Own.Offset, Active, Beside));
+    auto *Sum = cast<AtomicRMWInst>(B.Insert(Own.Atomic->clone()));
+    Sum->setOperand(1, Total);
+    for (const Row::Member &M : R.Members)
+      M.Atomic->eraseFromParent();
+  }
+
+  // What this lane gets instead of adding it; lanes that have none at this distance add by themselves.
+  Value *handedOn(IRBuilder<> &B, const Row::Member &M, int64_t Distance, Value *Active, Value *Beside) {
+    Value *Number = M.Atomic->getValOperand();
+    if (Distance == 0)
+      return Number;
+    StringRef Name = Number->getType()->isFloatTy() ? "adgen_hand_on_f32" : "adgen_hand_on_f64";
+    return call(B, Name, Number->getType(), {Active, Beside, B.getInt32(Distance), M.Atomic->getPointerOperand(), Number});
   }
 
   static CallInst *call(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Value *> Arguments) {

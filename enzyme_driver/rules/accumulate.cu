@@ -155,6 +155,39 @@ RULE bool adgen_common(unsigned active, long long value) {
   return same;
 }
 
+// Behind which of the active lanes comes one with the next element.
+RULE unsigned adgen_beside(unsigned active, const char *element, long long bytes) {
+  int lane = laneIndex(), behind = lane + (active >> lane >> 1 & 1); // itself where none is
+  auto own = reinterpret_cast<unsigned long long>(element);
+  unsigned low = fromLane(active, int(own), behind), high = fromLane(active, int(own >> 32), behind);
+  return __nvvm_vote_ballot_sync(active, ((unsigned long long)high << 32 | low) == own + bytes);
+}
+
+// Whether all elements from a lane's own to that so many lanes further lie side by side.
+static DEVICE bool leads(unsigned beside, int from, int distance) {
+  unsigned all = (1u << distance) - 1;
+  return from >= 0 && (beside >> from & all) == all;
+}
+
+// A lane adds to the element of the lane that is `distance` further, or comes before where that is negative: it is handed the value. Returns
+// what this lane is handed.
+template <class T> static DEVICE T handOn(unsigned active, unsigned beside, int distance, T *element, T value) {
+  int lane = laneIndex(), steps = distance < 0 ? -distance : distance;
+  bool ahead = leads(beside, lane, steps), behind = leads(beside, lane - steps, steps);
+  bool gives = distance > 0 ? ahead : behind, takes = distance > 0 ? behind : ahead;
+  T other = fromLane(active, value, takes ? lane - distance : lane);
+  if (!gives)
+    __atomic_fetch_add(element, value, __ATOMIC_RELAXED);
+  return takes ? +other : T(0);
+}
+
+#define HAND_ON(SUFFIX, T)                                                                                             \
+  RULE T adgen_hand_on_##SUFFIX(unsigned active, unsigned beside, int distance, T *element, T value) {                \
+    return handOn(active, beside, distance, element, value);                                                          \
+  }
+HAND_ON(f32, float)
+HAND_ON(f64, double)
+
 #define ADD(NAME, GROUP, SUFFIX, T, COUNT)                                                                            \
   RULE void adgen_add_##NAME##_##SUFFIX##_##COUNT(T *const *elements, const T *values, unsigned active, bool common) { \
     add<GROUP, COUNT>(elements, values, active, common);                                                              \

@@ -47,6 +47,73 @@ end:
   ret void
 }
 
+; A lane hands what it adds on both sides of its own element on to the lanes beside it, also where the places follow from 32-bit numbers that do
+; not overflow. What belongs to another row is added where it is.
+; CHECK-LABEL: define void @beside(
+; CHECK:         atomicrmw fadd ptr %above, float %w monotonic
+; CHECK:         [[ACTIVE:%.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:    [[BESIDE:%.*]] = call i32 @adgen_beside(i32 [[ACTIVE]], ptr %own, i64 4)
+; CHECK-NEXT:    [[LEFT:%.*]] = call {{.*}}float @adgen_hand_on_f32(i32 [[ACTIVE]], i32 [[BESIDE]], i32 -1, ptr %left, float %v) #[[CONVERGENT]]
+; CHECK-NEXT:    [[ONE:%.*]] = fadd {{.*}}float %w, [[LEFT]]
+; CHECK-NEXT:    [[RIGHT:%.*]] = call {{.*}}float @adgen_hand_on_f32(i32 [[ACTIVE]], i32 [[BESIDE]], i32 1, ptr %right, float %v) #[[CONVERGENT]]
+; CHECK-NEXT:    [[BOTH:%.*]] = fadd {{.*}}float [[ONE]], [[RIGHT]]
+; CHECK-NEXT:    atomicrmw fadd ptr %own, float [[BOTH]] monotonic
+; CHECK-NEXT:    ret void
+define void @beside(float %v, float %w, i32 %nx, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const:const:duplicated" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %row = mul nsw i32 %y, %nx
+  %center = add nsw i32 %row, %x
+  %c = sext i32 %center to i64
+  %own = getelementptr float, ptr %d_x, i64 %c
+  %before = add nsw i32 %x, -1
+  %before.center = add nsw i32 %before, %row
+  %l = sext i32 %before.center to i64
+  %left = getelementptr float, ptr %d_x, i64 %l
+  %right = getelementptr i8, ptr %own, i64 4
+  %other = add nsw i32 %center, %nx
+  %a = sext i32 %other to i64
+  %above = getelementptr float, ptr %d_x, i64 %a
+  %1 = atomicrmw fadd ptr %above, float %w monotonic
+  %2 = atomicrmw fadd ptr %right, float %v monotonic
+  %3 = atomicrmw fadd ptr %own, float %w monotonic
+  %4 = atomicrmw fadd ptr %left, float %v monotonic
+  ret void
+}
+
+; Not where a number may overflow on its way to a place, nor far away, nor where something may read the element in between, nor where the
+; places were read.
+; CHECK-LABEL: define void @not_beside(
+; CHECK-NOT:     @adgen_beside
+; CHECK:         ret void
+define void @not_beside(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_y) "adgen-activity"="const:const:const:duplicated:duplicated" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %row = mul i32 %y, %n
+  %center = add i32 %row, %x
+  %c = sext i32 %center to i64
+  %own = getelementptr float, ptr %d_x, i64 %c
+  %wrapped = add i32 %center, 1
+  %w = sext i32 %wrapped to i64
+  %next = getelementptr float, ptr %d_x, i64 %w
+  %far = getelementptr i8, ptr %own, i64 400
+  %1 = atomicrmw fadd ptr %own, float %v monotonic
+  %2 = atomicrmw fadd ptr %next, float %v monotonic
+  %3 = atomicrmw fadd ptr %far, float %v monotonic
+  %mine = getelementptr float, ptr %d_y, i64 %c
+  %second = getelementptr i8, ptr %mine, i64 4
+  %4 = atomicrmw fadd ptr %mine, float %v monotonic
+  %read = load float, ptr %mine
+  %5 = atomicrmw fadd ptr %second, float %read monotonic
+  %place = getelementptr i64, ptr %index, i64 %c
+  %i = load i64, ptr %place
+  %given = getelementptr float, ptr %d_x, i64 %i
+  %after = getelementptr i8, ptr %given, i64 4
+  %6 = atomicrmw fadd ptr %given, float %v monotonic
+  %7 = atomicrmw fadd ptr %after, float %v monotonic
+  ret void
+}
+
 ; In a tile, rows and columns of the block have elements in common. Columns matter in shared memory only.
 ; CHECK-LABEL: define void @rows_and_columns(
 ; CHECK:         atomicrmw fadd ptr %in.column

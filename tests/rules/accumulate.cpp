@@ -44,6 +44,16 @@ static bool __nvvm_vote_any_sync(unsigned active, bool value) {
   return !all(active, value, [](long long other) { return !other; });
 }
 
+static unsigned __nvvm_vote_ballot_sync(unsigned active, bool value) {
+  unsigned ayes = 0, other = 0;
+  all(active, value, [&](long long says) {
+    while (!(active >> other & 1))
+      ++other;
+    return ayes |= unsigned(says) << other++, true;
+  });
+  return ayes;
+}
+
 static void __nvvm_match_all_sync_i64p(unsigned active, long long value, int *same) {
   *same = all(active, value, [=](long long other) { return other == value; });
 }
@@ -117,6 +127,48 @@ template <class T, int Count, class Warp, class Row, class Column> static void e
   check<T, Count>('r', row, false);
 }
 
+constexpr int Margin = 4, RowLength = 64;
+
+// Rows of the block have elements side by side, and room around them.
+static int placeOf(unsigned lane) { return lane / width * (RowLength + 2 * Margin) + Margin + lane % width; }
+
+static bool isThere(int lane, unsigned row) { return lane >= 0 && lane < 32 && here >> lane & 1 && lane / width == row; }
+
+// Whether all lanes from one to that at this distance are there, in one row.
+static bool reaches(int lane, int distance) {
+  bool all = true;
+  for (int step = 0; step <= std::abs(distance); ++step)
+    all &= isThere(distance < 0 ? lane - step : lane + step, lane / width);
+  return all;
+}
+
+template <class T, class HandOn> static void checkRow(HandOn handOn, int distance) {
+  std::vector<T> elements(33 * (RowLength + 2 * Margin)), wanted(elements);
+  int alone = 0;
+  for (unsigned i = 0; i < 32; ++i)
+    if (here >> i & 1)
+      wanted[placeOf(i) + distance] += T(i + 1), alone += !reaches(i, distance);
+  additions = 0;
+  warp([&] {
+    T *own = &elements[placeOf(lane)];
+    unsigned beside = adgen_beside(here, reinterpret_cast<const char *>(own), sizeof(T));
+    T handed = handOn(here, beside, distance, own + distance, T(lane + 1));
+    std::atomic_ref<T>(*own) += handed;
+  });
+  if (elements != wanted || additions != alone)
+    std::printf("at distance %d, width %u, lanes %x: %s, %d additions and not %d\n", distance, width, here,
+                elements == wanted ? "right" : "wrong", int(additions), alone);
+}
+
+template <class T, class HandOn> static void eachRow(HandOn handOn) {
+  for (unsigned lanes : {0xffffffffu, 0x000fffffu, 0x80000000u, 0xa5930f61u})
+    for (unsigned columns : {64u, 16u, 5u, 1u})
+      for (int distance : {-4, -2, -1, 1, 2, 3}) {
+        width = columns, here = lanes;
+        checkRow<T>(handOn, distance);
+      }
+}
+
 #define EACH(T, SUFFIX, COUNT)                                                                                        \
   each<T, COUNT>(adgen_add_warp_##SUFFIX##_##COUNT, adgen_add_row_##SUFFIX##_##COUNT, adgen_add_column_##SUFFIX##_##COUNT)
 
@@ -127,6 +179,8 @@ int main() {
   EACH(float, f32, 4);
   EACH(double, f64, 8);
   EACH(float, f32, 16);
+  eachRow<float>(adgen_hand_on_f32);
+  eachRow<double>(adgen_hand_on_f64);
   here = 0xffff;
   warp([] {
     if (!adgen_common(here, 1ll << 40) || adgen_common(here, lane))
