@@ -199,23 +199,25 @@ uint64_t Block::together(adgen_thread &thread, Lane operation, const char *where
   return warp.lanes[lane].result;
 }
 
-// Threads that ask who is active beside them are answered when nobody can go on otherwise: as many as can be have come by then.
+// Threads that ask who is active beside them are answered when nobody can go on otherwise: as many as can be have come by then. Of the
+// places in a warp the first one is answered, as lanes that are behind go on first on a GPU, and meet the others again.
 bool Block::completeActiveMasks() {
-  for (Warp &warp : warps)
-    for (uint32_t lane = 0; lane < WarpSize; ++lane) {
-      if (!(warp.waiting >> lane & 1) || warp.lanes[lane].operation)
-        continue;
-      uint32_t active = 0;
-      for (uint32_t i = lane; i < WarpSize; ++i)
-        if (warp.waiting >> i & 1 && !warp.lanes[i].operation && warp.lanes[i].offset == warp.lanes[lane].offset)
-          active |= 1u << i;
-      for (uint32_t i = lane; i < WarpSize; ++i)
-        if (active >> i & 1) {
-          warp.lanes[i].result = active;
-          ready.push(warp.lanes[i].thread);
-        }
-      warp.waiting &= ~active;
-    }
+  for (Warp &warp : warps) {
+    auto asks = [&](uint32_t lane) { return (warp.waiting >> lane & 1) && !warp.lanes[lane].operation; };
+    uint32_t first = UINT32_MAX, active = 0;
+    for (uint32_t lane = 0; lane < WarpSize; ++lane)
+      if (asks(lane))
+        first = std::min(first, warp.lanes[lane].offset);
+    for (uint32_t lane = 0; lane < WarpSize; ++lane)
+      if (asks(lane) && warp.lanes[lane].offset == first)
+        active |= 1u << lane;
+    for (uint32_t lane = 0; lane < WarpSize; ++lane)
+      if (active >> lane & 1) {
+        warp.lanes[lane].result = active;
+        ready.push(warp.lanes[lane].thread);
+      }
+    warp.waiting &= ~active;
+  }
   return !ready.empty();
 }
 

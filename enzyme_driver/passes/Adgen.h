@@ -51,6 +51,8 @@ inline constexpr llvm::StringLiteral RulePrefix = "adgen_rule_"; // of the funct
 inline constexpr llvm::StringLiteral ApartAttribute = "adgen-apart";
 // Of intrinsics that carry no derivative and are hidden from Enzyme.
 inline constexpr llvm::StringLiteral HiddenPrefix = "adgen_hidden_";
+// Of what gives the bits of a number that carry no derivative, until Enzyme has run.
+inline constexpr llvm::StringLiteral BitsPrefix = "adgen_hidden_bits_";
 // Function attribute: the shared arrays that a body takes as its last arguments, "name:name:...".
 inline constexpr llvm::StringLiteral SharedAttribute = "adgen-shared";
 // Function attribute of a gradient that keeps its values on a tape.

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -72,6 +73,25 @@ Value *subtractDirected(IRBuilder<> &B, CallInst &C, StringRef Direction) {
 Value *scopedAddition(IRBuilder<> &B, CallInst &C, StringRef Scope) {
   return B.CreateAtomicRMW(AtomicRMWInst::FAdd, C.getArgOperand(0), C.getArgOperand(1), MaybeAlign(),
                            AtomicOrdering::Monotonic, C.getContext().getOrInsertSyncScopeID(Scope));
+}
+
+// Shuffles and votes of before there were masks are of the lanes that are there. GPUs have none of these any more.
+Value *amongActive(IRBuilder<> &B, CallInst &C, StringRef Name) {
+  Type *Int32 = B.getInt32Ty();
+  SmallVector<Value *> Operands{B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>())};
+  append_range(Operands, C.args());
+  SmallVector<Type *> Types{Int32};
+  append_range(Types, C.getFunctionType()->params());
+  auto [Kind, Way] = Name.split('.');
+  FunctionCallee Now = C.getModule()->getOrInsertFunction(
+      (Kind == "shfl" ? "llvm.nvvm.shfl.sync." + Way : "llvm.nvvm.vote." + Way + ".sync").str(), FunctionType::get(C.getType(), Types, false));
+  CallInst *Call = B.CreateCall(Now, Operands);
+  Call->addFnAttr(Attribute::Convergent);
+  return Call;
+}
+
+bool isWithoutMask(StringRef Name) {
+  return !Name.contains(".sync") && (Name.starts_with("shfl.") || Name.starts_with("vote."));
 }
 
 // The number of zeros before the first bit; all ones where there is none.
@@ -200,14 +220,14 @@ PreservedAnalyses CanonicalizeNvvm::run(Module &M, ModuleAnalysisManager &) {
     if (size_t At = Plain.find(".ftz"); At != std::string::npos)
       Plain.erase(At, 4);
     Make Replace = replacement(Plain);
-    if (!Replace)
+    if (!Replace && !isWithoutMask(Plain))
       continue;
     for (User *U : make_early_inc_range(F.users())) {
       auto *Call = dyn_cast<CallInst>(U);
       if (!Call || Call->getCalledFunction() != &F)
         continue;
       IRBuilder<> B(Call);
-      replaceCall(*Call, Replace(B, *Call));
+      replaceCall(*Call, Replace ? Replace(B, *Call) : amongActive(B, *Call, Plain));
     }
   }
   for (Function &F : M)

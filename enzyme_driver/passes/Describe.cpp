@@ -6,6 +6,8 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -201,6 +203,33 @@ void describeVoid(json::Value &Described, const LogicalParameter &P) {
     (*Pointer)["pointee"] = json::Object{{"kind", Kind}, {"name", Kind}, {"size", Bytes}};
 }
 
+bool isProvided(const Function &F) {
+  StringRef Name = F.getName();
+  return F.isIntrinsic() || Name.starts_with("__nv") || is_contained({"malloc", "free", "vprintf", "__assertfail"}, Name);
+}
+
+// A call in the kernel, or in what it calls, of a function that no file defines; null where there is none.
+const CallBase *callOfNothing(const Function &Kernel) {
+  SmallVector<const Function *> Work{&Kernel};
+  SmallPtrSet<const Function *, 16> Seen;
+  while (!Work.empty()) {
+    const Function *F = Work.pop_back_val();
+    if (!Seen.insert(F).second)
+      continue;
+    for (const Instruction &I : instructions(*F)) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      if (!Callee)
+        continue;
+      if (!Callee->isDeclaration())
+        Work.push_back(Callee);
+      else if (!isProvided(*Callee))
+        return Call;
+    }
+  }
+  return nullptr;
+}
+
 json::Value describeFunction(Function &F) {
   DISubprogram *Program = F.getSubprogram();
   json::Array Parameters;
@@ -216,15 +245,20 @@ json::Value describeFunction(Function &F) {
   }
   DITypeRefArray Types = Program->getType()->getTypeArray();
   DIFile *File = Program->getFile();
-  return json::Object{{"symbol", F.getName()},
-                      {"name", qualifiedName(Program->getScope(), Program->getName())},
-                      {"kernel", isKernel(F)},
-                      {"local", F.hasLocalLinkage() || Program->isArtificial() || isa_and_nonnull<DICompositeType>(Program->getScope())},
-                      {"file", File ? File->getFilename() : ""},
-                      {"directory", File ? File->getDirectory() : ""},
-                      {"line", int64_t(Program->getLine())},
-                      {"parameters", std::move(Parameters)},
-                      {"returns", describe(Types.size() ? Types[0] : nullptr, 0)}};
+  json::Object Facts{{"symbol", F.getName()},
+                     {"name", qualifiedName(Program->getScope(), Program->getName())},
+                     {"kernel", isKernel(F)},
+                     {"local", F.hasLocalLinkage() || Program->isArtificial() || isa_and_nonnull<DICompositeType>(Program->getScope())},
+                     {"file", File ? File->getFilename() : ""},
+                     {"directory", File ? File->getDirectory() : ""},
+                     {"line", int64_t(Program->getLine())},
+                     {"parameters", std::move(Parameters)},
+                     {"returns", describe(Types.size() ? Types[0] : nullptr, 0)}};
+  if (const CallBase *Call = isKernel(F) ? callOfNothing(F) : nullptr) {
+    unsigned Line = Call->getDebugLoc() ? Call->getDebugLoc().getLine() : Program->getLine();
+    Facts["undefined"] = json::Object{{"name", demangle(Call->getCalledFunction()->getName())}, {"line", int64_t(Line)}};
+  }
+  return Facts;
 }
 
 } // namespace

@@ -12,8 +12,11 @@
 #include "Origins.h"
 #include "Passes.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -249,14 +252,40 @@ private:
     return F.getName() == "__assertfail" || F.getIntrinsicID() == Intrinsic::trap;
   }
 
+  // A block comes before those that it leads to, and all of a loop before what follows it.
+  static SmallVector<BasicBlock *> inOrder(Function &F) {
+    DominatorTree Tree(F);
+    LoopInfo Loops(Tree);
+    SmallVector<BasicBlock *> Order; // backwards
+    SmallPtrSet<BasicBlock *, 32> Seen;
+    SmallVector<std::pair<BasicBlock *, SmallVector<BasicBlock *>>> Path;
+    auto Enter = [&](BasicBlock *Block) {
+      SmallVector<BasicBlock *> Next(successors(Block));
+      stable_sort(Next, [&](BasicBlock *A, BasicBlock *B) { return Loops.getLoopDepth(A) > Loops.getLoopDepth(B); });
+      Seen.insert(Block);
+      Path.emplace_back(Block, std::move(Next));
+    };
+    for (Enter(&F.getEntryBlock()); !Path.empty();) {
+      SmallVector<BasicBlock *> &Left = Path.back().second;
+      if (Left.empty())
+        Order.push_back(Path.pop_back_val().first);
+      else if (BasicBlock *Next = Left.pop_back_val(); !Seen.contains(Next))
+        Enter(Next);
+    }
+    for (BasicBlock &Block : F)
+      if (!Seen.contains(&Block))
+        Order.push_back(&Block);
+    return SmallVector<BasicBlock *>(reverse(Order));
+  }
+
   bool replaceSpecials(Function &Thread, Function &F) {
     bool Complete = true;
     auto Stop = [&](CallInst &Call, const Twine &Reason) {
       refuse(&F, Call.getDebugLoc(), Reason.str(), "compile this kernel for the cuda target");
       Complete = false;
     };
-    for (BasicBlock &Block : Thread)
-      for (Instruction &I : make_early_inc_range(Block)) {
+    for (BasicBlock *Block : inOrder(Thread))
+      for (Instruction &I : make_early_inc_range(*Block)) {
         auto *Call = dyn_cast<CallInst>(&I);
         if (!Call)
           continue;
@@ -657,7 +686,7 @@ private:
   LLVMContext &Context;
   PointerType *Pointer;
   Type *Int32;
-  unsigned Places = 0; // at which threads ask who is active
+  unsigned Places = 0; // at which threads ask who is active, in the order of the program
 };
 
 } // namespace

@@ -44,6 +44,7 @@ ADGEN_PASS(GuardChoices);                    // pointers to memory with and with
 ADGEN_PASS(DiscardOutputs);                  // what nobody needs is not computed again
 ADGEN_PASS_WITH_OPTION(MakeTangents);        // asks Enzyme to carry tangents through every body
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
+ADGEN_PASS(FollowBits);                      // bits of floating point as integers are refused or hidden
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
 ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses
 ADGEN_PASS(HoldJoins);                       // integers that depend on the way taken are kept

@@ -53,6 +53,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<DiscardOutputs>(Name, "adgen-discard-outputs", MPM) ||
          addWithOption<MakeTangents>(Name, "adgen-tangents", MPM) ||
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
+         add<FollowBits>(Name, "adgen-follow-bits", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
          add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||
          add<HoldJoins>(Name, "adgen-hold-joins", MPM) ||

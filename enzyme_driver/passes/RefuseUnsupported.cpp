@@ -27,7 +27,7 @@ StringRef unsupportedIntrinsic(StringRef Name) {
       .StartsWith("shfl", "a warp shuffle (__shfl_*)")
       .StartsWith("vote", "a warp vote (__any_sync, __all_sync, __ballot_sync)")
       .StartsWith("match", "a warp match (__match_*_sync)")
-      .StartsWith("redux", "a warp reduction (__reduce_*_sync)")
+      .StartsWith("redux", "a warp reduction (__reduce_*_sync) of the bits of floating point")
       .StartsWith("barrier", "a barrier other than __syncthreads()")
       .StartsWith("tex.", "a texture read")
       .StartsWith("tld4", "a texture read")

@@ -11,7 +11,9 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
@@ -46,7 +48,7 @@ SmallVector<Type *> typesOf(ArrayRef<Value *> Operands) {
   return SmallVector<Type *>(map_range(Operands, [](Value *Operand) { return Operand->getType(); }));
 }
 
-void insertRule(CallInst &Before, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
+void insertRule(Instruction &Before, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
   SmallVector<Value *> Arguments{Anchor};
   append_range(Arguments, Operands);
   Function *F = declareRule(*Before.getModule(), Rule, 1, typesOf(Operands));
@@ -125,8 +127,14 @@ std::pair<Value *, unsigned> halfOf(Value *Word) {
   return {nullptr, 0};
 }
 
+bool asksWhoIsActive(const Value *Mask) {
+  auto *Call = dyn_cast<CallInst>(Mask);
+  return Call && Call->getIntrinsicID() == Intrinsic::nvvm_activemask;
+}
+
 bool isSameMove(const CallInst &A, const CallInst &B) {
-  return A.getCalledFunction() == B.getCalledFunction() && A.getArgOperand(0) == B.getArgOperand(0) &&
+  const Value *Masks[] = {A.getArgOperand(0), B.getArgOperand(0)};
+  return A.getCalledFunction() == B.getCalledFunction() && (Masks[0] == Masks[1] || all_of(Masks, asksWhoIsActive)) &&
          A.getArgOperand(2) == B.getArgOperand(2) && A.getArgOperand(3) == B.getArgOperand(3);
 }
 
@@ -151,7 +159,7 @@ void joinHalves(BasicBlock &Block) {
     StringRef Way = Call->getCalledFunction()->getName();
     Way.consume_front("llvm.nvvm.shfl.sync.");
     Way.consume_back(".i32");
-    Value *Operands[] = {Call->getArgOperand(0), Call->getArgOperand(2), Call->getArgOperand(3)};
+    Value *Operands[] = {(*Other)->getArgOperand(0), Call->getArgOperand(2), Call->getArgOperand(3)};
     Value *Bits = B.CreateBitCast(shuffled(B, Number, ("shfl_" + Way + "_f64").str(), Operands), B.getInt64Ty());
     Value *Halves[] = {B.CreateTrunc(Bits, B.getInt32Ty()), B.CreateTrunc(B.CreateLShr(Bits, 32), B.getInt32Ty())};
     (*Other)->replaceAllUsesWith(Halves[1 - Index]);
@@ -165,10 +173,12 @@ void joinHalves(BasicBlock &Block) {
 // Barriers that also count: the barrier is reversed, the count is an integer.
 bool isCountingBarrier(StringRef Name) { return Name.starts_with("llvm.nvvm.barrier.cta.red."); }
 
+bool carriesNone(CallInst &Call, unsigned Sent) { return bitsMoved(*Call.getArgOperand(Sent), Call) == Bits::Integers; }
+
 bool isInactive(CallInst &Call, StringRef Name) {
   return Name.starts_with("llvm.nvvm.vote.") || Name.starts_with("llvm.nvvm.match.") || Name == "llvm.nvvm.activemask" ||
-         Name.starts_with("llvm.nvvm.redux.sync.") && Call.getType()->isIntegerTy() || isCountingBarrier(Name) ||
-         isIntegerShuffle(Name) && bitsMoved(*Call.getArgOperand(1), Call) == Bits::Integers;
+         isCountingBarrier(Name) || Name.starts_with("llvm.nvvm.redux.sync.") && Call.getType()->isIntegerTy() && carriesNone(Call, 0) ||
+         isIntegerShuffle(Name) && carriesNone(Call, 1);
 }
 
 // An intrinsic that carries no derivative is called by another name until Enzyme has run, which has no rule for it.
@@ -182,6 +192,8 @@ void hide(CallInst &Call) {
   F->setDoesNotThrow();
   F->setDoesNotFreeMemory();
   F->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  if (F->getReturnType()->isIntegerTy()) // else a mask that only shuffles take could be anything
+    F->addRetAttr(Attribute::get(M.getContext(), "enzyme_type", "{[-1]:Integer}"));
   Call.setCalledFunction(F);
 }
 
@@ -212,11 +224,25 @@ void showSwaps(Function &F) {
   F.eraseFromParent();
 }
 
+void showBits(Function &F) {
+  for (User *U : make_early_inc_range(F.users())) {
+    auto *Call = cast<CallInst>(U);
+    IRBuilder<> B(Call);
+    Call->replaceAllUsesWith(B.CreateBitCast(Call->getArgOperand(0), Call->getType()));
+    Call->eraseFromParent();
+  }
+  F.eraseFromParent();
+}
+
 void showHidden(Module &M) {
   for (Function &F : make_early_inc_range(M)) {
     StringRef Name = F.getName();
     if (Name.starts_with(SwapPrefix)) {
       showSwaps(F);
+      continue;
+    }
+    if (Name.starts_with(BitsPrefix)) {
+      showBits(F);
       continue;
     }
     if (!Name.consume_front(HiddenPrefix))
@@ -261,6 +287,53 @@ void turnTogether(Function &Body, Value *Anchor) {
   }
 }
 
+bool isVolatile(const Instruction &I) {
+  auto *Load = dyn_cast<LoadInst>(&I);
+  auto *Store = dyn_cast<StoreInst>(&I);
+  return (Load && Load->isVolatile()) || (Store && Store->isVolatile());
+}
+
+bool isShared(Function &Body, Value *Pointer) {
+  SmallVector<const Value *> Objects;
+  getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
+  return any_of(Objects, [&](const Value *Object) {
+    auto *A = dyn_cast<Argument>(Object);
+    return A && A->getArgNo() >= Body.arg_size() - sharedNames(Body).size();
+  });
+}
+
+// Without a derivative the lanes only have to wait.
+void meet(Instruction &Before, Value *Anchor) {
+  if (Anchor)
+    return insertRule(Before, "lockstep", Anchor, {});
+  IRBuilder<> B(&Before);
+  Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+  B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, ArrayRef<Type *>(), {Active});
+}
+
+// Volatile shared memory is how lanes of a warp handed each other values before there were shuffles: without a barrier, as all of them
+// do the same instruction at once. They do so no more, and less so in a reverse sweep or on the host. So they meet before a read behind
+// a write, and before a write behind anything; what other lanes do before and behind a block is not known. That is behind and before in
+// the reverse sweep.
+void keepLockstep(Function &Body, Value *Anchor) {
+  for (BasicBlock &Block : Body) {
+    bool Read = true, Written = true; // what may have been done since they met
+    bool Any = false;
+    for (Instruction &I : Block) {
+      if (!isVolatile(I) || !isShared(Body, getLoadStorePointerOperand(&I)))
+        continue;
+      bool Writes = isa<StoreInst>(I);
+      if (Written || (Writes && Read)) {
+        meet(I, Anchor);
+        Read = Written = false;
+      }
+      (Writes ? Written : Read) = Any = true;
+    }
+    if (Any && Anchor)
+      meet(*Block.getTerminator(), Anchor);
+  }
+}
+
 void replaceIn(Function &Body, Value *Anchor) {
   bool Misses = missesBarriers(Body);
   StringRef Barrier = Misses ? "counted_barrier" : "barrier";
@@ -301,9 +374,12 @@ PreservedAnalyses ReplaceCooperation::run(Module &M, ModuleAnalysisManager &) {
   if (!Plans)
     report_fatal_error(Plans.takeError());
   for (const EntryPlan &Plan : *Plans)
-    if (Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str()))
-      if (Value *Anchor = anchorOf(*Body, Plan.Activities))
+    if (Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str())) {
+      Value *Anchor = anchorOf(*Body, Plan.Activities);
+      keepLockstep(*Body, Anchor);
+      if (Anchor)
         replaceIn(*Body, Anchor);
+    }
   return PreservedAnalyses::none();
 }
 

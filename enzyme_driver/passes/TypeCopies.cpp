@@ -30,6 +30,8 @@ public:
         Entry(Body.getParent()->getFunction(Body.getName().drop_front(BodyPrefix.size()))) {}
 
   void run() {
+    for (StringRef Name : sharedNames(Body))
+      typeShared(*sharedArray(Name));
     for (MemCpyInst *Copy : all<MemCpyInst>())
       typeCopy(*Copy);
     for (LoadInst *Load : all<LoadInst>()) // first: what is loaded only to be stored never becomes an integer
@@ -69,6 +71,65 @@ private:
       if (auto *One = dyn_cast<Kind>(&I))
         Found.push_back(One);
     return Found;
+  }
+
+  Argument *sharedArray(StringRef Name) {
+    return find_if(Body.args(), [&](Argument &A) { return A.getName() == Name; });
+  }
+
+  // An array of integers in shared memory in which nothing but the bits of numbers are kept, to be moved and compared, holds numbers.
+  void typeShared(Argument &Array) {
+    Attribute Text = Array.getParent()->getAttributeAtIndex(Array.getArgNo() + 1, LayoutAttribute);
+    std::shared_ptr<const Layout> Memory = Text.isValid() ? parseLayout(Text.getValueAsString()) : nullptr;
+    if (!Memory || !Memory->isUniform() || Memory->holdsFloats() || (Memory->Stride != 4 && Memory->Stride != 8))
+      return;
+    SmallPtrSet<Value *, 8> Loaded;
+    SmallVector<Value *> Stored, Work{&Array};
+    while (!Work.empty()) {
+      Value *Address = Work.pop_back_val();
+      for (User *U : Address->users()) {
+        auto *Load = dyn_cast<LoadInst>(U);
+        auto *Store = dyn_cast<StoreInst>(U);
+        if (Load && DL.getTypeStoreSize(Load->getType()) == Memory->Stride && !(isInteger(Load->getType()) && isCountedWith(*Load)))
+          Loaded.insert(Load);
+        else if (Store && Store->getPointerOperand() == Address && DL.getTypeStoreSize(Store->getValueOperand()->getType()) == Memory->Stride)
+          Stored.push_back(Store->getValueOperand());
+        else if (isa<GetElementPtrInst, AddrSpaceCastInst>(U))
+          Work.push_back(U);
+        else if (!isa<CallInst>(U) || !cast<CallInst>(U)->getCalledFunction() || !cast<CallInst>(U)->getCalledFunction()->getName().starts_with(RulePrefix))
+          return;
+      }
+    }
+    bool Numbers = false;
+    for (Value *V : Stored) {
+      if (!isNumber(*V, Memory->Stride, Loaded))
+        return;
+      Numbers |= !isa<Constant>(V) && !Loaded.contains(V);
+    }
+    if (!Numbers)
+      return;
+    Layout Now{Memory->Stride, {{0, 'f', Memory->Stride}}};
+    Body.addParamAttr(Array.getArgNo(), Attribute::get(Context, LayoutAttribute, print(Now)));
+  }
+
+  bool isNumber(Value &V, uint64_t Bytes, const SmallPtrSetImpl<Value *> &Loaded) {
+    SmallVector<Value *> Work{&V};
+    SmallPtrSet<Value *, 8> Seen;
+    while (!Work.empty()) {
+      Value *One = Work.pop_back_val();
+      auto *Load = dyn_cast<LoadInst>(One);
+      if (!Seen.insert(One).second || isa<Constant>(One) || Loaded.contains(One) || One->getType()->isFloatingPointTy())
+        continue;
+      if (auto *Cast = dyn_cast<BitCastInst>(One); Cast && Cast->getSrcTy()->isFloatingPointTy())
+        continue;
+      if (isa<PHINode>(One))
+        Work.append(cast<PHINode>(One)->value_op_begin(), cast<PHINode>(One)->value_op_end());
+      else if (auto *Select = dyn_cast<SelectInst>(One))
+        Work.append({Select->getTrueValue(), Select->getFalseValue()});
+      else if (!Load || !floatsAt(Load->getPointerOperand(), Bytes))
+        return false;
+    }
+    return true;
   }
 
   static bool isInteger(Type *T) { return T->isIntOrIntVectorTy() && T->getScalarSizeInBits() >= 8; }

@@ -31,3 +31,10 @@ RULE void adgen_rule_turn_reverse(void *, void *) {
 RULE void adgen_rule_warp_barrier(void *, unsigned mask) { __nvvm_bar_warp_sync(mask); }
 RULE void adgen_rule_warp_barrier_augmented(void *, void *, unsigned mask, unsigned) { __nvvm_bar_warp_sync(mask); }
 RULE void adgen_rule_warp_barrier_reverse(void *, void *, unsigned mask, unsigned) { __nvvm_bar_warp_sync(mask); }
+
+// Lanes that do the same at once without saying so: those that are there meet.
+static __attribute__((device)) void meet() { __nvvm_bar_warp_sync(__nvvm_activemask()); }
+
+RULE void adgen_rule_lockstep(void *) { meet(); }
+RULE void adgen_rule_lockstep_augmented(void *, void *) { meet(); }
+RULE void adgen_rule_lockstep_reverse(void *, void *) { meet(); }

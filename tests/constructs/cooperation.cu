@@ -383,3 +383,50 @@ __global__ void cub_block_scan(const float *x, float *y, int n)
     Scan(storage).InclusiveSum(x[i] * x[i], total);
     if (i < n) y[i] = total;
 }
+
+// ---- lanes of a warp as they were before there were masks
+__device__ void reduce_last_warp(volatile float *tile, int t)
+{
+    tile[t] += tile[t + 16];
+    tile[t] += tile[t + 8];
+    tile[t] += tile[t + 4];
+    tile[t] += tile[t + 2];
+    tile[t] += tile[t + 1];
+}
+
+__global__ void volatile_reduction(const float *x, float *y, int n)
+{
+    __shared__ float tile[64];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    tile[t + 32] = 0.0f;
+    tile[t] = i < n ? x[i] * x[i] : 0.0f;
+    __syncthreads();
+    if (t < 32) reduce_last_warp(tile, t);
+    if (t == 0) y[blockIdx.x] = tile[0];
+}
+
+__global__ void volatile_scan(const float *x, float *y, int n)
+{
+    __shared__ volatile float sums[32];
+    __shared__ volatile int counts[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    sums[t] = i < n ? x[i] : 0.0f;
+    counts[t] = i < n;
+    for (int step = 1; step < 32; step *= 2) {
+        if (t >= step) {
+            sums[t] += sums[t - step];
+            counts[t] += counts[t - step];
+        }
+    }
+    if (i < n) y[i] = sums[t] * sums[t] / counts[t];
+}
+
+__global__ void shuffles_without_mask(const float *x, const double *z, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = i < n ? x[i] * x[i] : 0.0f;
+    for (int offset = 16; offset > 0; offset /= 2) v += __shfl_down(v, offset);
+    const double w = __shfl_xor(z[i] * z[i], 1) + __shfl_up(i, 1);
+    const int some = __any(x[i] > 1.0f) + __all(x[i] > 0.0f) + __popc(__ballot(x[i] > 1.0f));
+    if (i < n) y[i] = __shfl(v, 0) * some + (float)w;
+}

@@ -261,3 +261,46 @@ __global__ void empty_array(const float *x, const float *none, float *y, int n, 
     for (int k = 0; k < count; ++k) sum += none[k];
     y[i] = sum;
 }
+
+// ---- the bits of floats as integers
+__global__ void bits_that_stay_integers(const float *x, float *y, unsigned short *high, unsigned *bins, int n)
+{
+    MY_ELEMENT(n);
+    const unsigned bits = __float_as_uint(x[i]);
+    high[i] = (bits + 0x8000u) >> 16;
+    atomicAdd(&bins[(bits * 2654435761u) >> 28], 1u);
+    y[i] = x[i] * x[i];
+}
+
+__global__ void sorted_bits(const float *x, float *y, int n)
+{
+    __shared__ unsigned keys[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    keys[t] = __float_as_uint(x[i]);
+    __syncthreads();
+    for (int size = 2; size <= 32; size *= 2)
+        for (int step = size / 2; step > 0; step /= 2) {
+            const int other = t ^ step;
+            const unsigned mine = keys[t], theirs = keys[other];
+            __syncthreads();
+            if (((mine > theirs) == ((t & size) == 0)) == (other > t)) keys[t] = theirs;
+            __syncthreads();
+        }
+    if (i < n) y[i] = __uint_as_float(keys[t]) * (t + 1);
+}
+
+__global__ void exponential_by_bits(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = __int_as_float((int)(12102203.0f * x[i]) + 1064866805);
+}
+
+__global__ void sorted_flipped_bits(const float *x, float *y, int n)
+{
+    __shared__ unsigned keys[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    keys[t] = __float_as_uint(x[i]) ^ 0x80000000u;
+    __syncthreads();
+    const unsigned larger = max(keys[t], keys[t ^ 1]);
+    if (i < n) y[i] = __uint_as_float(larger ^ 0x80000000u);
+}

@@ -242,3 +242,17 @@ define void @scoped(ptr %p, float %x) {
   %b = call float @llvm.nvvm.atomic.add.gen.f.sys.f32.p0(ptr %p, float %x)
   ret void
 }
+
+; Without a mask, the lanes that are there exchange and vote.
+; CHECK-LABEL: define i32 @without_masks(
+; CHECK-NEXT:    [[SHUFFLED:%.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:    %a = call float @llvm.nvvm.shfl.sync.down.f32(i32 [[SHUFFLED]], float %x, i32 1, i32 31)
+; CHECK-NEXT:    [[VOTED:%.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:    %b = call i32 @llvm.nvvm.vote.ballot.sync(i32 [[VOTED]], i1 true)
+define i32 @without_masks(float %x) {
+  %a = call float @llvm.nvvm.shfl.down.f32(float %x, i32 1, i32 31)
+  %b = call i32 @llvm.nvvm.vote.ballot(i1 true)
+  %c = fptosi float %a to i32
+  %d = add i32 %b, %c
+  ret i32 %d
+}

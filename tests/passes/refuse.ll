@@ -50,7 +50,7 @@ define void @adgen_body_kernel(ptr "adgen-layout"="4[0f4]" %x, ptr %function, pt
   %vote = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 true), !dbg !112
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":13,"reason":"cannot differentiate a warp match (__match_*_sync)"
   %match = call i32 @llvm.nvvm.match.any.sync.i32(i32 -1, i32 1), !dbg !113
-; CHECK-NEXT: adgen-refusal: {{.*}}"line":14,"reason":"cannot differentiate a warp reduction (__reduce_*_sync)"
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":14,"reason":"cannot differentiate a warp reduction (__reduce_*_sync) of the bits of floating point"
   %redux = call i32 @llvm.nvvm.redux.sync.add(i32 1, i32 -1), !dbg !114
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":15,"reason":"cannot differentiate a barrier other than __syncthreads()"
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 1), !dbg !115

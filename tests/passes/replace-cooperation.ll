@@ -3,7 +3,7 @@
 ; parameter), without which Enzyme would drop it there; its derivatives take the anchor's shadow too. Shuffles go the same way, and what
 ; carries no derivative hides behind a name that Enzyme leaves alone.
 ;
-; RUN: %opt -passes='adgen-replace-cooperation<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;loops=duplicated:const;table=duplicated:const;bits=duplicated:duplicated:const:const>' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-replace-cooperation<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;loops=duplicated:const;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated>' -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -103,6 +103,26 @@ define ptx_kernel void @duplicated(i32 %n, ptr %x) {
   ret void
 }
 
+; Volatile shared memory is exchanged without barriers: lanes meet where one may depend on the other, in either sweep.
+; CHECK-LABEL: define void @adgen_body_volatile(
+; CHECK-NEXT:    call void @adgen_rule_lockstep(ptr %tile)
+; CHECK-NEXT:    %a = load volatile float, ptr %tile
+; CHECK-NEXT:    %b = load volatile float, ptr %next
+; CHECK-NEXT:    %sum = fadd float %a, %b
+; CHECK-NEXT:    call void @adgen_rule_lockstep(ptr %tile)
+; CHECK-NEXT:    store volatile float %sum, ptr %tile
+; CHECK-NEXT:    %own = load volatile float, ptr %x
+; CHECK-NEXT:    call void @adgen_rule_lockstep(ptr %tile)
+; CHECK-NEXT:    ret void
+define void @adgen_body_volatile(ptr %x, ptr %next, ptr %tile) "adgen-shared"="tile" {
+  %a = load volatile float, ptr %tile
+  %b = load volatile float, ptr %next
+  %sum = fadd float %a, %b
+  store volatile float %sum, ptr %tile
+  %own = load volatile float, ptr %x
+  ret void
+}
+
 ; Values travel through memory, which has a shadow. What each thread sends and receives is its own.
 ; CHECK-LABEL: define void @adgen_body_warp(
 ; CHECK-NEXT:    [[RECEIVED64:%.*]] = alloca double
@@ -181,7 +201,7 @@ define void @adgen_body_bits(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
 declare double @_Z15__shfl_xor_syncjdii(i32, double, i32, i32)
 
 ; CHECK-DAG: declare void @adgen_rule_shfl_down_f32_reverse(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)
-; CHECK-DAG: declare i1 @adgen_hidden_llvm.nvvm.vote.any.sync(i32, i1) [[HIDDEN:#[0-9]+]]
+; CHECK-DAG: declare "enzyme_type"="{[-1]:Integer}" i1 @adgen_hidden_llvm.nvvm.vote.any.sync(i32, i1) [[HIDDEN:#[0-9]+]]
 ; CHECK-DAG: attributes [[HIDDEN]] = { convergent nofree nounwind memory(inaccessiblemem: readwrite) "enzyme_inactive" }
 ; CHECK-DAG: declare !enzyme_augment [[BA:![0-9]+]] !enzyme_gradient [[BR:![0-9]+]] void @adgen_rule_barrier(ptr) [[DECLARED:#[0-9]+]]
 ; CHECK-DAG: declare void @adgen_rule_barrier_reverse(ptr, ptr)

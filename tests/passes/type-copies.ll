@@ -191,3 +191,28 @@ define void @adgen_body_integers(ptr %from, ptr %into, i64 %bytes, i32 %kind) {
   ret void
 }
 define void @integers() { ret void }
+
+; A shared array of integers that holds the bits of numbers, which are compared and moved, is one of numbers. One that is counted with is not.
+; CHECK-LABEL: @adgen_body_keys(
+; CHECK-SAME: ptr "adgen-layout"="4[0f4]" %keys, ptr "adgen-layout"="4[0i4]" %sums)
+; CHECK: load float, ptr %keys
+; CHECK: load i32, ptr %sums
+define void @adgen_body_keys(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0i4]" %keys, ptr "adgen-layout"="4[0i4]" %sums) "adgen-shared"="keys:sums" {
+  %v = load float, ptr %x
+  store float %v, ptr %keys
+  %next = getelementptr i32, ptr %keys, i32 1
+  %a = load i32, ptr %keys
+  %b = load i32, ptr %next
+  %less = icmp ult i32 %a, %b
+  %smaller = select i1 %less, i32 %a, i32 %b
+  store i32 %smaller, ptr %next
+  %key = load i32, ptr %next
+  %number = bitcast i32 %key to float
+  store float %v, ptr %sums
+  %sum = load i32, ptr %sums
+  %more = add i32 %sum, 1
+  %counted = bitcast i32 %more to float
+  %both = fadd float %number, %counted
+  store float %both, ptr %x
+  ret void
+}
