@@ -125,7 +125,11 @@ def _archs(request: Request, read: Source) -> tuple[str, ...]:
 def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace, say: Progress) -> Differentiated:
     say(f"clang reads {read.path.name}")
     primal, description = _described(request, read, arch, workspace)
+    if primal.left_out:
+        say(f"{primal.left_out} places in host code are left out, which clang cannot read")
     chosen = plan.make(description, request.names, _activities(request), str(read.path))
+    if not request.names:
+        chosen = replace(chosen, refused=(*chosen.refused, *(plan.unread(*each) for each in primal.unread)))
     say("Enzyme differentiates")
     preparing = partial(
         prepare.prepare,
@@ -163,6 +167,9 @@ def _described(
     compiled = partial(frontend.compile_source, read, workspace, arch=arch, fast_math=request.fast_math)
     primal = compiled()
     description = signature.describe(primal, read, workspace)
+    for name, reason in primal.unread:
+        if not description.entries or name in {asked.partition("<")[0] for asked in request.names}:
+            raise reason
     missing = plan.missing(description, request.names)
     if not missing:
         return primal, description

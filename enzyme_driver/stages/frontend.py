@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,12 +11,20 @@ from enzyme_driver.command import Completed
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.model import Language
 from enzyme_driver.stages import render
+from enzyme_driver.stages.host_code import MISSING, HostCode, Kernel, may_be_empty
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
 
 _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<text>.*)$", re.MULTILINE
 )
+
+_SAID = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): ", re.MULTILINE)
+
+_ROUNDS = 24
+"""How often clang is asked again: what is left out declares what other host code uses."""
+
+_HINT = "make the file compile with clang 22"
 
 PRELUDE = Path(__file__).with_name("prelude.h")
 """Read before every C++ file."""
@@ -35,11 +44,16 @@ _COMMON = (
 
 @dataclass(frozen=True)
 class PrimalIR:
-    """The module as clang made it. `dependencies` are all files that were read, absolute."""
+    """The module as clang made it. `dependencies` are all files that were read, absolute.
+
+    `left_out` says how many places in host code clang could not read, `unread` why kernels are not there, by name.
+    """
 
     path: Path
     language: Language
     dependencies: tuple[Path, ...]
+    left_out: int = 0
+    unread: tuple[tuple[str, SourceError], ...] = ()
 
 
 def compile_source(
@@ -52,26 +66,93 @@ def compile_source(
     """
     stem = f"{source.stem}.{arch}" if source.language == "cuda" else source.stem
     output, depfile = workspace.file(f"{stem}.primal.ll"), workspace.file(f"{stem}.d")
-    unit = _unit(source, workspace, instances)
-    argv = [
-        *(workspace.toolchain.clang.path, *_language_flags(source, workspace, arch)),
-        *(*_COMMON, *(_fast_math(source) if fast_math else ()), *source.flags),
-        *("-MD", "-MF", depfile, unit, "-o", output),
-    ]
-    done = workspace.execute("clang", argv)
-    if not done.ok:
+
+    def clang(text: Path, *flags: str | Path) -> Completed:
+        unit = _unit(source, text, workspace, instances)
+        argv = [
+            *(workspace.toolchain.clang.path, *_language_flags(source, workspace, arch), *flags),
+            *(*_COMMON, *(_fast_math(source) if fast_math else ()), *source.flags),
+            *("-MD", "-MF", depfile, unit, "-o", output),
+        ]
+        return workspace.execute("clang", argv)
+
+    done, rest = clang(source.path), _Rest()
+    if not done.ok and source.language == "cuda":
+        rest = _without_host_code(source, workspace, clang)
+    if not done.ok and not rest.left_out:
         raise _rejected(source, done)
-    read = _dependencies(depfile.read_text(encoding="utf-8"), unit)
-    return PrimalIR(output, source.language, read)
+    read = _dependencies(depfile.read_text(encoding="utf-8"), source.path)
+    own = tuple(path for path in read if not path.is_relative_to(workspace.folder))
+    return PrimalIR(output, source.language, own, rest.left_out, rest.unread)
 
 
-def _unit(source: Source, workspace: Workspace, instances: tuple[str, ...]) -> Path:
+def _unit(source: Source, text: Path, workspace: Workspace, instances: tuple[str, ...]) -> Path:
     """The file itself, or one that includes it and asks for what it does not emit."""
     if not instances:
-        return source.path
+        return text
     wrapper = workspace.file(f"{source.stem}.instances{source.path.suffix}")
-    wrapper.write_text(render.instances(source, instances), encoding="utf-8")
+    wrapper.write_text(render.instances(source.language, text, instances), encoding="utf-8")
     return wrapper
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """What a copy lacks; nothing where leaving out was not enough."""
+
+    left_out: int = 0
+    unread: tuple[tuple[str, SourceError], ...] = ()
+
+
+def _without_host_code(source: Source, workspace: Workspace, clang: Callable[..., Completed]) -> _Rest:
+    """Compile a copy without what clang does not read of host code, and without kernels that it does not read."""
+    if not source.path.exists():
+        return _Rest()
+    text = HostCode(source.path.read_text(encoding="latin-1"))
+    copy, stubs = workspace.file(f"kernels-of-{source.path.name}"), workspace.file("missing-headers")
+    left_out, said = 0, dict[int, SourceError]()
+    line = str(source.path).replace("\\", "\\\\")
+    for _ in range(_ROUNDS):
+        copy.write_text(f'#line 1 "{line}"\n{text.text}', encoding="latin-1")
+        done = clang(copy, "-ferror-limit=0", "-iquote", source.path.parent, "-idirafter", stubs)
+        if done.ok:
+            return _Rest(left_out, tuple((kernel.name, _why(kernel, said, source)) for kernel in text.kernels))
+        missing, places = MISSING.search(done.stderr), _places(source, done)
+        changed = text if missing else text.without(places) if places else None
+        if changed is None or (missing and not _stub(missing["name"], stubs, text)):
+            break
+        for at, _column in places:
+            said.setdefault(at, _rejected(source, done, at))
+        left_out += 1 if missing else len(places)
+        text = changed
+    return _Rest()
+
+
+def _why(kernel: Kernel, said: Mapping[int, SourceError], source: Source) -> SourceError:
+    """What clang said first about the kernel's lines."""
+    lines = [line for line in kernel.lines if line in said]
+    return said[lines[0]] if lines else SourceError("does not compile", hint=_HINT, location=Location(str(source.path)))
+
+
+def _stub(name: str, folder: Path, text: HostCode) -> bool:
+    """An empty header in place of a missing one; not where it could decide what is compiled."""
+    path = folder / name
+    if not may_be_empty(name) or path.exists() or text.asks_for:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return True
+
+
+def _places(source: Source, done: Completed) -> set[tuple[int, int]]:
+    """Lines and columns of the file to which errors go back, each by itself or by the note behind it."""
+    places, elsewhere = set(), False
+    for said in _SAID.finditer(done.stderr):
+        here = Path(said["file"]) == source.path
+        if here and (said["kind"] != "note" or elsewhere):
+            places.add((int(said["line"]), int(said["column"])))
+        if said["kind"] != "note" or here:
+            elsewhere = not here
+    return places
 
 
 def _language_flags(source: Source, workspace: Workspace, arch: str) -> tuple[str | Path, ...]:
@@ -101,16 +182,17 @@ def _fast_math(source: Source) -> tuple[str, ...]:
     return ("-ffast-math", "-fgpu-approx-transcendentals") if source.language == "cuda" else ("-ffast-math",)
 
 
-def _rejected(source: Source, done: Completed) -> SourceError:
-    """clang's own message, once, with the place of the first error."""
+def _rejected(source: Source, done: Completed, line: int = 0) -> SourceError:
+    """clang's own message, once, with the place of the first error, or of the one in that line alone."""
     text = done.stderr.strip()
-    first = _DIAGNOSTIC.search(text)
-    if first is None:
+    found = [said for said in _DIAGNOSTIC.finditer(text) if not line or int(said["line"]) == line]
+    if not found:
         hint = "check the flags that are given to clang"
         return SourceError(text or "clang failed without a message", hint=hint, location=Location(str(source.path)))
+    first = found[0]
     place = Location(first["file"], int(first["line"]), int(first["column"]))
-    rest = text[first.end() :].rstrip()
-    return SourceError(f"error: {first['text']}{rest}", hint="make the file compile with clang 22", location=place)
+    rest = "" if line else text[first.end() :].rstrip()
+    return SourceError(f"error: {first['text']}{rest}", hint=_HINT, location=place)
 
 
 def _dependencies(text: str, unit: Path) -> tuple[Path, ...]:

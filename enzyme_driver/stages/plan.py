@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, UsageError
+from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, SourceError, UsageError
 from enzyme_driver.model import Activity, Mode, Parameter, Signature, Variable
 from enzyme_driver.stages.signature import Description
 
@@ -92,6 +92,12 @@ def derivatives(plan: Plan, modes: Sequence[Mode]) -> Derivatives:
     return Derivatives(gradients, tangents)
 
 
+def unread(name: str, reason: SourceError) -> tuple[Signature, AdgenError]:
+    """A kernel that clang did not read, of which no more is known."""
+    where = reason.location or Location("")
+    return Signature(name, "kernel", name, (), file=where.file, line=where.line), reason
+
+
 def missing(description: Description, names: Sequence[str]) -> tuple[str, ...]:
     """The names that the module does not define: they have to be instantiated, or do not exist."""
     return tuple(name for name in names if not _matches(description.entries, name))
@@ -128,6 +134,7 @@ def make(description: Description, names: Sequence[str], activity: Mapping[str, 
     decided, refused = [], []
     for entry in dict.fromkeys(chosen):
         try:
+            _check_complete(entry, description)
             decided.append(_decided(entry, activity))
         except RefusedError as reason:
             refused.append((entry, reason))
@@ -186,6 +193,16 @@ def _decided_variables(variables: tuple[Variable, ...], activity: Mapping[str, A
                 hint="only floating point can be active; leave the variable out of activity",
             )
     return decided
+
+
+def _check_complete(entry: Signature, description: Description) -> None:
+    if entry.symbol in description.undefined:
+        called, line = description.undefined[entry.symbol]
+        raise RefusedError(
+            f"{entry.name} calls {called}, which is defined nowhere",
+            hint="put the function's body into the file, or include the file that has it",
+            location=Location(entry.file, line),
+        )
 
 
 def _decided(entry: Signature, activity: Mapping[str, Activity]) -> Signature:

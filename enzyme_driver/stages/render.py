@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from enzyme_driver import resources
-from enzyme_driver.model import Entry, Parameter, Refusal, Signature, TargetEntry
+from enzyme_driver.model import Entry, Language, Parameter, Refusal, Signature, TargetEntry
 from enzyme_driver.stages.c_types import CTypes, c_identifier, comment_text, unique
-from enzyme_driver.stages.source import Source
 from enzyme_driver.version import __version__
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ def library_name(stem: str) -> str:
     return f"lib{c_identifier(stem)}.so"
 
 
-def instances(source: Source, names: Sequence[str]) -> str:
-    """A translation unit that includes the user's file and makes clang emit each named kernel or function.
+def instances(language: Language, path: Path, names: Sequence[str]) -> str:
+    """A translation unit that includes the user's file at that path and makes clang emit each named kernel or function.
 
     The address of a template's instance instantiates it, that of a static or inline function keeps it;
     variable `adgen_instance_<i>` refers to `names[i]`.
     """
-    space = "__device__ " if source.language == "cuda" else ""  # on the device only such variables are emitted
-    return _template("instances.cpp.j2").render(path=str(source.path), prefix=INSTANCE, names=names, space=space)
+    space = "__device__ " if language == "cuda" else ""  # on the device only such variables are emitted
+    return _template("instances.cpp.j2").render(path=str(path), prefix=INSTANCE, names=names, space=space)
 
 
 @dataclass(frozen=True)

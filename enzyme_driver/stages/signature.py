@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,12 +29,14 @@ class Description:
     """All entries that a module offers, in the order of the file; activities are not decided yet (all const).
 
     `local` holds the symbols of what is compiled only when it is asked for by name: static functions, members of
-    classes, and kernels that libraries such as Thrust bring along.
+    classes, and kernels that libraries such as Thrust bring along. `undefined` says of kernels, by symbol, what they
+    call that is nowhere defined, and in which line.
     """
 
     entries: tuple[Signature, ...]
     local: frozenset[str] = frozenset()
     variables: tuple[Variable, ...] = ()
+    undefined: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 def describe(primal: PrimalIR, source: Source, workspace: Workspace, *, instances: tuple[str, ...] = ()) -> Description:
@@ -52,6 +55,7 @@ def describe(primal: PrimalIR, source: Source, workspace: Workspace, *, instance
         tuple(sorted(wanted, key=lambda entry: (entry.file != str(source.path), entry.line))),
         local,
         tuple(_variable(data) for data in own),
+        {data["symbol"]: (at["name"], at["line"]) for data in entries if (at := data.get("undefined"))},
     )
 
 

@@ -124,6 +124,10 @@ _MEMORY = (
     C("`void *` that a kernel takes for floats", "void_of_floats"),
     C("pointers to pointers", "pointers_to_pointers", refused="pointers"),
     C("bits of a float (`__float_as_int`, `memcpy`)", "bits_of_floats"),
+    C("bits of a float that stay integers (16 bits of it, a hash)", "bits_that_stay_integers"),
+    C("bits of floats compared and moved in shared memory", "sorted_bits"),
+    C("exponential written by its bits", "exponential_by_bits", refused="computed from a number as an integer"),
+    C("bits of floats changed and kept as integers", "sorted_flipped_bits", refused="kept as integers"),
     C("floats moved as integers", "moved_as_words"),
     C("`memcpy` between local and global memory", "copied_by_memcpy"),
     C("local arrays, index known at run time", "local_arrays", {"which": 2}),
@@ -233,6 +237,9 @@ _COOPERATION = (
     C("matches (`__match_any_sync`)", "matches", {"k": _integers(0, 4)}),
     C("warp reductions of integers (`__reduce_add_sync`)", "integer_warp_reductions"),
     C("warp reduction by shuffles", "warp_reduction"),
+    C("warp reduction in `volatile` shared memory without barriers", "volatile_reduction"),
+    C("warp scan in `volatile` shared memory without barriers", "volatile_scan"),
+    C("shuffles and votes without a mask (`__shfl_down`, `__any`)", "shuffles_without_mask"),
     C("block reduction by shuffles and shared memory", "block_reduction"),
     C("block maximum in a tree", "block_maximum"),
     C("block scan in two buffers", "block_scan"),
@@ -307,6 +314,12 @@ _ATOMICS = (
 _HOST_CODE = (
     C("Thrust, CUB, cuBLAS, streams, events, graphs, managed memory, the samples' helpers", "beside_host_code"),
     C("`helper_math.h` of NVIDIA's samples", "with_helper_math"),
+)
+
+_MISSING = (
+    C("headers and libraries that are not there (MPI, OpenCV), for host code", "beside_missing_headers<float>"),
+    C("texture reference", "reads_a_texture_reference", refused="undeclared identifier 'image'"),
+    C("function that another file defines", "calls_what_is_elsewhere", refused="defined nowhere"),
 )
 
 _HARDWARE = (
@@ -385,6 +398,7 @@ FILES = (
     SourceFile("Asynchronous copies", "asynchronous.cu", _ASYNCHRONOUS),
     SourceFile("Atomics", "atomics.cu", _ATOMICS),
     SourceFile("Host code", "host_code.cu", _HOST_CODE),
+    SourceFile("Host code that is not there", "missing.cu", _MISSING),
     SourceFile("Special hardware", "hardware.cu", _HARDWARE),
     SourceFile("Modes, and what a file says of its functions", "modes.cu", _MODES, modes=("forward", "second")),
     SourceFile("C++", "language.cpp", _LANGUAGE),

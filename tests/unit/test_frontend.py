@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fakes import FakeProcess
+from fakes import Argv, FakeProcess
 from stage_support import workspace_in, writes
 
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import frontend
+from enzyme_driver.stages.host_code import HOST
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
 
@@ -147,3 +148,38 @@ def test_the_time_limit_and_the_log(workspace: Workspace, fake_process: FakeProc
     (call,) = fake_process.calls
     assert call.timeout == settings.timeout
     assert call.log == settings.cache_dir / "logs" / "scratch-clang.log"
+
+
+MAIN = "__global__ void k(float *x) { x[0] = 1; }\nint main() { MPI_Init(0, 0); return 0; }\n"
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Source:
+    path = tmp_path / "broken.cu"
+    path.write_text(MAIN)
+    return Source(path, "cuda", (), "0")
+
+
+def test_host_code_that_clang_does_not_read_is_left_out(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    said = f"{broken.path}:2:14: error: use of undeclared identifier 'MPI_Init'\n"
+
+    def second_time(argv: Argv) -> None:
+        if "-ferror-limit=0" in argv:
+            fake_process.reply("clang", effect=writes("", str(broken.path)))
+
+    fake_process.reply("clang", returncode=1, stderr=said, effect=second_time)
+    made = frontend.compile_source(broken, workspace, arch="sm_90")
+    copy = workspace.file("kernels-of-broken.cu").read_text()
+    assert copy == f'#line 1 "{broken.path}"\n' + MAIN.replace("MPI_Init(0, 0);", f"{HOST}();")
+    assert (made.left_out, made.unread, made.dependencies) == (1, (), ())
+
+
+def test_an_error_in_a_header_alone_is_told_at_once(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fake_process.reply("clang", returncode=1, stderr="/usr/include/x.h:2:1: error: no\n")
+    with pytest.raises(SourceError, match="error: no"):
+        frontend.compile_source(broken, workspace, arch="sm_90")
+    assert len(fake_process.argvs) == 2

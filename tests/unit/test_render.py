@@ -10,7 +10,6 @@ import pytest
 from enzyme_driver.model import DataType, Entry, Parameter, Refusal, Signature, StructField, TargetEntry
 from enzyme_driver.stages import render
 from enzyme_driver.stages.c_types import CTypes, c_identifier, unique
-from enzyme_driver.stages.source import Source
 
 F32 = DataType("float32", "float", 4)
 F64 = DataType("float64", "float", 8)
@@ -214,8 +213,7 @@ def test_file_names_do_not_get_in_each_others_way() -> None:
 
 
 def test_instances_refer_to_every_name() -> None:
-    source = Source(Path("/home/me/a.cu"), "cuda", (), "0")
-    assert render.instances(source, ["axpy<float>", "ns::f"]) == (
+    assert render.instances("cuda", Path("/home/me/a.cu"), ["axpy<float>", "ns::f"]) == (
         '#include "/home/me/a.cu"\n\n'
         "[[gnu::used]] static __device__ auto adgen_instance_0 = &axpy<float>;\n"
         "[[gnu::used]] static __device__ auto adgen_instance_1 = &ns::f;\n"

@@ -1,0 +1,213 @@
+"""Code that clang cannot read, because a header is missing or a library is not there, is left out of a copy.
+
+A statement becomes a call of HOST, which only host code may make: clang itself makes sure that nothing of a kernel
+is ever left out. What clang does not take even so loses its body, and if it was a kernel, that is said.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+HOST = "adgen_host_code_left_out"
+"""A host function that the prelude declares."""
+
+MISSING = re.compile(r"'(?P<name>[^']+)' file not found")
+
+_TOKEN = re.compile(
+    r"""(?P<space>//[^\n]*|/\*.*?\*/)
+      | (?P<directive>^[ \t]*\#(?:\\.|/\*.*?\*/|[^\n\\])*)
+      | (?P<raw>R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)")
+      | (?P<text>"(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*')
+      | (?P<number>\.?\d(?:'?[\w.])*)
+      | (?P<name>[A-Za-z_]\w*)
+      | (?P<sign>\S)""",
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+_DEVICE = {"__global__", "__device__", "__constant__", "__managed__", "__shared__"}
+_TYPES = {"struct", "class", "union", "enum"}
+_BEFORE_BLOCK = {")", "else", "do", "try", ";", "}", ":", "const", "noexcept", "override", "mutable"}
+
+_BEHIND_LAMBDA = {";", ",", ")", "(", "."}
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel whose body was left out, with the lines of that."""
+
+    name: str
+    lines: range
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """What is left out, and what stands for it."""
+
+    start: int
+    end: int
+    call: str
+    kernel: Kernel | None = None
+
+    def __contains__(self, other: _Cut) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+
+class HostCode:
+    """The text of a file, in which each byte is one character. Lines stay where they are."""
+
+    def __init__(self, text: str, kernels: tuple[Kernel, ...] = ()) -> None:
+        self.text, self.kernels = text, kernels
+        found = [_Token(str(m.lastgroup), m[0], m.start()) for m in _TOKEN.finditer(text)]
+        self._directives = [token for token in found if token.kind == "directive"]
+        self._tokens = [token for token in found if token.kind not in {"directive", "space"}]
+
+    def without(self, places: Iterable[tuple[int, int]]) -> HostCode | None:
+        """The text without what stands at these lines and columns; None where that is no code of the host alone."""
+        cuts = set()
+        for line, column in places:
+            cut = self._cut(self._lines[line - 1] + column - 1) if line <= len(self._lines) else None
+            if cut is None or any(cut.start <= directive.start < cut.end for directive in self._directives):
+                return None
+            cuts.add(cut)
+        text = self.text
+        outer = [cut for cut in cuts if not any(cut != other and cut in other for other in cuts)]
+        for cut in sorted(outer, key=lambda cut: cut.start, reverse=True):
+            text = text[: cut.start] + cut.call + re.sub(r"[^\n]", "", text[cut.start : cut.end]) + text[cut.end :]
+        return HostCode(text, self.kernels + tuple(cut.kernel for cut in outer if cut.kernel))
+
+    @property
+    def asks_for(self) -> set[str]:
+        """What conditions of the preprocessor ask for, that the file does not define itself."""
+        words = [re.findall(r"[A-Za-z_]\w*", token.text) for token in self._directives]
+        asked = {word for each in words if each and each[0] in {"if", "ifdef", "ifndef", "elif"} for word in each[1:]}
+        known = {each[1] for each in words if len(each) > 1 and each[0] == "define"} | {"defined"}
+        return {word for word in asked - known if not word.startswith("_")}
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [0, *(i + 1 for i, sign in enumerate(self.text) if sign == "\n")]
+
+    @cached_property
+    def _nesting(self) -> tuple[list[int], list[int], dict[int, int]]:
+        """For each token the brace around it (-1: none) and how many parentheses are open in that; what braces open."""
+        around, depths, openings = [], [], {}
+        open_: list[tuple[int, int]] = [(-1, 0)]
+        for i, token in enumerate(self._tokens):
+            if token.text == "}" and len(open_) > 1:
+                openings[i] = open_.pop()[0]
+            brace, depth = open_[-1]
+            if token.text in {")", "]"}:
+                open_[-1] = (brace, depth := max(depth - 1, 0))
+            around.append(brace)
+            depths.append(depth)
+            if token.text in {"(", "["}:
+                open_[-1] = (brace, depth + 1)
+            if token.text == "{":
+                open_.append((i, 0))
+        return around, depths, openings
+
+    def _cut(self, offset: int) -> _Cut | None:
+        """What to leave out because of an error there."""
+        at = bisect_right(self._tokens, offset, key=lambda token: token.start) - 1
+        around = self._nesting[0]
+        brace = around[at] if at >= 0 else -1
+        while brace >= 0 and not self._is_block(brace) and not self._is_transparent(brace):
+            at, brace = brace, around[brace]
+        first, last = self._statement(at)
+        start, end = self._tokens[first].start, self._tokens[last].end
+        if brace < 0 or self._is_transparent(brace):
+            words = {token.text for token in self._tokens[first : last + 1]}
+            return None if words & _DEVICE or self._tokens[first].text == "template" else _Cut(start, end, "")
+        return self._body(brace) if self._tokens[first].text == HOST else _Cut(start, end, f"{HOST}();")
+
+    def _body(self, brace: int) -> _Cut | None:
+        """The whole body of the function that the block is in; its declaration stays."""
+        around, _, openings = self._nesting
+        while (outer := around[brace]) >= 0 and not self._is_transparent(outer):
+            brace = outer
+        closing = next((end for end, opening in openings.items() if opening == brace), None)
+        if closing is None or not self._is_block(brace):
+            return None
+        start, end = self._tokens[brace].start, self._tokens[closing].end
+        head = [token.text for token in self._head(brace)]
+        lines = range(bisect_right(self._lines, start), bisect_right(self._lines, end) + 1)
+        name = self._name(brace)
+        return _Cut(start, end, ";", Kernel(name, lines) if "__global__" in head else None) if name else None
+
+    def _name(self, brace: int) -> str:
+        """Of the function whose body begins with the brace: what stands before its parameters."""
+        depth, i = 0, brace - 1
+        while i > 0 and (depth or self._tokens[i].text != "("):
+            depth += {")": 1, "(": -1}.get(self._tokens[i].text, 0)
+            i -= 1
+            if depth == 1 and self._tokens[i].text == "(":
+                break
+        return self._tokens[i - 1].text if i > 0 and self._tokens[i - 1].kind == "name" else ""
+
+    def _head(self, brace: int) -> Sequence[_Token]:
+        """What stands before a brace, back to the end of the statement or declaration before it."""
+        first = brace
+        while first > 0 and self._tokens[first - 1].text not in {";", "{", "}"}:
+            first -= 1
+        return self._tokens[first:brace]
+
+    def _is_transparent(self, brace: int) -> bool:
+        words = [token.text for token in self._head(brace)]
+        return "namespace" in words[:2] or (words[:1] == ["extern"] and "(" not in words)
+
+    def _holds_declarations(self, brace: int) -> bool:
+        words = {token.text for token in self._head(brace)}
+        return bool(words & _TYPES) and "(" not in words
+
+    def _is_block(self, brace: int) -> bool:
+        """A block of statements, and not a list of values or of members."""
+        if self._is_transparent(brace) or self._holds_declarations(brace):
+            return False
+        before = self._tokens[brace - 1].text if brace else ";"
+        return before in _BEFORE_BLOCK or (before == "{" and self._is_block(brace - 1))
+
+    def _statement(self, at: int) -> tuple[int, int]:
+        """The first and the last token of the statement or declaration around a token."""
+        brace, tokens = self._nesting[0][at], self._tokens
+        first = at
+        while first > 0 and first - 1 != brace and not self._ends(first - 1, brace):
+            first -= 1
+        last = at
+        while last + 1 < len(tokens):
+            following = tokens[last + 1].text
+            goes_on = following in {"else", "catch"} or (tokens[first].text == "do" and following == "while")
+            if self._ends(last, brace) and not goes_on:
+                break
+            last += 1
+        return first, last
+
+    def _ends(self, at: int, brace: int) -> bool:
+        """Whether a statement directly between these braces ends with the token."""
+        around, depths, openings = self._nesting
+        if around[at] != brace or depths[at]:
+            return False
+        opening = openings.get(at, -1)
+        closes = opening >= 0 and (self._is_block(opening) or self._is_transparent(opening))
+        following = self._tokens[at + 1].text if at + 1 < len(self._tokens) else ""
+        return self._tokens[at].text == ";" or (closes and following not in _BEHIND_LAMBDA)
+
+
+def may_be_empty(name: str) -> bool:
+    """Whether a header of that name can stand for a missing one: it lies in some folder of headers."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts

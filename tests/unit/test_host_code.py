@@ -1,0 +1,94 @@
+"""What is left out of a file that clang does not read, and what never is."""
+
+from __future__ import annotations
+
+import pytest
+
+from enzyme_driver.stages.host_code import HOST, HostCode, may_be_empty
+
+
+def place(text: str, word: str, which: int = 0) -> tuple[int, int]:
+    """Line and column of a word, as clang says them."""
+    at = -1
+    for _ in range(which + 1):
+        at = text.index(word, at + 1)
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+
+
+def without(text: str, word: str, which: int = 0) -> str | None:
+    left = HostCode(text).without([place(text, word, which)])
+    return left.text if left else None
+
+
+@pytest.mark.parametrize(
+    ("body", "word", "left"),
+    [
+        ("int a = 1; bad(a); use(a);", "bad", f"int a = 1; {HOST}(); use(a);"),
+        ("if (bad()) { x(); } else { y(); } z();", "bad", f"{HOST}(); z();"),
+        ("if (a) { bad(); } else { y(); }", "bad", f"if (a) {{ {HOST}(); }} else {{ y(); }}"),
+        ("for (int i = 0; i < bad; ++i) { x(); } z();", "bad", f"{HOST}(); z();"),
+        ("do { bad(); } while (x()); z();", "bad", f"do {{ {HOST}(); }} while (x()); z();"),
+        ("T v = {1, bad, 3}; z();", "bad", f"{HOST}(); z();"),
+        ("auto f = [&](int i) { return i; }; z();", "auto", f"{HOST}(); z();"),
+        ("auto f = [&](int i) { return bad(i); }; z();", "bad", f"auto f = [&](int i) {{ {HOST}(); }}; z();"),
+        ('puts("} // ;"); /* { */ bad(); z();', "bad", f'puts("}} // ;"); /* {{ */ {HOST}(); z();'),
+    ],
+    ids=["statement", "if", "inside", "for", "do", "list", "lambda", "inside-lambda", "comments"],
+)
+def test_a_statement_of_a_function(body: str, word: str, left: str) -> None:
+    assert without(f"int main() {{ {body} }}", word) == f"int main() {{ {left} }}"
+
+
+def test_lines_stay_where_they_are() -> None:
+    text = "void f()\n{\n  bad(1,\n      2);\n  good();\n}\n"
+    assert without(text, "bad") == f"void f()\n{{\n  {HOST}();\n\n  good();\n}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("using bad;\nint good;", "\nint good;"),
+        ("struct A { bad x; };\nstruct B { int x; };", "\nstruct B { int x; };"),
+        ('extern "C" { int a; bad b; int c; }', 'extern "C" { int a;  int c; }'),
+        ("namespace n { bad f(int a) { return a; } }", "namespace n {  }"),
+        ("struct A { void f() { bad(); } int x; };", f"struct A {{ void f() {{ {HOST}(); }} int x; }};"),
+    ],
+    ids=["using", "struct", "extern-c", "namespace", "method"],
+)
+def test_a_declaration(text: str, left: str) -> None:
+    assert without(text, "bad") == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__constant__ bad table[3];",
+        "__device__ bad f(float x) { return x; }",
+        "template <class T> bad f(T x) { return x; }",
+        "struct A { __device__ float f(bad x) { return 1; } };",
+        "void f() { x(bad,\n#ifdef A\n 1);\n#endif\n }",
+    ],
+    ids=["variable", "function", "template", "struct", "directive"],
+)
+def test_device_code_is_not_left_out(text: str) -> None:
+    assert without(text, "bad") is None
+
+
+def test_what_clang_does_not_take_as_host_code_loses_its_body() -> None:
+    text = f"__global__ void __launch_bounds__(8) k(float *x)\n{{\n  if (x) {{\n    {HOST}();\n  }}\n}}\nint a;"
+    left = HostCode(text).without([place(text, HOST)])
+    assert left is not None
+    assert left.text == "__global__ void __launch_bounds__(8) k(float *x)\n;\n\n\n\n\nint a;"
+    assert [(kernel.name, kernel.lines) for kernel in left.kernels] == [("k", range(2, 7))]
+
+
+def test_what_the_preprocessor_is_asked_for() -> None:
+    text = (
+        "#define MINE 1\n#if defined(MINE) && THEIRS > 2\n#endif\n#ifdef __CUDA_ARCH__\n#endif\n#ifndef OTHER\n#endif\n"
+    )
+    assert HostCode(text).asks_for == {"THEIRS", "OTHER"}
+
+
+@pytest.mark.parametrize(("name", "may"), [("mpi.h", True), ("a/b.hpp", True), ("../x.h", False), ("/x.h", False)])
+def test_what_may_be_empty(name: str, may: bool) -> None:
+    assert may_be_empty(name) is may
