@@ -199,26 +199,35 @@ uint64_t Block::together(adgen_thread &thread, Lane operation, const char *where
   return warp.lanes[lane].result;
 }
 
-// Threads that ask who is active beside them are answered when nobody can go on otherwise: as many as can be have come by then. Of the
-// places in a warp the first one is answered, as lanes that are behind go on first on a GPU, and meet the others again.
+// Threads that ask who is active beside them are answered when nobody can go on otherwise: as many as can be have come by then. Where lanes
+// ask only to meet, the first place in a warp is answered alone, as lanes that are behind go on first on a GPU, and meet the others again.
 bool Block::completeActiveMasks() {
   for (Warp &warp : warps) {
+    uint32_t first = UINT32_MAX;
     auto asks = [&](uint32_t lane) { return (warp.waiting >> lane & 1) && !warp.lanes[lane].operation; };
-    uint32_t first = UINT32_MAX, active = 0;
     for (uint32_t lane = 0; lane < WarpSize; ++lane)
-      if (asks(lane))
-        first = std::min(first, warp.lanes[lane].offset);
-    for (uint32_t lane = 0; lane < WarpSize; ++lane)
-      if (asks(lane) && warp.lanes[lane].offset == first)
-        active |= 1u << lane;
-    for (uint32_t lane = 0; lane < WarpSize; ++lane)
-      if (active >> lane & 1) {
-        warp.lanes[lane].result = active;
-        ready.push(warp.lanes[lane].thread);
+      if (asks(lane)) {
+        const uint32_t place = warp.lanes[lane].offset;
+        place & MeetingPlace ? void(first = std::min(first, place)) : answer(warp, place);
       }
-    warp.waiting &= ~active;
+    if (first != UINT32_MAX && ready.empty())
+      answer(warp, first);
   }
   return !ready.empty();
+}
+
+// Tells the lanes that wait at a place who they are.
+void Block::answer(Warp &warp, uint32_t place) {
+  uint32_t active = 0;
+  for (uint32_t lane = 0; lane < WarpSize; ++lane)
+    if ((warp.waiting >> lane & 1) && !warp.lanes[lane].operation && warp.lanes[lane].offset == place)
+      active |= 1u << lane;
+  for (uint32_t lane = 0; lane < WarpSize; ++lane)
+    if (active >> lane & 1) {
+      warp.lanes[lane].result = active;
+      ready.push(warp.lanes[lane].thread);
+    }
+  warp.waiting &= ~active;
 }
 
 // Where threads of the block wait, by one thread for each kind of place.

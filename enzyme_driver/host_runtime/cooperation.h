@@ -9,6 +9,7 @@
 #include <vector>
 
 constexpr uint32_t WarpSize = 32;
+constexpr uint32_t MeetingPlace = 1u << 31; // in the number of a place where lanes ask who is active only to wait for each other
 
 class Block;
 
@@ -93,6 +94,7 @@ private:
   void release(Barrier &barrier);
   bool complete(Warp &warp, uint32_t lane);
   bool completeActiveMasks();
+  void answer(Warp &warp, uint32_t place);
   void reportDeadlock();
   Warp &warpOf(const adgen_thread &thread) { return warps[thread.linear / WarpSize]; }
 

@@ -19,6 +19,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -48,6 +49,16 @@ constexpr StringLiteral RegisterPrefix = "llvm.nvvm.read.ptx.sreg.";
 
 constexpr unsigned WarpSize = 32;
 constexpr Align SharedAlignment = Align::Constant<64>(); // as host_runtime/shared_memory.cpp has it
+
+// Set in the number of a place at which lanes ask who is active, as host_runtime/cooperation.h has it, where they only wait for each other.
+constexpr unsigned MeetingPlace = 1u << 31;
+
+bool isMeeting(const CallInst &Active) {
+  return all_of(Active.users(), [](const User *U) {
+    auto *Call = dyn_cast<CallInst>(U);
+    return Call && Call->getIntrinsicID() == Intrinsic::nvvm_bar_warp_sync;
+  });
+}
 
 // Whether a function that could not be inlined does what only the function of a thread can.
 bool usesTheGpu(const Function &F) {
@@ -374,7 +385,7 @@ private:
     if (Name == "bar.warp.sync")
       return warp(B, "barrier", Thread, Call.getArgOperand(0), B.getInt64(0));
     if (Name == "activemask")
-      return B.CreateTrunc(warp(B, "activemask", Thread, B.getInt32(0), B.getInt64(0), B.getInt32(Places++)), Int32);
+      return B.CreateTrunc(warp(B, "activemask", Thread, B.getInt32(0), B.getInt64(0), B.getInt32(Places++ | (isMeeting(Call) ? MeetingPlace : 0))), Int32);
     if (Name.consume_front("barrier.cta."))
       return barrier(B, Call, Name, Thread);
     SmallVector<StringRef> Parts;

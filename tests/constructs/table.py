@@ -144,7 +144,7 @@ _MEMORY = (
         {"none": lambda _: np.zeros(0, np.float32), "count": 0},
         flat=frozenset({"none"}),
     ),
-    C("`n` smaller than the grid", "restricted", {"n": 3}, (4, 2), 64),
+    C("`n` smaller than the grid", "restricted", {"n": 3}, 8, 64),
     C("scatter with atomics", "scattered"),
     C("gather", "gathered"),
     C("linear congruential generator", "linear_congruential", {"start": 7}),
