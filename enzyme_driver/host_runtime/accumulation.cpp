@@ -127,14 +127,20 @@ std::vector<Accumulation::Copies *> known; // of all gradients that run now
 
 } // namespace
 
-Accumulation::Accumulation(void *const *args, uint64_t accumulated) : args(args), accumulated(accumulated) {
+// In a launch of one dimension adgen-own-accumulations shows of most elements that one thread alone adds to them.
+static bool isInARow(const adgen_launch *launch) {
+  return launch && launch->grid[1] == 1 && launch->grid[2] == 1 && launch->block[1] == 1 && launch->block[2] == 1;
+}
+
+Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_launch *launch) : args(args), accumulated(accumulated) {
   const Said now = std::exchange(said, Said());
   count = now.arguments;
   if (now.way == AccumulateTogether || omp_get_max_threads() == 1 || omp_in_parallel())
     return;
+  const uint64_t largest = isInARow(launch) ? LargestWhole : LargestApart;
   const std::unique_lock lock(registry);
   for (const adgen_shadow &shadow : now.shadows) {
-    if (shadow.argument >= 64 || (now.way == AccumulateByCost && shadow.bytes > LargestApart))
+    if (shadow.argument >= 64 || (now.way == AccumulateByCost && shadow.bytes > largest))
       continue;
     auto *address = *static_cast<char **>(args[shadow.argument]);
     auto copies = std::make_unique<Copies>(address, shadow, uint32_t(omp_get_max_threads()));

@@ -1,6 +1,8 @@
 // Where the threads of a gradient accumulate: into the shadows themselves, or each into a copy of its own that is added at the end.
 #pragma once
 
+#include "launch.h"
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -23,7 +25,8 @@ inline constexpr uint64_t NotApart = ~uint64_t(0); // of code that accumulates i
 class Accumulation {
 public:
   // What was said of this call (adgen_accumulate). The code accumulates by atomics into these arguments, a bit each.
-  Accumulation(void *const *args, uint64_t accumulated);
+  // `launch` is that of a kernel.
+  Accumulation(void *const *args, uint64_t accumulated, const adgen_launch *launch = nullptr);
   ~Accumulation(); // adds the copies up
   Accumulation(const Accumulation &) = delete;
 

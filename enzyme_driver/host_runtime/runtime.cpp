@@ -62,7 +62,7 @@ __attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *l
                                                            block_function alone, uint64_t accumulated, void *const *args) {
   const uint32_t nx = launch->grid[0], ny = launch->grid[1];
   const int64_t blocks = blocks_of(launch);
-  Accumulation accumulation(args, accumulated);
+  Accumulation accumulation(args, accumulated, launch);
   const bool single = runs_alone(blocks) || accumulation.wantsOneThread();
   const block_function run = single || accumulation.apart() ? alone : block;
   failed = false;
@@ -105,7 +105,7 @@ static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kern
 // The same for blocks whose threads wait for each other.
 __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_launch *launch, const adgen_cooperative *kernel,
                                                                 void *const *args) {
-  Accumulation accumulation(args, kernel->accumulated);
+  Accumulation accumulation(args, kernel->accumulated, launch);
   const bool single = runs_alone(blocks_of(launch)) || accumulation.wantsOneThread();
   const bool alone = single || accumulation.apart();
   failed = false;

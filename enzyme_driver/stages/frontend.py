@@ -108,6 +108,8 @@ def _without_host_code(source: Source, workspace: Workspace, clang: Callable[...
     if not source.path.exists():
         return _Rest()
     text = HostCode(source.path.read_text(encoding="latin-1"))
+    if "__global__" not in text.text:  # what is missing may be all that there is
+        return _Rest()
     copy, stubs = workspace.file(f"kernels-of-{source.path.name}"), workspace.file("missing-headers")
     left_out, said = 0, dict[int, SourceError]()
     line = str(source.path).replace("\\", "\\\\")

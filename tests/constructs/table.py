@@ -126,8 +126,12 @@ _MEMORY = (
     C("bits of a float (`__float_as_int`, `memcpy`)", "bits_of_floats"),
     C("bits of a float that stay integers (16 bits of it, a hash)", "bits_that_stay_integers"),
     C("bits of floats compared and moved in shared memory", "sorted_bits"),
-    C("exponential written by its bits", "exponential_by_bits", refused="computed from a number as an integer"),
-    C("bits of floats changed and kept as integers", "sorted_flipped_bits", refused="kept as integers"),
+    C(
+        "bits of floats computed as integers, or changed and kept as such",
+        "exponential_by_bits",
+        refused="integer",
+        also=("sorted_flipped_bits",),
+    ),
     C("floats moved as integers", "moved_as_words"),
     C("`memcpy` between local and global memory", "copied_by_memcpy"),
     C("local arrays, index known at run time", "local_arrays", {"which": 2}),
@@ -292,16 +296,13 @@ _ATOMICS = (
     C("sum of floats by `atomicCAS`", "cas_add_float"),
     C("`cuda::atomic_ref`", "atomic_reference"),
     C(
-        "maximum, minimum, product of floats by `atomicCAS`, or by integer atomics on their bits",
+        "floats and atomics: maximum, minimum, product by `atomicCAS` or on their bits; the value before a sum",
         "cas_max_float",
         refused="floating point",
-        also=("cas_min_double", "cas_multiply", "max_by_integer_bits", "max_by_bits_of_either_sign"),
-    ),
-    C(
-        "value before an atomic operation on floats",
-        "value_before_the_sum",
-        refused="floating point",
-        also=("exchanged_floats", "cas_add_by_exchange"),
+        also=(
+            *("cas_min_double", "cas_multiply", "max_by_integer_bits", "max_by_bits_of_either_sign"),
+            *("value_before_the_sum", "exchanged_floats", "cas_add_by_exchange"),
+        ),
     ),
     C(
         "threads in an order that atomics decide: a lock, the last block to finish",

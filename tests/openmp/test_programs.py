@@ -33,7 +33,7 @@ def compiled(program: Program) -> Kernel | Function:
         return adgen.compile(program.path, function=program.entry, activity=program.activity)
     wanted = request.new(program.path, names=[program.entry], targets=TARGETS, activity=program.activity)
     made = cache.build(wanted, settings=Settings.from_environment(), use_cache=True)
-    return module.load(made, "openmp")[program.entry]
+    return next(iter(module.load(made, "openmp")))
 
 
 def marked(program: Program) -> object:

@@ -60,7 +60,7 @@ def test_check(user: Adgen, made: Path) -> None:
     assert "the gradient is right" in done.stdout
     told = json.loads(user("check", "kernels.cu", "-k", "scale", *call, "--json").stdout)
     assert told["passed"] is True
-    assert 0 <= told["parameters"][0]["error"] < 1e-3
+    assert 0 <= told["checks"][0]["parameters"][0]["error"] < 1e-3
 
 
 def test_inspect(user: Adgen, made: Path) -> None:
@@ -101,7 +101,7 @@ def test_an_instance_of_a_template(user: Adgen) -> None:
     done = user("check", "kernels.cu", *arguments, *call, "--arg", "alpha=0.7", "--json")
     told = json.loads(done.stdout)
     assert done.returncode == 0, done.stdout
-    assert {parameter["name"] for parameter in told["parameters"]} == {"alpha", "x", "y"}
+    assert {parameter["name"] for parameter in told["checks"][0]["parameters"]} == {"alpha", "x", "y"}
 
 
 def test_a_function(user: Adgen) -> None:
