@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,12 @@ COMPILE_TIMEOUT = 900.0
 AT_ONCE = 2
 """Compilers at a time; each takes up to a gigabyte of memory."""
 
+COMMON_HEADERS = "Common.h"
+"""In a room of C++: the headers that are read once for all files, where many files are compiled."""
+
+MANY = 4
+"""So many files cost more than reading the common headers once."""
+
 ROOMS = ("passes", "worker", "rules", "host_runtime")
 
 PLUGIN_FLAGS = ("-std=c++17", "-O1", "-fPIC", "-fno-rtti")
@@ -32,6 +39,7 @@ RULES_FLAGS = (
 )
 HOST_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-fopenmp")
 
+_INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _CHECKS = "#define LLVM_ENABLE_ABI_BREAKING_CHECKS "
 
 
@@ -176,19 +184,38 @@ class _Workshop:
 
         folder = self.parent / "objects"
         folder.mkdir(exist_ok=True)
-        headers = tuple(source for source in resources.own_sources(room) if source.suffix != suffix)
+        about = (self.clang.version, *command)
+        targets = {
+            source: folder / f"{source.stem}-{_digest((source, *_headers_of(source)), about)}.o"
+            for source in _sources(room, suffix)
+        }
+        missing = [source for source, target in targets.items() if not target.is_file()]
+        with (
+            tempfile.TemporaryDirectory(dir=self.parent, prefix=".headers-") as scratch,
+            ThreadPoolExecutor(AT_ONCE) as pool,
+        ):
+            common = self._common_headers(room, command, Path(scratch)) if len(missing) >= MANY else ()
 
-        def compiled(source: Path) -> Path:
-            about = (self.clang.version, *command)
-            target = folder / f"{source.stem}-{_digest((source, *headers), about)}.o"
-            if not target.is_file():
-                fresh = target.with_suffix(".new")
-                self._execute([self._tool(command[0]), *command[1:], "-c", source, "-o", fresh])
-                fresh.rename(target)
-            return target
+            def compile_one(source: Path) -> None:
+                fresh = targets[source].with_suffix(".new")
+                self._execute([self._tool(command[0]), *command[1:], *common, "-c", source, "-o", fresh])
+                fresh.rename(targets[source])
 
-        with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-            return tuple(pool.map(compiled, _sources(room, suffix)))
+            list(pool.map(compile_one, missing))
+        return tuple(targets.values())
+
+    def _common_headers(self, room: str, command: tuple[str, ...], scratch: Path) -> tuple[str, ...]:
+        """The words by which a compiler takes the room's common headers, compiled now; none where the room has none.
+
+        They are not kept: the compiler refuses them where a system's header was replaced meanwhile.
+        """
+        header = resources.PACKAGE / room / COMMON_HEADERS
+        if not header.is_file():
+            return ()
+        compiled = scratch / f"{COMMON_HEADERS}.pch"
+        how = ("-fpch-instantiate-templates", "-x", "c++-header")
+        self._execute([self._tool(command[0]), *command[1:], *how, header, "-o", compiled])
+        return ("-include-pch", str(compiled))
 
     def _execute(self, argv: Sequence[str | Path]) -> None:
         done = self.run(argv, timeout=COMPILE_TIMEOUT)
@@ -207,6 +234,19 @@ def _sources(room: str, suffix: str) -> tuple[Path, ...]:
     if not found:
         raise ToolchainError(f"adgen's sources in {room} are missing", hint="install adgen again")
     return found
+
+
+def _headers_of(source: Path) -> tuple[Path, ...]:
+    """Every header of its own folder that a source includes, also by way of others, sorted by name."""
+    found: set[Path] = set()
+    waiting = [source]
+    while waiting:
+        names = _INCLUDED.findall(waiting.pop().read_text(encoding="utf-8"))
+        fresh = {source.parent / name for name in names} - found
+        headers = {header for header in fresh if header.is_file()}
+        found |= headers
+        waiting += headers
+    return tuple(sorted(found))
 
 
 def _digest(files: Iterable[Path], words: Iterable[str]) -> str:

@@ -281,6 +281,44 @@ def test_a_changed_source_is_compiled_again_and_only_that(
     assert compiled == ["B.cpp"]
 
 
+def test_only_files_that_include_a_changed_header_are_compiled_again(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "package"
+    for name in ("passes/A.cpp", "passes/B.cpp", "worker/worker.cpp", "rules/barrier.cu", "host_runtime/runtime.cpp"):
+        executable(package / name, name)
+    (package / "passes" / "A.cpp").write_text('#include "Outer.h"\n')
+    (package / "passes" / "Outer.h").write_text('#include "Inner.h"\n')
+    (package / "passes" / "Inner.h").write_text("before")
+    monkeypatch.setattr(resources, "PACKAGE", package)
+    machine.ensure()
+    machine.process.calls.clear()
+    (package / "passes" / "Inner.h").write_text("after")
+    machine.ensure()
+    compiled = [Path(argv[argv.index("-c") + 1]).name for argv in machine.process.argvs if "-c" in argv]
+    assert compiled == ["A.cpp"]
+
+
+def test_common_headers_are_compiled_once_where_many_files_are(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "package"
+    passes = [f"passes/{name}.cpp" for name in "ABCD"]
+    for name in (*passes, "passes/Common.h", "worker/worker.cpp", "rules/barrier.cu", "host_runtime/runtime.cpp"):
+        executable(package / name, name)
+    monkeypatch.setattr(resources, "PACKAGE", package)
+    machine.ensure()
+    headers = [argv for argv in machine.process.argvs if str(package / "passes" / "Common.h") in argv]
+    assert [argv[argv.index("-x") + 1] for argv in headers] == ["c++-header"]
+    users = [argv for argv in machine.process.argvs if "-include-pch" in argv]
+    assert {argv[argv.index("-include-pch") + 1] for argv in users} == {headers[0][-1]}
+    assert sorted(argv[argv.index("-c") + 1] for argv in users) == [str(package / name) for name in passes]
+    machine.process.calls.clear()
+    (package / "passes" / "B.cpp").write_text("changed")
+    machine.ensure()
+    assert all("-include-pch" not in argv for argv in machine.process.argvs)
+
+
 def test_own_code_that_does_not_compile_leaves_no_build(machine: Machine) -> None:
     message = "worker.cpp:3:1: error: unknown type name 'x'"
     machine.process.reply("worker.cpp", returncode=1, stderr=f"warning: w\n{message}\n")
