@@ -1,10 +1,12 @@
 #include "Adgen.h"
 
 #include "llvm/ADT/SCCIterator.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -217,6 +219,35 @@ Function *declareRule(Module &M, StringRef Name, unsigned Pointers, ArrayRef<Typ
   return F;
 }
 
+const Instruction *firstReached(const Function &From, function_ref<bool(const Instruction &)> IsWanted) {
+  SmallVector<const Function *> Work{&From};
+  SmallPtrSet<const Function *, 16> Seen;
+  while (!Work.empty()) {
+    const Function *F = Work.pop_back_val();
+    if (!Seen.insert(F).second)
+      continue;
+    for (const Instruction &I : instructions(F)) {
+      if (IsWanted(I))
+        return &I;
+      if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->getCalledFunction())
+        Work.push_back(Call->getCalledFunction());
+    }
+  }
+  return nullptr;
+}
+
+FunctionCallee declarePin(Module &M, StringRef Name, ArrayRef<Type *> Parameters) {
+  auto *Signature = FunctionType::get(Type::getVoidTy(M.getContext()), Parameters, false);
+  FunctionCallee Pin = M.getOrInsertFunction((PinPrefix + Name).str(), Signature);
+  auto *F = cast<Function>(Pin.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->setDoesNotThrow();
+  F->setWillReturn();
+  F->setDoesNotFreeMemory();
+  F->setOnlyAccessesInaccessibleMemory();
+  return Pin;
+}
+
 void markForInlining(Module &M) {
   CallGraph Graph(M);
   for (auto It = scc_begin(&Graph); !It.isAtEnd(); ++It) {
@@ -261,7 +292,7 @@ bool isConst(DIType *Type) {
   return false;
 }
 
-static bool isPointerOrReference(const DIDerivedType &Type) {
+bool isPointerOrReference(const DIDerivedType &Type) {
   return is_contained({dwarf::DW_TAG_pointer_type, dwarf::DW_TAG_reference_type, dwarf::DW_TAG_rvalue_reference_type}, Type.getTag());
 }
 

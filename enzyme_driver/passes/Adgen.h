@@ -109,6 +109,7 @@ struct LogicalParameter {
 
 llvm::SmallVector<LogicalParameter> logicalParameters(llvm::Function &F);
 llvm::DIType *stripQualifiers(llvm::DIType *Type);
+bool isPointerOrReference(const llvm::DIDerivedType &Type);
 bool isConst(llvm::DIType *Type); // not of what a pointer points to
 // A number of floating point inside a struct.
 struct FloatMember {
@@ -141,6 +142,10 @@ llvm::StringRef symbolOf(const llvm::Function &F);
 // augmented function keeps (void: nothing) is its result and the last argument of the reverse one.
 llvm::Function *declareRule(llvm::Module &M, llvm::StringRef Name, unsigned Pointers, llvm::ArrayRef<llvm::Type *> Operands,
                             llvm::Type *Kept = nullptr);
+// The first instruction that is wanted in a function and all that it calls by name; null where there is none.
+const llvm::Instruction *firstReached(const llvm::Function &From, llvm::function_ref<bool(const llvm::Instruction &)> IsWanted);
+// A function that does nothing and leaves after Enzyme: its calls only hold a value, or a block, in its place.
+llvm::FunctionCallee declarePin(llvm::Module &M, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Parameters = {});
 // Has every function inlined that is no kernel, body, gradient or marked mathematics and does not call itself.
 void markForInlining(llvm::Module &M);
 

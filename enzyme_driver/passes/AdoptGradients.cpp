@@ -91,27 +91,9 @@ StringRef obstacle(const Instruction &I) {
   return "";
 }
 
-// The first obstacle in what the gradient does.
-const Instruction *firstObstacle(const Function &Gradient) {
-  SmallVector<const Function *> Work{&Gradient};
-  SmallPtrSet<const Function *, 16> Seen;
-  while (!Work.empty()) {
-    const Function *F = Work.pop_back_val();
-    if (!Seen.insert(F).second)
-      continue;
-    for (const Instruction &I : instructions(F)) {
-      if (!obstacle(I).empty())
-        return &I;
-      if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->getCalledFunction())
-        Work.push_back(Call->getCalledFunction());
-    }
-  }
-  return nullptr;
-}
-
 // Whether it can be adopted.
 bool check(Function &Gradient) {
-  const Instruction *I = firstObstacle(Gradient);
+  const Instruction *I = firstReached(Gradient, [](const Instruction &Each) { return !obstacle(Each).empty(); });
   if (!I && sharedNames(Gradient).empty())
     return true;
   StringRef What = I ? obstacle(*I) : "shared memory";

@@ -131,9 +131,7 @@ json::Value describe(DIType *Declared, unsigned Follow) {
   if (auto *Composite = dyn_cast<DICompositeType>(Type))
     return describeComposite(Composite, Follow);
   if (auto *Pointer = dyn_cast<DIDerivedType>(Type);
-      Pointer && is_contained({dwarf::DW_TAG_pointer_type, dwarf::DW_TAG_reference_type,
-                               dwarf::DW_TAG_rvalue_reference_type},
-                              Pointer->getTag()))
+      Pointer && isPointerOrReference(*Pointer))
     return describePointer(Pointer, Declared, Follow);
   StringRef Name = isa<DISubroutineType>(Type) ? "a function" : Type->getName();
   return json::Object{{"kind", "opaque"}, {"name", Name}, {"size", 0}};

@@ -91,30 +91,16 @@ Function *forwardOfMove(Function &Rule) {
 }
 
 // The first call through a pointer in what is called from a function.
-const CallBase *indirectCall(const Function &First) {
-  SmallVector<const Function *> Work{&First};
-  SmallPtrSet<const Function *, 16> Seen;
-  while (!Work.empty()) {
-    const Function *F = Work.pop_back_val();
-    if (!Seen.insert(F).second)
-      continue;
-    for (const Instruction &I : instructions(F)) {
-      auto *Call = dyn_cast<CallBase>(&I);
-      if (!Call || Call->isInlineAsm())
-        continue;
-      if (!Call->getCalledFunction())
-        return Call;
-      Work.push_back(Call->getCalledFunction());
-    }
-  }
-  return nullptr;
+bool isIndirectCall(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  return Call && !Call->isInlineAsm() && !Call->getCalledFunction();
 }
 
 void refuseIndirectCalls(Function &Tangent) {
   for (Instruction &I : instructions(Tangent)) {
     auto *Call = dyn_cast<CallInst>(&I);
     bool IsForward = Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(ForwardPrefix);
-    if (const CallBase *Indirect = IsForward ? indirectCall(*cast<Function>(Call->getArgOperand(0))) : nullptr)
+    if (const Instruction *Indirect = IsForward ? firstReached(*cast<Function>(Call->getArgOperand(0)), isIndirectCall) : nullptr)
       refuse(&Tangent, Indirect->getDebugLoc(), "cannot carry tangents through a call through a function pointer or a virtual function",
              "call the function by its name, or use the gradient");
   }

@@ -37,8 +37,7 @@ bool collect(DIType *Declared, uint64_t Offset, unsigned Pointers, SmallVectorIm
     return true;
   }
   if (auto *Derived = dyn_cast<DIDerivedType>(Type)) {
-    constexpr unsigned Tags[] = {dwarf::DW_TAG_pointer_type, dwarf::DW_TAG_reference_type, dwarf::DW_TAG_rvalue_reference_type};
-    bool Followed = is_contained(Tags, Derived->getTag()) && Pointers;
+    bool Followed = isPointerOrReference(*Derived) && Pointers;
     Leaves.push_back({Offset, 'p', 8, Followed ? elementLayout(Derived->getBaseType(), Pointers - 1) : nullptr});
     return true;
   }

@@ -37,17 +37,6 @@ SmallVector<BasicBlock *> inner(BasicBlock &Join, ArrayRef<BasicBlock *> Predece
   return {};
 }
 
-FunctionCallee pin(Module &M) {
-  FunctionCallee Pin = M.getOrInsertFunction((PinPrefix + "join").str(), Type::getVoidTy(M.getContext()));
-  auto *F = cast<Function>(Pin.getCallee());
-  F->addFnAttr("enzyme_inactive");
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->setDoesNotFreeMemory();
-  F->setOnlyAccessesInaccessibleMemory();
-  return Pin;
-}
-
 void nest(Function &F, DominatorTree &DT, LoopInfo &LI) {
   SmallVector<BasicBlock *> Joins;
   for (BasicBlock &Block : F)
@@ -62,7 +51,7 @@ void nest(Function &F, DominatorTree &DT, LoopInfo &LI) {
     if (Inner.empty())
       continue;
     BasicBlock *First = SplitBlockPredecessors(Join, Inner, ".join", &DT, &LI);
-    IRBuilder<>(First->getTerminator()).CreateCall(pin(*F.getParent()));
+    IRBuilder<>(First->getTerminator()).CreateCall(declarePin(*F.getParent(), "join"));
     Joins.append({Join, First});
   }
 }

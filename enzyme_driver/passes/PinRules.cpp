@@ -7,22 +7,6 @@
 using namespace llvm;
 
 namespace adgen {
-namespace {
-
-FunctionCallee pinOf(Function &Rule) {
-  Module &M = *Rule.getParent();
-  FunctionCallee Pin =
-      M.getOrInsertFunction((PinPrefix + Rule.getName()).str(), Type::getVoidTy(M.getContext()), Rule.getReturnType());
-  auto *F = cast<Function>(Pin.getCallee());
-  F->addFnAttr("enzyme_inactive");
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->setDoesNotFreeMemory();
-  F->setOnlyAccessesInaccessibleMemory();
-  return Pin;
-}
-
-} // namespace
 
 PreservedAnalyses PinRules::run(Module &M, ModuleAnalysisManager &) {
   SmallVector<Function *> Rules;
@@ -34,7 +18,7 @@ PreservedAnalyses PinRules::run(Module &M, ModuleAnalysisManager &) {
       if (auto *Call = dyn_cast<CallInst>(U)) {
         IRBuilder<> B(Call->getNextNode());
         B.SetCurrentDebugLocation(Call->getDebugLoc());
-        B.CreateCall(pinOf(*Rule), {Call});
+        B.CreateCall(declarePin(M, Rule->getName(), {Rule->getReturnType()}), {Call});
       }
   return PreservedAnalyses::none();
 }
