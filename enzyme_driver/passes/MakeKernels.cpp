@@ -299,8 +299,10 @@ void hideTheRest(Module &M) {
       F.eraseFromParent();
   }
   for (GlobalVariable &Global : M.globals())
-    if (Global.getAddressSpace() == SharedSpace && !Global.isDeclaration())
+    if (Global.getAddressSpace() == SharedSpace && !Global.isDeclaration()) {
       Global.setLinkage(GlobalValue::InternalLinkage); // MakeBodies kept it
+      Global.setAlignment(std::max(Global.getAlign().valueOrOne(), Align(WidestWord)));
+    }
 }
 
 } // namespace

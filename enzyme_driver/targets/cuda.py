@@ -60,6 +60,9 @@ def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: 
 _INVARIANT = "function(correlated-propagation,instsimplify),"
 """Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on."""
 
+_WIDE = ",function(infer-address-spaces,infer-alignment,load-store-vectorizer)"
+"""The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices."""
+
 BEFORE_REDUCTION = {
     "share-reciprocals": "adgen-share-reciprocals,",
     "gather-accumulations": "adgen-gather-accumulations,",
@@ -82,9 +85,10 @@ def _kernels(
     accumulations = f"{_INVARIANT}{before}{reduction}"
     first = after_enzyme(workspace, fast_math=fast_math, tape=f"{join}{tape}", reduction=f"{accumulations}{sines}")
     exchange = unless_disabled("exchange-cotangents", "adgen-exchange-cotangents,", workspace)
+    wide = unless_disabled("widen-accesses", _WIDE, workspace)
     passes = (
         f"{first}{exchange}adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
-        "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>"
+        f"adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>{wide}"
     )
     done = workspace.opt("kernels", passes, gradient.path, ir, f"-mcpu={arch}", *reflection(fast_math=fast_math))
     for refusal in refusals(done.stderr).values():

@@ -158,3 +158,100 @@ latch:
 end:
   ret float %v
 }
+
+; Warps have elements in common, lanes have not: each warp begins at another of the eight iterations. Whoever adds, no copy of the loop is needed.
+; CHECK-LABEL: define void @tile(
+; CHECK:       entry:
+; CHECK:         [[WARP:%.*]] = lshr i32 %{{.*}}, 5
+; CHECK-NEXT:    [[FAR:%.*]] = mul i32 [[WARP]], 3
+; CHECK-NEXT:    [[BEGIN:%.*]] = and i32 [[FAR]], 7
+; CHECK:       loop:
+; CHECK-NEXT:    %turn = phi i32 [ [[BEGIN]], %entry ], [ [[TURN:%.*]], %latch ]
+; CHECK-NEXT:    %step = phi i32 [ 0, %entry ], [ [[STEP:%.*]], %latch ]
+; CHECK:         [[DOWN:%.*]] = mul i64 [[NUMBER:%.*]], -1
+; CHECK-NEXT:    [[PLACE:%.*]] = add i64 7, [[DOWN]]
+; CHECK:         getelementptr [32 x float], ptr %tile, i64 [[PLACE]]
+; CHECK:         getelementptr [32 x float], ptr %d_tile, i64 [[PLACE]]
+; CHECK:         [[DONE:%.*]] = icmp eq i32 %step, 7
+; CHECK-NEXT:    br i1 [[DONE]], label %end, label %latch
+define void @tile(float %x, ptr %tile, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="duplicated:const" {
+entry:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %k = phi i64 [ 7, %entry ], [ %next, %latch ]
+  %row = getelementptr [32 x float], ptr %tile, i64 %k
+  %where = getelementptr float, ptr %row, i32 %lane
+  %t = load float, ptr %where
+  %v = fmul float %t, %x
+  %d_row = getelementptr [32 x float], ptr %d_tile, i64 %k
+  %e = getelementptr float, ptr %d_row, i32 %lane
+  %1 = atomicrmw fadd ptr %e, float %v monotonic
+  %done = icmp eq i64 %k, 0
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add i64 %k, -1
+  br label %loop
+end:
+  ret void
+}
+
+; Too few iterations, or a number of them that is no power of two; shadows in global memory have atomics of their own.
+; CHECK-LABEL: define void @two_rows(
+; CHECK-NOT:     phi i32
+; CHECK-LABEL: define void @six_rows(
+; CHECK-NOT:     phi i32
+; CHECK-LABEL: define void @not_shared(
+; CHECK-NOT:     phi i32
+; CHECK:         ret void
+define void @two_rows(float %x, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="duplicated:const" {
+entry:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %k = phi i64 [ 1, %entry ], [ %next, %latch ]
+  %d_row = getelementptr [32 x float], ptr %d_tile, i64 %k
+  %e = getelementptr float, ptr %d_row, i32 %lane
+  %1 = atomicrmw fadd ptr %e, float %x monotonic
+  %done = icmp eq i64 %k, 0
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add i64 %k, -1
+  br label %loop
+end:
+  ret void
+}
+define void @six_rows(float %x, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="duplicated:const" {
+entry:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %k = phi i64 [ 5, %entry ], [ %next, %latch ]
+  %d_row = getelementptr [32 x float], ptr %d_tile, i64 %k
+  %e = getelementptr float, ptr %d_row, i32 %lane
+  %1 = atomicrmw fadd ptr %e, float %x monotonic
+  %done = icmp eq i64 %k, 0
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add i64 %k, -1
+  br label %loop
+end:
+  ret void
+}
+define void @not_shared(float %x, ptr "adgen-shadow" %d_tile) "adgen-activity"="duplicated:const" {
+entry:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %k = phi i64 [ 7, %entry ], [ %next, %latch ]
+  %d_row = getelementptr [32 x float], ptr %d_tile, i64 %k
+  %e = getelementptr float, ptr %d_row, i32 %lane
+  %1 = atomicrmw fadd ptr %e, float %x monotonic
+  %done = icmp eq i64 %k, 0
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add i64 %k, -1
+  br label %loop
+end:
+  ret void
+}

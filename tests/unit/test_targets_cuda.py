@@ -37,10 +37,13 @@ ELSEWHERE = {
     "index-pointers",
     "own-memory",
     "bound-registers",
+    "widen-accesses",
 }
+WIDE = ",function(infer-address-spaces,infer-alignment,load-store-vectorizer)"
 PASSES = (
     f"{AFTER_ENZYME_ON_GPU}adgen-exchange-cotangents,adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
     "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>"
+    f"{WIDE}"
 )
 
 
@@ -87,6 +90,12 @@ def test_each_optimisation_can_be_left_out(workspace: Workspace, fake_process: F
     assert f"adgen-{name}," in PASSES
     assert f"adgen-{name}," not in passes
     assert len(passes) < len(PASSES)
+
+
+def test_wide_accesses_can_be_left_out(workspace: Workspace, fake_process: FakeProcess) -> None:
+    without = replace(workspace.settings, disable=frozenset({"widen-accesses"}))
+    finish(replace(workspace, settings=without))
+    assert f"-passes={PASSES.removesuffix(WIDE)}" in fake_process.argvs[0]
 
 
 def test_the_files_are_named_after_the_source(workspace: Workspace) -> None:
