@@ -39,6 +39,7 @@ static DEVICE int laneIndex() { return __nvvm_read_ptx_sreg_laneid(); }
 // Lanes with the same elements: those of a warp; those in one row of the block, of which a warp has several where a power of two divides
 // the width; those in one column, where the width is such a power.
 struct Warp {
+  static constexpr bool InSharedMemory = false;
   DEVICE static int lanes() { return WarpSize; }
   DEVICE static int steps() { return 5; }
   DEVICE static int offset(int step) { return 1 << step; }
@@ -46,6 +47,7 @@ struct Warp {
 };
 
 struct Row {
+  static constexpr bool InSharedMemory = false;
   DEVICE static int lanes() {
     int width = __nvvm_read_ptx_sreg_ntid_x(), power = width & -width;
     return power < WarpSize ? power : WarpSize;
@@ -59,6 +61,7 @@ struct Row {
 };
 
 struct Column {
+  static constexpr bool InSharedMemory = true;
   DEVICE static int width() {
     int width = __nvvm_read_ptx_sreg_ntid_x();
     return width < WarpSize && (width & (width - 1)) == 0 ? width : WarpSize;
@@ -85,11 +88,36 @@ template <int Count, class T> struct Part {
       if (mine[i])
         __atomic_fetch_add(element[i], value[i], __ATOMIC_RELAXED);
   }
+
+  // By so many places, all the elements: without an index that a register cannot have.
+  DEVICE void rotate(int places) {
+#pragma unroll
+    for (int bit = 1; bit < Count; bit *= 2) {
+      Part before = *this;
+      bool moves = places & bit;
+#pragma unroll
+      for (int i = 0; i < Count; ++i) {
+        int from = (i + bit) % Count;
+        element[i] = choose(moves, before.element[from], before.element[i]);
+        value[i] = choose(moves, before.value[from], before.value[i]);
+        mine[i] = moves ? bool(before.mine[from]) : bool(before.mine[i]);
+      }
+    }
+  }
 };
+
+// Elements that lie a multiple of all banks' bytes apart are in one bank of shared memory. Lanes with such elements begin at different ones
+// of theirs, as an addition is tried again by all lanes but one of those that meet in a bank.
+template <int Count, class T> static DEVICE void addInOtherBanks(Part<Count, T> &all) {
+  constexpr int BanksBytes = 128;
+  if constexpr ((Count & (Count - 1)) == 0)
+    all.rotate(int((unsigned long long)(all.element[0]) / BanksBytes));
+  all.add();
+}
 
 template <class Group, int Step, int Count, class T> static DEVICE void halve(Part<Count, T> &all) {
   if (Step == Group::steps())
-    return all.add();
+    return Group::InSharedMemory ? addInOtherBanks(all) : all.add();
   if constexpr (Step < 5) {
     constexpr int Half = (Count + 1) / 2;
     int offset = Group::offset(Step);

@@ -23,16 +23,37 @@ DEVICE unsigned threads() {
 
 DEVICE unsigned size(Bytes bytes) { return bytes ? unsigned(bytes) : dynamic_bytes() / 2; }
 
+// Words that are on their way at once.
+constexpr unsigned Batch = 4;
+
+// Calls `move` with the number of a word in the array, and its number among the thread's own, by batches: first for all of a batch to read, where the first word
+// stands in for those behind the end, then for each that there is to write.
+template <class Word, class Read, class Write> DEVICE void move(unsigned count, Read read, Write write) {
+  unsigned step = threads(), own = 0;
+  for (unsigned i = thread(); i < count; i += Batch * step, own += Batch) {
+    Word words[Batch];
+#pragma unroll
+    for (unsigned j = 0; j < Batch; ++j) {
+      bool isThere = i + j * step < count;
+      words[j] = read(isThere ? i + j * step : i, isThere ? own + j : own);
+    }
+#pragma unroll
+    for (unsigned j = 0; j < Batch; ++j)
+      if (i + j * step < count)
+        write(i + j * step, own + j, words[j]);
+  }
+}
+
 template <class Word> DEVICE void keep(Word *kept, const void *shared, unsigned bytes) {
-  unsigned step = threads(), count = bytes / sizeof(Word);
-  for (unsigned i = thread(); i < count; i += step)
-    *kept++ = ((const Word *)shared)[i];
+  move<Word>(
+      bytes / sizeof(Word), [=](unsigned at, unsigned) { return ((const Word *)shared)[at]; },
+      [=](unsigned, unsigned own, Word word) { kept[own] = word; });
 }
 
 template <class Word> DEVICE void restore(const Word *kept, void *shared, unsigned bytes) {
-  unsigned step = threads(), count = bytes / sizeof(Word);
-  for (unsigned i = thread(); i < count; i += step)
-    ((Word *)shared)[i] = *kept++;
+  move<Word>(
+      bytes / sizeof(Word), [=](unsigned, unsigned own) { return kept[own]; },
+      [=](unsigned at, unsigned, Word word) { ((Word *)shared)[at] = word; });
 }
 
 DEVICE void *place(unsigned bytes) {
