@@ -12,6 +12,8 @@ inline constexpr unsigned ForkFunction = 2, ForkCaptured = 3;
 // Of functions adgen_counter_OPERATION_iBITS that stand for atomic operations on integers until Enzyme has run.
 inline constexpr llvm::StringLiteral CounterPrefix = "adgen_counter_";
 
+inline constexpr llvm::StringLiteral RegionRulePrefix = "adgen_rule_omp_"; // of the rules about parallel regions
+
 // What the runtime gives a thread to accumulate into: a copy of a shadow, or the shadow itself.
 inline constexpr llvm::StringLiteral OwnShadowName = "adgen_own_shadow";
 

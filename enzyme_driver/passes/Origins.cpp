@@ -44,6 +44,12 @@ static bool writesNothing(const CallBase &Call) {
          any_of(Harmless, [&](StringRef Prefix) { return Name.starts_with(Prefix); });
 }
 
+// What stands for threads that work together moves numbers to where it is told to, and no pointers.
+static bool movesNumbers(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  return Callee && Callee->getName().starts_with(RulePrefix) && !Callee->getName().starts_with(RegionRulePrefix);
+}
+
 // Whether what a load gets could be an address.
 static bool mayHoldPointers(const Type *T) {
   T = T->getScalarType();
@@ -163,7 +169,7 @@ void Origins::followCall(const CallBase &Call) {
     }
     for (const Value *Memory : Set(of(Copy->getRawDest())))
       add(Contents[Memory], Copied);
-  } else if (!isa<MemSetInst>(Call) && !writesNothing(Call)) {
+  } else if (!isa<MemSetInst>(Call) && !writesNothing(Call) && !movesNumbers(Call)) {
     for (const Value *Operand : Call.args())
       for (const Value *Memory : Set(of(Operand)))
         Changed |= Contents[Memory].insert(Unknown);
@@ -198,10 +204,12 @@ Origins::Set Origins::writtenBy(const Instruction &I) const {
   }
   if (!Callee && !Call->isInlineAsm())
     Into.insert(Unknown);
-  for (const Value *Operand : Call->args()) {
-    if (!Operand->getType()->isPointerTy())
+  for (const Use &Operand : Call->args()) {
+    if (!Operand->getType()->isPointerTy() || (movesNumbers(*Call) && Call->onlyReadsMemory(Call->getArgOperandNo(&Operand))))
       continue;
     write(Operand, Into);
+    if (movesNumbers(*Call))
+      continue;
     for (const Value *Memory : Set(of(Operand)))
       if (auto Found = Contents.find(Memory); Found != Contents.end())
         Into.insert_range(Found->second);

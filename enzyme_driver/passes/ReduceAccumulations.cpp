@@ -138,8 +138,6 @@ private:
       Origin Register;
       if (isa<AllocaInst>(From) || (A && isOfTheTape(*A) && A->getType()->isPointerTy()))
         return false;
-      if (I && dropsTheLane(*I))
-        continue;
       if (isa_and_nonnull<CallBase>(I)) {
         auto *Read = dyn_cast<IntrinsicInst>(I);
         if (Read && readsRegister(*Read, Register) && !Register.X && !Register.OtherAxes)

@@ -8,6 +8,7 @@
 // share; so no branch that threads may take differently decides about them. Enzyme repeats loads of one kind
 // without question, llvm.nvvm.ldu.global, so that is what they become until it has run (ForgetGuards).
 #include "Passes.h"
+#include "Refill.h"
 #include "SharedConstants.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -19,6 +20,8 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+
+#include <optional>
 
 using namespace llvm;
 
@@ -315,8 +318,10 @@ private:
 
 class Reloading {
 public:
-  Reloading(Function &Body, FunctionAnalysisManager &FAM)
-      : Body(Body), Arrays(Body), Meet(Body, FAM), Known(Body, knownActivities(Body)) {}
+  Reloading(Function &Body, FunctionAnalysisManager &FAM, const Origins &Memory)
+      : Body(Body), Arrays(Body), Meet(Body, FAM), Known(Body, knownActivities(Body)),
+        Fill(Body, FAM.getResult<DominatorTreeAnalysis>(Body), FAM.getResult<PostDominatorTreeAnalysis>(Body), FAM.getResult<LoopAnalysis>(Body),
+             Memory) {}
 
   bool run() {
     collect();
@@ -334,8 +339,11 @@ public:
       }
       Changed = true;
     }
-    for (auto &[Barrier, Kept] : Snapshots)
-      snapshot(*Barrier, Kept.getArrayRef());
+    for (auto &[Barrier, Wanted] : Snapshots)
+      for (Argument *A : Wanted)
+        Stores.try_emplace(A, storesTo(A));
+    for (auto &[Barrier, Wanted] : Snapshots)
+      snapshot(*Barrier, Wanted.getArrayRef());
     return Changed;
   }
 
@@ -411,26 +419,50 @@ private:
     Load.eraseFromParent();
   }
 
-  void snapshot(CallInst &Barrier, ArrayRef<Argument *> Kept) {
+  // All that writes to an array, if it is stores to that array for sure.
+  std::optional<SmallVector<StoreInst *>> storesTo(const Argument *A) const {
+    SmallVector<StoreInst *> Found;
+    for (Instruction &I : instructions(Body)) {
+      if (!Arrays.mayWrite(I, A))
+        continue;
+      auto *Store = dyn_cast<StoreInst>(&I);
+      if (!Store || Arrays.find(Store->getPointerOperand()) != A)
+        return std::nullopt;
+      Found.push_back(Store);
+    }
+    return Found;
+  }
+
+  void snapshot(CallInst &Barrier, ArrayRef<Argument *> Wanted) {
     IRBuilder<> B(Barrier.getNextNode());
     B.SetCurrentDebugLocation(Barrier.getDebugLoc());
-    for (Argument *A : Kept) {
-      Value *Bytes = B.getInt64(Arrays.bytes(A));
-      StringRef Name = Arrays.inWords(A) ? "snapshot_words" : "snapshot";
-      Function *Rule = declareRule(*Body.getParent(), Name, 1, {Bytes->getType()}, B.getPtrTy());
-      B.CreateCall(Rule, {A, Bytes})->addFnAttr(Attribute::Convergent);
+    bool AnyKept = false;
+    for (Argument *A : Wanted) {
+      const auto &Writers = Stores.find(A)->second;
+      bool IsFilled = Writers && Fill.isPossible(*Writers, Barrier);
+      IsFilled ? Fill.emit(B, *A) : keep(B, *A);
+      AnyKept |= !IsFilled;
     }
-    Function *Rule = declareRule(*Body.getParent(), "behind_snapshot", 1, {});
-    B.CreateCall(Rule, {Kept.front()})->addFnAttr(Attribute::Convergent);
+    Function *Rule = declareRule(*Body.getParent(), AnyKept ? "behind_snapshot" : "behind_refill", 1, {});
+    B.CreateCall(Rule, {Wanted.front()})->addFnAttr(Attribute::Convergent);
+  }
+
+  void keep(IRBuilder<> &B, Argument &A) {
+    Value *Bytes = B.getInt64(Arrays.bytes(&A));
+    StringRef Name = Arrays.inWords(&A) ? "snapshot_words" : "snapshot";
+    Function *Rule = declareRule(*Body.getParent(), Name, 1, {Bytes->getType()}, B.getPtrTy());
+    B.CreateCall(Rule, {&A, Bytes})->addFnAttr(Attribute::Convergent);
   }
 
   Function &Body;
   SharedArrays Arrays;
   Meetings Meet;
   Constants Known;
+  Refill Fill;
   SmallVector<LoadInst *> Settled;
   MapVector<Argument *, Repeated> Candidates;
   MapVector<CallInst *, SmallSetVector<Argument *, 2>> Snapshots;
+  DenseMap<Argument *, std::optional<SmallVector<StoreInst *>>> Stores; // of the arrays of these
 };
 
 } // namespace
@@ -441,8 +473,9 @@ PreservedAnalyses ReloadShared::run(Module &M, ModuleAnalysisManager &MAM) {
   for (Function &F : M)
     if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration() && !sharedNames(F).empty())
       Bodies.push_back(&F);
+  const Origins Memory(M);
   for (Function *Body : Bodies) {
-    Reloading(*Body, FAM).run();
+    Reloading(*Body, FAM, Memory).run();
     FAM.invalidate(*Body, PreservedAnalyses::none());
   }
   return PreservedAnalyses::none();

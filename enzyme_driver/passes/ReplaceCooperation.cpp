@@ -6,6 +6,7 @@
 // or else a parameter that the plan (option, as in adgen-gradients) duplicates.
 #include "Bits.h"
 #include "Passes.h"
+#include "Refill.h"
 #include "SharedConstants.h"
 #include "Uniformity.h"
 
@@ -402,6 +403,7 @@ PreservedAnalyses LowerCooperation::run(Module &M, ModuleAnalysisManager &) {
   if (GlobalVariable *Used = M.getNamedGlobal("llvm.compiler.used"))
     Used->eraseFromParent();
   silence(M);
+  definePrimalsOfRefills(M);
   showHidden(M);
   for (Function &F : M) {
     F.removeFnAttr(ApartAttribute);

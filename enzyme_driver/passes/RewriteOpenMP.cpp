@@ -21,14 +21,13 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr StringLiteral RulePrefix = "adgen_rule_omp_";
 constexpr StringLiteral LockPrefix = "adgen_lock_";
 
 Function *declareRule(Module &M, StringRef Name, bool HasTape) {
   LLVMContext &Context = M.getContext();
   auto *Pointer = PointerType::getUnqual(Context);
   Type *Void = Type::getVoidTy(Context), *Tape = Type::getInt64Ty(Context);
-  std::string Full = (RulePrefix + Name).str();
+  std::string Full = (RegionRulePrefix + Name).str();
   auto Declare = [&](StringRef Part, Type *Result, ArrayRef<Type *> Types) {
     FunctionType *Type = FunctionType::get(Result, Types, false);
     auto *F = cast<Function>(M.getOrInsertFunction(Full + Part.str(), Type).getCallee());

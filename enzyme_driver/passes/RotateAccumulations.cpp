@@ -5,9 +5,6 @@
 //
 // The iterations of the loop have to be independent but for sums, and their number a multiple of 32, the same in all lanes, as the elements are; the warp has
 // to be whole. The last two are found out when the kernel runs: otherwise the loop stays as it is.
-//
-// Where lanes have elements of their own in shared memory, but warps have them in common, the warps of a block begin at different iterations, so
-// that their additions, which try again where they meet, seldom do.
 #include "Accumulation.h"
 #include "Passes.h"
 #include "Uniformity.h"
@@ -30,24 +27,15 @@ namespace adgen {
 namespace {
 
 constexpr unsigned Lanes = 32;
-constexpr uint64_t FewestTurns = 4, MostTurns = 64; // iterations of a loop at which warps begin in different places
 constexpr int64_t WidestStep = 16; // bytes between what neighbouring lanes read: further apart it is dearer than what is saved
 
 // What decides about a loop that can be rotated.
 struct Rotation {
   Loop *L;
-  bool ByWarp; // not by lane
   SmallVector<AtomicRMWInst *> Additions;
   SmallVector<PHINode *> Counters;
   const SCEV *LastIteration; // how often the loop goes back
 };
-
-// The iterations of a loop of which each warp begins with another; 0 where their number is not known, or no power of two.
-uint64_t turns(const Rotation &R) {
-  auto *Last = dyn_cast<SCEVConstant>(R.LastIteration);
-  uint64_t Turns = Last ? Last->getAPInt().getLimitedValue(MostTurns) + 1 : 0;
-  return Turns >= FewestTurns && Turns <= MostTurns && isPowerOf2_64(Turns) ? Turns : 0;
-}
 
 class Finder {
 public:
@@ -55,30 +43,23 @@ public:
 
   SmallVector<Rotation> find() {
     SmallVector<Rotation> Found;
-    for (Loop *L : Loops.getLoopsInPreorder()) {
-      if (!L->isInnermost() || !L->isLoopSimplifyForm())
-        continue;
-      std::optional<Rotation> R = examine(*L, false);
-      if (!R)
-        R = examine(*L, true);
-      if (R)
-        Found.push_back(*R);
-    }
+    for (Loop *L : Loops.getLoopsInPreorder())
+      if (L->isInnermost() && L->isLoopSimplifyForm())
+        if (std::optional<Rotation> R = examine(*L))
+          Found.push_back(*R);
     return Found;
   }
 
 private:
   // All that has an effect stands in the header, which decides about the end.
-  std::optional<Rotation> examine(Loop &L, bool ByWarp) {
+  std::optional<Rotation> examine(Loop &L) {
     BasicBlock *Header = L.getHeader();
     auto *Branch = dyn_cast<BranchInst>(Header->getTerminator());
-    if (!Branch || !Branch->isConditional() || L.getExitingBlock() != Header || !L.getExitBlock() || L.getNumBlocks() > 2)
+    if (!Branch || !Branch->isConditional() || L.getExitingBlock() != Header || !L.getExitBlock() || L.getNumBlocks() > 2 || Threads.isDivergent(Header) ||
+        !Threads.isUniform(Branch->getCondition()))
       return {};
-    Rotation R{&L, ByWarp, {}, {}, SE.getBackedgeTakenCount(&L)};
-    bool IsCounted = ByWarp ? turns(R) != 0
-                            : !Threads.isDivergent(Header) && Threads.isUniform(Branch->getCondition()) &&
-                                  !isa<SCEVCouldNotCompute>(R.LastIteration) && SE.getTypeSizeInBits(R.LastIteration->getType()) <= 64;
-    if (!IsCounted || !examinePhis(L, R))
+    Rotation R{&L, {}, {}, SE.getBackedgeTakenCount(&L)};
+    if (isa<SCEVCouldNotCompute>(R.LastIteration) || SE.getTypeSizeInBits(R.LastIteration->getType()) > 64 || !examinePhis(L, R))
       return {};
     for (BasicBlock *Block : L.blocks())
       for (Instruction &I : *Block)
@@ -114,9 +95,9 @@ private:
       return true;
     if (AtomicRMWInst *Atomic = asAccumulation(I)) {
       R.Additions.push_back(Atomic);
-      return I.getParent() == R.L->getHeader() && (R.ByWarp ? isSharedByWarps(*Atomic) : isPossible(*Atomic, *R.L));
+      return I.getParent() == R.L->getHeader() && isPossible(*Atomic, *R.L);
     }
-    if (I.mayHaveSideEffects() || !isSafeAtAnyTime(I, R))
+    if (I.mayHaveSideEffects() || !isSafeAtAnyTime(I, *R.L))
       return false;
     bool IsSum = any_of(I.users(), [&](const User *U) { return isa<PHINode>(U) && cast<PHINode>(U)->getParent() == R.L->getHeader(); });
     bool Leaves = any_of(I.users(), [&](const User *U) { return !R.L->contains(cast<Instruction>(U)); });
@@ -130,18 +111,13 @@ private:
            bytesAStep(Pointer, L).value_or(0);
   }
 
-  bool isSharedByWarps(const AtomicRMWInst &Atomic) const {
-    auto *A = dyn_cast<Argument>(getUnderlyingObject(Atomic.getPointerOperand()));
-    return A && F.hasParamAttribute(A->getArgNo(), SharedShadowAttribute);
-  }
-
   // What is read is nothing that is accumulated into, and near to what the neighbour reads.
-  bool isSafeAtAnyTime(Instruction &I, const Rotation &R) const {
+  bool isSafeAtAnyTime(Instruction &I, const Loop &L) const {
     auto *Load = dyn_cast<LoadInst>(&I);
     if (!Load)
       return !I.mayReadFromMemory();
     const Value *Object = getUnderlyingObject(Load->getPointerOperand());
-    return Load->isSimple() && isa<Argument>(Object) && !isShadow(Object) && (R.ByWarp || bytesAStep(Load->getPointerOperand(), *R.L));
+    return Load->isSimple() && isa<Argument>(Object) && !isShadow(Object) && bytesAStep(Load->getPointerOperand(), L);
   }
 
   bool isShadow(const Value *Object) const {
@@ -196,10 +172,7 @@ public:
   Rotator(Function &F, LoopInfo &Loops, DominatorTree &Tree, ScalarEvolution &SE, const Rotation &R)
       : F(F), Loops(Loops), Tree(Tree), SE(SE), R(R), B(F.getContext()) {}
 
-  void run() { R.ByWarp ? beginApart() : copyAndRotate(); }
-
-private:
-  void copyAndRotate() {
+  void run() {
     formLCSSA(*R.L, Tree, &Loops, &SE);
     BasicBlock *Before = R.L->getLoopPreheader();
     SCEVExpander Expander(SE, "rotate");
@@ -213,39 +186,7 @@ private:
     rotate();
   }
 
-  // Warp w does iteration (step + w * apart) modulo the number of iterations.
-  void beginApart() {
-    BasicBlock *Header = R.L->getHeader(), *Latch = R.L->getLoopLatch(), *Before = R.L->getLoopPreheader();
-    uint64_t Turns = turns(R), Apart = (3 * Turns / 8) | 1; // odd, so that so many warps begin differently as there are iterations
-    auto Counter = [&](Value *First, const Twine &Name) {
-      B.SetInsertPoint(Header, Header->begin());
-      PHINode *Phi = B.CreatePHI(B.getInt32Ty(), 2, Name);
-      B.SetInsertPoint(Header, Header->getFirstInsertionPt());
-      Phi->addIncoming(First, Before);
-      Phi->addIncoming(B.CreateAnd(B.CreateAdd(Phi, B.getInt32(1)), B.getInt32(Turns - 1)), Latch);
-      return Phi;
-    };
-    B.SetInsertPoint(Before->getTerminator());
-    Value *Begin = B.CreateAnd(B.CreateMul(warpIndex(), B.getInt32(Apart)), B.getInt32(Turns - 1));
-    PHINode *Step = Counter(B.getInt32(0), "step"), *Turn = Counter(Begin, "turn");
-    B.SetInsertPoint(Header, Header->getFirstInsertionPt());
-    for (PHINode *Original : R.Counters) {
-      Value *Place = movedBy(*Original, Turn, *Original->getIncomingValueForBlock(Before));
-      Original->replaceUsesWithIf(Place, [&](const Use &U) { return U.getUser() != Place; });
-    }
-    Last = B.getInt32(Turns - 1);
-    B.SetInsertPoint(Header->getTerminator());
-    endWith(*cast<BranchInst>(Header->getTerminator()), *Step);
-  }
-
-  Value *warpIndex() {
-    auto Of = [&](Intrinsic::ID Id) { return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>()); };
-    Value *Row = B.CreateAdd(Of(Intrinsic::nvvm_read_ptx_sreg_tid_y),
-                             B.CreateMul(Of(Intrinsic::nvvm_read_ptx_sreg_ntid_y), Of(Intrinsic::nvvm_read_ptx_sreg_tid_z)));
-    Value *Thread = B.CreateAdd(Of(Intrinsic::nvvm_read_ptx_sreg_tid_x), B.CreateMul(Of(Intrinsic::nvvm_read_ptx_sreg_ntid_x), Row));
-    return B.CreateLShr(Thread, B.getInt32(Log2_32(Lanes)));
-  }
-
+private:
   // All lanes are here, and each has its turn with every element.
   Value *isWhole() {
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
@@ -304,17 +245,12 @@ private:
   void replaceCounters(Value *Number, BasicBlock &Before) {
     for (PHINode *Original : R.Counters) {
       PHINode *Counter = copyOf(Original);
-      Value *Place = movedBy(*Original, Number, *Counter->getIncomingValueForBlock(&Before));
-      Counter->replaceUsesWithIf(Place, [&](const Use &U) { return U.getUser() != Place; });
+      const auto *Counted = cast<SCEVAddRecExpr>(SE.getSCEV(Original));
+      const APInt &Step = cast<SCEVConstant>(Counted->getStepRecurrence(SE))->getAPInt();
+      Value *Moved = B.CreateMul(B.CreateZExtOrTrunc(Number, Counter->getType()), ConstantInt::get(Counter->getType(), Step));
+      Value *Place = B.CreateAdd(Counter->getIncomingValueForBlock(&Before), Moved);
+      Counter->replaceUsesWithIf(Place, [&](const Use &U) { return U.getUser() != Moved && U.getUser() != Place; });
     }
-  }
-
-  // What a counter that begins with `First` is in iteration `Number`.
-  Value *movedBy(PHINode &Counter, Value *Number, Value &First) {
-    const auto *Counted = cast<SCEVAddRecExpr>(SE.getSCEV(&Counter));
-    const APInt &Step = cast<SCEVConstant>(Counted->getStepRecurrence(SE))->getAPInt();
-    Value *Steps = B.CreateMul(B.CreateZExtOrTrunc(Number, Counter.getType()), ConstantInt::get(Counter.getType(), Step));
-    return B.CreateAdd(&First, Steps);
   }
 
   SmallVector<Value *> sumUp(ArrayRef<PHINode *> Sums) {

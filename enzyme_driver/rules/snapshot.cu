@@ -105,3 +105,8 @@ RULE void adgen_rule_snapshot_words_reverse(void *shared, void *, Bytes bytes, B
 RULE void adgen_rule_behind_snapshot(void *) {}
 RULE void adgen_rule_behind_snapshot_augmented(void *, void *) { __nvvm_bar_sync(0); }
 RULE void adgen_rule_behind_snapshot_reverse(void *, void *) { __nvvm_bar_sync(0); }
+
+// Behind arrays that are filled again, of which nothing is kept.
+RULE void adgen_rule_behind_refill(void *) {}
+RULE void adgen_rule_behind_refill_augmented(void *, void *) {}
+RULE void adgen_rule_behind_refill_reverse(void *, void *) { __nvvm_bar_sync(0); }

@@ -2,7 +2,7 @@
 
 Left alone, ptxas gives a gradient's many values up to 255 registers a thread, and so few threads fit on a GPU that it
 waits for memory most of the time. With 128 twice as many do, and what then has no register is kept in the cache.
-That pays unless it is a loop that moves it there and back in every iteration, or more than the registers hold.
+That pays unless it is a loop that moves much of it there and back in every iteration, or more than the registers hold.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Callable, Container
 LIMIT = 128
 MOST_SPILLED = 4 * LIMIT
 """Bytes that a thread may keep elsewhere. With 1,080 a gradient took twice the time of one with 255 registers."""
+MOST_SPILLED_WITH_LOOPS = 64
+"""The same of a kernel with loops: a few values that are seldom needed cost nothing."""
 DERIVATIVES = ("__gradient", "__tangent")
 
 _ENTRY = re.compile(
@@ -33,7 +35,7 @@ def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> None:
     chosen, loops = _greedy(report), _looping(ptx)
     while chosen:
         report = assemble(_limited(ptx, chosen))
-        worse = chosen & (loops & _spilling(report, 0) | _spilling(report, MOST_SPILLED))
+        worse = chosen & (loops & _spilling(report, MOST_SPILLED_WITH_LOOPS) | _spilling(report, MOST_SPILLED))
         if not worse:
             return
         chosen -= worse

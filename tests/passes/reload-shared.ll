@@ -265,3 +265,187 @@ done:
   store float %sum, ptr %x
   ret void
 }
+
+; All threads fill the same elements in every iteration, from memory that nobody writes to: the array is filled again, and nothing is kept.
+; CHECK-LABEL: define void @adgen_body_filled(
+; CHECK:       latch:
+; CHECK-NEXT:  call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_refill_filled_0(ptr %tile, ptr %from, i32 %o, i32 %n)
+; CHECK-NEXT:  call void @adgen_rule_behind_refill(ptr %tile)
+; CHECK-NOT:   _snapshot
+define void @adgen_body_filled(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %sum.o = phi float [ 0.0, %entry ], [ %sum.next, %latch ]
+  %place = add i32 %o, %t
+  %inside = icmp slt i32 %place, %n
+  br i1 %inside, label %read, label %write
+read:
+  %source = getelementptr float, ptr %from, i32 %place
+  %v = load float, ptr %source
+  br label %write
+write:
+  %filling = phi float [ %v, %read ], [ 0.0, %outer ]
+  store float %filling, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %write ], [ %i.next, %inner ]
+  %sum = phi float [ %sum.o, %write ], [ %sum.next, %inner ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  %sum.next = fadd float %sum, %square
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, 64
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 64
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  store float %sum.next, ptr %x
+  ret void
+}
+
+; Not where only some threads write, where the place depends on the iteration, where what is read is written, or where there are two places.
+; CHECK-LABEL: define void @adgen_body_some(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_some(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %source = getelementptr float, ptr %from, i32 %o
+  %v = load float, ptr %source
+  %few = icmp slt i32 %t, %n
+  br i1 %few, label %do, label %ready
+do:
+  store float %v, ptr %mine
+  br label %ready
+ready:
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @adgen_body_moving(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_moving(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %source = getelementptr float, ptr %from, i32 %o
+  %v = load float, ptr %source
+  %there = getelementptr float, ptr %mine, i32 %o
+  store float %v, ptr %there
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @adgen_body_written(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_written(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %source = getelementptr float, ptr %x, i32 %o
+  %v = load float, ptr %source
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @adgen_body_twice(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_twice(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  store float 0.0, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %source = getelementptr float, ptr %from, i32 %o
+  %v = load float, ptr %source
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+
+; What fills it has no primal before Enzyme, nothing to do forward, and fills it in the reverse sweep.
+; CHECK:       declare !enzyme_augment {{.*}} void @adgen_rule_refill_filled_0(ptr, ptr readonly, i32, i32)
+; CHECK:       define void @adgen_rule_refill_filled_0_augmented(
+; CHECK-NEXT:  entry:
+; CHECK-NEXT:    ret void
+; CHECK:       define void @adgen_rule_refill_filled_0_reverse(ptr [[TILE:%.*]], ptr {{.*}}, ptr [[FROM:%.*]], ptr {{.*}}, i32 [[O:%.*]], i32 {{.*}}, i32 [[N:%.*]], i32 {{.*}})
+; CHECK:         [[T:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+; CHECK:         [[MINE:%.*]] = getelementptr float, ptr [[TILE]], i32 [[T]]
+; CHECK:         [[PLACE:%.*]] = add i32 [[O]], [[T]]
+; CHECK:         icmp slt i32 [[PLACE]], [[N]]
+; CHECK:         [[SOURCE:%.*]] = getelementptr float, ptr [[FROM]], i32 [[PLACE]]
+; CHECK:         load float, ptr [[SOURCE]]
+; CHECK:         store float {{.*}}, ptr [[MINE]]
+; CHECK-NEXT:    ret void

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enzyme_driver.targets.registers import LIMIT, MOST_SPILLED, bounded
+from enzyme_driver.targets.registers import LIMIT, MOST_SPILLED, MOST_SPILLED_WITH_LOOPS, bounded
 
 STRAIGHT = (
     ".visible .entry a__gradient(\n\t.param .u64 p\n)\n{\n$L__BB0_1:\n\tbra.uni \t$L__BB0_2;\n$L__BB0_2:\n\tret;\n}\n"
@@ -44,13 +44,13 @@ def test_only_gradients_beyond_the_limit_are_bounded() -> None:
 
 
 def test_a_loop_that_spills_keeps_its_registers() -> None:
-    many = said(a__gradient=(200, 0), b__gradient=(200, 0))
-    both, one = assembled(STRAIGHT + LOOP, many, said(a__gradient=(128, 8), b__gradient=(128, 8)), said())
+    many, much = said(a__gradient=(200, 0), b__gradient=(200, 0)), MOST_SPILLED_WITH_LOOPS + 8
+    both, one = assembled(STRAIGHT + LOOP, many, said(a__gradient=(128, much), b__gradient=(128, much)), said())
     assert both.count(".maxnreg") == 2
     assert one.count(".maxnreg") == 1
     assert one.endswith(LOOP)
-    assert assembled(LOOP, said(b__gradient=(200, 0)), said(b__gradient=(128, 8)), said())[-1] == LOOP
-    assert len(assembled(LOOP, said(b__gradient=(200, 0)), said(b__gradient=(128, 0)))) == 1
+    assert assembled(LOOP, said(b__gradient=(200, 0)), said(b__gradient=(128, much)), said())[-1] == LOOP
+    assert len(assembled(LOOP, said(b__gradient=(200, 0)), said(b__gradient=(128, MOST_SPILLED_WITH_LOOPS)))) == 1
 
 
 def test_what_spills_more_than_its_registers_hold_keeps_them() -> None:
