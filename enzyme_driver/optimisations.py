@@ -21,7 +21,7 @@ OPTIMISATIONS: dict[str, str] = {
     "zero-last": "consumed cotangents are zeroed after the loads and accumulations of their block",
     "exchange-cotangents": "consumed cotangents that cannot be zeroed last are read and zeroed in one exchange",
     "bound-registers": "gradients get at most 128 registers a thread, unless a loop or too many values would spill",
-    "widen-accesses": "neighbouring elements are read and written at once, up to 16 bytes; shared arrays begin at 16 bytes",
+    "widen-accesses": "neighbouring elements are read and written at once, up to 16 bytes",
     "pair-sines": "the sine and the cosine of one angle are computed together on the GPU",
     "split-threads": "blocks with barriers on the host as loops over their threads, not with a stack for each",
     "merge-accumulations": "several accumulations of a thread into one element become one",

@@ -4,14 +4,21 @@
 // not there take no part. The accumulations of a block of the same kind are handed over together: the lanes then share the work
 // (rules/accumulate.cu). Columns are looked for in shared memory only, where two lanes that meet cost more than shuffles.
 //
+// Where a shared array's elements belong to rows of the block, and the rows of a warp to no other warp, no atomics are needed. That follows from the
+// indices for blocks of so many rows and of a width that divides a warp, which is found out when the kernel runs.
+//
 // Where a lane adds to elements beside its own one, as the gradient of a stencil does, it hands the sum on to the lane whose own element that is.
 // Whether the lanes' elements lie side by side is seen when the kernel runs; lanes at an edge add by themselves.
 #include "Accumulation.h"
+#include "Indices.h"
 #include "Passes.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PointerIntPair.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -26,6 +33,7 @@ namespace {
 constexpr unsigned MostCompared = 2;
 constexpr unsigned Counts[] = {16, 8, 4, 3, 2, 1}; // that rules/accumulate.cu has
 constexpr unsigned LaneBits = 5;
+constexpr unsigned MostPlaces = 256; // of a row's elements
 constexpr int64_t MostBeside = 4; // elements to which a lane's neighbours may be away
 
 // What decides the value of an address, apart from what is the same in the whole grid.
@@ -230,14 +238,67 @@ struct Row {
   Type *type() const { return Members.front().Atomic->getType(); }
 };
 
+// Which shared shadows have elements of which each belongs to one row of the block.
+class RowOwners {
+public:
+  RowOwners(Function &F, LoopInfo &LI, ScalarEvolution &SE) : Index(F, LI), SE(SE) {}
+
+  // The most rows that a block may have for it; nothing where it does not follow from the indices. These are all accumulations into the shadow.
+  std::optional<int64_t> mostRows(const Argument &Shadow, ArrayRef<AtomicRMWInst *> All) {
+    int64_t Stride = 0, Width = 0;
+    SmallVector<int64_t> Places; // in bytes, of the first row
+    for (AtomicRMWInst *Atomic : All) {
+      std::optional<Polynomial> P = Index.offsetFrom(&Shadow, Atomic->getPointerOperand());
+      int64_t ByRow = P ? P->take({onAxis(Source::Thread, 1)}) : 0, Bytes = Atomic->getDataLayout().getTypeStoreSize(Atomic->getType());
+      if (!ByRow || (Stride && (ByRow != Stride || Bytes != Width)) || !addPlaces(*P, Places))
+        return {};
+      Stride = ByRow;
+      Width = Bytes;
+    }
+    int64_t Most = INT32_MAX;
+    for (int64_t One : Places)
+      for (int64_t Other : Places) {
+        if ((One - Other) % Width || Stride % Width)
+          return {};
+        if ((One - Other) % Stride == 0 && One != Other)
+          Most = std::min(Most, std::abs((One - Other) / Stride));
+      }
+    return Most;
+  }
+
+private:
+  // A constant, and multiples of counters.
+  bool addPlaces(Polynomial &P, SmallVectorImpl<int64_t> &Places) {
+    SmallVector<int64_t> Mine{P.take({})};
+    for (const auto &[Sources, Factor] : P.Terms) {
+      std::optional<uint64_t> Last =
+          Sources.size() == 1 && Sources[0].Of == Source::Counter ? Index.lastIteration(Sources[0], SE) : std::nullopt;
+      if (!Last || *Last >= MostPlaces || Mine.size() * (*Last + 1) > MostPlaces)
+        return false;
+      SmallVector<int64_t> Before = std::move(Mine);
+      Mine.clear();
+      for (int64_t Place : Before)
+        for (uint64_t Iteration = 0; Iteration <= *Last; ++Iteration)
+          Mine.push_back(Place + int64_t(Iteration) * Factor);
+    }
+    append_range(Places, Mine);
+    return Places.size() <= MostPlaces;
+  }
+
+  Indices Index;
+  ScalarEvolution &SE;
+};
+
 class Reducer {
 public:
-  Reducer(Function &F, const Meetings &Meet) : F(F), Meet(Meet), From(F), HasColumns(usesOtherAxes(F)), KeepsOwn(keepsOwnAddresses(F)) {}
+  Reducer(Function &F, const Meetings &Meet, LoopInfo &LI, ScalarEvolution &SE)
+      : F(F), Meet(Meet), From(F), Owners(F, LI, SE), HasColumns(usesOtherAxes(F)), KeepsOwn(keepsOwnAddresses(F)) {}
 
   void run() {
     SmallVector<Group> Groups;
     for (BasicBlock &Block : F)
       collect(Block, Groups);
+    findOwned(Groups);
     for (const Group &G : Groups)
       handOver(G);
     SmallVector<Row> Rows;
@@ -274,6 +335,47 @@ private:
       Close([&](const Group &G) { return G.Members.size() == Counts[0]; });
     }
     Close([](const Group &) { return true; });
+  }
+
+  // Shared shadows into which only rows accumulate, each into elements of its own.
+  void findOwned(ArrayRef<Group> Groups) {
+    SmallPtrSet<const AtomicRMWInst *, 16> OfRows;
+    for (const Group &G : Groups)
+      if (G.Lanes == "row")
+        OfRows.insert(G.Members.begin(), G.Members.end());
+    MapVector<const Argument *, SmallVector<AtomicRMWInst *>> All;
+    for (Instruction &I : instructions(F))
+      if (AtomicRMWInst *Atomic = asAccumulation(I))
+        if (auto *A = dyn_cast<Argument>(getUnderlyingObject(Atomic->getPointerOperand())); A && isShadow(*A, SharedShadowAttribute))
+          All[A].push_back(Atomic);
+    for (auto &[Shadow, Accumulations] : All)
+      if (all_of(Accumulations, [&](AtomicRMWInst *Each) { return OfRows.contains(Each); }))
+        if (std::optional<int64_t> Rows = Owners.mostRows(*Shadow, Accumulations))
+          Owned[Shadow] = inOneWarp(*Rows);
+  }
+
+  // Whether the block has no more rows than that, and each lies in one warp.
+  Value *inOneWarp(int64_t Rows) {
+    IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
+    auto Extent = [&](Intrinsic::ID Id) { return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>()); };
+    Value *X = Extent(Intrinsic::nvvm_read_ptx_sreg_ntid_x), *Y = Extent(Intrinsic::nvvm_read_ptx_sreg_ntid_y),
+          *Z = Extent(Intrinsic::nvvm_read_ptx_sreg_ntid_z);
+    Value *Divides = B.CreateICmpEQ(B.CreateAnd(X, B.CreateSub(X, B.getInt32(1))), B.getInt32(0));
+    Value *Fits = B.CreateAnd(B.CreateICmpULE(X, B.getInt32(1 << LaneBits)), B.CreateICmpULE(Y, B.getInt32(Rows)));
+    return B.CreateAnd(B.CreateAnd(Divides, Fits), B.CreateICmpEQ(Z, B.getInt32(1)), "alone");
+  }
+
+  // All members may be added without atomics where this holds.
+  Value *isAlone(IRBuilder<> &B, ArrayRef<AtomicRMWInst *> Members) const {
+    Value *Alone = B.getTrue();
+    for (AtomicRMWInst *Member : Members) {
+      Value *Mine = Owned.lookup(dyn_cast<Argument>(getUnderlyingObject(Member->getPointerOperand())));
+      if (!Mine)
+        return B.getFalse();
+      if (Mine != Alone)
+        Alone = Alone == B.getTrue() ? Mine : B.CreateAnd(Alone, Mine);
+    }
+    return Alone;
   }
 
   bool isMet(const Group &G, const Instruction &I) const {
@@ -329,7 +431,7 @@ private:
       B.CreateStore(Member->getValOperand(), B.CreateConstInBoundsGEP2_64(Numbers, Values, 0, Index));
     }
     std::string Name = ("adgen_add_" + G.Lanes + (G.type()->isFloatTy() ? "_f32_" : "_f64_") + Twine(Members.size())).str();
-    call(B, Name, B.getVoidTy(), {Elements, Values, Active, Common});
+    call(B, Name, B.getVoidTy(), {Elements, Values, Active, Common, isAlone(B, Members)});
   }
 
   void collectRows(BasicBlock &Block, SmallVectorImpl<Row> &Rows) {
@@ -433,6 +535,8 @@ private:
   Function &F;
   const Meetings &Meet;
   Origins From;
+  RowOwners Owners;
+  DenseMap<const Argument *, Value *> Owned;
   bool HasColumns, KeepsOwn;
 };
 
@@ -442,7 +546,7 @@ PreservedAnalyses ReduceAccumulations::run(Module &M, ModuleAnalysisManager &MAM
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
     if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
-      Reducer(F, Meetings(F, FAM.getResult<AAManager>(F))).run();
+      Reducer(F, Meetings(F, FAM.getResult<AAManager>(F)), FAM.getResult<LoopAnalysis>(F), FAM.getResult<ScalarEvolutionAnalysis>(F)).run();
   return PreservedAnalyses::none();
 }
 

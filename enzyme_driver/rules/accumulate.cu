@@ -2,7 +2,7 @@
 // and what it adds to each. Lanes of one group have the same elements, where `common` says so; `active` are the lanes that are here.
 //
 // Where the whole warp is here, its lanes halve what they have in each step: a lane keeps one half of the elements and gives its partner the
-// other. Else, each group's values run along its active lanes to the first of them.
+// other; where no other warp adds to these elements (`alone`), they are then added plainly. Else, each group's values run along its active lanes to the first of them.
 #define RULE extern "C" __attribute__((device, noinline))
 #define DEVICE __attribute__((device, always_inline))
 
@@ -89,6 +89,16 @@ template <int Count, class T> struct Part {
         __atomic_fetch_add(element[i], value[i], __ATOMIC_RELAXED);
   }
 
+  // Where nobody else adds to them.
+  DEVICE void addAlone() {
+    __nvvm_bar_warp_sync(Everyone);
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+      if (mine[i])
+        *element[i] += value[i];
+    __nvvm_bar_warp_sync(Everyone);
+  }
+
   // By so many places, all the elements: without an index that a register cannot have.
   DEVICE void rotate(int places) {
 #pragma unroll
@@ -115,9 +125,12 @@ template <int Count, class T> static DEVICE void addInOtherBanks(Part<Count, T> 
   all.add();
 }
 
-template <class Group, int Step, int Count, class T> static DEVICE void halve(Part<Count, T> &all) {
-  if (Step == Group::steps())
+template <class Group, int Step, int Count, class T> static DEVICE void halve(Part<Count, T> &all, bool alone) {
+  if (Step == Group::steps()) {
+    if (alone)
+      return all.addAlone();
     return Group::InSharedMemory ? addInOtherBanks(all) : all.add();
+  }
   if constexpr (Step < 5) {
     constexpr int Half = (Count + 1) / 2;
     int offset = Group::offset(Step);
@@ -137,7 +150,7 @@ template <class Group, int Step, int Count, class T> static DEVICE void halve(Pa
       kept.element[i] = choose(upper, all.element[i + Half], all.element[i]);
       kept.mine[i] = upper ? bool(all.mine[i + Half]) : bool(all.mine[i]);
     }
-    halve<Group, Step + 1>(kept);
+    halve<Group, Step + 1>(kept, alone);
   }
 }
 
@@ -162,7 +175,7 @@ template <int Count, class T> static DEVICE void gather(unsigned active, unsigne
 }
 
 template <class Group, int Count, class T>
-static DEVICE void add(T *const *elements, const T *values, unsigned active, bool common) {
+static DEVICE void add(T *const *elements, const T *values, unsigned active, bool common, bool alone) {
   Part<Count, T> all;
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
@@ -171,7 +184,7 @@ static DEVICE void add(T *const *elements, const T *values, unsigned active, boo
     all.mine[i] = true;
   }
   if (common && active == Everyone)
-    return halve<Group, 0>(all);
+    return halve<Group, 0>(all, alone);
   int lane = laneIndex();
   gather(active, common ? Group::group(lane) : 1u << lane, all);
 }
@@ -217,8 +230,9 @@ HAND_ON(f32, float)
 HAND_ON(f64, double)
 
 #define ADD(NAME, GROUP, SUFFIX, T, COUNT)                                                                            \
-  RULE void adgen_add_##NAME##_##SUFFIX##_##COUNT(T *const *elements, const T *values, unsigned active, bool common) { \
-    add<GROUP, COUNT>(elements, values, active, common);                                                              \
+  RULE void adgen_add_##NAME##_##SUFFIX##_##COUNT(T *const *elements, const T *values, unsigned active, bool common,  \
+                                                  bool alone) {                                                       \
+    add<GROUP, COUNT>(elements, values, active, common, alone);                                                       \
   }
 #define ADD_TYPES(NAME, GROUP, COUNT)                                                                                 \
   ADD(NAME, GROUP, f32, float, COUNT)                                                                                 \

@@ -11,7 +11,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:         [[ACTIVE:%.*]] = call i32 @llvm.nvvm.activemask()
 ; CHECK:         store ptr %d_x, ptr
 ; CHECK:         store float %v, ptr
-; CHECK-NEXT:    call void @adgen_add_warp_f32_1(ptr [[ELEMENTS]], ptr [[VALUES]], i32 [[ACTIVE]], i1 true) #[[CONVERGENT:[0-9]+]]
+; CHECK-NEXT:    call void @adgen_add_warp_f32_1(ptr [[ELEMENTS]], ptr [[VALUES]], i32 [[ACTIVE]], i1 true, i1 false) #[[CONVERGENT:[0-9]+]]
 ; CHECK-NEXT:    ret void
 define void @same_everywhere(float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="active" {
   %1 = atomicrmw fadd ptr %d_x, float %v monotonic
@@ -25,7 +25,7 @@ define void @same_everywhere(float %v, ptr "adgen-shadow" %d_x) "adgen-activity"
 ; CHECK:         [[ACTIVE:%.*]] = call i32 @llvm.nvvm.activemask()
 ; CHECK-NEXT:    [[SAME:%.*]] = call i1 @adgen_common(i32 [[ACTIVE]], i64 %k)
 ; CHECK-NEXT:    [[COMMON:%.*]] = and i1 true, [[SAME]]
-; CHECK:         call void @adgen_add_warp_f64_3(ptr {{.*}}, ptr {{.*}}, i32 [[ACTIVE]], i1 [[COMMON]])
+; CHECK:         call void @adgen_add_warp_f64_3(ptr {{.*}}, ptr {{.*}}, i32 [[ACTIVE]], i1 [[COMMON]], i1 false)
 ; CHECK-NOT:     atomicrmw
 ; CHECK:       end:
 define void @same_in_an_iteration(i64 %n, double %v, ptr %tile, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" {
@@ -259,6 +259,67 @@ define void @through_a_pointer_of_its_own(float %v, ptr "adgen-struct"="8" %s, p
   store ptr %own, ptr %d_s
   %p = load ptr, ptr %d_s
   %1 = atomicrmw fadd ptr %p, float %v monotonic
+  ret void
+}
+
+
+; Row y adds to 8 rows of 64 floats, at 4 y to 4 y + 3: 16 rows fit before they come to the next ones. Then a row is the only one to add
+; there, and no other warp has a part of it where the width divides a warp's.
+; CHECK-LABEL: define void @rows_of_their_own(
+; CHECK:         [[X:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+; CHECK-NEXT:    [[Y:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
+; CHECK-NEXT:    [[Z:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
+; CHECK-NEXT:    [[LESS:%.*]] = sub i32 [[X]], 1
+; CHECK-NEXT:    [[BITS:%.*]] = and i32 [[X]], [[LESS]]
+; CHECK-NEXT:    [[POWER:%.*]] = icmp eq i32 [[BITS]], 0
+; CHECK-NEXT:    [[NARROW:%.*]] = icmp ule i32 [[X]], 32
+; CHECK-NEXT:    [[LOW:%.*]] = icmp ule i32 [[Y]], 16
+; CHECK-NEXT:    [[FITS:%.*]] = and i1 [[NARROW]], [[LOW]]
+; CHECK-NEXT:    [[BOTH:%.*]] = and i1 [[POWER]], [[FITS]]
+; CHECK-NEXT:    [[FLAT:%.*]] = icmp eq i32 [[Z]], 1
+; CHECK-NEXT:    %alone = and i1 [[BOTH]], [[FLAT]]
+; CHECK:         call void @adgen_add_row_f32_2(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, i1 {{.*}}, i1 %alone)
+define void @rows_of_their_own(float %v, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const" {
+entry:
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %four = shl i32 %y, 2
+  br label %loop
+loop:
+  %k = phi i64 [ 7, %entry ], [ %next, %loop ]
+  %row = getelementptr [64 x float], ptr %d_tile, i64 %k
+  %first = getelementptr float, ptr %row, i32 %four
+  %last = getelementptr i8, ptr %first, i64 12
+  %1 = atomicrmw fadd ptr %first, float %v monotonic
+  %2 = atomicrmw fadd ptr %last, float %v monotonic
+  %next = add i64 %k, -1
+  %done = icmp eq i64 %k, 0
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+; Another accumulation is to whatever element; rows that follow each other share elements whatever the block's height is.
+; CHECK-LABEL: define void @also_elsewhere(
+; CHECK:         call void @adgen_add_row_f32_1(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, i1 {{.*}}, i1 false)
+; CHECK-LABEL: define void @rows_overlap(
+; CHECK:         icmp ule i32 %{{.*}}, 1
+; CHECK:         call void @adgen_add_row_f32_2(
+define void @also_elsewhere(float %v, i32 %any, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" {
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %d_tile, i32 %y
+  %1 = atomicrmw fadd ptr %mine, float %v monotonic
+  %there = mul i32 %x, %any
+  %other = getelementptr float, ptr %d_tile, i32 %there
+  %2 = atomicrmw fadd ptr %other, float %v monotonic
+  ret void
+}
+define void @rows_overlap(float %v, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const" {
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %mine = getelementptr float, ptr %d_tile, i32 %y
+  %beside = getelementptr i8, ptr %mine, i64 4
+  %1 = atomicrmw fadd ptr %mine, float %v monotonic
+  %2 = atomicrmw fadd ptr %beside, float %v monotonic
   ret void
 }
 
