@@ -22,7 +22,7 @@ import click
 from benchmarks.build_ablation import ARTIFACTS, LEFT_OUT, NONE
 from benchmarks.case import Case
 from benchmarks.cases import CASES
-from benchmarks.measure import device_name, measure
+from benchmarks.measure import PATIENCE, device_name, measure
 from enzyme_driver.artifact import read
 
 SLOW = ("4096^2", "1000 steps")
@@ -59,14 +59,18 @@ def chosen(texts: list[str]) -> list[Case]:
     return [case for case in measured if not any(text in case.size for text in SLOW)]
 
 
-def outcomes(case: Case, folder: Path, date: str) -> Iterator[Outcome]:
+def outcomes(case: Case, folder: Path, date: str, patience: float) -> Iterator[Outcome]:
     """With everything, and without each optimisation."""
-    whole = outcome(case, folder, NONE, date)
+    whole = outcome(case, folder, NONE, date, patience)
     yield whole
+    everything = code(case, folder / NONE)
     for disabled in LEFT_OUT:
-        if (folder / disabled / "kernels" / case.artifact).is_dir():
-            same = code(case, folder / disabled) == code(case, folder / NONE)
-            yield replace(whole, disabled=disabled, same_code=True) if same else outcome(case, folder, disabled, date)
+        if not (folder / disabled / "kernels" / case.artifact).is_dir():
+            continue
+        if code(case, folder / disabled) == everything:
+            yield replace(whole, disabled=disabled, same_code=True)
+        else:
+            yield outcome(case, folder, disabled, date, patience)
 
 
 def code(case: Case, folder: Path) -> set[str]:
@@ -74,10 +78,10 @@ def code(case: Case, folder: Path) -> set[str]:
     return {binary.sha256 for binary in read(folder / "kernels" / case.artifact).manifest.binaries.cuda.values()}
 
 
-def outcome(case: Case, folder: Path, disabled: str, date: str) -> Outcome:
+def outcome(case: Case, folder: Path, disabled: str, date: str, patience: float) -> Outcome:
     known = (case.name, case.size, disabled)
     try:
-        figure = measure(case, folder / disabled, 1.0)
+        figure = measure(case, folder / disabled, 1.0, patience)
     except Exception as error:  # noqa: BLE001, the other cases are to be measured as well
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         return Outcome(*known, None, None, False, reason, device_name(), date)
@@ -89,11 +93,12 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--case", action="append", default=[], help="only cases with this in their name or size")
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for the rounds of one figure")
     options = parser.parse_args()
     date = datetime.now(UTC).date().isoformat()
     found: list[Outcome] = []
     for case in chosen(options.case):
-        for each in outcomes(case, options.folder, date):
+        for each in outcomes(case, options.folder, date, options.patience):
             found.append(each)
             click.echo(str(each))
             text = json.dumps([asdict(each) for each in found], indent=1)

@@ -19,7 +19,7 @@ from benchmarks.case import Case, Runs
 
 WARM_UP, REPEATS = 3, 15
 PATIENCE = 40.0
-"""Seconds that the rounds of a case may take; slower cases are repeated less often."""
+"""Seconds that the rounds of a case may take, if nothing else is said; slower cases are repeated less often."""
 NEGLIGIBLE = 0.02
 """A launch that takes this part of the time, or less, is not taken apart from what it launches."""
 LONGEST_HOLD = 300.0
@@ -70,15 +70,15 @@ class Times:
     call: float
 
 
-def median_ms(runs: Runs, before: Callable[[], object] = lambda: None) -> dict[str, Times]:
+def median_ms(runs: Runs, before: Callable[[], object] = lambda: None, patience: float = PATIENCE) -> dict[str, Times]:
     """The median times of each, run in turn, so that a change of clocks meets all alike.
 
     `before` comes before every run and is not counted. Nor is the first round, unless the case is so slow that it
-    has to do.
+    has to do: what fits into `patience` seconds is repeated.
     """
     start = time.perf_counter()
     first = _round(runs, before)
-    fitting = PATIENCE / (time.perf_counter() - start)
+    fitting = patience / (time.perf_counter() - start)
     for _ in range(min(WARM_UP, int(fitting / 3)) - 1):
         _round(runs, before)
     rounds = [_round(runs, before) for _ in range(min(REPEATS, int(fitting) - 1))] or [first]
@@ -138,12 +138,12 @@ def bandwidth() -> float:
     return float(2 * source.nbytes / seconds)
 
 
-def measure(case: Case, folder: Path, bytes_a_second: float) -> Figure:
+def measure(case: Case, folder: Path, bytes_a_second: float, patience: float = PATIENCE) -> Figure:
     """Runs the case from its artifact in `folder`/kernels, and gives its memory back."""
     try:
         kernel = next(iter(adgen.load(folder / "kernels" / case.artifact, target="cuda")))
         launch = case.launch(kernel)
-        times = median_ms(case.runs(launch), launch.refill)
+        times = median_ms(case.runs(launch), launch.refill, patience)
     finally:
         cp.get_default_memory_pool().free_all_blocks()
     primal, gradient = times["primal"], times["gradient"]

@@ -89,7 +89,7 @@ def test_ablation_records_what_fails_and_what_changes_nothing(
     module = script("ablation")
     assert {case.artifact for case in module.chosen([])} == set(build_ablation.ARTIFACTS)
 
-    def measured(case: Any, folder: Path, _: float) -> Any:  # noqa: ANN401
+    def measured(case: Any, folder: Path, *_: float) -> Any:  # noqa: ANN401
         if folder.name == "tape":
             raise RuntimeError("the heap is exhausted\nand more")
         return figure_of(case)
