@@ -229,8 +229,10 @@ const Instruction *firstReached(const Function &From, function_ref<bool(const In
     for (const Instruction &I : instructions(F)) {
       if (IsWanted(I))
         return &I;
-      if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->getCalledFunction())
-        Work.push_back(Call->getCalledFunction());
+      if (auto *Call = dyn_cast<CallBase>(&I))
+        for (const Value *Operand : Call->operand_values()) // what a fork starts, too
+          if (auto *Reached = dyn_cast<Function>(Operand))
+            Work.push_back(Reached);
     }
   }
   return nullptr;

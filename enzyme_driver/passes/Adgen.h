@@ -142,7 +142,7 @@ llvm::StringRef symbolOf(const llvm::Function &F);
 // augmented function keeps (void: nothing) is its result and the last argument of the reverse one.
 llvm::Function *declareRule(llvm::Module &M, llvm::StringRef Name, unsigned Pointers, llvm::ArrayRef<llvm::Type *> Operands,
                             llvm::Type *Kept = nullptr);
-// The first instruction that is wanted in a function and all that it calls by name; null where there is none.
+// The first instruction that is wanted in a function and all that it calls or has called by name; null where there is none.
 const llvm::Instruction *firstReached(const llvm::Function &From, llvm::function_ref<bool(const llvm::Instruction &)> IsWanted);
 // A function that does nothing and leaves after Enzyme: its calls only hold a value, or a block, in its place.
 llvm::FunctionCallee declarePin(llvm::Module &M, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Parameters = {});

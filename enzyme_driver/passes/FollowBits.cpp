@@ -83,7 +83,7 @@ private:
         continue;
       if ((becomesNumber(*Load) || isKeptAgain(*Load, Objects)) && (any_of(Objects, [&](const Value *Object) { return hasNoShadow(*Object); }) || !isOnlyMoved(*Load)))
         return refuse(Entry, Load->getDebugLoc(), "cannot differentiate floating point that is kept as integers in memory",
-                      "declare the memory as floating point, or copy with memcpy");
+                      "declare the memory as floating point, copy with memcpy, or keep the number's index beside the bits and read the number there");
     }
   }
 
@@ -123,10 +123,12 @@ private:
                                    isa<TruncInst, ZExtInst, SExtInst, BitCastInst>(I));
   }
 
-  static bool comesFromNumber(Value &Bits) {
-    return reaches(Bits, [](Value &V, SmallVectorImpl<Value *> &Next) {
+  bool comesFromNumber(Value &Bits) const {
+    return reaches(Bits, [&](Value &V, SmallVectorImpl<Value *> &Next) {
       auto *I = dyn_cast<Instruction>(&V);
       if (auto *Cast = dyn_cast_or_null<BitCastInst>(I); Cast && Cast->getSrcTy()->isFPOrFPVectorTy())
+        return true;
+      if (auto *Load = dyn_cast_or_null<LoadInst>(I); Load && numberAt(*Load)) // loaded as an integer, where it is counted with
         return true;
       if (I && isIntegerStep(*I))
         Next.append(I->value_op_begin(), I->value_op_end());
@@ -134,7 +136,7 @@ private:
     });
   }
 
-  static bool isNumber(Value &Stored) {
+  bool isNumber(Value &Stored) const {
     return Stored.getType()->isFPOrFPVectorTy() || (isBits(Stored.getType()) && comesFromNumber(Stored));
   }
 
@@ -230,7 +232,10 @@ private:
     F->addFnAttr("enzyme_inactive");
     F->setDoesNotThrow();
     F->setWillReturn();
+    F->setDoesNotFreeMemory();
     F->setDoesNotAccessMemory();
+    // else Enzyme looks for a derivative where the reverse sweep needs the result
+    F->addRetAttr(Attribute::get(Cast.getContext(), "enzyme_type", "{[-1]:Integer}"));
     IRBuilder<> B(&Cast);
     Cast.replaceAllUsesWith(B.CreateCall(Hidden, Cast.getOperand(0)));
     Cast.eraseFromParent();

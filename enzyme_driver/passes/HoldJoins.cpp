@@ -100,7 +100,9 @@ Function *holdOf(Module &M, Type *T) {
   F->setWillReturn();
   F->setDoesNotFreeMemory();
   F->setOnlyAccessesInaccessibleMemory();
-  F->addRetAttr(Attribute::get(M.getContext(), "enzyme_type", typeInWords(T)));
+  Attribute Kind = Attribute::get(M.getContext(), "enzyme_type", typeInWords(T));
+  F->addRetAttr(Kind);
+  F->addParamAttr(0, Kind);
   if (T->isIntegerTy())
     F->addFnAttr("enzyme_inactive");
   else

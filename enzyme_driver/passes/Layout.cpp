@@ -134,8 +134,13 @@ std::shared_ptr<const Layout> parse(StringRef &Text) {
   return std::make_shared<const Layout>(std::move(L));
 }
 
-// Of the object itself: an argument, a variable, a local array, or a pointer that was loaded from a place with a layout.
-std::shared_ptr<const Layout> layoutOfObject(Value *Object, const DataLayout &DL) {
+using Loads = SmallPtrSet<const Value *, 4>;
+
+std::optional<Place> placeBehind(Value *Pointer, const DataLayout &DL, Loads &Followed);
+
+// Of the object itself: an argument, a variable, a local array, or a pointer that was loaded from a place with a layout. Where a list is
+// walked, that place is behind the same load again, and nothing is known of it.
+std::shared_ptr<const Layout> layoutOfObject(Value *Object, const DataLayout &DL, Loads &Followed) {
   if (auto *A = dyn_cast<Argument>(Object)) {
     Attribute Text = A->getParent()->getAttributeAtIndex(A->getArgNo() + 1, LayoutAttribute);
     return Text.isValid() ? parseLayout(Text.getValueAsString()) : nullptr;
@@ -145,11 +150,54 @@ std::shared_ptr<const Layout> layoutOfObject(Value *Object, const DataLayout &DL
   if (auto *Local = dyn_cast<AllocaInst>(Object))
     return layoutOf(Local->getAllocatedType(), DL);
   auto *Load = dyn_cast<LoadInst>(Object);
-  if (!Load || !Load->getType()->isPointerTy())
+  if (!Load || !Load->getType()->isPointerTy() || !Followed.insert(Load).second)
     return nullptr;
-  std::optional<Place> From = placeOf(Load->getPointerOperand(), DL);
+  std::optional<Place> From = placeBehind(Load->getPointerOperand(), DL, Followed);
+  Followed.erase(Load);
   auto Leaves = From ? From->Memory->cover(From->Offset, 8) : std::nullopt;
   return Leaves && Leaves->size() == 1 ? Leaves->front().Pointee : nullptr;
+}
+
+std::optional<Place> placeBehind(Value *Pointer, const DataLayout &DL, Loads &Followed) {
+  SmallVector<const Value *> Objects;
+  getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
+  std::shared_ptr<const Layout> Memory;
+  for (const Value *Object : Objects) {
+    auto Next = layoutOfObject(const_cast<Value *>(Object), DL, Followed);
+    if (!Next || (Memory && print(*Memory) != print(*Next)))
+      return std::nullopt;
+    Memory = Next;
+  }
+  if (!Memory)
+    return std::nullopt;
+  if (Memory->isUniform()) // whatever the index, it leads to a whole number
+    return Place{Memory, 0};
+  uint64_t Total = 0;
+  Value *Base = Pointer;
+  while (true) {
+    Base = Base->stripPointerCastsSameRepresentation();
+    if (auto *Cast = dyn_cast<AddrSpaceCastOperator>(Base)) {
+      Base = Cast->getOperand(0);
+      continue;
+    }
+    auto *Gep = dyn_cast<GEPOperator>(Base);
+    if (!Gep)
+      break;
+    unsigned Bits = DL.getIndexTypeSizeInBits(Gep->getType());
+    SmallMapVector<Value *, APInt, 4> Variables;
+    APInt Fixed(Bits, 0);
+    if (!Gep->collectOffset(DL, Bits, Variables, Fixed))
+      return std::nullopt;
+    for (auto &[Index, Scale] : Variables)
+      if (Scale.getZExtValue() % Memory->Stride)
+        return std::nullopt;
+    int64_t Stride = Memory->Stride, Rest = Fixed.getSExtValue() % Stride;
+    Total += Rest < 0 ? Rest + Stride : Rest;
+    Base = Gep->getPointerOperand();
+  }
+  if (!is_contained(Objects, Base)) // a phi or a select on the way
+    return std::nullopt;
+  return Place{Memory, Total % Memory->Stride};
 }
 
 } // namespace
@@ -206,45 +254,8 @@ std::string print(const Layout &L) {
 std::shared_ptr<const Layout> parseLayout(StringRef Text) { return parse(Text); }
 
 std::optional<Place> placeOf(Value *Pointer, const DataLayout &DL) {
-  SmallVector<const Value *> Objects;
-  getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
-  std::shared_ptr<const Layout> Memory;
-  for (const Value *Object : Objects) {
-    auto Next = layoutOfObject(const_cast<Value *>(Object), DL);
-    if (!Next || (Memory && print(*Memory) != print(*Next)))
-      return std::nullopt;
-    Memory = Next;
-  }
-  if (!Memory)
-    return std::nullopt;
-  if (Memory->isUniform()) // whatever the index, it leads to a whole number
-    return Place{Memory, 0};
-  uint64_t Total = 0;
-  Value *Base = Pointer;
-  while (true) {
-    Base = Base->stripPointerCastsSameRepresentation();
-    if (auto *Cast = dyn_cast<AddrSpaceCastOperator>(Base)) {
-      Base = Cast->getOperand(0);
-      continue;
-    }
-    auto *Gep = dyn_cast<GEPOperator>(Base);
-    if (!Gep)
-      break;
-    unsigned Bits = DL.getIndexTypeSizeInBits(Gep->getType());
-    SmallMapVector<Value *, APInt, 4> Variables;
-    APInt Fixed(Bits, 0);
-    if (!Gep->collectOffset(DL, Bits, Variables, Fixed))
-      return std::nullopt;
-    for (auto &[Index, Scale] : Variables)
-      if (Scale.getZExtValue() % Memory->Stride)
-        return std::nullopt;
-    int64_t Stride = Memory->Stride, Rest = Fixed.getSExtValue() % Stride;
-    Total += Rest < 0 ? Rest + Stride : Rest;
-    Base = Gep->getPointerOperand();
-  }
-  if (!is_contained(Objects, Base)) // a phi or a select on the way
-    return std::nullopt;
-  return Place{Memory, Total % Memory->Stride};
+  Loads Followed;
+  return placeBehind(Pointer, DL, Followed);
 }
 
 } // namespace adgen

@@ -26,9 +26,31 @@ static void forget(LoadInst &Load) {
   Load.setMetadata(Ours, nullptr);
 }
 
+// Parameters to which nothing may write that their entry reaches; what other entries do is not known to it, and does not matter.
+class Unchanged {
+public:
+  Unchanged(const Origins &Memory, StringRef Prefix) : Memory(Memory), Prefix(Prefix) {}
+
+  bool contains(const Value *Object) {
+    return isParameter(Object, Prefix) && !Memory.written().contains(Object) && isKnown(*cast<Argument>(Object)->getParent());
+  }
+
+private:
+  bool isKnown(const Function &Entry) {
+    auto [Known, IsNew] = Entries.try_emplace(&Entry, true);
+    if (IsNew && Memory.written().contains(nullptr))
+      Known->second = !firstReached(Entry, [&](const Instruction &I) { return Memory.writtenBy(I).contains(nullptr); });
+    return Known->second;
+  }
+
+  const Origins &Memory;
+  StringRef Prefix;
+  DenseMap<const Function *, bool> Entries; // whether it is known where they write
+};
+
 PreservedAnalyses MarkUnchanged::run(Module &M, ModuleAnalysisManager &) {
   const Origins Memory(M);
-  const Origins::Set &Written = Memory.written();
+  Unchanged Parameters(Memory, Option);
   MDNode *Mark = MDNode::get(M.getContext(), {});
   for (Function &F : M)
     for (Instruction &I : instructions(F)) {
@@ -36,13 +58,11 @@ PreservedAnalyses MarkUnchanged::run(Module &M, ModuleAnalysisManager &) {
       if (!Load || !Load->isSimple())
         continue;
       const Origins::Set &From = Memory.of(Load->getPointerOperand());
-      bool Unchanged = !From.empty() && !Written.contains(nullptr) && all_of(From, [&](const Value *Object) {
-                         return isParameter(Object, Option) && !Written.contains(Object);
-                       });
-      if (Unchanged && !Load->hasMetadata(LLVMContext::MD_invariant_load)) {
+      bool Stays = !From.empty() && all_of(From, [&](const Value *Object) { return Parameters.contains(Object); });
+      if (Stays && !Load->hasMetadata(LLVMContext::MD_invariant_load)) {
         Load->setMetadata(LLVMContext::MD_invariant_load, Mark);
         Load->setMetadata(Ours, Mark);
-      } else if (!Unchanged && Load->hasMetadata(Ours)) {
+      } else if (!Stays && Load->hasMetadata(Ours)) {
         forget(*Load);
       }
     }

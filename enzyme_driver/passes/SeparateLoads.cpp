@@ -44,7 +44,8 @@ MapVector<const Value *, SmallVector<Walk>> walksByObject(Function &F, ScalarEvo
   for (Instruction &I : instructions(F))
     if (auto *Load = dyn_cast<LoadInst>(&I))
       if (auto *Address = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(Load->getPointerOperand())))
-        Found[getUnderlyingObject(Load->getPointerOperand())].push_back({Load, Address});
+        if (auto *Base = dyn_cast<SCEVUnknown>(SE.getPointerBase(Address))) // behind pointers that walk, too
+          Found[getUnderlyingObject(Base->getValue())].push_back({Load, Address});
   return Found;
 }
 

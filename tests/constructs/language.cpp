@@ -136,6 +136,25 @@ double sorted(const double *x, int n)
     return sum;
 }
 
+double linked_list(const double *x, int n)
+{
+    struct Node {
+        double value;
+        Node *next;
+    };
+    Node *head = nullptr;
+    for (int i = 0; i < n; ++i) head = new Node{x[i] * x[i], head};
+    double sum = 0;
+    int place = 1;
+    for (const Node *node = head; node; node = node->next) sum += place++ * node->value;
+    while (head) {
+        Node *next = head->next;
+        delete head;
+        head = next;
+    }
+    return sum;
+}
+
 void by_reference(const double &a, const double *x, double *y, double &total, int n)
 {
     for (int i = 0; i < n; ++i) {

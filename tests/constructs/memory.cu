@@ -289,6 +289,60 @@ __global__ void sorted_bits(const float *x, float *y, int n)
     if (i < n) y[i] = __uint_as_float(keys[t]) * (t + 1);
 }
 
+__global__ void summed_by_exponent(const float *x, float *sums, int n)
+{
+    MY_ELEMENT(n);
+    atomicAdd(&sums[(__float_as_int(x[i]) >> 23) & 31], x[i] * x[i]);
+}
+
+// Where the thread's number goes if those whose digit is smaller go first; in a block of 32.
+__device__ int place_by_digit(unsigned digit)
+{
+    __shared__ unsigned digits[32];
+    const int t = threadIdx.x;
+    digits[t] = digit;
+    __syncthreads();
+    int before = 0;
+    for (int other = 0; other < 32; ++other) before += digits[other] < digit || (digits[other] == digit && other < t);
+    __syncthreads();
+    return before;
+}
+
+__global__ void sorted_by_digits(const float *x, float *y, int n)
+{
+    __shared__ unsigned keys[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    keys[t] = i < n ? __float_as_uint(x[i]) : 0x7f800000u;
+    __syncthreads();
+    for (int shift = 0; shift < 32; shift += 8) {
+        const unsigned mine = keys[t];
+        const int place = place_by_digit((mine >> shift) & 255u);
+        keys[place] = mine;
+        __syncthreads();
+    }
+    if (i < n) y[i] = __uint_as_float(keys[t]) * (t + 1);
+}
+
+__device__ unsigned ordered(float v)
+{
+    const unsigned bits = __float_as_uint(v);
+    return bits ^ (-(int)(bits >> 31) | 0x80000000u);
+}
+
+__global__ void sorted_by_ordered_digits(const float *x, float *y, int n)
+{
+    __shared__ unsigned keys[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    keys[t] = ordered(x[i]);
+    __syncthreads();
+    const unsigned mine = keys[t];
+    const int place = place_by_digit(mine >> 24);
+    keys[place] = mine;
+    __syncthreads();
+    const unsigned bits = keys[t];
+    if (i < n) y[i] = __uint_as_float(bits ^ (((bits >> 31) - 1) | 0x80000000u));
+}
+
 __global__ void exponential_by_bits(const float *x, float *y, int n)
 {
     MY_ELEMENT(n);

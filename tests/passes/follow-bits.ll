@@ -94,3 +94,22 @@ define void @adgen_body_kept(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
   store float %number, ptr %x
   ret void
 }
+
+; Read at once as an integer, which is what it is counted with.
+; REFUSED: adgen-refusal: {{.*}}"reason":"cannot differentiate floating point that is kept as integers in memory"
+define void @adgen_body_read_and_kept(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0i4]" %keys) {
+  %bits = load i32, ptr %x
+  %sign = ashr i32 %bits, 31
+  %mask = or i32 %sign, -2147483648
+  %key = xor i32 %bits, %mask
+  store i32 %key, ptr %keys
+  %other = load i32, ptr %keys
+  %back = xor i32 %other, -2147483648
+  %number = bitcast i32 %back to float
+  store float %number, ptr %x
+  ret void
+}
+
+; Enzyme must know what the result is where its reverse sweep needs it.
+; CHECK: declare "enzyme_type"="{[-1]:Integer}" i32 @adgen_hidden_bits_f32(float) [[HIDDEN:#[0-9]+]]
+; CHECK: attributes [[HIDDEN]] = { nofree {{.*}}"enzyme_inactive" }

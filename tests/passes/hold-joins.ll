@@ -74,10 +74,10 @@ join:
 }
 
 ; That of a number of floating point has a derivative, which hands the cotangent on.
-; CHECK-DAG: declare {{.*}}!enzyme_gradient ![[GRADIENT:[0-9]+]] {{.*}}"enzyme_type"="{[-1]:Float@double}" double @adgen_hold_ieee64(double)
+; CHECK-DAG: declare {{.*}}!enzyme_gradient ![[GRADIENT:[0-9]+]] {{.*}}"enzyme_type"="{[-1]:Float@double}" double @adgen_hold_ieee64(double "enzyme_type"="{[-1]:Float@double}")
 ; CHECK-DAG: define internal { double } @adgen_hold_ieee64_reverse(double %0, double %1)
 ; CHECK-DAG: insertvalue { double } poison, double %1, 0
 ; CHECK-DAG: ![[GRADIENT]] = !{ptr @adgen_hold_ieee64_reverse}
-; CHECK-DAG: declare {{.*}}"enzyme_type"="{[-1]:Integer}" i64 @adgen_hold_i64(i64) [[HOLD:#[0-9]+]]
+; CHECK-DAG: declare {{.*}}"enzyme_type"="{[-1]:Integer}" i64 @adgen_hold_i64(i64 "enzyme_type"="{[-1]:Integer}") [[HOLD:#[0-9]+]]
 ; CHECK-DAG: attributes [[HOLD]] = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" }
 declare double @llvm.sqrt.f64(double)

@@ -44,6 +44,21 @@ define internal void @started(ptr %thread, ptr %bound, i32 %team, ptr %captured,
   ret void
 }
 
+; It is not known where this one writes; that is nothing to the others.
+; CHECK-LABEL: define void @adgen_body_g(
+; CHECK: %x = load float, ptr %in, align 4{{$}}
+define void @adgen_body_g(ptr %in, ptr %list) {
+  %x = load float, ptr %in
+  call void @anywhere(ptr %list, float %x)
+  ret void
+}
+
+define internal void @anywhere(ptr %list, float %x) {
+  %behind = load ptr, ptr %list
+  store float %x, ptr %behind
+  ret void
+}
+
 ; A shadow changes although nothing writes to it here: the marks are for parameters.
 ; CHECK-LABEL: define void @adgen_gradient_f(
 ; CHECK: load float, ptr %in, align 4{{$}}

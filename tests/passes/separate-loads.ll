@@ -109,4 +109,32 @@ end:
   ret void
 }
 
+; By pointers that walk.
+; CHECK-LABEL: define void @walked(
+; CHECK:         %guard = call i1 @adgen_opaque(i1 false)
+; CHECK:         load double, ptr %one
+; CHECK:         [[THERE:%.*]] = getelementptr inbounds i8, ptr %two
+; CHECK-NEXT:    load double, ptr [[THERE]]
+define void @walked(ptr %x, ptr %y) {
+entry:
+  %bound = getelementptr inbounds double, ptr %x, i64 8
+  br label %first
+first:
+  %one = phi ptr [ %x, %entry ], [ %one.next, %first ]
+  %u = load double, ptr %one
+  store double %u, ptr %y
+  %one.next = getelementptr inbounds double, ptr %one, i64 1
+  %one.done = icmp eq ptr %one.next, %bound
+  br i1 %one.done, label %second, label %first
+second:
+  %two = phi ptr [ %x, %first ], [ %two.next, %second ]
+  %v = load double, ptr %two
+  store double %v, ptr %y
+  %two.next = getelementptr inbounds double, ptr %two, i64 1
+  %two.done = icmp eq ptr %two.next, %bound
+  br i1 %two.done, label %end, label %second
+end:
+  ret void
+}
+
 declare void @fill(ptr)
