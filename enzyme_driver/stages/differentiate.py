@@ -32,6 +32,11 @@ EACH_TIME = "-enzyme-loop-invariant-cache=0"
 seen to keep what changes between two loops once: a wrong gradient without a word.
 """
 HIDDEN = "adgen_hidden_"
+ASKED: Mapping[Mode, str] = {
+    "reverse": "__enzyme_autodiff_adgen_body_",
+    "forward": "__enzyme_fwddiff_adgen_body_",
+}
+"""What the functions by which a derivative is asked of Enzyme are called, before the entry's symbol."""
 
 Prepare = Callable[[Derivatives], Prepared]
 """Prepares the module that asks for these derivatives."""
@@ -48,6 +53,14 @@ class GradientIR:
     refused: Mapping[str, AdgenError]
     refused_forward: Mapping[str, AdgenError] = field(default_factory=dict)
     refused_second: Mapping[str, AdgenError] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A run of Enzyme on a module, for all that is asked for there or for one unit only."""
+
+    source: Path
+    only: Unit | None = None
 
 
 def differentiate(plan: Plan, modes: Sequence[Mode], prepare: Prepare, workspace: Workspace) -> GradientIR:
@@ -82,7 +95,7 @@ def _problems(
         return _unverified(prepared, wanted, workspace)
     if not wanted.units:
         raise failure
-    return _culprits(wanted, failure, prepare, workspace)
+    return _culprits(wanted, failure, prepare, workspace) or _one_by_one(prepare(wanted), wanted, workspace)
 
 
 def _unverified(prepared: Prepared, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
@@ -96,7 +109,7 @@ def _unverified(prepared: Prepared, wanted: Derivatives, workspace: Workspace) -
 def _culprits(
     wanted: Derivatives, failure: AdgenError, prepare: Prepare, workspace: Workspace
 ) -> dict[Unit, AdgenError]:
-    """Which units fail on their own. If none does, they fail together, and all are refused."""
+    """Which units fail on their own."""
     if len(wanted.units) == 1:
         return {wanted.units[0]: failure}
     refused = {}
@@ -105,23 +118,44 @@ def _culprits(
         reason = _attempt(prepare(alone), alone.entries, workspace)
         if reason is not None:
             refused[unit] = reason
-    return refused or dict.fromkeys(wanted.units, failure)
+    return refused
+
+
+def _one_by_one(prepared: Prepared, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
+    """One unit after another, where none fails alone: Enzyme was seen to stop where two of them read one variable.
+
+    It writes such reads by constant expressions, which are there once for all functions; they are taken apart before
+    the next step. If that fails too, all are refused.
+    """
+    done = prepared.path.with_suffix("").with_suffix(".done.ll")
+    source = prepared.path
+    for unit in wanted.units:
+        failure = _attempt(prepared, wanted.entries, workspace, Step(source, unit))
+        if failure is not None:
+            return dict.fromkeys(wanted.units, failure)
+        workspace.opt("steps", "adgen-expand-constants", _output(prepared), done)
+        source = done
+    done.rename(_output(prepared))
+    return _unverified(prepared, wanted, workspace)
 
 
 def _output(prepared: Prepared) -> Path:
     return prepared.path.with_suffix("").with_suffix(".gradient.ll")
 
 
-def _attempt(prepared: Prepared, entries: Sequence[Signature], workspace: Workspace) -> AdgenError | None:
-    """Run Enzyme; the reason if it does not manage."""
-    failure = _tried(prepared, entries, workspace, [AS_STORED] if prepared.split else [])
+def _attempt(
+    prepared: Prepared, entries: Sequence[Signature], workspace: Workspace, step: Step | None = None
+) -> AdgenError | None:
+    """Run Enzyme, on the whole module where no step is given; the reason if it does not manage."""
+    step = step or Step(prepared.path)
+    failure = _tried(prepared, entries, workspace, step, [AS_STORED] if prepared.split else [])
     if failure is None or prepared.split or enzyme_messages.INVALID not in failure.reason:
         return failure
-    return _tried(prepared, entries, workspace, [AS_STORED])
+    return _tried(prepared, entries, workspace, step, [AS_STORED])
 
 
 def _tried(
-    prepared: Prepared, entries: Sequence[Signature], workspace: Workspace, arrays: Sequence[str]
+    prepared: Prepared, entries: Sequence[Signature], workspace: Workspace, step: Step, arrays: Sequence[str]
 ) -> AdgenError | None:
     """`arrays` is what is asked of local arrays."""
     output = _output(prepared)
@@ -130,8 +164,8 @@ def _tried(
     try:
         for cut in _cuts(prepared, workspace):
             options = (cut, *arrays, *([] if prepared.counted else [EACH_TIME]))
-            argv = _argv(enzyme, prepared, output, options, workspace)
-            done = workspace.execute("enzyme", argv, env=_environment(enzyme, prepared.path, output))
+            argv = _argv(enzyme, step.source, output, options, workspace)
+            done = workspace.execute("enzyme", argv, env=_environment(enzyme, step, output))
             if done.ok and output.exists():
                 return None
             if HIDDEN not in done.stderr:
@@ -148,22 +182,23 @@ def _cuts(prepared: Prepared, workspace: Workspace) -> tuple[str, str]:
 
 
 def _argv(
-    enzyme: EnzymeSource, prepared: Prepared, output: Path, options: Sequence[str], workspace: Workspace
+    enzyme: EnzymeSource, source: Path, output: Path, options: Sequence[str], workspace: Workspace
 ) -> list[str | Path]:
     """The wheel's executable loads our worker while it starts; a plugin is loaded into the opt it was built for."""
     if enzyme.kind == "plugin":
         opt = enzyme.opt.path if enzyme.opt else workspace.toolchain.opt.path
         flags = (f"-load-pass-plugin={enzyme.path}", *options, f"-passes={PLUGIN_PASSES}")
-        return [opt, *flags, "-S", prepared.path, "-o", output]
+        return [opt, *flags, "-S", source, "-o", output]
     dummy = workspace.file("empty.mlir")
     dummy.write_text("module {}\n", encoding="utf-8")
     return [enzyme.path, *options, dummy, f"--load-pass-plugin={workspace.toolchain.worker}"]
 
 
-def _environment(enzyme: EnzymeSource, source: Path, output: Path) -> dict[str, str] | None:
+def _environment(enzyme: EnzymeSource, step: Step, output: Path) -> dict[str, str] | None:
     if enzyme.kind == "plugin":
         return None
-    return {"ADGEN_WORKER_INPUT": str(source), "ADGEN_WORKER_OUTPUT": str(output)}
+    only = {"ADGEN_WORKER_ONLY": ASKED[step.only[0]] + step.only[1]} if step.only else {}
+    return {"ADGEN_WORKER_INPUT": str(step.source), "ADGEN_WORKER_OUTPUT": str(output), **only}
 
 
 def _crashed(crash: CompilerCrashError, entries: Sequence[Signature]) -> CompilerCrashError | RefusedError:

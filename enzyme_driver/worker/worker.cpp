@@ -1,7 +1,8 @@
 // Runs Enzyme on a module from inside the executable that carries it. The executable loads this as a plugin and
 // calls mlirGetPassPluginInfo; the work is done there and the process ends with its exit code:
 //   0 done, 1 the input cannot be read, 2 the result is no valid IR, 3 the output cannot be written, 4 Enzyme reported errors.
-// Input and output come as ADGEN_WORKER_INPUT and ADGEN_WORKER_OUTPUT, because the executable owns the command line.
+// Input and output come as ADGEN_WORKER_INPUT and ADGEN_WORKER_OUTPUT, because the executable owns the command line. ADGEN_WORKER_ONLY
+// is the one function of Enzyme's (`__enzyme_autodiff_...`) whose calls are to be lowered, where it is set; the others stay.
 //
 // This executable's LLVM is an older snapshot than the headers: intrinsic numbers differ, so nothing here may compare them.
 #include "llvm/IR/DiagnosticInfo.h"
@@ -41,7 +42,16 @@ struct Diagnostics : DiagnosticHandler {
   }
 };
 
-Outcome run(const char *Input, const char *Output) {
+// Enzyme goes by what the name contains.
+constexpr StringLiteral Asked = "__enzyme_", Later = "adgen_later_";
+
+void rename(Module &M, StringRef From, StringRef To, StringRef But) {
+  for (Function &F : M)
+    if (StringRef Name = F.getName(); Name != But && Name.starts_with(From))
+      F.setName(To + Name.drop_front(From.size()).str());
+}
+
+Outcome run(const char *Input, const char *Output, const char *Only) {
   LLVMContext &Context = *new LLVMContext(); // leaves with the process
   bool Failed = false;
   SMDiagnostic Error;
@@ -51,7 +61,11 @@ Outcome run(const char *Input, const char *Output) {
     return Unreadable;
   }
   Context.setDiagnosticHandler(std::make_unique<Diagnostics>(Failed));
+  if (Only)
+    rename(*M, Asked, Later, Only);
   createEnzymePass(/*PostOpt=*/false)->runOnModule(*M);
+  if (Only)
+    rename(*M, Later, Asked, Only);
   if (Failed)
     return Reported;
   if (verifyModule(*M, &errs()))
@@ -76,7 +90,7 @@ extern "C" PluginInfo mlirGetPassPluginInfo() {
   const char *Input = std::getenv("ADGEN_WORKER_INPUT"), *Output = std::getenv("ADGEN_WORKER_OUTPUT");
   if (!Input || !Output)
     _exit(Unreadable);
-  Outcome Code = run(Input, Output);
+  Outcome Code = run(Input, Output, std::getenv("ADGEN_WORKER_ONLY"));
   errs().flush();
   _exit(Code);
 }

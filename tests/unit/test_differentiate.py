@@ -260,6 +260,27 @@ def test_entries_that_fail_only_together_are_all_refused(workspace: Workspace, f
     assert list(run(plan_of("a", "b"), workspace).refused) == ["a", "b"]
 
 
+def test_entries_that_fail_only_together_are_done_one_after_the_other(
+    tmp_path: Path, settings: Settings, fake_process: FakeProcess
+) -> None:
+    def enzyme(_: Argv) -> None:
+        env = fake_process.calls[-1].env or {}
+        asked, done = env.get("ADGEN_WORKER_ONLY"), Path(env["ADGEN_WORKER_INPUT"]).read_text()
+        if asked or done.count(" ") == 0:
+            Path(env["ADGEN_WORKER_OUTPUT"]).write_text(f"{done}; {asked}")
+
+    workspace = workspace_in(tmp_path, settings, fake_process)
+    fake_process.reply(VERIFY)
+    fake_process.reply("catalyst", effect=enzyme)
+    apart = lambda argv: output_of(argv).write_text(Path(argv[-4]).read_text())  # noqa: E731
+    fake_process.reply("-passes=adgen-expand-constants", effect=apart)
+    made = run(plan_of("a", "b"), workspace, modes=("reverse", "forward"))
+    asked = [f"__enzyme_autodiff_adgen_body_{each}" for each in "ab"] + ["__enzyme_fwddiff_adgen_body_a"]
+    assert content(made).split("; ")[1:4] == asked
+    assert not made.refused
+    assert not made.refused_forward
+
+
 def test_where_even_nothing_fails_it_is_an_error(workspace: Workspace, fake_process: FakeProcess) -> None:
     fake_process.reply(ENZYME, error=CRASH)
     with pytest.raises(CompilerCrashError, match="SIGSEGV"):
