@@ -5,6 +5,7 @@
 #include "Passes.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -85,13 +86,57 @@ void separate(Function &F, FunctionAnalysisManager &Analyses) {
   }
 }
 
+// Whether the address has a recurrence where Enzyme does not look for one: inside of a bound (`max(i - 1, 0)`) or a conversion.
+const Loop *recurrenceWithin(const SCEV *Address) {
+  while (auto *Recurrence = dyn_cast<SCEVAddRecExpr>(Address))
+    Address = Recurrence->getStart();
+  const Loop *Found = nullptr;
+  SCEVExprContains(Address, [&](const SCEV *Part) {
+    auto *Recurrence = dyn_cast<SCEVAddRecExpr>(Part);
+    Found = Recurrence ? Recurrence->getLoop() : Found;
+    return Found != nullptr;
+  });
+  return Found;
+}
+
+// Enzyme adds up the addresses of a load and of a store that may follow it, and scalar evolution ends the process where they recur in two
+// loops of which neither comes first. It cannot see through a bound, and nothing is lost where it does not see the address at all.
+void hideBounded(Function &F, FunctionAnalysisManager &Analyses) {
+  auto &SE = Analyses.getResult<ScalarEvolutionAnalysis>(F);
+  auto &DT = Analyses.getResult<DominatorTreeAnalysis>(F);
+  auto &LI = Analyses.getResult<LoopAnalysis>(F);
+  auto Meets = [&](const LoadInst &Load, const Loop &Within) {
+    return any_of(instructions(F), [&](Instruction &I) {
+      auto *Store = dyn_cast<StoreInst>(&I);
+      const Loop *Other = Store ? LI.getLoopFor(Store->getParent()) : nullptr;
+      return Other && !DT.dominates(Other->getHeader(), Within.getHeader()) && !DT.dominates(Within.getHeader(), Other->getHeader()) &&
+             getUnderlyingObject(Store->getPointerOperand(), 0) == getUnderlyingObject(Load.getPointerOperand(), 0);
+    });
+  };
+  SmallSetVector<GetElementPtrInst *, 8> Addresses; // each with what it starts from
+  for (Instruction &I : instructions(F))
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      if (const Loop *Within = recurrenceWithin(SE.getSCEV(Load->getPointerOperand())); Within && Meets(*Load, *Within))
+        for (auto *At = dyn_cast<GetElementPtrInst>(Load->getPointerOperand()); At; At = dyn_cast<GetElementPtrInst>(At->getPointerOperand()))
+          Addresses.insert(At);
+  Zeros Hidden(F);
+  for (GetElementPtrInst *Address : Addresses)
+    for (Use &Index : Address->indices())
+      if (!isa<Constant>(Index) && Index->getType()->isIntegerTy()) {
+        IRBuilder<> B(Address);
+        Index.set(B.CreateXor(Index, B.CreateZExt(Hidden.next(), Index->getType())));
+      }
+}
+
 } // namespace
 
 PreservedAnalyses SeparateLoads::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &Analyses = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
-    if (!F.isDeclaration())
+    if (!F.isDeclaration()) {
       separate(F, Analyses);
+      hideBounded(F, Analyses);
+    }
   return PreservedAnalyses::none();
 }
 

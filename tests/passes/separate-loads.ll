@@ -137,4 +137,49 @@ end:
   ret void
 }
 
+; A load at max(i - 1, 0), and a store in a loop that neither comes first nor second: Enzyme must not add up their addresses.
+; CHECK-LABEL: define void @bounded(
+; CHECK:         [[HIDDEN:%.*]] = zext i1 %guard to i64
+; CHECK-NEXT:    [[INDEX:%.*]] = xor i64 %before, [[HIDDEN]]
+; CHECK-NEXT:    %left = getelementptr inbounds double, ptr %x, i64 [[INDEX]]
+; CHECK:         %here = getelementptr inbounds double, ptr %x, i64 %i
+; CHECK:         %there = getelementptr inbounds double, ptr %x, i64 %j
+define void @bounded(ptr %x, ptr %y, i1 %c, i1 %d, i64 %n) {
+entry:
+  br label %again
+again:
+  br i1 %c, label %smooth.entry, label %between
+smooth.entry:
+  br label %smooth
+smooth:
+  %i = phi i64 [ 0, %smooth.entry ], [ %i.next, %smooth ]
+  %last = add nsw i64 %i, -1
+  %before = call i64 @llvm.smax.i64(i64 %last, i64 0)
+  %left = getelementptr inbounds double, ptr %x, i64 %before
+  %u = load double, ptr %left
+  %here = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %here
+  %sum = fadd double %u, %v
+  store double %sum, ptr %y
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %between, label %smooth
+between:
+  br i1 %d, label %copy.entry, label %end
+copy.entry:
+  br label %copy
+copy:
+  %j = phi i64 [ 0, %copy.entry ], [ %j.next, %copy ]
+  %there = getelementptr inbounds double, ptr %x, i64 %j
+  store double 0.0, ptr %there
+  %j.next = add nuw nsw i64 %j, 1
+  %j.done = icmp eq i64 %j.next, %n
+  br i1 %j.done, label %end, label %copy
+end:
+  br i1 %d, label %again, label %leave
+leave:
+  ret void
+}
+
+declare i64 @llvm.smax.i64(i64, i64)
 declare void @fill(ptr)
