@@ -280,8 +280,13 @@ def _at_step(
     largest = max(abs(predicted), abs(change), scale)
     apart = abs(predicted - change)
     equal = math.isfinite(change) and apart <= rounding
-    error = 0.0 if equal else apart / largest
+    error = 0.0 if equal else apart / (largest or math.nan)
     return ParameterCheck(parameter.name, math.inf if math.isnan(error) else error, predicted, change, step)
+
+
+def _apart(above: HostArray, below: HostArray) -> HostArray:
+    """Infinities that stay what they are, such as the logarithm of what cannot be, have not changed."""
+    return np.subtract(above, below, where=above != below, out=np.zeros_like(above))
 
 
 def _outcome_change(
@@ -297,8 +302,9 @@ def _outcome_change(
     roundings = [np.array([abs(high or 0.0) * _EPSILON.get(returns.size if returns else 0, 0.0)])]
     for name, weight in weights.items():
         for w, a, b in zip(_floats(weight), _floats(first[name]), _floats(second[name]), strict=True):
-            terms.append((_wide(w) * (_wide(a) - _wide(b))).ravel())
-            roundings.append((_wide(w) * _wide(a)).ravel() * _EPSILON[a.dtype.itemsize])
+            terms.append((_wide(w) * _apart(_wide(a), _wide(b))).ravel())
+            size = np.where(np.isfinite(a), _wide(a), 0.0)
+            roundings.append((_wide(w) * size).ravel() * _EPSILON[a.dtype.itemsize])
     return float(np.concatenate(terms).sum()), float(np.linalg.norm(np.concatenate(roundings)))
 
 

@@ -9,4 +9,6 @@ ADGEN_STORE(__stwb)
 ADGEN_STORE(__stcg)
 ADGEN_STORE(__stcs)
 #undef ADGEN_STORE
+#undef __managed__
+#define __managed__ __device__ // clang knows no managed memory
 void adgen_host_code_left_out(); // stands for host code that clang cannot read; kernels may not call it

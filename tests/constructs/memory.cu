@@ -31,6 +31,14 @@ __global__ void counts_calls(const float *x, float *y, int n)
     y[i] = x[i] * x[i];
 }
 
+__managed__ float managed_gain = 1.5f;
+
+__global__ void managed_variable(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = managed_gain * x[i] * x[i];
+}
+
 __global__ void static_table(const float *x, float *y, int n)
 {
     MY_ELEMENT(n);

@@ -107,6 +107,7 @@ _STRUCTS = (
 _MEMORY = (
     C("`__constant__` number, array, struct", "constant_memory"),
     C("`__device__` variables, read", "device_variables"),
+    C("`__managed__` variables", "managed_variable"),
     C("`__device__` counter", "counts_calls"),
     C("`static const` and `constexpr` tables", "static_table"),
     C("`__restrict__`", "restricted"),

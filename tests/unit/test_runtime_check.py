@@ -47,6 +47,13 @@ def test_right_gradient_in_double_precision(module: Module) -> None:
     assert result.error < 1e-8
 
 
+def test_infinities_that_stay_what_they_are_hide_nothing(module: Module) -> None:
+    y = np.where(np.arange(60) < 50, 0.0, -np.inf)
+    assert module.square.check[1, 50](uniform(60), y, 50).error < 1e-8
+    with pytest.raises(CheckFailedError, match="square_wrong with respect to 'x' is wrong by"):
+        module.square_wrong.check[1, 50](uniform(60), y, 50)
+
+
 def test_right_gradient_of_a_function(module: Module) -> None:
     assert module.energy.check(uniform(30), 30).error < 1e-8
 
