@@ -237,12 +237,23 @@ def _activity(entry: Signature, parameter: Parameter, asked: Activity | None) ->
     return "active"
 
 
+def _without_pointers(entry: Signature, parameter: Parameter) -> str:
+    """What to do where a parameter points to pointers."""
+    if entry.kind == "kernel":
+        return f"pass one array, or say {parameter.name}=const in activity if no derivative flows there"
+    return (
+        "write a function that takes one array, makes the pointers (std::vector<double *> rows(n); rows[i] = a + i * m;) "
+        f"and calls {entry.name}, in a file of your own that includes this one; or say {parameter.name}=const in activity "
+        "if no derivative flows there"
+    )
+
+
 def _pointer_activity(entry: Signature, parameter: Parameter, asked: Activity | None) -> Activity:
     dtype = parameter.dtype
     if dtype.kind == "pointer" or (dtype.kind == "struct" and dtype.has_pointers):
         raise RefusedError(
             f"parameter {parameter.name!r} of {entry.name} points to pointers, whose shadows adgen cannot make",
-            hint=f"pass the arrays themselves, or say {parameter.name}=const in activity if no derivative flows there",
+            hint=_without_pointers(entry, parameter),
             location=Location(entry.file, entry.line),
         )
     opaque = next((leaf for leaf in dtype.leaves() if leaf.kind == "opaque"), None)

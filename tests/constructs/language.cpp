@@ -202,3 +202,18 @@ double own_gradient(const double *x, int n)
     for (int i = 0; i < n; ++i) sum += steep(x[i]);
     return sum;
 }
+
+static double norm_of_rows(double **rows, int n, int width)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < width; ++k) sum += rows[i][k] * rows[i][k];
+    return std::sqrt(sum);
+}
+
+double rows_of_one_array(double *x, int n)
+{
+    std::vector<double *> rows(n / 2);
+    for (int i = 0; i < n / 2; ++i) rows[i] = x + 2 * i;
+    return norm_of_rows(rows.data(), n / 2, 2);
+}

@@ -373,6 +373,7 @@ _LANGUAGE = (
     C("recursion", "recursive"),
     C("`std::sort`", "sorted"),
     C("linked list", "linked_list"),
+    C("function of pointers to rows, called with rows of one array", "rows_of_one_array"),
     C("references", "by_reference"),
     C("array of structs", "array_of_structs"),
     C("array without elements", "empty_array", {"none": lambda _: np.zeros(0), "count": 0}, flat=frozenset({"none"})),
