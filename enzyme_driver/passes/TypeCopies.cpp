@@ -143,7 +143,7 @@ private:
 
   // What was copied as something else has clang's word for that, and memcpy knows no alignment.
   void correct(Instruction &I, uint64_t Bytes) {
-    if (saysInteger(I.getMetadata(LLVMContext::MD_tbaa)))
+    if (saysOther(I.getMetadata(LLVMContext::MD_tbaa), accessedType(I)->getScalarType()))
       I.setMetadata(LLVMContext::MD_tbaa, nullptr);
     std::optional<Leaves> Numbers = floatsAt(getLoadStorePointerOperand(&I), Bytes);
     if (!Numbers)
@@ -154,10 +154,12 @@ private:
       cast<StoreInst>(I).setAlignment(alignmentOf(*Numbers, cast<StoreInst>(I).getAlign()));
   }
 
-  static bool saysInteger(const MDNode *Tag) {
+  // Two halves that were copied as a float are none.
+  static bool saysOther(const MDNode *Tag, const Type *Number) {
     auto *Access = Tag && Tag->getNumOperands() > 1 ? dyn_cast<MDNode>(Tag->getOperand(1)) : nullptr;
     auto *Name = Access && Access->getNumOperands() ? dyn_cast<MDString>(Access->getOperand(0)) : nullptr;
-    return Name && !is_contained({"float", "double", "long double", "omnipotent char"}, Name->getString());
+    StringRef Right = Number->isFloatTy() ? "float" : Number->isDoubleTy() ? "double" : Number->isX86_FP80Ty() ? "long double" : "";
+    return Name && Name->getString() != Right && Name->getString() != "omnipotent char";
   }
 
   // The number whose bits these are; null where they are of more than one kind.

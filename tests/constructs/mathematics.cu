@@ -96,6 +96,19 @@ __global__ void half_pairs(const __half2 *x, float2 *y, int n)
     y[i] = __half22float2(__hmul2(x[i], __hadd2(x[i], __float2half2_rn(1.0f))));
 }
 
+__global__ void halves_copied_as_floats(const __half *x, __half *y, int n)
+{
+    const int i = 8 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + 8 > n) return;
+    __half from[8], to[8];
+    *reinterpret_cast<float4 *>(from) = *reinterpret_cast<const float4 *>(x + i);
+    for (int k = 0; k < 8; k += 2) {
+        const __half2 pair = *reinterpret_cast<__half2 *>(&from[k]);
+        *reinterpret_cast<__half2 *>(&to[k]) = __hfma2(pair, pair, pair);
+    }
+    *reinterpret_cast<float4 *>(y + i) = *reinterpret_cast<float4 *>(to);
+}
+
 __global__ void bfloat16_storage(const __nv_bfloat16 *packed, const float *x, float *y, int n)
 {
     MY_ELEMENT(n);

@@ -215,6 +215,7 @@ _MATHEMATICS = (
     C("half storage, float arithmetic", "half_storage"),
     C("half arithmetic", "half_arithmetic"),
     C("`__half2`", "half_pairs"),
+    C("eight halves copied as a `float4`", "halves_copied_as_floats"),
     C("bfloat16 storage", "bfloat16_storage", {"packed": lambda _: np.full(64, 0x3F80, np.uint16)}),
     C("`atomicAdd` on half", "half_atomics"),
 )

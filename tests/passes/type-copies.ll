@@ -127,6 +127,14 @@ define float @adgen_body_tags(ptr "adgen-layout"="4[0f4]" %x) {
   ret float %c
 }
 
+; A half that was copied with others as a float.
+; CHECK-LABEL: @adgen_body_halves(
+; CHECK-NEXT: load half, ptr %x, align 2{{$}}
+define half @adgen_body_halves(ptr "adgen-layout"="2[0f2]" %x) {
+  %a = load half, ptr %x, align 2, !tbaa !22
+  ret half %a
+}
+
 ; REFUSED: adgen-refusal: {{.*}}"entry":"bytes"{{.*}}"line":5,"reason":"cannot differentiate a store of single bytes into memory of floating point"
 define void @adgen_body_bytes(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0f4]" %y) !dbg !10 {
   %v = load i8, ptr %x, !dbg !11
