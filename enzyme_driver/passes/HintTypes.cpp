@@ -2,6 +2,7 @@
 // that one function only clears or copies and a region fills would be of unknown type to it. So the pointers that a fork
 // hands over get the attribute enzyme_type: what the region loads and stores through them, where that is of one kind. The same
 // is said of memory that is copied or cleared as a whole, whose type Enzyme loses where indices count down.
+#include "Layout.h"
 #include "OpenMP.h"
 #include "Passes.h"
 
@@ -122,19 +123,30 @@ void hint(CallInst &Fork, Function &Started) {
   }
 }
 
+// What a parameter points to has no shadow where it holds integers. A local buffer of bytes could hold anything.
+bool holdsIntegers(Value &Pointer, const DataLayout &Layout) {
+  std::optional<Place> At = placeOf(&Pointer, Layout);
+  return At && isa<Argument, LoadInst>(getUnderlyingObject(&Pointer)) && all_of(At->Memory->Leaves, [](const Leaf &L) { return L.Kind == 'i'; });
+}
+
 void hint(MemIntrinsic &Whole) {
   Memory Found;
-  Reader R(Whole.getDataLayout());
+  const DataLayout &Layout = Whole.getDataLayout();
+  Reader R(Layout);
   SmallVector<unsigned> Pointers{0};
   if (isa<MemTransferInst>(Whole))
     Pointers.push_back(1);
   for (unsigned I : Pointers)
     R.read(*getUnderlyingObject(Whole.getArgOperand(I)), Anywhere, Found, DeepestCall, 0);
-  if (!Found.isFloating())
+  std::string Kind;
+  if (Found.isFloating())
+    Kind = Found.Kinds.begin()->second == Memory::Double ? "Float@double" : "Float@float";
+  else if (any_of(Pointers, [&](unsigned I) { return holdsIntegers(*Whole.getArgOperand(I), Layout); }))
+    Kind = "Integer";
+  else
     return;
-  std::string Text = Found.Kinds.begin()->second == Memory::Double ? "double" : "float";
   for (unsigned I : Pointers)
-    Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{[-1]:Pointer, [-1,-1]:Float@" + Text + "}"));
+    Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{[-1]:Pointer, [-1,-1]:" + Kind + "}"));
 }
 
 } // namespace

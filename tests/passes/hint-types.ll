@@ -47,6 +47,17 @@ define double @copied(ptr %from, ptr %bytes, i64 %n) {
 }
 
 declare ptr @malloc(i64)
+; A copy of the user's integers; of a buffer of bytes nothing is said.
+; CHECK-LABEL: define void @integers(
+; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Integer}" %to, ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Integer}" %from, i64 %n, i1 false)
+; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %buffer, i64 %n, i1 false)
+define void @integers(ptr %to, ptr "adgen-layout"="4[0i4]" %from, i64 %n) {
+  %buffer = alloca [64 x i8]
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %n, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %buffer, i64 %n, i1 false)
+  ret void
+}
+
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
