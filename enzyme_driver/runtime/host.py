@@ -104,8 +104,8 @@ class HostBackend:
             message = (self._last_error() or b"no message").decode(errors="replace")
             raise PrimalError(
                 f"{self._names.get(symbol, symbol)} failed: {message}",
-                hint="the message comes from the compiled code itself; a gradient also ends at an exception that the code "
-                "catches: put a condition in its place",
+                hint="the message comes from the compiled code itself; a gradient also ends at an exception that the "
+                "code catches: put a condition in its place",
             )
 
     def _say_accumulation(self, prepared: Prepared) -> None:

@@ -242,9 +242,9 @@ def _without_pointers(entry: Signature, parameter: Parameter) -> str:
     if entry.kind == "kernel":
         return f"pass one array, or say {parameter.name}=const in activity if no derivative flows there"
     return (
-        "write a function that takes one array, makes the pointers (std::vector<double *> rows(n); rows[i] = a + i * m;) "
-        f"and calls {entry.name}, in a file of your own that includes this one; or say {parameter.name}=const in activity "
-        "if no derivative flows there"
+        f"write a function that takes one array, makes the pointers and calls {entry.name}, in a file of your own that "
+        "includes this one (std::vector<double *> rows(n); rows[i] = a + i * m;), or say "
+        f"{parameter.name}=const in activity if no derivative flows there"
     )
 
 

@@ -203,35 +203,6 @@ double own_gradient(const double *x, int n)
     return sum;
 }
 
-class Sparse {
-public:
-    Sparse(std::vector<int> begins, std::vector<int> columns)
-        : begins(std::move(begins)), columns(std::move(columns)), values(this->columns.size())
-    {
-    }
-    double &entry(int i, int k) { return values[begins[i] + k]; }
-    double product(int i, const double *x) const
-    {
-        double sum = 0;
-        for (int k = begins[i]; k < begins[i + 1]; ++k) sum += values[k] * x[columns[k]];
-        return sum;
-    }
-
-private:
-    std::vector<int> begins, columns;
-    std::vector<double> values;
-};
-
-double class_with_index_vectors(const double *x, const int *begins, const int *columns, int n)
-{
-    Sparse matrix(std::vector<int>(begins, begins + n + 1), std::vector<int>(columns, columns + 2 * n));
-    for (int i = 0; i < n; ++i)
-        for (int k = 0; k < 2; ++k) matrix.entry(i, k) = x[(i + k) % n] * x[i];
-    double sum = 0;
-    for (int i = 0; i < n; ++i) sum += x[i] * matrix.product(i, x);
-    return sum;
-}
-
 static double norm_of_rows(double **rows, int n, int width)
 {
     double sum = 0;

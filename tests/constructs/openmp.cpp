@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <omp.h>
+#include <utility>
 #include <vector>
 
 void parallel_for(const double *x, double *y, int n)
@@ -226,4 +227,33 @@ double conditional_region(const double *x, int n)
 #pragma omp parallel for if (n > 10) reduction(+ : sum)
     for (int i = 0; i < n; ++i) sum += x[i] / (1 + x[i]);
     return sum;
+}
+
+class Sparse {
+public:
+    Sparse(std::vector<int> begins, std::vector<int> columns)
+        : begins(std::move(begins)), columns(std::move(columns)), values(this->columns.size())
+    {
+    }
+    double &entry(int i, int k) { return values[begins[i] + k]; }
+    void multiply(const double *x, double *y, int n) const
+    {
+#pragma omp parallel for
+        for (int i = 0; i < n; ++i) {
+            y[i] = 0;
+            for (int k = begins[i]; k < begins[i + 1]; ++k) y[i] += values[k] * x[columns[k]];
+        }
+    }
+
+private:
+    std::vector<int> begins, columns;
+    std::vector<double> values;
+};
+
+void class_with_index_vectors(const double *x, const int *begins, const int *columns, double *y, int n)
+{
+    Sparse matrix(std::vector<int>(begins, begins + n + 1), std::vector<int>(columns, columns + begins[n]));
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < 2; ++k) matrix.entry(i, k) = x[(i + k) % n] * x[i];
+    matrix.multiply(x, y, n);
 }

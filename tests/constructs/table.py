@@ -357,6 +357,15 @@ _OPENMP = (
     C("`firstprivate`, `lastprivate`", "private_copies"),
     C("`ordered`", "ordered_part"),
     C("`if`", "conditional_region"),
+    C(
+        "class with vectors of indices",
+        "class_with_index_vectors",
+        {
+            "n": 8,
+            "begins": lambda _: 2 * np.arange(9, dtype=np.int32),
+            "columns": lambda rng: rng.integers(0, 8, 16).astype(np.int32),
+        },
+    ),
 )
 
 _LANGUAGE = (
@@ -374,15 +383,6 @@ _LANGUAGE = (
     C("recursion", "recursive"),
     C("`std::sort`", "sorted"),
     C("linked list", "linked_list"),
-    C(
-        "class with vectors of indices",
-        "class_with_index_vectors",
-        {
-            "n": 8,
-            "begins": lambda _: np.arange(0, 18, 2, np.int32),
-            "columns": lambda rng: rng.integers(0, 8, 16).astype(np.int32),
-        },
-    ),
     C("function of pointers to rows, called with rows of one array", "rows_of_one_array"),
     C("references", "by_reference"),
     C("array of structs", "array_of_structs"),
