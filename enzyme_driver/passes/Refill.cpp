@@ -122,7 +122,7 @@ bool Refill::collectBlocks(ArrayRef<StoreInst *> Stores) {
 // Whoever comes to the barrier has filled the array in the same iteration of all loops that decide how.
 bool Refill::isOneRound(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) const {
   Loop *Around = Loops.getLoopFor(First);
-  if (Around && (!Around->contains(Barrier.getParent()) || Around->getHeader() == Barrier.getParent()))
+  if (Around && !Around->contains(Barrier.getParent()))
     return false;
   return all_of(Stores, [&](StoreInst *S) { return After.dominates(S->getParent(), First) && Before.dominates(S, &Barrier); }) &&
          all_of(Numbers, [&](Value *Number) {

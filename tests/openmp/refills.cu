@@ -1,0 +1,101 @@
+// Shared arrays that are filled from memory that nobody changes, in ways in which they may be filled again, or may not. Blocks have 8 threads.
+// All kernels take: numbers, places, how many there are of each, the result of each thread.
+#define WIDTH 8
+
+__device__ double use(const double *tile)
+{
+    double sum = 0;
+    for (int k = 0; k < WIDTH; ++k) sum += tile[k] * tile[k] * tile[(k + 3) % WIDTH];
+    return sum;
+}
+
+__global__ void guarded(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[WIDTH];
+    double sum = 0;
+    for (int first = 0; first < n; first += WIDTH) {
+        int i = first + threadIdx.x;
+        tile[threadIdx.x] = i < n ? x[i] * x[i] : 0.5;
+        __syncthreads();
+        sum += use(tile);
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}
+
+// Later rounds leave what the first has filled in half of it.
+__global__ void partly(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[WIDTH];
+    double sum = 0;
+    for (int first = 0; first + WIDTH <= n; first += WIDTH) {
+        if (first == 0 || threadIdx.x % 2 == 0) tile[threadIdx.x] = x[first + threadIdx.x];
+        __syncthreads();
+        sum += use(tile);
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}
+
+// Which numbers come next follows from the round before.
+__global__ void chased(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[WIDTH];
+    double sum = 0;
+    int at = threadIdx.x % n;
+    for (int round = 0; round < n / 5; ++round) {
+        tile[threadIdx.x] = x[at];
+        at = places[at];
+        __syncthreads();
+        sum += use(tile);
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}
+
+// Two arrays in dynamic memory, and places that are read; the number of rounds ends in the middle of the loop.
+__global__ void carved(const double *x, const int *places, int n, double *y)
+{
+    extern __shared__ double memory[];
+    double *left = memory, *right = memory + WIDTH, sum = 0;
+    for (int round = 0;; ++round) {
+        left[threadIdx.x] = x[places[threadIdx.x + round]];
+        right[threadIdx.x] = cos(x[threadIdx.x]) * round;
+        __syncthreads();
+        if (round == 3) break;
+        sum += use(left) * use(right);
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum + use(left);
+}
+
+// What it was filled from is overwritten afterwards: y is read and written.
+__global__ void overwritten(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[WIDTH];
+    for (int round = 0; round < n / 9; ++round) {
+        tile[threadIdx.x] = x[round] * y[threadIdx.x];
+        __syncthreads();
+        double sum = use(tile);
+        __syncthreads();
+        y[threadIdx.x] = sum;
+    }
+}
+
+// Filled inside of two loops, used behind the inner one.
+__global__ void nested(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[WIDTH];
+    double sum = 0;
+    for (int outer = 0; outer < 3; ++outer) {
+        for (int inner = 0; inner <= outer; ++inner) {
+            tile[threadIdx.x] = x[(outer * WIDTH + inner + threadIdx.x) % n];
+            __syncthreads();
+            sum += use(tile);
+            __syncthreads();
+        }
+        sum += use(tile) * outer;
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}
