@@ -6,6 +6,7 @@ OPTIMISATIONS: dict[str, str] = {
     "shared-constants": "shared arrays that hold nothing but constants have no shadow and are not kept",
     "unroll-locals": "short loops over local arrays become straight code in C++, whose values need not be kept",
     "recompute-iterations": "iterations of parallel loops in C++ are computed again instead of kept",
+    "restore-overwritten": "parallel regions in C++ keep what they overwrite of an array, not what others read of it",
     "index-pointers": "pointers that walk over an array in unequal steps become offsets, in C++",
     "own-memory": "additions into the shadows of what a thread has allocated itself are not atomic",
     "count-halvings": "loops that halve or double count their iterations, so that nothing of them has to be kept",

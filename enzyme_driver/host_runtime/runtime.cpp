@@ -5,6 +5,7 @@
 #include "kept.h"
 #include "launch.h"
 #include "overflow.h"
+#include "overwritten.h"
 
 #include <atomic>
 #include <cstdint>
@@ -122,10 +123,11 @@ __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_laun
   return ended();
 }
 
-__attribute__((visibility("hidden"))) int adgen_run_function(user_function call, uint64_t accumulated, void *const *args,
-                                                             void *result) {
+__attribute__((visibility("hidden"))) int adgen_run_function(user_function call, uint64_t accumulated, uint64_t overwritten,
+                                                             void *const *args, void *result) {
   const KeptScope scope; // also of what an exception leaves behind
   try {
+    const Overwritten arrays(args, overwritten);
     Accumulation accumulation(args, accumulated);
     const OneThread only(accumulation.wantsOneThread());
     call(args, result);

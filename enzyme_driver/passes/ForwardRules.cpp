@@ -7,6 +7,7 @@
 //
 // Calls through pointers have no forward form: Enzyme would hand a constant number over as its own tangent, and tables of functions have one
 // shadow for both modes. An entry in which tangents would come to one is refused in forward mode.
+#include "OpenMP.h"
 #include "Passes.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -106,7 +107,10 @@ void refuseIndirectCalls(Function &Tangent) {
   }
 }
 
-bool movesValue(const Function &Rule) { return Rule.arg_size() > 1 && Rule.getArg(1)->getType()->isPointerTy(); }
+// What keeps a number that is about to be overwritten takes two pointers too, and moves nothing.
+bool movesValue(const Function &Rule) {
+  return Rule.arg_size() > 1 && Rule.getArg(1)->getType()->isPointerTy() && !Rule.getName().starts_with(OverwriteRule);
+}
 
 } // namespace
 

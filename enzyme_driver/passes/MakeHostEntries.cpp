@@ -9,6 +9,7 @@
 // in a derivative, their shadows in the same order.
 #include "Accumulation.h"
 #include "Cooperates.h"
+#include "OpenMP.h"
 #include "Origins.h"
 #include "Passes.h"
 
@@ -87,6 +88,15 @@ bool isAtomic(const Instruction &I) { return isa<AtomicRMWInst, AtomicCmpXchgIns
 bool dependsOnOrder(const Instruction &I) {
   auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
   return !Atomic || Atomic->getOperation() == AtomicRMWInst::Xchg || AtomicRMWInst::isFPOperation(Atomic->getOperation());
+}
+
+// The arguments of a C++ function that its reverse sweep puts back, a bit each.
+uint64_t restoredArguments(const Function &Gradient) {
+  uint64_t Arrays = 0;
+  for (const Argument &A : Gradient.args())
+    if (Gradient.getAttributes().hasParamAttr(A.getArgNo(), RestoredAttribute))
+      Arrays |= uint64_t(1) << A.getArgNo();
+  return Arrays;
 }
 
 // The shadows, a bit each, into which a gradient's function of one thread accumulates, where that is all it does by atomics. Shared
@@ -174,10 +184,11 @@ public:
 
     Type *Int64 = Type::getInt64Ty(Context);
     Constant *Accumulated = ConstantInt::get(Int64, N.HasShadows ? accumulatedShadows(M, F, Memory) : 0);
-    FunctionCallee Run = M.getOrInsertFunction("adgen_run_function", Int32, Pointer, Int64, Pointer, Pointer);
+    Constant *Overwritten = ConstantInt::get(Int64, restoredArguments(F));
+    FunctionCallee Run = M.getOrInsertFunction("adgen_run_function", Int32, Pointer, Int64, Int64, Pointer, Pointer);
     Function *Entry = createEntry(N.entry());
     B.SetInsertPoint(BasicBlock::Create(Context, "entry", Entry));
-    B.CreateRet(B.CreateCall(Run, {Call, Accumulated, Entry->getArg(1), Entry->getArg(2)}));
+    B.CreateRet(B.CreateCall(Run, {Call, Accumulated, Overwritten, Entry->getArg(1), Entry->getArg(2)}));
     F.setLinkage(GlobalValue::InternalLinkage);
   }
 

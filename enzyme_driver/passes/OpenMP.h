@@ -17,6 +17,11 @@ inline constexpr llvm::StringLiteral RegionRulePrefix = "adgen_rule_omp_"; // of
 // What the runtime gives a thread to accumulate into: a copy of a shadow, or the shadow itself.
 inline constexpr llvm::StringLiteral OwnShadowName = "adgen_own_shadow";
 
+// What a region overwrites of an array that others read (RestoreOverwritten): the rules' names without the type, the mark of loads that
+// are repeated in the reverse sweep until Enzyme has run, and the attribute of a gradient's parameter that is put back in its reverse sweep.
+inline constexpr llvm::StringLiteral OverwriteRule = "adgen_rule_overwrite_";
+inline constexpr llvm::StringLiteral RestoredMark = "adgen.restored", RestoredAttribute = "adgen-restored";
+
 // Every call of the function named, in an order that stays the same.
 llvm::SmallVector<llvm::CallInst *> callsOf(llvm::Module &M, llvm::StringRef Name);
 // Of this thread in its team, and how many the team has, as integers of 32 bits.

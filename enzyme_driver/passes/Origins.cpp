@@ -38,7 +38,7 @@ static bool writesNothing(const CallBase &Call) {
   if (auto *Known = dyn_cast<IntrinsicInst>(&Call))
     return Known->isAssumeLikeIntrinsic();
   StringRef Name = Callee->getName();
-  constexpr StringLiteral Harmless[] = {"__kmpc_fork", "__kmpc_global_thread_num", "__kmpc_push", "omp_", "adgen_omp_", OwnShadowName,
+  constexpr StringLiteral Harmless[] = {"__kmpc_fork", "__kmpc_global_thread_num", "__kmpc_push", "omp_", "adgen_omp_", OwnShadowName, OverwriteRule,
                                         "__enzyme_autodiff_", "__cxa_", "_Unwind_", "_ZSt", "_Zn", "_Zd"};
   return Callee->hasFnAttribute(MathAttribute) || Name == "malloc" || Name == "calloc" || Name == "free" ||
          any_of(Harmless, [&](StringRef Prefix) { return Name.starts_with(Prefix); });

@@ -61,6 +61,7 @@ ADGEN_PASS(UnrollLocals);                    // short loops over local arrays be
 ADGEN_PASS(IndexPointers);                   // pointers that walk in unequal steps become offsets from where they began
 ADGEN_PASS(CaptureValues);                   // regions get pointers instead of variables that hold them
 ADGEN_PASS(OutlineIterations);               // iterations that can be computed again become functions
+ADGEN_PASS(RestoreOverwritten);              // what overwrites an array keeps what was there, and its readers keep nothing
 ADGEN_PASS(VerifyGradients);                 // what Enzyme has made is what was asked for
 ADGEN_PASS_WITH_OPTION(MarkUnchanged);       // what is only read is read again instead of kept
 ADGEN_PASS(HintTypes);                       // tells Enzyme what parallel regions find behind pointers
@@ -68,6 +69,7 @@ ADGEN_PASS(DeclareCopyAdjoints);             // the adjoints of copies are ours,
 ADGEN_PASS(ExpandCopyAdjoints);              // and become loops, atomic where threads may meet
 ADGEN_PASS(CallRegions);                     // tangents are carried through a region that is called
 ADGEN_PASS(ForwardRules);                    // what has a gradient of ours gets a forward derivative
+ADGEN_PASS(LowerOverwrites);                 // what was overwritten is put back in the reverse sweep
 ADGEN_PASS(ForkRegions);                     // what carries tangents through a region is forked
 ADGEN_PASS_WITH_OPTION(AdoptGradients);      // gradients become what tangents are carried through
 ADGEN_PASS_WITH_OPTION(LinkSeconds);         // and the result comes to the gradients

@@ -70,6 +70,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<UnrollLocals>(Name, "adgen-unroll-locals", MPM) ||
          add<IndexPointers>(Name, "adgen-index-pointers", MPM) ||
          add<OutlineIterations>(Name, "adgen-outline-iterations", MPM) ||
+         add<RestoreOverwritten>(Name, "adgen-restore-overwritten", MPM) ||
+         add<LowerOverwrites>(Name, "adgen-lower-overwrites", MPM) ||
          add<RecomputeIterations>(Name, "adgen-recompute-iterations", MPM) ||
          add<OwnMemory>(Name, "adgen-own-memory", MPM) ||
          add<CaptureValues>(Name, "adgen-capture-values", MPM) ||

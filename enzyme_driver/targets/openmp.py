@@ -82,7 +82,8 @@ def _from_host(workspace: Workspace, *, fast_math: bool) -> str:
     cleaning = cleaned(workspace, fast_math=fast_math)
     again = unless_disabled("recompute-iterations", _AGAIN, workspace)
     own = unless_disabled("own-memory", "adgen-own-memory,", workspace)
-    return f"adgen-fork-regions,{cleaning}{again}{own}adgen-openmp-teams,adgen-link<{rules};{libdevice}>,{_RETARGET}"
+    teams = f"adgen-openmp-teams,adgen-link<{rules};{libdevice}>,"
+    return f"adgen-lower-overwrites,adgen-fork-regions,{cleaning}{again}{own}{teams}{_RETARGET}"
 
 
 def _link(ir: Path, library: Path, workspace: Workspace) -> Path:

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "split-threads",
     "unroll-locals",
     "recompute-iterations",
+    "restore-overwritten",
     "index-pointers",
     "own-memory",
     "bound-registers",

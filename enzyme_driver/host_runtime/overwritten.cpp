@@ -1,0 +1,65 @@
+#include "overwritten.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+// What lies between the first and the last number that was overwritten.
+struct Overwritten::Array {
+  char *base;
+  int64_t first = INT64_MAX, end = INT64_MIN; // in bytes from the base
+  bool saved = false;
+  std::vector<char> left; // what the forward sweep has left there
+};
+
+namespace {
+
+std::mutex registry;
+std::vector<Overwritten::Array *> known; // of all gradients that run now
+
+Overwritten::Array *find(const char *base) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](auto *array) { return array->base == base; });
+  return found == known.end() ? nullptr : *found;
+}
+
+} // namespace
+
+Overwritten::Overwritten(void *const *args, uint64_t which) {
+  const std::unique_lock lock(registry);
+  for (uint32_t i = 0; i < 64; ++i)
+    if (which >> i & 1) {
+      arrays.push_back(std::make_unique<Array>());
+      arrays.back()->base = *static_cast<char **>(args[i]);
+      known.push_back(arrays.back().get());
+    }
+}
+
+Overwritten::~Overwritten() {
+  const std::unique_lock lock(registry);
+  for (auto &array : arrays) {
+    known.erase(std::find(known.begin(), known.end(), array.get()));
+    if (!array->left.empty())
+      std::memcpy(array->base + array->first, array->left.data(), array->left.size());
+  }
+}
+
+#define HIDDEN extern "C" __attribute__((visibility("hidden")))
+
+// A thread has overwritten numbers between these offsets.
+HIDDEN void adgen_note_overwritten(char *base, int64_t first, int64_t end) {
+  const std::unique_lock lock(registry);
+  if (Overwritten::Array *array = find(base)) {
+    array->first = std::min(array->first, first);
+    array->end = std::max(array->end, end);
+  }
+}
+
+// Called by every thread before it puts anything back.
+HIDDEN void adgen_save_overwritten(char *base) {
+  const std::unique_lock lock(registry);
+  Overwritten::Array *array = find(base);
+  if (!array || std::exchange(array->saved, true) || array->first >= array->end)
+    return;
+  array->left.assign(array->base + array->first, array->base + array->end);
+}
