@@ -9,6 +9,7 @@ OPTIMISATIONS: dict[str, str] = {
     "restore-overwritten": "parallel regions in C++ keep what they overwrite of an array, not what others read of it",
     "index-pointers": "pointers that walk over an array in unequal steps become offsets, in C++",
     "own-memory": "additions into the shadows of what a thread has allocated itself are not atomic",
+    "sum-captured": "what a thread adds to a variable that all threads of a region share is added once, in C++",
     "count-halvings": "loops that halve or double count their iterations, so that nothing of them has to be kept",
     "segment-recurrences": "loops that carry values take several steps at once, and keep what is carried once for them",
     "hold-joins": "numbers that depend on the way taken are kept, not found again in the reverse sweep",

@@ -21,9 +21,12 @@ constexpr uint64_t Page = 4096; // of memory
 struct Said {
   uint32_t arguments = 0;
   uint32_t way = AccumulateByCost;
-  std::vector<adgen_shadow> shadows;
+  // Of arrays that the primal only reads: nothing but accumulations happens to them. The shadows of arrays that it writes are read and written
+  // between the forks of a C++ function, so their copies are added up after each.
+  std::vector<adgen_shadow> shadows, written;
 };
 thread_local Said said; // of the next gradient that this thread calls
+thread_local Accumulation *running = nullptr;
 
 // The number of this thread in the only team of several that it is in (adgen_omp_team allows no teams in teams).
 uint32_t number() {
@@ -33,12 +36,15 @@ uint32_t number() {
   return uint32_t(sum);
 }
 
-template <class Number> void add(char *to, const char *from, uint64_t first, uint64_t last) {
+// What was added is zero afterwards.
+template <class Number> void addNumbers(char *to, char *from, uint64_t first, uint64_t last) {
   auto *sum = reinterpret_cast<Number *>(to);
-  auto *part = reinterpret_cast<const Number *>(from);
+  auto *part = reinterpret_cast<Number *>(from);
   for (uint64_t i = first; i < last; ++i)
-    if (part[i] != 0) // what lies between the numbers of a struct stays as it is
+    if (part[i] != 0) { // what lies between the numbers of a struct stays as it is
       sum[i] += part[i];
+      part[i] = 0;
+    }
 }
 
 } // namespace
@@ -49,13 +55,15 @@ struct Accumulation::Copies {
   char *shadow;
   uint64_t bytes;
   uint32_t element;
+  bool after_forks; // added up after each fork that uses them, not at the end
   bool by_pages;
   uint64_t stride, size;
   std::vector<char> used;
   char *memory;
 
-  Copies(char *shadow, const adgen_shadow &described, uint32_t threads)
-      : shadow(shadow), bytes(described.bytes), element(described.element), by_pages(bytes > LargestWhole),
+  Copies(char *shadow, const adgen_shadow &described, bool after_forks, uint32_t threads)
+      : shadow(shadow), bytes(described.bytes), element(described.element), after_forks(after_forks),
+        by_pages(bytes > LargestWhole || (after_forks && bytes > Page)),
         stride((bytes + Page - 1) / Page * Page), size(std::max(Page, stride * threads)), used(threads * Line), memory(take()) {}
   ~Copies() { by_pages && memory ? void(munmap(memory, size)) : std::free(memory); }
   Copies(const Copies &) = delete;
@@ -85,7 +93,10 @@ struct Accumulation::Copies {
       for (int64_t thread = 0; thread < threads; ++thread)
         if (touched[uint64_t(thread * pages + page)])
           addPage(uint64_t(page), memory + uint64_t(thread) * stride);
+    std::fill(used.begin(), used.end(), 0);
   }
+
+  bool isUsed() const { return std::find(used.begin(), used.end(), 1) != used.end(); }
 
 private:
   char *take() const {
@@ -114,9 +125,9 @@ private:
       touched[i] = !known || (entries[i] & There) != 0;
   }
 
-  void addPage(uint64_t page, const char *copy) {
+  void addPage(uint64_t page, char *copy) {
     const uint64_t first = page * Page / element, last = std::min(bytes, (page + 1) * Page) / element;
-    element == 4 ? add<float>(shadow, copy, first, last) : add<double>(shadow, copy, first, last);
+    element == 4 ? addNumbers<float>(shadow, copy, first, last) : addNumbers<double>(shadow, copy, first, last);
   }
 };
 
@@ -137,23 +148,55 @@ Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_
   count = now.arguments;
   if (now.way == AccumulateTogether || omp_get_max_threads() == 1 || omp_in_parallel())
     return;
-  const uint64_t largest = isInARow(launch) ? LargestWhole : LargestApart;
-  const std::unique_lock lock(registry);
-  for (const adgen_shadow &shadow : now.shadows) {
-    if (shadow.argument >= 64 || (now.way == AccumulateByCost && shadow.bytes > largest))
-      continue;
-    auto *address = *static_cast<char **>(args[shadow.argument]);
-    auto copies = std::make_unique<Copies>(address, shadow, uint32_t(omp_get_max_threads()));
-    if (!copies->memory)
-      continue;
-    known.push_back(copies.get());
-    shadows.push_back(std::move(copies));
-    with_copies |= uint64_t(1) << shadow.argument;
-  }
+  way = now.way;
+  largest = isInARow(launch) ? LargestWhole : LargestApart;
+  for (const adgen_shadow &shadow : now.shadows)
+    if (shadow.argument < 64 && add(*static_cast<char **>(args[shadow.argument]), shadow, false))
+      with_copies |= uint64_t(1) << shadow.argument;
+  for (const adgen_shadow &shadow : now.written)
+    add(*static_cast<char **>(args[shadow.argument]), shadow, true);
   one_thread = now.way == AccumulateInOrder && !apart();
+  if (!launch)
+    running = this;
+}
+
+bool Accumulation::add(char *shadow, const adgen_shadow &described, bool after_forks) {
+  if (way == AccumulateByCost && described.bytes > largest)
+    return false;
+  auto copies = std::make_unique<Copies>(shadow, described, after_forks, uint32_t(omp_get_max_threads()));
+  if (!copies->memory)
+    return false;
+  const std::unique_lock lock(registry);
+  known.push_back(copies.get());
+  shadows.push_back(std::move(copies));
+  return true;
+}
+
+Accumulation *Accumulation::current() { return running; }
+
+void Accumulation::describe(char *shadow, uint64_t bytes, uint32_t element) {
+  if (bytes >= element)
+    add(shadow, {0, element, bytes}, true);
+}
+
+void Accumulation::forget(const char *shadow) {
+  const auto found = std::find_if(shadows.begin(), shadows.end(), [&](auto &copies) { return copies->shadow == shadow; });
+  if (found == shadows.end())
+    return;
+  const std::unique_lock lock(registry);
+  known.erase(std::find(known.begin(), known.end(), found->get()));
+  shadows.erase(found);
+}
+
+void Accumulation::addUpAfterFork() {
+  for (auto &copies : shadows)
+    if (copies->after_forks && copies->isUsed())
+      copies->addUp();
 }
 
 Accumulation::~Accumulation() {
+  if (running == this)
+    running = nullptr;
   if (shadows.empty())
     return;
   {
@@ -182,14 +225,38 @@ void *const *Accumulation::argumentsOf(std::vector<void *> &own, std::vector<voi
 // Says of the next gradient that this thread calls how many arguments it has, and how threads are to accumulate into these shadows.
 extern "C" __attribute__((visibility("default"))) void adgen_accumulate(uint32_t arguments, uint32_t way, uint32_t shadows,
                                                                          const adgen_shadow *described) {
-  said = {arguments, way, {described, described + shadows}};
+  said = {arguments, way, {described, described + shadows}, {}};
 }
 
-// Where this thread is to accumulate what is meant for `shadow`: its own copy, or the shadow itself.
-extern "C" __attribute__((visibility("hidden"))) char *adgen_own_shadow(char *shadow) {
+// Says further, if it is a C++ function, which shadows of arrays that it writes may have copies.
+extern "C" __attribute__((visibility("default"))) void adgen_accumulate_written(uint32_t shadows, const adgen_shadow *described) {
+  said.written.assign(described, described + shadows);
+}
+
+#define HIDDEN extern "C" __attribute__((visibility("hidden")))
+
+// Where this thread is to accumulate what is meant for `shadow`: its own copy, or the shadow itself. `untouched` says that until the end of the fork
+// nothing else happens to the shadow.
+HIDDEN char *adgen_own_shadow(char *shadow, uint32_t untouched) {
   const std::shared_lock lock(registry);
   for (Accumulation::Copies *copies : known)
-    if (copies->holds(shadow))
+    if (copies->holds(shadow) && (!copies->after_forks || (untouched && omp_get_level() == 1)))
       return copies->ofThisThread() + (shadow - copies->shadow);
   return shadow;
+}
+
+// After a fork.
+HIDDEN void adgen_add_up() {
+  if (Accumulation *now = Accumulation::current(); now && omp_get_level() == 0)
+    now->addUpAfterFork();
+}
+
+// The gradient has allocated a shadow, and gives it back.
+HIDDEN void adgen_describe_shadow(char *shadow, uint64_t bytes, uint32_t element) {
+  if (Accumulation *now = Accumulation::current(); now && omp_get_level() == 0)
+    now->describe(shadow, bytes, element);
+}
+HIDDEN void adgen_forget_shadow(const char *shadow) {
+  if (Accumulation *now = Accumulation::current(); now && omp_get_level() == 0)
+    now->forget(shadow);
 }

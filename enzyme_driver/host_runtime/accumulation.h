@@ -11,7 +11,6 @@ extern "C" {
 
 enum adgen_ways : uint32_t { AccumulateByCost, AccumulateApart, AccumulateTogether, AccumulateInOrder };
 
-// The shadow of an array that is only read: nothing but accumulations happens to it.
 struct adgen_shadow {
   uint32_t argument; // of the gradient
   uint32_t element;  // bytes of a number in it: 4 or 8
@@ -36,6 +35,14 @@ public:
   // Whether all that the code accumulates into has copies.
   bool apart() const { return accumulated != NotApart && (accumulated & ~with_copies) == 0; }
 
+  // The shadow of memory that the gradient has allocated, until it is given back.
+  void describe(char *shadow, uint64_t bytes, uint32_t element);
+  void forget(const char *shadow);
+  void addUpAfterFork();
+
+  // Of the gradient that this thread has called.
+  static Accumulation *current();
+
   struct Copies;
 
 private:
@@ -44,5 +51,9 @@ private:
   uint32_t count = 0; // of arguments
   bool one_thread = false;
   uint64_t with_copies = 0;
+  uint32_t way = AccumulateTogether;
+  uint64_t largest = 0; // bytes of a shadow that has copies where the cost decides
   std::vector<std::unique_ptr<Copies>> shadows;
+
+  bool add(char *shadow, const adgen_shadow &described, bool after_forks);
 };

@@ -1,6 +1,7 @@
 #include "Accumulation.h"
 
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
@@ -46,6 +47,28 @@ bool isOnlyAccumulatedInto(const Argument &Shadow) {
         return false;
     }
   return true;
+}
+
+bool isMetByAccumulationsOnly(const Argument &Shadow, const Origins &Memory) {
+  const Origins::Set &Own = Memory.of(&Shadow);
+  auto MayLeadThere = [&](const Value *Pointer) {
+    if (!Pointer->getType()->isPointerTy() || isa<Function, ConstantPointerNull, UndefValue>(Pointer))
+      return false;
+    const Origins::Set &Led = Memory.of(Pointer);
+    return Led.contains(nullptr) || any_of(Led, [&](const Value *Object) { return Own.contains(Object); });
+  };
+  if (Own.empty() || Own.contains(nullptr))
+    return false;
+  return none_of(instructions(Shadow.getParent()), [&](const Instruction &I) {
+    if (!I.mayReadOrWriteMemory() || asAccumulation(const_cast<Instruction &>(I)))
+      return false;
+    if (auto *Known = dyn_cast<IntrinsicInst>(&I); Known && Known->isAssumeLikeIntrinsic())
+      return false;
+    if (auto *Call = dyn_cast<CallBase>(&I))
+      return Memory.writtenBy(I).contains(nullptr) || any_of(Call->args(), MayLeadThere);
+    const Value *Pointer = accessedPointer(I);
+    return !Pointer || MayLeadThere(Pointer);
+  });
 }
 
 Meetings::Meetings(Function &F, AAResults &AA) : AA(AA) {

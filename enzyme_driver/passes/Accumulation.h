@@ -1,7 +1,7 @@
 // What the passes share that make accumulations into shadows cheap: which instructions are accumulations, and what may meet them.
 #pragma once
 
-#include "Adgen.h"
+#include "Origins.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
 
@@ -20,6 +20,12 @@ void addPlainly(llvm::AtomicRMWInst &Accumulation);
 
 // Whether the whole function does nothing with this argument's memory but accumulate into it.
 bool isOnlyAccumulatedInto(const llvm::Argument &Shadow);
+
+// Metadata of what a thread adds when it is done with a region: once, so that it may be atomic.
+inline constexpr llvm::StringLiteral OnceMark = "adgen.once";
+
+// Whether all accesses of the whole function to the memory of this argument, by whatever pointer, are accumulations.
+bool isMetByAccumulationsOnly(const llvm::Argument &Shadow, const Origins &Memory);
 
 class Meetings {
 public:

@@ -1,6 +1,7 @@
 // A parallel region gets the address of every variable that it uses. Where that variable is a pointer that is set once and only read by
 // the regions, the region gets the pointer itself. Enzyme then knows for each region which arrays are const: behind a variable it
-// takes all for active, and would add the derivative of an array that is const to the array itself.
+// takes all for active, and would add the derivative of an array that is const to the array itself. A pointer that is set in several ways, such
+// as that to the elements of a std::vector, is read before the fork, where nothing but the forking function itself can change it.
 #include "OpenMP.h"
 #include "Passes.h"
 
@@ -56,12 +57,14 @@ public:
 
   void replace() {
     for (Captured &C : All) {
-      if (!all_of(C.Uses, [&](Use *U) { return onlyValue(*U); }))
+      if (!all_of(C.Uses, [&](Use *U) { return onlyValue(*U) || staysInFork(*U); }))
         continue;
       for (Use *U : C.Uses) {
         auto *Fork = cast<CallInst>(U->getUser());
-        Fork->setArgOperand(Fork->getArgOperandNo(U), onlyValue(*U)->getValueOperand());
-        forgetAttributes(*Fork, Fork->getArgOperandNo(U));
+        unsigned Operand = Fork->getArgOperandNo(U);
+        StoreInst *Only = onlyValue(*U);
+        Fork->setArgOperand(Operand, Only ? Only->getValueOperand() : IRBuilder<>(Fork).CreateLoad(U->get()->getType(), U->get()));
+        forgetAttributes(*Fork, Operand);
       }
       auto *Call = cast<CallInst>(C.Started->user_back());
       forgetAttributes(*Call, C.Region->getArgNo());
@@ -105,6 +108,24 @@ private:
       return nullptr;
     const DominatorTree DT(*Variable->getFunction());
     return DT.dominates(Only, cast<Instruction>(Handed.getUser())) ? Only : nullptr;
+  }
+
+  // Whether the variable is nobody's but the function's, and no region changes it.
+  bool staysInFork(const Use &Handed) const {
+    auto *Variable = dyn_cast<AllocaInst>(Handed.get());
+    return Variable && !isLeaked(*Variable);
+  }
+
+  bool isLeaked(const Instruction &Address) const {
+    return any_of(Address.uses(), [&](const Use &U) {
+      auto *I = cast<Instruction>(U.getUser());
+      if (isa<GetElementPtrInst>(I))
+        return isLeaked(*I);
+      if (auto *Call = dyn_cast<CallBase>(I))
+        return !Reading.contains(&U) && !isa<MemIntrinsic>(Call) && !I->isLifetimeStartOrEnd() &&
+               !(Call->isArgOperand(&U) && Call->doesNotCapture(Call->getArgOperandNo(&U)));
+      return !isa<LoadInst>(I) && !(isa<StoreInst>(I) && U.getOperandNo() == StoreInst::getPointerOperandIndex());
+    });
   }
 
   std::vector<Captured> All;

@@ -38,7 +38,8 @@ static bool writesNothing(const CallBase &Call) {
   if (auto *Known = dyn_cast<IntrinsicInst>(&Call))
     return Known->isAssumeLikeIntrinsic();
   StringRef Name = Callee->getName();
-  constexpr StringLiteral Harmless[] = {"__kmpc_fork", "__kmpc_global_thread_num", "__kmpc_push", "omp_", "adgen_omp_", OwnShadowName, OverwriteRule,
+  constexpr StringLiteral Harmless[] = {"__kmpc_fork", "__kmpc_global_thread_num", "__kmpc_push", "omp_", "adgen_omp_", OwnShadowName, OverwriteRule, "adgen_describe_shadow",
+                                        "adgen_forget_shadow", "adgen_add_up", "adgen_note_overwritten", "adgen_save_overwritten",
                                         "__enzyme_autodiff_", "__cxa_", "_Unwind_", "_ZSt", "_Zn", "_Zd"};
   return Callee->hasFnAttribute(MathAttribute) || Name == "malloc" || Name == "calloc" || Name == "free" ||
          any_of(Harmless, [&](StringRef Prefix) { return Name.starts_with(Prefix); });
@@ -125,7 +126,7 @@ void Origins::follow(const Instruction &I) {
     addOf(Address, Address->getPointerOperand());
   } else if (isa<IntToPtrInst>(I)) {
     Changed |= Pointees[&I].insert(Unknown);
-  } else {
+  } else if (mayHoldPointers(I.getType())) {
     for (const Value *Operand : I.operand_values())
       if (!isa<BasicBlock>(Operand))
         addOf(&I, Operand);
@@ -135,6 +136,11 @@ void Origins::follow(const Instruction &I) {
 void Origins::handOver(const Function &Callee, unsigned First, const CallBase &Call, unsigned Operand) {
   for (unsigned I = First; I < Callee.arg_size() && Operand < Call.arg_size(); ++I, ++Operand)
     addOf(Callee.getArg(I), Call.getArgOperand(Operand));
+}
+
+// Of functions that return what they were handed, or a number.
+static bool givesNoNewPointer(const Function &Callee) {
+  return Callee.getName() == OwnShadowName || Callee.getName().starts_with("omp_get_") || Callee.getName().starts_with("adgen_rule_omp_");
 }
 
 void Origins::followCall(const CallBase &Call) {
@@ -156,7 +162,7 @@ void Origins::followCall(const CallBase &Call) {
   }
   if (Call.returnDoesNotAlias())
     Changed |= Pointees[&Call].insert(&Call);
-  else if (mayHoldPointers(Call.getType()) && !isa<IntrinsicInst>(Call) && !(Callee && Callee->getName() == OwnShadowName))
+  else if (mayHoldPointers(Call.getType()) && !isa<IntrinsicInst>(Call) && !(Callee && givesNoNewPointer(*Callee)))
     Changed |= Pointees[&Call].insert(Unknown);
   for (const Value *Operand : Call.args())
     addOf(&Call, Operand);

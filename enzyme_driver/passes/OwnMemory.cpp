@@ -1,11 +1,13 @@
 // On the host: Enzyme accumulates by atomics into the shadows of what a thread allocates in a parallel region. Where no address of such memory
-// leaves the function that allocates it, nobody else can add to it, and the additions are plain.
+// leaves the function that allocates it, nobody else can add to it, and the additions are plain. So are those to an element that the
+// thread itself has consumed, where no threads wait for each other: it is what the thread overwrites in the primal, and nobody else reads meanwhile.
 #include "Accumulation.h"
 #include "Iterations.h"
 #include "Passes.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
@@ -57,6 +59,10 @@ public:
     for (Instruction &I : make_early_inc_range(instructions(F)))
       if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && isOwn(Atomic->getPointerOperand()))
         addPlainly(*Atomic);
+    if (!waits())
+      for (auto [Atomic, IsConsumed] : consumed())
+        if (IsConsumed)
+          addPlainly(*Atomic);
     for (Instruction &I : instructions(F))
       if (isa<AllocaInst>(I) || isNoAliasCall(&I))
         staysHere(I);
@@ -71,6 +77,28 @@ private:
   static Objects objectsOf(const Value *Address) {
     Objects Found;
     getUnderlyingObjects(Address, Found, nullptr, 0);
+    return Found;
+  }
+
+  // Whether threads order what they do in it: by barriers and locks.
+  bool waits() const {
+    return any_of(instructions(F), [](const Instruction &I) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      return Call && !Call->doesNotAccessMemory() && (!Callee || !Callee->isDeclaration() || Callee->getName().starts_with(RulePrefix));
+    });
+  }
+
+  // The accumulations, with whether the thread has stored to the same address before.
+  SmallVector<std::pair<AtomicRMWInst *, bool>> consumed() {
+    const DominatorTree Tree(F);
+    SmallVector<std::pair<AtomicRMWInst *, bool>> Found;
+    for (Instruction &I : instructions(F))
+      if (AtomicRMWInst *Atomic = asAccumulation(I))
+        Found.push_back({Atomic, any_of(Atomic->getPointerOperand()->users(), [&](User *U) {
+                           auto *Store = dyn_cast<StoreInst>(U);
+                           return Store && Store->getPointerOperand() == Atomic->getPointerOperand() && Tree.dominates(Store, Atomic);
+                         })});
     return Found;
   }
 
@@ -124,7 +152,7 @@ private:
 
 PreservedAnalyses OwnMemory::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
-    if (isDerivative(F) || F.getName().starts_with(("diffe" + RegionPrefix).str()))
+    if (isDerivative(F) || F.getName().contains(RegionPrefix) || F.getName().starts_with(IterationPrefix))
       Owner(F).run();
   return PreservedAnalyses::none();
 }

@@ -78,6 +78,7 @@ ADGEN_PASS(ForgetGuards);                    // what was put in for Enzyme alone
 ADGEN_PASS(ExactFlags);                      // derivatives are computed as exactly as the primal
 ADGEN_PASS(RecomputeIterations);             // iterations keep nothing and are computed again
 ADGEN_PASS(OwnMemory);                       // what a thread has allocated itself needs no atomics
+ADGEN_PASS(SumCaptured);                     // what a thread adds to a captured variable is added once
 ADGEN_PASS(SizeTeams);                       // forward and reverse sweep have teams of one size
 ADGEN_PASS(RestoreMath);                     // names of the host's math library become the device's
 ADGEN_PASS(LowerCooperation);                // what had a rule is inlined again

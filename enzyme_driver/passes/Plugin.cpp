@@ -74,6 +74,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<LowerOverwrites>(Name, "adgen-lower-overwrites", MPM) ||
          add<RecomputeIterations>(Name, "adgen-recompute-iterations", MPM) ||
          add<OwnMemory>(Name, "adgen-own-memory", MPM) ||
+         add<SumCaptured>(Name, "adgen-sum-captured", MPM) ||
          add<CaptureValues>(Name, "adgen-capture-values", MPM) ||
          add<VerifyGradients>(Name, "adgen-verify-gradients", MPM) ||
          addWithOption<MarkUnchanged>(Name, "adgen-mark-unchanged", MPM) ||

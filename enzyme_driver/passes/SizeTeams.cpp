@@ -2,10 +2,14 @@
 // and what Enzyme keeps for each thread has room for the largest team. A region that accumulates into shadows by atomic additions
 // gets a second form without them, for teams of one thread. In a larger team the runtime may give a thread copies of the shadows
 // to accumulate into (host_runtime/accumulation.h); where all that the region only accumulates into are such copies, it needs no atomics either.
+// Copies of shadows that are also read and written are added up behind the fork. The runtime is told of shadows that the gradient allocates.
 #include "Accumulation.h"
+#include "Iterations.h"
 #include "OpenMP.h"
+#include "Origins.h"
 #include "Passes.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
@@ -47,7 +51,7 @@ static void correct(Module &M, StringRef Name, StringRef As) {
 
 static bool isAccumulation(const Instruction &I) {
   auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
-  return Atomic && Atomic->getOperation() == AtomicRMWInst::FAdd;
+  return Atomic && Atomic->getOperation() == AtomicRMWInst::FAdd && !Atomic->hasMetadata(OnceMark);
 }
 
 static Function *withoutAtomics(Function &Region, StringRef Suffix, function_ref<bool(const Argument *)> Plain) {
@@ -60,13 +64,17 @@ static Function *withoutAtomics(Function &Region, StringRef Suffix, function_ref
   return Form;
 }
 
-// The arguments that a region only accumulates into.
+static const Argument *accumulatedInto(const Instruction &I) {
+  return isAccumulation(I) ? dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0)) : nullptr;
+}
+
+// The arguments that a region only accumulates into, not counting what it adds once.
 static SmallVector<unsigned> accumulated(const Function &Region) {
-  SmallVector<unsigned> Indices;
-  for (const Argument &A : Region.args())
-    if (A.getType()->isPointerTy() && !A.use_empty() && isOnlyAccumulatedInto(A))
-      Indices.push_back(A.getArgNo());
-  return Indices;
+  SmallSetVector<unsigned, 8> Indices;
+  for (const Instruction &I : instructions(Region))
+    if (const Argument *A = accumulatedInto(I); A && isOnlyAccumulatedInto(*A))
+      Indices.insert(A->getArgNo());
+  return Indices.takeVector();
 }
 
 // Calls `Then` with the same arguments where the condition holds.
@@ -79,13 +87,14 @@ static void callInstead(CallInst &Call, Value *Condition, Function *Then) {
   Call.moveBefore(AtElse->getIterator());
 }
 
-// What a thread starts calls the form that it can: nobody else runs, or what it accumulates into is its own.
-static void chooseForm(CallInst &Call) {
+// What a thread starts calls the form that it can: nobody else runs, or what it accumulates into is its own. Returns the shadows to which
+// nothing else happens in the region.
+static SmallVector<const Argument *> chooseForm(CallInst &Call, const Origins &Memory) {
   Function &Region = *Call.getCalledFunction();
   SmallVector<unsigned> Shadows = accumulated(Region);
   auto IsShadow = [&](const Argument *A) { return A && is_contained(Shadows, A->getArgNo()); };
   bool IsComplete = all_of(instructions(Region), [&](const Instruction &I) {
-    return !isAccumulation(I) || IsShadow(dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0)));
+    return !isAccumulation(I) || IsShadow(accumulatedInto(I));
   });
   Function *Alone = withoutAtomics(Region, "_alone", [](const Argument *) { return true; });
   Function *Apart = IsComplete ? Alone : withoutAtomics(Region, "_apart", IsShadow);
@@ -93,20 +102,102 @@ static void chooseForm(CallInst &Call) {
   IRBuilder<> B(&Call);
   Value *InTeam = B.CreateCall(M.getOrInsertFunction("omp_in_parallel", B.getInt32Ty()));
   callInstead(Call, B.CreateICmpEQ(InTeam, B.getInt32(0)), Alone);
-  if (Shadows.empty())
-    return;
+  SmallVector<const Argument *> Untouched;
   B.SetInsertPoint(&Call);
   Value *AllApart = B.getTrue();
   for (unsigned I : Shadows) {
     Value *Shadow = Call.getArgOperand(I);
-    Value *Own = B.CreateCall(M.getOrInsertFunction(OwnShadowName, B.getPtrTy(), B.getPtrTy()), Shadow);
+    const bool IsUntouched = isMetByAccumulationsOnly(*Region.getArg(I), Memory);
+    if (IsUntouched)
+      Untouched.push_back(Region.getArg(I));
+    FunctionCallee Choose = M.getOrInsertFunction(OwnShadowName, B.getPtrTy(), B.getPtrTy(), B.getInt32Ty());
+    Value *Own = B.CreateCall(Choose, {Shadow, B.getInt32(IsUntouched)});
     AllApart = B.CreateAnd(AllApart, B.CreateICmpNE(Own, Shadow));
     Call.setArgOperand(I, Own);
   }
-  callInstead(Call, AllApart, Apart);
+  if (!Shadows.empty())
+    callInstead(Call, AllApart, Apart);
+  return Untouched;
+}
+
+static void addUpBehind(CallInst &Fork) {
+  IRBuilder<> B(Fork.getNextNode());
+  B.CreateCall(Fork.getModule()->getOrInsertFunction("adgen_add_up", B.getVoidTy()));
+}
+
+// How many bytes an allocation takes; null where that is not known.
+static Value *bytesOf(const Value *Memory) {
+  auto *Call = dyn_cast_or_null<CallInst>(Memory);
+  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+  bool IsOurs = Callee && Call->returnDoesNotAlias() && Call->arg_size() == 1;
+  return IsOurs && (Callee->getName() == "malloc" || Callee->getName().starts_with("_Znwm") || Callee->getName() == "_Znam")
+             ? Call->getArgOperand(0)
+             : nullptr;
+}
+
+// Bytes of the numbers that are accumulated through an argument; 0 where they differ.
+static unsigned elementOf(const Argument &Shadow) {
+  unsigned Bytes = 0;
+  for (const Instruction &I : instructions(Shadow.getParent()))
+    if (accumulatedInto(I) == &Shadow) {
+      unsigned Here = I.getType()->getPrimitiveSizeInBits() / 8;
+      if ((Bytes && Bytes != Here) || (Here != 4 && Here != 8))
+        return 0;
+      Bytes = Here;
+    }
+  return Bytes;
+}
+
+// The shadows that gradients allocate and regions accumulate into, with the bytes of their numbers; 0 where they have different ones.
+static MapVector<CallInst *, unsigned> allocatedShadows(ArrayRef<const Argument *> Untouched, const Origins &Memory) {
+  MapVector<CallInst *, unsigned> Found;
+  for (const Argument *Shadow : Untouched)
+    for (const Value *Object : Memory.of(Shadow))
+      if (bytesOf(Object)) {
+        unsigned Element = elementOf(*Shadow);
+        auto [Place, IsNew] = Found.try_emplace(const_cast<CallInst *>(cast<CallInst>(Object)), Element);
+        if (!IsNew && Place->second != Element)
+          Place->second = 0;
+      }
+  return Found;
+}
+
+// Whether the threads of a team run it: the runtime hears only of what is done outside.
+static bool isInRegion(const Function &F) {
+  return F.getName().contains(RegionPrefix) || any_of(F.users(), [](const User *U) {
+           auto *Call = dyn_cast<CallBase>(U);
+           return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == ForkName;
+         });
+}
+
+// Tells the runtime of such shadows, and when they are given back.
+static void describeShadows(Module &M, ArrayRef<const Argument *> Untouched, const Origins &Memory) {
+  SmallVector<CallInst *> Releases;
+  for (Function &F : M)
+    for (Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getCalledFunction() && isRelease(*Call->getCalledFunction()))
+        Releases.push_back(Call);
+  SmallPtrSet<CallInst *, 8> Forgetting;
+  for (auto [Allocation, Element] : allocatedShadows(Untouched, Memory)) {
+    auto MayRelease = [&, Allocation = Allocation](CallInst *Call) {
+      const Origins::Set &Led = Memory.of(Call->getArgOperand(0));
+      return Led.contains(nullptr) || Led.contains(Allocation);
+    };
+    SmallVector<CallInst *> Here(make_filter_range(Releases, MayRelease));
+    if (!Element || any_of(Here, [](CallInst *Call) { return isInRegion(*Call->getFunction()); }))
+      continue;
+    IRBuilder<> B(Allocation->getNextNode());
+    Type *Void = B.getVoidTy();
+    B.CreateCall(M.getOrInsertFunction("adgen_describe_shadow", Void, B.getPtrTy(), B.getInt64Ty(), B.getInt32Ty()),
+                 {Allocation, Allocation->getArgOperand(0), B.getInt32(Element)});
+    for (CallInst *Call : Here)
+      if (Forgetting.insert(Call).second)
+        IRBuilder<>(Call).CreateCall(M.getOrInsertFunction("adgen_forget_shadow", Void, B.getPtrTy()), Call->getArgOperand(0));
+  }
 }
 
 static void addForms(Module &M) {
+  const Origins Memory(M);
   SmallSetVector<Function *, 8> Started;
   for (CallInst *Fork : callsOf(M, ForkName))
     if (auto *F = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)); F && !F->isDeclaration())
@@ -117,8 +208,17 @@ static void addForms(Module &M) {
       if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getType()->isVoidTy())
         if (Function *Region = Call->getCalledFunction(); Region && any_of(instructions(Region), isAccumulation))
           Calls.push_back(Call);
+  SmallVector<const Argument *> Untouched;
+  SmallPtrSet<const Function *, 8> Copying;
   for (CallInst *Call : Calls)
-    chooseForm(*Call);
+    if (SmallVector<const Argument *> Here = chooseForm(*Call, Memory); !Here.empty()) {
+      append_range(Untouched, Here);
+      Copying.insert(Call->getFunction());
+    }
+  for (CallInst *Fork : callsOf(M, ForkName))
+    if (Copying.contains(dyn_cast<Function>(Fork->getArgOperand(ForkFunction))))
+      addUpBehind(*Fork);
+  describeShadows(M, Untouched, Memory);
 }
 
 static void restoreCounter(Function &F) {

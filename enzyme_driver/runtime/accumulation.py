@@ -47,20 +47,24 @@ def wanted_accumulation() -> str:
 
 @dataclass(frozen=True)
 class Accumulated:
-    """A shadow to which a gradient does nothing but add: the place of the argument, and the bytes of a number."""
+    """A shadow that can be copied: the place of the argument, and the bytes of a number.
+
+    To the shadow of an array that the primal does not write, a gradient does nothing but add.
+    """
 
     argument: int
     number: int
     nbytes: int
+    written: bool
 
 
 def accumulated(first: int, shadows: Sequence[tuple[Slot, ArrayView | None]]) -> tuple[Accumulated, ...]:
     """Those of the shadows that can be copied; the first one is that argument of the gradient."""
     found = []
     for index, (slot, view) in enumerate(shadows):
-        number = None if view is None or written(slot.parameter) else _number(view.layout)
+        number = None if view is None else _number(view.layout)
         if view is not None and number:
-            found.append(Accumulated(first + index, number, view.nbytes))
+            found.append(Accumulated(first + index, number, view.nbytes, written(slot.parameter)))
     return tuple(found)
 
 

@@ -59,7 +59,7 @@ class VariableShadow:
 class Prepared:
     """The arguments of a call in the order of the ABI, what is by value, the arrays, and the shadows of variables.
 
-    `accumulated` are the shadows to which nothing happens but additions; the host wants to know them.
+    `accumulated` are the shadows that threads may have copies of; the host wants to know them.
     """
 
     values: tuple[bytes, ...]

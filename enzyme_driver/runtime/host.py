@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +11,7 @@ from typing import ClassVar
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import ArgumentError, ArtifactError, PrimalError
 from enzyme_driver.model import Target, TargetEntry
-from enzyme_driver.runtime.accumulation import WAYS, wanted_accumulation
+from enzyme_driver.runtime.accumulation import WAYS, Accumulated, wanted_accumulation
 from enzyme_driver.runtime.arguments import Prepared
 from enzyme_driver.runtime.geometry import Launch
 from enzyme_driver.runtime.kept import wants_no_numbers_kept
@@ -33,6 +33,11 @@ class _HostShadow(ctypes.Structure):
     """`adgen_shadow` of host_runtime/accumulation.h."""
 
     _fields_: ClassVar = [("argument", ctypes.c_uint32), ("element", ctypes.c_uint32), ("bytes", ctypes.c_uint64)]
+
+
+def _described(shadows: Iterable[Accumulated]) -> ctypes.Array[_HostShadow]:
+    found = [_HostShadow(each.argument, each.number, each.nbytes) for each in shadows]
+    return (_HostShadow * len(found))(*found)
 
 
 class HostBackend:
@@ -98,7 +103,7 @@ class HostBackend:
         table = ArgumentTable(prepared.values)
         with self._team(wanted_threads()), self._kept():
             if prepared.accumulated:
-                self._say_accumulation(prepared)
+                self._say_accumulation(prepared, function=launch is None)
             failed = self._function(symbol)(launch, table.address, result) != 0
         if failed:
             message = (self._last_error() or b"no message").decode(errors="replace")
@@ -108,12 +113,14 @@ class HostBackend:
                 "code catches: put a condition in its place",
             )
 
-    def _say_accumulation(self, prepared: Prepared) -> None:
+    def _say_accumulation(self, prepared: Prepared, *, function: bool) -> None:
         """Of the next gradient that this thread calls."""
-        shadows = [_HostShadow(each.argument, each.number, each.nbytes) for each in prepared.accumulated]
-        way = WAYS[wanted_accumulation()]
-        described = (_HostShadow * len(shadows))(*shadows)
-        self._library.adgen_accumulate(len(prepared.values), way, len(shadows), described)
+        read, written = (
+            _described(each for each in prepared.accumulated if each.written == kind) for kind in (False, True)
+        )
+        self._library.adgen_accumulate(len(prepared.values), WAYS[wanted_accumulation()], len(read), read)
+        if function and written and hasattr(self._library, "adgen_accumulate_written"):
+            self._library.adgen_accumulate_written(len(written), written)
 
     @contextmanager
     def _team(self, count: int | None) -> Iterator[None]:

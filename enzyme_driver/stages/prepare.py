@@ -186,6 +186,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
         "recompute-iterations", "function(loop-simplify,lcssa),adgen-outline-iterations,", workspace
     )
     restore = unless_disabled("restore-overwritten", "adgen-restore-overwritten,", workspace)
+    own = unless_disabled("own-memory", "adgen-own-memory,function(loop-mssa(licm)),", workspace)
     index = unless_disabled("index-pointers", "function(loop-simplify),adgen-index-pointers,", workspace)
     return ",".join(
         (
@@ -195,7 +196,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{unroll}globaldce,{index}adgen-capture-values,{outline}{restore}{_EXITS},adgen-type-copies,adgen-follow-bits,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
+            f"{unroll}globaldce,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},adgen-type-copies,adgen-follow-bits,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
             f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

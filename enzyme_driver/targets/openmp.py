@@ -82,8 +82,9 @@ def _from_host(workspace: Workspace, *, fast_math: bool) -> str:
     cleaning = cleaned(workspace, fast_math=fast_math)
     again = unless_disabled("recompute-iterations", _AGAIN, workspace)
     own = unless_disabled("own-memory", "adgen-own-memory,", workspace)
+    sums = unless_disabled("sum-captured", "adgen-sum-captured,", workspace)
     teams = f"adgen-openmp-teams,adgen-link<{rules};{libdevice}>,"
-    return f"adgen-lower-overwrites,adgen-fork-regions,{cleaning}{again}{own}{teams}{_RETARGET}"
+    return f"adgen-lower-overwrites,adgen-fork-regions,{cleaning}{again}{own}{sums}{teams}{_RETARGET}"
 
 
 def _link(ir: Path, library: Path, workspace: Workspace) -> Path:

@@ -60,6 +60,15 @@ def polynomials(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]
     return function.vjp(*arguments, cotangents={"y": rng.standard_normal(500)})
 
 
+def swarm(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Accumulates into shadows that are also read and written, between the forks."""
+    del folder
+    function = adgen.compile(Path(__file__).with_name("overwritten.cpp"), function="swarm")
+    assert isinstance(function, Function)
+    near = rng.integers(0, 900, (900, 3)).astype(np.int32)
+    return function.vjp(rng.uniform(-1, 1, 900), rng.uniform(0.5, 1, 900), near, 900, 3, 0.1)
+
+
 def gather(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
     (folder / "gather.cu").write_text(GATHER, encoding="utf-8")
     kernel = adgen.compile(folder / "gather.cu", kernel="gather")
@@ -84,7 +93,7 @@ def tiles(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("gradient", [polynomials, gather, tiles])
+@pytest.mark.parametrize("gradient", [polynomials, swarm, gather, tiles])
 def test_all_ways_agree_with_any_number_of_threads(gradient: Gradient, tmp_path: Path) -> None:
     seed = np.random.default_rng().integers(2**31)
     found = {}
@@ -95,14 +104,14 @@ def test_all_ways_agree_with_any_number_of_threads(gradient: Gradient, tmp_path:
     for (count, way), arrays in found.items():
         for name, array in arrays.items():
             one = found[1, "atomic"][name]
-            digits = 1e-4 if one.dtype == np.float32 or gradient is not polynomials else 1e-11
+            digits = 1e-4 if one.dtype == np.float32 or gradient in (gather, tiles) else 1e-11
             np.testing.assert_allclose(
                 array, one, rtol=digits, atol=digits, err_msg=f"{way}, {count} threads, {name}, seed {seed}"
             )
 
 
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("gradient", [polynomials, gather, tiles])
+@pytest.mark.parametrize("gradient", [polynomials, swarm, gather, tiles])
 def test_one_way_gives_the_same_bits(gradient: Gradient, tmp_path: Path) -> None:
     seed = np.random.default_rng().integers(2**31)
     with threads(7), adgen.accumulation("deterministic"):

@@ -1,9 +1,11 @@
-; A region gets the pointer where the variable that holds it is set once, and the variable where it is set twice or the region sets it.
+; A region gets the pointer where the variable that holds it is set once, and what the variable holds before the fork where it is set in several
+; ways. It gets the variable where a region sets it or others may.
 ;
 ; RUN: %opt -passes=adgen-capture-values -S %s | %filecheck %s
 
 ; CHECK-LABEL: define void @f(
-; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 4, ptr @started, i32 %team, ptr %x, ptr %twice, ptr %own)
+; CHECK: %[[NOW:.*]] = load ptr, ptr %twice
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 4, ptr @started, i32 %team, ptr %x, ptr %[[NOW]], ptr %own)
 define void @f(i32 %team, ptr %x, ptr %y) {
   %once = alloca ptr
   %twice = alloca ptr
@@ -25,8 +27,10 @@ define internal void @started(ptr %thread, ptr %bound, i32 %team, ptr readonly d
 
 ; CHECK: define internal void @region(ptr %once, ptr %twice, ptr %own)
 ; CHECK-NOT: load ptr, ptr %once
-; CHECK: %b = load ptr, ptr %twice
+; CHECK-NOT: load ptr, ptr %twice
+; CHECK: %c = load ptr, ptr %own
 ; CHECK: store float 1.000000e+00, ptr %once
+; CHECK: store ptr %twice, ptr %own
 define internal void @region(ptr readonly align 8 dereferenceable(8) %once, ptr %twice, ptr %own) {
   %a = load ptr, ptr %once
   %b = load ptr, ptr %twice
@@ -36,9 +40,10 @@ define internal void @region(ptr readonly align 8 dereferenceable(8) %once, ptr 
   ret void
 }
 
-; A variable that is not set before the fork stays a variable.
+; On every way before the fork or not.
 ; CHECK-LABEL: define void @late(
-; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @late_started, i32 %team, ptr %x, ptr %variable)
+; CHECK: %[[LATE:.*]] = load ptr, ptr %variable
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @late_started, i32 %team, ptr %x, ptr %[[LATE]])
 define void @late(i32 %team, ptr %x, i1 %c) {
   %variable = alloca ptr
   %other = alloca ptr
@@ -58,6 +63,39 @@ define internal void @late_started(ptr %thread, ptr %bound, i32 %team, ptr %firs
 }
 
 define internal void @late_region(ptr %first, ptr %second) {
+  %a = load ptr, ptr %first
+  %b = load ptr, ptr %second
+  store float 1.0, ptr %a
+  store float 1.0, ptr %b
+  ret void
+}
+
+; A std::vector's pointer to its elements is read before the fork, unless the address of the vector goes elsewhere.
+; CHECK-LABEL: define void @vectors(
+; CHECK: %[[DATA:.*]] = load ptr, ptr %vector
+; CHECK-NOT: load
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @vectors_started, i32 %team, ptr %[[DATA]], ptr %leaked)
+define void @vectors(i32 %team, ptr %x, i64 %n, ptr %elsewhere) {
+  %vector = alloca { ptr, ptr, ptr }
+  %leaked = alloca { ptr, ptr, ptr }
+  call void @llvm.memset.p0.i64(ptr %vector, i8 0, i64 24, i1 false)
+  store ptr %x, ptr %vector
+  store ptr %x, ptr %leaked
+  %end = getelementptr i8, ptr %vector, i64 8
+  %last = getelementptr double, ptr %x, i64 %n
+  store ptr %last, ptr %end
+  %inside = getelementptr i8, ptr %leaked, i64 8
+  store ptr %inside, ptr %elsewhere
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 2, ptr @vectors_started, i32 %team, ptr %vector, ptr %leaked)
+  ret void
+}
+
+define internal void @vectors_started(ptr %thread, ptr %bound, i32 %team, ptr %first, ptr %second) {
+  call void @vectors_region(ptr %first, ptr %second)
+  ret void
+}
+
+define internal void @vectors_region(ptr %first, ptr %second) {
   %a = load ptr, ptr %first
   %b = load ptr, ptr %second
   store float 1.0, ptr %a

@@ -11,6 +11,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-NEXT:    %[[CALLER:.*]] = call i32 @__kmpc_global_thread_num(ptr @place)
 ; CHECK-NEXT:    call void @__kmpc_push_num_threads(ptr @place, i32 %[[CALLER]], i32 %team)
 ; CHECK-NEXT:    call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @place, i32 2, ptr @started, i32 %team, ptr %x)
+; CHECK-NEXT:    call void @adgen_add_up()
 ; CHECK-NEXT:    %asked = call i32 @omp_get_max_threads()
 ; CHECK-NEXT:    ret i64 %[[WIDE]]
 define i64 @f(i32 %team, ptr %x) {
@@ -38,7 +39,7 @@ declare i32 @omp_get_thread_num()
 ; CHECK-NEXT:    %[[ALONE:.*]] = icmp eq i32 %[[TEAM]], 0
 ; CHECK-NEXT:    br i1 %[[ALONE]]
 ; CHECK:         call void @region_alone(ptr %x, ptr %y)
-; CHECK:         %[[OWN:.*]] = call ptr @adgen_own_shadow(ptr %x)
+; CHECK:         %[[OWN:.*]] = call ptr @adgen_own_shadow(ptr %x, i32 1)
 ; CHECK-NEXT:    %[[APART:.*]] = icmp ne ptr %[[OWN]], %x
 ; CHECK:         br i1
 ; CHECK:         call void @region_apart(ptr %[[OWN]], ptr %y)
@@ -65,6 +66,40 @@ define internal void @region(ptr %x, ptr %y) {
 ; CHECK-NEXT:    ret i32 %[[OLD]]
 declare i32 @adgen_counter_add_i32(ptr, i32)
 
+; The copies of a shadow to which nothing else happens in the region are added up behind the fork. The runtime hears of a shadow that the gradient allocates.
+; CHECK-LABEL: define void @gradient(
+; CHECK:         %shadow = call noalias ptr @_Znwm(i64 %bytes)
+; CHECK-NEXT:    call void @adgen_describe_shadow(ptr %shadow, i64 %bytes, i32 8)
+; CHECK:         call void (ptr, i32, ptr, ...) @__kmpc_fork_call(
+; CHECK-NEXT:    call void @adgen_add_up()
+; CHECK-NEXT:    call void @adgen_forget_shadow(ptr %shadow)
+; CHECK-NEXT:    call void @_ZdlPv(ptr %shadow)
+define void @gradient(i32 %team, i64 %bytes) {
+  %shadow = call noalias ptr @_Znwm(i64 %bytes)
+  %read = call noalias ptr @_Znwm(i64 %bytes)
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @place, i32 3, ptr @started_own, i32 %team, ptr %shadow, ptr %read)
+  call void @_ZdlPv(ptr %shadow)
+  call void @_ZdlPv(ptr %read)
+  ret void
+}
+
+; The second one is read by another way in the region.
+; CHECK-LABEL: define internal void @started_own(
+; CHECK:         call ptr @adgen_own_shadow(ptr %shadow, i32 1)
+; CHECK:         call ptr @adgen_own_shadow(ptr %read, i32 0)
+define internal void @started_own(ptr %thread, ptr %bound, i32 %team, ptr %shadow, ptr %read) {
+  call void @region_own(ptr %shadow, ptr %read, ptr %read)
+  ret void
+}
+
+define internal void @region_own(ptr %shadow, ptr %read, ptr %again) {
+  %a = atomicrmw fadd ptr %shadow, double 1.0 monotonic
+  %b = atomicrmw fadd ptr %read, double 1.0 monotonic
+  %c = load double, ptr %again
+  %d = atomicrmw fadd ptr %again, double 1.0 monotonic, !adgen.once !0
+  ret void
+}
+
 ; CHECK-LABEL: define internal void @region_alone(
 ; CHECK-NOT:     atomicrmw
 ; CHECK:         ret void
@@ -76,6 +111,15 @@ declare i32 @adgen_counter_add_i32(ptr, i32)
 ; CHECK-NEXT:    store double
 ; CHECK-NEXT:    atomicrmw fadd ptr %y
 
+; What is added once may be atomic.
+; CHECK-LABEL: define internal void @region_own_alone(
+; CHECK:         atomicrmw fadd ptr %again, {{.*}} !adgen.once
+
+declare noalias ptr @_Znwm(i64)
+declare void @_ZdlPv(ptr)
+
 @place = private constant [1 x i8] zeroinitializer
 declare i64 @omp_get_max_threads()
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+
+!0 = !{}

@@ -1,5 +1,5 @@
 ; Additions into memory that a region has allocated and whose address stays there are plain; it is told apart from other memory. Where the
-; address is stored or handed on, another thread may add too.
+; address is stored or handed on, another thread may add too. What the thread has consumed before is its own, unless threads wait for each other.
 ;
 ; RUN: %opt -passes='adgen-own-memory' -S %s | %filecheck %s
 
@@ -40,5 +40,51 @@ end:
   ret void
 }
 
+; Before it is differentiated, memory is told apart too, also where it was not allocated on every way.
+; CHECK-LABEL: define void @adgen_iteration_0(
+; CHECK:         store double %v, ptr %one, align 8, !alias.scope ![[ONE:[0-9]+]], !noalias ![[TWO:[0-9]+]]
+; CHECK-NEXT:    load double, ptr %two, align 8, !alias.scope ![[TWO]], !noalias ![[ONE]]
+define void @adgen_iteration_0(i1 %any, double %v) {
+entry:
+  br i1 %any, label %some, label %join
+some:
+  %first = call noalias ptr @_Znwm(i64 8)
+  %second = call noalias ptr @_Znwm(i64 8)
+  br label %join
+join:
+  %one = phi ptr [ null, %entry ], [ %first, %some ]
+  %two = phi ptr [ null, %entry ], [ %second, %some ]
+  store double %v, ptr %one
+  %read = load double, ptr %two
+  ret void
+}
+
+; CHECK-LABEL: define void @diffeadgen_region_consumed(
+; CHECK:         store double 0.000000e+00, ptr %mine
+; CHECK-NEXT:    load double, ptr %mine
+; CHECK-NEXT:    fadd reassoc nsz contract double
+; CHECK-NEXT:    store double %{{.*}}, ptr %mine
+; CHECK-NEXT:    atomicrmw fadd ptr %other
+define void @diffeadgen_region_consumed(ptr %shadow, i64 %i, double %v) {
+  %mine = getelementptr double, ptr %shadow, i64 %i
+  %other = getelementptr double, ptr %mine, i64 1
+  %cotangent = load double, ptr %mine
+  store double 0.0, ptr %mine
+  %a = atomicrmw fadd ptr %mine, double %cotangent monotonic, align 8
+  %b = atomicrmw fadd ptr %other, double %v monotonic, align 8
+  store double 0.0, ptr %other
+  ret void
+}
+
+; CHECK-LABEL: define void @diffeadgen_region_waits(
+; CHECK:         atomicrmw fadd ptr %shadow
+define void @diffeadgen_region_waits(ptr %shadow, double %v) {
+  store double 0.0, ptr %shadow
+  call void @adgen_rule_omp_barrier_reverse(ptr null, ptr null)
+  %a = atomicrmw fadd ptr %shadow, double %v monotonic, align 8
+  ret void
+}
+
+declare void @adgen_rule_omp_barrier_reverse(ptr, ptr)
 declare noalias ptr @_Znwm(i64)
 declare void @_ZdlPv(ptr)

@@ -55,7 +55,7 @@ HOST = (
     "strip-nonlinetable-debuginfo,default<O2>,function(loop-simplify,lcssa),adgen-unroll-locals,"
     "function(loop(loop-rotate,loop-unroll-full),sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce,function(loop-simplify),adgen-index-pointers,adgen-capture-values,"
-    "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,function(lower-switch),adgen-floor-counts,adgen-unify-exits,"
+    "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,adgen-own-memory,function(loop-mssa(licm)),function(lower-switch),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,adgen-type-copies,adgen-follow-bits,adgen-separate-loads,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )

@@ -37,6 +37,7 @@ ELSEWHERE = {
     "restore-overwritten",
     "index-pointers",
     "own-memory",
+    "sum-captured",
     "bound-registers",
     "widen-accesses",
 }

@@ -27,7 +27,7 @@ FROM_DEVICE = f"{AFTER_ENZYME}{RETARGET}"
 FROM_HOST = (
     "adgen-lower-overwrites,adgen-fork-regions,adgen-expand-copy-adjoints,adgen-keep-once,adgen-forget-guards,adgen-loosen-alignments,"
     "adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,"
-    "adgen-recompute-iterations,always-inline,function(sroa,early-cse,instsimplify,simplifycfg),adgen-own-memory,adgen-openmp-teams,"
+    "adgen-recompute-iterations,always-inline,function(sroa,early-cse,instsimplify,simplifycfg),adgen-own-memory,adgen-sum-captured,adgen-openmp-teams,"
     f"adgen-link</build/rules.bc;/cuda/libdevice.bc>,{RETARGET}"
 )
 KEEP = "adgen-keep-memory,"
@@ -88,7 +88,7 @@ def test_threads_need_not_be_split(workspace: Workspace, fake_process: FakeProce
     assert f"-passes={FROM_DEVICE}always-inline,{KEEP}{ENTRIES}default<O3>" in fake_process.argvs[0]
 
 
-@pytest.mark.parametrize("name", ["recompute-iterations", "own-memory"])
+@pytest.mark.parametrize("name", ["recompute-iterations", "own-memory", "sum-captured"])
 def test_what_is_done_in_cpp_can_be_left_out(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
     without = replace(workspace.settings, disable=frozenset({name}))
     finish(replace(workspace, settings=without), language="c++")
