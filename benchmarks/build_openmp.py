@@ -12,6 +12,7 @@ import click
 
 from benchmarks.host_cases import CASES, HostCase
 from benchmarks.host_kernels import BY_HAND, KERNEL_CASES, HostKernel
+from cuda_kernels.case import activity_words
 from enzyme_driver import cli, processor
 from enzyme_driver.command import run
 from enzyme_driver.settings import Settings
@@ -22,8 +23,8 @@ COMPILER_SECONDS = 120.0
 
 def command(case: HostCase | HostKernel, folder: Path) -> list[str]:
     """The command line of `adgen` for a case."""
-    activity = [text for name, kind in case.activity.items() for text in ("--activity", f"{name}={kind}")]
-    return ["compile", str(case.path), "-k", case.function, "-t", "openmp", *activity, "-o", str(folder / case.name)]
+    source = ("compile", str(case.path), "-k", case.function, "-t", "openmp")
+    return [*source, *activity_words(case.activity), "-o", str(folder / case.name)]
 
 
 def compile_by_hand(folder: Path) -> bool:

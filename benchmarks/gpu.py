@@ -14,28 +14,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
 from benchmarks.case import Case
 from benchmarks.cases import CASES
 from benchmarks.measure import Figure, bandwidth, measure
+from benchmarks.results_file import merged
 
 
 def chosen(texts: Sequence[str]) -> list[Case]:
     """The cases whose name or size holds one of the texts; all where there is none."""
     return [case for case in CASES if not texts or any(text in case.label for text in texts)]
-
-
-def merged(known: Iterable[dict[str, Any]], figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    """Figures of cases that were not measured again stay."""
-    new = [asdict(figure) for figure in figures]
-    again = {(figure["case"], figure["size"]) for figure in new}
-    return [figure for figure in known if (figure["case"], figure["size"]) not in again] + new
 
 
 def main() -> int:
@@ -55,7 +48,8 @@ def main() -> int:
             click.echo(f"{case.label}: FAILED, {type(error).__name__}: {error}", err=True)
             continue
         click.echo(str(figures[-1]))
-        options.output.write_text(json.dumps(merged(kept, figures), indent=1) + "\n", encoding="utf-8")
+        rows = merged(kept, [asdict(figure) for figure in figures], "case", "size")
+        options.output.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return 0 if cases and len(figures) == len(cases) else 1
 
 

@@ -16,7 +16,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ import numpy as np
 import enzyme_driver as adgen
 from benchmarks.host_cases import CASES, Arguments, HostCase
 from benchmarks.host_kernels import KERNEL_CASES, HostKernel
+from benchmarks.results_file import Row, merged
 from enzyme_driver.runtime.module import Function, Kernel
 
 TEAMS = (1, 2, 4, 8, 16)
@@ -164,11 +165,14 @@ def teams(case: HostCase | HostKernel) -> list[int]:
     return [threads for threads in TEAMS if threads == 1 or (parallel and threads <= (os.cpu_count() or 1))]
 
 
-def merged(known: list[dict[str, object]], figures: list[Figure]) -> list[dict[str, object]]:
-    """Figures of cases that were not measured again stay."""
-    new = [{key: value for key, value in asdict(each).items() if value is not None} for each in figures]
-    again = {figure.case for figure in figures}
-    return [figure for figure in known if figure["case"] not in again] + new
+def as_rows(figures: Sequence[Figure]) -> list[Row]:
+    """With the gradient's parallel efficiency over the primal's, where a case was measured with one thread first."""
+    alone = {figure.case: figure.ratio for figure in figures if figure.threads == 1}
+    rows = [{key: value for key, value in asdict(figure).items() if value is not None} for figure in figures]
+    for row in rows:
+        if row["threads"] > 1 and row["case"] in alone:
+            row["efficiency"] = round(alone[row["case"]] / row["ratio"], 2)
+    return rows
 
 
 @click.command(help=(__doc__ or "").splitlines()[0])
@@ -187,7 +191,8 @@ def main(folder: Path, names: tuple[str, ...], output: Path | None, one: int | N
             figures.append(measured(case, folder, threads))
             click.echo(str(figures[-1]))
             if output:
-                output.write_text(json.dumps(merged(known, figures), indent=1) + "\n", encoding="utf-8")
+                rows = merged(known, as_rows(figures), "case")
+                output.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

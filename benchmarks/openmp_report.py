@@ -20,6 +20,7 @@ def page(folder: Path) -> str:
     return rendered(
         "openmp_report.html.j2",
         rows=rows,
+        least_efficiency=plots.LEAST_EFFICIENCY,
         where=measured_on(rows),
         ratios=plots.ratios([row for row in rows if row["threads"] == 1]),
         by_threads=plots.speedups(rows),

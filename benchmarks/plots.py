@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 KEPT, MISSED = "#1f5fa8", "#c8553d"
 COLOURS = ("#1f5fa8", "#c8553d", "#4c9a6a", "#8a6bb1", "#c79a2b", "#5b6770")
+LEAST_EFFICIENCY = 0.8
+"""Of a gradient's parallel efficiency over its primal's."""
 Row = dict[str, Any]
 
 mpl.rcParams.update({"svg.hashsalt": "adgen", "svg.fonttype": "none", "font.size": 9})
@@ -168,7 +170,7 @@ def speedups(rows: Iterable[Row]) -> Markup:
         over.plot(threads, efficiency, "o-", ms=3, color=colour, label=case)
     _finish(faster, "threads", "times as fast (solid: gradient, dashed: primal)")
     _finish(over, "threads", "efficiency of the gradient / of the primal")
-    over.axhline(0.8, color="black", lw=0.8, ls=":")
+    over.axhline(LEAST_EFFICIENCY, color="black", lw=0.8, ls=":")
     over.set_ylim(bottom=0)
     over.legend(frameon=False, fontsize=7)
     return _svg(figure)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from cuda_kernels.case import FOLDER, Case
+from cuda_kernels.case import FOLDER, Case, activity_words
 from cuda_kernels.suite import CASES
 from enzyme_driver import cli
 
@@ -22,7 +22,6 @@ EXAMPLES = FOLDER.parent / "examples"
 
 def case_arguments(case: Case, folder: Path, arch: str) -> list[str]:
     """The command line of `adgen` for a case."""
-    activity = [text for name, kind in case.activity.items() for text in ("--activity", f"{name}={kind}")]
     built = ["-o", str(folder / "kernels" / case.name)]
     return [
         "compile",
@@ -35,7 +34,7 @@ def case_arguments(case: Case, folder: Path, arch: str) -> list[str]:
         "cuda",
         "--arch",
         arch,
-        *activity,
+        *activity_words(case.activity),
         *built,
     ]
 

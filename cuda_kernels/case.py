@@ -74,6 +74,11 @@ class Case:
         return (*base, None, self.shared_bytes) if self.shared_bytes else base
 
 
+def activity_words(activity: Mapping[str, str]) -> list[str]:
+    """What `adgen compile` takes."""
+    return [word for name, kind in activity.items() for word in ("--activity", f"{name}={kind}")]
+
+
 def has_floats(dtype: np.dtype[Any]) -> bool:
     if dtype.subdtype is not None:
         return has_floats(dtype.subdtype[0])

@@ -1,5 +1,7 @@
 #include "Accumulation.h"
 
+#include "OpenMP.h"
+
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -64,8 +66,11 @@ bool isMetByAccumulationsOnly(const Argument &Shadow, const Origins &Memory) {
       return false;
     if (auto *Known = dyn_cast<IntrinsicInst>(&I); Known && Known->isAssumeLikeIntrinsic())
       return false;
-    if (auto *Call = dyn_cast<CallBase>(&I))
-      return Memory.writtenBy(I).contains(nullptr) || any_of(Call->args(), MayLeadThere);
+    if (auto *Call = dyn_cast<CallBase>(&I)) {
+      const Function *Callee = Call->getCalledFunction();
+      bool IsOurs = !Callee || !Callee->isDeclaration() || Callee->getName() == ForkName; // it may find the memory by way of others
+      return IsOurs || Memory.writtenBy(I).contains(nullptr) || any_of(Call->args(), MayLeadThere);
+    }
     const Value *Pointer = accessedPointer(I);
     return !Pointer || MayLeadThere(Pointer);
   });

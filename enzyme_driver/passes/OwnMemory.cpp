@@ -83,6 +83,8 @@ private:
   // Whether threads order what they do in it: by barriers and locks.
   bool waits() const {
     return any_of(instructions(F), [](const Instruction &I) {
+      if (isa<FenceInst>(I) || (I.isAtomic() && !isa<AtomicRMWInst>(I)))
+        return true;
       auto *Call = dyn_cast<CallBase>(&I);
       const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
       return Call && !Call->doesNotAccessMemory() && (!Callee || !Callee->isDeclaration() || Callee->getName().starts_with(RulePrefix));

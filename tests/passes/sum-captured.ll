@@ -33,9 +33,25 @@ end:
   ret void
 }
 
+; A function of the module could find the number by another way.
+; CHECK-LABEL: define internal void @diffeadgen_region_g(
+; CHECK-NOT:     alloca
+; CHECK:         atomicrmw fadd ptr %step, double %v
+define internal void @diffeadgen_region_g(ptr %step, double %v) {
+  %a = atomicrmw fadd ptr %step, double %v monotonic, align 8
+  call void @helper(ptr null)
+  ret void
+}
+
+define internal void @helper(ptr %list) {
+  store double 0.0, ptr %list
+  ret void
+}
+
 define void @adgen_gradient_f(ptr %array, double %v, i64 %n) {
   %step = alloca double
   %seen = alloca double
   call void @diffeadgen_region_f(ptr %step, ptr %seen, ptr %seen, ptr %array, double %v, i64 %n)
+  call void @diffeadgen_region_g(ptr %step, double %v)
   ret void
 }

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import openmp
+from benchmarks.results_file import merged
 from cuda_kernels.suite import by_name
 
 
@@ -40,13 +42,14 @@ def test_cases_are_chosen_by_name_or_size(gpu: Any) -> None:  # noqa: ANN401
     assert len(gpu.chosen(["recurrence", "4096"])) == 7
 
 
-def test_a_partial_run_replaces_its_own_figures(gpu: Any) -> None:  # noqa: ANN401
-    def figure(size: str, ratio: float) -> Any:  # noqa: ANN401
-        return gpu.Figure("matmul", size, 1.0, ratio, ratio, 5.0, 0.1, "a GPU", "2026-01-01", 1.1, 2.6)
+def test_a_partial_run_replaces_its_own_figures() -> None:
+    def row(case: str, size: str, ratio: float) -> dict[str, Any]:
+        return {"case": case, "size": size, "ratio": ratio}
 
-    known: list[dict[str, Any]] = gpu.merged([], [figure("small", 3.0), figure("large", 4.0)])
-    after = gpu.merged(known, [figure("large", 2.0)])
-    assert [(entry["size"], entry["ratio"]) for entry in after] == [("small", 3.0), ("large", 2.0)]
+    known = [row("matmul", "small", 3.0), row("matmul", "large", 4.0), row("stencil", "large", 5.0)]
+    new = [row("matmul", "large", 2.0)]
+    assert [each["ratio"] for each in merged(known, new, "case", "size")] == [3.0, 5.0, 2.0]
+    assert [each["ratio"] for each in merged(known, new, "case")] == [5.0, 2.0]
 
 
 def test_a_case_that_fails_is_reported_and_the_others_are_measured(
@@ -73,3 +76,12 @@ def test_a_case_that_fails_is_reported_and_the_others_are_measured(
         "2^18 threads, 1000 steps, double",
         "2^18 threads, 1000 steps, float",
     ]
+
+
+def test_rows_of_several_threads_say_how_well_the_gradient_scales() -> None:
+    def figure(case: str, threads: int, ratio: float) -> openmp.Figure:
+        return openmp.Figure(case, "9", threads, 1.0, ratio, ratio, 3.0, "a processor", "2026-01-01")
+
+    rows = openmp.as_rows([figure("sum", 1, 2.0), figure("sum", 16, 2.5), figure("other", 16, 2.0)])
+    assert [row.get("efficiency") for row in rows] == [None, 0.8, None]
+    assert all("by_hand_ms" not in row for row in rows)

@@ -45,14 +45,14 @@ def test_the_hosts_page_shows_ratios_and_what_threads_gain(tmp_path: Path) -> No
         {"case": "sum", "size": "9", "threads": n, "primal_ms": p, "gradient_ms": g, "ratio": r, "at_most": 3.0}
         for n, p, g, r in times
     ]
-    rows[1] |= {"by_hand_ms": 2.0, "over_hand": 2.0, "over_hand_at_most": 1.3}
+    rows[1] |= {"by_hand_ms": 2.0, "over_hand": 2.0, "over_hand_at_most": 1.3, "efficiency": 0.63}
     write(tmp_path, "openmp.json", rows)
     page = openmp_report.page(tmp_path)
     assert table(page, "host") == [
-        ["sum", "9", "1", "8.000", "20.0", "2.50", "3.0", "-", "-"],
-        ["sum", "9", "2", "4.000", "16.0", "4.00", "3.0", "2.00", "1.3"],
+        ["sum", "9", "1", "8.000", "20.0", "2.50", "3.0", "-", "-", "-"],
+        ["sum", "9", "2", "4.000", "16.0", "4.00", "3.0", "0.63", "2.00", "1.3"],
     ]
-    assert page.count('class="missed"') == 2
+    assert page.count('class="missed"') == 3
     assert page.count("<svg") == 2
 
 
