@@ -1,4 +1,4 @@
-"""Shared arrays that the reverse sweep fills again hold what they held, and those of which it does not follow are kept."""
+"""Shared arrays that the reverse sweep fills again hold what they held; those that it does not follow are kept."""
 
 from __future__ import annotations
 
