@@ -22,7 +22,7 @@ OPTIMISATIONS: dict[str, str] = {
     "keep-once": "what stays the same is kept once for the reverse sweep, not once an iteration",
     "zero-last": "consumed cotangents are zeroed after the loads and accumulations of their block",
     "exchange-cotangents": "consumed cotangents that cannot be zeroed last are read and zeroed in one exchange",
-    "bound-registers": "gradients get at most 128 registers a thread, unless a loop or too many values would spill",
+    "bound-registers": "gradients get 128 registers a thread, or fewer, unless too many values would spill",
     "widen-accesses": "neighbouring elements are read and written at once, up to 16 bytes",
     "pair-sines": "the sine and the cosine of one angle are computed together on the GPU",
     "split-threads": "blocks with barriers on the host as loops over their threads, not with a stack for each",

@@ -1,13 +1,15 @@
-"""Kernels that take too many registers are assembled again with fewer, unless a loop spills or much is spilled."""
+"""Kernels that take too many registers are assembled again with fewer, unless much is spilled; others get what is free."""
 
 from __future__ import annotations
 
-from enzyme_driver.targets.registers import LIMIT, MOST_SPILLED, MOST_SPILLED_WITH_LOOPS, bounded
+import pytest
+
+from enzyme_driver.targets.registers import LIMIT, MOST_SPILLED, bounded
 
 STRAIGHT = (
     ".visible .entry a__gradient(\n\t.param .u64 p\n)\n{\n$L__BB0_1:\n\tbra.uni \t$L__BB0_2;\n$L__BB0_2:\n\tret;\n}\n"
 )
-LOOP = ".visible .entry b__gradient(\n\t.param .u64 p\n)\n{\n$L__BB1_1:\n\t@%p1 bra \t$L__BB1_1;\n\tret;\n}\n"
+OTHER = STRAIGHT.replace("a__gradient", "b__gradient")
 PRIMAL = STRAIGHT.replace("a__gradient", "a")
 
 
@@ -36,24 +38,35 @@ def assembled(ptx: str, *reports: str) -> list[str]:
 
 def test_only_gradients_beyond_the_limit_are_bounded() -> None:
     few = said(a=(255, 0), a__gradient=(LIMIT, 0), b__gradient=(40, 0))
-    assert assembled(PRIMAL + STRAIGHT + LOOP, few) == []
+    assert assembled(PRIMAL + STRAIGHT + OTHER, few) == []
     many = said(a=(255, 0), a__gradient=(200, 0), b__gradient=(40, 0))
     limit = f")\n.maxnreg {LIMIT}\n{{"
-    bounded_once = PRIMAL + STRAIGHT.replace(")\n{", limit) + LOOP
-    assert assembled(PRIMAL + STRAIGHT + LOOP, many, said(a__gradient=(LIMIT, 64))) == [bounded_once]
-
-
-def test_a_loop_that_spills_keeps_its_registers() -> None:
-    many, much = said(a__gradient=(200, 0), b__gradient=(200, 0)), MOST_SPILLED_WITH_LOOPS + 8
-    both, one = assembled(STRAIGHT + LOOP, many, said(a__gradient=(128, much), b__gradient=(128, much)), said())
-    assert both.count(".maxnreg") == 2
-    assert one.count(".maxnreg") == 1
-    assert one.endswith(LOOP)
-    assert assembled(LOOP, said(b__gradient=(200, 0)), said(b__gradient=(128, much)), said())[-1] == LOOP
-    assert len(assembled(LOOP, said(b__gradient=(200, 0)), said(b__gradient=(128, MOST_SPILLED_WITH_LOOPS)))) == 1
+    bounded_once = PRIMAL + STRAIGHT.replace(")\n{", limit) + OTHER
+    assert assembled(PRIMAL + STRAIGHT + OTHER, many, said(a__gradient=(LIMIT, 64))) == [bounded_once]
 
 
 def test_what_spills_more_than_its_registers_hold_keeps_them() -> None:
-    many = said(a__gradient=(255, 300))
+    many, much = said(a__gradient=(255, 300), b__gradient=(200, 0)), MOST_SPILLED + 8
     assert len(assembled(STRAIGHT, many, said(a__gradient=(LIMIT, MOST_SPILLED)))) == 1
-    assert assembled(STRAIGHT, many, said(a__gradient=(LIMIT, MOST_SPILLED + 8)), many)[-1] == STRAIGHT
+    assert assembled(STRAIGHT, many, said(a__gradient=(LIMIT, much)), many)[-1] == STRAIGHT
+    both, one = assembled(STRAIGHT + OTHER, many, said(a__gradient=(LIMIT, much), b__gradient=(LIMIT, 0)), said())
+    assert both.count(".maxnreg") == 2
+    assert one.count(".maxnreg") == 1
+    assert one.startswith(STRAIGHT)
+
+
+@pytest.mark.parametrize(("used", "limit"), [(104, 128), (97, 128), (120, 128), (81, 96), (88, 96)])
+def test_kernels_get_the_registers_that_cost_no_warp(used: int, limit: int) -> None:
+    (given,) = assembled(STRAIGHT, said(a__gradient=(used, 0)), said(a__gradient=(limit, 0)))
+    assert f".maxnreg {limit}\n" in given
+
+
+@pytest.mark.parametrize("used", [8, 30, 32, 40, 48, 56, 64, 72, 80, 96, 128])
+def test_kernels_that_use_all_of_them_are_left_alone(used: int) -> None:
+    assert assembled(STRAIGHT, said(a__gradient=(used, 0))) == []
+
+
+@pytest.mark.parametrize("directive", [".maxnreg 64", ".minnctapersm 2"])
+def test_what_the_user_has_bounded_is_left_alone(directive: str) -> None:
+    own = STRAIGHT.replace(")\n{", f")\n{directive}\n{{")
+    assert assembled(own, said(a__gradient=(100, 0))) == []
