@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 LIMIT = 128
 MOST_SPILLED = 700
-"""Bytes that a thread may keep elsewhere. With 540 a gradient took 0.83 of its time without a limit, with 1,080 twice."""
+"""Bytes that a thread may keep elsewhere. With 540 a gradient took 0.83 of its time without, with 1,080 twice that."""
 DERIVATIVES = ("__gradient", "__tangent")
 
 REGISTERS, UNIT = 512, 8

@@ -1,4 +1,4 @@
-"""Kernels that take too many registers are assembled again with fewer, unless much is spilled; others get what is free."""
+"""Kernels that take too many registers are assembled again with fewer, unless much is spilled."""
 
 from __future__ import annotations
 
