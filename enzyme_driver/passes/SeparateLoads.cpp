@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -13,6 +14,9 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#include <optional>
 
 using namespace llvm;
 
@@ -86,6 +90,33 @@ void separate(Function &F, FunctionAnalysisManager &Analyses) {
   }
 }
 
+// Memory that was allocated and is known under two names, its own and that of a pointer which may also be null, as that of an empty vector is: Enzyme
+// overlooks what is written by the second name behind a read by the first. So its own name gets to be one that may be null, too.
+void nameOnce(Function &F) {
+  SmallSetVector<Instruction *, 8> Allocations;
+  for (Instruction &I : instructions(F))
+    if (isa<PHINode, SelectInst>(I) && I.getType()->isPointerTy() && any_of(I.operands(), [](const Use &U) { return isa<ConstantPointerNull>(U); })) {
+      SmallVector<const Value *> Objects;
+      getUnderlyingObjects(&I, Objects, nullptr, 0);
+      for (const Value *Object : Objects)
+        if (isNoAliasCall(Object))
+          Allocations.insert(const_cast<Instruction *>(cast<Instruction>(Object)));
+    }
+  Zeros Hidden(F);
+  for (Instruction *Allocation : Allocations) {
+    std::optional<BasicBlock::iterator> Behind = Allocation->getInsertionPointAfterDef();
+    if (!Behind)
+      continue;
+    IRBuilder<> B((*Behind)->getParent(), *Behind);
+    Value *Null = ConstantPointerNull::get(cast<PointerType>(Allocation->getType()));
+    auto *Name = cast<Instruction>(B.CreateSelect(Hidden.next(), Null, Allocation));
+    Allocation->replaceUsesWithIf(Name, [&](const Use &U) {
+      auto *Call = dyn_cast<CallBase>(U.getUser());
+      return U.getUser() != Name && (!Call || isa<MemIntrinsic>(Call));
+    });
+  }
+}
+
 // Whether the address has a recurrence where Enzyme does not look for one: inside of a bound (`max(i - 1, 0)`) or a conversion.
 const Loop *recurrenceWithin(const SCEV *Address) {
   while (auto *Recurrence = dyn_cast<SCEVAddRecExpr>(Address))
@@ -134,6 +165,8 @@ PreservedAnalyses SeparateLoads::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &Analyses = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
     if (!F.isDeclaration()) {
+      nameOnce(F);
+      Analyses.invalidate(F, PreservedAnalyses::none());
       separate(F, Analyses);
       hideBounded(F, Analyses);
     }

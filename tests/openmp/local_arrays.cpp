@@ -1,5 +1,6 @@
 // What loops compute from an array that each iteration of a parallel loop fills for itself. The loops are too long to be unrolled.
 #include <cmath>
+#include <vector>
 
 constexpr int Corners = 8, Rounds = 40;
 
@@ -95,4 +96,32 @@ EACH(array_in_a_loop, {
         s += u * u;
     }
     out[c] = s * s * 1e-4;
+})
+
+// A vector's pointer is null where it is empty: two names of one array.
+EACH(vectors_in_a_loop, {
+    std::vector<double> at(n, 0.1);
+    std::vector<double> slope(n);
+    auto slopes = [&](const std::vector<double> &from, std::vector<double> &to) {
+        for (int i = 0; i < n; i++) {
+            double s = -p[i];
+            for (int j = 0; j < n; j++)
+                s += p[(i + j) % 8] * from[j];
+            to[i] = s;
+        }
+    };
+    slopes(at, slope);
+    for (int step = 0; step < 3; step++) {
+        std::vector<double> next(at);
+        std::vector<double> ahead(n);
+        for (int i = 0; i < n; i++)
+            next[i] -= 0.1 * slope[i];
+        slopes(next, ahead);
+        at = next;
+        slope = ahead;
+    }
+    double s = 0;
+    for (double value : at)
+        s += value * value;
+    out[c] = s;
 })

@@ -22,6 +22,7 @@ FUNCTIONS = (
     "decides",
     "in_place",
     "array_in_a_loop",
+    "vectors_in_a_loop",
 )
 _POINTS = 6
 

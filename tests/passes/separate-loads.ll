@@ -183,3 +183,36 @@ leave:
 
 declare i64 @llvm.smax.i64(i64, i64)
 declare void @fill(ptr)
+
+; An allocation that a pointer stands for which may also be null: its own name may be null, too, but for who gives it back.
+; CHECK-LABEL: define void @two_names(
+; CHECK:       fill:
+; CHECK-NEXT:    [[NEW:%.*]] = call noalias ptr @_Znwm(i64 %n)
+; CHECK-NEXT:    [[NAME:%.*]] = select i1 %guard{{.*}}, ptr null, ptr [[NEW]]
+; CHECK-NEXT:    store double 1.000000e+00, ptr [[NAME]]
+; CHECK:         %either = phi ptr [ [[NAME]], %fill ], [ null, %entry ]
+define void @two_names(i64 %n) {
+entry:
+  %none = icmp eq i64 %n, 0
+  br i1 %none, label %use, label %fill
+fill:
+  %new = call noalias ptr @_Znwm(i64 %n)
+  store double 1.0, ptr %new
+  br label %use
+use:
+  %either = phi ptr [ %new, %fill ], [ null, %entry ]
+  call void @_ZdlPv(ptr %either)
+  ret void
+}
+; One that has no other name stays.
+; CHECK-LABEL: define void @one_name(
+; CHECK-NOT:     select
+; CHECK:         ret void
+define void @one_name(i64 %n) {
+  %new = call noalias ptr @_Znwm(i64 %n)
+  store double 1.0, ptr %new
+  call void @_ZdlPv(ptr %new)
+  ret void
+}
+declare noalias ptr @_Znwm(i64)
+declare void @_ZdlPv(ptr)
