@@ -15,6 +15,8 @@ namespace {
 
 // Bytes of a shadow that has copies where the cost decides, and of one whose copies are whole (docs/performance.md).
 constexpr uint64_t LargestApart = 64 << 20, LargestWhole = 4 << 20;
+// CUDA threads in a launch of one dimension for each element of all copies: with fewer, adding up costs more than the atomics do.
+constexpr uint64_t FewestThreads = 4;
 constexpr uint64_t Line = 128;  // bytes that processors fetch together
 constexpr uint64_t Page = 4096; // of memory
 
@@ -138,7 +140,7 @@ std::vector<Accumulation::Copies *> known; // of all gradients that run now
 
 } // namespace
 
-// In a launch of one dimension adgen-own-accumulations shows of most elements that one thread alone adds to them.
+// In a launch of one dimension adgen-own-accumulations shows of most elements that one thread alone adds to them, and copies would be for nothing.
 static bool isInARow(const adgen_launch *launch) {
   return launch && launch->grid[1] == 1 && launch->grid[2] == 1 && launch->block[1] == 1 && launch->block[2] == 1;
 }
@@ -150,6 +152,8 @@ Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_
     return;
   way = now.way;
   largest = isInARow(launch) ? LargestWhole : LargestApart;
+  if (isInARow(launch))
+    most_elements = uint64_t(launch->grid[0]) * launch->block[0] / (FewestThreads * uint64_t(omp_get_max_threads()));
   for (const adgen_shadow &shadow : now.shadows)
     if (shadow.argument < 64 && add(*static_cast<char **>(args[shadow.argument]), shadow, false))
       with_copies |= uint64_t(1) << shadow.argument;
@@ -161,7 +165,7 @@ Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_
 }
 
 bool Accumulation::add(char *shadow, const adgen_shadow &described, bool after_forks) {
-  if (way == AccumulateByCost && described.bytes > largest)
+  if (way == AccumulateByCost && (described.bytes > largest || described.bytes / described.element > most_elements))
     return false;
   auto copies = std::make_unique<Copies>(shadow, described, after_forks, uint32_t(omp_get_max_threads()));
   if (!copies->memory)

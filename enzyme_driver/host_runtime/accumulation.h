@@ -52,7 +52,8 @@ private:
   bool one_thread = false;
   uint64_t with_copies = 0;
   uint32_t way = AccumulateTogether;
-  uint64_t largest = 0; // bytes of a shadow that has copies where the cost decides
+  // Of a shadow that has copies where the cost decides: bytes and elements.
+  uint64_t largest = 0, most_elements = ~uint64_t(0);
   std::vector<std::unique_ptr<Copies>> shadows;
 
   bool add(char *shadow, const adgen_shadow &described, bool after_forks);

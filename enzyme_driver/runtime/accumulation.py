@@ -26,7 +26,8 @@ def accumulation(way: str) -> Iterator[None]:
 
     `"private"`: each thread into a copy of its own, and the copies are added up at the end. `"atomic"`: into the shadow
     itself. `"auto"` (what is done otherwise): copies of shadows of up to 64 MiB (4 MiB for kernels launched in one
-    dimension), where those above 4 MiB take memory only where a thread adds something. `"deterministic"`: copies, added
+    dimension, and an element of all copies for 4 CUDA threads), where those above 4 MiB take memory only where a
+    thread adds something. `"deterministic"`: copies, added
     up in the order of the threads, so that the same number of threads gives the same bits; a gradient that has to add
     to other memory as well runs on one thread. Raises UsageError for any other word.
     """
