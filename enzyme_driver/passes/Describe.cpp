@@ -48,6 +48,11 @@ json::Value describeComplex(const DIBasicType *Type) {
   return json::Object{{"kind", "struct"}, {"name", Type->getName()}, {"size", 2 * Bytes}, {"members", std::move(Parts)}};
 }
 
+DICompositeType *asArray(DIType *Type) {
+  auto *Array = dyn_cast_or_null<DICompositeType>(Type);
+  return Array && Array->getTag() == dwarf::DW_TAG_array_type ? Array : nullptr;
+}
+
 // The members of a struct, those of its bases first, each at its offset.
 void describeMembers(const DICompositeType *Struct, uint64_t BaseOffset, unsigned Follow, json::Array &Members) {
   for (DINode *Node : Struct->getElements()) {
@@ -64,8 +69,7 @@ void describeMembers(const DICompositeType *Struct, uint64_t BaseOffset, unsigne
       continue;
     DIType *Type = stripQualifiers(Member->getBaseType());
     uint64_t Count = 1;
-    if (auto *Array = dyn_cast_or_null<DICompositeType>(Type);
-        Array && Array->getTag() == dwarf::DW_TAG_array_type) {
+    if (DICompositeType *Array = asArray(Type)) {
       Count = elementCount(Array);
       Type = Array->getBaseType();
     }
@@ -84,7 +88,7 @@ json::Value describeComposite(DICompositeType *Type, unsigned Follow) {
   int64_t Size = Type->getSizeInBits() / 8;
   if (Type->getTag() == dwarf::DW_TAG_enumeration_type)
     return json::Object{{"kind", "int"}, {"name", Type->getName()}, {"size", Size}};
-  if (Type->getTag() == dwarf::DW_TAG_array_type) // rows of a two-dimensional array follow each other
+  if (asArray(Type)) // rows of a two-dimensional array follow each other
     return describe(Type->getBaseType(), Follow);
   if (Type->getTag() == dwarf::DW_TAG_union_type)
     return json::Object{{"kind", "opaque"}, {"name", "the union " + Type->getName().str()}, {"size", Size}};
@@ -106,15 +110,18 @@ bool isRestrict(DIType *Type) {
   return false;
 }
 
+// A reference to an array is a pointer to its elements.
 json::Value describePointer(DIDerivedType *Pointer, DIType *Declared, unsigned Follow) {
+  DICompositeType *Array = asArray(stripQualifiers(Pointer->getBaseType()));
+  DIType *Pointee = Array ? Array->getBaseType() : Pointer->getBaseType();
   json::Object Result{{"kind", "pointer"},
                       {"name", "pointer"},
                       {"size", 8},
-                      {"const", isConst(Pointer->getBaseType())},
+                      {"const", isConst(Pointee)},
                       {"restrict", isRestrict(Declared)},
-                      {"reference", Pointer->getTag() != dwarf::DW_TAG_pointer_type}};
+                      {"reference", !Array && Pointer->getTag() != dwarf::DW_TAG_pointer_type}};
   if (Follow)
-    Result["pointee"] = describe(Pointer->getBaseType(), Follow - 1);
+    Result["pointee"] = describe(Pointee, Follow - 1);
   return Result;
 }
 

@@ -136,6 +136,17 @@ double sorted(const double *x, int n)
     return sum;
 }
 
+double references_to_arrays(const double (&x)[4][4], double (&y)[4])
+{
+    double sum = 0;
+    for (int i = 0; i < 4; ++i) {
+        y[i] = 0;
+        for (int k = 0; k < 4; ++k) y[i] += x[i][k] * x[k][i];
+        sum += y[i] * y[i];
+    }
+    return sum;
+}
+
 double linked_list(const double *x, int n)
 {
     struct Node {

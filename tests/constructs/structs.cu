@@ -148,6 +148,16 @@ __global__ void bit_fields(const Flags *flags, float *y, int n)
     y[i] = flags[i].visible ? flags[i].opacity * flags[i].layer : flags[i].opacity;
 }
 
+struct Mask {
+    unsigned visible : 1, layer : 7;
+};
+
+__global__ void masked_by_bit_fields(const Mask *masks, const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = masks[i].visible ? x[i] * x[i] * masks[i].layer : x[i];
+}
+
 struct __align__(16) Aligned {
     float value;
     float weight;

@@ -86,7 +86,17 @@ _STRUCTS = (
     C("floats loaded and stored as `float4`", "floats_as_float4"),
     C("union of a vector and an array, in registers", "union_as_array"),
     C("union of a float and its bits, in a register", "union_of_bits"),
-    C("unions and bit-fields in memory", "union_in_memory", refused="sees no floating point", also=("bit_fields",)),
+    C(
+        "bit-fields in memory, without floating point",
+        "masked_by_bit_fields",
+        {"masks": lambda rng: rng.integers(0, 256, 256).astype(np.uint8)},
+    ),
+    C(
+        "unions in memory, bit-fields beside floating point",
+        "union_in_memory",
+        refused="sees no floating point",
+        also=("bit_fields",),
+    ),
     C(
         "`size_t`, `long`, `unsigned`, `char`, `bool` arguments",
         "integer_arguments",
@@ -382,6 +392,7 @@ _LANGUAGE = (
     C("templates", "templates"),
     C("recursion", "recursive"),
     C("`std::sort`", "sorted"),
+    C("references to arrays", "references_to_arrays"),
     C("linked list", "linked_list"),
     C("function of pointers to rows, called with rows of one array", "rows_of_one_array"),
     C("references", "by_reference"),
