@@ -257,7 +257,7 @@ def _pointer_activity(entry: Signature, parameter: Parameter, asked: Activity | 
             location=Location(entry.file, entry.line),
         )
     opaque = next((leaf for leaf in dtype.leaves() if leaf.kind == "opaque"), None)
-    if opaque and (opaque.size or dtype.has_floats):  # bit-fields have no size of their own, and are integers
+    if opaque and (opaque is dtype or opaque.size or dtype.has_floats):  # bit-fields are integers without a size
         what = str(dtype) if opaque is dtype else f"{dtype}, which holds {opaque}"
         raise RefusedError(
             f"parameter {parameter.name!r} of {entry.name} points to {what}: adgen sees no floating point there",
