@@ -15,8 +15,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-
-#include <optional>
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 
@@ -104,10 +103,9 @@ void nameOnce(Function &F) {
     }
   Zeros Hidden(F);
   for (Instruction *Allocation : Allocations) {
-    std::optional<BasicBlock::iterator> Behind = Allocation->getInsertionPointAfterDef();
-    if (!Behind)
-      continue;
-    IRBuilder<> B((*Behind)->getParent(), *Behind);
+    auto *Invoke = dyn_cast<InvokeInst>(Allocation);
+    BasicBlock *Next = Invoke ? SplitEdge(Invoke->getParent(), Invoke->getNormalDest()) : nullptr;
+    IRBuilder<> B(Next ? &*Next->getFirstInsertionPt() : Allocation->getNextNode());
     Value *Null = ConstantPointerNull::get(cast<PointerType>(Allocation->getType()));
     auto *Name = cast<Instruction>(B.CreateSelect(Hidden.next(), Null, Allocation));
     Allocation->replaceUsesWithIf(Name, [&](const Use &U) {

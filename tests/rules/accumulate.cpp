@@ -29,6 +29,7 @@ static long long exchange(unsigned active, long long value, unsigned from) {
 
 static int __nvvm_shfl_sync_idx_i32(unsigned active, int value, int from, int) { return exchange(active, value, from); }
 static int __nvvm_shfl_sync_bfly_i32(unsigned active, int value, int offset, int) { return exchange(active, value, lane ^ offset); }
+static void __nvvm_bar_warp_sync(unsigned) { together->arrive_and_wait(); }
 static int __nvvm_read_ptx_sreg_laneid() { return lane; }
 static int __nvvm_read_ptx_sreg_ntid_x() { return width; }
 
@@ -81,8 +82,8 @@ template <class Body> static void warp(Body body) {
     thread.join();
 }
 
-// `common` is false where the lanes' elements were found to differ: then each adds for itself.
-template <class T, int Count, class Add> static void check(char kind, Add add, bool common) {
+// `common` is false where the lanes' elements were found to differ: then each adds for itself. `alone` says that no other warp adds to them.
+template <class T, int Count, class Add> static void check(char kind, Add add, bool common, bool alone = false) {
   std::map<unsigned, std::vector<T>> elements, wanted;
   std::vector<std::vector<T>> values(32, std::vector<T>(Count));
   std::minstd_rand random(width * 977 + here);
@@ -102,12 +103,12 @@ template <class T, int Count, class Add> static void check(char kind, Add add, b
     std::vector<T *> at(Count);
     for (int k = 0; k < Count; ++k)
       at[k] = &elements[groupOf(kind, lane)][k];
-    add(at.data(), values[lane].data(), here, common);
+    add(at.data(), values[lane].data(), here, common, alone);
   });
   int lanes = __builtin_popcount(here);
   bool power = width < 32 && !(width & (width - 1));
   bool merged = common && (kind == 'w' || (kind == 'r' && width % 32 == 0) || power);
-  int most = Count * (merged ? int(groups.size()) : lanes);
+  int most = alone && lanes == 32 ? 0 : Count * (merged ? int(groups.size()) : lanes);
   if (elements != wanted || additions > most)
     std::printf("%c: %d elements of %zu bytes, width %u, lanes %x, common %d: %s, %d additions of at most %d\n", kind, Count, sizeof(T),
                 width, here, common, elements == wanted ? "right" : "wrong", int(additions), most);
@@ -120,6 +121,8 @@ template <class T, int Count, class Warp, class Row, class Column> static void e
       check<T, Count>('w', warp, true);
       check<T, Count>('r', row, true);
       check<T, Count>('c', column, true);
+      if (columns <= 32 && !(columns & (columns - 1))) // rows, each in one warp
+        check<T, Count>('r', row, true, true);
     }
   width = 16, here = 0xffffffff;
   check<T, Count>('w', warp, false);
