@@ -151,9 +151,11 @@ Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_
   if (now.way == AccumulateTogether || omp_get_max_threads() == 1 || omp_in_parallel())
     return;
   way = now.way;
-  largest = isInARow(launch) ? LargestWhole : LargestApart;
-  if (isInARow(launch))
+  largest = LargestApart;
+  if (isInARow(launch)) {
+    largest = LargestWhole;
     most_elements = uint64_t(launch->grid[0]) * launch->block[0] / (FewestThreads * uint64_t(omp_get_max_threads()));
+  }
   for (const adgen_shadow &shadow : now.shadows)
     if (shadow.argument < 64 && add(*static_cast<char **>(args[shadow.argument]), shadow, false))
       with_copies |= uint64_t(1) << shadow.argument;

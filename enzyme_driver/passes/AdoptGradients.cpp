@@ -5,7 +5,6 @@
 // A gradient that works with other threads is refused, and so is one with regions of threads, active variables, or calls through pointers.
 #include "Passes.h"
 
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 

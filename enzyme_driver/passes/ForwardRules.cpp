@@ -10,7 +10,6 @@
 #include "OpenMP.h"
 #include "Passes.h"
 
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 

@@ -234,7 +234,7 @@ private:
     auto *Shadow = new GlobalVariable(M, Array.getValueType(), false, GlobalValue::InternalLinkage,
                                       UndefValue::get(Array.getValueType()), Name, nullptr,
                                       GlobalValue::NotThreadLocal, SharedSpace);
-    Shadow->setAlignment(std::max(Array.getAlign().valueOrOne(), Align(WidestWord)));
+    Shadow->setAlignment(Array.getAlign()); // hideTheRest aligns all shared arrays to the widest word
     return Shadow;
   }
 

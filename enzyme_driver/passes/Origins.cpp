@@ -140,7 +140,7 @@ void Origins::handOver(const Function &Callee, unsigned First, const CallBase &C
 
 // Of functions that return what they were handed, or a number.
 static bool givesNoNewPointer(const Function &Callee) {
-  return Callee.getName() == OwnShadowName || Callee.getName().starts_with("omp_get_") || Callee.getName().starts_with("adgen_rule_omp_");
+  return Callee.getName() == OwnShadowName || Callee.getName().starts_with("omp_get_") || Callee.getName().starts_with(RegionRulePrefix);
 }
 
 void Origins::followCall(const CallBase &Call) {
@@ -210,11 +210,12 @@ Origins::Set Origins::writtenBy(const Instruction &I) const {
   }
   if (!Callee && !Call->isInlineAsm())
     Into.insert(Unknown);
+  bool OnlyNumbers = movesNumbers(*Call);
   for (const Use &Operand : Call->args()) {
-    if (!Operand->getType()->isPointerTy() || (movesNumbers(*Call) && Call->onlyReadsMemory(Call->getArgOperandNo(&Operand))))
+    if (!Operand->getType()->isPointerTy() || (OnlyNumbers && Call->onlyReadsMemory(Call->getArgOperandNo(&Operand))))
       continue;
     write(Operand, Into);
-    if (movesNumbers(*Call))
+    if (OnlyNumbers)
       continue;
     for (const Value *Memory : Set(of(Operand)))
       if (auto Found = Contents.find(Memory); Found != Contents.end())

@@ -36,7 +36,7 @@ def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> None:
     """
     limits = _limits(ptx, report)
     while limits:
-        worse = _spilling(assemble(_limited(ptx, limits)), MOST_SPILLED)
+        worse = _spilling(assemble(_limited(ptx, limits)))
         if not limits.keys() & worse:
             return
         limits = {name: limit for name, limit in limits.items() if name not in worse}
@@ -73,5 +73,5 @@ def _limited(ptx: str, limits: Mapping[str, int]) -> str:
     return _ENTRY.sub(with_limit, ptx)
 
 
-def _spilling(report: str, more_than: int) -> set[str]:
-    return {each["name"] for each in _PROPERTIES.finditer(report) if int(each["spilled"]) > more_than}
+def _spilling(report: str) -> set[str]:
+    return {each["name"] for each in _PROPERTIES.finditer(report) if int(each["spilled"]) > MOST_SPILLED}

@@ -264,6 +264,11 @@ def test_the_worker_sees_the_checks_switched_on(machine: Machine) -> None:
     assert seen == ["#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1\n"]
 
 
+def compiled(machine: Machine) -> list[str]:
+    """The names of the files that compilers were asked to compile."""
+    return [Path(argv[argv.index("-c") + 1]).name for argv in machine.process.argvs if "-c" in argv]
+
+
 def test_a_changed_source_is_compiled_again_and_only_that(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -277,8 +282,7 @@ def test_a_changed_source_is_compiled_again_and_only_that(
     second = machine.ensure()
     assert second.passes != first.passes
     assert first.passes.is_file()
-    compiled = [Path(argv[argv.index("-c") + 1]).name for argv in machine.process.argvs if "-c" in argv]
-    assert compiled == ["B.cpp"]
+    assert compiled(machine) == ["B.cpp"]
 
 
 def test_only_files_that_include_a_changed_header_are_compiled_again(
@@ -295,8 +299,7 @@ def test_only_files_that_include_a_changed_header_are_compiled_again(
     machine.process.calls.clear()
     (package / "passes" / "Inner.h").write_text("after")
     machine.ensure()
-    compiled = [Path(argv[argv.index("-c") + 1]).name for argv in machine.process.argvs if "-c" in argv]
-    assert compiled == ["A.cpp"]
+    assert compiled(machine) == ["A.cpp"]
 
 
 def test_common_headers_are_compiled_once_where_many_files_are(
