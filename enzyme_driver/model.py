@@ -228,13 +228,20 @@ class Refusal:
     line: int = 0
 
 
+TapeSizeFrom = Literal["scalars", "arrays", "run", "run in place"]
+"""A launch's scalars, arrays too, or what the kernel itself writes: then measuring runs its forward sweep.
+
+That writes to shared memory only, or in place to the caller's arrays as well.
+"""
+
+
 @dataclass(frozen=True)
 class TargetEntry:
     """What an entry is called in a target's binary; `refused` where it has no primal or no gradient.
 
     `static_shared_bytes` counts the gradient's shared memory, shadows included. `dynamic_shared` says that
     the kernel uses `extern __shared__` memory. `heap` says that the gradient calls the device's malloc, `tape` names
-    the kernel that measures the tape of a gradient that has one, `tape_by_scalars` says that it reads no array.
+    the kernel that measures the tape of a gradient that has one, `tape_size_from` what decides about its size.
     """
 
     primal: str | None
@@ -243,7 +250,7 @@ class TargetEntry:
     dynamic_shared: bool = False
     heap: bool = False
     tape: str | None = None
-    tape_by_scalars: bool = False
+    tape_size_from: TapeSizeFrom | None = None
     primal_refused: Refusal | None = None
     gradient_refused: Refusal | None = None
 

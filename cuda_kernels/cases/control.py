@@ -27,6 +27,26 @@ def _jacobi_args(rng: Rng) -> Args:
     return {**arrays, "n": 45, "tolerance": 1e-11}
 
 
+def _relax(pull: Floats, stiffness: Floats, chain: Floats, n: int, tolerance: float) -> None:
+    for own, force in zip(chain.reshape(-1, n), pull.reshape(-1, n), strict=True):
+        moved = np.inf
+        while moved > tolerance:
+            moved = 0.0
+            for i in range(1, n - 1):
+                before, rest = own[i], 0.5 * (own[i - 1] + own[i + 1])
+                own[i] = (rest + force[i]) / (1.0 + stiffness[i] * before * before)
+                moved = max(moved, abs(own[i] - before))
+
+
+def _relax_args(rng: Rng) -> Args:
+    arrays = {
+        "pull": 0.1 * normal(rng, 8, 6, dtype=F64),
+        "stiffness": uniform(rng, 0.5, 1.0, 6, dtype=F64),
+        "chain": uniform(rng, 0.1, 0.5, 8, 6, dtype=F64),
+    }
+    return {**arrays, "n": 6, "tolerance": 1e-11}
+
+
 def _ragged(x: Floats, y: Floats, n: int) -> None:
     for first in range(0, n, 32):
         part = x[first : min(first + 32, n)]
@@ -73,6 +93,7 @@ def _power(matrix: Floats, vector: Floats, rounds: int) -> None:
 
 CASES = (
     Case("jacobi.cu", "jacobi", _jacobi_args, _jacobi, grid=3, block=64, slack=1e3),
+    Case("relaxation.cu", "relax", _relax_args, _relax, grid=2, block=4, slack=1e3),
     Case(
         "early_exit.cu",
         "ragged",

@@ -6,6 +6,7 @@
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -406,6 +407,30 @@ void refuse(const Function *Entry, const DebugLoc &Where, StringRef Reason, Stri
 void refuse(const Function *Entry, StringRef Reason, StringRef Hint) {
   const DISubprogram *Program = Entry ? Entry->getSubprogram() : nullptr;
   print(Entry, Program ? pathOf(Program->getFile()) : "", Program ? Program->getLine() : 0, 0, Reason, Hint);
+}
+
+std::optional<MemberArray> memberArray(const Value *Object) {
+  auto *Load = dyn_cast<LoadInst>(Object);
+  if (!Load || !Load->getType()->isPointerTy())
+    return std::nullopt;
+  const DataLayout &Layout = Load->getDataLayout();
+  APInt Offset(Layout.getIndexTypeSizeInBits(Load->getPointerOperandType()), 0);
+  const Value *Base = Load->getPointerOperand()->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
+  auto *A = dyn_cast<Argument>(Base);
+  if (!A || !structBytes(*A->getParent(), A->getArgNo()) || A->hasAttribute(ByAddressAttribute))
+    return std::nullopt;
+  return MemberArray{A, Offset.getSExtValue()};
+}
+
+void endThread(IRBuilder<> &B, StringRef Flag) {
+  Module &M = *B.GetInsertBlock()->getModule();
+  GlobalVariable *Raised = M.getNamedGlobal(Flag);
+  if (!Raised)
+    Raised = new GlobalVariable(M, B.getInt32Ty(), false, GlobalValue::ExternalLinkage, B.getInt32(0), Flag, nullptr,
+                                GlobalValue::NotThreadLocal, 1, true);
+  B.CreateStore(B.getInt32(1), Raised, /*isVolatile=*/true);
+  B.CreateCall(InlineAsm::get(FunctionType::get(B.getVoidTy(), false), "exit;", "", /*hasSideEffects=*/true));
+  B.CreateUnreachable();
 }
 
 } // namespace adgen

@@ -57,9 +57,11 @@ inline constexpr llvm::StringLiteral BitsPrefix = "adgen_hidden_bits_";
 inline constexpr llvm::StringLiteral SharedAttribute = "adgen-shared";
 // Function attribute of a gradient that keeps its values on a tape.
 inline constexpr llvm::StringLiteral TapeAttribute = "adgen-tape";
-inline constexpr llvm::StringLiteral TapeByScalars = "by-scalars"; // its value where no array decides about the size
-// What such a gradient takes at last: where the thread's tape begins, the index of the block, the extents of the grid.
-inline constexpr unsigned TapeArguments = 7;
+// Its values, what decides about the tape's size: numbers, arrays too, or what the sweep itself writes, so that it is run to measure; then it
+// writes to shared arrays only, or to the caller's as well.
+inline constexpr llvm::StringLiteral TapeByScalars = "scalars", TapeByArrays = "arrays", TapeByRunning = "run", TapeInPlace = "run in place";
+// What such a gradient takes at last: the bytes of a thread's tape and where it begins, the index of the block, the extents of the grid.
+inline constexpr unsigned TapeArguments = 8;
 // Function attribute of a gradient: the activities of the parameters, "duplicated:const:...".
 inline constexpr llvm::StringLiteral ActivityAttribute = "adgen-activity";
 // The same of a function that carries tangents, to which what is said of gradients does not apply.
@@ -124,6 +126,14 @@ llvm::SmallVector<FloatMember> floatMembers(const llvm::Function &F, unsigned In
 void markStruct(llvm::Function &F, unsigned Index, uint64_t Bytes, llvm::DIType *Type);
 // The size of the struct that an argument stands for; 0 where it stands for none.
 uint64_t structBytes(const llvm::Function &F, unsigned Index);
+// An array that a pointer in a struct by value leads to: by the place of the pointer. Two of them do not overlap if one is written to, which
+// the runtime checks.
+struct MemberArray {
+  const llvm::Argument *Struct;
+  int64_t Offset;
+  bool operator==(const MemberArray &Other) const { return Struct == Other.Struct && Offset == Other.Offset; }
+};
+std::optional<MemberArray> memberArray(const llvm::Value *Object);
 // The shadow that a pointer points into, an argument of the gradient; null where that is not known.
 const llvm::Argument *shadowOf(const llvm::Value *Pointer);
 // As the user wrote it, with its namespaces.
@@ -148,6 +158,9 @@ const llvm::Instruction *firstReached(const llvm::Function &From, llvm::function
 llvm::FunctionCallee declarePin(llvm::Module &M, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Parameters = {});
 // Has every function inlined that is no kernel, body, gradient or marked mathematics and does not call itself.
 void markForInlining(llvm::Module &M);
+
+// On the GPU: raises a flag, a variable of the module that the runtime reads, and ends the thread.
+void endThread(llvm::IRBuilder<> &B, llvm::StringRef Flag);
 
 // Links from a bitcode file what the module refers to, as internal functions.
 void linkFile(llvm::Module &M, llvm::StringRef Path);

@@ -44,8 +44,9 @@ Function *createDerivative(const BodyLayout &L, StringRef Prefix, StringRef Word
       F->addFnAttr(L.Body.getFnAttribute(Name));
   for (unsigned I = 0; I < L.parameters(); ++I) {
     F->getArg(I)->setName(L.Body.getArg(I)->getName());
-    if (L.Body.getArg(I)->getType()->isPointerTy() && L.Body.getAttributeAtIndex(I + 1, StructAttribute).isValid())
-      F->addParamAttr(I, L.Body.getAttributeAtIndex(I + 1, StructAttribute));
+    for (StringRef Name : {StructAttribute, ByAddressAttribute})
+      if (Attribute A = L.Body.getAttributeAtIndex(I + 1, Name); A.isValid() && F->getArg(I)->getType()->isPointerTy())
+        F->addParamAttr(I, A);
   }
   return F;
 }

@@ -2,17 +2,9 @@
 // one of a function that raises the flag adgen_heap_exhausted and ends the thread instead; the runtime reads the flag.
 #include "Passes.h"
 
-#include "llvm/IR/InlineAsm.h"
-
 using namespace llvm;
 
 namespace adgen {
-
-static GlobalVariable *createFlag(Module &M) {
-  auto *Int32 = Type::getInt32Ty(M.getContext());
-  return new GlobalVariable(M, Int32, false, GlobalValue::ExternalLinkage, ConstantInt::get(Int32, 0),
-                            "adgen_heap_exhausted", nullptr, GlobalValue::NotThreadLocal, 1, true);
-}
 
 static Function *createAllocator(Module &M, Function &Malloc) {
   auto *F = Function::Create(Malloc.getFunctionType(), GlobalValue::InternalLinkage, "adgen_heap_allocate", &M);
@@ -26,10 +18,7 @@ static Function *createAllocator(Module &M, Function &Malloc) {
   Value *Memory = B.CreateCall(&Malloc, {Size});
   B.CreateCondBr(B.CreateIsNull(Memory), Exhausted, Done);
   B.SetInsertPoint(Exhausted);
-  B.CreateStore(B.getInt32(1), createFlag(M), /*isVolatile=*/true);
-  auto *Exit = InlineAsm::get(FunctionType::get(B.getVoidTy(), false), "exit;", "", /*hasSideEffects=*/true);
-  B.CreateCall(Exit);
-  B.CreateUnreachable();
+  endThread(B, "adgen_heap_exhausted");
   B.SetInsertPoint(Done);
   B.CreateRet(Memory);
   return F;

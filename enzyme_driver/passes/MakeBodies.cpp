@@ -158,6 +158,8 @@ void makeFunctionBody(Function &F) {
     markStruct(*Body, Index, P.StructBytes, P.Type);
     if (P.ByAddress)
       Body->addParamAttr(Index, Attribute::get(Context, ByAddressAttribute));
+    else
+      Body->addParamAttr(Index, Attribute::NoAlias); // a copy, whose address nobody else has
     passStruct(B, P, A, Arguments);
   }
   markLayouts(*Body, Parameters);

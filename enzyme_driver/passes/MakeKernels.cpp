@@ -36,7 +36,7 @@ public:
     B.CreateRetVoid();
   }
 
-  // The kernel that measures the tape: shared memory has no part in it.
+  // The kernel that measures the tape. No shadow has a part in it.
   static void buildMeasure(Function &Measure, const Function &GradientKernel, unsigned Own) {
     Module &M = *Measure.getParent();
     IRBuilder<> B(M.getContext());
@@ -59,7 +59,9 @@ public:
       }
       Arguments.push_back(Kernel->getArg(I));
     }
-    Arguments.append(Measure.arg_size() - Own - 1, ConstantPointerNull::get(B.getPtrTy()));
+    for (StringRef Name : sharedNames(Measure))
+      Arguments.push_back(B.CreateAddrSpaceCast(M.getNamedGlobal(Name), B.getPtrTy()));
+    Arguments.append(Measure.arg_size() - Arguments.size() - 1, PoisonValue::get(B.getPtrTy()));
     Arguments.push_back(Kernel->getArg(Kernel->arg_size() - 1));
     B.CreateCall(&Measure, Arguments);
     B.CreateRetVoid();
@@ -116,7 +118,7 @@ private:
     auto Index = [&](Value *V) { return B.CreateTrunc(V, B.getInt32Ty()); };
     Value *Bx = Index(B.CreateURem(Block, Row));
     Value *By = Index(B.CreateUDiv(B.CreateURem(Block, Plane), Row)), *Bz = Index(B.CreateUDiv(Block, Plane));
-    callDerivative({Begin, Bx, By, Bz, X, Y, Z});
+    callDerivative({Kernel->getArg(First + 1), Begin, Bx, By, Bz, X, Y, Z});
     if (!Shared.empty()) // the next block zeroes what this one still reads
       B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {}, {B.getInt32(0)});
     Value *Next = B.CreateAdd(Block, Launched);

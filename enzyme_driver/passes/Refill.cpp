@@ -55,22 +55,13 @@ bool Refill::need(Value *V, bool IsFixed) {
 bool Refill::need(Instruction &I, bool IsFixed) {
   auto *Load = dyn_cast<LoadInst>(&I);
   auto *Call = dyn_cast<CallBase>(&I);
-  if (IsFixed ? Load || isa<PHINode>(I) : Load && !isUnchanged(*Load))
+  if (IsFixed ? Load || isa<PHINode>(I) : Load && !Unchanged.isReadBy(*Load))
     return false;
   if (I.mayHaveSideEffects() || (!Load && I.mayReadFromMemory()) || isa<AllocaInst>(I) || (Call && Call->isConvergent()))
     return false;
   Needed.insert(&I);
   return Needed.size() <= MostNeeded &&
          all_of(I.operands(), [&](const Use &U) { return isa<BasicBlock, Function>(U) || need(U.get(), IsFixed); });
-}
-
-// As what MarkUnchanged marks: Enzyme may read it again as well.
-bool Refill::isUnchanged(const LoadInst &Load) const {
-  const Origins::Set &From = Memory.of(Load.getPointerOperand()), &Written = Memory.written();
-  return Load.isSimple() && !From.empty() && !Written.contains(nullptr) && all_of(From, [&](const Value *Object) {
-           auto *A = dyn_cast_or_null<Argument>(Object);
-           return A && A->getParent() == &Body && !Written.contains(A);
-         });
 }
 
 // The branches within decide about what is needed as well, and may need more.
@@ -144,8 +135,10 @@ void Refill::emit(IRBuilder<> &B, Argument &Array) {
   Module &M = *Body.getParent();
   std::string Name = (RefillPrefix.drop_front(RulePrefix.size()) + Body.getName().drop_front(BodyPrefix.size()) + "_" + Twine(Count++)).str();
   Function *Rule = declareRule(M, Name, PointerCount, Types);
-  for (unsigned Index = 1; Index < PointerCount; ++Index)
+  for (unsigned Index = 1; Index < PointerCount; ++Index) {
     Rule->addParamAttr(Index, Attribute::ReadOnly);
+    Rule->addParamAttr(Index, Attribute::getWithCaptureInfo(M.getContext(), CaptureInfo::none()));
+  }
   Function *Augmented = M.getFunction((RulePrefix + Name + "_augmented").str()), *Reverse = M.getFunction((RulePrefix + Name + "_reverse").str());
   defineAsNothing(*Augmented);
   write(*Reverse, Array);

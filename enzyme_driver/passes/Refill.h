@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Adgen.h"
-#include "Origins.h"
+#include "UnchangedMemory.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -17,8 +17,8 @@ void definePrimalsOfRefills(llvm::Module &M);
 // What one array is filled by.
 class Refill {
 public:
-  Refill(llvm::Function &Body, llvm::DominatorTree &Before, llvm::PostDominatorTree &After, llvm::LoopInfo &Loops, const Origins &Memory)
-      : Body(Body), Before(Before), After(After), Loops(Loops), Memory(Memory) {}
+  Refill(llvm::Function &Body, llvm::DominatorTree &Before, llvm::PostDominatorTree &After, llvm::LoopInfo &Loops, UnchangedMemory &Unchanged)
+      : Body(Body), Before(Before), After(After), Loops(Loops), Unchanged(Unchanged) {}
 
   // Whether these stores, all that write to the array, fill the same elements each time that the thread comes to the barrier, with what can
   // be computed again there.
@@ -29,7 +29,6 @@ public:
 private:
   bool need(llvm::Value *V, bool IsFixed);
   bool need(llvm::Instruction &I, bool IsFixed);
-  bool isUnchanged(const llvm::LoadInst &Load) const;
   bool findRegion(llvm::ArrayRef<llvm::StoreInst *> Stores);
   bool collectBlocks(llvm::ArrayRef<llvm::StoreInst *> Stores);
   bool isOneRound(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier) const;
@@ -39,7 +38,7 @@ private:
   llvm::DominatorTree &Before;
   llvm::PostDominatorTree &After;
   llvm::LoopInfo &Loops;
-  const Origins &Memory;
+  UnchangedMemory &Unchanged;
 
   llvm::SmallSetVector<llvm::Instruction *, 32> Needed; // what is computed again, and the stores
   llvm::SmallSetVector<llvm::Value *, 4> Pointers;      // parameters

@@ -212,20 +212,20 @@ Instructions reachedFrom(SmallVector<BasicBlock::iterator> Work, function_ref<bo
 // Which barriers all threads of a block meet.
 class Meetings {
 public:
-  Meetings(Function &Body, FunctionAnalysisManager &FAM)
+  Meetings(Function &Body, FunctionAnalysisManager &FAM, UnchangedMemory &Unchanged)
       : Body(Body), Loops(FAM.getResult<LoopAnalysis>(Body)), After(FAM.getResult<PostDominatorTreeAnalysis>(Body)) {
     if (readsWarpNumber())
       return;
-    // The analysis takes a kernel's parameters, and no other function's, for the same in all threads; and no call.
+    // The analysis takes a kernel's parameters, and no other function's, for the same in all threads; and no call, nor what is in memory.
     CallingConv::ID Convention = Body.getCallingConv();
     Body.setCallingConv(CallingConv::PTX_Kernel);
-    SmallVector<std::pair<CallInst *, FreezeInst *>> Same = standInForCalls();
+    SmallVector<std::pair<Instruction *, FreezeInst *>> Same = standInForWhatIsSame(Unchanged);
     UniformityInfo &Uniform = FAM.getResult<UniformityInfoAnalysis>(Body);
     for (BasicBlock &Block : Body)
       if (Uniform.hasDivergentTerminator(Block))
         Divergent.insert(&Block);
-    for (auto [Call, StandIn] : Same) {
-      StandIn->replaceAllUsesWith(Call);
+    for (auto [I, StandIn] : Same) {
+      StandIn->replaceAllUsesWith(I);
       StandIn->eraseFromParent();
     }
     Body.setCallingConv(Convention);
@@ -276,16 +276,26 @@ public:
 
 private:
   // What a block's threads all get is, while the analysis runs, an instruction that it does not take for different in threads.
-  SmallVector<std::pair<CallInst *, FreezeInst *>> standInForCalls() {
-    SmallVector<std::pair<CallInst *, FreezeInst *>> Same;
-    for (Instruction &I : instructions(Body))
-      if (auto *Call = dyn_cast<CallInst>(&I); Call && isSameInBlock(*Call))
-        Same.push_back({Call, nullptr});
-    for (auto &[Call, StandIn] : Same) {
-      StandIn = new FreezeInst(PoisonValue::get(Call->getType()), "", Call->getIterator());
-      Call->replaceAllUsesWith(StandIn);
+  SmallVector<std::pair<Instruction *, FreezeInst *>> standInForWhatIsSame(UnchangedMemory &Unchanged) {
+    SmallVector<std::pair<Instruction *, FreezeInst *>> Same;
+    for (Instruction &I : instructions(Body)) {
+      auto *Call = dyn_cast<CallInst>(&I);
+      auto *Load = dyn_cast<LoadInst>(&I);
+      if (Call ? isSameInBlock(*Call) : Load && isMemberOfStruct(*Load) && Unchanged.isReadBy(*Load))
+        Same.push_back({&I, nullptr});
+    }
+    for (auto &[I, StandIn] : Same) {
+      StandIn = new FreezeInst(PoisonValue::get(I->getType()), "", I->getIterator());
+      I->replaceAllUsesWith(StandIn);
     }
     return Same;
+  }
+
+  // Of a struct by value.
+  static bool isMemberOfStruct(const LoadInst &Load) {
+    APInt Offset(64, 0);
+    auto *A = dyn_cast<Argument>(Load.getPointerOperand()->stripAndAccumulateConstantOffsets(Load.getDataLayout(), Offset, true));
+    return A && structBytes(*A->getParent(), A->getArgNo());
   }
 
   static bool isSameInBlock(const CallInst &Call) {
@@ -318,10 +328,10 @@ private:
 
 class Reloading {
 public:
-  Reloading(Function &Body, FunctionAnalysisManager &FAM, const Origins &Memory)
-      : Body(Body), Arrays(Body), Meet(Body, FAM), Known(Body, knownActivities(Body)),
+  Reloading(Function &Body, FunctionAnalysisManager &FAM, UnchangedMemory &Unchanged)
+      : Body(Body), Arrays(Body), Meet(Body, FAM, Unchanged), Known(Body, knownActivities(Body)),
         Fill(Body, FAM.getResult<DominatorTreeAnalysis>(Body), FAM.getResult<PostDominatorTreeAnalysis>(Body), FAM.getResult<LoopAnalysis>(Body),
-             Memory) {}
+             Unchanged) {}
 
   bool run() {
     collect();
@@ -474,8 +484,9 @@ PreservedAnalyses ReloadShared::run(Module &M, ModuleAnalysisManager &MAM) {
     if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration() && !sharedNames(F).empty())
       Bodies.push_back(&F);
   const Origins Memory(M);
+  UnchangedMemory Unchanged(Memory, BodyPrefix);
   for (Function *Body : Bodies) {
-    Reloading(*Body, FAM, Memory).run();
+    Reloading(*Body, FAM, Unchanged).run();
     FAM.invalidate(*Body, PreservedAnalyses::none());
   }
   return PreservedAnalyses::none();

@@ -240,7 +240,8 @@ void replaceAssembly(Function &F) {
     auto *Call = dyn_cast<CallInst>(&I);
     if (!Call || !Call->isInlineAsm())
       continue;
-    if (Value *New = wideArithmetic(*Call, cast<InlineAsm>(Call->getCalledOperand())->getAsmString())) {
+    StringRef Text = cast<InlineAsm>(Call->getCalledOperand())->getAsmString();
+    if (Value *New = Text == "exit;" ? IRBuilder<>(Call).CreateIntrinsic(Intrinsic::amdgcn_endpgm, {}) : wideArithmetic(*Call, Text)) {
       Call->replaceAllUsesWith(New);
       Call->eraseFromParent();
     }

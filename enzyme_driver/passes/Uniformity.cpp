@@ -16,7 +16,7 @@ bool waitsForBlock(const Instruction &I) {
 Uniformity::Kind kindOnDevice(const Value &V, const Function &F) {
   using Kind = Uniformity::Kind;
   if (auto *A = dyn_cast<Argument>(&V)) { // a thread has a tape and copies of structs of its own
-    bool OfTape = F.hasFnAttribute(TapeAttribute) && A->getArgNo() + TapeArguments == F.arg_size();
+    bool OfTape = F.hasFnAttribute(TapeAttribute) && A->getArgNo() + TapeArguments - 1 == F.arg_size();
     return OfTape || structBytes(F, A->getArgNo()) ? Kind::Differs : Kind::Same;
   }
   auto *I = dyn_cast<Instruction>(&V);

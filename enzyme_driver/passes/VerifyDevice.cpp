@@ -1,6 +1,6 @@
 // The last look at device code: no call of Enzyme and no undefined function is left. Prints what the driver records, as JSON:
-//   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "tape": bool, "tape_by_scalars": bool}}, "tangents": the same,
-//    "seconds": the same, "heap": bool}
+//   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "heap": bool, "tape_size_from": see Adgen.h, or null}},
+//    "tangents": the same, "seconds": the same}
 #include "Passes.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -42,14 +42,23 @@ static int64_t staticSharedBytes(const Function &Derivative) {
   return Bytes;
 }
 
-// Whether what measures the tape reads no array.
-static bool isTapeKnownByScalars(const Function &Gradient) {
-  return Gradient.getFnAttribute(TapeAttribute).getValueAsString() == TapeByScalars;
+static bool usesHeap(const Function &Kernel) {
+  return firstReached(Kernel, [](const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "malloc";
+  });
+}
+
+// What decides about the size of the kernel's tape; null where it has none.
+static json::Value tapeSizeFrom(const Function &Kernel) {
+  if (!Kernel.hasFnAttribute(TapeAttribute))
+    return nullptr;
+  return Kernel.getFnAttribute(TapeAttribute).getValueAsString();
 }
 
 static json::Object factsOf(const Function &Kernel) {
   return json::Object{{"dynamic_shared", usesDynamicShared(Kernel)}, {"static_shared_bytes", staticSharedBytes(Kernel)},
-                      {"tape", Kernel.hasFnAttribute(TapeAttribute)}, {"tape_by_scalars", isTapeKnownByScalars(Kernel)}};
+                      {"heap", usesHeap(Kernel)}, {"tape_size_from", tapeSizeFrom(Kernel)}};
 }
 
 PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
@@ -69,8 +78,7 @@ PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
     else if (F.hasFnAttribute(TangentActivityAttribute) && isKernel(F) && Symbol.consume_back(SecondSuffix))
       Seconds[Symbol] = factsOf(F);
   }
-  json::Object Report{{"kernels", std::move(Kernels)}, {"tangents", std::move(Tangents)},
-                      {"seconds", std::move(Seconds)}, {"heap", M.getNamedGlobal("adgen_heap_exhausted") != nullptr}};
+  json::Object Report{{"kernels", std::move(Kernels)}, {"tangents", std::move(Tangents)}, {"seconds", std::move(Seconds)}};
   outs() << formatv("{0}", json::Value(std::move(Report))) << "\n";
   return PreservedAnalyses::all();
 }

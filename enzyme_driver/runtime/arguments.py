@@ -59,7 +59,8 @@ class VariableShadow:
 class Prepared:
     """The arguments of a call in the order of the ABI, what is by value, the arrays, and the shadows of variables.
 
-    `accumulated` are the shadows that threads may have copies of; the host wants to know them.
+    `accumulated` are the shadows that threads may have copies of; the host wants to know them. `overwritten` are the
+    arrays that a kernel may write to, and `hidden` names a parameter in which there are pointers to others, if any.
     """
 
     values: tuple[bytes, ...]
@@ -68,6 +69,8 @@ class Prepared:
     keep: tuple[object, ...]
     variables: tuple[VariableShadow, ...] = ()
     accumulated: tuple[Accumulated, ...] = ()
+    overwritten: tuple[ArrayView, ...] = ()
+    hidden: str = ""
 
     def followed_by(self, value: bytes) -> Prepared:
         """The same call with one more value at the end."""
@@ -115,7 +118,9 @@ class Arguments:
         values, shadow_values = self._with_shadows(arguments, shadows)
         everything = [*values, *shadow_values]
         if self.target == "cuda":
-            return prepared(everything)
+            arrays = _arrays(self._slots, values)
+            overwritten = tuple(view for slot, view in arrays if written(slot.parameter))
+            return replace(prepared(everything), overwritten=overwritten, hidden=self._hidden(values))
         views = [(slot, value.view) for slot, value in zip(self._shadow_slots, shadow_values, strict=True)]
         return prepared(everything, accumulated(len(values), views))
 
@@ -130,6 +135,7 @@ class Arguments:
         self.check_shadow_names(shadows, "shadow")
         values = self._values(arguments)
         self._check_primal_overlap(values, gradient=True)
+        self._check_addresses(values)
         by_name = dict(zip(self.signature.names, values, strict=True))
         shadow_values = [self._shadow(slot, shadows, by_name) for slot in self._shadow_slots]
         self._check_shadow_overlap(values, shadow_values)
@@ -243,6 +249,35 @@ class Arguments:
                     f"and {why}",
                     hint=f"give a copy for {second.name!r}",
                 )
+
+    def _check_addresses(self, values: Sequence[Value]) -> None:
+        """Of arrays whose addresses a struct holds nothing more is known than where they begin."""
+        hidden = [
+            (member.parameter, int.from_bytes(value.data[member.offset : member.offset + 8], "little"))
+            for slot, value in zip(self._slots, values, strict=True)
+            if slot.parameter.form == "struct" and slot.parameter.dtype.has_pointers and not value.parts
+            for member in members(slot.parameter)
+            if member.parameter.is_pointer
+        ]
+        if not hidden:
+            return
+        begun = [(slot.parameter, view.address, view.nbytes) for slot, view in _arrays(self._slots, values)]
+        for index, (first, address) in enumerate(hidden):
+            for second, begin, size in (*begun, *((other, place, 1) for other, place in hidden[:index])):
+                if address and begin <= address < begin + size and (written(first) or written(second)):
+                    raise ArgumentError(
+                        f"{first.name!r} points into {second.name!r} of {self._spelled}, one is written, "
+                        "and the gradient would be wrong",
+                        hint="copy one of the arrays",
+                    )
+
+    def _hidden(self, values: Sequence[Value]) -> str:
+        """The name of the first argument in which there are pointers to arrays that nobody gave."""
+        for slot, value in zip(self._slots, values, strict=True):
+            for held in [part for part, _ in value.parts] or [slot]:
+                if held.parameter.dtype.has_pointers:
+                    return held.parameter.name
+        return ""
 
     def _check_reachable(self, values: Sequence[Value]) -> None:
         for slot, value in zip(self._slots, values, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -9,7 +10,7 @@ from typing import Any, Literal
 
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import ArtifactError, DeviceError
-from enzyme_driver.runtime.driver import api, attribute_of, core, done, translated
+from enzyme_driver.runtime.driver import api, attribute_of, core, done, synchronize, translated
 
 _REBUILD = "compile it again with `adgen compile`"
 _STATIC_LIMIT = 48 * 1024  # without asking the driver for more
@@ -67,6 +68,17 @@ class LoadedCode:
         found = api().cuLibraryGetGlobal(self._library, name.encode())
         address, _ = done(found, f"{self._what} has no {name!r}", _REBUILD)
         return int(address)
+
+    def lowers_flag(self, name: str, stream: int) -> bool:
+        """Wait for the stream; whether a launch on it raised the flag, a variable of 32 bits, and lower it again."""
+        driver, address, raised = api(), self.global_address(name), ctypes.c_uint32()
+        copied = driver.cuMemcpyDtoHAsync(ctypes.addressof(raised), address, ctypes.sizeof(raised), stream)
+        done(copied, f"{name} cannot be read")
+        synchronize(stream)
+        if raised.value:
+            done(driver.cuMemsetD32Async(address, 0, 1, stream), f"{name} cannot be reset")
+            synchronize(stream)
+        return bool(raised.value)
 
 
 def _handle(thing: Any) -> Any:  # noqa: ANN401

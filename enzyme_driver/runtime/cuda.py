@@ -16,7 +16,7 @@ from enzyme_driver.runtime.geometry import Launch
 from enzyme_driver.runtime.heap import check_heap, size_heap
 from enzyme_driver.runtime.packing import ArgumentTable, pointer_bytes
 from enzyme_driver.runtime.streams import stream_handle, wait_for
-from enzyme_driver.runtime.tape import DeviceTapes, KnownSizes
+from enzyme_driver.runtime.tape import DeviceTapes, KnownSizes, check_tape, with_slack
 
 Call = tuple[tuple[bytes, ...], int]
 """The values of a launch and its bytes of dynamic shared memory."""
@@ -60,7 +60,7 @@ class CudaBackend:
             call = _with_shared(entry, prepared, launch, gradient=gradient)
             _copy_shadows_in(code, prepared, stream)
             if gradient and entry.tape:
-                self._launch_with_tape(code, entry, call, prepared.scalars, launch, stream)
+                self._launch_with_tape(code, entry, call, prepared, launch, stream)
             else:
                 _launch(code, str(symbol), call, launch, stream)
             _copy_shadows_out(code, prepared, stream)
@@ -70,7 +70,7 @@ class CudaBackend:
                 synchronize(stream)
 
     def _launch_with_tape(
-        self, code: LoadedCode, entry: TargetEntry, call: Call, scalars: Scalars, launch: Launch, stream: int
+        self, code: LoadedCode, entry: TargetEntry, call: Call, prepared: Prepared, launch: Launch, stream: int
     ) -> None:
         """Measure what a thread needs, then let the blocks that fit on the GPU walk over the caller's grid.
 
@@ -78,20 +78,23 @@ class CudaBackend:
         """
         values, dynamic = call
         tapes = self._tapes.setdefault(code.device, DeviceTapes(self._tape_limit))
-        symbol = str(entry.gradient)
+        symbol, runs = str(entry.gradient), entry.tape_size_from in {"run", "run in place"}
 
         def measure() -> int:
             measured = (*values, pointer_bytes(tapes.counter(stream)))
-            _launch(code, str(entry.tape), (measured, dynamic), launch, stream)
+            with tapes.putting_back(_overwritten(entry, prepared), stream):
+                _launch(code, str(entry.tape), (measured, dynamic), launch, stream)
             return tapes.read_counter(stream)
 
-        if entry.tape_by_scalars:
-            size = self._sizes.of((symbol, scalars, launch.grid, launch.block, dynamic), measure)
+        if entry.tape_size_from == "scalars":
+            size = self._sizes.of((symbol, prepared.scalars, launch.grid, launch.block, dynamic), measure)
         else:
-            size = measure()
+            size = with_slack(measure()) if runs else measure()
         tape = tapes.tape(code, symbol, size, launch, dynamic, stream)
         walking = replace(launch, grid=(tape.blocks, 1, 1))
         _launch(code, symbol, ((*values, *tape.arguments(launch)), dynamic), walking, stream)
+        if runs:
+            check_tape(code, stream)
 
     def read_variable(self, symbol: str, size: int) -> bytes:
         """The bytes of a global variable on the current device, after all work on it."""
@@ -151,6 +154,19 @@ def device_of_views(views: Sequence[ArrayView]) -> int:
             f"the arrays lie on the GPUs {', '.join(map(str, sorted(devices)))}", hint="copy them all to one GPU"
         )
     return next(iter(devices)) if devices else current_device()
+
+
+def _overwritten(entry: TargetEntry, prepared: Prepared) -> tuple[ArrayView, ...]:
+    """The arrays that measuring the tape writes to. Raises RefusedError where they are not all known."""
+    if entry.tape_size_from != "run in place":
+        return ()
+    if prepared.hidden:
+        raise RefusedError(
+            f"the size of the gradient's tape follows from what the kernel writes, and what the pointers in "
+            f"{prepared.hidden!r} lead to cannot be put back after measuring it",
+            hint="give the struct as a dict of its arrays",
+        )
+    return prepared.overwritten
 
 
 def _with_shared(entry: TargetEntry, prepared: Prepared, launch: Launch, *, gradient: bool) -> Call:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
-
 from enzyme_driver.errors import DeviceError
 from enzyme_driver.runtime.cubins import LoadedCode
-from enzyme_driver.runtime.driver import api, done, synchronize
+from enzyme_driver.runtime.driver import api, done
 
 EXHAUSTED = "adgen_heap_exhausted"
 _sized: set[int] = set()
@@ -27,14 +25,8 @@ def size_heap(count: int) -> None:
 def check_heap(code: LoadedCode, stream: int) -> None:
     """Wait for the stream; raise DeviceError where a launch on it ran out of heap, and forget that it did."""
     driver = api()
-    address, exhausted = code.global_address(EXHAUSTED), ctypes.c_uint32()
-    copied = driver.cuMemcpyDtoHAsync(ctypes.addressof(exhausted), address, 4, stream)
-    done(copied, "the state of the device heap cannot be read")
-    synchronize(stream)
-    if not exhausted.value:
+    if not code.lowers_flag(EXHAUSTED, stream):
         return
-    done(driver.cuMemsetD32Async(address, 0, 1, stream), "the state of the device heap cannot be reset")
-    synchronize(stream)
     size = int(done(driver.cuCtxGetLimit(driver.CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE), "the heap's size is not known"))
     raise DeviceError(
         f"the gradient needs more device heap than {size} bytes; the shadows are worthless now", hint=_hint(size)

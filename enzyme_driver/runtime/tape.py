@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
 
 from enzyme_driver.errors import DeviceError
+from enzyme_driver.runtime.arrays import ArrayView
 from enzyme_driver.runtime.cubins import LoadedCode
 from enzyme_driver.runtime.driver import api, attribute_of, done, is_capturing, synchronize
 from enzyme_driver.runtime.geometry import Launch
@@ -16,6 +18,23 @@ from enzyme_driver.runtime.packing import pointer_bytes
 
 _WARP = 32
 _COUNTER_BYTES = 8
+_ALIGNMENT = 256  # bytes, as the driver aligns memory
+_EXCEEDED = "adgen_tape_exceeded"
+_SLACK = 1.25  # threads that race for work may keep more than they did when it was measured
+
+
+def with_slack(lane_bytes: int) -> int:
+    """What a lane gets where the kernel had to be run to measure it."""
+    return -(-int(lane_bytes * _SLACK) // _COUNTER_BYTES) * _COUNTER_BYTES
+
+
+def check_tape(code: LoadedCode, stream: int) -> None:
+    """Wait for the stream; raise DeviceError where a launch on it needed more tape than was measured."""
+    if code.lowers_flag(_EXCEEDED, stream):
+        raise DeviceError(
+            "the gradient kept more than when it was measured; the shadows are worthless now",
+            hint="its loops depend on the order in which threads come to memory: let each thread have work of its own",
+        )
 
 
 @dataclass(frozen=True)
@@ -95,6 +114,22 @@ class DeviceTapes:
             filled = api().cuMemsetD8Async(address, NO_NUMBER, size, stream)
             done(filled, "GPU memory cannot be set")
         return DeviceTape(address, lane_bytes, blocks)
+
+    @contextmanager
+    def putting_back(self, views: Iterable[ArrayView], stream: int) -> Iterator[None]:
+        """What is launched meanwhile may write to the arrays: they are as before at the end."""
+        places, size = [], 0
+        for view in views:
+            places.append((view, size))
+            size += -(-view.nbytes // _ALIGNMENT) * _ALIGNMENT
+        home = self._reserve("arrays", size, stream)
+        for view, place in places:
+            done(api().cuMemcpyDtoDAsync(home + place, view.address, view.nbytes, stream), "an array cannot be copied")
+        yield
+        for view, place in places:
+            done(
+                api().cuMemcpyDtoDAsync(view.address, home + place, view.nbytes, stream), "an array cannot be put back"
+            )
 
     def _reserve(self, purpose: str, count: int, stream: int) -> int:
         address, size = self._memory.get((purpose, stream), (0, 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from enzyme_driver.errors import AdgenError, RefusedError
@@ -44,11 +44,6 @@ def finish(gradient: GradientIR, plan: Plan, arch: str, workspace: Workspace, *,
     entries = _entries(plan, "__gradient", report["kernels"], gradient.refused)
     forward = _entries(plan.forward, "__tangent", report["tangents"], gradient.refused_forward)
     second = _entries(plan.gradient, "__second", report["seconds"], gradient.refused_second)
-    if report["heap"]:
-        entries, second = (
-            {symbol: replace(entry, heap=_needs_heap(entry)) for symbol, entry in each.items()}
-            for each in (entries, second)
-        )
     return CudaCode(arch, ir, ptx, cubin, entries, forward, second)
 
 
@@ -122,10 +117,6 @@ def _ptxas(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:
     return workspace.must("ptxas", done.argv).stderr
 
 
-def _needs_heap(entry: TargetEntry) -> bool:
-    return entry.gradient is not None and entry.tape is None
-
-
 def _entries(plan: Plan, suffix: str, kernels: object, refused: Mapping[str, AdgenError]) -> dict[str, TargetEntry]:
     """`kernels` are the facts that `adgen-verify-device` reports, by symbol."""
     if not isinstance(kernels, dict):
@@ -138,8 +129,9 @@ def _entries(plan: Plan, suffix: str, kernels: object, refused: Mapping[str, Adg
             gradient=f"{entry.symbol}{suffix}" if facts else None,
             static_shared_bytes=facts["static_shared_bytes"] if facts else 0,
             dynamic_shared=bool(facts and facts["dynamic_shared"]),
-            tape=f"{entry.symbol}__tape" if facts and facts["tape"] else None,
-            tape_by_scalars=bool(facts and facts["tape_by_scalars"]),
+            heap=bool(facts and facts["heap"]),
+            tape=f"{entry.symbol}__tape" if facts and facts["tape_size_from"] else None,
+            tape_size_from=facts["tape_size_from"] if facts else None,
             gradient_refused=None if facts else as_refusal(refused.get(entry.symbol), entry),
         )
     return made

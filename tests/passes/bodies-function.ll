@@ -18,7 +18,7 @@ define void @g(ptr %x) !dbg !20 {
   ret void
 }
 
-; CHECK: define void @adgen_body_f(ptr "adgen-struct"="16" %p, ptr "adgen-struct"="8" %s, ptr "adgen-struct"="40" %b, ptr "adgen-layout"="8[0f8]" %x, i32 %n, ptr %0) [[RESULT:#[0-9]+]] !dbg [[PROGRAM:![0-9]+]] {
+; CHECK: define void @adgen_body_f(ptr noalias "adgen-struct"="16" %p, ptr noalias "adgen-struct"="8" %s, ptr noalias "adgen-struct"="40" %b, ptr "adgen-layout"="8[0f8]" %x, i32 %n, ptr %0) [[RESULT:#[0-9]+]] !dbg [[PROGRAM:![0-9]+]] {
 ; CHECK-NEXT: entry:
 ; CHECK-NEXT:   [[AT0:%.*]] = getelementptr inbounds i8, ptr %p, i64 0
 ; CHECK-NEXT:   [[P0:%.*]] = load double, ptr [[AT0]]

@@ -72,3 +72,56 @@ define void @adgen_gradient_f(ptr %in, ptr "adgen-shadow" %d_in) {
 }
 
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+
+; A struct by value is a copy, whoever writes to memory that is not known; what its pointers lead to stays where nothing is written to it, but
+; not where the struct itself is handed on.
+; CHECK-LABEL: define void @adgen_body_members(
+; CHECK: %in = load ptr, ptr %s, align 8, !invariant.load
+; CHECK: %x = load float, ptr %in, align 4, !invariant.load
+; CHECK: %out = load ptr, ptr %there, align 8, !invariant.load
+; CHECK: %old = load float, ptr %out, align 4{{$}}
+define void @adgen_body_members(ptr "adgen-struct"="16" %s) {
+  %in = load ptr, ptr %s
+  %x = load float, ptr %in
+  %there = getelementptr i8, ptr %s, i64 8
+  %out = load ptr, ptr %there
+  %old = load float, ptr %out
+  %element = getelementptr float, ptr %out, i64 3
+  store float %x, ptr %element
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_anywhere(
+; CHECK: %n = load i64, ptr %s, align 8, !invariant.load
+; CHECK: %x = load float, ptr %in, align 4{{$}}
+define void @adgen_body_anywhere(ptr "adgen-struct"="16" %s, ptr %list) {
+  %n = load i64, ptr %s
+  %there = getelementptr i8, ptr %s, i64 8
+  %in = load ptr, ptr %there
+  %x = load float, ptr %in
+  %next = load ptr, ptr %list
+  store float %x, ptr %next
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_own_struct(
+; CHECK: %in = load ptr, ptr %s, align 8{{$}}
+; CHECK: %x = load float, ptr %in, align 4{{$}}
+define void @adgen_body_own_struct(ptr "adgen-struct"="16" %s, ptr %other) {
+  %in = load ptr, ptr %s
+  %x = load float, ptr %in
+  store float %x, ptr %other
+  store ptr %other, ptr %s
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_by_address(
+; CHECK: %in = load ptr, ptr %s, align 8{{$}}
+; CHECK: %x = load float, ptr %in, align 4{{$}}
+define void @adgen_body_by_address(ptr "adgen-struct"="16" "adgen-by-address" %s, ptr %list) {
+  %in = load ptr, ptr %s
+  %x = load float, ptr %in
+  %next = load ptr, ptr %list
+  store float %x, ptr %next
+  ret void
+}

@@ -239,7 +239,7 @@ end:
 ; OWN:       shared:
 ; OWN:         atomicrmw fadd
 
-define void @walk(float %v, ptr "adgen-shadow" %d_x, ptr %begin, i32 %bx, i32 %by, i32 %bz, i32 %nx, i32 %ny, i32 %nz) "adgen-shared" "adgen-activity"="const" "adgen-tape" {
+define void @walk(float %v, ptr "adgen-shadow" %d_x, i64 %room, ptr %begin, i32 %bx, i32 %by, i32 %bz, i32 %nx, i32 %ny, i32 %nz) "adgen-shared" "adgen-activity"="const" "adgen-tape" {
   %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %first = mul i32 %bx, %size

@@ -184,7 +184,7 @@ define void @likely_the_same(float %v, ptr %index, ptr "adgen-shadow" %d_x) "adg
 ; CHECK:         [[BLOCK:%.*]] = zext i32 %bx to i64
 ; CHECK-NEXT:    call i1 @adgen_common(i32 {{.*}}, i64 [[BLOCK]])
 ; CHECK:         call void @adgen_add_warp_f32_1(
-define void @in_a_block_of_the_walk(float %v, ptr "adgen-shadow" %d_x, ptr %begin, i32 %bx, i32 %by, i32 %bz, i32 %nx, i32 %ny, i32 %nz) "adgen-activity"="active" "adgen-tape" {
+define void @in_a_block_of_the_walk(float %v, ptr "adgen-shadow" %d_x, i64 %room, ptr %begin, i32 %bx, i32 %by, i32 %bz, i32 %nx, i32 %ny, i32 %nz) "adgen-activity"="active" "adgen-tape" {
   %at = getelementptr float, ptr %d_x, i32 %bx
   %1 = atomicrmw fadd ptr %at, float %v monotonic
   ret void

@@ -436,7 +436,7 @@ done:
 }
 
 ; What fills it has no primal before Enzyme, nothing to do forward, and fills it in the reverse sweep.
-; CHECK:       declare !enzyme_augment {{.*}} void @adgen_rule_refill_filled_0(ptr, ptr readonly, i32, i32)
+; CHECK:       declare !enzyme_augment {{.*}} void @adgen_rule_refill_filled_0(ptr, ptr readonly captures(none), i32, i32)
 ; CHECK:       define void @adgen_rule_refill_filled_0_augmented(
 ; CHECK-NEXT:  entry:
 ; CHECK-NEXT:    ret void

@@ -117,6 +117,14 @@ define { i64, i64 } @wide(i64 %a, i64 %b, i64 %c) {
   ret { i64, i64 } %r
 }
 
+; A thread that has no tape left ends.
+; CHECK-LABEL: define void @exceeded(
+; CHECK: call void @llvm.amdgcn.endpgm()
+define void @exceeded() {
+  call void asm sideeffect "exit;", ""()
+  unreachable
+}
+
 ; REFUSED-DAG: an AMD GPU has no counterpart of 'malloc'
 ; REFUSED-DAG: an AMD GPU has no counterpart of 'llvm.nvvm.redux.sync.add'
 ; REFUSED-DAG: inline assembly of NVIDIA GPUs is in it
@@ -124,7 +132,7 @@ define ptx_kernel void @not_there(ptr %out) {
   %memory = call ptr @malloc(i64 8)
   %count = call i32 @llvm.nvvm.redux.sync.add(i32 1, i32 -1)
   store i32 %count, ptr %memory
-  call void asm sideeffect "exit;", ""()
+  call void asm sideeffect "trap;", ""()
   ret void
 }
 

@@ -182,11 +182,21 @@ def test_what_is_kept_lies_on_a_tape(build: Build) -> None:
 
 
 def test_what_cannot_be_measured_is_kept_on_the_heap_and_watched(build: Build) -> None:
-    made = build(LOOP.replace("COUNT", "steps[threadIdx.x] += 1;"), targets=["cuda"])
+    racing = LOOP.replace("COUNT", "int bound = atomicAdd(&most, 1);").replace("steps[threadIdx.x]; i++", "bound; i++")
+    made = build(f"__device__ int most; {racing}", targets=["cuda"])
     entry = made.entries[0].targets["cuda"]
     assert entry.heap
     assert entry.tape is None
     assert "adgen_heap_exhausted" in made.ptx("sm_90").decode()
+
+
+def test_what_the_kernel_itself_decides_is_measured_by_running_it(build: Build) -> None:
+    made = build(LOOP.replace("COUNT", "steps[threadIdx.x] += 1;"), targets=["cuda"])
+    entry, ptx = made.entries[0].targets["cuda"], made.ptx("sm_90").decode()
+    assert not entry.heap
+    assert entry.tape_size_from == "run in place"
+    assert "adgen_tape_exceeded" in ptx
+    assert "malloc" not in ptx
 
 
 class Pair(ctypes.Structure):

@@ -54,13 +54,13 @@ class Compilers:
             "opt", "-disable-output", stdout=json.dumps({"entries": entries, "instances": numbered, "variables": []})
         )
         facts = {
-            symbol: {"static_shared_bytes": 0, "dynamic_shared": False, "tape": False, "tape_by_scalars": False}
+            symbol: {"static_shared_bytes": 0, "dynamic_shared": False, "heap": False, "tape_size_from": None}
             for symbol in symbols
         }
         for arch in archs:
             stem = f"k.{arch}"
             self.run.reply("opt", f"{stem}.prepared.ll", stdout=usage(*symbols), effect=writes())
-            kernels = json.dumps({"heap": False, "kernels": facts, "tangents": facts, "seconds": facts})
+            kernels = json.dumps({"kernels": facts, "tangents": facts, "seconds": facts})
             self.run.reply("opt", f"k.{arch}.cuda.ll", stdout=kernels, effect=writes())
             for end in ("host", "gfx90a", "gfx942"):
                 self.run.reply("opt", f"{stem}.{end}.ll", effect=writes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from typing import Any
 
@@ -110,6 +111,37 @@ def test_arrays_in_structs_may_not_overlap_what_is_written() -> None:
     shadows = {"s": {"rho": value["rho"], "flux": [np.zeros(3), np.zeros(3)]}, "x": np.zeros(3)}
     with pytest.raises(ArgumentError, match=r"shadow 's.rho'.*shares memory with argument 's.rho'"):
         _arguments().gradient([value, np.ones(3)], shadows)
+
+
+class GridStruct(ctypes.Structure):
+    _fields_ = (("nx", ctypes.c_int32), ("dx", ctypes.c_double))
+
+
+class FluidStruct(ctypes.Structure):
+    _fields_ = (
+        ("rho", ctypes.c_void_p),
+        ("flux", ctypes.c_void_p * 2),
+        ("cells", ctypes.c_void_p),
+        ("grid", GridStruct),
+        ("gain", ctypes.c_double),
+    )
+
+    def __init__(self, rho: int, first: int, second: int, cells: int) -> None:
+        super().__init__(rho, (first, second), cells)
+
+
+def test_addresses_in_structs_may_not_point_into_what_is_written() -> None:
+    rho, flux, x = np.ones(3), np.ones(3), np.ones(3)
+
+    def with_struct(*arrays: np.ndarray) -> None:
+        _arguments().gradient([FluidStruct(*(a.ctypes.data for a in arrays)), x], {})
+
+    with pytest.raises(ArgumentError, match=r"'s.flux\[0\]' points into 'x'.*one is written"):
+        with_struct(rho, x[1:], flux, rho)
+    with pytest.raises(ArgumentError, match=r"'s.flux\[1\]' points into 's.flux\[0\]'"):
+        with_struct(rho, flux, flux, rho)
+    with pytest.raises(ArgumentError, match="shadow of"):
+        with_struct(rho, flux, np.ones(3), np.ones(3))
 
 
 @pytest.mark.parametrize(

@@ -49,12 +49,12 @@ PASSES = (
 )
 
 
-def report(heap: bool = False, **kernels: tuple[int, bool]) -> str:
+def report(on_heap: str = "", **kernels: tuple[int, bool]) -> str:
     facts = {
-        name: {"static_shared_bytes": size, "dynamic_shared": on, "tape": False, "tape_by_scalars": False}
+        name: {"static_shared_bytes": size, "dynamic_shared": on, "heap": name == on_heap, "tape_size_from": None}
         for name, (size, on) in kernels.items()
     }
-    return json.dumps({"heap": heap, "kernels": facts, "tangents": facts, "seconds": facts})
+    return json.dumps({"kernels": facts, "tangents": facts, "seconds": facts})
 
 
 @pytest.fixture
@@ -106,14 +106,14 @@ def test_the_files_are_named_after_the_source(workspace: Workspace) -> None:
 
 
 def test_what_the_runtime_must_know(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", stdout=report(heap=True, a=(512, False), b=(0, True)))
+    fake_process.reply("opt", stdout=report("a", a=(512, False), b=(0, True)))
     made = finish(workspace, "a", "b")
     assert made.entries == {
         "a": TargetEntry("a", "a__gradient", static_shared_bytes=512, heap=True),
-        "b": TargetEntry("b", "b__gradient", dynamic_shared=True, heap=True),
+        "b": TargetEntry("b", "b__gradient", dynamic_shared=True),
     }
     assert made.forward == {
-        "a": TargetEntry("a", "a__tangent", static_shared_bytes=512),
+        "a": TargetEntry("a", "a__tangent", static_shared_bytes=512, heap=True),
         "b": TargetEntry("b", "b__tangent", dynamic_shared=True),
     }
 
