@@ -68,6 +68,7 @@ def page(folder: Path) -> str:
         edge=edge,
         epochs=epochs,
         epochs_plot=plots.epochs(epochs),
+        precision=read(folder, "digits_precision.json"),
     )
 
 

@@ -43,6 +43,22 @@ def test_what_was_left_out_is_said(tmp_path: Path) -> None:
     assert "<li>matmul on cpu, 4096 x 4096: too long" in operators_report.page(tmp_path)
 
 
+def test_what_single_precision_does_to_the_losses_is_shown(tmp_path: Path) -> None:
+    epoch = {
+        "where": "cuda",
+        "model": "a machine",
+        "hidden": [8, 4],
+        "parameters": 99,
+        "epoch_ms": 2.5,
+        "accuracy": 0.97,
+    }
+    found = {"where": "PyTorch", "hidden": [8, 4], "starts": 12, "steps": 50, "limit": 1e-4, "beyond": 3}
+    (tmp_path / "digits.json").write_text(json.dumps([epoch]), encoding="utf-8")
+    assert "single precision" not in operators_report.page(tmp_path)
+    (tmp_path / "digits_precision.json").write_text(json.dumps([{**found, "median": 2e-7, "largest": 3e-4}]))
+    assert '<td>PyTorch<td class="text">8 x 4<td>3<td>2.0e-07<td>3.0e-04' in operators_report.page(tmp_path)
+
+
 def test_nothing_measured(tmp_path: Path) -> None:
     page = operators_report.page(tmp_path)
     assert "Not measured yet" in page
