@@ -9,6 +9,7 @@ import pytest
 
 import enzyme_driver as adgen
 from cuda_kernels.suite import by_name
+from enzyme_driver.runtime import tape
 
 cupy = pytest.importorskip("cupy")
 
@@ -44,6 +45,37 @@ def test_fewer_blocks_at_once_give_the_same_gradient(monkeypatch: pytest.MonkeyP
     wanted = gradient(logistic("recurrence-logistic"), threads, steps, "float64").get()
     monkeypatch.setenv("ADGEN_TAPE_LIMIT", str(3 * BLOCK * 8 * steps))
     np.testing.assert_array_equal(gradient(logistic("recurrence-logistic"), threads, steps, "float64").get(), wanted)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_tape_that_was_measured_by_running_and_is_too_small_is_an_error_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = by_name()["jacobi-jacobi"]
+    kernel = adgen.compile(case.path, kernel=case.kernel, target="cuda")
+    args = {name: cupy.asarray(value) for name, value in case.make(np.random.default_rng(1)).items()}
+    shadows = {name: cupy.zeros_like(args[name]) for name in ("f", "coupling", "u")}
+
+    def launch() -> None:
+        values = [args[name].item() if name in {"n", "tolerance"} else args[name] for name in args]
+        kernel.gradient[case.launch](*values, shadows=shadows)
+
+    monkeypatch.setattr(tape, "_SLACK", 0.5)
+    with pytest.raises(adgen.AdgenError, match="kept more than when it was measured"):
+        launch()
+    monkeypatch.undo()
+    launch()
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_measuring_in_place_leaves_the_arrays_as_they_were() -> None:
+    case = by_name()["relaxation-relax"]
+    kernel = adgen.compile(case.path, kernel=case.kernel, target="cuda")
+    pull, stiffness, chain, n, tolerance = case.make(np.random.default_rng(2)).values()
+    arrays = [cupy.asarray(array) for array in (pull, stiffness)]
+    wanted, found = cupy.asarray(chain), cupy.asarray(chain)
+    kernel[case.launch](*arrays, wanted, n, tolerance)
+    shadows = dict(zip(("pull", "stiffness", "chain"), map(cupy.zeros_like, (*arrays, found)), strict=True))
+    kernel.gradient[case.launch](*arrays, found, n, tolerance, shadows=shadows)
+    cupy.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.usefixtures("toolchain")
