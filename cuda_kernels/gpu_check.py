@@ -4,7 +4,8 @@
 
 Needs the artifacts, NumPy and CuPy, and no compiler. Every kernel's primal and gradient are compared with the reference
 (finite differences in float64), the gradient with that of the host library on the same arguments, and with itself in
-two more runs. `--kernels-only` is for `python -m cuda_kernels.sanitizer`: once, and on the GPU alone.
+two more runs; no cubin may call the device's malloc. `--kernels-only` is for `python -m cuda_kernels.sanitizer`: once,
+and on the GPU alone.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from cuda_kernels.case import Case
 from cuda_kernels.check import difference, run_case, tolerance
 from cuda_kernels.places import Gpu, Host
 from cuda_kernels.suite import CASES
+from enzyme_driver.artifact import read
 
 SCRIPTS = {
     "black_scholes": ["black_scholes/demo.py"],
@@ -75,6 +77,8 @@ def check_kernel(case: Case, folder: Path, seed: int, *, alone: bool = False) ->
     """The case on the GPU, and unless `alone` on the host and twice more; a failure is a result, not the end."""
     allowed = tolerance(case)
     try:
+        if calls_malloc(folder):
+            return KernelResult(case.name, allowed, failure="its code calls the device's malloc")
         kernel = next(iter(adgen.load(folder, target="cuda")))
         device = run_case(kernel, case, Gpu(), seed)
         if alone:
@@ -92,6 +96,12 @@ def check_kernel(case: Case, folder: Path, seed: int, *, alone: bool = False) ->
         host_difference=difference(device.shadows, host.shadows),
         repeat_difference=max(difference(each.shadows, device.shadows) for each in again),
     )
+
+
+def calls_malloc(folder: Path) -> bool:
+    """Whether a cubin of the artifact refers to it: such a symbol is resolved when the code is loaded."""
+    artifact = read(folder)
+    return any(b"malloc\0" in artifact.cubin(arch) for arch in artifact.archs)
 
 
 def run_example(name: str, folder: Path, plots: Path) -> ExampleResult:
