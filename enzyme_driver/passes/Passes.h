@@ -46,6 +46,7 @@ ADGEN_PASS_WITH_OPTION(MakeTangents);        // asks Enzyme to carry tangents th
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
 ADGEN_PASS(FollowBits);                      // bits of floating point as integers are refused or hidden
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
+ADGEN_PASS(SeeOverwrites);                   // what a later iteration overwrites is kept
 ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses
 ADGEN_PASS(HoldJoins);                       // integers that depend on the way taken are kept
 ADGEN_PASS(LoosenAlignments);                // memory begins where the heap may

@@ -55,6 +55,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
          add<FollowBits>(Name, "adgen-follow-bits", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
+         add<SeeOverwrites>(Name, "adgen-see-overwrites", MPM) ||
          add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||
          add<HoldJoins>(Name, "adgen-hold-joins", MPM) ||
          add<LoosenAlignments>(Name, "adgen-loosen-alignments", MPM) ||

@@ -167,7 +167,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             "adgen-refuse",
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{count}{segments}{_EXITS},adgen-type-copies,adgen-follow-bits,{reload_shared}adgen-separate-loads,{hold}adgen-pin-rules",
+            f"{count}{segments}{_EXITS},adgen-type-copies,adgen-follow-bits,{reload_shared}adgen-see-overwrites,adgen-separate-loads,{hold}adgen-pin-rules",
             f"adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{unchanged}adgen-usage",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
@@ -196,7 +196,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{unroll}globaldce,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},adgen-type-copies,adgen-follow-bits,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
+            f"{unroll}globaldce,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},adgen-type-copies,adgen-follow-bits,adgen-see-overwrites,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
             f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

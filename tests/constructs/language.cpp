@@ -147,6 +147,28 @@ double references_to_arrays(const double (&x)[4][4], double (&y)[4])
     return sum;
 }
 
+double shifted_in_place(const double *x, int n)
+{
+    std::vector<double> c(x, x + n);
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i + 1 < n; ++i) c[i] = 0.5 * c[i] * c[i + 1] + 0.25 * std::sin(c[i + 1]);
+    return c[0] + c[1];
+}
+
+static void squared(const double *__restrict from, double *__restrict to, int n)
+{
+    for (int i = 0; i < n; ++i) to[i] = from[i] * from[i] + 0.25 * from[(i + 1) % n];
+}
+
+void restricted_and_swapped(double *x, double *y, int steps, int n)
+{
+    double *from = x, *to = y;
+    for (int s = 0; s < steps; ++s) {
+        squared(from, to, n);
+        std::swap(from, to);
+    }
+}
+
 double linked_list(const double *x, int n)
 {
     struct Node {

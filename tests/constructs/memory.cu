@@ -108,6 +108,42 @@ __global__ void swapped_pointers(float *a, float *b, int steps, int n)
     }
 }
 
+__global__ void shifted_in_place(float *x, int n)
+{
+    if (threadIdx.x || blockIdx.x) return;
+    for (int sweep = 0; sweep < 2; ++sweep)
+        for (int k = 1; k + 1 < n; ++k) x[k] = 0.3f * x[k - 1] * x[k + 1] + 0.5f * x[k + 1] * x[k + 1];
+}
+
+__global__ void stack_of_intervals(const float *x, float *y, float longest)
+{
+    if (threadIdx.x || blockIdx.x) return;
+    float stack[16] = {x[0], x[0] + x[1]}, sum = 0;
+    for (int top = 2; top > 0;) {
+        const float b = stack[--top], a = stack[--top], m = 0.5f * (a + b);
+        if (b - a < longest || top > 10) {
+            sum += sinf(a) * (b - a);
+        } else {
+            stack[top++] = a;
+            stack[top++] = m;
+            stack[top++] = m;
+            stack[top++] = b;
+        }
+    }
+    *y = sum;
+}
+
+__device__ void square_to(const float *__restrict__ from, float *__restrict__ to, int n)
+{
+    for (int k = 0; k < n; ++k) to[k] = from[k] * from[k] + 0.25f * from[(k + 1) % n];
+}
+
+__global__ void restricted_each_time(float *x, int steps, int n)
+{
+    if (threadIdx.x || blockIdx.x) return;
+    for (int s = 0; s < steps; ++s) square_to(x + s % 3 * (n / 3), x + (s + 1) % 3 * (n / 3), n / 3);
+}
+
 __global__ void aliasing_views(float *x, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

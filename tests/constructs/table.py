@@ -127,6 +127,9 @@ _MEMORY = (
     C("pointers that move", "moving_pointers", {"rows": 2, "columns": 30}),
     C("pointers stored in an array", "stored_pointers"),
     C("pointers swapped in a loop", "swapped_pointers", {"steps": 3}),
+    C("array read ahead of what is written in place", "shifted_in_place"),
+    C("stack in a local array", "stack_of_intervals", {"longest": 0.2}, tolerance=2e-2),
+    C("`__restrict__` function called with other pointers each time", "restricted_each_time", {"steps": 4}),
     C("two views of one array", "aliasing_views"),
     C(
         "`const void *` that holds integers, said to be const",
@@ -394,6 +397,8 @@ _LANGUAGE = (
     C("`std::sort`", "sorted"),
     C("references to arrays", "references_to_arrays"),
     C("linked list", "linked_list"),
+    C("array read ahead of what is written in place", "shifted_in_place"),
+    C("`__restrict` function called with swapped pointers", "restricted_and_swapped", {"steps": 3}),
     C("function of pointers to rows, called with rows of one array", "rows_of_one_array"),
     C("references", "by_reference"),
     C("array of structs", "array_of_structs"),

@@ -45,7 +45,7 @@ DEVICE = (
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
     "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,"
-    "adgen-type-copies,adgen-follow-bits,adgen-reload-shared,adgen-separate-loads,adgen-hold-joins,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
+    "adgen-type-copies,adgen-follow-bits,adgen-reload-shared,adgen-see-overwrites,adgen-separate-loads,adgen-hold-joins,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
 HOST = (
@@ -56,7 +56,7 @@ HOST = (
     "function(loop(loop-rotate,loop-unroll-full),sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce,function(loop-simplify),adgen-index-pointers,adgen-capture-values,"
     "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,adgen-own-memory,function(loop-mssa(licm)),function(lower-switch),adgen-floor-counts,adgen-unify-exits,"
-    "adgen-nest-joins,adgen-type-copies,adgen-follow-bits,adgen-separate-loads,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
+    "adgen-nest-joins,adgen-type-copies,adgen-follow-bits,adgen-see-overwrites,adgen-separate-loads,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
 
