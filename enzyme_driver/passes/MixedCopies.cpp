@@ -4,8 +4,10 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
@@ -33,7 +35,45 @@ public:
     });
   }
 
+  // The struct in whose steps the elements are counted, where all that is read and written in them fits.
+  std::shared_ptr<const Layout> layout(const DataLayout &DL) const {
+    for (Value *Pointer : Pointers)
+      for (User *U : Pointer->users()) {
+        auto *Step = dyn_cast<GetElementPtrInst>(U);
+        if (!Step || Step->getPointerOperand() != Pointer || Step->getNumIndices() != 1 || !isa<StructType>(Step->getSourceElementType()))
+          continue;
+        std::shared_ptr<const Layout> Found = layoutOf(Step->getSourceElementType(), DL);
+        if (Found && Found->holdsFloats() && fits(*Found, DL))
+          return Found;
+      }
+    return nullptr;
+  }
+
+  bool contain(const Value *Pointer) const { return Pointers.contains(const_cast<Value *>(Pointer)); }
+
 private:
+  bool fits(const Layout &Memory, const DataLayout &DL) const {
+    return all_of(Pointers, [&](Value *Pointer) {
+      return fitsAt(*Pointer, 0, Memory, DL) && all_of(Pointer->users(), [&](User *U) {
+               auto *Member = dyn_cast<GetElementPtrInst>(U);
+               APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+               if (!Member || contain(Member) || !Member->accumulateConstantOffset(DL, Offset))
+                 return true;
+               return fitsAt(*Member, Offset.srem(Memory.Stride), Memory, DL);
+             });
+    });
+  }
+
+  static bool fitsAt(const Value &Pointer, int64_t Offset, const Layout &Memory, const DataLayout &DL) {
+    return all_of(Pointer.users(), [&](const User *U) {
+      Type *T = accessed(const_cast<User *>(U), &Pointer);
+      if (!T || T->isVectorTy())
+        return true;
+      auto Leaves = Memory.cover(Offset < 0 ? Offset + Memory.Stride : Offset, DL.getTypeStoreSize(T));
+      return Leaves && Leaves->size() == 1 && (!T->isFloatingPointTy() || Leaves->front().isFloat()) && (!Leaves->front().isFloat() || !T->isPointerTy());
+    });
+  }
+
   void add(Value *Pointer) {
     if (!isa<Constant>(Pointer))
       Pointers.insert(Pointer);
@@ -90,6 +130,18 @@ private:
 };
 
 } // namespace
+
+std::shared_ptr<const Layout> layoutOfMixed(MemTransferInst &Copy) {
+  const Elements Found(Copy);
+  if (!Found.beginWithNoFloat() || !Found.holdFloats())
+    return nullptr;
+  std::shared_ptr<const Layout> Memory = Found.layout(Copy.getDataLayout());
+  Value *Last = nullptr, *First = nullptr;
+  if (auto *Length = dyn_cast<ConstantInt>(Copy.getLength()))
+    return Memory && Length->getZExtValue() % Memory->Stride == 0 ? Memory : nullptr;
+  bool Whole = match(Copy.getLength(), m_Sub(m_PtrToInt(m_Value(Last)), m_PtrToInt(m_Value(First)))) && Found.contain(Last) && Found.contain(First);
+  return Whole ? Memory : nullptr;
+}
 
 bool copiesMixedStructs(MemTransferInst &Copy) {
   if (isa<ConstantInt>(Copy.getLength())) // Enzyme looks at each byte of it

@@ -7,7 +7,9 @@
 #include "Passes.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
@@ -32,8 +34,9 @@ public:
   void run() {
     for (StringRef Name : sharedNames(Body))
       typeShared(*sharedArray(Name));
-    for (MemCpyInst *Copy : all<MemCpyInst>())
-      typeCopy(*Copy);
+    for (MemTransferInst *Copy : all<MemTransferInst>())
+      if (isa<MemCpyInst>(Copy) || goesToNewMemory(*Copy))
+        typeCopy(*Copy);
     for (LoadInst *Load : all<LoadInst>()) // first: what is loaded only to be stored never becomes an integer
       if (isInteger(Load->getType()))
         typeLoad(*Load);
@@ -281,7 +284,14 @@ private:
   // At least that of the numbers, which memcpy does not tell.
   static Align alignmentOf(const Leaves &Numbers, Align Known) { return std::max(Known, Numbers[0].Alignment); }
 
-  void typeCopy(MemCpyInst &Copy) {
+  // To memory that was allocated when the pointer to what is copied was known already, as where a vector grows: the two do not overlap.
+  bool goesToNewMemory(const MemTransferInst &Copy) {
+    auto *Allocation = dyn_cast<CallBase>(getUnderlyingObject(Copy.getRawDest()));
+    auto *From = dyn_cast<Instruction>(Copy.getRawSource());
+    return Allocation && isNoAliasCall(Allocation) && (!From || DominatorTree(Body).dominates(From, Allocation));
+  }
+
+  void typeCopy(MemTransferInst &Copy) {
     auto *Length = dyn_cast<ConstantInt>(Copy.getLength());
     if (!Length || Length->getZExtValue() > LongestCopy)
       return typeElements(Copy);
@@ -289,6 +299,8 @@ private:
     std::optional<Leaves> Numbers = floatsAt(Copy.getRawSource(), Bytes);
     if (!Numbers)
       Numbers = floatsAt(Copy.getRawDest(), Bytes);
+    if (std::shared_ptr<const Layout> Mixed = Numbers ? nullptr : layoutOfMixed(Copy))
+      Numbers = Mixed->cover(0, Bytes);
     if (!Numbers)
       return;
     IRBuilder<> B(&Copy);
@@ -298,16 +310,19 @@ private:
   }
 
   // A copy of whole elements becomes a loop over them.
-  void typeElements(MemCpyInst &Copy) {
+  void typeElements(MemTransferInst &Copy) {
     std::optional<Place> At = placeOf(Copy.getRawSource(), DL);
     if (!At || !At->Memory->holdsFloats())
       At = placeOf(Copy.getRawDest(), DL);
-    if (!At || !At->Memory->holdsFloats() || !isMultipleOf(Copy.getLength(), At->Memory->Stride))
+    if (At && (!At->Memory->holdsFloats() || !isMultipleOf(Copy.getLength(), At->Memory->Stride)))
       return;
-    uint64_t Stride = At->Memory->Stride;
-    std::optional<Leaves> Numbers = At->Memory->cover(At->Offset, Stride);
+    if (!At)
+      if (std::shared_ptr<const Layout> Mixed = layoutOfMixed(Copy))
+        At = Place{Mixed, 0};
+    std::optional<Leaves> Numbers = At ? At->Memory->cover(At->Offset, At->Memory->Stride) : std::nullopt;
     if (!Numbers)
       return;
+    const uint64_t Stride = At->Memory->Stride;
     IRBuilder<> B(&Copy);
     Value *Count = B.CreateExactUDiv(Copy.getLength(), ConstantInt::get(Copy.getLength()->getType(), Stride));
     Instruction *Guarded = SplitBlockAndInsertIfThen(B.CreateIsNotNull(Count), Copy.getIterator(), false);

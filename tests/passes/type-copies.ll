@@ -224,3 +224,30 @@ define void @adgen_body_keys(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
   store float %both, ptr %x
   ret void
 }
+
+; Where the steps say which struct it is, a copy of whole elements to new memory becomes one of their members; a fixed number of them, too.
+; CHECK-LABEL: @adgen_body_grows(
+; CHECK-NOT: @llvm.mem
+; CHECK:       load i32, ptr
+; CHECK-NEXT:  getelementptr inbounds i8, ptr %{{[0-9]+}}, i64 8
+; CHECK-NEXT:  load double, ptr
+; CHECK-NOT: @llvm.mem
+; CHECK:     ret ptr %new
+%struct.Edge = type { i32, double }
+define ptr @adgen_body_grows(ptr %first, i64 %n, i64 %room, i32 %kind, double %v) {
+  %last = getelementptr inbounds %struct.Edge, ptr %first, i64 %n
+  %new = call noalias ptr @malloc(i64 %room)
+  %end = getelementptr inbounds %struct.Edge, ptr %new, i64 %room
+  %a = ptrtoint ptr %first to i64
+  %b = ptrtoint ptr %last to i64
+  %bytes = sub i64 %b, %a
+  call void @llvm.memmove.p0.p0.i64(ptr %new, ptr %first, i64 %bytes, i1 false)
+  %added = getelementptr inbounds i8, ptr %new, i64 %bytes
+  call void @llvm.memcpy.p0.p0.i64(ptr %added, ptr %last, i64 16, i1 false)
+  store i32 %kind, ptr %added
+  %member = getelementptr inbounds i8, ptr %added, i64 8
+  store double %v, ptr %member
+  store i32 %kind, ptr %last
+  ret ptr %new
+}
+declare ptr @malloc(i64)
