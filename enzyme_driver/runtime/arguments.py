@@ -59,8 +59,9 @@ class VariableShadow:
 class Prepared:
     """The arguments of a call in the order of the ABI, what is by value, the arrays, and the shadows of variables.
 
-    `accumulated` are the shadows that threads may have copies of; the host wants to know them. `overwritten` are the
-    arrays that a kernel may write to, and `hidden` names a parameter in which there are pointers to others, if any.
+    `accumulated` are the shadows that threads may have copies of; the host wants to know them. Of a gradient on a GPU
+    `overwritten` are the addresses and bytes of the arrays that its primal may write to, and `hidden` names a parameter
+    in which there are pointers to others, if any.
     """
 
     values: tuple[bytes, ...]
@@ -69,7 +70,7 @@ class Prepared:
     keep: tuple[object, ...]
     variables: tuple[VariableShadow, ...] = ()
     accumulated: tuple[Accumulated, ...] = ()
-    overwritten: tuple[ArrayView, ...] = ()
+    overwritten: tuple[tuple[int, int], ...] | None = None
     hidden: str = ""
 
     def followed_by(self, value: bytes) -> Prepared:
@@ -88,6 +89,7 @@ class Arguments:
             Slot(signature, parameter, "shadow", target, writable=parameter.shadow_is_pointer)
             for parameter in signature.shadowed
         )
+        self._holds_addresses = any(p.dtype.has_pointers for p in signature)
         self._shadowed = frozenset(parameter.name for parameter in signature.shadowed)
 
     def bind(self, positional: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
@@ -119,8 +121,9 @@ class Arguments:
         everything = [*values, *shadow_values]
         if self.target == "cuda":
             arrays = _arrays(self._slots, values)
-            overwritten = tuple(view for slot, view in arrays if written(slot.parameter))
-            return replace(prepared(everything), overwritten=overwritten, hidden=self._hidden(values))
+            overwritten = tuple([(view.address, view.nbytes) for slot, view in arrays if written(slot.parameter)])
+            hidden = self._hidden(values) if self._holds_addresses else ""
+            return replace(prepared(everything), overwritten=overwritten, hidden=hidden)
         views = [(slot, value.view) for slot, value in zip(self._shadow_slots, shadow_values, strict=True)]
         return prepared(everything, accumulated(len(values), views))
 
@@ -135,7 +138,8 @@ class Arguments:
         self.check_shadow_names(shadows, "shadow")
         values = self._values(arguments)
         self._check_primal_overlap(values, gradient=True)
-        self._check_addresses(values)
+        if self._holds_addresses:
+            self._check_addresses(values)
         by_name = dict(zip(self.signature.names, values, strict=True))
         shadow_values = [self._shadow(slot, shadows, by_name) for slot in self._shadow_slots]
         self._check_shadow_overlap(values, shadow_values)
@@ -259,8 +263,6 @@ class Arguments:
             for member in members(slot.parameter)
             if member.parameter.is_pointer
         ]
-        if not hidden:
-            return
         begun = [(slot.parameter, view.address, view.nbytes) for slot, view in _arrays(self._slots, values)]
         for index, (first, address) in enumerate(hidden):
             for second, begin, size in (*begun, *((other, place, 1) for other, place in hidden[:index])):

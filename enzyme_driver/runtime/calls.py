@@ -132,7 +132,7 @@ class Call:
         ]
         kind = self.signature.returns
         last = [self._cotangent(cotangent, kind)] if kind else []
-        self._run(memory, [*self._placed(place), *shadows, *last], gradient=True)
+        self._run(memory, [*self._placed(place), *shadows, *last], gradient=True, place=place)
 
     @cached_property
     def _arrays(self) -> tuple[tuple[Parameter, Value], ...]:
@@ -152,8 +152,14 @@ class Call:
         parameter = Parameter("cotangent", "scalar", kind, True, "const")
         return scalar_bytes(cotangent, argument_slot(self.signature, parameter, self.target))
 
-    def _run(self, memory: Memory | None, values: Sequence[bytes], *, gradient: bool) -> bytes:
+    def _run(
+        self, memory: Memory | None, values: Sequence[bytes], *, gradient: bool, place: Place | None = None
+    ) -> bytes:
         given = replace(self._passed, values=tuple(values))
+        if place:
+            found = [(parameter, value.view) for parameter, value in self._arrays if written(parameter)]
+            overwritten = tuple((place(view.address), view.nbytes) for _, view in found if view)
+            given = replace(given, overwritten=overwritten)
         if self.launch is None:
             kind = self.signature.returns
             return self.backend.call(self.entry, given, kind.size if kind and not gradient else 0, gradient=gradient)

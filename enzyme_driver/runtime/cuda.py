@@ -156,7 +156,7 @@ def device_of_views(views: Sequence[ArrayView]) -> int:
     return next(iter(devices)) if devices else current_device()
 
 
-def _overwritten(entry: TargetEntry, prepared: Prepared) -> tuple[ArrayView, ...]:
+def _overwritten(entry: TargetEntry, prepared: Prepared) -> tuple[tuple[int, int], ...]:
     """The arrays that measuring the tape writes to. Raises RefusedError where they are not all known."""
     if entry.tape_size_from != "run in place":
         return ()
@@ -166,6 +166,8 @@ def _overwritten(entry: TargetEntry, prepared: Prepared) -> tuple[ArrayView, ...
             f"{prepared.hidden!r} lead to cannot be put back after measuring it",
             hint="give the struct as a dict of its arrays",
         )
+    if prepared.overwritten is None:
+        raise TypeError(prepared)
     return prepared.overwritten
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from math import prod
 
 from enzyme_driver.errors import DeviceError
-from enzyme_driver.runtime.arrays import ArrayView
 from enzyme_driver.runtime.cubins import LoadedCode
 from enzyme_driver.runtime.driver import api, attribute_of, done, is_capturing, synchronize
 from enzyme_driver.runtime.geometry import Launch
@@ -116,20 +115,18 @@ class DeviceTapes:
         return DeviceTape(address, lane_bytes, blocks)
 
     @contextmanager
-    def putting_back(self, views: Iterable[ArrayView], stream: int) -> Iterator[None]:
-        """What is launched meanwhile may write to the arrays: they are as before at the end."""
+    def putting_back(self, arrays: Iterable[tuple[int, int]], stream: int) -> Iterator[None]:
+        """What is launched meanwhile may write to the arrays (address, bytes): they are as before at the end."""
         places, size = [], 0
-        for view in views:
-            places.append((view, size))
-            size += -(-view.nbytes // _ALIGNMENT) * _ALIGNMENT
+        for address, count in arrays:
+            places.append((address, size, count))
+            size += -(-count // _ALIGNMENT) * _ALIGNMENT
         home = self._reserve("arrays", size, stream)
-        for view, place in places:
-            done(api().cuMemcpyDtoDAsync(home + place, view.address, view.nbytes, stream), "an array cannot be copied")
+        for address, place, count in places:
+            done(api().cuMemcpyDtoDAsync(home + place, address, count, stream), "an array cannot be copied")
         yield
-        for view, place in places:
-            done(
-                api().cuMemcpyDtoDAsync(view.address, home + place, view.nbytes, stream), "an array cannot be put back"
-            )
+        for address, place, count in places:
+            done(api().cuMemcpyDtoDAsync(address, home + place, count, stream), "an array cannot be put back")
 
     def _reserve(self, purpose: str, count: int, stream: int) -> int:
         address, size = self._memory.get((purpose, stream), (0, 0))

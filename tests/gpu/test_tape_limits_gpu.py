@@ -69,13 +69,19 @@ def test_a_tape_that_was_measured_by_running_and_is_too_small_is_an_error_once(m
 def test_measuring_in_place_leaves_the_arrays_as_they_were() -> None:
     case = by_name()["relaxation-relax"]
     kernel = adgen.compile(case.path, kernel=case.kernel, target="cuda")
-    pull, stiffness, chain, n, tolerance = case.make(np.random.default_rng(2)).values()
-    arrays = [cupy.asarray(array) for array in (pull, stiffness)]
-    wanted, found = cupy.asarray(chain), cupy.asarray(chain)
-    kernel[case.launch](*arrays, wanted, n, tolerance)
-    shadows = dict(zip(("pull", "stiffness", "chain"), map(cupy.zeros_like, (*arrays, found)), strict=True))
-    kernel.gradient[case.launch](*arrays, found, n, tolerance, shadows=shadows)
-    cupy.testing.assert_array_equal(found, wanted)
+    *arrays, n, tolerance = case.make(np.random.default_rng(2)).values()
+    pull, stiffness, chain = map(cupy.asarray, arrays)
+    wanted, found, taped = chain.copy(), chain.copy(), chain.copy()
+    kernel[case.launch](pull, stiffness, wanted, n, tolerance)
+    shadows = {"pull": cupy.zeros_like(pull), "stiffness": cupy.zeros_like(stiffness), "chain": cupy.ones_like(chain)}
+    kernel.gradient[case.launch](pull, stiffness, found, n, tolerance, shadows=shadows)
+    with adgen.Tape() as launches:
+        kernel[case.launch](pull, stiffness, taped, n, tolerance)
+    on_tape = launches.gradient(taped, (pull, stiffness), cupy.ones_like(chain))
+    for array in (found, taped):
+        cupy.testing.assert_array_equal(array, wanted)
+    for name, gradient in zip(("pull", "stiffness"), on_tape, strict=True):
+        cupy.testing.assert_allclose(gradient, shadows[name], rtol=1e-12)
 
 
 @pytest.mark.usefixtures("toolchain")
