@@ -19,7 +19,17 @@ from enzyme_driver.optimisations import OPTIMISATIONS
 NONE = "none"
 """The folder in which nothing is left out."""
 
-HOST = frozenset({"unroll-locals", "recompute-iterations", "index-pointers", "own-memory", "split-threads"})
+HOST = frozenset(
+    {
+        "unroll-locals",
+        "recompute-iterations",
+        "index-pointers",
+        "own-memory",
+        "split-threads",
+        "clamp-loops",
+        "sum-threads",
+    }
+)
 """Optimisations that GPU code does not know."""
 
 LEFT_OUT = tuple(name for name in OPTIMISATIONS if name not in HOST)

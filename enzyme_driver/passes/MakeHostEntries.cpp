@@ -13,6 +13,7 @@
 #include "Origins.h"
 #include "Passes.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -21,6 +22,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -231,6 +233,7 @@ private:
     Thread->addFnAttr(Attribute::AlwaysInline);
     if (Cooperates)
       forgetAliasing(*Thread);
+    tellArraysApart(*Thread, F);
     replaceTraps(*Thread);
     if (!replaceSpecials(*Thread, F)) {
       Thread->eraseFromParent();
@@ -246,6 +249,37 @@ private:
     for (Instruction &I : instructions(Thread)) {
       I.setMetadata(LLVMContext::MD_noalias, nullptr);
       I.setMetadata(LLVMContext::MD_alias_scope, nullptr);
+    }
+  }
+
+  // Shared arrays and their shadows lie one behind the other, which is all that their addresses will show. Dynamic ones begin at the same place.
+  void tellArraysApart(Function &Thread, const Function &F) {
+    SmallVector<StringRef> Names = sharedNames(F);
+    unsigned Own = F.arg_size() - (namesOf(F).HasShadows ? 2 : 1) * Names.size();
+    MDBuilder Builder(Context);
+    MDNode *Domain = Builder.createAnonymousAliasScopeDomain("shared");
+    DenseMap<const Value *, Metadata *> Scopes;
+    Metadata *Dynamic[] = {nullptr, nullptr}; // the arrays, and their shadows
+    for (unsigned I = Own; I < F.arg_size(); ++I) {
+      bool IsShadow = I - Own >= Names.size();
+      Metadata *&Known = Dynamic[IsShadow];
+      bool IsDynamic = M.getNamedGlobal(Names[(I - Own) % Names.size()])->isDeclaration();
+      Metadata *Scope = IsDynamic && Known ? Known : Builder.createAnonymousAliasScope(Domain);
+      Scopes[Thread.getArg(I)] = Scope;
+      if (IsDynamic)
+        Known = Scope;
+    }
+    for (Instruction &I : instructions(Thread)) {
+      const Value *At = isa<AtomicCmpXchgInst>(I) ? nullptr : accessedPointer(I);
+      Metadata *Scope = At ? Scopes.lookup(getUnderlyingObject(At, 0)) : nullptr;
+      if (!Scope)
+        continue;
+      SetVector<Metadata *> Others;
+      for (unsigned J = Own; J < F.arg_size(); ++J)
+        if (Metadata *Other = Scopes.lookup(Thread.getArg(J)); Other != Scope)
+          Others.insert(Other);
+      I.setMetadata(LLVMContext::MD_alias_scope, MDNode::concatenate(I.getMetadata(LLVMContext::MD_alias_scope), MDNode::get(Context, Scope)));
+      I.setMetadata(LLVMContext::MD_noalias, MDNode::concatenate(I.getMetadata(LLVMContext::MD_noalias), MDNode::get(Context, Others.getArrayRef())));
     }
   }
 

@@ -106,5 +106,7 @@ ADGEN_PASS(KeepMemory);                      // what the gradients of kernels ke
 ADGEN_PASS(MakeHostEntries);                 // exported functions that run blocks in parallel
 ADGEN_PASS(StripDebug);                      // no debug information in the binary
 ADGEN_PASS(SplitThreads);                    // blocks become loops between barriers
+ADGEN_PASS(ClampLoops);                      // loops over threads run from the first that has something to do to the last
+ADGEN_PASS(SumThreads);                      // what all threads of a row add to one element is added once
 
 } // namespace adgen

@@ -112,7 +112,9 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<KeepMemory>(Name, "adgen-keep-memory", MPM) ||
          add<MakeHostEntries>(Name, "adgen-host-entries", MPM) ||
          add<StripDebug>(Name, "adgen-strip-debug", MPM) ||
-         add<SplitThreads>(Name, "adgen-split-threads", MPM);
+         add<SplitThreads>(Name, "adgen-split-threads", MPM) ||
+         add<ClampLoops>(Name, "adgen-clamp-loops", MPM) ||
+         add<SumThreads>(Name, "adgen-sum-threads", MPM);
 }
 
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {

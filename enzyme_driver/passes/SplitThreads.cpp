@@ -598,7 +598,9 @@ private:
     Value *At = own(Atomic.getPointerOperand()), *Addend = own(Atomic.getValOperand());
     LoadInst *Old = B.CreateAlignedLoad(Atomic.getType(), At, Atomic.getAlign());
     Value *New = Atomic.getType()->isFloatingPointTy() ? B.CreateFAddFMF(Old, Addend, inAnyOrder()) : B.CreateAdd(Old, Addend);
-    B.CreateAlignedStore(New, At, Atomic.getAlign());
+    StoreInst *Store = B.CreateAlignedStore(New, At, Atomic.getAlign());
+    for (Instruction *Access : {static_cast<Instruction *>(Old), static_cast<Instruction *>(Store)})
+      Access->setAAMetadata(Atomic.getAAMetadata());
     return Old;
   }
 

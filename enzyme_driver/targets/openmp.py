@@ -27,6 +27,10 @@ _SPLIT = (
 )
 """Blocks become loops; what regions have in common shows once the function of a thread is in its simplest form."""
 
+_THREAD_LOOPS = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa),"
+_CLAMP = "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),"
+"""Indices get 64 bits before anything moves what says that they do not wrap around."""
+
 _AGAIN = "adgen-recompute-iterations,always-inline,function(sroa,early-cse,instsimplify,simplifycfg),"
 """Both sweeps of an iteration in one function: what is kept between them is values.
 
@@ -51,25 +55,35 @@ class HostCode:
 def finish(
     gradient: GradientIR, plan: Plan, language: Language, library: str, workspace: Workspace, *, fast_math: bool
 ) -> HostCode:
-    """Compile and link the library. What has no counterpart on the host is refused, entry by entry."""
-    ir = gradient.path.with_suffix("").with_suffix(".host.ll")
+    """Compile and link the library. What has no counterpart on the host is refused, entry by entry.
+
+    The code of threads is optimised by a process of its own: opt asks the processor that a module is for when it begins
+    what is cheap there, and a kernel's module begins as the GPU's.
+    """
+    entered, ir = (gradient.path.with_suffix("").with_suffix(f".{end}.ll") for end in ("entries", "host"))
     device = language == "cuda"
     passes = (_from_device if device else _from_host)(workspace, fast_math=fast_math)
-    split = unless_disabled("split-threads", _SPLIT, workspace) if device else ""
     done = workspace.opt(
         "host entries",
-        f"{passes}always-inline,adgen-keep-memory,adgen-host-entries,globaldce,adgen-strip-debug,{split}default<O3>",
+        f"{passes}always-inline,adgen-keep-memory,adgen-host-entries,globaldce,adgen-strip-debug",
         gradient.path,
-        ir,
-        f"-mcpu={processor.baseline()}",
+        entered,
         *reflection(fast_math=fast_math),
     )
+    threads = _threads(workspace) if device else ""
+    workspace.opt("host code", f"{threads}default<O3>", entered, ir, f"-mcpu={processor.baseline()}")
     refused: dict[str, AdgenError] = dict(refusals(done.stderr))
     entries = _entries(plan, "__gradient", refused, gradient.refused)
     forward = _entries(plan.forward, "__tangent", refused, gradient.refused_forward)
     second = _entries(plan.gradient, "__second", refused, gradient.refused_second)
     output = _link(ir, workspace.file(library), workspace)
     return HostCode(ir, output, workspace.toolchain.libomp, entries, forward, second, refused)
+
+
+def _threads(workspace: Workspace) -> str:
+    split = unless_disabled("split-threads", _SPLIT, workspace)
+    clamp = unless_disabled("clamp-loops", _CLAMP, workspace)
+    return f"{split}{_THREAD_LOOPS}{clamp}{unless_disabled('sum-threads', 'adgen-sum-threads,', workspace)}"
 
 
 def _from_device(workspace: Workspace, *, fast_math: bool) -> str:

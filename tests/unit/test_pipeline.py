@@ -62,7 +62,7 @@ class Compilers:
             self.run.reply("opt", f"{stem}.prepared.ll", stdout=usage(*symbols), effect=writes())
             kernels = json.dumps({"kernels": facts, "tangents": facts, "seconds": facts})
             self.run.reply("opt", f"k.{arch}.cuda.ll", stdout=kernels, effect=writes())
-            for end in ("host", "gfx90a", "gfx942"):
+            for end in ("entries", "host", "gfx90a", "gfx942"):
                 self.run.reply("opt", f"{stem}.{end}.ll", effect=writes())
 
     def _described(self, symbol: str) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def wanted(compilers: Compilers, **options: Any) -> Request:  # noqa: ANN401
 def test_both_targets(build: Callable[..., Artifact], compilers: Compilers) -> None:
     made = build(targets=["openmp", "cuda"])
     assert compilers.started[:5] == ["clang", "opt", "opt", "catalyst", "opt"]
-    assert sorted(compilers.started[5:]) == ["clang++", "emit.py", "emit.py", "opt", "opt", "ptxas"]
+    assert sorted(compilers.started[5:]) == ["clang++", "emit.py", "emit.py", "opt", "opt", "opt", "ptxas"]
     assert {path.name for path in made.folder.iterdir()} == {
         *("manifest.json", "dependencies.json", "k.py", "k.h", "libk.so", "libomp.so.5"),
         *("k.sm_90.ptx", "k.sm_90.cubin"),
@@ -118,7 +118,7 @@ def test_both_targets(build: Callable[..., Artifact], compilers: Compilers) -> N
 def test_one_target_needs_only_its_own_tools(build: Callable[..., Artifact], compilers: Compilers) -> None:
     build(targets=["openmp"])
     assert "ptxas" not in compilers.started
-    assert compilers.started.count("opt") == 4
+    assert compilers.started.count("opt") == 5
 
 
 def test_each_architecture_is_read_and_differentiated_by_itself(
@@ -252,7 +252,7 @@ def test_a_refused_kernel_without_others_is_an_error(
 def test_a_kernel_that_only_the_gpu_can_run(
     build: Callable[..., Artifact], compilers: Compilers, fake_process: FakeProcess
 ) -> None:
-    fake_process.reply("opt", "k.sm_90.host.ll", stderr=refusal("a", "barriers are not supported"), effect=writes())
+    fake_process.reply("opt", "k.sm_90.entries.ll", stderr=refusal("a", "barriers are not supported"), effect=writes())
     (entry,) = build(targets=["openmp", "cuda"]).entries
     assert entry.targets["cuda"].gradient == "a__gradient"
     assert (entry.targets["openmp"].primal, entry.targets["openmp"].gradient) == (None, None)

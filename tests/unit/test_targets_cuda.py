@@ -32,6 +32,8 @@ BEFORE_ENZYME = {
 }
 ELSEWHERE = {
     "split-threads",
+    "clamp-loops",
+    "sum-threads",
     "unroll-locals",
     "recompute-iterations",
     "restore-overwritten",

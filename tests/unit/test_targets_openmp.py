@@ -31,10 +31,14 @@ FROM_HOST = (
     f"adgen-link</build/rules.bc;/cuda/libdevice.bc>,{RETARGET}"
 )
 KEEP = "adgen-keep-memory,"
-ENTRIES = "adgen-host-entries,globaldce,adgen-strip-debug,"
+ENTRIES = "adgen-host-entries,globaldce,adgen-strip-debug"
 SPLIT = (
     "always-inline,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,gvn,simplifycfg,loop-simplify,lcssa),"
     "adgen-split-threads,"
+)
+THREAD_LOOPS = (
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa),"
+    "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),adgen-sum-threads,"
 )
 
 
@@ -60,19 +64,13 @@ def finish(
 @pytest.mark.parametrize(("language", "first"), [("cuda", FROM_DEVICE), ("c++", FROM_HOST)])
 def test_the_processes(language: Language, first: str, workspace: Workspace, fake_process: FakeProcess) -> None:
     made = finish(workspace, language=language)
-    gradient, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ("gradient.ll", "host.ll", "host.o"))
-    library, cpu, split = str(workspace.file("libk.so")), processor.baseline(), SPLIT if language == "cuda" else ""
+    ends = ("gradient.ll", "entries.ll", "host.ll", "host.o")
+    gradient, entered, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ends)
+    library, cpu = str(workspace.file("libk.so")), processor.baseline()
+    threads = f"{SPLIT}{THREAD_LOOPS}" if language == "cuda" else ""
     assert fake_process.argvs == [
-        (
-            *OPT,
-            f"-mcpu={cpu}",
-            REFLECTION,
-            f"-passes={first}always-inline,{KEEP}{ENTRIES}{split}default<O3>",
-            gradient,
-            "-S",
-            "-o",
-            ir,
-        ),
+        (*OPT, REFLECTION, f"-passes={first}always-inline,{KEEP}{ENTRIES}", gradient, "-S", "-o", entered),
+        (*OPT, f"-mcpu={cpu}", f"-passes={threads}default<O3>", entered, "-S", "-o", ir),
         (sys.executable, "-P", str(EMIT), ir, compiled, cpu),
         (
             *("/llvm/bin/clang++", "-shared", compiled, "/build/host_runtime.o", "-o", library),
@@ -82,10 +80,13 @@ def test_the_processes(language: Language, first: str, workspace: Workspace, fak
     assert (str(made.ir), str(made.library), made.libomp) == (ir, library, Path("/llvm/lib/libomp.so.5"))
 
 
-def test_threads_need_not_be_split(workspace: Workspace, fake_process: FakeProcess) -> None:
-    without = replace(workspace.settings, disable=frozenset({"split-threads"}))
+@pytest.mark.parametrize("name", ["split-threads", "clamp-loops", "sum-threads"])
+def test_what_is_done_with_threads_can_be_left_out(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
+    without = replace(workspace.settings, disable=frozenset({name}))
     finish(replace(workspace, settings=without))
-    assert f"-passes={FROM_DEVICE}always-inline,{KEEP}{ENTRIES}default<O3>" in fake_process.argvs[0]
+    passes = next(part for part in fake_process.argvs[1] if part.startswith("-passes="))
+    assert f"adgen-{name}," in f"{SPLIT}{THREAD_LOOPS}"
+    assert f"adgen-{name}," not in passes
 
 
 @pytest.mark.parametrize("name", ["recompute-iterations", "own-memory", "sum-captured"])
