@@ -145,10 +145,13 @@ static bool isInARow(const adgen_launch *launch) {
   return launch && launch->grid[1] == 1 && launch->grid[2] == 1 && launch->block[1] == 1 && launch->block[2] == 1;
 }
 
-Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_launch *launch) : args(args), accumulated(accumulated) {
+bool Accumulation::isFree() { return said.way == AccumulateByCost || said.way == AccumulateInOrder; }
+
+Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_launch *launch, bool meets)
+    : args(args), accumulated(accumulated) {
   const Said now = std::exchange(said, Said());
   count = now.arguments;
-  if (now.way == AccumulateTogether || omp_get_max_threads() == 1 || omp_in_parallel())
+  if (!meets || now.way == AccumulateTogether || omp_get_max_threads() == 1 || omp_in_parallel())
     return;
   way = now.way;
   largest = LargestApart;

@@ -24,11 +24,13 @@ inline constexpr uint64_t NotApart = ~uint64_t(0); // of code that accumulates i
 class Accumulation {
 public:
   // What was said of this call (adgen_accumulate). The code accumulates by atomics into these arguments, a bit each.
-  // `launch` is that of a kernel.
-  Accumulation(void *const *args, uint64_t accumulated, const adgen_launch *launch = nullptr);
+  // `launch` is that of a kernel. With `meets` false threads never meet in an element, and nothing is done.
+  Accumulation(void *const *args, uint64_t accumulated, const adgen_launch *launch = nullptr, bool meets = true);
   ~Accumulation(); // adds the copies up
   Accumulation(const Accumulation &) = delete;
 
+  // Whether the next gradient that this thread calls may see to it that they do not: neither atomics nor copies were asked for.
+  static bool isFree();
   bool wantsOneThread() const { return one_thread; }
   // The arguments as this thread is to see them, with its own copies; `own` and `pointers` keep them.
   void *const *argumentsOf(std::vector<void *> &own, std::vector<void *> &pointers);

@@ -22,6 +22,13 @@ using user_function = void (*)(void *const *, void *);
 // (launch, arguments, shared memory, scratch memory, block index)
 using split_function = void (*)(const adgen_launch *, void *const *, char *, char *, uint32_t, uint32_t, uint32_t);
 
+// Bytes of a shadow, from where it begins; the last one belongs to it.
+struct adgen_range {
+  int64_t first, last;
+};
+// (launch, arguments, block index, a range for each shadow): between which bytes of them a block accumulates.
+using footprint_function = void (*)(const adgen_launch *, void *const *, uint32_t, uint32_t, uint32_t, adgen_range *);
+
 // A kernel whose threads work together. `alone` does the same as `thread` without atomics. Where `split` is set, it does the work of a
 // whole block, and needs so many bytes of scratch memory for each thread.
 struct adgen_cooperative {
@@ -34,6 +41,7 @@ struct adgen_cooperative {
   uint32_t with_shadows; // the same once more, zeroed for every block
   uint32_t stack_bytes;  // that a thread's own variables take
   uint64_t accumulated;  // the arguments into which it accumulates by atomics, a bit each; NotApart where there is other memory
+  footprint_function footprint; // of these, or null
 };
 
 // Shared memory of the block that this thread runs now; null where there is not enough.

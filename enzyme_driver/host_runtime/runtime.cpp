@@ -6,11 +6,14 @@
 #include "launch.h"
 #include "overflow.h"
 #include "overwritten.h"
+#include "shares.h"
 
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <omp.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +51,34 @@ public:
   ~OneThread() { adgen_omp_limit(0); }
 };
 
+using Shares = std::optional<std::vector<Share>>;
+
+static Shares shares_of(const adgen_launch *launch, footprint_function footprint, uint64_t accumulated, void *const *args) {
+  return omp_get_max_threads() > 1 && Accumulation::isFree() ? sharesOf(launch, footprint, accumulated, args) : std::nullopt;
+}
+
+// What the threads of a team do: all blocks in parallel, those that wait after the others.
+template <class Run> static void run_all(const adgen_launch *launch, const Shares &shares, const Run &run) {
+  const uint32_t nx = launch->grid[0], ny = launch->grid[1];
+  const auto one = [&](int64_t i) { run(uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny)); };
+  if (!shares) {
+    const int64_t blocks = blocks_of(launch);
+#pragma omp for schedule(static)
+    for (int64_t i = 0; i < blocks; ++i)
+      one(i);
+    return;
+  }
+  const int64_t count = int64_t(shares->size());
+#pragma omp for schedule(static)
+  for (int64_t share = 0; share < count; ++share)
+    for (int64_t i = (*shares)[share].first; i < (*shares)[share].late; ++i)
+      one(i);
+#pragma omp for schedule(static)
+  for (int64_t share = 0; share < count; ++share)
+    for (int64_t i = (*shares)[share].late; i < (*shares)[share].end; ++i)
+      one(i);
+}
+
 static bool runs_alone(int64_t blocks) { return blocks == 1 || omp_get_max_threads() == 1; }
 
 extern "C" {
@@ -58,57 +89,53 @@ __attribute__((visibility("default"))) const char *adgen_last_error() { return l
 __attribute__((visibility("default"))) void adgen_set_stack_bytes(uint64_t bytes) { adgen_spare_stack = bytes; }
 
 // Blocks are independent. `alone` does the same as `block` without atomics, for when nobody else runs, or when each of the arguments
-// `accumulated`, a bit each, is a copy of the thread's own.
+// `accumulated`, a bit each, is a copy of the thread's own, or when threads do not meet, as `footprint` may show.
 __attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *launch, block_function block,
-                                                           block_function alone, uint64_t accumulated, void *const *args) {
-  const uint32_t nx = launch->grid[0], ny = launch->grid[1];
-  const int64_t blocks = blocks_of(launch);
-  Accumulation accumulation(args, accumulated, launch);
-  const bool single = runs_alone(blocks) || accumulation.wantsOneThread();
-  const block_function run = single || accumulation.apart() ? alone : block;
+                                                           block_function alone, uint64_t accumulated,
+                                                           footprint_function footprint, void *const *args) {
+  const Shares shares = shares_of(launch, footprint, accumulated, args);
+  Accumulation accumulation(args, accumulated, launch, !shares);
+  const bool single = runs_alone(blocks_of(launch)) || accumulation.wantsOneThread();
+  const block_function run = single || shares || accumulation.apart() ? alone : block;
   failed = false;
 #pragma omp parallel if (!single)
   {
     std::vector<void *> own, pointers;
     void *const *mine = single ? args : accumulation.argumentsOf(own, pointers);
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < blocks; ++i)
-      run(launch, mine, uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny));
+    run_all(launch, shares, [&](uint32_t x, uint32_t y, uint32_t z) { run(launch, mine, x, y, z); });
   }
   return ended();
 }
 
 // Every block as loops over its threads.
-static void run_split(const adgen_launch *launch, const adgen_cooperative *kernel, split_function code, void *const *args) {
-  const uint32_t nx = launch->grid[0], ny = launch->grid[1];
-  const int64_t blocks = blocks_of(launch);
-#pragma omp for schedule(static)
-  for (int64_t i = 0; i < blocks; ++i) {
+static void run_split(const adgen_launch *launch, const adgen_cooperative *kernel, split_function code, const Shares &shares,
+                      void *const *args) {
+  run_all(launch, shares, [&](uint32_t x, uint32_t y, uint32_t z) {
     char *shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
     char *scratch = adgen_scratch_memory(launch, kernel->scratch_bytes);
     const KeptScope scope;
     if (shared && scratch)
-      code(launch, args, shared, scratch, uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny));
-  }
+      code(launch, args, shared, scratch, x, y, z);
+  });
 }
 
 // The threads of every block on stacks of their own.
-static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kernel, thread_function code, void *const *args) {
-  const uint32_t nx = launch->grid[0], ny = launch->grid[1];
-  const int64_t blocks = blocks_of(launch);
+static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kernel, thread_function code, const Shares &shares,
+                       void *const *args) {
   const SignalStack own;
-#pragma omp for schedule(static)
-  for (int64_t i = 0; i < blocks; ++i)
+  run_all(launch, shares, [&](uint32_t x, uint32_t y, uint32_t z) {
     if (!failed)
-      Block::ofThisThread().run(launch, *kernel, code, args, uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny));
+      Block::ofThisThread().run(launch, *kernel, code, args, x, y, z);
+  });
 }
 
 // The same for blocks whose threads wait for each other.
 __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_launch *launch, const adgen_cooperative *kernel,
                                                                 void *const *args) {
-  Accumulation accumulation(args, kernel->accumulated, launch);
+  const Shares shares = shares_of(launch, kernel->footprint, kernel->accumulated, args);
+  Accumulation accumulation(args, kernel->accumulated, launch, !shares);
   const bool single = runs_alone(blocks_of(launch)) || accumulation.wantsOneThread();
-  const bool alone = single || accumulation.apart();
+  const bool alone = single || shares || accumulation.apart();
   failed = false;
   const std::unique_ptr<OverflowHandler> handler(kernel->split ? nullptr : new OverflowHandler);
 #pragma omp parallel if (!single)
@@ -116,9 +143,9 @@ __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_laun
     std::vector<void *> own, pointers;
     void *const *mine = single ? args : accumulation.argumentsOf(own, pointers);
     if (kernel->split)
-      run_split(launch, kernel, alone ? kernel->split_alone : kernel->split, mine);
+      run_split(launch, kernel, alone ? kernel->split_alone : kernel->split, shares, mine);
     else
-      run_stacks(launch, kernel, alone ? kernel->alone : kernel->thread, mine);
+      run_stacks(launch, kernel, alone ? kernel->alone : kernel->thread, shares, mine);
   }
   return ended();
 }

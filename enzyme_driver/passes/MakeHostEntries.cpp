@@ -9,6 +9,7 @@
 // in a derivative, their shadows in the same order.
 #include "Accumulation.h"
 #include "Cooperates.h"
+#include "Footprints.h"
 #include "OpenMP.h"
 #include "Origins.h"
 #include "Passes.h"
@@ -144,8 +145,8 @@ uint64_t accumulatedShadows(const Module &M, const Function &Gradient, const Ori
 
 class EntryMaker {
 public:
-  explicit EntryMaker(Module &M)
-      : M(M), Context(M.getContext()), Pointer(PointerType::getUnqual(Context)), Int32(Type::getInt32Ty(Context)) {}
+  EntryMaker(Module &M, FunctionAnalysisManager &FAM)
+      : M(M), FAM(FAM), Context(M.getContext()), Pointer(PointerType::getUnqual(Context)), Int32(Type::getInt32Ty(Context)) {}
 
   void makeKernelEntry(Function &F) {
     Names N = namesOf(F);
@@ -162,9 +163,9 @@ public:
     Function *Block = makeBlockFunction(*Thread, F, N.entry() + "_block");
     Function *BlockAlone = Alone == Thread ? Block : makeBlockFunction(*Alone, F, N.entry() + "_block_alone");
     Type *Int64 = Type::getInt64Ty(Context);
-    Constant *Accumulated = ConstantInt::get(Int64, accumulatedBy(*Thread, F));
-    FunctionCallee Run = M.getOrInsertFunction("adgen_run_blocks", Int32, Pointer, Pointer, Pointer, Int64, Pointer);
-    makeEntry(N, Run, {Block, BlockAlone, Accumulated});
+    uint64_t Shadows = accumulatedBy(*Thread, F);
+    FunctionCallee Run = M.getOrInsertFunction("adgen_run_blocks", Int32, Pointer, Pointer, Pointer, Int64, Pointer, Pointer);
+    makeEntry(N, Run, {Block, BlockAlone, ConstantInt::get(Int64, Shadows), makeFootprint(*Thread, F, Shadows)});
   }
 
   void makeFunctionEntry(Function &F, const Origins &Memory) {
@@ -648,6 +649,55 @@ private:
     return Block;
   }
 
+  // void footprint(launch, args, x, y, z, ranges): between which bytes of each of these shadows one block accumulates. Null where that
+  // follows from what is read.
+  Constant *makeFootprint(Function &Thread, Function &F, uint64_t Shadows) {
+    Constant *None = ConstantPointerNull::get(Pointer);
+    if (Shadows == 0 || Shadows == NotApart)
+      return None;
+    auto *Type = FunctionType::get(llvm::Type::getVoidTy(Context), {Pointer, Pointer, Int32, Int32, Int32, Pointer}, false);
+    auto *Made = Function::Create(Type, GlobalValue::InternalLinkage, namesOf(F).entry() + "_footprint", &M);
+    IRBuilder<> B(BasicBlock::Create(Context, "entry", Made));
+    SmallVector<Value *> Extents = loadExtents(B, Made->getArg(0));
+    auto Known = [&](const Argument &A) -> std::optional<Interval> {
+      if (!A.getType()->isIntegerTy())
+        return std::nullopt;
+      auto Wide = [&](Value *V, bool Signed) { return B.CreateIntCast(V, B.getInt64Ty(), Signed); };
+      if (A.getArgNo() < F.arg_size()) {
+        Value *Given = Wide(loadArgument(B, F, A.getArgNo(), Made->getArg(1)), true);
+        return Interval{Given, Given};
+      }
+      unsigned Register = A.getArgNo() - F.arg_size(); // in the order of Registers
+      if (Register < 3)
+        return Interval{B.getInt64(0), B.CreateSub(Wide(Extents[Register], false), B.getInt64(1))};
+      Value *Same = Wide(Register < 6 ? Made->getArg(Register - 1) : Extents[Register - 6], false);
+      return Interval{Same, Same};
+    };
+    Footprint Area(B, FAM.getResult<ScalarEvolutionAnalysis>(Thread), Known);
+    DenseMap<unsigned, Interval> Ranges;
+    for (Instruction &I : instructions(Thread)) {
+      auto *A = isAtomic(I) ? dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0)) : nullptr;
+      if (!A || A->getArgNo() >= 64 || !(Shadows >> A->getArgNo() & 1))
+        continue;
+      std::optional<Interval> Range = Area.of(I, I.getOperand(0));
+      if (!Range) {
+        Made->eraseFromParent();
+        return None;
+      }
+      auto [Entry, IsFirst] = Ranges.try_emplace(A->getArgNo(), *Range);
+      if (!IsFirst)
+        Entry->second = Area.both(Entry->second, *Range);
+    }
+    unsigned Number = 0;
+    for (unsigned I = 0; I < 64; ++I)
+      if (Shadows >> I & 1)
+        for (Value *End : {B.CreateSelect(Area.valid(), Ranges[I].Begin, B.getInt64(INT64_MIN)),
+                           B.CreateSelect(Area.valid(), Ranges[I].End, B.getInt64(INT64_MAX))})
+          B.CreateStore(End, B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Made->getArg(5), Number++));
+    B.CreateRetVoid();
+    return Made;
+  }
+
   // Returns from the block function where there is none; the runtime reports it.
   Value *sharedMemory(IRBuilder<> &B, Function &F, Value *Launch) {
     FunctionCallee Get = M.getOrInsertFunction("adgen_shared_memory", Pointer, Pointer, B.getInt64Ty(), Int32);
@@ -687,6 +737,7 @@ private:
     Function *EachAlone = &Alone == &Thread ? Each : makeCooperativeFunction(Alone, F, N.entry() + "_each_alone");
     Type *Int64 = Type::getInt64Ty(Context);
     Constant *Nothing = ConstantPointerNull::get(Pointer); // what adgen-split-threads fills in
+    uint64_t Shadows = accumulatedBy(Thread, F);
     Constant *Members[] = {Each,
                            EachAlone,
                            Nothing,
@@ -695,7 +746,8 @@ private:
                            ConstantInt::get(Int64, sharedLayout(F).Bytes),
                            ConstantInt::get(Int32, N.HasShadows),
                            ConstantInt::get(Int32, stackBytes(Thread)),
-                           ConstantInt::get(Int64, accumulatedBy(Thread, F))};
+                           ConstantInt::get(Int64, Shadows),
+                           makeFootprint(Thread, F, Shadows)};
     Constant *Value = ConstantStruct::getAnon(Context, Members);
     return new GlobalVariable(M, Value->getType(), true, GlobalValue::InternalLinkage, Value, (N.entry() + CooperativeSuffix).str());
   }
@@ -739,6 +791,7 @@ private:
   }
 
   Module &M;
+  FunctionAnalysisManager &FAM;
   LLVMContext &Context;
   PointerType *Pointer;
   Type *Int32;
@@ -747,12 +800,12 @@ private:
 
 } // namespace
 
-PreservedAnalyses MakeHostEntries::run(Module &M, ModuleAnalysisManager &) {
+PreservedAnalyses MakeHostEntries::run(Module &M, ModuleAnalysisManager &MAM) {
   SmallVector<Function *> Functions;
   for (Function &F : M)
     if (!F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || isDerivative(F)))
       Functions.push_back(&F);
-  EntryMaker Maker(M);
+  EntryMaker Maker(M, MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager());
   std::optional<const Origins> Memory;
   for (Function *F : Functions) {
     if (F->hasFnAttribute(SharedAttribute)) { // only kernels have it

@@ -49,6 +49,20 @@ __global__ void tiles(const float *table, float *y, int n) {
     __syncthreads();
     y[blockIdx.x * blockDim.x + threadIdx.x] = tile[31 - threadIdx.x] * tile[0];
 }
+
+// Neighbouring blocks meet at their edges, in rows and in columns.
+__global__ void spread(const double *u, const double *w, double *v, int nx, int ny) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < 1 || y < 2 || x >= nx - 1 || y >= ny - 2) return;
+    double near = u[y * nx + x - 1] * u[y * nx + x + 1], far = u[(y - 2) * nx + x] + u[(y + 2) * nx + x];
+    v[y * nx + x] = w[y * nx + x] * near * far;
+}
+
+// The blocks of one row all add to the same column, and those of one column to the same row.
+__global__ void outer(const double *a, const double *b, double *c, int nx, int ny) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < nx && y < ny) c[y * nx + x] = a[x] * b[y];
+}
 """
 
 
@@ -92,8 +106,26 @@ def tiles(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
     return kernel.vjp[40, 32](*arguments, cotangents={"y": rng.standard_normal(32 * 40).astype(np.float32)})
 
 
+def spread(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    (folder / "spread.cu").write_text(GATHER, encoding="utf-8")
+    kernel = adgen.compile(folder / "spread.cu", kernel="spread")
+    assert isinstance(kernel, Kernel)
+    nx, ny = 61, 83
+    u, w, bar = (rng.standard_normal((ny, nx)) for _ in range(3))
+    return kernel.vjp[(4, 21), (16, 4)](u, w, np.zeros((ny, nx)), nx, ny, cotangents={"v": bar})
+
+
+def outer(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    (folder / "outer.cu").write_text(GATHER, encoding="utf-8")
+    kernel = adgen.compile(folder / "outer.cu", kernel="outer")
+    assert isinstance(kernel, Kernel)
+    nx, ny = 61, 83
+    a, b, bar = rng.standard_normal(nx), rng.standard_normal(ny), rng.standard_normal((ny, nx))
+    return kernel.vjp[(4, 21), (16, 4)](a, b, np.zeros((ny, nx)), nx, ny, cotangents={"c": bar})
+
+
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("gradient", [polynomials, swarm, gather, tiles])
+@pytest.mark.parametrize("gradient", [polynomials, swarm, gather, tiles, spread, outer])
 def test_all_ways_agree_with_any_number_of_threads(gradient: Gradient, tmp_path: Path) -> None:
     seed = np.random.default_rng().integers(2**31)
     found = {}
@@ -110,8 +142,26 @@ def test_all_ways_agree_with_any_number_of_threads(gradient: Gradient, tmp_path:
             )
 
 
+def spread(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    (folder / "spread.cu").write_text(GATHER, encoding="utf-8")
+    kernel = adgen.compile(folder / "spread.cu", kernel="spread")
+    assert isinstance(kernel, Kernel)
+    nx, ny = 61, 83
+    u, w, bar = (rng.standard_normal((ny, nx)) for _ in range(3))
+    return kernel.vjp[(4, 21), (16, 4)](u, w, np.zeros((ny, nx)), nx, ny, cotangents={"v": bar})
+
+
+def outer(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    (folder / "outer.cu").write_text(GATHER, encoding="utf-8")
+    kernel = adgen.compile(folder / "outer.cu", kernel="outer")
+    assert isinstance(kernel, Kernel)
+    nx, ny = 61, 83
+    a, b, bar = rng.standard_normal(nx), rng.standard_normal(ny), rng.standard_normal((ny, nx))
+    return kernel.vjp[(4, 21), (16, 4)](a, b, np.zeros((ny, nx)), nx, ny, cotangents={"c": bar})
+
+
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("gradient", [polynomials, swarm, gather, tiles])
+@pytest.mark.parametrize("gradient", [polynomials, swarm, gather, tiles, spread, outer])
 def test_one_way_gives_the_same_bits(gradient: Gradient, tmp_path: Path) -> None:
     seed = np.random.default_rng().integers(2**31)
     with threads(7), adgen.accumulation("deterministic"):

@@ -149,7 +149,7 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK-NEXT:    br i1 [[MORE]], label %thread2, label %done
 
 ; CHECK-LABEL: define i32 @k__primal(ptr %0, ptr %1, ptr %2)
-; CHECK:         [[CODE:%.*]] = call i32 @adgen_run_blocks(ptr %0, ptr @k__primal_block, ptr @k__primal_block, i64 0, ptr %1)
+; CHECK:         [[CODE:%.*]] = call i32 @adgen_run_blocks(ptr %0, ptr @k__primal_block, ptr @k__primal_block, i64 0, ptr null, ptr %1)
 ; CHECK-NEXT:    ret i32 [[CODE]]
 
 ; Where only one thread runs, additions need not be atomic.
@@ -162,7 +162,7 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK-NEXT:    store i32 [[INCREASED]], ptr %0
 ; CHECK-NEXT:    %c = atomicrmw max
 ; CHECK:       define i32 @k__gradient(
-; CHECK:         call i32 @adgen_run_blocks(ptr %0, ptr @k__gradient_block, ptr @k__gradient_block_alone, i64 {{.*}}, ptr %1)
+; CHECK:         call i32 @adgen_run_blocks(ptr %0, ptr @k__gradient_block, ptr @k__gradient_block_alone, i64 -1, ptr null, ptr %1)
 
 ; Each thread has a copy of a struct, made anew for every thread. A duplicated struct's shadow is a struct, an active one's an array.
 ; CHECK-LABEL: define internal void @structs__gradient_block(
