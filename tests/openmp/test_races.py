@@ -17,6 +17,7 @@ SAMPLE = (
     "benchmark-hydro",
     "kernel-histogram-deposit",
     "kernel-softmax_rows-softmax",
+    "kernel-heat3d-heat3d",
 )
 
 

@@ -31,9 +31,11 @@ class InstrumentedWorkspace(Workspace):
     """Keeps the lines of the user's file for the reports."""
 
     def opt(self, name: str, passes: str, source: Path, output: Path | None, *flags: str) -> Completed:
-        if name != "host entries":
+        if name == "host entries":
+            return super().opt(name, passes.replace(",adgen-strip-debug", ""), source, output, *flags)
+        if name != "host code":
             return super().opt(name, passes, source, output, *flags)
-        instrumented = passes.replace("adgen-strip-debug,", "").replace(_OPTIMISED, _INSTRUMENTED)
+        instrumented = passes.replace(_OPTIMISED, _INSTRUMENTED)
         return super().opt(name, instrumented, source, output, *flags, "-force-attribute=sanitize_thread", _NO_CALLS)
 
     def must(self, name: str, argv: Sequence[str | Path], **settings: object) -> Completed:
