@@ -142,24 +142,6 @@ def test_all_ways_agree_with_any_number_of_threads(gradient: Gradient, tmp_path:
             )
 
 
-def spread(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    (folder / "spread.cu").write_text(GATHER, encoding="utf-8")
-    kernel = adgen.compile(folder / "spread.cu", kernel="spread")
-    assert isinstance(kernel, Kernel)
-    nx, ny = 61, 83
-    u, w, bar = (rng.standard_normal((ny, nx)) for _ in range(3))
-    return kernel.vjp[(4, 21), (16, 4)](u, w, np.zeros((ny, nx)), nx, ny, cotangents={"v": bar})
-
-
-def outer(folder: Path, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    (folder / "outer.cu").write_text(GATHER, encoding="utf-8")
-    kernel = adgen.compile(folder / "outer.cu", kernel="outer")
-    assert isinstance(kernel, Kernel)
-    nx, ny = 61, 83
-    a, b, bar = rng.standard_normal(nx), rng.standard_normal(ny), rng.standard_normal((ny, nx))
-    return kernel.vjp[(4, 21), (16, 4)](a, b, np.zeros((ny, nx)), nx, ny, cotangents={"c": bar})
-
-
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("gradient", [polynomials, swarm, gather, tiles, spread, outer])
 def test_one_way_gives_the_same_bits(gradient: Gradient, tmp_path: Path) -> None:

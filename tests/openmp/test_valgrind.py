@@ -42,7 +42,7 @@ def checked(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         pytest.skip("valgrind is not installed")
-    argv = [valgrind, "-q", "--redzone-size=4096", "--error-exitcode=9", program, *arguments]
+    argv = [valgrind, "-q", "--redzone-size=4096", "--error-exitcode=9", str(program), *arguments]
     environment = {"OMP_NUM_THREADS": "2", "PATH": "/usr/bin"}
     return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
