@@ -313,6 +313,51 @@ done:
   ret void
 }
 
+; The same by way of a struct by value: how often the loop runs is the same in all threads, and what its pointer leads to is not what is written.
+; CHECK-LABEL: define void @adgen_body_view(
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_refill_view_0(ptr %tile, ptr %view, i32 %o)
+; CHECK-NOT:   _snapshot
+define void @adgen_body_view(ptr "adgen-struct"="24" %view, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %to.at = getelementptr i8, ptr %view, i64 16
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %sum.o = phi float [ 0.0, %entry ], [ %sum.next, %latch ]
+  %place = add i32 %o, %t
+  %from = load ptr, ptr %view
+  %source = getelementptr float, ptr %from, i32 %place
+  %v = load float, ptr %source
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %outer ], [ %i.next, %inner ]
+  %sum = phi float [ %sum.o, %outer ], [ %sum.next, %inner ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  %sum.next = fadd float %sum, %square
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, 64
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 64
+  %extent.at = getelementptr i8, ptr %view, i64 8
+  %n = load i32, ptr %extent.at
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  %to = load ptr, ptr %to.at
+  store float %sum.next, ptr %to
+  ret void
+}
+
 ; Not where only some threads write, where the place depends on the iteration, where what is read is written, or where there are two places.
 ; CHECK-LABEL: define void @adgen_body_some(
 ; CHECK-NOT:   _refill
