@@ -39,6 +39,11 @@ _KNOWN = (
         "only atomicAdd whose result is not used has a derivative; write one value a thread and combine them later",
     ),
     (
+        r"could not statically determine size of realloc",
+        "memory that grows by realloc",
+        "allocate it once with malloc, or use std::vector",
+    ),
+    (
         r"Illegal updateAnalysis|annot deduce adding type",
         "memory or a value that is used both as integers and as floating point",
         "use one type for it, or __float_as_int and __int_as_float on values",

@@ -29,6 +29,10 @@ from enzyme_driver.stages import enzyme_messages
             "integer arithmetic on the bits of floating point (and)",
         ),
         ("in function f\n Active atomic inst not yet handled", "an atomic operation on floating point"),
+        (
+            "Enzyme: could not statically determine size of realloc   %call = tail call ptr @realloc(",
+            "grows by realloc",
+        ),
         ("Illegal updateAnalysis prev:{[-1]:Integer} new: {[-1]:Float@float}", "both as integers and as floating"),
         (
             "in Mode: ReverseModeCombined\ncannot handle unknown instruction\n  %4 = fence",
