@@ -14,8 +14,7 @@ static void discardIn(CallInst &Autodiff) {
       continue;
     const Function *Body = Each.Parameter->getParent();
     if (!Each.Parameter->hasAttribute(Attribute::WriteOnly) && !Each.Parameter->hasAttribute(Attribute::ReadNone))
-      refuse(Body->getParent()->getFunction(Body->getName().drop_front(BodyPrefix.size())),
-             ("'" + Each.Parameter->getName() + "' cannot be discarded: the kernel reads it").str(),
+      refuse(Body, ("'" + Each.Parameter->getName() + "' cannot be discarded: the kernel reads it").str(),
              "only what is written and never read has no use in the gradient; leave the activity out");
     LLVMContext &C = Body->getContext();
     Autodiff.setArgOperand(Each.At, MetadataAsValue::get(C, MDString::get(C, "enzyme_dupnoneed")));

@@ -21,7 +21,7 @@ bool isBits(const Type *T) { return T->isIntOrIntVectorTy() && T->getScalarSizeI
 class Follower {
 public:
   explicit Follower(Function &Body)
-      : Body(Body), DL(Body.getDataLayout()), Entry(Body.getParent()->getFunction(Body.getName().drop_front(BodyPrefix.size()))) {
+      : Body(Body), DL(Body.getDataLayout()) {
     for (Instruction &I : instructions(Body))
       if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && Load->getType()->isIntegerTy())
         Loads.push_back(Load);
@@ -37,7 +37,7 @@ public:
     refuseKept();
     for (BitCastInst *Cast : Given)
       if (holdsMantissa(*Cast) && isSumOfConversion(*Cast->getOperand(0)))
-        refuse(Entry, Cast->getDebugLoc(), "cannot differentiate floating point whose bits were computed from a number as an integer",
+        refuse(&Body, Cast->getDebugLoc(), "cannot differentiate floating point whose bits were computed from a number as an integer",
                "use expf, exp2f, ldexpf or logf");
     for (LoadInst *Load : Loads)
       if (Type *Number = numberAt(*Load); Number && staysInteger(*Load))
@@ -82,7 +82,7 @@ private:
       if (Objects.empty())
         continue;
       if ((becomesNumber(*Load) || isKeptAgain(*Load, Objects)) && (any_of(Objects, [&](const Value *Object) { return hasNoShadow(*Object); }) || !isOnlyMoved(*Load)))
-        return refuse(Entry, Load->getDebugLoc(), "cannot differentiate floating point that is kept as integers in memory",
+        return refuse(&Body, Load->getDebugLoc(), "cannot differentiate floating point that is kept as integers in memory",
                       "declare the memory as floating point, copy with memcpy, or keep the number's index beside the bits and read the number there");
     }
   }
@@ -243,7 +243,6 @@ private:
 
   Function &Body;
   const DataLayout &DL;
-  Function *Entry;
   SmallVector<BitCastInst *> Taken, Given; // to and from integers
   SmallVector<LoadInst *> Loads;           // of integers
 };

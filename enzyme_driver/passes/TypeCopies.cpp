@@ -28,8 +28,7 @@ using Leaves = SmallVector<Leaf>;
 class Typer {
 public:
   explicit Typer(Function &Body)
-      : Body(Body), DL(Body.getDataLayout()), Context(Body.getContext()),
-        Entry(Body.getParent()->getFunction(Body.getName().drop_front(BodyPrefix.size()))) {}
+      : Body(Body), DL(Body.getDataLayout()), Context(Body.getContext()) {}
 
   void run() {
     for (StringRef Name : sharedNames(Body))
@@ -62,7 +61,7 @@ public:
         correct(I, DL.getTypeStoreSize(T));
     for (MemTransferInst *Copy : all<MemTransferInst>())
       if (copiesMixedStructs(*Copy))
-        refuse(Entry, Copy->getDebugLoc(),
+        refuse(&Body, Copy->getDebugLoc(),
                "cannot differentiate a copy of many structs that begin with an integer or a pointer and hold floating point behind it",
                "put a number of floating point first in the struct, or keep the others in an array of their own");
   }
@@ -447,7 +446,7 @@ private:
     Value *Stored = Store.getValueOperand();
     uint64_t Bytes = DL.getTypeStoreSize(Stored->getType());
     if (takesApart(Store.getPointerOperand(), Bytes) && !isa<Constant>(Stored)) {
-      refuse(Entry, Store.getDebugLoc(), "cannot differentiate a store of single bytes into memory of floating point",
+      refuse(&Body, Store.getDebugLoc(), "cannot differentiate a store of single bytes into memory of floating point",
              "write whole numbers, or copy with memcpy");
       return;
     }
@@ -474,7 +473,6 @@ private:
   Function &Body;
   const DataLayout &DL;
   LLVMContext &Context;
-  Function *Entry;
 };
 
 } // namespace

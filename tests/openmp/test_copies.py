@@ -212,6 +212,7 @@ double total(const Body *bodies, int n) {
     for (const Body &b : kept) sum += b.kind ? b.mass : b.radius * b.mass;
     return sum;
 }
+double lightest(const Body *bodies) { return bodies->mass * bodies->mass; }
 """
 BODY = np.dtype([("kind", np.int32), ("mass", np.float64), ("radius", np.float64)], align=True)
 
@@ -236,3 +237,6 @@ def test_structs_that_begin_with_an_integer_and_are_moved_in_place_are_refused(t
     with pytest.raises(adgen.RefusedError, match="structs that begin with an integer or a pointer") as caught:
         adgen.compile(file, function="total").vjp(np.zeros(3, BODY), 3)
     assert "first in the struct" in caught.value.hint
+    bodies = np.zeros(1, BODY)
+    bodies["mass"] = 0.7
+    assert adgen.compile(file).lightest.vjp(bodies)["bodies"]["mass"] == 1.4  # the rest of the file is there
