@@ -4,6 +4,7 @@
 #include "Passes.h"
 #include "UnchangedMemory.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
@@ -17,6 +18,15 @@ static void forget(LoadInst &Load) {
   Load.setMetadata(Ours, nullptr);
 }
 
+// A struct by value is in memory that the caller of a gradient fills with a copy: nothing may be moved before that.
+static bool readsCopy(const LoadInst &Load, const Origins &Memory) {
+  auto IsCopy = [](const Value *Object) {
+    auto *A = dyn_cast_or_null<Argument>(Object);
+    return A && structBytes(*A->getParent(), A->getArgNo()) && !A->hasAttribute(ByAddressAttribute);
+  };
+  return IsCopy(getUnderlyingObject(Load.getPointerOperand(), 0)) || any_of(Memory.of(Load.getPointerOperand()), IsCopy);
+}
+
 PreservedAnalyses MarkUnchanged::run(Module &M, ModuleAnalysisManager &) {
   const Origins Memory(M);
   UnchangedMemory Unchanged(Memory, Option);
@@ -27,7 +37,9 @@ PreservedAnalyses MarkUnchanged::run(Module &M, ModuleAnalysisManager &) {
       if (!Load || !Load->isSimple())
         continue;
       bool Stays = Unchanged.isReadBy(*Load);
-      if (Stays && !Load->hasMetadata(LLVMContext::MD_invariant_load)) {
+      if (Option == GradientPrefix && readsCopy(*Load, Memory))
+        forget(*Load);
+      else if (Stays && !Load->hasMetadata(LLVMContext::MD_invariant_load)) {
         Load->setMetadata(LLVMContext::MD_invariant_load, Mark);
         Load->setMetadata(Ours, Mark);
       } else if (!Stays && Load->hasMetadata(Ours)) {

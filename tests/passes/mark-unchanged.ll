@@ -125,3 +125,21 @@ define void @adgen_body_by_address(ptr "adgen-struct"="16" "adgen-by-address" %s
   store float %x, ptr %next
   ret void
 }
+
+; A gradient gets a copy of the struct, which its kernel makes: loads from it are not invariant any more, those of its arrays are.
+; AFTER-LABEL: define void @adgen_gradient_members(
+; AFTER: %n = load i64, ptr %count, align 8{{$}}
+; AFTER: %in = load ptr, ptr %s, align 8{{$}}
+; AFTER: %x = load float, ptr %in, align 4, !invariant.load
+define void @adgen_gradient_members(ptr "adgen-struct"="24" %s) {
+  %count = getelementptr i8, ptr %s, i64 16
+  %n = load i64, ptr %count, !invariant.load !0
+  %in = load ptr, ptr %s
+  %x = load float, ptr %in
+  %there = getelementptr i8, ptr %s, i64 8
+  %out = load ptr, ptr %there
+  store float %x, ptr %out
+  ret void
+}
+
+!0 = !{}

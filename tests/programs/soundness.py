@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,19 +25,28 @@ def run(compiled: Compiled, program: Program, args: Args) -> float | None:
 
 
 def with_arrays(value: Any, change: Callable[[Array], Any]) -> Any:  # noqa: ANN401
-    """The argument with every array in it changed; structs of pointers are dicts of arrays."""
+    """The argument with every array in it changed; structs of pointers are dicts of arrays, or of lists of them."""
     if isinstance(value, dict):
         return {name: with_arrays(item, change) for name, item in value.items()}
+    if isinstance(value, list):
+        return [with_arrays(item, change) for item in value]
     return change(value) if isinstance(value, np.ndarray) else value
 
 
 def arrays_in(args: Args) -> dict[str, Array]:
-    """All arrays by name, those in structs as `struct.member`."""
-    found = {name: value for name, value in args.items() if isinstance(value, np.ndarray)}
-    for name, value in args.items():
-        if isinstance(value, dict):
-            found |= {f"{name}.{inner}": array for inner, array in arrays_in(value).items()}
-    return found
+    """All arrays by name, those in structs as `struct.member` or `struct.member[2]`."""
+    return dict(named for name, value in args.items() for named in _named(name, value))
+
+
+def _named(name: str, value: object) -> Iterator[tuple[str, Array]]:
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, dict):
+        for inner, item in value.items():
+            yield from _named(f"{name}.{inner}", item)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _named(f"{name}[{index}]", item)
 
 
 def changed_arrays(compiled: Compiled, program: Program, args: Args) -> set[str]:

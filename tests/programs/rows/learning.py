@@ -33,6 +33,13 @@ def _attention(rng: Rng) -> Args:
     }
 
 
+def _descend(rng: Rng) -> Args:
+    sizes = (20, 10)
+    lists = {name: [*(normal(rng, size) for size in sizes), None] for name in ("weights", "slopes", "speeds")}
+    rule = {"rate": 0.1, "friction": 0.9, "decay": 0.2, "looks_ahead": True}
+    return {"groups": {**lists, "sizes": [*sizes, 0], "count": 2}, "rule": rule}
+
+
 def _points(dims: int, dtype: type) -> np.dtype[np.void]:
     return np.dtype([("v", dtype, (dims,))])
 
@@ -113,6 +120,14 @@ ROWS = (
     Program("layer_norm.cu", "layer_norm<float, true>", _layer_norm(F32), ("out",), 1, 32),
     Program("layer_norm.cu", "layer_norm<double, false>", _layer_norm(F64), ("out",), 1, 32),
     Program("attention.cu", "attention_forward", _attention, ("O", "logsumexp"), (1, 2), 16),
+    Program(
+        "momentum_groups.cu",
+        "descend",
+        _descend,
+        ("groups.weights[0]", "groups.weights[1]", "groups.speeds[0]", "groups.speeds[1]"),
+        2,
+        8,
+    ),
     Program("kmeans_gmm.cu", "kmeans_cost<float, 3>", _kmeans, ("label", "cost"), 2, 32),
     Program("kmeans_gmm.cu", "gmm_log_likelihood<double, 2>", _mixture, ("log_likelihood",), 2, 32),
     Program("lstm.cu", "lstm_layer", _lstm, ("h", "c_last"), (2, 1), (4, 4)),
