@@ -2,6 +2,7 @@
 //
 // Where nothing but inputs decides, everything that it writes is left out. Else a second attempt keeps the effects, but for outputs that
 // it does not read again: it fills shared arrays, waits at barriers, and may write to arrays that the runtime has to put back.
+#include "Accumulation.h"
 #include "Iterations.h"
 #include "TapeUse.h"
 
@@ -252,10 +253,10 @@ private:
     for (Instruction &I : instructions(*F))
       if (mayShowWrites(I))
         Readers.push_back(&I);
-      else if (isa<StoreInst, AtomicRMWInst>(I) && I.use_empty() && !isa<AllocaInst>(objectOf(getPointerOperand(&I)).Root))
+      else if (isa<StoreInst, AtomicRMWInst>(I) && I.use_empty() && !isa<AllocaInst>(objectOf(accessedPointer(I)).Root))
         Outputs.push_back(&I);
     erase_if(Outputs, [&](Instruction *Output) {
-      Object Target = objectOf(getPointerOperand(Output));
+      Object Target = objectOf(accessedPointer(*Output));
       return Target.Root == F->getArg(F->arg_size() - 1) || any_of(Readers, [&](Instruction *Reader) {
                return mayRead(*Reader, Target) && isPotentiallyReachable(Output, Reader);
              });
@@ -304,7 +305,7 @@ private:
           Pointers.push_back(Argument);
       return Call->getCalledFunction() != nullptr; // inline assembly may write anywhere
     }
-    const Value *Pointer = isa<LoadInst>(I) ? nullptr : getPointerOperand(&I);
+    const Value *Pointer = isa<AtomicCmpXchgInst>(I) ? I.getOperand(0) : isa<LoadInst>(I) ? nullptr : accessedPointer(I);
     if (Pointer)
       Pointers.push_back(Pointer);
     return Pointer || isa<FenceInst, LoadInst>(I);
@@ -332,16 +333,6 @@ private:
     auto *A = dyn_cast<Argument>(Root);
     unsigned Arrays = sharedNames(Gradient).size(), First = Gradient.arg_size() - 2 * Arrays;
     return A && A->getArgNo() >= First && A->getArgNo() < First + Arrays;
-  }
-
-  static const Value *getPointerOperand(const Instruction *I) {
-    if (const Value *Pointer = getLoadStorePointerOperand(I))
-      return Pointer;
-    if (auto *Atomic = dyn_cast<AtomicRMWInst>(I))
-      return Atomic->getPointerOperand();
-    if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(I))
-      return Exchange->getPointerOperand();
-    return nullptr;
   }
 
   // need = max(need, cursor), with an atomic only where it would grow.
