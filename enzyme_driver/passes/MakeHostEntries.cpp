@@ -125,7 +125,7 @@ uint64_t accumulatedShadows(const Module &M, const Function &Gradient, const Ori
   uint64_t Shadows = 0;
   for (const Function &F : M) {
     StringRef Name = F.getName();
-    if (Name.starts_with("adgen_rule_omp_enter") && !Name.starts_with("adgen_rule_omp_enter_in_turn") && !F.use_empty())
+    if (Name.consume_front(RegionRulePrefix) && Name.starts_with("enter") && !Name.starts_with("enter_in_turn") && !F.use_empty())
       return NotApart;
     for (const Instruction &I : instructions(F)) {
       if (!isAtomic(I) || !dependsOnOrder(I))
