@@ -21,7 +21,7 @@ demo: setup ## the Greeks of an option chain from an unmodified CUDA program
 	@$(PYTHON) examples/black_scholes/demo.py
 
 test: setup lint ## all tests (those for a GPU where there is one), after the linters
-	@$(PYTHON) -m pytest -q -n $(WORKERS) --all-needs tests
+	@$(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal --all-needs tests
 
 lint: $(VENV)/.adgen ## ruff and mypy
 	@$(STEP) 'ruff' $(VENV)/bin/ruff check .
