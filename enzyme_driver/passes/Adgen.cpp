@@ -409,6 +409,15 @@ void refuse(const Function *Entry, StringRef Reason, StringRef Hint) {
   print(Entry, Program ? pathOf(Program->getFile()) : "", Program ? Program->getLine() : 0, 0, Reason, Hint);
 }
 
+bool isStructByValue(const Argument &A) {
+  return structBytes(*A.getParent(), A.getArgNo()) && !A.hasAttribute(ByAddressAttribute);
+}
+
+bool isCallOf(const Instruction &I, StringRef Name) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Name;
+}
+
 std::optional<MemberArray> memberArray(const Value *Object) {
   auto *Load = dyn_cast<LoadInst>(Object);
   if (!Load || !Load->getType()->isPointerTy())
@@ -417,7 +426,7 @@ std::optional<MemberArray> memberArray(const Value *Object) {
   APInt Offset(Layout.getIndexTypeSizeInBits(Load->getPointerOperandType()), 0);
   const Value *Base = Load->getPointerOperand()->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
   auto *A = dyn_cast<Argument>(Base);
-  if (!A || !structBytes(*A->getParent(), A->getArgNo()) || A->hasAttribute(ByAddressAttribute))
+  if (!A || !isStructByValue(*A))
     return std::nullopt;
   return MemberArray{A, Offset.getSExtValue()};
 }

@@ -126,6 +126,8 @@ llvm::SmallVector<FloatMember> floatMembers(const llvm::Function &F, unsigned In
 void markStruct(llvm::Function &F, unsigned Index, uint64_t Bytes, llvm::DIType *Type);
 // The size of the struct that an argument stands for; 0 where it stands for none.
 uint64_t structBytes(const llvm::Function &F, unsigned Index);
+// Whether it stands for a copy of a struct, whose address nobody else has.
+bool isStructByValue(const llvm::Argument &A);
 // An array that a pointer in a struct by value leads to: by the place of the pointer. Two of them do not overlap if one is written to, which
 // the runtime checks.
 struct MemberArray {
@@ -154,6 +156,7 @@ llvm::Function *declareRule(llvm::Module &M, llvm::StringRef Name, unsigned Poin
                             llvm::Type *Kept = nullptr);
 // The first instruction that is wanted in a function and all that it calls or has called by name; null where there is none.
 const llvm::Instruction *firstReached(const llvm::Function &From, llvm::function_ref<bool(const llvm::Instruction &)> IsWanted);
+bool isCallOf(const llvm::Instruction &I, llvm::StringRef Name);
 // A function that does nothing and leaves after Enzyme: its calls only hold a value, or a block, in its place.
 llvm::FunctionCallee declarePin(llvm::Module &M, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Parameters = {});
 // Has every function inlined that is no kernel, body, gradient or marked mathematics and does not call itself.

@@ -22,7 +22,7 @@ static void forget(LoadInst &Load) {
 static bool readsCopy(const LoadInst &Load, const Origins &Memory) {
   auto IsCopy = [](const Value *Object) {
     auto *A = dyn_cast_or_null<Argument>(Object);
-    return A && structBytes(*A->getParent(), A->getArgNo()) && !A->hasAttribute(ByAddressAttribute);
+    return A && isStructByValue(*A);
   };
   return IsCopy(getUnderlyingObject(Load.getPointerOperand(), 0)) || any_of(Memory.of(Load.getPointerOperand()), IsCopy);
 }

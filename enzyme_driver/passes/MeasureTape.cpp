@@ -203,9 +203,9 @@ private:
     return A && A->getArgNo() >= activitiesOf(Gradient).size() && A->getArgNo() < Gradient.arg_size() && !isShared(A);
   }
 
-  bool isStruct(const Value *V) const {
+  static bool isStruct(const Value *V) {
     auto *A = dyn_cast<Argument>(V);
-    return A && A->getArgNo() < Gradient.arg_size() && structBytes(Gradient, A->getArgNo());
+    return A && isStructByValue(*A);
   }
 
   Object objectOf(const Value *Pointer) const {

@@ -295,7 +295,7 @@ private:
   static bool isMemberOfStruct(const LoadInst &Load) {
     APInt Offset(64, 0);
     auto *A = dyn_cast<Argument>(Load.getPointerOperand()->stripAndAccumulateConstantOffsets(Load.getDataLayout(), Offset, true));
-    return A && structBytes(*A->getParent(), A->getArgNo());
+    return A && isStructByValue(*A);
   }
 
   static bool isSameInBlock(const CallInst &Call) {

@@ -11,11 +11,6 @@ namespace adgen {
 
 constexpr uint64_t TapeGranule = 8; // bytes
 
-inline bool isCallOf(const llvm::Instruction &I, llvm::StringRef Name) {
-  auto *Call = llvm::dyn_cast<llvm::CallInst>(&I);
-  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Name;
-}
-
 // Everything in a gradient that holds, or is reached through, a place on the tape.
 class TapeUse {
 public:

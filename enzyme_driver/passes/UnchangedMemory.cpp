@@ -58,7 +58,7 @@ bool UnchangedMemory::isInStruct(const LoadInst &Load) {
     return isParameter(Member->Struct) && isOnlyRead(*Member->Struct) && !Changed.Unknown && !is_contained(Changed.Members, *Member);
   }
   auto *A = dyn_cast<Argument>(Object);
-  return isParameter(A) && structBytes(*A->getParent(), A->getArgNo()) && !A->hasAttribute(ByAddressAttribute) && isOnlyRead(*A);
+  return isParameter(A) && isStructByValue(*A) && isOnlyRead(*A);
 }
 
 // The pointers through which something may be written; false where they are not all known.
@@ -83,8 +83,10 @@ static bool pointersWritten(const Instruction &I, SmallVectorImpl<const Value *>
 const UnchangedMemory::Targets &UnchangedMemory::writtenIn(const Function &F) {
   auto [Found, IsNew] = Written.try_emplace(&F);
   Targets &To = Found->second;
+  if (!IsNew)
+    return To;
   for (const Instruction &I : instructions(F)) {
-    if (!IsNew || !I.mayWriteToMemory())
+    if (!I.mayWriteToMemory())
       continue;
     SmallVector<const Value *> Pointers, Objects;
     To.Unknown |= !pointersWritten(I, Pointers);

@@ -43,10 +43,7 @@ static int64_t staticSharedBytes(const Function &Derivative) {
 }
 
 static bool usesHeap(const Function &Kernel) {
-  return firstReached(Kernel, [](const Instruction &I) {
-    auto *Call = dyn_cast<CallBase>(&I);
-    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "malloc";
-  });
+  return firstReached(Kernel, [](const Instruction &I) { return isCallOf(I, "malloc"); });
 }
 
 // What decides about the size of the kernel's tape; null where it has none.
