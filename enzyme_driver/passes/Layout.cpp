@@ -223,8 +223,13 @@ std::optional<SmallVector<Leaf>> Layout::cover(uint64_t Offset, uint64_t Bytes) 
       uint64_t Begin = Element + L.Offset;
       if (Begin + L.Bytes <= At || Begin >= End)
         continue;
-      if (Begin < At || Begin + L.Bytes > End)
-        return std::nullopt;
+      if (Begin < At || Begin + L.Bytes > End) {
+        if (L.Kind != 'i')
+          return std::nullopt;
+        for (uint64_t Byte = std::max(Begin, At); Byte < std::min(Begin + L.Bytes, End); ++Byte)
+          Found.push_back({Byte - At, 'i', 1});
+        continue;
+      }
       Found.push_back(L);
       Found.back().Offset = Begin - At;
       bool Natural = isPowerOf2_64(L.Bytes) && L.Offset % L.Bytes == 0 && Stride % L.Bytes == 0;

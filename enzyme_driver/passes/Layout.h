@@ -29,7 +29,7 @@ struct Layout {
 
   bool holdsFloats() const;
   bool isUniform() const { return Leaves.size() == 1 && Leaves[0].Bytes == Stride; }
-  // The leaves that make up the bytes from Offset on, at their places in them; none where they do not fit.
+  // The leaves that make up the bytes from Offset on, at their places in them, of integers single bytes, too; none where they do not fit.
   std::optional<llvm::SmallVector<Leaf>> cover(uint64_t Offset, uint64_t Bytes) const;
 };
 

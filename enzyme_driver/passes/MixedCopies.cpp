@@ -1,6 +1,8 @@
 #include "MixedCopies.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Operator.h"
@@ -15,9 +17,9 @@ namespace {
 // The pointers to elements of the same memory: what is chosen among them, and what is reached from them by whole steps.
 class Elements {
 public:
-  explicit Elements(MemTransferInst &Copy) {
-    add(Copy.getRawSource());
-    add(Copy.getRawDest());
+  explicit Elements(ArrayRef<Value *> Known) {
+    for (Value *Pointer : Known)
+      add(Pointer);
     for (unsigned I = 0; I < Pointers.size(); ++I)
       follow(Pointers[I]);
   }
@@ -43,15 +45,37 @@ public:
         if (!Step || Step->getPointerOperand() != Pointer || Step->getNumIndices() != 1 || !isa<StructType>(Step->getSourceElementType()))
           continue;
         std::shared_ptr<const Layout> Found = layoutOf(Step->getSourceElementType(), DL);
-        if (Found && Found->holdsFloats() && fits(*Found, DL))
+        if (Found && isMixed(*Found) && fits(*Found, DL))
           return Found;
       }
     return nullptr;
   }
 
-  bool contain(const Value *Pointer) const { return Pointers.contains(const_cast<Value *>(Pointer)); }
+  bool lieApartBy(Value *Length) const {
+    Value *Last = nullptr, *First = nullptr;
+    return match(Length, m_Sub(m_Value(Last), m_Value(First))) && isAddress(Last) && isAddress(First);
+  }
 
 private:
+  bool contain(const Value *Pointer) const { return Pointers.contains(const_cast<Value *>(Pointer)); }
+
+  bool isAddress(Value *Number) const {
+    SmallSetVector<Value *, 8> Work;
+    Work.insert(Number);
+    for (unsigned I = 0; I < Work.size(); ++I) {
+      Value *Pointer = nullptr;
+      if (auto *Phi = dyn_cast<PHINode>(Work[I]))
+        Work.insert(Phi->value_op_begin(), Phi->value_op_end());
+      else if (!match(Work[I], m_PtrToInt(m_Value(Pointer))) || !contain(Pointer))
+        return false;
+    }
+    return true;
+  }
+
+  static bool isMixed(const Layout &Memory) {
+    return Memory.holdsFloats() && any_of(Memory.Leaves, [](const Leaf &L) { return !L.isFloat(); });
+  }
+
   bool fits(const Layout &Memory, const DataLayout &DL) const {
     return all_of(Pointers, [&](Value *Pointer) {
       return fitsAt(*Pointer, 0, Memory, DL) && all_of(Pointer->users(), [&](User *U) {
@@ -70,6 +94,8 @@ private:
       if (!T || T->isVectorTy())
         return true;
       auto Leaves = Memory.cover(Offset < 0 ? Offset + Memory.Stride : Offset, DL.getTypeStoreSize(T));
+      if (Leaves && T->isIntegerTy() && none_of(*Leaves, [](const Leaf &L) { return L.isFloat(); }))
+        return true; // several small ones may be read at once
       return Leaves && Leaves->size() == 1 && (!T->isFloatingPointTy() || Leaves->front().isFloat()) && (!Leaves->front().isFloat() || !T->isPointerTy());
     });
   }
@@ -87,7 +113,7 @@ private:
       add(Select->getTrueValue());
       add(Select->getFalseValue());
     }
-    if (auto *Step = dyn_cast<GetElementPtrInst>(Pointer))
+    if (auto *Step = dyn_cast<GetElementPtrInst>(Pointer); Step && !leadsToNumbers(*Step))
       add(Step->getPointerOperand());
     for (User *U : Pointer->users()) {
       auto *Step = dyn_cast<GetElementPtrInst>(U);
@@ -101,6 +127,18 @@ private:
     if (!Step.hasAllConstantIndices())
       return true;
     return any_of(Step.users(), [](const User *U) { return isa<PHINode>(U) || isa<SelectInst>(U) || isa<MemTransferInst>(U); });
+  }
+
+  // To an array of numbers at the end of a local struct, beyond which no copy goes.
+  static bool leadsToNumbers(GetElementPtrInst &Step) {
+    auto *Object = dyn_cast<AllocaInst>(Step.getPointerOperand());
+    const DataLayout &DL = Step.getDataLayout();
+    std::optional<Place> At = Object ? placeOf(&Step, DL) : std::nullopt;
+    std::optional<TypeSize> Size = Object ? Object->getAllocationSize(DL) : std::nullopt;
+    if (!At || !Size || *Size != At->Memory->Stride)
+      return false;
+    std::optional<SmallVector<Leaf>> Rest = At->Memory->cover(At->Offset, At->Memory->Stride - At->Offset);
+    return Rest && all_of(*Rest, [](const Leaf &L) { return L.isFloat(); });
   }
 
   static Type *accessed(User *U, const Value *Pointer) {
@@ -129,24 +167,66 @@ private:
   SmallSetVector<Value *, 32> Pointers;
 };
 
+class Multiple {
+public:
+  Multiple(uint64_t Bytes, const DataLayout &DL) : Bytes(Bytes), DL(DL) {}
+
+  bool is(const Value *Length) {
+    if (auto *Fixed = dyn_cast<ConstantInt>(Length))
+      return Fixed->getSExtValue() % int64_t(Bytes) == 0;
+    if (isPowerOf2_64(Bytes))
+      return computeKnownBits(Length, DL).countMinTrailingZeros() >= Log2_64(Bytes);
+    auto *I = dyn_cast<Instruction>(Length);
+    if (!I)
+      return false;
+    if (auto *Phi = dyn_cast<PHINode>(I)) // what it is in a loop it stays by steps of such numbers
+      return !Seen.insert(Phi).second || all_of(Phi->incoming_values(), [&](const Value *V) { return is(V); });
+    if (isa<ZExtInst, SExtInst>(I))
+      return is(I->getOperand(0));
+    Value *Divisor = nullptr;
+    switch (I->getOpcode()) {
+    case Instruction::Mul:
+      return is(I->getOperand(0)) || is(I->getOperand(1));
+    case Instruction::Sub:
+      if (match(I->getOperand(1), m_URem(m_Specific(I->getOperand(0)), m_Value(Divisor))) && is(Divisor))
+        return true; // as std::vector rounds down to whole elements
+      [[fallthrough]];
+    case Instruction::Add:
+      return is(I->getOperand(0)) && is(I->getOperand(1));
+    default:
+      return false;
+    }
+  }
+
+private:
+  uint64_t Bytes;
+  const DataLayout &DL;
+  SmallPtrSet<const PHINode *, 8> Seen;
+};
+
 } // namespace
 
-std::shared_ptr<const Layout> layoutOfMixed(MemTransferInst &Copy) {
-  const Elements Found(Copy);
-  if (!Found.beginWithNoFloat() || !Found.holdFloats())
-    return nullptr;
-  std::shared_ptr<const Layout> Memory = Found.layout(Copy.getDataLayout());
-  Value *Last = nullptr, *First = nullptr;
-  if (auto *Length = dyn_cast<ConstantInt>(Copy.getLength()))
-    return Memory && Length->getZExtValue() % Memory->Stride == 0 ? Memory : nullptr;
-  bool Whole = match(Copy.getLength(), m_Sub(m_PtrToInt(m_Value(Last)), m_PtrToInt(m_Value(First)))) && Found.contain(Last) && Found.contain(First);
-  return Whole ? Memory : nullptr;
+bool isMultipleOf(const Value *Length, uint64_t Bytes, const DataLayout &DL) { return Multiple(Bytes, DL).is(Length); }
+
+std::optional<Place> placeOfMixed(MemTransferInst &Copy) {
+  const DataLayout &DL = Copy.getDataLayout();
+  for (Value *End : {Copy.getRawSource(), Copy.getRawDest()}) {
+    APInt Offset(DL.getIndexTypeSizeInBits(End->getType()), 0);
+    const Elements Found({End->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true)});
+    std::shared_ptr<const Layout> Memory = Found.layout(DL);
+    if (!Memory)
+      continue;
+    int64_t Stride = Memory->Stride, Rest = Offset.srem(Stride);
+    if (isa<ConstantInt>(Copy.getLength()) || isMultipleOf(Copy.getLength(), Stride, DL) || Found.lieApartBy(Copy.getLength()))
+      return Place{Memory, static_cast<uint64_t>(Rest < 0 ? Rest + Stride : Rest)};
+  }
+  return std::nullopt;
 }
 
 bool copiesMixedStructs(MemTransferInst &Copy) {
   if (isa<ConstantInt>(Copy.getLength())) // Enzyme looks at each byte of it
     return false;
-  Elements Found(Copy);
+  const Elements Found({Copy.getRawSource(), Copy.getRawDest()});
   return Found.beginWithNoFloat() && Found.holdFloats();
 }
 

@@ -10,7 +10,11 @@ namespace adgen {
 // Whether the memory that is copied is seen to hold structs that begin with an integer or a pointer and hold floating point behind it.
 bool copiesMixedStructs(llvm::MemTransferInst &Copy);
 
-// The layout of such structs where the copy is one of whole elements and all that is done with them says so; null otherwise.
-std::shared_ptr<const Layout> layoutOfMixed(llvm::MemTransferInst &Copy);
+// Where in a struct of floating point and others the copy begins, in whose steps the memory's elements are counted, if all that is done with
+// them says so, and if it is one of whole elements or of fixed length.
+std::optional<Place> placeOfMixed(llvm::MemTransferInst &Copy);
+
+// Whether a number of bytes is one of whole elements, as it was computed.
+bool isMultipleOf(const llvm::Value *Length, uint64_t Bytes, const llvm::DataLayout &DL);
 
 } // namespace adgen

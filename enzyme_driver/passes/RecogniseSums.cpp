@@ -1,6 +1,7 @@
 // A sum of floating point that is made of compare-and-swap, as older GPUs needed it for doubles, becomes an atomic addition: it has
 // a derivative, and the loop around it does not. The loop is recognised by its swap: the new value is the expected one plus something,
-// and where the swap fails, it is tried again. What else is made in this way is left to adgen-refuse.
+// and where the swap fails, it is tried again. What else is made in this way is left to adgen-refuse. An atomic subtraction becomes the
+// addition of the negative: Enzyme gives what is subtracted the derivative of what is added.
 #include "Passes.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -28,7 +29,7 @@ public:
 
   void replace() {
     IRBuilder<> B(&Swap);
-    auto *Sum = B.CreateAtomicRMW(Negative ? AtomicRMWInst::FSub : AtomicRMWInst::FAdd, Swap.getPointerOperand(), Added,
+    auto *Sum = B.CreateAtomicRMW(AtomicRMWInst::FAdd, Swap.getPointerOperand(), Negative ? B.CreateFNeg(Added) : Added,
                                   Swap.getAlign(), Swap.getSuccessOrdering(), Swap.getSyncScopeID());
     Sum->setVolatile(Swap.isVolatile());
     for (Value *Test : Made)
@@ -152,12 +153,22 @@ void recogniseIn(Function &F) {
         Sum.replace();
 }
 
+void addNegatives(Function &F) {
+  for (Instruction &I : instructions(F))
+    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && Atomic->getOperation() == AtomicRMWInst::FSub) {
+      Atomic->setOperation(AtomicRMWInst::FAdd);
+      Atomic->setOperand(1, IRBuilder<>(Atomic).CreateFNeg(Atomic->getValOperand()));
+    }
+}
+
 } // namespace
 
 PreservedAnalyses RecogniseSums::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
-    if (!F.isDeclaration())
+    if (!F.isDeclaration()) {
       recogniseIn(F);
+      addNegatives(F);
+    }
   return PreservedAnalyses::none();
 }
 

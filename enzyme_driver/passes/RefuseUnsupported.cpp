@@ -173,7 +173,7 @@ private:
 
   void visitHost(Instruction &I) {
     auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
-    bool IsSum = Atomic && (Atomic->getOperation() == AtomicRMWInst::FAdd || Atomic->getOperation() == AtomicRMWInst::FSub);
+    bool IsSum = Atomic && Atomic->getOperation() == AtomicRMWInst::FAdd;
     if (isa<AtomicCmpXchgInst>(&I) || (Atomic && isFloating(Atomic->getType()) && !IsSum))
       stop(I, "a compare-and-swap", "use an OpenMP atomic update or a critical section");
   }
@@ -248,9 +248,7 @@ private:
   void visitAtomic(AtomicRMWInst &Atomic) {
     if (isFloating(Atomic.getType()))
       visitStore(Atomic, Atomic.getPointerOperand());
-    AtomicRMWInst::BinOp Op = Atomic.getOperation();
-    bool Additive = Op == AtomicRMWInst::FAdd || Op == AtomicRMWInst::FSub;
-    if (isFloating(Atomic.getType()) && !Additive)
+    if (isFloating(Atomic.getType()) && Atomic.getOperation() != AtomicRMWInst::FAdd)
       stop(Atomic, "an atomic operation on floating point other than addition", WhichRemains);
     if (!isFloating(Atomic.getType()) && bitsLeft(Atomic) != Bits::Integers)
       stop(Atomic, "an atomic operation of integers on the bits of floating point, such as a maximum", WhichRemains);

@@ -198,8 +198,7 @@ private:
   }
 
   static bool isPlainSum(const AtomicRMWInst &Atomic) {
-    bool Additive = is_contained({AtomicRMWInst::FAdd, AtomicRMWInst::FSub}, Atomic.getOperation());
-    return Additive && Atomic.use_empty();
+    return Atomic.getOperation() == AtomicRMWInst::FAdd && Atomic.use_empty();
   }
 
   void replaceAtomics() {
@@ -269,8 +268,6 @@ private:
     switch (Atomic.getOperation()) {
     case AtomicRMWInst::FAdd:
       return B.CreateFAdd(Old, Operand);
-    case AtomicRMWInst::FSub:
-      return B.CreateFSub(Old, Operand);
     case AtomicRMWInst::FMax:
       return B.CreateMaxNum(Old, Operand);
     case AtomicRMWInst::FMin:

@@ -34,8 +34,7 @@ public:
     for (StringRef Name : sharedNames(Body))
       typeShared(*sharedArray(Name));
     for (MemTransferInst *Copy : all<MemTransferInst>())
-      if (isa<MemCpyInst>(Copy) || goesToNewMemory(*Copy))
-        typeCopy(*Copy);
+      typeCopy(*Copy);
     for (LoadInst *Load : all<LoadInst>()) // first: what is loaded only to be stored never becomes an integer
       if (isInteger(Load->getType()))
         typeLoad(*Load);
@@ -60,7 +59,7 @@ public:
       if (Type *T = accessedType(I); T && T->isFPOrFPVectorTy())
         correct(I, DL.getTypeStoreSize(T));
     for (MemTransferInst *Copy : all<MemTransferInst>())
-      if (copiesMixedStructs(*Copy))
+      if (Body.getName().starts_with(BodyPrefix) && copiesMixedStructs(*Copy))
         refuse(&Body, Copy->getDebugLoc(),
                "cannot differentiate a copy of many structs that begin with an integer or a pointer and hold floating point behind it",
                "put a number of floating point first in the struct, or keep the others in an array of their own");
@@ -298,8 +297,8 @@ private:
     std::optional<Leaves> Numbers = floatsAt(Copy.getRawSource(), Bytes);
     if (!Numbers)
       Numbers = floatsAt(Copy.getRawDest(), Bytes);
-    if (std::shared_ptr<const Layout> Mixed = Numbers ? nullptr : layoutOfMixed(Copy))
-      Numbers = Mixed->cover(0, Bytes);
+    if (std::optional<Place> Mixed = Numbers ? std::nullopt : placeOfMixed(Copy))
+      Numbers = Mixed->Memory->cover(Mixed->Offset, Bytes);
     if (!Numbers)
       return;
     IRBuilder<> B(&Copy);
@@ -308,16 +307,15 @@ private:
     Copy.eraseFromParent();
   }
 
-  // A copy of whole elements becomes a loop over them.
+  // A copy of whole elements becomes a loop over them. One to a place behind, which may overlap, begins with the last.
   void typeElements(MemTransferInst &Copy) {
     std::optional<Place> At = placeOf(Copy.getRawSource(), DL);
     if (!At || !At->Memory->holdsFloats())
       At = placeOf(Copy.getRawDest(), DL);
-    if (At && (!At->Memory->holdsFloats() || !isMultipleOf(Copy.getLength(), At->Memory->Stride)))
+    if (At && (!At->Memory->holdsFloats() || !isMultipleOf(Copy.getLength(), At->Memory->Stride, DL)))
       return;
     if (!At)
-      if (std::shared_ptr<const Layout> Mixed = layoutOfMixed(Copy))
-        At = Place{Mixed, 0};
+      At = placeOfMixed(Copy);
     std::optional<Leaves> Numbers = At ? At->Memory->cover(At->Offset, At->Memory->Stride) : std::nullopt;
     if (!Numbers)
       return;
@@ -327,36 +325,16 @@ private:
     Instruction *Guarded = SplitBlockAndInsertIfThen(B.CreateIsNotNull(Count), Copy.getIterator(), false);
     auto [Body, Index] = SplitBlockAndInsertSimpleForLoop(Count, Guarded->getIterator());
     B.SetInsertPoint(Body);
-    Value *Offset = B.CreateMul(Index, ConstantInt::get(Index->getType(), Stride));
+    Value *Place = Index;
+    if (isa<MemMoveInst>(Copy) && !goesToNewMemory(Copy)) {
+      Value *Last = B.CreateSub(B.CreateSub(Count, ConstantInt::get(Count->getType(), 1)), Index);
+      Place = B.CreateSelect(B.CreateICmpUGT(Copy.getRawDest(), Copy.getRawSource()), Last, Index);
+    }
+    Value *Offset = B.CreateMul(Place, ConstantInt::get(Place->getType(), Stride));
     Value *From = B.CreateInBoundsGEP(B.getInt8Ty(), Copy.getRawSource(), Offset);
     Value *Into = B.CreateInBoundsGEP(B.getInt8Ty(), Copy.getRawDest(), Offset);
     storeEach(B, Into, *Numbers, loadEach(B, From, *Numbers, Copy.isVolatile()), Copy.isVolatile());
     Copy.eraseFromParent();
-  }
-
-  bool isMultipleOf(const Value *Length, uint64_t Bytes) {
-    if (auto *Fixed = dyn_cast<ConstantInt>(Length))
-      return Fixed->getZExtValue() % Bytes == 0;
-    if (isPowerOf2_64(Bytes))
-      return computeKnownBits(Length, DL).countMinTrailingZeros() >= Log2_64(Bytes);
-    auto *I = dyn_cast<Instruction>(Length);
-    if (!I)
-      return false;
-    if (isa<ZExtInst, SExtInst>(I))
-      return isMultipleOf(I->getOperand(0), Bytes);
-    Value *Divisor = nullptr;
-    switch (I->getOpcode()) {
-    case Instruction::Mul:
-      return isMultipleOf(I->getOperand(0), Bytes) || isMultipleOf(I->getOperand(1), Bytes);
-    case Instruction::Sub:
-      if (match(I->getOperand(1), m_URem(m_Specific(I->getOperand(0)), m_Value(Divisor))) && isMultipleOf(Divisor, Bytes))
-        return true; // as std::vector rounds down to whole elements
-      [[fallthrough]];
-    case Instruction::Add:
-      return isMultipleOf(I->getOperand(0), Bytes) && isMultipleOf(I->getOperand(1), Bytes);
-    default:
-      return false;
-    }
   }
 
   void typeLoad(LoadInst &Load) {
@@ -479,7 +457,7 @@ private:
 
 PreservedAnalyses TypeCopies::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
-    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
+    if (!F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || F.hasLocalLinkage())) // what calls itself is a function still
       Typer(F).run();
   return PreservedAnalyses::none();
 }

@@ -20,7 +20,7 @@ _OPTIMISE = "default<O2>"
 _INLINE = "always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg)"
 _RESOLVE = f"adgen-resolve-calls,{_INLINE}"
 """Twice: which function a pointer holds may only show once another call is resolved."""
-_EXITS = "function(lower-switch),adgen-floor-counts,adgen-unify-exits,adgen-nest-joins"
+_EXITS = "function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,adgen-nest-joins"
 _PLAIN_LOOPS = (
     "-vectorize-loops=false",
     "-vectorize-slp=false",
@@ -190,7 +190,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
     index = unless_disabled("index-pointers", "function(loop-simplify),adgen-index-pointers,", workspace)
     return ",".join(
         (
-            f"adgen-split-math,adgen-bodies<{plan.symbols}>",
+            f"adgen-split-math,adgen-recognise-sums,adgen-bodies<{plan.symbols}>",
             "adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp",
             "adgen-refuse",
             _asked(wanted),

@@ -167,10 +167,21 @@ __device__ void add_as_in_a_forum(float *address, float value)
     } while (expected != seen);
 }
 
+__device__ void subtract_as_in_a_forum(float *address, float value)
+{
+    int *bits = (int *)address;
+    int expected, seen = *bits;
+    do {
+        expected = seen;
+        seen = atomicCAS(bits, expected, __float_as_int(__int_as_float(expected) - value));
+    } while (expected != seen);
+}
+
 __global__ void cas_add_float(const float *x, float *sum, int n)
 {
     MY_ELEMENT(n);
     add_as_in_a_forum(&sum[i % 2], x[i] * x[i]);
+    subtract_as_in_a_forum(&sum[i % 2], sinf(x[i]));
 }
 
 __global__ void cas_add_by_exchange(const float *x, float *sum, int n)

@@ -250,3 +250,17 @@ double rows_of_one_array(double *x, int n)
     for (int i = 0; i < n / 2; ++i) rows[i] = x + 2 * i;
     return norm_of_rows(rows.data(), n / 2, 2);
 }
+
+double jump_into_a_loop(const double *x, int n)
+{
+    double sum = 1;
+    int i = 0;
+    switch (n % 3) {
+        do {
+    case 0: sum += 0.1 * sum * x[i++]; [[fallthrough]];
+    case 2: sum += x[i] * x[i]; ++i; [[fallthrough]];
+    case 1: sum *= 1 + 0.1 * x[i++];
+        } while (i < n);
+    }
+    return sum;
+}

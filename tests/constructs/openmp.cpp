@@ -121,6 +121,8 @@ void atomic_update(const double *x, const int *idx, double *y, int n)
     for (int i = 0; i < n; ++i) {
 #pragma omp atomic
         y[idx[i]] += x[i] * x[i];
+#pragma omp atomic
+        y[idx[i]] -= std::sin(x[i]);
     }
 }
 

@@ -400,6 +400,7 @@ _LANGUAGE = (
     C("array read ahead of what is written in place", "shifted_in_place"),
     C("`__restrict` function called with swapped pointers", "restricted_and_swapped", {"steps": 3}),
     C("function of pointers to rows, called with rows of one array", "rows_of_one_array"),
+    C("jump into a loop", "jump_into_a_loop"),
     C("references", "by_reference"),
     C("array of structs", "array_of_structs"),
     C("array without elements", "empty_array", {"none": lambda _: np.zeros(0), "count": 0}, flat=frozenset({"none"})),

@@ -201,13 +201,47 @@ double weighted(const double *x, int n) {
     return sum;
 }
 """
+MOVED = """\
+#include <algorithm>
+#include <vector>
+struct Body { int kind, number; double mass, radius; };
+double erased(const double *x, int n) {
+    std::vector<Body> kept;
+    for (int i = 0; i < n; ++i) kept.push_back({i % 2, i, x[i], x[i] * x[i]});
+    kept.erase(kept.begin());
+    kept.insert(kept.begin() + 2, kept.back());
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += (i + 1) * kept[i].mass * kept[i].radius * (2 + kept[i].kind + kept[i].number);
+    return sum;
+}
+static void sort(Body *first, Body *last) {
+    for (Body *at = first + 1; at < last; ++at) {
+        const Body one = *at;
+        Body *place = std::upper_bound(first, at, one, [](const Body &a, const Body &b) { return a.mass < b.mass; });
+        std::copy_backward(place, at, at + 1);
+        *place = one;
+    }
+}
+static double halved(Body *first, Body *last) {
+    if (last - first < 3) return last > first ? first->mass * first->radius : 0;
+    sort(first, last);
+    Body *middle = first + (last - first) / 2;
+    return 1.5 * halved(first, middle) + halved(middle, last) * (1 + middle->kind) * middle->mass;
+}
+double sorted(const double *x, int n) {
+    std::vector<Body> kept;
+    for (int i = 0; i < n; ++i) kept.push_back({i % 2, i, x[i], x[i] * x[(i + 1) % n]});
+    return halved(kept.data(), kept.data() + n);
+}
+"""
 SHORTENED = """\
+#include <cstring>
 #include <vector>
 struct Body { int kind; double mass, radius; };
-double total(const Body *bodies, int n) {
+double total(const Body *bodies, int n, int bytes) {
     std::vector<Body> kept;
     for (int i = 0; i < n; ++i) kept.push_back(bodies[i]);
-    kept.erase(kept.begin());
+    std::memmove(kept.data(), kept.data() + 1, bytes);
     double sum = 0;
     for (const Body &b : kept) sum += b.kind ? b.mass : b.radius * b.mass;
     return sum;
@@ -231,11 +265,20 @@ def test_a_vector_grows_by_structs_that_begin_with_an_integer(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("toolchain")
-def test_structs_that_begin_with_an_integer_and_are_moved_in_place_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["erased", "sorted"])
+def test_structs_that_begin_with_an_integer_are_moved_in_place(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "moved.cpp"
+    file.write_text(MOVED, encoding="utf-8")
+    result = adgen.compile(file, function=name).check(np.random.default_rng().uniform(0.5, 1.5, 9), 9)
+    assert result.parameters[0].difference
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_structs_that_begin_with_an_integer_and_are_moved_by_any_number_of_bytes_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "shortened.cpp"
     file.write_text(SHORTENED, encoding="utf-8")
     with pytest.raises(adgen.RefusedError, match="structs that begin with an integer or a pointer") as caught:
-        adgen.compile(file, function="total").vjp(np.zeros(3, BODY), 3)
+        adgen.compile(file, function="total").vjp(np.zeros(3, BODY), 3, 48)
     assert "first in the struct" in caught.value.hint
     bodies = np.zeros(1, BODY)
     bodies["mass"] = 0.7

@@ -25,9 +25,10 @@ done:
   ret void
 }
 
-; The value before, which the function returns, is the addition's.
+; The value before, which the function returns, is the addition's. A difference is the sum with the negative.
 ; CHECK-LABEL: define float @returns(
-; CHECK:         %[[OLD:.*]] = atomicrmw fsub ptr %sum, float %v
+; CHECK:         %[[NEGATIVE:.*]] = fneg float %v
+; CHECK:         %[[OLD:.*]] = atomicrmw fadd ptr %sum, float %[[NEGATIVE]]
 ; CHECK:         ret float %[[OLD]]
 define float @returns(ptr %sum, float %v) {
 entry:
@@ -107,4 +108,14 @@ loop:
   br i1 %more, label %loop, label %done
 done:
   ret i1 %made
+}
+
+; An atomic subtraction, which OpenMP in C++ has.
+; CHECK-LABEL: define void @adgen_body_subtracts(
+; CHECK:         %[[NEGATIVE:.*]] = fneg double %v
+; CHECK:         atomicrmw fadd ptr %sum, double %[[NEGATIVE]] monotonic
+; CHECK-NOT:     fsub
+define void @adgen_body_subtracts(ptr %sum, double %v) {
+  %old = atomicrmw fsub ptr %sum, double %v monotonic
+  ret void
 }

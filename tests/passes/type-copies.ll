@@ -251,3 +251,43 @@ define ptr @adgen_body_grows(ptr %first, i64 %n, i64 %room, i32 %kind, double %v
   ret ptr %new
 }
 declare ptr @malloc(i64)
+
+; Elements of known steps: a copy in place begins with the last one where it goes to a place behind.
+; CHECK-LABEL: define void @adgen_body_shifts(
+; CHECK-NOT:     memmove
+; CHECK:         %[[COUNT:.*]] = udiv exact i64 %{{.*}}, 16
+; CHECK:         %[[BEHIND:.*]] = icmp ugt ptr %into, %from
+; CHECK:         select i1 %[[BEHIND]]
+; CHECK:         load i32
+; CHECK:         load double
+; CHECK:         ret void
+%body = type { i32, double }
+define void @adgen_body_shifts(ptr %from, ptr %into, i64 %n, i32 %kind, double %v) {
+  %last = getelementptr inbounds %body, ptr %from, i64 %n
+  store i32 %kind, ptr %last
+  %member = getelementptr inbounds i8, ptr %last, i64 8
+  store double %v, ptr %member
+  %bytes = mul i64 %n, 16
+  call void @llvm.memmove.p0.p0.i64(ptr %into, ptr %from, i64 %bytes, i1 false)
+  ret void
+}
+define void @shifts() { ret void }
+
+; A copy that begins inside of an integer: its bytes, and then the number.
+; CHECK-LABEL: define void @adgen_body_inside(
+; CHECK-NOT:     memcpy
+; CHECK-COUNT-3: store i8
+; CHECK:         store double
+; CHECK-NEXT:    ret void
+define void @adgen_body_inside(i32 %kind, double %v) {
+  %from = alloca %body
+  %into = alloca %body
+  store i32 %kind, ptr %from
+  %member = getelementptr inbounds i8, ptr %from, i64 8
+  store double %v, ptr %member
+  %second = getelementptr inbounds i8, ptr %from, i64 1
+  %place = getelementptr inbounds i8, ptr %into, i64 1
+  call void @llvm.memcpy.p0.p0.i64(ptr %place, ptr %second, i64 15, i1 false)
+  ret void
+}
+define void @inside() { ret void }

@@ -43,19 +43,19 @@ DEVICE = (
     "adgen-bodies<a;b>,adgen-copy-at-once<adgen_body_>,adgen-shared-constants<a=duplicated:const;b=duplicated>,"
     "adgen-replace-cooperation<a=duplicated:const;b=duplicated>,adgen-refuse,"
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,default<O2>,"
-    "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch),adgen-floor-counts,adgen-unify-exits,"
+    "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,"
     "adgen-type-copies,adgen-follow-bits,adgen-reload-shared,adgen-see-overwrites,adgen-separate-loads,adgen-hold-joins,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
 HOST = (
-    "adgen-user-rules<>,adgen-split-math,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,"
+    "adgen-user-rules<>,adgen-split-math,adgen-recognise-sums,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,"
     "adgen-gradients<b=duplicated>,"
     "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
     "strip-nonlinetable-debuginfo,default<O2>,function(loop-simplify,lcssa),adgen-unroll-locals,"
     "function(loop(loop-rotate,loop-unroll-full),sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce,function(loop-simplify),adgen-index-pointers,adgen-capture-values,"
-    "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,adgen-own-memory,function(loop-mssa(licm)),function(lower-switch),adgen-floor-counts,adgen-unify-exits,"
+    "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,adgen-own-memory,function(loop-mssa(licm)),function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,adgen-type-copies,adgen-follow-bits,adgen-see-overwrites,adgen-separate-loads,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
