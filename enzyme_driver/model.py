@@ -18,10 +18,11 @@ MODES: tuple[Mode, ...] = ("reverse", "forward", "second")
 
 Form = Literal["pointer", "scalar", "struct", "variable"]
 
-Activity = Literal["duplicated", "owned", "discarded", "active", "const"]
+Activity = Literal["duplicated", "owned", "fresh", "discarded", "active", "const"]
 """`duplicated`: memory with a shadow; `owned`: the same, each element of it accumulated into by one thread alone;
-`discarded`: the same for an output that nobody needs after a gradient, nor its shadow; `active`: a value whose
-cotangent is added to a one-element shadow; `const`: no derivative is taken with respect to it."""
+`fresh`: the same, holding zeros before a gradient; `discarded`: the same for an output that nobody needs after a
+gradient, nor its shadow; `active`: a value whose cotangent is added to a one-element shadow; `const`: no derivative is
+taken with respect to it."""
 
 ScalarKind = Literal["float", "int", "uint", "bool", "pointer", "struct", "opaque"]
 

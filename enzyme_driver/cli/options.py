@@ -43,7 +43,8 @@ _BUILD: tuple[Decorator, ...] = (
     click.option("--arch", "archs", multiple=True, metavar="SM",
                  help=f"GPU architecture, such as sm_80; repeatable. Default: {DEFAULT_ARCH}."),
     click.option("--activity", "activity", multiple=True, metavar="PARAM=ACTIVITY",
-                 help="const, active, duplicated, owned or discarded, for the parameter of that name; repeatable."),
+                 help="const, active, duplicated, owned, fresh or discarded, for the parameter of that name; "
+                 "repeatable."),
     click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), metavar="MODE",
                  help="forward: also what carries tangents; second: also second derivatives; repeatable. The gradient "
                  "(reverse) is always made."),

@@ -29,16 +29,19 @@ Expected<std::vector<EntryPlan>> parsePlan(StringRef Text) {
   Text.split(Entries, ';', -1, /*KeepEmpty=*/false);
   for (StringRef Entry : Entries) {
     auto [Symbol, Words] = Entry.split('=');
-    EntryPlan Plan{Symbol.str(), {}, {}, {}};
+    EntryPlan Plan{Symbol.str(), {}, {}};
     SmallVector<StringRef> Parts;
     Words.split(Parts, ':', -1, /*KeepEmpty=*/false);
     for (StringRef Part : Parts) {
-      if (!is_contained({"duplicated", "owned", "discarded", "active", "const"}, Part))
+      StringRef OfShadow = StringSwitch<StringRef>(Part)
+                               .Case("owned", OwnedAttribute)
+                               .Case("fresh", FreshAttribute)
+                               .Case("discarded", DiscardedAttribute)
+                               .Default("");
+      if (OfShadow.empty() && !is_contained({"duplicated", "active", "const"}, Part))
         return createStringError("adgen: unknown activity '" + Part.str() + "'");
-      Plan.Owned.push_back(Part == "owned");
-      Plan.Discarded.push_back(Part == "discarded");
-      bool Duplicated = Plan.Owned.back() || Plan.Discarded.back();
-      Plan.Activities.push_back(Duplicated ? Activity::Duplicated : parseActivity(Part));
+      Plan.OfShadows.push_back(OfShadow);
+      Plan.Activities.push_back(OfShadow.empty() ? parseActivity(Part) : Activity::Duplicated);
     }
     Plans.push_back(std::move(Plan));
   }

@@ -73,6 +73,8 @@ inline constexpr llvm::StringLiteral ByAddressAttribute = "adgen-by-address"; //
 inline constexpr llvm::StringLiteral ShadowAttribute = "adgen-shadow";
 // Argument attribute: the user says that each of its elements belongs to one thread.
 inline constexpr llvm::StringLiteral OwnedAttribute = "adgen-owned";
+// Argument attribute: the user says that the shadow holds zeros before the gradient.
+inline constexpr llvm::StringLiteral FreshAttribute = "adgen-fresh";
 // Argument attribute: the shadow of an array that the user does not need after the gradient, nor the shadow itself.
 inline constexpr llvm::StringLiteral DiscardedAttribute = "adgen-discarded";
 // Argument attribute: the shadow of a shared array. It overlaps nothing but other such shadows.
@@ -87,9 +89,8 @@ enum class Activity { Duplicated, Active, Const };
 // What a pass option "symbol=word:word;symbol=word" says of one entry.
 struct EntryPlan {
   std::string Symbol;
-  std::vector<Activity> Activities; // one that the user owns is duplicated
-  std::vector<bool> Owned;          // whether the user says that only one thread accumulates into each element
-  std::vector<bool> Discarded;      // whether the user needs the gradient neither to write it nor to zero its shadow
+  std::vector<Activity> Activities;
+  std::vector<llvm::StringRef> OfShadows; // the attribute that says what the user says of an array's shadow; often empty
 };
 
 llvm::Expected<std::vector<EntryPlan>> parsePlan(llvm::StringRef Text);

@@ -76,7 +76,7 @@ std::optional<Polynomial> Indices::find(Value *V) {
   if (auto *Call = dyn_cast<IntrinsicInst>(V))
     return ofRegister(*Call);
   if (auto *Phi = dyn_cast<PHINode>(V))
-    return ofCounter(*Phi);
+    return LI.isLoopHeader(Phi->getParent()) ? ofCounter(*Phi) : ofJoin(*Phi);
   if (isa<SExtInst, ZExtInst, TruncInst, FreezeInst>(V))
     return of(cast<Instruction>(V)->getOperand(0));
   if (auto *Op = dyn_cast<BinaryOperator>(V))
@@ -112,6 +112,13 @@ std::optional<Polynomial> Indices::ofCounter(PHINode &Phi) {
     return *Start += *By * Counter, Start;
   }
   return isa<ConstantInt>(Step) ? std::optional(Counter) : std::nullopt;
+}
+
+// What is the same on every way.
+std::optional<Polynomial> Indices::ofJoin(PHINode &Phi) {
+  std::optional<Polynomial> Common = of(Phi.getIncomingValue(0));
+  bool IsSame = Common && all_of(drop_begin(Phi.incoming_values()), [&](Value *Other) { return of(Other) == Common; });
+  return IsSame ? Common : std::nullopt;
 }
 
 std::optional<Polynomial> Indices::ofArithmetic(BinaryOperator &Op) {

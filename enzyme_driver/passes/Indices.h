@@ -98,6 +98,7 @@ private:
   std::optional<Polynomial> find(Value *V);
   std::optional<Polynomial> ofArgument(const Argument &A);
   std::optional<Polynomial> ofCounter(PHINode &Phi);
+  std::optional<Polynomial> ofJoin(PHINode &Phi);
   std::optional<Polynomial> ofArithmetic(BinaryOperator &Op);
 
   Function &F;

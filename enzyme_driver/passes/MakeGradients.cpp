@@ -107,10 +107,8 @@ void addParameters(AutodiffCall &Call, const BodyLayout &L, const EntryPlan &Pla
     uint64_t Bytes = structBytes(L.Body, Index);
     if (!Bytes || A == Activity::Active) // else a struct of pointers, of which each thread has a copy
       Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), ShadowAttribute));
-    if (Plan.Owned[Index])
-      Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), OwnedAttribute));
-    if (Plan.Discarded[Index])
-      Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), DiscardedAttribute));
+    if (StringRef Said = Plan.OfShadows[Index]; !Said.empty())
+      Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), Said));
     SmallVector<FloatMember> Members = floatMembers(L.Body, Index);
     if (Bytes && A == Activity::Active)
       Call.activeStruct(Primal, Adjoint, Bytes, Members);

@@ -3,12 +3,15 @@
 //   stride * (blockIdx.x * width + threadIdx.x + any loop counter * gridDim.x * width) + what is the same in all threads,
 // with the block's size, a multiple of it, or a constant as the width, and those of one thread stay within one stride, or within the strides
 // of a few rounds of the block's threads, which together are no wider. That holds for grids of one dimension whose blocks are no wider, which
-// no index shows: the gradient is there twice, with atomics and without, and the launch decides. Loads and stores of the shadow do not matter: another thread that writes or reads an element there would be a race
-// of the primal with itself. The load of an addition moves up as far as it can: on a GPU loads come first.
+// no index shows: the gradient is there twice, with atomics and without, and the launch decides. Loads and stores of the shadow do not
+// matter: another thread that writes or reads an element there would be a race of the primal with itself. The load of an addition moves up
+// as far as it can: on a GPU loads come first. An element of a shadow that holds zeros, as the user says of it (adgen-fresh), is written
+// without being read by the addition that comes first.
 #include "Accumulation.h"
 #include "Indices.h"
 #include "Passes.h"
 
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -35,18 +38,34 @@ struct Limits {
 
 // Where an accumulation is among those of its thread: so many bytes, and so many rounds of all threads of the block, behind a common base.
 struct Spot {
+  AtomicRMWInst *Of = nullptr;
   int64_t Rounds = 0, Bytes = 0, Width = 0;
-  Polynomial Counted; // by loops
+  Polynomial Whole;   // the index
+  Polynomial Counted; // its part by loops
+
+  bool meets(const Spot &Other) const {
+    return Rounds == Other.Rounds && Bytes < Other.Bytes + Other.Width && Other.Bytes < Bytes + Width;
+  }
+};
+
+// Accumulations into elements that only one thread accumulates into, and those among them that find what the shadow held before.
+struct OwnElements {
+  SmallVector<AtomicRMWInst *> All;
+  SmallPtrSet<AtomicRMWInst *, 8> First;
 };
 
 // Whether every accumulation into a shadow is to elements of the thread's own: within one stride, in a few rounds.
 class Ownership {
 public:
-  Ownership(Function &F, LoopInfo &LI, ScalarEvolution &SE) : Index(F, LI), SE(SE) {}
+  Ownership(Function &F, LoopInfo &LI, ScalarEvolution &SE) : Index(F, LI), LI(LI), SE(SE) {}
 
-  // The accumulations into the shadow, if they are all there is besides loads and stores.
-  static std::optional<SmallVector<AtomicRMWInst *>> accumulations(Argument &Shadow) {
-    SmallVector<AtomicRMWInst *> Found;
+  // The accumulations into a shadow, and whether there are loads and stores as well; nothing where there is more.
+  struct Uses {
+    SmallVector<AtomicRMWInst *> Accumulations;
+    bool Others = false;
+  };
+  static std::optional<Uses> usesOf(Argument &Shadow) {
+    Uses Found;
     SmallVector<Value *> Pointers{&Shadow};
     while (!Pointers.empty()) {
       Value *Pointer = Pointers.pop_back_val();
@@ -56,38 +75,93 @@ public:
         if (isa<GetElementPtrInst>(I))
           Pointers.push_back(I);
         else if (Atomic)
-          Found.push_back(Atomic);
+          Found.Accumulations.push_back(Atomic);
         else if (!isa<LoadInst>(I) && !(isa<StoreInst>(I) && getLoadStorePointerOperand(I) == Pointer))
           return std::nullopt;
+        else
+          Found.Others = true;
       }
     }
     return Found;
   }
 
-  // Lowers the limits where it is proved.
-  bool isProved(const Argument &Shadow, ArrayRef<AtomicRMWInst *> Accumulations, Limits &Launch) {
+  // Nothing where it is not proved; lowers the limits to what it is proved for.
+  std::optional<OwnElements> elementsOf(const Argument &Shadow, ArrayRef<AtomicRMWInst *> Accumulations, Limits &Launch) {
+    OwnElements Found{SmallVector<AtomicRMWInst *>(Accumulations), {}};
     Steps Common;
     Polynomial Base;
     SmallVector<Spot> Elements;
-    for (const AtomicRMWInst *Atomic : Accumulations) {
+    for (AtomicRMWInst *Atomic : Accumulations) {
       std::optional<Polynomial> P = Index.offsetFrom(&Shadow, Atomic->getPointerOperand());
+      if (P && isElsewhereEachTime(*Atomic, *P))
+        Found.First.insert(Atomic);
+      Polynomial Whole = P.value_or(Polynomial());
       Steps Mine = P ? takeThread(*P) : Steps();
       bool IsFirst = !Common.Thread;
       if (!Mine.Thread || !(IsFirst || Mine == Common))
-        return false;
+        return std::nullopt;
       std::optional<Spot> Where = takePlace(*P, Mine);
       if (!Where)
-        return false;
+        return std::nullopt;
+      Where->Of = Atomic;
+      Where->Whole = std::move(Whole);
       Where->Width = Atomic->getDataLayout().getTypeStoreSize(Atomic->getType());
       if (!(IsFirst || *P == Base) || !addElements(*Where, Elements, Mine))
-        return false;
+        return std::nullopt;
       Common = Mine;
       Base = *P;
     }
-    return Common.Thread && (Common.BlockSize ? areOwnInBlocksOf(Common, Elements, Launch) : areOwn(Common, Elements, Launch));
+    bool Owned = Common.Thread && (Common.BlockSize ? areOwnInBlocksOf(Common, Elements, Launch) : areOwn(Common, Elements, Launch));
+    if (!Owned)
+      return std::nullopt;
+    keepFirst(Elements, Found);
+    return Found;
   }
 
 private:
+  // Whether every iteration of every loop around leads to another element, as far as places that are counted one by one do not tell.
+  bool isElsewhereEachTime(const AtomicRMWInst &Atomic, const Polynomial &Where) const {
+    const Loop *Innermost = LI.getLoopFor(Atomic.getParent());
+    SmallPtrSet<const BasicBlock *, 4> Counted;
+    unsigned CountersOverTheGrid = 0;
+    for (const auto &[Sources, Factor] : Where.Terms)
+      for (const Source &S : Sources) {
+        const BasicBlock *Head = S.Of == Source::Counter ? static_cast<const PHINode *>(S.What)->getParent() : nullptr;
+        Counted.insert(Head);
+        CountersOverTheGrid += Head && Innermost && Innermost->getOutermostLoop()->contains(Head) &&
+                               is_contained(Sources, onAxis(Source::GridSize, 0));
+      }
+    for (const Loop *L = Innermost; L; L = L->getParentLoop())
+      if (!Counted.contains(L->getHeader()))
+        return false;
+    return CountersOverTheGrid <= 1;
+  }
+
+  void keepFirst(ArrayRef<Spot> Elements, OwnElements &Found) const {
+    for (auto [Index, One] : enumerate(Elements))
+      for (const Spot &Other : Elements.drop_front(Index + 1)) {
+        if (!One.meets(Other))
+          continue;
+        bool IsSame = One.Of == Other.Of;
+        if (IsSame || mayComeBefore(Other, One))
+          Found.First.erase(One.Of);
+        if (!IsSame && mayComeBefore(One, Other))
+          Found.First.erase(Other.Of);
+      }
+  }
+
+  // Whether one accumulation may have been to the element when the other comes to it; by the same index only in the same iteration.
+  bool mayComeBefore(const Spot &One, const Spot &Other) const {
+    const BasicBlock *From = One.Of->getParent(), *To = Other.Of->getParent();
+    const Loop *Around = LI.getLoopFor(To);
+    if (!(One.Whole == Other.Whole) || !Around || !Around->contains(From))
+      return isPotentiallyReachable(One.Of, Other.Of);
+    if (From == To)
+      return One.Of->comesBefore(Other.Of);
+    SmallPtrSet<BasicBlock *, 1> Head{Around->getHeader()};
+    return To != Around->getHeader() && isPotentiallyReachable(One.Of, Other.Of, &Head);
+  }
+
   // From thread to thread in bytes; from block to block in threads, where that is a constant, else in rounds of the block's threads.
   struct Steps {
     int64_t Thread = 0, BlockSize = 0, Rounds = 0;
@@ -204,6 +278,7 @@ private:
   }
 
   Indices Index;
+  LoopInfo &LI;
   ScalarEvolution &SE;
 };
 
@@ -227,6 +302,14 @@ class Plain {
 public:
   Plain(Function &F, FunctionAnalysisManager &FAM)
       : Meet(F, FAM.getResult<AAManager>(F)), Index(F, FAM.getResult<LoopAnalysis>(F)) {}
+
+  // Into an element that holds zero.
+  static void write(AtomicRMWInst &Atomic) {
+    IRBuilder<> B(&Atomic);
+    StoreInst *Store = B.CreateAlignedStore(Atomic.getValOperand(), Atomic.getPointerOperand(), Atomic.getAlign());
+    Store->setAAMetadata(Atomic.getAAMetadata());
+    Atomic.eraseFromParent();
+  }
 
   void make(AtomicRMWInst &Atomic) {
     IRBuilder<> B(&Atomic);
@@ -286,7 +369,7 @@ class Versions {
 public:
   Versions(Function &F, Limits Launch) : Shared(F), Launch(Launch) {}
 
-  void make(ArrayRef<AtomicRMWInst *> Owned, FunctionAnalysisManager &FAM) {
+  void make(ArrayRef<AtomicRMWInst *> Owned, const SmallPtrSetImpl<AtomicRMWInst *> &Written, FunctionAnalysisManager &FAM) {
     Module &M = *Shared.getParent();
     DISubprogram *Program = Shared.getSubprogram();
     Shared.setSubprogram(nullptr); // what is inlined below keeps its places
@@ -294,8 +377,10 @@ public:
     Function *Own = CloneFunction(&Shared, Map);
     {
       Plain Maker(*Own, FAM);
-      for (AtomicRMWInst *Atomic : Owned)
-        Maker.make(*cast<AtomicRMWInst>(Map[Atomic]));
+      for (AtomicRMWInst *Atomic : Owned) {
+        auto &Mapped = *cast<AtomicRMWInst>(Map[Atomic]);
+        Written.contains(Atomic) ? Plain::write(Mapped) : Maker.make(Mapped);
+      }
     }
     Function *Both = Function::Create(Shared.getFunctionType(), Shared.getLinkage(), "", &M);
     Both->takeName(&Shared);
@@ -365,16 +450,21 @@ void own(Function &F, FunctionAnalysisManager &FAM) {
   Ownership Owner(F, FAM.getResult<LoopAnalysis>(F), FAM.getResult<ScalarEvolutionAnalysis>(F));
   bool MayProve = F.hasFnAttribute(SharedAttribute) && !readsOtherAxes(F);
   SmallVector<AtomicRMWInst *> Proved;
+  SmallPtrSet<AtomicRMWInst *, 8> Written;
   Limits Launch;
   for (Argument &A : F.args()) {
-    if (!F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
+    if (!F.hasParamAttribute(A.getArgNo(), ShadowAttribute) || !MayProve)
       continue;
-    std::optional<SmallVector<AtomicRMWInst *>> Found = Ownership::accumulations(A);
-    if (Found && MayProve && Owner.isProved(A, *Found, Launch))
-      append_range(Proved, *Found);
+    std::optional<Ownership::Uses> Uses = Ownership::usesOf(A);
+    std::optional<OwnElements> Own = Uses ? Owner.elementsOf(A, Uses->Accumulations, Launch) : std::nullopt;
+    if (!Own)
+      continue;
+    append_range(Proved, Own->All);
+    if (A.hasAttribute(FreshAttribute) && !Uses->Others)
+      Written.insert_range(Own->First);
   }
   if (!Proved.empty())
-    Versions(F, Launch).make(Proved, FAM);
+    Versions(F, Launch).make(Proved, Written, FAM);
 }
 
 } // namespace

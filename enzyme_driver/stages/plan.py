@@ -11,6 +11,9 @@ from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, Refuse
 from enzyme_driver.model import Activity, Mode, Parameter, Signature, Variable
 from enzyme_driver.stages.signature import Description
 
+OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
+"""Activities that only the shadow of an array may have."""
+
 _WITHOUT_DERIVATIVE = "curandState"
 """Structs of CUDA's headers that hold floating point, but nothing that one would differentiate."""
 
@@ -182,7 +185,7 @@ def _check_parameters(chosen: Sequence[Signature], activity: Mapping[str, Activi
 def _decided_variables(variables: tuple[Variable, ...], activity: Mapping[str, Activity]) -> tuple[Variable, ...]:
     decided = tuple(replace(v, activity=activity.get(v.name, "const")) for v in variables)
     for variable in decided:
-        if variable.activity in {"owned", "discarded"}:
+        if variable.activity in OF_ARRAYS:
             raise UsageError(
                 f"the variable {variable.name!r} cannot be {variable.activity}: all threads of a launch share it",
                 hint=f"say {variable.name}=active",
@@ -221,11 +224,11 @@ def _activity(entry: Signature, parameter: Parameter, asked: Activity | None) ->
         return "const"
     if parameter.form == "pointer":
         return _pointer_activity(entry, parameter, asked)
-    if asked in {"owned", "discarded"}:
+    if asked in OF_ARRAYS:
         raise UsageError(
             f"parameter {parameter.name!r} of {entry.name} cannot be {asked}: it is no array",
-            hint="owned says of an array that one thread alone accumulates into each element of its shadow, discarded "
-            "that nobody needs it after a gradient",
+            hint="owned says of an array that one thread alone accumulates into each element of its shadow, fresh that "
+            "its shadow holds zeros, discarded that nobody needs it after a gradient",
             location=Location(entry.file, entry.line),
         )
     if parameter.form == "struct" and parameter.dtype.has_pointers:
@@ -265,7 +268,7 @@ def _pointer_activity(entry: Signature, parameter: Parameter, asked: Activity | 
             location=Location(entry.file, entry.line),
         )
     if dtype.has_floats:
-        kept = asked == "discarded" or (asked == "owned" and entry.kind == "kernel")
+        kept = asked in {"fresh", "discarded"} or (asked == "owned" and entry.kind == "kernel")
         return asked if asked and kept else "duplicated"
     if asked is not None:
         raise _no_floats(entry, parameter)

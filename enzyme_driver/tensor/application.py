@@ -9,7 +9,7 @@ from typing import Any
 
 from enzyme_driver.tensor.blocks import Run, table
 from enzyme_driver.tensor.devices import Device
-from enzyme_driver.tensor.kernels import kernel
+from enzyme_driver.tensor.kernels import READ_ONCE, kernel
 from enzyme_driver.tensor.launches import Launch
 from enzyme_driver.tensor.operators import Operator, Shape
 
@@ -28,8 +28,13 @@ class Application:
     extents: tuple[int, ...]
     launch: Launch
 
+    @property
+    def writes_shadows(self) -> bool:
+        """Whether `backward` writes shadows, whatever they held, and does not add to them."""
+        return self.operator.file in READ_ONCE
+
     def backward(self, cotangent: Array, shadows: Sequence[Array | None]) -> None:
-        """Add to the shadow of each input, None for one without; `cotangent` is that of the result, and is consumed."""
+        """Add to the shadow of each input, or write it; None for one without. The result's `cotangent` is consumed."""
         if self.operator.reverse is not None:
             self.operator.reverse(self, cotangent, shadows)
             return

@@ -7,6 +7,8 @@ from typing import Any
 from enzyme_driver.tensor.array import Tensor
 
 Array = Any
+NUMBERED = 2**30
+"""Of that many elements and more a launch may add to shadows what it would write into those of fewer."""
 
 
 def backward(root: Tensor, cotangent: Array) -> None:
@@ -22,13 +24,12 @@ def backward(root: Tensor, cotangent: Array) -> None:
             tensor.grad = shadow
             continue
         application, inputs = tensor.origin
-        targets: list[Array] = [_shadow(item, shadows) if item.requires_grad else None for item in inputs]
-        twice = targets[0] is not None and targets[0] is targets[-1] and len(targets) > 1
-        if twice:  # two shadows of one kernel must not overlap
-            targets[-1] = tensor.device.arrays.zeros_like(targets[0])
+        written = application.writes_shadows
+        targets = [_target(item, shadows, written) if item.requires_grad else None for item in inputs]
         application.backward(shadow, targets)
-        if twice:
-            targets[0] += targets[-1]
+        for item, target in zip(inputs, targets, strict=True):
+            if target is not None:
+                _add(target, item, shadows)
 
 
 def sorted_topologically(root: Tensor) -> list[Tensor]:
@@ -48,7 +49,16 @@ def sorted_topologically(root: Tensor) -> list[Tensor]:
     return order
 
 
-def _shadow(tensor: Tensor, shadows: dict[int, Array]) -> Array:
-    if id(tensor) not in shadows:
-        shadows[id(tensor)] = tensor.device.arrays.zeros_like(tensor.data)
-    return shadows[id(tensor)]
+def _target(tensor: Tensor, shadows: dict[int, Array], written: bool) -> Array:
+    """What an operator's gradient writes, or adds to: no array twice, also where it has one input twice."""
+    arrays = tensor.device.arrays
+    if written:
+        return (arrays.empty_like if tensor.data.size < NUMBERED else arrays.zeros_like)(tensor.data)
+    found = shadows.pop(id(tensor), None)
+    return arrays.zeros_like(tensor.data) if found is None else found
+
+
+def _add(shadow: Array, tensor: Tensor, shadows: dict[int, Array]) -> None:
+    found = shadows.setdefault(id(tensor), shadow)
+    if found is not shadow:
+        found += shadow

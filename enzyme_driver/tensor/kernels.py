@@ -18,6 +18,9 @@ from enzyme_driver.settings import Settings
 C_TYPES = {"float32": "float", "float64": "double"}
 OWNED = {"sum.cu", "max.cu", "transpose.cu"}
 """Files in whose kernels one thread alone uses an element of `a`, which indices of two axes do not prove."""
+UNARY, BINARY = ("copy", "negate", "exp", "log", "relu"), ("add", "subtract", "multiply", "divide", "power")
+READ_ONCE = {**{f"{name}.cu": ("a",) for name in UNARY}, **{f"{name}.cu": ("a", "b") for name in BINARY}}
+"""Files whose kernels use each element of these arrays in one place: the gradient writes the whole of their shadows."""
 
 _built: list[Path] = []
 
@@ -63,7 +66,8 @@ def build(folder: str | Path, wanted: Iterable[tuple[str, str, str, tuple[str, .
 def _activity(file: str, constant: tuple[str, ...]) -> dict[str, str]:
     """A gradient comes after its primal, whose result is there, and its cotangent is no longer needed behind it."""
     owned = {"a": "owned"} if file in OWNED else {}
-    return {**owned, **dict.fromkeys(constant, "const"), "out": "discarded"}
+    fresh = dict.fromkeys(READ_ONCE.get(file, ()), "fresh")
+    return {**owned, **fresh, **dict.fromkeys(constant, "const"), "out": "discarded"}
 
 
 def _folder_name(file: str, instance: str, constant: tuple[str, ...]) -> str:

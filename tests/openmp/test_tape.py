@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
+from enzyme_driver.model import Activity
 from enzyme_driver.runtime.checkpoints import fewest_advances
 from enzyme_driver.runtime.module import Module
 
@@ -305,11 +306,14 @@ def test_a_derivative_that_was_compiled_away_is_refused(toolchain: object, rando
         tape.gradient(arrays["x"], arrays["bias"], np.ones(N))
 
 
-def test_a_discarded_shadow_is_refused(toolchain: object, random: np.random.Generator) -> None:
+@pytest.mark.parametrize(("of", "activity"), [("v", "discarded"), ("u", "fresh")])
+def test_a_shadow_of_one_launch_alone_is_refused(
+    of: str, activity: Activity, toolchain: object, random: np.random.Generator
+) -> None:
     del toolchain
-    step = adgen.compile(FOLDER / "steps.cu", kernel="diffuse", activity={"v": "discarded"})
+    step = adgen.compile(FOLDER / "steps.cu", kernel="diffuse", activity={of: activity})
     arrays = arrays_of(random, "u", "k", "v")
-    with adgen.Tape(), pytest.raises(adgen.RefusedError, match="the shadow of 'v' is discarded"):
+    with adgen.Tape(), pytest.raises(adgen.RefusedError, match=f"the shadow of '{of}' is {activity}"):
         step[GRID, BLOCK](arrays["u"], arrays["k"], arrays["v"], N, 0.1)
 
 

@@ -15,6 +15,7 @@ from enzyme_driver import tensor as ad
 from enzyme_driver.runtime.teams import wanted_threads
 from enzyme_driver.tensor import launches, operators
 from enzyme_driver.tensor.application import apply
+from enzyme_driver.tensor.kernels import READ_ONCE
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -75,6 +76,22 @@ def test_operator(device: str, name: str, rows: int, columns: int, depth: int, s
         expected = (weights * (on_arrays(*ahead) - on_arrays(*behind))).sum() / (2 * STEP)
         scale = np.linalg.norm(weights) * np.linalg.norm(direction) * depth
         assert abs((tensor.grad * direction).sum() - expected) <= 1e-7 * scale
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize(
+    "operator", [item for item in operators.ALL if item.file in READ_ONCE], ids=lambda item: item.name
+)
+@settings(max_examples=8, deadline=None)
+@given(rows=wide, columns=wide, seed=st.integers(0, 2**31))
+def test_whole_shadows_are_written(operator: operators.Operator, rows: int, columns: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    applied = apply(operator, ON, tuple(rng.uniform(-1, 2, (rows, columns)) for _ in operator.inputs))
+    cotangent = rng.standard_normal((rows, columns))
+    shadows, zeros = ([np.full((rows, columns), held) for _ in operator.inputs] for held in (7.0, 0.0))
+    applied.backward(cotangent.copy(), shadows)
+    applied.backward(cotangent.copy(), zeros)
+    np.testing.assert_array_equal(shadows, zeros)
 
 
 PRODUCTS: dict[str, tuple[operators.Operator, Callable[[Array, Array], tuple[Array, Array]]]] = {

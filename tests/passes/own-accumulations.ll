@@ -616,3 +616,142 @@ define void @asserted(float %v, i32 %n, ptr %index, ptr "adgen-shadow" "adgen-ow
   %2 = atomicrmw fadd ptr %d_y, float %v monotonic
   ret void
 }
+
+; A shadow that holds zeros is written without being read where its thread adds to each element once.
+; OWN-LABEL: define void @fresh(
+; OWN:       own:
+; OWN-NOT:     load float
+; OWN:         store float %v, ptr
+; OWN-NOT:     load float
+; OWN:         store float %w, ptr
+; OWN:       shared:
+; OWN:         atomicrmw fadd
+
+define void @fresh(float %v, float %w, ptr "adgen-shadow" "adgen-fresh" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %first = mul i32 %bx, %size
+  %i = add i32 %first, %tx
+  %at = getelementptr [2 x float], ptr %d_x, i32 %i
+  atomicrmw fadd ptr %at, float %v monotonic
+  %next = getelementptr i8, ptr %at, i64 4
+  atomicrmw fadd ptr %next, float %w monotonic
+  ret void
+}
+
+; Of two additions to one element the first is written; both are on two ways of which a thread goes one.
+; OWN-LABEL: define void @fresh_twice(
+; OWN:       own:
+; OWN-NOT:     load float
+; OWN:         store float %v, ptr
+; OWN-NEXT:    load float, ptr
+; OWN-NEXT:    fadd float
+; OWN:       shared:
+
+define void @fresh_twice(float %v, float %w, ptr "adgen-shadow" "adgen-fresh" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %first = mul i32 %bx, %size
+  %i = add i32 %first, %tx
+  %at = getelementptr float, ptr %d_x, i32 %i
+  atomicrmw fadd ptr %at, float %v monotonic
+  atomicrmw fadd ptr %at, float %w monotonic
+  ret void
+}
+
+; OWN-LABEL: define void @fresh_on_either_way(
+; OWN:       own:
+; OWN-NOT:     load float
+; OWN:         store float %v, ptr
+; OWN-NOT:     load float
+; OWN:         store float %w, ptr
+; OWN:       shared:
+
+define void @fresh_on_either_way(float %v, float %w, i1 %which, ptr "adgen-shadow" "adgen-fresh" %d_x) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %first = mul i32 %bx, %size
+  br i1 %which, label %one, label %other
+one:
+  %i = add i32 %first, %tx
+  br label %join
+other:
+  %j = add i32 %tx, %first
+  %there = getelementptr [2 x float], ptr %d_x, i32 %j, i32 1
+  atomicrmw fadd ptr %there, float %v monotonic
+  br label %join
+join:
+  %k = phi i32 [ %i, %one ], [ %j, %other ]
+  br i1 %which, label %first_way, label %end
+first_way:
+  %at = getelementptr [2 x float], ptr %d_x, i32 %k, i32 0
+  atomicrmw fadd ptr %at, float %w monotonic
+  br label %end
+end:
+  ret void
+}
+
+; In a loop that leads to other elements each time it is written; not in one around it that leads back to the same.
+; OWN-LABEL: define void @fresh_over_the_grid(
+; OWN:       own:
+; OWN-NOT:     load float
+; OWN:         store float %v, ptr
+; OWN:       shared:
+
+define void @fresh_over_the_grid(float %v, i32 %n, ptr "adgen-shadow" "adgen-fresh" %d_x) "adgen-shared" "adgen-activity"="const" {
+entry:
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %first = mul i32 %bx, %size
+  %start = add i32 %first, %tx
+  %stride = mul i32 %blocks, %size
+  br label %loop
+loop:
+  %i = phi i32 [ %start, %entry ], [ %next, %loop ]
+  %at = getelementptr float, ptr %d_x, i32 %i
+  atomicrmw fadd ptr %at, float %v monotonic
+  %next = add i32 %i, %stride
+  %again = icmp slt i32 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+  ret void
+}
+
+; OWN-LABEL: define void @fresh_again_and_again(
+; OWN:       own:
+; OWN:         load float, ptr
+; OWN:         fadd float
+; OWN:       shared:
+
+define void @fresh_again_and_again(float %v, i32 %n, ptr "adgen-shadow" "adgen-fresh" %d_x) "adgen-shared" "adgen-activity"="const" {
+entry:
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %first = mul i32 %bx, %size
+  %start = add i32 %first, %tx
+  %stride = mul i32 %blocks, %size
+  br label %around
+around:
+  %round = phi i32 [ 0, %entry ], [ %rounds, %behind ]
+  br label %loop
+loop:
+  %i = phi i32 [ %start, %around ], [ %next, %loop ]
+  %at = getelementptr float, ptr %d_x, i32 %i
+  atomicrmw fadd ptr %at, float %v monotonic
+  %next = add i32 %i, %stride
+  %again = icmp slt i32 %next, %n
+  br i1 %again, label %loop, label %behind
+behind:
+  %rounds = add i32 %round, 1
+  %more = icmp slt i32 %rounds, %n
+  br i1 %more, label %around, label %end
+end:
+  ret void
+}

@@ -12,7 +12,7 @@ from stage_support import DOUBLE, FLOAT, INT, kernel, parameter
 from enzyme_driver.errors import Location, NameNotFoundError, RefusedError, UsageError
 from enzyme_driver.model import Activity, DataType, Parameter, Signature, StructField
 from enzyme_driver.stages import plan
-from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.plan import OF_ARRAYS, Plan
 from enzyme_driver.stages.signature import Description
 
 FILE = "/home/u/k.cu"
@@ -133,6 +133,7 @@ def test_a_file_without_entries() -> None:
         (parameter("p", ARRAYS, "struct"), "const", "const"),
         (parameter("p"), "duplicated", "duplicated"),
         (parameter("p"), "owned", "owned"),
+        (parameter("p"), "fresh", "fresh"),
         (parameter("p"), "discarded", "discarded"),
         (parameter("p"), "active", "duplicated"),
         (parameter("p", FLOAT, "scalar"), "active", "active"),
@@ -146,8 +147,8 @@ def test_activities(given_parameter: Parameter, asked: Activity | None, decided:
     assert activities(given_parameter, **({"p": asked} if asked else {})) == (decided,)
 
 
-@pytest.mark.parametrize("asked", ["owned", "discarded"])
-def test_only_arrays_are_owned_or_discarded(asked: Activity) -> None:
+@pytest.mark.parametrize("asked", sorted(OF_ARRAYS))
+def test_only_arrays_are_owned_fresh_or_discarded(asked: Activity) -> None:
     with pytest.raises(UsageError, match=f"'p' of k cannot be {asked}: it is no array"):
         activities(parameter("p", FLOAT, "scalar"), p=asked)
 
