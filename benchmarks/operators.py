@@ -145,9 +145,9 @@ def pytorchs(subject: Subject, arrays: tuple[Array, ...], device: ad.Device, sec
 
 
 def floors(subject: Subject, applied: Application, device: ad.Device, bandwidth: float, seconds: float) -> Times:
-    """Forward: inputs read, the result written. Backward: its cotangent read, shadows read and written, inputs read.
+    """Forward: inputs read, the result written. Backward: its cotangent read, shadows written, and what is needed read.
 
-    Inputs of LINEAR operators are not needed.
+    Inputs of LINEAR operators are not needed, nor what shadows of an application that `writes_shadows` held.
     """
     arrays = applied.inputs
     if subject.operator.file == "matmul.cu":
@@ -155,8 +155,9 @@ def floors(subject: Subject, applied: Application, device: ad.Device, bandwidth:
         return Times(product, 2 * product)
     once = sum(array.nbytes for array in arrays)
     needed = 0 if subject.name in LINEAR else once
+    shadows = once if applied.writes_shadows else 2 * once
     result = applied.out.nbytes
-    return Times((once + result) / bandwidth, (result + 2 * once + needed) / bandwidth)
+    return Times((once + result) / bandwidth, (result + shadows + needed) / bandwidth)
 
 
 LINEAR = {
@@ -188,13 +189,27 @@ def rows(device: ad.Device, edges: tuple[int, ...], longest: float, seconds: flo
             arrays = inputs(subject, edge, device)
             times, applied = ours(subject, arrays, device, seconds)
             taken[subject.name] = max(times.forward, times.backward)
-            beside = pytorchs(subject, arrays, device, seconds)
             floor = floors(subject, applied, device, bandwidth, seconds)
-            yield _row(subject, device, edge, applied.launch, times, beside, floor)
+            yield _row(subject, device, edge, applied.launch, times, floor)
             if device.name == "cuda" and edge == SWEPT_EDGE:
                 for launch in subject.operator.choices(True, applied.extents):
                     swept, _ = ours(subject, arrays, device, seconds, launch)
-                    yield _row(subject, device, edge, launch, swept, None, floor)
+                    yield {**_row(subject, device, edge, launch, swept, floor), "swept": True}
+
+
+def add_pytorchs(found: list[dict[str, Any]], device: ad.Device, seconds: float) -> None:
+    """Write PyTorch's times into the rows of a device, where it is installed.
+
+    It comes last: threads of PyTorch that wait for work take the cores from whoever else is measured meanwhile.
+    """
+    for row in found:
+        if row["device"] != device.name or row["forward_ms"] is None or row.pop("swept", False):
+            continue
+        edge = row["shape"][0]
+        subject = next(item for item in subjects(edge) if item.name == row["operator"])
+        beside = pytorchs(subject, inputs(subject, edge, device), device, seconds)
+        if beside is not None:
+            row |= {"torch_forward_ms": beside.forward, "torch_backward_ms": beside.backward}
 
 
 def _about(subject: Subject, device: ad.Device, edge: int) -> dict[str, object]:
@@ -214,7 +229,7 @@ def _left_out(subject: Subject, device: ad.Device, edge: int, expected: float) -
 
 
 def _row(
-    subject: Subject, device: ad.Device, edge: int, launch: Launch, times: Times, beside: Times | None, floor: Times
+    subject: Subject, device: ad.Device, edge: int, launch: Launch, times: Times, floor: Times
 ) -> dict[str, object]:
     host_threads = 1 if device.name == "cpu" else os.cpu_count()
     row = {
@@ -223,8 +238,8 @@ def _row(
         "kernel": launch.kernel,
         "forward_ms": times.forward,
         "backward_ms": times.backward,
-        "torch_forward_ms": beside and beside.forward,
-        "torch_backward_ms": beside and beside.backward,
+        "torch_forward_ms": None,
+        "torch_backward_ms": None,
         "floor_ms": floor.forward,
         "backward_floor_ms": floor.backward,
     }
@@ -242,11 +257,20 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     options = parser.parse_args()
     ad.use_built(options.built)
-    found = []
-    for name in options.device or ["cpu", "openmp"]:
-        found += list(rows(ad.Device(name), tuple(options.edge or EDGES), options.longest, options.seconds))
-    options.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    found: list[dict[str, Any]] = []
+    devices = [ad.Device(name) for name in options.device or ["cpu", "openmp"]]
+    for device in devices:
+        for row in rows(device, tuple(options.edge or EDGES), options.longest, options.seconds):
+            found.append(row)
+            _save(found, options.output)  # a run that is cut off leaves what it has
+    for device in devices:
+        add_pytorchs(found, device, options.seconds)
+    _save(found, options.output)
     return 0
+
+
+def _save(found: list[dict[str, Any]], output: Path) -> None:
+    output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
