@@ -28,6 +28,7 @@ HOST = frozenset(
         "split-threads",
         "clamp-loops",
         "sum-threads",
+        "vector-math",
     }
 )
 """Optimisations that GPU code does not know."""

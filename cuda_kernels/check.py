@@ -47,6 +47,9 @@ def problem(case: Case, seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     args = case.make(rng)
     shadows = {name: shadow_of(args[name], rng) for name in active_names(case, args)}
+    for name in shadows:
+        if case.activity.get(name) == "fresh":
+            shadows[name] = np.zeros_like(args[name])
     return Problem(args, shadows, random_like(leaves(shadows, shadows), rng))
 
 
@@ -77,7 +80,7 @@ def run_case(kernel: Kernel, case: Case, place: Place, seed: int) -> Outcome:
     args, shadows = _place(given.args, place), _place(given.shadows, place)
     by_name = dict(zip(shadows, _handed(shadows), strict=True))
     kernel.gradient[case.launch](*_handed(args), shadows=by_name)
-    after = _state(shadows, given, place)
+    after = _defined(_state(shadows, given, place), case)
     return Outcome(primal_error, gradient_error(case, given, after), after)
 
 
@@ -103,7 +106,7 @@ def vjp_error(kernel: Kernel, case: Case, place: Place, seed: int) -> float:
     changed = difference(_state(args, given, place), leaves(untouched, given.shadows))
     expected = run_case(kernel, case, place, seed).shadows
     host = {name: place.get(array).reshape(given.shadows[name].shape) for name, array in found.items()}
-    accumulated = _wide(leaves(host, host))
+    accumulated = _defined(_wide(leaves(host, host)), case)
     for label, before in leaves(given.shadows, given.shadows).items():
         if label.partition(".")[0] not in written:
             accumulated[label] = accumulated[label].reshape(before.shape) + before
@@ -132,6 +135,14 @@ def _state(placed_args: dict[str, Placed], given: Problem, place: Place) -> Leav
     """The floats with a shadow, as they are at the place now, in float64."""
     now = {name: promoted(fetched(placed_args[name], place)) for name in given.shadows}
     return leaves(now, now)
+
+
+def _defined(shadows: Leaves, case: Case) -> Leaves:
+    """Zeros for what is discarded, which may hold anything."""
+    return {
+        label: np.zeros_like(array) if case.activity.get(label.partition(".")[0]) == "discarded" else array
+        for label, array in shadows.items()
+    }
 
 
 def _wide(state: Args) -> Leaves:

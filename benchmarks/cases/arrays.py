@@ -37,17 +37,22 @@ def _recurrences(steps: int, at_most: float) -> tuple[Case, Case]:
     )
 
 
-CASES = (
-    Case(
+def _elementwise(artifact: str, size: str) -> Case:
+    return Case(
         "elementwise",
-        "elementwise-elementwise",
-        "2^24 float",
+        artifact,
+        size,
         lambda: {**{name: uniform(_LENGTH) for name in "xwy"}, "n": _LENGTH},
         _LENGTH // 256,
         256,
         2.0,
         Floor(bytes=12 * _LENGTH),
-    ),
+    )
+
+
+CASES = (
+    _elementwise("elementwise-elementwise", "2^24 float"),
+    _elementwise("elementwise-elementwise-x-fresh-w-fresh-y-discarded", "2^24 float, derivatives alone"),
     Case(
         "heat stencil",
         "heat3d-heat3d",

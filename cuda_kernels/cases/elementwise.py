@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import erf, erfc
 
 import numpy as np
@@ -162,15 +163,18 @@ def _distances(rng: Rng) -> Args:
     return {"distance": uniform(rng, 0.9, 2.0, 90, dtype=F64), "energy": normal(rng, 90, dtype=F64), "n": 90}
 
 
+_ELEMENTWISE = Case(
+    "elementwise.cu",
+    "elementwise",
+    lambda rng: {"x": normal(rng, 200), "w": normal(rng, 200), "y": normal(rng, 200), "n": 200},
+    _elementwise,
+    grid=4,
+    block=64,
+)
+
 CASES = (
-    Case(
-        "elementwise.cu",
-        "elementwise",
-        lambda rng: {"x": normal(rng, 200), "w": normal(rng, 200), "y": normal(rng, 200), "n": 200},
-        _elementwise,
-        grid=4,
-        block=64,
-    ),
+    _ELEMENTWISE,
+    replace(_ELEMENTWISE, activity={"x": "fresh", "w": "fresh", "y": "discarded"}),
     Case(
         "saxpy.cu",
         "saxpy",

@@ -4,5 +4,5 @@
 template <typename T>
 __global__ void add(const T *__restrict__ a, const T *__restrict__ b, T *__restrict__ out, int n)
 {
-    each(n, [=](int i) { out[i] = a[i] + b[i]; });
+    each(n, a, b, out, [](T x, T y) { return x + y; });
 }

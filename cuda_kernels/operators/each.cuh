@@ -4,21 +4,33 @@
 
 constexpr int PER = 4;
 
-// The elements of a whole array, PER for a thread.
-template <typename Element>
-__device__ void each(int n, Element element)
+// The elements of whole arrays, PER for a thread: `of` what stands in `a` and `b` goes into `out`.
+template <typename T, typename Of>
+__device__ void each(int n, const T *__restrict__ a, const T *__restrict__ b, T *__restrict__ out, Of of)
 {
     int width = blockDim.x, first = PER * blockIdx.x * width, self = first + threadIdx.x;
     if (PER * width <= n - first) { // the whole block has elements
+        T x[PER], y[PER];
+#pragma unroll
+        for (int i = 0; i < PER; i++) {
+            x[i] = a[self + i * width];
+            y[i] = b[self + i * width];
+        }
 #pragma unroll
         for (int i = 0; i < PER; i++)
-            element(self + i * width);
+            out[self + i * width] = of(x[i], y[i]);
     } else {
 #pragma unroll
         for (int i = 0; i < PER; i++)
             if (i * width < n - self)
-                element(self + i * width);
+                out[self + i * width] = of(a[self + i * width], b[self + i * width]);
     }
+}
+
+template <typename T, typename Of>
+__device__ void each(int n, const T *__restrict__ a, T *__restrict__ out, Of of)
+{
+    each(n, a, a, out, [=](T x, T) { return of(x); });
 }
 
 // From `first` on every `step`-th up to the end.

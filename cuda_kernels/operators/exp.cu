@@ -4,5 +4,5 @@
 template <typename T>
 __global__ void exponential(const T *__restrict__ a, T *__restrict__ out, int n)
 {
-    each(n, [=](int i) { out[i] = exp(a[i]); });
+    each(n, a, out, [](T x) { return exp(x); });
 }

@@ -4,5 +4,5 @@
 template <typename T>
 __global__ void logarithm(const T *__restrict__ a, T *__restrict__ out, int n)
 {
-    each(n, [=](int i) { out[i] = log(a[i]); });
+    each(n, a, out, [](T x) { return log(x); });
 }

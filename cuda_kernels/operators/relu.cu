@@ -4,5 +4,5 @@
 template <typename T>
 __global__ void relu(const T *__restrict__ a, T *__restrict__ out, int n)
 {
-    each(n, [=](int i) { out[i] = a[i] > 0 ? a[i] : T(0); });
+    each(n, a, out, [](T x) { return x > 0 ? x : T(0); });
 }

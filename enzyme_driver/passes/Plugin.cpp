@@ -114,7 +114,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<StripDebug>(Name, "adgen-strip-debug", MPM) ||
          add<SplitThreads>(Name, "adgen-split-threads", MPM) ||
          add<ClampLoops>(Name, "adgen-clamp-loops", MPM) ||
-         add<SumThreads>(Name, "adgen-sum-threads", MPM);
+         add<SumThreads>(Name, "adgen-sum-threads", MPM) ||
+         addWithOption<VectorMath>(Name, "adgen-vector-math", MPM);
 }
 
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {

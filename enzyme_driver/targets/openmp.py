@@ -83,7 +83,10 @@ def finish(
 def _threads(workspace: Workspace) -> str:
     split = unless_disabled("split-threads", _SPLIT, workspace)
     clamp = unless_disabled("clamp-loops", _CLAMP, workspace)
-    return f"{split}{_THREAD_LOOPS}{clamp}{unless_disabled('sum-threads', 'adgen-sum-threads,', workspace)}"
+    sums = unless_disabled("sum-threads", "adgen-sum-threads,", workspace)
+    bits = processor.bits_of_vector_math()
+    vectors = unless_disabled("vector-math", f"adgen-vector-math<{bits}>,", workspace) if bits else ""
+    return f"{split}{_THREAD_LOOPS}{clamp}{sums}{vectors}"
 
 
 def _from_device(workspace: Workspace, *, fast_math: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,23 @@ def test_the_baseline_needs_all_extensions(monkeypatch: pytest.MonkeyPatch) -> N
     assert processor.baseline() == "x86-64-v3"
     _machine(monkeypatch, "sse2 avx avx2 f16c bmi1 bmi2")
     assert processor.baseline() == "x86-64"
+
+
+@pytest.mark.parametrize(
+    ("library", "flags", "bits"),
+    [
+        (("glibc", "2.36"), "avx2 fma f16c bmi2", 256),
+        (("glibc", "2.35"), "sse2", 128),
+        (("glibc", "2.31"), "avx2 fma f16c bmi2", 0),
+        (("", ""), "avx2 fma f16c bmi2", 0),
+    ],
+)
+def test_the_width_of_vector_mathematics(
+    library: tuple[str, str], flags: str, bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _machine(monkeypatch, flags)
+    monkeypatch.setattr(platform, "libc_ver", lambda: library)
+    assert processor.bits_of_vector_math() == bits
 
 
 def test_what_a_machine_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "split-threads",
     "clamp-loops",
     "sum-threads",
+    "vector-math",
     "unroll-locals",
     "recompute-iterations",
     "restore-overwritten",
