@@ -24,7 +24,7 @@ constexpr unsigned DeepestCall = 6, DeepestPointer = 4;
 
 // What lies behind a pointer, by offset in bytes.
 struct Memory {
-  enum Kind { Mixed, Integer, Float, Double, Pointer };
+  enum Kind { Mixed, Bits, Integer, Float, Double, Pointer }; // bits: integers by type, which may be those of a number
   std::map<int64_t, Kind> Kinds;
   std::map<int64_t, std::unique_ptr<Memory>> Behind; // of pointers
 
@@ -35,6 +35,7 @@ struct Memory {
   }
 
   bool isFloating() const { return !Kinds.empty() && isUniform() && is_contained({Float, Double}, Kinds.begin()->second); }
+  bool isOnly(Kind K) const { return !Kinds.empty() && isUniform() && Kinds.begin()->second == K; }
 
   // Elements at unknown places are of one kind only where all that was seen is.
   bool isUniform() const {
@@ -46,7 +47,7 @@ struct Memory {
     if (Kinds.count(Anywhere) && !isUniform())
       return;
     for (auto [Offset, K] : Kinds) {
-      if (K == Mixed || K == Integer || (Offset != Anywhere && Kinds.count(Anywhere)))
+      if (K == Mixed || K == Bits || K == Integer || (Offset != Anywhere && Kinds.count(Anywhere)))
         continue;
       std::string Here = Path + "," + std::to_string(Offset);
       Text += ", [" + Here + "]:" + (K == Pointer ? "Pointer" : K == Double ? "Float@double" : "Float@float");
@@ -78,11 +79,11 @@ private:
     if (isa<PHINode, SelectInst>(I) && I.getType()->isPointerTy())
       return read(I, isa<PHINode>(I) ? Anywhere : Offset, Found, Calls, Pointers);
     if (auto *Load = dyn_cast<LoadInst>(&I))
-      return access(*Load, Load->getType(), Offset, Found, Calls, Pointers);
+      return access(I, *Load, Load->getType(), Offset, Found, Calls, Pointers);
     if (auto *Store = dyn_cast<StoreInst>(&I); Store && U.getOperandNo() == StoreInst::getPointerOperandIndex())
-      return access(*Store->getValueOperand(), Store->getValueOperand()->getType(), Offset, Found, Calls, Pointers);
+      return access(I, *Store->getValueOperand(), Store->getValueOperand()->getType(), Offset, Found, Calls, Pointers);
     if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && U.getOperandNo() == AtomicRMWInst::getPointerOperandIndex())
-      return access(I, I.getType(), Offset, Found, Calls, Pointers);
+      return access(I, I, I.getType(), Offset, Found, Calls, Pointers);
     if (auto *Copy = dyn_cast<MemTransferInst>(&I)) {
       Value *Other = U.getOperandNo() == 0 ? Copy->getRawSource() : Copy->getRawDest();
       return read(*Other, Offset, Found, Calls, Pointers); // what is copied is of one kind
@@ -93,9 +94,22 @@ private:
       read(*Callee->getArg(Call->getArgOperandNo(&U)), Offset, Found, Calls - 1, Pointers);
   }
 
-  void access(Value &V, Type *T, int64_t Offset, Memory &Found, unsigned Calls, unsigned Pointers) {
+  static Memory::Kind kindOf(const Instruction &I, const Type *T) {
+    if (T->isIntegerTy())
+      return isWholeInteger(I.getMetadata(LLVMContext::MD_tbaa)) ? Memory::Integer : Memory::Bits;
+    return T->isDoubleTy() ? Memory::Double : T->isFloatTy() ? Memory::Float : Memory::Mixed;
+  }
+
+  // Clang's word that this is an integer, and no member of a struct.
+  static bool isWholeInteger(const MDNode *Tag) {
+    auto *Access = Tag && Tag->getNumOperands() > 1 && Tag->getOperand(0) == Tag->getOperand(1) ? dyn_cast<MDNode>(Tag->getOperand(1)) : nullptr;
+    auto *Name = Access && Access->getNumOperands() ? dyn_cast<MDString>(Access->getOperand(0)) : nullptr;
+    return Name && is_contained({"short", "int", "long", "long long"}, Name->getString());
+  }
+
+  void access(const Instruction &I, Value &V, Type *T, int64_t Offset, Memory &Found, unsigned Calls, unsigned Pointers) {
     if (!T->isPointerTy())
-      return Found.add(Offset, T->isDoubleTy() ? Memory::Double : T->isFloatTy() ? Memory::Float : T->isIntegerTy() ? Memory::Integer : Memory::Mixed);
+      return Found.add(Offset, kindOf(I, T));
     Found.add(Offset, Memory::Pointer);
     if (!Pointers)
       return;
@@ -129,6 +143,20 @@ bool holdsIntegers(Value &Pointer, const DataLayout &Layout) {
   return At && isa<Argument, LoadInst>(getUnderlyingObject(&Pointer)) && all_of(At->Memory->Leaves, [](const Leaf &L) { return L.Kind == 'i'; });
 }
 
+// What is done through the other copies of a pointer that a local variable holds.
+void readAgain(LoadInst &Load, Memory &Found) {
+  const DataLayout &Layout = Load.getDataLayout();
+  APInt Offset(Layout.getIndexTypeSizeInBits(Load.getPointerOperandType()), 0);
+  Value *Holder = Load.getPointerOperand()->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
+  if (!isa<AllocaInst>(Holder))
+    return;
+  Memory Held;
+  Reader(Layout).read(*Holder, 0, Held, DeepestCall, 1);
+  if (auto It = Held.Behind.find(Offset.getSExtValue()); It != Held.Behind.end())
+    for (auto [_, Kind] : It->second->Kinds)
+      Found.add(Anywhere, Kind);
+}
+
 void hint(MemIntrinsic &Whole) {
   Memory Found;
   const DataLayout &Layout = Whole.getDataLayout();
@@ -136,12 +164,18 @@ void hint(MemIntrinsic &Whole) {
   SmallVector<unsigned> Pointers{0};
   if (isa<MemTransferInst>(Whole))
     Pointers.push_back(1);
-  for (unsigned I : Pointers)
-    R.read(*getUnderlyingObject(Whole.getArgOperand(I)), Anywhere, Found, DeepestCall, 0);
+  for (unsigned I : Pointers) {
+    Value *Object = getUnderlyingObject(Whole.getArgOperand(I));
+    R.read(*Object, Anywhere, Found, DeepestCall, 0);
+    if (auto *Load = dyn_cast<LoadInst>(Object))
+      readAgain(*Load, Found);
+  }
   std::string Kind;
   if (Found.isFloating())
     Kind = Found.Kinds.begin()->second == Memory::Double ? "Float@double" : "Float@float";
-  else if (any_of(Pointers, [&](unsigned I) { return holdsIntegers(*Whole.getArgOperand(I), Layout); }))
+  else if (Found.isOnly(Memory::Pointer))
+    Kind = "Pointer";
+  else if (Found.isOnly(Memory::Integer) || any_of(Pointers, [&](unsigned I) { return holdsIntegers(*Whole.getArgOperand(I), Layout); }))
     Kind = "Integer";
   else
     return;

@@ -179,11 +179,29 @@ private:
   }
 
   void visitHostCall(CallBase &Call) {
-    if (Function *Callee = Call.getCalledFunction())
+    if (Call.isInlineAsm())
+      return visitAssembly(Call);
+    if (Function *Callee = Call.getCalledFunction()) {
       if (StringRef What = unsupportedRuntimeCall(Callee->getName()); !What.empty())
         stop(Call, What, insteadOf(Callee->getName()));
+      if (countsBuckets(Callee->getName())) {
+        Callee->addFnAttr("enzyme_inactive");
+        Callee->addFnAttr(Attribute::NoFree);
+      }
+      if (movesUnderMask(Callee->getName()))
+        stop(Call, "loads and stores of vectors under a mask", "treat what does not fill a vector element by element");
+    }
     if (Call.getIntrinsicID() == Intrinsic::threadlocal_address)
       stop(Call, "a variable of which every thread has its own (threadprivate, thread_local)", insteadOf("__kmpc_threadprivate"));
+  }
+
+  static bool movesUnderMask(StringRef Name) {
+    return Name.starts_with("llvm.masked.") || (Name.starts_with("llvm.x86.avx") && (Name.contains(".maskload.") || Name.contains(".maskstore.")));
+  }
+
+  // What std::unordered_map leaves to libstdc++: integers alone.
+  static bool countsBuckets(StringRef Name) {
+    return Name.starts_with("_ZNKSt8__detail20_Prime_rehash_policy") || Name == "_ZSt11_Hash_bytesPKvmm";
   }
 
   void visitDeviceCall(CallBase &Call) {
@@ -203,7 +221,7 @@ private:
   // Assembly that takes nothing reads a register or fences memory; a barrier in it would not be reversed.
   void visitAssembly(CallBase &Call) {
     StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
-    bool TakesNothing = Call.arg_empty() && (Call.getType()->isVoidTy() || Call.getType()->isIntegerTy());
+    bool TakesNothing = Call.arg_empty() && !holdsFloats(Call.getType());
     if (!TakesNothing || Text.contains("bar"))
       return stop(Call, assemblyInWords(Text), OwnRule);
     Call.addFnAttr(Attribute::get(Call.getContext(), "enzyme_inactive"));

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -263,4 +264,23 @@ double jump_into_a_loop(const double *x, int n)
         } while (i < n);
     }
     return sum;
+}
+
+double neighbour_lists(const double *x, int n)
+{
+    std::vector<std::vector<int>> neighbours(n);
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < n; ++k)
+            if (x[i] * x[k] > 0) neighbours[i].push_back(k);
+    double sum = 0;
+    for (int i = 0; i < n; ++i)
+        for (const int k : neighbours[i]) sum += x[i] * x[k] * x[k];
+    return sum;
+}
+
+double sums_by_key(const double *x, int n)
+{
+    std::unordered_map<int, double> sums;
+    for (int i = 0; i < n; ++i) sums[i % 3] += x[i] * x[i];
+    return sums[0] * sums[1];
 }

@@ -384,6 +384,8 @@ _OPENMP = (
 _LANGUAGE = (
     C("`std::vector`, range-based `for`", "vectors"),
     C("vector of vectors", "vector_of_vectors"),
+    C("vectors of indices in a vector", "neighbour_lists"),
+    C("`std::unordered_map`", "sums_by_key"),
     C("lambdas, generic ones too", "lambdas"),
     C("`std::transform`, `std::inner_product`", "algorithms"),
     C("`std::array`, `pair`, `tuple`", "arrays_and_tuples"),

@@ -58,6 +58,47 @@ define void @integers(ptr %to, ptr "adgen-layout"="4[0i4]" %from, i64 %n) {
   ret void
 }
 
+; A vector in a vector grows: clang says what is stored in the new memory. A member of a struct says nothing of the others.
+; CHECK-LABEL: define void @grows(
+; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Integer}" %new, ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Integer}" %old, i64 %n, i1 false)
+; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr %structs, ptr %olds, i64 %n, i1 false)
+define void @grows(ptr %row, i64 %n, i32 %number) {
+  %old = load ptr, ptr %row
+  %new = call ptr @malloc(i64 %n)
+  %end = getelementptr i8, ptr %new, i64 %n
+  store i32 %number, ptr %end, !tbaa !0
+  call void @llvm.memcpy.p0.p0.i64(ptr %new, ptr %old, i64 %n, i1 false)
+  %olds = load ptr, ptr %row
+  %structs = call ptr @malloc(i64 %n)
+  %last = getelementptr i8, ptr %structs, i64 %n
+  store i32 %number, ptr %last, !tbaa !4
+  call void @llvm.memcpy.p0.p0.i64(ptr %structs, ptr %olds, i64 %n, i1 false)
+  ret void
+}
+
+; Buckets that are cleared, as what is stored in them by another copy of the pointer says.
+; CHECK-LABEL: define void @buckets(
+; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Pointer}" %again, i8 0, i64 %n, i1 false)
+define void @buckets(ptr %node, i64 %n) {
+  %table = alloca { ptr, i64 }
+  %first = call ptr @malloc(i64 %n)
+  store ptr %first, ptr %table
+  %here = load ptr, ptr %table
+  %bucket = getelementptr ptr, ptr %here, i64 %n
+  store ptr %node, ptr %bucket
+  %again = load ptr, ptr %table
+  call void @llvm.memset.p0.i64(ptr %again, i8 0, i64 %n, i1 false)
+  ret void
+}
+
+!0 = !{!1, !1, i64 0}
+!1 = !{!"int", !2, i64 0}
+!2 = !{!"omnipotent char", !3, i64 0}
+!3 = !{!"Simple C++ TBAA"}
+!4 = !{!5, !1, i64 0}
+!5 = !{!"_ZTS4Pair", !1, i64 0, !6, i64 4}
+!6 = !{!"float", !2, i64 0}
+
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)

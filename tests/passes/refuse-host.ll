@@ -23,6 +23,8 @@ define void @adgen_body_f(ptr %x, ptr %function) !dbg !20 {
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":16,"reason":"cannot differentiate a variable of which every thread has its own (threadprivate, thread_local)"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":17,"reason":"cannot differentiate an OpenMP lock that is only tried"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":18,"reason":"cannot differentiate OpenMP offloading"}
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":18,"reason":"cannot differentiate loads and stores of vectors under a mask"}
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":18,"reason":"cannot differentiate inline assembly"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":19,"reason":"cannot differentiate a compare-and-swap"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":20,"reason":"cannot differentiate a compare-and-swap"}
 define internal void @outlined(ptr %thread, ptr %bound, ptr %x) !dbg !21 {
@@ -34,6 +36,9 @@ define internal void @outlined(ptr %thread, ptr %bound, ptr %x) !dbg !21 {
   %own = call ptr @llvm.threadlocal.address.p0(ptr @own), !dbg !36
   call void @omp_test_lock(), !dbg !37
   call void @__tgt_target_kernel(), !dbg !38
+  call void @llvm.x86.avx.maskstore.pd.256(ptr %x, <4 x i64> zeroinitializer, <4 x double> zeroinitializer), !dbg !38
+  %root = call double asm "sqrtsd $1, $0", "=x,x"(double 1.0), !dbg !38
+  call void asm sideeffect "", "~{memory}"(), !dbg !38
   %max = atomicrmw fmax ptr %x, double 1.0 monotonic, !dbg !39
   %swap = cmpxchg ptr %x, i64 0, i64 1 monotonic monotonic, !dbg !40
   %sum = atomicrmw fadd ptr %x, double 1.0 monotonic, !dbg !40
@@ -49,6 +54,7 @@ define void @elsewhere() {
 }
 
 @own = internal thread_local global double 0.0
+declare void @llvm.x86.avx.maskstore.pd.256(ptr, <4 x i64>, <4 x double>)
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
 declare void @__kmpc_something_new()
 declare void @__kmpc_omp_task_alloc()
