@@ -9,6 +9,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -25,11 +26,14 @@ class Candidate {
 public:
   Candidate(AtomicCmpXchgInst &Swap, const Loop &Tries) : Swap(Swap), Tries(Tries) {}
 
-  bool isSum() { return findAddition() && isIndependent(Added) && isRetried(); }
+  bool isSum() {
+    return findAddition() && isIndependent(Added) && (!Factor || isIndependent(Factor)) && isRetried();
+  }
 
   void replace() {
     IRBuilder<> B(&Swap);
-    auto *Sum = B.CreateAtomicRMW(AtomicRMWInst::FAdd, Swap.getPointerOperand(), Negative ? B.CreateFNeg(Added) : Added,
+    Value *Product = Factor ? B.CreateFMul(Added, Factor) : Added;
+    auto *Sum = B.CreateAtomicRMW(AtomicRMWInst::FAdd, Swap.getPointerOperand(), Negative ? B.CreateFNeg(Product) : Product,
                                   Swap.getAlign(), Swap.getSuccessOrdering(), Swap.getSyncScopeID());
     Sum->setVolatile(Swap.isVolatile());
     for (Value *Test : Made)
@@ -57,7 +61,13 @@ private:
   bool isExpected(Value *V) const { return bitsOf(V) == bitsOf(Swap.getCompareOperand()); }
 
   bool findAddition() {
-    auto *Sum = dyn_cast<BinaryOperator>(bitsOf(Swap.getNewValOperand()));
+    Value *New = bitsOf(Swap.getNewValOperand());
+    if (auto *Call = dyn_cast<IntrinsicInst>(New); Call && is_contained({Intrinsic::fma, Intrinsic::fmuladd}, Call->getIntrinsicID())) {
+      Added = Call->getArgOperand(0);
+      Factor = Call->getArgOperand(1);
+      return isExpected(Call->getArgOperand(2));
+    }
+    auto *Sum = dyn_cast<BinaryOperator>(New);
     if (!Sum || (Sum->getOpcode() != Instruction::FAdd && Sum->getOpcode() != Instruction::FSub))
       return false;
     Negative = Sum->getOpcode() == Instruction::FSub;
@@ -132,7 +142,7 @@ private:
 
   AtomicCmpXchgInst &Swap;
   const Loop &Tries;
-  Value *Added = nullptr;
+  Value *Added = nullptr, *Factor = nullptr; // a product of both, where it is added without rounding
   bool Negative = false;
   SmallVector<ExtractValueInst *> Found;
   SmallVector<Value *> Made, Failed; // true where the swap was made, and where it was not

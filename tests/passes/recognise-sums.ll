@@ -119,3 +119,45 @@ define void @adgen_body_subtracts(ptr %sum, double %v) {
   %old = atomicrmw fsub ptr %sum, double %v monotonic
   ret void
 }
+
+; A product that is added in one step.
+; CHECK-LABEL: define void @adgen_body_fused(
+; CHECK:         %[[PRODUCT:.*]] = fmul float %a, %v
+; CHECK:         atomicrmw fadd ptr %sum, float %[[PRODUCT]] seq_cst
+; CHECK-NOT:     cmpxchg
+define void @adgen_body_fused(ptr %sum, float %a, float %v) {
+entry:
+  %first = load i32, ptr %sum
+  br label %try
+try:
+  %old = phi i32 [ %first, %entry ], [ %found, %try ]
+  %number = bitcast i32 %old to float
+  %new = call float @llvm.fma.f32(float %a, float %v, float %number)
+  %bits = bitcast float %new to i32
+  %pair = cmpxchg ptr %sum, i32 %old, i32 %bits seq_cst seq_cst
+  %found = extractvalue { i32, i1 } %pair, 0
+  %failed = icmp ne i32 %old, %found
+  br i1 %failed, label %try, label %done
+done:
+  ret void
+}
+
+; What is multiplied depends on what was found: no sum.
+; CHECK-LABEL: define void @adgen_body_fused_product(
+; CHECK-NOT:     atomicrmw
+; CHECK:         cmpxchg
+define void @adgen_body_fused_product(ptr %sum, float %v) {
+entry:
+  br label %try
+try:
+  %old = phi i32 [ 0, %entry ], [ %found, %try ]
+  %number = bitcast i32 %old to float
+  %new = call float @llvm.fma.f32(float %v, float %number, float %number)
+  %bits = bitcast float %new to i32
+  %pair = cmpxchg ptr %sum, i32 %old, i32 %bits seq_cst seq_cst
+  %found = extractvalue { i32, i1 } %pair, 0
+  %failed = icmp ne i32 %old, %found
+  br i1 %failed, label %try, label %done
+done:
+  ret void
+}
