@@ -21,6 +21,11 @@ NONE = "none"
 
 HOST = frozenset(
     {
+        "keep-branches",
+        "ask-together",
+        "skip-zeros",
+        "hold-extremes",
+        "forget-results",
         "unroll-locals",
         "recompute-iterations",
         "index-pointers",

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 OPTIMISATIONS: dict[str, str] = {
     "shared-constants": "shared arrays that hold nothing but constants have no shadow and are not kept",
+    "keep-branches": "choices between computations stay branches in C++, so that what was not done is not reversed",
+    "ask-together": "conditions in C++ that lead past the same code are asked together, and not kept",
+    "hold-extremes": "parallel loops in C++ that look for a minimum keep flags, and do not run again for them",
     "unroll-locals": "short loops over local arrays become straight code in C++, whose values need not be kept",
     "recompute-iterations": "iterations of parallel loops in C++ are computed again instead of kept",
     "restore-overwritten": "parallel regions in C++ keep what they overwrite of an array, not what others read of it",
     "index-pointers": "pointers that walk over an array in unequal steps become offsets, in C++",
-    "own-memory": "additions into the shadows of what a thread has allocated itself are not atomic",
+    "own-memory": "what a thread has allocated itself, and shadows, are told apart from other memory",
+    "forget-results": "what only the function's result needs is not computed in its gradient, in C++",
+    "skip-zeros": "what is added for a cotangent of zero, because the primal took another branch, is skipped in C++",
     "sum-captured": "what a thread adds to a variable that all threads of a region share is added once, in C++",
     "count-halvings": "loops that halve or double count their iterations, so that nothing of them has to be kept",
     "segment-recurrences": "loops that carry values take several steps at once, and keep what is carried once for them",

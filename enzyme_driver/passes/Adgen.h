@@ -19,6 +19,7 @@ inline constexpr llvm::StringLiteral BodyPrefix = "adgen_body_";
 inline constexpr llvm::StringLiteral GradientPrefix = "adgen_gradient_";
 // Of the variables through which the rendered translation unit asks for instances of templates.
 inline constexpr llvm::StringLiteral InstancePrefix = "adgen_instance_";
+inline constexpr llvm::StringLiteral ReversePrefix = "diffe"; // of what Enzyme makes of a function for the reverse sweep
 inline constexpr llvm::StringLiteral GradientSuffix = "__gradient"; // of what the runtime calls
 // The same of what carries tangents forward.
 inline constexpr llvm::StringLiteral TangentPrefix = "adgen_tangent_";

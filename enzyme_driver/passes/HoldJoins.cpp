@@ -3,6 +3,7 @@
 // innermost loop, and nothing shows any more that what is computed from it was computed before. Only outside of loops, where a
 // kept value takes a register and no tape. Integers carry no derivative; that of floating point is registered, and hands the cotangent on.
 // ForgetGuards takes the calls away.
+#include "Hold.h"
 #include "Passes.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -91,6 +92,8 @@ StringRef typeInWords(const Type *T) {
   return T->isIntegerTy() ? "{[-1]:Integer}" : T->isFloatTy() ? "{[-1]:Float@float}" : "{[-1]:Float@double}";
 }
 
+} // namespace
+
 Function *holdOf(Module &M, Type *T) {
   std::string Name = (HoldPrefix + Twine(T->isIntegerTy() ? "" : "eee") + Twine(T->getPrimitiveSizeInBits().getFixedValue())).str();
   if (Function *Known = M.getFunction(Name))
@@ -110,17 +113,22 @@ Function *holdOf(Module &M, Type *T) {
   return F;
 }
 
+void hold(Value &V, BasicBlock::iterator At) {
+  IRBuilder<> B(At->getParent(), At);
+  CallInst *Call = B.CreateCall(holdOf(*B.GetInsertBlock()->getModule(), V.getType()), {&V});
+  V.replaceUsesWithIf(Call, [&](Use &U) { return U.getUser() != Call; });
+}
+
+namespace {
+
 void holdAll(Function &F) {
   DominatorTree DT(F);
   LoopInfo LI(DT);
   for (BasicBlock &Block : F)
     if (!LI.getLoopFor(&Block))
       for (PHINode &Phi : Block.phis())
-        if (isHeld(Phi, DT, LI)) {
-          IRBuilder<> B(&Block, Block.getFirstInsertionPt());
-          CallInst *Call = B.CreateCall(holdOf(*F.getParent(), Phi.getType()), {&Phi});
-          Phi.replaceUsesWithIf(Call, [&](Use &U) { return U.getUser() != Call; });
-        }
+        if (isHeld(Phi, DT, LI))
+          hold(Phi, Block.getFirstInsertionPt());
 }
 
 } // namespace

@@ -8,6 +8,7 @@ namespace adgen {
 inline constexpr llvm::StringLiteral ForkName = "__kmpc_fork_call";
 // Operands of a fork: a description of the place, the number of captured values, the function, the captured values.
 inline constexpr unsigned ForkFunction = 2, ForkCaptured = 3;
+inline constexpr unsigned RegionCaptured = 2; // where the captured values begin among the parameters of what is forked
 
 // Of functions adgen_counter_OPERATION_iBITS that stand for atomic operations on integers until Enzyme has run.
 inline constexpr llvm::StringLiteral CounterPrefix = "adgen_counter_";

@@ -1,6 +1,7 @@
 // On the host: Enzyme accumulates by atomics into the shadows of what a thread allocates in a parallel region. Where no address of such memory
 // leaves the function that allocates it, nobody else can add to it, and the additions are plain. So are those to an element that the
 // thread itself has consumed, where no threads wait for each other: it is what the thread overwrites in the primal, and nobody else reads meanwhile.
+// Shadows that a region is given overlap no memory of the primal, which the runtime checks: what is read of it is the same after an addition to a shadow.
 #include "Accumulation.h"
 #include "Iterations.h"
 #include "Passes.h"
@@ -66,6 +67,8 @@ public:
     for (Instruction &I : instructions(F))
       if (isa<AllocaInst>(I) || isNoAliasCall(&I))
         staysHere(I);
+    if (any_of(F.args(), [](const Argument &A) { return isShadow(&A); }))
+      Shadows = newScope();
     for (Instruction &I : instructions(F))
       if (const Value *Address = isa<AtomicRMWInst>(I) ? I.getOperand(0) : getLoadStorePointerOperand(&I))
         tellApart(I, *Address);
@@ -73,6 +76,11 @@ public:
 
 private:
   using Objects = SmallVector<const Value *>;
+
+  // Enzyme names the shadow of an argument "NAME'".
+  static bool isShadow(const Value *Object) {
+    return isa<Argument>(Object) && Object->getType()->isPointerTy() && Object->getName().ends_with("'");
+  }
 
   static Objects objectsOf(const Value *Address) {
     Objects Found;
@@ -135,7 +143,12 @@ private:
       if (Scope)
         (is_contained(Led, Memory) ? Here : Elsewhere).push_back(Scope);
     bool IsOwn = all_of(Led, [&](const Value *Object) { return isa<ConstantPointerNull, UndefValue>(Object) || Scopes.lookup(Object); });
-    if (IsOwn)
+    bool IsOfShadow = Shadows && all_of(Led, isShadow);
+    if (IsOfShadow)
+      Here.push_back(Shadows);
+    else if (Shadows && all_of(Led, [](const Value *Object) { return isa<Argument>(Object) && !isShadow(Object); }))
+      Elsewhere.push_back(Shadows);
+    if (IsOwn || IsOfShadow)
       add(Access, LLVMContext::MD_alias_scope, Here);
     add(Access, LLVMContext::MD_noalias, Elsewhere);
   }
@@ -146,7 +159,7 @@ private:
   }
 
   Function &F;
-  MDNode *Domain = nullptr;
+  MDNode *Domain = nullptr, *Shadows = nullptr;
   MapVector<const Value *, MDNode *> Scopes; // of memory; null where its address leaves the function
 };
 

@@ -49,8 +49,10 @@ ADGEN_PASS(PinRules);                        // calls with our own derivatives s
 ADGEN_PASS(SeeOverwrites);                   // what a later iteration overwrites is kept
 ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses
 ADGEN_PASS(HoldJoins);                       // integers that depend on the way taken are kept
+ADGEN_PASS(HoldExtremes);                    // running minima keep which way was chosen
 ADGEN_PASS(LoosenAlignments);                // memory begins where the heap may
 ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly
+ADGEN_PASS(AskTogether);                     // conditions that lead past the same code are asked together
 ADGEN_PASS(NestJoins);                       // ways meet two by two
 ADGEN_PASS(CountHalvings);                   // loops that halve or double count their iterations
 ADGEN_PASS(SegmentRecurrences);              // loops that carry values take several steps at once
@@ -71,6 +73,7 @@ ADGEN_PASS(ExpandCopyAdjoints);              // and become loops, atomic where t
 ADGEN_PASS(CallRegions);                     // tangents are carried through a region that is called
 ADGEN_PASS(ForwardRules);                    // what has a gradient of ours gets a forward derivative
 ADGEN_PASS(LowerOverwrites);                 // what was overwritten is put back in the reverse sweep
+ADGEN_PASS(ForgetResults);                   // what is only computed for the result is not computed in a gradient
 ADGEN_PASS(ForkRegions);                     // what carries tangents through a region is forked
 ADGEN_PASS_WITH_OPTION(AdoptGradients);      // gradients become what tangents are carried through
 ADGEN_PASS_WITH_OPTION(LinkSeconds);         // and the result comes to the gradients
@@ -107,6 +110,7 @@ ADGEN_PASS(MakeHostEntries);                 // exported functions that run bloc
 ADGEN_PASS(StripDebug);                      // no debug information in the binary
 ADGEN_PASS(SplitThreads);                    // blocks become loops between barriers
 ADGEN_PASS(ClampLoops);                      // loops over threads run from the first that has something to do to the last
+ADGEN_PASS(SkipZeros);                       // what is added for a cotangent of zero is skipped
 ADGEN_PASS(SumThreads);                      // what all threads of a row add to one element is added once
 ADGEN_PASS_WITH_OPTION(VectorMath);          // calls of mathematics that the C library has for whole registers
 

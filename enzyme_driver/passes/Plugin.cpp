@@ -58,8 +58,10 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<SeeOverwrites>(Name, "adgen-see-overwrites", MPM) ||
          add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||
          add<HoldJoins>(Name, "adgen-hold-joins", MPM) ||
+         add<HoldExtremes>(Name, "adgen-hold-extremes", MPM) ||
          add<LoosenAlignments>(Name, "adgen-loosen-alignments", MPM) ||
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||
+         add<AskTogether>(Name, "adgen-ask-together", MPM) ||
          add<NestJoins>(Name, "adgen-nest-joins", MPM) ||
          add<HintTypes>(Name, "adgen-hint-types", MPM) ||
          add<FloorCounts>(Name, "adgen-floor-counts", MPM) ||
@@ -81,6 +83,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<MarkUnchanged>(Name, "adgen-mark-unchanged", MPM) ||
          add<CallRegions>(Name, "adgen-call-regions", MPM) ||
          add<ForwardRules>(Name, "adgen-forward-rules", MPM) ||
+         add<ForgetResults>(Name, "adgen-forget-results", MPM) ||
          add<ForkRegions>(Name, "adgen-fork-regions", MPM) ||
          addWithOption<AdoptGradients>(Name, "adgen-adopt-gradients", MPM) ||
          addWithOption<LinkSeconds>(Name, "adgen-link-seconds", MPM) ||
@@ -114,6 +117,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<StripDebug>(Name, "adgen-strip-debug", MPM) ||
          add<SplitThreads>(Name, "adgen-split-threads", MPM) ||
          add<ClampLoops>(Name, "adgen-clamp-loops", MPM) ||
+         add<SkipZeros>(Name, "adgen-skip-zeros", MPM) ||
          add<SumThreads>(Name, "adgen-sum-threads", MPM) ||
          addWithOption<VectorMath>(Name, "adgen-vector-math", MPM);
 }

@@ -7,6 +7,7 @@
 #include "Passes.h"
 #include "Sequence.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
@@ -45,7 +46,7 @@ class Sweeps {
 public:
   explicit Sweeps(Function &Primal)
       : M(*Primal.getParent()), Primal(Primal), Forward(M.getFunction(("augmented_" + Primal.getName()).str())),
-        Reverse(M.getFunction(("diffe" + Primal.getName()).str())) {}
+        Reverse(M.getFunction((ReversePrefix + Primal.getName()).str())) {}
 
   bool canBeJoined(const Origins &Memory) {
     if (!Forward || !Reverse || !fit() || !findArguments())
@@ -148,13 +149,28 @@ private:
     return I && isPart(*I->getFunction());
   }
 
+  // Whether all that an iteration stores outside goes to variables that nobody reads.
+  bool isForNobody(const CallInst &Call) const {
+    return all_of(effectsOf(Primal), [&](Instruction *Effect) {
+      const Value *Address = getLoadStorePointerOperand(Effect);
+      auto *Outside = dyn_cast_or_null<Argument>(Address ? getUnderlyingObject(Address) : nullptr);
+      auto *Variable = Outside ? dyn_cast<AllocaInst>(Call.getArgOperand(Places[Outside->getArgNo()])) : nullptr;
+      return Variable && all_of(Variable->users(), [&](const User *U) {
+               auto *User = dyn_cast<CallInst>(U);
+               return User && (User->getCalledFunction() == Forward || User->isLifetimeStartOrEnd());
+             });
+    });
+  }
+
   void runPrimal(CallInst &Call) {
-    SmallVector<Value *> Arguments;
-    for (unsigned Place : Places)
-      Arguments.push_back(Call.getArgOperand(Place));
-    auto *Run = CallInst::Create(&Primal, Arguments, "", Call.getIterator());
-    Run->setCallingConv(Primal.getCallingConv());
-    Run->setDebugLoc(Call.getDebugLoc());
+    if (!isForNobody(Call)) {
+      SmallVector<Value *> Arguments;
+      for (unsigned Place : Places)
+        Arguments.push_back(Call.getArgOperand(Place));
+      auto *Run = CallInst::Create(&Primal, Arguments, "", Call.getIterator());
+      Run->setCallingConv(Primal.getCallingConv());
+      Run->setDebugLoc(Call.getDebugLoc());
+    }
     for (User *U : make_early_inc_range(Call.users()))
       cast<StoreInst>(U)->eraseFromParent();
     Call.eraseFromParent();

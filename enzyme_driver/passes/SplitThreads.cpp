@@ -19,6 +19,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -369,6 +370,7 @@ private:
 
   Function *make() {
     findSlots();
+    nameSlots();
     create();
     for (auto &R : Regions) {
       R->Begin = BasicBlock::Create(Context, R->Head->getName(), Made);
@@ -581,6 +583,7 @@ private:
       for (Use &U : New->operands())
         U.set(own(U.get()));
       mark(New);
+      tellFromSlots(*New);
     }
     Own[&I] = New;
     if (!isa<PHINode>(I) && Slots.contains(&I))
@@ -601,6 +604,8 @@ private:
     StoreInst *Store = B.CreateAlignedStore(New, At, Atomic.getAlign());
     for (Instruction *Access : {static_cast<Instruction *>(Old), static_cast<Instruction *>(Store)})
       Access->setAAMetadata(Atomic.getAAMetadata());
+    tellFromSlots(*Old);
+    tellFromSlots(*Store);
     return Old;
   }
 
@@ -685,12 +690,46 @@ private:
     IRBuilder<> B(TopEnd);
     LoadInst *Load = B.CreateLoad(slotType(*I), At, I->getName());
     mark(Load);
+    tellApart(*Load, I);
     return I->getType()->isIntegerTy(1) ? B.CreateTrunc(Load, I->getType()) : Load;
   }
 
   void storeSlot(IRBuilder<> &B, Instruction *I, Value *V) {
     Value *At = slotAddress(I);
-    mark(B.CreateStore(I->getType()->isIntegerTy(1) ? B.CreateZExt(V, B.getInt8Ty()) : V, At));
+    StoreInst *Store = B.CreateStore(I->getType()->isIntegerTy(1) ? B.CreateZExt(V, B.getInt8Ty()) : V, At);
+    mark(Store);
+    tellApart(*Store, I);
+  }
+
+  // What is kept of one value, in an array with one element a thread, overlaps nothing else, although all arrays lie in one piece of memory. Local
+  // variables of threads are reached by their addresses too.
+  void nameSlots() {
+    MDBuilder Builder(Context);
+    MDNode *Domain = Builder.createAnonymousAliasScopeDomain("kept");
+    for (auto &[I, At] : Slots)
+      if (!isa<AllocaInst>(I))
+        Scopes.insert({I, Builder.createAnonymousAliasScope(Domain)});
+  }
+
+  void tellApart(Instruction &Access, const Instruction *Slot) {
+    SmallVector<Metadata *> Others;
+    for (auto &[I, Scope] : Scopes)
+      if (I != Slot)
+        Others.push_back(Scope);
+    if (MDNode *Own = Scopes.lookup(Slot))
+      Access.setMetadata(LLVMContext::MD_alias_scope, MDNode::get(Context, Own));
+    tellFrom(Access, Others);
+  }
+
+  void tellFromSlots(Instruction &Access) {
+    if (Access.mayReadOrWriteMemory())
+      tellApart(Access, nullptr);
+  }
+
+  void tellFrom(Instruction &Access, ArrayRef<Metadata *> Others) {
+    if (!Others.empty())
+      Access.setMetadata(LLVMContext::MD_noalias,
+                         MDNode::concatenate(Access.getMetadata(LLVMContext::MD_noalias), MDNode::get(Context, Others)));
   }
 
   void mark(Instruction *I) {
@@ -713,6 +752,7 @@ private:
   DenseMap<const Value *, bool> Cheap;
   MapVector<const Instruction *, uint64_t> Slots; // what is kept, and how many bytes a thread others take before it
   uint64_t SlotBytes = 0;
+  MapVector<const Instruction *, MDNode *> Scopes; // of what is kept, for alias analysis
 
   DenseMap<Value *, Value *> Common; // for all threads
   DenseMap<Value *, Value *> Own;    // for the thread of the loop that is being made

@@ -64,7 +64,7 @@ PreservedAnalyses SumCaptured::run(Module &M, ModuleAnalysisManager &) {
   const Origins Memory(M);
   bool Any = false;
   for (Function &F : M) {
-    if (!F.getName().starts_with(("diffe" + RegionPrefix).str()))
+    if (!F.getName().starts_with((ReversePrefix + RegionPrefix).str()))
       continue;
     for (Argument &A : F.args()) {
       if (!A.getType()->isPointerTy() || !isOnlyAccumulatedInto(A))

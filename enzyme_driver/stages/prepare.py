@@ -28,6 +28,8 @@ _PLAIN_LOOPS = (
     "-unroll-allow-partial=false",
 )
 """Loops stay as they were written, or become straight code where they are short: Enzyme reverses both well."""
+_BRANCHES = "-phi-node-folding-threshold=0 -two-entry-phi-node-folding-threshold=0"
+"""A choice between computations stays a branch, and the reverse sweep skips what was not done."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def prepare(
     output = primal.path.with_suffix("").with_suffix(".prepared.ll")
     passes = _device_passes if primal.language == "cuda" else _host_passes
     pipeline = f"adgen-user-rules<{user_rules}>,{passes(plan, wanted, workspace)}"
-    done = workspace.opt("prepare", pipeline, primal.path, output, *_PLAIN_LOOPS, *reflection(fast_math=fast_math))
+    flags = (*_PLAIN_LOOPS, *_branches(primal.language, workspace), *reflection(fast_math=fast_math))
+    done = workspace.opt("prepare", pipeline, primal.path, output, *flags)
     for symbol, reason in refusals(done.stderr).items():
         if not symbol:
             raise reason
@@ -85,6 +88,10 @@ def prepare(
     usage, rejected = _usage(report["usage"]), refusals(done.stderr, mode="forward")
     fewest = counted and primal.language == "cuda"
     return Prepared(output, usage, refusals(done.stderr), counted, fewest, report["split"], rejected)
+
+
+def _branches(language: Language, workspace: Workspace) -> tuple[str, ...]:
+    return tuple(unless_disabled("keep-branches", _BRANCHES, workspace).split()) if language == "c++" else ()
 
 
 def prepare_second(
@@ -187,6 +194,8 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
     )
     restore = unless_disabled("restore-overwritten", "adgen-restore-overwritten,", workspace)
     own = unless_disabled("own-memory", "adgen-own-memory,function(loop-mssa(licm)),", workspace)
+    together = unless_disabled("ask-together", "adgen-ask-together,", workspace)
+    extremes = unless_disabled("hold-extremes", "adgen-hold-extremes,", workspace)
     index = unless_disabled("index-pointers", "function(loop-simplify),adgen-index-pointers,", workspace)
     return ",".join(
         (
@@ -196,7 +205,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{unroll}globaldce,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},adgen-type-copies,adgen-follow-bits,adgen-see-overwrites,adgen-separate-loads,adgen-pin-rules,adgen-hint-types",
+            f"{unroll}globaldce,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-see-overwrites,adgen-separate-loads,{extremes}adgen-pin-rules,adgen-hint-types",
             f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

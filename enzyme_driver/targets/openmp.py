@@ -31,6 +31,12 @@ _THREAD_LOOPS = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>
 _CLAMP = "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),"
 """Indices get 64 bits before anything moves what says that they do not wrap around."""
 
+_SKIP = (
+    "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,gvn,instcombine<no-verify-fixpoint>),"
+    "adgen-skip-zeros,"
+)
+"""Which cotangents are zero on which way shows once what Enzyme clears and adds in memory is values."""
+
 _AGAIN = "adgen-recompute-iterations,always-inline,function(sroa,early-cse,instsimplify,simplifycfg),"
 """Both sweeps of an iteration in one function: what is kept between them is values.
 
@@ -70,8 +76,8 @@ def finish(
         entered,
         *reflection(fast_math=fast_math),
     )
-    threads = _threads(workspace) if device else ""
-    workspace.opt("host code", f"{threads}default<O3>", entered, ir, f"-mcpu={processor.baseline()}")
+    loops = _threads(workspace) if device else unless_disabled("skip-zeros", _SKIP, workspace)
+    workspace.opt("host code", f"{loops}default<O3>", entered, ir, f"-mcpu={processor.baseline()}")
     refused: dict[str, AdgenError] = dict(refusals(done.stderr))
     entries = _entries(plan, "__gradient", refused, gradient.refused)
     forward = _entries(plan.forward, "__tangent", refused, gradient.refused_forward)
@@ -97,11 +103,12 @@ def _from_host(workspace: Workspace, *, fast_math: bool) -> str:
     """The derivatives of mathematics are device code."""
     libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
     cleaning = cleaned(workspace, fast_math=fast_math)
+    forget = unless_disabled("forget-results", "globaldce,adgen-forget-results,function(adce),", workspace)
     again = unless_disabled("recompute-iterations", _AGAIN, workspace)
     own = unless_disabled("own-memory", "adgen-own-memory,", workspace)
     sums = unless_disabled("sum-captured", "adgen-sum-captured,", workspace)
     teams = f"adgen-openmp-teams,adgen-link<{rules};{libdevice}>,"
-    return f"adgen-lower-overwrites,adgen-fork-regions,{cleaning}{again}{own}{sums}{teams}{_RETARGET}"
+    return f"adgen-lower-overwrites,adgen-fork-regions,{cleaning}{forget}{again}{own}{sums}{teams}{_RETARGET}"
 
 
 def _link(ir: Path, library: Path, workspace: Workspace) -> Path:

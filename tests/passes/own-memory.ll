@@ -88,3 +88,19 @@ define void @diffeadgen_region_waits(ptr %shadow, double %v) {
 declare void @adgen_rule_omp_barrier_reverse(ptr, ptr)
 declare noalias ptr @_Znwm(i64)
 declare void @_ZdlPv(ptr)
+
+; Shadows overlap nothing of the primal; what comes from elsewhere may lead to either.
+; CHECK-LABEL: define void @diffeadgen_region_s(
+; CHECK:         load double, ptr %x, align 8, !noalias ![[SHADOWS:[0-9]+]]
+; CHECK-NEXT:    load double, ptr %"x'", align 8, !alias.scope ![[SHADOWS]]
+; CHECK-NEXT:    atomicrmw fadd ptr %"x'", double %v monotonic, align 8, !alias.scope ![[SHADOWS]]
+; CHECK-NEXT:    load ptr, ptr %list, align 8, !noalias ![[SHADOWS]]
+; CHECK-NEXT:    load double, ptr %far, align 8{{$}}
+define void @diffeadgen_region_s(ptr %x, ptr %"x'", ptr %list) {
+  %v = load double, ptr %x
+  %c = load double, ptr %"x'"
+  %a = atomicrmw fadd ptr %"x'", double %v monotonic, align 8
+  %far = load ptr, ptr %list
+  %again = load double, ptr %far
+  ret void
+}

@@ -59,6 +59,33 @@ define internal void @diffeadgen_iteration_1(ptr %a, ptr %"a'", double %tape) no
   ret void
 }
 
+; What is computed for nobody is not run in the loop before.
+; CHECK-LABEL: define void @diffe_n(
+; CHECK-NOT:     call void @adgen_iteration_3
+; CHECK:         %again = call { double } @augmented_adgen_iteration_3(ptr %x, ptr %dx, ptr undef, ptr %dy)
+define void @diffe_n(ptr %x, ptr %dx, ptr %dy, ptr %cache) {
+  %y = alloca double
+  %tape = call { double } @augmented_adgen_iteration_3(ptr %x, ptr %dx, ptr %y, ptr %dy)
+  store { double } %tape, ptr %cache
+  %kept = load { double }, ptr %cache
+  call void @diffeadgen_iteration_3(ptr %x, ptr %dx, ptr undef, ptr %dy, { double } %kept)
+  ret void
+}
+define internal void @adgen_iteration_3(ptr %a, ptr %b) noinline {
+  %v = load double, ptr %a
+  store double %v, ptr %b, !adgen.effect !0
+  ret void
+}
+define internal { double } @augmented_adgen_iteration_3(ptr %a, ptr %"a'", ptr %b, ptr %"b'") noinline {
+  %v = load double, ptr %a
+  store double %v, ptr %b, !adgen.effect !0
+  %tape = insertvalue { double } poison, double %v, 0
+  ret { double } %tape
+}
+define internal void @diffeadgen_iteration_3(ptr %a, ptr %"a'", ptr %b, ptr %"b'", { double } %tape) noinline {
+  ret void
+}
+
 ; CHECK-LABEL: define void @diffe_h(
 ; CHECK-NEXT:    %tape = call double @augmented_adgen_iteration_2(ptr %x, ptr %dx)
 ; CHECK:         call void @diffeadgen_iteration_2(ptr undef, ptr %dx, double %kept)

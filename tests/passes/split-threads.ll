@@ -37,11 +37,12 @@ declare i32 @adgen_dynamic_bytes(ptr)
 ; The first loop over threads stores what v begins with.
 ; CHECK:         [[V:%.*]] = getelementptr inbounds float, ptr {{%.*}}, i64 %linear
 ; CHECK:         %start = call float @begin(i32 %thread{{.*}})
-; CHECK:         store float %start, ptr [[V]], align 4, !llvm.access.group
+; Arrays with what is kept overlap neither each other nor anything else.
+; CHECK:         store float %start, ptr [[V]], align 4, !alias.scope [[KEPT:![0-9]+]], !noalias ![[OTHERS:[0-9]+]], !llvm.access.group
 ; CHECK:         br i1 {{%.*}}, label %{{.*}}, label %{{.*}}, !llvm.loop
-; CHECK:         %v = load float, ptr {{%.*}}, align 4, !llvm.access.group
+; CHECK:         %v = load float, ptr {{%.*}}, align 4, !alias.scope [[KEPT]], !noalias ![[OTHERS]], !llvm.access.group
 ; CHECK:         [[OWN:%.*]] = getelementptr float, ptr %2, i32 %thread
-; CHECK:         store float %v, ptr [[OWN]], align 4, !llvm.access.group
+; CHECK:         store float %v, ptr [[OWN]], align 4, !noalias ![[ALL:[0-9]+]], !llvm.access.group
 ; CHECK:         %w = fadd float {{%.*}}, %other
 ; Additions to shared memory are plain; others are not, but in the form for one thread of the operating system.
 ; CHECK:         atomicrmw fadd ptr %x

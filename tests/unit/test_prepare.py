@@ -33,6 +33,7 @@ from enzyme_driver.stages.workspace import Workspace
 
 PAGE = Path(__file__).parents[2] / "docs" / "passes.md"
 
+BRANCHES = ("-phi-node-folding-threshold=0", "-two-entry-phi-node-folding-threshold=0")
 FLAGS = ("-vectorize-loops=false", "-vectorize-slp=false", "-unroll-runtime=false", "-unroll-allow-partial=false")
 
 DEVICE = (
@@ -56,7 +57,7 @@ HOST = (
     "function(loop(loop-rotate,loop-unroll-full),sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce,function(loop-simplify),adgen-index-pointers,adgen-capture-values,"
     "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,adgen-own-memory,function(loop-mssa(licm)),function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
-    "adgen-nest-joins,adgen-type-copies,adgen-follow-bits,adgen-see-overwrites,adgen-separate-loads,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
+    "adgen-nest-joins,adgen-ask-together,adgen-type-copies,adgen-follow-bits,adgen-see-overwrites,adgen-separate-loads,adgen-hold-extremes,adgen-pin-rules,adgen-hint-types,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
 
@@ -90,8 +91,15 @@ def test_opt_for_the_host(workspace: Workspace, fake_process: FakeProcess) -> No
     prepare.prepare(primal, PLAN, ONLY_B, workspace, fast_math=False)
     output = workspace.file("f.prepared.ll")
     assert fake_process.argvs == [
-        (*OPT, *FLAGS, REFLECTION, f"-passes={HOST}", str(primal.path), "-S", "-o", str(output))
+        (*OPT, *FLAGS, *BRANCHES, REFLECTION, f"-passes={HOST}", str(primal.path), "-S", "-o", str(output))
     ]
+
+
+def test_branches_are_folded_on_request(workspace: Workspace, fake_process: FakeProcess) -> None:
+    primal = PrimalIR(workspace.file("f.primal.ll"), "c++", ())
+    without = replace(workspace, settings=replace(workspace.settings, disable=frozenset({"keep-branches"})))
+    prepare.prepare(primal, PLAN, ONLY_B, without, fast_math=False)
+    assert not set(BRANCHES) & set(fake_process.argvs[0])
 
 
 def test_fast_square_roots_are_for_fast_math_only(workspace: Workspace, fake_process: FakeProcess) -> None:

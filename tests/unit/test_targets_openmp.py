@@ -27,6 +27,7 @@ FROM_DEVICE = f"{AFTER_ENZYME}{RETARGET}"
 FROM_HOST = (
     "adgen-lower-overwrites,adgen-fork-regions,adgen-expand-copy-adjoints,adgen-keep-once,adgen-forget-guards,adgen-loosen-alignments,"
     "adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,"
+    "globaldce,adgen-forget-results,function(adce),"
     "adgen-recompute-iterations,always-inline,function(sroa,early-cse,instsimplify,simplifycfg),adgen-own-memory,adgen-sum-captured,adgen-openmp-teams,"
     f"adgen-link</build/rules.bc;/cuda/libdevice.bc>,{RETARGET}"
 )
@@ -39,6 +40,10 @@ SPLIT = (
 THREAD_LOOPS = (
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa),"
     "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),adgen-sum-threads,adgen-vector-math<256>,"
+)
+SKIP = (
+    "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,gvn,instcombine<no-verify-fixpoint>),"
+    "adgen-skip-zeros,"
 )
 
 
@@ -70,10 +75,10 @@ def test_the_processes(language: Language, first: str, workspace: Workspace, fak
     ends = ("gradient.ll", "entries.ll", "host.ll", "host.o")
     gradient, entered, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ends)
     library, cpu = str(workspace.file("libk.so")), processor.baseline()
-    threads = f"{SPLIT}{THREAD_LOOPS}" if language == "cuda" else ""
+    loops = f"{SPLIT}{THREAD_LOOPS}" if language == "cuda" else SKIP
     assert fake_process.argvs == [
         (*OPT, REFLECTION, f"-passes={first}always-inline,{KEEP}{ENTRIES}", gradient, "-S", "-o", entered),
-        (*OPT, f"-mcpu={cpu}", f"-passes={threads}default<O3>", entered, "-S", "-o", ir),
+        (*OPT, f"-mcpu={cpu}", f"-passes={loops}default<O3>", entered, "-S", "-o", ir),
         (sys.executable, "-P", str(EMIT), ir, compiled, cpu),
         (
             *("/llvm/bin/clang++", "-shared", compiled, "/build/host_runtime.o", "-o", library),
@@ -92,13 +97,19 @@ def test_what_is_done_with_threads_can_be_left_out(workspace: Workspace, fake_pr
     assert f"adgen-{name}" not in passes
 
 
-@pytest.mark.parametrize("name", ["recompute-iterations", "own-memory", "sum-captured"])
+@pytest.mark.parametrize("name", ["forget-results", "recompute-iterations", "own-memory", "sum-captured"])
 def test_what_is_done_in_cpp_can_be_left_out(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
     without = replace(workspace.settings, disable=frozenset({name}))
     finish(replace(workspace, settings=without), language="c++")
     passes = next(part for part in fake_process.argvs[0] if part.startswith("-passes="))
     assert f"adgen-{name}," in FROM_HOST
     assert f"adgen-{name}," not in passes
+
+
+def test_zeros_are_not_skipped_on_request(workspace: Workspace, fake_process: FakeProcess) -> None:
+    without = replace(workspace.settings, disable=frozenset({"skip-zeros"}))
+    finish(replace(workspace, settings=without), language="c++")
+    assert "-passes=default<O3>" in fake_process.argvs[1]
 
 
 def test_entries(workspace: Workspace) -> None:

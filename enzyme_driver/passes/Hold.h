@@ -1,0 +1,13 @@
+// What is kept by Enzyme because it passes through a call.
+#pragma once
+
+#include "Adgen.h"
+
+namespace adgen {
+
+// adgen_hold_TYPE(value), which Enzyme can neither see through nor repeat; ForgetGuards takes the calls away.
+llvm::Function *holdOf(llvm::Module &M, llvm::Type *T);
+// Everything that uses the value gets it by way of a call.
+void hold(llvm::Value &V, llvm::BasicBlock::iterator At);
+
+} // namespace adgen
