@@ -96,6 +96,8 @@ private:
       auto Leaves = Memory.cover(Offset < 0 ? Offset + Memory.Stride : Offset, DL.getTypeStoreSize(T));
       if (Leaves && T->isIntegerTy() && none_of(*Leaves, [](const Leaf &L) { return L.isFloat(); }))
         return true; // several small ones may be read at once
+      if (Leaves && Leaves->size() > 1 && T->isIntegerTy() && isMoved(*U))
+        return true;
       return Leaves && Leaves->size() == 1 && (!T->isFloatingPointTy() || Leaves->front().isFloat()) && (!Leaves->front().isFloat() || !T->isPointerTy());
     });
   }
@@ -139,6 +141,15 @@ private:
       return false;
     std::optional<SmallVector<Leaf>> Rest = At->Memory->cover(At->Offset, At->Memory->Stride - At->Offset);
     return Rest && all_of(*Rest, [](const Leaf &L) { return L.isFloat(); });
+  }
+
+  // A whole struct as one integer, which is stored elsewhere or taken apart into members.
+  static bool isMoved(const User &Access) {
+    auto *Load = dyn_cast<LoadInst>(&Access);
+    return !Load || all_of(Load->users(), [](const User *U) {
+      bool Shifted = U->hasOneUse() && isa<TruncInst>(*U->user_begin()) && cast<Instruction>(U)->getOpcode() == Instruction::LShr;
+      return isa<StoreInst, TruncInst>(U) || Shifted;
+    });
   }
 
   static Type *accessed(User *U, const Value *Pointer) {
@@ -208,19 +219,28 @@ private:
 
 bool isMultipleOf(const Value *Length, uint64_t Bytes, const DataLayout &DL) { return Multiple(Bytes, DL).is(Length); }
 
+static std::optional<Place> placeIn(Value *Pointer, const DataLayout &DL, function_ref<bool(const Elements &, uint64_t)> IsWanted) {
+  APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+  const Elements Found({Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true)});
+  std::shared_ptr<const Layout> Memory = Found.layout(DL);
+  if (!Memory || !IsWanted(Found, Memory->Stride))
+    return std::nullopt;
+  int64_t Stride = Memory->Stride, Rest = Offset.srem(Stride);
+  return Place{Memory, static_cast<uint64_t>(Rest < 0 ? Rest + Stride : Rest)};
+}
+
 std::optional<Place> placeOfMixed(MemTransferInst &Copy) {
   const DataLayout &DL = Copy.getDataLayout();
-  for (Value *End : {Copy.getRawSource(), Copy.getRawDest()}) {
-    APInt Offset(DL.getIndexTypeSizeInBits(End->getType()), 0);
-    const Elements Found({End->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true)});
-    std::shared_ptr<const Layout> Memory = Found.layout(DL);
-    if (!Memory)
-      continue;
-    int64_t Stride = Memory->Stride, Rest = Offset.srem(Stride);
-    if (isa<ConstantInt>(Copy.getLength()) || isMultipleOf(Copy.getLength(), Stride, DL) || Found.lieApartBy(Copy.getLength()))
-      return Place{Memory, static_cast<uint64_t>(Rest < 0 ? Rest + Stride : Rest)};
-  }
-  return std::nullopt;
+  auto IsWhole = [&](const Elements &Found, uint64_t Stride) {
+    Value *Length = Copy.getLength();
+    return isa<ConstantInt>(Length) || isMultipleOf(Length, Stride, DL) || Found.lieApartBy(Length);
+  };
+  std::optional<Place> From = placeIn(Copy.getRawSource(), DL, IsWhole);
+  return From ? From : placeIn(Copy.getRawDest(), DL, IsWhole);
+}
+
+std::optional<Place> placeOfMixed(Value *Pointer, const DataLayout &DL) {
+  return placeIn(Pointer, DL, [](const Elements &, uint64_t) { return true; });
 }
 
 bool copiesMixedStructs(MemTransferInst &Copy) {

@@ -13,6 +13,8 @@ bool copiesMixedStructs(llvm::MemTransferInst &Copy);
 // Where in a struct of floating point and others the copy begins, in whose steps the memory's elements are counted, if all that is done with
 // them says so, and if it is one of whole elements or of fixed length.
 std::optional<Place> placeOfMixed(llvm::MemTransferInst &Copy);
+// The same of a pointer.
+std::optional<Place> placeOfMixed(llvm::Value *Pointer, const llvm::DataLayout &DL);
 
 // Whether a number of bytes is one of whole elements, as it was computed.
 bool isMultipleOf(const llvm::Value *Length, uint64_t Bytes, const llvm::DataLayout &DL);

@@ -239,7 +239,18 @@ private:
 
   // What the bytes behind the pointer are, where floating point is among them.
   std::optional<Leaves> floatsAt(Value *Pointer, uint64_t Bytes) {
+    return floatsIn(placeOf(Pointer, DL), Bytes);
+  }
+
+  // Of an integer that may be a pair of small numbers, also where only the steps between elements say what they are.
+  std::optional<Leaves> floatsMoved(Value *Pointer, uint64_t Bytes) {
     std::optional<Place> At = placeOf(Pointer, DL);
+    if (!At && Bytes == 8 && !Body.getParent()->getTargetTriple().isNVPTX())
+      At = placeOfMixed(Pointer, DL);
+    return floatsIn(At, Bytes);
+  }
+
+  static std::optional<Leaves> floatsIn(const std::optional<Place> &At, uint64_t Bytes) {
     if (!At || !At->Memory->holdsFloats())
       return std::nullopt;
     std::optional<Leaves> Found = At->Memory->cover(At->Offset, Bytes);
@@ -339,7 +350,7 @@ private:
 
   void typeLoad(LoadInst &Load) {
     uint64_t Bytes = DL.getTypeStoreSize(Load.getType());
-    std::optional<Leaves> Numbers = floatsAt(Load.getPointerOperand(), Bytes);
+    std::optional<Leaves> Numbers = floatsMoved(Load.getPointerOperand(), Bytes);
     if (!Numbers)
       Numbers = destinationOf(Load, Bytes);
     if (!Numbers || !Load.isSimple() && !Load.isVolatile())
@@ -404,7 +415,7 @@ private:
   std::optional<Leaves> destinationOf(LoadInst &Load, uint64_t Bytes) {
     if (!onlyStored(Load))
       return std::nullopt;
-    return floatsAt(cast<StoreInst>(*Load.user_begin())->getPointerOperand(), Bytes);
+    return floatsMoved(cast<StoreInst>(*Load.user_begin())->getPointerOperand(), Bytes);
   }
 
   Value *asInteger(IRBuilder<> &B, Value *V, const Leaf &L) {
@@ -428,7 +439,7 @@ private:
              "write whole numbers, or copy with memcpy");
       return;
     }
-    std::optional<Leaves> Numbers = floatsAt(Store.getPointerOperand(), Bytes);
+    std::optional<Leaves> Numbers = floatsMoved(Store.getPointerOperand(), Bytes);
     if (!Numbers || !Store.isSimple() && !Store.isVolatile())
       return;
     IRBuilder<> B(&Store);

@@ -228,6 +228,15 @@ static double halved(Body *first, Body *last) {
     Body *middle = first + (last - first) / 2;
     return 1.5 * halved(first, middle) + halved(middle, last) * (1 + middle->kind) * middle->mass;
 }
+struct Sample { float value; int kind; };
+double swapped(const double *x, int n) {
+    std::vector<Sample> kept(n);
+    for (int i = 0; i < n; ++i) kept[i] = {static_cast<float>(x[i] * x[i]), i};
+    for (int i = 0; i + 1 < n; i += 2) std::swap(kept[i], kept[i + 1]);
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += (i + 1) * kept[i].value * (1 + kept[i].kind);
+    return sum;
+}
 double sorted(const double *x, int n) {
     std::vector<Body> kept;
     for (int i = 0; i < n; ++i) kept.push_back({i % 2, i, x[i], x[i] * x[(i + 1) % n]});
@@ -265,11 +274,14 @@ def test_a_vector_grows_by_structs_that_begin_with_an_integer(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("name", ["erased", "sorted"])
+@pytest.mark.parametrize("name", ["erased", "swapped", "sorted"])
 def test_structs_that_begin_with_an_integer_are_moved_in_place(name: str, tmp_path: Path) -> None:
     file = tmp_path / "moved.cpp"
     file.write_text(MOVED, encoding="utf-8")
-    result = adgen.compile(file, function=name).check(np.random.default_rng().uniform(0.5, 1.5, 9), 9)
+    tolerance = 1e-2 if name == "swapped" else None
+    result = adgen.compile(file, function=name).check(
+        np.random.default_rng().uniform(0.5, 1.5, 9), 9, tolerance=tolerance
+    )
     assert result.parameters[0].difference
 
 
