@@ -39,6 +39,8 @@ OPTIMISATIONS: dict[str, str] = {
     "share-reciprocals": "several divisions of a derivative by one square root become one division",
     "gather-accumulations": "in square blocks, one thread adds up what others would add to an element of shared memory",
     "rotate-accumulations": "lanes of a warp that accumulate into one element after the other begin at different ones",
+    "load-early": "a gradient's loads come before the divisions of their block, which become branches",
+    "record-accumulations": "many neighbouring elements are added to by one bulk reduction (sm_90 and later)",
     "reduce-accumulations": "the lanes of a warp that accumulate into one element add up first",
 }
 """What each does, by name. A gradient is right without any of them."""

@@ -102,6 +102,32 @@ const Value *accessedPointer(const Instruction &I) {
   return getLoadStorePointerOperand(&I);
 }
 
+// The load and what its address needs of its block from a place on; nothing where that cannot move.
+static SmallVector<Instruction *> neededFrom(Instruction &Spot, LoadInst &Load) {
+  SmallVector<Instruction *> Needed{&Load};
+  for (unsigned I = 0; I < Needed.size(); ++I)
+    for (Value *Operand : Needed[I]->operands()) {
+      auto *Made = dyn_cast<Instruction>(Operand);
+      if (!Made || Made->getParent() != Load.getParent() || Made->comesBefore(&Spot))
+        continue;
+      if (!isSafeToSpeculativelyExecute(Made))
+        return {};
+      Needed.push_back(Made);
+    }
+  return Needed;
+}
+
+bool moveUpTo(Instruction &Place, LoadInst &Load) {
+  SmallVector<Instruction *> Needed = neededFrom(Place, Load);
+  if (Needed.empty() || is_contained(Needed, &Place))
+    return false;
+  SmallPtrSet<Instruction *, 8> Moved;
+  for (Instruction *I : reverse(Needed)) // what something needs was found after it
+    if (Moved.insert(I).second)
+      I->moveBefore(Place.getIterator());
+  return true;
+}
+
 bool Meetings::mayTouch(const Instruction &I, const Value *Element, Type *T) const {
   if (!I.mayReadOrWriteMemory())
     return false;

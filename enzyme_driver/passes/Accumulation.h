@@ -27,6 +27,9 @@ inline constexpr llvm::StringLiteral OnceMark = "adgen.once";
 // Whether all accesses of the whole function to the memory of this argument, by whatever pointer, are accumulations.
 bool isMetByAccumulationsOnly(const llvm::Argument &Shadow, const Origins &Memory);
 
+// Moves a load, with what its address needs, up to a place in its block; not where that itself is needed, or something that must stay.
+bool moveUpTo(llvm::Instruction &Place, llvm::LoadInst &Load);
+
 class Meetings {
 public:
   Meetings(llvm::Function &F, llvm::AAResults &AA);

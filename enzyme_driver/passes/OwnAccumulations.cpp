@@ -282,33 +282,25 @@ private:
   ScalarEvolution &SE;
 };
 
-// The load and what its address needs of its block from a place on; nothing where that cannot move.
-SmallVector<Instruction *> neededFrom(Instruction &Spot, LoadInst &Load) {
-  SmallVector<Instruction *> Needed{&Load};
-  for (unsigned I = 0; I < Needed.size(); ++I)
-    for (Value *Operand : Needed[I]->operands()) {
-      auto *Made = dyn_cast<Instruction>(Operand);
-      if (!Made || Made->getParent() != Load.getParent() || Made->comesBefore(&Spot))
-        continue;
-      if (!isSafeToSpeculativelyExecute(Made))
-        return {};
-      Needed.push_back(Made);
-    }
-  return Needed;
-}
-
 // Makes accumulations plain.
 class Plain {
 public:
   Plain(Function &F, FunctionAnalysisManager &FAM)
       : Meet(F, FAM.getResult<AAManager>(F)), Index(F, FAM.getResult<LoopAnalysis>(F)) {}
 
-  // Into an element that holds zero.
-  static void write(AtomicRMWInst &Atomic) {
+  // Into an element that holds zero, behind the loads that follow.
+  void write(AtomicRMWInst &Atomic) {
     IRBuilder<> B(&Atomic);
     StoreInst *Store = B.CreateAlignedStore(Atomic.getValOperand(), Atomic.getPointerOperand(), Atomic.getAlign());
     Store->setAAMetadata(Atomic.getAAMetadata());
     Atomic.eraseFromParent();
+    Instruction *Next = Store->getNextNode();
+    auto IsInTheWay = [&](const Instruction &I) {
+      return Meet.mayTouch(I, Store->getPointerOperand(), Store->getValueOperand()->getType()) && !Index.areApart(I, *Store);
+    };
+    while (!Next->isTerminator() && !IsInTheWay(*Next))
+      Next = Next->getNextNode();
+    Store->moveBefore(Next->getIterator());
   }
 
   void make(AtomicRMWInst &Atomic) {
@@ -331,17 +323,8 @@ private:
         break;
       First = Before;
     }
-    SmallVector<Instruction *> Needed = neededFrom(*First, Load);
-    while (First != &Load && is_contained(Needed, First)) { // what is needed stays where it is
+    while (First != &Load && !moveUpTo(*First, Load)) // what is needed stays where it is
       First = First->getNextNode();
-      Needed = neededFrom(*First, Load);
-    }
-    if (First == &Load)
-      return;
-    SmallPtrSet<Instruction *, 8> Moved;
-    for (Instruction *I : reverse(Needed)) // what something needs was found after it
-      if (Moved.insert(I).second)
-        I->moveBefore(First->getIterator());
   }
 
   bool mayTouch(const Instruction &I, const LoadInst &Load) {
@@ -379,7 +362,7 @@ public:
       Plain Maker(*Own, FAM);
       for (AtomicRMWInst *Atomic : Owned) {
         auto &Mapped = *cast<AtomicRMWInst>(Map[Atomic]);
-        Written.contains(Atomic) ? Plain::write(Mapped) : Maker.make(Mapped);
+        Written.contains(Atomic) ? Maker.write(Mapped) : Maker.make(Mapped);
       }
     }
     Function *Both = Function::Create(Shared.getFunctionType(), Shared.getLinkage(), "", &M);

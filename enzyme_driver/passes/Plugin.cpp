@@ -88,6 +88,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<AdoptGradients>(Name, "adgen-adopt-gradients", MPM) ||
          addWithOption<LinkSeconds>(Name, "adgen-link-seconds", MPM) ||
          add<KeepOnce>(Name, "adgen-keep-once", MPM) ||
+         add<LoadEarly>(Name, "adgen-load-early", MPM) ||
+         add<RecordAccumulations>(Name, "adgen-record-accumulations", MPM) ||
          add<PairSines>(Name, "adgen-pair-sines", MPM) || add<ExchangeCotangents>(Name, "adgen-exchange-cotangents", MPM) ||
          add<ForgetGuards>(Name, "adgen-forget-guards", MPM) ||
          add<ExpandConstants>(Name, "adgen-expand-constants", MPM) ||

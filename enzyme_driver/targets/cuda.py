@@ -15,6 +15,7 @@ from enzyme_driver.stages.prepare import after_enzyme, reflection, refusals, unl
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import registers
+from enzyme_driver.targets.emit import reduces_in_bulk
 from enzyme_driver.toolchain import check_arch
 
 
@@ -48,8 +49,8 @@ def finish(gradient: GradientIR, plan: Plan, arch: str, workspace: Workspace, *,
 
 
 def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool) -> Path:
-    """The optimised IR with the kernels and their gradients."""
-    return _kernels(gradient, arch, workspace, fast_math=fast_math)[0]
+    """The optimised IR with the kernels and their gradients, in which nothing is NVIDIA's assembly."""
+    return _kernels(gradient, arch, workspace, fast_math=fast_math, assembly=False)[0]
 
 
 _INVARIANT = "function(correlated-propagation,instsimplify),"
@@ -67,7 +68,7 @@ BEFORE_REDUCTION = {
 
 
 def _kernels(
-    gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool
+    gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool, assembly: bool = True
 ) -> tuple[Path, dict[str, object]]:
     ir = gradient.path.with_suffix("").with_suffix("").with_suffix(f".{arch}.cuda.ll")
     rules = workspace.in_pipeline(workspace.toolchain.rules)
@@ -77,13 +78,15 @@ def _kernels(
     reduction = unless_disabled("reduce-accumulations", f"adgen-reduce-accumulations,adgen-link<{rules}>,", workspace)
     libdevice = workspace.in_pipeline(workspace.toolchain.libdevice)
     sines = unless_disabled("pair-sines", f"adgen-pair-sines,adgen-link<{libdevice}>,nvvm-reflect,", workspace)
-    accumulations = f"{_INVARIANT}{before}{reduction}"
+    records = unless_disabled("record-accumulations", f"adgen-record-accumulations,adgen-link<{rules}>,", workspace)
+    accumulations = f"{_INVARIANT}{before}{reduction}{records if assembly and reduces_in_bulk(arch) else ''}"
     first = after_enzyme(workspace, fast_math=fast_math, tape=f"{join}{tape}", reduction=f"{accumulations}{sines}")
     exchange = unless_disabled("exchange-cotangents", "adgen-exchange-cotangents,", workspace)
+    early = unless_disabled("load-early", ",adgen-load-early", workspace)
     wide = unless_disabled("widen-accesses", _WIDE, workspace)
     passes = (
         f"{first}{exchange}adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
-        f"adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>{wide}"
+        f"adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>{early}{wide}"
     )
     done = workspace.opt("kernels", passes, gradient.path, ir, f"-mcpu={arch}", *reflection(fast_math=fast_math))
     for refusal in refusals(done.stderr).values():

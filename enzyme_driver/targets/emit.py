@@ -5,8 +5,16 @@ Run as a script in a process of its own: an abort in LLVM must not end the user'
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
+
+_FIRST_WITH_BULK_REDUCTIONS = 90
+
+
+def reduces_in_bulk(arch: str) -> bool:
+    """Whether a GPU has the bulk reductions of `adgen-record-accumulations`."""
+    return int(re.sub(r"\D", "", arch)) >= _FIRST_WITH_BULK_REDUCTIONS
 
 
 def emit(source: Path, output: Path, cpu: str) -> None:
@@ -24,7 +32,8 @@ def emit(source: Path, output: Path, cpu: str) -> None:
     if output.suffix == ".ptx":
         # Sums of a loop would move behind its barriers, and all that they are made of would wait in registers.
         llvm.set_option("emit", "-disable-machine-sink")
-    machine = target.create_target_machine(cpu=cpu, opt=level, reloc="pic", codemodel="default")
+    features = "+ptx80" if output.suffix == ".ptx" and reduces_in_bulk(cpu) else ""
+    machine = target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default")
     if output.suffix in {".ptx", ".s"}:
         output.write_text(machine.emit_assembly(module), encoding="utf-8")
     else:

@@ -3,7 +3,8 @@
 Left alone, ptxas gives a gradient's many values up to 255 registers a thread, and so few threads fit on a GPU that it
 waits for memory most of the time. With 128 twice as many do, and what then has no register is kept in the cache; that
 pays unless it is more than the registers hold. Where it takes fewer by itself, it gets all with which as many threads
-fit: it does not use them unless it is told to.
+fit: it does not use them unless it is told to. A gradient that reduces in bulk looks up where it adds: it waits for
+memory above all, and gets 64.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-LIMIT = 128
+LIMIT, LIMIT_IN_BULK = 128, 64
 MOST_SPILLED = 700
 """Bytes that a thread may keep elsewhere. With 540 a gradient took 0.83 of its time without, with 1,080 twice that."""
 DERIVATIVES = ("__gradient", "__tangent")
@@ -22,6 +23,7 @@ REGISTERS, UNIT = 512, 8
 _ENTRY = re.compile(
     r"\.entry\s+(?P<name>\w+)\([^)]*\)(?P<directives>[^{]*)\{(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE
 )
+_IN_BULK = "cp.reduce.async.bulk"
 _BOUNDS = re.compile(r"\.(?:maxnreg|minnctapersm)\b")
 _PROPERTIES = re.compile(
     r"Function properties for (?P<name>\w+)\n.*?(?P<spilled>\d+) bytes spill stores.*?Used (?P<used>\d+) registers",
@@ -36,20 +38,24 @@ def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> None:
     """
     limits = _limits(ptx, report)
     while limits:
-        worse = _spilling(assemble(_limited(ptx, limits)))
+        worse = _spilling(assemble(_limited(ptx, {name: first for name, (first, *_) in limits.items()})))
         if not limits.keys() & worse:
             return
-        limits = {name: limit for name, limit in limits.items() if name not in worse}
+        limits = {name: rest for name, all_ in limits.items() if (rest := all_[1:] if name in worse else all_)}
         if not limits:
             assemble(ptx)
 
 
-def _limits(ptx: str, report: str) -> dict[str, int]:
-    """The registers that kernels of derivatives are to have, where those are others than they take."""
-    free = {entry["name"] for entry in _ENTRY.finditer(ptx) if not _BOUNDS.search(entry["directives"])}
+def _limits(ptx: str, report: str) -> dict[str, list[int]]:
+    """The registers that kernels of derivatives are to have, the best first, where those are others than they take."""
     used = {each["name"]: int(each["used"]) for each in _PROPERTIES.finditer(report)}
-    limits = {name: _most(count) for name, count in used.items() if name in free and name.endswith(DERIVATIVES)}
-    return {name: limit for name, limit in limits.items() if limit != _whole(used[name])}
+    limits = {}
+    for entry in _ENTRY.finditer(ptx):
+        name = entry["name"]
+        if name in used and name.endswith(DERIVATIVES) and not _BOUNDS.search(entry["directives"]):
+            in_bulk = [LIMIT_IN_BULK] if _IN_BULK in entry["body"] and used[name] > LIMIT_IN_BULK else []
+            limits[name] = [limit for limit in (*in_bulk, _most(used[name])) if limit != _whole(used[name])]
+    return {name: each for name, each in limits.items() if each}
 
 
 def _most(used: int) -> int:

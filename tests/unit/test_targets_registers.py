@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from enzyme_driver.targets.registers import LIMIT, MOST_SPILLED, bounded
+from enzyme_driver.targets.registers import LIMIT, LIMIT_IN_BULK, MOST_SPILLED, bounded
 
 STRAIGHT = (
     ".visible .entry a__gradient(\n\t.param .u64 p\n)\n{\n$L__BB0_1:\n\tbra.uni \t$L__BB0_2;\n$L__BB0_2:\n\tret;\n}\n"
@@ -64,6 +64,22 @@ def test_kernels_get_the_registers_that_cost_no_warp(used: int, limit: int) -> N
 @pytest.mark.parametrize("used", [8, 30, 32, 40, 48, 56, 64, 72, 80, 96, 128])
 def test_kernels_that_use_all_of_them_are_left_alone(used: int) -> None:
     assert assembled(STRAIGHT, said(a__gradient=(used, 0))) == []
+
+
+def test_kernels_that_reduce_in_bulk_get_fewer_unless_they_spill_much() -> None:
+    in_bulk = STRAIGHT.replace(
+        "\tret;", "\tcp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [a], [b], 64;\n\tret;"
+    )
+    given = assembled(in_bulk, said(a__gradient=(91, 0)), said(a__gradient=(LIMIT_IN_BULK, 80)))
+    assert [f".maxnreg {LIMIT_IN_BULK}\n" in text for text in given] == [True]
+    much = MOST_SPILLED + 8
+    given = assembled(
+        in_bulk, said(a__gradient=(200, 0)), said(a__gradient=(LIMIT_IN_BULK, much)), said(a__gradient=(LIMIT, 0))
+    )
+    assert [f".maxnreg {limit}\n" in text for text, limit in zip(given, (LIMIT_IN_BULK, LIMIT), strict=True)] == [
+        True
+    ] * 2
+    assert assembled(in_bulk, said(a__gradient=(56, 0))) == []
 
 
 @pytest.mark.parametrize("directive", [".maxnreg 64", ".minnctapersm 2"])
