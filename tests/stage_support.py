@@ -37,6 +37,7 @@ AFTER_ENZYME_ON_GPU = (
     "function(correlated-propagation,instsimplify),"
     "adgen-share-reciprocals,adgen-gather-accumulations,adgen-rotate-accumulations,"
     "adgen-reduce-accumulations,adgen-link</build/rules.bc>,"
+    "adgen-record-accumulations,adgen-link</build/rules.bc>,"
     "adgen-pair-sines,adgen-link</cuda/libdevice.bc>,nvvm-reflect,adgen-inline-math,"
 )
 

@@ -20,15 +20,13 @@ constexpr uint64_t Alignment = 16;                            // of what is redu
 constexpr uint64_t MostShared = 32 * 1024, Limit = 48 * 1024; // bytes of a block; those of static arrays
 constexpr uint64_t Threads = 256;                             // of a block that have room
 
-// Accumulations into neighbouring elements, in the order of these.
+// Accumulations into neighbouring elements, in the order of these, and which of them comes last.
 struct Record {
   SmallVector<AtomicRMWInst *> Elements;
+  AtomicRMWInst *Last = nullptr;
 
   Type *type() const { return Elements.front()->getType(); }
   uint64_t bytes() const { return Elements.size() * type()->getPrimitiveSizeInBits() / 8; }
-  AtomicRMWInst *last() const {
-    return *llvm::max_element(Elements, [](const AtomicRMWInst *A, const AtomicRMWInst *B) { return A->comesBefore(B); });
-  }
 };
 
 class Records {
@@ -106,13 +104,15 @@ private:
   }
 
   void keep(Record R) {
-    if (!R.Elements.empty() && R.bytes() >= FewestBytes)
-      Found.push_back(std::move(R));
+    if (R.Elements.empty() || R.bytes() < FewestBytes)
+      return;
+    R.Last = *max_element(R.Elements, [](const AtomicRMWInst *A, const AtomicRMWInst *B) { return A->comesBefore(B); });
+    Found.push_back(std::move(R));
   }
 
   // Where the last of the additions was; they go where threads without room come by.
   void replace(const Record &R) {
-    AtomicRMWInst &Last = *R.last();
+    AtomicRMWInst &Last = *R.Last;
     IRBuilder<> B(&Last);
     Value *Bytes = B.getInt32(Stride), *To = R.Elements.front()->getPointerOperand();
     Value *Room = B.getInt32(DL.getTypeAllocSize(Slots->getValueType()));

@@ -49,10 +49,11 @@ ELSEWHERE = {
     "bound-registers",
     "widen-accesses",
 }
+RECORDS = "adgen-record-accumulations,adgen-link</build/rules.bc>,"
 WIDE = ",function(infer-address-spaces,infer-alignment,load-store-vectorizer)"
 PASSES = (
     f"{AFTER_ENZYME_ON_GPU}adgen-exchange-cotangents,adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
-    "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>"
+    "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>,adgen-load-early"
     f"{WIDE}"
 )
 
@@ -73,10 +74,12 @@ def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> 
     return workspace_in(tmp_path, settings, fake_process)
 
 
-def finish(workspace: Workspace, *symbols: str, refused: dict[str, RefusedError] | None = None) -> CudaCode:
+def finish(
+    workspace: Workspace, *symbols: str, refused: dict[str, RefusedError] | None = None, arch: str = "sm_90"
+) -> CudaCode:
     path = workspace.file("k.sm_90.gradient.ll")
     gradient = GradientIR(path, Prepared(path, {}, {}, counted=True, fewest=True, split=False), refused or {})
-    return cuda.finish(gradient, plan_of(*(symbols or ("a",))), "sm_90", workspace, fast_math=False)
+    return cuda.finish(gradient, plan_of(*(symbols or ("a",))), arch, workspace, fast_math=False)
 
 
 def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
@@ -100,6 +103,12 @@ def test_each_optimisation_can_be_left_out(workspace: Workspace, fake_process: F
     assert f"adgen-{name}," in PASSES
     assert f"adgen-{name}," not in passes
     assert len(passes) < len(PASSES)
+
+
+def test_only_gpus_that_have_them_get_bulk_reductions(workspace: Workspace, fake_process: FakeProcess) -> None:
+    finish(workspace, arch="sm_80")
+    assert RECORDS in PASSES
+    assert f"-passes={PASSES.replace(RECORDS, '')}" in fake_process.argvs[0]
 
 
 def test_wide_accesses_can_be_left_out(workspace: Workspace, fake_process: FakeProcess) -> None:
