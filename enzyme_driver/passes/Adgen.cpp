@@ -185,6 +185,23 @@ StringRef suffixOf(const Function &F) {
 
 bool isDerivative(const Function &F) { return !F.isDeclaration() && !suffixOf(F).empty(); }
 
+uint64_t roomInShared(const Function &Gradient) {
+  constexpr uint64_t Limit = 48 * 1024; // of static arrays
+  const Module &M = *Gradient.getParent();
+  uint64_t Taken = 0;
+  for (StringRef Name : sharedNames(Gradient)) {
+    const GlobalVariable *Array = M.getNamedGlobal(Name);
+    if (!Array || Array->isDeclaration())
+      return 0;
+    Taken += 2 * M.getDataLayout().getTypeAllocSize(Array->getValueType());
+  }
+  std::string Exchanged = (ExchangePrefix + symbolOf(Gradient)).str();
+  for (const GlobalVariable &Array : M.globals())
+    if (Array.getName().starts_with(Exchanged))
+      Taken += M.getDataLayout().getTypeAllocSize(Array.getValueType());
+  return Taken < Limit ? Limit - Taken : 0;
+}
+
 StringRef symbolOf(const Function &F) {
   StringRef Name = F.getName();
   Name.consume_front(BodyPrefix);

@@ -99,6 +99,9 @@ Activity parseActivity(llvm::StringRef Word);
 // Of a gradient or a function that carries tangents; none for any other.
 llvm::SmallVector<Activity> activitiesOf(const llvm::Function &Derivative);
 llvm::SmallVector<llvm::StringRef> sharedNames(const llvm::Function &F);
+// Bytes of shared memory that the static arrays of a gradient, each of which has a shadow, leave for what its threads hand each other; 0 where
+// the launch decides how large an array is.
+uint64_t roomInShared(const llvm::Function &Gradient);
 
 // A parameter as the user wrote it, and the IR arguments that carry it.
 struct LogicalParameter {

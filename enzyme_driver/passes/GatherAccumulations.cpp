@@ -27,7 +27,6 @@ namespace adgen {
 namespace {
 
 constexpr unsigned SharedSpace = 3;
-constexpr uint64_t MostStaticShared = 48 * 1024;
 constexpr unsigned MostExchanged = 8; // values of a thread that others need
 // Of large blocks. Barriers stand all along, and only other blocks have something to do meanwhile: with more registers there is no room for them.
 constexpr StringLiteral MostRegisters = "64";
@@ -368,7 +367,7 @@ private:
 // next one, which uses the memory again.
 class Exchange {
 public:
-  explicit Exchange(Function &F) : F(F), M(*F.getParent()), Bytes(arrays()) {}
+  explicit Exchange(Function &F) : F(F), M(*F.getParent()), Room(roomInShared(F)) {}
 
   // For the values of one type in a cluster's threads, of which it has several; null where there is no room. What is kept has a place of its own.
   GlobalVariable *place(Type *T, uint64_t Threads, unsigned Number, bool Kept) {
@@ -380,35 +379,23 @@ public:
   }
 
   // Whether the kernel's own arrays are known to leave room.
-  bool isKnown() const { return Bytes <= MostStaticShared; }
+  bool isKnown() const { return Room; }
 
 private:
   GlobalVariable *create(ArrayType *Values) {
     uint64_t More = M.getDataLayout().getTypeAllocSize(Values);
-    if (Bytes + More > MostStaticShared)
+    if (More > Room)
       return nullptr;
-    Bytes += More;
+    Room -= More;
     auto *Place = new GlobalVariable(M, Values, false, GlobalValue::InternalLinkage, UndefValue::get(Values), ExchangePrefix + symbolOf(F), nullptr,
                                      GlobalValue::NotThreadLocal, SharedSpace);
     Place->setAlignment(Align(VectorBytes));
     return Place;
   }
 
-  // With their shadows; more than the limit where the launch decides: dynamic arrays may overlap, too.
-  uint64_t arrays() const {
-    uint64_t Sum = 0;
-    for (StringRef Name : sharedNames(F)) {
-      const GlobalVariable *Array = M.getNamedGlobal(Name);
-      if (!Array || Array->isDeclaration())
-        return MostStaticShared + 1;
-      Sum += 2 * M.getDataLayout().getTypeAllocSize(Array->getValueType());
-    }
-    return Sum;
-  }
-
   Function &F;
   Module &M;
-  uint64_t Bytes;
+  uint64_t Room;
   DenseMap<std::pair<Type *, unsigned>, GlobalVariable *> Used;
 };
 

@@ -15,10 +15,10 @@ namespace adgen {
 namespace {
 
 constexpr unsigned SharedSpace = 3;
-constexpr uint64_t FewestBytes = 96;                          // of a record; with 64 a gradient took 1.2 times as long as with atomics
-constexpr uint64_t Alignment = 16;                            // of what is reduced
-constexpr uint64_t MostShared = 32 * 1024, Limit = 48 * 1024; // bytes of a block; those of static arrays
-constexpr uint64_t Threads = 256;                             // of a block that have room
+constexpr uint64_t FewestBytes = 96;       // of a record; with 64 a gradient took 1.2 times as long as with atomics
+constexpr uint64_t Alignment = 16;         // of what is reduced
+constexpr uint64_t MostShared = 32 * 1024; // of a block
+constexpr uint64_t Threads = 256;          // of a block that have room
 
 // Accumulations into neighbouring elements, in the order of these, and which of them comes last.
 struct Record {
@@ -34,7 +34,7 @@ public:
   explicit Records(Function &F) : F(F), M(*F.getParent()), DL(M.getDataLayout()) {}
 
   void run() {
-    uint64_t Room = std::min(MostShared, room());
+    uint64_t Room = std::min(MostShared, roomInShared(F));
     for (BasicBlock &Block : F)
       findIn(Block);
     if (Found.empty())
@@ -56,22 +56,6 @@ public:
   }
 
 private:
-  // What the block's static arrays leave; nothing where they are not known.
-  uint64_t room() const {
-    uint64_t Taken = 0;
-    for (StringRef Name : sharedNames(F)) {
-      const GlobalVariable *Array = M.getNamedGlobal(Name);
-      if (!Array || Array->isDeclaration())
-        return 0;
-      Taken += 2 * DL.getTypeAllocSize(Array->getValueType());
-    }
-    std::string Exchanged = (ExchangePrefix + symbolOf(F)).str();
-    for (const GlobalVariable &Array : M.globals())
-      if (Array.getName().starts_with(Exchanged))
-        Taken += DL.getTypeAllocSize(Array.getValueType());
-    return Taken < Limit ? Limit - Taken : 0;
-  }
-
   bool mayWait(AtomicRMWInst &Atomic) {
     const Argument *Shadow = shadowOf(Atomic.getPointerOperand());
     if (!Shadow)
