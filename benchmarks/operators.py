@@ -41,6 +41,8 @@ SWEPT_EDGE = 1024
 """Of the matrices on which threads a block are varied."""
 SECONDS, FEWEST = 0.2, 2
 """Seconds for the calls of one figure on the host, and how many calls there are at least."""
+BLAS_SPINS = 0.2
+"""Seconds after which the threads of NumPy's matrix product no longer spin on the cores that are measured."""
 GROWTH = {"matmul": 8.0}
 Array = Any
 
@@ -152,6 +154,7 @@ def floors(subject: Subject, applied: Application, device: ad.Device, bandwidth:
     arrays = applied.inputs
     if subject.operator.file == "matmul.cu":
         product = timed(lambda: arrays[0] @ arrays[1], device, seconds)
+        time.sleep(BLAS_SPINS)
         return Times(product, 2 * product)
     once = sum(array.nbytes for array in arrays)
     needed = 0 if subject.name in LINEAR else once
@@ -175,11 +178,15 @@ def copy_bandwidth(device: ad.Device) -> float:
         return 2 * source.nbytes / timed(lambda: device.arrays.copyto(target, source), device)
 
 
-def rows(device: ad.Device, edges: tuple[int, ...], longest: float, seconds: float) -> Iterator[dict[str, object]]:
+def rows(
+    device: ad.Device, edges: tuple[int, ...], names: list[str], longest: float, seconds: float
+) -> Iterator[dict[str, object]]:
     bandwidth = copy_bandwidth(device)
     taken: dict[str, float] = {}
     for edge in edges:
         for subject in subjects(edge):
+            if names and subject.name not in names:
+                continue
             growth = GROWTH.get(subject.operator.name, 4.0)
             expected = growth * taken.get(subject.name, 0.0)
             if expected > 1e3 * longest:
@@ -252,6 +259,7 @@ def main() -> int:
     parser.add_argument("output", type=Path)
     parser.add_argument("--device", action="append", choices=("cpu", "openmp", "cuda"))
     parser.add_argument("--edge", action="append", type=int)
+    parser.add_argument("--operator", action="append", default=[])
     parser.add_argument("--built", type=Path)
     parser.add_argument("--longest", type=float, default=2.0)
     parser.add_argument("--seconds", type=float, default=SECONDS)
@@ -260,7 +268,7 @@ def main() -> int:
     found: list[dict[str, Any]] = []
     devices = [ad.Device(name) for name in options.device or ["cpu", "openmp"]]
     for device in devices:
-        for row in rows(device, tuple(options.edge or EDGES), options.longest, options.seconds):
+        for row in rows(device, tuple(options.edge or EDGES), options.operator, options.longest, options.seconds):
             found.append(row)
             _save(found, options.output)  # a run that is cut off leaves what it has
     for device in devices:

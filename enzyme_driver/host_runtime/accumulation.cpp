@@ -160,7 +160,7 @@ Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_
     most_elements = uint64_t(launch->grid[0]) * launch->block[0] / (FewestThreads * uint64_t(omp_get_max_threads()));
   }
   for (const adgen_shadow &shadow : now.shadows)
-    if (shadow.argument < 64 && add(*static_cast<char **>(args[shadow.argument]), shadow, false))
+    if (shadow.argument < 64 && accumulated >> shadow.argument & 1 && add(*static_cast<char **>(args[shadow.argument]), shadow, false))
       with_copies |= uint64_t(1) << shadow.argument;
   for (const adgen_shadow &shadow : now.written)
     add(*static_cast<char **>(args[shadow.argument]), shadow, true);
