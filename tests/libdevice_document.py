@@ -37,7 +37,8 @@ Where the derivatives come from: for `sin`, `cos`, `tan`, `atan`, `sinh`, `cosh`
 adgen's own in [mathematics.cu](../enzyme_driver/rules/mathematics.cu). The body of a libdevice function, which is
 bits and tables, is differentiated only where it is arithmetic and nothing else.
 
-The GPU runs libdevice's own code. The OpenMP target calls the C library where it has the function, and runs
+The GPU runs libdevice's own code. The OpenMP target calls the C library where it has the function, in loops over
+threads its vector library (off by up to four units in the last place; `--disable vector-math` leaves it out), and runs
 libdevice's code otherwise; rounding modes are kept. `norm` and `rnorm` of an array are a chain of `hypot` on both.
 """
 
