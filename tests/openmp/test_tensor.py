@@ -9,51 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from operator_support import OPERATORS, STEP, WRITE_SHADOWS, check_operator, check_whole_shadows
 
 import enzyme_driver as adgen
 from enzyme_driver import tensor as ad
 from enzyme_driver.runtime.teams import wanted_threads
 from enzyme_driver.tensor import launches, operators
 from enzyme_driver.tensor.application import apply
-from enzyme_driver.tensor.kernels import READ_ONCE
+from enzyme_driver.tensor.devices import Name
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-DEVICES = ("cpu", "openmp")
-STEP = 1e-6
-OPERATORS: dict[str, tuple[Callable[..., ad.Tensor], Callable[..., Array], str]] = {
-    "add": (ad.add, np.add, "two"),
-    "subtract": (ad.subtract, np.subtract, "two"),
-    "multiply": (ad.multiply, np.multiply, "two"),
-    "divide": (ad.divide, np.divide, "two"),
-    "power": (ad.power, np.power, "two"),
-    "copy": (ad.copy, np.copy, "one"),
-    "negate": (ad.negate, np.negative, "one"),
-    "exp": (ad.exp, np.exp, "one"),
-    "log": (ad.log, np.log, "one"),
-    "relu": (lambda a: ad.relu(a - 1.0), lambda a: np.maximum(a - 1, 0), "one"),
-    "transpose": (ad.transpose, np.transpose, "one"),
-    "sum rows": (lambda a: ad.sum(a, 0), lambda a: a.sum(0, keepdims=True), "one"),
-    "sum columns": (lambda a: ad.sum(a, 1), lambda a: a.sum(1, keepdims=True), "one"),
-    "max rows": (lambda a: ad.max(a, 0), lambda a: a.max(0, keepdims=True), "one"),
-    "max columns": (lambda a: ad.max(a, 1), lambda a: a.max(1, keepdims=True), "one"),
-    "broadcast row": (lambda a: ad.broadcast(ad.sum(a, 0), 5, 0), lambda a: np.tile(a.sum(0), (5, 1)), "one"),
-    "broadcast column": (lambda a: ad.broadcast(ad.sum(a, 1), 70, 1), lambda a: np.tile(a.sum(1), (70, 1)).T, "one"),
-    "matmul": (ad.matmul, np.matmul, "product"),
-    "matmul by rule": (lambda a, b: ad.matmul(a, b, by_rule=True), np.matmul, "product"),
-}
-"""By name: on tensors, on arrays, and what it takes."""
-
+DEVICES: tuple[Name, ...] = ("cpu", "openmp")
 extents, wide = st.integers(1, 70), st.integers(1, 200)
 ON = ad.Device("openmp")
-
-
-def drawn(form: str, rows: int, columns: int, depth: int, rng: np.random.Generator) -> list[Array]:
-    """Positive numbers, all of them far enough apart for finite differences of a maximum."""
-    shapes = {"one": [(rows, columns)], "two": [(rows, columns)] * 2, "product": [(rows, depth), (depth, columns)]}[
-        form
-    ]
-    return [rng.permutation(np.linspace(0.5, 1.999, r * c)).reshape(r, c) for r, c in shapes]
 
 
 @pytest.mark.usefixtures("toolchain")
@@ -61,37 +30,16 @@ def drawn(form: str, rows: int, columns: int, depth: int, rng: np.random.Generat
 @pytest.mark.parametrize("name", OPERATORS)
 @settings(max_examples=6, deadline=None)
 @given(rows=extents, columns=extents, depth=extents, seed=st.integers(0, 2**31))
-def test_operator(device: str, name: str, rows: int, columns: int, depth: int, seed: int) -> None:
-    on_tensors, on_arrays, form = OPERATORS[name]
-    rng, on = np.random.default_rng(seed), ad.Device(device)  # type: ignore[arg-type]
-    values = drawn(form, rows, columns, depth, rng)
-    inputs = [ad.tensor(value, on, requires_grad=True) for value in values]
-    result = on_tensors(*inputs)
-    np.testing.assert_allclose(result.numpy(), on_arrays(*values), rtol=1e-12, atol=1e-12)
-    weights = rng.standard_normal(result.shape)
-    result.backward(weights)
-    for at, tensor in enumerate(inputs):
-        direction = rng.standard_normal(tensor.shape)
-        ahead, behind = ([*values[:at], values[at] + s * STEP * direction, *values[at + 1 :]] for s in (1, -1))
-        expected = (weights * (on_arrays(*ahead) - on_arrays(*behind))).sum() / (2 * STEP)
-        scale = np.linalg.norm(weights) * np.linalg.norm(direction) * depth
-        assert abs((tensor.grad * direction).sum() - expected) <= 1e-7 * scale
+def test_operator(device: Name, name: str, rows: int, columns: int, depth: int, seed: int) -> None:
+    check_operator(device, name, rows, columns, depth, seed)
 
 
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize(
-    "operator", [item for item in operators.ALL if item.file in READ_ONCE], ids=lambda item: item.name
-)
+@pytest.mark.parametrize("name", WRITE_SHADOWS)
 @settings(max_examples=8, deadline=None)
 @given(rows=wide, columns=wide, seed=st.integers(0, 2**31))
-def test_whole_shadows_are_written(operator: operators.Operator, rows: int, columns: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    applied = apply(operator, ON, tuple(rng.uniform(-1, 2, (rows, columns)) for _ in operator.inputs))
-    cotangent = rng.standard_normal((rows, columns))
-    shadows, zeros = ([np.full((rows, columns), held) for _ in operator.inputs] for held in (7.0, 0.0))
-    applied.backward(cotangent.copy(), shadows)
-    applied.backward(cotangent.copy(), zeros)
-    np.testing.assert_array_equal(shadows, zeros)
+def test_whole_shadows_are_written(name: str, rows: int, columns: int, seed: int) -> None:
+    check_whole_shadows("openmp", name, rows, columns, seed)
 
 
 PRODUCTS: dict[str, tuple[operators.Operator, Callable[[Array, Array], tuple[Array, Array]]]] = {
