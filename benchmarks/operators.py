@@ -125,10 +125,8 @@ def ours(
     return Times(forward, timed(lambda: applied.backward(cotangent, shadows), device, seconds)), applied
 
 
-def pytorchs(subject: Subject, arrays: tuple[Array, ...], device: ad.Device, seconds: float) -> Times | None:
-    """The same in PyTorch's eager mode, with its gradient by all inputs; None without PyTorch."""
-    if importlib.util.find_spec("torch") is None:
-        return None
+def pytorchs(subject: Subject, arrays: tuple[Array, ...], device: ad.Device, seconds: float) -> Times:
+    """The same in PyTorch's eager mode, with its gradient by all inputs."""
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -201,22 +199,25 @@ def rows(
             if device.name == "cuda" and edge == SWEPT_EDGE:
                 for launch in subject.operator.choices(True, applied.extents):
                     swept, _ = ours(subject, arrays, device, seconds, launch)
-                    yield {**_row(subject, device, edge, launch, swept, floor), "swept": True}
+                    yield _row(subject, device, edge, launch, swept, floor)
 
 
 def add_pytorchs(found: list[dict[str, Any]], device: ad.Device, seconds: float) -> None:
-    """Write PyTorch's times into the rows of a device, where it is installed.
+    """Write PyTorch's times, where it is installed, into a device's first row of each operator and size.
 
     It comes last: threads of PyTorch that wait for work take the cores from whoever else is measured meanwhile.
     """
+    if importlib.util.find_spec("torch") is None:
+        return
+    done: set[tuple[str, int]] = set()
     for row in found:
-        if row["device"] != device.name or row["forward_ms"] is None or row.pop("swept", False):
+        name, edge = row["operator"], row["shape"][0]
+        if row["device"] != device.name or row["forward_ms"] is None or (name, edge) in done:
             continue
-        edge = row["shape"][0]
-        subject = next(item for item in subjects(edge) if item.name == row["operator"])
+        done.add((name, edge))
+        subject = next(item for item in subjects(edge) if item.name == name)
         beside = pytorchs(subject, inputs(subject, edge, device), device, seconds)
-        if beside is not None:
-            row |= {"torch_forward_ms": beside.forward, "torch_backward_ms": beside.backward}
+        row |= {"torch_forward_ms": beside.forward, "torch_backward_ms": beside.backward}
 
 
 def _about(subject: Subject, device: ad.Device, edge: int) -> dict[str, object]:
