@@ -117,6 +117,14 @@ static SmallVector<Instruction *> neededFrom(Instruction &Spot, LoadInst &Load) 
   return Needed;
 }
 
+CallInst *callRule(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Value *> Arguments) {
+  SmallVector<Type *> Types;
+  for (Value *Argument : Arguments)
+    Types.push_back(Argument->getType());
+  Module &M = *B.GetInsertBlock()->getModule();
+  return B.CreateCall(M.getOrInsertFunction(Name, FunctionType::get(Result, Types, false)), Arguments);
+}
+
 bool moveUpTo(Instruction &Place, LoadInst &Load) {
   SmallVector<Instruction *> Needed = neededFrom(Place, Load);
   if (Needed.empty() || is_contained(Needed, &Place))

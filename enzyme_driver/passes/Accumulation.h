@@ -4,6 +4,7 @@
 #include "Origins.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/IR/IRBuilder.h"
 
 namespace adgen {
 
@@ -26,6 +27,9 @@ inline constexpr llvm::StringLiteral OnceMark = "adgen.once";
 
 // Whether all accesses of the whole function to the memory of this argument, by whatever pointer, are accumulations.
 bool isMetByAccumulationsOnly(const llvm::Argument &Shadow, const Origins &Memory);
+
+// Calls a function of the device rules, which adgen-link brings.
+llvm::CallInst *callRule(llvm::IRBuilder<> &B, llvm::StringRef Name, llvm::Type *Result, llvm::ArrayRef<llvm::Value *> Arguments);
 
 // Moves a load, with what its address needs, up to a place in its block; not where that itself is needed, or something that must stay.
 bool moveUpTo(llvm::Instruction &Place, llvm::LoadInst &Load);

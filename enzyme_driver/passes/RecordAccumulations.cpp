@@ -113,12 +113,9 @@ private:
       Atomic->moveBefore(Else->getIterator());
   }
 
-  CallInst *call(Instruction &Before, StringRef Name, Type *Result, ArrayRef<Value *> Arguments) {
-    SmallVector<Type *> Types;
-    for (Value *Argument : Arguments)
-      Types.push_back(Argument->getType());
+  static CallInst *call(Instruction &Before, StringRef Name, Type *Result, ArrayRef<Value *> Arguments) {
     IRBuilder<> B(&Before);
-    return B.CreateCall(M.getOrInsertFunction(Name, FunctionType::get(Result, Types, false)), Arguments);
+    return callRule(B, Name, Result, Arguments);
   }
 
   Function &F;

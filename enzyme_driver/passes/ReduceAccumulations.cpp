@@ -523,11 +523,7 @@ private:
   }
 
   static CallInst *call(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Value *> Arguments) {
-    SmallVector<Type *> Types;
-    for (Value *Argument : Arguments)
-      Types.push_back(Argument->getType());
-    Module &M = *B.GetInsertBlock()->getModule();
-    CallInst *Call = B.CreateCall(M.getOrInsertFunction(Name, FunctionType::get(Result, Types, false)), Arguments);
+    CallInst *Call = callRule(B, Name, Result, Arguments);
     Call->setConvergent();
     return Call;
   }
