@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
+from enzyme_driver.runtime.teams import threads
 from enzyme_driver.stages import prepare
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import cuda, openmp
@@ -19,16 +20,19 @@ AS_ON_GPU = "".join(["function(correlated-propagation,instsimplify),", *cuda.BEF
 
 
 @pytest.fixture
-def compiled(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Any]:
-    """Compiles for the host with the passes that only the GPU gets; shuffles and barriers need stacks there."""
+def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], Any]]:
+    """Compiles for the host with the passes that only the GPU gets; shuffles and barriers need stacks there.
+
+    One thread runs the blocks one after the other: the shared memory that these passes make is one global on the host.
+    """
 
     def after_enzyme(workspace: Workspace, *, fast_math: bool) -> str:
         return prepare.after_enzyme(workspace, fast_math=fast_math, reduction=AS_ON_GPU)
 
     monkeypatch.setattr(openmp, "after_enzyme", after_enzyme)
     monkeypatch.setenv("ADGEN_DISABLE", "split-threads")
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    return lambda file, kernel: adgen.compile(KERNELS / file, kernel, cache=False)
+    with threads(1):
+        yield lambda file, kernel: adgen.compile(KERNELS / file, kernel, cache=False)
 
 
 @pytest.mark.parametrize("shape", [(16, 16, 16), (20, 35, 50), (1, 5, 3)])
