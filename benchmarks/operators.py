@@ -122,7 +122,12 @@ def ours(
     shadows = [device.arrays.zeros_like(array) for array in arrays]
     cotangent = device.arrays.ones_like(applied.out)
     forward = timed(lambda: apply(subject.operator, device, arrays, applied.launch), device, seconds)
-    return Times(forward, timed(lambda: applied.backward(cotangent, shadows), device, seconds)), applied
+
+    def backward() -> None:
+        if not applied.hands_on([True] * len(arrays)):
+            applied.backward(cotangent, shadows)
+
+    return Times(forward, timed(backward, device, seconds)), applied
 
 
 def pytorchs(subject: Subject, arrays: tuple[Array, ...], device: ad.Device, seconds: float) -> Times:
@@ -147,7 +152,8 @@ def pytorchs(subject: Subject, arrays: tuple[Array, ...], device: ad.Device, sec
 def floors(subject: Subject, applied: Application, device: ad.Device, bandwidth: float, seconds: float) -> Times:
     """Forward: inputs read, the result written. Backward: its cotangent read, shadows written, and what is needed read.
 
-    Inputs of LINEAR operators are not needed, nor what shadows of an application that `writes_shadows` held.
+    Inputs of LINEAR operators are not needed, nor what shadows of an application that `writes_shadows` held. Nothing is
+    moved where the cotangent is handed on.
     """
     arrays = applied.inputs
     if subject.operator.file == "matmul.cu":
@@ -155,6 +161,8 @@ def floors(subject: Subject, applied: Application, device: ad.Device, bandwidth:
         time.sleep(BLAS_SPINS)
         return Times(product, 2 * product)
     once = sum(array.nbytes for array in arrays)
+    if applied.hands_on([True] * len(arrays)):
+        return Times((once + applied.out.nbytes) / bandwidth, 0.0)
     needed = 0 if subject.name in LINEAR else once
     shadows = once if applied.writes_shadows else 2 * once
     result = applied.out.nbytes

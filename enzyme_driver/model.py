@@ -84,7 +84,9 @@ class Parameter:
     For a pointer `dtype` is the type of the element it points to and `const` says that it points to const.
     `reference` marks a C++ reference, which is passed like a pointer to one element. `by_address` marks a struct that
     the function takes the address of: it is given like a struct by value, and `writes` then speaks of its own members.
-    `reads` and `writes` say whether the primal may load from or store to what the pointer points to.
+    `reads` and `writes` say whether the primal may load from or store to what the pointer points to. `added_to` names
+    the array whose elements are sums with the same element of this one, of which nothing else is made: where it is
+    not empty, an element's cotangent is that of the sum.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Parameter:
     reads: bool = True
     writes: bool = True
     by_address: bool = False
+    added_to: str = ""
 
     def __str__(self) -> str:
         """As people write it: `const float32 *spot`."""

@@ -30,6 +30,7 @@ OPTIMISATIONS: dict[str, str] = {
     "bound-registers": "gradients get 128 registers a thread, or fewer, unless too many values would spill",
     "widen-accesses": "neighbouring elements are read and written at once, up to 16 bytes",
     "pair-sines": "the sine and the cosine of one angle are computed together on the GPU",
+    "quick-powers": "powers of ordinary numbers skip the questions for special ones on the GPU",
     "split-threads": "blocks with barriers on the host as loops over their threads, not with a stack for each",
     "clamp-loops": "loops over the threads of a row on the host leave out threads that have nothing to do",
     "sum-threads": "what all threads of a row of a block add to one element is summed up in a register, on the host",

@@ -184,9 +184,14 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
     """The signatures with what the compiler saw of reading and writing."""
 
     def observed(entry: Signature) -> Signature:
-        accesses = gradient.prepared.usage[entry.symbol]
-        pairs = zip(entry.parameters, accesses, strict=False)
-        return replace(entry, parameters=tuple(replace(p, reads=a.reads, writes=a.writes) for p, a in pairs))
+        pairs = zip(entry.parameters, gradient.prepared.usage[entry.symbol], strict=False)
+        names: dict[int | None, str] = dict(enumerate(entry.names))
+        return replace(
+            entry,
+            parameters=tuple(
+                replace(p, reads=a.reads, writes=a.writes, added_to=names.get(a.added_to, "")) for p, a in pairs
+            ),
+        )
 
     return replace(chosen, entries=tuple(observed(entry) for entry in chosen.entries))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -43,6 +44,14 @@ WRITE_SHADOWS = {item.name: item for item in operators.ALL if item.file in READ_
 """The operators whose gradients write whole shadows."""
 
 
+HAND_ON: dict[str, list[tuple[bool, ...]]] = {
+    "add": [(True, True), (True, False), (False, True)],
+    "copy": [(True,)],
+    "subtract": [(True, False)],
+}
+"""The operators whose cotangent is that of the inputs that have a gradient, by which of them do."""
+
+
 def drawn(form: str, rows: int, columns: int, depth: int, rng: np.random.Generator) -> list[Array]:
     """Positive numbers, all of them far enough apart for finite differences of a maximum."""
     shapes = {"one": [(rows, columns)], "two": [(rows, columns)] * 2, "product": [(rows, depth), (depth, columns)]}[
@@ -82,3 +91,9 @@ def check_whole_shadows(device: Name, name: str, rows: int, columns: int, seed: 
     applied.backward(cotangent.copy(), zeros)
     for shadow, other in zip(shadows, zeros, strict=True):
         np.testing.assert_array_equal(on.to_host(shadow), on.to_host(other))
+    for wanted in itertools.product((False, True), repeat=len(shadows)):
+        if any(wanted):
+            assert applied.hands_on(wanted) == (wanted in HAND_ON.get(name, []))
+    if applied.hands_on([True] * len(shadows)):
+        for shadow in shadows:
+            np.testing.assert_array_equal(on.to_host(shadow), on.to_host(cotangent))

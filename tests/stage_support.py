@@ -38,7 +38,7 @@ AFTER_ENZYME_ON_GPU = (
     "adgen-share-reciprocals,adgen-gather-accumulations,adgen-rotate-accumulations,"
     "adgen-reduce-accumulations,adgen-link</build/rules.bc>,"
     "adgen-record-accumulations,adgen-link</build/rules.bc>,"
-    "adgen-pair-sines,adgen-link</cuda/libdevice.bc>,nvvm-reflect,adgen-inline-math,"
+    "adgen-pair-sines,adgen-link</cuda/libdevice.bc>,nvvm-reflect,adgen-quick-powers,adgen-inline-math,"
 )
 
 FLOAT = DataType("float32", "float", 4)

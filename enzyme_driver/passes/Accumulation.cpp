@@ -102,13 +102,13 @@ const Value *accessedPointer(const Instruction &I) {
   return getLoadStorePointerOperand(&I);
 }
 
-// The load and what its address needs of its block from a place on; nothing where that cannot move.
-static SmallVector<Instruction *> neededFrom(Instruction &Spot, LoadInst &Load) {
+// The load and what its address needs that does not come before a place; nothing where that cannot move.
+static SmallVector<Instruction *> neededFrom(Instruction &Spot, LoadInst &Load, const DominatorTree &Dominators) {
   SmallVector<Instruction *> Needed{&Load};
   for (unsigned I = 0; I < Needed.size(); ++I)
     for (Value *Operand : Needed[I]->operands()) {
       auto *Made = dyn_cast<Instruction>(Operand);
-      if (!Made || Made->getParent() != Load.getParent() || Made->comesBefore(&Spot))
+      if (!Made || (Made != &Spot && Dominators.dominates(Made, &Spot)))
         continue;
       if (!isSafeToSpeculativelyExecute(Made))
         return {};
@@ -125,8 +125,8 @@ CallInst *callRule(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Value 
   return B.CreateCall(M.getOrInsertFunction(Name, FunctionType::get(Result, Types, false)), Arguments);
 }
 
-bool moveUpTo(Instruction &Place, LoadInst &Load) {
-  SmallVector<Instruction *> Needed = neededFrom(Place, Load);
+bool moveUpTo(Instruction &Place, LoadInst &Load, const DominatorTree &Dominators) {
+  SmallVector<Instruction *> Needed = neededFrom(Place, Load, Dominators);
   if (Needed.empty() || is_contained(Needed, &Place))
     return false;
   SmallPtrSet<Instruction *, 8> Moved;

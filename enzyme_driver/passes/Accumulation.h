@@ -31,8 +31,9 @@ bool isMetByAccumulationsOnly(const llvm::Argument &Shadow, const Origins &Memor
 // Calls a function of the device rules, which adgen-link brings.
 llvm::CallInst *callRule(llvm::IRBuilder<> &B, llvm::StringRef Name, llvm::Type *Result, llvm::ArrayRef<llvm::Value *> Arguments);
 
-// Moves a load, with what its address needs, up to a place in its block; not where that itself is needed, or something that must stay.
-bool moveUpTo(llvm::Instruction &Place, llvm::LoadInst &Load);
+// Moves a load, with what its address needs, up to a place that is reached whenever it is; not where that itself is needed, or something
+// that must stay.
+bool moveUpTo(llvm::Instruction &Place, llvm::LoadInst &Load, const llvm::DominatorTree &Dominators);
 
 class Meetings {
 public:

@@ -286,7 +286,8 @@ private:
 class Plain {
 public:
   Plain(Function &F, FunctionAnalysisManager &FAM)
-      : Meet(F, FAM.getResult<AAManager>(F)), Index(F, FAM.getResult<LoopAnalysis>(F)) {}
+      : Meet(F, FAM.getResult<AAManager>(F)), Index(F, FAM.getResult<LoopAnalysis>(F)),
+        Dominators(FAM.getResult<DominatorTreeAnalysis>(F)) {}
 
   // Into an element that holds zero, behind the loads that follow.
   void write(AtomicRMWInst &Atomic) {
@@ -323,7 +324,7 @@ private:
         break;
       First = Before;
     }
-    while (First != &Load && !moveUpTo(*First, Load)) // what is needed stays where it is
+    while (First != &Load && !moveUpTo(*First, Load, Dominators)) // what is needed stays where it is
       First = First->getNextNode();
   }
 
@@ -333,6 +334,7 @@ private:
 
   Meetings Meet;
   Indices Index;
+  const DominatorTree &Dominators;
 };
 
 bool readsOtherAxes(Function &F) {

@@ -97,6 +97,7 @@ ADGEN_PASS(GatherAccumulations);             // a thread adds up what its block 
 ADGEN_PASS(RotateAccumulations);             // lanes begin a loop at different elements
 ADGEN_PASS(ReduceAccumulations);             // the warp adds up before it accumulates
 ADGEN_PASS(PairSines);                       // the sine and the cosine of one angle are computed together
+ADGEN_PASS(QuickPowers);                     // powers of ordinary numbers skip the special cases
 ADGEN_PASS(LoadEarly);                       // loads come before divisions
 ADGEN_PASS(RecordAccumulations);             // neighbouring elements are added to at once
 ADGEN_PASS(ExchangeCotangents);              // cotangents between loads are read and zeroed at once

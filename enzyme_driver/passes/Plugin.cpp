@@ -90,7 +90,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<KeepOnce>(Name, "adgen-keep-once", MPM) ||
          add<LoadEarly>(Name, "adgen-load-early", MPM) ||
          add<RecordAccumulations>(Name, "adgen-record-accumulations", MPM) ||
-         add<PairSines>(Name, "adgen-pair-sines", MPM) || add<ExchangeCotangents>(Name, "adgen-exchange-cotangents", MPM) ||
+         add<PairSines>(Name, "adgen-pair-sines", MPM) || add<QuickPowers>(Name, "adgen-quick-powers", MPM) ||
+         add<ExchangeCotangents>(Name, "adgen-exchange-cotangents", MPM) ||
          add<ForgetGuards>(Name, "adgen-forget-guards", MPM) ||
          add<ExpandConstants>(Name, "adgen-expand-constants", MPM) ||
          add<PrintUsage>(Name, "adgen-usage", MPM) ||

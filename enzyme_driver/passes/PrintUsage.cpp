@@ -1,10 +1,12 @@
 // Prints what the optimised bodies do to the memory behind each parameter, as JSON:
-//   {"usage": {"SYMBOL": [{"reads": bool, "writes": bool}, ...]}, "counted": bool, "split": bool}
-// It comes from the attributes that LLVM's own analysis left on the bodies' arguments. Of a struct behind an address it says whether the
+//   {"usage": {"SYMBOL": [{"reads": bool, "writes": bool, "added_to": number or null}, ...]}, "counted": bool, "split": bool}
+// `added_to` is the parameter to whose elements this one's are added (Summands.h). The others
+// come from the attributes that LLVM's own analysis left on the bodies' arguments. Of a struct behind an address it says whether the
 // struct itself may be written, not what its members point to. Counted says of all bodies that every loop runs a
 // number of times that is known before it starts and writes no memory, and that nothing is read that is written elsewhere. Split says that bodies call functions, whose forward and reverse sweeps will be two functions.
 #include "Origins.h"
 #include "Passes.h"
+#include "Summands.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -65,6 +67,8 @@ static bool callsOthers(Function &Body) {
   });
 }
 
+static json::Value numberOf(const Argument *Parameter) { return Parameter ? json::Value(Parameter->getArgNo()) : json::Value(nullptr); }
+
 PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Counted = true, Split = false;
@@ -87,7 +91,8 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
       bool Untouched = A.use_empty() || A.hasAttribute(Attribute::ReadNone);
       bool Writes = A.getParent()->getAttributes().hasParamAttr(A.getArgNo(), ByAddressAttribute) ? IsWritten(A) : !A.onlyReadsMemory();
       Parameters.push_back(json::Object{{"reads", IsPointer && !Untouched && !A.hasAttribute(Attribute::WriteOnly)},
-                                        {"writes", IsPointer && !Untouched && Writes}});
+                                        {"writes", IsPointer && !Untouched && Writes},
+                                        {"added_to", numberOf(addedTo(A))}});
     }
     Usage[Symbol] = std::move(Parameters);
   }

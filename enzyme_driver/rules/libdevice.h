@@ -60,6 +60,7 @@ FUNCTION(rnorm4d, (T x, T y, T z, T w), (x, y, z, w))
 
 extern "C" DEVICE float __nv_fast_exp10f(float);
 extern "C" DEVICE float __nv_fast_powf(float, float);
+extern "C" DEVICE float __nv_fast_fdividef(float, float);
 extern "C" DEVICE float __nv_frsqrt_rn(float);
 extern "C" DEVICE float __nv_saturatef(float);
 extern "C" DEVICE float __nv_sqrtf(float);

@@ -48,10 +48,23 @@ template <class T> DEVICE T rsqrt_slope(T x) {
 template <class T> DEVICE T rcbrt_slope(T x) { return rcbrt(x) / (-3 * x); }
 template <class T> DEVICE T cbrt_slope(T x) { return 1 / (3 * cbrt(x) * cbrt(x)); }
 
+// Threads take branches apart; the host's loops are vectorised only without.
+DEVICE bool hasCheapBranches() { return __nvvm_reflect("ADGEN_GPU"); }
+
+DEVICE float quotient(float x, float y) { return __nv_fast_fdividef(x, y); } // off by two units, between 2^-126 and 2^126
+DEVICE double quotient(double x, double y) { return x / y; }
+template <class T> DEVICE bool isFarFromEnds(T x) {
+  constexpr T Large = isDouble<T> ? T(1e290) : T(1e30);
+  return x > 1 / Large && x < Large;
+}
+
 // At (0, y): 0 for y > 1, and for y = 0, where x^0 is 1 everywhere. The exponent's slope at x = 0 is its limit from above.
 template <class T> DEVICE Vector2<T> pow_slopes(T x, T y) {
+  T power = pow(x, y);
+  if (hasCheapBranches() && isFarFromEnds(x) && isFarFromEnds(power)) // one power does for both
+    return {y * quotient(power, x), power * log(x)};
   T base = y == 0 ? T(0) : y * pow(x, y - 1);
-  T exponent = x == 0 && y >= 0 ? T(0) : pow(x, y) * log(x);
+  T exponent = x == 0 && y >= 0 ? T(0) : power * log(x);
   return {base, exponent};
 }
 template <class T> DEVICE Vector2<T> powi_slopes(T x, int n) { return {n == 0 ? T(0) : n * powi(x, n - 1), T(0)}; }

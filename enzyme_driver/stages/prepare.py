@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from enzyme_driver.errors import Location, RefusedError
 from enzyme_driver.model import Language, Mode
@@ -34,10 +35,14 @@ _BRANCHES = "-phi-node-folding-threshold=0 -two-entry-phi-node-folding-threshold
 
 @dataclass(frozen=True)
 class Access:
-    """Whether the primal may read and write what a parameter points to."""
+    """Whether the primal may read and write what a parameter points to.
+
+    `added_to` is the position of the parameter to each element of which this one's is added, which is all it is for.
+    """
 
     reads: bool
     writes: bool
+    added_to: int | None = None
 
 
 @dataclass(frozen=True)
@@ -229,7 +234,7 @@ def _kept(plan: Plan, wanted: Derivatives) -> str:
     return ";".join([*bodies, *gradients, *tangents])
 
 
-def _usage(usage: Mapping[str, list[dict[str, bool]]]) -> dict[str, tuple[Access, ...]]:
+def _usage(usage: Mapping[str, list[dict[str, Any]]]) -> dict[str, tuple[Access, ...]]:
     return {symbol: tuple(Access(**item) for item in items) for symbol, items in usage.items()}
 
 

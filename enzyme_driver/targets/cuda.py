@@ -59,6 +59,9 @@ _INVARIANT = "function(correlated-propagation,instsimplify),"
 _WIDE = ",function(infer-address-spaces,infer-alignment,load-store-vectorizer)"
 """The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices."""
 
+ON_GPU = "-nvvm-reflect-add=ADGEN_GPU=1"
+"""What the rules of mathematics ask, see `hasCheapBranches`."""
+
 BEFORE_REDUCTION = {
     "share-reciprocals": "adgen-share-reciprocals,",
     "gather-accumulations": "adgen-gather-accumulations,",
@@ -78,9 +81,12 @@ def _kernels(
     reduction = unless_disabled("reduce-accumulations", f"adgen-reduce-accumulations,adgen-link<{rules}>,", workspace)
     libdevice = workspace.in_pipeline(workspace.toolchain.libdevice)
     sines = unless_disabled("pair-sines", f"adgen-pair-sines,adgen-link<{libdevice}>,nvvm-reflect,", workspace)
+    powers = unless_disabled("quick-powers", "adgen-quick-powers,", workspace)
     records = unless_disabled("record-accumulations", f"adgen-record-accumulations,adgen-link<{rules}>,", workspace)
     accumulations = f"{_INVARIANT}{before}{reduction}{records if assembly and reduces_in_bulk(arch) else ''}"
-    first = after_enzyme(workspace, fast_math=fast_math, tape=f"{join}{tape}", reduction=f"{accumulations}{sines}")
+    first = after_enzyme(
+        workspace, fast_math=fast_math, tape=f"{join}{tape}", reduction=f"{accumulations}{sines}{powers}"
+    )
     exchange = unless_disabled("exchange-cotangents", "adgen-exchange-cotangents,", workspace)
     early = unless_disabled("load-early", ",adgen-load-early", workspace)
     wide = unless_disabled("widen-accesses", _WIDE, workspace)
@@ -88,7 +94,9 @@ def _kernels(
         f"{first}{exchange}adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
         f"adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>{early}{wide}"
     )
-    done = workspace.opt("kernels", passes, gradient.path, ir, f"-mcpu={arch}", *reflection(fast_math=fast_math))
+    done = workspace.opt(
+        "kernels", passes, gradient.path, ir, f"-mcpu={arch}", *reflection(fast_math=fast_math), ON_GPU
+    )
     for refusal in refusals(done.stderr).values():
         raise refusal
     report: dict[str, object] = json.loads(done.stdout)

@@ -33,6 +33,14 @@ class Application:
         """Whether `backward` writes shadows, whatever they held, and does not add to them."""
         return self.operator.file in READ_ONCE
 
+    def hands_on(self, wanted: Sequence[bool]) -> bool:
+        """Whether the result's cotangent is that of each wanted input: the compiler has seen that it only adds them."""
+        if self.operator.reverse is not None or not self.writes_shadows:
+            return False
+        signature = kernel(self.device.target, self.operator.file, self.launch.template, self.out.dtype.name).signature
+        names = [name for name, asked in zip(self.operator.inputs, wanted, strict=True) if asked]
+        return all(signature[name].added_to == "out" for name in names)
+
     def backward(self, cotangent: Array, shadows: Sequence[Array | None]) -> None:
         """Add to the shadow of each input, or write it; None for one without. The result's `cotangent` is consumed."""
         if self.operator.reverse is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from enzyme_driver.tensor.array import Tensor
@@ -15,21 +17,13 @@ def backward(root: Tensor, cotangent: Array) -> None:
     """Add the derivatives of `root`, weighed by `cotangent`, to the gradients of the leaves."""
     if not root.requires_grad:
         return
-    shadows = {id(root): cotangent}
+    shadows = Shadows()
+    shadows.add(root, cotangent)
     for tensor in reversed(sorted_topologically(root)):
-        shadow = shadows.pop(id(tensor))
         if tensor.origin is None:
-            if tensor.grad is not None:
-                shadow += tensor.grad
-            tensor.grad = shadow
-            continue
-        application, inputs = tensor.origin
-        written = application.writes_shadows
-        targets = [_target(item, shadows, written) if item.requires_grad else None for item in inputs]
-        application.backward(shadow, targets)
-        for item, target in zip(inputs, targets, strict=True):
-            if target is not None:
-                _add(target, item, shadows)
+            _collect(tensor, shadows)
+        else:
+            _reverse(tensor, shadows)
 
 
 def sorted_topologically(root: Tensor) -> list[Tensor]:
@@ -49,16 +43,76 @@ def sorted_topologically(root: Tensor) -> list[Tensor]:
     return order
 
 
-def _target(tensor: Tensor, shadows: dict[int, Array], written: bool) -> Array:
+class Shadows:
+    """The cotangents that are known so far. One array may be that of several tensors; then nobody writes to it."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[int, Array] = {}
+        self._holders: Counter[int] = Counter()
+
+    def __contains__(self, tensor: Tensor) -> bool:
+        return id(tensor) in self._arrays
+
+    def add(self, tensor: Tensor, array: Array) -> None:
+        """To what the tensor's cotangent is so far; the array is held from now on."""
+        found = self._arrays.get(id(tensor))
+        if found is None:
+            self._hold(tensor, array)
+        elif found is array or self._holders[id(found)] > 1:
+            self._release(tensor)
+            self._hold(tensor, found + array)
+        else:
+            found += array
+
+    def take(self, tensor: Tensor) -> Array:
+        """The tensor's cotangent, which the caller may write to."""
+        array = self._release(tensor)
+        return array.copy() if self._holders[id(array)] else array
+
+    def hand_on(self, tensor: Tensor, items: Sequence[Tensor]) -> None:
+        """The tensor's cotangent is that of others."""
+        array = self._release(tensor)
+        for item in items:
+            self.add(item, array)
+
+    def _hold(self, tensor: Tensor, array: Array) -> None:
+        self._arrays[id(tensor)] = array
+        self._holders[id(array)] += 1
+
+    def _release(self, tensor: Tensor) -> Array:
+        array = self._arrays.pop(id(tensor))
+        self._holders[id(array)] -= 1
+        return array
+
+
+def _collect(leaf: Tensor, shadows: Shadows) -> None:
+    shadow = shadows.take(leaf)
+    if leaf.grad is not None:
+        shadow += leaf.grad
+    leaf.grad = shadow
+
+
+def _reverse(tensor: Tensor, shadows: Shadows) -> None:
+    """Take an operator's result back to its inputs."""
+    if tensor.origin is None:
+        return
+    application, inputs = tensor.origin
+    wanted = [item.requires_grad for item in inputs]
+    if application.hands_on(wanted):
+        shadows.hand_on(tensor, [item for item in inputs if item.requires_grad])
+        return
+    cotangent = shadows.take(tensor)
+    written = application.writes_shadows
+    targets = [_target(item, shadows, written) if item.requires_grad else None for item in inputs]
+    application.backward(cotangent, targets)
+    for item, target in zip(inputs, targets, strict=True):
+        if target is not None:
+            shadows.add(item, target)
+
+
+def _target(tensor: Tensor, shadows: Shadows, written: bool) -> Array:
     """What an operator's gradient writes, or adds to: no array twice, also where it has one input twice."""
     arrays = tensor.device.arrays
     if written:
         return (arrays.empty_like if tensor.data.size < NUMBERED else arrays.zeros_like)(tensor.data)
-    found = shadows.pop(id(tensor), None)
-    return arrays.zeros_like(tensor.data) if found is None else found
-
-
-def _add(shadow: Array, tensor: Tensor, shadows: dict[int, Array]) -> None:
-    found = shadows.setdefault(id(tensor), shadow)
-    if found is not shadow:
-        found += shadow
+    return shadows.take(tensor) if tensor in shadows else arrays.zeros_like(tensor.data)

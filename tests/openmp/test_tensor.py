@@ -92,6 +92,26 @@ def test_operands_are_repeated_to_a_common_shape_and_gradients_added_up() -> Non
 
 
 @pytest.mark.usefixtures("toolchain")
+def test_a_cotangent_that_several_tensors_have_is_changed_by_none_of_them() -> None:
+    rng, on = np.random.default_rng(), ad.Device("openmp")
+    values = [rng.uniform(0.5, 2, (5, 4)) for _ in range(3)]
+    a, b, c = (ad.tensor(value, on, requires_grad=True) for value in values)
+    weights = rng.standard_normal((5, 4))
+    (a + b).backward(weights)
+    assert not np.shares_memory(a.grad, b.grad)
+    a.grad *= 2.0
+    np.testing.assert_array_equal(b.grad, weights)
+    a.grad = b.grad = None
+    together = a + ad.copy(b)
+    result = (together + together) + (ad.copy(together) - c) + (ad.exp(together) + (a + a))
+    result.backward(weights)
+    common = weights * (3 + np.exp(values[0] + values[1]))
+    np.testing.assert_allclose(a.grad, common + 2 * weights, rtol=1e-12)
+    np.testing.assert_allclose(b.grad, common, rtol=1e-12)
+    np.testing.assert_array_equal(c.grad, -weights)
+
+
+@pytest.mark.usefixtures("toolchain")
 def test_a_network_of_two_layers() -> None:
     rng, on = np.random.default_rng(), ad.Device("openmp")
     x, first, second = rng.standard_normal((20, 6)), rng.standard_normal((6, 9)), rng.standard_normal((9, 4))

@@ -58,3 +58,92 @@ define ptx_kernel void @primal(ptr noalias %a, ptr noalias %b, ptr noalias %out)
   store float %s, ptr %out
   ret void
 }
+
+; A path goes on behind branches between which nothing but arithmetic lies.
+; CHECK-LABEL: define ptx_kernel void @around_mathematics__gradient(
+; CHECK:         load float, ptr %a
+; CHECK:         load float, ptr %b
+; CHECK:         getelementptr float, ptr %b, i64 1
+; CHECK-NEXT:    load float
+; CHECK-NEXT:    br i1
+define ptx_kernel void @around_mathematics__gradient(ptr noalias %a, ptr noalias %b, ptr noalias %out) {
+entry:
+  %x = load float, ptr %a
+  %negative = fcmp olt float %x, 0.0
+  br i1 %negative, label %turned, label %next
+
+turned:
+  %minus = fneg float %x
+  br label %next
+
+next:
+  %size = phi float [ %x, %entry ], [ %minus, %turned ]
+  %y = load float, ptr %b
+  %more = fcmp olt float %y, %size
+  br i1 %more, label %less, label %last
+
+less:
+  %half = fmul float %y, 0.5
+  br label %last
+
+last:
+  %z = phi float [ %y, %next ], [ %half, %less ]
+  %at = getelementptr float, ptr %b, i64 1
+  %w = load float, ptr %at
+  %s = fadd float %z, %w
+  store float %s, ptr %out
+  ret void
+}
+
+; Not behind what touches memory, not behind a barrier, and not into a loop.
+; CHECK-LABEL: define ptx_kernel void @around_more__gradient(
+; CHECK:       next:
+; CHECK:         load float, ptr %b
+; CHECK-NEXT:    fcmp olt
+; CHECK:       behind:
+; CHECK:         call void @llvm.nvvm.barrier
+; CHECK:         load float, ptr %at
+; CHECK:       again:
+; CHECK:         load float, ptr %a
+define ptx_kernel void @around_more__gradient(ptr noalias %a, ptr noalias %b, ptr noalias %out, i32 %n) {
+entry:
+  %x = load float, ptr %a
+  %negative = fcmp olt float %x, 0.0
+  br i1 %negative, label %told, label %next
+
+told:
+  store float 1.0, ptr %out
+  br label %next
+
+next:
+  %y = load float, ptr %b
+  %more = fcmp olt float %y, %x
+  br i1 %more, label %less, label %behind
+
+less:
+  %half = fmul float %y, 0.5
+  br label %behind
+
+behind:
+  %z = phi float [ %y, %next ], [ %half, %less ]
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %at = getelementptr float, ptr %b, i64 1
+  %first = load float, ptr %at
+  br label %again
+
+again:
+  %i = phi i32 [ 0, %behind ], [ %j, %again ]
+  %t = phi float [ %first, %behind ], [ %s, %again ]
+  %w = load float, ptr %a
+  %v = fadd float %w, %z
+  %s = fadd float %t, %v
+  %j = add i32 %i, 1
+  %done = icmp sge i32 %j, %n
+  br i1 %done, label %end, label %again
+
+end:
+  store float %s, ptr %out
+  ret void
+}
+
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)

@@ -4,12 +4,12 @@
 ; RUN: %opt -passes=adgen-usage -disable-output %s | %filecheck %s
 
 ; CHECK: {"counted":false,"split":false,"usage":{"k":[
-; CHECK-SAME: {"reads":true,"writes":false},
-; CHECK-SAME: {"reads":false,"writes":true},
-; CHECK-SAME: {"reads":true,"writes":true},
-; CHECK-SAME: {"reads":false,"writes":false},
-; CHECK-SAME: {"reads":false,"writes":false},
-; CHECK-SAME: {"reads":false,"writes":false}
+; CHECK-SAME: {"added_to":1,"reads":true,"writes":false},
+; CHECK-SAME: {"added_to":null,"reads":false,"writes":true},
+; CHECK-SAME: {"added_to":null,"reads":true,"writes":true},
+; CHECK-SAME: {"added_to":null,"reads":false,"writes":false},
+; CHECK-SAME: {"added_to":null,"reads":false,"writes":false},
+; CHECK-SAME: {"added_to":null,"reads":false,"writes":false}
 ; CHECK-SAME: ]}}
 define void @adgen_body_k(ptr readonly %in, ptr writeonly %out, ptr %both, ptr %unused, ptr readnone %compared, i32 %n) {
   %a = load float, ptr %in

@@ -89,7 +89,17 @@ def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
     )
     ir, ptx, cubin = str(made.ir), str(made.ptx), str(made.cubin)
     assert fake_process.argvs == [
-        (*OPT, "-mcpu=sm_90", REFLECTION, f"-passes={PASSES}", gradient, "-S", "-o", ir),
+        (
+            *OPT,
+            "-mcpu=sm_90",
+            REFLECTION,
+            "-nvvm-reflect-add=ADGEN_GPU=1",
+            f"-passes={PASSES}",
+            gradient,
+            "-S",
+            "-o",
+            ir,
+        ),
         (sys.executable, "-P", str(EMIT), ir, ptx, "sm_90"),
         ("/cuda/bin/ptxas", "-arch=sm_90", "-O3", "-v", ptx, "-o", cubin),
     ]
