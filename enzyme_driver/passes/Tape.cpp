@@ -9,6 +9,7 @@
 //
 // A place on the tape is a number of bytes from the thread's beginning. Byte b lies at (b / 8) * 256 + b % 8, so that the 32 lanes of a
 // warp, whose tapes begin 8 bytes apart, use neighbouring words. Gradients of which something is not understood keep the heap.
+#include "Accumulation.h"
 #include "Passes.h"
 #include "TapeUse.h"
 
@@ -153,20 +154,12 @@ private:
     IRBuilder<> B(&Block);
     Value *To = number(Block.getRawDest()), *Count = B.CreateZExtOrTrunc(Block.getLength(), Int64);
     if (auto *Fill = dyn_cast<MemSetInst>(&Block))
-      call(B, "adgen_tape_fill", {Begin, To, Fill->getValue(), Count});
+      callRule(B, "adgen_tape_fill", B.getVoidTy(), {Begin, To, Fill->getValue(), Count});
     else if (Value *From = cast<MemCpyInst>(Block).getRawSource(); Use.Places.contains(From))
-      call(B, "adgen_tape_copy", {Begin, To, number(From), Count});
+      callRule(B, "adgen_tape_copy", B.getVoidTy(), {Begin, To, number(From), Count});
     else
-      call(B, "adgen_tape_record", {Begin, To, From, Count});
+      callRule(B, "adgen_tape_record", B.getVoidTy(), {Begin, To, From, Count});
     Block.eraseFromParent();
-  }
-
-  void call(IRBuilder<> &B, StringRef Name, ArrayRef<Value *> Arguments) {
-    SmallVector<Type *> Types;
-    for (Value *Argument : Arguments)
-      Types.push_back(Argument->getType());
-    Module &M = *B.GetInsertBlock()->getModule();
-    B.CreateCall(M.getOrInsertFunction(Name, FunctionType::get(B.getVoidTy(), Types, false)), Arguments);
   }
 
   TapeUse &Use;
