@@ -36,13 +36,6 @@ __global__ void sums(const double *x, double *y, int n) {
 N = 128
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "discarded.cu"
-    path.write_text(SOURCE, encoding="utf-8")
-    return path
-
-
 @pytest.mark.usefixtures("toolchain")
 def test_the_gradient_is_the_same_and_writes_nothing(file: Path) -> None:
     rng = np.random.default_rng()

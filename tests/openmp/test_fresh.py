@@ -28,13 +28,6 @@ __global__ void sums(double *x, double *y, int n) {
 N = 300
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "fresh.cu"
-    path.write_text(SOURCE, encoding="utf-8")
-    return path
-
-
 @pytest.mark.usefixtures("toolchain")
 def test_elements_added_to_once_are_written(file: Path) -> None:
     rng = np.random.default_rng()

@@ -39,13 +39,6 @@ __global__ void flow(const float *speed) {
 """
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "variables.cu"
-    path.write_text(SOURCE, encoding="utf-8")
-    return path
-
-
 def _arrays(rng: np.random.Generator) -> dict[str, Any]:
     return {"x": rng.uniform(1, 2, 50).astype(np.float32), "y": np.zeros(50, np.float32), "n": 50}
 
