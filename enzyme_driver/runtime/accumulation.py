@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 
 from enzyme_driver.errors import UsageError
 from enzyme_driver.runtime.arrays import ArrayView
@@ -69,6 +70,7 @@ def accumulated(first: int, shadows: Sequence[tuple[Slot, ArrayView | None]]) ->
     return tuple(found)
 
 
+@lru_cache(maxsize=256)
 def _number(layout: Layout) -> int | None:
     """The bytes of the numbers in such an element; None where copies of them cannot be added up as one array."""
     size, leaves = layout

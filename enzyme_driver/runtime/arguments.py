@@ -20,11 +20,11 @@ from enzyme_driver.runtime.values import is_number, pointers_in, scalar_bytes, s
 _VIEWS: Mapping[Target, Callable[[object, Slot], ArrayView]] = {"openmp": host_view, "cuda": cuda_view}
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Value:
     """One argument as the ABI takes it; `view` where it is an array; `keep` holds what must outlive the call.
 
-    `parts` are the members of a struct that was given as a dict.
+    `parts` are the members of a struct that was given as a dict. Not frozen, as `ArrayView`.
     """
 
     data: bytes
@@ -123,7 +123,7 @@ class Arguments:
             arrays = _arrays(self._slots, values)
             overwritten = tuple([(view.address, view.nbytes) for slot, view in arrays if written(slot.parameter)])
             hidden = self._hidden(values) if self._holds_addresses else ""
-            return replace(prepared(everything), overwritten=overwritten, hidden=hidden)
+            return prepared(everything, overwritten=overwritten, hidden=hidden)
         views = [(slot, value.view) for slot, value in zip(self._shadow_slots, shadow_values, strict=True)]
         return prepared(everything, accumulated(len(values), views))
 
@@ -240,9 +240,9 @@ class Arguments:
         return list(map(_value, self._slots, arguments))
 
     def _check_primal_overlap(self, values: Sequence[Value], *, gradient: bool) -> None:
-        arrays = [(held.parameter, view) for held, view in _arrays(self._slots, values)]
-        if apart(view for _, view in arrays):
+        if _apart(values):
             return
+        arrays = [(held.parameter, view) for held, view in _arrays(self._slots, values)]
         for (first, view), (second, other) in combinations(arrays, 2):
             if not (written(first) or written(second)) or not view.overlaps(other):
                 continue
@@ -317,10 +317,10 @@ class Arguments:
         return value
 
     def _check_shadow_overlap(self, values: Sequence[Value], shadows: Sequence[Value]) -> None:
-        seen, given = _arrays(self._slots, values), _arrays(self._shadow_slots, shadows)
-        if apart(view for _, view in (*seen, *given)):
+        if _apart([*values, *shadows]):
             return
-        for slot, view in given:
+        seen = _arrays(self._slots, values)
+        for slot, view in _arrays(self._shadow_slots, shadows):
             for other, taken in seen:
                 if taken.overlaps(view):
                     hint = "give every shadow an array of its own"
@@ -330,6 +330,14 @@ class Arguments:
 
 def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, ArrayView]]:
     return [array for slot, value in zip(slots, values, strict=True) for array in value.arrays(slot)]
+
+
+def _apart(values: Iterable[Value]) -> bool:
+    return apart([part.view for part in _parts(values) if part.view is not None])
+
+
+def _parts(values: Iterable[Value]) -> list[Value]:
+    return [part for value in values for part in (value.all() if value.parts else (value,))]
 
 
 def _value(slot: Slot, value: object) -> Value:
@@ -439,13 +447,21 @@ def _check_same_shape(shadow: Value, primal: Value, slot: Slot) -> None:
         )
 
 
-def prepared(values: Sequence[Value], added_to: tuple[Accumulated, ...] = ()) -> Prepared:
+def prepared(
+    values: Sequence[Value],
+    added_to: tuple[Accumulated, ...] = (),
+    *,
+    overwritten: tuple[tuple[int, int], ...] | None = None,
+    hidden: str = "",
+) -> Prepared:
     """The call with these values, `added_to` being the shadows that are only added to on the host."""
-    everything = [part for value in values for part in (value.all() if value.parts else (value,))]
+    everything = _parts(values)
     return Prepared(
         tuple([value.data for value in values]),
         tuple([value.data for value in values if value.view is None]),
         tuple([value.view for value in everything if value.view is not None]),
         tuple([value.keep for value in everything]),
         accumulated=added_to,
+        overwritten=overwritten,
+        hidden=hidden,
     )

@@ -22,12 +22,13 @@ _DLPACK_CPU = 1
 _DLPACK_GPU = frozenset({2, 13})  # kDLCUDA, kDLCUDAManaged
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class ArrayView:
     """Where an array lies and what is in it.
 
     `dtype` spells the element's type, `layout` describes it; `device` is the GPU's number where the array says it;
-    `stream` is the handle of the stream on which its content is produced, where the array says that.
+    `stream` is the handle of the stream on which its content is produced, where the array says that. Nobody changes
+    one; it is not frozen because a call makes many, and freezing triples the time that takes.
     """
 
     address: int
@@ -42,7 +43,7 @@ class ArrayView:
     nbytes: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "nbytes", prod(self.shape) * self.layout[0])
+        self.nbytes = prod(self.shape) * self.layout[0]
 
     def overlaps(self, other: ArrayView) -> bool:
         return not apart([self, other])
