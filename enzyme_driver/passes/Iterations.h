@@ -16,6 +16,9 @@ inline constexpr llvm::StringLiteral CacheAllocation = "enzyme_cache_alloc", Cac
 // Whether Enzyme has made the block for the reverse sweep.
 bool isReverse(const llvm::BasicBlock &Block);
 
+// Whether it holds a reverse sweep, in the host's library.
+bool isOfGradient(const llvm::Function &F);
+
 // Of functions that give memory back.
 bool isRelease(const llvm::Function &F);
 

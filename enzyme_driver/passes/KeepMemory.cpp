@@ -4,6 +4,7 @@
 // code may allocate too, that is done with what Enzyme has marked as its own and gives back in the same function.
 #include "Cooperates.h"
 #include "Iterations.h"
+#include "Kept.h"
 #include "Passes.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -15,33 +16,6 @@ using namespace llvm;
 
 namespace adgen {
 namespace {
-
-struct Runtime {
-  FunctionCallee Keep, Free, Mark, Release;
-
-  explicit Runtime(Module &M) {
-    LLVMContext &C = M.getContext();
-    auto *Pointer = PointerType::getUnqual(C);
-    Type *Void = Type::getVoidTy(C);
-    Keep = M.getOrInsertFunction("adgen_kept_alloc", Pointer, Type::getInt64Ty(C));
-    Free = M.getOrInsertFunction("adgen_kept_free", Void, Pointer);
-    Mark = M.getOrInsertFunction("adgen_kept_mark", Pointer);
-    Release = M.getOrInsertFunction("adgen_kept_release", Void, Pointer);
-    for (FunctionCallee Each : {Keep, Free, Mark, Release}) {
-      auto *F = cast<Function>(Each.getCallee());
-      F->setDoesNotThrow();
-      F->setWillReturn();
-    }
-    auto *Allocates = cast<Function>(Keep.getCallee()), *Frees = cast<Function>(Free.getCallee());
-    for (Function *F : {Allocates, Frees})
-      F->addFnAttr("alloc-family", "adgen_kept");
-    Allocates->setReturnDoesNotAlias();
-    Allocates->addFnAttr(Attribute::getWithAllocSizeArgs(C, 0, std::nullopt));
-    Allocates->addFnAttr(Attribute::get(C, Attribute::AllocKind, uint64_t(AllocFnKind::Alloc | AllocFnKind::Uninitialized)));
-    Frees->addFnAttr(Attribute::get(C, Attribute::AllocKind, uint64_t(AllocFnKind::Free)));
-    Frees->addParamAttr(0, Attribute::AllocatedPointer);
-  }
-};
 
 bool calls(const Instruction &I, StringRef Name) {
   auto *Call = dyn_cast<CallInst>(&I);
@@ -68,7 +42,7 @@ bool isOurs(const Function &Gradient) {
 }
 
 // Whether anything in it comes from the runtime now.
-bool redirect(Function &F, const Runtime &R) {
+bool redirect(Function &F, const KeptMemory &R) {
   bool Any = false;
   for (Instruction &I : instructions(F))
     if (calls(I, "malloc") || calls(I, "free")) {
@@ -92,7 +66,7 @@ struct Cache {
 };
 
 // Whether anything in it comes from the runtime now.
-bool redirectCaches(Function &F, const Runtime &R) {
+bool redirectCaches(Function &F, const KeptMemory &R) {
   MapVector<MDNode *, Cache> Caches;
   for (Instruction &I : instructions(F)) {
     if (MDNode *Group = I.getMetadata(CacheAllocation))
@@ -113,7 +87,7 @@ bool redirectCaches(Function &F, const Runtime &R) {
   return Any;
 }
 
-void releaseAtTheEnd(Function &F, const Runtime &R) {
+void releaseAtTheEnd(Function &F, const KeptMemory &R) {
   IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
   Value *Mark = B.CreateCall(R.Mark, {}, "mark");
   for (BasicBlock &Block : F)
@@ -125,8 +99,31 @@ void releaseAtTheEnd(Function &F, const Runtime &R) {
 
 } // namespace
 
+KeptMemory::KeptMemory(Module &M) {
+  LLVMContext &C = M.getContext();
+  auto *Pointer = PointerType::getUnqual(C);
+  Type *Void = Type::getVoidTy(C);
+  Keep = M.getOrInsertFunction("adgen_kept_alloc", Pointer, Type::getInt64Ty(C));
+  Free = M.getOrInsertFunction("adgen_kept_free", Void, Pointer);
+  Mark = M.getOrInsertFunction("adgen_kept_mark", Pointer);
+  Release = M.getOrInsertFunction("adgen_kept_release", Void, Pointer);
+  for (FunctionCallee Each : {Keep, Free, Mark, Release}) {
+    auto *F = cast<Function>(Each.getCallee());
+    F->setDoesNotThrow();
+    F->setWillReturn();
+  }
+  auto *Allocates = cast<Function>(Keep.getCallee()), *Frees = cast<Function>(Free.getCallee());
+  for (Function *F : {Allocates, Frees})
+    F->addFnAttr("alloc-family", "adgen_kept");
+  Allocates->setReturnDoesNotAlias();
+  Allocates->addFnAttr(Attribute::getWithAllocSizeArgs(C, 0, std::nullopt));
+  Allocates->addFnAttr(Attribute::get(C, Attribute::AllocKind, uint64_t(AllocFnKind::Alloc | AllocFnKind::Uninitialized)));
+  Frees->addFnAttr(Attribute::get(C, Attribute::AllocKind, uint64_t(AllocFnKind::Free)));
+  Frees->addParamAttr(0, Attribute::AllocatedPointer);
+}
+
 PreservedAnalyses KeepMemory::run(Module &M, ModuleAnalysisManager &) {
-  Runtime R(M);
+  const KeptMemory R(M);
   for (Function &F : M) {
     bool IsKernel = F.hasFnAttribute(SharedAttribute);
     if (F.getName().starts_with(GradientPrefix) && IsKernel && isOurs(F) && redirect(F, R) && !cooperates(F))

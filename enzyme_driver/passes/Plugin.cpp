@@ -121,6 +121,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<SplitThreads>(Name, "adgen-split-threads", MPM) ||
          add<ClampLoops>(Name, "adgen-clamp-loops", MPM) ||
          add<SkipZeros>(Name, "adgen-skip-zeros", MPM) ||
+         add<KeepResults>(Name, "adgen-keep-results", MPM) ||
          add<SumThreads>(Name, "adgen-sum-threads", MPM) ||
          addWithOption<VectorMath>(Name, "adgen-vector-math", MPM);
 }

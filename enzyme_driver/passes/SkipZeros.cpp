@@ -3,6 +3,7 @@
 //   a[i] += c * x; b[i] += c * y / z;   becomes   if (c != 0) { a[i] += c * x; b[i] += c * y / z; }
 // if that is worth a branch. What is not a number is not zero.
 #include "Accumulation.h"
+#include "Iterations.h"
 #include "Passes.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -289,18 +290,13 @@ private:
   Instruction *Last = nullptr;
 };
 
-// The primal's own sums stay as they are.
-bool isOfGradient(const Function &F) {
-  return F.getName().starts_with(ReversePrefix) || F.getName().ends_with((GradientSuffix + "_call").str());
-}
-
 } // namespace
 
 PreservedAnalyses SkipZeros::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Changed = false;
   for (Function &F : M) {
-    if (F.isDeclaration() || !isOfGradient(F))
+    if (F.isDeclaration() || !isOfGradient(F)) // the primal's own sums stay as they are
       continue;
     auto &AA = FAM.getResult<AAManager>(F);
     auto &LI = FAM.getResult<LoopAnalysis>(F);

@@ -1,6 +1,7 @@
 // Says of calls of the C library's mathematics which function of its vector library does the same for a whole register, so that loops with
 // such calls can be vectorised. The option is how many bits a register has: 128 (SSE) or 256 (AVX2). The vector functions are off by up to
 // four units in the last place, which is what CUDA allows its own in single precision.
+#include "LibraryMath.h"
 #include "Passes.h"
 
 #include "llvm/IR/DerivedTypes.h"
@@ -15,16 +16,6 @@ namespace {
 constexpr StringLiteral OfOne[] = {"acos", "acosh", "asin", "asinh", "atan",  "atanh", "cbrt", "cos", "cosh", "erf",  "erfc", "exp",
                                    "exp10", "exp2", "expm1", "log",  "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"};
 constexpr StringLiteral OfTwo[] = {"atan2", "hypot", "pow"};
-
-bool isInLibrary(const Function &F) {
-  Type *Number = F.getReturnType();
-  StringRef Name = F.getName();
-  bool IsFloat = Number->isFloatTy() && Name.consume_back("f");
-  if (!F.isDeclaration() || !(IsFloat || Number->isDoubleTy()))
-    return false;
-  bool Known = F.arg_size() == 1 ? is_contained(OfOne, Name) : F.arg_size() == 2 && is_contained(OfTwo, Name);
-  return Known && all_of(F.getFunctionType()->params(), [&](Type *T) { return T == Number; });
-}
 
 // The library's names are those of x86's vector ABI: b for SSE, d for AVX2.
 Function *declare(Function &Scalar, unsigned Lanes, char Registers) {
@@ -56,13 +47,23 @@ void describe(Function &Scalar, unsigned Bits) {
 
 } // namespace
 
+bool isLibraryMath(const Function &F) {
+  Type *Number = F.getReturnType();
+  StringRef Name = F.getName();
+  bool IsFloat = Number->isFloatTy() && Name.consume_back("f");
+  if (!F.isDeclaration() || !(IsFloat || Number->isDoubleTy()))
+    return false;
+  bool Known = F.arg_size() == 1 ? is_contained(OfOne, Name) : F.arg_size() == 2 && is_contained(OfTwo, Name);
+  return Known && all_of(F.getFunctionType()->params(), [&](Type *T) { return T == Number; });
+}
+
 PreservedAnalyses VectorMath::run(Module &M, ModuleAnalysisManager &) {
   unsigned Bits = 0;
   if (StringRef(Option).getAsInteger(10, Bits) || (Bits != 128 && Bits != 256))
     report_fatal_error("adgen-vector-math takes the bits of a register, 128 or 256");
   SmallVector<Function *> Found;
   for (Function &F : M)
-    if (isInLibrary(F))
+    if (isLibraryMath(F))
       Found.push_back(&F);
   for (Function *F : Found)
     describe(*F, Bits);

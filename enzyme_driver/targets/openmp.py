@@ -31,11 +31,12 @@ _THREAD_LOOPS = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>
 _CLAMP = "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),"
 """Indices get 64 bits before anything moves what says that they do not wrap around."""
 
-_SKIP = (
-    "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,gvn,instcombine<no-verify-fixpoint>),"
-    "adgen-skip-zeros,"
+_VALUES = (
+    "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,"
+    "gvn,instcombine<no-verify-fixpoint>),"
 )
-"""Which cotangents are zero on which way shows once what Enzyme clears and adds in memory is values."""
+"""Which cotangents are zero on which way, and what is computed twice, shows once what is in memory is values."""
+_KEEP_RESULTS = "function(loop-simplify),adgen-keep-results,"
 
 _AGAIN = "adgen-recompute-iterations,always-inline,function(sroa,early-cse,instsimplify,simplifycfg),"
 """Both sweeps of an iteration in one function: what is kept between them is values.
@@ -76,7 +77,7 @@ def finish(
         entered,
         *reflection(fast_math=fast_math),
     )
-    loops = _threads(workspace) if device else unless_disabled("skip-zeros", _SKIP, workspace)
+    loops = _threads(workspace) if device else _sweeps(workspace)
     workspace.opt("host code", f"{loops}default<O3>", entered, ir, f"-mcpu={processor.baseline()}")
     refused: dict[str, AdgenError] = dict(refusals(done.stderr))
     entries = _entries(plan, "__gradient", refused, gradient.refused)
@@ -93,6 +94,12 @@ def _threads(workspace: Workspace) -> str:
     bits = processor.bits_of_vector_math()
     vectors = unless_disabled("vector-math", f"adgen-vector-math<{bits}>,", workspace) if bits else ""
     return f"{split}{_THREAD_LOOPS}{clamp}{sums}{vectors}"
+
+
+def _sweeps(workspace: Workspace) -> str:
+    skip = unless_disabled("skip-zeros", "adgen-skip-zeros,", workspace)
+    keep = unless_disabled("keep-results", _KEEP_RESULTS, workspace)
+    return f"{_VALUES}{skip}{keep}"
 
 
 def _from_device(workspace: Workspace, *, fast_math: bool) -> str:

@@ -38,6 +38,7 @@ ELSEWHERE = {
     "keep-branches",
     "ask-together",
     "skip-zeros",
+    "keep-results",
     "hold-extremes",
     "forget-results",
     "unroll-locals",

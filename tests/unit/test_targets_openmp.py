@@ -41,10 +41,12 @@ THREAD_LOOPS = (
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa),"
     "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),adgen-sum-threads,adgen-vector-math<256>,"
 )
-SKIP = (
-    "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,gvn,instcombine<no-verify-fixpoint>),"
-    "adgen-skip-zeros,"
+VALUES = (
+    "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,"
+    "gvn,instcombine<no-verify-fixpoint>),"
 )
+SKIP = "adgen-skip-zeros,"
+KEEP_RESULTS = "function(loop-simplify),adgen-keep-results,"
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_the_processes(language: Language, first: str, workspace: Workspace, fak
     ends = ("gradient.ll", "entries.ll", "host.ll", "host.o")
     gradient, entered, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ends)
     library, cpu = str(workspace.file("libk.so")), processor.baseline()
-    loops = f"{SPLIT}{THREAD_LOOPS}" if language == "cuda" else SKIP
+    loops = f"{SPLIT}{THREAD_LOOPS}" if language == "cuda" else f"{VALUES}{SKIP}{KEEP_RESULTS}"
     assert fake_process.argvs == [
         (*OPT, REFLECTION, f"-passes={first}always-inline,{KEEP}{ENTRIES}", gradient, "-S", "-o", entered),
         (*OPT, f"-mcpu={cpu}", f"-passes={loops}default<O3>", entered, "-S", "-o", ir),
@@ -106,10 +108,13 @@ def test_what_is_done_in_cpp_can_be_left_out(workspace: Workspace, fake_process:
     assert f"adgen-{name}," not in passes
 
 
-def test_zeros_are_not_skipped_on_request(workspace: Workspace, fake_process: FakeProcess) -> None:
-    without = replace(workspace.settings, disable=frozenset({"skip-zeros"}))
+@pytest.mark.parametrize(("name", "left"), [("skip-zeros", KEEP_RESULTS), ("keep-results", SKIP)])
+def test_what_is_done_to_sweeps_can_be_left_out(
+    workspace: Workspace, fake_process: FakeProcess, name: str, left: str
+) -> None:
+    without = replace(workspace.settings, disable=frozenset({name}))
     finish(replace(workspace, settings=without), language="c++")
-    assert "-passes=default<O3>" in fake_process.argvs[1]
+    assert f"-passes={VALUES}{left}default<O3>" in fake_process.argvs[1]
 
 
 def test_entries(workspace: Workspace) -> None:
