@@ -7,6 +7,7 @@ OPTIMISATIONS: dict[str, str] = {
     "keep-branches": "choices between computations stay branches in C++, so that what was not done is not reversed",
     "ask-together": "conditions in C++ that lead past the same code are asked together, and not kept",
     "hold-extremes": "parallel loops in C++ that look for a minimum keep flags, and do not run again for them",
+    "hold-sums": "loops in C++ keep sums of what they read, and not what was read for them alone",
     "unroll-locals": "short loops over local arrays become straight code in C++, whose values need not be kept",
     "recompute-iterations": "iterations of parallel loops in C++ are computed again instead of kept",
     "restore-overwritten": "parallel regions in C++ keep what they overwrite of an array, not what others read of it",

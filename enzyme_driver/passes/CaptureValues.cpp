@@ -1,7 +1,9 @@
 // A parallel region gets the address of every variable that it uses. Where that variable is a pointer that is set once and only read by
 // the regions, the region gets the pointer itself. Enzyme then knows for each region which arrays are const: behind a variable it
 // takes all for active, and would add the derivative of an array that is const to the array itself. A pointer that is set in several ways, such
-// as that to the elements of a std::vector, is read before the fork, where nothing but the forking function itself can change it.
+// as that to the elements of a std::vector, is read before the fork, where nothing but the forking function itself can change it. A number
+// that regions only read, such as the length of a step, is read once where the region begins: else what the region writes might be it, and Enzyme keeps it
+// in each iteration.
 #include "OpenMP.h"
 #include "Passes.h"
 
@@ -10,6 +12,7 @@
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -29,16 +32,22 @@ Argument *inRegion(Argument &Started) {
   return Hands ? Region->getArg(Call->getArgOperandNo(&*Started.use_begin())) : nullptr;
 }
 
-bool isOnlyRead(const Argument &Address) {
-  return all_of(Address.users(), [](const User *U) {
+// As what the variable is read, where nothing else is done with its address; null otherwise.
+Type *onlyReadAs(const Argument &Address) {
+  Type *As = nullptr;
+  for (const User *U : Address.users()) {
     auto *Load = dyn_cast<LoadInst>(U);
-    return Load && Load->isSimple() && Load->getType()->isPointerTy();
-  });
+    if (!Load || !Load->isSimple() || (As && As != Load->getType()))
+      return nullptr;
+    As = Load->getType();
+  }
+  return As;
 }
 
 // A captured variable, in all forks of one region.
 struct Captured {
   Argument *Started, *Region;
+  Type *As; // what it holds
   SmallVector<Use *> Uses; // in the forks
 };
 
@@ -51,33 +60,54 @@ public:
         Forks[Started].push_back(Fork);
     for (auto &[Started, Calls] : Forks)
       for (Argument &A : drop_begin(Started->args(), ThreadArguments))
-        if (Argument *Region = A.getType()->isPointerTy() ? inRegion(A) : nullptr; Region && isOnlyRead(*Region))
-          collect({&A, Region, {}}, Calls);
+        if (Argument *Region = A.getType()->isPointerTy() ? inRegion(A) : nullptr)
+          if (Type *As = onlyReadAs(*Region))
+            collect({&A, Region, As, {}}, Calls);
   }
 
   void replace() {
-    for (Captured &C : All) {
-      if (!all_of(C.Uses, [&](Use *U) { return onlyValue(*U) || staysInFork(*U); }))
-        continue;
-      for (Use *U : C.Uses) {
-        auto *Fork = cast<CallInst>(U->getUser());
-        unsigned Operand = Fork->getArgOperandNo(U);
-        StoreInst *Only = onlyValue(*U);
-        Fork->setArgOperand(Operand, Only ? Only->getValueOperand() : IRBuilder<>(Fork).CreateLoad(U->get()->getType(), U->get()));
-        forgetAttributes(*Fork, Operand);
-      }
-      auto *Call = cast<CallInst>(C.Started->user_back());
-      forgetAttributes(*Call, C.Region->getArgNo());
-      for (Argument *A : {C.Started, C.Region}) // they spoke of the variable
-        A->getParent()->removeParamAttrs(A->getArgNo(), AttributeMask(A->getParent()->getAttributes().getParamAttrs(A->getArgNo())));
-      for (User *U : make_early_inc_range(C.Region->users())) {
-        U->replaceAllUsesWith(C.Region);
-        cast<Instruction>(U)->eraseFromParent();
-      }
-    }
+    for (Captured &C : All)
+      if (!C.As->isPointerTy() && all_of(C.Uses, [&](Use *U) { return staysInFork(*U); }))
+        readOnce(C);
+    for (Captured &C : All)
+      if (C.As->isPointerTy() && all_of(C.Uses, [&](Use *U) { return onlyValue(*U) || staysInFork(*U); }))
+        handOver(C);
   }
 
 private:
+  // Nobody changes a number while the region runs.
+  static void readOnce(const Captured &C) {
+    BasicBlock &Entry = C.Region->getParent()->getEntryBlock();
+    SmallVector<LoadInst *> Loads;
+    for (User *U : C.Region->users())
+      Loads.push_back(cast<LoadInst>(U));
+    auto *Once = cast<LoadInst>(Loads.front()->clone());
+    Once->insertBefore(Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
+    for (LoadInst *Load : Loads) {
+      combineMetadataForCSE(Once, Load, /*DoesKMove=*/true);
+      Load->replaceAllUsesWith(Once);
+      Load->eraseFromParent();
+    }
+  }
+
+  void handOver(const Captured &C) {
+    for (Use *U : C.Uses) {
+      auto *Fork = cast<CallInst>(U->getUser());
+      unsigned Operand = Fork->getArgOperandNo(U);
+      StoreInst *Only = onlyValue(*U);
+      Fork->setArgOperand(Operand, Only ? Only->getValueOperand() : IRBuilder<>(Fork).CreateLoad(U->get()->getType(), U->get()));
+      forgetAttributes(*Fork, Operand);
+    }
+    auto *Call = cast<CallInst>(C.Started->user_back());
+    forgetAttributes(*Call, C.Region->getArgNo());
+    for (Argument *A : {C.Started, C.Region}) // they spoke of the variable
+      A->getParent()->removeParamAttrs(A->getArgNo(), AttributeMask(A->getParent()->getAttributes().getParamAttrs(A->getArgNo())));
+    for (User *U : make_early_inc_range(C.Region->users())) {
+      U->replaceAllUsesWith(C.Region);
+      cast<Instruction>(U)->eraseFromParent();
+    }
+  }
+
   void collect(Captured C, ArrayRef<CallInst *> Forks) {
     for (CallInst *Fork : Forks) {
       C.Uses.push_back(&Fork->getArgOperandUse(C.Started->getArgNo() + FirstCaptured));

@@ -12,11 +12,15 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
+
+constexpr StringLiteral ForwardSweepPrefix = "augmented_"; // of what Enzyme makes of a function for the forward sweep
 
 // Of numbers computed from addresses, whose differences are sizes.
 bool isMeasured(const Instruction &Number) {
@@ -50,6 +54,51 @@ bool staysHere(const Value &Memory) {
         return false;
     }
   return true;
+}
+
+// The memory that a forward sweep of its own does nothing with but to clear it and hand it to the reverse sweep; null if it is not that.
+const CallInst *onlyCleared(Function &Forward, unsigned Member) {
+  Value *Only = nullptr;
+  for (BasicBlock &Block : Forward)
+    if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator())) {
+      Value *Handed = FindInsertedValue(Return->getReturnValue(), Member);
+      if (!Handed || (Only && Only != Handed))
+        return nullptr;
+      Only = Handed;
+    }
+  auto *Memory = dyn_cast_or_null<CallInst>(Only);
+  bool IsFixed = Memory && isCallOf(*Memory, "malloc") && isa<ConstantInt>(Memory->getArgOperand(0));
+  auto Clears = [&](const User *U) {
+    auto *Store = dyn_cast<StoreInst>(U);
+    auto *Set = dyn_cast<MemSetInst>(U);
+    bool StoresZero = Store && Store->getPointerOperand() == Memory && match(Store->getValueOperand(), m_Zero());
+    return isa<InsertValueInst>(U) || StoresZero || (Set && match(Set->getValue(), m_Zero()));
+  };
+  return IsFixed && all_of(Memory->users(), Clears) ? Memory : nullptr;
+}
+
+// Of a local variable in a function of which Enzyme makes two sweeps, the shadow is such memory: it becomes a local variable again.
+void makeLocal(Function &Reverse) {
+  Module &M = *Reverse.getParent();
+  Function *Forward = M.getFunction((ForwardSweepPrefix + Reverse.getName().drop_front(ReversePrefix.size())).str());
+  Argument *Tape = Reverse.arg_empty() ? nullptr : &*std::prev(Reverse.arg_end());
+  if (!Forward || Forward->isDeclaration() || !Tape->getType()->isStructTy() || Forward->getReturnType() != Tape->getType())
+    return;
+  for (User *U : Tape->users()) {
+    auto *Shadow = dyn_cast<ExtractValueInst>(U);
+    const CallInst *Memory = Shadow && Shadow->getNumIndices() == 1 ? onlyCleared(*Forward, Shadow->getIndices()[0]) : nullptr;
+    if (!Memory)
+      continue;
+    uint64_t Bytes = cast<ConstantInt>(Memory->getArgOperand(0))->getZExtValue();
+    IRBuilder<> B(&*Reverse.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    AllocaInst *Local = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Bytes));
+    Local->setAlignment(Align(16));
+    B.CreateMemSet(Local, B.getInt8(0), Bytes, Align(16));
+    Shadow->replaceUsesWithIf(Local, [](Use &Each) {
+      auto *Call = dyn_cast<CallInst>(Each.getUser());
+      return !Call || !Call->getCalledFunction() || !isRelease(*Call->getCalledFunction());
+    });
+  }
 }
 
 class Owner {
@@ -167,8 +216,11 @@ private:
 
 PreservedAnalyses OwnMemory::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
-    if (isDerivative(F) || F.getName().contains(RegionPrefix) || F.getName().starts_with(IterationPrefix))
+    if (isDerivative(F) || F.getName().contains(RegionPrefix) || F.getName().starts_with(IterationPrefix)) {
+      if (F.getName().starts_with(ReversePrefix) && !F.isDeclaration())
+        makeLocal(F);
       Owner(F).run();
+    }
   return PreservedAnalyses::none();
 }
 

@@ -49,6 +49,7 @@ ADGEN_PASS(PinRules);                        // calls with our own derivatives s
 ADGEN_PASS(SeeOverwrites);                   // what a later iteration overwrites is kept
 ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses
 ADGEN_PASS(HoldJoins);                       // integers that depend on the way taken are kept
+ADGEN_PASS(HoldSums);                        // sums in loops are kept instead of their terms
 ADGEN_PASS(HoldExtremes);                    // running minima keep which way was chosen
 ADGEN_PASS(LoosenAlignments);                // memory begins where the heap may
 ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly

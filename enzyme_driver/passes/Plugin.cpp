@@ -58,6 +58,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<SeeOverwrites>(Name, "adgen-see-overwrites", MPM) ||
          add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||
          add<HoldJoins>(Name, "adgen-hold-joins", MPM) ||
+         add<HoldSums>(Name, "adgen-hold-sums", MPM) ||
          add<HoldExtremes>(Name, "adgen-hold-extremes", MPM) ||
          add<LoosenAlignments>(Name, "adgen-loosen-alignments", MPM) ||
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||

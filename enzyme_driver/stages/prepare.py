@@ -201,6 +201,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
     own = unless_disabled("own-memory", "adgen-own-memory,function(loop-mssa(licm)),", workspace)
     together = unless_disabled("ask-together", "adgen-ask-together,", workspace)
     extremes = unless_disabled("hold-extremes", "adgen-hold-extremes,", workspace)
+    sums = unless_disabled("hold-sums", "adgen-hold-sums,", workspace)
     index = unless_disabled("index-pointers", "function(loop-simplify),adgen-index-pointers,", workspace)
     return ",".join(
         (
@@ -211,7 +212,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
             f"{unroll}globaldce,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-see-overwrites,adgen-separate-loads,{extremes}adgen-pin-rules,adgen-hint-types",
-            f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}adgen-usage",
+            f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}{sums}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )

@@ -1,5 +1,6 @@
 // State that parallel regions overwrite from step to step, and that others read.
 #include <cmath>
+#include <vector>
 
 // Every element is read by three others, and then moved: two arrays, both put back in the reverse sweep.
 double swarm(double *x, double *v, const int *near, int n, int steps, double step)
@@ -49,5 +50,27 @@ void edges(double *u, double *y, int n, int steps)
         for (int i = 0; i < n; i++)
             u[i] *= 1.1;
         u[0] = u[1] * u[2];
+    }
+}
+
+// What is pushed on the sides of a body moves it: a sum that its derivative by the step needs, of what the next step overwrites.
+void bodies(double *place, const double *mass, const int *sides, int n, int steps, double step)
+{
+    std::vector<double> push(4 * n);
+    for (int t = 0; t < steps; t++) {
+#pragma omp parallel for
+        for (int i = 0; i < 4 * n; i++)
+            push[i] = std::sin(place[i % n] + 0.1 * i);
+        double far = 1;
+#pragma omp parallel for reduction(max : far)
+        for (int i = 0; i < n; i++) {
+            double sum = 0;
+            for (int k = 0; k < 4; k++)
+                if (sides[4 * i + k] >= 0)
+                    sum += push[sides[4 * i + k]];
+            place[i] += step * sum / mass[i];
+            far = std::fmax(far, place[i]);
+        }
+        step = 0.1 * far;
     }
 }

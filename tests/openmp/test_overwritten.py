@@ -16,7 +16,7 @@ from enzyme_driver.runtime.teams import threads
 from enzyme_driver.settings import Settings
 
 FILE = Path(__file__).with_name("overwritten.cpp")
-NAMES = ("swarm", "waves", "edges")
+NAMES = ("swarm", "waves", "edges", "bodies")
 TEAMS = (1, 2, 7)
 
 
@@ -32,8 +32,13 @@ def edges(rng: np.random.Generator, n: int = 20) -> tuple[Any, ...]:
     return (*rng.uniform(0.5, 1, (2, n)), n, 3)
 
 
+def bodies(rng: np.random.Generator, n: int = 30) -> tuple[Any, ...]:
+    sides = rng.integers(-n, 4 * n, (n, 4)).astype(np.int32)
+    return rng.uniform(-1, 1, n), rng.uniform(1, 2, n), sides, n, 5, 0.1
+
+
 Make = Callable[[np.random.Generator], tuple[Any, ...]]
-ARGUMENTS: dict[str, Make] = {"swarm": swarm, "waves": waves, "edges": edges}
+ARGUMENTS: dict[str, Make] = {"swarm": swarm, "waves": waves, "edges": edges, "bodies": bodies}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +49,7 @@ def module() -> Module:
 @pytest.fixture(scope="module")
 def without() -> Module:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("ADGEN_DISABLE", "restore-overwritten")
+        patched.setenv("ADGEN_DISABLE", "restore-overwritten,hold-sums")
         return adgen.compile(FILE)
 
 
@@ -83,7 +88,7 @@ def test_the_arrays_hold_what_the_function_leaves(module: Module, without: Modul
         np.testing.assert_allclose(shadow, wanted, rtol=1e-4 if shadow.dtype == np.float32 else 1e-11)
 
 
-@pytest.mark.parametrize(("name", "put_back"), [("swarm", 2), ("waves", 2), ("edges", 0)])
+@pytest.mark.parametrize(("name", "put_back"), [("swarm", 2), ("waves", 2), ("edges", 0), ("bodies", 0)])
 def test_which_arrays_are_put_back(name: str, put_back: int) -> None:
     text = pipeline.emit(request.new(FILE, names=[name]), "prepared", settings=Settings.from_environment())
     assert text.count('ptr "adgen-restored"') == put_back

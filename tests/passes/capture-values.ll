@@ -104,3 +104,41 @@ define internal void @vectors_region(ptr %first, ptr %second) {
 }
 
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+
+; A number that regions only read is read once, at the beginning; not what a region writes.
+; CHECK-LABEL: define void @numbers(
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 3, ptr @numbers_started, i32 %team, ptr %step, ptr %sum, ptr %x)
+define void @numbers(i32 %team, ptr %x) {
+  %step = alloca double
+  %sum = alloca double
+  store double 1.0, ptr %step
+  store double 0.0, ptr %sum
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 3, ptr @numbers_started, i32 %team, ptr %step, ptr %sum, ptr %x)
+  store double 2.0, ptr %step
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 3, ptr @numbers_started, i32 %team, ptr %step, ptr %sum, ptr %x)
+  ret void
+}
+
+define internal void @numbers_started(ptr %thread, ptr %bound, i32 %team, ptr %step, ptr %sum, ptr %x) {
+  call void @numbers_region(ptr %step, ptr %sum, ptr %x)
+  ret void
+}
+
+; CHECK-LABEL: define internal void @numbers_region(
+; CHECK-NEXT:    %[[STEP:.*]] = load double, ptr %step
+; CHECK-NEXT:    store double %[[STEP]], ptr %x
+; CHECK-NEXT:    %old = load double, ptr %sum
+; CHECK-NEXT:    %new = fadd double %old, %[[STEP]]
+; CHECK-NEXT:    store double %new, ptr %sum
+; CHECK-NEXT:    %again = load double, ptr %sum
+define internal void @numbers_region(ptr %step, ptr %sum, ptr %x) {
+  %a = load double, ptr %step
+  store double %a, ptr %x
+  %old = load double, ptr %sum
+  %b = load double, ptr %step
+  %new = fadd double %old, %b
+  store double %new, ptr %sum
+  %again = load double, ptr %sum
+  store double %again, ptr %x
+  ret void
+}

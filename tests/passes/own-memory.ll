@@ -104,3 +104,36 @@ define void @diffeadgen_region_s(ptr %x, ptr %"x'", ptr %list) {
   %again = load double, ptr %far
   ret void
 }
+
+; What a forward sweep of its own has only cleared and handed over, the shadow of a local variable, is a local variable of the reverse sweep. Not what the forward
+; sweep has filled.
+; CHECK-LABEL: define void @diffeadgen_region_two(
+; CHECK-NEXT:    %[[LOCAL:.*]] = alloca [8 x i8], align 16
+; CHECK-NEXT:    call void @llvm.memset.p0.i64(ptr align 16 %[[LOCAL]], i8 0, i64 8, i1 false)
+; CHECK-NEXT:    %shadow = extractvalue { ptr, ptr } %tape, 0
+; CHECK-NEXT:    %filled = extractvalue { ptr, ptr } %tape, 1
+; CHECK-NOT:     atomicrmw fadd ptr %[[LOCAL]]
+; CHECK:         store double %{{.*}}, ptr %[[LOCAL]]
+; CHECK:         atomicrmw fadd ptr %filled
+; CHECK:         call void @free(ptr %shadow)
+define void @diffeadgen_region_two(double %v, { ptr, ptr } %tape) {
+  %shadow = extractvalue { ptr, ptr } %tape, 0
+  %filled = extractvalue { ptr, ptr } %tape, 1
+  %a = atomicrmw fadd ptr %shadow, double %v monotonic, align 8
+  %b = atomicrmw fadd ptr %filled, double %v monotonic, align 8
+  call void @free(ptr %shadow)
+  ret void
+}
+
+define { ptr, ptr } @augmented_adgen_region_two(double %v) {
+  %shadow = call noalias ptr @malloc(i64 8)
+  store i64 0, ptr %shadow
+  %filled = call noalias ptr @malloc(i64 8)
+  store double %v, ptr %filled
+  %one = insertvalue { ptr, ptr } poison, ptr %shadow, 0
+  %both = insertvalue { ptr, ptr } %one, ptr %filled, 1
+  ret { ptr, ptr } %both
+}
+
+declare noalias ptr @malloc(i64)
+declare void @free(ptr)

@@ -40,6 +40,7 @@ ELSEWHERE = {
     "skip-zeros",
     "keep-results",
     "hold-extremes",
+    "hold-sums",
     "forget-results",
     "unroll-locals",
     "recompute-iterations",
