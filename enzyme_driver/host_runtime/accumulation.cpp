@@ -19,6 +19,7 @@ constexpr uint64_t LargestApart = 64 << 20, LargestWhole = 4 << 20;
 constexpr uint64_t FewestThreads = 4;
 constexpr uint64_t Line = 128;  // bytes that processors fetch together
 constexpr uint64_t Page = 4096; // of memory
+constexpr uint64_t MostSpare = 256 << 20; // bytes of address space for copies of later gradients
 
 struct Said {
   uint32_t arguments = 0;
@@ -49,6 +50,45 @@ template <class Number> void addNumbers(char *to, char *from, uint64_t first, ui
     }
 }
 
+// Memory that held copies, for later ones of the same size and kind of number: it is zero, and to get pages anew from the system takes longer
+// than to add them up.
+class Spare {
+public:
+  char *take(uint64_t size, uint32_t element) {
+    const std::lock_guard lock(mutex);
+    const auto found =
+        std::find_if(pieces.begin(), pieces.end(), [&](const Piece &piece) { return piece.size == size && piece.element == element; });
+    if (found == pieces.end())
+      return nullptr;
+    char *pages = found->pages;
+    pieces.erase(found);
+    total -= size;
+    return pages;
+  }
+
+  void give(char *pages, uint64_t size, uint32_t element) {
+    const std::lock_guard lock(mutex);
+    if (total + size > MostSpare) {
+      munmap(pages, size);
+      return;
+    }
+    pieces.push_back({pages, size, element});
+    total += size;
+  }
+
+private:
+  struct Piece {
+    char *pages;
+    uint64_t size;
+    uint32_t element;
+  };
+
+  std::mutex mutex;
+  std::vector<Piece> pieces;
+  uint64_t total = 0;
+};
+Spare spare;
+
 } // namespace
 
 // A copy for each thread, which the thread itself sets to zero. Copies of large shadows are memory that the system gives page by page as
@@ -67,7 +107,14 @@ struct Accumulation::Copies {
       : shadow(shadow), bytes(described.bytes), element(described.element), after_forks(after_forks),
         by_pages(bytes > LargestWhole || (after_forks && bytes > Page)),
         stride((bytes + Page - 1) / Page * Page), size(std::max(Page, stride * threads)), used(threads * Line), memory(take()) {}
-  ~Copies() { by_pages && memory ? void(munmap(memory, size)) : std::free(memory); }
+  ~Copies() {
+    if (!by_pages || !memory)
+      std::free(memory);
+    else if (isUsed() || most_touched > FewTouched * stride / Page)
+      munmap(memory, size);
+    else
+      spare.give(memory, size, element);
+  }
   Copies(const Copies &) = delete;
 
   bool holds(const char *address) const { return shadow <= address && address < shadow + bytes; }
@@ -95,15 +142,22 @@ struct Accumulation::Copies {
       for (int64_t thread = 0; thread < threads; ++thread)
         if (touched[uint64_t(thread * pages + page)])
           addPage(uint64_t(page), memory + uint64_t(thread) * stride);
+    most_touched = std::max(most_touched, uint64_t(std::count(touched.begin(), touched.end(), 1)));
     std::fill(used.begin(), used.end(), 0);
   }
 
   bool isUsed() const { return std::find(used.begin(), used.end(), 1) != used.end(); }
 
 private:
+  // Pages of all copies for each page of the shadow, where threads add to parts of their own.
+  static constexpr uint64_t FewTouched = 2;
+  uint64_t most_touched = 0;
+
   char *take() const {
     if (!by_pages)
       return static_cast<char *>(std::aligned_alloc(Page, size));
+    if (char *known = spare.take(size, element))
+      return known;
     if (size > uint64_t(sysconf(_SC_AVPHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / 2)
       return nullptr;
     void *pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,25 @@ def test_the_arrays_hold_what_the_function_leaves(module: Module, without: Modul
         np.testing.assert_array_equal(array, wanted)
     for shadow, wanted in zip(shadows, kept, strict=True):
         np.testing.assert_allclose(shadow, wanted, rtol=1e-4 if shadow.dtype == np.float32 else 1e-11)
+
+
+def _pages_taken() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_copies_of_shadows_are_memory_of_gradients_before(module: Module) -> None:
+    function = module["swarm"]
+    assert isinstance(function, Function)
+    args = swarm(np.random.default_rng(2), n=200_000)
+    shadows = {name: np.zeros_like(arg) for name, arg in zip("xv", args, strict=False)}
+    with threads(2):
+        for _ in range(3):
+            function.gradient(*args, shadows=shadows)
+        before = _pages_taken()
+        for _ in range(3):
+            function.gradient(*args, shadows=shadows)
+        assert _pages_taken() - before < 3 * shadows["x"].nbytes / 4096
 
 
 @pytest.mark.parametrize(("name", "put_back"), [("swarm", 2), ("waves", 2), ("edges", 0), ("bodies", 0)])
