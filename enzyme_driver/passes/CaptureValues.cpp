@@ -2,8 +2,8 @@
 // the regions, the region gets the pointer itself. Enzyme then knows for each region which arrays are const: behind a variable it
 // takes all for active, and would add the derivative of an array that is const to the array itself. A pointer that is set in several ways, such
 // as that to the elements of a std::vector, is read before the fork, where nothing but the forking function itself can change it. A number
-// that regions only read, such as the length of a step, is read once where the region begins: else what the region writes might be it, and Enzyme keeps it
-// in each iteration.
+// of floating point that regions only read, such as the length of a step, is read once where the region begins: else what the region writes might be it, and
+// Enzyme keeps it in each iteration.
 #include "OpenMP.h"
 #include "Passes.h"
 
@@ -67,7 +67,7 @@ public:
 
   void replace() {
     for (Captured &C : All)
-      if (!C.As->isPointerTy() && all_of(C.Uses, [&](Use *U) { return staysInFork(*U); }))
+      if (C.As->isFloatingPointTy() && all_of(C.Uses, [&](Use *U) { return staysInFork(*U); }))
         readOnce(C);
     for (Captured &C : All)
       if (C.As->isPointerTy() && all_of(C.Uses, [&](Use *U) { return onlyValue(*U) || staysInFork(*U); }))

@@ -105,22 +105,24 @@ define internal void @vectors_region(ptr %first, ptr %second) {
 
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
 
-; A number that regions only read is read once, at the beginning; not what a region writes.
+; A number of floating point that regions only read is read once, at the beginning; not what a region writes, nor an integer.
 ; CHECK-LABEL: define void @numbers(
-; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 3, ptr @numbers_started, i32 %team, ptr %step, ptr %sum, ptr %x)
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 4, ptr @numbers_started, i32 %team, ptr %step, ptr %sum, ptr %x, ptr %n)
 define void @numbers(i32 %team, ptr %x) {
   %step = alloca double
   %sum = alloca double
+  %n = alloca i32
+  store i32 7, ptr %n
   store double 1.0, ptr %step
   store double 0.0, ptr %sum
-  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 3, ptr @numbers_started, i32 %team, ptr %step, ptr %sum, ptr %x)
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 4, ptr @numbers_started, i32 %team, ptr %step, ptr %sum, ptr %x, ptr %n)
   store double 2.0, ptr %step
-  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 3, ptr @numbers_started, i32 %team, ptr %step, ptr %sum, ptr %x)
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 4, ptr @numbers_started, i32 %team, ptr %step, ptr %sum, ptr %x, ptr %n)
   ret void
 }
 
-define internal void @numbers_started(ptr %thread, ptr %bound, i32 %team, ptr %step, ptr %sum, ptr %x) {
-  call void @numbers_region(ptr %step, ptr %sum, ptr %x)
+define internal void @numbers_started(ptr %thread, ptr %bound, i32 %team, ptr %step, ptr %sum, ptr %x, ptr %n) {
+  call void @numbers_region(ptr %step, ptr %sum, ptr %x, ptr %n)
   ret void
 }
 
@@ -131,7 +133,9 @@ define internal void @numbers_started(ptr %thread, ptr %bound, i32 %team, ptr %s
 ; CHECK-NEXT:    %new = fadd double %old, %[[STEP]]
 ; CHECK-NEXT:    store double %new, ptr %sum
 ; CHECK-NEXT:    %again = load double, ptr %sum
-define internal void @numbers_region(ptr %step, ptr %sum, ptr %x) {
+; CHECK-NEXT:    store double %again, ptr %x
+; CHECK-NEXT:    %count = load i32, ptr %n
+define internal void @numbers_region(ptr %step, ptr %sum, ptr %x, ptr %n) {
   %a = load double, ptr %step
   store double %a, ptr %x
   %old = load double, ptr %sum
@@ -140,5 +144,7 @@ define internal void @numbers_region(ptr %step, ptr %sum, ptr %x) {
   store double %new, ptr %sum
   %again = load double, ptr %sum
   store double %again, ptr %x
+  %count = load i32, ptr %n
+  store i32 %count, ptr %x
   ret void
 }
