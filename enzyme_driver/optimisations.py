@@ -15,6 +15,7 @@ OPTIMISATIONS: dict[str, str] = {
     "own-memory": "what a thread has allocated itself, and shadows, are told apart from other memory",
     "forget-results": "what only the function's result needs is not computed in its gradient, in C++",
     "skip-zeros": "what is added for a cotangent of zero, because the primal took another branch, is skipped in C++",
+    "recompute-kept": "numbers that follow from others that are kept are computed again in C++, not kept as well",
     "keep-results": "exponentials that the reverse sweep of C++ needs again are kept in loops, not computed again",
     "sum-captured": "what a thread adds to a variable that all threads of a region share is added once, in C++",
     "count-halvings": "loops that halve or double count their iterations, so that nothing of them has to be kept",

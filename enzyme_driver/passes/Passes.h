@@ -115,6 +115,7 @@ ADGEN_PASS(StripDebug);                      // no debug information in the bina
 ADGEN_PASS(SplitThreads);                    // blocks become loops between barriers
 ADGEN_PASS(ClampLoops);                      // loops over threads run from the first that has something to do to the last
 ADGEN_PASS(SkipZeros);                       // what is added for a cotangent of zero is skipped
+ADGEN_PASS(RecomputeKept);                   // what follows from other kept numbers is not kept
 ADGEN_PASS(KeepResults);                     // results that the reverse sweep needs again are kept in loops
 ADGEN_PASS(SumThreads);                      // what all threads of a row add to one element is added once
 ADGEN_PASS_WITH_OPTION(VectorMath);          // calls of mathematics that the C library has for whole registers

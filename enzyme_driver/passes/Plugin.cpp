@@ -122,6 +122,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<SplitThreads>(Name, "adgen-split-threads", MPM) ||
          add<ClampLoops>(Name, "adgen-clamp-loops", MPM) ||
          add<SkipZeros>(Name, "adgen-skip-zeros", MPM) ||
+         add<RecomputeKept>(Name, "adgen-recompute-kept", MPM) ||
          add<KeepResults>(Name, "adgen-keep-results", MPM) ||
          add<SumThreads>(Name, "adgen-sum-threads", MPM) ||
          addWithOption<VectorMath>(Name, "adgen-vector-math", MPM);

@@ -97,9 +97,10 @@ def _threads(workspace: Workspace) -> str:
 
 
 def _sweeps(workspace: Workspace) -> str:
+    kept = unless_disabled("recompute-kept", "adgen-recompute-kept,", workspace)
     skip = unless_disabled("skip-zeros", "adgen-skip-zeros,", workspace)
     keep = unless_disabled("keep-results", _KEEP_RESULTS, workspace)
-    return f"{_VALUES}{skip}{keep}"
+    return f"{_VALUES}{kept}{skip}{keep}"
 
 
 def _from_device(workspace: Workspace, *, fast_math: bool) -> str:

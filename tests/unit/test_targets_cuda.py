@@ -39,6 +39,7 @@ ELSEWHERE = {
     "ask-together",
     "skip-zeros",
     "keep-results",
+    "recompute-kept",
     "hold-extremes",
     "hold-sums",
     "forget-results",

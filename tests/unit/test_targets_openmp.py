@@ -45,7 +45,7 @@ VALUES = (
     "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,"
     "gvn,instcombine<no-verify-fixpoint>),"
 )
-SKIP = "adgen-skip-zeros,"
+KEPT, SKIP = "adgen-recompute-kept,", "adgen-skip-zeros,"
 KEEP_RESULTS = "function(loop-simplify),adgen-keep-results,"
 
 
@@ -77,7 +77,7 @@ def test_the_processes(language: Language, first: str, workspace: Workspace, fak
     ends = ("gradient.ll", "entries.ll", "host.ll", "host.o")
     gradient, entered, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ends)
     library, cpu = str(workspace.file("libk.so")), processor.baseline()
-    loops = f"{SPLIT}{THREAD_LOOPS}" if language == "cuda" else f"{VALUES}{SKIP}{KEEP_RESULTS}"
+    loops = f"{SPLIT}{THREAD_LOOPS}" if language == "cuda" else f"{VALUES}{KEPT}{SKIP}{KEEP_RESULTS}"
     assert fake_process.argvs == [
         (*OPT, REFLECTION, f"-passes={first}always-inline,{KEEP}{ENTRIES}", gradient, "-S", "-o", entered),
         (*OPT, f"-mcpu={cpu}", f"-passes={loops}default<O3>", entered, "-S", "-o", ir),
@@ -108,7 +108,14 @@ def test_what_is_done_in_cpp_can_be_left_out(workspace: Workspace, fake_process:
     assert f"adgen-{name}," not in passes
 
 
-@pytest.mark.parametrize(("name", "left"), [("skip-zeros", KEEP_RESULTS), ("keep-results", SKIP)])
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [
+        ("recompute-kept", f"{SKIP}{KEEP_RESULTS}"),
+        ("skip-zeros", f"{KEPT}{KEEP_RESULTS}"),
+        ("keep-results", f"{KEPT}{SKIP}"),
+    ],
+)
 def test_what_is_done_to_sweeps_can_be_left_out(
     workspace: Workspace, fake_process: FakeProcess, name: str, left: str
 ) -> None:
