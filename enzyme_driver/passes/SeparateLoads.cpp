@@ -89,18 +89,31 @@ void separate(Function &F, FunctionAnalysisManager &Analyses) {
   }
 }
 
-// Memory that was allocated and is known under two names, its own and that of a pointer which may also be null, as that of an empty vector is: Enzyme
-// overlooks what is written by the second name behind a read by the first. So its own name gets to be one that may be null, too.
-void nameOnce(Function &F) {
+// Memory that was allocated and is known under two names. Beside that of a pointer which may also be null, as that of an empty vector is, Enzyme
+// overlooks what is written by the second name behind a read by the first. Beside that of the next iteration, which reads what this one has allocated, Enzyme
+// allocates it anew in each iteration of the reverse sweep.
+SmallSetVector<Instruction *, 8> namedTwice(Function &F, const LoopInfo &LI) {
   SmallSetVector<Instruction *, 8> Allocations;
-  for (Instruction &I : instructions(F))
-    if (isa<PHINode, SelectInst>(I) && I.getType()->isPointerTy() && any_of(I.operands(), [](const Use &U) { return isa<ConstantPointerNull>(U); })) {
-      SmallVector<const Value *> Objects;
-      getUnderlyingObjects(&I, Objects, nullptr, 0);
-      for (const Value *Object : Objects)
-        if (isNoAliasCall(Object))
-          Allocations.insert(const_cast<Instruction *>(cast<Instruction>(Object)));
-    }
+  for (Instruction &I : instructions(F)) {
+    if (!isa<PHINode, SelectInst>(I) || !I.getType()->isPointerTy())
+      continue;
+    bool MayBeNull = any_of(I.operands(), [](const Use &U) { return isa<ConstantPointerNull>(U); });
+    const Loop *Carrying = isa<PHINode>(I) && LI.isLoopHeader(I.getParent()) ? LI.getLoopFor(I.getParent()) : nullptr;
+    if (!MayBeNull && !Carrying)
+      continue;
+    SmallVector<const Value *> Objects;
+    getUnderlyingObjects(&I, Objects, nullptr, 0);
+    for (const Value *Object : Objects)
+      if (isNoAliasCall(Object))
+        if (auto *Allocation = const_cast<Instruction *>(cast<Instruction>(Object)); MayBeNull || Carrying->contains(Allocation))
+          Allocations.insert(Allocation);
+  }
+  return Allocations;
+}
+
+// So its own name gets to be one that may be null, too.
+void nameOnce(Function &F, const LoopInfo &LI) {
+  SmallSetVector<Instruction *, 8> Allocations = namedTwice(F, LI);
   Zeros Hidden(F);
   for (Instruction *Allocation : Allocations) {
     auto *Invoke = dyn_cast<InvokeInst>(Allocation);
@@ -163,7 +176,7 @@ PreservedAnalyses SeparateLoads::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &Analyses = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
     if (!F.isDeclaration()) {
-      nameOnce(F);
+      nameOnce(F, Analyses.getResult<LoopAnalysis>(F));
       Analyses.invalidate(F, PreservedAnalyses::none());
       separate(F, Analyses);
       hideBounded(F, Analyses);

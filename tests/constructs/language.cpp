@@ -284,3 +284,33 @@ double sums_by_key(const double *x, int n)
     for (int i = 0; i < n; ++i) sums[i % 3] += x[i] * x[i];
     return sums[0] * sums[1];
 }
+
+double arrays_in_turn(const double *x, int n)
+{
+    double *now = new double[n];
+    for (int i = 0; i < n; ++i) now[i] = x[i];
+    for (int step = 0; step < 4; ++step) {
+        double *next = new double[n];
+        for (int i = 0; i < n; ++i) next[i] = now[i] * x[i] + 0.5 * now[(i + 1) % n];
+        delete[] now;
+        now = next;
+    }
+    const double result = now[1] * now[0];
+    delete[] now;
+    return result;
+}
+
+double vectors_moved(const double *x, int n)
+{
+    std::vector<double> now(4, 1.0), best(4);
+    for (int i = 0; i < n; ++i) {
+        std::vector<double> next(4), better(4);
+        for (int k = 0; k < 4; ++k) {
+            next[k] = now[k] * x[i] + 0.3 * now[(k + 1) % 4];
+            better[k] = std::max(0.5 * best[(k + 1) % 4], next[k] - 1.2);
+        }
+        best.swap(better);
+        now = std::move(next);
+    }
+    return best[0] + best[1];
+}

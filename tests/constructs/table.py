@@ -403,6 +403,8 @@ _LANGUAGE = (
     C("`__restrict` function called with swapped pointers", "restricted_and_swapped", {"steps": 3}),
     C("function of pointers to rows, called with rows of one array", "rows_of_one_array"),
     C("jump into a loop", "jump_into_a_loop"),
+    C("array that a loop allocates and hands on", "arrays_in_turn"),
+    C("vectors that a loop swaps and moves", "vectors_moved"),
     C("references", "by_reference"),
     C("array of structs", "array_of_structs"),
     C("array without elements", "empty_array", {"none": lambda _: np.zeros(0), "count": 0}, flat=frozenset({"none"})),

@@ -216,3 +216,38 @@ define void @one_name(i64 %n) {
 }
 declare noalias ptr @_Znwm(i64)
 declare void @_ZdlPv(ptr)
+
+; What an iteration allocates and the next one reads has two names, too; the one before the loop and one that stays in its iteration do not.
+; CHECK-LABEL: define void @handed_on(
+; CHECK:         %first = call noalias ptr @_Znwm(i64 8)
+; CHECK-NEXT:    store double 1.000000e+00, ptr %first
+; CHECK:       loop:
+; CHECK:         %now = phi ptr [ %first, %entry ], [ [[NAME:%.*]], %loop ]
+; CHECK:         [[NEXT:%.*]] = call noalias ptr @_Znwm(i64 8)
+; CHECK-NEXT:    [[NAME]] = select i1 %guard{{.*}}, ptr null, ptr [[NEXT]]
+; CHECK:         %own = call noalias ptr @_Znwm(i64 8)
+; CHECK-NEXT:    store double
+; CHECK:         store double %twice, ptr [[NAME]]
+define void @handed_on(i64 %n) {
+entry:
+  %first = call noalias ptr @_Znwm(i64 8)
+  store double 1.0, ptr %first
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %now = phi ptr [ %first, %entry ], [ %next, %loop ]
+  %next = call noalias ptr @_Znwm(i64 8)
+  %own = call noalias ptr @_Znwm(i64 8)
+  store double 1.0, ptr %own
+  %u = load double, ptr %now
+  %twice = fadd double %u, %u
+  store double %twice, ptr %next
+  call void @_ZdlPv(ptr %own)
+  call void @_ZdlPv(ptr %now)
+  %i.next = add nuw nsw i64 %i, 1
+  %done = icmp eq i64 %i.next, %n
+  br i1 %done, label %end, label %loop
+end:
+  call void @_ZdlPv(ptr %next)
+  ret void
+}
