@@ -6,6 +6,7 @@
 #include "OpenMP.h"
 #include "Passes.h"
 
+#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int64_t Anywhere = -1;
 constexpr unsigned DeepestCall = 6, DeepestPointer = 4;
+constexpr uint64_t LongestStruct = 256; // bytes of which each member is named
 
 // What lies behind a pointer, by offset in bytes.
 struct Memory {
@@ -69,6 +71,12 @@ public:
         visit(*I, U, Offset, Found, Calls, Pointers);
   }
 
+  static Memory::Kind kindOf(const Instruction &I, const Type *T) {
+    if (T->isIntegerTy())
+      return isWholeInteger(I.getMetadata(LLVMContext::MD_tbaa)) ? Memory::Integer : Memory::Bits;
+    return T->isPointerTy() ? Memory::Pointer : T->isDoubleTy() ? Memory::Double : T->isFloatTy() ? Memory::Float : Memory::Mixed;
+  }
+
 private:
   void visit(Instruction &I, Use &U, int64_t Offset, Memory &Found, unsigned Calls, unsigned Pointers) {
     if (auto *Step = dyn_cast<GetElementPtrInst>(&I)) {
@@ -92,12 +100,6 @@ private:
     Function *Callee = Call && Call->isArgOperand(&U) ? Call->getCalledFunction() : nullptr;
     if (Callee && !Callee->isDeclaration() && Calls && Call->getArgOperandNo(&U) < Callee->arg_size())
       read(*Callee->getArg(Call->getArgOperandNo(&U)), Offset, Found, Calls - 1, Pointers);
-  }
-
-  static Memory::Kind kindOf(const Instruction &I, const Type *T) {
-    if (T->isIntegerTy())
-      return isWholeInteger(I.getMetadata(LLVMContext::MD_tbaa)) ? Memory::Integer : Memory::Bits;
-    return T->isDoubleTy() ? Memory::Double : T->isFloatTy() ? Memory::Float : Memory::Mixed;
   }
 
   // Clang's word that this is an integer, and no member of a struct.
@@ -157,6 +159,23 @@ void readAgain(LoadInst &Load, Memory &Found) {
       Found.add(Anywhere, Kind);
 }
 
+// What is done with just these bytes, through pointers that lead from the same one: a member of a struct whose other members are of another kind.
+void readThere(Value &Address, uint64_t Length, Memory &Found, const DataLayout &Layout) {
+  APInt Begin(Layout.getIndexTypeSizeInBits(Address.getType()), 0);
+  SmallVector<std::pair<Value *, int64_t>> Ways{{Address.stripAndAccumulateConstantOffsets(Layout, Begin, /*AllowNonInbounds=*/true), 0}};
+  const int64_t First = Begin.getSExtValue();
+  while (!Ways.empty()) {
+    auto [From, Offset] = Ways.pop_back_val();
+    for (User *U : From->users()) {
+      APInt Further(64, 0);
+      if (auto *Step = dyn_cast<GetElementPtrInst>(U); Step && Step->accumulateConstantOffset(Layout, Further))
+        Ways.push_back({Step, Offset + Further.getSExtValue()});
+      if (auto *I = dyn_cast<Instruction>(U); I && Offset >= First && Offset < First + int64_t(Length) && getLoadStorePointerOperand(I) == From)
+        Found.add(Offset, Reader::kindOf(*I, getLoadStoreType(I)));
+    }
+  }
+}
+
 void hint(MemIntrinsic &Whole) {
   Memory Found;
   const DataLayout &Layout = Whole.getDataLayout();
@@ -169,18 +188,38 @@ void hint(MemIntrinsic &Whole) {
     R.read(*Object, Anywhere, Found, DeepestCall, 0);
     if (auto *Load = dyn_cast<LoadInst>(Object))
       readAgain(*Load, Found);
+    SmallVector<const Value *> Either; // what a choice of pointers stands for
+    getUnderlyingObjects(Object, Either, nullptr, 0);
+    for (const Value *Each : Either)
+      if (isNoAliasCall(Each))
+        R.read(const_cast<Value &>(*Each), Anywhere, Found, DeepestCall, 0);
+  }
+  std::optional<uint64_t> Bytes;
+  if (auto *Length = dyn_cast<ConstantInt>(Whole.getLength()); Length && Length->getZExtValue() <= LongestStruct && (!Found.isUniform() || Found.isOnly(Memory::Mixed))) {
+    Bytes = Length->getZExtValue();
+    Found.Kinds.clear();
+    for (unsigned I : Pointers)
+      readThere(*Whole.getArgOperand(I), *Bytes, Found, Layout);
   }
   std::string Kind;
-  if (Found.isFloating())
-    Kind = Found.Kinds.begin()->second == Memory::Double ? "Float@double" : "Float@float";
-  else if (Found.isOnly(Memory::Pointer))
+  uint64_t Each = 8;
+  if (Found.isFloating()) {
+    Kind = Found.isOnly(Memory::Double) ? "Float@double" : "Float@float";
+    Each = Found.isOnly(Memory::Double) ? 8 : 4;
+  } else if (Found.isOnly(Memory::Pointer))
     Kind = "Pointer";
-  else if (Found.isOnly(Memory::Integer) || any_of(Pointers, [&](unsigned I) { return holdsIntegers(*Whole.getArgOperand(I), Layout); }))
+  else if (Found.isOnly(Memory::Integer) || any_of(Pointers, [&](unsigned I) { return holdsIntegers(*Whole.getArgOperand(I), Layout); })) {
     Kind = "Integer";
-  else
+    Each = 1;
+  } else
     return;
+  std::string Text = "[-1]:Pointer";
+  if (!Bytes)
+    Text += ", [-1,-1]:" + Kind;
+  for (uint64_t Offset = 0; Bytes && Offset + Each <= *Bytes; Offset += Each) // and nothing of what lies behind
+    Text += ", [-1," + std::to_string(Offset) + "]:" + Kind;
   for (unsigned I : Pointers)
-    Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{[-1]:Pointer, [-1,-1]:" + Kind + "}"));
+    Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{" + Text + "}"));
 }
 
 } // namespace

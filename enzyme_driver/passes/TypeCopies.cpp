@@ -300,6 +300,17 @@ private:
     return Allocation && isNoAliasCall(Allocation) && (!From || DominatorTree(Body).dominates(From, Allocation));
   }
 
+  // Of a choice of structs, of which one is a local variable that is copied as a whole: the others are of its type.
+  std::optional<Leaves> floatsOfOne(MemTransferInst &Copy, uint64_t Bytes) {
+    SmallVector<const Value *> Choices;
+    getUnderlyingObjects(Copy.getRawSource(), Choices, nullptr, 0);
+    for (const Value *Each : Choices)
+      if (auto *Local = dyn_cast<AllocaInst>(Each); Local && Local->getAllocationSize(DL) == TypeSize::getFixed(Bytes))
+        if (std::optional<Leaves> Found = floatsAt(const_cast<AllocaInst *>(Local), Bytes))
+          return Found;
+    return std::nullopt;
+  }
+
   void typeCopy(MemTransferInst &Copy) {
     auto *Length = dyn_cast<ConstantInt>(Copy.getLength());
     if (!Length || Length->getZExtValue() > LongestCopy)
@@ -310,6 +321,8 @@ private:
       Numbers = floatsAt(Copy.getRawDest(), Bytes);
     if (std::optional<Place> Mixed = Numbers ? std::nullopt : placeOfMixed(Copy))
       Numbers = Mixed->Memory->cover(Mixed->Offset, Bytes);
+    if (!Numbers)
+      Numbers = floatsOfOne(Copy, Bytes);
     if (!Numbers)
       return;
     IRBuilder<> B(&Copy);

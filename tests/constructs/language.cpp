@@ -314,3 +314,43 @@ double vectors_moved(const double *x, int n)
     }
     return best[0] + best[1];
 }
+
+struct Layer {
+    int width;
+    std::vector<double> bias, weight;
+};
+
+double layers(const double *x, int n)
+{
+    std::vector<Layer> net;
+    for (int width = n; width > 1; width /= 2) net.push_back({width, std::vector<double>(width), std::vector<double>(width, 0.5)});
+    for (int i = 0; i < n; ++i) net[0].bias[i] = x[i];
+    for (std::size_t k = 0; k + 1 < net.size(); ++k)
+        for (int i = 0; i + 1 < net[k].width; i += 2)
+            net[k + 1].bias[i / 2] += net[k].weight[i] * net[k].bias[i] * net[k].bias[i + 1] + net[k].bias[i];
+    return net.back().bias[0];
+}
+
+class Knots {
+    std::vector<double> at;
+    int order;
+
+public:
+    Knots(int n, int order) : at(n + order), order(order)
+    {
+        for (int i = 0; i < n + order; ++i) at[i] = i < order ? 0 : i - order;
+    }
+    double weighted(const double *x, int n) const
+    {
+        std::vector<double> part(x + n - order, x + n);
+        double sum = 0;
+        for (int i = 0; i < order; ++i) sum += part[i] * part[i] * at[n + i];
+        return sum;
+    }
+};
+
+double vector_beside_a_number(const double *x, int n)
+{
+    const Knots knots(n, 3);
+    return knots.weighted(x, n);
+}

@@ -259,3 +259,20 @@ void class_with_index_vectors(const double *x, const int *begins, const int *col
         for (int k = 0; k < 2; ++k) matrix.entry(i, k) = x[(i + k) % n] * x[i];
     matrix.multiply(x, y, n);
 }
+
+struct Largest {
+    double value;
+    int place;
+};
+
+#pragma omp declare reduction(larger : Largest : omp_out = omp_in.value > omp_out.value ? omp_in : omp_out) \
+    initializer(omp_priv = {-1e300, -1})
+
+double largest_and_place(const double *x, int n)
+{
+    Largest largest{-1e300, -1};
+#pragma omp parallel for reduction(larger : largest)
+    for (int i = 0; i < n; ++i)
+        if (x[i] * x[i] > largest.value) largest = {x[i] * x[i], i};
+    return largest.value * x[largest.place];
+}

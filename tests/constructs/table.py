@@ -357,6 +357,7 @@ _OPENMP = (
     C("`reduction(max)`", "maximum_reduction"),
     C("reduction of an array", "array_reduction"),
     C("`declare reduction`", "declared_reduction"),
+    C("`declare reduction` of a number with its place", "largest_and_place"),
     C("`critical`", "critical_section"),
     C("locks", "named_lock"),
     C("`atomic`", "atomic_update"),
@@ -384,6 +385,8 @@ _OPENMP = (
 _LANGUAGE = (
     C("`std::vector`, range-based `for`", "vectors"),
     C("vector of vectors", "vector_of_vectors"),
+    C("vector of structs that hold vectors and a number", "layers"),
+    C("class of a vector and a number", "vector_beside_a_number"),
     C("vectors of indices in a vector", "neighbour_lists"),
     C("`std::unordered_map`", "sums_by_key"),
     C("lambdas, generic ones too", "lambdas"),

@@ -91,6 +91,49 @@ define void @buckets(ptr %node, i64 %n) {
   ret void
 }
 
+; A vector's pointers in an array of structs that have a number, too: the bytes that are cleared are known by what is loaded from them.
+; CHECK-LABEL: define void @members(
+; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,0]:Pointer, [-1,8]:Pointer}" %vector, i8 0, i64 16, i1 false)
+; CHECK: call void @llvm.memset.p0.i64(ptr %at, i8 0, i64 16, i1 false)
+define void @members(ptr %from, ptr %to, ptr %end) {
+entry:
+  br label %loop
+loop:
+  %at = phi ptr [ %from, %entry ], [ %next, %loop ]
+  %count = load i64, ptr %at, !tbaa !4
+  store i64 %count, ptr %to
+  %vector = getelementptr i8, ptr %at, i64 8
+  %begin = load ptr, ptr %vector
+  store ptr %begin, ptr %to
+  %behind = getelementptr i8, ptr %vector, i64 8
+  %finish = load ptr, ptr %behind
+  store ptr %finish, ptr %to
+  call void @llvm.memset.p0.i64(ptr %vector, i8 0, i64 16, i1 false)
+  call void @llvm.memset.p0.i64(ptr %at, i8 0, i64 16, i1 false)
+  %next = getelementptr i8, ptr %at, i64 24
+  %done = icmp eq ptr %next, %end
+  br i1 %done, label %out, label %loop
+out:
+  ret void
+}
+
+; One of two arrays is copied, and what is in them was stored by their own names.
+; CHECK-LABEL: define void @either(
+; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %to, ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %from, i64 %n, i1 false)
+define void @either(i1 %which, ptr %to, i64 %n, double %x) {
+entry:
+  br i1 %which, label %fill, label %copy
+fill:
+  %new = call noalias ptr @_Znwm(i64 %n)
+  store double %x, ptr %new
+  br label %copy
+copy:
+  %from = phi ptr [ null, %entry ], [ %new, %fill ]
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %n, i1 false)
+  ret void
+}
+declare noalias ptr @_Znwm(i64)
+
 !0 = !{!1, !1, i64 0}
 !1 = !{!"int", !2, i64 0}
 !2 = !{!"omnipotent char", !3, i64 0}

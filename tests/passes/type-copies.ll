@@ -291,3 +291,20 @@ define void @adgen_body_inside(i32 %kind, double %v) {
   ret void
 }
 define void @inside() { ret void }
+
+; One of two structs, of which one is a local variable that is copied as a whole: the number is copied as such.
+; CHECK-LABEL: define void @adgen_body_larger(
+; CHECK-NOT:     memcpy
+; CHECK:         [[NUMBER:%.*]] = load double, ptr %larger
+; CHECK:         store double [[NUMBER]], ptr %out
+; CHECK:         ret void
+define void @adgen_body_larger(i1 %which, ptr %out, i32 %place, double %v) {
+  %own = alloca { double, i32 }
+  store double %v, ptr %own
+  %member = getelementptr inbounds i8, ptr %own, i64 8
+  store i32 %place, ptr %member
+  %larger = select i1 %which, ptr %own, ptr %out
+  call void @llvm.memcpy.p0.p0.i64(ptr %out, ptr %larger, i64 16, i1 false)
+  ret void
+}
+define void @larger() { ret void }
