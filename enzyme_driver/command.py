@@ -15,6 +15,9 @@ from typing import Protocol
 from enzyme_driver.errors import CompilerCrashError, ToolchainError
 from enzyme_driver.settings import with_environment
 
+ENDLESS = "did not end within"
+"""Says in the reason of a CompilerCrashError that the process was stopped."""
+
 
 @dataclass(frozen=True)
 class Completed:
@@ -66,7 +69,7 @@ def run(
         stdout, stderr = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         output = _kill(process)
-        reason = f"{_tool(words)} did not end within {timeout:g} s and was stopped"
+        reason = f"{_tool(words)} {ENDLESS} {timeout:g} s and was stopped"
         hint = "raise the limit with ADGEN_TIMEOUT (seconds), or make the file smaller"
         raise CompilerCrashError(reason, hint=hint, log=_keep(log, words, output)) from None
     except BaseException:

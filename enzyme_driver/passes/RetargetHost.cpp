@@ -152,12 +152,25 @@ private:
     Old.eraseFromParent();
   }
 
+  // What stands for a constant of another space of addresses; null where it is none.
+  Value *flat(Value *V) const {
+    if (auto *Cast = dyn_cast<ConstantExpr>(V); Cast && Cast->getOpcode() == Instruction::AddrSpaceCast)
+      return Cast->getOperand(0);
+    auto *Pointer = dyn_cast<PointerType>(V->getType());
+    if (!Pointer || !Pointer->getAddressSpace())
+      return nullptr;
+    return isa<PoisonValue>(V)           ? PoisonValue::get(Plain)
+           : isa<UndefValue>(V)          ? UndefValue::get(Plain)
+           : isa<ConstantPointerNull>(V) ? static_cast<Value *>(ConstantPointerNull::get(Plain))
+                                         : nullptr;
+  }
+
   void flattenFunction(Function &F) {
     for (BasicBlock &Block : F)
       for (Instruction &I : make_early_inc_range(Block)) {
         for (Use &U : I.operands())
-          if (auto *Cast = dyn_cast<ConstantExpr>(U.get()); Cast && Cast->getOpcode() == Instruction::AddrSpaceCast)
-            U.set(Cast->getOperand(0));
+          if (Value *Flat = flat(U.get()))
+            U.set(Flat);
         if (auto *Pointer = dyn_cast<PointerType>(I.getType()); Pointer && Pointer->getAddressSpace())
           I.mutateType(Plain);
       }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from enzyme_driver.command import Completed
+from enzyme_driver.command import ENDLESS, Completed
 from enzyme_driver.errors import AdgenError, CompilerCrashError, Location, RefusedError
 from enzyme_driver.model import Mode, Signature
 from enzyme_driver.stages import enzyme_messages
@@ -30,6 +30,10 @@ In nests of loops that are left early, what fills them again was seen to be no v
 EACH_TIME = "-enzyme-loop-invariant-cache=0"
 """What stays the same in a loop is kept in each of its iterations. Where a loop runs until the data says so, Enzyme was
 seen to keep what changes between two loops once: a wrong gradient without a word.
+"""
+SHALLOW = "-enzyme-max-type-depth=2"
+"""Enzyme says of memory what is behind the pointers in it, and behind those. Of records that lead to others of their
+kind, as the nodes of a std::map do, it writes down every way of six steps, and does not end.
 """
 HIDDEN = "adgen_hidden_"
 ASKED: Mapping[Mode, str] = {
@@ -148,7 +152,10 @@ def _attempt(
 ) -> AdgenError | None:
     """Run Enzyme, on the whole module where no step is given; the reason if it does not manage."""
     step = step or Step(prepared.path)
-    failure = _tried(prepared, entries, workspace, step, [AS_STORED] if prepared.split else [])
+    arrays = [AS_STORED] if prepared.split else []
+    failure = _tried(prepared, entries, workspace, step, arrays)
+    if failure is not None and ENDLESS in failure.reason:
+        return _tried(prepared, entries, workspace, step, [*arrays, SHALLOW])
     if failure is None or prepared.split or enzyme_messages.INVALID not in failure.reason:
         return failure
     return _tried(prepared, entries, workspace, step, [AS_STORED])
@@ -157,7 +164,7 @@ def _attempt(
 def _tried(
     prepared: Prepared, entries: Sequence[Signature], workspace: Workspace, step: Step, arrays: Sequence[str]
 ) -> AdgenError | None:
-    """`arrays` is what is asked of local arrays."""
+    """`arrays` is what is asked of local arrays, and perhaps of types."""
     output = _output(prepared)
     output.unlink(missing_ok=True)
     enzyme = workspace.toolchain.enzyme

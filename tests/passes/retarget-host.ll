@@ -111,6 +111,23 @@ define i1 @spaces(ptr %p) {
 declare i1 @llvm.nvvm.isspacep.global(ptr)
 declare i1 @llvm.nvvm.isspacep.shared(ptr)
 
+; Constants of another space of addresses become such of the one that there is.
+; CHECK-LABEL: define float @choices(
+; CHECK:         phi ptr [ %p, %entry ], [ undef, %other ], [ null, %third ]
+define float @choices(ptr %p, i32 %which) {
+entry:
+  %there = addrspacecast ptr %p to ptr addrspace(1)
+  switch i32 %which, label %join [ i32 1, label %other i32 2, label %third ]
+other:
+  br label %join
+third:
+  br label %join
+join:
+  %at = phi ptr addrspace(1) [ %there, %entry ], [ undef, %other ], [ null, %third ]
+  %v = load float, ptr addrspace(1) %at
+  ret float %v
+}
+
 ; Calls of the library may be moved and dropped.
 ; CHECK: declare float @sinf(float) [[PURE:#[0-9]+]]
 ; CHECK-DAG: attributes [[PLAIN]] = { "frame-pointer"="none" }

@@ -142,6 +142,20 @@ def test_code_that_is_not_valid_is_asked_for_once_more(workspace: Workspace, fak
     assert len(runs_of_enzyme(fake_process)) == 2
 
 
+def test_types_are_inferred_less_deeply_where_enzyme_does_not_end(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    def effect(argv: Argv) -> None:
+        if "-enzyme-max-type-depth=2" not in argv:
+            raise CompilerCrashError("opt did not end within 60 s and was stopped", hint="")
+        output_of(argv).write_text("made")
+
+    fake_process.reply(ENZYME, effect=effect)
+    made = run(plan_of("a"), workspace)
+    assert (content(made), made.refused) == ("made", {})
+    assert len(runs_of_enzyme(fake_process)) == 2
+
+
 def test_the_fewest_values_are_not_looked_for_on_request(
     tmp_path: Path, settings: Settings, fake_process: FakeProcess
 ) -> None:
