@@ -22,7 +22,6 @@ namespace {
 
 constexpr int64_t Anywhere = -1;
 constexpr unsigned DeepestCall = 6, DeepestPointer = 4;
-constexpr uint64_t LongestStruct = 256; // bytes of which each member is named
 
 // What lies behind a pointer, by offset in bytes.
 struct Memory {
@@ -171,7 +170,7 @@ void readThere(Value &Address, uint64_t Length, Memory &Found, const DataLayout 
       if (auto *Step = dyn_cast<GetElementPtrInst>(U); Step && Step->accumulateConstantOffset(Layout, Further))
         Ways.push_back({Step, Offset + Further.getSExtValue()});
       if (auto *I = dyn_cast<Instruction>(U); I && Offset >= First && Offset < First + int64_t(Length) && getLoadStorePointerOperand(I) == From)
-        Found.add(Offset, Reader::kindOf(*I, getLoadStoreType(I)));
+        Found.add(Offset - First, Reader::kindOf(*I, getLoadStoreType(I)));
     }
   }
 }
@@ -194,30 +193,28 @@ void hint(MemIntrinsic &Whole) {
       if (isNoAliasCall(Each))
         R.read(const_cast<Value &>(*Each), Anywhere, Found, DeepestCall, 0);
   }
-  std::optional<uint64_t> Bytes;
-  if (auto *Length = dyn_cast<ConstantInt>(Whole.getLength()); Length && Length->getZExtValue() <= LongestStruct && (!Found.isUniform() || Found.isOnly(Memory::Mixed))) {
-    Bytes = Length->getZExtValue();
+  auto *Length = dyn_cast<ConstantInt>(Whole.getLength());
+  const bool OfAStruct = Length && (!Found.isUniform() || Found.isOnly(Memory::Mixed));
+  if (OfAStruct) {
     Found.Kinds.clear();
     for (unsigned I : Pointers)
-      readThere(*Whole.getArgOperand(I), *Bytes, Found, Layout);
+      readThere(*Whole.getArgOperand(I), Length->getZExtValue(), Found, Layout);
   }
   std::string Kind;
-  uint64_t Each = 8;
-  if (Found.isFloating()) {
+  if (Found.isFloating())
     Kind = Found.isOnly(Memory::Double) ? "Float@double" : "Float@float";
-    Each = Found.isOnly(Memory::Double) ? 8 : 4;
-  } else if (Found.isOnly(Memory::Pointer))
+  else if (Found.isOnly(Memory::Pointer))
     Kind = "Pointer";
-  else if (Found.isOnly(Memory::Integer) || any_of(Pointers, [&](unsigned I) { return holdsIntegers(*Whole.getArgOperand(I), Layout); })) {
+  else if ((!OfAStruct && Found.isOnly(Memory::Integer)) || any_of(Pointers, [&](unsigned I) { return holdsIntegers(*Whole.getArgOperand(I), Layout); }))
     Kind = "Integer";
-    Each = 1;
-  } else
+  else
     return;
   std::string Text = "[-1]:Pointer";
-  if (!Bytes)
+  if (!OfAStruct || Kind == "Integer")
     Text += ", [-1,-1]:" + Kind;
-  for (uint64_t Offset = 0; Bytes && Offset + Each <= *Bytes; Offset += Each) // and nothing of what lies behind
-    Text += ", [-1," + std::to_string(Offset) + "]:" + Kind;
+  else
+    for (auto [Offset, _] : Found.Kinds) // what was not seen may be of another kind
+      Text += ", [-1," + std::to_string(Offset) + "]:" + Kind;
   for (unsigned I : Pointers)
     Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{" + Text + "}"));
 }

@@ -117,6 +117,19 @@ out:
   ret void
 }
 
+; Of which nothing is seen of the second member: it may be a number.
+; CHECK-LABEL: define void @first_of_two(
+; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,0]:Pointer}" %list, i8 0, i64 16, i1 false)
+define void @first_of_two(ptr %table, ptr %to) {
+  %count = load i64, ptr %table, !tbaa !4
+  store i64 %count, ptr %to
+  %list = getelementptr i8, ptr %table, i64 8
+  %node = load ptr, ptr %list
+  store ptr %node, ptr %to
+  call void @llvm.memset.p0.i64(ptr %list, i8 0, i64 16, i1 false)
+  ret void
+}
+
 ; One of two arrays is copied, and what is in them was stored by their own names.
 ; CHECK-LABEL: define void @either(
 ; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %to, ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %from, i64 %n, i1 false)
