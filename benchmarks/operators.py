@@ -123,9 +123,12 @@ def ours(
     cotangent = device.arrays.ones_like(applied.out)
     forward = timed(lambda: apply(subject.operator, device, arrays, applied.launch), device, seconds)
 
+    handed = applied.handed_on([True] * len(arrays))
+    targets = [None if passed else shadow for passed, shadow in zip(handed, shadows, strict=True)]
+
     def backward() -> None:
-        if not applied.hands_on([True] * len(arrays)):
-            applied.backward(cotangent, shadows)
+        if not all(handed):
+            applied.backward(cotangent, targets)
 
     return Times(forward, timed(backward, device, seconds)), applied
 
@@ -152,8 +155,8 @@ def pytorchs(subject: Subject, arrays: tuple[Array, ...], device: ad.Device, sec
 def floors(subject: Subject, applied: Application, device: ad.Device, bandwidth: float, seconds: float) -> Times:
     """Forward: inputs read, the result written. Backward: its cotangent read, shadows written, and what is needed read.
 
-    Inputs of LINEAR operators are not needed, nor what shadows of an application that `writes_shadows` held. Nothing is
-    moved where the cotangent is handed on.
+    Inputs of LINEAR operators are not needed, nor what shadows of an application that `writes_shadows` held. Those to
+    which the cotangent is handed on are not written.
     """
     arrays = applied.inputs
     if subject.operator.file == "matmul.cu":
@@ -161,12 +164,12 @@ def floors(subject: Subject, applied: Application, device: ad.Device, bandwidth:
         time.sleep(BLAS_SPINS)
         return Times(product, 2 * product)
     once = sum(array.nbytes for array in arrays)
-    if applied.hands_on([True] * len(arrays)):
-        return Times((once + applied.out.nbytes) / bandwidth, 0.0)
+    handed = applied.handed_on([True] * len(arrays))
     needed = 0 if subject.name in LINEAR else once
-    shadows = once if applied.writes_shadows else 2 * once
+    shadows = sum(array.nbytes for array, passed in zip(arrays, handed, strict=True) if not passed)
     result = applied.out.nbytes
-    return Times((once + result) / bandwidth, (result + shadows + needed) / bandwidth)
+    moved = 0 if all(handed) else result + (1 if applied.writes_shadows else 2) * shadows + needed
+    return Times((once + result) / bandwidth, moved / bandwidth)
 
 
 LINEAR = {

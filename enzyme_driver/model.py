@@ -246,6 +246,7 @@ class TargetEntry:
     `static_shared_bytes` counts the gradient's shared memory, shadows included. `dynamic_shared` says that
     the kernel uses `extern __shared__` memory. `heap` says that the gradient calls the device's malloc, `tape` names
     the kernel that measures the tape of a gradient that has one, `tape_size_from` what decides about its size.
+    `kept_shadows` are the parameters whose shadows are known to be the same after a gradient (on a GPU).
     """
 
     primal: str | None
@@ -255,6 +256,7 @@ class TargetEntry:
     heap: bool = False
     tape: str | None = None
     tape_size_from: TapeSizeFrom | None = None
+    kept_shadows: tuple[str, ...] = ()
     primal_refused: Refusal | None = None
     gradient_refused: Refusal | None = None
 

@@ -1,6 +1,8 @@
 // The last look at device code: no call of Enzyme and no undefined function is left. Prints what the driver records, as JSON:
-//   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "heap": bool, "tape_size_from": see Adgen.h, or null}},
+//   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "heap": bool, "tape_size_from": see Adgen.h, or null,
+//                           "unwritten": the positions of the arguments behind which nothing is written}},
 //    "tangents": the same, "seconds": the same}
+#include "Origins.h"
 #include "Passes.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -53,12 +55,22 @@ static json::Value tapeSizeFrom(const Function &Kernel) {
   return Kernel.getFnAttribute(TapeAttribute).getValueAsString();
 }
 
-static json::Object factsOf(const Function &Kernel) {
+static json::Array unwritten(const Function &Kernel, const Origins &Memory) {
+  json::Array Found;
+  for (const Argument &A : Kernel.args())
+    if (A.getType()->isPointerTy() && !Memory.written().contains(nullptr) && !Memory.written().contains(&A))
+      Found.push_back(A.getArgNo());
+  return Found;
+}
+
+static json::Object factsOf(const Function &Kernel, const Origins &Memory) {
   return json::Object{{"dynamic_shared", usesDynamicShared(Kernel)}, {"static_shared_bytes", staticSharedBytes(Kernel)},
-                      {"heap", usesHeap(Kernel)}, {"tape_size_from", tapeSizeFrom(Kernel)}};
+                      {"heap", usesHeap(Kernel)}, {"tape_size_from", tapeSizeFrom(Kernel)},
+                      {"unwritten", unwritten(Kernel, Memory)}};
 }
 
 PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
+  const Origins Memory(M);
   json::Object Kernels, Tangents, Seconds;
   for (Function &F : M) {
     StringRef Symbol = F.getName();
@@ -69,11 +81,11 @@ PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
              "define the function in the file, or avoid it");
     }
     if (F.hasFnAttribute(ActivityAttribute) && isKernel(F) && Symbol.consume_back(GradientSuffix))
-      Kernels[Symbol] = factsOf(F);
+      Kernels[Symbol] = factsOf(F, Memory);
     else if (F.hasFnAttribute(TangentActivityAttribute) && isKernel(F) && Symbol.consume_back(TangentSuffix))
-      Tangents[Symbol] = factsOf(F);
+      Tangents[Symbol] = factsOf(F, Memory);
     else if (F.hasFnAttribute(TangentActivityAttribute) && isKernel(F) && Symbol.consume_back(SecondSuffix))
-      Seconds[Symbol] = factsOf(F);
+      Seconds[Symbol] = factsOf(F, Memory);
   }
   json::Object Report{{"kernels", std::move(Kernels)}, {"tangents", std::move(Tangents)}, {"seconds", std::move(Seconds)}};
   outs() << formatv("{0}", json::Value(std::move(Report))) << "\n";

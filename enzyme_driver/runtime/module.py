@@ -101,6 +101,12 @@ class _Callable:
         return entry
 
     @property
+    def kept_shadows(self) -> tuple[str, ...]:
+        """The parameters whose shadows are known to be the same after a gradient as before; not known on the host."""
+        entry = self._entry.targets.get(self.target)
+        return entry.kept_shadows if entry else ()
+
+    @property
     def gradient_refusal(self) -> str:
         """Why it has no gradient on this target; empty where it has one."""
         entry = self._entry.targets.get(self.target)

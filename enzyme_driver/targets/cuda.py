@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from enzyme_driver.errors import AdgenError, RefusedError
-from enzyme_driver.model import TargetEntry
+from enzyme_driver.model import Signature, TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import after_enzyme, reflection, refusals, unless_disabled
@@ -143,6 +143,13 @@ def _entries(plan: Plan, suffix: str, kernels: object, refused: Mapping[str, Adg
             heap=bool(facts and facts["heap"]),
             tape=f"{entry.symbol}__tape" if facts and facts["tape_size_from"] else None,
             tape_size_from=facts["tape_size_from"] if facts else None,
+            kept_shadows=_kept_shadows(entry, facts["unwritten"]) if facts else (),
             gradient_refused=None if facts else as_refusal(refused.get(entry.symbol), entry),
         )
     return made
+
+
+def _kept_shadows(entry: Signature, unwritten: Sequence[int]) -> tuple[str, ...]:
+    """The parameters whose shadows the gradient only reads; they come behind the parameters."""
+    first = len(entry.parameters)
+    return tuple(each.name for number, each in enumerate(entry.shadowed, first) if number in unwritten)

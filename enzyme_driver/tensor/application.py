@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from enzyme_driver.runtime.module import Kernel
 from enzyme_driver.tensor.blocks import Run, table
 from enzyme_driver.tensor.devices import Device
 from enzyme_driver.tensor.kernels import READ_ONCE, kernel
@@ -33,13 +34,30 @@ class Application:
         """Whether `backward` writes shadows, whatever they held, and does not add to them."""
         return self.operator.file in READ_ONCE
 
-    def hands_on(self, wanted: Sequence[bool]) -> bool:
-        """Whether the result's cotangent is that of each wanted input: the compiler has seen that it only adds them."""
+    def handed_on(self, wanted: Sequence[bool]) -> list[bool]:
+        """The wanted inputs whose cotangent is the result's: the compiler has seen that they are only added to it.
+
+        None where the gradient by the other ones might change the cotangent.
+        """
         if self.operator.reverse is not None or not self.writes_shadows:
+            return [False] * len(wanted)
+        signature = self._compiled().signature
+        handed = [
+            asked and signature[name].added_to == "out"
+            for name, asked in zip(self.operator.inputs, wanted, strict=True)
+        ]
+        computed = [asked and not passed for asked, passed in zip(wanted, handed, strict=True)]
+        return handed if not any(computed) or self.keeps_cotangent(computed) else [False] * len(wanted)
+
+    def keeps_cotangent(self, wanted: Sequence[bool]) -> bool:
+        """Whether `backward` with shadows of these inputs is known to leave the result's cotangent as it is."""
+        if self.operator.reverse is not None:
             return False
-        signature = kernel(self.device.target, self.operator.file, self.launch.template, self.out.dtype.name).signature
-        names = [name for name, asked in zip(self.operator.inputs, wanted, strict=True) if asked]
-        return all(signature[name].added_to == "out" for name in names)
+        names = zip(self.operator.inputs, wanted, strict=True)
+        return "out" in self._compiled(*[name for name, asked in names if not asked]).kept_shadows
+
+    def _compiled(self, *constant: str) -> Kernel:
+        return kernel(self.device.target, self.operator.file, self.launch.template, self.out.dtype.name, constant)
 
     def backward(self, cotangent: Array, shadows: Sequence[Array | None]) -> None:
         """Add to the shadow of each input, or write it; None for one without. The result's `cotangent` is consumed."""
@@ -49,8 +67,7 @@ class Application:
         wanted = {
             name: shadow for name, shadow in zip(self.operator.inputs, shadows, strict=True) if shadow is not None
         }
-        constant = tuple(name for name in self.operator.inputs if name not in wanted)
-        compiled = kernel(self.device.target, self.operator.file, self.launch.template, self.out.dtype.name, constant)
+        compiled = self._compiled(*[name for name in self.operator.inputs if name not in wanted])
         with self.device.running():
             compiled.gradient[self.launch.grid, self.launch.block](
                 *self.inputs, self.out, *self.extents, shadows={**wanted, "out": cotangent}

@@ -64,13 +64,22 @@ class Shadows:
         else:
             found += array
 
+    def of(self, tensor: Tensor, *, changed: bool) -> Array:
+        """The tensor's cotangent, for a caller who may change it or not."""
+        array = self._arrays[id(tensor)]
+        if not changed or self._holders[id(array)] == 1:
+            return array
+        self._release(tensor)
+        self._hold(tensor, array.copy())
+        return self._arrays[id(tensor)]
+
     def take(self, tensor: Tensor) -> Array:
-        """The tensor's cotangent, which the caller may write to."""
-        array = self._release(tensor)
-        return array.copy() if self._holders[id(array)] else array
+        """The tensor's cotangent, which is the caller's from now on."""
+        self.of(tensor, changed=True)
+        return self._release(tensor)
 
     def hand_on(self, tensor: Tensor, items: Sequence[Tensor]) -> None:
-        """The tensor's cotangent is that of others."""
+        """The tensor's cotangent is added to those of others, and is not the tensor's any more."""
         array = self._release(tensor)
         for item in items:
             self.add(item, array)
@@ -97,17 +106,17 @@ def _reverse(tensor: Tensor, shadows: Shadows) -> None:
     if tensor.origin is None:
         return
     application, inputs = tensor.origin
-    wanted = [item.requires_grad for item in inputs]
-    if application.hands_on(wanted):
-        shadows.hand_on(tensor, [item for item in inputs if item.requires_grad])
-        return
-    cotangent = shadows.take(tensor)
-    written = application.writes_shadows
-    targets = [_target(item, shadows, written) if item.requires_grad else None for item in inputs]
-    application.backward(cotangent, targets)
-    for item, target in zip(inputs, targets, strict=True):
-        if target is not None:
-            shadows.add(item, target)
+    handed = application.handed_on([item.requires_grad for item in inputs])
+    computed = [item.requires_grad and not passed for item, passed in zip(inputs, handed, strict=True)]
+    if any(computed):
+        cotangent = shadows.of(tensor, changed=not application.keeps_cotangent(computed))
+        written = application.writes_shadows
+        targets = [_target(item, shadows, written) if c else None for item, c in zip(inputs, computed, strict=True)]
+        application.backward(cotangent, targets)
+        for item, target in zip(inputs, targets, strict=True):
+            if target is not None:
+                shadows.add(item, target)
+    shadows.hand_on(tensor, [item for item, passed in zip(inputs, handed, strict=True) if passed])
 
 
 def _target(tensor: Tensor, shadows: Shadows, written: bool) -> Array:

@@ -53,8 +53,14 @@ class Compilers:
         self.run.reply(
             "opt", "-disable-output", stdout=json.dumps({"entries": entries, "instances": numbered, "variables": []})
         )
-        facts = {
-            symbol: {"static_shared_bytes": 0, "dynamic_shared": False, "heap": False, "tape_size_from": None}
+        facts: dict[str, dict[str, object]] = {
+            symbol: {
+                "static_shared_bytes": 0,
+                "dynamic_shared": False,
+                "heap": False,
+                "tape_size_from": None,
+                "unwritten": [],
+            }
             for symbol in symbols
         }
         for arch in archs:

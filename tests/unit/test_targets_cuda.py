@@ -62,8 +62,14 @@ PASSES = (
 
 
 def report(on_heap: str = "", **kernels: tuple[int, bool]) -> str:
-    facts = {
-        name: {"static_shared_bytes": size, "dynamic_shared": on, "heap": name == on_heap, "tape_size_from": None}
+    facts: dict[str, dict[str, object]] = {
+        name: {
+            "static_shared_bytes": size,
+            "dynamic_shared": on,
+            "heap": name == on_heap,
+            "tape_size_from": None,
+            "unwritten": [],
+        }
         for name, (size, on) in kernels.items()
     }
     return json.dumps({"kernels": facts, "tangents": facts, "seconds": facts})
