@@ -74,9 +74,11 @@ bool redirectCaches(Function &F, const KeptMemory &R) {
     if (MDNode *Group = I.getMetadata(CacheRelease))
       Caches[Group].add(I, "free", Caches[Group].Releases);
   }
+  const bool Grows = callsAny(F, {"realloc"}); // which Enzyme does not mark, and whose release may be in one group with others
   bool Any = false;
   for (auto &[Group, Of] : Caches) {
-    if (!Of.IsPlain || Of.Allocations.empty() || Of.Releases.empty())
+    if (!Of.IsPlain || Of.Allocations.empty() || Of.Releases.empty() ||
+        (Grows && Of.Allocations.size() + Of.Releases.size() > 2))
       continue;
     Any = true;
     for (CallInst *Call : Of.Allocations)

@@ -78,6 +78,24 @@ define internal void @cpp() {
   ret void
 }
 
+; A cache that grows is in one group with another one: its own memory is not marked.
+; CHECK-LABEL: define internal void @grows(
+; CHECK:         %kept = call ptr @adgen_kept_alloc(i64 80)
+; CHECK-NEXT:    %other = call ptr @malloc(i64 80)
+; CHECK-NEXT:    %grown = call ptr @realloc(ptr null, i64 80)
+; CHECK-NEXT:    call void @adgen_kept_free(ptr %kept)
+; CHECK-NEXT:    call void @free(ptr %other)
+; CHECK-NEXT:    call void @free(ptr %grown)
+define internal void @grows() {
+  %kept = call ptr @malloc(i64 80), !enzyme_cache_alloc !0
+  %other = call ptr @malloc(i64 80), !enzyme_cache_alloc !1
+  %grown = call ptr @realloc(ptr null, i64 80)
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  call void @free(ptr %other), !enzyme_cache_free !1
+  call void @free(ptr %grown), !enzyme_cache_free !1
+  ret void
+}
+
 ; CHECK-LABEL: define internal void @recursive(
 ; CHECK-NEXT:    call void @free
 define internal void @recursive(ptr %kept) {
@@ -90,6 +108,7 @@ define void @adgen_body_waits() { ret void }
 define void @adgen_body_calls() { ret void }
 
 declare ptr @malloc(i64)
+declare ptr @realloc(ptr, i64)
 declare void @free(ptr)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 !0 = distinct !{}
