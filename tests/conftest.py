@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import NoReturn
 
+import hypothesis
 import pytest
 from fakes import FakeProcess
 
@@ -17,6 +18,12 @@ from enzyme_driver.toolchain import Toolchain, ensure
 
 NEEDS = ("unit", "passes", "toolchain", "openmp", "gpu")
 TESTS = Path(__file__).parent
+
+# How long something takes says nothing on a machine that others use too.
+hypothesis.settings.register_profile(
+    "shared machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("shared machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

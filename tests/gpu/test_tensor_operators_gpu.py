@@ -14,7 +14,7 @@ extents, wide = st.integers(1, 300), st.integers(1, 2000)
 
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("name", OPERATORS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(rows=extents, columns=extents, depth=extents, seed=st.integers(0, 2**31))
 def test_operator(name: str, rows: int, columns: int, depth: int, seed: int) -> None:
     check_operator("cuda", name, rows, columns, depth, seed)
@@ -22,7 +22,7 @@ def test_operator(name: str, rows: int, columns: int, depth: int, seed: int) -> 
 
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("name", WRITE_SHADOWS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(rows=wide, columns=wide, seed=st.integers(0, 2**31))
 def test_whole_shadows_are_written(name: str, rows: int, columns: int, seed: int) -> None:
     check_whole_shadows("cuda", name, rows, columns, seed)

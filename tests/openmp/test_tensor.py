@@ -28,7 +28,7 @@ ON = ad.Device("openmp")
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", OPERATORS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(rows=extents, columns=extents, depth=extents, seed=st.integers(0, 2**31))
 def test_operator(device: Name, name: str, rows: int, columns: int, depth: int, seed: int) -> None:
     check_operator(device, name, rows, columns, depth, seed)
@@ -36,7 +36,7 @@ def test_operator(device: Name, name: str, rows: int, columns: int, depth: int, 
 
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("name", WRITE_SHADOWS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(rows=wide, columns=wide, seed=st.integers(0, 2**31))
 def test_whole_shadows_are_written(name: str, rows: int, columns: int, seed: int) -> None:
     check_whole_shadows("openmp", name, rows, columns, seed)
@@ -52,7 +52,7 @@ PRODUCTS: dict[str, tuple[operators.Operator, Callable[[Array, Array], tuple[Arr
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("kernel", launches.PRODUCTS)
 @pytest.mark.parametrize("layout", PRODUCTS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(rows=wide, columns=wide, depth=extents, seed=st.integers(0, 2**31))
 def test_every_kernel_of_the_product(kernel: str, layout: str, rows: int, columns: int, depth: int, seed: int) -> None:
     operator, lying = PRODUCTS[layout]

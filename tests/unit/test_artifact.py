@@ -18,7 +18,7 @@ from enzyme_driver.decode import decode
 from enzyme_driver.errors import ArtifactError, CacheError
 from enzyme_driver.model import Entry
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
@@ -79,7 +79,7 @@ def test_the_manifest_is_what_the_documents_say(tmp_path: Path) -> None:
 
 
 @given(st.from_type(Entry))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 def test_any_entry_survives_json(entry: Entry) -> None:
     assert decode(Entry, json.loads(json.dumps(asdict(entry)))) == entry
 
