@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from openmp.compile_support import give_host_passes
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.teams import threads
-from enzyme_driver.stages import prepare
-from enzyme_driver.stages.workspace import Workspace
-from enzyme_driver.targets import cuda, openmp
+from enzyme_driver.targets import cuda
 
 KERNELS = Path(__file__).parents[2] / "cuda_kernels"
 AS_ON_GPU = "".join(["function(correlated-propagation,instsimplify),", *cuda.BEFORE_REDUCTION.values()])
@@ -26,10 +25,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], A
     One thread runs the blocks one after the other: the shared memory that these passes make is one global on the host.
     """
 
-    def after_enzyme(workspace: Workspace, *, fast_math: bool) -> str:
-        return prepare.after_enzyme(workspace, fast_math=fast_math, reduction=AS_ON_GPU)
-
-    monkeypatch.setattr(openmp, "after_enzyme", after_enzyme)
+    give_host_passes(monkeypatch, AS_ON_GPU)
     monkeypatch.setenv("ADGEN_DISABLE", "split-threads")
     with threads(1):
         yield lambda file, kernel: adgen.compile(KERNELS / file, kernel, cache=False)

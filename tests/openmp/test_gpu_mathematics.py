@@ -9,11 +9,11 @@ import pytest
 from libdevice_judge import compute
 from libdevice_support import judge, problem, source, trials
 from libdevice_table import FUNCTIONS
+from openmp.compile_support import give_host_passes
 
 import enzyme_driver as adgen
 from cuda_kernels.places import Host
 from enzyme_driver.stages import prepare
-from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import cuda, openmp
 
 POWERS = trials(function for function in FUNCTIONS if function.name == "pow")
@@ -31,13 +31,10 @@ __global__ void power(const float *x, const float *y, float *out, int n) {
 def as_on_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Compiles libdevice's own powers for the host instead of calling its library's; where the files are kept."""
 
-    def after_enzyme(workspace: Workspace, *, fast_math: bool) -> str:
-        return prepare.after_enzyme(workspace, fast_math=fast_math, reduction=QUICK)
-
     def reflection(*, fast_math: bool) -> tuple[str, ...]:
         return (*prepare.reflection(fast_math=fast_math), cuda.ON_GPU)
 
-    monkeypatch.setattr(openmp, "after_enzyme", after_enzyme)
+    give_host_passes(monkeypatch, QUICK)
     monkeypatch.setattr(openmp, "reflection", reflection)
     monkeypatch.setenv("ADGEN_KEEP", str(tmp_path))
     return tmp_path

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from openmp.compile_support import compiled_without
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.module import Function, Kernel, Module
@@ -51,9 +52,7 @@ def module() -> Module:
 
 @pytest.fixture(scope="module")
 def without() -> Module:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("ADGEN_DISABLE", "keep-results")
-        return adgen.compile(FILE)
+    return compiled_without("keep-results", FILE)
 
 
 def gradients(function: Kernel | Function, args: tuple[Any, ...]) -> list[np.ndarray]:

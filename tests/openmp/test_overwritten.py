@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from openmp.compile_support import compiled_without
 
 import enzyme_driver as adgen
 from enzyme_driver import pipeline, request
@@ -49,9 +50,7 @@ def module() -> Module:
 
 @pytest.fixture(scope="module")
 def without() -> Module:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("ADGEN_DISABLE", "restore-overwritten,hold-sums")
-        return adgen.compile(FILE)
+    return compiled_without("restore-overwritten,hold-sums", FILE)
 
 
 def left_by(function: Kernel | Function, name: str, seed: int = 5) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from openmp.compile_support import compiled_without
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.module import Module
@@ -25,9 +26,7 @@ def module() -> Module:
 @pytest.fixture(scope="module")
 def plain() -> Module:
     """Each step in an iteration of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ADGEN_DISABLE", "segment-recurrences")
-        return adgen.compile(FILE)
+    return compiled_without("segment-recurrences", FILE)
 
 
 def kernel(module: Module, name: str) -> adgen.Kernel:
