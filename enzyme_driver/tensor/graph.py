@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from enzyme_driver.tensor.application import Application
 from enzyme_driver.tensor.array import Tensor
 
 Array = Any
@@ -23,7 +24,7 @@ def backward(root: Tensor, cotangent: Array) -> None:
         if tensor.origin is None:
             _collect(tensor, shadows)
         else:
-            _reverse(tensor, shadows)
+            _reverse(tensor, *tensor.origin, shadows)
 
 
 def sorted_topologically(root: Tensor) -> list[Tensor]:
@@ -101,11 +102,8 @@ def _collect(leaf: Tensor, shadows: Shadows) -> None:
     leaf.grad = shadow
 
 
-def _reverse(tensor: Tensor, shadows: Shadows) -> None:
+def _reverse(tensor: Tensor, application: Application, inputs: Sequence[Tensor], shadows: Shadows) -> None:
     """Take an operator's result back to its inputs."""
-    if tensor.origin is None:
-        return
-    application, inputs = tensor.origin
     handed = application.handed_on([item.requires_grad for item in inputs])
     computed = [item.requires_grad and not passed for item, passed in zip(inputs, handed, strict=True)]
     if any(computed):
