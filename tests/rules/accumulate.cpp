@@ -1,35 +1,63 @@
-// Runs the rules of accumulations on the host: 32 threads are the lanes of a warp, and what lanes do together is done with a barrier.
+// Runs the rules of accumulations on the host: 32 contexts of one thread are the lanes of a warp. Where lanes do something together,
+// each gives way to the next one, so that all have come there before the first goes on.
 // Every group of lanes, number of elements, set of active lanes and width of the block is tried; prints what is wrong.
-#include <atomic>
-#include <barrier>
+#include <array>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
-#include <memory>
 #include <random>
 #include <set>
-#include <thread>
+#include <ucontext.h>
 #include <vector>
 
-static unsigned width, here;
-static thread_local unsigned lane;
-static std::unique_ptr<std::barrier<>> together;
+static unsigned width, here, lane;
 static long long slots[32];
-static std::atomic<int> additions;
+static int additions;
+
+// The lanes that have not ended, the test's own context, what every lane runs, and how often each has met the others.
+static unsigned running;
+static std::array<ucontext_t, 32> contexts;
+static ucontext_t outside;
+static std::function<void()> lanesBody;
+static std::array<int, 32> meetings;
+
+// The next lane that has not ended, after this one and then from the first.
+static unsigned nextLane() {
+  unsigned later = running & ~((2ull << lane) - 1);
+  return std::countr_zero(later ? later : running);
+}
+
+static void meet() {
+  ++meetings[lane];
+  ucontext_t &own = contexts[lane];
+  lane = nextLane();
+  swapcontext(&own, &contexts[lane]);
+}
+
+static void runLane() {
+  lanesBody();
+  running &= ~(1u << lane);
+  if (!running)
+    setcontext(&outside);
+  lane = nextLane();
+  setcontext(&contexts[lane]);
+}
 
 static long long exchange(unsigned active, long long value, unsigned from) {
   if (active != here || !(active >> from & 1))
     std::printf("lane %u asks lane %u of %x, but %x are here\n", lane, from, active, here), std::exit(1);
   slots[lane] = value;
-  together->arrive_and_wait();
+  meet();
   long long received = slots[from];
-  together->arrive_and_wait();
+  meet();
   return received;
 }
 
 static int __nvvm_shfl_sync_idx_i32(unsigned active, int value, int from, int) { return exchange(active, value, from); }
 static int __nvvm_shfl_sync_bfly_i32(unsigned active, int value, int offset, int) { return exchange(active, value, lane ^ offset); }
-static void __nvvm_bar_warp_sync(unsigned) { together->arrive_and_wait(); }
+static void __nvvm_bar_warp_sync(unsigned) { meet(); }
 static int __nvvm_read_ptx_sreg_laneid() { return lane; }
 static int __nvvm_read_ptx_sreg_ntid_x() { return width; }
 
@@ -61,7 +89,7 @@ static void __nvvm_match_all_sync_i64p(unsigned active, long long value, int *sa
 
 template <class T> static void counted(T *element, T value) {
   ++additions;
-  std::atomic_ref<T>(*element) += value;
+  *element += value;
 }
 #define __atomic_fetch_add(element, value, order) counted(element, value)
 #include RULES
@@ -72,14 +100,20 @@ static unsigned groupOf(char kind, unsigned lane) {
   return kind == 'w' ? 0 : kind == 'r' ? linear / width : linear % width;
 }
 
-template <class Body> static void warp(Body body) {
-  together = std::make_unique<std::barrier<>>(__builtin_popcount(here));
-  std::vector<std::thread> lanes;
+static void warp(std::function<void()> body) {
+  static std::vector<std::array<char, 1 << 16>> stacks(32);
+  lanesBody = body, running = here, meetings = {};
+  for (unsigned i = 0; i < 32; ++i) {
+    getcontext(&contexts[i]);
+    contexts[i].uc_stack.ss_sp = stacks[i].data(), contexts[i].uc_stack.ss_size = stacks[i].size();
+    makecontext(&contexts[i], runLane, 0);
+  }
+  lane = std::countr_zero(here);
+  int first = lane;
+  swapcontext(&outside, &contexts[lane]);
   for (unsigned i = 0; i < 32; ++i)
-    if (here >> i & 1)
-      lanes.emplace_back([=] { lane = i, body(); });
-  for (std::thread &thread : lanes)
-    thread.join();
+    if (here >> i & 1 && meetings[i] != meetings[first])
+      std::printf("lane %u met the others %d times, lane %d %d times\n", i, meetings[i], first, meetings[first]), std::exit(1);
 }
 
 // `common` is false where the lanes' elements were found to differ: then each adds for itself. `alone` says that no other warp adds to them.
@@ -111,7 +145,7 @@ template <class T, int Count, class Add> static void check(char kind, Add add, b
   int most = alone && lanes == 32 ? 0 : Count * (merged ? int(groups.size()) : lanes);
   if (elements != wanted || additions > most)
     std::printf("%c: %d elements of %zu bytes, width %u, lanes %x, common %d: %s, %d additions of at most %d\n", kind, Count, sizeof(T),
-                width, here, common, elements == wanted ? "right" : "wrong", int(additions), most);
+                width, here, common, elements == wanted ? "right" : "wrong", additions, most);
 }
 
 template <class T, int Count, class Warp, class Row, class Column> static void each(Warp warp, Row row, Column column) {
@@ -156,11 +190,11 @@ template <class T, class HandOn> static void checkRow(HandOn handOn, int distanc
     T *own = &elements[placeOf(lane)];
     unsigned beside = adgen_beside(here, reinterpret_cast<const char *>(own), sizeof(T));
     T handed = handOn(here, beside, distance, own + distance, T(lane + 1));
-    std::atomic_ref<T>(*own) += handed;
+    *own += handed;
   });
   if (elements != wanted || additions != alone)
     std::printf("at distance %d, width %u, lanes %x: %s, %d additions and not %d\n", distance, width, here,
-                elements == wanted ? "right" : "wrong", int(additions), alone);
+                elements == wanted ? "right" : "wrong", additions, alone);
 }
 
 template <class T, class HandOn> static void eachRow(HandOn handOn) {
