@@ -14,6 +14,7 @@ from runtime_support import written_artifact
 
 from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
 from enzyme_driver.runtime.across import apart, placed
+from enzyme_driver.runtime.check import CheckResult, _Case, _checked
 from enzyme_driver.runtime.module import Kernel, Module, load
 
 RANDOM = np.random.default_rng()
@@ -131,6 +132,34 @@ def test_values_that_are_no_numbers_do_not_pass(module: Module) -> None:
     x[3] = np.nan
     with pytest.raises(CheckFailedError, match="wrong by inf"):
         module.energy.check(x, 10)
+
+
+def settled(x: Any) -> Any:
+    """The twelfth power of what every start comes to, and how much that still follows from the start."""
+    slope = np.ones_like(x)
+    for _ in range(36):
+        x, slope = 2.5 * x * (1 - x), slope * 2.5 * (1 - 2 * x)
+    return x**12, 12 * x**11 * slope
+
+
+def check_settled(module: Module, start: np.ndarray[Any, Any], seed: int, error: float) -> CheckResult:
+    """That of a sum, whose gradient is given with this error."""
+    case = _Case(
+        module.energy.signature,
+        "openmp",
+        (start, start.size),
+        lambda values: float(settled(values[0])[0].sum()),
+        lambda _: {"x": settled(start)[1] + error},
+    )
+    return _checked(case, seed, None)
+
+
+def test_differences_that_are_rounding_are_not_believed(module: Module) -> None:
+    """A derivative of 1e-11 of a sum of 1e-2: differences of it are noise, which says nothing against the gradient."""
+    for seed in RANDOM.integers(2**31, size=200):
+        start = np.random.default_rng(seed).uniform(0.3, 0.7, 5)
+        assert check_settled(module, start, int(seed), 0.0).passed
+        assert not check_settled(module, start, int(seed), 1e-7).passed
 
 
 def test_constant_at_the_point_passes(module: Module) -> None:
