@@ -247,7 +247,7 @@ def _noise(
         *(_outcome_change(case, parameter, there, points[0], weights) for there in points), strict=True
     )
     deviation = math.sqrt(float(np.mean(np.diff(changes, 3) ** 2)) / 20)
-    rounding = max(roundings)
+    rounding = float(max(roundings))
     return max(deviation, rounding) if deviation <= _MOST_ROUNDINGS * rounding else rounding
 
 

@@ -134,7 +134,7 @@ def test_values_that_are_no_numbers_do_not_pass(module: Module) -> None:
         module.energy.check(x, 10)
 
 
-def settled(x: Any) -> Any:
+def settled(x: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The twelfth power of what every start comes to, and how much that still follows from the start."""
     slope = np.ones_like(x)
     for _ in range(36):
@@ -148,7 +148,7 @@ def check_settled(module: Module, start: np.ndarray[Any, Any], seed: int, error:
         module.energy.signature,
         "openmp",
         (start, start.size),
-        lambda values: float(settled(values[0])[0].sum()),
+        lambda values: float(settled(np.asarray(values[0]))[0].sum()),
         lambda _: {"x": settled(start)[1] + error},
     )
     return _checked(case, seed, None)
