@@ -3,9 +3,10 @@
     python -m benchmarks.frameworks FOLDER --output benchmarks/results/frameworks.json
 
 FOLDER is one that `python -m cuda_kernels.build_all FOLDER` made. All three get the same arrays. A time is that of a
-call in a row of calls without waiting between them, the median of several rows; a gradient's is from the arguments to
-the derivatives, adgen's with the primal's outputs. `difference` is the largest one between a framework's derivatives
-and adgen's, relative to the largest derivative. What fails or is not installed is reported, and the rest is measured.
+call in a row of calls without waiting between them, the median of several rows; adgen's launches are prepared, JAX's
+are jitted. A gradient's is from the arguments to the derivatives, adgen's with the primal's outputs. `difference` is
+the largest one between a framework's derivatives and adgen's, relative to the largest derivative. What fails or is not
+installed is reported, and the rest is measured.
 """
 
 from __future__ import annotations
@@ -72,12 +73,8 @@ class AdgenRuns:
         self._launch = launch
         self._output = output
         self._values = list(launch.args.values())
-
-    def forward(self) -> None:
-        self._launch.kernel[self._launch.where](*self._values)
-
-    def gradient(self) -> None:
-        self._launch.kernel.gradient[self._launch.where](*self._values, shadows=self._launch.shadows)
+        self.forward = launch.kernel[launch.where].prepare(*self._values)
+        self.gradient = launch.kernel.gradient[launch.where].prepare(*self._values, shadows=launch.shadows)
 
     def derivatives(self, cotangent: Any) -> dict[str, Any]:  # noqa: ANN401, a CuPy array
         kernel, weights = self._launch.kernel, {self._output: cotangent}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -247,6 +247,20 @@ def _is_raw(slot: Slot, view: ArrayView) -> bool:
     dtype, (size, leaves) = slot.parameter.dtype, view.layout
     is_bytes = size == 1 and leaves[0].kind == "u"
     return dtype.kind == "struct" and slot.parameter.activity == "const" and is_bytes and view.nbytes % dtype.size == 0
+
+
+def address_now(value: Any) -> Callable[[], int] | None:  # noqa: ANN401
+    """What asks an array where its memory is; None where that cannot change, as of a NumPy array that is held."""
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and isinstance(value, torch.Tensor):
+        ask: Callable[[], int] = value.data_ptr
+        return ask
+    if cupy is not None and isinstance(value, cupy.ndarray):
+        return lambda: int(value.data.ptr)
+    for protocol in ("__array_interface__", "__cuda_array_interface__"):
+        if hasattr(value, protocol) and not isinstance(value, np.ndarray):
+            return lambda: int(getattr(value, protocol)["data"][0] or 0)
+    return None
 
 
 def is_array(value: object) -> bool:

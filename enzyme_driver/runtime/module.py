@@ -21,6 +21,7 @@ from enzyme_driver.runtime.geometry import Launch, launch_of
 from enzyme_driver.runtime.host import HostBackend
 from enzyme_driver.runtime.hvp import Hvp
 from enzyme_driver.runtime.jvp import Jvp
+from enzyme_driver.runtime.launcher import Launcher, PreparedLaunch
 from enzyme_driver.runtime.question import Number
 from enzyme_driver.runtime.record import Tape, recording, refuse_number, unrecorded
 from enzyme_driver.runtime.slots import argument_slot, spelled
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Shadows = Mapping[str, object]
+Prepare = Callable[[Sequence[object], Shadows], Prepared]
 
 
 class Launchable(Generic[R]):
@@ -52,6 +55,17 @@ class Launchable(Generic[R]):
 
     def __repr__(self) -> str:
         return f"<{self._name}[grid, block](...)>"
+
+
+class Gradient(Launchable[None]):
+    """`k.gradient`, of which a launch can also be prepared."""
+
+    def __init__(self, run: Callable[..., None], name: str, prepare: Callable[..., PreparedLaunch]) -> None:
+        super().__init__(run, name)
+        self._prepare = prepare
+
+    def __getitem__(self, key: object) -> Launcher:
+        return Launcher(launch_of(key), self._run, self._prepare)
 
 
 class _Callable:
@@ -186,20 +200,20 @@ class Kernel(_Callable):
         self.variables = Variables(entry.signature, backend)
         """The file's `__constant__` and `__device__` variables: `k.variables["scale"] = 2.0`."""
 
-    def __getitem__(self, key: object) -> Callable[..., None]:
-        return partial(self._run, launch_of(key))
+    def __getitem__(self, key: object) -> Launcher:
+        return Launcher(launch_of(key), self._run, self._prepare)
 
     def __call__(self, *args: object, **named: object) -> None:
-        Launchable[None](self._run, self.name)(*args, **named)
+        Launchable(self._run, self.name)(*args, **named)
 
     @property
-    def gradient(self) -> Launchable[None]:
+    def gradient(self) -> Gradient:
         """`k.gradient[grid, block](*args, shadows={...})` adds to the shadows of inputs and consumes those of outputs.
 
         A shadow is an array of the shape and dtype of its parameter's array; for an active scalar or struct it is
         a one-element array. The primal runs again: arrays that it reads and writes must hold their values on entry.
         """
-        return Launchable(self._run_gradient, f"{self.name}.gradient")
+        return Gradient(self._run_gradient, f"{self.name}.gradient", self._prepare_gradient)
 
     @property
     def vjp(self) -> Launchable[dict[str, Any]]:
@@ -251,23 +265,29 @@ class Kernel(_Callable):
         else:
             self._backend.launch(entry, self._arguments.primal(bound), launch, gradient=False)
 
-    def _run_gradient(self, launch: Launch, /, *args: object, shadows: Mapping[str, object], **named: object) -> None:
+    def _prepare(self, launch: Launch, /, *args: object, **named: object) -> PreparedLaunch:
+        entry, given = self._primal_entry(), self._arguments.primal(self._arguments.bind(args, named))
+        return PreparedLaunch(self.name, self._backend, entry, given, launch, gradient=False)
+
+    def _run_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> None:
         entry = self._gradient_entry()
         self._differentiate(entry, self._arguments.gradient, launch, self._arguments.bind(args, named), shadows)
 
+    def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
+        entry = self._gradient_entry()
+        given = self._with_variables(self._arguments.gradient, self._arguments.bind(args, named), shadows)
+        return PreparedLaunch(f"{self.name}.gradient", self._backend, entry, given, launch, gradient=True)
+
     def _differentiate(
-        self,
-        entry: TargetEntry,
-        prepare: Callable[[Sequence[object], Mapping[str, object]], Prepared],
-        launch: Launch,
-        values: Sequence[object],
-        shadows: Mapping[str, object],
+        self, entry: TargetEntry, prepare: Prepare, launch: Launch, values: Sequence[object], shadows: Shadows
     ) -> None:
+        self._backend.launch(entry, self._with_variables(prepare, values, shadows), launch, gradient=True)
+
+    def _with_variables(self, prepare: Prepare, values: Sequence[object], shadows: Shadows) -> Prepared:
+        """The call, with the shadows of variables among those that are given."""
         own = {name: shadow for name, shadow in shadows.items() if name not in self.variables}
         prepared = prepare(values, own)
-        if self.variables:
-            prepared = replace(prepared, variables=self.variables.shadows(shadows))
-        self._backend.launch(entry, prepared, launch, gradient=True)
+        return replace(prepared, variables=self.variables.shadows(shadows)) if self.variables else prepared
 
     def _run_vjp(
         self,

@@ -73,6 +73,29 @@ def test_many_streams(module: Module, arrays: Arrays) -> None:
     np.testing.assert_array_equal(arrays.host(y), sum(range(2, 52)))
 
 
+def test_a_prepared_launch_follows_the_current_stream(module: Module, arrays: Arrays) -> None:
+    x, y = arrays.make(np.zeros(COUNT, np.float32)), arrays.make(np.zeros(COUNT, np.float32))
+    launch = module.axpy[LAUNCH].prepare(COUNT, 1.0, x, y)
+    arrays.synchronize()
+    stream = arrays.stream()
+    with arrays.library.cuda.stream(stream) if arrays.name == "torch" else stream:
+        for _ in range(50):
+            x += 1
+            launch()
+    stream.synchronize()
+    np.testing.assert_array_equal(arrays.host(y), sum(range(1, 51)))
+
+
+def test_a_prepared_gradient_adds_each_time(module: Module, arrays: Arrays) -> None:
+    dy = floats()
+    given = [arrays.make(data) for data in (floats(), floats(), np.zeros(1, np.float32), np.zeros_like(dy), dy)]
+    x, y, da, dx, d_y = given
+    step = module.axpy.gradient[LAUNCH].prepare(COUNT, 2.0, x, y, shadows={"a": da, "x": dx, "y": d_y})
+    for _ in range(3):
+        step()
+    np.testing.assert_allclose(arrays.host(dx), 6 * dy, rtol=1e-5, atol=1e-6)
+
+
 def test_stream_handles(module: Module, arrays: Arrays) -> None:
     x, y = arrays.make(np.ones(4, np.float32)), arrays.make(np.zeros(4, np.float32))
     stream = arrays.stream()

@@ -116,7 +116,7 @@ class FakeKernel:
     signature = SimpleNamespace(shadowed=())
 
     def __getitem__(self, _: object) -> Any:  # noqa: ANN401
-        return lambda *_, **__: None
+        return SimpleNamespace(prepare=lambda *_, **__: lambda: None)
 
     @property
     def gradient(self) -> FakeKernel:

@@ -14,6 +14,7 @@ from runtime_support import LAUNCHED, REFUSAL, contents, written_artifact
 from enzyme_driver.artifact import write
 from enzyme_driver.errors import ArgumentError, ArtifactError, NameNotFoundError, PrimalError, RefusedError, UsageError
 from enzyme_driver.runtime.module import Function, Kernel, Module, load
+from enzyme_driver.runtime.record import Tape
 
 RANDOM = np.random.default_rng()
 
@@ -50,6 +51,52 @@ def test_arguments_by_name(module: Module) -> None:
     x, y = floats(4), np.zeros(4, np.float32)
     kernel(module, "axpy")[1, 4](4, y=y, x=x, a=3)
     np.testing.assert_allclose(y, 3 * x, rtol=1e-6, atol=1e-6)
+
+
+def test_a_prepared_launch_reads_what_is_in_the_arrays_then(module: Module) -> None:
+    x, y = floats(6), np.zeros(6, np.float32)
+    launch = kernel(module, "axpy")[1, 6].prepare(6, a=2.0, x=x, y=y)
+    assert not y.any()
+    launch()
+    first = x.copy()
+    x[:] = floats(6)
+    launch()
+    np.testing.assert_allclose(y, 2 * (first + x), rtol=1e-6, atol=1e-6)
+
+
+def test_a_prepared_gradient_is_the_gradient(module: Module) -> None:
+    x, y, dy, dx, da = floats(6), floats(6), floats(6), np.zeros(6, np.float32), np.zeros(1, np.float32)
+    launch = kernel(module, "axpy").gradient[1, 6].prepare(6, 0.5, x, y, shadows={"a": da, "x": dx, "y": dy})
+    for _ in range(3):
+        launch()
+    np.testing.assert_allclose(dx, 1.5 * dy, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ArgumentError, match="the shadow of 'a'"):
+        kernel(module, "axpy").gradient[1, 6].prepare(6, 0.5, x, y, shadows={"x": dx, "y": dy})
+
+
+class Moving:
+    """An array that can get other memory."""
+
+    def __init__(self, data: np.ndarray[Any, Any]) -> None:
+        self.data = data
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self.data.__array_interface__
+
+
+def test_a_prepared_launch_is_refused_where_an_array_has_other_memory_or_a_tape_records(module: Module) -> None:
+    x, y = floats(4), np.zeros(4, np.float32)
+    moving = Moving(x)
+    launch = kernel(module, "axpy")[1, 4].prepare(4, 1.0, moving, y)
+    launch()
+    with Tape() as tape, pytest.raises(UsageError, match="while a tape records"):
+        launch()
+    assert tape.launches == 0
+    moving.data = x.copy()
+    with pytest.raises(UsageError, match="has other memory now"):
+        launch()
+    np.testing.assert_array_equal(y, x)
 
 
 def test_gradient_accumulates_into_inputs_and_uses_the_cotangent(module: Module) -> None:
