@@ -50,7 +50,11 @@ def _path(variable: str, purpose: str, default: str) -> Any:  # noqa: ANN401
 class Settings:
     """What the environment says. The `ADGEN_` variables come first, the places to search after them."""
 
-    home: Path = _path("ADGEN_HOME", "folder for Enzyme and adgen's own compiled passes", "the user's data folder")
+    home: Path = _path(
+        "ADGEN_HOME",
+        "folder for Enzyme, adgen's own compiled passes and CUDA headers that clang has read",
+        "the user's data folder",
+    )
     cache_dir: Path = _path("ADGEN_CACHE_DIR", "folder for compiled artifacts", "the user's cache folder")
     enzyme: Path | None = _path(
         "ADGEN_ENZYME",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from enzyme_driver.command import Completed
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.model import Language
 from enzyme_driver.stages import render
+from enzyme_driver.stages.common_headers import CUDA_PRELUDE, compiled_headers
 from enzyme_driver.stages.host_code import MISSING, HostCode, Kernel, may_be_empty
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
@@ -28,8 +29,6 @@ _HINT = "make the file compile with clang 22"
 
 PRELUDE = Path(__file__).with_name("prelude.h")
 """Read before every C++ file."""
-CUDA_PRELUDE = Path(__file__).with_name("prelude.cuh")
-"""Read before every CUDA file."""
 HEADERS = Path(__file__).with_name("headers")
 """Headers that many CUDA files include and that are seldom installed; those that are there come first."""
 
@@ -37,7 +36,7 @@ INCLUDE = Path(__file__).parents[1] / "include"
 """`adgen.h`, which a file may include."""
 
 _COMMON = (
-    *("-S", "-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes", "-w", "-fno-color-diagnostics"),
+    *("-O2", "-Xclang", "-disable-llvm-passes", "-w", "-fno-color-diagnostics"),
     *("-g", "-Xclang", "-debug-info-kind=standalone", "-Xclang", "-dwarf-version=4", "-fno-discard-value-names"),
 )
 
@@ -66,15 +65,15 @@ def compile_source(
     """
     stem = f"{source.stem}.{arch}" if source.language == "cuda" else source.stem
     output, depfile = workspace.file(f"{stem}.primal.ll"), workspace.file(f"{stem}.d")
+    options = (
+        *_language_flags(source, workspace, arch),
+        *(*_COMMON, *(_fast_math(source) if fast_math else ()), *source.flags),
+    )
+    run = _Clang(source, workspace, options)
 
     def clang(text: Path, *flags: str | Path) -> Completed:
         unit = _unit(source, text, workspace, instances)
-        argv = [
-            *(workspace.toolchain.clang.path, *_language_flags(source, workspace, arch), *flags),
-            *(*_COMMON, *(_fast_math(source) if fast_math else ()), *source.flags),
-            *("-MD", "-MF", depfile, unit, "-o", output),
-        ]
-        return workspace.execute("clang", argv)
+        return run(*flags, "-S", "-emit-llvm", "-MD", "-MF", depfile, unit, "-o", output)
 
     done, rest = clang(source.path), _Rest()
     if not done.ok and source.language == "cuda":
@@ -84,6 +83,30 @@ def compile_source(
     read = _dependencies(depfile.read_text(encoding="utf-8"), source.path)
     own = tuple(path for path in read if not path.is_relative_to(workspace.folder))
     return PrimalIR(output, source.language, own, rest.left_out, rest.unread)
+
+
+class _Clang:
+    """clang behind the prelude; of CUDA with the headers that come first compiled already, where that is possible."""
+
+    def __init__(self, source: Source, workspace: Workspace, options: Sequence[str | Path]) -> None:
+        cuda = source.language == "cuda"
+        self._workspace = workspace
+        self._options = options
+        self._prelude = CUDA_PRELUDE if cuda else PRELUDE
+        self._headers = compiled_headers(workspace, options, source.flags) if cuda else None
+
+    def __call__(self, *words: str | Path) -> Completed:
+        if self._headers is None:
+            return self._run("-include", self._prelude, *words)
+        done = self._run("-Xclang", "-include-pch", "-Xclang", self._headers, *words)
+        if done.ok or self._headers.name not in done.stderr:
+            return done
+        self._headers.unlink(missing_ok=True)  # clang says that a header was changed since
+        self._headers = None
+        return self(*words)
+
+    def _run(self, *words: str | Path) -> Completed:
+        return self._workspace.execute("clang", [self._workspace.toolchain.clang.path, *self._options, *words])
 
 
 def _unit(source: Source, text: Path, workspace: Workspace, instances: tuple[str, ...]) -> Path:
@@ -161,22 +184,14 @@ def _language_flags(source: Source, workspace: Workspace, arch: str) -> tuple[st
     if source.language == "c++":
         # complex division in line: Enzyme's derivative of the library call __divdc3 is wrong
         return (
-            "-x",
-            "c++",
-            "-fopenmp",
-            "-fPIC",
-            "-ffp-contract=on",
-            "-fcx-fortran-rules",
-            "-include",
-            PRELUDE,
-            "-idirafter",
-            INCLUDE,
+            *("-x", "c++", "-fopenmp", "-fPIC", "-ffp-contract=on", "-fcx-fortran-rules"),
+            *("-idirafter", INCLUDE),
         )
     root = workspace.toolchain.cuda_root
     return (
         *("-x", "cuda", "--cuda-device-only", "-nogpulib", f"--cuda-gpu-arch={arch}", f"--cuda-path={root}"),
         *("-Xclang", "-target-sdk-version=12.8", "-isystem", root / "include" / "cccl"),
-        *("-include", CUDA_PRELUDE, "-idirafter", HEADERS, "-idirafter", INCLUDE),
+        *("-idirafter", HEADERS, "-idirafter", INCLUDE),
     )
 
 

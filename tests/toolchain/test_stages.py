@@ -19,6 +19,10 @@ from enzyme_driver.errors import RefusedError
 from enzyme_driver.model import DataType
 from enzyme_driver.request import Request
 from enzyme_driver.settings import Settings
+from enzyme_driver.stages.frontend import compile_source
+from enzyme_driver.stages.source import Source
+from enzyme_driver.stages.workspace import Workspace
+from enzyme_driver.toolchain import Toolchain
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 
@@ -57,6 +61,25 @@ WAVE = """
         y[i] = sinf(x[i]) * x[i];
     }
 """
+
+
+def test_headers_that_are_read_once_change_nothing(
+    tmp_path: Path, toolchain: Toolchain, machine_settings: Settings, written: Callable[..., Request]
+) -> None:
+    """What clang makes with the compiled headers, with damaged ones, and without: the same code."""
+    source = Source(written(WAVE).path, "cuda", (), "0")
+    codes = []
+    (tmp_path / "nowhere").write_text("no folder")
+    for home in ("home", "home", "nowhere"):
+        workspace = Workspace(tmp_path, toolchain, replace(machine_settings, home=tmp_path / home))
+        made = compile_source(source, workspace, arch="sm_90")
+        assert any(path.name == "__clang_cuda_math.h" for path in made.dependencies)
+        stripped = tmp_path / "stripped.ll"
+        workspace.must("opt", [toolchain.opt.path, "-passes=strip", "-S", made.path, "-o", stripped])
+        codes.append(stripped.read_text(encoding="utf-8"))
+        for compiled in (tmp_path / "home" / "headers").iterdir():
+            compiled.write_bytes(b"CPCH" + bytes(100))
+    assert len(set(codes)) == 1
 
 
 @pytest.mark.parametrize(("fast", "found"), [(False, []), (True, ["cos", "sin"])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from stage_support import workspace_in, writes
 
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.settings import Settings
-from enzyme_driver.stages import frontend
+from enzyme_driver.stages import common_headers, frontend
+from enzyme_driver.stages.common_headers import CUDA_PRELUDE
 from enzyme_driver.stages.host_code import HOST
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
@@ -19,7 +21,7 @@ CUDA = Source(Path("/home/u/k.cu"), "cuda", ("-DN=4", "-I/home/u/include"), "0")
 CPP = Source(Path("/home/u/f.cpp"), "c++", (), "0")
 
 COMMON = (
-    *("-S", "-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes", "-w", "-fno-color-diagnostics"),
+    *("-O2", "-Xclang", "-disable-llvm-passes", "-w", "-fno-color-diagnostics"),
     *("-g", "-Xclang", "-debug-info-kind=standalone", "-Xclang", "-dwarf-version=4", "-fno-discard-value-names"),
 )
 
@@ -37,10 +39,10 @@ def test_clang_for_cuda(workspace: Workspace, fake_process: FakeProcess) -> None
         (
             *("/llvm/bin/clang", "-x", "cuda", "--cuda-device-only", "-nogpulib", "--cuda-gpu-arch=sm_80"),
             *("--cuda-path=/cuda", "-Xclang", "-target-sdk-version=12.8", "-isystem", "/cuda/include/cccl"),
-            *("-include", str(frontend.CUDA_PRELUDE), "-idirafter", str(frontend.HEADERS)),
-            *("-idirafter", str(frontend.INCLUDE)),
+            *("-idirafter", str(frontend.HEADERS), "-idirafter", str(frontend.INCLUDE)),
             *COMMON,
             *("-DN=4", "-I/home/u/include"),
+            *("-include", str(CUDA_PRELUDE), "-S", "-emit-llvm"),
             *("-MD", "-MF", str(workspace.file("k.sm_80.d")), "/home/u/k.cu", "-o", str(output)),
         )
     ]
@@ -52,11 +54,98 @@ def test_clang_for_cpp(workspace: Workspace, fake_process: FakeProcess) -> None:
     assert fake_process.argvs == [
         (
             *("/llvm/bin/clang", "-x", "c++", "-fopenmp", "-fPIC", "-ffp-contract=on"),
-            *("-fcx-fortran-rules", "-include", str(frontend.PRELUDE), "-idirafter", str(frontend.INCLUDE)),
+            *("-fcx-fortran-rules", "-idirafter", str(frontend.INCLUDE)),
             *COMMON,
+            *("-include", str(frontend.PRELUDE), "-S", "-emit-llvm"),
             *("-MD", "-MF", str(workspace.file("f.d")), "/home/u/f.cpp", "-o", str(workspace.file("f.primal.ll"))),
         )
     ]
+
+
+def with_flags(*flags: str) -> Source:
+    return Source(Path("/home/u/k.cu"), "cuda", flags, "0")
+
+
+def headers_of(fake_process: FakeProcess) -> list[str | None]:
+    """What each call of clang took its first headers from: a compiled file, or None for the prelude."""
+    return [
+        "made" if "-emit-pch" in argv else argv[argv.index("-include-pch") + 2] if "-include-pch" in argv else None
+        for argv in fake_process.argvs
+    ]
+
+
+def test_the_first_headers_are_compiled_once(
+    workspace: Workspace, fake_process: FakeProcess, settings: Settings
+) -> None:
+    for _ in range(2):
+        frontend.compile_source(with_flags("-O3", "-std=c++17", "-Wall"), workspace, arch="sm_90")
+    (compiled,) = (settings.home / "headers").iterdir()
+    assert headers_of(fake_process) == ["made", str(compiled), str(compiled)]
+    made, *_ = fake_process.argvs
+    assert made[-3] == str(CUDA_PRELUDE)
+    assert not any(str(CUDA_PRELUDE) in argv for argv in fake_process.argvs[1:])
+
+
+def test_other_flags_have_other_headers_and_the_oldest_go(
+    workspace: Workspace, fake_process: FakeProcess, settings: Settings
+) -> None:
+    used = []
+    for level in range(common_headers.MOST + 2):
+        frontend.compile_source(with_flags(f"-O{level}"), workspace, arch="sm_90")
+        used.append(Path(headers_of(fake_process)[-1] or ""))
+        os.utime(used[-1], (level, level))
+    assert len(set(used)) == len(used)
+    assert set((settings.home / "headers").iterdir()) == set(used[2:])
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("-DN=4",),
+        ("-I", "include"),
+        ("-include", "a.h"),
+        ("-isystem/x",),
+        ("-Xclang", "-x"),
+        ("-Wp,-DN",),
+        ("-mllvm", "x"),
+    ],
+)
+def test_flags_that_could_change_headers(
+    flags: tuple[str, ...], workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    frontend.compile_source(with_flags("-O3", *flags), workspace, arch="sm_90")
+    assert headers_of(fake_process) == [None]
+
+
+def test_compiled_headers_that_clang_refuses_are_made_anew(
+    workspace: Workspace, fake_process: FakeProcess, settings: Settings
+) -> None:
+    frontend.compile_source(with_flags(), workspace, arch="sm_90")
+    (compiled,) = (settings.home / "headers").iterdir()
+    fake_process.reply("-include-pch", returncode=1, stderr=f"'{compiled}' was built before")
+    made = frontend.compile_source(with_flags(), workspace, arch="sm_90")
+    assert made.path.read_text() == "made"
+    assert headers_of(fake_process)[2:] == [str(compiled), None]
+    assert not compiled.exists()
+
+
+def test_an_error_in_the_users_file_leaves_the_headers(
+    workspace: Workspace, fake_process: FakeProcess, settings: Settings
+) -> None:
+    fake_process.reply("-include-pch", returncode=1, stderr="/home/u/k.cu:1:1: error: no\n")
+    with pytest.raises(SourceError):
+        frontend.compile_source(with_flags(), workspace, arch="sm_90")
+    assert len([*(settings.home / "headers").iterdir()]) == 1
+    assert len(fake_process.calls) == 2
+
+
+def test_without_a_place_for_headers_they_are_read(
+    workspace: Workspace, fake_process: FakeProcess, settings: Settings
+) -> None:
+    settings.home.mkdir(parents=True, exist_ok=True)
+    (settings.home / "headers").touch()
+    frontend.compile_source(with_flags(), workspace, arch="sm_90")
+    assert headers_of(fake_process) == [None]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +157,7 @@ def test_fast_math_is_said_before_the_users_flags(
     frontend.compile_source(source, workspace, arch="sm_90", fast_math=True)
     (argv,) = fake_process.argvs
     start = argv.index(COMMON[-1]) + 1
-    assert argv[start : argv.index("-MD")] == (*flags, *source.flags)
+    assert argv[start : argv.index("-include")] == (*flags, *source.flags)
 
 
 def test_instances_are_asked_for_by_a_file_that_includes_the_users(
@@ -182,4 +271,4 @@ def test_an_error_in_a_header_alone_is_told_at_once(
     fake_process.reply("clang", returncode=1, stderr="/usr/include/x.h:2:1: error: no\n")
     with pytest.raises(SourceError, match="error: no"):
         frontend.compile_source(broken, workspace, arch="sm_90")
-    assert len(fake_process.argvs) == 2
+    assert headers_of(fake_process) == ["made", None, None]

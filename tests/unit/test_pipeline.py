@@ -83,8 +83,12 @@ class Compilers:
 
     @property
     def started(self) -> list[str]:
-        """The tools in the order in which they were started."""
-        return [Path(argv[2] if argv[1] == "-P" else argv[0]).name for argv in self.run.argvs]
+        """The tools in the order in which they were started; "headers" is clang when it compiles its own."""
+
+        def name(argv: Argv) -> str:
+            return "headers" if "-emit-pch" in argv else Path(argv[2] if argv[1] == "-P" else argv[0]).name
+
+        return [name(argv) for argv in self.run.argvs]
 
 
 @pytest.fixture
@@ -113,8 +117,8 @@ def wanted(compilers: Compilers, **options: Any) -> Request:  # noqa: ANN401
 
 def test_both_targets(build: Callable[..., Artifact], compilers: Compilers) -> None:
     made = build(targets=["openmp", "cuda"])
-    assert compilers.started[:5] == ["clang", "opt", "opt", "catalyst", "opt"]
-    assert sorted(compilers.started[5:]) == ["clang++", "emit.py", "emit.py", "opt", "opt", "opt", "ptxas"]
+    assert compilers.started[:6] == ["headers", "clang", "opt", "opt", "catalyst", "opt"]
+    assert sorted(compilers.started[6:]) == ["clang++", "emit.py", "emit.py", "opt", "opt", "opt", "ptxas"]
     assert {path.name for path in made.folder.iterdir()} == {
         *("manifest.json", "dependencies.json", "k.py", "k.h", "libk.so", "libomp.so.5"),
         *("k.sm_90.ptx", "k.sm_90.cubin"),
@@ -158,7 +162,7 @@ def test_a_name_that_the_file_does_not_emit_is_asked_for(
     made = build(names=["axpy<float>"])
     assert [entry.signature.symbol for entry in made.entries] == ["_Z4axpyIfE"]
     assert [entry.signature.name for entry in made.entries] == ["axpy<float>"]
-    assert compilers.started[:4] == ["clang", "opt", "clang", "opt"]
+    assert compilers.started[:5] == ["headers", "clang", "opt", "clang", "opt"]
 
 
 def test_a_name_that_cannot_be_made_is_not_found(build: Callable[..., Artifact], fake_process: FakeProcess) -> None:

@@ -1,0 +1,63 @@
+"""clang's own CUDA headers, compiled once: they are most of what clang reads for a small file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from enzyme_driver.stages.workspace import Workspace
+
+CUDA_PRELUDE = Path(__file__).with_name("prelude.cuh")
+"""Read before every CUDA file, behind clang's own headers."""
+
+MOST = 8
+"""How many are kept, of some 10 MB each; one for each GPU and each set of flags."""
+
+_WITHOUT_EFFECT_ON_SEARCH = re.compile(r"-(O\w*|g[\w-]*|w|std=.*|[fm][\w-].*|W(?![pal],).*)")
+
+
+def compiled_headers(workspace: Workspace, flags: Sequence[str | Path], users: Sequence[str]) -> Path | None:
+    """The prelude and what clang reads before it, compiled with these flags: what `-include-pch` takes.
+
+    None where one of the user's flags could decide which headers are read or what is in them, where there is no
+    place to keep the file, and where clang does not make it.
+    """
+    if not all(map(_WITHOUT_EFFECT_ON_SEARCH.fullmatch, users)):
+        return None
+    clang = workspace.toolchain.clang
+    command = [str(word) for word in (clang.path, *flags, "-S", "-emit-llvm", "-Xclang", "-emit-pch", CUDA_PRELUDE)]
+    about = "\n".join([clang.version, *command]).encode() + CUDA_PRELUDE.read_bytes()
+    known = workspace.settings.home / "headers" / f"{hashlib.sha256(about).hexdigest()[:16]}.pch"
+    try:
+        os.utime(known)  # the files that have waited longest are removed first
+    except FileNotFoundError:
+        with suppress(OSError):
+            return _made(workspace, command, known)
+        return None
+    except OSError:
+        return None
+    return known
+
+
+def _made(workspace: Workspace, command: Sequence[str], known: Path) -> Path | None:
+    known.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=known.parent, prefix=".making-") as scratch:
+        fresh = Path(scratch) / known.name
+        if not workspace.execute("clang", [*command, "-o", fresh]).ok:
+            return None
+        fresh.replace(known)
+    for old in sorted(known.parent.glob("*.pch"), key=_last_used, reverse=True)[MOST:]:
+        old.unlink(missing_ok=True)
+    return known
+
+
+def _last_used(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
