@@ -33,14 +33,12 @@ def compiled_headers(workspace: Workspace, flags: Sequence[str | Path], users: S
     command = [str(word) for word in (clang.path, *flags, "-S", "-emit-llvm", "-Xclang", "-emit-pch", CUDA_PRELUDE)]
     about = "\n".join([clang.version, *command]).encode() + CUDA_PRELUDE.read_bytes()
     known = workspace.settings.home / "headers" / f"{hashlib.sha256(about).hexdigest()[:16]}.pch"
-    try:
-        os.utime(known)  # the files that have waited longest are removed first
-    except FileNotFoundError:
+    if not known.is_file():
         with suppress(OSError):
             return _made(workspace, command, known)
         return None
-    except OSError:
-        return None
+    with suppress(OSError):  # the folder may be somebody else's
+        os.utime(known)  # the files that have waited longest are removed first
     return known
 
 
