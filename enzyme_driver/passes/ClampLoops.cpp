@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t MostInstructions = 600; // of a loop that is there twice
 
-// A loop from 0 in steps of 1, the header of which may lead straight to its end.
+// A loop from 0 in steps of 1, the header of which may lead straight to its end, where nothing is done.
 struct Guarded {
   PHINode *Index;
   ICmpInst *Ends;  // the next index is below the extent
@@ -52,7 +52,8 @@ std::optional<Guarded> guarded(const Loop &L) {
                 match(G.Index->getIncomingValueForBlock(L.getLoopPreheader()), m_Zero()) &&
                 G.Index->getIncomingValueForBlock(Latch) == G.Ends->getOperand(0);
   bool IsFree = none_of(*Header, [](const Instruction &I) { return I.mayHaveSideEffects() || I.mayReadFromMemory(); });
-  return Counts && IsFree ? std::optional(G) : std::nullopt;
+  bool Skips = none_of(*Latch, [](const Instruction &I) { return I.mayHaveSideEffects(); });
+  return Counts && IsFree && Skips ? std::optional(G) : std::nullopt;
 }
 
 // An iteration does nothing if `Predicate` holds between its place, which is the index or base + index, and a limit.

@@ -44,6 +44,16 @@ __global__ void carved_shared(const float *x, const double *w, double *y, int n)
     if (i < n) y[i] = weights[order[t]] * values[t] * values[t];
 }
 
+__global__ void bordered_shared(const float *x, float *y)
+{
+    __shared__ float values[34];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    values[t] = x[i];
+    if (t < 2) values[t + 32] = 0.5f;
+    __syncthreads();
+    y[i] = values[t] * values[t + 2];
+}
+
 __global__ void shared_matrix(const float *x, float *y, int n)
 {
     __shared__ float tile[8][9];

@@ -237,6 +237,7 @@ _COOPERATION = (
     C("`__shared__` array", "static_shared"),
     C("`extern __shared__` array", "dynamic_shared", shared_bytes=128),
     C("several arrays carved out of one", "carved_shared", shared_bytes=32 * 16),
+    C("`__shared__` array with a border that a few threads fill", "bordered_shared"),
     C("`__shared__` matrix with padding", "shared_matrix", {"n": 64}, 1, (8, 8)),
     C("`__shared__` array of structs", "shared_structs"),
     C("`__shared__` number", "shared_scalar"),

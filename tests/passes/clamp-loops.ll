@@ -1,5 +1,6 @@
 ; Threads that have nothing to do are left out of the loop over a row, and what is the same for the row is asked once. The old loop stays for places
-; that wrap around. What else a thread asks is still asked. A loop whose header reads memory stays.
+; that wrap around. What else a thread asks is still asked. A loop whose header reads memory stays, and so does one
+; that works for all threads where the condition leads.
 ;
 ; RUN: %opt -passes='adgen-clamp-loops' -S %s | %filecheck %s
 
@@ -96,6 +97,30 @@ work:
   store float 1.0, ptr %at
   br label %end
 end:
+  %next = add nuw nsw i32 %i, 1
+  %more = icmp ult i32 %next, %extent
+  br i1 %more, label %thread, label %done
+done:
+  ret void
+}
+
+; CHECK-LABEL: define void @halo(
+; CHECK-NOT:   clamped
+; CHECK:       ret void
+define void @halo(ptr noalias %a, ptr noalias %b, i32 %extent) {
+entry:
+  br label %thread
+thread:
+  %i = phi i32 [ 0, %entry ], [ %next, %rest ]
+  %first = icmp ult i32 %i, 2
+  br i1 %first, label %border, label %rest
+border:
+  %at = getelementptr float, ptr %a, i32 %i
+  store float 0.0, ptr %at
+  br label %rest
+rest:
+  %to = getelementptr float, ptr %b, i32 %i
+  store float 1.0, ptr %to
   %next = add nuw nsw i32 %i, 1
   %more = icmp ult i32 %next, %extent
   br i1 %more, label %thread, label %done
