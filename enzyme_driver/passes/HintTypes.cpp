@@ -28,6 +28,7 @@ struct Memory {
   enum Kind { Mixed, Bits, Integer, Float, Double, Pointer }; // bits: integers by type, which may be those of a number
   std::map<int64_t, Kind> Kinds;
   std::map<int64_t, std::unique_ptr<Memory>> Behind; // of pointers
+  bool Escapes = false;                              // its address is kept, and read again elsewhere
 
   void add(int64_t Offset, Kind K) {
     auto [It, Fresh] = Kinds.try_emplace(Offset, K);
@@ -95,6 +96,7 @@ private:
       Value *Other = U.getOperandNo() == 0 ? Copy->getRawSource() : Copy->getRawDest();
       return read(*Other, Offset, Found, Calls, Pointers); // what is copied is of one kind
     }
+    Found.Escapes |= isa<StoreInst>(I);
     auto *Call = dyn_cast<CallBase>(&I);
     Function *Callee = Call && Call->isArgOperand(&U) ? Call->getCalledFunction() : nullptr;
     if (Callee && !Callee->isDeclaration() && Calls && Call->getArgOperandNo(&U) < Callee->arg_size())
@@ -175,6 +177,13 @@ void readThere(Value &Address, uint64_t Length, Memory &Found, const DataLayout 
   }
 }
 
+// Whether all that is done with it here is done at places that are known: it may be a struct whose other members are read elsewhere.
+bool isReadByMembers(Value &Pointer, const DataLayout &Layout) {
+  Memory Found;
+  Reader(Layout).read(*getUnderlyingObject(&Pointer), 0, Found, DeepestCall, 0);
+  return !Found.Kinds.count(Anywhere);
+}
+
 void hint(MemIntrinsic &Whole) {
   Memory Found;
   const DataLayout &Layout = Whole.getDataLayout();
@@ -194,7 +203,7 @@ void hint(MemIntrinsic &Whole) {
         R.read(const_cast<Value &>(*Each), Anywhere, Found, DeepestCall, 0);
   }
   auto *Length = dyn_cast<ConstantInt>(Whole.getLength());
-  const bool OfAStruct = Length && (!Found.isUniform() || Found.isOnly(Memory::Mixed));
+  const bool OfAStruct = Length && (!Found.isUniform() || Found.isOnly(Memory::Mixed) || (Found.Escapes && isReadByMembers(*Whole.getArgOperand(0), Layout)));
   if (OfAStruct) {
     Found.Kinds.clear();
     for (unsigned I : Pointers)

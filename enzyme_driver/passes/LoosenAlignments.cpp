@@ -1,5 +1,6 @@
 // Memory is taken to begin at a multiple of 16 bytes and no more. Enzyme keeps local arrays on the heap, and writes on the accesses
-// that they lie at multiples of their size there.
+// that they lie at multiples of their size there. Where it clears or copies members of a struct each for itself, it says of each what held
+// of the whole.
 #include "Passes.h"
 
 #include "llvm/IR/InstIterator.h"
@@ -18,6 +19,30 @@ template <class Memory> void loosen(Memory &I) {
     I.setAlignment(OfTheHeap);
 }
 
+// Of what lies so far behind where memory begins.
+Align behind(const Value &Pointer, const DataLayout &Layout) {
+  APInt Offset(Layout.getIndexTypeSizeInBits(Pointer.getType()), 0);
+  Pointer.stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
+  return commonAlignment(OfTheHeap, Offset.getZExtValue());
+}
+
+void loosenWhole(MemIntrinsic &I) {
+  const DataLayout &Layout = I.getDataLayout();
+  const Align To = behind(*I.getRawDest(), Layout);
+  if (I.getDestAlign().valueOrOne() > To)
+    I.setDestAlignment(To);
+  if (To < OfTheHeap)
+    I.removeParamAttr(0, Attribute::Dereferenceable);
+  auto *Copy = dyn_cast<MemTransferInst>(&I);
+  if (!Copy)
+    return;
+  const Align From = behind(*Copy->getRawSource(), Layout);
+  if (Copy->getSourceAlign().valueOrOne() > From)
+    Copy->setSourceAlignment(From);
+  if (From < OfTheHeap)
+    Copy->removeParamAttr(1, Attribute::Dereferenceable);
+}
+
 void loosenAny(Instruction &I) {
   if (auto *Alloca = dyn_cast<AllocaInst>(&I))
     loosen(*Alloca);
@@ -25,13 +50,8 @@ void loosenAny(Instruction &I) {
     loosen(*Load);
   else if (auto *Store = dyn_cast<StoreInst>(&I))
     loosen(*Store);
-  else if (auto *Set = dyn_cast<MemIntrinsic>(&I)) {
-    if (Set->getDestAlign().valueOrOne() > OfTheHeap)
-      Set->setDestAlignment(OfTheHeap);
-    auto *Copy = dyn_cast<MemTransferInst>(Set);
-    if (Copy && Copy->getSourceAlign().valueOrOne() > OfTheHeap)
-      Copy->setSourceAlignment(OfTheHeap);
-  }
+  else if (auto *Whole = dyn_cast<MemIntrinsic>(&I))
+    loosenWhole(*Whole);
 }
 
 } // namespace

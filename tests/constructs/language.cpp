@@ -354,3 +354,32 @@ double vector_beside_a_number(const double *x, int n)
     const Knots knots(n, 3);
     return knots.weighted(x, n);
 }
+
+struct Split {
+    double at;
+    std::unique_ptr<Split> below, above;
+    int axis = -1;
+};
+
+static std::unique_ptr<Split> grown(const double *x, int n, int depth)
+{
+    auto split = std::make_unique<Split>();
+    split->at = x[depth] * x[n - 1 - depth];
+    if (depth == 3) return split;
+    split->axis = depth % 2;
+    split->below = grown(x, n, depth + 1);
+    split->above = grown(x + 1, n - 1, depth + 1);
+    return split;
+}
+
+static double reached(const Split &split, const double *x)
+{
+    if (!split.below) return split.at;
+    const double to = 1 / (1 + std::exp(x[split.axis] - split.at));
+    return to * reached(*split.below, x) + (1 - to) * reached(*split.above, x);
+}
+
+double tree_of_pointers(const double *x, int n)
+{
+    return reached(*grown(x, n, 0), x);
+}

@@ -388,6 +388,7 @@ _LANGUAGE = (
     C("vector of vectors", "vector_of_vectors"),
     C("vector of structs that hold vectors and a number", "layers"),
     C("class of a vector and a number", "vector_beside_a_number"),
+    C("tree of `std::unique_ptr`, made and walked by recursion", "tree_of_pointers"),
     C("vectors of indices in a vector", "neighbour_lists"),
     C("`std::unordered_map`", "sums_by_key"),
     C("lambdas, generic ones too", "lambdas"),

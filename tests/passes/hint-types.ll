@@ -147,6 +147,17 @@ copy:
 }
 declare noalias ptr @_Znwm(i64)
 
+; A node of a tree: its address is kept, and what is behind the number is read elsewhere.
+; CHECK-LABEL: define void @node(
+; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,0]:Float@double}" %node, i8 0, i64 16, i1 false)
+define void @node(ptr %parent, double %x) {
+  %node = call noalias ptr @_Znwm(i64 16)
+  call void @llvm.memset.p0.i64(ptr %node, i8 0, i64 16, i1 false)
+  store double %x, ptr %node
+  store ptr %node, ptr %parent
+  ret void
+}
+
 !0 = !{!1, !1, i64 0}
 !1 = !{!"int", !2, i64 0}
 !2 = !{!"omnipotent char", !3, i64 0}

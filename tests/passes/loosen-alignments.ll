@@ -18,3 +18,14 @@ define void @k() {
   store <4 x double> %v, ptr %u, align 8
   ret void
 }
+
+; A member that is cleared for itself lies where the offset says.
+; CHECK-LABEL: define void @members(
+; CHECK:         call void @llvm.memset.p0.i64(ptr align 8 %m, i8 0, i64 16, i1 false)
+; CHECK-NEXT:    call void @llvm.memcpy.p0.p0.i64(ptr align 16 %p, ptr align 8 %m, i64 16, i1 false)
+define void @members(ptr %p) {
+  %m = getelementptr i8, ptr %p, i64 8
+  call void @llvm.memset.p0.i64(ptr align 16 dereferenceable(24) %m, i8 0, i64 16, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr align 16 %p, ptr align 16 dereferenceable(24) %m, i64 16, i1 false)
+  ret void
+}
