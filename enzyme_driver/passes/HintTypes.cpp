@@ -111,8 +111,11 @@ private:
   }
 
   void access(const Instruction &I, Value &V, Type *T, int64_t Offset, Memory &Found, unsigned Calls, unsigned Pointers) {
+    const Memory::Kind Kind = kindOf(I, T);
+    if (Kind == Memory::Bits && isa<ConstantInt>(V)) // the optimiser's way to copy a constant of any kind
+      return;
     if (!T->isPointerTy())
-      return Found.add(Offset, kindOf(I, T));
+      return Found.add(Offset, Kind);
     Found.add(Offset, Memory::Pointer);
     if (!Pointers)
       return;

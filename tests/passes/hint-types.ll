@@ -147,6 +147,18 @@ copy:
 }
 declare noalias ptr @_Znwm(i64)
 
+; The first element is a constant, which the optimiser stores as an integer.
+; CHECK-LABEL: define void @one_and_more(
+; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %to, ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %new, i64 %n, i1 false)
+define void @one_and_more(ptr %to, i64 %n, double %x) {
+  %new = call noalias ptr @_Znwm(i64 %n)
+  store i64 4607182418800017408, ptr %new
+  %next = getelementptr double, ptr %new, i64 1
+  store double %x, ptr %next
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %new, i64 %n, i1 false)
+  ret void
+}
+
 ; A node of a tree: its address is kept, and what is behind the number is read elsewhere.
 ; CHECK-LABEL: define void @node(
 ; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,0]:Float@double}" %node, i8 0, i64 16, i1 false)
