@@ -33,9 +33,9 @@ def test_the_warm_path_starts_no_process_and_is_fast(machine_settings: Settings)
     identity(ensure(machine_settings), machine_settings)
     times = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         identity(ensure(machine_settings, run=refuse), machine_settings)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert min(times) < 0.015
 
 
