@@ -8,16 +8,23 @@
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PatternMatch.h"
 
+#include <numeric>
+#include <set>
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
 
-// The pointers to elements of the same memory: what is chosen among them, and what is reached from them by whole steps.
+constexpr unsigned DeepestHolder = 3;
+
+// The pointers to elements of the same memory: what is chosen among them, and what is reached from them by whole steps. Of copies also what
+// is kept at the same place of memory that holds such pointers, as each row of a vector of vectors holds its own; `Holders` says how far that is followed.
 class Elements {
 public:
-  explicit Elements(ArrayRef<Value *> Known) {
+  explicit Elements(ArrayRef<Value *> Known, unsigned Holders = 0)
+      : Holders(Holders) {
     for (Value *Pointer : Known)
       add(Pointer);
     for (unsigned I = 0; I < Pointers.size(); ++I)
@@ -35,6 +42,23 @@ public:
         return isFloat(U, Pointer) || (Member && any_of(Member->users(), [&](User *Use) { return isFloat(Use, Member); }));
       });
     });
+  }
+
+  // Numbers of two sizes, or numbers and pointers.
+  bool holdFloatsOfSeveralKinds() const {
+    SmallPtrSet<Type *, 4> Kinds;
+    auto See = [&](Value *Address) {
+      for (User *U : Address->users())
+        if (Type *T = accessed(U, Address); T && (T->isFPOrFPVectorTy() || T->isPointerTy()))
+          Kinds.insert(T->getScalarType());
+    };
+    for (Value *Pointer : Pointers) {
+      See(Pointer);
+      for (User *U : Pointer->users())
+        if (isa<GetElementPtrInst>(U))
+          See(U);
+    }
+    return Kinds.size() > 1 && any_of(Kinds, [](Type *T) { return T->isFloatingPointTy(); });
   }
 
   // The struct in whose steps the elements are counted, where all that is read and written in them fits.
@@ -72,9 +96,7 @@ private:
     return true;
   }
 
-  static bool isMixed(const Layout &Memory) {
-    return Memory.holdsFloats() && any_of(Memory.Leaves, [](const Leaf &L) { return !L.isFloat(); });
-  }
+  static bool isMixed(const Layout &Memory) { return Memory.holdsFloats() && !Memory.isUniform(); }
 
   bool fits(const Layout &Memory, const DataLayout &DL) const {
     return all_of(Pointers, [&](Value *Pointer) {
@@ -121,14 +143,68 @@ private:
       auto *Step = dyn_cast<GetElementPtrInst>(U);
       if (isa<PHINode>(U) || isa<SelectInst>(U) || (Step && leadsToAnElement(*Step)))
         add(U);
+      if (auto *Store = dyn_cast<StoreInst>(U); Holders && Store && Store->getValueOperand() == Pointer)
+        addHeld(*Store->getPointerOperand(), Store->getDataLayout());
+    }
+    if (auto *Load = dyn_cast<LoadInst>(Pointer); Holders && Load)
+      addHeld(*Load->getPointerOperand(), Load->getDataLayout());
+  }
+
+  // What is loaded from that place, and stored there, in any element of the memory where it lies.
+  void addHeld(Value &Address, const DataLayout &DL) {
+    auto [Base, Offset] = placeFrom(Address, DL);
+    if (isa<Constant>(Base) || !Held.insert({Base, Offset}).second)
+      return;
+    const Elements Holder({Base}, Holders - 1);
+    const int64_t Stride = Holder.stride(DL);
+    for (Value *Element : Holder.Pointers) {
+      addHeldIn(*Element, -Offset, Stride);
+      for (User *U : Element->users())
+        if (auto *Member = dyn_cast<GetElementPtrInst>(U); Member && Member->hasAllConstantIndices() && !Holder.contain(Member))
+          addHeldIn(*Member, placeFrom(*Member, DL, Element).second - Offset, Stride);
     }
   }
 
-  // Not to a member: what is reached by it is an element of a loop, or of a copy, or is found by an index.
-  static bool leadsToAnElement(const GetElementPtrInst &Step) {
+  void addHeldIn(Value &Address, int64_t Apart, int64_t Stride) {
+    if (Stride ? Apart % Stride : Apart)
+      return;
+    for (User *U : Address.users())
+      if (Type *T = accessed(U, &Address); T && T->isPointerTy())
+        add(isa<LoadInst>(U) ? U : cast<StoreInst>(U)->getValueOperand());
+  }
+
+  static std::pair<Value *, int64_t> placeFrom(Value &Address, const DataLayout &DL, const Value *End = nullptr) {
+    APInt Offset(DL.getIndexTypeSizeInBits(Address.getType()), 0);
+    Value *Base = &Address;
+    for (auto *Step = dyn_cast<GEPOperator>(Base); Base != End && Step && Step->accumulateConstantOffset(DL, Offset); Step = dyn_cast<GEPOperator>(Base))
+      Base = Step->getPointerOperand();
+    return {Base, Offset.getSExtValue()};
+  }
+
+  // How far elements are apart, as far as steps say so.
+  int64_t stride(const DataLayout &DL) const {
+    int64_t Found = 0;
+    for (Value *Pointer : Pointers) {
+      auto *Step = dyn_cast<GetElementPtrInst>(Pointer);
+      APInt Fixed(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+      if (!Step || Step->getNumIndices() != 1)
+        continue;
+      if (Step->accumulateConstantOffset(DL, Fixed))
+        Found = std::gcd(Found, Fixed.getSExtValue());
+      else if (TypeSize Bytes = DL.getTypeAllocSize(Step->getSourceElementType()); Bytes > 1)
+        Found = std::gcd(Found, int64_t(Bytes));
+    }
+    return Found;
+  }
+
+  // Not to a member: what is reached by it is an element of a loop, or of a copy, or is found by an index, or is kept, as a vector's end is.
+  bool leadsToAnElement(const GetElementPtrInst &Step) const {
     if (!Step.hasAllConstantIndices())
       return true;
-    return any_of(Step.users(), [](const User *U) { return isa<PHINode>(U) || isa<SelectInst>(U) || isa<MemTransferInst>(U); });
+    return any_of(Step.users(), [&](const User *U) {
+      auto *Store = dyn_cast<StoreInst>(U);
+      return isa<PHINode>(U) || isa<SelectInst>(U) || isa<MemTransferInst>(U) || (Holders && Store && Store->getValueOperand() == &Step);
+    });
   }
 
   // To an array of numbers at the end of a local struct, beyond which no copy goes.
@@ -176,6 +252,8 @@ private:
   }
 
   SmallSetVector<Value *, 32> Pointers;
+  unsigned Holders;
+  std::set<std::pair<Value *, int64_t>> Held; // places that were followed
 };
 
 class Multiple {
@@ -219,9 +297,9 @@ private:
 
 bool isMultipleOf(const Value *Length, uint64_t Bytes, const DataLayout &DL) { return Multiple(Bytes, DL).is(Length); }
 
-static std::optional<Place> placeIn(Value *Pointer, const DataLayout &DL, function_ref<bool(const Elements &, uint64_t)> IsWanted) {
+static std::optional<Place> placeIn(Value *Pointer, unsigned Holders, const DataLayout &DL, function_ref<bool(const Elements &, uint64_t)> IsWanted) {
   APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
-  const Elements Found({Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true)});
+  const Elements Found({Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true)}, Holders);
   std::shared_ptr<const Layout> Memory = Found.layout(DL);
   if (!Memory || !IsWanted(Found, Memory->Stride))
     return std::nullopt;
@@ -235,19 +313,19 @@ std::optional<Place> placeOfMixed(MemTransferInst &Copy) {
     Value *Length = Copy.getLength();
     return isa<ConstantInt>(Length) || isMultipleOf(Length, Stride, DL) || Found.lieApartBy(Length);
   };
-  std::optional<Place> From = placeIn(Copy.getRawSource(), DL, IsWhole);
-  return From ? From : placeIn(Copy.getRawDest(), DL, IsWhole);
+  std::optional<Place> From = placeIn(Copy.getRawSource(), DeepestHolder, DL, IsWhole);
+  return From ? From : placeIn(Copy.getRawDest(), DeepestHolder, DL, IsWhole);
 }
 
 std::optional<Place> placeOfMixed(Value *Pointer, const DataLayout &DL) {
-  return placeIn(Pointer, DL, [](const Elements &, uint64_t) { return true; });
+  return placeIn(Pointer, 0, DL, [](const Elements &, uint64_t) { return true; });
 }
 
 bool copiesMixedStructs(MemTransferInst &Copy) {
   if (isa<ConstantInt>(Copy.getLength())) // Enzyme looks at each byte of it
     return false;
-  const Elements Found({Copy.getRawSource(), Copy.getRawDest()});
-  return Found.beginWithNoFloat() && Found.holdFloats();
+  const Elements Found({Copy.getRawSource(), Copy.getRawDest()}, DeepestHolder);
+  return (Found.beginWithNoFloat() && Found.holdFloats()) || Found.holdFloatsOfSeveralKinds();
 }
 
 } // namespace adgen

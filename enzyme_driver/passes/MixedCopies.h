@@ -7,7 +7,8 @@
 
 namespace adgen {
 
-// Whether the memory that is copied is seen to hold structs that begin with an integer or a pointer and hold floating point behind it.
+// Whether the memory that is copied is seen to hold structs that begin with an integer or a pointer and hold floating point behind it, or
+// that hold floating point of several sizes, or beside pointers.
 bool copiesMixedStructs(llvm::MemTransferInst &Copy);
 
 // Where in a struct of floating point and others the copy begins, in whose steps the memory's elements are counted, if all that is done with

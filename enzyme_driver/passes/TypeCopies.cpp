@@ -61,8 +61,8 @@ public:
     for (MemTransferInst *Copy : all<MemTransferInst>())
       if (Body.getName().starts_with(BodyPrefix) && copiesMixedStructs(*Copy))
         refuse(&Body, Copy->getDebugLoc(),
-               "cannot differentiate a copy of many structs that begin with an integer or a pointer and hold floating point behind it",
-               "put a number of floating point first in the struct, or keep the others in an array of their own");
+               "cannot differentiate a copy of many structs that hold floating point behind an integer, beside pointers, or of several sizes",
+               "copy one struct after another (a[i] = b[i]), or keep the numbers in an array of their own");
   }
 
 private:

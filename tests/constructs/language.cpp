@@ -383,3 +383,37 @@ double tree_of_pointers(const double *x, int n)
 {
     return reached(*grown(x, n, 0), x);
 }
+
+struct Sample {
+    double value;
+    float weight;
+    int kind;
+};
+
+double vector_of_samples(const double *x, int n)
+{
+    std::vector<std::vector<Sample>> groups(3);
+    for (int i = 0; i < n; ++i) groups[i % 3].push_back({x[i], 0.25f * (i + 1), i % 2});
+    const std::vector<std::vector<Sample>> copies(groups);
+    double sum = 0;
+    for (const auto &group : copies)
+        for (const Sample &s : group) sum += s.kind ? s.value * s.value * s.weight : s.value;
+    return sum;
+}
+
+double rows_of_samples(const double *x, int n)
+{
+    Sample **rows = new Sample *[3];
+    for (int k = 0; k < 3; ++k) {
+        rows[k] = new Sample[n];
+        for (int i = 0; i < n; ++i) rows[k][i] = {x[i] * k, float(k), i};
+    }
+    for (int k = 2; k > 0; --k) std::copy(rows[k], rows[k] + n, rows[k - 1]);
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < n; ++i) sum += rows[k][i].value * rows[k][i].value * rows[k][i].weight * rows[k][i].kind;
+        delete[] rows[k];
+    }
+    delete[] rows;
+    return sum;
+}

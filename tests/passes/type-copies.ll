@@ -162,7 +162,7 @@ define void @bytes(ptr %x, ptr %y) {
 !25 = !{!"Simple C++ TBAA"}
 
 ; Enzyme takes such a copy for one of integers: the length is not known, and neither is what the memory is declared to hold.
-; REFUSED: "entry":"relocates"{{.*}}cannot differentiate a copy of many structs that begin with an integer
+; REFUSED: "entry":"relocates"{{.*}}cannot differentiate a copy of many structs that hold floating point behind an integer
 define void @adgen_body_relocates(ptr %from, ptr %into, i64 %bytes, i32 %kind, double %v) {
 entry:
   br label %loop
@@ -308,3 +308,62 @@ define void @adgen_body_larger(i1 %which, ptr %out, i32 %place, double %v) {
   ret void
 }
 define void @larger() { ret void }
+
+; Rows that are loaded anew for each access: what is kept at that place of any row says what the copy moves.
+%sizes = type { double, float, i32 }
+%row = type { i64, ptr }
+; CHECK-LABEL: define void @adgen_body_rows(
+; CHECK-NOT:     memcpy
+; CHECK:         load double
+; CHECK:         load float
+; CHECK:         load i32
+; CHECK:         ret void
+define void @adgen_body_rows(ptr %rows, i64 %i, i64 %j, i64 %n, double %v, float %w) {
+  %filled = getelementptr inbounds %row, ptr %rows, i64 %i
+  %first = getelementptr inbounds i8, ptr %filled, i64 8
+  %one = load ptr, ptr %first
+  %at = getelementptr inbounds %sizes, ptr %one, i64 %j
+  store double %v, ptr %at
+  %member = getelementptr inbounds i8, ptr %at, i64 8
+  store float %w, ptr %member
+  %source = getelementptr inbounds i8, ptr %filled, i64 8
+  %from = load ptr, ptr %source
+  %next = getelementptr inbounds i8, ptr %filled, i64 24
+  %into = load ptr, ptr %next
+  %bytes = mul i64 %n, 16
+  call void @llvm.memcpy.p0.p0.i64(ptr %into, ptr %from, i64 %bytes, i1 false)
+  ret void
+}
+define void @rows() { ret void }
+
+; Numbers of two sizes, of which nothing says how far they are apart.
+; REFUSED: "entry":"sizes"{{.*}}floating point {{.*}}of several sizes
+define void @adgen_body_sizes(ptr %rows, i64 %i, i64 %n, double %v, float %w) {
+  %place = getelementptr inbounds ptr, ptr %rows, i64 %i
+  %one = load ptr, ptr %place
+  store double %v, ptr %one
+  %member = getelementptr inbounds i8, ptr %one, i64 8
+  store float %w, ptr %member
+  %from = load ptr, ptr %place
+  %next = getelementptr inbounds i8, ptr %place, i64 8
+  %into = load ptr, ptr %next
+  call void @llvm.memcpy.p0.p0.i64(ptr %into, ptr %from, i64 %n, i1 false)
+  ret void
+}
+define void @sizes() { ret void }
+
+; Rows of numbers of one size, beside rows of others at another place.
+; REFUSED-NOT: "entry":"apart"
+define void @adgen_body_apart(ptr %rows, i64 %i, i64 %n, double %v, float %w) {
+  %first = getelementptr inbounds { ptr, ptr }, ptr %rows, i64 %i
+  %doubles = load ptr, ptr %first
+  store double %v, ptr %doubles
+  %second = getelementptr inbounds i8, ptr %first, i64 8
+  %floats = load ptr, ptr %second
+  store float %w, ptr %floats
+  %next = getelementptr inbounds i8, ptr %first, i64 16
+  %into = load ptr, ptr %next
+  call void @llvm.memcpy.p0.p0.i64(ptr %into, ptr %doubles, i64 %n, i1 false)
+  ret void
+}
+define void @apart() { ret void }
