@@ -22,6 +22,7 @@ namespace {
 
 constexpr int64_t Anywhere = -1;
 constexpr unsigned DeepestCall = 6, DeepestPointer = 4;
+constexpr uint64_t LongestStruct = 256;
 
 // What lies behind a pointer, by offset in bytes.
 struct Memory {
@@ -123,7 +124,9 @@ private:
     if (!Behind)
       Behind = std::make_unique<Memory>();
     if (isa<LoadInst>(V))
-      read(V, 0, *Behind, Calls, Pointers - 1);
+      return read(V, 0, *Behind, Calls, Pointers - 1);
+    if (std::optional<Place> At = placeOf(&V, Layout); At && At->Memory->isUniform() && At->Memory->Leaves[0].Kind == 'f')
+      Behind->add(Anywhere, At->Memory->Stride == 8 ? Memory::Double : At->Memory->Stride == 4 ? Memory::Float : Memory::Mixed);
   }
 
   const DataLayout &Layout;
@@ -149,16 +152,20 @@ bool holdsIntegers(Value &Pointer, const DataLayout &Layout) {
   return At && isa<Argument, LoadInst>(getUnderlyingObject(&Pointer)) && all_of(At->Memory->Leaves, [](const Leaf &L) { return L.Kind == 'i'; });
 }
 
-// What is done through the other copies of a pointer that a local variable holds.
-void readAgain(LoadInst &Load, Memory &Found) {
-  const DataLayout &Layout = Load.getDataLayout();
-  APInt Offset(Layout.getIndexTypeSizeInBits(Load.getPointerOperandType()), 0);
-  Value *Holder = Load.getPointerOperand()->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
+// What is done through the other copies of a pointer that a local variable holds, which may be one of a caller's.
+void readAgain(Value &Address, int64_t Offset, Memory &Found, const DataLayout &Layout, unsigned Calls) {
+  APInt Further(Layout.getIndexTypeSizeInBits(Address.getType()), 0);
+  Value *Holder = Address.stripAndAccumulateConstantOffsets(Layout, Further, /*AllowNonInbounds=*/true);
+  Offset += Further.getSExtValue();
+  if (auto *Given = dyn_cast<Argument>(Holder); Given && Calls && Given->getParent()->hasLocalLinkage())
+    for (User *U : Given->getParent()->users())
+      if (auto *Call = dyn_cast<CallBase>(U); Call && Call->getCalledFunction() == Given->getParent())
+        readAgain(*Call->getArgOperand(Given->getArgNo()), Offset, Found, Layout, Calls - 1);
   if (!isa<AllocaInst>(Holder))
     return;
   Memory Held;
   Reader(Layout).read(*Holder, 0, Held, DeepestCall, 1);
-  if (auto It = Held.Behind.find(Offset.getSExtValue()); It != Held.Behind.end())
+  if (auto It = Held.Behind.find(Offset); It != Held.Behind.end())
     for (auto [_, Kind] : It->second->Kinds)
       Found.add(Anywhere, Kind);
 }
@@ -198,7 +205,7 @@ void hint(MemIntrinsic &Whole) {
     Value *Object = getUnderlyingObject(Whole.getArgOperand(I));
     R.read(*Object, Anywhere, Found, DeepestCall, 0);
     if (auto *Load = dyn_cast<LoadInst>(Object))
-      readAgain(*Load, Found);
+      readAgain(*Load->getPointerOperand(), 0, Found, Layout, DeepestCall);
     SmallVector<const Value *> Either; // what a choice of pointers stands for
     getUnderlyingObjects(Object, Either, nullptr, 0);
     for (const Value *Each : Either)
@@ -222,11 +229,15 @@ void hint(MemIntrinsic &Whole) {
   else
     return;
   std::string Text = "[-1]:Pointer";
-  if (!OfAStruct || Kind == "Integer")
-    Text += ", [-1,-1]:" + Kind;
-  else
+  auto At = [&](int64_t Offset) { Text += ", [-1," + std::to_string(Offset) + "]:" + Kind; };
+  if (OfAStruct && Kind != "Integer")
     for (auto [Offset, _] : Found.Kinds) // what was not seen may be of another kind
-      Text += ", [-1," + std::to_string(Offset) + "]:" + Kind;
+      At(Offset);
+  else if (Length && Length->getZExtValue() <= LongestStruct && Kind != "Integer")
+    for (uint64_t Offset = 0; Offset < Length->getZExtValue(); Offset += Found.isOnly(Memory::Float) ? 4 : 8)
+      At(Offset); // perhaps a few members of a struct
+  else
+    At(Anywhere);
   for (unsigned I : Pointers)
     Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{" + Text + "}"));
 }

@@ -417,3 +417,58 @@ double rows_of_samples(const double *x, int n)
     delete[] rows;
     return sum;
 }
+
+struct Motion {
+    std::vector<double> q, p;
+    double time = 0;
+};
+
+Motion kicked(Motion m, double h)
+{
+    for (std::size_t i = 0; i < m.q.size(); ++i) m.p[i] -= h * std::sin(m.q[i]) * (1 + m.time);
+    m.time += h;
+    return m;
+}
+
+Motion drifted(const Motion &m, double h)
+{
+    Motion next = m;
+    for (std::size_t i = 0; i < m.q.size(); ++i) next.q[i] += h * m.p[i];
+    return next;
+}
+
+double handed_on_by_value(const double *x, int n)
+{
+    Motion m{std::vector<double>(x, x + n), std::vector<double>(n, 0.1)};
+    for (int k = 0; k < 3; ++k) m = drifted(kicked(std::move(m), 0.1), 0.1);
+    double energy = m.time;
+    for (int i = 0; i < n; ++i) energy += m.p[i] * m.p[i] - std::cos(m.q[i]);
+    return energy;
+}
+
+struct Rows {
+    struct Row {
+        int length;
+        std::vector<double> value;
+    };
+    std::vector<Row> all;
+
+    void add(int length, const double *&from)
+    {
+        Row row{length, std::vector<double>(from, from + length)};
+        from += length;
+        all.push_back(std::move(row));
+    }
+};
+
+double appended_by_a_function(const double *x, int n)
+{
+    Rows rows;
+    const double *at = x;
+    rows.add(n / 2, at);
+    rows.add(n / 4, at);
+    rows.add(n / 4, at);
+    double sum = 0;
+    for (const Rows::Row &row : rows.all) sum += row.value[0] * row.value[row.length - 1];
+    return sum;
+}

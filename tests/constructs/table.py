@@ -389,6 +389,8 @@ _LANGUAGE = (
     C("vector of structs that hold vectors and a number", "layers"),
     C("vector of vectors of structs of doubles, floats and integers", "vector_of_samples"),
     C("copies of rows of such structs", "rows_of_samples"),
+    C("struct of vectors handed on by value", "handed_on_by_value"),
+    C("vectors appended by a function that moves a pointer on", "appended_by_a_function"),
     C("class of a vector and a number", "vector_beside_a_number"),
     C("tree of `std::unique_ptr`, made and walked by recursion", "tree_of_pointers"),
     C("vectors of indices in a vector", "neighbour_lists"),

@@ -181,3 +181,31 @@ define void @node(ptr %parent, double %x) {
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+
+; A few members are cleared, and nothing is seen of the others: only these are named.
+; CHECK-LABEL: define ptr @some_members(
+; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,0]:Pointer, [-1,8]:Pointer}" %structs, i8 0, i64 16, i1 false)
+define ptr @some_members(ptr %structs) {
+  call void @llvm.memset.p0.i64(ptr %structs, i8 0, i64 16, i1 false)
+  %begin = load ptr, ptr %structs
+  ret ptr %begin
+}
+
+; What is copied in a function that is called is known from what the caller's variable points to.
+; CHECK-LABEL: define internal void @appends(
+; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %into, ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %from, i64 %n, i1 false)
+define internal void @appends(ptr %into, ptr %place, i64 %n) {
+  %from = load ptr, ptr %place
+  call void @llvm.memcpy.p0.p0.i64(ptr %into, ptr %from, i64 %n, i1 false)
+  %behind = getelementptr inbounds i8, ptr %from, i64 %n
+  store ptr %behind, ptr %place
+  ret void
+}
+
+define void @adgen_body_parts(ptr "adgen-layout"="8[0f8]" %x, ptr %into, i64 %n) {
+  %place = alloca ptr
+  store ptr %x, ptr %place
+  call void @appends(ptr %into, ptr %place, i64 %n)
+  call void @appends(ptr %into, ptr %place, i64 %n)
+  ret void
+}
