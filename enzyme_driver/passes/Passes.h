@@ -38,6 +38,7 @@ ADGEN_PASS(ScheduleLoops);                   // loops shared by threads become o
 ADGEN_PASS(RewriteOpenMP);                   // what threads do with each other, in forms with a derivative
 ADGEN_PASS(RefuseUnsupported);   // names what cannot be differentiated, with file and line
 ADGEN_PASS_WITH_OPTION(ShadowVariables);     // device variables with a derivative get shadows
+ADGEN_PASS(ShadowStatics);                   // variables of C++ files have shadows that each gradient clears
 ADGEN_PASS_WITH_OPTION(MakeBodies);          // an ordinary function for every entry
 ADGEN_PASS_WITH_OPTION(MakeGradients);       // asks Enzyme for the gradient of every body
 ADGEN_PASS(GuardChoices);                    // pointers to memory with and without derivatives are told apart

@@ -46,6 +46,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<RewriteOpenMP>(Name, "adgen-rewrite-openmp", MPM) ||
          add<RefuseUnsupported>(Name, "adgen-refuse", MPM) ||
          addWithOption<ShadowVariables>(Name, "adgen-shadow-variables", MPM) ||
+         add<ShadowStatics>(Name, "adgen-shadow-statics", MPM) ||
          addWithOption<MakeBodies>(Name, "adgen-bodies", MPM) ||
          addWithOption<CopyAtOnce>(Name, "adgen-copy-at-once", MPM) ||
          addWithOption<MakeGradients>(Name, "adgen-gradients", MPM) ||

@@ -211,7 +211,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,{_OPTIMISE}",
-            f"{unroll}globaldce,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}adgen-pin-rules",
+            f"{unroll}globaldce,adgen-shadow-statics,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}adgen-pin-rules",
             f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}{sums}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
