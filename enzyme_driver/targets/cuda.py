@@ -104,13 +104,21 @@ def _kernels(
 
 
 def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> None:
-    def assembled(text: str) -> str:
-        ptx.write_text(text, encoding="utf-8")
+    report = _ptxas(ptx, cubin, arch, workspace)
+    if "bound-registers" in workspace.settings.disable:
+        return
+    text, first = ptx.read_text("utf-8"), b""
+
+    def assembled(other: str) -> str:
+        nonlocal first
+        ptx.write_text(other, encoding="utf-8")
+        if other == text:
+            cubin.write_bytes(first)
+            return report
+        first = first or cubin.read_bytes()
         return _ptxas(ptx, cubin, arch, workspace)
 
-    report = _ptxas(ptx, cubin, arch, workspace)
-    if "bound-registers" not in workspace.settings.disable:
-        registers.bounded(ptx.read_text("utf-8"), report, assembled)
+    registers.bounded(text, report, assembled)
 
 
 def _ptxas(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:

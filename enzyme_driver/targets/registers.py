@@ -47,8 +47,12 @@ def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> None:
 
 
 def _limits(ptx: str, report: str) -> dict[str, list[int]]:
-    """The registers that kernels of derivatives are to have, the best first, where those are others than they take."""
-    used = {each["name"]: int(each["used"]) for each in _PROPERTIES.finditer(report)}
+    """The registers that kernels of derivatives are to have, the best first, where those are others than they take.
+
+    What spills much with all that it takes would spill more with fewer, and large kernels are assembled for long.
+    """
+    worse = _spilling(report)
+    used = {each["name"]: int(each["used"]) for each in _PROPERTIES.finditer(report) if each["name"] not in worse}
     limits = {}
     for entry in _ENTRY.finditer(ptx):
         name = entry["name"]

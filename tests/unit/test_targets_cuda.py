@@ -114,6 +114,26 @@ def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
     ]
 
 
+def test_fewer_registers_that_do_not_pay_are_taken_back(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = (
+        "ptxas info    : Function properties for a__gradient\n"
+        "    0 bytes stack frame, {} bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used {} registers, used 0 barriers\n"
+    )
+    text = ".visible .entry a__gradient(\n)\n{\n\tret;\n}\n"
+
+    def first(argv: tuple[str, ...]) -> None:
+        Path(argv[-1]).write_bytes(b"first")
+        spilling = said.format(5000, 128)
+        fake_process.reply("ptxas", stderr=spilling, effect=lambda argv: Path(argv[-1]).write_bytes(b"spilling"))
+
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(text))
+    fake_process.reply("ptxas", stderr=said.format(0, 255), effect=first)
+    made = finish(workspace)
+    assert (made.ptx.read_text(), made.cubin.read_bytes()) == (text, b"first")
+    assert [argv[0] for argv in fake_process.argvs].count("/cuda/bin/ptxas") == 2
+
+
 @pytest.mark.parametrize("name", sorted(OPTIMISATIONS.keys() - BEFORE_ENZYME - ELSEWHERE))
 def test_each_optimisation_can_be_left_out(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
     without = replace(workspace.settings, disable=frozenset({name}))

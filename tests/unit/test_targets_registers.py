@@ -55,6 +55,10 @@ def test_what_spills_more_than_its_registers_hold_keeps_them() -> None:
     assert one.startswith(STRAIGHT)
 
 
+def test_what_spills_much_with_all_registers_is_not_assembled_with_fewer() -> None:
+    assert assembled(STRAIGHT, said(a__gradient=(255, MOST_SPILLED + 8))) == []
+
+
 @pytest.mark.parametrize(("used", "limit"), [(104, 128), (97, 128), (120, 128), (81, 96), (88, 96)])
 def test_kernels_get_the_registers_that_cost_no_warp(used: int, limit: int) -> None:
     (given,) = assembled(STRAIGHT, said(a__gradient=(used, 0)), said(a__gradient=(limit, 0)))
