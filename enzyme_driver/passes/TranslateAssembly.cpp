@@ -273,7 +273,7 @@ private:
                            "cta", "gpu", "sys"},
                           Word) ||
              Word.starts_with("L1::") || Word.starts_with("L2::") ||
-             (Atomic ? is_contained({"add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "noftz"}, Word) : Word == "v2" || Word == "v4");
+             is_contained({"v2", "v4"}, Word) || (Atomic && is_contained({"add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "noftz"}, Word));
     });
   }
 
@@ -285,11 +285,8 @@ private:
     if (!Pointer)
       return false;
     if (Code == "atom" || Code == "red")
-      return atomic(Words, Operands.drop_front(First ? 1 : 2), Pointer, T, First ? StringRef("_") : Operands[0]);
-    StringRef List = Operands[First ? 1 : 0];
-    SmallVector<StringRef> Registers{List};
-    if (List.consume_front("{") && List.consume_back("}"))
-      Registers = operandsOf(List);
+      return atomics(Words, Operands.drop_front(First ? 1 : 2), Pointer, T, First ? StringRef() : Operands[0]);
+    SmallVector<StringRef> Registers = listed(Operands[First ? 1 : 0]);
     bool Volatile = is_contained(Words, "volatile");
     for (auto [Index, Register] : enumerate(Registers)) {
       Value *At = element(Pointer, T, Index);
@@ -306,7 +303,22 @@ private:
     return true;
   }
 
-  bool atomic(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands, Value *Pointer, Type *T, StringRef Result) {
+  // "$0", or "{$0, $1}".
+  static SmallVector<StringRef> listed(StringRef List) {
+    return List.consume_front("{") && List.consume_back("}") ? operandsOf(List) : SmallVector<StringRef>{List};
+  }
+
+  // Each element of a vector on its own, as the hardware has it.
+  bool atomics(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands, Value *Pointer, Type *T, StringRef Results) {
+    SmallVector<StringRef> Values = Operands.size() == 1 ? listed(Operands[0]) : SmallVector<StringRef>();
+    SmallVector<StringRef> Olds = Results.empty() ? SmallVector<StringRef>(Values.size(), "_") : listed(Results);
+    return !Values.empty() && Values.size() == Olds.size() && all_of(enumerate(zip(Values, Olds)), [&](auto Each) {
+      auto [V, Old] = Each.value();
+      return atomic(Words, V, element(Pointer, T, Each.index()), T, Old);
+    });
+  }
+
+  bool atomic(ArrayRef<StringRef> Words, StringRef Given, Value *Pointer, Type *T, StringRef Result) {
     using RMW = AtomicRMWInst;
     bool Floating = T->isFPOrFPVectorTy(), Signed = Words.back().starts_with("s");
     RMW::BinOp Op = RMW::BAD_BINOP;
@@ -318,7 +330,7 @@ private:
                .Case("and", RMW::And).Case("or", RMW::Or).Case("xor", RMW::Xor).Case("exch", RMW::Xchg)
                .Case("inc", RMW::UIncWrap).Case("dec", RMW::UDecWrap)
                .Default(RMW::BAD_BINOP);
-    Value *Operand = Operands.size() == 1 && Op != RMW::BAD_BINOP ? read(Operands[0], T) : nullptr;
+    Value *Operand = Op != RMW::BAD_BINOP ? read(Given, T) : nullptr;
     if (!Operand)
       return false;
     bool Orders = any_of(Words, [](StringRef W) { return is_contained({"acquire", "release", "acq_rel", "sc"}, W); });

@@ -14,6 +14,13 @@ __global__ void add_doubles(const double *x, double *sum, int n)
     atomicAdd(&sum[i % 3], x[i] * x[i]);
 }
 
+__global__ void add_vectors(const float2 *x, float2 *sum, float4 *sums, int n)
+{
+    MY_ELEMENT(n);
+    atomicAdd(&sum[i % 2], make_float2(x[i].x * x[i].y, x[i].y));
+    atomicAdd(&sums[i % 3], make_float4(x[i].x, x[i].y * x[i].y, 1.f, x[i].x * x[i].y));
+}
+
 __global__ void subtract(const float *x, const int *k, float *sum, int *count, int n)
 {
     MY_ELEMENT(n);

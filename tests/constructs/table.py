@@ -297,6 +297,7 @@ _MODES = (
 _ATOMICS = (
     C("`atomicAdd` on float", "add_floats"),
     C("`atomicAdd` on double", "add_doubles"),
+    C("`atomicAdd` on `float2`, `float4`", "add_vectors"),
     C("subtraction", "subtract"),
     C("`atomicAdd_block`, `atomicAdd_system`", "add_in_a_scope"),
     C("`atomicAdd` on int and 64 bits", "integer_sums"),

@@ -76,6 +76,19 @@ define void @hinted(ptr %p) {
   ret void
 }
 
+; An atomic addition of a vector is one for each of its numbers.
+; CHECK-LABEL: @vector_sums(
+; CHECK: [[FIRST:%.*]] = atomicrmw fadd ptr %p, float %x monotonic
+; CHECK: [[PLACE:%.*]] = getelementptr float, ptr %p, i64 1
+; CHECK: [[SECOND:%.*]] = atomicrmw fadd ptr [[PLACE]], float %y monotonic
+; CHECK-NOT: asm
+; CHECK: ret
+define { float, float } @vector_sums(ptr %p, float %x, float %y) {
+  %old = call { float, float } asm "atom.add.v2.f32         {$0, $1}, [$2], {$3, $4};", "=f,=f,l,f,f"(ptr %p, float %x, float %y)
+  call void asm sideeffect "red.global.add.v2.f32 [$0], {$1, $2};", "l,f,f"(ptr %p, float %x, float %y)
+  ret { float, float } %old
+}
+
 ; Loads and stores with a hint for the caches, of vectors too.
 ; CHECK-LABEL: @cached(
 ; CHECK-NEXT: [[LOW:%.*]] = load float, ptr %p, align 4
