@@ -14,6 +14,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -41,6 +42,8 @@ public:
     for (StoreInst *Store : all<StoreInst>())
       if (isInteger(Store->getValueOperand()->getType()))
         typeStore(*Store);
+    for (TruncInst *Taken : all<TruncInst>())
+      takeMember(*Taken);
     for (bool Changed = true; Changed;) {
       Changed = false;
       for (PHINode *Phi : all<PHINode>())
@@ -161,6 +164,31 @@ private:
     auto *Name = Access && Access->getNumOperands() ? dyn_cast<MDString>(Access->getOperand(0)) : nullptr;
     StringRef Right = Number->isFloatTy() ? "float" : Number->isDoubleTy() ? "double" : Number->isX86_FP80Ty() ? "long double" : "";
     return Name && Name->getString() != Right && Name->getString() != "omnipotent char";
+  }
+
+  // Of a struct that was loaded as one integer, and is taken apart again.
+  void takeMember(TruncInst &Taken) {
+    Value *Whole = Taken.getOperand(0);
+    uint64_t Shift = 0;
+    if (Value *Inner = nullptr; match(Whole, m_LShr(m_Value(Inner), m_ConstantInt(Shift))))
+      Whole = Inner;
+    Value *Member = memberAt(*Whole, Shift, Taken.getType());
+    if (!Member)
+      return;
+    Taken.replaceAllUsesWith(Member);
+    RecursivelyDeleteTriviallyDeadInstructions(&Taken);
+  }
+
+  // As `joined` puts them together.
+  static Value *memberAt(Value &Whole, uint64_t Shift, Type *T) {
+    Value *One = nullptr, *Other = nullptr;
+    uint64_t At = 0;
+    if (match(&Whole, m_Or(m_Value(One), m_Value(Other)))) {
+      Value *Found = memberAt(*One, Shift, T);
+      return Found ? Found : memberAt(*Other, Shift, T);
+    }
+    const bool Fits = match(&Whole, m_Shl(m_ZExt(m_Value(One)), m_ConstantInt(At))) && At == Shift && One->getType() == T;
+    return Fits ? One : nullptr;
   }
 
   // The number whose bits these are; null where they are of more than one kind.

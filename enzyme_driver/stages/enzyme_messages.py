@@ -25,8 +25,8 @@ _KNOWN = (
     ),
     (
         r"Enzyme: <analysis>",
-        "memory that holds a number at one time and an address at another (std::function, std::list, a union)",
-        "use a lambda or a template parameter, std::vector, or a struct",
+        "memory that holds a number at one time and an address at another (std::function, std::variant, a union)",
+        "use a lambda or a template parameter, std::vector, or a struct with a member for each",
     ),
     (
         r"cannot handle unknown binary operator:\s+%\S+ = (\w+)",

@@ -26,6 +26,13 @@ _ROUNDS = 24
 """How often clang is asked again: what is left out declares what other host code uses."""
 
 _HINT = "make the file compile with clang 22"
+_HINTS = {
+    "initialization is not supported for __shared__ variables": (
+        "clang takes no shared variable that has a constructor, such as cuda::barrier: let all threads of the block "
+        "wait by __syncthreads(), or make an array of bytes and take it for the type"
+    ),
+}
+"""What to do about what clang says, where more is known."""
 
 PRELUDE = Path(__file__).with_name("prelude.h")
 """Read before every C++ file."""
@@ -209,7 +216,7 @@ def _rejected(source: Source, done: Completed, line: int = 0) -> SourceError:
     first = found[0]
     place = Location(first["file"], int(first["line"]), int(first["column"]))
     rest = "" if line else text[first.end() :].rstrip()
-    return SourceError(f"error: {first['text']}{rest}", hint=_HINT, location=place)
+    return SourceError(f"error: {first['text']}{rest}", hint=_HINTS.get(first["text"], _HINT), location=place)
 
 
 def _dependencies(text: str, unit: Path) -> tuple[Path, ...]:

@@ -472,3 +472,18 @@ double appended_by_a_function(const double *x, int n)
     for (const Rows::Row &row : rows.all) sum += row.value[0] * row.value[row.length - 1];
     return sum;
 }
+
+struct Placed {
+    int place;
+    float value;
+};
+
+double sorted_with_places(const float *x, int n)
+{
+    std::vector<Placed> all;
+    for (int i = 0; i < n; ++i) all.push_back({i, x[i]});
+    std::sort(all.begin(), all.end(), [](const Placed &a, const Placed &b) { return a.value < b.value; });
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += (all[i].place + 1) * all[i].value * all[i].value;
+    return sum;
+}

@@ -407,6 +407,7 @@ _LANGUAGE = (
     C("templates", "templates"),
     C("recursion", "recursive"),
     C("`std::sort`", "sorted"),
+    C("`std::sort` of structs of an integer and a float", "sorted_with_places", tolerance=1e-2),
     C("references to arrays", "references_to_arrays"),
     C("linked list", "linked_list"),
     C("array read ahead of what is written in place", "shifted_in_place"),

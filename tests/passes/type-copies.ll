@@ -33,6 +33,25 @@ define void @adgen_body_signs(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"
   ret void
 }
 
+; A struct that is loaded as one integer and taken apart.
+; CHECK-LABEL: @adgen_body_apart_again(
+; CHECK: [[KIND:%.*]] = load i32, ptr %x
+; CHECK: [[VALUE:%.*]] = load float, ptr
+; CHECK-NOT: lshr
+; CHECK: store float [[VALUE]], ptr %y
+; CHECK-NEXT: store i32 [[KIND]], ptr %k
+; CHECK-NEXT: ret void
+define void @adgen_body_apart_again(ptr "adgen-layout"="8[0i4,4f4]" %x, ptr "adgen-layout"="4[0f4]" %y, ptr %k) {
+  %whole = load i64, ptr %x
+  %high = lshr i64 %whole, 32
+  %bits = trunc i64 %high to i32
+  %value = bitcast i32 %bits to float
+  store float %value, ptr %y
+  %kind = trunc i64 %whole to i32
+  store i32 %kind, ptr %k
+  ret void
+}
+
 ; Numbers of several kinds are copied one by one, with their own alignment.
 ; CHECK-LABEL: @adgen_body_mixed(
 ; CHECK: [[A:%.*]] = load float, ptr %from, align 4

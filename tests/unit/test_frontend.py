@@ -218,6 +218,14 @@ def test_a_missing_header_is_a_fatal_error_with_a_place(workspace: Workspace, fa
     assert caught.value.location == Location("/home/u/k.cu", 1, 10)
 
 
+def test_shared_variables_with_a_constructor_have_a_way_out(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = "/home/u/k.cu:4:20: error: initialization is not supported for __shared__ variables\n    4 | B b;\n"
+    fake_process.reply("clang", returncode=1, stderr=said)
+    with pytest.raises(SourceError) as caught:
+        frontend.compile_source(CUDA, workspace, arch="sm_90")
+    assert "__syncthreads" in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("said", "reason"),
     [("clang: error: unknown argument: '-fno'\n", "clang: error: unknown argument: '-fno'"), ("", "without a message")],
