@@ -184,6 +184,11 @@ def _checked(case: _Case, seed: int, tolerance: float | None, other: _Case | Non
     inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
     if not inputs:
         raise ArgumentError(f"{case.signature.name} has no parameter to check", hint="see its signature and activity")
+    if words := next((p for p in (*inputs, *outputs) if not _floats(_on_host(case, p))), None):
+        raise ArgumentError(
+            f"{words.name} cannot be checked: it is given as {_on_host(case, words).dtype}, not as {words.dtype}",
+            hint="give an array of the type of its parameter (for bfloat16 that of the package ml_dtypes)",
+        )
     gradients = _gradients(case, weights)
     size = _narrowest(case, [*inputs, *outputs])
     checks = [_one(case, p, gradients[p.name], weights, size, random) for p in inputs]

@@ -167,6 +167,13 @@ def test_constant_at_the_point_passes(module: Module) -> None:
     assert module.mass.check(np.zeros((), PARTICLE), others, False).error == 0
 
 
+def test_words_that_stand_for_numbers_are_not_checked(module: Module) -> None:
+    words = np.full(5, 0x3F80, np.uint16)
+    case = _Case(module.energy.signature, "openmp", (words, words.size), lambda _: 0.0, lambda _: {"x": words})
+    with pytest.raises(ArgumentError, match=r"x cannot be checked: it is given as uint16, not as float64"):
+        _checked(case, 0, None)
+
+
 def test_nothing_to_check(module: Module) -> None:
     with pytest.raises(ArgumentError, match="no parameter to check"):
         module.fails.check()
