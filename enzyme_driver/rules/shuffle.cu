@@ -54,11 +54,22 @@ template <class T> DEVICE T fromLane(unsigned mask, T cotangent, int lane) {
   return lane >= 0 && lane < 32 && (mask >> lane & 1) ? value : T(0);
 }
 
-// All lanes that could have received from this one: two for a common offset, else every lane is asked.
+// What a lane sends to all of its segment comes back as the segment's sum.
+template <class T> DEVICE T fromSegment(unsigned mask, T cotangent, int offset, int segment) {
+  for (int apart = 16; apart; apart /= 2)
+    if (!(segment & apart))
+      cotangent += shuffle(Butterfly, mask, cotangent, apart, 31);
+  bool sent = ((__nvvm_read_ptx_sreg_laneid() ^ offset) & ~segment & 31) == 0;
+  return sent ? cotangent : T(0);
+}
+
+// All lanes that could have received from this one: two for a common offset, a segment where one lane sends to all, else every lane is asked.
 template <class T> DEVICE T gathered(Mode mode, unsigned mask, T cotangent, int offset, int control) {
   int me = __nvvm_read_ptx_sreg_laneid();
   int common;
   __nvvm_match_all_sync_i32p(mask, offset, &common);
+  if (common && mode == Index && mask == ~0u && (control & 31) == 31)
+    return fromSegment(mask, cotangent, offset, control >> 8 & 31);
   T sum = source(mode, me, offset, control) == me ? cotangent : T(0);
   if (common && mode != Index) {
     int receiver = mode == Up ? me + offset : mode == Down ? me - offset : me ^ offset;

@@ -165,6 +165,16 @@ __global__ void float_shuffles(const float *x, float *y, int n)
     if (i < n) y[i] = sum;
 }
 
+__global__ void sent_by_one(const float *x, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    const float v = x[i] * x[i];
+    float sum = __shfl_sync(ALL, v, 35) + lane * __shfl_sync(ALL, v, 11, 16);
+    for (int k = 0; k < 8; ++k) sum += v * (k + 1) * __shfl_sync(ALL, v, k, 8);
+    if (lane % 3 == 0) sum += __shfl_sync(0x49249249, v, 9);
+    if (i < n) y[i] = sum;
+}
+
 __global__ void double_shuffles(const double *x, double *y, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
