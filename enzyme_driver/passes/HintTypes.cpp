@@ -30,6 +30,7 @@ struct Memory {
   std::map<int64_t, Kind> Kinds;
   std::map<int64_t, std::unique_ptr<Memory>> Behind; // of pointers
   bool Escapes = false;                              // its address is kept, and read again elsewhere
+  bool CountsWith = false;                           // clang says of what is read there that it is an integer
 
   void add(int64_t Offset, Kind K) {
     auto [It, Fresh] = Kinds.try_emplace(Offset, K);
@@ -40,25 +41,37 @@ struct Memory {
   bool isFloating() const { return !Kinds.empty() && isUniform() && is_contained({Float, Double}, Kinds.begin()->second); }
   bool isOnly(Kind K) const { return !Kinds.empty() && isUniform() && Kinds.begin()->second == K; }
 
+  const Memory *behind(int64_t Offset) const {
+    auto It = Behind.find(Offset);
+    return It == Behind.end() ? nullptr : It->second.get();
+  }
+
   // Elements at unknown places are of one kind only where all that was seen is.
   bool isUniform() const {
     return all_of(Kinds, [&](auto &Entry) { return Entry.second == Kinds.begin()->second; });
   }
 
-  // Appends "[-1,0]:Float@double, ..." for what lies behind a pointer at `Path`.
-  void describe(const std::string &Path, std::string &Text) const {
-    if (Kinds.count(Anywhere) && !isUniform())
+  // Appends "[-1,0]:Float@double, ..." for what lies behind a pointer at `Path`, of which others know more.
+  void describe(const std::string &Path, std::string &Text, const Memory *Others) const {
+    if (Kinds.count(Anywhere) && (!isUniform() || (Others && Others->CountsWith)))
       return;
     for (auto [Offset, K] : Kinds) {
       if (K == Mixed || K == Bits || K == Integer || (Offset != Anywhere && Kinds.count(Anywhere)))
         continue;
       std::string Here = Path + "," + std::to_string(Offset);
       Text += ", [" + Here + "]:" + (K == Pointer ? "Pointer" : K == Double ? "Float@double" : "Float@float");
-      if (auto It = Behind.find(Offset); It != Behind.end())
-        It->second->describe(Here, Text);
+      if (const Memory *There = behind(Offset))
+        There->describe(Here, Text, Others ? Others->behind(Offset) : nullptr);
     }
   }
 };
+
+// What a fork runs.
+Function *startedBy(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  auto *Started = Callee && Callee->getName() == ForkName ? dyn_cast<Function>(Call.getArgOperand(ForkFunction)) : nullptr;
+  return Started && !Started->isDeclaration() ? Started : nullptr;
+}
 
 class Reader {
 public:
@@ -99,6 +112,8 @@ private:
     }
     Found.Escapes |= isa<StoreInst>(I);
     auto *Call = dyn_cast<CallBase>(&I);
+    if (Function *Started = Call ? startedBy(*Call) : nullptr; Started && Calls && U.getOperandNo() >= ForkCaptured)
+      return read(*Started->getArg(U.getOperandNo() - ForkCaptured + 2), Offset, Found, Calls - 1, Pointers);
     Function *Callee = Call && Call->isArgOperand(&U) ? Call->getCalledFunction() : nullptr;
     if (Callee && !Callee->isDeclaration() && Calls && Call->getArgOperandNo(&U) < Callee->arg_size())
       read(*Callee->getArg(Call->getArgOperandNo(&U)), Offset, Found, Calls - 1, Pointers);
@@ -106,13 +121,18 @@ private:
 
   // Clang's word that this is an integer, and no member of a struct.
   static bool isWholeInteger(const MDNode *Tag) {
-    auto *Access = Tag && Tag->getNumOperands() > 1 && Tag->getOperand(0) == Tag->getOperand(1) ? dyn_cast<MDNode>(Tag->getOperand(1)) : nullptr;
+    return isInteger(Tag) && Tag->getOperand(0) == Tag->getOperand(1);
+  }
+
+  static bool isInteger(const MDNode *Tag) {
+    auto *Access = Tag && Tag->getNumOperands() > 1 ? dyn_cast<MDNode>(Tag->getOperand(1)) : nullptr;
     auto *Name = Access && Access->getNumOperands() ? dyn_cast<MDString>(Access->getOperand(0)) : nullptr;
     return Name && is_contained({"short", "int", "long", "long long"}, Name->getString());
   }
 
   void access(const Instruction &I, Value &V, Type *T, int64_t Offset, Memory &Found, unsigned Calls, unsigned Pointers) {
     const Memory::Kind Kind = kindOf(I, T);
+    Found.CountsWith |= isInteger(I.getMetadata(LLVMContext::MD_tbaa));
     if (Kind == Memory::Bits && isa<ConstantInt>(V)) // the optimiser's way to copy a constant of any kind
       return;
     if (!T->isPointerTy())
@@ -133,6 +153,24 @@ private:
   std::set<std::pair<Value *, Memory *>> Seen;
 };
 
+// What is done through all copies of a pointer that a local variable holds, which may be one of a caller's.
+void readAgain(Value &Address, int64_t Offset, const DataLayout &Layout, unsigned Calls, unsigned Pointers,
+               function_ref<void(std::unique_ptr<Memory>)> Take) {
+  APInt Further(Layout.getIndexTypeSizeInBits(Address.getType()), 0);
+  Value *Holder = Address.stripAndAccumulateConstantOffsets(Layout, Further, /*AllowNonInbounds=*/true);
+  Offset += Further.getSExtValue();
+  if (auto *Given = dyn_cast<Argument>(Holder); Given && Calls && Given->getParent()->hasLocalLinkage())
+    for (User *U : Given->getParent()->users())
+      if (auto *Call = dyn_cast<CallBase>(U); Call && Call->getCalledFunction() == Given->getParent())
+        readAgain(*Call->getArgOperand(Given->getArgNo()), Offset, Layout, Calls - 1, Pointers, Take);
+  if (!isa<AllocaInst>(Holder))
+    return;
+  Memory Held;
+  Reader(Layout).read(*Holder, 0, Held, DeepestCall, Pointers + 1);
+  if (auto There = Held.Behind.find(Offset); There != Held.Behind.end())
+    Take(std::move(There->second));
+}
+
 void hint(CallInst &Fork, Function &Started) {
   for (unsigned I = ForkCaptured; I < Fork.arg_size(); ++I) {
     Argument *Captured = Started.getArg(I - ForkCaptured + 2);
@@ -140,8 +178,16 @@ void hint(CallInst &Fork, Function &Started) {
       continue;
     Memory Found;
     Reader(Fork.getDataLayout()).read(*Captured, 0, Found, DeepestCall, DeepestPointer);
+    Value *Handed = Fork.getArgOperand(I);
+    std::unique_ptr<Memory> Whole; // what others do with it, too: a region may read the numbers of a struct alone
+    if (auto *Load = dyn_cast<LoadInst>(Handed))
+      readAgain(*Load->getPointerOperand(), 0, Load->getDataLayout(), 0, DeepestPointer, [&](std::unique_ptr<Memory> Held) { Whole = std::move(Held); });
+    if (!Whole) {
+      Whole = std::make_unique<Memory>();
+      Reader(Fork.getDataLayout()).read(*Handed, 0, *Whole, DeepestCall, DeepestPointer);
+    }
     std::string Text = "[-1]:Pointer";
-    Found.describe("-1", Text);
+    Found.describe("-1", Text, Whole.get());
     Fork.addParamAttr(I, Attribute::get(Fork.getContext(), "enzyme_type", "{" + Text + "}"));
   }
 }
@@ -150,24 +196,6 @@ void hint(CallInst &Fork, Function &Started) {
 bool holdsIntegers(Value &Pointer, const DataLayout &Layout) {
   std::optional<Place> At = placeOf(&Pointer, Layout);
   return At && isa<Argument, LoadInst>(getUnderlyingObject(&Pointer)) && all_of(At->Memory->Leaves, [](const Leaf &L) { return L.Kind == 'i'; });
-}
-
-// What is done through the other copies of a pointer that a local variable holds, which may be one of a caller's.
-void readAgain(Value &Address, int64_t Offset, Memory &Found, const DataLayout &Layout, unsigned Calls) {
-  APInt Further(Layout.getIndexTypeSizeInBits(Address.getType()), 0);
-  Value *Holder = Address.stripAndAccumulateConstantOffsets(Layout, Further, /*AllowNonInbounds=*/true);
-  Offset += Further.getSExtValue();
-  if (auto *Given = dyn_cast<Argument>(Holder); Given && Calls && Given->getParent()->hasLocalLinkage())
-    for (User *U : Given->getParent()->users())
-      if (auto *Call = dyn_cast<CallBase>(U); Call && Call->getCalledFunction() == Given->getParent())
-        readAgain(*Call->getArgOperand(Given->getArgNo()), Offset, Found, Layout, Calls - 1);
-  if (!isa<AllocaInst>(Holder))
-    return;
-  Memory Held;
-  Reader(Layout).read(*Holder, 0, Held, DeepestCall, 1);
-  if (auto It = Held.Behind.find(Offset); It != Held.Behind.end())
-    for (auto [_, Kind] : It->second->Kinds)
-      Found.add(Anywhere, Kind);
 }
 
 // What is done with just these bytes, through pointers that lead from the same one: a member of a struct whose other members are of another kind.
@@ -205,7 +233,10 @@ void hint(MemIntrinsic &Whole) {
     Value *Object = getUnderlyingObject(Whole.getArgOperand(I));
     R.read(*Object, Anywhere, Found, DeepestCall, 0);
     if (auto *Load = dyn_cast<LoadInst>(Object))
-      readAgain(*Load->getPointerOperand(), 0, Found, Layout, DeepestCall);
+      readAgain(*Load->getPointerOperand(), 0, Layout, DeepestCall, 0, [&](std::unique_ptr<Memory> Held) {
+        for (auto [_, Kind] : Held->Kinds)
+          Found.add(Anywhere, Kind);
+      });
     SmallVector<const Value *> Either; // what a choice of pointers stands for
     getUnderlyingObjects(Object, Either, nullptr, 0);
     for (const Value *Each : Either)
@@ -246,7 +277,7 @@ void hint(MemIntrinsic &Whole) {
 
 PreservedAnalyses HintTypes::run(Module &M, ModuleAnalysisManager &) {
   for (CallInst *Fork : callsOf(M, ForkName))
-    if (auto *Started = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)); Started && !Started->isDeclaration())
+    if (Function *Started = startedBy(*Fork))
       hint(*Fork, *Started);
   for (Function &F : M)
     for (Instruction &I : instructions(F))

@@ -276,3 +276,21 @@ double largest_and_place(const double *x, int n)
         if (x[i] * x[i] > largest.value) largest = {x[i] * x[i], i};
     return largest.value * x[largest.place];
 }
+
+struct Town {
+    double people, moves;
+    int next;
+};
+
+void structs_in_two_loops(const double *x, double *y, int n)
+{
+    std::vector<Town> towns(n);
+    for (int i = 0; i < n; ++i) towns[i] = {x[i], 0.0, (i + 1) % n};
+    for (int day = 0; day < 3; ++day) {
+#pragma omp parallel for
+        for (int i = 0; i < n; ++i) towns[i].moves = towns[i].people * towns[towns[i].next].people;
+#pragma omp parallel for
+        for (int i = 0; i < n; ++i) towns[i].people -= 0.1 * towns[i].moves;
+    }
+    for (int i = 0; i < n; ++i) y[i] = towns[i].people;
+}

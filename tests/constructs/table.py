@@ -374,6 +374,7 @@ _OPENMP = (
     C("`firstprivate`, `lastprivate`", "private_copies"),
     C("`ordered`", "ordered_part"),
     C("`if`", "conditional_region"),
+    C("structs of which one loop reads the numbers alone", "structs_in_two_loops"),
     C(
         "class with vectors of indices",
         "class_with_index_vectors",

@@ -33,6 +33,31 @@ define internal void @region(ptr %sum, ptr %array, ptr %mixed, ptr %pair) {
   ret void
 }
 
+; Of an array of structs one region reads the numbers alone: what else is there is seen in the other region.
+; CHECK-LABEL: define void @twice(
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @counts, i32 %team, ptr "enzyme_type"="{[-1]:Pointer}" %towns)
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @numbers, i32 %team, ptr "enzyme_type"="{[-1]:Pointer}" %towns)
+define void @twice(i32 %team, ptr %towns) {
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 2, ptr @counts, i32 %team, ptr %towns)
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 2, ptr @numbers, i32 %team, ptr %towns)
+  ret void
+}
+
+define internal void @counts(ptr %thread, ptr %bound, i32 %team, ptr %towns) {
+  %place = load i32, ptr %bound
+  %town = getelementptr { double, i32 }, ptr %towns, i32 %place
+  %next = getelementptr i8, ptr %town, i64 8
+  %read = load i32, ptr %next, !tbaa !4
+  ret void
+}
+
+define internal void @numbers(ptr %thread, ptr %bound, i32 %team, ptr %towns) {
+  %place = load i32, ptr %bound
+  %town = getelementptr { double, i32 }, ptr %towns, i32 %place
+  store double 0.0, ptr %town
+  ret void
+}
+
 ; Memory that is copied is of one type on both sides.
 ; CHECK-LABEL: define double @copied(
 ; CHECK: call void @llvm.memcpy.p0.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %to, ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Float@double}" %from, i64 %n, i1 false)
