@@ -85,6 +85,5 @@ ROWS = (
     Program("gmm_em.cu", "e_step<double, 2, 3, 32>", _e_step, ("resp", "loglik"), 2, 32),
     Program("gmm_em.cu", "statistics<double, 2>", _statistics, ("s0", "s1", "s2"), (1, 3), 32),
     Program("gmm_em.cu", "m_step<double, 2>", _m_step, ("means", "cholesky"), 1, 4, flat=frozenset({"means"})),
-    Program("ekf_tracking.cu", "track", _track, _TRACK_OUT, 1, 8),
     Program("ekf_tracking.cu", "track", _track, _TRACK_OUT, 1, 8, activity={"q": "active", "dt": "active"}),
 )
