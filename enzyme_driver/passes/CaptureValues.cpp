@@ -56,7 +56,7 @@ public:
   explicit Capturing(Module &M) {
     MapVector<Function *, SmallVector<CallInst *>> Forks;
     for (CallInst *Fork : callsOf(M, ForkName))
-      if (auto *Started = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)); Started && !Started->isDeclaration())
+      if (Function *Started = startedBy(*Fork))
         Forks[Started].push_back(Fork);
     for (auto &[Started, Calls] : Forks)
       for (Argument &A : drop_begin(Started->args(), ThreadArguments))

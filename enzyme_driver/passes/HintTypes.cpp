@@ -66,13 +66,6 @@ struct Memory {
   }
 };
 
-// What a fork runs.
-Function *startedBy(const CallBase &Call) {
-  const Function *Callee = Call.getCalledFunction();
-  auto *Started = Callee && Callee->getName() == ForkName ? dyn_cast<Function>(Call.getArgOperand(ForkFunction)) : nullptr;
-  return Started && !Started->isDeclaration() ? Started : nullptr;
-}
-
 class Reader {
 public:
   explicit Reader(const DataLayout &Layout) : Layout(Layout) {}
@@ -113,7 +106,7 @@ private:
     Found.Escapes |= isa<StoreInst>(I);
     auto *Call = dyn_cast<CallBase>(&I);
     if (Function *Started = Call ? startedBy(*Call) : nullptr; Started && Calls && U.getOperandNo() >= ForkCaptured)
-      return read(*Started->getArg(U.getOperandNo() - ForkCaptured + 2), Offset, Found, Calls - 1, Pointers);
+      return read(*Started->getArg(U.getOperandNo() - ForkCaptured + RegionCaptured), Offset, Found, Calls - 1, Pointers);
     Function *Callee = Call && Call->isArgOperand(&U) ? Call->getCalledFunction() : nullptr;
     if (Callee && !Callee->isDeclaration() && Calls && Call->getArgOperandNo(&U) < Callee->arg_size())
       read(*Callee->getArg(Call->getArgOperandNo(&U)), Offset, Found, Calls - 1, Pointers);
@@ -173,7 +166,7 @@ void readAgain(Value &Address, int64_t Offset, const DataLayout &Layout, unsigne
 
 void hint(CallInst &Fork, Function &Started) {
   for (unsigned I = ForkCaptured; I < Fork.arg_size(); ++I) {
-    Argument *Captured = Started.getArg(I - ForkCaptured + 2);
+    Argument *Captured = Started.getArg(I - ForkCaptured + RegionCaptured);
     if (!Captured->getType()->isPointerTy())
       continue;
     Memory Found;

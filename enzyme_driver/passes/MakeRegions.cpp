@@ -171,7 +171,7 @@ PreservedAnalyses MakeRegions::run(Module &M, ModuleAnalysisManager &) {
   requestThreads(M);
   MapVector<Function *, SmallVector<CallInst *>> Forks;
   for (CallInst *Fork : callsOf(M, ForkName))
-    if (auto *F = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)->stripPointerCasts()); F && !F->isDeclaration())
+    if (Function *F = startedBy(*Fork))
       Forks[F].push_back(Fork);
   for (auto &[F, Calls] : Forks) {
     Outlined O(*F);

@@ -4,6 +4,12 @@ using namespace llvm;
 
 namespace adgen {
 
+Function *startedBy(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  auto *Started = Callee && Callee->getName() == ForkName ? dyn_cast<Function>(Call.getArgOperand(ForkFunction)) : nullptr;
+  return Started && !Started->isDeclaration() ? Started : nullptr;
+}
+
 SmallVector<CallInst *> callsOf(Module &M, StringRef Name) {
   SmallVector<CallInst *> Calls;
   if (Function *F = M.getFunction(Name))

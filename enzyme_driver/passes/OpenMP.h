@@ -23,6 +23,8 @@ inline constexpr llvm::StringLiteral OwnShadowName = "adgen_own_shadow";
 inline constexpr llvm::StringLiteral OverwriteRule = "adgen_rule_overwrite_";
 inline constexpr llvm::StringLiteral RestoredMark = "adgen.restored", RestoredAttribute = "adgen-restored";
 
+// The function that a fork runs; null for other calls, and where its code is not there.
+llvm::Function *startedBy(const llvm::CallBase &Call);
 // Every call of the function named, in an order that stays the same.
 llvm::SmallVector<llvm::CallInst *> callsOf(llvm::Module &M, llvm::StringRef Name);
 // Of this thread in its team, and how many the team has, as integers of 32 bits.

@@ -146,7 +146,7 @@ static bool givesNoNewPointer(const Function &Callee) {
 void Origins::followCall(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   if (Callee && Callee->getName() == ForkName) {
-    if (auto *Started = dyn_cast<Function>(Call.getArgOperand(ForkFunction)); Started && !Started->isDeclaration()) {
+    if (Function *Started = startedBy(Call)) {
       for (unsigned I = 0; I < ThreadArguments; ++I)
         Changed |= Pointees[Started->getArg(I)].insert(Started->getArg(I));
       handOver(*Started, ThreadArguments, Call, ForkCaptured);

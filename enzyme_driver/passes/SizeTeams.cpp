@@ -200,7 +200,7 @@ static void addForms(Module &M) {
   const Origins Memory(M);
   SmallSetVector<Function *, 8> Started;
   for (CallInst *Fork : callsOf(M, ForkName))
-    if (auto *F = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)); F && !F->isDeclaration())
+    if (Function *F = startedBy(*Fork))
       Started.insert(F);
   SmallVector<CallInst *> Calls;
   for (Function *F : Started)
