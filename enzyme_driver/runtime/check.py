@@ -40,6 +40,7 @@ _MOST_ROUNDINGS = 100
 HostArray = np.ndarray[Any, np.dtype[Any]]
 Floats = list[HostArray]
 Values = tuple[object, ...]
+Outcome = tuple[dict[str, HostArray], float | None]
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,44 @@ class _Case:
         return {name: value for name, value in made.items() if name in parts or value}
 
 
+@dataclass(frozen=True)
+class _Line:
+    """The line along which one parameter is moved from where it is; `adjoint` is the gradient with respect to it."""
+
+    case: _Case
+    parameter: Parameter
+    weights: Mapping[str, HostArray]
+    start: HostArray
+    direction: Floats
+    adjoint: Floats
+
+    def at(self, step: float) -> HostArray:
+        return _moved(self.start, self.direction, step)
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """The derivative along a line, as the gradient says and as differences at one step do.
+
+    `scale` is the size of the gradient's terms, `rounding` what one rounding of every result makes of the difference.
+    """
+
+    step: float
+    predicted: float
+    change: float
+    scale: float
+    rounding: float
+
+    def judged(self, name: str, noise: float) -> ParameterCheck:
+        """`noise` is the deviation of the primal's weighted sum, where that is known."""
+        largest = max(abs(self.predicted), abs(self.change), self.scale)
+        apart = abs(self.predicted - self.change)
+        believed = max(self.rounding, 4 * noise / (math.sqrt(2) * self.step))
+        equal = math.isfinite(self.change) and apart <= believed
+        error = 0.0 if equal else apart / (largest or math.nan)
+        return ParameterCheck(name, math.inf if math.isnan(error) else error, self.predicted, self.change, self.step)
+
+
 def check_kernel(
     kernel: Kernel,
     values: Values,
@@ -180,18 +219,20 @@ def check_function(function: Function, values: Values, *, seed: int = 0, toleran
 def _checked(case: _Case, seed: int, tolerance: float | None, other: _Case | None = None) -> CheckResult:
     random = np.random.default_rng(seed)
     outputs = [p for p in case.shadowed if written(p)]
-    weights = {p.name: _random_like(_on_host(case, p), random) for p in outputs}
+    starts = {p.name: _on_host(case, p) for p in case.shadowed}
+    weights = {p.name: _random_like(starts[p.name], random) for p in outputs}
     inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
     if not inputs:
         raise ArgumentError(f"{case.signature.name} has no parameter to check", hint="see its signature and activity")
-    if words := next((p for p in (*inputs, *outputs) if not _floats(_on_host(case, p))), None):
+    if words := next((p for p in (*inputs, *outputs) if not _floats(starts[p.name])), None):
         raise ArgumentError(
-            f"{words.name} cannot be checked: it is given as {_on_host(case, words).dtype}, not as {words.dtype}",
+            f"{words.name} cannot be checked: it is given as {starts[words.name].dtype}, not as {words.dtype}",
             hint="give an array of the type of its parameter (for bfloat16 that of the package ml_dtypes)",
         )
     gradients = _gradients(case, weights)
     size = _narrowest(case, [*inputs, *outputs])
-    checks = [_one(case, p, gradients[p.name], weights, size, random) for p in inputs]
+    lines = (_line(case, p, weights, starts[p.name], gradients[p.name], random) for p in inputs)
+    checks = [_along(line, size) for line in lines]
     if other:
         elsewhere = _gradients(other, weights)
         checks = [_compared(check, gradients[check.name], elsewhere[check.name]) for check in checks]
@@ -213,71 +254,62 @@ def _compared(found: ParameterCheck, gradient: HostArray, other: HostArray) -> P
     return replace(found, across=across, error=max(found.error, across))
 
 
-def _one(
+def _line(
     case: _Case,
     parameter: Parameter,
+    weights: Mapping[str, HostArray],
+    start: HostArray,
     gradient: HostArray,
-    weights: Mapping[str, HostArray],
-    size: int,
     random: np.random.Generator,
-) -> ParameterCheck:
-    start = _on_host(case, parameter)
-    point = (start, [_direction(part, random) for part in _floats(start)], _floats(gradient))
+) -> _Line:
+    direction = [_direction(part, random) for part in _floats(start)]
+    return _Line(case, parameter, weights, start, direction, _floats(gradient))
 
-    def best(noise: float) -> ParameterCheck:
-        tried = [_at_step(case, parameter, point, weights, step, noise) for step in STEPS[size]]
-        return min(tried, key=lambda check: check.error)
 
-    found = best(0.0)
+def _along(line: _Line, size: int) -> ParameterCheck:
+    tried = [_difference(line, step) for step in STEPS[size]]
+    found = _best(line, tried, noise=0.0)
     if found.error > TOLERANCE[size]:
-        found = best(_noise(case, parameter, point, weights, STEPS[size][-1]))
-    return found if case.jvp is None else _with_tangent(case, parameter, point, weights, found)
+        found = _best(line, tried, _noise(line, STEPS[size][-1]))
+    return found if line.case.jvp is None else _with_tangent(line, found)
 
 
-def _noise(
-    case: _Case,
-    parameter: Parameter,
-    point: tuple[HostArray, Floats, Floats],
-    weights: Mapping[str, HostArray],
-    step: float,
-) -> float:
+def _best(line: _Line, tried: Sequence[_Difference], noise: float) -> ParameterCheck:
+    return min((each.judged(line.parameter.name, noise) for each in tried), key=lambda check: check.error)
+
+
+def _noise(line: _Line, step: float) -> float:
     """The deviation of the weighted sum that rounding inside the primal makes, from seven values close to each other.
 
     Third differences leave nothing of what is smooth (Moré and Wild, Estimating computational noise, 2011). At least
     what one rounding of every result adds up to.
     """
-    start, direction, _ = point
-    points = [_moved(start, direction, step * place) for place in range(7)]
-    changes, roundings = zip(
-        *(_outcome_change(case, parameter, there, points[0], weights) for there in points), strict=True
-    )
+    outcomes = [_outcome(line, line.at(step * place)) for place in range(7)]
+    changes, roundings = zip(*(_change(line, outcome, outcomes[0]) for outcome in outcomes), strict=True)
     deviation = math.sqrt(float(np.mean(np.diff(changes, 3) ** 2)) / 20)
     rounding = float(max(roundings))
     return max(deviation, rounding) if deviation <= _MOST_ROUNDINGS * rounding else rounding
 
 
-def _with_tangent(
-    case: _Case,
-    parameter: Parameter,
-    point: tuple[HostArray, Floats, Floats],
-    weights: Mapping[str, HostArray],
-    found: ParameterCheck,
-) -> ParameterCheck:
+def _with_tangent(line: _Line, found: ParameterCheck) -> ParameterCheck:
     """The same with what forward mode says: the gradient times a direction is the outcome's tangent along it."""
-    start, direction, adjoint = point
-    products = np.concatenate([(_wide(g) * d).ravel() for g, d in zip(adjoint, direction, strict=True)])
-    predicted, tangent = float(products.sum()), _tangent(case, parameter, start, direction, weights)
+    products = _products(line.adjoint, line.direction)
+    predicted, tangent = float(products.sum()), _tangent(line)
     largest = max(abs(predicted), abs(tangent), float(np.linalg.norm(products)))
     apart = abs(predicted - tangent) / largest if largest else 0.0
     return replace(found, tangent=tangent, error=max(found.error, math.inf if math.isnan(apart) else apart))
 
 
-def _tangent(
-    case: _Case, parameter: Parameter, start: HostArray, direction: Floats, weights: Mapping[str, HostArray]
-) -> float:
+def _products(adjoint: Floats, towards: Floats) -> HostArray:
+    """Of the gradient with a direction, element by element."""
+    return np.concatenate([(_wide(g) * d).ravel() for g, d in zip(adjoint, towards, strict=True)])
+
+
+def _tangent(line: _Line) -> float:
     """Of the weighted sum of all that the primal writes and returns."""
-    along = np.zeros_like(start, order="C")
-    for part, towards in zip(_floats(along), direction, strict=True):
+    case, parameter = line.case, line.parameter
+    along = np.zeros_like(line.start, order="C")
+    for part, towards in zip(_floats(along), line.direction, strict=True):
         part[...] = np.asarray(towards).astype(part.dtype)
     given_as_array = parameter.form == "variable" or (parameter.is_pointer and is_array(_given(case, parameter)))
     tangent = _tangent_array(case, parameter, along) if given_as_array else along[()]
@@ -286,7 +318,7 @@ def _tangent(
         found = (case.jvp or case.vjp)(tangents if parameter.form == "variable" else case.whole(tangents))
     returned = found.get("return")
     total = float(returned) if isinstance(returned, (int, float)) else 0.0
-    for name, weight in weights.items():
+    for name, weight in line.weights.items():
         parts = zip(_floats(weight), _floats(_host_of(found[name], case.target)), strict=True)
         total += sum(float((_wide(w) * _wide(t)).sum()) for w, t in parts)
     return total
@@ -299,25 +331,13 @@ def _tangent_array(case: _Case, parameter: Parameter, along: HostArray) -> objec
     return library_of(array, case.target).from_host(along, array)
 
 
-def _at_step(
-    case: _Case,
-    parameter: Parameter,
-    point: tuple[HostArray, Floats, Floats],
-    weights: Mapping[str, HostArray],
-    step: float,
-    noise: float,
-) -> ParameterCheck:
-    start, direction, adjoint = point
-    above, below = _moved(start, direction, step), _moved(start, direction, -step)
+def _difference(line: _Line, step: float) -> _Difference:
+    above, below = line.at(step), line.at(-step)
     moved = [_wide(a) - _wide(b) for a, b in zip(_floats(above), _floats(below), strict=True)]
-    products = np.concatenate([(_wide(g) * d).ravel() for g, d in zip(adjoint, moved, strict=True)]) / (2 * step)
-    change, rounding = (part / (2 * step) for part in _outcome_change(case, parameter, above, below, weights))
-    predicted, scale = float(products.sum()), float(np.linalg.norm(products))
-    largest = max(abs(predicted), abs(change), scale)
-    apart = abs(predicted - change)
-    equal = math.isfinite(change) and apart <= max(rounding, 4 * noise / (math.sqrt(2) * step))
-    error = 0.0 if equal else apart / (largest or math.nan)
-    return ParameterCheck(parameter.name, math.inf if math.isnan(error) else error, predicted, change, step)
+    products = _products(line.adjoint, moved) / (2 * step)
+    outcomes = (_outcome(line, above), _outcome(line, below))
+    change, rounding = (part / (2 * step) for part in _change(line, *outcomes))
+    return _Difference(step, float(products.sum()), change, float(np.linalg.norm(products)), rounding)
 
 
 def _apart(above: HostArray, below: HostArray) -> HostArray:
@@ -325,18 +345,16 @@ def _apart(above: HostArray, below: HostArray) -> HostArray:
     return np.subtract(above, below, where=above != below, out=np.zeros_like(above))
 
 
-def _outcome_change(
-    case: _Case, parameter: Parameter, above: HostArray, below: HostArray, weights: Mapping[str, HostArray]
-) -> tuple[float, float]:
+def _change(line: _Line, above: Outcome, below: Outcome) -> tuple[float, float]:
     """The weighted sum of all that the primal writes and returns, above minus below, and how exact that can be.
 
     Both in float64; the second is what one rounding of every result adds up to.
     """
-    (first, high), (second, low) = (_outcome(case, parameter, data, weights) for data in (above, below))
+    (first, high), (second, low) = above, below
     terms = [np.array([(high or 0.0) - (low or 0.0)])]
-    returns = case.signature.returns
+    returns = line.case.signature.returns
     roundings = [np.array([abs(high or 0.0) * _EPSILON.get(returns.size if returns else 0, 0.0)])]
-    for name, weight in weights.items():
+    for name, weight in line.weights.items():
         for w, a, b in zip(_floats(weight), _floats(first[name]), _floats(second[name]), strict=True):
             terms.append((_wide(w) * _apart(_wide(a), _wide(b))).ravel())
             size = np.where(np.isfinite(a), _wide(a), 0.0)
@@ -344,15 +362,15 @@ def _outcome_change(
     return float(np.concatenate(terms).sum()), float(np.linalg.norm(np.concatenate(roundings)))
 
 
-def _outcome(
-    case: _Case, parameter: Parameter, data: HostArray, names: Mapping[str, object]
-) -> tuple[dict[str, HostArray], float | None]:
+def _outcome(line: _Line, data: HostArray) -> Outcome:
+    """What the primal writes, where that has a weight, and what it returns, with this data for the parameter."""
+    case, parameter = line.case, line.parameter
     values = {p.name: _fresh(case, p, data if p is parameter else None) for p, _ in case.parts.values()}
     with _variables_kept(case):
         if parameter.form == "variable":
             case.variables[parameter.name] = data
         result = case.primal(tuple(assembled(p, values) for p in case.signature))
-    return {name: _host_of(values[name], case.target) for name in names}, result
+    return {name: _host_of(values[name], case.target) for name in line.weights}, result
 
 
 @contextmanager
