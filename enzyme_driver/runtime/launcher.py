@@ -11,7 +11,7 @@ from enzyme_driver.runtime.arguments import Prepared
 from enzyme_driver.runtime.arrays import address_now
 from enzyme_driver.runtime.calls import Backend
 from enzyme_driver.runtime.geometry import Launch
-from enzyme_driver.runtime.record import recording
+from enzyme_driver.runtime.record import refuse_while_recording
 
 
 class PreparedLaunch:
@@ -31,12 +31,12 @@ class PreparedLaunch:
         self._prepared = prepared
         self._launch = launch
         self._gradient = gradient
+        followed = f"write {name}[grid, block](...), which the tape can follow"
+        self._instead = "take derivatives after the `with` block" if gradient else followed
         self._addresses = [(ask, ask()) for ask in map(address_now, prepared.keep) if ask]
 
     def __call__(self) -> None:
-        if recording():
-            hint = f"write {self._name}[grid, block](...), which the tape can follow"
-            raise UsageError(f"a prepared launch of {self._name} while a tape records", hint=hint)
+        refuse_while_recording(f"a prepared launch of {self._name}", "what it writes", self._instead)
         for ask, address in self._addresses:
             if ask() != address:
                 raise UsageError(

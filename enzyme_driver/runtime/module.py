@@ -23,7 +23,7 @@ from enzyme_driver.runtime.hvp import Hvp
 from enzyme_driver.runtime.jvp import Jvp
 from enzyme_driver.runtime.launcher import Launcher, PreparedLaunch
 from enzyme_driver.runtime.question import Number
-from enzyme_driver.runtime.record import Tape, recording, refuse_number, unrecorded
+from enzyme_driver.runtime.record import Tape, recording, refuse_number, refuse_while_recording, unrecorded
 from enzyme_driver.runtime.slots import argument_slot, spelled
 from enzyme_driver.runtime.values import returned, scalar_bytes
 from enzyme_driver.runtime.variables import Variables
@@ -152,11 +152,7 @@ class _Callable:
         return entry
 
     def _refuse_on_tape(self, what: str) -> None:
-        if recording():
-            raise UsageError(
-                f"{what} of {self.name} while a tape records, which would not know what it writes",
-                hint="take derivatives after the `with` block",
-            )
+        refuse_while_recording(f"{what} of {self.name}", "what it writes", "take derivatives after the `with` block")
 
     def _recorded(self, tape: Tape, bound: tuple[object, ...], launch: Launch | None) -> bytes:
         """Run it on the tape; what it returned."""

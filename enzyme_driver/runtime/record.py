@@ -175,6 +175,12 @@ def recording() -> Tape | None:
     return _recording.get()
 
 
+def refuse_while_recording(what: str, unknown: str, hint: str) -> None:
+    """Raise UsageError where a tape records now, which would not know `unknown` of `what`."""
+    if recording():
+        raise UsageError(f"{what} while a tape records, which would not know {unknown}", hint=hint)
+
+
 @contextmanager
 def unrecorded() -> Iterator[None]:
     """Launches inside are on no tape."""

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from enzyme_driver.errors import ArgumentError, NameNotFoundError, UsageError
+from enzyme_driver.errors import ArgumentError, NameNotFoundError
 from enzyme_driver.model import Form, Parameter, Signature, Target, Variable
 from enzyme_driver.runtime.arguments import Value, VariableShadow, array_value, struct_shadow, struct_value
 from enzyme_driver.runtime.layouts import numpy_dtype
-from enzyme_driver.runtime.record import recording
+from enzyme_driver.runtime.record import refuse_while_recording
 from enzyme_driver.runtime.slots import Role, Slot
 
 
@@ -53,11 +53,8 @@ class Variables(MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: object) -> None:
         variable = self._variable(name)
-        if recording():
-            raise UsageError(
-                f"the variable {name!r} is set while a tape records, which would not know it",
-                hint="set it before the `with` block, and leave it until the gradient is taken",
-            )
+        hint = "set it before the `with` block, and leave it until the gradient is taken"
+        refuse_while_recording(f"the variable {name!r} is set", "it", hint)
         if variable.dtype.kind == "pointer" or isinstance(value, Mapping):
             convert = array_value if variable.dtype.kind == "pointer" else struct_value
             self._set[name] = convert(value, self._slot(variable, "variable"))

@@ -74,6 +74,14 @@ def test_a_prepared_gradient_is_the_gradient(module: Module) -> None:
         kernel(module, "axpy").gradient[1, 6].prepare(6, 0.5, x, y, shadows={"x": dx, "y": dy})
 
 
+def test_a_prepared_gradient_is_for_after_the_tape(module: Module) -> None:
+    x, out, d_x, d_out = floats(4).astype("f8"), np.zeros(4), np.zeros(4), np.ones(4)
+    launch = kernel(module, "square").gradient[1, 4].prepare(x, out, 4, shadows={"x": d_x, "out": d_out})
+    with Tape(), pytest.raises(UsageError, match="while a tape records") as caught:
+        launch()
+    assert caught.value.hint == "take derivatives after the `with` block"
+
+
 class Moving:
     """An array that can get other memory."""
 
