@@ -1,11 +1,12 @@
 // Loads come before the first division of their block, and before branches of mathematics. ptxas makes a division a branch to what denormal and
-// huge numbers need, and takes no load past a branch: a thread would wait for memory once for each.
+// huge numbers need, and takes no load past a branch: a thread would wait for memory once for each. Cycles are asked, not loops: what was optimised
+// may enter one in two places, and a load must not leave it.
 #include "Accumulation.h"
 #include "Passes.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
-#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/CycleAnalysis.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
@@ -38,7 +39,7 @@ using Path = SmallVector<BasicBlock *, 4>;
 // arguments.
 class Paths {
 public:
-  explicit Paths(Function &F) : Dominators(F), PostDominators(F), Loops(Dominators) {}
+  explicit Paths(Function &F) : Dominators(F), PostDominators(F) { Cycles.compute(F); }
 
   // Nothing where the block is on another one.
   Path from(BasicBlock &First) {
@@ -57,7 +58,7 @@ private:
     return Next && Dominators.dominates(&Block, Next) && isBesideIn(Block, *Next) && onlyComputesBetween(Block, *Next) ? Next : nullptr;
   }
 
-  bool isBesideIn(const BasicBlock &Block, const BasicBlock &Other) const { return Loops.getLoopFor(&Block) == Loops.getLoopFor(&Other); }
+  bool isBesideIn(const BasicBlock &Block, const BasicBlock &Other) const { return Cycles.getCycle(&Block) == Cycles.getCycle(&Other); }
 
   bool onlyComputesBetween(BasicBlock &From, BasicBlock &To) const {
     SmallSetVector<BasicBlock *, 8> Between(succ_begin(&From), succ_end(&From));
@@ -74,7 +75,7 @@ private:
 
   DominatorTree Dominators;
   PostDominatorTree PostDominators;
-  LoopInfo Loops;
+  CycleInfo Cycles;
   SmallPtrSet<BasicBlock *, 16> Seen;
 };
 

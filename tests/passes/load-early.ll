@@ -146,4 +146,32 @@ end:
   ret void
 }
 
+; Not out of a cycle that is entered in two places: what follows the branch in it is loaded again each time.
+; CHECK-LABEL: define ptx_kernel void @entered_twice__gradient(
+; CHECK:       entry:
+; CHECK-NOT:     load
+; CHECK:         br i1
+; CHECK:       second:
+; CHECK:         load float, ptr %a
+define ptx_kernel void @entered_twice__gradient(ptr noalias %a, ptr noalias %out, i1 %which, i32 %n) {
+entry:
+  br i1 %which, label %first, label %second
+
+first:
+  %i = phi i32 [ 0, %entry ], [ %k, %second ]
+  br label %second
+
+second:
+  %j = phi i32 [ 0, %entry ], [ %i, %first ]
+  %x = load float, ptr %a
+  %y = fmul float %x, 0.5
+  store float %y, ptr %a
+  %k = add i32 %j, 1
+  %done = icmp sge i32 %k, %n
+  br i1 %done, label %end, label %first
+
+end:
+  ret void
+}
+
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
