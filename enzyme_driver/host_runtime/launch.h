@@ -13,7 +13,8 @@ struct adgen_launch {
 
 struct adgen_thread; // one CUDA thread of a block whose threads work together
 
-using block_function = void (*)(const adgen_launch *, void *const *, uint32_t, uint32_t, uint32_t);
+// (launch, arguments, index of the first block, how many beside each other)
+using blocks_function = void (*)(const adgen_launch *, void *const *, uint32_t, uint32_t, uint32_t, uint32_t);
 // (launch, arguments, shared memory, the thread, block index, thread index)
 using thread_function = void (*)(const adgen_launch *, void *const *, char *, adgen_thread *, uint32_t, uint32_t, uint32_t,
                                  uint32_t, uint32_t, uint32_t);

@@ -8,6 +8,7 @@
 #include "overwritten.h"
 #include "shares.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -57,26 +58,38 @@ static Shares shares_of(const adgen_launch *launch, footprint_function footprint
   return omp_get_max_threads() > 1 && Accumulation::isFree() ? sharesOf(launch, footprint, accumulated, args) : std::nullopt;
 }
 
+// Blocks that are run at once: those of one row, up to so many.
+template <class Run> static void run_between(const adgen_launch *launch, int64_t first, int64_t end, int64_t most, const Run &run) {
+  const int64_t nx = launch->grid[0], ny = launch->grid[1];
+  while (first < end) {
+    const int64_t x = first % nx, count = std::min({most, nx - x, end - first});
+    run(uint32_t(x), uint32_t(first / nx % ny), uint32_t(first / nx / ny), uint32_t(count));
+    first += count;
+  }
+}
+
 // What the threads of a team do: all blocks in parallel, those that wait after the others.
-template <class Run> static void run_all(const adgen_launch *launch, const Shares &shares, const Run &run) {
-  const uint32_t nx = launch->grid[0], ny = launch->grid[1];
-  const auto one = [&](int64_t i) { run(uint32_t(i % nx), uint32_t(i / nx % ny), uint32_t(i / nx / ny)); };
+template <class Run> static void run_all(const adgen_launch *launch, const Shares &shares, int64_t most, const Run &run) {
   if (!shares) {
-    const int64_t blocks = blocks_of(launch);
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < blocks; ++i)
-      one(i);
+    const int64_t blocks = blocks_of(launch), thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    run_between(launch, blocks * thread / threads, blocks * (thread + 1) / threads, most, run);
     return;
   }
   const int64_t count = int64_t(shares->size());
 #pragma omp for schedule(static)
   for (int64_t share = 0; share < count; ++share)
-    for (int64_t i = (*shares)[share].first; i < (*shares)[share].late; ++i)
-      one(i);
+    run_between(launch, (*shares)[share].first, (*shares)[share].late, most, run);
 #pragma omp for schedule(static)
   for (int64_t share = 0; share < count; ++share)
-    for (int64_t i = (*shares)[share].late; i < (*shares)[share].end; ++i)
-      one(i);
+    run_between(launch, (*shares)[share].late, (*shares)[share].end, most, run);
+}
+
+// So many that a row of their threads is long enough to be vectorised. Where a block has several rows they are not longer than that, for the
+// next row reads what this one has read.
+static int64_t blocks_at_once(const adgen_launch *launch) {
+  constexpr uint32_t Row = 256, Most = 1 << 16; // threads
+  const bool is_row = launch->block[1] == 1 && launch->block[2] == 1;
+  return std::max(1u, (is_row ? Most : Row) / launch->block[0]);
 }
 
 static bool runs_alone(int64_t blocks) { return blocks == 1 || omp_get_max_threads() == 1; }
@@ -88,21 +101,22 @@ __attribute__((visibility("default"))) const char *adgen_last_error() { return l
 // Bytes of stack that each CUDA thread of a block with barriers has for what it calls.
 __attribute__((visibility("default"))) void adgen_set_stack_bytes(uint64_t bytes) { adgen_spare_stack = bytes; }
 
-// Blocks are independent. `alone` does the same as `block` without atomics, for when nobody else runs, or when each of the arguments
+// Blocks are independent. `alone` does the same as `blocks` without atomics, for when nobody else runs, or when each of the arguments
 // `accumulated`, a bit each, is a copy of the thread's own, or when threads do not meet, as `footprint` may show.
-__attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *launch, block_function block,
-                                                           block_function alone, uint64_t accumulated,
+__attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *launch, blocks_function blocks,
+                                                           blocks_function alone, uint64_t accumulated,
                                                            footprint_function footprint, void *const *args) {
   const Shares shares = shares_of(launch, footprint, accumulated, args);
   Accumulation accumulation(args, accumulated, launch, !shares);
   const bool single = runs_alone(blocks_of(launch)) || accumulation.wantsOneThread();
-  const block_function run = single || shares || accumulation.apart() ? alone : block;
+  const blocks_function run = single || shares || accumulation.apart() ? alone : blocks;
   failed = false;
 #pragma omp parallel if (!single)
   {
     std::vector<void *> own, pointers;
     void *const *mine = single ? args : accumulation.argumentsOf(own, pointers);
-    run_all(launch, shares, [&](uint32_t x, uint32_t y, uint32_t z) { run(launch, mine, x, y, z); });
+    run_all(launch, shares, blocks_at_once(launch),
+            [&](uint32_t x, uint32_t y, uint32_t z, uint32_t count) { run(launch, mine, x, y, z, count); });
   }
   return ended();
 }
@@ -110,7 +124,7 @@ __attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *l
 // Every block as loops over its threads.
 static void run_split(const adgen_launch *launch, const adgen_cooperative *kernel, split_function code, const Shares &shares,
                       void *const *args) {
-  run_all(launch, shares, [&](uint32_t x, uint32_t y, uint32_t z) {
+  run_all(launch, shares, 1, [&](uint32_t x, uint32_t y, uint32_t z, uint32_t) {
     char *shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
     char *scratch = adgen_scratch_memory(launch, kernel->scratch_bytes);
     const KeptScope scope;
@@ -123,7 +137,7 @@ static void run_split(const adgen_launch *launch, const adgen_cooperative *kerne
 static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kernel, thread_function code, const Shares &shares,
                        void *const *args) {
   const SignalStack own;
-  run_all(launch, shares, [&](uint32_t x, uint32_t y, uint32_t z) {
+  run_all(launch, shares, 1, [&](uint32_t x, uint32_t y, uint32_t z, uint32_t) {
     if (!failed)
       Block::ofThisThread().run(launch, *kernel, code, args, x, y, z);
   });

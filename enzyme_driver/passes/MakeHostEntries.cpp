@@ -1,7 +1,7 @@
 // Makes of every body and derivative the functions that the host library exports (docs/architecture.md):
 //   int SYMBOL__primal(launch, args, result)   int SYMBOL__gradient(launch, args, result)   int SYMBOL__tangent(launch, args, result)
-// For a kernel it calls the runtime, which runs the blocks of the grid in parallel. Where threads do not wait for each other, a block
-// function runs them in a loop; else the runtime gives each a stack of its own (host_runtime/cooperation.h) and calls the function of one
+// For a kernel it calls the runtime, which runs the blocks of the grid in parallel. Where threads do not wait for each other, a function
+// runs those of blocks beside each other in loops; else the runtime gives each a stack of its own (host_runtime/cooperation.h) and calls the function of one
 // thread, in which barriers and operations of a warp are calls of the runtime. Needs everything inlined into the bodies, so that thread
 // and block indices can become arguments. A second form without atomics is for when only one thread of the operating system runs.
 //
@@ -24,10 +24,12 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 
@@ -143,6 +145,61 @@ uint64_t accumulatedShadows(const Module &M, const Function &Gradient, const Ori
   return Shadows;
 }
 
+SmallSetVector<Value *, 4> withExtended(Value &V) {
+  SmallSetVector<Value *, 4> All;
+  All.insert(&V);
+  for (User *U : V.users())
+    if (isa<ZExtInst>(U))
+      All.insert(U);
+  return All;
+}
+
+// What threads ask of their place in x, where that is only their column among all blocks, ctaid.x * ntid.x + tid.x. A file may write a number
+// for the width of a block.
+class Columns {
+public:
+  Columns(Function &Thread, unsigned First) : Threads(withExtended(*Thread.getArg(First))), Widths(withExtended(*Thread.getArg(First + 6))) {
+    SmallPtrSet<User *, 8> Found;
+    auto Ends = [&](Value *Begin) { return areUses(withExtended(*Begin), [&](User &U) { return addsThread(U) && Found.insert(&U).second; }); };
+    AreAll = areUses(withExtended(*Thread.getArg(First + 3)), [&](User &U) { return isBegin(U) && Ends(&U); }) &&
+             areUses(Threads, [&](User &U) { return Found.contains(&U); });
+  }
+
+  // Whether several blocks beside each other, of that width, are to their threads as one that is as wide as all of them.
+  Value *allowWideBlocks(IRBuilder<> &B, Value *Width) const {
+    Value *Allow = B.getInt1(AreAll);
+    for (uint64_t Number : Numbers)
+      Allow = B.CreateAnd(Allow, B.CreateICmpEQ(Width, B.getInt32(Number)));
+    return Allow;
+  }
+
+private:
+  using Values = SmallSetVector<Value *, 4>;
+
+  static bool areUses(const Values &Of, function_ref<bool(User &)> Are) {
+    return all_of(Of, [&](Value *V) { return all_of(V->users(), [&](User *U) { return Of.contains(U) || Are(*U); }); });
+  }
+
+  bool isBegin(User &U) {
+    uint64_t Number;
+    Value *A, *B;
+    if (match(&U, m_Shl(m_Value(), m_ConstantInt(Number))) && Number < 32)
+      return Numbers.insert(uint64_t(1) << Number), true;
+    if (match(&U, m_c_Mul(m_Value(), m_ConstantInt(Number))) && Number <= UINT32_MAX)
+      return Numbers.insert(Number), true;
+    return match(&U, m_Mul(m_Value(A), m_Value(B))) && (Widths.contains(A) || Widths.contains(B));
+  }
+
+  bool addsThread(User &U) const {
+    Value *A, *B;
+    return match(&U, m_Add(m_Value(A), m_Value(B))) && (Threads.contains(A) || Threads.contains(B));
+  }
+
+  Values Threads, Widths;
+  SmallSetVector<uint64_t, 2> Numbers; // that stand for the width
+  bool AreAll;
+};
+
 class EntryMaker {
 public:
   EntryMaker(Module &M, FunctionAnalysisManager &FAM)
@@ -160,12 +217,12 @@ public:
       FunctionCallee Run = M.getOrInsertFunction("adgen_run_cooperative", Int32, Pointer, Pointer, Pointer);
       return makeEntry(N, Run, {describe(*Thread, *Alone, F, N)});
     }
-    Function *Block = makeBlockFunction(*Thread, F, N.entry() + "_block");
-    Function *BlockAlone = Alone == Thread ? Block : makeBlockFunction(*Alone, F, N.entry() + "_block_alone");
+    Function *Blocks = makeBlocksFunction(*Thread, F, N.entry() + "_blocks");
+    Function *BlocksAlone = Alone == Thread ? Blocks : makeBlocksFunction(*Alone, F, N.entry() + "_blocks_alone");
     Type *Int64 = Type::getInt64Ty(Context);
     uint64_t Shadows = accumulatedBy(*Thread, F);
     FunctionCallee Run = M.getOrInsertFunction("adgen_run_blocks", Int32, Pointer, Pointer, Pointer, Int64, Pointer, Pointer);
-    makeEntry(N, Run, {Block, BlockAlone, ConstantInt::get(Int64, Shadows), makeFootprint(*Thread, F, Shadows)});
+    makeEntry(N, Run, {Blocks, BlocksAlone, ConstantInt::get(Int64, Shadows), makeFootprint(*Thread, F, Shadows)});
   }
 
   void makeFunctionEntry(Function &F, const Origins &Memory) {
@@ -590,9 +647,7 @@ private:
       Value *V = loadArgument(B, F, I, Arguments);
       if (isStructByValue(F, I)) {
         Loaded.Copies.push_back({I, V});
-        auto *Copy = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), structSize(F, I)));
-        Copy->setAlignment(Align(16));
-        V = Copy;
+        V = createCopy(B, structSize(F, I));
       }
       Loaded.Values.push_back(V);
     }
@@ -607,6 +662,14 @@ private:
     if (HasShadows)
       Place(B.CreateInBoundsGEP(B.getInt8Ty(), Begin, sharedBytes(B, Launch, Layout)));
     return Loaded;
+  }
+
+  // Once for a function, also where it is taken in a loop.
+  static Value *createCopy(IRBuilder<> &B, uint64_t Bytes) {
+    BasicBlock &Entry = B.GetInsertBlock()->getParent()->getEntryBlock();
+    auto *Copy = IRBuilder<>(&Entry, Entry.getFirstInsertionPt()).CreateAlloca(ArrayType::get(B.getInt8Ty(), Bytes));
+    Copy->setAlignment(Align(16));
+    return Copy;
   }
 
   // Of static and dynamic arrays, as the runtime pads them.
@@ -629,24 +692,28 @@ private:
     return Extents;
   }
 
-  // void block(launch, args, x, y, z): the threads of one block, one after another.
-  Function *makeBlockFunction(Function &Thread, Function &F, const std::string &Name) {
-    auto *Type = FunctionType::get(llvm::Type::getVoidTy(Context), {Pointer, Pointer, Int32, Int32, Int32}, false);
-    auto *Block = Function::Create(Type, GlobalValue::InternalLinkage, Name, &M);
-    IRBuilder<> B(BasicBlock::Create(Context, "entry", Block));
-    Value *Launch = Block->getArg(0);
+  // void blocks(launch, args, x, y, z, count): the threads of blocks beside each other, one after another. Those that ask for their column
+  // only see one wide block, whose rows are loops that are worth vectorising.
+  Function *makeBlocksFunction(Function &Thread, Function &F, const std::string &Name) {
+    auto *Type = FunctionType::get(llvm::Type::getVoidTy(Context), {Pointer, Pointer, Int32, Int32, Int32, Int32}, false);
+    auto *Made = Function::Create(Type, GlobalValue::InternalLinkage, Name, &M);
+    IRBuilder<> B(BasicBlock::Create(Context, "entry", Made));
+    Value *Launch = Made->getArg(0), *Count = Made->getArg(5);
     SmallVector<Value *> Extents = loadExtents(B, Launch);
-    ThreadArguments Loaded = loadArguments(B, F, Launch, Block->getArg(1), [&] { return sharedMemory(B, F, Launch); });
-    Value *Z = beginLoop(B, Block, Extents[2]), *Y = beginLoop(B, Block, Extents[1]), *X = beginLoop(B, Block, Extents[0]);
+    Value *AreOne = sharedNames(F).empty() ? Columns(Thread, F.arg_size()).allowWideBlocks(B, Extents[0]) : B.getFalse();
+    Value *Width = B.CreateSelect(AreOne, B.CreateMul(Extents[0], Count), Extents[0]);
+    Value *Number = beginLoop(B, Made, B.CreateSelect(AreOne, B.getInt32(1), Count));
+    ThreadArguments Loaded = loadArguments(B, F, Launch, Made->getArg(1), [&] { return sharedMemory(B, F, Launch); });
+    Value *Z = beginLoop(B, Made, Extents[2]), *Y = beginLoop(B, Made, Extents[1]), *X = beginLoop(B, Made, Width);
     copyStructs(B, F, Loaded);
     SmallVector<Value *> Arguments = Loaded.Values;
-    Arguments.append({X, Y, Z, Block->getArg(2), Block->getArg(3), Block->getArg(4)});
+    Arguments.append({X, Y, Z, B.CreateAdd(Made->getArg(2), Number), Made->getArg(3), Made->getArg(4)});
     append_range(Arguments, Extents);
     B.CreateCall(&Thread, Arguments);
-    for (unsigned I = 0; I < 3; ++I)
+    while (!Loops.empty())
       endLoop(B);
     B.CreateRetVoid();
-    return Block;
+    return Made;
   }
 
   // void footprint(launch, args, x, y, z, ranges): between which bytes of each of these shadows one block accumulates. Null where that

@@ -18,7 +18,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK:         store i64 %[[END]], ptr
 ; CHECK:         ret void
 ; CHECK-LABEL: define i32 @near__gradient(
-; CHECK:         call i32 @adgen_run_blocks(ptr %0, ptr @near__gradient_block, ptr @near__gradient_block_alone, i64 8, ptr @near__gradient_footprint, ptr %1)
+; CHECK:         call i32 @adgen_run_blocks(ptr %0, ptr @near__gradient_blocks, ptr @near__gradient_blocks_alone, i64 8, ptr @near__gradient_footprint, ptr %1)
 define void @adgen_gradient_near(ptr %x, ptr %y, i32 %n, ptr "adgen-shadow" %dx, ptr "adgen-shadow" %dy) "adgen-shared" "adgen-activity"="duplicated:duplicated:const" {
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
@@ -36,7 +36,7 @@ define void @adgen_gradient_near(ptr %x, ptr %y, i32 %n, ptr "adgen-shadow" %dx,
 }
 
 ; CHECK-LABEL: define i32 @table__gradient(
-; CHECK:         call i32 @adgen_run_blocks(ptr %0, ptr @table__gradient_block, ptr @table__gradient_block_alone, i64 8, ptr null, ptr %1)
+; CHECK:         call i32 @adgen_run_blocks(ptr %0, ptr @table__gradient_blocks, ptr @table__gradient_blocks_alone, i64 8, ptr null, ptr %1)
 define void @adgen_gradient_table(ptr %x, ptr %y, ptr %place, ptr "adgen-shadow" %dx, ptr "adgen-shadow" %dy) "adgen-shared" "adgen-activity"="duplicated:duplicated:const" {
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %looked = getelementptr i32, ptr %place, i32 %t

@@ -35,6 +35,64 @@ define void @adgen_gradient_structs(ptr "adgen-struct"="24" %arrays, ptr "adgen-
   ret void
 }
 
+define void @adgen_body_columns(ptr %x, ptr %y) "adgen-shared" {
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %nx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %begin = mul i32 %nx, %bx
+  %i = add i32 %begin, %tx
+  %at = getelementptr i32, ptr %x, i32 %i
+  store i32 %nx, ptr %at
+  %wide.begin = zext i32 %begin to i64
+  %wide.tx = zext i32 %tx to i64
+  %j = add i64 %wide.tx, %wide.begin
+  %to = getelementptr i32, ptr %y, i64 %j
+  store i32 1, ptr %to
+  ret void
+}
+
+define void @adgen_body_numbered(ptr %x) "adgen-shared" {
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %begin = shl i32 %bx, 7
+  %i = add i32 %begin, %tx
+  store i32 %i, ptr %x
+  ret void
+}
+
+define void @adgen_body_beside(ptr %x) "adgen-shared" {
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %nx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %begin = mul i32 %bx, %nx
+  %i = add i32 %begin, %tx
+  %at = getelementptr i32, ptr %x, i32 %i
+  store i32 %tx, ptr %at
+  ret void
+}
+
+define void @adgen_body_by_block(ptr %x) "adgen-shared" {
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %nx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %begin = mul i32 %bx, %nx
+  %i = add i32 %begin, %tx
+  %at = getelementptr i32, ptr %x, i32 %i
+  store i32 %bx, ptr %at
+  ret void
+}
+
+define void @adgen_body_twice(ptr %x) "adgen-shared" {
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %nx = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %double = shl i32 %nx, 1
+  %begin = mul i32 %bx, %double
+  %i = add i32 %begin, %tx
+  store i32 %i, ptr %x
+  ret void
+}
+
 define void @adgen_body_f(ptr %x, double %y, ptr %0) "adgen-result" {
   ret void
 }
@@ -125,14 +183,17 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK-NEXT:    %s4 = add i32 %s3, [[LANE]]
 
 ; The launch holds the grid's extents, then the block's; each argument is a pointer to the value.
-; CHECK-LABEL: define internal void @k__primal_block(
-; CHECK-SAME:    ptr %0, ptr %1, i32 %2, i32 %3, i32 %4)
+; CHECK-LABEL: define internal void @k__primal_blocks(
+; CHECK-SAME:    ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, i32 %5)
 ; CHECK:         [[AT3:%.*]] = getelementptr inbounds i32, ptr %0, i64 3
 ; CHECK-NEXT:    [[NX:%.*]] = load i32, ptr [[AT3]]
 ; CHECK:         [[AT5:%.*]] = getelementptr inbounds i32, ptr %0, i64 5
 ; CHECK-NEXT:    [[NZ:%.*]] = load i32, ptr [[AT5]]
 ; CHECK:         [[AT0:%.*]] = getelementptr inbounds i32, ptr %0, i64 0
 ; CHECK-NEXT:    [[GX:%.*]] = load i32, ptr [[AT0]]
+; CHECK:         [[WIDTH:%.*]] = select i1 false, i32 {{%.*}}, i32 [[NX]]
+; CHECK-NEXT:    [[BLOCKS:%.*]] = select i1 false, i32 1, i32 %5
+; CHECK:         [[NUMBER:%.*]] = phi i32 [ 0, %entry ]
 ; CHECK:         [[SLOT0:%.*]] = getelementptr inbounds ptr, ptr %1, i64 0
 ; CHECK-NEXT:    [[ADDRESS0:%.*]] = load ptr, ptr [[SLOT0]]
 ; CHECK-NEXT:    [[X:%.*]] = load ptr, ptr [[ADDRESS0]]
@@ -140,16 +201,20 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK-NEXT:    [[ADDRESS1:%.*]] = load ptr, ptr [[SLOT1]]
 ; CHECK-NEXT:    [[N:%.*]] = load i32, ptr [[ADDRESS1]]
 ; The innermost loop runs over x, as warps do.
-; CHECK:         [[Z:%.*]] = phi i32 [ 0, %entry ]
-; CHECK:         [[Y:%.*]] = phi i32 [ 0, %thread ]
-; CHECK:         [[T:%.*]] = phi i32 [ 0, %thread1 ], [ [[NEXT:%.*]], %thread2 ]
-; CHECK-NEXT:    call void @adgen_body_k_thread(ptr [[X]], i32 [[N]], i32 [[T]], i32 [[Y]], i32 [[Z]], i32 %2, i32 %3, i32 %4, i32 [[NX]], i32 {{%[0-9]+}}, i32 [[NZ]], i32 [[GX]], i32 {{%[0-9]+}}, i32 {{%[0-9]+}})
+; CHECK:         [[Z:%.*]] = phi i32 [ 0, %thread ]
+; CHECK:         [[Y:%.*]] = phi i32 [ 0, %thread1 ]
+; CHECK:         [[T:%.*]] = phi i32 [ 0, %thread2 ], [ [[NEXT:%.*]], %thread3 ]
+; CHECK-NEXT:    [[BX:%.*]] = add i32 %2, [[NUMBER]]
+; CHECK-NEXT:    call void @adgen_body_k_thread(ptr [[X]], i32 [[N]], i32 [[T]], i32 [[Y]], i32 [[Z]], i32 [[BX]], i32 %3, i32 %4, i32 [[NX]], i32 {{%[0-9]+}}, i32 [[NZ]], i32 [[GX]], i32 {{%[0-9]+}}, i32 {{%[0-9]+}})
 ; CHECK-NEXT:    [[NEXT]] = add nuw nsw i32 [[T]], 1
-; CHECK-NEXT:    [[MORE:%.*]] = icmp ult i32 [[NEXT]], [[NX]]
-; CHECK-NEXT:    br i1 [[MORE]], label %thread2, label %done
+; CHECK-NEXT:    [[MORE:%.*]] = icmp ult i32 [[NEXT]], [[WIDTH]]
+; CHECK-NEXT:    br i1 [[MORE]], label %thread3, label %done
+; Its threads ask for more than their column, so blocks beside each other come one after another.
+; CHECK:         [[BLOCK:%.*]] = add nuw nsw i32 [[NUMBER]], 1
+; CHECK-NEXT:    icmp ult i32 [[BLOCK]], [[BLOCKS]]
 
 ; CHECK-LABEL: define i32 @k__primal(ptr %0, ptr %1, ptr %2)
-; CHECK:         [[CODE:%.*]] = call i32 @adgen_run_blocks(ptr %0, ptr @k__primal_block, ptr @k__primal_block, i64 0, ptr null, ptr %1)
+; CHECK:         [[CODE:%.*]] = call i32 @adgen_run_blocks(ptr %0, ptr @k__primal_blocks, ptr @k__primal_blocks, i64 0, ptr null, ptr %1)
 ; CHECK-NEXT:    ret i32 [[CODE]]
 
 ; Where only one thread runs, additions need not be atomic.
@@ -162,24 +227,57 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK-NEXT:    store i32 [[INCREASED]], ptr %0
 ; CHECK-NEXT:    %c = atomicrmw max
 ; CHECK:       define i32 @k__gradient(
-; CHECK:         call i32 @adgen_run_blocks(ptr %0, ptr @k__gradient_block, ptr @k__gradient_block_alone, i64 -1, ptr null, ptr %1)
+; CHECK:         call i32 @adgen_run_blocks(ptr %0, ptr @k__gradient_blocks, ptr @k__gradient_blocks_alone, i64 -1, ptr null, ptr %1)
 
 ; Each thread has a copy of a struct, made anew for every thread. A duplicated struct's shadow is a struct, an active one's an array.
-; CHECK-LABEL: define internal void @structs__gradient_block(
-; CHECK:         [[ARRAYS:%.*]] = load ptr
-; CHECK-NEXT:    [[COPY0:%.*]] = alloca [24 x i8], align 16
-; CHECK:         [[OPTIONS:%.*]] = load ptr
-; CHECK-NEXT:    [[COPY1:%.*]] = alloca [8 x i8], align 16
-; CHECK:         [[D_ARRAYS:%.*]] = load ptr
+; CHECK-LABEL: define internal void @structs__gradient_blocks(
+; CHECK-NEXT:  entry:
 ; CHECK-NEXT:    [[COPY2:%.*]] = alloca [24 x i8], align 16
+; CHECK-NEXT:    [[COPY1:%.*]] = alloca [8 x i8], align 16
+; CHECK-NEXT:    [[COPY0:%.*]] = alloca [24 x i8], align 16
+; CHECK:         [[AT0:%.*]] = getelementptr inbounds ptr, ptr %1, i64 0
+; CHECK-NEXT:    [[ARRAYS:%.*]] = load ptr, ptr [[AT0]]
+; CHECK-NEXT:    [[AT1:%.*]] = getelementptr inbounds ptr, ptr %1, i64 1
+; CHECK-NEXT:    [[OPTIONS:%.*]] = load ptr, ptr [[AT1]]
+; CHECK-NEXT:    [[AT2:%.*]] = getelementptr inbounds ptr, ptr %1, i64 2
+; CHECK-NEXT:    [[D_ARRAYS:%.*]] = load ptr, ptr [[AT2]]
 ; CHECK:         [[SLOT3:%.*]] = getelementptr inbounds ptr, ptr %1, i64 3
 ; CHECK-NEXT:    [[ADDRESS3:%.*]] = load ptr, ptr [[SLOT3]]
 ; CHECK-NEXT:    [[D_OPTIONS:%.*]] = load ptr, ptr [[ADDRESS3]]
-; CHECK:       thread2:
+; CHECK:       thread3:
 ; CHECK:         call void @llvm.memcpy.p0.p0.i64(ptr align 16 [[COPY0]], ptr align 1 [[ARRAYS]], i64 24, i1 false)
 ; CHECK-NEXT:    call void @llvm.memcpy.p0.p0.i64(ptr align 16 [[COPY1]], ptr align 1 [[OPTIONS]], i64 8, i1 false)
 ; CHECK-NEXT:    call void @llvm.memcpy.p0.p0.i64(ptr align 16 [[COPY2]], ptr align 1 [[D_ARRAYS]], i64 24, i1 false)
-; CHECK-NEXT:    call void @adgen_gradient_structs_thread(ptr [[COPY0]], ptr [[COPY1]], ptr [[COPY2]], ptr [[D_OPTIONS]], i32
+; CHECK:         call void @adgen_gradient_structs_thread(ptr [[COPY0]], ptr [[COPY1]], ptr [[COPY2]], ptr [[D_OPTIONS]], i32
+
+; Threads that ask for their column only: blocks beside each other are one wide block.
+; CHECK-LABEL: define internal void @columns__primal_blocks(
+; CHECK:         [[AT3:%.*]] = getelementptr inbounds i32, ptr %0, i64 3
+; CHECK-NEXT:    [[NX:%.*]] = load i32, ptr [[AT3]]
+; CHECK:         [[ALL:%.*]] = mul i32 [[NX]], %5
+; CHECK-NEXT:    [[WIDTH:%.*]] = select i1 true, i32 [[ALL]], i32 [[NX]]
+; CHECK-NEXT:    [[BLOCKS:%.*]] = select i1 true, i32 1, i32 %5
+; CHECK:         icmp ult i32 {{%.*}}, [[WIDTH]]
+; CHECK:         icmp ult i32 {{%.*}}, [[BLOCKS]]
+
+; Where the file writes a number for the width of a block, that is asked.
+; CHECK-LABEL: define internal void @numbered__primal_blocks(
+; CHECK:         [[NX:%.*]] = load i32
+; CHECK:         [[SAME:%.*]] = icmp eq i32 [[NX]], 128
+; CHECK-NEXT:    [[IS:%.*]] = and i1 true, [[SAME]]
+; CHECK-NEXT:    [[ALL:%.*]] = mul i32 [[NX]], %5
+; CHECK-NEXT:    [[WIDTH:%.*]] = select i1 [[IS]], i32 [[ALL]], i32 [[NX]]
+; CHECK-NEXT:    [[BLOCKS:%.*]] = select i1 [[IS]], i32 1, i32 %5
+; CHECK:         icmp ult i32 {{%.*}}, [[WIDTH]]
+; CHECK:         icmp ult i32 {{%.*}}, [[BLOCKS]]
+
+; Not those that ask for their place in the block as well, or for the block's, or whose place is counted from elsewhere.
+; CHECK-LABEL: define internal void @beside__primal_blocks(
+; CHECK:         select i1 false, i32 1, i32 %5
+; CHECK-LABEL: define internal void @by_block__primal_blocks(
+; CHECK:         select i1 false, i32 1, i32 %5
+; CHECK-LABEL: define internal void @twice__primal_blocks(
+; CHECK:         select i1 false, i32 1, i32 %5
 
 ; A function is called once; what it returns goes where the caller wants it, and exceptions end in the runtime.
 ; CHECK-LABEL: define internal void @f__primal_call(ptr %0, ptr %1)
@@ -211,7 +309,8 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK-NEXT:    call void @adgen_trapped()
 ; CHECK-NEXT:    ret void
 
-; CHECK-LABEL: define internal void @shared__primal_block(
+; CHECK-LABEL: define internal void @shared__primal_blocks(
+; CHECK:         phi i32 [ 0, %entry ]
 ; CHECK:         [[MEMORY:%.*]] = call ptr @adgen_shared_memory(ptr %0, i64 48, i32 0)
 ; CHECK-NEXT:    [[NONE:%.*]] = icmp eq ptr [[MEMORY]], null
 ; CHECK-NEXT:    br i1 [[NONE]], label %nothing, label %enough
