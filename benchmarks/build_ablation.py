@@ -33,6 +33,7 @@ HOST = frozenset(
         "split-threads",
         "clamp-loops",
         "sum-threads",
+        "part-additions",
         "vector-math",
     }
 )

@@ -7,6 +7,7 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -51,7 +52,9 @@ std::optional<Guarded> guarded(const Loop &L) {
   bool Counts = G.Index && G.Index->getParent() == Header && hasSingleElement(Header->phis()) && G.Index->getType()->isIntegerTy(32) &&
                 match(G.Index->getIncomingValueForBlock(L.getLoopPreheader()), m_Zero()) &&
                 G.Index->getIncomingValueForBlock(Latch) == G.Ends->getOperand(0);
-  bool IsFree = none_of(*Header, [](const Instruction &I) { return I.mayHaveSideEffects() || I.mayReadFromMemory(); });
+  bool IsFree = all_of(*Header, [](const Instruction &I) {
+    return isa<NoAliasScopeDeclInst>(I) || (!I.mayHaveSideEffects() && !I.mayReadFromMemory());
+  });
   bool Skips = none_of(*Latch, [](const Instruction &I) { return I.mayHaveSideEffects(); });
   return Counts && IsFree && Skips ? std::optional(G) : std::nullopt;
 }

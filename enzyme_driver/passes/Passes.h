@@ -119,6 +119,7 @@ ADGEN_PASS(SkipZeros);                       // what is added for a cotangent of
 ADGEN_PASS(RecomputeKept);                   // what follows from other kept numbers is not kept
 ADGEN_PASS(KeepResults);                     // results that the reverse sweep needs again are kept in loops
 ADGEN_PASS(SumThreads);                      // what all threads of a row add to one element is added once
+ADGEN_PASS(PartAdditions);                   // what threads of a row add to several places of an array is added place after place
 ADGEN_PASS_WITH_OPTION(VectorMath);          // calls of mathematics that the C library has for whole registers
 
 } // namespace adgen

@@ -126,6 +126,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<RecomputeKept>(Name, "adgen-recompute-kept", MPM) ||
          add<KeepResults>(Name, "adgen-keep-results", MPM) ||
          add<SumThreads>(Name, "adgen-sum-threads", MPM) ||
+         add<PartAdditions>(Name, "adgen-part-additions", MPM) ||
          addWithOption<VectorMath>(Name, "adgen-vector-math", MPM);
 }
 

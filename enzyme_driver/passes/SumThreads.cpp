@@ -2,53 +2,26 @@
 //   for (...) element += term(i);   becomes   for (...) sum += term(i); element += sum;
 // although other elements to which the loop adds may be the same one: additions may change places with each other. Nothing else in the loop may
 // see the element, and it is added to in each iteration. The loop can then be vectorised.
+#include "Additions.h"
 #include "Passes.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/MemoryLocation.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
-using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
 
-struct Addition {
-  LoadInst *Old;
-  BinaryOperator *Sum;
-  StoreInst *New;
-};
-
-std::optional<Addition> additionOf(StoreInst &New, const Loop &L, const DominatorTree &DT) {
-  auto *Sum = dyn_cast<BinaryOperator>(New.getValueOperand());
-  if (!Sum || Sum->getOpcode() != Instruction::FAdd || !Sum->hasAllowReassoc() || !Sum->hasNoSignedZeros() || !Sum->hasOneUse() ||
-      !New.isSimple() || !L.contains(Sum) || !DT.dominates(New.getParent(), L.getLoopLatch()))
-    return std::nullopt;
-  for (Value *Operand : Sum->operands())
-    if (auto *Old = dyn_cast<LoadInst>(Operand); Old && Old->getPointerOperand() == New.getPointerOperand() && Old->isSimple() &&
-                                                 Old->hasOneUse() && Old->getParent() == New.getParent())
-      return Addition{Old, Sum, &New};
-  return std::nullopt;
-}
-
 class Sums {
 public:
-  Sums(Loop &L, AAResults &AA, const DominatorTree &DT) : L(L), AA(AA) {
-    for (BasicBlock *Block : L.blocks())
-      for (Instruction &I : *Block)
-        if (auto *Store = dyn_cast<StoreInst>(&I))
-          if (std::optional<Addition> Found = additionOf(*Store, L, DT)) {
-            Additions.push_back(*Found);
-            Ours.insert({Found->Old, Found->New});
-          }
-  }
+  Sums(Loop &L, AAResults &AA, const DominatorTree &DT) : L(L), AA(AA), Found(L, DT) {}
 
   bool make() {
     bool Changed = false;
-    for (const Addition &Each : Additions)
+    for (const Addition &Each : Found)
       if (bool Moved = false; L.makeLoopInvariant(Each.New->getPointerOperand(), Moved) && !isSeen(Each)) {
         sumUp(Each);
         Changed = true;
@@ -61,7 +34,7 @@ private:
     MemoryLocation Element = MemoryLocation::get(Each.New);
     for (BasicBlock *Block : L.blocks())
       for (Instruction &I : *Block)
-        if (!Ours.contains(&I) && !I.hasMetadata(LLVMContext::MD_invariant_load) && isModOrRefSet(AA.getModRefInfo(&I, Element)))
+        if (!Found.have(I) && !I.hasMetadata(LLVMContext::MD_invariant_load) && isModOrRefSet(AA.getModRefInfo(&I, Element)))
           return true;
     return false;
   }
@@ -83,16 +56,12 @@ private:
     B.Insert(Before);
     Value *After = B.CreateFAddFMF(Before, All, Sum);
     B.Insert(New->clone())->setOperand(0, After);
-    Ours.erase(New);
-    New->eraseFromParent();
-    Ours.erase(Old);
-    Old->eraseFromParent();
+    Found.erase(Each);
   }
 
   Loop &L;
   AAResults &AA;
-  SmallVector<Addition> Additions;
-  SmallPtrSet<const Instruction *, 8> Ours;
+  Additions Found;
 };
 
 bool isSimple(const Loop &L) {

@@ -31,6 +31,9 @@ _THREAD_LOOPS = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>
 _CLAMP = "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),"
 """Indices get 64 bits before anything moves what says that they do not wrap around."""
 
+_PARTS = "function(simplifycfg,loop-simplify,lcssa),adgen-part-additions,"
+"""What was a condition at the beginning of a row's loop is no block of its own any more."""
+
 _VALUES = (
     "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,"
     "gvn,instcombine<no-verify-fixpoint>),"
@@ -91,9 +94,10 @@ def _threads(workspace: Workspace) -> str:
     split = unless_disabled("split-threads", _SPLIT, workspace)
     clamp = unless_disabled("clamp-loops", _CLAMP, workspace)
     sums = unless_disabled("sum-threads", "adgen-sum-threads,", workspace)
+    parts = unless_disabled("part-additions", _PARTS, workspace)
     bits = processor.bits_of_vector_math()
     vectors = unless_disabled("vector-math", f"adgen-vector-math<{bits}>,", workspace) if bits else ""
-    return f"{split}{_THREAD_LOOPS}{clamp}{sums}{vectors}"
+    return f"{split}{_THREAD_LOOPS}{clamp}{sums}{parts}{vectors}"
 
 
 def _sweeps(workspace: Workspace) -> str:

@@ -32,6 +32,7 @@ entry:
   br label %thread
 thread:
   %i = phi i32 [ 0, %entry ], [ %next, %end ]
+  call void @llvm.experimental.noalias.scope.decl(metadata !0) ; as inlined functions leave it
   %x = add i32 %base, %i
   %low = icmp slt i32 %x, 1
   %high = icmp sge i32 %x, %n
@@ -127,3 +128,9 @@ rest:
 done:
   ret void
 }
+
+declare void @llvm.experimental.noalias.scope.decl(metadata)
+
+!0 = !{!1}
+!1 = distinct !{!1, !2}
+!2 = distinct !{!2}

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "split-threads",
     "clamp-loops",
     "sum-threads",
+    "part-additions",
     "vector-math",
     "keep-branches",
     "ask-together",

@@ -39,7 +39,8 @@ SPLIT = (
 )
 THREAD_LOOPS = (
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa),"
-    "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),adgen-sum-threads,adgen-vector-math<256>,"
+    "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),adgen-sum-threads,"
+    "function(simplifycfg,loop-simplify,lcssa),adgen-part-additions,adgen-vector-math<256>,"
 )
 VALUES = (
     "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,"
@@ -90,7 +91,7 @@ def test_the_processes(language: Language, first: str, workspace: Workspace, fak
     assert (str(made.ir), str(made.library), made.libomp) == (ir, library, Path("/llvm/lib/libomp.so.5"))
 
 
-@pytest.mark.parametrize("name", ["split-threads", "clamp-loops", "sum-threads", "vector-math"])
+@pytest.mark.parametrize("name", ["split-threads", "clamp-loops", "sum-threads", "part-additions", "vector-math"])
 def test_what_is_done_with_threads_can_be_left_out(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
     without = replace(workspace.settings, disable=frozenset({name}))
     finish(replace(workspace, settings=without))
