@@ -58,6 +58,7 @@ ADGEN_PASS(AskTogether);                     // conditions that lead past the sa
 ADGEN_PASS(NestJoins);                       // ways meet two by two
 ADGEN_PASS(CountHalvings);                   // loops that halve or double count their iterations
 ADGEN_PASS(SegmentRecurrences);              // loops that carry values take several steps at once
+ADGEN_PASS(KeepLoops);                       // loops are unrolled completely or not at all
 ADGEN_PASS(FloorCounts);                     // loops that may not run need no memory then
 ADGEN_PASS(ReloadShared);                    // shared memory is read again instead of kept
 ADGEN_PASS(ExpandConstants);                 // constant expressions become instructions

@@ -66,6 +66,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<AskTogether>(Name, "adgen-ask-together", MPM) ||
          add<NestJoins>(Name, "adgen-nest-joins", MPM) ||
          add<HintTypes>(Name, "adgen-hint-types", MPM) ||
+         add<KeepLoops>(Name, "adgen-keep-loops", MPM) ||
          add<FloorCounts>(Name, "adgen-floor-counts", MPM) ||
          add<CountHalvings>(Name, "adgen-count-halvings", MPM) ||
          add<SegmentRecurrences>(Name, "adgen-segment-recurrences", MPM) ||
