@@ -71,7 +71,7 @@ public:
   explicit Reader(const DataLayout &Layout) : Layout(Layout) {}
 
   void read(Value &Address, int64_t Offset, Memory &Found, unsigned Calls, unsigned Pointers) {
-    if (!Seen.insert({&Address, &Found}).second)
+    if (!Address.hasUseList() || !Seen.insert({&Address, &Found}).second) // null has no uses
       return;
     for (Use &U : Address.uses())
       if (auto *I = dyn_cast<Instruction>(U.getUser()))
@@ -198,6 +198,8 @@ void readThere(Value &Address, uint64_t Length, Memory &Found, const DataLayout 
   const int64_t First = Begin.getSExtValue();
   while (!Ways.empty()) {
     auto [From, Offset] = Ways.pop_back_val();
+    if (!From->hasUseList())
+      continue;
     for (User *U : From->users()) {
       APInt Further(64, 0);
       if (auto *Step = dyn_cast<GetElementPtrInst>(U); Step && Step->accumulateConstantOffset(Layout, Further))
@@ -206,6 +208,36 @@ void readThere(Value &Address, uint64_t Length, Memory &Found, const DataLayout 
         Found.add(Offset - First, Reader::kindOf(*I, getLoadStoreType(I)));
     }
   }
+}
+
+// Whether it leads to the beginning of elements of so many bytes, as in a loop over all of newly allocated memory.
+bool beginsElements(Value &Pointer, uint64_t Bytes, const DataLayout &Layout) {
+  auto *Phi = dyn_cast<PHINode>(&Pointer);
+  return isNoAliasCall(&Pointer) || (Phi && all_of(Phi->incoming_values(), [&](Value *From) {
+           APInt Offset(64, 0);
+           Value *Base = From->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
+           return Base == Phi ? Offset.urem(Bytes) == 0 : isNoAliasCall(Base) && Offset == 0;
+         }));
+}
+
+// What lies in these bytes of the struct in whose steps the elements of new memory are counted: a loop clears members that are used elsewhere.
+void addMembers(Value &Address, uint64_t Length, Memory &Found, const DataLayout &Layout) {
+  APInt Begin(64, 0);
+  Value *First = Address.stripAndAccumulateConstantOffsets(Layout, Begin, /*AllowNonInbounds=*/true);
+  SmallVector<const Value *> Objects;
+  getUnderlyingObjects(First, Objects, nullptr, 0);
+  for (const Value *Object : Objects)
+    for (const User *U : Object->hasUseList() ? to_vector(Object->users()) : SmallVector<const User *>()) {
+      auto *Step = dyn_cast<GetElementPtrInst>(U);
+      if (!Step || Step->getPointerOperand() != Object || Step->getNumIndices() != 1 || !isa<StructType>(Step->getSourceElementType()))
+        continue;
+      std::shared_ptr<const adgen::Layout> Element = layoutOf(Step->getSourceElementType(), Layout);
+      if (!Element || !beginsElements(*First, Element->Stride, Layout))
+        continue;
+      for (const Leaf &L : Element->Leaves)
+        if (int64_t At = int64_t(L.Offset) - Begin.getSExtValue(); L.Kind != 'i' && At >= 0 && At < int64_t(Length))
+          Found.add(At, L.Kind == 'p' ? Memory::Pointer : L.Bytes == 8 ? Memory::Double : L.Bytes == 4 ? Memory::Float : Memory::Mixed);
+    }
 }
 
 // Whether all that is done with it here is done at places that are known: it may be a struct whose other members are read elsewhere.
@@ -242,6 +274,8 @@ void hint(MemIntrinsic &Whole) {
     Found.Kinds.clear();
     for (unsigned I : Pointers)
       readThere(*Whole.getArgOperand(I), Length->getZExtValue(), Found, Layout);
+    if (Found.Kinds.empty() && isa<MemSetInst>(Whole))
+      addMembers(*Whole.getArgOperand(0), Length->getZExtValue(), Found, Layout);
   }
   std::string Kind;
   if (Found.isFloating())

@@ -201,10 +201,25 @@ private:
   bool leadsToAnElement(const GetElementPtrInst &Step) const {
     if (!Step.hasAllConstantIndices())
       return true;
+    if (leadsToAMember(Step))
+      return false;
     return any_of(Step.users(), [&](const User *U) {
       auto *Store = dyn_cast<StoreInst>(U);
       return isa<PHINode>(U) || isa<SelectInst>(U) || isa<MemTransferInst>(U) || (Holders && Store && Store->getValueOperand() == &Step);
     });
+  }
+
+  // Of a local struct, also where the member is a struct that is copied or kept as a whole.
+  static bool leadsToAMember(const GetElementPtrInst &Step) {
+    auto *Object = dyn_cast<AllocaInst>(Step.getPointerOperand());
+    auto *Whole = Object && !Object->isArrayAllocation() ? dyn_cast<StructType>(Object->getAllocatedType()) : nullptr;
+    const DataLayout &DL = Step.getDataLayout();
+    APInt Offset(64, 0);
+    if (!Whole || !Step.accumulateConstantOffset(DL, Offset) || Offset.uge(DL.getTypeStoreSize(Whole)) || Offset == 0)
+      return false;
+    while (Whole && !DL.getStructLayout(Whole)->getElementContainingOffset(Offset.getZExtValue()))
+      Whole = dyn_cast<StructType>(Whole->getElementType(0));
+    return Whole;
   }
 
   // To an array of numbers at the end of a local struct, beyond which no copy goes.

@@ -33,6 +33,19 @@ define internal void @region(ptr %sum, ptr %array, ptr %mixed, ptr %pair) {
   ret void
 }
 
+; An array that need not be there: null has no uses that could say anything.
+; CHECK-LABEL: define void @without_bias(
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 1, ptr @biased, i32 %team, ptr "enzyme_type"="{[-1]:Pointer, [-1,0]:Float@float}" null)
+define void @without_bias(i32 %team) {
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 1, ptr @biased, i32 %team, ptr null)
+  ret void
+}
+
+define internal void @biased(ptr %thread, ptr %bound, i32 %team, ptr %bias) {
+  %value = load float, ptr %bias
+  ret void
+}
+
 ; Of an array of structs one region reads the numbers alone: what else is there is seen in the other region.
 ; CHECK-LABEL: define void @twice(
 ; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @counts, i32 %team, ptr "enzyme_type"="{[-1]:Pointer}" %towns)
@@ -233,4 +246,32 @@ define void @adgen_body_parts(ptr "adgen-layout"="8[0f8]" %x, ptr %into, i64 %n)
   call void @appends(ptr %into, ptr %place, i64 %n)
   call void @appends(ptr %into, ptr %place, i64 %n)
   ret void
+}
+
+; The sets of a vector begin empty: a loop clears members that are only used elsewhere, of which the steps between elements tell.
+; CHECK-LABEL: define ptr @sets(
+; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,16]:Pointer}" %set, i8 0, i64 24, i1 false)
+%set = type { [8 x i8], i32, ptr, ptr, ptr, i64 }
+define ptr @sets(i64 %n) {
+entry:
+  %bytes = mul i64 %n, 48
+  %new = call noalias ptr @_Znwm(i64 %bytes)
+  br label %loop
+loop:
+  %set = phi ptr [ %new, %entry ], [ %next, %loop ]
+  %left = phi i64 [ %n, %entry ], [ %fewer, %loop ]
+  call void @llvm.memset.p0.i64(ptr %set, i8 0, i64 24, i1 false)
+  %header = getelementptr i8, ptr %set, i64 8
+  %leftmost = getelementptr i8, ptr %set, i64 24
+  store ptr %header, ptr %leftmost
+  %count = getelementptr i8, ptr %set, i64 40
+  store i64 0, ptr %count
+  %fewer = add i64 %left, -1
+  %next = getelementptr i8, ptr %set, i64 48
+  %done = icmp eq i64 %fewer, 0
+  br i1 %done, label %exit, label %loop
+exit:
+  %end = getelementptr %set, ptr %new, i64 %n
+  %first = load i64, ptr %count
+  ret ptr %end
 }

@@ -37,6 +37,11 @@ def _wide_scene(rng: Rng) -> Args:
     return {**_scene(rng), "width": 0.5}
 
 
+def _diffusion(rng: Rng) -> Args:
+    sensors = {"sensors": 0.1 * rng.standard_normal(4), "count": 4}
+    return {"log_conductivity": 0.3 * rng.standard_normal(32), "n": 4, **sensors, "source": 9.0}
+
+
 def _pairs(rng: Rng) -> Args:
     return {
         "rotation": structs(_VEC3, rng.uniform(0.05, 0.1, (1, 3))),
@@ -202,6 +207,7 @@ def _footprint(rng: Rng) -> Args:
 
 
 ROWS = (
+    Program("finite_elements.cpp", "misfit", _diffusion, activity={"source": "active"}),
     Program("reservoir.cpp", "reservoir::water_flood", _flood, activity={"dt": "active"}),
     Program("bundle_adjustment.cpp", "huber_cost", _scene),
     Program("bundle_adjustment.cpp", "cauchy_cost", _wide_scene, activity={"width": "active"}),
