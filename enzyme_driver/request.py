@@ -15,7 +15,7 @@ DEFAULT_ARCH = "sm_90"
 
 _ARCH = re.compile(r"sm_[1-9]\d+[af]?")
 _NAME = re.compile(r"(::)?[A-Za-z_][\w:<>,.*&()\[\] +\-']*")
-_PARAMETER = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*")
+_PARAMETER = re.compile(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*")
 """Of a parameter, or of a variable or a function with its namespaces."""
 _OWN_FLAGS = {"-o", "-c", "-S", "-E", "-x", "-M", "-MD", "-MF", "-MM", "-emit-llvm", "-fsyntax-only", "-save-temps"}
 _OWN_FLAG_STARTS = ("--cuda-gpu-arch", "--offload-arch", "--cuda-path", "--target=", "--cuda-device-only")

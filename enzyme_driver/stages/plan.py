@@ -132,7 +132,7 @@ def make(description: Description, names: Sequence[str], activity: Mapping[str, 
             hint="a kernel is a __global__ function; a template needs its arguments, such as -k 'axpy<float>'",
             location=Location(file),
         )
-    chosen = [replace(entry, variables=_decided_variables(description.variables, activity)) for entry in chosen]
+    chosen = [replace(e, variables=_decided_variables(_variables(e, description), activity)) for e in chosen]
     _check_parameters(chosen, activity, file)
     decided, refused = [], []
     for entry in dict.fromkeys(chosen):
@@ -171,7 +171,7 @@ def _one(description: Description, name: str, file: str) -> Signature:
 
 def _check_parameters(chosen: Sequence[Signature], activity: Mapping[str, Activity], file: str) -> None:
     known = list(dict.fromkeys(name for entry in chosen for name in entry.names))
-    known += [variable.name for variable in chosen[0].variables]
+    known += dict.fromkeys(variable.name for entry in chosen for variable in entry.variables)
     for name in activity:
         if name not in known:
             near = get_close_matches(name, known, n=3, cutoff=0.4) or known
@@ -180,6 +180,11 @@ def _check_parameters(chosen: Sequence[Signature], activity: Mapping[str, Activi
                 hint=f"the parameters and variables are {', '.join(near)}",
                 location=Location(file, chosen[0].line),
             )
+
+
+def _variables(entry: Signature, description: Description) -> tuple[Variable, ...]:
+    """The file's variables; what a parameter hides is called as C++ calls it there."""
+    return tuple(replace(v, name=f"::{v.name}") if v.name in entry.names else v for v in description.variables)
 
 
 def _decided_variables(variables: tuple[Variable, ...], activity: Mapping[str, Activity]) -> tuple[Variable, ...]:

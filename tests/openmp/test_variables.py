@@ -25,6 +25,11 @@ __global__ void filter(const float *x, float *y, int n) {
     y[i] = x[i] * x[i] * scheme::weight[i % 2][i % 3] * gain;
 }
 
+__device__ float gained(float x) { return gain * x * x; }
+__global__ void hidden(const float *x, float *y, const float *gain) {
+    y[threadIdx.x] = gained(x[threadIdx.x]) * gain[threadIdx.x];
+}
+
 __global__ void twice(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
@@ -67,6 +72,19 @@ def test_a_variable_has_a_derivative_where_it_is_asked_for(file: Path) -> None:
     checked = kernel.check[2, 32](**_arrays(rng))
     assert {part.name for part in checked.parameters} == {"x", "scheme::weight", "gain"}
     assert all(part.difference != 0 for part in checked.parameters)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_variable_that_a_parameter_hides_is_called_as_in_cpp(file: Path) -> None:
+    rng = np.random.default_rng()
+    kernel = adgen.compile(file, kernel="hidden", activity={"::gain": "active"})
+    kernel.variables["::gain"] = 0.5
+    x, gain = (rng.uniform(1, 2, 8).astype(np.float32) for _ in range(2))
+    y = np.zeros(8, np.float32)
+    kernel[1, 8](x, y, gain)
+    np.testing.assert_allclose(y, 0.5 * x**2 * gain, rtol=1e-5)
+    checked = kernel.check[1, 8](x, y, gain)
+    assert {part.name for part in checked.parameters} == {"x", "gain", "::gain"}
 
 
 @pytest.mark.usefixtures("toolchain")
