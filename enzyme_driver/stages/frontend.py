@@ -86,7 +86,7 @@ def compile_source(
     if not done.ok and source.language == "cuda":
         rest = _without_host_code(source, workspace, clang)
     if not done.ok and not rest.left_out:
-        raise _rejected(source, done)
+        raise _rejected(source, done, beside=rest.stopped_by)
     read = _dependencies(depfile.read_text(encoding="utf-8"), source.path)
     own = tuple(path for path in read if not path.is_relative_to(workspace.folder))
     return PrimalIR(output, source.language, own, rest.left_out, rest.unread)
@@ -131,6 +131,7 @@ class _Rest:
 
     left_out: int = 0
     unread: tuple[tuple[str, SourceError], ...] = ()
+    stopped_by: SourceError | None = None
 
 
 def _without_host_code(source: Source, workspace: Workspace, clang: Callable[..., Completed]) -> _Rest:
@@ -150,9 +151,9 @@ def _without_host_code(source: Source, workspace: Workspace, clang: Callable[...
             return _Rest(left_out, tuple((kernel.name, _why(kernel, said, source)) for kernel in text.kernels))
         missing, places = MISSING.search(done.stderr), _places(source, done)
         changed = text if missing else text.without(places) if places else None
-        if changed is None or (missing and not _stub(missing["name"], stubs, text)):
-            break
-        for at, _column in places:
+        if changed is None or (missing and not _stub(missing["name"], stubs, text, source)):
+            return _Rest(stopped_by=_rejected(source, done) if left_out else None)
+        for at, _column in sorted(places):
             said.setdefault(at, _rejected(source, done, at))
         left_out += 1 if missing else len(places)
         text = changed
@@ -160,15 +161,21 @@ def _without_host_code(source: Source, workspace: Workspace, clang: Callable[...
 
 
 def _why(kernel: Kernel, said: Mapping[int, SourceError], source: Source) -> SourceError:
-    """What clang said first about the kernel's lines."""
-    lines = [line for line in kernel.lines if line in said]
+    """What clang said first about the kernel's lines: later it speaks of what stands for them."""
+    lines = [line for line in said if line in kernel.lines]
     return said[lines[0]] if lines else SourceError("does not compile", hint=_HINT, location=Location(str(source.path)))
 
 
-def _stub(name: str, folder: Path, text: HostCode) -> bool:
+def _undecided(header: str, text: HostCode, source: Source) -> set[str]:
+    """What the header could define that decides what is compiled, and the user's flags do not say."""
+    said = re.findall(r"-[DU]\s*([A-Za-z_]\w*)", " ".join(source.flags))
+    return text.could_learn_from(header).difference(said)
+
+
+def _stub(name: str, folder: Path, text: HostCode, source: Source) -> bool:
     """An empty header in place of a missing one; not where it could decide what is compiled."""
     path = folder / name
-    if not may_be_empty(name) or path.exists() or text.asks_for:
+    if not may_be_empty(name) or path.exists() or _undecided(name, text, source):
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
@@ -206,8 +213,11 @@ def _fast_math(source: Source) -> tuple[str, ...]:
     return ("-ffast-math", "-fgpu-approx-transcendentals") if source.language == "cuda" else ("-ffast-math",)
 
 
-def _rejected(source: Source, done: Completed, line: int = 0) -> SourceError:
-    """clang's own message, once, with the place of the first error, or of the one in that line alone."""
+def _rejected(source: Source, done: Completed, line: int = 0, beside: SourceError | None = None) -> SourceError:
+    """clang's own message, once, with the place of the first error, or of the one in that line alone.
+
+    `beside` is what clang says of the file without what it rejects here.
+    """
     text = done.stderr.strip()
     found = [said for said in _DIAGNOSTIC.finditer(text) if not line or int(said["line"]) == line]
     if not found:
@@ -216,7 +226,23 @@ def _rejected(source: Source, done: Completed, line: int = 0) -> SourceError:
     first = found[0]
     place = Location(first["file"], int(first["line"]), int(first["column"]))
     rest = "" if line else text[first.end() :].rstrip()
-    return SourceError(f"error: {first['text']}{rest}", hint=_HINTS.get(first["text"], _HINT), location=place)
+    return SourceError(f"error: {first['text']}{rest}", hint=_hint(first["text"], source, beside), location=place)
+
+
+def _hint(error: str, source: Source, beside: SourceError | None) -> str:
+    """What to do about clang's error."""
+    missing = MISSING.search(error)
+    if not missing:
+        return _HINTS.get(error, _HINT)
+    hint = "say in which folder it lies: adgen compile FILE -- -I FOLDER"
+    if beside:
+        return f"{hint}. Without it: {beside.location}: {beside.reason.splitlines()[0]}"
+    read = source.language == "cuda" and source.path.exists()
+    text = HostCode(source.path.read_text(encoding="latin-1") if read else "")
+    asked = sorted(_undecided(missing["name"], text, source))
+    if not asked:
+        return hint
+    return f"{hint}; or whether it defines {', '.join(asked)}, for which the file asks: -- -DNAME or -UNAME"
 
 
 def _dependencies(text: str, unit: Path) -> tuple[Path, ...]:

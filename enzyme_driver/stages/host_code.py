@@ -32,6 +32,12 @@ _DEVICE = {"__global__", "__device__", "__constant__", "__managed__", "__shared_
 _TYPES = {"struct", "class", "union", "enum"}
 _BEFORE_BLOCK = {")", "else", "do", "try", ";", "}", ":", "const", "noexcept", "override", "mutable"}
 
+_PREFIXES = {
+    "cublas": "CUBLAS", "cudnn": "CUDNN", "cufft": "CUFFT", "cusolver": "CUSOLVER", "cusparse": "CUSPARSE",
+    "mpi": "MPI", "nccl": "NCCL", "nvtoolsext": "NVTX", "nvtx": "NVTX",
+}  # fmt: skip
+"""How the macros begin that a library's headers define for their users, by how the headers' names begin."""
+
 _BEHIND_LAMBDA = {";", ",", ")", "(", "."}
 
 
@@ -97,6 +103,12 @@ class HostCode:
         asked = {word for each in words if each and each[0] in {"if", "ifdef", "ifndef", "elif"} for word in each[1:]}
         known = {each[1] for each in words if len(each) > 1 and each[0] == "define"} | {"defined"}
         return {word for word in asked - known if not word.startswith("_")}
+
+    def could_learn_from(self, header: str) -> set[str]:
+        """What the file asks for and a header of that name could define."""
+        name = PurePosixPath(header).name.lower()
+        known = next((macros for begin, macros in _PREFIXES.items() if name.startswith(begin)), "")
+        return {word for word in self.asks_for if word.startswith(known)}
 
     @cached_property
     def _lines(self) -> list[int]:

@@ -10,6 +10,7 @@ from enzyme_driver.errors import Location, SourceError, UsageError
 from enzyme_driver.model import Language
 from enzyme_driver.request import Request
 
+_HEADERS = {".h", ".hh", ".hpp", ".hxx", ".inl"}
 LANGUAGES: dict[str, Language] = {
     ".cu": "cuda",
     ".cuh": "cuda",
@@ -46,6 +47,9 @@ def read(request: Request) -> Source:
 
 def language(path: Path) -> Language:
     """The language that the file's suffix stands for; raises UsageError."""
+    if path.suffix in _HEADERS:
+        hint = f'compile a .cpp or .cu with `#include "{path.name}"`, and name by -k what of it is wanted'
+        raise UsageError(f"{path.name}: adgen does not know whether the language of a header is C++ or CUDA", hint=hint)
     if path.suffix not in LANGUAGES:
         raise UsageError(
             f"{path.name}: adgen does not know the language of {path.suffix or 'a file without suffix'}",

@@ -27,6 +27,15 @@ __global__ void k(float *x) {
 }
 """
 
+DECIDED = """\
+#include "nowhere.h"
+__global__ void k(Number *x) {
+#ifdef USE_DOUBLE
+    x[0] *= 2;
+#endif
+}
+"""
+
 MULTIPROCESSOR = """\
 __global__ void scaled(const float *x, float *y) {
     unsigned where;
@@ -64,6 +73,26 @@ CASES = {
         ("compile", "h.cu"), errors.SourceError, (r"h\.cu:1:10: .*'nowhere.h' file not found",),
         {"h.cu": '#include "nowhere.h"\n'},
     ),
+    "missing header that may decide": Bad(
+        ("compile", "h.cu"),
+        errors.SourceError,
+        (r"h\.cu:1:10: .*'nowhere.h'", r"-I FOLDER; or whether it defines USE_DOUBLE, .* -DNAME or -UNAME"),
+        {"h.cu": DECIDED},
+    ),
+    "missing header that a kernel needs": Bad(
+        ("compile", "h.cu", "--", "-UUSE_DOUBLE"),
+        errors.SourceError,
+        (r"h\.cu:1:10: .*'nowhere.h'", r"-I FOLDER. Without it: .*h\.cu:2:.* unknown type name 'Number'"),
+        {"h.cu": DECIDED},
+    ),
+    "error in a statement of two lines": Bad(
+        ("compile", "bad.cu"),
+        errors.SourceError,
+        (r"bad\.cu:3:\d+: .*use of undeclared identifier 'FACTOR'",),
+        {"bad.cu": "__global__ void k(float *x) {\n  if (x)\n    x[0] *= FACTOR;\n}\n"},
+    ),
+    "header": Bad(("compile", "h.hpp"), errors.UsageError, ("header", '#include "h.hpp"'), {"h.hpp": "int f();"}),
+    "flag before --": Bad(("compile", "kernels.cu", "-DN=4"), errors.UsageError, ("-D", "after --")),
     "name not there": Bad(("compile", "kernels.cu", "-k", "scales"), errors.NameNotFoundError, ("scales", "scale")),
     "wrong instance": Bad(
         ("compile", "kernels.cu", "-k", "axpy<nothing>"), errors.NameNotFoundError, ("axpy<nothing>", "axpy")

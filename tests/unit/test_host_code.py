@@ -89,6 +89,14 @@ def test_what_the_preprocessor_is_asked_for() -> None:
     assert HostCode(text).asks_for == {"THEIRS", "OTHER"}
 
 
+@pytest.mark.parametrize(
+    ("header", "learns"),
+    [("common.h", {"USE_HALF", "CUBLAS_V2"}), ("cublasLt.h", {"CUBLAS_V2"}), ("nvtx3/nvToolsExt.h", set())],
+)
+def test_what_a_header_could_define(header: str, learns: set[str]) -> None:
+    assert HostCode("#ifdef USE_HALF\n#elif CUBLAS_V2\n#endif\n").could_learn_from(header) == learns
+
+
 @pytest.mark.parametrize(("name", "may"), [("mpi.h", True), ("a/b.hpp", True), ("../x.h", False), ("/x.h", False)])
 def test_what_may_be_empty(name: str, may: bool) -> None:
     assert may_be_empty(name) is may
