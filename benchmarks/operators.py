@@ -39,8 +39,8 @@ from enzyme_driver.tensor.rules import MATMUL_BY_RULE
 EDGES = tuple(2**power for power in range(5, 13))
 SWEPT_EDGE = 1024
 """Of the matrices on which threads a block are varied."""
-SECONDS, FEWEST = 0.2, 2
-"""Seconds for the calls of one figure on the host, and how many calls there are at least."""
+SECONDS, FEWEST, LONG = 0.2, 2, 5.0
+"""Seconds for the calls of a figure on the host, how many there are at least, and seconds of one that is enough."""
 BLAS_SPINS = 0.2
 """Seconds after which the threads of NumPy's matrix product no longer spin on the cores that are measured."""
 GROWTH = {"matmul": 8.0}
@@ -91,20 +91,28 @@ class Times:
 
 
 def timed(run: Callable[[], object], device: ad.Device, seconds: float = SECONDS) -> float:
-    """The median milliseconds of a call that the device has finished; on a GPU those of its work alone."""
+    """The median milliseconds of a call that the device has finished; on a GPU those of its work alone.
+
+    A call of more than LONG seconds is not repeated.
+    """
     if device.name == "cuda":
         from benchmarks.measure import median_ms  # which needs a GPU
 
         return median_ms({"run": run})["run"].device
-    run()
-    device.synchronize()
-    times: list[float] = []
-    ends = time.perf_counter() + seconds
-    while len(times) < FEWEST or time.perf_counter() < ends:
+
+    def once() -> float:
         started = time.perf_counter()
         run()
         device.synchronize()
-        times.append(time.perf_counter() - started)
+        return time.perf_counter() - started
+
+    first = once()
+    if first > LONG:
+        return 1e3 * first
+    times: list[float] = []
+    ends = time.perf_counter() + seconds
+    while len(times) < FEWEST or time.perf_counter() < ends:
+        times.append(once())
     return 1e3 * median(times)
 
 
