@@ -17,6 +17,7 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
@@ -34,10 +35,25 @@ bool isRow(const Loop &L) {
          all_of(*Block, [&](const Instruction &I) { return all_of(I.users(), [&](const User *U) { return cast<Instruction>(U)->getParent() == Block; }); });
 }
 
+// Scopes that tell memory apart for one call of a function of the user, in one iteration. The arguments of the function of a thread are the
+// same in all iterations.
+SmallPtrSet<const Metadata *, 4> passingScopes(const BasicBlock &Block) {
+  SmallPtrSet<const Metadata *, 4> Found;
+  for (const Instruction &I : Block)
+    if (auto *Begin = dyn_cast<NoAliasScopeDeclInst>(&I))
+      for (const MDOperand &Scope : Begin->getScopeList()->operands()) {
+        const MDNode *Domain = AliasScopeNode(cast<MDNode>(Scope)).getDomain();
+        auto *Of = Domain && Domain->getNumOperands() > 1 ? dyn_cast<MDString>(Domain->getOperand(1)) : nullptr;
+        if (!Of || !Of->getString().starts_with("adgen_"))
+          Found.insert(Scope);
+      }
+  return Found;
+}
+
 class Row {
 public:
   Row(Loop &L, AAResults &AA, ScalarEvolution &SE, const DominatorTree &DT)
-      : L(L), AA(AA), SE(SE), Block(*L.getHeader()), Before(*L.getLoopPreheader()), Found(L, DT), Expander(SE, "row") {}
+      : L(L), AA(AA), SE(SE), Block(*L.getHeader()), Before(*L.getLoopPreheader()), Passing(passingScopes(Block)), Found(L, DT), Expander(SE, "row") {}
 
   bool make() {
     auto *Index = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&*Block.phis().begin()));
@@ -75,10 +91,28 @@ private:
     SmallPtrSet<const Instruction *, 16> Own;
     for (const Addition &Each : Theirs)
       Own.insert({Each.Old, Each.New});
-    auto Array = MemoryLocation::getBeforeOrAfter(Theirs.front().New->getPointerOperand(), Theirs.front().New->getAAMetadata());
+    MemoryLocation Array = arrayOf(*Theirs.front().New);
     return any_of(Block, [&](const Instruction &I) {
-      return !Own.contains(&I) && !I.hasMetadata(LLVMContext::MD_invariant_load) && isModOrRefSet(AA.getModRefInfo(&I, Array));
+      if (Own.contains(&I) || I.hasMetadata(LLVMContext::MD_invariant_load) || !I.mayReadOrWriteMemory() || isa<NoAliasScopeDeclInst>(I))
+        return false;
+      return isa<LoadInst, StoreInst>(I) ? !AA.isNoAlias(arrayOf(I), Array) : isModOrRefSet(AA.getModRefInfo(&I, Array.getWithoutAATags()));
     });
+  }
+
+  // All that a pointer may lead to, told apart from other memory as far as that holds for all iterations.
+  MemoryLocation arrayOf(const Instruction &I) const {
+    AAMDNodes Tags = I.getAAMetadata();
+    Tags.Scope = withoutPassing(Tags.Scope);
+    Tags.NoAlias = withoutPassing(Tags.NoAlias);
+    return MemoryLocation::getBeforeOrAfter(getLoadStorePointerOperand(&I), Tags);
+  }
+
+  MDNode *withoutPassing(MDNode *Scopes) const {
+    SmallVector<Metadata *> Left;
+    for (unsigned I = 0; Scopes && I < Scopes->getNumOperands(); ++I)
+      if (!Passing.contains(Scopes->getOperand(I)))
+        Left.push_back(Scopes->getOperand(I));
+    return Left.empty() ? nullptr : MDNode::get(Block.getContext(), Left);
   }
 
   BasicBlock *create(const Twine &Name, BasicBlock *Follower) const {
@@ -183,6 +217,7 @@ private:
   AAResults &AA;
   ScalarEvolution &SE;
   BasicBlock &Block, &Before;
+  const SmallPtrSet<const Metadata *, 4> Passing;
   Additions Found;
   SCEVExpander Expander;
 };

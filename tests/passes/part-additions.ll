@@ -137,6 +137,65 @@ done:
   ret void
 }
 
+; what only one call of a function tells apart from the array: the next call may see it, unlike the arguments of all threads,
+; CHECK-LABEL: define void @told_by_a_call(
+; CHECK-NOT:     alloca
+define void @told_by_a_call(ptr %memory, i64 %n) {
+entry:
+  %a = load ptr, ptr %memory, !invariant.load !9
+  %slot = getelementptr ptr, ptr %memory, i64 1
+  %x = load ptr, ptr %slot, !invariant.load !9
+  br label %thread
+thread:
+  %i = phi i64 [ 0, %entry ], [ %next, %thread ]
+  call void @llvm.experimental.noalias.scope.decl(metadata !0)
+  %from = getelementptr float, ptr %x, i64 %i
+  %term = load float, ptr %from, !noalias !0
+  %left = getelementptr float, ptr %a, i64 %i
+  %l = load float, ptr %left, !alias.scope !0
+  %l.sum = fadd reassoc nsz float %l, %term
+  store float %l.sum, ptr %left, !alias.scope !0
+  %i2 = add nuw nsw i64 %i, 2
+  %right = getelementptr float, ptr %a, i64 %i2
+  %r = load float, ptr %right, !alias.scope !0
+  %r.sum = fadd reassoc nsz float %r, %term
+  store float %r.sum, ptr %right, !alias.scope !0
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %thread, label %done
+done:
+  ret void
+}
+
+; CHECK-LABEL: define void @told_of_all_threads(
+; CHECK:         alloca [256 x float]
+define void @told_of_all_threads(ptr %memory, i64 %n) {
+entry:
+  %a = load ptr, ptr %memory, !invariant.load !9
+  %slot = getelementptr ptr, ptr %memory, i64 1
+  %x = load ptr, ptr %slot, !invariant.load !9
+  br label %thread
+thread:
+  %i = phi i64 [ 0, %entry ], [ %next, %thread ]
+  call void @llvm.experimental.noalias.scope.decl(metadata !3)
+  %from = getelementptr float, ptr %x, i64 %i
+  %term = load float, ptr %from, !noalias !3
+  %left = getelementptr float, ptr %a, i64 %i
+  %l = load float, ptr %left, !alias.scope !3
+  %l.sum = fadd reassoc nsz float %l, %term
+  store float %l.sum, ptr %left, !alias.scope !3
+  %i2 = add nuw nsw i64 %i, 2
+  %right = getelementptr float, ptr %a, i64 %i2
+  %r = load float, ptr %right, !alias.scope !3
+  %r.sum = fadd reassoc nsz float %r, %term
+  store float %r.sum, ptr %right, !alias.scope !3
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %thread, label %done
+done:
+  ret void
+}
+
 ; and one place in an array, which needs no loop of its own.
 ; CHECK-LABEL: define void @one_each(
 ; CHECK-NOT:     alloca
@@ -159,3 +218,13 @@ thread:
 done:
   ret void
 }
+
+declare void @llvm.experimental.noalias.scope.decl(metadata)
+
+!0 = !{!1}
+!1 = distinct !{!1, !2, !"helper: %a"}
+!2 = distinct !{!2, !"helper"}
+!3 = !{!4}
+!4 = distinct !{!4, !5, !"adgen_gradient_k_thread_alone: argument 0"}
+!5 = distinct !{!5, !"adgen_gradient_k_thread_alone"}
+!9 = !{}
