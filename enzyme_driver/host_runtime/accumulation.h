@@ -18,6 +18,8 @@ struct adgen_shadow {
 };
 }
 
+class Copies;
+
 inline constexpr uint64_t NotApart = ~uint64_t(0); // of code that accumulates into other memory too
 
 // The accumulations of one gradient call.
@@ -44,8 +46,6 @@ public:
 
   // Of the gradient that this thread has called.
   static Accumulation *current();
-
-  struct Copies;
 
 private:
   void *const *args;
