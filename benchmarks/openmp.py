@@ -4,7 +4,8 @@
     python -m benchmarks.openmp FOLDER --output benchmarks/results/openmp.json [case ...]  where the cores are
 
 Every case runs with 1 and 2 threads, and with 4, 8 and 16 where the machine has as many cores. All that is compared
-runs in turn in one process; figures are medians, in milliseconds. What OUTPUT has of other cases stays.
+runs in turn in one process; figures are medians, in milliseconds. Launches of kernels are prepared, as what was written
+by hand does not look at its arguments. What OUTPUT has of other cases stays.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from enzyme_driver.runtime.module import Function, Kernel
 TEAMS = (1, 2, 4, 8, 16)
 SECONDS, FEWEST = 2.0, 3
 
-Run = Callable[[Arguments, Arguments], object]
+Run = Callable[[], object]
+Prepare = Callable[[Arguments, Arguments], Run]
 """Takes the arguments and the shadows, both fresh."""
 
 
@@ -73,17 +75,17 @@ def measure(case: HostCase | HostKernel, folder: Path, threads: int) -> Figure:
     """In this process, which has that many threads."""
     compiled = adgen.load(folder / case.name)[case.function]
     args = case.make(np.random.default_rng(1))
-    runs: dict[str, Run] = {}
+    runs: dict[str, Prepare] = {}
     if isinstance(case, HostKernel):
         hand = case.by_hand(folder / "by_hand.so")
-        runs["by_hand"] = lambda args, _: hand(args)
+        runs["by_hand"] = lambda args, _: partial(hand, args)
     if isinstance(compiled, Kernel) and isinstance(case, HostKernel):
         launched, launched_gradient = compiled[case.launch], compiled.gradient[case.launch]
-        runs["primal"] = lambda args, _: launched(*args.values())
-        runs["gradient"] = lambda args, shadows: launched_gradient(*args.values(), shadows=shadows)
+        runs["primal"] = lambda args, _: launched.prepare(*args.values())
+        runs["gradient"] = lambda args, shadows: launched_gradient.prepare(*args.values(), shadows=shadows)
     elif isinstance(compiled, Function):
-        runs["primal"] = lambda args, _: compiled(*args.values())
-        runs["gradient"] = lambda args, shadows: compiled.gradient(*args.values(), shadows=shadows)
+        runs["primal"] = lambda args, _: partial(compiled, *args.values())
+        runs["gradient"] = lambda args, shadows: partial(compiled.gradient, *args.values(), shadows=shadows)
     return _figure(case, threads, in_turn(args, shadows_for(compiled, args), runs))
 
 
@@ -116,13 +118,13 @@ def _figure(case: HostCase | HostKernel, threads: int, rounds: Mapping[str, list
     return made(case.at_most, device(), today, typical("by_hand"), over("primal", "by_hand"), case.over_hand_at_most)
 
 
-def in_turn(args: Arguments, shadows: Arguments, runs: Mapping[str, Run]) -> dict[str, list[float]]:
+def in_turn(args: Arguments, shadows: Arguments, runs: Mapping[str, Prepare]) -> dict[str, list[float]]:
     """Milliseconds of each, by round. The first round is not counted."""
     rounds: dict[str, list[float]] = {name: [] for name in runs}
     end = time.perf_counter() + SECONDS
     for number in _rounds(end):
-        for name, run in runs.items():
-            taken = _milliseconds(run, args, shadows)
+        for name, prepare in runs.items():
+            taken = _milliseconds(prepare(_copies(args), _copies(shadows)))
             if number:
                 rounds[name].append(taken)
     return rounds
@@ -135,10 +137,9 @@ def _rounds(end: float) -> Iterator[int]:
         number += 1
 
 
-def _milliseconds(run: Run, args: Arguments, shadows: Arguments) -> float:
-    fresh = _copies(args), _copies(shadows)
+def _milliseconds(run: Run) -> float:
     start = time.perf_counter()
-    run(*fresh)
+    run()
     return 1e3 * (time.perf_counter() - start)
 
 
