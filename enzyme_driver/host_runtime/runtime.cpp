@@ -1,5 +1,6 @@
 // The little that a host library needs beside the compiled code: blocks in parallel, exceptions as codes.
 #include "accumulation.h"
+#include "blocks.h"
 #include "cooperation.h"
 #include "failure.h"
 #include "kept.h"
@@ -41,10 +42,6 @@ static int ended() {
   return 1;
 }
 
-static int64_t blocks_of(const adgen_launch *launch) {
-  return int64_t(launch->grid[0]) * launch->grid[1] * launch->grid[2];
-}
-
 // Makes every team one of one thread, as long as it lives.
 class OneThread {
 public:
@@ -59,29 +56,36 @@ static Shares shares_of(const adgen_launch *launch, footprint_function footprint
 }
 
 // Blocks that are run at once: those of one row, up to so many.
-template <class Run> static void run_between(const adgen_launch *launch, int64_t first, int64_t end, int64_t most, const Run &run) {
-  const int64_t nx = launch->grid[0], ny = launch->grid[1];
-  while (first < end) {
-    const int64_t x = first % nx, count = std::min({most, nx - x, end - first});
-    run(uint32_t(x), uint32_t(first / nx % ny), uint32_t(first / nx / ny), uint32_t(count));
+template <class Run> static void run_between(const adgen_launch *launch, BlockRange blocks, int64_t most, const Run &run) {
+  for (int64_t first = blocks.first; first < blocks.end;) {
+    const auto [x, y, z] = placeOf(launch, first);
+    const int64_t count = std::min({most, int64_t(launch->grid[0]) - x, blocks.end - first});
+    run(x, y, z, uint32_t(count));
     first += count;
   }
 }
 
-// What the threads of a team do: all blocks in parallel, those that wait after the others.
+template <class Run> static void run_grouped(const adgen_launch *launch, BlockRange blocks, const Run &run) {
+  for (int64_t block = blocks.first; block < blocks.end; ++block) {
+    const auto [x, y, z] = groupedPlaceOf(launch, block);
+    run(x, y, z, 1);
+  }
+}
+
+// What the threads of a team do: all blocks in parallel, those that wait after the others. Up to `most` are run at once.
 template <class Run> static void run_all(const adgen_launch *launch, const Shares &shares, int64_t most, const Run &run) {
   if (!shares) {
-    const int64_t blocks = blocks_of(launch), thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    run_between(launch, blocks * thread / threads, blocks * (thread + 1) / threads, most, run);
+    const BlockRange mine = partOf(blocksOf(launch), omp_get_thread_num(), omp_get_num_threads());
+    most == 1 ? run_grouped(launch, mine, run) : run_between(launch, mine, most, run);
     return;
   }
   const int64_t count = int64_t(shares->size());
 #pragma omp for schedule(static)
   for (int64_t share = 0; share < count; ++share)
-    run_between(launch, (*shares)[share].first, (*shares)[share].late, most, run);
+    run_between(launch, {(*shares)[share].first, (*shares)[share].late}, most, run);
 #pragma omp for schedule(static)
   for (int64_t share = 0; share < count; ++share)
-    run_between(launch, (*shares)[share].late, (*shares)[share].end, most, run);
+    run_between(launch, {(*shares)[share].late, (*shares)[share].end}, most, run);
 }
 
 // So many that a row of their threads is long enough to be vectorised. Where a block has several rows they are not longer than that, for the
@@ -108,7 +112,7 @@ __attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *l
                                                            footprint_function footprint, void *const *args) {
   const Shares shares = shares_of(launch, footprint, accumulated, args);
   Accumulation accumulation(args, accumulated, launch, !shares);
-  const bool single = runs_alone(blocks_of(launch)) || accumulation.wantsOneThread();
+  const bool single = runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
   const blocks_function run = single || shares || accumulation.apart() ? alone : blocks;
   failed = false;
 #pragma omp parallel if (!single)
@@ -148,7 +152,7 @@ __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_laun
                                                                 void *const *args) {
   const Shares shares = shares_of(launch, kernel->footprint, kernel->accumulated, args);
   Accumulation accumulation(args, kernel->accumulated, launch, !shares);
-  const bool single = runs_alone(blocks_of(launch)) || accumulation.wantsOneThread();
+  const bool single = runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
   const bool alone = single || shares || accumulation.apart();
   failed = false;
   const std::unique_ptr<OverflowHandler> handler(kernel->split ? nullptr : new OverflowHandler);

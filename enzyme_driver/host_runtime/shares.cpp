@@ -1,4 +1,5 @@
 #include "shares.h"
+#include "blocks.h"
 
 #include <algorithm>
 #include <limits>
@@ -28,12 +29,14 @@ class Dealer {
 public:
   Dealer(const adgen_launch *launch, footprint_function footprint, uint64_t shadows, void *const *args)
       : launch(launch), footprint(footprint), args(args), nothing(size_t(__builtin_popcountll(shadows)), {Most, Least}),
-        blocks(int64_t(launch->grid[0]) * launch->grid[1] * launch->grid[2]), count(int64_t(omp_get_max_threads())) {}
+        count(int64_t(omp_get_max_threads())) {}
 
   std::optional<std::vector<Share>> deal() {
     std::vector<Share> shares;
-    for (int64_t i = 0; i < count; ++i)
-      shares.push_back({blocks * i / count, blocks * (i + 1) / count, blocks * (i + 1) / count});
+    for (int64_t i = 0; i < count; ++i) {
+      const auto [first, end] = partOf(blocksOf(launch), i, count);
+      shares.push_back({first, end, end});
+    }
     std::vector<Ranges> whole(shares.size(), nothing), late = whole;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < count; ++i)
@@ -56,8 +59,8 @@ public:
 private:
   Ranges of(int64_t block) const {
     Ranges found(nothing.size());
-    const uint32_t nx = launch->grid[0], ny = launch->grid[1];
-    footprint(launch, args, uint32_t(block % nx), uint32_t(block / nx % ny), uint32_t(block / nx / ny), found.data());
+    const auto [x, y, z] = placeOf(launch, block);
+    footprint(launch, args, x, y, z, found.data());
     return found;
   }
 
@@ -98,7 +101,7 @@ private:
   footprint_function footprint;
   void *const *args;
   const Ranges nothing;
-  const int64_t blocks, count;
+  const int64_t count;
 };
 
 } // namespace
