@@ -47,6 +47,7 @@ inline constexpr llvm::StringLiteral MathAttribute = "enzyme_math";
 inline constexpr llvm::StringLiteral MathPrefix = "adgen_math_";
 inline constexpr llvm::StringLiteral PinPrefix = "adgen_pin_";
 inline constexpr llvm::StringLiteral HoldPrefix = "adgen_hold_i";
+inline constexpr llvm::StringLiteral UsePrefix = "adgen_use_";
 inline constexpr llvm::StringLiteral RulePrefix = "adgen_rule_"; // of the functions of rules/ about what threads do together
 // Function attribute: stays a function of its own until Enzyme has run, and nothing in it is differentiated.
 inline constexpr llvm::StringLiteral ApartAttribute = "adgen-apart";

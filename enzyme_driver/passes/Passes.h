@@ -47,6 +47,8 @@ ADGEN_PASS_WITH_OPTION(MakeTangents);        // asks Enzyme to carry tangents th
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
 ADGEN_PASS(FollowBits);                      // bits of floating point as integers are refused or hidden
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
+ADGEN_PASS(StoreResults);                    // structs that calls through pointers return are stored
+ADGEN_PASS(UseResults);                      // numbers that they return have cotangents
 ADGEN_PASS(SeeOverwrites);                   // what a later iteration overwrites is kept
 ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses
 ADGEN_PASS(HoldJoins);                       // integers that depend on the way taken are kept

@@ -56,6 +56,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
          add<FollowBits>(Name, "adgen-follow-bits", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
+         add<StoreResults>(Name, "adgen-store-results", MPM) ||
+         add<UseResults>(Name, "adgen-use-results", MPM) ||
          add<SeeOverwrites>(Name, "adgen-see-overwrites", MPM) ||
          add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||
          add<HoldJoins>(Name, "adgen-hold-joins", MPM) ||

@@ -129,10 +129,10 @@ static void releaseHeld(Module &M) {
     }
 }
 
-// What kept calls of our rules in the forward sweep (PinRules).
+// What kept calls of our rules in the forward sweep (PinRules), and what used results (UseResults).
 static void removePins(Module &M) {
   for (Function &F : make_early_inc_range(M))
-    if (F.getName().starts_with(PinPrefix)) {
+    if (F.getName().starts_with(PinPrefix) || (F.isDeclaration() && F.getName().starts_with(UsePrefix))) {
       for (User *U : make_early_inc_range(F.users()))
         cast<CallInst>(U)->eraseFromParent();
       F.eraseFromParent();

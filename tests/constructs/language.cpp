@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -91,6 +92,65 @@ double devirtualised(const double *x, int n)
     const Disc disc;
     double sum = 0;
     for (int i = 0; i < n; ++i) sum += disc.area(x[i]);
+    return sum;
+}
+
+class Law {
+public:
+    virtual ~Law() = default;
+    virtual double energy(double stretch) const = 0;
+    virtual std::complex<double> response(double frequency) const = 0;
+};
+
+class Spring : public Law {
+    double stiffness_;
+
+public:
+    explicit Spring(double stiffness) : stiffness_(stiffness) {}
+    double energy(double stretch) const override { return stiffness_ * stretch * stretch; }
+    std::complex<double> response(double) const override { return stiffness_; }
+};
+
+class Damper : public Law {
+    double viscosity_;
+
+public:
+    explicit Damper(double viscosity) : viscosity_(viscosity) {}
+    double energy(double stretch) const override { return std::exp(viscosity_ * stretch); }
+    std::complex<double> response(double frequency) const override { return {1, viscosity_ * frequency}; }
+};
+
+double virtual_calls(const double *x, const double &coefficient, int n)
+{
+    std::vector<std::unique_ptr<Law>> laws;
+    for (int i = 0; i < n; ++i) {
+        if (i % 2)
+            laws.push_back(std::make_unique<Spring>(coefficient));
+        else
+            laws.push_back(std::make_unique<Damper>(coefficient));
+    }
+    double sum = 0;
+    for (int i = 0; i < n; ++i)
+        if (laws[i]->energy(x[i]) > 0.8) // only in a condition
+            sum += std::norm(laws[i]->response(x[i]));
+        else
+            sum += coefficient * x[i];
+    return sum;
+}
+
+double root_of_function(const double *x, const double &coefficient, int n)
+{
+    const std::function<double(double)> cubic = [&](double v) { return coefficient * v * v * v + v; };
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        double low = -9, high = 9;
+        for (int k = 0; k < 50; ++k) {
+            const double middle = 0.5 * (low + high);
+            (cubic(middle) < x[i] ? low : high) = middle;
+        }
+        const double slope = (cubic(low + 1e-3) - cubic(low - 1e-3)) / 2e-3;
+        sum += low - (cubic(low) - x[i]) / slope;
+    }
     return sum;
 }
 

@@ -405,6 +405,8 @@ _LANGUAGE = (
     C("functions of `std::complex`", "complex_functions"),
     C("exceptions that leave the function", "exceptions"),
     C("virtual call of a known object", "devirtualised"),
+    C("virtual calls whose result is used in a condition, or is complex", "virtual_calls"),
+    C("`std::function`, a root by bisection", "root_of_function"),
     C("`std::unique_ptr`, `new` and `delete`", "owned_memory"),
     C("templates", "templates"),
     C("recursion", "recursive"),
