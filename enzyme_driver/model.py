@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,6 +26,11 @@ gradient, nor its shadow; `active`: a value whose cotangent is added to a one-el
 taken with respect to it."""
 
 ScalarKind = Literal["float", "int", "uint", "bool", "pointer", "struct", "opaque"]
+
+
+def plain_name(name: str) -> str:
+    """Spelling without what does not change the meaning: spaces, a leading ::, the suffix of unsigned constants."""
+    return re.sub(r"\s+|(?<=\d)[uUlL]+(?=[,>])", "", name).removeprefix("::")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -127,9 +127,13 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
     primal, description = _described(request, read, arch, workspace)
     if primal.left_out:
         say(f"{primal.left_out} places in host code are left out, which clang cannot read")
+    if not description.entries:
+        raise plan.nothing(str(read.path), frontend.templates(read))
     chosen = plan.make(description, request.names, _activities(request), str(read.path))
     if not request.names:
-        chosen = replace(chosen, refused=(*chosen.refused, *(plan.unread(*each) for each in primal.unread)))
+        unmade = plan.unmade(description, frontend.templates(read), primal.unread, str(read.path))
+        unread = (plan.unread(*each) for each in (*primal.unread, *unmade))
+        chosen = replace(chosen, refused=(*chosen.refused, *unread))
     say("Enzyme differentiates")
     preparing = partial(
         prepare.prepare,
@@ -167,17 +171,28 @@ def _described(
     compiled = partial(frontend.compile_source, read, workspace, arch=arch, fast_math=request.fast_math)
     primal = compiled()
     description = signature.describe(primal, read, workspace)
-    for name, reason in primal.unread:
-        if not description.entries or name in {asked.partition("<")[0] for asked in request.names}:
-            raise reason
+    if primal.unread and not description.entries:
+        raise primal.unread[0][1]
     missing = plan.missing(description, request.names)
+    _refuse_unread(primal, missing)
     if not missing:
         return primal, description
+    templates = frontend.templates(read)
     try:
-        primal = compiled(instances=missing)
+        primal = compiled(instances=plan.qualified(missing, templates))
     except SourceError:
-        raise plan.not_found(description, missing[0], str(read.path)) from None
-    return primal, signature.describe(primal, read, workspace, instances=missing)
+        raise plan.not_found(description, missing[0], str(read.path), templates) from None
+    described = signature.describe(primal, read, workspace, instances=plan.qualified(missing, templates))
+    _refuse_unread(primal, plan.missing(described, missing))
+    return primal, described
+
+
+def _refuse_unread(primal: PrimalIR, missing: Sequence[str]) -> None:
+    """Raise why clang does not read a kernel that is asked for; of a template it says so only of an instance."""
+    wanted = {plan.bare(name) for name in missing}
+    for name, reason in primal.unread:
+        if name in wanted:
+            raise reason
 
 
 def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:

@@ -64,14 +64,14 @@ def _emit(file: str, stage: str, folder: str | None, values: dict[str, Any], *, 
 
 def _tell_refusals(made: Artifact) -> None:
     """A refusal is a warning as long as there is one gradient, else it is the error."""
-    refused = list(describe.refusals(made))
+    refused = describe.refusals(made)
     if any(built.gradient for entry in made.entries for built in entry.targets.values()):
         for refusal in refused:
             output.warn(describe.refusal_text(*refusal))
     elif refused:
-        entry, target, what, why = refused[0]
+        entry, on, what, why = refused[0]
         location = Location(why.file, why.line) if why.file else None
-        reason = f"{entry.signature.name} has no {what} on {target}: {why.reason}"
+        reason = f"{entry.signature.name} has no {what} on {on}: {why.reason}"
         raise RefusedError(reason, hint=why.hint, location=location)
 
 

@@ -67,8 +67,15 @@ def _what(made: TargetEntry, forward: TargetEntry | None, second: TargetEntry | 
     return ", ".join(name for name, symbol in found.items() if symbol) or "refused"
 
 
-def refusals(artifact: Artifact) -> Iterator[tuple[Entry, Target, str, Refusal]]:
-    """What is missing in the artifact: the entry, the target, what of the entry, and why."""
+def refusals(artifact: Artifact) -> list[tuple[Entry, str, str, Refusal]]:
+    """What is missing in the artifact: the entry, the targets, what of the entry, and why; once where targets agree."""
+    found: dict[tuple[str, str, Refusal], tuple[Entry, list[Target]]] = {}
+    for entry, target, what, why in _refusals(artifact):
+        found.setdefault((entry.signature.symbol, what, why), (entry, []))[1].append(target)
+    return [(entry, " and ".join(on), what, why) for (_, what, why), (entry, on) in found.items()]
+
+
+def _refusals(artifact: Artifact) -> Iterator[tuple[Entry, Target, str, Refusal]]:
     for entry in artifact.entries:
         for target, made in entry.targets.items():
             if made.primal_refused:
@@ -80,10 +87,10 @@ def refusals(artifact: Artifact) -> Iterator[tuple[Entry, Target, str, Refusal]]
                     yield entry, target, what, more.gradient_refused
 
 
-def refusal_text(entry: Entry, target: Target, what: str, refusal: Refusal) -> str:
+def refusal_text(entry: Entry, on: str, what: str, refusal: Refusal) -> str:
     where = f"{refusal.file}:{refusal.line}: " if refusal.file else ""
     hint = f"\n  what to do: {refusal.hint}" if refusal.hint else ""
-    return f"{where}{entry.signature.name} has no {what} on {target}: {refusal.reason}{hint}"
+    return f"{where}{entry.signature.name} has no {what} on {on}: {refusal.reason}{hint}"
 
 
 def parameter_table(entry: Entry) -> Table:

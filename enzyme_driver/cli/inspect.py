@@ -10,6 +10,7 @@ from enzyme_driver.artifact import Artifact
 from enzyme_driver.cli import describe, options, output
 from enzyme_driver.cli.subject import open_subject
 from enzyme_driver.errors import NameNotFoundError
+from enzyme_driver.model import plain_name
 
 
 @click.command("inspect")
@@ -23,11 +24,11 @@ def command(what: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
     if as_json:
         output.print_json(describe.as_data(made))
         return
-    wanted = set(values["names"])
+    wanted = {plain_name(name) for name in values["names"]}
     console = output.console()
     console.print(f"{made.folder}: {made.manifest.source.name}, compiled by adgen {made.manifest.adgen}")
     for entry in made.entries:
-        if not wanted or entry.signature.name in wanted:
+        if not wanted or plain_name(entry.signature.name) in wanted:
             console.print(describe.parameter_table(entry))
     console.print(describe.binary_table(made))
     for refusal in describe.refusals(made):
@@ -37,5 +38,5 @@ def command(what: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
 def _check_names(made: Artifact, names: tuple[str, ...]) -> None:
     known = [entry.signature.name for entry in made.entries]
     for name in names:
-        if name not in known:
+        if plain_name(name) not in map(plain_name, known):
             raise NameNotFoundError(f"there is no kernel or function {name!r}", hint=f"there is {', '.join(known)}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from enzyme_driver.artifact import Artifact, read
 from enzyme_driver.errors import ArgumentError, ArtifactError, Location, NameNotFoundError, RefusedError, UsageError
-from enzyme_driver.model import TARGETS, Entry, Mode, Parameter, Refusal, Signature, Target, TargetEntry
+from enzyme_driver.model import TARGETS, Entry, Mode, Parameter, Refusal, Signature, Target, TargetEntry, plain_name
 from enzyme_driver.runtime.arguments import Arguments, Prepared
 from enzyme_driver.runtime.calls import Backend, Call
 from enzyme_driver.runtime.geometry import Launch, launch_of
@@ -486,8 +486,9 @@ class Module:
         return tuple(entry.signature for entry in self)
 
     def __getitem__(self, name: str) -> Kernel | Function:
-        found = [entry for key, entry in self._entries.items() if name in {key, _identifier(key)}]
-        found = found or [entry for key, entry in self._entries.items() if name == key.partition("<")[0]]
+        wanted = plain_name(name)
+        found = [entry for key, entry in self._entries.items() if wanted in {plain_name(key), _identifier(key)}]
+        found = found or [entry for key, entry in self._entries.items() if wanted == key.partition("<")[0]]
         if len(found) == 1:
             return found[0]
         import difflib

@@ -92,6 +92,13 @@ def compile_source(
     return PrimalIR(output, source.language, own, rest.left_out, rest.unread)
 
 
+def templates(source: Source) -> dict[str, int]:
+    """The templates of kernels in a CUDA file, with their lines; it may make no instance of them."""
+    if source.language != "cuda" or not source.path.exists():
+        return {}
+    return HostCode(source.path.read_text(encoding="latin-1")).templates
+
+
 class _Clang:
     """clang behind the prelude; of CUDA with the headers that come first compiled already, where that is possible."""
 

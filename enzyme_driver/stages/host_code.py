@@ -110,6 +110,27 @@ class HostCode:
         known = next((macros for begin, macros in _PREFIXES.items() if name.startswith(begin)), "")
         return {word for word in self.asks_for if word.startswith(known)}
 
+    @property
+    def templates(self) -> dict[str, int]:
+        """The lines of the file's templates of kernels, by names with all parameters: ns::axpy<T, N>."""
+        found: dict[str, int] = {}
+        for brace in (i for i, token in enumerate(self._tokens) if token.text == "{"):
+            head = [token.text for token in self._head(brace)]
+            name = self._name(brace) if head[:2] == ["template", "<"] and "__global__" in head else ""
+            if name:
+                parameters = ", ".join(_parameters(head[2 : head.index("__global__")]))
+                line = bisect_right(self._lines, self._head(brace)[0].start)
+                found.setdefault("::".join([*self._namespaces(brace), f"{name}<{parameters}>"]), line)
+        return found
+
+    def _namespaces(self, brace: int) -> list[str]:
+        names: list[str] = []
+        while (brace := self._nesting[0][brace]) >= 0:
+            words = [token.text for token in self._head(brace) if token.kind == "name"]
+            if "namespace" in words:
+                names = words[words.index("namespace") + 1 :] + names
+        return names
+
     @cached_property
     def _lines(self) -> list[int]:
         return [0, *(i + 1 for i, sign in enumerate(self.text) if sign == "\n")]
@@ -217,6 +238,21 @@ class HostCode:
         closes = opening >= 0 and (self._is_block(opening) or self._is_transparent(opening))
         following = self._tokens[at + 1].text if at + 1 < len(self._tokens) else ""
         return self._tokens[at].text == ";" or (closes and following not in _BEHIND_LAMBDA)
+
+
+def _parameters(words: Sequence[str]) -> list[str]:
+    """The names of a template's parameters, from what stands behind its first angle bracket."""
+    names, default, depth = [""], False, 0
+    for word in words:
+        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(word, 0)
+        if depth < 0:
+            break
+        if depth == 0 and word == ",":
+            names, default = [*names, ""], False
+        default = default or word == "="
+        if depth == 0 and word.isidentifier() and not default:
+            names[-1] = word
+    return names
 
 
 def may_be_empty(name: str) -> bool:

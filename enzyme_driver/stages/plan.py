@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, SourceError, UsageError
-from enzyme_driver.model import Activity, Mode, Parameter, Signature, Variable
+from enzyme_driver.model import Activity, Mode, Parameter, Signature, Variable, plain_name
 from enzyme_driver.stages.signature import Description
 
 OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
@@ -101,21 +100,57 @@ def unread(name: str, reason: SourceError) -> tuple[Signature, AdgenError]:
     return Signature(name, "kernel", name, (), file=where.file, line=where.line), reason
 
 
+def unmade(
+    description: Description, templates: Mapping[str, int], unread: Sequence[tuple[str, SourceError]], file: str
+) -> tuple[tuple[str, SourceError], ...]:
+    """Templates of kernels of which clang sees no instance, and why nothing is made of them."""
+    known = {bare(entry.name) for entry in description.entries} | {name for name, _ in unread}
+    reason, hint = "the file makes no instance of this template", "name one with its arguments, as in -k 'axpy<float>'"
+    return tuple(
+        (template, SourceError(reason, hint=hint, location=Location(file, line)))
+        for template, line in templates.items()
+        if bare(template) not in known
+    )
+
+
 def missing(description: Description, names: Sequence[str]) -> tuple[str, ...]:
     """The names that the module does not define: they have to be instantiated, or do not exist."""
     return tuple(name for name in names if not _matches(description.entries, name))
 
 
-def not_found(description: Description, name: str, file: str) -> NameNotFoundError:
+def bare(name: str) -> str:
+    """The name without namespaces and arguments of a template."""
+    return name.partition("<")[0].rpartition("::")[2].strip()
+
+
+def qualified(names: Sequence[str], templates: Iterable[str]) -> tuple[str, ...]:
+    """The names with the namespaces of the only template that is meant, where they are not said."""
+
+    def full(name: str) -> str:
+        meant = [each for each in templates if bare(each) == name.partition("<")[0].strip()]
+        return meant[0].partition("<")[0] + name[name.index("<") :] if len(meant) == 1 and "<" in name else name
+
+    return tuple(map(full, names))
+
+
+def not_found(description: Description, name: str, file: str, templates: Iterable[str] = ()) -> NameNotFoundError:
     """The error for a name that is not there, with the names that are."""
     known = [entry.name for entry in description.entries if entry.symbol not in description.local]
-    near = get_close_matches(name, known, n=3, cutoff=0.4) or known
+    meant = [each for each in (*known, *templates) if bare(each) == bare(name)]
+    near = meant or get_close_matches(name, known, n=3, cutoff=0.4) or [*known, *templates]
     listed = ", ".join(dict.fromkeys(near)) or "none"
     return NameNotFoundError(
         f"there is no kernel or function {name!r}",
         hint=f"the file has: {listed}; a template is named with its arguments, as in axpy<float>",
         location=Location(file),
     )
+
+
+def nothing(file: str, templates: Iterable[str] = ()) -> NameNotFoundError:
+    """The error for a file without kernels or functions; it may have templates of which it makes no instance."""
+    has = f"the file has {', '.join(templates)}: " if templates else "a kernel is a __global__ function; "
+    hint = f"{has}a template needs its arguments, such as -k 'axpy<float>'"
+    return NameNotFoundError("the file has no kernel or function to compile", hint=hint, location=Location(file))
 
 
 def make(description: Description, names: Sequence[str], activity: Mapping[str, Activity], file: str) -> Plan:
@@ -127,11 +162,7 @@ def make(description: Description, names: Sequence[str], activity: Mapping[str, 
     offered = [entry for entry in description.entries if entry.symbol not in description.local]
     chosen = [_one(description, name, file) for name in names] if names else offered
     if not chosen:
-        raise NameNotFoundError(
-            "the file has no kernel or function to compile",
-            hint="a kernel is a __global__ function; a template needs its arguments, such as -k 'axpy<float>'",
-            location=Location(file),
-        )
+        raise nothing(file)
     chosen = [replace(e, variables=_decided_variables(_variables(e, description), activity)) for e in chosen]
     _check_parameters(chosen, activity, file)
     decided, refused = [], []
@@ -146,17 +177,15 @@ def make(description: Description, names: Sequence[str], activity: Mapping[str, 
     return Plan(tuple(decided), tuple(refused))
 
 
-def _normal(name: str) -> str:
-    """Spelling without what does not change the meaning: spaces, a leading ::, the suffix of unsigned constants."""
-    return re.sub(r"\s+|(?<=\d)[uUlL]+(?=[,>])", "", name).removeprefix("::")
-
-
 def _matches(entries: Iterable[Signature], name: str) -> list[Signature]:
-    """Entries of that full name; else those whose name without namespaces it is; else the one of that symbol."""
-    wanted = _normal(name)
-    full = [entry for entry in entries if _normal(entry.name) == wanted]
-    unqualified = [entry for entry in entries if _normal(entry.name).endswith(f"::{wanted}")]
-    return full or unqualified or [entry for entry in entries if entry.symbol == name]
+    """Entries of that full name; else those whose name without namespaces it is; else the one of that symbol; else the
+    only instance of the template."""
+    wanted = plain_name(name)
+    full = [entry for entry in entries if plain_name(entry.name) == wanted]
+    unqualified = [entry for entry in entries if plain_name(entry.name).endswith(f"::{wanted}")]
+    symbol = [entry for entry in entries if entry.symbol == name]
+    instances = [entry for entry in entries if wanted in {bare(entry.name), plain_name(entry.name.partition("<")[0])}]
+    return full or unqualified or symbol or (instances if len(instances) == 1 else [])
 
 
 def _one(description: Description, name: str, file: str) -> Signature:

@@ -82,6 +82,19 @@ def test_what_clang_does_not_take_as_host_code_loses_its_body() -> None:
     assert [(kernel.name, kernel.lines) for kernel in left.kernels] == [("k", range(2, 7))]
 
 
+def test_templates_of_kernels() -> None:
+    text = """namespace a::b { namespace {
+template <class T = float, int N = 3, template <class> class F, typename... R, bool = (3 > 2)>
+__global__ void __launch_bounds__(N) f(const T *x = nullptr) { if (x) { } }
+} }
+extern "C" { template <typename T> T g(T x) { return x; } }
+template <int N> __global__ void h(float *x) { x[N] = 1; }
+template <> __global__ void h<3>(float *x) { }
+__global__ void k(float *x) { }
+"""
+    assert HostCode(text).templates == {"a::b::f<T, N, F, R, bool>": 2, "h<N>": 6}
+
+
 def test_what_the_preprocessor_is_asked_for() -> None:
     text = (
         "#define MINE 1\n#if defined(MINE) && THEIRS > 2\n#endif\n#ifdef __CUDA_ARCH__\n#endif\n#ifndef OTHER\n#endif\n"

@@ -33,6 +33,13 @@ ARRAY = POINTER | {"pointee": {"kind": "float", "name": "float", "size": 4}}
 VOID = {"kind": "void", "name": "void", "size": 0}
 
 
+SLOTS = """namespace ns {
+template <typename T, int N> __global__ void slots(T *x) { __shared__ Slot s[N]; x[0] = s[0].a; }
+__global__ void a(const float *x);
+}
+"""
+
+
 class Compilers:
     """Answers for all tools; the kernels that `describe` finds are those of `symbols`."""
 
@@ -170,6 +177,24 @@ def test_a_name_that_cannot_be_made_is_not_found(build: Callable[..., Artifact],
     with pytest.raises(NameNotFoundError, match="'b'") as caught:
         build(names=["b"])
     assert "a" in caught.value.hint
+
+
+def test_why_clang_does_not_read_a_template_is_told(
+    build: Callable[..., Artifact], compilers: Compilers, fake_process: FakeProcess
+) -> None:
+    compilers.source.write_text(SLOTS)
+    column = SLOTS.splitlines()[1].index("__shared__") + 1
+    said = f"{compilers.source}:2:{column}: error: initialization is not supported for __shared__ variables\n"
+    tries: list[Argv] = []
+
+    def third_time(argv: Argv) -> None:
+        tries.append(argv)
+        if len(tries) == 3:
+            fake_process.reply("k.instances.cu", effect=writes("ir", str(compilers.source)))
+
+    fake_process.reply("k.instances.cu", returncode=1, stderr=said, effect=third_time)
+    with pytest.raises(SourceError, match="not supported for __shared__"):
+        build(names=["slots<float, 32>"])
 
 
 def test_an_arch_that_is_not_known_starts_nothing(build: Callable[..., Artifact], compilers: Compilers) -> None:

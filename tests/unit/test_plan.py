@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stage_support import DOUBLE, FLOAT, INT, kernel, parameter
 
-from enzyme_driver.errors import Location, NameNotFoundError, RefusedError, UsageError
+from enzyme_driver.errors import Location, NameNotFoundError, RefusedError, SourceError, UsageError
 from enzyme_driver.model import Activity, DataType, Parameter, Signature, StructField
 from enzyme_driver.stages import plan
 from enzyme_driver.stages.plan import OF_ARRAYS, Plan
@@ -63,6 +63,8 @@ def test_a_local_one_is_chosen_by_name() -> None:
         ("la::tile<float,16>", TILED.symbol),
         ("la::tile<float, 16u>", TILED.symbol),
         ("tile<float, 16>", TILED.symbol),
+        ("tile", TILED.symbol),
+        ("la::tile", TILED.symbol),
     ],
 )
 def test_names_are_compared_by_their_meaning(name: str, symbol: str) -> None:
@@ -100,6 +102,27 @@ def test_where_nothing_is_near_all_are_listed() -> None:
 def test_local_ones_are_not_offered_as_near_names() -> None:
     description = Description((kernel("price"), kernel("price_all")), frozenset({"price_all"}))
     assert "price_all" not in plan.not_found(description, "pryce", FILE).hint
+
+
+def test_instances_and_templates_of_that_name_are_listed() -> None:
+    with pytest.raises(NameNotFoundError) as caught:
+        make(*AXPY, kernel("axp"), names=("axpy",))
+    assert "the file has: axpy<float>, axpy<double>;" in caught.value.hint
+    hint = plan.not_found(Description((kernel("b"),)), "axpy", FILE, ["ns::axpy<T, N>"]).hint
+    assert "the file has: ns::axpy<T, N>;" in hint
+
+
+def test_the_namespaces_of_a_template_need_not_be_said() -> None:
+    templates = ("ns::axpy<T, N>", "a::f<T>", "b::f<T>")
+    asked = ("axpy<float, 3>", "ns::axpy<float, 3>", "f<int>", "axpy", "g<int>")
+    assert plan.qualified(asked, templates) == ("ns::axpy<float, 3>", *asked[1:])
+
+
+def test_a_template_without_an_instance_is_told() -> None:
+    templates = {"axpy<T>": 3, "ns::f<T>": 7, "h<T>": 9}
+    ((name, reason),) = plan.unmade(Description(AXPY), templates, [("h", SourceError("no"))], FILE)
+    assert (name, reason.location) == ("ns::f<T>", Location(FILE, 7))
+    assert "ns::f<T>" in plan.nothing(FILE, templates).hint
 
 
 def test_missing_names_have_to_be_instantiated() -> None:

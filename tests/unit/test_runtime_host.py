@@ -251,7 +251,7 @@ def test_struct_that_holds_pointers(module: Module) -> None:
 
 
 def test_module_finds_entries(module: Module) -> None:
-    assert module.tpl_double is module["tpl<double>"] is module["tpl"]
+    assert module.tpl_double is module["tpl<double>"] is module["tpl"] is module["::tpl< double >"]
     assert {"axpy", "tpl_double", "energy"} <= set(dir(module))
     assert [entry.name for entry in module] == [signature.name for signature in module.signatures]
     assert len(module) == len(module.signatures)
