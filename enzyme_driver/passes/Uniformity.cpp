@@ -1,5 +1,6 @@
 #include "Uniformity.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
@@ -82,19 +83,35 @@ BasicBlock *Uniformity::meetingPoint(const BasicBlock *Block) const {
   return Node && Node->getIDom() ? Node->getIDom()->getBlock() : nullptr;
 }
 
+// Whether the value depends on the way from which one comes. All ways that bring the same value bring one from before they part.
+static bool tellsWays(const PHINode &Phi, const SmallPtrSetImpl<const BasicBlock *> &Ways) {
+  const Value *Brought = nullptr;
+  for (const BasicBlock *From : Phi.blocks()) {
+    const Value *V = Ways.contains(From) ? Phi.getIncomingValueForBlock(From) : nullptr;
+    if (V && Brought && V != Brought)
+      return true;
+    Brought = V ? V : Brought;
+  }
+  return false;
+}
+
 void Uniformity::markBranch(const BasicBlock *Block) {
   const BasicBlock *Meeting = meetingPoint(Block);
+  SmallPtrSet<const BasicBlock *, 16> Between;
   SmallVector<const BasicBlock *> Ways(successors(Block));
   while (!Ways.empty()) {
     const BasicBlock *Next = Ways.pop_back_val();
-    if (Next == Meeting || !Blocks.insert(Next).second)
+    if (Next == Meeting || !Between.insert(Next).second)
       continue;
-    markBlock(Next);
+    if (Blocks.insert(Next).second)
+      markBlock(Next);
     append_range(Ways, successors(Next));
   }
+  Between.insert(Block);
   if (Meeting)
     for (const PHINode &Phi : Meeting->phis())
-      mark(&Phi);
+      if (tellsWays(Phi, Between))
+        mark(&Phi);
 }
 
 void Uniformity::markBlock(const BasicBlock *Block) {

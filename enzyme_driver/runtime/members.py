@@ -35,6 +35,7 @@ class Member:
     offset: int
     parameter: Parameter
     holder: Holder = "pointer"
+    count: int = 1  # of the numbers in the array that it is one of
 
     @property
     def copied(self) -> bool:
@@ -93,7 +94,7 @@ def _member(struct: Parameter, field: StructField, path: Path, offset: int) -> I
     if field.type.kind == "struct":
         yield from _of_struct(struct, field.type, path, offset)
         return
-    yield Member(path, offset, _described(struct, field.type, path))
+    yield Member(path, offset, _described(struct, field.type, path), count=field.count)
 
 
 def _described(struct: Parameter, dtype: DataType, path: Path) -> Parameter:
@@ -123,7 +124,7 @@ def flattened(parameter: Parameter, value: object) -> tuple[tuple[Parameter, obj
     if not has_parts(parameter, value):
         return ((parameter, value),)
     _check_keys(parameter, value)
-    return tuple((member.parameter, _found(parameter, value, member.path)) for member in members(parameter))
+    return tuple((member.parameter, _found(parameter, value, member)) for member in members(parameter))
 
 
 def given(parameter: Parameter, value: object) -> dict[str, object]:
@@ -131,7 +132,7 @@ def given(parameter: Parameter, value: object) -> dict[str, object]:
     if not has_parts(parameter, value):
         return {parameter.name: value}
     _check_keys(parameter, value)
-    found = ((member.parameter.name, _reached(value, member.path)) for member in members(parameter))
+    found = ((member.parameter.name, _reached(value, member)) for member in members(parameter))
     return {name: item for name, item in found if item is not None}
 
 
@@ -162,25 +163,45 @@ def has_parts(parameter: Parameter, value: object) -> bool:
     return isinstance(value, Mapping) or (_holder(parameter.dtype) is not None and getattr(value, "ndim", 0) > 0)
 
 
-def _found(parameter: Parameter, value: object, path: Path) -> object:
+def _found(parameter: Parameter, value: object, member: Member) -> object:
     try:
-        for step in path:
-            value = value[step]  # type: ignore[index]
+        return _step(value, member)
+    except ArgumentError:
+        raise
     except (KeyError, IndexError, TypeError, ValueError):
         raise ArgumentError(
-            f"member {parameter.name}{spelled_path(path)!s} of the struct {parameter.dtype} is missing",
+            f"member {parameter.name}{spelled_path(member.path)!s} of the struct {parameter.dtype} is missing",
             hint=f"the dict needs {_members_of(parameter.dtype)}; a pointer that is not used may be None",
         ) from None
-    return value
 
 
-def _reached(value: object, path: Path) -> object:
+def _reached(value: object, member: Member) -> object:
     try:
-        for step in path:
-            value = value[step]  # type: ignore[index]
+        return _step(value, member)
     except (KeyError, IndexError, TypeError):
         return None
+
+
+def _step(value: Any, member: Member) -> object:  # noqa: ANN401  (whatever stands for a struct)
+    last = len(member.path) - 1
+    for i, step in enumerate(member.path):
+        if i == last and isinstance(step, int) and member.parameter.form == "scalar":
+            value = _in_a_row(value, member)
+        value = value[step]
     return value
+
+
+def _in_a_row(value: Any, member: Member) -> Any:  # noqa: ANN401  (an array or a sequence of any depth)
+    """The numbers of an array that may be given as a matrix; some of them in a dict."""
+    if isinstance(value, Mapping):
+        return value
+    row = value.reshape(-1) if getattr(value, "ndim", 1) > 1 else value
+    while len(row) and isinstance(row[0], (list, tuple)):
+        row = [item for part in row for item in part]
+    if len(row) != member.count:
+        name = member.parameter.name.rpartition("[")[0]
+        raise ArgumentError(f"{name}: {len(row)} numbers are given, it holds {member.count}", hint="give them all")
+    return row
 
 
 def _check_keys(parameter: Parameter, value: object) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, Protocol
 
@@ -55,10 +56,15 @@ class Variables(MutableMapping[str, Any]):
         variable = self._variable(name)
         hint = "set it before the `with` block, and leave it until the gradient is taken"
         refuse_while_recording(f"the variable {name!r} is set", "it", hint)
-        if variable.dtype.kind == "pointer" or isinstance(value, Mapping):
-            convert = array_value if variable.dtype.kind == "pointer" else struct_value
-            self._set[name] = convert(value, self._slot(variable, "variable"))
+        if variable.dtype.kind == "pointer":
+            self._set[name] = array_value(value, self._slot(variable, "variable"))
             data = self._set[name].data
+        elif isinstance(value, Mapping) and not variable.shape:
+            self._set[name] = struct_value(value, self._given_by_members(variable))
+            data = self._set[name].data
+        elif structs := _structs(variable, value):
+            slot = self._given_by_members(variable)
+            data = b"".join(struct_value(item, slot).data for item in structs)
         else:
             data = _array_of(variable, value).tobytes()
         self._memory.write_variable(variable.symbol, data)
@@ -106,12 +112,23 @@ class Variables(MutableMapping[str, Any]):
         parameter = Parameter(variable.name, form, dtype, const=True, activity=variable.activity, writes=False)
         return Slot(self._signature, parameter, role, self._memory.target, writable=True)
 
+    def _given_by_members(self, variable: Variable) -> Slot:
+        slot = self._slot(variable, "variable")
+        return replace(slot, parameter=replace(slot.parameter, form="struct"))
+
     def _variable(self, name: str) -> Variable:
         if name in self._known:
             return self._known[name]
         near = difflib.get_close_matches(str(name), self._known) or list(self._known)
         hint = f"it has {', '.join(near)}" if near else "only __constant__ and __device__ variables can be set"
         raise _NoSuchVariableError(f"{self._signature.name} has no variable {name!r}", hint=hint)
+
+
+def _structs(variable: Variable, value: object) -> Sequence[object]:
+    """The dicts where an array of structs without pointers is given by them, else nothing."""
+    if not isinstance(value, (list, tuple)) or variable.shape != (len(value),) or variable.dtype.has_pointers:
+        return ()
+    return value if all(isinstance(item, Mapping) for item in value) else ()
 
 
 def _array_of(variable: Variable, value: object) -> np.ndarray[Any, np.dtype[Any]]:

@@ -3,7 +3,7 @@
 ; parameter), without which Enzyme would drop it there; its derivatives take the anchor's shadow too. Shuffles go the same way, and what
 ; carries no derivative hides behind a name that Enzyme leaves alone.
 ;
-; RUN: %opt -passes='adgen-replace-cooperation<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;loops=duplicated:const;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated>' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-replace-cooperation<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;loops=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated>' -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -73,6 +73,60 @@ after:
   %any = call i1 @llvm.nvvm.barrier.cta.red.or.aligned.all(i32 0, i1 %first)
   %again = and i1 %more, %any
   br i1 %again, label %loop, label %end
+end:
+  ret void
+}
+
+; Where ways meet again that bring the same, all threads go on together: here it is known to all whether they have left the loop.
+; CHECK-LABEL: define void @adgen_body_left(
+; CHECK:         call void @adgen_rule_barrier(ptr %x)
+; CHECK:         call i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.aligned.all
+; CHECK-NOT:     adgen_rule_turn
+; CHECK:         ret void
+define void @adgen_body_left(ptr %x, i32 %rounds) "adgen-shared" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %after ]
+  %done = icmp ult i32 %t, %i
+  %count = call i32 @llvm.nvvm.barrier.cta.red.popc.aligned.all(i32 0, i1 %done)
+  %all = icmp eq i32 %count, 256
+  br i1 %all, label %met, label %some
+some:
+  br i1 %done, label %met, label %work
+work:
+  store float 1.0, ptr %x
+  br label %met
+met:
+  %leaves = phi i1 [ true, %loop ], [ false, %some ], [ false, %work ]
+  br i1 %leaves, label %end, label %after
+after:
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %rounds
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+; A branch inside another: where its ways meet again, some threads are missing still.
+; CHECK-LABEL: define void @adgen_body_inside(
+; CHECK:         call void @adgen_rule_counted_barrier(ptr %x)
+define void @adgen_body_inside(ptr %x) "adgen-shared" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %fewer = icmp ult i32 %t, 3
+  %few = icmp ult i32 %t, 7
+  br i1 %few, label %inside, label %end
+inside:
+  br i1 %fewer, label %one, label %two
+one:
+  store float 1.0, ptr %x
+  br label %again
+two:
+  store float 2.0, ptr %x
+  br label %again
+again:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  br label %end
 end:
   ret void
 }

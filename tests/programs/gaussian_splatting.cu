@@ -45,6 +45,62 @@ blend(const Gaussian *__restrict__ gaussians, const int2 *__restrict__ ranges, c
     transmittance[y * width + x] = t;
 }
 
+// The same by tiles: a block loads the Gaussians of its tile in batches, until all its pixels are opaque.
+template <int TILE>
+__global__ void __launch_bounds__(TILE *TILE)
+blend_tiles(const Gaussian *__restrict__ gaussians, const int2 *__restrict__ ranges, const int *__restrict__ order,
+            float *__restrict__ image, float *__restrict__ transmittance, int width, int height)
+{
+    __shared__ float2 means[TILE * TILE];
+    __shared__ float4 shapes[TILE * TILE];
+    __shared__ int numbers[TILE * TILE];
+    const int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
+    const int rank = threadIdx.y * TILE + threadIdx.x;
+    const bool inside = x < width && y < height;
+    const int2 range = ranges[blockIdx.y * gridDim.x + blockIdx.x];
+    bool done = !inside;
+    float t = 1.0f;
+    float c[3] = {0};
+    int left = range.y - range.x;
+    for (int first = range.x; first < range.y; first += TILE * TILE, left -= TILE * TILE) {
+        const int opaque = __syncthreads_count(done);
+        if (opaque == TILE * TILE)
+            break;
+        if (first + rank < range.y) {
+            const Gaussian g = gaussians[order[first + rank]];
+            numbers[rank] = order[first + rank];
+            means[rank] = g.mean;
+            shapes[rank] = make_float4(g.conic.x, g.conic.y, g.conic.z, g.opacity);
+        }
+        __syncthreads();
+        for (int k = 0; !done && k < min(TILE * TILE, left); ++k) {
+            const float2 d = {means[k].x - x, means[k].y - y};
+            const float4 s = shapes[k];
+            const float power = -0.5f * (s.x * d.x * d.x + s.z * d.y * d.y) - s.y * d.x * d.y;
+            if (power > 0.0f)
+                continue;
+            const float alpha = min(0.99f, s.w * __expf(power));
+            if (alpha < 1.0f / 255.0f)
+                continue;
+            const float next = t * (1.0f - alpha);
+            if (next < 0.0001f) {
+                done = true;
+                continue;
+            }
+            const float3 colour = gaussians[numbers[k]].colour;
+            c[0] += colour.x * alpha * t;
+            c[1] += colour.y * alpha * t;
+            c[2] += colour.z * alpha * t;
+            t = next;
+        }
+    }
+    if (inside) {
+        for (int ch = 0; ch < 3; ++ch)
+            image[ch * height * width + y * width + x] = c[ch] + t * 0.1f;
+        transmittance[y * width + x] = t;
+    }
+}
+
 int main()
 {
     const int w = 64, h = 64, n = 100;
@@ -68,6 +124,7 @@ int main()
     cudaMemcpy(dr, ranges.data(), 16 * sizeof(int2), cudaMemcpyHostToDevice);
     cudaMemcpy(dorder, order.data(), n * sizeof(int), cudaMemcpyHostToDevice);
     blend<<<dim3(4, 4), dim3(16, 16)>>>(dg, dr, dorder, image, t, w, h, 16);
+    blend_tiles<16><<<dim3(4, 4), dim3(16, 16)>>>(dg, dr, dorder, image, t, w, h);
     printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
     return 0;
 }

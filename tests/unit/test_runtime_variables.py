@@ -17,11 +17,16 @@ _POINTER = DataType("pointer", "pointer", 8, pointee=F32)
 _FLUID = DataType("Fluid", "struct", 16, (StructField("rho", 0, _POINTER), StructField("n", 8, I32)))
 
 
+_MATRIX = DataType("Matrix", "struct", 16, (StructField("m", 0, F32, 4),))
+_CAMERA = DataType("Camera", "struct", 20, (StructField("turn", 0, _MATRIX), StructField("width", 16, I32)))
+
+
 class _Memory:
     target: Target = "openmp"
 
     def __init__(self) -> None:
         self.data = {"table": bytes(24), "gain": struct.pack("<f", 2.0), "fluid": bytes(16), "buffer": bytes(8)}
+        self.data |= {"camera": bytes(20), "cameras": bytes(40)}
 
     def read_variable(self, symbol: str, size: int) -> bytes:
         return self.data[symbol][:size]
@@ -37,6 +42,8 @@ def _made(activity: Activity = "const") -> tuple[Variables, _Memory]:
         Variable("ns::gain", "gain", F32),
         Variable("fluid", "fluid", _FLUID, (), activity),
         Variable("buffer", "buffer", _POINTER, (), activity),
+        Variable("camera", "camera", _CAMERA),
+        Variable("cameras", "cameras", _CAMERA, (2,)),
     )
     memory = _Memory()
     return Variables(replace(kernel("k", pointer("x", F32)), variables=variables), memory), memory
@@ -49,7 +56,7 @@ def test_what_is_set_is_read() -> None:
     variables["ns::gain"] = 3
     assert np.array_equal(variables["table"], table)
     assert variables["ns::gain"] == np.float32(3)
-    assert list(variables) == ["table", "ns::gain", "fluid", "buffer"]
+    assert list(variables) == ["table", "ns::gain", "fluid", "buffer", "camera", "cameras"]
     variables["table"] = [[1, 2, 3], [4, 5, 6]]
     assert variables["table"][1, 2] == 6
 
@@ -80,6 +87,34 @@ def test_pointers_are_set_with_arrays() -> None:
     assert memory.data["buffer"] == struct.pack("<Q", rho.ctypes.data)
     with pytest.raises(ArgumentError, match=r"variable 'fluid.rho'.*float32 array.*got float64"):
         variables["fluid"] = {"rho": np.zeros(3), "n": 3}
+
+
+def _camera(*turn: float, width: int) -> bytes:
+    return struct.pack("<4fi", *turn, width)
+
+
+@pytest.mark.parametrize("matrix", [[1, 2, 3, 4], [[1, 2], [3, 4]], np.array([[1, 2], [3, 4]], np.float32)])
+def test_structs_without_pointers_are_set_by_their_members(matrix: object) -> None:
+    variables, memory = _made()
+    variables["camera"] = {"turn": {"m": matrix}, "width": 5}
+    assert memory.data["camera"] == _camera(1, 2, 3, 4, width=5)
+    variables["cameras"] = [{"turn": {"m": matrix}, "width": width} for width in (6, 7)]
+    assert memory.data["cameras"] == _camera(1, 2, 3, 4, width=6) + _camera(1, 2, 3, 4, width=7)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"turn": {"m": [1, 2, 3]}, "width": 5}, r"camera\.turn\.m: 3 numbers are given, it holds 4"),
+        ({"turn": {"m": np.zeros((2, 3))}, "width": 5}, r"camera\.turn\.m: 6 numbers are given, it holds 4"),
+        ({"turn": {"m": [1, 2, 3, 4]}}, r"member camera\.width of the struct Camera is missing"),
+    ],
+)
+def test_members_that_do_not_fit(value: object, message: str) -> None:
+    variables, memory = _made()
+    with pytest.raises(ArgumentError, match=message):
+        variables["camera"] = value
+    assert memory.data["camera"] == bytes(20)
 
 
 def test_shadows() -> None:

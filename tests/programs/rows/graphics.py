@@ -104,6 +104,16 @@ def _blend(rng: Rng) -> Args:
     }
 
 
+def _blend_tiles(rng: Rng) -> Args:
+    """Four tiles, of which the image ends in the last two; a list is longer than a batch, the first is empty."""
+    args = _blend(rng)
+    args["gaussians"]["opacity"] *= 0.2
+    args["ranges"]["x"], args["ranges"]["y"] = [5, 2, 4, 0], [5, 8, 10, 40]
+    args["order"] = rng.integers(0, 12, 40).astype(np.int32)
+    del args["tile"]
+    return {**args, "image": zeros(3, 7, 7), "transmittance": zeros(7, 7), "width": 7, "height": 7}
+
+
 ROWS = (
     # its normals are differences: the primal itself is rough
     Program("ray_march.cu", "render", _render, ("image",), (1, 1), (8, 8), tolerance=1e-5),
@@ -124,4 +134,5 @@ ROWS = (
     Program("hash_grid.cu", "encode", _encode, ("features",), (1, 2), 32),
     Program("hash_grid.cu", "mlp<8, 4>", _mlp, ("out",), 1, 32),
     Program("gaussian_splatting.cu", "blend", _blend, ("image", "transmittance"), (1, 1), (8, 8)),
+    Program("gaussian_splatting.cu", "blend_tiles<4>", _blend_tiles, ("image", "transmittance"), (2, 2), (4, 4)),
 )
