@@ -33,6 +33,11 @@ def plain_name(name: str) -> str:
     return re.sub(r"\s+|(?<=\d)[uUlL]+(?=[,>])", "", name).removeprefix("::")
 
 
+def bare_name(name: str) -> str:
+    """The name without namespaces and arguments of a template."""
+    return name.partition("<")[0].rpartition("::")[2].strip()
+
+
 @dataclass(frozen=True)
 class StructField:
     """A member of a struct; `offset` in bytes, `count` > 1 for an array member."""

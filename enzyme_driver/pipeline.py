@@ -16,7 +16,7 @@ from typing import cast
 from enzyme_driver import artifact, processor, toolchain
 from enzyme_driver.artifact import Artifact, Contents
 from enzyme_driver.errors import AdgenError, CacheError, Location, RefusedError, SourceError, UsageError
-from enzyme_driver.model import Activity, Entry, Signature, Target, TargetEntry
+from enzyme_driver.model import Activity, Entry, Signature, Target, TargetEntry, bare_name
 from enzyme_driver.request import Request
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import differentiate, frontend, plan, prepare, render, second, signature, source
@@ -189,7 +189,7 @@ def _described(
 
 def _refuse_unread(primal: PrimalIR, missing: Sequence[str]) -> None:
     """Raise why clang does not read a kernel that is asked for; of a template it says so only of an instance."""
-    wanted = {plan.bare(name) for name in missing}
+    wanted = {bare_name(name) for name in missing}
     for name, reason in primal.unread:
         if name in wanted:
             raise reason

@@ -14,7 +14,18 @@ import numpy as np
 
 from enzyme_driver.artifact import Artifact, read
 from enzyme_driver.errors import ArgumentError, ArtifactError, Location, NameNotFoundError, RefusedError, UsageError
-from enzyme_driver.model import TARGETS, Entry, Mode, Parameter, Refusal, Signature, Target, TargetEntry, plain_name
+from enzyme_driver.model import (
+    TARGETS,
+    Entry,
+    Mode,
+    Parameter,
+    Refusal,
+    Signature,
+    Target,
+    TargetEntry,
+    bare_name,
+    plain_name,
+)
 from enzyme_driver.runtime.arguments import Arguments, Prepared
 from enzyme_driver.runtime.calls import Backend, Call
 from enzyme_driver.runtime.geometry import Launch, launch_of
@@ -486,17 +497,19 @@ class Module:
         return tuple(entry.signature for entry in self)
 
     def __getitem__(self, name: str) -> Kernel | Function:
-        wanted = plain_name(name)
-        found = [entry for key, entry in self._entries.items() if wanted in {plain_name(key), _identifier(key)}]
-        found = found or [entry for key, entry in self._entries.items() if wanted == key.partition("<")[0]]
+        wanted, keys = plain_name(name), list(self._entries)
+        overloads = [f"{key} for {entry.signature}" for key, entry in self._entries.items() if entry.name == name]
+        found = [key for key in keys if wanted in {plain_name(key), _identifier(key)}]
+        if overloads and not found:
+            raise _NoSuchEntryError(f"{name!r} is overloaded", hint=f"name one by its symbol: {'; '.join(overloads)}")
+        found = found or [key for key in keys if plain_name(key).endswith(f"::{wanted}")]
+        found = found or [key for key in keys if wanted in {key.partition("<")[0], bare_name(key)}]
         if len(found) == 1:
-            return found[0]
+            return self._entries[found[0]]
         import difflib
 
-        overloads = [f"{key} for {entry.signature}" for key, entry in self._entries.items() if entry.name == name]
-        if overloads:
-            raise _NoSuchEntryError(f"{name!r} is overloaded", hint=f"name one by its symbol: {'; '.join(overloads)}")
-        near = [key for key in self._entries if key.startswith(name)] or difflib.get_close_matches(name, self._entries)
+        near = [key for key in keys if key.startswith(name) or bare_name(key) == bare_name(name)]
+        near = near or difflib.get_close_matches(name, keys)
         hint = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(self._entries) or 'no entries'}"
         raise _NoSuchEntryError(f"the artifact has no kernel or function {name!r}", hint=hint)
 

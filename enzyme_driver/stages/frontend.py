@@ -211,7 +211,7 @@ def _language_flags(source: Source, workspace: Workspace, arch: str) -> tuple[st
     root = workspace.toolchain.cuda_root
     return (
         *("-x", "cuda", "--cuda-device-only", "-nogpulib", f"--cuda-gpu-arch={arch}", f"--cuda-path={root}"),
-        *("-Xclang", "-target-sdk-version=12.8", "-isystem", root / "include" / "cccl"),
+        *("-Xclang", "-target-sdk-version=12.8", "-isystem", HEADERS / "cccl", "-isystem", root / "include" / "cccl"),
         *("-idirafter", HEADERS, "-idirafter", INCLUDE),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, SourceError, UsageError
-from enzyme_driver.model import Activity, Mode, Parameter, Signature, Variable, plain_name
+from enzyme_driver.model import Activity, Mode, Parameter, Signature, Variable, bare_name, plain_name
 from enzyme_driver.stages.signature import Description
 
 OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
@@ -104,12 +104,12 @@ def unmade(
     description: Description, templates: Mapping[str, int], unread: Sequence[tuple[str, SourceError]], file: str
 ) -> tuple[tuple[str, SourceError], ...]:
     """Templates of kernels of which clang sees no instance, and why nothing is made of them."""
-    known = {bare(entry.name) for entry in description.entries} | {name for name, _ in unread}
+    known = {bare_name(entry.name) for entry in description.entries} | {name for name, _ in unread}
     reason, hint = "the file makes no instance of this template", "name one with its arguments, as in -k 'axpy<float>'"
     return tuple(
         (template, SourceError(reason, hint=hint, location=Location(file, line)))
         for template, line in templates.items()
-        if bare(template) not in known
+        if bare_name(template) not in known
     )
 
 
@@ -118,16 +118,11 @@ def missing(description: Description, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if not _matches(description.entries, name))
 
 
-def bare(name: str) -> str:
-    """The name without namespaces and arguments of a template."""
-    return name.partition("<")[0].rpartition("::")[2].strip()
-
-
 def qualified(names: Sequence[str], templates: Iterable[str]) -> tuple[str, ...]:
     """The names with the namespaces of the only template that is meant, where they are not said."""
 
     def full(name: str) -> str:
-        meant = [each for each in templates if bare(each) == name.partition("<")[0].strip()]
+        meant = [each for each in templates if bare_name(each) == name.partition("<")[0].strip()]
         return meant[0].partition("<")[0] + name[name.index("<") :] if len(meant) == 1 and "<" in name else name
 
     return tuple(map(full, names))
@@ -136,7 +131,7 @@ def qualified(names: Sequence[str], templates: Iterable[str]) -> tuple[str, ...]
 def not_found(description: Description, name: str, file: str, templates: Iterable[str] = ()) -> NameNotFoundError:
     """The error for a name that is not there, with the names that are."""
     known = [entry.name for entry in description.entries if entry.symbol not in description.local]
-    meant = [each for each in (*known, *templates) if bare(each) == bare(name)]
+    meant = [each for each in (*known, *templates) if bare_name(each) == bare_name(name)]
     near = meant or get_close_matches(name, known, n=3, cutoff=0.4) or [*known, *templates]
     listed = ", ".join(dict.fromkeys(near)) or "none"
     return NameNotFoundError(
@@ -184,7 +179,9 @@ def _matches(entries: Iterable[Signature], name: str) -> list[Signature]:
     full = [entry for entry in entries if plain_name(entry.name) == wanted]
     unqualified = [entry for entry in entries if plain_name(entry.name).endswith(f"::{wanted}")]
     symbol = [entry for entry in entries if entry.symbol == name]
-    instances = [entry for entry in entries if wanted in {bare(entry.name), plain_name(entry.name.partition("<")[0])}]
+    instances = [
+        entry for entry in entries if wanted in {bare_name(entry.name), plain_name(entry.name.partition("<")[0])}
+    ]
     return full or unqualified or symbol or (instances if len(instances) == 1 else [])
 
 

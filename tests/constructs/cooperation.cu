@@ -390,7 +390,7 @@ __global__ void cub_warp_reduce(const float *x, float *sum, int n)
     typedef cub::WarpReduce<float> Reduce;
     __shared__ typename Reduce::TempStorage storage[1];
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const float total = Reduce(storage[0]).Sum(x[i] * x[i]);
+    const float total = Reduce(storage[0]).Reduce(x[i] * x[i], cub::Sum()); // which CUB has no more
     if (threadIdx.x == 0) sum[blockIdx.x] = total;
 }
 

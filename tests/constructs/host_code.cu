@@ -52,7 +52,7 @@ __global__ void with_helper_math(const float3 *x, const float3 *w, float *y, int
     y[i] = dot(v, w[i]) / length(x[i]) + lerp(x[i], w[i], 0.25f).y + clamp(-v, -10.0f, 10.0f).z;
 }
 
-struct Squared {
+struct Squared : thrust::unary_function<float, float> {  // which Thrust has no more
     __host__ __device__ float operator()(float v) const { return v * v; }
 };
 

@@ -38,7 +38,8 @@ def test_clang_for_cuda(workspace: Workspace, fake_process: FakeProcess) -> None
     assert fake_process.argvs == [
         (
             *("/llvm/bin/clang", "-x", "cuda", "--cuda-device-only", "-nogpulib", "--cuda-gpu-arch=sm_80"),
-            *("--cuda-path=/cuda", "-Xclang", "-target-sdk-version=12.8", "-isystem", "/cuda/include/cccl"),
+            *("--cuda-path=/cuda", "-Xclang", "-target-sdk-version=12.8"),
+            *("-isystem", str(frontend.HEADERS / "cccl"), "-isystem", "/cuda/include/cccl"),
             *("-idirafter", str(frontend.HEADERS), "-idirafter", str(frontend.INCLUDE)),
             *COMMON,
             *("-DN=4", "-I/home/u/include"),

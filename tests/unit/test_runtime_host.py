@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from enzyme_driver.artifact import write
 from enzyme_driver.errors import ArgumentError, ArtifactError, NameNotFoundError, PrimalError, RefusedError, UsageError
 from enzyme_driver.runtime.module import Function, Kernel, Module, load
 from enzyme_driver.runtime.record import Tape
+from enzyme_driver.settings import Settings
 
 RANDOM = np.random.default_rng()
 
@@ -248,6 +250,20 @@ def test_struct_that_holds_pointers(module: Module) -> None:
         total.gradient(bundle(data), 2.0, shadows={"b": bundle(data)})
     with pytest.raises(ArgumentError, match="holds pointers"):
         total.vjp(bundle(data), 2.0)
+
+
+def test_namespaces_need_not_be_said(tmp_path: Path) -> None:
+    made = written_artifact(tmp_path)
+    names = {"axpy": "ns::axpy<float, 4U>", "tpl<double>": "ns::f<int>", "energy": "f"}
+    entries = tuple(
+        replace(entry, signature=replace(entry.signature, name=names.get(entry.signature.name, entry.signature.name)))
+        for entry in made.entries
+    )
+    made = replace(made, manifest=replace(made.manifest, entries=entries))
+    module = Module(made, "openmp", Settings.from_environment())
+    assert module["axpy<float,4>"] is module["ns::axpy<float, 4>"] is module["axpy"] is module["ns::axpy"]
+    assert module["f"].name == "f"
+    assert module["f<int>"] is module["ns::f"]
 
 
 def test_module_finds_entries(module: Module) -> None:
