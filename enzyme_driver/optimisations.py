@@ -37,7 +37,7 @@ OPTIMISATIONS: dict[str, str] = {
     "split-threads": "blocks with barriers on the host as loops over their threads, not with a stack for each",
     "clamp-loops": "loops over the threads of a row on the host leave out threads that have nothing to do",
     "sum-threads": "what all threads of a row of a block add to one element is summed up in a register, on the host",
-    "part-additions": "what threads of a row add to several places of an array is added place after place, on the host",
+    "part-additions": "what a loop adds to several places of an array is added place after place, on the host",
     "vector-math": "loops over threads on the host call the C library's vector mathematics",
     "merge-accumulations": "several accumulations of a thread into one element become one",
     "own-accumulations": "elements into which only one thread accumulates get no atomics",

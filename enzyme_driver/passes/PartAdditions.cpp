@@ -1,11 +1,12 @@
-// What the threads of a row add to several places of one array, of which each thread has its own,
+// What a loop adds to several places of one array, of which each iteration has its own,
 //   for (i = 0; i < n; ++i) { a[i - 1] += x(i); a[i + 1] += y(i); }
-// is added place after place, from what some threads have computed before:
+// is added place after place, from what some iterations have computed before:
 //   for (i = 0; i < n; ++i) { xs[i] = x(i); ys[i] = y(i); }
 //   for (i = 0; i < n; ++i) a[i - 1] += xs[i];
 //   for (i = 0; i < n; ++i) a[i + 1] += ys[i];
-// although the places may be the same: additions may change places with each other. Nothing else in the loop may see the array. Each of the
-// loops can be vectorised, which the first one cannot.
+// although the places may be the same: additions may change places with each other. Each of the loops can be vectorised, which the first one
+// cannot. Nothing else in the loop may see the array; where that is not known, it is asked before the loop. If it is so, and where there are few
+// iterations, the old loop runs.
 #include "Additions.h"
 #include "Passes.h"
 
@@ -18,6 +19,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
@@ -25,18 +27,37 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr unsigned AtATime = 256; // threads: what they have computed stays in the nearest cache
+constexpr unsigned AtATime = 256; // iterations: what they have computed stays in the nearest cache
+constexpr unsigned Fewest = 16;
 
-// A loop of one block that counts, and nothing in it is seen behind it.
+// A loop of one block.
 bool isRow(const Loop &L) {
-  BasicBlock *Block = L.getHeader(), *Exit = L.getUniqueExitBlock();
-  return L.getNumBlocks() == 1 && L.getLoopPreheader() && Exit && Exit->getSinglePredecessor() && Exit->phis().empty() &&
-         hasSingleElement(Block->phis()) &&
-         all_of(*Block, [&](const Instruction &I) { return all_of(I.users(), [&](const User *U) { return cast<Instruction>(U)->getParent() == Block; }); });
+  BasicBlock *Exit = L.getUniqueExitBlock();
+  return L.getNumBlocks() == 1 && L.getLoopPreheader() && Exit && Exit->getSinglePredecessor();
 }
 
-// Scopes that tell memory apart for one call of a function of the user, in one iteration. The arguments of the function of a thread are the
-// same in all iterations.
+// Memory of a function for the terms of one loop after the other.
+class Room {
+public:
+  explicit Room(Function &F) : F(F) {}
+
+  AllocaInst *forTerms(Type *T, unsigned Number) {
+    SmallVector<AllocaInst *> &Known = Pieces[T];
+    while (Known.size() <= Number) {
+      BasicBlock &Entry = F.getEntryBlock();
+      Known.push_back(IRBuilder<>(&Entry, Entry.getFirstInsertionPt()).CreateAlloca(ArrayType::get(T, AtATime), nullptr, "terms"));
+      Known.back()->setAlignment(Align(64));
+    }
+    return Known[Number];
+  }
+
+private:
+  Function &F;
+  DenseMap<Type *, SmallVector<AllocaInst *>> Pieces;
+};
+
+// Scopes that tell memory apart for one call of a function of the user, in one iteration. The arguments of a function of ours are the same in
+// all iterations.
 SmallPtrSet<const Metadata *, 4> passingScopes(const BasicBlock &Block) {
   SmallPtrSet<const Metadata *, 4> Found;
   for (const Instruction &I : Block)
@@ -52,51 +73,113 @@ SmallPtrSet<const Metadata *, 4> passingScopes(const BasicBlock &Block) {
 
 class Row {
 public:
-  Row(Loop &L, AAResults &AA, ScalarEvolution &SE, const DominatorTree &DT)
-      : L(L), AA(AA), SE(SE), Block(*L.getHeader()), Before(*L.getLoopPreheader()), Passing(passingScopes(Block)), Found(L, DT), Expander(SE, "row") {}
+  Row(Loop &L, AAResults &AA, ScalarEvolution &SE, const DominatorTree &DT, Room &Kept)
+      : L(L), AA(AA), SE(SE), Block(*L.getHeader()), Before(*L.getLoopPreheader()), Passing(passingScopes(Block)), Found(L, DT), Kept(Kept),
+        Expander(SE, "row") {}
 
   bool make() {
-    auto *Index = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&*Block.phis().begin()));
     const SCEV *Count = SE.getBackedgeTakenCount(&L);
-    if (!Index || !Index->getStepRecurrence(SE)->isOne() || isa<SCEVCouldNotCompute>(Count) || !Expander.isSafeToExpand(Count))
+    if (isa<SCEVCouldNotCompute>(Count) || !Expander.isSafeToExpand(Count))
       return false;
-    SmallVector<Addition> Parted = toBePartedFrom();
-    if (!Parted.empty())
-      part(Parted, SE.getTripCountFromExitCount(Count, Type::getInt64Ty(Block.getContext()), &L));
-    return !Parted.empty();
+    const SCEV *Iterations = SE.getTripCountFromExitCount(Count, Type::getInt64Ty(Block.getContext()), &L);
+    findParted();
+    if (Parted.empty() || SE.getUnsignedRangeMax(Iterations).ult(Fewest))
+      return false;
+    part(Iterations);
+    return true;
   }
 
 private:
-  const SCEV *startOf(const Addition &Each) {
-    auto *Place = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(Each.New->getPointerOperand()));
-    TypeSize Bytes = Block.getDataLayout().getTypeStoreSize(Each.Sum->getType());
-    bool Follows = Place && Place->getLoop() == &L && Place->isAffine() && !Each.Sum->getType()->isVectorTy() &&
-                   Place->getStepRecurrence(SE) == SE.getConstant(Place->getStepRecurrence(SE)->getType(), Bytes.getFixedValue());
-    return Follows && Expander.isSafeToExpand(Place->getStart()) ? Place->getStart() : nullptr;
+  // Where an access is in the loop: the same number of bytes further in each iteration.
+  struct Line {
+    Value *Place;
+    int64_t Step;
+    uint64_t Bytes; // of an element
+  };
+
+  std::optional<Line> lineOf(const Instruction &I) {
+    auto *Place = const_cast<Value *>(getLoadStorePointerOperand(&I));
+    const uint64_t Bytes = Block.getDataLayout().getTypeStoreSize(getLoadStoreType(&I)).getFixedValue();
+    const SCEV *Known = SE.getSCEV(Place);
+    auto *Affine = dyn_cast<SCEVAddRecExpr>(Known);
+    auto *Step = Affine && Affine->getLoop() == &L && Affine->isAffine() ? dyn_cast<SCEVConstant>(Affine->getStepRecurrence(SE)) : nullptr;
+    if ((!Step && !SE.isLoopInvariant(Known, &L)) || !canBeHadBefore(Place))
+      return std::nullopt;
+    return Line{Place, Step ? Step->getAPInt().getSExtValue() : 0, Bytes};
   }
 
-  SmallVector<Addition> toBePartedFrom() {
+  bool isElementAfterElement(const Addition &Each) {
+    std::optional<Line> Known = lineOf(*Each.New);
+    return Known && uint64_t(std::abs(Known->Step)) == Known->Bytes && !Each.Sum->getType()->isVectorTy();
+  }
+
+  // Whether the loop's first iteration computes it of what is there before, from numbers alone.
+  bool canBeHadBefore(const Value *V) const {
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I || I->getParent() != &Block || isa<PHINode>(I))
+      return true;
+    return isa<GetElementPtrInst, CastInst, BinaryOperator, SelectInst, ICmpInst>(I) && !I->isIntDivRem() &&
+           all_of(I->operands(), [&](const Value *Operand) { return canBeHadBefore(Operand); });
+  }
+
+  // Its value in the first iteration, before the loop.
+  Value *before(Value *V) {
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I || I->getParent() != &Block)
+      return V;
+    if (auto *Phi = dyn_cast<PHINode>(I))
+      return Phi->getIncomingValueForBlock(&Before);
+    Value *&Known = AtStart[I];
+    if (Known)
+      return Known;
+    Instruction *Copy = I->clone();
+    for (Use &Operand : Copy->operands())
+      Operand.set(before(Operand));
+    Copy->insertBefore(Before.getTerminator()->getIterator());
+    return AtStart[I] = Copy;
+  }
+
+  // That two arrays do not overlap, as far as it has to be asked.
+  struct Question {
+    SmallVector<Line> Array, Others;
+  };
+
+  void findParted() {
     MapVector<const Value *, SmallVector<Addition>> Arrays;
     for (const Addition &Each : Found)
       Arrays[getUnderlyingObject(Each.New->getPointerOperand(), 0)].push_back(Each);
-    SmallVector<Addition> All;
-    for (const auto &[Array, Theirs] : Arrays)
-      if (Theirs.size() > 1 && all_of(Theirs, [&](const Addition &Each) { return startOf(Each); }) && !isSeen(Theirs))
-        append_range(All, Theirs);
-    return All;
+    for (const auto &[Array, Theirs] : Arrays) {
+      if (Theirs.size() < 2 || !all_of(Theirs, [&](const Addition &Each) { return isElementAfterElement(Each); }))
+        continue;
+      if (std::optional<Question> Open = whetherSeen(Theirs)) {
+        append_range(Parted, Theirs);
+        if (!Open->Others.empty())
+          Questions.push_back(*Open);
+      }
+    }
   }
 
-  // By another instruction, in any iteration.
-  bool isSeen(ArrayRef<Addition> Theirs) const {
-    SmallPtrSet<const Instruction *, 16> Own;
+  // By another instruction, in any iteration; nothing where it is, or that cannot be asked. Another addition may be to the same place.
+  std::optional<Question> whetherSeen(ArrayRef<Addition> Theirs) {
+    Question Open;
     for (const Addition &Each : Theirs)
-      Own.insert({Each.Old, Each.New});
+      Open.Array.push_back(*lineOf(*Each.New));
     MemoryLocation Array = arrayOf(*Theirs.front().New);
-    return any_of(Block, [&](const Instruction &I) {
-      if (Own.contains(&I) || I.hasMetadata(LLVMContext::MD_invariant_load) || !I.mayReadOrWriteMemory() || isa<NoAliasScopeDeclInst>(I))
-        return false;
-      return isa<LoadInst, StoreInst>(I) ? !AA.isNoAlias(arrayOf(I), Array) : isModOrRefSet(AA.getModRefInfo(&I, Array.getWithoutAATags()));
-    });
+    for (const Instruction &I : Block) {
+      if (Found.have(I) || I.hasMetadata(LLVMContext::MD_invariant_load) || !I.mayReadOrWriteMemory() || isa<NoAliasScopeDeclInst>(I))
+        continue;
+      if (!isa<LoadInst, StoreInst>(I)) {
+        if (isModOrRefSet(AA.getModRefInfo(&I, Array.getWithoutAATags())))
+          return std::nullopt;
+      } else if (!AA.isNoAlias(arrayOf(I), Array)) {
+        std::optional<Line> Other = lineOf(I);
+        const bool IsSame = getUnderlyingObject(getLoadStorePointerOperand(&I), 0) == getUnderlyingObject(Array.Ptr, 0);
+        if (!Other || IsSame)
+          return std::nullopt;
+        Open.Others.push_back(*Other);
+      }
+    }
+    return Open;
   }
 
   // All that a pointer may lead to, told apart from other memory as far as that holds for all iterations.
@@ -119,89 +202,145 @@ private:
     return BasicBlock::Create(Block.getContext(), Name, Block.getParent(), Follower);
   }
 
-  // The loop becomes one over some threads at a time, and after these come the loops that add.
-  void part(ArrayRef<Addition> Parted, const SCEV *Count) {
+  // The loop becomes one over some iterations at a time, and after these come the loops that add.
+  void part(const SCEV *Count) {
     BasicBlock *Exit = L.getUniqueExitBlock(), *Some = create("some", &Block);
-    IRBuilder<> B(Before.getTerminator());
-    Value *Threads = Expander.expandCodeFor(Count, B.getInt64Ty(), Before.getTerminator()->getIterator());
+    Instruction *End = Before.getTerminator();
+    IRBuilder<> B(End);
+    Value *Iterations = Expander.expandCodeFor(Count, B.getInt64Ty(), End->getIterator());
+    SmallVector<Line> Lines;
     SmallVector<Value *> Starts;
-    for (const Addition &Each : Parted)
-      Starts.push_back(Expander.expandCodeFor(startOf(Each), B.getPtrTy(), Before.getTerminator()->getIterator()));
-    Before.getTerminator()->replaceSuccessorWith(&Block, Some);
+    for (const Addition &Each : Parted) {
+      Lines.push_back(*lineOf(*Each.New));
+      Starts.push_back(before(Lines.back().Place));
+    }
+    Value *IsOld = B.CreateICmpULT(Iterations, B.getInt64(Fewest));
+    for (const Question &Open : Questions)
+      IsOld = B.CreateOr(IsOld, overlap(B, Open, Iterations));
+    B.CreateCondBr(IsOld, createCopy(*Exit), Some);
+    End->eraseFromParent();
     B.SetInsertPoint(Some);
     PHINode *First = B.CreatePHI(B.getInt64Ty(), 2, "first");
     First->addIncoming(B.getInt64(0), &Before);
-    Value *These = B.CreateBinaryIntrinsic(Intrinsic::umin, B.CreateNUWSub(Threads, First), B.getInt64(AtATime));
-    BasicBlock *Added = create("added", Exit);
-    DenseMap<Value *, AllocaInst *> Terms;
-    count(*Some, *Added, First, These, [&](Value *Thread) {
-      for (const Addition &Each : Parted)
-        keep(Each, Terms, Thread);
-    });
-    BasicBlock *Last = Added;
-    for (auto [Each, Start] : zip(Parted, Starts))
-      Last = add(*Last, Each, Start, Terms.at(Each.term()), First, These);
+    Value *These = B.CreateBinaryIntrinsic(Intrinsic::umin, B.CreateNUWSub(Iterations, First), B.getInt64(AtATime));
+    BasicBlock *Last = create("added", Exit);
+    const SmallVector<std::pair<PHINode *, Value *>> Carried = carryOn(*Some);
+    const DenseMap<Value *, AllocaInst *> Terms = keepTerms(repeat(*Some, *Last, These));
+    for (auto [Each, Start, Line] : zip(Parted, Starts, Lines))
+      Last = add(*Last, Each, Start, Line.Step < 0, Terms.at(Each.term()), First, These);
     for (const Addition &Each : Parted)
       erase(Each);
     B.SetInsertPoint(Last);
     Value *Next = B.CreateNUWAdd(First, These);
     First->addIncoming(Next, Last);
-    B.CreateCondBr(B.CreateICmpULT(Next, Threads), Some, Exit);
-    SE.forgetAllLoops();
+    for (auto [Phi, Value] : Carried)
+      Phi->addIncoming(Value, Last);
+    B.CreateCondBr(B.CreateICmpULT(Next, Iterations), Some, Exit);
+    Exit->replacePhiUsesWith(&Block, Last);
   }
 
-  // The old loop does so many iterations from `First` on.
-  void count(BasicBlock &Some, BasicBlock &Behind, Value *First, Value *These, function_ref<void(Value *)> WithEach) const {
-    PHINode &Index = *Block.phis().begin();
-    IRBuilder<> B(&Some);
-    int Entry = Index.getBasicBlockIndex(&Before);
-    Index.setIncomingValue(Entry, B.CreateAdd(Index.getIncomingValue(Entry), B.CreateTruncOrBitCast(First, Index.getType())));
-    Index.setIncomingBlock(Entry, &Some);
-    B.CreateBr(&Block);
-    B.SetInsertPoint(&Block, Block.begin());
-    PHINode *Thread = B.CreatePHI(B.getInt64Ty(), 2, "thread");
-    Thread->addIncoming(B.getInt64(0), &Some);
-    WithEach(Thread);
+  Value *overlap(IRBuilder<> &B, const Question &Open, Value *Iterations) {
+    auto [ArrayFirst, ArrayEnd] = around(B, Open.Array, Iterations);
+    Value *Any = B.getFalse();
+    for (const Line &Other : Open.Others) {
+      auto [First, End] = around(B, Other, Iterations);
+      Any = B.CreateOr(Any, B.CreateAnd(B.CreateICmpULT(First, ArrayEnd), B.CreateICmpULT(ArrayFirst, End)));
+    }
+    return Any;
+  }
+
+  // The addresses of the first and behind the last byte that the accesses meet in the loop.
+  std::pair<Value *, Value *> around(IRBuilder<> &B, ArrayRef<Line> All, Value *Iterations) {
+    Value *First = nullptr, *End = nullptr;
+    for (const Line &Each : All) {
+      Value *Start = B.CreatePtrToInt(before(Each.Place), B.getInt64Ty());
+      Value *Last = B.CreateAdd(Start, B.CreateMul(B.CreateSub(Iterations, B.getInt64(1)), B.getInt64(Each.Step)));
+      Value *Here = Each.Step < 0 ? Last : Start, *There = B.CreateAdd(Each.Step < 0 ? Start : Last, B.getInt64(Each.Bytes));
+      First = First ? B.CreateBinaryIntrinsic(Intrinsic::umin, First, Here) : Here;
+      End = End ? B.CreateBinaryIntrinsic(Intrinsic::umax, End, There) : There;
+    }
+    return {First, End};
+  }
+
+  // The old loop.
+  BasicBlock *createCopy(BasicBlock &Exit) const {
+    ValueToValueMapTy Map;
+    BasicBlock *Copy = CloneBasicBlock(&Block, Map, ".few", Block.getParent());
+    Map[&Block] = Copy;
+    for (Instruction &I : *Copy)
+      RemapInstruction(&I, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+    for (PHINode &Phi : Exit.phis()) {
+      Value *Of = Phi.getIncomingValueForBlock(&Block);
+      Value *Copied = Map.lookup(Of);
+      Phi.addIncoming(Copied ? Copied : Of, Copy);
+    }
+    return Copy;
+  }
+
+  // What the old loop hands from iteration to iteration, it hands on from the last one of a round to the first of the next: with its value there.
+  SmallVector<std::pair<PHINode *, Value *>> carryOn(BasicBlock &Some) const {
+    SmallVector<std::pair<PHINode *, Value *>> All;
+    for (PHINode &Phi : Block.phis()) {
+      PHINode *Carried = PHINode::Create(Phi.getType(), 2, Phi.getName() + ".carried", Some.begin());
+      Carried->addIncoming(Phi.getIncomingValueForBlock(&Before), &Before);
+      Phi.setIncomingValueForBlock(&Before, Carried);
+      Phi.replaceIncomingBlockWith(&Before, &Some);
+      All.emplace_back(Carried, Phi.getIncomingValueForBlock(&Block));
+    }
+    return All;
+  }
+
+  // The old loop does so many iterations; their number in the round.
+  Value *repeat(BasicBlock &Some, BasicBlock &Behind, Value *These) const {
+    BranchInst::Create(&Block, &Some);
+    IRBuilder<> B(&Block, Block.begin());
+    PHINode *Number = B.CreatePHI(B.getInt64Ty(), 2, "number");
     Instruction *End = Block.getTerminator();
     B.SetInsertPoint(End);
-    Value *Next = B.CreateNUWAdd(Thread, B.getInt64(1));
-    Thread->addIncoming(Next, &Block);
+    Value *Next = B.CreateNUWAdd(Number, B.getInt64(1));
+    Number->addIncoming(B.getInt64(0), &Some);
+    Number->addIncoming(Next, &Block);
     B.CreateCondBr(B.CreateICmpULT(Next, These), &Block, &Behind);
     End->eraseFromParent();
+    return Number;
   }
 
-  // The term, where the loops that add find it.
-  void keep(const Addition &Each, DenseMap<Value *, AllocaInst *> &Terms, Value *Thread) const {
-    AllocaInst *&Kept = Terms[Each.term()];
-    if (Kept)
-      return;
-    BasicBlock &Entry = Block.getParent()->getEntryBlock();
-    Type *T = Each.Sum->getType();
-    Kept = IRBuilder<>(&Entry, Entry.getFirstInsertionPt()).CreateAlloca(ArrayType::get(T, AtATime), nullptr, "terms");
-    Kept->setAlignment(Align(64));
-    IRBuilder<> B(Each.Sum);
-    B.CreateStore(Each.term(), B.CreateInBoundsGEP(T, Kept, Thread));
+  // The terms, where the loops that add find them.
+  DenseMap<Value *, AllocaInst *> keepTerms(Value *Number) const {
+    DenseMap<Value *, AllocaInst *> Terms;
+    DenseMap<Type *, unsigned> Count;
+    for (const Addition &Each : Parted) {
+      AllocaInst *&Term = Terms[Each.term()];
+      if (Term)
+        continue;
+      Type *T = Each.Sum->getType();
+      Term = Kept.forTerms(T, Count[T]++);
+      IRBuilder<> B(Each.Sum);
+      B.CreateStore(Each.term(), B.CreateInBoundsGEP(T, Term, Number));
+    }
+    return Terms;
   }
 
-  // Adds the terms of these threads to the places from `Start` on; where the code goes on.
-  BasicBlock *add(BasicBlock &Last, const Addition &Each, Value *Start, Value *Terms, Value *First, Value *These) const {
+  // Adds the terms of a round to the places from `Start` on; where the code goes on.
+  BasicBlock *add(BasicBlock &Last, const Addition &Each, Value *Start, bool Down, Value *Terms, Value *First, Value *These) const {
     Type *T = Each.Sum->getType();
     BasicBlock *Repeat = create("add", Last.getNextNode()), *Behind = create("added", Repeat->getNextNode());
     IRBuilder<> B(&Last);
-    Value *From = B.CreateGEP(T, Start, First);
+    auto Follow = [&](Value *From, Value *Number) { return B.CreateGEP(T, From, Down ? B.CreateNeg(Number) : Number); };
+    Value *From = Follow(Start, First);
     B.CreateBr(Repeat);
     B.SetInsertPoint(Repeat);
-    PHINode *Thread = B.CreatePHI(B.getInt64Ty(), 2, "thread");
-    Thread->addIncoming(B.getInt64(0), &Last);
-    Value *To = B.CreateGEP(T, From, Thread);
+    PHINode *Number = B.CreatePHI(B.getInt64Ty(), 2, "number");
+    Number->addIncoming(B.getInt64(0), &Last);
+    Value *To = Follow(From, Number);
     auto *Old = cast<LoadInst>(B.Insert(Each.Old->clone()));
     Old->setOperand(0, To);
-    Value *Sum = B.CreateFAddFMF(Old, B.CreateLoad(T, B.CreateInBoundsGEP(T, Terms, Thread)), Each.Sum);
+    Value *Sum = B.CreateFAddFMF(Old, B.CreateLoad(T, B.CreateInBoundsGEP(T, Terms, Number)), Each.Sum);
     auto *New = cast<StoreInst>(B.Insert(Each.New->clone()));
     New->setOperand(0, Sum);
     New->setOperand(1, To);
-    Value *Next = B.CreateNUWAdd(Thread, B.getInt64(1));
-    Thread->addIncoming(Next, Repeat);
+    Value *Next = B.CreateNUWAdd(Number, B.getInt64(1));
+    Number->addIncoming(Next, Repeat);
     B.CreateCondBr(B.CreateICmpULT(Next, These), Repeat, Behind);
     return Behind;
   }
@@ -219,6 +358,10 @@ private:
   BasicBlock &Block, &Before;
   const SmallPtrSet<const Metadata *, 4> Passing;
   Additions Found;
+  SmallVector<Addition> Parted;
+  SmallVector<Question> Questions;
+  DenseMap<const Instruction *, Value *> AtStart;
+  Room &Kept;
   SCEVExpander Expander;
 };
 
@@ -230,12 +373,17 @@ PreservedAnalyses PartAdditions::run(Module &M, ModuleAnalysisManager &MAM) {
   for (Function &F : M) {
     if (F.isDeclaration())
       continue;
-    auto &AA = FAM.getResult<AAManager>(F);
-    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
-    for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
-      if (isRow(*L))
-        Changed |= Row(*L, AA, SE, DT).make();
+    SmallVector<const BasicBlock *> Headers;
+    for (const Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
+      Headers.push_back(L->getHeader());
+    Room Kept(F);
+    for (const BasicBlock *Header : Headers) {
+      Loop *L = FAM.getResult<LoopAnalysis>(F).getLoopFor(Header);
+      if (!isRow(*L) || !Row(*L, FAM.getResult<AAManager>(F), FAM.getResult<ScalarEvolutionAnalysis>(F), FAM.getResult<DominatorTreeAnalysis>(F), Kept).make())
+        continue;
+      FAM.invalidate(F, PreservedAnalyses::none());
+      Changed = true;
+    }
   }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

@@ -31,6 +31,8 @@ _PLAIN_LOOPS = (
 """Loops stay as they were written, or become straight code where they are short: Enzyme reverses both well."""
 _BRANCHES = "-phi-node-folding-threshold=0 -two-entry-phi-node-folding-threshold=0"
 """A choice between computations stays a branch, and the reverse sweep skips what was not done."""
+_LOADS = "-enable-load-in-loop-pre=false"
+"""An iteration loads again what the one before has loaded: else a register carries the cotangent back as well."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def prepare(
     output = primal.path.with_suffix("").with_suffix(".prepared.ll")
     passes = _device_passes if primal.language == "cuda" else _host_passes
     pipeline = f"adgen-user-rules<{user_rules}>,{passes(plan, wanted, workspace)}"
-    flags = (*_PLAIN_LOOPS, *_branches(primal.language, workspace), *reflection(fast_math=fast_math))
+    flags = (*_PLAIN_LOOPS, *_as_written(primal.language, workspace), *reflection(fast_math=fast_math))
     done = workspace.opt("prepare", pipeline, primal.path, output, *flags)
     for symbol, reason in refusals(done.stderr).items():
         if not symbol:
@@ -95,8 +97,8 @@ def prepare(
     return Prepared(output, usage, refusals(done.stderr), counted, fewest, report["split"], rejected)
 
 
-def _branches(language: Language, workspace: Workspace) -> tuple[str, ...]:
-    return tuple(unless_disabled("keep-branches", _BRANCHES, workspace).split()) if language == "c++" else ()
+def _as_written(language: Language, workspace: Workspace) -> tuple[str, ...]:
+    return (*unless_disabled("keep-branches", _BRANCHES, workspace).split(), _LOADS) if language == "c++" else ()
 
 
 def prepare_second(

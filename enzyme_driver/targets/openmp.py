@@ -34,6 +34,9 @@ _CLAMP = "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),"
 _PARTS = "function(simplifycfg,loop-simplify,lcssa),adgen-part-additions,"
 """What was a condition at the beginning of a row's loop is no block of its own any more."""
 
+_WHOLE = "cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop(loop-rotate)),"
+"""What an entry is given, whose shadows overlap nothing, is told apart in the sweeps too; a loop is one block."""
+
 _VALUES = (
     "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,"
     "gvn,instcombine<no-verify-fixpoint>),"
@@ -104,7 +107,8 @@ def _sweeps(workspace: Workspace) -> str:
     kept = unless_disabled("recompute-kept", "adgen-recompute-kept,", workspace)
     skip = unless_disabled("skip-zeros", "adgen-skip-zeros,", workspace)
     keep = unless_disabled("keep-results", _KEEP_RESULTS, workspace)
-    return f"{_VALUES}{kept}{skip}{keep}"
+    parts = unless_disabled("part-additions", f"{_WHOLE}{_PARTS}", workspace)
+    return f"{_VALUES}{kept}{skip}{keep}{parts}"
 
 
 def _from_device(workspace: Workspace, *, fast_math: bool) -> str:

@@ -34,6 +34,7 @@ from enzyme_driver.stages.workspace import Workspace
 PAGE = Path(__file__).parents[2] / "docs" / "passes.md"
 
 BRANCHES = ("-phi-node-folding-threshold=0", "-two-entry-phi-node-folding-threshold=0")
+LOADS = "-enable-load-in-loop-pre=false"
 FLAGS = ("-vectorize-loops=false", "-vectorize-slp=false", "-unroll-runtime=false", "-unroll-allow-partial=false")
 
 DEVICE = (
@@ -91,7 +92,7 @@ def test_opt_for_the_host(workspace: Workspace, fake_process: FakeProcess) -> No
     prepare.prepare(primal, PLAN, ONLY_B, workspace, fast_math=False)
     output = workspace.file("f.prepared.ll")
     assert fake_process.argvs == [
-        (*OPT, *FLAGS, *BRANCHES, REFLECTION, f"-passes={HOST}", str(primal.path), "-S", "-o", str(output))
+        (*OPT, *FLAGS, *BRANCHES, LOADS, REFLECTION, f"-passes={HOST}", str(primal.path), "-S", "-o", str(output))
     ]
 
 

@@ -37,11 +37,13 @@ SPLIT = (
     "always-inline,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,gvn,simplifycfg,loop-simplify,lcssa),"
     "adgen-split-threads,"
 )
+PARTS = "function(simplifycfg,loop-simplify,lcssa),adgen-part-additions,"
 THREAD_LOOPS = (
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa),"
     "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),adgen-sum-threads,"
-    "function(simplifycfg,loop-simplify,lcssa),adgen-part-additions,adgen-vector-math<256>,"
+    f"{PARTS}adgen-vector-math<256>,"
 )
+WHOLE = "cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop(loop-rotate)),"
 VALUES = (
     "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,"
     "gvn,instcombine<no-verify-fixpoint>),"
@@ -78,7 +80,7 @@ def test_the_processes(language: Language, first: str, workspace: Workspace, fak
     ends = ("gradient.ll", "entries.ll", "host.ll", "host.o")
     gradient, entered, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ends)
     library, cpu = str(workspace.file("libk.so")), processor.baseline()
-    loops = f"{SPLIT}{THREAD_LOOPS}" if language == "cuda" else f"{VALUES}{KEPT}{SKIP}{KEEP_RESULTS}"
+    loops = f"{SPLIT}{THREAD_LOOPS}" if language == "cuda" else f"{VALUES}{KEPT}{SKIP}{KEEP_RESULTS}{WHOLE}{PARTS}"
     assert fake_process.argvs == [
         (*OPT, REFLECTION, f"-passes={first}always-inline,{KEEP}{ENTRIES}", gradient, "-S", "-o", entered),
         (*OPT, f"-mcpu={cpu}", f"-passes={loops}default<O3>", entered, "-S", "-o", ir),
@@ -112,9 +114,10 @@ def test_what_is_done_in_cpp_can_be_left_out(workspace: Workspace, fake_process:
 @pytest.mark.parametrize(
     ("name", "left"),
     [
-        ("recompute-kept", f"{SKIP}{KEEP_RESULTS}"),
-        ("skip-zeros", f"{KEPT}{KEEP_RESULTS}"),
-        ("keep-results", f"{KEPT}{SKIP}"),
+        ("recompute-kept", f"{SKIP}{KEEP_RESULTS}{WHOLE}{PARTS}"),
+        ("skip-zeros", f"{KEPT}{KEEP_RESULTS}{WHOLE}{PARTS}"),
+        ("keep-results", f"{KEPT}{SKIP}{WHOLE}{PARTS}"),
+        ("part-additions", f"{KEPT}{SKIP}{KEEP_RESULTS}"),
     ],
 )
 def test_what_is_done_to_sweeps_can_be_left_out(

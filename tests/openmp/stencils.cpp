@@ -1,0 +1,73 @@
+// Loops whose gradients add to several places of an array in each iteration.
+#include <cmath>
+#include <utility>
+#include <vector>
+
+void smooth(const double *u, double *v, int n)
+{
+    for (int i = 1; i < n - 1; i++)
+        v[i] = std::sin(u[i]) * u[i - 1] + u[i + 1] * u[i + 1];
+}
+
+// The arrays of two steps change places: which is which is not known where they are added to.
+double diffusion(const float *start, int nx, int ny, int steps, float dt)
+{
+    std::vector<float> u(start, start + nx * ny), v(u);
+    for (int s = 0; s < steps; s++) {
+#pragma omp parallel for
+        for (int j = 1; j < ny - 1; j++)
+            for (int i = 1; i < nx - 1; i++) {
+                const int c = j * nx + i;
+                v[c] = u[c] + dt * (u[c - 1] + u[c + 1] + u[c - nx] + u[c + nx] - 4 * u[c]) * u[c];
+            }
+        std::swap(u, v);
+    }
+    double sum = 0;
+    for (float value : u)
+        sum += value * value;
+    return sum;
+}
+
+// Each iteration reads what those before it have written, which nothing may be moved past.
+double sweep(const double *start, int n)
+{
+    std::vector<double> u(start, start + n);
+    for (int i = 1; i < n - 1; i++)
+        u[i] = std::tanh(0.3 * u[i - 1] + 0.5 * u[i] - 0.2 * u[i + 1]);
+    for (int i = n - 2; i > 0; i--)
+        u[i] += 0.1 * u[i + 1] * u[i];
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += u[i] * u[i];
+    return sum;
+}
+
+double waves(const double *start, const double *stiffness, int n, int steps)
+{
+    std::vector<double> u(start, start + n), v(n, 0.0);
+    for (int s = 0; s < steps; s++) {
+        for (int i = 1; i < n - 1; i++)
+            v[i] += stiffness[i] * (u[i - 1] - 2 * u[i] + u[i + 1]);
+        for (int i = 0; i < n; i++)
+            u[i] += 0.1 * v[i];
+    }
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += std::cos(u[i]);
+    return sum;
+}
+
+// One array is written through two pointers: the places may overlap although each follows the index.
+double shifted(const double *x, int n, int shift)
+{
+    std::vector<double> u(2 * n);
+    double *a = u.data(), *b = a + shift;
+    for (int i = 0; i < n - 2; i++) {
+        a[i] += x[i];
+        b[i] = a[i + 1] * x[i + 1] + a[i] * x[i + 2];
+    }
+    double sum = 0;
+    for (double value : u)
+        sum += value * value;
+    return sum;
+}

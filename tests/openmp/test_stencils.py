@@ -1,0 +1,72 @@
+"""Gradients of loops that read neighbours, of few and of many cells, with and without parted additions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from openmp.compile_support import compiled_without
+
+import enzyme_driver as adgen
+from enzyme_driver.runtime.module import Function, Module
+from enzyme_driver.runtime.teams import threads
+
+FILE = Path(__file__).with_name("stencils.cpp")
+NAMES = ("smooth", "diffusion", "sweep", "waves", "shifted")
+LENGTHS = (3, 17, 18, 258, 259, 515)
+"""Of rows with one inner cell, one less than are parted, as many, a round of 256, one more, and two rounds."""
+
+
+@pytest.fixture(scope="module")
+def module() -> Module:
+    return adgen.compile(FILE)
+
+
+@pytest.fixture(scope="module")
+def without() -> Module:
+    return compiled_without("part-additions", FILE)
+
+
+def arguments(name: str, n: int, seed: int) -> tuple[Any, ...]:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, n)
+    return {
+        "smooth": (x, np.zeros(n), n),
+        "diffusion": (rng.uniform(0, 1, (7, n)).astype(np.float32), n, 7, 4, np.float32(0.1)),
+        "sweep": (x, n),
+        "waves": (x, rng.uniform(0.1, 0.4, n), n, 5),
+        "shifted": (x, n, seed % 5),
+    }[name]
+
+
+def gradients(module: Module, name: str, args: tuple[Any, ...]) -> dict[str, np.ndarray]:
+    function = module[name]
+    assert isinstance(function, Function)
+    arrays = [p.name for p in function.signature if p.activity == "duplicated"]
+    given = dict(zip((p.name for p in function.signature), args, strict=True))
+    shadows = {each: np.full_like(given[each], 0.5) for each in arrays}
+    function.gradient(*args, shadows=shadows)
+    return shadows
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("name", NAMES)
+def test_gradient(module: Module, name: str) -> None:
+    module[name].check(*arguments(name, 40, int(np.random.default_rng().integers(100))))
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_parted_or_not(module: Module, without: Module, name: str, n: int) -> None:
+    seed = int(np.random.default_rng().integers(2**31))
+    with threads(2):
+        parted = gradients(module, name, arguments(name, n, seed))
+    whole = gradients(without, name, arguments(name, n, seed))
+    for array, expected in whole.items():
+        digits = 1e-5 if expected.dtype == np.float32 else 1e-12
+        np.testing.assert_allclose(
+            parted[array], expected, rtol=digits, atol=digits, err_msg=f"{array}, n {n}, seed {seed}"
+        )
