@@ -2,6 +2,7 @@
 #pragma once
 
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
 
 namespace adgen {
 
@@ -16,5 +17,7 @@ enum class Bits {
 Bits bitsMoved(llvm::Value &Source, llvm::Instruction &Moved);
 // What an atomic operation of integers leaves in memory.
 Bits bitsLeft(llvm::Instruction &Atomic);
+// What FollowBits has hidden from Enzyme is a conversion again.
+void showBits(llvm::Module &M);
 
 } // namespace adgen

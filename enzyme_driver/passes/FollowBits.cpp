@@ -249,6 +249,24 @@ private:
 
 } // namespace
 
+void showBits(Module &M) {
+  for (Function &F : make_early_inc_range(M))
+    if (F.getName().starts_with(BitsPrefix)) {
+      for (User *U : make_early_inc_range(F.users())) {
+        auto *Call = cast<CallInst>(U);
+        IRBuilder<> B(Call);
+        Call->replaceAllUsesWith(B.CreateBitCast(Call->getArgOperand(0), Call->getType()));
+        Call->eraseFromParent();
+      }
+      F.eraseFromParent();
+    }
+}
+
+PreservedAnalyses ShowBits::run(Module &M, ModuleAnalysisManager &) {
+  showBits(M);
+  return PreservedAnalyses::none();
+}
+
 PreservedAnalyses FollowBits::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())

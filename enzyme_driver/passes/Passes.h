@@ -35,6 +35,7 @@ ADGEN_PASS_WITH_OPTION(FindSharedConstants); // shared arrays that have no deriv
 ADGEN_PASS_WITH_OPTION(ReplaceCooperation);  // barriers become calls that have a rule
 ADGEN_PASS(MakeRegions);                     // parallel regions become ordinary functions
 ADGEN_PASS(ScheduleLoops);                   // loops shared by threads become ordinary loops
+ADGEN_PASS(SilenceStreams);                  // text that is written has no derivative
 ADGEN_PASS(RewriteOpenMP);                   // what threads do with each other, in forms with a derivative
 ADGEN_PASS(RefuseUnsupported);   // names what cannot be differentiated, with file and line
 ADGEN_PASS_WITH_OPTION(ShadowVariables);     // device variables with a derivative get shadows
@@ -46,8 +47,10 @@ ADGEN_PASS(DiscardOutputs);                  // what nobody needs is not compute
 ADGEN_PASS_WITH_OPTION(MakeTangents);        // asks Enzyme to carry tangents through every body
 ADGEN_PASS(TypeCopies);                      // copies of floating point as integers get their types
 ADGEN_PASS(FollowBits);                      // bits of floating point as integers are refused or hidden
+ADGEN_PASS(ShowBits);                        // and are seen again after Enzyme
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
 ADGEN_PASS(StoreResults);                    // structs that calls through pointers return are stored
+ADGEN_PASS(ForgetMethods);                   // virtual functions that nothing calls leave their tables
 ADGEN_PASS(UseResults);                      // numbers that they return have cotangents
 ADGEN_PASS(SeeOverwrites);                   // what a later iteration overwrites is kept
 ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses

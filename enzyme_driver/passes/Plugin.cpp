@@ -43,6 +43,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<ReplaceCooperation>(Name, "adgen-replace-cooperation", MPM) ||
          add<MakeRegions>(Name, "adgen-openmp-regions", MPM) ||
          add<ScheduleLoops>(Name, "adgen-openmp-schedules", MPM) ||
+         add<SilenceStreams>(Name, "adgen-silence-streams", MPM) ||
          add<RewriteOpenMP>(Name, "adgen-rewrite-openmp", MPM) ||
          add<RefuseUnsupported>(Name, "adgen-refuse", MPM) ||
          addWithOption<ShadowVariables>(Name, "adgen-shadow-variables", MPM) ||
@@ -55,8 +56,10 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<MakeTangents>(Name, "adgen-tangents", MPM) ||
          add<TypeCopies>(Name, "adgen-type-copies", MPM) ||
          add<FollowBits>(Name, "adgen-follow-bits", MPM) ||
+         add<ShowBits>(Name, "adgen-show-bits", MPM) ||
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
          add<StoreResults>(Name, "adgen-store-results", MPM) ||
+         add<ForgetMethods>(Name, "adgen-forget-methods", MPM) ||
          add<UseResults>(Name, "adgen-use-results", MPM) ||
          add<SeeOverwrites>(Name, "adgen-see-overwrites", MPM) ||
          add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||

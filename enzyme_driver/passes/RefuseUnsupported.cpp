@@ -60,6 +60,8 @@ StringRef unsupportedRuntimeCall(StringRef Name) {
       .StartsWith("__kmpc_", "an OpenMP directive that adgen does not know")
       .StartsWith("omp_test_", "an OpenMP lock that is only tried")
       .StartsWith("__tgt_", "OpenMP offloading")
+      .StartsWith("_ZNSirsE", "reading a number from a stream")
+      .StartsWith("_ZNSi10_M_extractI", "reading a number from a stream")
       .Default("");
 }
 
@@ -69,6 +71,7 @@ StringRef insteadOf(StringRef Name) {
       .StartsWith("__kmpc_threadprivate", "declare the variable inside the parallel region, or make it an array with an element a thread")
       .StartsWith("__kmpc_copyprivate", "store the value in a shared variable; the barrier at the end of single makes it visible")
       .StartsWith("omp_test_", "use a critical section")
+      .StartsWith("_ZNSi", "read it before, and pass it as a parameter")
       .Default("use a parallel for, sections, or a parallel region with thread numbers");
 }
 
@@ -148,13 +151,27 @@ private:
         visit(I);
         Threads.visit(I, Body.arg_size() - sharedNames(Body).size());
         for (Value *Operand : I.operands())
-          if (auto *Used = dyn_cast<Function>(Operand->stripPointerCasts()))
+          if (auto *Used = dyn_cast<Function>(Operand->stripPointerCasts())) {
+            Callers.push_back(&I);
             visit(*Used);
+            Callers.pop_back();
+          }
       }
   }
 
   void stop(const Instruction &I, const Twine &What, const Twine &Hint) {
-    refuse(Entry, I.getDebugLoc(), ("cannot differentiate " + What).str(), Hint.str());
+    const Instruction *Shown = &I; // what a header of the library does is blamed on who calls it
+    for (const Instruction *Caller : reverse(Callers))
+      if (isOfLibrary(*Shown))
+        Shown = Caller;
+    refuse(Entry, Shown->getDebugLoc(), ("cannot differentiate " + What).str(), Hint.str());
+  }
+
+  static bool isOfLibrary(const Instruction &I) {
+    const DILocation *Place = I.getDebugLoc().get();
+    while (Place && Place->getInlinedAt())
+      Place = Place->getInlinedAt();
+    return !Place || Place->getFilename().contains("/include/c++/");
   }
 
   void visit(Instruction &I) {
@@ -174,6 +191,8 @@ private:
   void visitHost(Instruction &I) {
     auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
     bool IsSum = Atomic && Atomic->getOperation() == AtomicRMWInst::FAdd;
+    if (isa<AtomicCmpXchgInst>(&I) && isOfLibrary(I) && I.getDebugLoc() && I.getDebugLoc()->getFilename().contains("shared_ptr"))
+      return stop(I, "std::weak_ptr::lock, which counts by a compare-and-swap", "use a std::shared_ptr, or a plain pointer");
     if (isa<AtomicCmpXchgInst>(&I) || (Atomic && isFloating(Atomic->getType()) && !IsSum))
       stop(I, "a compare-and-swap", "use an OpenMP atomic update or a critical section");
   }
@@ -277,6 +296,7 @@ private:
   bool Device;
   Order Threads;
   SmallPtrSet<Function *, 8> Seen;
+  SmallVector<const Instruction *> Callers; // of the function that is looked at
 };
 
 // A variable that no body writes floating point to is a constant to the differentiation.

@@ -225,25 +225,12 @@ void showSwaps(Function &F) {
   F.eraseFromParent();
 }
 
-void showBits(Function &F) {
-  for (User *U : make_early_inc_range(F.users())) {
-    auto *Call = cast<CallInst>(U);
-    IRBuilder<> B(Call);
-    Call->replaceAllUsesWith(B.CreateBitCast(Call->getArgOperand(0), Call->getType()));
-    Call->eraseFromParent();
-  }
-  F.eraseFromParent();
-}
-
 void showHidden(Module &M) {
+  showBits(M);
   for (Function &F : make_early_inc_range(M)) {
     StringRef Name = F.getName();
     if (Name.starts_with(SwapPrefix)) {
       showSwaps(F);
-      continue;
-    }
-    if (Name.starts_with(BitsPrefix)) {
-      showBits(F);
       continue;
     }
     if (!Name.consume_front(HiddenPrefix))

@@ -207,13 +207,13 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
     index = unless_disabled("index-pointers", "function(loop-simplify),adgen-index-pointers,", workspace)
     return ",".join(
         (
-            f"adgen-split-math,adgen-recognise-sums,adgen-bodies<{plan.symbols}>",
+            f"adgen-silence-streams,adgen-split-math,adgen-recognise-sums,adgen-bodies<{plan.symbols}>",
             "adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp",
             "adgen-refuse,adgen-store-results",
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,adgen-keep-loops,{_OPTIMISE}",
-            f"{unroll}globaldce,adgen-shadow-statics,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}adgen-use-results,adgen-pin-rules",
+            f"{unroll}adgen-forget-methods,globaldce,adgen-shadow-statics,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}adgen-use-results,adgen-pin-rules",
             f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}{sums}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

@@ -124,7 +124,8 @@ def _from_host(workspace: Workspace, *, fast_math: bool) -> str:
     own = unless_disabled("own-memory", "adgen-own-memory,", workspace)
     sums = unless_disabled("sum-captured", "adgen-sum-captured,", workspace)
     teams = f"adgen-openmp-teams,adgen-link<{rules};{libdevice}>,"
-    return f"adgen-lower-overwrites,adgen-fork-regions,{cleaning}{forget}{again}{own}{sums}{teams}{_RETARGET}"
+    shown = "adgen-lower-overwrites,adgen-show-bits,adgen-fork-regions,"
+    return f"{shown}{cleaning}{forget}{again}{own}{sums}{teams}{_RETARGET}"
 
 
 def _link(ir: Path, library: Path, workspace: Workspace) -> Path:

@@ -5,9 +5,13 @@
 #include <cmath>
 #include <complex>
 #include <functional>
+#include <iomanip>
+#include <iostream>
 #include <memory>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -98,6 +102,8 @@ double devirtualised(const double *x, int n)
 class Law {
 public:
     virtual ~Law() = default;
+    virtual void print(std::ostream &to) const { to << "a law" << std::endl; }
+    virtual std::string name() const = 0;
     virtual double energy(double stretch) const = 0;
     virtual std::complex<double> response(double frequency) const = 0;
 };
@@ -107,6 +113,7 @@ class Spring : public Law {
 
 public:
     explicit Spring(double stiffness) : stiffness_(stiffness) {}
+    std::string name() const override { return "spring"; }
     double energy(double stretch) const override { return stiffness_ * stretch * stretch; }
     std::complex<double> response(double) const override { return stiffness_; }
 };
@@ -116,6 +123,7 @@ class Damper : public Law {
 
 public:
     explicit Damper(double viscosity) : viscosity_(viscosity) {}
+    std::string name() const override { return "damper of " + std::to_string(viscosity_); }
     double energy(double stretch) const override { return std::exp(viscosity_ * stretch); }
     std::complex<double> response(double frequency) const override { return {1, viscosity_ * frequency}; }
 };
@@ -152,6 +160,34 @@ double root_of_function(const double *x, const double &coefficient, int n)
         sum += low - (cubic(low) - x[i]) / slope;
     }
     return sum;
+}
+
+double prints(const double *x, int n)
+{
+    std::ostringstream text;
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        sum += x[i] * x[i];
+        text << "sum " << std::setprecision(3) << sum << std::endl;
+        if (sum < 0)
+            std::cerr << "negative: " << sum << '\n';
+    }
+    return sum;
+}
+
+double buckets_by_bits(const double *x, int n)
+{
+    double sums[4] = {0, 0, 0, 0}, result = 0;
+    for (int i = 0; i < n; ++i) {
+        union {
+            float value;
+            unsigned bits;
+        } key;
+        key.value = float(x[i]);
+        sums[key.bits >> 22 & 3] += x[i] * x[i];
+    }
+    for (double sum : sums) result += sum * sum;
+    return result;
 }
 
 double owned_memory(const double *x, int n)

@@ -407,6 +407,8 @@ _LANGUAGE = (
     C("virtual call of a known object", "devirtualised"),
     C("virtual calls whose result is used in a condition, or is complex", "virtual_calls"),
     C("`std::function`, a root by bisection", "root_of_function"),
+    C("text written to streams", "prints"),
+    C("union of a float and its bits as a bucket", "buckets_by_bits"),
     C("`std::unique_ptr`, `new` and `delete`", "owned_memory"),
     C("templates", "templates"),
     C("recursion", "recursive"),

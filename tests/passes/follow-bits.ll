@@ -2,11 +2,15 @@
 ; are hidden from it.
 ;
 ; RUN: %opt -passes=adgen-follow-bits -S %s 2>/dev/null | %filecheck %s
+; RUN: %opt -passes=adgen-follow-bits,adgen-show-bits -S %s 2>/dev/null | %filecheck %s --check-prefix=SHOWN
 ; RUN: %opt -passes=adgen-follow-bits -disable-output %s 2>&1 | %filecheck %s --check-prefix=REFUSED --implicit-check-not=adgen-refusal
 
 ; A number of 16 bits that is stored as such, and a bucket.
 ; CHECK-LABEL: @adgen_body_stays(
 ; CHECK: [[BITS:%.*]] = call i32 @adgen_hidden_bits_f32(float %v)
+; SHOWN-NOT: adgen_hidden
+; SHOWN: bitcast float %v to i32
+; SHOWN-NOT: adgen_hidden
 ; CHECK: lshr i32 [[BITS]], 16
 ; CHECK: [[WIDE:%.*]] = call i64 @adgen_hidden_bits_f64(double %d)
 ; CHECK: and i64 [[WIDE]], 255
