@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from programs.draw import FLOAT2, Rng, struct, structs
 from programs.program import Args, Program
 
@@ -132,7 +133,34 @@ def _distilled(rng: Rng) -> Args:
     return {**rows, "loss": zeros(3), "classes": 50, "temperature": 2.0}
 
 
+def _tensor(values: NDArray[np.floating]) -> Args:
+    """What an accessor of PyTorch holds."""
+    return {"data_": values, "sizes_": values.shape, "strides_": [step // values.itemsize for step in values.strides]}
+
+
+def _cell(rng: Rng) -> Args:
+    return {
+        "gates": _tensor(normal(rng, 2, 3, 40)),
+        "old_cell": _tensor(normal(rng, 2, 40)),
+        "new_cell": _tensor(zeros(2, 40)),
+    }
+
+
+def _huber(rng: Rng) -> Args:
+    return {"n": 50, "x": normal(rng, 50), "y": normal(rng, 50), "loss": zeros(1)}
+
+
 ROWS = (
+    Program(
+        "torch_extension.cu",
+        "cell_forward<float>",
+        _cell,
+        ("new_cell.data_",),
+        (2, 2),
+        32,
+        flat=frozenset({"new_cell.data_"}),
+    ),
+    Program("torch_extension.cu", "huber<float>", _huber, ("loss",), 2, 16),
     Program("transformer_block.cu", "rms_norm", _rms, ("y",), 2, 128),
     Program("transformer_block.cu", "rope", _rope, ("qk",), 2, 32),
     Program("transformer_block.cu", "attention<16, true>", _attention, ("out",), (5, 4), (32, 2)),
