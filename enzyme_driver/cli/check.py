@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 @click.command("check", help=f"""Compare a gradient with finite differences, along one random direction a parameter.
 
-The kernel or function NAME of an artifact, or of a file, is called with the arguments that --arg gives: on the host, on
-the GPU where there is one, and the gradients of both are compared. Which arrays are inputs and outputs is known
-from the code. The exit code is 0 if all is right.
+The kernel or function NAME of an artifact, or of a file, is called with the arguments that --arg gives, after the
+__constant__ and __device__ variables that it names were set: on the host, on the GPU where there is one, and the
+gradients of both are compared. Which arrays are inputs and outputs is known from the code. The exit code is 0 if all
+is right.
 
 {FORMS}""")  # fmt: skip
 @click.argument("what", metavar="ARTIFACT|FILE")
@@ -99,6 +100,7 @@ def _results(
     if len(sizes) != 2:  # noqa: PLR2004  (grid and block)
         raise UsageError(f"{first.name} is a kernel, it needs a launch", hint="give --grid and --block")
     launch = launch_of((*sizes, None, values["shared_bytes"]))
+    _set_variables(first, given)
     kernels = [entry for entry in entries if isinstance(entry, Kernel)]
     others = [*kernels[1:2], None]
     return {
@@ -114,8 +116,9 @@ def _on(kernel: Kernel, values: list[object]) -> tuple[object, ...]:
 
 
 def _in_order(entry: Kernel | Function, given: dict[str, object]) -> list[object]:
-    names = entry.signature.names
-    missing, unknown = [name for name in names if name not in given], [name for name in given if name not in names]
+    names, variables = entry.signature.names, [variable.name for variable in entry.signature.variables]
+    missing = [name for name in names if name not in given]
+    unknown = [name for name in given if name not in (*names, *variables)]
     if missing or unknown:
         wrong = [*(f"{name} is missing" for name in missing), *(f"{name} is unknown" for name in unknown)]
         raise ArgumentError(
@@ -123,6 +126,12 @@ def _in_order(entry: Kernel | Function, given: dict[str, object]) -> list[object
             hint="give one --arg NAME=VALUE a parameter",
         )
     return [given[name] for name in names]
+
+
+def _set_variables(entry: Kernel, given: dict[str, object]) -> None:
+    for name in entry.variables:
+        if name in given:
+            entry.variables[name] = given[name]
 
 
 def _extent(option: str, text: str) -> tuple[int, ...]:

@@ -84,20 +84,32 @@ void describeMembers(const DICompositeType *Struct, uint64_t BaseOffset, unsigne
   }
 }
 
-json::Value describeComposite(DICompositeType *Type, unsigned Follow) {
+// The name of a type; of one without, the first that the program gives it: `typedef struct { ... } Point`.
+std::string nameOf(const DICompositeType *Type, const DIType *Declared) {
+  StringRef Name = Type->getName();
+  if (!Name.empty())
+    return Name.str();
+  for (auto *Outer = dyn_cast<DIDerivedType>(Declared); Outer;
+       Outer = dyn_cast_or_null<DIDerivedType>(Outer->getBaseType()))
+    if (Outer->getTag() == dwarf::DW_TAG_typedef)
+      Name = Outer->getName();
+  return Name.empty() ? "(unnamed)" : Name.str();
+}
+
+json::Value describeComposite(DICompositeType *Type, const DIType *Declared, unsigned Follow) {
   int64_t Size = Type->getSizeInBits() / 8;
+  std::string Name = nameOf(Type, Declared);
   if (Type->getTag() == dwarf::DW_TAG_enumeration_type)
-    return json::Object{{"kind", "int"}, {"name", Type->getName()}, {"size", Size}};
+    return json::Object{{"kind", "int"}, {"name", Name}, {"size", Size}};
   if (asArray(Type)) // rows of a two-dimensional array follow each other
     return describe(Type->getBaseType(), Follow);
   if (Type->getTag() == dwarf::DW_TAG_union_type)
-    return json::Object{{"kind", "opaque"}, {"name", "the union " + Type->getName().str()}, {"size", Size}};
+    return json::Object{{"kind", "opaque"}, {"name", "the union " + Name}, {"size", Size}};
   if (Type->getTag() != dwarf::DW_TAG_structure_type && Type->getTag() != dwarf::DW_TAG_class_type)
-    return json::Object{{"kind", "opaque"}, {"name", Type->getName()}, {"size", Size}};
+    return json::Object{{"kind", "opaque"}, {"name", Name}, {"size", Size}};
   json::Array Members;
   describeMembers(Type, 0, Follow, Members);
-  return json::Object{
-      {"kind", "struct"}, {"name", Type->getName()}, {"size", Size}, {"members", std::move(Members)}};
+  return json::Object{{"kind", "struct"}, {"name", Name}, {"size", Size}, {"members", std::move(Members)}};
 }
 
 bool isRestrict(DIType *Type) {
@@ -136,7 +148,7 @@ json::Value describe(DIType *Declared, unsigned Follow) {
                         {"name", Basic->getName()},
                         {"size", int64_t(Basic->getSizeInBits() / 8)}};
   if (auto *Composite = dyn_cast<DICompositeType>(Type))
-    return describeComposite(Composite, Follow);
+    return describeComposite(Composite, Declared, Follow);
   if (auto *Pointer = dyn_cast<DIDerivedType>(Type);
       Pointer && isPointerOrReference(*Pointer))
     return describePointer(Pointer, Declared, Follow);

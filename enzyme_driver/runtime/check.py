@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from enzyme_driver.errors import ArgumentError, CheckFailedError
-from enzyme_driver.model import Parameter, Signature, Target
+from enzyme_driver.model import DataType, Parameter, Signature, Target, Variable
 from enzyme_driver.runtime.across import apart, copy_variables, placed, refuse_strangers
 from enzyme_driver.runtime.arrays import is_array
 from enzyme_driver.runtime.geometry import Launch
@@ -223,20 +223,43 @@ def _checked(case: _Case, seed: int, tolerance: float | None, other: _Case | Non
     weights = {p.name: _random_like(starts[p.name], random) for p in outputs}
     inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
     if not inputs:
-        raise ArgumentError(f"{case.signature.name} has no parameter to check", hint="see its signature and activity")
+        raise ArgumentError(f"{case.signature.name} has no parameter to check", hint=_what_could_be(case.signature))
     if words := next((p for p in (*inputs, *outputs) if not _floats(starts[p.name])), None):
         raise ArgumentError(
             f"{words.name} cannot be checked: it is given as {starts[words.name].dtype}, not as {words.dtype}",
             hint="give an array of the type of its parameter (for bfloat16 that of the package ml_dtypes)",
         )
     gradients = _gradients(case, weights)
-    size = _narrowest(case, [*inputs, *outputs])
+    size = _narrowest(case, [*(p for p in inputs if _any(gradients[p.name])), *outputs])
     lines = (_line(case, p, weights, starts[p.name], gradients[p.name], random) for p in inputs)
     checks = [_along(line, size) for line in lines]
     if other:
         elsewhere = _gradients(other, weights)
         checks = [_compared(check, gradients[check.name], elsewhere[check.name]) for check in checks]
     return CheckResult(TOLERANCE[size] if tolerance is None else tolerance, seed, tuple(checks))
+
+
+def _what_could_be(signature: Signature) -> str:
+    """How something of the entry gets a derivative."""
+    parts: tuple[Parameter | Variable, ...] = (*signature.parameters, *signature.variables)
+    const = [part for part in parts if part.activity == "const" and _has_floats(part.dtype.pointee or part.dtype)]
+    if not const:
+        return "it reads nothing of floating point"
+    words = (f"{part.name}={'duplicated' if _is_memory(part) else 'active'}" for part in const)
+    return f"compile it with an activity of what it is to be differentiated by: {', '.join(words)}"
+
+
+def _has_floats(dtype: DataType) -> bool:
+    return dtype.has_floats or any(f.type.pointee and f.type.pointee.has_floats for f in dtype.fields)
+
+
+def _is_memory(part: Parameter | Variable) -> bool:
+    pointer = part.is_pointer if isinstance(part, Parameter) else part.dtype.kind == "pointer"
+    return pointer or part.dtype.has_pointers
+
+
+def _any(gradient: HostArray) -> bool:
+    return any(np.any(part) for part in _float_parts(gradient))
 
 
 def _gradients(case: _Case, weights: Mapping[str, HostArray]) -> dict[str, HostArray]:

@@ -139,6 +139,8 @@ def _array_of(variable: Variable, value: object) -> np.ndarray[Any, np.dtype[Any
         raise ArgumentError(
             f"the variable {variable.name!r} cannot hold this: {problem}", hint=f"give {wanted} of {variable.shape}"
         ) from None
+    if not variable.shape and array.size == 1:
+        array = array.reshape(())
     if array.dtype != wanted or array.shape != variable.shape:
         raise ArgumentError(
             f"the variable {variable.name!r} is {variable.dtype} of shape {variable.shape}, "

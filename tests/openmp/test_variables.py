@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
+from enzyme_driver import cli
 
 SOURCE = """\
 struct Fluid { const float *density; float *flux; const int *cell; float spacing; int n; };
@@ -17,6 +19,8 @@ __device__ float gain = 2.0f;
 __device__ int calls;
 __device__ float scratch[64];
 __constant__ Fluid fluid;
+struct Curve { double slope, offset; };
+__constant__ Curve curve;
 
 __global__ void filter(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -36,6 +40,9 @@ __global__ void twice(const float *x, float *y, int n) {
     scratch[i] = x[i] * x[i];
     y[i] = scratch[i] * x[i];
 }
+
+__global__ void drawn(double *y) { y[threadIdx.x] = exp(curve.slope * threadIdx.x) + curve.offset; }
+__global__ void squared(const double *x, double *y) { y[threadIdx.x] = exp(100 * x[threadIdx.x]); }
 
 __global__ void flow(const float *speed) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -72,6 +79,27 @@ def test_a_variable_has_a_derivative_where_it_is_asked_for(file: Path) -> None:
     checked = kernel.check[2, 32](**_arrays(rng))
     assert {part.name for part in checked.parameters} == {"x", "scheme::weight", "gain"}
     assert all(part.difference != 0 for part in checked.parameters)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_kernel_of_nothing_but_a_variable_is_checked(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["-k", "drawn", "-t", "openmp", "--arg", "y=zeros:f64:8", "--grid", "1", "--block", "8"]
+    assert cli.run(["check", str(file), *given]) == adgen.ArgumentError.exit_code
+    error = capsys.readouterr().err
+    assert "drawn has no parameter to check" in error
+    assert "curve=active" in error
+    np.save(file.with_name("curve.npy"), np.array((0.1, 2.0), [("slope", "f8"), ("offset", "f8")]))
+    given += ["--activity", "curve=active", "--arg", f"curve={file.with_name('curve.npy')}"]
+    assert cli.run(["check", str(file), *given, "--json"]) == 0
+    (check,) = json.loads(capsys.readouterr().out)["checks"]
+    assert [(part["name"], part["difference"] != 0) for part in check["parameters"]] == [("curve", True)]
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_variable_of_other_kernels_makes_no_check_coarser(file: Path) -> None:
+    kernel = adgen.compile(file, kernel="squared", activity={"gain": "active"})
+    result = kernel.check[1, 8](np.linspace(-1, 1, 8), np.zeros(8))
+    assert result.tolerance == 1e-6
 
 
 @pytest.mark.usefixtures("toolchain")
