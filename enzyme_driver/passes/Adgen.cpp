@@ -315,6 +315,21 @@ bool isConst(DIType *Type) {
   return false;
 }
 
+bool isSetByHost(const GlobalVariable &Variable) {
+  constexpr unsigned ConstantSpace = 4;
+  if (Variable.isExternallyInitialized())
+    return true;
+  SmallVector<DIGlobalVariableExpression *> Expressions;
+  Variable.getDebugInfo(Expressions);
+  bool IsEmpty = Variable.hasInternalLinkage() && Variable.hasInitializer() && Variable.getInitializer()->isNullValue();
+  if (Variable.getAddressSpace() != ConstantSpace || !IsEmpty || Expressions.empty())
+    return false;
+  DIType *Type = Expressions.front()->getVariable()->getType();
+  auto *Array = dyn_cast_or_null<DICompositeType>(stripQualifiers(Type));
+  bool IsArray = Array && Array->getTag() == dwarf::DW_TAG_array_type;
+  return !isConst(Type) && !(IsArray && isConst(Array->getBaseType()));
+}
+
 bool isPointerOrReference(const DIDerivedType &Type) {
   return is_contained({dwarf::DW_TAG_pointer_type, dwarf::DW_TAG_reference_type, dwarf::DW_TAG_rvalue_reference_type}, Type.getTag());
 }

@@ -119,6 +119,8 @@ llvm::SmallVector<LogicalParameter> logicalParameters(llvm::Function &F);
 llvm::DIType *stripQualifiers(llvm::DIType *Type);
 bool isPointerOrReference(const llvm::DIDerivedType &Type);
 bool isConst(llvm::DIType *Type); // not of what a pointer points to
+// A variable of the device that the host may set, one that clang keeps from it too: of a file whose host code is elsewhere, `static __constant__` without a value.
+bool isSetByHost(const llvm::GlobalVariable &Variable);
 // A number of floating point inside a struct.
 struct FloatMember {
   uint64_t Offset;

@@ -299,7 +299,7 @@ static json::Array describeVariables(Module &M) {
   for (GlobalVariable &Global : M.globals()) {
     SmallVector<DIGlobalVariableExpression *> Expressions;
     Global.getDebugInfo(Expressions);
-    if (!Global.isExternallyInitialized() || Expressions.empty())
+    if (!isSetByHost(Global) || Expressions.empty())
       continue;
     const DIGlobalVariable *Variable = Expressions.front()->getVariable();
     DIType *Type = stripQualifiers(Variable->getType());

@@ -1,6 +1,6 @@
 // Keeps the kernels named in the option (all, where it is empty) and marks what they call for inlining,
 // so that each entry becomes one function: Enzyme then sees every access, and shared arrays of device
-// functions can be handed over as arguments.
+// functions can be handed over as arguments. Exports the variables that the host may set.
 #include "Passes.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -32,8 +32,18 @@ static void keepWhole(Function &F) {
   F.setLinkage(GlobalValue::ExternalLinkage);
 }
 
+static void exportVariables(Module &M) {
+  for (GlobalVariable &Variable : M.globals()) {
+    if (!isSetByHost(Variable) || !Variable.hasLocalLinkage())
+      continue;
+    Variable.setLinkage(GlobalValue::ExternalLinkage);
+    Variable.setExternallyInitialized(true);
+  }
+}
+
 PreservedAnalyses Select::run(Module &M, ModuleAnalysisManager &) {
   dropOtherKernels(M, Option);
+  exportVariables(M);
   markForInlining(M);
   for (StringRef Name : {"_Z11__shfl_syncjdii", "_Z14__shfl_up_syncjdji", "_Z16__shfl_down_syncjdji", "_Z15__shfl_xor_syncjdii"})
     if (Function *Shuffle = M.getFunction(Name))

@@ -115,6 +115,33 @@ def test_a_variable_that_a_parameter_hides_is_called_as_in_cpp(file: Path) -> No
     assert {part.name for part in checked.parameters} == {"x", "gain", "::gain"}
 
 
+HIDDEN = """\
+static __constant__ float weight[2];
+namespace { __constant__ float gain; }
+__constant__ struct { float low, high; } bounds;
+static const float none[2] = {0.0f, 0.0f};
+__global__ void bounded(const float *x, float *y) {
+    float v = x[threadIdx.x] * weight[threadIdx.x % 2] + none[threadIdx.x % 2];
+    y[threadIdx.x] = gain * fminf(fmaxf(v, bounds.low), bounds.high);
+}
+"""
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_constants_of_a_file_whose_host_code_is_elsewhere_can_be_set(tmp_path: Path) -> None:
+    (tmp_path / "bounded.cuh").write_text(HIDDEN)
+    names = ("weight", "gain", "bounds")
+    kernel = adgen.compile(tmp_path / "bounded.cuh", kernel="bounded", activity=dict.fromkeys(names, "active"))
+    assert set(kernel.variables) == set(names)
+    kernel.variables["weight"], kernel.variables["gain"] = [0.5, 2.0], 3
+    kernel.variables["bounds"] = {"low": -0.9, "high": 1.5}
+    x, y = np.linspace(-2, 2, 8, dtype=np.float32), np.zeros(8, np.float32)
+    kernel[1, 8](x, y)
+    weight = np.resize(np.float32([0.5, 2.0]), 8)
+    np.testing.assert_allclose(y, 3 * np.clip(x * weight, -0.9, 1.5), rtol=1e-5)
+    assert all(part.difference != 0 for part in kernel.check[1, 8](x, y).parameters)
+
+
 @pytest.mark.usefixtures("toolchain")
 def test_memory_between_two_steps(file: Path) -> None:
     with pytest.raises(adgen.RefusedError, match=r"(?s)global variable 'scratch'.*scratch=duplicated"):

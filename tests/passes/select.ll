@@ -11,6 +11,16 @@ target triple = "nvptx64-nvidia-cuda"
 ; ALL: @list = {{.*}}[ptr @wanted, ptr @other]
 @list = internal constant [2 x ptr] [ptr @wanted, ptr @other]
 
+; A variable of a file whose host code is elsewhere can be set, but not one that is const, has a value, or lies elsewhere.
+; CHECK: @set_elsewhere = {{.*}}addrspace(4) externally_initialized constant float 0.0
+; CHECK: @const = internal addrspace(4) constant
+; CHECK: @table = internal addrspace(4) constant
+; CHECK: @written = internal addrspace(1) global
+@set_elsewhere = internal addrspace(4) constant float 0.0, !dbg !10
+@const = internal addrspace(4) constant float 0.0, !dbg !12
+@table = internal addrspace(4) constant float 2.0, !dbg !14
+@written = internal addrspace(1) global float 0.0, !dbg !16
+
 ; CHECK: define ptx_kernel void @wanted
 define ptx_kernel void @wanted(ptr %x) {
   call void @helper(ptr %x)
@@ -50,3 +60,20 @@ define linkonce_odr double @_Z15__shfl_xor_syncjdii(i32 %mask, double %v, i32 %o
 
 ; CHECK-DAG: attributes [[WHOLE]] = { noinline }
 ; CHECK-DAG: attributes [[INLINED]] = { alwaysinline }
+
+!llvm.module.flags = !{!0}
+!llvm.dbg.cu = !{!1}
+
+!0 = !{i32 2, !"Debug Info Version", i32 3}
+!1 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus_14, file: !2, emissionKind: FullDebug)
+!2 = !DIFile(filename: "k.cu", directory: "/home/u")
+!3 = !DIBasicType(name: "float", size: 32, encoding: DW_ATE_float)
+!4 = !DIDerivedType(tag: DW_TAG_const_type, baseType: !3)
+!10 = !DIGlobalVariableExpression(var: !11, expr: !DIExpression())
+!11 = distinct !DIGlobalVariable(name: "set_elsewhere", scope: !1, file: !2, line: 1, type: !3, isLocal: true, isDefinition: true)
+!12 = !DIGlobalVariableExpression(var: !13, expr: !DIExpression())
+!13 = distinct !DIGlobalVariable(name: "const", scope: !1, file: !2, line: 2, type: !4, isLocal: true, isDefinition: true)
+!14 = !DIGlobalVariableExpression(var: !15, expr: !DIExpression())
+!15 = distinct !DIGlobalVariable(name: "table", scope: !1, file: !2, line: 3, type: !3, isLocal: true, isDefinition: true)
+!16 = !DIGlobalVariableExpression(var: !17, expr: !DIExpression())
+!17 = distinct !DIGlobalVariable(name: "written", scope: !1, file: !2, line: 4, type: !3, isLocal: true, isDefinition: true)
