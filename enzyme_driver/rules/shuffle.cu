@@ -54,11 +54,20 @@ template <class T> DEVICE T fromLane(unsigned mask, T cotangent, int lane) {
   return lane >= 0 && lane < 32 && (mask >> lane & 1) ? value : T(0);
 }
 
-// What a lane sends to all of its segment comes back as the segment's sum.
+// The sum over the lanes that take part of the group of `width` lanes beside the own one: each of them has it.
+template <class T> DEVICE T fromGroupBeside(unsigned mask, T sum, int width) {
+  int me = __nvvm_read_ptx_sreg_laneid();
+  unsigned beside = mask >> ((me ^ width) & -width) & ((1u << width) - 1);
+  int lane = ((me ^ width) & -width) + (beside ? __builtin_ctz(beside) : 0);
+  T value = shuffle(Index, mask, sum, beside ? lane : me, 31);
+  return beside ? value : T(0);
+}
+
+// What a lane sends to all of its segment comes back as the sum over the lanes of the segment that take part.
 template <class T> DEVICE T fromSegment(unsigned mask, T cotangent, int offset, int segment) {
-  for (int apart = 16; apart; apart /= 2)
+  for (int apart = 1; apart < 32; apart *= 2)
     if (!(segment & apart))
-      cotangent += shuffle(Butterfly, mask, cotangent, apart, 31);
+      cotangent += mask == ~0u ? shuffle(Butterfly, mask, cotangent, apart, 31) : fromGroupBeside(mask, cotangent, apart);
   bool sent = ((__nvvm_read_ptx_sreg_laneid() ^ offset) & ~segment & 31) == 0;
   return sent ? cotangent : T(0);
 }
@@ -68,8 +77,10 @@ template <class T> DEVICE T gathered(Mode mode, unsigned mask, T cotangent, int 
   int me = __nvvm_read_ptx_sreg_laneid();
   int common;
   __nvvm_match_all_sync_i32p(mask, offset, &common);
-  if (common && mode == Index && mask == ~0u && (control & 31) == 31)
-    return fromSegment(mask, cotangent, offset, control >> 8 & 31);
+  int segment = control >> 8 & 31;
+  bool consecutive = (~segment & 31 & ((~segment & 31) + 1)) == 0; // lanes of a segment
+  if (common && mode == Index && (mask == ~0u || consecutive) && (control & 31) == 31)
+    return fromSegment(mask, cotangent, offset, segment);
   T sum = source(mode, me, offset, control) == me ? cotangent : T(0);
   if (common && mode != Index) {
     int receiver = mode == Up ? me + offset : mode == Down ? me - offset : me ^ offset;

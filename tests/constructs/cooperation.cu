@@ -175,6 +175,20 @@ __global__ void sent_by_one(const float *x, float *y, int n)
     if (i < n) y[i] = sum;
 }
 
+__global__ void sent_within_a_mask(const double *x, double *y, int n, int lanes)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    const unsigned some = __ballot_sync(ALL, lane < lanes || lane == 30);
+    const double v = x[i] * x[i];
+    double sum = v;
+    if (some >> lane & 1)
+        for (int k = 0; k < lanes; ++k) sum += (lane + 1) * __shfl_sync(some, sum * v, k);
+    if (lane % 4 < 3) sum += lane * __shfl_sync(0x77777777, v, 4 + lane % 4, 8) + lane * __shfl_sync(0x77777777, v, 6, 16);
+    const unsigned eight = 0xffu << (lane & 24);
+    sum += lane * __shfl_sync(eight, v, lane & 24) + __shfl_sync(eight, sum, 3, 8);
+    if (i < n) y[i] = sum;
+}
+
 __global__ void double_shuffles(const double *x, double *y, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;

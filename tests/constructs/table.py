@@ -249,6 +249,7 @@ _COOPERATION = (
     C("`__threadfence` and its kin", "fences"),
     C("shuffles of float", "float_shuffles"),
     C("shuffles from one lane to its segment", "sent_by_one"),
+    C("shuffles from one lane to those of a mask", "sent_within_a_mask", {"lanes": 11}),
     C("shuffles of double", "double_shuffles"),
     C("shuffles of a double's halves", "halves_of_doubles"),
     C("shuffles of integers", "integer_shuffles"),
