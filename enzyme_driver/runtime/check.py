@@ -14,13 +14,14 @@ import numpy as np
 from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.model import DataType, Parameter, Signature, Target, Variable
 from enzyme_driver.runtime.across import apart, copy_variables, placed, refuse_strangers
+from enzyme_driver.runtime.arguments import struct_value
 from enzyme_driver.runtime.arrays import is_array
 from enzyme_driver.runtime.geometry import Launch
 from enzyme_driver.runtime.kept import no_numbers_kept
 from enzyme_driver.runtime.layouts import numpy_dtype
 from enzyme_driver.runtime.libraries import library_of
 from enzyme_driver.runtime.members import assembled, flattened, given
-from enzyme_driver.runtime.slots import written
+from enzyme_driver.runtime.slots import argument_slot, written
 
 if TYPE_CHECKING:
     from enzyme_driver.runtime.module import Function, Kernel
@@ -189,6 +190,7 @@ def _elsewhere(values: Values, here: Kernel | Function, there: Kernel | Function
 
 
 def _kernel_case(kernel: Kernel, values: Values, launch: Launch) -> _Case:
+    values = _with_whole_structs(kernel, values)
     key = (launch.grid, launch.block, launch.stream, launch.shared_bytes)
 
     def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
@@ -202,8 +204,22 @@ def _kernel_case(kernel: Kernel, values: Values, launch: Launch) -> _Case:
     return _Case(kernel.signature, kernel.target, values, lambda given: run(*given), vjp, forward, kernel.variables)
 
 
+def _with_whole_structs(entry: Kernel | Function, values: Values) -> Values:
+    """Active structs have one derivative as a whole: those that are given as dicts become what NumPy has for them."""
+    pairs = zip(entry.signature, values, strict=True)
+    return tuple(_whole_struct(entry, p, value) if isinstance(value, Mapping) else value for p, value in pairs)
+
+
+def _whole_struct(entry: Kernel | Function, parameter: Parameter, value: object) -> object:
+    if parameter.form != "struct" or parameter.activity != "active":
+        return value
+    slot = argument_slot(entry.signature, parameter, entry.target)
+    return np.frombuffer(struct_value(value, slot).data, numpy_dtype(parameter.dtype))[0]
+
+
 def check_function(function: Function, values: Values, *, seed: int = 0, tolerance: float | None = None) -> CheckResult:
     """Compare `function.vjp` with differences of `function` at `values`, which stay as they are."""
+    values = _with_whole_structs(function, values)
 
     def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
         return function.vjp(*values, cotangents=cotangents)

@@ -73,6 +73,8 @@ def test_structs(module: Module) -> None:
     result = module.mass.check(one[0], others, True)
     assert [part.name for part in result.parameters] == ["p", "others"]
     assert result.passed
+    by_members = module.mass.check({"q": [2, 0, 0], "id": 1, "m": 5}, others, True)
+    assert by_members.parameters == result.parameters
 
 
 def test_the_same_seed_gives_the_same_result(module: Module) -> None:
