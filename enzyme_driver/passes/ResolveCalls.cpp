@@ -43,8 +43,8 @@ private:
       Value *V = Work.pop_back_val();
       if (isa<Constant>(V) || !Seen.insert(V).second)
         continue;
-      if (auto *Handed = dyn_cast<Argument>(V))
-        HandedOver |= !isKernel(*Handed->getParent());
+      if (auto *Handed = dyn_cast<Argument>(V); Handed && followCallers(*Handed))
+        continue;
       auto *I = dyn_cast<Instruction>(V);
       if (!I || isa<CallBase>(I))
         return false;
@@ -59,6 +59,24 @@ private:
         append_range(Work, I->operand_values());
       }
     }
+    return true;
+  }
+
+  // A function that is still there when others are inlined calls itself, or is called through a pointer.
+  bool followCallers(const Argument &Handed) {
+    const Function &F = *Handed.getParent();
+    if (isKernel(F))
+      return false;
+    SmallVector<Value *> Given;
+    for (const Use &U : F.uses()) {
+      auto *Call = dyn_cast<CallBase>(U.getUser());
+      if (!Call || !Call->isCallee(&U) || Call->getFunctionType() != F.getFunctionType()) {
+        HandedOver = true;
+        return false;
+      }
+      Given.push_back(Call->getArgOperand(Handed.getArgNo()));
+    }
+    append_range(Work, Given);
     return true;
   }
 

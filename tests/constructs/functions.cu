@@ -263,6 +263,19 @@ __global__ void function_as_argument(const float *x, float *y, int n)
     y[i] = apply_twice(wave, x[i]);
 }
 
+__device__ float halved(unary f, float low, float high, int depth)
+{
+    const float middle = 0.5f * (low + high), rough = f(middle) * (high - low);
+    if (depth == 0 || high - low < 0.3f) return rough;
+    return halved(f, low, middle, depth - 1) + halved(f, middle, high, depth - 1);
+}
+
+__global__ void function_handed_on_by_recursion(const float *x, float *y, int which, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = halved(which == 0 ? square : wave, 0.0f, x[i], 3) * halved(root, 0.0f, x[i], 2);
+}
+
 __global__ void chosen_function_pointer(const float *x, float *y, int which, int n)
 {
     MY_ELEMENT(n);

@@ -44,6 +44,7 @@ _FUNCTIONS = (
     C("function pointer as a template argument", "pointer_as_template_argument<&root>"),
     C("function pointer in a local variable", "local_function_pointer"),
     C("function passed to a device function", "function_as_argument"),
+    C("function passed to a recursive function", "function_handed_on_by_recursion", {"which": 1}),
     C("function pointer chosen by a condition", "chosen_function_pointer", {"which": 1}),
     C("`__device__` table of functions", "table_of_functions", {"which": 2}),
     C(

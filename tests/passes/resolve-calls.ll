@@ -64,6 +64,31 @@ define ptx_kernel void @virtual(ptr %y, float %x) {
   ret void
 }
 
+; A function that calls itself hands on what its callers gave it.
+; CHECK-LABEL: define internal float @again(
+; CHECK:         %[[HANDED:.*]] = ptrtoint ptr %function to i64
+; CHECK:         switch i64 %[[HANDED]], label %nowhere
+; CHECK:         call float @again(ptr %function,
+define internal float @again(ptr %function, float %x, i32 %n) {
+  %result = call float %function(float %x)
+  %done = icmp eq i32 %n, 0
+  br i1 %done, label %end, label %more
+more:
+  %less = sub i32 %n, 1
+  %further = call float @again(ptr %function, float %result, i32 %less)
+  ret float %further
+end:
+  ret float %result
+}
+
+; CHECK-LABEL: define ptx_kernel void @calls_again(
+; CHECK:         call float @again(ptr inttoptr (i64 16 to ptr), float %x, i32 %n)
+define ptx_kernel void @calls_again(ptr %y, float %x, i32 %n) {
+  %result = call float @again(ptr @square, float %x, i32 %n)
+  store float %result, ptr %y
+  ret void
+}
+
 ; What a parameter holds is not known.
 ; CHECK-LABEL: define ptx_kernel void @from_parameter(
 ; CHECK:         call float %function(float %x)
