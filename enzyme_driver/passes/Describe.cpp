@@ -84,6 +84,8 @@ void describeMembers(const DICompositeType *Struct, uint64_t BaseOffset, unsigne
   }
 }
 
+constexpr StringLiteral Unnamed = "(unnamed)";
+
 // The name of a type; of one without, the first that the program gives it: `typedef struct { ... } Point`.
 std::string nameOf(const DICompositeType *Type, const DIType *Declared) {
   StringRef Name = Type->getName();
@@ -93,7 +95,7 @@ std::string nameOf(const DICompositeType *Type, const DIType *Declared) {
        Outer = dyn_cast_or_null<DIDerivedType>(Outer->getBaseType()))
     if (Outer->getTag() == dwarf::DW_TAG_typedef)
       Name = Outer->getName();
-  return Name.empty() ? "(unnamed)" : Name.str();
+  return Name.empty() ? Unnamed.str() : Name.str();
 }
 
 json::Value describeComposite(DICompositeType *Type, const DIType *Declared, unsigned Follow) {
@@ -104,7 +106,7 @@ json::Value describeComposite(DICompositeType *Type, const DIType *Declared, uns
   if (asArray(Type)) // rows of a two-dimensional array follow each other
     return describe(Type->getBaseType(), Follow);
   if (Type->getTag() == dwarf::DW_TAG_union_type)
-    return json::Object{{"kind", "opaque"}, {"name", "the union " + Name}, {"size", Size}};
+    return json::Object{{"kind", "opaque"}, {"name", Name == Unnamed ? "an unnamed union" : "the union " + Name}, {"size", Size}};
   if (Type->getTag() != dwarf::DW_TAG_structure_type && Type->getTag() != dwarf::DW_TAG_class_type)
     return json::Object{{"kind", "opaque"}, {"name", Name}, {"size", Size}};
   json::Array Members;

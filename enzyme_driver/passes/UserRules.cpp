@@ -27,7 +27,7 @@ SmallVector<Function *> named(Module &M, StringRef Name) {
     if (!F.isDeclaration() && !isKernel(F) && nameOf(F) == Name)
       Found.push_back(&F);
   if (Found.empty())
-    refuse(nullptr, ("there is no function '" + Name + "' in the file, or nothing calls it").str(), "name it as in C++, with its namespaces");
+    refuse(nullptr, ("there is no function '" + Name + "' in the file, or nothing calls it").str(), "name it as in C++, with its namespaces; leave static and inline out where nothing calls it");
   return Found;
 }
 

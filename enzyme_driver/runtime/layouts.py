@@ -122,7 +122,8 @@ def alignment(dtype: DataType) -> int:
     """The address of an array of `dtype` must be a multiple of this many bytes."""
     if _CUDA_VECTOR.fullmatch(dtype.name):
         return min(dtype.size, _VECTOR_ALIGNMENT)
-    return max((leaf.size for leaf in declared_layout(dtype)[1]), default=1) or 1
+    sizes = [leaf.size & -leaf.size for leaf in declared_layout(dtype)[1]]  # a union's alignment divides its size
+    return min(max(sizes, default=1) or 1, _VECTOR_ALIGNMENT)
 
 
 @lru_cache(maxsize=1024)

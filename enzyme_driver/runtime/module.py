@@ -358,6 +358,7 @@ class Kernel(_Callable):
 
         bound = self._arguments.bind(args, named)
         with unrecorded():
+            self._gradient_entry()
             found = check_kernel(self, bound, launch, seed=seed, tolerance=tolerance, against=against)
         return found.raised(self.name)
 
@@ -444,6 +445,7 @@ class Function(_Callable):
 
         bound = self._arguments.bind(args, named)
         with unrecorded():
+            self._gradient_entry()
             return check_function(self, bound, seed=seed, tolerance=tolerance).raised(self.name)
 
     def _gradient(self, values: Iterable[object], shadows: Mapping[str, object], cotangent: float) -> None:

@@ -31,7 +31,7 @@ _KNOWN = (
     (
         r"cannot handle unknown binary operator:\s+%\S+ = (\w+)",
         "integer arithmetic on the bits of floating point",
-        "use fabsf, copysignf, frexpf or ldexpf, or mark the inputs const",
+        "use fabsf, copysignf, frexpf, ldexpf or rsqrtf, mark the inputs const, or say --derivative FUNCTION=GRADIENT",
     ),
     (
         r"Active atomic inst not yet handled",

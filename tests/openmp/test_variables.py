@@ -137,7 +137,7 @@ def test_constants_of_a_file_whose_host_code_is_elsewhere_can_be_set(tmp_path: P
     kernel.variables["bounds"] = {"low": -0.9, "high": 1.5}
     x, y = np.linspace(-2, 2, 8, dtype=np.float32), np.zeros(8, np.float32)
     kernel[1, 8](x, y)
-    weight = np.resize(np.float32([0.5, 2.0]), 8)
+    weight = np.resize([0.5, 2.0], 8)
     np.testing.assert_allclose(y, 3 * np.clip(x * weight, -0.9, 1.5), rtol=1e-5)
     assert all(part.difference != 0 for part in kernel.check[1, 8](x, y).parameters)
 

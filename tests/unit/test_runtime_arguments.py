@@ -17,6 +17,7 @@ from runtime_support import AXPY, BOOL, F32, F64, FLOAT4, I32, PARTICLE, SQUARE,
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType, Parameter
 from enzyme_driver.runtime.arguments import Arguments
+from enzyme_driver.runtime.layouts import alignment
 from enzyme_driver.runtime.slots import argument_slot
 from enzyme_driver.runtime.values import scalar_bytes, struct_bytes
 
@@ -381,3 +382,8 @@ def test_a_struct_without_members_is_given_as_none() -> None:
     assert struct_bytes(None, slot) == b"\0"
     with pytest.raises(ArgumentError, match="give None"):
         struct_bytes(1.0, slot)
+
+
+def test_alignment_of_what_has_no_size_of_its_own() -> None:
+    union = DataType("the union U", "opaque", 12)
+    assert [alignment(dtype) for dtype in (F64, F32, union, DataType("S", "opaque", 64))] == [8, 4, 4, 16]

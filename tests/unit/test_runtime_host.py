@@ -288,6 +288,8 @@ def test_refused_gradient_keeps_the_primal(module: Module) -> None:
         with pytest.raises(RefusedError, match=f"x.cu:7: .*{REFUSAL.reason}") as caught:
             attempt(seen, shadows={})
         assert caught.value.hint == REFUSAL.hint
+    with pytest.raises(RefusedError, match=REFUSAL.reason):
+        launched.check[1, 1](seen)
     assert module.launched.signature == LAUNCHED
 
 
