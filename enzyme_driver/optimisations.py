@@ -34,6 +34,7 @@ OPTIMISATIONS: dict[str, str] = {
     "widen-accesses": "neighbouring elements are read and written at once, up to 16 bytes",
     "pair-sines": "the sine and the cosine of one angle are computed together on the GPU",
     "quick-powers": "powers of ordinary numbers skip the questions for special ones on the GPU",
+    "host-rules": "what lanes of a warp send each other comes back in one step on the host, not lane by lane",
     "split-threads": "blocks with barriers on the host as loops over their threads, not with a stack for each",
     "clamp-loops": "loops over the threads of a row on the host leave out threads that have nothing to do",
     "sum-threads": "what all threads of a row of a block add to one element is summed up in a register, on the host",

@@ -23,6 +23,8 @@ REFLECTION = "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"
 _RESTORED = (
     "adgen-expand-copy-adjoints,adgen-keep-once,adgen-forget-guards,"
     "adgen-loosen-alignments,adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,adgen-restore-math,"
+)
+_INLINED = (
     "adgen-link</build/rules.bc;/cuda/libdevice.bc>,"
     "nvvm-reflect,adgen-keep-math,adgen-lower-cooperation,always-inline,adgen-fuse-sweeps,"
 )
@@ -30,9 +32,9 @@ _CHEAPER = (
     "function(simplifycfg,early-cse<memssa>,loop-simplify),"
     "adgen-zero-last,adgen-merge-accumulations,adgen-own-accumulations,"
 )
-AFTER_ENZYME = f"{_RESTORED}{_CHEAPER}adgen-inline-math,"
+AFTER_ENZYME = f"{_RESTORED}adgen-host-rules,{_INLINED}{_CHEAPER}adgen-inline-math,"
 AFTER_ENZYME_ON_GPU = (
-    f"{_RESTORED}function(simplifycfg,early-cse,loop-simplify),adgen-join-blocks,"
+    f"{_RESTORED}{_INLINED}function(simplifycfg,early-cse,loop-simplify),adgen-join-blocks,"
     f"adgen-tape,adgen-link</build/rules.bc>,{_CHEAPER}"
     "function(correlated-propagation,instsimplify),"
     "adgen-share-reciprocals,adgen-gather-accumulations,adgen-rotate-accumulations,"

@@ -56,6 +56,7 @@ struct Lane {
 
 struct Warp {
   Lane lanes[WarpSize];
+  mutable uint64_t gathered[WarpSize]; // what an operation has computed for all lanes at once
   uint32_t present, waiting;
 };
 

@@ -3,6 +3,7 @@
 #include "cooperation.h"
 
 #include <algorithm>
+#include <cstring>
 
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))
 
@@ -10,8 +11,13 @@ namespace {
 
 enum class Mode { Up, Down, Butterfly, Index };
 
+struct Source {
+  uint32_t lane;
+  bool inside; // its segment
+};
+
 // As the PTX manual defines it: `control` holds the clamp and, above it, the mask of segments.
-template <Mode mode> uint64_t shuffle(const Warp &warp, uint32_t lane, uint32_t participants) {
+Source sourceOf(Mode mode, const Warp &warp, uint32_t lane) {
   const uint32_t offset = warp.lanes[lane].offset & 31, control = warp.lanes[lane].control;
   const uint32_t segment = control >> 8 & 31, first = lane & segment, last = first | (control & 31 & ~segment);
   const int32_t from = mode == Mode::Up          ? int32_t(lane) - int32_t(offset)
@@ -19,9 +25,35 @@ template <Mode mode> uint64_t shuffle(const Warp &warp, uint32_t lane, uint32_t 
                        : mode == Mode::Butterfly ? int32_t(lane ^ offset)
                                                  : int32_t(first | (offset & ~segment));
   const bool inside = mode == Mode::Up ? from >= int32_t(last) : from <= int32_t(last);
-  const uint32_t source = inside ? uint32_t(from) : lane;
+  return {inside ? uint32_t(from) : lane, inside};
+}
+
+template <Mode mode> uint64_t shuffle(const Warp &warp, uint32_t lane, uint32_t participants) {
+  const auto [source, inside] = sourceOf(mode, warp, lane);
   const bool present = source < WarpSize && participants >> source & 1; // an absent lane sends zero
   return (present ? uint32_t(warp.lanes[source].value) : 0) | uint64_t(inside) << 32;
+}
+
+// The derivative of a shuffle (rules/shuffle.cu): for each lane the sum of what the participants hold that received from it. The first
+// participant that is asked does it for all.
+template <class T, class Word> uint64_t gather(const Warp &warp, uint32_t lane, uint32_t participants) {
+  if ((participants & (0u - participants)) == 1u << lane) {
+    T sums[WarpSize] = {};
+    for (uint32_t i = lane; i < WarpSize; ++i) {
+      const uint32_t source = participants >> i & 1 ? sourceOf(Mode(warp.lanes[i].control >> 16 & 3), warp, i).lane : WarpSize;
+      const Word word = Word(warp.lanes[i].value);
+      T value;
+      std::memcpy(&value, &word, sizeof(value));
+      if (source < WarpSize)
+        sums[source] += value;
+    }
+    for (uint32_t i = 0; i < WarpSize; ++i) {
+      Word word;
+      std::memcpy(&word, &sums[i], sizeof(word));
+      warp.gathered[i] = word;
+    }
+  }
+  return warp.gathered[lane];
 }
 
 uint64_t barrier(const Warp &, uint32_t, uint32_t) { return 0; }
@@ -84,6 +116,8 @@ WARP(shfl_up, shuffle<Mode::Up>, "a warp shuffle (up)")
 WARP(shfl_down, shuffle<Mode::Down>, "a warp shuffle (down)")
 WARP(shfl_bfly, shuffle<Mode::Butterfly>, "a warp shuffle (xor)")
 WARP(shfl_idx, shuffle<Mode::Index>, "a warp shuffle")
+WARP(gather_f32, (gather<float, uint32_t>), "the derivative of a warp shuffle")
+WARP(gather_f64, (gather<double, uint64_t>), "the derivative of a warp shuffle")
 WARP(vote_all, voteAll, "a warp vote (all)")
 WARP(vote_any, voteAny, "a warp vote (any)")
 WARP(vote_uni, voteUniform, "a warp vote (uniform)")

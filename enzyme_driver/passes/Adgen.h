@@ -49,6 +49,7 @@ inline constexpr llvm::StringLiteral PinPrefix = "adgen_pin_";
 inline constexpr llvm::StringLiteral HoldPrefix = "adgen_hold_i";
 inline constexpr llvm::StringLiteral UsePrefix = "adgen_use_";
 inline constexpr llvm::StringLiteral RulePrefix = "adgen_rule_"; // of the functions of rules/ about what threads do together
+inline constexpr llvm::StringLiteral TogetherPrefix = "adgen_together_"; // of what rules call that only the host has
 // Function attribute: stays a function of its own until Enzyme has run, and nothing in it is differentiated.
 inline constexpr llvm::StringLiteral ApartAttribute = "adgen-apart";
 // Of intrinsics that carry no derivative and are hidden from Enzyme.

@@ -35,7 +35,8 @@ namespace adgen {
 
 bool cooperates(const Function &F) {
   constexpr StringLiteral Together[] = {"llvm.nvvm.barrier.", "llvm.nvvm.bar.",   "llvm.nvvm.shfl.",      "llvm.nvvm.vote.",
-                                        "llvm.nvvm.match.",   "llvm.nvvm.redux.", "llvm.nvvm.activemask", "llvm.nvvm.nanosleep"};
+                                        "llvm.nvvm.match.",   "llvm.nvvm.redux.", "llvm.nvvm.activemask", "llvm.nvvm.nanosleep",
+                                        TogetherPrefix};
   return any_of(instructions(F), [&](const Instruction &I) {
     auto *Call = dyn_cast<CallInst>(&I);
     if (Call && Call->isInlineAsm())
@@ -66,11 +67,13 @@ bool isMeeting(const CallInst &Active) {
   });
 }
 
+bool isOfTheGpu(StringRef Name) { return Name.starts_with("llvm.nvvm.") || Name.starts_with(TogetherPrefix); }
+
 // Whether a function that could not be inlined does what only the function of a thread can.
 bool usesTheGpu(const Function &F) {
   return any_of(instructions(F), [](const Instruction &I) {
     auto *Call = dyn_cast<CallInst>(&I);
-    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with("llvm.nvvm.");
+    return Call && Call->getCalledFunction() && isOfTheGpu(Call->getCalledFunction()->getName());
   });
 }
 
@@ -406,7 +409,7 @@ private:
         Function *Callee = Call->getCalledFunction();
         if (Callee && !Callee->isDeclaration() && usesTheGpu(*Callee))
           Stop(*Call, "on the openmp target a recursive function can't use thread indices, shared arrays or barriers");
-        if (!Call->isInlineAsm() && !(Callee && Callee->getName().starts_with("llvm.nvvm.")))
+        if (!Call->isInlineAsm() && !(Callee && isOfTheGpu(Callee->getName())))
           continue;
         Value *New = Call->isInlineAsm() ? assembly(*Call, Thread, F.arg_size())
                                          : special(*Call, Callee->getName(), Thread, F.arg_size());
@@ -429,7 +432,10 @@ private:
       return B.CreateFence(AtomicOrdering::SequentiallyConsistent);
     if (Name.consume_front(RegisterPrefix))
       return registerValue(B, Name, Thread, First);
-    return together(B, Call, Name.drop_front(StringRef("llvm.nvvm.").size()), Thread.getArg(Thread.arg_size() - 1));
+    Value *Caller = Thread.getArg(Thread.arg_size() - 1);
+    if (Name.consume_front(TogetherPrefix))
+      return gathered(B, Call, Name, Caller);
+    return together(B, Call, Name.drop_front(StringRef("llvm.nvvm.").size()), Caller);
   }
 
   // The value of a register of PTX, or null; its name without dots or underscores in it also stands for that in assembly.
@@ -508,6 +514,14 @@ private:
     Value *Result = warp(B, (Parts[0] + "_" + Kind).str(), Thread, Mask, B.CreateZExt(Given, B.getInt64Ty()),
                          IsShuffle ? Call.getArgOperand(2) : nullptr, IsShuffle ? Call.getArgOperand(3) : nullptr);
     return fromWarp(B, Result, Call.getType());
+  }
+
+  // The derivative of a shuffle (rules/shuffle.cu).
+  Value *gathered(IRBuilder<> &B, CallInst &Call, StringRef Name, Value *Thread) {
+    Type *Word = B.getIntNTy(Call.getType()->getPrimitiveSizeInBits());
+    Value *Given = B.CreateZExt(B.CreateBitCast(Call.getArgOperand(1), Word), B.getInt64Ty());
+    Value *Result = warp(B, Name.str(), Thread, Call.getArgOperand(0), Given, Call.getArgOperand(2), Call.getArgOperand(3));
+    return B.CreateBitCast(B.CreateTrunc(Result, Word), Call.getType());
   }
 
   Value *warp(IRBuilder<> &B, const std::string &Name, Value *Thread, Value *Mask, Value *Given, Value *Offset = nullptr,

@@ -93,6 +93,7 @@ ADGEN_PASS(OwnMemory);                       // what a thread has allocated itse
 ADGEN_PASS(SumCaptured);                     // what a thread adds to a captured variable is added once
 ADGEN_PASS(SizeTeams);                       // forward and reverse sweep have teams of one size
 ADGEN_PASS(RestoreMath);                     // names of the host's math library become the device's
+ADGEN_PASS(HostRules);                       // derivatives of shuffles that a warp does at once on the host
 ADGEN_PASS(LowerCooperation);                // what had a rule is inlined again
 ADGEN_PASS(FuseSweeps);                      // iterations are reversed right after they were computed
 ADGEN_PASS(JoinBlocks);                      // blocks that a loop keeps are one

@@ -106,6 +106,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<ExactFlags>(Name, "adgen-exact-flags", MPM) ||
          add<SizeTeams>(Name, "adgen-openmp-teams", MPM) ||
          add<RestoreMath>(Name, "adgen-restore-math", MPM) ||
+         add<HostRules>(Name, "adgen-host-rules", MPM) ||
          add<LowerCooperation>(Name, "adgen-lower-cooperation", MPM) ||
          add<GuardHeap>(Name, "adgen-guard-heap", MPM) ||
          add<MakeKernels>(Name, "adgen-kernels", MPM) ||

@@ -124,3 +124,24 @@ SHUFFLE(shfl_up_f16x2, Up, Halves)
 SHUFFLE(shfl_down_f16x2, Down, Halves)
 SHUFFLE(shfl_bfly_f16x2, Butterfly, Halves)
 SHUFFLE(shfl_idx_f16x2, Index, Halves)
+
+// On the host (adgen-host-rules) a warp adds up for each lane what others received from it at once; the mode is above the control's bits.
+#define SHUFFLE_ON_HOST(NAME, MODE, T, BITS)                                                                          \
+  RULE void adgen_rule_##NAME##_reverse_on_host(T *, T *d_out, T *, T *d_in, unsigned mask, unsigned, int offset, int, \
+                                                int control, int) {                                                   \
+    T cotangent = *d_out;                                                                                             \
+    *d_out = 0;                                                                                                       \
+    *d_in += adgen_together_gather_##BITS(mask, cotangent, offset, control | MODE << 16);                             \
+  }
+
+extern "C" __attribute__((device)) float adgen_together_gather_f32(unsigned mask, float cotangent, int offset, int control);
+extern "C" __attribute__((device)) double adgen_together_gather_f64(unsigned mask, double cotangent, int offset, int control);
+
+SHUFFLE_ON_HOST(shfl_up_f32, Up, float, f32)
+SHUFFLE_ON_HOST(shfl_down_f32, Down, float, f32)
+SHUFFLE_ON_HOST(shfl_bfly_f32, Butterfly, float, f32)
+SHUFFLE_ON_HOST(shfl_idx_f32, Index, float, f32)
+SHUFFLE_ON_HOST(shfl_up_f64, Up, double, f64)
+SHUFFLE_ON_HOST(shfl_down_f64, Down, double, f64)
+SHUFFLE_ON_HOST(shfl_bfly_f64, Butterfly, double, f64)
+SHUFFLE_ON_HOST(shfl_idx_f64, Index, double, f64)

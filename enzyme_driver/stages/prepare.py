@@ -140,18 +140,18 @@ def unless_disabled(name: str, passes: str, workspace: Workspace) -> str:
     return "" if name in workspace.settings.disable else passes
 
 
-def after_enzyme(workspace: Workspace, *, fast_math: bool, tape: str = "", reduction: str = "") -> str:
+def after_enzyme(workspace: Workspace, *, fast_math: bool, own: str = "", tape: str = "", reduction: str = "") -> str:
     """What both targets do first: names become libdevice's again, and one function holds each gradient.
 
-    `tape` is what moves the values kept for the reverse sweep, on a target that has a place for them, `reduction`
-    what adds up before accumulating, on a target whose threads can.
+    `own` is what chooses the target's own rules, `tape` what moves the values kept for the reverse sweep, on a target
+    that has a place for them, `reduction` what adds up before accumulating, on a target whose threads can.
     """
     libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
     fused = unless_disabled("fuse-sweeps", "adgen-fuse-sweeps,", workspace)
     accumulations = "".join(unless_disabled(name, passes, workspace) for name, passes in _ACCUMULATIONS.items())
     return (
-        f"{cleaned(workspace, fast_math=fast_math)}adgen-restore-math,adgen-link<{rules};{libdevice}>,nvvm-reflect,"
-        f"adgen-keep-math,adgen-lower-cooperation,always-inline,{fused}{tape}"
+        f"{cleaned(workspace, fast_math=fast_math)}adgen-restore-math,{own}adgen-link<{rules};{libdevice}>,"
+        f"nvvm-reflect,adgen-keep-math,adgen-lower-cooperation,always-inline,{fused}{tape}"
         f"function(simplifycfg,early-cse<memssa>,loop-simplify),{accumulations}{reduction}adgen-inline-math,"
     )
 

@@ -112,7 +112,8 @@ def _sweeps(workspace: Workspace) -> str:
 
 
 def _from_device(workspace: Workspace, *, fast_math: bool) -> str:
-    return f"{after_enzyme(workspace, fast_math=fast_math)}{_RETARGET}"
+    own = unless_disabled("host-rules", "adgen-host-rules,", workspace)
+    return f"{after_enzyme(workspace, fast_math=fast_math, own=own)}{_RETARGET}"
 
 
 def _from_host(workspace: Workspace, *, fast_math: bool) -> str:

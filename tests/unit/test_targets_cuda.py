@@ -31,6 +31,7 @@ BEFORE_ENZYME = {
     "fewest-kept",
 }
 ELSEWHERE = {
+    "host-rules",
     "split-threads",
     "clamp-loops",
     "sum-threads",

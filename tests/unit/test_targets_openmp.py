@@ -102,6 +102,11 @@ def test_what_is_done_with_threads_can_be_left_out(workspace: Workspace, fake_pr
     assert f"adgen-{name}" not in passes
 
 
+def test_rules_of_the_host_can_be_left_out(workspace: Workspace, fake_process: FakeProcess) -> None:
+    finish(replace(workspace, settings=replace(workspace.settings, disable=frozenset({"host-rules"}))))
+    assert f"-passes={FROM_DEVICE.replace('adgen-host-rules,', '')}" in " ".join(fake_process.argvs[0])
+
+
 @pytest.mark.parametrize("name", ["forget-results", "recompute-iterations", "own-memory", "sum-captured"])
 def test_what_is_done_in_cpp_can_be_left_out(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
     without = replace(workspace.settings, disable=frozenset({name}))
