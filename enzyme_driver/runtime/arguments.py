@@ -205,7 +205,7 @@ class Arguments:
             return
         variables = {variable.name for variable in self.signature.variables if variable.has_shadow}
         for name in names:
-            if role in {"wrt", "tangent"} and name in variables:
+            if role in {"wrt", "tangent", "cotangent"} and name in variables:
                 continue
             parameter = self._named(name, role)
             if not parameter.has_shadow:

@@ -236,6 +236,7 @@ def _checked(case: _Case, seed: int, tolerance: float | None, other: _Case | Non
     random = np.random.default_rng(seed)
     outputs = [p for p in case.shadowed if written(p)]
     starts = {p.name: _on_host(case, p) for p in case.shadowed}
+    outputs += _written_variables(case)
     weights = {p.name: _random_like(starts[p.name], random) for p in outputs}
     inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
     if not inputs:
@@ -280,9 +281,10 @@ def _any(gradient: HostArray) -> bool:
 
 def _gradients(case: _Case, weights: Mapping[str, HostArray]) -> dict[str, HostArray]:
     """Of the weighted sum of all that the primal writes and returns, by part."""
-    outputs = [p for p in case.shadowed if written(p)]
+    outputs = {p.name: _like(case, p, weights[p.name]) for p in case.shadowed if written(p)}
+    variables = {v: placed(weights[v], "openmp", case.target) for v in case.variables if v in weights}
     with _variables_kept(case), no_numbers_kept():
-        found = case.vjp(case.whole({p.name: _like(case, p, weights[p.name]) for p in outputs}))
+        found = case.vjp(case.whole(outputs) | variables)
     gradients = {name: value for p in case.signature.shadowed for name, value in given(p, found.get(p.name)).items()}
     gradients |= {name: value for name, value in found.items() if name in case.variables}
     return {name: _host_of(value, case.target) for name, value in gradients.items() if value is not None}
@@ -409,7 +411,26 @@ def _outcome(line: _Line, data: HostArray) -> Outcome:
         if parameter.form == "variable":
             case.variables[parameter.name] = data
         result = case.primal(tuple(assembled(p, values) for p in case.signature))
-    return {name: _host_of(values[name], case.target) for name in line.weights}, result
+        variables = {v: np.array(case.variables[v]) for v in case.variables if v in line.weights}
+    arrays = {name: _host_of(values[name], case.target) for name in line.weights if name in values}
+    return arrays | variables, result
+
+
+def _written_variables(case: _Case) -> list[Parameter]:
+    """Those with a derivative that the primal changes, also where they hold already what it computes."""
+    variables = [p for p in case.shadowed if p.form == "variable" and not p.dtype.has_pointers]
+    if not variables:
+        return []
+    values = {p.name: _fresh(case, p, None) for p, _ in case.parts.values()}
+    with _variables_kept(case):
+        for p in variables:
+            data = np.array(case.variables[p.name])
+            for part in _float_parts(data):
+                part[...] = part * part.dtype.type(1 + 16 * _EPSILON[part.dtype.itemsize])
+            case.variables[p.name] = data
+        before = {p.name: np.array(case.variables[p.name]).tobytes() for p in variables}
+        case.primal(tuple(assembled(p, values) for p in case.signature))
+        return [p for p in variables if np.array(case.variables[p.name]).tobytes() != before[p.name]]
 
 
 @contextmanager

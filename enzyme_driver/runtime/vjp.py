@@ -27,8 +27,9 @@ class Vjp(FunctionalCall):
         super().__init__(arguments, values, cotangents or {}, directions)
         self.wrt = _wrt(arguments, wrt)
         for name in self._seeds:
-            parameter, value = self._flat[name]
-            arguments.check_cotangent(parameter, self._first(name), value)
+            first = self._first(name)
+            if name in self._flat:  # else a variable
+                arguments.check_cotangent(self._flat[name][0], first, self._flat[name][1])
         for name in self.wrt:
             if name in self._flat and self._flat[name][1] is None:
                 raise ArgumentError(f"wrt {name!r}: it is None", hint="give it an array, or leave it out of wrt")

@@ -41,6 +41,13 @@ __global__ void twice(const float *x, float *y, int n) {
     y[i] = scratch[i] * x[i];
 }
 
+__device__ double moments[2];
+__global__ void summed(const double *x, int n) {
+    double one = 0, two = 0;
+    for (int i = 0; i < n; ++i) { one += curve.slope * x[i]; two += x[i] * x[i]; }
+    moments[0] = one; moments[1] = two;
+}
+
 __global__ void drawn(double *y) { y[threadIdx.x] = exp(curve.slope * threadIdx.x) + curve.offset; }
 __global__ void squared(const double *x, double *y) { y[threadIdx.x] = exp(100 * x[threadIdx.x]); }
 
@@ -113,6 +120,25 @@ def test_a_variable_that_a_parameter_hides_is_called_as_in_cpp(file: Path) -> No
     np.testing.assert_allclose(y, 0.5 * x**2 * gain, rtol=1e-5)
     checked = kernel.check[1, 8](x, y, gain)
     assert {part.name for part in checked.parameters} == {"x", "gain", "::gain"}
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_results_in_a_variable_are_checked_and_have_cotangents(file: Path) -> None:
+    kernel = adgen.compile(file, kernel="summed", activity={"moments": "active", "curve": "active"})
+    kernel.variables["curve"] = {"slope": 0.5, "offset": 0}
+    x = np.random.default_rng().uniform(1, 2, 9)
+    found = kernel.vjp[1, 1](x, 9, cotangents={"moments": np.array([2.0, 3.0])})
+    np.testing.assert_allclose(found["x"], 2 * 0.5 + 3 * 2 * x)
+    np.testing.assert_allclose(found["curve"]["slope"], 2 * x.sum())
+    for _ in range(2):  # the second time the variable holds what the kernel computes
+        kernel[1, 1](x, 9)
+        differences = {part.name: part.difference for part in kernel.check[1, 1](x, 9).parameters}
+        assert differences["x"] != 0
+        assert differences["curve"] != 0
+    with pytest.raises(adgen.ArgumentError, match="shadow 'moments'"):
+        kernel.vjp[1, 1](x, 9, cotangents={"moments": np.zeros(3)})
+    with pytest.raises(adgen.ArgumentError, match="no such parameter"):
+        kernel.vjp[1, 1](x, 9, cotangents={"gain": 1.0})
 
 
 HIDDEN = """\
