@@ -247,7 +247,27 @@ bool isReadByMembers(Value &Pointer, const DataLayout &Layout) {
   return !Found.Kinds.count(Anywhere);
 }
 
+// Of a few bytes each, which may be those of a struct.
+std::string integersIn(const MemIntrinsic &Whole) {
+  auto *Length = dyn_cast<ConstantInt>(Whole.getLength());
+  if (!Length || Length->getZExtValue() > LongestStruct)
+    return "{[-1]:Pointer, [-1,-1]:Integer}";
+  std::string Text = "{[-1]:Pointer";
+  for (uint64_t Offset = 0; Offset < Length->getZExtValue(); ++Offset)
+    Text += ", [-1," + std::to_string(Offset) + "]:Integer";
+  return Text + "}";
+}
+
+// All bits set are -1 in integers of any size, and no number of floating point.
+bool fillsWithOnes(const MemIntrinsic &Whole) {
+  auto *Fill = dyn_cast<MemSetInst>(&Whole);
+  auto *Value = Fill ? dyn_cast<ConstantInt>(Fill->getValue()) : nullptr;
+  return Value && Value->isMinusOne();
+}
+
 void hint(MemIntrinsic &Whole) {
+  if (fillsWithOnes(Whole))
+    return Whole.addParamAttr(0, Attribute::get(Whole.getContext(), "enzyme_type", integersIn(Whole)));
   Memory Found;
   const DataLayout &Layout = Whole.getDataLayout();
   Reader R(Layout);

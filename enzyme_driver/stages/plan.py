@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, SourceError, UsageError
-from enzyme_driver.model import Activity, Mode, Parameter, Signature, Variable, bare_name, plain_name
+from enzyme_driver.model import Activity, DataType, Mode, Parameter, Signature, Variable, bare_name, plain_name
 from enzyme_driver.stages.signature import Description
 
 OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
@@ -15,6 +16,13 @@ OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
 
 _WITHOUT_DERIVATIVE = "curandState"
 """Structs of CUDA's headers that hold floating point, but nothing that one would differentiate."""
+
+
+_OF_LIBRARY = re.compile(
+    r"(function|any|optional|variant|(multi)?(map|set)|unordered_(multi)?(map|set)|(forward_)?list|deque"
+    r"|(shared|unique|weak)_ptr|basic_string)(<|$)"
+)
+"""Types of libstdc++, whose members are its own."""
 
 
 @dataclass(frozen=True)
@@ -246,8 +254,34 @@ def _decided(entry: Signature, activity: Mapping[str, Activity]) -> Signature:
             hint="return a number, or write the result through a pointer parameter",
             location=Location(entry.file, entry.line),
         )
+    for parameter in entry:
+        _check_handed(entry, parameter)
     parameters = tuple(replace(p, activity=_activity(entry, p, activity.get(p.name))) for p in entry)
     return replace(entry, parameters=parameters)
+
+
+def _check_handed(entry: Signature, parameter: Parameter) -> None:
+    """Raise for what only C++ makes: a std::map, a std::function, an object with virtual functions."""
+    kept = _made_by_cpp(parameter.dtype)
+    if kept:
+        verb = "is" if parameter.dtype.fields[0].name.startswith(("_M_", "_vptr")) else "holds"
+        raise RefusedError(
+            f"parameter {parameter.name!r} of {entry.name} {verb} {kept}, which cannot be handed over from Python",
+            hint=f"write a function that takes numbers and arrays, makes {kept} and calls "
+            f"{entry.name}, in a file of your own that includes this one",
+            location=Location(entry.file, entry.line),
+        )
+
+
+def _made_by_cpp(dtype: DataType) -> str:
+    """What it is or holds of that kind, in words; empty where it is nothing of it."""
+    first = dtype.fields[0].name if dtype.fields else ""
+    if first.startswith("_vptr"):
+        return "an object with virtual functions"
+    library = _OF_LIBRARY.match(dtype.name) if first.startswith("_M_") else None
+    if library:
+        return f"a std::{library[1].removeprefix('basic_')}"
+    return next((made for member in dtype.fields if (made := _made_by_cpp(member.type))), "")
 
 
 def _activity(entry: Signature, parameter: Parameter, asked: Activity | None) -> Activity:

@@ -275,3 +275,16 @@ exit:
   %first = load i64, ptr %count
   ret ptr %end
 }
+
+; All bits set are integers, whatever else is known of the struct: a node's number, its children and a sum.
+; CHECK-LABEL: define void @appended(
+; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,0]:Integer, [-1,1]:Integer, [-1,2]:Integer, [-1,3]:Integer, [-1,4]:Integer, [-1,5]:Integer, [-1,6]:Integer, [-1,7]:Integer}" %children, i8 -1, i64 8, i1 false)
+; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,-1]:Integer}" %all, i8 -1, i64 %n, i1 false)
+define void @appended(ptr %end, ptr %all, i64 %n, double %x) {
+  %node = load ptr, ptr %end
+  store double %x, ptr %node
+  %children = getelementptr inbounds i8, ptr %node, i64 8
+  call void @llvm.memset.p0.i64(ptr %children, i8 -1, i64 8, i1 false)
+  call void @llvm.memset.p0.i64(ptr %all, i8 -1, i64 %n, i1 false)
+  ret void
+}

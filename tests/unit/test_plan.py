@@ -202,6 +202,31 @@ def test_a_pointer_to_an_unknown_type_is_refused_unless_const() -> None:
     assert activities(parameter("p", OPAQUE), p="const") == ("const",)
 
 
+@pytest.mark.parametrize(
+    ("name", "member", "words"),
+    [
+        ("map<int, double, std::less<int> >", "_M_t", "a std::map"),
+        ("function<double (double)>", "_M_functor", "a std::function"),
+        ("any", "_M_manager", "a std::any"),
+        ("basic_string<char>", "_M_dataplus", "a std::string"),
+        ("Shape", "_vptr$Shape", "an object with virtual functions"),
+    ],
+)
+def test_what_only_cpp_makes_is_refused_with_the_way_out(name: str, member: str, words: str) -> None:
+    kept = DataType(name, "struct", 8, (StructField(member, 0, POINTER),))
+    with pytest.raises(RefusedError, match=f"'p' of k is {words}, which cannot be handed over") as caught:
+        activities(parameter("p", kept, "struct"))
+    assert f"makes {words} and calls k" in caught.value.hint
+    holder = DataType("Config", "struct", 16, (StructField("scale", 0, DOUBLE), StructField("inner", 8, kept)))
+    with pytest.raises(RefusedError, match=f"'p' of k holds {words}"):
+        activities(parameter("p", holder, "struct"))
+
+
+def test_own_types_that_are_named_like_the_librarys_are_not_refused() -> None:
+    own = DataType("map<double>", "struct", 8, (StructField("scale", 0, DOUBLE),))
+    assert activities(parameter("p", own)) == ("duplicated",)
+
+
 @pytest.mark.parametrize("returned", [POINTER, OPTIONS, OPAQUE], ids=str)
 def test_only_numbers_are_returned_to_python(returned: DataType) -> None:
     function = Signature("f", "function", "f", (parameter("x"),), returned, FILE, 3)
