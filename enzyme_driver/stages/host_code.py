@@ -34,9 +34,12 @@ _BEFORE_BLOCK = {")", "else", "do", "try", ";", "}", ":", "const", "noexcept", "
 
 _PREFIXES = {
     "cublas": "CUBLAS", "cudnn": "CUDNN", "cufft": "CUFFT", "cusolver": "CUSOLVER", "cusparse": "CUSPARSE",
-    "mpi": "MPI", "nccl": "NCCL", "nvtoolsext": "NVTX", "nvtx": "NVTX",
+    "mpi": "MPI", "nccl": "NCCL", "nvtoolsext": "NVTX", "nvtx": "NVTX", "cuda_surface": "CUDA", "cuda_texture": "CUDA",
+    "surface_": "CUDA", "texture_": "CUDA", "aten/": "AT_", "c10/": "C10_", "torch/": "TORCH_", "thc/": "THC_",
+    "boost/": "BOOST_", "cute/": "CUTE_", "cutlass/": "CUTLASS_", "eigen/": "EIGEN_", "fmt/": "FMT_", "glm/": "GLM_",
+    "gtest/": "GTEST_", "opencv2/": "CV_", "pybind11/": "PYBIND11_", "spdlog/": "SPDLOG_",
 }  # fmt: skip
-"""How the macros begin that a library's headers define for their users, by how the headers' names begin."""
+"""How the macros begin that a library's headers define for their users, by how the headers' names or paths begin."""
 
 _BEHIND_LAMBDA = {";", ",", ")", "(", "."}
 
@@ -106,8 +109,8 @@ class HostCode:
 
     def could_learn_from(self, header: str) -> set[str]:
         """What the file asks for and a header of that name could define."""
-        name = PurePosixPath(header).name.lower()
-        known = next((macros for begin, macros in _PREFIXES.items() if name.startswith(begin)), "")
+        names = (header.lower(), PurePosixPath(header).name.lower())
+        known = next((macros for begin, macros in _PREFIXES.items() if any(n.startswith(begin) for n in names)), "")
         return {word for word in self.asks_for if word.startswith(known)}
 
     @property

@@ -104,7 +104,12 @@ def test_what_the_preprocessor_is_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("header", "learns"),
-    [("common.h", {"USE_HALF", "CUBLAS_V2"}), ("cublasLt.h", {"CUBLAS_V2"}), ("nvtx3/nvToolsExt.h", set())],
+    [
+        ("common.h", {"USE_HALF", "CUBLAS_V2"}),
+        ("cublasLt.h", {"CUBLAS_V2"}),
+        ("nvtx3/nvToolsExt.h", set()),
+        ("opencv2/core.hpp", set()),
+    ],
 )
 def test_what_a_header_could_define(header: str, learns: set[str]) -> None:
     assert HostCode("#ifdef USE_HALF\n#elif CUBLAS_V2\n#endif\n").could_learn_from(header) == learns
