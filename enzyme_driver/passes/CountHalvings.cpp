@@ -18,6 +18,7 @@ struct Stepping {
   PHINode *Variable = nullptr;
   Value *Start = nullptr;
   Value *Bound = nullptr; // of a doubling; null for a halving, which goes on to zero
+  bool IsSigned = false;   // the comparison with that bound
   bool ExitsWhenTrue = false;
 };
 
@@ -30,11 +31,12 @@ bool endsHalving(const ICmpInst &Test, const PHINode *Variable, const Value *Nex
   return Left == Variable && match(Right, m_SpecificInt(2)) && Predicate == ICmpInst::ICMP_ULT;
 }
 
-// The bound that the doubled variable reaches or passes at the end; null where the comparison is another one, or has a sign: a negative
-// bound ends the loop after one iteration.
-Value *boundOfDoubling(const ICmpInst &Test, const Value *Next, bool ExitsWhenTrue, const Loop &L) {
-  CmpPredicate Continues = ExitsWhenTrue ? CmpPredicate(Test.getInversePredicate()) : Test.getCmpPredicate();
-  return Test.getOperand(0) == Next && Continues == ICmpInst::ICMP_ULT && L.isLoopInvariant(Test.getOperand(1)) ? Test.getOperand(1) : nullptr;
+// The bound that the doubled variable reaches or passes at the end; null where the comparison is another one.
+Value *boundOfDoubling(const ICmpInst &Test, const Value *Next, const Loop &L, Stepping &Found) {
+  CmpPredicate Continues = Found.ExitsWhenTrue ? CmpPredicate(Test.getInversePredicate()) : Test.getCmpPredicate();
+  Found.IsSigned = Continues == ICmpInst::ICMP_SLT;
+  bool IsBound = Test.getOperand(0) == Next && (Found.IsSigned || Continues == ICmpInst::ICMP_ULT);
+  return IsBound && L.isLoopInvariant(Test.getOperand(1)) ? Test.getOperand(1) : nullptr;
 }
 
 bool recognise(const Loop &L, Stepping &Found) {
@@ -51,24 +53,36 @@ bool recognise(const Loop &L, Stepping &Found) {
     Found.Bound = nullptr;
     if (match(Next, m_LShr(m_Specific(&Phi), m_One())) && endsHalving(*Test, &Phi, Next, Found.ExitsWhenTrue))
       return true;
-    Found.Bound = boundOfDoubling(*Test, Next, Found.ExitsWhenTrue, L);
+    Found.Bound = boundOfDoubling(*Test, Next, L, Found);
     if (match(Next, m_Shl(m_Specific(&Phi), m_One())) && match(Start, m_One()) && Found.Bound)
       return true;
   }
   return false;
 }
 
-// How often the loop runs: at least once, as it is left at its end only.
+// How often the loop runs: at least once, as it is left at its end only. A signed variable that is doubled beyond its largest number is
+// negative, below every bound: what would never end stops there.
 Value *iterations(IRBuilder<> &B, const Stepping &S) {
   Type *T = S.Variable->getType();
   Value *Largest = S.Start;
   if (S.Bound) {
-    Value *Bound = B.CreateBinaryIntrinsic(Intrinsic::umax, S.Bound, ConstantInt::get(T, 2));
+    Value *Bound = B.CreateBinaryIntrinsic(S.IsSigned ? Intrinsic::smax : Intrinsic::umax, S.Bound, ConstantInt::get(T, 2));
     Largest = B.CreateSub(Bound, ConstantInt::get(T, 1));
   }
   Value *Zeros = B.CreateBinaryIntrinsic(Intrinsic::ctlz, Largest, B.getFalse());
   Value *Bits = B.CreateSub(ConstantInt::get(T, T->getIntegerBitWidth()), Zeros, "", /*HasNUW=*/true, /*HasNSW=*/true);
   return B.CreateBinaryIntrinsic(Intrinsic::umax, Bits, ConstantInt::get(T, 1), {}, "halvings");
+}
+
+// Other variables that are doubled or halved in each iteration follow from the count, too.
+void followCount(PHINode &Phi, Loop &L, Value *Index, IRBuilder<> &B) {
+  Value *Next = Phi.getIncomingValueForBlock(L.getLoopLatch()), *Start = Phi.getIncomingValueForBlock(L.getLoopPreheader());
+  auto *Shift = dyn_cast<BinaryOperator>(Next);
+  if (!Shift || !Shift->isShift() || !match(Shift, m_Shift(m_Specific(&Phi), m_One())))
+    return;
+  Value *By = B.CreateZExtOrTrunc(Index, Phi.getType());
+  Phi.replaceAllUsesWith(B.CreateBinOp(Shift->getOpcode(), Start, By));
+  Phi.eraseFromParent();
 }
 
 void count(Loop &L, const Stepping &S) {
@@ -90,6 +104,9 @@ void count(Loop &L, const Stepping &S) {
   Value *Variable = S.Bound ? B.CreateShl(S.Start, Index) : B.CreateLShr(S.Start, Index);
   S.Variable->replaceAllUsesWith(Variable);
   S.Variable->eraseFromParent();
+  for (PHINode &Phi : make_early_inc_range(Header->phis()))
+    if (Phi.getType()->isIntegerTy() && Phi.getType()->getIntegerBitWidth() >= T->getIntegerBitWidth())
+      followCount(Phi, L, Index, B);
 }
 
 } // namespace

@@ -46,6 +46,32 @@ end:
   ret void
 }
 
+; A bound with a sign may be negative: there is one iteration then. What is doubled or halved beside it follows from the counter.
+; CHECK-LABEL: define void @adgen_body_signed(
+; CHECK:         llvm.smax.i32(i32 %n, i32 2)
+; CHECK:         %halving = phi i32
+; CHECK-NOT:     phi
+; CHECK-DAG:     shl nuw i32 1, %halving
+; CHECK-DAG:     ashr i32 %start, %halving
+; COUNTED:       @adgen_body_signed
+; COUNTED:       Loop %loop: backedge-taken count is (-1 + (1 umax {{.*}}))
+define void @adgen_body_signed(ptr %x, i32 %start, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %step = phi i32 [ 1, %entry ], [ %next, %loop ]
+  %beside = phi i32 [ %start, %entry ], [ %half, %loop ]
+  %wide = sext i32 %step to i64
+  %at = getelementptr i32, ptr %x, i64 %wide
+  store i32 %beside, ptr %at
+  %half = ashr i32 %beside, 1
+  %next = shl i32 %step, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
 ; CHECK-LABEL: define void @adgen_body_others(
 ; CHECK-NOT:     halving
 ; COUNTED:       @adgen_body_others
