@@ -92,8 +92,22 @@ class CheckResult:
             f"the gradient of {name} with respect to {worst.name!r} is wrong by {worst.error:.2g} "
             f"(tolerance {self.tolerance:.2g}): along a random direction it is {worst.gradient:.9g}, "
             f"finite differences give {worst.difference:.9g}{forward}{across}",
-            hint="check that the arguments lie where the code is smooth; if they do, report it with the source",
+            hint=self._advice,
         )
+
+    @property
+    def _advice(self) -> str:
+        gradient, tangent = self.worst.gradient, self.worst.tangent
+        if tangent is None:
+            second = "; with forward mode compiled (--mode forward, modes=['forward']) a check compares with that, too"
+            return (
+                f"check that the arguments lie where the code is smooth; if they do, report it with the source{second}"
+            )
+        if self.worst.across is None and abs(gradient - tangent) <= self.tolerance * max(abs(gradient), abs(tangent)):
+            return (
+                "forward mode agrees with the gradient: the code is probably not smooth at these arguments, try others"
+            )
+        return "check that the arguments lie where the code is smooth; if they do, report it with the source"
 
 
 @dataclass(frozen=True)

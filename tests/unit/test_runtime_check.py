@@ -14,7 +14,7 @@ from runtime_support import written_artifact
 
 from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
 from enzyme_driver.runtime.across import apart, placed
-from enzyme_driver.runtime.check import CheckResult, _Case, _checked
+from enzyme_driver.runtime.check import CheckResult, ParameterCheck, _Case, _checked
 from enzyme_driver.runtime.module import Kernel, Module, load
 
 RANDOM = np.random.default_rng()
@@ -179,3 +179,14 @@ def test_words_that_stand_for_numbers_are_not_checked(module: Module) -> None:
 def test_nothing_to_check(module: Module) -> None:
     with pytest.raises(ArgumentError, match="no parameter to check"):
         module.fails.check()
+
+
+@pytest.mark.parametrize(
+    ("tangent", "advice"),
+    [(None, "--mode forward"), (2.0001, "forward mode agrees with the gradient"), (3.0, "report it with the source")],
+)
+def test_what_is_said_to_do_depends_on_forward_mode(tangent: float | None, advice: str) -> None:
+    found = ParameterCheck("x", 0.5, gradient=2.0, difference=4.0, step=0.01, tangent=tangent)
+    with pytest.raises(CheckFailedError) as caught:
+        CheckResult(0.002, 0, (found,)).raised("k")
+    assert advice in caught.value.hint
