@@ -78,6 +78,10 @@ class Prepared:
         return replace(self, values=(*self.values, value))
 
 
+_OWN_WORDS = {"shadows", "cotangent", "cotangents", "tangents", "wrt", "directions", "seed", "tolerance", "against"}
+"""Parameters of the methods of kernels and functions, which come before those of the user's code."""
+
+
 class Arguments:
     """Checks the arguments of one kernel or function on one target."""
 
@@ -106,7 +110,7 @@ class Arguments:
             raise ArgumentError(f"argument {twice[0]!r} is given twice", hint=f"the signature is {self._spelled}")
         given.update(named)
         if len(given) < len(names):
-            raise self._count_error(len(given))
+            raise self._count_error(len(given), missing=[name for name in names if name not in given])
         return tuple(given[name] for name in names)
 
     def primal(self, arguments: Sequence[object]) -> Prepared:
@@ -229,11 +233,14 @@ class Arguments:
     def _spelled(self) -> str:
         return spelled(self.signature)
 
-    def _count_error(self, given: int) -> ArgumentError:
+    def _count_error(self, given: int, missing: Sequence[str] = ()) -> ArgumentError:
         wanted = len(self.signature)
+        without = f"; {', '.join(map(repr, missing))} {'is' if len(missing) == 1 else 'are'} missing" if missing else ""
+        own = next((name for name in missing if name in _OWN_WORDS), None)
+        in_order = f"; {own}= says something of its own in some calls: give the arguments in order" if own else ""
         return ArgumentError(
-            f"{self.signature.name} takes {wanted} argument{'s' * (wanted != 1)}, got {given}",
-            hint=f"the signature is {self._spelled}",
+            f"{self.signature.name} takes {wanted} argument{'s' * (wanted != 1)}, got {given}{without}",
+            hint=f"the signature is {self._spelled}{in_order}",
         )
 
     def _values(self, arguments: Sequence[object]) -> list[Value]:

@@ -324,6 +324,8 @@ def test_two_inputs_may_be_the_same_array() -> None:
     ("positional", "named", "match"),
     [
         ((1, 2.0, X), {}, r"(?s)axpy takes 4 arguments, got 3.*axpy\(int32 n, float32 a, const float32 \*x,"),
+        ((1, 2.0), {"y": X}, "takes 4 arguments, got 3; 'x' is missing"),
+        ((1,), {"y": X}, "got 2; 'a', 'x' are missing"),
         ((1, 2.0, X, X, 5), {}, "takes 4 arguments, got 5"),
         ((1, 2.0, X), {"x": X}, "argument 'x' is given twice"),
         ((1, 2.0, X), {"z": X}, "argument 'z': axpy has no such parameter"),
@@ -332,6 +334,12 @@ def test_two_inputs_may_be_the_same_array() -> None:
 def test_binding(positional: tuple[object, ...], named: dict[str, object], match: str) -> None:
     with pytest.raises(ArgumentError, match=match):
         Arguments(AXPY, "openmp").bind(positional, named)
+
+
+def test_a_missing_argument_may_have_been_taken_for_something_else() -> None:
+    function = Arguments(kernel("solve", pointer("x", F64, mode="r"), pointer("tolerance", F64, mode="r")), "openmp")
+    with pytest.raises(ArgumentError, match="tolerance= says something of its own in some calls"):
+        function.bind((), {"x": X})
 
 
 def test_binding_by_name_keeps_the_order() -> None:
