@@ -156,6 +156,12 @@ HIDDEN char *adgen_own_shadow(char *shadow, uint32_t untouched) {
   return shadow;
 }
 
+// Whether a pointer leads to another shadow that has copies than this one.
+HIDDEN uint32_t adgen_omp_is_elsewhere(const char *pointer, const char *shadow) {
+  const std::shared_lock lock(registry);
+  return std::any_of(known.begin(), known.end(), [&](Copies *copies) { return copies->holds(pointer) && !copies->holds(shadow); });
+}
+
 // After a fork.
 HIDDEN void adgen_add_up() {
   if (Accumulation *now = Accumulation::current(); now && omp_get_level() == 0)

@@ -51,29 +51,78 @@ bool isOnlyAccumulatedInto(const Argument &Shadow) {
   return true;
 }
 
-bool isMetByAccumulationsOnly(const Argument &Shadow, const Origins &Memory) {
-  const Origins::Set &Own = Memory.of(&Shadow);
-  auto MayLeadThere = [&](const Value *Pointer) {
-    if (!Pointer->getType()->isPointerTy() || isa<Function, ConstantPointerNull, UndefValue>(Pointer))
-      return false;
-    const Origins::Set &Led = Memory.of(Pointer);
-    return Led.contains(nullptr) || any_of(Led, [&](const Value *Object) { return Own.contains(Object); });
-  };
-  if (Own.empty() || Own.contains(nullptr))
-    return false;
-  return none_of(instructions(Shadow.getParent()), [&](const Instruction &I) {
-    if (!I.mayReadOrWriteMemory() || asAccumulation(const_cast<Instruction &>(I)))
-      return false;
-    if (auto *Known = dyn_cast<IntrinsicInst>(&I); Known && Known->isAssumeLikeIntrinsic())
-      return false;
-    if (auto *Call = dyn_cast<CallBase>(&I)) {
-      const Function *Callee = Call->getCalledFunction();
-      bool IsOurs = !Callee || !Callee->isDeclaration() || Callee->getName() == ForkName; // it may find the memory by way of others
-      return IsOurs || Memory.writtenBy(I).contains(nullptr) || any_of(Call->args(), MayLeadThere);
-    }
+// The pointers by which an instruction of a region reaches memory that others have; nothing where that is not known.
+static std::optional<SmallVector<const Value *, 2>> reachedBy(const Instruction &I, const Origins &Memory) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call) {
     const Value *Pointer = accessedPointer(I);
-    return !Pointer || MayLeadThere(Pointer);
+    return Pointer ? std::optional(SmallVector<const Value *, 2>{Pointer}) : std::nullopt;
+  }
+  const Function *Callee = Call->getCalledFunction();
+  bool IsOurs = !Callee || !Callee->isDeclaration() || Callee->getName() == ForkName; // it may find the memory by way of others
+  if (IsOurs || Memory.writtenBy(I).contains(nullptr))
+    return std::nullopt;
+  SmallVector<const Value *, 2> Pointers;
+  for (const Value *Operand : Call->args())
+    if (Operand->getType()->isPointerTy() && !isa<Function, ConstantPointerNull, UndefValue>(Operand))
+      Pointers.push_back(Operand);
+  return Pointers;
+}
+
+std::optional<Way> Way::of(const Value *Pointer) {
+  const Value *Object = getUnderlyingObject(Pointer, 0);
+  if (auto *From = dyn_cast<Argument>(Object))
+    return Way{From, std::nullopt, {}};
+  if (auto *Member = dyn_cast<ExtractValueInst>(Object)) {
+    auto *From = dyn_cast<Argument>(Member->getAggregateOperand());
+    return From ? std::optional(Way{From, std::nullopt, Member->getIndices()}) : std::nullopt;
+  }
+  auto *Load = dyn_cast<LoadInst>(Object);
+  if (!Load)
+    return std::nullopt;
+  APInt Offset(64, 0);
+  auto *From = dyn_cast<Argument>(Load->getPointerOperand()->stripAndAccumulateConstantOffsets(Load->getDataLayout(), Offset, true));
+  return From ? std::optional(Way{From, Offset.getSExtValue(), {}}) : std::nullopt;
+}
+
+// Whether the region leaves the memory behind an argument as it is.
+static bool isLeftAlone(const Argument &Held, const Origins &Memory) {
+  const Origins::Set &Objects = Memory.of(&Held);
+  return !Objects.contains(nullptr) && none_of(instructions(Held.getParent()), [&](const Instruction &I) {
+    Origins::Set Into = Memory.writtenBy(I);
+    return Into.contains(nullptr) || any_of(Objects, [&](const Value *Object) { return Into.contains(Object); });
   });
+}
+
+std::optional<SmallVector<Way>> metOtherwise(const Argument &Shadow, const Origins &Memory) {
+  const Origins::Set &Own = Memory.of(&Shadow);
+  if (Own.empty() || Own.contains(nullptr))
+    return std::nullopt;
+  SmallVector<Way> Others;
+  for (const Instruction &I : instructions(Shadow.getParent())) {
+    auto *Known = dyn_cast<IntrinsicInst>(&I);
+    if (!I.mayReadOrWriteMemory() || asAccumulation(const_cast<Instruction &>(I)) || (Known && Known->isAssumeLikeIntrinsic()))
+      continue;
+    std::optional<SmallVector<const Value *, 2>> Pointers = reachedBy(I, Memory);
+    if (!Pointers)
+      return std::nullopt;
+    for (const Value *Pointer : *Pointers) {
+      const Origins::Set &Led = Memory.of(Pointer);
+      if (!Led.contains(nullptr) && none_of(Led, [&](const Value *Object) { return Own.contains(Object); }))
+        continue;
+      std::optional<Way> Other = Way::of(Pointer);
+      if (!Other || Other->From == &Shadow || (Other->Held && !isLeftAlone(*Other->From, Memory)))
+        return std::nullopt;
+      if (!is_contained(Others, *Other))
+        Others.push_back(*Other);
+    }
+  }
+  return Others;
+}
+
+bool isMetByAccumulationsOnly(const Argument &Shadow, const Origins &Memory) {
+  auto Others = metOtherwise(Shadow, Memory);
+  return Others && Others->empty();
 }
 
 Meetings::Meetings(Function &F, AAResults &AA) : AA(AA) {

@@ -25,6 +25,19 @@ bool isOnlyAccumulatedInto(const llvm::Argument &Shadow);
 // Metadata of what a thread adds when it is done with a region: once, so that it may be atomic.
 inline constexpr llvm::StringLiteral OnceMark = "adgen.once";
 
+// How a function comes to memory: by an argument, by a member of one, or by the pointer that lies so many bytes behind one.
+struct Way {
+  const llvm::Argument *From;
+  std::optional<int64_t> Held;
+  llvm::ArrayRef<unsigned> Member;
+
+  static std::optional<Way> of(const llvm::Value *Pointer);
+  bool operator==(const Way &Other) const { return From == Other.From && Held == Other.Held && Member == Other.Member; }
+};
+
+// The ways by which the whole function may do something else to the memory of this argument than accumulate into it, if they lead there;
+// nothing where it may come there otherwise.
+std::optional<llvm::SmallVector<Way>> metOtherwise(const llvm::Argument &Shadow, const Origins &Memory);
 // Whether all accesses of the whole function to the memory of this argument, by whatever pointer, are accumulations.
 bool isMetByAccumulationsOnly(const llvm::Argument &Shadow, const Origins &Memory);
 

@@ -4,8 +4,8 @@
 //   for (i = 0; i < n; ++i) { xs[i] = x(i); ys[i] = y(i); }
 //   for (i = 0; i < n; ++i) a[i - 1] += xs[i];
 //   for (i = 0; i < n; ++i) a[i + 1] += ys[i];
-// although the places may be the same: additions may change places with each other. Each of the loops can be vectorised, which the first one
-// cannot. Nothing else in the loop may see the array; where that is not known, it is asked before the loop. If it is so, and where there are few
+// although the places may be the same: additions may change places with each other. What all iterations add to one element is summed up first.
+// Each of the loops can be vectorised, which the first one cannot. Nothing else in the loop may see the array; where that is not known, it is asked before the loop. If it is so, and where there are few
 // iterations, the old loop runs.
 #include "Additions.h"
 #include "Passes.h"
@@ -83,7 +83,7 @@ public:
       return false;
     const SCEV *Iterations = SE.getTripCountFromExitCount(Count, Type::getInt64Ty(Block.getContext()), &L);
     findParted();
-    if (Parted.empty() || SE.getUnsignedRangeMax(Iterations).ult(Fewest))
+    if ((Parted.empty() && Summed.empty()) || SE.getUnsignedRangeMax(Iterations).ult(Fewest))
       return false;
     part(Iterations);
     return true;
@@ -108,9 +108,11 @@ private:
     return Line{Place, Step ? Step->getAPInt().getSExtValue() : 0, Bytes};
   }
 
-  bool isElementAfterElement(const Addition &Each) {
+  bool isOnePlace(const Addition &Each) { return lineOf(*Each.New)->Step == 0; }
+
+  bool isOnePlaceOrElementAfterElement(const Addition &Each) {
     std::optional<Line> Known = lineOf(*Each.New);
-    return Known && uint64_t(std::abs(Known->Step)) == Known->Bytes && !Each.Sum->getType()->isVectorTy();
+    return Known && (Known->Step == 0 || uint64_t(std::abs(Known->Step)) == Known->Bytes) && !Each.Sum->getType()->isVectorTy();
   }
 
   // Whether the loop's first iteration computes it of what is there before, from numbers alone.
@@ -149,13 +151,19 @@ private:
     for (const Addition &Each : Found)
       Arrays[getUnderlyingObject(Each.New->getPointerOperand(), 0)].push_back(Each);
     for (const auto &[Array, Theirs] : Arrays) {
-      if (Theirs.size() < 2 || !all_of(Theirs, [&](const Addition &Each) { return isElementAfterElement(Each); }))
+      if (!all_of(Theirs, [&](const Addition &Each) { return isOnePlaceOrElementAfterElement(Each); }))
         continue;
-      if (std::optional<Question> Open = whetherSeen(Theirs)) {
-        append_range(Parted, Theirs);
-        if (!Open->Others.empty())
-          Questions.push_back(*Open);
-      }
+      const auto Places = make_filter_range(Theirs, [&](const Addition &Each) { return isOnePlace(Each); });
+      const auto Lines = make_filter_range(Theirs, [&](const Addition &Each) { return !isOnePlace(Each); });
+      const bool AreSeveral = range_size(Lines) > 1;
+      std::optional<Question> Open = AreSeveral || !Places.empty() ? whetherSeen(Theirs) : std::nullopt;
+      if (!Open)
+        continue;
+      append_range(Summed, Places);
+      if (AreSeveral)
+        append_range(Parted, Lines);
+      if (!Open->Others.empty())
+        Questions.push_back(*Open);
     }
   }
 
@@ -214,6 +222,9 @@ private:
       Lines.push_back(*lineOf(*Each.New));
       Starts.push_back(before(Lines.back().Place));
     }
+    SmallVector<Value *> Places;
+    for (const Addition &Each : Summed)
+      Places.push_back(before(Each.New->getPointerOperand()));
     Value *IsOld = B.CreateICmpULT(Iterations, B.getInt64(Fewest));
     for (const Question &Open : Questions)
       IsOld = B.CreateOr(IsOld, overlap(B, Open, Iterations));
@@ -226,6 +237,8 @@ private:
     BasicBlock *Last = create("added", Exit);
     const SmallVector<std::pair<PHINode *, Value *>> Carried = carryOn(*Some);
     const DenseMap<Value *, AllocaInst *> Terms = keepTerms(repeat(*Some, *Last, These));
+    for (auto [Each, Place] : zip(Summed, Places))
+      sumUp(Each, Place, *Some, *Last);
     for (auto [Each, Start, Line] : zip(Parted, Starts, Lines))
       Last = add(*Last, Each, Start, Line.Step < 0, Terms.at(Each.term()), First, These);
     for (const Addition &Each : Parted)
@@ -321,6 +334,29 @@ private:
     return Terms;
   }
 
+  // What a round adds to one place.
+  void sumUp(const Addition &Each, Value *Place, BasicBlock &Some, BasicBlock &Behind) {
+    auto [Old, Sum, New] = Each;
+    Type *T = Sum->getType();
+    IRBuilder<> B(&Block, Block.begin());
+    PHINode *SoFar = B.CreatePHI(T, 2, "sum");
+    SoFar->addIncoming(ConstantFP::getNegativeZero(T), &Some);
+    SoFar->addIncoming(Sum, &Block);
+    Sum->replaceUsesOfWith(Old, SoFar);
+    B.SetInsertPoint(&Behind);
+    addTo(B, Place, Sum, Each);
+    Found.erase(Each);
+  }
+
+  static void addTo(IRBuilder<> &B, Value *Place, Value *Term, const Addition &As) {
+    auto *Old = cast<LoadInst>(B.Insert(As.Old->clone()));
+    Old->setOperand(0, Place);
+    Value *Sum = B.CreateFAddFMF(Old, Term, As.Sum);
+    auto *New = cast<StoreInst>(B.Insert(As.New->clone()));
+    New->setOperand(0, Sum);
+    New->setOperand(1, Place);
+  }
+
   // Adds the terms of a round to the places from `Start` on; where the code goes on.
   BasicBlock *add(BasicBlock &Last, const Addition &Each, Value *Start, bool Down, Value *Terms, Value *First, Value *These) const {
     Type *T = Each.Sum->getType();
@@ -333,12 +369,7 @@ private:
     PHINode *Number = B.CreatePHI(B.getInt64Ty(), 2, "number");
     Number->addIncoming(B.getInt64(0), &Last);
     Value *To = Follow(From, Number);
-    auto *Old = cast<LoadInst>(B.Insert(Each.Old->clone()));
-    Old->setOperand(0, To);
-    Value *Sum = B.CreateFAddFMF(Old, B.CreateLoad(T, B.CreateInBoundsGEP(T, Terms, Number)), Each.Sum);
-    auto *New = cast<StoreInst>(B.Insert(Each.New->clone()));
-    New->setOperand(0, Sum);
-    New->setOperand(1, To);
+    addTo(B, To, B.CreateLoad(T, B.CreateInBoundsGEP(T, Terms, Number)), Each);
     Value *Next = B.CreateNUWAdd(Number, B.getInt64(1));
     Number->addIncoming(Next, Repeat);
     B.CreateCondBr(B.CreateICmpULT(Next, These), Repeat, Behind);
@@ -358,7 +389,7 @@ private:
   BasicBlock &Block, &Before;
   const SmallPtrSet<const Metadata *, 4> Passing;
   Additions Found;
-  SmallVector<Addition> Parted;
+  SmallVector<Addition> Parted, Summed;
   SmallVector<Question> Questions;
   DenseMap<const Instruction *, Value *> AtStart;
   Room &Kept;

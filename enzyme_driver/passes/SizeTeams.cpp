@@ -87,8 +87,23 @@ static void callInstead(CallInst &Call, Value *Condition, Function *Then) {
   Call.moveBefore(AtElse->getIterator());
 }
 
+// Whether these ways into what is called lead to other shadows than that one: two arrays may change places from step to step.
+static Value *areElsewhere(IRBuilder<> &B, CallInst &Call, ArrayRef<Way> Others, Value *Shadow) {
+  FunctionCallee Ask = Call.getModule()->getOrInsertFunction("adgen_omp_is_elsewhere", B.getInt32Ty(), B.getPtrTy(), B.getPtrTy());
+  Value *All = B.getInt32(1);
+  for (const Way &Other : Others) {
+    Value *Pointer = Call.getArgOperand(Other.From->getArgNo());
+    if (!Other.Member.empty())
+      Pointer = B.CreateExtractValue(Pointer, Other.Member);
+    if (Other.Held)
+      Pointer = B.CreateLoad(B.getPtrTy(), B.CreatePtrAdd(Pointer, B.getInt64(*Other.Held)));
+    All = B.CreateAnd(All, B.CreateCall(Ask, {Pointer, Shadow}));
+  }
+  return All;
+}
+
 // What a thread starts calls the form that it can: nobody else runs, or what it accumulates into is its own. Returns the shadows to which
-// nothing else happens in the region.
+// nothing else happens in the region, as far as known now.
 static SmallVector<const Argument *> chooseForm(CallInst &Call, const Origins &Memory) {
   Function &Region = *Call.getCalledFunction();
   SmallVector<unsigned> Shadows = accumulated(Region);
@@ -107,11 +122,11 @@ static SmallVector<const Argument *> chooseForm(CallInst &Call, const Origins &M
   Value *AllApart = B.getTrue();
   for (unsigned I : Shadows) {
     Value *Shadow = Call.getArgOperand(I);
-    const bool IsUntouched = isMetByAccumulationsOnly(*Region.getArg(I), Memory);
-    if (IsUntouched)
+    const auto Others = metOtherwise(*Region.getArg(I), Memory);
+    if (Others)
       Untouched.push_back(Region.getArg(I));
     FunctionCallee Choose = M.getOrInsertFunction(OwnShadowName, B.getPtrTy(), B.getPtrTy(), B.getInt32Ty());
-    Value *Own = B.CreateCall(Choose, {Shadow, B.getInt32(IsUntouched)});
+    Value *Own = B.CreateCall(Choose, {Shadow, Others ? areElsewhere(B, Call, *Others, Shadow) : B.getInt32(0)});
     AllApart = B.CreateAnd(AllApart, B.CreateICmpNE(Own, Shadow));
     Call.setArgOperand(I, Own);
   }

@@ -34,8 +34,12 @@ _CLAMP = "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),"
 _PARTS = "function(simplifycfg,loop-simplify,lcssa),adgen-part-additions,"
 """What was a condition at the beginning of a row's loop is no block of its own any more."""
 
-_WHOLE = "cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop(loop-rotate)),"
-"""What an entry is given, whose shadows overlap nothing, is told apart in the sweeps too; a loop is one block."""
+_WHOLE = (
+    "cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(loop-rotate,licm),dse),"
+)
+"""What an entry is given, whose shadows overlap nothing, is told apart in the sweeps too; a loop is one block, and
+does not compute what is the same in all iterations, nor write what it has just read."""
 
 _VALUES = (
     "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,"

@@ -71,3 +71,16 @@ double shifted(const double *x, int n, int shift)
         sum += value * value;
     return sum;
 }
+
+// The inner loop of the gradient adds to one element of a and to a row of b.
+void product(const float *a, const float *b, float *c, int rows, int n)
+{
+#pragma omp parallel for
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < n; j++)
+            c[i * n + j] = 0;
+        for (int k = 0; k < rows; k++)
+            for (int j = 0; j < n; j++)
+                c[i * n + j] += a[i * rows + k] * b[k * n + j];
+    }
+}

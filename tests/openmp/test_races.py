@@ -15,6 +15,7 @@ SAMPLE = (
     "openmp_constructs-one_region_many_steps",
     "openmp_constructs-privates-start-active",
     "benchmark-hydro",
+    "stencils-diffusion",
     "kernel-histogram-deposit",
     "kernel-softmax_rows-softmax",
     "kernel-heat3d-heat3d",

@@ -14,7 +14,7 @@ from enzyme_driver.runtime.module import Function, Module
 from enzyme_driver.runtime.teams import threads
 
 FILE = Path(__file__).with_name("stencils.cpp")
-NAMES = ("smooth", "diffusion", "sweep", "waves", "shifted")
+NAMES = ("smooth", "diffusion", "sweep", "waves", "shifted", "product")
 LENGTHS = (3, 17, 18, 258, 259, 515)
 """Of rows with one inner cell, one less than are parted, as many, a round of 256, one more, and two rounds."""
 
@@ -38,6 +38,7 @@ def arguments(name: str, n: int, seed: int) -> tuple[Any, ...]:
         "sweep": (x, n),
         "waves": (x, rng.uniform(0.1, 0.4, n), n, 5),
         "shifted": (x, n, seed % 5),
+        "product": (*(rng.uniform(0, 1, shape).astype(np.float32) for shape in ((5, 5), (5, n), (5, n))), 5, n),
     }[name]
 
 
@@ -53,8 +54,10 @@ def gradients(module: Module, name: str, args: tuple[Any, ...]) -> dict[str, np.
 
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("name", NAMES)
-def test_gradient(module: Module, name: str) -> None:
-    module[name].check(*arguments(name, 40, int(np.random.default_rng().integers(100))))
+@pytest.mark.parametrize("team", [1, 2, 7])
+def test_gradient(module: Module, name: str, team: int) -> None:
+    with threads(team):
+        module[name].check(*arguments(name, 40, int(np.random.default_rng().integers(100))))
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -83,10 +83,12 @@ define void @gradient(i32 %team, i64 %bytes) {
   ret void
 }
 
-; The second one is read by another way in the region.
+; The second one may be read by another way in the region, if that leads there.
 ; CHECK-LABEL: define internal void @started_own(
 ; CHECK:         call ptr @adgen_own_shadow(ptr %shadow, i32 1)
-; CHECK:         call ptr @adgen_own_shadow(ptr %read, i32 0)
+; CHECK:         %[[APART:.*]] = call i32 @adgen_omp_is_elsewhere(ptr %read, ptr %read)
+; CHECK-NEXT:    %[[ALL:.*]] = and i32 1, %[[APART]]
+; CHECK-NEXT:    call ptr @adgen_own_shadow(ptr %read, i32 %[[ALL]])
 define internal void @started_own(ptr %thread, ptr %bound, i32 %team, ptr %shadow, ptr %read) {
   call void @region_own(ptr %shadow, ptr %read, ptr %read)
   ret void
@@ -97,6 +99,70 @@ define internal void @region_own(ptr %shadow, ptr %read, ptr %again) {
   %b = atomicrmw fadd ptr %read, double 1.0 monotonic
   %c = load double, ptr %again
   %d = atomicrmw fadd ptr %again, double 1.0 monotonic, !adgen.once !0
+  ret void
+}
+
+; Two arrays change places from step to step: what a region reads and what it adds to are known when it runs. The other pointer lies in the tape, or in a
+; vector that the region leaves alone.
+; CHECK-LABEL: define void @steps(
+; CHECK:         call void @adgen_describe_shadow(ptr %one, i64 %bytes, i32 8)
+; CHECK:         call void @adgen_describe_shadow(ptr %other, i64 %bytes, i32 8)
+define void @steps(i32 %team, i64 %bytes) {
+entry:
+  %vector = alloca [3 x ptr]
+  %one = call noalias ptr @_Znwm(i64 %bytes)
+  %other = call noalias ptr @_Znwm(i64 %bytes)
+  br label %step
+step:
+  %now = phi ptr [ %one, %entry ], [ %next, %step ]
+  %next = phi ptr [ %other, %entry ], [ %now, %step ]
+  %slot = getelementptr i8, ptr %vector, i64 8
+  store ptr %now, ptr %slot
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @place, i32 3, ptr @started_step, i32 %team, ptr %next, ptr %vector)
+  br label %step
+}
+
+; CHECK-LABEL: define internal void @started_step(
+; CHECK:         %tape = insertvalue
+; CHECK:         %[[AT:.*]] = getelementptr i8, ptr %vector, i64 8
+; CHECK-NEXT:    %[[HELD:.*]] = load ptr, ptr %[[AT]]
+; CHECK-NEXT:    %[[APART:.*]] = call i32 @adgen_omp_is_elsewhere(ptr %[[HELD]], ptr %next)
+; CHECK-NEXT:    %[[ALL:.*]] = and i32 1, %[[APART]]
+; CHECK-NEXT:    call ptr @adgen_own_shadow(ptr %next, i32 %[[ALL]])
+; CHECK:         %[[MEMBER:.*]] = extractvalue { i32, ptr } %tape, 1
+; CHECK-NEXT:    call i32 @adgen_omp_is_elsewhere(ptr %[[MEMBER]], ptr %next)
+; CHECK:         call ptr @adgen_own_shadow(ptr %next, i32 0)
+define internal void @started_step(ptr %thread, ptr %bound, i32 %team, ptr %next, ptr %vector) {
+  %slot = getelementptr i8, ptr %vector, i64 8
+  %now = load ptr, ptr %slot
+  %tape = insertvalue { i32, ptr } poison, ptr %now, 1
+  call void @region_held(ptr %next, ptr %vector)
+  call void @region_member(ptr %next, { i32, ptr } %tape)
+  call void @region_changed(ptr %next, ptr %vector)
+  ret void
+}
+
+define internal void @region_held(ptr %next, ptr %vector) {
+  %slot = getelementptr i8, ptr %vector, i64 8
+  %now = load ptr, ptr %slot
+  %read = load double, ptr %now
+  %a = atomicrmw fadd ptr %next, double %read monotonic
+  ret void
+}
+
+define internal void @region_member(ptr %next, { i32, ptr } %tape) {
+  %now = extractvalue { i32, ptr } %tape, 1
+  %read = load double, ptr %now
+  %a = atomicrmw fadd ptr %next, double %read monotonic
+  ret void
+}
+
+define internal void @region_changed(ptr %next, ptr %vector) {
+  %slot = getelementptr i8, ptr %vector, i64 8
+  %now = load ptr, ptr %slot
+  %read = load double, ptr %now
+  %a = atomicrmw fadd ptr %next, double %read monotonic
+  store ptr %now, ptr %slot
   ret void
 }
 

@@ -29,9 +29,9 @@
 ; CHECK-NEXT:    [[A:%.*]] = getelementptr float, ptr {{%.*}}, i64 [[FIRST]]
 ; CHECK:         [[J:%.*]] = phi i64
 ; CHECK-NEXT:    [[TO:%.*]] = getelementptr float, ptr [[A]], i64 [[J]]
-; CHECK-NEXT:    [[OLD_A:%.*]] = load float, ptr [[TO]]
 ; CHECK-NEXT:    [[AT:%.*]] = getelementptr inbounds float, ptr [[TERMS]], i64 [[J]]
 ; CHECK-NEXT:    [[TERM:%.*]] = load float, ptr [[AT]]
+; CHECK-NEXT:    [[OLD_A:%.*]] = load float, ptr [[TO]]
 ; CHECK-NEXT:    [[SUM:%.*]] = fadd reassoc nsz float [[OLD_A]], [[TERM]]
 ; CHECK-NEXT:    store float [[SUM]], ptr [[TO]]
 ; CHECK:         getelementptr float, ptr [[RIGHT]], i64 [[FIRST]]
@@ -211,7 +211,7 @@ done:
 ; CHECK:         [[J:%.*]] = phi i64
 ; CHECK-NEXT:    [[MINUS:%.*]] = sub i64 0, [[J]]
 ; CHECK-NEXT:    [[TO:%.*]] = getelementptr double, ptr [[FROM]], i64 [[MINUS]]
-; CHECK-NEXT:    load double, ptr [[TO]]
+; CHECK:         load double, ptr [[TO]]
 ; CHECK:       done:
 ; CHECK-NEXT:    [[END:%.*]] = phi double [ %twice, %[[LAST]] ], [ {{%.*}}, %loop.few ]
 ; CHECK-NEXT:    ret double [[END]]
@@ -314,6 +314,42 @@ thread:
   %next = add nuw nsw i64 %i, 1
   %more = icmp ult i64 %next, %n
   br i1 %more, label %thread, label %done
+done:
+  ret void
+}
+
+; What all iterations add to one element is summed up, also where it is only asked whether something else in the loop may see it. Additions may meet.
+; CHECK-LABEL: define void @one_element(
+; CHECK-NOT:     alloca
+; CHECK:         [[E:%.*]] = ptrtoint ptr %element to i64
+; CHECK:         [[X:%.*]] = ptrtoint ptr {{%.*}} to i64
+; CHECK-NOT:     ptrtoint
+; CHECK:         br i1 {{%.*}}, label %loop.few, label %some
+; CHECK:       loop:
+; CHECK:         [[SUM:%.*]] = phi float [ -0.000000e+00, %some ], [ %sum, %loop ]
+; CHECK:         %sum = fadd reassoc nsz float [[SUM]], %term
+; CHECK:         store float %b.sum, ptr %at
+; CHECK:       added:
+; CHECK-NEXT:    [[OLD:%.*]] = load float, ptr %element
+; CHECK-NEXT:    [[NEW:%.*]] = fadd reassoc nsz float [[OLD]], %sum
+; CHECK-NEXT:    store float [[NEW]], ptr %element
+define void @one_element(ptr %element, ptr %b, ptr %x, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %from = getelementptr float, ptr %x, i64 %i
+  %term = load float, ptr %from
+  %old = load float, ptr %element
+  %sum = fadd reassoc nsz float %old, %term
+  store float %sum, ptr %element
+  %at = getelementptr float, ptr %b, i64 %i
+  %b.old = load float, ptr %at
+  %b.sum = fadd reassoc nsz float %b.old, %term
+  store float %b.sum, ptr %at
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %done
 done:
   ret void
 }

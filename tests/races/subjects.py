@@ -50,6 +50,11 @@ def _run_racy(compiled: Compiled, seed: int) -> None:
     compiled(np.random.default_rng(seed).uniform(1, 2, 50), 50)
 
 
+def _run_steps(compiled: Compiled, seed: int) -> None:
+    start = np.random.default_rng(seed).uniform(0, 1, (7, 40)).astype(np.float32)
+    compiled.check(start, 40, 7, 4, np.float32(0.1), seed=seed, tolerance=1.0)
+
+
 RACY = Subject("racy", Path(__file__).with_name("racy.cpp"), "racy", {}, _run_racy)
 """What must be found."""
 
@@ -68,4 +73,6 @@ def subjects() -> dict[str, Subject]:
             for c in BENCHMARKS
         ),
     ]
+    stencils = Path(__file__).parents[1] / "openmp" / "stencils.cpp"
+    found.append(Subject("stencils-diffusion", stencils, "diffusion", {}, _run_steps))
     return {subject.name: subject for subject in found}

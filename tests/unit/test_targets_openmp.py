@@ -43,7 +43,10 @@ THREAD_LOOPS = (
     "adgen-clamp-loops,function(loop(indvars),loop-simplify,lcssa),adgen-sum-threads,"
     f"{PARTS}adgen-vector-math<256>,"
 )
-WHOLE = "cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop(loop-rotate)),"
+WHOLE = (
+    "cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(loop-rotate,licm),dse),"
+)
 VALUES = (
     "function(sccp,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,"
     "gvn,instcombine<no-verify-fixpoint>),"
