@@ -180,8 +180,12 @@ def _described(
     templates = frontend.templates(read)
     try:
         primal = compiled(instances=plan.qualified(missing, templates))
-    except SourceError:
-        raise plan.not_found(description, missing[0], str(read.path), templates) from None
+    except SourceError as why:
+        name, file = missing[0], str(read.path)
+        meant = [each for each in templates if bare_name(each) == bare_name(name)]
+        if meant and "<" in name:
+            raise plan.no_instance(name, meant[0], why, Location(file, templates[meant[0]])) from None
+        raise plan.not_found(description, name, file, templates) from None
     described = signature.describe(primal, read, workspace, instances=plan.qualified(missing, templates))
     _refuse_unread(primal, plan.missing(described, missing))
     return primal, described

@@ -149,6 +149,17 @@ def not_found(description: Description, name: str, file: str, templates: Iterabl
     )
 
 
+def no_instance(name: str, template: str, why: SourceError, place: Location) -> NameNotFoundError:
+    """The error for an instance of a template that clang does not make, with what it says first."""
+    said = why.reason.splitlines()[0].removeprefix("error: ")
+    fits = "adgen_instance" not in said  # the name of what asks for the instance
+    return NameNotFoundError(
+        f"clang cannot make {name}: {said if fits else 'the arguments do not fit'}",
+        hint=f"the template is {template}: give it all arguments that have no default, of types that the file knows",
+        location=place,
+    )
+
+
 def nothing(file: str, templates: Iterable[str] = ()) -> NameNotFoundError:
     """The error for a file without kernels or functions; it may have templates of which it makes no instance."""
     has = f"the file has {', '.join(templates)}: " if templates else "a kernel is a __global__ function; "

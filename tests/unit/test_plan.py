@@ -118,6 +118,20 @@ def test_the_namespaces_of_a_template_need_not_be_said() -> None:
     assert plan.qualified(asked, templates) == ("ns::axpy<float, 3>", *asked[1:])
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("error: no member named 'Half' in namespace 'at'\n 3 | x", "no member named 'Half' in namespace 'at'"),
+        ("error: variable 'adgen_instance_0' with type 'auto' has ...", "the arguments do not fit"),
+    ],
+)
+def test_why_there_is_no_instance_of_a_template(said: str, told: str) -> None:
+    error = plan.no_instance("f<at::Half>", "ns::f<T, N>", SourceError(said), Location(FILE, 7))
+    assert error.reason == f"clang cannot make f<at::Half>: {told}"
+    assert "ns::f<T, N>" in error.hint
+    assert error.location == Location(FILE, 7)
+
+
 def test_a_template_without_an_instance_is_told() -> None:
     templates = {"axpy<T>": 3, "ns::f<T>": 7, "h<T>": 9}
     ((name, reason),) = plan.unmade(Description(AXPY), templates, [("h", SourceError("no"))], FILE)
