@@ -20,6 +20,7 @@ from enzyme_driver.runtime.slots import Slot
 _BFLOAT16 = DataType("bfloat16", "float", 2)  # which NumPy does not have
 _DLPACK_CPU = 1
 _DLPACK_GPU = frozenset({2, 13})  # kDLCUDA, kDLCUDAManaged
+_MOST_MEMBERS = 8  # in a message
 
 
 @dataclass(slots=True, eq=False)
@@ -317,7 +318,9 @@ def _dtype_hint(slot: Slot) -> str:
     dtype = slot.parameter.dtype
     if dtype.kind == "struct":
         raw = ", or one of uint8 with as many bytes" if slot.parameter.activity == "const" else ""
-        return f"give a structured array of the layout of {dtype}: {dtype.size} bytes an element{raw}"
+        places = "".join(f"{member.name} at {member.offset}, " for member in dtype.fields[:_MOST_MEMBERS])
+        more = "..., " if len(dtype.fields) > _MOST_MEMBERS else ""
+        return f"give a structured array of the layout of {dtype}: {places}{more}{dtype.size} bytes an element{raw}"
     return f"convert it: x.astype({dtype.name!r})" if slot.target == "openmp" else f"convert it to {dtype.name}"
 
 

@@ -395,3 +395,8 @@ def test_a_struct_without_members_is_given_as_none() -> None:
 def test_alignment_of_what_has_no_size_of_its_own() -> None:
     union = DataType("the union U", "opaque", 12)
     assert [alignment(dtype) for dtype in (F64, F32, union, DataType("S", "opaque", 64))] == [8, 4, 4, 16]
+
+
+def test_the_layout_of_a_struct_is_told() -> None:
+    with pytest.raises(ArgumentError, match=r"(?s)'p'.*layout of .*: \w+ at 0, .*, 24 bytes an element"):
+        STRUCTS.primal([np.zeros(6, np.float32), np.zeros(4, np.float32)])
