@@ -22,7 +22,7 @@ def compiled_without(optimisations: str, file: Path) -> adgen.Module:
 def give_host_passes(monkeypatch: pytest.MonkeyPatch, passes: str) -> None:
     """Passes that the GPU gets where it adds up before it accumulates."""
 
-    def after_enzyme(workspace: Workspace, *, fast_math: bool) -> str:
-        return prepare.after_enzyme(workspace, fast_math=fast_math, reduction=passes)
+    def after_enzyme(workspace: Workspace, *, fast_math: bool, own: str = "") -> str:
+        return prepare.after_enzyme(workspace, fast_math=fast_math, own=own, reduction=passes)
 
     monkeypatch.setattr(openmp, "after_enzyme", after_enzyme)
