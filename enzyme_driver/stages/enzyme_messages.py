@@ -25,8 +25,10 @@ _KNOWN = (
     ),
     (
         r"Enzyme: <analysis>",
-        "memory that holds a number at one time and an address at another (std::function, std::variant, a list, a set, "
-        + "a map of strings, a union, derived classes with other members at one place)",
+        (
+            "memory that holds a number at one time and an address at another (std::function, std::variant, lists, "
+            "sets, maps of strings, unions, derived classes with other members at one place)"
+        ),
         "use std::vector, a lambda or a template parameter, or a struct with a member for each",
     ),
     (
