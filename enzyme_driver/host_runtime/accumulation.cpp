@@ -156,10 +156,11 @@ HIDDEN char *adgen_own_shadow(char *shadow, uint32_t untouched) {
   return shadow;
 }
 
-// Whether a pointer leads to another shadow that has copies than this one.
+// Whether a pointer leads to other memory than that of a shadow that has copies.
 HIDDEN uint32_t adgen_omp_is_elsewhere(const char *pointer, const char *shadow) {
   const std::shared_lock lock(registry);
-  return std::any_of(known.begin(), known.end(), [&](Copies *copies) { return copies->holds(pointer) && !copies->holds(shadow); });
+  const auto copies = std::find_if(known.begin(), known.end(), [&](Copies *each) { return each->holds(shadow); });
+  return copies != known.end() && !(*copies)->mayLeadTo(pointer);
 }
 
 // After a fork.

@@ -33,6 +33,8 @@ public:
   bool areThere() const { return memory != nullptr; }
   bool areUsed() const;
   bool holds(const char *address) const { return shadow <= address && address < shadow + bytes; }
+  // Whether something may come to the shadow by this pointer: also one behind its end, or one before its beginning where arrays begin with 1.
+  bool mayLeadTo(const char *pointer) const { return shadow - element <= pointer && pointer <= shadow + bytes; }
   // That of a thread of the team; the shadow where there are more threads than copies.
   char *of(uint32_t thread);
 

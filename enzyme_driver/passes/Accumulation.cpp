@@ -36,7 +36,7 @@ void addPlainly(AtomicRMWInst &Accumulation) {
   Accumulation.eraseFromParent();
 }
 
-bool isOnlyAccumulatedInto(const Argument &Shadow) {
+bool isOnlyAccumulatedInto(const Value &Shadow) {
   SmallVector<const Value *> Pointers{&Shadow};
   SmallPtrSet<const Value *, 16> Seen{&Shadow};
   while (!Pointers.empty())
@@ -94,12 +94,13 @@ static bool isLeftAlone(const Argument &Held, const Origins &Memory) {
   });
 }
 
-std::optional<SmallVector<Way>> metOtherwise(const Argument &Shadow, const Origins &Memory) {
+std::optional<SmallVector<Way>> metOtherwise(const Value &Shadow, const Origins &Memory) {
   const Origins::Set &Own = Memory.of(&Shadow);
-  if (Own.empty() || Own.contains(nullptr))
+  const std::optional<Way> By = Way::of(&Shadow);
+  if (!By || Own.empty() || Own.contains(nullptr))
     return std::nullopt;
   SmallVector<Way> Others;
-  for (const Instruction &I : instructions(Shadow.getParent())) {
+  for (const Instruction &I : instructions(By->From->getParent())) {
     auto *Known = dyn_cast<IntrinsicInst>(&I);
     if (!I.mayReadOrWriteMemory() || asAccumulation(const_cast<Instruction &>(I)) || (Known && Known->isAssumeLikeIntrinsic()))
       continue;
@@ -111,7 +112,7 @@ std::optional<SmallVector<Way>> metOtherwise(const Argument &Shadow, const Origi
       if (!Led.contains(nullptr) && none_of(Led, [&](const Value *Object) { return Own.contains(Object); }))
         continue;
       std::optional<Way> Other = Way::of(Pointer);
-      if (!Other || Other->From == &Shadow || (Other->Held && !isLeftAlone(*Other->From, Memory)))
+      if (!Other || *Other == *By || (Other->Held && !isLeftAlone(*Other->From, Memory)))
         return std::nullopt;
       if (!is_contained(Others, *Other))
         Others.push_back(*Other);

@@ -19,8 +19,8 @@ llvm::FastMathFlags inAnyOrder();
 // Adds without an atomic.
 void addPlainly(llvm::AtomicRMWInst &Accumulation);
 
-// Whether the whole function does nothing with this argument's memory but accumulate into it.
-bool isOnlyAccumulatedInto(const llvm::Argument &Shadow);
+// Whether the whole function does nothing by way of this pointer but accumulate.
+bool isOnlyAccumulatedInto(const llvm::Value &Shadow);
 
 // Metadata of what a thread adds when it is done with a region: once, so that it may be atomic.
 inline constexpr llvm::StringLiteral OnceMark = "adgen.once";
@@ -35,9 +35,9 @@ struct Way {
   bool operator==(const Way &Other) const { return From == Other.From && Held == Other.Held && Member == Other.Member; }
 };
 
-// The ways by which the whole function may do something else to the memory of this argument than accumulate into it, if they lead there;
-// nothing where it may come there otherwise.
-std::optional<llvm::SmallVector<Way>> metOtherwise(const llvm::Argument &Shadow, const Origins &Memory);
+// The ways by which the whole function may do something else to the memory of this pointer, one of its arguments or a member of one, than accumulate into
+// it, if they lead there; nothing where it may come there otherwise.
+std::optional<llvm::SmallVector<Way>> metOtherwise(const llvm::Value &Shadow, const Origins &Memory);
 // Whether all accesses of the whole function to the memory of this argument, by whatever pointer, are accumulations.
 bool isMetByAccumulationsOnly(const llvm::Argument &Shadow, const Origins &Memory);
 

@@ -2,6 +2,8 @@
 
 #include "OpenMP.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -57,12 +59,40 @@ static bool mayHoldPointers(const Type *T) {
   return T->isPointerTy() || T->isAggregateType() || (T->isIntegerTy() && T->getIntegerBitWidth() >= 64);
 }
 
-Origins::Origins(Module &M) {
+static std::vector<const Function *> allOf(const Module &M) {
+  std::vector<const Function *> All;
+  for (const Function &F : M)
+    if (!F.isDeclaration())
+      All.push_back(&F);
+  return All;
+}
+
+std::vector<std::vector<const Function *>> connectedFunctions(const Module &M) {
+  EquivalenceClasses<const Function *> Classes;
+  for (const Function *F : allOf(M)) {
+    Classes.insert(F);
+    for (const Instruction &I : instructions(F))
+      for (const Value *Operand : I.operand_values())
+        if (auto *Used = dyn_cast<Function>(Operand->stripPointerCasts()); Used && !Used->isDeclaration())
+          Classes.unionSets(F, Used);
+  }
+  MapVector<const Function *, std::vector<const Function *>> Parts;
+  for (const Function *F : allOf(M))
+    Parts[Classes.getLeaderValue(F)].push_back(F);
+  std::vector<std::vector<const Function *>> All;
+  for (auto &[Leader, Part] : Parts)
+    All.push_back(std::move(Part));
+  return All;
+}
+
+Origins::Origins(Module &M) : Origins(M, allOf(M)) {}
+
+Origins::Origins(Module &M, ArrayRef<const Function *> Part) {
   while (Changed) {
     Changed = false;
-    follow(M);
+    follow(Part);
   }
-  for (const Function &F : M)
+  for (const Function *F : Part)
     for (const Instruction &I : instructions(F))
       Written.insert_range(writtenBy(I));
 }
@@ -89,12 +119,10 @@ void Origins::addOf(const Value *To, const Value *From) {
   }
 }
 
-void Origins::follow(Module &M) {
-  for (const Function &F : M) {
-    if (F.isDeclaration())
-      continue;
-    bool Own = isEntry(F), Known = Own || isOnlyCalled(F);
-    for (const Argument &A : F.args())
+void Origins::follow(ArrayRef<const Function *> Part) {
+  for (const Function *F : Part) {
+    bool Own = isEntry(*F), Known = Own || isOnlyCalled(*F);
+    for (const Argument &A : F->args())
       if (A.getType()->isPointerTy() && (Own || !Known))
         Changed |= Pointees[&A].insert(Own ? &A : Unknown);
     for (const Instruction &I : instructions(F))

@@ -14,6 +14,8 @@ public:
   using Set = llvm::SmallSetVector<const llvm::Value *, 4>;
 
   explicit Origins(llvm::Module &M);
+  // Only of these functions, which call and are called by no others.
+  Origins(llvm::Module &M, llvm::ArrayRef<const llvm::Function *> Part);
   // The memory that a pointer may lead to. Null stands for memory of which nothing is known.
   const Set &of(const llvm::Value *Pointer) const;
   // All memory that something may write to; null is among it where that is not known.
@@ -22,7 +24,7 @@ public:
   Set writtenBy(const llvm::Instruction &I) const;
 
 private:
-  void follow(llvm::Module &M);
+  void follow(llvm::ArrayRef<const llvm::Function *> Part);
   void follow(const llvm::Instruction &I);
   void followCall(const llvm::CallBase &Call);
   void handOver(const llvm::Function &Callee, unsigned First, const llvm::CallBase &Call, unsigned Operand);
@@ -35,5 +37,8 @@ private:
   Set Written;
   bool Changed = true;
 };
+
+// The functions of a module with bodies, those together that call or start one another: what one entry does with memory says nothing about the others.
+std::vector<std::vector<const llvm::Function *>> connectedFunctions(const llvm::Module &M);
 
 } // namespace adgen

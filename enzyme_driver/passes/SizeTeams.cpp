@@ -54,27 +54,51 @@ static bool isAccumulation(const Instruction &I) {
   return Atomic && Atomic->getOperation() == AtomicRMWInst::FAdd && !Atomic->hasMetadata(OnceMark);
 }
 
-static Function *withoutAtomics(Function &Region, StringRef Suffix, function_ref<bool(const Argument *)> Plain) {
+static Function *withoutAtomics(Function &Region, StringRef Suffix, function_ref<bool(const Instruction &)> Plain) {
   ValueToValueMapTy Map;
   Function *Form = CloneFunction(&Region, Map);
   Form->setName(Region.getName() + Suffix);
-  for (Instruction &I : make_early_inc_range(instructions(Form)))
-    if (isAccumulation(I) && Plain(dyn_cast<Argument>(getUnderlyingObject(cast<AtomicRMWInst>(I).getPointerOperand(), 0))))
-      asAccumulation(I) ? addPlainly(cast<AtomicRMWInst>(I)) : void(lowerAtomicRMWInst(&cast<AtomicRMWInst>(I)));
+  for (Instruction &I : instructions(Region))
+    if (isAccumulation(I) && Plain(I)) {
+      auto *Atomic = cast<AtomicRMWInst>(Map[&I]);
+      asAccumulation(*Atomic) ? addPlainly(*Atomic) : void(lowerAtomicRMWInst(Atomic));
+    }
   return Form;
 }
 
-static const Argument *accumulatedInto(const Instruction &I) {
-  return isAccumulation(I) ? dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0)) : nullptr;
+// How a region comes to a shadow, and the pointer.
+struct ShadowOf {
+  Way By;
+  const Value *Pointer;
+};
+
+static std::optional<ShadowOf> accumulatedInto(const Instruction &I) {
+  if (!isAccumulation(I))
+    return std::nullopt;
+  const Value *Pointer = getUnderlyingObject(I.getOperand(0), 0);
+  std::optional<Way> By = Way::of(Pointer);
+  return By && !By->Held ? std::optional(ShadowOf{*By, Pointer}) : std::nullopt;
 }
 
-// The arguments that a region only accumulates into, not counting what it adds once.
-static SmallVector<unsigned> accumulated(const Function &Region) {
-  SmallSetVector<unsigned, 8> Indices;
-  for (const Instruction &I : instructions(Region))
-    if (const Argument *A = accumulatedInto(I); A && isOnlyAccumulatedInto(*A))
-      Indices.insert(A->getArgNo());
-  return Indices.takeVector();
+static bool isOnlyAccumulatedInto(const Way &By) {
+  if (By.Member.empty())
+    return isOnlyAccumulatedInto(*By.From);
+  return all_of(By.From->users(), [&](const User *U) {
+    auto *Member = dyn_cast<ExtractValueInst>(U);
+    return Member && (Member->getIndices() != By.Member || isOnlyAccumulatedInto(*Member));
+  });
+}
+
+// The shadows that a region only accumulates into, not counting what it adds once.
+static SmallVector<ShadowOf> accumulated(const Function &Region) {
+  SmallVector<ShadowOf> Found;
+  for (const Instruction &I : instructions(Region)) {
+    std::optional<ShadowOf> Shadow = accumulatedInto(I);
+    auto IsThat = [&](const ShadowOf &Known) { return Known.By == Shadow->By; };
+    if (Shadow && none_of(Found, IsThat) && isOnlyAccumulatedInto(Shadow->By))
+      Found.push_back(*Shadow);
+  }
+  return Found;
 }
 
 // Calls `Then` with the same arguments where the condition holds.
@@ -87,48 +111,56 @@ static void callInstead(CallInst &Call, Value *Condition, Function *Then) {
   Call.moveBefore(AtElse->getIterator());
 }
 
-// Whether these ways into what is called lead to other shadows than that one: two arrays may change places from step to step.
+// What a call hands over there.
+static Value *handedOver(IRBuilder<> &B, const CallInst &Call, const Way &By) {
+  Value *Pointer = Call.getArgOperand(By.From->getArgNo());
+  if (!By.Member.empty())
+    Pointer = B.CreateExtractValue(Pointer, By.Member);
+  return By.Held ? B.CreateLoad(B.getPtrTy(), B.CreatePtrAdd(Pointer, B.getInt64(*By.Held))) : Pointer;
+}
+
+static void handOver(IRBuilder<> &B, CallInst &Call, const Way &By, Value *Pointer) {
+  const unsigned Number = By.From->getArgNo();
+  Call.setArgOperand(Number, By.Member.empty() ? Pointer : B.CreateInsertValue(Call.getArgOperand(Number), Pointer, By.Member));
+}
+
+// Whether these ways into what is called lead to other memory than that shadow: two arrays may change places from step to step.
 static Value *areElsewhere(IRBuilder<> &B, CallInst &Call, ArrayRef<Way> Others, Value *Shadow) {
   FunctionCallee Ask = Call.getModule()->getOrInsertFunction("adgen_omp_is_elsewhere", B.getInt32Ty(), B.getPtrTy(), B.getPtrTy());
   Value *All = B.getInt32(1);
-  for (const Way &Other : Others) {
-    Value *Pointer = Call.getArgOperand(Other.From->getArgNo());
-    if (!Other.Member.empty())
-      Pointer = B.CreateExtractValue(Pointer, Other.Member);
-    if (Other.Held)
-      Pointer = B.CreateLoad(B.getPtrTy(), B.CreatePtrAdd(Pointer, B.getInt64(*Other.Held)));
-    All = B.CreateAnd(All, B.CreateCall(Ask, {Pointer, Shadow}));
-  }
+  for (const Way &Other : Others)
+    All = B.CreateAnd(All, B.CreateCall(Ask, {handedOver(B, Call, Other), Shadow}));
   return All;
 }
 
 // What a thread starts calls the form that it can: nobody else runs, or what it accumulates into is its own. Returns the shadows to which
 // nothing else happens in the region, as far as known now.
-static SmallVector<const Argument *> chooseForm(CallInst &Call, const Origins &Memory) {
+static SmallVector<ShadowOf> chooseForm(CallInst &Call, const Origins &Memory) {
   Function &Region = *Call.getCalledFunction();
-  SmallVector<unsigned> Shadows = accumulated(Region);
-  auto IsShadow = [&](const Argument *A) { return A && is_contained(Shadows, A->getArgNo()); };
-  bool IsComplete = all_of(instructions(Region), [&](const Instruction &I) {
-    return !isAccumulation(I) || IsShadow(accumulatedInto(I));
-  });
-  Function *Alone = withoutAtomics(Region, "_alone", [](const Argument *) { return true; });
-  Function *Apart = IsComplete ? Alone : withoutAtomics(Region, "_apart", IsShadow);
+  SmallVector<ShadowOf> Shadows = accumulated(Region);
+  auto IsToShadow = [&](const Instruction &I) {
+    std::optional<ShadowOf> Into = accumulatedInto(I);
+    return Into && any_of(Shadows, [&](const ShadowOf &Known) { return Known.By == Into->By; });
+  };
+  bool IsComplete = all_of(instructions(Region), [&](const Instruction &I) { return !isAccumulation(I) || IsToShadow(I); });
+  Function *Alone = withoutAtomics(Region, "_alone", [](const Instruction &) { return true; });
+  Function *Apart = IsComplete ? Alone : withoutAtomics(Region, "_apart", IsToShadow);
   Module &M = *Region.getParent();
   IRBuilder<> B(&Call);
   Value *InTeam = B.CreateCall(M.getOrInsertFunction("omp_in_parallel", B.getInt32Ty()));
   callInstead(Call, B.CreateICmpEQ(InTeam, B.getInt32(0)), Alone);
-  SmallVector<const Argument *> Untouched;
+  SmallVector<ShadowOf> Untouched;
   B.SetInsertPoint(&Call);
   Value *AllApart = B.getTrue();
-  for (unsigned I : Shadows) {
-    Value *Shadow = Call.getArgOperand(I);
-    const auto Others = metOtherwise(*Region.getArg(I), Memory);
+  for (const ShadowOf &Each : Shadows) {
+    Value *Shadow = handedOver(B, Call, Each.By);
+    const auto Others = metOtherwise(*Each.Pointer, Memory);
     if (Others)
-      Untouched.push_back(Region.getArg(I));
+      Untouched.push_back(Each);
     FunctionCallee Choose = M.getOrInsertFunction(OwnShadowName, B.getPtrTy(), B.getPtrTy(), B.getInt32Ty());
     Value *Own = B.CreateCall(Choose, {Shadow, Others ? areElsewhere(B, Call, *Others, Shadow) : B.getInt32(0)});
     AllApart = B.CreateAnd(AllApart, B.CreateICmpNE(Own, Shadow));
-    Call.setArgOperand(I, Own);
+    handOver(B, Call, Each.By, Own);
   }
   if (!Shadows.empty())
     callInstead(Call, AllApart, Apart);
@@ -151,30 +183,16 @@ static Value *bytesOf(const Value *Memory) {
 }
 
 // Bytes of the numbers that are accumulated through an argument; 0 where they differ.
-static unsigned elementOf(const Argument &Shadow) {
+static unsigned elementOf(const Way &Shadow) {
   unsigned Bytes = 0;
-  for (const Instruction &I : instructions(Shadow.getParent()))
-    if (accumulatedInto(I) == &Shadow) {
+  for (const Instruction &I : instructions(Shadow.From->getParent()))
+    if (std::optional<ShadowOf> Into = accumulatedInto(I); Into && Into->By == Shadow) {
       unsigned Here = I.getType()->getPrimitiveSizeInBits() / 8;
       if ((Bytes && Bytes != Here) || (Here != 4 && Here != 8))
         return 0;
       Bytes = Here;
     }
   return Bytes;
-}
-
-// The shadows that gradients allocate and regions accumulate into, with the bytes of their numbers; 0 where they have different ones.
-static MapVector<CallInst *, unsigned> allocatedShadows(ArrayRef<const Argument *> Untouched, const Origins &Memory) {
-  MapVector<CallInst *, unsigned> Found;
-  for (const Argument *Shadow : Untouched)
-    for (const Value *Object : Memory.of(Shadow))
-      if (bytesOf(Object)) {
-        unsigned Element = elementOf(*Shadow);
-        auto [Place, IsNew] = Found.try_emplace(const_cast<CallInst *>(cast<CallInst>(Object)), Element);
-        if (!IsNew && Place->second != Element)
-          Place->second = 0;
-      }
-  return Found;
 }
 
 // Whether the threads of a team run it: the runtime hears only of what is done outside.
@@ -185,18 +203,38 @@ static bool isInRegion(const Function &F) {
          });
 }
 
+// The shadows that gradients allocate and regions accumulate into, with the bytes of their numbers; 0 where they have different ones.
+static MapVector<CallInst *, unsigned> allocatedShadows(ArrayRef<ShadowOf> Untouched, const Origins &Memory) {
+  MapVector<CallInst *, unsigned> Found;
+  for (const ShadowOf &Shadow : Untouched)
+    for (const Value *Object : Memory.of(Shadow.Pointer))
+      if (bytesOf(Object) && !isInRegion(*cast<CallInst>(Object)->getFunction())) {
+        unsigned Element = elementOf(Shadow.By);
+        auto [Place, IsNew] = Found.try_emplace(const_cast<CallInst *>(cast<CallInst>(Object)), Element);
+        if (!IsNew && Place->second != Element)
+          Place->second = 0;
+      }
+  return Found;
+}
+
+// What a region gives back that its tape holds, its forward sweep has allocated.
+static bool isOfTape(const Value &Pointer) {
+  std::optional<Way> By = Way::of(&Pointer);
+  return By && !By->Member.empty();
+}
+
 // Tells the runtime of such shadows, and when they are given back.
-static void describeShadows(Module &M, ArrayRef<const Argument *> Untouched, const Origins &Memory) {
+static void describeShadows(Module &M, ArrayRef<const Function *> Part, ArrayRef<ShadowOf> Untouched, const Origins &Memory) {
   SmallVector<CallInst *> Releases;
-  for (Function &F : M)
-    for (Instruction &I : instructions(F))
+  for (const Function *F : Part)
+    for (Instruction &I : instructions(const_cast<Function *>(F)))
       if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getCalledFunction() && isRelease(*Call->getCalledFunction()))
         Releases.push_back(Call);
   SmallPtrSet<CallInst *, 8> Forgetting;
   for (auto [Allocation, Element] : allocatedShadows(Untouched, Memory)) {
     auto MayRelease = [&, Allocation = Allocation](CallInst *Call) {
       const Origins::Set &Led = Memory.of(Call->getArgOperand(0));
-      return Led.contains(nullptr) || Led.contains(Allocation);
+      return (Led.contains(nullptr) || Led.contains(Allocation)) && !isOfTape(*Call->getArgOperand(0));
     };
     SmallVector<CallInst *> Here(make_filter_range(Releases, MayRelease));
     if (!Element || any_of(Here, [](CallInst *Call) { return isInRegion(*Call->getFunction()); }))
@@ -211,10 +249,14 @@ static void describeShadows(Module &M, ArrayRef<const Argument *> Untouched, con
   }
 }
 
-static void addForms(Module &M) {
-  const Origins Memory(M);
+static void addForms(Module &M, ArrayRef<const Function *> Part) {
+  SmallVector<CallInst *> Forks;
+  copy_if(callsOf(M, ForkName), std::back_inserter(Forks), [&](CallInst *Fork) { return is_contained(Part, Fork->getFunction()); });
+  if (Forks.empty())
+    return;
+  const Origins Memory(M, Part);
   SmallSetVector<Function *, 8> Started;
-  for (CallInst *Fork : callsOf(M, ForkName))
+  for (CallInst *Fork : Forks)
     if (Function *F = startedBy(*Fork))
       Started.insert(F);
   SmallVector<CallInst *> Calls;
@@ -223,17 +265,17 @@ static void addForms(Module &M) {
       if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getType()->isVoidTy())
         if (Function *Region = Call->getCalledFunction(); Region && any_of(instructions(Region), isAccumulation))
           Calls.push_back(Call);
-  SmallVector<const Argument *> Untouched;
+  SmallVector<ShadowOf> Untouched;
   SmallPtrSet<const Function *, 8> Copying;
   for (CallInst *Call : Calls)
-    if (SmallVector<const Argument *> Here = chooseForm(*Call, Memory); !Here.empty()) {
+    if (SmallVector<ShadowOf> Here = chooseForm(*Call, Memory); !Here.empty()) {
       append_range(Untouched, Here);
       Copying.insert(Call->getFunction());
     }
-  for (CallInst *Fork : callsOf(M, ForkName))
+  for (CallInst *Fork : Forks)
     if (Copying.contains(dyn_cast<Function>(Fork->getArgOperand(ForkFunction))))
       addUpBehind(*Fork);
-  describeShadows(M, Untouched, Memory);
+  describeShadows(M, Part, Untouched, Memory);
 }
 
 static void restoreCounter(Function &F) {
@@ -255,7 +297,8 @@ PreservedAnalyses SizeTeams::run(Module &M, ModuleAnalysisManager &) {
       restoreCounter(F);
   correct(M, "omp_get_max_threads", "adgen_omp_capacity");
   correct(M, "omp_get_thread_num", "omp_get_thread_num");
-  addForms(M);
+  for (const std::vector<const Function *> &Part : connectedFunctions(M))
+    addForms(M, Part);
   return PreservedAnalyses::none();
 }
 

@@ -1,5 +1,6 @@
 // Loops whose gradients add to several places of an array in each iteration.
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -83,4 +84,77 @@ void product(const float *a, const float *b, float *c, int rows, int n)
             for (int j = 0; j < n; j++)
                 c[i * n + j] += a[i * rows + k] * b[k * n + j];
     }
+}
+
+// Three arrays take turns.
+double membrane(const double *start, const double *speed, int nx, int ny, int steps)
+{
+    std::vector<double> before(start, start + nx * ny), now(before), next(nx * ny, 0.0);
+    for (int s = 0; s < steps; s++) {
+#pragma omp parallel for
+        for (int j = 1; j < ny - 1; j++)
+            for (int i = 1; i < nx - 1; i++) {
+                const int c = j * nx + i;
+                next[c] = 2 * now[c] - before[c] + speed[c] * (now[c - 1] + now[c + 1] + now[c - nx] + now[c + nx] - 4 * now[c]);
+            }
+        std::swap(before, now);
+        std::swap(now, next);
+    }
+    double sum = 0;
+    for (double value : now)
+        sum += value * value;
+    return sum;
+}
+
+class Grid {
+public:
+    Grid(int nx, int ny) : nx(nx), ny(ny), cells(new double[nx * ny]()) {}
+    double &operator()(int i, int j) { return cells[j * nx + i]; }
+    double operator()(int i, int j) const { return cells[j * nx + i]; }
+    void swap(Grid &other) { cells.swap(other.cells); }
+
+    const int nx, ny;
+
+private:
+    std::unique_ptr<double[]> cells;
+};
+
+double grids(const double *start, const double *kappa, int nx, int ny, int steps)
+{
+    Grid a(nx, ny), b(nx, ny);
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++)
+            a(i, j) = b(i, j) = start[j * nx + i];
+    for (int s = 0; s < steps; s++) {
+#pragma omp parallel for
+        for (int j = 1; j < a.ny - 1; j++)
+            for (int i = 1; i < a.nx - 1; i++)
+                b(i, j) = a(i, j) + kappa[j * nx + i] * (a(i - 1, j) + a(i + 1, j) + a(i, j - 1) + a(i, j + 1) - 4 * a(i, j)) * a(i, j);
+        a.swap(b);
+    }
+    double sum = 0;
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++)
+            sum += a(i, j) * a(i, j);
+    return sum;
+}
+
+// The region adds to the array that it reads as well, where both are the same one.
+double relaxed(const double *start, int n, int steps)
+{
+    std::vector<double> u(start, start + n), v(n, 0.0);
+    double *from = u.data(), *to = v.data();
+    for (int s = 0; s < steps; s++) {
+#pragma omp parallel for
+        for (int i = 0; i < n; i++)
+            to[i] = from == to ? 0.5 * to[i] * to[i] : from[i] * from[(i + 1) % n];
+        if (s % 2)
+            from = to;
+        else
+            std::swap(from, to);
+    }
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += to[i] * to[i];
+    return sum;
 }

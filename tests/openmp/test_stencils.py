@@ -14,7 +14,7 @@ from enzyme_driver.runtime.module import Function, Module
 from enzyme_driver.runtime.teams import threads
 
 FILE = Path(__file__).with_name("stencils.cpp")
-NAMES = ("smooth", "diffusion", "sweep", "waves", "shifted", "product")
+NAMES = ("smooth", "diffusion", "sweep", "waves", "shifted", "product", "membrane", "grids", "relaxed")
 LENGTHS = (3, 17, 18, 258, 259, 515)
 """Of rows with one inner cell, one less than are parted, as many, a round of 256, one more, and two rounds."""
 
@@ -36,6 +36,9 @@ def arguments(name: str, n: int, seed: int) -> tuple[Any, ...]:
         "smooth": (x, np.zeros(n), n),
         "diffusion": (rng.uniform(0, 1, (7, n)).astype(np.float32), n, 7, 4, np.float32(0.1)),
         "sweep": (x, n),
+        "membrane": (rng.uniform(-1, 1, (6, n)), rng.uniform(0.1, 0.2, (6, n)), n, 6, 5),
+        "grids": (rng.uniform(-1, 1, (6, n)), rng.uniform(0.1, 0.2, (6, n)), n, 6, 3),
+        "relaxed": (x, n, 5),
         "waves": (x, rng.uniform(0.1, 0.4, n), n, 5),
         "shifted": (x, n, seed % 5),
         "product": (*(rng.uniform(0, 1, shape).astype(np.float32) for shape in ((5, 5), (5, n), (5, n))), 5, n),

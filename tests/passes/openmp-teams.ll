@@ -132,6 +132,12 @@ step:
 ; CHECK:         %[[MEMBER:.*]] = extractvalue { i32, ptr } %tape, 1
 ; CHECK-NEXT:    call i32 @adgen_omp_is_elsewhere(ptr %[[MEMBER]], ptr %next)
 ; CHECK:         call ptr @adgen_own_shadow(ptr %next, i32 0)
+; CHECK:         %[[SHADOW:.*]] = extractvalue { i32, ptr } %tape, 1
+; CHECK:         %[[APART:.*]] = call i32 @adgen_omp_is_elsewhere(ptr %next, ptr %[[SHADOW]])
+; CHECK-NEXT:    %[[ALL:.*]] = and i32 1, %[[APART]]
+; CHECK-NEXT:    %[[OWN:.*]] = call ptr @adgen_own_shadow(ptr %[[SHADOW]], i32 %[[ALL]])
+; CHECK:         %[[CHANGED:.*]] = insertvalue { i32, ptr } %tape, ptr %[[OWN]], 1
+; CHECK:         call void @region_into_member_alone({ i32, ptr } %[[CHANGED]], ptr %next)
 define internal void @started_step(ptr %thread, ptr %bound, i32 %team, ptr %next, ptr %vector) {
   %slot = getelementptr i8, ptr %vector, i64 8
   %now = load ptr, ptr %slot
@@ -139,6 +145,15 @@ define internal void @started_step(ptr %thread, ptr %bound, i32 %team, ptr %next
   call void @region_held(ptr %next, ptr %vector)
   call void @region_member(ptr %next, { i32, ptr } %tape)
   call void @region_changed(ptr %next, ptr %vector)
+  call void @region_into_member({ i32, ptr } %tape, ptr %next)
+  ret void
+}
+
+; What a thread adds to may lie in the tape.
+define internal void @region_into_member({ i32, ptr } %tape, ptr %next) {
+  %now = extractvalue { i32, ptr } %tape, 1
+  %read = load double, ptr %next
+  %a = atomicrmw fadd ptr %now, double %read monotonic
   ret void
 }
 

@@ -51,8 +51,8 @@ def _run_racy(compiled: Compiled, seed: int) -> None:
 
 
 def _run_steps(compiled: Compiled, seed: int) -> None:
-    start = np.random.default_rng(seed).uniform(0, 1, (7, 40)).astype(np.float32)
-    compiled.check(start, 40, 7, 4, np.float32(0.1), seed=seed, tolerance=1.0)
+    start, kappa = np.random.default_rng(seed).uniform(0, 0.2, (2, 7, 40))
+    compiled.check(start, kappa, 40, 7, 4, seed=seed, tolerance=1.0)
 
 
 RACY = Subject("racy", Path(__file__).with_name("racy.cpp"), "racy", {}, _run_racy)
@@ -74,5 +74,5 @@ def subjects() -> dict[str, Subject]:
         ),
     ]
     stencils = Path(__file__).parents[1] / "openmp" / "stencils.cpp"
-    found.append(Subject("stencils-diffusion", stencils, "diffusion", {}, _run_steps))
+    found += [Subject(f"stencils-{name}", stencils, name, {}, _run_steps) for name in ("membrane", "grids")]
     return {subject.name: subject for subject in found}
