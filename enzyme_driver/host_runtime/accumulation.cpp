@@ -80,18 +80,24 @@ bool Accumulation::add(char *shadow, const adgen_shadow &described, bool after_f
 
 Accumulation *Accumulation::current() { return running; }
 
+// Memory that is described once more was given back by a way that nobody has seen.
 void Accumulation::describe(char *shadow, uint64_t bytes, uint32_t element) {
-  if (bytes >= element)
-    add(shadow, {0, element, bytes}, true);
+  if (bytes < element)
+    return;
+  forgetAll([&](const Copies &copies) { return copies.overlaps(shadow, bytes); });
+  add(shadow, {0, element, bytes}, true);
 }
 
 void Accumulation::forget(const char *shadow) {
-  const auto found = std::find_if(shadows.begin(), shadows.end(), [&](auto &copies) { return copies->shadow == shadow; });
-  if (found == shadows.end())
-    return;
+  forgetAll([&](const Copies &copies) { return copies.shadow == shadow; });
+}
+
+template <class Is> void Accumulation::forgetAll(const Is &is) {
   const std::unique_lock lock(registry);
-  known.erase(std::find(known.begin(), known.end(), found->get()));
-  shadows.erase(found);
+  const auto end = std::stable_partition(shadows.begin(), shadows.end(), [&](const auto &copies) { return !is(*copies); });
+  for (auto copies = end; copies != shadows.end(); ++copies)
+    known.erase(std::find(known.begin(), known.end(), copies->get()));
+  shadows.erase(end, shadows.end());
 }
 
 void Accumulation::addUpAfterFork() {

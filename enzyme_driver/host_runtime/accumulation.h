@@ -59,4 +59,5 @@ private:
   std::vector<std::unique_ptr<Copies>> shadows;
 
   bool add(char *shadow, const adgen_shadow &described, bool after_forks);
+  template <class Is> void forgetAll(const Is &is);
 };

@@ -33,6 +33,7 @@ public:
   bool areThere() const { return memory != nullptr; }
   bool areUsed() const;
   bool holds(const char *address) const { return shadow <= address && address < shadow + bytes; }
+  bool overlaps(const char *first, uint64_t count) const { return first < shadow + bytes && shadow < first + count; }
   // Whether something may come to the shadow by this pointer: also one behind its end, or one before its beginning where arrays begin with 1.
   bool mayLeadTo(const char *pointer) const { return shadow - element <= pointer && pointer <= shadow + bytes; }
   // That of a thread of the team; the shadow where there are more threads than copies.

@@ -5,8 +5,8 @@
 //   for (i = 0; i < n; ++i) a[i - 1] += xs[i];
 //   for (i = 0; i < n; ++i) a[i + 1] += ys[i];
 // although the places may be the same: additions may change places with each other. What all iterations add to one element is summed up first.
-// Each of the loops can be vectorised, which the first one cannot. Nothing else in the loop may see the array; where that is not known, it is asked before the loop. If it is so, and where there are few
-// iterations, the old loop runs.
+// Each of the loops can be vectorised, which the first one cannot. Nothing else in the loop may see the array; where that is not known, it is
+// asked before the loop. If it is so, and where there are few iterations, the old loop runs.
 #include "Additions.h"
 #include "Passes.h"
 
@@ -69,6 +69,13 @@ SmallPtrSet<const Metadata *, 4> passingScopes(const BasicBlock &Block) {
           Found.insert(Scope);
       }
   return Found;
+}
+
+AtomicOrdering orderingOf(const Instruction &I) {
+  if (auto *Load = dyn_cast<LoadInst>(&I))
+    return Load->getOrdering();
+  auto *Store = dyn_cast<StoreInst>(&I);
+  return Store ? Store->getOrdering() : AtomicOrdering::SequentiallyConsistent;
 }
 
 class Row {
@@ -176,8 +183,9 @@ private:
     for (const Instruction &I : Block) {
       if (Found.have(I) || I.hasMetadata(LLVMContext::MD_invariant_load) || !I.mayReadOrWriteMemory() || isa<NoAliasScopeDeclInst>(I))
         continue;
-      if (!isa<LoadInst, StoreInst>(I)) {
-        if (isModOrRefSet(AA.getModRefInfo(&I, Array.getWithoutAATags())))
+      const bool IsOrdered = I.isAtomic() && isStrongerThanMonotonic(orderingOf(I));
+      if (!isa<LoadInst, StoreInst>(I) || IsOrdered) {
+        if (IsOrdered || isModOrRefSet(AA.getModRefInfo(&I, Array.getWithoutAATags())))
           return std::nullopt;
       } else if (!AA.isNoAlias(arrayOf(I), Array)) {
         std::optional<Line> Other = lineOf(I);
@@ -192,10 +200,14 @@ private:
 
   // All that a pointer may lead to, told apart from other memory as far as that holds for all iterations.
   MemoryLocation arrayOf(const Instruction &I) const {
+    return MemoryLocation::getBeforeOrAfter(getLoadStorePointerOperand(&I), tagsOfAll(I));
+  }
+
+  AAMDNodes tagsOfAll(const Instruction &I) const {
     AAMDNodes Tags = I.getAAMetadata();
     Tags.Scope = withoutPassing(Tags.Scope);
     Tags.NoAlias = withoutPassing(Tags.NoAlias);
-    return MemoryLocation::getBeforeOrAfter(getLoadStorePointerOperand(&I), Tags);
+    return Tags;
   }
 
   MDNode *withoutPassing(MDNode *Scopes) const {
@@ -348,13 +360,15 @@ private:
     Found.erase(Each);
   }
 
-  static void addTo(IRBuilder<> &B, Value *Place, Value *Term, const Addition &As) {
+  void addTo(IRBuilder<> &B, Value *Place, Value *Term, const Addition &As) const {
     auto *Old = cast<LoadInst>(B.Insert(As.Old->clone()));
     Old->setOperand(0, Place);
+    Old->setAAMetadata(tagsOfAll(*As.Old));
     Value *Sum = B.CreateFAddFMF(Old, Term, As.Sum);
     auto *New = cast<StoreInst>(B.Insert(As.New->clone()));
     New->setOperand(0, Sum);
     New->setOperand(1, Place);
+    New->setAAMetadata(tagsOfAll(*As.New));
   }
 
   // Adds the terms of a round to the places from `Start` on; where the code goes on.

@@ -173,6 +173,31 @@ done:
   ret void
 }
 
+; or another thread waits for.
+; CHECK-LABEL: define void @published(
+; CHECK-NOT:     alloca
+define void @published(ptr noalias %a, ptr noalias %ready, float %term, i64 %n) {
+entry:
+  br label %thread
+thread:
+  %i = phi i64 [ 0, %entry ], [ %next, %thread ]
+  %left = getelementptr float, ptr %a, i64 %i
+  %l = load float, ptr %left
+  %l.sum = fadd reassoc nsz float %l, %term
+  store float %l.sum, ptr %left
+  %i2 = add nuw nsw i64 %i, 2
+  %right = getelementptr float, ptr %a, i64 %i2
+  %r = load float, ptr %right
+  %r.sum = fadd reassoc nsz float %r, %term
+  store float %r.sum, ptr %right
+  store atomic i64 %i, ptr %ready release, align 8
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %thread, label %done
+done:
+  ret void
+}
+
 ; Few iterations stay as they are.
 ; CHECK-LABEL: define void @short(
 ; CHECK-NOT:     alloca
@@ -261,6 +286,10 @@ done:
 ; CHECK-NEXT:    [[ANY:%.*]] = or i1 false, [[BOTH]]
 ; CHECK-NEXT:    [[OLD:%.*]] = or i1 [[FEW]], [[ANY]]
 ; CHECK-NEXT:    br i1 [[OLD]], label %thread.few, label %some
+; CHECK:       added:
+; CHECK-NOT:     alias.scope
+; CHECK:       thread.few:
+; CHECK:         alias.scope
 define void @told_by_a_call(ptr %memory, i64 %n) {
 entry:
   %a = load ptr, ptr %memory, !invariant.load !9
@@ -291,6 +320,8 @@ done:
 ; CHECK-LABEL: define void @told_of_all_threads(
 ; CHECK:         alloca [256 x float]
 ; CHECK-NOT:     ptrtoint
+; CHECK:       added:
+; CHECK:         store float {{.*}} !alias.scope
 define void @told_of_all_threads(ptr %memory, i64 %n) {
 entry:
   %a = load ptr, ptr %memory, !invariant.load !9
