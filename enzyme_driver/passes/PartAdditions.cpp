@@ -29,6 +29,7 @@ namespace {
 
 constexpr unsigned AtATime = 256; // iterations: what they have computed stays in the nearest cache
 constexpr unsigned Fewest = 16;
+constexpr unsigned FewBytes = 64; // the largest vector
 
 // A loop of one block.
 bool isRow(const Loop &L) {
@@ -162,16 +163,29 @@ private:
         continue;
       const auto Places = make_filter_range(Theirs, [&](const Addition &Each) { return isOnePlace(Each); });
       const auto Lines = make_filter_range(Theirs, [&](const Addition &Each) { return !isOnePlace(Each); });
-      const bool AreSeveral = range_size(Lines) > 1;
-      std::optional<Question> Open = AreSeveral || !Places.empty() ? whetherSeen(Theirs) : std::nullopt;
+      const bool AreClose = mayMeetSoon(SmallVector<Addition>(Lines));
+      std::optional<Question> Open = AreClose || !Places.empty() ? whetherSeen(Theirs) : std::nullopt;
       if (!Open)
         continue;
       append_range(Summed, Places);
-      if (AreSeveral)
+      if (AreClose)
         append_range(Parted, Lines);
       if (!Open->Others.empty())
         Questions.push_back(*Open);
     }
+  }
+
+  // Whether an iteration may meet an element that one a few iterations before it has met: else LLVM vectorises the loop as it is.
+  bool mayMeetSoon(ArrayRef<Addition> Theirs) {
+    auto AreFarApart = [&](const Addition &One, const Addition &Other) {
+      const SCEV *Place = SE.getSCEV(One.New->getPointerOperand());
+      auto *Distance = dyn_cast<SCEVConstant>(SE.getMinusSCEV(Place, SE.getSCEV(Other.New->getPointerOperand())));
+      return Distance && Distance->getAPInt().abs().uge(FewBytes);
+    };
+    for (unsigned I = 0; I < Theirs.size(); ++I)
+      if (!all_of(Theirs.drop_front(I + 1), [&](const Addition &Other) { return AreFarApart(Theirs[I], Other); }))
+        return true;
+    return false;
   }
 
   // By another instruction, in any iteration; nothing where it is, or that cannot be asked. Another addition may be to the same place.

@@ -198,6 +198,30 @@ done:
   ret void
 }
 
+; Places that no vector reaches across stay in one loop, which LLVM vectorises.
+; CHECK-LABEL: define void @far_apart(
+; CHECK-NOT:     alloca
+define void @far_apart(ptr noalias %a, float %term, i64 %n) {
+entry:
+  br label %thread
+thread:
+  %i = phi i64 [ 0, %entry ], [ %next, %thread ]
+  %left = getelementptr float, ptr %a, i64 %i
+  %l = load float, ptr %left
+  %l.sum = fadd reassoc nsz float %l, %term
+  store float %l.sum, ptr %left
+  %i16 = add nuw nsw i64 %i, 16
+  %right = getelementptr float, ptr %a, i64 %i16
+  %r = load float, ptr %right
+  %r.sum = fadd reassoc nsz float %r, %term
+  store float %r.sum, ptr %right
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %thread, label %done
+done:
+  ret void
+}
+
 ; Few iterations stay as they are.
 ; CHECK-LABEL: define void @short(
 ; CHECK-NOT:     alloca
