@@ -138,6 +138,14 @@ def _lstm(rng: Rng, units: int = 1024, steps: int = 100) -> Arguments:
     }
 
 
+def _diffusion(rng: Rng, n: int = 96, steps: int = 20) -> Arguments:
+    return {"start": rng.uniform(0, 1, (n, n, n)).astype(np.float32), "n": n, "steps": steps, "rate": 0.1}
+
+
+def _product(rng: Rng, n: int = 384) -> Arguments:
+    return {**{name: rng.standard_normal((n, n)).astype(np.float32) for name in "abc"}, "n": n}
+
+
 CASES = (
     HostCase(
         *("hydrodynamics", "hydro.cpp", "hydro", "30^3 cells, 10 steps"),
@@ -172,5 +180,13 @@ CASES = (
     HostCase(
         *("ODE", "small.cpp", "ode", "1,000 unknowns, 200 steps"),
         *(_ode, partial(_ode, n=6, steps=5), {1: 2.0}),
+    ),
+    HostCase(
+        *("diffusion", "loops.cpp", "diffusion", "96^3 float, 20 steps"),
+        *(_diffusion, partial(_diffusion, n=5, steps=3), {1: 4.0, 2: 4.0}),
+    ),
+    HostCase(
+        *("product by rows", "loops.cpp", "product", "384 x 384 float"),
+        *(_product, partial(_product, n=5), {1: 4.0, 2: 4.0}),
     ),
 )
