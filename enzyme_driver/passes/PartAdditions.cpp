@@ -161,9 +161,10 @@ private:
     for (const auto &[Array, Theirs] : Arrays) {
       if (!all_of(Theirs, [&](const Addition &Each) { return isOnePlaceOrElementAfterElement(Each); }))
         continue;
-      const auto Places = make_filter_range(Theirs, [&](const Addition &Each) { return isOnePlace(Each); });
-      const auto Lines = make_filter_range(Theirs, [&](const Addition &Each) { return !isOnePlace(Each); });
-      const bool AreClose = mayMeetSoon(SmallVector<Addition>(Lines));
+      SmallVector<Addition> Places, Lines;
+      for (const Addition &Each : Theirs)
+        (isOnePlace(Each) ? Places : Lines).push_back(Each);
+      const bool AreClose = mayMeetSoon(Lines);
       std::optional<Question> Open = AreClose || !Places.empty() ? whetherSeen(Theirs) : std::nullopt;
       if (!Open)
         continue;
@@ -329,18 +330,28 @@ private:
     return All;
   }
 
+  // The number of an iteration in a block that is repeated, which one reaches from `From`.
+  static PHINode *beginCount(BasicBlock &Repeated, BasicBlock &From) {
+    IRBuilder<> B(&Repeated, Repeated.begin());
+    PHINode *Number = B.CreatePHI(B.getInt64Ty(), 2, "number");
+    Number->addIncoming(B.getInt64(0), &From);
+    return Number;
+  }
+
+  static void endCount(PHINode *Number, Value *Count, BasicBlock &Behind) {
+    BasicBlock *Repeated = Number->getParent();
+    IRBuilder<> B(Repeated);
+    Value *Next = B.CreateNUWAdd(Number, B.getInt64(1));
+    Number->addIncoming(Next, Repeated);
+    B.CreateCondBr(B.CreateICmpULT(Next, Count), Repeated, &Behind);
+  }
+
   // The old loop does so many iterations; their number in the round.
   Value *repeat(BasicBlock &Some, BasicBlock &Behind, Value *These) const {
     BranchInst::Create(&Block, &Some);
-    IRBuilder<> B(&Block, Block.begin());
-    PHINode *Number = B.CreatePHI(B.getInt64Ty(), 2, "number");
-    Instruction *End = Block.getTerminator();
-    B.SetInsertPoint(End);
-    Value *Next = B.CreateNUWAdd(Number, B.getInt64(1));
-    Number->addIncoming(B.getInt64(0), &Some);
-    Number->addIncoming(Next, &Block);
-    B.CreateCondBr(B.CreateICmpULT(Next, These), &Block, &Behind);
-    End->eraseFromParent();
+    Block.getTerminator()->eraseFromParent();
+    PHINode *Number = beginCount(Block, Some);
+    endCount(Number, These, Behind);
     return Number;
   }
 
@@ -394,13 +405,10 @@ private:
     Value *From = Follow(Start, First);
     B.CreateBr(Repeat);
     B.SetInsertPoint(Repeat);
-    PHINode *Number = B.CreatePHI(B.getInt64Ty(), 2, "number");
-    Number->addIncoming(B.getInt64(0), &Last);
+    PHINode *Number = beginCount(*Repeat, Last);
     Value *To = Follow(From, Number);
     addTo(B, To, B.CreateLoad(T, B.CreateInBoundsGEP(T, Terms, Number)), Each);
-    Value *Next = B.CreateNUWAdd(Number, B.getInt64(1));
-    Number->addIncoming(Next, Repeat);
-    B.CreateCondBr(B.CreateICmpULT(Next, These), Repeat, Behind);
+    endCount(Number, These, *Behind);
     return Behind;
   }
 
