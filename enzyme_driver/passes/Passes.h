@@ -57,6 +57,8 @@ ADGEN_PASS(SeparateLoads);                   // loops that read the same again u
 ADGEN_PASS(HoldJoins);                       // integers that depend on the way taken are kept
 ADGEN_PASS(HoldSums);                        // sums in loops are kept instead of their terms
 ADGEN_PASS(HoldExtremes);                    // running minima keep which way was chosen
+ADGEN_PASS(DefineValues);                    // numbers that some way leaves without a value are zero there
+ADGEN_PASS(SeparateCarried);                 // what a loop carries and uses is not taken for its last value
 ADGEN_PASS(LoosenAlignments);                // memory begins where the heap may
 ADGEN_PASS(UnifyExits);                      // loops have exits that Enzyme counts rightly
 ADGEN_PASS(AskTogether);                     // conditions that lead past the same code are asked together

@@ -66,6 +66,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<HoldJoins>(Name, "adgen-hold-joins", MPM) ||
          add<HoldSums>(Name, "adgen-hold-sums", MPM) ||
          add<HoldExtremes>(Name, "adgen-hold-extremes", MPM) ||
+         add<DefineValues>(Name, "adgen-define-values", MPM) ||
+         add<SeparateCarried>(Name, "adgen-separate-carried", MPM) ||
          add<LoosenAlignments>(Name, "adgen-loosen-alignments", MPM) ||
          add<UnifyExits>(Name, "adgen-unify-exits", MPM) ||
          add<AskTogether>(Name, "adgen-ask-together", MPM) ||

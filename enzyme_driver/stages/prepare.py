@@ -181,7 +181,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             "adgen-refuse",
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,adgen-keep-loops,{_OPTIMISE}",
-            f"{count}{segments}{_EXITS},adgen-type-copies,adgen-follow-bits,{reload_shared}adgen-see-overwrites,adgen-separate-loads,{hold}adgen-pin-rules",
+            f"{count}{segments}{_EXITS},adgen-type-copies,adgen-follow-bits,{reload_shared}adgen-see-overwrites,adgen-separate-loads,{hold}function(sroa),adgen-define-values,adgen-separate-carried,adgen-pin-rules",
             f"adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{unchanged}adgen-usage",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
@@ -213,7 +213,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,adgen-keep-loops,{_OPTIMISE}",
-            f"{unroll}adgen-forget-methods,globaldce,adgen-shadow-statics,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}adgen-use-results,adgen-pin-rules",
+            f"{unroll}adgen-forget-methods,globaldce,adgen-shadow-statics,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules",
             f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}{sums}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

@@ -47,7 +47,7 @@ DEVICE = (
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,adgen-keep-loops,default<O2>,"
     "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,"
-    "adgen-type-copies,adgen-follow-bits,adgen-reload-shared,adgen-see-overwrites,adgen-separate-loads,adgen-hold-joins,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
+    "adgen-type-copies,adgen-follow-bits,adgen-reload-shared,adgen-see-overwrites,adgen-separate-loads,adgen-hold-joins,function(sroa),adgen-define-values,adgen-separate-carried,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-usage"
 )
 HOST = (
@@ -58,7 +58,7 @@ HOST = (
     "function(loop(loop-rotate,loop-unroll-full),sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),adgen-forget-methods,globaldce,adgen-shadow-statics,function(loop-simplify),adgen-index-pointers,adgen-capture-values,"
     "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,adgen-own-memory,function(loop-mssa(licm)),function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
-    "adgen-nest-joins,adgen-ask-together,adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,adgen-hold-extremes,adgen-use-results,adgen-pin-rules,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
+    "adgen-nest-joins,adgen-ask-together,adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,adgen-hold-extremes,function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
     "adgen-mark-unchanged<adgen_body_>,adgen-hold-sums,adgen-usage"
 )
 

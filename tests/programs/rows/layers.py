@@ -150,6 +150,21 @@ def _huber(rng: Rng) -> Args:
     return {"n": 50, "x": normal(rng, 50), "y": normal(rng, 50), "loss": zeros(1)}
 
 
+def _scan(rng: Rng) -> Args:
+    """Three chunks of 128 elements, the last of them not full."""
+    p = {"batch": 2, "dim": 2, "seqlen": 300, "dstate": 3, "u": normal(rng, 2, 2, 300), "delta": normal(rng, 2, 2, 300)}
+    p |= {
+        "A": -uniform(rng, 0.2, 2, 2, 3),
+        "B": normal(rng, 2, 3, 300),
+        "C": normal(rng, 2, 3, 300),
+        "D": normal(rng, 2),
+    }
+    p |= {"z": None, "delta_bias": normal(rng, 2), "out": zeros(2, 2, 300), "last_state": zeros(2, 2, 3)}
+    return {"p": p | {"delta_softplus": True}}
+
+
+_SCANNED = ("p.out", "p.last_state")
+
 ROWS = (
     Program(
         "torch_extension.cu",
@@ -171,6 +186,16 @@ ROWS = (
     Program("conv_layers.cu", "global_average", _average, ("out",), 3, 16, 16 * 4),
     Program("gru_sequence.cu", "gru_forward<32>", _gru, ("states",), 3, 32, tolerance=1e-2),
     Program("gru_sequence.cu", "head_loss<32>", _head, ("loss",), 4, 32, 5 * 4, tolerance=1e-2),
+    Program(
+        "selective_scan.cu",
+        "selective_scan<Shape<64, 2, false, float>>",
+        _scan,
+        _SCANNED,
+        (2, 2),
+        64,
+        3 * 8,
+        flat=frozenset(_SCANNED),
+    ),
     Program("half_precision.cu", "gemv_half2", _gemv, ("y",), 2, (32, 4)),
     Program("half_precision.cu", "embedding_bag", _bags, ("out",), 4, 8),
     Program("half_precision.cu", "layer_scale_residual<__half>", _residual, ("out",), 1, 32),
