@@ -29,6 +29,7 @@ HOST = frozenset(
         "unroll-locals",
         "recompute-iterations",
         "index-pointers",
+        "mark-constants",
         "own-memory",
         "split-threads",
         "clamp-loops",

@@ -12,6 +12,7 @@ OPTIMISATIONS: dict[str, str] = {
     "recompute-iterations": "iterations of parallel loops in C++ are computed again instead of kept",
     "restore-overwritten": "parallel regions in C++ keep what they overwrite of an array, not what others read of it",
     "index-pointers": "pointers that walk over an array in unequal steps become offsets, in C++",
+    "mark-constants": "what regions in C++ read of variables that hold constants has no derivative",
     "own-memory": "what a thread has allocated itself, and shadows, are told apart from other memory",
     "forget-results": "what only the function's result needs is not computed in its gradient, in C++",
     "skip-zeros": "what is added for a cotangent of zero, because the primal took another branch, is skipped in C++",

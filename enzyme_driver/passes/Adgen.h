@@ -20,6 +20,7 @@ inline constexpr llvm::StringLiteral GradientPrefix = "adgen_gradient_";
 // Of the variables through which the rendered translation unit asks for instances of templates.
 inline constexpr llvm::StringLiteral InstancePrefix = "adgen_instance_";
 inline constexpr llvm::StringLiteral ReversePrefix = "diffe"; // of what Enzyme makes of a function for the reverse sweep
+inline constexpr llvm::StringLiteral ForwardSweepPrefix = "augmented_"; // and for the forward sweep
 inline constexpr llvm::StringLiteral GradientSuffix = "__gradient"; // of what the runtime calls
 // The same of what carries tangents forward.
 inline constexpr llvm::StringLiteral TangentPrefix = "adgen_tangent_";
@@ -39,6 +40,8 @@ inline constexpr llvm::StringLiteral RegistersAttribute = "nvvm.maxnreg";
 inline constexpr llvm::StringLiteral ShadowPrefix = "adgen_shadow_";
 inline constexpr llvm::StringLiteral ShadowMetadata = "enzyme_shadow";
 inline constexpr llvm::StringLiteral MeasureSuffix = "__tape";
+// Of an instruction whose result has no derivative, Enzyme's.
+inline constexpr llvm::StringLiteral InactiveMark = "enzyme_inactive_val";
 inline constexpr llvm::StringLiteral AutodiffPrefix = "__enzyme_autodiff_";
 inline constexpr llvm::StringLiteral ForwardPrefix = "__enzyme_fwddiff_";
 // Function attribute, Enzyme's: the mathematical function that this is, for which there is a rule.

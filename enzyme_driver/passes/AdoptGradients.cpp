@@ -153,6 +153,13 @@ void leaveVariables(Module &M) {
     }
 }
 
+// What had no derivative in the gradient may have a tangent.
+void forgetConstants(Module &M) {
+  for (Function &F : M)
+    for (Instruction &I : instructions(F))
+      I.setMetadata(InactiveMark, nullptr);
+}
+
 } // namespace
 
 PreservedAnalyses AdoptGradients::run(Module &M, ModuleAnalysisManager &) {
@@ -167,6 +174,7 @@ PreservedAnalyses AdoptGradients::run(Module &M, ModuleAnalysisManager &) {
   for (Function *Gradient : Gradients)
     adopt(check(*Gradient) ? *Gradient : *emptied(*Gradient));
   leaveVariables(M);
+  forgetConstants(M);
   openUserGradients(M);
   openRules(M, Option);
   markForInlining(M);

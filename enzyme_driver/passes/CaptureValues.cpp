@@ -1,9 +1,7 @@
 // A parallel region gets the address of every variable that it uses. Where that variable is a pointer that is set once and only read by
 // the regions, the region gets the pointer itself. Enzyme then knows for each region which arrays are const: behind a variable it
 // takes all for active, and would add the derivative of an array that is const to the array itself. A pointer that is set in several ways, such
-// as that to the elements of a std::vector, is read before the fork, where nothing but the forking function itself can change it. A number
-// of floating point that regions only read, such as the length of a step, is read once where the region begins: else what the region writes might be it, and
-// Enzyme keeps it in each iteration.
+// as that to the elements of a std::vector, is read before the fork, where nothing but the forking function itself can change it.
 #include "OpenMP.h"
 #include "Passes.h"
 
@@ -12,25 +10,13 @@
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
 namespace adgen {
 namespace {
 
-constexpr unsigned ThreadArguments = 2; // which the OpenMP runtime hands to what it starts
-constexpr unsigned FirstCaptured = ForkCaptured - ThreadArguments; // an argument of what is started is so much later in the fork
-
-// The argument of the region that an argument of what is started becomes; null where it is used for anything else.
-Argument *inRegion(Argument &Started) {
-  if (!Started.hasOneUse())
-    return nullptr;
-  auto *Call = dyn_cast<CallInst>(Started.user_back());
-  Function *Region = Call ? Call->getCalledFunction() : nullptr;
-  bool Hands = Region && Region->hasLocalLinkage() && Region->hasOneUse() && Call->isArgOperand(&*Started.use_begin());
-  return Hands ? Region->getArg(Call->getArgOperandNo(&*Started.use_begin())) : nullptr;
-}
+constexpr unsigned FirstCaptured = ForkCaptured - RegionCaptured; // an argument of what is started is so much later in the fork
 
 // As what the variable is read, where nothing else is done with its address; null otherwise.
 Type *onlyReadAs(const Argument &Address) {
@@ -59,7 +45,7 @@ public:
       if (Function *Started = startedBy(*Fork))
         Forks[Started].push_back(Fork);
     for (auto &[Started, Calls] : Forks)
-      for (Argument &A : drop_begin(Started->args(), ThreadArguments))
+      for (Argument &A : drop_begin(Started->args(), RegionCaptured))
         if (Argument *Region = A.getType()->isPointerTy() ? inRegion(A) : nullptr)
           if (Type *As = onlyReadAs(*Region))
             collect({&A, Region, As, {}}, Calls);
@@ -67,29 +53,11 @@ public:
 
   void replace() {
     for (Captured &C : All)
-      if (C.As->isFloatingPointTy() && all_of(C.Uses, [&](Use *U) { return staysInFork(*U); }))
-        readOnce(C);
-    for (Captured &C : All)
       if (C.As->isPointerTy() && all_of(C.Uses, [&](Use *U) { return onlyValue(*U) || staysInFork(*U); }))
         handOver(C);
   }
 
 private:
-  // Nobody changes a number while the region runs.
-  static void readOnce(const Captured &C) {
-    BasicBlock &Entry = C.Region->getParent()->getEntryBlock();
-    SmallVector<LoadInst *> Loads;
-    for (User *U : C.Region->users())
-      Loads.push_back(cast<LoadInst>(U));
-    auto *Once = cast<LoadInst>(Loads.front()->clone());
-    Once->insertBefore(Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
-    for (LoadInst *Load : Loads) {
-      combineMetadataForCSE(Once, Load, /*DoesKMove=*/true);
-      Load->replaceAllUsesWith(Once);
-      Load->eraseFromParent();
-    }
-  }
-
   void handOver(const Captured &C) {
     for (Use *U : C.Uses) {
       auto *Fork = cast<CallInst>(U->getUser());

@@ -1,7 +1,8 @@
 // On the host: what the gradient of a kernel keeps for its reverse sweep comes from memory of the runtime (host_runtime/kept.cpp),
 // which takes everything back when the thread of the grid ends, or its block where threads wait for each other. Enzyme forgets to
 // free some of what it keeps, on paths that leave loops early; and the next thread finds the memory in the cache. In C++, where the user's
-// code may allocate too, that is done with what Enzyme has marked as its own and gives back in the same function.
+// code may allocate too, that is done with what Enzyme has marked as its own and gives back in the same function; what else its derivatives allocate comes
+// from blocks that stay for later gradients (host_runtime/large.cpp).
 #include "Cooperates.h"
 #include "Iterations.h"
 #include "Kept.h"
@@ -99,6 +100,45 @@ void releaseAtTheEnd(Function &F, const KeptMemory &R) {
     }
 }
 
+// The runtime's functions for large blocks, which may be used for all that malloc, realloc and free are.
+struct LargeBlocks {
+  FunctionCallee Allocate, Enlarge, Free;
+
+  explicit LargeBlocks(Module &M) {
+    auto Like = [&](StringRef Known, StringRef Name) {
+      Function *F = M.getFunction(Known);
+      if (!F)
+        return FunctionCallee();
+      FunctionCallee Ours = M.getOrInsertFunction(Name, F->getFunctionType());
+      auto *New = cast<Function>(Ours.getCallee());
+      New->copyAttributesFrom(F);
+      if (F->hasFnAttribute("alloc-family"))
+        New->addFnAttr("alloc-family", "adgen_large");
+      return Ours;
+    };
+    Allocate = Like("malloc", "adgen_large_alloc");
+    Enlarge = Like("realloc", "adgen_large_realloc");
+    Free = Like("free", "adgen_large_free");
+  }
+};
+
+bool isSweep(const Function &F) {
+  return any_of(ArrayRef<StringRef>{GradientPrefix, ForwardSweepPrefix, ReversePrefix}, [&](StringRef Prefix) { return F.getName().starts_with(Prefix); });
+}
+
+// Of what a sweep allocates it is not known which function frees it, so all of them can.
+void useLargeBlocks(Module &M) {
+  const LargeBlocks R(M);
+  for (Function &F : M)
+    for (Instruction &I : instructions(F))
+      if (calls(I, "malloc") && isSweep(F))
+        cast<CallInst>(I).setCalledFunction(R.Allocate);
+      else if (calls(I, "realloc"))
+        cast<CallInst>(I).setCalledFunction(R.Enlarge);
+      else if (calls(I, "free"))
+        cast<CallInst>(I).setCalledFunction(R.Free);
+}
+
 } // namespace
 
 KeptMemory::KeptMemory(Module &M) {
@@ -133,6 +173,8 @@ PreservedAnalyses KeepMemory::run(Module &M, ModuleAnalysisManager &) {
     else if (!IsKernel && !F.isDeclaration() && redirectCaches(F, R))
       releaseAtTheEnd(F, R);
   }
+  if (none_of(M, [](const Function &F) { return F.hasFnAttribute(SharedAttribute); })) // C++
+    useLargeBlocks(M);
   return PreservedAnalyses::none();
 }
 

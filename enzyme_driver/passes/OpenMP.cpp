@@ -10,6 +10,15 @@ Function *startedBy(const CallBase &Call) {
   return Started && !Started->isDeclaration() ? Started : nullptr;
 }
 
+Argument *inRegion(Argument &Started) {
+  if (!Started.hasOneUse())
+    return nullptr;
+  auto *Call = dyn_cast<CallInst>(Started.user_back());
+  Function *Region = Call ? Call->getCalledFunction() : nullptr;
+  bool Hands = Region && Region->hasLocalLinkage() && Region->hasOneUse() && Call->isArgOperand(&*Started.use_begin());
+  return Hands ? Region->getArg(Call->getArgOperandNo(&*Started.use_begin())) : nullptr;
+}
+
 SmallVector<CallInst *> callsOf(Module &M, StringRef Name) {
   SmallVector<CallInst *> Calls;
   if (Function *F = M.getFunction(Name))

@@ -25,6 +25,8 @@ inline constexpr llvm::StringLiteral RestoredMark = "adgen.restored", RestoredAt
 
 // The function that a fork runs; null for other calls, and where its code is not there.
 llvm::Function *startedBy(const llvm::CallBase &Call);
+// The argument of the region that an argument of what is started becomes; null where it is used for anything else.
+llvm::Argument *inRegion(llvm::Argument &Started);
 // Every call of the function named, in an order that stays the same.
 llvm::SmallVector<llvm::CallInst *> callsOf(llvm::Module &M, llvm::StringRef Name);
 // Of this thread in its team, and how many the team has, as integers of 32 bits.

@@ -20,8 +20,6 @@ using namespace llvm::PatternMatch;
 namespace adgen {
 namespace {
 
-constexpr StringLiteral ForwardSweepPrefix = "augmented_"; // of what Enzyme makes of a function for the forward sweep
-
 // Of numbers computed from addresses, whose differences are sizes.
 bool isMeasured(const Instruction &Number) {
   return all_of(Number.users(), [](const User *U) {

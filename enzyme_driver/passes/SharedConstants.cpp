@@ -42,10 +42,11 @@ bool isStatic(const Module &M, StringRef Name) {
   return Array && !Array->isDeclaration();
 }
 
+// Of what lanes do together the result depends on more than the arguments.
 bool isMathematics(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
-  bool Named = Callee && (Callee->isIntrinsic() || Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix));
-  return Named && !Call.mayReadOrWriteMemory() && none_of(Call.args(), [](const Value *V) { return V->getType()->isPointerTy(); });
+  bool IsAlone = Callee && (!Callee->getName().starts_with("adgen_") || Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix));
+  return IsAlone && !Call.mayReadOrWriteMemory() && none_of(Call.args(), [](const Value *V) { return V->getType()->isPointerTy(); });
 }
 
 const Argument *argumentBehind(const Value *Pointer) { return dyn_cast<Argument>(getUnderlyingObject(Pointer, 0)); }
@@ -67,31 +68,30 @@ bool Constants::isLoadOfConstant(const LoadInst &Load) const {
   return A->getArgNo() < Activities.size() ? Activities[A->getArgNo()] == Activity::Const : Arrays.contains(A);
 }
 
-bool Constants::isConstant(const Value *First) const {
-  SmallVector<const Value *> Work{First};
+bool isMadeOf(const Value *Number, function_ref<bool(const Value &)> IsConstant) {
+  SmallVector<const Value *> Work{Number};
   SmallPtrSet<const Value *, 16> Seen;
   while (!Work.empty()) {
     const Value *V = Work.pop_back_val();
     if (!V->getType()->isFPOrFPVectorTy() || isa<Constant>(V) || !Seen.insert(V).second)
       continue;
-    if (auto *A = dyn_cast<Argument>(V)) {
-      if (A->getArgNo() >= Activities.size() || Activities[A->getArgNo()] != Activity::Const)
-        return false;
-      continue;
-    }
-    auto *I = cast<Instruction>(V);
-    if (auto *Load = dyn_cast<LoadInst>(I)) {
-      if (!isLoadOfConstant(*Load))
-        return false;
-      continue;
-    }
-    auto *Call = dyn_cast<CallBase>(I);
-    bool Arithmetic = isa<BinaryOperator, UnaryOperator, PHINode, SelectInst, FPExtInst, FPTruncInst, SIToFPInst, UIToFPInst>(I);
-    if (Call ? !isMathematics(*Call) : !Arithmetic)
+    auto *Call = dyn_cast<CallBase>(V);
+    bool Arithmetic = isa<BinaryOperator, UnaryOperator, PHINode, SelectInst, FPExtInst, FPTruncInst, SIToFPInst, UIToFPInst>(V);
+    if (Arithmetic || (Call && isMathematics(*Call)))
+      append_range(Work, cast<Instruction>(V)->operands());
+    else if (!IsConstant(*V))
       return false;
-    append_range(Work, I->operands());
   }
   return true;
+}
+
+bool Constants::isConstant(const Value *Number) const {
+  return isMadeOf(Number, [&](const Value &V) {
+    if (auto *A = dyn_cast<Argument>(&V))
+      return A->getArgNo() < Activities.size() && Activities[A->getArgNo()] == Activity::Const;
+    auto *Load = dyn_cast<LoadInst>(&V);
+    return Load && isLoadOfConstant(*Load);
+  });
 }
 
 static bool holdsConstants(const Argument *A, const Constants &Known) {

@@ -10,6 +10,9 @@ namespace adgen {
 // Function attribute of a body: the numbers of its shared arrays that are constants, "0:2".
 inline constexpr llvm::StringLiteral SharedConstantsAttribute = "adgen-shared-constants";
 
+// Whether a number of floating point is computed from constants alone. `IsConstant` is asked about what is not computed: arguments, what is loaded, results of calls.
+bool isMadeOf(const llvm::Value *Number, llvm::function_ref<bool(const llvm::Value &)> IsConstant);
+
 class Constants {
 public:
   // The shared arrays that the body's attribute names are constants.

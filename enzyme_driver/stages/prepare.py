@@ -205,6 +205,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
     extremes = unless_disabled("hold-extremes", "adgen-hold-extremes,", workspace)
     sums = unless_disabled("hold-sums", "adgen-hold-sums,", workspace)
     index = unless_disabled("index-pointers", "function(loop-simplify),adgen-index-pointers,", workspace)
+    constants = unless_disabled("mark-constants", "adgen-mark-constants,", workspace)
     return ",".join(
         (
             f"adgen-silence-streams,adgen-split-math,adgen-recognise-sums,adgen-bodies<{plan.symbols}>",
@@ -213,7 +214,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,adgen-keep-loops,{_OPTIMISE}",
-            f"{unroll}adgen-forget-methods,globaldce,adgen-shadow-statics,{index}adgen-capture-values,{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules",
+            f"{unroll}adgen-forget-methods,globaldce,adgen-shadow-statics,{index}adgen-capture-values,adgen-read-captured,{constants}{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules",
             f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}{sums}adgen-usage",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

@@ -49,6 +49,7 @@ ELSEWHERE = {
     "recompute-iterations",
     "restore-overwritten",
     "index-pointers",
+    "mark-constants",
     "own-memory",
     "sum-captured",
     "bound-registers",
