@@ -15,7 +15,9 @@ DEFAULT_ARCH = "sm_90"
 
 _ARCH = re.compile(r"sm_[1-9]\d+[af]?")
 _NAME = re.compile(r"(::)?[A-Za-z_][\w:<>,.*&()\[\] +\-']*")
-_PARAMETER = re.compile(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*")
+_FUNCTION = re.compile(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*")
+_PART = r"[A-Za-z_]\w*(<[\w:<>, *&-]+>)?"
+_PARAMETER = re.compile(rf"(::)?{_PART}(::{_PART})*")
 """Of a parameter, or of a variable or a function with its namespaces."""
 _OWN_FLAGS = {"-o", "-c", "-S", "-E", "-x", "-M", "-MD", "-MF", "-MM", "-emit-llvm", "-fsyntax-only", "-save-temps"}
 _OWN_FLAG_STARTS = ("--cuda-gpu-arch", "--offload-arch", "--cuda-path", "--target=", "--cuda-device-only")
@@ -112,7 +114,7 @@ def _targets(names: Iterable[str]) -> tuple[Target, ...]:
 
 def _function(name: str) -> str:
     text = name.strip().removeprefix("::")
-    if not _PARAMETER.fullmatch(text):
+    if not _FUNCTION.fullmatch(text):
         raise UsageError(f"{name!r} is not the name of a function", hint="write it as in C++, such as ns::log_event")
     return text
 

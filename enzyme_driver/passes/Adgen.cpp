@@ -157,7 +157,8 @@ std::string sourceName(const GlobalVariable &Global) {
   if (Expressions.empty())
     return Global.getName().str();
   const DIGlobalVariable *Variable = Expressions.front()->getVariable();
-  return qualifiedName(Variable->getScope(), Variable->getName());
+  const DIDerivedType *Member = Variable->getStaticDataMemberDeclaration();
+  return qualifiedName(Member ? Member->getScope() : Variable->getScope(), Variable->getName());
 }
 
 StringRef assemblyInWords(StringRef Text) {
@@ -315,19 +316,28 @@ bool isConst(DIType *Type) {
   return false;
 }
 
+static DIType *declaredType(const GlobalVariable &Variable) {
+  SmallVector<DIGlobalVariableExpression *> Expressions;
+  Variable.getDebugInfo(Expressions);
+  return Expressions.empty() ? nullptr : Expressions.front()->getVariable()->getType();
+}
+
+static bool isDeclaredConst(const GlobalVariable &Variable) {
+  DIType *Type = declaredType(Variable);
+  auto *Array = dyn_cast_or_null<DICompositeType>(stripQualifiers(Type));
+  bool IsArray = Array && Array->getTag() == dwarf::DW_TAG_array_type;
+  return isConst(Type) || (IsArray && isConst(Array->getBaseType()));
+}
+
+// `static constexpr` members of templates, which clang takes to the device of itself.
+static bool isInlineConstant(const GlobalVariable &Variable) { return Variable.hasLinkOnceLinkage() && isDeclaredConst(Variable); }
+
 bool isSetByHost(const GlobalVariable &Variable) {
   constexpr unsigned ConstantSpace = 4;
   if (Variable.isExternallyInitialized())
-    return true;
-  SmallVector<DIGlobalVariableExpression *> Expressions;
-  Variable.getDebugInfo(Expressions);
+    return !isInlineConstant(Variable);
   bool IsEmpty = Variable.hasInternalLinkage() && Variable.hasInitializer() && Variable.getInitializer()->isNullValue();
-  if (Variable.getAddressSpace() != ConstantSpace || !IsEmpty || Expressions.empty())
-    return false;
-  DIType *Type = Expressions.front()->getVariable()->getType();
-  auto *Array = dyn_cast_or_null<DICompositeType>(stripQualifiers(Type));
-  bool IsArray = Array && Array->getTag() == dwarf::DW_TAG_array_type;
-  return !isConst(Type) && !(IsArray && isConst(Array->getBaseType()));
+  return Variable.getAddressSpace() == ConstantSpace && IsEmpty && declaredType(Variable) && !isDeclaredConst(Variable);
 }
 
 bool isPointerOrReference(const DIDerivedType &Type) {

@@ -32,12 +32,15 @@ static void keepWhole(Function &F) {
   F.setLinkage(GlobalValue::ExternalLinkage);
 }
 
+// Inline variables and those of templates may be defined in several files; here there is one, which has them for itself.
 static void exportVariables(Module &M) {
   for (GlobalVariable &Variable : M.globals()) {
-    if (!isSetByHost(Variable) || !Variable.hasLocalLinkage())
+    bool IsSet = isSetByHost(Variable);
+    if (!Variable.hasLinkOnceLinkage() && !(IsSet && Variable.hasLocalLinkage()))
       continue;
-    Variable.setLinkage(GlobalValue::ExternalLinkage);
-    Variable.setExternallyInitialized(true);
+    Variable.setComdat(nullptr);
+    Variable.setLinkage(IsSet ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage);
+    Variable.setExternallyInitialized(IsSet);
   }
 }
 

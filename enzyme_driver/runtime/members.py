@@ -1,6 +1,6 @@
 """Structs given as dicts of their members: each member is checked and passed as if it were a parameter.
 
-A `std::vector` or a `std::span` is given as an array, be it a parameter or a member.
+A `std::vector`, a `std::span` or a `cuda::std::span` is given as an array, be it a parameter or a member.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ Holder = Literal["pointer", "vector", "span"]
 _HOLDERS: dict[tuple[str, ...], Holder] = {
     ("_M_start", "_M_finish", "_M_end_of_storage"): "vector",
     ("_M_ptr", "_M_extent_value"): "span",
+    ("__data_", "__size_"): "span",
 }
-"""By the members that libstdc++ gives them."""
+"""By the members that libstdc++ gives them, and CUDA's own library (`cuda::std::span`)."""
 
 
 @dataclass(frozen=True)

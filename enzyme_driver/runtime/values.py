@@ -14,6 +14,7 @@ from enzyme_driver.runtime.layouts import ctypes_layout, declared_layout, numpy_
 from enzyme_driver.runtime.slots import Slot
 
 _FORMATS = {"float16": "<e", "float32": "<f", "float64": "<d"}
+_SHOWN = 8  # members in a message: enough to compare
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
@@ -93,14 +94,19 @@ def _layout_of_ctypes(value: ctypes.Structure, slot: Slot) -> Any:  # noqa: ANN4
 def _struct_hint(slot: Slot) -> str:
     if not slot.parameter.dtype.fields:
         return f"{slot.parameter.dtype} has no members: give None"
+    names = ", ".join(field.name for field in slot.parameter.dtype.fields[:_SHOWN])
+    more = ", ..." if len(slot.parameter.dtype.fields) > _SHOWN else ""
     layout = _spelled(declared_layout(slot.parameter.dtype))
-    return f"give a dict of its members, or a NumPy structured scalar or a ctypes.Structure of this layout: {layout}"
+    return (
+        f"give a dict of its members ({names}{more}), or a NumPy structured scalar or a ctypes.Structure of this "
+        f"layout: {layout}"
+    )
 
 
 def _spelled(layout: Any) -> str:  # noqa: ANN401
     size, leaves = layout
-    members = ", ".join(f"{leaf.kind}{leaf.size} at {leaf.offset}" for leaf in leaves[:8])
-    return f"{members}{', ...' if len(leaves) > 8 else ''}; {size} bytes"  # noqa: PLR2004  (enough to compare)
+    members = ", ".join(f"{leaf.kind}{leaf.size} at {leaf.offset}" for leaf in leaves[:_SHOWN])
+    return f"{members}{', ...' if len(leaves) > _SHOWN else ''}; {size} bytes"
 
 
 def pointers_in(data: bytes, dtype: DataType) -> dict[int, int]:

@@ -15,6 +15,13 @@ from enzyme_driver import cli
 SOURCE = """\
 struct Fluid { const float *density; float *flux; const int *cell; float spacing; int n; };
 namespace scheme { __constant__ float weight[2][3]; }
+inline __device__ float slopes[2] = {1.0f, 2.0f};
+template <class T> struct Law {
+    static __constant__ T power;
+    static constexpr T base = T(3);
+    static constexpr T shifts[2] = {T(4), T(5)};
+};
+template <class T> __constant__ T Law<T>::power = T(2);
 __device__ float gain = 2.0f;
 __device__ int calls;
 __device__ float scratch[64];
@@ -39,6 +46,14 @@ __global__ void twice(const float *x, float *y, int n) {
     if (i >= n) return;
     scratch[i] = x[i] * x[i];
     y[i] = scratch[i] * x[i];
+}
+
+__device__ const float *pick(const float *from, int i) { return from + i % 2; }
+__device__ float shifted(const float &x, const float &by) { return x * by; }
+__global__ void by_law(const float *x, float *y) {
+    int i = threadIdx.x;
+    y[i] = slopes[i % 2] * powf(x[i], Law<float>::power);
+    y[i] += shifted(x[i], Law<float>::base) * *pick(Law<float>::shifts, i);
 }
 
 __device__ double moments[2];
@@ -86,6 +101,19 @@ def test_a_variable_has_a_derivative_where_it_is_asked_for(file: Path) -> None:
     checked = kernel.check[2, 32](**_arrays(rng))
     assert {part.name for part in checked.parameters} == {"x", "scheme::weight", "gain"}
     assert all(part.difference != 0 for part in checked.parameters)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_inline_variables_and_those_of_templates_are_set_but_not_constants(file: Path) -> None:
+    kernel = adgen.compile(file, kernel="by_law", activity={"Law<float>::power": "active", "slopes": "active"})
+    assert {"slopes", "Law<float>::power"} <= set(kernel.variables)
+    assert not {"Law<float>::base", "Law<float>::shifts"} & set(kernel.variables)
+    kernel.variables["Law<float>::power"] = 1.5
+    x, y, i = np.linspace(1, 2, 6, dtype=np.float32), np.zeros(6, np.float32), np.arange(6)
+    kernel[1, 6](x, y)
+    np.testing.assert_allclose(y, (1 + i % 2) * x**1.5 + 3 * x * (4 + i % 2), rtol=1e-5)
+    checked = kernel.check[1, 6](x, y)
+    assert {part.name for part in checked.parameters} == {"x", "slopes", "Law<float>::power"}
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -11,6 +11,14 @@ target triple = "nvptx64-nvidia-cuda"
 ; ALL: @list = {{.*}}[ptr @wanted, ptr @other]
 @list = internal constant [2 x ptr] [ptr @wanted, ptr @other]
 
+; Inline variables of the device have one definition here; a constant among them, which clang has taken to the device of itself, is not set by the host.
+; CHECK: @inline_set = addrspace(1) externally_initialized global float 1.0
+; CHECK: @inline_constant = internal addrspace(4) constant float 2.0
+$inline_set = comdat any
+$inline_constant = comdat any
+@inline_set = linkonce_odr addrspace(1) externally_initialized global float 1.0, comdat, !dbg !18
+@inline_constant = linkonce_odr addrspace(4) externally_initialized constant float 2.0, comdat, !dbg !20
+
 ; A variable of a file whose host code is elsewhere can be set, but not one that is const, has a value, or lies elsewhere.
 ; CHECK: @set_elsewhere = {{.*}}addrspace(4) externally_initialized constant float 0.0
 ; CHECK: @const = internal addrspace(4) constant
@@ -77,3 +85,7 @@ define linkonce_odr double @_Z15__shfl_xor_syncjdii(i32 %mask, double %v, i32 %o
 !15 = distinct !DIGlobalVariable(name: "table", scope: !1, file: !2, line: 3, type: !3, isLocal: true, isDefinition: true)
 !16 = !DIGlobalVariableExpression(var: !17, expr: !DIExpression())
 !17 = distinct !DIGlobalVariable(name: "written", scope: !1, file: !2, line: 4, type: !3, isLocal: true, isDefinition: true)
+!18 = !DIGlobalVariableExpression(var: !19, expr: !DIExpression())
+!19 = distinct !DIGlobalVariable(name: "inline_set", scope: !1, file: !2, line: 5, type: !3, isLocal: false, isDefinition: true)
+!20 = !DIGlobalVariableExpression(var: !21, expr: !DIExpression())
+!21 = distinct !DIGlobalVariable(name: "inline_constant", scope: !1, file: !2, line: 6, type: !4, isLocal: false, isDefinition: true)

@@ -197,9 +197,9 @@ def _vector(name: str = "vector<double, std::allocator<double> >") -> DataType:
     return DataType(name, "struct", 24, (StructField("_M_impl", 0, impl),))
 
 
-def _span() -> DataType:
+def _span(address: str = "_M_ptr", length: str = "_M_extent_value") -> DataType:
     size = DataType("uint64", "uint", 8)
-    fields = (StructField("_M_ptr", 0, _pointer(F64, const=True)), StructField("_M_extent_value", 8, size))
+    fields = (StructField(address, 0, _pointer(F64, const=True)), StructField(length, 8, size))
     return DataType("span<const double, 18446744073709551615UL>", "struct", 16, fields)
 
 
@@ -225,9 +225,10 @@ def test_a_vector_by_value_is_a_copy() -> None:
     assert end - start == x.nbytes
 
 
-def test_a_span_is_an_array() -> None:
+@pytest.mark.parametrize("names", [("_M_ptr", "_M_extent_value"), ("__data_", "__size_")])
+def test_a_span_is_an_array(names: tuple[str, str]) -> None:
     x = np.arange(5.0)
-    value = _held(_span(), x)
+    value = _held(_span(*names), x)
     assert struct.unpack("2Q", value) == (x.ctypes.data, 5)
 
 

@@ -248,6 +248,12 @@ def _runge_kutta(rng: Rng) -> Args:
     return {"j": 2, "nelr": _FLOW_CELLS, **arrays, **factors, "fluxes": rng.standard_normal((4, _FLOW_CELLS))}
 
 
+def _orbits(rng: Rng) -> Args:
+    start = rng.uniform(-1, 1, (5, 4)) * np.array([3, 3, 1, 1])
+    arrays = {"start": start.ravel(), "end": np.zeros(20), "masses": rng.uniform(0.5, 1, 3)}
+    return {**arrays, "t_end": 1.5, "tol": 1e-4, "accepted": np.zeros(5, np.int32)}
+
+
 ROWS = (
     Program("sparse_formats.cu", "spmv_csr_vector", _csr, ("y",), 3, 128),
     Program("sparse_formats.cu", "spmv_ell", _ell, ("y",), 1, 32),
@@ -282,4 +288,14 @@ ROWS = (
     Program("batched_solvers.cu", "householder_fit", _fits, ("coefficients", "residual"), 1, 8),
     Program("batched_solvers.cu", "jacobi_eigenvalues", _symmetric, ("values",), 1, 8),
     Program("neuron_cable.cu", "step_neurons", _neurons, ("voltage", "gates", "spikes"), 1, 8),
+    Program(
+        "orbits.cu",
+        "orbits<double>",
+        _orbits,
+        ("end", "accepted"),
+        1,
+        8,
+        activity={"t_end": "active"},
+        flat=frozenset({"end"}),
+    ),
 )
