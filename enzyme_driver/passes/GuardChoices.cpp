@@ -12,13 +12,26 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
+bool holdsNumbers(const Type *T) {
+  if (const auto *Struct = dyn_cast<StructType>(T))
+    return any_of(Struct->elements(), holdsNumbers);
+  return isa<ArrayType>(T) ? holdsNumbers(T->getArrayElementType()) : T->isFPOrFPVectorTy();
+}
+
+// Tables of virtual functions and texts are in no sum.
+bool isWithout(const Value *V, const SmallPtrSetImpl<const Value *> &Active) {
+  if (const auto *Global = dyn_cast<GlobalVariable>(V))
+    return !Global->isConstant() || holdsNumbers(Global->getValueType());
+  return isa<AllocaInst>(V) || (isa<Argument>(V) && !Active.contains(V));
+}
+
 bool choosesBetweenBoth(const Instruction &I, const SmallPtrSetImpl<const Value *> &Active) {
   if (!I.getType()->isPointerTy() || !isa<PHINode, SelectInst>(I))
     return false;
   SmallVector<const Value *> Objects;
   getUnderlyingObjects(&I, Objects, nullptr, /*MaxLookup=*/0);
   bool With = any_of(Objects, [&](const Value *V) { return Active.contains(V) || isa<LoadInst>(V); });
-  return With && any_of(Objects, [&](const Value *V) { return isa<AllocaInst, GlobalVariable>(V) || (isa<Argument>(V) && !Active.contains(V)); });
+  return With && any_of(Objects, [&](const Value *V) { return isWithout(V, Active); });
 }
 
 void askAtRunTime(CallInst &Autodiff) {
@@ -31,18 +44,38 @@ void askAtRunTime(CallInst &Autodiff) {
   Autodiff.eraseFromParent();
 }
 
+// In the reverse sweep of its own Enzyme hands a function nothing for a pointer that it only writes through, but compares that pointer with
+// its shadow there. So each is read, for all that Enzyme sees; ForgetGuards takes the calls away.
+void readThroughPointers(Function &F) {
+  Type *Pointer = PointerType::getUnqual(F.getContext());
+  FunctionCallee Read = declarePin(*F.getParent(), "read", {Pointer});
+  cast<Function>(Read.getCallee())->setMemoryEffects(MemoryEffects::argMemOnly(ModRefInfo::Ref));
+  cast<Function>(Read.getCallee())->addParamAttr(0, Attribute::getWithCaptureInfo(F.getContext(), CaptureInfo::none()));
+  for (Argument &Each : F.args())
+    if (Each.getType() == Pointer && !Each.use_empty() && !Each.onlyReadsMemory()) {
+      Each.removeAttr(Attribute::WriteOnly);
+      CallInst::Create(Read, {&Each}, "", F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    }
+}
+
 } // namespace
 
 PreservedAnalyses GuardChoices::run(Module &M, ModuleAnalysisManager &) {
+  bool Asked = false;
   for (CallInst *Call : gradientCalls(M)) {
     SmallPtrSet<const Value *, 8> Active;
     for (const Said &Each : saidOfParameters(*Call))
       if (Each.Shadow)
         Active.insert(Each.Parameter);
     auto *Body = cast<Function>(Call->getArgOperand(0));
-    if (any_of(instructions(Body), [&](const Instruction &Each) { return choosesBetweenBoth(Each, Active); }))
+    if (any_of(instructions(Body), [&](const Instruction &Each) { return choosesBetweenBoth(Each, Active); })) {
       askAtRunTime(*Call);
+      Asked = true;
+    }
   }
+  for (Function &F : M)
+    if (Asked && !F.isDeclaration() && !F.getName().starts_with(BodyPrefix) && !F.getName().starts_with(GradientPrefix))
+      readThroughPointers(F);
   return PreservedAnalyses::none();
 }
 

@@ -182,7 +182,7 @@ def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str
             _asked(wanted),
             f"strip-nonlinetable-debuginfo,adgen-keep-loops,{_OPTIMISE}",
             f"{count}{segments}{_EXITS},adgen-type-copies,adgen-follow-bits,{reload_shared}adgen-see-overwrites,adgen-separate-loads,{hold}function(sroa),adgen-define-values,adgen-separate-carried,adgen-pin-rules",
-            f"adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{unchanged}adgen-usage",
+            f"adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,{unchanged}adgen-usage,adgen-guard-choices",
             *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )
@@ -215,7 +215,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,adgen-keep-loops,{_OPTIMISE}",
             f"{unroll}adgen-forget-methods,globaldce,adgen-shadow-statics,{index}adgen-capture-values,adgen-read-captured,{constants}{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules",
-            f"adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,{_unchanged(workspace)}{sums}adgen-usage",
+            f"adgen-copy-adjoints,adgen-discard-outputs,{_unchanged(workspace)}{sums}adgen-usage,adgen-guard-choices",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )
     )

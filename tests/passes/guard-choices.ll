@@ -31,5 +31,45 @@ define void @adgen_body_both(ptr %x, ptr %y) {
   ret void
 }
 
+; A table of virtual functions or a text is no memory of numbers.
+; CHECK-LABEL: define void @adgen_gradient_tables(
+; CHECK: (ptr @adgen_body_tables, metadata !"enzyme_dup", ptr %x, ptr %d_x)
+define void @adgen_gradient_tables(ptr %x, ptr %d_x) {
+  call void (...) @__enzyme_autodiff_adgen_body_tables(ptr @adgen_body_tables, metadata !"enzyme_dup", ptr %x, ptr %d_x)
+  ret void
+}
+@virtual = internal constant { [1 x ptr] } { [1 x ptr] [ptr @tidy] }
+define internal void @tidy() {
+  ret void
+}
+define void @adgen_body_tables(ptr %x) {
+  %c = icmp eq ptr %x, null
+  %table = load ptr, ptr %x
+  %p = select i1 %c, ptr @virtual, ptr %table
+  %f = load ptr, ptr %p
+  call void %f()
+  ret void
+}
+
+; A function that is differentiated apart is compared with what it is handed: nothing in it looks as if it only wrote.
+; CHECK-LABEL: define internal void @region(
+; CHECK-SAME: ptr %out, ptr readonly %in, ptr %unused)
+; CHECK-NEXT: call void @adgen_pin_read(ptr %out)
+; CHECK-NEXT: %v = load
+define internal void @region(ptr writeonly %out, ptr readonly %in, ptr %unused) {
+  %v = load double, ptr %in
+  store double %v, ptr %out
+  ret void
+}
+; CHECK-LABEL: define void @adgen_body_chooses_too(
+; CHECK-NOT: adgen_pin_read
+define void @adgen_body_chooses_too(ptr %x) {
+  call void @region(ptr %x, ptr %x, ptr null)
+  ret void
+}
+; CHECK: declare void @adgen_pin_read(ptr captures(none)) #[[READ:[0-9]+]]
+; CHECK: attributes #[[READ]] = { {{.*}}memory(argmem: read){{.*}}"enzyme_inactive" }
+
+declare void @__enzyme_autodiff_adgen_body_tables(...)
 declare void @__enzyme_autodiff_adgen_body_chooses(...)
 declare void @__enzyme_autodiff_adgen_body_both(...)

@@ -92,3 +92,36 @@ found:
 end:
   ret void
 }
+
+; What only leads to an exception is no exit: nothing is to be reversed there.
+; CHECK-LABEL: define void @throws(
+; CHECK-NOT:     adgen.exit.guard
+; CHECK:       ret void
+define void @throws(ptr %x, i64 %n) {
+entry:
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %outer.next ]
+  br label %inner
+inner:
+  %j = phi i64 [ 0, %outer ], [ %j.next, %inner.next ]
+  %at = getelementptr double, ptr %x, i64 %j
+  %v = load double, ptr %at
+  %negative = fcmp olt double %v, 0.0
+  br i1 %negative, label %thrown, label %inner.next
+inner.next:
+  %j.next = add i64 %j, 1
+  %more = icmp ult i64 %j.next, %n
+  br i1 %more, label %inner, label %outer.next
+outer.next:
+  %i.next = add i64 %i, 1
+  %again = icmp ult i64 %i.next, %n
+  br i1 %again, label %outer, label %end
+end:
+  ret void
+thrown:
+  call void @throw() noreturn
+  unreachable
+}
+
+declare void @throw()

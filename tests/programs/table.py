@@ -6,6 +6,7 @@ from programs.rows import (
     atoms,
     cooperative,
     earth,
+    engineering,
     finance,
     fluids,
     graphics,
@@ -42,6 +43,7 @@ PROGRAMS = (
     *inference.ROWS,
     *methods.ROWS,
     *host_programs.ROWS,
+    *engineering.ROWS,
 )
 
 GPU_PROGRAMS = tuple(
