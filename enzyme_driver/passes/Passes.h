@@ -73,7 +73,7 @@ ADGEN_PASS(PrintUsage);                      // prints what each body reads and 
 ADGEN_PASS(UnrollLocals);                    // short loops over local arrays become straight code
 ADGEN_PASS(IndexPointers);                   // pointers that walk in unequal steps become offsets from where they began
 ADGEN_PASS(CaptureValues);                   // regions get pointers instead of variables that hold them
-ADGEN_PASS(ReadCaptured);                    // regions read once what nobody changes
+ADGEN_PASS(HandOver);                        // forks hand over what regions read of objects
 ADGEN_PASS(MarkConstants);                   // what is read of memory that holds constants is constant
 ADGEN_PASS(OutlineIterations);               // iterations that can be computed again become functions
 ADGEN_PASS(RestoreOverwritten);              // what overwrites an array keeps what was there, and its readers keep nothing

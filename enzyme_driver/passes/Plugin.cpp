@@ -82,7 +82,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<ExpandCopyAdjoints>(Name, "adgen-expand-copy-adjoints", MPM) ||
          add<UnrollLocals>(Name, "adgen-unroll-locals", MPM) ||
          add<IndexPointers>(Name, "adgen-index-pointers", MPM) ||
-         add<ReadCaptured>(Name, "adgen-read-captured", MPM) ||
+         add<HandOver>(Name, "adgen-hand-over", MPM) ||
          add<MarkConstants>(Name, "adgen-mark-constants", MPM) ||
          add<OutlineIterations>(Name, "adgen-outline-iterations", MPM) ||
          add<RestoreOverwritten>(Name, "adgen-restore-overwritten", MPM) ||
