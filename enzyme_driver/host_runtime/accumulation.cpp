@@ -17,9 +17,10 @@ constexpr uint64_t FewestThreads = 4;
 struct Said {
   uint32_t arguments = 0;
   uint32_t way = AccumulateByCost;
-  // Of arrays that the primal only reads: nothing but accumulations happens to them. The shadows of arrays that it writes are read and written
-  // between the forks of a C++ function, so their copies are added up after each.
-  std::vector<adgen_shadow> shadows, written;
+  // Of arrays that the primal only reads: nothing but accumulations happens to them. Other shadows are read and written between the forks of a C++
+  // function, so their copies are added up after each.
+  std::vector<adgen_shadow> shadows;
+  std::vector<adgen_memory> others;
 };
 thread_local Said said; // of the next gradient that this thread calls
 thread_local Accumulation *running = nullptr;
@@ -57,19 +58,20 @@ Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_
     most_elements = uint64_t(launch->grid[0]) * launch->block[0] / (FewestThreads * uint64_t(omp_get_max_threads()));
   }
   for (const adgen_shadow &shadow : now.shadows)
-    if (shadow.argument < 64 && accumulated >> shadow.argument & 1 && add(*static_cast<char **>(args[shadow.argument]), shadow, false))
+    if (shadow.argument < 64 && accumulated >> shadow.argument & 1 &&
+        add({*static_cast<char **>(args[shadow.argument]), shadow.bytes, shadow.element}, false))
       with_copies |= uint64_t(1) << shadow.argument;
-  for (const adgen_shadow &shadow : now.written)
-    add(*static_cast<char **>(args[shadow.argument]), shadow, true);
+  for (const adgen_memory &shadow : now.others)
+    add(shadow, true);
   one_thread = now.way == AccumulateInOrder && !apart();
   if (!launch)
     running = this;
 }
 
-bool Accumulation::add(char *shadow, const adgen_shadow &described, bool after_forks) {
-  if (way == AccumulateByCost && (described.bytes > largest || described.bytes / described.element > most_elements))
+bool Accumulation::add(const adgen_memory &shadow, bool after_forks) {
+  if (way == AccumulateByCost && (shadow.bytes > largest || shadow.bytes / shadow.element > most_elements))
     return false;
-  auto copies = std::make_unique<Copies>(shadow, described.bytes, described.element, after_forks, uint32_t(omp_get_max_threads()));
+  auto copies = std::make_unique<Copies>(shadow.start, shadow.bytes, shadow.element, after_forks, uint32_t(omp_get_max_threads()));
   if (!copies->areThere())
     return false;
   const std::unique_lock lock(registry);
@@ -85,7 +87,7 @@ void Accumulation::describe(char *shadow, uint64_t bytes, uint32_t element) {
   if (bytes < element)
     return;
   forgetAll([&](const Copies &copies) { return copies.overlaps(shadow, bytes); });
-  add(shadow, {0, element, bytes}, true);
+  add({shadow, bytes, element}, true);
 }
 
 void Accumulation::forget(const char *shadow) {
@@ -145,9 +147,9 @@ extern "C" __attribute__((visibility("default"))) void adgen_accumulate(uint32_t
   said = {arguments, way, {described, described + shadows}, {}};
 }
 
-// Says further, if it is a C++ function, which shadows of arrays that it writes may have copies.
-extern "C" __attribute__((visibility("default"))) void adgen_accumulate_written(uint32_t shadows, const adgen_shadow *described) {
-  said.written.assign(described, described + shadows);
+// Says further, if it is a C++ function, which other shadows may have copies.
+extern "C" __attribute__((visibility("default"))) void adgen_accumulate_memory(uint32_t shadows, const adgen_memory *described) {
+  said.others.assign(described, described + shadows);
 }
 
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))

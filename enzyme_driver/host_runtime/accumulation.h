@@ -16,6 +16,13 @@ struct adgen_shadow {
   uint32_t element;  // bytes of a number in it: 4 or 8
   uint64_t bytes;
 };
+
+// The shadow of an array that a C++ function writes, or of one in a struct.
+struct adgen_memory {
+  char *start;
+  uint64_t bytes;
+  uint32_t element;
+};
 }
 
 class Copies;
@@ -58,6 +65,6 @@ private:
   uint64_t largest = 0, most_elements = ~uint64_t(0);
   std::vector<std::unique_ptr<Copies>> shadows;
 
-  bool add(char *shadow, const adgen_shadow &described, bool after_forks);
+  bool add(const adgen_memory &shadow, bool after_forks);
   template <class Is> void forgetAll(const Is &is);
 };

@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <map>
 #include <mutex>
+#include <new>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -125,6 +126,12 @@ HIDDEN void *adgen_large_alloc(uint64_t bytes) {
 HIDDEN void adgen_large_free(void *memory) {
   if (!blocks().give(memory))
     std::free(memory);
+}
+
+// Of memory from new.
+HIDDEN void adgen_large_delete(void *memory) {
+  if (!blocks().give(memory))
+    ::operator delete(memory);
 }
 
 HIDDEN void *adgen_large_realloc(void *memory, uint64_t bytes) {

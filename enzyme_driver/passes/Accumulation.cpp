@@ -3,6 +3,7 @@
 #include "OpenMP.h"
 
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -97,8 +98,12 @@ static bool isLeftAlone(const Argument &Held, const Origins &Memory) {
 std::optional<SmallVector<Way>> metOtherwise(const Value &Shadow, const Origins &Memory) {
   const Origins::Set &Own = Memory.of(&Shadow);
   const std::optional<Way> By = Way::of(&Shadow);
-  if (!By || Own.empty() || Own.contains(nullptr))
+  if (!By || Own.empty())
     return std::nullopt;
+  // What a pointer in a struct leads to is unknown, but nothing that the module itself makes.
+  auto MayBe = [&](const Value *Object) {
+    return !Object || Own.contains(Object) || (Own.contains(nullptr) && !isa<AllocaInst>(Object) && !isNoAliasCall(Object));
+  };
   SmallVector<Way> Others;
   for (const Instruction &I : instructions(By->From->getParent())) {
     auto *Known = dyn_cast<IntrinsicInst>(&I);
@@ -108,8 +113,7 @@ std::optional<SmallVector<Way>> metOtherwise(const Value &Shadow, const Origins 
     if (!Pointers)
       return std::nullopt;
     for (const Value *Pointer : *Pointers) {
-      const Origins::Set &Led = Memory.of(Pointer);
-      if (!Led.contains(nullptr) && none_of(Led, [&](const Value *Object) { return Own.contains(Object); }))
+      if (none_of(Memory.of(Pointer), MayBe))
         continue;
       std::optional<Way> Other = Way::of(Pointer);
       if (!Other || *Other == *By || (Other->Held && !isLeftAlone(*Other->From, Memory)))

@@ -100,27 +100,39 @@ void releaseAtTheEnd(Function &F, const KeptMemory &R) {
     }
 }
 
-// The runtime's functions for large blocks, which may be used for all that malloc, realloc and free are.
+// The runtime's functions for large blocks, which may be used for all that malloc, realloc, free, new and delete are.
 struct LargeBlocks {
-  FunctionCallee Allocate, Enlarge, Free;
+  FunctionCallee Allocate, Enlarge, Free, Delete;
 
   explicit LargeBlocks(Module &M) {
-    auto Like = [&](StringRef Known, StringRef Name) {
-      Function *F = M.getFunction(Known);
-      if (!F)
-        return FunctionCallee();
-      FunctionCallee Ours = M.getOrInsertFunction(Name, F->getFunctionType());
-      auto *New = cast<Function>(Ours.getCallee());
-      New->copyAttributesFrom(F);
-      if (F->hasFnAttribute("alloc-family"))
-        New->addFnAttr("alloc-family", "adgen_large");
-      return Ours;
-    };
-    Allocate = Like("malloc", "adgen_large_alloc");
-    Enlarge = Like("realloc", "adgen_large_realloc");
-    Free = Like("free", "adgen_large_free");
+    LLVMContext &C = M.getContext();
+    auto *Pointer = PointerType::getUnqual(C);
+    Type *Int64 = Type::getInt64Ty(C);
+    Allocate = M.getOrInsertFunction("adgen_large_alloc", Pointer, Int64);
+    Enlarge = M.getOrInsertFunction("adgen_large_realloc", Pointer, Pointer, Int64);
+    Free = M.getOrInsertFunction("adgen_large_free", Type::getVoidTy(C), Pointer);
+    Delete = M.getOrInsertFunction("adgen_large_delete", Type::getVoidTy(C), Pointer);
+    for (FunctionCallee Each : {Allocate, Enlarge, Free, Delete}) {
+      auto *F = cast<Function>(Each.getCallee());
+      F->setDoesNotThrow();
+      F->setWillReturn();
+      F->addFnAttr("alloc-family", "adgen_large");
+    }
+    auto *Allocates = cast<Function>(Allocate.getCallee());
+    Allocates->setReturnDoesNotAlias();
+    Allocates->addFnAttr(Attribute::getWithAllocSizeArgs(C, 0, std::nullopt));
   }
 };
+
+// Enzyme names the shadow of what is allocated "NAME'mi", and gives it back itself.
+bool allocatesShadow(const Instruction &I) { return calls(I, "_Znwm") && I.getName().contains("'mi"); }
+
+// What `new` has allocated may be given back by the address alone, unless that is aligned in a way of its own.
+bool deletes(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+  return Callee && isRelease(*Callee) && Callee->getName() != "free" && !Callee->getName().contains("align_val_t");
+}
 
 bool isSweep(const Function &F) {
   return any_of(ArrayRef<StringRef>{GradientPrefix, ForwardSweepPrefix, ReversePrefix}, [&](StringRef Prefix) { return F.getName().starts_with(Prefix); });
@@ -130,13 +142,17 @@ bool isSweep(const Function &F) {
 void useLargeBlocks(Module &M) {
   const LargeBlocks R(M);
   for (Function &F : M)
-    for (Instruction &I : instructions(F))
-      if (calls(I, "malloc") && isSweep(F))
+    for (Instruction &I : make_early_inc_range(instructions(F)))
+      if (isSweep(F) && (calls(I, "malloc") || allocatesShadow(I))) {
         cast<CallInst>(I).setCalledFunction(R.Allocate);
-      else if (calls(I, "realloc"))
+      } else if (calls(I, "realloc")) {
         cast<CallInst>(I).setCalledFunction(R.Enlarge);
-      else if (calls(I, "free"))
+      } else if (calls(I, "free")) {
         cast<CallInst>(I).setCalledFunction(R.Free);
+      } else if (deletes(I)) {
+        IRBuilder<>(&I).CreateCall(R.Delete, I.getOperand(0));
+        I.eraseFromParent();
+      }
 }
 
 } // namespace

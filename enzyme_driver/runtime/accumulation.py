@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -49,24 +49,26 @@ def wanted_accumulation() -> str:
 
 @dataclass(frozen=True)
 class Accumulated:
-    """A shadow that can be copied: the place of the argument, and the bytes of a number.
+    """A shadow that can be copied: where it begins, its bytes, and those of a number in it.
 
-    To the shadow of an array that the primal does not write, a gradient does nothing but add.
+    `argument` is the place among the gradient's arguments; None for an array in a struct, and for that of an array that
+    the primal writes: to all others a gradient does nothing but add.
     """
 
-    argument: int
+    argument: int | None
+    start: int
     number: int
     nbytes: int
-    written: bool
 
 
-def accumulated(first: int, shadows: Sequence[tuple[Slot, ArrayView | None]]) -> tuple[Accumulated, ...]:
-    """Those of the shadows that can be copied; the first one is that argument of the gradient."""
+def accumulated(shadows: Iterable[tuple[int | None, Slot, ArrayView]]) -> tuple[Accumulated, ...]:
+    """Those of the shadows that can be copied; with each comes which argument of the gradient it is, if it is one."""
     found = []
-    for index, (slot, view) in enumerate(shadows):
-        number = None if view is None else _number(view.layout)
-        if view is not None and number:
-            found.append(Accumulated(first + index, number, view.nbytes, written(slot.parameter)))
+    for argument, slot, view in shadows:
+        number = _number(view.layout)
+        if number:
+            alone = None if written(slot.parameter) else argument
+            found.append(Accumulated(alone, view.address, number, view.nbytes))
     return tuple(found)
 
 

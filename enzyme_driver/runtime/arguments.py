@@ -128,8 +128,13 @@ class Arguments:
             overwritten = tuple([(view.address, view.nbytes) for slot, view in arrays if written(slot.parameter)])
             hidden = self._hidden(values) if self._holds_addresses else ""
             return prepared(everything, overwritten=overwritten, hidden=hidden)
-        views = [(slot, value.view) for slot, value in zip(self._shadow_slots, shadow_values, strict=True)]
-        return prepared(everything, accumulated(len(values), views))
+        return prepared(everything, accumulated(self._shadow_arrays(len(values), shadow_values)))
+
+    def _shadow_arrays(self, first: int, shadows: Sequence[Value]) -> Iterator[tuple[int | None, Slot, ArrayView]]:
+        """With the place among the gradient's arguments of those that are no member of a struct."""
+        for place, (slot, value) in enumerate(zip(self._shadow_slots, shadows, strict=True), start=first):
+            for held, view in value.arrays(slot):
+                yield None if value.view is None else place, held, view
 
     def forward(self, arguments: Sequence[object], tangents: Mapping[str, object]) -> Prepared:
         """The values of a call that carries tangents, to which nothing is added: the primal's, then the tangents."""

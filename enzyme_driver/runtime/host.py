@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +11,7 @@ from typing import ClassVar
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import ArgumentError, ArtifactError, PrimalError
 from enzyme_driver.model import Target, TargetEntry
-from enzyme_driver.runtime.accumulation import WAYS, Accumulated, wanted_accumulation
+from enzyme_driver.runtime.accumulation import WAYS, wanted_accumulation
 from enzyme_driver.runtime.arguments import Prepared
 from enzyme_driver.runtime.geometry import Launch
 from enzyme_driver.runtime.kept import wants_no_numbers_kept
@@ -35,9 +35,10 @@ class _HostShadow(ctypes.Structure):
     _fields_: ClassVar = [("argument", ctypes.c_uint32), ("element", ctypes.c_uint32), ("bytes", ctypes.c_uint64)]
 
 
-def _described(shadows: Iterable[Accumulated]) -> ctypes.Array[_HostShadow]:
-    found = [_HostShadow(each.argument, each.number, each.nbytes) for each in shadows]
-    return (_HostShadow * len(found))(*found)
+class _HostMemory(ctypes.Structure):
+    """`adgen_memory` of host_runtime/accumulation.h."""
+
+    _fields_: ClassVar = [("start", ctypes.c_void_p), ("bytes", ctypes.c_uint64), ("element", ctypes.c_uint32)]
 
 
 class HostBackend:
@@ -115,12 +116,13 @@ class HostBackend:
 
     def _say_accumulation(self, prepared: Prepared, *, function: bool) -> None:
         """Of the next gradient that this thread calls."""
-        read, written = (
-            _described(each for each in prepared.accumulated if each.written == kind) for kind in (False, True)
-        )
-        self._library.adgen_accumulate(len(prepared.values), WAYS[wanted_accumulation()], len(read), read)
-        if function and written and hasattr(self._library, "adgen_accumulate_written"):
-            self._library.adgen_accumulate_written(len(written), written)
+        told = prepared.accumulated
+        read = [_HostShadow(each.argument, each.number, each.nbytes) for each in told if each.argument is not None]
+        way = WAYS[wanted_accumulation()]
+        self._library.adgen_accumulate(len(prepared.values), way, len(read), (_HostShadow * len(read))(*read))
+        others = [_HostMemory(each.start, each.nbytes, each.number) for each in told if each.argument is None]
+        if function and others and hasattr(self._library, "adgen_accumulate_memory"):
+            self._library.adgen_accumulate_memory(len(others), (_HostMemory * len(others))(*others))
 
     @contextmanager
     def _team(self, count: int | None) -> Iterator[None]:

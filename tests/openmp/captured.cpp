@@ -124,3 +124,17 @@ double rescaled(const double *x, int n, double factor)
         result += s.factor * std::sin(x[i]) + s.total;
     return result;
 }
+
+// Vectors by reference: threads meet in the shadows of both.
+void pairs(const std::vector<double> &x, std::vector<double> &y, std::vector<double> &z, int steps)
+{
+    const int n = x.size();
+    for (int s = 0; s < steps; ++s) {
+#pragma omp parallel for
+        for (int i = 0; i < n; ++i)
+            y[i] = y[i] * x[(i + 7) % n] + z[(i * 5 + s) % n];
+#pragma omp parallel for
+        for (int i = 0; i < n; ++i)
+            z[i] = z[i] - 0.1 * y[(i + 3) % n] * y[(i * 11) % n];
+    }
+}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
+from enzyme_driver.runtime.accumulation import accumulation
 from enzyme_driver.runtime.module import Module
 from enzyme_driver.runtime.teams import threads
 
@@ -38,6 +39,7 @@ ARGUMENTS: dict[str, Make] = {
     "solve": lambda rng: (some(rng), SIZE, 4, 0.1, rng.uniform(0.8, 1)),
     "smooth": lambda rng: (some(rng), some(rng), SIZE, rng.uniform(1, 2)),
     "rescaled": lambda rng: (some(rng), SIZE, rng.uniform(1, 2)),
+    "pairs": lambda rng: (some(rng), some(rng), some(rng), 3),
 }
 NUMBERS = {"spread": ("rate",), "burgers": ("p",), "solve": ("dt", "dx"), "smooth": ("sigma",), "rescaled": ("factor",)}
 
@@ -53,6 +55,13 @@ def test_constants_are_left_out_and_all_else_is_not(module: Module, name: str, t
     rng = np.random.default_rng(team)
     with threads(team):
         module[name].check(*ARGUMENTS[name](rng), seed=team)
+
+
+@pytest.mark.parametrize("name", ["advance", "burgers", "pairs"])
+@pytest.mark.parametrize("way", ["private", "atomic", "deterministic"])
+def test_shadows_in_structs_may_have_copies(module: Module, name: str, way: str) -> None:
+    with threads(3), accumulation(way):
+        module[name].check(*ARGUMENTS[name](np.random.default_rng(6)))
 
 
 @pytest.mark.parametrize("name", NUMBERS)

@@ -28,8 +28,24 @@ define internal void @own() {
   ret void
 }
 
+; CHECK-LABEL: define internal void @diffenew(
+; CHECK: %"memory'mi" = call noalias ptr @adgen_large_alloc(i64 80)
+; CHECK: %memory = call noalias ptr @_Znwm(i64 80)
+; CHECK: call void @adgen_large_delete(ptr %"memory'mi")
+; CHECK: call void @adgen_large_delete(ptr %memory)
+define internal void @diffenew() {
+  %"memory'mi" = call noalias ptr @_Znwm(i64 80)
+  %memory = call noalias ptr @_Znwm(i64 80)
+  call void @_ZdlPv(ptr %"memory'mi")
+  call void @_ZdlPvm(ptr %memory, i64 80)
+  ret void
+}
+
 ; CHECK: declare noalias ptr @adgen_large_alloc(i64) #[[FAMILY:.*]]
 ; CHECK: attributes #[[FAMILY]] = {{.*}}"alloc-family"="adgen_large"
 declare noalias ptr @malloc(i64) "alloc-family"="malloc" allockind("alloc")
 declare ptr @realloc(ptr, i64)
 declare void @free(ptr)
+declare ptr @_Znwm(i64)
+declare void @_ZdlPv(ptr)
+declare void @_ZdlPvm(ptr, i64)
