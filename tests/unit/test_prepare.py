@@ -47,8 +47,8 @@ DEVICE = (
     "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,adgen-keep-loops,default<O2>,"
     "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,"
-    "adgen-type-copies,adgen-follow-bits,adgen-reload-shared,adgen-see-overwrites,adgen-separate-loads,adgen-hold-joins,function(sroa),adgen-define-values,adgen-separate-carried,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
-    "adgen-mark-unchanged<adgen_body_>,adgen-usage"
+    "adgen-type-copies,adgen-follow-bits,adgen-reload-shared,adgen-see-overwrites,adgen-separate-loads,adgen-hold-joins,function(sroa),adgen-define-values,adgen-separate-carried,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,"
+    "adgen-mark-unchanged<adgen_body_>,adgen-usage,adgen-guard-choices"
 )
 HOST = (
     "adgen-user-rules<>,adgen-silence-streams,adgen-split-math,adgen-recognise-sums,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,adgen-store-results,"
@@ -58,8 +58,8 @@ HOST = (
     "function(loop(loop-rotate,loop-unroll-full),sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),adgen-forget-methods,globaldce,adgen-shadow-statics,function(loop-simplify),adgen-index-pointers,adgen-capture-values,adgen-hand-over,function(sroa),adgen-hand-over,adgen-mark-constants,"
     "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,adgen-own-memory,function(loop-mssa(licm)),function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
-    "adgen-nest-joins,adgen-ask-together,adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,adgen-hold-extremes,function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules,adgen-copy-adjoints,adgen-discard-outputs,adgen-guard-choices,"
-    "adgen-mark-unchanged<adgen_body_>,adgen-hold-sums,adgen-usage"
+    "adgen-nest-joins,adgen-ask-together,adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,adgen-hold-extremes,function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules,adgen-copy-adjoints,adgen-discard-outputs,"
+    "adgen-mark-unchanged<adgen_body_>,adgen-hold-sums,adgen-usage,adgen-guard-choices"
 )
 
 PLAN = Plan((kernel("a", parameter("x", activity="duplicated"), parameter("n", INT, "scalar")), kernel("b")))
@@ -125,8 +125,8 @@ def test_tangents_are_asked_for_beside_gradients(workspace: Workspace, fake_proc
     asked = "adgen-gradients<a=duplicated:const;b=duplicated>,adgen-tangents<a=duplicated:const;b=duplicated>,"
     assert asked in device
     assert asked in host
-    assert ",adgen-usage,adgen-forward-rules " in device
-    assert ",adgen-usage,adgen-call-regions,adgen-forward-rules " in host
+    assert ",adgen-usage,adgen-guard-choices,adgen-forward-rules " in device
+    assert ",adgen-usage,adgen-guard-choices,adgen-call-regions,adgen-forward-rules " in host
     assert ";preserve-gv=adgen_tangent_a;preserve-gv=adgen_tangent_b>" in host
 
 
