@@ -12,6 +12,7 @@ using namespace llvm;
 namespace adgen {
 
 static constexpr const Value *Unknown = nullptr;
+static constexpr int64_t Anywhere = -1;
 static constexpr unsigned ThreadArguments = 2; // which the OpenMP runtime hands to what it starts
 
 static bool isEntry(const Function &F) {
@@ -139,16 +140,18 @@ void Origins::follow(const Instruction &I) {
     const Value *Held = Store->getValueOperand();
     addOf(Store, Held); // what the store holds
     const Set Stored = of(Store);
+    int64_t Place = placeOf(Store->getPointerOperand(), Held->getType());
     for (const Value *Memory : Set(of(Store->getPointerOperand())))
-      add(Contents[Memory], Stored);
+      hold(Memory, Place, Stored);
   } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
     if (!mayHoldPointers(Load->getType()))
       return;
+    int64_t Place = placeOf(Load->getPointerOperand(), Load->getType());
     for (const Value *Memory : Set(of(Load->getPointerOperand()))) {
       bool Users = !Memory || isa<Argument, GlobalVariable>(Memory);
       if (Users)
         Changed |= Pointees[Load].insert(Unknown);
-      add(Pointees[Load], Set(Contents[Memory]));
+      add(Pointees[Load], contentsOf(Memory, Place));
     }
   } else if (auto *Address = dyn_cast<GetElementPtrInst>(&I)) {
     addOf(Address, Address->getPointerOperand());
@@ -161,9 +164,48 @@ void Origins::follow(const Instruction &I) {
   }
 }
 
+// Whether the address is that of an object, and not of something inside of it.
+static bool isAtStart(const Value *Address, const DenseSet<const Value *> &Inner) {
+  if (auto *A = dyn_cast<Argument>(Address))
+    return !Inner.contains(A) && !isEntry(*A->getParent()) && isOnlyCalled(*A->getParent());
+  auto *New = dyn_cast<CallBase>(Address);
+  return isa<AllocaInst>(Address) || (New && New->returnDoesNotAlias());
+}
+
+// Where a pointer of the whole width lies in its object, where that is known.
+int64_t Origins::placeOf(const Value *Address, const Type *Accessed) const {
+  constexpr int64_t Width = 8;
+  const auto *I = dyn_cast<Instruction>(Address);
+  const auto *A = dyn_cast<Argument>(Address);
+  const Module *M = I ? I->getModule() : A ? A->getParent()->getParent() : nullptr;
+  if (!M || !(Accessed->isPointerTy() || Accessed->isIntegerTy(64)))
+    return Anywhere;
+  APInt Offset(64, 0);
+  const Value *Object = Address->stripAndAccumulateConstantOffsets(M->getDataLayout(), Offset, /*AllowNonInbounds=*/true);
+  bool Known = isAtStart(Object, Inner) && !Offset.isNegative() && Offset.getSExtValue() % Width == 0;
+  return Known ? Offset.getSExtValue() : Anywhere;
+}
+
+void Origins::hold(const Value *Memory, int64_t Place, const Set &Held) {
+  if (!Held.empty())
+    add(Contents[Memory][Place], Held);
+}
+
+Origins::Set Origins::contentsOf(const Value *Memory, int64_t Place) const {
+  Set Found;
+  if (auto Known = Contents.find(Memory); Known != Contents.end())
+    for (auto &[At, Held] : Known->second)
+      if (Place == Anywhere || At == Anywhere || At == Place)
+        Found.insert_range(Held);
+  return Found;
+}
+
 void Origins::handOver(const Function &Callee, unsigned First, const CallBase &Call, unsigned Operand) {
-  for (unsigned I = First; I < Callee.arg_size() && Operand < Call.arg_size(); ++I, ++Operand)
+  for (unsigned I = First; I < Callee.arg_size() && Operand < Call.arg_size(); ++I, ++Operand) {
     addOf(Callee.getArg(I), Call.getArgOperand(Operand));
+    if (!isAtStart(Call.getArgOperand(Operand), Inner))
+      Changed |= Inner.insert(Callee.getArg(I)).second;
+  }
 }
 
 // Of functions that return what they were handed, or a number.
@@ -199,14 +241,14 @@ void Origins::followCall(const CallBase &Call) {
     for (const Value *Memory : Set(of(Copy->getRawSource()))) {
       if (!Memory || isa<Argument, GlobalVariable>(Memory))
         Copied.insert(Unknown);
-      Copied.insert_range(Contents[Memory]);
+      Copied.insert_range(contentsOf(Memory, Anywhere));
     }
     for (const Value *Memory : Set(of(Copy->getRawDest())))
-      add(Contents[Memory], Copied);
+      hold(Memory, Anywhere, Copied);
   } else if (!isa<MemSetInst>(Call) && !writesNothing(Call) && !movesNumbers(Call)) {
     for (const Value *Operand : Call.args())
       for (const Value *Memory : Set(of(Operand)))
-        Changed |= Contents[Memory].insert(Unknown);
+        Changed |= Contents[Memory][Anywhere].insert(Unknown);
   }
 }
 
@@ -246,8 +288,7 @@ Origins::Set Origins::writtenBy(const Instruction &I) const {
     if (OnlyNumbers)
       continue;
     for (const Value *Memory : Set(of(Operand)))
-      if (auto Found = Contents.find(Memory); Found != Contents.end())
-        Into.insert_range(Found->second);
+      Into.insert_range(contentsOf(Memory, Anywhere));
   }
   return Into;
 }

@@ -1,10 +1,13 @@
 // Which memory a pointer may lead to: the arguments of the entries, what was allocated, and global variables. It follows pointers through
-// local variables, captured addresses and forks, over the whole module and regardless of the order in which it runs.
+// local variables, captured addresses and forks, over the whole module and regardless of the order in which it runs. Members of a struct are told
+// apart where it is known at which place of its memory a pointer lies.
 #pragma once
 
 #include "Adgen.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace adgen {
@@ -29,11 +32,15 @@ private:
   void followCall(const llvm::CallBase &Call);
   void handOver(const llvm::Function &Callee, unsigned First, const llvm::CallBase &Call, unsigned Operand);
   void write(const llvm::Value *Address, Set &Into) const;
+  int64_t placeOf(const llvm::Value *Address, const llvm::Type *Accessed) const;
+  void hold(const llvm::Value *Memory, int64_t Place, const Set &Held);
+  Set contentsOf(const llvm::Value *Memory, int64_t Place) const;
   void add(Set &To, const Set &From);
   void addOf(const llvm::Value *To, const llvm::Value *From);
 
   llvm::DenseMap<const llvm::Value *, Set> Pointees; // of values
-  llvm::DenseMap<const llvm::Value *, Set> Contents; // of memory
+  llvm::DenseMap<const llvm::Value *, llvm::SmallMapVector<int64_t, Set, 4>> Contents; // of memory, by the place in it
+  llvm::DenseSet<const llvm::Value *> Inner; // parameters that may be handed an address inside of an object
   Set Written;
   bool Changed = true;
 };

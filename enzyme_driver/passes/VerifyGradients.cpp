@@ -5,6 +5,7 @@
 //   - reads something that was kept where nothing can have been kept before, or computes with a value that is none;
 //   - adds to a shadow without an atomic, where other threads may add to the same element: who owns one is found out later.
 #include "Iterations.h"
+#include "Layout.h"
 #include "OpenMP.h"
 #include "Origins.h"
 #include "Passes.h"
@@ -76,7 +77,8 @@ private:
   bool addsToConstants(const Function &Gradient, const Function &Body) const {
     for (auto [Index, A] : enumerate(activitiesOf(Gradient))) {
       const Argument *Primal = Body.getArg(Index);
-      if (A != Activity::Const || Memory.written().contains(Primal) || !Memory.written().contains(Gradient.getArg(Index)))
+      if (A != Activity::Const || Memory.written().contains(Primal) || !Memory.written().contains(Gradient.getArg(Index)) ||
+          holdsIntegers(*Primal, Body))
         continue;
       std::string Name = Primal->getName().str();
       refuse(&Body, "the derivative with respect to '" + Name + "', which is const, would be added to '" + Name + "' itself",
@@ -84,6 +86,21 @@ private:
       return true;
     }
     return false;
+  }
+
+  // Whether the parameter leads to integers, and the primal takes nothing there for a number of floating point.
+  bool holdsIntegers(const Argument &Primal, const Function &Body) const {
+    std::shared_ptr<const Layout> L = parseLayout(Body.getAttributes().getParamAttr(Primal.getArgNo(), LayoutAttribute).getValueAsString());
+    if (!L || !all_of(L->Leaves, [](const Leaf &Each) { return Each.Kind == 'i'; }))
+      return false;
+    return none_of(reachedFrom(Body), [&](const Function *F) {
+      return any_of(instructions(*F), [&](const Instruction &I) {
+        const Value *Address = isa<AtomicRMWInst>(I) ? I.getOperand(0) : getLoadStorePointerOperand(&I);
+        const Type *Accessed = Address ? (isa<StoreInst>(I) ? I.getOperand(0)->getType() : I.getType()) : nullptr;
+        bool Number = Accessed && (Accessed->isFPOrFPVectorTy() || Accessed->isAggregateType());
+        return Number && (Memory.of(Address).contains(&Primal) || Memory.of(Address).contains(nullptr));
+      });
+    });
   }
 
   bool refuses(const Function &Body, const Instruction &I) const {

@@ -31,6 +31,48 @@ define void @adgen_gradient_g(ptr %x, ptr %k, ptr "adgen-shadow" %d_x) #1 {
   ret void
 }
 
+; Not so where the parameter leads to integers, and the primal takes no number of floating point there: members of one object are told apart.
+define void @adgen_body_indexed(ptr "adgen-layout"="4[0i4]" %rows, ptr "adgen-layout"="8[0f8]" %x) {
+  %object = alloca { ptr, ptr }
+  store ptr %rows, ptr %object
+  %second = getelementptr i8, ptr %object, i64 8
+  store ptr %x, ptr %second
+  call void @reads(ptr %object)
+  ret void
+}
+
+define internal void @reads(ptr %object) {
+  %rows = load ptr, ptr %object
+  %row = load i32, ptr %rows
+  %second = getelementptr i8, ptr %object, i64 8
+  %x = load ptr, ptr %second
+  %v = load double, ptr %x
+  ret void
+}
+
+define void @adgen_gradient_indexed(ptr %rows, ptr %x, ptr "adgen-shadow" %d_x) #4 {
+  %object = alloca { ptr, ptr }
+  store ptr %rows, ptr %object
+  %second = getelementptr i8, ptr %object, i64 8
+  store ptr %d_x, ptr %second
+  %both = load { ptr, ptr }, ptr %object
+  %to = extractvalue { ptr, ptr } %both, 1
+  %was = atomicrmw fadd ptr %to, double 1.0 monotonic
+  ret void
+}
+
+; Here it takes one.
+; CHECK: adgen-refusal: {{.*}}"entry":"indexed_number"{{.*}}"reason":"the derivative with respect to 'rows', which is const, would be added to 'rows' itself"
+define void @adgen_body_indexed_number(ptr "adgen-layout"="4[0i4]" %rows) {
+  %v = load float, ptr %rows
+  ret void
+}
+
+define void @adgen_gradient_indexed_number(ptr %rows, ptr "adgen-shadow" %d_x) #5 {
+  %was = atomicrmw fadd ptr %rows, float 1.0 monotonic
+  ret void
+}
+
 ; A derivative that Enzyme did not make.
 ; CHECK: adgen-refusal: {{.*}}"entry":"asked"{{.*}}"reason":"Enzyme has left a derivative out"
 define void @adgen_body_asked(ptr %x) {
@@ -179,3 +221,5 @@ attributes #3 = { "adgen-activity"="duplicated:duplicated" }
 !4 = distinct !{}
 attributes #0 = { "adgen-activity"="duplicated:const:const" }
 attributes #1 = { "adgen-activity"="duplicated:const" }
+attributes #4 = { "adgen-activity"="const:duplicated" }
+attributes #5 = { "adgen-activity"="const" }

@@ -28,7 +28,56 @@ def _ladder(rng: Rng) -> Args:
     return {**diodes, "stages": 4, "drive": rng.uniform(1, 2)}
 
 
+def _driven(rng: Rng) -> Args:
+    return {"parameters": rng.uniform(0.5, 1, 5), "series": np.zeros(4), "n": 4}
+
+
+def _stiff(rng: Rng) -> Args:
+    start = {"u": rng.uniform(0.5, 1.5, 5), "v": rng.uniform(-0.5, 0.5, 5)}
+    return {**start, "stiffness": rng.uniform(0.1, 0.2, 5), "n": 5, "h": 0.02, "steps": 4}
+
+
+def _graph(rng: Rng) -> tuple[Args, Args]:
+    """Six nodes in a ring with some more edges, by rows and by places."""
+    wanted = (rng.uniform(size=(6, 6)) < 0.4) | (np.roll(np.eye(6), 1, 1) > 0)
+    i, j = (each.astype(np.int32) for each in np.nonzero(wanted))
+    rows = np.searchsorted(i, np.arange(7)).astype(np.int32)
+    return {"rows": rows, "columns": j}, {"i": i, "j": j, "values": rng.uniform(0.2, 1, len(i))}
+
+
+def _by_rows(rng: Rng) -> Args:
+    rows, places = _graph(rng)
+    return {**rows, "values": places["values"], "start": rng.standard_normal(6), "n": 6, "t": 0.5}
+
+
+def _by_places(rng: Rng) -> Args:
+    _, places = _graph(rng)
+    return {**places, "start": rng.standard_normal(6), "n": 6, "entries": len(places["i"]), "t": 0.5}
+
+
+def _ranked(rng: Rng) -> Args:
+    rows, places = _graph(rng)
+    return {**rows, "values": places["values"], "rank": np.zeros(6), "n": 6, "damping": 0.85, "sweeps": 4}
+
+
+def _distances(rng: Rng) -> Args:
+    rows, places = _graph(rng)
+    return {**rows, "weights": places["values"], "n": 6, "source": 0, "distance": np.zeros(6)}
+
+
+def _relaxed(rng: Rng) -> Args:
+    _, places = _graph(rng)
+    return {"from": places["i"], "to": places["j"], "weights": places["values"], "n": 6, "edges": len(places["i"])}
+
+
 ROWS = (
     Program("circuit.cpp", "sweep", _netlist, ("magnitude",), flat=frozenset({"magnitude"})),
     Program("circuit.cpp", "diode_ladder", _ladder, activity={"drive": "active"}),
+    Program("driven_oscillators.cpp", "driven", _driven, ("series",)),
+    Program("driven_oscillators.cpp", "stiff", _stiff, ("u", "v"), activity={"h": "active"}),
+    Program("sparse_operators.cpp", "csr_exponential", _by_rows, activity={"t": "active"}),
+    Program("sparse_operators.cpp", "coo_exponential", _by_places),
+    Program("sparse_operators.cpp", "page_rank", _ranked, ("rank",), activity={"damping": "active"}),
+    Program("sparse_operators.cpp", "shortest", _distances, ("distance",), flat=frozenset({"distance"})),
+    Program("sparse_operators.cpp", "bellman_ford", _relaxed),
 )

@@ -273,7 +273,7 @@ ROWS = (
     Program("option_book.cpp", "price", _price),
     Program("option_book.cpp", "price_book", _book, ("values",), flat=frozenset({"values"})),
     Program("quadrature.cpp", "planck_band", _planck, activity={"high": "active"}),
-    Program("quadrature.cpp", "moment", _moment, refused="std::function"),
+    Program("quadrature.cpp", "moment", _moment),
     Program("quadrature.cpp", "action", _action),
     Program("image_registration.cpp", "mismatch", _mismatch),
     Program("molecule.cpp", "bond_energy", _bonds, activity={"stiffness": "active"}),
