@@ -1,9 +1,10 @@
 // Where a pointer may lead to memory with a derivative or to memory without one (`p = i % 3 ? x : table`), Enzyme takes it for one
 // with a shadow, and the shadow of the other is the memory itself: derivatives would be added to the user's numbers. It is asked to
-// look at the pointers when the gradient runs.
+// look at the pointers when the gradient runs. Whether a local variable has a derivative only Enzyme finds out: one that is not read has none.
 #include "Derivative.h"
 #include "Passes.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 
@@ -28,10 +29,11 @@ bool isWithout(const Value *V, const SmallPtrSetImpl<const Value *> &Active) {
 bool choosesBetweenBoth(const Instruction &I, const SmallPtrSetImpl<const Value *> &Active) {
   if (!I.getType()->isPointerTy() || !isa<PHINode, SelectInst>(I))
     return false;
-  SmallVector<const Value *> Objects;
-  getUnderlyingObjects(&I, Objects, nullptr, /*MaxLookup=*/0);
-  bool With = any_of(Objects, [&](const Value *V) { return Active.contains(V) || isa<LoadInst>(V); });
-  return With && any_of(Objects, [&](const Value *V) { return isWithout(V, Active); });
+  SmallVector<const Value *> Found;
+  getUnderlyingObjects(&I, Found, nullptr, /*MaxLookup=*/0);
+  SmallSetVector<const Value *, 4> Objects(Found.begin(), Found.end());
+  auto MayHave = [&](const Value *V) { return Active.contains(V) || isa<LoadInst, AllocaInst>(V); };
+  return Objects.size() > 1 && any_of(Objects, MayHave) && any_of(Objects, [&](const Value *V) { return isWithout(V, Active); });
 }
 
 void askAtRunTime(CallInst &Autodiff) {

@@ -221,13 +221,19 @@ private:
     return Side && isAsked(Z.of(I.getOperand(1 - *Side), B));
   }
 
+  // Whether a sum that may be seen behind the condition is this number where all that was asked is zero.
+  bool isLeftBy(const User &U, const Instruction &Kept) const {
+    auto &Sum = cast<Instruction>(U);
+    return !Additions.contains(&Sum) && isAskedSum(Sum) && Sum.getOperand(*keptSide(Sum)) == &Kept;
+  }
+
   // What is needed under the condition only, and can be computed there.
   void sink() {
     for (Instruction &I : reverse(make_range(B.getFirstNonPHIIt(), std::next(Last->getIterator())))) {
       if (Under.contains(&I) || Behind.contains(&I) || Asked.contains(&I) || I.mayHaveSideEffects() || I.use_empty())
         continue;
       bool Stays = I.mayReadFromMemory() && !I.hasMetadata(LLVMContext::MD_invariant_load) && !Window.contains(&I);
-      if (!Stays && all_of(I.users(), [&](User *U) { return Under.contains(cast<Instruction>(U)); }))
+      if (!Stays && all_of(I.users(), [&](User *U) { return Under.contains(cast<Instruction>(U)) && !isLeftBy(*U, I); }))
         Under.insert(&I);
     }
   }

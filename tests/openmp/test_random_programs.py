@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from random_programs.batch import outcomes
-from random_programs.programs import program
+from random_programs.programs import IDIOMS_FROM, program
 
 AT_ONCE = 12
 
@@ -21,6 +21,7 @@ FOUND = (
     ("cuda", 345),  # what fills a local array again in the reverse sweep was no valid code
     ("cuda", 977),  # the same
     ("cuda", 1197),  # a loop behind two conditions at once, which had memory for 2^32 iterations when it did not run
+    ("cuda", 100043),  # a pointer to one of two local variables, one of which is never read
     ("cpp", 208),  # four ways to one place, which became three: conditions were evaluated that had no values
     ("cpp", 3),  # chunks handed on from round to round: invalid code from Enzyme
 )
@@ -28,7 +29,7 @@ FOUND = (
 
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("language", ["cuda", "cpp"])
-@pytest.mark.parametrize("first", [0])
+@pytest.mark.parametrize("first", [0, IDIOMS_FROM])
 def test_gradients(language: str, first: int, tmp_path: Path) -> None:
     found = outcomes(language, first, AT_ONCE, tmp_path)
     assert len(found) == AT_ONCE

@@ -51,6 +51,39 @@ define void @adgen_body_tables(ptr %x) {
   ret void
 }
 
+; Of two local variables one may have none, such as one that is only written; one alone is what it is.
+; CHECK-LABEL: define void @adgen_gradient_locals(
+; CHECK: (ptr @adgen_body_locals, metadata !"enzyme_runtime_activity", metadata !"enzyme_dup", ptr %x, ptr %d_x)
+define void @adgen_gradient_locals(ptr %x, ptr %d_x) {
+  call void (...) @__enzyme_autodiff_adgen_body_locals(ptr @adgen_body_locals, metadata !"enzyme_dup", ptr %x, ptr %d_x)
+  ret void
+}
+define void @adgen_body_locals(ptr %x) {
+  %read = alloca float
+  %sink = alloca float
+  %c = icmp eq ptr %x, null
+  %p = select i1 %c, ptr %read, ptr %sink
+  %v = load float, ptr %x
+  store float %v, ptr %p
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_gradient_one_local(
+; CHECK: (ptr @adgen_body_one_local, metadata !"enzyme_dup", ptr %x, ptr %d_x)
+define void @adgen_gradient_one_local(ptr %x, ptr %d_x) {
+  call void (...) @__enzyme_autodiff_adgen_body_one_local(ptr @adgen_body_one_local, metadata !"enzyme_dup", ptr %x, ptr %d_x)
+  ret void
+}
+define void @adgen_body_one_local(ptr %x) {
+  %t = alloca [2 x float]
+  %second = getelementptr float, ptr %t, i64 1
+  %c = icmp eq ptr %x, null
+  %p = select i1 %c, ptr %t, ptr %second
+  %v = load float, ptr %x
+  store float %v, ptr %p
+  ret void
+}
+
 ; A function that is differentiated apart is compared with what it is handed: nothing in it looks as if it only wrote.
 ; CHECK-LABEL: define internal void @region(
 ; CHECK-SAME: ptr %out, ptr readonly %in, ptr %unused)
@@ -71,5 +104,7 @@ define void @adgen_body_chooses_too(ptr %x) {
 ; CHECK: attributes #[[READ]] = { {{.*}}memory(argmem: read){{.*}}"enzyme_inactive" }
 
 declare void @__enzyme_autodiff_adgen_body_tables(...)
+declare void @__enzyme_autodiff_adgen_body_locals(...)
+declare void @__enzyme_autodiff_adgen_body_one_local(...)
 declare void @__enzyme_autodiff_adgen_body_chooses(...)
 declare void @__enzyme_autodiff_adgen_body_both(...)

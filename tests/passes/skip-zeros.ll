@@ -127,3 +127,34 @@ end:
 }
 
 !0 = !{}
+
+; A sum goes on without what is added, so what is left of it is computed before the condition, though nothing else uses it.
+; CHECK-LABEL: define void @diffe_left(
+; CHECK:       join:
+; CHECK:         %left = fmul double %v, %v
+; CHECK-NEXT:    fcmp une double %c, 0.000000e+00
+; CHECK:         phi double [ %more, %{{.*}} ], [ %left, %join ]
+define void @diffe_left(ptr %x, ptr noalias %shadow, ptr noalias %third, ptr noalias %result, double %v, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %join ]
+  %sum = phi double [ 0.0, %entry ], [ %more, %join ]
+  %is = icmp ult i64 %i, 7
+  br i1 %is, label %near, label %join
+near:
+  br label %join
+join:
+  %c = phi double [ %v, %near ], [ 0.0, %loop ]
+  %d = fdiv double %c, %v
+  %left = fmul double %v, %v
+  %more = fadd double %left, %d
+  %a = atomicrmw fadd ptr %shadow, double %d monotonic, align 8
+  %b = atomicrmw fadd ptr %third, double %d monotonic, align 8
+  %next = add i64 %i, 1
+  %again = icmp ult i64 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+  store double %more, ptr %result
+  ret void
+}

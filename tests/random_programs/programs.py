@@ -10,6 +10,8 @@ import numpy as np
 from random_programs.statements import ROOM, Body
 
 BLOCK, BLOCKS, POINTS = 32, 2, 53
+IDIOMS_FROM = 100_000
+"""Programs of larger numbers have statements of `idioms`, too; those of smaller ones stay what they are."""
 
 _CUDA_HELPERS = """\
 #include <cuda_runtime.h>
@@ -68,12 +70,16 @@ class Drawn:
         return [x, w, idx, y, z, POINTS, 0.7]
 
 
+def idiomatic(number: int) -> bool:
+    return number >= IDIOMS_FROM
+
+
 def program(number: int, *, cuda: bool) -> Drawn:
     """The program of that number; always the same."""
     rng = Random(number)
     real = "double"
     draw = rng.choice((_alone, _alone, _together)) if cuda else rng.choice((_parallel_loop, _region, _serial))
-    lines = draw(rng, real)
+    lines = draw(rng, real, idioms=idiomatic(number))
     name = {"double": "float64", "float": "float32"}[real]
     types = f"const {real} *x, const {real} *w, const int *idx, {real} *y, {real} *z, int n, {real} s"
     head = f"__global__ void p{number}({types})" if cuda else f"void p{number}({types})"
@@ -104,9 +110,9 @@ def _scatter(body: Body, add: str) -> None:
         body.line(add.format(target=f"z[{body.integer()}]", value=f"{body.real}(0.5) * sin({body.value()})"))
 
 
-def _alone(rng: Random, real: str) -> list[str]:
+def _alone(rng: Random, real: str, *, idioms: bool) -> list[str]:
     """Threads that never wait for each other."""
-    body = Body(rng, real, [], ["i"])
+    body = Body(rng, real, [], ["i"], idioms=idioms)
     if rng.random() < 0.3:
         body.line("int first = blockIdx.x * blockDim.x + threadIdx.x;")
         body.line("if (first >= 20) return;")
@@ -122,9 +128,9 @@ def _alone(rng: Random, real: str) -> list[str]:
     return body.lines
 
 
-def _together(rng: Random, real: str) -> list[str]:
+def _together(rng: Random, real: str, *, idioms: bool) -> list[str]:
     """Blocks with shared memory, barriers and shuffles."""
-    body = Body(rng, real, [], ["i"], may_leave=False)
+    body = Body(rng, real, [], ["i"], may_leave=False, idioms=idioms)
     body.line("int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x;")
     body.line(f"__shared__ {real} tile[{BLOCK}];")
     _start(body)
@@ -171,9 +177,9 @@ def _through_shuffle(body: Body) -> None:
     body.line(f"{target} = {body.real}(0.5) * {target} + sin(__shfl_{kind}_sync(0xffffffffu, {other}, {distance}));")
 
 
-def _parallel_loop(rng: Random, real: str) -> list[str]:
+def _parallel_loop(rng: Random, real: str, *, idioms: bool) -> list[str]:
     """One loop over the points, with a sum of all threads."""
-    body = Body(rng, real, [], ["i"], may_leave=False)
+    body = Body(rng, real, [], ["i"], may_leave=False, idioms=idioms)
     body.line(f"{real} total = 0;")
     schedule = rng.choice(("", " schedule(static, 3)", " schedule(dynamic)"))
     body.line(f"#pragma omp parallel for reduction(+ : total){schedule}")
@@ -189,9 +195,9 @@ def _parallel_loop(rng: Random, real: str) -> list[str]:
     return body.lines
 
 
-def _region(rng: Random, real: str) -> list[str]:
+def _region(rng: Random, real: str, *, idioms: bool) -> list[str]:
     """A team that goes through two loops, the second of which reads what others have left in the first."""
-    body = Body(rng, real, [], ["i"], may_leave=False)
+    body = Body(rng, real, [], ["i"], may_leave=False, idioms=idioms)
     body.line(f"vector<{real}> left(n);")
     body.line("#pragma omp parallel")
     with body.block(""), body.block(f"for (int round = 0; round < {rng.randrange(1, 4)}; ++round)"):
@@ -210,9 +216,9 @@ def _region(rng: Random, real: str) -> list[str]:
     return body.lines
 
 
-def _serial(rng: Random, real: str) -> list[str]:
+def _serial(rng: Random, real: str, *, idioms: bool) -> list[str]:
     """Loops in which every point changes what the next one reads."""
-    body = Body(rng, real, [], ["i"], may_leave=rng.random() < 0.3)
+    body = Body(rng, real, [], ["i"], may_leave=rng.random() < 0.3, idioms=idioms)
     body.line(f"vector<{real}> left(y, y + n);")
     with body.block("for (int i = 1; i < n; ++i)"):
         _start(body)

@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
+from random_programs.idioms import IDIOMS
+
 ROOM = 4
 """Elements of a local array."""
 _DEEPEST = 2
+_IDIOMATIC = 0.6
 
 
 @dataclass
@@ -21,6 +24,7 @@ class Body:
     floats: list[str]
     integers: list[str]
     may_leave: bool = True
+    idioms: bool = False
     lines: list[str] = field(default_factory=list)
     depth: int = 0
     loops: int = 0
@@ -183,4 +187,7 @@ class Body:
         nested = (self.branch, self.switch, self.counted_loop, self.while_loop, self.do_loop)
         for _ in range(self.rng.randint(1, most)):
             deep = self.depth >= 4 or self.loops >= 3
-            self.rng.choice(plain if deep else (*plain, *nested))()
+            if self.idioms and not deep and self.rng.random() < _IDIOMATIC:
+                self.rng.choice(IDIOMS)(self)
+            else:
+                self.rng.choice(plain if deep else (*plain, *nested))()

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from random_programs.programs import BLOCKS, Drawn, file, program
+import numpy as np
+from random_programs.programs import BLOCKS, POINTS, Drawn, file, idiomatic, program
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime import check as derivative_check
@@ -23,6 +24,7 @@ SEEDS = (1, 2, 3)
 
 STEPS = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 """Some programs are so steep that a millionth goes over many kinks."""
+ADJOINT = 1e-9
 
 
 def main(language: str, first: str, count: str, folder: str) -> None:
@@ -30,7 +32,7 @@ def main(language: str, first: str, count: str, folder: str) -> None:
     path = Path(folder) / f"batch{first}.{'cu' if language == 'cuda' else 'cpp'}"
     path.write_text(file(drawn), encoding="utf-8")
     try:
-        module = adgen.compile(path, cache=False)
+        module = adgen.compile(path, cache=False, modes=["forward"] if idiomatic(drawn[0].number) else [])
     except adgen.RefusedError as refusal:  # of all of them
         for each in drawn:
             _say(number=each.number, verdict="refused", why=str(refusal))
@@ -45,18 +47,41 @@ def _verdict(compiled: Any, drawn: Drawn) -> dict[str, str]:  # noqa: ANN401  (a
     shadowed = compiled.signature.shadowed
     if not any(each.writes for each in shadowed) or not any(each.reads for each in shadowed):
         return {"verdict": "right"}  # every thread leaves before it writes, or what it writes depends on nothing
-    check = compiled.check if drawn.block is None else compiled.check[BLOCKS, drawn.block]
+    launch = () if drawn.block is None else (BLOCKS, drawn.block)
     problems = []
     for seed in SEEDS:
         try:
-            check(*drawn.arguments(seed), seed=seed)
+            if idiomatic(drawn.number):
+                _check_adjoint(compiled, launch, drawn.arguments(seed), seed)
+            else:
+                _of(compiled.check, launch)(*drawn.arguments(seed), seed=seed)
         except adgen.RefusedError as refusal:
             return {"verdict": "refused", "why": str(refusal)}
         except adgen.AdgenError as problem:
             problems.append(str(problem))
         else:
-            return {"verdict": "right"}
-    return {"verdict": "wrong", "why": problems[0]}
+            if not idiomatic(drawn.number):
+                return {"verdict": "right"}
+    return {"verdict": "wrong", "why": problems[0]} if problems else {"verdict": "right"}
+
+
+def _of(called: Any, launch: tuple[int, ...]) -> Any:  # noqa: ANN401
+    return called[launch] if launch else called
+
+
+def _check_adjoint(compiled: Any, launch: tuple[int, ...], arguments: list[Any], seed: int) -> None:  # noqa: ANN401
+    """The gradient and forward mode are transposes of each other, at kinks and jumps too."""
+    rng = np.random.default_rng(seed)
+    shadowed = [each.name for each in compiled.signature.shadowed]
+    along, back = ({name: rng.normal(size=POINTS) for name in shadowed} for _ in range(2))
+    forward = _of(compiled.jvp, launch)(*arguments, tangents=along)
+    cotangents = {each.name: back[each.name] for each in compiled.signature.shadowed if each.writes and not each.const}
+    reverse = _of(compiled.vjp, launch)(*arguments, cotangents=cotangents)
+    one = sum(float(cotangents[name] @ forward[name]) for name in cotangents)
+    other = sum(float(reverse[name] @ along[name]) for name in reverse)
+    size = sum(float(np.abs(reverse[name]) @ np.abs(along[name])) for name in reverse)
+    if not abs(one - other) <= ADJOINT * (size + abs(one)):
+        raise adgen.CheckFailedError(f"forward mode gives {one:.9g}, the gradient {other:.9g}")
 
 
 def _say(**fields: object) -> None:
