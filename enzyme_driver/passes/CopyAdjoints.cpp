@@ -58,19 +58,6 @@ bool limitAlignments(Module &M) {
   return Any;
 }
 
-// Every function that threads of a team may be in.
-SmallSetVector<Function *, 16> inParallel(Module &M) {
-  SmallSetVector<Function *, 16> Found;
-  for (CallInst *Fork : callsOf(M, ForkName))
-    if (auto *F = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)))
-      Found.insert(F);
-  for (unsigned I = 0; I < Found.size(); ++I)
-    for (Instruction &Each : instructions(Found[I]))
-      if (auto *Call = dyn_cast<CallBase>(&Each); Call && Call->getCalledFunction())
-        Found.insert(Call->getCalledFunction());
-  return Found;
-}
-
 // The loop over the copied elements, from the first to the last or back.
 void addLoop(Function &F, Type *Number, bool Shared, bool Backwards, BasicBlock *Before, BasicBlock *After) {
   Value *Copy = F.getArg(0), *Original = F.getArg(1), *Count = F.getArg(2);
@@ -147,7 +134,7 @@ PreservedAnalyses ExpandCopyAdjoints::run(Module &M, ModuleAnalysisManager &) {
       F.eraseFromParent();
     }
   bool Device = Triple(M.getTargetTriple()).isNVPTX();
-  auto Parallel = inParallel(M);
+  const auto Parallel = teamsOf(M).All;
   for (auto [Name, Number] : numbers(M.getContext()))
     if (Function *F = M.getFunction((AdjointPrefix + Name).str())) {
       for (CallInst *Call : callsOf(M, F->getName())) {

@@ -28,6 +28,43 @@ SmallVector<CallInst *> callsOf(Module &M, StringRef Name) {
   return Calls;
 }
 
+// Adds what the functions call by name; whether any of them calls through a pointer.
+static bool addCalled(SmallSetVector<Function *, 16> &Found) {
+  bool Unknown = false;
+  for (unsigned I = 0; I < Found.size(); ++I)
+    for (Instruction &Each : instructions(Found[I]))
+      if (auto *Call = dyn_cast<CallBase>(&Each)) {
+        Unknown |= Call->isIndirectCall();
+        if (Call->getCalledFunction())
+          Found.insert(Call->getCalledFunction());
+      }
+  return Unknown;
+}
+
+// Whether the address of the function is used otherwise than for calls and forks.
+static bool mayBePointedTo(const Function &F) {
+  return any_of(F.uses(), [](const Use &U) {
+    auto *Call = dyn_cast<CallBase>(U.getUser());
+    bool Forks = Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == ForkName;
+    return !Forks && !(Call && Call->isCallee(&U));
+  });
+}
+
+Teams teamsOf(Module &M) {
+  Teams Found;
+  for (CallInst *Fork : callsOf(M, ForkName))
+    if (auto *F = dyn_cast<Function>(Fork->getArgOperand(ForkFunction)))
+      Found.All.insert(F);
+  if (!addCalled(Found.All))
+    return Found;
+  for (Function &F : M)
+    if (!F.isDeclaration() && mayBePointedTo(F))
+      Found.ThroughPointers.insert(&F);
+  addCalled(Found.ThroughPointers);
+  Found.All.insert_range(Found.ThroughPointers);
+  return Found;
+}
+
 // Within one function the answer never changes, so that the optimiser may ask once.
 static Value *ask(IRBuilder<> &B, StringRef Name) {
   Module &M = *B.GetInsertBlock()->getModule();

@@ -3,6 +3,8 @@
 
 #include "Adgen.h"
 
+#include "llvm/ADT/SetVector.h"
+
 namespace adgen {
 
 inline constexpr llvm::StringLiteral ForkName = "__kmpc_fork_call";
@@ -29,6 +31,11 @@ llvm::Function *startedBy(const llvm::CallBase &Call);
 llvm::Argument *inRegion(llvm::Argument &Started);
 // Every call of the function named, in an order that stays the same.
 llvm::SmallVector<llvm::CallInst *> callsOf(llvm::Module &M, llvm::StringRef Name);
+// The functions that threads of a team may be in, and those of them that may have been called through a pointer, with what these call.
+struct Teams {
+  llvm::SmallSetVector<llvm::Function *, 16> All, ThroughPointers;
+};
+Teams teamsOf(llvm::Module &M);
 // Of this thread in its team, and how many the team has, as integers of 32 bits.
 llvm::Value *threadNumber(llvm::IRBuilder<> &B);
 llvm::Value *threadCount(llvm::IRBuilder<> &B);

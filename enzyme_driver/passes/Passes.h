@@ -83,6 +83,7 @@ ADGEN_PASS_WITH_OPTION(MarkUnchanged);       // what is only read is read again 
 ADGEN_PASS(HintTypes);                       // tells Enzyme what parallel regions find behind pointers
 ADGEN_PASS(DeclareCopyAdjoints);             // the adjoints of copies are ours, not Enzyme's
 ADGEN_PASS(ExpandCopyAdjoints);              // and become loops, atomic where threads may meet
+ADGEN_PASS(AddAtomically);                   // virtual functions that threads call add to shadows by atomics
 ADGEN_PASS(CallRegions);                     // tangents are carried through a region that is called
 ADGEN_PASS(ForwardRules);                    // what has a gradient of ours gets a forward derivative
 ADGEN_PASS(LowerOverwrites);                 // what was overwritten is put back in the reverse sweep

@@ -81,6 +81,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<ReloadShared>(Name, "adgen-reload-shared", MPM) ||
          add<DeclareCopyAdjoints>(Name, "adgen-copy-adjoints", MPM) ||
          add<ExpandCopyAdjoints>(Name, "adgen-expand-copy-adjoints", MPM) ||
+         add<AddAtomically>(Name, "adgen-add-atomically", MPM) ||
          add<UnrollLocals>(Name, "adgen-unroll-locals", MPM) ||
          add<IndexPointers>(Name, "adgen-index-pointers", MPM) ||
          add<HandOver>(Name, "adgen-hand-over", MPM) ||

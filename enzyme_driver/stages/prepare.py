@@ -123,7 +123,8 @@ def cleaned(workspace: Workspace, *, fast_math: bool) -> str:
     caches = unless_disabled("keep-once", "adgen-keep-once,", workspace)
     exact = "" if fast_math else "adgen-exact-flags,"
     unchanged = unless_disabled("mark-unchanged", "adgen-mark-unchanged<adgen_gradient_>,", workspace)
-    return f"adgen-expand-copy-adjoints,{caches}adgen-forget-guards,adgen-loosen-alignments,{exact}{unchanged}"
+    added = "adgen-expand-copy-adjoints,adgen-add-atomically"
+    return f"{added},{caches}adgen-forget-guards,adgen-loosen-alignments,{exact}{unchanged}"
 
 
 _ACCUMULATIONS = {

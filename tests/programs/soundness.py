@@ -58,19 +58,20 @@ def changed_arrays(compiled: Compiled, program: Program, args: Args) -> set[str]
     after = arrays_in(copies)
     changed = {name for name, value in arrays_in(args).items() if not _same(value, after[name])}
     for name in changed:
-        assert all(np.isfinite(part).all() for part in _numbers(after[name])), f"{name} is not finite"
+        assert all(np.isfinite(part).all() for part in numbers(after[name])), f"{name} is not finite"
     return changed
 
 
 def _same(one: Array, other: Array) -> bool:
     """Bit by bit, but for the padding of structs."""
-    return all(a.tobytes() == b.tobytes() for a, b in zip(_numbers(one), _numbers(other), strict=True))
+    return all(a.tobytes() == b.tobytes() for a, b in zip(numbers(one), numbers(other), strict=True))
 
 
-def _numbers(array: Array) -> list[Array]:
+def numbers(array: Array) -> list[Array]:
+    """The array itself, or the members of structs."""
     if array.dtype.names is None:
         return [array]
-    return [part for name in array.dtype.names for part in _numbers(array[name])]
+    return [part for name in array.dtype.names for part in numbers(array[name])]
 
 
 def check(compiled: Compiled, program: Program, args: Args, seed: int) -> CheckResult:
