@@ -1,6 +1,8 @@
 // Large blocks for what gradients of C++ functions keep from one function to another, such as from the forward sweep of a parallel region to its reverse
 // sweep. They stay for later gradients: to get their pages anew from the system takes longer than to fill them. Any other memory may be freed and
 // enlarged here too.
+#include "large.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,8 +1,10 @@
 #include "overwritten.h"
+#include "large.h"
 
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 // What lies between the first and the last number that was overwritten.
@@ -10,7 +12,7 @@ struct Overwritten::Array {
   char *base;
   int64_t first = INT64_MAX, end = INT64_MIN; // in bytes from the base
   bool saved = false;
-  std::vector<char> left; // what the forward sweep has left there
+  LargeBlock left; // what the forward sweep has left there
 };
 
 namespace {
@@ -39,8 +41,8 @@ Overwritten::~Overwritten() {
   const std::unique_lock lock(registry);
   for (auto &array : arrays) {
     known.erase(std::find(known.begin(), known.end(), array.get()));
-    if (!array->left.empty())
-      std::memcpy(array->base + array->first, array->left.data(), array->left.size());
+    if (array->left)
+      std::memcpy(array->base + array->first, array->left.get(), size_t(array->end - array->first));
   }
 }
 
@@ -61,5 +63,9 @@ HIDDEN void adgen_save_overwritten(char *base) {
   Overwritten::Array *array = find(base);
   if (!array || std::exchange(array->saved, true) || array->first >= array->end)
     return;
-  array->left.assign(array->base + array->first, array->base + array->end);
+  const auto bytes = uint64_t(array->end - array->first);
+  array->left.reset(static_cast<char *>(adgen_large_alloc(bytes)));
+  if (!array->left)
+    throw std::bad_alloc();
+  std::memcpy(array->left.get(), array->base + array->first, bytes);
 }

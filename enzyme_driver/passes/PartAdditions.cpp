@@ -18,6 +18,7 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
@@ -79,14 +80,32 @@ AtomicOrdering orderingOf(const Instruction &I) {
   return Store ? Store->getOrdering() : AtomicOrdering::SequentiallyConsistent;
 }
 
+// A count that has to be divided for, by a number that might be zero elsewhere, is made of the quotient that is there.
+class KnownQuotients : public SCEVRewriteVisitor<KnownQuotients> {
+public:
+  KnownQuotients(ScalarEvolution &SE, const DominatorTree &DT, const Instruction &Place)
+      : SCEVRewriteVisitor(SE), DT(DT), Place(Place) {}
+
+  const SCEV *visitUDivExpr(const SCEVUDivExpr *Quotient) {
+    for (const Instruction &I : instructions(Place.getFunction()))
+      if (I.getType() == Quotient->getType() && DT.dominates(&I, &Place) && SE.getSCEV(const_cast<Instruction *>(&I)) == Quotient)
+        return SE.getUnknown(const_cast<Instruction *>(&I));
+    return Quotient;
+  }
+
+private:
+  const DominatorTree &DT;
+  const Instruction &Place;
+};
+
 class Row {
 public:
   Row(Loop &L, AAResults &AA, ScalarEvolution &SE, const DominatorTree &DT, Room &Kept)
-      : L(L), AA(AA), SE(SE), Block(*L.getHeader()), Before(*L.getLoopPreheader()), Passing(passingScopes(Block)), Found(L, DT), Kept(Kept),
+      : L(L), AA(AA), SE(SE), DT(DT), Block(*L.getHeader()), Before(*L.getLoopPreheader()), Passing(passingScopes(Block)), Found(L, DT), Kept(Kept),
         Expander(SE, "row") {}
 
   bool make() {
-    const SCEV *Count = SE.getBackedgeTakenCount(&L);
+    const SCEV *Count = KnownQuotients(SE, DT, *Before.getTerminator()).visit(SE.getBackedgeTakenCount(&L));
     if (isa<SCEVCouldNotCompute>(Count) || !Expander.isSafeToExpand(Count))
       return false;
     const SCEV *Iterations = SE.getTripCountFromExitCount(Count, Type::getInt64Ty(Block.getContext()), &L);
@@ -422,6 +441,7 @@ private:
   Loop &L;
   AAResults &AA;
   ScalarEvolution &SE;
+  const DominatorTree &DT;
   BasicBlock &Block, &Before;
   const SmallPtrSet<const Metadata *, 4> Passing;
   Additions Found;

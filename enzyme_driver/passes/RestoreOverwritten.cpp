@@ -9,14 +9,20 @@
 #include "OpenMP.h"
 #include "Origins.h"
 #include "Passes.h"
+#include "Sequence.h"
+#include "SharedConstants.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/Utils/Local.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
@@ -37,13 +43,12 @@ Value *baseOf(Value *Address) {
   return Address;
 }
 
-// Whether a number only scales others and has no derivative itself: constants, and variables that hold an argument.
+// Whether a number only scales others and has no derivative itself: it is made of constants and of variables that hold an argument.
 bool isScale(const Value *Number) {
-  if (isa<Constant, Argument>(Number))
-    return true;
-  if (auto *Cast = dyn_cast<CastInst>(Number))
-    return Cast->getSrcTy()->isIntegerTy();
-  return false;
+  return isMadeOf(Number, [](const Value &V) {
+    auto *Load = dyn_cast<LoadInst>(&V);
+    return isa<Argument>(V) || (Load && Load->hasMetadata(InactiveMark));
+  });
 }
 
 // Whether the derivative of something needs what was loaded, and not only the places where it was.
@@ -58,9 +63,12 @@ bool isNeeded(const LoadInst &Load) {
         continue;
       bool IsSum = isa<PHINode>(I) || Code == Instruction::FAdd || Code == Instruction::FSub || Code == Instruction::FNeg ||
                    (isa<SelectInst>(I) && U.getOperandNo() > 0);
-      bool IsScaled = (Code == Instruction::FMul && isScale(I->getOperand(1 - U.getOperandNo()))) ||
+      auto *Known = dyn_cast<IntrinsicInst>(I);
+      bool IsProductAndSum = Known && is_contained({Intrinsic::fmuladd, Intrinsic::fma}, Known->getIntrinsicID());
+      bool IsAdded = IsProductAndSum && U.getOperandNo() == 2;
+      bool IsScaled = ((Code == Instruction::FMul || (IsProductAndSum && !IsAdded)) && isScale(I->getOperand(1 - U.getOperandNo()))) ||
                       (Code == Instruction::FDiv && U.getOperandNo() == 0 && isScale(I->getOperand(1)));
-      if (!IsSum && !IsScaled)
+      if (!IsSum && !IsAdded && !IsScaled)
         return true;
       if (Seen.insert(I).second)
         Numbers.push_back(I);
@@ -68,93 +76,178 @@ bool isNeeded(const LoadInst &Load) {
   return false;
 }
 
+// Tells apart what pointers lead to: two arrays may change places from step to step, and are never the same one.
+class Pointers {
+public:
+  // The parameters and allocations of which the pointer is always the beginning; nothing where it may be anything else.
+  static std::optional<Origins::Set> rootsOf(const Value *Pointer) {
+    Origins::Set Roots;
+    SmallVector<const Value *> Work{Pointer};
+    SmallPtrSet<const Value *, 16> Seen;
+    while (!Work.empty()) {
+      const Value *V = Work.pop_back_val();
+      if (!Seen.insert(V).second || isa<ConstantPointerNull>(V)) // of an empty vector
+        continue;
+      auto *A = dyn_cast<Argument>(V);
+      if (isNoAliasCall(V) || (A && A->getParent()->getName().starts_with(BodyPrefix)))
+        Roots.insert(V);
+      else if (auto *Phi = dyn_cast<PHINode>(V))
+        append_range(Work, Phi->incoming_values());
+      else if (auto *Choice = dyn_cast<SelectInst>(V))
+        Work.append({Choice->getTrueValue(), Choice->getFalseValue()});
+      else if (SmallVector<const Value *> Handed; A && handedFor(*A, Handed))
+        append_range(Work, Handed);
+      else
+        return std::nullopt;
+    }
+    return Roots;
+  }
+
+  // Whether two parameters of one function never lead to the same array.
+  static bool areDistinct(const Argument &One, const Argument &Other) {
+    SmallVector<const Value *> Ones, Others;
+    if (&One == &Other || !handedFor(One, Ones) || !handedFor(Other, Others) || Ones.size() != Others.size())
+      return false;
+    Pairs Assumed;
+    return all_of(zip(Ones, Others), [&](auto Pair) { return areDistinct(std::get<0>(Pair), std::get<1>(Pair), Assumed); });
+  }
+
+private:
+  using Pairs = SmallSet<std::pair<const Value *, const Value *>, 8>;
+
+  // What all callers and forks hand over for a parameter, in their order.
+  static bool handedFor(const Argument &A, SmallVector<const Value *> &Handed) {
+    for (const Use &U : A.getParent()->uses()) {
+      auto *Call = dyn_cast<CallBase>(U.getUser());
+      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      bool Starts = Callee && Callee->getName() == ForkName && Call->getArgOperandNo(&U) == ForkFunction;
+      if (!Call || (!Starts && !Call->isCallee(&U)) || (Starts && A.getArgNo() < ThreadArguments))
+        return false;
+      Handed.push_back(Call->getArgOperand(A.getArgNo() + (Starts ? ForkCaptured - ThreadArguments : 0)));
+    }
+    return !Handed.empty();
+  }
+
+  static const Value *withoutCopies(const Value *V) {
+    for (auto *Phi = dyn_cast<PHINode>(V); Phi && Phi->getNumIncomingValues() == 1; Phi = dyn_cast<PHINode>(V))
+      V = Phi->getIncomingValue(0);
+    return V;
+  }
+
+  // Of values at the same time: where both are joins of one block, they come from the same side.
+  static bool areDistinct(const Value *One, const Value *Other, Pairs &Assumed) {
+    One = withoutCopies(One), Other = withoutCopies(Other);
+    if (isa<ConstantPointerNull>(One) || isa<ConstantPointerNull>(Other))
+      return true;
+    if (One == Other)
+      return false;
+    auto *Here = dyn_cast<PHINode>(One), *There = dyn_cast<PHINode>(Other);
+    if (Here && There && Here->getParent() == There->getParent()) {
+      if (!Assumed.insert({One, Other}).second)
+        return true;
+      return all_of(Here->blocks(), [&](const BasicBlock *From) {
+        return areDistinct(Here->getIncomingValueForBlock(From), There->getIncomingValueForBlock(From), Assumed);
+      });
+    }
+    auto *Either = dyn_cast<SelectInst>(One), *Or = dyn_cast<SelectInst>(Other);
+    if (Either && Or && Either->getCondition() == Or->getCondition())
+      return areDistinct(Either->getTrueValue(), Or->getTrueValue(), Assumed) && areDistinct(Either->getFalseValue(), Or->getFalseValue(), Assumed);
+    auto *A = dyn_cast<Argument>(One), *B = dyn_cast<Argument>(Other);
+    if (A && B && A->getParent() == B->getParent() && !A->getParent()->getName().starts_with(BodyPrefix))
+      return areDistinct(*A, *B);
+    auto Ones = rootsOf(One), Others = rootsOf(Other);
+    return Ones && Others && none_of(*Ones, [&](const Value *Root) { return Others->contains(Root); });
+  }
+};
+
 // What is read and written of one array.
 struct Array {
-  SmallVector<StoreInst *> Stores;
-  SmallVector<LoadInst *> Loads; // in regions that do not write it
-  uint64_t Read = 0, Written = 0; // how often, by how deep in loops that is
+  SmallVector<StoreInst *> Stores;        // of single numbers
+  SmallVector<const Instruction *> Else;  // what writes to it in other ways
+};
+
+// A read in a region that could be repeated in the reverse sweep.
+struct Read {
+  LoadInst *Load;
+  Origins::Set From;
 };
 
 class Overwriting {
 public:
-  explicit Overwriting(Module &M) : M(M), Memory(M) {}
+  Overwriting(Module &M, ArrayRef<const Function *> Part) : M(M), Memory(M, Part) {
+    for (Function &F : M)
+      if (is_contained(Part, &F))
+        Functions.push_back(&F);
+  }
 
   bool run() {
-    if (Memory.written().contains(nullptr) || !findArrays())
+    if (Memory.written().contains(nullptr))
       return false;
-    for (Function &F : M)
-      for (Instruction &I : instructions(F))
+    findArrays();
+    for (Function *F : Functions)
+      for (Instruction &I : instructions(*F))
         see(I);
-    for (Function &F : M)
-      if (isRegion(F) && callsNothingOfOurs(F))
-        findLoads(F);
+    for (Function *F : Functions)
+      if (isRegion(*F) && callsNothingOfOurs(*F))
+        findReads(*F);
     bool Any = false;
-    for (auto &[Parameter, Of] : Arrays)
-      if (!Of.Stores.empty() && Of.Read > Of.Written) {
-        keep(Of);
-        remember(*Parameter);
-        Any = true;
-      }
+    for (auto &[Leader, Of] : connected())
+      Any |= keep(Of);
     if (Any)
       forgetWriteOnly();
     return Any;
   }
 
 private:
-  // The parameters that could be such arrays.
-  bool findArrays() {
-    for (CallInst *Call : gradientCalls(M))
+  using Group = SmallVector<const Read *>; // of arrays that may change places
+
+  // Parameters with shadows, and what the function itself allocates.
+  void findArrays() {
+    for (CallInst *Call : gradientCalls(M)) {
+      if (!is_contained(Functions, Call->getFunction()))
+        continue;
+      auto &Body = *cast<Function>(Call->getArgOperand(0));
       for (const Said &Of : saidOfParameters(*Call))
-        if (Of.Word == "enzyme_dup" && !structBytes(*Of.Parameter->getParent(), Of.Parameter->getArgNo())) {
+        if (Of.Word == "enzyme_dup" && !structBytes(Body, Of.Parameter->getArgNo())) {
           auto *InGradient = dyn_cast<Argument>(Call->getArgOperand(Of.At + 1));
           if (InGradient && InGradient->getArgNo() < MostParameters) {
             Arrays[Of.Parameter];
             Gradients[Of.Parameter].push_back(InGradient);
           }
         }
-    return !Arrays.empty();
+      for (Instruction &I : instructions(Body))
+        if (isNoAliasCall(&I))
+          Arrays[&I];
+    }
   }
 
-  // An array that is written in any other way than by single numbers in a region stays as it is.
   void see(Instruction &I) {
-    for (const Value *Object : Memory.writtenBy(I)) {
-      auto *Parameter = dyn_cast<Argument>(Object);
-      auto Found = Parameter ? Arrays.find(Parameter) : Arrays.end();
-      if (Found == Arrays.end())
-        continue;
-      auto *Store = dyn_cast<StoreInst>(&I);
-      bool IsPlain = Store && Store->isSimple() && isRegion(*I.getFunction()) && !I.hasMetadata(EffectMark) &&
-                     (Store->getValueOperand()->getType()->isDoubleTy() || Store->getValueOperand()->getType()->isFloatTy());
-      auto *Base = IsPlain ? dyn_cast<Argument>(baseOf(Store->getPointerOperand())) : nullptr;
-      if (!Base || standsFor(*Base) != Parameter) {
-        Arrays.erase(Found);
-        continue;
+    const Origins::Set Objects = Memory.writtenBy(I);
+    if (none_of(Objects, [&](const Value *Object) { return Arrays.contains(Object); }))
+      return;
+    bool IsPlain = isPlainStore(I, Objects);
+    for (const Value *Object : Objects)
+      if (auto Found = Arrays.find(Object); Found != Arrays.end()) {
+        if (IsPlain)
+          Found->second.Stores.push_back(cast<StoreInst>(&I));
+        else
+          Found->second.Else.push_back(&I);
       }
-      Found->second.Stores.push_back(Store);
-      Found->second.Written += timesOf(I);
-      Writers[I.getFunction()].insert(Parameter);
-    }
+    if (isRegion(*I.getFunction()))
+      Writers[I.getFunction()].push_back(&I);
   }
 
-  // The parameter of a body that an argument always is; null where there is none.
-  const Argument *standsFor(const Argument &A) {
-    const Function &F = *A.getParent();
-    if (F.getName().starts_with(BodyPrefix))
-      return &A;
-    const Argument *Only = nullptr;
-    for (const Use &U : F.uses()) {
-      auto *Call = dyn_cast<CallBase>(U.getUser());
-      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      bool Starts = Callee && Callee->getName() == ForkName && Call->getArgOperandNo(&U) == ForkFunction;
-      if (!Call || (!Starts && !Call->isCallee(&U)) || (Starts && A.getArgNo() < ThreadArguments))
-        return nullptr;
-      auto *Handed = dyn_cast<Argument>(Call->getArgOperand(A.getArgNo() + (Starts ? ForkCaptured - ThreadArguments : 0)));
-      const Argument *Here = Handed ? standsFor(*Handed) : nullptr;
-      if (!Here || (Only && Only != Here))
-        return nullptr;
-      Only = Here;
-    }
-    return Only;
+  // Of a single number, where the runtime knows by the pointer which of the caller's arrays that is.
+  bool isPlainStore(const Instruction &I, const Origins::Set &Objects) const {
+    auto *Store = dyn_cast<StoreInst>(&I);
+    const Function &F = *I.getFunction();
+    if (!Store || !Store->isSimple() || I.hasMetadata(EffectMark) || !(isRegion(F) || F.getName().starts_with(BodyPrefix)))
+      return false;
+    const Type *T = Store->getValueOperand()->getType();
+    if ((!T->isDoubleTy() && !T->isFloatTy()) || !all_of(Objects, [&](const Value *Object) { return Arrays.contains(Object); }))
+      return false;
+    return none_of(Objects, [](const Value *Object) { return isa<Argument>(Object); }) ||
+           Pointers::rootsOf(baseOf(const_cast<Value *>(Store->getPointerOperand())));
   }
 
   // Iterations that are functions of their own (OutlineIterations) write to none of these arrays.
@@ -168,22 +261,71 @@ private:
     });
   }
 
-  void findLoads(Function &F) {
+  void findReads(Function &F) {
     for (Instruction &I : instructions(F)) {
       auto *Load = dyn_cast<LoadInst>(&I);
       if (!Load || !Load->isSimple() || !Load->getType()->isFloatingPointTy() || !isNeeded(*Load))
         continue;
       const Origins::Set &From = Memory.of(Load->getPointerOperand());
-      auto *Parameter = From.size() == 1 ? dyn_cast_or_null<Argument>(From[0]) : nullptr;
-      auto Found = Parameter ? Arrays.find(Parameter) : Arrays.end();
-      if (Found == Arrays.end() || Writers[&F].contains(Parameter))
-        continue;
-      Found->second.Loads.push_back(Load);
-      Found->second.Read += timesOf(I);
+      bool AreKnown = !From.empty() && all_of(From, [&](const Value *Object) { return Arrays.contains(Object); });
+      if (AreKnown && isWrittenBefore(*Load, From) && isNotWrittenMeanwhile(*Load, From))
+        Reads.push_back({Load, From});
     }
   }
 
+  // What is no plain store cannot be put back.
+  bool isWrittenBefore(const LoadInst &Load, const Origins::Set &From) {
+    return all_of(From, [&](const Value *Object) {
+      return none_of(Arrays[Object].Else, [&](const Instruction *Writer) { return follows(Load, *Writer, Object); });
+    });
+  }
+
+  // Whether something may be written to memory that was read from: what is allocated anew is other memory.
+  static bool follows(const Instruction &Load, const Instruction &Writer, const Value *Object) {
+    return mayFollow(Load, Writer, dyn_cast<Instruction>(Object));
+  }
+
+  // By the region that reads it.
+  bool isNotWrittenMeanwhile(LoadInst &Load, const Origins::Set &From) {
+    auto *Here = dyn_cast<Argument>(baseOf(Load.getPointerOperand()));
+    return all_of(Writers[Load.getFunction()], [&](Instruction *Writer) {
+      if (none_of(Memory.writtenBy(*Writer), [&](const Value *Object) { return From.contains(Object); }))
+        return true;
+      auto *Store = dyn_cast<StoreInst>(Writer);
+      auto *There = Store ? dyn_cast<Argument>(baseOf(Store->getPointerOperand())) : nullptr;
+      return Here && There && Pointers::areDistinct(*Here, *There);
+    });
+  }
+
+  // The reads of arrays that are read or written by the same instructions.
+  MapVector<const Value *, Group> connected() {
+    EquivalenceClasses<const Value *> Classes;
+    for (const auto &[Object, Of] : Arrays) {
+      Classes.insert(Object);
+      for (const StoreInst *Store : Of.Stores)
+        for (const Value *Other : Memory.writtenBy(*Store))
+          Classes.unionSets(Object, Other);
+    }
+    for (const Read &Each : Reads)
+      for (const Value *Other : Each.From)
+        Classes.unionSets(Each.From[0], Other);
+    MapVector<const Value *, Group> Groups;
+    for (const Read &Each : Reads)
+      Groups[Classes.getLeaderValue(Each.From[0])].push_back(&Each);
+    return Groups;
+  }
+
+  // Of what a region does, as often as it is forked.
   uint64_t timesOf(Instruction &I) {
+    uint64_t Forked = 0;
+    if (isRegion(*I.getFunction()))
+      for (User *Call : I.getFunction()->users())
+        for (User *Fork : cast<Instruction>(Call)->getFunction()->users())
+          Forked += loopsAround(*cast<Instruction>(Fork));
+    return std::max<uint64_t>(Forked, 1) * loopsAround(I);
+  }
+
+  uint64_t loopsAround(Instruction &I) {
     Function &F = *I.getFunction();
     if (!Loops.contains(&F))
       Loops[&F] = std::make_unique<LoopInfo>(DominatorTree(F));
@@ -193,25 +335,51 @@ private:
     return Times;
   }
 
-  void keep(Array &Of) {
+  // Whether anything changed.
+  bool keep(const Group &Of) {
+    SmallSetVector<StoreInst *, 8> Overwrites;
+    SmallSetVector<const Value *, 8> Objects;
+    uint64_t OftenRead = 0, OftenWritten = 0;
+    for (const Read *Each : Of) {
+      OftenRead += timesOf(*Each->Load);
+      for (const Value *Object : Each->From) {
+        Objects.insert(Object);
+        for (StoreInst *Store : Arrays[Object].Stores)
+          if (follows(*Each->Load, *Store, Object))
+            Overwrites.insert(Store);
+      }
+    }
+    for (StoreInst *Store : Overwrites)
+      OftenWritten += timesOf(*Store);
+    bool OnlyRead = Overwrites.empty() && all_of(Objects, [](const Value *Object) { return isa<Argument>(Object); });
+    if (OnlyRead || OftenRead <= OftenWritten) // what only is read is MarkUnchanged's
+      return false;
+    for (StoreInst *Store : Overwrites) {
+      keepWhatWasThere(*Store);
+      for (const Value *Object : Memory.writtenBy(*Store))
+        if (auto *Parameter = dyn_cast<Argument>(Object))
+          remember(*Parameter);
+    }
     MDNode *Mark = MDNode::get(M.getContext(), {});
-    for (StoreInst *Store : Of.Stores) {
-      IRBuilder<> B(Store);
-      Type *T = Store->getValueOperand()->getType();
-      StringRef Name = T->isDoubleTy() ? "overwrite_f64" : "overwrite_f32";
-      Function *Rule = declareRule(M, Name, 2, {}, T);
-      Rule->setMemoryEffects(MemoryEffects::argMemOnly());
-      Rule->setDoesNotThrow();
-      Rule->setWillReturn();
-      Rule->setDoesNotFreeMemory();
-      Value *Address = Store->getPointerOperand();
-      CallInst *Call = B.CreateCall(Rule, {baseOf(Address), Address});
-      Call->setMetadata(LLVMContext::MD_tbaa, Store->getMetadata(LLVMContext::MD_tbaa));
+    for (const Read *Each : Of) {
+      Each->Load->setMetadata(LLVMContext::MD_invariant_load, Mark);
+      Each->Load->setMetadata(RestoredMark, Mark);
     }
-    for (LoadInst *Load : Of.Loads) {
-      Load->setMetadata(LLVMContext::MD_invariant_load, Mark);
-      Load->setMetadata(RestoredMark, Mark);
-    }
+    return true;
+  }
+
+  void keepWhatWasThere(StoreInst &Store) {
+    IRBuilder<> B(&Store);
+    Type *T = Store.getValueOperand()->getType();
+    StringRef Name = T->isDoubleTy() ? "overwrite_f64" : "overwrite_f32";
+    Function *Rule = declareRule(M, Name, 2, {}, T);
+    Rule->setMemoryEffects(MemoryEffects::argMemOnly());
+    Rule->setDoesNotThrow();
+    Rule->setWillReturn();
+    Rule->setDoesNotFreeMemory();
+    Value *Address = Store.getPointerOperand();
+    CallInst *Call = B.CreateCall(Rule, {baseOf(Address), Address});
+    Call->setMetadata(LLVMContext::MD_tbaa, Store.getMetadata(LLVMContext::MD_tbaa));
   }
 
   void remember(const Argument &Parameter) {
@@ -224,14 +392,12 @@ private:
     AttributeMask Wrong;
     Wrong.addAttribute(Attribute::WriteOnly);
     Wrong.addAttribute(Attribute::Initializes);
-    for (Function &F : M) {
-      if (F.isDeclaration())
-        continue;
-      if (!F.getMemoryEffects().doesNotAccessMemory())
-        F.removeFnAttr(Attribute::Memory);
-      for (Argument &A : F.args())
-        F.removeParamAttrs(A.getArgNo(), Wrong);
-      for (Instruction &I : instructions(F))
+    for (Function *F : Functions) {
+      if (!F->getMemoryEffects().doesNotAccessMemory())
+        F->removeFnAttr(Attribute::Memory);
+      for (Argument &A : F->args())
+        F->removeParamAttrs(A.getArgNo(), Wrong);
+      for (Instruction &I : instructions(*F))
         if (auto *Call = dyn_cast<CallBase>(&I); Call && isOurs(*Call)) {
           Call->removeFnAttr(Attribute::Memory);
           for (unsigned Operand = 0; Operand < Call->arg_size(); ++Operand)
@@ -247,9 +413,11 @@ private:
 
   Module &M;
   const Origins Memory;
-  MapVector<const Argument *, Array> Arrays; // by the parameter of the body
+  SmallVector<Function *> Functions; // of one entry, or of several that have some in common
+  MapVector<const Value *, Array> Arrays;
+  SmallVector<Read> Reads;
   DenseMap<const Argument *, SmallVector<Argument *, 1>> Gradients;
-  DenseMap<const Function *, SmallPtrSet<const Argument *, 4>> Writers; // what regions write
+  DenseMap<const Function *, SmallVector<Instruction *>> Writers; // of such arrays, in regions
   DenseMap<const Function *, std::unique_ptr<LoopInfo>> Loops;
 };
 
@@ -341,7 +509,10 @@ private:
 } // namespace
 
 PreservedAnalyses RestoreOverwritten::run(Module &M, ModuleAnalysisManager &) {
-  return Overwriting(M).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  bool Any = false;
+  for (const std::vector<const Function *> &Part : connectedFunctions(M))
+    Any |= Overwriting(M, Part).run();
+  return Any ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 PreservedAnalyses LowerOverwrites::run(Module &M, ModuleAnalysisManager &) {

@@ -2,7 +2,8 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/CFG.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/CFG.h"
 
 using namespace llvm;
 
@@ -26,19 +27,35 @@ static Sites sitesOf(const Instruction &I) {
   return Found;
 }
 
-static bool canReach(const Instruction &From, const Instruction &To) {
-  if (!From.isTerminator())
-    return isPotentiallyReachable(From.getNextNode(), &To);
-  return any_of(successors(From.getParent()),
-                [&](const BasicBlock *Next) { return isPotentiallyReachable(&Next->front(), &To); });
+// Without passing `Between`.
+static bool canReach(const Instruction &From, const Instruction &To, const Instruction *Between) {
+  SmallVector<const Instruction *> Begins;
+  SmallPtrSet<const BasicBlock *, 32> Seen;
+  auto Leave = [&](const BasicBlock &Block) {
+    for (const BasicBlock *Next : successors(&Block))
+      if (Seen.insert(Next).second)
+        Begins.push_back(&Next->front());
+  };
+  From.isTerminator() ? Leave(*From.getParent()) : Begins.push_back(From.getNextNode());
+  while (!Begins.empty()) {
+    const Instruction *I = Begins.pop_back_val();
+    const BasicBlock &Block = *I->getParent();
+    while (I && I != &To && I != Between)
+      I = I->getNextNode();
+    if (I == &To)
+      return true;
+    if (!I)
+      Leave(Block);
+  }
+  return false;
 }
 
-bool mayFollow(const Instruction &First, const Instruction &Then) {
+bool mayFollow(const Instruction &First, const Instruction &Then, const Instruction *Between) {
   Sites Of = sitesOf(First), Others = sitesOf(Then);
   return any_of(Of, [&](auto &Level) {
     auto Same = Others.find(Level.first);
     return Same != Others.end() && any_of(Level.second, [&](const Instruction *From) {
-      return any_of(Same->second, [&](const Instruction *To) { return canReach(*From, *To); });
+      return any_of(Same->second, [&](const Instruction *To) { return canReach(*From, *To, Between); });
     });
   });
 }

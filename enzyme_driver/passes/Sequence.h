@@ -5,7 +5,7 @@
 
 namespace adgen {
 
-// Whether `Then` may run once `First` has run, in the same run of an entry.
-bool mayFollow(const llvm::Instruction &First, const llvm::Instruction &Then);
+// Whether `Then` may run once `First` has run, in the same run of an entry, and `Between` has not run meanwhile.
+bool mayFollow(const llvm::Instruction &First, const llvm::Instruction &Then, const llvm::Instruction *Between = nullptr);
 
 } // namespace adgen

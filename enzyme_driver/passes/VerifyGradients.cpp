@@ -3,6 +3,7 @@
 //   - adds to an array that is const: where a pointer to one goes through a variable that also holds pointers to active ones, Enzyme takes the
 //     array for its own shadow;
 //   - reads something that was kept where nothing can have been kept before, or computes with a value that is none;
+//   - overwrites an array that its reverse sweep reads again, and does not put it back (RestoreOverwritten);
 //   - adds to a shadow without an atomic, where other threads may add to the same element: who owns one is found out later.
 #include "Iterations.h"
 #include "Layout.h"
@@ -53,6 +54,13 @@ bool asksEnzyme(const Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
   auto *Callee = Call ? dyn_cast<Function>(Call->getCalledOperand()) : nullptr;
   return Callee && (Callee->getName().starts_with(AutodiffPrefix) || Callee->getName().starts_with(ForwardPrefix));
+}
+
+// What stands for keeping what is overwritten has become two calls where Enzyme takes the array for active.
+bool isNeverPutBack(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+  return Callee && Callee->getName().starts_with(OverwriteRule) && Callee->hasMetadata("enzyme_gradient");
 }
 
 class Verifier {
@@ -109,6 +117,9 @@ private:
     else if (isReadBeforeWritten(I) || usesNoValue(I))
       refuse(&Body, I.getDebugLoc(), "the gradient would read a value that was not kept before it",
              (Report + "write the loops around this line without break, continue and return").str());
+    else if (isNeverPutBack(I))
+      refuse(&Body, I.getDebugLoc(), "the gradient would read an array that is overwritten here and not put back",
+             (Report + "compile with --disable restore-overwritten").str());
     else if (addsPlainly(I))
       refuse(&Body, I.getDebugLoc(), "the gradient would add to a derivative that other threads may add to at the same time",
              (Report + "write to this array from one loop or function only").str());

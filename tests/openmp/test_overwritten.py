@@ -107,7 +107,7 @@ def test_copies_of_shadows_are_memory_of_gradients_before(module: Module) -> Non
         assert _pages_taken() - before < 3 * shadows["x"].nbytes / 4096
 
 
-@pytest.mark.parametrize(("name", "put_back"), [("swarm", 2), ("waves", 2), ("edges", 0), ("bodies", 0)])
+@pytest.mark.parametrize(("name", "put_back"), [("swarm", 2), ("waves", 2), ("edges", 1), ("bodies", 0)])
 def test_which_arrays_are_put_back(name: str, put_back: int) -> None:
     text = pipeline.emit(request.new(FILE, names=[name]), "prepared", settings=Settings.from_environment())
     assert text.count('ptr "adgen-restored"') == put_back

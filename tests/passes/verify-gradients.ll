@@ -73,6 +73,26 @@ define void @adgen_gradient_indexed_number(ptr %rows, ptr "adgen-shadow" %d_x) #
   ret void
 }
 
+; An array that is overwritten as if nobody read it again.
+; CHECK: adgen-refusal: {{.*}}"entry":"overwrites"{{.*}}"reason":"the gradient would read an array that is overwritten here and not put back"
+define void @adgen_body_overwrites(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_overwrites(ptr %x, ptr "adgen-shadow" %d_x) #2 {
+  call void @augmented_region(ptr %x)
+  ret void
+}
+
+define internal void @augmented_region(ptr %x) {
+  call void @adgen_rule_overwrite_f64(ptr %x, ptr %x)
+  store double 1.0, ptr %x
+  ret void
+}
+
+declare !enzyme_augment !9 !enzyme_gradient !9 void @adgen_rule_overwrite_f64(ptr, ptr)
+!9 = !{}
+
 ; A derivative that Enzyme did not make.
 ; CHECK: adgen-refusal: {{.*}}"entry":"asked"{{.*}}"reason":"Enzyme has left a derivative out"
 define void @adgen_body_asked(ptr %x) {
