@@ -35,6 +35,10 @@ SHALLOW = "-enzyme-max-type-depth=2"
 """Enzyme says of memory what is behind the pointers in it, and behind those. Of records that lead to others of their
 kind, as the nodes of a std::map do, it writes down every way of six steps, and does not end.
 """
+APART = "-enzyme-strict-aliasing=0"
+"""What one way through the code does with memory says nothing about it elsewhere. Else memory that is asked there what
+it is, as an object is that may be of several derived classes, would have to be all of it at once.
+"""
 HIDDEN = "adgen_hidden_"
 ASKED: Mapping[Mode, str] = {
     "reverse": "__enzyme_autodiff_adgen_body_",
@@ -156,6 +160,8 @@ def _attempt(
     failure = _tried(prepared, entries, workspace, step, arrays)
     if failure is not None and ENDLESS in failure.reason:
         return _tried(prepared, entries, workspace, step, [*arrays, SHALLOW])
+    if failure is not None and enzyme_messages.MIXED in failure.reason:
+        return _tried(prepared, entries, workspace, step, [*arrays, APART])
     if failure is None or prepared.split or enzyme_messages.INVALID not in failure.reason:
         return failure
     return _tried(prepared, entries, workspace, step, [AS_STORED])

@@ -11,6 +11,10 @@ _PLACE = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9]\d*):(?P<column>\d+): ")
 _MARK = "enzyme-error: "
 
 INVALID = "this nest of loops and branches: it writes code for the reverse sweep that is not valid"
+MIXED = (
+    "memory that holds a number at one time and an address at another (std::function, std::variant, lists, "
+    "sets, maps of strings, unions, derived classes with other members at one place)"
+)
 
 _KNOWN = (
     (
@@ -25,10 +29,7 @@ _KNOWN = (
     ),
     (
         r"Enzyme: <analysis>",
-        (
-            "memory that holds a number at one time and an address at another (std::function, std::variant, lists, "
-            "sets, maps of strings, unions, derived classes with other members at one place)"
-        ),
+        MIXED,
         "use std::vector, a lambda or a template parameter, or a struct with a member for each",
     ),
     (

@@ -70,6 +70,33 @@ def _relaxed(rng: Rng) -> Args:
     return {"from": places["i"], "to": places["j"], "weights": places["values"], "n": 6, "edges": len(places["i"])}
 
 
+_BALL = np.dtype([(name, F64) for name in ("x", "y", "z", "radius", "red", "green", "blue", "shine")])
+
+
+def _balls(rng: Rng) -> Args:
+    """Two that fill the view from their sides, one of them a mirror."""
+    balls = np.zeros(2, _BALL)
+    balls["x"] = [-1.6, 1.6]
+    balls["z"] = -3
+    balls["radius"] = rng.uniform(1.4, 1.5, 2)
+    for colour in ("red", "green", "blue"):
+        balls[colour] = rng.uniform(0.3, 0.9, 2)
+    balls["shine"] = [0.8, 0.2]
+    return {"balls": balls, "count": 2, "light": rng.uniform([1, 2, 0.5], [2, 3, 1])}
+
+
+def _traced(rng: Rng) -> Args:
+    return {**_balls(rng), "image": np.zeros((2, 3, 3)), "width": 3, "height": 2}
+
+
+def _bright(rng: Rng) -> Args:
+    return {**_balls(rng), "n": 5}
+
+
+def _laws(rng: Rng) -> Args:
+    return {"parameters": rng.uniform(0.5, 1, 5), "x": rng.uniform(0.5, 1, 40), "forces": np.zeros(40), "n": 40}
+
+
 ROWS = (
     Program("circuit.cpp", "sweep", _netlist, ("magnitude",), flat=frozenset({"magnitude"})),
     Program("circuit.cpp", "diode_ladder", _ladder, activity={"drive": "active"}),
@@ -80,4 +107,7 @@ ROWS = (
     Program("sparse_operators.cpp", "page_rank", _ranked, ("rank",), activity={"damping": "active"}),
     Program("sparse_operators.cpp", "shortest", _distances, ("distance",), flat=frozenset({"distance"})),
     Program("sparse_operators.cpp", "bellman_ford", _relaxed),
+    Program("ray_tracer.cpp", "render", _traced, ("image",), flat=frozenset({"image"})),
+    Program("ray_tracer.cpp", "brightness", _bright),
+    Program("force_laws.cpp", "work", _laws, ("forces",), flat=frozenset({"forces"})),
 )
