@@ -41,6 +41,10 @@ struct Memory {
   bool isFloating() const { return !Kinds.empty() && isUniform() && is_contained({Float, Double}, Kinds.begin()->second); }
   bool isOnly(Kind K) const { return !Kinds.empty() && isUniform() && Kinds.begin()->second == K; }
 
+  bool holdsPointers() const {
+    return any_of(Kinds, [](auto &Entry) { return Entry.second == Pointer; });
+  }
+
   const Memory *behind(int64_t Offset) const {
     auto It = Behind.find(Offset);
     return It == Behind.end() ? nullptr : It->second.get();
@@ -53,7 +57,7 @@ struct Memory {
 
   // Appends "[-1,0]:Float@double, ..." for what lies behind a pointer at `Path`, of which others know more.
   void describe(const std::string &Path, std::string &Text, const Memory *Others) const {
-    if (Kinds.count(Anywhere) && (!isUniform() || (Others && Others->CountsWith)))
+    if (Kinds.count(Anywhere) && (!isUniform() || (Others && (Others->CountsWith || (isFloating() && Others->holdsPointers())))))
       return;
     for (auto [Offset, K] : Kinds) {
       if (K == Mixed || K == Bits || K == Integer || (Offset != Anywhere && Kinds.count(Anywhere)))
