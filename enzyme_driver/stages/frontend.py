@@ -25,7 +25,7 @@ _SAID = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?P<kind>
 _ROUNDS = 24
 """How often clang is asked again: what is left out declares what other host code uses."""
 
-_HINT = "make the file compile with clang 22"
+_HINT = "make the file compile with clang 22, with the flags of its own build: adgen compile FILE -- -std=c++20"
 _HINTS = {
     "initialization is not supported for __shared__ variables": (
         "clang takes no shared variable that has a constructor, such as cuda::barrier: let all threads of the block "
