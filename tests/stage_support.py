@@ -21,7 +21,7 @@ PLUGIN = EnzymeSource("plugin", Path("/own/LLVMEnzyme-22.so"), 22, None, "ADGEN_
 OPT = ("/llvm/bin/opt", "-load-pass-plugin=/build/libadgen-passes.so")
 REFLECTION = "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"
 _RESTORED = (
-    "adgen-expand-copy-adjoints,adgen-keep-once,adgen-forget-guards,"
+    "adgen-expand-copy-adjoints,adgen-add-atomically,adgen-keep-once,adgen-forget-guards,"
     "adgen-loosen-alignments,adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,adgen-restore-math,"
 )
 _INLINED = (

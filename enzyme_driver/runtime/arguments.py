@@ -15,6 +15,7 @@ from enzyme_driver.runtime.arrays import ArrayView, apart, check_view, cuda_view
 from enzyme_driver.runtime.members import Member, flattened, given, has_parts, members
 from enzyme_driver.runtime.packing import pointer_bytes
 from enzyme_driver.runtime.slots import Slot, argument_slot, spelled, written
+from enzyme_driver.runtime.structs import as_array, takes_members
 from enzyme_driver.runtime.values import is_number, pointers_in, scalar_bytes, struct_bytes
 
 _VIEWS: Mapping[Target, Callable[[object, Slot], ArrayView]] = {"openmp": host_view, "cuda": cuda_view}
@@ -94,13 +95,14 @@ class Arguments:
             for parameter in signature.shadowed
         )
         self._holds_addresses = any(p.dtype.has_pointers for p in signature)
+        self._has_struct_references = any(map(takes_members, signature))
         self._shadowed = frozenset(parameter.name for parameter in signature.shadowed)
 
     def bind(self, positional: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
         """One object a parameter, in order. Raises ArgumentError for too many, too few and unknown ones."""
         names = self.signature.names
         if len(positional) == len(names) and not named:
-            return tuple(positional)
+            return self._with_structs(positional)
         if len(positional) > len(names):
             raise self._count_error(len(positional) + len(named))
         self.check_names(named, "argument")
@@ -111,7 +113,12 @@ class Arguments:
         given.update(named)
         if len(given) < len(names):
             raise self._count_error(len(given), missing=[name for name in names if name not in given])
-        return tuple(given[name] for name in names)
+        return self._with_structs([given[name] for name in names])
+
+    def _with_structs(self, given: Sequence[object]) -> tuple[object, ...]:
+        if not self._has_struct_references:
+            return tuple(given)
+        return tuple(map(_with_array, self.signature, given))
 
     def primal(self, arguments: Sequence[object]) -> Prepared:
         """The values of a primal call."""
@@ -338,6 +345,10 @@ class Arguments:
                     hint = "give every shadow an array of its own"
                     raise ArgumentError(f"{slot.label} shares memory with {other.label}", hint=hint)
             seen.append((slot, view))
+
+
+def _with_array(parameter: Parameter, value: object) -> object:
+    return as_array(parameter, value) if isinstance(value, Mapping) and takes_members(parameter) else value
 
 
 def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, ArrayView]]:

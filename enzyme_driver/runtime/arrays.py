@@ -306,6 +306,8 @@ def _not_exported(value: object, slot: Slot, error: Exception) -> ArgumentError:
 
 
 def _array_hint(slot: Slot) -> str:
+    if slot.parameter.dtype.kind == "struct":
+        return _dtype_hint(slot)
     return f"make an array first: numpy.asarray(x, dtype={slot.parameter.dtype})"
 
 

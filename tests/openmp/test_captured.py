@@ -35,6 +35,7 @@ def grid(rng: np.random.Generator) -> dict[str, Any]:
 ARGUMENTS: dict[str, Make] = {
     "spread": lambda rng: (some(rng), SIZE, 4, 0.1),
     "burgers": lambda rng: (some(rng), some(rng), SIZE, flow(rng)),
+    "viscous": lambda rng: (some(rng), some(rng), SIZE, flow(rng)),
     "advance": lambda rng: (grid(rng), 3),
     "solve": lambda rng: (some(rng), SIZE, 4, 0.1, rng.uniform(0.8, 1)),
     "smooth": lambda rng: (some(rng), some(rng), SIZE, rng.uniform(1, 2)),
@@ -89,3 +90,16 @@ def test_numbers_that_are_const_have_tangents(name: str) -> None:
     tangent = function.jvp(*args, tangents={number: 1.0})
     expected = (result(step) - result(-step)) / (2 * step)
     np.testing.assert_allclose(tangent["y" if name == "smooth" else "return"], expected, rtol=1e-6, atol=1e-8)
+
+
+def test_a_struct_behind_a_const_reference_may_be_a_dict(module: Module) -> None:
+    u, v, n, given = ARGUMENTS["viscous"](np.random.default_rng(9))
+    layout = np.dtype([("dt", "f8"), ("dx", "f8"), ("nu", "f8"), ("steps", "i4")], align=True)
+    array = np.array([tuple(given[name] for name in layout.names or ())], layout)
+    ones = {"u": np.ones(n), "v": np.ones(n)}
+    by_dict, by_array = (module["viscous"].vjp(u, v, n, p, cotangents=ones) for p in (given, array))
+    for name in ("dt", "dx", "nu"):
+        assert by_dict["p"][name][0] == by_array["p"][name][0] != 0
+    for wrong, what in (({**given, "dy": 1.0}, "no member"), ({"dt": 0.1}, "missing"), ({**given, "nu": "x"}, "nu")):
+        with pytest.raises(adgen.ArgumentError, match=what):
+            module["viscous"](u, v, n, wrong)

@@ -25,7 +25,7 @@ LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:3
 RETARGET = f"adgen-canonicalize-nvvm,adgen-retarget-host<x86_64-pc-linux-gnu;{LAYOUT}>,"
 FROM_DEVICE = f"{AFTER_ENZYME}{RETARGET}"
 FROM_HOST = (
-    "adgen-lower-overwrites,adgen-show-bits,adgen-fork-regions,adgen-expand-copy-adjoints,adgen-keep-once,adgen-forget-guards,adgen-loosen-alignments,"
+    "adgen-lower-overwrites,adgen-show-bits,adgen-fork-regions,adgen-expand-copy-adjoints,adgen-add-atomically,adgen-keep-once,adgen-forget-guards,adgen-loosen-alignments,"
     "adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,"
     "globaldce,adgen-forget-results,function(adce),"
     "adgen-recompute-iterations,always-inline,function(sroa,early-cse,instsimplify,simplifycfg),adgen-own-memory,adgen-sum-captured,adgen-openmp-teams,"
