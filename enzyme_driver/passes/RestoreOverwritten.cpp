@@ -9,13 +9,13 @@
 #include "OpenMP.h"
 #include "Origins.h"
 #include "Passes.h"
+#include "Roots.h"
 #include "Sequence.h"
 #include "SharedConstants.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/Utils/Local.h"
@@ -30,7 +30,6 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr unsigned ThreadArguments = 2;     // which the OpenMP runtime hands to what it starts
 constexpr unsigned Deepest = 8, Often = 10; // how often a loop is taken to run, to compare reads with writes
 constexpr unsigned MostParameters = 64;     // that the runtime can be told about, a bit each
 
@@ -75,90 +74,6 @@ bool isNeeded(const LoadInst &Load) {
     }
   return false;
 }
-
-// Tells apart what pointers lead to: two arrays may change places from step to step, and are never the same one.
-class Pointers {
-public:
-  // The parameters and allocations of which the pointer is always the beginning; nothing where it may be anything else.
-  static std::optional<Origins::Set> rootsOf(const Value *Pointer) {
-    Origins::Set Roots;
-    SmallVector<const Value *> Work{Pointer};
-    SmallPtrSet<const Value *, 16> Seen;
-    while (!Work.empty()) {
-      const Value *V = Work.pop_back_val();
-      if (!Seen.insert(V).second || isa<ConstantPointerNull>(V)) // of an empty vector
-        continue;
-      auto *A = dyn_cast<Argument>(V);
-      if (isNoAliasCall(V) || (A && A->getParent()->getName().starts_with(BodyPrefix)))
-        Roots.insert(V);
-      else if (auto *Phi = dyn_cast<PHINode>(V))
-        append_range(Work, Phi->incoming_values());
-      else if (auto *Choice = dyn_cast<SelectInst>(V))
-        Work.append({Choice->getTrueValue(), Choice->getFalseValue()});
-      else if (SmallVector<const Value *> Handed; A && handedFor(*A, Handed))
-        append_range(Work, Handed);
-      else
-        return std::nullopt;
-    }
-    return Roots;
-  }
-
-  // Whether two parameters of one function never lead to the same array.
-  static bool areDistinct(const Argument &One, const Argument &Other) {
-    SmallVector<const Value *> Ones, Others;
-    if (&One == &Other || !handedFor(One, Ones) || !handedFor(Other, Others) || Ones.size() != Others.size())
-      return false;
-    Pairs Assumed;
-    return all_of(zip(Ones, Others), [&](auto Pair) { return areDistinct(std::get<0>(Pair), std::get<1>(Pair), Assumed); });
-  }
-
-private:
-  using Pairs = SmallSet<std::pair<const Value *, const Value *>, 8>;
-
-  // What all callers and forks hand over for a parameter, in their order.
-  static bool handedFor(const Argument &A, SmallVector<const Value *> &Handed) {
-    for (const Use &U : A.getParent()->uses()) {
-      auto *Call = dyn_cast<CallBase>(U.getUser());
-      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      bool Starts = Callee && Callee->getName() == ForkName && Call->getArgOperandNo(&U) == ForkFunction;
-      if (!Call || (!Starts && !Call->isCallee(&U)) || (Starts && A.getArgNo() < ThreadArguments))
-        return false;
-      Handed.push_back(Call->getArgOperand(A.getArgNo() + (Starts ? ForkCaptured - ThreadArguments : 0)));
-    }
-    return !Handed.empty();
-  }
-
-  static const Value *withoutCopies(const Value *V) {
-    for (auto *Phi = dyn_cast<PHINode>(V); Phi && Phi->getNumIncomingValues() == 1; Phi = dyn_cast<PHINode>(V))
-      V = Phi->getIncomingValue(0);
-    return V;
-  }
-
-  // Of values at the same time: where both are joins of one block, they come from the same side.
-  static bool areDistinct(const Value *One, const Value *Other, Pairs &Assumed) {
-    One = withoutCopies(One), Other = withoutCopies(Other);
-    if (isa<ConstantPointerNull>(One) || isa<ConstantPointerNull>(Other))
-      return true;
-    if (One == Other)
-      return false;
-    auto *Here = dyn_cast<PHINode>(One), *There = dyn_cast<PHINode>(Other);
-    if (Here && There && Here->getParent() == There->getParent()) {
-      if (!Assumed.insert({One, Other}).second)
-        return true;
-      return all_of(Here->blocks(), [&](const BasicBlock *From) {
-        return areDistinct(Here->getIncomingValueForBlock(From), There->getIncomingValueForBlock(From), Assumed);
-      });
-    }
-    auto *Either = dyn_cast<SelectInst>(One), *Or = dyn_cast<SelectInst>(Other);
-    if (Either && Or && Either->getCondition() == Or->getCondition())
-      return areDistinct(Either->getTrueValue(), Or->getTrueValue(), Assumed) && areDistinct(Either->getFalseValue(), Or->getFalseValue(), Assumed);
-    auto *A = dyn_cast<Argument>(One), *B = dyn_cast<Argument>(Other);
-    if (A && B && A->getParent() == B->getParent() && !A->getParent()->getName().starts_with(BodyPrefix))
-      return areDistinct(*A, *B);
-    auto Ones = rootsOf(One), Others = rootsOf(Other);
-    return Ones && Others && none_of(*Ones, [&](const Value *Root) { return Others->contains(Root); });
-  }
-};
 
 // What is read and written of one array.
 struct Array {
@@ -247,7 +162,7 @@ private:
     if ((!T->isDoubleTy() && !T->isFloatTy()) || !all_of(Objects, [&](const Value *Object) { return Arrays.contains(Object); }))
       return false;
     return none_of(Objects, [](const Value *Object) { return isa<Argument>(Object); }) ||
-           Pointers::rootsOf(baseOf(const_cast<Value *>(Store->getPointerOperand())));
+           rootsOf(baseOf(const_cast<Value *>(Store->getPointerOperand())));
   }
 
   // Iterations that are functions of their own (OutlineIterations) write to none of these arrays.
@@ -293,7 +208,7 @@ private:
         return true;
       auto *Store = dyn_cast<StoreInst>(Writer);
       auto *There = Store ? dyn_cast<Argument>(baseOf(Store->getPointerOperand())) : nullptr;
-      return Here && There && Pointers::areDistinct(*Here, *There);
+      return Here && There && areDistinct(*Here, *There);
     });
   }
 

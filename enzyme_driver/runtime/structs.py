@@ -10,6 +10,8 @@ import numpy as np
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType, Parameter
 
+_LETTERS = {"int": "i", "uint": "u"}
+
 
 def takes_members(parameter: Parameter) -> bool:
     """Whether a dict will do: of what is not const, nobody would see the changes."""
@@ -36,7 +38,10 @@ def _structured(dtype: DataType) -> np.dtype[Any]:
 
 
 def _number(dtype: DataType) -> np.dtype[Any]:
-    return _structured(dtype) if dtype.kind == "struct" else np.dtype(dtype.name)
+    if dtype.kind == "struct":
+        return _structured(dtype)
+    letter = _LETTERS.get(dtype.kind)
+    return np.dtype(f"{letter}{dtype.size}" if letter else dtype.name)  # an enumeration has a name of its own
 
 
 def _fill(place: Any, value: Mapping[str, object], dtype: DataType, name: str) -> None:  # noqa: ANN401

@@ -19,9 +19,12 @@ double spread(const double *start, int n, int steps, double rate)
     return sum;
 }
 
+enum Edge { Fixed, Free };
+
 struct Flow {
     double dt, dx, nu;
     int steps;
+    Edge edge;
 };
 
 void burgers(double *u, double *v, int n, Flow p)

@@ -25,7 +25,7 @@ def some(rng: np.random.Generator) -> np.ndarray:
 
 
 def flow(rng: np.random.Generator) -> dict[str, float]:
-    return {"dt": 0.01, "dx": rng.uniform(0.4, 0.6), "nu": 0.2, "steps": 4}
+    return {"dt": 0.01, "dx": rng.uniform(0.4, 0.6), "nu": 0.2, "steps": 4, "edge": 1}
 
 
 def grid(rng: np.random.Generator) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def test_numbers_that_are_const_have_tangents(name: str) -> None:
 
 def test_a_struct_behind_a_const_reference_may_be_a_dict(module: Module) -> None:
     u, v, n, given = ARGUMENTS["viscous"](np.random.default_rng(9))
-    layout = np.dtype([("dt", "f8"), ("dx", "f8"), ("nu", "f8"), ("steps", "i4")], align=True)
+    layout = np.dtype([("dt", "f8"), ("dx", "f8"), ("nu", "f8"), ("steps", "i4"), ("edge", "i4")], align=True)
     array = np.array([tuple(given[name] for name in layout.names or ())], layout)
     ones = {"u": np.ones(n), "v": np.ones(n)}
     by_dict, by_array = (module["viscous"].vjp(u, v, n, p, cotangents=ones) for p in (given, array))
