@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from enzyme_driver.runtime.accumulation import accumulation
     from enzyme_driver.runtime.module import Function, Kernel, Module
     from enzyme_driver.runtime.record import Tape
+    from enzyme_driver.runtime.teams import threads
 
 __all__ = [
     "AdgenError",
@@ -58,6 +59,7 @@ __all__ = [
     "accumulation",
     "compile",
     "load",
+    "threads",
 ]
 
 
@@ -74,6 +76,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (imported when they are firs
         from enzyme_driver.runtime.accumulation import accumulation
 
         return accumulation
+    if name == "threads":
+        from enzyme_driver.runtime.teams import threads
+
+        return threads
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t Least = 64 << 10, Page = 4096, HugePage = 2 << 20; // bytes
 constexpr uint64_t Start = 64; // of the memory in its pages, by which most other memory is told apart at once
 constexpr uint64_t Most = uint64_t(1) << 48; // bytes that there can be
-constexpr uint64_t FewSpare = 256 << 20, ShareSpare = 16; // emptied blocks stay up to so many bytes, or such a part of the machine's memory
+constexpr uint64_t FewSpare = 256 << 20, ShareSpare = 32; // emptied blocks stay up to so many bytes, or such a part of the machine's memory
 
 uint64_t mostSpare() {
   const long pages = sysconf(_SC_PHYS_PAGES);

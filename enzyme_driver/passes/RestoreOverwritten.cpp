@@ -1,6 +1,6 @@
 // In C++: arrays that a program overwrites from step to step, such as the state of a simulation. A parallel region that reads an array and does not
 // write it would keep all that it reads. Instead, what overwrites the array keeps what was there,
-//   x[i] = value;   becomes   adgen_rule_overwrite_TYPE(x, &x[i]); x[i] = value;
+//   x[i] = value;   becomes   adgen_rule_overwrite_TYPE(x, &x[i]); x[i] = value;       (of an array of the function's own adgen_rule_overwrite_own_TYPE(&x[i]))
 // and its reverse sweep puts that back. Then every array holds in the reverse sweep what it held at that place of the forward sweep, and the
 // region reads it again: its loads are marked as invariant until Enzyme has run. LowerOverwrites writes the rule out; what the gradient is to leave in
 // the arrays is saved before anything is put back, and the runtime restores it at the end (host_runtime/overwritten.h).
@@ -153,7 +153,7 @@ private:
   }
 
   // Of a single number, where the runtime knows by the pointer which of the caller's arrays that is.
-  bool isPlainStore(const Instruction &I, const Origins::Set &Objects) const {
+  bool isPlainStore(Instruction &I, const Origins::Set &Objects) {
     auto *Store = dyn_cast<StoreInst>(&I);
     const Function &F = *I.getFunction();
     if (!Store || !Store->isSimple() || I.hasMetadata(EffectMark) || !(isRegion(F) || F.getName().starts_with(BodyPrefix)))
@@ -161,8 +161,10 @@ private:
     const Type *T = Store->getValueOperand()->getType();
     if ((!T->isDoubleTy() && !T->isFloatTy()) || !all_of(Objects, [&](const Value *Object) { return Arrays.contains(Object); }))
       return false;
-    return none_of(Objects, [](const Value *Object) { return isa<Argument>(Object); }) ||
-           rootsOf(baseOf(const_cast<Value *>(Store->getPointerOperand())));
+    if (none_of(Objects, [](const Value *Object) { return isa<Argument>(Object); }))
+      return true;
+    const bool IsRare = isRegion(F) || loopsAround(I) <= Often; // the runtime is told of each, where a function has both sweeps
+    return IsRare && rootsOf(baseOf(Store->getPointerOperand()));
   }
 
   // Iterations that are functions of their own (OutlineIterations) write to none of these arrays.
@@ -286,14 +288,18 @@ private:
   void keepWhatWasThere(StoreInst &Store) {
     IRBuilder<> B(&Store);
     Type *T = Store.getValueOperand()->getType();
-    StringRef Name = T->isDoubleTy() ? "overwrite_f64" : "overwrite_f32";
-    Function *Rule = declareRule(M, Name, 2, {}, T);
+    const bool IsOwn = none_of(Memory.writtenBy(Store), [](const Value *Object) { return isa<Argument>(Object); });
+    const std::string Name = std::string(IsOwn ? "overwrite_own_" : "overwrite_") + (T->isDoubleTy() ? "f64" : "f32");
+    Function *Rule = declareRule(M, Name, IsOwn ? 1 : 2, {}, T);
     Rule->setMemoryEffects(MemoryEffects::argMemOnly());
     Rule->setDoesNotThrow();
     Rule->setWillReturn();
     Rule->setDoesNotFreeMemory();
     Value *Address = Store.getPointerOperand();
-    CallInst *Call = B.CreateCall(Rule, {baseOf(Address), Address});
+    SmallVector<Value *> Pointers{Address};
+    if (!IsOwn)
+      Pointers.insert(Pointers.begin(), baseOf(Address));
+    CallInst *Call = B.CreateCall(Rule, Pointers);
     Call->setMetadata(LLVMContext::MD_tbaa, Store.getMetadata(LLVMContext::MD_tbaa));
   }
 
@@ -362,9 +368,18 @@ public:
 private:
   void lowerForward(CallInst &Call, bool AtOnce) {
     IRBuilder<> B(&Call);
-    Value *Base = Call.getArgOperand(0), *Address = Call.getArgOperand(2);
+    const bool IsOwn = Call.arg_size() == 2; // pointers, each with its shadow
+    Value *Address = Call.getArgOperand(IsOwn ? 0 : 2);
+    if (!IsOwn)
+      tell(B, Call.getArgOperand(0), Address, Call.getType(), AtOnce);
+    Call.replaceAllUsesWith(B.CreateLoad(Call.getType(), Address));
+    Call.eraseFromParent();
+  }
+
+  // The runtime of what is overwritten of one of the caller's arrays.
+  void tell(IRBuilder<> &B, Value *Base, Value *Address, Type *Number, bool AtOnce) {
     Value *Offset = B.CreateSub(B.CreatePtrToInt(Address, B.getInt64Ty()), B.CreatePtrToInt(Base, B.getInt64Ty()));
-    Value *End = B.CreateAdd(Offset, B.getInt64(M.getDataLayout().getTypeStoreSize(Call.getType())));
+    Value *End = B.CreateAdd(Offset, B.getInt64(M.getDataLayout().getTypeStoreSize(Number)));
     if (AtOnce || !isa<Argument>(Base)) {
       note(B, Base, Offset, End);
     } else {
@@ -372,8 +387,6 @@ private:
       B.CreateStore(B.CreateBinaryIntrinsic(Intrinsic::smin, B.CreateLoad(B.getInt64Ty(), Seen.First), Offset), Seen.First);
       B.CreateStore(B.CreateBinaryIntrinsic(Intrinsic::smax, B.CreateLoad(B.getInt64Ty(), Seen.End), End), Seen.End);
     }
-    Call.replaceAllUsesWith(B.CreateLoad(Call.getType(), Address));
-    Call.eraseFromParent();
   }
 
   Extent &extentOf(Value &Base) {
@@ -399,15 +412,21 @@ private:
 
   void lowerReverse(CallInst &Call, bool EachTime) {
     IRBuilder<> B(&Call);
-    Value *Base = Call.getArgOperand(0);
+    const bool IsOwn = Call.arg_size() == 3; // with what was there
+    if (!IsOwn)
+      saveFirst(B, Call.getArgOperand(0), EachTime);
+    B.CreateStore(Call.getArgOperand(Call.arg_size() - 1), Call.getArgOperand(IsOwn ? 0 : 2));
+    Call.eraseFromParent();
+  }
+
+  // What the forward sweep has left in one of the caller's arrays, before anything is put back.
+  void saveFirst(IRBuilder<> &B, Value *Base, bool EachTime) {
     if (EachTime || !isa<Argument>(Base)) {
       save(B, Base);
     } else if (Saved.insert(Base).second) {
       IRBuilder<> First(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
       save(First, Base);
     }
-    B.CreateStore(Call.getArgOperand(4), Call.getArgOperand(2));
-    Call.eraseFromParent();
   }
 
   void save(IRBuilder<> &B, Value *Base) {
@@ -432,7 +451,7 @@ PreservedAnalyses RestoreOverwritten::run(Module &M, ModuleAnalysisManager &) {
 
 PreservedAnalyses LowerOverwrites::run(Module &M, ModuleAnalysisManager &) {
   MapVector<Function *, Sweeps> Sweeping;
-  for (StringRef Type : {"f64", "f32"}) {
+  for (StringRef Type : {"f64", "f32", "own_f64", "own_f32"}) {
     const std::string Rule = (OverwriteRule + Type).str();
     for (CallInst *Call : callsOf(M, Rule))
       Call->eraseFromParent();

@@ -49,6 +49,19 @@ define void @reverse(ptr %x, ptr %dx, double %old) {
   ret void
 }
 
+; Of an array that the function has allocated nobody finds anything.
+; CHECK-LABEL: define void @own(
+; CHECK-NEXT:    %[[OWN:.*]] = load double, ptr %place
+; CHECK-NEXT:    store double 1.000000e+00, ptr %place
+; CHECK-NEXT:    store double %[[OWN]], ptr %place
+; CHECK-NEXT:    ret void
+define void @own(ptr %place, ptr %shadow) {
+  %old = call double @adgen_rule_overwrite_own_f64_augmented(ptr %place, ptr %shadow)
+  store double 1.0, ptr %place
+  call void @adgen_rule_overwrite_own_f64_reverse(ptr %place, ptr %shadow, double %old)
+  ret void
+}
+
 ; CHECK-LABEL: define void @both(
 ; CHECK:         call void @adgen_note_overwritten(ptr %x, i64 %{{.*}}, i64 %{{.*}})
 ; CHECK-NEXT:    %[[OLD:.*]] = load double, ptr %x
@@ -67,3 +80,5 @@ declare double @adgen_rule_overwrite_f64_augmented(ptr, ptr, ptr, ptr)
 declare void @adgen_rule_overwrite_f64_reverse(ptr, ptr, ptr, ptr, double)
 
 !0 = !{}
+declare double @adgen_rule_overwrite_own_f64_augmented(ptr, ptr)
+declare void @adgen_rule_overwrite_own_f64_reverse(ptr, ptr, double)

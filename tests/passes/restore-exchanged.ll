@@ -87,7 +87,10 @@ define void @adgen_gradient_h(ptr %x, ptr %dx) {
   ret void
 }
 
-; What is cleared after it is allocated anew is other memory; what is cleared again is not.
+; What is cleared after it is allocated anew is other memory; what is cleared again is not. What is overwritten of an array of its own the caller does not ask for.
+; CHECK-LABEL: define void @adgen_body_h(
+; CHECK:         call void @adgen_rule_overwrite_own_f64(ptr %new)
+; CHECK-NEXT:    store double 2.000000e+00, ptr %new
 define void @adgen_body_h(ptr %x) {
 entry:
   %old = call noalias ptr @_Znwm(i64 800)
@@ -97,6 +100,7 @@ loop:
   call void @llvm.memset.p0.i64(ptr %new, i8 0, i64 800, i1 false)
   call void @llvm.memset.p0.i64(ptr %old, i8 0, i64 800, i1 false)
   call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 3, ptr @start_h, ptr %old, ptr %new, ptr %x)
+  store double 2.0, ptr %new
   br i1 undef, label %loop, label %end
 end:
   ret void
@@ -113,8 +117,11 @@ define internal void @start_h(ptr %t, ptr %b, ptr %old, ptr %new, ptr %x) {
 define internal void @adgen_region_h(ptr %old, ptr %new, ptr %x) {
   %a = load double, ptr %old
   %b = load double, ptr %new
+  %after = getelementptr double, ptr %new, i64 1
+  %c = load double, ptr %after
   %product = fmul double %a, %b
-  store double %product, ptr %x
+  %all = fmul double %product, %c
+  store double %all, ptr %x
   ret void
 }
 

@@ -15,6 +15,7 @@ import enzyme_driver as adgen
 from enzyme_driver import artifact, cache
 from enzyme_driver.model import DataType, Entry, Parameter, Signature, TargetEntry
 from enzyme_driver.request import Request
+from enzyme_driver.runtime.teams import wanted_threads
 
 F32 = DataType("float32", "float", 4)
 X = Parameter("x", "pointer", F32, const=True, activity="duplicated")
@@ -149,3 +150,14 @@ def test_loading_needs_no_compiler(store: Store) -> None:
         "subprocess",
     }
     assert not unwanted & set(modules)
+
+
+def test_the_number_of_threads_is_said_for_a_block() -> None:
+    with adgen.threads(3):
+        assert wanted_threads() == 3
+        with adgen.threads(1):
+            assert wanted_threads() == 1
+        assert wanted_threads() == 3
+    assert wanted_threads() is None
+    with pytest.raises(adgen.UsageError, match="no number of threads"), adgen.threads(0):
+        pass
