@@ -1,5 +1,5 @@
 // A parallel region gets the address of the object whose method it is in, or of a struct of arrays. What it reads there at known places it is handed by the fork
-// instead, if no region writes to the object: pointers and integers themselves, and numbers of floating point by the address of a copy. Where nothing is left that the region does
+// instead, if no region writes to the object: pointers and counts themselves, and numbers of floating point by the address of a copy. Where nothing is left that the region does
 // with the address, it gets none. Enzyme then knows each array apart, which of them are const, and how long one is meant: behind
 // one address all are the same to it. The object itself needs no memory any more, where it is a variable of the function that forks, and
 // arrays that change places from step to step are values.
@@ -158,12 +158,17 @@ private:
     }
   }
 
-  static bool goesByAddress(const Type *T) { return !T->isPointerTy() && !T->isIntegerTy(32) && !T->isIntegerTy(64); }
+  // Pointers and integers go as they are, but not what might be the bits of a number.
+  static bool goesByAddress(const Type *T, ArrayRef<LoadInst *> Loads) {
+    auto Counts = [](const User *U) { return isa<BinaryOperator, CmpInst, GetElementPtrInst, TruncInst, SExtInst, ZExtInst, SIToFPInst, UIToFPInst>(U); };
+    bool IsCount = (T->isIntegerTy(32) || T->isIntegerTy(64)) && all_of(Loads, [&](const LoadInst *Load) { return all_of(Load->users(), Counts); });
+    return !T->isPointerTy() && !IsCount;
+  }
 
   void replace(Team &T, unsigned Number, unsigned InRegion, Reads &Of) {
     SmallVector<Type *> Types;
     for (auto &[Where, Loads] : Of.Loads)
-      Types.push_back(goesByAddress(Where.second) ? PointerType::getUnqual(M.getContext()) : Where.second);
+      Types.push_back(goesByAddress(Where.second, Loads) ? PointerType::getUnqual(M.getContext()) : Where.second);
     const unsigned First = T.Started->arg_size();
     for (CallInst *&Fork : T.Forks)
       Fork = fork(*Fork, Number, Of);
@@ -190,7 +195,7 @@ private:
     SmallVector<Value *> More;
     for (auto &[Where, Loads] : Of.Loads) {
       Value *Read = B.CreateLoad(Where.second, Where.first ? B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Address, Where.first) : Address);
-      if (goesByAddress(Where.second)) {
+      if (goesByAddress(Where.second, Loads)) {
         IRBuilder<> Entry(&*Old.getFunction()->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
         Value *Copy = Entry.CreateAlloca(Where.second);
         B.CreateStore(Read, Copy);

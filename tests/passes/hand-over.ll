@@ -1,6 +1,7 @@
 ; What regions read at known places of an object that no region writes to, forks hand over: pointers, integers, and numbers by the address of a copy. Who
 ; does nothing else with the object does not get its address. A variable that is a number is read once, where the region begins. Nothing is read
 ; behind the end of what is known to be there, nor before the fork what a region writes.
+; An integer that is only copied may be the bits of a number, and goes by address too.
 ;
 ; RUN: %opt -passes=adgen-hand-over -S %s | %filecheck %s
 
@@ -39,7 +40,8 @@ define internal void @started(ptr %thread, ptr %bound, i32 %team, ptr %step, ptr
 ; CHECK:       br label %loop
 ; CHECK:     loop:
 ; CHECK-NEXT:  store double %[[STEP]], ptr %x
-; CHECK-NEXT:  store i32 %[[R2]], ptr %x
+; CHECK-NEXT:  %more = add i32 %[[R2]], 1
+; CHECK-NEXT:  store i32 %more, ptr %x
 ; CHECK-NEXT:  %old = load double, ptr %sum
 ; CHECK-NEXT:  %new = fadd double %old, %[[STEP]]
 ; CHECK-NEXT:  store double %new, ptr %sum
@@ -53,7 +55,8 @@ loop:
   %a = load double, ptr %step
   store double %a, ptr %x
   %count = load i32, ptr %countat
-  store i32 %count, ptr %x
+  %more = add i32 %count, 1
+  store i32 %more, ptr %x
   %old = load double, ptr %sum
   %b = load double, ptr %step
   %new = fadd double %old, %b
@@ -68,6 +71,28 @@ loop:
   %again = icmp slt i32 %count, 3
   br i1 %again, label %loop, label %end
 end:
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_g(
+; CHECK: %[[BITS:.*]] = load i64, ptr %
+; CHECK: store i64 %[[BITS]], ptr %[[SLOT:[0-9]+]],
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 4, ptr @started_g, i32 0, ptr null, ptr %x, ptr %[[SLOT]])
+define void @adgen_body_g(ptr %x) {
+  %object = alloca { ptr, double }
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 3, ptr @started_g, i32 0, ptr %object, ptr %x)
+  ret void
+}
+
+define internal void @started_g(ptr %thread, ptr %bound, i32 %team, ptr %object, ptr %x) {
+  call void @adgen_region_g(ptr %object, ptr %x)
+  ret void
+}
+
+define internal void @adgen_region_g(ptr %object, ptr %x) {
+  %at = getelementptr i8, ptr %object, i64 8
+  %bits = load i64, ptr %at
+  store i64 %bits, ptr %x
   ret void
 }
 
