@@ -18,6 +18,16 @@ AtomicRMWInst *asAccumulation(Instruction &I) {
   return Is ? Atomic : nullptr;
 }
 
+Value *addedBy(const StoreInst &Store) {
+  auto *Sum = dyn_cast<BinaryOperator>(Store.getValueOperand());
+  if (!Sum || Sum->getOpcode() != Instruction::FAdd)
+    return nullptr;
+  for (unsigned Old : {0u, 1u})
+    if (auto *Load = dyn_cast<LoadInst>(Sum->getOperand(Old)); Load && Load->getPointerOperand() == Store.getPointerOperand())
+      return Sum->getOperand(1 - Old);
+  return nullptr;
+}
+
 FastMathFlags inAnyOrder() {
   FastMathFlags Flags;
   Flags.setAllowReassoc(true);

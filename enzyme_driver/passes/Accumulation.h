@@ -16,6 +16,8 @@ const llvm::Value *accessedPointer(const llvm::Instruction &I);
 
 // Of sums that may be added up in any order, as atomics do it: loops can then be vectorised.
 llvm::FastMathFlags inAnyOrder();
+// What a store adds to what was there before, without an atomic; null where it is no such sum.
+llvm::Value *addedBy(const llvm::StoreInst &Store);
 // Adds without an atomic.
 void addPlainly(llvm::AtomicRMWInst &Accumulation);
 

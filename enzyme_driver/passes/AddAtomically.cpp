@@ -1,5 +1,6 @@
 // In C++: what threads of a team reach through a pointer, such as the derivative of a virtual function, adds to shadows by atomics. Enzyme makes the derivatives of such
 // functions without knowing a call of them, and adds plainly: two threads at one object would lose what one of them adds.
+#include "Accumulation.h"
 #include "Iterations.h"
 #include "OpenMP.h"
 #include "Passes.h"
@@ -11,17 +12,6 @@ using namespace llvm;
 
 namespace adgen {
 namespace {
-
-// What is added to the memory that is stored to; null where the store is no such sum.
-Value *addedBy(const StoreInst &Store) {
-  auto *Sum = dyn_cast<BinaryOperator>(Store.getValueOperand());
-  if (!Sum || Sum->getOpcode() != Instruction::FAdd || !Store.isSimple())
-    return nullptr;
-  for (unsigned Old : {0u, 1u})
-    if (auto *Load = dyn_cast<LoadInst>(Sum->getOperand(Old)); Load && Load->getPointerOperand() == Store.getPointerOperand())
-      return Sum->getOperand(1 - Old);
-  return nullptr;
-}
 
 void add(IRBuilder<> &B, Value *To, Value *Added, Align Alignment) {
   auto *Vector = dyn_cast<FixedVectorType>(Added->getType());
@@ -38,7 +28,7 @@ void add(IRBuilder<> &B, Value *To, Value *Added, Align Alignment) {
 void addAtomically(Function &F) {
   for (Instruction &I : make_early_inc_range(instructions(F))) {
     auto *Store = dyn_cast<StoreInst>(&I);
-    Value *Added = Store && isReverse(*Store->getParent()) ? addedBy(*Store) : nullptr;
+    Value *Added = Store && Store->isSimple() && isReverse(*Store->getParent()) ? addedBy(*Store) : nullptr;
     if (!Added || isa<AllocaInst>(getUnderlyingObject(Store->getPointerOperand())))
       continue;
     IRBuilder<> B(Store);

@@ -458,6 +458,12 @@ bool isStructByValue(const Argument &A) {
   return structBytes(*A.getParent(), A.getArgNo()) && !A.hasAttribute(ByAddressAttribute);
 }
 
+bool holds(Type *T, function_ref<bool(Type *)> IsWanted) {
+  if (auto *Array = dyn_cast<ArrayType>(T))
+    return holds(Array->getElementType(), IsWanted);
+  return IsWanted(T) || any_of(T->subtypes(), [&](Type *Part) { return holds(Part, IsWanted); });
+}
+
 bool isCallOf(const Instruction &I, StringRef Name) {
   auto *Call = dyn_cast<CallBase>(&I);
   return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Name;

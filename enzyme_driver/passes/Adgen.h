@@ -169,6 +169,8 @@ llvm::Function *declareRule(llvm::Module &M, llvm::StringRef Name, unsigned Poin
 // The first instruction that is wanted in a function and all that it calls or has called by name; null where there is none.
 const llvm::Instruction *firstReached(const llvm::Function &From, llvm::function_ref<bool(const llvm::Instruction &)> IsWanted);
 bool isCallOf(const llvm::Instruction &I, llvm::StringRef Name);
+// Whether the type or a part of it is one that is asked for.
+bool holds(llvm::Type *T, llvm::function_ref<bool(llvm::Type *)> IsWanted);
 // A function that does nothing and leaves after Enzyme: its calls only hold a value, or a block, in its place.
 llvm::FunctionCallee declarePin(llvm::Module &M, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Parameters = {});
 // Has every function inlined that is no kernel, body, gradient or marked mathematics and does not call itself.

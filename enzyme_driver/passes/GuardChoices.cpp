@@ -13,16 +13,10 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-bool holdsNumbers(const Type *T) {
-  if (const auto *Struct = dyn_cast<StructType>(T))
-    return any_of(Struct->elements(), holdsNumbers);
-  return isa<ArrayType>(T) ? holdsNumbers(T->getArrayElementType()) : T->isFPOrFPVectorTy();
-}
-
 // Tables of virtual functions and texts are in no sum.
 bool isWithout(const Value *V, const SmallPtrSetImpl<const Value *> &Active) {
   if (const auto *Global = dyn_cast<GlobalVariable>(V))
-    return !Global->isConstant() || holdsNumbers(Global->getValueType());
+    return !Global->isConstant() || holds(Global->getValueType(), [](const Type *T) { return T->isFloatingPointTy(); });
   return isa<AllocaInst>(V) || (isa<Argument>(V) && !Active.contains(V));
 }
 

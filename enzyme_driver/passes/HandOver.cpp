@@ -3,7 +3,6 @@
 // with the address, it gets none. Enzyme then knows each array apart, which of them are const, and how long one is meant: behind
 // one address all are the same to it. The object itself needs no memory any more, where it is a variable of the function that forks, and
 // arrays that change places from step to step are values.
-#include "Iterations.h"
 #include "OpenMP.h"
 #include "Origins.h"
 #include "Passes.h"
@@ -18,26 +17,11 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-// A region, and what starts it.
+// What is started in threads, and what starts it.
 struct Team {
-  Function *Started, *Region;
+  Function *Started;
   SmallVector<CallInst *> Forks;
 };
-
-// The functions that run while a team does: regions, and what they call and start.
-SmallPtrSet<const Function *, 16> runByTeams(const Module &M) {
-  SmallVector<const Function *> Work;
-  for (const Function &F : M)
-    if (F.getName().starts_with(RegionPrefix))
-      Work.push_back(&F);
-  SmallPtrSet<const Function *, 16> Found(Work.begin(), Work.end());
-  while (!Work.empty())
-    for (const Instruction &I : instructions(Work.pop_back_val()))
-      for (const Value *Operand : I.operand_values())
-        if (auto *Used = dyn_cast<Function>(Operand->stripPointerCasts()); Used && Found.insert(Used).second)
-          Work.push_back(Used);
-  return Found;
-}
 
 // Bytes that are there in any case behind an address; 0 where that is not known.
 uint64_t bytesBehind(const Value &Address, const DataLayout &DL) {
@@ -52,16 +36,13 @@ uint64_t bytesBehind(const Value &Address, const DataLayout &DL) {
   return Bytes ? Bytes->getZExtValue() : 0;
 }
 
-// What a region does with an address that it gets.
-struct Reads {
-  MapVector<std::pair<uint64_t, Type *>, SmallVector<LoadInst *>> Loads; // at known places
-  bool Else = false;                                                     // it does something else too
+// What a region reads behind an address that it gets, by place and type.
+using Reads = MapVector<std::pair<uint64_t, Type *>, SmallVector<LoadInst *>>;
 
-  // Of an object, and not of a variable that is a number.
-  bool isOfMembers() const {
-    return any_of(Loads, [](auto &Of) { return Of.first.first || Of.first.second->isPointerTy(); });
-  }
-};
+// Of an object, and not of a variable that is a number.
+bool areOfMembers(const Reads &Of) {
+  return any_of(Of, [](auto &Read) { return Read.first.first || Read.first.second->isPointerTy(); });
+}
 
 // The function with more parameters.
 Function *extended(Function &F, ArrayRef<Type *> More) {
@@ -96,7 +77,7 @@ CallInst *extended(CallInst &Call, FunctionCallee Callee, ArrayRef<Value *> More
 class Handing {
 public:
   explicit Handing(Module &M) : M(M), DL(M.getDataLayout()), Memory(M) {
-    for (const Function *F : runByTeams(M))
+    for (const Function *F : teamsOf(M).All)
       for (const Instruction &I : instructions(F))
         Written.insert_range(Memory.writtenBy(I));
   }
@@ -122,12 +103,11 @@ private:
         continue;
       Reads Of;
       collect(*A, 0, bytesOf(I, T), Of);
-      if (Of.Loads.empty())
-        continue;
-      if (Of.isOfMembers())
+      if (areOfMembers(Of))
         replace(T, I, A->getArgNo(), Of);
       else
-        readOnce(*A, Of);
+        for (auto &[Where, Loads] : Of)
+          use(*A, Loads);
     }
   }
 
@@ -150,11 +130,9 @@ private:
       auto *Inner = dyn_cast<GetElementPtrInst>(U);
       APInt More(64, 0);
       if (Load && Load->isSimple() && Offset + DL.getTypeStoreSize(Load->getType()) <= Bytes)
-        Of.Loads[{Offset, Load->getType()}].push_back(Load);
+        Of[{Offset, Load->getType()}].push_back(Load);
       else if (Inner && Inner->getPointerOperand() == &Address && Inner->accumulateConstantOffset(DL, More) && !More.isNegative())
         collect(*Inner, Offset + More.getZExtValue(), Bytes, Of);
-      else
-        Of.Else = true;
     }
   }
 
@@ -167,7 +145,7 @@ private:
 
   void replace(Team &T, unsigned Number, unsigned InRegion, Reads &Of) {
     SmallVector<Type *> Types;
-    for (auto &[Where, Loads] : Of.Loads)
+    for (auto &[Where, Loads] : Of)
       Types.push_back(goesByAddress(Where.second, Loads) ? PointerType::getUnqual(M.getContext()) : Where.second);
     const unsigned First = T.Started->arg_size();
     for (CallInst *&Fork : T.Forks)
@@ -183,7 +161,7 @@ private:
       More.push_back(Started->getArg(I));
     const unsigned Begin = Region->arg_size() - More.size();
     extended(*Call, Region, More);
-    for (auto [I, Read] : enumerate(Of.Loads))
+    for (auto [I, Read] : enumerate(Of))
       use(*Region->getArg(Begin + I), Read.second);
     forgetUnused(T, Number, *Region->getArg(InRegion));
   }
@@ -193,7 +171,7 @@ private:
     IRBuilder<> B(&Old);
     Value *Address = Old.getArgOperand(Number - RegionCaptured + ForkCaptured);
     SmallVector<Value *> More;
-    for (auto &[Where, Loads] : Of.Loads) {
+    for (auto &[Where, Loads] : Of) {
       Value *Read = B.CreateLoad(Where.second, Where.first ? B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Address, Where.first) : Address);
       if (goesByAddress(Where.second, Loads)) {
         IRBuilder<> Entry(&*Old.getFunction()->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
@@ -208,6 +186,7 @@ private:
     return New;
   }
 
+  // The region reads what it is handed once, where it begins, if it does not get it itself.
   static void use(Argument &Handed, ArrayRef<LoadInst *> Loads) {
     Value *Read = &Handed;
     if (Loads.front()->getType() != Handed.getType())
@@ -241,11 +220,6 @@ private:
         if (Inner->use_empty())
           Inner->eraseFromParent();
       }
-  }
-
-  static void readOnce(Argument &A, Reads &Of) {
-    for (auto &[Where, Loads] : Of.Loads)
-      use(A, Loads);
   }
 
   Module &M;

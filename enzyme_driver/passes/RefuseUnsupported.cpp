@@ -240,7 +240,7 @@ private:
   // Assembly that takes nothing reads a register or fences memory; a barrier in it would not be reversed.
   void visitAssembly(CallBase &Call) {
     StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
-    bool TakesNothing = Call.arg_empty() && !holdsFloats(Call.getType());
+    bool TakesNothing = Call.arg_empty() && !holds(Call.getType(), isFloating);
     if (!TakesNothing || Text.contains("bar"))
       return stop(Call, assemblyInWords(Text), OwnRule);
     Call.addFnAttr(Attribute::get(Call.getContext(), "enzyme_inactive"));
@@ -272,14 +272,8 @@ private:
   // Copies of structs and arrays.
   void visitCopy(MemTransferInst &Copy) {
     auto *Global = withoutShadow(getUnderlyingObject(Copy.getRawDest(), /*MaxLookup=*/0));
-    if (!Global || holdsFloats(Global->getValueType()))
+    if (!Global || holds(Global->getValueType(), isFloating))
       visitStore(Copy, Copy.getRawDest());
-  }
-
-  static bool holdsFloats(Type *T) {
-    if (auto *Array = dyn_cast<ArrayType>(T))
-      return holdsFloats(Array->getElementType());
-    return isFloating(T) || any_of(T->subtypes(), holdsFloats);
   }
 
   void visitAtomic(AtomicRMWInst &Atomic) {

@@ -21,12 +21,6 @@ namespace {
 
 using Functions = SmallSetVector<Function *, 8>;
 
-bool holds(Type *T, function_ref<bool(Type *)> IsWanted) {
-  if (auto *Array = dyn_cast<ArrayType>(T))
-    return holds(Array->getElementType(), IsWanted);
-  return IsWanted(T) || any_of(T->subtypes(), [&](Type *Part) { return holds(Part, IsWanted); });
-}
-
 bool isStatic(const GlobalVariable &Global) {
   return !Global.isConstant() && Global.hasInitializer() && !Global.isThreadLocal() && !Global.hasMetadata(ShadowMetadata) && !Global.getName().starts_with("llvm.");
 }

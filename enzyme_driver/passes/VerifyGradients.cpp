@@ -5,6 +5,7 @@
 //   - reads something that was kept where nothing can have been kept before, or computes with a value that is none;
 //   - overwrites an array that its reverse sweep reads again, and does not put it back (RestoreOverwritten);
 //   - adds to a shadow without an atomic, where other threads may add to the same element: who owns one is found out later.
+#include "Accumulation.h"
 #include "Iterations.h"
 #include "Layout.h"
 #include "OpenMP.h"
@@ -163,14 +164,7 @@ private:
     auto *Store = dyn_cast<StoreInst>(&I);
     if (!Store || !isReverse(*I.getParent()) || !(IsDevice || Threads.contains(I.getFunction())))
       return false;
-    auto *Sum = dyn_cast<BinaryOperator>(Store->getValueOperand());
-    if (!Sum || Sum->getOpcode() != Instruction::FAdd)
-      return false;
-    bool Adds = any_of(Sum->operands(), [&](const Value *Operand) {
-      auto *Load = dyn_cast<LoadInst>(Operand);
-      return Load && Load->getPointerOperand() == Store->getPointerOperand();
-    });
-    return Adds && any_of(Memory.of(Store->getPointerOperand()), [&](const Value *Of) { return isCommon(Of); });
+    return addedBy(*Store) && any_of(Memory.of(Store->getPointerOperand()), [&](const Value *Of) { return isCommon(Of); });
   }
 
   // Whether several threads may have the memory.

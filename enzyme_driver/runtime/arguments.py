@@ -15,7 +15,7 @@ from enzyme_driver.runtime.arrays import ArrayView, apart, check_view, cuda_view
 from enzyme_driver.runtime.members import Member, flattened, given, has_parts, members
 from enzyme_driver.runtime.packing import pointer_bytes
 from enzyme_driver.runtime.slots import Slot, argument_slot, spelled, written
-from enzyme_driver.runtime.structs import as_array, takes_members
+from enzyme_driver.runtime.structs import structured, takes_members
 from enzyme_driver.runtime.values import is_number, pointers_in, scalar_bytes, struct_bytes
 
 _VIEWS: Mapping[Target, Callable[[object, Slot], ArrayView]] = {"openmp": host_view, "cuda": cuda_view}
@@ -118,7 +118,7 @@ class Arguments:
     def _with_structs(self, given: Sequence[object]) -> tuple[object, ...]:
         if not self._has_struct_references:
             return tuple(given)
-        return tuple(map(_with_array, self.signature, given))
+        return tuple(map(_with_array, self._slots, given))
 
     def primal(self, arguments: Sequence[object]) -> Prepared:
         """The values of a primal call."""
@@ -347,8 +347,12 @@ class Arguments:
             seen.append((slot, view))
 
 
-def _with_array(parameter: Parameter, value: object) -> object:
-    return as_array(parameter, value) if isinstance(value, Mapping) and takes_members(parameter) else value
+def _with_array(slot: Slot, value: object) -> object:
+    """An array of the one struct whose members a dict gives."""
+    if not isinstance(value, Mapping) or not takes_members(slot.parameter):
+        return value
+    whole = replace(slot, parameter=replace(slot.parameter, form="struct"))
+    return np.frombuffer(bytearray(struct_value(value, whole).data), structured(slot.parameter.dtype))
 
 
 def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, ArrayView]]:
