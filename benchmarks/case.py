@@ -60,23 +60,29 @@ def one_launch(launch: Launch) -> Runs:
 
 @dataclass(frozen=True)
 class TimeLoop:
-    """`steps` launches that read `source` and write `target`, which are swapped; the gradient is a tape's."""
+    """`steps` launches that read `source` and write `target`, which are swapped; the gradient is a tape's.
+
+    With `renewed`, each launch on the tape writes to an array of its own, so that nothing has to be copied.
+    """
 
     steps: int
     source: str
     target: str
+    renewed: bool = False
 
     def __call__(self, launch: Launch) -> Runs:
-        def primal() -> Any:  # noqa: ANN401, a CuPy array
+        def primal(*, renewed: bool = False) -> Any:  # noqa: ANN401, a CuPy array
             args = dict(launch.args)
             for _ in range(self.steps):
                 launch.kernel[launch.where](*args.values())
-                args[self.source], args[self.target] = args[self.target], args[self.source]
+                old = args[self.source]
+                args[self.source] = args[self.target]
+                args[self.target] = cp.empty_like(old) if renewed else old
             return args[self.source]
 
         def gradient() -> None:
             with adgen.Tape() as tape:
-                end = primal()
+                end = primal(renewed=self.renewed)
             tape.gradient(end, launch.args[self.source], launch.shadows[self.source])
 
         return {"primal": primal, "gradient": gradient}

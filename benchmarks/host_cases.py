@@ -142,6 +142,25 @@ def _diffusion(rng: Rng, n: int = 96, steps: int = 20) -> Arguments:
     return {"start": rng.uniform(0, 1, (n, n, n)).astype(np.float32), "n": n, "steps": steps, "rate": 0.1}
 
 
+_SETTINGS = np.dtype(
+    [(name, np.float64) for name in ("dx", "dt", "viscosity")] + [("n", np.int32), ("steps", np.int32)]
+)
+
+
+def _burgers(rng: Rng, n: int = 1_000_000, steps: int = 10) -> Arguments:
+    settings = np.array((2e-6, 4e-7, 1e-6, n, steps), _SETTINGS)[()]
+    return {"start": rng.uniform(0.5, 1.5, n), "s": settings}
+
+
+def _membrane(rng: Rng, nx: int = 1024, ny: int = 1000, steps: int = 10) -> Arguments:
+    return {"shape": rng.standard_normal((ny, nx)), "nx": nx, "ny": ny, "steps": steps, "courant": 0.4}
+
+
+def _particles(rng: Rng, n: int = 1_000_000, steps: int = 5) -> Arguments:
+    fields = {name: rng.standard_normal(n) for name in ("x", "y", "vx", "vy")}
+    return {**fields, "n": n, "steps": steps, "dt": 0.01, "friction": 0.1}
+
+
 def _product(rng: Rng, n: int = 384) -> Arguments:
     return {**{name: rng.standard_normal((n, n)).astype(np.float32) for name in "abc"}, "n": n}
 
@@ -188,5 +207,17 @@ CASES = (
     HostCase(
         *("product by rows", "loops.cpp", "product", "384 x 384 float"),
         *(_product, partial(_product, n=5), {1: 4.0, 2: 4.0}),
+    ),
+    HostCase(
+        *("Burgers", "steps.cpp", "burgers", "1,000,000 double, 10 steps"),
+        *(_burgers, partial(_burgers, n=7, steps=3), {1: 4.0, 2: 4.0}),
+    ),
+    HostCase(
+        *("membrane in a class", "steps.cpp", "membrane", "1,024 x 1,000 double, 10 steps"),
+        *(_membrane, partial(_membrane, nx=6, ny=5, steps=3), {1: 4.0, 2: 4.0}),
+    ),
+    HostCase(
+        *("struct of arrays", "steps.cpp", "particles", "1,000,000 particles, 5 steps"),
+        *(_particles, partial(_particles, n=7, steps=3), {1: 4.0, 2: 4.0}),
     ),
 )

@@ -50,7 +50,7 @@ def problem(case: Case, seed: int) -> Problem:
     for name in shadows:
         if case.activity.get(name) == "fresh":
             shadows[name] = np.zeros_like(args[name])
-    return Problem(args, shadows, random_like(leaves(shadows, shadows), rng))
+    return Problem(args, shadows, _defined(random_like(leaves(shadows, shadows), rng), case))
 
 
 def shadow_of(value: Value, rng: np.random.Generator) -> Value:

@@ -98,6 +98,17 @@ CASES = (
         runs=TimeLoop(100, "src", "dst"),
     ),
     Case(
+        "lattice Boltzmann D3Q19",
+        "lbm_d3q19-collide_and_stream-dst-discarded",
+        "120 x 120 x 150 float, 100 steps on a tape, each into an array of its own",
+        _lattice_args,
+        (NY, NZ),
+        NX,
+        4.0,
+        Floor(bytes=100 * (2 * 4 * 19 + 1) * _CELLS, flops=100 * 250.0 * _CELLS),
+        runs=TimeLoop(100, "src", "dst", renewed=True),
+    ),
+    Case(
         "hydrodynamics, state",
         "hydro_eos-update_elements",
         "edge 90, 729,000 elements, double",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
-from enzyme_driver.model import DataType, Parameter, Signature, Target, TargetEntry
+from enzyme_driver.model import Activity, DataType, Parameter, Signature, Target, TargetEntry
 from enzyme_driver.runtime.arguments import Prepared, Value, prepared
 from enzyme_driver.runtime.arrays import ArrayView
 from enzyme_driver.runtime.geometry import Launch
@@ -46,8 +46,12 @@ class Access:
     end: int
     reads: bool
     writes: bool
-    shadowed: bool
+    activity: Activity
     array: object
+
+    @property
+    def shadowed(self) -> bool:
+        return self.activity != "const"
 
 
 class Step(Protocol):
@@ -203,7 +207,7 @@ def _access(parameter: Parameter, value: Value) -> Access:
         end=start + size,
         reads=parameter.reads,
         writes=written(parameter),
-        shadowed=parameter.has_shadow,
+        activity=parameter.activity,
         array=value.keep,
     )
 
@@ -222,7 +226,7 @@ class Zeroing:
     @property
     def accesses(self) -> tuple[Access, ...]:
         start, end = self.view.address, self.view.address + self.view.nbytes
-        return (Access("array", start, end, reads=False, writes=True, shadowed=True, array=self.array),)
+        return (Access("array", start, end, reads=False, writes=True, activity="duplicated", array=self.array),)
 
     def memory(self, stream: object) -> Memory:
         return memory_of(self.target, stream, [self.view], [self.array])

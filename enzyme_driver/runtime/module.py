@@ -174,13 +174,6 @@ class _Callable:
                     f"{self.name} on a tape: {variable.name!r} is {what}, which a tape cannot follow",
                     hint="pass it as a parameter of the kernel",
                 )
-        for parameter in self.signature:
-            if parameter.activity in {"fresh", "discarded"}:
-                raise RefusedError(
-                    f"{self.name} on a tape: the shadow of {parameter.name!r} is {parameter.activity}, but other "
-                    "launches may use it as well",
-                    hint=f'compile it without activity={{"{parameter.name}": "{parameter.activity}"}}',
-                )
         for parameter, value in zip(self.signature, bound, strict=True):
             refuse_number(value, parameter.name)
         with unrecorded():

@@ -13,6 +13,7 @@ from enzyme_driver.errors import RefusedError, UsageError
 from enzyme_driver.runtime.calls import Step, Zeroing
 from enzyme_driver.runtime.history import History
 from enzyme_driver.runtime.libraries import library_of
+from enzyme_driver.runtime.lone_shadows import refuse_shared, refuse_used_before
 from enzyme_driver.runtime.memory import Memory, memory_of
 from enzyme_driver.runtime.question import Asking, Number, Question, Seen, listed, seen, target_of
 from enzyme_driver.runtime.replay import Adjoints, OneElementShadows, Shadows, active_steps, reversed_through
@@ -95,6 +96,7 @@ class Tape:
         if steps and steps[0].target != step.target:
             reason = f"a launch on {step.target} follows launches on {steps[0].target}"
             raise UsageError(reason, hint="use a tape of its own for each target")
+        refuse_used_before(step, self._history)
         memory = step.memory(None)
         self._memories.setdefault(memory.stream, memory)
         touched = self._history.before(step, memory)
@@ -135,6 +137,7 @@ class Tape:
         memory.follow([*self._memories.values(), *self._producers(question)])
         extents = [output.extent for output, _ in question.arrays]
         active = active_steps(history, extents, question.numbers)
+        refuse_shared(history, active, extents, [each.extent for each in question.wrt if isinstance(each, Seen)])
         adjoints = self._adjoints(question, memory)
         self._state = "broken"  # until it is known to be done
         self._recomputed += reversed_through(history, adjoints, active, memory, retain=retain)

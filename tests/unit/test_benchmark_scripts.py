@@ -210,3 +210,5 @@ def test_a_time_loop_swaps_its_arrays(script: Script, monkeypatch: pytest.Monkey
     assert launched == [(True, True), (False, False), (True, True)]
     assert asked[0] is b
     assert asked[1] is a
+    module.TimeLoop(3, "src", "dst", renewed=True)(launch)["gradient"]()
+    assert launched[3:] == [(True, True), (False, False), (False, False)]
