@@ -10,6 +10,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
 
 #include <map>
 #include <memory>
@@ -324,6 +325,18 @@ void hint(MemIntrinsic &Whole) {
     Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{" + Text + "}"));
 }
 
+// A number that is only copied shows no type but clang's, which the optimiser drops from copies of structs: where the same memory holds something else in
+// another object, Enzyme would take it for that, and lose its derivative. A name of our own says nothing to alias analysis.
+void nameNumber(Instruction &I) {
+  Type *T = isa<LoadInst, StoreInst>(I) ? getLoadStoreType(&I)->getScalarType() : nullptr;
+  if (!T || !(T->isFloatTy() || T->isDoubleTy()) || I.hasMetadata(LLVMContext::MD_tbaa))
+    return;
+  MDBuilder Names(I.getContext());
+  StringRef Name = T->isFloatTy() ? "float" : "double";
+  MDNode *Kind = Names.createTBAAScalarTypeNode(Name, Names.createTBAARoot(("adgen " + Name).str()));
+  I.setMetadata(LLVMContext::MD_tbaa, Names.createTBAAStructTagNode(Kind, Kind, 0));
+}
+
 } // namespace
 
 PreservedAnalyses HintTypes::run(Module &M, ModuleAnalysisManager &) {
@@ -334,6 +347,8 @@ PreservedAnalyses HintTypes::run(Module &M, ModuleAnalysisManager &) {
     for (Instruction &I : instructions(F))
       if (auto *Whole = dyn_cast<MemIntrinsic>(&I))
         hint(*Whole);
+      else
+        nameNumber(I);
   return PreservedAnalyses::none();
 }
 

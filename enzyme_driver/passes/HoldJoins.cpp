@@ -87,12 +87,12 @@ void registerDerivative(Function &Hold) {
   Hold.setMetadata("enzyme_gradient", MDTuple::get(Context, {ValueAsMetadata::get(reverseOf(Hold))}));
 }
 
-// What Enzyme is to take the number for: a zero alone does not show it.
-StringRef typeInWords(const Type *T) {
-  return T->isIntegerTy() ? "{[-1]:Integer}" : T->isFloatTy() ? "{[-1]:Float@float}" : "{[-1]:Float@double}";
-}
-
 } // namespace
+
+StringRef typeInWords(const Type *T) {
+  const Type *Number = T->getScalarType();
+  return Number->isIntegerTy() ? "{[-1]:Integer}" : Number->isFloatTy() ? "{[-1]:Float@float}" : "{[-1]:Float@double}";
+}
 
 Function *holdOf(Module &M, Type *T) {
   std::string Name = (HoldPrefix + Twine(T->isIntegerTy() ? "" : "eee") + Twine(T->getPrimitiveSizeInBits().getFixedValue())).str();

@@ -51,7 +51,6 @@ ADGEN_PASS(ShowBits);                        // and are seen again after Enzyme
 ADGEN_PASS(PinRules);                        // calls with our own derivatives stay in the forward sweep
 ADGEN_PASS(StoreResults);                    // structs that calls through pointers return are stored
 ADGEN_PASS(ForgetMethods);                   // virtual functions that nothing calls leave their tables
-ADGEN_PASS(ForgetQuestions);                 // what copies a std::function no longer tells its type and place, which nothing asks for
 ADGEN_PASS(UseResults);                      // numbers that they return have cotangents
 ADGEN_PASS(SeeOverwrites);                   // what a later iteration overwrites is kept
 ADGEN_PASS(SeparateLoads);                   // loops that read the same again use other addresses

@@ -60,7 +60,6 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          add<PinRules>(Name, "adgen-pin-rules", MPM) ||
          add<StoreResults>(Name, "adgen-store-results", MPM) ||
          add<ForgetMethods>(Name, "adgen-forget-methods", MPM) ||
-         add<ForgetQuestions>(Name, "adgen-forget-questions", MPM) ||
          add<UseResults>(Name, "adgen-use-results", MPM) ||
          add<SeeOverwrites>(Name, "adgen-see-overwrites", MPM) ||
          add<SeparateLoads>(Name, "adgen-separate-loads", MPM) ||

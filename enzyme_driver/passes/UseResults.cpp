@@ -1,6 +1,7 @@
 // In C++: a number of floating point that a call through a pointer returns, of a virtual function too, is used by adgen_use_TYPE(value), whose registered derivative
 // hands back zero. Where the number is used in a condition only, or not at all, Enzyme's reverse call would leave its cotangent out, while the
 // function that it calls takes the next register for it, whatever is in there. ForgetGuards takes the calls away.
+#include "Hold.h"
 #include "Passes.h"
 
 #include "llvm/IR/InstIterator.h"
@@ -39,6 +40,8 @@ Function *useOf(Module &M, Type *T) {
   F->setWillReturn();
   F->setDoesNotFreeMemory();
   F->setOnlyAccessesInaccessibleMemory();
+  if (T->getScalarType()->isFloatTy() || T->getScalarType()->isDoubleTy())
+    F->addParamAttr(0, Attribute::get(M.getContext(), "enzyme_type", typeInWords(T)));
   F->setMetadata("enzyme_augment", MDTuple::get(M.getContext(), {ValueAsMetadata::get(F)}));
   F->setMetadata("enzyme_gradient", MDTuple::get(M.getContext(), {ValueAsMetadata::get(reverseOf(*F, T))}));
   return F;

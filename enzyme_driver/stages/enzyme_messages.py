@@ -12,7 +12,7 @@ _MARK = "enzyme-error: "
 
 INVALID = "this nest of loops and branches: it writes code for the reverse sweep that is not valid"
 MIXED = (
-    "memory that holds a number at one time and an address at another (std::function, std::variant, lists, "
+    "memory that holds a number at one time and an address at another (std::variant, lists, "
     "sets, maps of strings, unions, derived classes with other members at one place)"
 )
 

@@ -206,7 +206,7 @@ def _language_flags(source: Source, workspace: Workspace, arch: str) -> tuple[st
         # complex division in line: Enzyme's derivative of the library call __divdc3 is wrong
         return (
             *("-x", "c++", "-fopenmp", "-fPIC", "-ffp-contract=on", "-fcx-fortran-rules"),
-            *("-idirafter", INCLUDE),
+            *("-isystem", HEADERS / "libstdcxx", "-idirafter", INCLUDE),
         )
     root = workspace.toolchain.cuda_root
     return (

@@ -215,7 +215,7 @@ def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
             _asked(wanted),
             f"internalize<{_kept(plan, wanted)}>",
             f"strip-nonlinetable-debuginfo,adgen-keep-loops,{_OPTIMISE}",
-            f"{unroll}adgen-forget-methods,adgen-forget-questions,globaldce,adgen-shadow-statics,{index}adgen-capture-values,adgen-hand-over,function(sroa),adgen-hand-over,{constants}{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules",
+            f"{unroll}adgen-forget-methods,globaldce,adgen-shadow-statics,{index}adgen-capture-values,adgen-hand-over,function(sroa),adgen-hand-over,{constants}{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules",
             f"adgen-copy-adjoints,adgen-discard-outputs,{_unchanged(workspace)}{sums}adgen-usage,adgen-guard-choices",
             *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
         )

@@ -288,3 +288,28 @@ define void @appended(ptr %end, ptr %all, i64 %n, double %x) {
   call void @llvm.memset.p0.i64(ptr %all, i8 -1, i64 %n, i1 false)
   ret void
 }
+
+; A number that is only copied, of which clang's word is lost, gets one of our own; where there is one it stays, and integers get none.
+; CHECK-LABEL: define void @copied_numbers(
+; CHECK:         %x = load double, ptr %from, align 8, !tbaa ![[DOUBLE:[0-9]+]]
+; CHECK-NEXT:    store double %x, ptr %to, align 8, !tbaa ![[DOUBLE]]
+; CHECK-NEXT:    %pair = load <2 x float>, ptr %from, align 8, !tbaa ![[FLOAT:[0-9]+]]
+; CHECK-NEXT:    %i = load i64, ptr %from, align 8
+; CHECK-NEXT:    %known = load double, ptr %to, align 8, !tbaa ![[KNOWN:[0-9]+]]
+define void @copied_numbers(ptr %from, ptr %to) {
+  %x = load double, ptr %from, align 8
+  store double %x, ptr %to, align 8
+  %pair = load <2 x float>, ptr %from, align 8
+  %i = load i64, ptr %from, align 8
+  %known = load double, ptr %to, align 8, !tbaa !90
+  ret void
+}
+
+!90 = !{!91, !91, i64 0}
+!91 = !{!"double", !92, i64 0}
+!92 = !{!"omnipotent char", !93, i64 0}
+!93 = !{!"Simple C++ TBAA"}
+
+; CHECK-DAG: ![[DOUBLE]] = !{![[NUMBER:[0-9]+]], ![[NUMBER]], i64 0}
+; CHECK-DAG: ![[NUMBER]] = !{!"double", ![[ROOT:[0-9]+]], i64 0}
+; CHECK-DAG: ![[ROOT]] = !{!"adgen double"}

@@ -42,7 +42,7 @@ join:
 declare double @number(double)
 declare i32 @personality(...)
 
-; CHECK: declare !enzyme_augment ![[USE:.*]] !enzyme_gradient ![[REVERSE:.*]] void @adgen_use_f64(double) [[ATTRIBUTES:#[0-9]+]]
+; CHECK: declare !enzyme_augment ![[USE:.*]] !enzyme_gradient ![[REVERSE:.*]] void @adgen_use_f64(double "enzyme_type"="{[-1]:Float@double}") [[ATTRIBUTES:#[0-9]+]]
 ; CHECK: define internal { double } @adgen_use_f64_reverse(double %0)
 ; CHECK-NEXT: entry:
 ; CHECK-NEXT: ret { double } zeroinitializer

@@ -55,7 +55,8 @@ def test_clang_for_cpp(workspace: Workspace, fake_process: FakeProcess) -> None:
     assert fake_process.argvs == [
         (
             *("/llvm/bin/clang", "-x", "c++", "-fopenmp", "-fPIC", "-ffp-contract=on"),
-            *("-fcx-fortran-rules", "-idirafter", str(frontend.INCLUDE)),
+            *("-fcx-fortran-rules", "-isystem", str(frontend.HEADERS / "libstdcxx")),
+            *("-idirafter", str(frontend.INCLUDE)),
             *COMMON,
             *("-include", str(frontend.PRELUDE), "-S", "-emit-llvm"),
             *("-MD", "-MF", str(workspace.file("f.d")), "/home/u/f.cpp", "-o", str(workspace.file("f.primal.ll"))),

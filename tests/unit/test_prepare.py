@@ -56,7 +56,7 @@ HOST = (
     "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
     "strip-nonlinetable-debuginfo,adgen-keep-loops,default<O2>,function(loop-simplify,lcssa),adgen-unroll-locals,"
     "function(loop(loop-rotate,loop-unroll-full),sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-    "sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),adgen-forget-methods,adgen-forget-questions,globaldce,adgen-shadow-statics,function(loop-simplify),adgen-index-pointers,adgen-capture-values,adgen-hand-over,function(sroa),adgen-hand-over,adgen-mark-constants,"
+    "sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),adgen-forget-methods,globaldce,adgen-shadow-statics,function(loop-simplify),adgen-index-pointers,adgen-capture-values,adgen-hand-over,function(sroa),adgen-hand-over,adgen-mark-constants,"
     "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,adgen-own-memory,function(loop-mssa(licm)),function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
     "adgen-nest-joins,adgen-ask-together,adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,adgen-hold-extremes,function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules,adgen-copy-adjoints,adgen-discard-outputs,"
     "adgen-mark-unchanged<adgen_body_>,adgen-hold-sums,adgen-usage,adgen-guard-choices"

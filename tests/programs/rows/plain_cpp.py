@@ -262,6 +262,16 @@ def _ragged(rng: Rng) -> Args:
     }
 
 
+def _basis(rng: Rng) -> Args:
+    return {
+        "theta": rng.uniform(0.5, 1.5, 4),
+        "coefficients": rng.standard_normal(8),
+        "t": rng.uniform(0, 1, 15),
+        "y": rng.standard_normal(15),
+        "n": 15,
+    }
+
+
 ROWS = (
     Program("regression.cpp", "ridge_loss", _ridge),
     Program("regression.cpp", "logistic_loss", _logistic, activity={"p": "active"}),
@@ -298,4 +308,11 @@ ROWS = (
     Program("order_statistics.cpp", "above", _above),
     Program("regression.cpp", "elastic_net", _elastic),
     Program("regression.cpp", "ragged_loss", _ragged),
+    Program("closures.cpp", "misfit", _basis),
+    Program(
+        "closures.cpp",
+        "chained",
+        lambda rng: {"a": rng.uniform(0.5, 1, 7), "n": 7, "x": 0.3},
+        activity={"x": "active"},
+    ),
 )
