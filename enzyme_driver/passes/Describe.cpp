@@ -98,11 +98,18 @@ std::string nameOf(const DICompositeType *Type, const DIType *Declared) {
   return Name.empty() ? Unnamed.str() : Name.str();
 }
 
+// Where the program does not say, the compiler has chosen a type of the size of int, and people take it for int.
+StringRef kindOfEnumeration(const DICompositeType *Type) {
+  auto *Underlying = dyn_cast_or_null<DIBasicType>(stripQualifiers(Type->getBaseType()));
+  const bool Said = (Type->getFlags() & DINode::FlagEnumClass) || Type->getSizeInBits() != 32;
+  return Underlying && Said ? basicKind(Underlying) : "int";
+}
+
 json::Value describeComposite(DICompositeType *Type, const DIType *Declared, unsigned Follow) {
   int64_t Size = Type->getSizeInBits() / 8;
   std::string Name = nameOf(Type, Declared);
   if (Type->getTag() == dwarf::DW_TAG_enumeration_type)
-    return json::Object{{"kind", "int"}, {"name", Name}, {"size", Size}};
+    return json::Object{{"kind", kindOfEnumeration(Type)}, {"name", Name}, {"size", Size}};
   if (asArray(Type)) // rows of a two-dimensional array follow each other
     return describe(Type->getBaseType(), Follow);
   if (Type->getTag() == dwarf::DW_TAG_union_type)

@@ -177,6 +177,8 @@ def _found(parameter: Parameter, value: object, member: Member) -> object:
 
 
 def _reached(value: object, member: Member) -> object:
+    if not member.path and isinstance(value, Mapping):  # the shadow of a vector of integers: nothing
+        return None
     try:
         return _step(value, member)
     except (KeyError, IndexError, TypeError):

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from enzyme_driver.errors import ArgumentError
+from enzyme_driver.model import Parameter
 from enzyme_driver.runtime.arguments import Arguments
 from enzyme_driver.runtime.functional import Derivative, FunctionalCall
+from enzyme_driver.runtime.members import members
 from enzyme_driver.runtime.slots import Role
 
 
@@ -44,7 +46,16 @@ def _wrt(arguments: Arguments, wrt: Iterable[str] | str | None) -> tuple[str, ..
     if wrt is None:
         shadowed = arguments.signature.shadowed
         variables = (v.name for v in arguments.signature.variables if v.has_shadow)
-        return (*(p.name for p in shadowed if p.reads or not p.is_pointer), *variables)
+        return (*(p.name for p in shadowed if (p.reads if p.is_pointer else _holds_inputs(p))), *variables)
     names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
     arguments.check_shadow_names(names, "wrt")
     return names
+
+
+def _holds_inputs(parameter: Parameter) -> bool:
+    """Whether there is a derivative with respect to it: a vector of integers has none."""
+    return (
+        parameter.form != "struct"
+        or parameter.activity == "active"
+        or any(member.parameter.has_shadow for member in members(parameter))
+    )

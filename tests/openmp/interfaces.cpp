@@ -94,6 +94,14 @@ double power(const std::vector<std::complex<double>> &z, std::complex<double> *s
     return sum;
 }
 
+double of_some(const std::vector<double> &v, const std::vector<int> &which)
+{
+    double product = 1;
+    for (int i : which)
+        product *= 1 + v[i] * v[i];
+    return product;
+}
+
 void grow(std::vector<double> &v) { v.push_back(v[0]); }
 
 void advance(Grid *grid)

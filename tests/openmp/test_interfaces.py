@@ -42,6 +42,7 @@ CALLS: dict[str, Callable[[Rng], tuple[Any, ...]]] = {
     "volumes": lambda rng: (_points(rng),),
     "of_a_member": lambda rng: ({"data": rng.standard_normal(N), "stride": 2},),
     "of_a_span": lambda rng: (rng.standard_normal(N),),
+    "of_some": lambda rng: (rng.standard_normal(N), np.array([1, 1, 4], np.int32)),
     "power": lambda rng: (_complex(rng), np.zeros(N, np.complex128)),
 }
 
