@@ -12,12 +12,12 @@ def _heat_args() -> Args:
     return {**arrays, "nx": _SIDE, "ny": _SIDE, "nz": _SIDE, "dt": 0.1}
 
 
-def _recurrence(artifact: str, dtype: str, steps: int, at_most: float) -> Case:
+def _recurrence(artifact: str, dtype: str, steps: int, at_most: float, what: str = "") -> Case:
     double = dtype == "float64"
     return Case(
         "recurrence",
         artifact,
-        f"2^18 threads, {steps} steps, {'double' if double else 'float'}",
+        f"2^18 threads, {steps} steps, {'double' if double else 'float'}{what}",
         lambda: {
             **{name: uniform(_THREADS, dtype=dtype) for name in ("x0", "rate", "out")},
             "n": _THREADS,
@@ -30,10 +30,13 @@ def _recurrence(artifact: str, dtype: str, steps: int, at_most: float) -> Case:
     )
 
 
-def _recurrences(steps: int, at_most: float) -> tuple[Case, Case]:
+def _recurrences(steps: int, at_most: float) -> tuple[Case, ...]:
+    alone, what = "-x0-fresh-rate-fresh-out-discarded", ", derivatives alone"
     return (
         _recurrence("recurrence-logistic", "float64", steps, at_most),
         _recurrence("recurrence-logistic_float", "float32", steps, at_most),
+        _recurrence(f"recurrence-logistic{alone}", "float64", steps, at_most, what),
+        _recurrence(f"recurrence-logistic_float{alone}", "float32", steps, at_most, what),
     )
 
 

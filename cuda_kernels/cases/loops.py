@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -191,9 +192,14 @@ def _row_norms(matrix: Floats, norm: Floats, rows: int) -> None:
     norm[:rows] = np.sqrt((matrix**2).sum(axis=1))
 
 
-CASES = (
+_RECURRENCES = (
     Case("recurrence.cu", "logistic", partial(_logistic_args, dtype=F64), _logistic, grid=4, block=32),
     Case("recurrence.cu", "logistic_float", partial(_logistic_args, dtype=F32), _logistic, grid=4, block=32),
+)
+
+CASES = (
+    *_RECURRENCES,
+    *(replace(case, activity={"x0": "fresh", "rate": "fresh", "out": "discarded"}) for case in _RECURRENCES),
     Case("nested_loops.cu", "conv_power", _conv_power_args, _conv_power, grid=4, block=32),
     Case("kepler.cu", "kepler", _kepler_args, _kepler, grid=2, block=32),
     Case("local_array.cu", "bezier", _bezier_args, _bezier, grid=3, block=32),
