@@ -47,6 +47,7 @@ OPTIMISATIONS: dict[str, str] = {
     "gather-accumulations": "in square blocks, one thread adds up what others would add to an element of shared memory",
     "rotate-accumulations": "lanes of a warp that accumulate into one element after the other begin at different ones",
     "load-early": "a gradient's loads come before the divisions of their block, which become branches",
+    "reload-inputs": "a gradient with too many values reads inputs again in its reverse sweep instead of keeping them",
     "record-accumulations": "many neighbouring elements are added to by one bulk reduction (sm_90 and later)",
     "reduce-accumulations": "the lanes of a warp that accumulate into one element add up first",
 }

@@ -113,6 +113,7 @@ ADGEN_PASS(ReduceAccumulations);             // the warp adds up before it accum
 ADGEN_PASS(PairSines);                       // the sine and the cosine of one angle are computed together
 ADGEN_PASS(QuickPowers);                     // powers of ordinary numbers skip the special cases
 ADGEN_PASS(LoadEarly);                       // loads come before divisions
+ADGEN_PASS(ReloadInputs);                    // inputs are read again, not kept
 ADGEN_PASS(RecordAccumulations);             // neighbouring elements are added to at once
 ADGEN_PASS(ExchangeCotangents);              // cotangents between loads are read and zeroed at once
 ADGEN_PASS(InlineMath);                      // mathematics is inlined at last

@@ -102,6 +102,7 @@ static bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::
          addWithOption<LinkSeconds>(Name, "adgen-link-seconds", MPM) ||
          add<KeepOnce>(Name, "adgen-keep-once", MPM) ||
          add<LoadEarly>(Name, "adgen-load-early", MPM) ||
+         add<ReloadInputs>(Name, "adgen-reload-inputs", MPM) ||
          add<RecordAccumulations>(Name, "adgen-record-accumulations", MPM) ||
          add<PairSines>(Name, "adgen-pair-sines", MPM) || add<QuickPowers>(Name, "adgen-quick-powers", MPM) ||
          add<ExchangeCotangents>(Name, "adgen-exchange-cotangents", MPM) ||

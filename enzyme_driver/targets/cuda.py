@@ -89,10 +89,11 @@ def _kernels(
     )
     exchange = unless_disabled("exchange-cotangents", "adgen-exchange-cotangents,", workspace)
     early = unless_disabled("load-early", ",adgen-load-early", workspace)
+    again = unless_disabled("reload-inputs", ",adgen-reload-inputs", workspace)
     wide = unless_disabled("widen-accesses", _WIDE, workspace)
     passes = (
         f"{first}{exchange}adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
-        f"adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>{early}{wide}"
+        f"adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>{early}{again}{wide}"
     )
     done = workspace.opt(
         "kernels", passes, gradient.path, ir, f"-mcpu={arch}", *reflection(fast_math=fast_math), ON_GPU

@@ -59,7 +59,7 @@ RECORDS = "adgen-record-accumulations,adgen-link</build/rules.bc>,"
 WIDE = ",function(infer-address-spaces,infer-alignment,load-store-vectorizer)"
 PASSES = (
     f"{AFTER_ENZYME_ON_GPU}adgen-exchange-cotangents,adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
-    "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>,adgen-load-early"
+    "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>,adgen-load-early,adgen-reload-inputs"
     f"{WIDE}"
 )
 
