@@ -79,7 +79,8 @@ StringRef obstacle(const Instruction &I) {
     StringRef Name = Callee->getName();
     if (Name.starts_with("__kmpc_"))
       return "a parallel region";
-    if (Name.starts_with(RulePrefix) || Name.starts_with(HiddenPrefix) || Name.starts_with("llvm.nvvm.barrier") || Name.starts_with("llvm.nvvm.shfl"))
+    bool Hidden = Name.starts_with(HiddenPrefix) && !Name.starts_with(BitsPrefix);
+    if (Name.starts_with(RulePrefix) || Hidden || Name.starts_with("llvm.nvvm.barrier") || Name.starts_with("llvm.nvvm.shfl"))
       return "threads that work together";
   }
   for (const Use &U : I.operands())

@@ -17,6 +17,10 @@ enum class Bits {
 Bits bitsMoved(llvm::Value &Source, llvm::Instruction &Moved);
 // What an atomic operation of integers leaves in memory.
 Bits bitsLeft(llvm::Instruction &Atomic);
+// Hides where a number is rounded by adding a large constant and taking it away again.
+void hideRoundings(llvm::Function &F);
+// What gives the bits of a number, or the number itself, without a derivative, until Enzyme has run.
+llvm::FunctionCallee hiddenFrom(llvm::Module &M, llvm::Type *Number, llvm::Type *As);
 // What FollowBits has hidden from Enzyme is a conversion again.
 void showBits(llvm::Module &M);
 

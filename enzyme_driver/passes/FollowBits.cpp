@@ -225,19 +225,8 @@ private:
   }
 
   static void hide(BitCastInst &Cast) {
-    Type *Number = Cast.getSrcTy();
-    std::string Name = (BitsPrefix + (Number->isBFloatTy() ? "b" : "f") + Twine(Number->getScalarSizeInBits())).str();
-    FunctionCallee Hidden = Cast.getModule()->getOrInsertFunction(Name, Cast.getType(), Number);
-    auto *F = cast<Function>(Hidden.getCallee());
-    F->addFnAttr("enzyme_inactive");
-    F->setDoesNotThrow();
-    F->setWillReturn();
-    F->setDoesNotFreeMemory();
-    F->setDoesNotAccessMemory();
-    // else Enzyme looks for a derivative where the reverse sweep needs the result
-    F->addRetAttr(Attribute::get(Cast.getContext(), "enzyme_type", "{[-1]:Integer}"));
     IRBuilder<> B(&Cast);
-    Cast.replaceAllUsesWith(B.CreateCall(Hidden, Cast.getOperand(0)));
+    Cast.replaceAllUsesWith(B.CreateCall(hiddenFrom(*Cast.getModule(), Cast.getSrcTy(), Cast.getType()), Cast.getOperand(0)));
     Cast.eraseFromParent();
   }
 
@@ -248,6 +237,21 @@ private:
 };
 
 } // namespace
+
+FunctionCallee hiddenFrom(Module &M, Type *Number, Type *As) {
+  StringRef Way = As->isIntegerTy() ? "" : "rounded_";
+  std::string Name = (BitsPrefix + Way + (Number->isBFloatTy() ? "b" : "f") + Twine(Number->getScalarSizeInBits())).str();
+  FunctionCallee Hidden = M.getOrInsertFunction(Name, As, Number);
+  auto *F = cast<Function>(Hidden.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->setDoesNotThrow();
+  F->setWillReturn();
+  F->setDoesNotFreeMemory();
+  F->setDoesNotAccessMemory();
+  if (As->isIntegerTy()) // else Enzyme looks for a derivative where the reverse sweep needs the result
+    F->addRetAttr(Attribute::get(M.getContext(), "enzyme_type", "{[-1]:Integer}"));
+  return Hidden;
+}
 
 void showBits(Module &M) {
   for (Function &F : make_early_inc_range(M))
@@ -268,9 +272,11 @@ PreservedAnalyses ShowBits::run(Module &M, ModuleAnalysisManager &) {
 }
 
 PreservedAnalyses FollowBits::run(Module &M, ModuleAnalysisManager &) {
-  for (Function &F : M)
+  for (Function &F : M) {
+    hideRoundings(F);
     if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
       Follower(F).run();
+  }
   return PreservedAnalyses::none();
 }
 

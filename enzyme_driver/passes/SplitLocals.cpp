@@ -1,12 +1,15 @@
-// Local structs that hold floating point and something else, and an array that is indexed by a computed number, become one variable for
-// each member. Enzyme takes the index to be one past the end too, where a loop ends, and finds a number where another member is.
+// Local structs of more than floating point, with an array that is indexed by a computed number, become one variable for each member. Enzyme
+// takes the index to be one past the end too, where a loop ends, and finds a number where another member is; and in memory of which one member
+// keeps the bits of numbers, all might be some.
 #include "Passes.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
@@ -17,15 +20,49 @@ bool hasLeaf(Type *T, function_ref<bool(Type *)> Wanted) {
   return Wanted(T);
 }
 
-bool mixes(StructType *T) {
-  return hasLeaf(T, [](Type *Leaf) { return Leaf->isFPOrFPVectorTy(); }) &&
-         hasLeaf(T, [](Type *Leaf) { return !Leaf->isFPOrFPVectorTy(); });
+bool holdsNothingButNumbers(StructType *T) {
+  return !hasLeaf(T, [](Type *Leaf) { return !Leaf->isFPOrFPVectorTy(); });
 }
 
 bool isComputed(const Value *Pointer) {
   return any_of(Pointer->users(), [](const User *U) {
     auto *Address = dyn_cast<GetElementPtrInst>(U);
     return Address && (!Address->hasAllConstantIndices() || isComputed(Address));
+  });
+}
+
+// What begins where one of type `T` does, outermost first.
+SmallVector<Type *> beginningAt(Type *T) {
+  SmallVector<Type *> Found{T};
+  while (isa<StructType, ArrayType>(Found.back()) && !Found.back()->subtypes().empty())
+    Found.push_back(Found.back()->getContainedType(0));
+  return Found;
+}
+
+// A step of so many bytes, which leaves what begins there.
+bool leaves(const GetElementPtrInst &Address, Type *At) {
+  const DataLayout &Layout = Address.getDataLayout();
+  APInt Offset(Layout.getIndexTypeSizeInBits(Address.getType()), 0);
+  return !Address.accumulateConstantOffset(Layout, Offset) || Offset.uge(Layout.getTypeAllocSize(At).getFixedValue());
+}
+
+// Whether nothing steps from a member that is no array to the next one, as (&v.x)[axis] does. `At` is what begins at the pointer, `Element` what
+// the array consists of in which that is.
+bool staysInMembers(const Value *Pointer, Type *At, Type *Element = nullptr) {
+  return all_of(Pointer->users(), [&](const User *U) {
+    auto *Address = dyn_cast<GetElementPtrInst>(U);
+    if (!Address)
+      return Element || !isa<PHINode, SelectInst>(U);
+    Type *From = Address->getSourceElementType();
+    SmallVector<Type *> Here = beginningAt(At);
+    bool InArray = Element == From || any_of(Here, [&](Type *T) { return T->isArrayTy() && T->getArrayElementType() == From; });
+    if (Address->getNumIndices() == 1)
+      return InArray ? staysInMembers(Address, From, From) : !leaves(*Address, At) && !isComputed(Address);
+    if (!InArray && !(match(Address->idx_begin()->get(), m_Zero()) && is_contained(Here, From)))
+      return false;
+    SmallVector<Value *> Indices(Address->indices());
+    Type *To = GetElementPtrInst::getIndexedType(From, Indices), *Around = GetElementPtrInst::getIndexedType(From, ArrayRef(Indices).drop_back());
+    return staysInMembers(Address, To, Around->isArrayTy() ? To : nullptr);
   });
 }
 
@@ -40,12 +77,7 @@ std::optional<unsigned> memberOf(const GetElementPtrInst &Address, StructType *S
   auto *First = dyn_cast<ConstantInt>(*Address.idx_begin());
   if (From == Struct && First && First->isZero() && Address.getNumIndices() > 1)
     return cast<ConstantInt>(Address.getOperand(2))->getZExtValue();
-  for (Type *Inner = Struct->getElementType(0);; Inner = Inner->getContainedType(0)) { // the address of the struct is its first member's
-    if (Inner == From)
-      return 0;
-    if (!isa<StructType, ArrayType>(Inner))
-      return std::nullopt;
-  }
+  return is_contained(beginningAt(Struct->getElementType(0)), From) ? std::optional(0u) : std::nullopt; // its address is the struct's
 }
 
 // Reads or writes the beginning of the first member.
@@ -60,7 +92,7 @@ bool accessesFirst(const User *U, const AllocaInst &Local) {
 
 bool isSplittable(AllocaInst &Local) {
   auto *Struct = dyn_cast<StructType>(Local.getAllocatedType());
-  if (!Struct || !Local.isStaticAlloca() || !mixes(Struct) || !isComputed(&Local))
+  if (!Struct || !Local.isStaticAlloca() || holdsNothingButNumbers(Struct) || !isComputed(&Local) || !staysInMembers(&Local, Struct))
     return false;
   return all_of(Local.users(), [&](User *U) {
     if (auto *Memory = dyn_cast<AnyMemIntrinsic>(U))

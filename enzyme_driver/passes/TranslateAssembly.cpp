@@ -7,8 +7,10 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
@@ -117,7 +119,17 @@ private:
       return nullptr;
     if (auto *Cast = dyn_cast<BitCastInst>(V); Cast && Cast->getSrcTy() == T)
       return Cast->getOperand(0);
+    if (Value *Upper = T->isFloatTy() ? upperHalf(V) : nullptr)
+      return B.CreateFPExt(as(Upper, Type::getBFloatTy(Context)), T);
     return B.CreateBitCast(V, T);
+  }
+
+  // What `{0, x}` was made of: the bits of a bfloat16 in front of zeros are those of the same number as a float.
+  static Value *upperHalf(Value *V) {
+    Constant *Lower = nullptr;
+    Value *Upper = nullptr;
+    bool Made = match(V, m_BitCast(m_InsertElt(m_Constant(Lower), m_Value(Upper), m_One()))) && Upper->getType()->isIntegerTy(16);
+    return Made && match(Lower->getAggregateElement(0u), m_Zero()) ? Upper : nullptr;
   }
 
   Type *typeNamed(StringRef Name) {
@@ -227,12 +239,29 @@ private:
       return Condition.empty() && accessed(Words, Operands);
     if (Words[0] == "shfl")
       return Condition.empty() && shuffled(Words, Operands);
-    bool Directed = any_of(Words, [](StringRef W) { return is_contained({"rz", "rm", "rp", "sat", "relu", "volatile"}, W); });
+    bool Directed = any_of(Words, [](StringRef W) { return is_contained({"rz", "rm", "rp", "volatile"}, W); });
     if (Directed && Words[0] != "cvt")
       return false;
     Type *T = typeNamed(Words.back());
     Value *New = T ? value(Words, Operands, T) : nullptr;
+    New = New ? clamped(Words, New) : nullptr;
     return New && write(Operands[0], Condition.empty() ? New : chosen(Condition, New, Operands[0]));
+  }
+
+  // `sat` makes zero of what is no number, `relu` keeps it.
+  Value *clamped(ArrayRef<StringRef> Words, Value *X) {
+    Type *T = X->getType();
+    bool Saturates = is_contained(Words, "sat"), Rectifies = is_contained(Words, "relu");
+    if (!Saturates && !Rectifies)
+      return X;
+    if (!T->isFPOrFPVectorTy())
+      return nullptr;
+    Constant *Zero = ConstantFP::get(T, 0.0);
+    if (Rectifies)
+      return B.CreateSelect(B.CreateFCmpOLT(X, Zero), Zero, X);
+    Value *Positive = B.CreateSelect(B.CreateFCmpOGT(X, Zero), X, Zero);
+    Constant *One = ConstantFP::get(T, 1.0);
+    return B.CreateSelect(B.CreateFCmpOLT(Positive, One), Positive, One);
   }
 
   bool fenced(ArrayRef<StringRef> Words) {
@@ -416,15 +445,21 @@ private:
                        .Case("ge", Signed ? CmpInst::ICMP_SGE : CmpInst::ICMP_UGE)
                        .Case("eq", CmpInst::ICMP_EQ).Case("ne", CmpInst::ICMP_NE)
                        .Default(CmpInst::BAD_ICMP_PREDICATE);
-    bool IsFloat = X[0]->getType()->isFloatingPointTy();
+    Type *T = X[0]->getType();
+    bool IsFloat = T->isFPOrFPVectorTy();
     CmpInst::Predicate P = IsFloat ? Float : Integer;
-    if (P == CmpInst::BAD_FCMP_PREDICATE || P == CmpInst::BAD_ICMP_PREDICATE || X[0]->getType()->isVectorTy())
+    if (P == CmpInst::BAD_FCMP_PREDICATE || P == CmpInst::BAD_ICMP_PREDICATE || (T->isVectorTy() && (!IsFloat || Words[0] == "setp")))
       return nullptr;
     Value *Truth = IsFloat ? B.CreateFCmp(P, X[0], X[1]) : B.CreateICmp(P, X[0], X[1]);
     if (Words[0] == "setp")
       return Truth;
     Type *To = Words.size() > 2 ? typeNamed(Words[Words.size() - 2]) : nullptr;
-    return To && To->isFloatingPointTy() ? B.CreateUIToFP(Truth, To) : nullptr;
+    if (To && To->isFPOrFPVectorTy())
+      return T->isVectorTy() == To->isVectorTy() ? B.CreateUIToFP(Truth, To) : nullptr;
+    if (!To)
+      return nullptr;
+    Type *Mask = T->isVectorTy() ? VectorType::get(B.getIntNTy(T->getScalarSizeInBits()), cast<VectorType>(T)) : To;
+    return as(B.CreateSExt(Truth, Mask), To);
   }
 
   Value *converted(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
@@ -443,14 +478,16 @@ private:
       return nullptr;
     bool Exact = !Rounds("rz") && !Rounds("rm") && !Rounds("rp");
     unsigned Narrow = To->getScalarSizeInBits(), Wide = From->getScalarSizeInBits();
+    Intrinsic::ID Rounding = Rounds("rni") ? Intrinsic::rint : Rounds("rmi") ? Intrinsic::floor : Rounds("rpi") ? Intrinsic::ceil
+                             : Rounds("rzi") ? Intrinsic::trunc : Intrinsic::not_intrinsic;
+    if (To == From && To->isFloatingPointTy() && Rounding != Intrinsic::not_intrinsic)
+      return B.CreateUnaryIntrinsic(Rounding, X);
     if (To->isFloatingPointTy() && From->isFloatingPointTy())
       return Narrow > Wide ? B.CreateFPExt(X, To) : Narrow < Wide && Exact ? B.CreateFPTrunc(X, To) : nullptr;
     if (To->isFloatingPointTy())
       return Exact ? (FromName.starts_with("s") ? B.CreateSIToFP(X, To) : B.CreateUIToFP(X, To)) : nullptr;
     if (From->isIntegerTy())
       return FromName.starts_with("s") ? B.CreateSExtOrTrunc(X, To) : B.CreateZExtOrTrunc(X, To);
-    Intrinsic::ID Rounding = Rounds("rni") ? Intrinsic::rint : Rounds("rmi") ? Intrinsic::floor : Rounds("rpi") ? Intrinsic::ceil
-                             : Rounds("rzi") ? Intrinsic::trunc : Intrinsic::not_intrinsic;
     if (Rounding == Intrinsic::not_intrinsic)
       return nullptr;
     Intrinsic::ID Saturate = ToName.starts_with("s") ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat;
@@ -488,22 +525,32 @@ private:
                   .Default(Intrinsic::not_intrinsic);
     if (Code == "neg")
       return B.CreateFNeg(X);
-    if (Code == "tanh" && !T->isVectorTy()) { // libdevice's, which has a rule
-      FunctionCallee Tanh = Call.getModule()->getOrInsertFunction("__nv_tanhf", B.getFloatTy(), B.getFloatTy());
-      Value *Wide = T->isFloatTy() ? X : B.CreateFPExt(X, B.getFloatTy());
-      Value *Result = B.CreateCall(Tanh, {Wide});
-      return T->isFloatTy() ? Result : B.CreateFPTrunc(Result, T);
-    }
+    if (Code == "tanh")
+      return tangent(X, T);
     if (Code == "rcp")
       return B.CreateFDiv(One, X);
     if (Code == "rsqrt")
       return B.CreateFDiv(One, B.CreateUnaryIntrinsic(Intrinsic::sqrt, X));
-    bool InHalf = T->getScalarSizeInBits() == 16 && Id != Intrinsic::fabs && Id != Intrinsic::sqrt;
-    if (Id == Intrinsic::not_intrinsic || (T->isVectorTy() && InHalf))
+    if (Id == Intrinsic::not_intrinsic)
       return nullptr;
+    bool InHalf = T->getScalarSizeInBits() == 16 && Id != Intrinsic::fabs && Id != Intrinsic::sqrt;
     if (InHalf) // as precise as the instruction, in single precision
-      return B.CreateFPTrunc(B.CreateUnaryIntrinsic(Id, B.CreateFPExt(X, B.getFloatTy())), T);
+      return B.CreateFPTrunc(B.CreateUnaryIntrinsic(Id, B.CreateFPExt(X, T->getWithNewType(B.getFloatTy()))), T);
     return B.CreateUnaryIntrinsic(Id, X);
+  }
+
+  // The hyperbolic one, libdevice's, which has a rule.
+  Value *tangent(Value *X, Type *T) {
+    if (auto *Vector = dyn_cast<FixedVectorType>(T)) {
+      Value *All = PoisonValue::get(T);
+      for (unsigned I = 0; I < Vector->getNumElements(); ++I)
+        All = B.CreateInsertElement(All, tangent(B.CreateExtractElement(X, I), Vector->getElementType()), I);
+      return All;
+    }
+    FunctionCallee Tanh = Call.getModule()->getOrInsertFunction("__nv_tanhf", B.getFloatTy(), B.getFloatTy());
+    Value *Wide = T->isFloatTy() ? X : B.CreateFPExt(X, B.getFloatTy());
+    Value *Result = B.CreateCall(Tanh, {Wide});
+    return T->isFloatTy() ? Result : B.CreateFPTrunc(Result, T);
   }
 
   Value *integral(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {

@@ -13,6 +13,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Support/KnownFPClass.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -44,6 +45,8 @@ public:
         typeStore(*Store);
     for (TruncInst *Taken : all<TruncInst>())
       takeMember(*Taken);
+    for (BitCastInst *Vector : all<BitCastInst>())
+      takeTogether(*Vector);
     for (bool Changed = true; Changed;) {
       Changed = false;
       for (PHINode *Phi : all<PHINode>())
@@ -58,6 +61,8 @@ public:
       }
     for (BinaryOperator *Masked : all<BinaryOperator>())
       changeSign(*Masked);
+    for (BinaryOperator *Joined : all<BinaryOperator>())
+      takeSign(*Joined);
     for (Instruction &I : instructions(Body))
       if (Type *T = accessedType(I); T && T->isFPOrFPVectorTy())
         correct(I, DL.getTypeStoreSize(T));
@@ -172,23 +177,67 @@ private:
     uint64_t Shift = 0;
     if (Value *Inner = nullptr; match(Whole, m_LShr(m_Value(Inner), m_ConstantInt(Shift))))
       Whole = Inner;
-    Value *Member = memberAt(*Whole, Shift, Taken.getType());
+    auto *Vector = dyn_cast<BitCastInst>(Whole);
+    Value *Member = Vector ? elementAt(*Vector, Shift, Taken) : memberAt(*Whole, Shift, Taken.getType());
     if (!Member)
       return;
     Taken.replaceAllUsesWith(Member);
     RecursivelyDeleteTriviallyDeadInstructions(&Taken);
   }
 
-  // As `joined` puts them together.
+  // Of the numbers whose bits these are, such as two halves.
+  static Value *elementAt(BitCastInst &Bits, uint64_t Shift, TruncInst &Taken) {
+    auto *Numbers = dyn_cast<FixedVectorType>(Bits.getSrcTy());
+    unsigned Size = Taken.getType()->getScalarSizeInBits();
+    if (!Numbers || !Bits.getType()->isIntegerTy() || !Numbers->isFPOrFPVectorTy() || Numbers->getScalarSizeInBits() != Size || Shift % Size)
+      return nullptr;
+    IRBuilder<> B(&Taken);
+    return B.CreateBitCast(B.CreateExtractElement(Bits.getOperand(0), Shift / Size), Taken.getType());
+  }
+
+  // The other way round: integers that are shifted beside each other and are a vector of numbers then.
+  static void takeTogether(BitCastInst &Cast) {
+    auto *Numbers = dyn_cast<FixedVectorType>(Cast.getType());
+    if (!Numbers || !Numbers->isFPOrFPVectorTy() || !match(Cast.getOperand(0), m_Or(m_Value(), m_Value())))
+      return;
+    unsigned Size = Numbers->getScalarSizeInBits();
+    IRBuilder<> B(&Cast);
+    Value *All = PoisonValue::get(Numbers);
+    for (unsigned I = 0; I < Numbers->getNumElements(); ++I) {
+      Value *One = memberAt(*Cast.getOperand(0), I * Size, B.getIntNTy(Size));
+      if (!One)
+        return;
+      All = B.CreateInsertElement(All, B.CreateBitCast(One, Numbers->getElementType()), I);
+    }
+    Cast.replaceAllUsesWith(All);
+    RecursivelyDeleteTriviallyDeadInstructions(&Cast);
+  }
+
+  // As `joined` puts them together, and nothing else is there.
   static Value *memberAt(Value &Whole, uint64_t Shift, Type *T) {
+    SmallVector<std::pair<Value *, uint64_t>> Members;
+    if (!membersOf(Whole, Members))
+      return nullptr;
+    sort(Members, less_second());
+    for (unsigned I = 1; I < Members.size(); ++I)
+      if (Members[I - 1].second + Members[I - 1].first->getType()->getScalarSizeInBits() > Members[I].second)
+        return nullptr;
+    auto *Found = find_if(Members, [&](const auto &M) { return M.second == Shift && M.first->getType() == T; });
+    return Found == Members.end() ? nullptr : Found->first;
+  }
+
+  // Each with the place of its first bit.
+  static bool membersOf(Value &Whole, SmallVectorImpl<std::pair<Value *, uint64_t>> &Members) {
     Value *One = nullptr, *Other = nullptr;
     uint64_t At = 0;
-    if (match(&Whole, m_Or(m_Value(One), m_Value(Other)))) {
-      Value *Found = memberAt(*One, Shift, T);
-      return Found ? Found : memberAt(*Other, Shift, T);
-    }
-    const bool Fits = match(&Whole, m_Shl(m_ZExt(m_Value(One)), m_ConstantInt(At))) && At == Shift && One->getType() == T;
-    return Fits ? One : nullptr;
+    if (match(&Whole, m_Or(m_Value(One), m_Value(Other))))
+      return membersOf(*One, Members) && membersOf(*Other, Members);
+    if (match(&Whole, m_Zero()))
+      return true;
+    if (!match(&Whole, m_Shl(m_ZExt(m_Value(One)), m_ConstantInt(At))) && !match(&Whole, m_ZExt(m_Value(One))))
+      return false;
+    Members.push_back({One, At});
+    return true;
   }
 
   // The number whose bits these are; null where they are of more than one kind.
@@ -254,15 +303,35 @@ private:
       New = B.CreateFNeg(Number);
     if (Code == Instruction::Or && Mask->getValue().isSignMask())
       New = B.CreateFNeg(B.CreateUnaryIntrinsic(Intrinsic::fabs, Number));
-    if (!New)
+    if (New)
+      replaceBits(Masked, New);
+  }
+
+  // The bits of one number with the sign of another one: which is that of either, where both have one.
+  void takeSign(BinaryOperator &Joined) {
+    Value *Size = nullptr, *Sign = nullptr;
+    const APInt *Mask = nullptr;
+    if (!match(&Joined, m_c_Or(m_BitCast(m_Value(Size)), m_c_And(m_BitCast(m_Value(Sign)), m_APInt(Mask)))))
       return;
-    for (User *U : make_early_inc_range(Masked.users()))
+    Type *T = Size->getType();
+    if (T != Sign->getType() || !T->isFPOrFPVectorTy() || *Mask != APInt::getSplat(Mask->getBitWidth(), APInt::getSignMask(T->getScalarSizeInBits())))
+      return;
+    IRBuilder<> B(&Joined);
+    if (computeKnownFPClass(Size, fcNegative, SimplifyQuery(DL)).isKnownNever(fcNegative))
+      return replaceBits(Joined, B.CreateBinaryIntrinsic(Intrinsic::copysign, Size, Sign));
+    Type *Bits = T->getWithNewType(B.getIntNTy(T->getScalarSizeInBits()));
+    Value *Negative = B.CreateICmpSLT(B.CreateBitCast(Sign, Bits), Constant::getNullValue(Bits));
+    replaceBits(Joined, B.CreateSelect(Negative, B.CreateFNeg(B.CreateUnaryIntrinsic(Intrinsic::fabs, Size)), Size));
+  }
+
+  static void replaceBits(BinaryOperator &Bits, Value *Number) {
+    for (User *U : make_early_inc_range(Bits.users()))
       if (auto *Back = dyn_cast<BitCastInst>(U); Back && Back->getDestTy() == Number->getType()) {
-        Back->replaceAllUsesWith(New);
+        Back->replaceAllUsesWith(Number);
         Back->eraseFromParent();
       }
-    Masked.replaceAllUsesWith(B.CreateBitCast(New, Masked.getType()));
-    Masked.eraseFromParent();
+    Bits.replaceAllUsesWith(IRBuilder<>(&Bits).CreateBitCast(Number, Bits.getType()));
+    Bits.eraseFromParent();
   }
 
   // What the bytes behind the pointer are, where floating point is among them.

@@ -117,6 +117,14 @@ def test_a_loop_that_the_data_ends(kernels: adgen.Module, rng: np.random.Generat
     assert_same(found, differences(lambda *a: k.vjp[1, 32](*a, cotangents=cotangents), args, tangents))
 
 
+def test_a_number_rounded_by_a_large_constant(kernels: adgen.Module, rng: np.random.Generator) -> None:
+    args = {"x": rng.uniform(0.5, 1, N), "y": np.zeros(N), "n": N}
+    cotangents, tangents = {"y": rng.standard_normal(N)}, {"x": rng.standard_normal(N)}
+    k = kernels.rounded
+    found = k.hvp[1, 32](*args.values(), tangents=tangents, cotangents=cotangents)
+    assert_same(found, differences(lambda *a: k.vjp[1, 32](*a, cotangents=cotangents), args, tangents))
+
+
 def test_a_struct_of_arrays(kernels: adgen.Module, rng: np.random.Generator) -> None:
     args = {"arrays": {"from": rng.uniform(0.5, 1.5, N), "to": np.zeros(N)}, "n": N}
     cotangents = {"arrays": {"to": rng.standard_normal(N)}}

@@ -114,6 +114,42 @@ define void @adgen_body_read_and_kept(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen
   ret void
 }
 
+; What is rounded by adding a constant and taking it away again is a step, and so are the bits in between: whole numbers, 32 steps between two,
+; and nothing of the kind.
+; CHECK-LABEL: @adgen_body_rounded(
+; CHECK: [[SHIFTED:%.*]] = fadd float %v, 0x4168000000000000
+; CHECK: [[WHOLE:%.*]] = fsub float [[SHIFTED]], 0x4168000000000000
+; CHECK: [[STEP:%.*]] = call float @adgen_hidden_bits_rounded_f32(float [[WHOLE]])
+; CHECK: call i32 @adgen_hidden_bits_f32(float [[SHIFTED]])
+; CHECK: fsub float %v, [[STEP]]
+; CHECK: [[FINE:%.*]] = call double @llvm.fma.f64(double %d, double 3.000000e+00, double 0x42E8000000000000)
+; CHECK: [[BACK:%.*]] = fadd double [[FINE]], 0xC2E8000000000000
+; CHECK: call double @adgen_hidden_bits_rounded_f64(double [[BACK]])
+; CHECK-NOT: adgen_hidden
+; CHECK: ret void
+; SHOWN-LABEL: @adgen_body_rounded(
+; SHOWN: [[ALL:%.*]] = fsub float
+; SHOWN: fsub float %v, [[ALL]]
+define void @adgen_body_rounded(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="8[0f8]" %y, ptr "adgen-layout"="4[0i4]" %out) {
+  %v = load float, ptr %x
+  %shifted = fadd float %v, 0x4168000000000000
+  %whole = fsub float %shifted, 0x4168000000000000
+  %bits = bitcast float %shifted to i32
+  store i32 %bits, ptr %out
+  %rest = fsub float %v, %whole
+  store float %rest, ptr %x
+  %d = load double, ptr %y
+  %fine = call double @llvm.fma.f64(double %d, double 3.0, double 0x42E8000000000000)
+  %back = fadd double %fine, 0xC2E8000000000000
+  %near = fadd double %d, 1.5
+  %again = fsub double %near, 1.5
+  %sum = fadd double %back, %again
+  store double %sum, ptr %y
+  ret void
+}
+
+declare double @llvm.fma.f64(double, double, double)
+
 ; Enzyme must know what the result is where its reverse sweep needs it.
 ; CHECK: declare "enzyme_type"="{[-1]:Integer}" i32 @adgen_hidden_bits_f32(float) [[HIDDEN:#[0-9]+]]
 ; CHECK: attributes [[HIDDEN]] = { nofree {{.*}}"enzyme_inactive" }

@@ -68,4 +68,47 @@ define void @whole(i64 %i) {
   ret void
 }
 
+; A stack of indices beside its height.
+%Indices = type { [8 x i32], i32 }
+; CHECK-LABEL: define i32 @indices(
+; CHECK:         alloca [8 x i32]
+; CHECK:         alloca i32
+; CHECK-NOT:     alloca
+define i32 @indices(i64 %i) {
+  %s = alloca %Indices
+  %at = getelementptr inbounds %Indices, ptr %s, i32 0, i32 0, i64 %i
+  %v = load i32, ptr %at
+  %top = getelementptr inbounds %Indices, ptr %s, i32 0, i32 1
+  store i32 %v, ptr %top
+  ret i32 %v
+}
+
+; (&p.x)[axis] goes from one member to the next.
+%Particle = type { float, float, float, i32 }
+%Inner = type { %Particle, [4 x float] }
+; CHECK-LABEL: define float @axes(
+; CHECK:         alloca %Particle
+; CHECK:         alloca %Particle
+; CHECK:         alloca %Inner
+; CHECK-NOT:     alloca
+define float @axes(i64 %axis, i1 %c) {
+  %p = alloca %Particle
+  %q = alloca %Particle
+  %r = alloca %Inner
+  %x = getelementptr inbounds %Particle, ptr %p, i32 0, i32 0
+  %at = getelementptr inbounds float, ptr %x, i64 %axis
+  %v = load float, ptr %at
+  %first = getelementptr inbounds float, ptr %q, i64 %axis
+  %w = load float, ptr %first
+  %y = getelementptr inbounds %Inner, ptr %r, i32 0, i32 0, i32 1
+  %z = getelementptr inbounds %Inner, ptr %r, i32 0, i32 0, i32 2
+  %one = select i1 %c, ptr %y, ptr %z
+  %next = getelementptr inbounds float, ptr %one, i64 1
+  %u = load float, ptr %next
+  %array = getelementptr inbounds %Inner, ptr %r, i32 0, i32 1, i64 %axis
+  store float %u, ptr %array
+  %sum = fadd float %v, %w
+  ret float %sum
+}
+
 declare void @elsewhere(ptr)

@@ -129,6 +129,64 @@ define float @reduced(float %x, i32 %by, i32 %control, i32 %mask) {
   ret float %v
 }
 
+; What CUDA's headers do with two halves at once: h2exp corrects one number, h2rint, masks of comparisons.
+; CHECK-LABEL: @corrected(
+; CHECK: [[IS:%.*]] = fcmp oeq <2 x half>
+; CHECK: uitofp <2 x i1> [[IS]] to <2 x half>
+; CHECK: call <2 x half> @llvm.fma.v2f16(
+; CHECK: [[WIDE:%.*]] = fpext {{.*}}<2 x half> {{.*}} to <2 x float>
+; CHECK: call arcp afn <2 x float> @llvm.exp2.v2f32(<2 x float> [[WIDE]])
+define i32 @corrected(i32 %x) {
+  %v = call i32 asm "{.reg.b32 p,s,r;\0A mov.b32 s,0x1F791F79U;\0A set.eq.f16x2.f16x2 p,$1, s;\0A fma.rn.f16x2 r,p,s,$1;\0A ex2.approx.f16x2 $0, r;\0A}", "=r,r"(i32 %x)
+  ret i32 %v
+}
+
+; CHECK-LABEL: @rounded_half(
+; CHECK: call half @llvm.rint.f16(
+; CHECK: call half @llvm.floor.f16(
+define i16 @rounded_half(i16 %x) {
+  %v = call i16 asm "cvt.rni.f16.f16 $0, $1;", "=h,h"(i16 %x)
+  %w = call i16 asm "cvt.rmi.f16.f16 $0, $1;", "=h,h"(i16 %v)
+  ret i16 %w
+}
+
+; CHECK-LABEL: @masked(
+; CHECK: [[MORE:%.*]] = fcmp ogt <2 x half>
+; CHECK: sext <2 x i1> [[MORE]] to <2 x i16>
+; CHECK: [[ONE:%.*]] = fcmp ult half
+; CHECK: sext i1 [[ONE]] to i32
+define i32 @masked(i32 %x, i32 %y, i16 %h) {
+  %v = call i32 asm "set.gt.u32.f16x2 $0, $1, $2;", "=r,r,r"(i32 %x, i32 %y)
+  %w = call i32 asm "set.ltu.u32.f16 $0, $1, $1;", "=r,h"(i16 %h)
+  %s = add i32 %v, %w
+  ret i32 %s
+}
+
+; What is no number becomes zero where results are limited, and stays what it is where they are not to be negative.
+; CHECK-LABEL: @limited(
+; CHECK: [[SUM:%.*]] = fadd half
+; CHECK: [[POSITIVE:%.*]] = fcmp ogt half [[SUM]], 0xH0000
+; CHECK: [[SOME:%.*]] = select i1 [[POSITIVE]], half [[SUM]], half 0xH0000
+; CHECK: [[LESS:%.*]] = fcmp olt half [[SOME]], 0xH3C00
+; CHECK: select i1 [[LESS]], half [[SOME]], half 0xH3C00
+; CHECK: [[PRODUCT:%.*]] = call half @llvm.fma.f16(
+; CHECK: [[NEGATIVE:%.*]] = fcmp olt half [[PRODUCT]], 0xH0000
+; CHECK: select i1 [[NEGATIVE]], half 0xH0000, half [[PRODUCT]]
+define i16 @limited(i16 %x) {
+  %v = call i16 asm "add.sat.f16 $0, $1, $1;", "=h,h"(i16 %x)
+  %w = call i16 asm "fma.rn.relu.f16 $0, $1, $1, $1;", "=h,h"(i16 %v)
+  ret i16 %w
+}
+
+; The bits of a bfloat16 in front of zeros.
+; CHECK-LABEL: @widened_bfloat(
+; CHECK: [[BRAIN:%.*]] = bitcast i16 {{.*}} to bfloat
+; CHECK: fpext bfloat [[BRAIN]] to float
+define float @widened_bfloat(i32 %x) {
+  %v = call float asm "{.reg.b16 l,h; .reg.b32 f;\0A mov.b32 {l, h}, $1;\0A mov.b32 f, {0,h};\0A mul.f32 $0, f, f;\0A}", "=f,r"(i32 %x)
+  ret float %v
+}
+
 ; CHECK-LABEL: @kept(
 ; CHECK-NEXT: asm "add.rz.f32
 ; CHECK-NEXT: asm sideeffect "ld.shared

@@ -33,6 +33,55 @@ define void @adgen_body_signs(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"
   ret void
 }
 
+; The bits of one number with the sign of another one.
+; CHECK-LABEL: @adgen_body_sign_of_another(
+; CHECK: [[X:%.*]] = load float, ptr %x
+; CHECK: [[Y:%.*]] = load float, ptr %y
+; CHECK: [[SIZE:%.*]] = call float @llvm.fabs.f32(float [[X]])
+; CHECK: call float @llvm.copysign.f32(float [[SIZE]], float [[Y]])
+; CHECK: [[NEGATIVE:%.*]] = icmp slt i32 {{.*}}, 0
+; CHECK: [[ANY:%.*]] = call float @llvm.fabs.f32(float [[X]])
+; CHECK: [[OPPOSITE:%.*]] = fneg float [[ANY]]
+; CHECK: select i1 [[NEGATIVE]], float [[OPPOSITE]], float [[X]]
+define void @adgen_body_sign_of_another(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0f4]" %y) {
+  %v = load i32, ptr %x, align 4
+  %w = load i32, ptr %y, align 4
+  %size = and i32 %v, 2147483647
+  %sign = and i32 %w, -2147483648
+  %both = or disjoint i32 %size, %sign
+  %number = bitcast i32 %both to float
+  %either = or i32 %v, %sign
+  %other = bitcast i32 %either to float
+  %sum = fadd float %number, %other
+  store float %sum, ptr %y, align 4
+  ret void
+}
+
+; Two halves that are taken out of a word, and one that is made of two; what overlaps is none.
+; CHECK-LABEL: @adgen_body_halves_of_a_word(
+; CHECK: [[PAIR:%.*]] = load <2 x half>, ptr %x
+; CHECK: [[LOW:%.*]] = extractelement <2 x half> [[PAIR]], i64 0
+; CHECK: [[HIGH:%.*]] = extractelement <2 x half> [[PAIR]], i64 1
+; CHECK: [[ONE:%.*]] = insertelement <2 x half> poison, half {{.*}}, i64 0
+; CHECK: [[BOTH:%.*]] = insertelement <2 x half> [[ONE]], half {{.*}}, i64 1
+; CHECK: store <2 x half> [[BOTH]], ptr %y
+; CHECK: [[MIXED:%.*]] = or i32
+; CHECK: bitcast i32 [[MIXED]] to <2 x half>
+define void @adgen_body_halves_of_a_word(ptr "adgen-layout"="2[0f2]" %x, ptr "adgen-layout"="2[0f2]" %y, ptr "adgen-layout"="2[0f2]" %z) {
+  %word = load i32, ptr %x, align 4
+  %low = trunc i32 %word to i16
+  %upper = lshr i32 %word, 16
+  %high = trunc i32 %upper to i16
+  %wide = zext i16 %high to i32
+  %other = zext i16 %low to i32
+  %shifted = shl i32 %other, 16
+  %made = or i32 %shifted, %wide
+  store i32 %made, ptr %y, align 4
+  %mixed = or i32 %made, %other
+  store i32 %mixed, ptr %z, align 4
+  ret void
+}
+
 ; A struct that is loaded as one integer and taken apart.
 ; CHECK-LABEL: @adgen_body_apart_again(
 ; CHECK: [[KIND:%.*]] = load i32, ptr %x

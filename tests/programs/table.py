@@ -19,6 +19,7 @@ from programs.rows import (
     methods,
     numerics,
     openmp,
+    packed,
     plain_cpp,
     shapes,
     signals,
@@ -44,6 +45,7 @@ PROGRAMS = (
     *methods.ROWS,
     *host_programs.ROWS,
     *engineering.ROWS,
+    *packed.ROWS,
 )
 
 GPU_PROGRAMS = tuple(
