@@ -7,6 +7,7 @@
 #include "Passes.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CycleAnalysis.h"
 #include "llvm/IR/CFG.h"
@@ -22,10 +23,11 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr unsigned Enough = 104; // words that a thread may keep: registers, less what addresses and the like take
-constexpr unsigned FewestSaved = 24; // words for which it pays
-constexpr unsigned MostAgain = 4; // instructions for each word
-constexpr unsigned MostRounds = 4;
+constexpr unsigned Enough = 104;      // words that a thread may keep: registers, less what addresses and the like take
+constexpr unsigned FewestSaved = 24;  // words for which it pays
+constexpr unsigned MostLeft = 512;    // with more by far than there are registers, ptxas did worse than before
+constexpr unsigned MostAgain = 4;    // instructions for each word
+constexpr unsigned MostRounds = 4, MostTried = 4; // places in each
 constexpr unsigned Deepest = 64;
 
 unsigned words(const Type &T, const DataLayout &Layout) {
@@ -34,10 +36,12 @@ unsigned words(const Type &T, const DataLayout &Layout) {
   return divideCeil(Layout.getTypeSizeInBits(const_cast<Type *>(&T)).getFixedValue(), 32);
 }
 
-// Which values are live where, and how many words they take.
+// Which values are live where, and how many words they take. Only uses that `IsUse` holds of count.
 class Liveness {
 public:
-  explicit Liveness(Function &F) : Layout(F.getDataLayout()) {
+  using Uses = function_ref<bool(const Use &)>;
+
+  Liveness(Function &F, Uses IsUse) : Layout(F.getDataLayout()), IsUse(IsUse) {
     for (Instruction &I : instructions(F))
       if (!I.getType()->isVoidTy()) {
         Number[&I] = Values.size();
@@ -58,18 +62,10 @@ public:
     for (BasicBlock &Block : F) {
       AtExit[&Block] = atEnd(Block);
       Most[&Block] = most(Block);
-      Highest = std::max(Highest, Most[&Block]);
     }
   }
 
-  bool isTooMuch() const { return Highest > Enough; }
-  // And about as much as anywhere: where more does not fit by far, ptxas is not helped by less elsewhere.
-  bool isTooMuchIn(const BasicBlock &Block) const { return Most.lookup(&Block) > std::max(Enough, Highest - Highest / 8); }
-  // Also where nothing in the block uses it.
-  bool isThroughout(const Instruction &I, const BasicBlock &Block) const {
-    auto Found = Number.find(&I);
-    return Found != Number.end() && AtEntry.find(&Block)->second.test(Found->second) && AtExit.find(&Block)->second.test(Found->second);
-  }
+  unsigned mostIn(const BasicBlock &Block) const { return Most.lookup(&Block); }
   bool isAtEntry(const Instruction &I, const BasicBlock &Block) const {
     auto Found = Number.find(&I);
     return Found != Number.end() && AtEntry.find(&Block)->second.test(Found->second);
@@ -81,8 +77,8 @@ private:
     for (BasicBlock *Next : successors(&Block)) {
       Live |= AtEntry.find(Next)->second;
       for (PHINode &Phi : Next->phis())
-        if (auto *I = dyn_cast<Instruction>(Phi.getIncomingValueForBlock(&Block)))
-          Live.set(Number.find(I)->second);
+        if (const Use &Each = Phi.getOperandUse(Phi.getBasicBlockIndex(&Block)); isLive(Each))
+          Live.set(Number.find(cast<Instruction>(Each.get()))->second);
     }
     return Live;
   }
@@ -92,10 +88,12 @@ private:
       Live.reset(Found->second);
     if (isa<PHINode>(I))
       return;
-    for (const Value *Operand : I.operand_values())
-      if (auto Found = Number.find(dyn_cast<Instruction>(Operand)); Found != Number.end())
-        Live.set(Found->second);
+    for (const Use &Each : I.operands())
+      if (isLive(Each))
+        Live.set(Number.find(cast<Instruction>(Each.get()))->second);
   }
+
+  bool isLive(const Use &Each) const { return isa<Instruction>(Each.get()) && IsUse(Each); }
 
   unsigned most(BasicBlock &Block) const {
     BitVector Live = AtExit.find(&Block)->second;
@@ -111,10 +109,10 @@ private:
       }
       if (isa<PHINode>(I))
         break;
-      for (const Value *Operand : I.operand_values())
-        if (auto Found = Number.find(dyn_cast<Instruction>(Operand)); Found != Number.end() && !Live.test(Found->second)) {
-          Live.set(Found->second);
-          Here += Size(*Values[Found->second]);
+      for (const Use &Each : I.operands())
+        if (unsigned Its = isLive(Each) ? Number.find(cast<Instruction>(Each.get()))->second : ~0u; Its != ~0u && !Live.test(Its)) {
+          Live.set(Its);
+          Here += Size(*Values[Its]);
         }
       Most = std::max(Most, Here);
     }
@@ -122,11 +120,11 @@ private:
   }
 
   const DataLayout &Layout;
+  Uses IsUse;
   SmallVector<const Instruction *> Values;
   DenseMap<const Instruction *, unsigned> Number;
   DenseMap<const BasicBlock *, BitVector> AtEntry, AtExit;
   DenseMap<const BasicBlock *, unsigned> Most;
-  unsigned Highest = 0;
 };
 
 bool canBeHidden(const Type &T) { return T.isPointerTy() || T.isIntegerTy(32) || T.isIntegerTy(64); }
@@ -240,7 +238,7 @@ struct Plan {
   BasicBlock *Block = nullptr;
   SmallVector<Instruction *> Values;
   SmallVector<const Instruction *> Order;
-  unsigned Saved = 0;
+  unsigned Words = 0; // that need not be kept
 };
 
 class Reloader {
@@ -249,21 +247,25 @@ public:
 
   void run() {
     for (unsigned Round = 0; Round < MostRounds; ++Round) {
-      const Liveness Live(F);
-      if (!Live.isTooMuch())
+      const Liveness Live(F, [](const Use &) { return true; });
+      if (none_of(F, [&](const BasicBlock &Block) { return Live.mostIn(Block) > Enough; }))
         return;
-      Plan Best;
+      std::vector<Plan> Plans;
       for (BasicBlock &Block : F)
-        if (Plan Each = plan(Block, Live); Each.Saved > Best.Saved || (Each.Saved == Best.Saved && isBehind(Best.Block, Each.Block)))
-          Best = std::move(Each);
-      if (!Best.Block)
+        if (Plan Each = plan(Block, Live); Each.Block)
+          Plans.push_back(std::move(Each));
+      stable_sort(Plans, [&](const Plan &X, const Plan &Y) { return X.Words > Y.Words || (X.Words == Y.Words && isBehind(*Y.Block, *X.Block)); });
+      if (Plans.size() > MostTried)
+        Plans.resize(MostTried);
+      auto Best = find_if(Plans, [&](const Plan &Each) { return pays(Each, Live); });
+      if (Best == Plans.end())
         return;
-      carryOut(Best);
+      carryOut(*Best);
     }
   }
 
 private:
-  bool isBehind(const BasicBlock *Block, const BasicBlock *Other) const { return Block && Other && Dominators.dominates(Block, Other); }
+  bool isBehind(const BasicBlock &Block, const BasicBlock &Other) const { return &Block != &Other && Dominators.dominates(&Block, &Other); }
   bool isLater(const BasicBlock &From, const Instruction &Use) const { return Dominators.dominates(&From, Use.getParent()); }
 
   // Values that nobody needs between the block in which they are computed and this one, or a block behind it.
@@ -283,16 +285,29 @@ private:
         }
     Again Computed(Block, Live, Dominators);
     for (Instruction *I : Candidates)
-      if (isOnlyEarlyAndHere(*I, Block) && isAmongTooMany(*I, Block, Live)) {
-        const Instruction *Origin = Again::origin(*I);
-        if (!Origin || !Computed.add(*Origin))
-          continue;
+      if (const Instruction *Origin = Again::origin(*I); Origin && isOnlyEarlyAndHere(*I, Block) && Computed.add(*Origin)) {
         Found.Values.push_back(I);
-        Found.Saved += words(*I->getType(), F.getDataLayout());
+        Found.Words += words(*I->getType(), F.getDataLayout());
       }
     Found.Order.assign(Computed.order().begin(), Computed.order().end());
-    bool Pays = Found.Saved >= FewestSaved && Found.Order.size() <= MostAgain * Found.Saved;
-    return Pays ? Found : Plan();
+    return Found.Words >= FewestSaved && Found.Order.size() <= MostAgain * Found.Words ? Found : Plan();
+  }
+
+  // Whether the most that is kept anywhere on the way to the block becomes so much less.
+  bool pays(const Plan &What, const Liveness &Live) {
+    SmallPtrSet<const Value *, 32> Values(What.Values.begin(), What.Values.end());
+    const Liveness Then(F, [&](const Use &Each) {
+      auto *By = cast<Instruction>(Each.getUser());
+      bool IsComputedAgain = Values.contains(Each.get()) && isLater(*What.Block, *By);
+      return !IsComputedAgain && !(By->getParent() == What.Block && Values.contains(By));
+    });
+    unsigned Before = Enough, After = Enough;
+    for (const BasicBlock *Each : inverse_depth_first(static_cast<const BasicBlock *>(What.Block)))
+      if (!Dominators.dominates(What.Block, Each)) {
+        Before = std::max(Before, Live.mostIn(*Each));
+        After = std::max(After, Then.mostIn(*Each));
+      }
+    return Before >= After + FewestSaved && After <= MostLeft;
   }
 
   // Where it comes from: one block, or each of those that flow together here.
@@ -316,15 +331,6 @@ private:
                bool OnTheWayIn = isa<PHINode>(Use) && Use->getParent() == &Block;
                return Use == &I || Use->getParent() == Early || (isLater(Block, *Use) && !OnTheWayIn);
              });
-    });
-  }
-
-  // Whether somewhere in between it is one of more than there is room for.
-  bool isAmongTooMany(const Instruction &I, const BasicBlock &Block, const Liveness &Live) const {
-    return any_of(sources(I, Block), [&](const Instruction *From) {
-      return any_of(F, [&](BasicBlock &Between) {
-        return Live.isTooMuchIn(Between) && !Dominators.dominates(&Block, &Between) && Live.isThroughout(*From, Between);
-      });
     });
   }
 
