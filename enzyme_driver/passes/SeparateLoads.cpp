@@ -1,6 +1,7 @@
 // Two loops that read the same elements in the same order, as two solves with one factorised matrix do. Where Enzyme has kept what the
 // first loop read, it takes that for what the second one reads too, but looks it up by the first loop's counter, which stands still in the
 // reverse sweep of the second. The second loop's addresses get an offset of zero that Enzyme cannot see through, and are others to it.
+#include "Hold.h"
 #include "Opaque.h"
 #include "Passes.h"
 
@@ -15,9 +16,11 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
@@ -170,12 +173,43 @@ void hideBounded(Function &F, FunctionAnalysisManager &Analyses) {
       }
 }
 
+// Whether the pointer is what a loop has left behind, on one way at least.
+bool isLeftByLoop(Value *Pointer, const Instruction &User, const LoopInfo &LI) {
+  SmallSetVector<Value *, 8> Ways;
+  Ways.insert(Pointer);
+  for (unsigned I = 0; I < Ways.size(); ++I) {
+    auto *From = dyn_cast<Instruction>(Ways[I]);
+    const Loop *Within = From ? LI.getLoopFor(From->getParent()) : nullptr;
+    if (Within && !Within->contains(&User))
+      return true;
+    if (auto *Step = dyn_cast<GetElementPtrInst>(Ways[I]))
+      Ways.insert(Step->getPointerOperand());
+    if (auto *Phi = dyn_cast<PHINode>(Ways[I]))
+      Ways.insert(Phi->value_op_begin(), Phi->value_op_end());
+  }
+  return false;
+}
+
+// How far two pointers are apart that a loop has left behind, as the size of a vector is that has grown in it, is kept. Enzyme would find the pointers out again
+// in the reverse sweep, and takes those of another iteration where not every one has allocated memory.
+void holdSizes(Function &F, const LoopInfo &LI) {
+  SmallVector<Instruction *> Sizes;
+  for (Instruction &I : instructions(F)) {
+    Value *Last = nullptr, *First = nullptr;
+    if (match(&I, m_Sub(m_PtrToInt(m_Value(Last)), m_PtrToInt(m_Value(First)))) && (isLeftByLoop(Last, I, LI) || isLeftByLoop(First, I, LI)))
+      Sizes.push_back(&I);
+  }
+  for (Instruction *Size : Sizes)
+    hold(*Size, std::next(Size->getIterator()));
+}
+
 } // namespace
 
 PreservedAnalyses SeparateLoads::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &Analyses = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
     if (!F.isDeclaration()) {
+      holdSizes(F, Analyses.getResult<LoopAnalysis>(F));
       nameOnce(F, Analyses.getResult<LoopAnalysis>(F));
       Analyses.invalidate(F, PreservedAnalyses::none());
       separate(F, Analyses);

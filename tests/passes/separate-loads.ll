@@ -251,3 +251,31 @@ end:
   call void @_ZdlPv(ptr %next)
   ret void
 }
+
+; How far apart what a loop leaves behind is (a vector's size) is kept, also behind a way around the loop; what the loop itself finds so is not.
+; CHECK-LABEL: define i64 @size(
+; CHECK:       loop:
+; CHECK:         %room = sub i64 %limit, %here
+; CHECK-NEXT:    %next = getelementptr
+; CHECK:       after:
+; CHECK:         %size = sub i64 %to, %from
+; CHECK-NEXT:    %[[KEPT:.*]] = call i64 @adgen_hold_i64(i64 %size)
+; CHECK-NEXT:    ret i64 %[[KEPT]]
+define i64 @size(ptr %begin, ptr %end, i1 %none) {
+entry:
+  br i1 %none, label %after, label %loop
+loop:
+  %last = phi ptr [ %begin, %entry ], [ %next, %loop ]
+  %limit = ptrtoint ptr %end to i64
+  %here = ptrtoint ptr %last to i64
+  %room = sub i64 %limit, %here
+  %next = getelementptr i8, ptr %last, i64 8
+  %more = icmp sgt i64 %room, 64
+  br i1 %more, label %loop, label %after
+after:
+  %finish = phi ptr [ %begin, %entry ], [ %next, %loop ]
+  %to = ptrtoint ptr %finish to i64
+  %from = ptrtoint ptr %begin to i64
+  %size = sub i64 %to, %from
+  ret i64 %size
+}

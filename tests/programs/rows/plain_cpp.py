@@ -272,6 +272,10 @@ def _basis(rng: Rng) -> Args:
     }
 
 
+def _poses(rng: Rng) -> Args:
+    return {"p": rng.uniform(0.3, 1.3, 30), "x": rng.uniform(0.3, 1.3, 8), "out": np.zeros(5), "n": 8, "count": 5}
+
+
 ROWS = (
     Program("regression.cpp", "ridge_loss", _ridge),
     Program("regression.cpp", "logistic_loss", _logistic, activity={"p": "active"}),
@@ -308,6 +312,13 @@ ROWS = (
     Program("order_statistics.cpp", "above", _above),
     Program("regression.cpp", "elastic_net", _elastic),
     Program("regression.cpp", "ragged_loss", _ragged),
+    Program(
+        "grown_vectors.cpp",
+        "torques",
+        lambda rng: {"p": rng.uniform(0.3, 1.3, 24), "x": rng.uniform(0.3, 1.3, 8), "n": 8},
+    ),
+    Program("grown_vectors.cpp", "poses", _poses, ("out",), flat=frozenset({"out"})),
+    Program("grown_vectors.cpp", "pyramid", lambda rng: {"x": rng.uniform(0.3, 1.3, 11), "n": 11}),
     Program("closures.cpp", "misfit", _basis),
     Program(
         "closures.cpp",
