@@ -61,6 +61,20 @@ HIDDEN uint32_t adgen_nvvm_prmt(uint32_t x, uint32_t y, uint32_t selector) {
   return result;
 }
 
+// Where the nth bit of the mask lies that is set, counted from bit `base` on, which is the first one, and downwards if n is negative.
+HIDDEN uint32_t adgen_nvvm_fns(uint32_t mask, uint32_t base, int32_t n) {
+  const int step = n < 0 ? -1 : 1;
+  int left = n == 0 ? 1 : n * step;
+  for (uint32_t at = base; at < 32; at += step) {
+    left -= mask >> at & 1;
+    if (left == 0)
+      return at;
+    if (n == 0)
+      break;
+  }
+  return ~0u;
+}
+
 HIDDEN uint32_t adgen_nvvm_sad_i(int32_t x, int32_t y, uint32_t sum) {
   return sum + uint32_t(x > y ? int64_t(x) - y : int64_t(y) - x);
 }

@@ -7,6 +7,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
@@ -233,6 +234,8 @@ private:
       return true;
     if (Condition.empty() && (Words[0] == "fence" || Words[0] == "membar"))
       return fenced(Words);
+    if (Condition.empty() && (Words[0] == "bar" || Words[0] == "barrier"))
+      return waited(Words, Operands);
     if (Operands.size() < 2 || Words.size() < 2)
       return false;
     if (is_contained({"ld", "st", "atom", "red"}, Words[0]))
@@ -269,6 +272,21 @@ private:
     if (Known)
       B.CreateFence(AtomicOrdering::SequentiallyConsistent);
     return Known;
+  }
+
+  // Of all threads of the block, whatever its number is, or of the lanes of a mask.
+  bool waited(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
+    bool OfWarp = is_contained(Words, "warp");
+    bool Known = all_of(Words.drop_front(), [](StringRef W) { return is_contained({"sync", "aligned", "cta", "warp"}, W); });
+    Value *Operand = Known && is_contained(Words, "sync") && Operands.size() == 1 ? read(Operands[0], B.getInt32Ty()) : nullptr;
+    if (!Operand || (!OfWarp && !isa<ConstantInt>(Operand)))
+      return false;
+    bool Aligned = Words[0] == "bar" || is_contained(Words, "aligned");
+    B.CreateIntrinsic(OfWarp    ? Intrinsic::nvvm_bar_warp_sync
+                      : Aligned ? Intrinsic::nvvm_barrier_cta_sync_aligned_all
+                                : Intrinsic::nvvm_barrier_cta_sync_all,
+                      {OfWarp ? Operand : B.getInt32(0)});
+    return true;
   }
 
   // Where the condition does not hold, the register keeps what it has.

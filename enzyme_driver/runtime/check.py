@@ -449,8 +449,9 @@ def _written_variables(case: _Case) -> list[Parameter]:
 
 @contextmanager
 def _variables_kept(case: _Case) -> Iterator[None]:
-    """Variables with a derivative hold afterwards what they held before: a primal may write them, too."""
-    before = {v.name: np.array(case.variables[v.name]) for v in case.signature.variables if v.has_shadow}
+    """Variables hold afterwards what they held before: a primal may count in them which part of its work is done."""
+    kept = [v.name for v in case.signature.variables if v.has_shadow or not v.dtype.has_pointers]
+    before = {name: np.array(case.variables[name]) for name in kept}
     try:
         yield
     finally:

@@ -115,6 +115,27 @@ def test_warps_smaller_than_a_warp_and_every_operation(kernel: Compile) -> None:
     k.check[1, block](x, y, random(50))
 
 
+def test_lanes_of_a_group_are_known_by_their_rank(kernel: Compile) -> None:
+    k = kernel(
+        """
+        #include <cooperative_groups.h>
+        namespace cg = cooperative_groups;
+        __global__ void ranked(const float *x, float *y) {
+            auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+            const int i = threadIdx.x;
+            auto third = cg::labeled_partition(warp, i % 3);
+            y[i] = x[i] * third.shfl(x[i], 2) + third.shfl_down(x[i], 1);
+        }
+        """
+    )
+    x, y = np.random.default_rng().uniform(0.5, 1.5, 32).astype(np.float32), np.zeros(32, np.float32)
+    k[1, 32](x, y)
+    i = np.arange(32)
+    below = np.where(i + 3 < 32, i + 3, i)  # the last one keeps its own
+    np.testing.assert_allclose(y, x * x[i % 3 + 6] + x[below], rtol=1e-6)
+    k.check[1, 32](x, y)
+
+
 def test_a_deadlock_is_an_error_that_says_who_waits_where(kernel: Compile) -> None:
     k = kernel(
         """

@@ -56,6 +56,18 @@ __global__ void by_law(const float *x, float *y) {
     y[i] += shifted(x[i], Law<float>::base) * *pick(Law<float>::shifts, i);
 }
 
+__device__ unsigned next_row;
+__global__ void from_a_queue(const float *x, float *y, unsigned rows) {
+    __shared__ unsigned row;
+    while (true) {
+        __syncthreads();
+        if (threadIdx.x == 0) row = atomicAdd(&next_row, 1u);
+        __syncthreads();
+        if (row >= rows) return;
+        y[row * blockDim.x + threadIdx.x] = x[row * blockDim.x + threadIdx.x] * x[row * blockDim.x];
+    }
+}
+
 __device__ double moments[2];
 __global__ void summed(const double *x, int n) {
     double one = 0, two = 0;
@@ -224,3 +236,11 @@ def test_a_struct_of_pointers(file: Path) -> None:
     np.testing.assert_allclose(d_speed, density[cell] * 0.5, rtol=1e-5)
     np.testing.assert_allclose(d_density[cell], speed * 0.5, rtol=1e-5)
     assert not d_flux.any()
+
+
+def test_a_check_begins_each_time_with_the_same_variables(file: Path) -> None:
+    k = adgen.compile(file, kernel="from_a_queue")
+    x = np.random.default_rng().uniform(0.5, 1.5, 24).astype(np.float32)
+    (found,) = k.check[2, 4](x, np.zeros(24, np.float32), 6).parameters
+    assert found.gradient != 0
+    assert k.variables["next_row"] == 0

@@ -70,6 +70,7 @@ define void @mathematics(float %v, double %w) {
 ; CHECK-NEXT:    %d = call float @adgen_nvvm_mul_rz_f(float %v, float %v)
 ; CHECK-NEXT:    %e = call float @adgen_nvvm_i2f_rp(i32 %i)
 ; CHECK-NEXT:    %f = call i32 @adgen_nvvm_prmt(i32 %i, i32 %i, i32 %i)
+; CHECK-NEXT:    %g = call i32 @adgen_nvvm_fns(i32 %i, i32 0, i32 %f)
 define void @arithmetic(float %v, i32 %i) {
   %a = fdiv arcp afn float 1.0, %v
   %b = call afn float @llvm.sqrt.f32(float %v)
@@ -77,6 +78,7 @@ define void @arithmetic(float %v, i32 %i) {
   %d = call float @llvm.nvvm.mul.rz.ftz.f(float %v, float %v)
   %e = call float @llvm.nvvm.i2f.rp(i32 %i)
   %f = call i32 @llvm.nvvm.prmt(i32 %i, i32 %i, i32 %i)
+  %g = call i32 @llvm.nvvm.fns(i32 %i, i32 0, i32 %f)
   ret void
 }
 

@@ -187,6 +187,23 @@ define float @widened_bfloat(i32 %x) {
   ret float %v
 }
 
+; Barriers of all threads are the same whatever their number is; those of some threads stay.
+; CHECK-LABEL: @waits(
+; CHECK-NEXT: call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT: call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK-NEXT: call void @llvm.nvvm.bar.warp.sync(i32 %mask)
+; CHECK-NEXT: asm sideeffect "bar.sync 1, $0;"
+; CHECK-NEXT: asm sideeffect "bar.arrive 1, 64;"
+; CHECK-NEXT: ret void
+define void @waits(i32 %mask) {
+  call void asm sideeffect "bar.sync 0;", "~{memory}"()
+  call void asm sideeffect "barrier.cta.sync 1;\0A", ""()
+  call void asm sideeffect "bar.warp.sync $0;", "r"(i32 %mask)
+  call void asm sideeffect "bar.sync 1, $0;", "r"(i32 %mask)
+  call void asm sideeffect "bar.arrive 1, 64;", ""()
+  ret void
+}
+
 ; CHECK-LABEL: @kept(
 ; CHECK-NEXT: asm "add.rz.f32
 ; CHECK-NEXT: asm sideeffect "ld.shared
