@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
+from enzyme_driver.runtime.module import Kernel
+
+pytestmark = pytest.mark.usefixtures("toolchain")
 
 FUNCTIONS = ("exp", "log", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 N = 24
@@ -18,9 +21,9 @@ __global__ void NAME_REAL(const thrust::complex<REAL> *z, thrust::complex<REAL> 
 
 
 @pytest.fixture(scope="module")
-def module(toolchain: object, tmp_path_factory: pytest.TempPathFactory) -> adgen.Module:
+def module(tmp_path_factory: pytest.TempPathFactory) -> adgen.Module:
     file = tmp_path_factory.mktemp("complex") / "functions.cu"
-    named = [(name, "") for name in FUNCTIONS] + [("pow", ", REAL(1.5)")]
+    named = [*((name, "") for name in FUNCTIONS), ("pow", ", REAL(1.5)")]
     each = [KERNEL.replace("NAME", name).replace("MORE", more) for name, more in named]
     both = [text.replace("REAL", real) for text in each for real in ("float", "double")]
     file.write_text("#include <thrust/complex.h>\n" + "".join(both), encoding="utf-8")
@@ -34,8 +37,9 @@ def test_function(module: adgen.Module, name: str, real: str) -> None:
     z = (rng.uniform(0.2, 1.5, N) * np.exp(1j * rng.uniform(-3, 3, N))).astype("c8" if real == "float" else "c16")
     z[:3] = [0.6 + 0.8j, 30 + 1j, -30 + 2j] if name == "tanh" else [0.6 + 0.8j, 1, 2j]
     w = np.zeros_like(z)
-    function = module[f"{name}_{real}"][1, 32]
-    function(z, w, N)
+    function = module[f"{name}_{real}"]
+    assert isinstance(function, Kernel)
+    function[1, 32](z, w, N)
     expected = z**1.5 if name == "pow" else getattr(np, name)(z)
     np.testing.assert_allclose(w, expected, rtol=2e-5 if real == "float" else 1e-13)
-    module[f"{name}_{real}"].check[1, 32](z, w, N)
+    function.check[1, 32](z, w, N)
