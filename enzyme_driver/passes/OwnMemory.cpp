@@ -54,6 +54,26 @@ bool staysHere(const Value &Memory) {
   return true;
 }
 
+// Whether it is memory that the forward sweep has kept pointers in: the reverse sweep reads them and gives it back.
+bool holdsKeptPointers(const Value &Memory) {
+  auto *Member = dyn_cast<ExtractValueInst>(&Memory);
+  if (!Member || !isa<Argument>(Member->getAggregateOperand()) || !Member->getType()->isPointerTy())
+    return false;
+  bool IsGivenBack = false;
+  SmallVector<const Value *> Addresses{&Memory};
+  while (!Addresses.empty())
+    for (const User *U : Addresses.pop_back_val()->users()) {
+      auto *Call = dyn_cast<CallBase>(U);
+      bool GivesBack = Call && Call->getCalledFunction() && isRelease(*Call->getCalledFunction());
+      IsGivenBack |= GivesBack;
+      if (isa<GetElementPtrInst>(U))
+        Addresses.push_back(U);
+      else if (!GivesBack && !(isa<LoadInst>(U) && U->getType()->isPointerTy()))
+        return false;
+    }
+  return IsGivenBack;
+}
+
 // The memory that a forward sweep of its own does nothing with but to clear it and hand it to the reverse sweep; null if it is not that.
 const CallInst *onlyCleared(Function &Forward, unsigned Member) {
   Value *Only = nullptr;
@@ -114,6 +134,8 @@ public:
     for (Instruction &I : instructions(F))
       if (isa<AllocaInst>(I) || isNoAliasCall(&I))
         staysHere(I);
+      else if (holdsKeptPointers(I))
+        Scopes[&I] = newScope();
     if (any_of(F.args(), [](const Argument &A) { return isShadow(&A); }))
       Shadows = newScope();
     for (Instruction &I : instructions(F))

@@ -135,5 +135,28 @@ define { ptr, ptr } @augmented_adgen_region_two(double %v) {
   ret { ptr, ptr } %both
 }
 
+; Pointers that the forward sweep has kept for the reverse sweep stay what they are, whatever is added to where they lead. Not what something else is done with, or
+; what is not given back here.
+; CHECK-LABEL: define void @diffeadgen_region_rows(
+; CHECK:         %row = load ptr, ptr %at, align 8, !alias.scope ![[KEPT:[0-9]+]]
+; CHECK-NEXT:    %other = load ptr, ptr %shared, align 8, !noalias ![[KEPT]]
+; CHECK-NEXT:    %third = load ptr, ptr %written, align 8, !noalias ![[KEPT]]
+; CHECK-NEXT:    atomicrmw fadd ptr %row, double %v monotonic, align 8, !noalias ![[KEPT]]
+; CHECK-NEXT:    store ptr %row, ptr %written, align 8, !noalias ![[KEPT]]
+define void @diffeadgen_region_rows(double %v, i64 %i, { ptr, ptr, ptr } %tape) {
+  %kept = extractvalue { ptr, ptr, ptr } %tape, 0
+  %shared = extractvalue { ptr, ptr, ptr } %tape, 1
+  %written = extractvalue { ptr, ptr, ptr } %tape, 2
+  %at = getelementptr ptr, ptr %kept, i64 %i
+  %row = load ptr, ptr %at, align 8
+  %other = load ptr, ptr %shared, align 8
+  %third = load ptr, ptr %written, align 8
+  %a = atomicrmw fadd ptr %row, double %v monotonic, align 8
+  store ptr %row, ptr %written, align 8
+  call void @free(ptr %kept)
+  call void @free(ptr %written)
+  ret void
+}
+
 declare noalias ptr @malloc(i64)
 declare void @free(ptr)
