@@ -43,3 +43,22 @@ def test_function(module: adgen.Module, name: str, real: str) -> None:
     expected = z**1.5 if name == "pow" else getattr(np, name)(z)
     np.testing.assert_allclose(w, expected, rtol=2e-5 if real == "float" else 1e-13)
     function.check[1, 32](z, w, N)
+
+
+@pytest.mark.parametrize("name", ["exp", "sinh", "cosh", "sin", "cos"])
+@pytest.mark.parametrize(("real", "large"), [("float", 89.0), ("double", 710.0)])
+def test_results_below_overflow_of_their_exponentials(module: adgen.Module, name: str, real: str, large: float) -> None:
+    z = np.array([large + 1.57j, large + 1.5709j, large + 1j, 1j], "c16")
+    z = 1j * z if name in {"sin", "cos"} else z
+    z = np.concatenate([z, -z]).astype("c8" if real == "float" else "c16")
+    w = np.zeros_like(z)
+    function = module[f"{name}_{real}"]
+    assert isinstance(function, Kernel)
+    function[1, 32](z, w, len(z))
+    with np.errstate(over="ignore"):
+        expected = getattr(np, name)(z.astype("c16"))
+    fits = (np.abs(expected.real) < np.finfo(z.dtype).max, np.abs(expected.imag) < np.finfo(z.dtype).max)
+    assert fits[0].sum() > len(z) / 2
+    rtol = 5e-5 if real == "float" else 1e-12
+    np.testing.assert_allclose(w.real[fits[0]], expected.real[fits[0]], rtol=rtol, atol=1e-6)
+    np.testing.assert_allclose(w.imag[fits[1]], expected.imag[fits[1]], rtol=rtol, atol=1e-6)
