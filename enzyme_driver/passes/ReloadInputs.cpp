@@ -7,6 +7,7 @@
 #include "Passes.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CycleAnalysis.h"
@@ -158,14 +159,16 @@ bool isCheap(const Instruction &I) {
   }
 }
 
-// Whether two instructions compute the same in the same way, from the same.
-bool areAlike(const Value *One, const Value *Other, unsigned Depth = 0) {
-  if (One == Other)
+// Whether two instructions compute the same in the same way, from the same. What has been compared before was alike.
+using Compared = DenseSet<std::pair<const Value *, const Value *>>;
+bool areAlike(const Value *One, const Value *Other, Compared &Before, unsigned Depth = 0) {
+  if (One == Other || !Before.insert({One, Other}).second)
     return true;
   auto *I = dyn_cast<Instruction>(One), *J = dyn_cast<Instruction>(Other);
   if (!I || !J || Depth > Deepest || !I->isSameOperationAs(J) || !(isRegister(*I) || isOfInput(*I) || isCheap(*I)) || (isOfInput(*I) && !isOfInput(*J)))
     return false;
-  return all_of(zip(I->operand_values(), J->operand_values()), [&](auto Pair) { return areAlike(std::get<0>(Pair), std::get<1>(Pair), Depth + 1); });
+  return all_of(zip(I->operand_values(), J->operand_values()),
+                [&](auto Pair) { return areAlike(std::get<0>(Pair), std::get<1>(Pair), Before, Depth + 1); });
 }
 
 // What can be computed again at the beginning of a block, and by which instructions.
@@ -192,8 +195,9 @@ public:
     if (!Phi)
       return &I;
     auto *First = dyn_cast<Instruction>(Phi->getIncomingValue(0));
+    Compared Before;
     bool Alike = First && Phi->getNumIncomingValues() > 1 && !isa<PHINode>(First) &&
-                 all_of(Phi->incoming_values(), [&](const Use &Each) { return areAlike(First, Each.get()); });
+                 all_of(Phi->incoming_values(), [&](const Use &Each) { return areAlike(First, Each.get(), Before); });
     return Alike ? First : nullptr;
   }
 
