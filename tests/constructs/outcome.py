@@ -97,7 +97,7 @@ def checked(construct: Construct, loaded: Module, seed: int, put: Put = np.asarr
         found = check(*args.values(), seed=seed, tolerance=construct.tolerance)
     except CheckFailedError as problem:
         return problem.reason
-    flat = {parameter.name for parameter in found.parameters if abs(parameter.difference) < NOTHING}
+    flat = {each.name for each in found.parameters if max(abs(each.difference), abs(each.gradient)) < NOTHING}
     if flat != construct.flat:
         return f"inputs without influence: {sorted(flat)}"
     return wrong_second(construct, subject, given, rng, put) if construct.second else ""
