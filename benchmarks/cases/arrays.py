@@ -12,7 +12,7 @@ def _heat_args() -> Args:
     return {**arrays, "nx": _SIDE, "ny": _SIDE, "nz": _SIDE, "dt": 0.1}
 
 
-def _recurrence(artifact: str, dtype: str, steps: int, at_most: float, what: str = "") -> Case:
+def _recurrence(artifact: str, dtype: str, steps: int, at_most: float, what: str) -> Case:
     double = dtype == "float64"
     return Case(
         "recurrence",
@@ -31,12 +31,10 @@ def _recurrence(artifact: str, dtype: str, steps: int, at_most: float, what: str
 
 
 def _recurrences(steps: int, at_most: float) -> tuple[Case, ...]:
-    alone, what = "-x0-fresh-rate-fresh-out-discarded", ", derivatives alone"
-    return (
-        _recurrence("recurrence-logistic", "float64", steps, at_most),
-        _recurrence("recurrence-logistic_float", "float32", steps, at_most),
-        _recurrence(f"recurrence-logistic{alone}", "float64", steps, at_most, what),
-        _recurrence(f"recurrence-logistic_float{alone}", "float32", steps, at_most, what),
+    return tuple(
+        _recurrence(f"recurrence-{kernel}{activity}", dtype, steps, at_most, what)
+        for activity, what in (("", ""), ("-x0-fresh-rate-fresh-out-discarded", ", derivatives alone"))
+        for kernel, dtype in (("logistic", "float64"), ("logistic_float", "float32"))
     )
 
 

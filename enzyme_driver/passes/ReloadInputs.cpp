@@ -55,7 +55,7 @@ public:
       for (BasicBlock &Block : reverse(F)) {
         BitVector Live = atEnd(Block);
         for (Instruction &I : reverse(Block))
-          step(I, Live);
+          step(I, Live, [](unsigned, bool) {});
         Changed |= Live != AtEntry[&Block];
         AtEntry[&Block] = std::move(Live);
       }
@@ -84,37 +84,32 @@ private:
     return Live;
   }
 
-  void step(const Instruction &I, BitVector &Live) const {
-    if (auto Found = Number.find(&I); Found != Number.end())
+  // From behind an instruction to before it; `Changed` gets what is live from here on, or no more.
+  void step(const Instruction &I, BitVector &Live, function_ref<void(unsigned, bool)> Changed) const {
+    if (auto Found = Number.find(&I); Found != Number.end() && Live.test(Found->second)) {
       Live.reset(Found->second);
+      Changed(Found->second, false);
+    }
     if (isa<PHINode>(I))
       return;
     for (const Use &Each : I.operands())
-      if (isLive(Each))
-        Live.set(Number.find(cast<Instruction>(Each.get()))->second);
+      if (unsigned Its = isLive(Each) ? Number.find(cast<Instruction>(Each.get()))->second : Live.size(); Its < Live.size() && !Live.test(Its)) {
+        Live.set(Its);
+        Changed(Its, true);
+      }
   }
 
   bool isLive(const Use &Each) const { return isa<Instruction>(Each.get()) && IsUse(Each); }
 
   unsigned most(BasicBlock &Block) const {
     BitVector Live = AtExit.find(&Block)->second;
-    auto Size = [&](const Instruction &I) { return words(*I.getType(), Layout); };
+    auto Size = [&](unsigned Each) { return words(*Values[Each]->getType(), Layout); };
     unsigned Here = 0;
     for (unsigned Each : Live.set_bits())
-      Here += Size(*Values[Each]);
+      Here += Size(Each);
     unsigned Most = Here;
     for (Instruction &I : reverse(Block)) {
-      if (auto Found = Number.find(&I); Found != Number.end() && Live.test(Found->second)) {
-        Live.reset(Found->second);
-        Here -= Size(I);
-      }
-      if (isa<PHINode>(I))
-        break;
-      for (const Use &Each : I.operands())
-        if (unsigned Its = isLive(Each) ? Number.find(cast<Instruction>(Each.get()))->second : ~0u; Its != ~0u && !Live.test(Its)) {
-          Live.set(Its);
-          Here += Size(*Values[Its]);
-        }
+      step(I, Live, [&](unsigned Each, bool Begins) { Begins ? Here += Size(Each) : Here -= Size(Each); });
       Most = std::max(Most, Here);
     }
     return Most;

@@ -11,6 +11,8 @@ from enzyme_driver.runtime.history import History
 Extents = Iterable[tuple[int, int]]
 """Memory from an address to another."""
 
+_LONE = frozenset({"fresh", "discarded"})
+
 
 def refuse_used_before(step: Step, history: History) -> None:
     """Raise RefusedError where an array that the step discards holds something that steps before have to do with.
@@ -24,6 +26,8 @@ def refuse_used_before(step: Step, history: History) -> None:
 
 def refuse_shared(history: History, active: set[int], outputs: Extents, wrt: Extents) -> None:
     """Raise RefusedError where one of the `active` steps would not find a shadow zeroed, or a lost one is wanted."""
+    if not any(access.activity in _LONE for number in active for access in history.steps[number].accesses):
+        return
     used = {cell.start for start, end in outputs for cell in history.cells.touching(start, end)}
     asked = {cell.start for start, end in wrt for cell in history.cells.touching(start, end)}
     for number in sorted(active, reverse=True):

@@ -75,6 +75,13 @@ def assert_same(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
             np.testing.assert_allclose(found[name], wanted, rtol=1e-5, atol=1e-6 * size, err_msg=name)
 
 
+def assert_second(kernel: Any, args: dict[str, Any], rng: np.random.Generator) -> None:  # noqa: ANN401
+    """The second derivatives of a kernel from `x` to `y`, in random directions, are differences of first ones."""
+    cotangents, tangents = {"y": rng.standard_normal(N)}, {"x": rng.standard_normal(N)}
+    found = kernel.hvp[1, 32](*args.values(), tangents=tangents, cotangents=cotangents)
+    assert_same(found, differences(lambda *a: kernel.vjp[1, 32](*a, cotangents=cotangents), args, tangents))
+
+
 def test_arrays_numbers_structs_and_sums(kernels: adgen.Module, rng: np.random.Generator) -> None:
     x, w, y = (rng.uniform(0.5, 1.5, N) for _ in range(3))
     weights, direction = (np.array(pair, WEIGHTS)[()] for pair in ((1.5, -0.5), (0.3, 1.1)))
@@ -103,26 +110,17 @@ def test_several_directions(kernels: adgen.Module, rng: np.random.Generator) -> 
 
 def test_a_gradient_of_the_users_own(kernels: adgen.Module, rng: np.random.Generator) -> None:
     args = {"x": rng.uniform(0.5, 1.5, N), "y": np.zeros(N), "n": N}
-    cotangents, tangents = {"y": rng.standard_normal(N)}, {"x": rng.standard_normal(N)}
-    k = kernels.uses_own
-    found = k.hvp[1, 32](*args.values(), tangents=tangents, cotangents=cotangents)
-    assert_same(found, differences(lambda *a: k.vjp[1, 32](*a, cotangents=cotangents), args, tangents))
+    assert_second(kernels.uses_own, args, rng)
 
 
 def test_a_loop_that_the_data_ends(kernels: adgen.Module, rng: np.random.Generator) -> None:
     args = {"x": rng.uniform(2, 9, N), "y": np.zeros(N), "steps": np.zeros(N, np.int32), "n": N}
-    cotangents, tangents = {"y": rng.standard_normal(N)}, {"x": rng.standard_normal(N)}
-    k = kernels.converges
-    found = k.hvp[1, 32](*args.values(), tangents=tangents, cotangents=cotangents)
-    assert_same(found, differences(lambda *a: k.vjp[1, 32](*a, cotangents=cotangents), args, tangents))
+    assert_second(kernels.converges, args, rng)
 
 
 def test_a_number_rounded_by_a_large_constant(kernels: adgen.Module, rng: np.random.Generator) -> None:
     args = {"x": rng.uniform(0.5, 1, N), "y": np.zeros(N), "n": N}
-    cotangents, tangents = {"y": rng.standard_normal(N)}, {"x": rng.standard_normal(N)}
-    k = kernels.rounded
-    found = k.hvp[1, 32](*args.values(), tangents=tangents, cotangents=cotangents)
-    assert_same(found, differences(lambda *a: k.vjp[1, 32](*a, cotangents=cotangents), args, tangents))
+    assert_second(kernels.rounded, args, rng)
 
 
 def test_a_struct_of_arrays(kernels: adgen.Module, rng: np.random.Generator) -> None:
