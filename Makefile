@@ -8,11 +8,13 @@ PIP := $(PYTHON) -m pip --disable-pip-version-check
 ADGEN := $(VENV)/bin/adgen
 STEP := MAKE_LOG=.make.log .ci/step
 WORKERS ?= 2
+CXX_SOURCES := $(foreach room,passes worker host_runtime frameworks,'enzyme_driver/$(room)/*.cpp' 'enzyme_driver/$(room)/*.h')
 
-.PHONY: help setup demo test lint examples bench report-gpu report-openmp report-operators lock clean
+.PHONY: help setup demo test test-unit test-passes test-host test-programs lint wheel examples bench
+.PHONY: report-gpu report-openmp report-operators report-scan lock clean
 
 help: ## list what can be made
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.adgen ## virtual environment, Python packages, LLVM, Enzyme, adgen's passes: all pinned
 	@$(ADGEN) toolchain install >/dev/null
@@ -23,10 +25,24 @@ demo: setup ## the Greeks of an option chain from an unmodified CUDA program
 test: setup lint ## all tests (those for a GPU where there is one), after the linters
 	@$(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal --all-needs tests
 
-lint: $(VENV)/.adgen ## ruff and mypy
+test-unit: $(VENV)/.adgen ## what needs no compiler
+	@$(PYTHON) -m pytest -q -n $(WORKERS) tests/unit
+
+test-passes: setup ## FileCheck tests of adgen's LLVM passes
+	@$(PYTHON) -m pytest -q -n $(WORKERS) --all-needs tests/passes
+
+test-host: setup ## toolchain, front end and gradients on the host, without the programs
+	@$(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal --all-needs tests/toolchain tests/openmp \
+	    --ignore tests/openmp/test_programs.py
+
+test-programs: setup ## gradients of the user-like programs of tests/programs on the host
+	@$(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal --all-needs tests/openmp/test_programs.py
+
+lint: $(VENV)/.adgen ## ruff, mypy and clang-format
 	@$(STEP) 'ruff' $(VENV)/bin/ruff check .
 	@$(STEP) 'ruff format' $(VENV)/bin/ruff format --check .
 	@$(STEP) 'mypy' $(VENV)/bin/mypy enzyme_driver tests
+	@$(STEP) 'clang-format' $(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files $(CXX_SOURCES))
 
 examples: setup ## compile and run every example
 	@$(MAKE) --no-print-directory -C examples examples run ADGEN=$(abspath $(ADGEN)) PYTHON=$(abspath $(PYTHON))
@@ -40,16 +56,28 @@ report-gpu: setup ## build/report-gpu.html: what was measured on a GPU, tables a
 report-operators: setup ## build/report-operators.html: the tensor operators and their gradients, from benchmarks/results
 	@$(PYTHON) -m benchmarks.operators_report build/report-operators.html
 
+report-scan: setup ## build/report-scan.html: back-propagation as a parallel scan, from benchmarks/results
+	@$(PYTHON) -m benchmarks.scan_report build/report-scan.html
+
 report-openmp: setup ## build/report-openmp.html: what was measured on the host
 	@$(PYTHON) -m benchmarks.openmp_report build/report-openmp.html
 
 lock: ## resolve all Python packages anew and write requirements.lock
 	@rm -rf build/lock
 	@.ci/make-venv build/lock
-	@$(STEP) 'resolving' build/lock/bin/python -m pip install --upgrade '.[compile,cuda,examples,dev]' hatchling
+	@$(STEP) 'installing uv' build/lock/bin/python -m pip install uv
 	@head -n 1 requirements.lock > build/requirements.lock
-	@build/lock/bin/python -m pip freeze --exclude adgen >> build/requirements.lock
+	@$(STEP) 'resolving' build/lock/bin/uv pip compile pyproject.toml --python-version 3.11 --generate-hashes \
+	    --extra compile --extra build --extra cuda13 --extra examples --extra dev \
+	    --no-annotate --no-header --output-file build/lock/resolved
+	@cat build/lock/resolved >> build/requirements.lock
 	@mv build/requirements.lock requirements.lock
+
+wheel: $(VENV)/.adgen ## dist/: the wheel with adgen's own code compiled, and the sdist
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && export SOURCE_DATE_EPOCH && \
+	$(STEP) 'compiling for the wheel' $(PYTHON) -m enzyme_driver.toolchain.bundle build/built && \
+	$(STEP) 'making wheel and sdist' $(PYTHON) -m hatchling build -t wheel -t sdist && \
+	$(STEP) 'checking the wheel' .ci/check-wheel dist
 
 clean: ## remove what was made in this folder (not adgen's data and cache folders)
 	rm -rf $(VENV) build dist .make.log .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

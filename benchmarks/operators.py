@@ -192,7 +192,7 @@ def copy_bandwidth(device: ad.Device) -> float:
     source = device.arrays.ones((4096, 4096), np.float32)
     target = device.arrays.empty_like(source)
     with device.running():
-        return 2 * source.nbytes / timed(lambda: device.arrays.copyto(target, source), device)
+        return float(2 * source.nbytes / timed(lambda: device.arrays.copyto(target, source), device))
 
 
 def rows(

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from markupsafe import Markup
+
 from benchmarks import plots
 from benchmarks.page import Row, measured_on, read, rendered, write
 
@@ -32,9 +34,9 @@ class Group:
 
     name: str
     table: list[Row]
-    by_size: plots.Markup
-    speed_up: plots.Markup
-    by_block: plots.Markup
+    by_size: Markup
+    speed_up: Markup
+    by_block: Markup
 
 
 def best(rows: Iterable[Row]) -> list[Row]:

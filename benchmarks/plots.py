@@ -176,6 +176,24 @@ def speedups(rows: Iterable[Row]) -> Markup:
     return _svg(figure)
 
 
+def faster(rows: Sequence[Row], along: str, label: str) -> Markup:
+    """How many times faster than cuDNN the backward pass and a whole step of training are."""
+    if not rows:
+        return Markup()
+    figure, axis = plt.subplots(figsize=(6, 3.2), layout="constrained")
+    for number, (name, what) in enumerate((("backward", "backward pass"), ("training", "step of training"))):
+        for suffix, style, said in (("", "o-", "launched"), ("_graph", "s--", "in a CUDA graph")):
+            shown = [row for row in rows if row.get(f"cudnn_{name}{suffix}_ms")]
+            ratios = [row[f"cudnn_{name}{suffix}_ms"] / row[f"{name}_ms"] for row in shown]
+            places = [row[along] for row in shown]
+            axis.plot(places, ratios, style, color=COLOURS[number], ms=4, label=f"{what}, cuDNN {said}")
+    axis.axhline(1, color="black", lw=0.6)
+    axis.set_xscale("log")
+    axis.legend(frameon=False)
+    _finish(axis, label, "times faster than cuDNN")
+    return _svg(figure)
+
+
 def _finish(axis: Axes, along: str, up: str) -> None:
     axis.set_xscale("log")
     axis.set_xlabel(along)

@@ -21,6 +21,7 @@ from enzyme_driver.errors import (
     CheckFailedError,
     CompilerCrashError,
     DeviceError,
+    GradientMismatchError,
     NameNotFoundError,
     PrimalError,
     RefusedError,
@@ -31,11 +32,13 @@ from enzyme_driver.errors import (
 from enzyme_driver.version import __version__
 
 if TYPE_CHECKING:
+    from enzyme_driver.frameworks import Operator, cdiv, operator
     from enzyme_driver.model import Target
-    from enzyme_driver.runtime.accumulation import accumulation
+    from enzyme_driver.runtime.backends.teams import threads
+    from enzyme_driver.runtime.call.accumulation import accumulation
     from enzyme_driver.runtime.module import Function, Kernel, Module
-    from enzyme_driver.runtime.record import Tape
-    from enzyme_driver.runtime.teams import threads
+    from enzyme_driver.runtime.tape.record import Tape
+    from enzyme_driver.settings import Verify
 
 __all__ = [
     "AdgenError",
@@ -46,9 +49,11 @@ __all__ = [
     "CompilerCrashError",
     "DeviceError",
     "Function",
+    "GradientMismatchError",
     "Kernel",
     "Module",
     "NameNotFoundError",
+    "Operator",
     "PrimalError",
     "RefusedError",
     "SourceError",
@@ -57,8 +62,10 @@ __all__ = [
     "UsageError",
     "__version__",
     "accumulation",
+    "cdiv",
     "compile",
     "load",
+    "operator",
     "threads",
 ]
 
@@ -68,16 +75,20 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (imported when they are firs
         from enzyme_driver.runtime import module
 
         return getattr(module, name)
+    if name in {"Operator", "cdiv", "operator"}:
+        from enzyme_driver import frameworks
+
+        return getattr(frameworks, name)
     if name == "Tape":
-        from enzyme_driver.runtime.record import Tape
+        from enzyme_driver.runtime.tape.record import Tape
 
         return Tape
     if name == "accumulation":
-        from enzyme_driver.runtime.accumulation import accumulation
+        from enzyme_driver.runtime.call.accumulation import accumulation
 
         return accumulation
     if name == "threads":
-        from enzyme_driver.runtime.teams import threads
+        from enzyme_driver.runtime.backends.teams import threads
 
         return threads
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -97,6 +108,7 @@ def compile(  # noqa: A001
     modes: str | Iterable[str] = (),
     inactive: Iterable[str] = (),
     derivatives: Mapping[str, str] | None = None,
+    verify: Verify | None = None,
 ) -> Kernel: ...
 
 
@@ -115,6 +127,7 @@ def compile(  # noqa: A001
     modes: str | Iterable[str] = (),
     inactive: Iterable[str] = (),
     derivatives: Mapping[str, str] | None = None,
+    verify: Verify | None = None,
 ) -> Function: ...
 
 
@@ -132,6 +145,7 @@ def compile(  # noqa: A001
     modes: str | Iterable[str] = (),
     inactive: Iterable[str] = (),
     derivatives: Mapping[str, str] | None = None,
+    verify: Verify | None = None,
 ) -> Module: ...
 
 
@@ -148,6 +162,7 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     modes: str | Iterable[str] = (),
     inactive: Iterable[str] = (),
     derivatives: Mapping[str, str] | None = None,
+    verify: Verify | None = None,
 ) -> Kernel | Function | Module:
     """Compile a CUDA or C++ file and its gradient, and load both.
 
@@ -161,6 +176,11 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     `cache=False` compiles into a folder that is deleted when the process ends. `modes=["forward"]` makes `jvp`
     beside the gradient, `"second"` makes `hvp`. `inactive` names functions whose results count as constant,
     `derivatives` functions with a gradient of their own: another function of the file.
+
+    `verify` says when a gradient is compared with dual numbers that are carried through the primal, on the arguments of
+    that very call: at the `"first"` call that uses it, `"always"`, or `"never"` (default: the variable `ADGEN_VERIFY`,
+    else never). One that differs raises GradientMismatchError and is not returned; what cannot be decided is said on
+    stderr. A gradient that was found right is not looked at again; the artifact in the cache remembers it.
 
     Raises UsageError, SourceError (the file does not compile), NameNotFoundError, RefusedError (it cannot be
     differentiated), ToolchainError, CompilerCrashError, CacheError.
@@ -185,8 +205,13 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
         inactive=inactive,
         derivatives=derivatives,
     )
-    folder = store.build(wanted, settings=Settings.from_environment(), use_cache=cache)
+    settings = Settings.from_environment()
+    folder = store.build(wanted, settings=settings, use_cache=cache)
     loaded = module.load(folder, target)
+    if (verify or settings.verify) != "never":
+        from enzyme_driver.verification import guard
+
+        guard(loaded, wanted, settings, always=(verify or settings.verify) == "always", use_cache=cache)
     return loaded if name is None else _only(loaded, name, "kernel" if function is None else "function")
 
 

@@ -21,7 +21,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from enzyme_driver import artifact, processor, resources
 from enzyme_driver.cache_index import Build, Index, dependency, unchanged
 from enzyme_driver.errors import ArtifactError, CacheError
 from enzyme_driver.request import Request
+from enzyme_driver.scratch import scratch_folder
 from enzyme_driver.settings import Settings, with_environment
 from enzyme_driver.stages import source
 from enzyme_driver.version import __version__
@@ -99,6 +100,7 @@ def make_key(request: Request, settings: Settings) -> Key:
         ("flags", json.dumps(request.flags)),
         ("folder of the flags", str(Path.cwd()) if request.flags else ""),
         ("fast_math", str(request.fast_math)),
+        ("witness", str(request.witness)),
         ("disable", ", ".join(sorted(settings.disable))),
         *((variable, environment.get(variable, "")) for variable in _INCLUDE_VARIABLES),
         *toolchain.identity(toolchain.ensure(settings), settings),
@@ -250,20 +252,17 @@ def _publish(rooms: Rooms, key: Key, made: Path, *, files_digest: str) -> Path:
 def _workplace(rooms: Rooms) -> Iterator[Path]:
     """A folder beside the entries (so that a rename publishes), gone afterwards whatever happens."""
     rooms.building.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=rooms.building))
-    try:
+    with scratch_folder(rooms.building) as folder:
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _build_apart(request: Request, settings: Settings, progress: Progress) -> Path:
     from enzyme_driver import pipeline
 
     with _writable(Path(tempfile.gettempdir()), variable="TMPDIR"):
-        folder = Path(tempfile.mkdtemp(prefix="adgen-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        made = folder / "artifact"
+        held = ExitStack()
+        atexit.register(held.close)
+        made = held.enter_context(scratch_folder()) / "artifact"
         pipeline.build(request, made, settings=settings, progress=progress)
     return made
 

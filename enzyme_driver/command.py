@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -90,11 +92,22 @@ def in_shell(argv: Sequence[str | Path], *, cwd: Path | None = None, env: Mappin
     return f"cd {shlex.quote(str(cwd))} && {line}" if cwd else line
 
 
+@cache
+def _leash() -> tuple[str, ...]:
+    """What makes the kernel end a process when the one that started it ends, even by SIGKILL."""
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
+
+
 def _start(words: tuple[str, ...], cwd: Path | None, env: Mapping[str, str] | None) -> subprocess.Popen[str]:
-    """Start in a session of its own, so that all its children can be stopped with it."""
+    """Start in a session of its own, so that all its children can be stopped with it.
+
+    What cannot be executed is started as it is, so that the system says why.
+    """
+    leash = _leash() if Path(words[0]).is_absolute() and os.access(words[0], os.X_OK) else ()
     try:
         return subprocess.Popen(  # noqa: S603  (argv is made by adgen, and there is no shell)
-            words,
+            (*leash, *words),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -151,6 +151,13 @@ class PrimalError(AdgenError, RuntimeError):
     kind = "primal"
 
 
+class GradientMismatchError(AdgenError):
+    """A gradient differs from what dual numbers say of the same primal; it is not returned."""
+
+    exit_code = 14
+    kind = "mismatch"
+
+
 ALL_ERRORS: tuple[type[AdgenError], ...] = (
     AdgenError,
     UsageError,
@@ -165,4 +172,5 @@ ALL_ERRORS: tuple[type[AdgenError], ...] = (
     CheckFailedError,
     DeviceError,
     PrimalError,
+    GradientMismatchError,
 )

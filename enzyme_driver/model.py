@@ -13,9 +13,10 @@ TARGETS: tuple[Target, ...] = ("openmp", "cuda")
 
 Language = Literal["cuda", "c++"]
 
-Mode = Literal["reverse", "forward", "second"]
-MODES: tuple[Mode, ...] = ("reverse", "forward", "second")
-"""How an entry is differentiated: cotangents are carried back, tangents forward, or tangents through the gradient."""
+Mode = Literal["reverse", "forward", "second", "batched"]
+MODES: tuple[Mode, ...] = ("reverse", "forward", "second", "batched")
+"""How an entry is differentiated: cotangents are carried back, tangents forward, or tangents through the gradient.
+`batched` has what carries them done for many launches at once, too, on GPUs."""
 
 Form = Literal["pointer", "scalar", "struct", "variable"]
 
@@ -257,6 +258,7 @@ class TargetEntry:
     `static_shared_bytes` counts the gradient's shared memory, shadows included. `dynamic_shared` says that
     the kernel uses `extern __shared__` memory. `heap` says that the gradient calls the device's malloc, `tape` names
     the kernel that measures the tape of a gradient that has one, `tape_size_from` what decides about its size.
+    `batch` names the kernel that does many launches of the gradient at once.
     `kept_shadows` are the parameters whose shadows are known to be the same after a gradient (on a GPU).
     """
 
@@ -268,6 +270,7 @@ class TargetEntry:
     tape: str | None = None
     tape_size_from: TapeSizeFrom | None = None
     kept_shadows: tuple[str, ...] = ()
+    batch: str | None = None
     primal_refused: Refusal | None = None
     gradient_refused: Refusal | None = None
 

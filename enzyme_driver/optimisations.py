@@ -2,56 +2,63 @@
 
 from __future__ import annotations
 
-OPTIMISATIONS: dict[str, str] = {
-    "shared-constants": "shared arrays that hold nothing but constants have no shadow and are not kept",
+from enzyme_driver import pipelines, registry
+
+_ELSEWHERE = {
     "keep-branches": "choices between computations stay branches in C++, so that what was not done is not reversed",
-    "ask-together": "conditions in C++ that lead past the same code are asked together, and not kept",
-    "hold-extremes": "parallel loops in C++ that look for a minimum keep flags, and do not run again for them",
-    "hold-sums": "loops in C++ keep sums of what they read, and not what was read for them alone",
-    "unroll-locals": "short loops over local arrays become straight code in C++, whose values need not be kept",
-    "recompute-iterations": "iterations of parallel loops in C++ are computed again instead of kept",
-    "restore-overwritten": "parallel regions in C++ keep what they overwrite of an array, not what others read of it",
-    "index-pointers": "pointers that walk over an array in unequal steps become offsets, in C++",
-    "mark-constants": "what regions in C++ read of variables that hold constants has no derivative",
-    "own-memory": "what a thread has allocated itself, and shadows, are told apart from other memory",
-    "forget-results": "what only the function's result needs is not computed in its gradient, in C++",
-    "skip-zeros": "what is added for a cotangent of zero, because the primal took another branch, is skipped in C++",
-    "recompute-kept": "numbers that follow from others that are kept are computed again in C++, not kept as well",
-    "keep-results": "exponentials that the reverse sweep of C++ needs again are kept in loops, not computed again",
-    "sum-captured": "what a thread adds to a variable that all threads of a region share is added once, in C++",
-    "count-halvings": "loops that halve or double count their iterations, so that nothing of them has to be kept",
-    "segment-recurrences": "loops that carry values take several steps at once, and keep what is carried once for them",
-    "hold-joins": "numbers that depend on the way taken are kept, not found again in the reverse sweep",
-    "reload-shared": "values read from shared memory are read again in the reverse sweep instead of kept",
-    "mark-unchanged": "what a kernel or function only reads is read again in the reverse sweep instead of kept",
     "fewest-kept": "Enzyme's choice of the fewest values to keep, in counted loops that overwrite nothing",
-    "fuse-sweeps": "iterations that need nothing of later ones are reversed right after they were computed",
-    "join-blocks": "blocks of one size that a loop keeps are one, and no pointers to them are kept",
-    "tape": "values kept for the reverse sweep on a tape that the runtime allocates, not on the GPU's malloc heap",
-    "keep-once": "what stays the same is kept once for the reverse sweep, not once an iteration",
-    "zero-last": "consumed cotangents are zeroed after the loads and accumulations of their block",
-    "exchange-cotangents": "consumed cotangents that cannot be zeroed last are read and zeroed in one exchange",
-    "bound-registers": "gradients get 128 registers a thread, or fewer, unless too many values would spill",
     "widen-accesses": "neighbouring elements are read and written at once, up to 16 bytes",
-    "pair-sines": "the sine and the cosine of one angle are computed together on the GPU",
-    "quick-powers": "powers of ordinary numbers skip the questions for special ones on the GPU",
-    "host-rules": "what lanes of a warp send each other comes back in one step on the host, not lane by lane",
-    "split-threads": "blocks with barriers on the host as loops over their threads, not with a stack for each",
-    "clamp-loops": "loops over the threads of a row on the host leave out threads that have nothing to do",
-    "sum-threads": "what all threads of a row of a block add to one element is summed up in a register, on the host",
-    "part-additions": "what a loop adds to several places of an array is added place after place, on the host",
-    "vector-math": "loops over threads on the host call the C library's vector mathematics",
-    "merge-accumulations": "several accumulations of a thread into one element become one",
-    "own-accumulations": "elements into which only one thread accumulates get no atomics",
-    "share-reciprocals": "several divisions of a derivative by one square root become one division",
-    "gather-accumulations": "in square blocks, one thread adds up what others would add to an element of shared memory",
-    "rotate-accumulations": "lanes of a warp that accumulate into one element after the other begin at different ones",
-    "load-early": "a gradient's loads come before the divisions of their block, which become branches",
-    "reload-inputs": "a gradient with too many values reads inputs again in its reverse sweep instead of keeping them",
-    "record-accumulations": "many neighbouring elements are added to by one bulk reduction (sm_90 and later)",
-    "reduce-accumulations": "the lanes of a warp that accumulate into one element add up first",
+    "bound-registers": "gradients get 128 registers a thread, or fewer, unless too many values would spill",
 }
+"""Those that no pass of adgen does, but options of LLVM, Enzyme and ptxas, or passes of LLVM."""
+
+
+def _all() -> dict[str, str]:
+    switches = (each.turned_off_by for pipeline in pipelines.ALL for each in pipeline.passes)
+    rows = registry.by_name()
+    own = (name for name in switches if name and f"{registry.PREFIX}{name}" in rows)
+    return {name: rows[f"{registry.PREFIX}{name}"].summary for name in own} | _ELSEWHERE
+
+
+OPTIMISATIONS: dict[str, str] = _all()
 """What each does, by name. A gradient is right without any of them."""
+
+
+FORMER = {
+    "shared-constants": "find-shared-constants",
+    "hold-joins": "cache-phis",
+    "hold-sums": "cache-reductions",
+    "hold-extremes": "cache-comparisons",
+    "ask-together": "merge-branch-conditions",
+    "count-halvings": "canonicalize-geometric-loops",
+    "segment-recurrences": "strip-mine-recurrences",
+    "reload-shared": "rematerialize-shared-loads",
+    "unroll-locals": "unroll-local-arrays",
+    "index-pointers": "pointers-to-indices",
+    "mark-constants": "mark-inactive-loads",
+    "restore-overwritten": "undo-log",
+    "mark-unchanged": "mark-invariant-loads",
+    "forget-results": "drop-primal-results",
+    "keep-once": "hoist-invariant-caches",
+    "recompute-iterations": "rematerialize-iterations",
+    "own-memory": "mark-private-memory",
+    "join-blocks": "merge-cache-blocks",
+    "tape": "lower-caches",
+    "zero-last": "sink-zero-stores",
+    "own-accumulations": "relax-private-atomics",
+    "reduce-accumulations": "warp-aggregate-atomics",
+    "pair-sines": "merge-sin-cos",
+    "quick-powers": "specialize-pow",
+    "load-early": "hoist-loads",
+    "reload-inputs": "rematerialize-loads",
+    "record-accumulations": "bulk-reduce-atomics",
+    "split-threads": "barrier-loop-fission",
+    "clamp-loops": "narrow-iteration-space",
+    "recompute-kept": "rematerialize-caches",
+    "keep-results": "cache-math-calls",
+    "part-additions": "distribute-additions",
+}
+"""What they were called before; still understood for one release."""
 
 
 def listing() -> str:
@@ -61,8 +68,8 @@ def listing() -> str:
 
 
 def parsed(text: str) -> frozenset[str]:
-    """Names between commas. Raises ValueError for one that is not known."""
-    names = frozenset(part.strip() for part in text.split(",") if part.strip())
+    """Names between commas, former ones as those of today. Raises ValueError for one that is not known."""
+    names = frozenset(FORMER.get(name, name) for part in text.split(",") if (name := part.strip()))
     if names - OPTIMISATIONS.keys():
         raise ValueError(", ".join(sorted(names - OPTIMISATIONS.keys())))
     return names

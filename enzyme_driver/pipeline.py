@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,15 +17,18 @@ from enzyme_driver.artifact import Artifact, Contents
 from enzyme_driver.errors import AdgenError, CacheError, Location, RefusedError, SourceError, UsageError
 from enzyme_driver.model import Activity, Entry, Signature, Target, TargetEntry, bare_name
 from enzyme_driver.request import Request
+from enzyme_driver.scratch import scratch_folder
 from enzyme_driver.settings import Settings
-from enzyme_driver.stages import differentiate, frontend, plan, prepare, render, second, signature, source
+from enzyme_driver.stages import differentiate, frontend, plan, prepare, render, second, signature, source, witness
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.frontend import PrimalIR
+from enzyme_driver.stages.inspection import Inspection
 from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import amdgpu, cuda, openmp
+from enzyme_driver.targets import witness as witnesses
 from enzyme_driver.targets.cuda import CudaCode
 from enzyme_driver.targets.openmp import HostCode
 from enzyme_driver.version import __version__
@@ -46,10 +48,17 @@ class Differentiated:
     gradient: GradientIR
 
 
-def build(request: Request, folder: Path, *, settings: Settings, progress: Progress | None = None) -> Artifact:
+def build(
+    request: Request,
+    folder: Path,
+    *,
+    settings: Settings,
+    progress: Progress | None = None,
+    inspection: Inspection | None = None,
+) -> Artifact:
     """Compile the request into the artifact `folder`, which appears complete or not at all."""
     say = progress or (lambda _: None)
-    with _workspace(settings) as workspace:
+    with _workspace(settings, inspection) as workspace:
         read = _checked_source(request)
         for arch in request.archs:
             toolchain.check_arch(arch, workspace.toolchain)
@@ -59,6 +68,12 @@ def build(request: Request, folder: Path, *, settings: Settings, progress: Progr
         host, device = _finish(request, read, ways, workspace)
         _refuse_if_nothing_is_left(request, first, host)
         return artifact.write(folder, _contents(request, read, first, host, device))
+
+
+def inspected(request: Request, inspection: Inspection, *, settings: Settings, progress: Progress | None) -> None:
+    """Compile the request for what `inspection` collects, and keep nothing."""
+    with scratch_folder() as folder:
+        build(request, folder / "artifact", settings=settings, progress=progress, inspection=inspection)
 
 
 def emit(request: Request, stage: str, *, settings: Settings) -> str:
@@ -87,17 +102,17 @@ def _text(stage: str, request: Request, read: Source, way: Differentiated, works
 
 
 @contextmanager
-def _workspace(settings: Settings) -> Iterator[Workspace]:
+def _workspace(settings: Settings, inspection: Inspection | None = None) -> Iterator[Workspace]:
     """A scratch folder; its files are copied to ADGEN_KEEP where that is set, also after a failure."""
     tools = toolchain.ensure(settings)
     _check_kept(settings.keep)
-    with tempfile.TemporaryDirectory(prefix="adgen-") as name:
-        workspace = Workspace(Path(name), tools, settings)
+    with scratch_folder() as folder:
+        workspace = Workspace(folder, tools, settings, inspection=inspection)
         try:
             yield workspace
         finally:
             if settings.keep is not None:
-                shutil.copytree(name, settings.keep, dirs_exist_ok=True)
+                shutil.copytree(folder, settings.keep, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
 
 
 def _check_kept(folder: Path | None) -> None:
@@ -131,9 +146,13 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         raise plan.nothing(str(read.path), frontend.templates(read))
     chosen = plan.make(description, request.names, _activities(request), str(read.path))
     if not request.names:
-        unmade = plan.unmade(description, frontend.templates(read), primal.unread, str(read.path))
-        unread = (plan.unread(*each) for each in (*primal.unread, *unmade))
+        made = {bare_name(entry.name) for entry in description.entries}
+        kernels = [(each.name, each.error) for each in primal.unread if each.kernel and each.name not in made]
+        unmade = plan.unmade(description, frontend.templates(read), kernels, str(read.path))
+        unread = (plan.unread(*each) for each in (*kernels, *unmade))
         chosen = replace(chosen, refused=(*chosen.refused, *unread))
+    if request.witness:
+        return Differentiated(primal, chosen, _carried(request, primal, chosen, workspace))
     say("Enzyme differentiates")
     preparing = partial(
         prepare.prepare,
@@ -142,6 +161,7 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         workspace=workspace,
         fast_math=request.fast_math,
         user_rules=request.user_rules,
+        chosen=[name for name, _ in request.activity],
     )
     gradient = differentiate.differentiate(chosen, request.modes, preparing, workspace)
     if "second" in request.modes:
@@ -151,6 +171,11 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         for refusal in _refused_in_all_modes(request, gradient).values():
             raise refusal
     return Differentiated(primal, _without_losses(_with_usage(chosen, gradient), request), gradient)
+
+
+def _carried(request: Request, primal: PrimalIR, chosen: Plan, workspace: Workspace) -> GradientIR:
+    fast_math, rules = request.fast_math, request.user_rules
+    return witness.carry_duals(primal, chosen, workspace, fast_math=fast_math, user_rules=rules)
 
 
 def _refused_in_all_modes(request: Request, gradient: GradientIR) -> dict[str, AdgenError]:
@@ -171,16 +196,19 @@ def _described(
     compiled = partial(frontend.compile_source, read, workspace, arch=arch, fast_math=request.fast_math)
     primal = compiled()
     description = signature.describe(primal, read, workspace)
-    if primal.unread and not description.entries:
-        raise primal.unread[0][1]
+    kernels = [each for each in primal.unread if each.kernel]
+    if kernels and not description.entries:
+        raise kernels[0].error
     missing = plan.missing(description, request.names)
     _refuse_unread(primal, missing)
     if not missing:
         return primal, description
     templates = frontend.templates(read)
     try:
-        primal = compiled(instances=plan.qualified(missing, templates))
+        primal = compiled(instances=plan.qualified(missing, templates), parsed=primal.parsed)
     except SourceError as why:
+        if frontend.is_in_device_code(read, why.location):
+            raise
         name, file = missing[0], str(read.path)
         meant = [each for each in templates if bare_name(each) == bare_name(name)]
         if meant and "<" in name:
@@ -194,9 +222,9 @@ def _described(
 def _refuse_unread(primal: PrimalIR, missing: Sequence[str]) -> None:
     """Raise why clang does not read a kernel that is asked for; of a template it says so only of an instance."""
     wanted = {bare_name(name) for name in missing}
-    for name, reason in primal.unread:
-        if name in wanted:
-            raise reason
+    for each in primal.unread:
+        if each.name in wanted:
+            raise each.error
 
 
 def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
@@ -244,10 +272,12 @@ def _finish(
 ) -> tuple[HostCode | None, list[CudaCode]]:
     """Both targets at once: each waits for processes of its own."""
     first = next(iter(ways.values()))
+    on_gpu = partial(cuda.finish, batched="batched" in request.modes)
+    finish = witnesses.on_gpu if request.witness else on_gpu
     with ThreadPoolExecutor() as pool:
         host = pool.submit(_finish_host, request, read, first, workspace) if "openmp" in request.targets else None
         device = [
-            pool.submit(cuda.finish, way.gradient, way.plan, arch, workspace, fast_math=request.fast_math)
+            pool.submit(finish, way.gradient, way.plan, arch, workspace, fast_math=request.fast_math)
             for arch, way in ways.items()
             if "cuda" in request.targets
         ]
@@ -256,12 +286,14 @@ def _finish(
 
 def _finish_host(request: Request, read: Source, way: Differentiated, workspace: Workspace) -> HostCode:
     name = render.library_name(read.stem)
+    if request.witness:
+        return witnesses.on_host(way.gradient, way.plan, name, workspace, fast_math=request.fast_math)
     return openmp.finish(way.gradient, way.plan, read.language, name, workspace, fast_math=request.fast_math)
 
 
 def _refuse_if_nothing_is_left(request: Request, way: Differentiated, host: HostCode | None) -> None:
     """A refusal is an error where nothing else was asked for; else it is kept in the artifact."""
-    refused = _refused_in_all_modes(request, way.gradient)
+    refused = {} if request.witness else _refused_in_all_modes(request, way.gradient)
     if host and request.targets == ("openmp",):
         refused |= host.refused
     symbols = [entry.symbol for entry in way.plan.entries]
@@ -312,7 +344,7 @@ def _entry(request: Request, entry: Signature, host: HostCode | None, device: li
         if code:
             targets[target] = code.entries[entry.symbol]
             forward[target], twice[target] = code.forward[entry.symbol], code.second[entry.symbol]
-    modes = request.modes
+    modes = ("forward",) if request.witness else request.modes
     return Entry(entry, targets, forward if "forward" in modes else {}, twice if "second" in modes else {})
 
 

@@ -30,6 +30,7 @@ class Request:
     `names` are the kernels or functions asked for, as C++ spells them; none means all that the file has.
     `activity` holds pairs of a parameter's name and its activity. `modes` are the derivatives to be made.
     `inactive` names functions that the differentiation leaves alone, `derivatives` those with a gradient of their own.
+    A `witness` has, in place of derivatives, what verifies those of the same request without it.
     """
 
     path: Path
@@ -42,6 +43,7 @@ class Request:
     modes: tuple[Mode, ...] = ("reverse",)
     inactive: tuple[str, ...] = ()
     derivatives: tuple[tuple[str, str], ...] = ()
+    witness: bool = False
 
     @property
     def user_rules(self) -> str:

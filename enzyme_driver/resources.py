@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from enzyme_driver.errors import ToolchainError
@@ -21,14 +22,29 @@ def templates() -> Path:
 
 def operators() -> Path:
     """The folder of the tensor operators' CUDA files, found like the templates."""
-    for folder in (PACKAGE / "operators", PACKAGE.parent / "cuda_kernels" / "operators"):
+    return _cuda_files("operators")
+
+
+def primitives() -> Path:
+    """The folder of the networks' primitives, found like the templates."""
+    return _cuda_files("primitives")
+
+
+def _cuda_files(name: str) -> Path:
+    for folder in (PACKAGE / name, PACKAGE.parent / "cuda_kernels" / name):
         if folder.is_dir():
             return folder
     raise ToolchainError(
-        "adgen's tensor operators are missing: the installation is incomplete", hint="install adgen again with pip"
+        f"adgen's {name} are missing: the installation is incomplete", hint="install adgen again with pip"
     )
 
 
 def own_sources(room: str) -> tuple[Path, ...]:
-    """Every file of one of the rooms `passes`, `worker`, `rules`, `host_runtime`, sorted by name."""
-    return tuple(sorted(path for path in (PACKAGE / room).rglob("*") if path.is_file() and path.suffix != ".pyc"))
+    """Every file, sorted by name, of a room: `passes`, `worker`, `rules`, `host_runtime`, `frameworks/native`."""
+    found = (
+        os.path.join(folder, name)  # noqa: PTH118  (each start of adgen asks: Path takes three times as long)
+        for folder, _, names in os.walk(PACKAGE / room)
+        for name in names
+        if not name.endswith(".pyc")
+    )
+    return tuple(map(Path, sorted(found)))

@@ -7,9 +7,8 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast, get_args
 
-from enzyme_driver import optimisations
 from enzyme_driver.errors import UsageError
 
 
@@ -27,11 +26,33 @@ def _text_as_seconds(text: str) -> float:
     return seconds
 
 
+def _text_as_optimisations(text: str) -> frozenset[str]:
+    """Imported where it is needed: what only loads artifacts does not read the list of passes."""
+    from enzyme_driver import optimisations
+
+    return optimisations.parsed(text)
+
+
 def _text_as_bytes(text: str) -> int:
     count = int(text)
     if count <= 0:
         raise ValueError("not a positive number of bytes")
     return count
+
+
+def _origin(text: str) -> str:
+    if text not in ("pypi", "system"):
+        raise ValueError("no such origin")
+    return text
+
+
+Verify = Literal["first", "always", "never"]
+
+
+def _text_as_verify(text: str) -> Verify:
+    if text not in get_args(Verify):
+        raise ValueError("not a time to verify")
+    return cast("Verify", text)
 
 
 def _setting(
@@ -82,7 +103,7 @@ class Settings:
     )
     disable: frozenset[str] = _setting(
         "ADGEN_DISABLE",
-        optimisations.parsed,
+        _text_as_optimisations,
         "a list of optimisations with commas between them",
         "optimisations to leave out, with commas between them: `adgen compile --disable help` lists them",
         "none",
@@ -95,7 +116,23 @@ class Settings:
         "bytes of stack of a CUDA thread that waits for others on the host, beside its variables",
         "65536",
     )
+    verify: Verify = _setting(
+        "ADGEN_VERIFY",
+        _text_as_verify,
+        "first, always or never",
+        "when a gradient is compared with dual numbers before it is used: at the `first` call of what `adgen.compile` "
+        "has made, `always`, or `never`",
+        "never",
+        "never",
+    )
     keep: Path | None = _path("ADGEN_KEEP", "folder in which the files of every stage are left", "nothing is left")
+    toolchain: Literal["pypi", "system"] | None = _setting(
+        "ADGEN_TOOLCHAIN",
+        _origin,
+        "`pypi` or `system`",
+        "where clang and opt come from: Python packages, or the system (`PATH`, Debian's packages)",
+        "the system where it has both, else Python packages",
+    )
     clang: Path | None = _path("ADGEN_CLANG", "the clang 22 to use", "`clang-22` on `PATH`")
     opt: Path | None = _path("ADGEN_OPT", "the opt 22 to use", "`opt-22` on `PATH`")
     ptxas: Path | None = _path("ADGEN_PTXAS", "the ptxas to use", "`bin/ptxas` of the CUDA root")

@@ -92,8 +92,8 @@ def toolchain(request: pytest.FixtureRequest, machine_settings: Settings) -> Too
 
 @pytest.fixture(scope="session")
 def filecheck(request: pytest.FixtureRequest, toolchain: Toolchain) -> Path:
-    """LLVM's FileCheck, beside clang."""
-    path = shutil.which("FileCheck", path=toolchain.clang.prefix / "bin")
+    """LLVM's FileCheck, beside opt."""
+    path = shutil.which("FileCheck", path=toolchain.opt.prefix / "bin")
     return Path(path) if path else _lacking(request, "FileCheck is missing")
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enzyme_driver.model import Parameter
-from enzyme_driver.runtime.layouts import numpy_dtype
-from enzyme_driver.runtime.members import assembled, flattened, given
-from enzyme_driver.runtime.slots import written
+from enzyme_driver.runtime.call.layouts import numpy_dtype
+from enzyme_driver.runtime.call.members import assembled, flattened, given
+from enzyme_driver.runtime.call.slots import written
 
 Array = NDArray[Any]
 Arrays = dict[str, Array]

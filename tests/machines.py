@@ -17,7 +17,9 @@ VERSIONS = {
     "opt": "Debian LLVM version 22.1.8\n  Optimized build.\n",
     "ptxas": "ptxas: NVIDIA (R) Ptx optimizing assembler\nCuda compilation tools, release 13.0, V13.0.88\n",
 }
-CLANG_ARCHS = "Available CPUs for this target:\n\tsm_52\n\tsm_75\n\tsm_90\n\tsm_90a\n\tsm_101\n\tsm_100\n\nUse -mcpu\n"
+LLVM_ARCHS = "Available CPUs for this target:\n\n" + "".join(
+    f"  {arch:7} - Select the {arch} processor.\n" for arch in ("sm_52", "sm_75", "sm_90", "sm_90a", "sm_101", "sm_100")
+)
 PTXAS_ARCHS = (
     "  Allowed values:  'compute_90','lto_90','sm_75',\n  'sm_90','sm_90a','sm_100'.\n  deprecated: sm_70 or higher\n"
 )
@@ -37,11 +39,16 @@ class Machine:
         self.cuda = root / "cu13"
         self.process = process
         self.settings = Settings(
-            home=root / "data", cache_dir=root / "cache", search=(root / "bin",), cuda_path=self.cuda, user_home=root
+            home=root / "data",
+            cache_dir=root / "cache",
+            search=(root / "bin",),
+            cuda_path=self.cuda,
+            user_home=root,
+            toolchain="system",
         )
         self._make_llvm()
         self._make_cuda()
-        executable(enzyme.PINNED.executable(self.settings))
+        executable(enzyme.PINNED.file(self.settings))
         self._answer()
 
     def _make_llvm(self) -> None:
@@ -63,7 +70,7 @@ class Machine:
             self.process.reply(name, "--version", stdout=text)
         for name in ("clang-22", "opt-22"):
             self.process.reply(name, "--version", stdout=VERSIONS[name.removesuffix("-22")])
-        self.process.reply("-print-supported-cpus", stderr=CLANG_ARCHS)
+        self.process.reply("-mcpu=help", stderr=LLVM_ARCHS)
         self.process.reply("ptxas", "--help", stdout=PTXAS_ARCHS)
         self.process.reply("-o", effect=writes_output())
 

@@ -20,29 +20,6 @@ PLUGIN = EnzymeSource("plugin", Path("/own/LLVMEnzyme-22.so"), 22, None, "ADGEN_
 
 OPT = ("/llvm/bin/opt", "-load-pass-plugin=/build/libadgen-passes.so")
 REFLECTION = "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"
-_RESTORED = (
-    "adgen-expand-copy-adjoints,adgen-add-atomically,adgen-keep-once,adgen-forget-guards,"
-    "adgen-loosen-alignments,adgen-exact-flags,adgen-mark-unchanged<adgen_gradient_>,adgen-restore-math,"
-)
-_INLINED = (
-    "adgen-link</build/rules.bc;/cuda/libdevice.bc>,"
-    "nvvm-reflect,adgen-keep-math,adgen-lower-cooperation,always-inline,adgen-fuse-sweeps,"
-)
-_CHEAPER = (
-    "function(simplifycfg,early-cse<memssa>,loop-simplify),"
-    "adgen-zero-last,adgen-merge-accumulations,adgen-own-accumulations,"
-)
-AFTER_ENZYME = f"{_RESTORED}adgen-host-rules,{_INLINED}{_CHEAPER}adgen-inline-math,"
-AFTER_ENZYME_ON_GPU = (
-    f"{_RESTORED}{_INLINED}function(simplifycfg,early-cse,loop-simplify),adgen-join-blocks,"
-    f"adgen-tape,adgen-link</build/rules.bc>,{_CHEAPER}"
-    "function(correlated-propagation,instsimplify),"
-    "adgen-share-reciprocals,adgen-gather-accumulations,adgen-rotate-accumulations,"
-    "adgen-reduce-accumulations,adgen-link</build/rules.bc>,"
-    "adgen-record-accumulations,adgen-link</build/rules.bc>,"
-    "adgen-pair-sines,adgen-link</cuda/libdevice.bc>,nvvm-reflect,adgen-quick-powers,adgen-inline-math,"
-)
-
 FLOAT = DataType("float32", "float", 4)
 DOUBLE = DataType("float64", "float", 8)
 INT = DataType("int32", "int", 4)
@@ -94,7 +71,7 @@ def primal_in(workspace: Workspace) -> PrimalIR:
 
 
 def usage(*symbols: str, counted: bool = True, split: bool = False) -> str:
-    """What adgen-usage prints for kernels of one array that is read."""
+    """What adgen-print-usage prints for kernels of one array that is read."""
     accesses = {symbol: [{"reads": True, "writes": False}] for symbol in symbols}
     return json.dumps({"usage": accesses, "counted": counted, "split": split})
 

@@ -23,6 +23,8 @@ COMMANDS = {
     "compile": "enzyme_driver.cli.compile",
     "check": "enzyme_driver.cli.check",
     "inspect": "enzyme_driver.cli.inspect",
+    "pipeline": "enzyme_driver.cli.pipeline",
+    "bisect": "enzyme_driver.cli.bisect",
     "doctor": "enzyme_driver.cli.doctor",
     "toolchain": "enzyme_driver.cli.toolchain",
     "cache": "enzyme_driver.cli.cache",

@@ -1,8 +1,9 @@
-"""`adgen check`: the gradient against finite differences."""
+"""`adgen check`: the gradient against dual numbers and finite differences."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,32 +11,30 @@ import click
 from enzyme_driver.cli import options, output
 from enzyme_driver.cli.arguments import FORMS, parse
 from enzyme_driver.cli.subject import open_subject
-from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
+from enzyme_driver.errors import ArgumentError, CheckFailedError, CompilerCrashError, RefusedError, UsageError
 from enzyme_driver.model import Target
-from enzyme_driver.runtime import driver
+from enzyme_driver.runtime.backends import driver
 
 if TYPE_CHECKING:
     from enzyme_driver.artifact import Artifact
-    from enzyme_driver.runtime.check import CheckResult
+    from enzyme_driver.runtime.call.geometry import Launch
     from enzyme_driver.runtime.module import Function, Kernel, Module
+    from enzyme_driver.runtime.transforms.check import CheckResult
+    from enzyme_driver.runtime.transforms.verify import Verdict
 
 
 @click.command("check", help=f"""Compare a gradient with finite differences, along one random direction a parameter.
 
 The kernel or function NAME of an artifact, or of a file, is called with the arguments that --arg gives, after the
 __constant__ and __device__ variables that it names were set: on the host, on the GPU where there is one, and the
-gradients of both are compared. Which arrays are inputs and outputs is known from the code. The exit code is 0 if all
-is right.
+gradients of both are compared. Which arrays are inputs and outputs is known from the code. A file is compiled a second
+time, into dual numbers that are carried through it without Enzyme; where these agree with the gradient and differences
+do not, the arguments lie where the code is not smooth. The exit code is 0 if all is right.
 
 {FORMS}""")  # fmt: skip
 @click.argument("what", metavar="ARTIFACT|FILE")
 @options.build
-@click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="An argument, see above; repeatable.")
-@click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch. Needed for kernels.")
-@click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block. Needed for kernels.")
-@click.option("--shared-bytes", type=click.IntRange(min=0), default=0, help="Dynamic shared memory. Default: 0.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of arrays and directions. Default: 0.")
-@click.option("--tolerance", type=float, help="Largest relative error. Default: by the dtype.")
+@options.checked
 @options.common
 @click.pass_context
 def command(context: click.Context, /, what: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
@@ -45,18 +44,60 @@ def command(context: click.Context, /, what: str, *, as_json: bool, **values: An
     made = open_subject(what, {**values, "targets": ("openmp",) if missing else asked})
     entries, unchecked = _entries(made, values["names"], asked, missing)
     results = _results(entries, arguments, values)
-    passed = all(result.passed for result in results.values())
+    verdicts = _verdicts(what, entries, arguments, values)
+    passed = all(_passed(result, verdicts.get(target)) for target, result in results.items())
     name = entries[0].name
     if as_json:
-        listed = [{"target": target, "passed": result.passed, **asdict(result)} for target, result in results.items()]
+        listed = [
+            {"target": target, "passed": _passed(result, verdict), **asdict(result), "dual_numbers": _as_data(verdict)}
+            for target, result in results.items()
+            for verdict in [verdicts.get(target)]
+        ]
         output.print_json({"name": name, "passed": passed, "checks": listed, "unchecked": unchecked})
         context.exit(0 if passed else CheckFailedError.exit_code)
     for entry in entries:
         _show(entry, results[entry.target])
+        output.console().print(_said(results[entry.target], verdicts.get(entry.target)))
     for target, why in unchecked.items():
         output.console().print(f"not checked on {target}: {why}")
-    for result in results.values():
-        result.raised(name)
+    for entry in entries:
+        _raise_wrong(entry, results[entry.target], verdicts.get(entry.target))
+
+
+def _passed(result: CheckResult, verdict: Verdict | None) -> bool:
+    """Dual numbers know better than differences, where they know."""
+    return result.passed if verdict is None or verdict.state == "unchecked" else verdict.state == "right"
+
+
+def _as_data(verdict: Verdict | None) -> dict[str, Any] | None:
+    return asdict(verdict) if verdict else None
+
+
+def _said(result: CheckResult, verdict: Verdict | None) -> str:
+    """What dual numbers say, and whether differences say the same."""
+    if verdict is None:
+        return "not compared with dual numbers: an artifact has no source; give the file"
+    if verdict.state == "unchecked":
+        return f"not compared with dual numbers: {verdict.reason}"
+    found = f"error {verdict.error:.1e}, tolerance {verdict.tolerance:.1e}"
+    if verdict.state == "wrong":
+        others = "and with finite differences" if not result.passed else "though finite differences do not show it"
+        return f"the gradient disagrees with dual numbers ({found}), {others}"
+    if result.passed:
+        return f"dual numbers agree ({found})"
+    return (
+        f"dual numbers agree with the gradient ({found}), finite differences disagree with both: the code is not "
+        "smooth at these arguments, or the steps are too large for it"
+    )
+
+
+def _raise_wrong(entry: Kernel | Function, result: CheckResult, verdict: Verdict | None) -> None:
+    from enzyme_driver.runtime.transforms.guard import mismatch
+
+    if verdict and verdict.state == "wrong":
+        raise mismatch(entry, verdict)
+    if not verdict or verdict.state == "unchecked":
+        result.raised(entry.name)
 
 
 def _entries(
@@ -85,21 +126,17 @@ def _results(
     entries: list[Kernel | Function], given: dict[str, object], values: dict[str, Any]
 ) -> dict[Target, CheckResult]:
     """By target; the first is compared with the other."""
-    from enzyme_driver.runtime.check import check_function, check_kernel
-    from enzyme_driver.runtime.geometry import launch_of
     from enzyme_driver.runtime.module import Function, Kernel
+    from enzyme_driver.runtime.transforms.check import check_function, check_kernel
 
     first = entries[0]
     bound = _in_order(first, given)
     options_of_check = {"seed": values["seed"], "tolerance": values["tolerance"]}
-    sizes = [_extent(option, values[option]) for option in ("grid", "block") if values[option]]
+    launch = _launch(first, values)
     if isinstance(first, Function):
-        if sizes:
-            raise UsageError(f"{first.name} is a function, it is not launched", hint="leave --grid and --block out")
         return {first.target: check_function(first, tuple(bound), **options_of_check)}
-    if len(sizes) != 2:  # noqa: PLR2004  (grid and block)
-        raise UsageError(f"{first.name} is a kernel, it needs a launch", hint="give --grid and --block")
-    launch = launch_of((*sizes, None, values["shared_bytes"]))
+    if launch is None:
+        raise TypeError(launch)
     _set_variables(first, given)
     kernels = [entry for entry in entries if isinstance(entry, Kernel)]
     others = [*kernels[1:2], None]
@@ -109,8 +146,47 @@ def _results(
     }
 
 
+def _launch(entry: Kernel | Function, values: dict[str, Any]) -> Launch | None:
+    """As the options say; None for a function."""
+    from enzyme_driver.runtime.call.geometry import launch_of
+    from enzyme_driver.runtime.module import Function
+
+    sizes = [_extent(option, values[option]) for option in ("grid", "block") if values[option]]
+    if isinstance(entry, Function):
+        if sizes:
+            raise UsageError(f"{entry.name} is a function, it is not launched", hint="leave --grid and --block out")
+        return None
+    if len(sizes) != 2:  # noqa: PLR2004  (grid and block)
+        raise UsageError(f"{entry.name} is a kernel, it needs a launch", hint="give --grid and --block")
+    return launch_of((*sizes, None, values["shared_bytes"]))
+
+
+def _verdicts(
+    what: str, entries: list[Kernel | Function], given: dict[str, object], values: dict[str, Any]
+) -> dict[Target, Verdict]:
+    """What dual numbers say of each target; nothing where there is no source."""
+    if not Path(what).is_file():
+        return {}
+    return {entry.target: _verdict(what, entry, given, values) for entry in entries}
+
+
+def _verdict(what: str, entry: Kernel | Function, given: dict[str, object], values: dict[str, Any]) -> Verdict:
+    from enzyme_driver.runtime.module import Kernel
+    from enzyme_driver.runtime.transforms.verify import Verdict, verify
+    from enzyme_driver.verification import witness_of
+
+    bound = tuple(_in_order(entry, given))
+    request, settings = options.make_request(what, values), options.make_settings(values)
+    try:
+        witness = witness_of(entry, request, settings, use_cache=not values["no_cache"])
+    except (RefusedError, CompilerCrashError) as problem:
+        return Verdict("unchecked", problem.reason)
+    placed = _on(entry, list(bound)) if isinstance(entry, Kernel) else bound
+    return verify(entry, witness, placed, _launch(entry, values), values["seed"])
+
+
 def _on(kernel: Kernel, values: list[object]) -> tuple[object, ...]:
-    from enzyme_driver.runtime.across import placed
+    from enzyme_driver.runtime.transforms.cross_target import placed
 
     return tuple(placed(value, "openmp", kernel.target) for value in values)
 

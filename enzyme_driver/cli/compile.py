@@ -22,8 +22,17 @@ STAGES = "primal, prepared, gradient, cuda, openmp, ptx, gfx90a or gfx942"
 @options.build
 @click.option("-o", "--output", "folder", metavar="DIR", help="Folder of the artifact. Default: ./<stem>.adgen.")
 @click.option("--emit", "stage", metavar="STAGE", help=f"Write the text of one stage instead: {STAGES}.")
+@click.option("--print-after", "watched", metavar="PASS", help="Write the IR behind each run of this pass instead.")
 @options.common
-def command(file: str, folder: str | None, stage: str | None, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
+def command(
+    file: str,
+    folder: str | None,
+    stage: str | None,
+    watched: str | None,
+    *,
+    as_json: bool,
+    **values: Any,  # noqa: ANN401
+) -> None:
     """Compile FILE (CUDA or C++) and the gradients of its kernels or functions into an artifact.
 
     The artifact is a folder with the binaries, a C header, a Python module and a manifest. It replaces an
@@ -32,6 +41,9 @@ def command(file: str, folder: str | None, stage: str | None, *, as_json: bool, 
     """
     if stage is not None:
         _emit(file, stage, folder, values, as_json=as_json)
+        return
+    if watched is not None:
+        _print_after(file, watched, folder, values, as_json=as_json)
         return
     start = time.perf_counter()
     request = options.make_request(file, values)
@@ -60,6 +72,26 @@ def _emit(file: str, stage: str, folder: str | None, values: dict[str, Any], *, 
         output.print_json({"stage": stage, "text": text})
     else:
         click.echo(text, nl=not text.endswith("\n"))
+
+
+def _print_after(file: str, watched: str, folder: str | None, values: dict[str, Any], *, as_json: bool) -> None:
+    from enzyme_driver import pipeline
+    from enzyme_driver.stages.inspection import Inspection
+
+    if folder is not None:
+        raise UsageError("--print-after writes to standard output, there is no artifact for -o", hint="leave one out")
+    inspection = Inspection(after=watched)
+    request = options.make_request(file, values)
+    with output.progress() as progress:
+        pipeline.inspected(request, inspection, settings=options.make_settings(values), progress=progress)
+    dumps = [(run.pipeline.name, dump) for run in inspection.runs for dump in run.dumps]
+    if not dumps:
+        raise UsageError(f"no pass {watched} has run", hint="`adgen pipeline FILE` lists those that do")
+    if as_json:
+        output.print_json([{"pipeline": name, "text": dump} for name, dump in dumps])
+        return
+    for name, dump in dumps:
+        click.echo(f"; {name}\n{dump}", nl=not dump.endswith("\n"))
 
 
 def _tell_refusals(made: Artifact) -> None:

@@ -46,8 +46,8 @@ _BUILD: tuple[Decorator, ...] = (
                  help="const, active, duplicated, owned, fresh or discarded, for the parameter of that name; "
                  "repeatable."),
     click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), metavar="MODE",
-                 help="forward: also what carries tangents; second: also second derivatives; repeatable. The gradient "
-                 "(reverse) is always made."),
+                 help="forward: also what carries tangents; second: also second derivatives; batched: also many "
+                 "launches at once; repeatable. The gradient (reverse) is always made."),
     click.option("--inactive", multiple=True, metavar="FUNCTION",
                  help="A function whose results count as constant; repeatable."),
     click.option("--derivative", "derivatives", multiple=True, metavar="FUNCTION=GRADIENT",
@@ -60,6 +60,17 @@ _BUILD: tuple[Decorator, ...] = (
 )  # fmt: skip
 
 
+_CHECK: tuple[Decorator, ...] = (
+    click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="An argument, see above; repeatable."),
+    click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch. Needed for kernels."),
+    click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block. Needed for kernels."),
+    click.option("--shared-bytes", type=click.IntRange(min=0), default=0, help="Dynamic shared memory. Default: 0."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, help="Of arrays and directions. Default: 0."),
+    click.option("--tolerance", type=float, help="Largest relative error. Default: by the dtype."),
+    click.option("--instead", metavar="PASS=IR", hidden=True, help="Begin that pass with the IR of this file."),
+)
+
+
 def common(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--json` and `--debug`, which every command has."""
     return _decorated(function, _COMMON)
@@ -68,6 +79,11 @@ def common(function: Callable[..., Any]) -> Callable[..., Any]:
 def build(function: Callable[..., Any]) -> Callable[..., Any]:
     """What decides what is compiled; the values go to `make_request`."""
     return _decorated(function, _BUILD)
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a check needs: arguments, launch, tolerance."""
+    return _decorated(function, _CHECK)
 
 
 def _decorated(function: Callable[..., Any], decorators: Iterable[Decorator]) -> Callable[..., Any]:

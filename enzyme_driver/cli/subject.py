@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from enzyme_driver import artifact, cache
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.cli import options, output
 from enzyme_driver.errors import UsageError
+from enzyme_driver.request import Request
 
 
 def open_subject(path: str, values: Mapping[str, Any]) -> Artifact:
@@ -18,11 +22,26 @@ def open_subject(path: str, values: Mapping[str, Any]) -> Artifact:
         _refuse_build_options(values)
         return artifact.read(path)
     request = options.make_request(path, values)
+    if values.get("instead"):
+        return _begun_within(request, values)
     with output.progress() as progress:
         settings = options.make_settings(values)
         return artifact.read(
             cache.build(request, settings=settings, use_cache=not values["no_cache"], progress=progress)
         )
+
+
+def _begun_within(request: Request, values: Mapping[str, Any]) -> Artifact:
+    """Compiled with IR of the caller's in place of what stands before one of the passes; see `adgen bisect`."""
+    from enzyme_driver import pipeline
+    from enzyme_driver.stages.inspection import Inspection
+
+    ((name, ir),) = options.pairs("--instead", [values["instead"]]).items()
+    folder = Path(tempfile.mkdtemp(prefix="adgen-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    inspection = Inspection(before=name, instead=Path(ir).absolute())
+    settings = options.make_settings(values)
+    return pipeline.build(request, folder / "artifact", settings=settings, inspection=inspection)
 
 
 def _refuse_build_options(values: Mapping[str, Any]) -> None:

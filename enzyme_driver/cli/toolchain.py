@@ -66,5 +66,5 @@ def _rows(toolchain: Toolchain) -> Iterator[tuple[str, str, str, str]]:
             yield f"{name} ({part.kind})", str(part.path), f"LLVM {part.llvm_major}", part.found_by
         elif isinstance(part, Path):
             yield name, str(part), "", ""
-        else:
+        elif part:
             yield name, " ".join(part), "", ""

@@ -11,14 +11,15 @@ namespace {
 
 // Bytes of a shadow that has copies where the cost decides, also in a launch of one dimension (docs/performance.md).
 constexpr uint64_t LargestApart = 64 << 20, LargestInARow = 4 << 20;
-// CUDA threads in a launch of one dimension for each element of all copies: with fewer, adding up costs more than the atomics do.
+// CUDA threads in a launch of one dimension for each element of all copies: with fewer, adding up costs more than the
+// atomics do.
 constexpr uint64_t FewestThreads = 4;
 
 struct Said {
   uint32_t arguments = 0;
   uint32_t way = AccumulateByCost;
-  // Of arrays that the primal only reads: nothing but accumulations happens to them. Other shadows are read and written between the forks of a C++
-  // function, so their copies are added up after each.
+  // Of arrays that the primal only reads: nothing but accumulations happens to them. Other shadows are read and written
+  // between the forks of a C++ function, so their copies are added up after each.
   std::vector<adgen_shadow> shadows;
   std::vector<adgen_memory> others;
 };
@@ -38,7 +39,8 @@ std::vector<Copies *> known; // of all gradients that run now
 
 } // namespace
 
-// In a launch of one dimension adgen-own-accumulations shows of most elements that one thread alone adds to them, and copies would be for nothing.
+// In a launch of one dimension adgen-relax-private-atomics shows of most elements that one thread alone adds to them,
+// and copies would be for nothing.
 static bool isInARow(const adgen_launch *launch) {
   return launch && launch->grid[1] == 1 && launch->grid[2] == 1 && launch->block[1] == 1 && launch->block[2] == 1;
 }
@@ -71,7 +73,8 @@ Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_
 bool Accumulation::add(const adgen_memory &shadow, bool after_forks) {
   if (way == AccumulateByCost && (shadow.bytes > largest || shadow.bytes / shadow.element > most_elements))
     return false;
-  auto copies = std::make_unique<Copies>(shadow.start, shadow.bytes, shadow.element, after_forks, uint32_t(omp_get_max_threads()));
+  auto copies = std::make_unique<Copies>(shadow.start, shadow.bytes, shadow.element, after_forks,
+                                         uint32_t(omp_get_max_threads()));
   if (!copies->areThere())
     return false;
   const std::unique_lock lock(registry);
@@ -96,7 +99,8 @@ void Accumulation::forget(const char *shadow) {
 
 template <class Is> void Accumulation::forgetAll(const Is &is) {
   const std::unique_lock lock(registry);
-  const auto end = std::stable_partition(shadows.begin(), shadows.end(), [&](const auto &copies) { return !is(*copies); });
+  const auto end =
+      std::stable_partition(shadows.begin(), shadows.end(), [&](const auto &copies) { return !is(*copies); });
   for (auto copies = end; copies != shadows.end(); ++copies)
     known.erase(std::find(known.begin(), known.end(), copies->get()));
   shadows.erase(end, shadows.end());
@@ -141,21 +145,23 @@ void *const *Accumulation::argumentsOf(std::vector<void *> &own, std::vector<voi
   return own.data();
 }
 
-// Says of the next gradient that this thread calls how many arguments it has, and how threads are to accumulate into these shadows.
-extern "C" __attribute__((visibility("default"))) void adgen_accumulate(uint32_t arguments, uint32_t way, uint32_t shadows,
-                                                                         const adgen_shadow *described) {
+// Says of the next gradient that this thread calls how many arguments it has, and how threads are to accumulate into
+// these shadows.
+extern "C" __attribute__((visibility("default"))) void
+adgen_accumulate(uint32_t arguments, uint32_t way, uint32_t shadows, const adgen_shadow *described) {
   said = {arguments, way, {described, described + shadows}, {}};
 }
 
 // Says further, if it is a C++ function, which other shadows may have copies.
-extern "C" __attribute__((visibility("default"))) void adgen_accumulate_memory(uint32_t shadows, const adgen_memory *described) {
+extern "C" __attribute__((visibility("default"))) void adgen_accumulate_memory(uint32_t shadows,
+                                                                               const adgen_memory *described) {
   said.others.assign(described, described + shadows);
 }
 
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))
 
-// Where this thread is to accumulate what is meant for `shadow`: its own copy, or the shadow itself. `untouched` says that until the end of the fork
-// nothing else happens to the shadow.
+// Where this thread is to accumulate what is meant for `shadow`: its own copy, or the shadow itself. `untouched` says
+// that until the end of the fork nothing else happens to the shadow.
 HIDDEN char *adgen_own_shadow(char *shadow, uint32_t untouched) {
   const std::shared_lock lock(registry);
   for (Copies *copies : known)

@@ -1,4 +1,5 @@
-// Where the threads of a gradient accumulate: into the shadows themselves, or each into a copy of its own that is added at the end.
+// Where the threads of a gradient accumulate: into the shadows themselves, or each into a copy of its own that is added
+// at the end.
 #pragma once
 
 #include "launch.h"
@@ -38,7 +39,8 @@ public:
   ~Accumulation(); // adds the copies up
   Accumulation(const Accumulation &) = delete;
 
-  // Whether the next gradient that this thread calls may see to it that they do not: neither atomics nor copies were asked for.
+  // Whether the next gradient that this thread calls may see to it that they do not: neither atomics nor copies were
+  // asked for.
   static bool isFree();
   bool wantsOneThread() const { return one_thread; }
   // The arguments as this thread is to see them, with its own copies; `own` and `pointers` keep them.

@@ -96,7 +96,8 @@ bool Stacks::reserve(size_t wanted, size_t bytes) {
   if (wanted <= count && wide <= stride)
     return true;
   release();
-  void *memory = mmap(nullptr, wanted * wide, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory =
+      mmap(nullptr, wanted * wide, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
     return false;
   base = static_cast<char *>(memory);

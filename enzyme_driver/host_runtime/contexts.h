@@ -7,7 +7,8 @@
 // Saves where the caller is in *from and goes on where `to` was saved (or prepared).
 extern "C" __attribute__((visibility("hidden"))) void adgen_switch(void **from, void *to);
 
-// What to switch to in order to call entry(argument) on the stack that ends at `top` (aligned to 16); entry must not return.
+// What to switch to in order to call entry(argument) on the stack that ends at `top` (aligned to 16); entry must not
+// return.
 void *adgen_prepare(char *top, void (*entry)(void *), void *argument);
 
 // Stacks of one size, side by side, each above a page that may not be touched. Kept and reused.

@@ -34,8 +34,8 @@ Block &Block::ofThisThread() {
   return block;
 }
 
-void Block::run(const adgen_launch *a_launch, const adgen_cooperative &a_kernel, thread_function a_code, void *const *a_args,
-                uint32_t x, uint32_t y, uint32_t z) {
+void Block::run(const adgen_launch *a_launch, const adgen_cooperative &a_kernel, thread_function a_code,
+                void *const *a_args, uint32_t x, uint32_t y, uint32_t z) {
   launch = a_launch, kernel = &a_kernel, code = a_code, args = a_args;
   index[0] = x, index[1] = y, index[2] = z;
   shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
@@ -56,7 +56,8 @@ bool Block::prepare() {
   const size_t count = size_t(extent[0]) * extent[1] * extent[2];
   const size_t bytes = kernel->stack_bytes + adgen_spare_stack;
   if (!stacks.reserve(count, bytes)) {
-    adgen_fail("no memory for the stacks of " + std::to_string(count) + " threads, " + std::to_string(bytes) + " bytes each");
+    adgen_fail("no memory for the stacks of " + std::to_string(count) + " threads, " + std::to_string(bytes) +
+               " bytes each");
     return false;
   }
   threads.resize(count);
@@ -70,7 +71,8 @@ bool Block::prepare() {
     adgen_thread &thread = threads[i];
     thread.block = this;
     thread.linear = i;
-    thread.index[0] = i % extent[0], thread.index[1] = i / extent[0] % extent[1], thread.index[2] = i / extent[0] / extent[1];
+    thread.index[0] = i % extent[0], thread.index[1] = i / extent[0] % extent[1],
+    thread.index[2] = i / extent[0] / extent[1];
     thread.returned = false;
     thread.stack_pointer = adgen_prepare(stacks.top(i), enter, &thread);
     Warp &warp = warpOf(thread);
@@ -199,8 +201,9 @@ uint64_t Block::together(adgen_thread &thread, Lane operation, const char *where
   return warp.lanes[lane].result;
 }
 
-// Threads that ask who is active beside them are answered when nobody can go on otherwise: as many as can be have come by then. Where lanes
-// ask only to meet, the first place in a warp is answered alone, as lanes that are behind go on first on a GPU, and meet the others again.
+// Threads that ask who is active beside them are answered when nobody can go on otherwise: as many as can be have come
+// by then. Where lanes ask only to meet, the first place in a warp is answered alone, as lanes that are behind go on
+// first on a GPU, and meet the others again.
 bool Block::completeActiveMasks() {
   for (Warp &warp : warps) {
     uint32_t first = UINT32_MAX;
@@ -208,7 +211,7 @@ bool Block::completeActiveMasks() {
     for (uint32_t lane = 0; lane < WarpSize; ++lane)
       if (asks(lane)) {
         const uint32_t place = warp.lanes[lane].offset;
-        place & MeetingPlace ? void(first = std::min(first, place)) : answer(warp, place);
+        place &MeetingPlace ? void(first = std::min(first, place)) : answer(warp, place);
       }
     if (first != UINT32_MAX && ready.empty())
       answer(warp, first);

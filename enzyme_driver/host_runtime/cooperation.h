@@ -1,5 +1,6 @@
-// Blocks whose threads work together: every CUDA thread has a stack of its own and runs until it has to wait for others. One thread
-// of the operating system runs all threads of a block, so nothing here is atomic; blocks run in parallel.
+// Blocks whose threads work together: every CUDA thread has a stack of its own and runs until it has to wait for
+// others. One thread of the operating system runs all threads of a block, so nothing here is atomic; blocks run in
+// parallel.
 #pragma once
 
 #include "contexts.h"
@@ -9,7 +10,8 @@
 #include <vector>
 
 constexpr uint32_t WarpSize = 32;
-constexpr uint32_t MeetingPlace = 1u << 31; // in the number of a place where lanes ask who is active only to wait for each other
+constexpr uint32_t MeetingPlace =
+    1u << 31; // in the number of a place where lanes ask who is active only to wait for each other
 
 class Block;
 

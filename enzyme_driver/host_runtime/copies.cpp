@@ -9,10 +9,11 @@
 
 namespace {
 
-constexpr uint64_t Line = 128;  // bytes that processors fetch together
-constexpr uint64_t Page = 4096; // of memory
+constexpr uint64_t Line = 128;            // bytes that processors fetch together
+constexpr uint64_t Page = 4096;           // of memory
 constexpr uint64_t MostSpare = 256 << 20; // bytes of address space for copies of later gradients
-// Of larger copies that is given back where threads added to the same parts: later gradients, whose threads may not, would add all of it up.
+// Of larger copies that is given back where threads added to the same parts: later gradients, whose threads may not,
+// would add all of it up.
 constexpr uint64_t LargestWhole = 4 << 20, FewTouched = 2;
 constexpr uint64_t FewPages = 8; // which one thread adds up sooner than a team
 
@@ -27,12 +28,14 @@ template <class Number> void addNumbers(char *to, char *from, uint64_t first, ui
   }
 }
 
-// Memory that held copies, for later ones of the same size: it is zero, and to get pages anew from the system takes longer than to add them up.
+// Memory that held copies, for later ones of the same size: it is zero, and to get pages anew from the system takes
+// longer than to add them up.
 class Spare {
 public:
   char *take(uint64_t size) {
     const std::lock_guard lock(mutex);
-    const auto found = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &piece) { return piece.size == size; });
+    const auto found =
+        std::find_if(pieces.begin(), pieces.end(), [&](const Piece &piece) { return piece.size == size; });
     if (found == pieces.end())
       return nullptr;
     char *pages = found->pages;
@@ -65,7 +68,8 @@ Spare spare;
 
 } // namespace
 
-PageMap::PageMap() : file(sysconf(_SC_PAGESIZE) == long(Page) ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1) {}
+PageMap::PageMap()
+    : file(sysconf(_SC_PAGESIZE) == long(Page) ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1) {}
 
 PageMap::~PageMap() {
   if (file >= 0)
@@ -83,8 +87,9 @@ void PageMap::find(const char *memory, uint64_t pages, char *there) const {
 }
 
 Copies::Copies(char *shadow, uint64_t bytes, uint32_t element, bool after_forks, uint32_t threads)
-    : shadow(shadow), after_forks(after_forks), bytes(bytes), element(element), threads(threads), pages(int64_t((bytes + Page - 1) / Page)),
-      size(uint64_t(pages) * Page * threads), used(threads * Line), touched(uint64_t(pages) * threads), memory(take()) {}
+    : shadow(shadow), after_forks(after_forks), bytes(bytes), element(element), threads(threads),
+      pages(int64_t((bytes + Page - 1) / Page)), size(uint64_t(pages) * Page * threads), used(threads * Line),
+      touched(uint64_t(pages) * threads), memory(take()) {}
 
 Copies::~Copies() {
   if (!memory)

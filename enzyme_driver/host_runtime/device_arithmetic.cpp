@@ -1,5 +1,5 @@
-// Arithmetic that the device has instructions for and the host has not: directed rounding, and operations on bytes. The function of
-// llvm.nvvm.mul.rz.f is adgen_nvvm_mul_rz_f, and so on (RetargetHost).
+// Arithmetic that the device has instructions for and the host has not: directed rounding, and operations on bytes. The
+// function of llvm.nvvm.mul.rz.f is adgen_nvvm_mul_rz_f, and so on (RetargetHost).
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
@@ -21,26 +21,47 @@ private:
 
 } // namespace
 
-#define FLOATING(NAME, SUFFIX, T, MODE)                                                                            \
-  HIDDEN T adgen_nvvm_add_##NAME##_##SUFFIX(T x, T y) { Rounding r(MODE); return x + y; }                           \
-  HIDDEN T adgen_nvvm_mul_##NAME##_##SUFFIX(T x, T y) { Rounding r(MODE); return x * y; }                           \
-  HIDDEN T adgen_nvvm_div_##NAME##_##SUFFIX(T x, T y) { Rounding r(MODE); return x / y; }                           \
-  HIDDEN T adgen_nvvm_rcp_##NAME##_##SUFFIX(T x) { Rounding r(MODE); return 1 / x; }                                \
-  HIDDEN T adgen_nvvm_sqrt_##NAME##_##SUFFIX(T x) { Rounding r(MODE); return std::sqrt(x); }                        \
-  HIDDEN T adgen_nvvm_fma_##NAME##_##SUFFIX(T x, T y, T z) { Rounding r(MODE); return std::fma(x, y, z); }
+#define FLOATING(NAME, SUFFIX, T, MODE)                                                                                \
+  HIDDEN T adgen_nvvm_add_##NAME##_##SUFFIX(T x, T y) {                                                                \
+    Rounding r(MODE);                                                                                                  \
+    return x + y;                                                                                                      \
+  }                                                                                                                    \
+  HIDDEN T adgen_nvvm_mul_##NAME##_##SUFFIX(T x, T y) {                                                                \
+    Rounding r(MODE);                                                                                                  \
+    return x * y;                                                                                                      \
+  }                                                                                                                    \
+  HIDDEN T adgen_nvvm_div_##NAME##_##SUFFIX(T x, T y) {                                                                \
+    Rounding r(MODE);                                                                                                  \
+    return x / y;                                                                                                      \
+  }                                                                                                                    \
+  HIDDEN T adgen_nvvm_rcp_##NAME##_##SUFFIX(T x) {                                                                     \
+    Rounding r(MODE);                                                                                                  \
+    return 1 / x;                                                                                                      \
+  }                                                                                                                    \
+  HIDDEN T adgen_nvvm_sqrt_##NAME##_##SUFFIX(T x) {                                                                    \
+    Rounding r(MODE);                                                                                                  \
+    return std::sqrt(x);                                                                                               \
+  }                                                                                                                    \
+  HIDDEN T adgen_nvvm_fma_##NAME##_##SUFFIX(T x, T y, T z) {                                                           \
+    Rounding r(MODE);                                                                                                  \
+    return std::fma(x, y, z);                                                                                          \
+  }
 
-#define CONVERSION(NAME, FROM, TO, MODE)                                                                           \
-  HIDDEN TO adgen_nvvm_##NAME(FROM x) { Rounding r(MODE); return TO(x); }
+#define CONVERSION(NAME, FROM, TO, MODE)                                                                               \
+  HIDDEN TO adgen_nvvm_##NAME(FROM x) {                                                                                \
+    Rounding r(MODE);                                                                                                  \
+    return TO(x);                                                                                                      \
+  }
 
-#define DIRECTION(NAME, MODE)                                                                                      \
-  FLOATING(NAME, f, float, MODE)                                                                                   \
-  FLOATING(NAME, d, double, MODE)                                                                                  \
-  CONVERSION(d2f_##NAME, double, float, MODE)                                                                      \
-  CONVERSION(i2f_##NAME, int32_t, float, MODE)                                                                     \
-  CONVERSION(ui2f_##NAME, uint32_t, float, MODE)                                                                   \
-  CONVERSION(ll2f_##NAME, int64_t, float, MODE)                                                                    \
-  CONVERSION(ull2f_##NAME, uint64_t, float, MODE)                                                                  \
-  CONVERSION(ll2d_##NAME, int64_t, double, MODE)                                                                   \
+#define DIRECTION(NAME, MODE)                                                                                          \
+  FLOATING(NAME, f, float, MODE)                                                                                       \
+  FLOATING(NAME, d, double, MODE)                                                                                      \
+  CONVERSION(d2f_##NAME, double, float, MODE)                                                                          \
+  CONVERSION(i2f_##NAME, int32_t, float, MODE)                                                                         \
+  CONVERSION(ui2f_##NAME, uint32_t, float, MODE)                                                                       \
+  CONVERSION(ll2f_##NAME, int64_t, float, MODE)                                                                        \
+  CONVERSION(ull2f_##NAME, uint64_t, float, MODE)                                                                      \
+  CONVERSION(ll2d_##NAME, int64_t, double, MODE)                                                                       \
   CONVERSION(ull2d_##NAME, uint64_t, double, MODE)
 
 DIRECTION(rz, FE_TOWARDZERO)
@@ -61,7 +82,8 @@ HIDDEN uint32_t adgen_nvvm_prmt(uint32_t x, uint32_t y, uint32_t selector) {
   return result;
 }
 
-// Where the nth bit of the mask lies that is set, counted from bit `base` on, which is the first one, and downwards if n is negative.
+// Where the nth bit of the mask lies that is set, counted from bit `base` on, which is the first one, and downwards if
+// n is negative.
 HIDDEN uint32_t adgen_nvvm_fns(uint32_t mask, uint32_t base, int32_t n) {
   const int step = n < 0 ? -1 : 1;
   int left = n == 0 ? 1 : n * step;

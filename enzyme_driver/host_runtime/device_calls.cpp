@@ -31,14 +31,18 @@ template <class T> void append(std::string &text, const std::string &conversion,
   text += part;
 }
 
-bool isLong(const std::string &conversion) {
-  return conversion.find_first_of("lzjt") != std::string::npos;
-}
+bool isLong(const std::string &conversion) { return conversion.find_first_of("lzjt") != std::string::npos; }
 
 // One conversion such as "%8.3f"; a width or precision given as * was replaced before.
 void format(std::string &text, const std::string &conversion, PackedArguments &arguments) {
   switch (conversion.back()) {
-  case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': case 'c':
+  case 'd':
+  case 'i':
+  case 'u':
+  case 'x':
+  case 'X':
+  case 'o':
+  case 'c':
     return isLong(conversion) ? append(text, conversion, arguments.next<int64_t>())
                               : append(text, conversion, arguments.next<int32_t>());
   case 's':

@@ -1,6 +1,6 @@
-// Memory for what gradients keep: a stack for every thread of the operating system. What is freed out of turn goes when all above it
-// has gone; what is never freed goes with the scope that it was taken in. Of emptied memory so much stays for later gradients: to get its pages anew
-// from the system takes longer than to fill them.
+// Memory for what gradients keep: a stack for every thread of the operating system. What is freed out of turn goes when
+// all above it has gone; what is never freed goes with the scope that it was taken in. Of emptied memory so much stays
+// for later gradients: to get its pages anew from the system takes longer than to fill them.
 #include "kept.h"
 
 #include <atomic>
@@ -10,7 +10,7 @@
 namespace {
 
 constexpr uint64_t Alignment = 16, FirstChunk = 1 << 16;
-constexpr uint64_t MostSpare = 256 << 20; // bytes, of all threads
+constexpr uint64_t MostSpare = 256 << 20;    // bytes, of all threads
 constexpr uint64_t Most = uint64_t(1) << 48; // bytes that there can be
 constexpr int NoNumber = 0xff;
 
@@ -72,7 +72,8 @@ public:
     std::free(chunk);
   }
 
-  // Null where there is not so much: for a loop that does not run, Enzyme asks for as much as its count, wrapped around, says.
+  // Null where there is not so much: for a loop that does not run, Enzyme asks for as much as its count, wrapped
+  // around, says.
   void *push(uint64_t bytes) {
     const uint64_t needed = sizeof(Piece) + (bytes + Alignment - 1) / Alignment * Alignment;
     if (bytes > Most || ((!chunk || uint64_t(chunk->end - top) < needed) && !grow(needed)))
@@ -102,11 +103,12 @@ public:
 
 private:
   void pop() {
-    if (chunk->below && reinterpret_cast<char *>(last) == reinterpret_cast<char *>(chunk + 1))
+    char *gone = reinterpret_cast<char *>(last);
+    last = last->below; // before its chunk may go
+    if (chunk->below && gone == reinterpret_cast<char *>(chunk + 1))
       shrink();
     else
-      top = reinterpret_cast<char *>(last);
-    last = last->below;
+      top = gone;
   }
 
   bool grow(uint64_t needed) {
@@ -131,7 +133,7 @@ private:
     return fresh;
   }
 
-  // Of the chunk that is empty now; `last` still lies in it.
+  // Of the chunk that is empty now.
   void shrink() {
     Chunk *empty = chunk;
     chunk = chunk->below;

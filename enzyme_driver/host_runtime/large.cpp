@@ -1,6 +1,6 @@
-// Large blocks for what gradients of C++ functions keep from one function to another, such as from the forward sweep of a parallel region to its reverse
-// sweep. They stay for later gradients: to get their pages anew from the system takes longer than to fill them. Any other memory may be freed and
-// enlarged here too.
+// Large blocks for what gradients of C++ functions keep from one function to another, such as from the forward sweep of
+// a parallel region to its reverse sweep. They stay for later gradients: to get their pages anew from the system takes
+// longer than to fill them. Any other memory may be freed and enlarged here too.
 #include "large.h"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace {
 constexpr uint64_t Least = 64 << 10, Page = 4096, HugePage = 2 << 20; // bytes
 constexpr uint64_t Start = 64; // of the memory in its pages, by which most other memory is told apart at once
 constexpr uint64_t Most = uint64_t(1) << 48; // bytes that there can be
-constexpr uint64_t FewSpare = 256 << 20, ShareSpare = 32; // emptied blocks stay up to so many bytes, or such a part of the machine's memory
+constexpr uint64_t FewSpare = 256 << 20,
+                   ShareSpare = 32; // emptied blocks stay up to so many bytes, or such a part of the machine's memory
 
 uint64_t mostSpare() {
   const long pages = sysconf(_SC_PHYS_PAGES);

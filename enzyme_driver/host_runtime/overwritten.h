@@ -1,4 +1,5 @@
-// Arrays that the reverse sweep of a C++ function puts back, step by step, to what they held before (passes/RestoreOverwritten.cpp).
+// Arrays that the reverse sweep of a C++ function puts back, step by step, to what they held before
+// (passes/Checkpointing/UndoLog.cpp).
 #pragma once
 
 #include <cstdint>

@@ -17,6 +17,7 @@
 #include <omp.h>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 extern "C" void adgen_omp_limit(int threads); // teams.cpp
@@ -51,12 +52,15 @@ public:
 
 using Shares = std::optional<std::vector<Share>>;
 
-static Shares shares_of(const adgen_launch *launch, footprint_function footprint, uint64_t accumulated, void *const *args) {
-  return omp_get_max_threads() > 1 && Accumulation::isFree() ? sharesOf(launch, footprint, accumulated, args) : std::nullopt;
+static Shares shares_of(const adgen_launch *launch, footprint_function footprint, uint64_t accumulated,
+                        void *const *args) {
+  return omp_get_max_threads() > 1 && Accumulation::isFree() ? sharesOf(launch, footprint, accumulated, args)
+                                                             : std::nullopt;
 }
 
 // Blocks that are run at once: those of one row, up to so many.
-template <class Run> static void run_between(const adgen_launch *launch, BlockRange blocks, int64_t most, const Run &run) {
+template <class Run>
+static void run_between(const adgen_launch *launch, BlockRange blocks, int64_t most, const Run &run) {
   for (int64_t first = blocks.first; first < blocks.end;) {
     const auto [x, y, z] = placeOf(launch, first);
     const int64_t count = std::min({most, int64_t(launch->grid[0]) - x, blocks.end - first});
@@ -72,8 +76,10 @@ template <class Run> static void run_grouped(const adgen_launch *launch, BlockRa
   }
 }
 
-// What the threads of a team do: all blocks in parallel, those that wait after the others. Up to `most` are run at once.
-template <class Run> static void run_all(const adgen_launch *launch, const Shares &shares, int64_t most, const Run &run) {
+// What the threads of a team do: all blocks in parallel, those that wait after the others. Up to `most` are run at
+// once.
+template <class Run>
+static void run_all(const adgen_launch *launch, const Shares &shares, int64_t most, const Run &run) {
   if (!shares) {
     const BlockRange mine = partOf(blocksOf(launch), omp_get_thread_num(), omp_get_num_threads());
     most == 1 ? run_grouped(launch, mine, run) : run_between(launch, mine, most, run);
@@ -88,13 +94,16 @@ template <class Run> static void run_all(const adgen_launch *launch, const Share
     run_between(launch, {(*shares)[share].late, (*shares)[share].end}, most, run);
 }
 
-// So many that a row of their threads is long enough to be vectorised. Where a block has several rows they are not longer than that, for the
-// next row reads what this one has read.
+// So many that a row of their threads is long enough to be vectorised. Where a block has several rows they are not
+// longer than that, for the next row reads what this one has read.
 static int64_t blocks_at_once(const adgen_launch *launch) {
   constexpr uint32_t Row = 256, Most = 1 << 16; // threads
   const bool is_row = launch->block[1] == 1 && launch->block[2] == 1;
   return std::max(1u, (is_row ? Most : Row) / launch->block[0]);
 }
+
+// Of the next launch of this thread: blocks may store to one element, and come to its cotangent one after the other.
+static thread_local bool blocks_meet = false;
 
 static bool runs_alone(int64_t blocks) { return blocks == 1 || omp_get_max_threads() == 1; }
 
@@ -105,14 +114,26 @@ __attribute__((visibility("default"))) const char *adgen_last_error() { return l
 // Bytes of stack that each CUDA thread of a block with barriers has for what it calls.
 __attribute__((visibility("default"))) void adgen_set_stack_bytes(uint64_t bytes) { adgen_spare_stack = bytes; }
 
-// Blocks are independent. `alone` does the same as `blocks` without atomics, for when nobody else runs, or when each of the arguments
-// `accumulated`, a bit each, is a copy of the thread's own, or when threads do not meet, as `footprint` may show.
+// Said before a gradient runs, which is compiled for blocks with elements of their own where the grid has one block
+// along the axes `one`, a bit each, and blocks are no wider than x, y and z.
+__attribute__((visibility("hidden"))) void adgen_blocks_differ(const adgen_launch *launch, uint32_t one, uint32_t x,
+                                                               uint32_t y, uint32_t z) {
+  const uint32_t widest[] = {x, y, z};
+  blocks_meet = false;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    blocks_meet |= (one >> axis & 1 && launch->grid[axis] != 1) || launch->block[axis] > widest[axis];
+}
+
+// Blocks are independent. `alone` does the same as `blocks` without atomics, for when nobody else runs, or when each of
+// the arguments `accumulated`, a bit each, is a copy of the thread's own, or when threads do not meet, as `footprint`
+// may show.
 __attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *launch, blocks_function blocks,
                                                            blocks_function alone, uint64_t accumulated,
                                                            footprint_function footprint, void *const *args) {
   const Shares shares = shares_of(launch, footprint, accumulated, args);
   Accumulation accumulation(args, accumulated, launch, !shares);
-  const bool single = runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
+  const bool single =
+      std::exchange(blocks_meet, false) || runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
   const blocks_function run = single || shares || accumulation.apart() ? alone : blocks;
   failed = false;
 #pragma omp parallel if (!single)
@@ -126,8 +147,8 @@ __attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *l
 }
 
 // Every block as loops over its threads.
-static void run_split(const adgen_launch *launch, const adgen_cooperative *kernel, split_function code, const Shares &shares,
-                      void *const *args) {
+static void run_split(const adgen_launch *launch, const adgen_cooperative *kernel, split_function code,
+                      const Shares &shares, void *const *args) {
   run_all(launch, shares, 1, [&](uint32_t x, uint32_t y, uint32_t z, uint32_t) {
     char *shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
     char *scratch = adgen_scratch_memory(launch, kernel->scratch_bytes);
@@ -138,8 +159,8 @@ static void run_split(const adgen_launch *launch, const adgen_cooperative *kerne
 }
 
 // The threads of every block on stacks of their own.
-static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kernel, thread_function code, const Shares &shares,
-                       void *const *args) {
+static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kernel, thread_function code,
+                       const Shares &shares, void *const *args) {
   const SignalStack own;
   run_all(launch, shares, 1, [&](uint32_t x, uint32_t y, uint32_t z, uint32_t) {
     if (!failed)
@@ -148,11 +169,12 @@ static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kern
 }
 
 // The same for blocks whose threads wait for each other.
-__attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_launch *launch, const adgen_cooperative *kernel,
-                                                                void *const *args) {
+__attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_launch *launch,
+                                                                const adgen_cooperative *kernel, void *const *args) {
   const Shares shares = shares_of(launch, kernel->footprint, kernel->accumulated, args);
   Accumulation accumulation(args, kernel->accumulated, launch, !shares);
-  const bool single = runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
+  const bool single =
+      std::exchange(blocks_meet, false) || runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
   const bool alone = single || shares || accumulation.apart();
   failed = false;
   const std::unique_ptr<OverflowHandler> handler(kernel->split ? nullptr : new OverflowHandler);
@@ -168,8 +190,8 @@ __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_laun
   return ended();
 }
 
-__attribute__((visibility("hidden"))) int adgen_run_function(user_function call, uint64_t accumulated, uint64_t overwritten,
-                                                             void *const *args, void *result) {
+__attribute__((visibility("hidden"))) int adgen_run_function(user_function call, uint64_t accumulated,
+                                                             uint64_t overwritten, void *const *args, void *result) {
   const KeptScope scope; // also of what an exception leaves behind
   try {
     const Overwritten arrays(args, overwritten);

@@ -106,8 +106,10 @@ private:
 
 } // namespace
 
-std::optional<std::vector<Share>> sharesOf(const adgen_launch *launch, footprint_function footprint, uint64_t shadows, void *const *args) {
-  if (!footprint || uint64_t(launch->block[0]) * launch->block[1] * launch->block[2] < FewestThreads || omp_in_parallel())
+std::optional<std::vector<Share>> sharesOf(const adgen_launch *launch, footprint_function footprint, uint64_t shadows,
+                                           void *const *args) {
+  if (!footprint || uint64_t(launch->block[0]) * launch->block[1] * launch->block[2] < FewestThreads ||
+      omp_in_parallel())
     return std::nullopt;
   return Dealer(launch, footprint, shadows, args).deal();
 }

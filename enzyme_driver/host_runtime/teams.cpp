@@ -1,5 +1,6 @@
-// What teams of threads do with each other, and the derivatives of that (passes/RewriteOpenMP.cpp). Functions with a derivative take a
-// lock; those of the forward and the reverse sweep take its shadow too, which they leave alone.
+// What teams of threads do with each other, and the derivatives of that (passes/OpenMP/RewriteOpenMP.cpp). Functions
+// with a derivative take a lock; those of the forward and the reverse sweep take its shadow too, which they leave
+// alone.
 #include <atomic>
 #include <cstdint>
 #include <omp.h>
@@ -9,11 +10,11 @@ namespace {
 
 // Lies in a global of 64 bytes that begin as zero.
 struct Lock {
-  std::atomic<uint64_t> owner;  // 1 + a number of the thread; 0 where nobody holds it
-  std::atomic<uint32_t> turn;   // the thread whose turn it is in a reduction
-  uint32_t depth;               // how often its owner has entered it
-  std::atomic<int64_t> left;    // how often it was left in forward sweeps, less what reverse sweeps have undone
-  uint32_t undoing;             // as depth, in the reverse sweep
+  std::atomic<uint64_t> owner; // 1 + a number of the thread; 0 where nobody holds it
+  std::atomic<uint32_t> turn;  // the thread whose turn it is in a reduction
+  uint32_t depth;              // how often its owner has entered it
+  std::atomic<int64_t> left;   // how often it was left in forward sweeps, less what reverse sweeps have undone
+  uint32_t undoing;            // as depth, in the reverse sweep
   bool in_turn;
 };
 static_assert(sizeof(Lock) <= 64);

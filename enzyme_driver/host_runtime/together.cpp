@@ -1,5 +1,5 @@
-// What compiled kernels call where their threads work together: llvm.nvvm.shfl.sync.down.i32 is adgen_warp_shfl_down, and so on
-// (adgen-host-entries). Results of warps: the lower half is the value, the upper one a predicate.
+// What compiled kernels call where their threads work together: llvm.nvvm.shfl.sync.down.i32 is adgen_warp_shfl_down,
+// and so on (adgen-make-host-entries). Results of warps: the lower half is the value, the upper one a predicate.
 #include "cooperation.h"
 
 #include <algorithm>
@@ -34,13 +34,14 @@ template <Mode mode> uint64_t shuffle(const Warp &warp, uint32_t lane, uint32_t 
   return (present ? uint32_t(warp.lanes[source].value) : 0) | uint64_t(inside) << 32;
 }
 
-// The derivative of a shuffle (rules/shuffle.cu): for each lane the sum of what the participants hold that received from it. The first
-// participant that is asked does it for all.
+// The derivative of a shuffle (rules/shuffle.cu): for each lane the sum of what the participants hold that received
+// from it. The first participant that is asked does it for all.
 template <class T, class Word> uint64_t gather(const Warp &warp, uint32_t lane, uint32_t participants) {
   if ((participants & (0u - participants)) == 1u << lane) {
     T sums[WarpSize] = {};
     for (uint32_t i = lane; i < WarpSize; ++i) {
-      const uint32_t source = participants >> i & 1 ? sourceOf(Mode(warp.lanes[i].control >> 16 & 3), warp, i).lane : WarpSize;
+      const uint32_t source =
+          participants >> i & 1 ? sourceOf(Mode(warp.lanes[i].control >> 16 & 3), warp, i).lane : WarpSize;
       const Word word = Word(warp.lanes[i].value);
       T value;
       std::memcpy(&value, &word, sizeof(value));
@@ -78,7 +79,9 @@ uint32_t ballot(const Warp &warp, uint32_t participants) {
 
 uint64_t voteBallot(const Warp &warp, uint32_t, uint32_t participants) { return ballot(warp, participants); }
 uint64_t voteAny(const Warp &warp, uint32_t, uint32_t participants) { return ballot(warp, participants) != 0; }
-uint64_t voteAll(const Warp &warp, uint32_t, uint32_t participants) { return ballot(warp, participants) == participants; }
+uint64_t voteAll(const Warp &warp, uint32_t, uint32_t participants) {
+  return ballot(warp, participants) == participants;
+}
 uint64_t voteUniform(const Warp &warp, uint32_t lane, uint32_t participants) {
   return equal(warp, lane, participants) == participants;
 }
@@ -87,14 +90,30 @@ uint64_t matchAll(const Warp &warp, uint32_t lane, uint32_t participants) {
   return equal(warp, lane, participants) == participants ? participants | uint64_t(1) << 32 : 0;
 }
 
-struct Add { uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; } };
-struct And { uint32_t operator()(uint32_t a, uint32_t b) const { return a & b; } };
-struct Or { uint32_t operator()(uint32_t a, uint32_t b) const { return a | b; } };
-struct Xor { uint32_t operator()(uint32_t a, uint32_t b) const { return a ^ b; } };
-struct UMin { uint32_t operator()(uint32_t a, uint32_t b) const { return std::min(a, b); } };
-struct UMax { uint32_t operator()(uint32_t a, uint32_t b) const { return std::max(a, b); } };
-struct Min { uint32_t operator()(uint32_t a, uint32_t b) const { return uint32_t(std::min(int32_t(a), int32_t(b))); } };
-struct Max { uint32_t operator()(uint32_t a, uint32_t b) const { return uint32_t(std::max(int32_t(a), int32_t(b))); } };
+struct Add {
+  uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
+};
+struct And {
+  uint32_t operator()(uint32_t a, uint32_t b) const { return a & b; }
+};
+struct Or {
+  uint32_t operator()(uint32_t a, uint32_t b) const { return a | b; }
+};
+struct Xor {
+  uint32_t operator()(uint32_t a, uint32_t b) const { return a ^ b; }
+};
+struct UMin {
+  uint32_t operator()(uint32_t a, uint32_t b) const { return std::min(a, b); }
+};
+struct UMax {
+  uint32_t operator()(uint32_t a, uint32_t b) const { return std::max(a, b); }
+};
+struct Min {
+  uint32_t operator()(uint32_t a, uint32_t b) const { return uint32_t(std::min(int32_t(a), int32_t(b))); }
+};
+struct Max {
+  uint32_t operator()(uint32_t a, uint32_t b) const { return uint32_t(std::max(int32_t(a), int32_t(b))); }
+};
 
 template <class Combine> uint64_t reduce(const Warp &warp, uint32_t lane, uint32_t participants) {
   uint32_t result = uint32_t(warp.lanes[lane].value);
@@ -106,10 +125,10 @@ template <class Combine> uint64_t reduce(const Warp &warp, uint32_t lane, uint32
 
 } // namespace
 
-#define WARP(NAME, OPERATION, WORDS)                                                                                     \
-  HIDDEN uint64_t adgen_warp_##NAME(adgen_thread *thread, uint32_t mask, uint64_t value, uint32_t offset,                 \
-                                    uint32_t control) {                                                                  \
-    return thread->block->together(*thread, {nullptr, OPERATION, mask, offset, control, value, 0}, WORDS);               \
+#define WARP(NAME, OPERATION, WORDS)                                                                                   \
+  HIDDEN uint64_t adgen_warp_##NAME(adgen_thread *thread, uint32_t mask, uint64_t value, uint32_t offset,              \
+                                    uint32_t control) {                                                                \
+    return thread->block->together(*thread, {nullptr, OPERATION, mask, offset, control, value, 0}, WORDS);             \
   }
 
 WARP(shfl_up, shuffle<Mode::Up>, "a warp shuffle (up)")

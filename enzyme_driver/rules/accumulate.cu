@@ -1,4 +1,4 @@
-// Additions of a warp's lanes into elements that lanes have in common (passes/ReduceAccumulations.cpp). Each lane has `Count` elements
+// Additions of a warp's lanes into elements that lanes have in common (passes/Accumulate/WarpAggregateAtomics.cpp). Each lane has `Count` elements
 // and what it adds to each. Lanes of one group have the same elements, where `common` says so; `active` are the lanes that are here.
 //
 // Where the whole warp is here, its lanes halve what they have in each step: a lane keeps one half of the elements and gives its partner the

@@ -1,4 +1,4 @@
-// Derivatives of libdevice's functions that Enzyme has no rule for, or none that holds everywhere. The pass SplitMath makes of a call
+// Derivatives of libdevice's functions that Enzyme has no rule for, or none that holds everywhere. The pass LowerMathToRules makes of a call
 //   __nv_NAME(x, y, ...)   the call   adgen_math_NAME({x, y, ...})
 // of a function that takes all arguments in one vector, because Enzyme cannot leave one of several arguments out where it
 // does not vary. Whole numbers come as floating point. adgen_math_NAME_reverse gets the vector and the cotangent of the result.
@@ -246,7 +246,7 @@ SCALED(ldexp, double, double2v, ldexp)
 SCALED(scalbnf, float, float2v, ldexp)
 SCALED(scalbn, double, double2v, ldexp)
 
-// Functions with a second result, a whole number (for modf in floating point). SplitMath asks for each by itself.
+// Functions with a second result, a whole number (for modf in floating point). LowerMathToRules asks for each by itself.
 #define WITH_SECOND(SUFFIX, TYPE, VECTOR2)                                                                         \
   DERIVED(modf##SUFFIX, TYPE, TYPE, modf_part(v), 1)                                                                \
   RULE TYPE adgen_math_modf##SUFFIX##_second(TYPE v) { return trunc(v); }                                           \

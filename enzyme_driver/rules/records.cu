@@ -1,4 +1,4 @@
-// Adds to neighbouring elements at once (passes/RecordAccumulations.cpp). A thread leaves what it adds in its own `stride` bytes of `slots`,
+// Adds to neighbouring elements at once (passes/Accumulate/BulkReduceAtomics.cpp). A thread leaves what it adds in its own `stride` bytes of `slots`,
 // which has `room` bytes for the block's first threads, as far from an address that is a multiple of 16 as the elements are. A bulk reduction
 // takes what lies between such addresses; the rest, and everything of a thread without room, is added with atomics.
 #define RULE extern "C" __attribute__((device, noinline))

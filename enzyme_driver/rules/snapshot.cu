@@ -1,5 +1,5 @@
 // What a shared array holds at a barrier, kept by the threads of the block, each its share, and put back in the reverse sweep
-// (passes/ReloadShared.cpp). The primal needs none of it. The threads meet once more behind it, because the next interval may write
+// (passes/Checkpointing/RematerializeSharedLoads.cpp). The primal needs none of it. The threads meet once more behind it, because the next interval may write
 // to the arrays, and in the reverse sweep reads them until then. Zero bytes stand for all dynamic shared memory: a gradient is launched with twice the primal's, whose
 // second half are the shadows.
 #define RULE extern "C" __attribute__((device, noinline))

@@ -1,4 +1,4 @@
-// Blocks of a tape. Byte b of a thread's tape lies at (b / 8) * 256 + b % 8 from where the tape begins (passes/Tape.cpp).
+// Blocks of a tape. Byte b of a thread's tape lies at (b / 8) * 256 + b % 8 from where the tape begins (passes/Cache/LowerCaches.cpp).
 #define RULE extern "C" __attribute__((device, noinline))
 #define DEVICE static __attribute__((device))
 

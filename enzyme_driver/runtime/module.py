@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -26,28 +26,30 @@ from enzyme_driver.model import (
     bare_name,
     plain_name,
 )
-from enzyme_driver.runtime.arguments import Arguments, Prepared
-from enzyme_driver.runtime.calls import Backend, Call
-from enzyme_driver.runtime.geometry import Launch, launch_of
-from enzyme_driver.runtime.host import HostBackend
-from enzyme_driver.runtime.hvp import Hvp
-from enzyme_driver.runtime.jvp import Jvp
-from enzyme_driver.runtime.launcher import Launcher, PreparedLaunch
-from enzyme_driver.runtime.question import Number
-from enzyme_driver.runtime.record import Tape, recording, refuse_number, refuse_while_recording, unrecorded
-from enzyme_driver.runtime.slots import argument_slot, spelled
-from enzyme_driver.runtime.values import returned, scalar_bytes
-from enzyme_driver.runtime.variables import Variables
-from enzyme_driver.runtime.vjp import Vjp
+from enzyme_driver.runtime.backends.host import HostBackend
+from enzyme_driver.runtime.call.arguments import Arguments, PreparedArguments
+from enzyme_driver.runtime.call.calls import Backend, Call
+from enzyme_driver.runtime.call.geometry import Launch, launch_of
+from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
+from enzyme_driver.runtime.call.slots import argument_slot, spelled
+from enzyme_driver.runtime.call.values import returned, scalar_bytes
+from enzyme_driver.runtime.call.variables import Variables
+from enzyme_driver.runtime.tape.query import Number
+from enzyme_driver.runtime.tape.record import Tape, recording, refuse_number, refuse_while_recording, unrecorded
+from enzyme_driver.runtime.transforms.batch import Batch
+from enzyme_driver.runtime.transforms.hvp import Hvp
+from enzyme_driver.runtime.transforms.jvp import Jvp
+from enzyme_driver.runtime.transforms.vjp import Vjp
 from enzyme_driver.settings import Settings
 
 if TYPE_CHECKING:
-    from enzyme_driver.runtime.check import CheckResult
+    from enzyme_driver.runtime.transforms.check import CheckResult
+    from enzyme_driver.runtime.transforms.guard import Guard
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Shadows = Mapping[str, object]
-Prepare = Callable[[Sequence[object], Shadows], Prepared]
+Prepare = Callable[[Sequence[object], Shadows], PreparedArguments]
 
 
 class Launchable(Generic[R]):
@@ -88,6 +90,13 @@ class _Callable:
         self._arguments = Arguments(entry.signature, backend.target)
         self._tangent_arguments = Arguments(entry.signature.forward, backend.target)
         self.target = backend.target
+        self.guard: Guard | None = None
+        """What looks at the gradient before it is used first; None where nothing does."""
+
+    def _verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
+        if self.guard:
+            with unrecorded():
+                self.guard(cast("Kernel | Function", self), values, launch)
 
     @cached_property
     def _twice_arguments(self) -> Arguments:
@@ -257,6 +266,47 @@ class Kernel(_Callable):
         """
         return Launchable(self._run_check, f"{self.name}.check")
 
+    @property
+    def jacobian(self) -> Launchable[Any]:
+        """`k.jacobian[grid, block](*args, of="y", wrt="x", pattern=None, check=False)`: a sparse Jacobian.
+
+        A CSR matrix, of SciPy for NumPy arrays and of CuPy on a GPU: row i has the derivatives of element i of `of`
+        after the launch with respect to the elements of `wrt` before it. `pattern` is a sparse matrix with an entry
+        wherever one may differ from zero (the whole matrix by default): columns that have no row in common are carried
+        together by forward mode, where that was compiled, or rows without a common column by the gradient, whichever
+        needs fewer directions. With `check` the product with a random direction is compared with the gradient, and
+        CheckFailedError raised where the pattern lacks an entry. `args` stay as they are. Raises ArgumentError for
+        arrays without derivative and for patterns of another shape, ToolchainError without SciPy.
+        """
+        return Launchable(self._run_jacobian, f"{self.name}.jacobian")
+
+    def _run_jacobian(
+        self,
+        launch: Launch,
+        /,
+        *args: object,
+        of: str,
+        wrt: str,
+        pattern: object = None,
+        check: bool = False,
+        **named: object,
+    ) -> Any:  # noqa: ANN401
+        from enzyme_driver.runtime.transforms.jacobian import Asked, jacobian
+
+        bound = self._arguments.bind(args, named)
+        carry = partial(self._run_jvp, launch) if self.has_forward else None
+        asked = Asked(self.signature, bound, of, wrt, partial(self._run_vjp, launch), carry)
+        return jacobian(asked, pattern, check=check)
+
+    def gradients(
+        self, launch: Launch, batch: Batch, args: Sequence[object], shadows: Shadows, *, forward: bool = False
+    ) -> None:
+        """Many launches of the gradient (of what carries tangents) at once; arrays are those of the first launch."""
+        entry = self._forward_entry() if forward else self._gradient_entry()
+        arguments = self._tangent_arguments if forward else self._arguments
+        prepared = (arguments.forward if forward else arguments.gradient)(arguments.bind(args, {}), shadows)
+        self._backend.launch_batch(arguments.signature, entry, prepared, launch, batch)
+
     def _run(self, launch: Launch, /, *args: object, **named: object) -> None:
         entry, tape = self._primal_entry(), recording()
         bound = self._arguments.bind(args, named)
@@ -270,12 +320,14 @@ class Kernel(_Callable):
         return PreparedLaunch(self.name, self._backend, entry, given, launch, gradient=False)
 
     def _run_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> None:
-        entry = self._gradient_entry()
-        self._differentiate(entry, self._arguments.gradient, launch, self._arguments.bind(args, named), shadows)
+        entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
+        self._verify(bound, launch)
+        self._differentiate(entry, self._arguments.gradient, launch, bound, shadows)
 
     def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
-        entry = self._gradient_entry()
-        given = self._with_variables(self._arguments.gradient, self._arguments.bind(args, named), shadows)
+        entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
+        self._verify(bound, launch)
+        given = self._with_variables(self._arguments.gradient, bound, shadows)
         return PreparedLaunch(f"{self.name}.gradient", self._backend, entry, given, launch, gradient=True)
 
     def _differentiate(
@@ -283,7 +335,7 @@ class Kernel(_Callable):
     ) -> None:
         self._backend.launch(entry, self._with_variables(prepare, values, shadows), launch, gradient=True)
 
-    def _with_variables(self, prepare: Prepare, values: Sequence[object], shadows: Shadows) -> Prepared:
+    def _with_variables(self, prepare: Prepare, values: Sequence[object], shadows: Shadows) -> PreparedArguments:
         """The call, with the shadows of variables among those that are given."""
         own = {name: shadow for name, shadow in shadows.items() if name not in self.variables}
         prepared = prepare(values, own)
@@ -302,6 +354,7 @@ class Kernel(_Callable):
         entry = self._gradient_entry()
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
+        self._verify(bound, launch)
         stream = self._backend.stream_of(launch, product.given)
         return product.run(partial(self._differentiate, entry, self._arguments.gradient, launch), stream)
 
@@ -347,7 +400,7 @@ class Kernel(_Callable):
         against: Kernel | None = None,
         **named: object,
     ) -> CheckResult:
-        from enzyme_driver.runtime.check import check_kernel
+        from enzyme_driver.runtime.transforms.check import check_kernel
 
         bound = self._arguments.bind(args, named)
         with unrecorded():
@@ -373,7 +426,10 @@ class Function(_Callable):
 
     def gradient(self, *args: object, shadows: Mapping[str, object], cotangent: float = 1.0, **named: object) -> None:
         """Add `cotangent` times the gradient of the returned number to the shadows, see `Kernel.gradient`."""
-        self._gradient(self._arguments.bind(args, named), shadows, cotangent)
+        self._gradient_entry()
+        bound = self._arguments.bind(args, named)
+        self._verify(bound, None)
+        self._gradient(bound, shadows, cotangent)
 
     def vjp(
         self,
@@ -389,7 +445,9 @@ class Function(_Callable):
         `cotangent` is that of the returned number, with `directions` one number for all or a sequence of them.
         """
         self._gradient_entry()
-        product = Vjp(self._arguments, self._arguments.bind(args, named), cotangents, wrt, directions)
+        bound = self._arguments.bind(args, named)
+        product = Vjp(self._arguments, bound, cotangents, wrt, directions)
+        self._verify(bound, None)
         each = iter(_one_a_direction(cotangent, directions))
         return product.run(lambda values, shadows: self._gradient(values, shadows, next(each)), None)
 
@@ -434,7 +492,7 @@ class Function(_Callable):
 
     def check(self, *args: object, seed: int = 0, tolerance: float | None = None, **named: object) -> CheckResult:
         """Compare the gradient with finite differences, see `Kernel.check`."""
-        from enzyme_driver.runtime.check import check_function
+        from enzyme_driver.runtime.transforms.check import check_function
 
         bound = self._arguments.bind(args, named)
         with unrecorded():
@@ -529,6 +587,12 @@ class Module:
         return f"<adgen module of {self.artifact.manifest.source.name} on {self.target}: {', '.join(self._entries)}>"
 
 
+def standing_for(witness: Kernel | Function, subject: Kernel | Function) -> Kernel | Function:
+    """The witness under the signature of what it is a witness of, which knows what is read and written."""
+    entry = replace(witness._entry, signature=subject.signature)  # noqa: SLF001  (of the same module)
+    return _opened(entry, witness._backend)  # noqa: SLF001
+
+
 def _opened(entry: Entry, backend: Backend) -> Kernel | Function:
     return Kernel(entry, backend) if entry.signature.kind == "kernel" else Function(entry, backend)
 
@@ -538,7 +602,7 @@ def _identifier(name: str) -> str:
 
 
 def _cuda_backend(artifact: Artifact, settings: Settings) -> Backend:
-    from enzyme_driver.runtime.cuda import CudaBackend
+    from enzyme_driver.runtime.backends.cuda import CudaBackend
 
     return CudaBackend(artifact, settings.device_heap, settings.tape_limit)
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -38,7 +39,8 @@ def compiled_headers(workspace: Workspace, flags: Sequence[str | Path], users: S
             return _made(workspace, command, known)
         return None
     with suppress(OSError):  # the folder may be somebody else's
-        os.utime(known)  # the files that have waited longest are removed first
+        # the files that have waited longest are removed first; what was compiled behind this one knows when it was made
+        os.utime(known, ns=(time.time_ns(), known.stat().st_mtime_ns))
     return known
 
 
@@ -48,7 +50,8 @@ def _made(workspace: Workspace, command: Sequence[str], known: Path) -> Path | N
         fresh = Path(scratch) / known.name
         if not workspace.execute("clang", [*command, "-o", fresh]).ok:
             return None
-        fresh.replace(known)
+        with suppress(FileExistsError):  # somebody made it meanwhile, and may have compiled code behind it
+            os.link(fresh, known)
     for old in sorted(known.parent.glob("*.pch"), key=_last_used, reverse=True)[MOST:]:
         old.unlink(missing_ok=True)
     return known
@@ -56,6 +59,6 @@ def _made(workspace: Workspace, command: Sequence[str], known: Path) -> Path | N
 
 def _last_used(file: Path) -> float:
     try:
-        return file.stat().st_mtime
+        return file.stat().st_atime
     except FileNotFoundError:
         return 0.0

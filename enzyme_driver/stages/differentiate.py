@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from enzyme_driver import pipelines
 from enzyme_driver.command import ENDLESS, Completed
 from enzyme_driver.errors import AdgenError, CompilerCrashError, Location, RefusedError
 from enzyme_driver.model import Mode, Signature
 from enzyme_driver.stages import enzyme_messages
 from enzyme_driver.stages.plan import SWEEPS, Derivatives, Plan, Unit, derivatives
-from enzyme_driver.stages.prepare import Prepared, refusals, unless_disabled
+from enzyme_driver.stages.prepare import PreparedModule, refusals
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.toolchain import EnzymeSource
 
@@ -31,6 +32,11 @@ EACH_TIME = "-enzyme-loop-invariant-cache=0"
 """What stays the same in a loop is kept in each of its iterations. Where a loop runs until the data says so, Enzyme was
 seen to keep what changes between two loops once: a wrong gradient without a word.
 """
+NO_LOADS_MOVED = "-enable-load-pre=0"
+"""Enzyme says by `!invariant.group` that what it reads again in the reverse sweep is what the forward sweep has read.
+GVN, which it runs afterwards, moves such loads to where the ways before them come from, and copies the claim, which is
+wrong there: one way's load was seen to be taken for another's, where the memory had changed in between.
+"""
 SHALLOW = "-enzyme-max-type-depth=2"
 """Enzyme says of memory what is behind the pointers in it, and behind those. Of records that lead to others of their
 kind, as the nodes of a std::map do, it writes down every way of six steps, and does not end.
@@ -46,7 +52,7 @@ ASKED: Mapping[Mode, str] = {
 }
 """What the functions by which a derivative is asked of Enzyme are called, before the entry's symbol."""
 
-Prepare = Callable[[Derivatives], Prepared]
+Prepare = Callable[[Derivatives], PreparedModule]
 """Prepares the module that asks for these derivatives."""
 
 
@@ -57,14 +63,14 @@ class GradientIR:
     """
 
     path: Path
-    prepared: Prepared
+    prepared: PreparedModule
     refused: Mapping[str, AdgenError]
     refused_forward: Mapping[str, AdgenError] = field(default_factory=dict)
     refused_second: Mapping[str, AdgenError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Step:
+class EnzymeRun:
     """A run of Enzyme on a module, for all that is asked for there or for one unit only."""
 
     source: Path
@@ -95,7 +101,7 @@ def _without(wanted: Derivatives, refused: Collection[Unit]) -> Derivatives:
 
 
 def _problems(
-    prepared: Prepared, wanted: Derivatives, prepare: Prepare, workspace: Workspace
+    prepared: PreparedModule, wanted: Derivatives, prepare: Prepare, workspace: Workspace
 ) -> Mapping[Unit, AdgenError]:
     """Which units cannot be done, once Enzyme has run on all of them; none of them is to be asked for again."""
     failure = _attempt(prepared, wanted.entries, workspace)
@@ -106,11 +112,11 @@ def _problems(
     return _culprits(wanted, failure, prepare, workspace) or _one_by_one(prepare(wanted), wanted, workspace)
 
 
-def _unverified(prepared: Prepared, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
+def _unverified(prepared: PreparedModule, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
     """The gradients that Enzyme has made wrongly, as far as that can be seen."""
     if not wanted.gradients.entries:
         return {}
-    done = workspace.opt("verify", "adgen-verify-gradients", _output(prepared), None)
+    done = workspace.opt(pipelines.VERIFY, _output(prepared), None)
     return {("reverse", symbol): reason for symbol, reason in refusals(done.stderr).items()}
 
 
@@ -129,7 +135,7 @@ def _culprits(
     return refused
 
 
-def _one_by_one(prepared: Prepared, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
+def _one_by_one(prepared: PreparedModule, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
     """One unit after another, where none fails alone: Enzyme was seen to stop where two of them read one variable.
 
     It writes such reads by constant expressions, which are there once for all functions; they are taken apart before
@@ -138,24 +144,24 @@ def _one_by_one(prepared: Prepared, wanted: Derivatives, workspace: Workspace) -
     done = prepared.path.with_suffix("").with_suffix(".done.ll")
     source = prepared.path
     for unit in wanted.units:
-        failure = _attempt(prepared, wanted.entries, workspace, Step(source, unit))
+        failure = _attempt(prepared, wanted.entries, workspace, EnzymeRun(source, unit))
         if failure is not None:
             return dict.fromkeys(wanted.units, failure)
-        workspace.opt("steps", "adgen-expand-constants", _output(prepared), done)
+        workspace.opt(pipelines.BETWEEN_STEPS, _output(prepared), done)
         source = done
     done.rename(_output(prepared))
     return _unverified(prepared, wanted, workspace)
 
 
-def _output(prepared: Prepared) -> Path:
+def _output(prepared: PreparedModule) -> Path:
     return prepared.path.with_suffix("").with_suffix(".gradient.ll")
 
 
 def _attempt(
-    prepared: Prepared, entries: Sequence[Signature], workspace: Workspace, step: Step | None = None
+    prepared: PreparedModule, entries: Sequence[Signature], workspace: Workspace, step: EnzymeRun | None = None
 ) -> AdgenError | None:
     """Run Enzyme, on the whole module where no step is given; the reason if it does not manage."""
-    step = step or Step(prepared.path)
+    step = step or EnzymeRun(prepared.path)
     arrays = [AS_STORED] if prepared.split else []
     failure = _tried(prepared, entries, workspace, step, arrays)
     if failure is not None and ENDLESS in failure.reason:
@@ -168,7 +174,7 @@ def _attempt(
 
 
 def _tried(
-    prepared: Prepared, entries: Sequence[Signature], workspace: Workspace, step: Step, arrays: Sequence[str]
+    prepared: PreparedModule, entries: Sequence[Signature], workspace: Workspace, step: EnzymeRun, arrays: Sequence[str]
 ) -> AdgenError | None:
     """`arrays` is what is asked of local arrays, and perhaps of types."""
     output = _output(prepared)
@@ -176,7 +182,7 @@ def _tried(
     enzyme = workspace.toolchain.enzyme
     try:
         for cut in _cuts(prepared, workspace):
-            options = (cut, *arrays, *([] if prepared.counted else [EACH_TIME]))
+            options = (cut, NO_LOADS_MOVED, *arrays, *([] if prepared.counted else [EACH_TIME]))
             argv = _argv(enzyme, step.source, output, options, workspace)
             done = workspace.execute("enzyme", argv, env=_environment(enzyme, step, output))
             if done.ok and output.exists():
@@ -188,9 +194,9 @@ def _tried(
     return _failed(done, entries, workspace)
 
 
-def _cuts(prepared: Prepared, workspace: Workspace) -> tuple[str, str]:
+def _cuts(prepared: PreparedModule, workspace: Workspace) -> tuple[str, str]:
     """What to try, in order."""
-    fewest = prepared.fewest and unless_disabled("fewest-kept", FEWEST, workspace)
+    fewest = prepared.fewest and workspace.does("fewest-kept")
     return (FEWEST, ALL) if fewest else (ALL, FEWEST)
 
 
@@ -207,7 +213,7 @@ def _argv(
     return [enzyme.path, *options, dummy, f"--load-pass-plugin={workspace.toolchain.worker}"]
 
 
-def _environment(enzyme: EnzymeSource, step: Step, output: Path) -> dict[str, str] | None:
+def _environment(enzyme: EnzymeSource, step: EnzymeRun, output: Path) -> dict[str, str] | None:
     if enzyme.kind == "plugin":
         return None
     only = {"ADGEN_WORKER_ONLY": ASKED[step.only[0]] + step.only[1]} if step.only else {}
@@ -236,12 +242,10 @@ def _users_place(found: Location | None, entries: Sequence[Signature], workspace
 
     Enzyme leaves the folder out where clang keeps it apart from the file's name.
     """
-    tools = workspace.toolchain
     whole = [entry.file for entry in entries if found and entry.file.endswith(f"/{found.file}")]
     if found and whole:
         return Location(whole[0], found.line, found.column)
-    libraries = (tools.clang.prefix, tools.cuda_root, Path("/usr/include"), Path("/usr/lib"))
-    return found if found and not any(Path(found.file).is_relative_to(folder) for folder in libraries) else None
+    return found if found and not workspace.toolchain.is_of_library(Path(found.file)) else None
 
 
 def _failed(done: Completed, entries: Sequence[Signature], workspace: Workspace) -> RefusedError:

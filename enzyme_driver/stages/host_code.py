@@ -1,7 +1,7 @@
-"""Code that clang cannot read, because a header is missing or a library is not there, is left out of a copy.
+"""The text of a file: which function a place is in, and a copy without what clang cannot read there.
 
-A statement becomes a call of HOST, which only host code may make: clang itself makes sure that nothing of a kernel
-is ever left out. What clang does not take even so loses its body, and if it was a kernel, that is said.
+A function of the device loses its body, and that is said. A statement of any other becomes a call of HOST, which only
+host code may make: clang itself makes sure that nothing of a kernel is ever left out.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 HOST = "adgen_host_code_left_out"
 """A host function that the prelude declares."""
@@ -44,8 +45,7 @@ _PREFIXES = {
 _BEHIND_LAMBDA = {";", ",", ")", "(", "."}
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     text: str
     start: int
@@ -56,11 +56,20 @@ class _Token:
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """A kernel whose body was left out, with the lines of that."""
+class Unread:
+    """A function of the device whose body was left out, with the lines of that."""
 
     name: str
     lines: range
+    kernel: bool
+
+
+@dataclass(frozen=True)
+class Body:
+    """The lines of a function, its head included; `device` says that the head makes it code of the device."""
+
+    lines: range
+    device: bool
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,7 @@ class _Cut:
     start: int
     end: int
     call: str
-    kernel: Kernel | None = None
+    unread: Unread | None = None
 
     def __contains__(self, other: _Cut) -> bool:
         return self.start <= other.start and other.end <= self.end
@@ -79,8 +88,8 @@ class _Cut:
 class HostCode:
     """The text of a file, in which each byte is one character. Lines stay where they are."""
 
-    def __init__(self, text: str, kernels: tuple[Kernel, ...] = ()) -> None:
-        self.text, self.kernels = text, kernels
+    def __init__(self, text: str, unread: tuple[Unread, ...] = ()) -> None:
+        self.text, self.unread = text, unread
         found = [_Token(str(m.lastgroup), m[0], m.start()) for m in _TOKEN.finditer(text)]
         self._directives = [token for token in found if token.kind == "directive"]
         self._tokens = [token for token in found if token.kind not in {"directive", "space"}]
@@ -89,7 +98,7 @@ class HostCode:
         """The text without what stands at these lines and columns; None where that is no code of the host alone."""
         cuts = set()
         for line, column in places:
-            cut = self._cut(self._lines[line - 1] + column - 1) if line <= len(self._lines) else None
+            cut = self._cut(self._at(line, column)) if line <= len(self._lines) else None
             if cut is None or any(cut.start <= directive.start < cut.end for directive in self._directives):
                 return None
             cuts.add(cut)
@@ -97,7 +106,21 @@ class HostCode:
         outer = [cut for cut in cuts if not any(cut != other and cut in other for other in cuts)]
         for cut in sorted(outer, key=lambda cut: cut.start, reverse=True):
             text = text[: cut.start] + cut.call + re.sub(r"[^\n]", "", text[cut.start : cut.end]) + text[cut.end :]
-        return HostCode(text, self.kernels + tuple(cut.kernel for cut in outer if cut.kernel))
+        return HostCode(text, self.unread + tuple(cut.unread for cut in outer if cut.unread))
+
+    def body(self, line: int, column: int = 1) -> Body | None:
+        """The function that this place is in, its head or its body, the outermost of them; None where there is none."""
+        if line > len(self._lines):
+            return None
+        at = self._at(line, column)
+        brace = self._outermost(at)
+        brace = brace if brace >= 0 else self._opened_behind(at)
+        if brace < 0:
+            return None
+        head = self._head(brace)
+        first, last = (head or [self._tokens[brace]])[0].start, self._tokens[self._closing(brace)].end
+        lines = range(bisect_right(self._lines, first), bisect_right(self._lines, last) + 1)
+        return Body(lines, bool({token.text for token in head} & _DEVICE))
 
     @property
     def asks_for(self) -> set[str]:
@@ -157,10 +180,42 @@ class HostCode:
                 open_.append((i, 0))
         return around, depths, openings
 
-    def _cut(self, offset: int) -> _Cut | None:
-        """What to leave out because of an error there."""
-        at = bisect_right(self._tokens, offset, key=lambda token: token.start) - 1
+    def _at(self, line: int, column: int) -> int:
+        """The token at that place, or the last one before it."""
+        offset = self._lines[line - 1] + column - 1
+        return bisect_right(self._tokens, offset, key=lambda token: token.start) - 1
+
+    def _outermost(self, at: int) -> int:
+        """The brace that begins the body of the outermost function around a token; -1: there is none."""
+        around, found = self._nesting[0], -1
+        brace = around[at] if at >= 0 else -1
+        while brace >= 0:
+            found = brace if self._is_block(brace) else found
+            brace = around[brace]
+        return found
+
+    def _opened_behind(self, at: int) -> int:
+        """The brace that begins a function's body, where the token is in its head; -1 where it is not."""
+        if at < 0:
+            return -1
         around = self._nesting[0]
+        for i in range(at, len(self._tokens)):
+            if around[i] != around[at] or self._tokens[i].text == ";":
+                return -1
+            if self._tokens[i].text == "{":
+                return i if self._is_block(i) and self._name(i) else -1
+        return -1
+
+    def _closing(self, brace: int) -> int:
+        """The brace that ends what this one begins; the last token where none does."""
+        return next((end for end, opening in self._nesting[2].items() if opening == brace), len(self._tokens) - 1)
+
+    def _cut(self, at: int) -> _Cut | None:
+        """What to leave out because of an error at that token."""
+        around = self._nesting[0]
+        outermost = self._outermost(at)
+        if outermost >= 0 and {token.text for token in self._head(outermost)} & _DEVICE:
+            return self._body(outermost)
         brace = around[at] if at >= 0 else -1
         while brace >= 0 and not self._is_block(brace) and not self._is_transparent(brace):
             at, brace = brace, around[brace]
@@ -173,17 +228,17 @@ class HostCode:
 
     def _body(self, brace: int) -> _Cut | None:
         """The whole body of the function that the block is in; its declaration stays."""
-        around, _, openings = self._nesting
-        while (outer := around[brace]) >= 0 and not self._is_transparent(outer):
+        around = self._nesting[0]
+        while (outer := around[brace]) >= 0 and not self._is_transparent(outer) and not self._holds_declarations(outer):
             brace = outer
-        closing = next((end for end, opening in openings.items() if opening == brace), None)
-        if closing is None or not self._is_block(brace):
+        if not self._is_block(brace):
             return None
-        start, end = self._tokens[brace].start, self._tokens[closing].end
+        start, end = self._tokens[brace].start, self._tokens[self._closing(brace)].end
         head = [token.text for token in self._head(brace)]
         lines = range(bisect_right(self._lines, start), bisect_right(self._lines, end) + 1)
         name = self._name(brace)
-        return _Cut(start, end, ";", Kernel(name, lines) if "__global__" in head else None) if name else None
+        unread = Unread(name, lines, "__global__" in head) if set(head) & _DEVICE else None
+        return _Cut(start, end, ";", unread) if name else None
 
     def _name(self, brace: int) -> str:
         """Of the function whose body begins with the brace: what stands before its parameters."""

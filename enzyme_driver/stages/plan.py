@@ -251,6 +251,13 @@ def _decided_variables(variables: tuple[Variable, ...], activity: Mapping[str, A
 def _check_complete(entry: Signature, description: Description) -> None:
     if entry.symbol in description.undefined:
         called, line = description.undefined[entry.symbol]
+        why = description.unread.get(bare_name(called.partition("(")[0]))
+        if why:
+            raise RefusedError(
+                f"{entry.name} calls {called}, which clang does not read: {why.reason.splitlines()[0]}",
+                hint=why.hint,
+                location=why.location,
+            )
         raise RefusedError(
             f"{entry.name} calls {called}, which is defined nowhere",
             hint="put the function's body into the file, or include the file that has it",

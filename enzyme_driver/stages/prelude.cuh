@@ -1,5 +1,8 @@
-// Read before every CUDA file, after clang's own headers: stores with a hint for the caches, which those leave out.
+// Read before every CUDA file, after clang's own headers: what nvcc has and those leave out.
 #define __ADGEN__ 1 // for adgen.h
+#undef __CUDACC__
+#define __CUDACC__ 1 // nvcc gives it a value, which #if asks for
+
 template <class T> struct adgen_stored {
   using type = T;
 };
@@ -9,6 +12,25 @@ ADGEN_STORE(__stwb)
 ADGEN_STORE(__stcg)
 ADGEN_STORE(__stcs)
 #undef ADGEN_STORE
+
+// The smaller and the larger of two numbers, in code of the host.
+#define ADGEN_HOST_EXTREME(TYPE) \
+  static inline __host__ TYPE min(TYPE a, TYPE b) { return b < a ? b : a; } \
+  static inline __host__ TYPE max(TYPE a, TYPE b) { return a < b ? b : a; }
+ADGEN_HOST_EXTREME(int)
+ADGEN_HOST_EXTREME(unsigned)
+ADGEN_HOST_EXTREME(long)
+ADGEN_HOST_EXTREME(unsigned long)
+ADGEN_HOST_EXTREME(long long)
+ADGEN_HOST_EXTREME(unsigned long long)
+ADGEN_HOST_EXTREME(float)
+ADGEN_HOST_EXTREME(double)
+#undef ADGEN_HOST_EXTREME
+
+static inline __device__ double nan(const char *) { return __builtin_nan(""); }
+static inline __device__ float nanf(const char *) { return __builtin_nanf(""); }
+
 #undef __managed__
 #define __managed__ __device__ // clang knows no managed memory
+#include "headers/adgen_atomics.h"
 void adgen_host_code_left_out(); // stands for host code that clang cannot read; kernels may not call it

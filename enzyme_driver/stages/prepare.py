@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from enzyme_driver import pipelines
 from enzyme_driver.errors import Location, RefusedError
-from enzyme_driver.model import Language, Mode
-from enzyme_driver.optimisations import OPTIMISATIONS
+from enzyme_driver.model import DataType, Language, Mode, Parameter
 from enzyme_driver.stages.frontend import PrimalIR
 from enzyme_driver.stages.plan import Derivatives, Plan
 from enzyme_driver.stages.workspace import Workspace
 
 REFUSAL = "adgen-refusal: "
 
-_OPTIMISE = "default<O2>"
-_INLINE = "always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg)"
-_RESOLVE = f"adgen-resolve-calls,{_INLINE}"
-"""Twice: which function a pointer holds may only show once another call is resolved."""
-_EXITS = "function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,adgen-nest-joins"
 _PLAIN_LOOPS = (
     "-vectorize-loops=false",
     "-vectorize-slp=false",
@@ -29,27 +24,29 @@ _PLAIN_LOOPS = (
     "-unroll-allow-partial=false",
 )
 """Loops stay as they were written, or become straight code where they are short: Enzyme reverses both well."""
-_BRANCHES = "-phi-node-folding-threshold=0 -two-entry-phi-node-folding-threshold=0"
+_BRANCHES = ("-phi-node-folding-threshold=0", "-two-entry-phi-node-folding-threshold=0")
 """A choice between computations stays a branch, and the reverse sweep skips what was not done."""
 _LOADS = "-enable-load-in-loop-pre=false"
 """An iteration loads again what the one before has loaded: else a register carries the cotangent back as well."""
 
 
 @dataclass(frozen=True)
-class Access:
+class ParameterUse:
     """Whether the primal may read and write what a parameter points to.
 
     `added_to` is the position of the parameter to each element of which this one's is added, which is all it is for.
+    `floats` says behind which pointers floating point lies: -1 for the parameter itself, else a struct's offset.
     """
 
     reads: bool
     writes: bool
     added_to: int | None = None
+    floats: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """The module that Enzyme gets. `usage` holds an Access for each parameter, by symbol.
+class PreparedModule:
+    """The module that Enzyme gets. `usage` holds an ParameterUse for each parameter, by symbol.
 
     `refused` says why entries cannot be differentiated at all, `refused_forward` why they cannot in forward mode.
 
@@ -61,7 +58,7 @@ class Prepared:
     """
 
     path: Path
-    usage: Mapping[str, tuple[Access, ...]]
+    usage: Mapping[str, tuple[ParameterUse, ...]]
     refused: Mapping[str, RefusedError]
     counted: bool
     fewest: bool
@@ -77,16 +74,18 @@ def prepare(
     *,
     fast_math: bool,
     user_rules: str = "",
-) -> Prepared:
+    chosen: Collection[str] = (),
+) -> PreparedModule:
     """Make bodies of the plan's entries, and ask for derivatives of some of them.
 
-    `user_rules` is what the user says of functions, see `Request`. Raises RefusedError where that does not fit.
+    `user_rules` is what the user says of functions, see `Request`, `chosen` are the parameters whose activity was.
+    Raises RefusedError where that does not fit.
     """
     output = primal.path.with_suffix("").with_suffix(".prepared.ll")
-    passes = _device_passes if primal.language == "cuda" else _host_passes
-    pipeline = f"adgen-user-rules<{user_rules}>,{passes(plan, wanted, workspace)}"
+    pipeline = pipelines.PREPARE_CUDA if primal.language == "cuda" else pipelines.PREPARE_CPP
     flags = (*_PLAIN_LOOPS, *_as_written(primal.language, workspace), *reflection(fast_math=fast_math))
-    done = workspace.opt("prepare", pipeline, primal.path, output, *flags)
+    words, facts = _words(plan, wanted, user_rules), _facts(plan, wanted)
+    done = workspace.opt(pipeline, primal.path, output, *flags, words=words, facts=facts)
     for symbol, reason in refusals(done.stderr).items():
         if not symbol:
             raise reason
@@ -94,67 +93,75 @@ def prepare(
     counted = report["counted"]
     usage, rejected = _usage(report["usage"]), refusals(done.stderr, mode="forward")
     fewest = counted and primal.language == "cuda"
-    return Prepared(output, usage, refusals(done.stderr), counted, fewest, report["split"], rejected)
+    refused = floats_in_bytes(plan, usage, chosen) | refusals(done.stderr)
+    return PreparedModule(output, usage, refused, counted, fewest, report["split"], rejected)
+
+
+def floats_in_bytes(
+    plan: Plan, usage: Mapping[str, tuple[ParameterUse, ...]], chosen: Collection[str]
+) -> dict[str, RefusedError]:
+    """Entries, by symbol, that reach floating point through a pointer to bytes, whose derivative nobody would get."""
+    found: dict[str, RefusedError] = {}
+    for entry in plan.entries:
+        for parameter, use in zip(entry.parameters, usage.get(entry.symbol, ()), strict=False):
+            hidden = _bytes_at(parameter) & set(use.floats)
+            if hidden and parameter.name not in chosen:
+                where = "there" if parameter.is_pointer else "behind such a member"
+                found.setdefault(
+                    entry.symbol,
+                    RefusedError(
+                        f"{entry.name} has floating point where {str(parameter)!r} points to bytes: no shadow of "
+                        "bytes can take its derivative",
+                        hint="give it a type of floats, in a kernel of your own that calls this one if need be, or say "
+                        f"{parameter.name}=const in activity if no derivative flows {where}",
+                        location=Location(entry.file, entry.line),
+                    ),
+                )
+    return found
+
+
+def _bytes_at(parameter: Parameter) -> set[int]:
+    """Where the parameter points to bytes, as `ParameterUse.floats` says it."""
+    if parameter.is_pointer:
+        return {-1} if _is_byte(parameter.dtype) else set()
+    return set(_byte_members(parameter.dtype, 0))
+
+
+def _byte_members(dtype: DataType, begin: int) -> Iterator[int]:
+    for member in dtype.fields:
+        for number in range(member.count):
+            offset = begin + member.offset + number * member.type.size
+            if member.type.pointee is not None and _is_byte(member.type.pointee):
+                yield offset
+            yield from _byte_members(member.type, offset)
+
+
+def _is_byte(dtype: DataType) -> bool:
+    return dtype.size == 1 and dtype.kind in {"int", "uint"}
 
 
 def _as_written(language: Language, workspace: Workspace) -> tuple[str, ...]:
-    return (*unless_disabled("keep-branches", _BRANCHES, workspace).split(), _LOADS) if language == "c++" else ()
+    branches = _BRANCHES if workspace.does("keep-branches") else ()
+    return (*branches, _LOADS) if language == "c++" else ()
 
 
 def prepare_second(
     gradient: Path, language: Language, wanted: Derivatives, workspace: Workspace, *, fast_math: bool
-) -> Prepared:
+) -> PreparedModule:
     """Make bodies of the gradients in a module that Enzyme has written, and ask for tangents through some of them."""
     output = gradient.with_suffix("").with_suffix("").with_suffix(".second.prepared.ll")
-    rules, libdevice = map(workspace.in_pipeline, (workspace.toolchain.rules, workspace.toolchain.libdevice))
-    linked = f"adgen-link<{libdevice}>,adgen-mark-math,nvvm-reflect,adgen-canonicalize-nvvm"
-    passes = (
-        f"{cleaned(workspace, fast_math=fast_math)}adgen-adopt-gradients<{rules}>,always-inline,globaldce,"
-        f"adgen-split-math,{linked if language == 'cuda' else 'adgen-mark-math'},always-inline,"
-        f"adgen-tangents<{wanted.tangents.option}>,"
-        "function(sroa,early-cse,simplifycfg),adgen-expand-constants,adgen-forward-rules"
+    words = {"tangents": wanted.tangents.option}
+    facts = exactness(fast_math=fast_math) | ({"cuda"} if language == "cuda" else set())
+    flags = reflection(fast_math=fast_math)
+    done = workspace.opt(pipelines.SECOND, gradient, output, *flags, words=words, facts=facts)
+    return PreparedModule(
+        output, {}, {}, counted=False, fewest=False, split=False, refused_forward=refusals(done.stderr)
     )
-    done = workspace.opt("second derivatives", passes, gradient, output, *reflection(fast_math=fast_math))
-    return Prepared(output, {}, {}, counted=False, fewest=False, split=False, refused_forward=refusals(done.stderr))
 
 
-def cleaned(workspace: Workspace, *, fast_math: bool) -> str:
-    """What comes first after Enzyme, also for C++: its traces go, and its liberties in arithmetic unless asked for."""
-    caches = unless_disabled("keep-once", "adgen-keep-once,", workspace)
-    exact = "" if fast_math else "adgen-exact-flags,"
-    unchanged = unless_disabled("mark-unchanged", "adgen-mark-unchanged<adgen_gradient_>,", workspace)
-    added = "adgen-expand-copy-adjoints,adgen-add-atomically"
-    return f"{added},{caches}adgen-forget-guards,adgen-loosen-alignments,{exact}{unchanged}"
-
-
-_ACCUMULATIONS = {
-    "zero-last": "adgen-zero-last,",
-    "merge-accumulations": "adgen-merge-accumulations,",
-    "own-accumulations": "adgen-own-accumulations,",
-}
-
-
-def unless_disabled(name: str, passes: str, workspace: Workspace) -> str:
-    """The passes that make an optimisation of OPTIMISATIONS, unless it is to be left out."""
-    if name not in OPTIMISATIONS:
-        raise KeyError(name)
-    return "" if name in workspace.settings.disable else passes
-
-
-def after_enzyme(workspace: Workspace, *, fast_math: bool, own: str = "", tape: str = "", reduction: str = "") -> str:
-    """What both targets do first: names become libdevice's again, and one function holds each gradient.
-
-    `own` is what chooses the target's own rules, `tape` what moves the values kept for the reverse sweep, on a target
-    that has a place for them, `reduction` what adds up before accumulating, on a target whose threads can.
-    """
-    libdevice, rules = map(workspace.in_pipeline, (workspace.toolchain.libdevice, workspace.toolchain.rules))
-    fused = unless_disabled("fuse-sweeps", "adgen-fuse-sweeps,", workspace)
-    accumulations = "".join(unless_disabled(name, passes, workspace) for name, passes in _ACCUMULATIONS.items())
-    return (
-        f"{cleaned(workspace, fast_math=fast_math)}adgen-restore-math,{own}adgen-link<{rules};{libdevice}>,"
-        f"nvvm-reflect,adgen-keep-math,adgen-lower-cooperation,always-inline,{fused}{tape}"
-        f"function(simplifycfg,early-cse<memssa>,loop-simplify),{accumulations}{reduction}adgen-inline-math,"
-    )
+def exactness(*, fast_math: bool) -> frozenset[str]:
+    """The fact by which Enzyme's liberties in arithmetic go, unless such were asked for."""
+    return frozenset() if fast_math else frozenset({"exact"})
 
 
 def reflection(*, fast_math: bool) -> tuple[str, ...]:
@@ -162,76 +169,25 @@ def reflection(*, fast_math: bool) -> tuple[str, ...]:
     return () if fast_math else ("-nvvm-reflect-add=__CUDA_PREC_SQRT=1",)
 
 
-def _device_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
-    libdevice = workspace.in_pipeline(workspace.toolchain.libdevice)
-    variables = plan.shadowed_variables
-    constants = unless_disabled("shared-constants", f"adgen-shared-constants<{plan.option}>,", workspace)
-    count = unless_disabled("count-halvings", "function(loop-simplify),adgen-count-halvings,function(adce),", workspace)
-    segments = unless_disabled("segment-recurrences", "adgen-segment-recurrences,", workspace)
-    hold = unless_disabled("hold-joins", "adgen-hold-joins,", workspace)
-    reload_shared = unless_disabled("reload-shared", "adgen-reload-shared,", workspace)
-    unchanged = _unchanged(workspace)
-    return ",".join(
-        (
-            f"adgen-select<{plan.symbols}>,adgen-translate-assembly",
-            f"adgen-split-math,adgen-link<{libdevice}>,adgen-mark-math",
-            f"nvvm-reflect,adgen-canonicalize-nvvm,{_INLINE},{_RESOLVE},{_RESOLVE},adgen-recognise-sums",
-            *((f"adgen-shadow-variables<{variables}>",) if variables else ()),
-            f"adgen-bodies<{plan.symbols}>,adgen-copy-at-once<adgen_body_>",
-            f"{constants}adgen-replace-cooperation<{plan.option}>",
-            "adgen-refuse",
-            _asked(wanted),
-            f"strip-nonlinetable-debuginfo,adgen-keep-loops,{_OPTIMISE}",
-            f"{count}{segments}{_EXITS},adgen-type-copies,adgen-follow-bits,{reload_shared}adgen-see-overwrites,adgen-separate-loads,{hold}function(sroa),adgen-define-values,adgen-separate-carried,adgen-pin-rules",
-            f"adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,{unchanged}adgen-usage,adgen-guard-choices",
-            *(("adgen-forward-rules",) if wanted.tangents.entries else ()),
-        )
-    )
+def _words(plan: Plan, wanted: Derivatives, user_rules: str) -> dict[str, str]:
+    """What the options of the passes say."""
+    return {
+        "user_rules": user_rules,
+        "symbols": plan.symbols,
+        "variables": plan.shadowed_variables,
+        "plan": plan.option,
+        "gradients": wanted.gradients.option,
+        "tangents": wanted.tangents.option,
+        "exported": _exported(plan, wanted),
+    }
 
 
-_UNROLL = (
-    "function(loop-simplify,lcssa),adgen-unroll-locals,function(loop(loop-rotate,loop-unroll-full),"
-    "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),"
-)
+def _facts(plan: Plan, wanted: Derivatives) -> frozenset[str]:
+    found = {"variables": plan.shadowed_variables, "tangents": wanted.tangents.entries}
+    return frozenset(name for name, holds in found.items() if holds)
 
 
-def _host_passes(plan: Plan, wanted: Derivatives, workspace: Workspace) -> str:
-    unroll = unless_disabled("unroll-locals", _UNROLL, workspace)
-    outline = unless_disabled(
-        "recompute-iterations", "function(loop-simplify,lcssa),adgen-outline-iterations,", workspace
-    )
-    restore = unless_disabled("restore-overwritten", "adgen-restore-overwritten,", workspace)
-    own = unless_disabled("own-memory", "adgen-own-memory,function(loop-mssa(licm)),", workspace)
-    together = unless_disabled("ask-together", "adgen-ask-together,", workspace)
-    extremes = unless_disabled("hold-extremes", "adgen-hold-extremes,", workspace)
-    sums = unless_disabled("hold-sums", "adgen-hold-sums,", workspace)
-    index = unless_disabled("index-pointers", "function(loop-simplify),adgen-index-pointers,", workspace)
-    constants = unless_disabled("mark-constants", "adgen-mark-constants,", workspace)
-    return ",".join(
-        (
-            f"adgen-silence-streams,adgen-split-math,adgen-recognise-sums,adgen-bodies<{plan.symbols}>",
-            "adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp",
-            "adgen-refuse,adgen-store-results",
-            _asked(wanted),
-            f"internalize<{_kept(plan, wanted)}>",
-            f"strip-nonlinetable-debuginfo,adgen-keep-loops,{_OPTIMISE}",
-            f"{unroll}adgen-forget-methods,globaldce,adgen-shadow-statics,{index}adgen-capture-values,adgen-hand-over,function(sroa),adgen-hand-over,{constants}{outline}{restore}{own}{_EXITS},{together}adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,{extremes}function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules",
-            f"adgen-copy-adjoints,adgen-discard-outputs,{_unchanged(workspace)}{sums}adgen-usage,adgen-guard-choices",
-            *(("adgen-call-regions,adgen-forward-rules",) if wanted.tangents.entries else ()),
-        )
-    )
-
-
-def _unchanged(workspace: Workspace) -> str:
-    return unless_disabled("mark-unchanged", "adgen-mark-unchanged<adgen_body_>,", workspace)
-
-
-def _asked(wanted: Derivatives) -> str:
-    tangents = f",adgen-tangents<{wanted.tangents.option}>" if wanted.tangents.entries else ""
-    return f"adgen-gradients<{wanted.gradients.option}>{tangents}"
-
-
-def _kept(plan: Plan, wanted: Derivatives) -> str:
+def _exported(plan: Plan, wanted: Derivatives) -> str:
     """Only what adgen made is seen from outside; the user's functions are inlined there, and not compiled twice."""
     bodies = [f"preserve-gv=adgen_body_{entry.symbol}" for entry in plan.entries]
     gradients = [f"preserve-gv=adgen_gradient_{entry.symbol}" for entry in wanted.gradients.entries]
@@ -239,8 +195,12 @@ def _kept(plan: Plan, wanted: Derivatives) -> str:
     return ";".join([*bodies, *gradients, *tangents])
 
 
-def _usage(usage: Mapping[str, list[dict[str, Any]]]) -> dict[str, tuple[Access, ...]]:
-    return {symbol: tuple(Access(**item) for item in items) for symbol, items in usage.items()}
+def _usage(usage: Mapping[str, list[dict[str, Any]]]) -> dict[str, tuple[ParameterUse, ...]]:
+    return {symbol: tuple(map(_use, items)) for symbol, items in usage.items()}
+
+
+def _use(said: dict[str, Any]) -> ParameterUse:
+    return ParameterUse(**said | {"floats": tuple(said.get("floats", ()))})
 
 
 def refusals(stderr: str, mode: Mode | None = None) -> dict[str, RefusedError]:

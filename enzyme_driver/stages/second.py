@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from enzyme_driver import pipelines
 from enzyme_driver.errors import RefusedError
 from enzyme_driver.model import Language
 from enzyme_driver.stages.differentiate import GradientIR, differentiate
@@ -23,7 +24,7 @@ def differentiate_twice(
     preparing = partial(prepare_second, gradient.path, language, workspace=workspace, fast_math=fast_math)
     made = differentiate(possible.gradient, ("forward",), preparing, workspace)
     merged = gradient.path.with_suffix(".both.ll")
-    workspace.opt("merge", f"adgen-link-seconds<{workspace.in_pipeline(made.path)}>", gradient.path, merged)
+    workspace.opt(pipelines.MERGE_SECONDS, gradient.path, merged, words={"seconds": made.path})
     merged.replace(gradient.path)
     return replace(gradient, refused_second={**refused, **made.refused_forward})
 

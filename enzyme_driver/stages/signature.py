@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from enzyme_driver import pipelines
+from enzyme_driver.errors import SourceError
 from enzyme_driver.model import DataType, Form, Parameter, ScalarKind, Signature, StructField, Variable
 from enzyme_driver.stages.frontend import PrimalIR
 from enzyme_driver.stages.source import Source
@@ -30,13 +32,14 @@ class Description:
 
     `local` holds the symbols of what is compiled only when it is asked for by name: static functions, members of
     classes, and kernels that libraries such as Thrust bring along. `undefined` says of kernels, by symbol, what they
-    call that is nowhere defined, and in which line.
+    call that is nowhere defined, and in which line; `unread` why that is so, by names of functions.
     """
 
     entries: tuple[Signature, ...]
     local: frozenset[str] = frozenset()
     variables: tuple[Variable, ...] = ()
     undefined: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    unread: Mapping[str, SourceError] = field(default_factory=dict)
 
 
 def describe(primal: PrimalIR, source: Source, workspace: Workspace, *, instances: tuple[str, ...] = ()) -> Description:
@@ -44,18 +47,19 @@ def describe(primal: PrimalIR, source: Source, workspace: Workspace, *, instance
 
     `instances` are the names that the primal was made with; an instance is called as it was asked for.
     """
-    done = workspace.opt("describe", "adgen-describe", primal.path, None)
+    done = workspace.opt(pipelines.DESCRIBE, primal.path, None)
     found = json.loads(done.stdout)
     asked = {symbol: instances[int(number)] for number, symbol in found["instances"].items()}
     entries = [{**data, "name": asked.get(data["symbol"], data["name"])} for data in found["entries"]]
     wanted = [_entry(data) for data in entries if data["symbol"] in asked or _is_entry(data, primal, source)]
     local = frozenset(data["symbol"] for data in entries if _is_local(data, workspace.toolchain))
-    own = [data for data in found["variables"] if not _is_of_library(data, workspace.toolchain)]
+    own = [data for data in found["variables"] if not workspace.toolchain.is_of_library(_path(data))]
     return Description(
         tuple(sorted(wanted, key=lambda entry: (entry.file != str(source.path), entry.line))),
         local,
         tuple(_variable(data) for data in own),
         {data["symbol"]: (at["name"], at["line"]) for data in entries if (at := data.get("undefined"))},
+        {each.name: each.error for each in primal.unread if not each.kernel},
     )
 
 
@@ -68,11 +72,7 @@ def _is_entry(data: dict[str, Any], primal: PrimalIR, source: Source) -> bool:
 def _is_local(data: dict[str, Any], tools: Toolchain) -> bool:
     if not data["kernel"]:
         return bool(data["local"])
-    return _is_of_library(data, tools)
-
-
-def _is_of_library(data: dict[str, Any], tools: Toolchain) -> bool:
-    return any(_path(data).is_relative_to(folder) for folder in (tools.cuda_root, tools.clang.prefix, "/usr/include"))
+    return tools.is_of_library(_path(data))
 
 
 def _path(data: dict[str, Any]) -> Path:

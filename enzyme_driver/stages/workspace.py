@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from enzyme_driver import command
+from enzyme_driver import command, pipelines
 from enzyme_driver.command import Completed, Runner
 from enzyme_driver.errors import CompilerCrashError
+from enzyme_driver.optimisations import OPTIMISATIONS
+from enzyme_driver.pipelines import Pipeline
 from enzyme_driver.settings import Settings
+from enzyme_driver.stages.inspection import Inspection
 from enzyme_driver.toolchain import Toolchain
 
 EMIT = Path(__file__).parent.parent / "targets" / "emit.py"
@@ -28,6 +31,7 @@ class Workspace:
     toolchain: Toolchain
     settings: Settings
     run: Runner = command.run
+    inspection: Inspection | None = None
 
     def file(self, name: str) -> Path:
         return self.folder / name
@@ -61,11 +65,48 @@ class Workspace:
             return None
         return log
 
-    def opt(self, name: str, passes: str, source: Path, output: Path | None, *flags: str) -> Completed:
-        """Run a pipeline of passes over a module with adgen's plugin loaded."""
+    def does(self, name: str) -> bool:
+        """Whether an optimisation of OPTIMISATIONS is to be done."""
+        if name not in OPTIMISATIONS:
+            raise KeyError(name)
+        return name not in self.settings.disable
+
+    def opt(
+        self,
+        pipeline: Pipeline,
+        source: Path,
+        output: Path | None,
+        *flags: str,
+        words: Mapping[str, str | Path] | None = None,
+        facts: Collection[str] = (),
+    ) -> Completed:
+        """Run a pipeline over a module with adgen's plugin loaded; see pipelines.render for `words` and `facts`.
+
+        The device libraries need not be among the words.
+        """
+        known = {"rules": self.toolchain.rules, "libdevice": self.toolchain.libdevice}
+        given = {name: str(self.in_pipeline(path)) for name, path in known.items()} | {
+            name: str(self.in_pipeline(word) if isinstance(word, Path) else word)
+            for name, word in (words or {}).items()
+        }
+        if self.inspection:
+            pipeline, source = self.inspection.begun(pipeline, source)
+        chosen = pipelines.selected(pipeline, facts=facts, disabled=self.settings.disable)
+        passes = ",".join(pipelines.rendered(each, given) for each in chosen)
+        shown = self.inspection.flags(chosen) if self.inspection else ()
         where = ("-S", "-o", output) if output else ("-disable-output",)
         plugin = f"-load-pass-plugin={self.toolchain.passes}"
-        return self.must(name, [self.toolchain.opt.path, plugin, *flags, f"-passes={passes}", source, *where])
+        argv = [self.toolchain.opt.path, plugin, *flags, *shown, f"-passes={passes}", source, *where]
+        if self.inspection is None:
+            return self.must(pipeline.name, argv)
+        try:
+            done = self.must(pipeline.name, argv)
+        except CompilerCrashError as crash:
+            said = crash.log.read_text(encoding="utf-8") if crash.log and crash.log.is_file() else ""
+            self.inspection.add(pipeline, chosen, said)
+            raise
+        self.inspection.add(pipeline, chosen, done.stderr)
+        return done
 
     def in_pipeline(self, path: Path) -> Path:
         """A name of the file that can be a pass's option, where some signs would end it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from enzyme_driver import pipelines
 from enzyme_driver.stages.prepare import refusals
 from enzyme_driver.stages.workspace import Workspace
 
@@ -24,10 +25,9 @@ def assembly(ir: Path, arch: str, workspace: Workspace, *, suffix: str = ".s") -
     """
     stem = ir.with_suffix("")
     retargeted, optimised, output = (stem.with_suffix(f".{arch}{end}") for end in (".retargeted.ll", ".ll", suffix))
-    passes = f"adgen-canonicalize-nvvm,adgen-round-directed,adgen-retarget-amd<{TRIPLE};{DATA_LAYOUT}>,globaldce"
-    done = workspace.opt("retarget", passes, ir, retargeted)
+    done = workspace.opt(pipelines.AMDGPU, ir, retargeted, words={"triple": TRIPLE, "layout": DATA_LAYOUT})
     for refusal in refusals(done.stderr).values():
         raise refusal
-    workspace.opt("optimise", "default<O3>", retargeted, optimised, f"-mcpu={arch}")
+    workspace.opt(pipelines.OPTIMISE, retargeted, optimised, f"-mcpu={arch}")
     workspace.emit(optimised, output, arch)
     return output

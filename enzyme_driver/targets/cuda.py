@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from enzyme_driver import pipelines
 from enzyme_driver.errors import AdgenError, RefusedError
 from enzyme_driver.model import Signature, TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
-from enzyme_driver.stages.prepare import after_enzyme, reflection, refusals, unless_disabled
+from enzyme_driver.stages.prepare import exactness, reflection, refusals
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import registers
@@ -34,17 +35,22 @@ class CudaCode:
     second: dict[str, TargetEntry]
 
 
-def finish(gradient: GradientIR, plan: Plan, arch: str, workspace: Workspace, *, fast_math: bool) -> CudaCode:
-    """Compile for one architecture; raises ToolchainError for one that ptxas does not know."""
+def finish(
+    gradient: GradientIR, plan: Plan, arch: str, workspace: Workspace, *, fast_math: bool, batched: bool = False
+) -> CudaCode:
+    """Compile for one architecture, with kernels for many launches at once where `batched`.
+
+    Raises ToolchainError for an architecture that ptxas does not know.
+    """
     check_arch(arch, workspace.toolchain)
     stem = gradient.path.with_suffix("").with_suffix("")
     ptx, cubin = (stem.with_suffix(suffix) for suffix in (f".{arch}.ptx", f".{arch}.cubin"))
-    ir, report = _kernels(gradient, arch, workspace, fast_math=fast_math)
+    ir, report = _kernels(gradient, arch, workspace, fast_math=fast_math, batched=batched)
     workspace.emit(ir, ptx, arch)
     _assemble(ptx, cubin, arch, workspace)
-    entries = _entries(plan, "__gradient", report["kernels"], gradient.refused)
-    forward = _entries(plan.forward, "__tangent", report["tangents"], gradient.refused_forward)
-    second = _entries(plan.gradient, "__second", report["seconds"], gradient.refused_second)
+    entries = target_entries(plan, "__gradient", report["kernels"], gradient.refused)
+    forward = target_entries(plan.forward, "__tangent", report["tangents"], gradient.refused_forward)
+    second = target_entries(plan.gradient, "__second", report["seconds"], gradient.refused_second)
     return CudaCode(arch, ir, ptx, cubin, entries, forward, second)
 
 
@@ -53,51 +59,24 @@ def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: 
     return _kernels(gradient, arch, workspace, fast_math=fast_math, assembly=False)[0]
 
 
-_INVARIANT = "function(correlated-propagation,instsimplify),"
-"""Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on."""
-
-_WIDE = ",function(infer-address-spaces,infer-alignment,load-store-vectorizer)"
-"""The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices."""
-
 ON_GPU = "-nvvm-reflect-add=ADGEN_GPU=1"
 """What the rules of mathematics ask, see `hasCheapBranches`."""
 
-BEFORE_REDUCTION = {
-    "share-reciprocals": "adgen-share-reciprocals,",
-    "gather-accumulations": "adgen-gather-accumulations,",
-    "rotate-accumulations": "adgen-rotate-accumulations,",
-}
-"""What makes accumulations cheaper before lanes add up, by the optimisation's name."""
-
 
 def _kernels(
-    gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool, assembly: bool = True
+    gradient: GradientIR,
+    arch: str,
+    workspace: Workspace,
+    *,
+    fast_math: bool,
+    assembly: bool = True,
+    batched: bool = False,
 ) -> tuple[Path, dict[str, object]]:
     ir = gradient.path.with_suffix("").with_suffix("").with_suffix(f".{arch}.cuda.ll")
-    rules = workspace.in_pipeline(workspace.toolchain.rules)
-    join = unless_disabled("join-blocks", "function(simplifycfg,early-cse,loop-simplify),adgen-join-blocks,", workspace)
-    tape = unless_disabled("tape", f"adgen-tape,adgen-link<{rules}>,", workspace)
-    before = "".join(unless_disabled(name, passes, workspace) for name, passes in BEFORE_REDUCTION.items())
-    reduction = unless_disabled("reduce-accumulations", f"adgen-reduce-accumulations,adgen-link<{rules}>,", workspace)
-    libdevice = workspace.in_pipeline(workspace.toolchain.libdevice)
-    sines = unless_disabled("pair-sines", f"adgen-pair-sines,adgen-link<{libdevice}>,nvvm-reflect,", workspace)
-    powers = unless_disabled("quick-powers", "adgen-quick-powers,", workspace)
-    records = unless_disabled("record-accumulations", f"adgen-record-accumulations,adgen-link<{rules}>,", workspace)
-    accumulations = f"{_INVARIANT}{before}{reduction}{records if assembly and reduces_in_bulk(arch) else ''}"
-    first = after_enzyme(
-        workspace, fast_math=fast_math, tape=f"{join}{tape}", reduction=f"{accumulations}{sines}{powers}"
-    )
-    exchange = unless_disabled("exchange-cotangents", "adgen-exchange-cotangents,", workspace)
-    early = unless_disabled("load-early", ",adgen-load-early", workspace)
-    again = unless_disabled("reload-inputs", ",adgen-reload-inputs", workspace)
-    wide = unless_disabled("widen-accesses", _WIDE, workspace)
-    passes = (
-        f"{first}{exchange}adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
-        f"adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>{early}{again}{wide}"
-    )
-    done = workspace.opt(
-        "kernels", passes, gradient.path, ir, f"-mcpu={arch}", *reflection(fast_math=fast_math), ON_GPU
-    )
+    asked = {"bulk reductions": assembly and reduces_in_bulk(arch), "batched": batched}
+    facts = exactness(fast_math=fast_math) | {"gpu"} | {name for name, wanted in asked.items() if wanted}
+    flags = (f"-mcpu={arch}", *reflection(fast_math=fast_math), ON_GPU)
+    done = workspace.opt(pipelines.CUDA, gradient.path, ir, *flags, facts=facts)
     for refusal in refusals(done.stderr).values():
         raise refusal
     report: dict[str, object] = json.loads(done.stdout)
@@ -105,8 +84,8 @@ def _kernels(
 
 
 def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> None:
-    report = _ptxas(ptx, cubin, arch, workspace)
-    if "bound-registers" in workspace.settings.disable:
+    report = assemble_ptx(ptx, cubin, arch, workspace)
+    if not workspace.does("bound-registers"):
         return
     text, first = ptx.read_text("utf-8"), b""
 
@@ -117,12 +96,12 @@ def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> None:
             cubin.write_bytes(first)
             return report
         first = first or cubin.read_bytes()
-        return _ptxas(ptx, cubin, arch, workspace)
+        return assemble_ptx(ptx, cubin, arch, workspace)
 
     registers.bounded(text, report, assembled)
 
 
-def _ptxas(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:
+def assemble_ptx(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:
     """What it says of registers."""
     done = workspace.execute("ptxas", [workspace.toolchain.ptxas.path, f"-arch={arch}", "-O3", "-v", ptx, "-o", cubin])
     if done.ok:
@@ -137,7 +116,9 @@ def _ptxas(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:
     return workspace.must("ptxas", done.argv).stderr
 
 
-def _entries(plan: Plan, suffix: str, kernels: object, refused: Mapping[str, AdgenError]) -> dict[str, TargetEntry]:
+def target_entries(
+    plan: Plan, suffix: str, kernels: object, refused: Mapping[str, AdgenError]
+) -> dict[str, TargetEntry]:
     """`kernels` are the facts that `adgen-verify-device` reports, by symbol."""
     if not isinstance(kernels, dict):
         raise TypeError(kernels)
@@ -152,6 +133,7 @@ def _entries(plan: Plan, suffix: str, kernels: object, refused: Mapping[str, Adg
             heap=bool(facts and facts["heap"]),
             tape=f"{entry.symbol}__tape" if facts and facts["tape_size_from"] else None,
             tape_size_from=facts["tape_size_from"] if facts else None,
+            batch=f"{entry.symbol}{suffix}__batch" if facts and facts["batch"] else None,
             kept_shadows=_kept_shadows(entry, facts["unwritten"]) if facts else (),
             gradient_refused=None if facts else as_refusal(refused.get(entry.symbol), entry),
         )

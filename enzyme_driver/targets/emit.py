@@ -13,7 +13,7 @@ _FIRST_WITH_BULK_REDUCTIONS = 90
 
 
 def reduces_in_bulk(arch: str) -> bool:
-    """Whether a GPU has the bulk reductions of `adgen-record-accumulations`."""
+    """Whether a GPU has the bulk reductions of `adgen-bulk-reduce-atomics`."""
     return int(re.sub(r"\D", "", arch)) >= _FIRST_WITH_BULK_REDUCTIONS
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from enzyme_driver import processor
 from enzyme_driver.errors import DeviceError, UsageError
 from enzyme_driver.model import Target
-from enzyme_driver.runtime.teams import threads
+from enzyme_driver.runtime.backends.teams import threads
 
 Name = Literal["cpu", "openmp", "cuda"]
 NAMES: tuple[Name, ...] = get_args(Name)

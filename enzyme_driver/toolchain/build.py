@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 import tempfile
@@ -14,9 +15,10 @@ from enzyme_driver import resources
 from enzyme_driver.command import Runner, in_shell
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain import packages
 from enzyme_driver.toolchain.progress import Progress
 from enzyme_driver.toolchain.search import SETUP
-from enzyme_driver.toolchain.values import LLVM_MAJOR, Problem, Tool, all_problems
+from enzyme_driver.toolchain.values import LLVM_MAJOR, Problem, Tool
 
 COMPILE_TIMEOUT = 900.0
 """Seconds for one file: on a slow machine LLVM's headers alone take a while."""
@@ -24,7 +26,7 @@ COMPILE_TIMEOUT = 900.0
 AT_ONCE = 2
 """Compilers at a time; each takes up to a gigabyte of memory."""
 
-COMMON_HEADERS = "Common.h"
+COMMON_HEADERS = "Support/Common.h"
 """In a room of C++: the headers that are read once for all files, where many files are compiled."""
 
 MANY = 4
@@ -74,17 +76,61 @@ class OwnBuild:
         return all(file.is_file() for file in self.files)
 
 
-def own_build(settings: Settings, clang: Tool, cuda_root: Path) -> OwnBuild:
-    """Where the build of the present sources by this clang lies, or will lie."""
-    flags = (*PLUGIN_FLAGS, *RULES_FLAGS, *HOST_FLAGS)
-    sources = (source for room in ROOMS for source in resources.own_sources(room))
-    words = (clang.version, str(clang.prefix), str(cuda_root), *flags)
-    return OwnBuild(settings.home / "build" / _digest(sources, words))
+@dataclass(frozen=True)
+class Compilers:
+    """What adgen's own code is compiled with: clang, LLVM's folder with headers and programs, CUDA and OpenMP."""
+
+    clang: Tool
+    llvm: Path
+    cuda_root: Path
+    libomp: Path
+    extra: tuple[str, ...] = ()
+    """What clang++ is told beside the flags of each room."""
+
+    def program(self, name: str) -> Path:
+        return (self.clang.prefix if name.startswith("clang") else self.llvm) / "bin" / name
+
+    @property
+    def cxx(self) -> tuple[str, ...]:
+        """clang++ and what it is told of the C++ library."""
+        return ("clang++", *packages.compile_flags(self.clang), *self.extra)
+
+    @property
+    def openmp(self) -> tuple[str, ...]:
+        folder = packages.openmp_headers(self.clang, self.libomp)
+        return ("-isystem", str(folder)) if folder else ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the result depends on, beside the sources."""
+        places = (self.clang.prefix, abi_header(self.llvm).resolve(), self.cuda_root, *self.openmp)
+        return (self.clang.version, *self.cxx, *map(str, places))
 
 
-def build(settings: Settings, clang: Tool, cuda_root: Path, run: Runner, progress: Progress) -> OwnBuild:
+def own_build(settings: Settings, compilers: Compilers) -> OwnBuild:
+    """Where the build of the present sources by these compilers lies, or will lie."""
+    return OwnBuild(settings.home / "build" / _digest_of_sources(compilers.words))
+
+
+def fits(clang: Tool, opt: Tool) -> dict[str, str]:
+    """What says that adgen's code in a wheel is the present one, and is compiled for these tools."""
+    return {"sources": _digest_of_sources(()), **packages.versions(clang, opt)}
+
+
+def prebuilt(settings: Settings, clang: Tool, opt: Tool) -> OwnBuild | None:
+    """adgen's code that came compiled with the wheel; None where there is none, or it does not fit."""
+    own = OwnBuild(resources.PACKAGE / "built")
+    try:
+        known = json.loads((own.folder / "fits.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    packaged = packages.is_packaged(clang) and packages.is_packaged(opt) and settings.cuda_path is None
+    return own if packaged and own.complete and known == fits(clang, opt) else None
+
+
+def build(settings: Settings, compilers: Compilers, run: Runner, progress: Progress) -> OwnBuild:
     """The build of the present sources, made now unless it is there. Safe against a second process doing the same."""
-    target = own_build(settings, clang, cuda_root)
+    target = own_build(settings, compilers)
     if target.complete:
         return target
     from filelock import FileLock
@@ -92,20 +138,24 @@ def build(settings: Settings, clang: Tool, cuda_root: Path, run: Runner, progres
     parent = writable(target.folder.parent)
     with FileLock(parent / ".lock"):
         if not target.complete:
-            _Workshop(clang, cuda_root, run, progress, parent).make(target)
+            _Workshop(compilers, run, progress, parent).make(target)
     return target
 
 
-def abi_header(clang: Tool) -> Path:
+def abi_header(llvm: Path) -> Path:
     """The header that says whether LLVM was built with its internal checks; it stands for all of LLVM's headers."""
-    return clang.prefix / "include" / "llvm" / "Config" / "abi-breaking.h"
+    return llvm / "include" / "llvm" / "Config" / "abi-breaking.h"
 
 
-def missing_headers(clang: Tool) -> Problem | None:
-    header = abi_header(clang)
-    if header.is_file():
-        return None
-    reason = f"LLVM's headers were not found ({header}); adgen's passes are compiled with them"
+def find_llvm(clang: Tool, opt: Tool) -> Path | Problem:
+    """LLVM's folder with the headers for this opt: its own, clang's, or for an opt out of Python packages theirs."""
+    packaged = [each.path.parent.parent for each in packages.opts()] if packages.is_packaged(opt) else []
+    for folder in (opt.prefix, clang.prefix, *packaged):
+        if abi_header(folder).is_file():
+            return folder
+    reason = f"LLVM's headers were not found ({abi_header(opt.prefix)}); adgen's passes are compiled with them"
+    if packages.is_packaged(opt):
+        return Problem("LLVM headers", reason, f"{SETUP}, or `pip install {packages.HEADERS}`")
     return Problem("LLVM headers", reason, f"{SETUP}, or on Debian `apt-get install llvm-{LLVM_MAJOR}-dev`")
 
 
@@ -125,17 +175,13 @@ def writable(folder: Path) -> Path:
 class _Workshop:
     """What compiling needs; `parent` holds all builds, and the object files that they share."""
 
-    clang: Tool
-    cuda_root: Path
+    compilers: Compilers
     run: Runner
     progress: Progress
     parent: Path
 
     def make(self, target: OwnBuild) -> None:
         """Build in a scratch folder beside the target, then publish by one rename."""
-        missing = missing_headers(self.clang)
-        if missing:
-            raise all_problems([missing])
         with tempfile.TemporaryDirectory(dir=self.parent, prefix=".making-") as scratch_name:
             scratch = OwnBuild(Path(scratch_name) / "out")
             scratch.folder.mkdir()
@@ -150,45 +196,52 @@ class _Workshop:
 
     @property
     def _headers(self) -> Path:
-        return self.clang.prefix / "include"
-
-    def _tool(self, name: str) -> Path:
-        return self.clang.prefix / "bin" / name
+        return self.compilers.llvm / "include"
 
     def _passes(self, out: Path) -> None:
-        objects = self._objects("passes", ".cpp", ("clang++", *PLUGIN_FLAGS, f"-I{self._headers}"))
-        self._execute([self._tool("clang++"), "-shared", *objects, "-o", out])
+        objects = self._objects("passes", ".cpp", (*self.compilers.cxx, *PLUGIN_FLAGS, f"-I{self._headers}"))
+        self._link("-shared", *objects, "-o", out)
 
     def _worker(self, out: Path) -> None:
         """The wheel's LLVM has its checks switched on, which changes the layout of classes in its headers."""
         shim = out.parent.parent / "shim"
         copy = shim / "llvm" / "Config" / "abi-breaking.h"
         copy.parent.mkdir(parents=True)
-        text = abi_header(self.clang).read_text(encoding="utf-8")
+        text = abi_header(self.compilers.llvm).read_text(encoding="utf-8")
         copy.write_text(text.replace(f"{_CHECKS}0", f"{_CHECKS}1"), encoding="utf-8")
-        flags = (*PLUGIN_FLAGS, "-shared", f"-I{shim}", f"-I{self._headers}")
-        self._execute([self._tool("clang++"), *flags, *_sources("worker", ".cpp"), "-o", out])
+        flags = (*self.compilers.extra, *PLUGIN_FLAGS, "-shared", f"-I{shim}", f"-I{self._headers}")
+        self._link(*flags, *_sources("worker", ".cpp"), "-o", out)
 
     def _rules(self, out: Path) -> None:
         """The CUDA root decides the PTX version; unnamed, clang would take that of any toolkit that is installed."""
-        modules = self._objects("rules", ".cu", ("clang", *RULES_FLAGS, f"--cuda-path={self.cuda_root}"))
-        self._execute([self._tool("llvm-link"), *modules, "-o", out])
+        modules = self._objects("rules", ".cu", ("clang", *RULES_FLAGS, f"--cuda-path={self.compilers.cuda_root}"))
+        self._execute([self.compilers.program("llvm-link"), *modules, "-o", out])
 
     def _host_runtime(self, out: Path) -> None:
-        objects = self._objects("host_runtime", ".cpp", ("clang++", *HOST_FLAGS))
-        self._execute([self._tool("clang++"), "-r", "-nostdlib", *objects, "-o", out])
+        objects = self._objects("host_runtime", ".cpp", (*self.compilers.cxx, *HOST_FLAGS, *self.compilers.openmp))
+        self._link("-r", "-nostdlib", *objects, "-o", out)
+
+    def _link(self, *words: str | Path) -> None:
+        compilers = self.compilers
+        self._execute([compilers.program("clang++"), *packages.link_flags(compilers.clang), *words])
 
     def _objects(self, room: str, suffix: str, command: tuple[str, ...]) -> tuple[Path, ...]:
-        """The compiled files of a room, two compilers at a time; a file that was compiled before is taken again."""
+        """The compiled files of a room, two compilers at a time; a file that was compiled before is taken again.
+
+        A file's object is called by what it is made of: by its name in the room and its content, by those of all
+        headers of the room that it includes, and by the compiler's options.
+        """
         from concurrent.futures import ThreadPoolExecutor
 
         folder = self.parent / "objects"
         folder.mkdir(exist_ok=True)
-        about = (self.clang.version, *command)
+        root = resources.PACKAGE / room
+        about = (self.compilers.clang.version, *command)
         targets = {
-            source: folder / f"{source.stem}-{_digest((source, *_headers_of(source)), about)}.o"
+            source: folder / f"{source.stem}-{_digest((source, *_headers_of(source, root)), about, root)}.o"
             for source in _sources(room, suffix)
         }
+        command = (*command, f"-I{root}")
         missing = [source for source, target in targets.items() if not target.is_file()]
         with (
             tempfile.TemporaryDirectory(dir=self.parent, prefix=".headers-") as scratch,
@@ -198,7 +251,7 @@ class _Workshop:
 
             def compile_one(source: Path) -> None:
                 fresh = targets[source].with_suffix(".new")
-                self._execute([self._tool(command[0]), *command[1:], *common, "-c", source, "-o", fresh])
+                self._execute([self.compilers.program(command[0]), *command[1:], *common, "-c", source, "-o", fresh])
                 fresh.rename(targets[source])
 
             list(pool.map(compile_one, missing))
@@ -212,9 +265,9 @@ class _Workshop:
         header = resources.PACKAGE / room / COMMON_HEADERS
         if not header.is_file():
             return ()
-        compiled = scratch / f"{COMMON_HEADERS}.pch"
+        compiled = scratch / f"{header.name}.pch"
         how = ("-fpch-instantiate-templates", "-x", "c++-header")
-        self._execute([self._tool(command[0]), *command[1:], *how, header, "-o", compiled])
+        self._execute([self.compilers.program(command[0]), *command[1:], *how, header, "-o", compiled])
         return ("-include-pch", str(compiled))
 
     def _execute(self, argv: Sequence[str | Path]) -> None:
@@ -236,25 +289,37 @@ def _sources(room: str, suffix: str) -> tuple[Path, ...]:
     return found
 
 
-def _headers_of(source: Path) -> tuple[Path, ...]:
-    """Every header of its own folder that a source includes, also by way of others, sorted by name."""
+def _headers_of(source: Path, root: Path) -> tuple[Path, ...]:
+    """Every header below `root` that a source includes, also by way of others, sorted by name.
+
+    As the compiler does, each is looked for beside the file that includes it, and then from `root` on.
+    """
     found: set[Path] = set()
     waiting = [source]
     while waiting:
-        names = _INCLUDED.findall(waiting.pop().read_text(encoding="utf-8"))
-        fresh = {source.parent / name for name in names} - found
-        headers = {header for header in fresh if header.is_file()}
-        found |= headers
-        waiting += headers
+        file = waiting.pop()
+        for name in _INCLUDED.findall(file.read_text(encoding="utf-8")):
+            places = (file.parent / name, root / name)
+            header = next((place.resolve() for place in places if place.is_file()), None)
+            if header and header not in found and header.is_relative_to(root.resolve()):
+                found.add(header)
+                waiting.append(header)
     return tuple(sorted(found))
 
 
-def _digest(files: Iterable[Path], words: Iterable[str]) -> str:
-    """A name for the content of these files, and these words."""
-    text = hashlib.sha256()
+def _digest_of_sources(words: Iterable[str]) -> str:
+    flags = (*PLUGIN_FLAGS, *RULES_FLAGS, *HOST_FLAGS)
+    sources = (source for room in ROOMS for source in resources.own_sources(room))
+    return _digest(sources, (*words, *flags), resources.PACKAGE)
+
+
+def _digest(files: Iterable[Path], words: Iterable[str], root: Path) -> str:
+    """A name for these files, called as they are below `root`, for their content, and for these words."""
+    text, behind_links = hashlib.sha256(), f"{root.resolve()}/"
     for file in files:
         content = file.read_bytes()
-        text.update(f"{file.name} {len(content)}\n".encode() + content)
+        name = str(file).removeprefix(f"{root}/").removeprefix(behind_links)
+        text.update(f"{name} {len(content)}\n".encode() + content)
     for word in words:
         text.update(f"{word}\n".encode())
     return text.hexdigest()[:16]

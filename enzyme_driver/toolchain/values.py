@@ -12,6 +12,18 @@ from enzyme_driver.errors import ToolchainError
 LLVM_MAJOR = 22
 
 
+Origin = Literal["pypi", "system"]
+"""Where clang and opt come from: Python packages, or the system (Debian's packages, `PATH`)."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A file that may be a tool; nobody has looked yet whether it is there."""
+
+    path: Path
+    found_by: str
+
+
 @dataclass(frozen=True)
 class Tool:
     """An executable; `version` as it calls itself ("22.1.8"), `found_by` in words ("ADGEN_CLANG", "PATH")."""
@@ -61,7 +73,8 @@ class Toolchain:
 
     `llvmlite` is the library of that package. `passes` is the plugin for opt, `worker` the plugin for the wheel's
     executable, `host_runtime` an object file, `rules` device bitcode: adgen's own code, compiled on this machine.
-    `archs` are the GPU architectures that clang and ptxas both know.
+    `archs` are the GPU architectures that LLVM and ptxas both know. `compile_flags` and `link_flags` are what clang is
+    told of the C++ library and the linker; `openmp_headers` is the folder of `omp.h` where clang has none of its own.
     """
 
     clang: Tool
@@ -77,6 +90,24 @@ class Toolchain:
     host_runtime: Path
     rules: Path
     archs: tuple[str, ...]
+    compile_flags: tuple[str, ...] = ()
+    link_flags: tuple[str, ...] = ()
+    openmp_headers: Path | None = None
+
+    @property
+    def libraries(self) -> tuple[Path, ...]:
+        """Folders whose headers are nobody's own code: clang's, CUDA's and the system's."""
+        prefix = self.clang.prefix
+        return (self.cuda_root, prefix / "include", prefix / "lib" / "clang", Path("/usr/include"), Path("/usr/lib"))
+
+    def is_of_library(self, file: Path) -> bool:
+        """Whether a header lies in one of the `libraries`.
+
+        clang may leave out the folders that a header shares with the place it was started in.
+        """
+        shared = (parent for folder in self.libraries for parent in folder.parents)
+        whole = [file] if file.is_absolute() else [path for parent in shared if (path := parent / file).is_file()]
+        return any(path.is_relative_to(folder) for path in whole for folder in self.libraries)
 
 
 Identity = tuple[tuple[str, str], ...]

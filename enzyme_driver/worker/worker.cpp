@@ -1,10 +1,13 @@
 // Runs Enzyme on a module from inside the executable that carries it. The executable loads this as a plugin and
 // calls mlirGetPassPluginInfo; the work is done there and the process ends with its exit code:
-//   0 done, 1 the input cannot be read, 2 the result is no valid IR, 3 the output cannot be written, 4 Enzyme reported errors.
-// Input and output come as ADGEN_WORKER_INPUT and ADGEN_WORKER_OUTPUT, because the executable owns the command line. ADGEN_WORKER_ONLY
-// is the one function of Enzyme's (`__enzyme_autodiff_...`) whose calls are to be lowered, where it is set; the others stay.
+//   0 done, 1 the input cannot be read, 2 the result is no valid IR, 3 the output cannot be written, 4 Enzyme reported
+//   errors.
+// Input and output come as ADGEN_WORKER_INPUT and ADGEN_WORKER_OUTPUT, because the executable owns the command line.
+// ADGEN_WORKER_ONLY is the one function of Enzyme's (`__enzyme_autodiff_...`) whose calls are to be lowered, where it
+// is set; the others stay.
 //
-// This executable's LLVM is an older snapshot than the headers: intrinsic numbers differ, so nothing here may compare them.
+// This executable's LLVM is an older snapshot than the headers: intrinsic numbers differ, so nothing here may compare
+// them.
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"

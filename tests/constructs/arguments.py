@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from enzyme_driver.model import DataType, Parameter, Signature
-from enzyme_driver.runtime.layouts import numpy_dtype
+from enzyme_driver.runtime.call.layouts import numpy_dtype
 
 ELEMENTS = 40
 """What `n` is: less than the threads of a launch, and less than the elements of an array."""

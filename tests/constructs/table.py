@@ -339,6 +339,14 @@ _HOST_CODE = (
     C("`helper_math.h` of NVIDIA's samples", "with_helper_math"),
 )
 
+_DIALECT = (
+    C("`__NVCC__`, `#if __CUDACC__`, `register`, `k<3><< <1, 32>> >`", "guarded<3>"),
+    C("`__nv_atomic_add` and its family", "with_atomics_of_nvcc", {"counts": _integers(1, 9)}),
+    C("`nan` and `nanf` of the device", "with_no_numbers"),
+    C("`min` and `max` of the host, and other code of the host in the user's headers", "beside_a_header"),
+    C("macro that only a build defines", "needs_a_macro", refused="'ADGEN_TEST_WIDTH'"),
+)
+
 _MISSING = (
     C("headers and libraries that are not there (MPI, OpenCV), for host code", "beside_missing_headers<float>"),
     C("texture reference", "reads_a_texture_reference", refused="undeclared identifier 'image'"),
@@ -454,6 +462,7 @@ FILES = (
     SourceFile("Asynchronous copies", "asynchronous.cu", _ASYNCHRONOUS),
     SourceFile("Atomics", "atomics.cu", _ATOMICS),
     SourceFile("Host code", "host_code.cu", _HOST_CODE),
+    SourceFile("nvcc's dialect", "dialect.cu", _DIALECT),
     SourceFile("Host code that is not there", "missing.cu", _MISSING),
     SourceFile("Special hardware", "hardware.cu", _HARDWARE),
     SourceFile("Modes, and what a file says of its functions", "modes.cu", _MODES, modes=("forward", "second")),

@@ -8,7 +8,7 @@ import pytest
 from gpu_support import PTX, Arrays, artifact_folder
 
 from enzyme_driver.errors import DeviceError
-from enzyme_driver.runtime.driver import api, attribute_of, current_device, done, on_device
+from enzyme_driver.runtime.backends.driver import api, attribute_of, current_device, done, on_device
 from enzyme_driver.runtime.module import Module, load
 
 

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
         ("black_scholes/demo.py", ["--contracts", "50000", "--plot", "greeks.png"]),
         ("heat2d/recover.py", ["--target", "cuda", "--plot", "recovered.png"]),
         ("nbody/forces.py", ["--target", "cuda"]),
+        ("bitstream/train.py", ["--target", "cuda", "--steps", "60"]),
     ],
 )
 def test_script(script: str, options: list[str], tmp_path: Path) -> None:

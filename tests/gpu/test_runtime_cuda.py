@@ -153,7 +153,7 @@ def test_dlpack_alone_is_enough(module: Module, arrays: Arrays) -> None:
 def test_vjp_without_cupy(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of Numba, whose gradients are then plain buffers."""
     cuda = pytest.importorskip("numba.cuda")
-    monkeypatch.setattr("enzyme_driver.runtime.libraries._cupy", lambda: None)
+    monkeypatch.setattr("enzyme_driver.runtime.backends.libraries._cupy", lambda: None)
     x, y, dy = floats(8), floats(8), floats(8)
     given = [cuda.to_device(data) for data in (x, y, dy)]
     result = module.axpy.vjp[1, 8](8, 2.0, given[0], given[1], cotangents={"y": given[2]})

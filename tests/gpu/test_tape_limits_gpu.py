@@ -9,7 +9,7 @@ import pytest
 
 import enzyme_driver as adgen
 from cuda_kernels.suite import by_name
-from enzyme_driver.runtime import tape
+from enzyme_driver.runtime.backends import caches
 
 cupy = pytest.importorskip("cupy")
 
@@ -58,7 +58,7 @@ def test_a_tape_that_was_measured_by_running_and_is_too_small_is_an_error_once(m
         values = [args[name].item() if name in {"n", "tolerance"} else args[name] for name in args]
         kernel.gradient[case.launch](*values, shadows=shadows)
 
-    monkeypatch.setattr(tape, "_SLACK", 0.5)
+    monkeypatch.setattr(caches, "_SLACK", 0.5)
     with pytest.raises(adgen.AdgenError, match="kept more than when it was measured"):
         launch()
     monkeypatch.undo()
@@ -87,7 +87,7 @@ def test_measuring_in_place_leaves_the_arrays_as_they_were() -> None:
 @pytest.mark.usefixtures("toolchain")
 def test_a_tape_for_resident_threads_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a terabyte, if each of 2^26 threads kept all of its 1,000 values."""
-    monkeypatch.setenv("ADGEN_DISABLE", "segment-recurrences")
+    monkeypatch.setenv("ADGEN_DISABLE", "strip-mine-recurrences")
     threads, kernel = 1 << 26, logistic("recurrence-logistic_float")
     if cupy.cuda.runtime.memGetInfo()[1] < 40 * threads:
         pytest.skip("the GPU has too little memory for the arrays")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import enzyme_driver as adgen
-from enzyme_driver.stages import prepare
-from enzyme_driver.stages.workspace import Workspace
+from enzyme_driver import pipelines
+from enzyme_driver.pipelines import Pass
 from enzyme_driver.targets import openmp
 
 
@@ -19,10 +20,9 @@ def compiled_without(optimisations: str, file: Path) -> adgen.Module:
         return adgen.compile(file)
 
 
-def give_host_passes(monkeypatch: pytest.MonkeyPatch, passes: str) -> None:
+def give_host_passes(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Passes that the GPU gets where it adds up before it accumulates."""
-
-    def after_enzyme(workspace: Workspace, *, fast_math: bool, own: str = "") -> str:
-        return prepare.after_enzyme(workspace, fast_math=fast_math, own=own, reduction=passes)
-
-    monkeypatch.setattr(openmp, "after_enzyme", after_enzyme)
+    host = pipelines.HOST_FROM_CUDA
+    place = next(i for i, part in enumerate(host.parts) if part.name == "adgen-inline-math")
+    more = replace(host, parts=(*host.parts[:place], *map(Pass, names), *host.parts[place:]))
+    monkeypatch.setattr(openmp, "_PIPELINES", {**openmp._PIPELINES, "cuda": (more, pipelines.THREADS)})

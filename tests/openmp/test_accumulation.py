@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime.accumulation import WAYS
+from enzyme_driver.runtime.backends.teams import threads
+from enzyme_driver.runtime.call.accumulation import WAYS
 from enzyme_driver.runtime.module import Function, Kernel
-from enzyme_driver.runtime.teams import threads
 
 TEAMS = (1, 2, 7)
 Gradient = Callable[[Path, np.random.Generator], dict[str, np.ndarray]]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime.accumulation import accumulation
+from enzyme_driver.runtime.backends.teams import threads
+from enzyme_driver.runtime.call.accumulation import accumulation
 from enzyme_driver.runtime.module import Module
-from enzyme_driver.runtime.teams import threads
 
 FILE = Path(__file__).with_name("captured.cpp")
 SIZE = 30

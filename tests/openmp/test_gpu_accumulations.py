@@ -11,11 +11,13 @@ import pytest
 from openmp.compile_support import give_host_passes
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime.teams import threads
-from enzyme_driver.targets import cuda
+from enzyme_driver.runtime.backends.teams import threads
 
 KERNELS = Path(__file__).parents[2] / "cuda_kernels"
-AS_ON_GPU = "".join(["function(correlated-propagation,instsimplify),", *cuda.BEFORE_REDUCTION.values()])
+AS_ON_GPU = (
+    "function(correlated-propagation,instsimplify)",
+    *("adgen-share-reciprocals", "adgen-gather-accumulations", "adgen-rotate-accumulations"),
+)
 
 
 @pytest.fixture
@@ -25,8 +27,8 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], A
     One thread runs the blocks one after the other: the shared memory that these passes make is one global on the host.
     """
 
-    give_host_passes(monkeypatch, AS_ON_GPU)
-    monkeypatch.setenv("ADGEN_DISABLE", "split-threads")
+    give_host_passes(monkeypatch, *AS_ON_GPU)
+    monkeypatch.setenv("ADGEN_DISABLE", "barrier-loop-fission")
     with threads(1):
         yield lambda file, kernel: adgen.compile(KERNELS / file, kernel, cache=False)
 

@@ -17,7 +17,7 @@ from enzyme_driver.stages import prepare
 from enzyme_driver.targets import cuda, openmp
 
 POWERS = trials(function for function in FUNCTIONS if function.name == "pow")
-QUICK = "adgen-quick-powers,adgen-inline-math,always-inline,"
+QUICK = ("adgen-specialize-pow", "adgen-inline-math", "always-inline")
 
 KERNEL = """
 __global__ void power(const float *x, const float *y, float *out, int n) {
@@ -34,7 +34,7 @@ def as_on_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     def reflection(*, fast_math: bool) -> tuple[str, ...]:
         return (*prepare.reflection(fast_math=fast_math), cuda.ON_GPU)
 
-    give_host_passes(monkeypatch, QUICK)
+    give_host_passes(monkeypatch, *QUICK)
     monkeypatch.setattr(openmp, "reflection", reflection)
     monkeypatch.setenv("ADGEN_KEEP", str(tmp_path))
     return tmp_path

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
+from enzyme_driver.runtime.backends.teams import threads
 from enzyme_driver.runtime.module import Module
-from enzyme_driver.runtime.teams import threads
 
 FILE = Path(__file__).with_name("held_numbers.cpp")
 SIZE = 13

@@ -52,7 +52,7 @@ def module() -> Module:
 
 @pytest.fixture(scope="module")
 def without() -> Module:
-    return compiled_without("keep-results", FILE)
+    return compiled_without("cache-math-calls", FILE)
 
 
 def gradients(function: Kernel | Function, args: tuple[Any, ...]) -> list[np.ndarray]:

@@ -78,3 +78,33 @@ def test_what_is_kept_lies_where_gradients_before_kept_theirs(tmp_path: Path) ->
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     function.gradient(*args, shadows=shadows)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 8 * n * count / 4096 / 4
+
+
+ROWS = """
+#include <cmath>
+#include <vector>
+double rows(int n, int m, const double *x)
+{
+    double sum = 0;
+    std::vector<double> y(m);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < m; j++)
+            y[j] = std::sin(x[j] * (i + 1)) * y[(j + 1) % m] + x[j];
+        double s = 0;
+        for (int j = 0; j < m; j++)
+            s += y[j] * y[j];
+        sum += std::log(s + 1);
+    }
+    return sum;
+}
+"""
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_what_is_kept_may_be_more_than_stays_for_later(tmp_path: Path) -> None:
+    file = tmp_path / "rows.cpp"
+    file.write_text(ROWS, encoding="utf-8")
+    function = adgen.compile(file, function="rows")
+    assert isinstance(function, adgen.Function)
+    x = np.random.default_rng().uniform(1e-5, 1e-4, 1000)
+    function.check(20_000, x.size, x)  # keeps 480 MB

@@ -13,8 +13,8 @@ from openmp.compile_support import compiled_without
 
 import enzyme_driver as adgen
 from enzyme_driver import pipeline, request
+from enzyme_driver.runtime.backends.teams import threads
 from enzyme_driver.runtime.module import Function, Kernel, Module
-from enzyme_driver.runtime.teams import threads
 from enzyme_driver.settings import Settings
 
 FILE = Path(__file__).with_name("overwritten.cpp")

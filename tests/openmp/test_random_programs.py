@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from random_programs.batch import outcomes
-from random_programs.programs import IDIOMS_FROM, program
+from random_programs.programs import IDIOMS_FROM, PRACTICE_FROM, program
 
 AT_ONCE = 12
 
@@ -34,6 +34,17 @@ def test_gradients(language: str, first: int, tmp_path: Path) -> None:
     found = outcomes(language, first, AT_ONCE, tmp_path)
     assert len(found) == AT_ONCE
     assert [outcome for outcome in found if outcome.bad] == []
+
+
+PRACTICE = PRACTICE_FROM + 55
+"""Around these twelve are kernels of two kinds that are known to be wrong: all threads store the same value to one
+element, and local arrays of a constant size are sorted by insertion."""
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_practice(tmp_path: Path) -> None:
+    found = outcomes("cuda", PRACTICE, AT_ONCE, tmp_path)
+    assert [(outcome.number, outcome.verdict) for outcome in found] == [(PRACTICE + k, "right") for k in range(AT_ONCE)]
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -26,7 +26,7 @@ def module() -> Module:
 @pytest.fixture(scope="module")
 def plain() -> Module:
     """Each step in an iteration of its own."""
-    return compiled_without("segment-recurrences", FILE)
+    return compiled_without("strip-mine-recurrences", FILE)
 
 
 def kernel(module: Module, name: str) -> adgen.Kernel:

@@ -10,8 +10,8 @@ import pytest
 from openmp.compile_support import compiled_without
 
 import enzyme_driver as adgen
+from enzyme_driver.runtime.backends.teams import threads
 from enzyme_driver.runtime.module import Function, Module
-from enzyme_driver.runtime.teams import threads
 
 FILE = Path(__file__).with_name("stencils.cpp")
 NAMES = ("smooth", "diffusion", "sweep", "waves", "shifted", "product", "membrane", "grids", "relaxed")
@@ -26,7 +26,7 @@ def module() -> Module:
 
 @pytest.fixture(scope="module")
 def without() -> Module:
-    return compiled_without("part-additions", FILE)
+    return compiled_without("distribute-additions", FILE)
 
 
 def arguments(name: str, n: int, seed: int) -> tuple[Any, ...]:

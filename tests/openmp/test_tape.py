@@ -12,8 +12,8 @@ import pytest
 
 import enzyme_driver as adgen
 from enzyme_driver.model import Activity
-from enzyme_driver.runtime.checkpoints import fewest_advances
 from enzyme_driver.runtime.module import Kernel, Module
+from enzyme_driver.runtime.tape.checkpoints import fewest_advances
 
 FOLDER = Path(__file__).parent
 N, BLOCK = 40, 16
@@ -132,7 +132,7 @@ def test_several_kernels_and_a_sum_that_is_set_to_zero(
         return arrays["y"]
 
     def zero(array: Array) -> None:
-        from enzyme_driver.runtime.record import recording
+        from enzyme_driver.runtime.tape.record import recording
 
         tape = recording()
         if tape:

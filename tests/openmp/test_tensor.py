@@ -13,7 +13,7 @@ from operator_support import OPERATORS, STEP, WRITE_SHADOWS, check_operator, che
 
 import enzyme_driver as adgen
 from enzyme_driver import tensor as ad
-from enzyme_driver.runtime.teams import wanted_threads
+from enzyme_driver.runtime.backends.teams import wanted_threads
 from enzyme_driver.tensor import launches, operators
 from enzyme_driver.tensor.application import apply
 from enzyme_driver.tensor.devices import Name

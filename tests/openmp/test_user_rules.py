@@ -12,6 +12,7 @@ import pytest
 import enzyme_driver as adgen
 from enzyme_driver import pipeline, request
 from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain import Toolchain
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 
@@ -111,8 +112,9 @@ def test_macros_that_name_no_function(tmp_path: Path) -> None:
         adgen.compile(file)
 
 
-def test_other_compilers_see_nothing_of_the_macros(tmp_path: Path) -> None:
+def test_other_compilers_see_nothing_of_the_macros(tmp_path: Path, toolchain: Toolchain) -> None:
     include = Path(adgen.__file__).parent / "include"
-    argv = ["clang++-22", "-Wall", "-Werror", "-fsyntax-only", f"-I{include}", str(FOLDER / "annotated.cpp")]
+    clang: list[str | Path] = [toolchain.clang.prefix / "bin" / "clang++", *toolchain.compile_flags]
+    argv = [*clang, "-Wall", "-Werror", "-fsyntax-only", f"-I{include}", str(FOLDER / "annotated.cpp")]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -55,7 +55,7 @@ def program(toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> P
     made = folder / "made"
     flags = (f"-I{made}", f"-L{made}", f"-Wl,-rpath,{made}", "-lheat3d", "-o", folder / "caller")
     clang = toolchain.clang.prefix / "bin" / "clang"
-    subprocess.run([clang, "-O1", folder / "caller.c", *flags], check=True)
+    subprocess.run([clang, *toolchain.link_flags, "-O1", folder / "caller.c", *flags], check=True)
     return folder / "caller"
 
 

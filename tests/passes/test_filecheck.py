@@ -1,23 +1,26 @@
-"""Runs the RUN lines of the `.ll` files beside this one: `opt` with adgen's passes, its output read by FileCheck.
+"""Runs the RUN lines of the `.ll` files in the folders here: `opt` with adgen's passes, its output read by FileCheck.
 
 `%opt` is opt with the plugin loaded, `%filecheck` FileCheck, `%not` turns a tool's failure into success, `%s` is the
-file and `%S` its folder. A line that ends in a backslash goes on in the next RUN line.
+file, `%S` its folder, and `%inputs` that of modules that several files use. A line that ends in a backslash goes on in
+the next RUN line.
 """
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from enzyme_driver import resources
+from enzyme_driver import registry
 from enzyme_driver.toolchain import Toolchain
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-FILES = sorted(HERE.glob("*.ll"))
+INPUTS = HERE / "inputs"
+FILES = sorted(path for path in HERE.glob("*/*.ll") if path.parent != INPUTS)
 
 _RUN = re.compile(r"^; RUN: (.*)$", re.MULTILINE)
 _NAME = re.compile(r"adgen-[a-z-]+")
@@ -28,18 +31,13 @@ def run_lines(path: Path) -> list[str]:
     return joined.replace("\\\n", "").splitlines()
 
 
-def registered() -> list[str]:
-    """The passes' names in the order in which Plugin.cpp lists them."""
-    plugin = next(path for path in resources.own_sources("passes") if path.name == "Plugin.cpp")
-    return re.findall(r'Name, "(adgen-[a-z-]+)"', plugin.read_text(encoding="utf-8"))
-
-
 def _command(line: str, path: Path, tools: Toolchain, filecheck: Path) -> str:
     words = {
         "%opt": f"'{tools.opt.path}' -load-pass-plugin='{tools.passes}'",
         "%filecheck": f"'{filecheck}'",
         "%not": f"'{filecheck.with_name('not')}'",
-        "%S": f"'{HERE}'",
+        "%S": f"'{path.parent}'",
+        "%inputs": f"'{INPUTS}'",
         "%s": f"'{path}'",
     }
     return re.sub("|".join(words), lambda match: words[match[0]], line)
@@ -63,12 +61,29 @@ def test_every_file_runs_and_checks_something(path: Path) -> None:
     assert all("%filecheck" in line for line in lines)
 
 
-@pytest.mark.parametrize("name", registered())
+@pytest.mark.parametrize("name", registry.by_name())
 def test_every_pass_has_a_file(name: str) -> None:
     tested = {found for path in FILES for line in run_lines(path) for found in _NAME.findall(line)}
     assert name in tested
 
 
-def test_the_passes_page_has_a_paragraph_for_every_pass() -> None:
+@pytest.mark.parametrize("row", registry.rows(), ids=lambda row: row.name)
+def test_a_pass_is_tested_in_the_folder_that_it_lies_in(row: registry.Row) -> None:
+    of_folder = [path for path in FILES if path.parent.name == row.folder]
+    assert any(row.name in _NAME.findall(line) for path in of_folder for line in run_lines(path))
+
+
+def test_the_passes_page_has_a_paragraph_for_every_pass_in_the_section_of_its_folder() -> None:
     page = (ROOT / "docs" / "passes.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"^### `(adgen-[a-z-]+)", page, re.MULTILINE)) == sorted(registered())
+    sections = {part.partition(":")[0]: part for part in page.split("\n## ")[1:]}
+    for folder, section in sections.items():
+        expected = [row.name for row in registry.rows() if row.folder == folder]
+        assert re.findall(r"^### `(adgen-[a-z-]+)", section, re.MULTILINE) == expected
+    assert {row.folder for row in registry.rows()} <= sections.keys()
+
+
+def test_the_index_of_the_passes_page_is_that_of_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    maker = importlib.import_module("make_passes_index")
+    page = maker.PAGE.read_text(encoding="utf-8")
+    assert maker.with_index(page) == page, "run docs/make_passes_index.py"

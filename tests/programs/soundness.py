@@ -9,7 +9,7 @@ import numpy as np
 from programs.draw import Array
 from programs.program import Args, Program
 
-from enzyme_driver.runtime.check import CheckResult
+from enzyme_driver.runtime.transforms.check import CheckResult
 
 NOTHING = 1e-8
 """A derivative this small is rounding."""

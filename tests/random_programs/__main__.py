@@ -2,7 +2,8 @@
 
     PYTHONPATH=.:tests python -m random_programs cuda|cpp [--first N] [--count N] [--folder DIR]
 
-Ends with 1 if one is wrong, crashes, or stops the compiler. A program is known by its number.
+Ends with 1 if one is wrong, crashes, or stops the compiler. A program is known by its number; kernels from 200000 on
+are those of `practice`, whose oracle are dual numbers.
 """
 
 from __future__ import annotations

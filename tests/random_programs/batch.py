@@ -16,7 +16,9 @@ SECONDS = 600
 
 @dataclass(frozen=True)
 class Outcome:
-    """`verdict` is right, refused, wrong, crashed, or failed where the whole batch did not compile."""
+    """`verdict` is right, refused, wrong, crashed, undecided where the oracle could not tell, or failed where the whole
+    batch did not compile.
+    """
 
     number: int
     verdict: str

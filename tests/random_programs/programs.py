@@ -7,11 +7,15 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from random_programs import practice
 from random_programs.statements import ROOM, Body
 
 BLOCK, BLOCKS, POINTS = 32, 2, 53
 IDIOMS_FROM = 100_000
 """Programs of larger numbers have statements of `idioms`, too; those of smaller ones stay what they are."""
+
+PRACTICE_FROM = 200_000
+"""Kernels of larger numbers are those of `practice`."""
 
 _CUDA_HELPERS = """\
 #include <cuda_runtime.h>
@@ -74,8 +78,15 @@ def idiomatic(number: int) -> bool:
     return number >= IDIOMS_FROM
 
 
+def practised(number: int) -> bool:
+    """Whether dual numbers are the oracle; there are kernels alone."""
+    return number >= PRACTICE_FROM
+
+
 def program(number: int, *, cuda: bool) -> Drawn:
     """The program of that number; always the same."""
+    if practised(number):
+        return Drawn(number, practice.kernel(number), "float64", BLOCK)
     rng = Random(number)
     real = "double"
     draw = rng.choice((_alone, _alone, _together)) if cuda else rng.choice((_parallel_loop, _region, _serial))
@@ -89,7 +100,8 @@ def program(number: int, *, cuda: bool) -> Drawn:
 def file(drawn: list[Drawn]) -> str:
     """One file of them all."""
     special = _CPP_HELPERS if drawn[0].block is None else _CUDA_HELPERS
-    return special + _HELPERS + "\n" + "\n".join(each.source for each in drawn)
+    helpers = practice.HELPERS if practised(drawn[0].number) else _HELPERS
+    return special + helpers + "\n" + "\n".join(each.source for each in drawn)
 
 
 def _start(body: Body) -> None:

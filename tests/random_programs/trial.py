@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from random_programs.programs import BLOCKS, POINTS, Drawn, file, idiomatic, program
+from random_programs.programs import BLOCKS, POINTS, Drawn, file, idiomatic, practised, program
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime import check as derivative_check
+from enzyme_driver import cache, request
+from enzyme_driver.runtime.call.geometry import launch_of
+from enzyme_driver.runtime.module import load, standing_for
+from enzyme_driver.runtime.transforms import check as derivative_check
+from enzyme_driver.runtime.transforms.verify import verify
+from enzyme_driver.settings import Settings
 
 SEEDS = (1, 2, 3)
 """A branch may flip between the points of a finite difference, but hardly with several arguments."""
@@ -39,10 +45,34 @@ def main(language: str, first: str, count: str, folder: str) -> None:
         for each in drawn:
             _say(number=each.number, verdict="refused", why=str(refusal))
         return
+    if practised(drawn[0].number):
+        _verify(path, module, drawn)
+        return
     derivative_check.STEPS = {8: STEPS}
     for each in drawn:
         _say(number=each.number, verdict="began")
         _say(number=each.number, **_verdict(module[each.name], each))
+
+
+def _witnesses(path: Path) -> adgen.Module:
+    wanted = replace(request.new(path), witness=True)
+    return load(cache.build(wanted, settings=Settings.from_environment(), use_cache=False), "openmp")
+
+
+def _verify(path: Path, module: adgen.Module, drawn: list[Drawn]) -> None:
+    """By dual numbers, on the arguments of one draw."""
+    witnesses = _witnesses(path)
+    for each in drawn:
+        _say(number=each.number, verdict="began")
+        kernel = module[each.name]
+        if kernel.gradient_refusal:
+            _say(number=each.number, verdict="refused", why=kernel.gradient_refusal)
+            continue
+        witness = standing_for(witnesses[each.name], kernel)
+        found = verify(kernel, witness, tuple(each.arguments(SEEDS[0])), launch_of((BLOCKS, each.block)))
+        word = {"unchecked": "undecided"}.get(found.state, found.state)
+        why = found.reason or f"{found.parameter} by {found.error:.1e}: {found.elements}"
+        _say(number=each.number, verdict=word, why="" if word == "right" else why)
 
 
 def _verdict(compiled: Any, drawn: Drawn) -> dict[str, str]:  # noqa: ANN401  (a Kernel or a Function)

@@ -52,7 +52,7 @@ def test_no_symbol_is_undefined(
     assert len(objects) == len(amdgpu.ARCHS)
     for made in objects:
         said = subprocess.run(
-            [toolchain.clang.prefix / "bin" / "llvm-nm", made], check=True, capture_output=True, text=True
+            [toolchain.opt.prefix / "bin" / "llvm-nm", made], check=True, capture_output=True, text=True
         ).stdout
         assert re.search(r" T \S+__gradient$", said, re.MULTILINE)
         assert not re.search(r"^\s*U ", said, re.MULTILINE), said
@@ -61,7 +61,7 @@ def test_no_symbol_is_undefined(
 def test_the_device_heap_is_refused(machine_settings: Settings, toolchain: Toolchain) -> None:
     del toolchain
     case = by_name()["recurrence-logistic"]
-    without = replace(machine_settings, disable=frozenset({"tape"}))
+    without = replace(machine_settings, disable=frozenset({"lower-caches"}))
     with pytest.raises(RefusedError, match="malloc"):
         pipeline.emit(request.new(case.path, targets=["cuda"]), "gfx90a", settings=without)
 

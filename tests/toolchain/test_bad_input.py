@@ -20,6 +20,7 @@ from cli_support import Adgen
 from enzyme_driver import errors
 from enzyme_driver.errors import AdgenError
 from enzyme_driver.toolchain import Toolchain
+from enzyme_driver.toolchain.build import find_llvm
 
 BROKEN = """\
 __global__ void k(float *x) {
@@ -195,7 +196,17 @@ def script(path: Path, *lines: str) -> Path:
     return path
 
 
-WRAPPED = """case " $* " in *" --version "*|*" -print-"*) exec {tool} "$@";; esac"""
+WRAPPED = """case " $* " in *" --version "*|*" -print-"*|*" -mcpu=help "*) exec {tool} "$@";; esac"""
+
+
+def wrapped_opt(user: Adgen, toolchain: Toolchain, *lines: str) -> dict[str, str]:
+    """An opt that answers what it is asked of itself, but does this where it is to work; LLVM's headers beside it."""
+    llvm = find_llvm(toolchain.clang, toolchain.opt)
+    assert isinstance(llvm, Path)
+    (user.folder / "llvm" / "bin").mkdir(parents=True)
+    (user.folder / "llvm" / "include").symlink_to(llvm / "include")
+    opt = script(user.folder / "llvm" / "bin" / "opt", WRAPPED.format(tool=toolchain.opt.path), *lines)
+    return {"ADGEN_OPT": str(opt)}
 
 
 def test_a_tool_of_another_version(user: Adgen, toolchain: Toolchain) -> None:
@@ -206,15 +217,14 @@ def test_a_tool_of_another_version(user: Adgen, toolchain: Toolchain) -> None:
 
 
 def test_a_compiler_that_crashes(user: Adgen, toolchain: Toolchain) -> None:
-    crashing = script(user.folder / "opt", WRAPPED.format(tool=toolchain.opt.path), "kill -SEGV $$")
-    done = user("compile", "kernels.cu", variables={"ADGEN_OPT": str(crashing)})
+    done = user("compile", "kernels.cu", variables=wrapped_opt(user, toolchain, "kill -SEGV $$"))
     assert_told(done, errors.CompilerCrashError, ("SIGSEGV",))
     assert user.cached == []
 
 
 def test_a_compiler_that_does_not_end(user: Adgen, toolchain: Toolchain) -> None:
-    endless = script(user.folder / "opt", WRAPPED.format(tool=toolchain.opt.path), "exec sleep 60")
-    done = user("compile", "kernels.cu", variables={"ADGEN_OPT": str(endless), "ADGEN_TIMEOUT": "3"})
+    endless = wrapped_opt(user, toolchain, "exec sleep 60")
+    done = user("compile", "kernels.cu", variables={**endless, "ADGEN_TIMEOUT": "3"})
     assert_told(done, errors.CompilerCrashError, ("did not end within 3 s", "ADGEN_TIMEOUT"))
     assert user.cached == []
 
@@ -223,9 +233,9 @@ def test_a_compiler_that_does_not_end(user: Adgen, toolchain: Toolchain) -> None
     signal.getsignal(signal.SIGINT) == signal.SIG_IGN, reason="run in the background, where Ctrl-C is ignored"
 )
 def test_interruption_leaves_nothing(user: Adgen, toolchain: Toolchain) -> None:
-    endless = script(user.folder / "opt", WRAPPED.format(tool=toolchain.opt.path), "exec sleep 60")
+    endless = wrapped_opt(user, toolchain, "exec sleep 60")
     before = user.files
-    with user.start("-m", "enzyme_driver", "compile", "kernels.cu", variables={"ADGEN_OPT": str(endless)}) as process:
+    with user.start("-m", "enzyme_driver", "compile", "kernels.cu", variables=endless) as process:
         time.sleep(3)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import ctypes
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from host_code_support import much_host_code
 
 import enzyme_driver as adgen
-from enzyme_driver import artifact, pipeline, request
+from enzyme_driver import artifact, command, pipeline, request
 from enzyme_driver.artifact import Artifact
+from enzyme_driver.command import Completed
 from enzyme_driver.errors import RefusedError
 from enzyme_driver.model import DataType
 from enzyme_driver.request import Request
@@ -279,3 +281,46 @@ def test_the_files_of_every_stage_are_kept_where_that_is_asked_for(
     ends = ("primal.ll", "prepared.ll", "gradient.ll", "cuda.ll", "host.ll", "ptx", "cubin")
     assert {f"file.sm_90.{end}" for end in ends} <= {path.name for path in kept.iterdir()}
     assert artifact.read(tmp_path / "made").archs == ("sm_90",)
+
+
+def test_much_host_code_is_read_in_few_runs_of_clang(
+    tmp_path: Path, machine_settings: Settings, toolchain: Toolchain
+) -> None:
+    path, folder = tmp_path / "much.cu", tmp_path / "scratch"
+    folder.mkdir()
+    path.write_text(much_host_code(100))
+    started: list[str] = []
+
+    def run(argv: Sequence[str | Path], **options: object) -> Completed:
+        started.append(Path(argv[0]).name)
+        return command.run(argv, **options)  # type: ignore[arg-type]
+
+    workspace = Workspace(folder, toolchain, machine_settings, run)
+    made = compile_source(Source(path, "cuda", (), "0"), workspace, arch="sm_90")
+    assert made.left_out > 500
+    assert not made.unread
+    assert "_Z5scaleIfEvPKT_PS0_i" in made.path.read_text()
+    assert sum(name.startswith("clang") for name in started) <= 6
+
+
+HIDDEN_IN_A_HOST_FUNCTION = """
+    struct Pair { float a, b; };
+    #define TWICE(x) (2 * (x))
+    template <class F> __global__ void each(F f, float *x) { x[threadIdx.x] = f(x[threadIdx.x]); }
+    __device__ float helper(float v) { return v * missing_in_helper; }
+    __global__ void calls_helper(float *x) { x[0] = helper(x[0]); }
+    void run(float *x) {
+        unknown_t before = 1;
+        each<<<1, 32>>>([] __device__ (float v) { return v * v; }, x);
+        each<<<1, 32>>>([] __device__ (float v) { return v * unknown_v; }, x);
+    }
+"""
+
+
+def test_no_error_in_device_code_is_passed_over(build: Build) -> None:
+    made = build(HIDDEN_IN_A_HOST_FUNCTION, targets=["openmp"])
+    refused = {entry.signature.name: reason(made, entry.signature.name) for entry in made.entries}
+    good = [name for name, why in refused.items() if not why]
+    assert len(good) == 1
+    assert "each" in good[0]
+    assert "does not read: error: use of undeclared identifier 'missing_in_helper'" in refused["calls_helper"]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from machines import Silent
 
+from enzyme_driver import resources
 from enzyme_driver.command import Completed, run
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
 from enzyme_driver.toolchain import Toolchain, check_arch, ensure, identity
+from enzyme_driver.toolchain.build import ROOMS
 from enzyme_driver.toolchain.doctor import doctor
 from enzyme_driver.toolchain.enzyme import PINNED
 
@@ -30,13 +33,24 @@ def test_the_warm_path_starts_no_process_and_is_fast(machine_settings: Settings)
     def refuse(argv: object, **_: object) -> Completed:
         raise AssertionError(argv)
 
+    def read_all() -> None:
+        for room in ROOMS:
+            for source in resources.own_sources(room):
+                hashlib.sha256(source.read_bytes())
+
     identity(ensure(machine_settings), machine_settings)
+    reading = seconds(read_all)
+    assert seconds(lambda: identity(ensure(machine_settings, run=refuse), machine_settings)) < 4 * reading
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Of the processor, the least of several."""
     times = []
-    for _ in range(5):
+    for _ in range(7):
         start = time.process_time()
-        identity(ensure(machine_settings, run=refuse), machine_settings)
+        work()
         times.append(time.process_time() - start)
-    assert min(times) < 0.015
+    return min(times)
 
 
 def test_opt_loads_the_passes(toolchain: Toolchain, tmp_path: Path) -> None:
@@ -52,7 +66,7 @@ def test_the_pinned_enzyme_is_the_pinned_bytes(toolchain: Toolchain) -> None:
     if toolchain.enzyme.kind != "wheel":
         pytest.skip("the user's own Enzyme is in use")
     with toolchain.enzyme.path.open("rb") as file:
-        assert hashlib.file_digest(file, "sha256").hexdigest() == PINNED.executable_sha256
+        assert hashlib.file_digest(file, "sha256").hexdigest() == PINNED.members[0].sha256
 
 
 def test_the_host_runtime_is_an_object_file(toolchain: Toolchain) -> None:
@@ -98,7 +112,8 @@ def test_two_that_compile_the_passes_at_once_agree(
     home = tmp_path / "home"
     (home / "build").mkdir(parents=True)
     (home / "build" / "objects").symlink_to(toolchain.passes.parent.parent / "objects")
-    (home / "enzyme").symlink_to(machine_settings.home / "enzyme")
+    for room in ("enzyme", "openmp"):
+        (home / room).symlink_to(machine_settings.home / room)
     settings = replace(machine_settings, home=home)
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda _: ensure(settings, progress=Silent()), range(2))

@@ -15,7 +15,7 @@ import enzyme_driver as adgen
 from enzyme_driver import artifact, cache
 from enzyme_driver.model import DataType, Entry, Parameter, Signature, TargetEntry
 from enzyme_driver.request import Request
-from enzyme_driver.runtime.teams import wanted_threads
+from enzyme_driver.runtime.backends.teams import wanted_threads
 
 F32 = DataType("float32", "float", 4)
 X = Parameter("x", "pointer", F32, const=True, activity="duplicated")
@@ -127,6 +127,7 @@ def test_the_signature_that_others_rely_on() -> None:
         "modes": (),
         "inactive": (),
         "derivatives": None,
+        "verify": None,
     }
 
 

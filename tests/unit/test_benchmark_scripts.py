@@ -90,24 +90,26 @@ def test_ablation_records_what_fails_and_what_changes_nothing(
     assert {case.artifact for case in module.chosen([])} == set(build_ablation.ARTIFACTS)
 
     def measured(case: Any, folder: Path, *_: float) -> Any:  # noqa: ANN401
-        if folder.name == "tape":
+        if folder.name == "lower-caches":
             raise RuntimeError("the heap is exhausted\nand more")
         return figure_of(case)
 
     monkeypatch.setattr(module, "measure", measured)
     monkeypatch.setattr(module, "device_name", lambda: "a GPU")
-    monkeypatch.setattr(module, "code", lambda _, folder: {"tape" if folder.name == "tape" else "other"})
-    for name in ("none", "zero-last", "tape"):
+    monkeypatch.setattr(
+        module, "code", lambda _, folder: {"lower-caches" if folder.name == "lower-caches" else "other"}
+    )
+    for name in ("none", "sink-zero-stores", "lower-caches"):
         (tmp_path / name / "kernels" / "elementwise-elementwise").mkdir(parents=True)
     output = tmp_path / "ablation.json"
     assert run(module, monkeypatch, str(tmp_path), "--output", str(output)) == 0
     rows = {row["disabled"]: row for row in json.loads(output.read_text())}
     assert {name: (row["gradient_ms"], row["failure"]) for name, row in rows.items()} == {
         "none": (2.5, ""),
-        "zero-last": (2.5, ""),
-        "tape": (None, "the heap is exhausted"),
+        "sink-zero-stores": (2.5, ""),
+        "lower-caches": (None, "the heap is exhausted"),
     }
-    assert [name for name, row in rows.items() if row["same_code"]] == ["zero-last"]
+    assert [name for name, row in rows.items() if row["same_code"]] == ["sink-zero-stores"]
 
 
 class FakeKernel:

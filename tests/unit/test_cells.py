@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enzyme_driver.runtime.cells import Cell, Cells, Piece
-from enzyme_driver.runtime.memory import Block
+from enzyme_driver.runtime.backends.memory import Block
+from enzyme_driver.runtime.tape.cells import Cell, Cells, Piece
 
 EXTENTS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), min_size=1, max_size=12)
 

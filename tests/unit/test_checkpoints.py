@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enzyme_driver.runtime.checkpoints import Placement, fewest_advances, schedule
+from enzyme_driver.runtime.tape.checkpoints import Placement, fewest_advances, schedule
 
 
 def advances(steps: int, snapshots: int) -> int:

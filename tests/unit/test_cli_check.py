@@ -17,8 +17,8 @@ from enzyme_driver.artifact import Artifact
 from enzyme_driver.cli.arguments import parse
 from enzyme_driver.errors import UsageError
 from enzyme_driver.model import DataType, Entry, Parameter, Refusal, Signature, Target, TargetEntry
-from enzyme_driver.runtime.check import CheckResult, ParameterCheck
 from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.transforms.check import CheckResult, ParameterCheck
 
 F32 = DataType("float32", "float", 4)
 I32 = DataType("int32", "int", 4)
@@ -124,9 +124,9 @@ class Checked:
 def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
     fake = Checked()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("enzyme_driver.runtime.check.check_kernel", fake.kernel)
-    monkeypatch.setattr("enzyme_driver.runtime.check.check_function", fake.function)
-    monkeypatch.setattr("enzyme_driver.runtime.driver.why_there_is_no_gpu", lambda: "there is no GPU")
+    monkeypatch.setattr("enzyme_driver.runtime.transforms.check.check_kernel", fake.kernel)
+    monkeypatch.setattr("enzyme_driver.runtime.transforms.check.check_function", fake.function)
+    monkeypatch.setattr("enzyme_driver.runtime.backends.driver.why_there_is_no_gpu", lambda: "there is no GPU")
     write("k.adgen", KERNEL)
     return fake
 
@@ -216,9 +216,11 @@ BOTH: dict[Target, TargetEntry] = {"openmp": TargetEntry("p", "g"), "cuda": Targ
 def gpu(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if there were one; `checked` does not ask for more."""
     del checked
-    monkeypatch.setattr("enzyme_driver.runtime.driver.why_there_is_no_gpu", lambda: "")
+    monkeypatch.setattr("enzyme_driver.runtime.backends.driver.why_there_is_no_gpu", lambda: "")
     monkeypatch.setattr("enzyme_driver.runtime.module._cuda_backend", FakeGpu)
-    monkeypatch.setattr("enzyme_driver.runtime.buffers.BufferLibrary.from_host", lambda _, data, __: ("on it", data))
+    monkeypatch.setattr(
+        "enzyme_driver.runtime.backends.buffers.BufferLibrary.from_host", lambda _, data, __: ("on it", data)
+    )
 
 
 @pytest.mark.usefixtures("gpu")

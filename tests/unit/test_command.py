@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import pytest
 
 from enzyme_driver.command import in_shell, run
 from enzyme_driver.errors import CompilerCrashError, ToolchainError
+from enzyme_driver.scratch import scratch_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -66,6 +68,43 @@ def test_timeout_ends_the_children_too(tmp_path: Path) -> None:
     with pytest.raises(CompilerCrashError):
         run(("sh", "-c", code), timeout=1.5, env={"MARK": str(mark)})
     assert _ends(int(mark.read_text()))
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv of util-linux is not installed")
+def test_no_process_outlives_one_that_is_killed(tmp_path: Path) -> None:
+    mark, script = tmp_path / "pid", tmp_path / "sleeps"
+    script.write_text(f"#!/bin/sh\necho $$ > {mark}.new; mv {mark}.new {mark}; exec sleep 60\n")
+    script.chmod(0o755)
+    code = f"from enzyme_driver.command import run; run([{str(script)!r}], timeout=60)"
+    driver = subprocess.Popen(python(code), cwd=ROOT)
+    for _ in range(400):
+        if mark.exists():
+            break
+        time.sleep(0.05)
+    driver.kill()
+    driver.wait()
+    assert _ends(int(mark.read_text()))
+
+
+def test_a_folder_that_a_killed_process_leaves_is_removed(tmp_path: Path) -> None:
+    code = "from enzyme_driver.scratch import scratch_folder as f; x = f(); print(x.__enter__(), flush=True); input()"
+    killed, going = (
+        subprocess.Popen(
+            python(code), cwd=ROOT, env={**os.environ, "TMPDIR": str(tmp_path)}, text=True, stdin=-1, stdout=-1
+        )
+        for _ in range(2)
+    )
+    with killed, going:
+        assert killed.stdout is not None
+        assert going.stdout is not None
+        left, held = Path(killed.stdout.readline().strip()), Path(going.stdout.readline().strip())
+        killed.kill()
+        killed.wait()
+        assert left.is_dir()
+        with scratch_folder(tmp_path) as own:
+            assert sorted(tmp_path.iterdir()) == sorted([own, held])
+        going.communicate("\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def _ends(pid: int) -> bool:

@@ -16,7 +16,7 @@ from enzyme_driver.model import Mode
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR, differentiate
 from enzyme_driver.stages.plan import Derivatives, Plan
-from enzyme_driver.stages.prepare import Prepared
+from enzyme_driver.stages.prepare import PreparedModule
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.toolchain import EnzymeSource, Tool
 
@@ -37,13 +37,13 @@ class Preparation:
         self.refuses = refuses
         self.asked: list[list[str]] = []
 
-    def __call__(self, wanted: Derivatives) -> Prepared:
+    def __call__(self, wanted: Derivatives) -> PreparedModule:
         symbols = [symbol if mode == "reverse" else f"{symbol}'" for mode, symbol in wanted.units]
         self.asked.append(symbols)
         path = self.workspace.file(PREPARED)
         path.write_text(" ".join(symbols))
         refused = {each: RefusedError(f"{each} has a shuffle") for each in symbols if each in self.refuses}
-        return Prepared(path, {}, refused, self.counted, self.counted, self.split)
+        return PreparedModule(path, {}, refused, self.counted, self.counted, self.split)
 
 
 def enzyme_that_fails_on(*symbols: str, how: Callable[[], None] = lambda: None) -> Callable[[Argv], None]:
@@ -95,6 +95,7 @@ def test_the_wheels_executable_loads_the_worker(tmp_path: Path, settings: Settin
     assert call.argv == (
         "/enzyme/catalyst",
         "-enzyme-mincut-cache=1",
+        "-enable-load-pre=0",
         str(dummy),
         "--load-pass-plugin=/build/worker.so",
     )
@@ -109,7 +110,7 @@ def test_a_plugin_is_loaded_into_opt(workspace: Workspace, fake_process: FakePro
     made = run(plan_of("a"), workspace)
     (call,) = runs_of_enzyme(fake_process)
     assert call.argv == (
-        *("/llvm/bin/opt", "-load-pass-plugin=/own/LLVMEnzyme-22.so", "-enzyme-mincut-cache=1"),
+        *("/llvm/bin/opt", "-load-pass-plugin=/own/LLVMEnzyme-22.so", "-enzyme-mincut-cache=1", "-enable-load-pre=0"),
         *("-passes=enzyme", "-S"),
         *(str(workspace.file(PREPARED)), "-o", str(made.path)),
     )
@@ -120,14 +121,14 @@ def test_all_is_kept_where_memory_decides_about_a_loop(workspace: Workspace, fak
     fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
     run(plan_of("a"), workspace, Preparation(workspace, counted=False))
     (call,) = runs_of_enzyme(fake_process)
-    assert call.argv[2:4] == ("-enzyme-mincut-cache=0", "-enzyme-loop-invariant-cache=0")
+    assert call.argv[2:5] == ("-enzyme-mincut-cache=0", "-enable-load-pre=0", "-enzyme-loop-invariant-cache=0")
 
 
 def test_reads_of_local_arrays_are_kept_where_sweeps_are_apart(workspace: Workspace, fake_process: FakeProcess) -> None:
     fake_process.reply(ENZYME, effect=enzyme_that_fails_on())
     run(plan_of("a"), workspace, Preparation(workspace, split=True))
     (call,) = runs_of_enzyme(fake_process)
-    assert call.argv[2:4] == ("-enzyme-mincut-cache=1", "-enzyme-rematerialize=0")
+    assert call.argv[2:5] == ("-enzyme-mincut-cache=1", "-enable-load-pre=0", "-enzyme-rematerialize=0")
 
 
 def test_code_that_is_not_valid_is_asked_for_once_more(workspace: Workspace, fake_process: FakeProcess) -> None:
@@ -287,7 +288,7 @@ def test_entries_that_fail_only_together_are_done_one_after_the_other(
     fake_process.reply(VERIFY)
     fake_process.reply("catalyst", effect=enzyme)
     apart = lambda argv: output_of(argv).write_text(Path(argv[-4]).read_text())  # noqa: E731
-    fake_process.reply("-passes=adgen-expand-constants", effect=apart)
+    fake_process.reply("-passes=adgen-expand-constant-exprs", effect=apart)
     made = run(plan_of("a", "b"), workspace, modes=("reverse", "forward"))
     asked = [f"__enzyme_autodiff_adgen_body_{each}" for each in "ab"] + ["__enzyme_fwddiff_adgen_body_a"]
     assert content(made).split("; ")[1:4] == asked

@@ -27,9 +27,9 @@ def findings(machine: Machine, settings: Settings | None = None) -> dict[str, do
 def healthy(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
     executable(machine.root / "bin" / "ld")
     executable(machine.root / "libstdc++.so")
-    pin = replace(enzyme.PINNED, executable_sha256="0" * 64)
+    pin = replace(enzyme.PINNED, members=(replace(enzyme.PINNED.members[0], sha256="0" * 64),))
     monkeypatch.setattr(doctor, "PINNED", pin)
-    monkeypatch.setattr(Facts, "digest", lambda *_: pin.executable_sha256)
+    monkeypatch.setattr(Facts, "digest", lambda *_: pin.members[0].sha256)
     return machine
 
 

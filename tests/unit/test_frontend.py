@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
-from fakes import Argv, FakeProcess
+from fakes import FakeProcess
 from stage_support import workspace_in, writes
 
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import common_headers, frontend
 from enzyme_driver.stages.common_headers import CUDA_PRELUDE
-from enzyme_driver.stages.host_code import HOST
+from enzyme_driver.stages.reading import dependencies
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
 
@@ -21,7 +21,7 @@ CUDA = Source(Path("/home/u/k.cu"), "cuda", ("-DN=4", "-I/home/u/include"), "0")
 CPP = Source(Path("/home/u/f.cpp"), "c++", (), "0")
 
 COMMON = (
-    *("-O2", "-Xclang", "-disable-llvm-passes", "-w", "-fno-color-diagnostics"),
+    *("-O2", "-Xclang", "-disable-llvm-passes", "-w", "-Wno-register", "-fno-color-diagnostics"),
     *("-g", "-Xclang", "-debug-info-kind=standalone", "-Xclang", "-dwarf-version=4", "-fno-discard-value-names"),
 )
 
@@ -192,8 +192,9 @@ def test_what_was_read(workspace: Workspace, fake_process: FakeProcess) -> None:
     ],
     ids=["plain", "spaces", "signs", "colons", "nothing"],
 )
-def test_the_dependency_file_is_a_make_rule(text: str, read: list[str]) -> None:
-    assert [str(path) for path in frontend._dependencies(text, Path("/a.cu"))] == read
+def test_the_dependency_file_is_a_make_rule(text: str, read: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.d").write_text(text)
+    assert [str(path) for path in dependencies(tmp_path / "a.d", Path("/a.cu"))] == read
 
 
 def test_an_error_of_clang_has_its_place_and_is_said_once(workspace: Workspace, fake_process: FakeProcess) -> None:
@@ -247,38 +248,3 @@ def test_the_time_limit_and_the_log(workspace: Workspace, fake_process: FakeProc
     (call,) = fake_process.calls
     assert call.timeout == settings.timeout
     assert call.log == settings.cache_dir / "logs" / "scratch-clang.log"
-
-
-MAIN = "__global__ void k(float *x) { x[0] = 1; }\nint main() { MPI_Init(0, 0); return 0; }\n"
-
-
-@pytest.fixture
-def broken(tmp_path: Path) -> Source:
-    path = tmp_path / "broken.cu"
-    path.write_text(MAIN)
-    return Source(path, "cuda", (), "0")
-
-
-def test_host_code_that_clang_does_not_read_is_left_out(
-    broken: Source, workspace: Workspace, fake_process: FakeProcess
-) -> None:
-    said = f"{broken.path}:2:14: error: use of undeclared identifier 'MPI_Init'\n"
-
-    def second_time(argv: Argv) -> None:
-        if "-ferror-limit=0" in argv:
-            fake_process.reply("clang", effect=writes("", str(broken.path)))
-
-    fake_process.reply("clang", returncode=1, stderr=said, effect=second_time)
-    made = frontend.compile_source(broken, workspace, arch="sm_90")
-    copy = workspace.file("kernels-of-broken.cu").read_text()
-    assert copy == f'#line 1 "{broken.path}"\n' + MAIN.replace("MPI_Init(0, 0);", f"{HOST}();")
-    assert (made.left_out, made.unread, made.dependencies) == (1, (), ())
-
-
-def test_an_error_in_a_header_alone_is_told_at_once(
-    broken: Source, workspace: Workspace, fake_process: FakeProcess
-) -> None:
-    fake_process.reply("clang", returncode=1, stderr="/usr/include/x.h:2:1: error: no\n")
-    with pytest.raises(SourceError, match="error: no"):
-        frontend.compile_source(broken, workspace, arch="sm_90")
-    assert headers_of(fake_process) == ["made", None, None]

@@ -60,6 +60,25 @@ def test_a_declaration(text: str, left: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "lines", "device"),
+    [
+        ("int a;\nvoid f() {\n  bad();\n}\n", range(2, 5), False),
+        ("int a;\nbad f(int b)\n{\n}\n", range(2, 5), False),
+        ("template <class T>\n__global__ void f(T x) { bad(); }", range(1, 3), True),
+        ("struct A {\n  __device__ float f() const { return bad; } };", range(2, 3), True),
+        ("void f() {\n  struct A { __device__ float f() { return bad; } };\n}", range(1, 4), False),
+        ("namespace n {\nauto g = []() { bad(); };\n}", range(2, 3), False),
+        ("struct A { bad x; };", None, False),
+        ("bad f(int x);\nvoid g() {}", None, False),
+        ("int a[] = {1, bad};", None, False),
+    ],
+)
+def test_the_function_that_a_place_is_in(text: str, lines: range | None, device: bool) -> None:
+    body = HostCode(text).body(*place(text, "bad"))
+    assert (body.lines, body.device) == (lines, device) if body else lines is None
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "__constant__ bad table[3];",
@@ -79,7 +98,7 @@ def test_what_clang_does_not_take_as_host_code_loses_its_body() -> None:
     left = HostCode(text).without([place(text, HOST)])
     assert left is not None
     assert left.text == "__global__ void __launch_bounds__(8) k(float *x)\n;\n\n\n\n\nint a;"
-    assert [(kernel.name, kernel.lines) for kernel in left.kernels] == [("k", range(2, 7))]
+    assert [(kernel.name, kernel.lines) for kernel in left.unread] == [("k", range(2, 7))]
 
 
 def test_templates_of_kernels() -> None:

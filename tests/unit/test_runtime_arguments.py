@@ -16,10 +16,10 @@ from runtime_support import AXPY, BOOL, F32, F64, FLOAT4, I32, PARTICLE, SQUARE,
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType, Parameter
-from enzyme_driver.runtime.arguments import Arguments
-from enzyme_driver.runtime.layouts import alignment
-from enzyme_driver.runtime.slots import argument_slot
-from enzyme_driver.runtime.values import scalar_bytes, struct_bytes
+from enzyme_driver.runtime.call.arguments import Arguments
+from enzyme_driver.runtime.call.layouts import alignment
+from enzyme_driver.runtime.call.slots import argument_slot
+from enzyme_driver.runtime.call.values import scalar_bytes, struct_bytes
 
 X = np.ones(4, np.float32)
 READ = Arguments(kernel("k", pointer("x", F32, mode="r")), "openmp")

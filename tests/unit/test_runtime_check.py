@@ -13,9 +13,9 @@ import pytest
 from runtime_support import written_artifact
 
 from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
-from enzyme_driver.runtime.across import apart, placed
-from enzyme_driver.runtime.check import CheckResult, ParameterCheck, _Case, _checked
 from enzyme_driver.runtime.module import Kernel, Module, load
+from enzyme_driver.runtime.transforms.check import CheckResult, ParameterCheck, _Case, _checked
+from enzyme_driver.runtime.transforms.cross_target import apart, placed
 
 RANDOM = np.random.default_rng()
 PARTICLE = np.dtype({"names": ["q", "id", "m"], "formats": [("f4", 3), "i4", "f8"], "offsets": [0, 12, 16]})
@@ -121,7 +121,9 @@ def test_how_far_gradients_are_apart(one: list[list[float]], other: list[list[fl
 
 
 def test_arguments_go_to_where_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("enzyme_driver.runtime.buffers.BufferLibrary.from_host", lambda _, data, __: ("there", data))
+    monkeypatch.setattr(
+        "enzyme_driver.runtime.backends.buffers.BufferLibrary.from_host", lambda _, data, __: ("there", data)
+    )
     x = uniform(3)
     assert placed({"n": 3, "x": x}, "openmp", "openmp")["x"] is x  # type: ignore[index]
     moved = placed({"n": 3, "x": x}, "openmp", "cuda")

@@ -15,13 +15,13 @@ from gpu_support import artifact_folder
 
 from enzyme_driver.errors import ArgumentError, DeviceError, RefusedError
 from enzyme_driver.model import TargetEntry
-from enzyme_driver.runtime import driver
-from enzyme_driver.runtime.arguments import Prepared
-from enzyme_driver.runtime.cubins import chosen_code
-from enzyme_driver.runtime.cuda import _with_shared
-from enzyme_driver.runtime.geometry import launch_of
+from enzyme_driver.runtime.backends import driver
+from enzyme_driver.runtime.backends.cubins import chosen_code
+from enzyme_driver.runtime.backends.cuda import _refuse_block, _with_shared
+from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
+from enzyme_driver.runtime.call.arguments import PreparedArguments
+from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.module import load
-from enzyme_driver.runtime.streams import stream_handle, wait_for
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_no_code_for_a_gpu(archs: list[str], capability: tuple[int, int]) -> Non
     ],
 )
 def test_dynamic_shared_memory_of_a_gradient(dynamic: bool, gradient: bool, count: int, expected: object) -> None:
-    entry, prepared = TargetEntry("k", "g", dynamic_shared=dynamic), Prepared((b"x",), (), (), ())
+    entry, prepared = TargetEntry("k", "g", dynamic_shared=dynamic), PreparedArguments((b"x",), (), (), ())
     assert _with_shared(entry, prepared, launch_of((1, 1, None, count)), gradient=gradient) == expected
 
 
@@ -147,7 +147,7 @@ def test_waiting_for_producers(
     monkeypatch: pytest.MonkeyPatch, producers: list[int], stream: int, calls: list[tuple[str, int]]
 ) -> None:
     events = Events()
-    monkeypatch.setattr("enzyme_driver.runtime.streams.api", lambda: events)
+    monkeypatch.setattr("enzyme_driver.runtime.backends.streams.api", lambda: events)
     monkeypatch.setattr(driver, "api", lambda: events)
     wait_for(producers, stream)
     assert events.calls == calls
@@ -206,4 +206,22 @@ def test_failed_calls_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_functions_do_not_run_on_the_gpu(tmp_path: Path) -> None:
     module = load(artifact_folder(tmp_path / "a", {"sm_90": b"cubin"}), "cuda")
     with pytest.raises(RefusedError, match="cannot be called on the GPU"):
-        module.crashes._backend.call(TargetEntry("f", None), Prepared((), (), (), ()), 0, gradient=False)
+        module.crashes._backend.call(TargetEntry("f", None), PreparedArguments((), (), (), ()), 0, gradient=False)
+
+
+@pytest.mark.parametrize(("block", "refused"), [((256, 1, 1), False), ((16, 32, 1), True), ((256, 1, 3), True)])
+def test_a_block_that_has_too_few_registers_is_told(
+    block: tuple[int, int, int], refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK=256, CU_FUNC_ATTRIBUTE_NUM_REGS=255)
+    fake = SimpleNamespace(
+        CUfunction_attribute=names,
+        CUresult=SimpleNamespace(CUDA_SUCCESS=0),
+        cuFuncGetAttribute=lambda name, _: (0, name),
+    )
+    monkeypatch.setattr("enzyme_driver.runtime.backends.cuda.api", lambda: fake)
+    if refused:
+        with pytest.raises(DeviceError, match=r"256 threads a block at most, not (512|768): it has 255 registers"):
+            _refuse_block(None, "k__gradient", launch_of((1, block)))
+    else:
+        _refuse_block(None, "k__gradient", launch_of((1, block)))

@@ -15,7 +15,7 @@ from runtime_support import LAUNCHED, REFUSAL, contents, written_artifact
 from enzyme_driver.artifact import write
 from enzyme_driver.errors import ArgumentError, ArtifactError, NameNotFoundError, PrimalError, RefusedError, UsageError
 from enzyme_driver.runtime.module import Function, Kernel, Module, load
-from enzyme_driver.runtime.record import Tape
+from enzyme_driver.runtime.tape.record import Tape
 from enzyme_driver.settings import Settings
 
 RANDOM = np.random.default_rng()

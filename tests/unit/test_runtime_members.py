@@ -12,9 +12,9 @@ from runtime_support import F64, I32, kernel, pointer
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import Activity, DataType, Parameter, StructField
-from enzyme_driver.runtime.arguments import Arguments
-from enzyme_driver.runtime.members import assembled, flattened, given, members
-from enzyme_driver.runtime.vjp import Vjp
+from enzyme_driver.runtime.call.arguments import Arguments
+from enzyme_driver.runtime.call.members import assembled, flattened, given, members
+from enzyme_driver.runtime.transforms.vjp import Vjp
 
 _GRID = DataType("Grid", "struct", 16, (StructField("nx", 0, I32), StructField("dx", 8, F64)))
 

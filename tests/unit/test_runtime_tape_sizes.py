@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enzyme_driver.runtime.tape import KnownSizes
+from enzyme_driver.runtime.backends.caches import KnownSizes
 
 
 def test_equal_launches_are_measured_once() -> None:

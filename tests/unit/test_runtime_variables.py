@@ -11,7 +11,7 @@ from runtime_support import F32, I32, kernel, pointer
 
 from enzyme_driver.errors import ArgumentError, NameNotFoundError
 from enzyme_driver.model import Activity, DataType, StructField, Target, Variable
-from enzyme_driver.runtime.variables import Variables
+from enzyme_driver.runtime.call.variables import Variables
 
 _POINTER = DataType("pointer", "pointer", 8, pointee=F32)
 _FLUID = DataType("Fluid", "struct", 16, (StructField("rho", 0, _POINTER), StructField("n", 8, I32)))

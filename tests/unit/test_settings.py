@@ -41,7 +41,7 @@ def test_every_variable_is_read() -> None:
         field: Path(f"/somewhere/{field}") for field in paths.values()
     }
     assert (settings.timeout, settings.device_heap) == (2.5, 4096)
-    assert settings.disable == {"tape", "zero-last"}
+    assert settings.disable == {"lower-caches", "sink-zero-stores"}
     table = settings_table()
     assert all(f"`{variable}`" in table for variable in environment)
 

@@ -27,7 +27,7 @@ def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
     made = amdgpu.assembly(ir, "gfx90a", workspace)
     retargeted, optimised = (str(workspace.file(f"k.sm_90.gfx90a{end}")) for end in (".retargeted.ll", ".ll"))
     passes = (
-        "adgen-canonicalize-nvvm,adgen-round-directed,"
+        "adgen-canonicalize-nvvm,adgen-lower-directed-rounding,"
         f"adgen-retarget-amd<{amdgpu.TRIPLE};{amdgpu.DATA_LAYOUT}>,globaldce"
     )
     assert fake_process.argvs == [

@@ -9,59 +9,20 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeProcess, writes_output
-from stage_support import AFTER_ENZYME_ON_GPU, OPT, REFLECTION, plan_of, refusal, workspace_in
+from stage_support import OPT, REFLECTION, plan_of, refusal, workspace_in
 
+from enzyme_driver import pipelines
 from enzyme_driver.errors import CompilerCrashError, Location, RefusedError, ToolchainError
 from enzyme_driver.model import TargetEntry
-from enzyme_driver.optimisations import OPTIMISATIONS
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR
-from enzyme_driver.stages.prepare import Prepared
+from enzyme_driver.stages.prepare import PreparedModule
 from enzyme_driver.stages.workspace import EMIT, Workspace
 from enzyme_driver.targets import cuda
 from enzyme_driver.targets.cuda import CudaCode
 
-BEFORE_ENZYME = {
-    "shared-constants",
-    "count-halvings",
-    "hold-joins",
-    "segment-recurrences",
-    "reload-shared",
-    "mark-unchanged",
-    "fewest-kept",
-}
-ELSEWHERE = {
-    "host-rules",
-    "split-threads",
-    "clamp-loops",
-    "sum-threads",
-    "part-additions",
-    "vector-math",
-    "keep-branches",
-    "ask-together",
-    "skip-zeros",
-    "keep-results",
-    "recompute-kept",
-    "hold-extremes",
-    "hold-sums",
-    "forget-results",
-    "unroll-locals",
-    "recompute-iterations",
-    "restore-overwritten",
-    "index-pointers",
-    "mark-constants",
-    "own-memory",
-    "sum-captured",
-    "bound-registers",
-    "widen-accesses",
-}
-RECORDS = "adgen-record-accumulations,adgen-link</build/rules.bc>,"
-WIDE = ",function(infer-address-spaces,infer-alignment,load-store-vectorizer)"
-PASSES = (
-    f"{AFTER_ENZYME_ON_GPU}adgen-exchange-cotangents,adgen-guard-heap,adgen-kernels,always-inline,globaldce,"
-    "adgen-expand-constants,adgen-verify-device,adgen-strip-debug,default<O3>,adgen-load-early,adgen-reload-inputs"
-    f"{WIDE}"
-)
+WORDS = {"rules": "/build/rules.bc", "libdevice": "/cuda/libdevice.bc"}
+PASSES = pipelines.render(pipelines.CUDA, WORDS, facts={"exact", "gpu", "bulk reductions"})
 
 
 def report(on_heap: str = "", **kernels: tuple[int, bool]) -> str:
@@ -71,6 +32,7 @@ def report(on_heap: str = "", **kernels: tuple[int, bool]) -> str:
             "dynamic_shared": on,
             "heap": name == on_heap,
             "tape_size_from": None,
+            "batch": False,
             "unwritten": [],
         }
         for name, (size, on) in kernels.items()
@@ -90,7 +52,7 @@ def finish(
     workspace: Workspace, *symbols: str, refused: dict[str, RefusedError] | None = None, arch: str = "sm_90"
 ) -> CudaCode:
     path = workspace.file("k.sm_90.gradient.ll")
-    gradient = GradientIR(path, Prepared(path, {}, {}, counted=True, fewest=True, split=False), refused or {})
+    gradient = GradientIR(path, PreparedModule(path, {}, {}, counted=True, fewest=True, split=False), refused or {})
     return cuda.finish(gradient, plan_of(*(symbols or ("a",))), arch, workspace, fast_math=False)
 
 
@@ -137,26 +99,19 @@ def test_fewer_registers_that_do_not_pay_are_taken_back(workspace: Workspace, fa
     assert [argv[0] for argv in fake_process.argvs].count("/cuda/bin/ptxas") == 2
 
 
-@pytest.mark.parametrize("name", sorted(OPTIMISATIONS.keys() - BEFORE_ENZYME - ELSEWHERE))
-def test_each_optimisation_can_be_left_out(workspace: Workspace, fake_process: FakeProcess, name: str) -> None:
-    without = replace(workspace.settings, disable=frozenset({name}))
-    finish(replace(workspace, settings=without))
-    passes = next(part for part in fake_process.argvs[0] if part.startswith("-passes="))
-    assert f"adgen-{name}," in PASSES
-    assert f"adgen-{name}," not in passes
-    assert len(passes) < len(PASSES)
-
-
 def test_only_gpus_that_have_them_get_bulk_reductions(workspace: Workspace, fake_process: FakeProcess) -> None:
     finish(workspace, arch="sm_80")
-    assert RECORDS in PASSES
-    assert f"-passes={PASSES.replace(RECORDS, '')}" in fake_process.argvs[0]
+    finish(workspace, arch="sm_90")
+    older, newer = (" ".join(argv) for argv in fake_process.argvs if "-mcpu" in " ".join(argv))
+    assert "adgen-bulk-reduce-atomics" not in older
+    assert "adgen-bulk-reduce-atomics" in newer
 
 
-def test_wide_accesses_can_be_left_out(workspace: Workspace, fake_process: FakeProcess) -> None:
+def test_a_switch_leaves_out_its_pass(workspace: Workspace, fake_process: FakeProcess) -> None:
     without = replace(workspace.settings, disable=frozenset({"widen-accesses"}))
     finish(replace(workspace, settings=without))
-    assert f"-passes={PASSES.removesuffix(WIDE)}" in fake_process.argvs[0]
+    assert "load-store-vectorizer" in PASSES
+    assert "load-store-vectorizer" not in " ".join(fake_process.argvs[0])
 
 
 def test_the_files_are_named_after_the_source(workspace: Workspace) -> None:
@@ -189,7 +144,7 @@ def test_an_arch_that_is_not_known_starts_nothing(workspace: Workspace, fake_pro
     path = workspace.file("k.sm_10.gradient.ll")
     with pytest.raises(ToolchainError, match="sm_10"):
         cuda.finish(
-            GradientIR(path, Prepared(path, {}, {}, counted=True, fewest=True, split=False), {}),
+            GradientIR(path, PreparedModule(path, {}, {}, counted=True, fewest=True, split=False), {}),
             plan_of("a"),
             "sm_10",
             workspace,

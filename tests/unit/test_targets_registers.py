@@ -90,3 +90,18 @@ def test_kernels_that_reduce_in_bulk_get_fewer_unless_they_spill_much() -> None:
 def test_what_the_user_has_bounded_is_left_alone(directive: str) -> None:
     own = STRAIGHT.replace(")\n{", f")\n{directive}\n{{")
     assert assembled(own, said(a__gradient=(100, 0))) == []
+
+
+def test_a_kernel_with_bounded_blocks_that_spills_gets_what_its_largest_block_leaves() -> None:
+    bounded_block = STRAIGHT.replace(")\n{", ")\n.maxntid 64\n{")
+    much = 10 * MOST_SPILLED
+    (given,) = assembled(bounded_block, said(a__gradient=(32, much)), said(a__gradient=(255, 0)))
+    assert ".maxnreg 255\n" in given
+    wide = STRAIGHT.replace(")\n{", ")\n.maxntid 32, 32, 1\n{")
+    (given,) = assembled(wide, said(a__gradient=(32, much)), said(a__gradient=(64, much - 8)))
+    assert ".maxnreg 64\n" in given
+    odd = STRAIGHT.replace(")\n{", ")\n.maxntid 900\n{")  # as many as of 1,024 threads are given out
+    (given,) = assembled(odd, said(a__gradient=(32, much)), said(a__gradient=(64, 0)))
+    assert ".maxnreg 64\n" in given
+    assert assembled(wide, said(a__gradient=(64, much))) == []
+    assert assembled(wide, said(a__gradient=(32, much)), said(a__gradient=(64, much)), said())[-1] == wide

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_the_exact_questions(machine: Machine) -> None:
         (clang, "--version"),
         (opt, "--version"),
         (ptxas, "--version"),
-        (clang, "--target=nvptx64", "-print-supported-cpus"),
+        (opt, "-mtriple=nvptx64", "-mcpu=help", "-disable-output", "/dev/null"),
         (ptxas, "--help"),
     ]
 
@@ -97,6 +98,14 @@ def test_a_tool_that_crashes_is_not_taken(machine: Machine) -> None:
     assert "does not say its version" in machine.problem().reason
 
 
+def test_a_tool_that_lacks_a_library_says_so_and_is_asked_again(machine: Machine) -> None:
+    said = "clang-22: error while loading shared libraries: libatomic.so.1: cannot open shared object file"
+    machine.process.reply("clang-22", "--version", returncode=127, stderr=f"{said}\n")
+    assert said in machine.problem().reason
+    machine.process.reply("clang-22", "--version", stdout="clang version 22.1.8")
+    assert machine.ensure().clang.version == "22.1.8"
+
+
 def test_all_that_is_missing_is_said_at_once(machine: Machine) -> None:
     for name in ("clang-22", "opt-22"):
         (machine.root / "bin" / name).unlink()
@@ -134,7 +143,7 @@ def test_an_arch_that_only_one_tool_knows_is_refused(machine: Machine) -> None:
 
 
 def test_missing_enzyme_says_what_to_run(machine: Machine) -> None:
-    enzyme.PINNED.executable(machine.settings).unlink()
+    enzyme.PINNED.file(machine.settings).unlink()
     problem = machine.problem()
     assert "Enzyme was not found" in problem.reason
     assert "adgen toolchain install" in problem.hint
@@ -189,7 +198,7 @@ def test_plugins_of_package_managers(machine: Machine, label: str, place: str) -
     plugin = executable(machine.root / place / "LLVMEnzyme-22.so")
     settings = replace(machine.settings, spack_root=machine.root / "spack", conda_prefix=machine.root / "conda")
     assert machine.ensure(settings).enzyme.kind == "wheel"
-    enzyme.PINNED.executable(settings).unlink()
+    enzyme.PINNED.file(settings).unlink()
     source = machine.ensure(settings).enzyme
     assert (source.kind, source.path, source.found_by) == ("plugin", plugin, label)
 
@@ -232,7 +241,8 @@ def test_own_code_is_compiled_by_these_commands(
     plugin = ("-std=c++17", "-O1", "-fPIC", "-fno-rtti")
     a, b, link, worker, rules, link_rules, host, link_host = (argv[1:] for argv in compiled)
     assert sorted((a[:-1], b[:-1])) == [
-        (*plugin, include, "-c", str(package / "passes" / name), "-o") for name in ("A.cpp", "B.cpp")
+        (*plugin, include, f"-I{package / 'passes'}", "-c", str(package / "passes" / name), "-o")
+        for name in ("A.cpp", "B.cpp")
     ]
     objects = sorted(word.replace(".new", ".o") for word in (a[-1], b[-1]))
     assert link == ("-shared", *objects, "-o", link[-1])
@@ -242,11 +252,11 @@ def test_own_code_is_compiled_by_these_commands(
     assert rules[:-1] == (
         *("-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_70"),
         *("-O1", "-emit-llvm", "-Wno-unknown-cuda-version", f"--cuda-path={machine.cuda}"),
-        *("-c", str(package / "rules" / "barrier.cu"), "-o"),
+        *(f"-I{package / 'rules'}", "-c", str(package / "rules" / "barrier.cu"), "-o"),
     )
     assert link_rules == (rules[-1].replace(".new", ".o"), "-o", link_rules[-1])
     source = str(package / "host_runtime" / "runtime.cpp")
-    assert host[:-1] == ("-std=c++17", "-O2", "-fPIC", "-fopenmp", "-c", source, "-o")
+    assert host[:-1] == ("-std=c++17", "-O2", "-fPIC", "-fopenmp", f"-I{package / 'host_runtime'}", "-c", source, "-o")
     assert link_host == ("-r", "-nostdlib", host[-1].replace(".new", ".o"), "-o", link_host[-1])
     assert found.passes.parent.parent == machine.settings.home / "build"
 
@@ -289,17 +299,62 @@ def test_only_files_that_include_a_changed_header_are_compiled_again(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     package = tmp_path / "package"
-    for name in ("passes/A.cpp", "passes/B.cpp", "worker/worker.cpp", "rules/barrier.cu", "host_runtime/runtime.cpp"):
+    others = ("passes/Two/B.cpp", "worker/worker.cpp", "rules/barrier.cu", "host_runtime/runtime.cpp")
+    for name in others:
         executable(package / name, name)
-    (package / "passes" / "A.cpp").write_text('#include "Outer.h"\n')
-    (package / "passes" / "Outer.h").write_text('#include "Inner.h"\n')
-    (package / "passes" / "Inner.h").write_text("before")
+    for name, text in {
+        "One/A.cpp": '#include "Two/Outer.h"\n',
+        "One/C.cpp": '#include "Beside.h"\n',
+        "One/Beside.h": '#include "Three/Inner.h"\n',
+        "Two/Outer.h": '#include "Three/Inner.h"\n',
+        "Two/Inner.h": "another of that name",
+        "Three/Inner.h": "before",
+    }.items():
+        executable(package / "passes" / name).write_text(text)
+    monkeypatch.setattr(resources, "PACKAGE", package)
+    first = machine.ensure()
+    for header, changed in {"Three/Inner.h": ["A.cpp", "C.cpp"], "Two/Outer.h": ["A.cpp"], "Two/Inner.h": []}.items():
+        machine.process.calls.clear()
+        (package / "passes" / header).write_text(f"after, in {header}")
+        assert machine.ensure().passes != first.passes
+        assert sorted(compiled(machine)) == changed
+
+
+def test_files_of_one_name_in_two_folders_are_both_linked(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "package"
+    for name in ("passes/One/A.cpp", "passes/Two/A.cpp", "worker/w.cpp", "rules/b.cu", "host_runtime/r.cpp"):
+        executable(package / name, "the same")
     monkeypatch.setattr(resources, "PACKAGE", package)
     machine.ensure()
-    machine.process.calls.clear()
-    (package / "passes" / "Inner.h").write_text("after")
-    machine.ensure()
-    assert compiled(machine) == ["A.cpp"]
+    link = next(argv for argv in machine.process.argvs if "-shared" in argv and "-o" in argv)
+    assert len({word for word in link if word.endswith(".o")}) == 2
+    assert sorted(compiled(machine)).count("A.cpp") == 2
+
+
+def test_what_an_object_was_made_of_is_what_is_linked(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A header that goes back to what it was links the object that was made of it, and no other."""
+    package = tmp_path / "package"
+    for name in ("passes/One/A.cpp", "worker/w.cpp", "rules/b.cu", "host_runtime/r.cpp"):
+        executable(package / name, '#include "Two/H.h"')
+    header = executable(package / "passes" / "Two" / "H.h", "before")
+    monkeypatch.setattr(resources, "PACKAGE", package)
+
+    def linked() -> str:
+        shutil.rmtree(machine.settings.home / "build" / machine.ensure().passes.parent.name)
+        machine.process.calls.clear()
+        machine.ensure()
+        argv = next(argv for argv in machine.process.argvs if "-shared" in argv)
+        return next(word for word in argv if word.endswith(".o"))
+
+    before = linked()
+    header.write_text("after")
+    after = linked()
+    header.write_text("before")
+    assert linked() == before != after
 
 
 def test_common_headers_are_compiled_once_where_many_files_are(
@@ -307,11 +362,17 @@ def test_common_headers_are_compiled_once_where_many_files_are(
 ) -> None:
     package = tmp_path / "package"
     passes = [f"passes/{name}.cpp" for name in "ABCD"]
-    for name in (*passes, "passes/Common.h", "worker/worker.cpp", "rules/barrier.cu", "host_runtime/runtime.cpp"):
+    for name in (
+        *passes,
+        "passes/Support/Common.h",
+        "worker/worker.cpp",
+        "rules/barrier.cu",
+        "host_runtime/runtime.cpp",
+    ):
         executable(package / name, name)
     monkeypatch.setattr(resources, "PACKAGE", package)
     machine.ensure()
-    headers = [argv for argv in machine.process.argvs if str(package / "passes" / "Common.h") in argv]
+    headers = [argv for argv in machine.process.argvs if str(package / "passes" / "Support" / "Common.h") in argv]
     assert [argv[argv.index("-x") + 1] for argv in headers] == ["c++-header"]
     users = [argv for argv in machine.process.argvs if "-include-pch" in argv]
     assert {argv[argv.index("-include-pch") + 1] for argv in users} == {headers[0][-1]}

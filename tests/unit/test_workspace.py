@@ -8,7 +8,9 @@ import pytest
 from fakes import FakeProcess
 from stage_support import OPT, workspace_in
 
+from enzyme_driver import pipelines
 from enzyme_driver.errors import CompilerCrashError
+from enzyme_driver.pipelines import Pass, Pipeline
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.workspace import Workspace, last_error
 
@@ -50,8 +52,9 @@ def test_a_log_that_cannot_be_written_does_not_hide_the_failure(
 
 def test_opt_with_and_without_output(workspace: Workspace, fake_process: FakeProcess) -> None:
     fake_process.reply("opt")
-    workspace.opt("one", "adgen-describe", Path("/in.ll"), None)
-    workspace.opt("two", "a,b<c>", Path("/in.ll"), Path("/out.ll"), "-flag")
+    workspace.opt(pipelines.DESCRIBE, Path("/in.ll"), None)
+    two = Pipeline("two", (Pass("a"), Pass("b", "{c}", when="known"), Pass("d", when="unknown")))
+    workspace.opt(two, Path("/in.ll"), Path("/out.ll"), "-flag", words={"c": "c"}, facts={"known"})
     assert fake_process.argvs == [
         (*OPT, "-passes=adgen-describe", "/in.ll", "-disable-output"),
         (*OPT, "-flag", "-passes=a,b<c>", "/in.ll", "-S", "-o", "/out.ll"),

@@ -1,0 +1,95 @@
+"""Accuracy and time an epoch of three networks, by back-propagation and by likelihood ratios.
+
+    python -m benchmarks.likelihood_ratio FOLDER --build
+    python -m benchmarks.likelihood_ratio FOLDER --output benchmarks/results/lr.json
+
+The first compiles what the networks of examples/likelihood_ratio launch into FOLDER, for both targets; it trains each
+for an epoch on the host to find out what that is. The second trains them on a GPU, from FOLDER, where no compiler is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "examples" / "likelihood_ratio"))
+
+import train  # noqa: E402  (of the example)
+
+from enzyme_driver import likelihood_ratio as lr  # noqa: E402
+from enzyme_driver.likelihood_ratio.kernels import STORE  # noqa: E402
+from enzyme_driver.tensor import Device  # noqa: E402
+
+EPOCHS = {"mlp": 30, "rnn": 20, "gcn": 100}
+COPIES = 16
+
+
+def build(folder: Path) -> int:
+    """Compile what an epoch of each network launches; the number of kernels."""
+    launched: dict[tuple[Any, ...], None] = {}
+    find = STORE.kernel
+
+    def noting(target: Any, *wanted: Any) -> Any:  # noqa: ANN401  (as KernelStore.kernel)
+        launched[wanted] = None
+        return find(target, *wanted)
+
+    STORE.kernel = noting  # type: ignore[assignment]
+    device = Device("openmp")
+    for model in train.MODELS:
+        for method in lr.METHODS:
+            train.train(model, method, device, lr.Noise(train.SIGMAS[model], copies=2, seed=train.SEED), 1)
+    for wanted in launched:
+        STORE.build(folder, *wanted)
+    return len(launched)
+
+
+def measured(device: Device, models: Sequence[str]) -> list[dict[str, Any]]:
+    rows = []
+    for model in models:
+        epochs = EPOCHS[model]
+        for method in lr.METHODS:
+            noise = lr.Noise(train.SIGMAS[model], copies=COPIES, seed=train.SEED)
+            found = asdict(train.train(model, method, device, noise, epochs))
+            rows.append({"model": model, "method": method, "epochs": epochs, "copies": COPIES, **found})
+            click.echo(json.dumps(rows[-1]))
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--build", action="store_true", help="compile into the folder")
+    parser.add_argument("--output", type=Path, help="the JSON file to write")
+    parser.add_argument("--model", action="append", choices=list(EPOCHS), help="repeatable; all unless given")
+    options = parser.parse_args()
+    if options.build:
+        click.echo(f"{build(options.folder)} kernels in {options.folder}", err=True)
+        return 0
+    if options.output is None:
+        parser.error("--output is missing")
+    from benchmarks.measure import device_name  # it needs CuPy
+
+    STORE.use_built(options.folder)
+    rows = measured(Device("cuda"), options.model or list(EPOCHS))
+    found = {
+        "device": device_name(),
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "command": f"python -m benchmarks.likelihood_ratio {options.folder.name} --output {options.output.name}",
+        "batch": train.BATCH,
+        "rows": rows,
+    }
+    options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

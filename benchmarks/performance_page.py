@@ -1,0 +1,86 @@
+"""docs/performance.md: its tables come from benchmarks/results, its text from performance.md.j2.
+
+    python -m benchmarks.performance_page [docs/performance.md] [--results benchmarks/results]
+
+A test fails where the committed page is older than the data.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from benchmarks.page import HERE, Row, measured_on, read, write
+from benchmarks.report import ablated, compared
+
+PAGE = HERE.parent / "docs" / "performance.md"
+
+
+def page(folder: Path) -> str:
+    """The document as Markdown."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=False,  # noqa: S701, Markdown from our own data
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["figures"] = figures
+    gpu, openmp = read(folder, "gpu.json"), read(folder, "openmp.json")
+    return environment.get_template("performance.md.j2").render(
+        gpu=gpu,
+        gpu_where=measured_on(gpu),
+        host=by_threads(openmp),
+        host_where=measured_on(openmp),
+        frameworks=compared(read(folder, "frameworks.json")),
+        largest=largest_effects(read(folder, "ablation.json")),
+        compile_time=_object(folder, "compile_time.json"),
+        gpu_check=_object(folder, "gpu_check.json"),
+        sanitizer=_object(folder, "sanitizer.json"),
+    )
+
+
+def by_threads(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The host's cases, each with its ratios from few threads to many."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row["case"], row["size"]), []).append(row)
+    return [
+        {"case": case, "size": size, "rows": sorted(several, key=lambda row: row["threads"])}
+        for (case, size), several in found.items()
+    ]
+
+
+def largest_effects(rows: Iterable[Row]) -> list[tuple[str, float, str]]:
+    """For each optimisation the case that loses most without it, with the factor, the largest first."""
+    best: dict[str, tuple[float, str]] = {}
+    for each in ablated(rows):
+        for name in each.without:
+            effect = each.effect(name)
+            if effect is not None and effect > best.get(name, (0.0, ""))[0]:
+                best[name] = (effect, f"{each.case}, {each.size}")
+    return sorted(((name, *effect) for name, effect in best.items()), key=lambda row: -row[1])
+
+
+def figures(value: float | None) -> str:
+    """Three significant digits, without an exponent."""
+    if value is None:
+        return "-"
+    text = f"{value:.3g}"
+    return f"{value:,.0f}" if "e" in text else text
+
+
+def _object(folder: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / name).read_text(encoding="utf-8"))
+    return found
+
+
+if __name__ == "__main__":
+    sys.argv[1:] = sys.argv[1:] or [str(PAGE)]
+    sys.exit(write(page, __doc__))

@@ -1,0 +1,266 @@
+"""Runs kernels of the collection as operators of PyTorch and JAX, and compares their derivatives with the references.
+
+    python -m cuda_kernels.frameworks_check --device cuda --artifacts FOLDER/kernels --output matrix.json
+
+Prints a table of kernel by check. Without `--artifacts` the kernels are compiled. A derivative is checked along one
+random direction against finite differences of the reference in float64 (see derivative.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from cuda_kernels.case import Args, Case, active_names
+from cuda_kernels.check import tolerance
+from cuda_kernels.derivative import dot, leaves, pushed_forward, random_like
+from cuda_kernels.suite import by_name
+from enzyme_driver.frameworks import Array, Launch, Operator
+from enzyme_driver.frameworks.code import HOST, Code, Options
+from enzyme_driver.runtime.call.slots import written
+
+CHOSEN = (
+    "elementwise-elementwise",
+    "saxpy-saxpy-alpha-active",
+    "in_place-squash",
+    "grid_stride-adam",
+    "activations-activation",
+    "math_mix_double-math_mix_double",
+    "axpy_template-axpy<double>-a-active",
+    "functor_template-transform<Softplus>",
+    "namespaces-physics::lennard_jones-depth-active",
+    "recurrence-logistic",
+    "nested_loops-conv_power",
+    "csr_product-csr_product<int, double>",
+    "gather-embed",
+    "histogram-deposit",
+    "gravity-accelerations",
+    "struct_by_value-project",
+    "warp_scan-warp_scan",
+    "matmul_tiled-matmul",
+    "nbody_tiles-potential",
+    "scan-scan",
+)
+"""In place and not, active numbers, structs, integers, gathers and scatters, loops, shared memory, warps."""
+
+SAMPLE = CHOSEN[1:3] + CHOSEN[9:10] + CHOSEN[15:16]
+"""What the tests run."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A case as an operator: which arguments are its inputs, and which of these arrays it returns changed."""
+
+    case: Case
+    operator: Operator
+    args: Args
+    arrays: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        names = (name for name in self.args if name in self.arrays)
+        return {name: np.array(self.args[name]) for name in names}
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        return active_names(self.case, self.args)
+
+
+def subject(case: Case, artifacts: Path | None = None) -> Subject:
+    """With the case's arguments; from an artifact in the folder where that is given."""
+    args = case.make(np.random.default_rng(1))
+    path = case.path if artifacts is None else artifacts / case.name
+    code = Code(path, case.kernel, Options(activity=dict(case.activity)))
+    signature = code.unit("", HOST).signature
+    changed = tuple(p.name for p in signature if written(p))
+    active = case.activity
+    arrays = tuple(name for name, value in args.items() if isinstance(value, np.ndarray) or active.get(name))
+
+    def describe(launch: Launch, *given: Array) -> Any:
+        by_name = dict(zip(arrays, given, strict=True))
+        by_name |= {name: launch.copy(by_name[name]) for name in changed}
+        values = [by_name.get(name, value) for name, value in args.items()]
+        outputs = [by_name[name] for name in changed]
+        return launch(grid=case.grid, block=case.block, shared_bytes=case.shared_bytes, args=values, outputs=outputs)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(name, kind) for name in ("launch", *(f"{name}_" for name in arrays))]
+    describe.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    name = "case_" + "".join(letter if letter.isalnum() else "_" for letter in case.name)
+    return Subject(case, Operator(describe, code, name, len(changed), None), args, arrays, changed)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Cotangents of the outputs, a direction of the inputs, and the outputs' tangents along it."""
+
+    seeds: dict[str, Any]
+    direction: dict[str, Any]
+    product: float
+    size: float
+
+    def error(self, gradients: dict[str, Any]) -> float:
+        """How far the gradients are from finite differences, relative to the terms of the sums."""
+        found = {
+            name: np.asarray(gradients[name], np.float64).reshape(self.direction[name].shape) for name in gradients
+        }
+        backward, size = dot(found, {name: self.direction[name] for name in gradients})
+        error = abs(self.product - backward) / max(self.size, size)
+        return error if np.isfinite(error) else float("inf")
+
+
+def expected(found: Subject) -> Expected:
+    rng = np.random.default_rng(2)
+    arrays = {name: np.asarray(found.args[name]) for name in found.active}
+    direction = random_like(leaves(arrays, found.active), rng)
+    moved = pushed_forward(found.case, found.args, direction)
+    seeds = {name: rng.standard_normal(arrays[name].shape) for name in found.outputs if name in found.active}
+    product, size = dot(seeds, {name: moved[name] for name in seeds})
+    return Expected(seeds, direction, product, size)
+
+
+Check = Callable[[Subject, str], float | None]
+"""The error that it found, None where there is nothing to compare; raises where something fails."""
+
+
+def torch_gradient(found: Subject, device: str, call: Callable[..., Any] | None = None) -> float:
+    import torch
+
+    wanted = expected(found)
+    given = {name: torch.tensor(value, device=device) for name, value in found.inputs.items()}
+    for name in found.active:
+        given[name].requires_grad_()
+    made = (call or found.operator.torch)(*given.values())
+    outputs = dict(zip(found.outputs, made if isinstance(made, tuple) else (made,), strict=True))
+    seeds = {name: torch.tensor(seed, device=device, dtype=outputs[name].dtype) for name, seed in wanted.seeds.items()}
+    torch.autograd.backward([outputs[name] for name in seeds], list(seeds.values()))
+    return wanted.error({name: _host(given[name].grad) for name in found.active})
+
+
+def _host(tensor: Any) -> Any:
+    return 0.0 if tensor is None else tensor.detach().cpu().numpy()
+
+
+def torch_compiled(found: Subject, device: str) -> float:
+    import torch
+
+    torch._dynamo.reset()  # noqa: SLF001  (it counts what was compiled before)
+    return torch_gradient(found, device, torch.compile(found.operator.torch.op, fullgraph=True, backend="aot_eager"))
+
+
+def torch_opcheck(found: Subject, device: str) -> None:
+    import torch
+
+    given = [torch.tensor(value, device=device) for value in found.inputs.values()]
+    for name, tensor in zip(found.inputs, given, strict=True):
+        tensor.requires_grad_(name in found.active)
+    torch.library.opcheck(found.operator.torch.op, tuple(given))
+
+
+def torch_vmap(found: Subject, device: str) -> float:
+    """Two examples at once against one after the other."""
+    import torch
+
+    given = [torch.tensor(value, device=device) for value in found.inputs.values()]
+    twice = [torch.stack([each, each]) for each in given]
+    mapped, single = torch.func.vmap(found.operator.torch)(*twice), found.operator.torch(*given)
+    pairs = zip(_several(mapped), _several(single), strict=True)
+    return max(float((both - one).abs().max()) / max(float(one.abs().max()), 1e-30) for both, one in pairs)
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def jax_gradient(found: Subject, device: str, wrap: Callable[..., Any] | None = None) -> float:
+    import jax
+
+    del device
+    wanted = expected(found)
+    given = {name: jax.numpy.asarray(value) for name, value in found.inputs.items()}
+    chosen = [position for position, name in enumerate(given) if name in found.active]
+
+    def weighted(*arrays: Any) -> Any:
+        made = dict(zip(found.outputs, _several(found.operator.jax(*arrays)), strict=True))
+        return sum((made[name] * seed).sum() for name, seed in wanted.seeds.items())
+
+    gradient = jax.grad(weighted, chosen)
+    values = (wrap(gradient) if wrap else gradient)(*given.values())
+    return wanted.error({name: np.asarray(value) for name, value in zip(_names(given, chosen), values, strict=True)})
+
+
+def _names(given: dict[str, Any], chosen: list[int]) -> list[str]:
+    return [list(given)[position] for position in chosen]
+
+
+def jax_jit(found: Subject, device: str) -> float:
+    import jax
+
+    return jax_gradient(found, device, jax.jit)
+
+
+def jax_vmap(found: Subject, device: str) -> float:
+    import jax
+
+    del device
+    given = [jax.numpy.asarray(value) for value in found.inputs.values()]
+    twice = [jax.numpy.stack([each, each]) for each in given]
+    mapped, single = jax.jit(jax.vmap(found.operator.jax))(*twice), found.operator.jax(*given)
+    pairs = zip(_several(mapped), _several(single), strict=True)
+    return max(float(abs(both - one).max()) / max(float(abs(one).max()), 1e-30) for both, one in pairs)
+
+
+CHECKS: dict[str, dict[str, Check]] = {
+    "torch": {"gradient": torch_gradient, "opcheck": torch_opcheck, "compile": torch_compiled, "vmap": torch_vmap},
+    "jax": {"gradient": jax_gradient, "jit": jax_jit, "vmap": jax_vmap},
+}
+
+
+def outcome(found: Subject, check: Check, device: str) -> str:
+    """ "ok", or what was wrong."""
+    try:
+        error = check(found, device)
+    except Exception as problem:  # noqa: BLE001  (a table shows them all)
+        return f"{type(problem).__name__}: {problem}"
+    limit = tolerance(found.case)
+    return "ok" if error is None or error <= limit else f"error {error:.2g} > {limit:.2g}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("names", nargs="*", default=CHOSEN)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--artifacts", type=Path)
+    parser.add_argument("--framework", action="append", choices=list(CHECKS))
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    if "jax" in (options.framework or CHECKS):
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+    table: dict[str, dict[str, str]] = {}
+    for name in options.names:
+        found = subject(by_name()[name], options.artifacts)
+        table[name] = {
+            f"{framework} {what}": outcome(found, check, options.device)
+            for framework in options.framework or CHECKS
+            for what, check in CHECKS[framework].items()
+        }
+        click.echo(f"{name}: {'; '.join(f'{what} {word[:300]}' for what, word in table[name].items())}")
+    if options.output:
+        options.output.write_text(json.dumps({"device": options.device, "matrix": table}, indent=1) + "\n")
+    return int(any(word != "ok" for row in table.values() for word in row.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

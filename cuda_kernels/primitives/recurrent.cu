@@ -1,0 +1,45 @@
+// A recurrent cell over a sequence: h' = tanh(u + v), u = h theta_h + bias + noise, v = x theta_x + bias + noise, as in "One Forward is Enough
+// for Neural Network Training via Likelihood Ratio Method" (arXiv 2305.08960), with fresh noise for both in every step.
+// x is (all steps, samples, inputs), states (steps + 1, rows, hidden), of which the first are given. One row of a block's threads is
+// one row of the batch, with a thread for each hidden unit. Where `segmented`, row / samples is the segment of the sequence that
+// the row computes, else the copy.
+#include "noise.cuh"
+
+template <typename T>
+__device__ T one_of(const Draw &draw, unsigned row, unsigned column)
+{
+    Four<T> four = noise<T>(draw, row, column / 4);
+    return column % 4 == 0 ? four.value[0] : column % 4 == 1 ? four.value[1] : column % 4 == 2 ? four.value[2] : four.value[3];
+}
+
+template <typename T>
+__global__ void recurrent(const T *__restrict__ x, const T *__restrict__ theta_h, const T *__restrict__ theta_x, T *__restrict__ states, int rows,
+                          int samples, int steps, int inputs, int hidden, int segmented, T sigma, unsigned seed, unsigned first_row, int antithetic,
+                          unsigned all_step_rows)
+{
+    extern __shared__ unsigned char memory[];
+    T *now = reinterpret_cast<T *>(memory) + threadIdx.y * hidden;
+    int row = blockIdx.x * blockDim.y + threadIdx.y, unit = threadIdx.x;
+    bool inside = row < rows;
+    int sample = row % samples, first = segmented ? row / samples * steps : 0;
+    Draw of_h = {seed, 0, first_row, unsigned(samples), antithetic, unsigned(rows), all_step_rows}, of_x = of_h;
+    of_x.stream = 1;
+    T h = inside ? states[row * hidden + unit] : T(0);
+    for (int step = 0; step < steps; step++) {
+        now[unit] = h;
+        __syncthreads();
+        if (inside) {
+            T sum = theta_h[hidden * hidden + unit] + theta_x[inputs * hidden + unit];
+            for (int i = 0; i < hidden; i++)
+                sum += now[i] * theta_h[i * hidden + unit];
+            const T *input = x + ((first + step) * samples + sample) * inputs;
+            for (int i = 0; i < inputs; i++)
+                sum += input[i] * theta_x[i * hidden + unit];
+            if (sigma > 0)
+                sum += sigma * (one_of<T>(of_h, step * rows + row, unit) + one_of<T>(of_x, step * rows + row, unit));
+            h = tanh(sum);
+            states[((step + 1) * rows + row) * hidden + unit] = h;
+        }
+        __syncthreads();
+    }
+}

@@ -1,0 +1,174 @@
+"""The compiled code behind an operator: an artifact for each target and each set of inputs without a derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from enzyme_driver.artifact import MANIFEST, Artifact, read
+from enzyme_driver.errors import Location, NameNotFoundError, RefusedError, UsageError
+from enzyme_driver.model import Entry, Mode, Signature, Target, TargetEntry, bare_name, plain_name
+from enzyme_driver.runtime.backends.cubins import chosen_code
+from enzyme_driver.runtime.call.arguments import Arguments
+
+DEFAULT_CAPABILITY = (9, 0)
+_WORDS: Mapping[Mode, str] = {"reverse": "gradient", "forward": "derivative in forward mode", "second": "hvp"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `adgen.compile` is told of the file."""
+
+    activity: Mapping[str, str] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    fast_math: bool = False
+    modes: tuple[str, ...] = ()
+    inactive: tuple[str, ...] = ()
+    derivatives: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an operator runs: on the host, or on GPUs of one architecture (`capability` is that of `sm_90`: (9, 0))."""
+
+    target: Target
+    capability: tuple[int, int] = DEFAULT_CAPABILITY
+
+    @property
+    def arch(self) -> str:
+        return f"sm_{self.capability[0]}{self.capability[1]}"
+
+
+HOST = Place("openmp")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One kernel or function of an artifact on one target."""
+
+    artifact: Artifact
+    entry: Entry
+    place: Place
+
+    @property
+    def target(self) -> Target:
+        return self.place.target
+
+    @property
+    def signature(self) -> Signature:
+        return self.entry.signature
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        return Arguments(self.signature, self.target)
+
+    @cached_property
+    def tangents(self) -> Arguments:
+        return Arguments(self.signature.forward, self.target)
+
+    @cached_property
+    def twice(self) -> Arguments:
+        return Arguments(self.signature.gradient.forward, self.target)
+
+    def primal(self) -> TargetEntry:
+        found = self.entry.targets.get(self.target)
+        if found is None:
+            raise RefusedError(f"{self.signature.name} was not compiled for {self.target}", hint="compile it for both")
+        if found.primal_refused:
+            raise _refused(self.signature.name, found.primal_refused)
+        return found
+
+    def derived(self, mode: Mode) -> TargetEntry:
+        """What the derivative is called. Raises RefusedError with adgen's reason where there is none."""
+        self.primal()
+        made = {"reverse": self.entry.targets, "forward": self.entry.forward, "second": self.entry.second}[mode]
+        found = made.get(self.target)
+        if found is None:
+            raise RefusedError(
+                f"{self.signature.name} was compiled without mode {mode!r}",
+                hint=f'write @adgen.operator(..., modes=["{mode}"])',
+            )
+        if found.gradient_refused:
+            raise _refused(f"the {_WORDS[mode]} of {self.signature.name}", found.gradient_refused)
+        return found
+
+    def binary(self) -> Path:
+        """The file that the code lies in."""
+        if self.target == "openmp":
+            return self.artifact.library()
+        arch, form = chosen_code(self.artifact.archs, self.place.capability)
+        (self.artifact.cubin if form == "cubin" else self.artifact.ptx)(arch)  # is it the file that was compiled?
+        binary = self.artifact.manifest.binaries.cuda[arch]
+        return self.artifact.folder / (binary.cubin if form == "cubin" else binary.ptx)
+
+
+class Code:
+    """A file, or an artifact, from which units are taken; compiled where they are first asked for."""
+
+    def __init__(self, path: Path, kernel: str | None, options: Options) -> None:
+        self.path = path
+        self.kernel = kernel
+        self.options = options
+        self._known: dict[Any, Unit] = {}
+
+    @property
+    def is_artifact(self) -> bool:
+        return (self.path / MANIFEST).is_file()
+
+    def units(self) -> tuple[Unit, ...]:
+        """Those that were asked for so far."""
+        return tuple(self._known.values())
+
+    def unit(self, name: str, place: Place, constant: Iterable[str] = ()) -> Unit:
+        """The kernel of this name (empty: the operator's only one); `constant` parameters have no derivative."""
+        fixed = () if self.is_artifact else tuple(sorted(constant))
+        key = (name, place, fixed)
+        if key not in self._known:
+            wanted = name or self.kernel or ""
+            folder = self.path if self.is_artifact else self._compiled(wanted, place, fixed)
+            artifact = read(folder)
+            self._known[key] = Unit(artifact, _entry(artifact, wanted), place)
+        return self._known[key]
+
+    def _compiled(self, name: str, place: Place, constant: tuple[str, ...]) -> Path:
+        from enzyme_driver import cache, request
+        from enzyme_driver.settings import Settings
+
+        if not self.path.is_file():
+            raise UsageError(f"{self.path} is no file", hint="give a CUDA or C++ file, or the folder of an artifact")
+        options = self.options
+        wanted = request.new(
+            self.path,
+            names=[name] if name else [],
+            targets=[place.target],
+            archs=[place.arch],
+            activity={**options.activity, **dict.fromkeys(constant, "const")},
+            flags=options.flags,
+            fast_math=options.fast_math,
+            modes=options.modes,
+            inactive=options.inactive,
+            derivatives=options.derivatives,
+        )
+        return cache.build(wanted, settings=Settings.from_environment())
+
+
+def _entry(artifact: Artifact, name: str) -> Entry:
+    if not name and len(artifact.entries) == 1:
+        return artifact.entries[0]
+    wanted = plain_name(name)
+    ways = (plain_name, lambda each: each.partition("<")[0], bare_name)
+    for way in ways if name else ():
+        found = [entry for entry in artifact.entries if way(entry.signature.name) == wanted]
+        if len(found) == 1:
+            return found[0]
+    names = ", ".join(entry.signature.name for entry in artifact.entries)
+    what = f"{artifact.folder} has no single kernel or function {name!r}" if name else "which kernel is launched?"
+    raise NameNotFoundError(what, hint=f"say launch(kernel=...) or kernel=; there are: {names}")
+
+
+def _refused(what: str, refusal: Any) -> RefusedError:
+    location = Location(refusal.file, refusal.line) if refusal.file else None
+    return RefusedError(f"{what}: {refusal.reason}", hint=refusal.hint, location=location)

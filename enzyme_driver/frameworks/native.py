@@ -1,0 +1,185 @@
+"""The small C++ library that runs programs: compiled once by adgen's own clang, and called here through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import sys
+import sysconfig
+import tempfile
+import threading
+from array import array
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+from enzyme_driver import resources
+from enzyme_driver.errors import AdgenError, ArtifactError, DeviceError, PrimalError, ToolchainError, UsageError
+from enzyme_driver.frameworks.plan import Spec
+from enzyme_driver.frameworks.program import Program
+
+ROOM = "frameworks/native"
+FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-ldl")
+_XLA = "xla.cpp"
+_ROOM_FOR_MESSAGE = 2048
+_ALIGNMENT = 256  # of scratch memory, as in native/program.cpp
+_FAILURES: dict[int, type[AdgenError]] = {1: PrimalError, 2: DeviceError, 3: ArtifactError, 4: UsageError}
+_HINTS = {
+    1: "the message comes from the compiled code itself",
+    2: "check grid, block and array sizes; if an earlier launch has failed, the process needs a new start",
+    3: "compile it again",
+    4: "see docs/frameworks.md",
+}
+
+ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_NO_ALLOCATE = ALLOCATE()
+
+
+class _Call(ctypes.Structure):
+    """`adgen::Call` of native/program.h."""
+
+    _fields_: ClassVar = [
+        ("buffers", ctypes.c_void_p),
+        ("batched", ctypes.c_char_p),
+        ("batch", ctypes.c_int64),
+        ("stream", ctypes.c_void_p),
+        ("device", ctypes.c_int32),
+        ("way", ctypes.c_uint32),
+        ("allocate", ALLOCATE),
+        ("context", ctypes.c_void_p),
+        ("scratch", ctypes.c_void_p),
+    ]
+
+
+class Compiled:
+    """A program that can be run; `results` are the arrays that it makes, for one example of a batch."""
+
+    def __init__(self, program: Program, results: Sequence[Spec]) -> None:
+        self.results = tuple(results)
+        self.waits = program.waits
+        self.scratch_bytes = sum(-(-size // _ALIGNMENT) * _ALIGNMENT for size in program.sizes[program.externals :])
+        self.words, self.text, self.name = program.encoded()
+        self._count = program.externals
+        self._table = ctypes.c_void_p * max(program.externals, 1)
+        self._handle: ctypes.c_void_p | None = None
+
+    def run(
+        self,
+        addresses: Sequence[int],
+        *,
+        device: int = -1,
+        stream: int = 0,
+        way: int = 0,
+        allocate: Callable[[object, int], int] | None = None,
+        batch: int = 1,
+        batched: bytes | None = None,
+        scratch: int = 0,
+    ) -> None:
+        """Run it on the memory of operands and results. Raises PrimalError, DeviceError, ArtifactError, UsageError.
+
+        `device` is a GPU's number, or -1 for the host; `allocate` gives memory on it that lives until the stream has
+        gone past this call. `batched` has a byte for each array: whether it holds `batch` examples. `scratch` is memory
+        of `scratch_bytes`, where `allocate` is not to be asked for it.
+        """
+        handle = self._handle or self._loaded()
+        table = self._table(*addresses)
+        asked = ALLOCATE(allocate) if allocate else _NO_ALLOCATE
+        call = _Call(ctypes.addressof(table), batched, batch, stream, device, way, asked, None, scratch)
+        message = _said()
+        code = _library().adgen_program_run(handle, ctypes.byref(call), message, _ROOM_FOR_MESSAGE)
+        if code:
+            raise _FAILURES[code](message.value.decode(errors="replace"), hint=_HINTS[code])
+
+    def _loaded(self) -> ctypes.c_void_p:
+        words, text = array("q", self.words), self.text.encode()
+        message = ctypes.create_string_buffer(_ROOM_FOR_MESSAGE)
+        new = _library().adgen_program_new
+        handle = new(words.buffer_info()[0], len(words), text, message, _ROOM_FOR_MESSAGE)
+        if not handle:
+            raise ArtifactError(message.value.decode(errors="replace"), hint=_HINTS[3])
+        self._handle = ctypes.c_void_p(handle)
+        return self._handle
+
+
+_buffers = threading.local()
+
+
+def _said() -> ctypes.Array[ctypes.c_char]:
+    """Where the library writes what went wrong, for each thread."""
+    found: ctypes.Array[ctypes.c_char] | None = getattr(_buffers, "message", None)
+    if found is None:
+        found = _buffers.message = ctypes.create_string_buffer(_ROOM_FOR_MESSAGE)
+    return found
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(library_path()))
+    library.adgen_program_new.restype = ctypes.c_void_p
+    library.adgen_program_new.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
+    ]
+    library.adgen_program_run.restype = ctypes.c_int
+    library.adgen_program_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+    return library
+
+
+def library_path(xla: Path | None = None) -> Path:
+    """The compiled library; with the folder of XLA's headers the one that has its handlers too.
+
+    One that lies beside the sources, as a wheel may bring it, is taken as it is. Raises ToolchainError.
+    """
+    name = "libadgen-xla.so" if xla else "libadgen-programs.so"
+    shipped = resources.PACKAGE / ROOM / name
+    return shipped if shipped.is_file() else _compiled(name, xla)
+
+
+def _compiled(name: str, xla: Path | None) -> Path:
+    from filelock import FileLock
+
+    from enzyme_driver import command, toolchain
+    from enzyme_driver.settings import Settings
+    from enzyme_driver.toolchain import packages
+
+    settings = Settings.from_environment()
+    clang = toolchain.ensure(settings).clang
+    sources = [source for source in resources.own_sources(ROOM) if source.suffix == ".cpp"]
+    chosen = [source for source in sources if xla or source.name != _XLA]
+    flags = (*FLAGS, *packages.compile_flags(clang), *packages.link_flags(clang))
+    words = (clang.version, *flags, *_headers_version(xla))
+    folder = settings.home / "build" / f"operators-{_digest(resources.own_sources(ROOM), words)}"
+    target = folder / name
+    if target.is_file():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".lock"), tempfile.TemporaryDirectory(dir=folder) as scratch:
+        if not target.is_file():
+            made = Path(scratch) / name
+            headers = ("-isystem", str(xla)) if xla else ()
+            argv = [clang.prefix / "bin" / "clang++", *flags, *headers, *chosen, "-o", made]
+            done = command.run(argv, timeout=600.0)
+            if not done.ok:
+                first = next((line for line in done.stderr.splitlines() if "error:" in line), "no message")
+                raise ToolchainError(
+                    f"the library that runs operators could not be compiled: {first}", hint="run `adgen doctor`"
+                )
+            made.rename(target)
+    return target
+
+
+def _headers_version(xla: Path | None) -> tuple[str, ...]:
+    if xla is None:
+        return ()
+    version = (xla / "xla" / "ffi" / "api" / "c_api.h").read_bytes()
+    return (hashlib.sha256(version).hexdigest(), sysconfig.get_platform(), sys.platform)
+
+
+def _digest(files: Sequence[Path], words: Sequence[str]) -> str:
+    text = hashlib.sha256()
+    for file in files:
+        if file.suffix in {".cpp", ".h"}:
+            text.update(file.name.encode() + file.read_bytes())
+    for word in words:
+        text.update(f"\n{word}".encode())
+    return text.hexdigest()[:16]

@@ -1,0 +1,299 @@
+"""Autograd functions around the same calls: for eager mode, where they are quicker than ops, and for `torch.func`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from enzyme_driver.frameworks.torch_calls import Batch, Calls
+
+Tensors = Sequence[Any]
+_KINDS = {torch.Tensor, torch.nn.Parameter, type(None)}
+
+
+def are_plain(tensors: Tensors) -> bool:
+    """Whether nobody is to see the call who only knows ops: no subclass of tensors, no mode that traces."""
+    if torch._C._len_torch_dispatch_stack():  # noqa: SLF001
+        return False
+    return all(type(tensor) in _KINDS and not (tensor is not None and tensor.is_meta) for tensor in tensors)
+
+
+def transforms_are_active() -> bool:
+    """Whether a transformation of `torch.func` or forward-mode AD is under way."""
+    return torch._C._functorch.peek_interpreter_stack() is not None or _forward_level() >= 0  # noqa: SLF001
+
+
+def _forward_level() -> int:
+    return int(torch.autograd.forward_ad._current_level)  # noqa: SLF001
+
+
+def need_grad(tensors: Tensors) -> bool:
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+
+
+class Eager(torch.autograd.Function):  # type: ignore[misc]
+    """`Primal` where no transformation is under way: PyTorch calls this form in a fraction of the time."""
+
+    @staticmethod
+    def forward(ctx: Any, calls: Calls, statics: tuple[Any, ...], *tensors: Any) -> Any:
+        made = calls.primal(tensors, statics)
+        ctx.calls, ctx.statics = calls, statics
+        ctx.set_materialize_grads(False)
+        indices = [each for each in made if not (each.is_floating_point() or each.is_complex())]
+        if indices:
+            ctx.mark_non_differentiable(*indices)
+        ctx.save_for_backward(*tensors)
+        return tuple(made)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        return (None, None, *_propagated(ctx, None, ctx.needs_input_grad[2:], cotangents))
+
+
+class Primal(torch.autograd.Function):  # type: ignore[misc]
+    """`batch` is None, or the number of examples and which tensors hold one an example."""
+
+    @staticmethod
+    def forward(calls: Calls, statics: tuple[Any, ...], batch: Batch | None, *tensors: Any) -> Any:
+        return tuple(calls.primal(tensors, statics, batch))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.calls, ctx.statics, ctx.batch, *tensors = inputs
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*[each for each in output if not (each.is_floating_point() or each.is_complex())])
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        return (None, None, None, *_propagated(ctx, ctx.batch, ctx.needs_input_grad[3:], cotangents))
+
+    @staticmethod
+    def jvp(ctx: Any, _calls: Any, _statics: Any, _batch: Any, *tangents: Any) -> Any:
+        calls, tensors = ctx.calls, ctx.saved_tensors
+        able = calls.wrt(tensors, [each is not None for each in tangents])
+        along = [tangent if asked else None for tangent, asked in zip(tangents, able, strict=True)]
+        found = tuple(
+            Tangents.apply(calls, ctx.statics, (ctx.batch, able), *tensors, *[t for t in along if t is not None])
+        )
+        results = calls.operator.results
+        values, carried = found[:results], iter(found[results:])
+        return tuple(next(carried) if each.is_floating_point() or each.is_complex() else None for each in values)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, batch: Batch | None, *tensors: Any) -> Any:
+        found, dims = _primal_of_examples(calls, statics, batch, info.batch_size, in_dims[3:], tensors)
+        return tuple(found), tuple(dims)
+
+
+def _propagated(ctx: Any, batch: Batch | None, needed: Sequence[bool], cotangents: Tensors) -> list[Any]:
+    """The gradients of the inputs, None for those that need none."""
+    tensors = ctx.saved_tensors
+    wrt = ctx.calls.wrt(tensors, needed)
+    if not any(wrt) or all(each is None for each in cotangents):
+        return [None] * len(tensors)
+    there = tuple([each is not None for each in cotangents])
+    given = (*tensors, *[each for each in cotangents if each is not None])
+    if need_grad(given) or transforms_are_active():
+        found = iter(Product.apply(ctx.calls, ctx.statics, (batch, wrt, there), *given))
+    else:
+        found = iter(product(ctx.calls, ctx.statics, (batch, wrt, there), given))
+    return [next(found) if asked else None for asked in wrt]
+
+
+def product(calls: Calls, statics: Any, how: Any, given: Tensors) -> list[torch.Tensor]:
+    """The vector-Jacobian product; inputs that hold no example for themselves get the sum."""
+    batch, wrt, there = how
+    count = len(calls.operator.arrays)
+    tensors, seeds = given[:count], iter(given[count:])
+    cotangents = [next(seeds) if each else None for each in there]
+    if batch is None:
+        return calls.vjp(tensors, statics, cotangents, wrt)
+    flags = [*batch[1], *[each is not None for each in cotangents]]
+    found = calls.vjp(tensors, statics, cotangents, wrt, (batch[0], flags))
+    own = [flag for flag, asked in zip(batch[1], wrt, strict=True) if asked]
+    return [each if flag else each.sum(0) for each, flag in zip(found, own, strict=True)]
+
+
+class Product(torch.autograd.Function):  # type: ignore[misc]
+    """The vector-Jacobian product, whose own derivative is the second one."""
+
+    @staticmethod
+    def forward(calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
+        return tuple(product(calls, statics, how, given))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        del output
+        ctx.calls, ctx.statics, ctx.how, *given = inputs
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*given)
+
+    @staticmethod
+    def backward(ctx: Any, *directions: Any) -> Any:
+        batch, wrt, there = ctx.how
+        calls, given = ctx.calls, ctx.saved_tensors
+        if batch is not None:
+            raise _no_transform(calls, "the second derivative of a vmap", "map the function that takes the gradient")
+        if all(each is None for each in directions):
+            return (None, None, None, *(None for _ in given))
+        names = iter(directions)
+        along = [next(names) if asked else None for asked in wrt]
+        mask = tuple(each is not None for each in along)
+        moves = [each for each in along if each is not None]
+        found = Second.apply(calls, ctx.statics, (there, mask), *given, *moves)
+        able = calls.wrt(given[: len(wrt)], [True] * len(wrt))
+        each = iter(found)
+        return (None, None, None, *(next(each) if asked else None for asked in able), *each)
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        raise _no_transform(ctx.calls, "forward mode over reverse mode", "take the gradient of a gradient")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
+        batch, wrt, there = how
+        flags = [*batch[1], *[True] * sum(there)] if batch else None
+        examples, flags, moved = joined(info.batch_size, in_dims[3:], given, batch[0] if batch else None, flags)
+        count = len(calls.operator.arrays)
+        tensors, seeds = moved[:count], iter(moved[count:])
+        cotangents = [next(seeds) if each else None for each in there]
+        own = iter(flags[count:])
+        everything = [*flags[:count], *[next(own) if each else False for each in there]]
+        found = calls.vjp(tensors, statics, cotangents, wrt, (examples, everything))
+        if batch:
+            asked = [flag for flag, want in zip(batch[1], wrt, strict=True) if want]
+            split = [each.reshape(info.batch_size, batch[0], *each.shape[1:]) for each in found]
+            found = [each if flag else each.sum(1) for each, flag in zip(split, asked, strict=True)]
+        return tuple(found), tuple(0 for _ in found)
+
+
+def _split(calls: Calls, how: Any, given: Tensors) -> tuple[Tensors, list[Any], list[Any]]:
+    """Tensors, cotangents and directions, with None for those that are not there."""
+    there, mask = how
+    count = len(calls.operator.arrays)
+    rest = iter(given[count:])
+    return given[:count], [next(rest) if e else None for e in there], [next(rest) if e else None for e in mask]
+
+
+class Second(torch.autograd.Function):  # type: ignore[misc]
+    """What is propagated back through a vector-Jacobian product."""
+
+    @staticmethod
+    def forward(calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
+        tensors, seeds, along = _split(calls, how, given)
+        return tuple(calls.second(tensors, statics, seeds, along))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        del output
+        ctx.calls = inputs[0]
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise _no_transform(ctx.calls, "third derivatives", "take at most two")
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        raise _no_transform(ctx.calls, "third derivatives", "take at most two")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
+        examples, flags, moved = joined(info.batch_size, in_dims[3:], given, None, None)
+        tensors, seeds, along = _split(calls, how, moved)
+        marks = _split(calls, how, flags)
+        everything = [bool(flag) for part in marks for flag in part]
+        found = calls.second(tensors, statics, seeds, along, (examples, everything))
+        return tuple(found), tuple(0 for _ in found)
+
+
+class Tangents(torch.autograd.Function):  # type: ignore[misc]
+    """The outputs and their tangents."""
+
+    @staticmethod
+    def forward(calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
+        batch, able = how
+        count = len(calls.operator.arrays)
+        along = iter(given[count:])
+        tangents = [next(along) if each else None for each in able]
+        flags = None if batch is None else (batch[0], [*batch[1], *batch[1]])
+        return tuple(calls.jvp(given[:count], statics, tangents, flags))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        del output
+        ctx.calls = inputs[0]
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise _no_transform(ctx.calls, "reverse mode over forward mode", "take the gradient of a gradient")
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        raise _no_transform(ctx.calls, "forward mode over forward mode", "take the gradient of a gradient")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
+        batch, able = how
+        if batch is not None:
+            raise _no_transform(calls, "vmap over the tangents of a vmap", "flatten the two axes into one")
+        examples, flags, moved = joined(info.batch_size, in_dims[3:], given, None, None)
+        count = len(calls.operator.arrays)
+        along, own = iter(moved[count:]), iter(flags[count:])
+        tangents = [next(along) if each else None for each in able]
+        everything = [*flags[:count], *[next(own) if each else False for each in able]]
+        found = calls.jvp(moved[:count], statics, tangents, (examples, everything))
+        return tuple(found), tuple(0 for _ in found)
+
+
+def _no_transform(calls: Calls, what: str, hint: str) -> Exception:
+    from enzyme_driver.errors import UsageError
+
+    return UsageError(f"{calls.operator.name} cannot do {what}", hint=hint)
+
+
+def batched_primal(calls: Calls, statics: Any, size: int, dims: Sequence[Any], tensors: Tensors) -> Any:
+    """The op under vmap."""
+    return _primal_of_examples(calls, statics, None, size, dims, tensors)
+
+
+def _primal_of_examples(
+    calls: Calls,
+    statics: Any,
+    batch: Batch | None,
+    size: int,
+    dims: Sequence[Any],
+    tensors: Tensors,
+) -> Any:
+    before, flags = (batch[0], batch[1]) if batch else (None, None)
+    examples, flags, moved = joined(size, dims, tensors, before, flags)
+    found = Primal.apply(calls, statics, (examples, tuple(flags)), *moved)
+    if batch:
+        found = [each.reshape(size, batch[0], *each.shape[1:]) for each in found]
+    return list(found), [0 for _ in found]
+
+
+def joined(
+    size: int, dims: Sequence[Any], tensors: Tensors, before: int | None, flags: Sequence[bool] | None
+) -> tuple[int, list[bool], list[Any]]:
+    """All examples along one first axis: the new axis, and the one that some tensors may have already."""
+    made: list[Any] = []
+    mapped: list[bool] = []
+    had = flags or [False] * len(tensors)
+    for tensor, dim, inner in zip(tensors, dims, had, strict=True):
+        if tensor is None or (dim is None and not inner):
+            made.append(tensor)
+            mapped.append(False)
+            continue
+        outer = tensor.movedim(dim, 0) if dim is not None else tensor.unsqueeze(0).expand(size, *tensor.shape)
+        if before is not None:
+            rest = outer.shape[2:] if inner else outer.shape[1:]
+            full = outer if inner else outer.unsqueeze(1)
+            outer = full.expand(size, before, *rest).reshape(size * before, *rest)
+        made.append(outer)
+        mapped.append(True)
+    return size * (before or 1), mapped, made

@@ -1,0 +1,256 @@
+"""An operator of PyTorch: ops of `torch.library`, and autograd functions for eager calls and `torch.func`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from enzyme_driver.errors import UsageError
+from enzyme_driver.frameworks import torch_functions as functions
+from enzyme_driver.frameworks.code import HOST
+from enzyme_driver.frameworks.torch_calls import Calls
+from enzyme_driver.frameworks.torch_run import device_of, specs_of, torch_dtype
+
+if TYPE_CHECKING:
+    from enzyme_driver.frameworks.description import Input, Operator
+
+NAMESPACE = "adgen"
+_SCHEMA = {"float": "float", "int": "SymInt", "bool": "bool", "str": "str"}
+_KEYS = ("CPU", "CUDA")
+_registered: dict[str, Operator] = {}
+
+
+class TorchOperator:
+    """Callable on tensors; `op` is `torch.ops.adgen.NAME.default`, which graphs hold."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self.calls = Calls(operator)
+        self._arrays = len(operator.arrays)
+        self._single = operator.results == 1
+        self.op = _register(operator, self.calls)
+
+    def __repr__(self) -> str:
+        return f"<torch.ops.{NAMESPACE}.{self.operator.name}>"
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """A tensor, or a tuple where the operator has several results."""
+        if torch.compiler.is_compiling():
+            return self.op(*args, **named)
+        tensors, statics = self.operator.bind(args, named)
+        if not functions.are_plain(tensors):
+            return self.op(*args, **named)
+        self.calls.check_autocast(tensors)
+        if functions.transforms_are_active():
+            found = functions.Primal.apply(self.calls, statics, None, *tensors)
+        elif functions.need_grad(tensors):
+            found = functions.Eager.apply(self.calls, statics, *tensors)
+        else:
+            found = self.calls.primal(tensors, statics)
+        return found[0] if self._single else tuple(found)
+
+
+def _register(operator: Operator, calls: Calls) -> Any:
+    """Define the three ops. Raises UsageError where another operator has the name."""
+    name = operator.name
+    if name in _registered:
+        raise UsageError(f"there is an operator {name!r} already", hint="give this one another: name=")
+    library = torch.library.Library(NAMESPACE, "FRAGMENT")
+    single = operator.results == 1
+    returns = "Tensor" if single else f"({', '.join(['Tensor'] * operator.results)})"
+    try:
+        library.define(f"{name}({_schema(operator.inputs)}) -> {returns}", tags=(torch.Tag.pt2_compliant_tag,))
+    except RuntimeError as error:
+        raise UsageError(f"the operator {name} cannot be registered: {error}", hint="give another name=") from None
+    flat = ", ".join(_typed(each) for each in operator.inputs)
+    library.define(
+        f"{name}_vjp({flat}, Tensor?[] cotangents, bool[] wrt) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,)
+    )
+    library.define(
+        f"{name}_second({flat}, Tensor?[] cotangents, Tensor?[] directions) -> Tensor[]",
+        tags=(torch.Tag.pt2_compliant_tag,),
+    )
+    order = [each.kind == "array" for each in operator.inputs]
+    _forward_op(operator, calls, library, order)
+    _vjp_op(operator, calls, library, order)
+    _registered[name] = operator
+    operator.__dict__["_torch_library"] = library  # what is registered lasts as long as this object
+    return getattr(getattr(torch.ops, NAMESPACE), name).default
+
+
+def _schema(inputs: Sequence[Input]) -> str:
+    words, starred = [], False
+    for each in inputs:
+        if each.keyword and not starred:
+            words.append("*")
+            starred = True
+        default = "" if each.default is each.NOTHING else f"={_literal(each.default)}"
+        words.append(f"{_typed(each)}{default}")
+    return ", ".join(words)
+
+
+def _typed(each: Input) -> str:
+    kind = _SCHEMA.get(each.kind) or ("Tensor?" if each.optional else "Tensor")
+    return f"{kind} {each.name}"
+
+
+def _literal(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _split(values: Sequence[Any], order: Sequence[bool]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    pairs = list(zip(values, order, strict=True))
+    return tuple(value for value, array in pairs if array), tuple(value for value, array in pairs if not array)
+
+
+def _forward_op(operator: Operator, calls: Calls, library: Any, order: Sequence[bool]) -> None:
+    name = f"{NAMESPACE}::{operator.name}"
+    returned = _returned(operator)
+
+    def forward(*args: Any, **named: Any) -> Any:
+        return returned(calls.primal(*operator.bind(args, named)))
+
+    def fake(*args: Any, **named: Any) -> Any:
+        tensors, statics = operator.bind(args, named)
+        return returned(fake_outputs(operator, tensors, statics))
+
+    def vmap(info: Any, in_dims: Any, *args: Any, **named: Any) -> Any:
+        tensors, statics = operator.bind(args, named)
+        dims, _ = _split(_padded(in_dims, len(order)), order)
+        found, out = functions.batched_primal(calls, statics, info.batch_size, dims, tensors)
+        return returned(found), returned(out)
+
+    for key in _KEYS:
+        library.impl(operator.name, forward, key)
+    torch.library.register_fake(name, fake, lib=library)
+    torch.library.register_vmap(name, vmap, lib=library)
+    _forward_autograd(operator, calls, library, order)
+
+
+def _returned(operator: Operator) -> Any:
+    return (lambda found: found[0]) if operator.results == 1 else tuple
+
+
+def _forward_autograd(operator: Operator, calls: Calls, library: Any, order: Sequence[bool]) -> None:
+    name = f"{NAMESPACE}::{operator.name}"
+
+    def save(ctx: Any, inputs: Any, named: dict[str, Any]) -> None:
+        tensors, ctx.statics = operator.bind(inputs, named)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors)
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        del output
+        save(ctx, inputs, {})
+
+    def setup_with_keywords(ctx: Any, inputs: Any, keyword_only_inputs: Any, output: Any) -> None:
+        del output
+        save(ctx, inputs, keyword_only_inputs)
+
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        tensors = ctx.saved_tensors
+        wrt = calls.wrt(tensors, _aligned(ctx.needs_input_grad, order))
+        if not any(wrt) or all(each is None for each in cotangents):
+            return tuple(None for _ in ctx.needs_input_grad)
+        flat = _merged(tensors, ctx.statics, order)
+        found = iter(vjp_op(*flat, [*cotangents], [*wrt]))
+        gradients = [next(found) if asked else None for asked in wrt]
+        return tuple(_merged(gradients, [None] * len(ctx.statics), order)[: len(ctx.needs_input_grad)])
+
+    keywords = any(each.keyword for each in operator.inputs)
+    setup = setup_with_keywords if keywords else setup_context
+    torch.library.register_autograd(name, backward, setup_context=setup, lib=library)
+    vjp_op = getattr(getattr(torch.ops, NAMESPACE), f"{operator.name}_vjp").default
+
+
+def _padded(dims: Any, count: int) -> list[Any]:
+    return [*dims, *[None] * (count - len(dims))]
+
+
+def _aligned(needed: Sequence[bool], order: Sequence[bool]) -> list[bool]:
+    return [asked for asked, array in zip(_padded(needed, len(order)), order, strict=True) if array]
+
+
+def _merged(tensors: Sequence[Any], statics: Sequence[Any], order: Sequence[bool]) -> list[Any]:
+    arrays, others = iter(tensors), iter(statics)
+    return [next(arrays) if array else next(others) for array in order]
+
+
+def _vjp_op(operator: Operator, calls: Calls, library: Any, order: Sequence[bool]) -> None:
+    name = f"{NAMESPACE}::{operator.name}_vjp"
+
+    def forward(*args: Any) -> list[torch.Tensor]:
+        (*inputs, cotangents, wrt) = args
+        tensors, statics = _split(inputs, order)
+        return calls.vjp(tensors, statics, cotangents, wrt)
+
+    def fake(*args: Any) -> list[torch.Tensor]:
+        (*inputs, _, wrt) = args
+        tensors, _ = _split(inputs, order)
+        return [
+            torch.empty_like(tensor, memory_format=torch.contiguous_format)
+            for tensor, asked in zip(tensors, wrt, strict=True)
+            if asked
+        ]
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        del output
+        (*given, cotangents, wrt) = inputs
+        tensors, ctx.statics = _split(given, order)
+        ctx.wrt = tuple(wrt)
+        ctx.given = tuple(each is not None for each in cotangents)
+        ctx.save_for_backward(*tensors, *[each for each in cotangents if each is not None])
+        ctx.set_materialize_grads(False)
+
+    def backward(ctx: Any, directions: Any) -> Any:
+        saved = ctx.saved_tensors
+        count = len(operator.arrays)
+        tensors, seeds = saved[:count], iter(saved[count:])
+        cotangents = [next(seeds) if there else None for there in ctx.given]
+        nothing = (*(None for _ in order), [None] * len(cotangents), None)
+        if directions is None or all(each is None for each in directions):
+            return nothing
+        names = iter(directions)
+        along = [next(names) if asked else None for asked in ctx.wrt]
+        found = iter(second_op(*_merged(tensors, ctx.statics, order), cotangents, along))
+        able = calls.wrt(tensors, [True] * count)
+        curved = [next(found) if asked else None for asked in able]
+        moved = [next(found) if there else None for there in ctx.given]
+        return (*_merged(curved, [None] * len(ctx.statics), order), moved, None)
+
+    for key in _KEYS:
+        library.impl(f"{operator.name}_vjp", forward, key)
+    torch.library.register_fake(name, fake, lib=library)
+    torch.library.register_autograd(name, backward, setup_context=setup_context, lib=library)
+    second_op = _second_op(operator, calls, library, order)
+
+
+def _second_op(operator: Operator, calls: Calls, library: Any, order: Sequence[bool]) -> Any:
+    name = f"{NAMESPACE}::{operator.name}_second"
+
+    def forward(*args: Any) -> list[torch.Tensor]:
+        (*inputs, cotangents, directions) = args
+        tensors, statics = _split(inputs, order)
+        return calls.second(tensors, statics, cotangents, directions)
+
+    def fake(*args: Any) -> list[torch.Tensor]:
+        (*inputs, cotangents, _) = args
+        tensors, _ = _split(inputs, order)
+        able = calls.wrt(tensors, [True] * len(tensors))
+        like = [tensor for tensor, asked in zip(tensors, able, strict=True) if asked]
+        like += [each for each in cotangents if each is not None]
+        return [torch.empty_like(each, memory_format=torch.contiguous_format) for each in like]
+
+    for key in _KEYS:
+        library.impl(f"{operator.name}_second", forward, key)
+    torch.library.register_fake(name, fake, lib=library)
+    return getattr(getattr(torch.ops, NAMESPACE), f"{operator.name}_second").default
+
+
+def fake_outputs(operator: Operator, tensors: Sequence[Any], statics: Sequence[Any]) -> list[torch.Tensor]:
+    """What the operator returns, as tensors without content: the description is asked for the shapes."""
+    device = device_of(operator, tensors)
+    plan = operator.plan(specs_of(tensors), statics, HOST)
+    return [torch.empty(spec.shape, dtype=torch_dtype(spec.dtype), device=device) for spec in plan.results]

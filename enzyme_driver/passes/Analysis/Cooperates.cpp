@@ -1,0 +1,24 @@
+#include "Analysis/Cooperates.h"
+#include "Support/Adgen.h"
+
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+bool cooperates(const Function &F) {
+  constexpr StringLiteral Together[] = {"llvm.nvvm.barrier.",   "llvm.nvvm.bar.",      "llvm.nvvm.shfl.",
+                                        "llvm.nvvm.vote.",      "llvm.nvvm.match.",    "llvm.nvvm.redux.",
+                                        "llvm.nvvm.activemask", "llvm.nvvm.nanosleep", TogetherPrefix};
+  return any_of(instructions(F), [&](const Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    if (Call && Call->isInlineAsm())
+      return StringRef(cast<InlineAsm>(Call->getCalledOperand())->getAsmString()).trim().starts_with("nanosleep");
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return Callee && any_of(Together, [&](StringRef Name) { return Callee->getName().starts_with(Name); });
+  });
+}
+
+} // namespace adgen

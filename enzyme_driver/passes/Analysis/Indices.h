@@ -1,0 +1,111 @@
+// Indices of arrays as polynomials of what they depend on.
+#pragma once
+
+#include "Support/Adgen.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#include <map>
+#include <optional>
+
+namespace adgen {
+
+using namespace llvm;
+
+// What an index depends on: registers of the launch, integers that all threads share, and loop counters.
+struct Source {
+  enum Kind { Thread, Block, BlockSize, GridSize, Shared, Counter } Of;
+  const void *What; // the value, or the axis
+
+  bool operator<(const Source &Other) const { return std::tie(Of, What) < std::tie(Other.Of, Other.What); }
+  bool operator==(const Source &Other) const { return Of == Other.Of && What == Other.What; }
+};
+
+inline Source onAxis(Source::Kind Of, unsigned Axis) { return {Of, reinterpret_cast<const void *>(uintptr_t(Axis))}; }
+
+// A sum of products of sources, each with a factor.
+class Polynomial {
+public:
+  using Product = SmallVector<Source, 4>;
+  struct Order {
+    bool operator()(const Product &A, const Product &B) const {
+      return std::lexicographical_compare(A.begin(), A.end(), B.begin(), B.end());
+    }
+  };
+
+  static Polynomial constant(int64_t Factor) { return Polynomial({}, Factor); }
+  static Polynomial source(Source L) { return Polynomial({L}, 1); }
+
+  Polynomial &operator+=(const Polynomial &Other) {
+    for (const auto &[Sources, Factor] : Other.Terms)
+      if (!(Terms[Sources] += Factor))
+        Terms.erase(Sources);
+    return *this;
+  }
+
+  Polynomial operator*(const Polynomial &Other) const {
+    Polynomial Result;
+    for (const auto &[Sources, Factor] : Terms)
+      for (const auto &[More, Times] : Other.Terms) {
+        Product Both(Sources);
+        append_range(Both, More);
+        llvm::sort(Both);
+        Result += Polynomial(Both, Factor * Times);
+      }
+    return Result;
+  }
+
+  bool operator==(const Polynomial &Other) const { return Terms == Other.Terms; }
+
+  // The factor of a product, which leaves the sum.
+  int64_t take(Product Sources) {
+    llvm::sort(Sources);
+    auto Found = Terms.find(Sources);
+    if (Found == Terms.end())
+      return 0;
+    int64_t Factor = Found->second;
+    Terms.erase(Found);
+    return Factor;
+  }
+
+  std::map<Product, int64_t, Order> Terms;
+  Polynomial() = default;
+
+private:
+  Polynomial(Product Sources, int64_t Factor) {
+    if (Factor)
+      Terms[std::move(Sources)] = Factor;
+  }
+};
+
+// The indices of one gradient.
+class Indices {
+public:
+  Indices(Function &F, LoopInfo &LI) : F(F), LI(LI) {}
+
+  // Nothing where the number is not understood.
+  std::optional<Polynomial> of(Value *V);
+  // How many bytes behind the beginning of an array an element lies; nothing where it is not understood.
+  std::optional<Polynomial> offsetFrom(const Value *Array, const Value *Pointer);
+  // Of a loop that a counter counts, from 0 on; nothing where it may be any, or the counter something else.
+  std::optional<uint64_t> lastIteration(const Source &Counter, ScalarEvolution &SE) const;
+  // Whether two accesses to one array, in one iteration of the loops around, are to elements that do not overlap: so
+  // many rounds of the block's threads, or bytes, lie between them.
+  bool areApart(const Instruction &One, const Instruction &Other);
+
+private:
+  std::optional<Polynomial> find(Value *V);
+  std::optional<Polynomial> ofArgument(const Argument &A);
+  std::optional<Polynomial> ofCounter(PHINode &Phi);
+  std::optional<Polynomial> ofJoin(PHINode &Phi);
+  std::optional<Polynomial> ofArithmetic(BinaryOperator &Op);
+
+  Function &F;
+  LoopInfo &LI;
+  DenseMap<Value *, std::optional<Polynomial>> Found;
+  SmallPtrSet<const PHINode *, 4> Iterations; // whose counters are their loops'
+};
+
+} // namespace adgen

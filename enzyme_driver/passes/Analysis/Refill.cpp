@@ -1,0 +1,203 @@
+#include "Analysis/Refill.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+// The primal of such a rule has no body before Enzyme, which would see that it does nothing and leave its derivative
+// out.
+static constexpr StringLiteral RefillPrefix = "adgen_rule_refill_";
+constexpr unsigned MostNeeded = 400, MostNumbers = 16;
+
+static void defineAsNothing(Function &F) {
+  LLVMContext &C = F.getContext();
+  F.addFnAttr(Attribute::NoInline);
+  ReturnInst::Create(C, BasicBlock::Create(C, "entry", &F));
+}
+
+void definePrimalsOfRefills(Module &M) {
+  for (Function &F : M)
+    if (F.isDeclaration() && F.getName().starts_with(RefillPrefix))
+      defineAsNothing(F);
+}
+
+bool Refill::isPossible(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
+  Needed.clear();
+  Pointers.clear();
+  Numbers.clear();
+  if (Stores.empty())
+    return false;
+  for (StoreInst *Store : Stores) {
+    if (!Store->isSimple() || !need(Store->getPointerOperand(), true) || !need(Store->getValueOperand(), false))
+      return false;
+    Needed.insert(Store);
+  }
+  return findRegion(Stores) && isOneRound(Stores, Barrier);
+}
+
+// What is fixed is the same whenever the thread computes it.
+bool Refill::need(Value *V, bool IsFixed) {
+  if (isa<Constant>(V))
+    return true;
+  if (isa<Argument>(V) && V->getType()->isPointerTy())
+    return Pointers.insert(V), true;
+  auto *Phi = dyn_cast<PHINode>(V);
+  bool IsCounter = Phi && Loops.isLoopHeader(Phi->getParent());
+  if (isa<Argument>(V) || (IsCounter && !IsFixed))
+    return V->getType()->isIntegerTy() && (Numbers.insert(V), Numbers.size() <= MostNumbers);
+  auto *I = dyn_cast<Instruction>(V);
+  return I && !IsCounter && (IsFixed || !Needed.contains(I) ? need(*I, IsFixed) : true);
+}
+
+bool Refill::need(Instruction &I, bool IsFixed) {
+  auto *Load = dyn_cast<LoadInst>(&I);
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (IsFixed ? Load || isa<PHINode>(I) : Load && !Unchanged.isReadBy(*Load))
+    return false;
+  if (I.mayHaveSideEffects() || (!Load && I.mayReadFromMemory()) || isa<AllocaInst>(I) ||
+      (Call && Call->isConvergent()))
+    return false;
+  Needed.insert(&I);
+  return Needed.size() <= MostNeeded &&
+         all_of(I.operands(), [&](const Use &U) { return isa<BasicBlock, Function>(U) || need(U.get(), IsFixed); });
+}
+
+// The branches within decide about what is needed as well, and may need more.
+bool Refill::findRegion(ArrayRef<StoreInst *> Stores) {
+  for (unsigned Known = 0; Known != Needed.size();) {
+    Known = Needed.size();
+    if (!collectBlocks(Stores))
+      return false;
+    for (BasicBlock *Block : Region) {
+      auto *Branch = dyn_cast<BranchInst>(Block->getTerminator());
+      if (Block != Last && (!Branch || (Branch->isConditional() && !need(Branch->getCondition(), false))))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool Refill::collectBlocks(ArrayRef<StoreInst *> Stores) {
+  First = Stores.front()->getParent();
+  SmallVector<BasicBlock *> Ends;
+  for (Instruction *I : Needed) {
+    if (!isa<StoreInst, LoadInst, PHINode>(I))
+      continue;
+    Ends.push_back(I->getParent());
+    First = Before.findNearestCommonDominator(First, I->getParent());
+    if (isa<PHINode>(I)) {
+      if (!Before.getNode(I->getParent())->getIDom())
+        return false;
+      First = Before.findNearestCommonDominator(First, Before.getNode(I->getParent())->getIDom()->getBlock());
+    }
+  }
+  Region.clear();
+  while (!Ends.empty()) {
+    BasicBlock *Block = Ends.pop_back_val();
+    if (!Region.insert(Block) || Block == First)
+      continue;
+    if (!Before.dominates(First, Block) || Loops.getLoopFor(Block) != Loops.getLoopFor(First))
+      return false;
+    append_range(Ends, predecessors(Block));
+  }
+  auto IsLast = [&](BasicBlock *Block) {
+    return all_of(Stores, [&](StoreInst *S) { return Before.dominates(S->getParent(), Block); });
+  };
+  auto Found = find_if(Stores, [&](StoreInst *S) { return IsLast(S->getParent()); });
+  Last = Found == Stores.end() ? nullptr : (*Found)->getParent();
+  return Last && all_of(Region, [&](BasicBlock *Block) {
+           return Block == Last ||
+                  all_of(successors(Block), [&](BasicBlock *Next) { return Next != First && Region.contains(Next); });
+         });
+}
+
+// Whoever comes to the barrier has filled the array in the same iteration of all loops that decide how.
+bool Refill::isOneRound(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) const {
+  Loop *Around = Loops.getLoopFor(First);
+  if (Around && !Around->contains(Barrier.getParent()))
+    return false;
+  return all_of(
+             Stores,
+             [&](StoreInst *S) { return After.dominates(S->getParent(), First) && Before.dominates(S, &Barrier); }) &&
+         all_of(Numbers, [&](Value *Number) {
+           auto *Counter = dyn_cast<PHINode>(Number);
+           return !Counter || Loops.getLoopFor(Counter->getParent())->contains(First);
+         });
+}
+
+void Refill::emit(IRBuilder<> &B, Argument &Array) {
+  SmallVector<Value *> Operands{&Array};
+  for (Value *Pointer : Pointers)
+    if (Pointer != &Array)
+      Operands.push_back(Pointer);
+  unsigned PointerCount = Operands.size();
+  append_range(Operands, Numbers);
+  SmallVector<Type *> Types;
+  for (Value *Number : Numbers)
+    Types.push_back(Number->getType());
+  Module &M = *Body.getParent();
+  std::string Name =
+      (RefillPrefix.drop_front(RulePrefix.size()) + Body.getName().drop_front(BodyPrefix.size()) + "_" + Twine(Count++))
+          .str();
+  Function *Rule = declareRule(M, Name, PointerCount, Types);
+  for (unsigned Index = 1; Index < PointerCount; ++Index) {
+    Rule->addParamAttr(Index, Attribute::ReadOnly);
+    Rule->addParamAttr(Index, Attribute::getWithCaptureInfo(M.getContext(), CaptureInfo::none()));
+  }
+  Function *Augmented = M.getFunction((RulePrefix + Name + "_augmented").str()),
+           *Reverse = M.getFunction((RulePrefix + Name + "_reverse").str());
+  defineAsNothing(*Augmented);
+  write(*Reverse, Array);
+  B.CreateCall(Rule, Operands)->addFnAttr(Attribute::Convergent);
+}
+
+// Every argument of a derivative is there twice.
+void Refill::write(Function &Reverse, const Argument &Array) {
+  ValueToValueMapTy Map;
+  unsigned Next = 0;
+  auto Take = [&](const Value *V) { Map[V] = Reverse.getArg(2 * Next++); };
+  Take(&Array);
+  for (Value *Pointer : Pointers)
+    if (Pointer != &Array)
+      Take(Pointer);
+  for (Value *Number : Numbers)
+    Take(Number);
+
+  LLVMContext &C = Body.getContext();
+  Reverse.addFnAttr(Attribute::NoInline);
+  auto *Entry = BasicBlock::Create(C, "entry", &Reverse);
+  SmallVector<BasicBlock *> Order;
+  for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&Body))
+    Order.push_back(Block);
+  for (BasicBlock *Block : Order)
+    if (Region.contains(Block))
+      Map[Block] = BasicBlock::Create(C, Block->getName(), &Reverse);
+  SmallVector<Instruction *> Copies;
+  auto Copy = [&](Instruction &I, BasicBlock *To) {
+    Instruction *Made = I.clone();
+    Made->insertInto(To, To->end());
+    Made->dropUnknownNonDebugMetadata();
+    Made->setDebugLoc(DebugLoc());
+    Map[&I] = Made;
+    Copies.push_back(Made);
+  };
+  for (BasicBlock *Block : Order) {
+    bool IsInside = Region.contains(Block);
+    auto *To = IsInside ? cast<BasicBlock>(Map[Block]) : Entry;
+    for (Instruction &I : *Block)
+      if (Needed.contains(&I))
+        Copy(I, To);
+    if (IsInside && Block != Last)
+      Copy(*Block->getTerminator(), To);
+  }
+  BranchInst::Create(cast<BasicBlock>(Map[First]), Entry);
+  ReturnInst::Create(C, cast<BasicBlock>(Map[Last]));
+  for (Instruction *Made : Copies)
+    RemapInstruction(Made, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+}
+
+} // namespace adgen

@@ -1,0 +1,53 @@
+// A shared array that all threads fill in one place, from memory that nobody changes, need not be kept for the reverse
+// sweep: it is filled again.
+#pragma once
+
+#include "Analysis/UnchangedMemory.h"
+#include "Support/Adgen.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/IR/Dominators.h"
+
+namespace adgen {
+
+// After Enzyme.
+void definePrimalsOfRefills(llvm::Module &M);
+
+// What one array is filled by.
+class Refill {
+public:
+  Refill(llvm::Function &Body, llvm::DominatorTree &Before, llvm::PostDominatorTree &After, llvm::LoopInfo &Loops,
+         UnchangedMemory &Unchanged)
+      : Body(Body), Before(Before), After(After), Loops(Loops), Unchanged(Unchanged) {}
+
+  // Whether these stores, all that write to the array, fill the same elements each time that the thread comes to the
+  // barrier, with what can be computed again there.
+  bool isPossible(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier);
+  // Behind it: what fills the array that isPossible was last asked about when the reverse sweep comes there.
+  void emit(llvm::IRBuilder<> &B, llvm::Argument &Array);
+
+private:
+  bool need(llvm::Value *V, bool IsFixed);
+  bool need(llvm::Instruction &I, bool IsFixed);
+  bool findRegion(llvm::ArrayRef<llvm::StoreInst *> Stores);
+  bool collectBlocks(llvm::ArrayRef<llvm::StoreInst *> Stores);
+  bool isOneRound(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier) const;
+  void write(llvm::Function &Reverse, const llvm::Argument &Array);
+
+  llvm::Function &Body;
+  llvm::DominatorTree &Before;
+  llvm::PostDominatorTree &After;
+  llvm::LoopInfo &Loops;
+  UnchangedMemory &Unchanged;
+
+  llvm::SmallSetVector<llvm::Instruction *, 32> Needed; // what is computed again, and the stores
+  llvm::SmallSetVector<llvm::Value *, 4> Pointers;      // parameters
+  llvm::SmallSetVector<llvm::Value *, 8> Numbers;       // integers: parameters and counters of loops around
+  llvm::SmallSetVector<llvm::BasicBlock *, 16> Region;  // from its first block, which dominates them, to the last store
+  llvm::BasicBlock *First = nullptr, *Last = nullptr;
+  unsigned Count = 0; // of what was written
+};
+
+} // namespace adgen

@@ -1,0 +1,197 @@
+// For second derivatives: the gradients that Enzyme has made become bodies, through which it carries tangents. What
+// they call is inlined, and what derivatives of mathematics compute (rules/mathematics.cu, the file of the option, and
+// gradients of the user's own) can be looked into: it is differentiated once more. Everything else of the module
+// leaves; LinkSeconds brings the result back.
+//
+// A gradient that works with other threads is refused, and so is one with regions of threads, active variables, or
+// calls through pointers.
+#include "Support/Pass.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral SealedPrefix = "adgen_sealed_";
+
+void makeDeclaration(Function &F) {
+  F.deleteBody();
+  F.setComdat(nullptr);
+  F.setCallingConv(CallingConv::C);
+  F.setLinkage(GlobalValue::ExternalLinkage);
+}
+
+bool isMathematics(const Function &F) {
+  return F.getName().starts_with(MathPrefix) && F.hasMetadata("enzyme_gradient");
+}
+
+// Of a derivative that is declared with a struct of the same shape, but of another name.
+void callAsDefined(Function &Reverse) {
+  for (User *U : Reverse.users())
+    if (auto *Call = dyn_cast<CallBase>(U); Call && Call->getCalledOperand() == &Reverse)
+      Call->mutateFunctionType(Reverse.getFunctionType());
+}
+
+// The bodies of derivatives come from the file; of the functions themselves Enzyme gets no body, but a rule.
+void openRules(Module &M, StringRef Path) {
+  SmallVector<Function *> Declared;
+  for (Function &F : M)
+    if (isMathematics(F) && F.isDeclaration())
+      Declared.push_back(&F);
+  for (Function *F : Declared)
+    F->setName(SealedPrefix + F->getName());
+  linkFile(M, Path);
+  for (Function *F : Declared)
+    F->setName(F->getName().drop_front(SealedPrefix.size()));
+  for (Function &F : M) {
+    if (!F.getName().starts_with(MathPrefix))
+      continue;
+    callAsDefined(F);
+    F.removeFnAttr("target-cpu"); // the GPU's, also in C++
+    F.removeFnAttr("target-features");
+  }
+}
+
+// Also of the user's own: the function keeps its rule, the gradient is looked into.
+void openUserGradients(Module &M) {
+  for (Function &F : M)
+    if (isMathematics(F) && !F.isDeclaration()) {
+      auto *Reverse =
+          cast<Function>(cast<ValueAsMetadata>(F.getMetadata("enzyme_gradient")->getOperand(0))->getValue());
+      Reverse->removeFnAttr(ApartAttribute);
+      for (Instruction &I : instructions(Reverse))
+        if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getCalledFunction())
+          Call->getCalledFunction()->removeFnAttr(ApartAttribute);
+    }
+}
+
+bool isActiveVariable(const Value *V) { return isa<GlobalVariable>(V) && V->getName().starts_with(ShadowPrefix); }
+
+bool isStaticVariable(const Value *V) {
+  auto *Global = dyn_cast<GlobalVariable>(V);
+  return Global && Global->hasLocalLinkage() && !Global->isConstant();
+}
+
+// Why the instruction stands in the way, in the user's words; empty where it does not.
+StringRef obstacle(const Instruction &I) {
+  if (auto *Call = dyn_cast<CallBase>(&I)) {
+    const Function *Callee = Call->getCalledFunction();
+    if (!Callee)
+      return Call->isInlineAsm() ? "inline assembly" : "a call through a pointer";
+    StringRef Name = Callee->getName();
+    if (Name.starts_with("__kmpc_"))
+      return "a parallel region";
+    bool Hidden = Name.starts_with(HiddenPrefix) && !Name.starts_with(BitsPrefix);
+    if (Name.starts_with(RulePrefix) || Hidden || Name.starts_with("llvm.nvvm.barrier") ||
+        Name.starts_with("llvm.nvvm.shfl"))
+      return "threads that work together";
+  }
+  for (const Use &U : I.operands())
+    if (isActiveVariable(U->stripPointerCasts()))
+      return "an active variable";
+    else if (isStaticVariable(U->stripPointerCasts()))
+      return "a static variable";
+  return "";
+}
+
+// Whether it can be adopted.
+bool check(Function &Gradient) {
+  const Instruction *I = firstReached(Gradient, [](const Instruction &Each) { return !obstacle(Each).empty(); });
+  if (!I && sharedNames(Gradient).empty())
+    return true;
+  StringRef What = I ? obstacle(*I) : "shared memory";
+  refuse(&Gradient, I ? I->getDebugLoc() : DebugLoc(), ("cannot take second derivatives through " + What).str(),
+         "take differences of gradients: (vjp at x + h v) - (vjp at x - h v)");
+  return false;
+}
+
+// What cannot be adopted does nothing, and takes the parameters alone.
+Function *emptied(Function &Gradient) {
+  unsigned Count = Gradient.arg_size() - 2 * sharedNames(Gradient).size();
+  auto *Type =
+      FunctionType::get(Gradient.getReturnType(), Gradient.getFunctionType()->params().take_front(Count), false);
+  auto *Empty = Function::Create(Type, GlobalValue::ExternalLinkage, "", Gradient.getParent());
+  AttributeList All = Gradient.getAttributes();
+  SmallVector<AttributeSet> Parameters;
+  for (unsigned I = 0; I < Count; ++I)
+    Parameters.push_back(All.getParamAttrs(I));
+  Empty->setAttributes(AttributeList::get(Gradient.getContext(), All.getFnAttrs(), All.getRetAttrs(), Parameters));
+  ReturnInst::Create(Gradient.getContext(), BasicBlock::Create(Gradient.getContext(), "entry", Empty));
+  Empty->takeName(&Gradient);
+  makeDeclaration(Gradient);
+  return Empty;
+}
+
+// A struct that holds pointers has a struct as its shadow.
+void markShadowStructs(Function &Gradient) {
+  SmallVector<Activity> Activities = activitiesOf(Gradient);
+  unsigned Shadow = Activities.size();
+  for (auto [Index, A] : enumerate(Activities)) {
+    if (A == Activity::Const)
+      continue;
+    if (uint64_t Bytes = structBytes(Gradient, Index); Bytes && A == Activity::Duplicated)
+      Gradient.addParamAttr(Shadow, Gradient.getAttributeAtIndex(Index + 1, StructAttribute));
+    ++Shadow;
+  }
+}
+
+void adopt(Function &Gradient) {
+  markShadowStructs(Gradient);
+  std::string Name = (BodyPrefix + symbolOf(Gradient)).str();
+  if (Function *Body = Gradient.getParent()->getFunction(Name)) {
+    makeDeclaration(*Body);
+    Body->setName(SealedPrefix + Name);
+  }
+  Gradient.setName(Name);
+  Gradient.removeFnAttr(ActivityAttribute);
+  if (Gradient.hasFnAttribute(SharedAttribute)) // a kernel
+    Gradient.addFnAttr(SharedAttribute, "");
+}
+
+// Variables stay where they are: only the names of what others may see are needed.
+void leaveVariables(Module &M) {
+  for (GlobalVariable &Global : M.globals())
+    if (!Global.isDeclaration() && !Global.hasLocalLinkage() && !Global.hasAppendingLinkage()) {
+      Global.setInitializer(nullptr);
+      Global.setLinkage(GlobalValue::ExternalLinkage);
+      Global.setComdat(nullptr);
+    }
+}
+
+// What had no derivative in the gradient may have a tangent.
+void forgetConstants(Module &M) {
+  for (Function &F : M)
+    for (Instruction &I : instructions(F))
+      I.setMetadata(InactiveMark, nullptr);
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS_WITH_OPTION(AdoptGradients);
+
+PreservedAnalyses AdoptGradients::run(Module &M, ModuleAnalysisManager &) {
+  SmallVector<Function *> Gradients, Others;
+  for (Function &F : M)
+    if (F.getName().starts_with(GradientPrefix) && !F.isDeclaration())
+      Gradients.push_back(&F);
+    else if (isKernel(F) || isDerivative(F))
+      Others.push_back(&F);
+  for (Function *F : Others)
+    makeDeclaration(*F);
+  for (Function *Gradient : Gradients)
+    adopt(check(*Gradient) ? *Gradient : *emptied(*Gradient));
+  leaveVariables(M);
+  forgetConstants(M);
+  openUserGradients(M);
+  openRules(M, Option);
+  markForInlining(M);
+  for (Function &F : M)
+    if (isMathematics(F))
+      F.removeFnAttr(Attribute::AlwaysInline);
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,142 @@
+// Functions with a gradient of ours (enzyme_gradient) get a forward derivative, NAME_forward, which Enzyme finds by
+// metadata.
+//   Mathematics, T adgen_math_NAME(arguments): the value, and the product of NAME_reverse with the arguments' tangents.
+//   What moves a value, void adgen_rule_NAME(T *to, T *from, ...): the same with the tangents.
+//   What only orders threads, void adgen_rule_NAME(anchor, ...): itself.
+// A derivative gets every argument twice: a pointer with its shadow, a number with its tangent, anything else with
+// itself. A pointer that is constant comes with itself too.
+//
+// Calls through pointers have no forward form: Enzyme would hand a constant number over as its own tangent, and tables
+// of functions have one shadow for both modes. An entry in which tangents would come to one is refused in forward mode.
+#include "Support/OpenMP.h"
+#include "Support/Pass.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral ForwardMetadata = "enzyme_derivative";
+
+Function *declareForward(Function &Rule, Type *Result) {
+  SmallVector<Type *> Types;
+  for (Argument &A : Rule.args())
+    Types.append(2, A.getType());
+  auto *F = Function::Create(FunctionType::get(Result, Types, false), GlobalValue::InternalLinkage,
+                             Rule.getName() + "_forward", Rule.getParent());
+  F->addFnAttr(Attribute::NoInline);
+  F->setDoesNotThrow();
+  return F;
+}
+
+Function *reverseOf(const Function &Rule) {
+  auto *Reverse = cast<ValueAsMetadata>(Rule.getMetadata("enzyme_gradient")->getOperand(0));
+  return cast<Function>(Reverse->getValue());
+}
+
+// Where a tangent is zero the derivative may be anything, such as that of a power by its exponent for a negative base.
+Value *product(IRBuilder<> &B, Value *Derivative, Value *Tangent) {
+  Value *Zero = Constant::getNullValue(Tangent->getType());
+  return B.CreateSelect(B.CreateFCmpOEQ(Tangent, Zero), Zero, B.CreateFMul(Derivative, Tangent));
+}
+
+Function *forwardOfMathematics(Function &Rule) {
+  Type *T = Rule.getReturnType();
+  Function *Forward = declareForward(Rule, StructType::get(T, T));
+  IRBuilder<> B(BasicBlock::Create(Rule.getContext(), "entry", Forward));
+  Argument *Numbers = Forward->getArg(0), *Tangents = Forward->getArg(1);
+  Value *Derivatives = B.CreateExtractValue(B.CreateCall(reverseOf(Rule), {Numbers, ConstantFP::get(T, 1.0)}), 0);
+  Value *Sum = product(B, Derivatives, Tangents);
+  if (auto *Vector = dyn_cast<FixedVectorType>(Numbers->getType())) {
+    Value *Products = Sum;
+    Sum = B.CreateExtractElement(Products, uint64_t(0));
+    for (unsigned I = 1; I < Vector->getNumElements(); ++I)
+      Sum = B.CreateFAdd(Sum, B.CreateExtractElement(Products, I));
+  }
+  Value *Both = B.CreateInsertValue(PoisonValue::get(Forward->getReturnType()), B.CreateCall(&Rule, {Numbers}), 0);
+  B.CreateRet(B.CreateInsertValue(Both, Sum, 1));
+  return Forward;
+}
+
+Function *forwardOfOrder(Function &Rule) {
+  Function *Forward = declareForward(Rule, Type::getVoidTy(Rule.getContext()));
+  IRBuilder<> B(BasicBlock::Create(Rule.getContext(), "entry", Forward));
+  SmallVector<Value *> Arguments;
+  for (unsigned I = 0; I < Forward->arg_size(); I += 2)
+    Arguments.push_back(Forward->getArg(I));
+  B.CreateCall(&Rule, Arguments)->addFnAttr(Attribute::Convergent);
+  B.CreateRetVoid();
+  Forward->addFnAttr(Attribute::Convergent);
+  return Forward;
+}
+
+// What is constant has no tangent to be moved.
+Function *forwardOfMove(Function &Rule) {
+  Function *Forward = forwardOfOrder(Rule);
+  Argument *To = Forward->getArg(0), *ToTangent = Forward->getArg(1), *From = Forward->getArg(2),
+           *FromTangent = Forward->getArg(3);
+  IRBuilder<> B(Forward->getEntryBlock().getTerminator());
+  Type *T = Rule.getName().ends_with("_f64") ? B.getDoubleTy() : B.getFloatTy();
+  AllocaInst *Sent = B.CreateAlloca(T), *Received = B.CreateAlloca(T);
+  Value *Tangent =
+      B.CreateSelect(B.CreateICmpEQ(From, FromTangent), ConstantFP::get(T, 0.0), B.CreateLoad(T, FromTangent));
+  B.CreateStore(Tangent, Sent);
+  SmallVector<Value *> Arguments{Received, Sent};
+  for (unsigned I = 4; I < Forward->arg_size(); I += 2)
+    Arguments.push_back(Forward->getArg(I));
+  B.CreateCall(&Rule, Arguments)->addFnAttr(Attribute::Convergent);
+  Value *Held = B.CreateLoad(T, ToTangent);
+  B.CreateStore(B.CreateSelect(B.CreateICmpEQ(To, ToTangent), Held, B.CreateLoad(T, Received)), ToTangent);
+  return Forward;
+}
+
+// The first call through a pointer in what is called from a function.
+bool isIndirectCall(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  return Call && !Call->isInlineAsm() && !Call->getCalledFunction();
+}
+
+void refuseIndirectCalls(Function &Tangent) {
+  for (Instruction &I : instructions(Tangent)) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    bool IsForward =
+        Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(ForwardPrefix);
+    if (const Instruction *Indirect =
+            IsForward ? firstReached(*cast<Function>(Call->getArgOperand(0)), isIndirectCall) : nullptr)
+      refuse(&Tangent, Indirect->getDebugLoc(),
+             "cannot carry tangents through a call through a function pointer or a virtual function",
+             "call the function by its name, or use the gradient");
+  }
+}
+
+// What keeps a number that is about to be overwritten takes two pointers too, and moves nothing.
+bool movesValue(const Function &Rule) {
+  return Rule.arg_size() > 1 && Rule.getArg(1)->getType()->isPointerTy() && !Rule.getName().starts_with(OverwriteRule);
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(ForwardRules);
+
+PreservedAnalyses ForwardRules::run(Module &M, ModuleAnalysisManager &) {
+  SmallVector<Function *> Rules;
+  for (Function &F : M)
+    if (F.getName().starts_with(TangentPrefix))
+      refuseIndirectCalls(F);
+    else if (F.hasMetadata("enzyme_gradient"))
+      Rules.push_back(&F);
+  for (Function *Rule : Rules) {
+    bool IsMathematics = !Rule->getReturnType()->isVoidTy();
+    Function *Forward = IsMathematics       ? forwardOfMathematics(*Rule)
+                        : movesValue(*Rule) ? forwardOfMove(*Rule)
+                                            : forwardOfOrder(*Rule);
+    appendToCompilerUsed(M, {Forward}); // metadata alone does not keep it
+    Rule->setMetadata(ForwardMetadata, MDTuple::get(M.getContext(), {ValueAsMetadata::get(Forward)}));
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

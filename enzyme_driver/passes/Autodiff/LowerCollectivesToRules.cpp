@@ -1,0 +1,419 @@
+// What threads do together becomes, in bodies, a call of a function adgen_rule_NAME of rules/ for which a derivative is
+// registered: adgen_rule_NAME_augmented runs in the forward sweep, adgen_rule_NAME_reverse in the reverse one. Until
+// Enzyme has run these are mere declarations, about which nothing can be inferred: they may read and write any memory.
+//
+// Enzyme drops a call in the reverse sweep unless it takes differentiated memory. So each call is handed an anchor: a
+// shared array, or else a parameter that the plan (option, as in adgen-make-gradients) duplicates.
+#include "Analysis/Bits.h"
+#include "Analysis/Refill.h"
+#include "Analysis/SharedConstants.h"
+#include "Analysis/Uniformity.h"
+#include "Support/Pass.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral SwapPrefix = "adgen_hidden_swap_";
+
+Value *anchorOf(Function &Body, ArrayRef<Activity> Activities) {
+  Constants Known(Body, Activities);
+  for (unsigned I = 0; I < sharedNames(Body).size(); ++I)
+    if (Argument *Array = Body.getArg(Activities.size() + I); !Known.isArray(Array))
+      return Array;
+  for (auto [Index, A] : enumerate(Activities))
+    if (A == Activity::Duplicated)
+      return Body.getArg(Index);
+  return nullptr;
+}
+
+bool isBlockBarrier(const CallInst &Call, StringRef Name) {
+  if (Name == "llvm.nvvm.barrier0")
+    return true;
+  if (Name != "llvm.nvvm.barrier.cta.sync.aligned.all" && Name != "llvm.nvvm.barrier.cta.sync.all")
+    return false;
+  auto *Number = dyn_cast<ConstantInt>(Call.getArgOperand(0));
+  return Number && Number->isZero();
+}
+
+SmallVector<Type *> typesOf(ArrayRef<Value *> Operands) {
+  return SmallVector<Type *>(map_range(Operands, [](Value *Operand) { return Operand->getType(); }));
+}
+
+void insertRule(Instruction &Before, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
+  SmallVector<Value *> Arguments{Anchor};
+  append_range(Arguments, Operands);
+  Function *F = declareRule(*Before.getModule(), Rule, 1, typesOf(Operands));
+  CallInst *New = CallInst::Create(F, Arguments, "", Before.getIterator());
+  New->addFnAttr(Attribute::Convergent);
+  New->setDebugLoc(Before.getDebugLoc());
+}
+
+void replace(CallInst &Call, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
+  insertRule(Call, Rule, Anchor, Operands);
+  Call.eraseFromParent();
+}
+
+bool isIntegerShuffle(StringRef Name) { return Name.starts_with("llvm.nvvm.shfl.sync.") && Name.ends_with(".i32"); }
+
+// The rule of a shuffle of floating point, such as "shfl_down_f32"; empty for anything else. Shuffles of double are
+// calls of the functions of clang's headers, which Select keeps whole: inside they are shuffles of integers.
+std::string shuffleRule(CallInst &Call, StringRef Name) {
+  StringRef Way = Name;
+  if (Way.consume_front("llvm.nvvm.shfl.sync.") && Way.consume_back(".f32"))
+    return ("shfl_" + Way + "_f32").str();
+  if (isIntegerShuffle(Name)) {
+    Bits Kind = bitsMoved(*Call.getArgOperand(1), Call);
+    Way.consume_back(".i32");
+    return Kind == Bits::Float    ? ("shfl_" + Way + "_f32").str()
+           : Kind == Bits::Halves ? ("shfl_" + Way + "_f16x2").str()
+                                  : "";
+  }
+  return StringSwitch<std::string>(Name)
+      .Case("_Z11__shfl_syncjdii", "shfl_idx_f64")
+      .Case("_Z14__shfl_up_syncjdji", "shfl_up_f64")
+      .Case("_Z16__shfl_down_syncjdji", "shfl_down_f64")
+      .Case("_Z15__shfl_xor_syncjdii", "shfl_bfly_f64")
+      .Default("");
+}
+
+// The last operand of the PTX instruction: given, or made from the width as clang's headers do.
+Value *controlOperand(IRBuilder<> &B, CallInst &Call, StringRef Rule) {
+  if (Call.getCalledFunction()->isIntrinsic())
+    return Call.getArgOperand(3);
+  Value *Segment = B.CreateShl(B.CreateSub(B.getInt32(32), Call.getArgOperand(3)), 8);
+  return Rule.contains("_up_") ? Segment : B.CreateOr(Segment, 31);
+}
+
+// Values go through memory, so that the rule has the form of all others: pointers with shadows.
+Value *shuffled(IRBuilder<> &B, Value *Sent, StringRef Rule, ArrayRef<Value *> Operands) {
+  Function &Body = *B.GetInsertBlock()->getParent();
+  IRBuilder<> Start(&*Body.getEntryBlock().getFirstInsertionPt());
+  Value *Out = Start.CreateAlloca(Sent->getType(), nullptr, "received");
+  Value *In = Start.CreateAlloca(Sent->getType(), nullptr, "sent");
+  B.CreateStore(Sent, In);
+  CallInst *Call = B.CreateCall(declareRule(*Body.getParent(), Rule, 2, typesOf(Operands)),
+                                {Out, In, Operands[0], Operands[1], Operands[2]});
+  Call->addFnAttr(Attribute::Convergent);
+  return B.CreateLoad(Sent->getType(), Out);
+}
+
+void replaceShuffle(CallInst &Call, StringRef Rule) {
+  IRBuilder<> B(&Call);
+  Type *T = Rule.ends_with("f16x2")         ? FixedVectorType::get(B.getHalfTy(), 2)
+            : Call.getType()->isIntegerTy() ? B.getFloatTy()
+                                            : Call.getType();
+  Value *Operands[] = {Call.getArgOperand(0), Call.getArgOperand(2), controlOperand(B, Call, Rule)};
+  Value *Received = shuffled(B, B.CreateBitCast(Call.getArgOperand(1), T), Rule, Operands);
+  Call.replaceAllUsesWith(B.CreateBitCast(Received, Call.getType()));
+  Call.eraseFromParent();
+}
+
+// Which half of which double a word is; none where it is nothing of that kind.
+std::pair<Value *, unsigned> halfOf(Value *Word) {
+  Value *Number;
+  ConstantInt *Index;
+  if (match(Word, m_Trunc(m_BitCast(m_Value(Number)))) && Number->getType()->isDoubleTy())
+    return {Number, 0};
+  if (match(Word, m_Trunc(m_LShr(m_BitCast(m_Value(Number)), m_SpecificInt(32)))) && Number->getType()->isDoubleTy())
+    return {Number, 1};
+  if (match(Word, m_ExtractElt(m_BitCast(m_Value(Number)), m_ConstantInt(Index))) && Number->getType()->isDoubleTy())
+    return {Number, Index->getZExtValue()};
+  return {nullptr, 0};
+}
+
+bool asksWhoIsActive(const Value *Mask) {
+  auto *Call = dyn_cast<CallInst>(Mask);
+  return Call && Call->getIntrinsicID() == Intrinsic::nvvm_activemask;
+}
+
+bool isSameMove(const CallInst &A, const CallInst &B) {
+  const Value *Masks[] = {A.getArgOperand(0), B.getArgOperand(0)};
+  return A.getCalledFunction() == B.getCalledFunction() && (Masks[0] == Masks[1] || all_of(Masks, asksWhoIsActive)) &&
+         A.getArgOperand(2) == B.getArgOperand(2) && A.getArgOperand(3) == B.getArgOperand(3);
+}
+
+// Both halves of a double that are shuffled one after the other are one shuffle of the double, as people wrote it
+// before there was one.
+void joinHalves(BasicBlock &Block) {
+  SmallVector<CallInst *> Open; // of which only one half was met
+  for (Instruction &I : make_early_inc_range(Block)) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    if (!Call || !Call->getCalledFunction() || !isIntegerShuffle(Call->getCalledFunction()->getName()))
+      continue;
+    auto [Number, Index] = halfOf(Call->getArgOperand(1));
+    if (!Number)
+      continue;
+    auto *Other = find_if(Open, [&, Number = Number, Index = Index](CallInst *Each) {
+      return isSameMove(*Each, *Call) && halfOf(Each->getArgOperand(1)) == std::pair(Number, 1 - Index);
+    });
+    if (Other == Open.end()) {
+      Open.push_back(Call);
+      continue;
+    }
+    IRBuilder<> B(*Other);
+    StringRef Way = Call->getCalledFunction()->getName();
+    Way.consume_front("llvm.nvvm.shfl.sync.");
+    Way.consume_back(".i32");
+    Value *Operands[] = {(*Other)->getArgOperand(0), Call->getArgOperand(2), Call->getArgOperand(3)};
+    Value *Bits = B.CreateBitCast(shuffled(B, Number, ("shfl_" + Way + "_f64").str(), Operands), B.getInt64Ty());
+    Value *Halves[] = {B.CreateTrunc(Bits, B.getInt32Ty()), B.CreateTrunc(B.CreateLShr(Bits, 32), B.getInt32Ty())};
+    (*Other)->replaceAllUsesWith(Halves[1 - Index]);
+    Call->replaceAllUsesWith(Halves[Index]);
+    (*Other)->eraseFromParent();
+    Call->eraseFromParent();
+    Open.erase(Other);
+  }
+}
+
+// Barriers that also count: the barrier is reversed, the count is an integer.
+bool isCountingBarrier(StringRef Name) { return Name.starts_with("llvm.nvvm.barrier.cta.red."); }
+
+bool carriesNone(CallInst &Call, unsigned Sent) { return bitsMoved(*Call.getArgOperand(Sent), Call) == Bits::Integers; }
+
+bool isInactive(CallInst &Call, StringRef Name) {
+  return Name.starts_with("llvm.nvvm.vote.") || Name.starts_with("llvm.nvvm.match.") ||
+         Name == "llvm.nvvm.activemask" || isCountingBarrier(Name) ||
+         Name.starts_with("llvm.nvvm.redux.sync.") && Call.getType()->isIntegerTy() && carriesNone(Call, 0) ||
+         isIntegerShuffle(Name) && carriesNone(Call, 1);
+}
+
+// An intrinsic that carries no derivative is called by another name until Enzyme has run, which has no rule for it.
+void hide(CallInst &Call) {
+  Function *Intrinsic = Call.getCalledFunction();
+  Module &M = *Call.getModule();
+  FunctionCallee Hidden = M.getOrInsertFunction((HiddenPrefix + Intrinsic->getName()).str(), Call.getFunctionType());
+  auto *F = cast<Function>(Hidden.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->addFnAttr(Attribute::Convergent);
+  F->setDoesNotThrow();
+  F->setDoesNotFreeMemory();
+  F->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  if (F->getReturnType()->isIntegerTy()) // else a mask that only shuffles take could be anything
+    F->addRetAttr(Attribute::get(M.getContext(), "enzyme_type", "{[-1]:Integer}"));
+  Call.setCalledFunction(F);
+}
+
+// A compare-and-swap of integers carries none either: Enzyme has no rule for the instruction.
+void hideSwap(AtomicCmpXchgInst &Swap) {
+  Module &M = *Swap.getModule();
+  Type *Word = Swap.getNewValOperand()->getType(), *Pointer = Swap.getPointerOperand()->getType();
+  std::string Name =
+      (SwapPrefix + Twine(Word->getIntegerBitWidth()) + "_" + Twine(Pointer->getPointerAddressSpace())).str();
+  FunctionCallee Hidden = M.getOrInsertFunction(Name, Swap.getType(), Pointer, Word, Word);
+  auto *F = cast<Function>(Hidden.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->setDoesNotThrow();
+  F->setDoesNotFreeMemory();
+  F->setMemoryEffects(MemoryEffects::inaccessibleOrArgMemOnly());
+  IRBuilder<> B(&Swap);
+  Swap.replaceAllUsesWith(
+      B.CreateCall(Hidden, {Swap.getPointerOperand(), Swap.getCompareOperand(), Swap.getNewValOperand()}));
+  Swap.eraseFromParent();
+}
+
+void showSwaps(Function &F) {
+  for (User *U : make_early_inc_range(F.users())) {
+    auto *Call = cast<CallInst>(U);
+    IRBuilder<> B(Call);
+    constexpr AtomicOrdering Order = AtomicOrdering::SequentiallyConsistent;
+    Call->replaceAllUsesWith(B.CreateAtomicCmpXchg(Call->getArgOperand(0), Call->getArgOperand(1),
+                                                   Call->getArgOperand(2), {}, Order, Order));
+    Call->eraseFromParent();
+  }
+  F.eraseFromParent();
+}
+
+void showHidden(Module &M) {
+  showBits(M);
+  for (Function &F : make_early_inc_range(M)) {
+    StringRef Name = F.getName();
+    if (Name.starts_with(SwapPrefix)) {
+      showSwaps(F);
+      continue;
+    }
+    if (!Name.consume_front(HiddenPrefix))
+      continue;
+    F.replaceAllUsesWith(M.getOrInsertFunction(Name, F.getFunctionType()).getCallee());
+    F.eraseFromParent();
+  }
+}
+
+Uniformity::Kind kindOf(const Value &V) {
+  auto *Call = dyn_cast<CallBase>(&V);
+  if (!Call)
+    return Uniformity::Kind::Same;
+  StringRef Name = Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
+  if (Name.starts_with("llvm.nvvm.read.ptx.sreg.tid.") || Name == "llvm.nvvm.read.ptx.sreg.laneid")
+    return Uniformity::Kind::Differs;
+  return waitsForBlock(*Call) ? Uniformity::Kind::Same : Uniformity::Kind::Derived;
+}
+
+// Whether some threads may come to a barrier that others do not come to: those have returned, or wait elsewhere.
+bool missesBarriers(Function &Body) {
+  SmallVector<const Instruction *> Barriers;
+  for (const Instruction &I : instructions(Body))
+    if (waitsForBlock(I))
+      Barriers.push_back(&I);
+  if (Barriers.empty())
+    return false;
+  Uniformity Threads(Body, kindOf);
+  return any_of(Barriers, [&](const Instruction *Barrier) { return Threads.isDivergent(Barrier->getParent()); });
+}
+
+// See rules/barrier.cu.
+void turnTogether(Function &Body, Value *Anchor) {
+  SmallVector<ReturnInst *> Returns;
+  for (BasicBlock &Block : Body)
+    if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator()))
+      Returns.push_back(Return);
+  for (ReturnInst *Return : Returns) {
+    CallInst *Call =
+        CallInst::Create(declareRule(*Body.getParent(), "turn", 1, {}), {Anchor}, "", Return->getIterator());
+    Call->addFnAttr(Attribute::Convergent);
+    Call->setDebugLoc(Return->getDebugLoc());
+  }
+}
+
+bool isVolatile(const Instruction &I) {
+  auto *Load = dyn_cast<LoadInst>(&I);
+  auto *Store = dyn_cast<StoreInst>(&I);
+  return (Load && Load->isVolatile()) || (Store && Store->isVolatile());
+}
+
+bool isShared(Function &Body, Value *Pointer) {
+  SmallVector<const Value *> Objects;
+  getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
+  return any_of(Objects, [&](const Value *Object) {
+    auto *A = dyn_cast<Argument>(Object);
+    return A && A->getArgNo() >= Body.arg_size() - sharedNames(Body).size();
+  });
+}
+
+// Without a derivative the lanes only have to wait.
+void meet(Instruction &Before, Value *Anchor) {
+  if (Anchor)
+    return insertRule(Before, "lockstep", Anchor, {});
+  IRBuilder<> B(&Before);
+  Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+  B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, ArrayRef<Type *>(), {Active});
+}
+
+// Volatile shared memory is how lanes of a warp handed each other values before there were shuffles: without a barrier,
+// as all of them do the same instruction at once. They do so no more, and less so in a reverse sweep or on the host. So
+// they meet before a read behind a write, and before a write behind anything; what other lanes do before and behind a
+// block is not known. That is behind and before in the reverse sweep.
+void keepLockstep(Function &Body, Value *Anchor) {
+  for (BasicBlock &Block : Body) {
+    bool Read = true, Written = true; // what may have been done since they met
+    bool Any = false;
+    for (Instruction &I : Block) {
+      if (!isVolatile(I) || !isShared(Body, getLoadStorePointerOperand(&I)))
+        continue;
+      bool Writes = isa<StoreInst>(I);
+      if (Written || (Writes && Read)) {
+        meet(I, Anchor);
+        Read = Written = false;
+      }
+      (Writes ? Written : Read) = Any = true;
+    }
+    if (Any && Anchor)
+      meet(*Block.getTerminator(), Anchor);
+  }
+}
+
+void replaceIn(Function &Body, Value *Anchor) {
+  bool Misses = missesBarriers(Body);
+  StringRef Barrier = Misses ? "counted_barrier" : "barrier";
+  if (Misses)
+    turnTogether(Body, Anchor);
+  for (BasicBlock &Block : Body) {
+    joinHalves(Block);
+    for (Instruction &I : make_early_inc_range(Block)) {
+      if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && bitsLeft(*Swap) == Bits::Integers)
+        hideSwap(*Swap);
+      auto *Call = dyn_cast<CallInst>(&I);
+      Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      if (!Callee)
+        continue;
+      StringRef Name = Callee->getName();
+      if (std::string Rule = shuffleRule(*Call, Name); !Rule.empty())
+        replaceShuffle(*Call, Rule);
+      else if (isBlockBarrier(*Call, Name))
+        replace(*Call, Barrier, Anchor, {});
+      else if (Name == "llvm.nvvm.bar.warp.sync")
+        replace(*Call, "warp_barrier", Anchor, {Call->getArgOperand(0)});
+      else if (isInactive(*Call, Name)) {
+        if (isCountingBarrier(Name) && Misses)
+          refuse(&Body, Call->getDebugLoc(),
+                 "cannot differentiate a barrier that counts where threads may have returned before a barrier",
+                 "let all threads of the block come to every barrier: instead of returning, let them do nothing");
+        if (isCountingBarrier(Name))
+          insertRule(*Call, Barrier, Anchor, {});
+        hide(*Call);
+      }
+    }
+  }
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS_WITH_OPTION(LowerCollectivesToRules);
+
+PreservedAnalyses LowerCollectivesToRules::run(Module &M, ModuleAnalysisManager &) {
+  auto Plans = parsePlan(Option);
+  if (!Plans)
+    report_fatal_error(Plans.takeError());
+  for (const EntryPlan &Plan : *Plans)
+    if (Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str())) {
+      Value *Anchor = anchorOf(*Body, Plan.Activities);
+      keepLockstep(*Body, Anchor);
+      if (Anchor)
+        replaceIn(*Body, Anchor);
+    }
+  return PreservedAnalyses::none();
+}
+
+// What the primal prints, the gradient does not print again.
+static void silence(Module &M) {
+  Function *Print = M.getFunction("vprintf");
+  if (!Print)
+    return;
+  for (User *U : make_early_inc_range(Print->users())) {
+    auto *Call = dyn_cast<CallInst>(U);
+    if (!Call || isKernel(*Call->getFunction()) || Call->getFunction()->getName().starts_with(BodyPrefix))
+      continue;
+    Call->replaceAllUsesWith(ConstantInt::get(Call->getType(), 0));
+    Call->eraseFromParent();
+  }
+}
+
+ADGEN_DECLARE_PASS(LowerRulesToCollectives);
+
+// After Enzyme rules and derivatives need not be kept apart any more, so they are inlined.
+PreservedAnalyses LowerRulesToCollectives::run(Module &M, ModuleAnalysisManager &) {
+  if (GlobalVariable *Used = M.getNamedGlobal("llvm.compiler.used"))
+    Used->eraseFromParent();
+  silence(M);
+  definePrimalsOfRefills(M);
+  showHidden(M);
+  for (Function &F : M) {
+    F.removeFnAttr(ApartAttribute);
+    F.setMetadata("enzyme_augment", nullptr);
+    F.setMetadata("enzyme_gradient", nullptr);
+    F.setMetadata("enzyme_derivative", nullptr);
+  }
+  markForInlining(M);
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,220 @@
+// Gives every entry of the option ("symbol;symbol") a body: an ordinary function
+//   void adgen_body_SYMBOL(parameters..., shared arrays..., result)
+// with one argument a parameter as the user wrote it. Structs by value become pointers to a copy that the
+// caller made, shared arrays become pointers (attribute adgen-shared keeps their names), and what a C++ function
+// returns is stored through the last argument. Enzyme then meets nothing but duplicated pointers and scalars.
+#include "Analysis/Layout.h"
+#include "Support/Pass.h"
+
+#include "llvm/IR/Attributes.h"
+#include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr unsigned SharedSpace = 3;
+
+void markLayout(Function &Body, unsigned Index, const std::shared_ptr<const Layout> &Memory) {
+  if (Memory)
+    Body.addParamAttr(Index, Attribute::get(Body.getContext(), LayoutAttribute, print(*Memory)));
+}
+
+// Of what a parameter points to, and of a struct by value, which becomes a pointer.
+void markLayouts(Function &Body, ArrayRef<LogicalParameter> Parameters) {
+  for (auto [Index, P] : enumerate(Parameters)) {
+    if (Index >= Body.arg_size() || !Body.getArg(Index)->getType()->isPointerTy())
+      continue;
+    auto *Pointer = dyn_cast_or_null<DIDerivedType>(stripQualifiers(P.Type));
+    DIType *Pointee = P.IsStruct ? P.Type : Pointer ? Pointer->getBaseType() : nullptr;
+    if (Pointee)
+      markLayout(Body, Index, layoutOf(Pointee));
+  }
+}
+
+std::vector<GlobalVariable *> sharedArraysUsedBy(Function &F) {
+  std::vector<GlobalVariable *> Used;
+  for (GlobalVariable &Global : F.getParent()->globals()) {
+    if (Global.getAddressSpace() != SharedSpace)
+      continue;
+    convertUsersOfConstantsToInstructions({&Global}, &F);
+    bool Here = any_of(Global.users(), [&](User *U) {
+      auto *I = dyn_cast<Instruction>(U);
+      return I && I->getFunction() == &F;
+    });
+    if (Here)
+      Used.push_back(&Global);
+  }
+  return Used;
+}
+
+// Bodies go by the array's name, also where the optimiser finds out that the kernel itself does not need it.
+// MakeKernels and MakeHostEntries hide it again.
+void keepForBodies(GlobalVariable &Array) {
+  Array.setLinkage(GlobalValue::ExternalLinkage);
+  Array.setComdat(nullptr);
+}
+
+// A use of a shared array in generic space becomes the argument, one in shared space a cast of it.
+void handOver(GlobalVariable &Array, Argument &Handed, Function &Body) {
+  for (Use &U : make_early_inc_range(Array.uses())) {
+    auto *I = dyn_cast<Instruction>(U.getUser());
+    if (!I || I->getFunction() != &Body)
+      continue;
+    if (auto *Cast = dyn_cast<AddrSpaceCastInst>(I); Cast && Cast->getType() == Handed.getType()) {
+      Cast->replaceAllUsesWith(&Handed);
+      Cast->eraseFromParent();
+      continue;
+    }
+    Instruction *Before = I;
+    if (auto *Phi = dyn_cast<PHINode>(I))
+      Before = Phi->getIncomingBlock(U)->getTerminator();
+    U.set(new AddrSpaceCastInst(&Handed, Array.getType(), "", Before->getIterator()));
+  }
+}
+
+Function *createBody(Function &F, ArrayRef<Type *> Types) {
+  auto *Body = Function::Create(FunctionType::get(Type::getVoidTy(F.getContext()), Types, false),
+                                GlobalValue::ExternalLinkage, BodyPrefix + F.getName(), F.getParent());
+  return Body;
+}
+
+void makeKernelBody(Function &F) {
+  std::vector<GlobalVariable *> Shared = sharedArraysUsedBy(F);
+  SmallVector<Type *> Types(F.getFunctionType()->params());
+  Types.append(Shared.size(), PointerType::getUnqual(F.getContext()));
+  Function *Body = createBody(F, Types);
+
+  ValueToValueMapTy Map;
+  for (auto [From, To] : zip(F.args(), Body->args())) {
+    To.setName(From.getName());
+    Map[&From] = &To;
+  }
+  SmallVector<ReturnInst *> Returns;
+  CloneFunctionInto(Body, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
+  Body->setCallingConv(CallingConv::C);
+  Body->removeFnAttr(Attribute::NoInline);
+  SmallVector<LogicalParameter> Parameters = logicalParameters(F);
+  for (Argument &A : Body->args())
+    if (A.hasByValAttr()) {
+      Type *Struct = A.getParamByValType();
+      A.removeAttr(Attribute::ByVal);
+      DIType *Declared = A.getArgNo() < Parameters.size() ? Parameters[A.getArgNo()].Type : nullptr;
+      markStruct(*Body, A.getArgNo(), F.getDataLayout().getTypeAllocSize(Struct), Declared);
+    }
+  markLayouts(*Body, Parameters);
+
+  std::string Names;
+  for (auto [Index, Array] : enumerate(Shared)) {
+    Argument *Handed = Body->getArg(F.arg_size() + Index);
+    Handed->setName(Array->getName());
+    keepForBodies(*Array);
+    if (!Array->isDeclaration()) // dynamic arrays are carved up
+      markLayout(*Body, Handed->getArgNo(), layoutOf(Array->getValueType(), F.getDataLayout()));
+    handOver(*Array, *Handed, *Body);
+    Names += (Names.empty() ? "" : ":") + Array->getName().str();
+  }
+  Body->addFnAttr(SharedAttribute, Names);
+  appendToCompilerUsed(
+      *F.getParent(), SmallVector<GlobalValue *>(Shared.begin(), Shared.end())); // else the optimiser splits small ones
+}
+
+// The IR arguments that carry a struct by value, loaded from the struct: eightbyte by eightbyte (System V ABI).
+void passStruct(IRBuilder<> &B, const LogicalParameter &P, Value *Struct, SmallVectorImpl<Value *> &Arguments) {
+  for (auto [Index, Carrier] : enumerate(P.Arguments)) {
+    bool ByAddress = Carrier->getType()->isPointerTy() && !Carrier->getName().contains(".coerce");
+    if (ByAddress) {
+      Arguments.push_back(Struct);
+      continue;
+    }
+    Value *Part = B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Struct, 8 * Index);
+    Arguments.push_back(B.CreateLoad(Carrier->getType(), Part));
+  }
+}
+
+void makeFunctionBody(Function &F) {
+  LLVMContext &Context = F.getContext();
+  auto *Pointer = PointerType::getUnqual(Context);
+  SmallVector<LogicalParameter> Parameters = logicalParameters(F);
+  SmallVector<Type *> Types;
+  for (LogicalParameter &P : Parameters)
+    Types.push_back(P.IsStruct ? Pointer : P.Arguments.front()->getType());
+  if (!F.getReturnType()->isVoidTy())
+    Types.push_back(Pointer);
+  Function *Body = createBody(F, Types);
+  Body->addFnAttrs(AttrBuilder(Context, F.getAttributes().getFnAttrs()).removeAttribute(Attribute::NoInline));
+
+  IRBuilder<> B(BasicBlock::Create(Context, "entry", Body));
+  SmallVector<Value *> Arguments;
+  AttributeList Attributes = F.getAttributes();
+  for (auto [Index, P] : enumerate(Parameters)) {
+    Argument *A = Body->getArg(Index);
+    A->setName(P.Name);
+    if (!P.IsStruct) {
+      Arguments.push_back(A);
+      continue;
+    }
+    markStruct(*Body, Index, P.StructBytes, P.Type);
+    if (P.ByAddress)
+      Body->addParamAttr(Index, Attribute::get(Context, ByAddressAttribute));
+    else
+      Body->addParamAttr(Index, Attribute::NoAlias); // a copy, whose address nobody else has
+    passStruct(B, P, A, Arguments);
+  }
+  markLayouts(*Body, Parameters);
+  CallInst *Call = B.CreateCall(&F, Arguments);
+  Call->setAttributes(AttributeList::get(Context, {}, Attributes.getRetAttrs(), [&] {
+    SmallVector<AttributeSet> Sets;
+    for (unsigned I = 0; I < F.arg_size(); ++I)
+      Sets.push_back(Attributes.getParamAttrs(I));
+    return Sets;
+  }()));
+  if (DISubprogram *Program = F.getSubprogram()) { // a call in a function with debug information needs a place
+    DISubprogram *Own =
+        DISubprogram::getDistinct(Context, Program->getScope(), Body->getName(), Body->getName(), Program->getFile(),
+                                  Program->getLine(), Program->getType(), Program->getScopeLine(), nullptr, 0, 0,
+                                  DINode::FlagZero, DISubprogram::SPFlagDefinition, Program->getUnit());
+    Body->setSubprogram(Own);
+    Call->setDebugLoc(DILocation::get(Context, Program->getLine(), 0, Own));
+  }
+  if (!F.getReturnType()->isVoidTy()) {
+    Body->addFnAttr(ResultAttribute);
+    B.CreateStore(Call, Body->getArg(Parameters.size()));
+  }
+  B.CreateRetVoid();
+  F.addFnAttr(Attribute::AlwaysInline);
+  F.removeFnAttr(Attribute::NoInline);
+}
+
+// The variables that asked for instances have done their work.
+void dropInstances(Module &M) {
+  auto IsInstance = [](const Constant *C) { return C->stripPointerCasts()->getName().contains(InstancePrefix); };
+  removeFromUsedLists(M, [&](Constant *C) { return IsInstance(C); });
+  for (GlobalVariable &Global : make_early_inc_range(M.globals())) {
+    Global.removeDeadConstantUsers();
+    if (IsInstance(&Global) && Global.use_empty())
+      Global.eraseFromParent();
+  }
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS_WITH_OPTION(MakeBodies);
+
+PreservedAnalyses MakeBodies::run(Module &M, ModuleAnalysisManager &) {
+  dropInstances(M);
+  SmallVector<StringRef> Symbols;
+  StringRef(Option).split(Symbols, ';', -1, /*KeepEmpty=*/false);
+  for (StringRef Symbol : Symbols) {
+    Function *F = M.getFunction(Symbol);
+    if (!F || F->isDeclaration())
+      report_fatal_error("adgen-make-bodies: no function " + Symbol);
+    isKernel(*F) ? makeKernelBody(*F) : makeFunctionBody(*F);
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

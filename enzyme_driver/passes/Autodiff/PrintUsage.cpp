@@ -1,0 +1,150 @@
+// Prints what the optimised bodies do to the memory behind each parameter, as JSON:
+//   {"usage": {"SYMBOL": [{"reads": bool, "writes": bool, "added_to": number or null, "floats": [...]}, ...]},
+//    "counted": bool, "split": bool}
+// `added_to` is the parameter to whose elements this one's are added (Summands.h). `floats`, where there are any, says
+// behind which pointers floating point is accessed: -1 for the parameter itself, else the offset in the struct that it
+// points to. The others
+// come from the attributes that LLVM's own analysis left on the bodies' arguments. Of a struct behind an address it
+// says whether the struct itself may be written, not what its members point to. Counted says of all bodies that every
+// loop runs a number of times that is known before it starts and writes no memory, and that nothing is read that is
+// written elsewhere. Split says that bodies call functions, whose forward and reverse sweeps will be two functions.
+#include "Analysis/Summands.h"
+#include "Analysis/UnderlyingObjects.h"
+#include "Support/Pass.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <set>
+
+using namespace llvm;
+
+namespace adgen {
+
+static bool writesMemory(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call)
+    return I.mayWriteToMemory();
+  const Function *Callee = Call->getCalledFunction();
+  bool Mathematics = Callee && (Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix));
+  return !Mathematics && !Call->onlyAccessesInaccessibleMemory() && Call->mayWriteToMemory();
+}
+
+static bool writesInALoop(Function &Body, const LoopInfo &Loops) {
+  return any_of(Body, [&](BasicBlock &Block) { return Loops.getLoopFor(&Block) && any_of(Block, writesMemory); });
+}
+
+// Whether each parameter's memory is only read or only written, and there is no other that is written.
+static bool separatesInputs(Function &Body) {
+  SmallPtrSet<const Value *, 8> Read, Written;
+  for (Instruction &I : instructions(Body)) {
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      Read.insert(getUnderlyingObject(Load->getPointerOperand(), 0));
+    if (!writesMemory(I))
+      continue;
+    auto *Store = dyn_cast<StoreInst>(&I);
+    if (!Store)
+      return false;
+    Written.insert(getUnderlyingObject(Store->getPointerOperand(), 0));
+  }
+  return all_of(Written, [&](const Value *Object) { return isa<Argument>(Object) && !Read.contains(Object); }) &&
+         all_of(Read, [](const Value *Object) { return isa<Argument, GlobalVariable>(Object); });
+}
+
+static bool countsItsLoops(Function &Body, FunctionAnalysisManager &FAM) {
+  auto &Evolution = FAM.getResult<ScalarEvolutionAnalysis>(Body);
+  auto &Loops = FAM.getResult<LoopAnalysis>(Body);
+  return all_of(Loops.getLoopsInPreorder(), [&](Loop *L) { return Evolution.hasLoopInvariantBackedgeTakenCount(L); }) &&
+         !writesInALoop(Body, Loops) && separatesInputs(Body);
+}
+
+// Of functions that were not inlined: regions of threads, recursion.
+static bool callsOthers(Function &Body) {
+  return any_of(instructions(Body), [](Instruction &I) {
+    return isa<CallBase>(I) && any_of(I.operands(), [](const Value *V) {
+             auto *F = dyn_cast<Function>(V);
+             return F && !F->isDeclaration();
+           });
+  });
+}
+
+// The parameter that the address comes from, and where it lies: -1, or at this offset of the parameter's struct.
+static std::optional<std::pair<const Argument *, int64_t>> sourceOf(const Value *Address, const DataLayout &Layout) {
+  const Value *Object = getUnderlyingObject(Address, 0);
+  if (auto *Parameter = dyn_cast<Argument>(Object))
+    return {{Parameter, -1}};
+  auto *Load = dyn_cast<LoadInst>(Object);
+  if (!Load)
+    return std::nullopt;
+  int64_t Offset = 0;
+  auto *Struct = dyn_cast<Argument>(GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Offset, Layout));
+  return Struct ? std::optional(std::pair<const Argument *, int64_t>(Struct, Offset)) : std::nullopt;
+}
+
+using Places = DenseMap<const Argument *, std::set<int64_t>>;
+
+static Places placesOfFloats(const Function &Body) {
+  Places Found;
+  for (const Instruction &I : instructions(Body)) {
+    const Value *Address = getLoadStorePointerOperand(&I);
+    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+      Address = Atomic->getPointerOperand();
+    const Type *T = isa<StoreInst>(I) ? I.getOperand(0)->getType() : I.getType();
+    if (!Address || !T->isFPOrFPVectorTy())
+      continue;
+    if (auto Source = sourceOf(Address, Body.getDataLayout()))
+      Found[Source->first].insert(Source->second);
+  }
+  return Found;
+}
+
+static json::Value numberOf(const Argument *Parameter) {
+  return Parameter ? json::Value(Parameter->getArgNo()) : json::Value(nullptr);
+}
+
+ADGEN_DECLARE_PASS(PrintUsage);
+
+PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  bool Counted = true, Split = false;
+  std::optional<const UnderlyingObjects> Memory;
+  auto IsWritten = [&](const Argument &A) {
+    if (!Memory)
+      Memory.emplace(M);
+    return Memory->written().contains(&A);
+  };
+  json::Object Usage;
+  for (Function &F : M) {
+    StringRef Symbol = F.getName();
+    if (!Symbol.consume_front(BodyPrefix) || F.isDeclaration())
+      continue;
+    Counted &= countsItsLoops(F, FAM);
+    Split |= callsOthers(F);
+    const Places Floats = placesOfFloats(F);
+    json::Array Parameters;
+    for (Argument &A : F.args()) {
+      bool IsPointer = A.getType()->isPointerTy();
+      bool Untouched = A.use_empty() || A.hasAttribute(Attribute::ReadNone);
+      bool Writes = A.getParent()->getAttributes().hasParamAttr(A.getArgNo(), ByAddressAttribute)
+                        ? IsWritten(A)
+                        : !A.onlyReadsMemory();
+      json::Object Described{{"reads", IsPointer && !Untouched && !A.hasAttribute(Attribute::WriteOnly)},
+                             {"writes", IsPointer && !Untouched && Writes},
+                             {"added_to", numberOf(addedTo(A))}};
+      if (auto At = Floats.find(&A); At != Floats.end())
+        Described["floats"] = json::Array(At->second);
+      Parameters.push_back(std::move(Described));
+    }
+    Usage[Symbol] = std::move(Parameters);
+  }
+  json::Object Report{{"usage", std::move(Usage)}, {"counted", Counted}, {"split", Split}};
+  outs() << formatv("{0}", json::Value(std::move(Report))) << "\n";
+  return PreservedAnalyses::all();
+}
+
+} // namespace adgen

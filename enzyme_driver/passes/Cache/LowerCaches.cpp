@@ -1,0 +1,265 @@
+// Keeps the values of the forward sweep on a tape that the runtime allocates, instead of the device's malloc heap. For
+// every gradient that has such values and can be measured beforehand, this makes
+//   void adgen_tape_SYMBOL(arguments of the gradient..., need)   the forward sweep without its effects: the bytes a
+//   thread needs
+// and gives adgen_gradient_SYMBOL (then marked adgen-tape) eight more arguments: how many bytes a thread has and where
+// they begin, and the indices of the block and the extents of the grid, because the kernel walks over the caller's grid
+// with as many blocks as fit.
+//
+// Where the size follows from what the sweep itself writes, the measuring function is the sweep with these effects: it
+// fills shared arrays, and writes to arrays that the runtime puts back. As threads may then race for it, the gradient
+// looks whether its tape suffices.
+//
+// A place on the tape is a number of bytes from the thread's beginning. Byte b lies at (b / 8) * 256 + b % 8, so that
+// the 32 lanes of a warp, whose tapes begin 8 bytes apart, use neighbouring words. Gradients of which something is not
+// understood keep the heap.
+#include "Analysis/Accumulation.h"
+#include "Cache/TapeUse.h"
+#include "Support/Pass.h"
+
+#include "llvm/Analysis/Utils/Local.h"
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr uint64_t WarpSize = 32;
+constexpr StringLiteral GuardName = "adgen_tape_guard";
+
+// void(end, room): raises the flag and ends the thread where the tape does not suffice.
+Function *createGuard(Module &M) {
+  LLVMContext &Context = M.getContext();
+  Type *Int64 = Type::getInt64Ty(Context);
+  auto *F = Function::Create(FunctionType::get(Type::getVoidTy(Context), {Int64, Int64}, false),
+                             GlobalValue::InternalLinkage, GuardName, &M);
+  F->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  F->addFnAttr(Attribute::NoUnwind);
+  auto *Start = BasicBlock::Create(Context, "start", F), *Exceeded = BasicBlock::Create(Context, "exceeded", F),
+       *Enough = BasicBlock::Create(Context, "enough", F);
+  IRBuilder<> B(Start);
+  B.CreateCondBr(B.CreateICmpUGT(F->getArg(0), F->getArg(1)), Exceeded, Enough);
+  B.SetInsertPoint(Exceeded);
+  endThread(B, "adgen_tape_exceeded");
+  B.SetInsertPoint(Enough);
+  B.CreateRetVoid();
+  return F;
+}
+
+// Rewrites places as numbers and accesses as accesses of the tape.
+class Rewriter {
+public:
+  // Looks whether the bytes suffice where there is a guard.
+  Rewriter(Function &Gradient, TapeUse &Use, Value *Room, Value *Begin, Function *Guard)
+      : Use(Use), Room(Room), Begin(Begin), Guard(Guard), Cursor(createTapeCursor(Gradient)),
+        Int64(Type::getInt64Ty(Gradient.getContext())) {}
+
+  void run() {
+    for (Value *Place : Use.Places)
+      if (auto *Phi = dyn_cast<PHINode>(Place))
+        Numbers[Phi] = PHINode::Create(Int64, Phi->getNumIncomingValues(), "place", Phi->getIterator());
+    for (Value *Place : Use.Places)
+      if (auto *Phi = dyn_cast<PHINode>(Place))
+        for (unsigned I = 0; I < Phi->getNumIncomingValues(); ++I)
+          cast<PHINode>(Numbers[Phi])->addIncoming(number(Phi->getIncomingValue(I)), Phi->getIncomingBlock(I));
+    for (Instruction *I : Use.Accesses)
+      access(*I);
+    for (MemIntrinsic *Block : Use.Copies)
+      moveBlock(*Block);
+    for (CallInst *Release : Use.Releases)
+      Release->eraseFromParent();
+    for (Value *Place : Use.Places) { // nothing refers to them but each other
+      auto *I = cast<Instruction>(Place);
+      I->replaceAllUsesWith(PoisonValue::get(I->getType()));
+      I->eraseFromParent();
+    }
+  }
+
+private:
+  Value *number(Value *Place) {
+    if (!Use.Places.contains(Place))
+      return ConstantInt::get(Int64, 0);
+    if (Value *Known = Numbers.lookup(Place))
+      return Known;
+    auto *I = cast<Instruction>(Place);
+    IRBuilder<> B(I);
+    Value *Number = nullptr;
+    if (auto *Allocation = dyn_cast<CallInst>(I))
+      Number = take(B, Allocation->getArgOperand(0));
+    else if (auto *Step = dyn_cast<GetElementPtrInst>(I)) {
+      Value *Base = number(Step->getPointerOperand());
+      Number = B.CreateAdd(Base, emitGEPOffset(&B, I->getDataLayout(), Step, /*NoAssumptions=*/true));
+    } else if (auto *Choice = dyn_cast<SelectInst>(I)) {
+      Value *True = number(Choice->getTrueValue()), *False = number(Choice->getFalseValue());
+      Number = B.CreateSelect(Choice->getCondition(), True, False);
+    } else
+      Number = B.CreateLoad(Int64, address(B, cast<LoadInst>(I)->getPointerOperand()));
+    return Numbers[Place] = Number;
+  }
+
+  Value *take(IRBuilder<> &B, Value *Bytes) {
+    auto [Number, End] = takeOfTape(B, Cursor, Bytes);
+    if (Guard)
+      B.CreateCall(Guard, {End, Room});
+    return Number;
+  }
+
+  Value *address(IRBuilder<> &B, Value *Place) { return addressOf(B, number(Place)); }
+
+  Value *addressOf(IRBuilder<> &B, Value *Number) {
+    Value *Word = B.CreateMul(B.CreateLShr(Number, Log2_64(TapeGranule)), B.getInt64(TapeGranule * WarpSize));
+    Value *Offset = B.CreateOr(Word, B.CreateAnd(Number, TapeGranule - 1));
+    return B.CreateGEP(B.getInt8Ty(), Begin, Offset);
+  }
+
+  void access(Instruction &I) {
+    if (Use.Places.contains(&I)) { // a place that was kept on the tape
+      number(&I);
+      return;
+    }
+    IRBuilder<> B(&I);
+    uint64_t Size = I.getDataLayout().getTypeStoreSize(getLoadStoreType(&I));
+    if (Size > TapeGranule) {
+      accessPieces(B, I, Size / TapeGranule);
+      return;
+    }
+    if (auto *Load = dyn_cast<LoadInst>(&I)) {
+      Load->setOperand(0, address(B, Load->getPointerOperand()));
+      return;
+    }
+    auto *Store = cast<StoreInst>(&I);
+    Value *Address = address(B, Store->getPointerOperand());
+    if (Use.Places.contains(Store->getValueOperand()))
+      Store->setOperand(0, number(Store->getValueOperand()));
+    Store->setOperand(1, Address);
+  }
+
+  // What is wider than a granule does not lie in one piece.
+  void accessPieces(IRBuilder<> &B, Instruction &I, unsigned Count) {
+    auto *Store = dyn_cast<StoreInst>(&I);
+    Value *Number = number(getLoadStorePointerOperand(&I));
+    auto *Pieces = FixedVectorType::get(Int64, Count);
+    Value *Whole = Store ? B.CreateBitCast(Store->getValueOperand(), Pieces) : PoisonValue::get(Pieces);
+    for (unsigned Piece = 0; Piece < Count; ++Piece) {
+      Value *Address = addressOf(B, B.CreateAdd(Number, B.getInt64(Piece * TapeGranule)));
+      if (Store)
+        B.CreateStore(B.CreateExtractElement(Whole, Piece), Address);
+      else
+        Whole = B.CreateInsertElement(Whole, B.CreateLoad(Int64, Address), Piece);
+    }
+    if (!Store)
+      I.replaceAllUsesWith(B.CreateBitCast(Whole, I.getType()));
+    I.eraseFromParent();
+  }
+
+  // Filling and copying are functions of rules/tape.cu.
+  void moveBlock(MemIntrinsic &Block) {
+    IRBuilder<> B(&Block);
+    Value *To = number(Block.getRawDest()), *Count = B.CreateZExtOrTrunc(Block.getLength(), Int64);
+    if (auto *Fill = dyn_cast<MemSetInst>(&Block))
+      callRule(B, "adgen_tape_fill", B.getVoidTy(), {Begin, To, Fill->getValue(), Count});
+    else if (Value *From = cast<MemCpyInst>(Block).getRawSource(); Use.Places.contains(From))
+      callRule(B, "adgen_tape_copy", B.getVoidTy(), {Begin, To, number(From), Count});
+    else
+      callRule(B, "adgen_tape_record", B.getVoidTy(), {Begin, To, From, Count});
+    Block.eraseFromParent();
+  }
+
+  TapeUse &Use;
+  Value *Room, *Begin;
+  Function *Guard;
+  AllocaInst *Cursor;
+  Type *Int64;
+  DenseMap<Value *, Value *> Numbers;
+};
+
+constexpr StringLiteral GridRegisters[] = {"ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z"};
+constexpr StringLiteral RegisterPrefix = "llvm.nvvm.read.ptx.sreg.";
+
+// The gradient with its further arguments: the bytes of a thread's tape, its beginning, and six numbers for the
+// registers above.
+Function *withGridArguments(Function &Old) {
+  LLVMContext &Context = Old.getContext();
+  SmallVector<Type *> Types(Old.getFunctionType()->params());
+  Types.append({Type::getInt64Ty(Context), PointerType::getUnqual(Context)});
+  Types.append(std::size(GridRegisters), Type::getInt32Ty(Context));
+  auto *New = Function::Create(FunctionType::get(Old.getReturnType(), Types, false), GlobalValue::ExternalLinkage, "",
+                               Old.getParent());
+  New->takeName(&Old);
+  New->copyAttributesFrom(&Old);
+  New->setSubprogram(Old.getSubprogram());
+  New->splice(New->begin(), &Old);
+  for (auto [From, To] : zip(Old.args(), New->args())) {
+    To.takeName(&From);
+    From.replaceAllUsesWith(&To);
+  }
+  Old.eraseFromParent();
+  for (BasicBlock &Block : *New)
+    for (Instruction &I : make_early_inc_range(Block))
+      for (auto [Index, Register] : enumerate(GridRegisters))
+        if (isCallOf(I, (RegisterPrefix + Register).str())) {
+          I.replaceAllUsesWith(New->getArg(New->arg_size() - std::size(GridRegisters) + Index));
+          I.eraseFromParent();
+          break;
+        }
+  return New;
+}
+
+// Whether a function that is not inlined reads the block's index from its register.
+bool othersReadTheGrid(Module &M) {
+  for (StringRef Register : GridRegisters)
+    if (Function *Read = M.getFunction((RegisterPrefix + Register).str()))
+      for (User *U : Read->users()) {
+        const Function *Reader = cast<Instruction>(U)->getFunction();
+        StringRef Name = Reader->getName();
+        bool Known = isKernel(*Reader) || Name.starts_with(BodyPrefix) || isDerivative(*Reader);
+        if (!Known && !Reader->use_empty())
+          return true;
+      }
+  return false;
+}
+
+// Memory that the user's own code allocates stays on the heap, and cannot be told from Enzyme's.
+bool primalAllocates(const Function &Gradient) {
+  StringRef Symbol = Gradient.getName().drop_front(GradientPrefix.size());
+  const Function *Body = Gradient.getParent()->getFunction((BodyPrefix + Symbol).str());
+  return !Body || any_of(instructions(*Body), [](const Instruction &I) { return isCallOf(I, "malloc"); });
+}
+
+void useTape(Function &Gradient, FunctionAnalysisManager &FAM) {
+  if (primalAllocates(Gradient))
+    return;
+  TapeUse Use;
+  if (!Use.collect(Gradient))
+    return;
+  std::optional<TapeMeasure> Measure = measureTape(Gradient, Use, FAM);
+  if (!Measure)
+    return;
+  Module &M = *Gradient.getParent();
+  bool Varies = Measure->SizeFrom == TapeByRunning || Measure->SizeFrom == TapeInPlace;
+  Function *Guard = !Varies ? nullptr : M.getFunction(GuardName) ? M.getFunction(GuardName) : createGuard(M);
+  Function *New = withGridArguments(Gradient);
+  unsigned First = New->arg_size() - TapeArguments;
+  Rewriter(*New, Use, New->getArg(First), New->getArg(First + 1), Guard).run();
+  New->addFnAttr(TapeAttribute, Measure->SizeFrom);
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(LowerCaches);
+
+PreservedAnalyses LowerCaches::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  if (othersReadTheGrid(M))
+    return PreservedAnalyses::none();
+  SmallVector<Function *> Gradients;
+  for (Function &F : M)
+    if (F.getName().starts_with(GradientPrefix) && !F.isDeclaration())
+      Gradients.push_back(&F);
+  for (Function *Gradient : Gradients)
+    useTape(*Gradient, FAM);
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

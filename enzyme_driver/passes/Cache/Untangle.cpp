@@ -1,0 +1,257 @@
+#include "Cache/Untangle.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+// Conditions, each of which may double what lies between its decisions.
+constexpr int MostSeparated = 8;
+// Instructions that are there twice.
+constexpr unsigned MostInstructions = 4000;
+
+// One value for what is computed twice, and loops in simple form.
+FunctionPassManager cleaning() {
+  FunctionPassManager Passes;
+  Passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  Passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  Passes.addPass(InstCombinePass());
+  Passes.addPass(CorrelatedValuePropagationPass());
+  Passes.addPass(SimplifyCFGPass());
+  Passes.addPass(GVNPass(GVNOptions().setPRE(false).setLoadPRE(false)));
+  Passes.addPass(DSEPass());
+  Passes.addPass(ADCEPass());
+  Passes.addPass(LoopSimplifyPass());
+  Passes.addPass(LCSSAPass());
+  Passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  Passes.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
+  Passes.addPass(SimplifyCFGPass());
+  Passes.addPass(LoopSimplifyPass());
+  return Passes;
+}
+
+// A block that only decides again what was decided on the way to it, as after `if (i >= n) return;`, where both ways
+// meet and part again: the way on which the decision is known goes on directly. True if the function was changed.
+bool partSooner(BasicBlock &Join, DominatorTree &DT) {
+  auto *Choice = dyn_cast<BranchInst>(Join.getTerminator());
+  if (!Choice || !Choice->isConditional() || Join.getFirstNonPHIIt() != Choice->getIterator() ||
+      Choice->getSuccessor(0) == Choice->getSuccessor(1))
+    return false;
+  for (BasicBlock *From : predecessors(&Join)) {
+    auto *Before = dyn_cast<BranchInst>(From->getTerminator());
+    if (!Before || !Before->isConditional() || Before->getCondition() != Choice->getCondition() ||
+        Before->getSuccessor(0) == Before->getSuccessor(1))
+      continue;
+    unsigned Way = Before->getSuccessor(0) == &Join ? 0 : 1;
+    BasicBlock *To = Choice->getSuccessor(Way), *Rest = Choice->getSuccessor(1 - Way);
+    bool OnlyRestUses = all_of(Join.phis(), [&](PHINode &Phi) {
+      return all_of(Phi.uses(), [&](const Use &U) {
+        auto *Merge = dyn_cast<PHINode>(U.getUser());
+        return (Merge && Merge->getParent() == To && Merge->getIncomingBlock(U) == &Join) ||
+               DT.dominates(BasicBlockEdge(&Join, Rest), U);
+      });
+    });
+    if (!OnlyRestUses || To == &Join)
+      continue;
+    for (PHINode &Phi : To->phis()) {
+      Value *Incoming = Phi.getIncomingValueForBlock(&Join);
+      auto *Inner = dyn_cast<PHINode>(Incoming);
+      Phi.addIncoming(Inner && Inner->getParent() == &Join ? Inner->getIncomingValueForBlock(From) : Incoming, From);
+    }
+    Join.removePredecessor(From);
+    Before->setSuccessor(Way, To);
+    return true;
+  }
+  return false;
+}
+
+void partSooner(Function &F) {
+  for (bool Changed = true; Changed;) {
+    DominatorTree DT(F);
+    Changed = any_of(F, [&](BasicBlock &Block) { return partSooner(Block, DT); });
+  }
+}
+
+class Separator {
+public:
+  explicit Separator(Function &F) : F(F), DT(F), PDT(F), LI(DT) {}
+
+  // True if something was separated.
+  bool run() {
+    MapVector<Value *, SmallVector<BasicBlock *>> Decisions;
+    for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&F))
+      if (auto *Choice = dyn_cast<BranchInst>(Block->getTerminator()); Choice && Choice->isConditional())
+        if (isa<Instruction>(Choice->getCondition()) && Choice->getSuccessor(0) != Choice->getSuccessor(1))
+          Decisions[Choice->getCondition()].push_back(Block);
+    return any_of(Decisions, [&](auto &Decision) {
+      return Decision.second.size() > 1 && separate(*Decision.first, Decision.second);
+    });
+  }
+
+private:
+  bool separate(Value &Condition, ArrayRef<BasicBlock *> Blocks) {
+    BasicBlock *First = Blocks.front();
+    BasicBlock *Join = First;
+    for (BasicBlock *Block : Blocks) {
+      Join = PDT.findNearestCommonDominator(Join, Block);
+      if (LI.getLoopFor(Block) != LI.getLoopFor(First))
+        return false;
+    }
+    if (is_contained(Blocks, Join))
+      Join = PDT[Join]->getIDom() ? PDT[Join]->getIDom()->getBlock() : nullptr;
+    if (!LI.getLoopFor(First) || !Join || !collect(*First, *Join))
+      return false;
+    SmallVector<BasicBlock *> From(predecessors(Join));
+    ValueToValueMapTy Map;
+    SmallVector<BasicBlock *> Copies;
+    for (BasicBlock *Block : Region) {
+      Copies.push_back(CloneBasicBlock(Block, Map, ".otherwise", &F));
+      Map[Block] = Copies.back();
+    }
+    remapInstructionsInBlocks(Copies, Map);
+    enterOtherwise(*First, Map);
+    for (BasicBlock *Block : From)
+      if (Region.contains(Block))
+        for (PHINode &Phi : Join->phis()) {
+          Value *Incoming = Phi.getIncomingValueForBlock(Block);
+          Value *Copy = Map.lookup(Incoming);
+          Phi.addIncoming(Copy ? Copy : Incoming, cast<BasicBlock>(Map[Block]));
+        }
+    mergeBehind(*Join, From, Map);
+    decide(Condition, Copies);
+    return true;
+  }
+
+  // The first decision leads into the copies on the other way, and no more into what they were copied from.
+  void enterOtherwise(BasicBlock &First, ValueToValueMapTy &Map) {
+    auto *Choice = cast<BranchInst>(First.getTerminator());
+    BasicBlock *One = Choice->getSuccessor(0), *Other = Choice->getSuccessor(1);
+    auto Forget = [&](BasicBlock &Block) {
+      for (PHINode &Phi : Block.phis())
+        Phi.removeIncomingValue(&First, /*DeletePHIIfEmpty=*/false);
+    };
+    if (Value *Copy = Map.lookup(One))
+      Forget(*cast<BasicBlock>(Copy));
+    if (Value *Copy = Map.lookup(Other)) {
+      Forget(*Other);
+      Choice->setSuccessor(1, cast<BasicBlock>(Copy));
+    }
+  }
+
+  // What runs between the decision and the join, of one iteration. False where it cannot be there twice.
+  bool collect(BasicBlock &First, BasicBlock &Join) {
+    Region.clear();
+    Loop *L = LI.getLoopFor(&First);
+    SmallVector<BasicBlock *> Next(successors(&First));
+    unsigned Count = 0;
+    while (!Next.empty()) {
+      BasicBlock *Block = Next.pop_back_val();
+      if (Block == &Join || !Region.insert(Block))
+        continue;
+      Count += Block->size();
+      bool Inside = L->contains(Block) && Block != L->getHeader() && DT.dominates(&First, Block);
+      if (!Inside || Count > MostInstructions || any_of(*Block, isThereOnce))
+        return false;
+      append_range(Next, successors(Block));
+    }
+    auto IsInside = [&](BasicBlock *Block) { return Region.contains(Block); };
+    auto IsNeeded = [&](BasicBlock *Block) {
+      return any_of(*Block, [&](Instruction &I) { return isUsedBehind(I, Join); });
+    };
+    bool Alone = all_of(predecessors(&Join), [&](BasicBlock *Block) { return Block == &First || IsInside(Block); });
+    return L->contains(&Join) && Alone && (all_of(predecessors(&Join), IsInside) || none_of(Region, IsNeeded));
+  }
+
+  static bool isThereOnce(const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    return (Call && (Call->isConvergent() || Call->cannotDuplicate())) || I.getType()->isTokenTy();
+  }
+
+  bool isUsedBehind(Instruction &I, BasicBlock &Join) const {
+    return any_of(I.uses(), [&](Use &U) { return isBehind(U, Join); });
+  }
+
+  bool isBehind(Use &U, BasicBlock &Join) const {
+    auto *User = cast<Instruction>(U.getUser());
+    auto *Phi = dyn_cast<PHINode>(User);
+    if (Phi && Phi->getParent() == &Join)
+      return false;
+    return !Region.contains(Phi ? Phi->getIncomingBlock(U) : User->getParent());
+  }
+
+  void mergeBehind(BasicBlock &Join, ArrayRef<BasicBlock *> From, ValueToValueMapTy &Map) {
+    for (BasicBlock *Block : Region)
+      for (Instruction &I : *Block) {
+        if (!isUsedBehind(I, Join))
+          continue;
+        IRBuilder<> B(&Join, Join.begin());
+        PHINode *Either = B.CreatePHI(I.getType(), 2 * From.size());
+        I.replaceUsesWithIf(Either, [&](Use &U) { return U.getUser() != Either && isBehind(U, Join); });
+        for (BasicBlock *Before : From) {
+          Either->addIncoming(&I, Before);
+          Either->addIncoming(Map[&I], cast<BasicBlock>(Map[Before]));
+        }
+      }
+  }
+
+  void decide(Value &Condition, ArrayRef<BasicBlock *> Copies) {
+    SmallPtrSet<BasicBlock *, 16> Otherwise(Copies.begin(), Copies.end());
+    auto Replace = [&](auto &Blocks, bool Way) {
+      Condition.replaceUsesWithIf(ConstantInt::getBool(F.getContext(), Way), [&](Use &U) {
+        return Blocks.contains(cast<Instruction>(U.getUser())->getParent()) && !isa<PHINode>(U.getUser());
+      });
+    };
+    Replace(Region, true);
+    Replace(Otherwise, false);
+  }
+
+  Function &F;
+  DominatorTree DT;
+  PostDominatorTree PDT;
+  LoopInfo LI;
+  SmallSetVector<BasicBlock *, 16> Region;
+};
+
+} // namespace
+
+void clean(Function &F, FunctionAnalysisManager &FAM) {
+  FunctionPassManager Passes = cleaning();
+  for (unsigned Before = ~0U; F.getInstructionCount() < Before;) {
+    Before = F.getInstructionCount();
+    FAM.invalidate(F, Passes.run(F, FAM));
+    partSooner(F);
+    FAM.invalidate(F, PreservedAnalyses::none());
+  }
+  FAM.invalidate(F, Passes.run(F, FAM));
+}
+
+void separateDecisions(Function &F, FunctionAnalysisManager &FAM) {
+  for (int Times = 0; Times < MostSeparated && Separator(F).run(); ++Times) {
+    FAM.invalidate(F, PreservedAnalyses::none());
+    clean(F, FAM);
+  }
+}
+
+} // namespace adgen

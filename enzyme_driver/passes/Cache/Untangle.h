@@ -1,0 +1,19 @@
+// Finds again in a gradient what Enzyme computes anew in the reverse sweep, where the forward sweep's values are still
+// at hand.
+#pragma once
+
+#include "llvm/IR/Function.h"
+#include "llvm/IR/PassManager.h"
+
+namespace adgen {
+
+// One value for what is computed twice, and loops in simple form; as long as it gets shorter, because what goes in one
+// round lets more go in the next.
+void clean(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+
+// Where a condition is decided more than once in an iteration, because the reversal decides it again, all from the
+// first decision to the last is there twice, once for each way: each recomputation then stands behind what it computes
+// again, and goes.
+void separateDecisions(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+
+} // namespace adgen

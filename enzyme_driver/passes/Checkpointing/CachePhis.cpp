@@ -1,0 +1,95 @@
+// Numbers that depend on which way was taken are kept by Enzyme as soon as they pass through a call that it can neither
+// see through nor repeat: adgen_hold_i64(value), adgen_hold_ieee64(value). Else it finds out the way again in the
+// reverse sweep, wherever the value is needed, also in the innermost loop, and nothing shows any more that what is
+// computed from it was computed before. Only outside of loops, where a kept value takes a register and no tape.
+// Integers carry no derivative; that of floating point is registered, and hands the cotangent on. StripGuards takes the
+// calls away.
+#include "Support/Hold.h"
+#include "Support/Pass.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr unsigned LeastBits = 32; // below are flags, which say which way was taken themselves
+
+// The bits of a number of floating point carry a derivative.
+bool staysInteger(PHINode &Join) {
+  SmallVector<Value *> Next{&Join};
+  SmallPtrSet<Value *, 16> Seen{&Join};
+  while (!Next.empty())
+    for (User *U : Next.pop_back_val()->users()) {
+      if (isa<ICmpInst, GetElementPtrInst, UIToFPInst, SIToFPInst, SwitchInst>(U))
+        continue;
+      auto *Call = dyn_cast<IntrinsicInst>(U);
+      bool Computes = isa<BinaryOperator, PHINode, SelectInst, FreezeInst, TruncInst, ZExtInst, SExtInst>(U) ||
+                      (Call && !Call->mayReadOrWriteMemory());
+      if (!Computes || !U->getType()->isIntegerTy())
+        return false;
+      if (Seen.insert(U).second)
+        Next.push_back(U);
+    }
+  return true;
+}
+
+// Loops are not run again to find out what they leave behind.
+bool isLeftByLoop(const Instruction &I, const LoopInfo &LI) {
+  auto Left = [&](const Use &U) {
+    auto *From = dyn_cast<Instruction>(U.get());
+    return From && isLeftByLoop(*From, LI);
+  };
+  return LI.getLoopFor(I.getParent()) || (isa<PHINode>(I) && any_of(I.operands(), Left));
+}
+
+// Else the value is a choice among what is known already.
+bool isComputedOnTheWay(const PHINode &Phi, const DominatorTree &DT, const LoopInfo &LI) {
+  bool Computed = false;
+  for (const Use &U : Phi.incoming_values())
+    if (auto *I = dyn_cast<Instruction>(U.get()); I && !DT.dominates(I->getParent(), Phi.getParent())) {
+      if (isLeftByLoop(*I, LI))
+        return false;
+      Computed = true;
+    }
+  return Computed;
+}
+
+bool isHeld(PHINode &Phi, const DominatorTree &DT, const LoopInfo &LI) {
+  Type *T = Phi.getType();
+  if (Phi.getNumIncomingValues() < 2)
+    return false;
+  if (T->isIntegerTy())
+    return T->getIntegerBitWidth() >= LeastBits && staysInteger(Phi);
+  return (T->isFloatTy() || T->isDoubleTy()) && isComputedOnTheWay(Phi, DT, LI);
+}
+
+} // namespace
+
+namespace {
+
+void holdAll(Function &F) {
+  DominatorTree DT(F);
+  LoopInfo LI(DT);
+  for (BasicBlock &Block : F)
+    if (!LI.getLoopFor(&Block))
+      for (PHINode &Phi : Block.phis())
+        if (isHeld(Phi, DT, LI))
+          hold(Phi, Block.getFirstInsertionPt());
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(CachePhis);
+
+PreservedAnalyses CachePhis::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
+      holdAll(F);
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

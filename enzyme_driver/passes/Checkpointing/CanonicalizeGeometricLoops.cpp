@@ -1,0 +1,132 @@
+// Loops that halve or double until a bound, as reductions and scans do (for (s = blockDim.x / 2; s > 0; s /= 2)), count
+// their iterations: how many there are follows from the number of leading zeros, and the variable from the count.
+// Enzyme then keeps neither, where a loop of unknown length has its values in a block that grows.
+#include "Support/Pass.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace adgen {
+namespace {
+
+// for (x = start; ; x = x >> 1 or x << 1), left at the end of an iteration as the branch says.
+struct Stepping {
+  PHINode *Variable = nullptr;
+  Value *Start = nullptr;
+  Value *Bound = nullptr; // of a doubling; null for a halving, which goes on to zero
+  bool IsSigned = false;  // the comparison with that bound
+  bool ExitsWhenTrue = false;
+};
+
+// Whether the comparison, or its opposite, says that the halved variable has become zero.
+bool endsHalving(const ICmpInst &Test, const PHINode *Variable, const Value *Next, bool ExitsWhenTrue) {
+  CmpPredicate Predicate = ExitsWhenTrue ? Test.getCmpPredicate() : CmpPredicate(Test.getInversePredicate());
+  const Value *Left = Test.getOperand(0), *Right = Test.getOperand(1);
+  if (Left == Next && match(Right, m_Zero()))
+    return Predicate == ICmpInst::ICMP_EQ || Predicate == ICmpInst::ICMP_ULE;
+  return Left == Variable && match(Right, m_SpecificInt(2)) && Predicate == ICmpInst::ICMP_ULT;
+}
+
+// The bound that the doubled variable reaches or passes at the end; null where the comparison is another one.
+Value *boundOfDoubling(const ICmpInst &Test, const Value *Next, const Loop &L, Stepping &Found) {
+  CmpPredicate Continues = Found.ExitsWhenTrue ? CmpPredicate(Test.getInversePredicate()) : Test.getCmpPredicate();
+  Found.IsSigned = Continues == ICmpInst::ICMP_SLT;
+  bool IsBound = Test.getOperand(0) == Next && (Found.IsSigned || Continues == ICmpInst::ICMP_ULT);
+  return IsBound && L.isLoopInvariant(Test.getOperand(1)) ? Test.getOperand(1) : nullptr;
+}
+
+bool recognise(const Loop &L, Stepping &Found) {
+  BasicBlock *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
+  auto *Branch =
+      Latch && Before && L.getExitingBlock() == Latch ? dyn_cast<BranchInst>(Latch->getTerminator()) : nullptr;
+  auto *Test = Branch && Branch->isConditional() ? dyn_cast<ICmpInst>(Branch->getCondition()) : nullptr;
+  if (!Test)
+    return false;
+  Found.ExitsWhenTrue = !L.contains(Branch->getSuccessor(0));
+  for (PHINode &Phi : L.getHeader()->phis()) {
+    Value *Next = Phi.getIncomingValueForBlock(Latch), *Start = Phi.getIncomingValueForBlock(Before);
+    Found.Variable = &Phi;
+    Found.Start = Start;
+    Found.Bound = nullptr;
+    if (match(Next, m_LShr(m_Specific(&Phi), m_One())) && endsHalving(*Test, &Phi, Next, Found.ExitsWhenTrue))
+      return true;
+    Found.Bound = boundOfDoubling(*Test, Next, L, Found);
+    if (match(Next, m_Shl(m_Specific(&Phi), m_One())) && match(Start, m_One()) && Found.Bound)
+      return true;
+  }
+  return false;
+}
+
+// How often the loop runs: at least once, as it is left at its end only. A signed variable that is doubled beyond its
+// largest number is negative, below every bound: what would never end stops there.
+Value *iterations(IRBuilder<> &B, const Stepping &S) {
+  Type *T = S.Variable->getType();
+  Value *Largest = S.Start;
+  if (S.Bound) {
+    Value *Bound =
+        B.CreateBinaryIntrinsic(S.IsSigned ? Intrinsic::smax : Intrinsic::umax, S.Bound, ConstantInt::get(T, 2));
+    Largest = B.CreateSub(Bound, ConstantInt::get(T, 1));
+  }
+  Value *Zeros = B.CreateBinaryIntrinsic(Intrinsic::ctlz, Largest, B.getFalse());
+  Value *Bits = B.CreateSub(ConstantInt::get(T, T->getIntegerBitWidth()), Zeros, "", /*HasNUW=*/true, /*HasNSW=*/true);
+  return B.CreateBinaryIntrinsic(Intrinsic::umax, Bits, ConstantInt::get(T, 1), {}, "halvings");
+}
+
+// Other variables that are doubled or halved in each iteration follow from the count, too.
+void followCount(PHINode &Phi, Loop &L, Value *Index, IRBuilder<> &B) {
+  Value *Next = Phi.getIncomingValueForBlock(L.getLoopLatch()),
+        *Start = Phi.getIncomingValueForBlock(L.getLoopPreheader());
+  auto *Shift = dyn_cast<BinaryOperator>(Next);
+  if (!Shift || !Shift->isShift() || !match(Shift, m_Shift(m_Specific(&Phi), m_One())))
+    return;
+  Value *By = B.CreateZExtOrTrunc(Index, Phi.getType());
+  Phi.replaceAllUsesWith(B.CreateBinOp(Shift->getOpcode(), Start, By));
+  Phi.eraseFromParent();
+}
+
+void count(Loop &L, const Stepping &S) {
+  BasicBlock *Latch = L.getLoopLatch(), *Header = L.getHeader();
+  Type *T = S.Variable->getType();
+  IRBuilder<> B(L.getLoopPreheader()->getTerminator());
+  Value *Count = iterations(B, S);
+
+  B.SetInsertPoint(Header, Header->begin());
+  PHINode *Index = B.CreatePHI(T, 2, "halving");
+  auto *Branch = cast<BranchInst>(Latch->getTerminator());
+  B.SetInsertPoint(Branch);
+  Value *Next = B.CreateAdd(Index, ConstantInt::get(T, 1), "halving.next", /*HasNUW=*/true, /*HasNSW=*/true);
+  Index->addIncoming(ConstantInt::get(T, 0), L.getLoopPreheader());
+  Index->addIncoming(Next, Latch);
+  Branch->setCondition(S.ExitsWhenTrue ? B.CreateICmpEQ(Next, Count) : B.CreateICmpNE(Next, Count));
+
+  B.SetInsertPoint(Header, Header->getFirstInsertionPt());
+  Value *Variable = S.Bound ? B.CreateShl(S.Start, Index) : B.CreateLShr(S.Start, Index);
+  S.Variable->replaceAllUsesWith(Variable);
+  S.Variable->eraseFromParent();
+  for (PHINode &Phi : make_early_inc_range(Header->phis()))
+    if (Phi.getType()->isIntegerTy() && Phi.getType()->getIntegerBitWidth() >= T->getIntegerBitWidth())
+      followCount(Phi, L, Index, B);
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(CanonicalizeGeometricLoops);
+
+PreservedAnalyses CanonicalizeGeometricLoops::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M) {
+    if (!F.getName().starts_with(BodyPrefix) || F.isDeclaration())
+      continue;
+    DominatorTree DT(F);
+    LoopInfo Loops(DT);
+    for (Loop *L : Loops.getLoopsInPreorder())
+      if (Stepping S; recognise(*L, S))
+        count(*L, S);
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,103 @@
+// Two conditions, one after the other, that lead past the same code are asked together:
+//   if (a) f(); else if (b) g(); else goto end; both(); end:   becomes   if (a || b) { if (a) f(); else g(); both(); }
+//   end:
+// The optimiser makes the first of `if (a) f(); if (a || b) both();`. Enzyme finds out in the reverse sweep which way
+// the forward sweep came by one condition, which does not say it at the end, so it would keep that for each iteration,
+// and compute the primal once more to do so.
+#include "Support/Pass.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr unsigned MostAskedInVain =
+    4; // operations for the second condition, which were not done where the first one holds
+
+BranchInst *choiceOf(BasicBlock &B) {
+  auto *Choice = dyn_cast<BranchInst>(B.getTerminator());
+  return Choice && Choice->isConditional() && Choice->getSuccessor(0) != Choice->getSuccessor(1) ? Choice : nullptr;
+}
+
+bool isCheapToAsk(const BasicBlock &B) {
+  return B.size() <= MostAskedInVain + 1 && !isa<PHINode>(B.front()) && all_of(B, [](const Instruction &I) {
+           return I.isTerminator() || (isSafeToSpeculativelyExecute(&I) && !I.mayReadFromMemory());
+         });
+}
+
+struct Conditions {
+  BranchInst *First, *Second;
+  bool IntoSecond, PastSecond; // the sides that lead to the second condition, and from there past the code
+  BasicBlock *End;
+};
+
+// Whether the other way to the end is one behind both conditions.
+bool isLeftByBoth(const Conditions &C, const DominatorTree &DT) {
+  BasicBlock *Second = C.Second->getParent(), *First = C.First->getParent(),
+             *AtOnce = C.First->getSuccessor(!C.IntoSecond);
+  SmallSetVector<BasicBlock *, 4> Ways(pred_begin(C.End), pred_end(C.End));
+  if (AtOnce == C.Second->getSuccessor(!C.PastSecond) || Ways.size() != 2 || !Ways.remove(Second))
+    return false;
+  BasicBlock *Other = Ways.front();
+  return DT.dominates(First, Other) && Other != First && !DT.dominates(Second, Other) &&
+         !DT.dominates(BasicBlockEdge(First, AtOnce), Other);
+}
+
+std::optional<Conditions> conditionsFrom(BasicBlock &B, const DominatorTree &DT) {
+  BranchInst *First = choiceOf(B);
+  for (unsigned Side : {0, 1}) {
+    BasicBlock *Next = First ? First->getSuccessor(Side) : nullptr;
+    BranchInst *Second = Next && Next->getSinglePredecessor() ? choiceOf(*Next) : nullptr;
+    if (!Second || !isCheapToAsk(*Next))
+      continue;
+    for (unsigned Past : {0, 1}) {
+      Conditions Found{First, Second, Side == 1, Past == 1, Second->getSuccessor(Past)};
+      if (isLeftByBoth(Found, DT))
+        return Found;
+    }
+  }
+  return std::nullopt;
+}
+
+void askTogether(const Conditions &C) {
+  BasicBlock *First = C.First->getParent(), *Second = C.Second->getParent();
+  BasicBlock *AtOnce = C.First->getSuccessor(!C.IntoSecond), *Later = C.Second->getSuccessor(!C.PastSecond);
+  while (&Second->front() != C.Second)
+    Second->front().moveBefore(C.First->getIterator());
+  IRBuilder<> B(C.First);
+  Value *One = C.IntoSecond ? C.First->getCondition() : B.CreateNot(C.First->getCondition());
+  Value *Other = C.PastSecond ? C.Second->getCondition() : B.CreateNot(C.Second->getCondition());
+  B.CreateCondBr(B.CreateLogicalOr(One, Other), Second, C.End);
+  IRBuilder<>(C.Second).CreateCondBr(One, AtOnce, Later);
+  C.End->replacePhiUsesWith(Second, First);
+  AtOnce->replacePhiUsesWith(First, Second);
+  C.First->eraseFromParent();
+  C.Second->eraseFromParent();
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(MergeBranchConditions);
+
+PreservedAnalyses MergeBranchConditions::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+    for (BasicBlock &B : F)
+      if (std::optional<Conditions> Found = DT.isReachableFromEntry(&B) ? conditionsFrom(B, DT) : std::nullopt) {
+        askTogether(*Found);
+        DT.recalculate(F);
+      }
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

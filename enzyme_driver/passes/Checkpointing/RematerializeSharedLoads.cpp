@@ -1,0 +1,506 @@
+// Values that a body reads from shared memory are read again in the reverse sweep instead of being kept for every
+// thread and read. The arrays get back what they held: where the block meets at a barrier, its threads together keep
+// what the arrays hold, each a share (adgen_rule_snapshot), and put it back when the reverse sweep arrives there.
+//
+// A load may be repeated where, until the next barriers that its thread reaches, nothing in the thread writes to the
+// array: what other threads write there before a barrier would be a race. Where the array changes behind those
+// barriers, nothing behind them may need what was computed from the load: Enzyme would read again where it is needed,
+// before the array has its values back. The barriers must be met by all threads of the block, because each has its
+// share; so no branch that threads may take differently decides about them. Enzyme repeats loads of one kind
+// without question, llvm.nvvm.ldu.global, so that is what they become until it has run (StripGuards).
+#include "Analysis/Refill.h"
+#include "Analysis/SharedConstants.h"
+#include "Support/Pass.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/UniformityAnalysis.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+#include <optional>
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral BarrierRule = "adgen_rule_barrier";
+constexpr uint64_t Word = 8; // bytes, in which a thread keeps its share
+constexpr StringLiteral WarpRegister = "llvm.nvvm.read.ptx.sreg.warpid";
+
+// One shared array, or all dynamic ones, which are one region.
+struct Array {
+  Argument *Pointer = nullptr;
+  GlobalVariable *Memory = nullptr;
+  uint64_t Bytes = 0; // 0: known to the launch only
+};
+
+bool isBlockBarrier(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == BarrierRule;
+}
+
+bool isMathematics(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  bool Named = Callee && (Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix));
+  return Named && none_of(Call.args(), [](Value *V) { return V->getType()->isPointerTy(); });
+}
+
+// Where threads may wait for each other in another way: what they write before it is seen behind it.
+bool isOtherMeeting(const Instruction &I) {
+  if (isa<FenceInst>(I))
+    return true;
+  auto *Call = dyn_cast<CallBase>(&I);
+  return Call && !isBlockBarrier(I) && !isMathematics(*Call) && (Call->isConvergent() || Call->isInlineAsm());
+}
+
+class SharedArrays {
+public:
+  explicit SharedArrays(Function &Body) {
+    auto Names = sharedNames(Body);
+    unsigned First = Body.arg_size() - Names.size();
+    for (auto [Index, Name] : enumerate(Names)) {
+      Argument *A = Body.getArg(First + Index);
+      GlobalVariable *Global = Body.getParent()->getNamedGlobal(Name);
+      bool Dynamic = !Global || Global->isDeclaration();
+      uint64_t Bytes = Dynamic ? 0 : Body.getDataLayout().getTypeAllocSize(Global->getValueType()).getFixedValue();
+      Arrays.push_back({A, Global, Bytes});
+      if (Dynamic && !Region)
+        Region = A;
+      Objects[A] = Dynamic ? Region : A;
+    }
+  }
+
+  bool empty() const { return Arrays.empty(); }
+  // The argument that stands for the memory behind the pointer, if that is one array for sure.
+  Argument *find(const Value *Pointer) const {
+    return Objects.lookup(dyn_cast<Argument>(getUnderlyingObject(Pointer, 0)));
+  }
+  uint64_t bytes(const Argument *A) const { return array(A).Bytes; }
+  // Whether the array is known to be whole words, which it is then aligned to.
+  bool inWords(const Argument *A) const {
+    const Array &Known = array(A);
+    bool Is = Known.Bytes && Known.Bytes % Word == 0;
+    if (Is)
+      Known.Memory->setAlignment(std::max(Known.Memory->getAlign().valueOrOne(), Align(Word)));
+    return Is;
+  }
+
+  bool mayWrite(const Instruction &I, const Argument *A) const {
+    if (!I.mayWriteToMemory() || isBlockBarrier(I))
+      return false;
+    if (auto *Store = dyn_cast<StoreInst>(&I))
+      return mayBe(Store->getPointerOperand(), A);
+    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+      return mayBe(Atomic->getPointerOperand(), A);
+    if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
+      return mayBe(Exchange->getPointerOperand(), A);
+    if (auto *Block = dyn_cast<MemIntrinsic>(&I))
+      return mayBe(Block->getRawDest(), A);
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call)
+      return true;
+    if (isMathematics(*Call) || Call->onlyAccessesInaccessibleMemory())
+      return false;
+    return any_of(Call->args(), [&](Value *V) { return V->getType()->isPointerTy() && mayBe(V, A); }) ||
+           !Call->onlyAccessesInaccessibleMemOrArgMem();
+  }
+
+private:
+  bool mayBe(const Value *Pointer, const Argument *A) const {
+    const Value *Object = getUnderlyingObject(Pointer, 0);
+    if (isa<AllocaInst, GlobalVariable>(Object))
+      return false;
+    if (auto *Other = dyn_cast<Argument>(Object)) // a parameter does not point to shared memory
+      return Objects.lookup(Other) == A;
+    auto *Load = dyn_cast<LoadInst>(Object); // nor does what lies in the memory behind one
+    return !Load || !isa<Argument>(getUnderlyingObject(Load->getPointerOperand(), 0));
+  }
+
+  const Array &array(const Argument *A) const {
+    return *find_if(Arrays, [&](const Array &Known) { return Known.Pointer == A; });
+  }
+
+  SmallVector<Array> Arrays;
+  DenseMap<const Argument *, Argument *> Objects;
+  Argument *Region = nullptr;
+};
+
+// A product with something that has no derivative is linear.
+bool isLinear(const Instruction &I, const Value *Factor, const Constants &Known) {
+  unsigned Kind = I.getOpcode();
+  if (Kind == Instruction::FAdd || Kind == Instruction::FSub || Kind == Instruction::FNeg ||
+      isa<PHINode, SelectInst, CastInst>(I))
+    return true;
+  return Kind == Instruction::FMul && I.getOperand(0) != I.getOperand(1) &&
+         Known.isConstant(I.getOperand(I.getOperand(0) == Factor));
+}
+
+// Whether anything that is not linear needs the value; only then is it of use in the reverse sweep.
+bool isNeeded(const Value &First, const Constants &Known) {
+  SmallVector<const Value *> Work{&First};
+  SmallPtrSet<const Value *, 16> Seen;
+  while (!Work.empty()) {
+    const Value *V = Work.pop_back_val();
+    for (const User *U : V->users()) {
+      auto *I = cast<Instruction>(U);
+      if (isa<StoreInst>(I))
+        continue;
+      if (!isLinear(*I, V, Known))
+        return true;
+      if (Seen.insert(I).second)
+        Work.push_back(I);
+    }
+  }
+  return false;
+}
+
+// What happens in a thread behind a load, up to the barriers that come next.
+struct Interval {
+  bool Repeatable = true;
+  SmallSetVector<CallInst *, 4> Ends;
+};
+
+Interval intervalBehind(LoadInst &Load, const Argument *A, const SharedArrays &Arrays) {
+  Interval Found;
+  SmallVector<BasicBlock::iterator> Work{std::next(Load.getIterator())};
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  while (!Work.empty() && Found.Repeatable) {
+    auto At = Work.pop_back_val();
+    BasicBlock *Block = At->getParent();
+    for (; At != Block->end(); ++At) {
+      if (isOtherMeeting(*At) || Arrays.mayWrite(*At, A))
+        Found.Repeatable = false;
+      if (!Found.Repeatable || isBlockBarrier(*At))
+        break;
+    }
+    if (At != Block->end()) {
+      if (Found.Repeatable)
+        Found.Ends.insert(cast<CallInst>(&*At));
+      continue;
+    }
+    for (BasicBlock *Next : successors(Block))
+      if (Seen.insert(Next).second)
+        Work.push_back(Next->begin());
+  }
+  return Found;
+}
+
+using Instructions = SmallPtrSet<const Instruction *, 32>;
+
+// What a thread may come to from there on; it goes no further than where it has to stop.
+Instructions reachedFrom(SmallVector<BasicBlock::iterator> Work, function_ref<bool(const Instruction &)> Stops) {
+  Instructions Reached;
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  while (!Work.empty()) {
+    auto At = Work.pop_back_val();
+    BasicBlock *Block = At->getParent();
+    while (At != Block->end() && !Stops(*At))
+      Reached.insert(&*At++);
+    if (At != Block->end())
+      continue;
+    for (BasicBlock *Next : successors(Block))
+      if (Seen.insert(Next).second)
+        Work.push_back(Next->begin());
+  }
+  return Reached;
+}
+
+// Which barriers all threads of a block meet.
+class Meetings {
+public:
+  Meetings(Function &Body, FunctionAnalysisManager &FAM, UnchangedMemory &Unchanged)
+      : Body(Body), Loops(FAM.getResult<LoopAnalysis>(Body)), After(FAM.getResult<PostDominatorTreeAnalysis>(Body)) {
+    if (readsWarpNumber())
+      return;
+    // The analysis takes a kernel's parameters, and no other function's, for the same in all threads; and no call, nor
+    // what is in memory.
+    CallingConv::ID Convention = Body.getCallingConv();
+    Body.setCallingConv(CallingConv::PTX_Kernel);
+    SmallVector<std::pair<Instruction *, FreezeInst *>> Same = standInForWhatIsSame(Unchanged);
+    UniformityInfo &Uniform = FAM.getResult<UniformityInfoAnalysis>(Body);
+    for (BasicBlock &Block : Body)
+      if (Uniform.hasDivergentTerminator(Block))
+        Divergent.insert(&Block);
+    for (auto [I, StandIn] : Same) {
+      StandIn->replaceAllUsesWith(I);
+      StandIn->eraseFromParent();
+    }
+    Body.setCallingConv(Convention);
+    Known = true;
+  }
+
+  // No branch that threads may take differently decides, directly or through others, whether the block is reached.
+  bool all(BasicBlock &Block) const {
+    if (!Known)
+      return false;
+    SmallVector<BasicBlock *> Work{&Block};
+    SmallPtrSet<BasicBlock *, 16> Seen;
+    while (!Work.empty()) {
+      BasicBlock *Reached = Work.pop_back_val();
+      for (BasicBlock &Branch : Body) {
+        if (!decides(Branch, *Reached) || !Seen.insert(&Branch).second)
+          continue;
+        if (Divergent.contains(&Branch))
+          return false;
+        Work.push_back(&Branch);
+      }
+    }
+    return true;
+  }
+
+  // Whether the value depends on what it was in the iteration before: else Enzyme may compute it again from that
+  // iteration, instead of keeping it.
+  bool isRecurrence(const Instruction &I) const {
+    if (!isa<PHINode>(I) || !Loops.isLoopHeader(I.getParent()))
+      return false;
+    SmallVector<const Instruction *> Work{&I};
+    SmallPtrSet<const Instruction *, 16> Seen;
+    while (!Work.empty())
+      for (const User *U : Work.pop_back_val()->users()) {
+        auto *Next = cast<Instruction>(U);
+        if (Next == &I)
+          return true;
+        if (Seen.insert(Next).second)
+          Work.push_back(Next);
+      }
+    return false;
+  }
+
+  bool isLoopBehind(const Instruction &Load, const CallInst &Barrier) const {
+    const Loop *L = Loops.getLoopFor(Load.getParent());
+    return L && !L->contains(Barrier.getParent());
+  }
+
+private:
+  // What a block's threads all get is, while the analysis runs, an instruction that it does not take for different in
+  // threads.
+  SmallVector<std::pair<Instruction *, FreezeInst *>> standInForWhatIsSame(UnchangedMemory &Unchanged) {
+    SmallVector<std::pair<Instruction *, FreezeInst *>> Same;
+    for (Instruction &I : instructions(Body)) {
+      auto *Call = dyn_cast<CallInst>(&I);
+      auto *Load = dyn_cast<LoadInst>(&I);
+      if (Call ? isSameInBlock(*Call) : Load && isMemberOfStruct(*Load) && Unchanged.isReadBy(*Load))
+        Same.push_back({&I, nullptr});
+    }
+    for (auto &[I, StandIn] : Same) {
+      StandIn = new FreezeInst(PoisonValue::get(I->getType()), "", I->getIterator());
+      I->replaceAllUsesWith(StandIn);
+    }
+    return Same;
+  }
+
+  // Of a struct by value.
+  static bool isMemberOfStruct(const LoadInst &Load) {
+    APInt Offset(64, 0);
+    auto *A = dyn_cast<Argument>(
+        Load.getPointerOperand()->stripAndAccumulateConstantOffsets(Load.getDataLayout(), Offset, true));
+    return A && isStructByValue(*A);
+  }
+
+  static bool isSameInBlock(const CallInst &Call) {
+    StringRef Name = Call.getCalledFunction() ? Call.getCalledFunction()->getName() : "";
+    Name.consume_front(HiddenPrefix);
+    if (Name.consume_front("llvm.nvvm.read.ptx.sreg."))
+      return Name.starts_with("ctaid.") || Name.starts_with("ntid.") || Name.starts_with("nctaid.");
+    return Name.starts_with("llvm.nvvm.barrier.cta.red.");
+  }
+
+  bool readsWarpNumber() const {
+    return any_of(instructions(Body), [](const Instruction &I) {
+      auto *Call = dyn_cast<CallInst>(&I);
+      return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == WarpRegister;
+    });
+  }
+
+  bool decides(BasicBlock &Branch, BasicBlock &Reached) const {
+    return !After.properlyDominates(&Reached, &Branch) &&
+           any_of(successors(&Branch), [&](BasicBlock *Next) { return After.dominates(&Reached, Next); }) &&
+           succ_size(&Branch) > 1;
+  }
+
+  Function &Body;
+  LoopInfo &Loops;
+  PostDominatorTree &After;
+  SmallPtrSet<BasicBlock *, 8> Divergent;
+  bool Known = false;
+};
+
+class Reloading {
+public:
+  Reloading(Function &Body, FunctionAnalysisManager &FAM, UnchangedMemory &Unchanged)
+      : Body(Body), Arrays(Body), Meet(Body, FAM, Unchanged), Known(Body, knownActivities(Body)),
+        Fill(Body, FAM.getResult<DominatorTreeAnalysis>(Body), FAM.getResult<PostDominatorTreeAnalysis>(Body),
+             FAM.getResult<LoopAnalysis>(Body), Unchanged) {}
+
+  bool run() {
+    collect();
+    bool Changed = !Settled.empty();
+    for (LoadInst *Load : Settled)
+      repeat(*Load);
+    for (auto &[A, Loads] : Candidates) {
+      if (!pays(Loads))
+        continue;
+      for (auto &[Load, Found] : Loads) {
+        for (CallInst *End : Found.Ends)
+          if (isWrittenBehind(*End, A))
+            Snapshots[End].insert(A);
+        repeat(*Load);
+      }
+      Changed = true;
+    }
+    for (auto &[Barrier, Wanted] : Snapshots)
+      for (Argument *A : Wanted)
+        Stores.try_emplace(A, storesTo(A));
+    for (auto &[Barrier, Wanted] : Snapshots)
+      snapshot(*Barrier, Wanted.getArrayRef());
+    return Changed;
+  }
+
+private:
+  using Repeated = SmallVector<std::pair<LoadInst *, Interval>>;
+
+  void collect() {
+    for (Instruction &I : instructions(Body)) {
+      auto *Load = dyn_cast<LoadInst>(&I);
+      if (!Load || !Load->isSimple() || !Load->getType()->isFPOrFPVectorTy())
+        continue;
+      Argument *A = Arrays.find(Load->getPointerOperand());
+      if (!A || !isNeeded(*Load, Known))
+        continue;
+      if (Known.isArray(A)) { // nothing is written behind its reads
+        Settled.push_back(Load);
+        continue;
+      }
+      Interval Found = intervalBehind(*Load, A, Arrays);
+      bool Changes = any_of(Found.Ends, [&](CallInst *End) { return isWrittenBehind(*End, A); });
+      if (Found.Repeatable && !(Changes && isNeededBehind(*Load, Found)) &&
+          all_of(Found.Ends, [&](CallInst *End) { return Meet.all(*End->getParent()); }))
+        Candidates[A].push_back({Load, std::move(Found)});
+    }
+  }
+
+  // Whether the reverse of anything behind the interval needs a value computed from the load. What recurs in a loop is
+  // kept.
+  bool isNeededBehind(LoadInst &Load, const Interval &Found) const {
+    Instructions Before = reachedFrom({std::next(Load.getIterator())}, isBlockBarrier), Behind;
+    for (CallInst *End : Found.Ends)
+      for (const Instruction *I :
+           reachedFrom({std::next(End->getIterator())}, [&](const Instruction &I) { return &I == &Load; }))
+        Behind.insert(I);
+    SmallVector<const Value *> Work{&Load};
+    SmallPtrSet<const Value *, 16> Seen;
+    while (!Work.empty()) {
+      const Value *V = Work.pop_back_val();
+      for (const User *U : V->users()) {
+        auto *I = cast<Instruction>(U);
+        if (isa<StoreInst>(I) || Meet.isRecurrence(*I))
+          continue;
+        if (!isLinear(*I, V, Known) && (!Before.contains(I) || Behind.contains(I)))
+          return true;
+        if (Seen.insert(I).second)
+          Work.push_back(I);
+      }
+    }
+    return false;
+  }
+
+  bool isWrittenBehind(CallInst &Barrier, const Argument *A) const {
+    Instructions Behind = reachedFrom({std::next(Barrier.getIterator())}, [](const Instruction &) { return false; });
+    return any_of(Behind, [&](const Instruction *I) { return Arrays.mayWrite(*I, A); });
+  }
+
+  // A share of the array is kept a barrier, and a value a load otherwise: several loads, or one in a loop, are worth
+  // it.
+  bool pays(const Repeated &Loads) const {
+    return Loads.size() > 1 || any_of(Loads, [&](const std::pair<LoadInst *, Interval> &Item) {
+             return all_of(Item.second.Ends, [&](CallInst *End) { return Meet.isLoopBehind(*Item.first, *End); });
+           });
+  }
+
+  static SmallVector<Activity> knownActivities(const Function &Body) {
+    StringRef Symbol = Body.getName().drop_front(BodyPrefix.size());
+    const Function *Gradient = Body.getParent()->getFunction((GradientPrefix + Symbol).str());
+    return Gradient ? activitiesOf(*Gradient) : SmallVector<Activity>();
+  }
+
+  static void repeat(LoadInst &Load) {
+    IRBuilder<> B(&Load);
+    Value *Alignment = B.getInt32(Load.getAlign().value());
+    Value *Again = B.CreateIntrinsic(Intrinsic::nvvm_ldu_global_f, {Load.getType(), Load.getPointerOperandType()},
+                                     {Load.getPointerOperand(), Alignment});
+    Load.replaceAllUsesWith(Again);
+    Load.eraseFromParent();
+  }
+
+  // All that writes to an array, if it is stores to that array for sure.
+  std::optional<SmallVector<StoreInst *>> storesTo(const Argument *A) const {
+    SmallVector<StoreInst *> Found;
+    for (Instruction &I : instructions(Body)) {
+      if (!Arrays.mayWrite(I, A))
+        continue;
+      auto *Store = dyn_cast<StoreInst>(&I);
+      if (!Store || Arrays.find(Store->getPointerOperand()) != A)
+        return std::nullopt;
+      Found.push_back(Store);
+    }
+    return Found;
+  }
+
+  void snapshot(CallInst &Barrier, ArrayRef<Argument *> Wanted) {
+    IRBuilder<> B(Barrier.getNextNode());
+    B.SetCurrentDebugLocation(Barrier.getDebugLoc());
+    bool AnyKept = false;
+    for (Argument *A : Wanted) {
+      const auto &Writers = Stores.find(A)->second;
+      bool IsFilled = Writers && Fill.isPossible(*Writers, Barrier);
+      IsFilled ? Fill.emit(B, *A) : keep(B, *A);
+      AnyKept |= !IsFilled;
+    }
+    Function *Rule = declareRule(*Body.getParent(), AnyKept ? "behind_snapshot" : "behind_refill", 1, {});
+    B.CreateCall(Rule, {Wanted.front()})->addFnAttr(Attribute::Convergent);
+  }
+
+  void keep(IRBuilder<> &B, Argument &A) {
+    Value *Bytes = B.getInt64(Arrays.bytes(&A));
+    StringRef Name = Arrays.inWords(&A) ? "snapshot_words" : "snapshot";
+    Function *Rule = declareRule(*Body.getParent(), Name, 1, {Bytes->getType()}, B.getPtrTy());
+    B.CreateCall(Rule, {&A, Bytes})->addFnAttr(Attribute::Convergent);
+  }
+
+  Function &Body;
+  SharedArrays Arrays;
+  Meetings Meet;
+  Constants Known;
+  Refill Fill;
+  SmallVector<LoadInst *> Settled;
+  MapVector<Argument *, Repeated> Candidates;
+  MapVector<CallInst *, SmallSetVector<Argument *, 2>> Snapshots;
+  DenseMap<Argument *, std::optional<SmallVector<StoreInst *>>> Stores; // of the arrays of these
+};
+
+} // namespace
+
+ADGEN_DECLARE_PASS(RematerializeSharedLoads);
+
+PreservedAnalyses RematerializeSharedLoads::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  SmallVector<Function *> Bodies;
+  for (Function &F : M)
+    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration() && !sharedNames(F).empty())
+      Bodies.push_back(&F);
+  const UnderlyingObjects Memory(M);
+  UnchangedMemory Unchanged(Memory, BodyPrefix);
+  for (Function *Body : Bodies) {
+    Reloading(*Body, FAM, Unchanged).run();
+    FAM.invalidate(*Body, PreservedAnalyses::none());
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,136 @@
+// Loops inside others that may not run at all. Enzyme has memory for what such a loop keeps before it is known whether
+// it runs, of as many elements as it has iterations: the bound less one, without a sign, plus one, which for a bound of
+// zero is 2^32. Under the condition that the loop is entered,
+//   if (low < high) for (...; ... != high; ...)
+// the bound becomes max(high, low + 1), which is the same there and small elsewhere.
+#include "Support/Pass.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+#include <optional>
+
+using namespace llvm;
+using namespace PatternMatch;
+
+namespace adgen {
+namespace {
+
+// The loop is entered where Low < High, or Low <= High.
+struct Guard {
+  Value *Low, *High;
+  bool Signed, Strict;
+};
+
+std::optional<Guard> ordered(CmpInst::Predicate Predicate, Value *X, Value *Y) {
+  if (Predicate == CmpInst::ICMP_NE && match(Y, m_Zero()))
+    return Guard{Y, X, /*Signed=*/false, /*Strict=*/true};
+  if (!CmpInst::isRelational(Predicate))
+    return std::nullopt;
+  bool XIsLow = ICmpInst::isLT(Predicate) || ICmpInst::isLE(Predicate);
+  return Guard{XIsLow ? X : Y, XIsLow ? Y : X, CmpInst::isSigned(Predicate), CmpInst::isStrictPredicate(Predicate)};
+}
+
+// What holds where the condition does (or, with Holds false, where it does not), as far as it orders integers.
+void collect(Value *Condition, bool Holds, SmallVectorImpl<Guard> &Found) {
+  Value *X, *Y;
+  if (Holds ? match(Condition, m_LogicalAnd(m_Value(X), m_Value(Y)))
+            : match(Condition, m_LogicalOr(m_Value(X), m_Value(Y)))) {
+    collect(X, Holds, Found);
+    collect(Y, Holds, Found);
+    return;
+  }
+  auto *Compare = dyn_cast<ICmpInst>(Condition);
+  if (!Compare || !Compare->getOperand(0)->getType()->isIntegerTy())
+    return;
+  CmpInst::Predicate Asked = Holds ? Compare->getPredicate() : Compare->getInversePredicate();
+  if (std::optional<Guard> G = ordered(Asked, Compare->getOperand(0), Compare->getOperand(1));
+      G && !isa<Constant>(G->High))
+    Found.push_back(*G);
+}
+
+// What the branches ask for that lead to the preheader, within the loop around.
+SmallVector<Guard> guardsOf(const BasicBlock *Preheader, const Loop &Around) {
+  SmallVector<Guard> Found;
+  const BasicBlock *Block = Preheader;
+  while (Block != Around.getHeader() && Block->getSinglePredecessor()) {
+    const BasicBlock *Before = Block->getSinglePredecessor();
+    auto *Branch = dyn_cast<BranchInst>(Before->getTerminator());
+    if (Branch && Branch->isConditional() && Branch->getSuccessor(0) != Branch->getSuccessor(1))
+      collect(Branch->getCondition(), Branch->getSuccessor(0) == Block, Found);
+    Block = Before;
+  }
+  return Found;
+}
+
+class Floor {
+public:
+  Floor(const Guard &G, BasicBlock &Preheader) : G(G), B(Preheader.getTerminator()) {}
+
+  // Of the guard's bound, or of the bound in more bits.
+  void apply(Use &U) {
+    if (U.get() == G.High)
+      U.set(high());
+    else if (auto *Cast = dyn_cast<CastInst>(U.get());
+             Cast && isa<SExtInst, ZExtInst>(Cast) && Cast->getOperand(0) == G.High)
+      U.set(B.CreateCast(Cast->getOpcode(), high(), Cast->getType(), Cast->getName()));
+  }
+
+private:
+  Value *high() {
+    if (Made)
+      return Made;
+    Value *Least = G.Strict ? B.CreateAdd(G.Low, ConstantInt::get(G.Low->getType(), 1), "least") : G.Low;
+    Made = B.CreateBinaryIntrinsic(G.Signed ? Intrinsic::smax : Intrinsic::umax, G.High, Least, nullptr, "bound");
+    return Made;
+  }
+
+  const Guard &G;
+  IRBuilder<> B;
+  Value *Made = nullptr;
+};
+
+void floorCount(Loop &L, const Guard &G, BasicBlock &Preheader) {
+  Floor F(G, Preheader);
+  for (PHINode &Phi : L.getHeader()->phis())
+    F.apply(Phi.getOperandUse(Phi.getBasicBlockIndex(&Preheader)));
+  SmallVector<BasicBlock *> Exiting;
+  L.getExitingBlocks(Exiting);
+  for (BasicBlock *Block : Exiting)
+    if (auto *Branch = dyn_cast<BranchInst>(Block->getTerminator()); Branch && Branch->isConditional())
+      if (auto *Compare = dyn_cast<ICmpInst>(Branch->getCondition()); Compare && L.contains(Compare))
+        for (Use &U : Compare->operands())
+          F.apply(U);
+}
+
+void floorCount(Loop &L, DominatorTree &DT, LoopInfo &LI) {
+  BasicBlock *Preheader = L.getLoopPreheader();
+  if (!Preheader)
+    Preheader = InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
+  if (!Preheader)
+    return;
+  for (const Guard &G : guardsOf(Preheader, *L.getParentLoop()))
+    floorCount(L, G, *Preheader);
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(ClampTripCounts);
+
+PreservedAnalyses ClampTripCounts::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+    auto &LI = FAM.getResult<LoopAnalysis>(F);
+    for (Loop *L : LI.getLoopsInPreorder())
+      if (L->getParentLoop())
+        floorCount(*L, DT, LI);
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

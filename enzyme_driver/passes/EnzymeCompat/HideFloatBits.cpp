@@ -1,0 +1,296 @@
+// The bits of floating point as integers, which carry no derivative for Enzyme. Where they become floating point again
+// by a way that it does not see, it would say zero without a word: by memory of integers, or as the exponent and
+// mantissa that an exponential was written with. That is refused. Bits that stay integers (a key, a hash, a number of
+// 16 bits that is stored as such) are hidden from Enzyme, which otherwise stops at arithmetic with them.
+#include "Analysis/Bits.h"
+#include "Analysis/Layout.h"
+#include "Support/Pass.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+bool isBits(const Type *T) { return T->isIntOrIntVectorTy() && T->getScalarSizeInBits() >= 8; }
+
+class Follower {
+public:
+  explicit Follower(Function &Body) : Body(Body), DL(Body.getDataLayout()) {
+    for (Instruction &I : instructions(Body))
+      if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && Load->getType()->isIntegerTy())
+        Loads.push_back(Load);
+      else if (auto *Cast = dyn_cast<BitCastInst>(&I)) {
+        if (isBits(Cast->getType()) && Cast->getSrcTy()->isFPOrFPVectorTy())
+          Taken.push_back(Cast);
+        else if (isBits(Cast->getSrcTy()) && Cast->getType()->isFPOrFPVectorTy())
+          Given.push_back(Cast);
+      }
+  }
+
+  void run() {
+    refuseKept();
+    for (BitCastInst *Cast : Given)
+      if (holdsMantissa(*Cast) && isSumOfConversion(*Cast->getOperand(0)))
+        refuse(&Body, Cast->getDebugLoc(),
+               "cannot differentiate floating point whose bits were computed from a number as an integer",
+               "use expf, exp2f, ldexpf or logf");
+    for (LoadInst *Load : Loads)
+      if (Type *Number = numberAt(*Load); Number && staysInteger(*Load))
+        Taken.push_back(loadNumber(*Load, Number));
+    for (BitCastInst *Cast : Taken)
+      if (!Cast->getSrcTy()->isVectorTy() && staysInteger(*Cast))
+        hide(*Cast);
+  }
+
+private:
+  // The number of floating point of which the load takes the bits; null where it takes anything else.
+  Type *numberAt(LoadInst &Load) const {
+    uint64_t Bytes = DL.getTypeStoreSize(Load.getType());
+    std::optional<Place> At = placeOf(Load.getPointerOperand(), DL);
+    auto Numbers = At ? At->Memory->cover(At->Offset, Bytes) : std::nullopt;
+    bool IsOne = Numbers && Numbers->size() == 1 && Numbers->front().isFloat() && Numbers->front().Bytes == Bytes;
+    return IsOne ? Numbers->front().type(Load.getContext()) : nullptr;
+  }
+
+  static BitCastInst *loadNumber(LoadInst &Load, Type *Number) {
+    IRBuilder<> B(&Load);
+    LoadInst *Now = B.CreateAlignedLoad(Number, Load.getPointerOperand(), Load.getAlign());
+    auto *Bits = cast<BitCastInst>(B.CreateBitCast(Now, Load.getType()));
+    Load.replaceAllUsesWith(Bits);
+    Load.eraseFromParent();
+    return Bits;
+  }
+
+  // What is stored as an integer is no number to Enzyme, nor is what is loaded as one.
+  void refuseKept() {
+    SmallPtrSet<const Value *, 8> Holding;
+    for (Instruction &I : instructions(Body))
+      if (auto *Store = dyn_cast<StoreInst>(&I); Store && isNumber(*Store->getValueOperand()))
+        for (const Value *Object : objectsOf(Store->getPointerOperand()))
+          Holding.insert(Object);
+    for (Instruction &I : instructions(Body)) {
+      auto *Load = dyn_cast<LoadInst>(&I);
+      if (!Load || !isBits(Load->getType()))
+        continue;
+      SmallVector<const Value *> Objects = objectsOf(Load->getPointerOperand());
+      erase_if(Objects, [&](const Value *Object) { return !Holding.contains(Object); });
+      if (Objects.empty())
+        continue;
+      if ((becomesNumber(*Load) || isKeptAgain(*Load, Objects)) &&
+          (any_of(Objects, [&](const Value *Object) { return hasNoShadow(*Object); }) || !isOnlyMoved(*Load)))
+        return refuse(&Body, Load->getDebugLoc(),
+                      "cannot differentiate floating point that is kept as integers in memory",
+                      "declare the memory as floating point, copy with memcpy, or keep the number's index beside the "
+                      "bits and read the number there");
+    }
+  }
+
+  // Memory that is known to hold floating point is none of integers.
+  SmallVector<const Value *> objectsOf(Value *Pointer) {
+    SmallVector<const Value *> Objects;
+    std::optional<Place> At = placeOf(Pointer, DL);
+    if (!At || !At->Memory->holdsFloats())
+      getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
+    return Objects;
+  }
+
+  // Whether what was read there goes back there, among integers alone.
+  bool isKeptAgain(LoadInst &Load, ArrayRef<const Value *> Objects) {
+    return placeOf(Load.getPointerOperand(), DL) && reaches(Load, [&](Value &V, SmallVectorImpl<Value *> &Next) {
+             for (Use &U : V.uses()) {
+               auto *Store = dyn_cast<StoreInst>(U.getUser());
+               if (Store && !U.getOperandNo() && any_of(objectsOf(Store->getPointerOperand()), [&](const Value *O) {
+                     return is_contained(Objects, O);
+                   }))
+                 return true;
+               if (auto *I = dyn_cast<Instruction>(U.getUser()); I && isIntegerStep(*I))
+                 Next.push_back(I);
+             }
+             return false;
+           });
+  }
+
+  // Parameters and variables of integers.
+  bool hasNoShadow(const Value &Object) const {
+    auto *A = dyn_cast<Argument>(&Object);
+    return isa<GlobalVariable>(Object) || (A && A->getArgNo() < Body.arg_size() - sharedNames(Body).size());
+  }
+
+  static bool isIntegerStep(const Instruction &I) {
+    if (auto *Call = dyn_cast<IntrinsicInst>(&I))
+      return !Call->mayReadOrWriteMemory() && isBits(Call->getType());
+    return isBits(I.getType()) && (isa<BinaryOperator, PHINode, SelectInst, FreezeInst, ExtractElementInst,
+                                       InsertElementInst, ShuffleVectorInst>(I) ||
+                                   isa<TruncInst, ZExtInst, SExtInst, BitCastInst>(I));
+  }
+
+  bool comesFromNumber(Value &Bits) const {
+    return reaches(Bits, [&](Value &V, SmallVectorImpl<Value *> &Next) {
+      auto *I = dyn_cast<Instruction>(&V);
+      if (auto *Cast = dyn_cast_or_null<BitCastInst>(I); Cast && Cast->getSrcTy()->isFPOrFPVectorTy())
+        return true;
+      if (auto *Load = dyn_cast_or_null<LoadInst>(I);
+          Load && numberAt(*Load)) // loaded as an integer, where it is counted with
+        return true;
+      if (I && isIntegerStep(*I))
+        Next.append(I->value_op_begin(), I->value_op_end());
+      return false;
+    });
+  }
+
+  bool isNumber(Value &Stored) const {
+    return Stored.getType()->isFPOrFPVectorTy() || (isBits(Stored.getType()) && comesFromNumber(Stored));
+  }
+
+  // Without arithmetic or comparisons on the way, Enzyme sees what it is.
+  static bool isOnlyMoved(Value &Bits) {
+    return !reaches(Bits, [](Value &V, SmallVectorImpl<Value *> &Next) {
+      for (User *U : V.users()) {
+        if (isa<ICmpInst, BinaryOperator, CallBase>(U))
+          return true;
+        if (auto *I = dyn_cast<Instruction>(U); I && isIntegerStep(*I))
+          Next.push_back(I);
+      }
+      return false;
+    });
+  }
+
+  static bool becomesNumber(Value &Bits) {
+    return reaches(Bits, [](Value &V, SmallVectorImpl<Value *> &Next) {
+      for (User *U : V.users()) {
+        if (isa<BitCastInst>(U) && U->getType()->isFPOrFPVectorTy())
+          return true;
+        if (auto *I = dyn_cast<Instruction>(U); I && isIntegerStep(*I))
+          Next.push_back(I);
+      }
+      return false;
+    });
+  }
+
+  // Whether the step, which adds where to go on, says so anywhere.
+  template <class Step> static bool reaches(Value &From, Step Visit) {
+    SmallPtrSet<Value *, 16> Seen;
+    SmallVector<Value *> Work{&From};
+    while (!Work.empty()) {
+      Value *V = Work.pop_back_val();
+      if (Seen.insert(V).second && Visit(*V, Work))
+        return true;
+    }
+    return false;
+  }
+
+  // A power of two, which has no mantissa, is a step wherever its exponent is an integer.
+  bool holdsMantissa(const BitCastInst &Cast) const {
+    Type *T = Cast.getType();
+    if (T->isVectorTy())
+      return false;
+    return computeKnownBits(Cast.getOperand(0), DL).countMinTrailingZeros() + 1 < unsigned(T->getFPMantissaWidth());
+  }
+
+  // A number that was rounded to an integer, to which something is added: steps as small as those of the mantissa. What
+  // was multiplied or mixed as an integer is a hash.
+  static bool isSumOfConversion(Value &Bits) {
+    return reaches(Bits, [](Value &V, SmallVectorImpl<Value *> &Next) {
+      auto *I = dyn_cast<Instruction>(&V);
+      if (!I)
+        return false;
+      if (isa<FPToSIInst, FPToUIInst>(I))
+        return true;
+      bool Adds = is_contained({Instruction::Add, Instruction::Sub, Instruction::Or, Instruction::Shl}, I->getOpcode());
+      if (isIntegerStep(*I) && (Adds || !isa<BinaryOperator, IntrinsicInst>(I)))
+        Next.append(I->value_op_begin(), I->value_op_end());
+      return false;
+    });
+  }
+
+  bool staysInteger(Value &Bits) {
+    bool Counted = false; // there is arithmetic that Enzyme would stop at
+    bool Leaves = reaches(Bits, [&](Value &V, SmallVectorImpl<Value *> &Next) {
+      for (Use &U : V.uses()) {
+        auto &I = *cast<Instruction>(U.getUser());
+        if (isa<ICmpInst, SwitchInst, GetElementPtrInst>(I))
+          continue;
+        if (auto *Store = dyn_cast<StoreInst>(&I)) {
+          std::optional<Place> At = placeOf(Store->getPointerOperand(), DL);
+          if (U.getOperandNo() || !At || At->Memory->holdsFloats())
+            return true;
+          continue;
+        }
+        if (!isIntegerStep(I))
+          return true;
+        Counted |= isa<BinaryOperator, CallBase, CastInst>(I);
+        Next.push_back(&I);
+      }
+      return false;
+    });
+    return !Leaves && Counted;
+  }
+
+  static void hide(BitCastInst &Cast) {
+    IRBuilder<> B(&Cast);
+    Cast.replaceAllUsesWith(
+        B.CreateCall(hiddenFrom(*Cast.getModule(), Cast.getSrcTy(), Cast.getType()), Cast.getOperand(0)));
+    Cast.eraseFromParent();
+  }
+
+  Function &Body;
+  const DataLayout &DL;
+  SmallVector<BitCastInst *> Taken, Given; // to and from integers
+  SmallVector<LoadInst *> Loads;           // of integers
+};
+
+} // namespace
+
+FunctionCallee hiddenFrom(Module &M, Type *Number, Type *As) {
+  StringRef Way = As->isIntegerTy() ? "" : "rounded_";
+  std::string Name =
+      (BitsPrefix + Way + (Number->isBFloatTy() ? "b" : "f") + Twine(Number->getScalarSizeInBits())).str();
+  FunctionCallee Hidden = M.getOrInsertFunction(Name, As, Number);
+  auto *F = cast<Function>(Hidden.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->setDoesNotThrow();
+  F->setWillReturn();
+  F->setDoesNotFreeMemory();
+  F->setDoesNotAccessMemory();
+  if (As->isIntegerTy()) // else Enzyme looks for a derivative where the reverse sweep needs the result
+    F->addRetAttr(Attribute::get(M.getContext(), "enzyme_type", "{[-1]:Integer}"));
+  return Hidden;
+}
+
+void showBits(Module &M) {
+  for (Function &F : make_early_inc_range(M))
+    if (F.getName().starts_with(BitsPrefix)) {
+      for (User *U : make_early_inc_range(F.users())) {
+        auto *Call = cast<CallInst>(U);
+        IRBuilder<> B(Call);
+        Call->replaceAllUsesWith(B.CreateBitCast(Call->getArgOperand(0), Call->getType()));
+        Call->eraseFromParent();
+      }
+      F.eraseFromParent();
+    }
+}
+
+ADGEN_DECLARE_PASS(RestoreFloatBits);
+
+PreservedAnalyses RestoreFloatBits::run(Module &M, ModuleAnalysisManager &) {
+  showBits(M);
+  return PreservedAnalyses::none();
+}
+
+ADGEN_DECLARE_PASS(HideFloatBits);
+
+PreservedAnalyses HideFloatBits::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M) {
+    hideRoundings(F);
+    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
+      Follower(F).run();
+  }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,68 @@
+// Memory is taken to begin at a multiple of 16 bytes and no more. Enzyme keeps local arrays on the heap, and writes on
+// the accesses that they lie at multiples of their size there. Where it clears or copies members of a struct each for
+// itself, it says of each what held of the whole.
+#include "Support/Pass.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+const Align OfTheHeap(16);
+
+template <class Memory> void loosen(Memory &I) {
+  if (I.getAlign() > OfTheHeap)
+    I.setAlignment(OfTheHeap);
+}
+
+// Of what lies so far behind where memory begins.
+Align behind(const Value &Pointer, const DataLayout &Layout) {
+  APInt Offset(Layout.getIndexTypeSizeInBits(Pointer.getType()), 0);
+  Pointer.stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
+  return commonAlignment(OfTheHeap, Offset.getZExtValue());
+}
+
+void loosenWhole(MemIntrinsic &I) {
+  const DataLayout &Layout = I.getDataLayout();
+  const Align To = behind(*I.getRawDest(), Layout);
+  if (I.getDestAlign().valueOrOne() > To)
+    I.setDestAlignment(To);
+  if (To < OfTheHeap)
+    I.removeParamAttr(0, Attribute::Dereferenceable);
+  auto *Copy = dyn_cast<MemTransferInst>(&I);
+  if (!Copy)
+    return;
+  const Align From = behind(*Copy->getRawSource(), Layout);
+  if (Copy->getSourceAlign().valueOrOne() > From)
+    Copy->setSourceAlignment(From);
+  if (From < OfTheHeap)
+    Copy->removeParamAttr(1, Attribute::Dereferenceable);
+}
+
+void loosenAny(Instruction &I) {
+  if (auto *Alloca = dyn_cast<AllocaInst>(&I))
+    loosen(*Alloca);
+  else if (auto *Load = dyn_cast<LoadInst>(&I))
+    loosen(*Load);
+  else if (auto *Store = dyn_cast<StoreInst>(&I))
+    loosen(*Store);
+  else if (auto *Whole = dyn_cast<MemIntrinsic>(&I))
+    loosenWhole(*Whole);
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(RelaxAlignments);
+
+PreservedAnalyses RelaxAlignments::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    for (Instruction &I : instructions(F))
+      loosenAny(I);
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

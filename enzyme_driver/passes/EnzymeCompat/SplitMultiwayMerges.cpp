@@ -1,0 +1,74 @@
+// Gives blocks that three or more branches lead to another block in front, for those of them that come from under one
+// branch. Enzyme finds out in the reverse sweep which way the forward sweep came, and with three ways, or what it
+// simplifies to three, evaluates both conditions at once: in
+//   if (i >= n || mask[i]) return;
+// it would read mask[i] for every i. Where two ways meet, it asks for one condition, and only where that was asked
+// before. A call stands in the new block, or Enzyme's own simplification would undo this; StripGuards takes it away
+// after Enzyme.
+#include "Support/Pass.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr unsigned AskedAtOnce = 3;
+
+SmallVector<BasicBlock *> uniquePredecessors(BasicBlock &Join) {
+  SmallSetVector<BasicBlock *, 4> Found(pred_begin(&Join), pred_end(&Join));
+  return Found.takeVector();
+}
+
+// Those of the predecessors that come from under one branch, but not all of them do; none if there are no such.
+SmallVector<BasicBlock *> inner(BasicBlock &Join, ArrayRef<BasicBlock *> Predecessors, const DominatorTree &DT) {
+  for (BasicBlock *Way : Predecessors)
+    for (const DomTreeNode *Above = DT.getNode(Way); Above && Above != DT.getNode(&Join)->getIDom();
+         Above = Above->getIDom()) {
+      SmallVector<BasicBlock *> Under;
+      for (BasicBlock *Other : Predecessors)
+        if (DT.dominates(Above->getBlock(), Other))
+          Under.push_back(Other);
+      if (Under.size() > 1 && Under.size() < Predecessors.size())
+        return Under;
+    }
+  return {};
+}
+
+void nest(Function &F, DominatorTree &DT, LoopInfo &LI) {
+  SmallVector<BasicBlock *> Joins;
+  for (BasicBlock &Block : F)
+    if (!Block.isEHPad() && DT.isReachableFromEntry(&Block) && !LI.isLoopHeader(&Block))
+      Joins.push_back(&Block);
+  while (!Joins.empty()) {
+    BasicBlock *Join = Joins.pop_back_val();
+    SmallVector<BasicBlock *> Predecessors = uniquePredecessors(*Join);
+    if (Predecessors.size() < AskedAtOnce)
+      continue;
+    SmallVector<BasicBlock *> Inner = inner(*Join, Predecessors, DT);
+    if (Inner.empty())
+      continue;
+    BasicBlock *First = SplitBlockPredecessors(Join, Inner, ".join", &DT, &LI);
+    IRBuilder<>(First->getTerminator()).CreateCall(declarePin(*F.getParent(), "join"));
+    Joins.append({Join, First});
+  }
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(SplitMultiwayMerges);
+
+PreservedAnalyses SplitMultiwayMerges::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &F : M)
+    if (!F.isDeclaration())
+      nest(F, FAM.getResult<DominatorTreeAnalysis>(F), FAM.getResult<LoopAnalysis>(F));
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,43 @@
+// The derivatives of shuffles become those for the host (rules/shuffle.cu), which has the warp add up at once what each
+// lane's receivers hold: on the GPU lanes ask each other, and on the host each question would have all lanes wait.
+#include "Support/Pass.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+constexpr StringLiteral OnHost = "_on_host";
+
+// What is called has no effect but for the other lanes, like a shuffle.
+static void declareGathering(Module &M, StringRef Bits, Type *T) {
+  Type *Word = Type::getInt32Ty(M.getContext());
+  FunctionCallee Callee = M.getOrInsertFunction((TogetherPrefix + "gather_" + Bits).str(), T, Word, T, Word, Word);
+  auto *F = cast<Function>(Callee.getCallee());
+  F->setConvergent();
+  F->setDoesNotThrow();
+  F->addFnAttr(Attribute::WillReturn);
+  F->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+}
+
+ADGEN_DECLARE_PASS(HostRules);
+
+PreservedAnalyses HostRules::run(Module &M, ModuleAnalysisManager &) {
+  bool Changed = false;
+  for (Function &F : M) {
+    StringRef Name = F.getName();
+    if (!F.isDeclaration() || !Name.consume_front(RulePrefix) || !Name.starts_with("shfl_") ||
+        !Name.consume_back("_reverse"))
+      continue;
+    if (!Name.ends_with("_f32") && !Name.ends_with("_f64"))
+      continue;
+    F.setName(F.getName() + OnHost);
+    Changed = true;
+  }
+  if (!Changed)
+    return PreservedAnalyses::all();
+  declareGathering(M, "f32", Type::getFloatTy(M.getContext()));
+  declareGathering(M, "f64", Type::getDoubleTy(M.getContext()));
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,141 @@
+// Asynchronous copies into shared memory (cp.async, in CUDA's headers and in people's code inline PTX) become copies
+// where they are begun, and what waits for them goes: a copy may be done at any time before it is waited for. In the
+// functions whose names begin as the option says; the kernel itself goes on copying beside its threads. What is not
+// understood stays, and is refused later by its place.
+#include "Support/Pass.h"
+
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#include <optional>
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral Asynchronous = "cp.async.";
+
+bool isWait(StringRef Name) { return Name.starts_with("commit") || Name.starts_with("wait"); }
+
+class Copy {
+public:
+  explicit Copy(CallInst &Call) : Call(Call), B(&Call) {}
+
+  void run() {
+    auto *Assembly = dyn_cast<InlineAsm>(Call.getCalledOperand());
+    bool Done = Assembly ? translate(Assembly->getAsmString()) : translateIntrinsic();
+    if (Done)
+      Call.eraseFromParent();
+  }
+
+private:
+  // "cp.async.ca.shared.global [to], [from], bytes[, bytes that are read];", or one that waits.
+  bool translate(StringRef Text) {
+    Text = Text.trim(" \t\r\n;{}");
+    if (!Text.consume_front(Asynchronous) || Text.contains(';') || Text.contains('@'))
+      return false;
+    auto [Name, Rest] = Text.split(' ');
+    if (isWait(Name))
+      return true;
+    SmallVector<StringRef, 4> Operands;
+    Rest.split(Operands, ',');
+    if (!Name.contains(".shared") || !Name.contains(".global") || Name.contains("cache_hint") || Operands.size() < 3 ||
+        Operands.size() > 4)
+      return false;
+    std::optional<uint64_t> Bytes = numberOf(Operands[2]), Read = numberOf(Operands.back());
+    Value *To = registerOf(Operands[0].trim(" []\t")), *From = registerOf(Operands[1].trim(" []\t"));
+    return To && From && Bytes && Read && copy(pointerOf(To), pointerOf(From), *Bytes, std::min(*Bytes, *Read));
+  }
+
+  bool translateIntrinsic() {
+    auto *Known = dyn_cast<IntrinsicInst>(&Call);
+    StringRef Name = Known ? Known->getCalledFunction()->getName() : "";
+    if (!Name.consume_front("llvm.nvvm.") || !Name.consume_front(Asynchronous))
+      return false;
+    if (isWait(Name))
+      return true;
+    uint64_t Bytes = 0;
+    auto [Kind, Size] = Name.split(".shared.global.");
+    return Call.arg_size() == 2 && !Size.getAsInteger(10, Bytes) &&
+           copy(Call.getArgOperand(0), Call.getArgOperand(1), Bytes, Bytes);
+  }
+
+  // What is copied, and zeros behind it.
+  bool copy(Value *To, Value *From, uint64_t Bytes, uint64_t Read) {
+    if (!To || !From)
+      return false;
+    To = withoutSpace(To), From = withoutSpace(From);
+    if (Read)
+      B.CreateMemCpy(To, Align(Bytes), From, Align(Bytes), Read);
+    if (Read < Bytes)
+      B.CreateMemSet(B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), To, Read), B.getInt8(0), Bytes - Read, Align(1));
+    return true;
+  }
+
+  Value *withoutSpace(Value *Pointer) {
+    if (auto *Cast = dyn_cast<AddrSpaceCastOperator>(Pointer); Cast && !Cast->getSrcAddressSpace())
+      return Cast->getPointerOperand();
+    return B.CreateAddrSpaceCast(Pointer, B.getPtrTy());
+  }
+
+  std::optional<uint64_t> numberOf(StringRef Operand) {
+    uint64_t Number = 0;
+    Operand = Operand.trim();
+    if (!Operand.getAsInteger(0, Number))
+      return Number;
+    auto *Given = dyn_cast_or_null<ConstantInt>(registerOf(Operand));
+    return Given ? std::optional(Given->getZExtValue()) : std::nullopt;
+  }
+
+  // "$1", where nothing is an output.
+  Value *registerOf(StringRef Operand) const {
+    unsigned Index = 0;
+    bool Known = Operand.consume_front("$") && !Operand.getAsInteger(10, Index) && Index < Call.arg_size() &&
+                 Call.getType()->isVoidTy();
+    return Known ? Call.getArgOperand(Index) : nullptr;
+  }
+
+  // The pointer that a number in a register was made of; also where something was added to it.
+  Value *pointerOf(Value *Number) {
+    if (Number->getType()->isPointerTy())
+      return Number;
+    auto *I = dyn_cast<Operator>(Number);
+    if (!I)
+      return nullptr;
+    if (is_contained({Instruction::Trunc, Instruction::ZExt, Instruction::PtrToInt, Instruction::IntToPtr},
+                     I->getOpcode()))
+      return pointerOf(I->getOperand(0));
+    if (I->getOpcode() != Instruction::Add && I->getOpcode() != Instruction::Or)
+      return nullptr;
+    for (unsigned Side : {0, 1})
+      if (Value *Pointer = pointerOf(I->getOperand(Side)))
+        return B.CreateGEP(B.getInt8Ty(), withoutSpace(Pointer), I->getOperand(1 - Side));
+    return nullptr;
+  }
+
+  CallInst &Call;
+  IRBuilder<> B;
+};
+
+bool isAsynchronous(const CallInst &Call) {
+  if (auto *Assembly = dyn_cast<InlineAsm>(Call.getCalledOperand()))
+    return StringRef(Assembly->getAsmString()).contains(Asynchronous);
+  return Call.getCalledFunction() && Call.getCalledFunction()->getName().contains("nvvm.cp.async.");
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS_WITH_OPTION(LowerAsyncCopies);
+
+PreservedAnalyses LowerAsyncCopies::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    if (F.getName().starts_with(Option))
+      for (Instruction &I : make_early_inc_range(instructions(F)))
+        if (auto *Call = dyn_cast<CallInst>(&I); Call && isAsynchronous(*Call))
+          Copy(*Call).run();
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

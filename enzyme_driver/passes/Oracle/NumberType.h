@@ -1,0 +1,51 @@
+// What travels beside every number of floating point when a function is carried over (ShadowModule.h): tangents, say,
+// or sets of inputs. A shadow has the type of the number itself and lies in memory at the same place, so that its type
+// fits whatever moves numbers.
+#pragma once
+
+#include "Support/Adgen.h"
+
+namespace adgen {
+
+// Why what was computed may not be what the shadows say, found where the code runs; the order of adgen_shadow_notes.
+enum class Note : unsigned {
+  LostBits,     // integer arithmetic on the bits of a number whose shadow is not zero
+  LostInMemory, // a shadow that is not zero, stored where memory has none
+  Tie,          // a decision between equal numbers with different shadows: a kink
+  LostRace,     // a compare-and-swap that met equal bits with another shadow
+};
+inline constexpr unsigned NoteCount = 4;
+inline constexpr llvm::StringLiteral NotesName =
+    "adgen_shadow_notes"; // of the variable: for each note the line where it was made last, or 0
+
+// What a rule may do to the function that it writes into.
+class RuleWriter {
+public:
+  virtual ~RuleWriter() = default;
+  // Notes something where `Condition` holds (a bit, or a vector of bits).
+  virtual void note(llvm::IRBuilder<> &B, llvm::Value *Condition, Note Kind, const llvm::DebugLoc &Where) = 0;
+  // Stores the shadow of a number behind a pointer.
+  virtual void storeShadow(llvm::IRBuilder<> &B, llvm::Value *Shadow, llvm::Value *Pointer, llvm::Value *ShadowPointer,
+                           const llvm::DebugLoc &Where) = 0;
+};
+
+class NumberType {
+public:
+  virtual ~NumberType() = default;
+  virtual llvm::StringRef name() const = 0; // what functions that carry it are called after
+
+  // The shadow of the result of an instruction or intrinsic of floating-point arithmetic, whose operands have these
+  // shadows. Null where there is no rule.
+  virtual llvm::Value *ofArithmetic(llvm::IRBuilder<> &B, llvm::Instruction &I, llvm::ArrayRef<llvm::Value *> Shadows,
+                                    RuleWriter &Writer) = 0;
+  // Whether a function is mathematics with a rule, into whose body nobody has to look.
+  virtual bool knows(const llvm::Function &F) const = 0;
+  // The shadow of the result of a call of one (null where it returns nothing).
+  virtual llvm::Value *ofFunction(llvm::IRBuilder<> &B, llvm::CallBase &Call, llvm::ArrayRef<llvm::Value *> Shadows,
+                                  RuleWriter &Writer) = 0;
+  // What an atomic addition to a number does to its shadow in memory. False where it can't.
+  virtual llvm::Value *ofAtomicAddition(llvm::IRBuilder<> &B, llvm::AtomicRMWInst &Addition, llvm::Value *Shadow,
+                                        llvm::Value *ShadowPointer) = 0;
+};
+
+} // namespace adgen

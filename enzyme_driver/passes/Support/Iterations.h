@@ -1,0 +1,27 @@
+// What OutlineIterations and RematerializeIterations say to each other, and what is known of Enzyme's code.
+#pragma once
+
+#include "Support/Adgen.h"
+
+namespace adgen {
+
+inline constexpr llvm::StringLiteral RegionPrefix =
+    "adgen_region_"; // of what runs in every thread of a team (OutlineParallelRegions)
+inline constexpr llvm::StringLiteral IterationPrefix =
+    "adgen_iteration_"; // of functions that are one iteration of a loop
+// Of instructions that write to memory from outside of the iteration, which must happen once only.
+inline constexpr llvm::StringLiteral EffectMark = "adgen.effect";
+
+// Enzyme's own of calls that take and give back what it keeps, with a node for each cache.
+inline constexpr llvm::StringLiteral CacheAllocation = "enzyme_cache_alloc", CacheRelease = "enzyme_cache_free";
+
+// Whether Enzyme has made the block for the reverse sweep.
+bool isReverse(const llvm::BasicBlock &Block);
+
+// Whether it holds a reverse sweep, in the host's library.
+bool isOfGradient(const llvm::Function &F);
+
+// Of functions that give memory back.
+bool isRelease(const llvm::Function &F);
+
+} // namespace adgen

@@ -1,0 +1,252 @@
+"""Launches kernels on NVIDIA GPUs, on the caller's device, context and stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from enzyme_driver.artifact import Artifact
+from enzyme_driver.errors import ArgumentError, DeviceError, RefusedError
+from enzyme_driver.model import Signature, Target, TargetEntry
+from enzyme_driver.runtime.backends.caches import DeviceTapes, KnownSizes, check_tape, with_slack
+from enzyme_driver.runtime.backends.cubins import LoadedCode
+from enzyme_driver.runtime.backends.driver import api, current_device, device_of, done, on_device, synchronize
+from enzyme_driver.runtime.backends.heap import check_heap, size_heap
+from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
+from enzyme_driver.runtime.call.arguments import PreparedArguments
+from enzyme_driver.runtime.call.arrays import ArrayView, is_jax
+from enzyme_driver.runtime.call.geometry import Launch
+from enzyme_driver.runtime.call.packing import ArgumentTable, pointer_bytes
+from enzyme_driver.runtime.transforms.batch import Batch, batch_symbol
+
+Call = tuple[tuple[bytes, ...], int]
+"""The values of a launch and its bytes of dynamic shared memory."""
+
+Scalars = tuple[bytes, ...]
+"""What a launch hands over by value."""
+
+_SHARED_ALIGNMENT = 16
+
+
+class CudaBackend:
+    """The GPU code of an artifact, loaded on each device at its first use.
+
+    Launches are asynchronous, except those of gradients that use the device heap, and those with JAX arrays, whose
+    memory JAX may give away as soon as the call returns.
+    """
+
+    target: Target = "cuda"
+
+    def __init__(self, artifact: Artifact, heap_bytes: int, tape_limit: int) -> None:
+        self._artifact = artifact
+        self._heap_bytes = heap_bytes
+        self._tape_limit = tape_limit
+        self._tapes: dict[int, DeviceTapes] = {}
+        self._sizes = KnownSizes()
+        self._loaded: dict[int, LoadedCode] = {}
+        targets = (entry.targets.get("cuda") for entry in artifact.entries)
+        self._uses_heap = any(target.heap for target in targets if target)
+
+    def launch(self, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool) -> None:
+        """Queue a kernel on the stream. Raises DeviceError where the GPU, the driver or the launch fails."""
+        symbol = entry.gradient if gradient else entry.primal
+        device = device_of_views(prepared.views)
+        immutable = [value for value in prepared.keep if is_jax(value)]
+        for value in immutable:
+            value.block_until_ready()  # type: ignore[attr-defined]
+        with on_device(device):
+            stream = stream_handle(launch.stream, prepared.keep, device)
+            wait_for((view.stream for view in prepared.views if view.stream is not None), stream)
+            code = self._code(device)
+            call = _with_shared(entry, prepared, launch, gradient=gradient)
+            _copy_shadows_in(code, prepared, stream)
+            if gradient and entry.tape:
+                self._launch_with_tape(code, entry, call, prepared, launch, stream)
+            else:
+                _launch(code, str(symbol), call, launch, stream)
+            _copy_shadows_out(code, prepared, stream)
+            if gradient and entry.heap:
+                check_heap(code, stream)
+            elif immutable:
+                synchronize(stream)
+
+    def launch_batch(
+        self, signature: Signature, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, batch: Batch
+    ) -> None:
+        """Queue many launches of a gradient as one kernel, see `Batch`."""
+        symbol = batch_symbol(signature.name, entry)
+        device = device_of_views(prepared.views)
+        with on_device(device):
+            stream = stream_handle(launch.stream, prepared.keep, device)
+            wait_for((view.stream for view in prepared.views if view.stream is not None), stream)
+            code = self._code(device)
+            values, dynamic = _with_shared(entry, prepared, launch, gradient=True)
+            x, y, z = launch.grid
+            counts = [number.to_bytes(4, "little") for number in (x, batch.inner)]
+            moves = [
+                move.to_bytes(8, "little", signed=True)
+                for by in batch.advances(signature)
+                for move in (by.outer, by.inner)
+            ]
+            grid = (x * batch.outer * batch.inner, y, z)
+            _launch(code, symbol, ((*values, *counts, *moves), dynamic), replace(launch, grid=grid), stream)
+            if entry.heap:
+                check_heap(code, stream)
+
+    def _launch_with_tape(
+        self, code: LoadedCode, entry: TargetEntry, call: Call, prepared: PreparedArguments, launch: Launch, stream: int
+    ) -> None:
+        """Measure what a thread needs, then let the blocks that fit on the GPU walk over the caller's grid.
+
+        What was measured once holds for all launches alike where no array decides about it, and the host need not wait.
+        """
+        values, dynamic = call
+        tapes = self._tapes.setdefault(code.device, DeviceTapes(self._tape_limit))
+        symbol, runs = str(entry.gradient), entry.tape_size_from in {"run", "run in place"}
+
+        def measure() -> int:
+            measured = (*values, pointer_bytes(tapes.counter(stream)))
+            with tapes.putting_back(_overwritten(entry, prepared), stream):
+                _launch(code, str(entry.tape), (measured, dynamic), launch, stream)
+            return tapes.read_counter(stream)
+
+        if entry.tape_size_from == "scalars":
+            size = self._sizes.of((symbol, prepared.scalars, launch.grid, launch.block, dynamic), measure)
+        else:
+            size = with_slack(measure()) if runs else measure()
+        tape = tapes.tape(code, symbol, size, launch, dynamic, stream)
+        walking = replace(launch, grid=(tape.blocks, 1, 1))
+        _launch(code, symbol, ((*values, *tape.arguments(launch)), dynamic), walking, stream)
+        if runs:
+            check_tape(code, stream)
+
+    def read_variable(self, symbol: str, size: int) -> bytes:
+        """The bytes of a global variable on the current device, after all work on it."""
+        data = bytearray(size)
+        with on_device(current_device()) as _:
+            done(api().cuCtxSynchronize(), "the GPU cannot be waited for")
+            address = self._code(current_device()).global_address(symbol)
+            done(api().cuMemcpyDtoH(data, address, size), f"the variable {symbol} cannot be read")
+        return bytes(data)
+
+    def write_variable(self, symbol: str, data: bytes) -> None:
+        with on_device(current_device()) as _:
+            done(api().cuCtxSynchronize(), "the GPU cannot be waited for")
+            address = self._code(current_device()).global_address(symbol)
+            done(api().cuMemcpyHtoD(address, data, len(data)), f"the variable {symbol} cannot be set")
+
+    def call(self, entry: TargetEntry, prepared: PreparedArguments, result_size: int, *, gradient: bool) -> bytes:
+        """Functions run on the host only."""
+        del entry, prepared, result_size, gradient
+        raise RefusedError("a function cannot be called on the GPU", hint="load the artifact with target='openmp'")
+
+    def stream_of(self, launch: Launch, prepared: PreparedArguments) -> int | None:
+        """The stream that new arrays are made on: the given one, after all that the arrays' library has queued.
+
+        None where no stream is given: it is then the library's current one.
+        """
+        if launch.stream is None:
+            return None
+        device = device_of_views(prepared.views)
+        with on_device(device):
+            stream = stream_handle(launch.stream, prepared.keep, device)
+            wait_for([stream_handle(None, prepared.keep, device)], stream)
+        return stream
+
+    def _code(self, device: int) -> LoadedCode:
+        if device not in self._loaded:
+            if self._uses_heap:
+                size_heap(self._heap_bytes)
+            self._loaded[device] = LoadedCode(self._artifact, device)
+        return self._loaded[device]
+
+
+def device_of_views(views: Sequence[ArrayView]) -> int:
+    """The number of the GPU that the arrays lie on. Raises ArgumentError where there is no such one."""
+    devices: dict[int, ArrayView] = {}
+    for view in views:
+        device = None if not view.nbytes else device_of(view.address) if view.device is None else view.device
+        if view.nbytes and device is None:
+            raise ArgumentError(
+                f"an array of shape {view.shape} gives an address that the GPU does not know",
+                hint="is its memory freed, or in host memory?",
+            )
+        if device is not None:
+            devices[device] = view
+    if len(devices) > 1:
+        raise ArgumentError(
+            f"the arrays lie on the GPUs {', '.join(map(str, sorted(devices)))}", hint="copy them all to one GPU"
+        )
+    return next(iter(devices)) if devices else current_device()
+
+
+def _overwritten(entry: TargetEntry, prepared: PreparedArguments) -> tuple[tuple[int, int], ...]:
+    """The arrays that measuring the tape writes to. Raises RefusedError where they are not all known."""
+    if entry.tape_size_from != "run in place":
+        return ()
+    if prepared.hidden:
+        raise RefusedError(
+            f"the size of the gradient's tape follows from what the kernel writes, and what the pointers in "
+            f"{prepared.hidden!r} lead to cannot be put back after measuring it",
+            hint="give the struct as a dict of its arrays",
+        )
+    if prepared.overwritten is None:
+        raise TypeError(prepared)
+    return prepared.overwritten
+
+
+def _with_shared(entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool) -> Call:
+    """The values of the launch and its dynamic shared memory: a gradient's is twice the primal's, see the ABI."""
+    count = launch.shared_bytes
+    if not (gradient and entry.dynamic_shared):
+        return prepared.values, count
+    aligned = -(-count // _SHARED_ALIGNMENT) * _SHARED_ALIGNMENT
+    return (*prepared.values, count.to_bytes(4, "little")), 2 * aligned
+
+
+def _copy_shadows_in(code: LoadedCode, prepared: PreparedArguments, stream: int) -> None:
+    for shadow in prepared.variables:
+        address = code.global_address(shadow.symbol)
+        if shadow.view is None:
+            status = api().cuMemcpyHtoDAsync(address, shadow.data, len(shadow.data), stream)
+        else:
+            status = api().cuMemcpyDtoDAsync(address, shadow.view.address, shadow.view.nbytes, stream)
+        done(status, f"{shadow.symbol} cannot be set")
+
+
+def _copy_shadows_out(code: LoadedCode, prepared: PreparedArguments, stream: int) -> None:
+    for shadow in prepared.variables:
+        if shadow.view is not None:
+            address = code.global_address(shadow.symbol)
+            status = api().cuMemcpyDtoDAsync(shadow.view.address, address, shadow.view.nbytes, stream)
+            done(status, f"{shadow.symbol} cannot be read")
+
+
+def _refuse_block(function: object, symbol: str, launch: Launch) -> None:
+    """Raise where the block has more threads than the kernel's registers allow, which the driver does not say."""
+    driver, threads = api(), prod(launch.block)
+    names = driver.CUfunction_attribute
+    wanted = (names.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, names.CU_FUNC_ATTRIBUTE_NUM_REGS)
+    found = [driver.cuFuncGetAttribute(name, function) for name in wanted]
+    if any(status != driver.CUresult.CUDA_SUCCESS for status, _ in found):
+        return
+    most, registers = (int(value) for _, value in found)
+    if threads > most:
+        raise DeviceError(
+            f"{symbol} can be launched with {most} threads a block at most, not {threads}: it has {registers} "
+            "registers a thread",
+            hint=f"launch it with a smaller block, or say __launch_bounds__({threads}) at the kernel, by which its "
+            "gradient gets no more registers than such a block has",
+        )
+
+
+def _launch(code: LoadedCode, symbol: str, call: Call, launch: Launch, stream: int) -> None:
+    values, dynamic = call
+    kernel, table = code.kernel(symbol), ArgumentTable(values)
+    kernel.allow_dynamic(dynamic)
+    # The driver's own call: cuda-core's launch takes no structs by value.
+    status = api().cuLaunchKernel(kernel.handle, *launch.grid, *launch.block, dynamic, stream, table.address, 0)
+    if status[0] != api().CUresult.CUDA_SUCCESS:
+        _refuse_block(kernel.handle, symbol, launch)
+    done(status, f"{symbol} cannot be launched with grid {launch.grid} and block {launch.block}")

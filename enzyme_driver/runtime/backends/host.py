@@ -1,0 +1,197 @@
+"""Calls the host library: the OpenMP target, and C++ functions."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from enzyme_driver.artifact import Artifact
+from enzyme_driver.errors import ArgumentError, ArtifactError, PrimalError
+from enzyme_driver.model import Signature, Target, TargetEntry
+from enzyme_driver.runtime.backends.kept import wants_no_numbers_kept
+from enzyme_driver.runtime.backends.teams import wanted_threads
+from enzyme_driver.runtime.call.accumulation import WAYS, wanted_accumulation
+from enzyme_driver.runtime.call.arguments import PreparedArguments
+from enzyme_driver.runtime.call.geometry import Launch
+from enzyme_driver.runtime.call.packing import ArgumentTable
+from enzyme_driver.runtime.transforms.batch import Batch
+
+
+class _HostLaunch(ctypes.Structure):
+    """`adgen_launch` of the library's header."""
+
+    _fields_: ClassVar = [
+        ("grid", ctypes.c_uint32 * 3),
+        ("block", ctypes.c_uint32 * 3),
+        ("shared_bytes", ctypes.c_uint64),
+    ]
+
+
+class _HostShadow(ctypes.Structure):
+    """`adgen_shadow` of host_runtime/accumulation.h."""
+
+    _fields_: ClassVar = [("argument", ctypes.c_uint32), ("element", ctypes.c_uint32), ("bytes", ctypes.c_uint64)]
+
+
+class _HostMemory(ctypes.Structure):
+    """`adgen_memory` of host_runtime/accumulation.h."""
+
+    _fields_: ClassVar = [("start", ctypes.c_void_p), ("bytes", ctypes.c_uint64), ("element", ctypes.c_uint32)]
+
+
+class HostBackend:
+    """The loaded host library of an artifact."""
+
+    target: Target = "openmp"
+
+    def __init__(self, artifact: Artifact, stack_bytes: int | None = None) -> None:
+        self._path = artifact.library()
+        self._library = _opened(self._path)
+        if stack_bytes is not None:
+            self._library["adgen_set_stack_bytes"](ctypes.c_uint64(stack_bytes))
+        self._functions: dict[str, ctypes._NamedFuncPointer] = {}
+        self._names: dict[str | None, str] = {}
+        for entry in artifact.entries:
+            name, made, forward = entry.signature.name, entry.targets.get(self.target), entry.forward.get(self.target)
+            if forward:
+                self._names[forward.gradient] = f"the tangent of {name}"
+            if second := entry.second.get(self.target):
+                self._names[second.gradient] = f"the second derivative of {name}"
+            if made:
+                self._names |= {made.gradient: f"the gradient of {name}", made.primal: name}
+
+    def launch(self, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool) -> None:
+        """Run a kernel over all blocks, in parallel, and return when it is done. Releases the GIL."""
+        if launch.stream is not None:
+            raise ArgumentError("the OpenMP target has no streams", hint="write kernel[grid, block]")
+        described = _HostLaunch(launch.grid, launch.block, launch.shared_bytes)
+        for shadow in prepared.variables:
+            data = ctypes.string_at(shadow.view.address, shadow.view.nbytes) if shadow.view else shadow.data
+            self.write_variable(shadow.symbol, data)
+        self._call(_symbol(entry, gradient=gradient), prepared, ctypes.addressof(described), None)
+        for shadow in prepared.variables:
+            if shadow.view:
+                data = self.read_variable(shadow.symbol, shadow.view.nbytes)
+                ctypes.memmove(shadow.view.address, data, len(data))
+
+    def launch_batch(
+        self, signature: Signature, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, batch: Batch
+    ) -> None:
+        """Run many launches of a gradient one after the other, see `Batch`."""
+        for values in batch.moved(prepared.values, signature):
+            self.launch(entry, replace(prepared, values=values), launch, gradient=True)
+
+    def read_variable(self, symbol: str, size: int) -> bytes:
+        """The bytes of a global variable of the library."""
+        return ctypes.string_at(self._variable(symbol), size)
+
+    def write_variable(self, symbol: str, data: bytes) -> None:
+        ctypes.memmove(self._variable(symbol), data, len(data))
+
+    def _variable(self, symbol: str) -> int:
+        try:
+            return ctypes.addressof(ctypes.c_char.in_dll(self._library, symbol))
+        except ValueError as error:
+            hint = "compile it again with `adgen compile`"
+            raise ArtifactError(f"{self._path} lacks {symbol!r}: {error}", hint=hint) from None
+
+    def stream_of(self, launch: Launch, prepared: PreparedArguments) -> None:
+        """The host has no streams."""
+
+    def call(self, entry: TargetEntry, prepared: PreparedArguments, result_size: int, *, gradient: bool) -> bytes:
+        """Call a function; the bytes that it returned."""
+        result = ctypes.create_string_buffer(max(result_size, 16))
+        address = ctypes.addressof(result) if result_size else None
+        self._call(_symbol(entry, gradient=gradient), prepared, None, address)
+        return result.raw[:result_size]
+
+    def _call(self, symbol: str, prepared: PreparedArguments, launch: int | None, result: int | None) -> None:
+        table = ArgumentTable(prepared.values)
+        with self._team(wanted_threads()), self._kept():
+            if prepared.accumulated:
+                self._say_accumulation(prepared, function=launch is None)
+            failed = self._function(symbol)(launch, table.address, result) != 0
+        if failed:
+            message = (self._last_error() or b"no message").decode(errors="replace")
+            raise PrimalError(
+                f"{self._names.get(symbol, symbol)} failed: {message}",
+                hint="the message comes from the compiled code itself; a gradient also ends at an exception that the "
+                "code catches: put a condition in its place",
+            )
+
+    def _say_accumulation(self, prepared: PreparedArguments, *, function: bool) -> None:
+        """Of the next gradient that this thread calls."""
+        told = prepared.accumulated
+        read = [_HostShadow(each.argument, each.number, each.nbytes) for each in told if each.argument is not None]
+        way = WAYS[wanted_accumulation()]
+        self._library.adgen_accumulate(len(prepared.values), way, len(read), (_HostShadow * len(read))(*read))
+        others = [_HostMemory(each.start, each.nbytes, each.number) for each in told if each.argument is None]
+        if function and others and hasattr(self._library, "adgen_accumulate_memory"):
+            self._library.adgen_accumulate_memory(len(others), (_HostMemory * len(others))(*others))
+
+    @contextmanager
+    def _team(self, count: int | None) -> Iterator[None]:
+        """OpenMP's number of threads, which the library's libomp keeps for each thread of the program."""
+        if count is None:
+            yield
+            return
+        before = self._library.omp_get_max_threads()
+        self._library.omp_set_num_threads(count)
+        try:
+            yield
+        finally:
+            self._library.omp_set_num_threads(before)
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """What lies in the memory for what gradients keep, in all threads of the library."""
+        if not wants_no_numbers_kept():
+            yield
+            return
+        fill = self._found("adgen_keep_no_numbers")
+        fill.argtypes, fill.restype = [ctypes.c_bool], None
+        fill(True)
+        try:
+            yield
+        finally:
+            fill(False)
+
+    def _function(self, symbol: str) -> ctypes._NamedFuncPointer:
+        if symbol not in self._functions:
+            self._functions[symbol] = self._found(symbol)
+        return self._functions[symbol]
+
+    def _found(self, symbol: str) -> ctypes._NamedFuncPointer:
+        try:
+            function = self._library[symbol]
+        except (AttributeError, ValueError) as error:
+            hint = "compile it again with `adgen compile`"
+            raise ArtifactError(f"{self._path} lacks {symbol!r}: {error}", hint=hint) from None
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+        function.restype = ctypes.c_int
+        return function
+
+    def _last_error(self) -> bytes | None:
+        function = self._library["adgen_last_error"]
+        function.restype = ctypes.c_char_p
+        message: bytes | None = function()
+        return message
+
+
+def _opened(path: Path) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        hint = "compile it again on this machine with `adgen compile`"
+        raise ArtifactError(f"{path} cannot be loaded: {error}", hint=hint) from None
+
+
+def _symbol(entry: TargetEntry, *, gradient: bool) -> str:
+    symbol = entry.gradient if gradient else entry.primal
+    if symbol is None:  # a manifest can say so without a refusal
+        raise ArtifactError("the manifest names no symbol", hint="compile it again with `adgen compile`")
+    return symbol

@@ -1,0 +1,506 @@
+"""The arguments of one call, bound to the signature, checked, and turned into values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
+
+import numpy as np
+
+from enzyme_driver.errors import ArgumentError, RefusedError
+from enzyme_driver.model import Parameter, Signature, Target
+from enzyme_driver.runtime.call.accumulation import Accumulated, accumulated
+from enzyme_driver.runtime.call.arrays import ArrayView, apart, check_view, cuda_view, host_view
+from enzyme_driver.runtime.call.members import Member, flattened, given, has_parts, members
+from enzyme_driver.runtime.call.packing import pointer_bytes
+from enzyme_driver.runtime.call.slots import Slot, argument_slot, spelled, written
+from enzyme_driver.runtime.call.structs import structured, takes_members
+from enzyme_driver.runtime.call.values import is_number, pointers_in, scalar_bytes, struct_bytes
+
+_VIEWS: Mapping[Target, Callable[[object, Slot], ArrayView]] = {"openmp": host_view, "cuda": cuda_view}
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """One argument as the ABI takes it; `view` where it is an array; `keep` holds what must outlive the call.
+
+    `parts` are the members of a struct that was given as a dict. Not frozen, as `ArrayView`.
+    """
+
+    data: bytes
+    view: ArrayView | None = None
+    keep: object = None
+    parts: tuple[tuple[Slot, Value], ...] = ()
+
+    def arrays(self, slot: Slot) -> Iterator[tuple[Slot, ArrayView]]:
+        """The arrays behind the value, each with the place that it fills."""
+        if self.view is not None:
+            yield slot, self.view
+        for part, value in self.parts:
+            yield from value.arrays(part)
+
+    def all(self) -> Iterator[Value]:
+        """The value and, for a struct that was given as a dict, its members'."""
+        yield self
+        for _, value in self.parts:
+            yield from value.all()
+
+
+@dataclass(frozen=True)
+class VariableShadow:
+    """The shadow of a variable, by its symbol: an array that is copied in and out, or the bytes of a struct."""
+
+    symbol: str
+    data: bytes
+    view: ArrayView | None
+
+
+@dataclass(frozen=True)
+class PreparedArguments:
+    """The arguments of a call in the order of the ABI, what is by value, the arrays, and the shadows of variables.
+
+    `accumulated` are the shadows that threads may have copies of; the host wants to know them. Of a gradient on a GPU
+    `overwritten` are the addresses and bytes of the arrays that its primal may write to, and `hidden` names a parameter
+    in which there are pointers to others, if any.
+    """
+
+    values: tuple[bytes, ...]
+    scalars: tuple[bytes, ...]
+    views: tuple[ArrayView, ...]
+    keep: tuple[object, ...]
+    variables: tuple[VariableShadow, ...] = ()
+    accumulated: tuple[Accumulated, ...] = ()
+    overwritten: tuple[tuple[int, int], ...] | None = None
+    hidden: str = ""
+
+    def followed_by(self, value: bytes) -> PreparedArguments:
+        """The same call with one more value at the end."""
+        return replace(self, values=(*self.values, value))
+
+
+_OWN_WORDS = {
+    "shadows",
+    "cotangent",
+    "cotangents",
+    "tangents",
+    "wrt",
+    "directions",
+    "seed",
+    "tolerance",
+    "against",
+    "of",
+    "pattern",
+}
+"""Parameters of the methods of kernels and functions, which come before those of the user's code."""
+
+
+class Arguments:
+    """Checks the arguments of one kernel or function on one target."""
+
+    def __init__(self, signature: Signature, target: Target) -> None:
+        self.signature = signature
+        self.target = target
+        self._slots = tuple(argument_slot(signature, parameter, target) for parameter in signature)
+        self._shadow_slots = tuple(
+            Slot(signature, parameter, "shadow", target, writable=parameter.shadow_is_pointer)
+            for parameter in signature.shadowed
+        )
+        self._holds_addresses = any(p.dtype.has_pointers for p in signature)
+        self._has_struct_references = any(map(takes_members, signature))
+        self._shadowed = frozenset(parameter.name for parameter in signature.shadowed)
+
+    def bind(self, positional: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
+        """One object a parameter, in order. Raises ArgumentError for too many, too few and unknown ones."""
+        names = self.signature.names
+        if len(positional) == len(names) and not named:
+            return self._with_structs(positional)
+        if len(positional) > len(names):
+            raise self._count_error(len(positional) + len(named))
+        self.check_names(named, "argument")
+        given = dict(zip(names, positional, strict=False))
+        twice = sorted(given.keys() & named.keys())
+        if twice:
+            raise ArgumentError(f"argument {twice[0]!r} is given twice", hint=f"the signature is {self._spelled}")
+        given.update(named)
+        if len(given) < len(names):
+            raise self._count_error(len(given), missing=[name for name in names if name not in given])
+        return self._with_structs([given[name] for name in names])
+
+    def _with_structs(self, given: Sequence[object]) -> tuple[object, ...]:
+        if not self._has_struct_references:
+            return tuple(given)
+        return tuple(map(_with_array, self._slots, given))
+
+    def primal(self, arguments: Sequence[object]) -> PreparedArguments:
+        """The values of a primal call."""
+        values = self._values(arguments)
+        self._check_primal_overlap(values, gradient=False)
+        return prepared(values)
+
+    def gradient(self, arguments: Sequence[object], shadows: Mapping[str, object]) -> PreparedArguments:
+        """The values of a gradient call: the primal's, then the shadows."""
+        values, shadow_values = self._with_shadows(arguments, shadows)
+        everything = [*values, *shadow_values]
+        if self.target == "cuda":
+            arrays = _arrays(self._slots, values)
+            overwritten = tuple([(view.address, view.nbytes) for slot, view in arrays if written(slot.parameter)])
+            hidden = self._hidden(values) if self._holds_addresses else ""
+            return prepared(everything, overwritten=overwritten, hidden=hidden)
+        return prepared(everything, accumulated(self._shadow_arrays(len(values), shadow_values)))
+
+    def _shadow_arrays(self, first: int, shadows: Sequence[Value]) -> Iterator[tuple[int | None, Slot, ArrayView]]:
+        """With the place among the gradient's arguments of those that are no member of a struct."""
+        for place, (slot, value) in enumerate(zip(self._shadow_slots, shadows, strict=True), start=first):
+            for held, view in value.arrays(slot):
+                yield None if value.view is None else place, held, view
+
+    def forward(self, arguments: Sequence[object], tangents: Mapping[str, object]) -> PreparedArguments:
+        """The values of a call that carries tangents, to which nothing is added: the primal's, then the tangents."""
+        values, tangent_values = self._with_shadows(arguments, tangents)
+        return prepared([*values, *tangent_values])
+
+    def _with_shadows(
+        self, arguments: Sequence[object], shadows: Mapping[str, object]
+    ) -> tuple[list[Value], list[Value]]:
+        self.check_shadow_names(shadows, "shadow")
+        values = self._values(arguments)
+        self._check_primal_overlap(values, gradient=True)
+        if self._holds_addresses:
+            self._check_addresses(values)
+        by_name = dict(zip(self.signature.names, values, strict=True))
+        shadow_values = [self._shadow(slot, shadows, by_name) for slot in self._shadow_slots]
+        self._check_shadow_overlap(values, shadow_values)
+        return values, shadow_values
+
+    def recorded(self, arguments: Sequence[object]) -> tuple[Value, ...]:
+        """One value a parameter, of a call whose gradient is going to be asked for without the arguments.
+
+        Raises RefusedError for memory that only a pointer inside the arguments leads to.
+        """
+        values = self._values(arguments)
+        self._check_primal_overlap(values, gradient=bool(self.signature.shadowed))
+        self._check_reachable(values)
+        self._check_shared_inputs(values)
+        return tuple(values)
+
+    def untouched(self, arguments: Sequence[object]) -> PreparedArguments:
+        """The values of a call that copies the arrays before it writes to them: read-only ones will do."""
+        slots = [Slot(slot.signature, slot.parameter, "argument", self.target, writable=False) for slot in self._slots]
+        values = list(map(_value, slots, arguments))
+        self._check_primal_overlap(values, gradient=True)
+        return prepared(values)
+
+    def check_tangent(self, parameter: Parameter, tangent: object, argument: object) -> None:
+        """Raise ArgumentError unless the tangent is like the array of that parameter."""
+        self._check_like(argument, Slot(self.signature, parameter, "tangent", self.target, writable=False), tangent)
+
+    def check_cotangent(self, parameter: Parameter, cotangent: object, argument: object) -> None:
+        """Raise ArgumentError unless the kernel writes that parameter and the cotangent is like its array."""
+        name = parameter.name
+        if not written(parameter):
+            outputs = ", ".join(p.name for p in self._outputs()) or "none"
+            raise ArgumentError(
+                f"cotangent {name!r}: {self.signature.name} does not write it", hint=f"what it writes: {outputs}"
+            )
+        self._check_like(argument, Slot(self.signature, parameter, "cotangent", self.target, writable=False), cotangent)
+
+    def _check_like(self, argument: object, slot: Slot, seed: object) -> None:
+        array = replace(slot, role="argument")
+        _check_same_shape(array_value(seed, slot), array_value(argument, array), slot)
+
+    def _outputs(self) -> Iterator[Parameter]:
+        inside = (member.parameter for p in self.signature if p.form == "struct" for member in members(p))
+        return (p for p in chain(self.signature, inside) if p.has_shadow and written(p))
+
+    def check_names(self, names: Iterable[str], role: str) -> None:
+        """Raise ArgumentError for a name that is no parameter, with the near ones."""
+        for name in names:
+            if name not in self.signature:
+                import difflib
+
+                near = difflib.get_close_matches(str(name), self.signature.names)
+                hint = f"did you mean {' or '.join(near)}?" if near else f"the signature is {self._spelled}"
+                raise ArgumentError(f"{role} {name!r}: {self.signature.name} has no such parameter", hint=hint)
+
+    def check_shadow_names(self, names: Iterable[str], role: str) -> None:
+        """Raise ArgumentError for a name that is no parameter, or one without a derivative.
+
+        `p.x` names what the member x of the struct p points to.
+        """
+        names = tuple(names)
+        if self._shadowed.issuperset(names):
+            return
+        variables = {variable.name for variable in self.signature.variables if variable.has_shadow}
+        for name in names:
+            if role in {"wrt", "tangent", "cotangent"} and name in variables:
+                continue
+            parameter = self._named(name, role)
+            if not parameter.has_shadow:
+                wanted = "duplicated" if parameter.is_pointer else "active"
+                hint = f'leave it out, or compile with activity={{"{name}": "{wanted}"}} where it holds floating point'
+                if name not in self.signature:
+                    hint = "leave it out: what a struct's pointers to floating point point to has a derivative"
+                raise ArgumentError(f"{role} {name!r}: no derivative is taken with respect to it", hint=hint)
+
+    def _named(self, name: str, role: str) -> Parameter:
+        owner = name.partition(".")[0]
+        self.check_names([owner], role)
+        if owner == name:
+            return self.signature[name]
+        for member in members(self.signature[owner]):
+            if member.parameter.name == name:
+                return member.parameter
+        raise ArgumentError(f"{role} {name!r}: {owner!r} has no such member", hint=f"the signature is {self._spelled}")
+
+    @property
+    def _spelled(self) -> str:
+        return spelled(self.signature)
+
+    def _count_error(self, given: int, missing: Sequence[str] = ()) -> ArgumentError:
+        wanted = len(self.signature)
+        without = f"; {', '.join(map(repr, missing))} {'is' if len(missing) == 1 else 'are'} missing" if missing else ""
+        own = next((name for name in missing if name in _OWN_WORDS), None)
+        in_order = f"; {own}= says something of its own in some calls: give the arguments in order" if own else ""
+        return ArgumentError(
+            f"{self.signature.name} takes {wanted} argument{'s' * (wanted != 1)}, got {given}{without}",
+            hint=f"the signature is {self._spelled}{in_order}",
+        )
+
+    def _values(self, arguments: Sequence[object]) -> list[Value]:
+        return list(map(_value, self._slots, arguments))
+
+    def _check_primal_overlap(self, values: Sequence[Value], *, gradient: bool) -> None:
+        if _apart(values):
+            return
+        arrays = [(held.parameter, view) for held, view in _arrays(self._slots, values)]
+        for (first, view), (second, other) in combinations(arrays, 2):
+            if not (written(first) or written(second)) or not view.overlaps(other):
+                continue
+            if gradient or first.restrict or second.restrict:
+                why = "the gradient would be wrong" if gradient else "they are declared __restrict__"
+                raise ArgumentError(
+                    f"arguments {first.name!r} and {second.name!r} of {self._spelled} share memory, one is written, "
+                    f"and {why}",
+                    hint=f"give a copy for {second.name!r}",
+                )
+
+    def _check_addresses(self, values: Sequence[Value]) -> None:
+        """Of arrays whose addresses a struct holds nothing more is known than where they begin."""
+        hidden = [
+            (member.parameter, int.from_bytes(value.data[member.offset : member.offset + 8], "little"))
+            for slot, value in zip(self._slots, values, strict=True)
+            if slot.parameter.form == "struct" and slot.parameter.dtype.has_pointers and not value.parts
+            for member in members(slot.parameter)
+            if member.parameter.is_pointer
+        ]
+        begun = [(slot.parameter, view.address, view.nbytes) for slot, view in _arrays(self._slots, values)]
+        for index, (first, address) in enumerate(hidden):
+            for second, begin, size in (*begun, *((other, place, 1) for other, place in hidden[:index])):
+                if address and begin <= address < begin + size and (written(first) or written(second)):
+                    raise ArgumentError(
+                        f"{first.name!r} points into {second.name!r} of {self._spelled}, one is written, "
+                        "and the gradient would be wrong",
+                        hint="copy one of the arrays",
+                    )
+
+    def _hidden(self, values: Sequence[Value]) -> str:
+        """The name of the first argument in which there are pointers to arrays that nobody gave."""
+        for slot, value in zip(self._slots, values, strict=True):
+            for held in [part for part, _ in value.parts] or [slot]:
+                if held.parameter.dtype.has_pointers:
+                    return held.parameter.name
+        return ""
+
+    def _check_reachable(self, values: Sequence[Value]) -> None:
+        for slot, value in zip(self._slots, values, strict=True):
+            own = slot.parameter
+            if own.dtype.has_pointers and not value.parts:
+                hint = "give the struct as a dict of its arrays"
+                raise self._unreachable(own, hint if own.form == "struct" else "give the kernel the arrays themselves")
+            for part, _ in value.parts:
+                if part.parameter.dtype.has_pointers:
+                    raise self._unreachable(part.parameter, "give the kernel the arrays themselves")
+            if own.form == "struct" and any(member.copied for member in members(own)):
+                raise self._unreachable(own, "take the vector by reference: by value it is a copy")
+
+    def _unreachable(self, parameter: Parameter, hint: str) -> RefusedError:
+        return RefusedError(f"a tape cannot follow the pointers in {parameter.name!r} of {self._spelled}", hint=hint)
+
+    def _check_shared_inputs(self, values: Sequence[Value]) -> None:
+        if not apart(view for slot, view in _arrays(self._slots, values) if slot.parameter.has_shadow):
+            raise RefusedError(
+                f"two arguments of {self._spelled} share memory, and a gradient needs a shadow for each",
+                hint="copy it with a kernel on the tape and give the copy, or compile with one of them const",
+            )
+
+    def _shadow(self, slot: Slot, shadows: Mapping[str, object], values: Mapping[str, Value]) -> Value:
+        name = slot.parameter.name
+        if name not in shadows:
+            raise ArgumentError(
+                f"the shadow of {name!r} of {self._spelled} is missing",
+                hint=f'give it in shadows={{"{name}": ...}}, or compile with activity={{"{name}": "const"}}',
+            )
+        if not slot.parameter.shadow_is_pointer:
+            return struct_shadow(shadows[name], slot, values[name])
+        value = array_value(shadows[name], slot)
+        _check_same_shape(value, values[name], slot)
+        return value
+
+    def _check_shadow_overlap(self, values: Sequence[Value], shadows: Sequence[Value]) -> None:
+        if _apart([*values, *shadows]):
+            return
+        seen = _arrays(self._slots, values)
+        for slot, view in _arrays(self._shadow_slots, shadows):
+            for other, taken in seen:
+                if taken.overlaps(view):
+                    hint = "give every shadow an array of its own"
+                    raise ArgumentError(f"{slot.label} shares memory with {other.label}", hint=hint)
+            seen.append((slot, view))
+
+
+def _with_array(slot: Slot, value: object) -> object:
+    """An array of the one struct whose members a dict gives."""
+    if not isinstance(value, Mapping) or not takes_members(slot.parameter):
+        return value
+    whole = replace(slot, parameter=replace(slot.parameter, form="struct"))
+    return np.frombuffer(bytearray(struct_value(value, whole).data), structured(slot.parameter.dtype))
+
+
+def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, ArrayView]]:
+    return [array for slot, value in zip(slots, values, strict=True) for array in value.arrays(slot)]
+
+
+def _apart(values: Iterable[Value]) -> bool:
+    return apart([part.view for part in _parts(values) if part.view is not None])
+
+
+def _parts(values: Iterable[Value]) -> list[Value]:
+    return [part for value in values for part in (value.all() if value.parts else (value,))]
+
+
+def _value(slot: Slot, value: object) -> Value:
+    parameter = slot.parameter
+    if parameter.form == "scalar":
+        return Value(scalar_bytes(value, slot))
+    if parameter.form == "struct":
+        return struct_value(value, slot)
+    if value is None and parameter.activity == "const" and not parameter.reference:
+        return Value(pointer_bytes(0))
+    if parameter.reference and parameter.const and slot.target == "openmp" and _is_plain(value):
+        return _referenced(value, slot)
+    return array_value(value, slot)
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, np.ndarray) and (is_number(value) or isinstance(value, np.void))
+
+
+def _referenced(value: object, slot: Slot) -> Value:
+    convert = struct_bytes if slot.parameter.dtype.kind == "struct" else scalar_bytes
+    home = np.frombuffer(bytearray(convert(value, slot)), np.uint8)
+    return Value(pointer_bytes(home.ctypes.data), keep=home)
+
+
+def array_value(value: object, slot: Slot) -> Value:
+    """An array as the address of its first element. Raises ArgumentError where it does not fit."""
+    view = _VIEWS[slot.target](value, slot)
+    check_view(view, slot)
+    return Value(pointer_bytes(view.address), view, value)
+
+
+def struct_value(value: object, slot: Slot) -> Value:
+    """A struct by value, given as a whole or as a dict of its members."""
+    if not has_parts(slot.parameter, value):
+        return Value(struct_bytes(value, slot))
+    data, parts = bytearray(slot.parameter.dtype.size), []
+    items = flattened(slot.parameter, value)
+    for member, (parameter, item) in zip(members(slot.parameter), items, strict=True):
+        if parameter.is_pointer and item is None:
+            continue
+        place = replace(slot, parameter=parameter, writable=slot.writable and written(parameter))
+        if slot.parameter.has_shadow and parameter.dtype.has_pointers:
+            raise place.wrong(type(item).__name__, "adgen cannot make its shadow: give the struct by its addresses")
+        part = _value(place, np.array(item) if member.copied and isinstance(item, np.ndarray) else item)
+        held = _held(member, part)
+        data[member.offset : member.offset + len(held)] = held
+        parts.append((place, part))
+    return Value(bytes(data), parts=tuple(parts))
+
+
+def _held(member: Member, part: Value) -> bytes:
+    """What the struct holds of a member."""
+    return member.holding(part.view.address, part.view.nbytes) if part.view else part.data
+
+
+def struct_shadow(shadow: object, slot: Slot, primal: Value) -> Value:
+    """The shadow of a struct that holds pointers, in either form."""
+    if has_parts(slot.parameter, shadow):
+        return _shadow_of_members(shadow, slot, primal)
+    data = struct_bytes(shadow, slot)
+    addresses = pointers_in(primal.data, slot.parameter.dtype)
+    for offset, address in pointers_in(data, slot.parameter.dtype).items():
+        if address and address == addresses[offset]:
+            hint = "give the struct's shadow pointers to arrays of its own"
+            raise ArgumentError(f"{slot.label} points to the same memory as the argument (byte {offset})", hint=hint)
+    return Value(data)
+
+
+def _shadow_of_members(shadow: object, slot: Slot, primal: Value) -> Value:
+    """The struct again, with the shadows' addresses in place of the arrays' and no numbers of floating point."""
+    shadows, parts = given(slot.parameter, shadow), []
+    primals = {place.parameter.name: part for place, part in primal.parts}
+    data = bytearray(primal.data)
+    for member in members(slot.parameter):
+        parameter = member.parameter
+        if parameter.activity == "const":
+            if parameter.name in shadows:
+                hint = "leave it out: only what the struct points to has a derivative"
+                raise ArgumentError(f"shadow {parameter.name!r}: no derivative is taken with respect to it", hint=hint)
+            if parameter.is_scalar and parameter.dtype.has_floats:
+                data[member.offset : member.offset + parameter.dtype.size] = bytes(parameter.dtype.size)
+            continue
+        place = replace(slot, parameter=parameter, writable=True)
+        if parameter.name not in shadows:
+            if int.from_bytes(data[member.offset : member.offset + 8], "little") == 0:
+                continue
+            raise ArgumentError(f"the {place.label} is missing", hint="make it with zeros_like of the array")
+        part = array_value(shadows[parameter.name], place)
+        _check_same_shape(part, primals.get(parameter.name, Value(b"")), place)
+        held = _held(member, part)
+        data[member.offset : member.offset + len(held)] = held
+        parts.append((place, part))
+    return Value(bytes(data), parts=tuple(parts))
+
+
+def _check_same_shape(shadow: Value, primal: Value, slot: Slot) -> None:
+    if shadow.view is None or primal.view is None:
+        return
+    wanted, got = primal.view, shadow.view
+    one = wanted.nbytes == got.nbytes == wanted.layout[0]
+    if wanted.layout != got.layout or not (one or wanted.shape == got.shape):
+        raise ArgumentError(
+            f"{slot.label}: expected {wanted.dtype} of shape {wanted.shape} like the array, "
+            f"got {got.dtype} of shape {got.shape}",
+            hint="make it with zeros_like of the array",
+        )
+
+
+def prepared(
+    values: Sequence[Value],
+    added_to: tuple[Accumulated, ...] = (),
+    *,
+    overwritten: tuple[tuple[int, int], ...] | None = None,
+    hidden: str = "",
+) -> PreparedArguments:
+    """The call with these values, `added_to` being the shadows that are only added to on the host."""
+    everything = _parts(values)
+    return PreparedArguments(
+        tuple([value.data for value in values]),
+        tuple([value.data for value in values if value.view is None]),
+        tuple([value.view for value in everything if value.view is not None]),
+        tuple([value.keep for value in everything]),
+        accumulated=added_to,
+        overwritten=overwritten,
+        hidden=hidden,
+    )

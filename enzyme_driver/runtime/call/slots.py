@@ -1,0 +1,73 @@
+"""The places that a call fills, in the words of error messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from enzyme_driver.errors import ArgumentError
+from enzyme_driver.model import Parameter, Signature, Target
+from enzyme_driver.runtime.call.layouts import Layout, alignment, declared_layout
+
+Role = Literal["argument", "shadow", "cotangent", "tangent", "variable"]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One array or value that a call needs: the argument of a parameter, its shadow, its cotangent or its tangent."""
+
+    signature: Signature
+    parameter: Parameter
+    role: Role
+    target: Target
+    writable: bool
+
+    @cached_property
+    def layout(self) -> Layout:
+        """That of an element."""
+        return declared_layout(self.parameter.dtype)
+
+    @cached_property
+    def alignment(self) -> int:
+        """The address of an array must be a multiple of this many bytes."""
+        return alignment(self.parameter.dtype)
+
+    @cached_property
+    def one(self) -> bool:
+        """Whether an array for it holds one element."""
+        return self.parameter.reference or not self.parameter.is_pointer
+
+    @property
+    def label(self) -> str:
+        return f"{self.role} {self.parameter.name!r} of {spelled(self.signature)}"
+
+    @property
+    def expected(self) -> str:
+        """What has to be given, in words."""
+        parameter = self.parameter
+        by_value = not parameter.shadow_is_pointer or (self.role == "argument" and not parameter.is_pointer)
+        if by_value:
+            return f"a value of type {parameter.dtype}"
+        count = "one-element " if self.one else ""
+        where = "GPU" if self.target == "cuda" else "host"
+        access = "writable, " if self.writable else ""
+        return f"a {access}C-contiguous {count}{parameter.dtype} array in {where} memory"
+
+    def wrong(self, got: str, hint: str) -> ArgumentError:
+        return ArgumentError(f"{self.label}: expected {self.expected}, got {got}", hint=hint)
+
+
+def argument_slot(signature: Signature, parameter: Parameter, target: Target) -> Slot:
+    by_value = parameter.form == "struct"  # whose members decide for themselves
+    return Slot(signature, parameter, "argument", target, writable=by_value or written(parameter))
+
+
+def written(parameter: Parameter) -> bool:
+    """Whether the primal may store to what the parameter points to."""
+    return parameter.is_pointer and parameter.writes and not parameter.const
+
+
+def spelled(signature: Signature) -> str:
+    """The signature in one line, such as `axpy(int32 n, const float32 *x, float32 *y)`."""
+    return f"{signature.name}({', '.join(map(str, signature.parameters))})"

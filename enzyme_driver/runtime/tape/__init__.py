@@ -1,0 +1,1 @@
+"""`adgen.Tape`: launches recorded, and their gradient replayed backwards."""

@@ -1,0 +1,177 @@
+"""What the functional forms of both modes share: copies of what is written, fresh shadows, the arguments untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from enzyme_driver.errors import ArgumentError
+from enzyme_driver.model import DataType, Parameter
+from enzyme_driver.runtime.backends.libraries import Library, NumpyLibrary, buffer_library, library_of
+from enzyme_driver.runtime.call.arguments import Arguments, array_value
+from enzyme_driver.runtime.call.arrays import is_array, is_jax
+from enzyme_driver.runtime.call.layouts import numpy_dtype
+from enzyme_driver.runtime.call.members import assembled, flattened, given, has_parts
+from enzyme_driver.runtime.call.slots import Role, Slot, written
+
+Derivative = Callable[[Sequence[object], Mapping[str, object]], None]
+"""Runs the gradient, or what carries tangents, on arguments and shadows."""
+
+
+class FunctionalCall:
+    """A derivative of one call: its arguments and the given shadows (`seeds`) by the names of arrays.
+
+    With `directions`, seeds and results have one more axis, the first, of that length.
+    """
+
+    role: Role
+
+    def __init__(
+        self, arguments: Arguments, values: Sequence[object], seeds: Mapping[str, object], directions: int | None
+    ) -> None:
+        self._arguments = arguments
+        self._directions = checked_directions(directions)
+        self._given = dict(zip(arguments.signature.names, values, strict=True))
+        self._flat = {
+            part.name: (part, value)
+            for parameter in arguments.signature
+            for part, value in _parts(parameter, self._given[parameter.name])
+        }
+        self._seeds = self._flat_seeds(seeds)
+        self.given = arguments.untouched(values)
+        self._check_structs()
+
+    def _flat_seeds(self, seeds: Mapping[str, object]) -> dict[str, object]:
+        self._arguments.check_shadow_names(seeds, self.role)
+        signature, flat = self._arguments.signature, dict[str, object]()
+        for name, seed in seeds.items():
+            by_members = name in signature and signature[name].activity != "active"
+            flat |= given(signature[name], seed) if by_members else {name: seed}
+        return flat
+
+    def _check_structs(self) -> None:
+        for parameter in self._arguments.signature.shadowed:
+            if not parameter.shadow_is_pointer and not has_parts(parameter, self._given[parameter.name]):
+                raise ArgumentError(
+                    f"adgen cannot make the shadow of {parameter.name!r}: {parameter.dtype} holds pointers",
+                    hint="give the struct as a dict of its members, or call gradient with a shadow struct",
+                )
+        for variable in self._arguments.signature.variables:
+            if variable.has_shadow and variable.dtype.has_pointers:
+                raise ArgumentError(
+                    f"adgen cannot make the shadow of the variable {variable.name!r}: {variable.dtype} holds pointers",
+                    hint="call gradient with a dict of shadows",
+                )
+
+    def _shadows_after(self, derivative: Derivative, stream: int | None) -> dict[str, Any]:
+        """Call `derivative` with copies and shadows made on `stream`; the shadows, of members and of whole structs."""
+        with self._main_library.on(stream):
+            shadows = self._made_shadows()
+            variables = [variable for variable in self._arguments.signature.variables if variable.has_shadow]
+            shadows |= {each.name: self._variable_shadow(each.name, each.shape, each.dtype) for each in variables}
+            for direction in range(self._directions or 1):
+                passed = {name: self._passed(part, value) for name, (part, value) in self._flat.items()}
+                own = shadows if self._directions is None else self._along(shadows, direction)
+                derivative([assembled(p, passed) for p in self._arguments.signature], self._whole(own))
+        return {**self._whole(shadows), **shadows}
+
+    def fresh_shadows(self, stream: int | None) -> list[object]:
+        """A shadow for each parameter that has one, in order; None for an argument that is None."""
+        with self._main_library.on(stream):
+            made = self._made_shadows()
+        shadowed = self._arguments.signature.shadowed
+        return [assembled(p, made) if self._given[p.name] is not None else None for p in shadowed]
+
+    def _made_shadows(self) -> dict[str, object]:
+        active = [item for item in self._flat.values() if item[0].has_shadow and item[1] is not None]
+        return {part.name: self._shadow(part, value) for part, value in active}
+
+    def _whole(self, shadows: Mapping[str, object]) -> dict[str, object]:
+        """Shadows of parts by parameter and variable."""
+        signature = self._arguments.signature
+        made = {p.name: assembled(p, shadows) for p in signature.shadowed}
+        return made | {v.name: shadows[v.name] for v in signature.variables if v.has_shadow}
+
+    def _along(self, shadows: Mapping[str, object], direction: int) -> dict[str, object]:
+        return {name: self._part(name, shadow, direction) for name, shadow in shadows.items()}
+
+    def _part(self, name: str, shadow: Any, direction: int) -> object:  # noqa: ANN401
+        """What belongs to one direction, as a view. The elements of an array of numbers are arrays of one element."""
+        if is_jax(shadow) or not hasattr(shadow, "__getitem__"):
+            raise ArgumentError(
+                f"directions: parts of {name!r}, a {type(shadow).__name__}, cannot be written to",
+                hint="call once for each direction",
+            )
+        return shadow[direction] if len(shadow.shape) > 1 else shadow[direction : direction + 1]
+
+    def _first(self, name: str) -> object:
+        """The seed, or that of the first direction, once the number of directions is right."""
+        seed: Any = self._seeds[name]
+        if self._directions is None:
+            return seed
+        shape = tuple(getattr(seed, "shape", ()))
+        if not shape or shape[0] != self._directions:
+            raise ArgumentError(
+                f"{self.role} {name!r}: its first axis must have {self._directions} elements, one a direction; "
+                f"its shape is {shape}",
+                hint="stack those of the directions",
+            )
+        return seed[0]
+
+    def _shape(self, *own: int) -> tuple[int, ...]:
+        return own if self._directions is None else (self._directions, *own)
+
+    def _passed(self, parameter: Parameter, value: object) -> object:
+        return self._library(value).copy(value) if written(parameter) and value is not None else value
+
+    def _shadow(self, parameter: Parameter, value: object) -> object:
+        if parameter.name in self._seeds:
+            seed = self._seeds[parameter.name]
+            return self._library(seed).copy(seed)
+        if parameter.is_pointer and is_array(value):
+            return self._zeros_like(parameter, value)
+        return self._zeros((), parameter.dtype)
+
+    def _zeros_like(self, parameter: Parameter, value: Any) -> object:  # noqa: ANN401
+        library = self._library(value)
+        if self._directions is None:
+            return library.zeros_like(value)
+        slot = Slot(self._arguments.signature, parameter, "argument", self._arguments.target, writable=False)
+        view, given = array_value(value, slot).view, getattr(value, "dtype", None)
+        dtype = given if isinstance(given, np.dtype) else numpy_dtype(parameter.dtype)
+        return library.zeros(self._shape(*view.shape) if view else (), dtype, value)
+
+    def _variable_shadow(self, name: str, shape: tuple[int, ...], dtype: DataType) -> object:
+        seed = self._seeds.get(name)
+        return self._zeros(shape, dtype) if seed is None else self._library(seed).copy(seed)
+
+    def _zeros(self, shape: tuple[int, ...], dtype: DataType) -> object:
+        on_gpu = self._arguments.target == "cuda"
+        library = buffer_library() if on_gpu and dtype.kind == "struct" else self._main_library
+        return library.zeros(self._shape(*shape), numpy_dtype(dtype), next(iter(self._arrays), None))
+
+    @property
+    def _arrays(self) -> list[object]:
+        return [value for part, value in self._flat.values() if part.is_pointer and is_array(value)]
+
+    @property
+    def _main_library(self) -> Library:
+        arrays, on_gpu = self._arrays, self._arguments.target == "cuda"
+        return self._library(arrays[0]) if arrays else buffer_library() if on_gpu else NumpyLibrary()
+
+    def _library(self, value: object) -> Library:
+        return library_of(value, self._arguments.target)
+
+
+def _parts(parameter: Parameter, value: object) -> tuple[tuple[Parameter, object], ...]:
+    """The members of a struct that is given as a dict; an active one has one shadow as a whole."""
+    return ((parameter, value),) if parameter.activity == "active" else flattened(parameter, value)
+
+
+def checked_directions(directions: int | None) -> int | None:
+    """How many directions at once, None for a call with a single one."""
+    if directions is None or (isinstance(directions, int) and not isinstance(directions, bool) and directions > 0):
+        return directions
+    raise ArgumentError(f"directions={directions!r} is not a number of directions", hint="give 1, 2, 3, ...")

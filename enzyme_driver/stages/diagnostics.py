@@ -1,0 +1,115 @@
+"""What clang says of a file, as values, and as the error that the user reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from enzyme_driver.command import Completed
+from enzyme_driver.errors import Location, SourceError
+from enzyme_driver.stages.host_code import MISSING, HostCode
+from enzyme_driver.stages.source import Source
+
+_SAID = re.compile(
+    r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): (?P<text>.*)$", re.MULTILINE
+)
+
+_UNDECLARED = re.compile(r"use of undeclared identifier '(\w+)'|unknown type name '(\w+)'")
+_OF_BUILD = re.compile(r"[A-Z][A-Z0-9_]+")
+"""Macros are written so."""
+
+HINT = "make the file compile with clang 22, with the flags of its own build: adgen compile FILE -- -std=c++20"
+_HINTS = {
+    "initialization is not supported for __shared__ variables": (
+        "clang takes no shared variable that has a constructor, such as cuda::barrier: let all threads of the block "
+        "wait by __syncthreads(), or make an array of bytes and take it for the type"
+    ),
+}
+"""What to do about what clang says, where more is known."""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """An error, with the notes that clang adds to it."""
+
+    file: Path
+    line: int
+    column: int
+    text: str
+    notes: tuple[Diagnostic, ...] = field(default=())
+
+    @property
+    def location(self) -> Location:
+        return Location(str(self.file), self.line, self.column)
+
+
+def errors(stderr: str) -> list[Diagnostic]:
+    """The errors that clang has written, in order."""
+    found: list[Diagnostic] = []
+    for said in _SAID.finditer(stderr):
+        each = Diagnostic(Path(said["file"]), int(said["line"]), int(said["column"]), said["text"])
+        if said["kind"] != "note":
+            found.append(each)
+        elif found:
+            found[-1] = replace(found[-1], notes=(*found[-1].notes, each))
+    return found
+
+
+def rejected(source: Source, done: Completed, beside: SourceError | None = None) -> SourceError:
+    """clang's own message, once, with the place of the first error.
+
+    `beside` is what clang says of the file without what it rejects here.
+    """
+    text = done.stderr.strip()
+    found = next((said for said in _SAID.finditer(text) if said["kind"] != "note"), None)
+    if found is None:
+        hint = "check the flags that are given to clang"
+        return SourceError(text or "clang failed without a message", hint=hint, location=Location(str(source.path)))
+    place = Location(found["file"], int(found["line"]), int(found["column"]))
+    reason = f"error: {found['text']}{text[found.end() :].rstrip()}"
+    return SourceError(reason, hint=_hint(found["text"], source, beside), location=place)
+
+
+def as_error(said: Diagnostic, source: Source) -> SourceError:
+    """One of several errors by itself."""
+    return SourceError(f"error: {said.text}", hint=_hint(said.text, source, None), location=said.location)
+
+
+def undecided(header: str, text: HostCode, source: Source) -> set[str]:
+    """What the header could define that decides what is compiled, and the user's flags do not say."""
+    given = re.findall(r"-[DU]\s*([A-Za-z_]\w*)", " ".join(source.flags))
+    return text.could_learn_from(header).difference(given)
+
+
+def _hint(error: str, source: Source, beside: SourceError | None) -> str:
+    """What to do about clang's error."""
+    missing = MISSING.search(error)
+    if not missing:
+        return _HINTS.get(error) or next(_about_undeclared(error, _text(source)), HINT)
+    hint = "say in which folder it lies: adgen compile FILE -- -I FOLDER"
+    if beside:
+        return f"{hint}. Without it: {beside.location}: {beside.reason.splitlines()[0]}"
+    asked = sorted(undecided(missing["name"], HostCode(_text(source)), source))
+    if not asked:
+        return hint
+    return f"{hint}; or whether it defines {', '.join(asked)}, for which the file asks: -- -DNAME or -UNAME"
+
+
+def _text(source: Source) -> str:
+    read = source.language == "cuda" and source.path.exists()
+    return source.path.read_text(encoding="latin-1") if read else ""
+
+
+def _about_undeclared(error: str, text: str) -> Iterator[str]:
+    """Where a name is known to nobody: a texture reference, or a macro that only a build gives."""
+    said = _UNDECLARED.search(error)
+    name = said[1] or said[2] if said else ""
+    if name and re.search(rf"\b(texture|surface)\s*<[^;]*>\s*{name}\b", text):
+        yield (
+            f"{name} is a texture reference, which CUDA 12 has taken out: pass the array and read it, or a "
+            "cudaTextureObject_t where no derivative flows through it"
+        )
+    elif _OF_BUILD.fullmatch(name):
+        yield f"where the file's own build defines {name}, say so: adgen compile FILE -- -D{name}=VALUE"

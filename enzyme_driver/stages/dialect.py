@@ -1,0 +1,24 @@
+"""What nvcc reads and clang does not, put into clang's words; every line stays where it is, and so do columns."""
+
+from __future__ import annotations
+
+import re
+
+_NVCC = re.compile(r"^(?P<condition>[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:\\\n|[^\n])*)", re.MULTILINE)
+_OPENED = re.compile(r"(?<=[\w>])(?P<before>\s*)(?:<<[ \t]+<|<[ \t]+<<|<[ \t]+<[ \t]+<)(?!<)")
+_CLOSED = re.compile(r"(?:>>[ \t]+>|>[ \t]+>>|>[ \t]+>[ \t]+>)(?P<after>\s*\()")
+
+
+def in_words_of_clang(text: str) -> str:
+    """The text with launches in one word, `<<<`, and as if clang were asked for where nvcc is."""
+    if "__NVCC__" in text:
+        text = _NVCC.sub(lambda found: re.sub(r"\b__NVCC__\b", "__CUDACC__", found[0]), text)
+    if _OPENED.search(text):
+        text = _CLOSED.sub(lambda found: _joined(found[0].removesuffix(found["after"])) + found["after"], text)
+        text = _OPENED.sub(lambda found: found["before"] + _joined(found[0].removeprefix(found["before"])), text)
+    return text
+
+
+def _joined(signs: str) -> str:
+    """The signs in one word, as wide as they were."""
+    return "".join(signs.split()).ljust(len(signs))

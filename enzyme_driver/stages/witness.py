@@ -1,0 +1,47 @@
+"""The witness against which gradients are verified: dual numbers, carried through the primal as clang wrote it.
+
+Nothing of Enzyme and nothing of what prepares for it takes part: calls are inlined, local variables become values, and
+a pass of our own (passes/CarryDuals.cpp) does the rest.
+"""
+
+from __future__ import annotations
+
+from enzyme_driver import pipelines
+from enzyme_driver.errors import AdgenError, RefusedError
+from enzyme_driver.stages.differentiate import GradientIR
+from enzyme_driver.stages.frontend import PrimalIR
+from enzyme_driver.stages.plan import Plan, derivatives
+from enzyme_driver.stages.prepare import PreparedModule, reflection, refusals
+from enzyme_driver.stages.workspace import Workspace
+
+NOTES = "adgen_shadow_notes"
+"""The variable in which the witness says what it met, see passes/NumberType.h."""
+
+
+def carry_duals(primal: PrimalIR, plan: Plan, workspace: Workspace, *, fast_math: bool, user_rules: str) -> GradientIR:
+    """The module in which `adgen_tangent_SYMBOL` carries tangents. Raises RefusedError where that is no witness."""
+    if user_rules:
+        reason = "derivatives that the user gives have no witness"
+        raise RefusedError(reason, hint="check the gradient by finite differences")
+    forward = derivatives(plan, ("forward",)).tangents
+    output = primal.path.with_suffix("").with_suffix(".duals.ll")
+    words = {
+        "symbols": plan.symbols,
+        "variables": plan.shadowed_variables,
+        "tangents": forward.option,
+        "exported": _exported(plan, forward),
+    }
+    facts = {"variables"} if plan.shadowed_variables else set[str]()
+    pipeline = pipelines.WITNESS_CUDA if primal.language == "cuda" else pipelines.WITNESS_CPP
+    flags = reflection(fast_math=fast_math)
+    done = workspace.opt(pipeline, primal.path, output, *flags, words=words, facts=facts)
+    refused: dict[str, AdgenError] = {**refusals(done.stderr), **refusals(done.stderr, mode="forward")}
+    without = RefusedError("a witness has no gradient", hint="compile the file itself")
+    prepared = PreparedModule(output, {}, {}, counted=False, fewest=False, split=False)
+    return GradientIR(output, prepared, {entry.symbol: without for entry in plan.entries}, refused)
+
+
+def _exported(plan: Plan, forward: Plan) -> str:
+    names = [f"adgen_body_{entry.symbol}" for entry in plan.entries]
+    names += [f"adgen_tangent_{entry.symbol}" for entry in forward.entries]
+    return ";".join(f"preserve-gv={name}" for name in (*names, NOTES))

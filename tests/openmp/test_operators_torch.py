@@ -1,0 +1,160 @@
+"""Operators of PyTorch on the host."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import operators_under_test as ops
+import pytest
+
+from cuda_kernels import frameworks_check as check
+from cuda_kernels.suite import by_name
+
+torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytestmark = [pytest.mark.usefixtures("toolchain"), pytest.mark.filterwarnings("ignore")]
+
+
+def double(*shape: int) -> Any:
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+
+def number() -> Any:
+    return torch.tensor(1.3, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    torch.manual_seed(0)
+
+
+def test_derivatives_of_both_modes_and_orders() -> None:
+    assert torch.autograd.gradcheck(ops.wave.torch, (double(20), number()), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(ops.wave.torch, (double(20), number()))
+    assert torch.autograd.gradcheck(ops.decay.torch, (double(20), double(20)), check_forward_ad=True)
+
+
+def test_opcheck() -> None:
+    x, row = torch.randn(6, 5, requires_grad=True), torch.randn(5, requires_grad=True)
+    torch.library.opcheck(ops.layer_norm.torch.op, (x, row, row), {"eps": 1e-3})
+    seed = torch.randn(20, dtype=torch.float64)
+    torch.library.opcheck(torch.ops.adgen.wave_vjp.default, (double(20), number(), [seed], [True, False]))
+    torch.library.opcheck(ops.row_max.torch.op, (double(3, 4),))
+
+
+def test_against_pytorch_itself() -> None:
+    x, gamma, beta = torch.randn(6, 5, requires_grad=True), torch.randn(5), torch.randn(5, requires_grad=True)
+    seed = torch.randn(6, 5)
+    ours = ops.layer_norm.torch(x.t().contiguous().t(), gamma, beta)
+    theirs = torch.nn.functional.layer_norm(x, (5,), gamma, beta, 1e-5)
+    torch.testing.assert_close(ours, theirs)
+    for found, wanted in zip(
+        torch.autograd.grad(ours, (x, beta), seed), torch.autograd.grad(theirs, (x, beta), seed), strict=True
+    ):
+        torch.testing.assert_close(found, wanted)
+
+
+def test_compile_with_dynamic_shapes_compiles_once() -> None:
+    testing = importlib.import_module("torch._dynamo.testing")  # not there by `import torch` alone
+    counter = testing.CompileCounterWithBackend("aot_eager")
+    row = torch.randn(5, requires_grad=True)
+    compiled = torch.compile(lambda x: ops.layer_norm.torch(x * 2, row, row).sin(), fullgraph=True, backend=counter)
+    for rows in (3, 7, 9):
+        x = torch.randn(rows, 5)
+        torch._dynamo.mark_dynamic(x, 0)
+        torch.testing.assert_close(compiled(x), ops.layer_norm.torch(x * 2, row, row).sin())
+    assert counter.frame_count == 1
+
+
+def test_export() -> None:
+    class Model(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, x: Any, row: Any) -> Any:
+            return ops.layer_norm.torch(x, row, row) + 1
+
+    rows = torch.export.Dim("rows")
+    exported = torch.export.export(
+        Model(), (torch.randn(6, 5), torch.randn(5)), dynamic_shapes={"x": {0: rows}, "row": None}
+    )
+    x, row = torch.randn(9, 5), torch.randn(5)
+    torch.testing.assert_close(exported.module()(x, row), Model()(x, row))
+
+
+def test_transformations() -> None:
+    many, a = torch.randn(3, 20, dtype=torch.float64), number().detach()
+    func, wave = torch.func, ops.wave.torch
+    torch.testing.assert_close(func.vmap(wave, (0, None))(many, a), wave(many, a))
+    by_number = func.grad(lambda x, s: wave(x, s).sum(), argnums=1)
+    torch.testing.assert_close(
+        func.vmap(by_number, (0, None))(many, a), torch.stack([by_number(row, a) for row in many])
+    )
+    twice = func.vmap(func.vmap(wave, (0, None)), (None, 0))(many, torch.stack([a, 2 * a]))
+    torch.testing.assert_close(twice[1], wave(many, 2 * a))
+    torch.testing.assert_close(func.jacfwd(wave)(many[0], a), func.jacrev(wave)(many[0], a))
+    hessian = func.jacrev(func.grad(lambda x: wave(x, a).sum()))(many[0])
+    x = many[0]
+    exact = 2 * a * torch.cos(a * x) - a * a * x * torch.sin(a * x)
+    torch.testing.assert_close(hessian, torch.diag(exact))
+
+
+def test_no_work_for_what_nobody_wants(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    true = ops.wave.torch.calls.vjp
+
+    def noted(*given: Any) -> Any:
+        asked.append(given[3])
+        return true(*given)
+
+    monkeypatch.setattr(ops.wave.torch.calls, "vjp", noted)
+    ops.wave.torch(double(20), number().detach()).sum().backward()
+    assert asked == [(True, False)]
+
+
+def test_empty_tensors_indices_and_meta() -> None:
+    row = torch.ones(5, requires_grad=True)
+    ops.layer_norm.torch(torch.empty(0, 5), row, row).sum().backward()
+    assert (row.grad == 0).all()
+    largest, where = ops.row_max.torch(double(3, 4))
+    assert largest.requires_grad
+    assert not where.requires_grad
+    assert ops.layer_norm.torch(torch.empty(6, 5, device="meta"), row.to("meta"), row.to("meta")).shape == (6, 5)
+
+
+def test_deterministic_sums() -> None:
+    row, x = torch.randn(5, requires_grad=True), torch.randn(400, 5)
+    torch.use_deterministic_algorithms(mode=True)
+    try:
+        first, second = (
+            torch.autograd.grad(ops.layer_norm.torch(x, row, row).square().sum(), row)[0] for _ in range(2)
+        )
+    finally:
+        torch.use_deterministic_algorithms(mode=False)
+    assert (first == second).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ops.decay.torch(torch.ones(3), torch.ones(3)), "'u'.*float64"),
+        (lambda: ops.decay.torch(double(3).to("meta"), double(3)), "'k' is on cpu, the others are on meta"),
+        (lambda: ops.checked.torch(-double(3).abs() - 1), "a negative number"),
+    ],
+)
+def test_bad_input_is_an_error_and_the_next_call_works(call: Any, message: str) -> None:
+    with pytest.raises(Exception, match=message):
+        call()
+    assert ops.checked.torch(torch.full((1,), 3.0, dtype=torch.float64)).item() == pytest.approx(9)
+
+
+@pytest.mark.parametrize("name", check.SAMPLE)
+@pytest.mark.parametrize("what", ["gradient", "opcheck", "vmap"])
+def test_the_collection(name: str, what: str) -> None:
+    assert check.outcome(_subject(name), check.CHECKS["torch"][what], "cpu") == "ok"
+
+
+_SUBJECTS: dict[str, check.Subject] = {}
+
+
+def _subject(name: str) -> check.Subject:
+    if name not in _SUBJECTS:
+        _SUBJECTS[name] = check.subject(by_name()[name])
+    return _SUBJECTS[name]

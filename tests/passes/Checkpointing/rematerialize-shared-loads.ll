@@ -1,0 +1,496 @@
+; Loads of shared arrays become loads that Enzyme repeats, where the arrays are put back for them: a snapshot at the barrier that ends
+; their interval. Not where the thread writes behind the load, where threads meet in other ways, or where a thread may be missing.
+;
+; RUN: %opt -passes=adgen-rematerialize-shared-loads -S %s | %filecheck %s
+; RUN: %opt -passes=adgen-rematerialize-shared-loads,adgen-strip-guards -S %s | %filecheck %s --check-prefix=RESTORED
+target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+
+@tile = internal addrspace(3) global [64 x float] undef, align 4
+@pool = external addrspace(3) global [0 x float], align 4
+
+; What is kept in whole words is aligned to them.
+; CHECK: @tile = internal addrspace(3) global [64 x float] undef, align 8
+
+; A loop reads the tile between two barriers, which all threads meet: n is the same for all.
+; CHECK-LABEL: define void @adgen_body_tiles(
+; CHECK:       store float %v, ptr %mine
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NOT:   _snapshot
+; CHECK:       %0 = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %at, i32 4)
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+; CHECK-NEXT:  call void @adgen_rule_behind_snapshot(ptr %tile)
+; RESTORED-LABEL: define void @adgen_body_tiles(
+; RESTORED:    %0 = load float, ptr %at, align 4
+define void @adgen_body_tiles(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %sum.o = phi float [ 0.0, %entry ], [ %sum.next, %latch ]
+  %v = load float, ptr %x
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %outer ], [ %i.next, %inner ]
+  %sum = phi float [ %sum.o, %outer ], [ %sum.next, %inner ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  %root = call float @sqrtf(float %square)
+  %sum.next = fadd float %sum, %root
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, 64
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  store float %sum.next, ptr %x
+  ret void
+}
+
+; Behind the last barrier nothing has to be put back.
+; CHECK-LABEL: define void @adgen_body_tail(
+; CHECK-NOT:   _snapshot
+; CHECK:       call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %pool
+; CHECK:       call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %second
+; CHECK-NOT:   _snapshot
+define void @adgen_body_tail(ptr %x, ptr %pool) "adgen-shared"="pool" {
+  call void @adgen_rule_barrier(ptr %pool)
+  %a = load float, ptr %pool
+  %second = getelementptr float, ptr %pool, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  ret void
+}
+
+; A thread that has left does not keep its share.
+; CHECK-LABEL: define void @adgen_body_left_early(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot
+define void @adgen_body_left_early(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %inside = icmp slt i32 %t, %n
+  br i1 %inside, label %work, label %left
+work:
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  call void @adgen_rule_barrier(ptr %tile)
+  store float %p, ptr %tile
+  br label %left
+left:
+  ret void
+}
+
+; The thread itself overwrites what it read.
+; CHECK-LABEL: define void @adgen_body_overwritten(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot
+define void @adgen_body_overwritten(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %b = load float, ptr %mine
+  %p = fmul float %a, %b
+  store float %p, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  ret void
+}
+
+; The lanes of a warp meet between the load and the barrier, and another one may write then.
+; CHECK-LABEL: define void @adgen_body_warps(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot
+define void @adgen_body_warps(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  call void @adgen_rule_warp_barrier(ptr %tile, i32 -1) convergent
+  store float %p, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  ret void
+}
+
+; Sums need no value, so nothing is gained.
+; CHECK-LABEL: define void @adgen_body_sums(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot
+define void @adgen_body_sums(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fadd float %a, %b
+  store float %p, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  ret void
+}
+
+; Nothing is written to a constant behind its reads: it is read again without a snapshot, and a product with it is a sum's part.
+; CHECK-LABEL: define void @adgen_body_weighted(
+; CHECK-NOT:   _snapshot
+; CHECK:       %[[WEIGHT:.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %table, i32 4)
+; CHECK-NEXT:  %[[OTHER:.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %second, i32 4)
+; CHECK-NEXT:  %value = load float, ptr %tile
+; CHECK-NEXT:  %next = load float
+; CHECK-NOT:   _snapshot
+define void @adgen_body_weighted(ptr %x, ptr %table, ptr %tile) "adgen-shared"="table:tile" "adgen-shared-constants"="0" {
+  call void @adgen_rule_barrier(ptr %tile)
+  %second = getelementptr float, ptr %table, i32 1
+  %after = getelementptr float, ptr %tile, i32 1
+  %weight = load float, ptr %table
+  %other = load float, ptr %second
+  %value = load float, ptr %tile
+  %next = load float, ptr %after
+  %p = fmul float %weight, %value
+  %q = fmul float %next, %other
+  %sum = fadd float %p, %q
+  store float %sum, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  store float 0.0, ptr %tile
+  call void @adgen_rule_barrier(ptr %tile)
+  ret void
+}
+
+; CHECK-LABEL: declare {{.*}} @llvm.nvvm.read
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare float @sqrtf(float) "enzyme_math"="sqrt"
+declare void @adgen_rule_barrier(ptr) convergent
+declare void @adgen_rule_warp_barrier(ptr, i32) convergent
+
+; Behind the barrier something needs what was computed from the load, and the array has changed by then: Enzyme would read again there,
+; before it has the old values back. A sum needs nothing.
+; CHECK-LABEL: define void @adgen_body_needed_behind(
+; CHECK:         %a = load float, ptr %at
+; CHECK:         %b = load float, ptr %next
+; CHECK-NOT:     ldu.global
+; CHECK-LABEL: define void @adgen_body_summed_behind(
+; CHECK-COUNT-2: call float @llvm.nvvm.ldu.global
+define void @adgen_body_needed_behind(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %at = getelementptr float, ptr %tile, i32 %t
+  %next = getelementptr float, ptr %at, i32 1
+  %a = load float, ptr %at
+  %b = load float, ptr %next
+  %product = fmul float %a, %b
+  call void @adgen_rule_barrier(ptr %tile)
+  store float %product, ptr %at
+  call void @adgen_rule_barrier(ptr %tile)
+  %square = fmul float %product, %product
+  store float %square, ptr %x
+  ret void
+}
+
+define void @adgen_body_summed_behind(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %at = getelementptr float, ptr %tile, i32 %t
+  %next = getelementptr float, ptr %at, i32 1
+  %a = load float, ptr %at
+  %b = load float, ptr %next
+  %product = fmul float %a, %b
+  call void @adgen_rule_barrier(ptr %tile)
+  store float %product, ptr %at
+  call void @adgen_rule_barrier(ptr %tile)
+  %sum = fadd float %product, %product
+  store float %sum, ptr %x
+  ret void
+}
+
+; What a loop hands on to its next iteration may be computed again there, behind the next store: it is no recurrence.
+; CHECK-LABEL: define void @adgen_body_handed_on(
+; CHECK-NOT:   ldu
+; CHECK:       ret void
+; A recurrence has to be kept.
+; CHECK-LABEL: define void @adgen_body_recurs(
+; CHECK:       ldu
+define void @adgen_body_handed_on(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %next.to = getelementptr float, ptr %mine, i32 1
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  %before = phi float [ 0.0, %entry ], [ %product, %loop ]
+  %root = call float @sqrtf(float %before)
+  store float %root, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %mine, align 4
+  %b = load float, ptr %next.to, align 4
+  %product = fmul float %a, %b
+  call void @adgen_rule_barrier(ptr %tile)
+  store float 1.0, ptr %x
+  %i.next = add i32 %i, 1
+  %again = icmp slt i32 %i.next, %n
+  br i1 %again, label %loop, label %done
+done:
+  ret void
+}
+define void @adgen_body_recurs(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %next.to = getelementptr float, ptr %mine, i32 1
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  %before = phi float [ 0.0, %entry ], [ %sum, %loop ]
+  %root = call float @sqrtf(float %before)
+  store float 1.0, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %mine, align 4
+  %b = load float, ptr %next.to, align 4
+  %product = fmul float %a, %b
+  %sum = fadd float %root, %product
+  call void @adgen_rule_barrier(ptr %tile)
+  %i.next = add i32 %i, 1
+  %again = icmp slt i32 %i.next, %n
+  br i1 %again, label %loop, label %done
+done:
+  store float %sum, ptr %x
+  ret void
+}
+
+; All threads fill the same elements in every iteration, from memory that nobody writes to: the array is filled again, and nothing is kept.
+; CHECK-LABEL: define void @adgen_body_filled(
+; CHECK:       latch:
+; CHECK-NEXT:  call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_refill_filled_0(ptr %tile, ptr %from, i32 %o, i32 %n)
+; CHECK-NEXT:  call void @adgen_rule_behind_refill(ptr %tile)
+; CHECK-NOT:   _snapshot
+define void @adgen_body_filled(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %sum.o = phi float [ 0.0, %entry ], [ %sum.next, %latch ]
+  %place = add i32 %o, %t
+  %inside = icmp slt i32 %place, %n
+  br i1 %inside, label %read, label %write
+read:
+  %source = getelementptr float, ptr %from, i32 %place
+  %v = load float, ptr %source
+  br label %write
+write:
+  %filling = phi float [ %v, %read ], [ 0.0, %outer ]
+  store float %filling, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %write ], [ %i.next, %inner ]
+  %sum = phi float [ %sum.o, %write ], [ %sum.next, %inner ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  %sum.next = fadd float %sum, %square
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, 64
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 64
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  store float %sum.next, ptr %x
+  ret void
+}
+
+; The same by way of a struct by value: how often the loop runs is the same in all threads, and what its pointer leads to is not what is written.
+; CHECK-LABEL: define void @adgen_body_view(
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_refill_view_0(ptr %tile, ptr %view, i32 %o)
+; CHECK-NOT:   _snapshot
+define void @adgen_body_view(ptr "adgen-struct"="24" %view, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %to.at = getelementptr i8, ptr %view, i64 16
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %sum.o = phi float [ 0.0, %entry ], [ %sum.next, %latch ]
+  %place = add i32 %o, %t
+  %from = load ptr, ptr %view
+  %source = getelementptr float, ptr %from, i32 %place
+  %v = load float, ptr %source
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %outer ], [ %i.next, %inner ]
+  %sum = phi float [ %sum.o, %outer ], [ %sum.next, %inner ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  %sum.next = fadd float %sum, %square
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, 64
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 64
+  %extent.at = getelementptr i8, ptr %view, i64 8
+  %n = load i32, ptr %extent.at
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  %to = load ptr, ptr %to.at
+  store float %sum.next, ptr %to
+  ret void
+}
+
+; Not where only some threads write, where the place depends on the iteration, where what is read is written, or where there are two places.
+; CHECK-LABEL: define void @adgen_body_some(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_some(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %source = getelementptr float, ptr %from, i32 %o
+  %v = load float, ptr %source
+  %few = icmp slt i32 %t, %n
+  br i1 %few, label %do, label %ready
+do:
+  store float %v, ptr %mine
+  br label %ready
+ready:
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @adgen_body_moving(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_moving(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %source = getelementptr float, ptr %from, i32 %o
+  %v = load float, ptr %source
+  %there = getelementptr float, ptr %mine, i32 %o
+  store float %v, ptr %there
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @adgen_body_written(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_written(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %source = getelementptr float, ptr %x, i32 %o
+  %v = load float, ptr %source
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @adgen_body_twice(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_twice(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  store float 0.0, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %source = getelementptr float, ptr %from, i32 %o
+  %v = load float, ptr %source
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+
+; What fills it has no primal before Enzyme, nothing to do forward, and fills it in the reverse sweep.
+; CHECK:       declare !enzyme_augment {{.*}} void @adgen_rule_refill_filled_0(ptr, ptr readonly captures(none), i32, i32)
+; CHECK:       define void @adgen_rule_refill_filled_0_augmented(
+; CHECK-NEXT:  entry:
+; CHECK-NEXT:    ret void
+; CHECK:       define void @adgen_rule_refill_filled_0_reverse(ptr [[TILE:%.*]], ptr {{.*}}, ptr [[FROM:%.*]], ptr {{.*}}, i32 [[O:%.*]], i32 {{.*}}, i32 [[N:%.*]], i32 {{.*}})
+; CHECK:         [[T:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+; CHECK:         [[MINE:%.*]] = getelementptr float, ptr [[TILE]], i32 [[T]]
+; CHECK:         [[PLACE:%.*]] = add i32 [[O]], [[T]]
+; CHECK:         icmp slt i32 [[PLACE]], [[N]]
+; CHECK:         [[SOURCE:%.*]] = getelementptr float, ptr [[FROM]], i32 [[PLACE]]
+; CHECK:         load float, ptr [[SOURCE]]
+; CHECK:         store float {{.*}}, ptr [[MINE]]
+; CHECK-NEXT:    ret void

@@ -1,0 +1,143 @@
+; The bound of an inner loop is at least what its guard says where it runs; other loops and other bounds stay.
+;
+; RUN: %opt -passes=adgen-clamp-trip-counts -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-clamp-trip-counts,print<scalar-evolution>' -disable-output %s 2>&1 | %filecheck %s --check-prefix=COUNTED
+
+; CHECK-LABEL: define void @adgen_body_counts(
+; CHECK:         inner.preheader:
+; CHECK:         %bound = call i32 @llvm.smax.i32(i32 %m, i32 1)
+; CHECK:         %done = icmp eq i32 %j.next, %bound
+; CHECK:         %finished = icmp eq i32 %i.next, %n
+; COUNTED:       @adgen_body_counts
+; COUNTED:       Loop %inner: backedge-taken count is (-1 + (1 smax %m))
+define void @adgen_body_counts(ptr %x, i32 %n, i32 %m) {
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %after ]
+  %runs = icmp sgt i32 %m, 0
+  br i1 %runs, label %inner, label %after
+inner:
+  %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
+  %at = getelementptr float, ptr %x, i32 %j
+  store float 1.0, ptr %at
+  %j.next = add nuw nsw i32 %j, 1
+  %done = icmp eq i32 %j.next, %m
+  br i1 %done, label %after, label %inner
+after:
+  %i.next = add nuw nsw i32 %i, 1
+  %finished = icmp eq i32 %i.next, %n
+  br i1 %finished, label %end, label %outer
+end:
+  ret void
+}
+
+; A bound in more bits, and a beginning that is no constant.
+; CHECK-LABEL: define void @adgen_body_widens(
+; CHECK:         %least = add i32 %low, 1
+; CHECK:         %bound = call i32 @llvm.smax.i32(i32 %high, i32 %least)
+; CHECK:         %[[WIDE:.*]] = sext i32 %bound to i64
+; CHECK:         icmp slt i64 %j.next, %[[WIDE]]
+define void @adgen_body_widens(ptr %x, i32 %n, i32 %low, i32 %high) {
+entry:
+  %first = sext i32 %low to i64
+  %last = sext i32 %high to i64
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %after ]
+  %skips = icmp sge i32 %low, %high
+  br i1 %skips, label %after, label %ahead
+ahead:
+  br label %inner
+inner:
+  %j = phi i64 [ %first, %ahead ], [ %j.next, %inner ]
+  %at = getelementptr float, ptr %x, i64 %j
+  store float 1.0, ptr %at
+  %j.next = add nsw i64 %j, 3
+  %again = icmp slt i64 %j.next, %last
+  br i1 %again, label %inner, label %after
+after:
+  %i.next = add nuw nsw i32 %i, 1
+  %finished = icmp eq i32 %i.next, %n
+  br i1 %finished, label %end, label %outer
+end:
+  ret void
+}
+
+; Down to zero: the counter begins at the bound.
+; CHECK-LABEL: define void @adgen_body_counts_down(
+; CHECK:         %bound = call i32 @llvm.umax.i32(i32 %m, i32 1)
+; CHECK:         %j = phi i32 [ %bound, %ahead ], [ %j.next, %inner ]
+define void @adgen_body_counts_down(ptr %x, i32 %n, i32 %m) {
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %after ]
+  %runs = icmp ne i32 %m, 0
+  br i1 %runs, label %ahead, label %after
+ahead:
+  br label %inner
+inner:
+  %j = phi i32 [ %m, %ahead ], [ %j.next, %inner ]
+  %at = getelementptr float, ptr %x, i32 %j
+  store float 1.0, ptr %at
+  %j.next = add i32 %j, -1
+  %done = icmp eq i32 %j.next, 0
+  br i1 %done, label %after, label %inner
+after:
+  %i.next = add nuw nsw i32 %i, 1
+  %finished = icmp eq i32 %i.next, %n
+  br i1 %finished, label %end, label %outer
+end:
+  ret void
+}
+
+; One condition of several, with another branch between it and the loop.
+; CHECK-LABEL: define void @adgen_body_counts_further_in(
+; CHECK:         %bound = call i32 @llvm.smax.i32(i32 %m, i32 1)
+; CHECK:         %done = icmp eq i32 %j.next, %bound
+define void @adgen_body_counts_further_in(ptr %x, i32 %n, i32 %m, i1 %skip, i1 %take) {
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %after ]
+  %stays = icmp slt i32 %m, 1
+  %neither = select i1 %skip, i1 true, i1 %stays
+  br i1 %neither, label %after, label %further
+further:
+  br i1 %take, label %ahead, label %after
+ahead:
+  br label %inner
+inner:
+  %j = phi i32 [ 0, %ahead ], [ %j.next, %inner ]
+  %at = getelementptr float, ptr %x, i32 %j
+  store float 1.0, ptr %at
+  %j.next = add nuw nsw i32 %j, 1
+  %done = icmp eq i32 %j.next, %m
+  br i1 %done, label %after, label %inner
+after:
+  %i.next = add nuw nsw i32 %i, 1
+  %finished = icmp eq i32 %i.next, %n
+  br i1 %finished, label %end, label %outer
+end:
+  ret void
+}
+
+; A loop on its own has its memory where it runs.
+; CHECK-LABEL: define void @adgen_body_alone(
+; CHECK-NOT:     llvm.smax
+; CHECK:         ret void
+define void @adgen_body_alone(ptr %x, i32 %m) {
+entry:
+  %runs = icmp sgt i32 %m, 0
+  br i1 %runs, label %inner, label %after
+inner:
+  %j = phi i32 [ 0, %entry ], [ %j.next, %inner ]
+  %at = getelementptr float, ptr %x, i32 %j
+  store float 1.0, ptr %at
+  %j.next = add nuw nsw i32 %j, 1
+  %done = icmp eq i32 %j.next, %m
+  br i1 %done, label %after, label %inner
+after:
+  ret void
+}

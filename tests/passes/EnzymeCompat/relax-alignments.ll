@@ -1,0 +1,31 @@
+; Memory is aligned to 16 bytes at most; what is aligned less stays as it is.
+;
+; RUN: %opt -passes=adgen-relax-alignments -S %s | %filecheck %s
+
+; CHECK-LABEL: define void @k(
+; CHECK-NEXT:    %t = alloca [4 x double], align 16
+; CHECK-NEXT:    %u = alloca [4 x double], align 8
+; CHECK-NEXT:    call void @llvm.memset.p0.i64(ptr align 16 %t, i8 0, i64 32, i1 false)
+; CHECK-NEXT:    call void @llvm.memcpy.p0.p0.i64(ptr align 8 %u, ptr align 16 %t, i64 32, i1 false)
+; CHECK-NEXT:    %v = load <4 x double>, ptr %t, align 16
+; CHECK-NEXT:    store <4 x double> %v, ptr %u, align 8
+define void @k() {
+  %t = alloca [4 x double], align 32
+  %u = alloca [4 x double], align 8
+  call void @llvm.memset.p0.i64(ptr align 32 %t, i8 0, i64 32, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %u, ptr align 32 %t, i64 32, i1 false)
+  %v = load <4 x double>, ptr %t, align 32
+  store <4 x double> %v, ptr %u, align 8
+  ret void
+}
+
+; A member that is cleared for itself lies where the offset says.
+; CHECK-LABEL: define void @members(
+; CHECK:         call void @llvm.memset.p0.i64(ptr align 8 %m, i8 0, i64 16, i1 false)
+; CHECK-NEXT:    call void @llvm.memcpy.p0.p0.i64(ptr align 16 %p, ptr align 8 %m, i64 16, i1 false)
+define void @members(ptr %p) {
+  %m = getelementptr i8, ptr %p, i64 8
+  call void @llvm.memset.p0.i64(ptr align 16 dereferenceable(24) %m, i8 0, i64 16, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr align 16 %p, ptr align 16 dereferenceable(24) %m, i64 16, i1 false)
+  ret void
+}

@@ -1,0 +1,221 @@
+; Inline PTX of plain arithmetic becomes instructions; what is not understood stays as it is, as a whole.
+;
+; RUN: %opt -passes='adgen-raise-inline-asm,dce' -S %s | %filecheck %s
+
+target triple = "nvptx64-nvidia-cuda"
+
+; A __half is the short inside it.
+; CHECK-LABEL: @widened(
+; CHECK-NEXT: [[HALF:%.*]] = bitcast i16 %x to half
+; CHECK-NEXT: [[WIDE:%.*]] = fpext half [[HALF]] to float
+; CHECK-NEXT: ret float [[WIDE]]
+define float @widened(i16 %x) {
+  %v = call float asm "{  cvt.f32.f16 $0, $1;}\0A", "=f,h"(i16 %x)
+  ret float %v
+}
+
+; CHECK-LABEL: @narrowed(
+; CHECK-NEXT: [[HALF:%.*]] = fptrunc float %x to half
+; CHECK-NEXT: bitcast half [[HALF]] to i16
+define i16 @narrowed(float %x) {
+  %v = call i16 asm "{  cvt.rn.f16.f32 $0, $1;}\0A", "=h,f"(float %x)
+  ret i16 %v
+}
+
+; Two numbers in one register, and registers of its own.
+; CHECK-LABEL: @second(
+; CHECK: [[PAIR:%.*]] = bitcast i32 %x to <2 x i16>
+; CHECK: [[HIGH:%.*]] = extractelement <2 x i16> [[PAIR]], i64 1
+; CHECK: bitcast i16 [[HIGH]] to half
+; CHECK: fpext half
+define float @second(i32 %x) {
+  %v = call float asm "{.reg .f16 low,high;\0A  mov.b32 {low,high},$1;\0A  cvt.f32.f16 $0, high;}\0A", "=f,r"(i32 %x)
+  ret float %v
+}
+
+; CHECK-LABEL: @multiplied(
+; CHECK: call <2 x half> @llvm.fma.v2f16(
+define i32 @multiplied(i32 %x, i32 %y, i32 %z) {
+  %v = call i32 asm "{fma.rn.f16x2 $0,$1,$2,$3;\0A}", "=r,r,r,r"(i32 %x, i32 %y, i32 %z)
+  ret i32 %v
+}
+
+; CHECK-LABEL: @approximate(
+; CHECK-NEXT: [[POWER:%.*]] = call arcp afn float @llvm.exp2.f32(float %x)
+; CHECK-NEXT: ret float [[POWER]]
+define float @approximate(float %x) {
+  %v = call float asm "ex2.approx.ftz.f32 $0, $1;", "=f,f"(float %x)
+  ret float %v
+}
+
+; CHECK-LABEL: @lane(
+; CHECK-NEXT: call {{.*}}i32 @llvm.nvvm.read.ptx.sreg.laneid()
+define i32 @lane() {
+  %v = call i32 asm sideeffect "mov.u32 $0, %laneid;", "=r"()
+  ret i32 %v
+}
+
+; An operand that is read and written.
+; CHECK-LABEL: @updated(
+; CHECK-NEXT: fadd float %x, %y
+define float @updated(float %x, float %y) {
+  %v = call float asm "add.f32 $0, $0, $1;", "=f,f,0"(float %y, float %x)
+  ret float %v
+}
+
+; Hints change nothing; fences order.
+; CHECK-LABEL: @hinted(
+; CHECK-NEXT: fence seq_cst
+; CHECK-NEXT: fence seq_cst
+; CHECK-NEXT: ret void
+define void @hinted(ptr %p) {
+  call void asm sideeffect "nanosleep.u32 $0;", "r"(i32 100)
+  call void asm sideeffect "prefetch.global.L1 [$0];", "l"(ptr %p)
+  call void asm sideeffect "membar.gl;", ""()
+  call void asm sideeffect "fence.acq_rel.gpu;", "~{memory}"()
+  ret void
+}
+
+; An atomic addition of a vector is one for each of its numbers.
+; CHECK-LABEL: @vector_sums(
+; CHECK: [[FIRST:%.*]] = atomicrmw fadd ptr %p, float %x monotonic
+; CHECK: [[PLACE:%.*]] = getelementptr float, ptr %p, i64 1
+; CHECK: [[SECOND:%.*]] = atomicrmw fadd ptr [[PLACE]], float %y monotonic
+; CHECK-NOT: asm
+; CHECK: ret
+define { float, float } @vector_sums(ptr %p, float %x, float %y) {
+  %old = call { float, float } asm "atom.add.v2.f32         {$0, $1}, [$2], {$3, $4};", "=f,=f,l,f,f"(ptr %p, float %x, float %y)
+  call void asm sideeffect "red.global.add.v2.f32 [$0], {$1, $2};", "l,f,f"(ptr %p, float %x, float %y)
+  ret { float, float } %old
+}
+
+; Loads and stores with a hint for the caches, of vectors too.
+; CHECK-LABEL: @cached(
+; CHECK-NEXT: [[LOW:%.*]] = load float, ptr %p, align 4
+; CHECK-NEXT: [[AT:%.*]] = getelementptr float, ptr %p, i64 1
+; CHECK-NEXT: [[HIGH:%.*]] = load float, ptr [[AT]], align 4
+; CHECK:      [[BEHIND:%.*]] = getelementptr i8, ptr %p, i64 16
+; CHECK-NEXT: store float %low, ptr [[BEHIND]], align 4
+define void @cached(ptr %p) {
+  %v = call { float, float } asm sideeffect "ld.global.cs.v2.f32 {$0,$1}, [$2];", "=f,=f,l,~{memory}"(ptr %p)
+  %low = extractvalue { float, float } %v, 0
+  call void asm sideeffect "st.global.cg.f32 [$0+16], $1;", "l,f,~{memory}"(ptr %p, float %low)
+  ret void
+}
+
+; CHECK-LABEL: @atomics(
+; CHECK-NEXT: atomicrmw fadd ptr %p, float %x monotonic
+; CHECK-NEXT: atomicrmw max ptr %p, i32 %i seq_cst
+; CHECK:      atomicrmw fadd ptr %p, half
+; CHECK:      [[SECOND:%.*]] = getelementptr half, ptr %p, i64 1
+; CHECK:      atomicrmw fadd ptr [[SECOND]], half
+define void @atomics(ptr %p, float %x, i32 %i) {
+  call void asm sideeffect "red.relaxed.gpu.global.add.f32 [$0], $1;", "l,f,~{memory}"(ptr %p, float %x)
+  %m = call i32 asm sideeffect "atom.acquire.gpu.max.s32 $0, [$1], $2;", "=r,l,r,~{memory}"(ptr %p, i32 %i)
+  %h = call i32 asm sideeffect "{ atom.add.noftz.f16x2 $0,[$1],$2; }\0A", "=r,l,r,~{memory}"(ptr %p, i32 %i)
+  ret void
+}
+
+; CUB's sum of a warp: what comes from outside the segment is not added.
+; CHECK-LABEL: @reduced(
+; CHECK:      [[MOVED:%.*]] = call float @llvm.nvvm.shfl.sync.down.f32(i32 %mask, float %x, i32 %by, i32 %control)
+; CHECK:      [[LANE:%.*]] = call {{.*}}i32 @llvm.nvvm.read.ptx.sreg.laneid()
+; CHECK:      [[FROM:%.*]] = add i32 [[LANE]],
+; CHECK:      [[INSIDE:%.*]] = icmp sle i32 [[FROM]],
+; CHECK:      [[SUM:%.*]] = fadd float [[MOVED]], %x
+; CHECK:      select i1 [[INSIDE]], float [[SUM]], float [[MOVED]]
+define float @reduced(float %x, i32 %by, i32 %control, i32 %mask) {
+  %v = call float asm sideeffect "{ .reg .f32 r0; .reg .pred p; shfl.sync.down.b32 r0|p, $1, $2, $3, $5; @p add.f32 r0, r0, $4; mov.f32 $0, r0;}", "=f,f,r,r,f,r"(float %x, i32 %by, i32 %control, float %x, i32 %mask)
+  ret float %v
+}
+
+; What CUDA's headers do with two halves at once: h2exp corrects one number, h2rint, masks of comparisons.
+; CHECK-LABEL: @corrected(
+; CHECK: [[IS:%.*]] = fcmp oeq <2 x half>
+; CHECK: uitofp <2 x i1> [[IS]] to <2 x half>
+; CHECK: call <2 x half> @llvm.fma.v2f16(
+; CHECK: [[WIDE:%.*]] = fpext {{.*}}<2 x half> {{.*}} to <2 x float>
+; CHECK: call arcp afn <2 x float> @llvm.exp2.v2f32(<2 x float> [[WIDE]])
+define i32 @corrected(i32 %x) {
+  %v = call i32 asm "{.reg.b32 p,s,r;\0A mov.b32 s,0x1F791F79U;\0A set.eq.f16x2.f16x2 p,$1, s;\0A fma.rn.f16x2 r,p,s,$1;\0A ex2.approx.f16x2 $0, r;\0A}", "=r,r"(i32 %x)
+  ret i32 %v
+}
+
+; CHECK-LABEL: @rounded_half(
+; CHECK: call half @llvm.rint.f16(
+; CHECK: call half @llvm.floor.f16(
+define i16 @rounded_half(i16 %x) {
+  %v = call i16 asm "cvt.rni.f16.f16 $0, $1;", "=h,h"(i16 %x)
+  %w = call i16 asm "cvt.rmi.f16.f16 $0, $1;", "=h,h"(i16 %v)
+  ret i16 %w
+}
+
+; CHECK-LABEL: @masked(
+; CHECK: [[MORE:%.*]] = fcmp ogt <2 x half>
+; CHECK: sext <2 x i1> [[MORE]] to <2 x i16>
+; CHECK: [[ONE:%.*]] = fcmp ult half
+; CHECK: sext i1 [[ONE]] to i32
+define i32 @masked(i32 %x, i32 %y, i16 %h) {
+  %v = call i32 asm "set.gt.u32.f16x2 $0, $1, $2;", "=r,r,r"(i32 %x, i32 %y)
+  %w = call i32 asm "set.ltu.u32.f16 $0, $1, $1;", "=r,h"(i16 %h)
+  %s = add i32 %v, %w
+  ret i32 %s
+}
+
+; What is no number becomes zero where results are limited, and stays what it is where they are not to be negative.
+; CHECK-LABEL: @limited(
+; CHECK: [[SUM:%.*]] = fadd half
+; CHECK: [[POSITIVE:%.*]] = fcmp ogt half [[SUM]], 0xH0000
+; CHECK: [[SOME:%.*]] = select i1 [[POSITIVE]], half [[SUM]], half 0xH0000
+; CHECK: [[LESS:%.*]] = fcmp olt half [[SOME]], 0xH3C00
+; CHECK: select i1 [[LESS]], half [[SOME]], half 0xH3C00
+; CHECK: [[PRODUCT:%.*]] = call half @llvm.fma.f16(
+; CHECK: [[NEGATIVE:%.*]] = fcmp olt half [[PRODUCT]], 0xH0000
+; CHECK: select i1 [[NEGATIVE]], half 0xH0000, half [[PRODUCT]]
+define i16 @limited(i16 %x) {
+  %v = call i16 asm "add.sat.f16 $0, $1, $1;", "=h,h"(i16 %x)
+  %w = call i16 asm "fma.rn.relu.f16 $0, $1, $1, $1;", "=h,h"(i16 %v)
+  ret i16 %w
+}
+
+; The bits of a bfloat16 in front of zeros.
+; CHECK-LABEL: @widened_bfloat(
+; CHECK: [[BRAIN:%.*]] = bitcast i16 {{.*}} to bfloat
+; CHECK: fpext bfloat [[BRAIN]] to float
+define float @widened_bfloat(i32 %x) {
+  %v = call float asm "{.reg.b16 l,h; .reg.b32 f;\0A mov.b32 {l, h}, $1;\0A mov.b32 f, {0,h};\0A mul.f32 $0, f, f;\0A}", "=f,r"(i32 %x)
+  ret float %v
+}
+
+; Barriers of all threads are the same whatever their number is; those of some threads stay.
+; CHECK-LABEL: @waits(
+; CHECK-NEXT: call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT: call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK-NEXT: call void @llvm.nvvm.bar.warp.sync(i32 %mask)
+; CHECK-NEXT: asm sideeffect "bar.sync 1, $0;"
+; CHECK-NEXT: asm sideeffect "bar.arrive 1, 64;"
+; CHECK-NEXT: ret void
+define void @waits(i32 %mask) {
+  call void asm sideeffect "bar.sync 0;", "~{memory}"()
+  call void asm sideeffect "barrier.cta.sync 1;\0A", ""()
+  call void asm sideeffect "bar.warp.sync $0;", "r"(i32 %mask)
+  call void asm sideeffect "bar.sync 1, $0;", "r"(i32 %mask)
+  call void asm sideeffect "bar.arrive 1, 64;", ""()
+  ret void
+}
+
+; CHECK-LABEL: @kept(
+; CHECK-NEXT: asm "add.rz.f32
+; CHECK-NEXT: asm sideeffect "ld.shared
+; CHECK-NEXT: asm sideeffect "st.async
+; CHECK-NEXT: asm "vabsdiff4
+define float @kept(float %x, ptr %p, i32 %i) {
+  %a = call float asm "add.rz.f32 $0, $1, $1;", "=f,f"(float %x)
+  %b = call float asm sideeffect "ld.shared.f32 $0, [$1];", "=f,l,~{memory}"(ptr %p)
+  call void asm sideeffect "st.async.f32 [$0], $1;", "l,f"(ptr %p, float %x)
+  %c = call i32 asm "vabsdiff4.u32.u32.u32.add $0, $1, $1, $1;", "=r,r"(i32 %i)
+  %f = sitofp i32 %c to float
+  %s = fadd float %a, %b
+  %t = fadd float %s, %f
+  ret float %t
+}

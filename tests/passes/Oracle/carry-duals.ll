@@ -1,0 +1,72 @@
+; Dual numbers through a body: a load reads the shadow beside the number, what has no shadow (a pointer that is its own) gives zero; quotients,
+; sums and shuffles of tangents; a function is carried over too; mathematics has a formula. Barriers are passed through.
+;
+; RUN: %opt -passes=adgen-carry-duals -S %s | %filecheck %s
+
+target triple = "nvptx64-nvidia-cuda"
+
+define void @adgen_tangent_f(ptr %x, ptr %n, ptr %d_x) {
+  call void (...) @__enzyme_fwddiff_adgen_body_f(ptr @adgen_body_f, metadata !"enzyme_runtime_activity", metadata !"enzyme_dup", ptr %x, ptr %d_x, metadata !"enzyme_const", ptr %n)
+  ret void
+}
+
+define void @adgen_body_f(ptr %x, ptr %n) {
+  %i = load i32, ptr %n
+  %at = getelementptr float, ptr %x, i32 %i
+  %a = load float, ptr %at
+  %s = call float @__nv_sinf(float %a)
+  %q = fdiv float %s, %a
+  %w = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float %q, i32 1, i32 31)
+  %old = atomicrmw fadd ptr %x, float %w monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %r = call float @half(float %w)
+  store float %r, ptr %at
+  ret void
+}
+
+define float @half(float %v) {
+  %h = fmul float %v, 0.5
+  ret float %h
+}
+
+declare void @__enzyme_fwddiff_adgen_body_f(...)
+declare float @__nv_sinf(float)
+declare float @llvm.nvvm.shfl.sync.down.f32(i32, float, i32, i32)
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+
+; A pointer whose shadow is null is its own.
+; CHECK-LABEL: define void @adgen_tangent_f(
+; CHECK:         [[NONE:%.*]] = icmp eq ptr %d_x, null
+; CHECK-NEXT:    [[SHADOW:%.*]] = select i1 [[NONE]], ptr %x, ptr %d_x
+; CHECK-NEXT:    call void @adgen_dual_of_adgen_body_f(ptr %x, ptr %n, ptr [[SHADOW]], ptr %n)
+
+; CHECK-LABEL: define internal void @adgen_dual_of_adgen_body_f(ptr %x, ptr %n, ptr %d_x, ptr %d_n)
+; CHECK:         %i = load i32, ptr %n
+; CHECK-NEXT:    %d_i = load i32, ptr %d_n
+; CHECK:         %at = getelementptr float, ptr %x, i32 %i
+; CHECK-NEXT:    %d_at = getelementptr float, ptr %d_x, i32 %i
+; CHECK-NEXT:    %a = load float, ptr %at
+; CHECK-NEXT:    %d_a = load float, ptr %d_at
+; CHECK-NEXT:    [[OWN:%.*]] = icmp eq ptr %at, %d_at
+; CHECK-NEXT:    [[DA:%.*]] = select i1 [[OWN]], float 0.0{{.*}}, float %d_a
+; CHECK:         call double @adgen_dual_sin(double {{%.*}}, double {{%.*}})
+; CHECK:         %q = fdiv float %s, %a
+; CHECK:         fmul float %q, [[DA]]
+; CHECK:         fdiv float {{%.*}}, %a
+; CHECK-NEXT:    [[DQ:%.*]] = select i1 {{%.*}}, float 0.0{{.*}}, float
+; CHECK-NEXT:    %w = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float %q, i32 1, i32 31)
+; CHECK-NEXT:    [[DW:%.*]] = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float [[DQ]], i32 1, i32 31)
+; CHECK-NEXT:    %old = atomicrmw fadd ptr %x, float %w monotonic
+; What would be lost, because it is stored where there is no shadow, is noted.
+; CHECK:         select i1 {{%.*}}, ptr {{.*}}@adgen_shadow_notes{{.*}}, ptr %nowhere
+; CHECK:         [[PLACE:%.*]] = select i1 {{%.*}}, ptr %nowhere, ptr %d_x
+; CHECK-NEXT:    atomicrmw fadd ptr [[PLACE]], float [[DW]] monotonic
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT:    [[BOTH:%.*]] = call { float, float } @adgen_dual_of_half(float %w, float [[DW]])
+; CHECK-NEXT:    [[R:%.*]] = extractvalue { float, float } [[BOTH]], 0
+; CHECK-NEXT:    [[DR:%.*]] = extractvalue { float, float } [[BOTH]], 1
+; CHECK:         store float [[DR]], ptr {{%.*}}
+; CHECK-NEXT:    store float [[R]], ptr %at
+
+; CHECK-LABEL: define internal { float, float } @adgen_dual_of_half(float %v, float %d_v)
+; CHECK:         fmul float {{.*}}, %d_v

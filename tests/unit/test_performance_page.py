@@ -1,0 +1,43 @@
+"""docs/performance.md: made from the data, every figure of it, and up to date."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from benchmarks import performance_page
+
+RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+
+
+def test_the_committed_page_is_up_to_date() -> None:
+    made = performance_page.page(RESULTS)
+    assert performance_page.PAGE.read_text(encoding="utf-8") == made, "run python -m benchmarks.performance_page"
+
+
+def test_every_measured_case_has_its_row() -> None:
+    page = performance_page.page(RESULTS)
+    for name in ("gpu.json", "openmp.json", "frameworks.json"):
+        for row in json.loads((RESULTS / name).read_text(encoding="utf-8")):
+            assert f"| {row['case']} | {row['size']} |" in page
+
+
+def test_a_missed_goal_is_said(tmp_path: Path) -> None:
+    shutil.copytree(RESULTS, tmp_path / "results")
+    file = tmp_path / "results" / "gpu.json"
+    rows = json.loads(file.read_text(encoding="utf-8"))[:1]
+    rows[0] |= {"ratio": 9.0, "at_most": 2.0}
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    page = performance_page.page(tmp_path / "results")
+    assert f"| {rows[0]['case']} | {rows[0]['size']} |" in page
+    assert "| 9.00 | 2, missed |" in page
+
+
+def test_figures_have_three_digits_and_no_exponent() -> None:
+    assert [performance_page.figures(value) for value in (None, 0.0123456, 4.0, 12345.6)] == [
+        "-",
+        "0.0123",
+        "4",
+        "12,346",
+    ]

@@ -1,0 +1,147 @@
+"""How a file is read in which clang meets errors: what is asked of clang, what is left out, and what stops it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fakes import Argv, FakeProcess
+from stage_support import workspace_in, writes
+
+from enzyme_driver.errors import Location, SourceError
+from enzyme_driver.settings import Settings
+from enzyme_driver.stages import frontend
+from enzyme_driver.stages.dialect import in_words_of_clang
+from enzyme_driver.stages.precompiled import without_errors
+from enzyme_driver.stages.source import Source
+from enzyme_driver.stages.workspace import Workspace
+
+KERNEL = "__global__ void k(float *x) { x[0] = 1; }\n"
+MAIN = f"{KERNEL}int main() {{ MPI_Init(0, 0); return 0; }}\n"
+MARKED = (35 | 22 << 32 | 1 << 48 | 0b1100 << 64) << 5  # with an error, and five bits before it
+CLEARED = (35 | 22 << 32 | 1 << 48 | 0b0100 << 64) << 5
+
+
+def precompiled(argv: Argv) -> None:
+    """Write what clang writes where it meets errors."""
+    Path(argv[argv.index("-o") + 1]).write_bytes(MARKED.to_bytes(64, "little"))
+    if "-MF" in argv:
+        Path(argv[argv.index("-MF") + 1]).write_text(f"x: {argv[-3]}\n")
+
+
+def described(*entries: tuple[Path, int, bool]) -> str:
+    each = [{"file": path.name, "directory": str(path.parent), "line": at, "kernel": is_} for path, at, is_ in entries]
+    return json.dumps({"entries": each})
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> Workspace:
+    return workspace_in(tmp_path, settings, fake_process)
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Source:
+    path = tmp_path / "broken.cu"
+    path.write_text(MAIN)
+    return Source(path, "cuda", (), "0")
+
+
+def says(fake_process: FakeProcess, text: str, *, generated: tuple[int, ...] = (1,)) -> None:
+    """clang says this of the file that it reads, and makes code of functions that begin in these lines."""
+    fake_process.reply("clang", returncode=1, stderr=text, effect=writes())
+    fake_process.reply("clang", "-emit-pch", stderr=text, effect=precompiled)
+    fake_process.reply("clang", "nothing.cu", effect=writes())
+    file = Path(text.partition(":")[0])
+    fake_process.reply("-passes=adgen-describe", stdout=described(*((file, line, True) for line in generated)))
+
+
+def test_an_error_in_a_function_of_the_host_does_no_harm(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    says(fake_process, f"{broken.path}:2:14: error: use of undeclared identifier 'MPI_Init'\n")
+    made = frontend.compile_source(broken, workspace, arch="sm_90")
+    assert (made.left_out, made.unread) == (1, ())
+    file = workspace.file("broken.sm_90.primal.pch")
+    assert file.read_bytes() == CLEARED.to_bytes(64, "little")
+    assert [argv for argv in fake_process.argvs if "-ivfsoverlay" in argv] == []
+    (generated,) = (argv for argv in fake_process.argvs if str(workspace.file("nothing.cu")) in argv)
+    assert generated[generated.index("-include-pch") + 2] == str(file)
+
+
+def test_an_error_in_a_function_that_there_is_code_of_is_cut_out(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    said = f"{broken.path}:2:14: error: use of undeclared identifier 'MPI_Init'\n"
+    says(fake_process, said, generated=(1, 2))  # as for a lambda of the device in main
+    fake_process.reply("clang", "-emit-pch", "-ivfsoverlay", effect=precompiled)
+    made = frontend.compile_source(broken, workspace, arch="sm_90")
+    copy = workspace.file("copy-0-of-broken.cu").read_text()
+    assert "int main() { adgen_host_code_left_out(); return 0; }" in copy
+    assert made.left_out == 1
+
+
+def test_an_error_in_a_kernel_is_the_kernels(broken: Source, workspace: Workspace, fake_process: FakeProcess) -> None:
+    says(fake_process, f"{broken.path}:1:37: error: use of undeclared identifier 'WIDTH'\n")
+    fake_process.reply("clang", "-emit-pch", "-ivfsoverlay", effect=precompiled)
+    made = frontend.compile_source(broken, workspace, arch="sm_90")
+    (unread,) = made.unread
+    assert (unread.name, unread.kernel, unread.error.location) == ("k", True, Location(str(broken.path), 1, 37))
+    assert "-DWIDTH=VALUE" in unread.error.hint
+
+
+def test_an_error_in_a_library_alone_is_told_at_once(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    says(fake_process, "/usr/include/x.h:2:1: error: no\n")
+    with pytest.raises(SourceError, match="error: no"):
+        frontend.compile_source(broken, workspace, arch="sm_90")
+
+
+def test_a_declaration_of_the_users_headers_is_left_out(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    header = broken.path.with_name("names.h")
+    header.write_text("using at::Half;\nint f();\n")
+    says(fake_process, f"{header}:1:7: error: use of undeclared identifier 'at'\n")
+    fake_process.reply("clang", "-emit-pch", "-ivfsoverlay", effect=precompiled)
+    frontend.compile_source(broken, workspace, arch="sm_90")
+    assert workspace.file("copy-0-of-names.h").read_text() == "\nint f();\n"
+    (root,) = json.loads(workspace.file("copies.json").read_text())["roots"]
+    assert root["name"] == str(header)
+
+
+def test_a_file_that_clang_has_not_marked_is_not_used(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    says(fake_process, f"{broken.path}:2:14: error: no\n")
+    fake_process.reply("clang", "-emit-pch", stderr=f"{broken.path}:2:14: error: no\n", effect=writes())
+    with pytest.raises(SourceError, match="error: no"):
+        frontend.compile_source(broken, workspace, arch="sm_90")
+
+
+@pytest.mark.parametrize(("mark", "version", "cleared"), [(1, "22.1.8", 1), (0, "22.1.8", 0), (1, "22.2", 0)])
+def test_only_the_mark_of_errors_changes(mark: int, version: str, cleared: int, tmp_path: Path) -> None:
+    file = tmp_path / "a.pch"
+    record = 35 | 22 << 32 | 1 << 48 | (0b0100 | mark << 3) << 64
+    content = ((record << 3) | 5).to_bytes(4096, "little")
+    file.write_bytes(content)
+    assert without_errors(file, version) is bool(cleared)
+    changed = int.from_bytes(content, "little") ^ int.from_bytes(file.read_bytes(), "little")
+    assert changed == (cleared << 67 + 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("k<3><< <g, b>> >(x);", "k<3><<<  g, b>>> (x);".replace("  ", " ")),
+        ("k < < < g, b > > >(x);", "k <<<   g, b >>>  (x);"),
+        ("k<<<g, b>>>(x); A<A<A<int> > > a;", "k<<<g, b>>>(x); A<A<A<int> > > a;"),
+        (
+            "#if defined(__NVCC__) && \\\n __NVCC__\nint __NVCC__;",
+            "#if defined(__CUDACC__) && \\\n __CUDACC__\nint __NVCC__;",
+        ),
+    ],
+)
+def test_what_nvcc_reads_in_words_of_clang(text: str, read: str) -> None:
+    assert in_words_of_clang(text) == read
