@@ -3,8 +3,8 @@
     python -m benchmarks.splatting [--target openmp|cuda] [--artifacts FOLDER] [--output splatting.json]
 
 The Gaussians are those that training begins with, in random colours and opacities. Medians of warm launches in one
-process; `--artifacts` is a folder with the compiled kernels, for a machine without a compiler
-(`python -m benchmarks.splatting --build FOLDER` makes it).
+process; `--artifacts` is splat.cu compiled, for a machine without a compiler (`adgen compile splat.cu -t cuda`, or what
+`cuda_kernels.build_all` makes).
 """
 
 from __future__ import annotations
@@ -29,17 +29,7 @@ sys.path.insert(0, str(EXAMPLE))
 import train  # noqa: E402
 from scene import cameras  # noqa: E402
 
-from enzyme_driver import cli  # noqa: E402
-
 WARM_UP, REPEATS = 2, 7
-
-
-def build(folder: Path) -> None:
-    """The kernels for both targets, as `train.Renderer` loads them."""
-    for name in train.KERNELS:
-        const = [word for parameter in train.ACTIVITY[name] for word in ("--activity", f"{parameter}=const")]
-        words = ["compile", str(EXAMPLE / "splat.cu"), "-k", name, "-t", "openmp", "-t", "cuda", *const]
-        cli.main([*words, "-o", str(folder / name)], standalone_mode=False)
 
 
 def measured(renderer: train.Renderer, count: int, size: int) -> list[dict[str, Any]]:
@@ -86,14 +76,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--target", choices=["openmp", "cuda"], default="openmp")
     parser.add_argument("--artifacts", type=Path)
-    parser.add_argument("--build", type=Path)
     parser.add_argument("--gaussians", type=int, default=100_000)
     parser.add_argument("--size", type=int, default=800)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    if options.build:
-        build(options.build)
-        return 0
     renderer = train.Renderer(options.target, options.artifacts)
     rows = measured(renderer, options.gaussians, options.size)
     if options.output:

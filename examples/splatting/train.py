@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scene import BACKGROUND, Camera, cameras, picture
@@ -23,8 +23,6 @@ from scene import BACKGROUND, Camera, cameras, picture
 import enzyme_driver as adgen
 
 HERE = Path(__file__).resolve().parent
-KERNELS = ("project", "list_tiles", "blend")
-ACTIVITY = {"project": {"depths": "const"}, "list_tiles": {"depths": "const"}, "blend": {}}
 TILE, BLOCK = 16, 256
 RATES = {"means": 2e-3, "log_scales": 1e-2, "turns": 2e-3, "logits": 5e-2, "colours": 1e-2}
 GAINED = 6.0
@@ -50,14 +48,10 @@ class Projected:
 class Renderer:
     """The three kernels with the array library (NumPy or CuPy) whose arrays they take."""
 
-    def __init__(self, target: str, built: Path | None = None) -> None:
+    def __init__(self, target: Literal["openmp", "cuda"], built: Path | None = None) -> None:
         self.xp: ModuleType = __import__("cupy") if target == "cuda" else np
-        self._kernels = {name: self._kernel(name, target, built) for name in KERNELS}
-
-    def _kernel(self, name: str, target: str, built: Path | None) -> Any:  # noqa: ANN401
-        if built:
-            return adgen.load(built / name, target)[name]  # type: ignore[arg-type]
-        return adgen.compile(HERE / "splat.cu", kernel=name, target=target, activity=ACTIVITY[name])  # type: ignore[call-overload]
+        made = adgen.load(built, target) if built else adgen.compile(HERE / "splat.cu", target=target)
+        self._kernels = {kernel.signature.name: kernel for kernel in made}
 
     def project(self, gaussians: Arrays, camera: Camera, pose: Any) -> Projected:  # noqa: ANN401
         xp, arguments = self.xp, self._projecting(gaussians, camera, pose)
@@ -107,7 +101,7 @@ class Renderer:
             "project": (_lines(len(gaussians["means"])), (*self._projecting(gaussians, camera, pose), *made)),
             "blend": ((_tiles(camera), (TILE, TILE)), (*self._blending(gaussians, camera, seen), image)),
         }
-        arrays = {**gaussians, "pose": pose, "spots": made[0], "image": image}
+        arrays = {**gaussians, "pose": pose, "spots": made[0], "depths": made[1], "image": image}
         launches = {}
         for name, (where, arguments) in calls.items():
             kernel = self._kernels[name]
@@ -254,7 +248,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--views", type=int, default=8)
     parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--picture", type=Path, help="write what was wanted and what was learnt")
-    parser.add_argument("--artifacts", type=Path, help="a folder with the compiled kernels, where there is no compiler")
+    parser.add_argument("--artifacts", type=Path, help="splat.cu compiled, where there is no compiler")
     return parser.parse_args()
 
 
