@@ -168,7 +168,8 @@ PREPARE_CUDA = Pipeline(
         _function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
         _function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
-        Pass("adgen-strip-mine-recurrences"),
+        Pass("adgen-mark-row-owners"),  # while loops and their conditions are the user's
+        Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         _EXITS,
         Pass("adgen-type-copies"),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
