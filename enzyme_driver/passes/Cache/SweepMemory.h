@@ -39,8 +39,8 @@ public:
   SweepMemory(const LoopPair &P, Function &F, AAResults &AA, DominatorTree &DT, ScalarEvolution &SE)
       : P(P), F(F), AA(AA), DT(DT), SE(SE) {}
 
-  // Whether the reversal of an iteration may come before all others but its own iteration. Asked first: it collects what
-  // touches memory.
+  // Whether the reversal of an iteration may come before all others but its own iteration. Asked first: it collects
+  // what touches memory.
   bool isReversedAlone();
   // Whether what one instruction does shows whether it came before the other.
   bool mayConflict(Instruction &Mine, Instruction &Other);
