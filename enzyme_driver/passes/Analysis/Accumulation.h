@@ -33,7 +33,9 @@ void addPlainly(llvm::AtomicRMWInst &Accumulation);
 // Whether the whole function does nothing by way of this pointer but accumulate.
 bool isOnlyAccumulatedInto(const llvm::Value &Shadow);
 
-// Metadata of an exchange by which a thread takes the cotangent of an element that no other block stores to.
+// Metadata of an exchange by which a thread takes a cotangent.
+inline constexpr llvm::StringLiteral ConsumedMark = "adgen.consumed";
+// The same where no other block stores to the element.
 inline constexpr llvm::StringLiteral BlocksOwnMark = "adgen.blocks.own";
 // Function attribute of a gradient: "mask,x,y,z", the axes along which the grid has to have one block, and how wide
 // blocks may be, for these elements to be the block's own.
