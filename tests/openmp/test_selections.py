@@ -1,4 +1,4 @@
-"""Loops that select a number among those of their iterations: the winner alone is reversed, and the gradient is right."""
+"""Loops that select a number among their iterations': the winner alone is reversed, and the gradient is right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import enzyme_driver as adgen
 from enzyme_driver.runtime.module import Module
 
 HERE = Path(__file__).parent
-PASS = "rematerialize-selections"
+SWITCH = "rematerialize-selections"
 COUNT, CANDIDATES = 7, 40
 SELECTED = ("nearest", "segments", "hit", "reduced", "pooled", "repeated", "tiled")
 KEPT = ("dependent", "overwriting")
@@ -59,7 +59,7 @@ def kernels() -> Module:
 @pytest.fixture(scope="module")
 def plain() -> Module:
     """All iterations are reversed."""
-    return compiled_without(PASS, HERE / "selections.cu")
+    return compiled_without(SWITCH, HERE / "selections.cu")
 
 
 @pytest.fixture(scope="module")

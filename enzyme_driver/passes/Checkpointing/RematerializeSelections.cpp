@@ -4,8 +4,8 @@
 // Enzyme reverses all iterations, although the cotangent of every number but one is zero. The loop remembers what it
 // carried into the iteration that won, and that iteration is computed again behind it:
 //   best = inf; for (i...) { d = f(i); if (d < best) { best = d; at = i; won = true; } } use(won ? f(at) : inf);
-// What is selected in the loop has no derivative then. It is not done where what wins depends on what was carried, where
-// that is used for more than comparisons, and where the loop writes to what f reads.
+// What is selected in the loop has no derivative then. It is not done where what wins depends on what was carried,
+// where that is used for more than comparisons, and where the loop writes to what f reads.
 #include "Checkpointing/Selection.h"
 #include "Support/Hold.h"
 #include "Support/Iterations.h"
@@ -79,8 +79,8 @@ private:
       if (Made->getParent() == Choice.getParent() && equal(Made->blocks(), Choice.blocks()) &&
           equal(Made->incoming_values(), Incoming))
         return Made;
-    PHINode *Made = PHINode::Create(Type::getInt1Ty(Choice.getContext()), Incoming.size(), "changes",
-                                    Choice.getIterator());
+    PHINode *Made =
+        PHINode::Create(Type::getInt1Ty(Choice.getContext()), Incoming.size(), "changes", Choice.getIterator());
     for (auto [Each, From] : zip(Incoming, Choice.blocks()))
       Made->addIncoming(Each, From);
     Joins.push_back(Made);
@@ -123,8 +123,8 @@ private:
     Won = carry(ConstantInt::getFalse(Header.getContext()), ConstantInt::getTrue(Header.getContext()), At, "won");
     for (Instruction *Each : Needed)
       if (auto *Value = dyn_cast<PHINode>(Each); Value && Value->getParent() == &Header)
-        Remembered[Value] = carry(Value->getIncomingValueForBlock(L.getLoopPreheader()), Value, At,
-                                  Value->getName() + ".won");
+        Remembered[Value] =
+            carry(Value->getIncomingValueForBlock(L.getLoopPreheader()), Value, At, Value->getName() + ".won");
   }
 
   Carried carry(Value *First, Value *OfWinner, BasicBlock::iterator At, const Twine &Name) {

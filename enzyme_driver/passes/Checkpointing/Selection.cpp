@@ -65,9 +65,8 @@ bool Selection::keeps(Value *V, unsigned Depth) {
 
 bool Selection::find() {
   BasicBlock *Latch = L->getLoopLatch();
-  Next = Latch && SoFar->getType()->isFloatingPointTy()
-             ? dyn_cast<Instruction>(SoFar->getIncomingValueForBlock(Latch))
-             : nullptr;
+  Next = Latch && SoFar->getType()->isFloatingPointTy() ? dyn_cast<Instruction>(SoFar->getIncomingValueForBlock(Latch))
+                                                        : nullptr;
   return Next && Next != SoFar && keeps(Next) && Choices.contains(Next);
 }
 
