@@ -331,6 +331,7 @@ def _contents(
         library=host.library.name if host else None,
         cpu=processor.baseline() if host else processor.PLAIN,
         cuda={code.arch: (code.cubin.name, code.ptx.name) for code in device},
+        blocks={code.arch: code.blocks for code in device},
     )
 
 

@@ -119,6 +119,15 @@ _ASK = Pipeline(
 )
 """The calls by which derivatives are asked of Enzyme."""
 
+_SELECTIONS = Pipeline(
+    "selections",
+    (
+        Pass("adgen-rematerialize-selections"),
+        _function("adce", "simplifycfg", switch="rematerialize-selections"),
+    ),
+)
+"""Of what a loop chooses among, the winner alone has a derivative."""
+
 _EXITS = Pipeline(
     "exits",
     (
@@ -165,6 +174,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-strip-unroll-hints"),
         Pass("default", "O2"),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
+        _SELECTIONS,  # before other passes give loops another form
         _function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
         _function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
@@ -242,6 +252,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-promote-captured-structs", after=("adgen-promote-captures",)),
         _function("sroa"),
         Pass("adgen-promote-captured-structs"),  # again: members of members show once the outer ones are values
+        _SELECTIONS,  # once what regions read shows
         Pass("adgen-mark-inactive-loads"),
         _function("loop-simplify", "lcssa", switch="rematerialize-iterations"),
         Pass("adgen-outline-iterations", switch="rematerialize-iterations", after=("adgen-promote-captures",)),

@@ -243,7 +243,7 @@ def _refuse_block(function: object, symbol: str, launch: Launch) -> None:
 
 def _launch(code: LoadedCode, symbol: str, call: Call, launch: Launch, stream: int) -> None:
     values, dynamic = call
-    kernel, table = code.kernel(symbol), ArgumentTable(values)
+    kernel, table = code.kernel(symbol, prod(launch.block)), ArgumentTable(values)
     kernel.allow_dynamic(dynamic)
     # The driver's own call: cuda-core's launch takes no structs by value.
     status = api().cuLaunchKernel(kernel.handle, *launch.grid, *launch.block, dynamic, stream, table.address, 0)
