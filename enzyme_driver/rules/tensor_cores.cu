@@ -194,10 +194,9 @@ RULES(m16n8k8_tf32, Floats8, truncated)
 RULES(m16n8k4_tf32, Floats4, truncated)
 RULES(m8n8k4_f64, Doubles4, )
 
-// What wmma::__float_to_tf32 does: to the nearest number of 11 bits, ties away from zero. Its derivative is that of no rounding.
-RULE float adgen_math_round_to_tf32(float x) {
+// What wmma::__float_to_tf32 adds: it rounds to the nearest number of 11 bits, ties away from zero. The sum is exact.
+RULE float adgen_math_tf32_residual(float x) {
   unsigned bits = __builtin_bit_cast(unsigned, x);
   bool finite = (bits & 0x7f800000u) != 0x7f800000u;
-  return finite ? __builtin_bit_cast(float, (bits + 0x1000u) & 0xffffe000u) : x;
+  return finite ? __builtin_bit_cast(float, (bits + 0x1000u) & 0xffffe000u) - x : 0;
 }
-RULE Cotangents<float> adgen_math_round_to_tf32_reverse(float, float d) { return {d}; }

@@ -9,6 +9,8 @@
 // the witness of gradients carries its tangents through.
 #include "Import/Fragments.h"
 #include "Import/MathRules.h"
+#include "Import/MatrixLoads.h"
+#include "Import/OrderTiles.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -288,11 +290,14 @@ bool roundsToTf32(const CallInst &Call) {
          Call.getType()->isFloatTy() && Call.getArgOperand(0)->getType()->isFloatTy();
 }
 
+// The derivative is that of no rounding: what is added has none.
 void round(CallInst &Call) {
   Type *T = Call.getType();
   IRBuilder<> B(&Call);
-  Function *Rule = declareMathRule(*Call.getModule(), "round_to_tf32", T, T);
-  Call.replaceAllUsesWith(B.CreateCall(Rule, {Call.getArgOperand(0)}));
+  Function *Residual = declarePure(*Call.getModule(), MathPrefix + "tf32_residual", T, {T});
+  Residual->addFnAttr("enzyme_inactive");
+  Value *X = Call.getArgOperand(0);
+  Call.replaceAllUsesWith(B.CreateFAdd(X, B.CreateCall(Residual, {X})));
   Call.eraseFromParent();
 }
 
@@ -302,24 +307,28 @@ bool isOfTensorCores(const CallInst &Call) {
          (Callee->getName().starts_with("llvm.nvvm.wmma.") || Callee->getName().starts_with("llvm.nvvm.mma."));
 }
 
+void lower(Function &Body, bool ByShuffles) {
+  orderTiles(Body);
+  lowerMatrixLoads(Body);
+  for (Instruction &I : make_early_inc_range(instructions(Body))) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    if (!Call)
+      continue;
+    if (roundsToTf32(*Call))
+      round(*Call);
+    else if (isOfTensorCores(*Call))
+      Lowering(*Call, ByShuffles).run();
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS_WITH_OPTION(LowerTensorCores);
 
 PreservedAnalyses LowerTensorCores::run(Module &M, ModuleAnalysisManager &) {
-  for (Function &F : M) {
-    if (!F.getName().starts_with(BodyPrefix))
-      continue;
-    for (Instruction &I : make_early_inc_range(instructions(F))) {
-      auto *Call = dyn_cast<CallInst>(&I);
-      if (!Call)
-        continue;
-      if (roundsToTf32(*Call))
-        round(*Call);
-      else if (isOfTensorCores(*Call))
-        Lowering(*Call, Option == "shuffles").run();
-    }
-  }
+  for (Function &F : M)
+    if (F.getName().starts_with(BodyPrefix))
+      lower(F, Option == "shuffles");
   return PreservedAnalyses::none();
 }
 
