@@ -159,11 +159,12 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
+        Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
         Pass(
             "adgen-lower-collectives-to-rules",
             "{plan}",
-            after=("adgen-find-shared-constants", "adgen-lower-async-copies"),
+            after=("adgen-find-shared-constants", "adgen-lower-async-copies", "adgen-lower-tensor-cores"),
         ),
         Pass(
             "adgen-refuse-unsupported",
@@ -542,6 +543,7 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
+        Pass("adgen-lower-tensor-cores", "shuffles", after=("adgen-make-bodies",)),
         Pass("adgen-make-tangents", "{tangents}"),
         Pass("adgen-carry-duals", after=("adgen-make-tangents",)),
         Pass("adgen-restore-math"),
