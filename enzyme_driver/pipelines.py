@@ -515,6 +515,8 @@ AMDGPU = Pipeline(
 
 _PLAIN = _function("sroa", "early-cse", "simplifycfg", "adce")
 
+_CARRY = tuple(Pass(f"adgen-carry-{what}", when=what, after=("adgen-make-tangents",)) for what in ("duals", "sets"))
+
 WITNESS_CUDA = Pipeline(
     "dual numbers through kernels",
     (
@@ -531,7 +533,7 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-make-tangents", "{tangents}"),
-        Pass("adgen-carry-duals", after=("adgen-make-tangents",)),
+        *_CARRY,
         Pass("adgen-restore-math"),
         Pass("adgen-link-libraries", "{rules};{libdevice}", after=("adgen-restore-math",)),
         Pass("nvvm-reflect"),
@@ -552,7 +554,7 @@ WITNESS_CPP = Pipeline(
         _PLAIN,
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-make-tangents", "{tangents}"),
-        Pass("adgen-carry-duals", after=("adgen-make-tangents",)),
+        *_CARRY,
         Pass("internalize", "{exported}"),
         Pass("always-inline"),
         Pass("globaldce"),

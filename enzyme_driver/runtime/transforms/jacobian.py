@@ -10,7 +10,9 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.model import Signature
+from enzyme_driver.runtime.call.layouts import numpy_layout
 from enzyme_driver.runtime.transforms.colouring import Coloured, coloured, scipy_sparse
+from enzyme_driver.runtime.transforms.sparsity import asked_arrays
 
 Product = Callable[..., dict[str, Any]]
 """`k.vjp[grid, block]` or `k.jvp[grid, block]`."""
@@ -31,35 +33,38 @@ class Asked:
     jvp: Product | None
 
     def array(self, name: str) -> Any:  # noqa: ANN401
-        if name not in self.signature or not self.signature[name].is_pointer or not self.signature[name].has_shadow:
-            arrays = [each.name for each in self.signature.shadowed if each.is_pointer]
-            raise ArgumentError(
-                f"{self.signature.name} has no array {name!r} with a derivative", hint=f"it has {', '.join(arrays)}"
-            )
-        return self.values[self.signature.names.index(name)]
+        output, given = asked_arrays(self.signature, self.values, self.of, self.wrt)
+        return (output if name == self.of else given)[1]
+
+    def numbers(self, name: str) -> Any:  # noqa: ANN401
+        """All numbers of an array, those of structs and of complex numbers too, as one row."""
+        array = self.array(name)
+        return array.reshape(-1).view(_type_of_numbers(name, array.dtype))
 
     def forward(self, seeds: Any) -> Any:  # noqa: ANN401
-        """What [directions, size of wrt] become: [directions, size of of]."""
+        """What [directions, numbers of wrt] become: [directions, numbers of of]."""
         if self.jvp is None:
             raise TypeError(self)
-        shaped = seeds.reshape(len(seeds), *self.array(self.wrt).shape)
-        return self.jvp(*self.values, tangents={self.wrt: shaped}, directions=len(seeds))[self.of].reshape(
-            len(seeds), -1
-        )
+        found = self.jvp(*self.values, tangents={self.wrt: self._shaped(self.wrt, seeds)}, directions=len(seeds))
+        return found[self.of].reshape(len(seeds), -1).view(self.numbers(self.of).dtype)
 
     def back(self, seeds: Any) -> Any:  # noqa: ANN401
-        """What [directions, size of of] become: [directions, size of wrt]."""
-        shaped = seeds.reshape(len(seeds), *self.array(self.of).shape)
-        found = self.vjp(*self.values, cotangents={self.of: shaped}, wrt=self.wrt, directions=len(seeds))
-        return found[self.wrt].reshape(len(seeds), -1)
+        """What [directions, numbers of of] become: [directions, numbers of wrt]."""
+        cotangents = {self.of: self._shaped(self.of, seeds)}
+        found = self.vjp(*self.values, cotangents=cotangents, wrt=self.wrt, directions=len(seeds))
+        return found[self.wrt].reshape(len(seeds), -1).view(self.numbers(self.wrt).dtype)
+
+    def _shaped(self, name: str, seeds: Any) -> Any:  # noqa: ANN401
+        array = self.array(name)
+        return seeds.view(array.dtype).reshape(len(seeds), *array.shape)
 
 
 def jacobian(asked: Asked, pattern: Any, *, check: bool) -> Any:  # noqa: ANN401
     """CSR [size of `of`, size of `wrt`], of SciPy on the host and of CuPy on a GPU; see `Kernel.jacobian`."""
-    output, given = asked.array(asked.of), asked.array(asked.wrt)
+    output, given = asked.numbers(asked.of), asked.numbers(asked.wrt)
     xp = _library(output)
     known = coloured(pattern, (int(output.size), int(given.size)))
-    forward = asked.jvp is not None and known.column_colours <= known.row_colours
+    forward = asked.jvp is not None and known.prefers_columns()
     colours, count = (known.columns, known.column_colours) if forward else (known.rows, known.row_colours)
     if count:
         seeds = xp.asarray(colours[None] == np.arange(count)[:, None]).astype(given.dtype if forward else output.dtype)
@@ -90,12 +95,24 @@ def _check(asked: Asked, made: Any, xp: Any, known: Coloured) -> None:  # noqa: 
     error = abs(wanted - found)
     scale = float(abs(wanted).max()) + float(abs(found).max()) if known.shape[1] else 0.0
     worst = int(error.argmax()) if known.shape[1] else 0
-    coarse = min(asked.array(name).dtype.itemsize for name in (asked.of, asked.wrt))
+    coarse = min(asked.numbers(name).dtype.itemsize for name in (asked.of, asked.wrt))
     if known.shape[1] and not float(error[worst]) <= CLOSE[coarse] * scale:
         raise CheckFailedError(
             f"the pattern lacks an entry of column {worst}: {asked.of!r} changes by {asked.wrt!r} there in more places",
             hint="leave the pattern out, or give one that holds every entry that may differ from zero",
         )
+
+
+def _type_of_numbers(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """That of all numbers in an element. Raises ArgumentError where it holds others too."""
+    size, leaves = numpy_layout(dtype)
+    kinds = {(leaf.kind, leaf.size) for leaf in leaves}
+    if len(kinds) != 1 or len(leaves) * leaves[0].size != size:
+        raise ArgumentError(
+            f"a sparse Jacobian with {name!r}: an element holds more than numbers of one type ({dtype})",
+            hint="use vjp or jvp with directions",
+        )
+    return dtype if size == leaves[0].size else np.dtype(f"f{leaves[0].size}")
 
 
 def _library(array: Any) -> Any:  # noqa: ANN401
