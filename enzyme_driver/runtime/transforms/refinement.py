@@ -24,12 +24,16 @@ Pass = Callable[[Words], Words]
 
 @dataclass(frozen=True)
 class _Groups:
-    """Groups of `size` inputs by their first ones, in order, and which outputs depend on which."""
+    """Groups of `size` inputs by their first ones, in order, and which outputs depend on which.
+
+    Whether they do is not known of the one group at the beginning.
+    """
 
     size: int
     first: Integers
     rows: Integers
     columns: Integers
+    known: bool = True
 
 
 def refined(run: Pass, outputs: int, inputs: int, lane: int) -> Any:  # noqa: ANN401
@@ -39,7 +43,7 @@ def refined(run: Pass, outputs: int, inputs: int, lane: int) -> Any:  # noqa: AN
     size = 1
     while size < inputs:
         size *= lane
-    groups = _Groups(size, np.zeros(1, np.int64), np.arange(outputs), np.zeros(outputs, np.int64))
+    groups = _Groups(size, np.zeros(1, np.int64), np.arange(outputs), np.zeros(outputs, np.int64), known=False)
     groups = groups if size > 1 else _cut(run, groups, outputs, inputs, 1)
     while groups.size > 1 and len(groups.first):
         groups = _cut(run, groups, outputs, inputs, lane)
@@ -76,7 +80,7 @@ def _pass(
     whole[groups.rows[entries]] = groups.first[groups.columns[entries]]
     sets = run(seeds)
     rows = np.flatnonzero(sets)
-    if (whole[rows] < 0).any():
+    if groups.known and ((whole >= 0) != (sets != 0)).any():
         raise RefusedError(
             "what depends on what differs from one launch to the next",
             hint="the results depend on the order of the threads: give the pattern",
