@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ class Passes:
     def __call__(self, seeds: Words) -> Words:
         self.count += 1
         starts, columns = self._pattern.indptr, self._pattern.indices
-        rows = [seeds[columns[a:b]] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        rows = [seeds[columns[a:b]] for a, b in pairwise(starts)]
         return np.array([np.bitwise_or.reduce(row, initial=np.uint64(0)) for row in rows], np.uint64)
 
 
@@ -44,7 +45,7 @@ def test_few_passes_where_outputs_depend_on_few_inputs() -> None:
     passes = Passes(band)
     found = refined(passes, 20000, 20000, 32)
     assert found.nnz == band.nnz
-    assert passes.count < 10  # noqa: PLR2004  (625 without groups)
+    assert passes.count < 10  # 625 without groups
 
 
 @pytest.mark.parametrize("later", [[0, 0], [1, 1]])

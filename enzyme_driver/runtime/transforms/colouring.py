@@ -69,7 +69,7 @@ _known: OrderedDict[bytes, Coloured] = OrderedDict()
 
 
 def coloured(pattern: Any, shape: tuple[int, int]) -> Coloured:  # noqa: ANN401
-    """The colouring of a pattern: a sparse matrix of SciPy or CuPy, whose values do not matter; None or "dense" for all.
+    """The colouring of a pattern: a sparse matrix of SciPy or CuPy, whose values do not matter; None, "dense": all.
 
     Raises ArgumentError where its shape is another, ToolchainError without SciPy.
     """

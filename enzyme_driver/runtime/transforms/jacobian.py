@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.model import Signature
-from enzyme_driver.runtime.call.layouts import numpy_layout
 from enzyme_driver.runtime.transforms.colouring import Coloured, coloured, scipy_sparse
-from enzyme_driver.runtime.transforms.sparsity import asked_arrays
+from enzyme_driver.runtime.transforms.numbers import Numbers
+from enzyme_driver.runtime.transforms.sparsity import Array, asked_arrays
 
 Product = Callable[..., dict[str, Any]]
 """`k.vjp[grid, block]` or `k.jvp[grid, block]`."""
@@ -32,38 +33,41 @@ class Asked:
     vjp: Product
     jvp: Product | None
 
-    def array(self, name: str) -> Any:  # noqa: ANN401
-        output, given = asked_arrays(self.signature, self.values, self.of, self.wrt)
-        return (output if name == self.of else given)[1]
+    @cached_property
+    def output(self) -> Numbers:
+        return Numbers(*self._arrays[0])
 
-    def numbers(self, name: str) -> Any:  # noqa: ANN401
-        """All numbers of an array, those of structs and of complex numbers too, as one row."""
-        array = self.array(name)
-        return array.reshape(-1).view(_type_of_numbers(name, array.dtype))
+    @cached_property
+    def given(self) -> Numbers:
+        return Numbers(*self._arrays[1])
+
+    @cached_property
+    def library(self) -> Any:  # noqa: ANN401
+        """NumPy or CuPy."""
+        return _library(self._arrays[0][1])
 
     def forward(self, seeds: Any) -> Any:  # noqa: ANN401
         """What [directions, numbers of wrt] become: [directions, numbers of of]."""
         if self.jvp is None:
             raise TypeError(self)
-        found = self.jvp(*self.values, tangents={self.wrt: self._shaped(self.wrt, seeds)}, directions=len(seeds))
-        return found[self.of].reshape(len(seeds), -1).view(self.numbers(self.of).dtype)
+        found = self.jvp(*self.values, tangents={self.wrt: self.given.spread(seeds)}, directions=len(seeds))
+        return self.output.gathered(found[self.of])
 
     def back(self, seeds: Any) -> Any:  # noqa: ANN401
         """What [directions, numbers of of] become: [directions, numbers of wrt]."""
-        cotangents = {self.of: self._shaped(self.of, seeds)}
+        cotangents = {self.of: self.output.spread(seeds)}
         found = self.vjp(*self.values, cotangents=cotangents, wrt=self.wrt, directions=len(seeds))
-        return found[self.wrt].reshape(len(seeds), -1).view(self.numbers(self.wrt).dtype)
+        return self.given.gathered(found[self.wrt])
 
-    def _shaped(self, name: str, seeds: Any) -> Any:  # noqa: ANN401
-        array = self.array(name)
-        return seeds.view(array.dtype).reshape(len(seeds), *array.shape)
+    @cached_property
+    def _arrays(self) -> tuple[Array, Array]:
+        return asked_arrays(self.signature, self.values, self.of, self.wrt)
 
 
 def jacobian(asked: Asked, pattern: Any, *, check: bool) -> Any:  # noqa: ANN401
     """CSR [size of `of`, size of `wrt`], of SciPy on the host and of CuPy on a GPU; see `Kernel.jacobian`."""
-    output, given = asked.numbers(asked.of), asked.numbers(asked.wrt)
-    xp = _library(output)
-    known = coloured(pattern, (int(output.size), int(given.size)))
+    xp, output, given = asked.library, asked.output, asked.given
+    known = coloured(pattern, (output.count, given.count))
     forward = asked.jvp is not None and known.prefers_columns()
     colours, count = (known.columns, known.column_colours) if forward else (known.rows, known.row_colours)
     if count:
@@ -95,24 +99,12 @@ def _check(asked: Asked, made: Any, xp: Any, known: Coloured) -> None:  # noqa: 
     error = abs(wanted - found)
     scale = float(abs(wanted).max()) + float(abs(found).max()) if known.shape[1] else 0.0
     worst = int(error.argmax()) if known.shape[1] else 0
-    coarse = min(asked.numbers(name).dtype.itemsize for name in (asked.of, asked.wrt))
+    coarse = min(asked.output.dtype.itemsize, asked.given.dtype.itemsize)
     if known.shape[1] and not float(error[worst]) <= CLOSE[coarse] * scale:
         raise CheckFailedError(
             f"the pattern lacks an entry of column {worst}: {asked.of!r} changes by {asked.wrt!r} there in more places",
             hint="leave the pattern out, or give one that holds every entry that may differ from zero",
         )
-
-
-def _type_of_numbers(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """That of all numbers in an element. Raises ArgumentError where it holds others too."""
-    size, leaves = numpy_layout(dtype)
-    kinds = {(leaf.kind, leaf.size) for leaf in leaves}
-    if len(kinds) != 1 or len(leaves) * leaves[0].size != size:
-        raise ArgumentError(
-            f"a sparse Jacobian with {name!r}: an element holds more than numbers of one type ({dtype})",
-            hint="use vjp or jvp with directions",
-        )
-    return dtype if size == leaves[0].size else np.dtype(f"f{leaves[0].size}")
 
 
 def _library(array: Any) -> Any:  # noqa: ANN401

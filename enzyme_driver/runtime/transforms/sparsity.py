@@ -21,6 +21,7 @@ from enzyme_driver.runtime.call.members import flattened
 from enzyme_driver.runtime.call.slots import written
 from enzyme_driver.runtime.transforms.cross_target import copy_variables, placed
 from enzyme_driver.runtime.transforms.jvp import Jvp
+from enzyme_driver.runtime.transforms.numbers import Numbers
 from enzyme_driver.runtime.transforms.refinement import Words, refined
 
 if TYPE_CHECKING:
@@ -101,17 +102,18 @@ class _Launches:
         backend = self.carrying._backend  # noqa: SLF001
         signature = self.carrying.signature
         lane = int.from_bytes(backend.read_variable(LANE, 4), "little")
-        outputs, inputs = (_Numbers(*each) for each in asked_arrays(signature, self.values, self.of, self.wrt))
+        made, given = asked_arrays(signature, self.values, self.of, self.wrt)
+        outputs, inputs = Numbers(*made), Numbers(*given)
         arguments = Arguments(signature.forward, "openmp")
 
         def run(seeds: Words) -> Words:
-            product = Jvp(arguments, self.values, {self.wrt: inputs.holding(seeds)})
+            product = Jvp(arguments, self.values, {self.wrt: _holding(inputs, given[1], seeds)})
             backend.write_variable(NOTES, bytes(_NOTE_BYTES))
             prepare = partial(_without_integers, arguments)
             carry = partial(self.carrying._differentiate, entry, prepare, self.launch)  # noqa: SLF001
             found = product.run(carry, None)[self.of]
             self._check_notes(backend.read_variable(NOTES, _NOTE_BYTES))
-            return outputs.read(found, lane)
+            return _sets(outputs, found, lane)
 
         return refined(run, outputs.count, inputs.count, lane)
 
@@ -141,33 +143,24 @@ def _without_integers(
     return replace(made, values=tuple(cleared))
 
 
-class _Numbers:
-    """The numbers of floating point in an array, of structs too, as the sets that lie in their places."""
+def _holding(numbers: Numbers, like: Any, sets: Words) -> Any:  # noqa: ANN401
+    """An array like the given one whose numbers are these sets."""
+    made = np.zeros_like(like, order="C")
+    data = made.reshape(-1).view(np.uint8).reshape(numbers.elements, -1)
+    by_element = sets.reshape(numbers.elements, len(numbers.places))
+    for place, (offset, size) in enumerate(numbers.places):
+        column = np.ascontiguousarray(by_element[:, place]).astype(f"<u{size}")
+        data[:, offset : offset + size] = column[:, None].view(np.uint8)
+    return made
 
-    def __init__(self, parameter: Parameter, array: Any) -> None:  # noqa: ANN401
-        self._like, dtype = array, parameter.dtype
-        self._places = [(leaf.offset, leaf.size) for leaf in declared_layout(dtype)[1] if leaf.kind in "fB"]
-        self._elements = array.nbytes // dtype.size
-        self._bytes = dtype.size
-        self.count = self._elements * len(self._places)
 
-    def holding(self, sets: Words) -> Any:  # noqa: ANN401
-        """An array like the given one whose numbers hold these sets."""
-        data = np.zeros((self._elements, self._bytes), np.uint8)
-        by_element = np.ascontiguousarray(sets.reshape(self._elements, len(self._places)).T)
-        for (offset, size), column in zip(self._places, by_element, strict=True):
-            data[:, offset : offset + size] = column.astype(f"<u{size}")[:, None].view(np.uint8)
-        return data.reshape(-1).view(self._like.dtype).reshape(self._like.shape)
-
-    def read(self, array: Any, lane: int) -> Words:  # noqa: ANN401
-        """The sets in an array like the given one: a number wider than a lane may have elements in each."""
-        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(self._elements, self._bytes)
-        sets = np.zeros((self._elements, len(self._places)), np.uint64)
-        for place, (offset, size) in enumerate(self._places):
-            column = np.ascontiguousarray(data[:, offset : offset + size]).view(f"<u{size}")[:, 0].astype(np.uint64)
-            for shift in range(0, 8 * size, lane):
-                sets[:, place] |= column >> np.uint64(shift)
-        return (sets & np.uint64(2**lane - 1)).reshape(-1)
+def _sets(numbers: Numbers, array: Any, lane: int) -> Words:  # noqa: ANN401
+    """The sets in an array: a number that is wider than a lane may have elements in each."""
+    row, sets = np.ascontiguousarray(array).reshape(1, -1), []
+    for place, (_, size) in enumerate(numbers.places):
+        column = numbers.column(row, place)[0].astype(np.uint64)
+        sets.append(np.bitwise_or.reduce([column >> np.uint64(by) for by in range(0, 8 * size, lane)]))
+    return (np.stack(sets, -1) & np.uint64(2**lane - 1)).reshape(-1)
 
 
 def _key(subject: Kernel, values: Sequence[object], launch: Launch, of: str, wrt: str) -> bytes:
