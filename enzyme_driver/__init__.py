@@ -189,6 +189,7 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     from enzyme_driver import request
     from enzyme_driver.runtime import module
     from enzyme_driver.settings import Settings
+    from enzyme_driver.verification import find_patterns, guard
 
     if kernel is not None and function is not None:
         raise UsageError("both kernel= and function= are given", hint="give one of them, or none for the whole file")
@@ -208,9 +209,8 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     settings = Settings.from_environment()
     folder = store.build(wanted, settings=settings, use_cache=cache)
     loaded = module.load(folder, target)
+    find_patterns(loaded, wanted, settings, use_cache=cache)
     if (verify or settings.verify) != "never":
-        from enzyme_driver.verification import guard
-
         guard(loaded, wanted, settings, always=(verify or settings.verify) == "always", use_cache=cache)
     return loaded if name is None else _only(loaded, name, "kernel" if function is None else "function")
 

@@ -528,6 +528,8 @@ AMDGPU = Pipeline(
 
 _PLAIN = _function("sroa", "early-cse", "simplifycfg", "adce")
 
+_CARRY = tuple(Pass(f"adgen-carry-{what}", when=what, after=("adgen-make-tangents",)) for what in ("duals", "sets"))
+
 WITNESS_CUDA = Pipeline(
     "dual numbers through kernels",
     (
@@ -545,7 +547,7 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "shuffles", after=("adgen-make-bodies",)),
         Pass("adgen-make-tangents", "{tangents}"),
-        Pass("adgen-carry-duals", after=("adgen-make-tangents",)),
+        *_CARRY,
         Pass("adgen-restore-math"),
         Pass("adgen-link-libraries", "{rules};{libdevice}", after=("adgen-restore-math",)),
         Pass("nvvm-reflect"),
@@ -566,7 +568,7 @@ WITNESS_CPP = Pipeline(
         _PLAIN,
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-make-tangents", "{tangents}"),
-        Pass("adgen-carry-duals", after=("adgen-make-tangents",)),
+        *_CARRY,
         Pass("internalize", "{exported}"),
         Pass("always-inline"),
         Pass("globaldce"),

@@ -45,6 +45,7 @@ from enzyme_driver.settings import Settings
 if TYPE_CHECKING:
     from enzyme_driver.runtime.transforms.check import CheckResult
     from enzyme_driver.runtime.transforms.guard import Guard
+    from enzyme_driver.runtime.transforms.sparsity import Patterns
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -208,6 +209,8 @@ class Kernel(_Callable):
         super().__init__(entry, backend)
         self.variables = Variables(entry.signature, backend)
         """The file's `__constant__` and `__device__` variables: `k.variables["scale"] = 2.0`."""
+        self.patterns: Patterns | None = None
+        """What finds patterns of Jacobians; None where the source is not known."""
 
     def __getitem__(self, key: object) -> Launcher:
         return Launcher(launch_of(key), self._run, self._prepare)
@@ -280,6 +283,24 @@ class Kernel(_Callable):
         """
         return Launchable(self._run_jacobian, f"{self.name}.jacobian")
 
+    @property
+    def sparsity(self) -> Launchable[Any]:
+        """`k.sparsity[grid, block](*args, of="y", wrt="x")`: which entries of the Jacobian may differ from zero.
+
+        A CSR matrix of ones, of SciPy: row i has an entry for each number of `wrt` before the launch that number i of
+        `of` is computed from after it, on the way that these arguments take. `args` stay as they are. Raises
+        ArgumentError for arrays without derivative, RefusedError for what sets of inputs cannot be carried through,
+        ToolchainError without SciPy.
+        """
+        return Launchable(self._run_sparsity, f"{self.name}.sparsity")
+
+    def _run_sparsity(self, launch: Launch, /, *args: object, of: str, wrt: str, **named: object) -> Any:  # noqa: ANN401
+        if self.patterns is None:
+            hint = "compile it from its source with adgen.compile, which what carries sets is compiled of too"
+            raise UsageError(f"the source of {self.name} is not known", hint=hint)
+        with unrecorded():
+            return self.patterns.find(self, self._arguments.bind(args, named), launch, of, wrt)
+
     def _run_jacobian(
         self,
         launch: Launch,
@@ -294,6 +315,9 @@ class Kernel(_Callable):
         from enzyme_driver.runtime.transforms.jacobian import Asked, jacobian
 
         bound = self._arguments.bind(args, named)
+        if pattern is None and self.patterns:
+            with unrecorded():
+                pattern = self.patterns.find(self, bound, launch, of, wrt)
         carry = partial(self._run_jvp, launch) if self.has_forward else None
         asked = Asked(self.signature, bound, of, wrt, partial(self._run_vjp, launch), carry)
         return jacobian(asked, pattern, check=check)

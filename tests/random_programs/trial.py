@@ -55,7 +55,7 @@ def main(language: str, first: str, count: str, folder: str) -> None:
 
 
 def _witnesses(path: Path) -> adgen.Module:
-    wanted = replace(request.new(path), witness=True)
+    wanted = replace(request.new(path), witness="duals")
     return load(cache.build(wanted, settings=Settings.from_environment(), use_cache=False), "openmp")
 
 
