@@ -95,7 +95,7 @@ class _Callable:
         """What looks at the gradient before it is used first; None where nothing does."""
 
     def _verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
-        if self.guard:
+        if self.guard and not self.guard.is_open:
             with unrecorded():
                 self.guard(cast("Kernel | Function", self), values, launch)
 
@@ -134,6 +134,20 @@ class _Callable:
         entry = self._entry_of_mode(self._entry.forward, "forward", "forward mode")
         self._refuse_on_tape("a jvp")
         return entry
+
+    @property
+    def binary(self) -> str:
+        """What tells the compiled code, and the GPU that runs it, from others."""
+        return self._backend.binary
+
+    @property
+    def free_bytes(self) -> int:
+        """Of the memory that its arrays lie in."""
+        return self._backend.free_bytes
+
+    def is_capturing(self, values: tuple[object, ...], launch: Launch) -> bool:
+        """Whether a launch now goes into a CUDA graph."""
+        return self._backend.is_capturing(launch, self._arguments.primal(values))
 
     @property
     def kept_shadows(self) -> tuple[str, ...]:
@@ -188,6 +202,8 @@ class _Callable:
             refuse_number(value, parameter.name)
         with unrecorded():
             entry = self._gradient_entry() if self.signature.shadowed else self._primal_entry()
+        if self.signature.shadowed:
+            self._verify(bound, launch)
         values = self._arguments.recorded(bound)
         return tape.record(Call(self.signature, entry, self._backend, launch, values))
 
@@ -350,9 +366,10 @@ class Kernel(_Callable):
 
     def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
-        self._verify(bound, launch)
         given = self._with_variables(self._arguments.gradient, bound, shadows)
-        return PreparedLaunch(f"{self.name}.gradient", self._backend, entry, given, launch, gradient=True)
+        before = partial(self._verify, bound, launch) if self.guard else None
+        name = f"{self.name}.gradient"
+        return PreparedLaunch(name, self._backend, entry, given, launch, gradient=True, before=before)
 
     def _differentiate(
         self, entry: TargetEntry, prepare: Prepare, launch: Launch, values: Sequence[object], shadows: Shadows
