@@ -1,5 +1,6 @@
 // The derivatives of shuffles become those for the host (rules/shuffle.cu), which has the warp add up at once what each
 // lane's receivers hold: on the GPU lanes ask each other, and on the host each question would have all lanes wait.
+// Those of barriers become such as tell the runtime that they belong to a reverse sweep (rules/barrier.cu).
 #include "Support/Pass.h"
 
 using namespace llvm;
@@ -19,16 +20,20 @@ static void declareGathering(Module &M, StringRef Bits, Type *T) {
   F->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
 }
 
+static bool hasOwnOnHost(StringRef Derivative) {
+  if (!Derivative.consume_front(RulePrefix) || !Derivative.consume_back("_reverse"))
+    return false;
+  if (Derivative.starts_with("shfl_"))
+    return Derivative.ends_with("_f32") || Derivative.ends_with("_f64");
+  return is_contained({"barrier", "counted_barrier", "turn"}, Derivative);
+}
+
 ADGEN_DECLARE_PASS(HostRules);
 
 PreservedAnalyses HostRules::run(Module &M, ModuleAnalysisManager &) {
   bool Changed = false;
   for (Function &F : M) {
-    StringRef Name = F.getName();
-    if (!F.isDeclaration() || !Name.consume_front(RulePrefix) || !Name.starts_with("shfl_") ||
-        !Name.consume_back("_reverse"))
-      continue;
-    if (!Name.ends_with("_f32") && !Name.ends_with("_f64"))
+    if (!F.isDeclaration() || !hasOwnOnHost(F.getName()))
       continue;
     F.setName(F.getName() + OnHost);
     Changed = true;
