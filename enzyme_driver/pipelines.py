@@ -191,6 +191,7 @@ PREPARE_CUDA = Pipeline(
         _function("sroa"),
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),
+        Pass("adgen-use-results", after=("default",)),
         Pass("adgen-pin-rules", after=("default",)),  # the optimiser would take the use for work
         Pass("adgen-expand-constant-exprs"),
         Pass("adgen-declare-copy-adjoints"),

@@ -169,24 +169,24 @@ WARP(barrier, barrier, "__syncwarp()")
 WARP(activemask, nullptr, "__activemask()")
 
 HIDDEN void adgen_barrier(adgen_thread *thread, uint32_t number, uint32_t expected) {
-  thread->block->wait(*thread, number & 15, expected, "__syncthreads()");
+  thread->block->wait(*thread, number, expected, "__syncthreads()");
 }
 
 HIDDEN void adgen_barrier_arrive(adgen_thread *thread, uint32_t number, uint32_t expected) {
-  thread->block->arrive(number & 15, expected);
+  thread->block->arrive(number, expected);
 }
 
 HIDDEN uint32_t adgen_barrier_popc(adgen_thread *thread, uint32_t number, uint32_t expected, uint32_t predicate) {
-  return thread->block->count(*thread, number & 15, expected, predicate, "__syncthreads_count()");
+  return thread->block->count(*thread, number, expected, predicate, "__syncthreads_count()");
 }
 
 HIDDEN uint32_t adgen_barrier_and(adgen_thread *thread, uint32_t number, uint32_t expected, uint32_t predicate) {
-  const uint32_t ones = thread->block->count(*thread, number & 15, expected, predicate, "__syncthreads_and()");
-  return ones == thread->block->threadsOf(number & 15);
+  const uint32_t ones = thread->block->count(*thread, number, expected, predicate, "__syncthreads_and()");
+  return ones == thread->block->threadsOf(number);
 }
 
 HIDDEN uint32_t adgen_barrier_or(adgen_thread *thread, uint32_t number, uint32_t expected, uint32_t predicate) {
-  return thread->block->count(*thread, number & 15, expected, predicate, "__syncthreads_or()") != 0;
+  return thread->block->count(*thread, number, expected, predicate, "__syncthreads_or()") != 0;
 }
 
 HIDDEN void adgen_pause(adgen_thread *thread) { thread->block->pause(*thread); }
