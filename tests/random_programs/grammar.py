@@ -28,11 +28,11 @@ class Draft(Body):
         self.nested = 0
 
     def fill(self, phrase: str) -> str:
-        """The phrase with its holes filled; what is the same hole twice is one array, but not one value."""
+        """The phrase with its holes filled: arrays and constant integers are the same throughout, values are not."""
         names: dict[str, str] = {}
         array, size = self.rng.choice(self.arrays) if self.arrays else ("", 0)
         other = self.rng.choice([name for name, each in self.arrays if each == size and name != array] or ["x"])
-        known = len(self.integers)
+        known, constant = len(self.integers), str(self.rng.randint(1, 5))
 
         def filled(hole: re.Match[str]) -> str:
             if new := hole.group(1):
@@ -45,7 +45,7 @@ class Draft(Body):
                 found = self._nested(word)
                 del self.integers[known:]
                 return found
-            return {"A": array, "B": other, "N": str(size)}.get(word) or self._hole(word)
+            return {"A": array, "B": other, "N": str(size), "k": constant}.get(word) or self._hole(word)
 
         if "$B" in phrase and other == "x":
             return ""
@@ -61,7 +61,6 @@ class Draft(Body):
             "q": self.condition,
             "i": self.integer,
             "m": lambda: rng.choice((f"idx[{at} % n]", at, f"({at} + {rng.randrange(9)})")),
-            "k": lambda: str(rng.randint(1, 5)),
             "c": lambda: rng.choice(("{:.2f}", f"{self.real}({{:.2f}})")).format(rng.uniform(0.2, 0.9)),
             "L": lambda: f"{self.real}({rng.uniform(0.5, 3):.2f})",
             "R": lambda: rng.choice("<>"),
