@@ -1,4 +1,4 @@
-"""Kernels whose parameters hold no floating point: their gradients are refused for that, whatever threads do together."""
+"""Kernels whose parameters hold no floating point: their gradients are refused for that, whatever else they do."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def test_the_primal_is_there(tmp_path: Path) -> None:
     module = adgen.compile(path, cache=False)
     given = np.arange(64, dtype=np.int32)
     out = np.zeros(64, np.int32)
-    module["turned"][1, 64](given, out, 50)
+    module.turned[1, 64](given, out, 50)
     expected = np.where(given < 50, given, 0)[::-1] + (given ^ 1) + 2
     assert out.tolist() == expected.tolist()
     colours = np.arange(32, dtype=np.uint8)
-    module["means"][1, 32](colours, colours)
+    module.means[1, 32](colours, colours)
     assert colours.tolist() == [15] * 32
