@@ -103,6 +103,13 @@ def test_a_kink_is_no_error(kernels: adgen.Module, witness: dict[str, Kernel | F
     assert verdict.state == "right"
 
 
+def test_what_is_not_finite_is_said(kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:
+    x, y = arguments()
+    x[3] = np.nan
+    verdict = verify(kernels["square"], witness["square"], (x, y), launch_of(LAUNCH))
+    assert (verdict.state, "not finite" in verdict.reason) == ("unchecked", True)
+
+
 def test_once(tmp_path: Path, kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:
     """What was found right is remembered, and no witness is made again."""
     made = []

@@ -294,7 +294,8 @@ class _Trial:
         """A random direction over all inputs at once, in which each has a part of the same size in the sum."""
         typical = {p.name: _typical(self._starts[p.name]) for p in self.inputs}
         parts = {name: _norm(gradients[name]) * size for name, size in typical.items()}
-        largest = max((part for part in parts.values() if math.isfinite(part)), default=0.0) or 1.0
+        parts = {name: part if math.isfinite(part) else 0.0 for name, part in parts.items()}
+        largest = max(parts.values(), default=0.0) or 1.0
         least = _NOTHING[self._width] * largest
         return {
             name: _random_direction(self._starts[name], size / max(parts[name], least), self._random, self._width)
