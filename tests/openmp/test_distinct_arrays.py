@@ -29,28 +29,30 @@ def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> a
     return adgen.compile(SOURCE, target="openmp")
 
 
+def kernel_of(module: adgen.Module, name: str) -> adgen.Kernel:
+    found = module[name]
+    assert isinstance(found, adgen.Kernel)
+    return found
+
+
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("name", ["sums", "swapped", "either"])
 def test_distinct_arrays(module: adgen.Module, name: str) -> None:
     seed = secrets.randbits(31)
-    kernel = module[name]
-    assert isinstance(kernel, adgen.Kernel)
-    kernel.check[LAUNCH](draw(seed), ROUNDS, seed=seed)
+    kernel_of(module, name).check[LAUNCH](draw(seed), ROUNDS, seed=seed)
 
 
 @pytest.mark.usefixtures("toolchain")
 def test_views_of_one_array(module: adgen.Module) -> None:
     seed = secrets.randbits(31)
-    kernel = module["halves"]
-    assert isinstance(kernel, adgen.Kernel)
-    kernel.check[LAUNCH](np.random.default_rng(seed).uniform(0.2, 0.9, 2 * N), N, seed=seed)
+    kernel_of(module, "halves").check[LAUNCH](np.random.default_rng(seed).uniform(0.2, 0.9, 2 * N), N, seed=seed)
 
 
 @pytest.mark.usefixtures("toolchain")
 def test_one_array_that_is_only_read_twice(module: adgen.Module) -> None:
-    given = draw(secrets.randbits(31))
-    apart = module["sums"].vjp[LAUNCH](given | {"b": np.copy(given["a"])}, ROUNDS, cotangents={"s.y": np.ones(N)})
-    same = module["sums"].vjp[LAUNCH](given | {"b": given["a"]}, ROUNDS, cotangents={"s.y": np.ones(N)})
+    sums, given = kernel_of(module, "sums"), draw(secrets.randbits(31))
+    apart = sums.vjp[LAUNCH](given | {"b": np.copy(given["a"])}, ROUNDS, cotangents={"s.y": np.ones(N)})
+    same = sums.vjp[LAUNCH](given | {"b": given["a"]}, ROUNDS, cotangents={"s.y": np.ones(N)})
     for name in ("a", "b"):
         np.testing.assert_array_equal(same["s"][name], apart["s"][name])
         assert np.abs(same["s"][name]).min() > 0.0
@@ -59,12 +61,12 @@ def test_one_array_that_is_only_read_twice(module: adgen.Module) -> None:
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize(("one", "other"), [("y", "a"), ("z", "y"), ("b", "z")])
 def test_what_is_written_may_not_overlap(module: adgen.Module, one: str, other: str) -> None:
-    given = draw(secrets.randbits(31))
+    sums, given = kernel_of(module, "sums"), draw(secrets.randbits(31))
     room = np.ones(2 * N)
     given |= {one: room[:N], other: room[N // 2 : N // 2 + N]}
     shadows = {"s": {name: np.zeros(N) for name in MEMBERS}}
     with pytest.raises(ArgumentError, match=f"'s.{min(one, other)}' and 's.{max(one, other)}'.*share memory"):
-        module["sums"].gradient[LAUNCH](given, ROUNDS, shadows=shadows)
+        sums.gradient[LAUNCH](given, ROUNDS, shadows=shadows)
     with pytest.raises(ArgumentError, match="share memory"):
-        module["sums"].vjp[LAUNCH](given, ROUNDS)
-    module["sums"][LAUNCH](given, ROUNDS)  # the primal alone may be called so
+        sums.vjp[LAUNCH](given, ROUNDS)
+    sums[LAUNCH](given, ROUNDS)  # the primal alone may be called so
