@@ -1,8 +1,10 @@
 #include "Analysis/ArrayRoots.h"
 
+#include "Analysis/Accumulation.h"
 #include "Support/Iterations.h"
 
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
 
@@ -28,6 +30,7 @@ static bool isOnlyRead(const Argument &Struct) {
 ArrayRoots::ArrayRoots(const Function &Gradient) : F(Gradient) {
   SmallVector<Activity> Activities = activitiesOf(F);
   SmallVector<bool> AreStructs;
+  Parameters = Activities.size();
   for (unsigned Index = 0; Index < Activities.size(); ++Index) {
     const Argument &A = *F.getArg(Index);
     AreStructs.push_back(isStructByValue(A));
@@ -38,12 +41,14 @@ ArrayRoots::ArrayRoots(const Function &Gradient) : F(Gradient) {
     if (A != Activity::Const) {
       bool IsArray = F.getArg(Kinds.size())->hasAttribute(ShadowAttribute);
       bool IsStruct = AreStructs[Index] && A == Activity::Duplicated;
-      Kinds.push_back(IsArray ? Kind::Array : IsStruct ? Kind::Struct : Kind::Unknown);
+      Kinds.push_back(!IsArray && IsStruct ? Kind::Struct : Kind::Unknown);
     }
   Kinds.append(2 * sharedNames(F).size(), Kind::Shared);
   Kinds.resize(F.arg_size(), Kind::Unknown);
   for (auto [Index, Each] : enumerate(Kinds))
-    if (Each == Kind::Struct && !isOnlyRead(*F.getArg(Index)))
+    if (F.getArg(Index)->hasAttribute(ShadowAttribute))
+      Each = Kind::Array;
+    else if (Each == Kind::Struct && !isOnlyRead(*F.getArg(Index)))
       Each = Kind::Unknown;
 }
 
@@ -86,6 +91,54 @@ std::optional<SmallVector<ArrayRoot, 2>> ArrayRoots::of(const Value &Pointer) co
       Found.push_back(*Each);
   }
   return Found.empty() ? std::nullopt : std::optional(Found);
+}
+
+AccumulatedShadows::AccumulatedShadows(Function &Gradient) : Roots(Gradient) {
+  for (Instruction &I : instructions(Gradient)) {
+    if (!I.mayReadOrWriteMemory() || asAccumulation(I) || isOfCache(I))
+      continue;
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (const Value *Pointer = accessedPointer(I))
+      meet(*Pointer);
+    else if (!Call)
+      MayBeAny = true;
+    else
+      for (const Value *Operand : Call->args())
+        if (Operand->getType()->isPointerTy())
+          meet(*Operand);
+  }
+  // A pointer that is stored or cast may come back from anywhere.
+  for (Instruction &I : instructions(Gradient)) {
+    const Value *Lost = isa<PtrToIntInst>(I) ? I.getOperand(0) : nullptr;
+    if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->getValueOperand()->getType()->isPointerTy())
+      Lost = Store->getValueOperand();
+    if (Lost)
+      meet(*Lost);
+  }
+}
+
+void AccumulatedShadows::meet(const Value &Pointer) {
+  if (auto Led = Roots.of(Pointer)) {
+    Others.append(*Led);
+    return;
+  }
+  SmallVector<const Value *> Objects;
+  getUnderlyingObjects(&Pointer, Objects, nullptr, 0);
+  MayBeAny |= any_of(Objects, [&](const Value *Object) {
+    return !Roots.of(*Object) && !isa<Argument, AllocaInst, Constant>(Object) && !isNoAliasCall(Object);
+  });
+  for (const Value *Object : Objects)
+    if (auto Led = Roots.of(*Object))
+      Others.append(*Led);
+}
+
+bool AccumulatedShadows::contain(const Value &Pointer) const {
+  auto Led = Roots.of(Pointer);
+  return Led && all_of(*Led, [&](const ArrayRoot &Root) {
+           if (Roots.isShadow(Root) && !Roots.isStruct(*Root.Of)) // all uses of the pointer show
+             return isOnlyAccumulatedInto(*Root.Of);
+           return Roots.isShadow(Root) && !MayBeAny && !is_contained(Others, Root);
+         });
 }
 
 } // namespace adgen

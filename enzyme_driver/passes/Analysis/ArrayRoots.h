@@ -25,6 +25,11 @@ public:
   explicit ArrayRoots(const llvm::Function &Gradient);
   // What stands for a copy of a struct, or of its shadow, that nobody writes to.
   bool isStruct(const llvm::Argument &A) const { return Kinds[A.getArgNo()] == Kind::Struct; }
+  // Whether it is the shadow of an array.
+  bool isShadow(const ArrayRoot &Root) const {
+    return Root.Of && Root.Held >= 0 &&
+           (Root.Of->hasAttribute(ShadowAttribute) || (isStruct(*Root.Of) && Root.Of->getArgNo() >= Parameters));
+  }
   // Of all that the pointer may lead to; nothing where that is not all known.
   std::optional<llvm::SmallVector<ArrayRoot, 2>> of(const llvm::Value &Pointer) const;
 
@@ -34,6 +39,22 @@ private:
 
   const llvm::Function &F;
   llvm::SmallVector<Kind> Kinds; // of arguments
+  unsigned Parameters;           // of the primal
+};
+
+// Shadows of arrays with which a gradient does nothing but accumulate into them.
+class AccumulatedShadows {
+public:
+  explicit AccumulatedShadows(llvm::Function &Gradient);
+  // Whether the pointer leads to such shadows alone.
+  bool contain(const llvm::Value &Pointer) const;
+
+private:
+  void meet(const llvm::Value &Pointer);
+
+  ArrayRoots Roots;
+  llvm::SmallVector<ArrayRoot> Others; // with which more is done
+  bool MayBeAny = false;               // something unknown may be done with any of them
 };
 
 // Of a call that allocates what Enzyme keeps, or gives it back.
