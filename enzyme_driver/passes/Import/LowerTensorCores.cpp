@@ -287,17 +287,17 @@ private:
 bool roundsToTf32(const CallInst &Call) {
   auto *Assembly = dyn_cast<InlineAsm>(Call.getCalledOperand());
   return Assembly && StringRef(Assembly->getAsmString()).contains("cvt.rna.tf32.f32") && Call.arg_size() == 1 &&
-         Call.getType()->isFloatTy() && Call.getArgOperand(0)->getType()->isFloatTy();
+         Call.getType()->getPrimitiveSizeInBits() == 32 && Call.getArgOperand(0)->getType()->isFloatTy();
 }
 
 // The derivative is that of no rounding: what is added has none.
 void round(CallInst &Call) {
-  Type *T = Call.getType();
   IRBuilder<> B(&Call);
+  Type *T = B.getFloatTy();
   Function *Residual = declarePure(*Call.getModule(), MathPrefix + "tf32_residual", T, {T});
   Residual->addFnAttr("enzyme_inactive");
   Value *X = Call.getArgOperand(0);
-  Call.replaceAllUsesWith(B.CreateFAdd(X, B.CreateCall(Residual, {X})));
+  Call.replaceAllUsesWith(B.CreateBitCast(B.CreateFAdd(X, B.CreateCall(Residual, {X})), Call.getType()));
   Call.eraseFromParent();
 }
 
