@@ -5,6 +5,7 @@
 // apart cannot be followed and is refused.
 #include "Analysis/Layout.h"
 #include "EnzymeCompat/MixedCopies.h"
+#include "EnzymeCompat/NameNumbers.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -73,6 +74,8 @@ public:
     for (Instruction &I : instructions(Body))
       if (Type *T = accessedType(I); T && T->isFPOrFPVectorTy())
         correct(I, DL.getTypeStoreSize(T));
+    if (Body.getParent()->getTargetTriple().isNVPTX()) // in C++ adgen-annotate-types does, which knows more
+      for_each(instructions(Body), nameNumber);
     for (MemTransferInst *Copy : all<MemTransferInst>())
       if (Body.getName().starts_with(BodyPrefix) && copiesMixedStructs(*Copy))
         refuse(&Body, Copy->getDebugLoc(),

@@ -166,6 +166,7 @@ StringRef assemblyInWords(StringRef Text) {
   constexpr std::pair<StringLiteral, StringLiteral> Known[] = {
       {"tex.", "a texture read"},           {"tld4.", "a texture read"},
       {"suld.", "a surface read"},          {"sust.", "a surface write"},
+      {"wgmma.", "a Tensor Core operation of a group of warps (wgmma)"},
       {"mma.", "a Tensor Core operation"},  {"ldmatrix", "a Tensor Core operation"},
       {"cp.async", "an asynchronous copy"}, {"atom.", "an atomic operation in inline assembly"}};
   for (auto &[Mark, Words] : Known)
