@@ -203,6 +203,7 @@ private:
     return {A / Numbers, OfB / Numbers};
   }
 
+  Type *wideType(const Operation &Op) { return Op.Of == Format::Double ? B.getDoubleTy() : B.getFloatTy(); }
   Value *wide(Value *Number) {
     return Number->getType()->isDoubleTy() ? Number : B.CreateFPExt(Number, B.getFloatTy());
   }
@@ -223,7 +224,7 @@ private:
   }
 
   Values byRule(const Operation &Op, ArrayRef<Value *> A, ArrayRef<Value *> OfB) {
-    Type *T = wide(A[0])->getType();
+    Type *T = wideType(Op);
     Value *Factors = PoisonValue::get(FixedVectorType::get(T, A.size() + OfB.size()));
     unsigned At = 0;
     for (ArrayRef<Value *> Numbers : {A, OfB})
@@ -246,7 +247,7 @@ private:
     Value *First = B.CreateAnd(Me, ~3), *T = B.CreateShl(B.CreateAnd(Me, 3), 3);
     Values Sums;
     for (unsigned I = 0; I < Op.results(); ++I)
-      Sums.push_back(ConstantFP::get(wide(A[0])->getType(), 0.0));
+      Sums.push_back(ConstantFP::get(wideType(Op), 0.0));
     for (unsigned K = 0; K < 4; ++K)
       for (unsigned S = 0; S < Op.slots(); ++S) {
         Value *Beside[] = {fromLane(wide(OfB[S]), B.CreateAdd(T, B.getInt32(K))),
