@@ -11,6 +11,7 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Put = Callable[[Array], Any]
+Get = Callable[[Any], Array]
 
 SIDE = 32
 """All matrices lie in the corner of an array of so many rows and columns."""
@@ -70,14 +71,14 @@ class Product:
         parameters = f"const {self.factor} *a, const {self.factor} *b, const {self.sum} *c, {self.sum} *d"
         return f"__global__ void {self.name}({parameters}) {{ product<{arguments}>(a, b, c, d, {layout}); }}\n"
 
-    def assert_right(self, kernel: Any, seed: int, put: Put, get: Put, *, forward: bool) -> None:  # noqa: ANN401
+    def assert_right(self, kernel: Any, seed: int, put: Put, get: Get, *, forward: bool) -> None:  # noqa: ANN401
         """The primal, the gradient and, with `forward`, the tangents of `kernel` are those of the closed form."""
         rng = np.random.default_rng(seed)
-        (m, n, k), (of_a, of_b, of_c) = self.shape, self.layouts
+        (m, n, k), (of_a, of_b, of_c) = self.shape, tuple(self.layouts)
         factor, total = _TYPES[self.factor], _TYPES[self.sum]
-        a, b, c, d, g, da, db, dc = (
-            rng.uniform(-1, 1, (SIDE, SIDE)).astype(kind) for kind in (factor, factor, *[total] * 3, factor, factor, total)
-        )
+        kinds = (factor, factor, total, total, total, factor, factor, total)
+        drawn: list[Array] = [rng.uniform(-1, 1, (SIDE, SIDE)).astype(kind) for kind in kinds]
+        a, b, c, d, g, da, db, dc = drawn
         arguments = [put(each) for each in (a, b, c, d)]
         result = kernel.vjp[1, 32](*arguments, cotangents={"d": put(g)}, wrt=("a", "b", "c"))
         left, right = _corner(_taken(a, self), m, k, of_a), _corner(_taken(b, self), k, n, of_b)
@@ -120,11 +121,8 @@ def _taken(factor: Array, product: Product) -> Array:
 def _products() -> tuple[Product, ...]:
     shapes = ((16, 16, 16), (32, 8, 16), (8, 32, 16))
     halves = [Product("half", "float", shape, layouts) for shape in shapes for layouts in ("rrr", "rcc", "ccr")]
-    narrow = [Product("half", "half", shape, layouts) for shape, layouts in zip(shapes, ("crc", "rcr", "rrc"), strict=True)]
-    brains = [
-        Product("__nv_bfloat16", "float", shape, layouts)
-        for shape, layouts in zip(shapes, ("rcr", "ccc", "rrr"), strict=True)
-    ]
+    narrow = [Product("half", "half", *each) for each in zip(shapes, ("crc", "rcr", "rrc"), strict=True)]
+    brains = [Product("__nv_bfloat16", "float", *each) for each in zip(shapes, ("rcr", "ccc", "rrr"), strict=True)]
     wide = [Product("float", "float", (16, 16, 8), layouts) for layouts in ("rrr", "ccc", "rcr")]
     double = [Product("double", "double", (8, 8, 4), layouts) for layouts in ("rrr", "ccc", "crr")]
     return (*halves, *narrow, *brains, *wide, *double)

@@ -3,8 +3,8 @@
 // that a fork hands over get the attribute enzyme_type: what the region loads and stores through them, where that is of
 // one kind. The same is said of memory that is copied or cleared as a whole, whose type Enzyme loses where indices
 // count down.
-#include "EnzymeCompat/NameNumbers.h"
 #include "Analysis/Layout.h"
+#include "EnzymeCompat/NameNumbers.h"
 #include "Support/OpenMP.h"
 #include "Support/Pass.h"
 

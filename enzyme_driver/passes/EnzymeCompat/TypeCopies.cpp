@@ -330,8 +330,8 @@ private:
     return true;
   }
 
-  // Enzyme sees the type of a half by arithmetic alone. A choice among halves that are only moved becomes a float on its
-  // way; the optimiser takes that back after Enzyme.
+  // Enzyme sees the type of a half by arithmetic alone. A choice among halves that are only moved becomes a float on
+  // its way; the optimiser takes that back after Enzyme.
   void showHalf(Instruction &Choice) {
     Type *T = Choice.getType();
     auto IsMoved = [](const Value *V) { return isa<LoadInst, StoreInst, Constant, PHINode, SelectInst>(V); };

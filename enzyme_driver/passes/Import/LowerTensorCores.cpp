@@ -5,8 +5,8 @@
 // primal on the GPU, keeps the instructions. Which element is which lane's: Fragments.h. What is not understood stays,
 // and is refused later by its place.
 //
-// Option: "rules", or "shuffles", where the product is written out instead, lanes asking each other for each element: what
-// the witness of gradients carries its tangents through.
+// Option: "rules", or "shuffles", where the product is written out instead, lanes asking each other for each element:
+// what the witness of gradients carries its tangents through.
 #include "Import/Fragments.h"
 #include "Import/MathRules.h"
 #include "Import/MatrixLoads.h"
@@ -65,7 +65,11 @@ private:
     if (!Op || (!Loads && Words[0] != "store"))
       return;
     bool ByRows = Words[2] == "row";
-    Loads ? load(S, *Op, Words[1] == "a" ? Matrix::A : Words[1] == "b" ? Matrix::B : Matrix::C, ByRows)
+    Loads ? load(S, *Op,
+                 Words[1] == "a"   ? Matrix::A
+                 : Words[1] == "b" ? Matrix::B
+                                   : Matrix::C,
+                 ByRows)
           : store(S, *Op, ByRows);
   }
 
@@ -146,8 +150,8 @@ private:
       Type *T = numberIn(Register, Op.Of);
       Values Numbers;
       for (unsigned I = 0; I < countIn(Register, Op.Of); ++I)
-        Numbers.push_back(B.CreateLoad(T, address(T, Call.getArgOperand(0), Call.getArgOperand(1),
-                                                  S.element(Op, Which, Index++), ByRows)));
+        Numbers.push_back(B.CreateLoad(
+            T, address(T, Call.getArgOperand(0), Call.getArgOperand(1), S.element(Op, Which, Index++), ByRows)));
       Registers.push_back(pack(Numbers, Register));
     }
     replaceWith(Registers);
@@ -308,7 +312,21 @@ bool isOfTensorCores(const CallInst &Call) {
          (Callee->getName().starts_with("llvm.nvvm.wmma.") || Callee->getName().starts_with("llvm.nvvm.mma."));
 }
 
+// What the rules are made of came with sm_80.
+bool isForOlderGpu(const Function &Body) {
+  StringRef Gpu = Body.getFnAttribute("target-cpu").getValueAsString();
+  unsigned Number = 0;
+  return Gpu.consume_front("sm_") && !Gpu.consumeInteger(10, Number) && Number < 80;
+}
+
 void lower(Function &Body, bool ByShuffles) {
+  auto Found = find_if(instructions(Body), [](const Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    return Call && isOfTensorCores(*Call);
+  });
+  if (!ByShuffles && Found != inst_end(Body) && isForOlderGpu(Body))
+    return refuse(&Body, Found->getDebugLoc(), "cannot differentiate a Tensor Core operation for a GPU before sm_80",
+                  "compile for a later one (--arch sm_80)");
   orderTiles(Body);
   lowerMatrixLoads(Body);
   for (Instruction &I : make_early_inc_range(instructions(Body))) {
