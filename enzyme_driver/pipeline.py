@@ -236,7 +236,8 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
         return replace(
             entry,
             parameters=tuple(
-                replace(p, reads=a.reads, writes=a.writes, added_to=names.get(a.added_to, "")) for p, a in pairs
+                replace(p, reads=a.reads, writes=a.writes, nullable=a.nullable, added_to=names.get(a.added_to, ""))
+                for p, a in pairs
             ),
         )
 

@@ -313,7 +313,12 @@ def _array_hint(slot: Slot) -> str:
 
 def _none_hint(slot: Slot) -> str:
     name = slot.parameter.name
-    return f'None is a null pointer only where no derivative is taken: compile with activity={{"{name}": "const"}}'
+    if slot.parameter.reference:
+        return "a reference is never null: give an array"
+    return (
+        "None is a null pointer where the code asks whether it is one, or where no derivative is taken: "
+        f'compile with activity={{"{name}": "const"}}'
+    )
 
 
 def _dtype_hint(slot: Slot) -> str:
