@@ -27,9 +27,7 @@ REGISTERS, UNIT = 512, 8
 OF_A_BLOCK, MOST, TOGETHER = 65536, 255, 128
 """Registers that a block has, and that a thread can have, and the threads that get theirs together."""
 
-_ENTRY = re.compile(
-    r"\.entry\s+(?P<name>\w+)\([^)]*\)(?P<directives>[^{]*)\{(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE
-)
+ENTRY = re.compile(r"\.entry\s+(?P<name>\w+)\([^)]*\)(?P<directives>[^{]*)\{(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
 _IN_BULK = "cp.reduce.async.bulk"
 _BLOCK = re.compile(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 _BOUNDS = re.compile(r"\.(?:maxnreg|minnctapersm)\b")
@@ -64,7 +62,7 @@ def _limits(ptx: str, report: str) -> dict[str, list[int]]:
     spilled = _spilled(report)
     used = {each["name"]: int(each["used"]) for each in _PROPERTIES.finditer(report)}
     limits = {}
-    for entry in _ENTRY.finditer(ptx):
+    for entry in ENTRY.finditer(ptx):
         name, directives = entry["name"], entry["directives"]
         if name not in used or not name.endswith(DERIVATIVES) or _BOUNDS.search(directives):
             continue
@@ -103,7 +101,7 @@ def _limited(ptx: str, limits: Mapping[str, int]) -> str:
         place = entry.end("directives") - entry.start()
         return f"{entry[0][:place]}.maxnreg {limits[entry['name']]}\n{entry[0][place:]}"
 
-    return _ENTRY.sub(with_limit, ptx)
+    return ENTRY.sub(with_limit, ptx)
 
 
 def _spilled(report: str) -> dict[str, int]:
