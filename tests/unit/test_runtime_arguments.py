@@ -100,6 +100,21 @@ def test_arrays_that_do_not_fit(value: object, got: str, hint: str) -> None:
     assert hint in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("library", "hint"),
+    [
+        ("torch", "x.contiguous()"),
+        ("cupy._core.core", "cupy.ascontiguousarray(x)"),
+        ("jaxlib", "numpy.ascontiguousarray(x)"),
+    ],
+)
+def test_the_copy_is_made_by_the_arrays_own_library(library: str, hint: str) -> None:
+    strided = type("Tensor", (Interface,), {"__module__": library})(np.ones(8, np.float32)[::2])
+    with pytest.raises(ArgumentError) as caught:
+        WRITTEN.primal([strided])
+    assert hint in caught.value.hint
+
+
 def test_what_is_only_read_may_be_read_only_or_empty() -> None:
     READ.primal([frozen(np.ones(4, np.float32))])
     READ.primal([np.zeros((0, 3), np.float32)])

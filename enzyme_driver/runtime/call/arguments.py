@@ -419,7 +419,7 @@ def _referenced(value: object, slot: Slot) -> Value:
 def array_value(value: object, slot: Slot) -> Value:
     """An array as the address of its first element. Raises ArgumentError where it does not fit."""
     view = _VIEWS[slot.target](value, slot)
-    check_view(view, slot)
+    check_view(view, slot, value)
     return Value(pointer_bytes(view.address), view, value)
 
 
