@@ -319,8 +319,18 @@ class Kernel(_Callable):
             with unrecorded():
                 pattern = self.patterns.find(self, bound, launch, of, wrt)
         carry = partial(self._run_jvp, launch) if self.has_forward else None
-        asked = Asked(self.signature, bound, of, wrt, partial(self._run_vjp, launch), carry)
+        tangents, gradients = (
+            partial(self.gradients, launch, forward=forward) if self._does_many(forward=forward) else None
+            for forward in (True, False)
+        )
+        asked = Asked(self.signature, bound, of, wrt, partial(self._run_vjp, launch), carry, tangents, gradients)
         return jacobian(asked, pattern, check=check)
+
+    def _does_many(self, *, forward: bool) -> bool:
+        """Whether a kernel does many launches at once, for arguments that are arrays and numbers."""
+        entry = (self._entry.forward if forward else self._entry.targets).get(self.target)
+        plain = not any(each.dtype.has_pointers or each.form == "struct" for each in self.signature)
+        return bool(entry and entry.batch and plain and not any(each.has_shadow for each in self.signature.variables))
 
     def gradients(
         self, launch: Launch, batch: Batch, args: Sequence[object], shadows: Shadows, *, forward: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ import enzyme_driver as adgen
 from cuda_kernels.sparsity_check import check
 from cuda_kernels.suite import by_name
 from enzyme_driver.errors import ArgumentError, RefusedError, UsageError
+from enzyme_driver.runtime.call.geometry import launch_of
+from enzyme_driver.runtime.transforms import jacobian as module_of_jacobians
+from enzyme_driver.runtime.transforms.jacobian import Asked, jacobian
 
 pytestmark = [pytest.mark.openmp, pytest.mark.usefixtures("toolchain")]
 sparse = pytest.importorskip("scipy.sparse")
@@ -24,7 +28,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @pytest.fixture(scope="module")
 def kernels() -> Any:  # noqa: ANN401  (a Module, whose entries are all kernels)
-    return adgen.compile(Path(__file__).parent / "sparsity.cu")
+    return adgen.compile(Path(__file__).parent / "sparsity.cu", modes=["forward"])
 
 
 @pytest.fixture
@@ -190,6 +194,35 @@ def test_bad_input(kernels: Any, rng: np.random.Generator) -> None:  # noqa: ANN
     loaded: Any = adgen.load(kernels.artifact.folder)
     with pytest.raises(UsageError, match="the source of turned is not known"):
         loaded["turned"].sparsity[LAUNCH](x, y, of="y", wrt="x")
+
+
+def test_all_directions_at_once(kernels: Any, rng: np.random.Generator) -> None:  # noqa: ANN401
+    """What a GPU does by one launch, the host does one after the other, on copies of what is written."""
+    u, at = rng.normal(size=N), rng.integers(0, N, N).astype(np.int32)
+    kernel, before = kernels["in_place"], u.copy()
+    plain = kernel.jacobian[LAUNCH](u, at, of="u", wrt="u")
+    launch = launch_of(LAUNCH)
+    runs = [partial(kernel.gradients, launch, forward=forward) for forward in (True, False)]
+    for carry in (None, kernel.jvp[LAUNCH]):
+        asked = Asked(kernel.signature, (u, at), "u", "u", kernel.vjp[LAUNCH], carry, *runs)
+        found = jacobian(asked, plain, check=True)
+        np.testing.assert_allclose(found.toarray(), plain.toarray(), rtol=1e-14)
+    assert (u == before).all()
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_few_directions_at_a_time(
+    kernels: Any,  # noqa: ANN401
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: int,
+) -> None:
+    args = draw(rng, np.float64)
+    whole = kernels["shuffled"].jacobian[LAUNCH](*args, of="y", wrt="x")
+    monkeypatch.setattr(module_of_jacobians, "LARGEST", at_once * N * 8)
+    parts = kernels["shuffled"].jacobian[LAUNCH](*args, of="y", wrt="x", pattern=adgen.colour(whole))
+    assert (parts.toarray() == whole.toarray()).all()
+    assert whole.nnz == 2 * N
 
 
 SAMPLE = ("gather-embed", "csr_product-csr_product<int, double>", "histogram-deposit", "warp_scan-warp_scan")

@@ -65,6 +65,10 @@ class Patterns:
         self._known.move_to_end(key)
         return self._known[key].copy()
 
+    def forget(self) -> None:
+        """Find every pattern anew."""
+        self._known.clear()
+
 
 def asked_arrays(signature: Signature, values: Sequence[object], of: str, wrt: str) -> tuple[Array, Array]:
     """Both arrays with their parameters; a member of a struct is spelled `fluid.density`.
