@@ -109,6 +109,41 @@ def test_the_way_taken(kernels: Any, rng: np.random.Generator) -> None:  # noqa:
     same(found(kernels["branched"], [x, y]), expected)
 
 
+def test_for_all_contents(kernels: Any, rng: np.random.Generator) -> None:  # noqa: ANN401
+    """Of what is chosen both sides count, and what it is chosen by, also through whole numbers and flags in memory."""
+    (x, y), w = draw(rng), np.ones(N, np.float32)
+    kernel = kernels["chosen"]
+
+    def pattern(kernel: Any, *args: Array, wrt: str = "x") -> Array:  # noqa: ANN401
+        made = kernel.sparsity[LAUNCH](*args, of="y", wrt=wrt, global_=True)
+        return np.asarray(made.toarray() != 0)
+
+    same(pattern(kernel, x, w, y), ones(I, (I + 1) % N, (I + 2) % N))
+    by_w = ones(I) & (np.roll(x, -1) > np.roll(x, -2))[:, None]  # what x decides stays decided
+    same(pattern(kernel, x, w, y, wrt="w"), by_w)
+    same(found(kernel, [x, w, y], wrt="w"), by_w)
+    same(found(kernel, [x, w, y]), ones(I) & (x > 0)[:, None])
+    same(pattern(kernels["in_steps"], x, y), ones(I, (I + 1) % N, (I + 2) % N))
+    assert not found(kernels["in_steps"], [x, y]).any()
+    same(pattern(kernels["flagged"], x, y), ones(N - 1 - I))
+    same(pattern(kernels["extremes"], x, y), ones(I, (I + 1) % N, (I + 2) % N))
+    at = rng.integers(0, N, N).astype(np.int32)
+    same(pattern(kernels["gathered"], x, w, at, y), ones(at))
+    same(pattern(kernels["turned"], x, y), ones(N - 1 - I))
+
+
+@pytest.mark.parametrize("name", ["counted", "pointed", "voted", "looked_up", "sorted", "swapped", "branched"])
+def test_what_depends_on_data_has_no_pattern_for_all(kernels: Any, rng: np.random.Generator, name: str) -> None:  # noqa: ANN401
+    """A loop, a pointer, a vote, an index, a sort, whether a swap succeeds, loads under a condition."""
+    kernel = kernels[name]
+    dtype = np.float64 if name in {"sorted", "swapped", "branched"} else np.float32
+    x, y = draw(rng, dtype, 7 * N)
+    between: dict[str, list[Any]] = {"looked_up": [abs(x)], "swapped": [np.zeros(N, np.int32)]}
+    wrt = "place" if name == "looked_up" else "x"
+    with pytest.raises(RefusedError, match=r"which way is taken, or an address, depends on it \(line \d+\)"):
+        kernel.sparsity[LAUNCH](x, *between.get(name, []), y, of="y", wrt=wrt, global_=True)
+
+
 def test_extremes_depend_on_all(kernels: Any, rng: np.random.Generator) -> None:  # noqa: ANN401
     same(found(kernels["extremes"], draw(rng)), ones(I, (I + 1) % N, (I + 2) % N))
 
