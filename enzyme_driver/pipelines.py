@@ -532,7 +532,10 @@ AMDGPU = Pipeline(
 
 _PLAIN = _function("sroa", "early-cse", "simplifycfg", "adce")
 
-_CARRY = tuple(Pass(f"adgen-carry-{what}", when=what, after=("adgen-make-tangents",)) for what in ("duals", "sets"))
+_CARRY = (
+    Pass("adgen-carry-duals", when="duals", after=("adgen-make-tangents",)),
+    Pass("adgen-carry-sets", "{sets}", when="sets", after=("adgen-make-tangents",)),
+)
 
 WITNESS_CUDA = Pipeline(
     "dual numbers through kernels",
