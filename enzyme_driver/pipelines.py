@@ -135,6 +135,7 @@ _EXITS = Pipeline(
         Pass("adgen-clamp-trip-counts"),
         Pass("adgen-unify-exits"),
         Pass("adgen-split-multiway-merges", after=("adgen-unify-exits",)),
+        Pass("adgen-hold-left-values", after=("adgen-unify-exits", "adgen-split-multiway-merges")),
     ),
 )
 """Control flow that Enzyme reverses rightly."""
