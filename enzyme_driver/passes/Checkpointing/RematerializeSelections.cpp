@@ -235,16 +235,25 @@ private:
   MapVector<PHINode *, Carried> Remembered;
 };
 
-// False where the loop selects nothing that can be computed again.
-bool rematerialize(Loop &L, const DominatorTree &DT, const LoopInfo &LI, AAResults &AA) {
+// For each winner that is computed again: with less, all of them cost as much as the loop.
+constexpr unsigned FewestIterations = 4;
+
+// False where the loop selects nothing that can be computed again, or has too few iterations (at most so many; 0 where
+// that is not known).
+bool rematerialize(Loop &L, unsigned Most, const DominatorTree &DT, const LoopInfo &LI, AAResults &AA) {
   std::vector<Selection> Found = selectionsOf(L, DT, LI, AA);
   Changes Changed;
   MapVector<Value *, SmallVector<SmallVector<Selection *>>> Together;
+  unsigned Winners = 0;
   for (Selection &Each : Found) {
     auto &Groups = Together[Changed.of(Each)];
     auto *Group = find_if(Groups, [&](auto &Group) { return Each.leavesLike(*Group[0]); });
-    (Group == Groups.end() ? Groups.emplace_back() : *Group).push_back(&Each);
+    bool IsNew = Group == Groups.end();
+    (IsNew ? Groups.emplace_back() : *Group).push_back(&Each);
+    Winners += IsNew;
   }
+  if (Most && Most < FewestIterations * Winners)
+    return false;
   for (auto &[Condition, Groups] : Together)
     for (ArrayRef<Selection *> Group : Groups)
       Winner(L, DT, Group, Condition).make();
@@ -264,7 +273,8 @@ bool rematerializeIn(Function &F, FunctionAnalysisManager &FAM) {
         continue;
       simplifyLoop(L, &DT, &LI, nullptr, &FAM.getResult<AssumptionAnalysis>(F), nullptr, /*PreserveLCSSA=*/false);
       formLCSSA(*L, DT, &LI, nullptr);
-      Again = rematerialize(*L, DT, LI, FAM.getResult<AAManager>(F));
+      unsigned Most = FAM.getResult<ScalarEvolutionAnalysis>(F).getSmallConstantMaxTripCount(L);
+      Again = rematerialize(*L, Most, DT, LI, FAM.getResult<AAManager>(F));
       Changed = true;
       if (Again)
         break;
