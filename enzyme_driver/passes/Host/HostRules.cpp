@@ -1,6 +1,6 @@
 // The derivatives of shuffles become those for the host (rules/shuffle.cu), which has the warp add up at once what each
-// lane's receivers hold: on the GPU lanes ask each other, and on the host each question would have all lanes wait. So do
-// the products that are made by Tensor Cores on the GPU (rules/tensor_cores.cu).
+// lane's receivers hold: on the GPU lanes ask each other, and on the host each question would have all lanes wait. So
+// do the products that are made by Tensor Cores on the GPU (rules/tensor_cores.cu).
 #include "Support/Pass.h"
 
 using namespace llvm;
