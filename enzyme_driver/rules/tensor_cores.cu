@@ -1,7 +1,7 @@
-// Products of matrices that the lanes of a warp hold in parts, as the PTX manual lays them out for mma.sync: lane 4 g + t
-// has the elements (row g + 8 r, slot s of t) of A, (slot s of t, column g) of B, and (row g + 8 r, column 2 t + c) of the
-// product, where a slot is one of the inner indices that the lanes of the same t share. adgen-lower-tensor-cores makes of
-// wmma and mma.sync calls of
+// Products of matrices that the lanes of a warp hold in parts, as the PTX manual lays them out for mma.sync: lane 4 g +
+// t has the elements (row g + 8 r, slot s of t) of A, (slot s of t, column g) of B, and (row g + 8 r, column 2 t + c)
+// of the product, where a slot is one of the inner indices that the lanes of the same t share. adgen-lower-tensor-cores
+// makes of wmma and mma.sync calls of
 //   adgen_math_mma_SHAPE_TYPE({elements of A, elements of B})   the lane's elements of A B
 // as vectors of float (of double for double): what the elements of half become a cotangent of is added up in float.
 // The derivatives are computed in that precision, not in that of the factors. All lanes of the warp call them.
@@ -22,10 +22,13 @@ template <class T> struct Cotangents {
 // Rows: blocks of eight rows of A. Slots: what a lane has of a row of A, and of B. Paired: two slots are neighbours.
 template <class ElementType, int RowBlocks, int SlotCount, bool Paired> struct Layout {
   using Element = ElementType;
-  static constexpr int Rows = RowBlocks, Slots = SlotCount, InA = Rows * Slots, Factors = InA + Slots, Results = 2 * Rows;
+  static constexpr int Rows = RowBlocks, Slots = SlotCount, InA = Rows * Slots, Factors = InA + Slots,
+                       Results = 2 * Rows;
   using Operands = Vector<Element, Factors>;
   using Product = Vector<Element, Results>;
-  static constexpr __attribute__((device)) int inA(int r, int s) { return Paired ? s % 2 + 2 * r + 4 * (s / 2) : r + Rows * s; }
+  static constexpr __attribute__((device)) int inA(int r, int s) {
+    return Paired ? s % 2 + 2 * r + 4 * (s / 2) : r + Rows * s;
+  }
 };
 
 using Halves16 = Layout<float, 2, 4, true>;
@@ -36,15 +39,16 @@ using Doubles4 = Layout<double, 1, 1, false>;
 
 DEVICE int thisLane() { return __nvvm_read_ptx_sreg_laneid(); }
 
+DEVICE unsigned bitsOf(float x) { return __builtin_bit_cast(unsigned, x); }
+DEVICE float withBits(unsigned bits) { return __builtin_bit_cast(float, bits); }
+
 // What other lanes hold, asked by shuffles: all lanes ask for the same index.
 DEVICE float fromLane(float x, int lane) { return __nvvm_shfl_sync_idx_f32(~0u, x, lane, 31); }
 DEVICE double fromLane(double x, int lane) {
-  float halves[2];
-  __builtin_memcpy(halves, &x, sizeof(x));
-  for (float &half : halves)
-    half = fromLane(half, lane);
-  __builtin_memcpy(&x, halves, sizeof(x));
-  return x;
+  unsigned long bits = __builtin_bit_cast(unsigned long, x);
+  unsigned lower = bitsOf(fromLane(withBits(unsigned(bits)), lane));
+  unsigned upper = bitsOf(fromLane(withBits(unsigned(bits >> 32)), lane));
+  return __builtin_bit_cast(double, lower | (unsigned long)upper << 32);
 }
 
 template <class V> struct ByShuffles {
@@ -53,8 +57,8 @@ template <class V> struct ByShuffles {
 };
 
 // What other lanes hold, where all of it was exchanged at once.
-extern "C" __attribute__((device, convergent)) unsigned long adgen_together_collect(unsigned mask, unsigned long request,
-                                                                                    int bytes, int);
+extern "C" __attribute__((device, convergent)) unsigned long
+adgen_together_collect(unsigned mask, unsigned long request, int bytes, int);
 
 template <class Element, int Count> struct Collected {
   Element all[32][Count];
@@ -115,8 +119,6 @@ DEVICE typename L::Operands cotangents(const Factors &factors, const Results &re
 // Tensor Cores multiply what was converted from their own formats, so that going back to those is exact; of float they
 // take the upper bits.
 
-DEVICE unsigned bitsOf(float x) { return __builtin_bit_cast(unsigned, x); }
-DEVICE float withBits(unsigned bits) { return __builtin_bit_cast(float, bits); }
 DEVICE float truncated(float x) { return withBits(bitsOf(x) & 0xffffe000u); }
 
 DEVICE unsigned pairOfHalves(float low, float high) {
@@ -161,12 +163,13 @@ DEVICE void addProduct(Vector<float, 4> &sums, float a0, float a1, float a2, flo
   sums = {d0, d1, d2, d3};
 }
 
-// The cotangents by Tensor Cores. The factors are exact in tf32; each cotangent of the product is two numbers of tf32, so
-// that 22 bits of it count. Two slots of A, or of B, are the columns of one product: the column of lane 4 g + t is slot
-// g % 2 of the lanes whose t is g / 2. dA = dD B^T adds over the columns of D, of which the instruction's inner indices t
-// and t + 4 are 2 t and 2 t + 1. dB^T = dD^T A adds over eight rows the same way, and has the upper bits of the cotangents in
-// its first eight rows and the lower ones in the others.
-template <class L, class As> DEVICE typename L::Operands cotangentsByTensorCores(typename L::Operands v, typename L::Product d) {
+// The cotangents by Tensor Cores. The factors are exact in tf32; each cotangent of the product is two numbers of tf32,
+// so that 22 bits of it count. Two slots of A, or of B, are the columns of one product: the column of lane 4 g + t is
+// slot g % 2 of the lanes whose t is g / 2. dA = dD B^T adds over the columns of D, of which the instruction's inner
+// indices t and t + 4 are 2 t and 2 t + 1. dB^T = dD^T A adds over eight rows the same way, and has the upper bits of
+// the cotangents in its first eight rows and the lower ones in the others.
+template <class L, class As>
+DEVICE typename L::Operands cotangentsByTensorCores(typename L::Operands v, typename L::Product d) {
   int lane = thisLane(), g = lane >> 2, even = 8 * (lane & 3) + g / 2, odd = even + 4;
   bool second = g % 2;
   typename L::Operands sums;
@@ -208,25 +211,22 @@ template <class L, class As> DEVICE typename L::Operands cotangentsByTensorCores
   return {d0, d1, d2, d3};
 
 #define PRODUCT_OF_16(TYPE, PAIR)                                                                                      \
-  DEVICE Halves16::Product product_m16n8k16_##TYPE(Halves16::Operands v) {                                             \
-    MMA("m16n8k16", #TYPE, "{%5,%6,%7,%8}", "{%9,%10}", "r"(PAIR(v[0], v[1])), "r"(PAIR(v[2], v[3])),                  \
-        "r"(PAIR(v[4], v[5])), "r"(PAIR(v[6], v[7])), "r"(PAIR(v[8], v[9])), "r"(PAIR(v[10], v[11])))                  \
-  }                                                                                                                    \
-  DEVICE Halves8::Product product_m16n8k8_##TYPE(Halves8::Operands v) {                                                \
+  DEVICE Halves16::Product product_m16n8k16_##TYPE(Halves16::Operands v){                                              \
+      MMA("m16n8k16", #TYPE, "{%5,%6,%7,%8}", "{%9,%10}", "r"(PAIR(v[0], v[1])), "r"(PAIR(v[2], v[3])),                \
+          "r"(PAIR(v[4], v[5])), "r"(PAIR(v[6], v[7])), "r"(PAIR(v[8], v[9])),                                         \
+          "r"(PAIR(v[10], v[11])))} DEVICE Halves8::Product product_m16n8k8_##TYPE(Halves8::Operands v) {              \
     MMA("m16n8k8", #TYPE, "{%5,%6}", "{%7}", "r"(PAIR(v[0], v[1])), "r"(PAIR(v[2], v[3])), "r"(PAIR(v[4], v[5])))      \
   }
 
 PRODUCT_OF_16(f16, pairOfHalves)
 PRODUCT_OF_16(bf16, pairOfBrains)
 
-DEVICE Floats8::Product product_m16n8k8_tf32(Floats8::Operands v) {
-  MMA("m16n8k8", "tf32", "{%5,%6,%7,%8}", "{%9,%10}", "r"(bitsOf(v[0])), "r"(bitsOf(v[1])), "r"(bitsOf(v[2])),
-      "r"(bitsOf(v[3])), "r"(bitsOf(v[4])), "r"(bitsOf(v[5])))
-}
-DEVICE Floats4::Product product_m16n8k4_tf32(Floats4::Operands v) {
-  MMA("m16n8k4", "tf32", "{%5,%6}", "{%7}", "r"(bitsOf(v[0])), "r"(bitsOf(v[1])), "r"(bitsOf(v[2])))
-}
-DEVICE Doubles4::Product product_m8n8k4_f64(Doubles4::Operands v) {
+DEVICE Floats8::Product product_m16n8k8_tf32(Floats8::Operands v){
+    MMA("m16n8k8", "tf32", "{%5,%6,%7,%8}", "{%9,%10}", "r"(bitsOf(v[0])), "r"(bitsOf(v[1])), "r"(bitsOf(v[2])),
+        "r"(bitsOf(v[3])), "r"(bitsOf(v[4])), "r"(bitsOf(v[5])))} DEVICE Floats4::Product
+    product_m16n8k4_tf32(Floats4::Operands v){MMA("m16n8k4", "tf32", "{%5,%6}", "{%7}", "r"(bitsOf(v[0])),
+                                                  "r"(bitsOf(v[1])), "r"(bitsOf(v[2])))} DEVICE Doubles4::Product
+    product_m8n8k4_f64(Doubles4::Operands v) {
   double d0, d1;
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%4,%4};"
       : "=d"(d0), "=d"(d1)
@@ -234,13 +234,11 @@ DEVICE Doubles4::Product product_m8n8k4_f64(Doubles4::Operands v) {
   return {d0, d1};
 }
 
-// On the host (adgen-host-rules) each call has the lanes exchange all that they hold at once. TAKEN: what the Tensor Core
-// takes of a factor. COTANGENTS: of the factors v on the GPU.
-#define RULES(NAME, L, TAKEN, COTANGENTS)                                                                                          \
+// On the host (adgen-host-rules) each call has the lanes exchange all that they hold at once. TAKEN: what the Tensor
+// Core takes of a factor. COTANGENTS: of the factors v on the GPU.
+#define RULES(NAME, L, TAKEN, COTANGENTS)                                                                              \
   RULE L::Product adgen_math_mma_##NAME(L::Operands v) { return product_##NAME(v); }                                   \
-  RULE Cotangents<L::Operands> adgen_math_mma_##NAME##_reverse(L::Operands v, L::Product d) {                          \
-    return {COTANGENTS};                                                                                               \
-  }                                                                                                                    \
+  RULE Cotangents<L::Operands> adgen_math_mma_##NAME##_reverse(L::Operands v, L::Product d) { return {COTANGENTS}; }   \
   RULE L::Product adgen_math_mma_##NAME##_tangent(L::Operands v, L::Operands dv) {                                     \
     ByShuffles<L::Operands> factors{v}, tangents{dv};                                                                  \
     return multiplied<L>(factors, tangents) + multiplied<L>(tangents, factors);                                        \

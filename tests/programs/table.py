@@ -51,6 +51,8 @@ PROGRAMS = (
 )
 
 GPU_PROGRAMS = tuple(
-    program for program in PROGRAMS if program.file.endswith(".cu") and not program.broken and not program.refused
+    program
+    for program in PROGRAMS
+    if program.file.endswith(".cu") and program.on_gpu and not program.broken and not program.refused
 )
 """The kernels whose gradient is checked on a GPU."""
