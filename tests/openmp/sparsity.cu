@@ -126,7 +126,7 @@ __global__ void chosen(const float *x, const float *w, float *y) {
 
 __global__ void in_steps(const float *x, float *y) {
   float step = x[I] > 0.5f ? 1.0f : 2.0f;           // no dependence by itself
-  bool both = step > 1.5f && x[(I + 1) % 64] < 0.1f; // but what is decided by it
+  bool both = step > 1.5f & x[(I + 1) % 64] < 0.1f; // but what is decided by it
   int whole = (int)floorf(x[(I + 2) % 64]);
   y[I] = both ? 3.0f : (float)whole;
 }
