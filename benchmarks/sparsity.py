@@ -15,13 +15,16 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import json
+import os
 import platform
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -148,17 +151,15 @@ def measured(
     return made, host, rows
 
 
-def on_host() -> Iterator[Row]:
-    kernels = adgen.compile(SOURCE, modes=["forward"])
-    for operator in operators():
-        kernel: Any = kernels[operator.kernel]
-        kernel.sparsity[operator.launch](*operator.args, of="y", wrt=operator.wrt)  # compiles
-        kernel.patterns.forget()
-        began = time.perf_counter()
-        pattern = kernel.sparsity[operator.launch](*operator.args, of="y", wrt=operator.wrt)
-        taken = time.perf_counter() - began
-        row, _, _ = measured(kernel, operator, operator.args, pattern, np, lambda: None)
-        yield {"part": "host", **row, "pattern_ms": 1e3 * taken, "device": _processor()}
+def on_host(operator: Operator) -> Row:
+    kernel: Any = adgen.compile(SOURCE, modes=["forward"])[operator.kernel]
+    kernel.sparsity[operator.launch](*operator.args, of="y", wrt=operator.wrt)  # compiles
+    kernel.patterns.forget()
+    began = time.perf_counter()
+    pattern = kernel.sparsity[operator.launch](*operator.args, of="y", wrt=operator.wrt)
+    taken = time.perf_counter() - began
+    row, _, _ = measured(kernel, operator, operator.args, pattern, np, lambda: None)
+    return {"part": "host", **row, "pattern_ms": 1e3 * taken, "device": f"{_processor()}, {os.cpu_count()} threads"}
 
 
 def build(folder: Path) -> None:
@@ -175,21 +176,19 @@ def build(folder: Path) -> None:
         scipy.sparse.save_npz(folder / f"{operator.kernel}.npz", pattern)
 
 
-def on_gpu(folder: Path) -> Iterator[Row]:
+def on_gpu(folder: Path, operator: Operator) -> Row:
     import cupy
     import scipy.sparse
 
-    kernels = adgen.load(folder / "vgg11", "cuda")
-    wait = cupy.cuda.runtime.deviceSynchronize
+    kernel = adgen.load(folder / "vgg11", "cuda")[operator.kernel]
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    for operator in operators():
-        args = tuple(cupy.asarray(each) if isinstance(each, np.ndarray) else each for each in operator.args)
-        pattern = scipy.sparse.load_npz(folder / f"{operator.kernel}.npz").tocsr()
-        row, made, rows = measured(kernels[operator.kernel], operator, args, pattern, cupy, wait)
-        with suppress(ImportError):
-            row |= beside_torch(operator, made, rows)
-            row["faster_than_torch"] = row["torch_all_rows_ms"] / row["jacobian_ms"]
-        yield {"part": "gpu", **row, "device": device}
+    args = tuple(cupy.asarray(each) if isinstance(each, np.ndarray) else each for each in operator.args)
+    pattern = scipy.sparse.load_npz(folder / f"{operator.kernel}.npz").tocsr()
+    row, made, rows = measured(kernel, operator, args, pattern, cupy, cupy.cuda.runtime.deviceSynchronize)
+    with suppress(ImportError):
+        row |= beside_torch(operator, made, rows)
+        row["faster_than_torch"] = row["torch_all_rows_ms"] / row["jacobian_ms"]
+    return {"part": "gpu", **row, "device": device}
 
 
 def beside_torch(operator: Operator, made: Any, rows: Array) -> Row:  # noqa: ANN401
@@ -241,13 +240,18 @@ def main() -> int:
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "command": f"python -m benchmarks.sparsity{' --built FOLDER' if asked.built else ''}",
     }
-    new = []
-    for row in on_gpu(asked.built) if asked.built else on_host():
-        new.append(row | said)
+    new: list[Row] = []
+    measure = partial(on_gpu, asked.built) if asked.built else on_host
+    for operator in operators():
+        try:
+            new.append(measure(operator) | said)
+        except Exception:  # noqa: BLE001  (the others are measured all the same)
+            traceback.print_exc()
+            continue
         sys.stdout.write(json.dumps(new[-1]) + "\n")
         known = json.loads(asked.results.read_text(encoding="utf-8")) if asked.results.exists() else []
         asked.results.write_text(json.dumps(merged(known, new, "part", "operator"), indent=1) + "\n", encoding="utf-8")
-    return 0
+    return 0 if len(new) == len(operators()) else 1
 
 
 if __name__ == "__main__":

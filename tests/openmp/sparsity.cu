@@ -126,7 +126,7 @@ __global__ void chosen(const float *x, const float *w, float *y) {
 
 __global__ void in_steps(const float *x, float *y) {
   float step = x[I] > 0.5f ? 1.0f : 2.0f;           // no dependence by itself
-  bool both = step > 1.5f && x[(I + 1) % 64] < 0.1f; // but what is decided by it
+  bool both = step > 1.5f & x[(I + 1) % 64] < 0.1f; // but what is decided by it
   int whole = (int)floorf(x[(I + 2) % 64]);
   y[I] = both ? 3.0f : (float)whole;
 }
@@ -151,3 +151,16 @@ __global__ void pointed(const float *x, float *y) {
 }
 
 __global__ void voted(const float *x, float *y) { y[I] = __any_sync(0xffffffff, x[I] > 1) ? 1.0f : 2.0f; }
+
+// Sets whose bits are those of a signalling NaN, through what moves numbers. N is the first bit of the exponent.
+template <typename T, int N, int BITS> __global__ void signalling(const T *x, const int *flag, T *y) {
+  __shared__ T s[64];
+  T sum = x[0];
+  for (int k = N; k < N + BITS; k++) sum = sum + x[k];
+  s[threadIdx.x] = flag[I] ? sum : x[1];
+  __syncthreads();
+  y[I] = __shfl_xor_sync(0xffffffff, s[63 - threadIdx.x], 1);
+}
+template __global__ void signalling<float, 23, 8>(const float *, const int *, float *);
+template __global__ void signalling<double, 20, 11>(const double *, const int *, double *);
+template __global__ void signalling<__half, 10, 5>(const __half *, const int *, __half *);

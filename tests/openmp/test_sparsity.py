@@ -164,6 +164,26 @@ def test_narrow_numbers(kernels: Any, rng: np.random.Generator) -> None:  # noqa
     same(found(kernels["brain"], draw(rng, np.uint16)), ones(I, N - 1 - I))
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype", "first", "bits"),
+    [("float, 23, 8", np.float32, 23, 8), ("double, 20, 11", np.float64, 20, 11), ("__half, 10, 5", np.float16, 10, 5)],
+)
+def test_sets_that_would_be_signalling(
+    kernels: Any,  # noqa: ANN401
+    rng: np.random.Generator,
+    name: str,
+    dtype: type,
+    first: int,
+    bits: int,
+) -> None:
+    """Moving a number never makes it quiet."""
+    (x, y), flag = draw(rng, dtype), rng.integers(0, 2, N).astype(np.int32)
+    of_sum = np.zeros(N, bool)
+    of_sum[[0, *range(first, first + bits)]] = True
+    kernel = next(each for each in kernels if name in each.name)
+    same(found(kernel, [x, flag, y]), np.where(flag[(N - 1 - I) ^ 1, None] != 0, of_sum, np.arange(N) == 1))
+
+
 def test_structs(kernels: Any, rng: np.random.Generator) -> None:  # noqa: ANN401
     """The numbers of elements count: four of x, two of y."""
     x = rng.normal(size=(N, 4)).astype(np.float32)

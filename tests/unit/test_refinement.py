@@ -61,6 +61,12 @@ def test_passes_that_contradict_each_other(later: list[int]) -> None:
         refined(run, 2, 100, 8)
 
 
+def test_sets_that_hold_everything() -> None:
+    """Also elements that stand for no input."""
+    found = refined(lambda seeds: np.full(3, 0xFF, np.uint64) * seeds.any(), 3, 37, 8)
+    assert found.nnz == 3 * 37
+
+
 def test_columns_of_one_colour_share_no_row() -> None:
     rng = np.random.default_rng(secrets.randbits(31))
     pattern = sparse.random_array((200, 150), density=0.03, rng=rng, format="csc") != 0

@@ -87,4 +87,6 @@ def _pass(
         )
     bits = np.unpackbits(sets[rows].view(np.uint8).reshape(len(rows), 8), axis=1, bitorder="little")
     at, element = np.nonzero(bits)
-    return rows[at], whole[rows[at]] + element * size
+    first = whole[rows[at]] + element * size
+    there = first < len(seeds)  # what joins all elements of a set knows nothing of those that mean no input
+    return rows[at][there], first[there]

@@ -74,7 +74,7 @@ class Patterns:
         key = _key(subject, copies, launch, (of, wrt, for_all))
         if key not in self._known:
             copy_variables(subject, carrying)
-            self._known[key] = _Launches(carrying, copies, replace(launch, stream=None), of, wrt).pattern()
+            self._known[key] = _Launches(carrying, copies, replace(launch, stream=None), of, wrt, for_all).pattern()
             if len(self._known) > KNOWN:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)
@@ -115,6 +115,7 @@ class _Launches:
     launch: Launch
     of: str
     wrt: str
+    for_all: bool
 
     def pattern(self) -> Any:  # noqa: ANN401
         entry = self.carrying._forward_entry()  # noqa: SLF001  (of the same package)
@@ -125,16 +126,19 @@ class _Launches:
         outputs, inputs = Numbers(*made), Numbers(*given)
         arguments = Arguments(signature.forward, "openmp")
 
+        # Both sides of a choice count in each pass or in none: one element of a set says whether any input is in it.
+        any_input = np.uint64(1 << (lane - 1) if self.for_all else 0)
+
         def run(seeds: Words) -> Words:
-            product = Jvp(arguments, self.values, {self.wrt: _holding(inputs, given[1], seeds)})
+            product = Jvp(arguments, self.values, {self.wrt: _holding(inputs, given[1], seeds | any_input)})
             backend.write_variable(NOTES, bytes(_NOTE_BYTES))
             prepare = partial(_without_integers, arguments)
             carry = partial(self.carrying._differentiate, entry, prepare, self.launch)  # noqa: SLF001
             found = product.run(carry, None)[self.of]
             self._check_notes(backend.read_variable(NOTES, _NOTE_BYTES))
-            return _sets(outputs, found, lane)
+            return _sets(outputs, found, lane) & ~any_input
 
-        return refined(run, outputs.count, inputs.count, lane)
+        return refined(run, outputs.count, inputs.count, lane - 1 if self.for_all else lane)
 
     def _check_notes(self, data: bytes) -> None:
         notes = np.frombuffer(data, np.uint32)
