@@ -15,6 +15,9 @@ PAGE = FOLDER.parents[1] / "docs" / "coverage.md"
 ON_GPU = FOLDER / "on_gpu.json"
 """What constructs/on_gpu.py found: the device, the date, and the error of each kernel's gradient."""
 
+PUBLIC = FOLDER / "public.json"
+"""What became of programs that nobody here wrote: repository, commit, date, counts by cause."""
+
 INTRODUCTION = """\
 # Coverage
 
@@ -26,18 +29,36 @@ checked on that device, that day.
 {constructs} constructs, {refused} of them refused.
 """
 
+_PUBLIC = """\
+## Public programs
+
+Kernels of others, compiled as they are for both targets, each called with arguments drawn by its signature alone, and
+its host gradient compared with the dual numbers. Where such arguments make threads write different values to one
+element, or read where nothing was written, there is nothing to compare. *{repository}* at {commit}, {parts}, {date}.
+
+| what became of it | number |
+|---|---|
+"""
+
 _HEAD = "| construct | kernel | OpenMP | CUDA | GPU | message where refused |\n|---|---|---|---|---|---|\n"
 
 
 def page(found: Iterable[tuple[SourceFile, Iterable[Outcome]]]) -> str:
     """The whole page."""
-    return "\n".join([introduction(), *(section(file, rows) for file, rows in found)])
+    return "\n".join([introduction(), *(section(file, rows) for file, rows in found), public()])
 
 
 def introduction() -> str:
     constructs = [construct for file in FILES for construct in file.constructs]
     refused = sum(bool(construct.refused) for construct in constructs)
     return INTRODUCTION.format(constructs=len(constructs), refused=refused)
+
+
+def public() -> str:
+    """What became of public programs, by cause."""
+    tried = json.loads(PUBLIC.read_text(encoding="utf-8"))
+    rows = (f"| {cause} | {count} |\n" for cause, count in tried["counts"].items())
+    return _PUBLIC.format(**tried) + "".join(rows)
 
 
 def section(file: SourceFile, found: Iterable[Outcome]) -> str:

@@ -10,7 +10,7 @@ import pytest
 from constructs.construct import FOLDER, SourceFile
 from constructs.on_gpu import right
 from constructs.outcome import compiled, outcomes
-from constructs.page import PAGE, introduction, section
+from constructs.page import PAGE, introduction, public, section
 from constructs.table import FILES
 
 
@@ -26,7 +26,8 @@ def test_constructs(file: SourceFile) -> None:
 def test_the_page_is_complete() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert text.startswith(introduction()), "run docs/make_coverage.py"
-    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == [file.title for file in FILES]
+    assert text.endswith(public()), "run docs/make_coverage.py"
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == [*(file.title for file in FILES), "Public programs"]
 
 
 def test_most_constructs_are_differentiated() -> None:
