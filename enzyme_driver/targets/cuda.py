@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver import pipelines
-from enzyme_driver.errors import AdgenError, RefusedError
+from enzyme_driver.errors import AdgenError, CompilerCrashError, RefusedError
 from enzyme_driver.model import BlockVariant, Signature, TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
@@ -101,7 +101,20 @@ def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> dict[s
     made = registers.Assembled(text, report)
     if workspace.does("bound-registers"):
         made = registers.bounded(text, report, assembled)
-    return registers.for_larger_blocks(made, assembled)
+
+    def assembled_too(other: str) -> str:
+        kept = cubin.read_bytes()
+        try:
+            return assembled(other)
+        except CompilerCrashError:
+            ptx.write_text(made.ptx, encoding="utf-8")
+            cubin.write_bytes(kept)
+            raise
+
+    try:
+        return registers.for_larger_blocks(made, assembled_too)
+    except CompilerCrashError:  # out of time: the kernels themselves are there
+        return {}
 
 
 def assemble_ptx(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:
