@@ -263,7 +263,7 @@ bool rematerializeIn(Function &F, FunctionAnalysisManager &FAM) {
       if (!Done.insert(L->getHeader()).second || !maySelect(*L))
         continue;
       simplifyLoop(L, &DT, &LI, nullptr, &FAM.getResult<AssumptionAnalysis>(F), nullptr, /*PreserveLCSSA=*/false);
-      formLCSSA(*L, DT, &LI, nullptr);
+      formLCSSARecursively(*L, DT, &LI, nullptr);
       Again = rematerialize(*L, DT, LI, FAM.getResult<AAManager>(F));
       Changed = true;
       if (Again)
@@ -283,7 +283,7 @@ void outlineIn(Function &F, FunctionAnalysisManager &FAM) {
     SmallVector<Loop *> Loops = LI.getLoopsInPreorder();
     for (Loop *L : Loops)
       if (maySelect(*L))
-        formLCSSA(*L, DT, &LI, nullptr);
+        formLCSSARecursively(*L, DT, &LI, nullptr);
     Again = any_of(Loops, [](Loop *L) { return outlineInactive(*L); });
     if (Again)
       FAM.invalidate(F, PreservedAnalyses::none());
