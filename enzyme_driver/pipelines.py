@@ -406,6 +406,7 @@ CUDA = Pipeline(
         Pass("adgen-rematerialize-loads", after=("default",)),
         # The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices.
         _function("infer-address-spaces", "infer-alignment", "load-store-vectorizer", switch="widen-accesses"),
+        Pass("adgen-skip-zero-atomics", after=("adgen-rematerialize-loads",)),  # last: it takes blocks apart
     ),
 )
 """What Enzyme has made becomes the module of a GPU."""

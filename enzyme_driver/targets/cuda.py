@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver import pipelines
-from enzyme_driver.errors import AdgenError
+from enzyme_driver.errors import AdgenError, CompilerCrashError
 from enzyme_driver.model import BlockVariant, Signature, TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
@@ -109,7 +109,20 @@ def _assemble(
     made = registers.Assembled(text, report)
     if workspace.does("bound-registers"):
         made = registers.bounded(text, report, assembled)
-    return failures, registers.for_larger_blocks(made, assembled)
+
+    def assembled_too(other: str) -> str:
+        kept = cubin.read_bytes()
+        try:
+            return assembled(other)
+        except CompilerCrashError:
+            ptx.write_text(made.ptx, encoding="utf-8")
+            cubin.write_bytes(kept)
+            raise
+
+    try:
+        return failures, registers.for_larger_blocks(made, assembled_too)
+    except CompilerCrashError:  # out of time: the kernels themselves are there
+        return failures, {}
 
 
 def target_entries(

@@ -13,7 +13,8 @@ number of `__launch_bounds__`, was said of the primal: it holds for a gradient t
 and then takes no more than these registers.
 
 A thread's registers bound how many threads a block may have. Where that is fewer than 1,024, and the kernel does not
-say that its blocks have no more, there are variants for larger blocks, among which the launch chooses.
+say that its blocks have no more, there are variants for larger blocks, among which the launch chooses. Very long
+kernels have none, for which ptxas takes long.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ OF_A_BLOCK, MOST, TOGETHER = 65536, 255, 128
 """Registers that a block has, and that a thread can have, and the threads that get theirs together."""
 LARGER_BLOCKS = (512, 1024)
 """Threads of the blocks that there are variants for; with all registers that a thread can have, 256 fit."""
+LONGEST = 10_000
+"""Lines of PTX that a kernel with variants has at most: ptxas was seen to take 8 s of a processor for 14,000."""
 
 ENTRY = re.compile(r"\.entry\s+(?P<name>\w+)\([^)]*\)(?P<directives>[^{]*)\{(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
 _IN_BULK = "cp.reduce.async.bulk"
@@ -93,7 +96,8 @@ def for_larger_blocks(made: Assembled, assemble: Callable[[str], str]) -> dict[s
     found, text = {}, made.ptx
     for entry in ENTRY.finditer(made.ptx):
         name, most = entry["name"], LARGER_BLOCKS[-1]
-        if not name.endswith(LAUNCHED) or name not in used or _BLOCK.search(entry["directives"]):
+        bounded_block = _BLOCK.search(entry["directives"])
+        if not name.endswith(LAUNCHED) or name not in used or bounded_block or entry["body"].count("\n") > LONGEST:
             continue
         fitting = threads_with(used[name])
         if fitting >= most:

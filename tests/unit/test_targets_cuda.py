@@ -117,6 +117,24 @@ def test_kernels_with_many_registers_have_variants_for_larger_blocks(
     assert ".entry a__gradient__block1024(" in made.ptx.read_text()
 
 
+def test_variants_that_take_ptxas_too_long_are_left_out(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = (
+        "ptxas info    : Function properties for a__gradient\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 128 registers, used 0 barriers\n"
+    )
+    text = ".visible .entry a__gradient(\n)\n{\n\tret;\n}\n"
+
+    def first(argv: tuple[str, ...]) -> None:
+        Path(argv[-1]).write_bytes(b"first")
+        fake_process.reply("ptxas", error=CompilerCrashError("ptxas did not end"))
+
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(text))
+    fake_process.reply("ptxas", stderr=said, effect=first)
+    made = finish(workspace)
+    assert (made.blocks, made.ptx.read_text(), made.cubin.read_bytes()) == ({}, text, b"first")
+
+
 def test_only_gpus_that_have_them_get_bulk_reductions(workspace: Workspace, fake_process: FakeProcess) -> None:
     finish(workspace, arch="sm_80")
     finish(workspace, arch="sm_90")

@@ -8,6 +8,7 @@ from enzyme_driver.model import BlockVariant
 from enzyme_driver.targets.registers import (
     LIMIT,
     LIMIT_IN_BULK,
+    LONGEST,
     MOST_SPILLED,
     Assembled,
     bounded,
@@ -171,6 +172,8 @@ def test_a_variant_has_its_own_bound_alone() -> None:
 def test_no_variants_of_what_fits_or_says_how_large_its_blocks_are() -> None:
     assert variants(STRAIGHT, a__gradient=(64, 0)) == ({}, [])
     assert variants(STRAIGHT.replace(")\n{", ")\n.maxntid 256\n{"), a__gradient=(255, 0)) == ({}, [])
+    long = STRAIGHT.replace("\tret;\n", "\tret;\n" * LONGEST)
+    assert variants(long, a__gradient=(255, 0)) == ({}, [])
 
 
 @pytest.mark.parametrize(

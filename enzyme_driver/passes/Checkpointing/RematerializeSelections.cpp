@@ -267,14 +267,14 @@ bool rematerializeIn(Function &F, FunctionAnalysisManager &FAM) {
     Again = false;
     auto &LI = FAM.getResult<LoopAnalysis>(F);
     auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
     SmallVector<Loop *> Inner = LI.getLoopsInPreorder();
     for (Loop *L : reverse(Inner)) {
       if (!Done.insert(L->getHeader()).second || !maySelect(*L))
         continue;
-      simplifyLoop(L, &DT, &LI, nullptr, &FAM.getResult<AssumptionAnalysis>(F), nullptr, /*PreserveLCSSA=*/false);
-      formLCSSA(*L, DT, &LI, nullptr);
-      unsigned Most = FAM.getResult<ScalarEvolutionAnalysis>(F).getSmallConstantMaxTripCount(L);
-      Again = rematerialize(*L, Most, DT, LI, FAM.getResult<AAManager>(F));
+      simplifyLoop(L, &DT, &LI, &SE, &FAM.getResult<AssumptionAnalysis>(F), nullptr, /*PreserveLCSSA=*/false);
+      formLCSSARecursively(*L, DT, &LI, &SE);
+      Again = rematerialize(*L, SE.getSmallConstantMaxTripCount(L), DT, LI, FAM.getResult<AAManager>(F));
       Changed = true;
       if (Again)
         break;
@@ -293,7 +293,7 @@ void outlineIn(Function &F, FunctionAnalysisManager &FAM) {
     SmallVector<Loop *> Loops = LI.getLoopsInPreorder();
     for (Loop *L : Loops)
       if (maySelect(*L))
-        formLCSSA(*L, DT, &LI, nullptr);
+        formLCSSARecursively(*L, DT, &LI, nullptr);
     Again = any_of(Loops, [](Loop *L) { return outlineInactive(*L); });
     if (Again)
       FAM.invalidate(F, PreservedAnalyses::none());

@@ -193,6 +193,38 @@ end:
   ret void
 }
 
+; A number of an inner loop that is used behind the outer one leaves both through phis.
+; CHECK-LABEL: define void @adgen_body_inner(
+; CHECK:         br i1 %{{.*}}, label %{{.*}}again, label
+; CHECK:         ret void
+define void @adgen_body_inner(ptr noalias %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %latch ]
+  br label %inner
+inner:
+  %j = phi i64 [ 0, %loop ], [ %j.next, %inner ]
+  %sum = phi double [ 0.0, %loop ], [ %added, %inner ]
+  %at = getelementptr double, ptr %x, i64 %j
+  %v = load double, ptr %at
+  %added = fadd double %sum, %v
+  %j.next = add i64 %j, 1
+  %inner.more = icmp ult i64 %j.next, %i
+  br i1 %inner.more, label %inner, label %latch
+latch:
+  %less = fcmp olt double %added, %best
+  %chosen = select i1 %less, double %added, double %best
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  %both = fadd double %chosen, %added
+  store double %both, ptr %y
+  ret void
+}
+
 ; CHECK-LABEL: define void @primal(
 ; CHECK-NOT:     again
 ; CHECK:         ret void
