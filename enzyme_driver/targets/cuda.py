@@ -9,7 +9,7 @@ from pathlib import Path
 
 from enzyme_driver import pipelines
 from enzyme_driver.errors import AdgenError
-from enzyme_driver.model import Signature, TargetEntry
+from enzyme_driver.model import BlockVariant, Signature, TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import exactness, reflection, refusals
@@ -24,7 +24,8 @@ from enzyme_driver.toolchain import check_arch
 @dataclass(frozen=True)
 class CudaCode:
     """The code for one architecture and what the runtime must know of it, by symbol; `forward` is for forward mode,
-    `second` for second derivatives. `failed` says which kernels are left out of it.
+    `second` for second derivatives, `blocks` for kernels that have variants for larger blocks.
+    `failed` says which kernels are left out of it.
     """
 
     arch: str
@@ -34,6 +35,7 @@ class CudaCode:
     entries: dict[str, TargetEntry]
     forward: dict[str, TargetEntry]
     second: dict[str, TargetEntry]
+    blocks: dict[str, tuple[BlockVariant, ...]] = field(default_factory=dict)
     failed: Failures = field(default_factory=Failures)
 
 
@@ -49,14 +51,14 @@ def finish(
     ptx, cubin = (stem.with_suffix(suffix) for suffix in (f".{arch}.ptx", f".{arch}.cubin"))
     ir, report = _kernels(gradient, arch, workspace, fast_math=fast_math, batched=batched)
     workspace.emit(ir, ptx, arch)
-    failed = _assemble(ptx, cubin, arch, workspace)
+    blocks, failed = _assemble(ptx, cubin, arch, workspace)
     lost = failed.primal
     entries = target_entries(plan, "__gradient", report["kernels"], {**gradient.refused, **failed.gradient}, lost)
     refused = {**gradient.refused_forward, **failed.tangent}
     forward = target_entries(plan.forward, "__tangent", report["tangents"], refused, lost)
     refused = {**gradient.refused_second, **failed.second}
     second = target_entries(plan.gradient, "__second", report["seconds"], refused, lost)
-    return CudaCode(arch, ir, ptx, cubin, entries, forward, second, failed)
+    return CudaCode(arch, ir, ptx, cubin, entries, forward, second, blocks, failed)
 
 
 def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool) -> Path:
@@ -88,10 +90,11 @@ def _kernels(
     return ir, report
 
 
-def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> Failures:
+def _assemble(
+    ptx: Path, cubin: Path, arch: str, workspace: Workspace
+) -> tuple[dict[str, tuple[BlockVariant, ...]], Failures]:
+    """Returns the kernels that have variants for larger blocks, and those that ptxas does not take."""
     report, failures = assembly.assemble_all(ptx, cubin, arch, workspace)
-    if not workspace.does("bound-registers"):
-        return failures
     text, first = ptx.read_text("utf-8"), b""
 
     def assembled(other: str) -> str:
@@ -103,8 +106,10 @@ def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> Failur
         first = first or cubin.read_bytes()
         return assembly.assemble(ptx, cubin, arch, workspace)
 
-    registers.bounded(text, report, assembled)
-    return failures
+    made = registers.Assembled(text, report)
+    if workspace.does("bound-registers"):
+        made = registers.bounded(text, report, assembled)
+    return registers.for_larger_blocks(made, assembled), failures
 
 
 def target_entries(
@@ -114,10 +119,7 @@ def target_entries(
     refused: Mapping[str, AdgenError],
     lost: Mapping[str, AdgenError] | None = None,
 ) -> dict[str, TargetEntry]:
-    """`kernels` are the facts that `adgen-verify-device` reports, by symbol; what is `lost` has no primal either.
-
-    What was refused has no facts, unless ptxas refused it.
-    """
+    """`kernels` are the facts that `adgen-verify-device` reports, by symbol; what is `lost` has no primal either."""
     if not isinstance(kernels, dict):
         raise TypeError(kernels)
     made = {}
