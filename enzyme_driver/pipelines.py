@@ -135,6 +135,7 @@ _EXITS = Pipeline(
         Pass("adgen-clamp-trip-counts"),
         Pass("adgen-unify-exits"),
         Pass("adgen-split-multiway-merges", after=("adgen-unify-exits",)),
+        Pass("adgen-hold-left-values", after=("adgen-unify-exits", "adgen-split-multiway-merges")),
     ),
 )
 """Control flow that Enzyme reverses rightly."""
@@ -345,7 +346,10 @@ _RULES = Pipeline(
         # Before anything may move the zeroing of a cotangent away from where it is read.
         Pass("adgen-consume-once", "host", when="host", after=("always-inline",)),
         Pass("adgen-consume-once", "gpu", when="gpu", after=("always-inline",)),
-        Pass("adgen-fuse-sweeps"),
+        # Once it is one function: before, nothing shows which pointers of structs it adds to.
+        Pass("adgen-mark-invariant-loads", "adgen_gradient_", after=("always-inline",)),
+        Pass("adgen-assume-distinct-arrays", after=("always-inline",)),
+        Pass("adgen-fuse-sweeps", after=("adgen-assume-distinct-arrays",)),
     ),
 )
 """Names become libdevice's again, and one function holds each gradient."""
@@ -529,7 +533,10 @@ AMDGPU = Pipeline(
 
 _PLAIN = _function("sroa", "early-cse", "simplifycfg", "adce")
 
-_CARRY = tuple(Pass(f"adgen-carry-{what}", when=what, after=("adgen-make-tangents",)) for what in ("duals", "sets"))
+_CARRY = (
+    Pass("adgen-carry-duals", when="duals", after=("adgen-make-tangents",)),
+    Pass("adgen-carry-sets", "{sets}", when="sets", after=("adgen-make-tangents",)),
+)
 
 WITNESS_CUDA = Pipeline(
     "dual numbers through kernels",

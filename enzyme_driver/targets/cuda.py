@@ -24,8 +24,8 @@ from enzyme_driver.toolchain import check_arch
 @dataclass(frozen=True)
 class CudaCode:
     """The code for one architecture and what the runtime must know of it, by symbol; `forward` is for forward mode,
-    `second` for second derivatives, `blocks` for kernels that have variants for larger blocks.
-    `failed` says which kernels are left out of it.
+    `second` for second derivatives, `blocks` for kernels that have variants for larger blocks. `failed` says which
+    kernels are left out of it.
     """
 
     arch: str
@@ -51,7 +51,7 @@ def finish(
     ptx, cubin = (stem.with_suffix(suffix) for suffix in (f".{arch}.ptx", f".{arch}.cubin"))
     ir, report = _kernels(gradient, arch, workspace, fast_math=fast_math, batched=batched)
     workspace.emit(ir, ptx, arch)
-    blocks, failed = _assemble(ptx, cubin, arch, workspace)
+    failed, blocks = _assemble(ptx, cubin, arch, workspace)
     lost = failed.primal
     entries = target_entries(plan, "__gradient", report["kernels"], {**gradient.refused, **failed.gradient}, lost)
     refused = {**gradient.refused_forward, **failed.tangent}
@@ -92,8 +92,8 @@ def _kernels(
 
 def _assemble(
     ptx: Path, cubin: Path, arch: str, workspace: Workspace
-) -> tuple[dict[str, tuple[BlockVariant, ...]], Failures]:
-    """Returns the kernels that have variants for larger blocks, and those that ptxas does not take."""
+) -> tuple[Failures, dict[str, tuple[BlockVariant, ...]]]:
+    """What ptxas does not take, and the kernels that have variants for larger blocks."""
     report, failures = assembly.assemble_all(ptx, cubin, arch, workspace)
     text, first = ptx.read_text("utf-8"), b""
 
@@ -109,7 +109,7 @@ def _assemble(
     made = registers.Assembled(text, report)
     if workspace.does("bound-registers"):
         made = registers.bounded(text, report, assembled)
-    return registers.for_larger_blocks(made, assembled), failures
+    return failures, registers.for_larger_blocks(made, assembled)
 
 
 def target_entries(
@@ -119,7 +119,10 @@ def target_entries(
     refused: Mapping[str, AdgenError],
     lost: Mapping[str, AdgenError] | None = None,
 ) -> dict[str, TargetEntry]:
-    """`kernels` are the facts that `adgen-verify-device` reports, by symbol; what is `lost` has no primal either."""
+    """`kernels` are the facts that `adgen-verify-device` reports, by symbol; what is `lost` has no primal either.
+
+    What was refused has no facts, unless ptxas refused it.
+    """
     if not isinstance(kernels, dict):
         raise TypeError(kernels)
     made = {}
