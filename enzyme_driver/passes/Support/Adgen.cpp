@@ -169,7 +169,7 @@ StringRef assemblyInWords(StringRef Text) {
                                                                {"sust.", "a surface write"},
                                                                {"wgmma.", "a Tensor Core operation (wgmma)"},
                                                                {"mma.", "a Tensor Core operation"},
-      {"ldmatrix", "a Tensor Core operation"},
+                                                               {"ldmatrix", "a Tensor Core operation"},
                                                                {"cp.async", "an asynchronous copy"},
                                                                {"atom.", "an atomic operation in inline assembly"}};
   for (auto &[Mark, Words] : Known)
