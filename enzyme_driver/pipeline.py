@@ -174,8 +174,8 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
 
 
 def _carried(request: Request, primal: PrimalIR, chosen: Plan, workspace: Workspace) -> GradientIR:
-    fast_math, rules = request.fast_math, request.user_rules
-    return witness.carry_duals(primal, chosen, workspace, fast_math=fast_math, user_rules=rules)
+    fast_math, rules, host = request.fast_math, request.user_rules, request.targets == ("openmp",)
+    return witness.carry_duals(primal, chosen, workspace, fast_math=fast_math, user_rules=rules, host=host)
 
 
 def _refused_in_all_modes(request: Request, gradient: GradientIR) -> dict[str, AdgenError]:

@@ -159,7 +159,7 @@ HIDDEN void adgen_barrier(adgen_thread *thread, uint32_t number, uint32_t expect
 }
 
 HIDDEN void adgen_barrier_arrive(adgen_thread *thread, uint32_t number, uint32_t expected) {
-  thread->block->arrive(number & 15, expected);
+  thread->block->arrive(*thread, number & 15, expected);
 }
 
 HIDDEN uint32_t adgen_barrier_popc(adgen_thread *thread, uint32_t number, uint32_t expected, uint32_t predicate) {

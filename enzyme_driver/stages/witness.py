@@ -18,8 +18,13 @@ NOTES = "adgen_shadow_notes"
 """The variable in which the witness says what it met, see passes/NumberType.h."""
 
 
-def carry_duals(primal: PrimalIR, plan: Plan, workspace: Workspace, *, fast_math: bool, user_rules: str) -> GradientIR:
-    """The module in which `adgen_tangent_SYMBOL` carries tangents. Raises RefusedError where that is no witness."""
+def carry_duals(
+    primal: PrimalIR, plan: Plan, workspace: Workspace, *, fast_math: bool, user_rules: str, host: bool
+) -> GradientIR:
+    """The module in which `adgen_tangent_SYMBOL` carries tangents. Raises RefusedError where that is no witness.
+
+    The primal of one for the `host` alone tells the runtime of its accesses, which finds races.
+    """
     if user_rules:
         reason = "derivatives that the user gives have no witness"
         raise RefusedError(reason, hint="check the gradient by finite differences")
@@ -31,7 +36,7 @@ def carry_duals(primal: PrimalIR, plan: Plan, workspace: Workspace, *, fast_math
         "tangents": forward.option,
         "exported": _exported(plan, forward),
     }
-    facts = {"variables"} if plan.shadowed_variables else set[str]()
+    facts = {fact for fact, holds in (("variables", plan.shadowed_variables), ("host", host)) if holds}
     pipeline = pipelines.WITNESS_CUDA if primal.language == "cuda" else pipelines.WITNESS_CPP
     flags = reflection(fast_math=fast_math)
     done = workspace.opt(pipeline, primal.path, output, *flags, words=words, facts=facts)

@@ -210,14 +210,14 @@ def test_by_default(way: str) -> None:
             kernel[LAUNCH](x, y)
         tape.gradient(y, wrt=x, cotangents=weights)
 
-    call: Callable[[], object] = {
+    calls: dict[str, Callable[[], object]] = {
         "vjp": lambda: kernel.vjp[LAUNCH](x, y, cotangents={"y": weights}),
         "gradient": lambda: kernel.gradient[LAUNCH](x, y, shadows=shadows),
         "prepared": kernel.gradient[LAUNCH].prepare(x, y, shadows=shadows),
         "tape": on_tape,
-    }[way]
+    }
     with pytest.raises(adgen.GradientMismatchError, match=r"with respect to 'x'.*element 41 is"):
-        call()
+        calls[way]()
     assert not shadows["x"].any()
 
 
