@@ -20,6 +20,7 @@ from enzyme_driver.errors import (
     CacheError,
     CheckFailedError,
     CompilerCrashError,
+    DataRaceError,
     DeviceError,
     GradientMismatchError,
     NameNotFoundError,
@@ -48,6 +49,7 @@ __all__ = [
     "CacheError",
     "CheckFailedError",
     "CompilerCrashError",
+    "DataRaceError",
     "DeviceError",
     "Function",
     "GradientMismatchError",
@@ -188,6 +190,8 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     else first). One that differs raises GradientMismatchError and is not returned. What cannot be decided is said on
     stderr where verifying was asked for, and by default where the two sides differ or the launch is too large. A
     gradient that was found right is not looked at again; the artifact in the cache remembers it.
+
+    On the host, a kernel whose threads race for an element raises DataRaceError at that call, with both places.
 
     Raises UsageError, SourceError (the file does not compile), NameNotFoundError, RefusedError (it cannot be
     differentiated), ToolchainError, CompilerCrashError, CacheError.

@@ -158,6 +158,13 @@ class GradientMismatchError(AdgenError):
     kind = "mismatch"
 
 
+class DataRaceError(AdgenError):
+    """Threads of the primal race for an element, so that its result depends on their order; it has no gradient."""
+
+    exit_code = 15
+    kind = "race"
+
+
 ALL_ERRORS: tuple[type[AdgenError], ...] = (
     AdgenError,
     UsageError,
@@ -173,4 +180,5 @@ ALL_ERRORS: tuple[type[AdgenError], ...] = (
     DeviceError,
     PrimalError,
     GradientMismatchError,
+    DataRaceError,
 )

@@ -152,8 +152,15 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         unread = (plan.unread(*each) for each in (*kernels, *unmade))
         chosen = replace(chosen, refused=(*chosen.refused, *unread))
     if request.witness:
-        fast_math, rules = request.fast_math, request.user_rules
-        carried = witness.carry(request.witness, primal, chosen, workspace, fast_math=fast_math, user_rules=rules)
+        carried = witness.carry(
+            request.witness,
+            primal,
+            chosen,
+            workspace,
+            fast_math=request.fast_math,
+            user_rules=request.user_rules,
+            host=request.targets == ("openmp",),
+        )
         return Differentiated(primal, chosen, carried)
     say("Enzyme differentiates")
     preparing = partial(

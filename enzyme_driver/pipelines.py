@@ -555,7 +555,8 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "shuffles", after=("adgen-make-bodies",)),
-        Pass("adgen-make-tangents", "{tangents}"),
+        Pass("adgen-keep-lockstep", after=("adgen-make-bodies",)),
+        Pass("adgen-make-tangents", "{tangents}", after=("adgen-keep-lockstep",)),
         *_CARRY,
         Pass("adgen-restore-math"),
         Pass("adgen-link-libraries", "{rules};{libdevice}", after=("adgen-restore-math",)),
@@ -565,6 +566,8 @@ WITNESS_CUDA = Pipeline(
         Pass("always-inline", after=("adgen-defer-math-inlining",)),
         Pass("globaldce"),
         _PLAIN,
+        # Behind the meetings of lanes that volatile accesses make, and what the optimiser leaves out.
+        Pass("adgen-record-accesses", when="host", after=("adgen-carry-duals", "adgen-keep-lockstep")),
         Pass("adgen-inline-math", after=("adgen-defer-math-inlining",)),
     ),
 )

@@ -29,7 +29,8 @@ The kernel or function NAME of an artifact, or of a file, is called with the arg
 __constant__ and __device__ variables that it names were set: on the host, on the GPU where there is one, and the
 gradients of both are compared. Which arrays are inputs and outputs is known from the code. A file is compiled a second
 time, into dual numbers that are carried through it without Enzyme; where these agree with the gradient and differences
-do not, the arguments lie where the code is not smooth. The exit code is 0 if all is right.
+do not, the arguments lie where the code is not smooth. Races between threads are looked for
+on the host. The exit code is 0 if all is right.
 
 {FORMS}""")  # fmt: skip
 @click.argument("what", metavar="ARTIFACT|FILE")
@@ -79,6 +80,8 @@ def _said(result: CheckResult, verdict: Verdict | None) -> str:
         return "not compared with dual numbers: an artifact has no source; give the file"
     if verdict.state == "unchecked":
         return f"not compared with dual numbers: {verdict.reason}"
+    if verdict.state == "race":
+        return "the kernel has a race"
     found = f"error {verdict.error:.1e}, tolerance {verdict.tolerance:.1e}"
     if verdict.state == "wrong":
         others = "and with finite differences" if not result.passed else "though finite differences do not show it"
@@ -92,8 +95,10 @@ def _said(result: CheckResult, verdict: Verdict | None) -> str:
 
 
 def _raise_wrong(entry: Kernel | Function, result: CheckResult, verdict: Verdict | None) -> None:
-    from enzyme_driver.runtime.transforms.guard import mismatch
+    from enzyme_driver.runtime.transforms.guard import mismatch, raced
 
+    if verdict and verdict.race:
+        raise raced(entry, verdict, verdict.race)
     if verdict and verdict.state == "wrong":
         raise mismatch(entry, verdict, "adgen bisect with the same options")
     if not verdict or verdict.state == "unchecked":

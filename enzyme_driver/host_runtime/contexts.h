@@ -19,6 +19,9 @@ public:
   // Room for so many stacks of at least so many bytes; false where the system has not enough.
   bool reserve(size_t count, size_t bytes);
   char *top(size_t index) const;
+  // All of them.
+  const char *begin() const { return base; }
+  const char *end() const { return base + count * stride; }
   // Whether the address is in a page that may not be touched.
   bool isGuard(const void *address) const;
   size_t bytes() const { return stride - page; }

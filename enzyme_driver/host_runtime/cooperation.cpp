@@ -1,6 +1,7 @@
 #include "cooperation.h"
 #include "failure.h"
 #include "kept.h"
+#include "races.h"
 
 #include <algorithm>
 #include <string>
@@ -29,6 +30,13 @@ void Queue::append(Queue &other) {
   other.first = other.last = nullptr;
 }
 
+std::vector<uint32_t> Queue::numbers() const {
+  std::vector<uint32_t> found;
+  for (const adgen_thread *thread = first; thread; thread = thread->next)
+    found.push_back(thread->linear);
+  return found;
+}
+
 Block &Block::ofThisThread() {
   static thread_local Block block;
   return block;
@@ -42,6 +50,11 @@ void Block::run(const adgen_launch *a_launch, const adgen_cooperative &a_kernel,
   if (!shared || !prepare())
     return;
   running = true;
+  if (Races *races = Races::watched()) {
+    const uint64_t bytes = (kernel->with_shadows ? 2 : 1) * (kernel->static_bytes + launch->shared_bytes + 128);
+    races->ofBlock(shared, shared + bytes);
+    races->notOf(stacks.begin(), stacks.end());
+  }
   const KeptScope scope;
   adgen_switch(&caller, ready.pop()->stack_pointer);
   running = false;
@@ -95,6 +108,8 @@ void Block::enter(void *argument) {
 void Block::leave(adgen_thread &thread) {
   --left;
   thread.returned = true;
+  if (Races *races = Races::watched())
+    races->leave(thread.linear);
   Warp &warp = warpOf(thread);
   warp.present &= ~(1u << thread.linear % WarpSize);
   for (Barrier &barrier : barriers)
@@ -112,6 +127,8 @@ void Block::handOver(adgen_thread &from, const char *where) {
   adgen_thread *to = pick();
   if (to != &from)
     adgen_switch(&from.stack_pointer, to->stack_pointer);
+  if (Races *races = Races::watched())
+    races->goOn(from.linear);
 }
 
 // The next thread that can go on.
@@ -143,13 +160,17 @@ void Block::pause(adgen_thread &thread) {
 }
 
 void Block::release(Barrier &barrier) {
+  if (Races *races = Races::watched())
+    races->release(uint32_t(&barrier - barriers), barrier.waiting.numbers());
   ready.append(barrier.waiting);
   barrier.count = barrier.arrived;
   barrier.arrived = 0;
 }
 
-void Block::arrive(uint32_t number, uint32_t expected) {
+void Block::arrive(adgen_thread &thread, uint32_t number, uint32_t expected) {
   Barrier &barrier = barriers[number % Barriers];
+  if (Races *races = Races::watched())
+    races->arrive(number % Barriers, thread.linear);
   ++barrier.arrived;
   barrier.expected = expected;
   if (barrier.arrived >= (expected ? expected : left))
@@ -159,7 +180,7 @@ void Block::arrive(uint32_t number, uint32_t expected) {
 void Block::wait(adgen_thread &thread, uint32_t number, uint32_t expected, const char *where) {
   barriers[number % Barriers].waiting.push(&thread); // also the last to come: threads keep their order
   thread.held = number & InReverse;
-  arrive(number, expected);
+  arrive(thread, number, expected);
   handOver(thread, where);
   thread.held = false;
 }
@@ -182,6 +203,12 @@ bool Block::complete(Warp &warp, uint32_t lane, uint32_t held) {
   for (uint32_t i = 0; i < WarpSize; ++i)
     if (participants >> i & 1 && (warp.lanes[i].mask != own.mask || warp.lanes[i].operation != own.operation))
       return false;
+  std::vector<uint32_t> met;
+  for (uint32_t i = 0; i < WarpSize; ++i)
+    if (participants >> i & 1 && Races::watched())
+      met.push_back(warp.lanes[i].thread->linear);
+  if (Races *races = Races::watched())
+    races->meet(met);
   for (uint32_t i = 0; i < WarpSize; ++i)
     if (participants >> i & 1) {
       warp.lanes[i].result = own.operation(warp, i, participants);

@@ -36,6 +36,7 @@ public:
   void push(adgen_thread *thread);
   adgen_thread *pop();
   void append(Queue &other); // and empties it
+  std::vector<uint32_t> numbers() const;
 
 private:
   adgen_thread *first = nullptr, *last = nullptr;
@@ -76,7 +77,7 @@ public:
 
   // `expected` threads (none: all) meet at one of the barriers.
   void wait(adgen_thread &thread, uint32_t number, uint32_t expected, const char *where);
-  void arrive(uint32_t number, uint32_t expected);
+  void arrive(adgen_thread &thread, uint32_t number, uint32_t expected);
   // Waits, and gives how many predicates held.
   uint32_t count(adgen_thread &thread, uint32_t number, uint32_t expected, bool predicate, const char *where);
   uint32_t threadsOf(uint32_t number) const { return barriers[number % Barriers].count; }

@@ -173,7 +173,7 @@ HIDDEN void adgen_barrier(adgen_thread *thread, uint32_t number, uint32_t expect
 }
 
 HIDDEN void adgen_barrier_arrive(adgen_thread *thread, uint32_t number, uint32_t expected) {
-  thread->block->arrive(number, expected);
+  thread->block->arrive(*thread, number, expected);
 }
 
 HIDDEN uint32_t adgen_barrier_popc(adgen_thread *thread, uint32_t number, uint32_t expected, uint32_t predicate) {

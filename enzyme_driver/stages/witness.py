@@ -24,9 +24,19 @@ LANE = "adgen_set_lane"
 
 
 def carry(
-    carried: Carried, primal: PrimalIR, plan: Plan, workspace: Workspace, *, fast_math: bool, user_rules: str
+    carried: Carried,
+    primal: PrimalIR,
+    plan: Plan,
+    workspace: Workspace,
+    *,
+    fast_math: bool,
+    user_rules: str,
+    host: bool,
 ) -> GradientIR:
-    """The module in which `adgen_tangent_SYMBOL` carries tangents, or sets. Raises RefusedError where it cannot."""
+    """The module in which `adgen_tangent_SYMBOL` carries tangents, or sets. Raises RefusedError where it cannot.
+
+    The primal beside tangents for the `host` alone tells the runtime of its accesses, which finds races.
+    """
     if user_rules and carried != "duals":
         reason = "what functions depend on whose derivatives the user gives is not known"
         raise RefusedError(reason, hint="give the pattern of the Jacobian")
@@ -42,7 +52,9 @@ def carry(
         "exported": _exported(plan, forward),
         "sets": "global" if carried == "global-sets" else "local",
     }
-    facts = {"duals" if carried == "duals" else "sets", *(("variables",) if plan.shadowed_variables else ())}
+    duals = carried == "duals"
+    possible = (("duals", duals), ("sets", not duals), ("variables", plan.shadowed_variables), ("host", host and duals))
+    facts = {fact for fact, holds in possible if holds}
     pipeline = pipelines.WITNESS_CUDA if primal.language == "cuda" else pipelines.WITNESS_CPP
     flags = reflection(fast_math=fast_math)
     done = workspace.opt(pipeline, primal.path, output, *flags, words=words, facts=facts)

@@ -405,6 +405,15 @@ PreservedAnalyses LowerCollectivesToRules::run(Module &M, ModuleAnalysisManager 
   return PreservedAnalyses::none();
 }
 
+ADGEN_DECLARE_PASS(KeepLockstep);
+
+PreservedAnalyses KeepLockstep::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    if (!F.isDeclaration() && F.getName().starts_with(BodyPrefix))
+      keepLockstep(F, nullptr);
+  return PreservedAnalyses::none();
+}
+
 // What the primal prints, the gradient does not print again.
 static void silence(Module &M) {
   Function *Print = M.getFunction("vprintf");

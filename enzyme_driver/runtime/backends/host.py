@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from enzyme_driver.artifact import Artifact
-from enzyme_driver.errors import ArgumentError, ArtifactError, PrimalError
+from enzyme_driver.errors import ArgumentError, ArtifactError, Location, PrimalError
 from enzyme_driver.model import Signature, Target, TargetEntry
 from enzyme_driver.runtime.backends.kept import wants_no_numbers_kept
-from enzyme_driver.runtime.backends.limits import wanted_limit
+from enzyme_driver.runtime.backends.limits import RACES, Race, wanted_limit
 from enzyme_driver.runtime.backends.teams import wanted_threads
 from enzyme_driver.runtime.call.accumulation import WAYS, wanted_accumulation
 from enzyme_driver.runtime.call.arguments import PreparedArguments
@@ -43,6 +43,22 @@ class _HostMemory(ctypes.Structure):
     """`adgen_memory` of host_runtime/accumulation.h."""
 
     _fields_: ClassVar = [("start", ctypes.c_void_p), ("bytes", ctypes.c_uint64), ("element", ctypes.c_uint32)]
+
+
+class _HostRace(ctypes.Structure):
+    """`adgen_race` of host_runtime/races.h."""
+
+    _fields_: ClassVar = [
+        ("kind", ctypes.c_uint32),
+        ("same_block", ctypes.c_uint32),
+        ("where", ctypes.c_char_p),
+        ("before", ctypes.c_char_p),
+        ("block", ctypes.c_uint64),
+        ("block_before", ctypes.c_uint64),
+        ("thread", ctypes.c_uint32),
+        ("thread_before", ctypes.c_uint32),
+        ("address", ctypes.c_void_p),
+    ]
 
 
 class HostBackend:
@@ -94,6 +110,21 @@ class HostBackend:
 
     def write_variable(self, symbol: str, data: bytes) -> None:
         ctypes.memmove(self._variable(symbol), data, len(data))
+
+    @contextmanager
+    def races(self) -> Iterator[list[Race]]:
+        """The first race of the launches inside, which have to be limited by a time; of a witness only."""
+        found: list[Race] = []
+        watch, ask = self._library["adgen_watch_races"], self._library["adgen_race_found"]
+        watch.argtypes, watch.restype = [ctypes.c_bool], None
+        ask.argtypes, ask.restype = [], ctypes.POINTER(_HostRace)
+        watch(True)
+        try:
+            yield found
+            if each := ask():
+                found.append(_race(each.contents))
+        finally:
+            watch(False)
 
     def _variable(self, symbol: str) -> int:
         try:
@@ -213,6 +244,22 @@ class HostBackend:
         function.restype = ctypes.c_char_p
         message: bytes | None = function()
         return message
+
+
+def _race(found: _HostRace) -> Race:
+    return Race(
+        RACES[found.kind],
+        _place(found.where),
+        _place(found.before),
+        (found.block, found.thread),
+        (found.block_before, found.thread_before),
+        found.address or 0,
+    )
+
+
+def _place(text: bytes) -> Location:
+    file, _, line = text.decode(errors="replace").rpartition(":")
+    return Location(file, int(line))
 
 
 def available_bytes() -> int:

@@ -6,14 +6,15 @@ import json
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from enzyme_driver.errors import AdgenError, GradientMismatchError
+from enzyme_driver.errors import AdgenError, DataRaceError, GradientMismatchError
 from enzyme_driver.runtime.backends.host import available_bytes
+from enzyme_driver.runtime.backends.limits import Race, RaceKind
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.members import flattened
 
@@ -60,7 +61,10 @@ class Guard:
         self._tries = 0
 
     def __call__(self, subject: Kernel | Function, values: tuple[object, ...], launch: Launch | None) -> None:
-        """Raises GradientMismatchError where the gradient is wrong; says once on stderr why it could not be decided."""
+        """Raises GradientMismatchError where the gradient is wrong, DataRaceError where the primal has none.
+
+        Says once on stderr why it could not be decided.
+        """
         if self.is_open or _verifying.get() or _is_capturing(subject, values, launch):
             return
         with self._lock, _verification():
@@ -77,6 +81,8 @@ class Guard:
         verdict = self._verdict(subject, values, launch)
         if verdict.state == "wrong":
             raise mismatch(subject, verdict, self._repeated(values, launch) if self._repeated else "adgen bisect")
+        if verdict.race:
+            raise raced(subject, verdict, verdict.race)
         self._tries += 1
         self.is_open = not self._always and (not verdict.depends or self._tries >= TRIES)
         if verdict.state == "unchecked" and (self.is_open or self._always):
@@ -128,6 +134,27 @@ def mismatch(subject: Kernel | Function, verdict: Verdict, bisect: str) -> Gradi
         f"{verdict.error:.2g} (tolerance {verdict.tolerance:.2g}) by dual numbers{': ' if worst else ''}{worst}",
         hint=f"do not use it, and report it with the source; the optimisation at fault is found by\n  {bisect}\n  and "
         '`adgen check` compares with finite differences too; verify="never" (ADGEN_VERIFY) returns it all the same',
+    )
+
+
+_WORDS: Mapping[RaceKind, str] = {
+    "different stores": "stores another value to an element of {what} than {other} (line {line})",
+    "read of a store": "reads an element of {what} that {other} stores to (line {line})",
+    "store after a read": "stores to an element of {what} that {other} reads (line {line})",
+}
+
+
+def raced(subject: Kernel | Function, verdict: Verdict, race: Race) -> DataRaceError:
+    """The error for a primal whose threads race."""
+    (block, thread), (block_before, thread_before) = race.thread, race.thread_before
+    other = f"thread {thread_before}" + ("" if block == block_before else f" of block {block_before}")
+    what = repr(verdict.parameter) if verdict.parameter else "shared memory or a variable"
+    words = _WORDS[race.kind].format(what=what, other=other, line=race.before.line)
+    barrier = "put __syncthreads() or __syncwarp() between them" if block == block_before else "use two launches"
+    return DataRaceError(
+        f"{subject.name} has a race: thread {thread} of block {block} {words}, and nothing says which comes first",
+        hint=f'{barrier}, or let one thread store; verify="never" (ADGEN_VERIFY) takes the gradient all the same',
+        location=race.where,
     )
 
 

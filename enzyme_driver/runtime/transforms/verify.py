@@ -14,7 +14,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from enzyme_driver.runtime.backends.limits import ALL_BLOCKS, limited
+from enzyme_driver.runtime.backends.host import HostBackend
+from enzyme_driver.runtime.backends.limits import ALL_BLOCKS, Race, limited
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.members import assembled
 from enzyme_driver.runtime.call.slots import written
@@ -23,7 +24,7 @@ from enzyme_driver.runtime.transforms import check
 from enzyme_driver.runtime.transforms.cross_target import copy_variables
 
 Subject: TypeAlias = Kernel | Function
-State = Literal["right", "wrong", "unchecked"]
+State = Literal["right", "wrong", "race", "unchecked"]
 Directions = dict[str, check.HostArray]
 
 NOTES = "adgen_shadow_notes"
@@ -91,6 +92,7 @@ class Verdict:
     depends: bool = False
     blocks: int = 0
     seconds: float = 0.0
+    race: Race | None = None
 
 
 def verify(subject: Subject, witness: Subject, values: check.Values, launch: Launch | None, seed: int = 0) -> Verdict:
@@ -104,6 +106,8 @@ def verify(subject: Subject, witness: Subject, values: check.Values, launch: Lau
         return Verdict("unchecked", "nothing of floating point is read", lasting=True)
     if trial.takes_too_long():
         return Verdict("unchecked", f"it could take more than {SECONDS:g} s", notable=True)
+    if race := trial.race():
+        return Verdict("race", race.kind, parameter=trial.array_at(race.address), race=race)
     some = trial.blocks_in_time()
     if not some:
         return trial.verdict()
@@ -135,6 +139,7 @@ class _Trial:
     ) -> None:
         self._subject, self._witness, self._launch = subject, witness, launch
         self._random = np.random.default_rng(seed)
+        self._copies: dict[str, object] = {}
         self._case = self._made(subject, values)
         case = self._case
         self._starts = {p.name: check._on_host(case, p) for p in case.shadowed}  # noqa: SLF001
@@ -160,6 +165,25 @@ class _Trial:
             case.primal(arguments)
             self._subject._backend.finish()  # noqa: SLF001
             return time.perf_counter() - began
+
+    def race(self) -> Race | None:
+        """The first race in as many blocks of the primal as there is time for."""
+        backend = self._witness._backend  # noqa: SLF001
+        if self._launch is None or not isinstance(backend, HostBackend):
+            return None
+        other = self._same_variables()
+        fresh = {p.name: check._fresh(other, p, None) for p, _ in other.parts.values()}  # noqa: SLF001
+        self._copies = fresh
+        with check._variables_kept(other), limited(ALL_BLOCKS, PROBE_SECONDS), backend.races() as found:  # noqa: SLF001
+            other.primal(tuple(assembled(p, fresh) for p in other.signature))
+        return found[0] if found else None
+
+    def array_at(self, address: int) -> str:
+        """The name of the array that the primal was given last at an address; empty for shared memory."""
+        for name, array in self._copies.items():
+            if isinstance(array, np.ndarray) and 0 <= address - array.ctypes.data < array.nbytes:
+                return name
+        return ""
 
     def blocks_in_time(self) -> int:
         """How many of the first blocks the witness gets through; 0 for all. Only on the host they can be told."""
@@ -206,9 +230,7 @@ class _Trial:
 
     def _primals(self, found: _Sums) -> Verdict | None:
         """Whether the witness computes something else than the primal: variables of its file are its own."""
-        other = self._made(self._witness, self._case.values)
-        if isinstance(self._subject, Kernel) and isinstance(self._witness, Kernel):
-            copy_variables(self._subject, self._witness)
+        other = self._same_variables()
         pairs = list(zip(self._results(self._case), self._results(other), strict=True))
         size = max((_size(array) for pair in pairs for array in pair), default=0.0)
         if all(_size(a - b) <= math.sqrt(self._tolerance) * size for a, b in pairs):
@@ -311,11 +333,15 @@ class _Trial:
 
     def _carried(self, case: check._Case, directions: Directions) -> check.HostArray:
         """The witness's tangents, weighted."""
-        other = self._made(self._witness, case.values)
-        if isinstance(self._subject, Kernel) and isinstance(self._witness, Kernel):
-            copy_variables(self._subject, self._witness)
+        other = self._same_variables(case)
         self._set_notes()
         return check.pushed_forward(other, directions, self._weights)
+
+    def _same_variables(self, case: check._Case | None = None) -> check._Case:
+        """The witness with these arguments, and with variables as they are."""
+        if isinstance(self._subject, Kernel) and isinstance(self._witness, Kernel):
+            copy_variables(self._subject, self._witness)
+        return self._made(self._witness, (case or self._case).values)
 
     def _set_notes(self) -> None:
         self._witness._backend.write_variable(NOTES, bytes(4 * (len(_LOST) + 1)))  # noqa: SLF001
