@@ -65,7 +65,8 @@ class Gpu:
 
     def put(self, array: Array) -> Value:
         if array.dtype.names is None:
-            return self.cupy.asarray(array)
+            words = array.dtype.name == "bfloat16"  # of which CuPy takes the bits alone
+            return self.cupy.asarray(array.view(np.uint16) if words else array)
         data = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
         return DeviceStructs(self.cupy.asarray(data), array.dtype, array.shape)
 

@@ -66,7 +66,7 @@ def build(
         first = next(iter(ways.values()))
         say("compiling the binaries")
         host, device = _finish(request, read, ways, workspace)
-        _refuse_if_nothing_is_left(request, first, host)
+        _refuse_if_nothing_is_left(request, first, host, device)
         return artifact.write(folder, _contents(request, read, first, host, device))
 
 
@@ -152,7 +152,9 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         unread = (plan.unread(*each) for each in (*kernels, *unmade))
         chosen = replace(chosen, refused=(*chosen.refused, *unread))
     if request.witness:
-        return Differentiated(primal, chosen, _carried(request, primal, chosen, workspace))
+        fast_math, rules = request.fast_math, request.user_rules
+        carried = witness.carry(request.witness, primal, chosen, workspace, fast_math=fast_math, user_rules=rules)
+        return Differentiated(primal, chosen, carried)
     say("Enzyme differentiates")
     preparing = partial(
         prepare.prepare,
@@ -171,11 +173,6 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         for refusal in _refused_in_all_modes(request, gradient).values():
             raise refusal
     return Differentiated(primal, _without_losses(_with_usage(chosen, gradient), request), gradient)
-
-
-def _carried(request: Request, primal: PrimalIR, chosen: Plan, workspace: Workspace) -> GradientIR:
-    fast_math, rules = request.fast_math, request.user_rules
-    return witness.carry_duals(primal, chosen, workspace, fast_math=fast_math, user_rules=rules)
 
 
 def _refused_in_all_modes(request: Request, gradient: GradientIR) -> dict[str, AdgenError]:
@@ -236,7 +233,8 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
         return replace(
             entry,
             parameters=tuple(
-                replace(p, reads=a.reads, writes=a.writes, added_to=names.get(a.added_to, "")) for p, a in pairs
+                replace(p, reads=a.reads, writes=a.writes, nullable=a.nullable, added_to=names.get(a.added_to, ""))
+                for p, a in pairs
             ),
         )
 
@@ -291,11 +289,15 @@ def _finish_host(request: Request, read: Source, way: Differentiated, workspace:
     return openmp.finish(way.gradient, way.plan, read.language, name, workspace, fast_math=request.fast_math)
 
 
-def _refuse_if_nothing_is_left(request: Request, way: Differentiated, host: HostCode | None) -> None:
+def _refuse_if_nothing_is_left(
+    request: Request, way: Differentiated, host: HostCode | None, device: Sequence[CudaCode]
+) -> None:
     """A refusal is an error where nothing else was asked for; else it is kept in the artifact."""
     refused = {} if request.witness else _refused_in_all_modes(request, way.gradient)
     if host and request.targets == ("openmp",):
         refused |= host.refused
+    for code in device if request.targets == ("cuda",) else ():
+        refused |= code.failed.primal if "forward" in request.modes else code.failed.gradient
     symbols = [entry.symbol for entry in way.plan.entries]
     if refused and (request.names or all(symbol in refused for symbol in symbols)):
         raise next(refused[symbol] for symbol in symbols if symbol in refused)
@@ -331,6 +333,7 @@ def _contents(
         library=host.library.name if host else None,
         cpu=processor.baseline() if host else processor.PLAIN,
         cuda={code.arch: (code.cubin.name, code.ptx.name) for code in device},
+        blocks={code.arch: code.blocks for code in device},
     )
 
 
@@ -339,7 +342,8 @@ def _entry(request: Request, entry: Signature, host: HostCode | None, device: li
     forward: dict[Target, TargetEntry] = {}
     twice: dict[Target, TargetEntry] = {}
     made: tuple[tuple[Target, HostCode | CudaCode | None], ...]
-    made = (("openmp", host), ("cuda", device[0] if device else None))
+    worst = next((code for code in device if entry.symbol in code.failed.symbols), next(iter(device), None))
+    made = (("openmp", host), ("cuda", worst))
     for target, code in made:
         if code:
             targets[target] = code.entries[entry.symbol]

@@ -119,6 +119,15 @@ _ASK = Pipeline(
 )
 """The calls by which derivatives are asked of Enzyme."""
 
+_SELECTIONS = Pipeline(
+    "selections",
+    (
+        Pass("adgen-rematerialize-selections"),
+        _function("adce", "simplifycfg", switch="rematerialize-selections"),
+    ),
+)
+"""Of what a loop chooses among, the winner alone has a derivative."""
+
 _EXITS = Pipeline(
     "exits",
     (
@@ -151,11 +160,12 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
+        Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
         Pass(
             "adgen-lower-collectives-to-rules",
             "{plan}",
-            after=("adgen-find-shared-constants", "adgen-lower-async-copies"),
+            after=("adgen-find-shared-constants", "adgen-lower-async-copies", "adgen-lower-tensor-cores"),
         ),
         Pass(
             "adgen-refuse-unsupported",
@@ -166,10 +176,12 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-strip-unroll-hints"),
         Pass("default", "O2"),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
+        _SELECTIONS,  # before other passes give loops another form
         _function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
         _function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
-        Pass("adgen-strip-mine-recurrences"),
+        Pass("adgen-mark-row-owners"),  # while loops and their conditions are the user's
+        Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         _EXITS,
         Pass("adgen-type-copies"),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
@@ -180,6 +192,7 @@ PREPARE_CUDA = Pipeline(
         _function("sroa"),
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),
+        Pass("adgen-use-results", after=("default",)),
         Pass("adgen-pin-rules", after=("default",)),  # the optimiser would take the use for work
         Pass("adgen-expand-constant-exprs"),
         Pass("adgen-declare-copy-adjoints"),
@@ -242,6 +255,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-promote-captured-structs", after=("adgen-promote-captures",)),
         _function("sroa"),
         Pass("adgen-promote-captured-structs"),  # again: members of members show once the outer ones are values
+        _SELECTIONS,  # once what regions read shows
         Pass("adgen-mark-inactive-loads"),
         _function("loop-simplify", "lcssa", switch="rematerialize-iterations"),
         Pass("adgen-outline-iterations", switch="rematerialize-iterations", after=("adgen-promote-captures",)),
@@ -332,7 +346,10 @@ _RULES = Pipeline(
         # Before anything may move the zeroing of a cotangent away from where it is read.
         Pass("adgen-consume-once", "host", when="host", after=("always-inline",)),
         Pass("adgen-consume-once", "gpu", when="gpu", after=("always-inline",)),
-        Pass("adgen-fuse-sweeps"),
+        # Once it is one function: before, nothing shows which pointers of structs it adds to.
+        Pass("adgen-mark-invariant-loads", "adgen_gradient_", after=("always-inline",)),
+        Pass("adgen-assume-distinct-arrays", after=("always-inline",)),
+        Pass("adgen-fuse-sweeps", after=("adgen-assume-distinct-arrays",)),
     ),
 )
 """Names become libdevice's again, and one function holds each gradient."""
@@ -389,6 +406,7 @@ CUDA = Pipeline(
         Pass("adgen-rematerialize-loads", after=("default",)),
         # The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices.
         _function("infer-address-spaces", "infer-alignment", "load-store-vectorizer", switch="widen-accesses"),
+        Pass("adgen-skip-zero-atomics", after=("adgen-rematerialize-loads",)),  # last: it takes blocks apart
     ),
 )
 """What Enzyme has made becomes the module of a GPU."""
@@ -516,6 +534,11 @@ AMDGPU = Pipeline(
 
 _PLAIN = _function("sroa", "early-cse", "simplifycfg", "adce")
 
+_CARRY = (
+    Pass("adgen-carry-duals", when="duals", after=("adgen-make-tangents",)),
+    Pass("adgen-carry-sets", "{sets}", when="sets", after=("adgen-make-tangents",)),
+)
+
 WITNESS_CUDA = Pipeline(
     "dual numbers through kernels",
     (
@@ -531,8 +554,9 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
+        Pass("adgen-lower-tensor-cores", "shuffles", after=("adgen-make-bodies",)),
         Pass("adgen-make-tangents", "{tangents}"),
-        Pass("adgen-carry-duals", after=("adgen-make-tangents",)),
+        *_CARRY,
         Pass("adgen-restore-math"),
         Pass("adgen-link-libraries", "{rules};{libdevice}", after=("adgen-restore-math",)),
         Pass("nvvm-reflect"),
@@ -553,7 +577,7 @@ WITNESS_CPP = Pipeline(
         _PLAIN,
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-make-tangents", "{tangents}"),
-        Pass("adgen-carry-duals", after=("adgen-make-tangents",)),
+        *_CARRY,
         Pass("internalize", "{exported}"),
         Pass("always-inline"),
         Pass("globaldce"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from constructs.arguments import apart
 from constructs.construct import Construct, SourceFile
@@ -87,6 +88,7 @@ _STRUCTS = (
     C("floats loaded and stored as `float4`", "floats_as_float4"),
     C("union of a vector and an array, in registers", "union_as_array"),
     C("union of a float and its bits, in a register", "union_of_bits"),
+    C("unions that only give the same floats several names", "renaming_unions"),
     C(
         "bit-fields in memory, without floating point",
         "masked_by_bit_fields",
@@ -132,6 +134,8 @@ _MEMORY = (
     C("stack in a local array", "stack_of_intervals", {"longest": 0.2}, tolerance=2e-2),
     C("`__restrict__` function called with other pointers each time", "restricted_each_time", {"steps": 4}),
     C("two views of one array", "aliasing_views"),
+    C("pointer that may be null (`None`), used instead of another", "null_or_given", {"given": lambda _: None}),
+    C("pointer that may be null (`None`), used where it is given", "null_offset", {"offset": lambda _: None}),
     C(
         "`const void *` that holds integers, said to be const",
         "const_void",
@@ -226,6 +230,7 @@ _MATHEMATICS = (
     C("`erf`, `lgamma`, `tgamma`, Bessel functions", "special_functions"),
     C("powers", "powers"),
     C("norms, `atan2`", "norms"),
+    C("functions of functions that only conditions ask for", "nested_in_conditions"),
     C("half storage, float arithmetic", "half_storage"),
     C("half arithmetic", "half_arithmetic"),
     C("`__half2`", "half_pairs"),
@@ -273,6 +278,7 @@ _COOPERATION = (
     C("cooperative groups: `reduce`", "group_reduce"),
     C("cooperative groups: `inclusive_scan`", "group_scan"),
     C("cooperative groups: `coalesced_threads`", "coalesced_group"),
+    C("cooperative groups: `this_grid()`, ranks and sizes", "grid_ranks"),
     C("cooperative groups: `this_grid().sync()`", "grid_group", refused="whole grid"),
     C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
     C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
@@ -356,7 +362,34 @@ _MISSING = (
 _HARDWARE = (
     C("`__nanosleep`", "sleeping"),
     C("textures, surfaces", "texture", refused="texture", also=()),
-    C("Tensor Cores (`wmma`), named barriers in assembly", "tensor_cores", refused="Tensor Core"),
+    C("named barriers in assembly", "named_barrier", refused="inline assembly"),
+)
+
+
+def _factor(count: int, dtype: type) -> Any:  # noqa: ANN401
+    return lambda rng: rng.uniform(-1, 1, count).astype(dtype)
+
+
+def _factors(shape: tuple[int, int, int], dtype: type, sums: type) -> dict[str, Any]:
+    m, n, k = shape
+    return {"a": _factor(m * k, dtype), "b": _factor(k * n, dtype), "c": _factor(m * n, sums)}
+
+
+def _tile(text: str, entry: str, given: dict[str, Any], tolerance: float | None = None) -> Construct:
+    return C(text, entry, given, grid=1, block=32, tolerance=tolerance)
+
+
+_F16, _F32, _F64, _BF16 = np.float16, np.float32, np.float64, ml_dtypes.bfloat16
+
+_TENSOR_CORES = (
+    _tile("`nvcuda::wmma` of half", "wmma_half", _factors((16, 16, 16), _F16, _F32)),
+    _tile("`nvcuda::wmma` of half with sums in half, 32 by 8", "wmma_half_sums", _factors((32, 8, 16), _F16, _F16)),
+    _tile("`nvcuda::wmma` of bfloat16, 8 by 32", "wmma_bfloat16", _factors((8, 32, 16), _BF16, _F32)),
+    # Differences of numbers that are rounded to eleven bits; tests/openmp/test_tensor_cores.py has the closed form.
+    _tile("`nvcuda::wmma` of tf32", "wmma_tf32", _factors((16, 16, 8), _F32, _F32), tolerance=0.2),
+    _tile("`nvcuda::wmma` of double", "wmma_double", _factors((8, 8, 4), _F64, _F64)),
+    _tile("`mma.sync` and `ldmatrix` in assembly", "mma_in_assembly", _factors((16, 8, 16), _F16, _F32)),
+    C("`mma.sync` of integers", "mma_of_integers", refused="mma"),
 )
 
 _OPENMP = (
@@ -445,7 +478,7 @@ FILES = (
         "Structs, vector types, arguments",
         "structs.cu",
         _STRUCTS,
-        activity=dict.fromkeys(("material", "partial", "alpha", "beta"), "active"),
+        activity=dict.fromkeys(("material", "partial", "alpha", "beta", "by"), "active"),
     ),
     SourceFile("Memory", "memory.cu", _MEMORY),
     SourceFile(
@@ -464,6 +497,7 @@ FILES = (
     SourceFile("Host code", "host_code.cu", _HOST_CODE),
     SourceFile("nvcc's dialect", "dialect.cu", _DIALECT),
     SourceFile("Host code that is not there", "missing.cu", _MISSING),
+    SourceFile("Tensor Cores", "tensor_cores.cu", _TENSOR_CORES),
     SourceFile("Special hardware", "hardware.cu", _HARDWARE),
     SourceFile("Modes, and what a file says of its functions", "modes.cu", _MODES, modes=("forward", "second")),
     SourceFile("C++", "language.cpp", _LANGUAGE),

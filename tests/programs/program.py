@@ -26,7 +26,7 @@ class Program:
     those in structs as `struct.member`. `flat` names inputs
     whose derivative is zero everywhere. `block` is None for C++ functions. `refused` is a pattern of the message where
     the OpenMP target refuses on purpose. `broken` says why the check fails today (then it must fail); what begins with
-    `crash:` is not run, as it may end the process.
+    `crash:` is not run, as it may end the process. `on_gpu` is false where CuPy has no such arrays (bfloat16).
     """
 
     file: str
@@ -41,6 +41,7 @@ class Program:
     tolerance: float | None = None
     refused: str = ""
     broken: str = ""
+    on_gpu: bool = True
 
     @property
     def name(self) -> str:

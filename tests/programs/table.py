@@ -23,6 +23,7 @@ from programs.rows import (
     plain_cpp,
     shapes,
     signals,
+    tensor_cores,
 )
 
 PROGRAMS = (
@@ -46,9 +47,12 @@ PROGRAMS = (
     *host_programs.ROWS,
     *engineering.ROWS,
     *packed.ROWS,
+    *tensor_cores.ROWS,
 )
 
 GPU_PROGRAMS = tuple(
-    program for program in PROGRAMS if program.file.endswith(".cu") and not program.broken and not program.refused
+    program
+    for program in PROGRAMS
+    if program.file.endswith(".cu") and program.on_gpu and not program.broken and not program.refused
 )
 """The kernels whose gradient is checked on a GPU."""

@@ -64,7 +64,7 @@ def main(language: str, first: str, count: str, folder: str, source: str = "") -
 
 
 def _witnesses(path: Path) -> adgen.Module:
-    wanted = replace(request.new(path, flags=COMPLAIN), witness=True)
+    wanted = replace(request.new(path, flags=COMPLAIN), witness="duals")
     return load(cache.build(wanted, settings=Settings.from_environment(), use_cache=False), "openmp")
 
 

@@ -13,7 +13,7 @@ from stage_support import OPT, REFLECTION, plan_of, refusal, workspace_in
 
 from enzyme_driver import pipelines
 from enzyme_driver.errors import CompilerCrashError, Location, RefusedError, ToolchainError
-from enzyme_driver.model import TargetEntry
+from enzyme_driver.model import BlockVariant, TargetEntry
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.prepare import PreparedModule
@@ -85,7 +85,7 @@ def test_fewer_registers_that_do_not_pay_are_taken_back(workspace: Workspace, fa
         "    0 bytes stack frame, {} bytes spill stores, 0 bytes spill loads\n"
         "ptxas info    : Used {} registers, used 0 barriers\n"
     )
-    text = ".visible .entry a__gradient(\n)\n{\n\tret;\n}\n"
+    text = ".visible .entry a__gradient(\n)\n.maxntid 256\n{\n\tret;\n}\n"
 
     def first(argv: tuple[str, ...]) -> None:
         Path(argv[-1]).write_bytes(b"first")
@@ -97,6 +97,42 @@ def test_fewer_registers_that_do_not_pay_are_taken_back(workspace: Workspace, fa
     made = finish(workspace)
     assert (made.ptx.read_text(), made.cubin.read_bytes()) == (text, b"first")
     assert [argv[0] for argv in fake_process.argvs].count("/cuda/bin/ptxas") == 2
+
+
+def test_kernels_with_many_registers_have_variants_for_larger_blocks(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    said = (
+        "ptxas info    : Function properties for a__gradient\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 128 registers, used 0 barriers\n"
+    )
+    text = ".visible .entry a__gradient(\n)\n{\n\tret;\n}\n"
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(text))
+    fake_process.reply("ptxas", stderr=said, effect=lambda argv: Path(argv[-1]).write_bytes(b"code"))
+    made = finish(workspace)
+    assert made.blocks == {
+        "a__gradient": (BlockVariant(512, "a__gradient"), BlockVariant(1024, "a__gradient__block1024"))
+    }
+    assert ".entry a__gradient__block1024(" in made.ptx.read_text()
+
+
+def test_variants_that_take_ptxas_too_long_are_left_out(workspace: Workspace, fake_process: FakeProcess) -> None:
+    said = (
+        "ptxas info    : Function properties for a__gradient\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 128 registers, used 0 barriers\n"
+    )
+    text = ".visible .entry a__gradient(\n)\n{\n\tret;\n}\n"
+
+    def first(argv: tuple[str, ...]) -> None:
+        Path(argv[-1]).write_bytes(b"first")
+        fake_process.reply("ptxas", error=CompilerCrashError("ptxas did not end"))
+
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(text))
+    fake_process.reply("ptxas", stderr=said, effect=first)
+    made = finish(workspace)
+    assert (made.blocks, made.ptx.read_text(), made.cubin.read_bytes()) == ({}, text, b"first")
 
 
 def test_only_gpus_that_have_them_get_bulk_reductions(workspace: Workspace, fake_process: FakeProcess) -> None:
@@ -160,13 +196,53 @@ def test_an_undefined_function_is_refused(workspace: Workspace, fake_process: Fa
     assert caught.value.location == Location("/home/u/k.cu", 5, 5)
 
 
-def test_too_much_shared_memory_is_refused(workspace: Workspace, fake_process: FakeProcess) -> None:
-    said = "ptxas info: a\nptxas error   : Entry function 'a__gradient' uses too much shared data (0x10000 bytes)\n"
-    fake_process.reply("ptxas", returncode=255, stderr=said)
-    with pytest.raises(RefusedError, match=r"more static shared memory than a block may have: .*0x10000") as caught:
-        finish(workspace)
-    assert "dynamic" in caught.value.hint
-    assert caught.value.log is not None
+KERNELS = "".join(
+    f".visible .entry {name}(\n\t.param .u64 p\n)\n{{\n\tret;\n}}\n"
+    for name in ("a", "a__gradient", "a__tangent", "b", "b__gradient", "b__tape")
+)
+TOO_MUCH = "ptxas info: a\nptxas error   : Entry function '{}' uses too much shared data (0x10000 bytes)\n"
+
+
+def fails_first(fake_process: FakeProcess, said: str) -> None:
+    """ptxas fails once, and then takes what is left."""
+    fake_process.reply("opt", stdout=report(a=(0, False), b=(0, False)), effect=writes_output())
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(KERNELS))
+    fake_process.reply("ptxas", returncode=255, stderr=said, effect=lambda _: fake_process.reply("ptxas"))
+
+
+def kernels_in(ptx: Path) -> list[str]:
+    return [line.split()[2].removesuffix("(") for line in ptx.read_text().splitlines() if ".entry" in line]
+
+
+def test_a_gradient_with_too_much_shared_memory_is_refused_alone(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fails_first(fake_process, TOO_MUCH.format("b__gradient"))
+    made = finish(workspace, "a", "b")
+    assert kernels_in(made.ptx) == ["a", "a__gradient", "a__tangent", "b"]
+    assert made.entries["a"] == TargetEntry("a", "a__gradient")
+    assert (made.entries["b"].primal, made.entries["b"].gradient) == ("b", None)
+    why = made.entries["b"].gradient_refused
+    assert why is not None
+    assert "a derivative needs more static shared memory than a block may have" in why.reason
+    assert "0x10000" in why.reason
+    assert "dynamic" in why.hint
+    assert made.forward["b"].gradient == "b__tangent"
+    assert isinstance(made.failed.gradient["b"], RefusedError)
+    assert made.failed.gradient["b"].log is not None
+
+
+def test_a_kernel_that_ptxas_does_not_take_goes_with_its_derivatives(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fails_first(fake_process, "ptxas k.ptx, line 4; error   : Parsing error near 'x'\n")
+    made = finish(workspace, "a", "b")
+    assert kernels_in(made.ptx) == ["b", "b__gradient", "b__tape"]
+    for of in (made.entries, made.forward, made.second):
+        assert (of["a"].primal, of["a"].gradient) == (None, None)
+        assert of["a"].primal_refused is not None
+        assert "Parsing error near 'x'" in of["a"].primal_refused.reason
+        assert of["b"].primal_refused is None
 
 
 def test_another_error_of_ptxas_is_a_crash(workspace: Workspace, fake_process: FakeProcess) -> None:

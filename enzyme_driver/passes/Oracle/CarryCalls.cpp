@@ -221,6 +221,8 @@ Value *Carrying::ofIntrinsic(IRBuilder<> &B, CallBase &Call, bool &Known) {
   StringRef Name = Callee.getName();
   Type *T = Call.getType();
   auto None = [&] { return hasShadow(T) ? inactive(B, &Call) : nullptr; };
+  if (isOfThreads(Name)) // threads that ask each other, or wait, by what depends on data
+    noteSteering(Call, SmallVector<Value *>(Call.args()));
   if (isWithoutShadows(Call) || isOfThreads(Name))
     return None();
   if (auto *Copy = dyn_cast<MemTransferInst>(&Call))
@@ -244,7 +246,10 @@ Value *Carrying::ofIntrinsic(IRBuilder<> &B, CallBase &Call, bool &Known) {
   default:
     break;
   }
+  if (countsDecisions() && T->isIntOrIntVectorTy(1))
+    return ofDecision(B, Call);
   if (Name.starts_with("llvm.nvvm.shfl.")) {
+    noteSteering(Call, Arguments[2]);
     if (isZeroShadow(D[1]))
       return Constant::getNullValue(T);
     Arguments[1] = D[1];
@@ -256,7 +261,7 @@ Value *Carrying::ofIntrinsic(IRBuilder<> &B, CallBase &Call, bool &Known) {
     Arguments[0] = D[0];
     return loaded(B, &Call, B.CreateCall(&Callee, Arguments), B.CreateICmpEQ(Call.getArgOperand(0), D[0]));
   }
-  if (Name.starts_with("llvm.nvvm.prmt") && isZeroShadow(D[2]))
+  if (Name.starts_with("llvm.nvvm.prmt") && isZeroShadow(D[2]) && !Module.Numbers.areSets())
     return isZeroShadow(D[0]) && isZeroShadow(D[1]) ? cast<Value>(Constant::getNullValue(T))
                                                     : B.CreateCall(&Callee, {D[0], D[1], Arguments[2]});
   bool GivesNumbers = holds(T, [](Type *Part) { return Part->isFloatingPointTy(); });
@@ -267,6 +272,8 @@ Value *Carrying::ofIntrinsic(IRBuilder<> &B, CallBase &Call, bool &Known) {
   Known = none_of(Call.args(), [](const Use &A) { return A->getType()->isPtrOrPtrVectorTy(); });
   if (!Known || !hasShadow(T))
     return nullptr;
+  if (Value *Found = Module.Numbers.ofBits(B, Call, D, *this))
+    return Found;
   SmallVector<Value *> Bits;
   for (auto [A, Shadow] : zip(Call.args(), D))
     if (A->getType()->isIntOrIntVectorTy())

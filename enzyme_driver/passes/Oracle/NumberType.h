@@ -13,8 +13,9 @@ enum class Note : unsigned {
   LostInMemory, // a shadow that is not zero, stored where memory has none
   Tie,          // a decision between equal numbers with different shadows: a kink
   LostRace,     // a compare-and-swap that met equal bits with another shadow
+  Steered,      // a way or an address that depends on data, where decisions count
 };
-inline constexpr unsigned NoteCount = 4;
+inline constexpr unsigned NoteCount = 5;
 inline constexpr llvm::StringLiteral NotesName =
     "adgen_shadow_notes"; // of the variable: for each note the line where it was made last, or 0
 
@@ -43,9 +44,24 @@ public:
   // The shadow of the result of a call of one (null where it returns nothing).
   virtual llvm::Value *ofFunction(llvm::IRBuilder<> &B, llvm::CallBase &Call, llvm::ArrayRef<llvm::Value *> Shadows,
                                   RuleWriter &Writer) = 0;
-  // What an atomic addition to a number does to its shadow in memory. False where it can't.
-  virtual llvm::Value *ofAtomicAddition(llvm::IRBuilder<> &B, llvm::AtomicRMWInst &Addition, llvm::Value *Shadow,
-                                        llvm::Value *ShadowPointer) = 0;
+  // What an atomic operation on a number does to its shadow in memory, and what the shadow was. Null where that is no
+  // single operation.
+  virtual llvm::Value *ofAtomic(llvm::IRBuilder<> &B, llvm::AtomicRMWInst &Atomic, llvm::Value *Shadow,
+                                llvm::Value *ShadowPointer) = 0;
+  // The shadow of integer arithmetic, conversions and intrinsics, whose operands may be bits of numbers. Null where the
+  // shadow is a number of the same form, and whatever moves bits moves its bits.
+  virtual llvm::Value *ofBits(llvm::IRBuilder<> &, llvm::Instruction &, llvm::ArrayRef<llvm::Value *>, RuleWriter &) {
+    return nullptr;
+  }
+  // Whether a shadow (no pointer, no aggregate) is not zero.
+  virtual llvm::Value *isAny(llvm::IRBuilder<> &B, llvm::Value *Shadow) const = 0;
+  // Whether shadows are sets: of all that come to a place by compare-and-swap none is lost, moved bytes are no longer
+  // sets, and the shadow of a struct that holds pointers has no copies of its integers.
+  virtual bool areSets() const { return false; }
+  // Whether sets also hold what a choice is made by, and both of what is chosen from.
+  virtual bool countsDecisions() const { return false; }
+  // The union of sets, as the shadow of a value of type T. Only where decisions count.
+  virtual llvm::Value *join(llvm::IRBuilder<> &, llvm::ArrayRef<llvm::Value *>, llvm::Type *) const { return nullptr; }
 };
 
 } // namespace adgen

@@ -163,11 +163,15 @@ std::string sourceName(const GlobalVariable &Global) {
 }
 
 StringRef assemblyInWords(StringRef Text) {
-  constexpr std::pair<StringLiteral, StringLiteral> Known[] = {
-      {"tex.", "a texture read"},           {"tld4.", "a texture read"},
-      {"suld.", "a surface read"},          {"sust.", "a surface write"},
-      {"mma.", "a Tensor Core operation"},  {"ldmatrix", "a Tensor Core operation"},
-      {"cp.async", "an asynchronous copy"}, {"atom.", "an atomic operation in inline assembly"}};
+  constexpr std::pair<StringLiteral, StringLiteral> Known[] = {{"tex.", "a texture read"},
+                                                               {"tld4.", "a texture read"},
+                                                               {"suld.", "a surface read"},
+                                                               {"sust.", "a surface write"},
+                                                               {"wgmma.", "a Tensor Core operation (wgmma)"},
+                                                               {"mma.", "a Tensor Core operation"},
+                                                               {"ldmatrix", "a Tensor Core operation"},
+                                                               {"cp.async", "an asynchronous copy"},
+                                                               {"atom.", "an atomic operation in inline assembly"}};
   for (auto &[Mark, Words] : Known)
     if (Text.contains(Mark))
       return Words;
@@ -287,17 +291,6 @@ void markForInlining(Module &M) {
     F->removeFnAttr(Attribute::OptimizeNone);
     F->addFnAttr(Attribute::AlwaysInline);
   }
-}
-
-DIType *stripQualifiers(DIType *Type) {
-  while (auto *Derived = dyn_cast_or_null<DIDerivedType>(Type)) {
-    if (!is_contained({dwarf::DW_TAG_typedef, dwarf::DW_TAG_const_type, dwarf::DW_TAG_volatile_type,
-                       dwarf::DW_TAG_restrict_type, dwarf::DW_TAG_atomic_type, dwarf::DW_TAG_template_alias},
-                      Derived->getTag()))
-      break;
-    Type = Derived->getBaseType();
-  }
-  return Type;
 }
 
 static bool isStructType(DIType *Type) {

@@ -14,7 +14,7 @@ from enzyme_driver.runtime.call.accumulation import Accumulated, accumulated
 from enzyme_driver.runtime.call.arrays import ArrayView, apart, check_view, cuda_view, host_view
 from enzyme_driver.runtime.call.members import Member, flattened, given, has_parts, members
 from enzyme_driver.runtime.call.packing import pointer_bytes
-from enzyme_driver.runtime.call.slots import Slot, argument_slot, spelled, written
+from enzyme_driver.runtime.call.slots import Role, Slot, argument_slot, spelled, written
 from enzyme_driver.runtime.call.structs import structured, takes_members
 from enzyme_driver.runtime.call.values import is_number, pointers_in, scalar_bytes, struct_bytes
 
@@ -109,6 +109,8 @@ class Arguments:
         self._holds_addresses = any(p.dtype.has_pointers for p in signature)
         self._has_struct_references = any(map(takes_members, signature))
         self._shadowed = frozenset(parameter.name for parameter in signature.shadowed)
+        self._readonly_slots = tuple(replace(slot, writable=False) for slot in self._slots)
+        self._like_slots: dict[tuple[Parameter, Role], tuple[Slot, Slot]] = {}
 
     def bind(self, positional: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
         """One object a parameter, in order. Raises ArgumentError for too many, too few and unknown ones."""
@@ -171,6 +173,8 @@ class Arguments:
         by_name = dict(zip(self.signature.names, values, strict=True))
         shadow_values = [self._shadow(slot, shadows, by_name) for slot in self._shadow_slots]
         self._check_shadow_overlap(values, shadow_values)
+        if self._holds_addresses:
+            self._check_shadow_addresses(values, shadow_values)
         return values, shadow_values
 
     def recorded(self, arguments: Sequence[object]) -> tuple[Value, ...]:
@@ -179,6 +183,7 @@ class Arguments:
         Raises RefusedError for memory that only a pointer inside the arguments leads to.
         """
         values = self._values(arguments)
+        self._check_no_null(values)
         self._check_primal_overlap(values, gradient=bool(self.signature.shadowed))
         self._check_reachable(values)
         self._check_shared_inputs(values)
@@ -186,14 +191,13 @@ class Arguments:
 
     def untouched(self, arguments: Sequence[object]) -> PreparedArguments:
         """The values of a call that copies the arrays before it writes to them: read-only ones will do."""
-        slots = [Slot(slot.signature, slot.parameter, "argument", self.target, writable=False) for slot in self._slots]
-        values = list(map(_value, slots, arguments))
+        values = list(map(_value, self._readonly_slots, arguments))
         self._check_primal_overlap(values, gradient=True)
         return prepared(values)
 
     def check_tangent(self, parameter: Parameter, tangent: object, argument: object) -> None:
         """Raise ArgumentError unless the tangent is like the array of that parameter."""
-        self._check_like(argument, Slot(self.signature, parameter, "tangent", self.target, writable=False), tangent)
+        self._check_like(argument, parameter, "tangent", tangent)
 
     def check_cotangent(self, parameter: Parameter, cotangent: object, argument: object) -> None:
         """Raise ArgumentError unless the kernel writes that parameter and the cotangent is like its array."""
@@ -203,10 +207,13 @@ class Arguments:
             raise ArgumentError(
                 f"cotangent {name!r}: {self.signature.name} does not write it", hint=f"what it writes: {outputs}"
             )
-        self._check_like(argument, Slot(self.signature, parameter, "cotangent", self.target, writable=False), cotangent)
+        self._check_like(argument, parameter, "cotangent", cotangent)
 
-    def _check_like(self, argument: object, slot: Slot, seed: object) -> None:
-        array = replace(slot, role="argument")
+    def _check_like(self, argument: object, parameter: Parameter, role: Role, seed: object) -> None:
+        if (parameter, role) not in self._like_slots:
+            slot = Slot(self.signature, parameter, role, self.target, writable=False)
+            self._like_slots[parameter, role] = slot, replace(slot, role="argument")
+        slot, array = self._like_slots[parameter, role]
         _check_same_shape(array_value(seed, slot), array_value(argument, array), slot)
 
     def _outputs(self) -> Iterator[Parameter]:
@@ -287,13 +294,7 @@ class Arguments:
 
     def _check_addresses(self, values: Sequence[Value]) -> None:
         """Of arrays whose addresses a struct holds nothing more is known than where they begin."""
-        hidden = [
-            (member.parameter, int.from_bytes(value.data[member.offset : member.offset + 8], "little"))
-            for slot, value in zip(self._slots, values, strict=True)
-            if slot.parameter.form == "struct" and slot.parameter.dtype.has_pointers and not value.parts
-            for member in members(slot.parameter)
-            if member.parameter.is_pointer
-        ]
+        hidden = list(_addresses(self._slots, values))
         begun = [(slot.parameter, view.address, view.nbytes) for slot, view in _arrays(self._slots, values)]
         for index, (first, address) in enumerate(hidden):
             for second, begin, size in (*begun, *((other, place, 1) for other, place in hidden[:index])):
@@ -304,6 +305,19 @@ class Arguments:
                         hint="copy one of the arrays",
                     )
 
+    def _check_shadow_addresses(self, values: Sequence[Value], shadows: Sequence[Value]) -> None:
+        arrays = [*_arrays(self._slots, values), *_arrays(self._shadow_slots, shadows)]
+        seen = [(slot.label, view.address, view.nbytes) for slot, view in arrays]
+        seen += [(member.name, address, 1) for member, address in _addresses(self._slots, values)]
+        for member, address in _addresses(self._shadow_slots, shadows):
+            if not (member.has_shadow and address):
+                continue
+            for other, begin, size in seen:
+                if begin <= address < begin + size:
+                    hint = "give every shadow an array of its own"
+                    raise ArgumentError(f"the shadow of {member.name!r} points into {other}", hint=hint)
+            seen.append((f"the shadow of {member.name!r}", address, 1))
+
     def _hidden(self, values: Sequence[Value]) -> str:
         """The name of the first argument in which there are pointers to arrays that nobody gave."""
         for slot, value in zip(self._slots, values, strict=True):
@@ -311,6 +325,13 @@ class Arguments:
                 if held.parameter.dtype.has_pointers:
                     return held.parameter.name
         return ""
+
+    def _check_no_null(self, values: Sequence[Value]) -> None:
+        for slot, value in zip(self._slots, values, strict=True):
+            name = slot.parameter.name
+            if slot.parameter.is_pointer and slot.parameter.has_shadow and _is_null(value):
+                hint = f'compile with activity={{"{name}": "const"}} for the tape'
+                raise ArgumentError(f"{slot.label}: a tape takes no null pointer that has a derivative", hint=hint)
 
     def _check_reachable(self, values: Sequence[Value]) -> None:
         for slot, value in zip(self._slots, values, strict=True):
@@ -336,6 +357,8 @@ class Arguments:
 
     def _shadow(self, slot: Slot, shadows: Mapping[str, object], values: Mapping[str, Value]) -> Value:
         name = slot.parameter.name
+        if slot.parameter.is_pointer and shadows.get(name) is None and _is_null(values[name]):
+            return Value(pointer_bytes(0))
         if name not in shadows:
             raise ArgumentError(
                 f"the shadow of {name!r} of {self._spelled} is missing",
@@ -371,6 +394,15 @@ def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, 
     return [array for slot, value in zip(slots, values, strict=True) for array in value.arrays(slot)]
 
 
+def _addresses(slots: Sequence[Slot], values: Sequence[Value]) -> Iterator[tuple[Parameter, int]]:
+    """Where the pointers in structs that are given as a whole lead to."""
+    for slot, value in zip(slots, values, strict=True):
+        if slot.parameter.form == "struct" and slot.parameter.dtype.has_pointers and not value.parts:
+            for member in members(slot.parameter):
+                if member.parameter.is_pointer:
+                    yield member.parameter, int.from_bytes(value.data[member.offset : member.offset + 8], "little")
+
+
 def _apart(values: Iterable[Value]) -> bool:
     return apart([part.view for part in _parts(values) if part.view is not None])
 
@@ -385,11 +417,15 @@ def _value(slot: Slot, value: object) -> Value:
         return Value(scalar_bytes(value, slot))
     if parameter.form == "struct":
         return struct_value(value, slot)
-    if value is None and parameter.activity == "const" and not parameter.reference:
+    if value is None and (parameter.activity == "const" or parameter.nullable) and not parameter.reference:
         return Value(pointer_bytes(0))
     if parameter.reference and parameter.const and slot.target == "openmp" and _is_plain(value):
         return _referenced(value, slot)
     return array_value(value, slot)
+
+
+def _is_null(value: Value) -> bool:
+    return value.view is None and not any(value.data)
 
 
 def _is_plain(value: object) -> bool:
@@ -405,7 +441,7 @@ def _referenced(value: object, slot: Slot) -> Value:
 def array_value(value: object, slot: Slot) -> Value:
     """An array as the address of its first element. Raises ArgumentError where it does not fit."""
     view = _VIEWS[slot.target](value, slot)
-    check_view(view, slot)
+    check_view(view, slot, value)
     return Value(pointer_bytes(view.address), view, value)
 
 
