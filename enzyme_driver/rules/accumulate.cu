@@ -1,5 +1,6 @@
-// Additions of a warp's lanes into elements that lanes have in common (passes/Accumulate/WarpAggregateAtomics.cpp). Each lane has `Count` elements
-// and what it adds to each. Lanes of one group have the same elements, where `common` says so; `active` are the lanes that are here.
+// Additions of a warp's lanes into elements that lanes have in common (passes/Accumulate/WarpAggregateAtomics.cpp). Each
+// lane has `Count` elements and what it adds to each. Lanes of one group that are `alike` have the same elements;
+// `active` are the lanes that are here, of which those are a part.
 //
 // Where the whole warp is here, its lanes halve what they have in each step: a lane keeps one half of the elements and gives its partner the
 // other; where no other warp adds to these elements (`alone`), they are then added plainly. Else, each group's values run along its active lanes to the first of them.
@@ -175,7 +176,7 @@ template <int Count, class T> static DEVICE void gather(unsigned active, unsigne
 }
 
 template <class Group, int Count, class T>
-static DEVICE void add(T *const *elements, const T *values, unsigned active, bool common, bool alone) {
+static DEVICE void add(T *const *elements, const T *values, unsigned active, unsigned alike, bool alone) {
   Part<Count, T> all;
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
@@ -183,17 +184,19 @@ static DEVICE void add(T *const *elements, const T *values, unsigned active, boo
     all.value[i] = values[i];
     all.mine[i] = true;
   }
-  if (common && active == Everyone)
+  if (alike == Everyone) // then so it is for all lanes
     return halve<Group, 0>(all, alone);
-  int lane = laneIndex();
-  gather(active, common ? Group::group(lane) : 1u << lane, all);
+  gather(active, Group::group(laneIndex()) & alike, all);
 }
 
-// Whether a value is the same in all active lanes.
-RULE bool adgen_common(unsigned active, long long value) {
+// The active lanes that have the same value as this one; where not all have it, none but itself unless `parts` are
+// wanted.
+RULE unsigned adgen_alike(unsigned active, long long value, bool parts) {
   int same;
   __nvvm_match_all_sync_i64p(active, value, &same);
-  return same;
+  if (same)
+    return active;
+  return parts ? __nvvm_match_any_sync_i64(active, value) : 1u << laneIndex();
 }
 
 // Behind which of the active lanes comes one with the next element.
@@ -230,9 +233,9 @@ HAND_ON(f32, float)
 HAND_ON(f64, double)
 
 #define ADD(NAME, GROUP, SUFFIX, T, COUNT)                                                                            \
-  RULE void adgen_add_##NAME##_##SUFFIX##_##COUNT(T *const *elements, const T *values, unsigned active, bool common,  \
-                                                  bool alone) {                                                       \
-    add<GROUP, COUNT>(elements, values, active, common, alone);                                                       \
+  RULE void adgen_add_##NAME##_##SUFFIX##_##COUNT(T *const *elements, const T *values, unsigned active,               \
+                                                  unsigned alike, bool alone) {                                       \
+    add<GROUP, COUNT>(elements, values, active, alike, alone);                                                        \
   }
 #define ADD_TYPES(NAME, GROUP, COUNT)                                                                                 \
   ADD(NAME, GROUP, f32, float, COUNT)                                                                                 \

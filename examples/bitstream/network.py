@@ -119,11 +119,15 @@ class Network:
         )
         return {**last, **{name: found[name] for name in NAMES}}
 
-    def descend(self, rate: float) -> None:
-        """One step of gradient descent."""
+    def descend(self, rate: float, *, largest_norm: float | None = None) -> None:
+        """One step of gradient descent; a gradient of a larger norm than that is made shorter."""
         self.forward()
-        for name, cotangent in self.backward().items():
-            self.weights[name] -= np.float32(rate) * cotangent
+        found, xp = self.backward(), self.library
+        if largest_norm is not None:
+            norm = xp.sqrt(sum(xp.vdot(each, each) for each in found.values()))
+            rate = rate / xp.maximum(norm / largest_norm, 1)
+        for name, cotangent in found.items():
+            self.weights[name] -= (rate * cotangent).astype(np.float32)
 
     def _head(self) -> tuple[Any, ...]:
         return (

@@ -18,6 +18,9 @@ import numpy as np
 from network import HIDDEN, Network, kernels, streams, weights
 
 CLOSE = 1e-3
+LARGEST_NORM = 1.0
+"""Of a gradient, as usual for recurrent networks: those of long streams explode."""
+
 ALIKE = 50
 """Steps of training in which rounding stays small."""
 
@@ -68,7 +71,7 @@ def _batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
 def _step(network: Network, bits: Any, labels: Any, rate: float) -> float:  # noqa: ANN401
     xp = network.library
     network.bits[...], network.labels[...] = xp.asarray(bits), xp.asarray(labels)
-    network.descend(rate)
+    network.descend(rate, largest_norm=LARGEST_NORM)
     return float(network.losses.mean())
 
 
@@ -97,6 +100,7 @@ def _torch(begin: dict[str, Any], options: argparse.Namespace) -> list[float]:
         _, last = rnn(torch.tensor(bits[..., None], device=device))
         loss = torch.nn.functional.cross_entropy(head(last[0]), torch.tensor(labels.astype(np.int64), device=device))
         loss.backward()
+        torch.nn.utils.clip_grad_norm_([*rnn.parameters(), *head.parameters()], LARGEST_NORM)
         optimizer.step()
         losses.append(float(loss.detach()))
     return losses

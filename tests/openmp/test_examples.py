@@ -33,7 +33,15 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize(
-    "script", ["heat2d/recover.py", "nbody/forces.py", "least_squares/fit.py", "digits/train.py", "bitstream/train.py"]
+    "script",
+    [
+        "heat2d/recover.py",
+        "nbody/forces.py",
+        "least_squares/fit.py",
+        "digits/train.py",
+        "bitstream/train.py",
+        "splatting/train.py",
+    ],
 )
 def test_script(script: str, examples: Path) -> None:
     ended = run(examples, sys.executable, script)

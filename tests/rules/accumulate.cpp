@@ -87,6 +87,16 @@ static void __nvvm_match_all_sync_i64p(unsigned active, long long value, int *sa
   *same = all(active, value, [=](long long other) { return other == value; });
 }
 
+static unsigned __nvvm_match_any_sync_i64(unsigned active, long long value) {
+  unsigned alike = 0, other = 0;
+  all(active, value, [&](long long says) {
+    while (!(active >> other & 1))
+      ++other;
+    return alike |= unsigned(says == value) << other++, true;
+  });
+  return alike;
+}
+
 template <class T> static void counted(T *element, T value) {
   ++additions;
   *element += value;
@@ -116,52 +126,53 @@ static void warp(std::function<void()> body) {
       std::printf("lane %u met the others %d times, lane %d %d times\n", i, meetings[i], first, meetings[first]), std::exit(1);
 }
 
-// `common` is false where the lanes' elements were found to differ: then each adds for itself. `alone` says that no other warp adds to them.
-template <class T, int Count, class Add> static void check(char kind, Add add, bool common, bool alone = false) {
-  std::map<unsigned, std::vector<T>> elements, wanted;
+// Lanes are alike whose number leaves the same remainder by `kinds`. `alone` says that no other warp adds to them.
+template <class T, int Count, class Add> static void check(char kind, Add add, unsigned kinds, bool alone = false) {
+  using Key = std::pair<unsigned, unsigned>;
+  auto keyOf = [=](unsigned lane) { return Key(groupOf(kind, lane), lane % kinds); };
+  std::map<Key, std::vector<T>> elements, wanted;
   std::vector<std::vector<T>> values(32, std::vector<T>(Count));
   std::minstd_rand random(width * 977 + here);
-  std::set<unsigned> groups;
+  std::set<Key> groups;
   for (unsigned i = 0; i < 32; ++i) {
-    unsigned group = groupOf(kind, i);
-    elements[group].resize(Count), wanted[group].resize(Count);
+    elements[keyOf(i)].resize(Count), wanted[keyOf(i)].resize(Count);
     for (int k = 0; k < Count; ++k)
       values[i][k] = T(int(random() % 1000)) / 8;
     for (int k = 0; k < Count && here >> i & 1; ++k)
-      wanted[group][k] += values[i][k];
+      wanted[keyOf(i)][k] += values[i][k];
     if (here >> i & 1)
-      groups.insert(group);
+      groups.insert(keyOf(i));
   }
   additions = 0;
   warp([&] {
     std::vector<T *> at(Count);
     for (int k = 0; k < Count; ++k)
-      at[k] = &elements[groupOf(kind, lane)][k];
-    add(at.data(), values[lane].data(), here, common, alone);
+      at[k] = &elements[keyOf(lane)][k];
+    unsigned alike = 0;
+    for (unsigned other = lane % kinds; other < 32; other += kinds)
+      alike |= here & 1u << other;
+    add(at.data(), values[lane].data(), here, alike, alone);
   });
   int lanes = __builtin_popcount(here);
   bool power = width < 32 && !(width & (width - 1));
-  bool merged = common && (kind == 'w' || (kind == 'r' && width % 32 == 0) || power);
+  bool merged = kind == 'w' || (kind == 'r' && width % 32 == 0) || power;
   int most = alone && lanes == 32 ? 0 : Count * (merged ? int(groups.size()) : lanes);
   if (elements != wanted || additions > most)
-    std::printf("%c: %d elements of %zu bytes, width %u, lanes %x, common %d: %s, %d additions of at most %d\n", kind, Count, sizeof(T),
-                width, here, common, elements == wanted ? "right" : "wrong", additions, most);
+    std::printf("%c: %d elements of %zu bytes, width %u, lanes %x, kinds %u: %s, %d additions of at most %d\n", kind, Count, sizeof(T),
+                width, here, kinds, elements == wanted ? "right" : "wrong", additions, most);
 }
 
 template <class T, int Count, class Warp, class Row, class Column> static void each(Warp warp, Row row, Column column) {
   for (unsigned lanes : {0xffffffffu, 0x000fffffu, 0x80000000u, 0xa5930f61u})
-    for (unsigned columns : {64u, 32u, 16u, 4u, 1u, 12u, 33u}) {
-      width = columns, here = lanes;
-      check<T, Count>('w', warp, true);
-      check<T, Count>('r', row, true);
-      check<T, Count>('c', column, true);
-      if (columns <= 32 && !(columns & (columns - 1))) // rows, each in one warp
-        check<T, Count>('r', row, true, true);
-    }
-  width = 16, here = 0xffffffff;
-  check<T, Count>('w', warp, false);
-  here = 0x0ff0;
-  check<T, Count>('r', row, false);
+    for (unsigned columns : {64u, 32u, 16u, 4u, 1u, 12u, 33u})
+      for (unsigned kinds : {1u, 3u, 32u}) {
+        width = columns, here = lanes;
+        check<T, Count>('w', warp, kinds);
+        check<T, Count>('r', row, kinds);
+        check<T, Count>('c', column, kinds);
+        if (kinds == 1 && columns <= 32 && !(columns & (columns - 1))) // rows, each in one warp
+          check<T, Count>('r', row, kinds, true);
+      }
 }
 
 constexpr int Margin = 4, RowLength = 64;
@@ -220,7 +231,9 @@ int main() {
   eachRow<double>(adgen_hand_on_f64);
   here = 0xffff;
   warp([] {
-    if (!adgen_common(here, 1ll << 40) || adgen_common(here, lane))
+    unsigned even = 0x5555 << lane % 2;
+    if (adgen_alike(here, 1ll << 40, true) != here || adgen_alike(here, lane, false) != 1u << lane ||
+        adgen_alike(here, lane % 2, true) != even)
       std::printf("lanes are not compared\n");
   });
 }

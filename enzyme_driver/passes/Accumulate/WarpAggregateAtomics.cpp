@@ -1,7 +1,8 @@
 // Adds up what the lanes of a warp add to one element, before one of them adds it. Which lanes have an element in
 // common follows from the registers that its address depends on: without the thread's index, all lanes of the warp;
 // with y and z alone, a row of the block; with x alone, a column. What else the address depends on and may differ
-// between lanes is compared when the kernel runs, and lanes that are not there take no part. The accumulations of a
+// between lanes is compared when the kernel runs, and lanes that are not there take no part; in shared memory lanes
+// that differ from others add up with those that they are like. The accumulations of a
 // block of the same kind are handed over together: the lanes then share the work (rules/accumulate.cu). Columns are
 // looked for in shared memory only, where two lanes that meet cost more than shuffles.
 //
@@ -54,7 +55,8 @@ struct Origin {
 
 class UnderlyingObjects {
 public:
-  explicit UnderlyingObjects(const Function &F) : F(F) {}
+  // With `Counts`, numbers that were kept for the reverse sweep may be the same as well, such as those of iterations.
+  explicit UnderlyingObjects(const Function &F, bool Counts = false) : F(F), Counts(Counts) {}
 
   const Origin &of(Value *V) {
     auto Known = Found.find(V);
@@ -74,10 +76,10 @@ private:
     auto *I = cast<Instruction>(V);
     if (auto *Call = dyn_cast<IntrinsicInst>(I); Call && readsRegister(*Call, Result))
       return Result;
-    if (isa<PHINode, LoadInst>(I) || dropsTheLane(*I)) {
+    bool MayDrop = dropsTheLane(*I) || dividesByNumber(*I);
+    if (isa<PHINode, LoadInst>(I) || MayDrop) {
       bool Comparable = I->getType()->isIntOrPtrTy() && I->getType()->getPrimitiveSizeInBits() <= 64;
-      Comparable && (dropsTheLane(*I) || isLikelyTheSame(I)) ? void(Result.Compared.insert(I))
-                                                             : void(Result.Unknown = true);
+      Comparable && (MayDrop || isLikelyTheSame(I)) ? void(Result.Compared.insert(I)) : void(Result.Unknown = true);
       return Result;
     }
     bool Computed =
@@ -140,6 +142,13 @@ private:
     }
   }
 
+  // As of an index in a matrix by the length of its rows: lanes in one row have the same. Divisors that are known are
+  // small, but for those that drop the lane.
+  static bool dividesByNumber(const Instruction &I) {
+    unsigned Kind = I.getOpcode();
+    return (Kind == Instruction::UDiv || Kind == Instruction::SDiv) && !isa<Constant>(I.getOperand(1));
+  }
+
   // Whether it pays to compare: nothing that it comes from is known to differ.
   bool isLikelyTheSame(Value *V) {
     SmallVector<Value *> Next{V};
@@ -148,6 +157,8 @@ private:
       Value *From = Next.pop_back_val();
       auto *I = dyn_cast<Instruction>(From);
       auto *A = dyn_cast<Argument>(From);
+      if (Counts && isCount(From))
+        continue;
       Origin Register;
       if (isa<AllocaInst>(From) || (A && isOfTheTape(*A) && A->getType()->isPointerTy()))
         return false;
@@ -165,7 +176,15 @@ private:
     return true;
   }
 
+  // An integer that a lane has kept in its tape.
+  bool isCount(const Value *V) const {
+    auto *Load = dyn_cast<LoadInst>(V);
+    auto *A = Load ? dyn_cast<Argument>(getUnderlyingObject(Load->getPointerOperand(), 0)) : nullptr;
+    return A && isOfTheTape(*A) && Load->getType()->isIntegerTy();
+  }
+
   const Function &F;
+  bool Counts;
   DenseMap<Value *, Origin> Found;
 };
 
@@ -190,6 +209,7 @@ bool keepsOwnAddresses(Function &F) {
 // Accumulations of a block that are handed over together.
 struct Group {
   StringRef Lanes; // which have their elements in common
+  bool InShared;
   SmallVector<AtomicRMWInst *, 16> Members;
   SmallVector<Value *, MostCompared> Compared;
 
@@ -300,7 +320,8 @@ private:
 class Reducer {
 public:
   Reducer(Function &F, const Meetings &Meet, LoopInfo &LI, ScalarEvolution &SE)
-      : F(F), Meet(Meet), From(F), Owners(F, LI, SE), HasColumns(usesOtherAxes(F)), KeepsOwn(keepsOwnAddresses(F)) {}
+      : F(F), Meet(Meet), From(F), FromInShared(F, true), Owners(F, LI, SE), HasColumns(usesOtherAxes(F)),
+        KeepsOwn(keepsOwnAddresses(F)) {}
 
   void run() {
     SmallVector<Group> Groups;
@@ -328,13 +349,15 @@ private:
       AtomicRMWInst *Atomic = asAccumulation(I);
       if (!Atomic || !(Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy()))
         continue;
-      const Origin &Where = From.of(Atomic->getPointerOperand());
+      bool InShared = isInShared(*Atomic);
+      const Origin &Where = (InShared ? FromInShared : From).of(Atomic->getPointerOperand());
       StringRef Lanes = inCommon(Where, *Atomic);
       if (Lanes.empty())
         continue;
-      Group New{Lanes, {Atomic}, SmallVector<Value *, MostCompared>(Where.Compared.begin(), Where.Compared.end())};
+      Group New{
+          Lanes, InShared, {Atomic}, SmallVector<Value *, MostCompared>(Where.Compared.begin(), Where.Compared.end())};
       auto Like = find_if(Open, [&](const Group &G) {
-        return G.Lanes == Lanes && G.Compared == New.Compared && G.type() == New.type();
+        return G.Lanes == Lanes && G.InShared == InShared && G.Compared == New.Compared && G.type() == New.type();
       });
       if (Like == Open.end())
         Open.push_back(New);
@@ -404,8 +427,13 @@ private:
       return ""; // the thread's own copy of a struct, whose address is the same in all threads
     if (!Where.X)
       return Where.OtherAxes ? "row" : "warp";
-    bool InShared = isa<Argument>(Object) && isShadow(*cast<Argument>(Object), SharedShadowAttribute);
-    return InShared && HasColumns ? "column" : "";
+    return isInShared(Atomic) && HasColumns ? "column" : "";
+  }
+
+  // In shared memory, where each of several lanes that add to one element tries again until it is the only one.
+  bool isInShared(const AtomicRMWInst &Atomic) const {
+    auto *A = dyn_cast<Argument>(getUnderlyingObject(Atomic.getPointerOperand()));
+    return A && isShadow(*A, SharedShadowAttribute);
   }
 
   bool isShadow(const Argument &A, StringRef Kind) const { return F.hasParamAttribute(A.getArgNo(), Kind); }
@@ -414,13 +442,14 @@ private:
   void handOver(const Group &G) {
     IRBuilder<> B(G.Members.back());
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
-    Value *Common = B.getTrue();
+    Value *Alike = Active;
     for (Value *V : G.Compared)
-      Common = B.CreateAnd(Common, call(B, "adgen_common", B.getInt1Ty(), {Active, asNumber(B, V)}));
+      Alike =
+          B.CreateAnd(Alike, call(B, "adgen_alike", B.getInt32Ty(), {Active, asNumber(B, V), B.getInt1(G.InShared)}));
     ArrayRef<AtomicRMWInst *> Rest = G.Members;
     while (!Rest.empty()) {
       unsigned Count = *find_if(Counts, [&](unsigned N) { return N <= Rest.size(); });
-      handOver(B, G, Rest.take_front(Count), Active, Common);
+      handOver(B, G, Rest.take_front(Count), Active, Alike);
       Rest = Rest.drop_front(Count);
     }
     for (AtomicRMWInst *Member : G.Members)
@@ -432,7 +461,7 @@ private:
     return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int64) : B.CreateZExt(V, Int64);
   }
 
-  void handOver(IRBuilder<> &B, const Group &G, ArrayRef<AtomicRMWInst *> Members, Value *Active, Value *Common) {
+  void handOver(IRBuilder<> &B, const Group &G, ArrayRef<AtomicRMWInst *> Members, Value *Active, Value *Alike) {
     IRBuilder<> Start(&*F.getEntryBlock().getFirstInsertionPt());
     Type *Pointers = ArrayType::get(B.getPtrTy(), Members.size()), *Numbers = ArrayType::get(G.type(), Members.size());
     Value *Elements = Start.CreateAlloca(Pointers), *Values = Start.CreateAlloca(Numbers);
@@ -442,7 +471,7 @@ private:
     }
     std::string Name =
         ("adgen_add_" + G.Lanes + (G.type()->isFloatTy() ? "_f32_" : "_f64_") + Twine(Members.size())).str();
-    call(B, Name, B.getVoidTy(), {Elements, Values, Active, Common, isAlone(B, Members)});
+    call(B, Name, B.getVoidTy(), {Elements, Values, Active, Alike, isAlone(B, Members)});
   }
 
   void collectRows(BasicBlock &Block, SmallVectorImpl<Row> &Rows) {
@@ -545,7 +574,7 @@ private:
 
   Function &F;
   const Meetings &Meet;
-  UnderlyingObjects From;
+  UnderlyingObjects From, FromInShared;
   RowOwners Owners;
   DenseMap<const Argument *, Value *> Owned;
   bool HasColumns, KeepsOwn;

@@ -21,6 +21,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 #include <optional>
 
@@ -222,14 +223,14 @@ public:
     // what is in memory.
     CallingConv::ID Convention = Body.getCallingConv();
     Body.setCallingConv(CallingConv::PTX_Kernel);
-    SmallVector<std::pair<Instruction *, FreezeInst *>> Same = standInForWhatIsSame(Unchanged);
+    SmallVector<std::pair<Instruction *, Instruction *>> Same = standInForWhatIsSame(Unchanged);
     UniformityInfo &Uniform = FAM.getResult<UniformityInfoAnalysis>(Body);
     for (BasicBlock &Block : Body)
       if (Uniform.hasDivergentTerminator(Block))
         Divergent.insert(&Block);
     for (auto [I, StandIn] : Same) {
       StandIn->replaceAllUsesWith(I);
-      StandIn->eraseFromParent();
+      RecursivelyDeleteTriviallyDeadInstructions(StandIn);
     }
     Body.setCallingConv(Convention);
     Known = true;
@@ -279,28 +280,32 @@ public:
 
 private:
   // What a block's threads all get is, while the analysis runs, an instruction that it does not take for different in
-  // threads.
-  SmallVector<std::pair<Instruction *, FreezeInst *>> standInForWhatIsSame(UnchangedMemory &Unchanged) {
-    SmallVector<std::pair<Instruction *, FreezeInst *>> Same;
+  // threads; what is read from memory that stays as it is, one that is the same where the address is.
+  SmallVector<std::pair<Instruction *, Instruction *>> standInForWhatIsSame(UnchangedMemory &Unchanged) {
+    SmallVector<std::pair<Instruction *, Instruction *>> Same;
     for (Instruction &I : instructions(Body)) {
       auto *Call = dyn_cast<CallInst>(&I);
       auto *Load = dyn_cast<LoadInst>(&I);
-      if (Call ? isSameInBlock(*Call) : Load && isMemberOfStruct(*Load) && Unchanged.isReadBy(*Load))
+      if (Call ? isSameInBlock(*Call) : Load && hasBits(*Load->getType()) && Unchanged.isReadBy(*Load))
         Same.push_back({&I, nullptr});
     }
     for (auto &[I, StandIn] : Same) {
-      StandIn = new FreezeInst(PoisonValue::get(I->getType()), "", I->getIterator());
+      if (auto *Load = dyn_cast<LoadInst>(I))
+        StandIn = CastInst::CreateBitOrPointerCast(addressAsNumber(*Load), Load->getType(), "", Load->getIterator());
+      else
+        StandIn = new FreezeInst(PoisonValue::get(I->getType()), "", I->getIterator());
       I->replaceAllUsesWith(StandIn);
     }
     return Same;
   }
 
-  // Of a struct by value.
-  static bool isMemberOfStruct(const LoadInst &Load) {
-    APInt Offset(64, 0);
-    auto *A = dyn_cast<Argument>(
-        Load.getPointerOperand()->stripAndAccumulateConstantOffsets(Load.getDataLayout(), Offset, true));
-    return A && isStructByValue(*A);
+  static bool hasBits(Type &T) { return T.isPointerTy() || T.isIntOrIntVectorTy() || T.isFPOrFPVectorTy(); }
+
+  // Of as many bits as are loaded.
+  static Value *addressAsNumber(LoadInst &Load) {
+    IRBuilder<> B(&Load);
+    unsigned Bits = Load.getDataLayout().getTypeSizeInBits(Load.getType()).getFixedValue();
+    return B.CreateZExtOrTrunc(B.CreatePtrToInt(Load.getPointerOperand(), B.getInt64Ty()), B.getIntNTy(Bits));
   }
 
   static bool isSameInBlock(const CallInst &Call) {

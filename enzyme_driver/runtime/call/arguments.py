@@ -14,7 +14,7 @@ from enzyme_driver.runtime.call.accumulation import Accumulated, accumulated
 from enzyme_driver.runtime.call.arrays import ArrayView, apart, check_view, cuda_view, host_view
 from enzyme_driver.runtime.call.members import Member, flattened, given, has_parts, members
 from enzyme_driver.runtime.call.packing import pointer_bytes
-from enzyme_driver.runtime.call.slots import Slot, argument_slot, spelled, written
+from enzyme_driver.runtime.call.slots import Role, Slot, argument_slot, spelled, written
 from enzyme_driver.runtime.call.structs import structured, takes_members
 from enzyme_driver.runtime.call.values import is_number, pointers_in, scalar_bytes, struct_bytes
 
@@ -109,6 +109,8 @@ class Arguments:
         self._holds_addresses = any(p.dtype.has_pointers for p in signature)
         self._has_struct_references = any(map(takes_members, signature))
         self._shadowed = frozenset(parameter.name for parameter in signature.shadowed)
+        self._readonly_slots = tuple(replace(slot, writable=False) for slot in self._slots)
+        self._like_slots: dict[tuple[Parameter, Role], tuple[Slot, Slot]] = {}
 
     def bind(self, positional: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
         """One object a parameter, in order. Raises ArgumentError for too many, too few and unknown ones."""
@@ -186,14 +188,13 @@ class Arguments:
 
     def untouched(self, arguments: Sequence[object]) -> PreparedArguments:
         """The values of a call that copies the arrays before it writes to them: read-only ones will do."""
-        slots = [Slot(slot.signature, slot.parameter, "argument", self.target, writable=False) for slot in self._slots]
-        values = list(map(_value, slots, arguments))
+        values = list(map(_value, self._readonly_slots, arguments))
         self._check_primal_overlap(values, gradient=True)
         return prepared(values)
 
     def check_tangent(self, parameter: Parameter, tangent: object, argument: object) -> None:
         """Raise ArgumentError unless the tangent is like the array of that parameter."""
-        self._check_like(argument, Slot(self.signature, parameter, "tangent", self.target, writable=False), tangent)
+        self._check_like(argument, parameter, "tangent", tangent)
 
     def check_cotangent(self, parameter: Parameter, cotangent: object, argument: object) -> None:
         """Raise ArgumentError unless the kernel writes that parameter and the cotangent is like its array."""
@@ -203,10 +204,13 @@ class Arguments:
             raise ArgumentError(
                 f"cotangent {name!r}: {self.signature.name} does not write it", hint=f"what it writes: {outputs}"
             )
-        self._check_like(argument, Slot(self.signature, parameter, "cotangent", self.target, writable=False), cotangent)
+        self._check_like(argument, parameter, "cotangent", cotangent)
 
-    def _check_like(self, argument: object, slot: Slot, seed: object) -> None:
-        array = replace(slot, role="argument")
+    def _check_like(self, argument: object, parameter: Parameter, role: Role, seed: object) -> None:
+        if (parameter, role) not in self._like_slots:
+            slot = Slot(self.signature, parameter, role, self.target, writable=False)
+            self._like_slots[parameter, role] = slot, replace(slot, role="argument")
+        slot, array = self._like_slots[parameter, role]
         _check_same_shape(array_value(seed, slot), array_value(argument, array), slot)
 
     def _outputs(self) -> Iterator[Parameter]:

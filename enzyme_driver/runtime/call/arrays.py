@@ -266,6 +266,8 @@ def address_now(value: Any) -> Callable[[], int] | None:  # noqa: ANN401
 
 def is_array(value: object) -> bool:
     """Whether the value is an array of some library, not a number or nothing."""
+    if isinstance(value, np.ndarray):
+        return True
     protocols = ("__array_interface__", "__cuda_array_interface__", "__dlpack__")
     return not isinstance(value, np.generic) and any(hasattr(value, name) for name in protocols)
 

@@ -39,6 +39,7 @@ class FunctionalCall:
             for parameter in arguments.signature
             for part, value in _parts(parameter, self._given[parameter.name])
         }
+        self._arrays = [value for part, value in self._flat.values() if part.is_pointer and is_array(value)]
         self._seeds = self._flat_seeds(seeds)
         self.given = arguments.untouched(values)
         self._check_structs()
@@ -150,11 +151,7 @@ class FunctionalCall:
     def _zeros(self, shape: tuple[int, ...], dtype: DataType) -> object:
         on_gpu = self._arguments.target == "cuda"
         library = buffer_library() if on_gpu and dtype.kind == "struct" else self._main_library
-        return library.zeros(self._shape(*shape), numpy_dtype(dtype), next(iter(self._arrays), None))
-
-    @property
-    def _arrays(self) -> list[object]:
-        return [value for part, value in self._flat.values() if part.is_pointer and is_array(value)]
+        return library.zeros(self._shape(*shape), numpy_dtype(dtype), self._arrays[0] if self._arrays else None)
 
     @property
     def _main_library(self) -> Library:

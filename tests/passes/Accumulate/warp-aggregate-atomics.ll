@@ -11,7 +11,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:         [[ACTIVE:%.*]] = call i32 @llvm.nvvm.activemask()
 ; CHECK:         store ptr %d_x, ptr
 ; CHECK:         store float %v, ptr
-; CHECK-NEXT:    call void @adgen_add_warp_f32_1(ptr [[ELEMENTS]], ptr [[VALUES]], i32 [[ACTIVE]], i1 true, i1 false) #[[CONVERGENT:[0-9]+]]
+; CHECK-NEXT:    call void @adgen_add_warp_f32_1(ptr [[ELEMENTS]], ptr [[VALUES]], i32 [[ACTIVE]], i32 [[ACTIVE]], i1 false) #[[CONVERGENT:[0-9]+]]
 ; CHECK-NEXT:    ret void
 define void @same_everywhere(float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="active" {
   %1 = atomicrmw fadd ptr %d_x, float %v monotonic
@@ -23,9 +23,9 @@ define void @same_everywhere(float %v, ptr "adgen-shadow" %d_x) "adgen-activity"
 ; CHECK-LABEL: define void @same_in_an_iteration(
 ; CHECK:       loop:
 ; CHECK:         [[ACTIVE:%.*]] = call i32 @llvm.nvvm.activemask()
-; CHECK-NEXT:    [[SAME:%.*]] = call i1 @adgen_common(i32 [[ACTIVE]], i64 %k)
-; CHECK-NEXT:    [[COMMON:%.*]] = and i1 true, [[SAME]]
-; CHECK:         call void @adgen_add_warp_f64_3(ptr {{.*}}, ptr {{.*}}, i32 [[ACTIVE]], i1 [[COMMON]], i1 false)
+; CHECK-NEXT:    [[SAME:%.*]] = call i32 @adgen_alike(i32 [[ACTIVE]], i64 %k, i1 true)
+; CHECK-NEXT:    [[ALIKE:%.*]] = and i32 [[ACTIVE]], [[SAME]]
+; CHECK:         call void @adgen_add_warp_f64_3(ptr {{.*}}, ptr {{.*}}, i32 [[ACTIVE]], i32 [[ALIKE]], i1 false)
 ; CHECK-NOT:     atomicrmw
 ; CHECK:       end:
 define void @same_in_an_iteration(i64 %n, double %v, ptr %tile, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" {
@@ -162,9 +162,9 @@ define void @different(float %v, ptr %index, ptr "adgen-shadow" %d_x) "adgen-act
 
 ; The number of a warp in its block, and an index read where the block says, are likely the same.
 ; CHECK-LABEL: define void @likely_the_same(
-; CHECK:         call i1 @adgen_common(i32 {{.*}}, i64
+; CHECK:         call i32 @adgen_alike(i32 {{.*}}, i64
 ; CHECK:         call void @adgen_add_warp_f32_1(
-; CHECK:         call i1 @adgen_common(i32 {{.*}}, i64
+; CHECK:         call i32 @adgen_alike(i32 {{.*}}, i64
 ; CHECK:         call void @adgen_add_warp_f32_1(
 define void @likely_the_same(float %v, ptr %index, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const" {
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -179,10 +179,48 @@ define void @likely_the_same(float %v, ptr %index, ptr "adgen-shadow" %d_x) "adg
   ret void
 }
 
+; Lanes of one row of a matrix have the same number of it, whose length is known when the kernel runs.
+; CHECK-LABEL: define void @rows_of_a_matrix(
+; CHECK:         [[ROW:%.*]] = zext i32 %row to i64
+; CHECK-NEXT:    call i32 @adgen_alike(i32 {{.*}}, i64 [[ROW]], i1 false)
+; CHECK:         call void @adgen_add_warp_f32_1(
+define void @rows_of_a_matrix(float %v, i32 %length, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %row = udiv i32 %x, %length
+  %at = getelementptr float, ptr %d_x, i32 %row
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  ret void
+}
+
+; Lanes that have left a loop at different iterations may still be in the same one of its reverse: that pays to find out
+; in shared memory only.
+; CHECK-LABEL: define void @counted_back(
+; CHECK:         atomicrmw fadd ptr %at, float %v monotonic
+; CHECK:         call i32 @adgen_alike(i32 {{.*}}, i64 %k, i1 true)
+; CHECK:         call void @adgen_add_warp_f32_1(
+define void @counted_back(float %v, ptr "adgen-shadow" %d_x, ptr "adgen-shared-shadow" %d_tile, i64 %room, ptr %begin, i32 %bx, i32 %by, i32 %bz, i32 %nx, i32 %ny, i32 %nz) "adgen-activity"="active" "adgen-tape" {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr i64, ptr %begin, i32 %x
+  %count = load i64, ptr %mine
+  br label %loop
+loop:
+  %k = phi i64 [ %count, %entry ], [ %next, %loop ]
+  %at = getelementptr float, ptr %d_x, i64 %k
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %at.tile = getelementptr float, ptr %d_tile, i64 %k
+  %2 = atomicrmw fadd ptr %at.tile, float %v monotonic
+  %next = add i64 %k, -1
+  %done = icmp eq i64 %k, 0
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
 ; With a tape, the kernel walks over the grid: the block is an argument, and lanes may be in different ones.
 ; CHECK-LABEL: define void @in_a_block_of_the_walk(
 ; CHECK:         [[BLOCK:%.*]] = zext i32 %bx to i64
-; CHECK-NEXT:    call i1 @adgen_common(i32 {{.*}}, i64 [[BLOCK]])
+; CHECK-NEXT:    call i32 @adgen_alike(i32 {{.*}}, i64 [[BLOCK]], i1 false)
 ; CHECK:         call void @adgen_add_warp_f32_1(
 define void @in_a_block_of_the_walk(float %v, ptr "adgen-shadow" %d_x, i64 %room, ptr %begin, i32 %bx, i32 %by, i32 %bz, i32 %nx, i32 %ny, i32 %nz) "adgen-activity"="active" "adgen-tape" {
   %at = getelementptr float, ptr %d_x, i32 %bx
@@ -278,7 +316,7 @@ define void @through_a_pointer_of_its_own(float %v, ptr "adgen-struct"="8" %s, p
 ; CHECK-NEXT:    [[BOTH:%.*]] = and i1 [[POWER]], [[FITS]]
 ; CHECK-NEXT:    [[FLAT:%.*]] = icmp eq i32 [[Z]], 1
 ; CHECK-NEXT:    %alone = and i1 [[BOTH]], [[FLAT]]
-; CHECK:         call void @adgen_add_row_f32_2(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, i1 {{.*}}, i1 %alone)
+; CHECK:         call void @adgen_add_row_f32_2(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, i32 {{.*}}, i1 %alone)
 define void @rows_of_their_own(float %v, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const" {
 entry:
   %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
@@ -300,7 +338,7 @@ end:
 
 ; Another accumulation is to whatever element; rows that follow each other share elements whatever the block's height is.
 ; CHECK-LABEL: define void @also_elsewhere(
-; CHECK:         call void @adgen_add_row_f32_1(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, i1 {{.*}}, i1 false)
+; CHECK:         call void @adgen_add_row_f32_1(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, i32 {{.*}}, i1 false)
 ; CHECK-LABEL: define void @rows_overlap(
 ; CHECK:         icmp ule i32 %{{.*}}, 1
 ; CHECK:         call void @adgen_add_row_f32_2(
