@@ -180,8 +180,9 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
 
     `verify` says when a gradient is compared with dual numbers that are carried through the primal, on the arguments of
     that very call: at the `"first"` call that uses it, `"always"`, or `"never"` (default: the variable `ADGEN_VERIFY`,
-    else never). One that differs raises GradientMismatchError and is not returned; what cannot be decided is said on
-    stderr. A gradient that was found right is not looked at again; the artifact in the cache remembers it.
+    else first). One that differs raises GradientMismatchError and is not returned. What cannot be decided is said on
+    stderr where verifying was asked for, and by default where the two sides differ or the launch is too large. A
+    gradient that was found right is not looked at again; the artifact in the cache remembers it.
 
     Raises UsageError, SourceError (the file does not compile), NameNotFoundError, RefusedError (it cannot be
     differentiated), ToolchainError, CompilerCrashError, CacheError.
@@ -190,6 +191,7 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     from enzyme_driver import request
     from enzyme_driver.runtime import module
     from enzyme_driver.settings import Settings
+    from enzyme_driver.verification import find_patterns, guard
 
     if kernel is not None and function is not None:
         raise UsageError("both kernel= and function= are given", hint="give one of them, or none for the whole file")
@@ -209,10 +211,10 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     settings = Settings.from_environment()
     folder = store.build(wanted, settings=settings, use_cache=cache)
     loaded = module.load(folder, target)
-    if (verify or settings.verify) != "never":
-        from enzyme_driver.verification import guard
-
-        guard(loaded, wanted, settings, always=(verify or settings.verify) == "always", use_cache=cache)
+    find_patterns(loaded, wanted, settings, use_cache=cache)
+    when = verify or settings.verify
+    if when != "never":
+        guard(loaded, wanted, settings, always=when == "always", asked=when is not None, use_cache=cache)
     return loaded if name is None else _only(loaded, name, "kernel" if function is None else "function")
 
 

@@ -18,7 +18,7 @@ from typing import NoReturn
 from enzyme_driver import processor
 from enzyme_driver.decode import DecodeError, decode
 from enzyme_driver.errors import ArtifactError, CacheError
-from enzyme_driver.model import Entry, Mode, Target
+from enzyme_driver.model import BlockVariant, Entry, Mode, Target
 
 FORMAT = "adgen-artifact"
 VERSION = 1
@@ -63,11 +63,20 @@ class HostBinary:
 
 @dataclass(frozen=True)
 class CudaBinary:
-    """The code for one GPU architecture, as file names in the folder; `sha256` is the cubin's."""
+    """The code for one GPU architecture, as file names in the folder; `sha256` is the cubin's.
+
+    `blocks` are the kernels whose registers allow no block of 1,024 threads, each with its variants: the first is the
+    kernel itself, the others are for more and more threads.
+    """
 
     cubin: str
     ptx: str
     sha256: str
+    blocks: dict[str, tuple[BlockVariant, ...]] = field(default_factory=dict)
+
+    def for_block(self, kernel: str, threads: int) -> str:
+        """The kernel, or its variant for blocks of so many threads."""
+        return next((each.kernel for each in self.blocks.get(kernel, ()) if each.threads >= threads), kernel)
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ class Contents:
     """What `write` makes an artifact of.
 
     `files` holds every file of the folder by name: its bytes, or the path it is copied from. `library` names the
-    host library among them, `cuda` the cubin and the PTX of each architecture.
+    host library among them, `cuda` the cubin and the PTX of each architecture, `blocks` its `CudaBinary.blocks`.
     """
 
     adgen: str
@@ -107,6 +116,7 @@ class Contents:
     library: str | None = None
     cpu: str = processor.PLAIN
     cuda: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    blocks: Mapping[str, dict[str, tuple[BlockVariant, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -263,7 +273,10 @@ def _manifest(folder: Path, contents: Contents) -> Manifest:
 
     library = contents.library
     host = HostBinary(library, digest(library), contents.cpu) if library else None
-    device = {arch: CudaBinary(cubin, ptx, digest(cubin)) for arch, (cubin, ptx) in contents.cuda.items()}
+    device = {
+        arch: CudaBinary(cubin, ptx, digest(cubin), contents.blocks.get(arch, {}))
+        for arch, (cubin, ptx) in contents.cuda.items()
+    }
     return Manifest(contents.adgen, contents.source, contents.options, contents.entries, Binaries(host, device))
 
 

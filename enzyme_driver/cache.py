@@ -100,7 +100,7 @@ def make_key(request: Request, settings: Settings) -> Key:
         ("flags", json.dumps(request.flags)),
         ("folder of the flags", str(Path.cwd()) if request.flags else ""),
         ("fast_math", str(request.fast_math)),
-        ("witness", str(request.witness)),
+        ("witness", request.witness or ""),
         ("disable", ", ".join(sorted(settings.disable))),
         *((variable, environment.get(variable, "")) for variable in _INCLUDE_VARIABLES),
         *toolchain.identity(toolchain.ensure(settings), settings),

@@ -252,6 +252,14 @@ That writes to shared memory only, or in place to the caller's arrays as well.
 
 
 @dataclass(frozen=True)
+class BlockVariant:
+    """A kernel in GPU code, for blocks of up to so many threads."""
+
+    threads: int
+    kernel: str
+
+
+@dataclass(frozen=True)
 class TargetEntry:
     """What an entry is called in a target's binary; `refused` where it has no primal or no gradient.
 

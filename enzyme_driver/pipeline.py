@@ -152,7 +152,9 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         unread = (plan.unread(*each) for each in (*kernels, *unmade))
         chosen = replace(chosen, refused=(*chosen.refused, *unread))
     if request.witness:
-        return Differentiated(primal, chosen, _carried(request, primal, chosen, workspace))
+        fast_math, rules = request.fast_math, request.user_rules
+        carried = witness.carry(request.witness, primal, chosen, workspace, fast_math=fast_math, user_rules=rules)
+        return Differentiated(primal, chosen, carried)
     say("Enzyme differentiates")
     preparing = partial(
         prepare.prepare,
@@ -171,11 +173,6 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         for refusal in _refused_in_all_modes(request, gradient).values():
             raise refusal
     return Differentiated(primal, _without_losses(_with_usage(chosen, gradient), request), gradient)
-
-
-def _carried(request: Request, primal: PrimalIR, chosen: Plan, workspace: Workspace) -> GradientIR:
-    fast_math, rules = request.fast_math, request.user_rules
-    return witness.carry_duals(primal, chosen, workspace, fast_math=fast_math, user_rules=rules)
 
 
 def _refused_in_all_modes(request: Request, gradient: GradientIR) -> dict[str, AdgenError]:
@@ -331,6 +328,7 @@ def _contents(
         library=host.library.name if host else None,
         cpu=processor.baseline() if host else processor.PLAIN,
         cuda={code.arch: (code.cubin.name, code.ptx.name) for code in device},
+        blocks={code.arch: code.blocks for code in device},
     )
 
 

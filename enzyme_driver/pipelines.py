@@ -119,6 +119,15 @@ _ASK = Pipeline(
 )
 """The calls by which derivatives are asked of Enzyme."""
 
+_SELECTIONS = Pipeline(
+    "selections",
+    (
+        Pass("adgen-rematerialize-selections"),
+        _function("adce", "simplifycfg", switch="rematerialize-selections"),
+    ),
+)
+"""Of what a loop chooses among, the winner alone has a derivative."""
+
 _EXITS = Pipeline(
     "exits",
     (
@@ -150,11 +159,12 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
+        Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
         Pass(
             "adgen-lower-collectives-to-rules",
             "{plan}",
-            after=("adgen-find-shared-constants", "adgen-lower-async-copies"),
+            after=("adgen-find-shared-constants", "adgen-lower-async-copies", "adgen-lower-tensor-cores"),
         ),
         Pass(
             "adgen-refuse-unsupported",
@@ -165,10 +175,12 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-strip-unroll-hints"),
         Pass("default", "O2"),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
+        _SELECTIONS,  # before other passes give loops another form
         _function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
         _function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
-        Pass("adgen-strip-mine-recurrences"),
+        Pass("adgen-mark-row-owners"),  # while loops and their conditions are the user's
+        Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         _EXITS,
         Pass("adgen-type-copies"),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
@@ -179,6 +191,7 @@ PREPARE_CUDA = Pipeline(
         _function("sroa"),
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),
+        Pass("adgen-use-results", after=("default",)),
         Pass("adgen-pin-rules", after=("default",)),  # the optimiser would take the use for work
         Pass("adgen-expand-constant-exprs"),
         Pass("adgen-declare-copy-adjoints"),
@@ -241,6 +254,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-promote-captured-structs", after=("adgen-promote-captures",)),
         _function("sroa"),
         Pass("adgen-promote-captured-structs"),  # again: members of members show once the outer ones are values
+        _SELECTIONS,  # once what regions read shows
         Pass("adgen-mark-inactive-loads"),
         _function("loop-simplify", "lcssa", switch="rematerialize-iterations"),
         Pass("adgen-outline-iterations", switch="rematerialize-iterations", after=("adgen-promote-captures",)),
@@ -515,6 +529,8 @@ AMDGPU = Pipeline(
 
 _PLAIN = _function("sroa", "early-cse", "simplifycfg", "adce")
 
+_CARRY = tuple(Pass(f"adgen-carry-{what}", when=what, after=("adgen-make-tangents",)) for what in ("duals", "sets"))
+
 WITNESS_CUDA = Pipeline(
     "dual numbers through kernels",
     (
@@ -530,8 +546,9 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
+        Pass("adgen-lower-tensor-cores", "shuffles", after=("adgen-make-bodies",)),
         Pass("adgen-make-tangents", "{tangents}"),
-        Pass("adgen-carry-duals", after=("adgen-make-tangents",)),
+        *_CARRY,
         Pass("adgen-restore-math"),
         Pass("adgen-link-libraries", "{rules};{libdevice}", after=("adgen-restore-math",)),
         Pass("nvvm-reflect"),
@@ -552,7 +569,7 @@ WITNESS_CPP = Pipeline(
         _PLAIN,
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-make-tangents", "{tangents}"),
-        Pass("adgen-carry-duals", after=("adgen-make-tangents",)),
+        *_CARRY,
         Pass("internalize", "{exported}"),
         Pass("always-inline"),
         Pass("globaldce"),

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 from enzyme_driver.errors import UsageError
 from enzyme_driver.model import MODES, TARGETS, Activity, Mode, Target
 
 DEFAULT_ARCH = "sm_90"
+
+Carried = Literal["duals", "sets"]
 
 _ARCH = re.compile(r"sm_[1-9]\d+[af]?")
 _NAME = re.compile(r"(::)?[A-Za-z_][\w:<>,.*&()\[\] +\-']*")
@@ -30,7 +32,8 @@ class Request:
     `names` are the kernels or functions asked for, as C++ spells them; none means all that the file has.
     `activity` holds pairs of a parameter's name and its activity. `modes` are the derivatives to be made.
     `inactive` names functions that the differentiation leaves alone, `derivatives` those with a gradient of their own.
-    A `witness` has, in place of derivatives, what verifies those of the same request without it.
+    A `witness` has, in place of derivatives, numbers of another kind carried through the primal: dual numbers, which
+    verify the derivatives of the same request without it, or sets of inputs.
     """
 
     path: Path
@@ -43,7 +46,7 @@ class Request:
     modes: tuple[Mode, ...] = ("reverse",)
     inactive: tuple[str, ...] = ()
     derivatives: tuple[tuple[str, str], ...] = ()
-    witness: bool = False
+    witness: Carried | None = None
 
     @property
     def user_rules(self) -> str:

@@ -116,14 +116,13 @@ class Settings:
         "bytes of stack of a CUDA thread that waits for others on the host, beside its variables",
         "65536",
     )
-    verify: Verify = _setting(
+    verify: Verify | None = _setting(
         "ADGEN_VERIFY",
         _text_as_verify,
         "first, always or never",
         "when a gradient is compared with dual numbers before it is used: at the `first` call of what `adgen.compile` "
         "has made, `always`, or `never`",
-        "never",
-        "never",
+        "first",
     )
     keep: Path | None = _path("ADGEN_KEEP", "folder in which the files of every stage are left", "nothing is left")
     toolchain: Literal["pypi", "system"] | None = _setting(

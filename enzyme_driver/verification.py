@@ -1,31 +1,99 @@
-"""Has the gradients of a compiled module verify themselves; their witness is compiled when one is looked at first."""
+"""Numbers of other kinds, compiled beside a module when they are needed first.
+
+Dual numbers have its gradients verify themselves, sets of inputs find patterns of its Jacobians.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import cast
 
-from enzyme_driver import cache
-from enzyme_driver.request import Request
+import numpy as np
+
+from enzyme_driver import cache, command
+from enzyme_driver.model import Target
+from enzyme_driver.request import Carried, Request
 from enzyme_driver.runtime import module
+from enzyme_driver.runtime.backends.libraries import library_of
+from enzyme_driver.runtime.call.arrays import is_array
+from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.module import Function, Kernel, Module
 from enzyme_driver.runtime.transforms.guard import Guard
 from enzyme_driver.settings import Settings
 
 
-def guard(loaded: Module, request: Request, settings: Settings, *, always: bool, use_cache: bool) -> None:
+def guard(
+    loaded: Module, request: Request, settings: Settings, *, always: bool, use_cache: bool, asked: bool = True
+) -> None:
     """Put a guard before each entry of a module that was made of the request."""
     for entry in loaded:
         if entry.signature.shadowed and not entry.gradient_refusal:
             make = partial(witness_of, entry, request, settings, use_cache=use_cache)
-            entry.guard = Guard(make, loaded.artifact.folder, always=always)
+            repeated = partial(bisecting, entry, request, loaded.artifact.folder)
+            entry.guard = Guard(make, loaded.artifact.folder, always=always, asked=asked, repeated=repeated)
+
+
+def bisecting(
+    subject: Kernel | Function, request: Request, folder: Path, values: tuple[object, ...], launch: Launch | None
+) -> str:
+    """The command that finds the optimisation at fault, with these arguments, whose arrays are kept in the folder."""
+    signature = subject.signature
+    words = ["adgen", "bisect", str(request.path), "-k", signature.name, "-t", subject.target]
+    words += [word for name, kind in request.activity for word in ("--activity", f"{name}={kind}")]
+    words += ["--fast-math"] if request.fast_math else []
+    if launch:
+        words += ["--grid", ",".join(map(str, launch.grid)), "--block", ",".join(map(str, launch.block))]
+        words += ["--shared-bytes", str(launch.shared_bytes)] if launch.shared_bytes else []
+    kept = folder / "mismatch" / signature.symbol
+    for parameter, value in zip(signature, values, strict=True):
+        words += ["--arg", f"{parameter.name}={_spelled(value, kept / f'{parameter.name}.npy', subject.target)}"]
+    return command.in_shell([*words, *(["--", *request.flags] if request.flags else [])])
+
+
+def _spelled(value: object, path: Path, target: Target) -> str:
+    """As the command line takes it; dots for what it does not take, or what cannot be kept."""
+    if isinstance(value, (bool, int, float, np.number)):
+        return str(value)
+    if not is_array(value):
+        return "..."
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, library_of(value, target).to_host(value), allow_pickle=False)
+    except (OSError, ValueError):
+        return "..."
+    return str(path)
 
 
 def witness_of(
     subject: Kernel | Function, request: Request, settings: Settings, *, use_cache: bool
 ) -> Kernel | Function:
     """What carries dual numbers through the entry's primal, on its target. Raises what compiling raises."""
-    wanted = replace(request, targets=(subject.target,), modes=("reverse",), witness=True)
-    made = module.load(cache.build(wanted, settings=settings, use_cache=use_cache), subject.target)
+    return _carrying("duals", subject, subject.target, request, settings, use_cache=use_cache)
+
+
+def find_patterns(loaded: Module, request: Request, settings: Settings, *, use_cache: bool) -> None:
+    """Let kernels of a module that was made of the request find patterns of their Jacobians, on the host."""
+    from enzyme_driver.runtime.transforms.sparsity import Patterns
+
+    for entry in loaded:
+        if isinstance(entry, Kernel):
+            make = partial(_carrying, "sets", entry, "openmp", request, settings, use_cache=use_cache)
+            entry.patterns = Patterns(cast("Callable[[], Kernel]", make))
+
+
+def _carrying(
+    carried: Carried,
+    subject: Kernel | Function,
+    target: Target,
+    request: Request,
+    settings: Settings,
+    *,
+    use_cache: bool,
+) -> Kernel | Function:
+    wanted = replace(request, targets=(target,), modes=("reverse",), witness=carried)
+    made = module.load(cache.build(wanted, settings=settings, use_cache=use_cache), target)
     symbol = subject.signature.symbol
     return module.standing_for(next(each for each in made if each.signature.symbol == symbol), subject)

@@ -1,15 +1,23 @@
-"""Every thread for itself: elementwise, a stencil, a recurrence."""
+"""Every thread for itself: elementwise, a stencil, a recurrence, a search."""
 
 from __future__ import annotations
+
+import cupy as cp
 
 from benchmarks.case import FP32_FLOPS, FP64_FLOPS, Args, Case, Floor, uniform
 
 _LENGTH, _SIDE, _THREADS = 1 << 24, 512, 1 << 18
+_POINTS, _FACES = 20_000, 10_000
 
 
 def _heat_args() -> Args:
     arrays = {name: uniform(_SIDE, _SIDE, _SIDE) for name in ("u", "k", "v")}
     return {**arrays, "nx": _SIDE, "ny": _SIDE, "nz": _SIDE, "dt": 0.1}
+
+
+def _search_args() -> Args:
+    arrays = {"point": uniform(_POINTS, 3), "corner": uniform(3 * _FACES, 3), "distance": cp.zeros(_POINTS, "float32")}
+    return {**arrays, "face": cp.zeros(_POINTS, "int32"), "points": _POINTS, "faces": _FACES}
 
 
 def _recurrence(artifact: str, dtype: str, steps: int, at_most: float, what: str) -> Case:
@@ -63,6 +71,17 @@ CASES = (
         (32, 4, 2),
         3.5,
         Floor(bytes=12 * _SIDE**3),
+    ),
+    Case(
+        "nearest triangle",
+        "nearest_face-nearest_face",
+        "20,000 points, 10,000 triangles, float",
+        _search_args,
+        -(-_POINTS // 128),
+        128,
+        1.2,
+        # 110 operations a pair.
+        Floor(bytes=36 * _FACES + 20 * _POINTS, flops=110.0 * _POINTS * _FACES),
     ),
     *_recurrences(10, 2.0),
     *_recurrences(100, 3.5),

@@ -133,6 +133,30 @@ def _squared_error_args(rng: Rng) -> Args:
     return {"prediction": normal(rng, 100), "target": normal(rng, 100), "loss": normal(rng, 1), "n": 100}
 
 
+def _to_edge(p: Floats, a: Floats, b: Floats) -> Floats:
+    edge, start = b - a, p - a
+    t = np.clip((start * edge).sum(-1) / (edge * edge).sum(-1), 0.0, 1.0)
+    off: Floats = ((start - t[..., None] * edge) ** 2).sum(-1)
+    return off
+
+
+def _nearest_face(point: Floats, corner: Floats, distance: Floats, face: Ints, points: int, faces: int) -> None:
+    p = point[:points, None]
+    a, b, c = (corner[: 3 * faces].reshape(faces, 3, 3)[None, :, k] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    sides = [(np.cross(normal, second - first) * (p - first)).sum(-1) for first, second in ((a, b), (b, c), (c, a))]
+    height = (normal * (p - a)).sum(-1) ** 2 / (normal * normal).sum(-1)
+    edges = np.minimum(np.minimum(_to_edge(p, a, b), _to_edge(p, b, c)), _to_edge(p, c, a))
+    every = np.where(np.min(sides, axis=0) > 0, height, edges)
+    face[:points] = np.argmin(every, axis=1)
+    distance[:points] = np.min(every, axis=1)
+
+
+def _nearest_face_args(rng: Rng) -> Args:
+    arrays = {"point": 2 * normal(rng, 45, 3), "corner": normal(rng, 60, 3), "distance": zeros(45)}
+    return {**arrays, "face": np.zeros(45, np.int32), "points": 45, "faces": 20}
+
+
 CASES = (
     Case("gather.cu", "embed", _embed_args, _embed, grid=25, block=32),
     Case("scatter.cu", "assemble", _assemble_args, _assemble, grid=3, block=32),
@@ -148,6 +172,7 @@ CASES = (
         block=(8, 8),
     ),
     Case("interpolation.cu", "lookup", _lookup_args, _lookup, grid=3, block=32),
+    Case("nearest_face.cu", "nearest_face", _nearest_face_args, _nearest_face, grid=2, block=32),
     Case("lattice_boltzmann.cu", "collide_stream", _collide_args, _collide_stream, grid=(2, 2), block=(4, 4)),
     Case("several_kernels.cu", "dense", _dense_args, _dense, grid=1, block=32),
     Case("several_kernels.cu", "squared_error", _squared_error_args, _squared_error, grid=4, block=32),

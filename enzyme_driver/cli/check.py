@@ -95,7 +95,7 @@ def _raise_wrong(entry: Kernel | Function, result: CheckResult, verdict: Verdict
     from enzyme_driver.runtime.transforms.guard import mismatch
 
     if verdict and verdict.state == "wrong":
-        raise mismatch(entry, verdict)
+        raise mismatch(entry, verdict, "adgen bisect with the same options")
     if not verdict or verdict.state == "unchecked":
         result.raised(entry.name)
 

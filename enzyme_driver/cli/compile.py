@@ -122,6 +122,7 @@ def _copy(made: Artifact, folder: Path) -> Artifact:
         library=host.library if host else None,
         cpu=host.cpu if host else processor.PLAIN,
         cuda={arch: (binary.cubin, binary.ptx) for arch, binary in device.items()},
+        blocks={arch: binary.blocks for arch, binary in device.items()},
     )
     return artifact.write(folder, contents)
 

@@ -104,6 +104,13 @@ class Unit:
         binary = self.artifact.manifest.binaries.cuda[arch]
         return self.artifact.folder / (binary.cubin if form == "cubin" else binary.ptx)
 
+    def for_block(self, symbol: str, threads: int) -> str:
+        """The function or kernel, or its variant for blocks of so many threads."""
+        if self.target == "openmp":
+            return symbol
+        arch, _ = chosen_code(self.artifact.archs, self.place.capability)
+        return self.artifact.manifest.binaries.cuda[arch].for_block(symbol, threads)
+
 
 class Code:
     """A file, or an artifact, from which units are taken; compiled where they are first asked for."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from enzyme_driver.errors import ArgumentError, RefusedError
@@ -148,6 +149,7 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
         patched[place : place + (mode != "reverse")] = [argument]
     gpu = unit.target == "cuda"
     launch = launch_of((step.grid, step.block, None, step.shared_bytes)) if step.grid is not None else None
+    block = launch.block if launch else (0, 0, 0)
     shared = step.shared_bytes
     if gpu and mode is not None and entry.dynamic_shared:
         patched.append(Argument(shared.to_bytes(4, "little")))
@@ -155,9 +157,9 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
     return Run(
         gpu=gpu,
         file=str(unit.binary()),
-        symbol=str(entry.primal if mode is None else entry.gradient),
+        symbol=unit.for_block(str(entry.primal if mode is None else entry.gradient), prod(block)),
         grid=launch.grid if launch else (0, 0, 0),
-        block=launch.block if launch else (0, 0, 0),
+        block=block,
         shared_bytes=shared,
         arguments=tuple(patched),
         result=result,

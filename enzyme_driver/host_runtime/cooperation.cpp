@@ -73,7 +73,7 @@ bool Block::prepare() {
     thread.linear = i;
     thread.index[0] = i % extent[0], thread.index[1] = i / extent[0] % extent[1],
     thread.index[2] = i / extent[0] / extent[1];
-    thread.returned = false;
+    thread.returned = thread.held = false;
     thread.stack_pointer = adgen_prepare(stacks.top(i), enter, &thread);
     Warp &warp = warpOf(thread);
     warp.present |= 1u << i % WarpSize;
@@ -116,7 +116,7 @@ void Block::handOver(adgen_thread &from, const char *where) {
 
 // The next thread that can go on.
 adgen_thread *Block::pick() {
-  if (ready.empty() && !completeActiveMasks()) {
+  if (ready.empty() && !completeActiveMasks() && !completeWithoutHeldLanes()) {
     reportDeadlock();
     abandon();
   }
@@ -149,7 +149,7 @@ void Block::release(Barrier &barrier) {
 }
 
 void Block::arrive(uint32_t number, uint32_t expected) {
-  Barrier &barrier = barriers[number];
+  Barrier &barrier = barriers[number % Barriers];
   ++barrier.arrived;
   barrier.expected = expected;
   if (barrier.arrived >= (expected ? expected : left))
@@ -157,13 +157,15 @@ void Block::arrive(uint32_t number, uint32_t expected) {
 }
 
 void Block::wait(adgen_thread &thread, uint32_t number, uint32_t expected, const char *where) {
-  barriers[number].waiting.push(&thread); // also the last to come: threads keep their order
+  barriers[number % Barriers].waiting.push(&thread); // also the last to come: threads keep their order
+  thread.held = number & InReverse;
   arrive(number, expected);
   handOver(thread, where);
+  thread.held = false;
 }
 
 uint32_t Block::count(adgen_thread &thread, uint32_t number, uint32_t expected, bool predicate, const char *where) {
-  Barrier &barrier = barriers[number];
+  Barrier &barrier = barriers[number % Barriers];
   if (!barrier.arrived)
     barrier.ones = 0;
   barrier.ones += predicate;
@@ -172,9 +174,9 @@ uint32_t Block::count(adgen_thread &thread, uint32_t number, uint32_t expected, 
 }
 
 // Completes the operation that the lane waits in, if all have come.
-bool Block::complete(Warp &warp, uint32_t lane) {
+bool Block::complete(Warp &warp, uint32_t lane, uint32_t held) {
   const Lane &own = warp.lanes[lane];
-  const uint32_t participants = own.mask & warp.present;
+  const uint32_t participants = own.mask & warp.present & ~held;
   if (!own.operation || (warp.waiting & participants) != participants)
     return false;
   for (uint32_t i = 0; i < WarpSize; ++i)
@@ -215,6 +217,22 @@ bool Block::completeActiveMasks() {
       }
     if (first != UINT32_MAX && ready.empty())
       answer(warp, first);
+  }
+  return !ready.empty();
+}
+
+// In a gradient, lanes that have returned from the primal do not return: they go on to the reverse sweep, and wait at
+// its first barrier of the block. When nobody can go on otherwise, they count as returned for those that are still
+// forward.
+bool Block::completeWithoutHeldLanes() {
+  for (Warp &warp : warps) {
+    uint32_t held = 0;
+    for (uint32_t lane = 0; lane < WarpSize; ++lane)
+      if ((warp.present >> lane & 1) && warp.lanes[lane].thread->held)
+        held |= 1u << lane;
+    for (uint32_t lane = 0; lane < WarpSize && held; ++lane)
+      if (warp.waiting >> lane & 1)
+        complete(warp, lane, held);
   }
   return !ready.empty();
 }

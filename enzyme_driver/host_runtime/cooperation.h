@@ -13,6 +13,9 @@ constexpr uint32_t WarpSize = 32;
 constexpr uint32_t MeetingPlace =
     1u << 31; // in the number of a place where lanes ask who is active only to wait for each other
 
+constexpr uint32_t Barriers = 16;        // of a block
+constexpr uint32_t InReverse = Barriers; // added to a barrier's number in a reverse sweep (rules/barrier.cu)
+
 class Block;
 
 struct adgen_thread {
@@ -22,6 +25,7 @@ struct adgen_thread {
   uint32_t index[3] = {};
   uint32_t linear = 0;
   bool returned = false;
+  bool held = false;              // at a barrier of the reverse sweep
   const char *waits_at = nullptr; // for the message of a deadlock
 };
 
@@ -70,12 +74,12 @@ public:
   void run(const adgen_launch *launch, const adgen_cooperative &kernel, thread_function code, void *const *args,
            uint32_t x, uint32_t y, uint32_t z);
 
-  // `expected` threads (none: all) meet at one of 16 barriers.
+  // `expected` threads (none: all) meet at one of the barriers.
   void wait(adgen_thread &thread, uint32_t number, uint32_t expected, const char *where);
   void arrive(uint32_t number, uint32_t expected);
   // Waits, and gives how many predicates held.
   uint32_t count(adgen_thread &thread, uint32_t number, uint32_t expected, bool predicate, const char *where);
-  uint32_t threadsOf(uint32_t number) const { return barriers[number].count; }
+  uint32_t threadsOf(uint32_t number) const { return barriers[number % Barriers].count; }
   // Waits for the lanes of operation.mask.
   uint64_t together(adgen_thread &thread, Lane operation, const char *where);
   // Lets the others go on.
@@ -95,8 +99,9 @@ private:
   adgen_thread *pick();
   [[noreturn]] void abandon();
   void release(Barrier &barrier);
-  bool complete(Warp &warp, uint32_t lane);
+  bool complete(Warp &warp, uint32_t lane, uint32_t held = 0); // `held` lanes do not come
   bool completeActiveMasks();
+  bool completeWithoutHeldLanes();
   void answer(Warp &warp, uint32_t place);
   void reportDeadlock();
   Warp &warpOf(const adgen_thread &thread) { return warps[thread.linear / WarpSize]; }
@@ -111,7 +116,7 @@ private:
   Stacks stacks;
   std::vector<adgen_thread> threads;
   std::vector<Warp> warps;
-  Barrier barriers[16];
+  Barrier barriers[Barriers];
   Queue ready;
   uint32_t left = 0; // threads that have not returned
   void *caller = nullptr;

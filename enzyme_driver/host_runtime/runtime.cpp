@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <omp.h>
 #include <optional>
@@ -52,6 +53,17 @@ public:
 
 using Shares = std::optional<std::vector<Share>>;
 
+// Of a launch whose gradient is verified: only the first blocks, in the order of their numbers. Where it has an end,
+// they run on one thread, one after the other, until then.
+struct Limit {
+  int64_t blocks = std::numeric_limits<int64_t>::max();
+  double end = 0; // by the clock of OpenMP; 0: none
+  bool is() const { return end != 0 || blocks != std::numeric_limits<int64_t>::max(); }
+};
+
+static thread_local Limit limit_of_next;
+static thread_local int64_t blocks_run;
+
 static Shares shares_of(const adgen_launch *launch, footprint_function footprint, uint64_t accumulated,
                         void *const *args) {
   return omp_get_max_threads() > 1 && Accumulation::isFree() ? sharesOf(launch, footprint, accumulated, args)
@@ -76,10 +88,21 @@ template <class Run> static void run_grouped(const adgen_launch *launch, BlockRa
   }
 }
 
+template <class Run> static void run_until(const adgen_launch *launch, int64_t blocks, double end, const Run &run) {
+  for (blocks_run = 0; blocks_run < blocks && omp_get_wtime() < end; ++blocks_run)
+    run_between(launch, {blocks_run, blocks_run + 1}, 1, run);
+}
+
 // What the threads of a team do: all blocks in parallel, those that wait after the others. Up to `most` are run at
 // once.
 template <class Run>
-static void run_all(const adgen_launch *launch, const Shares &shares, int64_t most, const Run &run) {
+static void run_all(const adgen_launch *launch, const Shares &shares, int64_t most, const Limit &limit,
+                    const Run &run) {
+  if (limit.is()) {
+    const int64_t blocks = std::min(blocksOf(launch), limit.blocks);
+    return limit.end ? run_until(launch, blocks, limit.end, run)
+                     : run_between(launch, partOf(blocks, omp_get_thread_num(), omp_get_num_threads()), most, run);
+  }
   if (!shares) {
     const BlockRange mine = partOf(blocksOf(launch), omp_get_thread_num(), omp_get_num_threads());
     most == 1 ? run_grouped(launch, mine, run) : run_between(launch, mine, most, run);
@@ -114,6 +137,16 @@ __attribute__((visibility("default"))) const char *adgen_last_error() { return l
 // Bytes of stack that each CUDA thread of a block with barriers has for what it calls.
 __attribute__((visibility("default"))) void adgen_set_stack_bytes(uint64_t bytes) { adgen_spare_stack = bytes; }
 
+// Of the next launch of this thread: it runs so many blocks at most, and where seconds are given (not zero), on one
+// thread until they are over.
+__attribute__((visibility("default"))) void adgen_limit(uint64_t blocks, double seconds) {
+  limit_of_next.blocks = int64_t(std::min(blocks, uint64_t(std::numeric_limits<int64_t>::max())));
+  limit_of_next.end = seconds ? omp_get_wtime() + seconds : 0;
+}
+
+// How many blocks the last launch with seconds has run.
+__attribute__((visibility("default"))) uint64_t adgen_blocks_run() { return uint64_t(blocks_run); }
+
 // Said before a gradient runs, which is compiled for blocks with elements of their own where the grid has one block
 // along the axes `one`, a bit each, and blocks are no wider than x, y and z.
 __attribute__((visibility("hidden"))) void adgen_blocks_differ(const adgen_launch *launch, uint32_t one, uint32_t x,
@@ -130,17 +163,18 @@ __attribute__((visibility("hidden"))) void adgen_blocks_differ(const adgen_launc
 __attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *launch, blocks_function blocks,
                                                            blocks_function alone, uint64_t accumulated,
                                                            footprint_function footprint, void *const *args) {
-  const Shares shares = shares_of(launch, footprint, accumulated, args);
+  const Limit limit = std::exchange(limit_of_next, Limit());
+  const Shares shares = limit.is() ? std::nullopt : shares_of(launch, footprint, accumulated, args);
   Accumulation accumulation(args, accumulated, launch, !shares);
   const bool single =
-      std::exchange(blocks_meet, false) || runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
+      std::exchange(blocks_meet, false) || limit.end || runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
   const blocks_function run = single || shares || accumulation.apart() ? alone : blocks;
   failed = false;
 #pragma omp parallel if (!single)
   {
     std::vector<void *> own, pointers;
     void *const *mine = single ? args : accumulation.argumentsOf(own, pointers);
-    run_all(launch, shares, blocks_at_once(launch),
+    run_all(launch, shares, blocks_at_once(launch), limit,
             [&](uint32_t x, uint32_t y, uint32_t z, uint32_t count) { run(launch, mine, x, y, z, count); });
   }
   return ended();
@@ -148,8 +182,8 @@ __attribute__((visibility("hidden"))) int adgen_run_blocks(const adgen_launch *l
 
 // Every block as loops over its threads.
 static void run_split(const adgen_launch *launch, const adgen_cooperative *kernel, split_function code,
-                      const Shares &shares, void *const *args) {
-  run_all(launch, shares, 1, [&](uint32_t x, uint32_t y, uint32_t z, uint32_t) {
+                      const Shares &shares, const Limit &limit, void *const *args) {
+  run_all(launch, shares, 1, limit, [&](uint32_t x, uint32_t y, uint32_t z, uint32_t) {
     char *shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
     char *scratch = adgen_scratch_memory(launch, kernel->scratch_bytes);
     const KeptScope scope;
@@ -160,9 +194,9 @@ static void run_split(const adgen_launch *launch, const adgen_cooperative *kerne
 
 // The threads of every block on stacks of their own.
 static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kernel, thread_function code,
-                       const Shares &shares, void *const *args) {
+                       const Shares &shares, const Limit &limit, void *const *args) {
   const SignalStack own;
-  run_all(launch, shares, 1, [&](uint32_t x, uint32_t y, uint32_t z, uint32_t) {
+  run_all(launch, shares, 1, limit, [&](uint32_t x, uint32_t y, uint32_t z, uint32_t) {
     if (!failed)
       Block::ofThisThread().run(launch, *kernel, code, args, x, y, z);
   });
@@ -171,10 +205,11 @@ static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kern
 // The same for blocks whose threads wait for each other.
 __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_launch *launch,
                                                                 const adgen_cooperative *kernel, void *const *args) {
-  const Shares shares = shares_of(launch, kernel->footprint, kernel->accumulated, args);
+  const Limit limit = std::exchange(limit_of_next, Limit());
+  const Shares shares = limit.is() ? std::nullopt : shares_of(launch, kernel->footprint, kernel->accumulated, args);
   Accumulation accumulation(args, kernel->accumulated, launch, !shares);
   const bool single =
-      std::exchange(blocks_meet, false) || runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
+      std::exchange(blocks_meet, false) || limit.end || runs_alone(blocksOf(launch)) || accumulation.wantsOneThread();
   const bool alone = single || shares || accumulation.apart();
   failed = false;
   const std::unique_ptr<OverflowHandler> handler(kernel->split ? nullptr : new OverflowHandler);
@@ -183,9 +218,9 @@ __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_laun
     std::vector<void *> own, pointers;
     void *const *mine = single ? args : accumulation.argumentsOf(own, pointers);
     if (kernel->split)
-      run_split(launch, kernel, alone ? kernel->split_alone : kernel->split, shares, mine);
+      run_split(launch, kernel, alone ? kernel->split_alone : kernel->split, shares, limit, mine);
     else
-      run_stacks(launch, kernel, alone ? kernel->alone : kernel->thread, shares, mine);
+      run_stacks(launch, kernel, alone ? kernel->alone : kernel->thread, shares, limit, mine);
   }
   return ended();
 }

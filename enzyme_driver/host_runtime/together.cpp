@@ -57,6 +57,19 @@ template <class T, class Word> uint64_t gather(const Warp &warp, uint32_t lane, 
   return warp.gathered[lane];
 }
 
+// Each lane gets what all participants have: its value points to {what it has, where all of it goes}, `offset` bytes a
+// lane. Of who takes no part, zeros.
+uint64_t collect(const Warp &warp, uint32_t lane, uint32_t participants) {
+  const size_t bytes = warp.lanes[lane].offset;
+  char *all = reinterpret_cast<char **>(warp.lanes[lane].value)[1];
+  for (uint32_t i = 0; i < WarpSize; ++i, all += bytes)
+    if (participants >> i & 1)
+      std::memcpy(all, reinterpret_cast<char **>(warp.lanes[i].value)[0], bytes);
+    else
+      std::memset(all, 0, bytes);
+  return 0;
+}
+
 uint64_t barrier(const Warp &, uint32_t, uint32_t) { return 0; }
 
 // The participants whose value is the same as this lane's.
@@ -137,6 +150,7 @@ WARP(shfl_bfly, shuffle<Mode::Butterfly>, "a warp shuffle (xor)")
 WARP(shfl_idx, shuffle<Mode::Index>, "a warp shuffle")
 WARP(gather_f32, (gather<float, uint32_t>), "the derivative of a warp shuffle")
 WARP(gather_f64, (gather<double, uint64_t>), "the derivative of a warp shuffle")
+WARP(collect, collect, "a product of matrices by a warp (wmma, mma.sync)")
 WARP(vote_all, voteAll, "a warp vote (all)")
 WARP(vote_any, voteAny, "a warp vote (any)")
 WARP(vote_uni, voteUniform, "a warp vote (uniform)")
@@ -155,24 +169,24 @@ WARP(barrier, barrier, "__syncwarp()")
 WARP(activemask, nullptr, "__activemask()")
 
 HIDDEN void adgen_barrier(adgen_thread *thread, uint32_t number, uint32_t expected) {
-  thread->block->wait(*thread, number & 15, expected, "__syncthreads()");
+  thread->block->wait(*thread, number, expected, "__syncthreads()");
 }
 
 HIDDEN void adgen_barrier_arrive(adgen_thread *thread, uint32_t number, uint32_t expected) {
-  thread->block->arrive(number & 15, expected);
+  thread->block->arrive(number, expected);
 }
 
 HIDDEN uint32_t adgen_barrier_popc(adgen_thread *thread, uint32_t number, uint32_t expected, uint32_t predicate) {
-  return thread->block->count(*thread, number & 15, expected, predicate, "__syncthreads_count()");
+  return thread->block->count(*thread, number, expected, predicate, "__syncthreads_count()");
 }
 
 HIDDEN uint32_t adgen_barrier_and(adgen_thread *thread, uint32_t number, uint32_t expected, uint32_t predicate) {
-  const uint32_t ones = thread->block->count(*thread, number & 15, expected, predicate, "__syncthreads_and()");
-  return ones == thread->block->threadsOf(number & 15);
+  const uint32_t ones = thread->block->count(*thread, number, expected, predicate, "__syncthreads_and()");
+  return ones == thread->block->threadsOf(number);
 }
 
 HIDDEN uint32_t adgen_barrier_or(adgen_thread *thread, uint32_t number, uint32_t expected, uint32_t predicate) {
-  return thread->block->count(*thread, number & 15, expected, predicate, "__syncthreads_or()") != 0;
+  return thread->block->count(*thread, number, expected, predicate, "__syncthreads_or()") != 0;
 }
 
 HIDDEN void adgen_pause(adgen_thread *thread) { thread->block->pause(*thread); }

@@ -38,3 +38,16 @@ static __attribute__((device)) void meet() { __nvvm_bar_warp_sync(__nvvm_activem
 RULE void adgen_rule_lockstep(void *) { meet(); }
 RULE void adgen_rule_lockstep_augmented(void *, void *) { meet(); }
 RULE void adgen_rule_lockstep_reverse(void *, void *) { meet(); }
+
+// On the host (adgen-host-rules) a reverse sweep's barriers are known by their number: lanes that wait there have returned from the primal.
+enum { InReverse = 16 };
+
+RULE void adgen_rule_barrier_reverse_on_host(void *, void *) { __nvvm_bar_sync(InReverse); }
+RULE void adgen_rule_counted_barrier_reverse_on_host(void *, void *) { wait_apart(InReverse); }
+RULE void adgen_rule_turn_reverse_on_host(void *, void *) {
+  int missed = 0;
+  while (!all_wait_apart(InReverse, true))
+    ++missed;
+  for (; missed > 0; --missed)
+    wait_apart(InReverse);
+}

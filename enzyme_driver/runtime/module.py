@@ -45,6 +45,7 @@ from enzyme_driver.settings import Settings
 if TYPE_CHECKING:
     from enzyme_driver.runtime.transforms.check import CheckResult
     from enzyme_driver.runtime.transforms.guard import Guard
+    from enzyme_driver.runtime.transforms.sparsity import Patterns
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -94,7 +95,7 @@ class _Callable:
         """What looks at the gradient before it is used first; None where nothing does."""
 
     def _verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
-        if self.guard:
+        if self.guard and not self.guard.is_open:
             with unrecorded():
                 self.guard(cast("Kernel | Function", self), values, launch)
 
@@ -133,6 +134,20 @@ class _Callable:
         entry = self._entry_of_mode(self._entry.forward, "forward", "forward mode")
         self._refuse_on_tape("a jvp")
         return entry
+
+    @property
+    def binary(self) -> str:
+        """What tells the compiled code, and the GPU that runs it, from others."""
+        return self._backend.binary
+
+    @property
+    def free_bytes(self) -> int:
+        """Of the memory that its arrays lie in."""
+        return self._backend.free_bytes
+
+    def is_capturing(self, values: tuple[object, ...], launch: Launch) -> bool:
+        """Whether a launch now goes into a CUDA graph."""
+        return self._backend.is_capturing(launch, self._arguments.primal(values))
 
     @property
     def kept_shadows(self) -> tuple[str, ...]:
@@ -187,6 +202,8 @@ class _Callable:
             refuse_number(value, parameter.name)
         with unrecorded():
             entry = self._gradient_entry() if self.signature.shadowed else self._primal_entry()
+        if self.signature.shadowed:
+            self._verify(bound, launch)
         values = self._arguments.recorded(bound)
         return tape.record(Call(self.signature, entry, self._backend, launch, values))
 
@@ -208,6 +225,8 @@ class Kernel(_Callable):
         super().__init__(entry, backend)
         self.variables = Variables(entry.signature, backend)
         """The file's `__constant__` and `__device__` variables: `k.variables["scale"] = 2.0`."""
+        self.patterns: Patterns | None = None
+        """What finds patterns of Jacobians; None where the source is not known."""
 
     def __getitem__(self, key: object) -> Launcher:
         return Launcher(launch_of(key), self._run, self._prepare)
@@ -280,6 +299,24 @@ class Kernel(_Callable):
         """
         return Launchable(self._run_jacobian, f"{self.name}.jacobian")
 
+    @property
+    def sparsity(self) -> Launchable[Any]:
+        """`k.sparsity[grid, block](*args, of="y", wrt="x")`: which entries of the Jacobian may differ from zero.
+
+        A CSR matrix of ones, of SciPy: row i has an entry for each number of `wrt` before the launch that number i of
+        `of` is computed from after it, on the way that these arguments take. `args` stay as they are. Raises
+        ArgumentError for arrays without derivative, RefusedError for what sets of inputs cannot be carried through,
+        ToolchainError without SciPy.
+        """
+        return Launchable(self._run_sparsity, f"{self.name}.sparsity")
+
+    def _run_sparsity(self, launch: Launch, /, *args: object, of: str, wrt: str, **named: object) -> Any:  # noqa: ANN401
+        if self.patterns is None:
+            hint = "compile it from its source with adgen.compile, which what carries sets is compiled of too"
+            raise UsageError(f"the source of {self.name} is not known", hint=hint)
+        with unrecorded():
+            return self.patterns.find(self, self._arguments.bind(args, named), launch, of, wrt)
+
     def _run_jacobian(
         self,
         launch: Launch,
@@ -294,6 +331,9 @@ class Kernel(_Callable):
         from enzyme_driver.runtime.transforms.jacobian import Asked, jacobian
 
         bound = self._arguments.bind(args, named)
+        if pattern is None and self.patterns:
+            with unrecorded():
+                pattern = self.patterns.find(self, bound, launch, of, wrt)
         carry = partial(self._run_jvp, launch) if self.has_forward else None
         asked = Asked(self.signature, bound, of, wrt, partial(self._run_vjp, launch), carry)
         return jacobian(asked, pattern, check=check)
@@ -326,9 +366,10 @@ class Kernel(_Callable):
 
     def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
-        self._verify(bound, launch)
         given = self._with_variables(self._arguments.gradient, bound, shadows)
-        return PreparedLaunch(f"{self.name}.gradient", self._backend, entry, given, launch, gradient=True)
+        before = partial(self._verify, bound, launch) if self.guard else None
+        name = f"{self.name}.gradient"
+        return PreparedLaunch(name, self._backend, entry, given, launch, gradient=True, before=before)
 
     def _differentiate(
         self, entry: TargetEntry, prepare: Prepare, launch: Launch, values: Sequence[object], shadows: Shadows

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver import pipelines
 from enzyme_driver.errors import AdgenError, RefusedError
-from enzyme_driver.model import Signature, TargetEntry
+from enzyme_driver.model import BlockVariant, Signature, TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import exactness, reflection, refusals
@@ -23,7 +23,7 @@ from enzyme_driver.toolchain import check_arch
 @dataclass(frozen=True)
 class CudaCode:
     """The code for one architecture and what the runtime must know of it, by symbol; `forward` is for forward mode,
-    `second` for second derivatives.
+    `second` for second derivatives, `blocks` for kernels that have variants for larger blocks.
     """
 
     arch: str
@@ -33,6 +33,7 @@ class CudaCode:
     entries: dict[str, TargetEntry]
     forward: dict[str, TargetEntry]
     second: dict[str, TargetEntry]
+    blocks: dict[str, tuple[BlockVariant, ...]] = field(default_factory=dict)
 
 
 def finish(
@@ -47,11 +48,11 @@ def finish(
     ptx, cubin = (stem.with_suffix(suffix) for suffix in (f".{arch}.ptx", f".{arch}.cubin"))
     ir, report = _kernels(gradient, arch, workspace, fast_math=fast_math, batched=batched)
     workspace.emit(ir, ptx, arch)
-    _assemble(ptx, cubin, arch, workspace)
+    blocks = _assemble(ptx, cubin, arch, workspace)
     entries = target_entries(plan, "__gradient", report["kernels"], gradient.refused)
     forward = target_entries(plan.forward, "__tangent", report["tangents"], gradient.refused_forward)
     second = target_entries(plan.gradient, "__second", report["seconds"], gradient.refused_second)
-    return CudaCode(arch, ir, ptx, cubin, entries, forward, second)
+    return CudaCode(arch, ir, ptx, cubin, entries, forward, second, blocks)
 
 
 def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool) -> Path:
@@ -83,10 +84,9 @@ def _kernels(
     return ir, report
 
 
-def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> None:
+def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> dict[str, tuple[BlockVariant, ...]]:
+    """Returns the kernels that have variants for larger blocks."""
     report = assemble_ptx(ptx, cubin, arch, workspace)
-    if not workspace.does("bound-registers"):
-        return
     text, first = ptx.read_text("utf-8"), b""
 
     def assembled(other: str) -> str:
@@ -98,7 +98,10 @@ def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> None:
         first = first or cubin.read_bytes()
         return assemble_ptx(ptx, cubin, arch, workspace)
 
-    registers.bounded(text, report, assembled)
+    made = registers.Assembled(text, report)
+    if workspace.does("bound-registers"):
+        made = registers.bounded(text, report, assembled)
+    return registers.for_larger_blocks(made, assembled)
 
 
 def assemble_ptx(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:

@@ -6,53 +6,141 @@ pays unless it is more than the registers hold. Where it takes fewer by itself, 
 fit: it does not use them unless it is told to. A gradient that reduces in bulk looks up where it adds: it waits for
 memory above all, and gets 64.
 
-Where the kernel says how large its blocks are at most (`__launch_bounds__`), ptxas has been seen to give 32 registers
-to a gradient that needs 200, so that many blocks fit, and to keep kilobytes a thread elsewhere. It is then told of all
-with which one such block can be launched.
+Where the kernel says how large its blocks are at most (`__launch_bounds__`), and not how many are to fit, ptxas gives
+what spills in any case only the registers with which a multiprocessor is full: 32 a thread, and kilobytes a thread
+elsewhere. It is then told of all with which one such block can be launched. How many blocks are to fit, the second
+number of `__launch_bounds__`, was said of the primal: it holds for a gradient that spills nothing for it
+and then takes no more than these registers.
+
+A thread's registers bound how many threads a block may have. Where that is fewer than 1,024, and the kernel does not
+say that its blocks have no more, there are variants for larger blocks, among which the launch chooses.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import prod
+
+from enzyme_driver.model import BlockVariant
 
 LIMIT, LIMIT_IN_BULK = 128, 64
 MOST_SPILLED = 700
 """Bytes that a thread may keep elsewhere. With 540 a gradient took 0.83 of its time without, with 1,080 twice that."""
 DERIVATIVES = ("__gradient", "__tangent")
+LAUNCHED = (*DERIVATIVES, "__second", "__batch")
+"""Of the kernels that the runtime launches with the caller's blocks."""
 
 REGISTERS, UNIT = 512, 8
 """Registers that the lanes at one scheduler share, for each lane, and the unit in which they are given out."""
 OF_A_BLOCK, MOST, TOGETHER = 65536, 255, 128
 """Registers that a block has, and that a thread can have, and the threads that get theirs together."""
+LARGER_BLOCKS = (512, 1024)
+"""Threads of the blocks that there are variants for; with all registers that a thread can have, 256 fit."""
 
 _ENTRY = re.compile(
     r"\.entry\s+(?P<name>\w+)\([^)]*\)(?P<directives>[^{]*)\{(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE
 )
 _IN_BULK = "cp.reduce.async.bulk"
 _BLOCK = re.compile(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
-_BOUNDS = re.compile(r"\.(?:maxnreg|minnctapersm)\b")
+_BOUNDS = re.compile(r"\.(?:maxnreg|minnctapersm)\s+\d+\s*")
+_BLOCKS = re.compile(r"\.minnctapersm\s+\d+\s*")
 _PROPERTIES = re.compile(
     r"Function properties for (?P<name>\w+)\n.*?(?P<spilled>\d+) bytes spill stores.*?Used (?P<used>\d+) registers",
     re.DOTALL,
 )
 
 
-def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> None:
+@dataclass(frozen=True)
+class Assembled:
+    """What was given to ptxas, and what `ptxas -v` says of it."""
+
+    ptx: str
+    report: str
+
+
+def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> Assembled:
     """Assemble once more where a kernel takes too many registers, or may have more.
 
     `report` is what `ptxas -v` says of `ptx`, and what `assemble` returns for another PTX. The last one stays.
     """
+    crowded = _crowded(ptx, report)
+    if crowded:
+        ptx = _edited(ptx, dict.fromkeys(crowded, lambda directives: _BLOCKS.sub("", directives)))
+        report = assemble(ptx)
     limits, before = _limits(ptx, report), _spilled(report)
     while limits:
-        after = _spilled(assemble(_limited(ptx, {name: first for name, (first, *_) in limits.items()})))
-        worse = {name for name, spilled in after.items() if spilled > MOST_SPILLED and spilled >= before.get(name, 0)}
+        limited = _limited(ptx, {name: first for name, (first, *_) in limits.items()})
+        said = assemble(limited)
+        worse = {
+            name
+            for name, spilled in _spilled(said).items()
+            if spilled > MOST_SPILLED and spilled >= before.get(name, 0)
+        }
         if not limits.keys() & worse:
-            return
+            return Assembled(limited, said)
         limits = {name: rest for name, all_ in limits.items() if (rest := all_[1:] if name in worse else all_)}
         if not limits:
-            assemble(ptx)
+            report = assemble(ptx)
+    return Assembled(ptx, report)
+
+
+def for_larger_blocks(made: Assembled, assemble: Callable[[str], str]) -> dict[str, tuple[BlockVariant, ...]]:
+    """Assemble once more with variants of the kernels whose registers keep them from being launched with large blocks.
+
+    Returns them by the kernel's name, for more and more threads; the first one is the kernel itself.
+    """
+    used = _used(made.report)
+    found, text = {}, made.ptx
+    for entry in _ENTRY.finditer(made.ptx):
+        name, most = entry["name"], LARGER_BLOCKS[-1]
+        if not name.endswith(LAUNCHED) or name not in used or _BLOCK.search(entry["directives"]):
+            continue
+        fitting = threads_with(used[name])
+        if fitting >= most:
+            continue
+        larger = [threads for threads in LARGER_BLOCKS if threads > fitting]
+        found[name] = (
+            BlockVariant(fitting, name),
+            *(BlockVariant(threads, f"{name}__block{threads}") for threads in larger),
+        )
+        text += "".join(_variant(entry[0], each) for each in found[name][1:])
+    if found:
+        assemble(text)
+    return found
+
+
+def threads_with(registers: int) -> int:
+    """The threads that the largest block has whose threads have so many registers."""
+    return min(LARGER_BLOCKS[-1], REGISTERS // _whole(registers) * TOGETHER)
+
+
+def _variant(entry: str, variant: BlockVariant) -> str:
+    """The same kernel by another name, with the registers that a block of so many threads has."""
+    found = _entry(entry)
+    directives = _BOUNDS.sub("", found["directives"])
+    return (
+        "\n.visible "
+        + entry[: found.start("name")]
+        + variant.kernel
+        + entry[found.end("name") : found.start("directives")]
+        + f"{directives}.maxnreg {OF_A_BLOCK // variant.threads}\n"
+        + entry[found.end("directives") :]
+        + "\n"
+    )
+
+
+def _crowded(ptx: str, report: str) -> list[str]:
+    """The kernels of derivatives that spill because so many blocks are to fit, or of which fewer fit than could."""
+    spilled, used = _spilled(report), _used(report)
+    return [
+        name
+        for entry in _ENTRY.finditer(ptx)
+        if (name := entry["name"]).endswith(DERIVATIVES)
+        and (spilled.get(name) or used.get(name, 0) > LIMIT)
+        and _BLOCKS.search(entry["directives"])
+    ]
 
 
 def _limits(ptx: str, report: str) -> dict[str, list[int]]:
@@ -61,18 +149,18 @@ def _limits(ptx: str, report: str) -> dict[str, list[int]]:
     What spills much with all that it takes would spill more with fewer, and large kernels are assembled for long; it
     gets more where it did not take what its blocks leave it.
     """
-    spilled = _spilled(report)
-    used = {each["name"]: int(each["used"]) for each in _PROPERTIES.finditer(report)}
-    limits = {}
+    spilled, used, limits = _spilled(report), _used(report), {}
     for entry in _ENTRY.finditer(ptx):
         name, directives = entry["name"], entry["directives"]
         if name not in used or not name.endswith(DERIVATIVES) or _BOUNDS.search(directives):
             continue
+        left = _of_a_block(directives)
         if spilled[name] > MOST_SPILLED:
-            limits[name] = [limit for limit in _of_a_block(directives) if limit > used[name]]
+            limits[name] = [limit for limit in left if limit > used[name]]
         else:
             in_bulk = [LIMIT_IN_BULK] if _IN_BULK in entry["body"] and used[name] > LIMIT_IN_BULK else []
-            limits[name] = [limit for limit in (*in_bulk, _most(used[name])) if limit != _whole(used[name])]
+            most = min(LIMIT, *left) if spilled[name] and left else _most(used[name])
+            limits[name] = [limit for limit in (*in_bulk, most) if limit != _whole(used[name])]
     return {name: each for name, each in limits.items() if each}
 
 
@@ -97,13 +185,35 @@ def _whole(used: int) -> int:
 def _limited(ptx: str, limits: Mapping[str, int]) -> str:
     """The same with so many registers for a thread of these kernels."""
 
-    def with_limit(entry: re.Match[str]) -> str:
-        if entry["name"] not in limits:
-            return entry[0]
-        place = entry.end("directives") - entry.start()
-        return f"{entry[0][:place]}.maxnreg {limits[entry['name']]}\n{entry[0][place:]}"
+    def told(limit: int) -> Callable[[str], str]:
+        return lambda directives: f"{directives}.maxnreg {limit}\n"
 
-    return _ENTRY.sub(with_limit, ptx)
+    return _edited(ptx, {name: told(limit) for name, limit in limits.items()})
+
+
+def _edited(ptx: str, edits: Mapping[str, Callable[[str], str]]) -> str:
+    """The same with other directives at these kernels."""
+
+    def edited(entry: re.Match[str]) -> str:
+        edit = edits.get(entry["name"])
+        if edit is None:
+            return entry[0]
+        begin, end = (place - entry.start() for place in entry.span("directives"))
+        return entry[0][:begin] + edit(entry["directives"]) + entry[0][end:]
+
+    return _ENTRY.sub(edited, ptx)
+
+
+def _entry(text: str) -> re.Match[str]:
+    found = _ENTRY.match(text)
+    if found is None:
+        raise ValueError(text)
+    return found
+
+
+def _used(report: str) -> dict[str, int]:
+    """The registers of a thread of each kernel."""
+    return {each["name"]: int(each["used"]) for each in _PROPERTIES.finditer(report)}
 
 
 def _spilled(report: str) -> dict[str, int]:

@@ -120,3 +120,12 @@ __global__ void half_atomics(const __half *x, __half *sum, int n)
     MY_ELEMENT(n);
     atomicAdd(sum, x[i]);
 }
+
+// At the origin the slope of a root is infinite, and counts for nothing.
+__global__ void nested_in_conditions(const float *x, const float *p, float *y, int n)
+{
+    MY_ELEMENT(n);
+    float z = hypotf(1.0f, hypotf(x[i], 0.5f)) < 1.5f ? p[i] : 2.0f * p[i];
+    if (powf(cbrtf(x[i] - x[i]), 0.5f) < 0.5f) z *= x[i];
+    y[i] = z;
+}

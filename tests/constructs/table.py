@@ -226,6 +226,7 @@ _MATHEMATICS = (
     C("`erf`, `lgamma`, `tgamma`, Bessel functions", "special_functions"),
     C("powers", "powers"),
     C("norms, `atan2`", "norms"),
+    C("functions of functions that only conditions ask for", "nested_in_conditions"),
     C("half storage, float arithmetic", "half_storage"),
     C("half arithmetic", "half_arithmetic"),
     C("`__half2`", "half_pairs"),

@@ -222,3 +222,22 @@ __global__ void left_early(const float *x, float *y, float *z, int n)
         return;
     z[n + i] = least * x[i];
 }
+
+// A loop whose sweeps are fused: the cotangent is taken before it.
+__global__ void after_a_loop(const float *__restrict__ x, float *__restrict__ y, int n)
+{
+    float sum = 0;
+    for (int i = 0; i < n; ++i)
+        sum += x[blockIdx.x * n + i] * x[blockIdx.x * n + i];
+    y[blockIdx.x] = sum;
+}
+
+// Two stores of a thread that may be to one element.
+__global__ void one_or_two(const float *__restrict__ x, float *__restrict__ y, int n, int first, int second)
+{
+    float sum = 0;
+    for (int i = 0; i < n; ++i)
+        sum += x[i] * x[i];
+    y[first] = sum;
+    y[second] = sum * x[0];
+}

@@ -272,3 +272,49 @@ def test_what_a_tile_held_before_is_not_read_again_where_the_tile_has_changed(ke
     rng = np.random.default_rng()
     x, w, y = (rng.uniform(-1, 1, 20) for _ in range(3))
     smooth.check[2, 32](x, w, rng.integers(0, 20, 20).astype(np.int32), y, 20, 0.7)
+
+
+def test_lanes_that_have_returned_are_not_waited_for_in_the_gradient(kernel: Compile) -> None:
+    k = kernel(
+        """
+        __global__ void tail(const float *x, float *out) {
+            __shared__ float part[16];
+            float v = x[threadIdx.x + 16 * threadIdx.y];
+            v = v * v;
+            if (threadIdx.x == 0)
+                part[threadIdx.y] = v;
+            __syncthreads();
+            if (threadIdx.y == 0) {
+                float s = threadIdx.x < 2 ? part[threadIdx.x] : 0.0f;
+                for (int o = 8; o > 0; o /= 2)
+                    s += __shfl_down_sync(0xffffffff, s, o);
+                if (__any_sync(0xffffffff, threadIdx.x == 0) && threadIdx.x == 0)
+                    *out = s;
+            }
+        }
+        """
+    )
+    x = random(32)
+    out = np.zeros(1, np.float32)
+    k[1, (16, 2)](x, out)
+    np.testing.assert_allclose(out, x[0] ** 2 + x[16] ** 2, rtol=1e-6)
+    result = k.vjp[1, (16, 2)](x, out, cotangents={"out": np.ones(1, np.float32)})
+    expected = np.zeros(32, np.float32)
+    expected[[0, 16]] = 2 * x[[0, 16]]
+    np.testing.assert_allclose(result["x"], expected, rtol=1e-6)
+
+
+def test_a_primal_whose_lanes_wait_at_a_barrier_is_still_a_deadlock(kernel: Compile) -> None:
+    k = kernel(
+        """
+        __global__ void stuck(const float *x, float *out) {
+            float v = x[threadIdx.x];
+            if (threadIdx.x < 16)
+                v += __shfl_down_sync(0xffffffff, v, 1);
+            __syncthreads();
+            out[threadIdx.x] = v;
+        }
+        """
+    )
+    with pytest.raises(adgen.PrimalError, match="wait for each other forever"):
+        k[1, 32](random(32), random(32))

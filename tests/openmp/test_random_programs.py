@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from random_programs.batch import outcomes
 from random_programs.programs import IDIOMS_FROM, PRACTICE_FROM, program
+from random_programs.reduce import smaller
 
 AT_ONCE = 12
 
@@ -36,15 +37,18 @@ def test_gradients(language: str, first: int, tmp_path: Path) -> None:
     assert [outcome for outcome in found if outcome.bad] == []
 
 
-PRACTICE = PRACTICE_FROM + 55
-"""Around these twelve are kernels of two kinds that are known to be wrong: all threads store the same value to one
-element, and local arrays of a constant size are sorted by insertion."""
-
-
 @pytest.mark.usefixtures("toolchain")
 def test_practice(tmp_path: Path) -> None:
-    found = outcomes("cuda", PRACTICE, AT_ONCE, tmp_path)
-    assert [(outcome.number, outcome.verdict) for outcome in found] == [(PRACTICE + k, "right") for k in range(AT_ONCE)]
+    """What people write; `wrong`, `crashed` and `refused` are defects alike."""
+    found = outcomes("cuda", PRACTICE_FROM, AT_ONCE, tmp_path)
+    assert [(each.number, each.verdict) for each in found] == [(PRACTICE_FROM + k, "right") for k in range(AT_ONCE)]
+
+
+def test_reducing_leaves_out_blocks_and_lines() -> None:
+    lines = ["head", "{", "    a;", "    while (b) {", "        c;", "    }", "}"]
+    assert ["head", "{", "    a;", "}"] in list(smaller(lines))
+    assert ["head", "{", "    a;", "        c;", "}"] in list(smaller(lines))
+    assert all(each[:2] == lines[:2] and each[-1] == "}" for each in smaller(lines))
 
 
 @pytest.mark.usefixtures("toolchain")

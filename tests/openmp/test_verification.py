@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +24,20 @@ from enzyme_driver.verification import guard, witness_of
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 
+
+@pytest.fixture(autouse=True)
+def default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As users have it, who set nothing."""
+    monkeypatch.delenv("ADGEN_VERIFY")
+
+
 FILE = Path(__file__).with_name("verified.cu")
 LAUNCH = (2, 32)
+OWN = """\
+__device__ float f(float x) { return x * x; }
+__device__ void g(float x, float c, float *d) { *d = 2 * x * c; }
+__global__ void k(const float *x, float *y) { y[threadIdx.x] = f(x[threadIdx.x]); }
+"""
 Array = npt.NDArray[np.float32]
 
 
@@ -42,12 +57,26 @@ def arguments(count: int = 64) -> tuple[Array, Array]:
     return np.random.default_rng(1).normal(size=count).astype(np.float32), np.zeros(count, np.float32)
 
 
-def found(kernels: adgen.Module, witness: dict[str, Kernel | Function], name: str, other: str = "") -> Verdict:
-    other_witness = standing_for(witness[other or name], kernels[name])
-    return verify(kernels[name], other_witness, arguments(), launch_of(LAUNCH))
+def found(kernels: adgen.Module, witness: dict[str, Kernel | Function], name: str) -> Verdict:
+    return verify(kernels[name], witness[name], arguments(), launch_of(LAUNCH))
 
 
-@pytest.mark.parametrize("name", ["square", "cube", "shuffled"])
+def planted() -> Kernel:
+    """A gradient that is wrong in one element; `witness["planted"]` has no part in what makes it so."""
+    return adgen.compile(FILE, kernel="planted", derivatives={"odd": "wrong_slope"}, cache=False)
+
+
+@pytest.fixture
+def with_witness(monkeypatch: pytest.MonkeyPatch, witness: dict[str, Kernel | Function]) -> None:
+    """What the user says of functions has no witness; here it has that of the file."""
+
+    def made(subject: Kernel, *_: object, **__: object) -> Kernel | Function:
+        return standing_for(witness[subject.name], subject)
+
+    monkeypatch.setattr("enzyme_driver.verification.witness_of", made)
+
+
+@pytest.mark.parametrize("name", ["square", "planted", "shuffled"])
 def test_right(kernels: adgen.Module, witness: dict[str, Kernel | Function], name: str) -> None:
     verdict = found(kernels, witness, name)
     assert verdict.state == "right"
@@ -55,15 +84,16 @@ def test_right(kernels: adgen.Module, witness: dict[str, Kernel | Function], nam
     assert verdict.error < verdict.tolerance / 10
 
 
-def test_wrong(kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:
-    """One element of the gradient is not what the witness says: it is another kernel's, which differs there alone."""
-    verdict = found(kernels, witness, "square", "square_but_one")
+def test_wrong(witness: dict[str, Kernel | Function]) -> None:
+    """One element of the gradient is not what the witness says."""
+    subject = planted()
+    verdict = verify(subject, standing_for(witness["planted"], subject), arguments(), launch_of(LAUNCH))
     assert (verdict.state, verdict.parameter) == ("wrong", "x")
     (element,) = verdict.elements
     x, _ = arguments()
     assert element.index == 41
-    weight = element.gradient / (2 * x[41])
-    assert element.expected == pytest.approx(3 * weight * x[41] ** 2, rel=1e-4)
+    weight = element.expected / (2 * x[41])
+    assert element.gradient == pytest.approx(3 * weight * x[41] ** 2, rel=1e-4)
 
 
 def test_a_kink_is_no_error(kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:
@@ -71,6 +101,13 @@ def test_a_kink_is_no_error(kernels: adgen.Module, witness: dict[str, Kernel | F
     zeros = np.zeros(64, np.float32)
     verdict = verify(kernels["rectified"], witness["rectified"], (zeros, zeros.copy()), launch_of(LAUNCH))
     assert verdict.state == "right"
+
+
+def test_what_is_not_finite_is_said(kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:
+    x, y = arguments()
+    x[3] = np.nan
+    verdict = verify(kernels["square"], witness["square"], (x, y), launch_of(LAUNCH))
+    assert (verdict.state, "not finite" in verdict.reason) == ("unchecked", True)
 
 
 def test_once(tmp_path: Path, kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:
@@ -85,7 +122,8 @@ def test_once(tmp_path: Path, kernels: adgen.Module, witness: dict[str, Kernel |
     for _ in range(2):
         Guard(make, tmp_path)(square, (x, y), launch_of(LAUNCH))
     assert len(made) == 1
-    assert json.loads((tmp_path / VERDICTS).read_text("utf-8")) == [f"{square.signature.symbol} on openmp"]
+    key = f"{square.signature.symbol} on openmp {square.binary}"
+    assert json.loads((tmp_path / VERDICTS).read_text("utf-8")) == {key: "right"}
     always = Guard(make, tmp_path, always=True)
     for _ in range(2):
         always(square, (x, y), launch_of(LAUNCH))
@@ -93,25 +131,22 @@ def test_once(tmp_path: Path, kernels: adgen.Module, witness: dict[str, Kernel |
 
 
 def test_a_wrong_gradient_is_not_returned(witness: dict[str, Kernel | Function], tmp_path: Path) -> None:
-    square = adgen.compile(FILE, kernel="square", cache=False)
-    square.guard = Guard(lambda: standing_for(witness["cube"], square), tmp_path)
+    kernel = planted()
+    kernel.guard = Guard(lambda: standing_for(witness["planted"], kernel), tmp_path)
     x, y = arguments()
     for _ in range(2):
-        with pytest.raises(adgen.GradientMismatchError, match=r"square on openmp with respect to 'x' is wrong by"):
-            square.vjp[LAUNCH](x, y, cotangents={"y": np.ones_like(y)})
+        with pytest.raises(adgen.GradientMismatchError, match=r"planted on openmp with respect to 'x' is wrong by"):
+            kernel.vjp[LAUNCH](x, y, cotangents={"y": np.ones_like(y)})
         shadow = np.zeros_like(x)
         with pytest.raises(adgen.GradientMismatchError):
-            square.gradient[LAUNCH](x, y, shadows={"x": shadow, "y": np.ones_like(y)})
+            kernel.gradient[LAUNCH](x, y, shadows={"x": shadow, "y": np.ones_like(y)})
         assert not shadow.any()
     assert not (tmp_path / VERDICTS).exists()
 
 
 def test_what_has_no_witness_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "own.cu"
-    text = "__device__ float f(float x) { return x * x; }\n"
-    text += "__device__ void g(float x, float c, float *d) { *d = 2 * x * c; }\n"
-    text += "__global__ void k(const float *x, float *y) { y[threadIdx.x] = f(x[threadIdx.x]); }\n"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(OWN, encoding="utf-8")
     kernel = adgen.compile(path, kernel="k", derivatives={"f": "g"}, verify="first", cache=False)
     x, y = arguments(32)
     for _ in range(2):
@@ -167,3 +202,137 @@ def test_an_artifact_has_one_witness(tmp_path: Path, capsys: pytest.CaptureFixtu
     code, said = checked(capsys, folder, "--arg", "x=normal:f32:32", "--arg", "y=zeros:f32:32")
     assert code == 0
     assert said["checks"][0]["dual_numbers"] is None
+
+
+@pytest.mark.usefixtures("with_witness")
+@pytest.mark.parametrize("way", ["vjp", "gradient", "prepared", "tape"])
+def test_by_default(way: str) -> None:
+    """A wrong gradient is found by who asked for nothing, whichever way leads to it, and nothing is written."""
+    kernel, (x, y) = planted(), arguments()
+    weights = np.ones_like(y)
+    shadows = {"x": np.zeros_like(x), "y": weights.copy()}
+
+    def on_tape() -> None:
+        with adgen.Tape() as tape:
+            kernel[LAUNCH](x, y)
+        tape.gradient(y, wrt=x, cotangents=weights)
+
+    call: Callable[[], object] = {
+        "vjp": lambda: kernel.vjp[LAUNCH](x, y, cotangents={"y": weights}),
+        "gradient": lambda: kernel.gradient[LAUNCH](x, y, shadows=shadows),
+        "prepared": kernel.gradient[LAUNCH].prepare(x, y, shadows=shadows),
+        "tape": on_tape,
+    }[way]
+    with pytest.raises(adgen.GradientMismatchError, match=r"with respect to 'x'.*element 41 is"):
+        call()
+    assert not shadows["x"].any()
+
+
+@pytest.mark.usefixtures("with_witness")
+def test_the_command_that_bisects(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is complete, and its arguments are those of the call."""
+    kernel, (x, y) = planted(), arguments()
+    with pytest.raises(adgen.GradientMismatchError) as caught:
+        kernel.vjp[LAUNCH](x, y, cotangents={"y": np.ones_like(y)})
+    line = next(each.strip() for each in caught.value.hint.splitlines() if each.strip().startswith("adgen bisect"))
+    words = shlex.split(line)
+    np.testing.assert_array_equal(np.load(words[words.index("--arg") + 1].removeprefix("x=")), x)
+    assert cli.run(["check", *words[2:]]) == 0  # without the wrong derivative
+    capsys.readouterr()
+
+
+def test_nothing_is_said_by_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither where there is no witness, nor of arguments that say nothing; what was found is remembered."""
+    path = tmp_path / "own.cu"
+    path.write_text(OWN, encoding="utf-8")
+    x, y = arguments(32)
+    for _ in range(2):
+        kernel = adgen.compile(path, kernel="k", derivatives={"f": "g"})
+        kernel.vjp[1, 32](x, y, cotangents={"y": np.ones_like(y)})
+    assert kernel.guard is not None
+    assert kernel.guard._witness is None
+    assert "derivatives that the user gives" in (kernel.guard._folder / VERDICTS).read_text("utf-8")
+    square = adgen.compile(FILE, kernel="square", cache=False)
+    square.vjp[1, 32](np.full_like(x, np.nan), y, cotangents={"y": np.ones_like(y)})
+    assert capsys.readouterr() == ("", "")
+
+
+def test_zeros_do_not_decide(witness: dict[str, Kernel | Function]) -> None:
+    """Where the derivative is zero everywhere, points beside the arguments are looked at."""
+    subject, square, zeros = planted(), adgen.compile(FILE, kernel="square"), np.zeros(64, np.float32)
+    verdict = verify(square, standing_for(witness["square"], square), (zeros, zeros.copy()), launch_of(LAUNCH))
+    assert (verdict.state, verdict.reason) == ("right", "beside where the derivative is zero")
+    verdict = verify(subject, standing_for(witness["planted"], subject), (zeros, zeros.copy()), launch_of(LAUNCH))
+    assert verdict.state != "right"
+
+
+def test_a_loaded_artifact_is_not_verified(tmp_path: Path) -> None:
+    assert cli.run(["compile", str(FILE), "-k", "square", "-t", "openmp", "-o", str(tmp_path / "made")]) == 0
+    assert all(entry.guard is None for entry in adgen.load(tmp_path / "made"))
+
+
+def test_never(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert adgen.compile(FILE, kernel="square", verify="never").guard is None
+    monkeypatch.setenv("ADGEN_VERIFY", "never")
+    assert adgen.compile(FILE, kernel="square").guard is None
+    assert adgen.compile(FILE, kernel="square", verify="first").guard is not None
+
+
+def test_as_many_blocks_as_there_is_time_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Gradient and witness run the same first blocks, which are told, in the shape of the whole grid."""
+    monkeypatch.setattr("enzyme_driver.runtime.transforms.verify.PROBE_SECONDS", 1e-4)
+    path = tmp_path / "long.cu"
+    path.write_text(
+        "__global__ void k(const double *x, double *y) { int i = (blockIdx.y * gridDim.x + blockIdx.x) * 32 + "
+        "threadIdx.x; double v = x[i]; for (int j = 0; j < 300; ++j) v = sin(v) + x[i]; y[i] = v / gridDim.x; }\n",
+        encoding="utf-8",
+    )
+    kernel = adgen.compile(path, kernel="k", cache=False)
+    x = np.random.default_rng(2).normal(size=32 * 400)
+    kernel.vjp[(20, 20), 32](x, np.zeros_like(x), cotangents={"y": np.ones_like(x)})
+    said = capsys.readouterr().err
+    assert re.search(r"was verified on the first \d+ blocks", said), said
+
+
+def test_what_takes_too_long_is_said_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("enzyme_driver.runtime.transforms.verify.SECONDS", 1e-9)
+    square = adgen.compile(FILE, kernel="square", cache=False)
+    x, y = arguments()
+    for _ in range(2):
+        square.vjp[LAUNCH](x, y, cotangents={"y": np.ones_like(y)})
+    assert capsys.readouterr().err.count("was not verified: it could take more than 1e-09 s") == 1
+
+
+def test_what_takes_too_much_memory_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("enzyme_driver.runtime.transforms.guard.available_bytes", lambda: 1000)
+    square = adgen.compile(FILE, kernel="square", cache=False)
+    x, y = arguments()
+    for _ in range(2):
+        square.vjp[LAUNCH](x, y, cotangents={"y": np.ones_like(y)})
+    assert capsys.readouterr().err.count("more than half of the free memory") == 1
+
+
+def test_two_calls_that_differ(tmp_path: Path) -> None:
+    """A function with a state of its own computes something else each time: that is no error."""
+    path = tmp_path / "state.cpp"
+    text = "static int calls = 0;\ndouble counted(const double *x) { return x[0] * ++calls; }\n"
+    path.write_text(text, encoding="utf-8")
+    function = adgen.compile(path, function="counted", cache=False)
+    for _ in range(4):
+        assert function.vjp(np.array([2.0]))["x"][0] >= 1
+
+
+def test_state_that_another_function_has_set(tmp_path: Path) -> None:
+    """The witness has variables of its own, which nobody has set."""
+    path = tmp_path / "state.cpp"
+    text = 'static double scale = 0;\nextern "C" void set(double by) { scale = by; }\n'
+    text += "double scaled(const double *x) { return x[0] * x[0] * scale; }\n"
+    path.write_text(text, encoding="utf-8")
+    made = adgen.compile(path, cache=False)
+    made["set"](3.0)
+    for _ in range(4):
+        np.testing.assert_allclose(made["scaled"].vjp(np.array([2.0]))["x"], [12.0])

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("toolchain")
 
 
 def witness(path: Path) -> Module:
-    wanted = replace(request.new(path, targets=["openmp"]), witness=True)
+    wanted = replace(request.new(path, targets=["openmp"]), witness="duals")
     return module.load(cache.build(wanted, settings=Settings.from_environment(), use_cache=False), "openmp")
 
 

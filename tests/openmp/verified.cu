@@ -1,17 +1,16 @@
-// What test_verification.py verifies, and what it takes for a witness of another kernel.
+// What test_verification.py verifies.
 __global__ void square(const float *x, float *y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = x[i] * x[i];
 }
 
-__global__ void square_but_one(const float *x, float *y) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  y[i] = i == 41 ? x[i] * x[i] * x[i] : x[i] * x[i];
-}
+__device__ float odd(float x) { return x * x; }
+__device__ void wrong_slope(float x, float cotangent, float *d_x) { *d_x = 3 * x * x * cotangent; }
 
-__global__ void cube(const float *x, float *y) {
+// With wrong_slope as the derivative of odd, its gradient is wrong in one element.
+__global__ void planted(const float *x, float *y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  y[i] = x[i] * x[i] * x[i];
+  y[i] = i == 41 ? odd(x[i]) : x[i] * x[i];
 }
 
 __global__ void rectified(const float *x, float *y) {

@@ -3,36 +3,45 @@
     PYTHONPATH=.:tests python -m random_programs cuda|cpp [--first N] [--count N] [--folder DIR]
 
 Ends with 1 if one is wrong, crashes, or stops the compiler. A program is known by its number; kernels from 200000 on
-are those of `practice`, whose oracle are dual numbers.
+are those of `grammar`, whose oracle are dual numbers.
 """
 
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
 from collections import Counter
 from pathlib import Path
 
 import click
 from random_programs.batch import outcomes
+from random_programs.programs import PRACTICE_FROM
+from random_programs.reduce import reduced
 
-AT_ONCE = 12
+FRESH = 10**9
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("language", choices=("cuda", "cpp"))
-    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--first", type=int, help="number of the first program; by default any")
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--at-once", type=int, default=12, help="programs in a file")
+    parser.add_argument("--reduce", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path("build/random_programs"), help="where the files are left")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
+    first = secrets.randbelow(FRESH) + PRACTICE_FROM if given.first is None else given.first
+    last = first + given.count
     verdicts: Counter[str] = Counter()
-    for first in range(given.first, given.first + given.count, AT_ONCE):
-        for outcome in outcomes(given.language, first, min(AT_ONCE, given.first + given.count - first), given.folder):
+    for start in range(first, last, given.at_once):
+        for outcome in outcomes(given.language, start, min(given.at_once, last - start), given.folder):
             verdicts[outcome.verdict] += 1
             if outcome.verdict != "right":
                 click.echo(f"{outcome.number}: {outcome.verdict}: {outcome.why}")
+            if given.reduce and outcome.bad and outcome.verdict != "undecided":
+                click.echo(f"{outcome.number}: reduced to {reduced(given.language, outcome, given.folder)}")
     click.echo(", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
     return 1 if verdicts.keys() - {"right", "refused"} else 0
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
 SECONDS = 600
+STEP_SECONDS = 120
+"""Of one step of the compiler."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`verdict` is right, refused, wrong, crashed, undecided where the oracle could not tell, or failed where the whole
-    batch did not compile.
+    """`verdict` is right, refused, wrong, crashed, undecided where the oracle could not tell, failed where the program
+    does not compile, or hung where it does not end.
     """
 
     number: int
@@ -29,23 +34,51 @@ class Outcome:
         return self.verdict not in {"right", "refused"}
 
 
-def outcomes(language: str, first: int, count: int, folder: Path) -> list[Outcome]:
+@dataclass(frozen=True)
+class _Ended:
+    """What a process said before it ended, and how it did."""
+
+    lines: tuple[Mapping[str, Any], ...]
+    word: str
+    why: str
+
+
+def outcomes(language: str, first: int, count: int, folder: Path, seconds: int = SECONDS) -> list[Outcome]:
     """What became of the programs `first`, `first` + 1, …; the file lies in the folder."""
-    done = subprocess.run(
-        [sys.executable, "-m", "random_programs.trial", language, str(first), str(count), str(folder)],
-        env=os.environ | {"PYTHONPATH": PATHS, "ADGEN_TIMEOUT": str(SECONDS)},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    said = [json.loads(line) for line in done.stdout.splitlines()]
-    found = [Outcome(**line) for line in said if line["verdict"] != "began"]
-    if done.returncode == 0:
+    if count <= 0:
+        return []
+    ended = trial([language, str(first), str(count), str(folder)], seconds)
+    found = [Outcome(**line) for line in ended.lines if line["verdict"] != "began"]
+    if not ended.word:
         return found
-    if not said:
-        return [Outcome(first, "failed", done.stderr[-2000:])]
-    crashed = said[-1]["number"]
-    found.append(Outcome(crashed, "crashed", done.stderr[-2000:]))
-    left = first + count - crashed - 1
-    return found + (outcomes(language, crashed + 1, left, folder) if left else [])
+    if ended.lines:
+        at = int(ended.lines[-1]["number"])
+        found.append(Outcome(at, "hung" if ended.word == "hung" else "crashed", ended.why))
+        return found + outcomes(language, at + 1, first + count - at - 1, folder, seconds)
+    if count == 1:
+        return [Outcome(first, ended.word, ended.why)]
+    half = count // 2
+    return [
+        *outcomes(language, first, half, folder, seconds),
+        *outcomes(language, first + half, count - half, folder, seconds),
+    ]
+
+
+def trial(arguments: list[str], seconds: int = SECONDS) -> _Ended:
+    """Runs `random_programs.trial`; no process of its outlives it."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "random_programs.trial", *arguments],
+        env=os.environ | {"PYTHONPATH": PATHS, "ADGEN_TIMEOUT": str(min(seconds, STEP_SECONDS))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            said, error = process.communicate(timeout=seconds)
+            word = "failed" if process.returncode else ""
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            said, error = process.communicate()
+            word = "hung"
+    return _Ended(tuple(json.loads(line) for line in said.splitlines() if line.endswith("}")), word, error[-2000:])

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from random_programs import practice
+from random_programs import grammar, phrases
 from random_programs.statements import ROOM, Body
 
 BLOCK, BLOCKS, POINTS = 32, 2, 53
@@ -15,10 +15,12 @@ IDIOMS_FROM = 100_000
 """Programs of larger numbers have statements of `idioms`, too; those of smaller ones stay what they are."""
 
 PRACTICE_FROM = 200_000
-"""Kernels of larger numbers are those of `practice`."""
+"""Kernels of larger numbers are those of `grammar`."""
 
 _CUDA_HELPERS = """\
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
+namespace cg = cooperative_groups;
 #define HELPER __device__
 """
 _CPP_HELPERS = """\
@@ -55,12 +57,16 @@ template <class T> HELPER void blend(T &to, T by)
 
 @dataclass(frozen=True)
 class Drawn:
-    """A program: its source without the helpers, and the type of its numbers. C++ where `block` is None."""
+    """A program: its source without the helpers, and the type of its numbers. C++ where `block` is None.
+
+    Where it is `packed`, a struct holds its arrays of numbers.
+    """
 
     number: int
     source: str
     real: str
     block: int | None
+    packed: bool = False
 
     @property
     def name(self) -> str:
@@ -68,9 +74,11 @@ class Drawn:
 
     def arguments(self, seed: int) -> list[Any]:
         rng = np.random.default_rng(seed)
-        dtype = np.dtype(self.real)
+        dtype = np.dtype({"double": "float64", "float": "float32"}[self.real])
         x, w, y, z = (rng.uniform(-1, 1, POINTS).astype(dtype) for _ in range(4))
         idx = rng.integers(0, POINTS, POINTS).astype(np.int32)
+        if self.packed:
+            return [{"x": x, "w": w, "y": y, "z": z}, idx, POINTS, 0.7]
         return [x, w, idx, y, z, POINTS, 0.7]
 
 
@@ -86,21 +94,21 @@ def practised(number: int) -> bool:
 def program(number: int, *, cuda: bool) -> Drawn:
     """The program of that number; always the same."""
     if practised(number):
-        return Drawn(number, practice.kernel(number), "float64", BLOCK)
+        found = grammar.kernel(number)
+        return Drawn(number, found.source, found.real, found.block, found.packed)
     rng = Random(number)
     real = "double"
     draw = rng.choice((_alone, _alone, _together)) if cuda else rng.choice((_parallel_loop, _region, _serial))
     lines = draw(rng, real, idioms=idiomatic(number))
-    name = {"double": "float64", "float": "float32"}[real]
     types = f"const {real} *x, const {real} *w, const int *idx, {real} *y, {real} *z, int n, {real} s"
     head = f"__global__ void p{number}({types})" if cuda else f"void p{number}({types})"
-    return Drawn(number, "\n".join((head, "{", *lines, "}", "")), name, BLOCK if cuda else None)
+    return Drawn(number, "\n".join((head, "{", *lines, "}", "")), real, BLOCK if cuda else None)
 
 
 def file(drawn: list[Drawn]) -> str:
     """One file of them all."""
     special = _CPP_HELPERS if drawn[0].block is None else _CUDA_HELPERS
-    helpers = practice.HELPERS if practised(drawn[0].number) else _HELPERS
+    helpers = _HELPERS + (phrases.HELPERS if practised(drawn[0].number) else "")
     return special + helpers + "\n" + "\n".join(each.source for each in drawn)
 
 

@@ -1,8 +1,9 @@
 """Compiles a batch of programs as one file and checks every gradient; one line of JSON about each, as it comes.
 
-    python -m random_programs.trial cuda|cpp FIRST COUNT FOLDER
+    python -m random_programs.trial cuda|cpp FIRST COUNT FOLDER [SOURCE]
 
-A process of its own, so that a crash says which program it was: the one that began and did not end.
+A process of its own, so that a crash says which program it was: the one that began and did not end. SOURCE is a file
+with the text of the one program, in place of what its number stands for.
 """
 
 from __future__ import annotations
@@ -35,12 +36,20 @@ LARGEST = 1e20
 """Behind a derivative of this size something may be no number."""
 
 
-def main(language: str, first: str, count: str, folder: str) -> None:
+COMPLAIN = ("-Werror=uninitialized", "-Werror=sometimes-uninitialized", "-Werror=return-type")
+"""What reads variables that hold nothing has no derivative to compare."""
+
+
+def main(language: str, first: str, count: str, folder: str, source: str = "") -> None:
     drawn = [program(number, cuda=language == "cuda") for number in range(int(first), int(first) + int(count))]
-    path = Path(folder) / f"batch{first}.{'cu' if language == 'cuda' else 'cpp'}"
+    name = f"reduced{first}" if source else f"batch{first}"
+    path = Path(folder) / f"{name}.{'cu' if language == 'cuda' else 'cpp'}"
+    if source:
+        drawn = [replace(drawn[0], source=Path(source).read_text("utf-8"))]
     path.write_text(file(drawn), encoding="utf-8")
+    forward = idiomatic(drawn[0].number) and not practised(drawn[0].number)
     try:
-        module = adgen.compile(path, cache=False, modes=["forward"] if idiomatic(drawn[0].number) else [])
+        module = adgen.compile(path, cache=False, flags=COMPLAIN, modes=["forward"] if forward else [])
     except adgen.RefusedError as refusal:  # of all of them
         for each in drawn:
             _say(number=each.number, verdict="refused", why=str(refusal))
@@ -55,7 +64,7 @@ def main(language: str, first: str, count: str, folder: str) -> None:
 
 
 def _witnesses(path: Path) -> adgen.Module:
-    wanted = replace(request.new(path), witness=True)
+    wanted = replace(request.new(path, flags=COMPLAIN), witness="duals")
     return load(cache.build(wanted, settings=Settings.from_environment(), use_cache=False), "openmp")
 
 

@@ -13,7 +13,7 @@ from stage_support import OPT, REFLECTION, plan_of, refusal, workspace_in
 
 from enzyme_driver import pipelines
 from enzyme_driver.errors import CompilerCrashError, Location, RefusedError, ToolchainError
-from enzyme_driver.model import TargetEntry
+from enzyme_driver.model import BlockVariant, TargetEntry
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.prepare import PreparedModule
@@ -85,7 +85,7 @@ def test_fewer_registers_that_do_not_pay_are_taken_back(workspace: Workspace, fa
         "    0 bytes stack frame, {} bytes spill stores, 0 bytes spill loads\n"
         "ptxas info    : Used {} registers, used 0 barriers\n"
     )
-    text = ".visible .entry a__gradient(\n)\n{\n\tret;\n}\n"
+    text = ".visible .entry a__gradient(\n)\n.maxntid 256\n{\n\tret;\n}\n"
 
     def first(argv: tuple[str, ...]) -> None:
         Path(argv[-1]).write_bytes(b"first")
@@ -97,6 +97,24 @@ def test_fewer_registers_that_do_not_pay_are_taken_back(workspace: Workspace, fa
     made = finish(workspace)
     assert (made.ptx.read_text(), made.cubin.read_bytes()) == (text, b"first")
     assert [argv[0] for argv in fake_process.argvs].count("/cuda/bin/ptxas") == 2
+
+
+def test_kernels_with_many_registers_have_variants_for_larger_blocks(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    said = (
+        "ptxas info    : Function properties for a__gradient\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 128 registers, used 0 barriers\n"
+    )
+    text = ".visible .entry a__gradient(\n)\n{\n\tret;\n}\n"
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(text))
+    fake_process.reply("ptxas", stderr=said, effect=lambda argv: Path(argv[-1]).write_bytes(b"code"))
+    made = finish(workspace)
+    assert made.blocks == {
+        "a__gradient": (BlockVariant(512, "a__gradient"), BlockVariant(1024, "a__gradient__block1024"))
+    }
+    assert ".entry a__gradient__block1024(" in made.ptx.read_text()
 
 
 def test_only_gpus_that_have_them_get_bulk_reductions(workspace: Workspace, fake_process: FakeProcess) -> None:

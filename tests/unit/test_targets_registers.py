@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from enzyme_driver.targets.registers import LIMIT, LIMIT_IN_BULK, MOST_SPILLED, bounded
+from enzyme_driver.model import BlockVariant
+from enzyme_driver.targets.registers import (
+    LIMIT,
+    LIMIT_IN_BULK,
+    MOST_SPILLED,
+    Assembled,
+    bounded,
+    for_larger_blocks,
+    threads_with,
+)
 
 STRAIGHT = (
     ".visible .entry a__gradient(\n\t.param .u64 p\n)\n{\n$L__BB0_1:\n\tbra.uni \t$L__BB0_2;\n$L__BB0_2:\n\tret;\n}\n"
@@ -105,3 +114,68 @@ def test_a_kernel_with_bounded_blocks_that_spills_gets_what_its_largest_block_le
     assert ".maxnreg 64\n" in given
     assert assembled(wide, said(a__gradient=(64, much))) == []
     assert assembled(wide, said(a__gradient=(32, much)), said(a__gradient=(64, much)), said())[-1] == wide
+
+
+def test_few_spills_of_a_kernel_with_bounded_blocks_are_not_what_its_block_costs() -> None:
+    bounded_block = STRAIGHT.replace(")\n{", ")\n.maxntid 64\n{")
+    (given,) = assembled(bounded_block, said(a__gradient=(32, 64)), said(a__gradient=(LIMIT, 0)))
+    assert f".maxnreg {LIMIT}\n" in given
+    wide = STRAIGHT.replace(")\n{", ")\n.maxntid 1024\n{")
+    (given,) = assembled(wide, said(a__gradient=(32, 64)), said(a__gradient=(64, 0)))
+    assert ".maxnreg 64\n" in given
+
+
+def test_blocks_that_are_to_fit_are_forgotten_where_they_cost_spills() -> None:
+    alone = STRAIGHT.replace(")\n{", ")\n.maxntid 256\n{")
+    together = alone.replace("\n{", "\n.minnctapersm 8\n{")
+    assert assembled(together, said(a__gradient=(32, 0))) == []
+    assert assembled(together, said(a__gradient=(32, 16)), said(a__gradient=(64, 0))) == [alone]
+    _, given = assembled(together, said(a__gradient=(32, 16)), said(a__gradient=(200, 0)), said(a__gradient=(LIMIT, 0)))
+    assert given == alone.replace("\n{", f"\n.maxnreg {LIMIT}\n{{")
+    few = together.replace("m 8", "m 1")
+    assert assembled(few, said(a__gradient=(LIMIT + 4, 0)), said(a__gradient=(96, 0))) == [alone]
+
+
+def variants(ptx: str, **kernels: tuple[int, int]) -> tuple[dict[str, tuple[BlockVariant, ...]], list[str]]:
+    given: list[str] = []
+
+    def assemble(text: str) -> str:
+        given.append(text)
+        return ""
+
+    return for_larger_blocks(Assembled(ptx, said(**kernels)), assemble), given
+
+
+def test_variants_are_made_for_the_blocks_that_do_not_fit() -> None:
+    found, (given,) = variants(PRIMAL + STRAIGHT + OTHER, a=(255, 0), a__gradient=(255, 0), b__gradient=(72, 0))
+    assert found == {
+        "a__gradient": (
+            BlockVariant(256, "a__gradient"),
+            BlockVariant(512, "a__gradient__block512"),
+            BlockVariant(1024, "a__gradient__block1024"),
+        ),
+        "b__gradient": (BlockVariant(896, "b__gradient"), BlockVariant(1024, "b__gradient__block1024")),
+    }
+    assert given.startswith(PRIMAL + STRAIGHT + OTHER)
+    for name, registers in (("a__gradient__block512", 128), ("b__gradient__block1024", 64)):
+        assert f"\n.visible .entry {name}(\n\t.param .u64 p\n)\n.maxnreg {registers}\n{{\n$L__BB0_1:" in given
+
+
+def test_a_variant_has_its_own_bound_alone() -> None:
+    limited = STRAIGHT.replace(")\n{", ")\n.maxnreg 128\n{")
+    _, (given,) = variants(limited, a__gradient=(128, 0))
+    assert given.count(".maxnreg") == 2
+    assert given.count(".maxnreg 64") == 1
+
+
+def test_no_variants_of_what_fits_or_says_how_large_its_blocks_are() -> None:
+    assert variants(STRAIGHT, a__gradient=(64, 0)) == ({}, [])
+    assert variants(STRAIGHT.replace(")\n{", ")\n.maxntid 256\n{"), a__gradient=(255, 0)) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("registers", "threads"),
+    [(16, 1024), (64, 1024), (65, 896), (80, 768), (96, 640), (128, 512), (168, 384), (255, 256)],
+)
+def test_the_largest_block_follows_from_the_registers(registers: int, threads: int) -> None:
+    assert threads_with(registers) == threads

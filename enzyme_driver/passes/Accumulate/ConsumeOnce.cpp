@@ -91,6 +91,7 @@ private:
     auto *Taken = B.CreateAtomicRMW(AtomicRMWInst::Xchg, From, Constant::getNullValue(Word), Alignment,
                                     AtomicOrdering::Monotonic);
     Taken->setAAMetadata(Load.getAAMetadata());
+    Taken->setMetadata(ConsumedMark, MDNode::get(B.getContext(), {}));
     if (IsOfBlock)
       Taken->setMetadata(BlocksOwnMark, MDNode::get(B.getContext(), {}));
     return B.CreateBitCast(Taken, T);

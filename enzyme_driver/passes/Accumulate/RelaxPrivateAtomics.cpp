@@ -1,5 +1,6 @@
 // Accumulates without atomics into elements that only one thread accumulates into. Either the user says so of an array
-// (adgen-owned), or the index proves it: every accumulation into the shadow is at
+// (adgen-owned), or MarkRowOwners has found that rows and columns say so, or the index proves it: every accumulation
+// into the shadow is at
 //   stride * (blockIdx.x * width + threadIdx.x + any loop counter * gridDim.x * width) + what is the same in all
 //   threads,
 // with the block's size, a multiple of it, or a constant as the width, and those of one thread stay within one stride,
@@ -13,6 +14,7 @@
 #include "Analysis/Indices.h"
 #include "Support/Pass.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -31,12 +33,19 @@ namespace adgen {
 namespace {
 
 constexpr unsigned Axes = 3;
+constexpr unsigned LaneBits = 5;
 constexpr unsigned MostPlaces = 64;         // of a thread
 constexpr int64_t MostElements = INT32_MAX; // with more, an index of 32 bits would come back to elements of others
 
 // What the launch has to keep to.
 struct Limits {
   int64_t Threads = MostElements, Blocks = MostElements, BlockSize = MostElements;
+  SmallSetVector<StringRef, 4> Rows; // as RowsAttribute has them
+
+  void keepTo(StringRef RowsWords) {
+    Rows.insert(RowsWords);
+    Threads = std::min(Threads, MostInRows);
+  }
 };
 
 // Where an accumulation is among those of its thread: so many bytes, and so many rounds of all threads of the block,
@@ -430,7 +439,48 @@ private:
       Holds = B.CreateAnd(Holds, B.CreateICmpULE(Block[0], B.getInt32(Launch.BlockSize)));
     for (Value *Extent : {Block[1], Block[2], Grid[1], Grid[2]})
       Holds = B.CreateAnd(Holds, B.CreateICmpEQ(Extent, B.getInt32(1)));
+    for (StringRef Words : Launch.Rows)
+      Holds = B.CreateAnd(Holds, keepsToRows(B, F, Words, Block[0], Grid[0]));
     return Holds;
+  }
+
+  static Value *keepsToRows(IRBuilder<> &B, Function &F, StringRef Words, Value *Block, Value *Grid) {
+    auto [First, Rest] = Words.split(':');
+    auto [Rows, Scalars] = First.split('*');
+    Value *InWarps = B.CreateLShr(Block, LaneBits), *Holds = B.CreateICmpEQ(B.CreateShl(InWarps, LaneBits), Block),
+          *Count = B.getInt64(1);
+    Type *Int64 = B.getInt64Ty();
+    if (Rows == "warps" || Rows == "threads")
+      Count = B.CreateZExt(Rows == "warps" ? InWarps : Block, Int64);
+    if (!Rows.empty())
+      Count = B.CreateMul(Count, B.CreateMul(B.CreateZExt(Grid, Int64), B.getInt64(numberIn(Scalars))));
+    SmallVector<StringRef> Lengths;
+    Rest.split(Lengths, ':', -1, /*KeepEmpty=*/false);
+    for (StringRef Name : Lengths) {
+      Value *Length = B.CreateSExt(lengthOf(B, F, Name), Int64);
+      Holds = B.CreateAnd(Holds, B.CreateICmpULT(Length, B.getInt64(MostInRows)));
+      if (!Rows.empty()) {
+        Count = B.CreateMul(Count, Length);
+        Holds = B.CreateAnd(Holds, B.CreateICmpULT(Count, B.getInt64(MostElements)));
+      }
+    }
+    return Holds;
+  }
+
+  // A parameter, or an integer in a struct by value.
+  static Value *lengthOf(IRBuilder<> &B, Function &F, StringRef Name) {
+    auto [Number, Place] = Name.split('+');
+    Argument *A = F.getArg(numberIn(Number));
+    if (Place.empty())
+      return A;
+    return B.CreateLoad(B.getInt32Ty(), B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), A, numberIn(Place)));
+  }
+
+  static uint64_t numberIn(StringRef Text) {
+    uint64_t Number = 0;
+    if (Text.getAsInteger(10, Number))
+      report_fatal_error("adgen-relax-private-atomics: not a number: " + Text);
+    return Number;
   }
 
   Function &Shared;
@@ -457,9 +507,15 @@ void own(Function &F, FunctionAnalysisManager &FAM) {
   SmallPtrSet<AtomicRMWInst *, 8> Written;
   Limits Launch;
   for (Argument &A : F.args()) {
-    if (!F.hasParamAttribute(A.getArgNo(), ShadowAttribute) || !MayProve)
+    bool InRows = A.hasAttribute(RowsAttribute);
+    if (!F.hasParamAttribute(A.getArgNo(), ShadowAttribute) || !(MayProve || InRows))
       continue;
     std::optional<Ownership::Uses> Uses = Ownership::usesOf(A);
+    if (Uses && InRows) {
+      append_range(Proved, Uses->Accumulations);
+      Launch.keepTo(F.getAttributes().getParamAttr(A.getArgNo(), RowsAttribute).getValueAsString());
+      continue;
+    }
     std::optional<OwnElements> Own = Uses ? Owner.elementsOf(A, Uses->Accumulations, Launch) : std::nullopt;
     if (!Own)
       continue;

@@ -9,6 +9,14 @@
 
 namespace adgen {
 
+// Argument attribute of a shadow: of rows of which each element is read by one thread, in launches of one dimension
+// whose blocks are whole warps. "rows*scalars:length:length": the lengths, by the parameter or as "struct+offset";
+// where the number of all elements must fit into 32 bits, rows are "blocks", "warps" or "threads", else nothing is
+// said.
+inline constexpr llvm::StringLiteral RowsAttribute = "adgen-owned-in-rows";
+// Such numbers, and threads, there may be so many.
+inline constexpr int64_t MostInRows = 1 << 30;
+
 // An addition of floating point whose sum nobody asks for: such additions may change places with each other.
 llvm::AtomicRMWInst *asAccumulation(llvm::Instruction &I);
 
@@ -25,7 +33,9 @@ void addPlainly(llvm::AtomicRMWInst &Accumulation);
 // Whether the whole function does nothing by way of this pointer but accumulate.
 bool isOnlyAccumulatedInto(const llvm::Value &Shadow);
 
-// Metadata of an exchange by which a thread takes the cotangent of an element that no other block stores to.
+// Metadata of an exchange by which a thread takes a cotangent.
+inline constexpr llvm::StringLiteral ConsumedMark = "adgen.consumed";
+// The same where no other block stores to the element.
 inline constexpr llvm::StringLiteral BlocksOwnMark = "adgen.blocks.own";
 // Function attribute of a gradient: "mask,x,y,z", the axes along which the grid has to have one block, and how wide
 // blocks may be, for these elements to be the block's own.

@@ -14,16 +14,23 @@ constexpr unsigned Axes = 3;
 constexpr unsigned MostTerms = 32;
 constexpr unsigned FewestBits = 32; // narrower numbers come back to where they were
 constexpr int64_t MostBytesApart = 1 << 20;
+constexpr unsigned LaneBits = 5;
+constexpr int64_t WarpSize = 1 << LaneBits;
 
-static std::optional<Polynomial> ofRegister(const IntrinsicInst &Call) {
+static std::optional<Polynomial> ofRegister(const IntrinsicInst &Call, bool OfRows) {
   constexpr std::pair<StringLiteral, Source::Kind> Registers[] = {
       {"tid.", Source::Thread}, {"ctaid.", Source::Block}, {"ntid.", Source::BlockSize}, {"nctaid.", Source::GridSize}};
   StringRef Name = Call.getCalledFunction()->getName();
   if (!Name.consume_front("llvm.nvvm.read.ptx.sreg."))
     return std::nullopt;
-  for (auto &[Prefix, Kind] : Registers)
-    if (Name.starts_with(Prefix))
-      return Polynomial::source(onAxis(Kind, Name.back() - 'x'));
+  for (auto &[Prefix, Kind] : Registers) {
+    if (!Name.starts_with(Prefix))
+      continue;
+    unsigned Axis = Name.back() - 'x';
+    if (OfRows && Axis > 0)
+      return Polynomial::constant(Kind == Source::BlockSize || Kind == Source::GridSize);
+    return Polynomial::source(onAxis(Kind, Axis));
+  }
   return std::nullopt;
 }
 
@@ -74,10 +81,12 @@ std::optional<Polynomial> Indices::find(Value *V) {
   if (auto *A = dyn_cast<Argument>(V))
     return ofArgument(*A);
   if (auto *Call = dyn_cast<IntrinsicInst>(V))
-    return ofRegister(*Call);
+    return ofRegister(*Call, OfRows);
+  if (auto *Load = dyn_cast<LoadInst>(V))
+    return OfRows ? ofMember(*Load) : std::nullopt;
   if (auto *Phi = dyn_cast<PHINode>(V))
     return LI.isLoopHeader(Phi->getParent()) ? ofCounter(*Phi) : ofJoin(*Phi);
-  if (isa<SExtInst, ZExtInst, TruncInst, FreezeInst>(V))
+  if (isa<SExtInst, ZExtInst, FreezeInst>(V) || (isa<TruncInst>(V) && !OfRows))
     return of(cast<Instruction>(V)->getOperand(0));
   if (auto *Op = dyn_cast<BinaryOperator>(V))
     return ofArithmetic(*Op);
@@ -112,7 +121,7 @@ std::optional<Polynomial> Indices::ofCounter(PHINode &Phi) {
     Iterations.insert(&Phi);
     return *Start += *By * Counter, Start;
   }
-  return isa<ConstantInt>(Step) ? std::optional(Counter) : std::nullopt;
+  return isa<ConstantInt>(Step) && !OfRows ? std::optional(Counter) : std::nullopt; // its start may be anything
 }
 
 // What is the same on every way.
@@ -123,6 +132,94 @@ std::optional<Polynomial> Indices::ofJoin(PHINode &Phi) {
 }
 
 std::optional<Polynomial> Indices::ofArithmetic(BinaryOperator &Op) {
+  if (OfRows)
+    if (std::optional<Polynomial> P = ofPowers(Op))
+      return P;
+  std::optional<Polynomial> P = ofSums(Op);
+  if (P && OfRows && !fits(Op, *P))
+    Wrapping.insert(&Op);
+  return P;
+}
+
+bool Indices::mayWrap(const Value *V) const {
+  SmallVector<const Value *> Work{V};
+  SmallPtrSet<const Value *, 16> Seen{V};
+  while (!Work.empty()) {
+    auto *I = dyn_cast<Instruction>(Work.pop_back_val());
+    if (!I)
+      continue;
+    if (Wrapping.contains(I))
+      return true;
+    auto *Counter = dyn_cast<PHINode>(I);
+    for (const Use &From : I->operands()) {
+      auto *Next = Counter && Iterations.contains(Counter) ? dyn_cast<Instruction>(From) : nullptr;
+      bool Counts = Next && is_contained(Next->operands(), I);
+      if (!Counts && Seen.insert(From.get()).second)
+        Work.push_back(From.get());
+    }
+  }
+  return false;
+}
+
+// An integer in a struct by value, which a kernel only reads.
+std::optional<Polynomial> Indices::ofMember(LoadInst &Load) {
+  APInt Offset(64, 0);
+  auto *A = dyn_cast<Argument>(
+      Load.getPointerOperand()->stripAndAccumulateConstantOffsets(Load.getDataLayout(), Offset, true));
+  if (!A || !Load.isSimple() || !Load.getType()->isIntegerTy(32) || !isStructByValue(*A) || !A->onlyReadsMemory())
+    return std::nullopt;
+  const LoadInst *First = Members.try_emplace({A, Offset.getSExtValue()}, &Load).first->second;
+  return First->getType() == Load.getType() ? std::optional(Polynomial::source({Source::Shared, First})) : std::nullopt;
+}
+
+// Of the thread's number and the block's size by the width of a warp.
+std::optional<Polynomial> Indices::ofPowers(BinaryOperator &Op) {
+  auto *Number = dyn_cast<ConstantInt>(Op.getOperand(1));
+  std::optional<Polynomial> Of = Number ? of(Op.getOperand(0)) : std::nullopt;
+  if (!Of)
+    return std::nullopt;
+  const APInt &N = Number->getValue();
+  unsigned Kind = Op.getOpcode();
+  bool Divides = (Kind == Instruction::LShr && N == LaneBits) ||
+                 ((Kind == Instruction::UDiv || Kind == Instruction::SDiv) && N == WarpSize);
+  bool Remains = (Kind == Instruction::And && N == WarpSize - 1) ||
+                 ((Kind == Instruction::URem || Kind == Instruction::SRem) && N == WarpSize);
+  Polynomial Thread = Polynomial::source(onAxis(Source::Thread, 0)),
+             Size = Polynomial::source(onAxis(Source::BlockSize, 0)), Rounded = Size;
+  Rounded += Polynomial::constant(WarpSize - 1);
+  if (*Of == Thread && (Divides || Remains))
+    return Polynomial::source(onAxis(Divides ? Source::Warp : Source::Lane, 0));
+  if ((*Of == Size || *Of == Rounded) && Divides)
+    return Polynomial::source(onAxis(Source::Warps, 0));
+  bool IsSmall =
+      *Of == Polynomial::source(onAxis(Source::Warp, 0)) || *Of == Polynomial::source(onAxis(Source::Warps, 0));
+  return Kind == Instruction::And && IsSmall && N.countr_one() > LaneBits ? Of : std::nullopt; // no more than 32
+}
+
+// Whether the number is what its polynomial says: it may not overflow, or is at most that of all threads.
+bool Indices::fits(const BinaryOperator &Op, const Polynomial &P) const {
+  auto *Overflowing = dyn_cast<OverflowingBinaryOperator>(&Op);
+  if (!Overflowing || Op.getType()->getIntegerBitWidth() >= 64 || Overflowing->hasNoSignedWrap() ||
+      Overflowing->hasNoUnsignedWrap())
+    return true;
+  return P.Terms.size() < 4 &&
+         all_of(
+             P.Terms,
+             [](const auto &Term) {
+               return Term.second >= 0 && Term.second < WarpSize &&
+                      (Term.first.empty() ||
+                       (Term.second == 1 &&
+                        all_of(
+                            Term.first,
+                            [](const Source &S) { return S.Of != Source::Shared && S.Of != Source::Counter; }))) &&
+                      count_if(
+                          Term.first,
+                          [](const Source &S) { return S.Of == Source::Block || S.Of == Source::GridSize; }) <= 1 &&
+                      Term.first.size() <= 2;
+             });
+}
+
+std::optional<Polynomial> Indices::ofSums(BinaryOperator &Op) {
   std::optional<Polynomial> A = of(Op.getOperand(0)), B = of(Op.getOperand(1));
   if (!A || !B)
     return std::nullopt;

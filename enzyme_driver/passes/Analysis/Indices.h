@@ -16,7 +16,7 @@ using namespace llvm;
 
 // What an index depends on: registers of the launch, integers that all threads share, and loop counters.
 struct Source {
-  enum Kind { Thread, Block, BlockSize, GridSize, Shared, Counter } Of;
+  enum Kind { Thread, Block, BlockSize, GridSize, Shared, Counter, Lane, Warp, Warps } Of;
   const void *What; // the value, or the axis
 
   bool operator<(const Source &Other) const { return std::tie(Of, What) < std::tie(Other.Of, Other.What); }
@@ -80,15 +80,19 @@ private:
   }
 };
 
-// The indices of one gradient.
+// The indices of one gradient. Of a body they may be asked for rows (`OfRows`): then they hold for launches of one
+// dimension whose blocks are whole warps, and know lanes, warps and numbers in structs by value.
 class Indices {
 public:
-  Indices(Function &F, LoopInfo &LI) : F(F), LI(LI) {}
+  Indices(Function &F, LoopInfo &LI, bool OfRows = false) : F(F), LI(LI), OfRows(OfRows) {}
 
   // Nothing where the number is not understood.
   std::optional<Polynomial> of(Value *V);
   // How many bytes behind the beginning of an array an element lies; nothing where it is not understood.
   std::optional<Polynomial> offsetFrom(const Value *Array, const Value *Pointer);
+  // Of rows: whether the number, or the index by which a pointer was computed, is only what its polynomial says if 32
+  // bits are enough for it. That they are is taken for granted of what a loop counts.
+  bool mayWrap(const Value *V) const;
   // Of a loop that a counter counts, from 0 on; nothing where it may be any, or the counter something else.
   std::optional<uint64_t> lastIteration(const Source &Counter, ScalarEvolution &SE) const;
   // Whether two accesses to one array, in one iteration of the loops around, are to elements that do not overlap: so
@@ -101,9 +105,16 @@ private:
   std::optional<Polynomial> ofCounter(PHINode &Phi);
   std::optional<Polynomial> ofJoin(PHINode &Phi);
   std::optional<Polynomial> ofArithmetic(BinaryOperator &Op);
+  std::optional<Polynomial> ofSums(BinaryOperator &Op);
+  std::optional<Polynomial> ofPowers(BinaryOperator &Op);
+  std::optional<Polynomial> ofMember(LoadInst &Load);
+  bool fits(const BinaryOperator &Op, const Polynomial &P) const;
 
   Function &F;
   LoopInfo &LI;
+  bool OfRows;
+  SmallPtrSet<const Value *, 16> Wrapping;
+  std::map<std::pair<const Argument *, int64_t>, const LoadInst *> Members; // the first that reads each
   DenseMap<Value *, std::optional<Polynomial>> Found;
   SmallPtrSet<const PHINode *, 4> Iterations; // whose counters are their loops'
 };

@@ -1,6 +1,7 @@
 // Functions with a gradient of ours (enzyme_gradient) get a forward derivative, NAME_forward, which Enzyme finds by
 // metadata.
 //   Mathematics, T adgen_math_NAME(arguments): the value, and the product of NAME_reverse with the arguments' tangents.
+//   Products of a warp, T adgen_math_mma_NAME(factors): the value, and what NAME_tangent has, of both and their tangents.
 //   What moves a value, void adgen_rule_NAME(T *to, T *from, ...): the same with the tangents.
 //   What only orders threads, void adgen_rule_NAME(anchor, ...): itself.
 // A derivative gets every argument twice: a pointer with its shadow, a number with its tangent, anything else with
@@ -19,6 +20,7 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
+constexpr StringLiteral ProductPrefix = "adgen_math_mma_"; // rules/tensor_cores.cu
 constexpr StringLiteral ForwardMetadata = "enzyme_derivative";
 
 Function *declareForward(Function &Rule, Type *Result) {
@@ -58,6 +60,24 @@ Function *forwardOfMathematics(Function &Rule) {
   }
   Value *Both = B.CreateInsertValue(PoisonValue::get(Forward->getReturnType()), B.CreateCall(&Rule, {Numbers}), 0);
   B.CreateRet(B.CreateInsertValue(Both, Sum, 1));
+  return Forward;
+}
+
+Function *forwardOfProduct(Function &Rule) {
+  Type *T = Rule.getReturnType();
+  Function *Forward = declareForward(Rule, StructType::get(T, T));
+  IRBuilder<> B(BasicBlock::Create(Rule.getContext(), "entry", Forward));
+  Argument *Factors = Forward->getArg(0), *Tangents = Forward->getArg(1);
+  FunctionCallee Tangent = Rule.getParent()->getOrInsertFunction((Rule.getName() + "_tangent").str(), T,
+                                                                 Factors->getType(), Factors->getType());
+  auto Called = [&](FunctionCallee F, ArrayRef<Value *> Arguments) {
+    CallInst *Call = B.CreateCall(F, Arguments);
+    Call->addFnAttr(Attribute::Convergent);
+    return Call;
+  };
+  Value *Both = B.CreateInsertValue(PoisonValue::get(Forward->getReturnType()), Called(&Rule, {Factors}), 0);
+  B.CreateRet(B.CreateInsertValue(Both, Called(Tangent, {Factors, Tangents}), 1));
+  Forward->addFnAttr(Attribute::Convergent);
   return Forward;
 }
 
@@ -130,7 +150,9 @@ PreservedAnalyses ForwardRules::run(Module &M, ModuleAnalysisManager &) {
       Rules.push_back(&F);
   for (Function *Rule : Rules) {
     bool IsMathematics = !Rule->getReturnType()->isVoidTy();
-    Function *Forward = IsMathematics       ? forwardOfMathematics(*Rule)
+    bool IsProduct = Rule->getName().starts_with(ProductPrefix);
+    Function *Forward = IsProduct           ? forwardOfProduct(*Rule)
+                        : IsMathematics     ? forwardOfMathematics(*Rule)
                         : movesValue(*Rule) ? forwardOfMove(*Rule)
                                             : forwardOfOrder(*Rule);
     appendToCompilerUsed(M, {Forward}); // metadata alone does not keep it

@@ -188,7 +188,8 @@ bool isInactive(CallInst &Call, StringRef Name) {
 }
 
 // An intrinsic that carries no derivative is called by another name until Enzyme has run, which has no rule for it.
-void hide(CallInst &Call) {
+// A barrier is one of memory, too: nothing may be moved across it.
+void hide(CallInst &Call, bool IsBarrier = false) {
   Function *Intrinsic = Call.getCalledFunction();
   Module &M = *Call.getModule();
   FunctionCallee Hidden = M.getOrInsertFunction((HiddenPrefix + Intrinsic->getName()).str(), Call.getFunctionType());
@@ -197,7 +198,7 @@ void hide(CallInst &Call) {
   F->addFnAttr(Attribute::Convergent);
   F->setDoesNotThrow();
   F->setDoesNotFreeMemory();
-  F->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  F->setMemoryEffects(IsBarrier ? MemoryEffects::unknown() : MemoryEffects::inaccessibleMemOnly());
   if (F->getReturnType()->isIntegerTy()) // else a mask that only shuffles take could be anything
     F->addRetAttr(Attribute::get(M.getContext(), "enzyme_type", "{[-1]:Integer}"));
   Call.setCalledFunction(F);
@@ -365,6 +366,21 @@ void replaceIn(Function &Body, Value *Anchor) {
   }
 }
 
+// Where nothing has a shadow, whatever threads hand each other carries no derivative.
+void hideIn(Function &Body) {
+  for (Instruction &I : make_early_inc_range(instructions(Body))) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    StringRef Name = Call && Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
+    bool IsBarrier = Name.starts_with("llvm.nvvm.barrier") || Name == "llvm.nvvm.bar.warp.sync";
+    bool Moves = any_of(ArrayRef<StringRef>{"shfl.", "vote.", "match.", "redux.", "activemask"},
+                        [&](StringRef Each) { return Name.starts_with(("llvm.nvvm." + Each).str()); });
+    if (IsBarrier || Moves)
+      hide(*Call, IsBarrier);
+    if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && bitsLeft(*Swap) == Bits::Integers)
+      hideSwap(*Swap);
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS_WITH_OPTION(LowerCollectivesToRules);
@@ -377,8 +393,7 @@ PreservedAnalyses LowerCollectivesToRules::run(Module &M, ModuleAnalysisManager 
     if (Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str())) {
       Value *Anchor = anchorOf(*Body, Plan.Activities);
       keepLockstep(*Body, Anchor);
-      if (Anchor)
-        replaceIn(*Body, Anchor);
+      Anchor ? replaceIn(*Body, Anchor) : hideIn(*Body);
     }
   return PreservedAnalyses::none();
 }

@@ -7,18 +7,12 @@
 // It is done in a copy of the gradient that the optimiser has cleaned up. The copy takes the gradient's place only if
 // no cache of Enzyme's is left in it, because the tape goes by Enzyme's names of blocks, which cleaning up does not
 // keep.
-#include "Analysis/Accumulation.h"
+#include "Cache/SweepMemory.h"
 #include "Cache/Untangle.h"
 #include "Support/Pass.h"
 
-#include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/AliasAnalysis.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -27,31 +21,8 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr StringLiteral Allocation = "enzyme_cache_alloc", Release = "enzyme_cache_free";
-// Blocks between a loop and its reversal.
-constexpr unsigned MostBetween = 16;
 // Instructions of a gradient: cleaning it up takes long.
 constexpr unsigned MostInGradient = 6000;
-// Instructions of an iteration and its reversal.
-constexpr unsigned MostInstructions = 4000;
-
-// A loop that goes round from its one latch, with a counter that goes up from 0, or down.
-struct Counted {
-  Loop *L = nullptr;
-  BasicBlock *Exiting = nullptr;
-  PHINode *Counter = nullptr;
-  const SCEV *Last = nullptr;   // the number of the last iteration, of which the reversal is the first
-  const SCEV *Number = nullptr; // of the iteration, in the forward loop's order
-  ConstantInt *Ahead = nullptr; // of that number is the reversal's counter
-};
-
-// A forward loop, its reversal, and what runs between them whenever they run.
-struct Pair {
-  Counted Forward, Reverse;
-  SmallVector<BasicBlock *, MostBetween> Between;
-  BasicBlock *Join = nullptr,
-             *Last = nullptr; // where the way around the forward loop comes back; what comes before the join
-};
 
 class Fuser {
 public:
@@ -62,7 +33,7 @@ public:
   // Fuses the first pair that may be fused; outer loops come before inner ones.
   bool run() {
     for (Loop *L : LI.getLoopsInPreorder()) {
-      Pair P;
+      LoopPair P;
       if (findForward(*L, P.Forward) && findReverse(P) && areIndependent(P)) {
         fuse(P);
         return true;
@@ -88,18 +59,21 @@ private:
 
   // From the exit of the forward loop to the next loop, past the end of the condition under which the forward loop
   // runs.
-  bool findReverse(Pair &P) {
+  bool findReverse(LoopPair &P) {
     Loop &L = *P.Forward.L;
     Value *Condition = nullptr;
     bool Polarity = false;
-    for (BasicBlock *Block = L.getExitBlock(), *Before = L.getLoopLatch(); P.Between.size() < MostBetween;) {
+    for (BasicBlock *Block = L.getExitBlock(), *Before = L.getLoopLatch(); P.Between.size() < LoopPair::MostBetween;) {
       if (LI.getLoopFor(Block) != L.getParentLoop()) {
         Loop *Next = LI.getLoopFor(Block);
         return Next && Next->getHeader() == Block && Next->getParentLoop() == L.getParentLoop() && isReversal(*Next, P);
       }
       if (Block->getSinglePredecessor() != Before) {
-        if (P.Join || !skipsLoop(L, *Block, Condition, Polarity))
+        if (P.Join || !(P.Decision = decisionBetween(L, *Block)))
           return false;
+        auto *Choice = cast<BranchInst>(P.Decision->getTerminator());
+        Condition = Choice->getCondition();
+        Polarity = Choice->getSuccessor(1) == Block;
         P.Join = Block;
         P.Last = Before;
       }
@@ -113,24 +87,23 @@ private:
     return false;
   }
 
-  // Whether the join is reached by the loop and by the other way of the condition that decides about the loop, and by
-  // nothing else.
-  static bool skipsLoop(const Loop &L, const BasicBlock &Join, Value *&Condition, bool &Polarity) {
+  // The block that decides whether the loop runs or control goes to the join at once; null where the join is reached
+  // otherwise too.
+  static BasicBlock *decisionBetween(const Loop &L, const BasicBlock &Join) {
     if (pred_size(&Join) != 2)
-      return false;
+      return nullptr;
     const BasicBlock *Begin = L.getLoopPreheader();
-    while (const BasicBlock *Up = Begin->getSinglePredecessor()) {
-      if (auto *Choice = dyn_cast<BranchInst>(Up->getTerminator()); Choice && Choice->isConditional()) {
-        Condition = Choice->getCondition();
-        Polarity = Choice->getSuccessor(0) == Begin;
-        return Choice->getSuccessor(Polarity ? 1 : 0) == &Join;
-      }
+    while (BasicBlock *Up = const_cast<BasicBlock *>(Begin->getSinglePredecessor())) {
+      if (endsInChoice(*Up))
+        return Up->getTerminator()->getSuccessor(Up->getTerminator()->getSuccessor(0) == Begin ? 1 : 0) == &Join
+                   ? Up
+                   : nullptr;
       Begin = Up;
     }
-    return false;
+    return nullptr;
   }
 
-  bool isReversal(Loop &L, Pair &P) {
+  bool isReversal(Loop &L, LoopPair &P) {
     BasicBlock *Exiting = L.getExitingBlock(), *Latch = L.getLoopLatch();
     if (!L.isLoopSimplifyForm() || !Exiting || !L.getExitBlock() || !endsInChoice(*Exiting))
       return false;
@@ -180,265 +153,30 @@ private:
     });
   }
 
-  // What a value is where both loops run.
-  Value *resolved(const Pair &P, Value *V) const {
-    while (auto *Phi = dyn_cast<PHINode>(V)) {
-      if (Phi->getParent() == P.Join)
-        V = Phi->getIncomingValueForBlock(P.Last);
-      else if (is_contained(P.Between, Phi->getParent()) && Phi->getNumIncomingValues() == 1)
-        V = Phi->getIncomingValue(0);
-      else
-        break;
-    }
-    return V;
-  }
-
-  bool areIndependent(const Pair &P) {
-    if (!everyEnds(P) || !collectPlaces(P))
-      return false;
-    Scopes = scopesDeclaredOutside(P);
-    for (Instruction *Mine : Memory.Reverse) {
-      for (ArrayRef<Instruction *> Others :
-           {ArrayRef(Memory.Forward), ArrayRef(Memory.Between), ArrayRef(Memory.Reverse)})
-        for (Instruction *Other : Others)
-          if (Other != Mine && mayConflict(P, *Mine, *Other))
-            return false;
-      if (Mine->mayWriteToMemory() && !asAccumulation(*Mine) && !isRelease(*Mine) && !isPrivate(P, *Mine))
-        return false;
-    }
-    return collectNeeded(P);
-  }
-
-  // Every instruction hands on to the next one, so that what stands behind the forward loop runs whenever that does.
-  bool everyEnds(const Pair &P) {
-    Memory = {};
-    unsigned Count = 0;
-    auto Add = [&](auto Blocks, SmallVectorImpl<Instruction *> &To) {
-      for (BasicBlock *Block : Blocks)
-        for (Instruction &I : *Block) {
-          ++Count;
-          if (!I.isTerminator() && !isAllocation(&I) && !isRelease(I) &&
-              !isGuaranteedToTransferExecutionToSuccessor(&I))
-            return false;
-          if (I.mayReadOrWriteMemory() && !isIgnored(I))
-            To.push_back(&I);
-        }
-      return true;
-    };
-    return Add(P.Forward.L->blocks(), Memory.Forward) && Add(P.Between, Memory.Between) &&
-           Add(P.Reverse.L->blocks(), Memory.Reverse) && Count <= MostInstructions;
-  }
-
-  static bool isIgnored(const Instruction &I) {
-    auto *Known = dyn_cast<IntrinsicInst>(&I);
-    return Known && Known->isAssumeLikeIntrinsic() && !Known->isLifetimeStartOrEnd();
-  }
-
-  static bool isRelease(const Instruction &I) { return isa<CallInst>(I) && I.hasMetadata(Release); }
-  static bool isAllocation(const Value *V) { return isa<CallInst>(V) && cast<CallInst>(V)->hasMetadata(Allocation); }
-
-  static Value *pointerOf(Instruction &I) {
-    if (auto *Atomic = asAccumulation(I))
-      return Atomic->getPointerOperand();
-    if (isRelease(I))
-      return cast<CallInst>(I).getArgOperand(0);
-    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
-        Atomic && Atomic->getOperation() == AtomicRMWInst::Xchg) // ConsumeOnce
-      return Atomic->getPointerOperand();
-    bool Simple =
-        (isa<LoadInst>(I) && cast<LoadInst>(I).isSimple()) || (isa<StoreInst>(I) && cast<StoreInst>(I).isSimple());
-    return Simple ? getLoadStorePointerOperand(&I) : nullptr;
-  }
-
-  // All that is done to memory must be understood.
-  bool collectPlaces(const Pair &P) {
-    for (ArrayRef<Instruction *> All : {ArrayRef(Memory.Forward), ArrayRef(Memory.Between), ArrayRef(Memory.Reverse)})
-      for (Instruction *I : All)
-        if (!isAllocation(I) && !pointerOf(*I))
-          return false;
-    return none_of(Memory.Between, [](const Instruction *I) { return isRelease(*I) || isAllocation(I); }) &&
-           none_of(Memory.Reverse, [](const Instruction *I) { return isAllocation(I); }) &&
-           none_of(Memory.Forward, [](const Instruction *I) { return isRelease(*I); });
-  }
-
-  // What differs between restrict pointers of a function that was called within the loops holds for one iteration only.
-  SmallPtrSet<const MDNode *, 16> scopesDeclaredOutside(const Pair &P) {
-    SmallPtrSet<const MDNode *, 16> Found;
-    for (Instruction &I : instructions(F))
-      if (auto *Declared = dyn_cast<NoAliasScopeDeclInst>(&I))
-        if (!P.Forward.L->contains(&I) && !P.Reverse.L->contains(&I))
-          for (const MDOperand &Scope : Declared->getScopeList()->operands())
-            Found.insert(cast<MDNode>(Scope));
-    return Found;
-  }
-
-  MDNode *outside(MDNode *List) {
-    if (!List)
-      return nullptr;
-    SmallVector<Metadata *> Kept;
-    for (const MDOperand &Scope : List->operands())
-      if (Scopes.contains(cast<MDNode>(Scope)))
-        Kept.push_back(Scope);
-    return Kept.empty() ? nullptr : MDNode::get(F.getContext(), Kept);
-  }
-
-  // Whatever of its object the instruction accesses in any iteration.
-  MemoryLocation anywhere(Instruction &I) {
-    AAMDNodes Tags = I.getAAMetadata();
-    // An access belongs to all scopes of its list: without one of them it would say too little of itself, and nothing
-    // follows from it.
-    Tags.Scope = outside(Tags.Scope);
-    Tags.NoAlias = outside(Tags.NoAlias);
-    return MemoryLocation::getBeforeOrAfter(pointerOf(I), Tags);
-  }
-
-  bool mayConflict(const Pair &P, Instruction &Mine, Instruction &Other) {
-    if (!Mine.mayWriteToMemory() && !Other.mayWriteToMemory())
-      return false;
-    if (asAccumulation(Mine) && asAccumulation(Other))
-      return false;
-    if (isAllocation(&Other) || isRelease(Mine) || isRelease(Other))
-      return isRelease(Mine) && !isKept(P, pointerOf(Mine));
-    const Value *One = objectOf(P, Mine), *Two = objectOf(P, Other);
-    if (areApart(One, Two) || areSameSlot(P, Mine, Other) || areKept(P, Mine, Other) ||
-        (isPrivate(P, Mine) && isPrivate(P, Other)))
-      return false;
-    return !AA.isNoAlias(anywhere(Mine), anywhere(Other));
-  }
-
-  // Shadows of parameters overlap nothing, as the runtime checks.
-  static bool areApart(const Value *One, const Value *Other) {
-    auto IsShadow = [](const Value *V) {
-      auto *A = dyn_cast<Argument>(V);
-      return A && A->getParent()->hasParamAttribute(A->getArgNo(), ShadowAttribute);
-    };
-    auto IsKnown = [](const Value *V) { return isa<Argument>(V) || isIdentifiedObject(V); };
-    bool Both = isIdentifiedObject(One) && isIdentifiedObject(Other);
-    return One != Other && IsKnown(One) && IsKnown(Other) && (Both || IsShadow(One) || IsShadow(Other));
-  }
-
-  const Value *objectOf(const Pair &P, Instruction &I) const {
-    Value *Object = const_cast<Value *>(getUnderlyingObject(pointerOf(I), 0));
-    for (Value *Next = resolved(P, Object); Next != Object; Next = resolved(P, Object))
-      Object = const_cast<Value *>(getUnderlyingObject(Next, 0));
-    return Object;
-  }
-
-  // A cache's element with the number of the iteration: that of the forward loop writes it, and its own reversal reads
-  // it.
-  Value *slotOf(const Pair &P, const Counted &Of, Instruction &I) {
-    auto *Element = dyn_cast<GetElementPtrInst>(pointerOf(I));
-    if (!Element || Element->getNumIndices() != 1 || SE.getSCEV(Element->getOperand(1)) != Of.Number)
-      return nullptr;
-    Value *Cache = resolved(P, Element->getPointerOperand());
-    bool Fits = Element->getSourceElementType() == getLoadStoreType(&I);
-    return isAllocation(Cache) && Fits ? Cache : nullptr;
-  }
-
-  bool areSameSlot(const Pair &P, Instruction &Mine, Instruction &Other) {
-    if (!isa<LoadInst>(Mine) || !isa<StoreInst>(Other) || !P.Forward.L->contains(&Other))
-      return false;
-    Value *Slot = slotOf(P, P.Reverse, Mine);
-    return Slot && Slot == slotOf(P, P.Forward, Other) && getLoadStoreType(&Mine) == getLoadStoreType(&Other);
-  }
-
-  // A cache of the iteration itself, whose address is in such an element.
-  bool isKept(const Pair &P, Value *Pointer) {
-    auto *Load = dyn_cast<LoadInst>(const_cast<Value *>(getUnderlyingObject(Pointer, 0)));
-    if (!Load || !P.Reverse.L->contains(Load))
-      return false;
-    Value *Slot = slotOf(P, P.Reverse, *Load);
-    return Slot && all_of(Memory.Forward, [&](Instruction *I) {
-             auto *Store = dyn_cast<StoreInst>(I);
-             if (!Store || objectOf(P, *Store) != Slot)
-               return true;
-             auto *Inner = dyn_cast<Instruction>(Store->getValueOperand());
-             return slotOf(P, P.Forward, *Store) == Slot && Inner && isAllocation(Inner) &&
-                    P.Forward.L->contains(Inner);
-           });
-  }
-
-  bool areKept(const Pair &P, Instruction &Mine, Instruction &Other) {
-    if (!isKept(P, pointerOf(Mine)))
-      return false;
-    const Value *Object = objectOf(P, Other);
-    auto *Made = dyn_cast<Instruction>(Object);
-    return (Made && isAllocation(Made)) || isa<Argument, AllocaInst, GlobalVariable>(Object) ||
-           (P.Reverse.L->contains(&Other) && isKept(P, pointerOf(Other)) && !isa<StoreInst>(Mine) &&
-            !isa<StoreInst>(Other));
-  }
-
-  // Of a local variable that both loops fill anew in every iteration before they read it, and nobody else reads.
-  bool isPrivate(const Pair &P, Instruction &I) {
-    auto *Variable = dyn_cast<AllocaInst>(const_cast<Value *>(getUnderlyingObject(pointerOf(I), 0)));
-    if (!Variable)
-      return false;
-    auto [Known, New] = Private.try_emplace(Variable, false);
-    if (New)
-      Known->second = isFilledFirst(P, *Variable);
-    return Private[Variable];
-  }
-
-  bool isFilledFirst(const Pair &P, AllocaInst &Variable) {
-    std::optional<TypeSize> Size = Variable.getAllocationSize(F.getDataLayout());
-    SmallVector<Instruction *> Accesses;
-    if (!Size || Size->isScalable() || !collectAccesses(Variable, Accesses))
-      return false;
-    return all_of(Accesses, [&](Instruction *I) {
-      bool Inside = P.Forward.L->contains(I) || P.Reverse.L->contains(I);
-      const Loop &Own = P.Forward.L->contains(I) ? *P.Forward.L : *P.Reverse.L;
-      return Inside && (isa<StoreInst>(I) || isFilledBefore(Own, *I, Accesses, Size->getFixedValue()));
-    });
-  }
-
-  static bool collectAccesses(AllocaInst &Variable, SmallVectorImpl<Instruction *> &Accesses) {
-    SmallVector<Value *> Pointers{&Variable};
-    while (!Pointers.empty()) {
-      Value *Pointer = Pointers.pop_back_val();
-      for (User *U : Pointer->users()) {
-        auto *I = cast<Instruction>(U);
-        if (isa<GetElementPtrInst>(I))
-          Pointers.push_back(I);
-        else if (I->isLifetimeStartOrEnd())
-          continue;
-        else if (isa<LoadInst>(I) || (isa<StoreInst>(I) && cast<StoreInst>(I)->getPointerOperand() == Pointer))
-          Accesses.push_back(I);
-        else
-          return false;
-      }
-    }
-    return true;
-  }
-
-  // Whether stores of the same iteration, which always come before the load, have written every byte.
-  bool isFilledBefore(const Loop &L, const Instruction &Load, ArrayRef<Instruction *> Accesses, uint64_t Size) {
-    BitVector Written(Size);
-    for (Instruction *I : Accesses) {
-      auto *Store = dyn_cast<StoreInst>(I);
-      if (!Store || !L.contains(Store) || !DT.dominates(Store, &Load))
-        continue;
-      int64_t Offset = 0;
-      uint64_t Bytes = F.getDataLayout().getTypeStoreSize(Store->getValueOperand()->getType());
-      Value *Base = GetPointerBaseWithConstantOffset(Store->getPointerOperand(), Offset, F.getDataLayout());
-      if (isa<AllocaInst>(Base) && Offset >= 0 && Offset + Bytes <= Size)
-        Written.set(Offset, Offset + Bytes);
-    }
-    return Written.all();
+  bool areIndependent(const LoopPair &P) {
+    SweepMemory Memory(P, F, AA, DT, SE);
+    return Memory.isReversedAlone() && collectNeeded(P, Memory);
   }
 
   // What the reversal needs from between the loops, in order: it is computed before them. False where that cannot be.
-  bool collectNeeded(const Pair &P) {
+  bool collectNeeded(const LoopPair &P, SweepMemory &Memory) {
     Needed.clear();
+    Taken.clear();
     SmallVector<Value *> Wanted;
     for (BasicBlock *Block : P.Reverse.L->blocks())
       for (Instruction &I : *Block)
         append_range(Wanted, I.operands());
     while (!Wanted.empty()) {
-      auto *I = dyn_cast<Instruction>(resolved(P, Wanted.pop_back_val()));
+      auto *I = dyn_cast<Instruction>(P.resolved(Wanted.pop_back_val()));
       if (!I || P.Reverse.L->contains(I) || DT.dominates(I, P.Forward.L->getLoopPreheader()->getTerminator()) ||
           Needed.contains(I))
         continue;
-      if (!is_contained(P.Between, I->getParent()) || isa<PHINode>(I) || !mayComeEarlier(P, *I))
+      if (isConsumption(*I)) {
+        if (!mayBeTakenFirst(P, Memory, *I))
+          return false;
+        continue;
+      }
+      if (!is_contained(P.Between, I->getParent()) || isa<PHINode>(I) || !mayComeEarlier(P, Memory, *I))
         return false;
       Needed.insert(I);
       append_range(Wanted, I->operands());
@@ -446,29 +184,57 @@ private:
     return true;
   }
 
-  bool mayComeEarlier(const Pair &P, Instruction &I) {
-    if (!I.mayReadOrWriteMemory())
-      return !I.isTerminator() && !isa<AllocaInst>(I);
-    if (!isa<LoadInst>(I))
+  // Whether a cotangent that is taken between the loops may be taken before them, even before it is decided whether
+  // they run. What its place follows from has to be known there, and cotangents that may be the same one are taken in
+  // the order in which they were.
+  bool mayBeTakenFirst(const LoopPair &P, SweepMemory &Memory, Instruction &I) {
+    if (Taken.contains(&I) || DT.dominates(&I, firstOf(P)))
+      return true;
+    if (!runsAnyway(P, *I.getParent()) || isa<PHINode>(I) || !mayComeEarlier(P, Memory, I) ||
+        (I.mayReadOrWriteMemory() && Memory.conflictsOnTheWay(I)))
       return false;
-    MemoryLocation Where = MemoryLocation::get(&I);
-    auto Changes = [&](Instruction *Other) {
-      return !isBehind(P, *Other, I) && !areApart(objectOf(P, I), objectOf(P, *Other)) &&
-             isModSet(AA.getModRefInfo(Other, Where));
-    };
-    return none_of(Memory.Forward,
-                   [&](Instruction *Other) { return !isAllocation(Other) && mayConflict(P, I, *Other); }) &&
-           none_of(Memory.Between, Changes);
+    Taken.insert(&I);
+    auto May = [&](Value *V) { return !isa<Instruction>(V) || mayBeTakenFirst(P, Memory, *cast<Instruction>(V)); };
+    return all_of(I.operands(), May) && (!isConsumption(I) || all_of(Memory.Between, [&](Instruction *Other) {
+             bool Before = isConsumption(*Other) && !isBehind(P, *Other, I);
+             return !Before || !Memory.mayConflict(I, *Other) || May(Other);
+           }));
   }
 
-  bool isBehind(const Pair &P, const Instruction &Other, const Instruction &I) const {
+  static Instruction *firstOf(const LoopPair &P) {
+    return (P.Decision ? P.Decision : P.Forward.L->getLoopPreheader())->getTerminator();
+  }
+
+  // Whether a block between the loops runs even where they do not.
+  static bool runsAnyway(const LoopPair &P, const BasicBlock &Block) {
+    const auto *Join = P.Join ? find(P.Between, P.Join) : P.Between.begin();
+    const auto *Found = find(ArrayRef(Join, P.Between.end()), &Block);
+    return Found != P.Between.end() && none_of(ArrayRef(Join, Found), [](BasicBlock *B) { return endsInChoice(*B); });
+  }
+
+  bool mayComeEarlier(const LoopPair &P, SweepMemory &Memory, Instruction &I) {
+    if (!I.mayReadOrWriteMemory())
+      return !I.isTerminator() && !isa<AllocaInst>(I);
+    if (!(isa<LoadInst>(I) || isConsumption(I)) || Memory.conflictsWithForward(I))
+      return false;
+    return none_of(Memory.Between, [&](Instruction *Other) {
+      if (Other == &I || isBehind(P, *Other, I) || areApart(Memory.objectOf(I), Memory.objectOf(*Other)))
+        return false;
+      if (isConsumption(I))
+        return !isConsumption(*Other) && Memory.mayConflict(I, *Other);
+      return isModSet(AA.getModRefInfo(Other, MemoryLocation::get(&I)));
+    });
+  }
+
+  bool isBehind(const LoopPair &P, const Instruction &Other, const Instruction &I) const {
     if (Other.getParent() == I.getParent())
       return I.comesBefore(&Other);
     return find(P.Between, Other.getParent()) > find(P.Between, I.getParent());
   }
 
-  void fuse(Pair &P) {
+  void fuse(LoopPair &P) {
     Loop &Forward = *P.Forward.L, &Reverse = *P.Reverse.L;
+    takeFirst(P);
     computeBefore(P);
     IRBuilder<> B(Reverse.getHeader(), Reverse.getHeader()->getFirstInsertionPt());
     P.Reverse.Counter->replaceAllUsesWith(B.CreateAdd(P.Forward.Counter, P.Reverse.Ahead));
@@ -485,8 +251,28 @@ private:
     EliminateUnreachableBlocks(F);
   }
 
+  void takeFirst(const LoopPair &P) {
+    ValueToValueMapTy Early;
+    for (BasicBlock *Block : P.Between)
+      for (Instruction &I : make_early_inc_range(*Block)) {
+        if (!Taken.contains(&I))
+          continue;
+        Instruction *There = &I;
+        if (isConsumption(I)) {
+          I.moveBefore(firstOf(P)->getIterator());
+        } else {
+          There = I.clone();
+          There->insertBefore(firstOf(P)->getIterator());
+          Early[&I] = There;
+        }
+        for (Use &Operand : There->operands())
+          if (Value *Copy = Early.lookup(Operand))
+            Operand.set(Copy);
+      }
+  }
+
   // Copies: what is between the loops may be needed there as well, and where the loops do not run.
-  void computeBefore(const Pair &P) {
+  void computeBefore(const LoopPair &P) {
     IRBuilder<> B(P.Forward.L->getLoopPreheader()->getTerminator());
     ValueToValueMapTy Early;
     for (BasicBlock *Block : P.Between)
@@ -501,11 +287,11 @@ private:
         redirect(P, I, Early);
   }
 
-  void redirect(const Pair &P, Instruction &I, const ValueToValueMapTy &Early) {
+  void redirect(const LoopPair &P, Instruction &I, const ValueToValueMapTy &Early) {
     for (Use &Operand : I.operands()) {
       if (isa<Instruction>(Operand) && P.Reverse.L->contains(cast<Instruction>(Operand)))
         continue;
-      Value *V = resolved(P, Operand);
+      Value *V = P.resolved(Operand);
       Value *Copy = Early.lookup(V);
       Operand.set(Copy ? Copy : V);
     }
@@ -516,16 +302,12 @@ private:
   DominatorTree &DT;
   LoopInfo &LI;
   ScalarEvolution &SE;
-  struct {
-    SmallVector<Instruction *> Forward, Between, Reverse;
-  } Memory; // what touches memory
-  SmallPtrSet<const MDNode *, 16> Scopes;
-  DenseMap<AllocaInst *, bool> Private;
-  SmallPtrSet<Instruction *, 16> Needed;
+  SmallPtrSet<Instruction *, 16> Needed; // of what is between the loops
+  SmallPtrSet<Instruction *, 16> Taken;  // before it is decided whether they run: cotangents, and where they are
 };
 
 bool keepsSomething(Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) { return isa<CallInst>(I) && I.hasMetadata(Allocation); });
+  return any_of(instructions(F), [](const Instruction &I) { return isCacheAllocation(&I); });
 }
 
 // Whether something was fused and nothing is left on a cache.

@@ -15,10 +15,10 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-// Whether the loop carries the number from one iteration to the next unless another one is chosen.
+// Whether the loop carries the number from one iteration to the next unless another one is chosen, which is reversed.
 bool isExtreme(PHINode &SoFar, const Loop &L) {
   BasicBlock *Latch = L.getLoopLatch();
-  auto *Choice = Latch && SoFar.getType()->isFloatingPointTy()
+  auto *Choice = Latch && SoFar.getType()->isFloatingPointTy() && !SoFar.hasMetadata(InactiveMark)
                      ? dyn_cast<SelectInst>(SoFar.getIncomingValueForBlock(Latch))
                      : nullptr;
   return Choice && isa<FCmpInst>(Choice->getCondition()) && is_contained(drop_begin(Choice->operands()), &SoFar);

@@ -1,10 +1,15 @@
-// In C++: a number of floating point that a call through a pointer returns, of a virtual function too, is used by
+// A number of floating point that a call through a pointer returns, of a virtual function too, is used by
 // adgen_use_TYPE(value), whose registered derivative hands back zero. Where the number is used in a condition only, or
 // not at all, Enzyme's reverse call would leave its cotangent out, while the function that it calls takes the next
-// register for it, whatever is in there. StripGuards takes the calls away.
+// register for it, whatever is in there. So is what a rule of ours returns that only decides about branches, where the
+// rule takes what another one returns, at which Enzyme stops. What such numbers are made of then passes through
+// adgen_hold_idle_TYPE(value), whose derivative is zero also where the one behind it is zero times an infinite slope.
+// StripGuards takes the calls away.
 #include "Support/Hold.h"
 #include "Support/Pass.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -13,11 +18,73 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
+constexpr StringLiteral IdlePrefix = "adgen_hold_idle_"; // one of those that StripGuards releases
+
 bool returnsNumber(const CallBase &Call) { return Call.isIndirectCall() && Call.getType()->isFPOrFPVectorTy(); }
 
-Function *reverseOf(Function &Use, Type *T) {
+bool isRule(const Value &V) {
+  auto *Call = dyn_cast<CallBase>(&V);
+  return Call && Call->getCalledFunction() && Call->getCalledFunction()->hasMetadata("enzyme_gradient");
+}
+
+bool isNumber(const Value &V) { return V.getType()->isFPOrFPVectorTy(); }
+
+// Numbers of which nothing is made but what is compared, or becomes an integer: no derivative depends on them.
+class IdleNumbers {
+public:
+  explicit IdleNumbers(Function &F) {
+    for (Instruction &I : instructions(F))
+      if (isNumber(I) && !I.use_empty() && !I.mayReadOrWriteMemory() && onlyDecides(I))
+        Found.insert(&I);
+  }
+
+  // Whether a rule takes what another one returns.
+  bool areNested() const {
+    return any_of(Found, [&](const Instruction *I) {
+      Numbers Seen;
+      return isRule(*I) && comesFromRule(*I, Seen);
+    });
+  }
+
+  const SetVector<Instruction *> &all() const { return Found; }
+  bool contains(const Value *V) const {
+    auto *I = dyn_cast<Instruction>(V);
+    return I && Found.contains(const_cast<Instruction *>(I));
+  }
+
+private:
+  using Numbers = SmallPtrSet<const Value *, 8>;
+
+  static bool onlyDecides(const Instruction &Number) {
+    Numbers Seen;
+    return onlyDecides(Number, Seen);
+  }
+
+  static bool onlyDecides(const Value &Number, Numbers &Seen) {
+    return all_of(Number.users(), [&](const User *U) {
+      auto *I = dyn_cast<Instruction>(U);
+      if (!I || isa<FCmpInst, FPToSIInst, FPToUIInst>(I) || !Seen.insert(I).second)
+        return I != nullptr;
+      return isNumber(*I) && !I->mayReadOrWriteMemory() && onlyDecides(*I, Seen);
+    });
+  }
+
+  bool comesFromRule(const Instruction &Number, Numbers &Seen) const {
+    return any_of(Number.operands(), [&](const Use &Operand) {
+      auto *I = dyn_cast<Instruction>(Operand);
+      return I && contains(I) && Seen.insert(I).second && (isRule(*I) || comesFromRule(*I, Seen));
+    });
+  }
+
+  SetVector<Instruction *> Found;
+};
+
+// Zero for what was taken; `Given` are the types of the cotangents that it gets.
+Function *reverseOf(Function &Use, Type *T, ArrayRef<Type *> Given = {}) {
   auto *Cotangents = StructType::get(T);
-  auto *F = Function::Create(FunctionType::get(Cotangents, {T}, false), GlobalValue::InternalLinkage,
+  SmallVector<Type *> Types{T};
+  append_range(Types, Given);
+  auto *F = Function::Create(FunctionType::get(Cotangents, Types, false), GlobalValue::InternalLinkage,
                              Use.getName() + "_reverse", Use.getParent());
   IRBuilder<>(BasicBlock::Create(F->getContext(), "entry", F)).CreateRet(Constant::getNullValue(Cotangents));
   F->addFnAttr(Attribute::NoInline);
@@ -27,27 +94,37 @@ Function *reverseOf(Function &Use, Type *T) {
   return F;
 }
 
-std::string nameFor(Type *T) {
-  auto *Vector = dyn_cast<FixedVectorType>(T);
-  std::string Count = Vector ? "v" + utostr(Vector->getNumElements()) : "";
-  return (UsePrefix + Count + "f" + Twine(T->getScalarSizeInBits())).str();
+void setRule(Function &F, Function &Reverse) {
+  LLVMContext &Context = F.getContext();
+  F.setMetadata("enzyme_augment", MDTuple::get(Context, {ValueAsMetadata::get(&F)}));
+  F.setMetadata("enzyme_gradient", MDTuple::get(Context, {ValueAsMetadata::get(&Reverse)}));
 }
 
-Function *useOf(Module &M, Type *T) {
-  std::string Name = nameFor(T);
+std::string nameFor(StringRef Prefix, Type *T) {
+  auto *Vector = dyn_cast<FixedVectorType>(T);
+  std::string Count = Vector ? "v" + utostr(Vector->getNumElements()) : "";
+  return (Prefix + Count + "f" + Twine(T->getScalarSizeInBits())).str();
+}
+
+// A function of a number that does nothing, and whose derivative is zero.
+Function *withoutDerivative(Module &M, StringRef Prefix, Type *T, Type *Result) {
+  std::string Name = nameFor(Prefix, T);
   if (Function *Known = M.getFunction(Name))
     return Known;
-  auto *F = cast<Function>(M.getOrInsertFunction(Name, Type::getVoidTy(M.getContext()), T).getCallee());
+  auto *F = cast<Function>(M.getOrInsertFunction(Name, Result, T).getCallee());
   F->setDoesNotThrow();
   F->setWillReturn();
   F->setDoesNotFreeMemory();
   F->setOnlyAccessesInaccessibleMemory();
   if (T->getScalarType()->isFloatTy() || T->getScalarType()->isDoubleTy())
     F->addParamAttr(0, Attribute::get(M.getContext(), "enzyme_type", typeInWords(T)));
-  F->setMetadata("enzyme_augment", MDTuple::get(M.getContext(), {ValueAsMetadata::get(F)}));
-  F->setMetadata("enzyme_gradient", MDTuple::get(M.getContext(), {ValueAsMetadata::get(reverseOf(*F, T))}));
+  setRule(*F, *reverseOf(*F, T, Result == T ? ArrayRef<Type *>(T) : ArrayRef<Type *>()));
   return F;
 }
+
+Function *useOf(Module &M, Type *T) { return withoutDerivative(M, UsePrefix, T, Type::getVoidTy(M.getContext())); }
+
+Function *barOf(Module &M, Type *T) { return withoutDerivative(M, IdlePrefix, T, T); }
 
 void use(CallBase &Call) {
   auto *Invoke = dyn_cast<InvokeInst>(&Call);
@@ -57,16 +134,37 @@ void use(CallBase &Call) {
   B.CreateCall(useOf(*Call.getModule(), Call.getType()), {&Call});
 }
 
+// What numbers that only decide are made of goes to them alone.
+void bar(const IdleNumbers &Idle, Instruction &Number) {
+  for (Use &Operand : Number.operands()) {
+    if (!isNumber(*Operand) || isa<Constant>(Operand) || Idle.contains(Operand))
+      continue;
+    auto *Phi = dyn_cast<PHINode>(&Number);
+    IRBuilder<> B(Phi ? Phi->getIncomingBlock(Operand)->getTerminator() : &Number);
+    B.SetCurrentDebugLocation(Number.getDebugLoc());
+    Operand.set(B.CreateCall(barOf(*Number.getModule(), Operand->getType()), {Operand.get()}));
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(UseResults);
 
 PreservedAnalyses UseResults::run(Module &M, ModuleAnalysisManager &) {
   SmallVector<CallBase *> Calls;
-  for (Function &F : M)
+  for (Function &F : M) {
     for (Instruction &I : instructions(F))
       if (auto *Call = dyn_cast<CallBase>(&I); Call && returnsNumber(*Call))
         Calls.push_back(Call);
+    const IdleNumbers Idle(F);
+    if (!Idle.areNested())
+      continue;
+    for (Instruction *Number : Idle.all()) {
+      bar(Idle, *Number);
+      if (isRule(*Number))
+        Calls.push_back(cast<CallBase>(Number));
+    }
+  }
   for (CallBase *Call : Calls)
     use(*Call);
   return PreservedAnalyses::none();

@@ -155,7 +155,7 @@ private:
          {SharedAttribute, ActivityAttribute, TangentActivityAttribute, TapeAttribute, RegistersAttribute})
       if (Derivative.hasFnAttribute(Name))
         Kernel->addFnAttr(Derivative.getFnAttribute(Name));
-    for (StringRef Name : {"target-cpu", "target-features", "nvvm.maxntid"})
+    for (StringRef Name : {"target-cpu", "target-features", "nvvm.maxntid", "nvvm.minctasm"})
       if (Original.hasFnAttribute(Name))
         Kernel->addFnAttr(Original.getFnAttribute(Name));
     unsigned Next = parameters();

@@ -1,12 +1,14 @@
 // The derivatives of shuffles become those for the host (rules/shuffle.cu), which has the warp add up at once what each
-// lane's receivers hold: on the GPU lanes ask each other, and on the host each question would have all lanes wait.
+// lane's receivers hold: on the GPU lanes ask each other, and on the host each question would have all lanes wait. So
+// do the products that are made by Tensor Cores on the GPU (rules/tensor_cores.cu). Derivatives of barriers become such
+// as tell the runtime that they belong to a reverse sweep (rules/barrier.cu).
 #include "Support/Pass.h"
 
 using namespace llvm;
 
 namespace adgen {
 
-constexpr StringLiteral OnHost = "_on_host";
+constexpr StringLiteral OnHost = "_on_host", ProductPrefix = "adgen_math_mma_";
 
 // What is called has no effect but for the other lanes, like a shuffle.
 static void declareGathering(Module &M, StringRef Bits, Type *T) {
@@ -19,24 +21,35 @@ static void declareGathering(Module &M, StringRef Bits, Type *T) {
   F->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
 }
 
+static bool isGatherOfShuffle(StringRef Name) {
+  return Name.consume_front(RulePrefix) && Name.starts_with("shfl_") && Name.consume_back("_reverse") &&
+         (Name.ends_with("_f32") || Name.ends_with("_f64"));
+}
+
+static bool isReversedBarrier(StringRef Name) {
+  return Name.consume_front(RulePrefix) && Name.consume_back("_reverse") &&
+         is_contained({"barrier", "counted_barrier", "turn"}, Name);
+}
+
 ADGEN_DECLARE_PASS(HostRules);
 
 PreservedAnalyses HostRules::run(Module &M, ModuleAnalysisManager &) {
-  bool Changed = false;
+  bool Gathers = false, Changed = false;
   for (Function &F : M) {
     StringRef Name = F.getName();
-    if (!F.isDeclaration() || !Name.consume_front(RulePrefix) || !Name.starts_with("shfl_") ||
-        !Name.consume_back("_reverse"))
-      continue;
-    if (!Name.ends_with("_f32") && !Name.ends_with("_f64"))
+    bool Gather = isGatherOfShuffle(Name);
+    if (!F.isDeclaration() || !(Gather || isReversedBarrier(Name) || Name.starts_with(ProductPrefix)))
       continue;
     F.setName(F.getName() + OnHost);
+    Gathers |= Gather;
     Changed = true;
   }
   if (!Changed)
     return PreservedAnalyses::all();
-  declareGathering(M, "f32", Type::getFloatTy(M.getContext()));
-  declareGathering(M, "f64", Type::getDoubleTy(M.getContext()));
+  if (Gathers) {
+    declareGathering(M, "f32", Type::getFloatTy(M.getContext()));
+    declareGathering(M, "f64", Type::getDoubleTy(M.getContext()));
+  }
   return PreservedAnalyses::none();
 }
 

@@ -2,6 +2,7 @@
 // where they are begun, and what waits for them goes: a copy may be done at any time before it is waited for. In the
 // functions whose names begin as the option says; the kernel itself goes on copying beside its threads. What is not
 // understood stays, and is refused later by its place.
+#include "Import/Addresses.h"
 #include "Support/Pass.h"
 
 #include "llvm/IR/InlineAsm.h"
@@ -46,7 +47,7 @@ private:
       return false;
     std::optional<uint64_t> Bytes = numberOf(Operands[2]), Read = numberOf(Operands.back());
     Value *To = registerOf(Operands[0].trim(" []\t")), *From = registerOf(Operands[1].trim(" []\t"));
-    return To && From && Bytes && Read && copy(pointerOf(To), pointerOf(From), *Bytes, std::min(*Bytes, *Read));
+    return To && From && Bytes && Read && copy(pointerBehind(B, To), pointerBehind(B, From), *Bytes, std::min(*Bytes, *Read));
   }
 
   bool translateIntrinsic() {
@@ -66,18 +67,12 @@ private:
   bool copy(Value *To, Value *From, uint64_t Bytes, uint64_t Read) {
     if (!To || !From)
       return false;
-    To = withoutSpace(To), From = withoutSpace(From);
+    To = withoutSpace(B, To), From = withoutSpace(B, From);
     if (Read)
       B.CreateMemCpy(To, Align(Bytes), From, Align(Bytes), Read);
     if (Read < Bytes)
       B.CreateMemSet(B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), To, Read), B.getInt8(0), Bytes - Read, Align(1));
     return true;
-  }
-
-  Value *withoutSpace(Value *Pointer) {
-    if (auto *Cast = dyn_cast<AddrSpaceCastOperator>(Pointer); Cast && !Cast->getSrcAddressSpace())
-      return Cast->getPointerOperand();
-    return B.CreateAddrSpaceCast(Pointer, B.getPtrTy());
   }
 
   std::optional<uint64_t> numberOf(StringRef Operand) {
@@ -95,24 +90,6 @@ private:
     bool Known = Operand.consume_front("$") && !Operand.getAsInteger(10, Index) && Index < Call.arg_size() &&
                  Call.getType()->isVoidTy();
     return Known ? Call.getArgOperand(Index) : nullptr;
-  }
-
-  // The pointer that a number in a register was made of; also where something was added to it.
-  Value *pointerOf(Value *Number) {
-    if (Number->getType()->isPointerTy())
-      return Number;
-    auto *I = dyn_cast<Operator>(Number);
-    if (!I)
-      return nullptr;
-    if (is_contained({Instruction::Trunc, Instruction::ZExt, Instruction::PtrToInt, Instruction::IntToPtr},
-                     I->getOpcode()))
-      return pointerOf(I->getOperand(0));
-    if (I->getOpcode() != Instruction::Add && I->getOpcode() != Instruction::Or)
-      return nullptr;
-    for (unsigned Side : {0, 1})
-      if (Value *Pointer = pointerOf(I->getOperand(Side)))
-        return B.CreateGEP(B.getInt8Ty(), withoutSpace(Pointer), I->getOperand(1 - Side));
-    return nullptr;
   }
 
   CallInst &Call;

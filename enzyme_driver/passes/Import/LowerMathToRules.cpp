@@ -2,10 +2,10 @@
 // what returns results through pointers becomes one function a result. Bodies of libdevice are bits and tables to
 // Enzyme. In C++ it does the same with those few functions of the C library that Enzyme has no rule for, or a wrong
 // one.
+#include "Import/MathRules.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -39,30 +39,6 @@ bool isDirected(StringRef Name) {
   return Directed && is_contained(DirectedOperations, Name);
 }
 
-Function *declare(Module &M, const Twine &Name, Type *Result, ArrayRef<Type *> Parameters) {
-  auto *Type = FunctionType::get(Result, Parameters, false);
-  auto *F = cast<Function>(M.getOrInsertFunction(Name.str(), Type).getCallee());
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->setDoesNotAccessMemory();
-  return F;
-}
-
-// The function itself serves as its augmented form: it has no tape.
-Function *declareRule(Module &M, StringRef Name, Type *Result, Type *Arguments) {
-  LLVMContext &Context = M.getContext();
-  std::string Full = (MathPrefix + Name).str();
-  if (Function *F = M.getFunction(Full))
-    return F;
-  Function *F = declare(M, Full, Result, {Arguments});
-  auto *Cotangents = StructType::create({Arguments}, "adgen.cotangents"); // with a name, as in the rule's own module
-  Function *Reverse = declare(M, Full + "_reverse", Cotangents, {Arguments, Result});
-  appendToCompilerUsed(M, {F, Reverse}); // metadata alone does not keep them
-  F->setMetadata("enzyme_augment", MDTuple::get(Context, {ValueAsMetadata::get(F)}));
-  F->setMetadata("enzyme_gradient", MDTuple::get(Context, {ValueAsMetadata::get(Reverse)}));
-  return F;
-}
-
 // All arguments that are numbers in one vector; whole numbers become floating point.
 Value *pack(IRBuilder<> &B, CallInst &Call) {
   SmallVector<Value *> Numbers;
@@ -84,7 +60,7 @@ void storeSecondResult(IRBuilder<> &B, CallInst &Call, StringRef Name) {
   SmallVector<Value *> Arguments(drop_end(Call.args()));
   SmallVector<Type *> Types(drop_end(Call.getFunctionType()->params()));
   Type *Second = Name.starts_with("modf") ? Call.getType() : B.getInt32Ty();
-  Function *F = declare(*Call.getModule(), MathPrefix + Name + "_second", Second, Types);
+  Function *F = declarePure(*Call.getModule(), MathPrefix + Name + "_second", Second, Types);
   F->addFnAttr("enzyme_inactive");
   if (Second->isIntegerTy())
     F->addRetAttr(Attribute::get(F->getContext(), "enzyme_type", "{[-1]:Integer}"));
@@ -96,7 +72,7 @@ void callRule(CallInst &Call, StringRef Name) {
   Value *Packed = pack(B, Call);
   if (isListed(WithSecondResult, Name))
     storeSecondResult(B, Call, Name);
-  CallInst *New = B.CreateCall(declareRule(*Call.getModule(), Name, Call.getType(), Packed->getType()), {Packed});
+  CallInst *New = B.CreateCall(declareMathRule(*Call.getModule(), Name, Call.getType(), Packed->getType()), {Packed});
   New->takeName(&Call);
   Call.replaceAllUsesWith(New);
   Call.eraseFromParent();
@@ -172,7 +148,7 @@ void splitModf(CallInst &Call) {
   Value *X = Call.getArgOperand(0);
   StringRef Name = X->getType()->isFloatTy() ? "modff" : "modf";
   Value *Whole = B.CreateUnaryIntrinsic(Intrinsic::trunc, X);
-  Value *Fraction = B.CreateCall(declareRule(*Call.getModule(), Name, X->getType(), X->getType()), {X});
+  Value *Fraction = B.CreateCall(declareMathRule(*Call.getModule(), Name, X->getType(), X->getType()), {X});
   Value *Both = B.CreateInsertValue(PoisonValue::get(Call.getType()), Fraction, 0);
   Call.replaceAllUsesWith(B.CreateInsertValue(Both, Whole, 1));
   Call.eraseFromParent();

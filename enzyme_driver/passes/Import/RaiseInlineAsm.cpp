@@ -248,6 +248,8 @@ private:
       return Condition.empty() && accessed(Words, Operands);
     if (Words[0] == "shfl")
       return Condition.empty() && shuffled(Words, Operands);
+    if (Words[0] == "mma" || Words[0] == "ldmatrix")
+      return Condition.empty() && ofTensorCores(Words, Operands);
     bool Directed = any_of(Words, [](StringRef W) { return is_contained({"rz", "rm", "rp", "volatile"}, W); });
     if (Directed && Words[0] != "cvt")
       return false;
@@ -434,6 +436,70 @@ private:
     CallInst *Moved = B.CreateCall(Shuffle, {Other[0], V, Other[1], Other[2]});
     Moved->addFnAttr(Attribute::Convergent);
     return write(Result, Moved) && (Inside.empty() || write(Inside, isInside(Mode, Other[1], Other[2])));
+  }
+
+  // mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d, ...}, {a, ...}, {b, ...}, {c, ...}
+  // ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {d, ...}, [address]
+  bool ofTensorCores(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
+    std::string Name = Words[0] == "mma" ? nameOfProduct(Words) : nameOfMatrixLoad(Words);
+    Intrinsic::ID Id = Name.empty() ? Intrinsic::not_intrinsic : Intrinsic::lookupIntrinsicID(Name);
+    if (Id == Intrinsic::not_intrinsic)
+      return false;
+    bool Loads = Words[0] == "ldmatrix";
+    Function *F = Loads ? Intrinsic::getOrInsertDeclaration(Call.getModule(), Id, {B.getPtrTy(3)})
+                        : Intrinsic::getOrInsertDeclaration(Call.getModule(), Id);
+    SmallVector<Value *> Given;
+    for (StringRef Operand : Operands.drop_front())
+      for (StringRef Part : partsOf(Operand)) {
+        if (Given.size() == F->arg_size())
+          return false;
+        Type *T = F->getArg(Given.size())->getType();
+        Given.push_back(Loads ? sharedAddress(Part) : read(Part, T));
+        if (!Given.back())
+          return false;
+      }
+    if (Given.size() != F->arg_size())
+      return false;
+    CallInst *Done = B.CreateCall(F, Given);
+    Done->addFnAttr(Attribute::Convergent);
+    SmallVector<StringRef> Results = partsOf(Operands[0]);
+    auto *Struct = dyn_cast<StructType>(Done->getType());
+    if (Results.size() != (Struct ? Struct->getNumElements() : 1))
+      return false;
+    return all_of(enumerate(Results), [&](auto Each) {
+      return write(Each.value(), Struct ? B.CreateExtractValue(Done, Each.index()) : static_cast<Value *>(Done));
+    });
+  }
+
+  static SmallVector<StringRef> partsOf(StringRef Operand) {
+    return Operand.consume_front("{") ? operandsOf(Operand.rtrim("}")) : SmallVector<StringRef>{Operand};
+  }
+
+  // LLVM names the types of D and C where the factors are of half, else that of the factors.
+  static std::string nameOfProduct(ArrayRef<StringRef> Words) {
+    if (Words.size() != 10 || Words[1] != "sync" || Words[2] != "aligned" || Words[7] != Words[8])
+      return "";
+    std::string Types = Words[7] == "f16" ? (Words[6] + "." + Words[9]).str() : Words[7].str();
+    return ("llvm.nvvm.mma." + Words[3] + "." + Words[4] + "." + Words[5] + "." + Types).str();
+  }
+
+  static std::string nameOfMatrixLoad(ArrayRef<StringRef> Words) {
+    bool Known = Words.size() > 5 && Words[1] == "sync" && Words[2] == "aligned" && Words[3] == "m8n8" &&
+                 Words.back() == "b16" && is_contained(Words, "shared");
+    std::string Transposed = is_contained(Words, "trans") ? ".trans" : "";
+    return Known ? ("llvm.nvvm.ldmatrix.sync.aligned.m8n8." + Words[4] + Transposed + ".b16").str() : "";
+  }
+
+  // "[$4]" or "[$4+16]", where the register has a number.
+  Value *sharedAddress(StringRef Operand) {
+    if (!Operand.consume_front("[") || !Operand.consume_back("]"))
+      return nullptr;
+    auto [Name, Text] = Operand.split('+');
+    uint64_t Offset = 0;
+    Value *Number = Registers.lookup(Name.trim());
+    if (!Number || !Number->getType()->isIntegerTy() || (!Text.empty() && Text.trim().getAsInteger(0, Offset)))
+      return nullptr;
+    return B.CreateIntToPtr(B.CreateAdd(Number, ConstantInt::get(Number->getType(), Offset)), B.getPtrTy(3));
   }
 
   // Whether the lane that the value comes from is in the segment, as the PTX manual defines it.

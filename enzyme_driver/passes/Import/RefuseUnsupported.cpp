@@ -35,6 +35,7 @@ StringRef unsupportedIntrinsic(StringRef Name) {
       .StartsWith("sust", "a surface write")
       .StartsWith("wmma", "a Tensor Core operation (wmma)")
       .StartsWith("mma", "a Tensor Core operation (mma)")
+      .StartsWith("ldmatrix", "a load of matrices for Tensor Cores (ldmatrix)")
       .StartsWith("cp.async", "an asynchronous copy (cp.async)")
       .StartsWith("mbarrier", "an mbarrier")
       .StartsWith("read.ptx.sreg.envreg", "a barrier of the whole grid (cooperative groups' this_grid)")

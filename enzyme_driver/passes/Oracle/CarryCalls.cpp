@@ -256,7 +256,7 @@ Value *Carrying::ofIntrinsic(IRBuilder<> &B, CallBase &Call, bool &Known) {
     Arguments[0] = D[0];
     return loaded(B, &Call, B.CreateCall(&Callee, Arguments), B.CreateICmpEQ(Call.getArgOperand(0), D[0]));
   }
-  if (Name.starts_with("llvm.nvvm.prmt") && isZeroShadow(D[2]))
+  if (Name.starts_with("llvm.nvvm.prmt") && isZeroShadow(D[2]) && !Module.Numbers.areSets())
     return isZeroShadow(D[0]) && isZeroShadow(D[1]) ? cast<Value>(Constant::getNullValue(T))
                                                     : B.CreateCall(&Callee, {D[0], D[1], Arguments[2]});
   bool GivesNumbers = holds(T, [](Type *Part) { return Part->isFloatingPointTy(); });
@@ -267,6 +267,8 @@ Value *Carrying::ofIntrinsic(IRBuilder<> &B, CallBase &Call, bool &Known) {
   Known = none_of(Call.args(), [](const Use &A) { return A->getType()->isPtrOrPtrVectorTy(); });
   if (!Known || !hasShadow(T))
     return nullptr;
+  if (Value *Found = Module.Numbers.ofBits(B, Call, D, *this))
+    return Found;
   SmallVector<Value *> Bits;
   for (auto [A, Shadow] : zip(Call.args(), D))
     if (A->getType()->isIntOrIntVectorTy())

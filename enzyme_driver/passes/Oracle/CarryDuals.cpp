@@ -1,7 +1,9 @@
 // Forward mode by dual numbers in place of Enzyme's: every call of __enzyme_fwddiff_adgen_body_SYMBOL, which
 // MakeTangents has made, becomes a call of a function that carries tangents through the body (ShadowModule.h). It is
-// the witness against which gradients are verified, and takes the primal as clang wrote it.
+// the witness against which gradients are verified, and takes the primal as clang wrote it. With sets of inputs in
+// place of tangents it finds out what depends on what.
 #include "Oracle/DualNumbers.h"
+#include "Oracle/InputSets.h"
 #include "Oracle/ShadowModule.h"
 #include "Support/Pass.h"
 
@@ -13,6 +15,7 @@ namespace adgen {
 
 ADGEN_DECLARE_PASS(KeepFormulas);
 ADGEN_DECLARE_PASS(CarryDuals);
+ADGEN_DECLARE_PASS(CarrySets);
 
 namespace {
 
@@ -94,8 +97,7 @@ PreservedAnalyses KeepFormulas::run(Module &M, ModuleAnalysisManager &) {
   return PreservedAnalyses::none();
 }
 
-PreservedAnalyses CarryDuals::run(Module &M, ModuleAnalysisManager &) {
-  DualNumbers Numbers;
+static void carryAll(Module &M, NumberType &Numbers, StringRef What, StringRef Hint) {
   ShadowModule Module(M, Numbers);
   SmallVector<Function *> Tangents;
   for (CallInst *Call : tangentCalls(M))
@@ -106,9 +108,19 @@ PreservedAnalyses CarryDuals::run(Module &M, ModuleAnalysisManager &) {
     for (GlobalVariable *Own : Module.ownShadows())
       B.CreateMemSet(Own, B.getInt8(0), M.getDataLayout().getTypeAllocSize(Own->getValueType()), Own->getAlign());
     if (const ShadowModule::Refusal *Why = Module.refusalOf(*Tangent))
-      refuse(Tangent, Why->Where, "dual numbers cannot be carried through " + Why->Reason,
-             "check the gradient by finite differences");
+      refuse(Tangent, Why->Where, (What + " cannot be carried through " + Why->Reason).str(), Hint);
   }
+}
+
+PreservedAnalyses CarryDuals::run(Module &M, ModuleAnalysisManager &) {
+  DualNumbers Numbers;
+  carryAll(M, Numbers, "dual numbers", "check the gradient by finite differences");
+  return PreservedAnalyses::none();
+}
+
+PreservedAnalyses CarrySets::run(Module &M, ModuleAnalysisManager &) {
+  InputSets Numbers(M);
+  carryAll(M, Numbers, "sets of inputs", "give the pattern of the Jacobian");
   return PreservedAnalyses::none();
 }
 

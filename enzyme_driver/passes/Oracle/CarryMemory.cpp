@@ -40,7 +40,8 @@ Value *Carrying::loaded(IRBuilder<> &B, Value *Primal, Value *Shadow, Value *Has
     return B.CreateSelect(HasNone, Constant::getNullValue(T), Shadow);
   if (T->isIntOrIntVectorTy()) {
     Value *Zero = Constant::getNullValue(T);
-    if (T->getScalarSizeInBits() >= 32) // as structs that hold pointers are handed over with their integers
+    if (T->getScalarSizeInBits() >= 32 &&
+        !Module.Numbers.areSets()) // as structs that hold pointers are handed over with their integers
       Shadow = B.CreateSelect(B.CreateICmpEQ(Shadow, Primal), Zero, Shadow);
     return B.CreateSelect(HasNone, Zero, Shadow);
   }
@@ -71,12 +72,11 @@ static bool holdsNumbers(Type *T) {
 }
 
 // Whether a shadow (no pointer) is not zero anywhere; null where that is not asked.
-static Value *isAny(IRBuilder<> &B, Value *Shadow) {
+Value *Carrying::isAny(IRBuilder<> &B, Value *Shadow) {
   Type *T = Shadow->getType();
   if (isZeroShadow(Shadow) || T->isAggregateType() || T->isPtrOrPtrVectorTy())
     return nullptr;
-  Value *Zero = Constant::getNullValue(T);
-  return T->isFPOrFPVectorTy() ? B.CreateFCmpUNE(Shadow, Zero) : B.CreateICmpNE(Shadow, Zero);
+  return Module.Numbers.isAny(B, Shadow);
 }
 
 void Carrying::storeShadow(IRBuilder<> &B, Value *Shadow, Value *Pointer, Value *ShadowPointer, const DebugLoc &Where) {
@@ -131,7 +131,7 @@ Value *Carrying::ofAtomic(IRBuilder<> &B, AtomicRMWInst &Atomic) {
   if (Value *Any = isAny(B, Given))
     note(B, B.CreateAnd(Any, B.CreateICmpEQ(Pointer, ShadowPointer)), Note::LostInMemory, Atomic.getDebugLoc());
   Value *Behind = writable(B, Pointer, ShadowPointer, To.getDataLayout().getTypeAllocSize(T));
-  if (Value *Added = Module.Numbers.ofAtomicAddition(B, Atomic, Given, Behind))
+  if (Value *Added = Module.Numbers.ofAtomic(B, Atomic, Given, Behind))
     return B.CreateSelect(B.CreateICmpEQ(Pointer, ShadowPointer), Constant::getNullValue(T), Added);
   if (!Given->getType()->isPointerTy() && T->isIntegerTy() && Atomic.getOperation() != AtomicRMWInst::Xchg &&
       !Module.lockedOperation(Atomic.getOperation(), T)) {
@@ -170,8 +170,9 @@ Value *Carrying::ofSwap(IRBuilder<> &B, AtomicCmpXchgInst &Swap) {
   Value *Old = B.CreateExtractValue(Both, 0), *Takes = B.CreateICmpEQ(Old, Compared);
   Value *HasNone = B.CreateICmpEQ(Pointer, ShadowPointer);
   Value *OfOld = B.CreateSelect(HasNone, Constant::getNullValue(Old->getType()), B.CreateExtractValue(Both, 1));
-  note(B, B.CreateAnd(Takes, B.CreateAnd(B.CreateICmpNE(OfOld, OfCompared), B.CreateNot(HasNone))), Note::LostRace,
-       Swap.getDebugLoc());
+  if (!Module.Numbers.areSets())
+    note(B, B.CreateAnd(Takes, B.CreateAnd(B.CreateICmpNE(OfOld, OfCompared), B.CreateNot(HasNone))), Note::LostRace,
+         Swap.getDebugLoc());
   Value *Result = B.CreateInsertValue(B.CreateInsertValue(PoisonValue::get(Swap.getType()), Old, 0), Takes, 1);
   Swap.replaceAllUsesWith(Result);
   Swap.eraseFromParent();

@@ -130,6 +130,8 @@ static Value *onShadows(IRBuilder<> &B, Instruction &I, function_ref<Value *(Val
   for (unsigned At : Operands)
     Same->setOperand(At, ShadowOf(I.getOperand(At)));
   Same->dropUnknownNonDebugMetadata();
+  if (!isa<GetElementPtrInst>(Same)) // what holds for a number need not hold for its shadow
+    Same->dropPoisonGeneratingFlags();
   return B.Insert(Same, "d_" + I.getName());
 }
 
@@ -166,6 +168,8 @@ Value *Carrying::ofValue(IRBuilder<> &B, Instruction &I) {
   case Instruction::Trunc:
   case Instruction::ZExt:
   case Instruction::SExt:
+    if (Value *Found = Module.Numbers.ofBits(B, I, {shadow(I.getOperand(0))}, *this))
+      return Found;
     return isZeroShadow(shadow(I.getOperand(0))) ? Constant::getNullValue(T) : onShadows(B, I, Of, {0});
   case Instruction::PtrToInt:
   case Instruction::PtrToAddr:
@@ -176,8 +180,7 @@ Value *Carrying::ofValue(IRBuilder<> &B, Instruction &I) {
     return inactive(B, &I);
   case Instruction::SIToFP:
   case Instruction::UIToFP:
-    lost(B, I, {shadow(I.getOperand(0))});
-    return Constant::getNullValue(T);
+    return lost(B, I, {shadow(I.getOperand(0))});
   default:
     break;
   }
@@ -203,6 +206,8 @@ static bool onlyDecides(const Value &V, unsigned Depth = 6) {
 }
 
 Value *Carrying::lost(IRBuilder<> &B, Instruction &I, ArrayRef<Value *> Of) {
+  if (Value *Found = Module.Numbers.ofBits(B, I, Of, *this))
+    return Found;
   for (Value *Shadow : Of)
     if (!isZeroShadow(Shadow) && !onlyDecides(I))
       note(B, B.CreateICmpNE(Shadow, Constant::getNullValue(Shadow->getType())), Note::LostBits, I.getDebugLoc());
@@ -259,6 +264,8 @@ Value *Carrying::ofInteger(IRBuilder<> &B, BinaryOperator &I) {
   bool NoX = isZeroShadow(Dx), NoY = isZeroShadow(Dy);
   if (NoX && NoY)
     return Constant::getNullValue(T);
+  if (Value *Found = Module.Numbers.ofBits(B, I, {Dx, Dy}, *this))
+    return Found;
   switch (I.getOpcode()) {
   case Instruction::Shl:
   case Instruction::LShr:

@@ -34,6 +34,7 @@ private:
   llvm::Value *fromInteger(llvm::IRBuilder<> &B, llvm::IntToPtrInst &Cast);
 
   // Memory.
+  llvm::Value *isAny(llvm::IRBuilder<> &B, llvm::Value *Shadow);
   llvm::Value *ofLoad(llvm::IRBuilder<> &B, llvm::LoadInst &Load);
   llvm::Value *loaded(llvm::IRBuilder<> &B, llvm::Value *Primal, llvm::Value *Shadow, llvm::Value *HasNone);
   void carryStore(llvm::IRBuilder<> &B, llvm::StoreInst &Store);

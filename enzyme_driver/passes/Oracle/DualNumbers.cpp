@@ -302,12 +302,16 @@ Value *DualNumbers::ofFunction(IRBuilder<> &B, CallBase &Call, ArrayRef<Value *>
   return callFormula(B, Name, Call.getType(), SmallVector<Value *>(Call.args()), D);
 }
 
-Value *DualNumbers::ofAtomicAddition(IRBuilder<> &B, AtomicRMWInst &Addition, Value *Shadow, Value *ShadowPointer) {
-  AtomicRMWInst::BinOp Op = Addition.getOperation();
+Value *DualNumbers::ofAtomic(IRBuilder<> &B, AtomicRMWInst &Atomic, Value *Shadow, Value *ShadowPointer) {
+  AtomicRMWInst::BinOp Op = Atomic.getOperation();
   if (Op != AtomicRMWInst::FAdd && Op != AtomicRMWInst::FSub)
     return nullptr;
-  return B.CreateAtomicRMW(Op, ShadowPointer, Shadow, Addition.getAlign(), Addition.getOrdering(),
-                           Addition.getSyncScopeID());
+  return B.CreateAtomicRMW(Op, ShadowPointer, Shadow, Atomic.getAlign(), Atomic.getOrdering(), Atomic.getSyncScopeID());
+}
+
+Value *DualNumbers::isAny(IRBuilder<> &B, Value *Shadow) const {
+  Value *Zero = zero(Shadow->getType());
+  return Shadow->getType()->isFPOrFPVectorTy() ? B.CreateFCmpUNE(Shadow, Zero) : B.CreateICmpNE(Shadow, Zero);
 }
 
 } // namespace adgen

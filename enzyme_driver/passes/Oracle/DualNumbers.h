@@ -13,8 +13,9 @@ public:
   bool knows(const llvm::Function &F) const override;
   llvm::Value *ofFunction(llvm::IRBuilder<> &B, llvm::CallBase &Call, llvm::ArrayRef<llvm::Value *> Shadows,
                           RuleWriter &Writer) override;
-  llvm::Value *ofAtomicAddition(llvm::IRBuilder<> &B, llvm::AtomicRMWInst &Addition, llvm::Value *Shadow,
-                                llvm::Value *ShadowPointer) override;
+  llvm::Value *ofAtomic(llvm::IRBuilder<> &B, llvm::AtomicRMWInst &Atomic, llvm::Value *Shadow,
+                        llvm::Value *ShadowPointer) override;
+  llvm::Value *isAny(llvm::IRBuilder<> &B, llvm::Value *Shadow) const override;
 };
 
 // The mathematical function that a name stands for, libdevice's, the C library's, or an intrinsic's, without prefix and

@@ -43,9 +43,20 @@ public:
   // The shadow of the result of a call of one (null where it returns nothing).
   virtual llvm::Value *ofFunction(llvm::IRBuilder<> &B, llvm::CallBase &Call, llvm::ArrayRef<llvm::Value *> Shadows,
                                   RuleWriter &Writer) = 0;
-  // What an atomic addition to a number does to its shadow in memory. False where it can't.
-  virtual llvm::Value *ofAtomicAddition(llvm::IRBuilder<> &B, llvm::AtomicRMWInst &Addition, llvm::Value *Shadow,
-                                        llvm::Value *ShadowPointer) = 0;
+  // What an atomic operation on a number does to its shadow in memory, and what the shadow was. Null where that is no
+  // single operation.
+  virtual llvm::Value *ofAtomic(llvm::IRBuilder<> &B, llvm::AtomicRMWInst &Atomic, llvm::Value *Shadow,
+                                llvm::Value *ShadowPointer) = 0;
+  // The shadow of integer arithmetic, conversions and intrinsics, whose operands may be bits of numbers. Null where the
+  // shadow is a number of the same form, and whatever moves bits moves its bits.
+  virtual llvm::Value *ofBits(llvm::IRBuilder<> &, llvm::Instruction &, llvm::ArrayRef<llvm::Value *>, RuleWriter &) {
+    return nullptr;
+  }
+  // Whether a shadow (no pointer, no aggregate) is not zero.
+  virtual llvm::Value *isAny(llvm::IRBuilder<> &B, llvm::Value *Shadow) const = 0;
+  // Whether shadows are sets: of all that come to a place by compare-and-swap none is lost, moved bytes are no longer
+  // sets, and the shadow of a struct that holds pointers has no copies of its integers.
+  virtual bool areSets() const { return false; }
 };
 
 } // namespace adgen

@@ -258,8 +258,9 @@ Function *ShadowModule::lockedSwap(Type *T) {
   return beginLocked("adgen_shadow_swap_" + spelled(T), T, {Plain, Plain, T, T, T}, [&](IRBuilder<> &B, Function &F) {
     Value *Old = B.CreateLoad(T, F.getArg(0), true), *OldShadow = B.CreateLoad(T, F.getArg(1), true);
     Value *Takes = B.CreateICmpEQ(Old, F.getArg(2));
+    Value *New = Numbers.areSets() ? B.CreateOr(F.getArg(4), OldShadow) : F.getArg(4);
     B.CreateStore(B.CreateSelect(Takes, F.getArg(3), Old), F.getArg(0), true);
-    B.CreateStore(B.CreateSelect(Takes, F.getArg(4), OldShadow), F.getArg(1), true);
+    B.CreateStore(B.CreateSelect(Takes, New, OldShadow), F.getArg(1), true);
     return both(B, Old, OldShadow);
   });
 }

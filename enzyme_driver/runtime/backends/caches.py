@@ -144,7 +144,7 @@ class DeviceTapes:
 
 def _resident_blocks(code: LoadedCode, symbol: str, threads: int, dynamic: int) -> int:
     driver = api()
-    function = done(driver.cuKernelGetFunction(code.kernel(symbol).handle), f"{symbol} cannot be looked at")
+    function = done(driver.cuKernelGetFunction(code.kernel(symbol, threads).handle), f"{symbol} cannot be looked at")
     count = done(
         driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(function, threads, dynamic), f"{symbol} cannot be looked at"
     )

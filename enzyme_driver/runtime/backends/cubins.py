@@ -56,9 +56,12 @@ class LoadedCode:
                 self._code = object_code.from_ptx(artifact.ptx(self.arch))
             self._library = api().CUlibrary(int(_handle(self._code)))
         self._what = what
+        self._binary = artifact.manifest.binaries.cuda[self.arch]
         self.kernel = cache(self._kernel)
 
-    def _kernel(self, symbol: str) -> LoadedKernel:
+    def _kernel(self, symbol: str, threads: int) -> LoadedKernel:
+        """The kernel, or its variant for blocks of so many threads."""
+        symbol = self._binary.for_block(symbol, threads)
         with translated(f"kernel {symbol!r} of {self._what} cannot be loaded", _REBUILD):
             kernel = self._code.get_kernel(symbol)
             return LoadedKernel(api().CUkernel(int(_handle(kernel))), self.device)

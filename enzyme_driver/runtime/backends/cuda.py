@@ -11,7 +11,16 @@ from enzyme_driver.errors import ArgumentError, DeviceError, RefusedError
 from enzyme_driver.model import Signature, Target, TargetEntry
 from enzyme_driver.runtime.backends.caches import DeviceTapes, KnownSizes, check_tape, with_slack
 from enzyme_driver.runtime.backends.cubins import LoadedCode
-from enzyme_driver.runtime.backends.driver import api, current_device, device_of, done, on_device, synchronize
+from enzyme_driver.runtime.backends.driver import (
+    api,
+    current_device,
+    device_of,
+    done,
+    is_capturing,
+    name_of,
+    on_device,
+    synchronize,
+)
 from enzyme_driver.runtime.backends.heap import check_heap, size_heap
 from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
 from enzyme_driver.runtime.call.arguments import PreparedArguments
@@ -154,6 +163,30 @@ class CudaBackend:
             wait_for([stream_handle(None, prepared.keep, device)], stream)
         return stream
 
+    def is_capturing(self, launch: Launch, prepared: PreparedArguments) -> bool:
+        """Whether a launch goes into a CUDA graph."""
+        device = device_of_views(prepared.views)
+        with on_device(device):
+            return is_capturing(stream_handle(launch.stream, prepared.keep, device))
+
+    def finish(self) -> None:
+        """Wait for all launches."""
+        with on_device(current_device()):
+            done(api().cuCtxSynchronize(), "the GPU cannot be waited for")
+
+    @property
+    def free_bytes(self) -> int:
+        """Of the current device's memory."""
+        with on_device(current_device()):
+            free, _ = done(api().cuMemGetInfo(), "the GPU's memory cannot be asked for")
+        return int(free)
+
+    @property
+    def binary(self) -> str:
+        """The device, and the digests of the code for it and others."""
+        digests = [each.sha256 for each in self._artifact.manifest.binaries.cuda.values()]
+        return " ".join([name_of(current_device()), *digests])
+
     def _code(self, device: int) -> LoadedCode:
         if device not in self._loaded:
             if self._uses_heap:
@@ -243,7 +276,7 @@ def _refuse_block(function: object, symbol: str, launch: Launch) -> None:
 
 def _launch(code: LoadedCode, symbol: str, call: Call, launch: Launch, stream: int) -> None:
     values, dynamic = call
-    kernel, table = code.kernel(symbol), ArgumentTable(values)
+    kernel, table = code.kernel(symbol, prod(launch.block)), ArgumentTable(values)
     kernel.allow_dynamic(dynamic)
     # The driver's own call: cuda-core's launch takes no structs by value.
     status = api().cuLaunchKernel(kernel.handle, *launch.grid, *launch.block, dynamic, stream, table.address, 0)

@@ -124,6 +124,12 @@ def attribute_of(device: int, name: str) -> int:
     return int(done(driver.cuDeviceGetAttribute(attribute, device), f"{name} of GPU {device} cannot be read"))
 
 
+def name_of(device: int) -> str:
+    """As NVIDIA calls it."""
+    name = done(api().cuDeviceGetName(128, device), f"GPU {device} has no name")
+    return bytes(name).split(b"\0")[0].decode()
+
+
 def synchronize(stream: int) -> None:
     done(api().cuStreamSynchronize(stream), "the GPU reports a failed launch")
 

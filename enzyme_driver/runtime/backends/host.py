@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -13,6 +14,7 @@ from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import ArgumentError, ArtifactError, PrimalError
 from enzyme_driver.model import Signature, Target, TargetEntry
 from enzyme_driver.runtime.backends.kept import wants_no_numbers_kept
+from enzyme_driver.runtime.backends.limits import wanted_limit
 from enzyme_driver.runtime.backends.teams import wanted_threads
 from enzyme_driver.runtime.call.accumulation import WAYS, wanted_accumulation
 from enzyme_driver.runtime.call.arguments import PreparedArguments
@@ -50,6 +52,7 @@ class HostBackend:
 
     def __init__(self, artifact: Artifact, stack_bytes: int | None = None) -> None:
         self._path = artifact.library()
+        self._digest = artifact.manifest.binaries.openmp.sha256 if artifact.manifest.binaries.openmp else ""
         self._library = _opened(self._path)
         if stack_bytes is not None:
             self._library["adgen_set_stack_bytes"](ctypes.c_uint64(stack_bytes))
@@ -102,6 +105,22 @@ class HostBackend:
     def stream_of(self, launch: Launch, prepared: PreparedArguments) -> None:
         """The host has no streams."""
 
+    def is_capturing(self, launch: Launch, prepared: PreparedArguments) -> bool:
+        del launch, prepared
+        return False
+
+    def finish(self) -> None:
+        """A launch returns when it is done."""
+
+    @property
+    def free_bytes(self) -> int:
+        """What the system can give without swapping."""
+        return available_bytes()
+
+    @property
+    def binary(self) -> str:
+        return self._digest
+
     def call(self, entry: TargetEntry, prepared: PreparedArguments, result_size: int, *, gradient: bool) -> bytes:
         """Call a function; the bytes that it returned."""
         result = ctypes.create_string_buffer(max(result_size, 16))
@@ -114,7 +133,8 @@ class HostBackend:
         with self._team(wanted_threads()), self._kept():
             if prepared.accumulated:
                 self._say_accumulation(prepared, function=launch is None)
-            failed = self._function(symbol)(launch, table.address, result) != 0
+            with self._limited(kernel=launch is not None):
+                failed = self._function(symbol)(launch, table.address, result) != 0
         if failed:
             message = (self._last_error() or b"no message").decode(errors="replace")
             raise PrimalError(
@@ -145,6 +165,19 @@ class HostBackend:
             yield
         finally:
             self._library.omp_set_num_threads(before)
+
+    @contextmanager
+    def _limited(self, *, kernel: bool) -> Iterator[None]:
+        """What a launch runs, where that was limited."""
+        limit = wanted_limit() if kernel else None
+        if limit is None:
+            yield
+            return
+        self._library.adgen_limit(ctypes.c_uint64(limit.blocks), ctypes.c_double(limit.seconds))
+        yield
+        count = self._library["adgen_blocks_run"]
+        count.restype = ctypes.c_uint64
+        limit.run = count()
 
     @contextmanager
     def _kept(self) -> Iterator[None]:
@@ -180,6 +213,14 @@ class HostBackend:
         function.restype = ctypes.c_char_p
         message: bytes | None = function()
         return message
+
+
+def available_bytes() -> int:
+    """Of the machine's memory."""
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _opened(path: Path) -> ctypes.CDLL:

@@ -31,7 +31,10 @@ class PreparedLaunch:
         launch: Launch,
         *,
         gradient: bool,
+        before: Callable[[], None] | None = None,
     ) -> None:
+        """`before` is called before the first launch."""
+        self._before = before
         self._name = name
         self._backend = backend
         self._entry = entry
@@ -50,6 +53,9 @@ class PreparedLaunch:
                     f"an array that a launch of {self._name} was prepared with has other memory now",
                     hint="prepare it anew, or change what is in an array and not the array",
                 )
+        if self._before:
+            self._before()
+            self._before = None
         self._backend.launch(self._entry, self._prepared, self._launch, gradient=self._gradient)
 
     def __repr__(self) -> str:

@@ -432,12 +432,12 @@ def _change(line: _Line, above: Outcome, below: Outcome) -> tuple[float, float]:
     return float(np.concatenate(terms).sum()), float(np.linalg.norm(np.concatenate(roundings)))
 
 
-def _outcome(line: _Line, data: HostArray) -> Outcome:
+def _outcome(line: _Line, data: HostArray | None) -> Outcome:
     """What the primal writes, where that has a weight, and what it returns, with this data for the parameter."""
     case, parameter = line.case, line.parameter
     values = {p.name: _fresh(case, p, data if p is parameter else None) for p, _ in case.parts.values()}
     with _variables_kept(case):
-        if parameter.form == "variable":
+        if parameter.form == "variable" and data is not None:
             case.variables[parameter.name] = data
         result = case.primal(tuple(assembled(p, values) for p in case.signature))
         variables = {v: np.array(case.variables[v]) for v in case.variables if v in line.weights}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,18 @@ class Coloured:
     shape: tuple[int, int]
     indptr: np.ndarray[Any, Any]
     indices: np.ndarray[Any, Any]
-    columns: np.ndarray[Any, Any]
-    rows: np.ndarray[Any, Any]
 
     @property
     def row_of_entry(self) -> np.ndarray[Any, Any]:
         return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+
+    @cached_property
+    def columns(self) -> np.ndarray[Any, Any]:
+        return without_common_rows(self._ones.tocsc())
+
+    @cached_property
+    def rows(self) -> np.ndarray[Any, Any]:
+        return without_common_rows(self._ones.T)
 
     @property
     def column_colours(self) -> int:
@@ -41,24 +48,35 @@ class Coloured:
     def row_colours(self) -> int:
         return int(self.rows.max(initial=-1)) + 1
 
+    def prefers_columns(self) -> bool:
+        """Whether there are no more colours of columns than of rows; colours only what it must to know.
+
+        There are at least as many colours of columns as the fullest row has entries, and the other way round.
+        """
+        fullest_row = int(np.diff(self.indptr).max(initial=0))
+        fullest_column = int(np.bincount(self.indices, minlength=1).max())
+        if fullest_row <= fullest_column:
+            return self.column_colours <= fullest_column or self.column_colours <= self.row_colours
+        return self.row_colours > fullest_row and self.column_colours <= self.row_colours
+
+    @property
+    def _ones(self) -> Any:  # noqa: ANN401
+        ones = np.ones(len(self.indices), np.int8)
+        return scipy_sparse().csr_array((ones, self.indices, self.indptr), shape=self.shape)
+
 
 _known: OrderedDict[bytes, Coloured] = OrderedDict()
 
 
 def coloured(pattern: Any, shape: tuple[int, int]) -> Coloured:  # noqa: ANN401
-    """The colouring of a pattern: a sparse matrix of SciPy or CuPy, whose values do not matter; None for all entries.
+    """The colouring of a pattern: a sparse matrix of SciPy or CuPy, whose values do not matter; None, "dense": all.
 
     Raises ArgumentError where its shape is another, ToolchainError without SciPy.
     """
     sparse = scipy_sparse()
-    if pattern is None:
-        return Coloured(
-            shape,
-            np.arange(shape[0] + 1) * shape[1],
-            np.tile(np.arange(shape[1]), shape[0]),
-            np.arange(shape[1]),
-            np.arange(shape[0]),
-        )
+    if pattern is None or (isinstance(pattern, str) and pattern == "dense"):
+        every = np.tile(np.arange(shape[1]), shape[0])
+        return Coloured(shape, np.arange(shape[0] + 1) * shape[1], every)
     host = pattern.get() if type(pattern).__module__.startswith("cupyx") else pattern
     if not sparse.issparse(host) or tuple(host.shape) != shape:
         raise ArgumentError(
@@ -70,27 +88,34 @@ def coloured(pattern: Any, shape: tuple[int, int]) -> Coloured:  # noqa: ANN401
     rows.sort_indices()
     key = hashlib.sha256(b"".join((repr(shape).encode(), rows.indptr.tobytes(), rows.indices.tobytes()))).digest()
     if key not in _known:
-        ones = sparse.csr_array((np.ones(rows.nnz, np.int32), rows.indices, rows.indptr), shape=shape)
-        found = Coloured(shape, rows.indptr, rows.indices, _greedy(ones.T @ ones), _greedy(ones @ ones.T))
-        _known[key] = found
+        _known[key] = Coloured(shape, rows.indptr, rows.indices)
         if len(_known) > KNOWN:
             _known.popitem(last=False)
     _known.move_to_end(key)
     return _known[key]
 
 
-def _greedy(meets: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
-    """The least colour that no neighbour has, those with most neighbours first; -1 for what has no entry."""
-    meets = meets.tocsr()
-    degrees = np.diff(meets.indptr)
-    colours = np.full(len(degrees), -1)
-    for node in np.argsort(-degrees, kind="stable"):
-        if not degrees[node]:
-            break
-        near = colours[meets.indices[meets.indptr[node] : meets.indptr[node + 1]]]
-        taken = np.zeros(len(near) + 1, bool)
-        taken[near[(near >= 0) & (near <= len(near))]] = True
-        colours[node] = int(np.argmin(taken))
+def without_common_rows(columns: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
+    """A colour for each column of a CSC matrix, -1 for one without entries; columns of one colour share no row.
+
+    Greedy: the least colour that none of its rows has yet, the fullest columns first.
+    """
+    counts = np.diff(columns.indptr)
+    colours = np.full(len(counts), -1)
+    filled = np.flatnonzero(counts)
+    if np.bincount(columns.indices, minlength=1).max() == len(filled):  # a row has them all
+        colours[filled] = np.arange(len(filled))
+        return colours
+    taken = np.zeros((columns.shape[0], 8), bool)  # by row and colour
+    for column in np.argsort(-counts, kind="stable")[: len(filled)]:
+        rows = columns.indices[columns.indptr[column] : columns.indptr[column + 1]]
+        free = ~taken[rows].any(axis=0)
+        colour = int(free.argmax())
+        if not free[colour]:
+            colour = taken.shape[1]
+            taken = np.concatenate([taken, np.zeros_like(taken)], axis=1)
+        taken[rows, colour] = True
+        colours[column] = colour
     return colours
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from enzyme_driver.errors import AdgenError, GradientMismatchError
+from enzyme_driver.runtime.backends.host import available_bytes
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.members import flattened
 
@@ -21,102 +22,142 @@ if TYPE_CHECKING:
     from enzyme_driver.runtime.transforms.verify import Verdict
 
 VERDICTS = "verdicts.json"
-"""The file in an artifact's folder that says which gradients were found right, by entry and target."""
+"""The file in an artifact's folder that says which gradients were found right, or why they have no witness."""
 
-SECONDS = 10.0
-"""Verifying may take so long; a witness is slower than the primal by no more than `_SLOWER`."""
+RIGHT = "right"
+TRIES = 3
+"""So many calls are looked at where their arguments do not decide."""
 
-_SLOWER = 200.0
 _COPIES = 8
-"""Of all arrays, at the most at once."""
+"""Of all arrays with numbers of floating point, at the most at once."""
+
+_verifying: ContextVar[bool] = ContextVar("verifying", default=False)
+"""Whether a gradient is called in order to be verified."""
 
 
 class Guard:
     """Looks at the gradient of one entry before it is used first; `witness` compiles what it is compared with.
 
-    `always` looks before each call, and whatever was found before.
+    `always` looks before each call, and whatever was found before. Where it was `asked` for, everything that was not
+    verified is said on stderr, else only what may tell of a fault or could be done otherwise. `repeated` gives the
+    command that finds the cause with some arguments.
     """
 
-    def __init__(self, witness: Callable[[], Kernel | Function], folder: Path, *, always: bool = False) -> None:
-        self._make, self._folder, self._always = witness, folder, always
+    def __init__(
+        self,
+        witness: Callable[[], Kernel | Function],
+        folder: Path,
+        *,
+        always: bool = False,
+        asked: bool = True,
+        repeated: Callable[[tuple[object, ...], Launch | None], str] | None = None,
+    ) -> None:
+        self._make, self._folder, self._always, self._asked, self._repeated = witness, folder, always, asked, repeated
         self._witness: Kernel | Function | None = None
-        self._open = False
+        self._lock = threading.Lock()
+        self.is_open = False
+        """Whether no call is looked at any more."""
+        self._tries = 0
 
     def __call__(self, subject: Kernel | Function, values: tuple[object, ...], launch: Launch | None) -> None:
         """Raises GradientMismatchError where the gradient is wrong; says once on stderr why it could not be decided."""
-        if self._open:
+        if self.is_open or _verifying.get() or _is_capturing(subject, values, launch):
             return
-        key = f"{subject.signature.symbol} on {subject.target}"
-        if not self._always and key in _right(self._folder):
-            self._open = True
-            return
-        with self._opened():
-            verdict = self._verdict(subject, values, launch)
+        with self._lock, _verification():
+            self._look(subject, values, launch)
+
+    def _look(self, subject: Kernel | Function, values: tuple[object, ...], launch: Launch | None) -> None:
+        if self.is_open:  # another thread has looked meanwhile
+            return None
+        key = f"{subject.signature.symbol} on {subject.target} {subject.binary}"
+        known = None if self._always else _known(self._folder).get(key)
+        if known is not None:
+            self.is_open = True
+            return self._say(subject, known, notable=False)
+        verdict = self._verdict(subject, values, launch)
         if verdict.state == "wrong":
-            raise mismatch(subject, verdict)
-        if verdict.state == "unchecked":
-            sys.stderr.write(f"adgen: the gradient of {subject.name} was not verified: {verdict.reason}\n")
-        elif not self._always:
-            _keep(self._folder, key)
-        self._open = not self._always
+            raise mismatch(subject, verdict, self._repeated(values, launch) if self._repeated else "adgen bisect")
+        self._tries += 1
+        self.is_open = not self._always and (not verdict.depends or self._tries >= TRIES)
+        if verdict.state == "unchecked" and (self.is_open or self._always):
+            self._say(subject, verdict.reason, notable=verdict.notable)
+        if verdict.blocks:
+            of = f"the first {verdict.blocks} blocks, as many as {verdict.seconds:g} s are enough for"
+            sys.stderr.write(f"adgen: the gradient of {subject.name} was verified on {of}\n")
+        if not self._always and (verdict.state == RIGHT or verdict.lasting):
+            _keep(self._folder, key, RIGHT if verdict.state == RIGHT else verdict.reason)
+        return None
+
+    def _say(self, subject: Kernel | Function, reason: str, *, notable: bool) -> None:
+        if reason != RIGHT and (notable or self._asked):
+            sys.stderr.write(f"adgen: the gradient of {subject.name} was not verified: {reason}\n")
 
     def _verdict(self, subject: Kernel | Function, values: tuple[object, ...], launch: Launch | None) -> Verdict:
+        """A call that is right must not fail because it is looked at."""
         from enzyme_driver.runtime.transforms.verify import Verdict, verify
 
-        if reason := _too_much(subject, values, launch):
-            return Verdict("unchecked", reason)
+        if reason := _too_large(subject, values):
+            return Verdict("unchecked", reason, notable=True)
         try:
             self._witness = self._witness or self._make()
         except AdgenError as problem:
-            return Verdict("unchecked", problem.reason)
-        return verify(subject, self._witness, values, launch)
-
-    @contextmanager
-    def _opened(self) -> Iterator[None]:
-        """Calls inside are not looked at: verifying calls the gradient itself."""
-        self._open = True
+            return Verdict("unchecked", problem.reason, lasting=True)
         try:
-            yield
-        finally:
-            self._open = False
+            return verify(subject, self._witness, values, launch)
+        except AdgenError as problem:  # the call itself says the same, or can do without
+            return Verdict("unchecked", problem.reason)
+        except Exception as problem:  # noqa: BLE001  (of any library that arrays come from)
+            return Verdict("unchecked", f"{type(problem).__name__}: {problem}", notable=True)
 
 
-def mismatch(subject: Kernel | Function, verdict: Verdict) -> GradientMismatchError:
+@contextmanager
+def _verification() -> Iterator[None]:
+    """Calls inside are not looked at: verifying calls the gradient itself."""
+    token = _verifying.set(True)
+    try:
+        yield
+    finally:
+        _verifying.reset(token)
+
+
+def mismatch(subject: Kernel | Function, verdict: Verdict, bisect: str) -> GradientMismatchError:
     """The error for a gradient that was found wrong."""
     worst = "; ".join(f"element {e.index} is {e.gradient:.9g}, expected {e.expected:.9g}" for e in verdict.elements)
     return GradientMismatchError(
         f"the gradient of {subject.name} on {subject.target} with respect to {verdict.parameter!r} is wrong by "
-        f"{verdict.error:.2g} (tolerance {verdict.tolerance:.2g}) by dual numbers: {worst}",
-        hint="do not use it, and report it with the source; `adgen check` compares with finite differences too, and "
-        "--disable finds the optimisation at fault",
+        f"{verdict.error:.2g} (tolerance {verdict.tolerance:.2g}) by dual numbers{': ' if worst else ''}{worst}",
+        hint=f"do not use it, and report it with the source; the optimisation at fault is found by\n  {bisect}\n  and "
+        '`adgen check` compares with finite differences too; verify="never" (ADGEN_VERIFY) returns it all the same',
     )
 
 
-def _too_much(subject: Kernel | Function, values: tuple[object, ...], launch: Launch | None) -> str:
-    """Why it is left out: memory, or the time that the primal takes, times what the witness may be slower."""
-    parts = [part for p, value in zip(subject.signature, values, strict=True) for _, part in flattened(p, value)]
+def _is_capturing(subject: Kernel | Function, values: tuple[object, ...], launch: Launch | None) -> bool:
+    """What goes into a CUDA graph runs later."""
+    return subject.target == "cuda" and launch is not None and subject.is_capturing(values, launch)
+
+
+def _too_large(subject: Kernel | Function, values: tuple[object, ...]) -> str:
+    """Why there is no memory for it; empty where there is."""
+    pairs = zip(subject.signature, values, strict=True)
+    parts = [part for p, value in pairs for each, part in flattened(p, value) if each.has_shadow]
     size = sum(int(getattr(part, "nbytes", 0)) for part in parts)
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if subject.target == "openmp" and _COPIES * size > free // 2:
-        return f"copies of {size} bytes of arrays would take more than half of the free memory"
-    from enzyme_driver.runtime.transforms.verify import run_on_copies
-
-    began = time.perf_counter()
-    run_on_copies(subject, values, launch)
-    taken = time.perf_counter() - began
-    return f"it could take more than {SECONDS:.0f} s" if taken * _SLOWER > SECONDS else ""
+    free = min(subject.free_bytes, available_bytes())
+    if _COPIES * size <= free // 2:
+        return ""
+    return f"copies of its arrays would take more than half of the free memory ({_COPIES} times {size} of {free} bytes)"
 
 
-def _right(folder: Path) -> list[str]:
+def _known(folder: Path) -> dict[str, str]:
     with suppress(OSError, ValueError):
-        return list(json.loads((folder / VERDICTS).read_text(encoding="utf-8")))
-    return []
+        found = json.loads((folder / VERDICTS).read_text(encoding="utf-8"))
+        return dict(found) if isinstance(found, dict) else {}
+    return {}
 
 
-def _keep(folder: Path, key: str) -> None:
+def _keep(folder: Path, key: str, found: str) -> None:
     """An artifact that cannot be written to is verified by each process."""
     with suppress(OSError):
-        text = json.dumps(sorted({*_right(folder), key}))
+        text = json.dumps({**_known(folder), key: found}, sort_keys=True)
         with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as fresh:
             fresh.write(text)
         Path(fresh.name).replace(folder / VERDICTS)

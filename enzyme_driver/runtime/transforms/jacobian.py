@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.model import Signature
 from enzyme_driver.runtime.transforms.colouring import Coloured, coloured, scipy_sparse
+from enzyme_driver.runtime.transforms.numbers import Numbers
+from enzyme_driver.runtime.transforms.sparsity import Array, asked_arrays
 
 Product = Callable[..., dict[str, Any]]
 """`k.vjp[grid, block]` or `k.jvp[grid, block]`."""
@@ -30,36 +33,42 @@ class Asked:
     vjp: Product
     jvp: Product | None
 
-    def array(self, name: str) -> Any:  # noqa: ANN401
-        if name not in self.signature or not self.signature[name].is_pointer or not self.signature[name].has_shadow:
-            arrays = [each.name for each in self.signature.shadowed if each.is_pointer]
-            raise ArgumentError(
-                f"{self.signature.name} has no array {name!r} with a derivative", hint=f"it has {', '.join(arrays)}"
-            )
-        return self.values[self.signature.names.index(name)]
+    @cached_property
+    def output(self) -> Numbers:
+        return Numbers(*self._arrays[0])
+
+    @cached_property
+    def given(self) -> Numbers:
+        return Numbers(*self._arrays[1])
+
+    @cached_property
+    def library(self) -> Any:  # noqa: ANN401
+        """NumPy or CuPy."""
+        return _library(self._arrays[0][1])
 
     def forward(self, seeds: Any) -> Any:  # noqa: ANN401
-        """What [directions, size of wrt] become: [directions, size of of]."""
+        """What [directions, numbers of wrt] become: [directions, numbers of of]."""
         if self.jvp is None:
             raise TypeError(self)
-        shaped = seeds.reshape(len(seeds), *self.array(self.wrt).shape)
-        return self.jvp(*self.values, tangents={self.wrt: shaped}, directions=len(seeds))[self.of].reshape(
-            len(seeds), -1
-        )
+        found = self.jvp(*self.values, tangents={self.wrt: self.given.spread(seeds)}, directions=len(seeds))
+        return self.output.gathered(found[self.of])
 
     def back(self, seeds: Any) -> Any:  # noqa: ANN401
-        """What [directions, size of of] become: [directions, size of wrt]."""
-        shaped = seeds.reshape(len(seeds), *self.array(self.of).shape)
-        found = self.vjp(*self.values, cotangents={self.of: shaped}, wrt=self.wrt, directions=len(seeds))
-        return found[self.wrt].reshape(len(seeds), -1)
+        """What [directions, numbers of of] become: [directions, numbers of wrt]."""
+        cotangents = {self.of: self.output.spread(seeds)}
+        found = self.vjp(*self.values, cotangents=cotangents, wrt=self.wrt, directions=len(seeds))
+        return self.given.gathered(found[self.wrt])
+
+    @cached_property
+    def _arrays(self) -> tuple[Array, Array]:
+        return asked_arrays(self.signature, self.values, self.of, self.wrt)
 
 
 def jacobian(asked: Asked, pattern: Any, *, check: bool) -> Any:  # noqa: ANN401
     """CSR [size of `of`, size of `wrt`], of SciPy on the host and of CuPy on a GPU; see `Kernel.jacobian`."""
-    output, given = asked.array(asked.of), asked.array(asked.wrt)
-    xp = _library(output)
-    known = coloured(pattern, (int(output.size), int(given.size)))
-    forward = asked.jvp is not None and known.column_colours <= known.row_colours
+    xp, output, given = asked.library, asked.output, asked.given
+    known = coloured(pattern, (output.count, given.count))
+    forward = asked.jvp is not None and known.prefers_columns()
     colours, count = (known.columns, known.column_colours) if forward else (known.rows, known.row_colours)
     if count:
         seeds = xp.asarray(colours[None] == np.arange(count)[:, None]).astype(given.dtype if forward else output.dtype)
@@ -90,7 +99,7 @@ def _check(asked: Asked, made: Any, xp: Any, known: Coloured) -> None:  # noqa: 
     error = abs(wanted - found)
     scale = float(abs(wanted).max()) + float(abs(found).max()) if known.shape[1] else 0.0
     worst = int(error.argmax()) if known.shape[1] else 0
-    coarse = min(asked.array(name).dtype.itemsize for name in (asked.of, asked.wrt))
+    coarse = min(asked.output.dtype.itemsize, asked.given.dtype.itemsize)
     if known.shape[1] and not float(error[worst]) <= CLOSE[coarse] * scale:
         raise CheckFailedError(
             f"the pattern lacks an entry of column {worst}: {asked.of!r} changes by {asked.wrt!r} there in more places",

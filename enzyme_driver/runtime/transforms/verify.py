@@ -7,12 +7,14 @@ not matter. The left side is that of a witness (`stages.witness`), which owes no
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from enzyme_driver.runtime.backends.limits import ALL_BLOCKS, limited
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.members import assembled
 from enzyme_driver.runtime.call.slots import written
@@ -47,6 +49,15 @@ _AWAY = 1e-3
 _NOTHING: Mapping[int, float] = {8: 1e-7, 4: 1e-3, 2: 1e-1}
 """A parameter with a smaller part of the relative sensitivity counts as one with this: its own may be rounding."""
 
+SECONDS = 10.0
+"""Verifying may take so long."""
+
+PROBE_SECONDS = 2.0
+"""On the host, a witness runs as many blocks of a launch as it can in this time."""
+
+_SLOWER = 50.0
+"""A witness is slower than the primal by no more than that."""
+
 _ILL = 30.0
 """A difference of so many times what moving by a rounding changes is no rounding."""
 
@@ -62,7 +73,12 @@ class Element:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found: `state`, why where it could not be decided, and where it is wrong by how much and in what."""
+    """What was found: `state`, why where it could not be decided, and where it is wrong by how much and in what.
+
+    What was not decided may be `notable` (the two sides differ, or the launch was too large), may hold for every call
+    (`lasting`), or may hold for these arguments alone (`depends`). `blocks` is set where only the first of a launch
+    were tried, as many as `seconds` are enough for.
+    """
 
     state: State
     reason: str = ""
@@ -70,6 +86,11 @@ class Verdict:
     tolerance: float = 0.0
     parameter: str = ""
     elements: tuple[Element, ...] = ()
+    notable: bool = False
+    lasting: bool = False
+    depends: bool = False
+    blocks: int = 0
+    seconds: float = 0.0
 
 
 def verify(subject: Subject, witness: Subject, values: check.Values, launch: Launch | None, seed: int = 0) -> Verdict:
@@ -77,8 +98,17 @@ def verify(subject: Subject, witness: Subject, values: check.Values, launch: Lau
     if not witness.has_forward:
         entry = witness._entry.forward.get(witness.target)  # noqa: SLF001  (of the same package)
         refusal = entry.gradient_refused if entry else None
-        return Verdict("unchecked", refusal.reason if refusal else "there is no witness")
-    return _Trial(subject, witness, values, launch, seed).verdict()
+        return Verdict("unchecked", refusal.reason if refusal else "there is no witness", lasting=True)
+    trial = _Trial(subject, witness, values, launch, seed)
+    if not trial.inputs:
+        return Verdict("unchecked", "nothing of floating point is read", lasting=True)
+    if trial.takes_too_long():
+        return Verdict("unchecked", f"it could take more than {SECONDS:g} s", notable=True)
+    some = trial.blocks_in_time()
+    if not some:
+        return trial.verdict()
+    with limited(some):
+        return replace(trial.verdict(), blocks=some, seconds=PROBE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -110,27 +140,89 @@ class _Trial:
         self._starts = {p.name: check._on_host(case, p) for p in case.shadowed}  # noqa: SLF001
         outputs = [p for p in case.shadowed if written(p)] + check._written_variables(case)  # noqa: SLF001
         self._weights = {p.name: check._random_like(self._starts[p.name], self._random) for p in outputs}  # noqa: SLF001
-        self._inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
-        kinds = [*self._inputs, *outputs]
+        self.inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
+        kinds = [*self.inputs, *outputs]
         self._width = check._narrowest(case, kinds)  # noqa: SLF001
         self._tolerance = TOLERANCE[self._width]
 
+    def takes_too_long(self) -> bool:
+        """Of a launch on the host, one block is the least that can be tried. Once more where it is slow at first."""
+        most = SECONDS / _SLOWER
+        return all(self._primal_seconds() > most for _ in range(3))
+
+    def _primal_seconds(self) -> float:
+        case = self._case
+        fresh = {p.name: check._fresh(case, p, None) for p, _ in case.parts.values()}  # noqa: SLF001
+        arguments = tuple(assembled(p, fresh) for p in case.signature)
+        with check._variables_kept(case), limited(1, SECONDS):  # noqa: SLF001
+            self._subject._backend.finish()  # noqa: SLF001
+            began = time.perf_counter()
+            case.primal(arguments)
+            self._subject._backend.finish()  # noqa: SLF001
+            return time.perf_counter() - began
+
+    def blocks_in_time(self) -> int:
+        """How many of the first blocks the witness gets through; 0 for all. Only on the host they can be told."""
+        if self._launch is None or self._subject.target != "openmp":
+            return 0
+        with limited(ALL_BLOCKS, PROBE_SECONDS) as limit:
+            self._carried(self._case, {})
+        return max(limit.run, 1) if limit.run < math.prod(self._launch.grid) else 0
+
     def verdict(self) -> Verdict:
-        if not self._inputs:
-            return Verdict("unchecked", "nothing of floating point is read")
         gradients = self._gradients(self._case)
         directions = self._scaled(gradients)
         found = self._sums(self._case, gradients, directions)
-        if not all(map(math.isfinite, (found.forward, found.reverse))):
-            return Verdict("unchecked", "the derivative is not finite at these arguments")
+        if not math.isfinite(found.forward):
+            return Verdict("unchecked", "the derivative is not finite at these arguments", depends=True)
+        if not math.isfinite(found.reverse):
+            reason = "the gradient is not finite at these arguments, though the derivative is"
+            return Verdict("unchecked", reason, notable=True, depends=True)
+        if not found.size:
+            return self._beside_zero(directions)
         if found.error <= self._tolerance:
             return Verdict("right", error=found.error, tolerance=self._tolerance)
         if lost := next((kind for kind in _LOST if found.notes[kind]), None):
             return self._lost(lost, found)
         if found.notes[0]:
             return self._lost(0, found)
-        elsewhere = self._away(directions, found)
+        elsewhere = self._away(directions, found) or self._another(directions, found) or self._primals(found)
         return elsewhere or self._wrong(gradients, directions, found)
+
+    def _beside_zero(self, directions: Directions) -> Verdict:
+        """Where the derivative is zero, such as for arrays of zeros, it says little."""
+        beside = self._at(directions, _AWAY)
+        if beside.size and beside.error <= self._tolerance:
+            return Verdict("right", "beside where the derivative is zero", beside.error, self._tolerance)
+        return Verdict("unchecked", "the derivative is zero at these arguments", depends=True)
+
+    def _another(self, directions: Directions, found: _Sums) -> Verdict | None:
+        """Whether two calls differ, such as where the primal draws random numbers of its own."""
+        again = self._sums(self._case, self._gradients(self._case), directions)
+        noise = max(abs(again.forward - found.forward), abs(again.reverse - found.reverse))
+        if not math.isfinite(noise) or found.apart <= _ILL * noise:
+            return Verdict("unchecked", "two calls with the same arguments differ", found.error, self._tolerance)
+        return None
+
+    def _primals(self, found: _Sums) -> Verdict | None:
+        """Whether the witness computes something else than the primal: variables of its file are its own."""
+        other = self._made(self._witness, self._case.values)
+        if isinstance(self._subject, Kernel) and isinstance(self._witness, Kernel):
+            copy_variables(self._subject, self._witness)
+        pairs = list(zip(self._results(self._case), self._results(other), strict=True))
+        size = max((_size(array) for pair in pairs for array in pair), default=0.0)
+        if all(_size(a - b) <= math.sqrt(self._tolerance) * size for a, b in pairs):
+            return None
+        reason = "its witness computes another result, such as where variables of the file were set by another call"
+        return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
+
+    def _results(self, case: check._Case) -> list[check.HostArray]:
+        """All that the primal writes and returns, where it is finite."""
+        line = check._Line(case, case.signature.parameters[0], self._weights, np.zeros(0), [], [])  # noqa: SLF001
+        arrays, returned = check._outcome(line, None)  # noqa: SLF001
+        parts = [np.array([returned or 0.0])]
+        parts += [check._wide(part).ravel() for array in arrays.values() for part in check._floats(array)]  # noqa: SLF001
+        return [np.where(np.isfinite(part), part, 0.0) for part in parts]
 
     def _lost(self, kind: int, found: _Sums) -> Verdict:
         return Verdict("unchecked", f"{_LOST[kind]} (line {found.notes[kind]})", found.error, self._tolerance)
@@ -140,7 +232,8 @@ class _Trial:
         near = self._at(directions, _ROUNDING[self._width])
         noise = max(abs(near.forward - found.forward), abs(near.reverse - found.reverse))
         if not math.isfinite(noise) or found.apart <= _ILL * noise:
-            return Verdict("unchecked", "rounding changes the derivative as much", found.error, self._tolerance)
+            reason = "rounding changes the derivative as much"
+            return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
         if not found.notes[_TIE]:
             return None
         beside = self._at(directions, _AWAY)
@@ -148,7 +241,7 @@ class _Trial:
             return Verdict("right", "beside a kink", beside.error, self._tolerance)
         if beside.notes[_TIE] or not math.isfinite(beside.error):
             reason = f"the arguments lie at a kink (line {found.notes[_TIE]})"
-            return Verdict("unchecked", reason, found.error, self._tolerance)
+            return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
         return None
 
     def _at(self, directions: Directions, step: float) -> _Sums:
@@ -156,7 +249,7 @@ class _Trial:
         case, moved = self._case, dict[str, object]()
         for part, (parameter, value) in case.parts.items():
             start = self._starts.get(part)
-            if start is None or value is None or parameter not in self._inputs:
+            if start is None or value is None or parameter not in self.inputs:
                 moved[part] = value
                 continue
             towards = [check._direction(each, self._random) for each in check._floats(start)]  # noqa: SLF001
@@ -172,10 +265,12 @@ class _Trial:
         return Verdict("wrong", "", found.error, self._tolerance, worst, (element,) if element else ())
 
     def _worst_element(self, name: str, gradients: Directions, along: check.HostArray) -> Element | None:
-        """By halving: the half along which the two sides differ more has it."""
+        """By halving, as long as there is time: the half along which the two sides differ more has it."""
         total = sum(part.size for part in check._floats(along))  # noqa: SLF001
-        low, high = 0, total
+        low, high, end = 0, total, time.perf_counter() + SECONDS
         while high - low > 1:
+            if time.perf_counter() > end:
+                return None
             middle = (low + high) // 2
             halves = [self._only(name, along, gradients, *half) for half in ((low, middle), (middle, high))]
             low, high = (low, middle) if halves[0].apart >= halves[1].apart else (middle, high)
@@ -197,9 +292,10 @@ class _Trial:
 
     def _scaled(self, gradients: Directions) -> Directions:
         """A random direction over all inputs at once, in which each has a part of the same size in the sum."""
-        typical = {p.name: _typical(self._starts[p.name]) for p in self._inputs}
+        typical = {p.name: _typical(self._starts[p.name]) for p in self.inputs}
         parts = {name: _norm(gradients[name]) * size for name, size in typical.items()}
-        largest = max((part for part in parts.values() if math.isfinite(part)), default=0.0) or 1.0
+        parts = {name: part if math.isfinite(part) else 0.0 for name, part in parts.items()}
+        largest = max(parts.values(), default=0.0) or 1.0
         least = _NOTHING[self._width] * largest
         return {
             name: _random_direction(self._starts[name], size / max(parts[name], least), self._random, self._width)
@@ -209,13 +305,17 @@ class _Trial:
     def _sums(self, case: check._Case, gradients: Directions, directions: Directions) -> _Sums:
         pairs = [(gradients[name], along) for name, along in directions.items()]
         reverse = np.concatenate([_products(gradient, along) for gradient, along in pairs])
+        forward = self._carried(case, directions)
+        size = max(float(np.linalg.norm(reverse)), float(np.linalg.norm(forward)))
+        return _Sums(float(forward.sum()), float(reverse.sum()), size, self._notes())
+
+    def _carried(self, case: check._Case, directions: Directions) -> check.HostArray:
+        """The witness's tangents, weighted."""
         other = self._made(self._witness, case.values)
         if isinstance(self._subject, Kernel) and isinstance(self._witness, Kernel):
             copy_variables(self._subject, self._witness)
         self._set_notes()
-        forward = check.pushed_forward(other, directions, self._weights)
-        size = max(float(np.linalg.norm(reverse)), float(np.linalg.norm(forward)))
-        return _Sums(float(forward.sum()), float(reverse.sum()), size, self._notes())
+        return check.pushed_forward(other, directions, self._weights)
 
     def _set_notes(self) -> None:
         self._witness._backend.write_variable(NOTES, bytes(4 * (len(_LOST) + 1)))  # noqa: SLF001
@@ -223,14 +323,6 @@ class _Trial:
     def _notes(self) -> tuple[int, ...]:
         data = self._witness._backend.read_variable(NOTES, 4 * (len(_LOST) + 1))  # noqa: SLF001
         return tuple(np.frombuffer(data, np.uint32).tolist())
-
-
-def run_on_copies(subject: Subject, values: check.Values, launch: Launch | None) -> None:
-    """The primal alone; the arguments stay as they are."""
-    case = _case(subject, values, launch)
-    fresh = {p.name: check._fresh(case, p, None) for p, _ in case.parts.values()}  # noqa: SLF001
-    with check._variables_kept(case):  # noqa: SLF001
-        case.primal(tuple(assembled(p, fresh) for p in case.signature))
 
 
 def _case(subject: Subject, values: check.Values, launch: Launch | None) -> check._Case:
@@ -254,6 +346,10 @@ def _norm(array: check.HostArray) -> float:
     return math.hypot(*parts) if parts else 0.0
 
 
+def _size(array: check.HostArray) -> float:
+    return float(np.max(np.abs(array), initial=0.0))
+
+
 def _any(array: check.HostArray) -> bool:
     return any(np.any(part) for part in check._floats(array))  # noqa: SLF001
 
@@ -262,7 +358,8 @@ def _random_direction(like: check.HostArray, size: float, random: np.random.Gene
     """Numbers of either sign; the size is a power of two, and in the range of the type."""
     made = np.zeros_like(like, order="C")
     most = {8: 1e100, 4: 1e15, 2: 1e2}[width]
-    scale = 2.0 ** round(math.log2(min(max(size, 1 / most), most)))
+    size = min(max(size, 1 / most), most) if math.isfinite(size) else 1.0
+    scale = 2.0 ** round(math.log2(size))
     for part in check._floats(made):  # noqa: SLF001
         part[...] = np.asarray(scale * random.standard_normal(part.shape)).astype(part.dtype)
     return made

@@ -71,7 +71,7 @@ end:
 ; GPU:          atomicrmw xchg ptr %at, double 0.000000e+00 monotonic, align 8
 ; GPU-NOT:      adgen.blocks.own
 ; HOST-SAME:    [[ONE_BLOCK]]
-; HOST:         atomicrmw xchg ptr %at, double 0.000000e+00 monotonic, align 8, !adgen.blocks.own
+; HOST:         atomicrmw xchg ptr %at, double 0.000000e+00 monotonic, align 8, !adgen.consumed !{{[0-9]+}}, !adgen.blocks.own
 ; BOTH:         ret void
 define void @of_the_block(ptr "adgen-shadow" %d_y, ptr %to) "adgen-activity"="d" {
   %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
@@ -85,8 +85,8 @@ define void @of_the_block(ptr "adgen-shadow" %d_y, ptr %to) "adgen-activity"="d"
 
 ; y[threadIdx.x] by all blocks, and y[place[i]]: others may come there.
 ; BOTH-LABEL: define void @of_all_blocks(
-; BOTH:         atomicrmw xchg ptr %at, float 0.000000e+00 monotonic, align 4{{$}}
-; BOTH:         atomicrmw xchg ptr %there, float 0.000000e+00 monotonic, align 4{{$}}
+; BOTH:         atomicrmw xchg ptr %at, float 0.000000e+00 monotonic, align 4, !adgen.consumed !{{[0-9]+}}{{$}}
+; BOTH:         atomicrmw xchg ptr %there, float 0.000000e+00 monotonic, align 4, !adgen.consumed !{{[0-9]+}}{{$}}
 define void @of_all_blocks(ptr "adgen-shadow" %d_y, ptr "adgen-shadow" %d_z, ptr %place, ptr %to) "adgen-activity"="d" {
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()

@@ -131,13 +131,15 @@ end:
   ret void
 }
 
-; A numbered barrier is something else, and without differentiated memory there is no reverse sweep.
+; Without differentiated memory there is no reverse sweep, and nothing that threads hand each other has a derivative.
 ; CHECK-LABEL: define void @adgen_body_constant(
-; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
-; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 1)
+; CHECK-NEXT:    call void @adgen_hidden_llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT:    call void @adgen_hidden_llvm.nvvm.barrier.cta.sync.aligned.all(i32 1)
+; CHECK-NEXT:    %v = call float @adgen_hidden_llvm.nvvm.shfl.sync.down.f32(
 define void @adgen_body_constant(i32 %n) "adgen-shared" {
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 1)
+  %v = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float 1.0, i32 1, i32 31)
   ret void
 }
 

@@ -67,6 +67,230 @@ end:
   ret void
 }
 
+; A cotangent that one exchange takes, whether or not the loop runs, is taken first. So is one that was taken before it
+; and may be the same one.
+; CHECK-LABEL: define void @adgen_gradient_taken(
+; CHECK:       entry:
+; CHECK-DAG:     [[A:%.*]] = getelementptr double, ptr %d_y, i64 %a
+; CHECK-DAG:     [[B:%.*]] = getelementptr double, ptr %d_y, i64 %b
+; CHECK:         %other = atomicrmw xchg ptr [[A]], double 0.0
+; CHECK-NEXT:    %cotangent = atomicrmw xchg ptr [[B]], double 0.0
+; CHECK:         br i1
+; CHECK:       forward:
+; CHECK:         atomicrmw fadd ptr %to
+; CHECK:         br i1 {{.*}}, label %forward
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define void @adgen_gradient_taken(ptr noalias %x, ptr noalias %y, i64 %n, i64 %a, i64 %b, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const:const" {
+entry:
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %before, label %join
+before:
+  br label %forward
+forward:
+  %i = phi i64 [ 0, %before ], [ %i.next, %forward ]
+  %sum = phi double [ 0.0, %before ], [ %sum.next, %forward ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %term = fmul double %v, %v
+  %sum.next = fadd double %sum, %term
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %left, label %forward
+left:
+  br label %join
+join:
+  %total = phi double [ 0.0, %entry ], [ %sum.next, %left ]
+  store double %total, ptr %y
+  %at.a = getelementptr double, ptr %d_y, i64 %a
+  %at.b = getelementptr double, ptr %d_y, i64 %b
+  %other = atomicrmw xchg ptr %at.a, double 0.0 monotonic, !adgen.consumed !9
+  %cotangent = atomicrmw xchg ptr %at.b, double 0.0 monotonic, !adgen.consumed !9
+  %y.1 = getelementptr double, ptr %y, i64 1
+  store double %total, ptr %y.1
+  %y.2 = getelementptr double, ptr %y, i64 2
+  store double %total, ptr %y.2
+  %y.3 = getelementptr double, ptr %y, i64 3
+  store double %total, ptr %y.3
+  %y.4 = getelementptr double, ptr %y, i64 4
+  store double %total, ptr %y.4
+  %y.5 = getelementptr double, ptr %y, i64 5
+  store double %total, ptr %y.5
+  %y.6 = getelementptr double, ptr %y, i64 6
+  store double %other, ptr %y.6
+  br i1 %any, label %invert.before, label %end
+invert.before:
+  %last = add i64 %n, -1
+  br label %invert
+invert:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %back = getelementptr inbounds double, ptr %x, i64 %j
+  %w = load double, ptr %back
+  %slope = fadd double %w, %w
+  %part = fmul double %slope, %cotangent
+  %to = getelementptr inbounds double, ptr %d_x, i64 %j
+  %old = atomicrmw fadd ptr %to, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %invert.left, label %invert.next
+invert.next:
+  %j.next = add i64 %j, -1
+  br label %invert
+invert.left:
+  br label %end
+end:
+  ret void
+}
+
+; Not where the way back adds to the element first, nor where the loop reads it, nor what is no cotangent.
+; CHECK-LABEL: define void @adgen_gradient_added_before(
+; CHECK:       invert:
+; CHECK:         ret void
+define void @adgen_gradient_added_before(ptr noalias %x, ptr noalias %y, i64 %n, i64 %a, i64 %b, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const:const" {
+entry:
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %before, label %join
+before:
+  br label %forward
+forward:
+  %i = phi i64 [ 0, %before ], [ %i.next, %forward ]
+  %sum = phi double [ 0.0, %before ], [ %sum.next, %forward ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %term = fmul double %v, %v
+  %sum.next = fadd double %sum, %term
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %left, label %forward
+left:
+  br label %join
+join:
+  %total = phi double [ 0.0, %entry ], [ %sum.next, %left ]
+  store double %total, ptr %y
+  %added = atomicrmw fadd ptr %d_y, double %total monotonic
+  %cotangent = atomicrmw xchg ptr %d_y, double 0.0 monotonic, !adgen.consumed !9
+  br i1 %any, label %invert.before, label %end
+invert.before:
+  %last = add i64 %n, -1
+  br label %invert
+invert:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %back = getelementptr inbounds double, ptr %x, i64 %j
+  %w = load double, ptr %back
+  %slope = fadd double %w, %w
+  %part = fmul double %slope, %cotangent
+  %to = getelementptr inbounds double, ptr %d_x, i64 %j
+  %old = atomicrmw fadd ptr %to, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %invert.left, label %invert.next
+invert.next:
+  %j.next = add i64 %j, -1
+  br label %invert
+invert.left:
+  br label %end
+end:
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_gradient_read_in_loop(
+; CHECK:       invert:
+; CHECK:         ret void
+define void @adgen_gradient_read_in_loop(ptr noalias %x, ptr noalias %y, i64 %n, i64 %a, i64 %b, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const:const" {
+entry:
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %before, label %join
+before:
+  br label %forward
+forward:
+  %i = phi i64 [ 0, %before ], [ %i.next, %forward ]
+  %sum = phi double [ 0.0, %before ], [ %sum.next, %forward ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %any.y = getelementptr double, ptr %d_y, i64 %i
+  %seen = load double, ptr %any.y
+  %next = getelementptr double, ptr %y, i64 %i
+  store double %seen, ptr %next
+  %term = fmul double %v, %v
+  %sum.next = fadd double %sum, %term
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %left, label %forward
+left:
+  br label %join
+join:
+  %total = phi double [ 0.0, %entry ], [ %sum.next, %left ]
+  store double %total, ptr %y
+  %cotangent = atomicrmw xchg ptr %d_y, double 0.0 monotonic, !adgen.consumed !9
+  br i1 %any, label %invert.before, label %end
+invert.before:
+  %last = add i64 %n, -1
+  br label %invert
+invert:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %back = getelementptr inbounds double, ptr %x, i64 %j
+  %w = load double, ptr %back
+  %slope = fadd double %w, %w
+  %part = fmul double %slope, %cotangent
+  %to = getelementptr inbounds double, ptr %d_x, i64 %j
+  %old = atomicrmw fadd ptr %to, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %invert.left, label %invert.next
+invert.next:
+  %j.next = add i64 %j, -1
+  br label %invert
+invert.left:
+  br label %end
+end:
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_gradient_users_own(
+; CHECK:       invert:
+; CHECK:         ret void
+define void @adgen_gradient_users_own(ptr noalias %x, ptr noalias %y, i64 %n, i64 %a, i64 %b, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const:const" {
+entry:
+  %any = icmp sgt i64 %n, 0
+  br i1 %any, label %before, label %join
+before:
+  br label %forward
+forward:
+  %i = phi i64 [ 0, %before ], [ %i.next, %forward ]
+  %sum = phi double [ 0.0, %before ], [ %sum.next, %forward ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %term = fmul double %v, %v
+  %sum.next = fadd double %sum, %term
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %left, label %forward
+left:
+  br label %join
+join:
+  %total = phi double [ 0.0, %entry ], [ %sum.next, %left ]
+  store double %total, ptr %y
+  %cotangent = atomicrmw xchg ptr %y, double 0.0 monotonic
+  br i1 %any, label %invert.before, label %end
+invert.before:
+  %last = add i64 %n, -1
+  br label %invert
+invert:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %back = getelementptr inbounds double, ptr %x, i64 %j
+  %w = load double, ptr %back
+  %slope = fadd double %w, %w
+  %part = fmul double %slope, %cotangent
+  %to = getelementptr inbounds double, ptr %d_x, i64 %j
+  %old = atomicrmw fadd ptr %to, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %invert.left, label %invert.next
+invert.next:
+  %j.next = add i64 %j, -1
+  br label %invert
+invert.left:
+  br label %end
+end:
+  ret void
+}
+
 ; What an iteration keeps for its reversal is not kept any more.
 ; CHECK-LABEL: define void @adgen_gradient_kept(
 ; CHECK-NOT:     @malloc
@@ -822,3 +1046,4 @@ declare void @llvm.experimental.noalias.scope.decl(metadata)
 !1 = !{!2}
 !2 = distinct !{!2, !3}
 !3 = distinct !{!3}
+!9 = !{}

@@ -21,7 +21,7 @@ target triple = "nvptx64-nvidia-cuda"
 @other_region = external addrspace(3) global [0 x double]
 
 ; CHECK: define ptx_kernel void @plain(
-define ptx_kernel void @plain(ptr %x, float %alpha) "target-cpu"="sm_90" "nvvm.maxntid"="128" {
+define ptx_kernel void @plain(ptr %x, float %alpha) "target-cpu"="sm_90" "nvvm.maxntid"="128" "nvvm.minctasm"="4" {
   ret void
 }
 
@@ -137,4 +137,4 @@ define void @helper() {
 ; CHECK-NEXT:   call void @adgen_gradient_structs(ptr [[ARRAYS]], ptr [[OPTIONS]], ptr %2, ptr [[D_ARRAYS]], ptr %4)
 
 ; CHECK-DAG: attributes [[INLINED]] = { alwaysinline {{.*}}}
-; CHECK-DAG: attributes [[PLAIN]] = { "adgen-activity"="duplicated:active" "adgen-shared" "nvvm.maxntid"="128" "target-cpu"="sm_90" }
+; CHECK-DAG: attributes [[PLAIN]] = { "adgen-activity"="duplicated:active" "adgen-shared" "nvvm.maxntid"="128" "nvvm.minctasm"="4" "target-cpu"="sm_90" }

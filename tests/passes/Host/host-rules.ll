@@ -1,4 +1,5 @@
-; On the host the derivatives of shuffles are those that the warp does at once; others, of halves and of barriers, stay as they are.
+; On the host the derivatives of shuffles are those that the warp does at once, and those of barriers say that they belong to a
+; reverse sweep; those of halves stay as they are.
 ;
 ; RUN: %opt -passes=adgen-host-rules -S %s | %filecheck %s
 
@@ -8,7 +9,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT: call void @adgen_rule_shfl_idx_f32_reverse_on_host(ptr %x, ptr %x, ptr %x, ptr %x, i32 -1, i32 0, i32 0, i32 0, i32 31, i32 0)
 ; CHECK-NEXT: call void @adgen_rule_shfl_up_f64_reverse_on_host(
 ; CHECK-NEXT: call void @adgen_rule_shfl_up_f16x2_reverse(
-; CHECK-NEXT: call void @adgen_rule_barrier_reverse()
+; CHECK-NEXT: call void @adgen_rule_barrier_reverse_on_host()
 define void @gradient(ptr %x) {
   call void @adgen_rule_shfl_idx_f32(ptr %x, ptr %x, i32 -1, i32 0, i32 31)
   call void @adgen_rule_shfl_idx_f32_reverse(ptr %x, ptr %x, ptr %x, ptr %x, i32 -1, i32 0, i32 0, i32 0, i32 31, i32 0)

@@ -1,0 +1,274 @@
+// Marks the shadows of arrays of which each element is read by one thread only, because of its row and column:
+//   (row * length + column) * stride, with 0 <= column < length
+// where row and column tell which thread it is, as in
+//   row = blockIdx.x,                                          column = threadIdx.x + any * blockDim.x,
+//   row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32,   column = threadIdx.x % 32 + any * 32,
+// and rows may be rows of others in turn. What a gradient adds to such a shadow needs no atomics
+// (RelaxPrivateAtomics). It is found here, before Enzyme, while the conditions that keep a column within its row are
+// those of the user's loops. That an index keeps to 32 bits follows from flags of the arithmetic, and from lengths and
+// a number of threads that the launch is asked for.
+#include "Analysis/Accumulation.h"
+#include "Analysis/Indices.h"
+#include "Support/Derivative.h"
+#include "Support/Pass.h"
+
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+
+#include <numeric>
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+// What a number tells of the thread that comes to it.
+enum Told : unsigned { Nothing = 0, InBlock = 1, InWarp = 2, InLane = 4, InThread = InWarp | InLane };
+
+// An index as digits, the last first: what each tells, and the numbers that they are counted by.
+struct Digits {
+  SmallVector<unsigned, 4> Told;
+  SmallVector<Source, 4> Lengths;
+  int64_t Stride = 0, Scalars = 0; // of an element, in bytes and as many as are loaded at once
+  bool Walks = false;              // the first digit is counted on by a loop
+  bool MayWrap = false;
+
+  bool operator==(const Digits &Other) const {
+    return Told == Other.Told && Lengths == Other.Lengths && Stride == Other.Stride;
+  }
+  bool tellThread() const {
+    unsigned All = 0;
+    for (unsigned Each : Told)
+      All |= Each;
+    return All == (InBlock | InThread);
+  }
+};
+
+Source axis(Source::Kind Of) { return onAxis(Of, 0); }
+
+bool isOf(const Source &S, Source::Kind Of) { return S.Of == Of; }
+
+bool has(const Polynomial::Product &Sources, Source::Kind Of) {
+  return any_of(Sources, [=](const Source &S) { return isOf(S, Of); });
+}
+
+class Rows {
+public:
+  Rows(Function &Body, FunctionAnalysisManager &FAM)
+      : Body(Body), LI(FAM.getResult<LoopAnalysis>(Body)), SE(FAM.getResult<ScalarEvolutionAnalysis>(Body)),
+        DT(FAM.getResult<DominatorTreeAnalysis>(Body)), Index(Body, LI, true) {}
+
+  // What all loads of the array have in common, if that tells the thread.
+  std::optional<Digits> of(Argument &Array) {
+    SmallVector<LoadInst *> Loads;
+    if (!collectLoads(Array, Loads) || Loads.empty())
+      return std::nullopt;
+    std::optional<Digits> Common;
+    for (LoadInst *Load : Loads) {
+      std::optional<Digits> Mine = ofLoad(Array, *Load);
+      if (!Mine || !Mine->tellThread() || (Common && !(*Mine == *Common)))
+        return std::nullopt;
+      Mine->MayWrap |= Common && Common->MayWrap;
+      Mine->Scalars = std::max(Mine->Scalars, Common ? Common->Scalars : 0);
+      Mine->Walks |= Common && Common->Walks;
+      Common = Mine;
+    }
+    return Common->MayWrap && Common->Walks ? std::nullopt : Common;
+  }
+
+private:
+  // False where the array is used in another way than by loads and stores of its elements.
+  static bool collectLoads(Argument &Array, SmallVectorImpl<LoadInst *> &Loads) {
+    SmallVector<Value *> Pointers{&Array};
+    while (!Pointers.empty()) {
+      Value *Pointer = Pointers.pop_back_val();
+      for (User *U : Pointer->users()) {
+        auto *Load = dyn_cast<LoadInst>(U);
+        auto *Store = dyn_cast<StoreInst>(U);
+        if (isa<GetElementPtrInst>(U))
+          Pointers.push_back(U);
+        else if (Load && Load->isSimple())
+          Loads.push_back(Load);
+        else if (!isa<ICmpInst>(U) && !(Store && Store->isSimple() && Store->getPointerOperand() == Pointer))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  std::optional<Digits> ofLoad(Argument &Array, LoadInst &Load) {
+    std::optional<Polynomial> P = Index.offsetFrom(&Array, Load.getPointerOperand());
+    if (!P)
+      return std::nullopt;
+    Digits Found;
+    int64_t Within = P->take({}), Bytes = Load.getDataLayout().getTypeStoreSize(Load.getType());
+    for (const auto &[Sources, Factor] : P->Terms)
+      Found.Stride = std::gcd(Found.Stride, Factor);
+    if (Within < 0 || Within + Bytes > Found.Stride)
+      return std::nullopt;
+    for (auto &[Sources, Factor] : P->Terms)
+      Factor /= Found.Stride;
+    Found.Scalars = Found.Stride / Bytes;
+    Found.MayWrap = Index.mayWrap(Load.getPointerOperand());
+    return addDigits(std::move(*P), Load, Found) ? std::optional(Found) : std::nullopt;
+  }
+
+  bool addDigits(Polynomial P, LoadInst &Load, Digits &Found) {
+    SmallVector<Source, 4> Lengths;
+    for (const auto &[Sources, Factor] : P.Terms)
+      for (const Source &S : Sources)
+        if (isOf(S, Source::Shared) && !is_contained(Lengths, S))
+          Lengths.push_back(S);
+    for (const Source &Length : Lengths) {
+      Polynomial Column, Row;
+      if (!split(P, Length, Column, Row) || !isWithin(Column, Length, Load))
+        continue;
+      std::optional<unsigned> Told = toldBy(Column);
+      if (!Told)
+        return false;
+      Found.Told.push_back(*Told);
+      Found.Lengths.push_back(Length);
+      return addDigits(std::move(Row), Load, Found);
+    }
+    std::optional<unsigned> Told = Lengths.empty() ? toldBy(P) : std::nullopt;
+    if (!Told)
+      return false;
+    Found.Told.push_back(*Told);
+    Found.Walks = any_of(P.Terms, [](const auto &Term) { return has(Term.first, Source::Counter); });
+    return true;
+  }
+
+  // As row * length + column; the column depends on no such number.
+  static bool split(const Polynomial &P, const Source &Length, Polynomial &Column, Polynomial &Row) {
+    for (const auto &[Sources, Factor] : P.Terms) {
+      Polynomial::Product Rest(Sources);
+      auto At = find(Rest, Length);
+      bool IsRow = At != Rest.end();
+      if (IsRow)
+        Rest.erase(At);
+      else if (has(Sources, Source::Shared))
+        return false;
+      (IsRow ? Row : Column).Terms[Rest] = Factor;
+    }
+    return !Column.Terms.empty();
+  }
+
+  // Whether conditions keep the column, which is not negative, below the length whenever the load is reached.
+  bool isWithin(const Polynomial &Column, const Source &Length, LoadInst &Load) {
+    auto *Limit = const_cast<Value *>(static_cast<const Value *>(Length.What));
+    return any_of(instructions(Body), [&](Instruction &I) {
+      return I.getType() == Limit->getType() && DT.dominates(&I, &Load) && Index.of(&I) == Column &&
+             !Index.mayWrap(&I) && isBelow(I, *Limit, Load);
+    });
+  }
+
+  bool isBelow(Instruction &Column, Value &Limit, LoadInst &Load) {
+    const SCEV *Number = SE.getSCEV(&Column), *Most = SE.getSCEV(&Limit);
+    auto *Counted = dyn_cast<SCEVAddRecExpr>(Number);
+    return any_of(ArrayRef({CmpInst::ICMP_SLT, CmpInst::ICMP_ULT}), [&](CmpInst::Predicate Below) {
+      if (SE.isBasicBlockEntryGuardedByCond(Load.getParent(), Below, Number, Most))
+        return true;
+      return Counted && SE.isLoopEntryGuardedByCond(Counted->getLoop(), Below, Counted->getStart(), Most) &&
+             SE.isLoopBackedgeGuardedByCond(Counted->getLoop(), Below, Counted->getPostIncExpr(SE), Most);
+    });
+  }
+
+  // What a digit tells of the thread; nothing where threads may come to it in another way.
+  static std::optional<unsigned> toldBy(Polynomial P) {
+    int64_t Block = P.take({axis(Source::Block)}), Thread = P.take({axis(Source::Thread)}),
+            Lane = P.take({axis(Source::Lane)}), Warp = P.take({axis(Source::Warp)}),
+            BySize = P.take({axis(Source::Block), axis(Source::BlockSize)}),
+            ByWarps = P.take({axis(Source::Block), axis(Source::Warps)});
+    auto Is = [&](ArrayRef<int64_t> Factors) {
+      return ArrayRef({Block, Thread, Lane, Warp, BySize, ByWarps}) == Factors;
+    };
+    if (any_of(P.Terms, [](const auto &Term) { return Term.second <= 0 || has(Term.first, Source::Shared); }))
+      return std::nullopt;
+    auto InMultiplesOf = [&](std::initializer_list<Source::Kind> Of, int64_t Factor = 1) {
+      return all_of(P.Terms, [&](const auto &Term) {
+        return Term.second % Factor == 0 && all_of(Of, [&](Source::Kind Each) { return has(Term.first, Each); }) &&
+               none_of(Term.first, [](const Source &S) {
+                 return is_contained({Source::Block, Source::Thread, Source::Lane, Source::Warp}, S.Of);
+               });
+      });
+    };
+    if (Is({1, 0, 0, 0, 0, 0}) && InMultiplesOf({Source::GridSize}))
+      return InBlock;
+    if (Is({0, 1, 0, 0, 0, 0}) && InMultiplesOf({Source::BlockSize}))
+      return InThread;
+    if (Is({0, 0, 1, 0, 0, 0}) && InMultiplesOf({}, 1 << LaneBits))
+      return InLane;
+    if (Is({0, 0, 0, 1, 0, 0}) && InMultiplesOf({Source::Warps}))
+      return InWarp;
+    if (Is({0, 1, 0, 0, 1, 0}) && InMultiplesOf({Source::GridSize, Source::BlockSize}))
+      return InBlock | InThread;
+    if (Is({0, 0, 0, 1, 0, 1}) && InMultiplesOf({Source::GridSize, Source::Warps}))
+      return InBlock | InWarp;
+    return Is({0, 0, 0, 0, 0, 0}) && InMultiplesOf({}) ? std::optional<unsigned>(Nothing) : std::nullopt;
+  }
+
+  static constexpr unsigned LaneBits = 5;
+
+  Function &Body;
+  LoopInfo &LI;
+  ScalarEvolution &SE;
+  DominatorTree &DT;
+  Indices Index;
+};
+
+std::string spelled(const Source &Length) {
+  auto *Value = static_cast<const llvm::Value *>(Length.What);
+  if (auto *A = dyn_cast<Argument>(Value))
+    return std::to_string(A->getArgNo());
+  auto *Load = cast<LoadInst>(Value);
+  APInt Offset(64, 0);
+  auto *A =
+      cast<Argument>(Load->getPointerOperand()->stripAndAccumulateConstantOffsets(Load->getDataLayout(), Offset, true));
+  return std::to_string(A->getArgNo()) + "+" + std::to_string(Offset.getSExtValue());
+}
+
+// How many elements there may be in all, as RowsAttribute has it: so many rows of these lengths.
+std::string spelled(const Digits &Own) {
+  unsigned First = Own.Told.back();
+  StringRef Rows = !Own.MayWrap ? "" : First == InBlock ? "blocks" : First == (InBlock | InWarp) ? "warps" : "threads";
+  return (Rows + "*" + Twine(Own.Scalars) + ":" +
+          join(map_range(Own.Lengths, [](const Source &S) { return spelled(S); }), ":"))
+      .str();
+}
+
+void mark(Function &Gradient, Function &Body, FunctionAnalysisManager &FAM) {
+  SmallVector<Activity> Activities = activitiesOf(Gradient);
+  BodyLayout Layout(Body, Activities);
+  Rows Found(Body, FAM);
+  unsigned Shadow = Layout.parameters();
+  for (auto [Number, Each] : enumerate(Activities)) {
+    if (Each == Activity::Const)
+      continue;
+    Argument *Adjoint = Gradient.getArg(Shadow++), *Array = Body.getArg(Number);
+    if (Each != Activity::Duplicated || !Adjoint->hasAttribute(ShadowAttribute) || structBytes(Body, Number))
+      continue;
+    std::optional<Digits> Own = Found.of(*Array);
+    if (!Own)
+      continue;
+    Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), RowsAttribute, spelled(*Own)));
+  }
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(MarkRowOwners);
+
+PreservedAnalyses MarkRowOwners::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &Gradient : M) {
+    Function *Body = Gradient.getName().starts_with(GradientPrefix)
+                         ? M.getFunction((BodyPrefix + symbolOf(Gradient)).str())
+                         : nullptr;
+    if (Body && !Body->isDeclaration() && Body->hasFnAttribute(SharedAttribute))
+      mark(Gradient, *Body, FAM);
+  }
+  return PreservedAnalyses::all();
+}
+
+} // namespace adgen

@@ -1,0 +1,225 @@
+; Of the numbers among which a loop selects, the one that won is computed again behind the loop, and nothing else of it has a derivative. Numbers
+; that follow from what is carried, that is used for more than comparisons, loops that write to what they read, and what is no body stay.
+;
+; RUN: %opt -passes='adgen-rematerialize-selections,adce,verify' -S %s | %filecheck %s
+
+; CHECK-LABEL: define void @adgen_body_least(
+; CHECK:       loop:
+; CHECK-DAG:     %[[AT:.*]] = phi i64 [ 0, %entry ], [ %[[NEXT:.*]], %loop ]
+; CHECK-DAG:     %[[WON:.*]] = phi i1 [ false, %entry ], [ %[[WINS:.*]], %loop ]
+; CHECK-DAG:     %best = phi double [ 1.000000e+30, %entry ], [ %chosen, %loop ], !enzyme_inactive_val
+; CHECK:         %chosen = select i1 %less, double %d, double %best, !enzyme_inactive_val
+; CHECK-DAG:     %[[WINS]] = select i1 %less, i1 true, i1 %[[WON]]
+; CHECK-DAG:     %[[NEXT]] = select i1 %less, i64 %i, i64 %[[AT]]
+; CHECK:       end:
+; CHECK-DAG:     %[[HAS:.*]] = call i1 @adgen_hold_i1(
+; CHECK-DAG:     %[[HELD:.*]] = call i64 @adgen_hold_i64(
+; CHECK:         br i1 %[[HAS]], label %loop.again, label %end.selected
+; CHECK:       loop.again:
+; CHECK-NEXT:    %[[ADDRESS:.*]] = getelementptr double, ptr %x, i64 %[[HELD]]
+; CHECK-NEXT:    %[[V:.*]] = load double, ptr %[[ADDRESS]]
+; CHECK-NEXT:    %[[D:.*]] = fmul double %[[V]], %[[V]]
+; CHECK-NEXT:    br label %end.selected
+; CHECK:       end.selected:
+; CHECK-NEXT:    %[[SELECTED:.*]] = phi double [ %[[D]], %loop.again ], [ 1.000000e+30, %end ]
+; CHECK-NEXT:    store double %[[SELECTED]], ptr %y
+define void @adgen_body_least(ptr noalias %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %d = fmul double %v, %v
+  %less = fcmp olt double %d, %best
+  %chosen = select i1 %less, double %d, double %best
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  ret void
+}
+
+; Branches, a loop that is left early, and two numbers that are chosen together.
+; CHECK-LABEL: define void @adgen_body_branches(
+; CHECK:       loop:
+; CHECK-NOT:     br i1 %{{.*}}, label %loop.again
+; CHECK:       latch:
+; CHECK:         %[[CHANGES:.*]] = phi i1 [ true, %better ], [ false, %loop ]
+; CHECK:         select i1 %[[CHANGES]], i1 true,
+; CHECK:       loop.again:
+; CHECK:         br i1 %{{.*}}, label %better.again, label %latch.again
+; CHECK:       better.again:
+; CHECK-NEXT:    fmul double
+; CHECK:       latch.again:
+; CHECK-NOT:   loop.again{{[0-9]+}}:
+; CHECK:       ret void
+define void @adgen_body_branches(ptr noalias %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %last ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %last ]
+  %side = phi double [ 0.0, %entry ], [ %other, %last ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %less = fcmp olt double %v, %best
+  br i1 %less, label %better, label %latch
+better:
+  %w = fmul double %v, 3.0
+  br label %latch
+latch:
+  %chosen = phi double [ %v, %better ], [ %best, %loop ]
+  %other = phi double [ %w, %better ], [ %side, %loop ]
+  %enough = fcmp olt double %chosen, 0.1
+  br i1 %enough, label %end, label %last
+last:
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  %sum = fadd double %chosen, %other
+  store double %sum, ptr %y
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_dependent(
+; CHECK-NOT:     again
+; CHECK:         ret void
+define void @adgen_body_dependent(ptr noalias %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %d = fmul double %v, %best
+  %less = fcmp olt double %d, %best
+  %chosen = select i1 %less, double %d, double %best
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  ret void
+}
+
+; What follows from another number that the loop carries, the second best: what was the best one before.
+; CHECK-LABEL: define void @adgen_body_second(
+; CHECK-NOT:     again
+; CHECK:         ret void
+define void @adgen_body_second(ptr noalias %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %loop ]
+  %second = phi double [ 1.0e30, %entry ], [ %former, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %less = fcmp olt double %v, %best
+  %chosen = select i1 %less, double %v, double %best
+  %former = select i1 %less, double %best, double %second
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  %sum = fadd double %chosen, %former
+  store double %sum, ptr %y
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_running(
+; CHECK-NOT:     again
+; CHECK:         ret void
+define void @adgen_body_running(ptr noalias %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %less = fcmp olt double %v, %best
+  %chosen = select i1 %less, double %v, double %best
+  %to = getelementptr double, ptr %y, i64 %i
+  store double %chosen, ptr %to
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_overwritten(
+; CHECK-NOT:     again
+; CHECK:         ret void
+define void @adgen_body_overwritten(ptr %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %less = fcmp olt double %v, %best
+  %chosen = select i1 %less, double %v, double %best
+  %next = add i64 %i, 1
+  %to = getelementptr double, ptr %x, i64 %next
+  store double 0.0, ptr %to
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  ret void
+}
+
+; What it writes elsewhere is written once.
+; CHECK-LABEL: define void @adgen_body_elsewhere(
+; CHECK:       loop.again:
+; CHECK-NOT:     store
+; CHECK:         br label %end.selected
+define void @adgen_body_elsewhere(ptr noalias %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %less = fcmp olt double %v, %best
+  %chosen = select i1 %less, double %v, double %best
+  %next = add i64 %i, 1
+  %to = getelementptr double, ptr %y, i64 %next
+  store double %v, ptr %to
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  ret void
+}
+
+; CHECK-LABEL: define void @primal(
+; CHECK-NOT:     again
+; CHECK:         ret void
+define void @primal(ptr noalias %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %less = fcmp olt double %v, %best
+  %chosen = select i1 %less, double %v, double %best
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  ret void
+}

@@ -1,0 +1,175 @@
+"""Draws kernels from the phrases that people write, one in another, and varies how they are written down.
+
+Their derivatives have kinks, and finite differences go over them: the oracle is the dual numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from random_programs import phrases
+from random_programs.statements import ROOM, Body
+
+_HOLE = re.compile(r"@(\w+)|\$(body|round|\w)")
+_DEEPEST = 3
+_LOADS = ("x[($N * i + @k) % n]", "x[(i + @k) % n] * w[@k]", "@k % 2 ? w[(i + @k) % n] : x[idx[i]]", "$v")
+BLOCKS = (32, 64)
+
+
+class Draft(Body):
+    """A kernel that is being drawn; `arrays` are its local arrays with their sizes."""
+
+    def __init__(self, rng: Random) -> None:
+        super().__init__(rng, rng.choice(("double", "double", "float")), ["acc"], ["i"])
+        self.arrays: list[tuple[str, int]] = []
+        self.nested = 0
+
+    def fill(self, phrase: str) -> str:
+        """The phrase with its holes filled: arrays and constant integers are the same throughout, values are not."""
+        names: dict[str, str] = {}
+        array, size = self.rng.choice(self.arrays) if self.arrays else ("", 0)
+        other = self.rng.choice([name for name, each in self.arrays if each == size and name != array] or ["x"])
+        known, constant = len(self.integers), str(self.rng.randint(1, 5))
+
+        def filled(hole: re.Match[str]) -> str:
+            if new := hole.group(1):
+                if new not in names:
+                    names[new] = self.name(new)
+                return names[new]
+            word = hole.group(2)
+            if word in {"body", "round"}:
+                self.integers += [names[k] for k in ("k", "j", "r") if k in names and f"int @{k}" in phrase]
+                found = self._nested(word)
+                del self.integers[known:]
+                return found
+            return {"A": array, "B": other, "N": str(size), "k": constant}.get(word) or self._hole(word)
+
+        if "$B" in phrase and other == "x":
+            return ""
+        return _HOLE.sub(filled, phrase)
+
+    def _hole(self, word: str) -> str:
+        rng = self.rng
+        at = rng.choice(self.integers)
+        drawn: dict[str, Callable[[], str]] = {
+            "T": lambda: self.real,
+            "f": lambda: rng.choice(self.floats),
+            "v": self.value,
+            "q": self.condition,
+            "i": self.integer,
+            "m": lambda: rng.choice((f"idx[{at} % n]", at, f"({at} + {rng.randrange(9)})")),
+            "c": lambda: rng.choice(("{:.2f}", f"{self.real}({{:.2f}})")).format(rng.uniform(0.2, 0.9)),
+            "L": lambda: f"{self.real}({rng.uniform(0.5, 3):.2f})",
+            "R": lambda: rng.choice("<>"),
+        }
+        return drawn[word]()
+
+    def _nested(self, word: str) -> str:
+        self.nested += 1
+        kept = self.floats[:]
+        if self.nested > _DEEPEST:
+            found = self.fill("$f = $c * $f + $c * tanh($v);")
+        elif word == "round":
+            found = self.fill(self.rng.choice(phrases.TOGETHER))
+        else:
+            found = self.fill(self.rng.choice((*phrases.ALONE, "$f = $c * $f + sin($v);", "$f -= $c * $v;")))
+        self.floats = kept
+        self.nested -= 1
+        return found
+
+    def declare(self) -> list[str]:
+        """A local array and what it holds at first."""
+        size = self.arrays[0][1] if self.arrays and self.rng.random() < 0.5 else self.rng.randint(2, 12)
+        name, k = self.name("a"), self.name("k")
+        load = self.fill(self.rng.choice(_LOADS).replace("@k", k).replace("$N", str(size)))
+        self.arrays.append((name, size))
+        unrolled = self.rng.choice(("", "", "#pragma unroll\n", "#pragma unroll 1\n", "#pragma unroll 2\n"))
+        return [
+            f"{self.real} {name}[{size}];",
+            f"{unrolled}for (int {k} = 0; {k} < {size}; {k}++) {name}[{k}] = {load};",
+        ]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A kernel p<number>(x, w, idx, y, z, n, s), the type of its numbers, and the threads of its blocks.
+
+    Where it is `packed`, the four arrays are members of a struct in place of `x`, and the others are left out.
+    """
+
+    source: str
+    real: str
+    block: int
+    packed: bool
+
+
+def kernel(number: int) -> Written:
+    """The kernel of that number, always the same."""
+    rng = Random(number)
+    draft = Draft(rng)
+    together = rng.random() < 0.5
+    block = rng.choice(BLOCKS if together else (*BLOCKS, 48, 17))
+    role = rng.choice(tuple(phrases.SHARED_STORES))
+    body = [f"{draft.real} t[{ROOM}];", f"for (int j = 0; j < {ROOM}; ++j) t[j] = x[(i + j) % n] * w[j];"]
+    body += [f"{draft.real} acc = s * x[i];", *draft.declare()]
+    draft.arrays.append(("t", ROOM))
+    if rng.random() < 0.6:
+        body += draft.declare()
+    if rng.random() < 0.7:
+        draft.floats.append("more")
+        body.append(f"{draft.real} more = w[(i + 3) % n];")
+    kinds = (phrases.ALONE, phrases.TOGETHER) if together else (phrases.ALONE,)
+    body += [draft.fill(rng.choice(rng.choice(kinds))) for _ in range(rng.randint(1, 4))]
+    leaves = [draft.fill(rng.choice(phrases.WAYS_OUT))] if not together and rng.random() < 0.3 else []
+    stores = [*leaves, draft.fill(rng.choice(phrases.STORES))]
+    if role != "same" or rng.random() < 0.5:
+        stores.append(draft.fill(rng.choice(phrases.SHARED_STORES[role])))
+    whole = _whole(rng, body, stores, together=together, block=block, real=draft.real)
+    packed = rng.random() < 0.15
+    return Written(_written(rng, number, draft.real, whole, packed=packed), draft.real, block, packed)
+
+
+def _whole(rng: Random, body: list[str], stores: list[str], *, together: bool, block: int, real: str) -> list[str]:
+    """The statements with what decides which threads come to them."""
+    head = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
+    if together:
+        shared = f"__shared__ {real} tile[{block}], other[{block}], bins[4], first; __shared__ int count;"
+        shared += f" __shared__ Item<{real}> pairs[{block}];"
+        clamped = "int lane = threadIdx.x; bool inside = i < n; if (!inside) i = n - 1;"
+        used = [each.replace("WIDTH", str(block)) for each in body]
+        return [head, shared, clamped, *used, "if (inside) {", *stores, "}"]
+    if rng.random() < 0.3 and not any("return;" in each for each in stores):
+        strided = f"for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += {block - 9}) {{"
+        return [f"if (blockIdx.x > 0 || threadIdx.x >= {block - 9}) return;", strided, *body, *stores, "}"]
+    guard = rng.choice(("if (i >= n) return;", "if (i < n) {"))
+    return [head, guard, *body, *stores, *(["}"] if guard.endswith("{") else [])]
+
+
+def _written(rng: Random, number: int, real: str, lines: list[str], *, packed: bool) -> str:
+    types = f"const {real} *x, const {real} *w, const int *idx, {real} *y, {real} *z, int n, {real} s"
+    if packed:
+        types = f"Fields<{real}> of, const int *idx, int n, {real} s"
+        lines = [f"const {real} *x = of.x, *w = of.w;", f"{real} *y = of.y, *z = of.z;", *lines]
+    elif rng.random() < 0.5:
+        types = types.replace("*", "*__restrict__ ")
+    bounds = rng.choice(("", "", "__launch_bounds__(64) "))
+    return "\n".join((f"__global__ void {bounds}p{number}({types})", "{", *map(spread, lines), "}", ""))
+
+
+def spread(text: str) -> str:
+    """A statement a line, so that lines can be left out one by one."""
+    lines, line, round_ones, curly = [], "", 0, 0
+    text = text if "#" in text else re.sub(r"\s+", " ", text)
+    for sign, after in zip(text, f"{text} "[1:], strict=True):
+        line += sign
+        round_ones += (sign == "(") - (sign == ")")
+        if round_ones == 0 and sign in ";{}\n" and after != ";":
+            lines.append("    " * (curly + 1 - (sign == "}")) + line.strip())
+            line = ""
+            curly += (sign == "{") - (sign == "}")
+    if line.strip():
+        lines.append(line)
+    return "\n".join(each for each in lines if each.strip())
