@@ -47,7 +47,8 @@ class Launch:
     def refill(self) -> None:
         """Ones in all shadows: a gradient has consumed the cotangents, and zeros take another way through divisions."""
         for shadow in self.shadows.values():
-            (shadow.memory if isinstance(shadow, DeviceStructs) else shadow).fill(1)
+            for array in shadow.values() if isinstance(shadow, dict) else (shadow,):
+                (array.memory if isinstance(array, DeviceStructs) else array).fill(1)
 
 
 def one_launch(launch: Launch) -> Runs:
@@ -127,7 +128,10 @@ def structs(words: Any, dtype: np.dtype[np.void]) -> DeviceStructs:  # noqa: ANN
 
 
 def ones_like(value: Any) -> Any:  # noqa: ANN401
-    """Cotangents of the argument's form; in structs every word is a one."""
+    """Cotangents of the argument's form, for arrays that hold floats; in structs every word is a one."""
+    if isinstance(value, dict):
+        arrays = {name: each for name, each in value.items() if isinstance(each, DeviceStructs | cp.ndarray)}
+        return {name: ones_like(each) for name, each in arrays.items() if each.dtype.kind in "fV"}
     if isinstance(value, DeviceStructs):
         return DeviceStructs(cp.ones_like(value.memory), value.dtype, value.shape)
     return cp.ones_like(value)

@@ -345,7 +345,10 @@ _RULES = Pipeline(
         # Before anything may move the zeroing of a cotangent away from where it is read.
         Pass("adgen-consume-once", "host", when="host", after=("always-inline",)),
         Pass("adgen-consume-once", "gpu", when="gpu", after=("always-inline",)),
-        Pass("adgen-fuse-sweeps"),
+        # Once it is one function: before, nothing shows which pointers of structs it adds to.
+        Pass("adgen-mark-invariant-loads", "adgen_gradient_", after=("always-inline",)),
+        Pass("adgen-assume-distinct-arrays", after=("always-inline",)),
+        Pass("adgen-fuse-sweeps", after=("adgen-assume-distinct-arrays",)),
     ),
 )
 """Names become libdevice's again, and one function holds each gradient."""

@@ -6,7 +6,18 @@ import cupy as cp
 import numpy as np
 
 from benchmarks.case import FP64_FLOPS, Args, Case, Floor, structs, uniform
-from cuda_kernels.cases.transport import POLE, POLE_SPREAD, POLES_PROBLEM, SHARES, WINDOW, XS_PROBLEM
+from cuda_kernels.cases.transport import (
+    POLE,
+    POLE_SPREAD,
+    POLES_PROBLEM,
+    POLES_SETTINGS,
+    POLES_TABLES,
+    SHARES,
+    WINDOW,
+    XS_PROBLEM,
+    XS_SETTINGS,
+    XS_TABLES,
+)
 
 NUCLIDES = 355
 SIZES = (321, 5, 4, 4, 27, 21, 21, 21, 21, 21, 9, 9)
@@ -82,6 +93,35 @@ def _multipole_args() -> Args:
     return {**tables, "result": result, "problem": np.array(sizes, POLES_PROBLEM)[()]}
 
 
+def _of_pointers(args: Args, settings: np.void, layout: np.dtype[np.void]) -> Args:
+    """The same arguments for a kernel that takes all tables in one struct."""
+    problem = args["problem"]
+    tables = {name: args[name] if name in args else int(problem[name]) for name in layout.names or ()}
+    return {"in": settings, "data": tables}
+
+
+def _xs_struct_args() -> Args:
+    return _of_pointers(_xs_args(), np.array((XS_LOOKUPS, 1), XS_SETTINGS)[()], XS_TABLES)
+
+
+def _multipole_struct_args() -> Args:
+    settings = np.array((MULTIPOLE_LOOKUPS, 1), POLES_SETTINGS)[()]
+    return _of_pointers(_multipole_args(), settings, POLES_TABLES)
+
+
+XS_FLOOR = Floor(
+    # Every table once, of the index table what the lookups read, and five results; 28 operations a nuclide.
+    bytes=56 * NUCLIDES * POINTS + (4 * MEAN_SIZE + 40) * XS_LOOKUPS,
+    flops=28 * MEAN_SIZE * XS_LOOKUPS,
+    flops_a_second=FP64_FLOPS,
+)
+MULTIPOLE_FLOOR = Floor(
+    # Every table once and four results; 50 operations a nuclide for phases and sums, 70 a pole far from the energy.
+    bytes=72 * NUCLIDES * POLES + 32 * MULTIPOLE_LOOKUPS,
+    flops=(50 + 70 * MEAN_POLES) * MEAN_SIZE * MULTIPOLE_LOOKUPS,
+    flops_a_second=FP64_FLOPS,
+)
+
 CASES = (
     Case(
         "cross sections, union grid",
@@ -91,12 +131,7 @@ CASES = (
         -(-XS_LOOKUPS // 256),
         256,
         2.5,
-        # Every table once, of the index table what the lookups read, and five results; 28 operations a nuclide.
-        Floor(
-            bytes=56 * NUCLIDES * POINTS + (4 * MEAN_SIZE + 40) * XS_LOOKUPS,
-            flops=28 * MEAN_SIZE * XS_LOOKUPS,
-            flops_a_second=FP64_FLOPS,
-        ),
+        XS_FLOOR,
     ),
     Case(
         "cross sections, multipoles",
@@ -106,11 +141,36 @@ CASES = (
         -(-MULTIPOLE_LOOKUPS // 256),
         256,
         3.2,
-        # Every table once and four results; 50 operations a nuclide for phases and sums, 70 a pole far from the energy.
-        Floor(
-            bytes=72 * NUCLIDES * POLES + 32 * MULTIPOLE_LOOKUPS,
-            flops=(50 + 70 * MEAN_POLES) * MEAN_SIZE * MULTIPOLE_LOOKUPS,
-            flops_a_second=FP64_FLOPS,
-        ),
+        MULTIPOLE_FLOOR,
+    ),
+    Case(
+        "cross sections, union grid, all in a struct",
+        "xs_struct-xs_struct",
+        "17 M lookups, 355 nuclides, 11,303 points",
+        _xs_struct_args,
+        -(-XS_LOOKUPS // 256),
+        256,
+        3.0,
+        XS_FLOOR,
+    ),
+    Case(
+        "cross sections, union grid, all active",
+        "xs_lookup-xs_lookup-union_energy-const",
+        "17 M lookups, 355 nuclides, 11,303 points",
+        _xs_args,
+        -(-XS_LOOKUPS // 256),
+        256,
+        3.0,
+        XS_FLOOR,
+    ),
+    Case(
+        "cross sections, multipoles, all in a struct",
+        "multipole_struct-multipole_struct",
+        "10.2 M lookups, 355 nuclides, 1,000 poles",
+        _multipole_struct_args,
+        -(-MULTIPOLE_LOOKUPS // 256),
+        256,
+        4.0,
+        MULTIPOLE_FLOOR,
     ),
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from cuda_kernels.case import Args, Case
+from cuda_kernels.case import Args, Case, Pointers
 from cuda_kernels.draw import F64, Floats, Ints, Rng, integers, uniform, zeros
 
 Structs = NDArray[np.void]
@@ -21,6 +23,23 @@ POLE = np.dtype([*((name, COMPLEX) for name in ("energy", "total", "absorption",
 WINDOW = np.dtype([("total", "f8"), ("absorption", "f8"), ("fission", "f8"), ("first", "i4"), ("last", "i4")])
 POLES_PROBLEM = np.dtype(
     [(name, "i4") for name in ("lookups", "most_nuclides", "most_poles", "most_windows", "doppler")]
+)
+XS_SETTINGS = np.dtype([("lookups", "i8"), ("kind", "i4")], align=True)
+XS_TABLES = np.dtype(
+    [
+        *((name, "u8") for name in ("material_size", "density", "material_nuclide", "union_energy", "union_index")),
+        *((name, "u8") for name in ("grids", "result")),
+        *(("points", "i8"), ("nuclides", "i4"), ("most", "i4")),
+    ]
+)
+POLES_SETTINGS = np.dtype([("lookups", "i4"), ("doppler", "i4")])
+POLES_TABLES = np.dtype(
+    [
+        *((name, "u8") for name in ("material_size", "density", "material_nuclide", "window_count")),
+        *((name, "u8") for name in ("radius", "windows", "poles", "result")),
+        *((name, "i4") for name in ("most_nuclides", "most_poles", "most_windows")),
+    ],
+    align=True,
 )
 POLE_SPREAD = 152.5
 """Poles lie in a square of this side, so that few are near enough for the whole Faddeeva function."""
@@ -163,6 +182,37 @@ def _multipole_args(rng: Rng, *, doppler: bool) -> Args:
     return {**tables, **known, "result": zeros(count, 4, dtype=F64), "problem": problem}
 
 
+def _tables(args: Args, layout: np.dtype[np.void]) -> Pointers:
+    """The same arguments in one struct of pointers."""
+    problem = args["problem"]
+    arrays = {name: args[name] for name in layout.names or () if name in args}
+    return Pointers(layout, arrays, {name: problem[name] for name in layout.names or () if name not in args})
+
+
+def _xs_struct(**given: Any) -> None:  # noqa: ANN401, `in` is a word of Python's
+    settings, data = given["in"], given["data"]
+    problem = {"lookups": settings["lookups"], **data.values}
+    _xs_lookup(**data.arrays, problem=problem)
+
+
+def _xs_struct_args(rng: Rng) -> Args:
+    args = _xs_args(rng)
+    settings = np.array((args["problem"]["lookups"], 1), XS_SETTINGS)[()]
+    return {"in": settings, "data": _tables(args, XS_TABLES)}
+
+
+def _multipole_struct(**given: Any) -> None:  # noqa: ANN401
+    settings, data = given["in"], given["data"]
+    problem = {"lookups": settings["lookups"], "doppler": settings["doppler"], **data.values}
+    _multipole_lookup(**data.arrays, problem=problem)
+
+
+def _multipole_struct_args(rng: Rng, *, doppler: bool) -> Args:
+    args = _multipole_args(rng, doppler=doppler)
+    settings = np.array((args["problem"]["lookups"], doppler), POLES_SETTINGS)[()]
+    return {"in": settings, "data": _tables(args, POLES_TABLES)}
+
+
 CASES = (
     Case("xs_lookup.cu", "xs_lookup", _xs_args, _xs_lookup, grid=2, block=32, activity={"union_energy": "const"}),
     Case(
@@ -190,5 +240,21 @@ CASES = (
         grid=2,
         block=32,
         activity={"windows": "const", "radius": "const", "density": "const"},
+    ),
+    Case(
+        "xs_struct.cu",
+        "xs_struct",
+        _xs_struct_args,
+        _xs_struct,
+        grid=2,
+        block=32,
+    ),
+    Case(
+        "multipole_struct.cu",
+        "multipole_struct",
+        lambda rng: _multipole_struct_args(rng, doppler=True),
+        _multipole_struct,
+        grid=2,
+        block=32,
     ),
 )

@@ -115,15 +115,90 @@ DEVICE typename L::Operands cotangents(const Factors &factors, const Results &re
 // Tensor Cores multiply what was converted from their own formats, so that going back to those is exact; of float they
 // take the upper bits.
 
+DEVICE unsigned bitsOf(float x) { return __builtin_bit_cast(unsigned, x); }
+DEVICE float withBits(unsigned bits) { return __builtin_bit_cast(float, bits); }
+DEVICE float truncated(float x) { return withBits(bitsOf(x) & 0xffffe000u); }
+
 DEVICE unsigned pairOfHalves(float low, float high) {
   Vector<_Float16, 2> pair = {_Float16(low), _Float16(high)};
   return __builtin_bit_cast(unsigned, pair);
 }
-DEVICE unsigned pairOfBrains(float low, float high) {
-  return __builtin_bit_cast(unsigned, low) >> 16 | (__builtin_bit_cast(unsigned, high) & 0xffff0000u);
+DEVICE unsigned pairOfBrains(float low, float high) { return bitsOf(low) >> 16 | (bitsOf(high) & 0xffff0000u); }
+
+// One of two numbers that another lane holds, `high` the second: of 16 bits both come in one word.
+struct AsHalves {
+  static __attribute__((device)) float from(int lane, float low, float high, bool second) {
+    unsigned pair = bitsOf(fromLane(withBits(pairOfHalves(low, high)), lane));
+    return __builtin_bit_cast(_Float16, static_cast<unsigned short>(second ? pair >> 16 : pair));
+  }
+};
+struct AsBrains {
+  static __attribute__((device)) float from(int lane, float low, float high, bool second) {
+    unsigned pair = bitsOf(fromLane(withBits(pairOfBrains(low, high)), lane));
+    return withBits(second ? pair & 0xffff0000u : pair << 16);
+  }
+};
+struct AsFloats {
+  static __attribute__((device)) float from(int lane, float low, float high, bool second) {
+    low = fromLane(low, lane);
+    high = fromLane(high, lane);
+    return second ? high : low;
+  }
+};
+
+// The upper bits of a cotangent, which tf32 has exactly, and what they leave.
+struct Split {
+  float upper, lower;
+  __attribute__((device)) explicit Split(float x) : upper(truncated(x)), lower(upper - upper == 0 ? x - upper : 0) {}
+};
+
+// Adds a product of tf32, of 16 by 8 by 8.
+DEVICE void addProduct(Vector<float, 4> &sums, float a0, float a1, float a2, float a3, float b0, float b1) {
+  float d0 = sums[0], d1 = sums[1], d2 = sums[2], d3 = sums[3];
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)
+      : "r"(bitsOf(a0)), "r"(bitsOf(a1)), "r"(bitsOf(a2)), "r"(bitsOf(a3)), "r"(bitsOf(b0)), "r"(bitsOf(b1)));
+  sums = {d0, d1, d2, d3};
 }
-DEVICE unsigned asTf32(float x) { return __builtin_bit_cast(unsigned, x); }
-DEVICE float truncated(float x) { return __builtin_bit_cast(float, __builtin_bit_cast(unsigned, x) & 0xffffe000u); }
+
+// The cotangents by Tensor Cores. The factors are exact in tf32; each cotangent of the product is two numbers of tf32, so
+// that 22 bits of it count. Two slots of A, or of B, are the columns of one product: the column of lane 4 g + t is slot
+// g % 2 of the lanes whose t is g / 2. dA = dD B^T adds over the columns of D, of which the instruction's inner indices t
+// and t + 4 are 2 t and 2 t + 1. dB^T = dD^T A adds over eight rows the same way, and has the upper bits of the cotangents in
+// its first eight rows and the lower ones in the others.
+template <class L, class As> DEVICE typename L::Operands cotangentsByTensorCores(typename L::Operands v, typename L::Product d) {
+  int lane = thisLane(), g = lane >> 2, even = 8 * (lane & 3) + g / 2, odd = even + 4;
+  bool second = g % 2;
+  typename L::Operands sums;
+  Split d0(d[0]), d1(d[1]), d2(d[2]), d3(d[3]);
+#pragma unroll
+  for (int s = 0; s < L::Slots; s += 2) {
+    float b0 = As::from(even, v[L::InA + s], v[L::InA + s + 1], second);
+    float b1 = As::from(odd, v[L::InA + s], v[L::InA + s + 1], second);
+    Vector<float, 4> found = 0;
+    addProduct(found, d0.upper, d2.upper, d1.upper, d3.upper, b0, b1);
+    addProduct(found, d0.lower, d2.lower, d1.lower, d3.lower, b0, b1);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      sums[L::inA(i / 2, s + i % 2)] = found[i];
+  }
+  Vector<float, 4> columns[L::Slots / 2] = {};
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    Split above(AsFloats::from(even, d[2 * r], d[2 * r + 1], second));
+    Split below(AsFloats::from(odd, d[2 * r], d[2 * r + 1], second));
+#pragma unroll
+    for (int s = 0; s < L::Slots; s += 2) {
+      float low = v[L::inA(r, s)], high = v[L::inA(r, s + 1)];
+      addProduct(columns[s / 2], above.upper, above.lower, below.upper, below.lower, As::from(even, low, high, second),
+                 As::from(odd, low, high, second));
+    }
+  }
+#pragma unroll
+  for (int s = 0; s < L::Slots; ++s)
+    sums[L::InA + s] = columns[s / 2][s % 2] + columns[s / 2][2 + s % 2];
+  return sums;
+}
 
 #define MMA(SHAPE, TYPE, A, B, ...)                                                                                    \
   float d0, d1, d2, d3;                                                                                                \
@@ -145,11 +220,11 @@ PRODUCT_OF_16(f16, pairOfHalves)
 PRODUCT_OF_16(bf16, pairOfBrains)
 
 DEVICE Floats8::Product product_m16n8k8_tf32(Floats8::Operands v) {
-  MMA("m16n8k8", "tf32", "{%5,%6,%7,%8}", "{%9,%10}", "r"(asTf32(v[0])), "r"(asTf32(v[1])), "r"(asTf32(v[2])),
-      "r"(asTf32(v[3])), "r"(asTf32(v[4])), "r"(asTf32(v[5])))
+  MMA("m16n8k8", "tf32", "{%5,%6,%7,%8}", "{%9,%10}", "r"(bitsOf(v[0])), "r"(bitsOf(v[1])), "r"(bitsOf(v[2])),
+      "r"(bitsOf(v[3])), "r"(bitsOf(v[4])), "r"(bitsOf(v[5])))
 }
 DEVICE Floats4::Product product_m16n8k4_tf32(Floats4::Operands v) {
-  MMA("m16n8k4", "tf32", "{%5,%6}", "{%7}", "r"(asTf32(v[0])), "r"(asTf32(v[1])), "r"(asTf32(v[2])))
+  MMA("m16n8k4", "tf32", "{%5,%6}", "{%7}", "r"(bitsOf(v[0])), "r"(bitsOf(v[1])), "r"(bitsOf(v[2])))
 }
 DEVICE Doubles4::Product product_m8n8k4_f64(Doubles4::Operands v) {
   double d0, d1;
@@ -160,11 +235,11 @@ DEVICE Doubles4::Product product_m8n8k4_f64(Doubles4::Operands v) {
 }
 
 // On the host (adgen-host-rules) each call has the lanes exchange all that they hold at once. TAKEN: what the Tensor Core
-// takes of a factor.
-#define RULES(NAME, L, TAKEN)                                                                                          \
+// takes of a factor. COTANGENTS: of the factors v on the GPU.
+#define RULES(NAME, L, TAKEN, COTANGENTS)                                                                                          \
   RULE L::Product adgen_math_mma_##NAME(L::Operands v) { return product_##NAME(v); }                                   \
   RULE Cotangents<L::Operands> adgen_math_mma_##NAME##_reverse(L::Operands v, L::Product d) {                          \
-    return {cotangents<L>(ByShuffles<L::Operands>{v}, ByShuffles<L::Product>{d})};                                     \
+    return {COTANGENTS};                                                                                               \
   }                                                                                                                    \
   RULE L::Product adgen_math_mma_##NAME##_tangent(L::Operands v, L::Operands dv) {                                     \
     ByShuffles<L::Operands> factors{v}, tangents{dv};                                                                  \
@@ -186,13 +261,16 @@ DEVICE Doubles4::Product product_m8n8k4_f64(Doubles4::Operands v) {
     return multiplied<L>(factors, tangents) + multiplied<L>(tangents, factors);                                        \
   }
 
-RULES(m16n8k16_f16, Halves16, )
-RULES(m16n8k16_bf16, Halves16, )
-RULES(m16n8k8_f16, Halves8, )
-RULES(m16n8k8_bf16, Halves8, )
-RULES(m16n8k8_tf32, Floats8, truncated)
-RULES(m16n8k4_tf32, Floats4, truncated)
-RULES(m8n8k4_f64, Doubles4, )
+#define BY_SHUFFLES(L) cotangents<L>(ByShuffles<L::Operands>{v}, ByShuffles<L::Product>{d})
+#define BY_TENSOR_CORES(L, AS) cotangentsByTensorCores<L, AS>(v, d)
+
+RULES(m16n8k16_f16, Halves16, , BY_TENSOR_CORES(Halves16, AsHalves))
+RULES(m16n8k16_bf16, Halves16, , BY_TENSOR_CORES(Halves16, AsBrains))
+RULES(m16n8k8_f16, Halves8, , BY_TENSOR_CORES(Halves8, AsHalves))
+RULES(m16n8k8_bf16, Halves8, , BY_TENSOR_CORES(Halves8, AsBrains))
+RULES(m16n8k8_tf32, Floats8, truncated, BY_TENSOR_CORES(Floats8, AsFloats))
+RULES(m16n8k4_tf32, Floats4, truncated, BY_SHUFFLES(Floats4))
+RULES(m8n8k4_f64, Doubles4, , BY_SHUFFLES(Doubles4))
 
 // What wmma::__float_to_tf32 adds: it rounds to the nearest number of 11 bits, ties away from zero. The sum is exact.
 RULE float adgen_math_tf32_residual(float x) {

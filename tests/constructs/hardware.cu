@@ -1,6 +1,5 @@
 // Special hardware.
 #include "element.h"
-#include <mma.h>
 
 __global__ void sleeping(const float *x, float *y, int n)
 {
@@ -20,20 +19,6 @@ __global__ void surface(cudaSurfaceObject_t image, const float *x, float *y, int
     MY_ELEMENT(n);
     y[i] = x[i] * surf2Dread<float>(image, 4 * i, 0);
 }
-
-__global__ void tensor_cores(const __half *a, const __half *b, float *c)
-{
-    using namespace nvcuda::wmma;
-    fragment<matrix_a, 16, 16, 16, __half, row_major> left;
-    fragment<matrix_b, 16, 16, 16, __half, col_major> right;
-    fragment<accumulator, 16, 16, 16, float> sum;
-    load_matrix_sync(left, a, 16);
-    load_matrix_sync(right, b, 16);
-    fill_fragment(sum, 0.0f);
-    mma_sync(sum, left, right, sum);
-    store_matrix_sync(c, sum, 16, mem_row_major);
-}
-
 
 __global__ void named_barrier(const float *x, float *y, int n)
 {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from constructs.arguments import apart
 from constructs.construct import Construct, SourceFile
@@ -357,7 +358,34 @@ _MISSING = (
 _HARDWARE = (
     C("`__nanosleep`", "sleeping"),
     C("textures, surfaces", "texture", refused="texture", also=()),
-    C("Tensor Cores (`wmma`), named barriers in assembly", "tensor_cores", refused="Tensor Core"),
+    C("named barriers in assembly", "named_barrier", refused="inline assembly"),
+)
+
+
+def _factor(count: int, dtype: type) -> Any:  # noqa: ANN401
+    return lambda rng: rng.uniform(-1, 1, count).astype(dtype)
+
+
+def _factors(shape: tuple[int, int, int], dtype: type, sums: type) -> dict[str, Any]:
+    m, n, k = shape
+    return {"a": _factor(m * k, dtype), "b": _factor(k * n, dtype), "c": _factor(m * n, sums)}
+
+
+def _tile(text: str, entry: str, given: dict[str, Any], tolerance: float | None = None) -> Construct:
+    return C(text, entry, given, grid=1, block=32, tolerance=tolerance)
+
+
+_F16, _F32, _F64, _BF16 = np.float16, np.float32, np.float64, ml_dtypes.bfloat16
+
+_TENSOR_CORES = (
+    _tile("`nvcuda::wmma` of half", "wmma_half", _factors((16, 16, 16), _F16, _F32)),
+    _tile("`nvcuda::wmma` of half with sums in half, 32 by 8", "wmma_half_sums", _factors((32, 8, 16), _F16, _F16)),
+    _tile("`nvcuda::wmma` of bfloat16, 8 by 32", "wmma_bfloat16", _factors((8, 32, 16), _BF16, _F32)),
+    # Differences of numbers that are rounded to eleven bits; tests/openmp/test_tensor_cores.py has the closed form.
+    _tile("`nvcuda::wmma` of tf32", "wmma_tf32", _factors((16, 16, 8), _F32, _F32), tolerance=0.2),
+    _tile("`nvcuda::wmma` of double", "wmma_double", _factors((8, 8, 4), _F64, _F64)),
+    _tile("`mma.sync` and `ldmatrix` in assembly", "mma_in_assembly", _factors((16, 8, 16), _F16, _F32)),
+    C("`mma.sync` of integers", "mma_of_integers", refused="mma"),
 )
 
 _OPENMP = (
@@ -465,6 +493,7 @@ FILES = (
     SourceFile("Host code", "host_code.cu", _HOST_CODE),
     SourceFile("nvcc's dialect", "dialect.cu", _DIALECT),
     SourceFile("Host code that is not there", "missing.cu", _MISSING),
+    SourceFile("Tensor Cores", "tensor_cores.cu", _TENSOR_CORES),
     SourceFile("Special hardware", "hardware.cu", _HARDWARE),
     SourceFile("Modes, and what a file says of its functions", "modes.cu", _MODES, modes=("forward", "second")),
     SourceFile("C++", "language.cpp", _LANGUAGE),

@@ -24,6 +24,10 @@ def seed() -> int:
     return secrets.randbits(31)
 
 
+OF_POINTERS = ("struct_of_arrays.cu", "xs_struct.cu", "multipole_struct.cu")
+"""Files whose kernels take a struct of pointers, of which `vjp` needs the members."""
+
+
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_primal_and_gradient(case: Case, seed: int) -> None:
@@ -35,7 +39,7 @@ def test_primal_and_gradient(case: Case, seed: int) -> None:
 
 
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("case", [c for c in CASES if c.file != "struct_of_arrays.cu"], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", [c for c in CASES if c.file not in OF_POINTERS], ids=lambda c: c.name)
 def test_vjp_agrees_with_the_gradient(case: Case, seed: int) -> None:
     assert vjp_error(compiled(case), case, Host(), seed) <= tolerance(case), f"seed {seed}"
 

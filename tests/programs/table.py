@@ -23,6 +23,7 @@ from programs.rows import (
     plain_cpp,
     shapes,
     signals,
+    tensor_cores,
 )
 
 PROGRAMS = (
@@ -46,6 +47,7 @@ PROGRAMS = (
     *host_programs.ROWS,
     *engineering.ROWS,
     *packed.ROWS,
+    *tensor_cores.ROWS,
 )
 
 GPU_PROGRAMS = tuple(

@@ -144,6 +144,25 @@ def test_addresses_in_structs_may_not_point_into_what_is_written() -> None:
         with_struct(rho, flux, np.ones(3), np.ones(3))
 
 
+def test_addresses_in_shadows_may_not_point_into_anything_else() -> None:
+    arrays = [np.ones(3) for _ in range(4)]
+    x, d_x = np.ones(3), np.zeros(3)
+    given = FluidStruct(*(a.ctypes.data for a in arrays))
+
+    def with_shadow(*shadows: np.ndarray) -> None:
+        shadow = FluidStruct(*(a.ctypes.data for a in shadows))
+        _arguments().gradient([given, x], {"s": shadow, "x": d_x})
+
+    own = [np.zeros(3) for _ in range(4)]
+    with_shadow(*own)
+    with pytest.raises(ArgumentError, match=r"the shadow of 's.rho' points into .*'x'"):
+        with_shadow(d_x[1:], *own[1:])
+    with pytest.raises(ArgumentError, match=r"the shadow of 's.flux\[0\]' points into s.flux\[1\]"):
+        with_shadow(own[0], arrays[2], *own[2:])
+    with pytest.raises(ArgumentError, match=r"the shadow of 's.flux\[1\]' points into the shadow of 's.flux\[0\]'"):
+        with_shadow(own[0], own[1], own[1], own[3])
+
+
 @pytest.mark.parametrize(
     ("shadow", "message"),
     [

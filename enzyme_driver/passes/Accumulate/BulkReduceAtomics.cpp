@@ -3,6 +3,7 @@
 // to the second-level cache: one message instead of one for each element. Threads beyond those that have room there add
 // with atomics. Nothing else may be done with the shadow: the reductions end some time before the function does.
 #include "Analysis/Accumulation.h"
+#include "Analysis/ArrayRoots.h"
 #include "Support/Pass.h"
 
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -31,7 +32,7 @@ struct Record {
 
 class Records {
 public:
-  explicit Records(Function &F) : F(F), M(*F.getParent()), DL(M.getDataLayout()) {}
+  explicit Records(Function &F) : F(F), M(*F.getParent()), DL(M.getDataLayout()), Shadows(F) {}
 
   void run() {
     uint64_t Room = std::min(MostShared, roomInShared(F));
@@ -56,20 +57,10 @@ public:
   }
 
 private:
-  bool mayWait(AtomicRMWInst &Atomic) {
-    const Argument *Shadow = shadowOf(Atomic.getPointerOperand());
-    if (!Shadow)
-      return false;
-    auto [Known, IsNew] = OnlyAccumulated.try_emplace(Shadow, false);
-    if (IsNew)
-      Known->second = isOnlyAccumulatedInto(*Shadow);
-    return Known->second;
-  }
-
   void findIn(BasicBlock &Block) {
     MapVector<std::pair<const Value *, Type *>, std::map<int64_t, AtomicRMWInst *>> ByPlace;
     for (Instruction &I : Block)
-      if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && mayWait(*Atomic)) {
+      if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && Shadows.contain(*Atomic->getPointerOperand())) {
         APInt Offset(DL.getIndexTypeSizeInBits(Atomic->getPointerOperand()->getType()), 0);
         const Value *Base =
             Atomic->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
@@ -123,7 +114,7 @@ private:
   Module &M;
   const DataLayout &DL;
   SmallVector<Record> Found;
-  DenseMap<const Argument *, bool> OnlyAccumulated;
+  AccumulatedShadows Shadows;
   GlobalVariable *Slots = nullptr;
   uint64_t Stride = 0;
 };

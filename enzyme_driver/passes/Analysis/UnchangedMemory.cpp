@@ -1,5 +1,6 @@
 #include "Analysis/UnchangedMemory.h"
 
+#include "Analysis/ArrayRoots.h"
 #include "Support/OpenMP.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -56,14 +57,17 @@ static bool isOnlyRead(const Argument &A) {
 
 // Structs by value, which nobody but the thread itself can change, and the arrays that their pointers lead to.
 bool UnchangedMemory::isInStruct(const LoadInst &Load) {
-  const Value *Object = getUnderlyingObject(Load.getPointerOperand());
-  if (std::optional<MemberArray> Member = memberArray(Object)) {
-    const Targets &Changed = writtenIn(*Load.getFunction());
-    return isParameter(Member->Struct) && isOnlyRead(*Member->Struct) && !Changed.Unknown &&
-           !is_contained(Changed.Members, *Member);
-  }
-  auto *A = dyn_cast<Argument>(Object);
-  return isParameter(A) && isStructByValue(*A) && isOnlyRead(*A);
+  SmallVector<const Value *> Objects;
+  getUnderlyingObjects(Load.getPointerOperand(), Objects, nullptr, 0);
+  return !Objects.empty() && all_of(Objects, [&](const Value *Object) {
+    if (std::optional<MemberArray> Member = memberArray(Object)) {
+      const Targets &Changed = writtenIn(*Load.getFunction());
+      return isParameter(Member->Struct) && isOnlyRead(*Member->Struct) && !Changed.Unknown &&
+             !is_contained(Changed.Members, *Member);
+    }
+    auto *A = dyn_cast<Argument>(Object);
+    return isParameter(A) && isStructByValue(*A) && isOnlyRead(*A);
+  });
 }
 
 // The pointers through which something may be written; false where they are not all known.
@@ -91,8 +95,11 @@ const UnchangedMemory::Targets &UnchangedMemory::writtenIn(const Function &F) {
   Targets &To = Found->second;
   if (!IsNew)
     return To;
+  std::optional<ArrayRoots> Roots;
+  if (F.hasFnAttribute(ActivityAttribute) && F.getName().starts_with(GradientPrefix))
+    Roots.emplace(F);
   for (const Instruction &I : instructions(F)) {
-    if (!I.mayWriteToMemory())
+    if (!I.mayWriteToMemory() || isOfCache(I))
       continue;
     SmallVector<const Value *> Pointers, Objects;
     To.Unknown |= !pointersWritten(I, Pointers);
@@ -102,7 +109,8 @@ const UnchangedMemory::Targets &UnchangedMemory::writtenIn(const Function &F) {
       if (std::optional<MemberArray> Member = memberArray(Object))
         To.Members.push_back(*Member);
       else
-        To.Unknown |= !isa<Argument, AllocaInst, GlobalVariable>(Object) && !isNoAliasCall(Object);
+        To.Unknown |= !isa<Argument, AllocaInst, GlobalVariable, UndefValue>(Object) && !isNoAliasCall(Object) &&
+                      !(Roots && Roots->of(*Object)); // of shadows in structs
   }
   return To;
 }

@@ -9,8 +9,10 @@
 // keep.
 #include "Cache/SweepMemory.h"
 #include "Cache/Untangle.h"
+#include "Support/Iterations.h"
 #include "Support/Pass.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -310,6 +312,42 @@ bool keepsSomething(Function &F) {
   return any_of(instructions(F), [](const Instruction &I) { return isCacheAllocation(&I); });
 }
 
+// What is done with a cache that nothing reads: stores, and to give it back; nothing where it is read.
+SmallSetVector<Instruction *, 16> onlyWritten(CallInst &Cache) {
+  SmallSetVector<Instruction *, 16> Found;
+  Found.insert(&Cache);
+  for (unsigned Next = 0; Next < Found.size(); ++Next) {
+    if (isa<StoreInst>(Found[Next]) || Found[Next]->hasMetadata(CacheRelease))
+      continue;
+    for (Use &U : Found[Next]->uses()) {
+      auto *By = cast<Instruction>(U.getUser());
+      bool IsWritten = isa<StoreInst>(By) && U.getOperandNo() == StoreInst::getPointerOperandIndex();
+      if (!IsWritten && !isa<GetElementPtrInst, PHINode>(By) && !By->hasMetadata(CacheRelease))
+        return {};
+      Found.insert(By);
+    }
+  }
+  auto IsOther = [&](const Use &From) {
+    return !isa<UndefValue>(From) && !Found.contains(dyn_cast<Instruction>(From));
+  };
+  bool Alone = none_of(Found, [&](Instruction *I) { return isa<PHINode>(I) && any_of(I->operands(), IsOther); });
+  return Alone ? Found : SmallSetVector<Instruction *, 16>();
+}
+
+void dropUnread(Function &F) {
+  SmallVector<CallInst *> Caches;
+  for (Instruction &I : instructions(F))
+    if (isCacheAllocation(&I))
+      Caches.push_back(cast<CallInst>(&I));
+  for (CallInst *Cache : Caches) {
+    SmallSetVector<Instruction *, 16> All = onlyWritten(*Cache);
+    for (Instruction *I : All)
+      I->replaceAllUsesWith(PoisonValue::get(I->getType()));
+    for (Instruction *I : All)
+      I->eraseFromParent();
+  }
+}
+
 // Whether something was fused and nothing is left on a cache.
 bool fuseAll(Function &F, FunctionAnalysisManager &FAM) {
   bool Fused = false;
@@ -320,10 +358,11 @@ bool fuseAll(Function &F, FunctionAnalysisManager &FAM) {
     Fused = true;
     FAM.invalidate(F, PreservedAnalyses::none());
   }
-  if (!Fused || keepsSomething(F))
+  if (!Fused)
     return false;
-  separateDecisions(F, FAM);
-  return true;
+  separateDecisions(F, FAM); // what is kept on one way alone is a value then
+  dropUnread(F);
+  return !keepsSomething(F);
 }
 
 } // namespace

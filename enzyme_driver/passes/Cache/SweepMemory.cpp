@@ -1,6 +1,7 @@
 #include "Cache/SweepMemory.h"
 
 #include "Analysis/Accumulation.h"
+#include "Support/Iterations.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -12,7 +13,6 @@ using namespace llvm;
 
 namespace adgen {
 
-constexpr StringLiteral Allocation = "enzyme_cache_alloc", Release = "enzyme_cache_free";
 // Instructions of an iteration and its reversal.
 constexpr unsigned MostInstructions = 4000;
 
@@ -28,7 +28,7 @@ Value *LoopPair::resolved(Value *V) const {
   return V;
 }
 
-bool isCacheAllocation(const Value *V) { return isa<CallInst>(V) && cast<CallInst>(V)->hasMetadata(Allocation); }
+bool isCacheAllocation(const Value *V) { return isa<CallInst>(V) && cast<CallInst>(V)->hasMetadata(CacheAllocation); }
 
 bool areApart(const Value *One, const Value *Other) {
   auto IsShadow = [](const Value *V) {
@@ -47,7 +47,7 @@ static bool isIgnored(const Instruction &I) {
   return Known && Known->isAssumeLikeIntrinsic() && !Known->isLifetimeStartOrEnd();
 }
 
-static bool isRelease(const Instruction &I) { return isa<CallInst>(I) && I.hasMetadata(Release); }
+static bool isRelease(const Instruction &I) { return isa<CallInst>(I) && I.hasMetadata(CacheRelease); }
 
 static Value *pointerOf(Instruction &I) {
   if (auto *Atomic = asAccumulation(I))

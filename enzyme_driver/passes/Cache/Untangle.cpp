@@ -40,6 +40,8 @@ FunctionPassManager cleaning() {
   Passes.addPass(InstCombinePass());
   Passes.addPass(CorrelatedValuePropagationPass());
   Passes.addPass(SimplifyCFGPass());
+  // Again where the ways are apart now: of several equal loads in a loop GVN would make values that the loop carries.
+  Passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   Passes.addPass(GVNPass(GVNOptions().setPRE(false).setLoadPRE(false)));
   Passes.addPass(DSEPass());
   Passes.addPass(ADCEPass());
@@ -100,13 +102,13 @@ public:
 
   // True if something was separated.
   bool run() {
-    MapVector<Value *, SmallVector<BasicBlock *>> Decisions;
+    MapVector<std::pair<Value *, Loop *>, SmallVector<BasicBlock *>> Decisions; // of an iteration
     for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&F))
       if (auto *Choice = dyn_cast<BranchInst>(Block->getTerminator()); Choice && Choice->isConditional())
         if (isa<Instruction>(Choice->getCondition()) && Choice->getSuccessor(0) != Choice->getSuccessor(1))
-          Decisions[Choice->getCondition()].push_back(Block);
+          Decisions[{Choice->getCondition(), LI.getLoopFor(Block)}].push_back(Block);
     return any_of(Decisions, [&](auto &Decision) {
-      return Decision.second.size() > 1 && separate(*Decision.first, Decision.second);
+      return Decision.second.size() > 1 && separate(*Decision.first.first, Decision.second);
     });
   }
 
@@ -114,11 +116,8 @@ private:
   bool separate(Value &Condition, ArrayRef<BasicBlock *> Blocks) {
     BasicBlock *First = Blocks.front();
     BasicBlock *Join = First;
-    for (BasicBlock *Block : Blocks) {
+    for (BasicBlock *Block : Blocks)
       Join = PDT.findNearestCommonDominator(Join, Block);
-      if (LI.getLoopFor(Block) != LI.getLoopFor(First))
-        return false;
-    }
     if (is_contained(Blocks, Join))
       Join = PDT[Join]->getIDom() ? PDT[Join]->getIDom()->getBlock() : nullptr;
     if (!LI.getLoopFor(First) || !Join || !collect(*First, *Join))

@@ -6,6 +6,7 @@
 //   best = inf; for (i...) { d = f(i); if (d < best) { best = d; at = i; won = true; } } use(won ? f(at) : inf);
 // What is selected in the loop has no derivative then. It is not done where what wins depends on what was carried,
 // where that is used for more than comparisons, and where the loop writes to what f reads.
+#include "Checkpointing/OutlineInactive.h"
 #include "Checkpointing/Selection.h"
 #include "Support/Hold.h"
 #include "Support/Iterations.h"
@@ -274,6 +275,21 @@ bool rematerializeIn(Function &F, FunctionAnalysisManager &FAM) {
   return Changed;
 }
 
+// The outermost loops first: what is in them goes with them.
+void outlineIn(Function &F, FunctionAnalysisManager &FAM) {
+  for (bool Again = true; Again;) {
+    auto &LI = FAM.getResult<LoopAnalysis>(F);
+    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+    SmallVector<Loop *> Loops = LI.getLoopsInPreorder();
+    for (Loop *L : Loops)
+      if (maySelect(*L))
+        formLCSSA(*L, DT, &LI, nullptr);
+    Again = any_of(Loops, [](Loop *L) { return outlineInactive(*L); });
+    if (Again)
+      FAM.invalidate(F, PreservedAnalyses::none());
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(RematerializeSelections);
@@ -281,9 +297,12 @@ ADGEN_DECLARE_PASS(RematerializeSelections);
 PreservedAnalyses RematerializeSelections::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Changed = false;
-  for (Function &F : M)
-    if ((F.getName().starts_with(BodyPrefix) || F.getName().starts_with(RegionPrefix)) && !F.isDeclaration())
-      Changed |= rematerializeIn(F, FAM);
+  for (Function &F : make_early_inc_range(M))
+    if ((F.getName().starts_with(BodyPrefix) || F.getName().starts_with(RegionPrefix)) && !F.isDeclaration() &&
+        rematerializeIn(F, FAM)) {
+      outlineIn(F, FAM);
+      Changed = true;
+    }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -4,6 +4,7 @@
 // one kind. The same is said of memory that is copied or cleared as a whole, whose type Enzyme loses where indices
 // count down.
 #include "Analysis/Layout.h"
+#include "EnzymeCompat/NameNumbers.h"
 #include "Support/OpenMP.h"
 #include "Support/Pass.h"
 
@@ -348,19 +349,6 @@ void hint(MemIntrinsic &Whole) {
     At(Anywhere);
   for (unsigned I : Pointers)
     Whole.addParamAttr(I, Attribute::get(Whole.getContext(), "enzyme_type", "{" + Text + "}"));
-}
-
-// A number that is only copied shows no type but clang's, which the optimiser drops from copies of structs: where the
-// same memory holds something else in another object, Enzyme would take it for that, and lose its derivative. A name of
-// our own says nothing to alias analysis.
-void nameNumber(Instruction &I) {
-  Type *T = isa<LoadInst, StoreInst>(I) ? getLoadStoreType(&I)->getScalarType() : nullptr;
-  if (!T || !(T->isFloatTy() || T->isDoubleTy()) || I.hasMetadata(LLVMContext::MD_tbaa))
-    return;
-  MDBuilder Names(I.getContext());
-  StringRef Name = T->isFloatTy() ? "float" : "double";
-  MDNode *Kind = Names.createTBAAScalarTypeNode(Name, Names.createTBAARoot(("adgen " + Name).str()));
-  I.setMetadata(LLVMContext::MD_tbaa, Names.createTBAAStructTagNode(Kind, Kind, 0));
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 // apart cannot be followed and is refused.
 #include "Analysis/Layout.h"
 #include "EnzymeCompat/MixedCopies.h"
+#include "EnzymeCompat/NameNumbers.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -59,6 +60,13 @@ public:
         Cast->replaceAllUsesWith(Inner->getOperand(0));
         Cast->eraseFromParent();
       }
+    for (BitCastInst *Cast : all<BitCastInst>()) // of what is a number now
+      if (Cast->use_empty())
+        Cast->eraseFromParent();
+    for (PHINode *Phi : all<PHINode>())
+      showHalf(*Phi);
+    for (SelectInst *Select : all<SelectInst>())
+      showHalf(*Select);
     for (BinaryOperator *Masked : all<BinaryOperator>())
       changeSign(*Masked);
     for (BinaryOperator *Joined : all<BinaryOperator>())
@@ -66,6 +74,8 @@ public:
     for (Instruction &I : instructions(Body))
       if (Type *T = accessedType(I); T && T->isFPOrFPVectorTy())
         correct(I, DL.getTypeStoreSize(T));
+    if (Body.getParent()->getTargetTriple().isNVPTX()) // in C++ adgen-annotate-types does, which knows more
+      for_each(instructions(Body), nameNumber);
     for (MemTransferInst *Copy : all<MemTransferInst>())
       if (Body.getName().starts_with(BodyPrefix) && copiesMixedStructs(*Copy))
         refuse(&Body, Copy->getDebugLoc(),
@@ -92,7 +102,7 @@ private:
   void typeShared(Argument &Array) {
     Attribute Text = Array.getParent()->getAttributeAtIndex(Array.getArgNo() + 1, LayoutAttribute);
     std::shared_ptr<const Layout> Memory = Text.isValid() ? parseLayout(Text.getValueAsString()) : nullptr;
-    if (!Memory || !Memory->isUniform() || Memory->holdsFloats() || (Memory->Stride != 4 && Memory->Stride != 8))
+    if (!Memory || !Memory->isUniform() || Memory->holdsFloats() || !is_contained({2u, 4u, 8u}, Memory->Stride))
       return;
     SmallPtrSet<Value *, 8> Loaded;
     SmallVector<Value *> Stored, Work{&Array};
@@ -122,8 +132,31 @@ private:
     }
     if (!Numbers)
       return;
-    Layout Now{Memory->Stride, {{0, 'f', Memory->Stride}}};
+    char Kind = Memory->Stride == 2 ? kindOfHalves(Stored, Loaded) : 'f';
+    if (!Kind)
+      return;
+    Layout Now{Memory->Stride, {{0, Kind, Memory->Stride}}};
     Body.addParamAttr(Array.getArgNo(), Attribute::get(Context, LayoutAttribute, print(Now)));
+  }
+
+  // Whether numbers of 16 bits are half ('f') or bfloat16 ('b'), by what they are stored from and loaded as; else 0.
+  static char kindOfHalves(ArrayRef<Value *> Stored, const SmallPtrSetImpl<Value *> &Loaded) {
+    bool Half = false, Brain = false;
+    auto Look = [&](const Value *V) {
+      auto *Cast = dyn_cast<BitCastInst>(V);
+      Type *T = Cast ? Cast->getSrcTy() : V->getType();
+      Half |= T->isHalfTy();
+      Brain |= T->isBFloatTy();
+    };
+    for_each(Stored, Look);
+    for (const Value *V : Loaded) {
+      Look(V);
+      for_each(V->users(), [&](const User *U) {
+        if (isa<BitCastInst>(U))
+          Half |= U->getType()->isHalfTy(), Brain |= U->getType()->isBFloatTy();
+      });
+    }
+    return Half == Brain ? 0 : Half ? 'f' : 'b';
   }
 
   bool isNumber(Value &V, uint64_t Bytes, const SmallPtrSetImpl<Value *> &Loaded) {
@@ -295,6 +328,20 @@ private:
     Select.replaceAllUsesWith(B.CreateBitCast(New, Select.getType()));
     Select.eraseFromParent();
     return true;
+  }
+
+  // Enzyme sees the type of a half by arithmetic alone. A choice among halves that are only moved becomes a float on
+  // its way; the optimiser takes that back after Enzyme.
+  void showHalf(Instruction &Choice) {
+    Type *T = Choice.getType();
+    auto IsMoved = [](const Value *V) { return isa<LoadInst, StoreInst, Constant, PHINode, SelectInst>(V); };
+    bool Unseen = (T->isHalfTy() || T->isBFloatTy()) && all_of(Choice.users(), IsMoved) &&
+                  all_of(Choice.operands(), [&](const Use &U) { return U->getType() != T || IsMoved(U); });
+    if (!Unseen)
+      return;
+    IRBuilder<> B(Choice.getParent(), *Choice.getInsertionPointAfterDef());
+    Value *Wide = B.CreateFPExt(&Choice, B.getFloatTy());
+    Choice.replaceUsesWithIf(B.CreateFPTrunc(Wide, T), [&](const Use &U) { return U.getUser() != Wide; });
   }
 
   // A mask of a number's sign bit: its absolute value, its negative, or the negative of its absolute value.

@@ -1,5 +1,5 @@
-// Which elements of a matrix the lanes of a warp hold for the Tensor Cores, as the PTX manual lays them out for mma.sync.
-// For wmma the manual leaves that open, so that a wmma is two mma.sync side by side here.
+// Which elements of a matrix the lanes of a warp hold for the Tensor Cores, as the PTX manual lays them out for
+// mma.sync. For wmma the manual leaves that open, so that a wmma is two mma.sync side by side here.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -28,16 +28,14 @@ struct Operation {
   unsigned K;
 
   static std::optional<Operation> make(Format Of, unsigned K);
-  llvm::StringRef name() const; // of the rule in rules/tensor_cores.cu
+  llvm::StringRef name() const;                                               // of the rule in rules/tensor_cores.cu
   bool isPaired() const { return Of == Format::Half || Of == Format::Brain; } // two slots are neighbours
   unsigned rows() const { return Of == Format::Double ? 1 : 2; }
   unsigned slots() const { return K / 4; }
   unsigned inA() const { return rows() * slots(); }
   unsigned results() const { return 2 * rows(); }
   // Where A's element of a row block and a slot is among a lane's.
-  unsigned indexInA(unsigned R, unsigned S) const {
-    return isPaired() ? S % 2 + 2 * R + 4 * (S / 2) : R + rows() * S;
-  }
+  unsigned indexInA(unsigned R, unsigned S) const { return isPaired() ? S % 2 + 2 * R + 4 * (S / 2) : R + rows() * S; }
   Element element(Matrix Which, unsigned Index) const;
 };
 
@@ -45,9 +43,9 @@ struct Operation {
 struct Shape {
   unsigned M, N, K;
 
-  static std::optional<Shape> parse(llvm::StringRef Text); // "m16n16k16"
+  static std::optional<Shape> parse(llvm::StringRef Text);    // "m16n16k16"
   unsigned parts() const { return M == 8 && N == 8 ? 1 : 2; } // operations side by side
-  bool isSideBySide() const { return M == 16 && N == 16; }     // else one above the other
+  bool isSideBySide() const { return M == 16 && N == 16; }    // else one above the other
   // Transposed: the operation multiplies B' by A', as A has too few rows.
   bool isTransposed() const { return M == 8 && N == 32; }
   // Of the elements of a lane, which wmma may have several times.

@@ -47,7 +47,8 @@ private:
       return false;
     std::optional<uint64_t> Bytes = numberOf(Operands[2]), Read = numberOf(Operands.back());
     Value *To = registerOf(Operands[0].trim(" []\t")), *From = registerOf(Operands[1].trim(" []\t"));
-    return To && From && Bytes && Read && copy(pointerBehind(B, To), pointerBehind(B, From), *Bytes, std::min(*Bytes, *Read));
+    return To && From && Bytes && Read &&
+           copy(pointerBehind(B, To), pointerBehind(B, From), *Bytes, std::min(*Bytes, *Read));
   }
 
   bool translateIntrinsic() {

@@ -5,8 +5,8 @@
 // primal on the GPU, keeps the instructions. Which element is which lane's: Fragments.h. What is not understood stays,
 // and is refused later by its place.
 //
-// Option: "rules", or "shuffles", where the product is written out instead, lanes asking each other for each element: what
-// the witness of gradients carries its tangents through.
+// Option: "rules", or "shuffles", where the product is written out instead, lanes asking each other for each element:
+// what the witness of gradients carries its tangents through.
 #include "Import/Fragments.h"
 #include "Import/MathRules.h"
 #include "Import/MatrixLoads.h"
@@ -65,7 +65,11 @@ private:
     if (!Op || (!Loads && Words[0] != "store"))
       return;
     bool ByRows = Words[2] == "row";
-    Loads ? load(S, *Op, Words[1] == "a" ? Matrix::A : Words[1] == "b" ? Matrix::B : Matrix::C, ByRows)
+    Loads ? load(S, *Op,
+                 Words[1] == "a"   ? Matrix::A
+                 : Words[1] == "b" ? Matrix::B
+                                   : Matrix::C,
+                 ByRows)
           : store(S, *Op, ByRows);
   }
 
@@ -146,8 +150,8 @@ private:
       Type *T = numberIn(Register, Op.Of);
       Values Numbers;
       for (unsigned I = 0; I < countIn(Register, Op.Of); ++I)
-        Numbers.push_back(B.CreateLoad(T, address(T, Call.getArgOperand(0), Call.getArgOperand(1),
-                                                  S.element(Op, Which, Index++), ByRows)));
+        Numbers.push_back(B.CreateLoad(
+            T, address(T, Call.getArgOperand(0), Call.getArgOperand(1), S.element(Op, Which, Index++), ByRows)));
       Registers.push_back(pack(Numbers, Register));
     }
     replaceWith(Registers);
@@ -203,6 +207,7 @@ private:
     return {A / Numbers, OfB / Numbers};
   }
 
+  Type *wideType(const Operation &Op) { return Op.Of == Format::Double ? B.getDoubleTy() : B.getFloatTy(); }
   Value *wide(Value *Number) {
     return Number->getType()->isDoubleTy() ? Number : B.CreateFPExt(Number, B.getFloatTy());
   }
@@ -223,7 +228,7 @@ private:
   }
 
   Values byRule(const Operation &Op, ArrayRef<Value *> A, ArrayRef<Value *> OfB) {
-    Type *T = wide(A[0])->getType();
+    Type *T = wideType(Op);
     Value *Factors = PoisonValue::get(FixedVectorType::get(T, A.size() + OfB.size()));
     unsigned At = 0;
     for (ArrayRef<Value *> Numbers : {A, OfB})
@@ -246,7 +251,7 @@ private:
     Value *First = B.CreateAnd(Me, ~3), *T = B.CreateShl(B.CreateAnd(Me, 3), 3);
     Values Sums;
     for (unsigned I = 0; I < Op.results(); ++I)
-      Sums.push_back(ConstantFP::get(wide(A[0])->getType(), 0.0));
+      Sums.push_back(ConstantFP::get(wideType(Op), 0.0));
     for (unsigned K = 0; K < 4; ++K)
       for (unsigned S = 0; S < Op.slots(); ++S) {
         Value *Beside[] = {fromLane(wide(OfB[S]), B.CreateAdd(T, B.getInt32(K))),
@@ -287,17 +292,17 @@ private:
 bool roundsToTf32(const CallInst &Call) {
   auto *Assembly = dyn_cast<InlineAsm>(Call.getCalledOperand());
   return Assembly && StringRef(Assembly->getAsmString()).contains("cvt.rna.tf32.f32") && Call.arg_size() == 1 &&
-         Call.getType()->isFloatTy() && Call.getArgOperand(0)->getType()->isFloatTy();
+         Call.getType()->getPrimitiveSizeInBits() == 32 && Call.getArgOperand(0)->getType()->isFloatTy();
 }
 
 // The derivative is that of no rounding: what is added has none.
 void round(CallInst &Call) {
-  Type *T = Call.getType();
   IRBuilder<> B(&Call);
+  Type *T = B.getFloatTy();
   Function *Residual = declarePure(*Call.getModule(), MathPrefix + "tf32_residual", T, {T});
   Residual->addFnAttr("enzyme_inactive");
   Value *X = Call.getArgOperand(0);
-  Call.replaceAllUsesWith(B.CreateFAdd(X, B.CreateCall(Residual, {X})));
+  Call.replaceAllUsesWith(B.CreateBitCast(B.CreateFAdd(X, B.CreateCall(Residual, {X})), Call.getType()));
   Call.eraseFromParent();
 }
 
@@ -307,7 +312,21 @@ bool isOfTensorCores(const CallInst &Call) {
          (Callee->getName().starts_with("llvm.nvvm.wmma.") || Callee->getName().starts_with("llvm.nvvm.mma."));
 }
 
+// What the rules are made of came with sm_80.
+bool isForOlderGpu(const Function &Body) {
+  StringRef Gpu = Body.getFnAttribute("target-cpu").getValueAsString();
+  unsigned Number = 0;
+  return Gpu.consume_front("sm_") && !Gpu.consumeInteger(10, Number) && Number < 80;
+}
+
 void lower(Function &Body, bool ByShuffles) {
+  auto Found = find_if(instructions(Body), [](const Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    return Call && isOfTensorCores(*Call);
+  });
+  if (!ByShuffles && Found != inst_end(Body) && isForOlderGpu(Body))
+    return refuse(&Body, Found->getDebugLoc(), "cannot differentiate a Tensor Core operation for a GPU before sm_80",
+                  "compile for a later one (--arch sm_80)");
   orderTiles(Body);
   lowerMatrixLoads(Body);
   for (Instruction &I : make_early_inc_range(instructions(Body))) {

@@ -16,8 +16,8 @@ Function *declarePure(Module &M, const Twine &Name, Type *Result, ArrayRef<Type 
   return F;
 }
 
-// One struct for all rules with such arguments: calls keep the type of the definition that is linked, and can be inlined.
-// It has a name, as in the rule's own module.
+// One struct for all rules with such arguments: calls keep the type of the definition that is linked, and can be
+// inlined. It has a name, as in the rule's own module.
 static StructType *cotangentsOf(Type *Arguments) {
   std::string Name;
   raw_string_ostream(Name) << "adgen.cotangents." << *Arguments;

@@ -21,7 +21,8 @@ Type *formatIn(Function &Body) {
   bool Half = false, Brain = false;
   for (Instruction &I : instructions(Body)) {
     StringRef Name = calledName(I);
-    bool Product = Name.starts_with("llvm.nvvm.mma.") || (Name.starts_with("llvm.nvvm.wmma.") && Name.contains(".mma."));
+    bool Product =
+        Name.starts_with("llvm.nvvm.mma.") || (Name.starts_with("llvm.nvvm.wmma.") && Name.contains(".mma."));
     Brain |= Product && Name.contains("bf16");
     Half |= Product && !Name.contains("bf16") && !Name.contains("tf32") && !Name.contains("f64");
   }

@@ -5,8 +5,8 @@
 
 namespace adgen {
 
-// Each becomes a lane's own loads, where the array is known, and all numbers that the function multiplies on Tensor Cores
-// have one format.
+// Each becomes a lane's own loads, where the array is known, and all numbers that the function multiplies on Tensor
+// Cores have one format.
 void lowerMatrixLoads(llvm::Function &Body);
 
 } // namespace adgen

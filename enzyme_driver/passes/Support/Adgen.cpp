@@ -163,11 +163,15 @@ std::string sourceName(const GlobalVariable &Global) {
 }
 
 StringRef assemblyInWords(StringRef Text) {
-  constexpr std::pair<StringLiteral, StringLiteral> Known[] = {
-      {"tex.", "a texture read"},           {"tld4.", "a texture read"},
-      {"suld.", "a surface read"},          {"sust.", "a surface write"},
-      {"mma.", "a Tensor Core operation"},  {"ldmatrix", "a Tensor Core operation"},
-      {"cp.async", "an asynchronous copy"}, {"atom.", "an atomic operation in inline assembly"}};
+  constexpr std::pair<StringLiteral, StringLiteral> Known[] = {{"tex.", "a texture read"},
+                                                               {"tld4.", "a texture read"},
+                                                               {"suld.", "a surface read"},
+                                                               {"sust.", "a surface write"},
+                                                               {"wgmma.", "a Tensor Core operation (wgmma)"},
+                                                               {"mma.", "a Tensor Core operation"},
+      {"ldmatrix", "a Tensor Core operation"},
+                                                               {"cp.async", "an asynchronous copy"},
+                                                               {"atom.", "an atomic operation in inline assembly"}};
   for (auto &[Mark, Words] : Known)
     if (Text.contains(Mark))
       return Words;

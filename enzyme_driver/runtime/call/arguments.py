@@ -173,6 +173,8 @@ class Arguments:
         by_name = dict(zip(self.signature.names, values, strict=True))
         shadow_values = [self._shadow(slot, shadows, by_name) for slot in self._shadow_slots]
         self._check_shadow_overlap(values, shadow_values)
+        if self._holds_addresses:
+            self._check_shadow_addresses(values, shadow_values)
         return values, shadow_values
 
     def recorded(self, arguments: Sequence[object]) -> tuple[Value, ...]:
@@ -291,13 +293,7 @@ class Arguments:
 
     def _check_addresses(self, values: Sequence[Value]) -> None:
         """Of arrays whose addresses a struct holds nothing more is known than where they begin."""
-        hidden = [
-            (member.parameter, int.from_bytes(value.data[member.offset : member.offset + 8], "little"))
-            for slot, value in zip(self._slots, values, strict=True)
-            if slot.parameter.form == "struct" and slot.parameter.dtype.has_pointers and not value.parts
-            for member in members(slot.parameter)
-            if member.parameter.is_pointer
-        ]
+        hidden = list(_addresses(self._slots, values))
         begun = [(slot.parameter, view.address, view.nbytes) for slot, view in _arrays(self._slots, values)]
         for index, (first, address) in enumerate(hidden):
             for second, begin, size in (*begun, *((other, place, 1) for other, place in hidden[:index])):
@@ -307,6 +303,19 @@ class Arguments:
                         "and the gradient would be wrong",
                         hint="copy one of the arrays",
                     )
+
+    def _check_shadow_addresses(self, values: Sequence[Value], shadows: Sequence[Value]) -> None:
+        arrays = [*_arrays(self._slots, values), *_arrays(self._shadow_slots, shadows)]
+        seen = [(slot.label, view.address, view.nbytes) for slot, view in arrays]
+        seen += [(member.name, address, 1) for member, address in _addresses(self._slots, values)]
+        for member, address in _addresses(self._shadow_slots, shadows):
+            if not (member.has_shadow and address):
+                continue
+            for other, begin, size in seen:
+                if begin <= address < begin + size:
+                    hint = "give every shadow an array of its own"
+                    raise ArgumentError(f"the shadow of {member.name!r} points into {other}", hint=hint)
+            seen.append((f"the shadow of {member.name!r}", address, 1))
 
     def _hidden(self, values: Sequence[Value]) -> str:
         """The name of the first argument in which there are pointers to arrays that nobody gave."""
@@ -373,6 +382,15 @@ def _with_array(slot: Slot, value: object) -> object:
 
 def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, ArrayView]]:
     return [array for slot, value in zip(slots, values, strict=True) for array in value.arrays(slot)]
+
+
+def _addresses(slots: Sequence[Slot], values: Sequence[Value]) -> Iterator[tuple[Parameter, int]]:
+    """Where the pointers in structs that are given as a whole lead to."""
+    for slot, value in zip(slots, values, strict=True):
+        if slot.parameter.form == "struct" and slot.parameter.dtype.has_pointers and not value.parts:
+            for member in members(slot.parameter):
+                if member.parameter.is_pointer:
+                    yield member.parameter, int.from_bytes(value.data[member.offset : member.offset + 8], "little")
 
 
 def _apart(values: Iterable[Value]) -> bool:

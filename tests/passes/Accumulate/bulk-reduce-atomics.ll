@@ -47,6 +47,82 @@ define void @adgen_gradient_record(double %v, i64 %i, ptr "adgen-shadow" %d_x) "
   ret void
 }
 
+; The same behind a pointer of a struct, whichever way it was found.
+; CHECK-LABEL: define void @adgen_gradient_member(
+; CHECK:         call ptr addrspace(3) @adgen_begin_record(ptr %at, ptr addrspace(3) @adgen_exchange_member, i32 112)
+; CHECK:         call void @adgen_end_records()
+; CHECK-NEXT:    ret void
+define void @adgen_gradient_member(ptr "adgen-struct"="16" %s, double %v, i64 %i, i1 %c, ptr %d_s) "adgen-activity"="duplicated:const:const:const" {
+  %d_x = load ptr, ptr %d_s
+  %one = getelementptr [12 x double], ptr %d_x, i64 %i
+  br i1 %c, label %then, label %end
+then:
+  %d_again = load ptr, ptr %d_s
+  %other = getelementptr [12 x double], ptr %d_again, i64 7
+  br label %end
+end:
+  %at = phi ptr [ %one, %0 ], [ %other, %then ]
+  atomicrmw fadd ptr %at, double %v monotonic
+  %p1 = getelementptr i8, ptr %at, i64 8
+  atomicrmw fadd ptr %p1, double %v monotonic
+  %p2 = getelementptr i8, ptr %at, i64 16
+  atomicrmw fadd ptr %p2, double %v monotonic
+  %p3 = getelementptr i8, ptr %at, i64 24
+  atomicrmw fadd ptr %p3, double %v monotonic
+  %p4 = getelementptr i8, ptr %at, i64 32
+  atomicrmw fadd ptr %p4, double %v monotonic
+  %p5 = getelementptr i8, ptr %at, i64 40
+  atomicrmw fadd ptr %p5, double %v monotonic
+  %p6 = getelementptr i8, ptr %at, i64 48
+  atomicrmw fadd ptr %p6, double %v monotonic
+  %p7 = getelementptr i8, ptr %at, i64 56
+  atomicrmw fadd ptr %p7, double %v monotonic
+  %p8 = getelementptr i8, ptr %at, i64 64
+  atomicrmw fadd ptr %p8, double %v monotonic
+  %p9 = getelementptr i8, ptr %at, i64 72
+  atomicrmw fadd ptr %p9, double %v monotonic
+  %p10 = getelementptr i8, ptr %at, i64 80
+  atomicrmw fadd ptr %p10, double %v monotonic
+  %p11 = getelementptr i8, ptr %at, i64 88
+  atomicrmw fadd ptr %p11, double %v monotonic
+  ret void
+}
+
+; Not where the shadow is read by way of a pointer that is not known.
+; CHECK-LABEL: define void @adgen_gradient_member_read(
+; CHECK-NOT:     @adgen_begin_record
+; CHECK:         ret void
+define void @adgen_gradient_member_read(ptr "adgen-struct"="16" %s, double %v, i64 %i, ptr %rows, ptr %d_s, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated:const:const:const" {
+  %at = load ptr, ptr %d_s
+  atomicrmw fadd ptr %at, double %v monotonic
+  %p1 = getelementptr i8, ptr %at, i64 8
+  atomicrmw fadd ptr %p1, double %v monotonic
+  %p2 = getelementptr i8, ptr %at, i64 16
+  atomicrmw fadd ptr %p2, double %v monotonic
+  %p3 = getelementptr i8, ptr %at, i64 24
+  atomicrmw fadd ptr %p3, double %v monotonic
+  %p4 = getelementptr i8, ptr %at, i64 32
+  atomicrmw fadd ptr %p4, double %v monotonic
+  %p5 = getelementptr i8, ptr %at, i64 40
+  atomicrmw fadd ptr %p5, double %v monotonic
+  %p6 = getelementptr i8, ptr %at, i64 48
+  atomicrmw fadd ptr %p6, double %v monotonic
+  %p7 = getelementptr i8, ptr %at, i64 56
+  atomicrmw fadd ptr %p7, double %v monotonic
+  %p8 = getelementptr i8, ptr %at, i64 64
+  atomicrmw fadd ptr %p8, double %v monotonic
+  %p9 = getelementptr i8, ptr %at, i64 72
+  atomicrmw fadd ptr %p9, double %v monotonic
+  %p10 = getelementptr i8, ptr %at, i64 80
+  atomicrmw fadd ptr %p10, double %v monotonic
+  %p11 = getelementptr i8, ptr %at, i64 88
+  atomicrmw fadd ptr %p11, double %v monotonic
+  %unknown = load ptr, ptr %rows
+  %seen = load double, ptr %unknown
+  store double %seen, ptr %d_y
+  ret void
+}
+
 ; Fewer bytes on either side of a gap: with atomics.
 ; CHECK-LABEL: define void @adgen_gradient_few(
 ; CHECK-NOT:     call

@@ -19,6 +19,12 @@
 ; CHECK: [[VALUE:%.*]] = call double @adgen_math_pow(<2 x double> %0)
 ; CHECK: insertvalue { double, double } {{.*}}, double [[SUM]], 1
 
+; A product of matrices has the tangents of both factors in one sum.
+; CHECK: define internal { <2 x double>, <2 x double> } @adgen_math_mma_m8n8k4_f64_forward(<2 x double> %0, <2 x double> %1)
+; CHECK: [[PRODUCT:%.*]] = call <2 x double> @adgen_math_mma_m8n8k4_f64(<2 x double> %0)
+; CHECK: [[TANGENT:%.*]] = call <2 x double> @adgen_math_mma_m8n8k4_f64_tangent(<2 x double> %0, <2 x double> %1)
+; CHECK: insertvalue { <2 x double>, <2 x double> } {{.*}}, <2 x double> [[TANGENT]], 1
+
 ; A shuffle moves the tangents too, zeros where the value sent is constant.
 ; CHECK: define internal void @adgen_rule_shfl_up_f32_forward(ptr %0, ptr %1, ptr %2, ptr %3, i32 %4, i32 %5)
 ; CHECK: call void @adgen_rule_shfl_up_f32(ptr %0, ptr %2, i32 %4)
@@ -37,6 +43,8 @@
 
 declare !enzyme_augment !0 !enzyme_gradient !1 double @adgen_math_pow(<2 x double>)
 declare %adgen.cotangents @adgen_math_pow_reverse(<2 x double>, double)
+declare !enzyme_augment !100 !enzyme_gradient !101 <2 x double> @adgen_math_mma_m8n8k4_f64(<2 x double>)
+declare %adgen.cotangents @adgen_math_mma_m8n8k4_f64_reverse(<2 x double>, <2 x double>)
 declare !enzyme_augment !2 !enzyme_gradient !3 void @adgen_rule_shfl_up_f32(ptr, ptr, i32)
 declare void @adgen_rule_shfl_up_f32_augmented(ptr, ptr, ptr, ptr, i32, i32)
 declare void @adgen_rule_shfl_up_f32_reverse(ptr, ptr, ptr, ptr, i32, i32)
@@ -69,3 +77,5 @@ define void @adgen_tangent_direct(ptr %x, ptr %f) {
 !2 = !{ptr @adgen_rule_shfl_up_f32_augmented}
 !3 = !{ptr @adgen_rule_shfl_up_f32_reverse}
 !4 = !{ptr @adgen_rule_barrier_augmented}
+!100 = !{ptr @adgen_math_mma_m8n8k4_f64}
+!101 = !{ptr @adgen_math_mma_m8n8k4_f64_reverse}

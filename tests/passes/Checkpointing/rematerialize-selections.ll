@@ -4,13 +4,7 @@
 ; RUN: %opt -passes='adgen-rematerialize-selections,adce,verify' -S %s | %filecheck %s
 
 ; CHECK-LABEL: define void @adgen_body_least(
-; CHECK:       loop:
-; CHECK-DAG:     %[[AT:.*]] = phi i64 [ 0, %entry ], [ %[[NEXT:.*]], %loop ]
-; CHECK-DAG:     %[[WON:.*]] = phi i1 [ false, %entry ], [ %[[WINS:.*]], %loop ]
-; CHECK-DAG:     %best = phi double [ 1.000000e+30, %entry ], [ %chosen, %loop ], !enzyme_inactive_val
-; CHECK:         %chosen = select i1 %less, double %d, double %best, !enzyme_inactive_val
-; CHECK-DAG:     %[[WINS]] = select i1 %less, i1 true, i1 %[[WON]]
-; CHECK-DAG:     %[[NEXT]] = select i1 %less, i64 %i, i64 %[[AT]]
+; CHECK:         %[[ALL:.*]] = call { i32, i1, i64 } @[[LEAST:adgen_selection.*]](ptr %x, i64 %n)
 ; CHECK:       end:
 ; CHECK-DAG:     %[[HAS:.*]] = call i1 @adgen_hold_i1(
 ; CHECK-DAG:     %[[HELD:.*]] = call i64 @adgen_hold_i64(
@@ -44,11 +38,7 @@ end:
 
 ; Branches, a loop that is left early, and two numbers that are chosen together.
 ; CHECK-LABEL: define void @adgen_body_branches(
-; CHECK:       loop:
-; CHECK-NOT:     br i1 %{{.*}}, label %loop.again
-; CHECK:       latch:
-; CHECK:         %[[CHANGES:.*]] = phi i1 [ true, %better ], [ false, %loop ]
-; CHECK:         select i1 %[[CHANGES]], i1 true,
+; CHECK:         call {{.*}} @[[BRANCHES:adgen_selection.*]](ptr %x, i64 %n)
 ; CHECK:       loop.again:
 ; CHECK:         br i1 %{{.*}}, label %better.again, label %latch.again
 ; CHECK:       better.again:
@@ -223,3 +213,18 @@ end:
   store double %chosen, ptr %y
   ret void
 }
+
+; The loops, of which nothing that leaves them has a derivative.
+; CHECK:       define internal { i32, i1, i64 } @[[LEAST]](ptr noalias captures(none) %0, i64 %1) [[SELECTION:#[0-9]+]]
+; CHECK:       loop:
+; CHECK-DAG:     %[[AT:.*]] = phi i64 [ 0, %entry ], [ %[[NEXT:.*]], %loop ]
+; CHECK-DAG:     %[[WON:.*]] = phi i1 [ false, %entry ], [ %[[WINS:.*]], %loop ]
+; CHECK-DAG:     %best = phi double [ 1.000000e+30, %entry ], [ %chosen, %loop ], !enzyme_inactive_val
+; CHECK:         %chosen = select i1 %less, double %d, double %best, !enzyme_inactive_val
+; CHECK-DAG:     %[[WINS]] = select i1 %less, i1 true, i1 %[[WON]]
+; CHECK-DAG:     %[[NEXT]] = select i1 %less, i64 %i, i64 %[[AT]]
+; CHECK:       define internal {{.*}} @[[BRANCHES]](
+; CHECK:       latch:
+; CHECK:         %[[CHANGES:.*]] = phi i1 [ true, %better ], [ false, %loop ]
+; CHECK:         select i1 %[[CHANGES]], i1 true,
+; CHECK:       attributes [[SELECTION]] = { alwaysinline {{.*}}memory(read){{.*}} "enzyme_inactive" }

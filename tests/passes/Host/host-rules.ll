@@ -1,5 +1,5 @@
-; On the host the derivatives of shuffles are those that the warp does at once, and those of barriers say that they belong to a
-; reverse sweep; those of halves stay as they are.
+; On the host the derivatives of shuffles are those that the warp does at once, and so are products of matrices with their
+; derivatives; those of barriers say that they belong to a reverse sweep. Those of halves stay as they are.
 ;
 ; RUN: %opt -passes=adgen-host-rules -S %s | %filecheck %s
 
@@ -10,12 +10,16 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT: call void @adgen_rule_shfl_up_f64_reverse_on_host(
 ; CHECK-NEXT: call void @adgen_rule_shfl_up_f16x2_reverse(
 ; CHECK-NEXT: call void @adgen_rule_barrier_reverse_on_host()
-define void @gradient(ptr %x) {
+; CHECK-NEXT: call <2 x double> @adgen_math_mma_m8n8k4_f64_on_host(<2 x double> %factors)
+; CHECK-NEXT: call { <2 x double> } @adgen_math_mma_m8n8k4_f64_reverse_on_host(
+define void @gradient(ptr %x, <2 x double> %factors) {
   call void @adgen_rule_shfl_idx_f32(ptr %x, ptr %x, i32 -1, i32 0, i32 31)
   call void @adgen_rule_shfl_idx_f32_reverse(ptr %x, ptr %x, ptr %x, ptr %x, i32 -1, i32 0, i32 0, i32 0, i32 31, i32 0)
   call void @adgen_rule_shfl_up_f64_reverse(ptr %x, ptr %x, ptr %x, ptr %x, i32 -1, i32 0, i32 0, i32 0, i32 31, i32 0)
   call void @adgen_rule_shfl_up_f16x2_reverse(ptr %x, ptr %x, ptr %x, ptr %x, i32 -1, i32 0, i32 0, i32 0, i32 31, i32 0)
   call void @adgen_rule_barrier_reverse()
+  %product = call <2 x double> @adgen_math_mma_m8n8k4_f64(<2 x double> %factors)
+  %cotangents = call { <2 x double> } @adgen_math_mma_m8n8k4_f64_reverse(<2 x double> %factors, <2 x double> %product)
   ret void
 }
 
@@ -28,3 +32,5 @@ declare void @adgen_rule_shfl_idx_f32_reverse(ptr, ptr, ptr, ptr, i32, i32, i32,
 declare void @adgen_rule_shfl_up_f64_reverse(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)
 declare void @adgen_rule_shfl_up_f16x2_reverse(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)
 declare void @adgen_rule_barrier_reverse()
+declare <2 x double> @adgen_math_mma_m8n8k4_f64(<2 x double>)
+declare { <2 x double> } @adgen_math_mma_m8n8k4_f64_reverse(<2 x double>, <2 x double>)

@@ -219,3 +219,23 @@ define float @kept(float %x, ptr %p, i32 %i) {
   %t = fadd float %s, %f
   ret float %t
 }
+
+; Tensor Cores. LLVM names the types of the sums where the factors are of half, else that of the factors.
+; CHECK-LABEL: @multiplied_by_warps(
+; CHECK: [[A:%.*]] = bitcast i32 %a to <2 x half>
+; CHECK: call { float, float, float, float } @llvm.nvvm.mma.m16n8k16.row.col.f32.f32(<2 x half> [[A]], {{.*}}, float %c, float %c, float %c, float %c)
+; CHECK: call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.tf32(i32 %a, i32 %a, i32 %a, i32 %a, i32 %a, i32 %a, float
+; CHECK: [[AT:%.*]] = inttoptr i32 {{%.*}} to ptr addrspace(3)
+; CHECK: call { i32, i32 } @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.trans.b16.p3(ptr addrspace(3) [[AT]])
+; CHECK: asm sideeffect "wgmma.mma_async
+define float @multiplied_by_warps(i32 %a, float %c) {
+  %d = call { float, float, float, float } asm sideeffect "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0, $1, $2, $3}, {$4, $4, $4, $4}, {$5, $5}, {$6, $6, $6, $6};\0A", "=f,=f,=f,=f,r,r,f"(i32 %a, i32 %a, float %c)
+  %d0 = extractvalue { float, float, float, float } %d, 0
+  %e = call { float, float, float, float } asm "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0,$1,$2,$3}, {$4,$4,$4,$4}, {$4,$4}, {$5,$5,$5,$5};", "=f,=f,=f,=f,r,f"(i32 %a, float %d0)
+  %e0 = extractvalue { float, float, float, float } %e, 0
+  %m = call { i32, i32 } asm sideeffect "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {$0, $1}, [$2+16];", "=r,=r,r"(i32 %a)
+  %m0 = extractvalue { i32, i32 } %m, 0
+  %w = call float asm sideeffect "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0}, $1, $1, 1, 1, 1, 0, 0;", "=f,r"(i32 %m0)
+  %s = fadd float %e0, %w
+  ret float %s
+}

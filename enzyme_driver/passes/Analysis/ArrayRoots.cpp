@@ -1,0 +1,144 @@
+#include "Analysis/ArrayRoots.h"
+
+#include "Analysis/Accumulation.h"
+#include "Support/Iterations.h"
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+bool isOfCache(const Instruction &I) {
+  return isa<CallInst>(I) && (I.hasMetadata(CacheAllocation) || I.hasMetadata(CacheRelease));
+}
+
+static bool isOnlyRead(const Argument &Struct) {
+  SmallVector<const Value *> Pointers{&Struct};
+  while (!Pointers.empty())
+    for (const User *U : Pointers.pop_back_val()->users()) {
+      if (isa<GetElementPtrInst>(U))
+        Pointers.push_back(U);
+      else if (!isa<LoadInst>(U))
+        return false;
+    }
+  return true;
+}
+
+// The primal's parameters, their shadows, then shared arrays.
+ArrayRoots::ArrayRoots(const Function &Gradient) : F(Gradient) {
+  SmallVector<Activity> Activities = activitiesOf(F);
+  SmallVector<bool> AreStructs;
+  Parameters = Activities.size();
+  for (unsigned Index = 0; Index < Activities.size(); ++Index) {
+    const Argument &A = *F.getArg(Index);
+    AreStructs.push_back(isStructByValue(A));
+    bool IsKnown = A.getType()->isPointerTy() && !A.hasAttribute(ByAddressAttribute);
+    Kinds.push_back(!IsKnown ? Kind::Unknown : AreStructs.back() ? Kind::Struct : Kind::Array);
+  }
+  for (auto [Index, A] : enumerate(Activities))
+    if (A != Activity::Const) {
+      bool IsArray = F.getArg(Kinds.size())->hasAttribute(ShadowAttribute);
+      bool IsStruct = AreStructs[Index] && A == Activity::Duplicated;
+      Kinds.push_back(!IsArray && IsStruct ? Kind::Struct : Kind::Unknown);
+    }
+  Kinds.append(2 * sharedNames(F).size(), Kind::Shared);
+  Kinds.resize(F.arg_size(), Kind::Unknown);
+  for (auto [Index, Each] : enumerate(Kinds))
+    if (F.getArg(Index)->hasAttribute(ShadowAttribute))
+      Each = Kind::Array;
+    else if (Each == Kind::Struct && !isOnlyRead(*F.getArg(Index)))
+      Each = Kind::Unknown;
+}
+
+std::optional<ArrayRoot> ArrayRoots::ofObject(const Value &Object) const {
+  if (auto *A = dyn_cast<Argument>(&Object)) {
+    if (Kinds[A->getArgNo()] == Kind::Array)
+      return ArrayRoot{A, 0};
+    if (isStruct(*A))
+      return ArrayRoot{A, ArrayRoot::Itself};
+    if (Kinds[A->getArgNo()] != Kind::Shared)
+      return std::nullopt;
+    // Dynamic arrays may be one.
+    return ArrayRoot{nullptr,
+                     A->hasAttribute(SharedShadowAttribute) ? ArrayRoot::SharedShadows : ArrayRoot::SharedArrays};
+  }
+  if (auto *Call = dyn_cast<CallInst>(&Object); Call && Call->hasMetadata(CacheAllocation))
+    return ArrayRoot{nullptr, ArrayRoot::Caches};
+  auto *Load = dyn_cast<LoadInst>(&Object);
+  if (!Load)
+    return std::nullopt;
+  APInt Offset(F.getDataLayout().getIndexTypeSizeInBits(Load->getPointerOperandType()), 0);
+  auto *Struct =
+      dyn_cast<Argument>(Load->getPointerOperand()->stripAndAccumulateConstantOffsets(F.getDataLayout(), Offset, true));
+  if (!Struct || !isStruct(*Struct))
+    return std::nullopt;
+  return ArrayRoot{Struct, Offset.getSExtValue()};
+}
+
+std::optional<SmallVector<ArrayRoot, 2>> ArrayRoots::of(const Value &Pointer) const {
+  SmallVector<const Value *> Objects;
+  getUnderlyingObjects(&Pointer, Objects, nullptr, 0);
+  SmallVector<ArrayRoot, 2> Found;
+  for (const Value *Object : Objects) {
+    if (isa<ConstantPointerNull, UndefValue>(Object))
+      continue;
+    std::optional<ArrayRoot> Each = ofObject(*Object);
+    if (!Each)
+      return std::nullopt;
+    if (!is_contained(Found, *Each))
+      Found.push_back(*Each);
+  }
+  return Found.empty() ? std::nullopt : std::optional(Found);
+}
+
+AccumulatedShadows::AccumulatedShadows(Function &Gradient) : Roots(Gradient) {
+  for (Instruction &I : instructions(Gradient)) {
+    if (!I.mayReadOrWriteMemory() || asAccumulation(I) || isOfCache(I))
+      continue;
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (const Value *Pointer = accessedPointer(I))
+      meet(*Pointer);
+    else if (!Call)
+      MayBeAny = true;
+    else
+      for (const Value *Operand : Call->args())
+        if (Operand->getType()->isPointerTy())
+          meet(*Operand);
+  }
+  // A pointer that is stored or cast may come back from anywhere.
+  for (Instruction &I : instructions(Gradient)) {
+    const Value *Lost = isa<PtrToIntInst>(I) ? I.getOperand(0) : nullptr;
+    if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->getValueOperand()->getType()->isPointerTy())
+      Lost = Store->getValueOperand();
+    if (Lost)
+      meet(*Lost);
+  }
+}
+
+void AccumulatedShadows::meet(const Value &Pointer) {
+  if (auto Led = Roots.of(Pointer)) {
+    Others.append(*Led);
+    return;
+  }
+  SmallVector<const Value *> Objects;
+  getUnderlyingObjects(&Pointer, Objects, nullptr, 0);
+  MayBeAny |= any_of(Objects, [&](const Value *Object) {
+    return !Roots.of(*Object) && !isa<Argument, AllocaInst, Constant>(Object) && !isNoAliasCall(Object);
+  });
+  for (const Value *Object : Objects)
+    if (auto Led = Roots.of(*Object))
+      Others.append(*Led);
+}
+
+bool AccumulatedShadows::contain(const Value &Pointer) const {
+  auto Led = Roots.of(Pointer);
+  return Led && all_of(*Led, [&](const ArrayRoot &Root) {
+           if (Roots.isShadow(Root) && !Roots.isStruct(*Root.Of)) // all uses of the pointer show
+             return isOnlyAccumulatedInto(*Root.Of);
+           return Roots.isShadow(Root) && !MayBeAny && !is_contained(Others, Root);
+         });
+}
+
+} // namespace adgen

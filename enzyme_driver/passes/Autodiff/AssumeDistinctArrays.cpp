@@ -1,0 +1,93 @@
+// Says by alias scopes what the runtime has checked before it calls a gradient: the arrays that parameters and the
+// pointers in structs by value lead to do not overlap if one of them is written, and no shadow overlaps anything. Only
+// a
+// `__restrict__` of the user's says so otherwise, and the pointers in a struct cannot have one. What a pointer leads to
+// that was loaded from an array is not known, and may be any of them; shared memory and what Enzyme keeps are apart
+// from arrays, not in themselves. The struct itself is a copy that nobody else has.
+#include "Analysis/ArrayRoots.h"
+#include "Support/Pass.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/MDBuilder.h"
+
+#include <map>
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+const Value *pointerOf(const Instruction &I) {
+  if (const Value *Pointer = getLoadStorePointerOperand(&I))
+    return Pointer;
+  return isa<AtomicRMWInst, AtomicCmpXchgInst>(I) ? I.getOperand(0) : nullptr;
+}
+
+class Scopes {
+public:
+  explicit Scopes(Function &F) : F(F), Roots(F) {}
+
+  void run() {
+    for (Argument &A : F.args())
+      if (Roots.isStruct(A))
+        A.addAttr(Attribute::NoAlias);
+    for (Instruction &I : instructions(F))
+      if (const Value *Pointer = pointerOf(I))
+        if (auto Led = Roots.of(*Pointer))
+          Accesses.push_back({&I, *Led});
+    for (const auto &[Access, Led] : Accesses)
+      for (const ArrayRoot &Root : Led)
+        if (MDNode *&Scope = Of[Root]; !Scope)
+          Scope = newScope();
+    if (Of.size() < 2)
+      return;
+    declare();
+    for (const auto &[Access, Led] : Accesses) {
+      SmallVector<Metadata *> Here, Elsewhere;
+      for (auto &[Root, Scope] : Of)
+        (is_contained(Led, Root) ? Here : Elsewhere).push_back(Scope);
+      add(*Access, LLVMContext::MD_alias_scope, Here);
+      add(*Access, LLVMContext::MD_noalias, Elsewhere);
+    }
+  }
+
+private:
+  MDNode *newScope() {
+    MDBuilder B(F.getContext());
+    if (!Domain)
+      Domain = B.createAnonymousAliasScopeDomain("distinct arrays");
+    return B.createAnonymousAliasScope(Domain);
+  }
+
+  // In the first block: the scopes are the same in all iterations of all loops.
+  void declare() {
+    IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
+    for (auto &[Root, Scope] : Of)
+      B.CreateNoAliasScopeDeclaration(MDNode::get(F.getContext(), Scope));
+  }
+
+  void add(Instruction &Access, unsigned Kind, ArrayRef<Metadata *> Those) const {
+    if (!Those.empty())
+      Access.setMetadata(Kind, MDNode::concatenate(Access.getMetadata(Kind), MDNode::get(F.getContext(), Those)));
+  }
+
+  Function &F;
+  ArrayRoots Roots;
+  MDNode *Domain = nullptr;
+  MapVector<ArrayRoot, MDNode *, std::map<ArrayRoot, unsigned>> Of;
+  SmallVector<std::pair<Instruction *, SmallVector<ArrayRoot, 2>>> Accesses;
+};
+
+} // namespace
+
+ADGEN_DECLARE_PASS(AssumeDistinctArrays);
+
+PreservedAnalyses AssumeDistinctArrays::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    if (!F.isDeclaration() && F.hasFnAttribute(ActivityAttribute) && F.getName().starts_with(GradientPrefix))
+      Scopes(F).run();
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,202 @@
+// Loops without derivatives become functions that Enzyme leaves alone. In the function of a body it would keep the way
+// that each iteration has taken, and walk back through all of them, although nothing is to be done there.
+#include "Checkpointing/OutlineInactive.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral Prefix = "adgen_selection";
+
+class InactiveLoop {
+public:
+  explicit InactiveLoop(Loop &L) : L(L) {}
+
+  bool canBeOutlined() {
+    return L.getLoopPreheader() && L.hasDedicatedExits() && hasSelection() && computes() && findOutputs();
+  }
+
+  void outline() {
+    findInputs();
+    Function *F = create();
+    BasicBlock *Before = L.getLoopPreheader();
+    IRBuilder<> B(Before->getTerminator());
+    CallInst *Call = B.CreateCall(F, Inputs.getArrayRef(), "selection");
+    Call->setDebugLoc(Before->getTerminator()->getDebugLoc());
+    for (auto &[Phi, Slot] : Outputs) {
+      auto *Seen = cast<Instruction>(B.CreateExtractValue(Call, Slot, Phi->getName()));
+      Seen->setMetadata(InactiveMark, Phi->getMetadata(InactiveMark));
+      Phi->replaceAllUsesWith(Seen);
+    }
+    if (Exits.size() == 1) {
+      B.CreateBr(Exits[0]);
+    } else {
+      SwitchInst *Switch = B.CreateSwitch(B.CreateExtractValue(Call, 0u), Exits[0], Exits.size() - 1);
+      for (unsigned I = 1; I < Exits.size(); ++I)
+        Switch->addCase(B.getInt32(I), Exits[I]);
+    }
+    Before->getTerminator()->eraseFromParent();
+    for (auto &[Phi, Slot] : Outputs)
+      Phi->eraseFromParent();
+    SmallVector<BasicBlock *> Blocks(L.blocks());
+    for (BasicBlock *Block : Blocks)
+      Block->dropAllReferences();
+    for (BasicBlock *Block : Blocks)
+      Block->eraseFromParent();
+  }
+
+private:
+  bool hasSelection() const {
+    return any_of(L.getHeader()->phis(), [](const PHINode &Phi) { return Phi.hasMetadata(InactiveMark); });
+  }
+
+  // Nothing but numbers, from memory too.
+  bool computes() const {
+    return all_of(L.blocks(), [](const BasicBlock *Block) {
+      return all_of(*Block, [](const Instruction &I) {
+        auto *Known = dyn_cast<IntrinsicInst>(&I);
+        auto *Call = dyn_cast<CallBase>(&I);
+        if (Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(HoldPrefix))
+          return true;
+        return (Known && Known->isAssumeLikeIntrinsic()) ||
+               (!I.mayHaveSideEffects() && !I.isVolatile() && !I.isAtomic() && !(Call && Call->isConvergent()));
+      });
+    });
+  }
+
+  // All that leaves the loop has no derivative: what is marked, and integers that are no bits of anything else.
+  bool findOutputs() {
+    unsigned Slot = 1; // behind the number of the exit
+    SmallVector<BasicBlock *> Unique;
+    L.getUniqueExitBlocks(Unique);
+    for (BasicBlock *Exit : Unique) {
+      Exits.push_back(Exit);
+      for (PHINode &Phi : Exit->phis()) {
+        if (!all_of(Phi.incoming_values(), [&](Value *V) { return isInactive(V); }))
+          return false;
+        Outputs.push_back({&Phi, Slot++});
+      }
+    }
+    return !Exits.empty();
+  }
+
+  bool isInactive(Value *Output) const {
+    SmallSetVector<Value *, 16> Parts;
+    Parts.insert(Output);
+    for (unsigned I = 0; I < Parts.size(); ++I) {
+      auto *Part = dyn_cast<Instruction>(Parts[I]);
+      if (isa<Constant>(Parts[I]) || isa_and_nonnull<CmpInst, FPToSIInst, FPToUIInst>(Part) ||
+          (Part && Part->hasMetadata(InactiveMark)))
+        continue;
+      if (!Parts[I]->getType()->isIntegerTy() || isa_and_nonnull<LoadInst, BitCastInst, CallBase>(Part))
+        return false;
+      if (Part && L.contains(Part))
+        Parts.insert_range(Part->operands());
+    }
+    return true;
+  }
+
+  void findInputs() {
+    for (BasicBlock *Block : L.blocks())
+      for (Instruction &I : *Block)
+        for (Value *Operand : I.operands())
+          if (auto *Before = dyn_cast<Instruction>(Operand); isa<Argument>(Operand) || (Before && !L.contains(Before)))
+            Inputs.insert(Operand);
+  }
+
+  Function *create() {
+    Function &From = *L.getHeader()->getParent();
+    LLVMContext &Context = From.getContext();
+    SmallVector<Type *> Parameters, Results{Type::getInt32Ty(Context)};
+    for (Value *Input : Inputs)
+      Parameters.push_back(Input->getType());
+    for (auto &[Phi, Slot] : Outputs)
+      Results.push_back(Phi->getType());
+    Returned = StructType::get(Context, Results);
+    auto *F = Function::Create(FunctionType::get(Returned, Parameters, false), GlobalValue::InternalLinkage, Prefix,
+                               From.getParent());
+    for (StringRef Name : {"target-cpu", "target-features"})
+      if (From.hasFnAttribute(Name))
+        F->addFnAttr(From.getFnAttribute(Name));
+    F->addFnAttr(Attribute::AlwaysInline); // once Enzyme has run
+    F->addFnAttr("enzyme_inactive");
+    F->setOnlyReadsMemory();
+    F->setDoesNotThrow();
+    F->setWillReturn();
+    F->addFnAttr(Attribute::NoFree);
+    F->addFnAttr(Attribute::NoSync);
+    fill(*F);
+    return F;
+  }
+
+  void fill(Function &F) {
+    auto *Entry = BasicBlock::Create(F.getContext(), "entry", &F);
+    ValueToValueMapTy Map;
+    Map[L.getLoopPreheader()] = Entry;
+    for (auto [Index, Input] : enumerate(Inputs)) {
+      Argument *A = F.getArg(Index);
+      Map[Input] = A;
+      if (auto *Given = dyn_cast<Argument>(Input); Given && Given->hasNoAliasAttr())
+        A->addAttr(Attribute::NoAlias);
+      if (A->getType()->isPointerTy())
+        A->addAttr(Attribute::getWithCaptureInfo(F.getContext(), CaptureInfo::none()));
+    }
+    SmallVector<BasicBlock *> Copies;
+    for (BasicBlock *Block : L.blocks()) {
+      BasicBlock *Copy = CloneBasicBlock(Block, Map, "", &F);
+      Map[Block] = Copy;
+      Copies.push_back(Copy);
+    }
+    BranchInst::Create(cast<BasicBlock>(Map[L.getHeader()]), Entry);
+    for (BasicBlock *Block : L.blocks())
+      leave(*Block, *cast<BasicBlock>(Map[Block]), Copies);
+    remapInstructionsInBlocks(Copies, Map);
+    stripDebugInfo(F);
+  }
+
+  // The edges by which a block leaves the loop return what is seen behind them.
+  void leave(BasicBlock &Block, BasicBlock &Copy, SmallVectorImpl<BasicBlock *> &Copies) {
+    Instruction *End = Copy.getTerminator();
+    for (unsigned I = 0; I < End->getNumSuccessors(); ++I) {
+      BasicBlock *Exit = End->getSuccessor(I);
+      if (L.contains(Exit))
+        continue;
+      auto *Leave = BasicBlock::Create(Copy.getContext(), "leave", Copy.getParent());
+      IRBuilder<> B(Leave);
+      Value *Result = PoisonValue::get(Returned);
+      Result = B.CreateInsertValue(Result, B.getInt32(find(Exits, Exit) - Exits.begin()), 0u);
+      for (auto &[Phi, Slot] : Outputs)
+        if (Phi->getParent() == Exit)
+          Result = B.CreateInsertValue(Result, Phi->getIncomingValueForBlock(&Block), Slot);
+      B.CreateRet(Result);
+      End->setSuccessor(I, Leave);
+      Copies.push_back(Leave);
+    }
+  }
+
+  Loop &L;
+  SmallVector<BasicBlock *> Exits;
+  SmallVector<std::pair<PHINode *, unsigned>> Outputs;
+  SmallSetVector<Value *, 16> Inputs;
+  StructType *Returned = nullptr;
+};
+
+} // namespace
+
+bool outlineInactive(Loop &L) {
+  InactiveLoop Inactive(L);
+  bool Can = Inactive.canBeOutlined();
+  if (Can)
+    Inactive.outline();
+  return Can;
+}
+
+} // namespace adgen
