@@ -43,6 +43,7 @@ def page(folder: Path) -> str:
         network=[*by_length, *(row for row in by_batch if row["batch"] != BATCH)],
         length_plot=plots.faster(by_length, "length", "length of the streams, batch 16"),
         batch_plot=plots.faster(by_batch, "batch", "streams at once, length 1,000"),
+        sparsity=read(folder, "sparsity.json"),
         **of,
     )
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from enzyme_driver.runtime.call.accumulation import accumulation
     from enzyme_driver.runtime.module import Function, Kernel, Module
     from enzyme_driver.runtime.tape.record import Tape
+    from enzyme_driver.runtime.transforms.colouring import colour
     from enzyme_driver.settings import Verify
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "__version__",
     "accumulation",
     "cdiv",
+    "colour",
     "compile",
     "load",
     "operator",
@@ -88,6 +90,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (imported when they are firs
         from enzyme_driver.runtime.call.accumulation import accumulation
 
         return accumulation
+    if name == "colour":
+        from enzyme_driver.runtime.transforms.colouring import colour
+
+        return colour
     if name == "threads":
         from enzyme_driver.runtime.backends.teams import threads
 

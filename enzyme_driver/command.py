@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shlex
 import shutil
 import signal
@@ -19,6 +20,9 @@ from enzyme_driver.settings import with_environment
 
 ENDLESS = "did not end within"
 """Says in the reason of a CompilerCrashError that the process was stopped."""
+
+STACK = 2**30
+"""Bytes of a tool's stack; Enzyme, for one, follows the operands of an expression by recursion."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +98,16 @@ def in_shell(argv: Sequence[str | Path], *, cwd: Path | None = None, env: Mappin
 
 @cache
 def _leash() -> tuple[str, ...]:
-    """What makes the kernel end a process when the one that started it ends, even by SIGKILL."""
-    setpriv = shutil.which("setpriv")
-    return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
+    """What makes the kernel end a process when the one that started it ends, even by SIGKILL, and gives it a stack for
+    the recursions that compilers make of long expressions.
+    """
+    setpriv, prlimit = shutil.which("setpriv"), shutil.which("prlimit")
+    bound = (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    most = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
+    if prlimit and soft != resource.RLIM_INFINITY and soft < most:
+        return (*bound, prlimit, f"--stack={most}:")
+    return bound
 
 
 def _start(words: tuple[str, ...], cwd: Path | None, env: Mapping[str, str] | None) -> subprocess.Popen[str]:

@@ -98,7 +98,8 @@ class Parameter:
     the function takes the address of: it is given like a struct by value, and `writes` then speaks of its own members.
     `reads` and `writes` say whether the primal may load from or store to what the pointer points to. `added_to` names
     the array whose elements are sums with the same element of this one, of which nothing else is made: where it is
-    not empty, an element's cotangent is that of the sum.
+    not empty, an element's cotangent is that of the sum. `nullable` says that the primal asks whether the pointer is
+    null.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Parameter:
     writes: bool = True
     by_address: bool = False
     added_to: str = ""
+    nullable: bool = False
 
     def __str__(self) -> str:
         """As people write it: `const float32 *spot`."""

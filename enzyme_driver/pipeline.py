@@ -66,7 +66,7 @@ def build(
         first = next(iter(ways.values()))
         say("compiling the binaries")
         host, device = _finish(request, read, ways, workspace)
-        _refuse_if_nothing_is_left(request, first, host)
+        _refuse_if_nothing_is_left(request, first, host, device)
         return artifact.write(folder, _contents(request, read, first, host, device))
 
 
@@ -233,7 +233,8 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
         return replace(
             entry,
             parameters=tuple(
-                replace(p, reads=a.reads, writes=a.writes, added_to=names.get(a.added_to, "")) for p, a in pairs
+                replace(p, reads=a.reads, writes=a.writes, nullable=a.nullable, added_to=names.get(a.added_to, ""))
+                for p, a in pairs
             ),
         )
 
@@ -288,11 +289,15 @@ def _finish_host(request: Request, read: Source, way: Differentiated, workspace:
     return openmp.finish(way.gradient, way.plan, read.language, name, workspace, fast_math=request.fast_math)
 
 
-def _refuse_if_nothing_is_left(request: Request, way: Differentiated, host: HostCode | None) -> None:
+def _refuse_if_nothing_is_left(
+    request: Request, way: Differentiated, host: HostCode | None, device: Sequence[CudaCode]
+) -> None:
     """A refusal is an error where nothing else was asked for; else it is kept in the artifact."""
     refused = {} if request.witness else _refused_in_all_modes(request, way.gradient)
     if host and request.targets == ("openmp",):
         refused |= host.refused
+    for code in device if request.targets == ("cuda",) else ():
+        refused |= code.failed.primal if "forward" in request.modes else code.failed.gradient
     symbols = [entry.symbol for entry in way.plan.entries]
     if refused and (request.names or all(symbol in refused for symbol in symbols)):
         raise next(refused[symbol] for symbol in symbols if symbol in refused)
@@ -337,7 +342,8 @@ def _entry(request: Request, entry: Signature, host: HostCode | None, device: li
     forward: dict[Target, TargetEntry] = {}
     twice: dict[Target, TargetEntry] = {}
     made: tuple[tuple[Target, HostCode | CudaCode | None], ...]
-    made = (("openmp", host), ("cuda", device[0] if device else None))
+    worst = next((code for code in device if entry.symbol in code.failed.symbols), next(iter(device), None))
+    made = (("openmp", host), ("cuda", worst))
     for target, code in made:
         if code:
             targets[target] = code.entries[entry.symbol]

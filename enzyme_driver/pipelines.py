@@ -135,6 +135,7 @@ _EXITS = Pipeline(
         Pass("adgen-clamp-trip-counts"),
         Pass("adgen-unify-exits"),
         Pass("adgen-split-multiway-merges", after=("adgen-unify-exits",)),
+        Pass("adgen-hold-left-values", after=("adgen-unify-exits", "adgen-split-multiway-merges")),
     ),
 )
 """Control flow that Enzyme reverses rightly."""
@@ -532,7 +533,10 @@ AMDGPU = Pipeline(
 
 _PLAIN = _function("sroa", "early-cse", "simplifycfg", "adce")
 
-_CARRY = tuple(Pass(f"adgen-carry-{what}", when=what, after=("adgen-make-tangents",)) for what in ("duals", "sets"))
+_CARRY = (
+    Pass("adgen-carry-duals", when="duals", after=("adgen-make-tangents",)),
+    Pass("adgen-carry-sets", "{sets}", when="sets", after=("adgen-make-tangents",)),
+)
 
 WITNESS_CUDA = Pipeline(
     "dual numbers through kernels",

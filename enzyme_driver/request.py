@@ -13,7 +13,7 @@ from enzyme_driver.model import MODES, TARGETS, Activity, Mode, Target
 
 DEFAULT_ARCH = "sm_90"
 
-Carried = Literal["duals", "sets"]
+Carried = Literal["duals", "sets", "global-sets"]
 
 _ARCH = re.compile(r"sm_[1-9]\d+[af]?")
 _NAME = re.compile(r"(::)?[A-Za-z_][\w:<>,.*&()\[\] +\-']*")

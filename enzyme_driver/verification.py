@@ -5,7 +5,6 @@ Dual numbers have its gradients verify themselves, sets of inputs find patterns 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -80,8 +79,12 @@ def find_patterns(loaded: Module, request: Request, settings: Settings, *, use_c
 
     for entry in loaded:
         if isinstance(entry, Kernel):
-            make = partial(_carrying, "sets", entry, "openmp", request, settings, use_cache=use_cache)
-            entry.patterns = Patterns(cast("Callable[[], Kernel]", make))
+            entry.patterns = Patterns(partial(_sets_of, entry, request, settings, use_cache))
+
+
+def _sets_of(subject: Kernel, request: Request, settings: Settings, use_cache: bool, for_all: bool) -> Kernel:
+    carried: Carried = "global-sets" if for_all else "sets"
+    return cast("Kernel", _carrying(carried, subject, "openmp", request, settings, use_cache=use_cache))
 
 
 def _carrying(

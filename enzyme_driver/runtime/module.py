@@ -304,18 +304,21 @@ class Kernel(_Callable):
         """`k.sparsity[grid, block](*args, of="y", wrt="x")`: which entries of the Jacobian may differ from zero.
 
         A CSR matrix of ones, of SciPy: row i has an entry for each number of `wrt` before the launch that number i of
-        `of` is computed from after it, on the way that these arguments take. `args` stay as they are. Raises
-        ArgumentError for arrays without derivative, RefusedError for what sets of inputs cannot be carried through,
-        ToolchainError without SciPy.
+        `of` is computed from after it, on the way that these arguments take. With `global_=True` it holds for all
+        contents of `wrt`: of a choice by data both sides count, and a branch or an address by data is refused. `args`
+        stay as they are. Raises ArgumentError for arrays without derivative, RefusedError for what sets of inputs
+        cannot be carried through, ToolchainError without SciPy.
         """
         return Launchable(self._run_sparsity, f"{self.name}.sparsity")
 
-    def _run_sparsity(self, launch: Launch, /, *args: object, of: str, wrt: str, **named: object) -> Any:  # noqa: ANN401
+    def _run_sparsity(
+        self, launch: Launch, /, *args: object, of: str, wrt: str, global_: bool = False, **named: object
+    ) -> Any:  # noqa: ANN401
         if self.patterns is None:
             hint = "compile it from its source with adgen.compile, which what carries sets is compiled of too"
             raise UsageError(f"the source of {self.name} is not known", hint=hint)
         with unrecorded():
-            return self.patterns.find(self, self._arguments.bind(args, named), launch, of, wrt)
+            return self.patterns.find(self, self._arguments.bind(args, named), launch, of, wrt, for_all=global_)
 
     def _run_jacobian(
         self,
@@ -335,8 +338,18 @@ class Kernel(_Callable):
             with unrecorded():
                 pattern = self.patterns.find(self, bound, launch, of, wrt)
         carry = partial(self._run_jvp, launch) if self.has_forward else None
-        asked = Asked(self.signature, bound, of, wrt, partial(self._run_vjp, launch), carry)
+        tangents, gradients = (
+            partial(self.gradients, launch, forward=forward) if self._does_many(forward=forward) else None
+            for forward in (True, False)
+        )
+        asked = Asked(self.signature, bound, of, wrt, partial(self._run_vjp, launch), carry, tangents, gradients)
         return jacobian(asked, pattern, check=check)
+
+    def _does_many(self, *, forward: bool) -> bool:
+        """Whether a kernel does many launches at once, for arguments that are arrays and numbers."""
+        entry = (self._entry.forward if forward else self._entry.targets).get(self.target)
+        plain = not any(each.dtype.has_pointers or each.form == "struct" for each in self.signature)
+        return bool(entry and entry.batch and plain and not any(each.has_shadow for each in self.signature.variables))
 
     def gradients(
         self, launch: Launch, batch: Batch, args: Sequence[object], shadows: Shadows, *, forward: bool = False

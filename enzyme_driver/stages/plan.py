@@ -152,10 +152,12 @@ def not_found(description: Description, name: str, file: str, templates: Iterabl
 def no_instance(name: str, template: str, why: SourceError, place: Location) -> NameNotFoundError:
     """The error for an instance of a template that clang does not make, with what it says first."""
     said = why.reason.splitlines()[0].removeprefix("error: ")
-    fits = "adgen_instance" not in said  # the name of what asks for the instance
+    if "adgen_instance" in said:  # the name of what asks for the instance
+        said = "the arguments do not fit, or several templates have that name"
     return NameNotFoundError(
-        f"clang cannot make {name}: {said if fits else 'the arguments do not fit'}",
-        hint=f"the template is {template}: give it all arguments that have no default, of types that the file knows",
+        f"clang cannot make {name}: {said}",
+        hint=f"the template is {template}: give it all arguments that have no default, of types that the file knows; "
+        f"of several templates, instantiate one in the file: template __global__ void {name}(...);",
         location=place,
     )
 

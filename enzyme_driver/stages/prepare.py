@@ -34,12 +34,14 @@ _LOADS = "-enable-load-in-loop-pre=false"
 class ParameterUse:
     """Whether the primal may read and write what a parameter points to.
 
+    `nullable` says that the primal asks whether the pointer is null.
     `added_to` is the position of the parameter to each element of which this one's is added, which is all it is for.
     `floats` says behind which pointers floating point lies: -1 for the parameter itself, else a struct's offset.
     """
 
     reads: bool
     writes: bool
+    nullable: bool = False
     added_to: int | None = None
     floats: tuple[int, ...] = ()
 

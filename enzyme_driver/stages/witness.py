@@ -27,7 +27,7 @@ def carry(
     carried: Carried, primal: PrimalIR, plan: Plan, workspace: Workspace, *, fast_math: bool, user_rules: str
 ) -> GradientIR:
     """The module in which `adgen_tangent_SYMBOL` carries tangents, or sets. Raises RefusedError where it cannot."""
-    if user_rules and carried == "sets":
+    if user_rules and carried != "duals":
         reason = "what functions depend on whose derivatives the user gives is not known"
         raise RefusedError(reason, hint="give the pattern of the Jacobian")
     if user_rules:
@@ -40,8 +40,9 @@ def carry(
         "variables": plan.shadowed_variables,
         "tangents": forward.option,
         "exported": _exported(plan, forward),
+        "sets": "global" if carried == "global-sets" else "local",
     }
-    facts = {carried, *(("variables",) if plan.shadowed_variables else ())}
+    facts = {"duals" if carried == "duals" else "sets", *(("variables",) if plan.shadowed_variables else ())}
     pipeline = pipelines.WITNESS_CUDA if primal.language == "cuda" else pipelines.WITNESS_CPP
     flags = reflection(fast_math=fast_math)
     done = workspace.opt(pipeline, primal.path, output, *flags, words=words, facts=facts)

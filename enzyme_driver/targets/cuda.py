@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver import pipelines
-from enzyme_driver.errors import AdgenError, RefusedError
+from enzyme_driver.errors import AdgenError
 from enzyme_driver.model import BlockVariant, Signature, TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import exactness, reflection, refusals
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
-from enzyme_driver.targets import registers
+from enzyme_driver.targets import assembly, registers
+from enzyme_driver.targets.assembly import Failures
 from enzyme_driver.targets.emit import reduces_in_bulk
 from enzyme_driver.toolchain import check_arch
 
@@ -23,7 +24,8 @@ from enzyme_driver.toolchain import check_arch
 @dataclass(frozen=True)
 class CudaCode:
     """The code for one architecture and what the runtime must know of it, by symbol; `forward` is for forward mode,
-    `second` for second derivatives, `blocks` for kernels that have variants for larger blocks.
+    `second` for second derivatives, `blocks` for kernels that have variants for larger blocks. `failed` says which
+    kernels are left out of it.
     """
 
     arch: str
@@ -34,6 +36,7 @@ class CudaCode:
     forward: dict[str, TargetEntry]
     second: dict[str, TargetEntry]
     blocks: dict[str, tuple[BlockVariant, ...]] = field(default_factory=dict)
+    failed: Failures = field(default_factory=Failures)
 
 
 def finish(
@@ -48,11 +51,14 @@ def finish(
     ptx, cubin = (stem.with_suffix(suffix) for suffix in (f".{arch}.ptx", f".{arch}.cubin"))
     ir, report = _kernels(gradient, arch, workspace, fast_math=fast_math, batched=batched)
     workspace.emit(ir, ptx, arch)
-    blocks = _assemble(ptx, cubin, arch, workspace)
-    entries = target_entries(plan, "__gradient", report["kernels"], gradient.refused)
-    forward = target_entries(plan.forward, "__tangent", report["tangents"], gradient.refused_forward)
-    second = target_entries(plan.gradient, "__second", report["seconds"], gradient.refused_second)
-    return CudaCode(arch, ir, ptx, cubin, entries, forward, second, blocks)
+    failed, blocks = _assemble(ptx, cubin, arch, workspace)
+    lost = failed.primal
+    entries = target_entries(plan, "__gradient", report["kernels"], {**gradient.refused, **failed.gradient}, lost)
+    refused = {**gradient.refused_forward, **failed.tangent}
+    forward = target_entries(plan.forward, "__tangent", report["tangents"], refused, lost)
+    refused = {**gradient.refused_second, **failed.second}
+    second = target_entries(plan.gradient, "__second", report["seconds"], refused, lost)
+    return CudaCode(arch, ir, ptx, cubin, entries, forward, second, blocks, failed)
 
 
 def module(gradient: GradientIR, arch: str, workspace: Workspace, *, fast_math: bool) -> Path:
@@ -84,9 +90,11 @@ def _kernels(
     return ir, report
 
 
-def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> dict[str, tuple[BlockVariant, ...]]:
-    """Returns the kernels that have variants for larger blocks."""
-    report = assemble_ptx(ptx, cubin, arch, workspace)
+def _assemble(
+    ptx: Path, cubin: Path, arch: str, workspace: Workspace
+) -> tuple[Failures, dict[str, tuple[BlockVariant, ...]]]:
+    """What ptxas does not take, and the kernels that have variants for larger blocks."""
+    report, failures = assembly.assemble_all(ptx, cubin, arch, workspace)
     text, first = ptx.read_text("utf-8"), b""
 
     def assembled(other: str) -> str:
@@ -96,40 +104,34 @@ def _assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> dict[s
             cubin.write_bytes(first)
             return report
         first = first or cubin.read_bytes()
-        return assemble_ptx(ptx, cubin, arch, workspace)
+        return assembly.assemble(ptx, cubin, arch, workspace)
 
     made = registers.Assembled(text, report)
     if workspace.does("bound-registers"):
         made = registers.bounded(text, report, assembled)
-    return registers.for_larger_blocks(made, assembled)
-
-
-def assemble_ptx(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:
-    """What it says of registers."""
-    done = workspace.execute("ptxas", [workspace.toolchain.ptxas.path, f"-arch={arch}", "-O3", "-v", ptx, "-o", cubin])
-    if done.ok:
-        return done.stderr
-    text = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr).strip()
-    if "too much shared data" in text:
-        raise RefusedError(
-            f"the gradient needs more static shared memory than a block may have: {text}",
-            hint="use dynamic shared memory (extern __shared__), whose limit is larger, or smaller tiles",
-            log=workspace.keep("ptxas", done),
-        )
-    return workspace.must("ptxas", done.argv).stderr
+    return failures, registers.for_larger_blocks(made, assembled)
 
 
 def target_entries(
-    plan: Plan, suffix: str, kernels: object, refused: Mapping[str, AdgenError]
+    plan: Plan,
+    suffix: str,
+    kernels: object,
+    refused: Mapping[str, AdgenError],
+    lost: Mapping[str, AdgenError] | None = None,
 ) -> dict[str, TargetEntry]:
-    """`kernels` are the facts that `adgen-verify-device` reports, by symbol."""
+    """`kernels` are the facts that `adgen-verify-device` reports, by symbol; what is `lost` has no primal either.
+
+    What was refused has no facts, unless ptxas refused it.
+    """
     if not isinstance(kernels, dict):
         raise TypeError(kernels)
     made = {}
     for entry in plan.entries:
-        facts = kernels.get(entry.symbol)
+        without = (lost or {}).get(entry.symbol)
+        facts = None if entry.symbol in refused else kernels.get(entry.symbol)
         made[entry.symbol] = TargetEntry(
-            primal=entry.symbol,
+            primal=None if without else entry.symbol,
+            primal_refused=as_refusal(without, entry) if without else None,
             gradient=f"{entry.symbol}{suffix}" if facts else None,
             static_shared_bytes=facts["static_shared_bytes"] if facts else 0,
             dynamic_shared=bool(facts and facts["dynamic_shared"]),

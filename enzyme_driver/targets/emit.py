@@ -10,6 +10,13 @@ import sys
 from pathlib import Path
 
 _FIRST_WITH_BULK_REDUCTIONS = 90
+_ENTRY = re.compile(r"\.entry \w+\((.*?)\)", re.DOTALL)
+_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s[^,\[]*(?:\[(\d+)\])?")
+_VERSION = re.compile(r"^\.version (\d+)\.(\d+)$", re.MULTILINE)
+_FEW_PARAMETERS = 4352
+"""Bytes of parameters that a kernel may have before `_MANY_PARAMETERS`, the version of PTX since which it may have
+32,764. A struct by value takes them twice in a gradient, with its shadow."""
+_MANY_PARAMETERS = (8, 1)
 
 
 def reduces_in_bulk(arch: str) -> bool:
@@ -35,9 +42,24 @@ def emit(source: Path, output: Path, cpu: str) -> None:
     features = "+ptx80" if output.suffix == ".ptx" and reduces_in_bulk(cpu) else ""
     machine = target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default")
     if output.suffix in {".ptx", ".s"}:
-        output.write_text(machine.emit_assembly(module), encoding="utf-8")
+        text = machine.emit_assembly(module)
+        output.write_text(with_room_for_parameters(text) if output.suffix == ".ptx" else text, encoding="utf-8")
     else:
         output.write_bytes(machine.emit_object(module))
+
+
+def with_room_for_parameters(ptx: str) -> str:
+    """PTX of a later version, where a kernel has more parameters than its own version allows."""
+    version = _VERSION.search(ptx)
+    if version is None or tuple(map(int, version.groups())) >= _MANY_PARAMETERS:
+        return ptx
+    if all(_bytes(entry) <= _FEW_PARAMETERS for entry in _ENTRY.findall(ptx)):
+        return ptx
+    return _VERSION.sub(".version {}.{}".format(*_MANY_PARAMETERS), ptx, count=1)
+
+
+def _bytes(parameters: str) -> int:
+    return sum(int(bits) // 8 * int(count or 1) for bits, count in _PARAMETER.findall(parameters))
 
 
 if __name__ == "__main__":

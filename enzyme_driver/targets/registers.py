@@ -39,9 +39,7 @@ OF_A_BLOCK, MOST, TOGETHER = 65536, 255, 128
 LARGER_BLOCKS = (512, 1024)
 """Threads of the blocks that there are variants for; with all registers that a thread can have, 256 fit."""
 
-_ENTRY = re.compile(
-    r"\.entry\s+(?P<name>\w+)\([^)]*\)(?P<directives>[^{]*)\{(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE
-)
+ENTRY = re.compile(r"\.entry\s+(?P<name>\w+)\([^)]*\)(?P<directives>[^{]*)\{(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
 _IN_BULK = "cp.reduce.async.bulk"
 _BLOCK = re.compile(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 _BOUNDS = re.compile(r"\.(?:maxnreg|minnctapersm)\s+\d+\s*")
@@ -93,7 +91,7 @@ def for_larger_blocks(made: Assembled, assemble: Callable[[str], str]) -> dict[s
     """
     used = _used(made.report)
     found, text = {}, made.ptx
-    for entry in _ENTRY.finditer(made.ptx):
+    for entry in ENTRY.finditer(made.ptx):
         name, most = entry["name"], LARGER_BLOCKS[-1]
         if not name.endswith(LAUNCHED) or name not in used or _BLOCK.search(entry["directives"]):
             continue
@@ -136,7 +134,7 @@ def _crowded(ptx: str, report: str) -> list[str]:
     spilled, used = _spilled(report), _used(report)
     return [
         name
-        for entry in _ENTRY.finditer(ptx)
+        for entry in ENTRY.finditer(ptx)
         if (name := entry["name"]).endswith(DERIVATIVES)
         and (spilled.get(name) or used.get(name, 0) > LIMIT)
         and _BLOCKS.search(entry["directives"])
@@ -150,7 +148,7 @@ def _limits(ptx: str, report: str) -> dict[str, list[int]]:
     gets more where it did not take what its blocks leave it.
     """
     spilled, used, limits = _spilled(report), _used(report), {}
-    for entry in _ENTRY.finditer(ptx):
+    for entry in ENTRY.finditer(ptx):
         name, directives = entry["name"], entry["directives"]
         if name not in used or not name.endswith(DERIVATIVES) or _BOUNDS.search(directives):
             continue
@@ -201,11 +199,11 @@ def _edited(ptx: str, edits: Mapping[str, Callable[[str], str]]) -> str:
         begin, end = (place - entry.start() for place in entry.span("directives"))
         return entry[0][:begin] + edit(entry["directives"]) + entry[0][end:]
 
-    return _ENTRY.sub(edited, ptx)
+    return ENTRY.sub(edited, ptx)
 
 
 def _entry(text: str) -> re.Match[str]:
-    found = _ENTRY.match(text)
+    found = ENTRY.match(text)
     if found is None:
         raise ValueError(text)
     return found

@@ -10,7 +10,7 @@ from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import reflection, refusals
 from enzyme_driver.stages.workspace import Workspace
-from enzyme_driver.targets import cuda, openmp
+from enzyme_driver.targets import assembly, cuda, openmp
 from enzyme_driver.targets.cuda import CudaCode
 from enzyme_driver.targets.openmp import HostCode
 
@@ -39,7 +39,7 @@ def on_gpu(carried: GradientIR, plan: Plan, arch: str, workspace: Workspace, *, 
         raise refusal
     report = json.loads(done.stdout)
     workspace.emit(ir, ptx, arch)
-    cuda.assemble_ptx(ptx, cubin, arch, workspace)
+    assembly.assemble(ptx, cubin, arch, workspace)
     nothing = cuda.target_entries(plan, "__gradient", report["kernels"], carried.refused)
     forward = cuda.target_entries(plan.forward, "__tangent", report["tangents"], carried.refused_forward)
     return CudaCode(arch, ir, ptx, cubin, nothing, forward, nothing)

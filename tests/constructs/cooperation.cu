@@ -464,3 +464,11 @@ __global__ void shuffles_without_mask(const float *x, const double *z, float *y,
     const int some = __any(x[i] > 1.0f) + __all(x[i] > 0.0f) + __popc(__ballot(x[i] > 1.0f));
     if (i < n) y[i] = __shfl(v, 0) * some + (float)w;
 }
+
+__global__ void grid_ranks(const float *x, float *y, int n)
+{
+    const auto grid = cg::this_grid();
+    const float parts = grid.size() + grid.num_blocks() + grid.group_dim().x;
+    if (grid.thread_rank() < n) y[grid.thread_rank()] = x[grid.thread_rank()] * x[grid.thread_rank()] * parts;
+    if (grid.block_rank() == 1 && grid.thread_index().x == 33) y[33] += grid.block_index().x;
+}

@@ -402,3 +402,27 @@ __global__ void sorted_flipped_bits(const float *x, float *y, int n)
     const unsigned larger = max(keys[t], keys[t ^ 1]);
     if (i < n) y[i] = __uint_as_float(larger ^ 0x80000000u);
 }
+
+__device__ void make(float x, float *to) { to[0] = x * x; to[1] = x; }
+
+__global__ void null_or_given(const float *given, const float *x, float *room, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n / 2) return;
+    const float *c;
+    if (given != nullptr) {
+        c = given + 2 * i;
+    } else {
+        make(x[i], room + 2 * i);
+        c = room + 2 * i;
+    }
+    float s = 0.0f;
+    for (int k = 0; k < 2; ++k) s += c[k] * c[k] * x[i];
+    y[i] = c[0] * c[1] * s;
+}
+
+__global__ void null_offset(const float *offset, const float *x, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * x[i] + (offset ? offset[i] * x[i] : 0.0f);
+}

@@ -310,3 +310,29 @@ __global__ void reserved_names(const float *seed, float *wrt, const float *cotan
     wrt[i] = seed[i] * cotangents[i];
     shadows[i] = seed[i] * seed[i];
 }
+
+// ---- unions that only give the same floats several names
+struct Two {
+    union { float x, r; };
+    union { float y, g; };
+};
+
+struct Three {
+    union {
+        struct { float x, y, z; };
+        struct { float r, g, b; };
+        float data[3];
+    };
+    __device__ float &operator[](int k) { return data[k]; }
+};
+
+__global__ void renaming_unions(const Two *in, Three *out, Three by, int n)
+{
+    MY_ELEMENT(n);
+    Three v;
+    v.x = in[i].r * in[i].x;
+    v[1] = in[i].g * v.r;
+    v.b = in[i].y;
+    for (int k = 0; k < 3; ++k) v.data[k] *= by[k];
+    out[i] = v;
+}

@@ -88,6 +88,7 @@ _STRUCTS = (
     C("floats loaded and stored as `float4`", "floats_as_float4"),
     C("union of a vector and an array, in registers", "union_as_array"),
     C("union of a float and its bits, in a register", "union_of_bits"),
+    C("unions that only give the same floats several names", "renaming_unions"),
     C(
         "bit-fields in memory, without floating point",
         "masked_by_bit_fields",
@@ -133,6 +134,8 @@ _MEMORY = (
     C("stack in a local array", "stack_of_intervals", {"longest": 0.2}, tolerance=2e-2),
     C("`__restrict__` function called with other pointers each time", "restricted_each_time", {"steps": 4}),
     C("two views of one array", "aliasing_views"),
+    C("pointer that may be null (`None`), used instead of another", "null_or_given", {"given": lambda _: None}),
+    C("pointer that may be null (`None`), used where it is given", "null_offset", {"offset": lambda _: None}),
     C(
         "`const void *` that holds integers, said to be const",
         "const_void",
@@ -275,6 +278,7 @@ _COOPERATION = (
     C("cooperative groups: `reduce`", "group_reduce"),
     C("cooperative groups: `inclusive_scan`", "group_scan"),
     C("cooperative groups: `coalesced_threads`", "coalesced_group"),
+    C("cooperative groups: `this_grid()`, ranks and sizes", "grid_ranks"),
     C("cooperative groups: `this_grid().sync()`", "grid_group", refused="whole grid"),
     C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
     C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
@@ -474,7 +478,7 @@ FILES = (
         "Structs, vector types, arguments",
         "structs.cu",
         _STRUCTS,
-        activity=dict.fromkeys(("material", "partial", "alpha", "beta"), "active"),
+        activity=dict.fromkeys(("material", "partial", "alpha", "beta", "by"), "active"),
     ),
     SourceFile("Memory", "memory.cu", _MEMORY),
     SourceFile(

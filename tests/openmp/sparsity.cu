@@ -116,3 +116,38 @@ __global__ void hidden(const float *x, int *room, float *y) {
   room[I] = __float_as_int(x[I]);
   y[I] = __int_as_float(room[I]) * x[I];
 }
+
+__global__ void chosen(const float *x, const float *w, float *y) {
+  float rectified = x[I] > 0 ? x[I] : 0;
+  float weight = w[I], hard = 1;
+  if (x[(I + 1) % 64] > x[(I + 2) % 64]) hard = weight;
+  y[I] = rectified + hard;
+}
+
+__global__ void in_steps(const float *x, float *y) {
+  float step = x[I] > 0.5f ? 1.0f : 2.0f;           // no dependence by itself
+  bool both = step > 1.5f && x[(I + 1) % 64] < 0.1f; // but what is decided by it
+  int whole = (int)floorf(x[(I + 2) % 64]);
+  y[I] = both ? 3.0f : (float)whole;
+}
+
+__global__ void flagged(const float *x, float *y) {
+  __shared__ bool flag[64];
+  flag[threadIdx.x] = x[I] > 0;
+  __syncthreads();
+  y[I] = flag[63 - threadIdx.x] ? 1.0f : 2.0f;
+}
+
+__global__ void counted(const float *x, float *y) {
+  int n = x[I] > 0 ? 3 : 5;
+  float sum = 0;
+  for (int k = 0; k < n; k++) sum += x[(I + k) % 64];
+  y[I] = sum;
+}
+
+__global__ void pointed(const float *x, float *y) {
+  const float *from = x[I] > 0 ? x : x + 1;
+  y[I] = from[threadIdx.x % 63];
+}
+
+__global__ void voted(const float *x, float *y) { y[I] = __any_sync(0xffffffff, x[I] > 1) ? 1.0f : 2.0f; }

@@ -90,3 +90,18 @@ def test_a_struct_that_changes_itself_is_refused(module: Module, name: str, para
         adgen.compile(FILE, function=name, flags=["-std=c++20"])
     with pytest.raises(RefusedError, match=f"changes members of '{parameter}' itself"):
         _function(module, name)({"u": np.zeros(N), "n": N, "h": 1.0} if name == "advance" else np.zeros(N))
+
+
+def test_a_complex_number_by_value(tmp_path: Path) -> None:
+    path = tmp_path / "value.cpp"
+    path.write_text(
+        "#include <complex>\n"
+        "double f(std::complex<double> c, double x) { c.real(x * c.imag()); return 5 * c.real() * c.imag() + x; }\n",
+        encoding="utf-8",
+    )
+    (f,) = adgen.compile(path, activity={"c": "active", "x": "active"}, cache=False)
+    for c in (0.5 + 2j, np.complex128(0.5 + 2j)):
+        assert f(c, 3.0) == 5 * 3 * 2 * 2 + 3
+        result = f.vjp(c, 3.0)
+        np.testing.assert_allclose(result["c"].view(np.complex128).reshape(()), 2 * 5 * 3 * 2j)
+        np.testing.assert_allclose(result["x"], 5 * 2 * 2 + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,13 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
+from benchmarks import sparsity
 from cuda_kernels.sparsity_check import check
 from cuda_kernels.suite import by_name
 from enzyme_driver.errors import ArgumentError, RefusedError, UsageError
+from enzyme_driver.runtime.call.geometry import launch_of
+from enzyme_driver.runtime.transforms import jacobian as module_of_jacobians
+from enzyme_driver.runtime.transforms.jacobian import Asked, jacobian
 
 pytestmark = [pytest.mark.openmp, pytest.mark.usefixtures("toolchain")]
 sparse = pytest.importorskip("scipy.sparse")
@@ -24,7 +29,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @pytest.fixture(scope="module")
 def kernels() -> Any:  # noqa: ANN401  (a Module, whose entries are all kernels)
-    return adgen.compile(Path(__file__).parent / "sparsity.cu")
+    return adgen.compile(Path(__file__).parent / "sparsity.cu", modes=["forward"])
 
 
 @pytest.fixture
@@ -102,6 +107,41 @@ def test_the_way_taken(kernels: Any, rng: np.random.Generator) -> None:  # noqa:
     expected = ones(np.where(positive, I, np.where(small, (I + 2) % N, (I + 3) % N)))
     expected |= ones((I + 1) % N) & positive[:, None]
     same(found(kernels["branched"], [x, y]), expected)
+
+
+def test_for_all_contents(kernels: Any, rng: np.random.Generator) -> None:  # noqa: ANN401
+    """Of what is chosen both sides count, and what it is chosen by, also through whole numbers and flags in memory."""
+    (x, y), w = draw(rng), np.ones(N, np.float32)
+    kernel = kernels["chosen"]
+
+    def pattern(kernel: Any, *args: Array, wrt: str = "x") -> Array:  # noqa: ANN401
+        made = kernel.sparsity[LAUNCH](*args, of="y", wrt=wrt, global_=True)
+        return np.asarray(made.toarray() != 0)
+
+    same(pattern(kernel, x, w, y), ones(I, (I + 1) % N, (I + 2) % N))
+    by_w = ones(I) & (np.roll(x, -1) > np.roll(x, -2))[:, None]  # what x decides stays decided
+    same(pattern(kernel, x, w, y, wrt="w"), by_w)
+    same(found(kernel, [x, w, y], wrt="w"), by_w)
+    same(found(kernel, [x, w, y]), ones(I) & (x > 0)[:, None])
+    same(pattern(kernels["in_steps"], x, y), ones(I, (I + 1) % N, (I + 2) % N))
+    assert not found(kernels["in_steps"], [x, y]).any()
+    same(pattern(kernels["flagged"], x, y), ones(N - 1 - I))
+    same(pattern(kernels["extremes"], x, y), ones(I, (I + 1) % N, (I + 2) % N))
+    at = rng.integers(0, N, N).astype(np.int32)
+    same(pattern(kernels["gathered"], x, w, at, y), ones(at))
+    same(pattern(kernels["turned"], x, y), ones(N - 1 - I))
+
+
+@pytest.mark.parametrize("name", ["counted", "pointed", "voted", "looked_up", "sorted", "swapped", "branched"])
+def test_what_depends_on_data_has_no_pattern_for_all(kernels: Any, rng: np.random.Generator, name: str) -> None:  # noqa: ANN401
+    """A loop, a pointer, a vote, an index, a sort, whether a swap succeeds, loads under a condition."""
+    kernel = kernels[name]
+    dtype = np.float64 if name in {"sorted", "swapped", "branched"} else np.float32
+    x, y = draw(rng, dtype, 7 * N)
+    between: dict[str, list[Any]] = {"looked_up": [abs(x)], "swapped": [np.zeros(N, np.int32)]}
+    wrt = "place" if name == "looked_up" else "x"
+    with pytest.raises(RefusedError, match=r"which way is taken, or an address, depends on it \(line \d+\)"):
+        kernel.sparsity[LAUNCH](x, *between.get(name, []), y, of="y", wrt=wrt, global_=True)
 
 
 def test_extremes_depend_on_all(kernels: Any, rng: np.random.Generator) -> None:  # noqa: ANN401
@@ -192,7 +232,46 @@ def test_bad_input(kernels: Any, rng: np.random.Generator) -> None:  # noqa: ANN
         loaded["turned"].sparsity[LAUNCH](x, y, of="y", wrt="x")
 
 
-SAMPLE = ("gather-embed", "csr_product-csr_product<int, double>", "histogram-deposit", "warp_scan-warp_scan")
+def test_all_directions_at_once(kernels: Any, rng: np.random.Generator) -> None:  # noqa: ANN401
+    """What a GPU does by one launch, the host does one after the other, on copies of what is written."""
+    u, at = rng.normal(size=N), rng.integers(0, N, N).astype(np.int32)
+    kernel, before = kernels["in_place"], u.copy()
+    plain = kernel.jacobian[LAUNCH](u, at, of="u", wrt="u")
+    launch = launch_of(LAUNCH)
+    runs = [partial(kernel.gradients, launch, forward=forward) for forward in (True, False)]
+    for carry in (None, kernel.jvp[LAUNCH]):
+        asked = Asked(kernel.signature, (u, at), "u", "u", kernel.vjp[LAUNCH], carry, *runs)
+        found = jacobian(asked, plain, check=True)
+        np.testing.assert_allclose(found.toarray(), plain.toarray(), rtol=1e-14)
+    assert (u == before).all()
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_few_directions_at_a_time(
+    kernels: Any,  # noqa: ANN401
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: int,
+) -> None:
+    args = draw(rng, np.float64)
+    whole = kernels["shuffled"].jacobian[LAUNCH](*args, of="y", wrt="x")
+    monkeypatch.setattr(module_of_jacobians, "LARGEST", at_once * N * 8)
+    parts = kernels["shuffled"].jacobian[LAUNCH](*args, of="y", wrt="x", pattern=adgen.colour(whole))
+    assert (parts.toarray() == whole.toarray()).all()
+    assert whole.nnz == 2 * N
+
+
+@pytest.mark.parametrize("operator", sparsity.operators(), ids=lambda each: each.kernel)
+def test_the_first_operators_of_vgg11(operator: sparsity.Operator) -> None:
+    """At their real size, to the digits that are published."""
+    kernel: Any = adgen.compile(sparsity.SOURCE, modes=["forward"])[operator.kernel]
+    pattern = kernel.sparsity[operator.launch](*operator.args, of="y", wrt=operator.wrt)
+    assert round(sparsity.sparsity_of(pattern), 5) == operator.paper[0]
+    found = kernel.jacobian[operator.launch](*operator.args, of="y", wrt=operator.wrt, pattern=pattern, check=True)
+    assert found.shape == pattern.shape
+
+
+SAMPLE = ("histogram-deposit", "warp_scan-warp_scan", "complex_numbers-julia")
 
 
 @pytest.mark.parametrize("name", SAMPLE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from enzyme_driver.command import in_shell, run
+from enzyme_driver.command import STACK, in_shell, run
 from enzyme_driver.errors import CompilerCrashError, ToolchainError
 from enzyme_driver.scratch import scratch_folder
 
@@ -35,6 +36,13 @@ def test_paths_are_words_and_cwd_and_env_are_given(tmp_path: Path) -> None:
     code = "import os; print(os.getcwd(), os.environ['GIVEN'], 'PATH' in os.environ)"
     done = run([Path(sys.executable), "-c", code], timeout=30, cwd=tmp_path, env={"GIVEN": "yes"})
     assert done.stdout.split() == [str(tmp_path), "yes", "True"]
+
+
+def test_the_stack_is_deep() -> None:
+    code = "import resource; print(*resource.getrlimit(resource.RLIMIT_STACK))"
+    soft, hard = (int(word) for word in run(python(code), timeout=30).stdout.split())
+    assert hard == resource.getrlimit(resource.RLIMIT_STACK)[1]
+    assert soft == resource.RLIM_INFINITY or soft >= (STACK if hard == resource.RLIM_INFINITY else min(STACK, hard))
 
 
 def test_no_standard_input() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from runtime_support import AXPY, BOOL, F32, F64, FLOAT4, I32, PARTICLE, SQUARE, U8, kernel, pointer, scalar
 
 from enzyme_driver.errors import ArgumentError
-from enzyme_driver.model import DataType, Parameter
+from enzyme_driver.model import DataType, Parameter, StructField
 from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.layouts import alignment
 from enzyme_driver.runtime.call.slots import argument_slot
@@ -99,15 +100,49 @@ def test_arrays_that_do_not_fit(value: object, got: str, hint: str) -> None:
     assert hint in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("library", "hint"),
+    [
+        ("torch", "x.contiguous()"),
+        ("cupy._core.core", "cupy.ascontiguousarray(x)"),
+        ("jaxlib", "numpy.ascontiguousarray(x)"),
+    ],
+)
+def test_the_copy_is_made_by_the_arrays_own_library(library: str, hint: str) -> None:
+    strided = type("Tensor", (Interface,), {"__module__": library})(np.ones(8, np.float32)[::2])
+    with pytest.raises(ArgumentError) as caught:
+        WRITTEN.primal([strided])
+    assert hint in caught.value.hint
+
+
 def test_what_is_only_read_may_be_read_only_or_empty() -> None:
     READ.primal([frozen(np.ones(4, np.float32))])
     READ.primal([np.zeros((0, 3), np.float32)])
     READ.primal([np.ones((8, 1, 2), np.float32)[::4, :, :][:1]])
 
 
-def test_null_pointer_only_without_a_derivative() -> None:
-    without = Arguments(kernel("k", pointer("x", F32, "const")), "openmp")
-    assert without.primal([None]).values == (bytes(8),)
+NULLABLE = replace(pointer("x", F32), nullable=True)
+
+
+@pytest.mark.parametrize("parameter", [pointer("x", F32, "const"), NULLABLE])
+def test_none_is_a_null_pointer(parameter: Parameter) -> None:
+    assert Arguments(kernel("k", parameter), "openmp").primal([None]).values == (bytes(8),)
+
+
+def test_the_shadow_of_a_null_pointer_is_null() -> None:
+    arguments = Arguments(kernel("k", NULLABLE, pointer("y", F32)), "openmp")
+    for shadows in ({"y": X.copy()}, {"x": None, "y": X.copy()}):
+        assert arguments.gradient([None, X.copy()], shadows).values[2] == bytes(8)
+    with pytest.raises(ArgumentError, match="got None"):
+        arguments.gradient([X.copy(), X.copy()], {"x": None, "y": X.copy()})
+    with pytest.raises(ArgumentError, match="takes no null pointer"):
+        arguments.recorded([None, X.copy()])
+
+
+def test_a_reference_is_never_null() -> None:
+    arguments = Arguments(kernel("k", replace(pointer("x", F32), reference=True)), "openmp")
+    with pytest.raises(ArgumentError, match="a reference is never null"):
+        arguments.primal([None])
 
 
 def test_numpy_array_for_a_gpu_kernel() -> None:
@@ -390,6 +425,22 @@ def test_a_struct_without_members_is_given_as_none() -> None:
     assert struct_bytes(None, slot) == b"\0"
     with pytest.raises(ArgumentError, match="give None"):
         struct_bytes(1.0, slot)
+
+
+@pytest.mark.parametrize(("size", "dtype"), [(8, np.complex64), (16, np.complex128)])
+def test_complex_numbers_by_value(size: int, dtype: type[np.complexfloating[Any, Any]]) -> None:
+    part = F32 if dtype is np.complex64 else F64
+    fields = (StructField("real", 0, part), StructField("imag", size // 2, part))
+    expected = np.array(1 - 2j, dtype).tobytes()
+    for name, taken in (("complex<T>", True), ("Point", False)):
+        parameter = Parameter("c", "struct", DataType(name, "struct", size, fields), const=True, activity="const")
+        slot = argument_slot(SQUARE, parameter, "openmp")
+        for value in (1 - 2j, np.complex64(1 - 2j), np.complex128(1 - 2j)):
+            if taken:
+                assert struct_bytes(value, slot) == expected
+            else:
+                with pytest.raises(ArgumentError, match="structured scalar"):
+                    struct_bytes(value, slot)
 
 
 def test_alignment_of_what_has_no_size_of_its_own() -> None:

@@ -22,6 +22,7 @@ def test_the_page_of_the_committed_data() -> None:
         "gated recurrent unit",
         "On the host",
         "by the length of chunks",
+        "Sparse Jacobians",
     ):
         assert heading in page
     assert page.count("<svg") == 2

@@ -178,13 +178,53 @@ def test_an_undefined_function_is_refused(workspace: Workspace, fake_process: Fa
     assert caught.value.location == Location("/home/u/k.cu", 5, 5)
 
 
-def test_too_much_shared_memory_is_refused(workspace: Workspace, fake_process: FakeProcess) -> None:
-    said = "ptxas info: a\nptxas error   : Entry function 'a__gradient' uses too much shared data (0x10000 bytes)\n"
-    fake_process.reply("ptxas", returncode=255, stderr=said)
-    with pytest.raises(RefusedError, match=r"more static shared memory than a block may have: .*0x10000") as caught:
-        finish(workspace)
-    assert "dynamic" in caught.value.hint
-    assert caught.value.log is not None
+KERNELS = "".join(
+    f".visible .entry {name}(\n\t.param .u64 p\n)\n{{\n\tret;\n}}\n"
+    for name in ("a", "a__gradient", "a__tangent", "b", "b__gradient", "b__tape")
+)
+TOO_MUCH = "ptxas info: a\nptxas error   : Entry function '{}' uses too much shared data (0x10000 bytes)\n"
+
+
+def fails_first(fake_process: FakeProcess, said: str) -> None:
+    """ptxas fails once, and then takes what is left."""
+    fake_process.reply("opt", stdout=report(a=(0, False), b=(0, False)), effect=writes_output())
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(KERNELS))
+    fake_process.reply("ptxas", returncode=255, stderr=said, effect=lambda _: fake_process.reply("ptxas"))
+
+
+def kernels_in(ptx: Path) -> list[str]:
+    return [line.split()[2].removesuffix("(") for line in ptx.read_text().splitlines() if ".entry" in line]
+
+
+def test_a_gradient_with_too_much_shared_memory_is_refused_alone(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fails_first(fake_process, TOO_MUCH.format("b__gradient"))
+    made = finish(workspace, "a", "b")
+    assert kernels_in(made.ptx) == ["a", "a__gradient", "a__tangent", "b"]
+    assert made.entries["a"] == TargetEntry("a", "a__gradient")
+    assert (made.entries["b"].primal, made.entries["b"].gradient) == ("b", None)
+    why = made.entries["b"].gradient_refused
+    assert why is not None
+    assert "a derivative needs more static shared memory than a block may have" in why.reason
+    assert "0x10000" in why.reason
+    assert "dynamic" in why.hint
+    assert made.forward["b"].gradient == "b__tangent"
+    assert isinstance(made.failed.gradient["b"], RefusedError)
+    assert made.failed.gradient["b"].log is not None
+
+
+def test_a_kernel_that_ptxas_does_not_take_goes_with_its_derivatives(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fails_first(fake_process, "ptxas k.ptx, line 4; error   : Parsing error near 'x'\n")
+    made = finish(workspace, "a", "b")
+    assert kernels_in(made.ptx) == ["b", "b__gradient", "b__tape"]
+    for of in (made.entries, made.forward, made.second):
+        assert (of["a"].primal, of["a"].gradient) == (None, None)
+        assert of["a"].primal_refused is not None
+        assert "Parsing error near 'x'" in of["a"].primal_refused.reason
+        assert of["b"].primal_refused is None
 
 
 def test_another_error_of_ptxas_is_a_crash(workspace: Workspace, fake_process: FakeProcess) -> None:

@@ -118,16 +118,23 @@ void replaceShuffle(CallInst &Call, StringRef Rule) {
   Call.eraseFromParent();
 }
 
+// The double whose bits these are; null where they are something else's.
+Value *doubleOf(Value *Bits) {
+  while (auto *Cast = dyn_cast<BitCastInst>(Bits))
+    Bits = Cast->getOperand(0);
+  return Bits->getType()->isDoubleTy() ? Bits : nullptr;
+}
+
 // Which half of which double a word is; none where it is nothing of that kind.
 std::pair<Value *, unsigned> halfOf(Value *Word) {
-  Value *Number;
+  Value *Bits;
   ConstantInt *Index;
-  if (match(Word, m_Trunc(m_BitCast(m_Value(Number)))) && Number->getType()->isDoubleTy())
-    return {Number, 0};
-  if (match(Word, m_Trunc(m_LShr(m_BitCast(m_Value(Number)), m_SpecificInt(32)))) && Number->getType()->isDoubleTy())
-    return {Number, 1};
-  if (match(Word, m_ExtractElt(m_BitCast(m_Value(Number)), m_ConstantInt(Index))) && Number->getType()->isDoubleTy())
-    return {Number, Index->getZExtValue()};
+  if (match(Word, m_Trunc(m_LShr(m_Value(Bits), m_SpecificInt(32)))))
+    return {doubleOf(Bits), 1};
+  if (match(Word, m_Trunc(m_Value(Bits))))
+    return {doubleOf(Bits), 0};
+  if (match(Word, m_ExtractElt(m_Value(Bits), m_ConstantInt(Index))))
+    return {doubleOf(Bits), Index->getZExtValue()};
   return {nullptr, 0};
 }
 

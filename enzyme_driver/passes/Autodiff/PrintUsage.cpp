@@ -103,6 +103,13 @@ static Places placesOfFloats(const Function &Body) {
   return Found;
 }
 
+static bool isAskedForNull(const Argument &A) {
+  return A.getType()->isPointerTy() && any_of(A.users(), [](const User *U) {
+           auto *Test = dyn_cast<ICmpInst>(U);
+           return Test && Test->isEquality() && any_of(Test->operands(), IsaPred<ConstantPointerNull>);
+         });
+}
+
 static json::Value numberOf(const Argument *Parameter) {
   return Parameter ? json::Value(Parameter->getArgNo()) : json::Value(nullptr);
 }
@@ -136,6 +143,8 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
       json::Object Described{{"reads", IsPointer && !Untouched && !A.hasAttribute(Attribute::WriteOnly)},
                              {"writes", IsPointer && !Untouched && Writes},
                              {"added_to", numberOf(addedTo(A))}};
+      if (isAskedForNull(A))
+        Described["nullable"] = true;
       if (auto At = Floats.find(&A); At != Floats.end())
         Described["floats"] = json::Array(At->second);
       Parameters.push_back(std::move(Described));

@@ -157,16 +157,22 @@ private:
     return I && I->hasMetadata(CacheAllocation);
   }
 
+  // Also a place in what was kept of which the number is none.
+  static bool isNone(const Value *Pointer) {
+    auto *Address = dyn_cast<GetElementPtrInst>(Pointer);
+    return isa<UndefValue>(Pointer) || (Address && any_of(Address->operand_values(), isNone));
+  }
+
   // What was never kept on any way.
   static bool usesNoValue(const Instruction &I) {
     if (!isReverse(*I.getParent()))
       return false;
     if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
-      return isa<UndefValue>(Atomic->getValOperand()) || isa<UndefValue>(Atomic->getPointerOperand());
+      return isa<UndefValue>(Atomic->getValOperand()) || isNone(Atomic->getPointerOperand());
     if (auto *Branch = dyn_cast<BranchInst>(&I))
       return Branch->isConditional() && isa<UndefValue>(Branch->getCondition());
     auto *Load = dyn_cast<LoadInst>(&I);
-    return Load && isa<UndefValue>(Load->getPointerOperand());
+    return Load && isNone(Load->getPointerOperand());
   }
 
   bool addsPlainly(const Instruction &I) const {

@@ -3,6 +3,7 @@
 // Enzyme keeps all that was read, because it could compute the sum again. In a loop the sum goes through a local
 // variable, and a call that might write it, so that Enzyme keeps what is read of the variable. StripGuards takes the
 // call away, and the optimiser the variable.
+#include "Support/Hold.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -77,26 +78,6 @@ private:
   SetVector<Instruction *> Parts;
 };
 
-// A call that may write the variable, for all that Enzyme sees.
-FunctionCallee declareTouch(Module &M) {
-  FunctionCallee Touch = declarePin(M, "sum", {PointerType::getUnqual(M.getContext())});
-  auto *F = cast<Function>(Touch.getCallee());
-  F->setMemoryEffects(MemoryEffects::argMemOnly());
-  F->addParamAttr(0, Attribute::getWithCaptureInfo(M.getContext(), CaptureInfo::none()));
-  return Touch;
-}
-
-void hold(Instruction &Result) {
-  BasicBlock &Entry = Result.getFunction()->getEntryBlock(), &Block = *Result.getParent();
-  auto *Variable = new AllocaInst(Result.getType(), 0, "sum", Entry.begin());
-  IRBuilder<> B(&Block, isa<PHINode>(Result) ? Block.getFirstInsertionPt() : std::next(Result.getIterator()));
-  B.SetCurrentDebugLocation(Result.getDebugLoc());
-  StoreInst *Store = B.CreateStore(&Result, Variable);
-  B.CreateCall(declareTouch(*Block.getModule()), {Variable});
-  Value *Held = B.CreateLoad(Result.getType(), Variable);
-  Result.replaceUsesWithIf(Held, [&](Use &U) { return U.getUser() != Store; });
-}
-
 } // namespace
 
 ADGEN_DECLARE_PASS(CacheReductions);
@@ -114,7 +95,7 @@ PreservedAnalyses CacheReductions::run(Module &M, ModuleAnalysisManager &) {
         if (const Sum Made(I, LI); Made.isSum(I) && Made.isWorthKeeping())
           Found.push_back(&I);
     for (Instruction *Each : Found)
-      hold(*Each);
+      holdInVariable(*Each, isa<PHINode>(Each) ? Each->getParent()->getFirstInsertionPt() : ++Each->getIterator());
     Changed |= !Found.empty();
   }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();

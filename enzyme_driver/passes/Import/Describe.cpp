@@ -55,7 +55,18 @@ DICompositeType *asArray(DIType *Type) {
   return Array && Array->getTag() == dwarf::DW_TAG_array_type ? Array : nullptr;
 }
 
-// The members of a struct, those of its bases first, each at its offset.
+// The name of a member; of a union without a name, that of the first member of its own which stands for it.
+StringRef memberName(const DIDerivedType &Member, const DIType *Type) {
+  auto *Union = dyn_cast_or_null<DICompositeType>(Member.getBaseType());
+  if (!Member.getName().empty() || !Union || Union->getTag() != dwarf::DW_TAG_union_type)
+    return Member.getName();
+  for (DINode *Node : Union->getElements())
+    if (auto *Inner = dyn_cast<DIDerivedType>(Node); Inner && stripQualifiers(Inner->getBaseType()) == Type)
+      return Inner->getName();
+  return "";
+}
+
+// The members of a struct, those of its bases first, each at its offset. What has no name lends it its own members.
 void describeMembers(const DICompositeType *Struct, uint64_t BaseOffset, unsigned Follow, json::Array &Members) {
   for (DINode *Node : Struct->getElements()) {
     auto *Member = dyn_cast<DIDerivedType>(Node);
@@ -70,6 +81,12 @@ void describeMembers(const DICompositeType *Struct, uint64_t BaseOffset, unsigne
     if (Member->getTag() != dwarf::DW_TAG_member)
       continue;
     DIType *Type = stripQualifiers(Member->getBaseType());
+    StringRef Name = memberName(*Member, Type);
+    auto *Inner = dyn_cast_or_null<DICompositeType>(Type);
+    if (Name.empty() && Inner && Inner->getTag() == dwarf::DW_TAG_structure_type) {
+      describeMembers(Inner, Offset, Follow, Members);
+      continue;
+    }
     uint64_t Count = 1;
     if (DICompositeType *Array = asArray(Type)) {
       Count = elementCount(Array);
@@ -78,10 +95,8 @@ void describeMembers(const DICompositeType *Struct, uint64_t BaseOffset, unsigne
     json::Value Described = Member->isBitField()
                                 ? json::Value(json::Object{{"kind", "opaque"}, {"name", "a bit-field"}, {"size", 0}})
                                 : describe(Type, Follow);
-    Members.push_back(json::Object{{"name", Member->getName()},
-                                   {"offset", int64_t(Offset)},
-                                   {"count", int64_t(Count)},
-                                   {"type", std::move(Described)}});
+    Members.push_back(json::Object{
+        {"name", Name}, {"offset", int64_t(Offset)}, {"count", int64_t(Count)}, {"type", std::move(Described)}});
   }
 }
 

@@ -38,11 +38,19 @@ StringRef unsupportedIntrinsic(StringRef Name) {
       .StartsWith("ldmatrix", "a load of matrices for Tensor Cores (ldmatrix)")
       .StartsWith("cp.async", "an asynchronous copy (cp.async)")
       .StartsWith("mbarrier", "an mbarrier")
-      .StartsWith("read.ptx.sreg.envreg", "a barrier of the whole grid (cooperative groups' this_grid)")
+      .StartsWith("read.ptx.sreg.envreg", "a barrier of the whole grid (cooperative groups' this_grid().sync())")
       .Default("");
 }
 
 bool isFloating(const Type *T) { return T->isFPOrFPVectorTy(); }
+
+// Whether nothing depends on what the instruction computes, as where this_grid() is asked for a rank only.
+bool leadsNowhere(const Instruction &I) {
+  return all_of(I.users(), [](const User *U) {
+    auto *Next = cast<Instruction>(U);
+    return !Next->mayHaveSideEffects() && !Next->isTerminator() && !isa<PHINode>(Next) && leadsNowhere(*Next);
+  });
+}
 
 // What clang makes of OpenMP that has no derivative here, in the user's words.
 StringRef unsupportedRuntimeCall(StringRef Name) {
@@ -244,7 +252,8 @@ private:
     if (auto *Copy = dyn_cast<MemTransferInst>(&Call))
       return visitCopy(*Copy);
     StringRef What = unsupportedIntrinsic(Callee->getName());
-    if (!What.empty())
+    bool Unused = Callee->getName().starts_with("llvm.nvvm.read.") && leadsNowhere(Call);
+    if (!What.empty() && !Unused)
       stop(Call, What, OwnRule);
   }
 

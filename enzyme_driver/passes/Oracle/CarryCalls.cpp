@@ -221,6 +221,8 @@ Value *Carrying::ofIntrinsic(IRBuilder<> &B, CallBase &Call, bool &Known) {
   StringRef Name = Callee.getName();
   Type *T = Call.getType();
   auto None = [&] { return hasShadow(T) ? inactive(B, &Call) : nullptr; };
+  if (isOfThreads(Name)) // threads that ask each other, or wait, by what depends on data
+    noteSteering(Call, SmallVector<Value *>(Call.args()));
   if (isWithoutShadows(Call) || isOfThreads(Name))
     return None();
   if (auto *Copy = dyn_cast<MemTransferInst>(&Call))
@@ -244,7 +246,10 @@ Value *Carrying::ofIntrinsic(IRBuilder<> &B, CallBase &Call, bool &Known) {
   default:
     break;
   }
+  if (countsDecisions() && T->isIntOrIntVectorTy(1))
+    return ofDecision(B, Call);
   if (Name.starts_with("llvm.nvvm.shfl.")) {
+    noteSteering(Call, Arguments[2]);
     if (isZeroShadow(D[1]))
       return Constant::getNullValue(T);
     Arguments[1] = D[1];

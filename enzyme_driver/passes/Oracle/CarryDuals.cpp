@@ -15,7 +15,7 @@ namespace adgen {
 
 ADGEN_DECLARE_PASS(KeepFormulas);
 ADGEN_DECLARE_PASS(CarryDuals);
-ADGEN_DECLARE_PASS(CarrySets);
+ADGEN_DECLARE_PASS_WITH_OPTION(CarrySets);
 
 namespace {
 
@@ -119,7 +119,7 @@ PreservedAnalyses CarryDuals::run(Module &M, ModuleAnalysisManager &) {
 }
 
 PreservedAnalyses CarrySets::run(Module &M, ModuleAnalysisManager &) {
-  InputSets Numbers(M);
+  InputSets Numbers(M, Option == "global");
   carryAll(M, Numbers, "sets of inputs", "give the pattern of the Jacobian");
   return PreservedAnalyses::none();
 }

@@ -121,7 +121,7 @@ Value *Carrying::ofAtomic(IRBuilder<> &B, AtomicRMWInst &Atomic) {
   Value *Pointer = Atomic.getPointerOperand(), *ShadowPointer = shadow(Pointer),
         *Given = shadow(Atomic.getValOperand());
   Type *T = Atomic.getType();
-  if (T->isIntegerTy() && isZeroShadow(Given) && Atomic.getOperation() != AtomicRMWInst::Xchg)
+  if (T->isIntegerTy() && isZeroShadow(Given) && Atomic.getOperation() != AtomicRMWInst::Xchg && !countsDecisions())
     return Constant::getNullValue(T);
   if (Pointer == ShadowPointer) {
     if (Value *Any = isAny(B, Given))
@@ -157,7 +157,7 @@ Value *Carrying::ofSwap(IRBuilder<> &B, AtomicCmpXchgInst &Swap) {
   Value *Pointer = Swap.getPointerOperand(), *ShadowPointer = shadow(Pointer);
   Value *Compared = Swap.getCompareOperand(), *New = Swap.getNewValOperand(), *OfCompared = shadow(Compared),
         *OfNew = shadow(New);
-  bool Bits = New->getType()->isIntegerTy() && !(isZeroShadow(OfCompared) && isZeroShadow(OfNew));
+  bool Bits = New->getType()->isIntegerTy() && (countsDecisions() || !isZeroShadow(OfCompared) || !isZeroShadow(OfNew));
   if (!Bits) {
     if (!New->getType()->isIntegerTy())
       stop(Swap, "a compare-and-swap of pointers");
@@ -176,7 +176,8 @@ Value *Carrying::ofSwap(IRBuilder<> &B, AtomicCmpXchgInst &Swap) {
   Value *Result = B.CreateInsertValue(B.CreateInsertValue(PoisonValue::get(Swap.getType()), Old, 0), Takes, 1);
   Swap.replaceAllUsesWith(Result);
   Swap.eraseFromParent();
-  set(*Result, B.CreateInsertValue(Constant::getNullValue(Result->getType()), OfOld, 0));
+  Value *OfBoth = countsDecisions() ? Module.Numbers.join(B, {OfOld, OfCompared}, Old->getType()) : OfOld;
+  set(*Result, B.CreateInsertValue(Constant::getNullValue(Result->getType()), OfBoth, 0));
   return nullptr;
 }
 

@@ -62,6 +62,7 @@ void Carrying::write() {
   for (auto [Phi, Shadow] : Phis)
     for (auto [Value, Block] : zip(Phi->incoming_values(), Phi->blocks()))
       Shadow->addIncoming(this->shadow(Value), Block);
+  finishDecisions();
 }
 
 Value *Carrying::shadow(Value *V) {
@@ -95,10 +96,14 @@ void Carrying::note(IRBuilder<> &B, Value *Condition, Note Kind, const DebugLoc 
 }
 
 void Carrying::visit(Instruction &I) {
+  if (countsDecisions())
+    carrySteering(I);
   if (auto *Phi = dyn_cast<PHINode>(&I)) {
     PHINode *Shadow =
         PHINode::Create(Phi->getType(), Phi->getNumIncomingValues(), "d_" + Phi->getName(), Phi->getIterator());
     Phis.push_back({Phi, Shadow});
+    if (countsDecisions() && Phi->getType()->isIntOrIntVectorTy(1))
+      DecidingPhis.push_back({Phi, ofDecidingPhi(*Phi)});
     return set(I, Shadow);
   }
   if (auto *Call = dyn_cast<CallBase>(&I))
@@ -138,8 +143,12 @@ static Value *onShadows(IRBuilder<> &B, Instruction &I, function_ref<Value *(Val
 Value *Carrying::ofValue(IRBuilder<> &B, Instruction &I) {
   auto Of = [&](Value *V) { return shadow(V); };
   Type *T = I.getType();
+  if (T->isIntOrIntVectorTy(1) && countsDecisions() && !isa<LoadInst>(I))
+    return ofDecision(B, I);
   if (T->isIntOrIntVectorTy(1) && !isa<FCmpInst>(I))
     return Constant::getNullValue(T);
+  if (countsDecisions() && isa<CastInst>(I) && I.getOperand(0)->getType()->isIntOrIntVectorTy(1))
+    return Module.Numbers.join(B, {decision(B, I.getOperand(0))}, T);
   switch (I.getOpcode()) {
   case Instruction::Load:
     return ofLoad(B, cast<LoadInst>(I));
@@ -163,8 +172,10 @@ Value *Carrying::ofValue(IRBuilder<> &B, Instruction &I) {
   case Instruction::InsertElement:
   case Instruction::ShuffleVector:
     return onShadows(B, I, Of, {0, 1});
-  case Instruction::Select:
-    return B.CreateSelect(I.getOperand(0), shadow(I.getOperand(1)), shadow(I.getOperand(2)));
+  case Instruction::Select: {
+    Value *Chosen = B.CreateSelect(I.getOperand(0), shadow(I.getOperand(1)), shadow(I.getOperand(2)));
+    return countsDecisions() ? ofChoice(B, cast<SelectInst>(I), Chosen) : Chosen;
+  }
   case Instruction::Trunc:
   case Instruction::ZExt:
   case Instruction::SExt:

@@ -47,6 +47,19 @@ private:
   // The pointer's shadow, or, where it is the pointer itself, memory that nobody reads.
   llvm::Value *writable(llvm::IRBuilder<> &B, llvm::Value *Pointer, llvm::Value *ShadowPointer, uint64_t Bytes);
 
+  // Decisions.
+  bool countsDecisions() const;
+  // The set beside a bit: what it was decided by.
+  llvm::Value *decision(llvm::IRBuilder<> &B, llvm::Value *Bit);
+  llvm::Value *influences(llvm::IRBuilder<> &B, llvm::ArrayRef<llvm::Value *> Values);
+  llvm::Value *ofDecision(llvm::IRBuilder<> &B, llvm::Instruction &I);
+  llvm::Value *ofChoice(llvm::IRBuilder<> &B, llvm::SelectInst &Select, llvm::Value *Chosen);
+  void noteSteering(llvm::IRBuilder<> &B, llvm::Value *Set, const llvm::DebugLoc &Where);
+  void noteSteering(llvm::Instruction &I, llvm::ArrayRef<llvm::Value *> By);
+  void carrySteering(llvm::Instruction &I);
+  llvm::PHINode *ofDecidingPhi(llvm::PHINode &Phi);
+  void finishDecisions();
+
   // Calls.
   void carryCall(llvm::CallBase &Call);
   llvm::Value *ofIntrinsic(llvm::IRBuilder<> &B, llvm::CallBase &Call, bool &Known);
@@ -60,7 +73,9 @@ private:
   llvm::Function &From, &To;
   llvm::DenseMap<llvm::Value *, llvm::Value *> Shadows;
   llvm::SmallVector<std::pair<llvm::PHINode *, llvm::PHINode *>> Phis; // and their shadows
-  llvm::AllocaInst *Nowhere = nullptr;                                 // what writable gives
+  llvm::DenseMap<llvm::Value *, llvm::Value *> Decisions;              // the sets beside bits
+  llvm::SmallVector<std::pair<llvm::PHINode *, llvm::PHINode *>> DecidingPhis;
+  llvm::AllocaInst *Nowhere = nullptr; // what writable gives
 };
 
 // Where what follows an instruction may be put.

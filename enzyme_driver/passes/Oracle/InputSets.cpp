@@ -80,7 +80,7 @@ void flatten(IRBuilder<> &B, Value *V, SmallVectorImpl<Value *> &Parts) {
 
 } // namespace
 
-InputSets::InputSets(Module &M) : Lane(laneOf(M)) {
+InputSets::InputSets(Module &M, bool Global) : Lane(laneOf(M)), Global(Global) {
   auto *Value = ConstantInt::get(Type::getInt32Ty(M.getContext()), Lane);
   auto *Said = new GlobalVariable(M, Value->getType(), false, GlobalValue::ExternalLinkage, Value, LaneName, nullptr,
                                   GlobalValue::NotThreadLocal, M.getTargetTriple().isNVPTX() ? 1 : 0,
@@ -131,6 +131,8 @@ Value *InputSets::unite(IRBuilder<> &B, ArrayRef<Value *> Shadows, Type *T) cons
   Value *All = nullptr;
   for (Value *Part : Parts) {
     Value *Set = inAllLanes(B, B.CreateBitCast(Part, bitsOf(Part->getType())));
+    if (Set->getType()->getScalarSizeInBits() < Lane) // a bit: all inputs, or none
+      Set = B.CreateSExt(Set, Set->getType()->getWithNewBitWidth(Lane));
     auto *Given = dyn_cast<FixedVectorType>(Set->getType());
     bool IsElementwise = Given && Vector && Given->getNumElements() == Vector->getNumElements();
     if (Given && !IsElementwise)
@@ -144,7 +146,7 @@ Value *InputSets::unite(IRBuilder<> &B, ArrayRef<Value *> Shadows, Type *T) cons
 }
 
 Value *InputSets::ofArithmetic(IRBuilder<> &B, Instruction &I, ArrayRef<Value *> D, RuleWriter &) {
-  if (isa<FCmpInst>(I) || isa<FPToSIInst>(I) || isa<FPToUIInst>(I))
+  if (!Global && (isa<FCmpInst>(I) || isa<FPToSIInst>(I) || isa<FPToUIInst>(I)))
     return zero(I.getType());
   auto *Call = dyn_cast<CallBase>(&I);
   if (!Call)
@@ -155,9 +157,9 @@ Value *InputSets::ofArithmetic(IRBuilder<> &B, Instruction &I, ArrayRef<Value *>
   Name.consume_front("llvm.");
   Name.consume_front("nvvm.");
   Name = Name.split('.').first;
-  if (isStepwise(Name))
+  if (!Global && isStepwise(Name))
     return zero(I.getType());
-  return unite(B, isOfFirst(Name) ? D.take_front() : D, I.getType());
+  return unite(B, !Global && isOfFirst(Name) ? D.take_front() : D, I.getType());
 }
 
 bool InputSets::knows(const Function &F) const { return !dualFormula(F).empty(); }
@@ -168,13 +170,16 @@ Value *InputSets::ofFunction(IRBuilder<> &B, CallBase &Call, ArrayRef<Value *> D
   Type *OfNumber = Call.arg_size() ? Call.getArgOperand(0)->getType() : Call.getType();
   for (auto [At, Argument] : enumerate(Call.args()))
     if (Argument->getType()->isPointerTy() && (Name == "sincos" || Name == "modf"))
-      Writer.storeShadow(B, Name == "modf" ? zero(OfNumber) : unite(B, D.take_front(), OfNumber), Argument, D[At],
-                         Call.getDebugLoc());
+      Writer.storeShadow(B, Name == "modf" && !Global ? zero(OfNumber) : unite(B, D.take_front(), OfNumber), Argument,
+                         D[At], Call.getDebugLoc());
+  if (Global && (Name == "frexp" || Name == "remquo")) // a whole number
+    Writer.storeShadow(B, unite(B, D, B.getInt32Ty()), Call.getArgOperand(Call.arg_size() - 1), D.back(),
+                       Call.getDebugLoc());
   if (Call.getType()->isVoidTy())
     return nullptr;
-  if (!Call.getType()->isFPOrFPVectorTy() || isStepwise(Name))
+  if (!Global && (!Call.getType()->isFPOrFPVectorTy() || isStepwise(Name)))
     return zero(Call.getType());
-  return unite(B, isOfFirst(Name) ? D.take_front() : D, Call.getType());
+  return unite(B, !Global && isOfFirst(Name) ? D.take_front() : D, Call.getType());
 }
 
 // What comes to a place joins what is there, whatever the operation makes of the numbers; but an exchange is one.
@@ -235,7 +240,7 @@ Value *InputSets::ofBits(IRBuilder<> &B, Instruction &I, ArrayRef<Value *> D, Ru
   SmallVector<Value *> Bits;
   auto *Call = dyn_cast<CallBase>(&I);
   for (Value *Shadow : D)
-    if (!Call || !isConversion(*Call) || !Shadow->getType()->isFPOrFPVectorTy())
+    if (Global || !Call || !isConversion(*Call) || !Shadow->getType()->isFPOrFPVectorTy())
       Bits.push_back(Shadow);
   return unite(B, Bits, I.getType());
 }

@@ -13,7 +13,8 @@ namespace adgen {
 class InputSets : public NumberType {
 public:
   // Makes the variable that says how many inputs a set can hold.
-  explicit InputSets(llvm::Module &M);
+  // With `Global` sets hold all that influences a number, also through comparisons and whole numbers.
+  InputSets(llvm::Module &M, bool Global);
 
   llvm::StringRef name() const override { return "set"; }
   llvm::Value *ofArithmetic(llvm::IRBuilder<> &B, llvm::Instruction &I, llvm::ArrayRef<llvm::Value *> Shadows,
@@ -27,6 +28,10 @@ public:
                       RuleWriter &Writer) override;
   llvm::Value *isAny(llvm::IRBuilder<> &B, llvm::Value *Shadow) const override;
   bool areSets() const override { return true; }
+  bool countsDecisions() const override { return Global; }
+  llvm::Value *join(llvm::IRBuilder<> &B, llvm::ArrayRef<llvm::Value *> Sets, llvm::Type *T) const override {
+    return unite(B, Sets, T);
+  }
 
 private:
   // The union of all shadows, as the shadow of a number of type T.
@@ -35,6 +40,7 @@ private:
   llvm::Value *ofParts(llvm::IRBuilder<> &B, llvm::BinaryOperator &I, llvm::ArrayRef<llvm::Value *> Shadows) const;
 
   unsigned Lane; // bits
+  bool Global;
 };
 
 } // namespace adgen

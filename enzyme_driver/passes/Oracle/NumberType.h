@@ -13,8 +13,9 @@ enum class Note : unsigned {
   LostInMemory, // a shadow that is not zero, stored where memory has none
   Tie,          // a decision between equal numbers with different shadows: a kink
   LostRace,     // a compare-and-swap that met equal bits with another shadow
+  Steered,      // a way or an address that depends on data, where decisions count
 };
-inline constexpr unsigned NoteCount = 4;
+inline constexpr unsigned NoteCount = 5;
 inline constexpr llvm::StringLiteral NotesName =
     "adgen_shadow_notes"; // of the variable: for each note the line where it was made last, or 0
 
@@ -57,6 +58,10 @@ public:
   // Whether shadows are sets: of all that come to a place by compare-and-swap none is lost, moved bytes are no longer
   // sets, and the shadow of a struct that holds pointers has no copies of its integers.
   virtual bool areSets() const { return false; }
+  // Whether sets also hold what a choice is made by, and both of what is chosen from.
+  virtual bool countsDecisions() const { return false; }
+  // The union of sets, as the shadow of a value of type T. Only where decisions count.
+  virtual llvm::Value *join(llvm::IRBuilder<> &, llvm::ArrayRef<llvm::Value *>, llvm::Type *) const { return nullptr; }
 };
 
 } // namespace adgen

@@ -293,17 +293,6 @@ void markForInlining(Module &M) {
   }
 }
 
-DIType *stripQualifiers(DIType *Type) {
-  while (auto *Derived = dyn_cast_or_null<DIDerivedType>(Type)) {
-    if (!is_contained({dwarf::DW_TAG_typedef, dwarf::DW_TAG_const_type, dwarf::DW_TAG_volatile_type,
-                       dwarf::DW_TAG_restrict_type, dwarf::DW_TAG_atomic_type, dwarf::DW_TAG_template_alias},
-                      Derived->getTag()))
-      break;
-    Type = Derived->getBaseType();
-  }
-  return Type;
-}
-
 static bool isStructType(DIType *Type) {
   auto *Composite = dyn_cast_or_null<DICompositeType>(stripQualifiers(Type));
   return Composite && is_contained({dwarf::DW_TAG_structure_type, dwarf::DW_TAG_class_type, dwarf::DW_TAG_union_type,

@@ -26,6 +26,15 @@ void registerDerivative(Function &Hold) {
   Hold.setMetadata("enzyme_gradient", MDTuple::get(Context, {ValueAsMetadata::get(reverseOf(Hold))}));
 }
 
+// A call that may write the variable, which StripGuards takes away.
+FunctionCallee declareTouch(Module &M) {
+  FunctionCallee Touch = declarePin(M, "variable", {PointerType::getUnqual(M.getContext())});
+  auto *F = cast<Function>(Touch.getCallee());
+  F->setMemoryEffects(MemoryEffects::argMemOnly());
+  F->addParamAttr(0, Attribute::getWithCaptureInfo(M.getContext(), CaptureInfo::none()));
+  return Touch;
+}
+
 } // namespace
 
 StringRef typeInWords(const Type *T) {
@@ -57,6 +66,17 @@ void hold(Value &V, BasicBlock::iterator At) {
   IRBuilder<> B(At->getParent(), At);
   CallInst *Call = B.CreateCall(holdOf(*B.GetInsertBlock()->getModule(), V.getType()), {&V});
   V.replaceUsesWithIf(Call, [&](Use &U) { return U.getUser() != Call; });
+}
+
+void holdInVariable(Value &V, BasicBlock::iterator At) {
+  BasicBlock &Entry = At->getFunction()->getEntryBlock();
+  auto *Variable = new AllocaInst(V.getType(), 0, "held", Entry.begin());
+  IRBuilder<> B(At->getParent(), At);
+  B.SetCurrentDebugLocation(At->getDebugLoc());
+  StoreInst *Store = B.CreateStore(&V, Variable);
+  B.CreateCall(declareTouch(*At->getModule()), {Variable});
+  Value *Held = B.CreateLoad(V.getType(), Variable);
+  V.replaceUsesWithIf(Held, [&](Use &U) { return U.getUser() != Store; });
 }
 
 } // namespace adgen

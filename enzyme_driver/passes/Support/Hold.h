@@ -11,5 +11,8 @@ llvm::Function *holdOf(llvm::Module &M, llvm::Type *T);
 llvm::StringRef typeInWords(const llvm::Type *T);
 // Everything that uses the value gets it by way of a call.
 void hold(llvm::Value &V, llvm::BasicBlock::iterator At);
+// The same by way of a local variable that a call may write, for all that Enzyme sees: so the reverse sweep does not
+// find the value out to hand back its cotangent.
+void holdInVariable(llvm::Value &V, llvm::BasicBlock::iterator At);
 
 } // namespace adgen

@@ -183,6 +183,7 @@ class Arguments:
         Raises RefusedError for memory that only a pointer inside the arguments leads to.
         """
         values = self._values(arguments)
+        self._check_no_null(values)
         self._check_primal_overlap(values, gradient=bool(self.signature.shadowed))
         self._check_reachable(values)
         self._check_shared_inputs(values)
@@ -325,6 +326,13 @@ class Arguments:
                     return held.parameter.name
         return ""
 
+    def _check_no_null(self, values: Sequence[Value]) -> None:
+        for slot, value in zip(self._slots, values, strict=True):
+            name = slot.parameter.name
+            if slot.parameter.is_pointer and slot.parameter.has_shadow and _is_null(value):
+                hint = f'compile with activity={{"{name}": "const"}} for the tape'
+                raise ArgumentError(f"{slot.label}: a tape takes no null pointer that has a derivative", hint=hint)
+
     def _check_reachable(self, values: Sequence[Value]) -> None:
         for slot, value in zip(self._slots, values, strict=True):
             own = slot.parameter
@@ -349,6 +357,8 @@ class Arguments:
 
     def _shadow(self, slot: Slot, shadows: Mapping[str, object], values: Mapping[str, Value]) -> Value:
         name = slot.parameter.name
+        if slot.parameter.is_pointer and shadows.get(name) is None and _is_null(values[name]):
+            return Value(pointer_bytes(0))
         if name not in shadows:
             raise ArgumentError(
                 f"the shadow of {name!r} of {self._spelled} is missing",
@@ -407,11 +417,15 @@ def _value(slot: Slot, value: object) -> Value:
         return Value(scalar_bytes(value, slot))
     if parameter.form == "struct":
         return struct_value(value, slot)
-    if value is None and parameter.activity == "const" and not parameter.reference:
+    if value is None and (parameter.activity == "const" or parameter.nullable) and not parameter.reference:
         return Value(pointer_bytes(0))
     if parameter.reference and parameter.const and slot.target == "openmp" and _is_plain(value):
         return _referenced(value, slot)
     return array_value(value, slot)
+
+
+def _is_null(value: Value) -> bool:
+    return value.view is None and not any(value.data)
 
 
 def _is_plain(value: object) -> bool:
@@ -427,7 +441,7 @@ def _referenced(value: object, slot: Slot) -> Value:
 def array_value(value: object, slot: Slot) -> Value:
     """An array as the address of its first element. Raises ArgumentError where it does not fit."""
     view = _VIEWS[slot.target](value, slot)
-    check_view(view, slot)
+    check_view(view, slot, value)
     return Value(pointer_bytes(view.address), view, value)
 
 

@@ -221,12 +221,12 @@ def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], unit: int) 
     return True
 
 
-def check_view(view: ArrayView, slot: Slot) -> None:
-    """Raise ArgumentError unless the kernel can use the array in place."""
+def check_view(view: ArrayView, slot: Slot, given: object) -> None:
+    """Raise ArgumentError unless the kernel can use the array in place, which was `given` as one of some library."""
     if view.layout != slot.layout and not _fits(slot.parameter.dtype, view) and not _is_raw(slot, view):
         raise slot.wrong(f"{view.dtype}, shape {view.shape}", _dtype_hint(slot))
     if not view.contiguous:
-        raise slot.wrong("an array with other strides", "make a C-contiguous copy: numpy.ascontiguousarray(x)")
+        raise slot.wrong("an array with other strides", _contiguous_hint(given))
     if slot.writable and view.readonly:
         raise slot.wrong(f"a read-only {_described(view.owner)}", _readonly_hint(view.owner))
     if view.nbytes and view.address % slot.alignment:
@@ -315,7 +315,12 @@ def _array_hint(slot: Slot) -> str:
 
 def _none_hint(slot: Slot) -> str:
     name = slot.parameter.name
-    return f'None is a null pointer only where no derivative is taken: compile with activity={{"{name}": "const"}}'
+    if slot.parameter.reference:
+        return "a reference is never null: give an array"
+    return (
+        "None is a null pointer where the code asks whether it is one, or where no derivative is taken: "
+        f'compile with activity={{"{name}": "const"}}'
+    )
 
 
 def _dtype_hint(slot: Slot) -> str:
@@ -326,6 +331,12 @@ def _dtype_hint(slot: Slot) -> str:
         more = "..., " if len(dtype.fields) > _MOST_MEMBERS else ""
         return f"give a structured array of the layout of {dtype}: {places}{more}{dtype.size} bytes an element{raw}"
     return f"convert it: x.astype({dtype.name!r})" if slot.target == "openmp" else f"convert it to {dtype.name}"
+
+
+def _contiguous_hint(given: object) -> str:
+    library = type(given).__module__.partition(".")[0]
+    own = {"torch": "x.contiguous()", "cupy": "cupy.ascontiguousarray(x)"}
+    return f"make a C-contiguous copy: {own.get(library, 'numpy.ascontiguousarray(x)')}"
 
 
 def _readonly_hint(owner: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
 from typing import Any
 
@@ -15,6 +16,7 @@ from enzyme_driver.runtime.call.slots import Slot
 
 _FORMATS = {"float16": "<e", "float32": "<f", "float64": "<d"}
 _SHOWN = 8  # members in a message: enough to compare
+_COMPLEX = re.compile(r"complex(<|$)")
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
@@ -67,11 +69,13 @@ def _integer_bytes(number: float, dtype: DataType, slot: Slot) -> bytes:
 def struct_bytes(value: object, slot: Slot) -> bytes:
     """The bytes of a struct given as a NumPy structured scalar or one-element array, or as a ctypes.Structure.
 
-    A struct without members, such as a functor, is given as None.
+    A struct without members, such as a functor, is given as None, a complex number also as Python's or NumPy's.
     """
     declared = declared_layout(slot.parameter.dtype)
     if value is None and not slot.parameter.dtype.fields:
         return bytes(slot.parameter.dtype.size)
+    if isinstance(value, (complex, np.complexfloating)) and _COMPLEX.match(slot.parameter.dtype.name):
+        value = np.array(value, f"c{slot.parameter.dtype.size}")
     if isinstance(value, ctypes.Structure):
         given = _layout_of_ctypes(value, slot)
         data = bytes(value)

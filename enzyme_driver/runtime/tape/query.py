@@ -36,7 +36,7 @@ def seen(array: object, label: str, *, writable: bool = False) -> Seen:
     parameter = Parameter(label, "pointer", _ANY, not writable, "const")
     slot = Slot(Signature("adgen.Tape", "function", "", (parameter,)), parameter, "argument", target, writable)
     view = (cuda_view if target == "cuda" else host_view)(array, slot)
-    check_view(view, slot)
+    check_view(view, slot, array)
     return Seen(array, view)
 
 

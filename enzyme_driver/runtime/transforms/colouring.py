@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,12 +21,51 @@ KNOWN = 32
 
 
 @dataclass(frozen=True)
+class Directions:
+    """Some directions: [directions, columns or rows] that say what each carries, and where, flat, in what becomes of
+    them the entries are (all in order, where none are named)."""
+
+    seeds: Any
+    places: Any
+    entries: Any
+
+
+@dataclass(frozen=True)
 class Coloured:
     """A pattern as CSR, with a colour for each column and row; those of one colour have no row (column) in common."""
 
     shape: tuple[int, int]
     indptr: np.ndarray[Any, Any]
     indices: np.ndarray[Any, Any]
+    _placed: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def directions(self, xp: Any, *, forward: bool, at_once: int) -> list[Directions]:  # noqa: ANN401
+        """All directions, as arrays of NumPy or CuPy, so many at once at the most."""
+        key = (xp.__name__, _device(xp), forward, at_once)
+        if key not in self._placed:
+            colours, count = (self.columns, self.column_colours) if forward else (self.rows, self.row_colours)
+            colour = colours[self.indices if forward else self.row_of_entry]
+            place = self.row_of_entry if forward else self.indices
+            size = self.shape[0 if forward else 1]
+            parts = []
+            for first in range(0, count, at_once):
+                some = np.arange(first, min(first + at_once, count))
+                entries = None if len(some) == count else np.flatnonzero((colour >= first) & (colour <= some[-1]))
+                at = slice(None) if entries is None else entries
+                places = (colour[at] - first) * size + place[at]
+                found = (colours[None] == some[:, None], places, entries)
+                parts.append(Directions(*(each if each is None else xp.asarray(each) for each in found)))
+            self._placed[key] = parts
+        parts_known: list[Directions] = self._placed[key]
+        return parts_known
+
+    def structure(self, xp: Any) -> tuple[Any, Any]:  # noqa: ANN401
+        """Columns and starts of rows, as arrays of NumPy or CuPy."""
+        key = (xp.__name__, _device(xp), "structure")
+        if key not in self._placed:
+            self._placed[key] = xp.asarray(self.indices), xp.asarray(self.indptr)
+        columns, starts = self._placed[key]
+        return columns, starts
 
     @property
     def row_of_entry(self) -> np.ndarray[Any, Any]:
@@ -74,6 +113,8 @@ def coloured(pattern: Any, shape: tuple[int, int]) -> Coloured:  # noqa: ANN401
     Raises ArgumentError where its shape is another, ToolchainError without SciPy.
     """
     sparse = scipy_sparse()
+    if isinstance(pattern, Coloured) and pattern.shape == shape:
+        return pattern
     if pattern is None or (isinstance(pattern, str) and pattern == "dense"):
         every = np.tile(np.arange(shape[1]), shape[0])
         return Coloured(shape, np.arange(shape[0] + 1) * shape[1], every)
@@ -93,6 +134,15 @@ def coloured(pattern: Any, shape: tuple[int, int]) -> Coloured:  # noqa: ANN401
             _known.popitem(last=False)
     _known.move_to_end(key)
     return _known[key]
+
+
+def colour(pattern: Any) -> Coloured:  # noqa: ANN401
+    """A pattern for `k.jacobian` that is coloured once: a sparse matrix of SciPy or CuPy."""
+    return coloured(pattern, tuple(getattr(pattern, "shape", ())))
+
+
+def _device(xp: Any) -> int:  # noqa: ANN401
+    return 0 if xp is np else int(xp.cuda.Device().id)
 
 
 def without_common_rows(columns: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401

@@ -92,7 +92,7 @@ class FunctionalCall:
     def _whole(self, shadows: Mapping[str, object]) -> dict[str, object]:
         """Shadows of parts by parameter and variable."""
         signature = self._arguments.signature
-        made = {p.name: assembled(p, shadows) for p in signature.shadowed}
+        made = {p.name: assembled(p, shadows) for p in signature.shadowed if self._given[p.name] is not None}
         return made | {v.name: shadows[v.name] for v in signature.variables if v.has_shadow}
 
     def _along(self, shadows: Mapping[str, object], direction: int) -> dict[str, object]:

@@ -12,11 +12,15 @@ import numpy as np
 from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.model import Signature
 from enzyme_driver.runtime.transforms.colouring import Coloured, coloured, scipy_sparse
+from enzyme_driver.runtime.transforms.directions import Together, carried_together
 from enzyme_driver.runtime.transforms.numbers import Numbers
 from enzyme_driver.runtime.transforms.sparsity import Array, asked_arrays
 
 Product = Callable[..., dict[str, Any]]
 """`k.vjp[grid, block]` or `k.jvp[grid, block]`."""
+
+LARGEST = 2**28
+"""Bytes of the directions that are carried at once, of each array."""
 
 CLOSE = {2: 1e-1, 4: 1e-3, 8: 1e-8}
 """How far the product with a random direction may be off, by the bytes of a number."""
@@ -24,7 +28,10 @@ CLOSE = {2: 1e-1, 4: 1e-3, 8: 1e-8}
 
 @dataclass(frozen=True)
 class Asked:
-    """Which Jacobian is wanted, of which launch: `vjp` and, where forward mode was compiled, `jvp` carry directions."""
+    """Which Jacobian is wanted, of which launch: `vjp` and, where forward mode was compiled, `jvp` carry directions.
+
+    `tangents` and `gradients` do all of them by one launch, where there is a kernel for that.
+    """
 
     signature: Signature
     values: Sequence[object]
@@ -32,6 +39,8 @@ class Asked:
     wrt: str
     vjp: Product
     jvp: Product | None
+    tangents: Together | None = None
+    gradients: Together | None = None
 
     @cached_property
     def output(self) -> Numbers:
@@ -50,14 +59,22 @@ class Asked:
         """What [directions, numbers of wrt] become: [directions, numbers of of]."""
         if self.jvp is None:
             raise TypeError(self)
+        if self.tangents:
+            return self._together(self.signature.forward, self.wrt, self.given.spread(seeds), self.tangents)
         found = self.jvp(*self.values, tangents={self.wrt: self.given.spread(seeds)}, directions=len(seeds))
         return self.output.gathered(found[self.of])
 
     def back(self, seeds: Any) -> Any:  # noqa: ANN401
         """What [directions, numbers of of] become: [directions, numbers of wrt]."""
+        if self.gradients:
+            return self._together(self.signature, self.of, self.output.spread(seeds), self.gradients)
         cotangents = {self.of: self.output.spread(seeds)}
         found = self.vjp(*self.values, cotangents=cotangents, wrt=self.wrt, directions=len(seeds))
         return self.given.gathered(found[self.wrt])
+
+    def _together(self, signature: Signature, name: str, seeds: Any, run: Together) -> Any:  # noqa: ANN401
+        found = carried_together(self.library, signature, self.values, {name: seeds}, run)
+        return self.output.gathered(found[self.of]) if run is self.tangents else self.given.gathered(found[self.wrt])
 
     @cached_property
     def _arrays(self) -> tuple[Array, Array]:
@@ -65,20 +82,22 @@ class Asked:
 
 
 def jacobian(asked: Asked, pattern: Any, *, check: bool) -> Any:  # noqa: ANN401
-    """CSR [size of `of`, size of `wrt`], of SciPy on the host and of CuPy on a GPU; see `Kernel.jacobian`."""
+    """CSR [numbers of `of`, numbers of `wrt`], of SciPy on the host and of CuPy on a GPU; see `Kernel.jacobian`."""
     xp, output, given = asked.library, asked.output, asked.given
     known = coloured(pattern, (output.count, given.count))
     forward = asked.jvp is not None and known.prefers_columns()
-    colours, count = (known.columns, known.column_colours) if forward else (known.rows, known.row_colours)
-    if count:
-        seeds = xp.asarray(colours[None] == np.arange(count)[:, None]).astype(given.dtype if forward else output.dtype)
-        carried = asked.forward(seeds) if forward else asked.back(seeds)
-        rows, columns = known.row_of_entry, known.indices
-        at = (colours[columns], rows) if forward else (colours[rows], columns)
-        values = carried[tuple(map(xp.asarray, at))]
-    else:
-        values = xp.zeros(0, output.dtype)
-    made = _csr(xp, values, known)
+    carry, dtype = (asked.forward, given.dtype) if forward else (asked.back, output.dtype)
+    size = max(known.shape) * max(given.dtype.itemsize, output.dtype.itemsize)
+    at_once = max(1, LARGEST // max(1, size))
+    values = None
+    for part in known.directions(xp, forward=forward, at_once=at_once):
+        found = carry(part.seeds.astype(dtype)).reshape(-1)[part.places]
+        if part.entries is None:
+            values = found
+        else:
+            values = xp.zeros(len(known.indices), found.dtype) if values is None else values
+            values[part.entries] = found
+    made = _csr(xp, xp.zeros(0, output.dtype) if values is None else values, known)
     if check:
         _check(asked, made, xp, known)
     return made
@@ -89,7 +108,7 @@ def _csr(xp: Any, values: Any, known: Coloured) -> Any:  # noqa: ANN401
         return scipy_sparse().csr_array((values, known.indices, known.indptr), shape=known.shape)
     from cupyx.scipy.sparse import csr_matrix  # type: ignore[import-not-found, unused-ignore]
 
-    return csr_matrix((values, xp.asarray(known.indices), xp.asarray(known.indptr)), shape=known.shape)
+    return csr_matrix((values, *known.structure(xp)), shape=known.shape)
 
 
 def _check(asked: Asked, made: Any, xp: Any, known: Coloured) -> None:  # noqa: ANN401

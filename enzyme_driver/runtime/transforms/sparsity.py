@@ -32,7 +32,8 @@ LANE = "adgen_set_lane"
 """Variables of the compiled code, see stages/witness.py."""
 
 _LOST = {0: "single bits of numbers are taken out", 1: "numbers that vary are stored to memory without a derivative"}
-_NOTE_BYTES = 16
+_STEERED = 4
+_NOTE_BYTES = 20
 
 Array = tuple[Parameter, Any]
 
@@ -41,29 +42,47 @@ KNOWN = 8
 
 
 class Patterns:
-    """Finds patterns of one kernel; `carrying` compiles what carries sets through it, for the host."""
+    """Finds patterns of one kernel; `carrying` compiles what carries sets through it, for the host.
 
-    def __init__(self, carrying: Callable[[], Kernel]) -> None:
+    It is told whether sets hold what decisions are made by, too.
+    """
+
+    def __init__(self, carrying: Callable[[bool], Kernel]) -> None:
         self._make = carrying
-        self._carrying: Kernel | None = None
+        self._carrying: dict[bool, Kernel] = {}
         self._known: OrderedDict[bytes, Any] = OrderedDict()
 
-    def find(self, subject: Kernel, values: Sequence[object], launch: Launch, of: str, wrt: str) -> Any:  # noqa: ANN401
-        """CSR of ones [numbers of `of`, numbers of `wrt`] at these arguments.
+    def find(
+        self,
+        subject: Kernel,
+        values: Sequence[object],
+        launch: Launch,
+        of: str,
+        wrt: str,
+        *,
+        for_all: bool = False,
+    ) -> Any:  # noqa: ANN401
+        """CSR of ones [numbers of `of`, numbers of `wrt`] at these arguments, or `for_all` contents of `wrt`.
 
         Raises ArgumentError for what is no array with a derivative, RefusedError where sets cannot be carried.
         """
         asked_arrays(subject.signature, values, of, wrt)
-        self._carrying = self._carrying or self._make()
+        if for_all not in self._carrying:
+            self._carrying[for_all] = self._make(for_all)
+        carrying = self._carrying[for_all]
         copies = [placed(value, subject.target, "openmp") for value in values]
-        key = _key(subject, copies, launch, of, wrt)
+        key = _key(subject, copies, launch, (of, wrt, for_all))
         if key not in self._known:
-            copy_variables(subject, self._carrying)
-            self._known[key] = _Launches(self._carrying, copies, replace(launch, stream=None), of, wrt).pattern()
+            copy_variables(subject, carrying)
+            self._known[key] = _Launches(carrying, copies, replace(launch, stream=None), of, wrt).pattern()
             if len(self._known) > KNOWN:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)
         return self._known[key].copy()
+
+    def forget(self) -> None:
+        """Find every pattern anew."""
+        self._known.clear()
 
 
 def asked_arrays(signature: Signature, values: Sequence[object], of: str, wrt: str) -> tuple[Array, Array]:
@@ -119,6 +138,12 @@ class _Launches:
 
     def _check_notes(self, data: bytes) -> None:
         notes = np.frombuffer(data, np.uint32)
+        if notes[_STEERED]:
+            raise RefusedError(
+                f"the pattern of {self.carrying.name} for all contents of {self.wrt!r}: which way is taken, or an "
+                f"address, depends on it (line {notes[_STEERED]})",
+                hint="without global_ the pattern is that of the way that these arguments take",
+            )
         for kind, reason in _LOST.items():
             if notes[kind]:
                 raise RefusedError(
@@ -163,9 +188,9 @@ def _sets(numbers: Numbers, array: Any, lane: int) -> Words:  # noqa: ANN401
     return (np.stack(sets, -1) & np.uint64(2**lane - 1)).reshape(-1)
 
 
-def _key(subject: Kernel, values: Sequence[object], launch: Launch, of: str, wrt: str) -> bytes:
+def _key(subject: Kernel, values: Sequence[object], launch: Launch, asked: tuple[object, ...]) -> bytes:
     """Of all that decides about a pattern: every argument's content, the variables, the launch."""
-    digest = hashlib.sha256(repr((launch.grid, launch.block, launch.shared_bytes, of, wrt)).encode())
+    digest = hashlib.sha256(repr((launch.grid, launch.block, launch.shared_bytes, asked)).encode())
     for value in [*values, *_variables(subject)]:
         _add(digest, value)
     return digest.digest()

@@ -27,7 +27,7 @@ class Vjp(FunctionalCall):
         directions: int | None = None,
     ) -> None:
         super().__init__(arguments, values, cotangents or {}, directions)
-        self.wrt = _wrt(arguments, wrt)
+        self.wrt = _wrt(arguments, wrt, self._given)
         for name in self._seeds:
             first = self._first(name)
             if name in self._flat:  # else a variable
@@ -42,9 +42,9 @@ class Vjp(FunctionalCall):
         return {name: shadows[name] for name in self.wrt}
 
 
-def _wrt(arguments: Arguments, wrt: Iterable[str] | str | None) -> tuple[str, ...]:
+def _wrt(arguments: Arguments, wrt: Iterable[str] | str | None, values: Mapping[str, object]) -> tuple[str, ...]:
     if wrt is None:
-        shadowed = arguments.signature.shadowed
+        shadowed = [p for p in arguments.signature.shadowed if values[p.name] is not None]
         variables = (v.name for v in arguments.signature.variables if v.has_shadow)
         return (*(p.name for p in shadowed if (p.reads if p.is_pointer else _holds_inputs(p))), *variables)
     names = (wrt,) if isinstance(wrt, str) else tuple(wrt)

@@ -228,6 +228,7 @@ define void @adgen_body_warp(ptr %x, i32 %width) "adgen-shared" {
 ; CHECK:         call i32 @adgen_hidden_llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %pair,
 ; CHECK:         call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %low,
 ; CHECK:         call void @adgen_rule_shfl_idx_f64(
+; CHECK:         call void @adgen_rule_shfl_idx_f64(
 ; CHECK-NOT:     call i32 @llvm.nvvm.shfl
 ; CHECK:         call { i32, i1 } @adgen_hidden_swap_32_0(ptr %lock, i32 0, i32 1)
 define void @adgen_body_bits(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="2[0f2]" %h, ptr "adgen-layout"="4[0i4]" %lock, ptr %y) "adgen-shared" {
@@ -251,6 +252,11 @@ define void @adgen_body_bits(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
   %shifted = lshr i64 %bits, 32
   %high = trunc i64 %shifted to i32
   %second = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %high, i32 4, i32 31)
+  %words = bitcast i64 %bits to <2 x i32>
+  %word.0 = extractelement <2 x i32> %words, i64 0
+  %word.1 = extractelement <2 x i32> %words, i64 1
+  %third = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %word.0, i32 5, i32 31)
+  %fourth = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %word.1, i32 5, i32 31)
   %swap = cmpxchg ptr %lock, i32 0, i32 1 seq_cst seq_cst
   ret void
 }

@@ -8,7 +8,7 @@
 ; CHECK-SAME: {"added_to":null,"floats":[-1],"reads":false,"writes":true},
 ; CHECK-SAME: {"added_to":null,"floats":[-1],"reads":true,"writes":true},
 ; CHECK-SAME: {"added_to":null,"reads":false,"writes":false},
-; CHECK-SAME: {"added_to":null,"reads":false,"writes":false},
+; CHECK-SAME: {"added_to":null,"nullable":true,"reads":false,"writes":false},
 ; CHECK-SAME: {"added_to":null,"reads":false,"writes":false}
 ; CHECK-SAME: ]}}
 define void @adgen_body_k(ptr readonly %in, ptr writeonly %out, ptr %both, ptr %unused, ptr readnone %compared, i32 %n) {

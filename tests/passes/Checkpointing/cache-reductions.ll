@@ -4,7 +4,7 @@
 ; RUN: %opt -passes=adgen-cache-reductions -S %s | %filecheck %s
 ; RUN: %opt -passes=adgen-cache-reductions,adgen-strip-guards -S %s | %filecheck %s --check-prefix=AFTER
 
-; AFTER-NOT: @adgen_pin_sum
+; AFTER-NOT: @adgen_pin_variable
 
 ; CHECK-LABEL: define void @gathers(
 ; CHECK-NEXT:  entry:
@@ -12,10 +12,10 @@
 ; CHECK:       both:
 ; CHECK-NEXT:    %sum = phi double
 ; CHECK-NEXT:    store double %sum, ptr %[[VARIABLE]]
-; CHECK-NEXT:    call void @adgen_pin_sum(ptr %[[VARIABLE]])
+; CHECK-NEXT:    call void @adgen_pin_variable(ptr %[[VARIABLE]])
 ; CHECK-NEXT:    %[[HELD:.*]] = load double, ptr %[[VARIABLE]]
 ; CHECK:         %m = fmul double %step, %[[HELD]]
-; CHECK-NOT:     @adgen_pin_sum
+; CHECK-NOT:     @adgen_pin_variable
 ; CHECK:         ret void
 define void @gathers(ptr %x, ptr %y, ptr %steps, i64 %n, i1 %c) {
 entry:
@@ -47,7 +47,7 @@ end:
 }
 
 ; CHECK-LABEL: define void @not(
-; CHECK-NOT:     @adgen_pin_sum
+; CHECK-NOT:     @adgen_pin_variable
 ; CHECK:         ret void
 define void @not(ptr %x, ptr %y, double %v, i64 %n) {
 entry:

@@ -43,6 +43,22 @@ define void @adgen_body_variables(ptr %x) "adgen-shared" !dbg !40 {
   ret void
 }
 
+define ptx_kernel void @ranks(ptr %x) {
+  ret void
+}
+
+; Of a grid of which only the rank is asked, nothing uses the workspace.
+define void @adgen_body_ranks(ptr %x) "adgen-shared" {
+  %unused = call i32 @llvm.nvvm.read.ptx.sreg.envreg1()
+  %wide = zext i32 %unused to i64
+  %workspace = inttoptr i64 %wide to ptr
+  %group = insertvalue { ptr } poison, ptr %workspace, 0
+; CHECK-NEXT: adgen-refusal: {{.*}}"reason":"cannot differentiate a barrier of the whole grid (cooperative groups' this_grid().sync())"
+  %used = call i32 @llvm.nvvm.read.ptx.sreg.envreg2()
+  store i32 %used, ptr %x
+  ret void
+}
+
 define void @adgen_body_kernel(ptr "adgen-layout"="4[0f4]" %x, ptr %function, ptr %tile) "adgen-shared"="tile" !dbg !20 {
 ; CHECK:      adgen-refusal: {"column":7,"entry":"kernel","file":"/home/u/k.cu","hint":"leave {{.*}}","line":11,"reason":"cannot differentiate a warp shuffle (__shfl_*)"}
   %shuffle = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float 1.0, i32 1, i32 31), !dbg !111

@@ -1,7 +1,7 @@
 ; Sets of inputs through a body: arithmetic joins them, comparisons and conversions to integers give none, a select takes the chosen one, an atomic
 ; operation joins what is there. The narrowest type is the lane: a double is given the set of a float in both of its halves.
 ;
-; RUN: %opt -passes=adgen-carry-sets -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-carry-sets<local>' -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
