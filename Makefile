@@ -11,7 +11,7 @@ WORKERS ?= 2
 CXX_SOURCES := $(foreach room,passes worker host_runtime frameworks,'enzyme_driver/$(room)/*.cpp' 'enzyme_driver/$(room)/*.h')
 
 .PHONY: help setup demo test test-unit test-passes test-host test-programs lint wheel examples bench
-.PHONY: report-gpu report-openmp report-operators report-scan lock clean
+.PHONY: docs report-gpu report-openmp report-operators report-scan compile-commands lock clean
 
 help: ## list what can be made
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,13 +62,21 @@ report-scan: setup ## build/report-scan.html: back-propagation as a parallel sca
 report-openmp: setup ## build/report-openmp.html: what was measured on the host
 	@$(PYTHON) -m benchmarks.openmp_report build/report-openmp.html
 
+docs: $(VENV)/.adgen ## build/site: the documentation as a site, every warning an error
+	@NO_MKDOCS_2_WARNING=1 $(STEP) 'building the site' $(PYTHON) -m mkdocs build --config-file docs/site/mkdocs.yml
+	@echo build/site/index.html
+
+compile-commands: setup ## build/compile_commands.json: how each C++ file is compiled, for clangd and others
+	@mkdir -p build
+	@$(PYTHON) .ci/compile_commands.py build/compile_commands.json
+
 lock: ## resolve all Python packages anew and write requirements.lock
 	@rm -rf build/lock
 	@.ci/make-venv build/lock
 	@$(STEP) 'installing uv' build/lock/bin/python -m pip install uv
 	@head -n 1 requirements.lock > build/requirements.lock
 	@$(STEP) 'resolving' build/lock/bin/uv pip compile pyproject.toml --python-version 3.11 --generate-hashes \
-	    --extra compile --extra build --extra cuda13 --extra examples --extra dev \
+	    --extra compile --extra build --extra cuda13 --extra examples --extra docs --extra dev \
 	    --no-annotate --no-header --output-file build/lock/resolved
 	@cat build/lock/resolved >> build/requirements.lock
 	@mv build/requirements.lock requirements.lock

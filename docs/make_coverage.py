@@ -1,4 +1,4 @@
-"""Writes docs/coverage.md: compiles every construct of tests/constructs and checks its gradient."""  # noqa: INP001
+"""Writes docs/coverage.md: compiles every construct of tests/constructs and checks its gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes docs/how-it-works.md: the prose is in how-it-works.md.j2, all text between it is made here by adgen itself."""  # noqa: INP001
+"""Writes docs/how-it-works.md: the prose is in how-it-works.md.j2, all text between it is made here by adgen itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the index of docs/passes.md, made from enzyme_driver/passes/Passes.def."""  # noqa: INP001
+"""Writes the index of docs/passes.md, made from enzyme_driver/passes/Passes.def."""
 
 from __future__ import annotations
 

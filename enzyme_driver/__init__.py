@@ -1,6 +1,7 @@
 """adgen: a CUDA or C++ file in, its compiled gradient out, called from Python.
 
-    import enzyme_driver as adgen
+    import adgen
+
     price = adgen.compile("black_scholes.cu", kernel="price")
     price.gradient[grid, block](*args, shadows={"spot": d_spot, ...})
 

@@ -142,6 +142,28 @@ def build(settings: Settings, compilers: Compilers, run: Runner, progress: Progr
     return target
 
 
+def commands(compilers: Compilers) -> dict[str, tuple[str, ...]]:
+    """The compiler and its options by room of C++."""
+    return {
+        "passes": (*compilers.cxx, *PLUGIN_FLAGS, f"-I{compilers.llvm / 'include'}"),
+        "host_runtime": (*compilers.cxx, *HOST_FLAGS, *compilers.openmp),
+    }
+
+
+def compile_commands(compilers: Compilers) -> list[dict[str, object]]:
+    """What clangd and other tools want to know of each C++ file of those rooms (compile_commands.json)."""
+    found: list[dict[str, object]] = []
+    for room, (compiler, *options) in commands(compilers).items():
+        root = resources.PACKAGE / room
+        common = root / COMMON_HEADERS
+        words = [compilers.program(compiler), *options, f"-I{root}"]
+        words += ["-include", common] if common.is_file() else []
+        for source in _sources(room, ".cpp"):
+            arguments = [str(word) for word in (*words, "-c", source)]
+            found.append({"directory": str(root), "file": str(source), "arguments": arguments})
+    return found
+
+
 def abi_header(llvm: Path) -> Path:
     """The header that says whether LLVM was built with its internal checks; it stands for all of LLVM's headers."""
     return llvm / "include" / "llvm" / "Config" / "abi-breaking.h"
@@ -199,7 +221,7 @@ class _Workshop:
         return self.compilers.llvm / "include"
 
     def _passes(self, out: Path) -> None:
-        objects = self._objects("passes", ".cpp", (*self.compilers.cxx, *PLUGIN_FLAGS, f"-I{self._headers}"))
+        objects = self._objects("passes", ".cpp", commands(self.compilers)["passes"])
         self._link("-shared", *objects, "-o", out)
 
     def _worker(self, out: Path) -> None:
@@ -218,7 +240,7 @@ class _Workshop:
         self._execute([self.compilers.program("llvm-link"), *modules, "-o", out])
 
     def _host_runtime(self, out: Path) -> None:
-        objects = self._objects("host_runtime", ".cpp", (*self.compilers.cxx, *HOST_FLAGS, *self.compilers.openmp))
+        objects = self._objects("host_runtime", ".cpp", commands(self.compilers)["host_runtime"])
         self._link("-r", "-nostdlib", *objects, "-o", out)
 
     def _link(self, *words: str | Path) -> None:

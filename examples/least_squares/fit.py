@@ -80,9 +80,29 @@ def model_jacobian(x: Floats, params: Floats) -> Floats:
     return np.stack([cosine, -amplitude * x * cosine, -amplitude * x * sine, -amplitude * sine, np.ones_like(x)])
 
 
+def save_plot(path: Path, measured: tuple[Floats, Floats], fit: Fit, guess: Floats) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    x, y = measured
+    figure, (curves, losses) = plt.subplots(1, 2, figsize=(10, 3.2), width_ratios=(2, 1), layout="constrained")
+    curves.plot(x[::20], y[::20], ".", color="#b8c4d0", ms=2, label="measured")
+    curves.plot(x, model(x, guess), "--", color="#c8553d", lw=1, label="first guess")
+    curves.plot(x, model(x, fit.params), color="#1f5fa8", lw=1.5, label="fit")
+    curves.legend(frameon=False)
+    losses.semilogy(fit.losses, ".-", color="#1f5fa8")
+    losses.set(title="mean squared residual", xlabel="iteration")
+    losses.grid(alpha=0.25)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--artifact", type=Path, help="load this one instead of compiling")
+    parser.add_argument("--plot", type=Path, default=HERE / "fit.png")
     options = parser.parse_args()
     rng = np.random.default_rng()
     truth = np.array([2.0, 0.3, 5.0, 0.4, 0.5]) * rng.uniform(0.9, 1.1, 5)
@@ -103,11 +123,13 @@ def main() -> int:
     fit = bfgs(evaluate, guess)
     jacobian = model_jacobian(x, truth)
     deviation = NOISE * np.sqrt(np.diag(np.linalg.inv(jacobian @ jacobian.T)))
+    save_plot(options.plot, (x, y), fit, guess)
 
     print(f"gradient against the derivatives by hand: {wrong:.1e} apart (relative)")
     print(f"mean squared residual: {fit.losses[0]:.4f} -> {fit.losses[-1]:.6f} in {len(fit.losses) - 1} iterations")
     for name, true, found, sigma in zip(NAMES, truth, fit.params, deviation, strict=True):
         print(f"  {name:<10} true {true:8.5f}  found {found:8.5f} ± {sigma:.5f}")
+    print(f"plot: {options.plot}")
     if not (wrong < LARGEST_ERROR and np.all(np.abs(fit.params - truth) < 6.0 * deviation)):
         print("the fit failed", file=sys.stderr)
         return 1

@@ -96,11 +96,29 @@ def leapfrog(cluster: Cluster, position: Array, velocity: Array) -> list[float]:
     return energies
 
 
+def save_plot(path: Path, position: Floats, forces: Floats, energies: list[float]) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    (x, y, _), (right, up, _) = position.reshape(-1, 3).T, forces.reshape(-1, 3).T
+    figure, (stars, drift) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    stars.quiver(x, y, right, up, np.hypot(right, up), cmap="viridis", width=0.004)
+    stars.set(title="forces: minus the gradient of the energy", aspect="equal", xticks=[], yticks=[])
+    drift.plot(np.array(energies) / energies[0] - 1, color="#1f5fa8")
+    drift.set(title="relative drift of the total energy", xlabel="step")
+    drift.grid(alpha=0.25)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--target", choices=("openmp", "cuda"), default="openmp")
     parser.add_argument("--arch", default="sm_90", help="of the GPU, for --target cuda")
     parser.add_argument("--artifact", type=Path, help="load this one instead of compiling")
+    parser.add_argument("--plot", type=Path, default=HERE / "forces.png")
     options = parser.parse_args()
 
     xp = array_library(options.target)
@@ -118,8 +136,11 @@ def main() -> int:
     energies = leapfrog(cluster, xp.asarray(position), xp.asarray(velocity))
     drift = float(np.max(np.abs(np.array(energies) - energies[0])) / abs(energies[0]))
 
+    save_plot(options.plot, position, found, energies)
+
     print(f"forces on {BODIES} bodies against Newton's law by hand: {error:.1e} apart (relative)")
     print(f"energy over {STEPS} steps: {energies[0]:.6f} -> {energies[-1]:.6f}, drift {drift:.1e}")
+    print(f"plot: {options.plot}")
     if not (error < LARGEST_ERROR and drift < LARGEST_DRIFT):
         print("the forces are wrong", file=sys.stderr)
         return 1

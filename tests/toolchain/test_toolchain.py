@@ -16,9 +16,10 @@ from enzyme_driver.command import Completed, run
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
 from enzyme_driver.toolchain import Toolchain, check_arch, ensure, identity
-from enzyme_driver.toolchain.build import ROOMS
+from enzyme_driver.toolchain.build import ROOMS, compile_commands
 from enzyme_driver.toolchain.doctor import doctor
 from enzyme_driver.toolchain.enzyme import PINNED
+from enzyme_driver.toolchain.find import compilers, look, remembered
 
 PTX = ".version 8.0\n.target {arch}\n.address_size 64\n.visible .entry empty() {{ ret; }}\n"
 
@@ -121,3 +122,16 @@ def test_two_that_compile_the_passes_at_once_agree(
     assert sorted(path.name for path in (home / "build").iterdir()) == sorted(
         [".lock", "objects", first.passes.parent.name]
     )
+
+
+def test_compile_commands_name_every_source(machine_settings: Settings) -> None:
+    parts = look(machine_settings, remembered(machine_settings), run)
+    found = compile_commands(compilers(parts))
+    rooms = [resources.PACKAGE / room for room in ("passes", "host_runtime")]
+    sources = {str(path) for room in rooms for path in room.rglob("*.cpp")}
+    assert {entry["file"] for entry in found} == sources
+    for entry in found:
+        arguments = entry["arguments"]
+        assert isinstance(arguments, list)
+        assert Path(arguments[0]).is_file()
+        assert arguments[-1] == entry["file"]

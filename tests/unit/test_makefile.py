@@ -35,7 +35,7 @@ def test_everything_the_project_names_is_pinned() -> None:
 
 
 def test_every_pin_is_one_version() -> None:
-    assert all(re.fullmatch(r"\d+(\.\d+)*([a-z]+\d+)?", version) for version in lock().values())
+    assert all(re.fullmatch(r"\d+(\.\d+)*([a-z]+\d+)?(\.post\d+)?", version) for version in lock().values())
 
 
 def test_every_pin_names_the_content_of_its_files() -> None:

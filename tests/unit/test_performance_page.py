@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from benchmarks import performance_page
+from benchmarks import framework_table, performance_page
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 
@@ -41,3 +41,11 @@ def test_figures_have_three_digits_and_no_exponent() -> None:
         "4",
         "12,346",
     ]
+
+
+def test_the_tables_beside_other_libraries_are_up_to_date() -> None:
+    for path, table in framework_table.documents().items():
+        page = path.read_text(encoding="utf-8")
+        made = framework_table.with_table(page, table)
+        assert page == made, f"{path.name}: run python -m benchmarks.framework_table"
+        assert "| elementwise | 2^24 float |" in page

@@ -1,7 +1,8 @@
 // Functions with a gradient of ours (enzyme_gradient) get a forward derivative, NAME_forward, which Enzyme finds by
 // metadata.
 //   Mathematics, T adgen_math_NAME(arguments): the value, and the product of NAME_reverse with the arguments' tangents.
-//   Products of a warp, T adgen_math_mma_NAME(factors): the value, and what NAME_tangent makes of factors and tangents.
+//   Products of a warp, T adgen_math_mma_NAME(factors): the value, and what NAME_tangent has, of both and their
+//   tangents.
 //   What moves a value, void adgen_rule_NAME(T *to, T *from, ...): the same with the tangents.
 //   What only orders threads, void adgen_rule_NAME(anchor, ...): itself.
 // A derivative gets every argument twice: a pointer with its shadow, a number with its tangent, anything else with

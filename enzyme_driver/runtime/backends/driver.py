@@ -10,7 +10,7 @@ from typing import Any
 
 from enzyme_driver.errors import AdgenError, DeviceError
 
-_INSTALL = "install what the CUDA target needs: pip install 'adgen[cuda]'"
+_INSTALL = "install what the CUDA target needs: pip install 'adgen[cuda13]', or [cuda12] for a driver of CUDA 12"
 _STICKY = "an earlier launch may have failed: check grid, block and array sizes; the process needs a new start"
 
 
