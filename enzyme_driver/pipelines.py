@@ -123,7 +123,7 @@ _SELECTIONS = Pipeline(
     "selections",
     (
         Pass("adgen-rematerialize-selections"),
-        _function("adce", "simplifycfg", switch="rematerialize-selections"),
+        _function("adce", "instsimplify", "simplifycfg", switch="rematerialize-selections"),
     ),
 )
 """Of what a loop chooses among, the winner alone has a derivative."""
