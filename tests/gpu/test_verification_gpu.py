@@ -1,4 +1,4 @@
-"""Gradients verify themselves on the GPU as on the host, whose own memory is asked, and what was found is remembered."""
+"""Gradients verify themselves on the GPU, whose own memory is asked, and what was found is remembered."""
 
 from __future__ import annotations
 
