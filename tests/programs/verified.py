@@ -22,7 +22,7 @@ import enzyme_driver as adgen
 from cuda_kernels.case import Case, Pointers
 from cuda_kernels.check import problem
 from cuda_kernels.suite import CASES
-from enzyme_driver.runtime.transforms.guard import mismatch, raced
+from enzyme_driver.runtime.transforms.guard import _verification, mismatch, raced
 from enzyme_driver.runtime.transforms.verify import Verdict
 
 Subject = Any  # a Kernel or a Function
@@ -56,7 +56,8 @@ def verdict(subject: Subject, args: list[Any], launch: Any) -> Verdict | str:  #
     if subject.guard is None:
         return f"no gradient: {subject.gradient_refusal}"
     bound = subject._arguments.bind(tuple(args), {})
-    found: Verdict = subject.guard._verdict(subject, bound, launch_of(launch) if launch else None)
+    with _verification():
+        found: Verdict = subject.guard._verdict(subject, bound, launch_of(launch) if launch else None)
     return found
 
 
