@@ -43,6 +43,8 @@ def page(folder: Path) -> str:
         compile_time=_object(folder, "compile_time.json"),
         gpu_check=_object(folder, "gpu_check.json"),
         sanitizer=_object(folder, "sanitizer.json"),
+        splatting=_object(folder, "splatting.json"),
+        programs=_object(folder, "programs_on_gpu.json"),
     )
 
 

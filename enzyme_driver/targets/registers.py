@@ -29,6 +29,8 @@ from enzyme_driver.model import BlockVariant
 LIMIT, LIMIT_IN_BULK = 128, 64
 MOST_SPILLED = 700
 """Bytes that a thread may keep elsewhere. With 540 a gradient took 0.83 of its time without, with 1,080 twice that."""
+FEW_SPILLED = 32
+"""Bytes for which a thread does not get more registers, and the multiprocessor fewer threads, than ptxas has chosen."""
 DERIVATIVES = ("__gradient", "__tangent")
 LAUNCHED = (*DERIVATIVES, "__second", "__batch")
 """Of the kernels that the runtime launches with the caller's blocks."""
@@ -161,7 +163,7 @@ def _limits(ptx: str, report: str) -> dict[str, list[int]]:
             limits[name] = [limit for limit in left if limit > used[name]]
         else:
             in_bulk = [LIMIT_IN_BULK] if _IN_BULK in entry["body"] and used[name] > LIMIT_IN_BULK else []
-            most = min(LIMIT, *left) if spilled[name] and left else _most(used[name])
+            most = min(LIMIT, *left) if spilled[name] > FEW_SPILLED and left else _most(used[name])
             limits[name] = [limit for limit in (*in_bulk, most) if limit != _whole(used[name])]
     return {name: each for name, each in limits.items() if each}
 

@@ -29,14 +29,14 @@ __global__ void normalise(const double *x, const double *scale, double *y, int r
 }
 
 // A block has a row; the shape is a struct by value. Without barriers, the block may be of any width.
-__global__ void powers(const double *x, double *y, Shape shape)
+__global__ void powers(const double *x, double *y, double *z, Shape shape)
 {
     for (int i = threadIdx.x; i < shape.columns; i += blockDim.x) {
         const double v = x[blockIdx.x * shape.columns + i];
         y[blockIdx.x * shape.columns + i] = v * v + sin(v);
     }
     for (int i = threadIdx.x; i < shape.columns; i += blockDim.x)
-        y[blockIdx.x * shape.columns + i] += x[blockIdx.x * shape.columns + i] * x[blockIdx.x * shape.columns + i];
+        z[blockIdx.x * shape.columns + i] = x[blockIdx.x * shape.columns + i] * x[blockIdx.x * shape.columns + i];
 }
 
 // A thread has a row.

@@ -37,7 +37,7 @@ def arguments(name: str, rng: np.random.Generator, threads: int, columns: int) -
         return blocks, [numbers(rows, columns), numbers(columns), np.zeros((rows, columns)), rows, columns]
     if name == "powers":
         shape = {"rows": blocks, "columns": columns}
-        return blocks, [numbers(blocks, columns), np.zeros((blocks, columns)), shape]
+        return blocks, [numbers(blocks, columns), np.zeros((blocks, columns)), np.zeros((blocks, columns)), shape]
     if name == "by_threads":
         rows = blocks * threads - 5
         return blocks, [numbers(rows, columns), np.zeros(rows), rows, columns]

@@ -6,6 +6,7 @@ import pytest
 
 from enzyme_driver.model import BlockVariant
 from enzyme_driver.targets.registers import (
+    FEW_SPILLED,
     LIMIT,
     LIMIT_IN_BULK,
     LONGEST,
@@ -124,6 +125,7 @@ def test_few_spills_of_a_kernel_with_bounded_blocks_are_not_what_its_block_costs
     wide = STRAIGHT.replace(")\n{", ")\n.maxntid 1024\n{")
     (given,) = assembled(wide, said(a__gradient=(32, 64)), said(a__gradient=(64, 0)))
     assert ".maxnreg 64\n" in given
+    assert assembled(bounded_block, said(a__gradient=(64, FEW_SPILLED))) == []
 
 
 def test_blocks_that_are_to_fit_are_forgotten_where_they_cost_spills() -> None:
