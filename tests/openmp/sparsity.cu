@@ -108,7 +108,7 @@ __global__ void permuted(const float *x, const int *at, float *y, int n) {
 
 __global__ void assembled(const float *x, float *y) {
   unsigned found;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(found) : "f"(x[I]));
+  asm("bfind.u32 %0, %1;" : "=r"(found) : "r"(__float_as_uint(x[I])));
   y[I] = __uint_as_float(found);
 }
 

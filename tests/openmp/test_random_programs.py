@@ -17,7 +17,6 @@ FOUND = (
     ("cuda", 105),  # memory for a loop that did not run, inside one of unknown length, ended the process
     ("cuda", 12),
     ("cuda", 607),  # shared memory was read again for a value that a loop hands to its next iteration
-    ("cuda", 350),  # two ways out of a loop around loops, of which the reverse sweep knew one
     ("cuda", 1213),  # what changes between two loops was kept once, in a kernel with a loop of unknown length
     ("cuda", 345),  # what fills a local array again in the reverse sweep was no valid code
     ("cuda", 977),  # the same
@@ -55,6 +54,14 @@ def test_reducing_leaves_out_blocks_and_lines() -> None:
 @pytest.mark.parametrize(("language", "number"), FOUND)
 def test_what_was_found(language: str, number: int, tmp_path: Path) -> None:
     assert [outcome.verdict for outcome in outcomes(language, number, 1, tmp_path)] == ["right"]
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_what_is_refused_by_caution(tmp_path: Path) -> None:
+    """Two ways out of a loop around loops: Enzyme reads a count at a place of which it does not know the number."""
+    (found,) = outcomes("cuda", 350, 1, tmp_path)
+    assert found.verdict == "refused"
+    assert "a value that was not kept before it" in found.why
 
 
 def test_a_number_means_the_same_program_always() -> None:

@@ -183,8 +183,13 @@ def test_shared_memory_is_counted_with_shadows(build: Build) -> None:
 
 
 def test_shadows_that_do_not_fit_are_refused(build: Build) -> None:
-    with pytest.raises(RefusedError, match="more static shared memory than a block may have"):
-        build(SHARED, targets=["cuda"], flags=["-DSIZE=8192"])
+    made = build(SHARED, targets=["cuda"], flags=["-DSIZE=8192"])
+    facts = {entry.signature.name: entry.targets["cuda"] for entry in made.entries}
+    refusal = facts["tile"].gradient_refused
+    assert refusal is not None
+    assert "more static shared memory than a block may have" in refusal.reason
+    assert facts["tile"].primal
+    assert facts["region"].gradient
 
 
 LOOP = """

@@ -186,7 +186,7 @@ def test_without_cuda_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "cuda.bindings.driver", None)
     driver.api.cache_clear()
     module = load(artifact_folder(tmp_path / "a", {"sm_90": b"cubin"}), "cuda")
-    with pytest.raises(DeviceError, match=r"(?s)cannot be imported.*pip install 'adgen\[cuda\]'"):
+    with pytest.raises(DeviceError, match=r"(?s)cannot be imported.*pip install 'adgen\[cuda13\]'"):
         module.crashes[1, 1](OnGpu())
 
 

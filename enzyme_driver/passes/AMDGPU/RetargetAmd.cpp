@@ -38,6 +38,8 @@ public:
       return vote(Kind);
     if (Name == "match.all.sync.i32p" || Name == "match.all.sync.i64p")
       return matchAll();
+    if (Name == "match.any.sync.i32" || Name == "match.any.sync.i64")
+      return matchAny();
     if (StringRef Kind = Name; Kind.consume_front("barrier.cta.red.") && Kind.consume_back(".aligned.all"))
       return isBlockBarrier(Call.getArgOperand(0)) ? countedBarrier(Kind) : nullptr;
     if (Name == "activemask")
@@ -145,6 +147,16 @@ private:
     Value *Same = B.CreateAnd(ofHalf(ballot(B.CreateICmpEQ(V, First))), Mask);
     Value *All = B.CreateICmpEQ(Same, Mask);
     return pair(B.CreateSelect(All, Mask, B.getInt32(0)), All);
+  }
+
+  // A bit for each lane of the half that has the same value.
+  Value *matchAny() {
+    Value *Mask = Call.getArgOperand(0), *V = Call.getArgOperand(1), *Alike = B.getInt32(0);
+    for (unsigned Other = 0; Other < WarpLanes; ++Other) {
+      Value *Same = B.CreateZExt(B.CreateICmpEQ(V, from(B.getInt32(Other), V)), B.getInt32Ty());
+      Alike = B.CreateOr(Alike, B.CreateShl(Same, Other));
+    }
+    return B.CreateAnd(Alike, Mask);
   }
 
   Value *pair(Value *First, Value *Second) {

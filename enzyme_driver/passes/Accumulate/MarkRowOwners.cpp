@@ -249,7 +249,7 @@ void mark(Function &Gradient, Function &Body, FunctionAnalysisManager &FAM) {
     if (Each != Activity::Duplicated || !Adjoint->hasAttribute(ShadowAttribute) || structBytes(Body, Number))
       continue;
     std::optional<Digits> Own = Found.of(*Array);
-    if (!Own)
+    if (!Own || Own->Lengths.empty()) // which RelaxPrivateAtomics finds for more launches
       continue;
     Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), RowsAttribute, spelled(*Own)));
   }
