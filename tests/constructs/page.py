@@ -34,7 +34,8 @@ _PUBLIC = """\
 
 Kernels of others, compiled as they are for both targets, each called with arguments drawn by its signature alone, and
 its host gradient compared with the dual numbers. Where such arguments make threads write different values to one
-element, or read where nothing was written, there is nothing to compare. *{repository}* at {commit}, {parts}, {date}.
+element, or read where nothing was written, there is nothing to compare.
+*{repository}* at {commit}, {parts}, {date}.
 
 | what became of it | number |
 |---|---|
