@@ -106,9 +106,8 @@ def calls_malloc(folder: Path) -> bool:
 
 def run_example(name: str, folder: Path, plots: Path) -> ExampleResult:
     script, *options = SCRIPTS[name]
-    command = [sys.executable, str(EXAMPLES / script), *options, "--artifact", str(folder)]
-    if name in {"black_scholes", "heat2d"}:
-        command += ["--plot", str(plots / f"{name}.png")]
+    where = ["--artifact", str(folder), "--plot", str(plots / f"{name}.png")]
+    command = [sys.executable, str(EXAMPLES / script), *options, *where]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     start = time.perf_counter()
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
