@@ -54,7 +54,8 @@ def test_one_array_that_is_only_read_twice(module: adgen.Module) -> None:
     apart = sums.vjp[LAUNCH](given | {"b": np.copy(given["a"])}, ROUNDS, cotangents={"s.y": np.ones(N)})
     same = sums.vjp[LAUNCH](given | {"b": given["a"]}, ROUNDS, cotangents={"s.y": np.ones(N)})
     for name in ("a", "b"):
-        np.testing.assert_array_equal(same["s"][name], apart["s"][name])
+        # Threads add in any order.
+        np.testing.assert_allclose(same["s"][name], apart["s"][name], rtol=1e-13)
         assert np.abs(same["s"][name]).min() > 0.0
 
 

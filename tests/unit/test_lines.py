@@ -13,6 +13,8 @@ COLUMNS = 120
 FOLDERS = (".ci", "benchmarks", "cuda_kernels", "docs", "enzyme_driver", "examples", "templates", "tests")
 CXX = ("passes", "worker", "host_runtime", "frameworks", "include")
 """The folders of enzyme_driver with C++ of adgen's own; the programs in the tests are as users write them."""
+BUILT = {"build"}
+"""Folders of what was made here."""
 PRAGMA = re.compile(r"  # (?:noqa|type): ?.*$")
 SHOWN = ("how-it-works.md", "how-it-works.md.j2")
 """Documents whose blocks are compilers' output."""
@@ -23,7 +25,12 @@ def documents() -> list[Path]:
 
 
 def sources() -> list[Path]:
-    python = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    python = [
+        path
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*.py")
+        if not BUILT & {*path.relative_to(ROOT).parts}
+    ]
     rooms = [ROOT / "enzyme_driver" / room for room in CXX]
     return [*python, *(path for room in rooms for end in ("cpp", "h") for path in room.rglob(f"*.{end}"))]
 
