@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import random
+import secrets
 import shutil
 from pathlib import Path
 from typing import NoReturn
 
 import hypothesis
+import numpy as np
 import pytest
 from fakes import FakeProcess
 
@@ -23,11 +26,28 @@ os.environ["ADGEN_VERIFY"] = "never"
 NEEDS = ("unit", "passes", "toolchain", "openmp", "gpu")
 TESTS = Path(__file__).parent
 
+FRESH = bool(os.environ.get("ADGEN_FRESH_SEEDS"))
+"""Tests draw other numbers each time, to find what a few draws do not; else each test always draws the same."""
+
 # How long something takes says nothing on a machine that others use too.
 hypothesis.settings.register_profile(
-    "shared machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "shared machine", deadline=None, derandomize=not FRESH, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("shared machine")
+
+
+@pytest.fixture(autouse=True)
+def _seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test asks chance for follows from its name."""
+    if FRESH:
+        return
+    draws, generator = random.Random(request.node.nodeid), np.random.default_rng
+
+    def drawn(seed: object = None) -> np.random.Generator:
+        return generator(draws.getrandbits(64) if seed is None else seed)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(secrets, "randbits", draws.getrandbits)
+    monkeypatch.setattr(np.random, "default_rng", drawn)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
