@@ -208,8 +208,6 @@ private:
     return Is({0, 0, 0, 0, 0, 0}) && InMultiplesOf({}) ? std::optional<unsigned>(Nothing) : std::nullopt;
   }
 
-  static constexpr unsigned LaneBits = 5;
-
   Function &Body;
   LoopInfo &LI;
   ScalarEvolution &SE;

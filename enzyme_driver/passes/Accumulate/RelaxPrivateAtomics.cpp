@@ -33,7 +33,6 @@ namespace adgen {
 namespace {
 
 constexpr unsigned Axes = 3;
-constexpr unsigned LaneBits = 5;
 constexpr unsigned MostPlaces = 64;         // of a thread
 constexpr int64_t MostElements = INT32_MAX; // with more, an index of 32 bits would come back to elements of others
 

@@ -36,9 +36,8 @@ namespace {
 
 constexpr unsigned MostCompared = 2;
 constexpr unsigned Counts[] = {16, 8, 4, 3, 2, 1}; // that rules/accumulate.cu has
-constexpr unsigned LaneBits = 5;
-constexpr unsigned MostPlaces = 256; // of a row's elements
-constexpr int64_t MostBeside = 4;    // elements to which a lane's neighbours may be away
+constexpr unsigned MostPlaces = 256;               // of a row's elements
+constexpr int64_t MostBeside = 4;                  // elements to which a lane's neighbours may be away
 
 // What decides the value of an address, apart from what is the same in the whole grid.
 struct Origin {

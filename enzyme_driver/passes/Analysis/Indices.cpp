@@ -14,7 +14,6 @@ constexpr unsigned Axes = 3;
 constexpr unsigned MostTerms = 32;
 constexpr unsigned FewestBits = 32; // narrower numbers come back to where they were
 constexpr int64_t MostBytesApart = 1 << 20;
-constexpr unsigned LaneBits = 5;
 constexpr int64_t WarpSize = 1 << LaneBits;
 
 static std::optional<Polynomial> ofRegister(const IntrinsicInst &Call, bool OfRows) {

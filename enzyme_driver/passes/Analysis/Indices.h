@@ -14,6 +14,8 @@ namespace adgen {
 
 using namespace llvm;
 
+inline constexpr unsigned LaneBits = 5; // of a thread's number in its block: its place in a warp
+
 // What an index depends on: registers of the launch, integers that all threads share, and loop counters.
 struct Source {
   enum Kind { Thread, Block, BlockSize, GridSize, Shared, Counter, Lane, Warp, Warps } Of;
