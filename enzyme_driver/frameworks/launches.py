@@ -113,7 +113,14 @@ def bound(signature: Signature, step: PlannedLaunch, made: Mapping[int, StandIn]
     if len(step.arguments) != len(signature):
         wanted = f"{signature.name} takes {len(signature)} arguments, got {len(step.arguments)}"
         raise ArgumentError(wanted, hint=f"the signature is {signature}")
-    return tuple(with_stand_ins(value, made) for value in step.arguments)
+    values = tuple(with_stand_ins(value, made) for value in step.arguments)
+    for parameter, value in zip(signature, values, strict=True):
+        if parameter.holds_table and isinstance(value, (list, Mapping)):
+            raise ArgumentError(
+                f"{str(parameter)!r} of {signature.name} points to pointers, which an operator cannot give",
+                hint="write a kernel that takes one array, makes the pointers and calls what this one does",
+            )
+    return values
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,13 @@ def _integers(low: int, high: int, length: int = 64, dtype: type = np.int32) -> 
     return lambda rng: rng.integers(low, high, length).astype(dtype)
 
 
+def _rows(count: int, dtype: type = np.float32) -> Any:  # noqa: ANN401
+    """A table of so many arrays."""
+    if np.issubdtype(dtype, np.integer):
+        return lambda rng: [rng.integers(0, 40, 64).astype(dtype) for _ in range(count)]
+    return lambda rng: list(apart(rng, (count, 64)).astype(dtype))
+
+
 _FUNCTIONS = (
     C("kernel template, type parameter", "typed<float>"),
     C("kernel template, type parameter (double)", "typed<double>"),
@@ -141,7 +148,20 @@ _MEMORY = (
         "const_void",
     ),
     C("`void *` that a kernel takes for floats", "void_of_floats"),
-    C("pointers to pointers", "pointers_to_pointers", refused="pointers"),
+    C("pointers to pointers", "pointers_to_pointers", {"rows": _rows(40)}),
+    C(
+        "pointers to pointers, written through, one of them null",
+        "rows_in_place",
+        {"rows": lambda rng: [*_rows(3)(rng), None, *_rows(1)(rng)], "order": _rows(2, np.int32), "count": 5},
+    ),
+    C("pointers to pointers, behind which all threads add", "sums_into_rows", {"sums": _rows(3, np.float64)}),
+    C(
+        "pointers to pointers in a struct",
+        "tables_in_a_struct",
+        {"image": lambda rng: {"planes": _rows(3)(rng), "weights": _rows(3)(rng), "count": 3}},
+    ),
+    C("pointers to pointers, moved", "rows_swapped", refused="stores pointers in the table"),
+    C("pointers to pointers to pointers", "tables_of_tables", refused="points to pointers"),
     C("bits of a float (`__float_as_int`, `memcpy`)", "bits_of_floats"),
     C("bits of a float that stay integers (16 bits of it, a hash)", "bits_that_stay_integers"),
     C("bits of a float that say where its sum goes", "summed_by_exponent"),
@@ -394,6 +414,11 @@ _TENSOR_CORES = (
 
 _OPENMP = (
     C("`parallel for`", "parallel_for"),
+    C(
+        "`parallel for` over pointers to pointers",
+        "rows_in_parallel",
+        {"in": _rows(40, np.float64), "out": _rows(40, np.float64)},
+    ),
     C("`schedule(static, 3)`", "static_schedule"),
     C("`schedule(dynamic)`", "dynamic_schedule"),
     C("`schedule(guided)`, counting down", "guided_schedule"),
@@ -432,6 +457,7 @@ _OPENMP = (
 _LANGUAGE = (
     C("`std::vector`, range-based `for`", "vectors"),
     C("vector of vectors", "vector_of_vectors"),
+    C("pointers to pointers, in C++", "rows_behind_pointers", {"matrix": _rows(40, np.float64), "n": 40}),
     C("vector of structs that hold vectors and a number", "layers"),
     C("vector of vectors of structs of doubles, floats and integers", "vector_of_samples"),
     C("copies of rows of such structs", "rows_of_samples"),

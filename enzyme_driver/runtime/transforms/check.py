@@ -15,11 +15,11 @@ from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.model import DataType, Parameter, Signature, Target, Variable
 from enzyme_driver.runtime.backends.kept import no_numbers_kept
 from enzyme_driver.runtime.backends.libraries import library_of
-from enzyme_driver.runtime.call.arguments import struct_value
 from enzyme_driver.runtime.call.arrays import is_array
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.layouts import numpy_dtype
 from enzyme_driver.runtime.call.members import assembled, flattened, given
+from enzyme_driver.runtime.call.passed import struct_value
 from enzyme_driver.runtime.call.slots import argument_slot, written
 from enzyme_driver.runtime.transforms.cross_target import apart, check_same_signature, copy_variables, placed
 
