@@ -155,6 +155,11 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
         argument = Argument(bytes(last.spec.nbytes), (Patch(0, last.buffer, last.spec.nbytes, value=True),))
         patched[place : place + (mode != "reverse")] = [argument]
     gpu = unit.target == "cuda"
+    if gpu and entry.cooperative:
+        raise RefusedError(
+            f"{unit.signature.name} waits for the whole grid, which an operator cannot launch on a GPU",
+            hint="launch it with kernel[grid, block], or split it where its blocks wait for each other",
+        )
     launch = launch_of((step.grid, step.block, None, step.shared_bytes)) if step.grid is not None else None
     block = launch.block if launch else (0, 0, 0)
     shared = step.shared_bytes
