@@ -196,9 +196,11 @@ def _without_numbers(signature: Signature, values: Sequence[Any]) -> tuple[tuple
         if parameter.form != "scalar" or not isinstance(value, StandIn):
             continue
         if value.shape or value.dtype != parameter.dtype.name:
+            plain = "float" if parameter.dtype.kind == "float" else "int"
             raise ArgumentError(
                 f"argument {parameter.name!r} of {signature}: {value.spec} for a number of type {parameter.dtype}",
-                hint=f"give an array of shape () and dtype {parameter.dtype}, or a plain number",
+                hint=f"give an array of shape () and dtype {parameter.dtype}; a plain number is one that the "
+                f"description annotates: `{parameter.name}: {plain}`",
             )
         found[position], given[position] = value, 0
     return tuple(given), found
