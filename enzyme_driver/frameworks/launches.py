@@ -17,10 +17,10 @@ from enzyme_driver.frameworks.code import Unit
 from enzyme_driver.frameworks.plan import PlannedLaunch, Reference, Spec, itemsize
 from enzyme_driver.frameworks.program import Argument, Patch, Program, Run, Shadow, Tape
 from enzyme_driver.model import Mode, Parameter, Signature, TargetEntry
-from enzyme_driver.runtime.call.arguments import PreparedArguments
 from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.call.layouts import declared_layout
 from enzyme_driver.runtime.call.members import assembled, flattened
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.settings import Settings
 
 _FIRST = 1 << 44
