@@ -180,6 +180,8 @@ PREPARE_CUDA = Pipeline(
         _function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
         _function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
+        _function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-expose-inductions"),
         Pass("adgen-mark-row-owners"),  # while loops and their conditions are the user's
         Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         _EXITS,
@@ -249,6 +251,8 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-prune-vtables"),
         Pass("globaldce"),  # methods that no table names any more
         Pass("adgen-shadow-statics"),
+        _function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-expose-inductions"),
         _function("loop-simplify", switch="pointers-to-indices"),
         Pass("adgen-pointers-to-indices"),
         Pass("adgen-promote-captures"),

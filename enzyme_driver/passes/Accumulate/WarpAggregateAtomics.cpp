@@ -78,7 +78,8 @@ private:
     bool MayDrop = dropsTheLane(*I) || dividesByNumber(*I);
     if (isa<PHINode, LoadInst>(I) || MayDrop) {
       bool Comparable = I->getType()->isIntOrPtrTy() && I->getType()->getPrimitiveSizeInBits() <= 64;
-      Comparable && (MayDrop || isLikelyTheSame(I)) ? void(Result.Compared.insert(I)) : void(Result.Unknown = true);
+      bool Likely = Comparable && (MayDrop || isLikelyTheSame(I) || choosesAmongAlike(*I));
+      Likely ? void(Result.Compared.insert(I)) : void(Result.Unknown = true);
       return Result;
     }
     bool Computed =
@@ -88,6 +89,16 @@ private:
       if (Computed && !isa<Function>(Operand))
         Result.add(of(Operand));
     return Result;
+  }
+
+  // A number that was computed on each of the ways that meet, from what is the same or compared in any case.
+  bool choosesAmongAlike(Instruction &I) {
+    auto *Phi = dyn_cast<PHINode>(&I);
+    Found[&I].Unknown = true; // for what goes round in a loop
+    return Phi && all_of(Phi->incoming_values(), [&](Value *V) {
+             const Origin &Where = of(V);
+             return !Where.X && !Where.OtherAxes && !Where.Unknown;
+           });
   }
 
   // Other intrinsics of the GPU may tell lanes apart.
@@ -353,8 +364,7 @@ private:
       StringRef Lanes = inCommon(Where, *Atomic);
       if (Lanes.empty())
         continue;
-      Group New{
-          Lanes, InShared, {Atomic}, SmallVector<Value *, MostCompared>(Where.Compared.begin(), Where.Compared.end())};
+      Group New{Lanes, InShared, {Atomic}, toCompare(Where, *Atomic)};
       auto Like = find_if(Open, [&](const Group &G) {
         return G.Lanes == Lanes && G.InShared == InShared && G.Compared == New.Compared && G.type() == New.type();
       });
@@ -365,6 +375,16 @@ private:
       Close([&](const Group &G) { return G.Members.size() == Counts[0]; });
     }
     Close([](const Group &) { return true; });
+  }
+
+  // Where that is many numbers, the element's address instead, or that from which it is a constant away.
+  static SmallVector<Value *, MostCompared> toCompare(const Origin &Where, const AtomicRMWInst &Atomic) {
+    if (Where.Compared.size() <= MostCompared)
+      return {Where.Compared.begin(), Where.Compared.end()};
+    const DataLayout &Layout = Atomic.getDataLayout();
+    auto *Address = const_cast<Value *>(Atomic.getPointerOperand());
+    APInt Offset(Layout.getIndexTypeSizeInBits(Address->getType()), 0);
+    return {Address->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true)};
   }
 
   // Shared shadows into which only rows accumulate, each into elements of its own.
@@ -416,7 +436,7 @@ private:
   }
 
   StringRef inCommon(const Origin &Where, const AtomicRMWInst &Atomic) const {
-    if (Where.Unknown || Where.Compared.size() > MostCompared || (Where.X && Where.OtherAxes))
+    if (Where.Unknown || (Where.X && Where.OtherAxes))
       return "";
     const Value *Object = getUnderlyingObject(Atomic.getPointerOperand());
     if (!isa<Argument>(Object) && KeepsOwn)
