@@ -25,7 +25,8 @@ LaneOrigin LaneOrigins::find(Value *V) {
   bool MayDrop = dropsTheLane(*I) || dividesByNumber(*I);
   if (isa<PHINode, LoadInst>(I) || MayDrop) {
     bool Comparable = I->getType()->isIntOrPtrTy() && I->getType()->getPrimitiveSizeInBits() <= 64;
-    Comparable && (MayDrop || isLikelyTheSame(I)) ? void(Result.Compared.insert(I)) : void(Result.Unknown = true);
+    bool Likely = Comparable && (MayDrop || isLikelyTheSame(I) || choosesAmongAlike(*I));
+    Likely ? void(Result.Compared.insert(I)) : void(Result.Unknown = true);
     return Result;
   }
   bool Computed =
@@ -35,6 +36,15 @@ LaneOrigin LaneOrigins::find(Value *V) {
     if (Computed && !isa<Function>(Operand))
       Result.add(of(Operand));
   return Result;
+}
+
+bool LaneOrigins::choosesAmongAlike(Instruction &I) {
+  auto *Phi = dyn_cast<PHINode>(&I);
+  Found[&I].Unknown = true; // for what goes round in a loop
+  return Phi && all_of(Phi->incoming_values(), [&](Value *V) {
+           const LaneOrigin &Where = of(V);
+           return !Where.X && !Where.OtherAxes && !Where.Unknown;
+         });
 }
 
 bool LaneOrigins::isArithmetic(const Instruction &I) {

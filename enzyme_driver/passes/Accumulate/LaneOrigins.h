@@ -37,6 +37,9 @@ public:
 private:
   LaneOrigin find(llvm::Value *V);
 
+  // A number that was computed on each of the ways that meet, from what is the same or compared in any case.
+  bool choosesAmongAlike(llvm::Instruction &I);
+
   // Other intrinsics of the GPU may tell lanes apart.
   static bool isArithmetic(const llvm::Instruction &I);
 

@@ -129,8 +129,7 @@ private:
       StringRef Lanes = inCommon(Where, *Atomic);
       if (Lanes.empty())
         continue;
-      Group New{
-          Lanes, InShared, {Atomic}, SmallVector<Value *, MostCompared>(Where.Compared.begin(), Where.Compared.end())};
+      Group New{Lanes, InShared, {Atomic}, toCompare(Where, *Atomic)};
       auto Like = find_if(Open, [&](const Group &G) {
         return G.Lanes == Lanes && G.InShared == InShared && G.Compared == New.Compared && G.type() == New.type();
       });
@@ -141,6 +140,16 @@ private:
       Close([&](const Group &G) { return G.Members.size() == Counts[0]; });
     }
     Close([](const Group &) { return true; });
+  }
+
+  // Where that is many numbers, the element's address instead, or that from which it is a constant away.
+  static SmallVector<Value *, MostCompared> toCompare(const LaneOrigin &Where, const AtomicRMWInst &Atomic) {
+    if (Where.Compared.size() <= MostCompared)
+      return {Where.Compared.begin(), Where.Compared.end()};
+    const DataLayout &Layout = Atomic.getDataLayout();
+    auto *Address = const_cast<Value *>(Atomic.getPointerOperand());
+    APInt Offset(Layout.getIndexTypeSizeInBits(Address->getType()), 0);
+    return {Address->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true)};
   }
 
   // Shared shadows into which only rows accumulate, each into elements of its own.
@@ -192,7 +201,7 @@ private:
   }
 
   StringRef inCommon(const LaneOrigin &Where, const AtomicRMWInst &Atomic) const {
-    if (Where.Unknown || Where.Compared.size() > MostCompared || (Where.X && Where.OtherAxes))
+    if (Where.Unknown || (Where.X && Where.OtherAxes))
       return "";
     const Value *Object = getUnderlyingObject(Atomic.getPointerOperand());
     if (!isa<Argument>(Object) && KeepsOwn)

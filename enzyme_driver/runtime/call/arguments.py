@@ -304,6 +304,8 @@ class Arguments:
         name = slot.parameter.name
         if slot.parameter.is_pointer and shadows.get(name) is None and is_null(values[name]):
             return Value(pointer_bytes(0))
+        if name not in shadows and _leads_nowhere(slot.parameter, values[name]):
+            return struct_shadow({}, slot, values[name])
         if name not in shadows:
             raise ArgumentError(
                 f"the shadow of {name!r} of {self._spelled} is missing",
@@ -325,6 +327,13 @@ class Arguments:
                     hint = "give every shadow an array of its own"
                     raise ArgumentError(f"{slot.label} shares memory with {other.label}", hint=hint)
             seen.append((slot, view))
+
+
+def _leads_nowhere(parameter: Parameter, value: Value) -> bool:
+    """Whether it is a struct, given by its members, of which none has a derivative."""
+    if parameter.shadow_is_pointer or not value.parts:
+        return False
+    return all(member.parameter.activity == "const" for member in members(parameter))
 
 
 def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, ArrayView]]:

@@ -34,7 +34,7 @@ def value_of(slot: Slot, value: object) -> Value:
         return Value(scalar_bytes(value, slot))
     if parameter.form == "struct":
         return struct_value(value, slot)
-    if value is None and (parameter.activity == "const" or parameter.nullable) and not parameter.reference:
+    if value is None and parameter.may_be_null:
         return Value(pointer_bytes(0))
     if parameter.reference and parameter.const and slot.target == "openmp" and _is_plain(value):
         return _referenced(value, slot)
