@@ -32,7 +32,7 @@ class Calls:
 
     def check_autocast(self, tensors: Tensors) -> None:
         """Autocast changes no operator's types: where it is on, inputs of mixed precision are refused."""
-        if torch.is_autocast_enabled("cuda") or torch.is_autocast_enabled("cpu"):
+        if torch._C._is_any_autocast_enabled():  # noqa: SLF001  (one call for all devices)
             found = {tensor.dtype for tensor in tensors if tensor is not None and tensor.is_floating_point()}
             if len(found) > 1:
                 names = ", ".join(sorted(str(each) for each in found))
@@ -45,8 +45,10 @@ class Calls:
         """The needed inputs that may have a derivative."""
         own = self.operator.differentiable
         return tuple(
-            bool(asked) and allowed and tensor is not None and (tensor.is_floating_point() or tensor.is_complex())
-            for asked, allowed, tensor in zip(needed, own, tensors, strict=True)
+            [
+                bool(asked) and allowed and tensor is not None and (tensor.is_floating_point() or tensor.is_complex())
+                for asked, allowed, tensor in zip(needed, own, tensors, strict=True)
+            ]
         )
 
     def primal(self, tensors: Tensors, statics: Sequence[Any], batch: Batch | None = None) -> list[torch.Tensor]:
