@@ -18,6 +18,7 @@ from enzyme_driver.frameworks.code import HOST, Code, Options, Place, Unit
 from enzyme_driver.frameworks.native import Compiled
 from enzyme_driver.frameworks.plan import Plan, Spec
 from enzyme_driver.frameworks.recorder import Launch
+from enzyme_driver.frameworks.verified import Unverified
 
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.jax_operator import JaxOperator
@@ -198,6 +199,8 @@ class Operator:
             with named(self.name):
                 draft = derived(analysis, *masks)
             found = self._compiled[key] = Compiled(draft.program, draft.results)
+            if draft.differentiated:
+                found.unverified = Unverified(analysis, draft.differentiated)
         return found
 
 

@@ -12,12 +12,15 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from enzyme_driver import resources
 from enzyme_driver.errors import AdgenError, ArtifactError, DeviceError, PrimalError, ToolchainError, UsageError
 from enzyme_driver.frameworks.plan import Spec
 from enzyme_driver.frameworks.program import Program
+
+if TYPE_CHECKING:
+    from enzyme_driver.frameworks.verified import Unverified
 
 ROOM = "frameworks/native"
 FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-ldl")
@@ -48,6 +51,7 @@ class Compiled:
         self._handle: ctypes.c_void_p | None = None
         self.kept: Any = None
         """What a library keeps with it for the next call."""
+        self.unverified: Unverified | None = None
 
     def run(
         self,

@@ -94,7 +94,8 @@ class _Callable:
         self.guard: Guard | None = None
         """What looks at the gradient before it is used first; None where nothing does."""
 
-    def _verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
+    def verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
+        """Look at the gradient with these arguments, if there is a guard that has not seen enough."""
         if self.guard and not self.guard.is_open:
             with unrecorded():
                 self.guard(cast("Kernel | Function", self), values, launch)
@@ -203,7 +204,7 @@ class _Callable:
         with unrecorded():
             entry = self._gradient_entry() if self.signature.shadowed else self._primal_entry()
         if self.signature.shadowed:
-            self._verify(bound, launch)
+            self.verify(bound, launch)
         values = self._arguments.recorded(bound)
         return tape.record(Call(self.signature, entry, self._backend, launch, values))
 
@@ -374,13 +375,13 @@ class Kernel(_Callable):
 
     def _run_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> None:
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
-        self._verify(bound, launch)
+        self.verify(bound, launch)
         self._differentiate(entry, self._arguments.gradient, launch, bound, shadows)
 
     def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
         given = self._with_variables(self._arguments.gradient, bound, shadows)
-        before = partial(self._verify, bound, launch) if self.guard else None
+        before = partial(self.verify, bound, launch) if self.guard else None
         name = f"{self.name}.gradient"
         return PreparedLaunch(name, self._backend, entry, given, launch, gradient=True, before=before)
 
@@ -408,7 +409,7 @@ class Kernel(_Callable):
         entry = self._gradient_entry()
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
-        self._verify(bound, launch)
+        self.verify(bound, launch)
         stream = self._backend.stream_of(launch, product.given)
         return product.run(partial(self._differentiate, entry, self._arguments.gradient, launch), stream)
 
@@ -482,7 +483,7 @@ class Function(_Callable):
         """Add `cotangent` times the gradient of the returned number to the shadows, see `Kernel.gradient`."""
         self._gradient_entry()
         bound = self._arguments.bind(args, named)
-        self._verify(bound, None)
+        self.verify(bound, None)
         self._gradient(bound, shadows, cotangent)
 
     def vjp(
@@ -501,7 +502,7 @@ class Function(_Callable):
         self._gradient_entry()
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
-        self._verify(bound, None)
+        self.verify(bound, None)
         each = iter(_one_a_direction(cotangent, directions))
         return product.run(lambda values, shadows: self._gradient(values, shadows, next(each)), None)
 
