@@ -75,7 +75,8 @@ class CompiledEntry:
         self.guard: Guard | None = None
         """What looks at the gradient before it is used first; None where nothing does."""
 
-    def _verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
+    def verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
+        """Look at the gradient with these arguments, if there is a guard that has not seen enough."""
         if self.guard and not self.guard.is_open:
             with unrecorded():
                 self.guard(cast("Kernel | Function", self), values, launch)
@@ -184,7 +185,7 @@ class CompiledEntry:
         with unrecorded():
             entry = self._gradient_entry() if self.signature.shadowed else self._primal_entry()
         if self.signature.shadowed:
-            self._verify(bound, launch)
+            self.verify(bound, launch)
         values = self._arguments.recorded(bound)
         return tape.record(Call(self.signature, entry, self._backend, launch, values))
 

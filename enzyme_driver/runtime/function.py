@@ -43,7 +43,7 @@ class Function(CompiledEntry):
         """Add `cotangent` times the gradient of the returned number to the shadows, see `Kernel.gradient`."""
         self._gradient_entry()
         bound = self._arguments.bind(args, named)
-        self._verify(bound, None)
+        self.verify(bound, None)
         self._gradient(bound, shadows, cotangent)
 
     def vjp(
@@ -62,7 +62,7 @@ class Function(CompiledEntry):
         self._gradient_entry()
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
-        self._verify(bound, None)
+        self.verify(bound, None)
         each = iter(_one_a_direction(cotangent, directions))
         return product.run(lambda values, shadows: self._gradient(values, shadows, next(each)), None)
 

@@ -190,13 +190,13 @@ class Kernel(CompiledEntry):
 
     def _run_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> None:
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
-        self._verify(bound, launch)
+        self.verify(bound, launch)
         self._differentiate(entry, self._arguments.gradient, launch, bound, shadows)
 
     def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
         given = self._with_variables(self._arguments.gradient, bound, shadows)
-        before = partial(self._verify, bound, launch) if self.guard else None
+        before = partial(self.verify, bound, launch) if self.guard else None
         name = f"{self.name}.gradient"
         return PreparedLaunch(name, self._backend, entry, given, launch, gradient=True, before=before)
 
@@ -224,7 +224,7 @@ class Kernel(CompiledEntry):
         entry = self._gradient_entry()
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
-        self._verify(bound, launch)
+        self.verify(bound, launch)
         stream = self._backend.stream_of(launch, product.given)
         return product.run(partial(self._differentiate, entry, self._arguments.gradient, launch), stream)
 
