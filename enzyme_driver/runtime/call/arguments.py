@@ -4,62 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, combinations
-
-import numpy as np
 
 from enzyme_driver.errors import ArgumentError, RefusedError
 from enzyme_driver.model import Parameter, Signature, Target
-from enzyme_driver.runtime.call.accumulation import Accumulated, accumulated
+from enzyme_driver.runtime.call.accumulation import accumulated
 from enzyme_driver.runtime.call.arrays import ArrayView, apart
-from enzyme_driver.runtime.call.members import members, row
-from enzyme_driver.runtime.call.packing import pointer_bytes
-from enzyme_driver.runtime.call.passed import (
-    Value,
-    argument_value,
+from enzyme_driver.runtime.call.conversion import (
     array_value,
     check_same_shape,
     is_null,
     struct_shadow,
-    struct_value,
     table_shadow,
+    value_of,
+    with_array,
 )
+from enzyme_driver.runtime.call.members import members, row
+from enzyme_driver.runtime.call.packing import pointer_bytes
+from enzyme_driver.runtime.call.prepared import PreparedArguments, Value, parts_of, prepared
 from enzyme_driver.runtime.call.slots import Role, Slot, argument_slot, spelled, written
-from enzyme_driver.runtime.call.structs import structured, takes_members
-
-
-@dataclass(frozen=True)
-class VariableShadow:
-    """The shadow of a variable, by its symbol: an array that is copied in and out, or the bytes of a struct."""
-
-    symbol: str
-    data: bytes
-    view: ArrayView | None
-
-
-@dataclass(frozen=True)
-class PreparedArguments:
-    """The arguments of a call in the order of the ABI, what is by value, the arrays, and the shadows of variables.
-
-    `accumulated` are the shadows that threads may have copies of; the host wants to know them. Of a gradient on a GPU
-    `overwritten` are the addresses and bytes of the arrays that its primal may write to, and `hidden` names a parameter
-    in which there are pointers to others, if any.
-    """
-
-    values: tuple[bytes, ...]
-    scalars: tuple[bytes, ...]
-    views: tuple[ArrayView, ...]
-    keep: tuple[object, ...]
-    variables: tuple[VariableShadow, ...] = ()
-    accumulated: tuple[Accumulated, ...] = ()
-    overwritten: tuple[tuple[int, int], ...] | None = None
-    hidden: str = ""
-
-    def followed_by(self, value: bytes) -> PreparedArguments:
-        """The same call with one more value at the end."""
-        return replace(self, values=(*self.values, value))
-
+from enzyme_driver.runtime.call.structs import takes_members
 
 _OWN_WORDS = {
     "shadows",
@@ -114,7 +79,7 @@ class Arguments:
     def _with_structs(self, given: Sequence[object]) -> tuple[object, ...]:
         if not self._has_struct_references:
             return tuple(given)
-        return tuple(map(_with_array, self._slots, given))
+        return tuple(map(with_array, self._slots, given))
 
     def primal(self, arguments: Sequence[object]) -> PreparedArguments:
         """The values of a primal call."""
@@ -173,7 +138,7 @@ class Arguments:
 
     def untouched(self, arguments: Sequence[object]) -> PreparedArguments:
         """The values of a call that copies the arrays before it writes to them: read-only ones will do."""
-        values = list(map(argument_value, self._readonly_slots, arguments))
+        values = list(map(value_of, self._readonly_slots, arguments))
         self._check_primal_overlap(values, gradient=True)
         return prepared(values)
 
@@ -261,7 +226,7 @@ class Arguments:
         )
 
     def _values(self, arguments: Sequence[object]) -> list[Value]:
-        return list(map(argument_value, self._slots, arguments))
+        return list(map(value_of, self._slots, arguments))
 
     def _check_primal_overlap(self, values: Sequence[Value], *, gradient: bool) -> None:
         if _apart(values):
@@ -345,6 +310,8 @@ class Arguments:
         name = slot.parameter.name
         if slot.parameter.is_pointer and shadows.get(name) is None and is_null(values[name]):
             return Value(pointer_bytes(0))
+        if name not in shadows and _leads_nowhere(slot.parameter, values[name]):
+            return struct_shadow({}, slot, values[name])
         if name not in shadows:
             raise ArgumentError(
                 f"the shadow of {name!r} of {self._spelled} is missing",
@@ -370,12 +337,11 @@ class Arguments:
             seen.append((slot, view))
 
 
-def _with_array(slot: Slot, value: object) -> object:
-    """An array of the one struct whose members a dict gives."""
-    if not isinstance(value, Mapping) or not takes_members(slot.parameter):
-        return value
-    whole = replace(slot, parameter=replace(slot.parameter, form="struct"))
-    return np.frombuffer(bytearray(struct_value(value, whole).data), structured(slot.parameter.dtype))
+def _leads_nowhere(parameter: Parameter, value: Value) -> bool:
+    """Whether it is a struct, given by its members, of which none has a derivative."""
+    if parameter.shadow_is_pointer or not value.parts:
+        return False
+    return all(member.parameter.activity == "const" for member in members(parameter))
 
 
 def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, ArrayView]]:
@@ -392,28 +358,4 @@ def _addresses(slots: Sequence[Slot], values: Sequence[Value]) -> Iterator[tuple
 
 
 def _apart(values: Iterable[Value]) -> bool:
-    return apart([part.view for part in _parts(values) if part.view is not None])
-
-
-def _parts(values: Iterable[Value]) -> list[Value]:
-    return [part for value in values for part in (value.all() if value.parts else (value,))]
-
-
-def prepared(
-    values: Sequence[Value],
-    added_to: tuple[Accumulated, ...] = (),
-    *,
-    overwritten: tuple[tuple[int, int], ...] | None = None,
-    hidden: str = "",
-) -> PreparedArguments:
-    """The call with these values, `added_to` being the shadows that are only added to on the host."""
-    everything = _parts(values)
-    return PreparedArguments(
-        tuple([value.data for value in values]),
-        tuple([value.data for value in values if value.view is None]),
-        tuple([value.view for value in everything if value.view is not None]),
-        tuple([value.keep for value in everything]),
-        accumulated=added_to,
-        overwritten=overwritten,
-        hidden=hidden,
-    )
+    return apart([part.view for part in parts_of(values) if part.view is not None])

@@ -1,9 +1,9 @@
-"""What is given for one argument, checked and turned into a value as the ABI takes it; and so for its shadow."""
+"""One argument, or one shadow, as the ABI takes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,60 +13,37 @@ from enzyme_driver.runtime.backends.tables import table_of
 from enzyme_driver.runtime.call.arrays import ArrayView, check_view, cuda_view, host_view
 from enzyme_driver.runtime.call.members import Member, assembled, found_members, given, has_parts, is_rows, members, row
 from enzyme_driver.runtime.call.packing import pointer_bytes
+from enzyme_driver.runtime.call.prepared import Value
 from enzyme_driver.runtime.call.slots import Slot, may_be_written
+from enzyme_driver.runtime.call.structs import structured, takes_members
 from enzyme_driver.runtime.call.values import is_number, pointers_in, scalar_bytes, struct_bytes
 
 _VIEWS: Mapping[Target, Callable[[object, Slot], ArrayView]] = {"openmp": host_view, "cuda": cuda_view}
 
 
-@dataclass(slots=True, eq=False)
-class Value:
-    """One argument as the ABI takes it; `view` where it is an array; `keep` holds what must outlive the call.
-
-    `parts` are the members of a struct that was given as a dict, and the rows of a table. Not frozen, as `ArrayView`.
-    """
-
-    data: bytes
-    view: ArrayView | None = None
-    keep: object = None
-    parts: tuple[tuple[Slot, Value], ...] = ()
-
-    def arrays(self, slot: Slot) -> Iterator[tuple[Slot, ArrayView]]:
-        """The arrays behind the value, each with the place that it fills."""
-        if self.view is not None:
-            yield slot, self.view
-        for part, value in self.parts:
-            yield from value.arrays(part)
-
-    def ends(self, slot: Slot) -> Iterator[tuple[Slot, Value]]:
-        """The value with its place; of one that has parts, those of its parts."""
-        if not self.parts:
-            yield slot, self
-        for part, value in self.parts:
-            yield from value.ends(part)
-
-    def all(self) -> Iterator[Value]:
-        """The value and, for a struct that was given as a dict or a table as a list, its parts'."""
-        yield self
-        for _, value in self.parts:
-            yield from value.all()
+def with_array(slot: Slot, value: object) -> object:
+    """An array of the one struct whose members a dict gives."""
+    if not isinstance(value, Mapping) or not takes_members(slot.parameter):
+        return value
+    whole = replace(slot, parameter=replace(slot.parameter, form="struct"))
+    return np.frombuffer(bytearray(struct_value(value, whole).data), structured(slot.parameter.dtype))
 
 
-def argument_value(slot: Slot, value: object) -> Value:
+def value_of(slot: Slot, value: object) -> Value:
     """What is given for a parameter, or for a member of one."""
     parameter = slot.parameter
     if parameter.form == "scalar":
         return Value(scalar_bytes(value, slot))
     if parameter.form == "struct":
         return struct_value(value, slot)
-    if value is None and (parameter.activity == "const" or parameter.nullable) and not parameter.reference:
+    if value is None and parameter.may_be_null:
         return Value(pointer_bytes(0))
+    if parameter.reference and parameter.const and slot.target == "openmp" and _is_plain(value):
+        return _referenced(value, slot)
     if is_rows(value, parameter):
         return table_value([(_row_slot(slot, number), item) for number, item in enumerate(value)], slot)
     if parameter.is_table and parameter.has_shadow:
         raise slot.wrong(type(value).__name__, "give a list of arrays, one a row")
-    if parameter.reference and parameter.const and slot.target == "openmp" and _is_plain(value):
-        return _referenced(value, slot)
     return array_value(value, slot)
 
 
@@ -77,7 +54,7 @@ def _row_slot(slot: Slot, number: int) -> Slot:
 
 def table_value(rows: Sequence[tuple[Slot, object]], slot: Slot) -> Value:
     """The address of a table of the rows' addresses, which is made here; a row may be None."""
-    parts = tuple((place, argument_value(place, item)) for place, item in rows)
+    parts = tuple((place, value_of(place, item)) for place, item in rows)
     views = [part.view for _, part in parts]
     table = table_of([view.address if view else 0 for view in views], [view for view in views if view], slot.target)
     return Value(pointer_bytes(table.address), keep=table, parts=parts)
@@ -135,7 +112,7 @@ def struct_value(value: object, slot: Slot) -> Value:
         place = replace(slot, parameter=parameter, writable=slot.writable and may_be_written(parameter))
         if slot.parameter.has_shadow and parameter.dtype.has_pointers and not parameter.is_table:
             raise place.wrong(type(item).__name__, "adgen cannot make its shadow: give the struct by its addresses")
-        part = argument_value(place, np.array(item) if member.copied and isinstance(item, np.ndarray) else item)
+        part = value_of(place, np.array(item) if member.copied and isinstance(item, np.ndarray) else item)
         held = _held(member, part)
         data[member.offset : member.offset + len(held)] = held
         parts.append((place, part))
