@@ -70,6 +70,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
+        Pass("adgen-raise-atomic-choices", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
         Pass(
             "adgen-lower-collectives-to-rules",
@@ -109,6 +110,8 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-declare-copy-adjoints"),
         Pass("adgen-discard-outputs"),
         Pass("adgen-mark-invariant-loads", "adgen_body_"),
+        # Once what recognised loops have read before is gone.
+        Pass("adgen-verify-atomic-choices", after=("adgen-raise-atomic-choices", "default")),
         Pass("adgen-print-usage", after=("adgen-declare-copy-adjoints", "adgen-discard-outputs")),
         Pass("adgen-guard-choices", after=("adgen-print-usage",)),  # guards are no use that the user wrote
         Pass("adgen-forward-rules", when="tangents"),

@@ -12,6 +12,11 @@ from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
 
 C = Construct
 
+
+def _full(number: float, dtype: type = np.float32) -> Any:  # noqa: ANN401
+    return lambda _: np.full(64, number, dtype)
+
+
 _FUNCTIONS = (
     C("kernel template, type parameter", "typed<float>"),
     C("kernel template, type parameter (double)", "typed<double>"),
@@ -337,13 +342,23 @@ _ATOMICS = (
     C("sum of floats by `atomicCAS`", "cas_add_float"),
     C("`cuda::atomic_ref`", "atomic_reference"),
     C(
-        "floats and atomics: maximum, minimum, product by `atomicCAS` or on their bits; the value before a sum",
-        "cas_max_float",
+        "products by `atomicCAS`; floats exchanged; the value before a sum",
+        "cas_multiply",
         refused="floating point",
-        also=(
-            *("cas_min_double", "cas_multiply", "max_by_integer_bits", "max_by_bits_of_either_sign"),
-            *("value_before_the_sum", "exchanged_floats", "cas_add_by_exchange"),
-        ),
+        also=("value_before_the_sum", "exchanged_floats", "cas_add_by_exchange"),
+    ),
+    C("maximum of floats by `atomicCAS`", "cas_max_float", {"largest": _full(0)}),
+    C("maximum of doubles by `atomicCAS`, selected", "cas_max_selected", {"largest": _full(0, np.float64)}),
+    C("minimum of doubles by `atomicCAS`, compared first", "cas_min_double", {"smallest": _full(9, np.float64)}),
+    C("maximum that no thread changes", "cas_max_float", {"largest": _full(9)}, flat=frozenset({"x"})),
+    C("maximum of floats by `atomicMax` on their bits", "max_by_integer_bits", {"largest": _full(0)}),
+    C("the same of either sign", "max_by_bits_of_either_sign", {"largest": _full(-3)}),
+    C("maximum of blocks by `atomicMax` on its bits", "maximum_of_blocks", {"largest": _full(0)}),
+    C(
+        "maximum by atomics of what is read as well, or in shared memory",
+        "maximum_asked_first",
+        refused="a maximum or minimum by atomics",
+        also=("maximum_in_shared_memory",),
     ),
     C(
         "threads in an order that atomics decide: a lock, the last block to finish",

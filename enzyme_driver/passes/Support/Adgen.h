@@ -78,6 +78,8 @@ inline constexpr llvm::StringLiteral ActivityAttribute = "adgen-activity";
 inline constexpr llvm::StringLiteral TangentActivityAttribute = "adgen-tangent-activity";
 // Function attribute: a body that stores what the function returns through its last argument.
 inline constexpr llvm::StringLiteral ResultAttribute = "adgen-result";
+// Behind RulePrefix: rules by which threads choose one of the values that they bring (RaiseAtomicChoices).
+inline constexpr llvm::StringLiteral ChoicePrefix = "choose_";
 // The number of a barrier for the whole grid, from SelectKernels to LowerGridBarriers or the host's runtime: PTX has
 // barriers 0 to 15 of a block.
 inline constexpr unsigned GridBarrier = 32;
