@@ -361,6 +361,8 @@ _RULES = Pipeline(
 _ACCUMULATIONS = Pipeline(
     "accumulations",
     (
+        Pass("adgen-drop-unread-cotangents"),
+        _function("adce", switch="drop-unread-cotangents"),
         _function("simplifycfg", _CSE, "loop-simplify"),
         Pass("adgen-sink-zero-stores"),
         Pass("adgen-merge-accumulations"),
