@@ -33,13 +33,15 @@ __global__ void covariance(const float *__restrict__ one, const float *__restric
         rows[y][threadIdx.x][2] = ab;
     }
     __syncthreads();
-    float a = 0, b = 0, ab = 0;
+    const float *own = rows[threadIdx.y + HALO][threadIdx.x];
+    float a = weights[HALO] * own[0], b = weights[HALO] * own[1], ab = weights[HALO] * own[2];
 #pragma unroll
-    for (int d = 0; d <= 2 * HALO; ++d) {
-        const float *row = rows[threadIdx.y + d][threadIdx.x];
-        a += weights[d] * row[0];
-        b += weights[d] * row[1];
-        ab += weights[d] * row[2];
+    for (int d = 1; d <= HALO; ++d) {
+        const float *above = rows[threadIdx.y + HALO - d][threadIdx.x];
+        const float *below = rows[threadIdx.y + HALO + d][threadIdx.x];
+        a += weights[HALO - d] * (above[0] + below[0]);
+        b += weights[HALO - d] * (above[1] + below[1]);
+        ab += weights[HALO - d] * (above[2] + below[2]);
     }
     const int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
     if (x < width && y < height) map[y * width + x] = ab - a * b;

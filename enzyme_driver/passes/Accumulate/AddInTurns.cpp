@@ -36,6 +36,8 @@ struct Circle {
   int64_t ByX, ByY; // bytes from a thread's own element to that of the next one along an axis
   Polynomial Begin;
   SmallVector<Member, 0> Members;
+  BasicBlock *Meeting = nullptr; // where all threads come next, if some come here only
+  Instruction *End = nullptr;    // by which these go there
 
   bool isLike(const Circle &Other) const {
     return Shadow == Other.Shadow && T == Other.T && ByX == Other.ByX && ByY == Other.ByY && Begin == Other.Begin;
@@ -50,20 +52,27 @@ public:
       : F(F), Meet(F, AA), Index(F, LI), Known(F, [&F](const Value &V) { return kindOnDevice(V, F); }) {}
 
   std::vector<Circle> find() {
-    for (BasicBlock &Block : F)
-      if (!Known.isDivergent(&Block))
-        collect(Block);
+    for (BasicBlock &Block : F) {
+      BasicBlock *Next = Known.isDivergent(&Block) ? Block.getSingleSuccessor() : nullptr;
+      if (!Known.isDivergent(&Block) || (Next && !Known.isDivergent(Next)))
+        collect(Block, Next);
+    }
     return std::move(Found);
   }
 
 private:
-  void collect(BasicBlock &Block) {
+  // Of a block by which some threads go to where they meet, what nothing follows there that may see it.
+  void collect(BasicBlock &Block, BasicBlock *Meeting) {
     SmallVector<Circle, 0> Open;
     for (Instruction &I : Block) {
-      close(Open, [&](const Circle &C) {
+      auto IsMet = [&](const Circle &C) {
         return any_of(C.Members,
                       [&](const Circle::Member &M) { return Meet.mayMeet(I, M.Atomic->getPointerOperand(), C.T); });
-      });
+      };
+      if (Meeting)
+        erase_if(Open, IsMet);
+      else
+        close(Open, IsMet);
       AtomicRMWInst *Atomic = asAccumulation(I);
       std::optional<Circle> One = Atomic ? around(*Atomic) : std::nullopt;
       if (!One)
@@ -74,6 +83,8 @@ private:
       else
         Like->Members.push_back(One->Members[0]);
     }
+    for (Circle &C : Open)
+      std::tie(C.Meeting, C.End) = std::pair(Meeting, Block.getTerminator());
     close(Open, [](const Circle &) { return true; });
   }
 
@@ -125,21 +136,15 @@ public:
     for (const Circle::Member &M : C.Members)
       Last = Last->comesBefore(M.Atomic) ? M.Atomic : Last;
     Value *Apart = testExtents(*Last->getFunction());
+    if (C.Meeting)
+      bringToMeeting(*C.End->getParent());
     Instruction *Then, *Else;
     SplitBlockAndInsertIfThenElse(Apart, Last->getNextNode(), &Then, &Else);
     for (const Circle::Member &M : C.Members)
       M.Atomic->moveBefore(Else->getIterator());
-    B.SetInsertPoint(Then);
-    waitForBlock();
-    int64_t First = C.Members[0].Offset;
-    for (const Circle::Member &M : C.Members) {
-      if (M.Offset - First + C.size() > C.ByX) {
-        waitInRow();
-        First = M.Offset;
-      }
-      add(*M.Atomic);
-    }
-    waitForBlock();
+    if (C.Meeting)
+      Then = SplitBlockAndInsertIfThen(Apart, C.Meeting->getFirstInsertionPt(), false);
+    takeTurns(*Then);
   }
 
 private:
@@ -154,14 +159,55 @@ private:
     Value *Apart = B.CreateAnd(Rows, B.CreateICmpEQ(Z, One), "turns");
     int64_t Room = C.ByY - C.span();
     if (C.ByY && Room >= 0) {
-      Value *Fits = B.CreateICmpULE(X, B.getInt32(Room / C.ByX + 1));
-      Value *Lanes = B.getInt32((1 << LaneBits) - 1);
-      Value *Short = B.CreateICmpULE(X, B.getInt32(1 << LaneBits));
-      Value *Whole = B.CreateICmpEQ(B.CreateAnd(B.CreateMul(X, Y), Lanes), B.getInt32(0));
+      Value *Fits = B.CreateICmpULE(X, B.getInt32(std::min<int64_t>(Room / C.ByX + 1, 1 << LaneBits)));
       Value *Power = B.CreateICmpEQ(B.CreateAnd(X, B.CreateSub(X, One)), B.getInt32(0));
-      InWarp = B.CreateAnd(B.CreateAnd(Fits, Short), B.CreateAnd(Power, Whole), "rows.in.warp");
+      Value *Lanes = B.getInt32((1 << LaneBits) - 1);
+      Value *Whole = B.CreateICmpEQ(B.CreateAnd(B.CreateMul(X, Y), Lanes), B.getInt32(0));
+      InWarp = B.CreateAnd(Fits, B.CreateAnd(Power, Whole), "rows.in.warp");
     }
     return Apart;
+  }
+
+  // What those threads have that come by this block, and which these are, where all threads meet.
+  void bringToMeeting(BasicBlock &From) {
+    auto Bring = [&](Value *V, Value *Otherwise) -> Value * {
+      if (isa<Constant>(V) && V != B.getTrue())
+        return V;
+      PHINode *Phi = PHINode::Create(V->getType(), pred_size(C.Meeting), "brought", C.Meeting->begin());
+      for (BasicBlock *Before : predecessors(C.Meeting))
+        Phi->addIncoming(Before == &From ? V : Otherwise, Before);
+      return Phi;
+    };
+    auto Number = [&](Value *V) -> Value * {
+      Value *&Known = Brought[V];
+      return Known ? Known : Known = Bring(V, Constant::getNullValue(V->getType()));
+    };
+    Comes = Bring(B.getTrue(), B.getFalse());
+    First = Number(C.Members[0].Atomic->getPointerOperand());
+    for (const Circle::Member &M : C.Members)
+      if (BinaryOperator *Sunk = sinkable(*M.Atomic))
+        for (Value *Operand : Sunk->operands())
+          Number(Operand);
+      else
+        Number(M.Atomic->getValOperand());
+  }
+
+  void takeTurns(Instruction &At) {
+    B.SetInsertPoint(&At);
+    waitForBlock();
+    for (auto Turn = C.Members.begin(); Turn != C.Members.end();) {
+      auto Next = std::find_if(Turn, C.Members.end(),
+                               [&](const Circle::Member &M) { return M.Offset - Turn->Offset + C.size() > C.ByX; });
+      if (Turn != C.Members.begin())
+        waitInRow();
+      Instruction *Behind = &*B.GetInsertPoint();
+      if (Comes)
+        B.SetInsertPoint(SplitBlockAndInsertIfThen(Comes, Behind->getIterator(), false));
+      for (; Turn != Next; ++Turn)
+        add(*Turn);
+      B.SetInsertPoint(Behind);
+    }
+    waitForBlock();
   }
 
   void waitForBlock() { B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {}, {B.getInt32(0)}); }
@@ -178,21 +224,31 @@ private:
     B.SetInsertPoint(At);
   }
 
-  // What is added is computed here, if for nothing else.
-  void add(AtomicRMWInst &Atomic) {
-    Value *Number = Atomic.getValOperand();
-    auto *I = dyn_cast<BinaryOperator>(Number);
-    if (I && I->hasOneUse()) {
-      Number = B.Insert(I->clone());
-      I->moveBefore(Atomic.getIterator());
+  // What is added is computed in its turn, if for nothing else, so that fewer numbers wait.
+  static BinaryOperator *sinkable(AtomicRMWInst &Atomic) {
+    auto *I = dyn_cast<BinaryOperator>(Atomic.getValOperand());
+    return I && I->hasOneUse() && any_of(I->operands(), [](const Use &U) { return isa<Constant>(U); }) ? I : nullptr;
+  }
+
+  void add(const Circle::Member &M) {
+    Value *Number = M.Atomic->getValOperand(), *Pointer = M.Atomic->getPointerOperand();
+    if (Comes)
+      Pointer = B.CreateInBoundsGEP(B.getInt8Ty(), First, B.getInt64(M.Offset - C.Members[0].Offset));
+    if (BinaryOperator *Sunk = sinkable(*M.Atomic)) {
+      Number = B.Insert(Sunk->clone());
+      for (Use &Operand : cast<Instruction>(Number)->operands())
+        if (Value *There = Brought.lookup(Operand))
+          Operand = There;
+    } else if (Value *There = Brought.lookup(Number)) {
+      Number = There;
     }
-    Value *Pointer = Atomic.getPointerOperand();
     B.CreateStore(B.CreateFAdd(B.CreateLoad(C.T, Pointer), Number), Pointer);
   }
 
   Circle &C;
   IRBuilder<> B;
-  Value *InWarp = nullptr;
+  Value *InWarp = nullptr, *Comes = nullptr, *First = nullptr;
+  DenseMap<Value *, Value *> Brought;
 };
 
 } // namespace

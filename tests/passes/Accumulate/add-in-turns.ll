@@ -76,10 +76,22 @@ define void @along_rows(float %u, ptr "adgen-shared-shadow" %d_tile) "adgen-acti
   ret void
 }
 
-; Not all threads come there.
+; Some threads only come there: they bring what they add to where all meet, and wait there with the others.
 ; CHECK-LABEL: define void @some_rows(
+; CHECK:       yes:
 ; CHECK-NOT:     barrier
+; CHECK:         br i1 %turns, label %[[MEET:.*]], label %[[ATOMICS:.*]]
+; CHECK:       [[ATOMICS]]:
 ; CHECK-COUNT-6: atomicrmw fadd
+; CHECK:       end:
+; CHECK-DAG:     [[NUMBER:%.*]] = phi float
+; CHECK-DAG:     [[COMES:%.*]] = phi i1
+; CHECK:         br i1 %turns
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT:    br i1 [[COMES]]
+; CHECK:         fadd float {{.*}}, [[NUMBER]]
+; CHECK-COUNT-5: br i1 [[COMES]]
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
 define void @some_rows(float %u, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" "adgen-shared"="tile" {
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
@@ -99,6 +111,35 @@ yes:
   %4 = atomicrmw fadd ptr %a3, float %u monotonic
   %5 = atomicrmw fadd ptr %a4, float %u monotonic
   %6 = atomicrmw fadd ptr %a5, float %u monotonic
+  br label %end
+end:
+  ret void
+}
+
+; What follows the additions may see the elements.
+; CHECK-LABEL: define void @seen_before(
+; CHECK-NOT:     barrier
+; CHECK-COUNT-6: atomicrmw fadd
+define void @seen_before(float %u, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" "adgen-shared"="tile" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %wide = zext nneg i32 %x to i64
+  %a0 = getelementptr inbounds [2 x float], ptr %d_tile, i64 %wide
+  %few = icmp ult i32 %y, 4
+  br i1 %few, label %yes, label %end
+yes:
+  %a1 = getelementptr inbounds i8, ptr %a0, i64 8
+  %a2 = getelementptr inbounds i8, ptr %a0, i64 16
+  %a3 = getelementptr inbounds i8, ptr %a0, i64 24
+  %a4 = getelementptr inbounds i8, ptr %a0, i64 32
+  %a5 = getelementptr inbounds i8, ptr %a0, i64 40
+  %1 = atomicrmw fadd ptr %a0, float %u monotonic
+  %2 = atomicrmw fadd ptr %a1, float %u monotonic
+  %3 = atomicrmw fadd ptr %a2, float %u monotonic
+  %4 = atomicrmw fadd ptr %a3, float %u monotonic
+  %5 = atomicrmw fadd ptr %a4, float %u monotonic
+  %6 = atomicrmw fadd ptr %a5, float %u monotonic
+  store float 0.0, ptr %a3
   br label %end
 end:
   ret void
