@@ -12,7 +12,6 @@ CLEANUP = Pipeline(
     (
         Pass("adgen-expand-copy-adjoints"),
         Pass("adgen-add-atomically"),
-        Pass("adgen-hoist-invariant-caches"),
         Pass("adgen-strip-guards"),
         Pass("adgen-relax-alignments"),
         Pass("adgen-drop-fast-math-flags", when="exact"),
