@@ -68,6 +68,8 @@ _RULES = Pipeline(
 _ACCUMULATIONS = Pipeline(
     "accumulations",
     (
+        Pass("adgen-drop-unread-cotangents"),
+        function("adce", switch="drop-unread-cotangents"),
         function("simplifycfg", CSE, "loop-simplify"),
         Pass("adgen-sink-zero-stores"),
         Pass("adgen-merge-accumulations"),
