@@ -106,6 +106,8 @@ CUDA = Pipeline(
             after=("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos", "adgen-specialize-pow"),
         ),
         Pass("adgen-exchange-cotangents", after=("adgen-sink-zero-stores",)),
+        Pass("adgen-lower-grid-barriers"),
+        Pass("adgen-link-libraries", "{rules}", after=("adgen-lower-grid-barriers",)),
         Pass("adgen-guard-heap", after=("adgen-lower-caches",)),
         Pass("adgen-make-kernels", after=("adgen-guard-heap",)),
         Pass("always-inline"),

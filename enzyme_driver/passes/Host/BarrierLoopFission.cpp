@@ -36,7 +36,7 @@ static bool isZero(const Value *V) {
 // The bit above the number says that it is in a reverse sweep (rules/barrier.cu).
 static bool isBarrierOfAll(const Value *Number) {
   auto *Constant = dyn_cast<ConstantInt>(Number);
-  return Constant && (Constant->getZExtValue() & 15) == 0;
+  return Constant && (Constant->getZExtValue() & 15) == 0 && Constant->getZExtValue() < GridBarrier;
 }
 
 // Whether loops over the threads can do what the instruction does.

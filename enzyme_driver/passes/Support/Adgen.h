@@ -79,6 +79,9 @@ inline constexpr llvm::StringLiteral ActivityAttribute = "adgen-activity";
 inline constexpr llvm::StringLiteral TangentActivityAttribute = "adgen-tangent-activity";
 // Function attribute: a body that stores what the function returns through its last argument.
 inline constexpr llvm::StringLiteral ResultAttribute = "adgen-result";
+// The number of a barrier for the whole grid, from SelectKernels to LowerGridBarriers or the host's runtime: PTX has
+// barriers 0 to 15 of a block.
+inline constexpr unsigned GridBarrier = 32;
 inline constexpr llvm::StringLiteral ByAddressAttribute =
     "adgen-by-address"; // of a struct that is the user's, not a copy
 // Argument attribute: a parameter's shadow. It overlaps no other argument's memory, which the runtime checks.
