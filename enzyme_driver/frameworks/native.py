@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 ROOM = "frameworks/native"
 FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-ldl")
-_XLA = "xla.cpp"
+_LIBRARIES = {"xla.cpp", "stable.cpp"}
+"""What only the library of XLA has, and only exported operators."""
 _ROOM_FOR_MESSAGE = 2048
 _ALIGNMENT = 256  # of scratch memory, as in native/program.cpp
 _FAILURES: dict[int, type[AdgenError]] = {1: PrimalError, 2: DeviceError, 3: ArtifactError, 4: UsageError}
@@ -126,7 +127,8 @@ def _compiled(name: str, xla: Path | None) -> Path:
     settings = Settings.from_environment()
     clang = toolchain.ensure(settings).clang
     sources = [source for source in resources.own_sources(ROOM) if source.suffix == ".cpp"]
-    chosen = [source for source in sources if xla or source.name != _XLA]
+    wanted = {"xla.cpp"} if xla else set()
+    chosen = [source for source in sources if source.name not in _LIBRARIES - wanted]
     flags = (*FLAGS, *packages.compile_flags(clang), *packages.link_flags(clang))
     words = (clang.version, *flags, *_headers_version(xla))
     folder = settings.home / "build" / f"operators-{_digest(resources.own_sources(ROOM), words)}"
