@@ -17,6 +17,7 @@ import torch
 
 from enzyme_driver.errors import ArgumentError, ToolchainError, UsageError
 from enzyme_driver.frameworks.native import FLAGS, ROOM, Compiled
+from enzyme_driver.frameworks.torch_native import NUMBERS, torch_headers
 from enzyme_driver.frameworks.torch_run import device_of, place_of, plain, specs_of, torch_dtype
 from enzyme_driver.targets.openmp import LIBOMP
 
@@ -24,25 +25,7 @@ if TYPE_CHECKING:
     from enzyme_driver.frameworks.description import Operator
     from enzyme_driver.frameworks.torch_calls import Calls
 
-_NUMBERS = {
-    "uint8": 0,
-    "int8": 1,
-    "int16": 2,
-    "int32": 3,
-    "int64": 4,
-    "float16": 5,
-    "float32": 6,
-    "float64": 7,
-    "complex64": 9,
-    "complex128": 10,
-    "bool": 11,
-    "bfloat16": 15,
-}
-"""PyTorch's own numbers of dtypes, which its stable ABI fixes."""
-
 _KINDS = {"array": "t", "int": "i", "bool": "b", "float": "f"}
-_ABI = "0x020a000000000000"
-"""The library runs with this release of PyTorch (2.10) and later ones."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +128,7 @@ def _key(operator: Operator, tensors: Iterable[Any], statics: Iterable[Any], see
 
 
 def _of_tensor(tensor: torch.Tensor) -> list[int]:
-    return [_NUMBERS[str(tensor.dtype).removeprefix("torch.")], tensor.dim(), *tensor.shape]
+    return [NUMBERS[str(tensor.dtype).removeprefix("torch.")], tensor.dim(), *tensor.shape]
 
 
 def _written(name: str, ops: Sequence[_Op], folder: Path, *, on_gpu: bool) -> Path:
@@ -160,7 +143,7 @@ def _source(ops: Sequence[_Op], folder: Path, *, on_gpu: bool) -> Iterator[str]:
     yield '#include "stable.h"\n\nnamespace {\n'
     for op in ops:
         yield f"const adgen::Exported &of_{op.name}() {{\n  static const adgen::Exported made{{"
-        yield f'      "{op.name}", "{op.kinds}", {str(on_gpu).lower()}, {{'
+        yield f'      "{op.name}", "{op.kinds}", {{'
         for variant in op.variants:
             yield from _of_variant(variant, folder)
         yield "      }};\n  return made;\n}\n"
@@ -177,7 +160,7 @@ def _of_variant(variant: _Variant, folder: Path) -> Iterator[str]:
     compiled = variant.compiled
     yield f"          {{{_list(variant.key)},\n           {_list(compiled.words)},"
     yield f"           {_text(compiled.text, folder)},\n           {{"
-    yield ", ".join(f"{{{_NUMBERS[spec.dtype]}, {_list(spec.shape)}}}" for spec in compiled.results) + "}},"
+    yield ", ".join(f"{{{NUMBERS[spec.dtype]}, {_list(spec.shape)}}}" for spec in compiled.results) + "}},"
 
 
 def _list(numbers: Iterable[int]) -> str:
@@ -209,11 +192,10 @@ def _compile(source: Path, library: Path) -> None:
     clang = toolchain.ensure(Settings.from_environment()).clang
     own = resources.PACKAGE / ROOM
     files = [own / f"{name}.cpp" for name in ("program", "host", "gpu", "stable")]
-    room = Path(torch.__file__).parent
-    headers = ["-isystem", room / "include", "-I", own, f"-DTORCH_TARGET_VERSION={_ABI}"]
-    linked = ["-L", room / "lib", "-Wl,--no-as-needed", "-ltorch_cpu"]
-    flags = [*FLAGS, *packages.compile_flags(clang), *packages.link_flags(clang)]
-    argv = [clang.prefix / "bin" / "clang++", *flags, *headers, source, *files, *linked, "-o", library]
+    abi = torch_headers()
+    headers: list[str | Path] = ["-isystem", abi.folder, "-I", own]
+    flags = [*FLAGS, *packages.compile_flags(clang), *packages.link_flags(clang), *abi.flags]
+    argv: list[str | Path] = [clang.prefix / "bin" / "clang++", *flags, *headers, source, *files, "-o", library]
     done = command.run(argv, timeout=600.0)
     if not done.ok:
         first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[-500:])

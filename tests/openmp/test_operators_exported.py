@@ -25,9 +25,26 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     clang = toolchain.ensure(Settings.from_environment()).clang
     made = tmp_path_factory.mktemp("program") / "exported"
     room = Path(torch.__file__).parent
-    libraries = ["-L", room / "lib", f"-Wl,-rpath,{room / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10", "-ldl"]
+    libraries: list[str | Path] = [
+        "-L",
+        room / "lib",
+        f"-Wl,-rpath,{room / 'lib'}",
+        "-ltorch",
+        "-ltorch_cpu",
+        "-lc10",
+        "-ldl",
+    ]
     flags = ["-std=c++17", *packages.compile_flags(clang), *packages.link_flags(clang)]
-    command = [clang.prefix / "bin" / "clang++", *flags, "-isystem", room / "include", PROGRAM, "-o", made, *libraries]
+    command: list[str | Path] = [
+        clang.prefix / "bin" / "clang++",
+        *flags,
+        "-isystem",
+        room / "include",
+        PROGRAM,
+        "-o",
+        made,
+        *libraries,
+    ]
     subprocess.run(command, check=True)
     return made
 
