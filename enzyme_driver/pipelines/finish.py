@@ -91,6 +91,8 @@ CUDA = Pipeline(
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
         function("correlated-propagation", "instsimplify"),
         Pass("adgen-share-reciprocals"),
+        function("loop-simplify", switch="hoist-divisions"),
+        Pass("adgen-hoist-divisions"),
         Pass("adgen-gather-accumulations", after=("adgen-relax-private-atomics",)),
         Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
