@@ -13,8 +13,7 @@ constexpr uint32_t WarpSize = 32;
 constexpr uint32_t MeetingPlace =
     1u << 31; // in the number of a place where lanes ask who is active only to wait for each other
 
-constexpr uint32_t Barriers = 16;        // of a block
-constexpr uint32_t InReverse = Barriers; // added to a barrier's number in a reverse sweep (rules/barrier.cu)
+constexpr uint32_t Barriers = 16; // of a block
 
 class Block;
 
@@ -25,7 +24,6 @@ struct adgen_thread {
   uint32_t index[3] = {};
   uint32_t linear = 0;
   bool returned = false;
-  bool held = false;              // at a barrier of the reverse sweep
   const char *waits_at = nullptr; // for the message of a deadlock
 };
 
@@ -54,6 +52,9 @@ struct Warp;
 // What the lane gets from an operation of its warp, once every participant has come to it.
 using Operation = uint64_t (*)(const Warp &warp, uint32_t lane, uint32_t participants);
 
+// Those of the mask that have not come to the end of the forward sweep.
+uint64_t stillForward(const Warp &warp, uint32_t lane, uint32_t participants);
+
 struct Lane {
   adgen_thread *thread;
   Operation operation; // none: the lane asks who is active, and `offset` is the place in the program
@@ -65,6 +66,7 @@ struct Warp {
   Lane lanes[WarpSize];
   mutable uint64_t gathered[WarpSize]; // what an operation has computed for all lanes at once
   uint32_t present, waiting;
+  uint32_t through; // lanes of a gradient that have come to the end of the forward sweep
 };
 
 // The block that a thread of the operating system runs now, with the memory that it keeps for the next one.
@@ -83,6 +85,8 @@ public:
   uint32_t threadsOf(uint32_t number) const { return barriers[number % Barriers].count; }
   // Waits for the lanes of operation.mask.
   uint64_t together(adgen_thread &thread, Lane operation, const char *where);
+  // In a gradient, the lane does no more with others what the primal does.
+  void leaveForward(adgen_thread &thread);
   // Lets the others go on.
   void pause(adgen_thread &thread);
 
@@ -100,9 +104,9 @@ private:
   adgen_thread *pick();
   [[noreturn]] void abandon();
   void release(Barrier &barrier);
-  bool complete(Warp &warp, uint32_t lane, uint32_t held = 0); // `held` lanes do not come
+  bool complete(Warp &warp, uint32_t lane);
+  void completeWaiting(Warp &warp);
   bool completeActiveMasks();
-  bool completeWithoutHeldLanes();
   void answer(Warp &warp, uint32_t place);
   void reportDeadlock();
   Warp &warpOf(const adgen_thread &thread) { return warps[thread.linear / WarpSize]; }
