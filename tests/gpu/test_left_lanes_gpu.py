@@ -7,7 +7,7 @@ import pytest
 from openmp import test_left_lanes as left
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime.module import Module
+from enzyme_driver.runtime.module import Kernel, Module
 
 cupy = pytest.importorskip("cupy")
 
@@ -22,4 +22,6 @@ def module(toolchain: object) -> Module:
 def test_gradient(module: Module, name: str, launch: left.Launch) -> None:
     drawn = left.arguments(name, launch)
     given = [cupy.asarray(each) if isinstance(each, np.ndarray) else each for each in drawn]
-    module[name].check[launch[:2]](*given)
+    kernel = module[name]
+    assert isinstance(kernel, Kernel)
+    kernel.check[launch[:2]](*given)

@@ -14,6 +14,7 @@ from enzyme_driver.artifact import read
 from enzyme_driver.cache import build
 from enzyme_driver.model import TARGETS
 from enzyme_driver.request import new
+from enzyme_driver.runtime.module import Kernel
 from enzyme_driver.settings import Settings
 
 SOURCE = Path(__file__).with_name("left_lanes.cu")
@@ -45,7 +46,9 @@ def module(toolchain: object) -> adgen.Module:
 
 @pytest.mark.parametrize(("name", "launch"), LAUNCHES)
 def test_gradient(module: adgen.Module, name: str, launch: Launch) -> None:
-    module[name].check[launch[:2]](*arguments(name, launch))
+    kernel = module[name]
+    assert isinstance(kernel, Kernel)
+    kernel.check[launch[:2]](*arguments(name, launch))
 
 
 @pytest.mark.usefixtures("toolchain")
