@@ -1,4 +1,5 @@
-// Lanes that have returned, or have done their part, before others exchange values under a mask that names them.
+// Lanes that have returned, or have done their part, before others exchange values under a mask that names them or in
+// volatile memory.
 constexpr unsigned ALL = 0xffffffffu;
 
 __global__ void returned_early(const float *x, float *out, int n) {
@@ -60,4 +61,20 @@ __global__ void of_a_mask(const float *x, float *out) {
   v *= __shfl_up_sync(0x000fffffu, v, 3);
   for (int k = 0; k < i % 4; ++k) v += 0.1f * v * tile[k];
   out[i] = v + __shfl_sync(ALL, v * v, 7);
+}
+
+// Groups of lanes add up rows of different lengths in step, without a barrier.
+__global__ void rows_by_groups(const int *ends, const float *v, float *y, int rows, int group) {
+  __shared__ volatile float s[64];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, r = i / group, lane = i % group, t = threadIdx.x;
+  s[t] = 0;
+  if (r < rows) {
+    for (int j = (r ? ends[r - 1] : 0) + lane; j < ends[r]; j += group) s[t] += v[j] * v[j / 2];
+    int half = group / 2;
+    while (half > 0) {
+      if (lane < half) s[t] += s[t + half];
+      half /= 2;
+    }
+    if (lane == 0) y[r] = s[t];
+  }
 }

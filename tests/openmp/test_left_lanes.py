@@ -26,13 +26,17 @@ CASES: Mapping[str, tuple[Launch, ...]] = {
     "fewer_each_round": ((1, 64),),
     "votes": ((3, 64, 150), (1, 64, 33)),
     "of_a_mask": ((1, 64),),
+    "rows_by_groups": ((6, 64, 11, 32), (3, 64, 11, 16), (2, 64, 11, 8)),
 }
 LAUNCHES = [(name, launch) for name, launches in CASES.items() for launch in launches]
 
 
 def arguments(name: str, launch: Launch) -> tuple[Any, ...]:
-    """For a launch of (grid, block, n)."""
+    """For a launch of (grid, block, further arguments)."""
     rng = np.random.default_rng(11)
+    if name == "rows_by_groups":
+        ends = np.cumsum(rng.integers(0, 40, launch[2])).astype(np.int32)
+        return (ends, rng.normal(size=ends[-1]).astype(np.float32), np.zeros(launch[2], np.float32), *launch[2:])
     dtype = np.float64 if name == "votes" else np.float32
     points = launch[0] * int(np.prod(launch[1]))
     return (rng.uniform(0.2, 1.2, points).astype(dtype), np.zeros(points, dtype), *launch[2:])

@@ -10,6 +10,7 @@
 #include "Analysis/Uniformity.h"
 #include "Support/Pass.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -256,16 +257,6 @@ void showHidden(Module &M) {
   }
 }
 
-Uniformity::Kind kindOf(const Value &V) {
-  auto *Call = dyn_cast<CallBase>(&V);
-  if (!Call)
-    return Uniformity::Kind::Same;
-  StringRef Name = Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
-  if (Name.starts_with("llvm.nvvm.read.ptx.sreg.tid.") || Name == "llvm.nvvm.read.ptx.sreg.laneid")
-    return Uniformity::Kind::Differs;
-  return waitsForBlock(*Call) ? Uniformity::Kind::Same : Uniformity::Kind::Derived;
-}
-
 // Whether some threads may come to a barrier that others do not come to: those have returned, or wait elsewhere.
 bool missesBarriers(Function &Body) {
   SmallVector<const Instruction *> Barriers;
@@ -274,7 +265,7 @@ bool missesBarriers(Function &Body) {
       Barriers.push_back(&I);
   if (Barriers.empty())
     return false;
-  Uniformity Threads(Body, kindOf);
+  Uniformity Threads(Body, kindInBody);
   return any_of(Barriers, [&](const Instruction *Barrier) { return Threads.isDivergent(Barrier->getParent()); });
 }
 
@@ -319,25 +310,74 @@ void meet(Instruction &Before, Value *Anchor) {
 // Volatile shared memory is how lanes of a warp handed each other values before there were shuffles: without a barrier,
 // as all of them do the same instruction at once. They do so no more, and less so in a reverse sweep or on the host. So
 // they meet before a read behind a write, and before a write behind anything; what other lanes do before and behind a
-// block is not known. That is behind and before in the reverse sweep.
-void keepLockstep(Function &Body, Value *Anchor) {
-  for (BasicBlock &Block : Body) {
+// block is not known. That is behind and before in the reverse sweep. Lanes that a condition or a loop keeps from such
+// accesses meet the others before and behind it: each round of a loop is one for all of them.
+class Lockstep {
+public:
+  Lockstep(Function &Body, Value *Anchor) : Body(Body), Anchor(Anchor) {}
+
+  void keep() {
+    for (BasicBlock &Block : Body)
+      if (any_of(Block, [&](Instruction &I) { return exchanges(I); }))
+        Exchanging.insert(&Block);
+    if (Exchanging.empty())
+      return;
+    SmallSetVector<Instruction *, 8> Places = aroundConditions();
+    for (BasicBlock *Block : Exchanging)
+      keepIn(*Block);
+    for (Instruction *Place : Places)
+      meet(*Place, Anchor);
+  }
+
+private:
+  bool exchanges(Instruction &I) const { return isVolatile(I) && isShared(Body, getLoadStorePointerOperand(&I)); }
+
+  SmallSetVector<Instruction *, 8> aroundConditions() {
+    SmallSetVector<Instruction *, 8> Places;
+    Uniformity Threads(Body, kindInBody);
+    for (BasicBlock &Block : Body) {
+      auto *Branch = dyn_cast<BranchInst>(Block.getTerminator());
+      if (!Branch || Branch->isUnconditional() || Threads.isUniform(Branch->getCondition()))
+        continue;
+      BasicBlock *Meeting = Threads.meetingPoint(&Block);
+      if (!exchangeBetween(Block, Meeting))
+        continue;
+      Places.insert(Branch);
+      if (Meeting)
+        Places.insert(&*Meeting->getFirstNonPHIOrDbgOrAlloca());
+    }
+    return Places;
+  }
+
+  bool exchangeBetween(BasicBlock &Before, BasicBlock *Meeting) const {
+    SmallSetVector<BasicBlock *, 8> Ways;
+    auto Enter = [&](BasicBlock *Next) { return Next == Meeting || Next == &Before || Ways.insert(Next); };
+    for_each(successors(&Before), Enter);
+    for (unsigned I = 0; I < Ways.size(); ++I)
+      for_each(successors(Ways[I]), Enter);
+    return any_of(Ways, [&](BasicBlock *Block) { return Exchanging.contains(Block); });
+  }
+
+  void keepIn(BasicBlock &Block) {
     bool Read = true, Written = true; // what may have been done since they met
-    bool Any = false;
     for (Instruction &I : Block) {
-      if (!isVolatile(I) || !isShared(Body, getLoadStorePointerOperand(&I)))
+      if (!exchanges(I))
         continue;
       bool Writes = isa<StoreInst>(I);
       if (Written || (Writes && Read)) {
         meet(I, Anchor);
         Read = Written = false;
       }
-      (Writes ? Written : Read) = Any = true;
+      (Writes ? Written : Read) = true;
     }
-    if (Any && Anchor)
+    if (Anchor)
       meet(*Block.getTerminator(), Anchor);
   }
-}
+
+  Function &Body;
+  Value *Anchor;
+  SmallSetVector<BasicBlock *, 8> Exchanging;
+};
 
 void replaceIn(Function &Body, Value *Anchor) {
   bool Misses = missesBarriers(Body);
@@ -399,7 +439,7 @@ PreservedAnalyses LowerCollectivesToRules::run(Module &M, ModuleAnalysisManager 
   for (const EntryPlan &Plan : *Plans)
     if (Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str())) {
       Value *Anchor = anchorOf(*Body, Plan.Activities);
-      keepLockstep(*Body, Anchor);
+      Lockstep(*Body, Anchor).keep();
       Anchor ? replaceIn(*Body, Anchor) : hideIn(*Body);
     }
   return PreservedAnalyses::none();
@@ -410,7 +450,7 @@ ADGEN_DECLARE_PASS(KeepLockstep);
 PreservedAnalyses KeepLockstep::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (!F.isDeclaration() && F.getName().starts_with(BodyPrefix))
-      keepLockstep(F, nullptr);
+      Lockstep(F, nullptr).keep();
   return PreservedAnalyses::none();
 }
 

@@ -30,16 +30,6 @@ int maskOperand(const CallInst &Call) {
   return any_of(First, [&](StringRef Each) { return Name.starts_with(Each); }) ? 0 : -1;
 }
 
-Uniformity::Kind kindOf(const Value &V) {
-  auto *Call = dyn_cast<CallBase>(&V);
-  if (!Call)
-    return Uniformity::Kind::Same;
-  StringRef Name = Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
-  if (Name.starts_with("llvm.nvvm.read.ptx.sreg.tid.") || Name == "llvm.nvvm.read.ptx.sreg.laneid")
-    return Uniformity::Kind::Differs;
-  return waitsForBlock(*Call) ? Uniformity::Kind::Same : Uniformity::Kind::Derived;
-}
-
 // A mask of the lanes that were there, as __activemask() and votes give it, names none that has returned.
 bool asksWhoIsThere(const Value *Mask) {
   SmallVector<const Value *> Work{Mask};
@@ -59,7 +49,7 @@ bool asksWhoIsThere(const Value *Mask) {
 
 class Masks {
 public:
-  explicit Masks(Function &Body) : Body(Body), Threads(Body, kindOf), Before(Body), After(Body), Loops(Before) {}
+  explicit Masks(Function &Body) : Body(Body), Threads(Body, kindInBody), Before(Body), After(Body), Loops(Before) {}
 
   bool rewrite() {
     SmallVector<CallInst *> Calls;
