@@ -122,6 +122,12 @@ class Parameter:
         return f"{const}{self.dtype} {mark}{self.name}"
 
     @property
+    def may_be_null(self) -> bool:
+        """Whether a null pointer does no harm: nothing follows it, or the primal asks before, or it has no shadow."""
+        follows = self.reads or self.writes
+        return not self.reference and (self.activity == "const" or self.nullable or not follows)
+
+    @property
     def is_pointer(self) -> bool:
         return self.form == "pointer"
 

@@ -17,10 +17,10 @@ from enzyme_driver.frameworks.code import Unit
 from enzyme_driver.frameworks.plan import PlannedLaunch, Reference, Spec, itemsize
 from enzyme_driver.frameworks.program import Argument, Patch, Program, Run, Shadow, Tape
 from enzyme_driver.model import Mode, Parameter, Signature, TargetEntry
-from enzyme_driver.runtime.call.arguments import PreparedArguments
 from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.call.layouts import declared_layout
 from enzyme_driver.runtime.call.members import assembled, flattened
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.settings import Settings
 
 _FIRST = 1 << 44
@@ -196,9 +196,11 @@ def _without_numbers(signature: Signature, values: Sequence[Any]) -> tuple[tuple
         if parameter.form != "scalar" or not isinstance(value, StandIn):
             continue
         if value.shape or value.dtype != parameter.dtype.name:
+            plain = "float" if parameter.dtype.kind == "float" else "int"
             raise ArgumentError(
                 f"argument {parameter.name!r} of {signature}: {value.spec} for a number of type {parameter.dtype}",
-                hint=f"give an array of shape () and dtype {parameter.dtype}, or a plain number",
+                hint=f"give an array of shape () and dtype {parameter.dtype}; a plain number is one that the "
+                f"description annotates: `{parameter.name}: {plain}`",
             )
         found[position], given[position] = value, 0
     return tuple(given), found

@@ -6,32 +6,38 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.autograd import forward_ad
 
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.torch_calls import Batch, Calls
 
 Tensors = Sequence[Any]
 _KINDS = {torch.Tensor, torch.nn.Parameter, type(None)}
+_modes = torch._C._len_torch_dispatch_stack  # noqa: SLF001
+_transform = torch._C._functorch.peek_interpreter_stack  # noqa: SLF001
 
 
 def are_plain(tensors: Tensors) -> bool:
     """Whether nobody is to see the call who only knows ops: no subclass of tensors, no mode that traces."""
-    if torch._C._len_torch_dispatch_stack():  # noqa: SLF001
+    if _modes():
         return False
-    return all(type(tensor) in _KINDS and not (tensor is not None and tensor.is_meta) for tensor in tensors)
+    for tensor in tensors:  # noqa: SIM110  (a generator costs more than what it does here)
+        if type(tensor) not in _KINDS or (tensor is not None and tensor.is_meta):
+            return False
+    return True
 
 
 def transforms_are_active() -> bool:
     """Whether a transformation of `torch.func` or forward-mode AD is under way."""
-    return torch._C._functorch.peek_interpreter_stack() is not None or _forward_level() >= 0  # noqa: SLF001
-
-
-def _forward_level() -> int:
-    return int(torch.autograd.forward_ad._current_level)  # noqa: SLF001
+    return _transform() is not None or forward_ad._current_level >= 0  # noqa: SLF001
 
 
 def need_grad(tensors: Tensors) -> bool:
-    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if tensor is not None and tensor.requires_grad:
+                return True
+    return False
 
 
 class Eager(torch.autograd.Function):  # type: ignore[misc]
@@ -96,9 +102,13 @@ def _propagated(ctx: Any, batch: Batch | None, needed: Sequence[bool], cotangent
     wrt = ctx.calls.wrt(tensors, needed)
     if not any(wrt) or all(each is None for each in cotangents):
         return [None] * len(tensors)
+    recorded = need_grad(tensors) or need_grad(cotangents) or transforms_are_active()
+    if batch is None and not recorded:
+        found = iter(ctx.calls.vjp(tensors, ctx.statics, cotangents, wrt))
+        return [next(found) if asked else None for asked in wrt]
     there = tuple([each is not None for each in cotangents])
     given = (*tensors, *[each for each in cotangents if each is not None])
-    if need_grad(given) or transforms_are_active():
+    if recorded:
         found = iter(Product.apply(ctx.calls, ctx.statics, (batch, wrt, there), *given))
     else:
         found = iter(product(ctx.calls, ctx.statics, (batch, wrt, there), given))

@@ -145,9 +145,15 @@ void allow_dynamic(Kernel &used, uint64_t bytes, Device device) {
 }
 
 Handle ready(const LaunchOp &op, const std::string &symbol, Device device) {
+  bool remembered = &symbol == &op.symbol && device < LaunchOp::REMEMBERED;
+  if (remembered)
+    if (Handle found = op.ready[device].load(std::memory_order_acquire))
+      return found;
   std::lock_guard<std::mutex> lock(guard);
   Kernel &used = kernel(op.file, symbol, device);
   allow_dynamic(used, op.shared_bytes, device);
+  if (remembered)
+    op.ready[device].store(used.handle, std::memory_order_release);
   return used.handle;
 }
 

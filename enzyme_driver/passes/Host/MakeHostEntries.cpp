@@ -9,222 +9,38 @@
 //
 // Shared arrays lie in memory of the runtime: the static ones, then the dynamic ones, which all begin at the same
 // place; behind them, in a derivative, their shadows in the same order.
-#include "Analysis/AccessRanges.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/Cooperates.h"
-#include "Analysis/UnderlyingObjects.h"
-#include "Support/OpenMP.h"
+#include "Host/AccumulatedShadows.h"
+#include "Host/Columns.h"
+#include "Host/Footprint.h"
+#include "Host/HostArguments.h"
+#include "Host/ThreadFunctions.h"
 #include "Support/Pass.h"
 
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Dominators.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/IR/MDBuilder.h"
-#include "llvm/IR/PatternMatch.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
-using namespace llvm::PatternMatch;
 
 namespace adgen {
-
 namespace {
-
-// The order in which thread functions take the indices.
-constexpr StringLiteral Registers[] = {"tid.x",  "tid.y",  "tid.z",  "ctaid.x",  "ctaid.y",  "ctaid.z",
-                                       "ntid.x", "ntid.y", "ntid.z", "nctaid.x", "nctaid.y", "nctaid.z"};
-constexpr unsigned RegisterCount = std::size(Registers);
-constexpr StringLiteral RegisterPrefix = "llvm.nvvm.read.ptx.sreg.";
-
-constexpr unsigned WarpSize = 32;
-constexpr Align SharedAlignment = Align::Constant<64>(); // as host_runtime/shared_memory.cpp has it
-
-// Set in the number of a place at which lanes ask who is active, as host_runtime/cooperation.h has it, where they only
-// wait for each other.
-constexpr unsigned MeetingPlace = 1u << 31;
-
-bool isMeeting(const CallInst &Active) {
-  return all_of(Active.users(), [](const User *U) {
-    auto *Call = dyn_cast<CallInst>(U);
-    return Call && Call->getIntrinsicID() == Intrinsic::nvvm_bar_warp_sync;
-  });
-}
-
-bool isOfTheGpu(StringRef Name) { return Name.starts_with("llvm.nvvm.") || Name.starts_with(TogetherPrefix); }
-
-// Whether a function that could not be inlined does what only the function of a thread can.
-bool usesTheGpu(const Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) {
-    auto *Call = dyn_cast<CallInst>(&I);
-    return Call && Call->getCalledFunction() && isOfTheGpu(Call->getCalledFunction()->getName());
-  });
-}
-
-struct Names {
-  StringRef Symbol, Suffix;
-  bool HasShadows; // a derivative
-  std::string entry() const { return (Symbol + Suffix).str(); }
-};
-
-Names namesOf(const Function &F) {
-  return {symbolOf(F), isDerivative(F) ? suffixOf(F) : StringRef("__primal"), isDerivative(F)};
-}
-
-// As host_runtime/accumulation.h has it: of code that accumulates into other memory than shadows that are arguments.
-constexpr uint64_t NotApart = ~uint64_t(0);
-
-bool isAtomic(const Instruction &I) { return isa<AtomicRMWInst, AtomicCmpXchgInst>(I); }
-
-// An exchange by which a thread takes a cotangent (ConsumeOnce), which stays one in every form.
-bool isConsumption(const Instruction &I) {
-  auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
-  auto *Left = Atomic ? dyn_cast<Constant>(Atomic->getValOperand()) : nullptr;
-  return Left && Atomic->getOperation() == AtomicRMWInst::Xchg && Left->isNullValue() &&
-         Atomic->getOrdering() == AtomicOrdering::Monotonic;
-}
-
-// Whether the result may depend on the order in which threads come to an atomic operation.
-bool dependsOnOrder(const Instruction &I) {
-  auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
-  return !Atomic || Atomic->getOperation() == AtomicRMWInst::Xchg ||
-         AtomicRMWInst::isFPOperation(Atomic->getOperation());
-}
-
-// The arguments of a C++ function that its reverse sweep puts back, a bit each.
-uint64_t restoredArguments(const Function &Gradient) {
-  uint64_t Arrays = 0;
-  for (const Argument &A : Gradient.args())
-    if (Gradient.getAttributes().hasParamAttr(A.getArgNo(), RestoredAttribute))
-      Arrays |= uint64_t(1) << A.getArgNo();
-  return Arrays;
-}
-
-// The shadows, a bit each, into which a gradient's function of one thread accumulates, where that is all it does by
-// atomics. Shared arrays, which are the arguments from `Own` to `End`, are seen by the threads of a block only.
-uint64_t accumulatedShadows(const Function &Thread, const Function &Gradient, unsigned Own, unsigned End) {
-  uint64_t Shadows = 0;
-  for (const Instruction &I : instructions(Thread)) {
-    if (!isAtomic(I) || isConsumption(I))
-      continue;
-    auto *A = dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0));
-    if (A && A->getArgNo() >= Own && A->getArgNo() < End)
-      continue;
-    bool IsShadow =
-        A && A->getArgNo() < std::min(Own, 63u) && Gradient.hasParamAttribute(A->getArgNo(), ShadowAttribute);
-    if (!IsShadow || !asAccumulation(const_cast<Instruction &>(I)) || !isOnlyAccumulatedInto(*A))
-      return NotApart;
-    Shadows |= uint64_t(1) << A->getArgNo();
-  }
-  return Shadows;
-}
-
-// The same for a C++ function, whose regions get the shadows by many ways. Locks order threads as they come.
-uint64_t accumulatedShadows(const Module &M, const Function &Gradient, const UnderlyingObjects &Memory) {
-  uint64_t Shadows = 0;
-  for (const Function &F : M) {
-    StringRef Name = F.getName();
-    if (Name.consume_front(RegionRulePrefix) && Name.starts_with("enter") && !Name.starts_with("enter_in_turn") &&
-        !F.use_empty())
-      return NotApart;
-    for (const Instruction &I : instructions(F)) {
-      if (!isAtomic(I) || !dependsOnOrder(I))
-        continue;
-      for (const Value *Origin : Memory.of(I.getOperand(0))) {
-        auto *A = dyn_cast_or_null<Argument>(Origin);
-        if (A && A->getParent() != &Gradient && A->getParent()->getName().starts_with(GradientPrefix))
-          continue;
-        if (!A || A->getArgNo() >= 63 || !Gradient.hasParamAttribute(A->getArgNo(), ShadowAttribute) ||
-            A->getParent() != &Gradient)
-          return NotApart;
-        Shadows |= uint64_t(1) << A->getArgNo();
-      }
-    }
-  }
-  return Shadows;
-}
-
-SmallSetVector<Value *, 4> withExtended(Value &V) {
-  SmallSetVector<Value *, 4> All;
-  All.insert(&V);
-  for (User *U : V.users())
-    if (isa<ZExtInst>(U))
-      All.insert(U);
-  return All;
-}
-
-// What threads ask of their place in x, where that is only their column among all blocks, ctaid.x * ntid.x + tid.x. A
-// file may write a number for the width of a block.
-class Columns {
-public:
-  Columns(Function &Thread, unsigned First)
-      : Threads(withExtended(*Thread.getArg(First))), Widths(withExtended(*Thread.getArg(First + 6))) {
-    SmallPtrSet<User *, 8> Found;
-    auto Ends = [&](Value *Begin) {
-      return areUses(withExtended(*Begin), [&](User &U) { return addsThread(U) && Found.insert(&U).second; });
-    };
-    AreAll = areUses(withExtended(*Thread.getArg(First + 3)), [&](User &U) { return isBegin(U) && Ends(&U); }) &&
-             areUses(Threads, [&](User &U) { return Found.contains(&U); });
-  }
-
-  // Whether several blocks beside each other, of that width, are to their threads as one that is as wide as all of
-  // them.
-  Value *allowWideBlocks(IRBuilder<> &B, Value *Width) const {
-    Value *Allow = B.getInt1(AreAll);
-    for (uint64_t Number : Numbers)
-      Allow = B.CreateAnd(Allow, B.CreateICmpEQ(Width, B.getInt32(Number)));
-    return Allow;
-  }
-
-private:
-  using Values = SmallSetVector<Value *, 4>;
-
-  static bool areUses(const Values &Of, function_ref<bool(User &)> Are) {
-    return all_of(Of, [&](Value *V) { return all_of(V->users(), [&](User *U) { return Of.contains(U) || Are(*U); }); });
-  }
-
-  bool isBegin(User &U) {
-    uint64_t Number;
-    Value *A, *B;
-    if (match(&U, m_Shl(m_Value(), m_ConstantInt(Number))) && Number < 32)
-      return Numbers.insert(uint64_t(1) << Number), true;
-    if (match(&U, m_c_Mul(m_Value(), m_ConstantInt(Number))) && Number <= UINT32_MAX)
-      return Numbers.insert(Number), true;
-    return match(&U, m_Mul(m_Value(A), m_Value(B))) && (Widths.contains(A) || Widths.contains(B));
-  }
-
-  bool addsThread(User &U) const {
-    Value *A, *B;
-    return match(&U, m_Add(m_Value(A), m_Value(B))) && (Threads.contains(A) || Threads.contains(B));
-  }
-
-  Values Threads, Widths;
-  SmallSetVector<uint64_t, 2> Numbers; // that stand for the width
-  bool AreAll;
-};
 
 class EntryMaker {
 public:
   EntryMaker(Module &M, FunctionAnalysisManager &FAM)
       : M(M), FAM(FAM), Context(M.getContext()), Pointer(PointerType::getUnqual(Context)),
-        Int32(Type::getInt32Ty(Context)) {}
+        Int32(Type::getInt32Ty(Context)), HostArgs(M), Threads(M) {}
 
   void makeKernelEntry(Function &F) {
-    Names N = namesOf(F);
+    EntryNames N = namesOf(F);
     F.setLinkage(GlobalValue::InternalLinkage);
     bool Cooperates = cooperates(F);
-    Function *Thread = makeThreadFunction(F, Cooperates);
+    Function *Thread = Threads.make(F, Cooperates);
     if (!Thread)
       return;
     if (!Cooperates)
-      takeInTurn(*Thread);
-    Function *Alone = hasAtomics(*Thread) ? withoutAtomics(*Thread) : Thread;
+      Threads.takeInTurn(*Thread);
+    Function *Alone = Threads.hasAtomics(*Thread) ? Threads.withoutAtomics(*Thread) : Thread;
     Repeats = F.getFnAttribute(BlocksDifferAttribute).getValueAsString();
     if (Cooperates) {
       FunctionCallee Run = M.getOrInsertFunction("adgen_run_cooperative", Int32, Pointer, Pointer, Pointer);
@@ -236,11 +52,13 @@ public:
     uint64_t Shadows = accumulatedBy(*Thread, F);
     FunctionCallee Run =
         M.getOrInsertFunction("adgen_run_blocks", Int32, Pointer, Pointer, Pointer, Int64, Pointer, Pointer);
-    makeEntry(N, Run, {Blocks, BlocksAlone, ConstantInt::get(Int64, Shadows), makeFootprint(*Thread, F, Shadows)});
+    makeEntry(N, Run,
+              {Blocks, BlocksAlone, ConstantInt::get(Int64, Shadows),
+               makeFootprint(*Thread, F, Shadows, FAM.getResult<ScalarEvolutionAnalysis>(*Thread))});
   }
 
   void makeFunctionEntry(Function &F, const UnderlyingObjects &Memory) {
-    Names N = namesOf(F);
+    EntryNames N = namesOf(F);
     Function *Call = Function::Create(FunctionType::get(Type::getVoidTy(Context), {Pointer, Pointer}, false),
                                       GlobalValue::InternalLinkage, N.entry() + "_call", &M);
     IRBuilder<> B(BasicBlock::Create(Context, "entry", Call));
@@ -248,7 +66,7 @@ public:
     bool StoresResult = F.hasFnAttribute(ResultAttribute);
     SmallVector<Value *> Arguments;
     for (unsigned I = 0; I < F.arg_size() - StoresResult; ++I)
-      Arguments.push_back(loadArgument(B, F, I, Call->getArg(0)));
+      Arguments.push_back(HostArgs.loadArgument(B, F, I, Call->getArg(0)));
     if (StoresResult)
       Arguments.push_back(Call->getArg(1));
     B.CreateCall(&F, Arguments);
@@ -273,7 +91,7 @@ private:
   }
 
   // The entry of a kernel: run(launch, code..., args).
-  void makeEntry(const Names &N, FunctionCallee Run, ArrayRef<Value *> Code) {
+  void makeEntry(const EntryNames &N, FunctionCallee Run, ArrayRef<Value *> Code) {
     Function *Entry = createEntry(N.entry());
     IRBuilder<> B(BasicBlock::Create(Context, "entry", Entry));
     SmallVector<Value *> Arguments{Entry->getArg(0)};
@@ -304,6 +122,7 @@ private:
                             Name, &M);
   }
 
+<<<<<<< HEAD
   // A clone that takes the indices as its last arguments; null where something in it has no counterpart here. Where
   // threads work together, the very last argument is the runtime's handle of the thread.
   Function *makeThreadFunction(Function &F, bool Cooperates) {
@@ -772,6 +591,8 @@ private:
     return Extents;
   }
 
+=======
+>>>>>>> main
   // void blocks(launch, args, x, y, z, count): the threads of blocks beside each other, one after another. Those that
   // ask for their column only see one wide block, whose rows are loops that are worth vectorising.
   Function *makeBlocksFunction(Function &Thread, Function &F, const std::string &Name) {
@@ -780,14 +601,15 @@ private:
     auto *Made = Function::Create(Type, GlobalValue::InternalLinkage, Name, &M);
     IRBuilder<> B(BasicBlock::Create(Context, "entry", Made));
     Value *Launch = Made->getArg(0), *Count = Made->getArg(5);
-    SmallVector<Value *> Extents = loadExtents(B, Launch);
+    SmallVector<Value *> Extents = HostArgs.loadExtents(B, Launch);
     Value *AreOne =
         sharedNames(F).empty() ? Columns(Thread, F.arg_size()).allowWideBlocks(B, Extents[0]) : B.getFalse();
     Value *Width = B.CreateSelect(AreOne, B.CreateMul(Extents[0], Count), Extents[0]);
     Value *Number = beginLoop(B, Made, B.CreateSelect(AreOne, B.getInt32(1), Count));
-    ThreadArguments Loaded = loadArguments(B, F, Launch, Made->getArg(1), [&] { return sharedMemory(B, F, Launch); });
+    ThreadArguments Loaded =
+        HostArgs.loadArguments(B, F, Launch, Made->getArg(1), [&] { return sharedMemory(B, F, Launch); });
     Value *Z = beginLoop(B, Made, Extents[2]), *Y = beginLoop(B, Made, Extents[1]), *X = beginLoop(B, Made, Width);
-    copyStructs(B, F, Loaded);
+    HostArgs.copyStructs(B, F, Loaded);
     SmallVector<Value *> Arguments = Loaded.Values;
     Arguments.append({X, Y, Z, B.CreateAdd(Made->getArg(2), Number), Made->getArg(3), Made->getArg(4)});
     append_range(Arguments, Extents);
@@ -798,60 +620,11 @@ private:
     return Made;
   }
 
-  // void footprint(launch, args, x, y, z, ranges): between which bytes of each of these shadows one block accumulates.
-  // Null where that follows from what is read.
-  Constant *makeFootprint(Function &Thread, Function &F, uint64_t Shadows) {
-    Constant *None = ConstantPointerNull::get(Pointer);
-    if (Shadows == 0 || Shadows == NotApart)
-      return None;
-    auto *Type =
-        FunctionType::get(llvm::Type::getVoidTy(Context), {Pointer, Pointer, Int32, Int32, Int32, Pointer}, false);
-    auto *Made = Function::Create(Type, GlobalValue::InternalLinkage, namesOf(F).entry() + "_footprint", &M);
-    IRBuilder<> B(BasicBlock::Create(Context, "entry", Made));
-    SmallVector<Value *> Extents = loadExtents(B, Made->getArg(0));
-    auto Known = [&](const Argument &A) -> std::optional<Interval> {
-      if (!A.getType()->isIntegerTy())
-        return std::nullopt;
-      auto Wide = [&](Value *V, bool Signed) { return B.CreateIntCast(V, B.getInt64Ty(), Signed); };
-      if (A.getArgNo() < F.arg_size()) {
-        Value *Given = Wide(loadArgument(B, F, A.getArgNo(), Made->getArg(1)), true);
-        return Interval{Given, Given};
-      }
-      unsigned Register = A.getArgNo() - F.arg_size(); // in the order of Registers
-      if (Register < 3)
-        return Interval{B.getInt64(0), B.CreateSub(Wide(Extents[Register], false), B.getInt64(1))};
-      Value *Same = Wide(Register < 6 ? Made->getArg(Register - 1) : Extents[Register - 6], false);
-      return Interval{Same, Same};
-    };
-    AccessRange Area(B, FAM.getResult<ScalarEvolutionAnalysis>(Thread), Known);
-    DenseMap<unsigned, Interval> Ranges;
-    for (Instruction &I : instructions(Thread)) {
-      auto *A = isAtomic(I) ? dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0)) : nullptr;
-      if (!A || A->getArgNo() >= 64 || !(Shadows >> A->getArgNo() & 1))
-        continue;
-      std::optional<Interval> Range = Area.of(I, I.getOperand(0));
-      if (!Range) {
-        Made->eraseFromParent();
-        return None;
-      }
-      auto [Entry, IsFirst] = Ranges.try_emplace(A->getArgNo(), *Range);
-      if (!IsFirst)
-        Entry->second = Area.both(Entry->second, *Range);
-    }
-    unsigned Number = 0;
-    for (unsigned I = 0; I < 64; ++I)
-      if (Shadows >> I & 1)
-        for (Value *End : {B.CreateSelect(Area.valid(), Ranges[I].Begin, B.getInt64(INT64_MIN)),
-                           B.CreateSelect(Area.valid(), Ranges[I].End, B.getInt64(INT64_MAX))})
-          B.CreateStore(End, B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Made->getArg(5), Number++));
-    B.CreateRetVoid();
-    return Made;
-  }
-
   // Returns from the block function where there is none; the runtime reports it.
   Value *sharedMemory(IRBuilder<> &B, Function &F, Value *Launch) {
     FunctionCallee Get = M.getOrInsertFunction("adgen_shared_memory", Pointer, Pointer, B.getInt64Ty(), Int32);
-    Value *Begin = B.CreateCall(Get, {Launch, B.getInt64(sharedLayout(F).Bytes), B.getInt32(namesOf(F).HasShadows)});
+    Value *Begin =
+        B.CreateCall(Get, {Launch, B.getInt64(HostArgs.sharedLayout(F).Bytes), B.getInt32(namesOf(F).HasShadows)});
     Function *Block = B.GetInsertBlock()->getParent();
     auto *Enough = BasicBlock::Create(Context, "enough", Block),
          *Nothing = BasicBlock::Create(Context, "nothing", Block);
@@ -871,9 +644,9 @@ private:
                                   GlobalValue::InternalLinkage, Name, &M);
     IRBuilder<> B(BasicBlock::Create(Context, "entry", Made));
     Value *Launch = Made->getArg(0);
-    SmallVector<Value *> Extents = loadExtents(B, Launch);
-    ThreadArguments Loaded = loadArguments(B, F, Launch, Made->getArg(1), [&] { return Made->getArg(2); });
-    copyStructs(B, F, Loaded);
+    SmallVector<Value *> Extents = HostArgs.loadExtents(B, Launch);
+    ThreadArguments Loaded = HostArgs.loadArguments(B, F, Launch, Made->getArg(1), [&] { return Made->getArg(2); });
+    HostArgs.copyStructs(B, F, Loaded);
     SmallVector<Value *> Arguments = Loaded.Values;
     for (unsigned I : {7, 8, 9, 4, 5, 6})
       Arguments.push_back(Made->getArg(I));
@@ -885,7 +658,7 @@ private:
   }
 
   // adgen_cooperative of host_runtime/launch.h.
-  Constant *describe(Function &Thread, Function &Alone, Function &F, const Names &N) {
+  Constant *describe(Function &Thread, Function &Alone, Function &F, const EntryNames &N) {
     Function *Each = makeCooperativeFunction(Thread, F, (N.entry() + EachSuffix).str());
     Function *EachAlone = &Alone == &Thread ? Each : makeCooperativeFunction(Alone, F, N.entry() + "_each_alone");
     Type *Int64 = Type::getInt64Ty(Context);
@@ -896,11 +669,11 @@ private:
                            Nothing,
                            Nothing,
                            ConstantInt::get(Int64, 0),
-                           ConstantInt::get(Int64, sharedLayout(F).Bytes),
+                           ConstantInt::get(Int64, HostArgs.sharedLayout(F).Bytes),
                            ConstantInt::get(Int32, N.HasShadows),
                            ConstantInt::get(Int32, stackBytes(Thread)),
                            ConstantInt::get(Int64, Shadows),
-                           makeFootprint(Thread, F, Shadows)};
+                           makeFootprint(Thread, F, Shadows, FAM.getResult<ScalarEvolutionAnalysis>(Thread))};
     Constant *Value = ConstantStruct::getAnon(Context, Members);
     return new GlobalVariable(M, Value->getType(), true, GlobalValue::InternalLinkage, Value,
                               (N.entry() + CooperativeSuffix).str());
@@ -950,7 +723,8 @@ private:
   LLVMContext &Context;
   PointerType *Pointer;
   Type *Int32;
-  unsigned Places = 0; // at which threads ask who is active, in the order of the program
+  HostArguments HostArgs;
+  ThreadFunctions Threads;
 };
 
 } // namespace

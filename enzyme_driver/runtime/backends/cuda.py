@@ -23,10 +23,10 @@ from enzyme_driver.runtime.backends.driver import (
 )
 from enzyme_driver.runtime.backends.heap import check_heap, size_heap
 from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
-from enzyme_driver.runtime.call.arguments import PreparedArguments
 from enzyme_driver.runtime.call.arrays import ArrayView, is_jax
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.packing import ArgumentTable, pointer_bytes
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.transforms.batch import Batch, batch_symbol
 
 Call = tuple[tuple[bytes, ...], int]

@@ -14,7 +14,8 @@ from enzyme_driver.runtime.backends.libraries import library_of
 from enzyme_driver.runtime.call.arrays import is_array
 
 if TYPE_CHECKING:
-    from enzyme_driver.runtime.module import Function, Kernel
+    from enzyme_driver.runtime.function import Function
+    from enzyme_driver.runtime.kernel import Kernel
 
 Parts = Sequence[np.ndarray[Any, np.dtype[Any]]]
 

@@ -10,8 +10,9 @@ import numpy as np
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType, Parameter
 from enzyme_driver.runtime.backends.libraries import Library, NumpyLibrary, buffer_library, library_of
-from enzyme_driver.runtime.call.arguments import Arguments, array_value
+from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.arrays import is_array, is_jax
+from enzyme_driver.runtime.call.conversion import array_value
 from enzyme_driver.runtime.call.layouts import numpy_dtype
 from enzyme_driver.runtime.call.members import assembled, flattened, given, has_parts
 from enzyme_driver.runtime.call.slots import Role, Slot, written
