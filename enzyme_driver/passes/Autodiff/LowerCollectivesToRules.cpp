@@ -230,6 +230,13 @@ void hideSwap(AtomicCmpXchgInst &Swap) {
   Swap.eraseFromParent();
 }
 
+// Enzyme takes what counts in an array for active where the array has a shadow.
+void markInactive(AtomicRMWInst &Atomic) {
+  if (bitsLeft(Atomic) == Bits::Integers)
+    for (StringRef Mark : {StringRef(InactiveMark), StringRef("enzyme_inactive_inst")})
+      Atomic.setMetadata(Mark, MDNode::get(Atomic.getContext(), {}));
+}
+
 void showSwaps(Function &F) {
   for (User *U : make_early_inc_range(F.users())) {
     auto *Call = cast<CallInst>(U);
@@ -389,6 +396,8 @@ void replaceIn(Function &Body, Value *Anchor) {
     for (Instruction &I : make_early_inc_range(Block)) {
       if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && bitsLeft(*Swap) == Bits::Integers)
         hideSwap(*Swap);
+      if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && Atomic->getType()->isIntegerTy())
+        markInactive(*Atomic);
       auto *Call = dyn_cast<CallInst>(&I);
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
       if (!Callee)
