@@ -12,7 +12,6 @@ CLEANUP = Pipeline(
     (
         Pass("adgen-expand-copy-adjoints"),
         Pass("adgen-add-atomically"),
-        Pass("adgen-hoist-invariant-caches"),
         Pass("adgen-strip-guards"),
         Pass("adgen-relax-alignments"),
         Pass("adgen-drop-fast-math-flags", when="exact"),
@@ -69,6 +68,8 @@ _RULES = Pipeline(
 _ACCUMULATIONS = Pipeline(
     "accumulations",
     (
+        Pass("adgen-drop-unread-cotangents"),
+        function("adce", switch="drop-unread-cotangents"),
         function("simplifycfg", CSE, "loop-simplify"),
         Pass("adgen-sink-zero-stores"),
         Pass("adgen-merge-accumulations"),
@@ -105,6 +106,8 @@ CUDA = Pipeline(
             after=("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos", "adgen-specialize-pow"),
         ),
         Pass("adgen-exchange-cotangents", after=("adgen-sink-zero-stores",)),
+        Pass("adgen-lower-grid-barriers"),
+        Pass("adgen-link-libraries", "{rules}", after=("adgen-lower-grid-barriers",)),
         Pass("adgen-guard-heap", after=("adgen-lower-caches",)),
         Pass("adgen-make-kernels", after=("adgen-guard-heap",)),
         Pass("always-inline"),

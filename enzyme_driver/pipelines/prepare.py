@@ -92,6 +92,8 @@ PREPARE_CUDA = Pipeline(
         function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
         function("loop-simplify", switch="expose-inductions"),
         Pass("adgen-expose-inductions"),
+        function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-expose-inductions"),
         Pass("adgen-mark-row-owners"),  # while loops and their conditions are the user's
         Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         _EXITS,
@@ -161,6 +163,8 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-prune-vtables"),
         Pass("globaldce"),  # methods that no table names any more
         Pass("adgen-shadow-statics"),
+        function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-expose-inductions"),
         function("loop-simplify", switch="expose-inductions"),
         Pass("adgen-expose-inductions"),
         function("loop-simplify", switch="pointers-to-indices"),

@@ -67,6 +67,8 @@ WITNESS_HOST = Pipeline("host from witness", (RETARGET, HOST_ENTRIES))
 WITNESS_KERNELS = Pipeline(
     "kernels from witness",
     (
+        Pass("adgen-lower-grid-barriers"),
+        Pass("adgen-link-libraries", "{rules}", after=("adgen-lower-grid-barriers",)),
         Pass("adgen-guard-heap"),
         Pass("adgen-make-kernels", after=("adgen-guard-heap",)),
         Pass("always-inline"),

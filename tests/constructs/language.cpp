@@ -32,6 +32,14 @@ void vector_of_vectors(const double *x, double *y, int n)
     for (int i = 0; i < n; ++i) y[i] = rows[0][i] * rows[3][n - 1 - i] + rows[2][i];
 }
 
+double rows_behind_pointers(double **matrix, const double *x, int n)
+{
+    double total = 0;
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) total += x[i] * matrix[i][j] * matrix[j][i] * x[j];
+    return total;
+}
+
 void lambdas(const double *x, double *y, int n)
 {
     const double scale = x[0];

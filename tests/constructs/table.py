@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 from constructs.arguments import apart
 from constructs.construct import Construct, SourceFile
-from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers
+from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
 
 C = Construct
 
@@ -137,7 +137,20 @@ _MEMORY = (
         "const_void",
     ),
     C("`void *` that a kernel takes for floats", "void_of_floats"),
-    C("pointers to pointers", "pointers_to_pointers", refused="pointers"),
+    C("pointers to pointers", "pointers_to_pointers", {"rows": rows(40)}),
+    C(
+        "pointers to pointers, written through, one of them null",
+        "rows_in_place",
+        {"rows": lambda rng: [*rows(3)(rng), None, *rows(1)(rng)], "order": rows(2, np.int32), "count": 5},
+    ),
+    C("pointers to pointers, behind which all threads add", "sums_into_rows", {"sums": rows(3, np.float64)}),
+    C(
+        "pointers to pointers in a struct",
+        "tables_in_a_struct",
+        {"image": lambda rng: {"planes": rows(3)(rng), "weights": rows(3)(rng), "count": 3}},
+    ),
+    C("pointers to pointers, moved", "rows_swapped", refused="stores pointers in the table"),
+    C("pointers to pointers to pointers", "tables_of_tables", refused="points to pointers"),
     C("bits of a float (`__float_as_int`, `memcpy`)", "bits_of_floats"),
     C("bits of a float that stay integers (16 bits of it, a hash)", "bits_that_stay_integers"),
     C("bits of a float that say where its sum goes", "summed_by_exponent"),
@@ -275,7 +288,11 @@ _COOPERATION = (
     C("cooperative groups: `inclusive_scan`", "group_scan"),
     C("cooperative groups: `coalesced_threads`", "coalesced_group"),
     C("cooperative groups: `this_grid()`, ranks and sizes", "grid_ranks"),
-    C("cooperative groups: `this_grid().sync()`", "grid_group", refused="whole grid"),
+    C("cooperative groups: `this_grid().sync()`", "grid_group"),
+    C("barriers of the grid in a loop, buffers swapped", "grid_relaxation", {"steps": 3}),
+    C("barriers of the grid around sums of blocks", "grid_normalised"),
+    C("barriers of the grid around sums by atomics", "grid_with_atomics"),
+    C("barrier of the grid to which not all threads come", "returns_before_the_grid", refused="of the whole grid"),
     C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
     C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
     C("`cub::BlockScan`", "cub_block_scan"),

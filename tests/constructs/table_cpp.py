@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from constructs.arguments import apart
 from constructs.construct import Construct
 
 C = Construct
@@ -14,8 +15,20 @@ def integers(low: int, high: int, length: int = 64, dtype: type = np.int32) -> A
     return lambda rng: rng.integers(low, high, length).astype(dtype)
 
 
+def rows(count: int, dtype: type = np.float32) -> Any:  # noqa: ANN401
+    """A table of so many arrays."""
+    if np.issubdtype(dtype, np.integer):
+        return lambda rng: [rng.integers(0, 40, 64).astype(dtype) for _ in range(count)]
+    return lambda rng: list(apart(rng, (count, 64)).astype(dtype))
+
+
 OPENMP = (
     C("`parallel for`", "parallel_for"),
+    C(
+        "`parallel for` over pointers to pointers",
+        "rows_in_parallel",
+        {"in": rows(40, np.float64), "out": rows(40, np.float64)},
+    ),
     C("`schedule(static, 3)`", "static_schedule"),
     C("`schedule(dynamic)`", "dynamic_schedule"),
     C("`schedule(guided)`, counting down", "guided_schedule"),
@@ -54,6 +67,7 @@ OPENMP = (
 LANGUAGE = (
     C("`std::vector`, range-based `for`", "vectors"),
     C("vector of vectors", "vector_of_vectors"),
+    C("pointers to pointers, in C++", "rows_behind_pointers", {"matrix": rows(40, np.float64), "n": 40}),
     C("lambdas, generic ones too", "lambdas"),
     C("`std::transform`, `std::inner_product`", "algorithms"),
     C("`std::array`, `pair`, `tuple`", "arrays_and_tuples"),

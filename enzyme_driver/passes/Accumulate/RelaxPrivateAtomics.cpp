@@ -19,7 +19,12 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#define DEBUG_TYPE "adgen-relax-private-atomics"
+
 using namespace llvm;
+
+STATISTIC(NumPlain, "Number of atomic additions made plain");
+STATISTIC(NumWritten, "Number of additions that are stores");
 
 namespace adgen {
 namespace {
@@ -35,6 +40,7 @@ public:
 
   // Into an element that holds zero, behind the loads that follow.
   void write(AtomicRMWInst &Atomic) {
+    ADGEN_COUNT(NumWritten, Atomic);
     IRBuilder<> B(&Atomic);
     StoreInst *Store = B.CreateAlignedStore(Atomic.getValOperand(), Atomic.getPointerOperand(), Atomic.getAlign());
     Store->setAAMetadata(Atomic.getAAMetadata());
@@ -50,6 +56,7 @@ public:
   }
 
   void make(AtomicRMWInst &Atomic) {
+    ADGEN_COUNT(NumPlain, Atomic);
     IRBuilder<> B(&Atomic);
     LoadInst *Old = B.CreateAlignedLoad(Atomic.getType(), Atomic.getPointerOperand(), Atomic.getAlign());
     Value *New = B.CreateFAdd(Old, Atomic.getValOperand());

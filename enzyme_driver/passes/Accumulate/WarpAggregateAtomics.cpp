@@ -26,7 +26,12 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
 
+#define DEBUG_TYPE "adgen-warp-aggregate-atomics"
+
 using namespace llvm;
+
+STATISTIC(NumGroups, "Number of groups of additions handed over");
+STATISTIC(NumRows, "Number of rows handed on");
 
 namespace adgen {
 namespace {
@@ -224,6 +229,7 @@ private:
 
   // All members move to the place of the last.
   void handOver(const Group &G) {
+    ADGEN_COUNT(NumGroups, *G.Members.front());
     IRBuilder<> B(G.Members.back());
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
     Value *Alike = Active;
@@ -323,6 +329,7 @@ private:
 
   // The members move to the place of the last. The one in the middle stays, and gets what other lanes hand on.
   void handOn(Row &R) {
+    ADGEN_COUNT(NumRows, *R.Members.front().Atomic);
     IRBuilder<> B(R.Members.back().Atomic);
     B.setFastMathFlags(inAnyOrder());
     sort(R.Members, [](const Row::Member &X, const Row::Member &Y) { return X.Offset < Y.Offset; });

@@ -8,6 +8,7 @@
 #include "Analysis/Refill.h"
 #include "Analysis/SharedConstants.h"
 #include "Analysis/Uniformity.h"
+#include "Autodiff/Collectives.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -22,6 +23,20 @@ using namespace llvm;
 using namespace llvm::PatternMatch;
 
 namespace adgen {
+
+static SmallVector<Type *> typesOf(ArrayRef<Value *> Operands) {
+  return SmallVector<Type *>(map_range(Operands, [](Value *Operand) { return Operand->getType(); }));
+}
+
+void insertRule(Instruction &Before, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
+  SmallVector<Value *> Arguments{Anchor};
+  append_range(Arguments, Operands);
+  Function *F = declareRule(*Before.getModule(), Rule, 1, typesOf(Operands));
+  CallInst *New = CallInst::Create(F, Arguments, "", Before.getIterator());
+  New->addFnAttr(Attribute::Convergent);
+  New->setDebugLoc(Before.getDebugLoc());
+}
+
 namespace {
 
 constexpr StringLiteral SwapPrefix = "adgen_hidden_swap_";
@@ -37,26 +52,15 @@ Value *anchorOf(Function &Body, ArrayRef<Activity> Activities) {
   return nullptr;
 }
 
-bool isBlockBarrier(const CallInst &Call, StringRef Name) {
-  if (Name == "llvm.nvvm.barrier0")
-    return true;
+bool isBarrier(const CallInst &Call, StringRef Name, uint64_t Wanted) {
   if (Name != "llvm.nvvm.barrier.cta.sync.aligned.all" && Name != "llvm.nvvm.barrier.cta.sync.all")
     return false;
   auto *Number = dyn_cast<ConstantInt>(Call.getArgOperand(0));
-  return Number && Number->isZero();
+  return Number && Number->getZExtValue() == Wanted;
 }
 
-SmallVector<Type *> typesOf(ArrayRef<Value *> Operands) {
-  return SmallVector<Type *>(map_range(Operands, [](Value *Operand) { return Operand->getType(); }));
-}
-
-void insertRule(Instruction &Before, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
-  SmallVector<Value *> Arguments{Anchor};
-  append_range(Arguments, Operands);
-  Function *F = declareRule(*Before.getModule(), Rule, 1, typesOf(Operands));
-  CallInst *New = CallInst::Create(F, Arguments, "", Before.getIterator());
-  New->addFnAttr(Attribute::Convergent);
-  New->setDebugLoc(Before.getDebugLoc());
+bool isBlockBarrier(const CallInst &Call, StringRef Name) {
+  return Name == "llvm.nvvm.barrier0" || isBarrier(Call, Name, 0);
 }
 
 void replace(CallInst &Call, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
@@ -290,102 +294,6 @@ void turnTogether(Function &Body, Value *Anchor) {
   }
 }
 
-bool isVolatile(const Instruction &I) {
-  auto *Load = dyn_cast<LoadInst>(&I);
-  auto *Store = dyn_cast<StoreInst>(&I);
-  return (Load && Load->isVolatile()) || (Store && Store->isVolatile());
-}
-
-bool isShared(Function &Body, Value *Pointer) {
-  SmallVector<const Value *> Objects;
-  getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
-  return any_of(Objects, [&](const Value *Object) {
-    auto *A = dyn_cast<Argument>(Object);
-    return A && A->getArgNo() >= Body.arg_size() - sharedNames(Body).size();
-  });
-}
-
-// Without a derivative the lanes only have to wait.
-void meet(Instruction &Before, Value *Anchor) {
-  if (Anchor)
-    return insertRule(Before, "lockstep", Anchor, {});
-  IRBuilder<> B(&Before);
-  Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
-  B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, ArrayRef<Type *>(), {Active});
-}
-
-// Volatile shared memory is how lanes of a warp handed each other values before there were shuffles: without a barrier,
-// as all of them do the same instruction at once. They do so no more, and less so in a reverse sweep or on the host. So
-// they meet before a read behind a write, and before a write behind anything; what other lanes do before and behind a
-// block is not known. That is behind and before in the reverse sweep. Lanes that a condition or a loop keeps from such
-// accesses meet the others before and behind it: each round of a loop is one for all of them.
-class Lockstep {
-public:
-  Lockstep(Function &Body, Value *Anchor) : Body(Body), Anchor(Anchor) {}
-
-  void keep() {
-    for (BasicBlock &Block : Body)
-      if (any_of(Block, [&](Instruction &I) { return exchanges(I); }))
-        Exchanging.insert(&Block);
-    if (Exchanging.empty())
-      return;
-    SmallSetVector<Instruction *, 8> Places = aroundConditions();
-    for (BasicBlock *Block : Exchanging)
-      keepIn(*Block);
-    for (Instruction *Place : Places)
-      meet(*Place, Anchor);
-  }
-
-private:
-  bool exchanges(Instruction &I) const { return isVolatile(I) && isShared(Body, getLoadStorePointerOperand(&I)); }
-
-  SmallSetVector<Instruction *, 8> aroundConditions() {
-    SmallSetVector<Instruction *, 8> Places;
-    Uniformity Threads(Body, kindInBody);
-    for (BasicBlock &Block : Body) {
-      auto *Branch = dyn_cast<BranchInst>(Block.getTerminator());
-      if (!Branch || Branch->isUnconditional() || Threads.isUniform(Branch->getCondition()))
-        continue;
-      BasicBlock *Meeting = Threads.meetingPoint(&Block);
-      if (!exchangeBetween(Block, Meeting))
-        continue;
-      Places.insert(Branch);
-      if (Meeting)
-        Places.insert(&*Meeting->getFirstNonPHIOrDbgOrAlloca());
-    }
-    return Places;
-  }
-
-  bool exchangeBetween(BasicBlock &Before, BasicBlock *Meeting) const {
-    SmallSetVector<BasicBlock *, 8> Ways;
-    auto Enter = [&](BasicBlock *Next) { return Next == Meeting || Next == &Before || Ways.insert(Next); };
-    for_each(successors(&Before), Enter);
-    for (unsigned I = 0; I < Ways.size(); ++I)
-      for_each(successors(Ways[I]), Enter);
-    return any_of(Ways, [&](BasicBlock *Block) { return Exchanging.contains(Block); });
-  }
-
-  void keepIn(BasicBlock &Block) {
-    bool Read = true, Written = true; // what may have been done since they met
-    for (Instruction &I : Block) {
-      if (!exchanges(I))
-        continue;
-      bool Writes = isa<StoreInst>(I);
-      if (Written || (Writes && Read)) {
-        meet(I, Anchor);
-        Read = Written = false;
-      }
-      (Writes ? Written : Read) = true;
-    }
-    if (Anchor)
-      meet(*Block.getTerminator(), Anchor);
-  }
-
-  Function &Body;
-  Value *Anchor;
-  SmallSetVector<BasicBlock *, 8> Exchanging;
-};
-
 void replaceIn(Function &Body, Value *Anchor) {
   bool Misses = missesBarriers(Body);
   StringRef Barrier = Misses ? "counted_barrier" : "barrier";
@@ -407,7 +315,13 @@ void replaceIn(Function &Body, Value *Anchor) {
         replaceShuffle(*Call, Rule);
       else if (isBlockBarrier(*Call, Name))
         replace(*Call, Barrier, Anchor, {});
-      else if (Name == "llvm.nvvm.bar.warp.sync")
+      else if (isBarrier(*Call, Name, GridBarrier)) {
+        if (Misses)
+          refuse(&Body, Call->getDebugLoc(),
+                 "cannot differentiate a barrier of the whole grid where threads may have returned before a barrier",
+                 "let all threads come to every barrier: instead of returning, let them do nothing");
+        replace(*Call, "grid_barrier", Anchor, {});
+      } else if (Name == "llvm.nvvm.bar.warp.sync")
         replace(*Call, "warp_barrier", Anchor, {Call->getArgOperand(0)});
       else if (isInactive(*Call, Name)) {
         if (isCountingBarrier(Name) && Misses)
@@ -448,18 +362,9 @@ PreservedAnalyses LowerCollectivesToRules::run(Module &M, ModuleAnalysisManager 
   for (const EntryPlan &Plan : *Plans)
     if (Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str())) {
       Value *Anchor = anchorOf(*Body, Plan.Activities);
-      Lockstep(*Body, Anchor).keep();
+      keepLockstep(*Body, Anchor);
       Anchor ? replaceIn(*Body, Anchor) : hideIn(*Body);
     }
-  return PreservedAnalyses::none();
-}
-
-ADGEN_DECLARE_PASS(KeepLockstep);
-
-PreservedAnalyses KeepLockstep::run(Module &M, ModuleAnalysisManager &) {
-  for (Function &F : M)
-    if (!F.isDeclaration() && F.getName().starts_with(BodyPrefix))
-      Lockstep(F, nullptr).keep();
   return PreservedAnalyses::none();
 }
 

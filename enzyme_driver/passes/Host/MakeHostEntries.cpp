@@ -202,10 +202,18 @@ private:
                            ConstantInt::get(Int32, N.HasShadows),
                            ConstantInt::get(Int32, stackBytes(Thread)),
                            ConstantInt::get(Int64, Shadows),
-                           makeFootprint(Thread, F, Shadows, FAM.getResult<ScalarEvolutionAnalysis>(Thread))};
+                           makeFootprint(Thread, F, Shadows, FAM.getResult<ScalarEvolutionAnalysis>(Thread)),
+                           ConstantInt::get(Int32, waitsForGrid(Thread))};
     Constant *Value = ConstantStruct::getAnon(Context, Members);
     return new GlobalVariable(M, Value->getType(), true, GlobalValue::InternalLinkage, Value,
                               (N.entry() + CooperativeSuffix).str());
+  }
+
+  static bool waitsForGrid(const Function &Thread) {
+    return any_of(instructions(Thread), [](const Instruction &I) {
+      auto *Number = isCallOf(I, "adgen_barrier") ? dyn_cast<ConstantInt>(I.getOperand(1)) : nullptr;
+      return Number && Number->getZExtValue() >= GridBarrier;
+    });
   }
 
   // What a thread keeps in memory of its own, and as much again for what the compiler spills.

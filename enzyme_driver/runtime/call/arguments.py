@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
@@ -15,10 +16,11 @@ from enzyme_driver.runtime.call.conversion import (
     check_same_shape,
     is_null,
     struct_shadow,
+    table_shadow,
     value_of,
     with_array,
 )
-from enzyme_driver.runtime.call.members import members
+from enzyme_driver.runtime.call.members import members, row
 from enzyme_driver.runtime.call.packing import pointer_bytes
 from enzyme_driver.runtime.call.prepared import PreparedArguments, Value, parts_of, prepared
 from enzyme_driver.runtime.call.slots import Role, Slot, argument_slot, spelled, written
@@ -178,7 +180,7 @@ class Arguments:
     def check_shadow_names(self, names: Iterable[str], role: str) -> None:
         """Raise ArgumentError for a name that is no parameter, or one without a derivative.
 
-        `p.x` names what the member x of the struct p points to.
+        `p.x` names what the member x of the struct p points to, `p[3]` what the pointer of that number in a table does.
         """
         names = tuple(names)
         if self._shadowed.issuperset(names):
@@ -187,7 +189,7 @@ class Arguments:
         for name in names:
             if role in {"wrt", "tangent", "cotangent"} and name in variables:
                 continue
-            parameter = self._named(name, role)
+            parameter = self.named(name, role)
             if not parameter.has_shadow:
                 wanted = "duplicated" if parameter.is_pointer else "active"
                 hint = f'leave it out, or compile with activity={{"{name}": "{wanted}"}} where it holds floating point'
@@ -195,14 +197,18 @@ class Arguments:
                     hint = "leave it out: what a struct's pointers to floating point point to has a derivative"
                 raise ArgumentError(f"{role} {name!r}: no derivative is taken with respect to it", hint=hint)
 
-    def _named(self, name: str, role: str) -> Parameter:
-        owner = name.partition(".")[0]
+    def named(self, name: str, role: str) -> Parameter:
+        """The parameter, member or row of that name. Raises ArgumentError where there is none."""
+        owner = re.split(r"[.[]", name, maxsplit=1)[0]
         self.check_names([owner], role)
-        if owner == name:
-            return self.signature[name]
-        for member in members(self.signature[owner]):
-            if member.parameter.name == name:
-                return member.parameter
+        whole = self.signature[owner]
+        known = [whole, *(member.parameter for member in members(whole))]
+        table, _, number = name.removesuffix("]").rpartition("[")
+        for each in known:
+            if each.name == name:
+                return each
+            if each.name == table and each.is_table and number.isdecimal():
+                return row(each, int(number))
         raise ArgumentError(f"{role} {name!r}: {owner!r} has no such member", hint=f"the signature is {self._spelled}")
 
     @property
@@ -266,7 +272,7 @@ class Arguments:
     def _hidden(self, values: Sequence[Value]) -> str:
         """The name of the first argument in which there are pointers to arrays that nobody gave."""
         for slot, value in zip(self._slots, values, strict=True):
-            for held in [part for part, _ in value.parts] or [slot]:
+            for held, _ in value.ends(slot):
                 if held.parameter.dtype.has_pointers:
                     return held.parameter.name
         return ""
@@ -281,7 +287,7 @@ class Arguments:
     def _check_reachable(self, values: Sequence[Value]) -> None:
         for slot, value in zip(self._slots, values, strict=True):
             own = slot.parameter
-            if own.dtype.has_pointers and not value.parts:
+            if own.is_table or (own.dtype.has_pointers and not value.parts):
                 hint = "give the struct as a dict of its arrays"
                 raise self._unreachable(own, hint if own.form == "struct" else "give the kernel the arrays themselves")
             for part, _ in value.parts:
@@ -311,6 +317,8 @@ class Arguments:
                 f"the shadow of {name!r} of {self._spelled} is missing",
                 hint=f'give it in shadows={{"{name}": ...}}, or compile with activity={{"{name}": "const"}}',
             )
+        if slot.parameter.is_table:
+            return table_shadow(shadows[name], slot, values[name])
         if not slot.parameter.shadow_is_pointer:
             return struct_shadow(shadows[name], slot, values[name])
         value = array_value(shadows[name], slot)

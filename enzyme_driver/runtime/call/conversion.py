@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import Target
+from enzyme_driver.runtime.backends.tables import table_of
 from enzyme_driver.runtime.call.arrays import ArrayView, check_view, cuda_view, host_view
-from enzyme_driver.runtime.call.members import Member, flattened, given, has_parts, members
+from enzyme_driver.runtime.call.members import Member, assembled, found_members, given, has_parts, is_rows, members, row
 from enzyme_driver.runtime.call.packing import pointer_bytes
 from enzyme_driver.runtime.call.prepared import Value
-from enzyme_driver.runtime.call.slots import Slot, written
+from enzyme_driver.runtime.call.slots import Slot, may_be_written
 from enzyme_driver.runtime.call.structs import structured, takes_members
 from enzyme_driver.runtime.call.values import is_number, pointers_in, scalar_bytes, struct_bytes
 
@@ -29,6 +30,7 @@ def with_array(slot: Slot, value: object) -> object:
 
 
 def value_of(slot: Slot, value: object) -> Value:
+    """What is given for a parameter, or for a member of one."""
     parameter = slot.parameter
     if parameter.form == "scalar":
         return Value(scalar_bytes(value, slot))
@@ -38,10 +40,46 @@ def value_of(slot: Slot, value: object) -> Value:
         return Value(pointer_bytes(0))
     if parameter.reference and parameter.const and slot.target == "openmp" and _is_plain(value):
         return _referenced(value, slot)
+    if is_rows(value, parameter):
+        return table_value([(_row_slot(slot, number), item) for number, item in enumerate(value)], slot)
+    if parameter.is_table and parameter.has_shadow:
+        raise slot.wrong(type(value).__name__, "give a list of arrays, one a row")
     return array_value(value, slot)
 
 
+def _row_slot(slot: Slot, number: int) -> Slot:
+    parameter = row(slot.parameter, number)
+    return replace(slot, parameter=parameter, writable=slot.writable and may_be_written(parameter))
+
+
+def table_value(rows: Sequence[tuple[Slot, object]], slot: Slot) -> Value:
+    """The address of a table of the rows' addresses, which is made here; a row may be None."""
+    parts = tuple((place, value_of(place, item)) for place, item in rows)
+    views = [part.view for _, part in parts]
+    table = table_of([view.address if view else 0 for view in views], [view for view in views if view], slot.target)
+    return Value(pointer_bytes(table.address), keep=table, parts=parts)
+
+
+def table_shadow(shadow: object, slot: Slot, primal: Value) -> Value:
+    """The table of the rows' shadows: one for each row that has one."""
+    if not is_rows(shadow, slot.parameter):
+        raise slot.wrong(type(shadow).__name__, "give a list of arrays, one a row")
+    if len(shadow) > len(primal.parts):
+        raise slot.wrong(f"{len(shadow)} of them", f"the table has {len(primal.parts)} rows")
+    rows = []
+    for number, (_, part) in enumerate(primal.parts):
+        place, item = _row_slot(slot, number), shadow[number] if number < len(shadow) else None
+        if item is None and not is_null(part):
+            raise ArgumentError(f"the {place.label} is missing", hint="make it with zeros_like of the array")
+        rows.append((place, item))
+    value = table_value(rows, slot)
+    for (place, part), (_, own) in zip(value.parts, primal.parts, strict=True):
+        check_same_shape(part, own, place)
+    return value
+
+
 def is_null(value: Value) -> bool:
+    """Whether it is a null pointer, or nothing but zeros."""
     return value.view is None and not any(value.data)
 
 
@@ -67,12 +105,12 @@ def struct_value(value: object, slot: Slot) -> Value:
     if not has_parts(slot.parameter, value):
         return Value(struct_bytes(value, slot))
     data, parts = bytearray(slot.parameter.dtype.size), []
-    items = flattened(slot.parameter, value)
-    for member, (parameter, item) in zip(members(slot.parameter), items, strict=True):
+    for member, item in found_members(slot.parameter, value):
+        parameter = member.parameter
         if parameter.is_pointer and item is None:
             continue
-        place = replace(slot, parameter=parameter, writable=slot.writable and written(parameter))
-        if slot.parameter.has_shadow and parameter.dtype.has_pointers:
+        place = replace(slot, parameter=parameter, writable=slot.writable and may_be_written(parameter))
+        if slot.parameter.has_shadow and parameter.dtype.has_pointers and not parameter.is_table:
             raise place.wrong(type(item).__name__, "adgen cannot make its shadow: give the struct by its addresses")
         part = value_of(place, np.array(item) if member.copied and isinstance(item, np.ndarray) else item)
         held = _held(member, part)
@@ -114,12 +152,14 @@ def _shadow_of_members(shadow: object, slot: Slot, primal: Value) -> Value:
                 data[member.offset : member.offset + parameter.dtype.size] = bytes(parameter.dtype.size)
             continue
         place = replace(slot, parameter=parameter, writable=True)
-        if parameter.name not in shadows:
+        item = assembled(parameter, shadows) if parameter.is_table else shadows.get(parameter.name)
+        if item is None:
             if int.from_bytes(data[member.offset : member.offset + 8], "little") == 0:
                 continue
             raise ArgumentError(f"the {place.label} is missing", hint="make it with zeros_like of the array")
-        part = array_value(shadows[parameter.name], place)
-        check_same_shape(part, primals.get(parameter.name, Value(b"")), place)
+        own = primals.get(parameter.name, Value(b""))
+        part = table_shadow(item, place, own) if parameter.is_table else array_value(item, place)
+        check_same_shape(part, own, place)
         held = _held(member, part)
         data[member.offset : member.offset + len(held)] = held
         parts.append((place, part))
@@ -127,6 +167,7 @@ def _shadow_of_members(shadow: object, slot: Slot, primal: Value) -> Value:
 
 
 def check_same_shape(shadow: Value, primal: Value, slot: Slot) -> None:
+    """Raise ArgumentError unless both arrays, where there are two, have one type and one shape."""
     if shadow.view is None or primal.view is None:
         return
     wanted, got = primal.view, shadow.view

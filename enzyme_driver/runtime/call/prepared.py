@@ -14,7 +14,7 @@ from enzyme_driver.runtime.call.slots import Slot
 class Value:
     """One argument as the ABI takes it; `view` where it is an array; `keep` holds what must outlive the call.
 
-    `parts` are the members of a struct that was given as a dict. Not frozen, as `ArrayView`.
+    `parts` are the members of a struct that was given as a dict, and the rows of a table. Not frozen, as `ArrayView`.
     """
 
     data: bytes
@@ -29,8 +29,15 @@ class Value:
         for part, value in self.parts:
             yield from value.arrays(part)
 
+    def ends(self, slot: Slot) -> Iterator[tuple[Slot, Value]]:
+        """The value with its place; of one that has parts, those of its parts."""
+        if not self.parts:
+            yield slot, self
+        for part, value in self.parts:
+            yield from value.ends(part)
+
     def all(self) -> Iterator[Value]:
-        """The value and, for a struct that was given as a dict, its members'."""
+        """The value and, for a struct that was given as a dict or a table as a list, its parts'."""
         yield self
         for _, value in self.parts:
             yield from value.all()

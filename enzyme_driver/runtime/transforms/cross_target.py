@@ -24,6 +24,8 @@ def placed(value: object, source: Target, target: Target) -> object:
     """An argument that can be used on `source`, on `target`: NumPy's arrays on the host, plain ones on the GPU."""
     if isinstance(value, Mapping):
         return {name: placed(member, source, target) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [placed(member, source, target) for member in value]
     if source == target or not is_array(value):
         return value
     data = library_of(value, source).to_host(value)
