@@ -12,7 +12,7 @@ from random_programs.grammar import Written
 
 Lines: TypeAlias = list[str]
 
-_FOR = re.compile(r"^(\s*)for \(([^;]*); ([^;]*); ([^;{]*)\) \{$")
+_FOR = re.compile(r"^(\s*)for \(([^;]*); ([^;]*); ([^;{}()]*)\) \{$")
 _PLAIN = re.compile(r"^\s*(?:\w+ )?(\w+) ([-+*/]?=) [^;]*;$")
 _LOAD = re.compile(r"\b[xw]\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)?\]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
