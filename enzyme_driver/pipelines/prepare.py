@@ -68,6 +68,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-raise-atomic-adds"),
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
+        Pass("adgen-raise-permutations", after=("adgen-make-bodies",)),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
