@@ -92,6 +92,7 @@ CUDA = Pipeline(
         function("correlated-propagation", "instsimplify"),
         Pass("adgen-share-reciprocals"),
         Pass("adgen-gather-accumulations", after=("adgen-relax-private-atomics",)),
+        Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
