@@ -189,6 +189,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides
         Pass("adgen-separate-loads"),
         Pass("adgen-cache-comparisons"),
+        Pass("adgen-cache-phis"),  # above all what selections have left
         function("sroa"),
         Pass("adgen-zero-undef-values"),
         Pass("adgen-freeze-carried-values"),
