@@ -16,7 +16,7 @@ from enzyme_driver.frameworks.code import Unit
 from enzyme_driver.frameworks.derive import Analysis
 from enzyme_driver.frameworks.plan import Copying, Filling, PlannedLaunch, Reference, Spec
 from enzyme_driver.runtime.call.geometry import launch_of
-from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.kernel import Kernel
 
 
 class Arrays(Protocol):

@@ -11,7 +11,9 @@ import pytest
 
 import enzyme_driver as adgen
 from enzyme_driver.frameworks.code import HOST
-from enzyme_driver.runtime.module import Function, Kernel, standing_for
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import standing_for
 from enzyme_driver.runtime.transforms.guard import VERDICTS
 from enzyme_driver.settings import Settings
 from enzyme_driver.verification import witness_of

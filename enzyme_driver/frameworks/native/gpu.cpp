@@ -295,13 +295,36 @@ void gpu_copy(char *target, const char *source, size_t bytes, const Call &call) 
 
 namespace {
 
-// The only code here that runs on a GPU: adds n numbers to others, and sets segments of memory (a row of blocks for
-// each) to zero or to what another one holds.
-const char *const OWN = R"(
-.version 6.0
-.target sm_52
-.address_size 64
-.visible .entry adgen_set(.param .align 8 .b8 segments[384]) {
+// What runs on a GPU here.
+
+// Adds n numbers to others. Their type is f32 or f64, of 1 << `shift` bytes.
+std::string adder(const std::string &type, int shift) {
+  return ".visible .entry adgen_add_" + std::to_string(1 << shift) +
+         R"((.param .u64 target, .param .u64 source, .param .u64 count) {
+  .reg .pred %p;
+  .reg .b32 %t<4>;
+  .reg .b64 %a<6>;
+  .reg .)" +
+         type + R"( %f<3>;
+  ld.param.u64 %a0, [target];
+  ld.param.u64 %a1, [source];
+  ld.param.u64 %a2, [count];
+  mov.u32 %t0, %ctaid.x;
+  mov.u32 %t1, %ntid.x;
+  mov.u32 %t2, %tid.x;
+  mul.wide.u32 %a3, %t0, %t1;
+  cvt.u64.u32 %a4, %t2;
+  add.u64 %a3, %a3, %a4;
+  setp.ge.u64 %p, %a3, %a2;
+  @%p ret;
+  shl.b64 %a4, %a3, )" +
+         std::to_string(shift) + ";\n  add.u64 %a0, %a0, %a4;\n  add.u64 %a1, %a1, %a4;\n  ld.global." + type +
+         " %f0, [%a0];\n  ld.global." + type + " %f1, [%a1];\n  add." + type + " %f2, %f0, %f1;\n  st.global." + type +
+         " [%a0], %f2;\n  ret;\n}\n";
+}
+
+// Sets segments of memory, a row of blocks for each, to zero or to what another one holds.
+const char *const SETTER = R"(.visible .entry adgen_set(.param .align 8 .b8 segments[384]) {
   .reg .pred %zero, %end;
   .reg .b32 %t<6>;
   .reg .b64 %a<11>;
@@ -333,56 +356,6 @@ next:
   add.u64 %a5, %a5, %a7;
   bra next;
 }
-.visible .entry adgen_add_4(.param .u64 target, .param .u64 source, .param .u64 count) {
-  .reg .pred %p;
-  .reg .b32 %t<4>;
-  .reg .b64 %a<6>;
-  .reg .f32 %f<3>;
-  ld.param.u64 %a0, [target];
-  ld.param.u64 %a1, [source];
-  ld.param.u64 %a2, [count];
-  mov.u32 %t0, %ctaid.x;
-  mov.u32 %t1, %ntid.x;
-  mov.u32 %t2, %tid.x;
-  mul.wide.u32 %a3, %t0, %t1;
-  cvt.u64.u32 %a4, %t2;
-  add.u64 %a3, %a3, %a4;
-  setp.ge.u64 %p, %a3, %a2;
-  @%p ret;
-  shl.b64 %a4, %a3, 2;
-  add.u64 %a0, %a0, %a4;
-  add.u64 %a1, %a1, %a4;
-  ld.global.f32 %f0, [%a0];
-  ld.global.f32 %f1, [%a1];
-  add.f32 %f2, %f0, %f1;
-  st.global.f32 [%a0], %f2;
-  ret;
-}
-.visible .entry adgen_add_8(.param .u64 target, .param .u64 source, .param .u64 count) {
-  .reg .pred %p;
-  .reg .b32 %t<4>;
-  .reg .b64 %a<6>;
-  .reg .f64 %f<3>;
-  ld.param.u64 %a0, [target];
-  ld.param.u64 %a1, [source];
-  ld.param.u64 %a2, [count];
-  mov.u32 %t0, %ctaid.x;
-  mov.u32 %t1, %ntid.x;
-  mov.u32 %t2, %tid.x;
-  mul.wide.u32 %a3, %t0, %t1;
-  cvt.u64.u32 %a4, %t2;
-  add.u64 %a3, %a3, %a4;
-  setp.ge.u64 %p, %a3, %a2;
-  @%p ret;
-  shl.b64 %a4, %a3, 3;
-  add.u64 %a0, %a0, %a4;
-  add.u64 %a1, %a1, %a4;
-  ld.global.f64 %f0, [%a0];
-  ld.global.f64 %f1, [%a1];
-  add.f64 %f2, %f0, %f1;
-  st.global.f64 [%a0], %f2;
-  ret;
-}
 )";
 
 Handle own_kernel(const char *name) {
@@ -390,8 +363,11 @@ Handle own_kernel(const char *name) {
   std::lock_guard<std::mutex> lock(guard);
   const Driver &d = driver();
   Handle found = nullptr;
+  static const std::string code =
+      ".version 6.0\n.target sm_52\n.address_size 64\n" + adder("f32", 2) + adder("f64", 3) + SETTER;
   if (library == nullptr)
-    done(d.load(&library, OWN, nullptr, nullptr, 0, nullptr, nullptr, 0), "adgen's own kernels cannot be loaded");
+    done(d.load(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+         "adgen's own kernels cannot be loaded");
   done(d.kernel(&found, library, name), name);
   return found;
 }
