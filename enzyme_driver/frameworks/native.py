@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import struct
 import sys
 import sysconfig
 import tempfile
-import threading
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from enzyme_driver import resources
 from enzyme_driver.errors import AdgenError, ArtifactError, DeviceError, PrimalError, ToolchainError, UsageError
 from enzyme_driver.frameworks.plan import Spec
 from enzyme_driver.frameworks.program import Program
 
+if TYPE_CHECKING:
+    from enzyme_driver.frameworks.verified import Unverified
+
 ROOM = "frameworks/native"
 FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-ldl")
-_XLA = "xla.cpp"
+_OWN = {"xla.cpp", "torch.cpp", "stable.cpp"}
+"""What only one library has, or only exported operators."""
 _ROOM_FOR_MESSAGE = 2048
 _ALIGNMENT = 256  # of scratch memory, as in native/program.cpp
 _FAILURES: dict[int, type[AdgenError]] = {1: PrimalError, 2: DeviceError, 3: ArtifactError, 4: UsageError}
@@ -36,22 +41,6 @@ ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 _NO_ALLOCATE = ALLOCATE()
 
 
-class _Call(ctypes.Structure):
-    """`adgen::Call` of native/program.h."""
-
-    _fields_: ClassVar = [
-        ("buffers", ctypes.c_void_p),
-        ("batched", ctypes.c_char_p),
-        ("batch", ctypes.c_int64),
-        ("stream", ctypes.c_void_p),
-        ("device", ctypes.c_int32),
-        ("way", ctypes.c_uint32),
-        ("allocate", ALLOCATE),
-        ("context", ctypes.c_void_p),
-        ("scratch", ctypes.c_void_p),
-    ]
-
-
 class Compiled:
     """A program that can be run; `results` are the arrays that it makes, for one example of a batch."""
 
@@ -60,9 +49,11 @@ class Compiled:
         self.waits = program.waits
         self.scratch_bytes = sum(-(-size // _ALIGNMENT) * _ALIGNMENT for size in program.sizes[program.externals :])
         self.words, self.text, self.name = program.encoded()
-        self._count = program.externals
-        self._table = ctypes.c_void_p * max(program.externals, 1)
+        self._packed = struct.Struct(f"{program.externals}P").pack
         self._handle: ctypes.c_void_p | None = None
+        self.kept: Any = None
+        """What a library keeps with it for the next call."""
+        self.unverified: Unverified | None = None
 
     def run(
         self,
@@ -83,13 +74,12 @@ class Compiled:
         of `scratch_bytes`, where `allocate` is not to be asked for it.
         """
         handle = self._handle or self._loaded()
-        table = self._table(*addresses)
         asked = ALLOCATE(allocate) if allocate else _NO_ALLOCATE
-        call = _Call(ctypes.addressof(table), batched, batch, stream, device, way, asked, None, scratch)
-        message = _said()
-        code = _library().adgen_program_run(handle, ctypes.byref(call), message, _ROOM_FOR_MESSAGE)
+        code = _library().adgen_program_run(
+            handle, self._packed(*addresses), batched, batch, stream, device, way, asked, scratch
+        )
         if code:
-            raise _FAILURES[code](message.value.decode(errors="replace"), hint=_HINTS[code])
+            raise _FAILURES[code](_library().adgen_program_message().decode(errors="replace"), hint=_HINTS[code])
 
     def _loaded(self) -> ctypes.c_void_p:
         words, text = array("q", self.words), self.text.encode()
@@ -102,17 +92,6 @@ class Compiled:
         return self._handle
 
 
-_buffers = threading.local()
-
-
-def _said() -> ctypes.Array[ctypes.c_char]:
-    """Where the library writes what went wrong, for each thread."""
-    found: ctypes.Array[ctypes.c_char] | None = getattr(_buffers, "message", None)
-    if found is None:
-        found = _buffers.message = ctypes.create_string_buffer(_ROOM_FOR_MESSAGE)
-    return found
-
-
 @cache
 def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(library_path()))
@@ -121,21 +100,37 @@ def _library() -> ctypes.CDLL:
         *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
     ]
     library.adgen_program_run.restype = ctypes.c_int
-    library.adgen_program_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+    library.adgen_program_run.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int64),
+        *(ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint32, ALLOCATE, ctypes.c_void_p),
+    ]
+    library.adgen_program_message.restype = ctypes.c_char_p
     return library
 
 
-def library_path(xla: Path | None = None) -> Path:
-    """The compiled library; with the folder of XLA's headers the one that has its handlers too.
+@dataclass(frozen=True)
+class Headers:
+    """What a library needs beside its own sources: a folder of headers, one that says their version, and flags."""
+
+    folder: Path
+    version: str
+    flags: tuple[str, ...] = ()
+
+
+XLA_VERSION = "xla/ffi/api/c_api.h"
+
+
+def library_path(kind: Literal["programs", "xla", "torch"] = "programs", headers: Headers | None = None) -> Path:
+    """The compiled library: that of programs alone, or with what XLA or PyTorch calls.
 
     One that lies beside the sources, as a wheel may bring it, is taken as it is. Raises ToolchainError.
     """
-    name = "libadgen-xla.so" if xla else "libadgen-programs.so"
+    name = f"libadgen-{kind}.so"
     shipped = resources.PACKAGE / ROOM / name
-    return shipped if shipped.is_file() else _compiled(name, xla)
+    return shipped if shipped.is_file() else _compiled(name, f"{kind}.cpp", headers)
 
 
-def _compiled(name: str, xla: Path | None) -> Path:
+def _compiled(name: str, own: str, headers: Headers | None) -> Path:
     from filelock import FileLock
 
     from enzyme_driver import command, toolchain
@@ -145,9 +140,9 @@ def _compiled(name: str, xla: Path | None) -> Path:
     settings = Settings.from_environment()
     clang = toolchain.ensure(settings).clang
     sources = [source for source in resources.own_sources(ROOM) if source.suffix == ".cpp"]
-    chosen = [source for source in sources if xla or source.name != _XLA]
-    flags = (*FLAGS, *packages.compile_flags(clang), *packages.link_flags(clang))
-    words = (clang.version, *flags, *_headers_version(xla))
+    chosen = [source for source in sources if source.name not in _OWN - {own}]
+    flags = (*FLAGS, *packages.compile_flags(clang), *packages.link_flags(clang), *(headers.flags if headers else ()))
+    words = (clang.version, *flags, *_headers_version(headers))
     folder = settings.home / "build" / f"operators-{_digest(resources.own_sources(ROOM), words)}"
     target = folder / name
     if target.is_file():
@@ -156,8 +151,8 @@ def _compiled(name: str, xla: Path | None) -> Path:
     with FileLock(folder / ".lock"), tempfile.TemporaryDirectory(dir=folder) as scratch:
         if not target.is_file():
             made = Path(scratch) / name
-            headers = ("-isystem", str(xla)) if xla else ()
-            argv = [clang.prefix / "bin" / "clang++", *flags, *headers, *chosen, "-o", made]
+            found = ("-isystem", str(headers.folder)) if headers else ()
+            argv = [clang.prefix / "bin" / "clang++", *flags, *found, *chosen, "-o", made]
             done = command.run(argv, timeout=600.0)
             if not done.ok:
                 first = next((line for line in done.stderr.splitlines() if "error:" in line), "no message")
@@ -168,10 +163,10 @@ def _compiled(name: str, xla: Path | None) -> Path:
     return target
 
 
-def _headers_version(xla: Path | None) -> tuple[str, ...]:
-    if xla is None:
+def _headers_version(headers: Headers | None) -> tuple[str, ...]:
+    if headers is None:
         return ()
-    version = (xla / "xla" / "ffi" / "api" / "c_api.h").read_bytes()
+    version = (headers.folder / headers.version).read_bytes()
     return (hashlib.sha256(version).hexdigest(), sysconfig.get_platform(), sys.platform)
 
 

@@ -42,6 +42,8 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
         "digits/train.py",
         "bitstream/train.py",
         "splatting/train.py",
+        "radiance_field/train.py",
+        "jax_fit/fit.py",
     ],
 )
 def test_script(script: str, examples: Path) -> None:

@@ -2,8 +2,6 @@
 #include "Analysis/Accumulation.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
 
@@ -33,15 +31,6 @@ void handOver(IRBuilder<> &B, StringRef Lanes, ArrayRef<AtomicRMWInst *> Members
   }
   std::string Name = ("adgen_add_" + Lanes + (Number->isFloatTy() ? "_f32_" : "_f64_") + Twine(Members.size())).str();
   callTogether(B, Name, B.getVoidTy(), {Elements, Values, Active, Alike, Alone});
-}
-
-bool keepsOwnAddresses(const Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) {
-    auto *Store = dyn_cast<StoreInst>(&I);
-    if (!Store || !Store->getValueOperand()->getType()->isPointerTy())
-      return false;
-    return !isa<Argument, GlobalVariable, LoadInst>(getUnderlyingObject(Store->getValueOperand()));
-  });
 }
 
 } // namespace adgen

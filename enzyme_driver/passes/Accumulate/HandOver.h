@@ -18,7 +18,4 @@ void handOver(llvm::IRBuilder<> &B, llvm::StringRef Lanes, llvm::ArrayRef<llvm::
 // So many of these are handed over at once.
 size_t mostAtOnce(llvm::ArrayRef<llvm::AtomicRMWInst *> Members);
 
-// A thread's own variables have the same addresses in all threads, so a pointer that was read may be to one of them.
-bool keepsOwnAddresses(const llvm::Function &F);
-
 } // namespace adgen

@@ -6,6 +6,7 @@
 // That a number has few values follows from where it is made: where ways meet that each bring one that is the same in
 // all lanes, or where a loop was left whose count is small. What is read at such a place has few values too.
 #include "Accumulate/HandOver.h"
+#include "Accumulate/LaneOrigins.h"
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
 
@@ -15,7 +16,11 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
+#define DEBUG_TYPE "adgen-match-lanes"
+
 using namespace llvm;
+
+STATISTIC(NumGroups, "Number of groups of additions to one of a few places");
 
 namespace adgen {
 namespace {
@@ -188,6 +193,7 @@ private:
 
   // All members move to the place of the last.
   static void replace(const Group &G) {
+    ++NumGroups;
     IRBuilder<> B(G.Members.back());
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
     Value *Place = B.CreatePtrToInt(G.Members.front()->getPointerOperand(), B.getInt64Ty());

@@ -1,6 +1,5 @@
 #include "Cache/PromoteSlots.h"
-#include "Cache/SweepMemory.h"
-#include "Support/Iterations.h"
+#include "Analysis/EnzymeCaches.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -51,7 +50,7 @@ private:
     auto *I = cast<Instruction>(&U);
     if (!is_contained(Left, I))
       Left.push_back(I);
-    return Phi || I->hasMetadata(CacheRelease);
+    return Phi || isCacheRelease(*I);
   }
 
   bool collect(GetElementPtrInst &Address) {

@@ -10,7 +10,11 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
+#define DEBUG_TYPE "adgen-keep-last-iteration"
+
 using namespace llvm;
+
+STATISTIC(NumLoops, "Number of loops of which the last iteration is left");
 
 namespace adgen {
 namespace {
@@ -30,6 +34,7 @@ public:
 
   // Counters begin where they end, and the loop does not go round.
   void keepLast() {
+    ++NumLoops;
     SCEVExpander Expander(SE, "last");
     BasicBlock *Before = L.getLoopPreheader();
     for (PHINode &Counter : L.getHeader()->phis()) {
