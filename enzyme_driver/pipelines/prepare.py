@@ -74,10 +74,11 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
+        Pass("adgen-name-participants", after=("adgen-make-bodies", "adgen-lower-tensor-cores")),
         Pass(
             "adgen-lower-collectives-to-rules",
             "{plan}",
-            after=("adgen-find-shared-constants", "adgen-lower-async-copies", "adgen-lower-tensor-cores"),
+            after=("adgen-find-shared-constants", "adgen-lower-async-copies", "adgen-name-participants"),
         ),
         Pass(
             "adgen-refuse-unsupported",
