@@ -7,9 +7,10 @@
 // or within the strides of a few rounds of the block's threads, which together are no wider. That holds for grids of
 // one dimension whose blocks are no wider, which no index shows: the gradient is there twice, with atomics and without,
 // and the launch decides. Loads and stores of the shadow do not matter: another thread that writes or reads an element
-// there would be a race of the primal with itself. The load of an addition moves up as far as it can: on a GPU loads
-// come first. An element of a shadow that holds zeros, as the user says of it (adgen-fresh), is written without being
-// read by the addition that comes first.
+// there would be a race of the primal with itself. An exchange that takes a cotangent (ConsumeOnce) is one of several
+// threads' unless the index proves it to be the thread's own, too; then it becomes a load and a store. The load of an
+// addition moves up as far as it can: on a GPU loads come first. An element of a shadow that holds zeros, as the user
+// says of it (adgen-fresh), is written without being read by the addition that comes first.
 #include "Analysis/Accumulation.h"
 #include "Analysis/Indices.h"
 #include "Support/Pass.h"
@@ -35,6 +36,8 @@ namespace {
 constexpr unsigned Axes = 3;
 constexpr unsigned MostPlaces = 64;         // of a thread
 constexpr int64_t MostElements = INT32_MAX; // with more, an index of 32 bits would come back to elements of others
+
+bool isConsumption(const Instruction &I) { return isa<AtomicRMWInst>(I) && I.hasMetadata(ConsumedMark); }
 
 // What the launch has to keep to.
 struct Limits {
@@ -74,7 +77,7 @@ public:
 
   // The accumulations into a shadow, and whether there are loads and stores as well; nothing where there is more.
   struct Uses {
-    SmallVector<AtomicRMWInst *> Accumulations;
+    SmallVector<AtomicRMWInst *> Accumulations, Consumptions;
     bool Others = false;
   };
   static std::optional<Uses> usesOf(Argument &Shadow) {
@@ -89,6 +92,8 @@ public:
           Pointers.push_back(I);
         else if (Atomic)
           Found.Accumulations.push_back(Atomic);
+        else if (isConsumption(*I))
+          Found.Consumptions.push_back(cast<AtomicRMWInst>(I));
         else if (!isa<LoadInst>(I) && !(isa<StoreInst>(I) && getLoadStorePointerOperand(I) == Pointer))
           return std::nullopt;
         else
@@ -99,9 +104,10 @@ public:
   }
 
   // Nothing where it is not proved; lowers the limits to what it is proved for.
-  std::optional<OwnElements> elementsOf(const Argument &Shadow, ArrayRef<AtomicRMWInst *> Accumulations,
-                                        Limits &Launch) {
-    OwnElements Found{SmallVector<AtomicRMWInst *>(Accumulations), {}};
+  std::optional<OwnElements> elementsOf(const Argument &Shadow, const Uses &All, Limits &Launch) {
+    SmallVector<AtomicRMWInst *> Accumulations(All.Accumulations);
+    append_range(Accumulations, All.Consumptions);
+    OwnElements Found{Accumulations, {}};
     Steps Common;
     Polynomial Base;
     SmallVector<Spot> Elements;
@@ -329,10 +335,12 @@ public:
   void make(AtomicRMWInst &Atomic) {
     IRBuilder<> B(&Atomic);
     LoadInst *Old = B.CreateAlignedLoad(Atomic.getType(), Atomic.getPointerOperand(), Atomic.getAlign());
-    Value *New = B.CreateFAdd(Old, Atomic.getValOperand());
+    bool Takes = Atomic.getOperation() == AtomicRMWInst::Xchg;
+    Value *New = Takes ? Atomic.getValOperand() : B.CreateFAdd(Old, Atomic.getValOperand());
     StoreInst *Store = B.CreateAlignedStore(New, Atomic.getPointerOperand(), Atomic.getAlign());
     Old->setAAMetadata(Atomic.getAAMetadata());
     Store->setAAMetadata(Atomic.getAAMetadata());
+    Atomic.replaceAllUsesWith(Old);
     Atomic.eraseFromParent();
     moveUp(*Old);
   }
@@ -515,11 +523,11 @@ void own(Function &F, FunctionAnalysisManager &FAM) {
       Launch.keepTo(F.getAttributes().getParamAttr(A.getArgNo(), RowsAttribute).getValueAsString());
       continue;
     }
-    std::optional<OwnElements> Own = Uses ? Owner.elementsOf(A, Uses->Accumulations, Launch) : std::nullopt;
+    std::optional<OwnElements> Own = Uses ? Owner.elementsOf(A, *Uses, Launch) : std::nullopt;
     if (!Own)
       continue;
     append_range(Proved, Own->All);
-    if (A.hasAttribute(FreshAttribute) && !Uses->Others)
+    if (A.hasAttribute(FreshAttribute) && !Uses->Others && Uses->Consumptions.empty())
       Written.insert_range(Own->First);
   }
   if (!Proved.empty())

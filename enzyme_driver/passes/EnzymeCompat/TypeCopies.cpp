@@ -63,6 +63,8 @@ public:
     for (BitCastInst *Cast : all<BitCastInst>()) // of what is a number now
       if (Cast->use_empty())
         Cast->eraseFromParent();
+    for (MemSetInst *Set : all<MemSetInst>())
+      typeZeros(*Set);
     for (PHINode *Phi : all<PHINode>())
       showHalf(*Phi);
     for (SelectInst *Select : all<SelectInst>())
@@ -482,6 +484,34 @@ private:
     auto Values = loadEach(B, Copy.getRawSource(), *Numbers, Copy.isVolatile());
     storeEach(B, Copy.getRawDest(), *Numbers, Values, Copy.isVolatile());
     Copy.eraseFromParent();
+  }
+
+  // Zeros among numbers of one type, such as what pads a tile: Enzyme asks of a memset what it sets.
+  void typeZeros(MemSetInst &Set) {
+    auto *Length = dyn_cast<ConstantInt>(Set.getLength());
+    Type *T = match(Set.getValue(), m_Zero()) && Length ? typeBeside(Set.getRawDest()) : nullptr;
+    uint64_t Bytes = T ? Length->getZExtValue() : 0, Each = T ? DL.getTypeStoreSize(T).getFixedValue() : 1;
+    if (!Bytes || Bytes > LongestCopy || Bytes % Each)
+      return;
+    IRBuilder<> B(&Set);
+    for (uint64_t At = 0; At < Bytes; At += Each)
+      B.CreateAlignedStore(Constant::getNullValue(T), address(B, Set.getRawDest(), At), Align(Each), Set.isVolatile());
+    Set.eraseFromParent();
+  }
+
+  // The one type of number that is loaded from an array, or stored there; null where there are others.
+  Type *typeBeside(Value *Pointer) {
+    const Value *Array = getUnderlyingObject(Pointer, 0);
+    Type *Found = nullptr;
+    for (Instruction &I : instructions(Body)) {
+      Type *T = accessedType(I);
+      if (!T || getUnderlyingObject(getLoadStorePointerOperand(&I), 0) != Array)
+        continue;
+      if (!T->isFPOrFPVectorTy() || (Found && Found != T->getScalarType()))
+        return nullptr;
+      Found = T->getScalarType();
+    }
+    return Found;
   }
 
   // A copy of whole elements becomes a loop over them. One to a place behind, which may overlap, begins with the last.
