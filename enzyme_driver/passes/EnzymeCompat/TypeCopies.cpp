@@ -60,6 +60,8 @@ public:
         Cast->replaceAllUsesWith(Inner->getOperand(0));
         Cast->eraseFromParent();
       }
+    for (StoreInst *Store : all<StoreInst>())
+      storeNumber(*Store);
     for (BitCastInst *Cast : all<BitCastInst>()) // of what is a number now
       if (Cast->use_empty())
         Cast->eraseFromParent();
@@ -410,6 +412,19 @@ private:
     std::optional<Leaves> Found = At->Memory->cover(At->Offset, Bytes);
     bool Any = Found && any_of(*Found, [](const Leaf &L) { return L.isFloat(); });
     return Any ? Found : std::nullopt;
+  }
+
+  // The bits of a number, into memory of which nothing is said but bytes, such as a tile in dynamic shared memory.
+  void storeNumber(StoreInst &Store) {
+    auto *Cast = dyn_cast<BitCastInst>(Store.getValueOperand());
+    if (!Cast || !Cast->getSrcTy()->isFloatingPointTy() || !(Store.isSimple() || Store.isVolatile()))
+      return;
+    std::optional<Place> At = placeOf(Store.getPointerOperand(), DL);
+    if (At && At->Memory->Stride != 1)
+      return;
+    IRBuilder<> B(&Store);
+    B.CreateAlignedStore(Cast->getOperand(0), Store.getPointerOperand(), Store.getAlign(), Store.isVolatile());
+    Store.eraseFromParent();
   }
 
   bool takesApart(Value *Pointer, uint64_t Bytes) {

@@ -458,3 +458,13 @@ define void @adgen_body_counts(ptr %counts, i32 %n) {
   ret void
 }
 define void @counts() { ret void }
+
+; The bits of a half go into memory of which nothing is known as a half.
+; CHECK-LABEL: define void @adgen_body_into_bytes(
+; CHECK:         store half %x, ptr %bytes
+define void @adgen_body_into_bytes(ptr %bytes, half %x) {
+  %bits = bitcast half %x to i16
+  store i16 %bits, ptr %bytes, align 2
+  ret void
+}
+define void @into_bytes() { ret void }
