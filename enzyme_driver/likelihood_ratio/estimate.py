@@ -79,8 +79,8 @@ def refuse(row: int, samples: int) -> None:
 
 @contextmanager
 def deferred(found: Array) -> Iterator[None]:
-    """Inside, `found`, two int64 on a GPU, takes the last row whose loss is not finite and how many rows a copy has, and
-    nothing is raised.
+    """Inside, nothing is raised: `found`, two int64 on a GPU, takes the last row whose loss is not finite, and how many
+    rows a copy has.
     """
     token = _deferred.set(found)
     try:
