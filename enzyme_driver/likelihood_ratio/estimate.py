@@ -94,11 +94,11 @@ def _note() -> Any:  # noqa: ANN401
     import cupy  # type: ignore[import-not-found, unused-ignore]
 
     code = """
-    if (!isfinite(loss)) {
+    if (!isfinite(loss[i])) {
         atomicMax(reinterpret_cast<long long *>(&found[0]), (long long)(first + i));
         found[1] = samples;
     }"""
-    return cupy.ElementwiseKernel("T loss, int64 first, int64 samples", "raw int64 found", code, "note_not_finite")
+    return cupy.ElementwiseKernel("raw T loss, int64 first, int64 samples", "raw int64 found", code, "note_not_finite")
 
 
 def side_by_side(device: Device, works: Sequence[Callable[[], list[Array]]]) -> list[list[Array]]:
