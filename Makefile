@@ -22,50 +22,50 @@ setup: $(VENV)/.adgen ## virtual environment, Python packages, LLVM, Enzyme, adg
 demo: setup ## the Greeks of an option chain from an unmodified CUDA program
 	@$(PYTHON) examples/black_scholes/demo.py
 
-test: setup lint ## all tests (those for a GPU where there is one), after the linters
+test: setup $(VENV)/.dev lint ## all tests (those for a GPU where there is one), after the linters
 	@$(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal --all-needs tests
 
-test-unit: $(VENV)/.adgen ## what needs no compiler
+test-unit: $(VENV)/.dev ## what needs no compiler
 	@$(PYTHON) -m pytest -q -n $(WORKERS) tests/unit
 
-test-passes: setup ## FileCheck tests of adgen's LLVM passes
+test-passes: setup $(VENV)/.dev ## FileCheck tests of adgen's LLVM passes
 	@$(PYTHON) -m pytest -q -n $(WORKERS) --all-needs tests/passes
 
-test-host: setup ## toolchain, front end and gradients on the host, without the programs
+test-host: setup $(VENV)/.dev ## toolchain, front end and gradients on the host, without the programs
 	@$(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal --all-needs tests/toolchain tests/openmp \
 	    --ignore tests/openmp/test_programs.py
 
-test-programs: setup ## gradients of the user-like programs of tests/programs on the host
+test-programs: setup $(VENV)/.dev ## gradients of the user-like programs of tests/programs on the host
 	@$(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal --all-needs tests/openmp/test_programs.py
 
-lint: $(VENV)/.adgen ## ruff, mypy and clang-format
+lint: $(VENV)/.dev ## ruff, mypy and clang-format
 	@$(STEP) 'ruff' $(VENV)/bin/ruff check .
 	@$(STEP) 'ruff format' $(VENV)/bin/ruff format --check .
 	@$(STEP) 'mypy' $(VENV)/bin/mypy enzyme_driver tests
 	@$(STEP) 'clang-format' $(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files $(CXX_SOURCES))
 
-examples: setup ## compile and run every example
+examples: setup $(VENV)/.dev ## compile and run every example
 	@$(MAKE) --no-print-directory -C examples examples run ADGEN=$(abspath $(ADGEN)) PYTHON=$(abspath $(PYTHON))
 
 bench: setup ## measure adgen itself: compilation, warm start, import
 	@$(PYTHON) benchmarks/compile_time.py
 
-report-gpu: setup ## build/report-gpu.html: what was measured on a GPU, tables and plots from benchmarks/results
+report-gpu: setup $(VENV)/.dev ## build/report-gpu.html: what was measured on a GPU, tables and plots from benchmarks/results
 	@$(PYTHON) -m benchmarks.report build/report-gpu.html
 
-report-operators: setup ## build/report-operators.html: the tensor operators and their gradients, from benchmarks/results
+report-operators: setup $(VENV)/.dev ## build/report-operators.html: the tensor operators and their gradients, from benchmarks/results
 	@$(PYTHON) -m benchmarks.operators_report build/report-operators.html
 
-report-scan: setup ## build/report-scan.html: back-propagation as a parallel scan, from benchmarks/results
+report-scan: setup $(VENV)/.dev ## build/report-scan.html: back-propagation as a parallel scan, from benchmarks/results
 	@$(PYTHON) -m benchmarks.scan_report build/report-scan.html
 
-report-lr: setup ## build/report-lr.html: training by likelihood ratios, and products on Tensor Cores
+report-lr: setup $(VENV)/.dev ## build/report-lr.html: training by likelihood ratios, and products on Tensor Cores
 	@$(PYTHON) -m benchmarks.lr_report build/report-lr.html
 
-report-openmp: setup ## build/report-openmp.html: what was measured on the host
+report-openmp: setup $(VENV)/.dev ## build/report-openmp.html: what was measured on the host
 	@$(PYTHON) -m benchmarks.openmp_report build/report-openmp.html
 
-docs: $(VENV)/.adgen ## build/site: the documentation as a site, every warning an error
+docs: $(VENV)/.dev ## build/site: the documentation as a site, every warning an error
 	@NO_MKDOCS_2_WARNING=1 $(STEP) 'building the site' $(PYTHON) -m mkdocs build --config-file docs/site/mkdocs.yml
 	@echo build/site/index.html
 
@@ -73,18 +73,13 @@ compile-commands: setup ## build/compile_commands.json: how each C++ file is com
 	@mkdir -p build
 	@$(PYTHON) .ci/compile_commands.py build/compile_commands.json
 
-lock: ## resolve all Python packages anew and write requirements.lock
+lock: ## resolve all Python packages anew: requirements.lock, and requirements-dev.lock with what tests need
 	@rm -rf build/lock
 	@.ci/make-venv build/lock
 	@$(STEP) 'installing uv' build/lock/bin/python -m pip install uv
-	@head -n 1 requirements.lock > build/requirements.lock
-	@$(STEP) 'resolving' build/lock/bin/uv pip compile pyproject.toml --python-version 3.11 --generate-hashes \
-	    --extra compile --extra build --extra cuda13 --extra examples --extra docs --extra dev \
-	    --no-annotate --no-header --output-file build/lock/resolved
-	@cat build/lock/resolved >> build/requirements.lock
-	@mv build/requirements.lock requirements.lock
+	@.ci/lock build/lock/bin/uv
 
-wheel: $(VENV)/.adgen ## dist/: the wheel with adgen's own code compiled, and the sdist
+wheel: $(VENV)/.dev ## dist/: the wheel with adgen's own code compiled, and the sdist
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && export SOURCE_DATE_EPOCH && \
 	$(STEP) 'compiling for the wheel' $(PYTHON) -m enzyme_driver.toolchain.bundle build/built && \
 	$(STEP) 'making wheel and sdist' $(PYTHON) -m hatchling build -t wheel -t sdist && \
@@ -100,6 +95,10 @@ $(VENV)/.python: .ci/make-venv
 
 $(VENV)/.packages: requirements.lock $(VENV)/.python
 	@$(STEP) 'installing Python packages' $(PIP) install --requirement requirements.lock
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.adgen
+	@$(STEP) 'installing what tests, documents and examples need' $(PIP) install --requirement requirements-dev.lock
 	@touch $@
 
 $(VENV)/.adgen: pyproject.toml $(VENV)/.packages

@@ -34,6 +34,9 @@ _ASSEMBLED = frozenset({"bound-registers"})
 _OF_PLACE = re.compile(r"^(; ModuleID|source_filename|//).*$", re.MULTILINE)
 """Lines that say where a file lies, and which compiler wrote it."""
 
+_OF_PROCESS = re.compile(r'"enzyme_sret"="(\d+)"')
+"""Where Enzyme writes an address of its own into the IR."""
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -106,9 +109,19 @@ def digests(unit: Unit) -> dict[str, str]:
         for path in sorted(kept.rglob("*")):
             stage = next((stage for end, stage in STAGES.items() if path.name.endswith(end)), "")
             if stage:
-                text = _OF_PLACE.sub("", path.read_text(encoding="utf-8"))
+                text = _neutral(path.read_text(encoding="utf-8"))
                 found[f"{stage} ({path.name})"] = hashlib.sha256(text.encode()).hexdigest()[:16]
         return found
+
+
+def _neutral(text: str) -> str:
+    """The text without what differs between two runs, and between two checkouts."""
+    from enzyme_driver import resources
+
+    text = _OF_PLACE.sub("", text).replace(str(resources.PACKAGE), "enzyme_driver")
+    for address in sorted(set(_OF_PROCESS.findall(text)), key=len, reverse=True):
+        text = re.sub(rf"\b{address}\b", "address", text)
+    return text
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:

@@ -30,7 +30,8 @@ import enzyme_driver as adgen
 from benchmarks.host_cases import CASES, Arguments, HostCase
 from benchmarks.host_kernels import KERNEL_CASES, HostKernel
 from benchmarks.results_file import Row, merged
-from enzyme_driver.runtime.module import Function, Kernel
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
 
 TEAMS = (1, 2, 4, 8, 16)
 SECONDS, FEWEST = 2.0, 3

@@ -15,6 +15,7 @@ from typing import Any
 
 import jinja2
 
+from benchmarks import published
 from benchmarks.page import HERE, Row, measured_on, read, write
 from benchmarks.report import ablated, compared
 
@@ -33,6 +34,7 @@ def page(folder: Path) -> str:
     )
     environment.filters["figures"] = figures
     gpu, openmp = read(folder, "gpu.json"), read(folder, "openmp.json")
+    applications, by_hand = published.rows(folder)
     return environment.get_template("performance.md.j2").render(
         gpu=gpu,
         gpu_where=measured_on(gpu),
@@ -45,6 +47,8 @@ def page(folder: Path) -> str:
         sanitizer=_object(folder, "sanitizer.json"),
         splatting=_object(folder, "splatting.json"),
         programs=_object(folder, "programs_on_gpu.json"),
+        applications=applications,
+        by_hand=by_hand,
     )
 
 

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from enzyme_driver.model import Target
     from enzyme_driver.runtime.backends.teams import threads
     from enzyme_driver.runtime.call.accumulation import accumulation
-    from enzyme_driver.runtime.module import Function, Kernel, Module
+    from enzyme_driver.runtime.function import Function
+    from enzyme_driver.runtime.kernel import Kernel
+    from enzyme_driver.runtime.module import Module
     from enzyme_driver.runtime.tape.record import Tape
     from enzyme_driver.runtime.transforms.colouring import colour
     from enzyme_driver.settings import Verify

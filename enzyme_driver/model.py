@@ -89,6 +89,14 @@ class DataType:
         return any(leaf.kind == "pointer" for leaf in self.leaves())
 
 
+def _holds_table(dtype: DataType) -> bool:
+    """Whether a struct has a member, be it in a struct inside, that points to pointers."""
+    return any(
+        _holds_table(member.type) or bool(member.type.pointee and member.type.pointee.kind == "pointer")
+        for member in dtype.fields
+    )
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of a kernel or a function.
@@ -99,7 +107,7 @@ class Parameter:
     `reads` and `writes` say whether the primal may load from or store to what the pointer points to. `added_to` names
     the array whose elements are sums with the same element of this one, of which nothing else is made: where it is
     not empty, an element's cotangent is that of the sum. `nullable` says that the primal asks whether the pointer is
-    null.
+    null, `moves_pointers` that it may store pointers to memory that this one leads to.
     """
 
     name: str
@@ -114,21 +122,46 @@ class Parameter:
     by_address: bool = False
     added_to: str = ""
     nullable: bool = False
+    moves_pointers: bool = False
 
     def __str__(self) -> str:
         """As people write it: `const float32 *spot`."""
         const = "const " if self.const and (self.is_pointer or self.by_address) else ""
         mark = "&" if self.reference else "*" if self.is_pointer or self.by_address else ""
+        if self.is_table:
+            return f"{'const ' if self.dtype.const else ''}{self.dtype.pointee} *{const}{mark}{self.name}"
         return f"{const}{self.dtype} {mark}{self.name}"
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether a null pointer does no harm: nothing follows it, or the primal asks before, or it has no shadow."""
+        follows = self.reads or self.writes
+        return not self.reference and (self.activity == "const" or self.nullable or not follows)
 
     @property
     def is_pointer(self) -> bool:
         return self.form == "pointer"
 
     @property
+    def is_table(self) -> bool:
+        """Whether it points to pointers to values, each to an array: a row of the table."""
+        row = self.dtype.pointee
+        return self.is_pointer and row is not None and row.kind != "opaque" and not row.has_pointers
+
+    @property
+    def holds_table(self) -> bool:
+        """Whether it points to pointers, or is a struct with a member that does."""
+        return self.is_table or _holds_table(self.dtype)
+
+    @property
     def loses_members(self) -> bool:
         """Whether the primal changes members of a struct itself, of which Python would see nothing."""
         return self.by_address and self.writes and not self.const
+
+    @property
+    def loses_rows(self) -> bool:
+        """Whether the primal stores pointers in a table, of which Python would see nothing."""
+        return self.moves_pointers and self.holds_table
 
     @property
     def is_scalar(self) -> bool:
@@ -268,7 +301,8 @@ class TargetEntry:
     `static_shared_bytes` counts the gradient's shared memory, shadows included. `dynamic_shared` says that
     the kernel uses `extern __shared__` memory. `heap` says that the gradient calls the device's malloc, `tape` names
     the kernel that measures the tape of a gradient that has one, `tape_size_from` what decides about its size.
-    `batch` names the kernel that does many launches of the gradient at once.
+    `batch` names the kernel that does many launches of the gradient at once. `cooperative` says that blocks wait for
+    each other, of which all have to fit on the GPU at once.
     `kept_shadows` are the parameters whose shadows are known to be the same after a gradient (on a GPU).
     """
 
@@ -281,6 +315,7 @@ class TargetEntry:
     tape_size_from: TapeSizeFrom | None = None
     kept_shadows: tuple[str, ...] = ()
     batch: str | None = None
+    cooperative: bool = False
     primal_refused: Refusal | None = None
     gradient_refused: Refusal | None = None
 

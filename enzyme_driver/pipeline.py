@@ -240,7 +240,14 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
         return replace(
             entry,
             parameters=tuple(
-                replace(p, reads=a.reads, writes=a.writes, nullable=a.nullable, added_to=names.get(a.added_to, ""))
+                replace(
+                    p,
+                    reads=a.reads,
+                    writes=a.writes,
+                    nullable=a.nullable,
+                    added_to=names.get(a.added_to, ""),
+                    moves_pointers=a.moves_pointers,
+                )
                 for p, a in pairs
             ),
         )
@@ -260,8 +267,17 @@ def _without_losses(chosen: Plan, request: Request) -> Plan:
 
 def _losses(entry: Signature) -> list[RefusedError]:
     """Why the entry cannot be called from Python: for the first parameter alone."""
+    moved = [
+        RefusedError(
+            f"{entry.name} stores pointers in the table {parameter.name!r}: Python would not see it",
+            hint="move what the rows hold, or the numbers of rows in an array of indices",
+            location=Location(entry.file, entry.line),
+        )
+        for parameter in entry
+        if parameter.loses_rows
+    ]
     lost = [parameter for parameter in entry if parameter.loses_members]
-    return [
+    return moved or [
         RefusedError(
             f"{entry.name} changes members of {parameter.name!r} itself, such as the size of a vector: Python would "
             "not see it",

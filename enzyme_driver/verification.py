@@ -19,7 +19,9 @@ from enzyme_driver.runtime import module
 from enzyme_driver.runtime.backends.libraries import library_of
 from enzyme_driver.runtime.call.arrays import is_array
 from enzyme_driver.runtime.call.geometry import Launch
-from enzyme_driver.runtime.module import Function, Kernel, Module
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import Module
 from enzyme_driver.runtime.transforms.guard import Guard
 from enzyme_driver.settings import Settings
 

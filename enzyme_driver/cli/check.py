@@ -18,7 +18,9 @@ from enzyme_driver.runtime.backends import driver
 if TYPE_CHECKING:
     from enzyme_driver.artifact import Artifact
     from enzyme_driver.runtime.call.geometry import Launch
-    from enzyme_driver.runtime.module import Function, Kernel, Module
+    from enzyme_driver.runtime.function import Function
+    from enzyme_driver.runtime.kernel import Kernel
+    from enzyme_driver.runtime.module import Module
     from enzyme_driver.runtime.transforms.check import CheckResult
     from enzyme_driver.runtime.transforms.verify import Verdict
 
@@ -109,7 +111,8 @@ def _entries(
     made: Artifact, names: tuple[str, ...], asked: tuple[Target, ...], missing: str
 ) -> tuple[list[Kernel | Function], dict[Target, str]]:
     """What is to be checked, on each target that can be, and why it is not on the others."""
-    from enzyme_driver.runtime.module import Kernel, open_module
+    from enzyme_driver.runtime.kernel import Kernel
+    from enzyme_driver.runtime.module import open_module
 
     wanted = asked or made.targets
     possible = [target for target in made.targets if target in wanted and not (missing and target == "cuda")]
@@ -131,7 +134,8 @@ def _results(
     entries: list[Kernel | Function], given: dict[str, object], values: dict[str, Any]
 ) -> dict[Target, CheckResult]:
     """By target; the first is compared with the other."""
-    from enzyme_driver.runtime.module import Function, Kernel
+    from enzyme_driver.runtime.function import Function
+    from enzyme_driver.runtime.kernel import Kernel
     from enzyme_driver.runtime.transforms.check import check_function, check_kernel
 
     first = entries[0]
@@ -154,7 +158,7 @@ def _results(
 def _launch(entry: Kernel | Function, values: dict[str, Any]) -> Launch | None:
     """As the options say; None for a function."""
     from enzyme_driver.runtime.call.geometry import launch_of
-    from enzyme_driver.runtime.module import Function
+    from enzyme_driver.runtime.function import Function
 
     sizes = [_extent(option, values[option]) for option in ("grid", "block") if values[option]]
     if isinstance(entry, Function):
@@ -176,7 +180,7 @@ def _verdicts(
 
 
 def _verdict(what: str, entry: Kernel | Function, given: dict[str, object], values: dict[str, Any]) -> Verdict:
-    from enzyme_driver.runtime.module import Kernel
+    from enzyme_driver.runtime.kernel import Kernel
     from enzyme_driver.runtime.transforms.verify import Verdict, verify
     from enzyme_driver.verification import witness_of
 

@@ -6,13 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from enzyme_driver.artifact import MANIFEST, Artifact, read
-from enzyme_driver.errors import Location, NameNotFoundError, RefusedError, UsageError
+from enzyme_driver.errors import NameNotFoundError, RefusedError, UsageError
 from enzyme_driver.model import Entry, Mode, Signature, Target, TargetEntry, bare_name, plain_name
 from enzyme_driver.runtime.backends.cubins import chosen_code
 from enzyme_driver.runtime.call.arguments import Arguments
+from enzyme_driver.runtime.callables import refusal_error
+
+if TYPE_CHECKING:
+    from enzyme_driver.request import Request
+    from enzyme_driver.runtime.function import Function
+    from enzyme_driver.runtime.kernel import Kernel
 
 DEFAULT_CAPABILITY = (9, 0)
 _WORDS: Mapping[Mode, str] = {"reverse": "gradient", "forward": "derivative in forward mode", "second": "hvp"}
@@ -52,6 +58,28 @@ class Unit:
     artifact: Artifact
     entry: Entry
     place: Place
+    request: Request | None = None
+    """What it was compiled for; None for what an artifact has."""
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether its gradient is to be compared with dual numbers."""
+        from enzyme_driver.settings import Settings
+
+        return self.request is not None and Settings.from_environment().verify != "never"
+
+    @cached_property
+    def callable(self) -> Kernel | Function:
+        """What the runtime makes of it; what is to be verified has a guard before its gradient."""
+        from enzyme_driver.runtime import module
+        from enzyme_driver.settings import Settings
+        from enzyme_driver.verification import guard
+
+        loaded, settings = module.load(self.artifact.folder, self.target), Settings.from_environment()
+        if self.request is not None and self.is_verified:
+            always, asked = settings.verify == "always", settings.verify is not None
+            guard(loaded, self.request, settings, always=always, asked=asked, use_cache=True)
+        return next(each for each in loaded if each.signature.symbol == self.signature.symbol)
 
     @property
     def target(self) -> Target:
@@ -78,7 +106,7 @@ class Unit:
         if found is None:
             raise RefusedError(f"{self.signature.name} was not compiled for {self.target}", hint="compile it for both")
         if found.primal_refused:
-            raise _refused(self.signature.name, found.primal_refused)
+            raise refusal_error(self.signature.name, found.primal_refused)
         return found
 
     def derived(self, mode: Mode) -> TargetEntry:
@@ -92,7 +120,7 @@ class Unit:
                 hint=f'write @adgen.operator(..., modes=["{mode}"])',
             )
         if found.gradient_refused:
-            raise _refused(f"the {_WORDS[mode]} of {self.signature.name}", found.gradient_refused)
+            raise refusal_error(f"the {_WORDS[mode]} of {self.signature.name}", found.gradient_refused)
         return found
 
     def binary(self) -> Path:
@@ -135,19 +163,18 @@ class Code:
         key = (name, place, fixed)
         if key not in self._known:
             wanted = name or self.kernel or ""
-            folder = self.path if self.is_artifact else self._compiled(wanted, place, fixed)
-            artifact = read(folder)
-            self._known[key] = Unit(artifact, _entry(artifact, wanted), place)
+            asked = None if self.is_artifact else self._request(wanted, place, fixed)
+            artifact = read(self.path if asked is None else _compiled(asked))
+            self._known[key] = Unit(artifact, _entry(artifact, wanted), place, asked)
         return self._known[key]
 
-    def _compiled(self, name: str, place: Place, constant: tuple[str, ...]) -> Path:
-        from enzyme_driver import cache, request
-        from enzyme_driver.settings import Settings
+    def _request(self, name: str, place: Place, constant: tuple[str, ...]) -> Request:
+        from enzyme_driver import request
 
         if not self.path.is_file():
             raise UsageError(f"{self.path} is no file", hint="give a CUDA or C++ file, or the folder of an artifact")
         options = self.options
-        wanted = request.new(
+        return request.new(
             self.path,
             names=[name] if name else [],
             targets=[place.target],
@@ -159,7 +186,13 @@ class Code:
             inactive=options.inactive,
             derivatives=options.derivatives,
         )
-        return cache.build(wanted, settings=Settings.from_environment())
+
+
+def _compiled(wanted: Request) -> Path:
+    from enzyme_driver import cache
+    from enzyme_driver.settings import Settings
+
+    return cache.build(wanted, settings=Settings.from_environment())
 
 
 def _entry(artifact: Artifact, name: str) -> Entry:
@@ -174,8 +207,3 @@ def _entry(artifact: Artifact, name: str) -> Entry:
     names = ", ".join(entry.signature.name for entry in artifact.entries)
     what = f"{artifact.folder} has no single kernel or function {name!r}" if name else "which kernel is launched?"
     raise NameNotFoundError(what, hint=f"say launch(kernel=...) or kernel=; there are: {names}")
-
-
-def _refused(what: str, refusal: Any) -> RefusedError:
-    location = Location(refusal.file, refusal.line) if refusal.file else None
-    return RefusedError(f"{what}: {refusal.reason}", hint=refusal.hint, location=location)

@@ -118,6 +118,8 @@ class Draft:
         self.content: dict[int, int] = {}
         self.shadow: dict[int, int] = {}
         self.results: list[Spec] = []
+        self.differentiated: list[tuple[PlannedLaunch, Unit]] = []
+        """Launches whose gradients it has."""
         for number in range(self.plan.inputs):
             self.content[number] = self.operand(number)
 
@@ -322,6 +324,7 @@ def _backwards(draft: Draft, move: Move, active: set[int]) -> None:
         if parameter.form == "scalar" and parameter.name not in {use.parameter.name for use in uses}
     ]
     unit = analysis.units(move.name, [*constant, *numbers])
+    draft.differentiated.append((move, unit))
     given = {parameter.name for parameter in unit.signature.shadowed}
     kept = [use for use in uses if use.parameter.name.partition(".")[0].partition("[")[0] in given]
     last = draft.stand_in(draft.shadow[move.result], move.result) if move.result >= 0 else None

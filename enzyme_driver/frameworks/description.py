@@ -18,6 +18,7 @@ from enzyme_driver.frameworks.code import HOST, Code, Options, Place, Unit
 from enzyme_driver.frameworks.native import Compiled
 from enzyme_driver.frameworks.plan import Plan, Spec
 from enzyme_driver.frameworks.recorder import Launch
+from enzyme_driver.frameworks.verified import Unverified
 
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.jax_operator import JaxOperator
@@ -59,6 +60,9 @@ class Operator:
         self.arrays = tuple(each for each in self.inputs if each.kind == "array")
         self.statics = tuple(each for each in self.inputs if each.kind != "array")
         self.differentiable = _needs_grad(self, needs_grad)
+        kinds = [each.kind == "array" for each in self.inputs]
+        self._plain = kinds == sorted(kinds, reverse=True) and all(s.default is not _NOTHING for s in self.statics)
+        self._defaults = tuple(_static(name, each, each.default) for each in self.statics) if self._plain else ()
         self.__doc__ = describe.__doc__
         self.__name__ = name
         self._analyses: dict[Any, derive.Analysis] = {}
@@ -106,6 +110,8 @@ class Operator:
 
     def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The arrays and the other values, in the order of the description. Raises ArgumentError."""
+        if self._plain and not named and len(args) == len(self.arrays):
+            return tuple(args), self._defaults
         positional = [each for each in self.inputs if not each.keyword]
         if len(args) > len(positional):
             raise ArgumentError(f"{self.name} takes {len(positional)} arguments, got {len(args)}", hint=self._spelled)
@@ -193,6 +199,8 @@ class Operator:
             with named(self.name):
                 draft = derived(analysis, *masks)
             found = self._compiled[key] = Compiled(draft.program, draft.results)
+            if draft.differentiated:
+                found.unverified = Unverified(analysis, draft.differentiated)
         return found
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from enzyme_driver.errors import ArgumentError, UsageError
 from enzyme_driver.frameworks.code import HOST, Place
 from enzyme_driver.frameworks.native import Compiled, library_path
+from enzyme_driver.frameworks.plain import verify
 from enzyme_driver.frameworks.plan import Spec, dtype_name
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class _Calls:
     def vjp(self, arrays: Arrays, wrt: Sequence[bool], given: Sequence[bool], cotangents: Arrays) -> list[Any]:
         specs, mask = self.specs(arrays), self.mask(wrt)
         compiled = self.operator.reverse(specs, self.statics, self.place, mask, tuple(given))
+        if compiled.unverified and all(map(_is_concrete, arrays)):
+            verify(compiled.unverified, arrays)
         return _called(compiled, [*arrays, *cotangents])
 
     def jvp(self, arrays: Arrays, given: Sequence[bool], tangents: Arrays) -> list[Any]:

@@ -17,10 +17,10 @@ from enzyme_driver.frameworks.code import Unit
 from enzyme_driver.frameworks.plan import PlannedLaunch, Reference, Spec, itemsize
 from enzyme_driver.frameworks.program import Argument, Patch, Program, Run, Shadow, Tape
 from enzyme_driver.model import Mode, Parameter, Signature, TargetEntry
-from enzyme_driver.runtime.call.arguments import PreparedArguments
 from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.call.layouts import declared_layout
 from enzyme_driver.runtime.call.members import assembled, flattened
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.settings import Settings
 
 _FIRST = 1 << 44
@@ -113,7 +113,14 @@ def bound(signature: Signature, step: PlannedLaunch, made: Mapping[int, StandIn]
     if len(step.arguments) != len(signature):
         wanted = f"{signature.name} takes {len(signature)} arguments, got {len(step.arguments)}"
         raise ArgumentError(wanted, hint=f"the signature is {signature}")
-    return tuple(with_stand_ins(value, made) for value in step.arguments)
+    values = tuple(with_stand_ins(value, made) for value in step.arguments)
+    for parameter, value in zip(signature, values, strict=True):
+        if parameter.holds_table and isinstance(value, (list, Mapping)):
+            raise ArgumentError(
+                f"{str(parameter)!r} of {signature.name} points to pointers, which an operator cannot give",
+                hint="write a kernel that takes one array, makes the pointers and calls what this one does",
+            )
+    return values
 
 
 @dataclass(frozen=True)
@@ -148,6 +155,11 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
         argument = Argument(bytes(last.spec.nbytes), (Patch(0, last.buffer, last.spec.nbytes, value=True),))
         patched[place : place + (mode != "reverse")] = [argument]
     gpu = unit.target == "cuda"
+    if gpu and entry.cooperative:
+        raise RefusedError(
+            f"{unit.signature.name} waits for the whole grid, which an operator cannot launch on a GPU",
+            hint="launch it with kernel[grid, block], or split it where its blocks wait for each other",
+        )
     launch = launch_of((step.grid, step.block, None, step.shared_bytes)) if step.grid is not None else None
     block = launch.block if launch else (0, 0, 0)
     shared = step.shared_bytes
@@ -196,9 +208,11 @@ def _without_numbers(signature: Signature, values: Sequence[Any]) -> tuple[tuple
         if parameter.form != "scalar" or not isinstance(value, StandIn):
             continue
         if value.shape or value.dtype != parameter.dtype.name:
+            plain = "float" if parameter.dtype.kind == "float" else "int"
             raise ArgumentError(
                 f"argument {parameter.name!r} of {signature}: {value.spec} for a number of type {parameter.dtype}",
-                hint=f"give an array of shape () and dtype {parameter.dtype}, or a plain number",
+                hint=f"give an array of shape () and dtype {parameter.dtype}; a plain number is one that the "
+                f"description annotates: `{parameter.name}: {plain}`",
             )
         found[position], given[position] = value, 0
     return tuple(given), found

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import struct
 import sys
 import sysconfig
 import tempfile
-import threading
 from array import array
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any
 
 from enzyme_driver import resources
 from enzyme_driver.errors import AdgenError, ArtifactError, DeviceError, PrimalError, ToolchainError, UsageError
 from enzyme_driver.frameworks.plan import Spec
 from enzyme_driver.frameworks.program import Program
+
+if TYPE_CHECKING:
+    from enzyme_driver.frameworks.verified import Unverified
 
 ROOM = "frameworks/native"
 FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-ldl")
@@ -36,22 +39,6 @@ ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 _NO_ALLOCATE = ALLOCATE()
 
 
-class _Call(ctypes.Structure):
-    """`adgen::Call` of native/program.h."""
-
-    _fields_: ClassVar = [
-        ("buffers", ctypes.c_void_p),
-        ("batched", ctypes.c_char_p),
-        ("batch", ctypes.c_int64),
-        ("stream", ctypes.c_void_p),
-        ("device", ctypes.c_int32),
-        ("way", ctypes.c_uint32),
-        ("allocate", ALLOCATE),
-        ("context", ctypes.c_void_p),
-        ("scratch", ctypes.c_void_p),
-    ]
-
-
 class Compiled:
     """A program that can be run; `results` are the arrays that it makes, for one example of a batch."""
 
@@ -60,9 +47,11 @@ class Compiled:
         self.waits = program.waits
         self.scratch_bytes = sum(-(-size // _ALIGNMENT) * _ALIGNMENT for size in program.sizes[program.externals :])
         self.words, self.text, self.name = program.encoded()
-        self._count = program.externals
-        self._table = ctypes.c_void_p * max(program.externals, 1)
+        self._packed = struct.Struct(f"{program.externals}P").pack
         self._handle: ctypes.c_void_p | None = None
+        self.kept: Any = None
+        """What a library keeps with it for the next call."""
+        self.unverified: Unverified | None = None
 
     def run(
         self,
@@ -83,13 +72,12 @@ class Compiled:
         of `scratch_bytes`, where `allocate` is not to be asked for it.
         """
         handle = self._handle or self._loaded()
-        table = self._table(*addresses)
         asked = ALLOCATE(allocate) if allocate else _NO_ALLOCATE
-        call = _Call(ctypes.addressof(table), batched, batch, stream, device, way, asked, None, scratch)
-        message = _said()
-        code = _library().adgen_program_run(handle, ctypes.byref(call), message, _ROOM_FOR_MESSAGE)
+        code = _library().adgen_program_run(
+            handle, self._packed(*addresses), batched, batch, stream, device, way, asked, scratch
+        )
         if code:
-            raise _FAILURES[code](message.value.decode(errors="replace"), hint=_HINTS[code])
+            raise _FAILURES[code](_library().adgen_program_message().decode(errors="replace"), hint=_HINTS[code])
 
     def _loaded(self) -> ctypes.c_void_p:
         words, text = array("q", self.words), self.text.encode()
@@ -102,17 +90,6 @@ class Compiled:
         return self._handle
 
 
-_buffers = threading.local()
-
-
-def _said() -> ctypes.Array[ctypes.c_char]:
-    """Where the library writes what went wrong, for each thread."""
-    found: ctypes.Array[ctypes.c_char] | None = getattr(_buffers, "message", None)
-    if found is None:
-        found = _buffers.message = ctypes.create_string_buffer(_ROOM_FOR_MESSAGE)
-    return found
-
-
 @cache
 def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(library_path()))
@@ -121,7 +98,11 @@ def _library() -> ctypes.CDLL:
         *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
     ]
     library.adgen_program_run.restype = ctypes.c_int
-    library.adgen_program_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+    library.adgen_program_run.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int64),
+        *(ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint32, ALLOCATE, ctypes.c_void_p),
+    ]
+    library.adgen_program_message.restype = ctypes.c_char_p
     return library
 
 

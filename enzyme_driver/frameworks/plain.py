@@ -15,6 +15,7 @@ from enzyme_driver.runtime.call.accumulation import WAYS, wanted_accumulation
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.description import Operator
     from enzyme_driver.frameworks.native import Compiled
+    from enzyme_driver.frameworks.verified import Unverified
 
 Arrays = Sequence[Any]
 
@@ -54,6 +55,8 @@ def product(
     names = _asked(operator, specs, wrt)
     mask = tuple(each.name in names for each in operator.arrays)
     compiled = operator.reverse(specs, statics, library.place, mask, tuple(seed is not None for seed in seeds))
+    if compiled.unverified and not library.is_capturing():
+        compiled.unverified.look([value for value in given if value is not None], library)
     operands = [value for value in (*given, *seeds) if value is not None]
     return dict(zip(names, library.run(compiled, operands), strict=True))
 
@@ -73,6 +76,15 @@ def _specs(arrays: Arrays) -> tuple[Spec | None, ...]:
 
 class _Numpy:
     place = HOST
+
+    def is_capturing(self) -> bool:
+        return False
+
+    def zeros(self, spec: Spec) -> Any:
+        return np.zeros(spec.shape, _numpy_dtype(spec))
+
+    def copy(self, array: Any) -> Any:
+        return array.copy()
 
     def plain(self, value: Any) -> Any:
         return np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
@@ -99,6 +111,18 @@ class _Cupy:
         self._device = int(array.device.id)
         found = [attribute_of(self._device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")]
         self.place = Place("cuda", (found[0], found[1]))
+
+    def is_capturing(self) -> bool:
+        """Whether what is launched now goes into a CUDA graph."""
+        return bool(self._cupy.cuda.get_current_stream(self._device).is_capturing())
+
+    def zeros(self, spec: Spec) -> Any:
+        with self._cupy.cuda.Device(self._device):
+            return self._cupy.zeros(spec.shape, spec.dtype)
+
+    def copy(self, array: Any) -> Any:
+        with self._cupy.cuda.Device(self._device):
+            return array.copy()
 
     def plain(self, value: Any) -> Any:
         return self._cupy.ascontiguousarray(value) if value.ndim else value
@@ -131,3 +155,16 @@ def _library(operator: Operator, arrays: Arrays) -> _Numpy | _Cupy:
         if value is None and not each.optional:
             raise ArgumentError(f"{operator.name}: argument {each.name!r} is None", hint="give an array")
     return _Numpy()
+
+
+def verify(unverified: Unverified, arrays: Arrays) -> None:
+    """Look at gradients with arrays of JAX; on a GPU CuPy is needed for what is made there."""
+    import importlib.util
+
+    if not hasattr(arrays[0], "__cuda_array_interface__"):
+        unverified.look([np.array(each, order="C") for each in arrays], _Numpy())
+    elif importlib.util.find_spec("cupy"):
+        import cupy
+
+        seen = [cupy.asarray(each) for each in arrays]
+        unverified.look(seen, _Cupy(cupy, seen[0]))

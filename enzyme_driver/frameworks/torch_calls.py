@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from enzyme_driver.errors import ArgumentError, UsageError
-from enzyme_driver.frameworks.torch_run import device_of, place_of, plain, run, spec_of, specs_of
+from enzyme_driver.frameworks.torch_run import device_of, place_of, plain, run, spec_of, specs_of, torch_dtype
 
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.code import Place
     from enzyme_driver.frameworks.description import Operator
     from enzyme_driver.frameworks.native import Compiled
+    from enzyme_driver.frameworks.plan import Spec
+    from enzyme_driver.frameworks.verified import Unverified
 
 _MOST = 4096  # programs that are remembered
 
@@ -32,7 +34,7 @@ class Calls:
 
     def check_autocast(self, tensors: Tensors) -> None:
         """Autocast changes no operator's types: where it is on, inputs of mixed precision are refused."""
-        if torch.is_autocast_enabled("cuda") or torch.is_autocast_enabled("cpu"):
+        if torch._C._is_any_autocast_enabled():  # noqa: SLF001  (one call for all devices)
             found = {tensor.dtype for tensor in tensors if tensor is not None and tensor.is_floating_point()}
             if len(found) > 1:
                 names = ", ".join(sorted(str(each) for each in found))
@@ -45,8 +47,10 @@ class Calls:
         """The needed inputs that may have a derivative."""
         own = self.operator.differentiable
         return tuple(
-            bool(asked) and allowed and tensor is not None and (tensor.is_floating_point() or tensor.is_complex())
-            for asked, allowed, tensor in zip(needed, own, tensors, strict=True)
+            [
+                bool(asked) and allowed and tensor is not None and (tensor.is_floating_point() or tensor.is_complex())
+                for asked, allowed, tensor in zip(needed, own, tensors, strict=True)
+            ]
         )
 
     def primal(self, tensors: Tensors, statics: Sequence[Any], batch: Batch | None = None) -> list[torch.Tensor]:
@@ -82,6 +86,8 @@ class Calls:
         if compiled is None:
             compiled = self.operator.reverse(_specs(given, batch), statics, place, tuple(wrt), there)
             self._remember(key, compiled)
+        if compiled.unverified and not (place.target == "cuda" and torch.cuda.is_current_stream_capturing()):
+            _verify(compiled.unverified, given, batch, device)
         if place.target == "cuda" and torch.are_deterministic_algorithms_enabled():
             self._check_deterministic(compiled.text, place)
         return run(compiled, _there([*given, *seeds]), device, _flags(batch, [*given, *seeds]))
@@ -136,6 +142,27 @@ class Calls:
                 warnings.warn(what, stacklevel=3)
                 return
             raise UsageError(what, hint="run it on the host, or call torch.use_deterministic_algorithms(False)")
+
+
+def _verify(unverified: Unverified, given: Sequence[torch.Tensor | None], batch: Batch | None, device: Any) -> None:
+    """Of a batch, the first example."""
+    flags = batch[1] if batch else [False] * len(given)
+    pairs = [(each.detach(), flag) for each, flag in zip(given, flags, strict=False) if each is not None]
+    with torch.no_grad():
+        unverified.look([each[0] if flag else each for each, flag in pairs], _Tensors(device))
+
+
+class _Tensors:
+    """New tensors for verifying."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+
+    def zeros(self, spec: Spec) -> torch.Tensor:
+        return torch.zeros(spec.shape, dtype=torch_dtype(spec.dtype), device=self._device)
+
+    def copy(self, array: torch.Tensor) -> torch.Tensor:
+        return array.clone()
 
 
 def _kinds(tensors: Sequence[torch.Tensor | None]) -> list[Any]:

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.autograd import forward_ad
 
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.torch_calls import Batch, Calls
 
 Tensors = Sequence[Any]
 _KINDS = {torch.Tensor, torch.nn.Parameter, type(None)}
+_modes = torch._C._len_torch_dispatch_stack  # noqa: SLF001
+_transform = torch._C._functorch.peek_interpreter_stack  # noqa: SLF001
 
 
 def are_plain(tensors: Tensors) -> bool:
     """Whether nobody is to see the call who only knows ops: no subclass of tensors, no mode that traces."""
-    if torch._C._len_torch_dispatch_stack():  # noqa: SLF001
+    if _modes():
         return False
-    return all(type(tensor) in _KINDS and not (tensor is not None and tensor.is_meta) for tensor in tensors)
+    for tensor in tensors:  # noqa: SIM110  (a generator costs more than what it does here)
+        if type(tensor) not in _KINDS or (tensor is not None and tensor.is_meta):
+            return False
+    return True
 
 
 def transforms_are_active() -> bool:
     """Whether a transformation of `torch.func` or forward-mode AD is under way."""
-    return torch._C._functorch.peek_interpreter_stack() is not None or _forward_level() >= 0  # noqa: SLF001
-
-
-def _forward_level() -> int:
-    return int(torch.autograd.forward_ad._current_level)  # noqa: SLF001
+    return _transform() is not None or forward_ad._current_level >= 0  # noqa: SLF001
 
 
 def need_grad(tensors: Tensors) -> bool:
-    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if tensor is not None and tensor.requires_grad:
+                return True
+    return False
 
 
 class Eager(torch.autograd.Function):  # type: ignore[misc]
@@ -96,9 +102,13 @@ def _propagated(ctx: Any, batch: Batch | None, needed: Sequence[bool], cotangent
     wrt = ctx.calls.wrt(tensors, needed)
     if not any(wrt) or all(each is None for each in cotangents):
         return [None] * len(tensors)
+    recorded = need_grad(tensors) or need_grad(cotangents) or transforms_are_active()
+    if batch is None and not recorded:
+        found = iter(ctx.calls.vjp(tensors, ctx.statics, cotangents, wrt))
+        return [next(found) if asked else None for asked in wrt]
     there = tuple([each is not None for each in cotangents])
     given = (*tensors, *[each for each in cotangents if each is not None])
-    if need_grad(given) or transforms_are_active():
+    if recorded:
         found = iter(Product.apply(ctx.calls, ctx.statics, (batch, wrt, there), *given))
     else:
         found = iter(product(ctx.calls, ctx.statics, (batch, wrt, there), given))
@@ -180,6 +190,20 @@ def _split(calls: Calls, how: Any, given: Tensors) -> tuple[Tensors, list[Any], 
     return given[:count], [next(rest) if e else None for e in there], [next(rest) if e else None for e in mask]
 
 
+def _remember_calls(ctx: Any, inputs: Any, output: Any) -> None:
+    del output
+    ctx.calls = inputs[0]
+
+
+def _refusing(what: str, hint: str) -> Callable[..., Any]:
+    """Of a derivative that there is none of."""
+
+    def refuse(ctx: Any, *_: Any) -> Any:
+        raise _no_transform(ctx.calls, what, hint)
+
+    return refuse
+
+
 class Second(torch.autograd.Function):  # type: ignore[misc]
     """What is propagated back through a vector-Jacobian product."""
 
@@ -188,18 +212,9 @@ class Second(torch.autograd.Function):  # type: ignore[misc]
         tensors, seeds, along = _split(calls, how, given)
         return tuple(calls.second(tensors, statics, seeds, along))
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        del output
-        ctx.calls = inputs[0]
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, "third derivatives", "take at most two")
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, "third derivatives", "take at most two")
+    setup_context = staticmethod(_remember_calls)
+    backward = staticmethod(_refusing("third derivatives", "take at most two"))
+    jvp = staticmethod(_refusing("third derivatives", "take at most two"))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
@@ -223,18 +238,9 @@ class Tangents(torch.autograd.Function):  # type: ignore[misc]
         flags = None if batch is None else (batch[0], [*batch[1], *batch[1]])
         return tuple(calls.jvp(given[:count], statics, tangents, flags))
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        del output
-        ctx.calls = inputs[0]
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, "reverse mode over forward mode", "take the gradient of a gradient")
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, "forward mode over forward mode", "take the gradient of a gradient")
+    setup_context = staticmethod(_remember_calls)
+    backward = staticmethod(_refusing("reverse mode over forward mode", "take the gradient of a gradient"))
+    jvp = staticmethod(_refusing("forward mode over forward mode", "take the gradient of a gradient"))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:

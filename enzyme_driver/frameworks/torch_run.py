@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 
 Tensors = Sequence[torch.Tensor]
 _NAMES: dict[torch.dtype, str] = {}
-_DTYPES: dict[str, torch.dtype] = {}
 
 
 def torch_dtype(name: str) -> torch.dtype:
     found = getattr(torch, name)
     if not isinstance(found, torch.dtype):
         raise TypeError(name)
-    _DTYPES[name] = found
     return found
 
 
@@ -78,16 +76,15 @@ def run(
 
     With `batch` (how many examples, and for each operand whether it holds one an example) all results hold them.
     """
-    first = () if batch is None else (batch[0],)
-    made = [
-        torch.empty(first + spec.shape, dtype=_DTYPES.get(spec.dtype) or torch_dtype(spec.dtype), device=device)
-        for spec in compiled.results
-    ]
-    addresses = [tensor.data_ptr() for tensor in operands]
-    addresses += [tensor.data_ptr() for tensor in made]
+    if compiled.kept is None:
+        compiled.kept = [(spec.shape, torch_dtype(spec.dtype)) for spec in compiled.results]
     count, batched = 1, None
-    if batch is not None:
+    if batch is None:
+        made = [torch.empty(shape, dtype=dtype, device=device) for shape, dtype in compiled.kept]
+    else:
+        made = [torch.empty((batch[0], *shape), dtype=dtype, device=device) for shape, dtype in compiled.kept]
         count, batched = batch[0], bytes([*batch[1], *[1] * len(made)])
+    addresses = [tensor.data_ptr() for tensor in (*operands, *made)]
     if device.type == "cpu":
         compiled.run(addresses, way=_way(), batch=count, batched=batched)
         return made
@@ -127,5 +124,7 @@ def plain(tensor: Any) -> torch.Tensor:
             "operators cannot be mapped by is_grads_batched or vectorize=True of torch.autograd",
             hint="use torch.func.vmap, jacrev or jacfwd",
         )
-    found: torch.Tensor = tensor.resolve_conj().resolve_neg() if tensor.is_conj() or tensor.is_neg() else tensor
-    return found.contiguous()
+    found: torch.Tensor = tensor
+    if tensor.is_conj() or tensor.is_neg():
+        found = tensor.resolve_conj().resolve_neg()
+    return found if found.is_contiguous() else found.contiguous()

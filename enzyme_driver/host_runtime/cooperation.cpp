@@ -37,6 +37,8 @@ std::vector<uint32_t> Queue::numbers() const {
   return found;
 }
 
+static thread_local Block *running = nullptr;
+
 Block &Block::ofThisThread() {
   static thread_local Block block;
   return block;
@@ -44,20 +46,31 @@ Block &Block::ofThisThread() {
 
 void Block::run(const adgen_launch *a_launch, const adgen_cooperative &a_kernel, thread_function a_code,
                 void *const *a_args, uint32_t x, uint32_t y, uint32_t z) {
-  launch = a_launch, kernel = &a_kernel, code = a_code, args = a_args;
-  index[0] = x, index[1] = y, index[2] = z;
-  shared = adgen_shared_memory(launch, kernel->static_bytes, kernel->with_shadows);
-  if (!shared || !prepare())
+  char *memory = adgen_shared_memory(a_launch, a_kernel.static_bytes, a_kernel.with_shadows);
+  if (!memory || !begin(a_launch, a_kernel, a_code, a_args, memory, {x, y, z}))
     return;
-  running = true;
   if (Races *races = Races::watched()) {
     const uint64_t bytes = (kernel->with_shadows ? 2 : 1) * (kernel->static_bytes + launch->shared_bytes + 128);
     races->ofBlock(shared, shared + bytes);
     races->notOf(stacks.begin(), stacks.end());
   }
   const KeptScope scope;
-  adgen_switch(&caller, ready.pop()->stack_pointer);
-  running = false;
+  goOn();
+}
+
+bool Block::begin(const adgen_launch *a_launch, const adgen_cooperative &a_kernel, thread_function a_code,
+                  void *const *a_args, char *a_shared, BlockPlace place) {
+  launch = a_launch, kernel = &a_kernel, code = a_code, args = a_args, shared = a_shared;
+  index[0] = place.x, index[1] = place.y, index[2] = place.z;
+  return prepare();
+}
+
+void Block::goOn() {
+  ready.append(grid.waiting);
+  grid.arrived = 0;
+  running = this;
+  adgen_switch(&caller, pick()->stack_pointer);
+  running = nullptr;
   if (overflowed)
     adgen_fail("a thread of block " + place(index) + " needs more than " + std::to_string(stacks.bytes()) +
                " bytes of stack (set ADGEN_STACK_BYTES)");
@@ -78,6 +91,7 @@ bool Block::prepare() {
   for (Warp &warp : warps)
     warp.present = warp.waiting = 0;
   std::fill(std::begin(barriers), std::end(barriers), Barrier());
+  grid = Barrier();
   ready = Queue();
   left = uint32_t(count);
   for (uint32_t i = 0; i < count; ++i) {
@@ -119,16 +133,22 @@ void Block::leave(adgen_thread &thread) {
     if (warp.waiting >> lane & 1)
       complete(warp, lane);
   void *unused;
-  adgen_switch(&unused, left ? pick()->stack_pointer : caller);
+  adgen_switch(&unused, left && !waitsForGrid() ? pick()->stack_pointer : caller);
 }
 
 void Block::handOver(adgen_thread &from, const char *where) {
   from.waits_at = where;
-  adgen_thread *to = pick();
-  if (to != &from)
+  if (waitsForGrid())
+    adgen_switch(&from.stack_pointer, caller);
+  else if (adgen_thread *to = pick(); to != &from)
     adgen_switch(&from.stack_pointer, to->stack_pointer);
   if (Races *races = Races::watched())
     races->goOn(from.linear);
+}
+
+// Whether no thread of the block can go on before other blocks come to where all of its own wait.
+bool Block::waitsForGrid() {
+  return grid.arrived && grid.arrived == left && ready.empty() && !completeActiveMasks() && !completeWithoutHeldLanes();
 }
 
 // The next thread that can go on.
@@ -142,16 +162,17 @@ adgen_thread *Block::pick() {
 
 // Ends the block as it is: none of its threads goes on.
 void Block::abandon() {
+  left = 0;
   void *unused;
   adgen_switch(&unused, caller);
   __builtin_unreachable();
 }
 
 void Block::endIfOverflowed(const void *address) {
-  if (!running || !stacks.isGuard(address))
+  if (!running || !running->stacks.isGuard(address))
     return;
-  overflowed = true;
-  abandon();
+  running->overflowed = true;
+  running->abandon();
 }
 
 void Block::pause(adgen_thread &thread) {
@@ -178,6 +199,14 @@ void Block::arrive(adgen_thread &thread, uint32_t number, uint32_t expected) {
 }
 
 void Block::wait(adgen_thread &thread, uint32_t number, uint32_t expected, const char *where) {
+  if (number >= OfGrid) {
+    ++grid.arrived;
+    grid.waiting.push(&thread);
+    thread.held = number & InReverse;
+    handOver(thread, "this_grid().sync()");
+    thread.held = false;
+    return;
+  }
   barriers[number % Barriers].waiting.push(&thread); // also the last to come: threads keep their order
   thread.held = number & InReverse;
   arrive(thread, number, expected);

@@ -3,6 +3,7 @@
 // parallel.
 #pragma once
 
+#include "blocks.h"
 #include "contexts.h"
 #include "launch.h"
 
@@ -15,6 +16,7 @@ constexpr uint32_t MeetingPlace =
 
 constexpr uint32_t Barriers = 16;        // of a block
 constexpr uint32_t InReverse = Barriers; // added to a barrier's number in a reverse sweep (rules/barrier.cu)
+constexpr uint32_t OfGrid = 32;          // the number of the barrier for all blocks
 
 class Block;
 
@@ -67,13 +69,23 @@ struct Warp {
   uint32_t present, waiting;
 };
 
-// The block that a thread of the operating system runs now, with the memory that it keeps for the next one.
+// A block that a thread of the operating system runs, with the memory that it keeps for the next one.
 class Block {
 public:
+  // The one that this thread of the operating system runs blocks in, one after the other.
   static Block &ofThisThread();
+  // For a signal handler: ends the block that runs now where the address is below the stack of one of its threads.
+  static void endIfOverflowed(const void *address);
 
   void run(const adgen_launch *launch, const adgen_cooperative &kernel, thread_function code, void *const *args,
            uint32_t x, uint32_t y, uint32_t z);
+
+  // The same in parts, of a block that others wait for: up to where all of its threads wait for the grid, or to its
+  // end.
+  bool begin(const adgen_launch *launch, const adgen_cooperative &kernel, thread_function code, void *const *args,
+             char *shared, BlockPlace place);
+  void goOn();
+  bool isDone() const { return left == 0; }
 
   // `expected` threads (none: all) meet at one of the barriers.
   void wait(adgen_thread &thread, uint32_t number, uint32_t expected, const char *where);
@@ -89,15 +101,13 @@ public:
   // Of dynamic shared memory, with its shadows.
   uint32_t dynamicBytes() const { return (kernel->with_shadows ? 2 : 1) * uint32_t(launch->shared_bytes); }
 
-  // For a signal handler: ends the block where the address is below the stack of one of its threads.
-  void endIfOverflowed(const void *address);
-
 private:
   static void enter(void *thread);
   bool prepare();
   void leave(adgen_thread &thread);
   void handOver(adgen_thread &from, const char *where);
   adgen_thread *pick();
+  bool waitsForGrid();
   [[noreturn]] void abandon();
   void release(Barrier &barrier);
   bool complete(Warp &warp, uint32_t lane, uint32_t held = 0); // `held` lanes do not come
@@ -117,11 +127,11 @@ private:
   Stacks stacks;
   std::vector<adgen_thread> threads;
   std::vector<Warp> warps;
-  Barrier barriers[Barriers];
+  Barrier barriers[Barriers], grid;
   Queue ready;
   uint32_t left = 0; // threads that have not returned
   void *caller = nullptr;
-  bool running = false, overflowed = false;
+  bool overflowed = false;
 };
 
 // Bytes of stack that a thread has beside its kernel's own variables.

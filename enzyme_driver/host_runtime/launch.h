@@ -44,6 +44,7 @@ struct adgen_cooperative {
   uint64_t accumulated; // the arguments into which it accumulates by atomics, a bit each; NotApart where there is other
                         // memory
   footprint_function footprint; // of these, or null
+  uint32_t grid;                // whether threads of all blocks wait for each other
 };
 
 // Shared memory of the block that this thread runs now; null where there is not enough.

@@ -12,7 +12,7 @@ int users = 0;
 struct sigaction before;
 
 void handle(int signal, siginfo_t *info, void *) {
-  Block::ofThisThread().endIfOverflowed(info->si_addr);
+  Block::endIfOverflowed(info->si_addr);
   sigaction(signal, &before, nullptr); // the instruction runs again, and faults again
 }
 

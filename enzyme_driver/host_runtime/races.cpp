@@ -11,6 +11,9 @@ static thread_local std::unique_ptr<Races> watched_races;
 
 Races *Races::watched() { return watched_races.get(); }
 
+Unwatched::Unwatched() : before(watched_races.release()) {}
+Unwatched::~Unwatched() { watched_races.reset(before); }
+
 void Races::enter(uint64_t a_block, uint32_t thread, uint32_t count) {
   if (block != a_block) {
     block = a_block;

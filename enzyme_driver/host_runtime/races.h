@@ -24,6 +24,18 @@ struct adgen_race {
 };
 }
 
+// While it lives, this thread of the operating system looks for no races.
+class Unwatched {
+public:
+  Unwatched();
+  ~Unwatched();
+  Unwatched(const Unwatched &) = delete;
+  Unwatched &operator=(const Unwatched &) = delete;
+
+private:
+  class Races *const before;
+};
+
 class Races {
 public:
   // The races that are looked for by this thread of the operating system; null where none are.

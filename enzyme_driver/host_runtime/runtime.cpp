@@ -7,11 +7,15 @@
 #include "launch.h"
 #include "overflow.h"
 #include "overwritten.h"
+#include "races.h"
 #include "shares.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -202,10 +206,50 @@ static void run_stacks(const adgen_launch *launch, const adgen_cooperative *kern
   });
 }
 
+// Shared memory of a block that others wait for.
+static std::unique_ptr<char, decltype(&std::free)> shared_of_block(const adgen_launch *launch, uint64_t static_bytes,
+                                                                   uint32_t with_shadows) {
+  const uint64_t bytes = (with_shadows ? 2 : 1) * (static_bytes + launch->shared_bytes + 2 * 64) + 64;
+  void *start = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  if (start)
+    std::memset(start, 0, bytes);
+  return {static_cast<char *>(start), &std::free};
+}
+
+// All blocks in turns, each up to where it waits for the others: on one thread of the operating system.
+static void run_grid(const adgen_launch *launch, const adgen_cooperative *kernel, int64_t count, void *const *args) {
+  const SignalStack own;
+  const KeptScope scope;
+  std::deque<Block> blocks;
+  std::vector<std::unique_ptr<char, decltype(&std::free)>> memory;
+  for (int64_t number = 0; number < count && !failed; ++number) {
+    memory.push_back(shared_of_block(launch, kernel->static_bytes, kernel->with_shadows));
+    if (!memory.back())
+      return adgen_fail("no memory for what all blocks share, which wait for each other");
+    blocks.emplace_back().begin(launch, *kernel, kernel->alone, args, memory.back().get(), placeOf(launch, number));
+  }
+  for (bool any = true; any && !failed;) {
+    any = false;
+    for (Block &block : blocks)
+      if (!block.isDone() && !failed) {
+        block.goOn();
+        any |= !block.isDone();
+      }
+  }
+}
+
 // The same for blocks whose threads wait for each other.
 __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_launch *launch,
                                                                 const adgen_cooperative *kernel, void *const *args) {
   const Limit limit = std::exchange(limit_of_next, Limit());
+  if (kernel->grid) {
+    const OverflowHandler handler;
+    const Unwatched nobody;
+    blocks_meet = failed = false;
+    blocks_run = std::min(blocksOf(launch), limit.blocks);
+    run_grid(launch, kernel, blocks_run, args);
+    return ended();
+  }
   const Shares shares = limit.is() ? std::nullopt : shares_of(launch, kernel->footprint, kernel->accumulated, args);
   Accumulation accumulation(args, kernel->accumulated, launch, !shares);
   const bool single =

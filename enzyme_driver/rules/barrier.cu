@@ -51,3 +51,32 @@ RULE void adgen_rule_turn_reverse_on_host(void *, void *) {
   for (; missed > 0; --missed)
     wait_apart(InReverse);
 }
+
+// A barrier of the whole grid (adgen-select-kernels) has a number of its own until adgen-lower-grid-barriers makes it a call.
+enum { OfGrid = 32 };
+extern "C" __attribute__((device, convergent)) void wait_together(int) __asm("llvm.nvvm.barrier.cta.sync.aligned.all");
+
+RULE void adgen_rule_grid_barrier(void *) { wait_together(OfGrid); }
+RULE void adgen_rule_grid_barrier_augmented(void *, void *) { wait_together(OfGrid); }
+RULE void adgen_rule_grid_barrier_reverse(void *, void *) { wait_together(OfGrid); }
+RULE void adgen_rule_grid_barrier_reverse_on_host(void *, void *) { wait_together(OfGrid + InReverse); }
+
+// What the driver keeps for a cooperative launch: the second word counts blocks. The first block adds so much less than one for each other
+// that the highest bit changes when all have come, and the count goes on from there.
+extern "C" __attribute__((device)) unsigned workspace_low() __asm("llvm.nvvm.read.ptx.sreg.envreg2");
+extern "C" __attribute__((device)) unsigned workspace_high() __asm("llvm.nvvm.read.ptx.sreg.envreg1");
+
+extern "C" __attribute__((device, noinline)) void adgen_wait_for_grid() {
+  __nvvm_bar_sync(0);
+  if ((__nvvm_read_ptx_sreg_tid_x() | __nvvm_read_ptx_sreg_tid_y() | __nvvm_read_ptx_sreg_tid_z()) == 0) {
+    unsigned *arrived = (unsigned *)((unsigned long)workspace_high() << 32 | workspace_low()) + 1;
+    const unsigned blocks = __nvvm_read_ptx_sreg_nctaid_x() * __nvvm_read_ptx_sreg_nctaid_y() * __nvvm_read_ptx_sreg_nctaid_z();
+    const bool first = (__nvvm_read_ptx_sreg_ctaid_x() | __nvvm_read_ptx_sreg_ctaid_y() | __nvvm_read_ptx_sreg_ctaid_z()) == 0;
+    __nvvm_membar_gl();
+    const unsigned before = __nvvm_atom_add_gen_i((int *)arrived, first ? 0x80000000u - (blocks - 1) : 1u);
+    while (((before ^ *(volatile unsigned *)arrived) & 0x80000000u) == 0)
+      ;
+    __nvvm_membar_gl();
+  }
+  __nvvm_bar_sync(0);
+}

@@ -13,7 +13,7 @@ import enzyme_driver as adgen
 from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.model import Target
 from enzyme_driver.runtime.call.geometry import launch_of
-from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.runtime.transforms.batch import Advance, Batch
 from enzyme_driver.scan.chain import library
 from enzyme_driver.scan.memory import room

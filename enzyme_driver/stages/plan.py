@@ -338,7 +338,9 @@ def _without_pointers(entry: Signature, parameter: Parameter) -> str:
 
 def _pointer_activity(entry: Signature, parameter: Parameter, asked: Activity | None) -> Activity:
     dtype = parameter.dtype
-    if dtype.kind == "pointer" or (dtype.kind == "struct" and dtype.has_pointers):
+    if parameter.is_table and asked not in OF_ARRAYS:
+        return "duplicated" if dtype.pointee and dtype.pointee.has_floats else "const"
+    if dtype.has_pointers:
         raise RefusedError(
             f"parameter {parameter.name!r} of {entry.name} points to pointers, whose shadows adgen cannot make",
             hint=_without_pointers(entry, parameter),

@@ -56,9 +56,11 @@ class Reason:
 class Parsed:
     """A file as clang has read it, with errors in what is no code of the device.
 
-    `copies` are the texts of files of which something was left out, `flags` make clang read them.
+    `file` is what clang has written of `source`, `copies` are the texts of files of which something was left out,
+    `flags` make clang read them.
     """
 
+    source: Path
     file: Path
     copies: Mapping[Path, HostCode]
     flags: tuple[str | Path, ...]
@@ -152,23 +154,32 @@ class _Reading:
             for path, text in state.copies.items()
             for each in text.unread
         )
-        return Parsed(self._file, state.copies, tuple(flags), tuple(found), state.left_out + len(found), unread)
+        left_out = state.left_out + len(found)
+        return Parsed(self._source.path, self._file, state.copies, tuple(flags), tuple(found), left_out, unread)
 
     def _generated(self, parsed: Parsed, done: Completed) -> tuple[Sequence[Diagnostic], Completed]:
         """What is wrong in code of the device, once that is made, and what clang says of it.
 
-        A file that has no kernel even so may have them in a header that is missing.
+        A file that has no kernel even so may have them in a header that is missing. clang may also end abruptly over
+        what it keeps of errors in host code: then these are to be left out as well.
         """
         unit = self._workspace.file("nothing.cu")
         unit.touch()
         generated = generate(self._clang, parsed, unit, self._output)
         if not generated.ok:
-            return errors(generated.stderr), generated
+            wrong = errors(generated.stderr) or parsed.harmless
+            if not wrong:
+                raise _StoppedError(generated, _State())
+            return wrong, generated
         code = made(parsed, self._output, self._workspace)
-        text = self._text(self._source.path)
-        if not (code.has_kernels or parsed.unread or text.templates or "__global__" in text.text):
+        if not (code.has_kernels or parsed.unread or self._speaks_of_kernels()):
             raise _StoppedError(done, _State())
         return code.wrong, done
+
+    def _speaks_of_kernels(self) -> bool:
+        """Whether a file of the user's that clang has read has kernels, of which there may be no instance."""
+        read = (self._source.path, *dependencies(self._depfile, self._source.path))
+        return any("__global__" in self._text(_whole(path)).text for path in read if is_users(path, self._workspace))
 
     def _why(self, path: Path, lines: range, state: _State) -> SourceError:
         """What clang said first about these lines: later it speaks of what stands for them."""
@@ -257,9 +268,17 @@ class _Reading:
 
 
 def generate(clang: Clang, parsed: Parsed, unit: Path, output: Path) -> Completed:
-    """Make code of what was read, and of a unit behind it."""
-    flags = ("-ferror-limit=0", *parsed.flags)
-    return clang(*flags, "-S", "-emit-llvm", unit, "-o", output, behind=parsed.file)
+    """Make code of what was read, and of a unit behind it.
+
+    clang may end abruptly over what it has written itself; it then reads once more, where nothing is wrong any more.
+    """
+    flags = ("-ferror-limit=0", *parsed.flags, "-S", "-emit-llvm", "-o", output)
+    done = clang(*flags, unit, behind=parsed.file)
+    if done.ok or errors(done.stderr) or parsed.harmless:
+        return done
+    whole = unit.with_name(f"whole-{unit.name}")
+    whole.write_text(f'#include "{parsed.source}"\n{unit.read_text(encoding="utf-8")}', encoding="utf-8")
+    return clang(*flags, whole)
 
 
 @dataclass(frozen=True)

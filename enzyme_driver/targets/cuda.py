@@ -53,11 +53,13 @@ def finish(
     workspace.emit(ir, ptx, arch)
     failed, blocks = _assemble(ptx, cubin, arch, workspace)
     lost = failed.primal
-    entries = target_entries(plan, "__gradient", report["kernels"], {**gradient.refused, **failed.gradient}, lost)
+    waiting = report["cooperative"]
+    refused = {**gradient.refused, **failed.gradient}
+    entries = target_entries(plan, "__gradient", report["kernels"], refused, lost, waiting)
     refused = {**gradient.refused_forward, **failed.tangent}
-    forward = target_entries(plan.forward, "__tangent", report["tangents"], refused, lost)
+    forward = target_entries(plan.forward, "__tangent", report["tangents"], refused, lost, waiting)
     refused = {**gradient.refused_second, **failed.second}
-    second = target_entries(plan.gradient, "__second", report["seconds"], refused, lost)
+    second = target_entries(plan.gradient, "__second", report["seconds"], refused, lost, waiting)
     return CudaCode(arch, ir, ptx, cubin, entries, forward, second, blocks, failed)
 
 
@@ -131,17 +133,19 @@ def target_entries(
     kernels: object,
     refused: Mapping[str, AdgenError],
     lost: Mapping[str, AdgenError] | None = None,
+    waiting: object = (),
 ) -> dict[str, TargetEntry]:
     """`kernels` are the facts that `adgen-verify-device` reports, by symbol; what is `lost` has no primal either.
 
-    What was refused has no facts, unless ptxas refused it.
+    What was refused has no facts, unless ptxas refused it. The blocks of the kernels in `waiting` wait for each other.
     """
-    if not isinstance(kernels, dict):
+    if not isinstance(kernels, dict) or not isinstance(waiting, (list, tuple)):
         raise TypeError(kernels)
     made = {}
     for entry in plan.entries:
         without = (lost or {}).get(entry.symbol)
         facts = None if entry.symbol in refused else kernels.get(entry.symbol)
+        together = entry.symbol in waiting
         made[entry.symbol] = TargetEntry(
             primal=None if without else entry.symbol,
             primal_refused=as_refusal(without, entry) if without else None,
@@ -151,7 +155,8 @@ def target_entries(
             heap=bool(facts and facts["heap"]),
             tape=f"{entry.symbol}__tape" if facts and facts["tape_size_from"] else None,
             tape_size_from=facts["tape_size_from"] if facts else None,
-            batch=f"{entry.symbol}{suffix}__batch" if facts and facts["batch"] else None,
+            batch=f"{entry.symbol}{suffix}__batch" if facts and facts["batch"] and not together else None,
+            cooperative=together,
             kept_shadows=_kept_shadows(entry, facts["unwritten"]) if facts else (),
             gradient_refused=None if facts else as_refusal(refused.get(entry.symbol), entry),
         )

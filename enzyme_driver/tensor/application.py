@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.tensor.blocks import Run, table
 from enzyme_driver.tensor.devices import Device
 from enzyme_driver.tensor.kernels import READ_ONCE, kernel

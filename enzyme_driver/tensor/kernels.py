@@ -7,7 +7,7 @@ from pathlib import Path
 
 from enzyme_driver import resources
 from enzyme_driver.model import Target
-from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.tensor.store import KernelStore
 
 C_TYPES = {"float32": "float", "float64": "double"}

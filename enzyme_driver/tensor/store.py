@@ -12,7 +12,7 @@ import enzyme_driver as adgen
 from enzyme_driver import cache, request
 from enzyme_driver.errors import ArtifactError
 from enzyme_driver.model import Target
-from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.settings import Settings
 
 Activity = Mapping[str, str]

@@ -171,6 +171,57 @@ __global__ void pointers_to_pointers(const float *const *rows, float *y, int n)
     y[i] = rows[i][0] * rows[i][1];
 }
 
+// Rows of several lengths, read and written in place; a row that may be null.
+__global__ void rows_in_place(float **rows, const int *const *order, const float *x, int count, int n)
+{
+    MY_ELEMENT(n);
+    for (int k = 1; k < count; ++k) {
+        const int source = order[k % 2][i] % n;
+        if (rows[k]) rows[k][i] = rows[k][i] * x[source] + sinf(rows[0][i] * k);
+    }
+}
+
+// All threads add to one row of a table.
+__global__ void sums_into_rows(const float *x, double *const *sums, int n)
+{
+    MY_ELEMENT(n);
+    double *row = sums[i % 3];
+    atomicAdd(&row[i % 2], double(x[i]) * x[i]);
+}
+
+struct Planes {
+    float **planes;
+    const float *const *weights;
+    int count;
+};
+
+__global__ void tables_in_a_struct(Planes image, float *y, int n)
+{
+    MY_ELEMENT(n);
+    float product = 1.0f;
+    for (int k = 0; k < image.count; ++k) {
+        product *= image.planes[k][i] + image.weights[k][(i + k) % n] * y[i];
+        image.planes[k][i] = product;
+    }
+}
+
+__global__ void rows_swapped(float **rows, float *y, int n)
+{
+    MY_ELEMENT(n);
+    if (i == 0) {
+        float *first = rows[0];
+        rows[0] = rows[1];
+        rows[1] = first;
+    }
+    y[i] = rows[2][i];
+}
+
+__global__ void tables_of_tables(const float *const *const *blocks, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = blocks[0][1][i];
+}
+
 __global__ void bits_of_floats(const float *x, float *y, int n)
 {
     MY_ELEMENT(n);

@@ -16,7 +16,9 @@ from enzyme_driver import cache, request
 from enzyme_driver.errors import CheckFailedError
 from enzyme_driver.model import Entry, Target, TargetEntry
 from enzyme_driver.runtime import module
-from enzyme_driver.runtime.module import Function, Kernel, Module
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import Module
 from enzyme_driver.settings import Settings
 
 NOTHING = 1e-8

@@ -8,13 +8,9 @@ import ml_dtypes
 import numpy as np
 from constructs.arguments import apart
 from constructs.construct import Construct, SourceFile
+from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
 
 C = Construct
-
-
-def _integers(low: int, high: int, length: int = 64, dtype: type = np.int32) -> Any:  # noqa: ANN401
-    return lambda rng: rng.integers(low, high, length).astype(dtype)
-
 
 _FUNCTIONS = (
     C("kernel template, type parameter", "typed<float>"),
@@ -51,7 +47,7 @@ _FUNCTIONS = (
     C(
         "`__constant__` table of functions, index from memory",
         "constant_table_of_functions",
-        {"which": _integers(0, 3)},
+        {"which": integers(0, 3)},
     ),
     C("local table of functions", "local_table_of_functions", {"which": 1}),
     C("function pointer in a `__device__` variable", "function_in_variable"),
@@ -141,7 +137,20 @@ _MEMORY = (
         "const_void",
     ),
     C("`void *` that a kernel takes for floats", "void_of_floats"),
-    C("pointers to pointers", "pointers_to_pointers", refused="pointers"),
+    C("pointers to pointers", "pointers_to_pointers", {"rows": rows(40)}),
+    C(
+        "pointers to pointers, written through, one of them null",
+        "rows_in_place",
+        {"rows": lambda rng: [*rows(3)(rng), None, *rows(1)(rng)], "order": rows(2, np.int32), "count": 5},
+    ),
+    C("pointers to pointers, behind which all threads add", "sums_into_rows", {"sums": rows(3, np.float64)}),
+    C(
+        "pointers to pointers in a struct",
+        "tables_in_a_struct",
+        {"image": lambda rng: {"planes": rows(3)(rng), "weights": rows(3)(rng), "count": 3}},
+    ),
+    C("pointers to pointers, moved", "rows_swapped", refused="stores pointers in the table"),
+    C("pointers to pointers to pointers", "tables_of_tables", refused="points to pointers"),
     C("bits of a float (`__float_as_int`, `memcpy`)", "bits_of_floats"),
     C("bits of a float that stay integers (16 bits of it, a hash)", "bits_that_stay_integers"),
     C("bits of a float that say where its sum goes", "summed_by_exponent"),
@@ -197,7 +206,7 @@ _CONTROL = (
     ),
     C("grid-stride loop", "grid_stride", {"n": 60}, 1),
     C("early return", "early_return"),
-    C("`switch` with fall-through", "switch_statement", {"kind": _integers(0, 4)}),
+    C("`switch` with fall-through", "switch_statement", {"kind": integers(0, 4)}),
     C("`while` with an end that depends on data", "while_with_data_dependent_end"),
     C("`do` ... `while`", "do_while"),
     C("`break` and `continue`", "break_and_continue"),
@@ -264,7 +273,7 @@ _COOPERATION = (
     C("struct shuffled word by word", "shuffled_struct"),
     C("shuffles of `__half2`", "half_shuffles"),
     C("votes (`__ballot_sync`, `__any_sync`, `__all_sync`)", "votes"),
-    C("matches (`__match_any_sync`)", "matches", {"k": _integers(0, 4)}),
+    C("matches (`__match_any_sync`)", "matches", {"k": integers(0, 4)}),
     C("warp reductions of integers (`__reduce_add_sync`)", "integer_warp_reductions"),
     C("warp reduction by shuffles", "warp_reduction"),
     C("warp reduction in `volatile` shared memory without barriers", "volatile_reduction"),
@@ -279,7 +288,11 @@ _COOPERATION = (
     C("cooperative groups: `inclusive_scan`", "group_scan"),
     C("cooperative groups: `coalesced_threads`", "coalesced_group"),
     C("cooperative groups: `this_grid()`, ranks and sizes", "grid_ranks"),
-    C("cooperative groups: `this_grid().sync()`", "grid_group", refused="whole grid"),
+    C("cooperative groups: `this_grid().sync()`", "grid_group"),
+    C("barriers of the grid in a loop, buffers swapped", "grid_relaxation", {"steps": 3}),
+    C("barriers of the grid around sums of blocks", "grid_normalised"),
+    C("barriers of the grid around sums by atomics", "grid_with_atomics"),
+    C("barrier of the grid to which not all threads come", "returns_before_the_grid", refused="of the whole grid"),
     C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
     C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
     C("`cub::BlockScan`", "cub_block_scan"),
@@ -312,12 +325,12 @@ _ATOMICS = (
     C("`atomicAdd` on int and 64 bits", "integer_sums"),
     C("stream compaction by a counter", "compaction", {"count": lambda _: np.zeros(1, np.int32)}, 1),
     C("`atomicMax`, `atomicMin` on int", "integer_extremes"),
-    C("`atomicOr`, `And`, `Xor`, `Inc`", "integer_bits", {"k": _integers(0, 30)}),
+    C("`atomicOr`, `And`, `Xor`, `Inc`", "integer_bits", {"k": integers(0, 30)}),
     C("`atomicExch` on int", "integer_exchange"),
     C(
         "`atomicCAS` on int: hash insertion",
         "hash_insertion",
-        {"table": lambda _: np.full(64, -1, np.int32), "keys": _integers(0, 20), "slots": 32},
+        {"table": lambda _: np.full(64, -1, np.int32), "keys": integers(0, 20), "slots": 32},
     ),
     C("`atomicCAS` on int: a flag", "flag_once", {"flag": lambda _: np.zeros(1, np.int32)}),
     C("sum of doubles by `atomicCAS`", "cas_add_double"),
@@ -347,7 +360,7 @@ _HOST_CODE = (
 
 _DIALECT = (
     C("`__NVCC__`, `#if __CUDACC__`, `register`, `k<3><< <1, 32>> >`", "guarded<3>"),
-    C("`__nv_atomic_add` and its family", "with_atomics_of_nvcc", {"counts": _integers(1, 9)}),
+    C("`__nv_atomic_add` and its family", "with_atomics_of_nvcc", {"counts": integers(1, 9)}),
     C("`nan` and `nanf` of the device", "with_no_numbers"),
     C("`min` and `max` of the host, and other code of the host in the user's headers", "beside_a_header"),
     C("macro that only a build defines", "needs_a_macro", refused="'ADGEN_TEST_WIDTH'"),
@@ -380,7 +393,6 @@ def _tile(text: str, entry: str, given: dict[str, Any], tolerance: float | None 
 
 
 _F16, _F32, _F64, _BF16 = np.float16, np.float32, np.float64, ml_dtypes.bfloat16
-
 _TENSOR_CORES = (
     _tile("`nvcuda::wmma` of half", "wmma_half", _factors((16, 16, 16), _F16, _F32)),
     _tile("`nvcuda::wmma` of half with sums in half, 32 by 8", "wmma_half_sums", _factors((32, 8, 16), _F16, _F16)),
@@ -390,86 +402,6 @@ _TENSOR_CORES = (
     _tile("`nvcuda::wmma` of double", "wmma_double", _factors((8, 8, 4), _F64, _F64)),
     _tile("`mma.sync` and `ldmatrix` in assembly", "mma_in_assembly", _factors((16, 8, 16), _F16, _F32)),
     C("`mma.sync` of integers", "mma_of_integers", refused="mma"),
-)
-
-_OPENMP = (
-    C("`parallel for`", "parallel_for"),
-    C("`schedule(static, 3)`", "static_schedule"),
-    C("`schedule(dynamic)`", "dynamic_schedule"),
-    C("`schedule(guided)`, counting down", "guided_schedule"),
-    C("`schedule(runtime)`, every second iteration", "runtime_schedule"),
-    C("`reduction(+)`", "sum_reduction"),
-    C("`reduction(*)`", "product_reduction"),
-    C("`reduction(max)`", "maximum_reduction"),
-    C("reduction of an array", "array_reduction"),
-    C("`declare reduction`", "declared_reduction"),
-    C("`declare reduction` of a number with its place", "largest_and_place"),
-    C("`critical`", "critical_section"),
-    C("locks", "named_lock"),
-    C("`atomic`", "atomic_update"),
-    C("`sections`", "section_blocks"),
-    C("`simd`", "simd_loop"),
-    C("`parallel for simd`", "parallel_simd"),
-    C("`collapse(2)`", "collapsed"),
-    C("region with two loops, `nowait`", "region_with_two_loops"),
-    C("`single`, `master`, `barrier`", "single_and_barrier"),
-    C("`num_threads`, work by the thread's number", "by_thread_number"),
-    C("`firstprivate`, `lastprivate`", "private_copies"),
-    C("`ordered`", "ordered_part"),
-    C("`if`", "conditional_region"),
-    C("structs of which one loop reads the numbers alone", "structs_in_two_loops"),
-    C(
-        "class with vectors of indices",
-        "class_with_index_vectors",
-        {
-            "n": 8,
-            "begins": lambda _: 2 * np.arange(9, dtype=np.int32),
-            "columns": lambda rng: rng.integers(0, 8, 16).astype(np.int32),
-        },
-    ),
-)
-
-_LANGUAGE = (
-    C("`std::vector`, range-based `for`", "vectors"),
-    C("vector of vectors", "vector_of_vectors"),
-    C("vector of structs that hold vectors and a number", "layers"),
-    C("vector of vectors of structs of doubles, floats and integers", "vector_of_samples"),
-    C("copies of rows of such structs", "rows_of_samples"),
-    C("struct of vectors handed on by value", "handed_on_by_value"),
-    C("vectors appended by a function that moves a pointer on", "appended_by_a_function"),
-    C("class of a vector and a number", "vector_beside_a_number"),
-    C("tree of `std::unique_ptr`, made and walked by recursion", "tree_of_pointers"),
-    C("vectors of indices in a vector", "neighbour_lists"),
-    C("`std::unordered_map`", "sums_by_key"),
-    C("lambdas, generic ones too", "lambdas"),
-    C("`std::transform`, `std::inner_product`", "algorithms"),
-    C("`std::array`, `pair`, `tuple`", "arrays_and_tuples"),
-    C("`std::complex`", "complex_numbers"),
-    C("functions of `std::complex`", "complex_functions"),
-    C("exceptions that leave the function", "exceptions"),
-    C("virtual call of a known object", "devirtualised"),
-    C("virtual calls whose result is used in a condition, or is complex", "virtual_calls"),
-    C("`std::function`, a root by bisection", "root_of_function"),
-    C("text written to streams", "prints"),
-    C("union of a float and its bits as a bucket", "buckets_by_bits"),
-    C("`std::unique_ptr`, `new` and `delete`", "owned_memory"),
-    C("templates", "templates"),
-    C("recursion", "recursive"),
-    C("`std::sort`", "sorted"),
-    C("`std::sort` of structs of an integer and a float", "sorted_with_places", tolerance=1e-2),
-    C("references to arrays", "references_to_arrays"),
-    C("linked list", "linked_list"),
-    C("array read ahead of what is written in place", "shifted_in_place"),
-    C("`__restrict` function called with swapped pointers", "restricted_and_swapped", {"steps": 3}),
-    C("function of pointers to rows, called with rows of one array", "rows_of_one_array"),
-    C("jump into a loop", "jump_into_a_loop"),
-    C("array that a loop allocates and hands on", "arrays_in_turn"),
-    C("vectors that a loop swaps and moves", "vectors_moved"),
-    C("references", "by_reference"),
-    C("array of structs", "array_of_structs"),
-    C("array without elements", "empty_array", {"none": lambda _: np.zeros(0), "count": 0}, flat=frozenset({"none"})),
-    C("function without derivative (`ADGEN_INACTIVE`)", "inactive_function"),
-    C("function with a gradient of its own (`ADGEN_GRADIENT`)", "own_gradient"),
 )
 
 FILES = (
@@ -500,6 +432,7 @@ FILES = (
     SourceFile("Tensor Cores", "tensor_cores.cu", _TENSOR_CORES),
     SourceFile("Special hardware", "hardware.cu", _HARDWARE),
     SourceFile("Modes, and what a file says of its functions", "modes.cu", _MODES, modes=("forward", "second")),
-    SourceFile("C++", "language.cpp", _LANGUAGE),
-    SourceFile("C++ with OpenMP", "openmp.cpp", _OPENMP),
+    SourceFile("C++", "language.cpp", LANGUAGE),
+    SourceFile("C++: containers of containers, memory of their own", "containers.cpp", CONTAINERS),
+    SourceFile("C++ with OpenMP", "openmp.cpp", OPENMP),
 )

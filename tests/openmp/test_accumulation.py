@@ -11,7 +11,8 @@ import pytest
 import enzyme_driver as adgen
 from enzyme_driver.runtime.backends.teams import threads
 from enzyme_driver.runtime.call.accumulation import WAYS
-from enzyme_driver.runtime.module import Function, Kernel
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
 
 TEAMS = (1, 2, 7)
 Gradient = Callable[[Path, np.random.Generator], dict[str, np.ndarray]]

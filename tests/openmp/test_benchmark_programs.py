@@ -7,7 +7,7 @@ import pytest
 
 import enzyme_driver as adgen
 from benchmarks.host_cases import CASES, FOLDER, HostCase
-from enzyme_driver.runtime.module import Function
+from enzyme_driver.runtime.function import Function
 
 DIGITS = {"docking": 3e-2, "docking, all inputs": 3e-2}
 """Single precision, and energies of pairs that jump where a cut-off begins."""

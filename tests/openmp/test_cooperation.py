@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.kernel import Kernel
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 

@@ -11,7 +11,8 @@ import pytest
 import enzyme_driver as adgen
 from enzyme_driver import pipeline, request
 from enzyme_driver.runtime.backends.teams import threads
-from enzyme_driver.runtime.module import Function, Module
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.module import Module
 from enzyme_driver.settings import Settings
 
 FILE = Path(__file__).with_name("exchanged.cpp")

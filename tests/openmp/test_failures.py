@@ -11,7 +11,7 @@ from enzyme_driver import cache, request
 from enzyme_driver.errors import AdgenError
 from enzyme_driver.model import Target
 from enzyme_driver.runtime import module
-from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("toolchain")

@@ -11,7 +11,8 @@ import pytest
 
 import enzyme_driver as adgen
 from enzyme_driver.errors import ArgumentError, RefusedError
-from enzyme_driver.runtime.module import Function, Module
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.module import Module
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 

@@ -10,7 +10,9 @@ import pytest
 from openmp.compile_support import compiled_without
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime.module import Function, Kernel, Module
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import Module
 
 FILE = Path(__file__).with_name("kept_results.cpp")
 MOST = 2**23

@@ -14,7 +14,9 @@ from openmp.compile_support import compiled_without
 import enzyme_driver as adgen
 from enzyme_driver import pipeline, request
 from enzyme_driver.runtime.backends.teams import threads
-from enzyme_driver.runtime.module import Function, Kernel, Module
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import Module
 from enzyme_driver.settings import Settings
 
 FILE = Path(__file__).with_name("overwritten.cpp")

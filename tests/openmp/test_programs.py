@@ -16,7 +16,8 @@ import enzyme_driver as adgen
 from enzyme_driver import cache, request
 from enzyme_driver.model import TARGETS
 from enzyme_driver.runtime import module
-from enzyme_driver.runtime.module import Function, Kernel
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.settings import Settings
 
 ON_HOST = [program for program in PROGRAMS if not program.refused]

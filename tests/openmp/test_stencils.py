@@ -11,7 +11,8 @@ from openmp.compile_support import compiled_without
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.backends.teams import threads
-from enzyme_driver.runtime.module import Function, Module
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.module import Module
 
 FILE = Path(__file__).with_name("stencils.cpp")
 NAMES = ("smooth", "diffusion", "sweep", "waves", "shifted", "product", "membrane", "grids", "relaxed")

@@ -12,7 +12,8 @@ import pytest
 
 import enzyme_driver as adgen
 from enzyme_driver.model import Activity
-from enzyme_driver.runtime.module import Kernel, Module
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import Module
 from enzyme_driver.runtime.tape.checkpoints import fewest_advances
 
 FOLDER = Path(__file__).parent

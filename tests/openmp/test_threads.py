@@ -12,7 +12,7 @@ from programs.soundness import numbers
 from threads_support import set_threads
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime.module import Function
+from enzyme_driver.runtime.function import Function
 
 TEAMS = (1, 2, 3, 7)
 CONSTRUCTS = [program for program in (*openmp.ROWS, *engineering.ROWS) if not program.refused]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.kernel import Kernel
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 

@@ -16,7 +16,9 @@ import pytest
 import enzyme_driver as adgen
 from enzyme_driver import cli, request
 from enzyme_driver.runtime.call.geometry import launch_of
-from enzyme_driver.runtime.module import Function, Kernel, standing_for
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import standing_for
 from enzyme_driver.runtime.transforms.guard import VERDICTS, Guard
 from enzyme_driver.runtime.transforms.verify import Verdict, verify
 from enzyme_driver.settings import Settings

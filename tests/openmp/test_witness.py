@@ -18,7 +18,8 @@ from libdevice_table import FUNCTIONS
 
 from enzyme_driver import cache, request
 from enzyme_driver.runtime import module
-from enzyme_driver.runtime.module import Kernel, Module
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import Module
 from enzyme_driver.settings import Settings
 
 FOLDER = Path(__file__).parent

@@ -21,7 +21,7 @@ import enzyme_driver as adgen
 from enzyme_driver import cache, request
 from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.module import load, standing_for
-from enzyme_driver.runtime.transforms import check as derivative_check
+from enzyme_driver.runtime.transforms import check_difference
 from enzyme_driver.runtime.transforms.verify import verify
 from enzyme_driver.settings import Settings
 
@@ -57,7 +57,7 @@ def main(language: str, first: str, count: str, folder: str, source: str = "") -
     if practised(drawn[0].number):
         _verify(path, module, drawn)
         return
-    derivative_check.STEPS = {8: STEPS}
+    check_difference.STEPS = {8: STEPS}
     for each in drawn:
         _say(number=each.number, verdict="began")
         _say(number=each.number, **_verdict(module[each.name], each))

@@ -17,8 +17,9 @@ from enzyme_driver.artifact import Artifact
 from enzyme_driver.cli.arguments import parse
 from enzyme_driver.errors import UsageError
 from enzyme_driver.model import DataType, Entry, Parameter, Refusal, Signature, Target, TargetEntry
-from enzyme_driver.runtime.module import Kernel
-from enzyme_driver.runtime.transforms.check import CheckResult, ParameterCheck
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.transforms.check import CheckResult
+from enzyme_driver.runtime.transforms.check_difference import ParameterCheck
 
 F32 = DataType("float32", "float", 4)
 I32 = DataType("int32", "int", 4)

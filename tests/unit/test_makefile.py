@@ -12,39 +12,50 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP = ROOT / ".ci" / "step"
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+RUNNING = ("compile", "build", "cuda13")
+"""Extras of a checkout that runs; `make setup` installs these alone."""
 
 FRAMEWORKS = ("torch", "jax")
 """Extras that say what adgen works with; nothing here needs them."""
 
 
-def lock() -> dict[str, str]:
-    pins = re.findall(r"^([\w.-]+)==(\S+)", LOCK, re.MULTILINE)
-    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pins}
+def pins(name: str) -> dict[str, str]:
+    found = re.findall(r"^([\w.-]+)==(\S+)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[-_.]+", "-", package).lower(): version for package, version in found}
 
 
-def wanted() -> set[str]:
+def wanted(extras: set[str]) -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = {name: group for name, group in project["optional-dependencies"].items() if name not in FRAMEWORKS}
-    groups = [project["dependencies"], *extras.values()]
+    groups = [project["dependencies"], *(project["optional-dependencies"][name] for name in extras)]
     return {re.split(r"[<>=!~\[; ]", requirement)[0].lower() for group in groups for requirement in group}
 
 
 def test_everything_the_project_names_is_pinned() -> None:
-    assert wanted() <= set(lock())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert wanted(set(RUNNING)) <= set(pins("requirements.lock"))
+    assert wanted(set(project["optional-dependencies"]) - set(FRAMEWORKS)) <= set(pins("requirements-dev.lock"))
+
+
+def test_what_runs_is_pinned_once_and_tests_need_more() -> None:
+    running, all_pins = (pins(name) for name in LOCKS)
+    assert running.items() < all_pins.items()
+    assert not set(running) & {"pytest", "jaxlib", "matplotlib", "mkdocs"}
 
 
 def test_every_pin_is_one_version() -> None:
-    assert all(re.fullmatch(r"\d+(\.\d+)*([a-z]+\d+)?(\.post\d+)?", version) for version in lock().values())
+    versions = [version for name in LOCKS for version in pins(name).values()]
+    assert all(re.fullmatch(r"\d+(\.\d+)*([a-z]+\d+)?(\.post\d+)?", version) for version in versions)
 
 
-def test_every_pin_names_the_content_of_its_files() -> None:
-    entries = re.split(r"\n(?=\S)", LOCK.strip())[1:]
-    assert len(entries) == len(lock())
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_pin_names_the_content_of_its_files(name: str) -> None:
+    entries = re.split(r"\n(?=\S)", (ROOT / name).read_text(encoding="utf-8").strip())[1:]
+    assert len(entries) == len(pins(name))
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
 
 
-@pytest.mark.parametrize("name", ["Makefile", "requirements.lock", "pyproject.toml", ".ci/run", ".ci/make-venv"])
+@pytest.mark.parametrize("name", ["Makefile", *LOCKS, "pyproject.toml", ".ci/run", ".ci/make-venv", ".ci/lock"])
 def test_no_address_of_a_registry(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert not re.search(r"https?://|index-url|find-links|pypi\.", text)
@@ -67,6 +78,11 @@ def test_setup_runs_these_steps_in_order() -> None:
     said = make("--dry-run", "--always-make", "setup")
     steps = re.findall(r"make-venv|install --requirement|--editable|toolchain install", said)
     assert list(dict.fromkeys(steps)) == ["make-venv", "install --requirement", "--editable", "toolchain install"]
+
+
+def test_the_demonstration_installs_nothing_that_only_tests_need() -> None:
+    assert "requirements-dev" not in make("--dry-run", "--always-make", "demo")
+    assert "requirements-dev" in make("--dry-run", "--always-make", "test")
 
 
 def step(tmp_path: Path, *argv: str) -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from enzyme_driver.stages.signature import Description
 FILE = "/home/u/k.cu"
 
 POINTER = DataType("pointer", "pointer", 8, pointee=FLOAT)
+TABLE = DataType("pointer", "pointer", 8, pointee=POINTER)
 OPTIONS = DataType("Options", "struct", 8, (StructField("rate", 0, FLOAT), StructField("steps", 4, INT)))
 ARRAYS = DataType("Arrays", "struct", 16, (StructField("x", 0, POINTER), StructField("n", 8, INT)))
 COUNTS = DataType("Counts", "struct", 4, (StructField("n", 0, INT),))
@@ -206,7 +208,13 @@ def test_what_holds_no_floats_cannot_be_differentiated(given_parameter: Paramete
     assert caught.value.location == Location(FILE, 7)
 
 
-@pytest.mark.parametrize("dtype", [POINTER, ARRAYS], ids=["pointer", "struct"])
+def test_a_table_of_rows_has_shadows_of_its_rows() -> None:
+    assert activities(parameter("p", POINTER)) == ("duplicated",)
+    assert activities(parameter("p", replace(POINTER, pointee=INT))) == ("const",)
+    assert activities(parameter("p", POINTER), p="const") == ("const",)
+
+
+@pytest.mark.parametrize("dtype", [TABLE, ARRAYS], ids=["pointer", "struct"])
 def test_a_pointer_to_pointers_is_refused_with_the_way_out(dtype: DataType) -> None:
     with pytest.raises(RefusedError, match="'p' of k points to pointers") as caught:
         activities(parameter("p", dtype))
@@ -253,7 +261,7 @@ def test_only_numbers_are_returned_to_python(returned: DataType) -> None:
 
 
 def test_a_refused_entry_among_others_is_kept_with_its_reason() -> None:
-    made = make(kernel("good"), kernel("bad", parameter("p", POINTER)))
+    made = make(kernel("good"), kernel("bad", parameter("p", TABLE)))
     assert names(made) == ["good"]
     ((entry, reason),) = made.refused
     assert entry.name == "bad"
@@ -262,7 +270,7 @@ def test_a_refused_entry_among_others_is_kept_with_its_reason() -> None:
 
 def test_a_refused_entry_that_was_asked_for_is_an_error() -> None:
     with pytest.raises(RefusedError):
-        make(kernel("good"), kernel("bad", parameter("p", POINTER)), names=("good", "bad"))
+        make(kernel("good"), kernel("bad", parameter("p", TABLE)), names=("good", "bad"))
 
 
 def test_activity_of_a_parameter_that_is_not_there() -> None:

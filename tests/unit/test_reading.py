@@ -111,6 +111,41 @@ def test_a_declaration_of_the_users_headers_is_left_out(
     assert root["name"] == str(header)
 
 
+def test_kernels_may_be_templates_of_the_users_headers(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    header = broken.path.with_name("kernels.cuh")
+    header.write_text("template <class T> __global__ void scale(T *x) { x[0] *= 2; }\n")
+    broken.path.write_text('#include "kernels.cuh"\nint main() { MPI_Init(0, 0); }\n')
+
+    def read(argv: Argv) -> None:
+        precompiled(argv)
+        if "-MF" in argv:
+            Path(argv[argv.index("-MF") + 1]).write_text(f"x: {broken.path} {header}\n")
+
+    says(fake_process, f"{broken.path}:2:14: error: no\n", generated=())
+    fake_process.reply("clang", "-emit-pch", stderr=f"{broken.path}:2:14: error: no\n", effect=read)
+    assert frontend.compile_source(broken, workspace, arch="sm_90").left_out == 1
+    header.write_text("int f();\n")
+    with pytest.raises(SourceError, match="error: no"):
+        frontend.compile_source(broken, workspace, arch="sm_90")
+
+
+def test_clang_may_end_abruptly_over_what_it_has_written_of_errors(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    says(fake_process, f"{broken.path}:2:14: error: use of undeclared identifier 'MPI_Init'\n")
+    fake_process.reply("clang", "-emit-pch", "-ivfsoverlay", effect=precompiled)
+    fake_process.reply("clang", "nothing.cu", returncode=1, stderr="PLEASE submit a bug report")
+    fake_process.reply("clang", "whole-nothing.cu", effect=writes())
+    frontend.compile_source(broken, workspace, arch="sm_90")
+    assert "adgen_host_code_left_out" in workspace.file("copy-0-of-broken.cu").read_text()
+    whole = workspace.file("whole-nothing.cu")
+    assert whole.read_text() == f'#include "{broken.path}"\n'
+    (last,) = (argv for argv in fake_process.argvs if str(whole) in argv)
+    assert str(workspace.file("broken.sm_90.primal.pch")) not in last
+
+
 def test_a_file_that_clang_has_not_marked_is_not_used(
     broken: Source, workspace: Workspace, fake_process: FakeProcess
 ) -> None:

@@ -122,9 +122,10 @@ def test_what_is_only_read_may_be_read_only_or_empty() -> None:
 
 
 NULLABLE = replace(pointer("x", F32), nullable=True)
+UNUSED = replace(pointer("x", F32), reads=False, writes=False)
 
 
-@pytest.mark.parametrize("parameter", [pointer("x", F32, "const"), NULLABLE])
+@pytest.mark.parametrize("parameter", [pointer("x", F32, "const"), NULLABLE, UNUSED])
 def test_none_is_a_null_pointer(parameter: Parameter) -> None:
     assert Arguments(kernel("k", parameter), "openmp").primal([None]).values == (bytes(8),)
 

@@ -13,8 +13,11 @@ import pytest
 from runtime_support import written_artifact
 
 from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
-from enzyme_driver.runtime.module import Kernel, Module, load
-from enzyme_driver.runtime.transforms.check import CheckResult, ParameterCheck, _Case, _checked
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import Module, load
+from enzyme_driver.runtime.transforms.check import CheckResult, _checked
+from enzyme_driver.runtime.transforms.check_case import Case
+from enzyme_driver.runtime.transforms.check_difference import ParameterCheck
 from enzyme_driver.runtime.transforms.cross_target import apart, placed
 
 RANDOM = np.random.default_rng()
@@ -148,7 +151,7 @@ def settled(x: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[A
 
 def check_settled(module: Module, start: np.ndarray[Any, Any], seed: int, error: float) -> CheckResult:
     """That of a sum, whose gradient is given with this error."""
-    case = _Case(
+    case = Case(
         module.energy.signature,
         "openmp",
         (start, start.size),
@@ -175,7 +178,7 @@ def test_constant_at_the_point_passes(module: Module) -> None:
 
 def test_words_that_stand_for_numbers_are_not_checked(module: Module) -> None:
     words = np.full(5, 0x3F80, np.uint16)
-    case = _Case(module.energy.signature, "openmp", (words, words.size), lambda _: 0.0, lambda _: {"x": words})
+    case = Case(module.energy.signature, "openmp", (words, words.size), lambda _: 0.0, lambda _: {"x": words})
     with pytest.raises(ArgumentError, match=r"x cannot be checked: it is given as uint16, not as float64"):
         _checked(case, 0, None)
 

@@ -19,8 +19,8 @@ from enzyme_driver.runtime.backends import driver
 from enzyme_driver.runtime.backends.cubins import chosen_code
 from enzyme_driver.runtime.backends.cuda import _refuse_block, _with_shared
 from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
-from enzyme_driver.runtime.call.arguments import PreparedArguments
 from enzyme_driver.runtime.call.geometry import launch_of
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.module import load
 
 

@@ -14,7 +14,9 @@ from runtime_support import LAUNCHED, REFUSAL, contents, written_artifact
 
 from enzyme_driver.artifact import write
 from enzyme_driver.errors import ArgumentError, ArtifactError, NameNotFoundError, PrimalError, RefusedError, UsageError
-from enzyme_driver.runtime.module import Function, Kernel, Module, load
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import Module, load
 from enzyme_driver.runtime.tape.record import Tape
 from enzyme_driver.settings import Settings
 

@@ -83,6 +83,15 @@ def test_the_shadow_holds_the_shadows_addresses_and_no_floats() -> None:
     assert prepared.values[2] == struct.pack("<4Qi4xdd", *addresses, 3, 0.0, 0.0)
 
 
+def test_a_struct_that_leads_to_no_numbers_needs_no_shadow() -> None:
+    indices = DataType("Indices", "struct", 16, (StructField("at", 0, _pointer(I32)), StructField("n", 8, I32)))
+    parameter = Parameter("i", "struct", indices, const=True, activity="duplicated", writes=False)
+    arguments = Arguments(kernel("k", parameter, pointer("x", F64)), "openmp")
+    at = np.zeros(2, np.int32)
+    prepared = arguments.gradient([{"at": at, "n": 2}, np.ones(1)], {"x": np.zeros(1)})
+    assert prepared.values[2] == prepared.values[0] == struct.pack("<Qi4x", at.ctypes.data, 2)
+
+
 def test_a_pointer_that_is_not_used_is_none() -> None:
     value = {**_value(), "rho": None}
     shadows = {"s": {"flux": [np.zeros(3), np.zeros(3)]}, "x": np.zeros(1)}

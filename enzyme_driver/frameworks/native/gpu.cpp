@@ -145,9 +145,15 @@ void allow_dynamic(Kernel &used, uint64_t bytes, Device device) {
 }
 
 Handle ready(const LaunchOp &op, const std::string &symbol, Device device) {
+  bool remembered = &symbol == &op.symbol && device < LaunchOp::REMEMBERED;
+  if (remembered)
+    if (Handle found = op.ready[device].load(std::memory_order_acquire))
+      return found;
   std::lock_guard<std::mutex> lock(guard);
   Kernel &used = kernel(op.file, symbol, device);
   allow_dynamic(used, op.shared_bytes, device);
+  if (remembered)
+    op.ready[device].store(used.handle, std::memory_order_release);
   return used.handle;
 }
 
@@ -289,16 +295,15 @@ void gpu_copy(char *target, const char *source, size_t bytes, const Call &call) 
 
 namespace {
 
-// Adds n numbers to others: the only code here that runs on a GPU.
-const char *const ADD = R"(
-.version 6.0
-.target sm_52
-.address_size 64
-.visible .entry adgen_add_4(.param .u64 target, .param .u64 source, .param .u64 count) {
+// Adds n numbers to others: the only code here that runs on a GPU. Its type is f32 or f64, of 1 << `shift` bytes.
+std::string adder(const std::string &type, int shift) {
+  return ".visible .entry adgen_add_" + std::to_string(1 << shift) +
+         R"((.param .u64 target, .param .u64 source, .param .u64 count) {
   .reg .pred %p;
   .reg .b32 %t<4>;
   .reg .b64 %a<6>;
-  .reg .f32 %f<3>;
+  .reg .)" +
+         type + R"( %f<3>;
   ld.param.u64 %a0, [target];
   ld.param.u64 %a1, [source];
   ld.param.u64 %a2, [count];
@@ -310,49 +315,21 @@ const char *const ADD = R"(
   add.u64 %a3, %a3, %a4;
   setp.ge.u64 %p, %a3, %a2;
   @%p ret;
-  shl.b64 %a4, %a3, 2;
-  add.u64 %a0, %a0, %a4;
-  add.u64 %a1, %a1, %a4;
-  ld.global.f32 %f0, [%a0];
-  ld.global.f32 %f1, [%a1];
-  add.f32 %f2, %f0, %f1;
-  st.global.f32 [%a0], %f2;
-  ret;
+  shl.b64 %a4, %a3, )" +
+         std::to_string(shift) + ";\n  add.u64 %a0, %a0, %a4;\n  add.u64 %a1, %a1, %a4;\n  ld.global." + type +
+         " %f0, [%a0];\n  ld.global." + type + " %f1, [%a1];\n  add." + type + " %f2, %f0, %f1;\n  st.global." + type +
+         " [%a0], %f2;\n  ret;\n}\n";
 }
-.visible .entry adgen_add_8(.param .u64 target, .param .u64 source, .param .u64 count) {
-  .reg .pred %p;
-  .reg .b32 %t<4>;
-  .reg .b64 %a<6>;
-  .reg .f64 %f<3>;
-  ld.param.u64 %a0, [target];
-  ld.param.u64 %a1, [source];
-  ld.param.u64 %a2, [count];
-  mov.u32 %t0, %ctaid.x;
-  mov.u32 %t1, %ntid.x;
-  mov.u32 %t2, %tid.x;
-  mul.wide.u32 %a3, %t0, %t1;
-  cvt.u64.u32 %a4, %t2;
-  add.u64 %a3, %a3, %a4;
-  setp.ge.u64 %p, %a3, %a2;
-  @%p ret;
-  shl.b64 %a4, %a3, 3;
-  add.u64 %a0, %a0, %a4;
-  add.u64 %a1, %a1, %a4;
-  ld.global.f64 %f0, [%a0];
-  ld.global.f64 %f1, [%a1];
-  add.f64 %f2, %f0, %f1;
-  st.global.f64 [%a0], %f2;
-  ret;
-}
-)";
 
 Handle add_kernel(int64_t element) {
   static Handle library = nullptr;
   std::lock_guard<std::mutex> lock(guard);
   const Driver &d = driver();
   Handle found = nullptr;
+  static const std::string code = ".version 6.0\n.target sm_52\n.address_size 64\n" + adder("f32", 2) + adder("f64", 3);
   if (library == nullptr)
-    done(d.load(&library, ADD, nullptr, nullptr, 0, nullptr, nullptr, 0), "the kernel that adds cannot be loaded");
+    done(d.load(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+         "the kernel that adds cannot be loaded");
   done(d.kernel(&found, library, element == 4 ? "adgen_add_4" : "adgen_add_8"), "the kernel that adds");
   return found;
 }

@@ -219,7 +219,9 @@ void Table::drop() {
 
 } // namespace adgen
 
-// For ctypes: the failure's number, whose message is copied into `message`.
+static thread_local std::string said;
+
+// For ctypes.
 extern "C" {
 
 __attribute__((visibility("default"))) void *adgen_program_new(const int64_t *words, size_t count, const char *text,
@@ -236,17 +238,23 @@ __attribute__((visibility("default"))) void adgen_program_free(void *program) {
   delete static_cast<adgen::Program *>(program);
 }
 
-__attribute__((visibility("default"))) int adgen_program_run(const void *program, const adgen::Call *call,
-                                                             char *message, size_t room) {
+__attribute__((visibility("default"))) int adgen_program_run(const void *program, void *const *buffers,
+                                                             const uint8_t *batched, int64_t batch, void *stream,
+                                                             int32_t device, uint32_t way, adgen::Allocate allocate,
+                                                             void *scratch) {
   try {
-    adgen::run(*static_cast<const adgen::Program *>(program), *call);
+    adgen::run(*static_cast<const adgen::Program *>(program),
+               {buffers, batched, batch, stream, device, way, allocate, nullptr, scratch});
     return 0;
   } catch (const adgen::Error &error) {
-    std::strncpy(message, error.what(), room - 1);
+    said = error.what();
     return static_cast<int>(error.kind);
   } catch (const std::exception &error) {
-    std::strncpy(message, error.what(), room - 1);
+    said = error.what();
     return static_cast<int>(adgen::Failure::Device);
   }
 }
+
+// What went wrong in this thread's last run that failed.
+__attribute__((visibility("default"))) const char *adgen_program_message() { return said.c_str(); }
 }

@@ -2,6 +2,7 @@
 // run here.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,6 +52,8 @@ struct LaunchOp {
   uint64_t tape_limit = 0, heap_bytes = 0;
   std::vector<int64_t> overwritten; // buffers that measuring the tape writes to
   bool reads_values = false;        // whether an argument is the content of a buffer
+  static constexpr int REMEMBERED = 16;              // GPUs
+  mutable std::atomic<void *> ready[REMEMBERED] = {}; // the kernel on each, once it may be launched
   mutable std::mutex known;
   mutable uint64_t lane_bytes = UNKNOWN; // of the tape, once it was measured
   static constexpr uint64_t UNKNOWN = ~uint64_t(0);

@@ -7,23 +7,21 @@
 // The block has to be as wide and as high as there are elements, which is found out when the kernel runs; otherwise the
 // accumulations stay as they are. All threads of the block have to come there, and barriers stand around what they do
 // for each other; those that are there already count.
-#include "Analysis/Accumulation.h"
-#include "Analysis/Uniformity.h"
+#include "Accumulate/AccumulationGroups.h"
 #include "Support/Pass.h"
 
-#include "llvm/ADT/MapVector.h"
-#include "llvm/Analysis/CFG.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#define DEBUG_TYPE "adgen-gather-accumulations"
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+STATISTIC(NumClusters, "Number of clusters of accumulations gathered");
 
 namespace adgen {
 namespace {
@@ -34,344 +32,8 @@ constexpr unsigned MostExchanged = 8; // values of a thread that others need
 // there is no room for them.
 constexpr StringLiteral MostRegisters = "64";
 constexpr unsigned Unrolled = 4;
-constexpr int64_t MostAtOnce = 8;    // as many elements are added up without a loop
 constexpr uint64_t VectorBytes = 16; // what a thread reads at once
 constexpr uint64_t BankBytes = 128;  // what lies side by side in shared memory
-constexpr int64_t MostElements = 32, FewestElements = 4;
-
-Intrinsic::ID registerOf(const Value *V) {
-  auto *Call = dyn_cast<IntrinsicInst>(V);
-  return Call ? Call->getIntrinsicID() : Intrinsic::not_intrinsic;
-}
-
-// Along a row of the block x differs, along a column y.
-enum class Along { Row, Column };
-
-// An address as a sum: an object, multiples of indices, a constant. It is also `Offset` behind `Base`.
-struct Place {
-  Value *Object;
-  SmallMapVector<Value *, int64_t, 4> Scales;
-  int64_t Constant = 0;
-  Value *Base;
-  int64_t Offset = 0;
-
-  // Whether the difference to another one is a constant.
-  bool isNear(const Place &Other) const {
-    return Object == Other.Object && Scales.size() == Other.Scales.size() &&
-           all_of(Scales, [&](const auto &Part) { return Other.Scales.lookup(Part.first) == Part.second; });
-  }
-};
-
-Place placeOf(Value *Pointer, const DataLayout &Layout) {
-  unsigned Bits = Layout.getIndexTypeSizeInBits(Pointer->getType());
-  APInt Offset(Bits, 0), Constant(Bits, 0);
-  Place At;
-  At.Base = Pointer->stripAndAccumulateConstantOffsets(Layout, Offset, true);
-  At.Offset = Offset.getSExtValue();
-  for (At.Object = Pointer; auto *Address = dyn_cast<GEPOperator>(At.Object);
-       At.Object = Address->getPointerOperand()) {
-    SmallMapVector<Value *, APInt, 4> Scales;
-    if (!Address->collectOffset(Layout, Bits, Scales, Constant))
-      break;
-    for (auto &[Index, Scale] : Scales)
-      At.Scales[Index] += Scale.getSExtValue();
-  }
-  At.Constant = Constant.getSExtValue();
-  return At;
-}
-
-// What the members of a group have in common; element k is the k-th member's.
-struct Pattern {
-  enum { Same, Loaded, Computed } Kind;
-  Value *First; // the value of element 0
-  Place Begin;  // of Loaded: element k is k * Stride behind it
-  int64_t Stride = 0;
-  SmallVector<std::shared_ptr<Pattern>, 2> Operands; // of Computed
-};
-
-struct Group {
-  Along Direction;
-  Place Begin; // element k is k * Stride behind it
-  int64_t Stride;
-  SmallVector<AtomicRMWInst *, 16> Members;
-  std::shared_ptr<Pattern> Added;
-
-  int64_t count() const { return Members.size(); }
-  Type *type() const { return Members.front()->getType(); }
-};
-
-// Instructions of a block that change no memory but by accumulations, between two that may.
-struct Segment {
-  Instruction *Before = nullptr, *Behind = nullptr;
-  SmallVector<Instruction *, 64> Instructions;
-};
-
-// Groups of one segment with as many elements.
-struct Cluster {
-  SmallVector<Group, 2> Groups;
-  Segment Where;
-  Instruction *Outside = nullptr; // where the loop around it is entered, if all threads come there
-  const Loop *Around = nullptr;
-
-  int64_t count() const { return Groups.front().count(); }
-  bool isShort() const { return count() <= MostAtOnce; }
-};
-
-// The difference between neighbours, if it is always the same and not 0.
-std::optional<int64_t> strideOf(ArrayRef<int64_t> Offsets) {
-  int64_t Stride = Offsets[1] - Offsets[0];
-  for (unsigned I = 2; I < Offsets.size(); ++I)
-    if (Offsets[I] - Offsets[I - 1] != Stride)
-      return {};
-  return Stride ? std::optional(Stride) : std::nullopt;
-}
-
-class Finder {
-public:
-  Finder(Function &F, const Meetings &Meet, LoopInfo &Loops)
-      : F(F), Layout(F.getDataLayout()), Meet(Meet), Loops(Loops),
-        Threads(F, [&](const Value &V) { return kindOnDevice(V, F); }), Writers(writersIn(F)) {}
-
-  bool isUniform(const Value *V) const { return Threads.isUniform(V); }
-
-  std::vector<Cluster> find() {
-    std::vector<Cluster> Found;
-    for (BasicBlock &Block : F)
-      if (!Threads.isDivergent(&Block))
-        for (Segment &S : segments(Block))
-          collect(S, Found);
-    return Found;
-  }
-
-  // Whether what the value is in another thread follows from that thread's indices.
-  bool followsFromIndices(const Value *V) const {
-    switch (registerOf(V)) {
-    case Intrinsic::nvvm_read_ptx_sreg_tid_x:
-    case Intrinsic::nvvm_read_ptx_sreg_tid_y:
-    case Intrinsic::nvvm_read_ptx_sreg_tid_z: // 0 in a block of one layer
-      return true;
-    default:
-      break;
-    }
-    if (isUniform(V))
-      return true;
-    auto *I = dyn_cast<Instruction>(V);
-    return I && isa<BinaryOperator, CastInst, GetElementPtrInst>(I) && I->getType()->isIntOrPtrTy() &&
-           all_of(I->operands(), [&](const Use &U) { return followsFromIndices(U.get()); });
-  }
-
-  bool followsFromIndices(const Place &At) const {
-    return isUniform(At.Object) && all_of(At.Scales, [&](const auto &Part) { return followsFromIndices(Part.first); });
-  }
-
-private:
-  static std::vector<Segment> segments(BasicBlock &Block) {
-    std::vector<Segment> Found(1);
-    for (Instruction &I : Block) {
-      if (!I.isTerminator() && (!I.mayHaveSideEffects() || asAccumulation(I))) {
-        Found.back().Instructions.push_back(&I);
-        continue;
-      }
-      Found.back().Behind = &I;
-      Found.emplace_back().Before = &I;
-    }
-    return Found;
-  }
-
-  // The groups of the number of elements that most have.
-  void collect(const Segment &S, std::vector<Cluster> &Found) {
-    MapVector<int64_t, SmallVector<Group, 2>> ByCount;
-    for (Group &G : groups(S))
-      ByCount[G.count()].push_back(std::move(G));
-    if (ByCount.empty())
-      return;
-    Cluster Made;
-    for (auto &[Count, Groups] : ByCount)
-      if (Groups.size() > Made.Groups.size())
-        Made.Groups = std::move(Groups);
-    Made.Where = S;
-    Made.Around = Loops.getLoopFor(S.Behind->getParent());
-    BasicBlock *Outside = Made.Around ? Made.Around->getLoopPreheader() : nullptr;
-    if (Outside && !Threads.isDivergent(Outside))
-      Made.Outside = Outside->getTerminator();
-    Found.push_back(std::move(Made));
-  }
-
-  struct Item {
-    Place At;
-    AtomicRMWInst *Atomic;
-  };
-
-  std::vector<Group> groups(const Segment &S) const {
-    std::vector<SmallVector<Item, 16>> Near;
-    for (Instruction *I : S.Instructions) {
-      AtomicRMWInst *Atomic = asAccumulation(*I);
-      if (!Atomic || !isSharedShadow(getUnderlyingObject(Atomic->getPointerOperand())))
-        continue;
-      Item New{placeOf(Atomic->getPointerOperand(), Layout), Atomic};
-      auto Known = find_if(Near, [&](const auto &Items) {
-        return Items[0].At.isNear(New.At) && Items[0].Atomic->getType() == Atomic->getType();
-      });
-      (Known == Near.end() ? Near.emplace_back() : *Known).push_back(New);
-    }
-    std::vector<Group> Found;
-    for (auto &Items : Near) {
-      sort(Items, [](const Item &A, const Item &B) { return A.At.Constant < B.At.Constant; });
-      std::optional<Along> Direction = directionOf(Items[0].At);
-      for (ArrayRef<Item> Left = Items; Direction && Left.size() >= FewestElements;) {
-        std::optional<Group> Next = longest(*Direction, Left, S);
-        Left = Left.drop_front(Next ? Next->count() : 1);
-        if (Next)
-          Found.push_back(std::move(*Next));
-      }
-    }
-    return Found;
-  }
-
-  // As many of the first items as are a group together: rows may lie one behind the other.
-  std::optional<Group> longest(Along Direction, ArrayRef<Item> Items, const Segment &S) const {
-    for (size_t Count = std::min<size_t>(Items.size(), MostElements); Count >= FewestElements; --Count) {
-      Group G{Direction, Items[0].At, 0, {}, nullptr};
-      if (complete(G, Items.take_front(Count), S))
-        return G;
-    }
-    return {};
-  }
-
-  bool complete(Group &G, ArrayRef<Item> Items, const Segment &S) const {
-    std::optional<int64_t> Stride =
-        strideOf(SmallVector<int64_t>(map_range(Items, [](const Item &I) { return I.At.Constant; })));
-    if (!Stride)
-      return false;
-    G.Stride = *Stride;
-    append_range(G.Members, map_range(Items, [](const Item &I) { return I.Atomic; }));
-    if (any_of(S.Instructions, [&](const Instruction *I) { return isMet(G, *I); }))
-      return false;
-    SmallVector<Value *> Added(map_range(G.Members, [](AtomicRMWInst *A) { return A->getValOperand(); }));
-    G.Added = common(Added, S);
-    return G.Added != nullptr;
-  }
-
-  bool isMet(const Group &G, const Instruction &I) const {
-    return any_of(G.Members,
-                  [&](const AtomicRMWInst *A) { return Meet.mayMeet(I, A->getPointerOperand(), A->getType()); });
-  }
-
-  // Threads of a row have the same elements where these follow from y and what is uniform.
-  std::optional<Along> directionOf(const Place &Begin) const {
-    if (!followsFromIndices(Begin))
-      return {};
-    auto reads = [&](Intrinsic::ID Register) {
-      return any_of(Begin.Scales, [&](const auto &Part) { return readsRegister(Part.first, Register); });
-    };
-    bool X = reads(Intrinsic::nvvm_read_ptx_sreg_tid_x), Y = reads(Intrinsic::nvvm_read_ptx_sreg_tid_y);
-    if (X == Y)
-      return {};
-    return X ? Along::Column : Along::Row;
-  }
-
-  bool readsRegister(const Value *V, Intrinsic::ID Register) const {
-    if (registerOf(V) == Register)
-      return true;
-    auto *I = dyn_cast<Instruction>(V);
-    return I && !isUniform(I) && any_of(I->operands(), [&](const Use &U) { return readsRegister(U.get(), Register); });
-  }
-
-  // What the values of all elements have in common; null where that is not simple enough.
-  std::shared_ptr<Pattern> common(ArrayRef<Value *> Values, const Segment &S) const {
-    if (all_equal(Values))
-      return std::make_shared<Pattern>(Pattern{Pattern::Same, Values[0], {}, 0, {}});
-    auto *First = dyn_cast<Instruction>(Values[0]);
-    if (!First || !all_of(Values, [&](Value *V) {
-          return isa<Instruction>(V) && cast<Instruction>(V)->isSameOperationAs(First);
-        }))
-      return nullptr;
-    if (isa<LoadInst>(First))
-      return commonLoad(Values, S);
-    if (!isSum(*First))
-      return nullptr;
-    auto Made = std::make_shared<Pattern>(Pattern{Pattern::Computed, First, {}, 0, {}});
-    for (unsigned I = 0; I < First->getNumOperands(); ++I) {
-      SmallVector<Value *> Operands(map_range(Values, [&](Value *V) { return cast<Instruction>(V)->getOperand(I); }));
-      Made->Operands.push_back(common(Operands, S));
-      if (!Made->Operands.back())
-        return nullptr;
-    }
-    return Made;
-  }
-
-  static bool isSum(const Instruction &I) {
-    constexpr unsigned Kinds[] = {Instruction::FMul, Instruction::FAdd, Instruction::FSub, Instruction::FNeg};
-    return is_contained(Kinds, I.getOpcode());
-  }
-
-  std::shared_ptr<Pattern> commonLoad(ArrayRef<Value *> Values, const Segment &S) const {
-    SmallVector<Place> Places;
-    for (Value *V : Values) {
-      Places.push_back(placeOf(cast<LoadInst>(V)->getPointerOperand(), Layout));
-      if (!cast<LoadInst>(V)->isSimple() || !Places[0].isNear(Places.back()) || isOutdated(*cast<LoadInst>(V), S))
-        return nullptr;
-    }
-    std::optional<int64_t> Stride =
-        strideOf(SmallVector<int64_t>(map_range(Places, [](const Place &At) { return At.Constant; })));
-    if (!Stride || !isSharedArray(Places[0].Object) || !followsFromIndices(Places[0]))
-      return nullptr;
-    return std::make_shared<Pattern>(Pattern{Pattern::Loaded, Values[0], Places[0], *Stride, {}});
-  }
-
-  bool isSharedShadow(const Value *Object) const {
-    auto *A = dyn_cast<Argument>(Object);
-    return A && F.hasParamAttribute(A->getArgNo(), SharedShadowAttribute);
-  }
-
-  // Arrays are the last arguments but for their shadows and what a tape takes.
-  bool isSharedArray(const Value *Object) const {
-    auto *A = dyn_cast<Argument>(Object);
-    unsigned Arrays = sharedNames(F).size(), Behind = F.hasFnAttribute(TapeAttribute) ? TapeArguments : 0;
-    unsigned First = F.arg_size() - 2 * Arrays - Behind;
-    return A && A->getArgNo() >= First && A->getArgNo() < First + Arrays;
-  }
-
-  // Whether the array may have been written to between a load from it and the segment.
-  bool isOutdated(const LoadInst &Load, const Segment &S) const {
-    if (is_contained(S.Instructions, &Load))
-      return false;
-    const Value *Array = getUnderlyingObject(Load.getPointerOperand());
-    return any_of(Writers, [&](const Instruction *W) {
-      return mayWriteTo(*W, Array) && isPotentiallyReachable(&Load, W, nullptr, nullptr, &Loops) &&
-             isPotentiallyReachable(W, S.Behind, nullptr, nullptr, &Loops);
-    });
-  }
-
-  // No argument leads to what another one leads to.
-  static bool mayWriteTo(const Instruction &I, const Value *Array) {
-    auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
-    const Value *Pointer = Atomic ? Atomic->getPointerOperand() : getLoadStorePointerOperand(&I);
-    const Value *Object = Pointer ? getUnderlyingObject(Pointer) : nullptr;
-    return Object == Array || !Object || !(isa<Argument>(Object) || isIdentifiedObject(Object));
-  }
-
-  static SmallVector<const Instruction *> writersIn(Function &F) {
-    SmallVector<const Instruction *> Found;
-    for (Instruction &I : instructions(F))
-      if (I.mayWriteToMemory() && !waitsForBlock(I) && !isa<LoadInst>(I) && !isAssumption(I))
-        Found.push_back(&I);
-    return Found;
-  }
-
-  static bool isAssumption(const Instruction &I) {
-    auto *Known = dyn_cast<IntrinsicInst>(&I);
-    return Known && Known->isAssumeLikeIntrinsic();
-  }
-
-  Function &F;
-  const DataLayout &Layout;
-  const Meetings &Meet;
-  LoopInfo &Loops;
-  Uniformity Threads;
-  SmallVector<const Instruction *> Writers;
-};
-
 // The shared memory through which threads hand each other values. They have all read what one cluster has handed over
 // when they come to the next one, which uses the memory again.
 class Exchange {
@@ -412,9 +74,9 @@ private:
 // Writes one cluster.
 class Gatherer {
 public:
-  Gatherer(Function &F, const Finder &Known, LoopInfo &Loops, Cluster &C, Exchange &Shared)
+  Gatherer(Function &F, const GroupFinder &Known, LoopInfo &Loops, GroupCluster &C, Exchange &Shared)
       : F(F), M(*F.getParent()), Known(Known), Loops(Loops), C(C), Shared(Shared), B(F.getContext()) {
-    for (const Group &G : C.Groups)
+    for (const AccumulationGroup &G : C.Groups)
       findExchanged(*G.Added);
   }
 
@@ -448,17 +110,17 @@ public:
     gather(Closed);
     B.CreateBr(Tail);
     B.SetInsertPoint(Scatter);
-    for (const Group &G : C.Groups)
+    for (const AccumulationGroup &G : C.Groups)
       scatter(G);
     B.CreateBr(Tail);
-    for (const Group &G : C.Groups)
+    for (const AccumulationGroup &G : C.Groups)
       for (AtomicRMWInst *Member : G.Members)
         Member->eraseFromParent();
   }
 
 private:
-  void findExchanged(const Pattern &P) {
-    if (P.Kind == Pattern::Same && !isa<Constant>(P.First) && !Known.isUniform(P.First))
+  void findExchanged(const AddedPattern &P) {
+    if (P.Kind == AddedPattern::Same && !isa<Constant>(P.First) && !Known.isUniform(P.First))
       Exchanged.insert(P.First);
     for (const auto &Operand : P.Operands)
       findExchanged(*Operand);
@@ -503,7 +165,7 @@ private:
   Instruction *lastMember() const {
     auto Reversed = reverse(C.Where.Instructions);
     return *find_if(Reversed, [&](Instruction *I) {
-      return any_of(C.Groups, [&](const Group &G) { return is_contained(G.Members, I); });
+      return any_of(C.Groups, [&](const AccumulationGroup &G) { return is_contained(G.Members, I); });
     });
   }
 
@@ -526,22 +188,22 @@ private:
       }
     if (HandsOver)
       barrier();
-    SmallVector<Value *> Sums(map_range(C.Groups, [&](const Group &G) { return sumOf(G); }));
+    SmallVector<Value *> Sums(map_range(C.Groups, [&](const AccumulationGroup &G) { return sumOf(G); }));
     for (auto [G, Sum] : zip_equal(C.Groups, Sums))
       addTo(G, Sum);
     if (!Closed)
       barrier();
   }
 
-  Value *sumOf(const Group &G) { return G.Direction == Along::Row ? sumOfRow(G) : sumOfColumn(G); }
+  Value *sumOf(const AccumulationGroup &G) { return G.Direction == Along::Row ? sumOfRow(G) : sumOfColumn(G); }
 
-  Value *sumOfColumn(const Group &G) {
+  Value *sumOfColumn(const AccumulationGroup &G) {
     return sumOver(G, C.count(), [&](Value *Step, Value *Sum) { return sum(Sum, valueIn(*G.Added, X, Step, Y)); });
   }
 
   // What is read of neighbours in a row lies in vectors. Threads whose rows lie in the same banks begin with different
   // ones.
-  Value *sumOfRow(const Group &G) {
+  Value *sumOfRow(const AccumulationGroup &G) {
     uint64_t Size = M.getDataLayout().getTypeAllocSize(G.type()),
              Wide = std::gcd<uint64_t>(VectorBytes / Size, C.count());
     uint64_t Turns = C.count() / Wide;
@@ -567,13 +229,13 @@ private:
 
   // Reads at once what threads from `First` on have, where that lies side by side and begins at a multiple of the
   // vector's size.
-  void readVectors(const Pattern &P, Value *First, uint64_t Wide) {
+  void readVectors(const AddedPattern &P, Value *First, uint64_t Wide) {
     for (const auto &Operand : P.Operands)
       readVectors(*Operand, First, Wide);
     Value *At = nullptr;
-    if (P.Kind == Pattern::Same && Exchanged.contains(P.First))
+    if (P.Kind == AddedPattern::Same && Exchanged.contains(P.First))
       At = exchangedAt(P.First, First, Y);
-    else if (P.Kind == Pattern::Loaded && isInVectors(P))
+    else if (P.Kind == AddedPattern::Loaded && isInVectors(P))
       At = element(inThread(P.Begin.Base, First, Y), P.Begin.Offset, P.Stride, X);
     uint64_t Bytes = Wide * M.getDataLayout().getTypeAllocSize(P.First->getType());
     if (At && Bytes <= VectorBytes)
@@ -581,7 +243,7 @@ private:
   }
 
   // Arrays begin at multiples of a vector's size.
-  bool isInVectors(const Pattern &P) const {
+  bool isInVectors(const AddedPattern &P) const {
     bool Aligned = isa<Argument>(P.Begin.Object) && P.Begin.Constant % VectorBytes == 0 &&
                    P.Stride % int64_t(VectorBytes) == 0,
          AlongX = false;
@@ -597,11 +259,11 @@ private:
   static bool isRegister(const Value *Index, Intrinsic::ID Register) {
     if (auto *Cast = dyn_cast<CastInst>(Index); Cast && isa<ZExtInst, SExtInst>(Cast))
       Index = Cast->getOperand(0);
-    return registerOf(Index) == Register;
+    return intrinsicOf(Index) == Register;
   }
 
   // A loop that adds up, or the same in one go.
-  Value *sumOver(const Group &G, uint64_t Steps, function_ref<Value *(Value *, Value *)> Add) {
+  Value *sumOver(const AccumulationGroup &G, uint64_t Steps, function_ref<Value *(Value *, Value *)> Add) {
     Value *Total = ConstantFP::get(G.type(), 0.0);
     if (C.isShort()) {
       for (uint64_t Step = 0; Step < Steps; ++Step)
@@ -619,7 +281,7 @@ private:
   }
 
   // What the members have done, one after the other.
-  void scatter(const Group &G) {
+  void scatter(const AccumulationGroup &G) {
     auto addOne = [&](Value *Step) {
       add(G, element(G.Begin.Base, G.Begin.Offset, G.Stride, Step), valueIn(*G.Added, X, Y, Step));
     };
@@ -668,14 +330,14 @@ private:
   Value *elementIndex(Along Direction) const { return Direction == Along::Row ? X : Y; }
 
   // What the thread with these indices adds to an element.
-  Value *valueIn(const Pattern &P, Value *AtX, Value *AtY, Value *Element) {
+  Value *valueIn(const AddedPattern &P, Value *AtX, Value *AtY, Value *Element) {
     bool IsOwn = AtX == X && AtY == Y;
     if (Value *Vector = Vectors.lookup(&P))
       return B.CreateExtractElement(Vector, InVector);
-    if (P.Kind == Pattern::Same)
+    if (P.Kind == AddedPattern::Same)
       return Exchanged.contains(P.First) && !IsOwn ? B.CreateLoad(P.First->getType(), exchangedAt(P.First, AtX, AtY))
                                                    : P.First;
-    if (P.Kind == Pattern::Loaded)
+    if (P.Kind == AddedPattern::Loaded)
       return B.CreateLoad(P.First->getType(),
                           element(inThread(P.Begin.Base, AtX, AtY), P.Begin.Offset, P.Stride, Element));
     SmallVector<Value *, 2> Operands;
@@ -689,11 +351,11 @@ private:
 
   // The value in the thread with these indices.
   Value *inThread(Value *V, Value *AtX, Value *AtY) {
-    if (registerOf(V) == Intrinsic::nvvm_read_ptx_sreg_tid_x)
+    if (intrinsicOf(V) == Intrinsic::nvvm_read_ptx_sreg_tid_x)
       return AtX;
-    if (registerOf(V) == Intrinsic::nvvm_read_ptx_sreg_tid_y)
+    if (intrinsicOf(V) == Intrinsic::nvvm_read_ptx_sreg_tid_y)
       return AtY;
-    if (Known.isUniform(V) || registerOf(V) != Intrinsic::not_intrinsic)
+    if (Known.isUniform(V) || intrinsicOf(V) != Intrinsic::not_intrinsic)
       return V;
     Instruction *Made = cast<Instruction>(V)->clone();
     for (Use &U : Made->operands())
@@ -707,7 +369,7 @@ private:
     return B.CreateGEP(B.getInt8Ty(), Base, Bytes);
   }
 
-  void addTo(const Group &G, Value *Sum) {
+  void addTo(const AccumulationGroup &G, Value *Sum) {
     Value *At = element(G.Begin.Base, G.Begin.Offset, G.Stride, elementIndex(G.Direction));
     if (isOwned(G)) {
       B.CreateStore(sum(B.CreateLoad(Sum->getType(), At), Sum), At);
@@ -716,7 +378,7 @@ private:
     add(G, At, Sum);
   }
 
-  void add(const Group &G, Value *At, Value *Number) {
+  void add(const AccumulationGroup &G, Value *At, Value *Number) {
     auto *Atomic = cast<AtomicRMWInst>(B.Insert(G.Members.front()->clone()));
     Atomic->setOperand(0, At);
     Atomic->setOperand(1, Number);
@@ -724,7 +386,7 @@ private:
 
   // Whether no other thread adds to the element: no two threads have one element, and what else is added to this array
   // there is added to the elements of groups that lie elsewhere.
-  bool isOwned(const Group &G) const {
+  bool isOwned(const AccumulationGroup &G) const {
     std::optional<int64_t> Other = strideOfOtherAxis(G);
     int64_t Stride = std::abs(G.Stride), Count = C.count();
     if (!Other || (*Other < Count * Stride && Stride < Count * *Other))
@@ -739,15 +401,15 @@ private:
 
   // Whether the accumulation is one of a group that is like this one, and as many bytes away as the elements of all
   // threads take.
-  bool isElsewhere(const AtomicRMWInst &A, const Group &G, int64_t Bytes) const {
-    return any_of(C.Groups, [&](const Group &Other) {
+  bool isElsewhere(const AtomicRMWInst &A, const AccumulationGroup &G, int64_t Bytes) const {
+    return any_of(C.Groups, [&](const AccumulationGroup &Other) {
       return is_contained(Other.Members, &A) && Other.Begin.isNear(G.Begin) && Other.Stride == G.Stride &&
              Other.type() == G.type() && std::abs(Other.Begin.Constant - G.Begin.Constant) >= Bytes;
     });
   }
 
   // How far what neighbours across the group begin with is apart, where the place is a multiple of one index.
-  std::optional<int64_t> strideOfOtherAxis(const Group &G) const {
+  std::optional<int64_t> strideOfOtherAxis(const AccumulationGroup &G) const {
     if (!isa<Argument>(G.Begin.Object) || G.Begin.Scales.size() != 1)
       return {};
     auto [Index, Scale] = G.Begin.Scales.front();
@@ -758,14 +420,14 @@ private:
 
   Function &F;
   Module &M;
-  const Finder &Known;
+  const GroupFinder &Known;
   LoopInfo &Loops;
-  Cluster &C;
+  GroupCluster &C;
   Exchange &Shared;
   IRBuilder<> B;
   SmallSetVector<Value *, MostExchanged> Exchanged;
   DenseMap<Value *, GlobalVariable *> Places;
-  DenseMap<const Pattern *, Value *> Vectors; // read at once, and which element is meant
+  DenseMap<const AddedPattern *, Value *> Vectors; // read at once, and which element is meant
   uint64_t InVector = 0;
   Value *X = nullptr, *Y = nullptr, *Square = nullptr;
 };
@@ -775,12 +437,13 @@ void gatherAccumulations(Function &F, FunctionAnalysisManager &FAM) {
     return;
   Meetings Meet(F, FAM.getResult<AAManager>(F));
   LoopInfo &Loops = FAM.getResult<LoopAnalysis>(F);
-  Finder Known(F, Meet, Loops);
+  GroupFinder Known(F, Meet, Loops);
   Exchange Shared(F);
-  for (Cluster &C : Known.find()) {
+  for (GroupCluster &C : Known.find()) {
     Gatherer Write(F, Known, Loops, C, Shared);
     if (!Write.fits())
       continue;
+    ADGEN_COUNT(NumClusters, *C.Groups.front().Members.front());
     Write.run();
     if (!C.isShort() && !F.getParent()->getFunction(symbolOf(F))->hasFnAttribute("nvvm.maxntid"))
       F.addFnAttr(RegistersAttribute, MostRegisters);

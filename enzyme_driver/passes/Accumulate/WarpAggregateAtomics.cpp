@@ -13,197 +13,31 @@
 // Where a lane adds to elements beside its own one, as the gradient of a stencil does, it hands the sum on to the lane
 // whose own element that is. Whether the lanes' elements lie side by side is seen when the kernel runs; lanes at an
 // edge add by themselves.
+#include "Accumulate/LaneOrigins.h"
+#include "Accumulate/RowOwners.h"
 #include "Analysis/Accumulation.h"
-#include "Analysis/Indices.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PointerIntPair.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
 
+#define DEBUG_TYPE "adgen-warp-aggregate-atomics"
+
 using namespace llvm;
+
+STATISTIC(NumGroups, "Number of groups of additions handed over");
+STATISTIC(NumRows, "Number of rows handed on");
 
 namespace adgen {
 namespace {
 
-constexpr unsigned MostCompared = 2;
 constexpr unsigned Counts[] = {16, 8, 4, 3, 2, 1}; // that rules/accumulate.cu has
-constexpr unsigned MostPlaces = 256;               // of a row's elements
 constexpr int64_t MostBeside = 4;                  // elements to which a lane's neighbours may be away
-
-// What decides the value of an address, apart from what is the same in the whole grid.
-struct Origin {
-  bool X = false, OtherAxes = false, Unknown = false;
-  SmallSetVector<Value *, MostCompared> Compared; // the same in all lanes, if it turns out so when the kernel runs
-
-  void add(const Origin &Other) {
-    X |= Other.X;
-    OtherAxes |= Other.OtherAxes;
-    Unknown |= Other.Unknown;
-    Compared.insert_range(Other.Compared);
-  }
-};
-
-class UnderlyingObjects {
-public:
-  // With `Counts`, numbers that were kept for the reverse sweep may be the same as well, such as those of iterations.
-  explicit UnderlyingObjects(const Function &F, bool Counts = false) : F(F), Counts(Counts) {}
-
-  const Origin &of(Value *V) {
-    auto Known = Found.find(V);
-    return Known != Found.end() ? Known->second : Found[V] = find(V);
-  }
-
-private:
-  Origin find(Value *V) {
-    Origin Result;
-    if (isa<Constant>(V))
-      return Result;
-    if (auto *A = dyn_cast<Argument>(V)) {
-      if (isOfTheTape(*A))
-        A->getType()->isPointerTy() ? void(Result.Unknown = true) : void(Result.Compared.insert(A));
-      return Result;
-    }
-    auto *I = cast<Instruction>(V);
-    if (auto *Call = dyn_cast<IntrinsicInst>(I); Call && readsRegister(*Call, Result))
-      return Result;
-    bool MayDrop = dropsTheLane(*I) || dividesByNumber(*I);
-    if (isa<PHINode, LoadInst>(I) || MayDrop) {
-      bool Comparable = I->getType()->isIntOrPtrTy() && I->getType()->getPrimitiveSizeInBits() <= 64;
-      Comparable && (MayDrop || isLikelyTheSame(I)) ? void(Result.Compared.insert(I)) : void(Result.Unknown = true);
-      return Result;
-    }
-    bool Computed =
-        isa<BinaryOperator, CastInst, GetElementPtrInst, CmpInst, SelectInst, FreezeInst>(I) || isArithmetic(*I);
-    Result.Unknown = !Computed;
-    for (Value *Operand : I->operands())
-      if (Computed && !isa<Function>(Operand))
-        Result.add(of(Operand));
-    return Result;
-  }
-
-  // Other intrinsics of the GPU may tell lanes apart.
-  static bool isArithmetic(const Instruction &I) {
-    auto *Call = dyn_cast<IntrinsicInst>(&I);
-    return Call && !Call->mayReadOrWriteMemory() && !Call->getCalledFunction()->getName().starts_with("llvm.nvvm.");
-  }
-
-  // A tape's place differs in every lane; the block's index is an argument beside it, and changes as the kernel walks
-  // over the grid.
-  bool isOfTheTape(const Argument &A) const {
-    return F.hasFnAttribute(TapeAttribute) && A.getArgNo() + TapeArguments >= F.arg_size();
-  }
-
-  static bool readsRegister(const IntrinsicInst &Call, Origin &Result) {
-    switch (Call.getIntrinsicID()) {
-    case Intrinsic::nvvm_read_ptx_sreg_tid_x:
-      return Result.X = true;
-    case Intrinsic::nvvm_read_ptx_sreg_tid_y:
-    case Intrinsic::nvvm_read_ptx_sreg_tid_z:
-      return Result.OtherAxes = true;
-    default:
-      return isOfTheBlock(Call);
-    }
-  }
-
-  static bool isOfTheBlock(const IntrinsicInst &Call) {
-    constexpr StringLiteral Registers[] = {"ctaid.", "nctaid.", "ntid.", "warpsize"};
-    StringRef Name = Call.getCalledFunction()->getName();
-    return Name.consume_front("llvm.nvvm.read.ptx.sreg.") &&
-           any_of(Registers, [&](StringRef Register) { return Name.starts_with(Register); });
-  }
-
-  // Such as threadIdx.x / 32.
-  static bool dropsTheLane(const Instruction &I) {
-    auto *Number = I.getNumOperands() == 2 ? dyn_cast<ConstantInt>(I.getOperand(1)) : nullptr;
-    if (!Number)
-      return false;
-    const APInt &N = Number->getValue();
-    switch (I.getOpcode()) {
-    case Instruction::LShr:
-    case Instruction::AShr:
-      return N.uge(LaneBits);
-    case Instruction::UDiv:
-    case Instruction::SDiv:
-      return N.sge(1 << LaneBits) && N.countr_zero() >= LaneBits;
-    case Instruction::And:
-      return N.countr_zero() >= LaneBits;
-    default:
-      return false;
-    }
-  }
-
-  // As of an index in a matrix by the length of its rows: lanes in one row have the same. Divisors that are known are
-  // small, but for those that drop the lane.
-  static bool dividesByNumber(const Instruction &I) {
-    unsigned Kind = I.getOpcode();
-    return (Kind == Instruction::UDiv || Kind == Instruction::SDiv) && !isa<Constant>(I.getOperand(1));
-  }
-
-  // Whether it pays to compare: nothing that it comes from is known to differ.
-  bool isLikelyTheSame(Value *V) {
-    SmallVector<Value *> Next{V};
-    SmallPtrSet<Value *, 16> Seen{V};
-    while (!Next.empty()) {
-      Value *From = Next.pop_back_val();
-      auto *I = dyn_cast<Instruction>(From);
-      auto *A = dyn_cast<Argument>(From);
-      if (Counts && isCount(From))
-        continue;
-      Origin Register;
-      if (isa<AllocaInst>(From) || (A && isOfTheTape(*A) && A->getType()->isPointerTy()))
-        return false;
-      if (isa_and_nonnull<CallBase>(I)) {
-        auto *Read = dyn_cast<IntrinsicInst>(I);
-        if (Read && readsRegister(*Read, Register) && !Register.X && !Register.OtherAxes)
-          continue;
-        if (!isArithmetic(*I))
-          return false;
-      }
-      for (Value *Operand : I ? I->operands() : iterator_range<User::op_iterator>(nullptr, nullptr))
-        if (!isa<Constant, BasicBlock>(Operand) && Seen.insert(Operand).second)
-          Next.push_back(Operand);
-    }
-    return true;
-  }
-
-  // An integer that a lane has kept in its tape.
-  bool isCount(const Value *V) const {
-    auto *Load = dyn_cast<LoadInst>(V);
-    auto *A = Load ? dyn_cast<Argument>(getUnderlyingObject(Load->getPointerOperand(), 0)) : nullptr;
-    return A && isOfTheTape(*A) && Load->getType()->isIntegerTy();
-  }
-
-  const Function &F;
-  bool Counts;
-  DenseMap<Value *, Origin> Found;
-};
-
-bool usesOtherAxes(Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) {
-    auto *Call = dyn_cast<IntrinsicInst>(&I);
-    return Call && (Call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_tid_y ||
-                    Call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_tid_z);
-  });
-}
-
-// A thread's own variables have the same addresses in all threads, so a pointer that was read may be to one of them.
-bool keepsOwnAddresses(Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) {
-    auto *Store = dyn_cast<StoreInst>(&I);
-    if (!Store || !Store->getValueOperand()->getType()->isPointerTy())
-      return false;
-    return !isa<Argument, GlobalVariable, LoadInst>(getUnderlyingObject(Store->getValueOperand()));
-  });
-}
 
 // Accumulations of a block that are handed over together.
 struct Group {
@@ -263,59 +97,6 @@ struct Row {
   Type *type() const { return Members.front().Atomic->getType(); }
 };
 
-// Which shared shadows have elements of which each belongs to one row of the block.
-class RowOwners {
-public:
-  RowOwners(Function &F, LoopInfo &LI, ScalarEvolution &SE) : Index(F, LI), SE(SE) {}
-
-  // The most rows that a block may have for it; nothing where it does not follow from the indices. These are all
-  // accumulations into the shadow.
-  std::optional<int64_t> mostRows(const Argument &Shadow, ArrayRef<AtomicRMWInst *> All) {
-    int64_t Stride = 0, Width = 0;
-    SmallVector<int64_t> Places; // in bytes, of the first row
-    for (AtomicRMWInst *Atomic : All) {
-      std::optional<Polynomial> P = Index.offsetFrom(&Shadow, Atomic->getPointerOperand());
-      int64_t ByRow = P ? P->take({onAxis(Source::Thread, 1)}) : 0,
-              Bytes = Atomic->getDataLayout().getTypeStoreSize(Atomic->getType());
-      if (!ByRow || (Stride && (ByRow != Stride || Bytes != Width)) || !addPlaces(*P, Places))
-        return {};
-      Stride = ByRow;
-      Width = Bytes;
-    }
-    int64_t Most = INT32_MAX;
-    for (int64_t One : Places)
-      for (int64_t Other : Places) {
-        if ((One - Other) % Width || Stride % Width)
-          return {};
-        if ((One - Other) % Stride == 0 && One != Other)
-          Most = std::min(Most, std::abs((One - Other) / Stride));
-      }
-    return Most;
-  }
-
-private:
-  // A constant, and multiples of counters.
-  bool addPlaces(Polynomial &P, SmallVectorImpl<int64_t> &Places) {
-    SmallVector<int64_t> Mine{P.take({})};
-    for (const auto &[Sources, Factor] : P.Terms) {
-      std::optional<uint64_t> Last =
-          Sources.size() == 1 && Sources[0].Of == Source::Counter ? Index.lastIteration(Sources[0], SE) : std::nullopt;
-      if (!Last || *Last >= MostPlaces || Mine.size() * (*Last + 1) > MostPlaces)
-        return false;
-      SmallVector<int64_t> Before = std::move(Mine);
-      Mine.clear();
-      for (int64_t Place : Before)
-        for (uint64_t Iteration = 0; Iteration <= *Last; ++Iteration)
-          Mine.push_back(Place + int64_t(Iteration) * Factor);
-    }
-    append_range(Places, Mine);
-    return Places.size() <= MostPlaces;
-  }
-
-  Indices Index;
-  ScalarEvolution &SE;
-};
-
 class Reducer {
 public:
   Reducer(Function &F, const Meetings &Meet, LoopInfo &LI, ScalarEvolution &SE)
@@ -349,12 +130,11 @@ private:
       if (!Atomic || !(Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy()))
         continue;
       bool InShared = isInShared(*Atomic);
-      const Origin &Where = (InShared ? FromInShared : From).of(Atomic->getPointerOperand());
+      const LaneOrigin &Where = (InShared ? FromInShared : From).of(Atomic->getPointerOperand());
       StringRef Lanes = inCommon(Where, *Atomic);
       if (Lanes.empty())
         continue;
-      Group New{
-          Lanes, InShared, {Atomic}, SmallVector<Value *, MostCompared>(Where.Compared.begin(), Where.Compared.end())};
+      Group New{Lanes, InShared, {Atomic}, toCompare(Where, *Atomic)};
       auto Like = find_if(Open, [&](const Group &G) {
         return G.Lanes == Lanes && G.InShared == InShared && G.Compared == New.Compared && G.type() == New.type();
       });
@@ -365,6 +145,16 @@ private:
       Close([&](const Group &G) { return G.Members.size() == Counts[0]; });
     }
     Close([](const Group &) { return true; });
+  }
+
+  // Where that is many numbers, the element's address instead, or that from which it is a constant away.
+  static SmallVector<Value *, MostCompared> toCompare(const LaneOrigin &Where, const AtomicRMWInst &Atomic) {
+    if (Where.Compared.size() <= MostCompared)
+      return {Where.Compared.begin(), Where.Compared.end()};
+    const DataLayout &Layout = Atomic.getDataLayout();
+    auto *Address = const_cast<Value *>(Atomic.getPointerOperand());
+    APInt Offset(Layout.getIndexTypeSizeInBits(Address->getType()), 0);
+    return {Address->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true)};
   }
 
   // Shared shadows into which only rows accumulate, each into elements of its own.
@@ -415,8 +205,8 @@ private:
     });
   }
 
-  StringRef inCommon(const Origin &Where, const AtomicRMWInst &Atomic) const {
-    if (Where.Unknown || Where.Compared.size() > MostCompared || (Where.X && Where.OtherAxes))
+  StringRef inCommon(const LaneOrigin &Where, const AtomicRMWInst &Atomic) const {
+    if (Where.Unknown || (Where.X && Where.OtherAxes))
       return "";
     const Value *Object = getUnderlyingObject(Atomic.getPointerOperand());
     if (!isa<Argument>(Object) && KeepsOwn)
@@ -439,6 +229,7 @@ private:
 
   // All members move to the place of the last.
   void handOver(const Group &G) {
+    ADGEN_COUNT(NumGroups, *G.Members.front());
     IRBuilder<> B(G.Members.back());
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
     Value *Alike = Active;
@@ -497,7 +288,7 @@ private:
     if (!A || !(isShadow(*A, ShadowAttribute) || isShadow(*A, SharedShadowAttribute)) ||
         !(Atomic.getType()->isFloatTy() || Atomic.getType()->isDoubleTy()))
       return false;
-    const Origin &Where = From.of(Atomic.getPointerOperand());
+    const LaneOrigin &Where = From.of(Atomic.getPointerOperand());
     return Where.X && !Where.Unknown;
   }
 
@@ -538,6 +329,7 @@ private:
 
   // The members move to the place of the last. The one in the middle stays, and gets what other lanes hand on.
   void handOn(Row &R) {
+    ADGEN_COUNT(NumRows, *R.Members.front().Atomic);
     IRBuilder<> B(R.Members.back().Atomic);
     B.setFastMathFlags(inAnyOrder());
     sort(R.Members, [](const Row::Member &X, const Row::Member &Y) { return X.Offset < Y.Offset; });
@@ -573,7 +365,7 @@ private:
 
   Function &F;
   const Meetings &Meet;
-  UnderlyingObjects From, FromInShared;
+  LaneOrigins From, FromInShared;
   RowOwners Owners;
   DenseMap<const Argument *, Value *> Owned;
   bool HasColumns, KeepsOwn;

@@ -36,13 +36,15 @@ Value *anchorOf(Function &Body, ArrayRef<Activity> Activities) {
   return nullptr;
 }
 
-bool isBlockBarrier(const CallInst &Call, StringRef Name) {
-  if (Name == "llvm.nvvm.barrier0")
-    return true;
+bool isBarrier(const CallInst &Call, StringRef Name, uint64_t Wanted) {
   if (Name != "llvm.nvvm.barrier.cta.sync.aligned.all" && Name != "llvm.nvvm.barrier.cta.sync.all")
     return false;
   auto *Number = dyn_cast<ConstantInt>(Call.getArgOperand(0));
-  return Number && Number->isZero();
+  return Number && Number->getZExtValue() == Wanted;
+}
+
+bool isBlockBarrier(const CallInst &Call, StringRef Name) {
+  return Name == "llvm.nvvm.barrier0" || isBarrier(Call, Name, 0);
 }
 
 SmallVector<Type *> typesOf(ArrayRef<Value *> Operands) {
@@ -358,7 +360,13 @@ void replaceIn(Function &Body, Value *Anchor) {
         replaceShuffle(*Call, Rule);
       else if (isBlockBarrier(*Call, Name))
         replace(*Call, Barrier, Anchor, {});
-      else if (Name == "llvm.nvvm.bar.warp.sync")
+      else if (isBarrier(*Call, Name, GridBarrier)) {
+        if (Misses)
+          refuse(&Body, Call->getDebugLoc(),
+                 "cannot differentiate a barrier of the whole grid where threads may have returned before a barrier",
+                 "let all threads come to every barrier: instead of returning, let them do nothing");
+        replace(*Call, "grid_barrier", Anchor, {});
+      } else if (Name == "llvm.nvvm.bar.warp.sync")
         replace(*Call, "warp_barrier", Anchor, {Call->getArgOperand(0)});
       else if (isInactive(*Call, Name)) {
         if (isCountingBarrier(Name) && Misses)

@@ -5,9 +5,10 @@
 // behind which pointers floating point is accessed: -1 for the parameter itself, else the offset in the struct that it
 // points to. The others
 // come from the attributes that LLVM's own analysis left on the bodies' arguments. Of a struct behind an address it
-// says whether the struct itself may be written, not what its members point to. Counted says of all bodies that every
-// loop runs a number of times that is known before it starts and writes no memory, and that nothing is read that is
-// written elsewhere. Split says that bodies call functions, whose forward and reverse sweeps will be two functions.
+// says whether the struct itself may be written, not what its members point to; `moves_pointers`, where it is true,
+// that pointers may be stored in memory to which this one leads. Counted says of all bodies that every loop runs a
+// number of times that is known before it starts and writes no memory, and that nothing is read that is written
+// elsewhere. Split says that bodies call functions, whose forward and reverse sweeps will be two functions.
 #include "Analysis/Summands.h"
 #include "Analysis/UnderlyingObjects.h"
 #include "Support/Pass.h"
@@ -110,6 +111,41 @@ static bool isAskedForNull(const Argument &A) {
          });
 }
 
+// The body and the functions that it uses.
+static SmallVector<const Function *> usedBy(const Function &Body) {
+  SmallVector<const Function *> Found{&Body};
+  for (unsigned Next = 0; Next < Found.size(); ++Next)
+    for (const Instruction &I : instructions(*Found[Next]))
+      for (const Value *Operand : I.operands())
+        if (auto *F = dyn_cast<Function>(Operand); F && !F->isDeclaration() && !is_contained(Found, F))
+          Found.push_back(F);
+  return Found;
+}
+
+// The parameters of these functions that lead to memory in which pointers are stored, through however many pointers.
+static SmallPtrSet<const Argument *, 4> holdersOfStoredPointers(ArrayRef<const Function *> Functions) {
+  SmallPtrSet<const Argument *, 4> Found;
+  SmallVector<const Value *> Work;
+  SmallPtrSet<const Value *, 16> Seen;
+  for (const Function *F : Functions)
+    for (const Instruction &I : instructions(*F))
+      if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->getValueOperand()->getType()->isPointerTy())
+        Work.push_back(Store->getPointerOperand());
+  while (!Work.empty()) {
+    SmallVector<const Value *> Objects;
+    getUnderlyingObjects(Work.pop_back_val(), Objects, nullptr, 0);
+    for (const Value *Object : Objects) {
+      if (!Seen.insert(Object).second)
+        continue;
+      if (auto *Parameter = dyn_cast<Argument>(Object))
+        Found.insert(Parameter);
+      else if (auto *Load = dyn_cast<LoadInst>(Object))
+        Work.push_back(Load->getPointerOperand());
+    }
+  }
+  return Found;
+}
+
 static json::Value numberOf(const Argument *Parameter) {
   return Parameter ? json::Value(Parameter->getArgNo()) : json::Value(nullptr);
 }
@@ -133,6 +169,8 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
     Counted &= countsItsLoops(F, FAM);
     Split |= callsOthers(F);
     const Places Floats = placesOfFloats(F);
+    const auto Holders = holdersOfStoredPointers(usedBy(F));
+    const bool InCallee = any_of(Holders, [&](const Argument *A) { return A->getParent() != &F; });
     json::Array Parameters;
     for (Argument &A : F.args()) {
       bool IsPointer = A.getType()->isPointerTy();
@@ -143,6 +181,8 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
       json::Object Described{{"reads", IsPointer && !Untouched && !A.hasAttribute(Attribute::WriteOnly)},
                              {"writes", IsPointer && !Untouched && Writes},
                              {"added_to", numberOf(addedTo(A))}};
+      if (IsPointer && (InCallee || Holders.contains(&A)))
+        Described["moves_pointers"] = true;
       if (isAskedForNull(A))
         Described["nullable"] = true;
       if (auto At = Floats.find(&A); At != Floats.end())

@@ -18,7 +18,11 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#define DEBUG_TYPE "adgen-fuse-sweeps"
+
 using namespace llvm;
+
+STATISTIC(NumGradients, "Number of gradients with fused sweeps");
 
 namespace adgen {
 namespace {
@@ -317,12 +321,12 @@ SmallSetVector<Instruction *, 16> onlyWritten(CallInst &Cache) {
   SmallSetVector<Instruction *, 16> Found;
   Found.insert(&Cache);
   for (unsigned Next = 0; Next < Found.size(); ++Next) {
-    if (isa<StoreInst>(Found[Next]) || Found[Next]->hasMetadata(CacheRelease))
+    if (isa<StoreInst>(Found[Next]) || isCacheRelease(*Found[Next]))
       continue;
     for (Use &U : Found[Next]->uses()) {
       auto *By = cast<Instruction>(U.getUser());
       bool IsWritten = isa<StoreInst>(By) && U.getOperandNo() == StoreInst::getPointerOperandIndex();
-      if (!IsWritten && !isa<GetElementPtrInst, PHINode>(By) && !By->hasMetadata(CacheRelease))
+      if (!IsWritten && !isa<GetElementPtrInst, PHINode>(By) && !isCacheRelease(*By))
         return {};
       Found.insert(By);
     }
@@ -380,6 +384,7 @@ PreservedAnalyses FuseSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
     ValueToValueMapTy Map;
     Function *Copy = CloneFunction(F, Map), *Other = Copy;
     if (fuseAll(*Copy, FAM)) {
+      ADGEN_COUNT(NumGradients, F->getName());
       M.getFunctionList().splice(F->getIterator(), M.getFunctionList(), Copy->getIterator());
       Copy->takeName(F);
       F->replaceAllUsesWith(Copy);

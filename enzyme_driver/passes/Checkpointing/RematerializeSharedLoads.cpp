@@ -10,127 +10,26 @@
 // without question, llvm.nvvm.ldu.global, so that is what they become until it has run (StripGuards).
 #include "Analysis/Refill.h"
 #include "Analysis/SharedConstants.h"
+#include "Checkpointing/BarrierMeetings.h"
+#include "Checkpointing/SharedArrays.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
-#include "llvm/Analysis/UniformityAnalysis.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 #include <optional>
 
+#define DEBUG_TYPE "adgen-rematerialize-shared-loads"
+
 using namespace llvm;
+
+STATISTIC(NumLoads, "Number of loads repeated");
 
 namespace adgen {
 namespace {
-
-constexpr StringLiteral BarrierRule = "adgen_rule_barrier";
-constexpr uint64_t Word = 8; // bytes, in which a thread keeps its share
-constexpr StringLiteral WarpRegister = "llvm.nvvm.read.ptx.sreg.warpid";
-
-// One shared array, or all dynamic ones, which are one region.
-struct Array {
-  Argument *Pointer = nullptr;
-  GlobalVariable *Memory = nullptr;
-  uint64_t Bytes = 0; // 0: known to the launch only
-};
-
-bool isBlockBarrier(const Instruction &I) {
-  auto *Call = dyn_cast<CallInst>(&I);
-  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == BarrierRule;
-}
-
-bool isMathematics(const CallBase &Call) {
-  const Function *Callee = Call.getCalledFunction();
-  bool Named = Callee && (Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix));
-  return Named && none_of(Call.args(), [](Value *V) { return V->getType()->isPointerTy(); });
-}
-
-// Where threads may wait for each other in another way: what they write before it is seen behind it.
-bool isOtherMeeting(const Instruction &I) {
-  if (isa<FenceInst>(I))
-    return true;
-  auto *Call = dyn_cast<CallBase>(&I);
-  return Call && !isBlockBarrier(I) && !isMathematics(*Call) && (Call->isConvergent() || Call->isInlineAsm());
-}
-
-class SharedArrays {
-public:
-  explicit SharedArrays(Function &Body) {
-    auto Names = sharedNames(Body);
-    unsigned First = Body.arg_size() - Names.size();
-    for (auto [Index, Name] : enumerate(Names)) {
-      Argument *A = Body.getArg(First + Index);
-      GlobalVariable *Global = Body.getParent()->getNamedGlobal(Name);
-      bool Dynamic = !Global || Global->isDeclaration();
-      uint64_t Bytes = Dynamic ? 0 : Body.getDataLayout().getTypeAllocSize(Global->getValueType()).getFixedValue();
-      Arrays.push_back({A, Global, Bytes});
-      if (Dynamic && !Region)
-        Region = A;
-      Objects[A] = Dynamic ? Region : A;
-    }
-  }
-
-  bool empty() const { return Arrays.empty(); }
-  // The argument that stands for the memory behind the pointer, if that is one array for sure.
-  Argument *find(const Value *Pointer) const {
-    return Objects.lookup(dyn_cast<Argument>(getUnderlyingObject(Pointer, 0)));
-  }
-  uint64_t bytes(const Argument *A) const { return array(A).Bytes; }
-  // Whether the array is known to be whole words, which it is then aligned to.
-  bool inWords(const Argument *A) const {
-    const Array &Known = array(A);
-    bool Is = Known.Bytes && Known.Bytes % Word == 0;
-    if (Is)
-      Known.Memory->setAlignment(std::max(Known.Memory->getAlign().valueOrOne(), Align(Word)));
-    return Is;
-  }
-
-  bool mayWrite(const Instruction &I, const Argument *A) const {
-    if (!I.mayWriteToMemory() || isBlockBarrier(I))
-      return false;
-    if (auto *Store = dyn_cast<StoreInst>(&I))
-      return mayBe(Store->getPointerOperand(), A);
-    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
-      return mayBe(Atomic->getPointerOperand(), A);
-    if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
-      return mayBe(Exchange->getPointerOperand(), A);
-    if (auto *Block = dyn_cast<MemIntrinsic>(&I))
-      return mayBe(Block->getRawDest(), A);
-    auto *Call = dyn_cast<CallBase>(&I);
-    if (!Call)
-      return true;
-    if (isMathematics(*Call) || Call->onlyAccessesInaccessibleMemory())
-      return false;
-    return any_of(Call->args(), [&](Value *V) { return V->getType()->isPointerTy() && mayBe(V, A); }) ||
-           !Call->onlyAccessesInaccessibleMemOrArgMem();
-  }
-
-private:
-  bool mayBe(const Value *Pointer, const Argument *A) const {
-    const Value *Object = getUnderlyingObject(Pointer, 0);
-    if (isa<AllocaInst, GlobalVariable>(Object))
-      return false;
-    if (auto *Other = dyn_cast<Argument>(Object)) // a parameter does not point to shared memory
-      return Objects.lookup(Other) == A;
-    auto *Load = dyn_cast<LoadInst>(Object); // nor does what lies in the memory behind one
-    return !Load || !isa<Argument>(getUnderlyingObject(Load->getPointerOperand(), 0));
-  }
-
-  const Array &array(const Argument *A) const {
-    return *find_if(Arrays, [&](const Array &Known) { return Known.Pointer == A; });
-  }
-
-  SmallVector<Array> Arrays;
-  DenseMap<const Argument *, Argument *> Objects;
-  Argument *Region = nullptr;
-};
 
 // A product with something that has no derivative is linear.
 bool isLinear(const Instruction &I, const Value *Factor, const Constants &Known) {
@@ -211,130 +110,6 @@ Instructions reachedFrom(SmallVector<BasicBlock::iterator> Work, function_ref<bo
   }
   return Reached;
 }
-
-// Which barriers all threads of a block meet.
-class Meetings {
-public:
-  Meetings(Function &Body, FunctionAnalysisManager &FAM, UnchangedMemory &Unchanged)
-      : Body(Body), Loops(FAM.getResult<LoopAnalysis>(Body)), After(FAM.getResult<PostDominatorTreeAnalysis>(Body)) {
-    if (readsWarpNumber())
-      return;
-    // The analysis takes a kernel's parameters, and no other function's, for the same in all threads; and no call, nor
-    // what is in memory.
-    CallingConv::ID Convention = Body.getCallingConv();
-    Body.setCallingConv(CallingConv::PTX_Kernel);
-    SmallVector<std::pair<Instruction *, Instruction *>> Same = standInForWhatIsSame(Unchanged);
-    UniformityInfo &Uniform = FAM.getResult<UniformityInfoAnalysis>(Body);
-    for (BasicBlock &Block : Body)
-      if (Uniform.hasDivergentTerminator(Block))
-        Divergent.insert(&Block);
-    for (auto [I, StandIn] : Same) {
-      StandIn->replaceAllUsesWith(I);
-      RecursivelyDeleteTriviallyDeadInstructions(StandIn);
-    }
-    Body.setCallingConv(Convention);
-    Known = true;
-  }
-
-  // No branch that threads may take differently decides, directly or through others, whether the block is reached.
-  bool all(BasicBlock &Block) const {
-    if (!Known)
-      return false;
-    SmallVector<BasicBlock *> Work{&Block};
-    SmallPtrSet<BasicBlock *, 16> Seen;
-    while (!Work.empty()) {
-      BasicBlock *Reached = Work.pop_back_val();
-      for (BasicBlock &Branch : Body) {
-        if (!decides(Branch, *Reached) || !Seen.insert(&Branch).second)
-          continue;
-        if (Divergent.contains(&Branch))
-          return false;
-        Work.push_back(&Branch);
-      }
-    }
-    return true;
-  }
-
-  // Whether the value depends on what it was in the iteration before: else Enzyme may compute it again from that
-  // iteration, instead of keeping it.
-  bool isRecurrence(const Instruction &I) const {
-    if (!isa<PHINode>(I) || !Loops.isLoopHeader(I.getParent()))
-      return false;
-    SmallVector<const Instruction *> Work{&I};
-    SmallPtrSet<const Instruction *, 16> Seen;
-    while (!Work.empty())
-      for (const User *U : Work.pop_back_val()->users()) {
-        auto *Next = cast<Instruction>(U);
-        if (Next == &I)
-          return true;
-        if (Seen.insert(Next).second)
-          Work.push_back(Next);
-      }
-    return false;
-  }
-
-  bool isLoopBehind(const Instruction &Load, const CallInst &Barrier) const {
-    const Loop *L = Loops.getLoopFor(Load.getParent());
-    return L && !L->contains(Barrier.getParent());
-  }
-
-private:
-  // What a block's threads all get is, while the analysis runs, an instruction that it does not take for different in
-  // threads; what is read from memory that stays as it is, one that is the same where the address is.
-  SmallVector<std::pair<Instruction *, Instruction *>> standInForWhatIsSame(UnchangedMemory &Unchanged) {
-    SmallVector<std::pair<Instruction *, Instruction *>> Same;
-    for (Instruction &I : instructions(Body)) {
-      auto *Call = dyn_cast<CallInst>(&I);
-      auto *Load = dyn_cast<LoadInst>(&I);
-      if (Call ? isSameInBlock(*Call) : Load && hasBits(*Load->getType()) && Unchanged.isReadBy(*Load))
-        Same.push_back({&I, nullptr});
-    }
-    for (auto &[I, StandIn] : Same) {
-      if (auto *Load = dyn_cast<LoadInst>(I))
-        StandIn = CastInst::CreateBitOrPointerCast(addressAsNumber(*Load), Load->getType(), "", Load->getIterator());
-      else
-        StandIn = new FreezeInst(PoisonValue::get(I->getType()), "", I->getIterator());
-      I->replaceAllUsesWith(StandIn);
-    }
-    return Same;
-  }
-
-  static bool hasBits(Type &T) { return T.isPointerTy() || T.isIntOrIntVectorTy() || T.isFPOrFPVectorTy(); }
-
-  // Of as many bits as are loaded.
-  static Value *addressAsNumber(LoadInst &Load) {
-    IRBuilder<> B(&Load);
-    unsigned Bits = Load.getDataLayout().getTypeSizeInBits(Load.getType()).getFixedValue();
-    return B.CreateZExtOrTrunc(B.CreatePtrToInt(Load.getPointerOperand(), B.getInt64Ty()), B.getIntNTy(Bits));
-  }
-
-  static bool isSameInBlock(const CallInst &Call) {
-    StringRef Name = Call.getCalledFunction() ? Call.getCalledFunction()->getName() : "";
-    Name.consume_front(HiddenPrefix);
-    if (Name.consume_front("llvm.nvvm.read.ptx.sreg."))
-      return Name.starts_with("ctaid.") || Name.starts_with("ntid.") || Name.starts_with("nctaid.");
-    return Name.starts_with("llvm.nvvm.barrier.cta.red.");
-  }
-
-  bool readsWarpNumber() const {
-    return any_of(instructions(Body), [](const Instruction &I) {
-      auto *Call = dyn_cast<CallInst>(&I);
-      return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == WarpRegister;
-    });
-  }
-
-  bool decides(BasicBlock &Branch, BasicBlock &Reached) const {
-    return !After.properlyDominates(&Reached, &Branch) &&
-           any_of(successors(&Branch), [&](BasicBlock *Next) { return After.dominates(&Reached, Next); }) &&
-           succ_size(&Branch) > 1;
-  }
-
-  Function &Body;
-  LoopInfo &Loops;
-  PostDominatorTree &After;
-  SmallPtrSet<BasicBlock *, 8> Divergent;
-  bool Known = false;
-};
 
 class Reloading {
 public:
@@ -435,6 +210,7 @@ private:
   }
 
   static void repeat(LoadInst &Load) {
+    ADGEN_COUNT(NumLoads, Load);
     IRBuilder<> B(&Load);
     Value *Alignment = B.getInt32(Load.getAlign().value());
     Value *Again = B.CreateIntrinsic(Intrinsic::nvvm_ldu_global_f, {Load.getType(), Load.getPointerOperandType()},
@@ -480,7 +256,7 @@ private:
 
   Function &Body;
   SharedArrays Arrays;
-  Meetings Meet;
+  BarrierMeetings Meet;
   Constants Known;
   Refill Fill;
   SmallVector<LoadInst *> Settled;

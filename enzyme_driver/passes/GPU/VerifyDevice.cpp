@@ -4,7 +4,7 @@
 //   Adgen.h, or null,
 //                           "batch": whether there is a kernel for many launches,
 //                           "unwritten": the positions of the arguments behind which nothing is written}},
-//    "tangents": the same, "seconds": the same}
+//    "tangents": the same, "seconds": the same, "cooperative": the kernels whose blocks wait for each other}
 #include "Analysis/UnderlyingObjects.h"
 #include "GPU/BatchKernels.h"
 #include "Support/Pass.h"
@@ -76,11 +76,17 @@ static json::Object factsOf(const Function &Kernel, const UnderlyingObjects &Mem
                       {"batch", Kernel.getParent()->getFunction((Kernel.getName() + BatchSuffix).str()) != nullptr}};
 }
 
+// Whether its blocks wait for each other, so that the driver has to be told so at a launch.
+static bool waitsForGrid(const Function &Kernel) {
+  return firstReached(Kernel, [](const Instruction &I) { return isCallOf(I, "llvm.nvvm.read.ptx.sreg.envreg2"); });
+}
+
 ADGEN_DECLARE_PASS(VerifyDevice);
 
 PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
   const UnderlyingObjects Memory(M);
   json::Object Kernels, Tangents, Seconds;
+  json::Array Cooperative;
   for (Function &F : M) {
     StringRef Symbol = F.getName();
     if (F.isDeclaration() && !F.use_empty() && !isProvidedByTheDevice(F)) {
@@ -89,6 +95,8 @@ PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
              ("the gradient needs '" + Symbol + "', which does not exist on the GPU").str(),
              "define the function in the file, or avoid it");
     }
+    if (isKernel(F) && !F.isDeclaration() && waitsForGrid(F))
+      Cooperative.push_back(Symbol);
     if (F.hasFnAttribute(ActivityAttribute) && isKernel(F) && Symbol.consume_back(GradientSuffix))
       Kernels[Symbol] = factsOf(F, Memory);
     else if (F.hasFnAttribute(TangentActivityAttribute) && isKernel(F) && Symbol.consume_back(TangentSuffix))
@@ -96,8 +104,10 @@ PreservedAnalyses VerifyDevice::run(Module &M, ModuleAnalysisManager &) {
     else if (F.hasFnAttribute(TangentActivityAttribute) && isKernel(F) && Symbol.consume_back(SecondSuffix))
       Seconds[Symbol] = factsOf(F, Memory);
   }
-  json::Object Report{
-      {"kernels", std::move(Kernels)}, {"tangents", std::move(Tangents)}, {"seconds", std::move(Seconds)}};
+  json::Object Report{{"kernels", std::move(Kernels)},
+                      {"tangents", std::move(Tangents)},
+                      {"seconds", std::move(Seconds)},
+                      {"cooperative", std::move(Cooperative)}};
   outs() << formatv("{0}", json::Value(std::move(Report))) << "\n";
   return PreservedAnalyses::all();
 }

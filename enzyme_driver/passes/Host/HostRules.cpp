@@ -28,7 +28,7 @@ static bool isGatherOfShuffle(StringRef Name) {
 
 static bool isReversedBarrier(StringRef Name) {
   return Name.consume_front(RulePrefix) && Name.consume_back("_reverse") &&
-         is_contained({"barrier", "counted_barrier", "turn"}, Name);
+         is_contained({"barrier", "counted_barrier", "grid_barrier", "turn"}, Name);
 }
 
 ADGEN_DECLARE_PASS(HostRules);

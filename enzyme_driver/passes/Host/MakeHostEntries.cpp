@@ -9,222 +9,38 @@
 //
 // Shared arrays lie in memory of the runtime: the static ones, then the dynamic ones, which all begin at the same
 // place; behind them, in a derivative, their shadows in the same order.
-#include "Analysis/AccessRanges.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/Cooperates.h"
-#include "Analysis/UnderlyingObjects.h"
-#include "Support/OpenMP.h"
+#include "Host/AccumulatedShadows.h"
+#include "Host/Columns.h"
+#include "Host/Footprint.h"
+#include "Host/HostArguments.h"
+#include "Host/ThreadFunctions.h"
 #include "Support/Pass.h"
 
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Dominators.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/IR/MDBuilder.h"
-#include "llvm/IR/PatternMatch.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
-using namespace llvm::PatternMatch;
 
 namespace adgen {
-
 namespace {
-
-// The order in which thread functions take the indices.
-constexpr StringLiteral Registers[] = {"tid.x",  "tid.y",  "tid.z",  "ctaid.x",  "ctaid.y",  "ctaid.z",
-                                       "ntid.x", "ntid.y", "ntid.z", "nctaid.x", "nctaid.y", "nctaid.z"};
-constexpr unsigned RegisterCount = std::size(Registers);
-constexpr StringLiteral RegisterPrefix = "llvm.nvvm.read.ptx.sreg.";
-
-constexpr unsigned WarpSize = 32;
-constexpr Align SharedAlignment = Align::Constant<64>(); // as host_runtime/shared_memory.cpp has it
-
-// Set in the number of a place at which lanes ask who is active, as host_runtime/cooperation.h has it, where they only
-// wait for each other.
-constexpr unsigned MeetingPlace = 1u << 31;
-
-bool isMeeting(const CallInst &Active) {
-  return all_of(Active.users(), [](const User *U) {
-    auto *Call = dyn_cast<CallInst>(U);
-    return Call && Call->getIntrinsicID() == Intrinsic::nvvm_bar_warp_sync;
-  });
-}
-
-bool isOfTheGpu(StringRef Name) { return Name.starts_with("llvm.nvvm.") || Name.starts_with(TogetherPrefix); }
-
-// Whether a function that could not be inlined does what only the function of a thread can.
-bool usesTheGpu(const Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) {
-    auto *Call = dyn_cast<CallInst>(&I);
-    return Call && Call->getCalledFunction() && isOfTheGpu(Call->getCalledFunction()->getName());
-  });
-}
-
-struct Names {
-  StringRef Symbol, Suffix;
-  bool HasShadows; // a derivative
-  std::string entry() const { return (Symbol + Suffix).str(); }
-};
-
-Names namesOf(const Function &F) {
-  return {symbolOf(F), isDerivative(F) ? suffixOf(F) : StringRef("__primal"), isDerivative(F)};
-}
-
-// As host_runtime/accumulation.h has it: of code that accumulates into other memory than shadows that are arguments.
-constexpr uint64_t NotApart = ~uint64_t(0);
-
-bool isAtomic(const Instruction &I) { return isa<AtomicRMWInst, AtomicCmpXchgInst>(I); }
-
-// An exchange by which a thread takes a cotangent (ConsumeOnce), which stays one in every form.
-bool isConsumption(const Instruction &I) {
-  auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
-  auto *Left = Atomic ? dyn_cast<Constant>(Atomic->getValOperand()) : nullptr;
-  return Left && Atomic->getOperation() == AtomicRMWInst::Xchg && Left->isNullValue() &&
-         Atomic->getOrdering() == AtomicOrdering::Monotonic;
-}
-
-// Whether the result may depend on the order in which threads come to an atomic operation.
-bool dependsOnOrder(const Instruction &I) {
-  auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
-  return !Atomic || Atomic->getOperation() == AtomicRMWInst::Xchg ||
-         AtomicRMWInst::isFPOperation(Atomic->getOperation());
-}
-
-// The arguments of a C++ function that its reverse sweep puts back, a bit each.
-uint64_t restoredArguments(const Function &Gradient) {
-  uint64_t Arrays = 0;
-  for (const Argument &A : Gradient.args())
-    if (Gradient.getAttributes().hasParamAttr(A.getArgNo(), RestoredAttribute))
-      Arrays |= uint64_t(1) << A.getArgNo();
-  return Arrays;
-}
-
-// The shadows, a bit each, into which a gradient's function of one thread accumulates, where that is all it does by
-// atomics. Shared arrays, which are the arguments from `Own` to `End`, are seen by the threads of a block only.
-uint64_t accumulatedShadows(const Function &Thread, const Function &Gradient, unsigned Own, unsigned End) {
-  uint64_t Shadows = 0;
-  for (const Instruction &I : instructions(Thread)) {
-    if (!isAtomic(I) || isConsumption(I))
-      continue;
-    auto *A = dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0));
-    if (A && A->getArgNo() >= Own && A->getArgNo() < End)
-      continue;
-    bool IsShadow =
-        A && A->getArgNo() < std::min(Own, 63u) && Gradient.hasParamAttribute(A->getArgNo(), ShadowAttribute);
-    if (!IsShadow || !asAccumulation(const_cast<Instruction &>(I)) || !isOnlyAccumulatedInto(*A))
-      return NotApart;
-    Shadows |= uint64_t(1) << A->getArgNo();
-  }
-  return Shadows;
-}
-
-// The same for a C++ function, whose regions get the shadows by many ways. Locks order threads as they come.
-uint64_t accumulatedShadows(const Module &M, const Function &Gradient, const UnderlyingObjects &Memory) {
-  uint64_t Shadows = 0;
-  for (const Function &F : M) {
-    StringRef Name = F.getName();
-    if (Name.consume_front(RegionRulePrefix) && Name.starts_with("enter") && !Name.starts_with("enter_in_turn") &&
-        !F.use_empty())
-      return NotApart;
-    for (const Instruction &I : instructions(F)) {
-      if (!isAtomic(I) || !dependsOnOrder(I))
-        continue;
-      for (const Value *Origin : Memory.of(I.getOperand(0))) {
-        auto *A = dyn_cast_or_null<Argument>(Origin);
-        if (A && A->getParent() != &Gradient && A->getParent()->getName().starts_with(GradientPrefix))
-          continue;
-        if (!A || A->getArgNo() >= 63 || !Gradient.hasParamAttribute(A->getArgNo(), ShadowAttribute) ||
-            A->getParent() != &Gradient)
-          return NotApart;
-        Shadows |= uint64_t(1) << A->getArgNo();
-      }
-    }
-  }
-  return Shadows;
-}
-
-SmallSetVector<Value *, 4> withExtended(Value &V) {
-  SmallSetVector<Value *, 4> All;
-  All.insert(&V);
-  for (User *U : V.users())
-    if (isa<ZExtInst>(U))
-      All.insert(U);
-  return All;
-}
-
-// What threads ask of their place in x, where that is only their column among all blocks, ctaid.x * ntid.x + tid.x. A
-// file may write a number for the width of a block.
-class Columns {
-public:
-  Columns(Function &Thread, unsigned First)
-      : Threads(withExtended(*Thread.getArg(First))), Widths(withExtended(*Thread.getArg(First + 6))) {
-    SmallPtrSet<User *, 8> Found;
-    auto Ends = [&](Value *Begin) {
-      return areUses(withExtended(*Begin), [&](User &U) { return addsThread(U) && Found.insert(&U).second; });
-    };
-    AreAll = areUses(withExtended(*Thread.getArg(First + 3)), [&](User &U) { return isBegin(U) && Ends(&U); }) &&
-             areUses(Threads, [&](User &U) { return Found.contains(&U); });
-  }
-
-  // Whether several blocks beside each other, of that width, are to their threads as one that is as wide as all of
-  // them.
-  Value *allowWideBlocks(IRBuilder<> &B, Value *Width) const {
-    Value *Allow = B.getInt1(AreAll);
-    for (uint64_t Number : Numbers)
-      Allow = B.CreateAnd(Allow, B.CreateICmpEQ(Width, B.getInt32(Number)));
-    return Allow;
-  }
-
-private:
-  using Values = SmallSetVector<Value *, 4>;
-
-  static bool areUses(const Values &Of, function_ref<bool(User &)> Are) {
-    return all_of(Of, [&](Value *V) { return all_of(V->users(), [&](User *U) { return Of.contains(U) || Are(*U); }); });
-  }
-
-  bool isBegin(User &U) {
-    uint64_t Number;
-    Value *A, *B;
-    if (match(&U, m_Shl(m_Value(), m_ConstantInt(Number))) && Number < 32)
-      return Numbers.insert(uint64_t(1) << Number), true;
-    if (match(&U, m_c_Mul(m_Value(), m_ConstantInt(Number))) && Number <= UINT32_MAX)
-      return Numbers.insert(Number), true;
-    return match(&U, m_Mul(m_Value(A), m_Value(B))) && (Widths.contains(A) || Widths.contains(B));
-  }
-
-  bool addsThread(User &U) const {
-    Value *A, *B;
-    return match(&U, m_Add(m_Value(A), m_Value(B))) && (Threads.contains(A) || Threads.contains(B));
-  }
-
-  Values Threads, Widths;
-  SmallSetVector<uint64_t, 2> Numbers; // that stand for the width
-  bool AreAll;
-};
 
 class EntryMaker {
 public:
   EntryMaker(Module &M, FunctionAnalysisManager &FAM)
       : M(M), FAM(FAM), Context(M.getContext()), Pointer(PointerType::getUnqual(Context)),
-        Int32(Type::getInt32Ty(Context)) {}
+        Int32(Type::getInt32Ty(Context)), HostArgs(M), Threads(M) {}
 
   void makeKernelEntry(Function &F) {
-    Names N = namesOf(F);
+    EntryNames N = namesOf(F);
     F.setLinkage(GlobalValue::InternalLinkage);
     bool Cooperates = cooperates(F);
-    Function *Thread = makeThreadFunction(F, Cooperates);
+    Function *Thread = Threads.make(F, Cooperates);
     if (!Thread)
       return;
     if (!Cooperates)
-      takeInTurn(*Thread);
-    Function *Alone = hasAtomics(*Thread) ? withoutAtomics(*Thread) : Thread;
+      Threads.takeInTurn(*Thread);
+    Function *Alone = Threads.hasAtomics(*Thread) ? Threads.withoutAtomics(*Thread) : Thread;
     Repeats = F.getFnAttribute(BlocksDifferAttribute).getValueAsString();
     if (Cooperates) {
       FunctionCallee Run = M.getOrInsertFunction("adgen_run_cooperative", Int32, Pointer, Pointer, Pointer);
@@ -236,11 +52,13 @@ public:
     uint64_t Shadows = accumulatedBy(*Thread, F);
     FunctionCallee Run =
         M.getOrInsertFunction("adgen_run_blocks", Int32, Pointer, Pointer, Pointer, Int64, Pointer, Pointer);
-    makeEntry(N, Run, {Blocks, BlocksAlone, ConstantInt::get(Int64, Shadows), makeFootprint(*Thread, F, Shadows)});
+    makeEntry(N, Run,
+              {Blocks, BlocksAlone, ConstantInt::get(Int64, Shadows),
+               makeFootprint(*Thread, F, Shadows, FAM.getResult<ScalarEvolutionAnalysis>(*Thread))});
   }
 
   void makeFunctionEntry(Function &F, const UnderlyingObjects &Memory) {
-    Names N = namesOf(F);
+    EntryNames N = namesOf(F);
     Function *Call = Function::Create(FunctionType::get(Type::getVoidTy(Context), {Pointer, Pointer}, false),
                                       GlobalValue::InternalLinkage, N.entry() + "_call", &M);
     IRBuilder<> B(BasicBlock::Create(Context, "entry", Call));
@@ -248,7 +66,7 @@ public:
     bool StoresResult = F.hasFnAttribute(ResultAttribute);
     SmallVector<Value *> Arguments;
     for (unsigned I = 0; I < F.arg_size() - StoresResult; ++I)
-      Arguments.push_back(loadArgument(B, F, I, Call->getArg(0)));
+      Arguments.push_back(HostArgs.loadArgument(B, F, I, Call->getArg(0)));
     if (StoresResult)
       Arguments.push_back(Call->getArg(1));
     B.CreateCall(&F, Arguments);
@@ -273,7 +91,7 @@ private:
   }
 
   // The entry of a kernel: run(launch, code..., args).
-  void makeEntry(const Names &N, FunctionCallee Run, ArrayRef<Value *> Code) {
+  void makeEntry(const EntryNames &N, FunctionCallee Run, ArrayRef<Value *> Code) {
     Function *Entry = createEntry(N.entry());
     IRBuilder<> B(BasicBlock::Create(Context, "entry", Entry));
     SmallVector<Value *> Arguments{Entry->getArg(0)};
@@ -304,467 +122,6 @@ private:
                             Name, &M);
   }
 
-  // A clone that takes the indices as its last arguments; null where something in it has no counterpart here. Where
-  // threads work together, the very last argument is the runtime's handle of the thread.
-  Function *makeThreadFunction(Function &F, bool Cooperates) {
-    SmallVector<Type *> Types(F.getFunctionType()->params());
-    Types.append(RegisterCount, Int32);
-    if (Cooperates)
-      Types.push_back(Pointer);
-    auto *Thread = Function::Create(FunctionType::get(F.getReturnType(), Types, false), GlobalValue::ExternalLinkage,
-                                    F.getName() + "_thread", &M);
-    ValueToValueMapTy Map;
-    for (Argument &A : F.args())
-      Map[&A] = Thread->getArg(A.getArgNo());
-    SmallVector<ReturnInst *> Returns;
-    CloneFunctionInto(Thread, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
-    Thread->setLinkage(GlobalValue::InternalLinkage); // not before: cloning takes the original's visibility
-    Thread->removeFnAttr(Attribute::NoInline);
-    Thread->addFnAttr(Attribute::AlwaysInline);
-    if (Cooperates)
-      forgetAliasing(*Thread);
-    tellArraysApart(*Thread, F);
-    replaceTraps(*Thread);
-    if (!replaceSpecials(*Thread, F)) {
-      Thread->eraseFromParent();
-      return nullptr;
-    }
-    return Thread;
-  }
-
-  // What one thread stores before a barrier another one reads behind it, through its own copy of a pointer that aliases
-  // nothing.
-  static void forgetAliasing(Function &Thread) {
-    for (Argument &A : Thread.args())
-      A.removeAttr(Attribute::NoAlias);
-    for (Instruction &I : instructions(Thread)) {
-      I.setMetadata(LLVMContext::MD_noalias, nullptr);
-      I.setMetadata(LLVMContext::MD_alias_scope, nullptr);
-    }
-  }
-
-  // Shared arrays and their shadows lie one behind the other, which is all that their addresses will show. Dynamic ones
-  // begin at the same place.
-  void tellArraysApart(Function &Thread, const Function &F) {
-    SmallVector<StringRef> Names = sharedNames(F);
-    unsigned Own = F.arg_size() - (namesOf(F).HasShadows ? 2 : 1) * Names.size();
-    MDBuilder Builder(Context);
-    MDNode *Domain = Builder.createAnonymousAliasScopeDomain("shared");
-    DenseMap<const Value *, Metadata *> Scopes;
-    Metadata *Dynamic[] = {nullptr, nullptr}; // the arrays, and their shadows
-    for (unsigned I = Own; I < F.arg_size(); ++I) {
-      bool IsShadow = I - Own >= Names.size();
-      Metadata *&Known = Dynamic[IsShadow];
-      bool IsDynamic = M.getNamedGlobal(Names[(I - Own) % Names.size()])->isDeclaration();
-      Metadata *Scope = IsDynamic && Known ? Known : Builder.createAnonymousAliasScope(Domain);
-      Scopes[Thread.getArg(I)] = Scope;
-      if (IsDynamic)
-        Known = Scope;
-    }
-    for (Instruction &I : instructions(Thread)) {
-      const Value *At = isa<AtomicCmpXchgInst>(I) ? nullptr : accessedPointer(I);
-      Metadata *Scope = At ? Scopes.lookup(getUnderlyingObject(At, 0)) : nullptr;
-      if (!Scope)
-        continue;
-      SetVector<Metadata *> Others;
-      for (unsigned J = Own; J < F.arg_size(); ++J)
-        if (Metadata *Other = Scopes.lookup(Thread.getArg(J)); Other != Scope)
-          Others.insert(Other);
-      I.setMetadata(LLVMContext::MD_alias_scope,
-                    MDNode::concatenate(I.getMetadata(LLVMContext::MD_alias_scope), MDNode::get(Context, Scope)));
-      I.setMetadata(LLVMContext::MD_noalias, MDNode::concatenate(I.getMetadata(LLVMContext::MD_noalias),
-                                                                 MDNode::get(Context, Others.getArrayRef())));
-    }
-  }
-
-  // A failed assertion ends the thread and is reported when the call ends; on the host it must not end the process.
-  void replaceTraps(Function &Thread) {
-    SmallVector<CallInst *> Traps;
-    for (BasicBlock &Block : Thread)
-      for (Instruction &I : Block)
-        if (auto *Call = dyn_cast<CallInst>(&I);
-            Call && Call->getCalledFunction() && isTrap(*Call->getCalledFunction()))
-          Traps.push_back(Call);
-    for (CallInst *Call : Traps) {
-      IRBuilder<> B(Call);
-      if (Call->getIntrinsicID() == Intrinsic::trap)
-        B.CreateCall(M.getOrInsertFunction("adgen_trapped", B.getVoidTy()));
-      else
-        B.CreateCall(M.getOrInsertFunction("adgen_assertion_failed", B.getVoidTy(), Pointer, Pointer, Int32),
-                     {Call->getArgOperand(0), Call->getArgOperand(1), Call->getArgOperand(2)});
-      BasicBlock *Block = Call->getParent();
-      changeToUnreachable(Call);
-      Block->getTerminator()->eraseFromParent();
-      ReturnInst::Create(Context, Block);
-    }
-  }
-
-  static bool isTrap(const Function &F) {
-    return F.getName() == "__assertfail" || F.getIntrinsicID() == Intrinsic::trap;
-  }
-
-  // A block comes before those that it leads to, and all of a loop before what follows it.
-  static SmallVector<BasicBlock *> inOrder(Function &F) {
-    DominatorTree Tree(F);
-    LoopInfo Loops(Tree);
-    SmallVector<BasicBlock *> Order; // backwards
-    SmallPtrSet<BasicBlock *, 32> Seen;
-    SmallVector<std::pair<BasicBlock *, SmallVector<BasicBlock *>>> Path;
-    auto Enter = [&](BasicBlock *Block) {
-      SmallVector<BasicBlock *> Next(successors(Block));
-      stable_sort(Next, [&](BasicBlock *A, BasicBlock *B) { return Loops.getLoopDepth(A) > Loops.getLoopDepth(B); });
-      Seen.insert(Block);
-      Path.emplace_back(Block, std::move(Next));
-    };
-    for (Enter(&F.getEntryBlock()); !Path.empty();) {
-      SmallVector<BasicBlock *> &Left = Path.back().second;
-      if (Left.empty())
-        Order.push_back(Path.pop_back_val().first);
-      else if (BasicBlock *Next = Left.pop_back_val(); !Seen.contains(Next))
-        Enter(Next);
-    }
-    for (BasicBlock &Block : F)
-      if (!Seen.contains(&Block))
-        Order.push_back(&Block);
-    return SmallVector<BasicBlock *>(reverse(Order));
-  }
-
-  bool replaceSpecials(Function &Thread, Function &F) {
-    bool Complete = true;
-    auto Stop = [&](CallInst &Call, const Twine &Reason) {
-      refuse(&F, Call.getDebugLoc(), Reason.str(), "compile this kernel for the cuda target");
-      Complete = false;
-    };
-    for (BasicBlock *Block : inOrder(Thread))
-      for (Instruction &I : make_early_inc_range(*Block)) {
-        auto *Call = dyn_cast<CallInst>(&I);
-        if (!Call)
-          continue;
-        Function *Callee = Call->getCalledFunction();
-        if (Callee && !Callee->isDeclaration() && usesTheGpu(*Callee))
-          Stop(*Call, "on the openmp target a recursive function can't use thread indices, shared arrays or barriers");
-        if (!Call->isInlineAsm() && !(Callee && isOfTheGpu(Callee->getName())))
-          continue;
-        Value *New = Call->isInlineAsm() ? assembly(*Call, Thread, F.arg_size())
-                                         : special(*Call, Callee->getName(), Thread, F.arg_size());
-        if (!New && Call->isInlineAsm())
-          Stop(*Call, assemblyInWords(cast<InlineAsm>(Call->getCalledOperand())->getAsmString()) +
-                          " of the GPU has no meaning on the openmp target");
-        else if (!New)
-          Stop(*Call, "the openmp target has no counterpart of " + Callee->getName());
-        if (!New)
-          continue;
-        if (!Call->use_empty())
-          Call->replaceAllUsesWith(New);
-        Call->eraseFromParent();
-      }
-    return Complete;
-  }
-
-  Value *special(CallInst &Call, StringRef Name, Function &Thread, unsigned First) {
-    IRBuilder<> B(&Call);
-    if (Name.starts_with("llvm.nvvm.membar") || Name.starts_with("llvm.nvvm.fence"))
-      return B.CreateFence(AtomicOrdering::SequentiallyConsistent);
-    if (Name.consume_front(RegisterPrefix))
-      return registerValue(B, Name, Thread, First);
-    Value *Caller = Thread.getArg(Thread.arg_size() - 1);
-    if (Name.consume_front(TogetherPrefix))
-      return gathered(B, Call, Name, Caller);
-    return together(B, Call, Name.drop_front(StringRef("llvm.nvvm.").size()), Caller);
-  }
-
-  // The value of a register of PTX, or null; its name without dots or underscores in it also stands for that in
-  // assembly.
-  Value *registerValue(IRBuilder<> &B, StringRef Name, Function &Thread, unsigned First) {
-    auto Register = [&](unsigned Index) { return Thread.getArg(First + Index); };
-    for (auto [Index, Known] : enumerate(Registers))
-      if (Name == Known)
-        return Register(Index);
-    if (Name == "dynamic_smem_size")
-      return B.CreateCall(M.getOrInsertFunction("adgen_dynamic_bytes", Int32, Pointer),
-                          Thread.getArg(Thread.arg_size() - 1));
-    if (Name == "warpsize")
-      return B.getInt32(WarpSize);
-    if (Name == "clock")
-      return B.CreateTrunc(B.CreateIntrinsic(Intrinsic::readcyclecounter, ArrayRef<Type *>(), ArrayRef<Value *>()),
-                           B.getInt32Ty());
-    if (Name == "clock64" || Name == "globaltimer")
-      return B.CreateIntrinsic(Intrinsic::readcyclecounter, ArrayRef<Type *>(), ArrayRef<Value *>());
-    Value *Row = B.CreateAdd(Register(1), B.CreateMul(Register(7), Register(2)));
-    Value *Linear = B.CreateAdd(Register(0), B.CreateMul(Register(6), Row));
-    Value *Lane = B.CreateAnd(Linear, WarpSize - 1);
-    if (Name == "laneid")
-      return Lane;
-    if (Name == "warpid")
-      return B.CreateLShr(Linear, 5);
-    if (!Name.consume_front("lanemask") || Name.size() != 3)
-      return nullptr;
-    Value *Own = B.CreateShl(B.getInt32(1), Lane), *Below = B.CreateSub(Own, B.getInt32(1));
-    return StringSwitch<Value *>(Name.drop_front())
-        .Case("eq", Own)
-        .Case("lt", Below)
-        .Case("le", B.CreateOr(Below, Own))
-        .Case("ge", B.CreateNot(Below))
-        .Case("gt", B.CreateNot(B.CreateOr(Below, Own)))
-        .Default(nullptr);
-  }
-
-  // Assembly in the headers of CUDA and cooperative groups: it reads a register, or pauses. Null for any other.
-  Value *assembly(CallInst &Call, Function &Thread, unsigned First) {
-    StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
-    IRBuilder<> B(&Call);
-    if (Text.trim().starts_with("nanosleep"))
-      return B.CreateCall(M.getOrInsertFunction("adgen_pause", B.getVoidTy(), Pointer),
-                          Thread.getArg(Thread.arg_size() - 1));
-    if (Call.use_empty() && !cast<InlineAsm>(Call.getCalledOperand())->hasSideEffects())
-      return PoisonValue::get(Call.getType());
-    SmallVector<StringRef> Words;
-    Text.trim().rtrim(';').split(Words, ' ', -1, /*KeepEmpty=*/false);
-    if (Words.size() != 3 || !Words[0].starts_with("mov.u32") || Words[1] != "$0," || !Words[2].consume_front("%"))
-      return nullptr;
-    return registerValue(B, Words[2], Thread, First);
-  }
-
-  // Barriers, and what warps do: calls of the runtime (host_runtime/together.cpp); null where it has nothing for it.
-  Value *together(IRBuilder<> &B, CallInst &Call, StringRef Name, Value *Thread) {
-    if (Name == "nanosleep")
-      return B.CreateCall(M.getOrInsertFunction("adgen_pause", B.getVoidTy(), Pointer), Thread);
-    if (Name == "bar.warp.sync")
-      return warp(B, "barrier", Thread, Call.getArgOperand(0), B.getInt64(0));
-    if (Name == "activemask")
-      return B.CreateTrunc(warp(B, "activemask", Thread, B.getInt32(0), B.getInt64(0),
-                                B.getInt32(Places++ | (isMeeting(Call) ? MeetingPlace : 0))),
-                           Int32);
-    if (Name.consume_front("barrier.cta."))
-      return barrier(B, Call, Name, Thread);
-    SmallVector<StringRef> Parts;
-    Name.split(Parts, '.');
-    bool Known =
-        Parts.size() >= 3 && (Parts[1] == "sync" ? is_contained({"shfl", "redux"}, Parts[0])
-                                                 : Parts[2] == "sync" && is_contained({"vote", "match"}, Parts[0]));
-    if (!Known)
-      return nullptr;
-    StringRef Kind = Parts[1] == "sync" ? Parts[2] : Parts[1];
-    bool IsReduction = Parts[0] == "redux"; // alone has its mask last
-    Value *Mask = Call.getArgOperand(IsReduction), *Given = Call.getArgOperand(!IsReduction);
-    if (IsReduction && !Given->getType()->isIntegerTy())
-      return nullptr;
-    if (Given->getType()->isFloatTy())
-      Given = B.CreateBitCast(Given, Int32);
-    bool IsShuffle = Parts[0] == "shfl";
-    Value *Result = warp(B, (Parts[0] + "_" + Kind).str(), Thread, Mask, B.CreateZExt(Given, B.getInt64Ty()),
-                         IsShuffle ? Call.getArgOperand(2) : nullptr, IsShuffle ? Call.getArgOperand(3) : nullptr);
-    return fromWarp(B, Result, Call.getType());
-  }
-
-  // The derivative of a shuffle (rules/shuffle.cu).
-  Value *gathered(IRBuilder<> &B, CallInst &Call, StringRef Name, Value *Thread) {
-    Type *Word = B.getIntNTy(Call.getType()->getPrimitiveSizeInBits());
-    Value *Given = B.CreateZExt(B.CreateBitCast(Call.getArgOperand(1), Word), B.getInt64Ty());
-    Value *Result =
-        warp(B, Name.str(), Thread, Call.getArgOperand(0), Given, Call.getArgOperand(2), Call.getArgOperand(3));
-    return B.CreateBitCast(B.CreateTrunc(Result, Word), Call.getType());
-  }
-
-  Value *warp(IRBuilder<> &B, const std::string &Name, Value *Thread, Value *Mask, Value *Given,
-              Value *Offset = nullptr, Value *Control = nullptr) {
-    FunctionCallee Callee =
-        M.getOrInsertFunction("adgen_warp_" + Name, B.getInt64Ty(), Pointer, Int32, B.getInt64Ty(), Int32, Int32);
-    CallInst *Call =
-        B.CreateCall(Callee, {Thread, Mask, Given, Offset ? Offset : B.getInt32(0), Control ? Control : B.getInt32(0)});
-    Call->setDoesNotThrow();
-    return Call;
-  }
-
-  // What the runtime packs in 64 bits, as the intrinsic gives it: an integer, the bits of a float, or one of these and
-  // a predicate.
-  Value *fromWarp(IRBuilder<> &B, Value *Result, Type *Wanted) {
-    auto *Pair = dyn_cast<StructType>(Wanted);
-    Type *First = Pair ? Pair->getElementType(0) : Wanted;
-    Value *Plain = B.CreateTrunc(Result, First->isIntegerTy() ? First : Int32);
-    if (First->isFloatTy())
-      Plain = B.CreateBitCast(Plain, First);
-    if (!Pair)
-      return Plain;
-    Value *Predicate = B.CreateTrunc(B.CreateLShr(Result, 32), B.getInt1Ty());
-    return B.CreateInsertValue(B.CreateInsertValue(PoisonValue::get(Pair), Plain, 0), Predicate, 1);
-  }
-
-  // sync, arrive or red.and/or/popc; then "all" or "count". The operands are the barrier, the threads expected, the
-  // predicate.
-  Value *barrier(IRBuilder<> &B, CallInst &Call, StringRef Name, Value *Thread) {
-    SmallVector<Value *> Arguments{Thread, Call.getArgOperand(0), B.getInt32(0)};
-    if (Name.ends_with(".count"))
-      Arguments[2] = Call.getArgOperand(1);
-    bool Counts = Name.consume_front("red.");
-    StringRef Kind = Name.split('.').first;
-    if (!is_contained({"sync", "arrive", "popc", "and", "or"}, Kind))
-      return nullptr;
-    std::string Callee = Kind == "sync" ? "adgen_barrier" : ("adgen_barrier_" + Kind).str();
-    if (!Counts) {
-      CallInst *New = B.CreateCall(M.getOrInsertFunction(Callee, B.getVoidTy(), Pointer, Int32, Int32), Arguments);
-      New->setDoesNotThrow();
-      return New;
-    }
-    Arguments.push_back(B.CreateZExt(Call.getArgOperand(Call.arg_size() - 1), Int32));
-    CallInst *New = B.CreateCall(M.getOrInsertFunction(Callee, Int32, Pointer, Int32, Int32, Int32), Arguments);
-    New->setDoesNotThrow();
-    return Call.getType() == Int32 ? New : B.CreateICmpNE(New, B.getInt32(0));
-  }
-
-  // The threads of a block, which run one after the other, take the cotangents of elements that no other block stores
-  // to.
-  static void takeInTurn(Function &Thread) {
-    for (BasicBlock &Block : Thread)
-      for (Instruction &I : make_early_inc_range(Block))
-        if (I.hasMetadata(BlocksOwnMark)) {
-          IRBuilder<> B(&I);
-          I.replaceAllUsesWith(takePlainly(B, cast<AtomicRMWInst>(I), I.getOperand(0)));
-          I.eraseFromParent();
-        }
-  }
-
-  static bool hasAtomics(const Function &F) {
-    for (const BasicBlock &Block : F)
-      for (const Instruction &I : Block)
-        if (isa<AtomicRMWInst>(I))
-          return true;
-    return false;
-  }
-
-  Function *withoutAtomics(Function &Thread) {
-    ValueToValueMapTy Map;
-    Function *Alone = CloneFunction(&Thread, Map);
-    Alone->setLinkage(GlobalValue::InternalLinkage);
-    Alone->setName(Thread.getName() + "_alone");
-    for (BasicBlock &Block : *Alone)
-      for (Instruction &I : make_early_inc_range(Block))
-        if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
-          asAccumulation(I) ? addPlainly(*Atomic) : lower(*Atomic);
-    return Alone;
-  }
-
-  static void lower(AtomicRMWInst &Atomic) {
-    AtomicRMWInst::BinOp Op = Atomic.getOperation();
-    if (Op != AtomicRMWInst::FAdd && Op != AtomicRMWInst::Add)
-      return;
-    IRBuilder<> B(&Atomic);
-    Value *Old = B.CreateAlignedLoad(Atomic.getType(), Atomic.getPointerOperand(), Atomic.getAlign());
-    Value *New = Op == AtomicRMWInst::FAdd ? B.CreateFAdd(Old, Atomic.getValOperand())
-                                           : B.CreateAdd(Old, Atomic.getValOperand());
-    B.CreateAlignedStore(New, Atomic.getPointerOperand(), Atomic.getAlign());
-    Atomic.replaceAllUsesWith(Old);
-    Atomic.eraseFromParent();
-  }
-
-  // Argument I of F, from the array of pointers to values; a struct is passed by its address.
-  Value *loadArgument(IRBuilder<> &B, Function &F, unsigned I, Value *Arguments) {
-    Value *Slot = B.CreateConstInBoundsGEP1_64(Pointer, Arguments, I);
-    Value *Address = B.CreateLoad(Pointer, Slot);
-    return isStructByValue(F, I) ? Address : B.CreateLoad(F.getArg(I)->getType(), Address);
-  }
-
-  // Also the shadows of structs that hold pointers are structs by value.
-  bool isStructByValue(const Function &F, unsigned I) const { return structSize(F, I) != 0; }
-
-  uint64_t structSize(const Function &F, unsigned I) const {
-    SmallVector<Activity> Activities = activitiesOf(F);
-    if (Activities.empty() || I < Activities.size())
-      return structBytes(F, I);
-    unsigned Shadow = Activities.size();
-    for (auto [Index, A] : enumerate(Activities))
-      if (A != Activity::Const && Shadow++ == I)
-        return A == Activity::Duplicated ? structBytes(F, Index) : 0;
-    return 0;
-  }
-
-  // Where in shared memory the arrays of an entry lie.
-  struct SharedLayout {
-    SmallVector<uint64_t> Offsets; // of each array
-    uint64_t Bytes = 0;            // of the static ones
-  };
-
-  SharedLayout sharedLayout(const Function &F) const {
-    SharedLayout Layout;
-    SmallVector<GlobalVariable *> Arrays;
-    for (StringRef Name : sharedNames(F))
-      Arrays.push_back(M.getNamedGlobal(Name));
-    for (GlobalVariable *Array : Arrays) {
-      Layout.Bytes = alignTo(Layout.Bytes, std::max(Array->getAlign().valueOrOne(), Align(16)));
-      Layout.Offsets.push_back(Layout.Bytes);
-      if (!Array->isDeclaration())
-        Layout.Bytes += M.getDataLayout().getTypeAllocSize(Array->getValueType());
-    }
-    for (auto [Offset, Array] : zip(Layout.Offsets, Arrays))
-      if (!Array->isDeclaration())
-        Array->setLinkage(GlobalValue::InternalLinkage); // MakeBodies kept it
-      else
-        Offset = alignTo(Layout.Bytes, SharedAlignment);
-    return Layout;
-  }
-
-  // What the function of one thread takes before the indices: the arguments of the call, and the shared arrays.
-  struct ThreadArguments {
-    SmallVector<Value *> Values;
-    SmallVector<std::pair<unsigned, Value *>> Copies; // structs, of which each thread has its own copy: the originals
-  };
-
-  // `Shared` gives the beginning of shared memory, where there are shared arrays.
-  ThreadArguments loadArguments(IRBuilder<> &B, Function &F, Value *Launch, Value *Arguments,
-                                function_ref<Value *()> Shared) {
-    ThreadArguments Loaded;
-    bool HasShadows = namesOf(F).HasShadows;
-    SharedLayout Layout = sharedLayout(F);
-    unsigned Own = F.arg_size() - (HasShadows ? 2 : 1) * Layout.Offsets.size();
-    for (unsigned I = 0; I < Own; ++I) {
-      Value *V = loadArgument(B, F, I, Arguments);
-      if (isStructByValue(F, I)) {
-        Loaded.Copies.push_back({I, V});
-        V = createCopy(B, structSize(F, I));
-      }
-      Loaded.Values.push_back(V);
-    }
-    if (Layout.Offsets.empty())
-      return Loaded;
-    auto Place = [&](Value *Begin) {
-      for (uint64_t Offset : Layout.Offsets)
-        Loaded.Values.push_back(B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Begin, Offset));
-    };
-    Value *Begin = Shared();
-    Place(Begin);
-    if (HasShadows)
-      Place(B.CreateInBoundsGEP(B.getInt8Ty(), Begin, sharedBytes(B, Launch, Layout)));
-    return Loaded;
-  }
-
-  // Once for a function, also where it is taken in a loop.
-  static Value *createCopy(IRBuilder<> &B, uint64_t Bytes) {
-    BasicBlock &Entry = B.GetInsertBlock()->getParent()->getEntryBlock();
-    auto *Copy = IRBuilder<>(&Entry, Entry.getFirstInsertionPt()).CreateAlloca(ArrayType::get(B.getInt8Ty(), Bytes));
-    Copy->setAlignment(Align(16));
-    return Copy;
-  }
-
-  // Of static and dynamic arrays, as the runtime pads them.
-  Value *sharedBytes(IRBuilder<> &B, Value *Launch, const SharedLayout &Layout) {
-    Value *Dynamic = B.CreateLoad(B.getInt64Ty(), B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Launch, 24));
-    Value *Up = B.CreateAdd(Dynamic, B.getInt64(SharedAlignment.value() - 1));
-    Value *Padded = B.CreateAnd(Up, B.getInt64(~(SharedAlignment.value() - 1)));
-    return B.CreateAdd(Padded, B.getInt64(alignTo(Layout.Bytes, SharedAlignment)));
-  }
-
-  void copyStructs(IRBuilder<> &B, Function &F, const ThreadArguments &Loaded) {
-    for (auto &[Index, Original] : Loaded.Copies)
-      B.CreateMemCpy(Loaded.Values[Index], Align(16), Original, Align(1), structSize(F, Index));
-  }
-
-  SmallVector<Value *> loadExtents(IRBuilder<> &B, Value *Launch) { // block x y z, grid x y z
-    SmallVector<Value *> Extents;
-    for (unsigned I : {3, 4, 5, 0, 1, 2})
-      Extents.push_back(B.CreateLoad(Int32, B.CreateConstInBoundsGEP1_64(Int32, Launch, I)));
-    return Extents;
-  }
-
   // void blocks(launch, args, x, y, z, count): the threads of blocks beside each other, one after another. Those that
   // ask for their column only see one wide block, whose rows are loops that are worth vectorising.
   Function *makeBlocksFunction(Function &Thread, Function &F, const std::string &Name) {
@@ -773,14 +130,15 @@ private:
     auto *Made = Function::Create(Type, GlobalValue::InternalLinkage, Name, &M);
     IRBuilder<> B(BasicBlock::Create(Context, "entry", Made));
     Value *Launch = Made->getArg(0), *Count = Made->getArg(5);
-    SmallVector<Value *> Extents = loadExtents(B, Launch);
+    SmallVector<Value *> Extents = HostArgs.loadExtents(B, Launch);
     Value *AreOne =
         sharedNames(F).empty() ? Columns(Thread, F.arg_size()).allowWideBlocks(B, Extents[0]) : B.getFalse();
     Value *Width = B.CreateSelect(AreOne, B.CreateMul(Extents[0], Count), Extents[0]);
     Value *Number = beginLoop(B, Made, B.CreateSelect(AreOne, B.getInt32(1), Count));
-    ThreadArguments Loaded = loadArguments(B, F, Launch, Made->getArg(1), [&] { return sharedMemory(B, F, Launch); });
+    ThreadArguments Loaded =
+        HostArgs.loadArguments(B, F, Launch, Made->getArg(1), [&] { return sharedMemory(B, F, Launch); });
     Value *Z = beginLoop(B, Made, Extents[2]), *Y = beginLoop(B, Made, Extents[1]), *X = beginLoop(B, Made, Width);
-    copyStructs(B, F, Loaded);
+    HostArgs.copyStructs(B, F, Loaded);
     SmallVector<Value *> Arguments = Loaded.Values;
     Arguments.append({X, Y, Z, B.CreateAdd(Made->getArg(2), Number), Made->getArg(3), Made->getArg(4)});
     append_range(Arguments, Extents);
@@ -791,60 +149,11 @@ private:
     return Made;
   }
 
-  // void footprint(launch, args, x, y, z, ranges): between which bytes of each of these shadows one block accumulates.
-  // Null where that follows from what is read.
-  Constant *makeFootprint(Function &Thread, Function &F, uint64_t Shadows) {
-    Constant *None = ConstantPointerNull::get(Pointer);
-    if (Shadows == 0 || Shadows == NotApart)
-      return None;
-    auto *Type =
-        FunctionType::get(llvm::Type::getVoidTy(Context), {Pointer, Pointer, Int32, Int32, Int32, Pointer}, false);
-    auto *Made = Function::Create(Type, GlobalValue::InternalLinkage, namesOf(F).entry() + "_footprint", &M);
-    IRBuilder<> B(BasicBlock::Create(Context, "entry", Made));
-    SmallVector<Value *> Extents = loadExtents(B, Made->getArg(0));
-    auto Known = [&](const Argument &A) -> std::optional<Interval> {
-      if (!A.getType()->isIntegerTy())
-        return std::nullopt;
-      auto Wide = [&](Value *V, bool Signed) { return B.CreateIntCast(V, B.getInt64Ty(), Signed); };
-      if (A.getArgNo() < F.arg_size()) {
-        Value *Given = Wide(loadArgument(B, F, A.getArgNo(), Made->getArg(1)), true);
-        return Interval{Given, Given};
-      }
-      unsigned Register = A.getArgNo() - F.arg_size(); // in the order of Registers
-      if (Register < 3)
-        return Interval{B.getInt64(0), B.CreateSub(Wide(Extents[Register], false), B.getInt64(1))};
-      Value *Same = Wide(Register < 6 ? Made->getArg(Register - 1) : Extents[Register - 6], false);
-      return Interval{Same, Same};
-    };
-    AccessRange Area(B, FAM.getResult<ScalarEvolutionAnalysis>(Thread), Known);
-    DenseMap<unsigned, Interval> Ranges;
-    for (Instruction &I : instructions(Thread)) {
-      auto *A = isAtomic(I) ? dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0)) : nullptr;
-      if (!A || A->getArgNo() >= 64 || !(Shadows >> A->getArgNo() & 1))
-        continue;
-      std::optional<Interval> Range = Area.of(I, I.getOperand(0));
-      if (!Range) {
-        Made->eraseFromParent();
-        return None;
-      }
-      auto [Entry, IsFirst] = Ranges.try_emplace(A->getArgNo(), *Range);
-      if (!IsFirst)
-        Entry->second = Area.both(Entry->second, *Range);
-    }
-    unsigned Number = 0;
-    for (unsigned I = 0; I < 64; ++I)
-      if (Shadows >> I & 1)
-        for (Value *End : {B.CreateSelect(Area.valid(), Ranges[I].Begin, B.getInt64(INT64_MIN)),
-                           B.CreateSelect(Area.valid(), Ranges[I].End, B.getInt64(INT64_MAX))})
-          B.CreateStore(End, B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Made->getArg(5), Number++));
-    B.CreateRetVoid();
-    return Made;
-  }
-
   // Returns from the block function where there is none; the runtime reports it.
   Value *sharedMemory(IRBuilder<> &B, Function &F, Value *Launch) {
     FunctionCallee Get = M.getOrInsertFunction("adgen_shared_memory", Pointer, Pointer, B.getInt64Ty(), Int32);
-    Value *Begin = B.CreateCall(Get, {Launch, B.getInt64(sharedLayout(F).Bytes), B.getInt32(namesOf(F).HasShadows)});
+    Value *Begin =
+        B.CreateCall(Get, {Launch, B.getInt64(HostArgs.sharedLayout(F).Bytes), B.getInt32(namesOf(F).HasShadows)});
     Function *Block = B.GetInsertBlock()->getParent();
     auto *Enough = BasicBlock::Create(Context, "enough", Block),
          *Nothing = BasicBlock::Create(Context, "nothing", Block);
@@ -864,9 +173,9 @@ private:
                                   GlobalValue::InternalLinkage, Name, &M);
     IRBuilder<> B(BasicBlock::Create(Context, "entry", Made));
     Value *Launch = Made->getArg(0);
-    SmallVector<Value *> Extents = loadExtents(B, Launch);
-    ThreadArguments Loaded = loadArguments(B, F, Launch, Made->getArg(1), [&] { return Made->getArg(2); });
-    copyStructs(B, F, Loaded);
+    SmallVector<Value *> Extents = HostArgs.loadExtents(B, Launch);
+    ThreadArguments Loaded = HostArgs.loadArguments(B, F, Launch, Made->getArg(1), [&] { return Made->getArg(2); });
+    HostArgs.copyStructs(B, F, Loaded);
     SmallVector<Value *> Arguments = Loaded.Values;
     for (unsigned I : {7, 8, 9, 4, 5, 6})
       Arguments.push_back(Made->getArg(I));
@@ -878,7 +187,7 @@ private:
   }
 
   // adgen_cooperative of host_runtime/launch.h.
-  Constant *describe(Function &Thread, Function &Alone, Function &F, const Names &N) {
+  Constant *describe(Function &Thread, Function &Alone, Function &F, const EntryNames &N) {
     Function *Each = makeCooperativeFunction(Thread, F, (N.entry() + EachSuffix).str());
     Function *EachAlone = &Alone == &Thread ? Each : makeCooperativeFunction(Alone, F, N.entry() + "_each_alone");
     Type *Int64 = Type::getInt64Ty(Context);
@@ -889,14 +198,22 @@ private:
                            Nothing,
                            Nothing,
                            ConstantInt::get(Int64, 0),
-                           ConstantInt::get(Int64, sharedLayout(F).Bytes),
+                           ConstantInt::get(Int64, HostArgs.sharedLayout(F).Bytes),
                            ConstantInt::get(Int32, N.HasShadows),
                            ConstantInt::get(Int32, stackBytes(Thread)),
                            ConstantInt::get(Int64, Shadows),
-                           makeFootprint(Thread, F, Shadows)};
+                           makeFootprint(Thread, F, Shadows, FAM.getResult<ScalarEvolutionAnalysis>(Thread)),
+                           ConstantInt::get(Int32, waitsForGrid(Thread))};
     Constant *Value = ConstantStruct::getAnon(Context, Members);
     return new GlobalVariable(M, Value->getType(), true, GlobalValue::InternalLinkage, Value,
                               (N.entry() + CooperativeSuffix).str());
+  }
+
+  static bool waitsForGrid(const Function &Thread) {
+    return any_of(instructions(Thread), [](const Instruction &I) {
+      auto *Number = isCallOf(I, "adgen_barrier") ? dyn_cast<ConstantInt>(I.getOperand(1)) : nullptr;
+      return Number && Number->getZExtValue() >= GridBarrier;
+    });
   }
 
   // What a thread keeps in memory of its own, and as much again for what the compiler spills.
@@ -943,7 +260,8 @@ private:
   LLVMContext &Context;
   PointerType *Pointer;
   Type *Int32;
-  unsigned Places = 0; // at which threads ask who is active, in the order of the program
+  HostArguments HostArgs;
+  ThreadFunctions Threads;
 };
 
 } // namespace

@@ -279,7 +279,7 @@ json::Value describeFunction(Function &F) {
   DISubprogram *Program = F.getSubprogram();
   json::Array Parameters;
   for (LogicalParameter &P : logicalParameters(F)) {
-    json::Value Described = describe(P.Type, 1);
+    json::Value Described = describe(P.Type, 2);
     if (P.Arguments.size() == 1)
       describeVoid(Described, P);
     Parameters.push_back(json::Object{{"name", P.Name},

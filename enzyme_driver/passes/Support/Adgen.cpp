@@ -9,7 +9,6 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
@@ -247,22 +246,22 @@ Function *declareRule(Module &M, StringRef Name, unsigned Pointers, ArrayRef<Typ
   return F;
 }
 
+SetVector<const Function *> reachedFrom(const Function &First) {
+  SetVector<const Function *> Found;
+  Found.insert(&First);
+  for (unsigned Next = 0; Next < Found.size(); ++Next)
+    for (const Instruction &I : instructions(*Found[Next]))
+      for (const Value *Operand : I.operands())
+        if (auto *Named = dyn_cast<Function>(Operand); Named && !Named->isDeclaration())
+          Found.insert(Named);
+  return Found;
+}
+
 const Instruction *firstReached(const Function &From, function_ref<bool(const Instruction &)> IsWanted) {
-  SmallVector<const Function *> Work{&From};
-  SmallPtrSet<const Function *, 16> Seen;
-  while (!Work.empty()) {
-    const Function *F = Work.pop_back_val();
-    if (!Seen.insert(F).second)
-      continue;
-    for (const Instruction &I : instructions(F)) {
+  for (const Function *F : reachedFrom(From))
+    for (const Instruction &I : instructions(*F))
       if (IsWanted(I))
         return &I;
-      if (auto *Call = dyn_cast<CallBase>(&I))
-        for (const Value *Operand : Call->operand_values()) // what a fork starts, too
-          if (auto *Reached = dyn_cast<Function>(Operand))
-            Work.push_back(Reached);
-    }
-  }
   return nullptr;
 }
 
@@ -291,13 +290,6 @@ void markForInlining(Module &M) {
     F->removeFnAttr(Attribute::OptimizeNone);
     F->addFnAttr(Attribute::AlwaysInline);
   }
-}
-
-static bool isStructType(DIType *Type) {
-  auto *Composite = dyn_cast_or_null<DICompositeType>(stripQualifiers(Type));
-  return Composite && is_contained({dwarf::DW_TAG_structure_type, dwarf::DW_TAG_class_type, dwarf::DW_TAG_union_type,
-                                    dwarf::DW_TAG_array_type},
-                                   Composite->getTag());
 }
 
 bool isConst(DIType *Type) {
@@ -335,127 +327,6 @@ bool isSetByHost(const GlobalVariable &Variable) {
     return !isInlineConstant(Variable);
   bool IsEmpty = Variable.hasInternalLinkage() && Variable.hasInitializer() && Variable.getInitializer()->isNullValue();
   return Variable.getAddressSpace() == ConstantSpace && IsEmpty && declaredType(Variable) && !isDeclaredConst(Variable);
-}
-
-bool isPointerOrReference(const DIDerivedType &Type) {
-  return is_contained({dwarf::DW_TAG_pointer_type, dwarf::DW_TAG_reference_type, dwarf::DW_TAG_rvalue_reference_type},
-                      Type.getTag());
-}
-
-// Whether a struct has members that are pointers, but none of a table of virtual functions, which only its constructor
-// can set.
-static bool holdsPointers(DIType *Type, bool &Virtual) {
-  auto *Struct = dyn_cast_or_null<DICompositeType>(stripQualifiers(Type));
-  if (!Struct)
-    return false;
-  if (Struct->getTag() == dwarf::DW_TAG_array_type)
-    return holdsPointers(Struct->getBaseType(), Virtual);
-  bool Found = false;
-  for (DINode *Node : Struct->getElements()) {
-    auto *Member = dyn_cast<DIDerivedType>(Node);
-    if (!Member || Member->isStaticMember() ||
-        !is_contained({dwarf::DW_TAG_member, dwarf::DW_TAG_inheritance}, Member->getTag()))
-      continue;
-    Virtual |= Member->isArtificial();
-    auto *Pointer = dyn_cast_or_null<DIDerivedType>(stripQualifiers(Member->getBaseType()));
-    Found |= Pointer && isPointerOrReference(*Pointer);
-    Found |= holdsPointers(Member->getBaseType(), Virtual);
-  }
-  return Found;
-}
-
-// A parameter of a C++ function that is the address of a struct of pointers is taken for the struct: Python makes it of
-// its members.
-static void takeStructBehind(LogicalParameter &P) {
-  auto *Pointer = dyn_cast_or_null<DIDerivedType>(stripQualifiers(P.Type));
-  if (!Pointer || !isPointerOrReference(*Pointer))
-    return;
-  DIType *Struct = Pointer->getBaseType();
-  bool Virtual = false;
-  if (!isStructType(Struct) || !holdsPointers(Struct, Virtual) || Virtual)
-    return;
-  P.IsStruct = P.ByAddress = true;
-  P.IsReference = Pointer->getTag() != dwarf::DW_TAG_pointer_type;
-  P.IsConst = isConst(Struct);
-  P.Type = Struct;
-}
-
-// Clang names the IR arguments of a parameter p: "p", or "p.coerce", or "p.coerce0" and "p.coerce1".
-static bool carries(const Argument &A, StringRef Name) {
-  StringRef Rest = A.getName();
-  return Rest.consume_front(Name) && (Rest.empty() || Rest.starts_with(".coerce"));
-}
-
-SmallVector<LogicalParameter> logicalParameters(Function &F) {
-  SmallVector<LogicalParameter> Parameters;
-  DISubprogram *Program = F.getSubprogram();
-  if (!Program || !Program->getType())
-    return Parameters;
-  DITypeRefArray Types = Program->getType()->getTypeArray();
-  for (unsigned I = 1; I < Types.size(); ++I)
-    if (Types[I])
-      Parameters.push_back({"", Types[I], {}, isStructType(Types[I]), 0});
-  for (DINode *Node : Program->getRetainedNodes())
-    if (auto *Variable = dyn_cast<DILocalVariable>(Node))
-      if (Variable->getArg() && Variable->getArg() <= Parameters.size())
-        Parameters[Variable->getArg() - 1].Name = Variable->getName().str();
-  if (!isKernel(F))
-    for_each(Parameters, takeStructBehind);
-
-  auto Next = F.arg_begin();
-  if (Next != F.arg_end() && Next->hasStructRetAttr())
-    ++Next;
-  for (auto [Index, P] : enumerate(Parameters)) {
-    if (P.IsStruct)
-      P.StructBytes = stripQualifiers(P.Type)->getSizeInBits() / 8;
-    while (Next != F.arg_end() && !P.Name.empty() && carries(*Next, P.Name)) {
-      P.Arguments.push_back(&*Next++);
-      if (P.Arguments.back()->getName() == P.Name)
-        break;
-    }
-    if (P.Name.empty()) {
-      P.Name = "arg" + std::to_string(Index);
-      if (Next != F.arg_end())
-        P.Arguments.push_back(&*Next++);
-    }
-  }
-  return Parameters;
-}
-
-static void print(const Function *Entry, StringRef File, unsigned Line, unsigned Column, StringRef Reason,
-                  StringRef Hint) {
-  json::Object Refusal{{"entry", Entry ? symbolOf(*Entry) : ""},
-                       {"file", File},
-                       {"line", int64_t(Line)},
-                       {"column", int64_t(Column)},
-                       {"reason", Reason},
-                       {"hint", Hint}};
-  if (Entry && Entry->getName().starts_with(TangentPrefix))
-    Refusal["mode"] = "forward"; // the gradient may do all the same
-  errs() << "adgen-refusal: " << json::Value(std::move(Refusal)) << "\n";
-}
-
-static std::string pathOf(const DIFile *File) {
-  if (!File)
-    return "";
-  if (File->getFilename().starts_with("/"))
-    return File->getFilename().str();
-  return (File->getDirectory() + "/" + File->getFilename()).str();
-}
-
-void refuse(const Function *Entry, const DebugLoc &Where, StringRef Reason, StringRef Hint) {
-  if (!Where)
-    return refuse(Entry, Reason, Hint);
-  // What was inlined is blamed on the line of the user's own file.
-  const DILocation *Place = Where.get();
-  while (const DILocation *Caller = Place->getInlinedAt())
-    Place = Caller;
-  print(Entry, pathOf(Place->getFile()), Place->getLine(), Place->getColumn(), Reason, Hint);
-}
-
-void refuse(const Function *Entry, StringRef Reason, StringRef Hint) {
-  const DISubprogram *Program = Entry ? Entry->getSubprogram() : nullptr;
-  print(Entry, Program ? pathOf(Program->getFile()) : "", Program ? Program->getLine() : 0, 0, Reason, Hint);
 }
 
 bool isStructByValue(const Argument &A) {

@@ -1,6 +1,7 @@
 // What the passes share: names, the logical parameters of an entry, and how a refusal is reported.
 #pragma once
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -78,6 +79,9 @@ inline constexpr llvm::StringLiteral ActivityAttribute = "adgen-activity";
 inline constexpr llvm::StringLiteral TangentActivityAttribute = "adgen-tangent-activity";
 // Function attribute: a body that stores what the function returns through its last argument.
 inline constexpr llvm::StringLiteral ResultAttribute = "adgen-result";
+// The number of a barrier for the whole grid, from SelectKernels to LowerGridBarriers or the host's runtime: PTX has
+// barriers 0 to 15 of a block.
+inline constexpr unsigned GridBarrier = 32;
 inline constexpr llvm::StringLiteral ByAddressAttribute =
     "adgen-by-address"; // of a struct that is the user's, not a copy
 // Argument attribute: a parameter's shadow. It overlaps no other argument's memory, which the runtime checks.
@@ -174,8 +178,9 @@ llvm::StringRef symbolOf(const llvm::Function &F);
 // argument of the reverse one.
 llvm::Function *declareRule(llvm::Module &M, llvm::StringRef Name, unsigned Pointers,
                             llvm::ArrayRef<llvm::Type *> Operands, llvm::Type *Kept = nullptr);
-// The first instruction that is wanted in a function and all that it calls or has called by name; null where there is
-// none.
+// The function with all that it names, to call it or to hand it over, and whose code is there.
+llvm::SetVector<const llvm::Function *> reachedFrom(const llvm::Function &First);
+// The first instruction that is wanted in these; null where there is none.
 const llvm::Instruction *firstReached(const llvm::Function &From,
                                       llvm::function_ref<bool(const llvm::Instruction &)> IsWanted);
 bool isCallOf(const llvm::Instruction &I, llvm::StringRef Name);

@@ -105,7 +105,7 @@ class DeviceTapes:
             )
         resident = self._resident.get((symbol, threads, dynamic))
         if resident is None:
-            resident = self._resident[symbol, threads, dynamic] = _resident_blocks(code, symbol, threads, dynamic)
+            resident = self._resident[symbol, threads, dynamic] = resident_blocks(code, symbol, threads, dynamic)
         blocks = min(prod(launch.grid), resident, self.limit // max(block_bytes, 1))
         size = blocks * block_bytes
         address = self._reserve("tape", size, stream)
@@ -142,7 +142,8 @@ class DeviceTapes:
         return fresh
 
 
-def _resident_blocks(code: LoadedCode, symbol: str, threads: int, dynamic: int) -> int:
+def resident_blocks(code: LoadedCode, symbol: str, threads: int, dynamic: int) -> int:
+    """How many blocks of a kernel the GPU runs at once."""
     driver = api()
     function = done(driver.cuKernelGetFunction(code.kernel(symbol, threads).handle), f"{symbol} cannot be looked at")
     count = done(

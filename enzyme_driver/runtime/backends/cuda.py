@@ -9,7 +9,7 @@ from math import prod
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import ArgumentError, DeviceError, RefusedError
 from enzyme_driver.model import Signature, Target, TargetEntry
-from enzyme_driver.runtime.backends.caches import DeviceTapes, KnownSizes, check_tape, with_slack
+from enzyme_driver.runtime.backends.caches import DeviceTapes, KnownSizes, check_tape, resident_blocks, with_slack
 from enzyme_driver.runtime.backends.cubins import LoadedCode
 from enzyme_driver.runtime.backends.driver import (
     api,
@@ -23,10 +23,10 @@ from enzyme_driver.runtime.backends.driver import (
 )
 from enzyme_driver.runtime.backends.heap import check_heap, size_heap
 from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
-from enzyme_driver.runtime.call.arguments import PreparedArguments
 from enzyme_driver.runtime.call.arrays import ArrayView, is_jax
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.packing import ArgumentTable, pointer_bytes
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.transforms.batch import Batch, batch_symbol
 
 Call = tuple[tuple[bytes, ...], int]
@@ -73,7 +73,7 @@ class CudaBackend:
             if gradient and entry.tape:
                 self._launch_with_tape(code, entry, call, prepared, launch, stream)
             else:
-                _launch(code, str(symbol), call, launch, stream)
+                _launch(code, str(symbol), call, launch, stream, together=entry.cooperative)
             _copy_shadows_out(code, prepared, stream)
             if gradient and entry.heap:
                 check_heap(code, stream)
@@ -117,7 +117,7 @@ class CudaBackend:
         def measure() -> int:
             measured = (*values, pointer_bytes(tapes.counter(stream)))
             with tapes.putting_back(_overwritten(entry, prepared), stream):
-                _launch(code, str(entry.tape), (measured, dynamic), launch, stream)
+                _launch(code, str(entry.tape), (measured, dynamic), launch, stream, together=entry.cooperative)
             return tapes.read_counter(stream)
 
         if entry.tape_size_from == "scalars":
@@ -125,8 +125,11 @@ class CudaBackend:
         else:
             size = with_slack(measure()) if runs else measure()
         tape = tapes.tape(code, symbol, size, launch, dynamic, stream)
+        if entry.cooperative and tape.blocks < prod(launch.grid):
+            raise _too_many_blocks(symbol, launch, tape.blocks)
         walking = replace(launch, grid=(tape.blocks, 1, 1))
-        _launch(code, symbol, ((*values, *tape.arguments(launch)), dynamic), walking, stream)
+        passed = (*values, *tape.arguments(launch)), dynamic
+        _launch(code, symbol, passed, walking, stream, together=entry.cooperative)
         if runs:
             check_tape(code, stream)
 
@@ -274,12 +277,29 @@ def _refuse_block(function: object, symbol: str, launch: Launch) -> None:
         )
 
 
-def _launch(code: LoadedCode, symbol: str, call: Call, launch: Launch, stream: int) -> None:
+def _too_many_blocks(symbol: str, launch: Launch, most: int) -> DeviceError:
+    return DeviceError(
+        f"the blocks of {symbol} wait for each other, so that all {prod(launch.grid)} have to run at once: this GPU "
+        f"runs {most} of {prod(launch.block)} threads",
+        hint="launch fewer blocks, each of which does more in a loop; a gradient needs more registers and twice the "
+        "shared memory, and where it keeps a tape, ADGEN_TAPE_LIMIT (bytes) for all of them",
+    )
+
+
+def _launch(code: LoadedCode, symbol: str, call: Call, launch: Launch, stream: int, *, together: bool = False) -> None:
+    """Queue a kernel; `together`: its blocks wait for each other."""
     values, dynamic = call
     kernel, table = code.kernel(symbol, prod(launch.block)), ArgumentTable(values)
     kernel.allow_dynamic(dynamic)
-    # The driver's own call: cuda-core's launch takes no structs by value.
-    status = api().cuLaunchKernel(kernel.handle, *launch.grid, *launch.block, dynamic, stream, table.address, 0)
+    # The driver's own calls: cuda-core's launch takes no structs by value.
+    if together:
+        most = resident_blocks(code, symbol, prod(launch.block), dynamic)
+        if most < prod(launch.grid):
+            raise _too_many_blocks(symbol, launch, most)
+        extents = (*launch.grid, *launch.block)
+        status = api().cuLaunchCooperativeKernel(kernel.handle, *extents, dynamic, stream, table.address)
+    else:
+        status = api().cuLaunchKernel(kernel.handle, *launch.grid, *launch.block, dynamic, stream, table.address, 0)
     if status[0] != api().CUresult.CUDA_SUCCESS:
         _refuse_block(kernel.handle, symbol, launch)
     done(status, f"{symbol} cannot be launched with grid {launch.grid} and block {launch.block}")

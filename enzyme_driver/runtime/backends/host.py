@@ -17,9 +17,9 @@ from enzyme_driver.runtime.backends.kept import wants_no_numbers_kept
 from enzyme_driver.runtime.backends.limits import RACES, Race, wanted_limit
 from enzyme_driver.runtime.backends.teams import wanted_threads
 from enzyme_driver.runtime.call.accumulation import WAYS, wanted_accumulation
-from enzyme_driver.runtime.call.arguments import PreparedArguments
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.packing import ArgumentTable
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.transforms.batch import Batch
 
 

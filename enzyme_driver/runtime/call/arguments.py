@@ -2,82 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, combinations
-
-import numpy as np
 
 from enzyme_driver.errors import ArgumentError, RefusedError
 from enzyme_driver.model import Parameter, Signature, Target
-from enzyme_driver.runtime.call.accumulation import Accumulated, accumulated
-from enzyme_driver.runtime.call.arrays import ArrayView, apart, check_view, cuda_view, host_view
-from enzyme_driver.runtime.call.members import Member, flattened, given, has_parts, members
+from enzyme_driver.runtime.call.accumulation import accumulated
+from enzyme_driver.runtime.call.arrays import ArrayView, apart
+from enzyme_driver.runtime.call.conversion import (
+    array_value,
+    check_same_shape,
+    is_null,
+    struct_shadow,
+    table_shadow,
+    value_of,
+    with_array,
+)
+from enzyme_driver.runtime.call.members import members, row
 from enzyme_driver.runtime.call.packing import pointer_bytes
+from enzyme_driver.runtime.call.prepared import PreparedArguments, Value, parts_of, prepared
 from enzyme_driver.runtime.call.slots import Role, Slot, argument_slot, spelled, written
-from enzyme_driver.runtime.call.structs import structured, takes_members
-from enzyme_driver.runtime.call.values import is_number, pointers_in, scalar_bytes, struct_bytes
-
-_VIEWS: Mapping[Target, Callable[[object, Slot], ArrayView]] = {"openmp": host_view, "cuda": cuda_view}
-
-
-@dataclass(slots=True, eq=False)
-class Value:
-    """One argument as the ABI takes it; `view` where it is an array; `keep` holds what must outlive the call.
-
-    `parts` are the members of a struct that was given as a dict. Not frozen, as `ArrayView`.
-    """
-
-    data: bytes
-    view: ArrayView | None = None
-    keep: object = None
-    parts: tuple[tuple[Slot, Value], ...] = ()
-
-    def arrays(self, slot: Slot) -> Iterator[tuple[Slot, ArrayView]]:
-        """The arrays behind the value, each with the place that it fills."""
-        if self.view is not None:
-            yield slot, self.view
-        for part, value in self.parts:
-            yield from value.arrays(part)
-
-    def all(self) -> Iterator[Value]:
-        """The value and, for a struct that was given as a dict, its members'."""
-        yield self
-        for _, value in self.parts:
-            yield from value.all()
-
-
-@dataclass(frozen=True)
-class VariableShadow:
-    """The shadow of a variable, by its symbol: an array that is copied in and out, or the bytes of a struct."""
-
-    symbol: str
-    data: bytes
-    view: ArrayView | None
-
-
-@dataclass(frozen=True)
-class PreparedArguments:
-    """The arguments of a call in the order of the ABI, what is by value, the arrays, and the shadows of variables.
-
-    `accumulated` are the shadows that threads may have copies of; the host wants to know them. Of a gradient on a GPU
-    `overwritten` are the addresses and bytes of the arrays that its primal may write to, and `hidden` names a parameter
-    in which there are pointers to others, if any.
-    """
-
-    values: tuple[bytes, ...]
-    scalars: tuple[bytes, ...]
-    views: tuple[ArrayView, ...]
-    keep: tuple[object, ...]
-    variables: tuple[VariableShadow, ...] = ()
-    accumulated: tuple[Accumulated, ...] = ()
-    overwritten: tuple[tuple[int, int], ...] | None = None
-    hidden: str = ""
-
-    def followed_by(self, value: bytes) -> PreparedArguments:
-        """The same call with one more value at the end."""
-        return replace(self, values=(*self.values, value))
-
+from enzyme_driver.runtime.call.structs import takes_members
 
 _OWN_WORDS = {
     "shadows",
@@ -132,7 +79,7 @@ class Arguments:
     def _with_structs(self, given: Sequence[object]) -> tuple[object, ...]:
         if not self._has_struct_references:
             return tuple(given)
-        return tuple(map(_with_array, self._slots, given))
+        return tuple(map(with_array, self._slots, given))
 
     def primal(self, arguments: Sequence[object]) -> PreparedArguments:
         """The values of a primal call."""
@@ -191,7 +138,7 @@ class Arguments:
 
     def untouched(self, arguments: Sequence[object]) -> PreparedArguments:
         """The values of a call that copies the arrays before it writes to them: read-only ones will do."""
-        values = list(map(_value, self._readonly_slots, arguments))
+        values = list(map(value_of, self._readonly_slots, arguments))
         self._check_primal_overlap(values, gradient=True)
         return prepared(values)
 
@@ -214,7 +161,7 @@ class Arguments:
             slot = Slot(self.signature, parameter, role, self.target, writable=False)
             self._like_slots[parameter, role] = slot, replace(slot, role="argument")
         slot, array = self._like_slots[parameter, role]
-        _check_same_shape(array_value(seed, slot), array_value(argument, array), slot)
+        check_same_shape(array_value(seed, slot), array_value(argument, array), slot)
 
     def _outputs(self) -> Iterator[Parameter]:
         inside = (member.parameter for p in self.signature if p.form == "struct" for member in members(p))
@@ -233,7 +180,7 @@ class Arguments:
     def check_shadow_names(self, names: Iterable[str], role: str) -> None:
         """Raise ArgumentError for a name that is no parameter, or one without a derivative.
 
-        `p.x` names what the member x of the struct p points to.
+        `p.x` names what the member x of the struct p points to, `p[3]` what the pointer of that number in a table does.
         """
         names = tuple(names)
         if self._shadowed.issuperset(names):
@@ -242,7 +189,7 @@ class Arguments:
         for name in names:
             if role in {"wrt", "tangent", "cotangent"} and name in variables:
                 continue
-            parameter = self._named(name, role)
+            parameter = self.named(name, role)
             if not parameter.has_shadow:
                 wanted = "duplicated" if parameter.is_pointer else "active"
                 hint = f'leave it out, or compile with activity={{"{name}": "{wanted}"}} where it holds floating point'
@@ -250,14 +197,18 @@ class Arguments:
                     hint = "leave it out: what a struct's pointers to floating point point to has a derivative"
                 raise ArgumentError(f"{role} {name!r}: no derivative is taken with respect to it", hint=hint)
 
-    def _named(self, name: str, role: str) -> Parameter:
-        owner = name.partition(".")[0]
+    def named(self, name: str, role: str) -> Parameter:
+        """The parameter, member or row of that name. Raises ArgumentError where there is none."""
+        owner = re.split(r"[.[]", name, maxsplit=1)[0]
         self.check_names([owner], role)
-        if owner == name:
-            return self.signature[name]
-        for member in members(self.signature[owner]):
-            if member.parameter.name == name:
-                return member.parameter
+        whole = self.signature[owner]
+        known = [whole, *(member.parameter for member in members(whole))]
+        table, _, number = name.removesuffix("]").rpartition("[")
+        for each in known:
+            if each.name == name:
+                return each
+            if each.name == table and each.is_table and number.isdecimal():
+                return row(each, int(number))
         raise ArgumentError(f"{role} {name!r}: {owner!r} has no such member", hint=f"the signature is {self._spelled}")
 
     @property
@@ -275,7 +226,7 @@ class Arguments:
         )
 
     def _values(self, arguments: Sequence[object]) -> list[Value]:
-        return list(map(_value, self._slots, arguments))
+        return list(map(value_of, self._slots, arguments))
 
     def _check_primal_overlap(self, values: Sequence[Value], *, gradient: bool) -> None:
         if _apart(values):
@@ -321,7 +272,7 @@ class Arguments:
     def _hidden(self, values: Sequence[Value]) -> str:
         """The name of the first argument in which there are pointers to arrays that nobody gave."""
         for slot, value in zip(self._slots, values, strict=True):
-            for held in [part for part, _ in value.parts] or [slot]:
+            for held, _ in value.ends(slot):
                 if held.parameter.dtype.has_pointers:
                     return held.parameter.name
         return ""
@@ -329,14 +280,14 @@ class Arguments:
     def _check_no_null(self, values: Sequence[Value]) -> None:
         for slot, value in zip(self._slots, values, strict=True):
             name = slot.parameter.name
-            if slot.parameter.is_pointer and slot.parameter.has_shadow and _is_null(value):
+            if slot.parameter.is_pointer and slot.parameter.has_shadow and is_null(value):
                 hint = f'compile with activity={{"{name}": "const"}} for the tape'
                 raise ArgumentError(f"{slot.label}: a tape takes no null pointer that has a derivative", hint=hint)
 
     def _check_reachable(self, values: Sequence[Value]) -> None:
         for slot, value in zip(self._slots, values, strict=True):
             own = slot.parameter
-            if own.dtype.has_pointers and not value.parts:
+            if own.is_table or (own.dtype.has_pointers and not value.parts):
                 hint = "give the struct as a dict of its arrays"
                 raise self._unreachable(own, hint if own.form == "struct" else "give the kernel the arrays themselves")
             for part, _ in value.parts:
@@ -357,17 +308,21 @@ class Arguments:
 
     def _shadow(self, slot: Slot, shadows: Mapping[str, object], values: Mapping[str, Value]) -> Value:
         name = slot.parameter.name
-        if slot.parameter.is_pointer and shadows.get(name) is None and _is_null(values[name]):
+        if slot.parameter.is_pointer and shadows.get(name) is None and is_null(values[name]):
             return Value(pointer_bytes(0))
+        if name not in shadows and _leads_nowhere(slot.parameter, values[name]):
+            return struct_shadow({}, slot, values[name])
         if name not in shadows:
             raise ArgumentError(
                 f"the shadow of {name!r} of {self._spelled} is missing",
                 hint=f'give it in shadows={{"{name}": ...}}, or compile with activity={{"{name}": "const"}}',
             )
+        if slot.parameter.is_table:
+            return table_shadow(shadows[name], slot, values[name])
         if not slot.parameter.shadow_is_pointer:
             return struct_shadow(shadows[name], slot, values[name])
         value = array_value(shadows[name], slot)
-        _check_same_shape(value, values[name], slot)
+        check_same_shape(value, values[name], slot)
         return value
 
     def _check_shadow_overlap(self, values: Sequence[Value], shadows: Sequence[Value]) -> None:
@@ -382,12 +337,11 @@ class Arguments:
             seen.append((slot, view))
 
 
-def _with_array(slot: Slot, value: object) -> object:
-    """An array of the one struct whose members a dict gives."""
-    if not isinstance(value, Mapping) or not takes_members(slot.parameter):
-        return value
-    whole = replace(slot, parameter=replace(slot.parameter, form="struct"))
-    return np.frombuffer(bytearray(struct_value(value, whole).data), structured(slot.parameter.dtype))
+def _leads_nowhere(parameter: Parameter, value: Value) -> bool:
+    """Whether it is a struct, given by its members, of which none has a derivative."""
+    if parameter.shadow_is_pointer or not value.parts:
+        return False
+    return all(member.parameter.activity == "const" for member in members(parameter))
 
 
 def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, ArrayView]]:
@@ -404,139 +358,4 @@ def _addresses(slots: Sequence[Slot], values: Sequence[Value]) -> Iterator[tuple
 
 
 def _apart(values: Iterable[Value]) -> bool:
-    return apart([part.view for part in _parts(values) if part.view is not None])
-
-
-def _parts(values: Iterable[Value]) -> list[Value]:
-    return [part for value in values for part in (value.all() if value.parts else (value,))]
-
-
-def _value(slot: Slot, value: object) -> Value:
-    parameter = slot.parameter
-    if parameter.form == "scalar":
-        return Value(scalar_bytes(value, slot))
-    if parameter.form == "struct":
-        return struct_value(value, slot)
-    if value is None and (parameter.activity == "const" or parameter.nullable) and not parameter.reference:
-        return Value(pointer_bytes(0))
-    if parameter.reference and parameter.const and slot.target == "openmp" and _is_plain(value):
-        return _referenced(value, slot)
-    return array_value(value, slot)
-
-
-def _is_null(value: Value) -> bool:
-    return value.view is None and not any(value.data)
-
-
-def _is_plain(value: object) -> bool:
-    return not isinstance(value, np.ndarray) and (is_number(value) or isinstance(value, np.void))
-
-
-def _referenced(value: object, slot: Slot) -> Value:
-    convert = struct_bytes if slot.parameter.dtype.kind == "struct" else scalar_bytes
-    home = np.frombuffer(bytearray(convert(value, slot)), np.uint8)
-    return Value(pointer_bytes(home.ctypes.data), keep=home)
-
-
-def array_value(value: object, slot: Slot) -> Value:
-    """An array as the address of its first element. Raises ArgumentError where it does not fit."""
-    view = _VIEWS[slot.target](value, slot)
-    check_view(view, slot, value)
-    return Value(pointer_bytes(view.address), view, value)
-
-
-def struct_value(value: object, slot: Slot) -> Value:
-    """A struct by value, given as a whole or as a dict of its members."""
-    if not has_parts(slot.parameter, value):
-        return Value(struct_bytes(value, slot))
-    data, parts = bytearray(slot.parameter.dtype.size), []
-    items = flattened(slot.parameter, value)
-    for member, (parameter, item) in zip(members(slot.parameter), items, strict=True):
-        if parameter.is_pointer and item is None:
-            continue
-        place = replace(slot, parameter=parameter, writable=slot.writable and written(parameter))
-        if slot.parameter.has_shadow and parameter.dtype.has_pointers:
-            raise place.wrong(type(item).__name__, "adgen cannot make its shadow: give the struct by its addresses")
-        part = _value(place, np.array(item) if member.copied and isinstance(item, np.ndarray) else item)
-        held = _held(member, part)
-        data[member.offset : member.offset + len(held)] = held
-        parts.append((place, part))
-    return Value(bytes(data), parts=tuple(parts))
-
-
-def _held(member: Member, part: Value) -> bytes:
-    """What the struct holds of a member."""
-    return member.holding(part.view.address, part.view.nbytes) if part.view else part.data
-
-
-def struct_shadow(shadow: object, slot: Slot, primal: Value) -> Value:
-    """The shadow of a struct that holds pointers, in either form."""
-    if has_parts(slot.parameter, shadow):
-        return _shadow_of_members(shadow, slot, primal)
-    data = struct_bytes(shadow, slot)
-    addresses = pointers_in(primal.data, slot.parameter.dtype)
-    for offset, address in pointers_in(data, slot.parameter.dtype).items():
-        if address and address == addresses[offset]:
-            hint = "give the struct's shadow pointers to arrays of its own"
-            raise ArgumentError(f"{slot.label} points to the same memory as the argument (byte {offset})", hint=hint)
-    return Value(data)
-
-
-def _shadow_of_members(shadow: object, slot: Slot, primal: Value) -> Value:
-    """The struct again, with the shadows' addresses in place of the arrays' and no numbers of floating point."""
-    shadows, parts = given(slot.parameter, shadow), []
-    primals = {place.parameter.name: part for place, part in primal.parts}
-    data = bytearray(primal.data)
-    for member in members(slot.parameter):
-        parameter = member.parameter
-        if parameter.activity == "const":
-            if parameter.name in shadows:
-                hint = "leave it out: only what the struct points to has a derivative"
-                raise ArgumentError(f"shadow {parameter.name!r}: no derivative is taken with respect to it", hint=hint)
-            if parameter.is_scalar and parameter.dtype.has_floats:
-                data[member.offset : member.offset + parameter.dtype.size] = bytes(parameter.dtype.size)
-            continue
-        place = replace(slot, parameter=parameter, writable=True)
-        if parameter.name not in shadows:
-            if int.from_bytes(data[member.offset : member.offset + 8], "little") == 0:
-                continue
-            raise ArgumentError(f"the {place.label} is missing", hint="make it with zeros_like of the array")
-        part = array_value(shadows[parameter.name], place)
-        _check_same_shape(part, primals.get(parameter.name, Value(b"")), place)
-        held = _held(member, part)
-        data[member.offset : member.offset + len(held)] = held
-        parts.append((place, part))
-    return Value(bytes(data), parts=tuple(parts))
-
-
-def _check_same_shape(shadow: Value, primal: Value, slot: Slot) -> None:
-    if shadow.view is None or primal.view is None:
-        return
-    wanted, got = primal.view, shadow.view
-    one = wanted.nbytes == got.nbytes == wanted.layout[0]
-    if wanted.layout != got.layout or not (one or wanted.shape == got.shape):
-        raise ArgumentError(
-            f"{slot.label}: expected {wanted.dtype} of shape {wanted.shape} like the array, "
-            f"got {got.dtype} of shape {got.shape}",
-            hint="make it with zeros_like of the array",
-        )
-
-
-def prepared(
-    values: Sequence[Value],
-    added_to: tuple[Accumulated, ...] = (),
-    *,
-    overwritten: tuple[tuple[int, int], ...] | None = None,
-    hidden: str = "",
-) -> PreparedArguments:
-    """The call with these values, `added_to` being the shadows that are only added to on the host."""
-    everything = _parts(values)
-    return PreparedArguments(
-        tuple([value.data for value in values]),
-        tuple([value.data for value in values if value.view is None]),
-        tuple([value.view for value in everything if value.view is not None]),
-        tuple([value.keep for value in everything]),
-        accumulated=added_to,
-        overwritten=overwritten,
-        hidden=hidden,
-    )
+    return apart([part.view for part in parts_of(values) if part.view is not None])

@@ -9,11 +9,11 @@ from typing import Protocol
 
 from enzyme_driver.model import Activity, DataType, Parameter, Signature, Target, TargetEntry
 from enzyme_driver.runtime.backends.memory import Memory, memory_of
-from enzyme_driver.runtime.call.arguments import PreparedArguments, Value, prepared
 from enzyme_driver.runtime.call.arrays import ArrayView
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.members import members
 from enzyme_driver.runtime.call.packing import pointer_bytes
+from enzyme_driver.runtime.call.prepared import PreparedArguments, Value, prepared
 from enzyme_driver.runtime.call.slots import argument_slot, written
 from enzyme_driver.runtime.call.values import scalar_bytes
 from enzyme_driver.runtime.transforms.batch import Batch

@@ -7,10 +7,10 @@ from typing import Any
 
 from enzyme_driver.errors import UsageError
 from enzyme_driver.model import TargetEntry
-from enzyme_driver.runtime.call.arguments import PreparedArguments
 from enzyme_driver.runtime.call.arrays import address_now
 from enzyme_driver.runtime.call.calls import Backend
 from enzyme_driver.runtime.call.geometry import Launch
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.tape.record import refuse_while_recording
 
 

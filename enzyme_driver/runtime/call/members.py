@@ -1,15 +1,16 @@
 """Structs given as dicts of their members: each member is checked and passed as if it were a parameter.
 
+A table of pointers is given as the list of the arrays that they lead to, its rows.
 A `std::vector`, a `std::span` or a `cuda::std::span` is given as an array, be it a parameter or a member.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType, Parameter, StructField
@@ -106,10 +107,37 @@ def _described(struct: Parameter, dtype: DataType, path: Path) -> Parameter:
         form="pointer" if pointee else "scalar",
         dtype=pointee or dtype,
         const=dtype.const if pointee else True,
-        activity="duplicated" if struct.has_shadow and pointee and pointee.has_floats else "const",
+        activity="duplicated" if struct.has_shadow and pointee and _leads_to_floats(pointee) else "const",
         reference=False,
         writes=bool(pointee) and not dtype.const,
     )
+
+
+def _leads_to_floats(pointee: DataType) -> bool:
+    """Whether it is floating point, or points to such."""
+    return pointee.has_floats or bool(pointee.pointee and pointee.pointee.has_floats)
+
+
+def row(table: Parameter, number: int) -> Parameter:
+    """The array that a pointer in a table leads to, as a parameter of its own: `rows[3]`."""
+    kind = table.dtype
+    pointee = kind.pointee or kind
+    active = table.has_shadow and pointee.has_floats
+    return replace(
+        table,
+        name=f"{table.name}[{number}]",
+        dtype=pointee,
+        const=kind.const,
+        activity="duplicated" if active else "const",
+        restrict=False,
+        writes=not kind.const,
+        nullable=True,
+    )
+
+
+def is_rows(value: object, parameter: Parameter) -> TypeGuard[Sequence[object]]:
+    """Whether the value gives a table by its rows."""
+    return parameter.is_table and isinstance(value, (list, tuple))
 
 
 def spelled_path(path: Path) -> str:
@@ -118,37 +146,56 @@ def spelled_path(path: Path) -> str:
 
 
 def flattened(parameter: Parameter, value: object) -> tuple[tuple[Parameter, object], ...]:
-    """The parameter with its value; for a struct given by its members these with theirs.
+    """The parameter with its value; for a struct given by its members, and for a table, these with theirs.
 
     Raises ArgumentError for a member that is missing or that the struct does not have.
     """
+    if is_rows(value, parameter):
+        return tuple((row(parameter, number), item) for number, item in enumerate(value))
     if not has_parts(parameter, value):
         return ((parameter, value),)
-    _check_keys(parameter, value)
-    return tuple((member.parameter, _found(parameter, value, member)) for member in members(parameter))
+    found = found_members(parameter, value)
+    return tuple(part for member, item in found for part in flattened(member.parameter, item))
+
+
+def found_members(struct: Parameter, value: object) -> tuple[tuple[Member, object], ...]:
+    """The members of a struct that has parts, with what is given for each. Raises ArgumentError as `flattened` does."""
+    _check_keys(struct, value)
+    return tuple((member, _found(struct, value, member)) for member in members(struct))
 
 
 def given(parameter: Parameter, value: object) -> dict[str, object]:
-    """What a dict gives of a struct's members, by their full names: it need not be complete."""
+    """What a dict gives of a struct's members, and a list of a table's rows, by their full names: not of all."""
+    if is_rows(value, parameter):
+        return {row(parameter, number).name: item for number, item in enumerate(value) if item is not None}
     if not has_parts(parameter, value):
         return {parameter.name: value}
     _check_keys(parameter, value)
-    found = ((member.parameter.name, _reached(value, member)) for member in members(parameter))
-    return {name: item for name, item in found if item is not None}
+    found = ((member.parameter, _reached(value, member)) for member in members(parameter))
+    return {name: part for each, item in found if item is not None for name, part in given(each, item).items()}
 
 
 def assembled(parameter: Parameter, values: Mapping[str, object]) -> object:
-    """The inverse of `flattened`: the value, or the dict of those members that have one."""
+    """The inverse of `flattened`: the value, the list of rows, or the dict of those members that have one."""
     if parameter.name in values:
         return values[parameter.name]
+    if parameter.is_table:
+        return _rows(parameter.name, values)
     made: dict[str | int, Any] = {}
     for member in members(parameter):
-        if member.parameter.name in values:
+        if member.parameter.name in values or member.parameter.is_table:
             place = made
             for step in member.path[:-1]:
                 place = place.setdefault(step, {})
-            place[member.path[-1]] = values[member.parameter.name]
+            place[member.path[-1]] = assembled(member.parameter, values)
     return _with_lists(made)
+
+
+def _rows(table: str, values: Mapping[str, object]) -> list[object]:
+    """Those of the table that have a value, in order; None where one before them has none."""
+    begin = f"{table}["
+    found = {int(name[len(begin) : -1]): value for name, value in values.items() if name.startswith(begin)}
+    return [found.get(number) for number in range(max(found, default=-1) + 1)]
 
 
 def _with_lists(made: dict[str | int, Any]) -> Any:  # noqa: ANN401

@@ -49,8 +49,10 @@ class Slot:
         by_value = not parameter.shadow_is_pointer or (self.role == "argument" and not parameter.is_pointer)
         if by_value:
             return f"a value of type {parameter.dtype}"
-        count = "one-element " if self.one else ""
         where = "GPU" if self.target == "cuda" else "host"
+        if parameter.is_table:
+            return f"a list of {parameter.dtype.pointee} arrays in {where} memory, one a row"
+        count = "one-element " if self.one else ""
         access = "writable, " if self.writable else ""
         return f"a {access}C-contiguous {count}{parameter.dtype} array in {where} memory"
 
@@ -59,13 +61,18 @@ class Slot:
 
 
 def argument_slot(signature: Signature, parameter: Parameter, target: Target) -> Slot:
-    by_value = parameter.form == "struct"  # whose members decide for themselves
-    return Slot(signature, parameter, "argument", target, writable=by_value or written(parameter))
+    by_parts = parameter.form == "struct"  # which decide for themselves
+    return Slot(signature, parameter, "argument", target, writable=by_parts or may_be_written(parameter))
 
 
 def written(parameter: Parameter) -> bool:
     """Whether the primal may store to what the parameter points to."""
     return parameter.is_pointer and parameter.writes and not parameter.const
+
+
+def may_be_written(parameter: Parameter) -> bool:
+    """Whether the primal may store to what the parameter, or what a row of the table, points to."""
+    return parameter.is_table or written(parameter)
 
 
 def spelled(signature: Signature) -> str:

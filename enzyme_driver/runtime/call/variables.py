@@ -12,8 +12,9 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError, NameNotFoundError
 from enzyme_driver.model import Form, Parameter, Signature, Target, Variable
-from enzyme_driver.runtime.call.arguments import Value, VariableShadow, array_value, struct_shadow, struct_value
+from enzyme_driver.runtime.call.conversion import array_value, struct_shadow, struct_value
 from enzyme_driver.runtime.call.layouts import numpy_dtype
+from enzyme_driver.runtime.call.prepared import Value, VariableShadow
 from enzyme_driver.runtime.call.slots import Role, Slot
 from enzyme_driver.runtime.tape.record import refuse_while_recording
 

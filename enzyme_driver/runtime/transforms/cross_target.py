@@ -14,7 +14,8 @@ from enzyme_driver.runtime.backends.libraries import library_of
 from enzyme_driver.runtime.call.arrays import is_array
 
 if TYPE_CHECKING:
-    from enzyme_driver.runtime.module import Function, Kernel
+    from enzyme_driver.runtime.function import Function
+    from enzyme_driver.runtime.kernel import Kernel
 
 Parts = Sequence[np.ndarray[Any, np.dtype[Any]]]
 
@@ -23,6 +24,8 @@ def placed(value: object, source: Target, target: Target) -> object:
     """An argument that can be used on `source`, on `target`: NumPy's arrays on the host, plain ones on the GPU."""
     if isinstance(value, Mapping):
         return {name: placed(member, source, target) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [placed(member, source, target) for member in value]
     if source == target or not is_array(value):
         return value
     data = library_of(value, source).to_host(value)

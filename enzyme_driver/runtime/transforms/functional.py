@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,11 @@ import numpy as np
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType, Parameter
 from enzyme_driver.runtime.backends.libraries import Library, NumpyLibrary, buffer_library, library_of
-from enzyme_driver.runtime.call.arguments import Arguments, array_value
+from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.arrays import is_array, is_jax
+from enzyme_driver.runtime.call.conversion import array_value
 from enzyme_driver.runtime.call.layouts import numpy_dtype
-from enzyme_driver.runtime.call.members import assembled, flattened, given, has_parts
+from enzyme_driver.runtime.call.members import assembled, flattened, given, has_parts, members
 from enzyme_driver.runtime.call.slots import Role, Slot, written
 
 Derivative = Callable[[Sequence[object], Mapping[str, object]], None]
@@ -43,13 +44,23 @@ class FunctionalCall:
         self._seeds = self._flat_seeds(seeds)
         self.given = arguments.untouched(values)
         self._check_structs()
+        self.check_rows(self._seeds)
+
+    def check_rows(self, names: Iterable[str]) -> None:
+        """Raise ArgumentError for a row that its table does not have."""
+        signature = self._arguments.signature
+        known = {part.parameter.name for parameter in signature for part in members(parameter)} | {*self._flat}
+        for name in names:
+            if name.endswith("]") and name not in known:
+                raise ArgumentError(f"{self.role} {name!r}: the table has fewer rows", hint="they count from 0")
 
     def _flat_seeds(self, seeds: Mapping[str, object]) -> dict[str, object]:
         self._arguments.check_shadow_names(seeds, self.role)
-        signature, flat = self._arguments.signature, dict[str, object]()
+        variables = {variable.name for variable in self._arguments.signature.variables}
+        flat = dict[str, object]()
         for name, seed in seeds.items():
-            by_members = name in signature and signature[name].activity != "active"
-            flat |= given(signature[name], seed) if by_members else {name: seed}
+            parameter = None if name in variables else self._arguments.named(name, self.role)
+            flat |= given(parameter, seed) if parameter and parameter.activity != "active" else {name: seed}
         return flat
 
     def _check_structs(self) -> None:
@@ -88,6 +99,10 @@ class FunctionalCall:
     def _made_shadows(self) -> dict[str, object]:
         active = [item for item in self._flat.values() if item[0].has_shadow and item[1] is not None]
         return {part.name: self._shadow(part, value) for part, value in active}
+
+    def _of(self, name: str, shadows: Mapping[str, object]) -> object:
+        """The shadow of that name among those of parts and parameters, or those of the rows of a table in a struct."""
+        return shadows[name] if name in shadows else assembled(self._arguments.named(name, self.role), shadows)
 
     def _whole(self, shadows: Mapping[str, object]) -> dict[str, object]:
         """Shadows of parts by parameter and variable."""

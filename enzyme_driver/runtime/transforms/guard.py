@@ -19,7 +19,8 @@ from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.members import flattened
 
 if TYPE_CHECKING:
-    from enzyme_driver.runtime.module import Function, Kernel
+    from enzyme_driver.runtime.function import Function
+    from enzyme_driver.runtime.kernel import Kernel
     from enzyme_driver.runtime.transforms.verify import Verdict
 
 VERDICTS = "verdicts.json"

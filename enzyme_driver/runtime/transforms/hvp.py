@@ -46,4 +46,4 @@ class Hvp:
     def _of_shadow(self, name: str, found: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """That of a whole parameter, or of what the member of a struct points to."""
         shadow = f"shadow of {name}"
-        return found[shadow] if "." in name else assembled(self._twice.signature[shadow], found)
+        return found[shadow] if shadow in found else assembled(self._twice.signature[shadow], found)

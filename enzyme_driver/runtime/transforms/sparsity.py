@@ -13,11 +13,12 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError, RefusedError
 from enzyme_driver.model import Parameter, Signature
-from enzyme_driver.runtime.call.arguments import Arguments, PreparedArguments
+from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.arrays import is_array
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.layouts import declared_layout
 from enzyme_driver.runtime.call.members import flattened
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.call.slots import written
 from enzyme_driver.runtime.transforms.cross_target import copy_variables, placed
 from enzyme_driver.runtime.transforms.jvp import Jvp
@@ -25,7 +26,7 @@ from enzyme_driver.runtime.transforms.numbers import Numbers
 from enzyme_driver.runtime.transforms.refinement import Words, refined
 
 if TYPE_CHECKING:
-    from enzyme_driver.runtime.module import Kernel
+    from enzyme_driver.runtime.kernel import Kernel
 
 NOTES = "adgen_shadow_notes"
 LANE = "adgen_set_lane"

@@ -19,13 +19,14 @@ from enzyme_driver.runtime.backends.limits import ALL_BLOCKS, Race, limited
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.members import assembled
 from enzyme_driver.runtime.call.slots import written
-from enzyme_driver.runtime.module import Function, Kernel
-from enzyme_driver.runtime.transforms import check
+from enzyme_driver.runtime.function import Function
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.transforms import check_case, check_difference, check_numbers
 from enzyme_driver.runtime.transforms.cross_target import copy_variables
 
 Subject: TypeAlias = Kernel | Function
 State = Literal["right", "wrong", "race", "unchecked"]
-Directions = dict[str, check.HostArray]
+Directions = dict[str, check_numbers.HostArray]
 
 NOTES = "adgen_shadow_notes"
 """The witness's variable in which it says what it met, as passes/NumberType.h orders it."""
@@ -95,7 +96,9 @@ class Verdict:
     race: Race | None = None
 
 
-def verify(subject: Subject, witness: Subject, values: check.Values, launch: Launch | None, seed: int = 0) -> Verdict:
+def verify(
+    subject: Subject, witness: Subject, values: check_case.Values, launch: Launch | None, seed: int = 0
+) -> Verdict:
     """Compare the gradient of `subject` at `values`, which stay as they are, with the dual numbers of `witness`."""
     if not witness.has_forward:
         entry = witness._entry.forward.get(witness.target)  # noqa: SLF001  (of the same package)
@@ -135,19 +138,19 @@ class _Sums:
 
 class _Trial:
     def __init__(
-        self, subject: Subject, witness: Subject, values: check.Values, launch: Launch | None, seed: int
+        self, subject: Subject, witness: Subject, values: check_case.Values, launch: Launch | None, seed: int
     ) -> None:
         self._subject, self._witness, self._launch = subject, witness, launch
         self._random = np.random.default_rng(seed)
         self._copies: dict[str, object] = {}
         self._case = self._made(subject, values)
         case = self._case
-        self._starts = {p.name: check._on_host(case, p) for p in case.shadowed}  # noqa: SLF001
-        outputs = [p for p in case.shadowed if written(p)] + check._written_variables(case)  # noqa: SLF001
-        self._weights = {p.name: check._random_like(self._starts[p.name], self._random) for p in outputs}  # noqa: SLF001
+        self._starts = {p.name: check_case.on_host(case, p) for p in case.shadowed}
+        outputs = [p for p in case.shadowed if written(p)] + check_case.written_variables(case)
+        self._weights = {p.name: check_numbers.random_like(self._starts[p.name], self._random) for p in outputs}
         self.inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
         kinds = [*self.inputs, *outputs]
-        self._width = check._narrowest(case, kinds)  # noqa: SLF001
+        self._width = check_case.narrowest_of(case, kinds)
         self._tolerance = TOLERANCE[self._width]
 
     def takes_too_long(self) -> bool:
@@ -157,9 +160,9 @@ class _Trial:
 
     def _primal_seconds(self) -> float:
         case = self._case
-        fresh = {p.name: check._fresh(case, p, None) for p, _ in case.parts.values()}  # noqa: SLF001
+        fresh = {p.name: check_case.fresh_copy(case, p, None) for p, _ in case.parts.values()}
         arguments = tuple(assembled(p, fresh) for p in case.signature)
-        with check._variables_kept(case), limited(1, SECONDS):  # noqa: SLF001
+        with check_case.variables_kept(case), limited(1, SECONDS):
             self._subject._backend.finish()  # noqa: SLF001
             began = time.perf_counter()
             case.primal(arguments)
@@ -172,9 +175,9 @@ class _Trial:
         if self._launch is None or not isinstance(backend, HostBackend):
             return None
         other = self._same_variables()
-        fresh = {p.name: check._fresh(other, p, None) for p, _ in other.parts.values()}  # noqa: SLF001
+        fresh = {p.name: check_case.fresh_copy(other, p, None) for p, _ in other.parts.values()}
         self._copies = fresh
-        with check._variables_kept(other), limited(ALL_BLOCKS, PROBE_SECONDS), backend.races() as found:  # noqa: SLF001
+        with check_case.variables_kept(other), limited(ALL_BLOCKS, PROBE_SECONDS), backend.races() as found:
             other.primal(tuple(assembled(p, fresh) for p in other.signature))
         return found[0] if found else None
 
@@ -238,12 +241,14 @@ class _Trial:
         reason = "its witness computes another result, such as where variables of the file were set by another call"
         return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
 
-    def _results(self, case: check._Case) -> list[check.HostArray]:
+    def _results(self, case: check_case.Case) -> list[check_numbers.HostArray]:
         """All that the primal writes and returns, where it is finite."""
-        line = check._Line(case, case.signature.parameters[0], self._weights, np.zeros(0), [], [])  # noqa: SLF001
-        arrays, returned = check._outcome(line, None)  # noqa: SLF001
+        line = check_difference.Line(case, case.signature.parameters[0], self._weights, np.zeros(0), [], [])
+        arrays, returned = check_difference.outcome(line, None)
         parts = [np.array([returned or 0.0])]
-        parts += [check._wide(part).ravel() for array in arrays.values() for part in check._floats(array)]  # noqa: SLF001
+        parts += [
+            check_numbers.widened(part).ravel() for array in arrays.values() for part in check_numbers.floats_of(array)
+        ]
         return [np.where(np.isfinite(part), part, 0.0) for part in parts]
 
     def _lost(self, kind: int, found: _Sums) -> Verdict:
@@ -275,8 +280,8 @@ class _Trial:
             if start is None or value is None or parameter not in self.inputs:
                 moved[part] = value
                 continue
-            towards = [check._direction(each, self._random) for each in check._floats(start)]  # noqa: SLF001
-            moved[part] = check._fresh(case, parameter, check._moved(start, towards, step))  # noqa: SLF001
+            towards = [check_numbers.direction_of(each, self._random) for each in check_numbers.floats_of(start)]
+            moved[part] = check_case.fresh_copy(case, parameter, check_numbers.moved_along(start, towards, step))
         there = self._made(self._subject, tuple(assembled(p, moved) for p in case.signature))
         return self._sums(there, self._gradients(there), directions)
 
@@ -287,9 +292,9 @@ class _Trial:
         element = self._worst_element(worst, gradients, directions[worst])
         return Verdict("wrong", "", found.error, self._tolerance, worst, (element,) if element else ())
 
-    def _worst_element(self, name: str, gradients: Directions, along: check.HostArray) -> Element | None:
+    def _worst_element(self, name: str, gradients: Directions, along: check_numbers.HostArray) -> Element | None:
         """By halving, as long as there is time: the half along which the two sides differ more has it."""
-        total = sum(part.size for part in check._floats(along))  # noqa: SLF001
+        total = sum(part.size for part in check_numbers.floats_of(along))
         low, high, end = 0, total, time.perf_counter() + SECONDS
         while high - low > 1:
             if time.perf_counter() > end:
@@ -300,18 +305,22 @@ class _Trial:
         if not total:
             return None
         unit = _within(along, low, low + 1)
-        step = next(float(part[part != 0][0]) for part in check._floats(unit) if np.any(part)) if _any(unit) else 1.0  # noqa: SLF001
+        step = (
+            next(float(part[part != 0][0]) for part in check_numbers.floats_of(unit) if np.any(part))
+            if _any(unit)
+            else 1.0
+        )
         found = self._sums(self._case, gradients, {name: unit})
         return Element(low, found.reverse / step, found.forward / step)
 
-    def _only(self, name: str, along: check.HostArray, gradients: Directions, low: int, high: int) -> _Sums:
+    def _only(self, name: str, along: check_numbers.HostArray, gradients: Directions, low: int, high: int) -> _Sums:
         return self._sums(self._case, gradients, {name: _within(along, low, high)})
 
-    def _made(self, subject: Subject, values: check.Values) -> check._Case:
+    def _made(self, subject: Subject, values: check_case.Values) -> check_case.Case:
         return _case(subject, values, self._launch)
 
-    def _gradients(self, case: check._Case) -> Directions:
-        return check._gradients(case, self._weights)  # noqa: SLF001
+    def _gradients(self, case: check_case.Case) -> Directions:
+        return check_case.gradients_of(case, self._weights)
 
     def _scaled(self, gradients: Directions) -> Directions:
         """A random direction over all inputs at once, in which each has a part of the same size in the sum."""
@@ -325,20 +334,20 @@ class _Trial:
             for name, size in typical.items()
         }
 
-    def _sums(self, case: check._Case, gradients: Directions, directions: Directions) -> _Sums:
+    def _sums(self, case: check_case.Case, gradients: Directions, directions: Directions) -> _Sums:
         pairs = [(gradients[name], along) for name, along in directions.items()]
         reverse = np.concatenate([_products(gradient, along) for gradient, along in pairs])
         forward = self._carried(case, directions)
         size = max(float(np.linalg.norm(reverse)), float(np.linalg.norm(forward)))
         return _Sums(float(forward.sum()), float(reverse.sum()), size, self._notes())
 
-    def _carried(self, case: check._Case, directions: Directions) -> check.HostArray:
+    def _carried(self, case: check_case.Case, directions: Directions) -> check_numbers.HostArray:
         """The witness's tangents, weighted."""
         other = self._same_variables(case)
         self._set_notes()
-        return check.pushed_forward(other, directions, self._weights)
+        return check_case.pushed_forward(other, directions, self._weights)
 
-    def _same_variables(self, case: check._Case | None = None) -> check._Case:
+    def _same_variables(self, case: check_case.Case | None = None) -> check_case.Case:
         """The witness with these arguments, and with variables as they are."""
         if isinstance(self._subject, Kernel) and isinstance(self._witness, Kernel):
             copy_variables(self._subject, self._witness)
@@ -352,55 +361,57 @@ class _Trial:
         return tuple(np.frombuffer(data, np.uint32).tolist())
 
 
-def _case(subject: Subject, values: check.Values, launch: Launch | None) -> check._Case:
+def _case(subject: Subject, values: check_case.Values, launch: Launch | None) -> check_case.Case:
     if isinstance(subject, Kernel):
         if launch is None:
             raise TypeError(launch)
-        return check._kernel_case(subject, values, launch)  # noqa: SLF001
-    return check.function_case(subject, values)
+        return check_case.kernel_case(subject, values, launch)
+    return check_case.function_case(subject, values)
 
 
-def _typical(array: check.HostArray) -> float:
+def _typical(array: check_numbers.HostArray) -> float:
     """The size of the numbers; 1 where all are zero."""
-    parts = check._floats(array)  # noqa: SLF001
+    parts = check_numbers.floats_of(array)
     count = sum(part.size for part in parts)
     found = _norm(array) / math.sqrt(count) if count else 0.0
     return found if found > 0 and math.isfinite(found) else 1.0
 
 
-def _norm(array: check.HostArray) -> float:
-    parts = [float(np.linalg.norm(part.astype(np.float64))) for part in check._floats(array)]  # noqa: SLF001
+def _norm(array: check_numbers.HostArray) -> float:
+    parts = [float(np.linalg.norm(part.astype(np.float64))) for part in check_numbers.floats_of(array)]
     return math.hypot(*parts) if parts else 0.0
 
 
-def _size(array: check.HostArray) -> float:
+def _size(array: check_numbers.HostArray) -> float:
     return float(np.max(np.abs(array), initial=0.0))
 
 
-def _any(array: check.HostArray) -> bool:
-    return any(np.any(part) for part in check._floats(array))  # noqa: SLF001
+def _any(array: check_numbers.HostArray) -> bool:
+    return any(np.any(part) for part in check_numbers.floats_of(array))
 
 
-def _random_direction(like: check.HostArray, size: float, random: np.random.Generator, width: int) -> check.HostArray:
+def _random_direction(
+    like: check_numbers.HostArray, size: float, random: np.random.Generator, width: int
+) -> check_numbers.HostArray:
     """Numbers of either sign; the size is a power of two, and in the range of the type."""
     made = np.zeros_like(like, order="C")
     most = {8: 1e100, 4: 1e15, 2: 1e2}[width]
     size = min(max(size, 1 / most), most) if math.isfinite(size) else 1.0
     scale = 2.0 ** round(math.log2(size))
-    for part in check._floats(made):  # noqa: SLF001
+    for part in check_numbers.floats_of(made):
         part[...] = np.asarray(scale * random.standard_normal(part.shape)).astype(part.dtype)
     return made
 
 
-def _products(gradient: check.HostArray, along: check.HostArray) -> check.HostArray:
-    parts = zip(check._floats(gradient), check._floats(along), strict=True)  # noqa: SLF001
+def _products(gradient: check_numbers.HostArray, along: check_numbers.HostArray) -> check_numbers.HostArray:
+    parts = zip(check_numbers.floats_of(gradient), check_numbers.floats_of(along), strict=True)
     return np.concatenate([(g.astype(np.float64) * a.astype(np.float64)).ravel() for g, a in parts] or [np.zeros(0)])
 
 
-def _within(along: check.HostArray, low: int, high: int) -> check.HostArray:
+def _within(along: check_numbers.HostArray, low: int, high: int) -> check_numbers.HostArray:
     """The direction without the numbers outside of a range of them."""
     made, start = np.zeros_like(along, order="C"), 0
-    for part, given in zip(check._floats(made), check._floats(along), strict=True):  # noqa: SLF001
+    for part, given in zip(check_numbers.floats_of(made), check_numbers.floats_of(along), strict=True):
         at = np.arange(start, start + part.size).reshape(part.shape)
         part[...] = np.where((at >= low) & (at < high), given, part.dtype.type(0))
         start += part.size

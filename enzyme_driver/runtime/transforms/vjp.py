@@ -32,6 +32,7 @@ class Vjp(FunctionalCall):
             first = self._first(name)
             if name in self._flat:  # else a variable
                 arguments.check_cotangent(self._flat[name][0], first, self._flat[name][1])
+        self.check_rows(self.wrt)
         for name in self.wrt:
             if name in self._flat and self._flat[name][1] is None:
                 raise ArgumentError(f"wrt {name!r}: it is None", hint="give it an array, or leave it out of wrt")
@@ -39,7 +40,7 @@ class Vjp(FunctionalCall):
     def run(self, gradient: Derivative, stream: int | None) -> dict[str, Any]:
         """Call `gradient` with copies and fresh shadows made on `stream`; the shadows of `wrt`."""
         shadows = self._shadows_after(gradient, stream)
-        return {name: shadows[name] for name in self.wrt}
+        return {name: self._of(name, shadows) for name in self.wrt}
 
 
 def _wrt(arguments: Arguments, wrt: Iterable[str] | str | None, values: Mapping[str, object]) -> tuple[str, ...]:

@@ -192,6 +192,58 @@ define void @rows_of_a_matrix(float %v, i32 %length, ptr "adgen-shadow" %d_x) "a
   ret void
 }
 
+; Of three numbers that may differ between lanes the address is compared; elements of one record are one constant away. A place that was computed
+; on each of two ways in the same way is the same where they meet.
+; CHECK-LABEL: define void @points_of_levels(
+; CHECK:       loop:
+; CHECK:         [[PLACE:%.*]] = ptrtoint ptr %at to i64
+; CHECK-NEXT:    call i32 @adgen_alike(i32 {{.*}}, i64 [[PLACE]], i1 false)
+; CHECK:         call void @adgen_add_warp_f32_2(
+; CHECK:         call i32 @adgen_alike(i32 {{.*}}, i64 %weight, i1 false)
+; CHECK:         call void @adgen_add_warp_f32_1(
+; CHECK-NOT:     atomicrmw
+; CHECK:       end:
+define void @points_of_levels(float %v, i1 %inside, i64 %length, i64 %levels, i64 %points, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_w) "adgen-activity"="const:const:const:const" {
+entry:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %wide = zext i32 %lane to i64
+  %row = udiv i64 %wide, %length
+  br label %levels.loop
+levels.loop:
+  %level = phi i64 [ 0, %entry ], [ %level.next, %levels.end ]
+  br label %loop
+loop:
+  %point = phi i64 [ 0, %levels.loop ], [ %next, %meet ]
+  %of.row = mul i64 %row, %levels
+  %of.level = add i64 %of.row, %level
+  %of.point = mul i64 %of.level, %points
+  %place = add i64 %of.point, %point
+  %at = getelementptr [2 x float], ptr %d_x, i64 %place
+  %beside = getelementptr i8, ptr %at, i64 4
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %2 = atomicrmw fadd ptr %beside, float %v monotonic
+  br i1 %inside, label %yes, label %no
+yes:
+  %one = mul i64 %row, %points
+  br label %meet
+no:
+  %other = mul i64 %row, %points
+  br label %meet
+meet:
+  %weight = phi i64 [ %one, %yes ], [ %other, %no ]
+  %w = getelementptr float, ptr %d_w, i64 %weight
+  %3 = atomicrmw fadd ptr %w, float %v monotonic
+  %next = add i64 %point, 1
+  %done = icmp eq i64 %next, %points
+  br i1 %done, label %levels.end, label %loop
+levels.end:
+  %level.next = add i64 %level, 1
+  %last = icmp eq i64 %level.next, %levels
+  br i1 %last, label %end, label %levels.loop
+end:
+  ret void
+}
+
 ; Lanes that have left a loop at different iterations may still be in the same one of its reverse: that pays to find out
 ; in shared memory only.
 ; CHECK-LABEL: define void @counted_back(

@@ -1,0 +1,74 @@
+// What makes an address differ between the lanes of a warp.
+#pragma once
+
+#include "Support/Adgen.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+namespace adgen {
+
+constexpr unsigned MostCompared = 2;
+
+// What decides the value of an address, apart from what is the same in the whole grid.
+struct LaneOrigin {
+  bool X = false, OtherAxes = false, Unknown = false;
+  // The same in all lanes, if it turns out so when the kernel runs.
+  llvm::SmallSetVector<llvm::Value *, MostCompared> Compared;
+
+  void add(const LaneOrigin &Other) {
+    X |= Other.X;
+    OtherAxes |= Other.OtherAxes;
+    Unknown |= Other.Unknown;
+    Compared.insert_range(Other.Compared);
+  }
+};
+
+class LaneOrigins {
+public:
+  // With `Counts`, numbers that were kept for the reverse sweep may be the same as well, such as those of iterations.
+  explicit LaneOrigins(const llvm::Function &F, bool Counts = false) : F(F), Counts(Counts) {}
+
+  const LaneOrigin &of(llvm::Value *V) {
+    auto Known = Found.find(V);
+    return Known != Found.end() ? Known->second : Found[V] = find(V);
+  }
+
+private:
+  LaneOrigin find(llvm::Value *V);
+
+  // A number that was computed on each of the ways that meet, from what is the same or compared in any case.
+  bool choosesAmongAlike(llvm::Instruction &I);
+
+  // Other intrinsics of the GPU may tell lanes apart.
+  static bool isArithmetic(const llvm::Instruction &I);
+
+  // A tape's place differs in every lane; the block's index is an argument beside it, and changes as the kernel walks
+  // over the grid.
+  bool isOfTheTape(const llvm::Argument &A) const;
+  static bool readsRegister(const llvm::IntrinsicInst &Call, LaneOrigin &Result);
+  static bool isOfTheBlock(const llvm::IntrinsicInst &Call);
+
+  // Such as threadIdx.x / 32.
+  static bool dropsTheLane(const llvm::Instruction &I);
+
+  // As of an index in a matrix by the length of its rows: lanes in one row have the same. Divisors that are known are
+  // small, but for those that drop the lane.
+  static bool dividesByNumber(const llvm::Instruction &I);
+
+  // Whether it pays to compare: nothing that it comes from is known to differ.
+  bool isLikelyTheSame(llvm::Value *V);
+
+  // An integer that a lane has kept in its tape.
+  bool isCount(const llvm::Value *V) const;
+  const llvm::Function &F;
+  bool Counts;
+  llvm::DenseMap<llvm::Value *, LaneOrigin> Found;
+};
+
+bool usesOtherAxes(llvm::Function &F);
+
+// A thread's own variables have the same addresses in all threads, so a pointer that was read may be to one of them.
+bool keepsOwnAddresses(llvm::Function &F);
+
+} // namespace adgen

@@ -1,0 +1,126 @@
+// An integer that an inner loop moves on, where that loop may run no time at all,
+//   for (...) { for (j = 0; j < n; ++j) ++at; }   is at the end of an iteration   at, or at + n:
+// a choice that says nothing to ScalarEvolution. Where what decides is the same in all iterations of the outer loop, so
+// is the step, and the integer becomes an induction,
+//   step = n > 0 ? n : 0; for (...) { ...; at = begin + step; }
+// whose value follows from the iteration; Enzyme would keep it for each.
+#include "Support/Pass.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr unsigned MostChoices = 4; // in each other
+
+class Inductions {
+public:
+  Inductions(const Loop &L, ScalarEvolution &SE, const DominatorTree &DT) : L(L), SE(SE), DT(DT) {}
+
+  bool expose() {
+    if (!L.getLoopPreheader() || !L.getLoopLatch())
+      return false;
+    bool Changed = false;
+    for (PHINode &Begin : L.getHeader()->phis())
+      Changed |= Begin.getType()->isIntegerTy() && SE.isSCEVable(Begin.getType()) &&
+                 !isa<SCEVAddRecExpr>(SE.getSCEV(&Begin)) && expose(Begin);
+    return Changed;
+  }
+
+private:
+  bool expose(PHINode &Begin) {
+    auto *End = dyn_cast<PHINode>(Begin.getIncomingValueForBlock(L.getLoopLatch()));
+    if (!End || !L.contains(End) || !isStep(*End, Begin, MostChoices))
+      return false;
+    SCEVExpander Expander(SE, "step");
+    Value *Step = stepTo(*End, Begin, Expander);
+    IRBuilder<> B(End->getParent(), End->getParent()->getFirstInsertionPt());
+    Value *Next = B.CreateAdd(&Begin, Step, End->getName());
+    SE.forgetLoop(&L);
+    SE.forgetValue(End);
+    End->replaceAllUsesWith(Next);
+    return true;
+  }
+
+  // Whether it is further than at the beginning by what is the same in all iterations.
+  bool isStep(Value &V, PHINode &Begin, unsigned Left) {
+    if (const SCEV *Distance = distance(V, Begin))
+      return isExpandable(Distance);
+    auto *Phi = dyn_cast<PHINode>(&V);
+    BranchInst *Choice = Phi && Left ? choiceBefore(*Phi) : nullptr;
+    return Choice && isStep(*onSide(*Phi, *Choice, true), Begin, Left - 1) &&
+           isStep(*onSide(*Phi, *Choice, false), Begin, Left - 1);
+  }
+
+  Value *stepTo(Value &V, PHINode &Begin, SCEVExpander &Expander) {
+    Instruction *Before = L.getLoopPreheader()->getTerminator();
+    if (const SCEV *Distance = distance(V, Begin))
+      return Expander.expandCodeFor(Distance, Begin.getType(), Before->getIterator());
+    auto &Phi = cast<PHINode>(V);
+    BranchInst *Choice = choiceBefore(Phi);
+    Value *Yes = stepTo(*onSide(Phi, *Choice, true), Begin, Expander),
+          *No = stepTo(*onSide(Phi, *Choice, false), Begin, Expander);
+    return IRBuilder<>(Before).CreateSelect(Choice->getCondition(), Yes, No, "step");
+  }
+
+  const SCEV *distance(Value &V, PHINode &Begin) {
+    const SCEV *Distance = SE.getMinusSCEV(SE.getSCEVAtScope(&V, &L), SE.getSCEV(&Begin));
+    return SE.isLoopInvariant(Distance, &L) ? Distance : nullptr;
+  }
+
+  bool isExpandable(const SCEV *Distance) {
+    return SCEVExpander(SE, "step").isSafeToExpandAt(Distance, L.getLoopPreheader()->getTerminator());
+  }
+
+  // The branch that decides which of two values it is, if it decides alike in all iterations.
+  BranchInst *choiceBefore(const PHINode &Phi) const {
+    const BasicBlock *Merge = Phi.getParent();
+    if (Phi.getNumIncomingValues() != 2 || !L.contains(Merge) || Merge == L.getHeader())
+      return nullptr;
+    const DomTreeNode *Above = DT.getNode(Merge)->getIDom();
+    auto *Branch = dyn_cast<BranchInst>(Above->getBlock()->getTerminator());
+    bool Decides = Branch && Branch->isConditional() && L.contains(Branch) &&
+                   L.isLoopInvariant(Branch->getCondition()) && onSide(Phi, *Branch, true) &&
+                   onSide(Phi, *Branch, false);
+    return Decides ? Branch : nullptr;
+  }
+
+  // The value that comes where the branch is taken, or is not.
+  Value *onSide(const PHINode &Phi, const BranchInst &Branch, bool Taken) const {
+    BasicBlockEdge Way(Branch.getParent(), Branch.getSuccessor(Taken ? 0 : 1));
+    for (const Use &Each : Phi.incoming_values())
+      if (Way.isSingleEdge() && DT.dominates(Way, Each))
+        return Each;
+    return nullptr;
+  }
+
+  const Loop &L;
+  ScalarEvolution &SE;
+  const DominatorTree &DT;
+};
+
+} // namespace
+
+ADGEN_DECLARE_PASS(ExposeInductions);
+
+PreservedAnalyses ExposeInductions::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  bool Changed = false;
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+    for (const Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
+      Changed |= Inductions(*L, SE, DT).expose();
+  }
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace adgen

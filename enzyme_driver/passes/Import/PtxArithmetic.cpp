@@ -1,0 +1,190 @@
+// Arithmetic, comparisons and conversions of inline PTX.
+#include "Import/PtxTranslation.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+Value *PtxTranslation::value(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands, Type *T) {
+  StringRef Code = Words[0];
+  if (Code == "cvt")
+    return converted(Words, Operands);
+  if (Code == "selp" && Operands.size() == 4) {
+    Value *X = read(Operands[1], T), *Y = read(Operands[2], T), *P = read(Operands[3], B.getInt1Ty());
+    return X && Y && P ? B.CreateSelect(P, X, Y) : nullptr;
+  }
+  SmallVector<Value *> X;
+  for (StringRef Operand : Operands.drop_front()) {
+    X.push_back(read(Operand, T));
+    if (!X.back())
+      return nullptr;
+  }
+  if (Code == "mov" && X.size() == 1)
+    return X[0];
+  if ((Code == "setp" || Code == "set") && X.size() == 2)
+    return compared(Words, X);
+  return T->isFPOrFPVectorTy() ? floating(Words, X, T) : integral(Words, X);
+}
+
+Value *PtxTranslation::compared(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {
+  auto Float = StringSwitch<CmpInst::Predicate>(Words[1])
+                   .Case("lt", CmpInst::FCMP_OLT)
+                   .Case("le", CmpInst::FCMP_OLE)
+                   .Case("gt", CmpInst::FCMP_OGT)
+                   .Case("ge", CmpInst::FCMP_OGE)
+                   .Case("eq", CmpInst::FCMP_OEQ)
+                   .Case("ne", CmpInst::FCMP_ONE)
+                   .Case("ltu", CmpInst::FCMP_ULT)
+                   .Case("leu", CmpInst::FCMP_ULE)
+                   .Case("gtu", CmpInst::FCMP_UGT)
+                   .Case("geu", CmpInst::FCMP_UGE)
+                   .Case("equ", CmpInst::FCMP_UEQ)
+                   .Case("neu", CmpInst::FCMP_UNE)
+                   .Default(CmpInst::BAD_FCMP_PREDICATE);
+  bool Signed = Words.back().starts_with("s");
+  auto Integer = StringSwitch<CmpInst::Predicate>(Words[1])
+                     .Case("lt", Signed ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT)
+                     .Case("le", Signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE)
+                     .Case("gt", Signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT)
+                     .Case("ge", Signed ? CmpInst::ICMP_SGE : CmpInst::ICMP_UGE)
+                     .Case("eq", CmpInst::ICMP_EQ)
+                     .Case("ne", CmpInst::ICMP_NE)
+                     .Default(CmpInst::BAD_ICMP_PREDICATE);
+  Type *T = X[0]->getType();
+  bool IsFloat = T->isFPOrFPVectorTy();
+  CmpInst::Predicate P = IsFloat ? Float : Integer;
+  if (P == CmpInst::BAD_FCMP_PREDICATE || P == CmpInst::BAD_ICMP_PREDICATE ||
+      (T->isVectorTy() && (!IsFloat || Words[0] == "setp")))
+    return nullptr;
+  Value *Truth = IsFloat ? B.CreateFCmp(P, X[0], X[1]) : B.CreateICmp(P, X[0], X[1]);
+  if (Words[0] == "setp")
+    return Truth;
+  Type *To = Words.size() > 2 ? typeNamed(Words[Words.size() - 2]) : nullptr;
+  if (To && To->isFPOrFPVectorTy())
+    return T->isVectorTy() == To->isVectorTy() ? B.CreateUIToFP(Truth, To) : nullptr;
+  if (!To)
+    return nullptr;
+  Type *Mask = T->isVectorTy() ? VectorType::get(B.getIntNTy(T->getScalarSizeInBits()), cast<VectorType>(T)) : To;
+  return as(B.CreateSExt(Truth, Mask), To);
+}
+
+Value *PtxTranslation::converted(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
+  StringRef ToName = Words[Words.size() - 2], FromName = Words.back();
+  Type *To = typeNamed(ToName), *From = typeNamed(FromName);
+  auto Rounds = [&](StringRef How) { return is_contained(Words, How); };
+  if (!To || !From || Rounds("sat") || Rounds("relu"))
+    return nullptr;
+  if (auto *Pair = dyn_cast<FixedVectorType>(To); Pair && From->isFloatTy() && Operands.size() == 3 && Rounds("rn")) {
+    Value *High = read(Operands[1], From), *Low = read(Operands[2], From);
+    Value *Both = High && Low ? B.CreateInsertElement(PoisonValue::get(FixedVectorType::get(From, 2)), Low, uint64_t(0))
+                              : nullptr;
+    return Both ? B.CreateFPTrunc(B.CreateInsertElement(Both, High, 1), To) : nullptr;
+  }
+  Value *X = Operands.size() == 2 ? read(Operands[1], From) : nullptr;
+  if (!X || To->isVectorTy() || From->isVectorTy())
+    return nullptr;
+  bool Exact = !Rounds("rz") && !Rounds("rm") && !Rounds("rp");
+  unsigned Narrow = To->getScalarSizeInBits(), Wide = From->getScalarSizeInBits();
+  Intrinsic::ID Rounding = Rounds("rni")   ? Intrinsic::rint
+                           : Rounds("rmi") ? Intrinsic::floor
+                           : Rounds("rpi") ? Intrinsic::ceil
+                           : Rounds("rzi") ? Intrinsic::trunc
+                                           : Intrinsic::not_intrinsic;
+  if (To == From && To->isFloatingPointTy() && Rounding != Intrinsic::not_intrinsic)
+    return B.CreateUnaryIntrinsic(Rounding, X);
+  if (To->isFloatingPointTy() && From->isFloatingPointTy())
+    return Narrow > Wide ? B.CreateFPExt(X, To) : Narrow < Wide && Exact ? B.CreateFPTrunc(X, To) : nullptr;
+  if (To->isFloatingPointTy())
+    return Exact ? (FromName.starts_with("s") ? B.CreateSIToFP(X, To) : B.CreateUIToFP(X, To)) : nullptr;
+  if (From->isIntegerTy())
+    return FromName.starts_with("s") ? B.CreateSExtOrTrunc(X, To) : B.CreateZExtOrTrunc(X, To);
+  if (Rounding == Intrinsic::not_intrinsic)
+    return nullptr;
+  Intrinsic::ID Saturate = ToName.starts_with("s") ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat;
+  return B.CreateIntrinsic(Saturate, {To, From}, {B.CreateUnaryIntrinsic(Rounding, X)});
+}
+
+Value *PtxTranslation::floating(ArrayRef<StringRef> Words, ArrayRef<Value *> X, Type *T) {
+  StringRef Code = Words[0];
+  bool Approximate = is_contained(Words, "approx") || is_contained(Words, "full");
+  FastMathFlags Flags;
+  Flags.setApproxFunc(Approximate);
+  Flags.setAllowReciprocal(Approximate);
+  B.setFastMathFlags(Flags);
+  if (X.size() == 1)
+    return unary(Code, X[0], T);
+  if (X.size() == 3 && (Code == "fma" || Code == "mad"))
+    return B.CreateIntrinsic(Intrinsic::fma, {T}, {X[0], X[1], X[2]});
+  if (X.size() != 2)
+    return nullptr;
+  bool KeepsNaN = is_contained(Words, "NaN");
+  return Code == "add"   ? B.CreateFAdd(X[0], X[1])
+         : Code == "sub" ? B.CreateFSub(X[0], X[1])
+         : Code == "mul" ? B.CreateFMul(X[0], X[1])
+         : Code == "div" ? B.CreateFDiv(X[0], X[1])
+         : Code == "min" ? B.CreateBinaryIntrinsic(KeepsNaN ? Intrinsic::minimum : Intrinsic::minnum, X[0], X[1])
+         : Code == "max" ? B.CreateBinaryIntrinsic(KeepsNaN ? Intrinsic::maximum : Intrinsic::maxnum, X[0], X[1])
+                         : nullptr;
+}
+
+Value *PtxTranslation::unary(StringRef Code, Value *X, Type *T) {
+  Constant *One = ConstantFP::get(T, 1.0);
+  auto Id = StringSwitch<Intrinsic::ID>(Code)
+                .Case("abs", Intrinsic::fabs)
+                .Case("sqrt", Intrinsic::sqrt)
+                .Case("ex2", Intrinsic::exp2)
+                .Case("lg2", Intrinsic::log2)
+                .Case("sin", Intrinsic::sin)
+                .Case("cos", Intrinsic::cos)
+                .Default(Intrinsic::not_intrinsic);
+  if (Code == "neg")
+    return B.CreateFNeg(X);
+  if (Code == "tanh")
+    return tangent(X, T);
+  if (Code == "rcp")
+    return B.CreateFDiv(One, X);
+  if (Code == "rsqrt")
+    return B.CreateFDiv(One, B.CreateUnaryIntrinsic(Intrinsic::sqrt, X));
+  if (Id == Intrinsic::not_intrinsic)
+    return nullptr;
+  bool InHalf = T->getScalarSizeInBits() == 16 && Id != Intrinsic::fabs && Id != Intrinsic::sqrt;
+  if (InHalf) // as precise as the instruction, in single precision
+    return B.CreateFPTrunc(B.CreateUnaryIntrinsic(Id, B.CreateFPExt(X, T->getWithNewType(B.getFloatTy()))), T);
+  return B.CreateUnaryIntrinsic(Id, X);
+}
+
+Value *PtxTranslation::tangent(Value *X, Type *T) {
+  if (auto *Vector = dyn_cast<FixedVectorType>(T)) {
+    Value *All = PoisonValue::get(T);
+    for (unsigned I = 0; I < Vector->getNumElements(); ++I)
+      All = B.CreateInsertElement(All, tangent(B.CreateExtractElement(X, I), Vector->getElementType()), I);
+    return All;
+  }
+  FunctionCallee Tanh = Call.getModule()->getOrInsertFunction("__nv_tanhf", B.getFloatTy(), B.getFloatTy());
+  Value *Wide = T->isFloatTy() ? X : B.CreateFPExt(X, B.getFloatTy());
+  Value *Result = B.CreateCall(Tanh, {Wide});
+  return T->isFloatTy() ? Result : B.CreateFPTrunc(Result, T);
+}
+
+Value *PtxTranslation::integral(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {
+  StringRef Code = Words[0];
+  if (X.size() == 1)
+    return Code == "not" ? B.CreateNot(X[0]) : Code == "neg" ? B.CreateNeg(X[0]) : nullptr;
+  bool Low = is_contained(Words, "lo");
+  if (X.size() == 3)
+    return Code == "mad" && Low ? B.CreateAdd(B.CreateMul(X[0], X[1]), X[2]) : nullptr;
+  if (X.size() != 2 || is_contained(Words, "cc"))
+    return nullptr;
+  return Code == "add"          ? B.CreateAdd(X[0], X[1])
+         : Code == "sub"        ? B.CreateSub(X[0], X[1])
+         : Code == "mul" && Low ? B.CreateMul(X[0], X[1])
+         : Code == "and"        ? B.CreateAnd(X[0], X[1])
+         : Code == "or"         ? B.CreateOr(X[0], X[1])
+         : Code == "xor"        ? B.CreateXor(X[0], X[1])
+                                : nullptr;
+}
+
+} // namespace adgen

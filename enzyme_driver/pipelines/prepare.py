@@ -1,0 +1,210 @@
+"""What a file goes through before Enzyme."""
+
+from __future__ import annotations
+
+from enzyme_driver.pipelines.form import COMBINE, CSE, Pass, Pipeline, function, loop
+
+DESCRIBE = Pipeline("describe", (Pass("adgen-describe"),))
+"""Signatures of what clang has made."""
+
+_INLINE = Pipeline(
+    "inline",
+    (
+        Pass("always-inline"),
+        Pass("globaldce"),
+        function("sroa"),
+        Pass("adgen-split-allocas"),
+        function("early-cse", "simplifycfg"),
+    ),
+)
+"""One function an entry, in which what pointers lead to shows."""
+
+_ASK = Pipeline(
+    "ask",
+    (
+        Pass("adgen-make-gradients", "{gradients}"),
+        Pass("adgen-make-tangents", "{tangents}", when="tangents"),
+    ),
+)
+"""The calls by which derivatives are asked of Enzyme."""
+
+_SELECTIONS = Pipeline(
+    "selections",
+    (
+        Pass("adgen-rematerialize-selections"),
+        function("adce", "instsimplify", "simplifycfg", switch="rematerialize-selections"),
+    ),
+)
+"""Of what a loop chooses among, the winner alone has a derivative."""
+
+_EXITS = Pipeline(
+    "exits",
+    (
+        function("lower-switch", "fix-irreducible"),
+        Pass("adgen-clamp-trip-counts"),
+        Pass("adgen-unify-exits"),
+        Pass("adgen-split-multiway-merges", after=("adgen-unify-exits",)),
+        Pass("adgen-hold-left-values", after=("adgen-unify-exits", "adgen-split-multiway-merges")),
+    ),
+)
+"""Control flow that Enzyme reverses rightly."""
+
+PREPARE_CUDA = Pipeline(
+    "prepare CUDA",
+    (
+        Pass("adgen-user-rules", "{user_rules}"),  # first: what the user says of a function counts, not its body
+        Pass("adgen-select-kernels", "{symbols}"),
+        Pass("adgen-raise-inline-asm"),
+        Pass("adgen-lower-math-to-rules"),
+        Pass("adgen-link-libraries", "{libdevice}", after=("adgen-lower-math-to-rules",)),
+        Pass("adgen-mark-math", after=("adgen-link-libraries",)),
+        Pass("nvvm-reflect"),
+        Pass("adgen-canonicalize-nvvm"),
+        _INLINE,
+        Pass("adgen-devirtualize-calls"),
+        _INLINE,
+        Pass("adgen-devirtualize-calls"),  # again: what one pointer holds may show once another is resolved
+        _INLINE,
+        Pass("adgen-raise-atomic-adds"),
+        Pass("adgen-shadow-variables", "{variables}", when="variables"),
+        Pass("adgen-make-bodies", "{symbols}"),
+        Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
+        Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
+        Pass("adgen-find-shared-constants", "{plan}"),
+        Pass(
+            "adgen-lower-collectives-to-rules",
+            "{plan}",
+            after=("adgen-find-shared-constants", "adgen-lower-async-copies", "adgen-lower-tensor-cores"),
+        ),
+        Pass(
+            "adgen-refuse-unsupported",
+            after=("adgen-raise-inline-asm", "adgen-devirtualize-calls", "adgen-lower-collectives-to-rules"),
+        ),
+        _ASK,
+        Pass("strip-nonlinetable-debuginfo"),
+        Pass("adgen-strip-unroll-hints"),
+        Pass("default", "O2"),
+        Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
+        _SELECTIONS,  # before other passes give loops another form
+        function("loop-simplify", switch="canonicalize-geometric-loops"),
+        Pass("adgen-canonicalize-geometric-loops"),
+        function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
+        function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-expose-inductions"),
+        function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-expose-inductions"),
+        Pass("adgen-mark-row-owners"),  # while loops and their conditions are the user's
+        Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
+        _EXITS,
+        Pass("adgen-type-copies"),
+        Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
+        Pass("adgen-rematerialize-shared-loads"),
+        Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides
+        Pass("adgen-separate-loads"),
+        Pass("adgen-cache-phis"),
+        function("sroa"),
+        Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
+        Pass("adgen-freeze-carried-values"),
+        Pass("adgen-use-results", after=("default",)),
+        Pass("adgen-pin-rules", after=("default",)),  # the optimiser would take the use for work
+        Pass("adgen-expand-constant-exprs"),
+        Pass("adgen-declare-copy-adjoints"),
+        Pass("adgen-discard-outputs"),
+        Pass("adgen-mark-invariant-loads", "adgen_body_"),
+        Pass("adgen-print-usage", after=("adgen-declare-copy-adjoints", "adgen-discard-outputs")),
+        Pass("adgen-guard-choices", after=("adgen-print-usage",)),  # guards are no use that the user wrote
+        Pass("adgen-forward-rules", when="tangents"),
+    ),
+)
+"""A CUDA file becomes the module that Enzyme gets."""
+
+_UNROLL = Pipeline(
+    "unroll",
+    (
+        function("loop-simplify", "lcssa", switch="unroll-local-arrays"),
+        Pass("adgen-unroll-local-arrays"),
+        function(
+            loop("loop-rotate", "loop-unroll-full"),
+            "sroa",
+            CSE,
+            COMBINE,
+            "simplifycfg",
+            "sroa",
+            "gvn",
+            COMBINE,
+            "simplifycfg",
+            switch="unroll-local-arrays",
+        ),
+    ),
+)
+"""Local arrays become values once their loops are straight code."""
+
+PREPARE_CPP = Pipeline(
+    "prepare C++",
+    (
+        Pass("adgen-user-rules", "{user_rules}"),
+        Pass("adgen-mark-io-inactive"),
+        Pass("adgen-lower-math-to-rules"),
+        Pass("adgen-raise-atomic-adds"),
+        Pass("adgen-make-bodies", "{symbols}"),
+        Pass("adgen-outline-parallel-regions", after=("adgen-make-bodies",)),
+        Pass("adgen-lower-worksharing-loops", after=("adgen-outline-parallel-regions",)),
+        Pass("adgen-rewrite-openmp", after=("adgen-lower-worksharing-loops",)),
+        Pass("adgen-refuse-unsupported", after=("adgen-mark-io-inactive", "adgen-rewrite-openmp")),
+        Pass("adgen-demote-to-sret"),
+        _ASK,
+        Pass("internalize", "{exported}"),
+        Pass("strip-nonlinetable-debuginfo"),
+        Pass("adgen-strip-unroll-hints"),
+        Pass("default", "O2"),
+        _UNROLL,
+        Pass("adgen-lower-pointer-phis", after=("default",)),
+        Pass("adgen-prune-vtables"),
+        Pass("globaldce"),  # methods that no table names any more
+        Pass("adgen-shadow-statics"),
+        function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-expose-inductions"),
+        function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-expose-inductions"),
+        function("loop-simplify", switch="pointers-to-indices"),
+        Pass("adgen-pointers-to-indices"),
+        Pass("adgen-promote-captures"),
+        Pass("adgen-promote-captured-structs", after=("adgen-promote-captures",)),
+        function("sroa"),
+        Pass("adgen-promote-captured-structs"),  # again: members of members show once the outer ones are values
+        _SELECTIONS,  # once what regions read shows
+        Pass("adgen-mark-inactive-loads"),
+        function("loop-simplify", "lcssa", switch="rematerialize-iterations"),
+        Pass("adgen-outline-iterations", switch="rematerialize-iterations", after=("adgen-promote-captures",)),
+        Pass("adgen-undo-log"),
+        Pass("adgen-mark-private-memory"),
+        function(
+            loop("licm", adaptor="loop-mssa"), switch="mark-private-memory"
+        ),  # what no other memory overlaps leaves loops
+        _EXITS,
+        Pass("adgen-merge-branch-conditions"),
+        Pass("adgen-type-copies"),
+        Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
+        Pass("adgen-annotate-types"),
+        Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides
+        Pass("adgen-separate-loads"),
+        Pass("adgen-cache-comparisons"),
+        function("sroa"),
+        Pass("adgen-zero-undef-values"),
+        Pass("adgen-freeze-carried-values"),
+        Pass("adgen-use-results"),
+        Pass("adgen-pin-rules", after=("default",)),
+        Pass("adgen-declare-copy-adjoints"),
+        Pass("adgen-discard-outputs"),
+        Pass("adgen-mark-invariant-loads", "adgen_body_"),
+        Pass("adgen-cache-reductions"),
+        Pass("adgen-print-usage", after=("adgen-declare-copy-adjoints", "adgen-discard-outputs")),
+        Pass("adgen-guard-choices", after=("adgen-print-usage",)),
+        Pass("adgen-call-regions", when="tangents"),
+        Pass("adgen-forward-rules", when="tangents"),
+    ),
+)
+"""The same of a C++ file."""
+
+BETWEEN_STEPS = Pipeline("between steps of Enzyme", (Pass("adgen-expand-constant-exprs"),))
+"""Where derivatives are made one by one: Enzyme stops at constant expressions that two functions share."""

@@ -1,0 +1,196 @@
+"""What kernels and functions of an artifact share, and what is launched over a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar, cast
+
+from enzyme_driver.errors import Location, RefusedError, UsageError
+from enzyme_driver.model import (
+    Entry,
+    Mode,
+    Refusal,
+    Signature,
+    Target,
+    TargetEntry,
+)
+from enzyme_driver.runtime.call.arguments import Arguments
+from enzyme_driver.runtime.call.calls import Backend, Call
+from enzyme_driver.runtime.call.geometry import Launch, launch_of
+from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
+from enzyme_driver.runtime.call.prepared import PreparedArguments
+from enzyme_driver.runtime.call.slots import spelled
+from enzyme_driver.runtime.tape.record import Tape, refuse_number, refuse_while_recording, unrecorded
+
+if TYPE_CHECKING:
+    from enzyme_driver.runtime.function import Function
+    from enzyme_driver.runtime.kernel import Kernel
+    from enzyme_driver.runtime.transforms.guard import Guard
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Shadows = Mapping[str, object]
+Prepare = Callable[[Sequence[object], Shadows], PreparedArguments]
+
+
+class Launchable(Generic[R]):
+    """Something that needs `[grid, block]`, `[grid, block, stream]` or `[grid, block, stream, shared_bytes]`."""
+
+    def __init__(self, run: Callable[..., R], name: str) -> None:
+        self._run = run
+        self._name = name
+
+    def __getitem__(self, key: object) -> Callable[..., R]:
+        return partial(self._run, launch_of(key))
+
+    def __call__(self, *args: object, **named: object) -> R:
+        del args, named
+        raise UsageError(f"{self._name} is launched over a grid", hint=f"write {self._name}[grid, block](...)")
+
+    def __repr__(self) -> str:
+        return f"<{self._name}[grid, block](...)>"
+
+
+class Gradient(Launchable[None]):
+    """`k.gradient`, of which a launch can also be prepared."""
+
+    def __init__(self, run: Callable[..., None], name: str, prepare: Callable[..., PreparedLaunch]) -> None:
+        super().__init__(run, name)
+        self._prepare = prepare
+
+    def __getitem__(self, key: object) -> Launcher:
+        return Launcher(launch_of(key), self._run, self._prepare)
+
+
+class CompiledEntry:
+    """What kernels and functions share."""
+
+    def __init__(self, entry: Entry, backend: Backend) -> None:
+        self._entry = entry
+        self._backend = backend
+        self._arguments = Arguments(entry.signature, backend.target)
+        self._tangent_arguments = Arguments(entry.signature.forward, backend.target)
+        self.target = backend.target
+        self.guard: Guard | None = None
+        """What looks at the gradient before it is used first; None where nothing does."""
+
+    def verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
+        """Look at the gradient with these arguments, if there is a guard that has not seen enough."""
+        if self.guard and not self.guard.is_open:
+            with unrecorded():
+                self.guard(cast("Kernel | Function", self), values, launch)
+
+    @cached_property
+    def _twice_arguments(self) -> Arguments:
+        return Arguments(self._entry.signature.gradient.forward, self.target)
+
+    @property
+    def signature(self) -> Signature:
+        return self._entry.signature
+
+    @property
+    def name(self) -> str:
+        return self._entry.signature.name
+
+    def __repr__(self) -> str:
+        return f"<adgen {self.signature.kind} {spelled(self.signature)} on {self.target}>"
+
+    def _primal_entry(self) -> TargetEntry:
+        entry = self._entry.targets.get(self.target)
+        if entry is None:
+            raise RefusedError(f"{self.name} was not compiled for {self.target}", hint=f"compile it: -t {self.target}")
+        if entry.primal_refused:
+            raise refusal_error(self.name, entry.primal_refused)
+        return entry
+
+    def _gradient_entry(self) -> TargetEntry:
+        entry = self._primal_entry()
+        if entry.gradient_refused:
+            raise refusal_error(f"the gradient of {self.name}", entry.gradient_refused)
+        self._refuse_on_tape("a gradient")
+        return entry
+
+    def _forward_entry(self) -> TargetEntry:
+        self._primal_entry()
+        entry = self._entry_of_mode(self._entry.forward, "forward", "forward mode")
+        self._refuse_on_tape("a jvp")
+        return entry
+
+    @property
+    def binary(self) -> str:
+        """What tells the compiled code, and the GPU that runs it, from others."""
+        return self._backend.binary
+
+    @property
+    def free_bytes(self) -> int:
+        """Of the memory that its arrays lie in."""
+        return self._backend.free_bytes
+
+    def is_capturing(self, values: tuple[object, ...], launch: Launch) -> bool:
+        """Whether a launch now goes into a CUDA graph."""
+        return self._backend.is_capturing(launch, self._arguments.primal(values))
+
+    @property
+    def kept_shadows(self) -> tuple[str, ...]:
+        """The parameters whose shadows are known to be the same after a gradient as before; not known on the host."""
+        entry = self._entry.targets.get(self.target)
+        return entry.kept_shadows if entry else ()
+
+    @property
+    def gradient_refusal(self) -> str:
+        """Why it has no gradient on this target; empty where it has one."""
+        entry = self._entry.targets.get(self.target)
+        refusal = entry and (entry.primal_refused or entry.gradient_refused)
+        return refusal.reason if refusal else ""
+
+    @property
+    def has_forward(self) -> bool:
+        """Whether it was compiled with forward mode, and not refused in it."""
+        entry = self._entry.forward.get(self.target)
+        return entry is not None and entry.gradient_refused is None
+
+    def _second_entry(self) -> TargetEntry:
+        self._gradient_entry()
+        return self._entry_of_mode(self._entry.second, "second", "second derivatives", "the second derivative")
+
+    def _entry_of_mode(
+        self, made: Mapping[Target, TargetEntry], mode: Mode, what: str, refused: str | None = None
+    ) -> TargetEntry:
+        """That of this target; UsageError where it was not asked for, RefusedError where there is none."""
+        entry = made.get(self.target)
+        if entry is None:
+            raise UsageError(
+                f"{self.name} was compiled without {what}",
+                hint=f'compile it with modes=["{mode}"] (adgen compile --mode {mode})',
+            )
+        if entry.gradient_refused:
+            raise refusal_error(f"{refused or what} of {self.name}", entry.gradient_refused)
+        return entry
+
+    def _refuse_on_tape(self, what: str) -> None:
+        refuse_while_recording(f"{what} of {self.name}", "what it writes", "take derivatives after the `with` block")
+
+    def _recorded(self, tape: Tape, bound: tuple[object, ...], launch: Launch | None) -> bytes:
+        """Run it on the tape; what it returned."""
+        for variable in self.signature.variables:
+            if variable.has_shadow or variable.dtype.has_pointers:
+                what = "an active variable" if variable.has_shadow else "a variable that holds pointers"
+                raise RefusedError(
+                    f"{self.name} on a tape: {variable.name!r} is {what}, which a tape cannot follow",
+                    hint="pass it as a parameter of the kernel",
+                )
+        for parameter, value in zip(self.signature, bound, strict=True):
+            refuse_number(value, parameter.name)
+        with unrecorded():
+            entry = self._gradient_entry() if self.signature.shadowed else self._primal_entry()
+        if self.signature.shadowed:
+            self.verify(bound, launch)
+        values = self._arguments.recorded(bound)
+        return tape.record(Call(self.signature, entry, self._backend, launch, values))
+
+
+def refusal_error(what: str, refusal: Refusal) -> RefusedError:
+    """With the place in the source and the way out that a compilation has recorded."""
+    location = Location(refusal.file, refusal.line) if refusal.file else None
+    return RefusedError(f"{what}: {refusal.reason}", hint=refusal.hint, location=location)

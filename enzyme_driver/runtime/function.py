@@ -1,0 +1,138 @@
+"""A C++ function of an artifact as a Python object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from enzyme_driver.errors import ArgumentError
+from enzyme_driver.model import (
+    Parameter,
+)
+from enzyme_driver.runtime.call.slots import argument_slot
+from enzyme_driver.runtime.call.values import returned, scalar_bytes
+from enzyme_driver.runtime.tape.query import Number
+from enzyme_driver.runtime.tape.record import recording, unrecorded
+from enzyme_driver.runtime.transforms.hvp import Hvp
+from enzyme_driver.runtime.transforms.jvp import Jvp
+from enzyme_driver.runtime.transforms.vjp import Vjp
+
+if TYPE_CHECKING:
+    from enzyme_driver.runtime.transforms.check import CheckResult
+from enzyme_driver.runtime.callables import CompiledEntry
+
+
+class Function(CompiledEntry):
+    """A C++ function of the host library: `f(*args)`. Arguments as for `Kernel`."""
+
+    def __call__(self, *args: object, **named: object) -> float | int | None:
+        """The returned number as a Python float or int, None for void. Raises PrimalError where the code throws."""
+        entry, tape = self._primal_entry(), recording()
+        bound = self._arguments.bind(args, named)
+        kind = self.signature.returns
+        if tape:
+            data = self._recorded(tape, bound, None)
+        else:
+            data = self._backend.call(entry, self._arguments.primal(bound), kind.size if kind else 0, gradient=False)
+        result = returned(data, kind) if kind else None
+        return Number(result, tape, tape.launches - 1) if tape and isinstance(result, float) else result
+
+    def gradient(self, *args: object, shadows: Mapping[str, object], cotangent: float = 1.0, **named: object) -> None:
+        """Add `cotangent` times the gradient of the returned number to the shadows, see `Kernel.gradient`."""
+        self._gradient_entry()
+        bound = self._arguments.bind(args, named)
+        self.verify(bound, None)
+        self._gradient(bound, shadows, cotangent)
+
+    def vjp(
+        self,
+        *args: object,
+        wrt: Iterable[str] | str | None = None,
+        cotangent: float | Sequence[float] = 1.0,
+        cotangents: Mapping[str, object] | None = None,
+        directions: int | None = None,
+        **named: object,
+    ) -> dict[str, Any]:
+        """New arrays with the gradient, see `Kernel.vjp`.
+
+        `cotangent` is that of the returned number, with `directions` one number for all or a sequence of them.
+        """
+        self._gradient_entry()
+        bound = self._arguments.bind(args, named)
+        product = Vjp(self._arguments, bound, cotangents, wrt, directions)
+        self.verify(bound, None)
+        each = iter(_one_a_direction(cotangent, directions))
+        return product.run(lambda values, shadows: self._gradient(values, shadows, next(each)), None)
+
+    def jvp(
+        self, *args: object, tangents: Mapping[str, object], directions: int | None = None, **named: object
+    ) -> dict[str, Any]:
+        """The tangents of what the function writes, see `Kernel.jvp`, and that of the returned number as "return"."""
+        entry, arguments, kind = self._forward_entry(), self._tangent_arguments, self.signature.returns
+        product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
+        returns = kind if kind and kind.kind == "float" else None
+        results = []
+
+        def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
+            prepared = arguments.forward(values, shadows)
+            data = self._backend.call(entry, prepared, returns.size if returns else 0, gradient=True)
+            results.append(returned(data, returns) if returns else None)
+
+        made = product.run(carry, None)
+        if returns is None:
+            return made
+        return {**made, "return": results[0] if directions is None else np.array(results)}
+
+    def hvp(
+        self,
+        *args: object,
+        tangents: Mapping[str, object],
+        wrt: Iterable[str] | str | None = None,
+        cotangent: float = 1.0,
+        cotangents: Mapping[str, object] | None = None,
+        directions: int | None = None,
+        **named: object,
+    ) -> dict[str, Any]:
+        """The derivatives of `vjp` along tangents, see `Kernel.hvp`: the Hessian of the returned number times these."""
+        entry, twice = self._second_entry(), self._twice_arguments
+        self._tangent_arguments.check_shadow_names(tangents, "tangent")
+        product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt, cotangent)
+
+        def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
+            self._backend.call(entry, twice.forward(values, shadows), 0, gradient=True)
+
+        return product.run(carry, tangents, directions, None)
+
+    def check(self, *args: object, seed: int = 0, tolerance: float | None = None, **named: object) -> CheckResult:
+        """Compare the gradient with finite differences, see `Kernel.check`."""
+        from enzyme_driver.runtime.transforms.check import check_function
+
+        bound = self._arguments.bind(args, named)
+        with unrecorded():
+            self._gradient_entry()
+            return check_function(self, bound, seed=seed, tolerance=tolerance).raised(self.name)
+
+    def _gradient(self, values: Iterable[object], shadows: Mapping[str, object], cotangent: float) -> None:
+        entry = self._gradient_entry()
+        prepared = self._arguments.gradient(tuple(values), shadows)
+        kind = self.signature.returns
+        if kind is None and cotangent != 1.0:
+            raise ArgumentError(f"{self.name} returns nothing, so it has no cotangent", hint="leave `cotangent` out")
+        if kind is not None:
+            slot = argument_slot(self.signature, Parameter("cotangent", "scalar", kind, True, "const"), self.target)
+            prepared = prepared.followed_by(scalar_bytes(cotangent, slot))
+        self._backend.call(entry, prepared, 0, gradient=True)
+
+
+def _one_a_direction(cotangent: float | Sequence[float], directions: int | None) -> list[float]:
+    """The cotangent of the returned number along each direction."""
+    given: list[float] = np.atleast_1d(cotangent).tolist()
+    if np.ndim(cotangent) == 0:
+        return given * (directions or 1)
+    if len(given) != directions:
+        raise ArgumentError(
+            f"cotangent: {len(given)} numbers for {directions or 'no'} directions", hint="give one a direction, or one"
+        )
+    return given

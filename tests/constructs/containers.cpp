@@ -1,0 +1,240 @@
+// C++ on the host, without OpenMP: containers of containers, and what holds memory of its own.
+#include <adgen.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+double neighbour_lists(const double *x, int n)
+{
+    std::vector<std::vector<int>> neighbours(n);
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < n; ++k)
+            if (x[i] * x[k] > 0) neighbours[i].push_back(k);
+    double sum = 0;
+    for (int i = 0; i < n; ++i)
+        for (const int k : neighbours[i]) sum += x[i] * x[k] * x[k];
+    return sum;
+}
+
+double sums_by_key(const double *x, int n)
+{
+    std::unordered_map<int, double> sums;
+    for (int i = 0; i < n; ++i) sums[i % 3] += x[i] * x[i];
+    return sums[0] * sums[1];
+}
+
+double arrays_in_turn(const double *x, int n)
+{
+    double *now = new double[n];
+    for (int i = 0; i < n; ++i) now[i] = x[i];
+    for (int step = 0; step < 4; ++step) {
+        double *next = new double[n];
+        for (int i = 0; i < n; ++i) next[i] = now[i] * x[i] + 0.5 * now[(i + 1) % n];
+        delete[] now;
+        now = next;
+    }
+    const double result = now[1] * now[0];
+    delete[] now;
+    return result;
+}
+
+double vectors_moved(const double *x, int n)
+{
+    std::vector<double> now(4, 1.0), best(4);
+    for (int i = 0; i < n; ++i) {
+        std::vector<double> next(4), better(4);
+        for (int k = 0; k < 4; ++k) {
+            next[k] = now[k] * x[i] + 0.3 * now[(k + 1) % 4];
+            better[k] = std::max(0.5 * best[(k + 1) % 4], next[k] - 1.2);
+        }
+        best.swap(better);
+        now = std::move(next);
+    }
+    return best[0] + best[1];
+}
+
+struct Layer {
+    int width;
+    std::vector<double> bias, weight;
+};
+
+double layers(const double *x, int n)
+{
+    std::vector<Layer> net;
+    for (int width = n; width > 1; width /= 2) net.push_back({width, std::vector<double>(width), std::vector<double>(width, 0.5)});
+    for (int i = 0; i < n; ++i) net[0].bias[i] = x[i];
+    for (std::size_t k = 0; k + 1 < net.size(); ++k)
+        for (int i = 0; i + 1 < net[k].width; i += 2)
+            net[k + 1].bias[i / 2] += net[k].weight[i] * net[k].bias[i] * net[k].bias[i + 1] + net[k].bias[i];
+    return net.back().bias[0];
+}
+
+class Knots {
+    std::vector<double> at;
+    int order;
+
+public:
+    Knots(int n, int order) : at(n + order), order(order)
+    {
+        for (int i = 0; i < n + order; ++i) at[i] = i < order ? 0 : i - order;
+    }
+    double weighted(const double *x, int n) const
+    {
+        std::vector<double> part(x + n - order, x + n);
+        double sum = 0;
+        for (int i = 0; i < order; ++i) sum += part[i] * part[i] * at[n + i];
+        return sum;
+    }
+};
+
+double vector_beside_a_number(const double *x, int n)
+{
+    const Knots knots(n, 3);
+    return knots.weighted(x, n);
+}
+
+struct Split {
+    double at;
+    std::unique_ptr<Split> below, above;
+    int axis = -1;
+};
+
+static std::unique_ptr<Split> grown(const double *x, int n, int depth)
+{
+    auto split = std::make_unique<Split>();
+    split->at = x[depth] * x[n - 1 - depth];
+    if (depth == 3) return split;
+    split->axis = depth % 2;
+    split->below = grown(x, n, depth + 1);
+    split->above = grown(x + 1, n - 1, depth + 1);
+    return split;
+}
+
+static double reached(const Split &split, const double *x)
+{
+    if (!split.below) return split.at;
+    const double to = 1 / (1 + std::exp(x[split.axis] - split.at));
+    return to * reached(*split.below, x) + (1 - to) * reached(*split.above, x);
+}
+
+double tree_of_pointers(const double *x, int n)
+{
+    return reached(*grown(x, n, 0), x);
+}
+
+struct Sample {
+    double value;
+    float weight;
+    int kind;
+};
+
+double vector_of_samples(const double *x, int n)
+{
+    std::vector<std::vector<Sample>> groups(3);
+    for (int i = 0; i < n; ++i) groups[i % 3].push_back({x[i], 0.25f * (i + 1), i % 2});
+    const std::vector<std::vector<Sample>> copies(groups);
+    double sum = 0;
+    for (const auto &group : copies)
+        for (const Sample &s : group) sum += s.kind ? s.value * s.value * s.weight : s.value;
+    return sum;
+}
+
+double rows_of_samples(const double *x, int n)
+{
+    Sample **rows = new Sample *[3];
+    for (int k = 0; k < 3; ++k) {
+        rows[k] = new Sample[n];
+        for (int i = 0; i < n; ++i) rows[k][i] = {x[i] * k, float(k), i};
+    }
+    for (int k = 2; k > 0; --k) std::copy(rows[k], rows[k] + n, rows[k - 1]);
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < n; ++i) sum += rows[k][i].value * rows[k][i].value * rows[k][i].weight * rows[k][i].kind;
+        delete[] rows[k];
+    }
+    delete[] rows;
+    return sum;
+}
+
+struct Motion {
+    std::vector<double> q, p;
+    double time = 0;
+};
+
+Motion kicked(Motion m, double h)
+{
+    for (std::size_t i = 0; i < m.q.size(); ++i) m.p[i] -= h * std::sin(m.q[i]) * (1 + m.time);
+    m.time += h;
+    return m;
+}
+
+Motion drifted(const Motion &m, double h)
+{
+    Motion next = m;
+    for (std::size_t i = 0; i < m.q.size(); ++i) next.q[i] += h * m.p[i];
+    return next;
+}
+
+double handed_on_by_value(const double *x, int n)
+{
+    Motion m{std::vector<double>(x, x + n), std::vector<double>(n, 0.1)};
+    for (int k = 0; k < 3; ++k) m = drifted(kicked(std::move(m), 0.1), 0.1);
+    double energy = m.time;
+    for (int i = 0; i < n; ++i) energy += m.p[i] * m.p[i] - std::cos(m.q[i]);
+    return energy;
+}
+
+struct Rows {
+    struct Row {
+        int length;
+        std::vector<double> value;
+    };
+    std::vector<Row> all;
+
+    void add(int length, const double *&from)
+    {
+        Row row{length, std::vector<double>(from, from + length)};
+        from += length;
+        all.push_back(std::move(row));
+    }
+};
+
+double appended_by_a_function(const double *x, int n)
+{
+    Rows rows;
+    const double *at = x;
+    rows.add(n / 2, at);
+    rows.add(n / 4, at);
+    rows.add(n / 4, at);
+    double sum = 0;
+    for (const Rows::Row &row : rows.all) sum += row.value[0] * row.value[row.length - 1];
+    return sum;
+}
+
+struct Placed {
+    int place;
+    float value;
+};
+
+double sorted_with_places(const float *x, int n)
+{
+    std::vector<Placed> all;
+    for (int i = 0; i < n; ++i) all.push_back({i, x[i]});
+    std::sort(all.begin(), all.end(), [](const Placed &a, const Placed &b) { return a.value < b.value; });
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += (all[i].place + 1) * all[i].value * all[i].value;
+    return sum;
+}

@@ -1,0 +1,70 @@
+; An integer that an inner loop moves on, or that moves by a choice, becomes an induction of the outer loop, where the choice is the same in all
+; iterations of that.
+;
+; RUN: %opt -passes=adgen-expose-inductions -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-expose-inductions,print<scalar-evolution>' -disable-output %s 2>&1 | %filecheck %s --check-prefix=KNOWN
+
+; CHECK-LABEL: define void @walks(
+; CHECK:       entry:
+; CHECK:         [[TWICE:%.*]] = shl i32 %n, 1
+; CHECK:         [[STEP:%.*]] = select i1 %any, i32 [[TWICE]], i32 0
+; CHECK:       merge:
+; CHECK:         add i32 %at, [[STEP]]
+; KNOWN:       @walks
+; KNOWN:       %at = phi
+; KNOWN-NEXT:  --> {%begin,+,%step}<%outer>
+define void @walks(ptr %x, i32 %begin, i32 %n, i32 %m) {
+entry:
+  %any = icmp sgt i32 %n, 0
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %merge ]
+  %at = phi i32 [ %begin, %entry ], [ %after, %merge ]
+  br i1 %any, label %inner, label %merge
+inner:
+  %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
+  %place = phi i32 [ %at, %outer ], [ %place.next, %inner ]
+  %wide = sext i32 %place to i64
+  %element = getelementptr float, ptr %x, i64 %wide
+  store float 1.0, ptr %element
+  %place.next = add i32 %place, 2
+  %j.next = add nuw nsw i32 %j, 1
+  %end = icmp eq i32 %j.next, %n
+  br i1 %end, label %left, label %inner
+left:
+  %place.left = phi i32 [ %place.next, %inner ]
+  br label %merge
+merge:
+  %after = phi i32 [ %at, %outer ], [ %place.left, %left ]
+  %i.next = add i32 %i, 1
+  %done = icmp eq i32 %i.next, %m
+  br i1 %done, label %exit, label %outer
+exit:
+  ret void
+}
+
+; The condition differs from iteration to iteration: it stays.
+; CHECK-LABEL: define void @counts(
+; CHECK-NOT:     select
+; CHECK:         %after = phi i32 [ %at, %outer ], [ %further, %yes ]
+define void @counts(ptr %x, i32 %begin, i32 %m) {
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %merge ]
+  %at = phi i32 [ %begin, %entry ], [ %after, %merge ]
+  %wide = sext i32 %i to i64
+  %element = getelementptr i1, ptr %x, i64 %wide
+  %any = load i1, ptr %element
+  br i1 %any, label %yes, label %merge
+yes:
+  %further = add i32 %at, 1
+  br label %merge
+merge:
+  %after = phi i32 [ %at, %outer ], [ %further, %yes ]
+  %i.next = add i32 %i, 1
+  %done = icmp eq i32 %i.next, %m
+  br i1 %done, label %exit, label %outer
+exit:
+  ret void
+}
