@@ -82,11 +82,11 @@ struct Rows {
         int rows, columns; // from here on
         size_t pitch;
 
-        // Of the element so many rows below; how many elements there are in its row.
-        __device__ const T *at(int below, int &count) const
+        // The pack so many rows below.
+        template <bool VECTORS>
+        __device__ void copy(T *to, int below) const
         {
-            count = below < rows ? columns : 0;
-            return from + below * pitch;
+            copy_pack<VECTORS>(to, from + below * pitch, below < rows ? columns : 0);
         }
         __device__ void down(int by)
         {
@@ -134,10 +134,8 @@ struct Tile {
         to += threadIdx.x / packs * PITCH + threadIdx.x % packs * pack;
 #pragma unroll
         for (int below = 0; below < ROWS; below += apart) {
-            int count;
-            const T *from = place.at(below, count);
             if (ROWS % apart == 0 || int(threadIdx.x / packs) + below < ROWS)
-                copy_pack<VECTORS>(to + below * PITCH, from, count);
+                place.template copy<VECTORS>(to + below * PITCH, below);
         }
     }
 
@@ -156,8 +154,14 @@ struct Tile {
     {
         fetch<a_rows, a_columns, a_pitch>(memory, left);
         fetch<b_rows, b_columns, b_pitch>(memory + a_size, right);
-        TURNED_A ? left.down(DEPTH) : left.right(DEPTH);
-        TURNED_B ? right.right(DEPTH) : right.down(DEPTH);
+        if constexpr (TURNED_A)
+            left.down(DEPTH);
+        else
+            left.right(DEPTH);
+        if constexpr (TURNED_B)
+            right.right(DEPTH);
+        else
+            right.down(DEPTH);
     }
 
     static __device__ void load_a(unsigned (&a)[4], const T *tile, int row, int depth)

@@ -65,3 +65,51 @@ def test_a_product_with_a_factor_that_lies_transposed(turned: tuple[bool, bool])
     kernel = compiled("half", 0, vectors=True, turned=turned)
     kernel[4, THREADS, None, shared_bytes(2)](*stored, out, 40, 24, 48, 2)
     close(out, left.astype(np.float64) @ right.astype(np.float64), 2e-3)
+
+
+@pytest.mark.parametrize(("channels", "filters"), [(8, 16), (3, 5)])
+def test_a_convolution_and_its_gradient(channels: int, filters: int) -> None:
+    """Images of 6 x 5 pixels, by 3 x 3 neighbourhoods with zeros around."""
+    rng = np.random.default_rng(6)
+    shape, inner = (2, 6, 5), 9 * channels
+    image = rng.normal(size=(*shape, channels)).astype(np.float16)
+    theta = rng.normal(size=(inner + 1, filters)).astype(np.float16)
+    out, weight = np.zeros((*shape, filters), np.float16), rng.normal(size=(*shape, filters)).astype(np.float16)
+    vectors = str(channels % 8 == 0).lower()
+    instance = f"convolution_tensor<half, 3, 2, {', '.join(map(str, TILE))}, {vectors}>"
+    source = resources.primitives() / "convolution_tensor.cu"
+    kernel = adgen.compile(source, kernel=instance, target="openmp", verify="never")
+    launch = (-(-60 // TILE[0]), THREADS, None, shared_bytes(2))
+    kernel[launch](image, theta, out, *shape, channels, filters)
+    around = np.pad(image.astype(np.float64), ((0, 0), (1, 1), (1, 1), (0, 0)))
+    near = np.concatenate([around[:, y : y + 6, x : x + 5] for y in range(3) for x in range(3)], axis=-1)
+    theta64 = theta.astype(np.float64)
+    z = near @ theta64[:-1] + theta64[-1]
+    close(out, np.maximum(z, 0), 3e-3)
+    found = kernel.vjp[launch](image, theta, out, *shape, channels, filters, cotangents={"out": weight})
+    of_z = weight * (z > 0)
+    close(found["theta"][:-1], np.einsum("nyxi,nyxf->if", near, of_z), 8e-3)
+    close(found["theta"][-1], of_z.sum(axis=(0, 1, 2)), 8e-3)
+    of_near = (of_z @ theta64[:-1].T).reshape(*shape, 3, 3, channels)
+    of_image = np.zeros(around.shape)
+    for y in range(3):
+        for x in range(3):
+            of_image[:, y : y + 6, x : x + 5] += of_near[:, :, :, y, x]
+    close(found["image"], of_image[:, 1:-1, 1:-1], 8e-3)
+
+
+@pytest.mark.parametrize("word", ["half", "float", "double"])
+def test_activations_and_hadamard_products(word: str) -> None:
+    dtype = {"half": np.float16, "float": np.float32, "double": np.float64}[word]
+    source, rng, close_by = resources.primitives() / "elementwise.cu", np.random.default_rng(7), 4 * np.finfo(dtype).eps
+    a, b, weight = (rng.normal(size=37).astype(dtype) for _ in range(3))
+    out = np.zeros(37, dtype)
+    activate = adgen.compile(source, kernel=f"activate<{word}, 2>", target="openmp", verify="never")
+    found = activate.vjp[2, 32](a, out, 37, cotangents={"out": weight})
+    close(found["z"], weight * (1 - np.tanh(a.astype(np.float64)) ** 2), close_by)
+    hadamard = adgen.compile(source, kernel=f"hadamard<{word}>", target="openmp", verify="never")
+    hadamard[2, 32](a, b, out, 37)
+    close(out, a.astype(np.float64) * b, close_by)
+    found = hadamard.vjp[2, 32](a, b, out, 37, cotangents={"out": weight})
+    close(found["a"], weight.astype(np.float64) * b, close_by)
+    close(found["b"], weight.astype(np.float64) * a, close_by)
