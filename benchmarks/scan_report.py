@@ -32,7 +32,8 @@ def page(folder: Path) -> str:
     """The page as HTML that refers to no other file."""
     rows = read(folder, "scan.json")
     of = {
-        part: [row for row in rows if row["part"] == part] for part in ("robertson", "kalman", "gru", "host", "chunks")
+        part: [row for row in rows if row["part"] == part]
+        for part in ("robertson", "kalman", "gru", "host", "chunks", "vgg11")
     }
     network = with_graphs(rows)
     curves = [row for row in rows if row["part"] == "curves"]
@@ -41,7 +42,7 @@ def page(folder: Path) -> str:
     by_batch = sorted((row for row in network if row["length"] == LENGTH), key=lambda row: row["batch"])
     return rendered(
         "scan_report.html.j2",
-        where=measured_on(rows),
+        where=measured_on([row for row in rows if row["part"] != "vgg11"]),
         network=[*by_length, *(row for row in by_batch if row["batch"] != BATCH)],
         length_plot=plots.faster(by_length, "length", "length of the streams, batch 16"),
         batch_plot=plots.faster(by_batch, "batch", "streams at once, length 1,000"),
