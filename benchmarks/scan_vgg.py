@@ -2,7 +2,7 @@
 
     python -m benchmarks.scan_vgg [--results benchmarks/results/scan.json]
 
-Jacobians are sparse matrices with the pattern of each operator. Weights are drawn as He et al. (2015) begin, and all but
+Jacobians are sparse, with the pattern of each operator. Weights are drawn as He et al. (2015) begin, and all but
 the largest 3 % of each layer are pruned. Needs neither a GPU nor a compiler.
 """
 

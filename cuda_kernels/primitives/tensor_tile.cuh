@@ -127,13 +127,15 @@ struct Tile {
 
     // A thread's packs of a tile are in one column of packs, so many rows apart.
     template <int ROWS, int COLUMNS, int PITCH, class Place>
-    static __device__ void fetch(T *to, const Place &place)
+    static __device__ void fetch(T *to, const Place &place, int part, int parts)
     {
         constexpr int packs = COLUMNS / pack, apart = threads / packs;
         static_assert(threads % packs == 0, "the columns of packs are shared out evenly");
         to += threadIdx.x / packs * PITCH + threadIdx.x % packs * pack;
 #pragma unroll
         for (int below = 0; below < ROWS; below += apart) {
+            if (below / apart % parts != part)
+                continue;
             if (ROWS % apart == 0 || int(threadIdx.x / packs) + below < ROWS)
                 place.template copy<VECTORS>(to + below * PITCH, below);
         }
@@ -148,12 +150,14 @@ struct Tile {
         return TURNED ? source.place(row, outer + column) : source.place(outer + row, column);
     }
 
-    // Both factors' next tile.
+    // One of so many parts of both factors' next tile.
     template <class Left, class Right>
-    static __device__ void fetch_stage(T *memory, Left &left, Right &right)
+    static __device__ void fetch_stage(T *memory, Left &left, Right &right, int part = 0, int parts = 1)
     {
-        fetch<a_rows, a_columns, a_pitch>(memory, left);
-        fetch<b_rows, b_columns, b_pitch>(memory + a_size, right);
+        fetch<a_rows, a_columns, a_pitch>(memory, left, part, parts);
+        fetch<b_rows, b_columns, b_pitch>(memory + a_size, right, part, parts);
+        if (part < parts - 1)
+            return;
         if constexpr (TURNED_A)
             left.down(DEPTH);
         else
@@ -211,23 +215,13 @@ struct Tile {
         }
     };
 
-    // The next factors are on their way while these are multiplied.
-    __device__ void multiply(const T *memory)
+    __device__ void add(const Factors &own)
     {
-        int warp = threadIdx.x / 32, row = warp / WARPS_N * high * 16, column = warp % WARPS_N * across * 8;
-        Factors factors[2];
-        factors[0].load(memory, row, column, 0);
 #pragma unroll
-        for (int k = 0; k < DEPTH / inner; k++) {
-            if (k + 1 < DEPTH / inner)
-                factors[(k + 1) % 2].load(memory, row, column, (k + 1) * inner);
-            const Factors &own = factors[k % 2];
+        for (int i = 0; i < high; i++)
 #pragma unroll
-            for (int i = 0; i < high; i++)
-#pragma unroll
-                for (int j = 0; j < across; j++)
-                    add_product(T(0.0f), sum[i][j], own.a[i], own.b[j / 2][j % 2 * 2], own.b[j / 2][j % 2 * 2 + 1]);
-        }
+            for (int j = 0; j < across; j++)
+                add_product(T(0.0f), sum[i][j], own.a[i], own.b[j / 2][j % 2 * 2], own.b[j / 2][j % 2 * 2 + 1]);
     }
 
     // The sums of rows from `top` and columns from `begin`.
@@ -237,30 +231,60 @@ struct Tile {
         int steps = (depth + DEPTH - 1) / DEPTH;
         auto left = begin_at<TURNED_A, a_columns>(of_left, top);
         auto right = begin_at<!TURNED_B, b_columns>(of_right, begin);
+        if constexpr (STAGES == 1)
+            run_one_by_one(memory, left, right, steps);
+        else
+            run_ahead(memory, left, right, steps);
+    }
+
+    template <class Left, class Right>
+    __device__ void run_one_by_one(T *memory, Left &left, Right &right, int steps)
+    {
+        int warp = threadIdx.x / 32, row = warp / WARPS_N * high * 16, column = warp % WARPS_N * across * 8;
+        for (int step = 0; step < steps; step++) {
+            fetch_stage(memory, left, right);
+            asm volatile("cp.async.commit_group;");
+            asm volatile("cp.async.wait_group 0;");
+            __syncthreads();
+#pragma unroll
+            for (int k = 0; k < DEPTH; k += inner) {
+                Factors factors;
+                factors.load(memory, row, column, k);
+                add(factors);
+            }
+            __syncthreads();
+        }
+    }
+
+    // Tiles are copied some steps ahead, and factors are loaded while those before them are multiplied.
+    template <class Left, class Right>
+    __device__ void run_ahead(T *memory, Left &left, Right &right, int steps)
+    {
+        constexpr int parts = DEPTH / inner, last = (STAGES - 1) * stage;
+        int warp = threadIdx.x / 32, row = warp / WARPS_N * high * 16, column = warp % WARPS_N * across * 8;
 #pragma unroll
         for (int s = 0; s < STAGES - 1; s++) {
             if (s < steps)
                 fetch_stage(memory + s * stage, left, right);
             asm volatile("cp.async.commit_group;");
         }
-        int read = 0, write = (STAGES - 1) * stage;
+        int read = 0, write = last;
         for (int step = 0; step < steps; step++) {
-            if constexpr (STAGES > 1) {
-                asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-                __syncthreads();
+            asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+            __syncthreads();
+            Factors factors[2];
+            factors[0].load(memory + read, row, column, 0);
+#pragma unroll
+            for (int k = 0; k < parts; k++) {
+                if (k + 1 < parts)
+                    factors[(k + 1) % 2].load(memory + read, row, column, (k + 1) * inner);
+                if (step + STAGES - 1 < steps)
+                    fetch_stage(memory + write, left, right, k, parts);
+                add(factors[k % 2]);
             }
-            if (step + STAGES - 1 < steps)
-                fetch_stage(memory + write, left, right);
             asm volatile("cp.async.commit_group;");
-            if constexpr (STAGES == 1) {
-                asm volatile("cp.async.wait_group 0;");
-                __syncthreads();
-            }
-            multiply(memory + read);
-            if constexpr (STAGES == 1)
-                __syncthreads();
-            read = read == (STAGES - 1) * stage ? 0 : read + stage;
-            write = write == (STAGES - 1) * stage ? 0 : write + stage;
+            write = read;
+            read = read == last ? 0 : read + stage;
         }
     }
 

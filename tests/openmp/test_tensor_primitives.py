@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import enzyme_driver as adgen
 from enzyme_driver import resources
 
-TILE = (32, 32, 16, 2, 1, 1)
+TILE = (32, 32, 32, 2, 1, 1)
 THREADS = 32
 TYPES: dict[str, tuple[type[np.floating[Any]], float]] = {"half": (np.float16, 2e-3), "float": (np.float32, 5e-3)}
 SHAPES = [(40, 24, 48), (33, 19, 35)]
