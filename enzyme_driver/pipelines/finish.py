@@ -74,6 +74,7 @@ _ACCUMULATIONS = Pipeline(
         Pass("adgen-sink-zero-stores"),
         Pass("adgen-merge-accumulations"),
         Pass("adgen-relax-private-atomics"),
+        Pass("adgen-sink-zero-stores", after=("adgen-relax-private-atomics",)),  # again: of exchanges that are none now
     ),
 )
 """What every target does with additions into shadows."""
