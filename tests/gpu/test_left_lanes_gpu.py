@@ -7,7 +7,8 @@ import pytest
 from openmp import test_left_lanes as left
 
 import enzyme_driver as adgen
-from enzyme_driver.runtime.module import Kernel, Module
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.runtime.module import Module
 
 cupy = pytest.importorskip("cupy")
 

@@ -12,7 +12,7 @@ from enzyme_driver.artifact import read
 from enzyme_driver.cache import build
 from enzyme_driver.model import TARGETS
 from enzyme_driver.request import new
-from enzyme_driver.runtime.module import Kernel
+from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.settings import Settings
 
 SOURCE = Path(__file__).with_name("counted.cu")
