@@ -31,11 +31,14 @@ _ASK = Pipeline(
 _SELECTIONS = Pipeline(
     "selections",
     (
+        function("loop-simplify", switch="keep-last-iteration"),
+        Pass("adgen-keep-last-iteration"),
+        function("simplifycfg", switch="keep-last-iteration"),
         Pass("adgen-rematerialize-selections"),
         function("adce", "instsimplify", "simplifycfg", switch="rematerialize-selections"),
     ),
 )
-"""Of what a loop chooses among, the winner alone has a derivative."""
+"""Of what a loop chooses among, the winner alone has a derivative, and of repetitions the last one."""
 
 _EXITS = Pipeline(
     "exits",
@@ -191,6 +194,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides
         Pass("adgen-separate-loads"),
         Pass("adgen-cache-comparisons"),
+        Pass("adgen-cache-phis"),  # above all what selections have left
         function("sroa"),
         Pass("adgen-zero-undef-values"),
         Pass("adgen-freeze-carried-values"),

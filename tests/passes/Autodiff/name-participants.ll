@@ -12,7 +12,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:       loop:
 ; CHECK-NOT:     adgen_lanes_participants
 ; CHECK:         call float @llvm.nvvm.shfl.sync.bfly.f32(i32 [[LANES]], float
-; CHECK:         call void @llvm.nvvm.bar.warp.sync(i32 [[LANES]])
+; CHECK:         [[AFTER:%.*]] = call i32 @adgen_lanes_participants(i32 -1)
+; CHECK:         call void @llvm.nvvm.bar.warp.sync(i32 [[AFTER]])
 ; CHECK:         call void @adgen_lanes_leave()
 ; CHECK-NEXT:    ret void
 define void @adgen_body_returned(ptr %x, i32 %n) {
