@@ -95,6 +95,8 @@ CUDA = Pipeline(
         Pass("adgen-gather-accumulations", after=("adgen-relax-private-atomics",)),
         Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
+        Pass("adgen-match-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
+        Pass("adgen-link-libraries", "{rules}", switch="match-lanes"),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
         Pass("adgen-bulk-reduce-atomics", when="bulk reductions", after=("adgen-warp-aggregate-atomics",)),
