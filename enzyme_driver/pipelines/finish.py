@@ -74,6 +74,7 @@ _ACCUMULATIONS = Pipeline(
         Pass("adgen-sink-zero-stores"),
         Pass("adgen-merge-accumulations"),
         Pass("adgen-relax-private-atomics"),
+        Pass("adgen-sink-zero-stores", after=("adgen-relax-private-atomics",)),  # again: of exchanges that are none now
     ),
 )
 """What every target does with additions into shadows."""
@@ -96,6 +97,8 @@ CUDA = Pipeline(
         Pass("adgen-gather-accumulations", after=("adgen-relax-private-atomics",)),
         Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
+        Pass("adgen-match-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
+        Pass("adgen-link-libraries", "{rules}", switch="match-lanes"),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
         Pass("adgen-bulk-reduce-atomics", when="bulk reductions", after=("adgen-warp-aggregate-atomics",)),

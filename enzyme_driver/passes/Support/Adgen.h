@@ -58,6 +58,7 @@ inline constexpr llvm::StringLiteral RulePrefix =
 inline constexpr llvm::StringLiteral TogetherPrefix = "adgen_together_"; // of what rules call that only the host has
 // Function attribute: stays a function of its own until Enzyme has run, and nothing in it is differentiated.
 inline constexpr llvm::StringLiteral ApartAttribute = "adgen-apart";
+inline constexpr llvm::StringLiteral LanesPrefix = "adgen_lanes_"; // of rules about which lanes of a warp take part
 // Of intrinsics that carry no derivative and are hidden from Enzyme.
 inline constexpr llvm::StringLiteral HiddenPrefix = "adgen_hidden_";
 // Of what gives the bits of a number that carry no derivative, until Enzyme has run.
