@@ -11,7 +11,7 @@ WORKERS ?= 2
 CXX_SOURCES := $(foreach room,passes worker host_runtime frameworks,'enzyme_driver/$(room)/*.cpp' 'enzyme_driver/$(room)/*.h')
 
 .PHONY: help setup demo test test-unit test-passes test-host test-programs lint wheel examples bench
-.PHONY: docs report-gpu report-openmp report-operators report-scan compile-commands lock clean
+.PHONY: docs report-gpu report-lr report-openmp report-operators report-scan compile-commands lock clean
 
 help: ## list what can be made
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ report-operators: setup $(VENV)/.dev ## build/report-operators.html: the tensor 
 
 report-scan: setup $(VENV)/.dev ## build/report-scan.html: back-propagation as a parallel scan, from benchmarks/results
 	@$(PYTHON) -m benchmarks.scan_report build/report-scan.html
+
+report-lr: setup $(VENV)/.dev ## build/report-lr.html: training by likelihood ratios, and products on Tensor Cores
+	@$(PYTHON) -m benchmarks.lr_report build/report-lr.html
 
 report-openmp: setup $(VENV)/.dev ## build/report-openmp.html: what was measured on the host
 	@$(PYTHON) -m benchmarks.openmp_report build/report-openmp.html

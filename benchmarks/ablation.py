@@ -13,16 +13,16 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from benchmarks.build_ablation import ARTIFACTS, LEFT_OUT, NONE
+from benchmarks.build_ablation import ARTIFACTS, LEFT_OUT, NONE, PROGRAMS
 from benchmarks.case import Case
-from benchmarks.cases import CASES
-from benchmarks.measure import PATIENCE, device_name, measure
+from benchmarks.cases import CASES, more
+from benchmarks.measure import PATIENCE, device_name, measure_variants
 from enzyme_driver.artifact import read
 
 SLOW = ("4096^2", "1000 steps")
@@ -53,39 +53,35 @@ class Outcome:
 
 def chosen(texts: list[str]) -> list[Case]:
     """The cases with a text in their label; by default all but those that are too slow."""
-    measured = [case for case in CASES if case.artifact in ARTIFACTS]
+    measured = [case for case in (*CASES, *more.CASES) if case.artifact in (*ARTIFACTS, *PROGRAMS)]
     if texts:
         return [case for case in measured if any(text in case.label for text in texts)]
     return [case for case in measured if not any(text in case.size for text in SLOW)]
 
 
 def outcomes(case: Case, folder: Path, date: str, patience: float) -> Iterator[Outcome]:
-    """With everything, and without each optimisation."""
-    whole = outcome(case, folder, NONE, date, patience)
-    yield whole
+    """With everything, and without each optimisation; all are timed in turn in one process."""
     everything = code(case, folder / NONE)
-    for disabled in LEFT_OUT:
-        if not (folder / disabled / "kernels" / case.artifact).is_dir():
-            continue
-        if code(case, folder / disabled) == everything:
-            yield replace(whole, disabled=disabled, same_code=True)
-        else:
-            yield outcome(case, folder, disabled, date, patience)
+    there = [name for name in LEFT_OUT if artifact(case, folder / name).is_dir()]
+    same = {name for name in there if code(case, folder / name) == everything}
+    differing = (NONE, *(name for name in there if name not in same))
+    times, failures = measure_variants(case, {name: artifact(case, folder / name) for name in differing}, patience)
+    primal = times["primal"].device if "primal" in times else None
+    for name in (NONE, *there):
+        taken = times.get(NONE if name in same else name)
+        gradient, failure = (taken.device, "") if taken else (None, failures[name])
+        yield Outcome(
+            case.name, case.size, name, primal, gradient, name in same, failure, device=device_name(), date=date
+        )
+
+
+def artifact(case: Case, folder: Path) -> Path:
+    return folder / "kernels" / case.artifact
 
 
 def code(case: Case, folder: Path) -> set[str]:
     """Digests of the case's GPU code."""
-    return {binary.sha256 for binary in read(folder / "kernels" / case.artifact).manifest.binaries.cuda.values()}
-
-
-def outcome(case: Case, folder: Path, disabled: str, date: str, patience: float) -> Outcome:
-    known = (case.name, case.size, disabled)
-    try:
-        figure = measure(case, folder / disabled, 1.0, patience)
-    except Exception as error:  # noqa: BLE001, the other cases are to be measured as well
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return Outcome(*known, None, None, False, reason, device_name(), date)
-    return Outcome(*known, figure.primal_ms, figure.gradient_ms, False, "", figure.device, figure.date)
+    return {binary.sha256 for binary in read(artifact(case, folder)).manifest.binaries.cuda.values()}
 
 
 def main() -> int:

@@ -1,12 +1,13 @@
 """Compiles the benchmark's kernels once with every optimisation, and once without each, for `benchmarks.ablation`.
 
-python -m benchmarks.build_ablation FOLDER [--arch sm_90]
+python -m benchmarks.build_ablation FOLDER [--arch sm_90] [--without PASS ...]
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -25,9 +26,15 @@ HOST = frozenset(
         "merge-branch-conditions",
         "skip-zeros",
         "cache-comparisons",
+        "cache-math-calls",
+        "cache-reductions",
         "drop-primal-results",
+        "host-rules",
         "unroll-local-arrays",
+        "rematerialize-caches",
         "rematerialize-iterations",
+        "sum-captured",
+        "undo-log",
         "pointers-to-indices",
         "mark-inactive-loads",
         "mark-private-memory",
@@ -45,27 +52,52 @@ LEFT_OUT = tuple(name for name in OPTIMISATIONS if name not in HOST)
 ARTIFACTS = (
     "elementwise-elementwise",
     "heat3d-heat3d",
+    "nearest_face-nearest_face",
     "recurrence-logistic",
     "matmul_tiled-matmul",
     "nbody_tiles-potential",
     "block_sum-sum_of_squares",
+    "xs_lookup-xs_lookup-union_energy-const",
     "xs_lookup-xs_lookup-union_energy-const-density-const",
+    "xs_struct-xs_struct",
     "multipole_lookup-multipole_lookup-windows-const-radius-const-density-const",
+    "multipole_struct-multipole_struct",
     "lbm_d3q19-collide_and_stream",
     "hydro_eos-update_elements",
     "dg_volume-volume_rhs-geometry-const-derivative-const",
+    "kepler-kepler",
+    "math_mix-math_mix",
+    "math_mix_double-math_mix_double",
+    "interpolation-lookup",
+    "csr_product-csr_product<int, double>",
+    "several_kernels-dense",
 )
 
+PROGRAMS = {
+    "solve_spd_float": ("small_linear_algebra.cu", "batched::solve_spd<float, 4>"),
+    "solve_spd_double": ("small_linear_algebra.cu", "batched::solve_spd<double, 3>"),
+    "qr3": ("small_linear_algebra.cu", "batched::qr3<double>"),
+    "layer_norm_float": ("layer_norm.cu", "layer_norm<float, true>"),
+    "layer_norm_double": ("layer_norm.cu", "layer_norm<double, false>"),
+    "mlp": ("hash_grid.cu", "mlp<8, 4>"),
+}
+"""The file in tests/programs and the kernel of artifacts that are not of the collection."""
 
-def commands(folder: Path, arch: str) -> dict[str, list[str]]:
+_FOLDER = Path(__file__).resolve().parents[1] / "tests" / "programs"
+
+
+def commands(folder: Path, arch: str, without: Iterable[str] = LEFT_OUT) -> dict[str, list[str]]:
     """The command lines of `adgen`, by what each makes."""
     cases = by_name()
     made = {}
-    for disabled in (NONE, *LEFT_OUT):
+    for disabled in (NONE, *without):
         left_out = [] if disabled == NONE else ["--disable", disabled]
         for name in ARTIFACTS:
             given = case_arguments(cases[name], folder / disabled, arch)
             made[f"{name} without {disabled}"] = [*_gpu_only(given), *left_out]
+        for name, (file, kernel) in PROGRAMS.items():
+            given = ["compile", str(_FOLDER / file), "-k", kernel, "-t", "cuda", "--arch", arch]
+            made[f"{name} without {disabled}"] = [*given, "-o", str(folder / disabled / "kernels" / name), *left_out]
     return made
 
 
@@ -78,8 +110,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--arch", default="sm_90")
+    parser.add_argument("--without", action="append", choices=LEFT_OUT, help="only this one left out; can be repeated")
     options = parser.parse_args()
-    every = commands(options.folder, options.arch)
+    every = commands(options.folder, options.arch, options.without or LEFT_OUT)
     failed = [name for name, command in every.items() if cli.run(command)]
     click.echo(f"{len(every) - len(failed)} of {len(every)} compiled", err=True)
     for name in failed:

@@ -1,4 +1,5 @@
-"""Accuracy and time an epoch of three networks, by back-propagation and by likelihood ratios.
+"""Accuracy and time an epoch of three networks, by back-propagation and by likelihood ratios, and how far estimates are
+from the gradient.
 
     python -m benchmarks.likelihood_ratio FOLDER --build
     python -m benchmarks.likelihood_ratio FOLDER --output benchmarks/results/lr.json
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "examples" / "likelihood_ratio"))
@@ -29,8 +31,19 @@ from enzyme_driver import likelihood_ratio as lr  # noqa: E402
 from enzyme_driver.likelihood_ratio.kernels import STORE  # noqa: E402
 from enzyme_driver.tensor import Device  # noqa: E402
 
-EPOCHS = {"mlp": 30, "rnn": 20, "gcn": 100}
+EPOCHS = {"mlp": 40, "rnn": 20, "gcn": 400}
 COPIES = 16
+KINDS: dict[str, dict[str, Any]] = {
+    "plain": {"antithetic": False},
+    "pairs": {},
+    "lattice": {"antithetic": False, "lattice": True},
+    "pairs, signs": {"signs": True},
+    "pairs, layer by layer": {},
+    "pairs, at a cut": {},
+}
+"""Of noise whose estimates are compared with the gradient."""
+OF_KIND: dict[str, lr.Method] = {"pairs, layer by layer": "LR-L", "pairs, at a cut": "LR-M"}
+ESTIMATES, LARGEST = 8, 4096
 
 
 def build(folder: Path) -> int:
@@ -64,6 +77,30 @@ def measured(device: Device, models: Sequence[str]) -> list[dict[str, Any]]:
     return rows
 
 
+def variance(device: Device) -> list[dict[str, Any]]:
+    """The cosine between estimates of the MLP's gradient and the compiled one, by the number of copies."""
+    task = train.mlp(device)
+    batches = list(task.epoch(np.random.default_rng(train.SEED)))
+    trainer = lr.Trainer(device, task.network.thetas, 1e-3, lambda x, y, _: task.gradient(x, y), lr.Noise(1.0))
+    for batch in batches:
+        trainer.step(*batch)
+    exact, rows = _flat(device, task.gradient(*batches[0])), []
+    for kind, options in KINDS.items():
+        for copies in (2**power for power in range(1, LARGEST.bit_length())):
+            cosines = []
+            for seed in range(ESTIMATES):
+                noise = lr.Noise(train.SIGMAS["mlp"] / 3, copies=copies, seed=seed, chunk=min(copies, 512), **options)
+                found = _flat(device, task.gradient(*batches[0], OF_KIND.get(kind, "LR-F"), noise))
+                cosines.append(float(found @ exact / np.linalg.norm(found) / np.linalg.norm(exact)))
+            rows.append({"kind": kind, "copies": copies, "cosine": float(np.mean(cosines)), "of": ESTIMATES})
+        click.echo(json.dumps(rows[-1]))
+    return rows
+
+
+def _flat(device: Device, found: lr.Gradients) -> Any:  # noqa: ANN401
+    return np.concatenate([device.to_host(each).ravel() for each in found.thetas]).astype(np.float64)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
@@ -79,13 +116,15 @@ def main() -> int:
     from benchmarks.measure import device_name  # it needs CuPy
 
     STORE.use_built(options.folder)
-    rows = measured(Device("cuda"), options.model or list(EPOCHS))
+    device = Device("cuda")
+    rows = measured(device, options.model or list(EPOCHS))
     found = {
         "device": device_name(),
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "command": f"python -m benchmarks.likelihood_ratio {options.folder.name} --output {options.output.name}",
         "batch": train.BATCH,
         "rows": rows,
+        "variance": variance(device),
     }
     options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     return 0

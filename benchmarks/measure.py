@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -160,3 +160,29 @@ def measure(case: Case, folder: Path, bytes_a_second: float, patience: float = P
         primal_call_ms=primal.call,
         gradient_call_ms=gradient.call,
     )
+
+
+def measure_variants(
+    case: Case, artifacts: Mapping[str, Path], patience: float = PATIENCE
+) -> tuple[dict[str, Times], dict[str, str]]:
+    """The primal and the gradients of several artifacts of a case, run in turn, and why some failed."""
+    runs: dict[str, Callable[[], object]] = {}
+    failures: dict[str, str] = {}
+    launch = None
+    try:
+        for name, artifact in artifacts.items():
+            kernel = next(iter(adgen.load(artifact, target="cuda")))
+            launch = replace(launch, kernel=kernel) if launch else case.launch(kernel)
+            made = case.runs(launch)
+            launch.refill()
+            try:
+                made["gradient"]()
+                cp.cuda.Device().synchronize()
+            except Exception as error:  # noqa: BLE001, the others are to be measured as well
+                failures[name] = str(error).splitlines()[0] if str(error) else type(error).__name__
+            else:
+                runs.setdefault("primal", made["primal"])
+                runs[name] = made["gradient"]
+        return (median_ms(runs, launch.refill, patience) if launch and runs else {}), failures
+    finally:
+        cp.get_default_memory_pool().free_all_blocks()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 KEPT, MISSED = "#1f5fa8", "#c8553d"
 COLOURS = ("#1f5fa8", "#c8553d", "#4c9a6a", "#8a6bb1", "#c79a2b", "#5b6770")
+MARKED = 40
+"""Points of a line from which on they have no marks."""
 LEAST_EFFICIENCY = 0.8
 """Of a gradient's parallel efficiency over its primal's."""
 Row = dict[str, Any]
@@ -191,6 +193,22 @@ def faster(rows: Sequence[Row], along: str, label: str) -> Markup:
     axis.set_xscale("log")
     axis.legend(frameon=False)
     _finish(axis, label, "times faster than cuDNN")
+    return _svg(figure)
+
+
+def lines(
+    shown: Mapping[str, Sequence[tuple[float, float]]], along: str, up: str, *, logarithmic: tuple[bool, bool]
+) -> Markup:
+    """A line of points (x, y) for each name; `logarithmic` says which axes are."""
+    if not any(shown.values()):
+        return Markup()
+    figure, axis = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
+    for colour, (name, points) in zip(COLOURS, shown.items(), strict=False):
+        axis.plot(*zip(*points, strict=True), "o-" if len(points) < MARKED else "-", ms=3, color=colour, label=name)
+    _finish(axis, along, up)
+    axis.set_xscale("log" if logarithmic[0] else "linear")
+    axis.set_yscale("log" if logarithmic[1] else "linear")
+    axis.legend(frameon=False)
     return _svg(figure)
 
 

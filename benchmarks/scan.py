@@ -22,44 +22,12 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "examples" / "bitstream"))
 
+from benchmarks.scan_times import Row, graph, times  # noqa: E402
+from benchmarks.scan_training import curves, multiprocessors  # noqa: E402  (of the example's network)
+
 LENGTHS = (10, 30, 100, 300, 1000, 3000, 10000, 30000)
 BATCHES = (2, 4, 8, 16, 32, 64, 128, 256)
 CHUNKS = (4, 8, 16, 32, 64, 128, 256)
-Row = dict[str, Any]
-
-
-def times(action: Callable[[], object], *, repeats: int = 7, warm: int = 2) -> float:
-    """Milliseconds between events on the current stream."""
-    import cupy
-
-    stream = cupy.cuda.get_current_stream()
-    for _ in range(warm):
-        action()
-    found = []
-    for _ in range(repeats):
-        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-        stream.synchronize()
-        begin.record(stream)
-        action()
-        end.record(stream)
-        end.synchronize()
-        found.append(cupy.cuda.get_elapsed_time(begin, end))
-    return float(np.median(found))
-
-
-def graph(action: Callable[[], object], *, repeats: int = 7) -> float:
-    """The same of a CUDA graph of the action."""
-    import cupy
-
-    stream = cupy.cuda.Stream(non_blocking=True)
-    with stream:
-        action()
-        action()
-        stream.synchronize()
-        stream.begin_capture()
-        action()
-        captured = stream.end_capture()
-        return times(lambda: captured.launch(stream), repeats=repeats)
 
 
 def chunks(built: Path) -> Iterator[Row]:
@@ -121,8 +89,13 @@ def _rnn_rows(built: Path, *, graphs: bool) -> Iterator[Row]:
     import network
 
     made = network.kernels("cuda", built / "bitstream")
-    for length, batch in [(each, 16) for each in LENGTHS] + [(1000, each) for each in BATCHES if each != 16]:  # noqa: PLR2004
+    for length, batch in _sizes():
         yield _guarded(_rnn, made, length, batch, graphs)
+
+
+def _sizes() -> list[tuple[int, int]]:
+    """Lengths and batches."""
+    return [(each, 16) for each in LENGTHS] + [(1000, each) for each in BATCHES if each != 16]  # noqa: PLR2004
 
 
 def _guarded(measure: Callable[..., Row], *args: Any) -> Row:  # noqa: ANN401
@@ -345,7 +318,7 @@ def kalman(built: Path) -> Iterator[Row]:
 def gru(built: Path) -> Iterator[Row]:
     """A gated recurrent unit against cuDNN's."""
     step = recurrence(built, "gru")
-    for length, batch in [(each, 16) for each in (100, 1000, 10000)] + [(1000, 2), (1000, 128)]:
+    for length, batch in _sizes():
         yield _guarded(_gru, step, length, batch)
 
 
@@ -412,7 +385,7 @@ def host(built: Path) -> Iterator[Row]:
 
 
 PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
-    each.__name__: each for each in (chunks, rnn, robertson, kalman, gru, host, rnn_graphs)
+    each.__name__: each for each in (chunks, rnn, robertson, kalman, gru, host, rnn_graphs, curves, multiprocessors)
 }
 
 

@@ -39,7 +39,6 @@ FORMER = {
     "restore-overwritten": "undo-log",
     "mark-unchanged": "mark-invariant-loads",
     "forget-results": "drop-primal-results",
-    "keep-once": "hoist-invariant-caches",
     "recompute-iterations": "rematerialize-iterations",
     "own-memory": "mark-private-memory",
     "join-blocks": "merge-cache-blocks",

@@ -28,10 +28,10 @@ __device__ void multiply_tiles(T (&sum)[PER][PER], const T (*left)[EDGE + PER], 
 // Grid: (outputs / 64, rows / 64), rounded up.
 template <typename T, int ACTIVATION>
 __global__ void __launch_bounds__(256) dense(const T *__restrict__ x, const T *__restrict__ theta, T *__restrict__ out, int rows, int x_rows,
-                                             int inputs, int outputs, T sigma, unsigned seed, unsigned stream, unsigned first_row,
-    unsigned samples, int antithetic, unsigned step_rows, unsigned all_step_rows)
+                                             int inputs, int outputs, T sigma, const unsigned *__restrict__ seed, unsigned stream, unsigned first_row,
+    unsigned samples, int kind, unsigned step_rows, unsigned all_step_rows)
 {
-    Draw draw = {seed, stream, first_row, samples, antithetic, step_rows, all_step_rows};
+    Draw draw = {*seed, stream, first_row, samples, kind, step_rows, all_step_rows};
     __shared__ T left[DEPTH][EDGE + PER], right[DEPTH][EDGE + PER];
     int self = threadIdx.y * ACROSS + threadIdx.x, top = blockIdx.y * EDGE, begin = blockIdx.x * EDGE;
     T sum[PER][PER] = {};
@@ -67,10 +67,10 @@ __global__ void __launch_bounds__(256) dense(const T *__restrict__ x, const T *_
 // Grid: (outputs / 64, (inputs + 1) / 64, shares of the rows).
 template <typename T>
 __global__ void __launch_bounds__(256) score(const T *__restrict__ x, const T *__restrict__ weight, T *__restrict__ gradient, int rows, int x_rows,
-                                             int inputs, int outputs, unsigned seed, unsigned stream, unsigned first_row,
-    unsigned samples, int antithetic, unsigned step_rows, unsigned all_step_rows)
+                                             int inputs, int outputs, const unsigned *__restrict__ seed, unsigned stream, unsigned first_row,
+    unsigned samples, int kind, unsigned step_rows, unsigned all_step_rows)
 {
-    Draw draw = {seed, stream, first_row, samples, antithetic, step_rows, all_step_rows};
+    Draw draw = {*seed, stream, first_row, samples, kind, step_rows, all_step_rows};
     __shared__ T left[DEPTH][EDGE + PER], right[DEPTH][EDGE + PER];
     int self = threadIdx.y * ACROSS + threadIdx.x, top = blockIdx.y * EDGE, begin = blockIdx.x * EDGE;
     T sum[PER][PER] = {};
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(256) score(const T *__restrict__ x, const T *_
         Four<T> drawn = {};
         T scale = row < rows ? weight[row] : T(0);
         if (scale != 0)
-            drawn = noise<T>(draw, row, begin / PER + self % ACROSS);
+            drawn = scored<T>(draw, row, begin / PER + self % ACROSS);
 #pragma unroll
         for (int j = 0; j < PER; j++)
             right[self / ACROSS][self % ACROSS * PER + j] = scale * drawn.value[j];
@@ -106,16 +106,16 @@ __global__ void __launch_bounds__(256) score(const T *__restrict__ x, const T *_
 // The noise itself, weighted by row and summed over copies: cotangent[sample][j] += sum of weight[row] * noise(row, j). One thread for four
 // columns. Grid: (outputs / 4 / 64, samples), rounded up; 64 threads.
 template <typename T>
-__global__ void score_cotangent(const T *__restrict__ weight, T *__restrict__ cotangent, int rows, int outputs, unsigned seed, unsigned stream, unsigned first_row,
-    unsigned samples, int antithetic, unsigned step_rows, unsigned all_step_rows)
+__global__ void score_cotangent(const T *__restrict__ weight, T *__restrict__ cotangent, int rows, int outputs, const unsigned *__restrict__ seed, unsigned stream, unsigned first_row,
+    unsigned samples, int kind, unsigned step_rows, unsigned all_step_rows)
 {
-    Draw draw = {seed, stream, first_row, samples, antithetic, step_rows, all_step_rows};
+    Draw draw = {*seed, stream, first_row, samples, kind, step_rows, all_step_rows};
     int quad = blockIdx.x * blockDim.x + threadIdx.x;
     if (quad * PER >= outputs)
         return;
     Four<T> sum = {};
     for (int row = blockIdx.y; row < rows; row += samples) {
-        Four<T> drawn = noise<T>(draw, row, quad);
+        Four<T> drawn = scored<T>(draw, row, quad);
         for (int j = 0; j < PER; j++)
             sum.value[j] += weight[row] * drawn.value[j];
     }
@@ -127,10 +127,10 @@ __global__ void score_cotangent(const T *__restrict__ weight, T *__restrict__ co
 // out[row][j] = activation(z[row % samples][j] + sigma * noise(row, j)). One thread for four columns. Grid: (outputs / 4 / 64, rows), rounded up;
 // 64 threads.
 template <typename T, int ACTIVATION>
-__global__ void perturb(const T *__restrict__ z, T *__restrict__ out, int rows, int outputs, T sigma, unsigned seed, unsigned stream, unsigned first_row,
-    unsigned samples, int antithetic, unsigned step_rows, unsigned all_step_rows)
+__global__ void perturb(const T *__restrict__ z, T *__restrict__ out, int rows, int outputs, T sigma, const unsigned *__restrict__ seed, unsigned stream, unsigned first_row,
+    unsigned samples, int kind, unsigned step_rows, unsigned all_step_rows)
 {
-    Draw draw = {seed, stream, first_row, samples, antithetic, step_rows, all_step_rows};
+    Draw draw = {*seed, stream, first_row, samples, kind, step_rows, all_step_rows};
     int quad = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
     if (quad * PER >= outputs)
         return;

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enzyme_driver.artifact import MANIFEST, Artifact, read
-from enzyme_driver.errors import Location, NameNotFoundError, RefusedError, UsageError
+from enzyme_driver.errors import NameNotFoundError, RefusedError, UsageError
 from enzyme_driver.model import Entry, Mode, Signature, Target, TargetEntry, bare_name, plain_name
 from enzyme_driver.runtime.backends.cubins import chosen_code
 from enzyme_driver.runtime.call.arguments import Arguments
+from enzyme_driver.runtime.callables import refusal_error
 
 if TYPE_CHECKING:
     from enzyme_driver.request import Request
@@ -105,7 +106,7 @@ class Unit:
         if found is None:
             raise RefusedError(f"{self.signature.name} was not compiled for {self.target}", hint="compile it for both")
         if found.primal_refused:
-            raise _refused(self.signature.name, found.primal_refused)
+            raise refusal_error(self.signature.name, found.primal_refused)
         return found
 
     def derived(self, mode: Mode) -> TargetEntry:
@@ -119,7 +120,7 @@ class Unit:
                 hint=f'write @adgen.operator(..., modes=["{mode}"])',
             )
         if found.gradient_refused:
-            raise _refused(f"the {_WORDS[mode]} of {self.signature.name}", found.gradient_refused)
+            raise refusal_error(f"the {_WORDS[mode]} of {self.signature.name}", found.gradient_refused)
         return found
 
     def binary(self) -> Path:
@@ -206,8 +207,3 @@ def _entry(artifact: Artifact, name: str) -> Entry:
     names = ", ".join(entry.signature.name for entry in artifact.entries)
     what = f"{artifact.folder} has no single kernel or function {name!r}" if name else "which kernel is launched?"
     raise NameNotFoundError(what, hint=f"say launch(kernel=...) or kernel=; there are: {names}")
-
-
-def _refused(what: str, refusal: Any) -> RefusedError:
-    location = Location(refusal.file, refusal.line) if refusal.file else None
-    return RefusedError(f"{what}: {refusal.reason}", hint=refusal.hint, location=location)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -190,6 +190,20 @@ def _split(calls: Calls, how: Any, given: Tensors) -> tuple[Tensors, list[Any], 
     return given[:count], [next(rest) if e else None for e in there], [next(rest) if e else None for e in mask]
 
 
+def _remember_calls(ctx: Any, inputs: Any, output: Any) -> None:
+    del output
+    ctx.calls = inputs[0]
+
+
+def _refusing(what: str, hint: str) -> Callable[..., Any]:
+    """Of a derivative that there is none of."""
+
+    def refuse(ctx: Any, *_: Any) -> Any:
+        raise _no_transform(ctx.calls, what, hint)
+
+    return refuse
+
+
 class Second(torch.autograd.Function):  # type: ignore[misc]
     """What is propagated back through a vector-Jacobian product."""
 
@@ -198,18 +212,9 @@ class Second(torch.autograd.Function):  # type: ignore[misc]
         tensors, seeds, along = _split(calls, how, given)
         return tuple(calls.second(tensors, statics, seeds, along))
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        del output
-        ctx.calls = inputs[0]
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, "third derivatives", "take at most two")
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, "third derivatives", "take at most two")
+    setup_context = staticmethod(_remember_calls)
+    backward = staticmethod(_refusing("third derivatives", "take at most two"))
+    jvp = staticmethod(_refusing("third derivatives", "take at most two"))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
@@ -233,18 +238,9 @@ class Tangents(torch.autograd.Function):  # type: ignore[misc]
         flags = None if batch is None else (batch[0], [*batch[1], *batch[1]])
         return tuple(calls.jvp(given[:count], statics, tangents, flags))
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        del output
-        ctx.calls = inputs[0]
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, "reverse mode over forward mode", "take the gradient of a gradient")
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, "forward mode over forward mode", "take the gradient of a gradient")
+    setup_context = staticmethod(_remember_calls)
+    backward = staticmethod(_refusing("reverse mode over forward mode", "take the gradient of a gradient"))
+    jvp = staticmethod(_refusing("forward mode over forward mode", "take the gradient of a gradient"))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:

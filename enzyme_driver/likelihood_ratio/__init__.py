@@ -19,5 +19,6 @@ from enzyme_driver.likelihood_ratio.mlp import MLP
 from enzyme_driver.likelihood_ratio.noise import Noise
 from enzyme_driver.likelihood_ratio.primitives import Csr
 from enzyme_driver.likelihood_ratio.rnn import RNN
+from enzyme_driver.likelihood_ratio.training import Trainer
 
-__all__ = ["GCN", "METHODS", "MLP", "RNN", "STORE", "Csr", "Gradients", "Method", "Noise", "normalised"]
+__all__ = ["GCN", "METHODS", "MLP", "RNN", "STORE", "Csr", "Gradients", "Method", "Noise", "Trainer", "normalised"]

@@ -43,6 +43,8 @@ class GCN:
         rng = np.random.default_rng(seed)
         self.device = device
         self.graph = graph
+        self._labelled: Array = None
+        self._count = 0
         self.near = primitives.propagate(device, graph, x)
         self.thetas = [
             device.from_host(np.vstack([rng.normal(0, np.sqrt(2 / (a + b)), (a, b)), np.zeros((1, b))]), x.dtype)
@@ -65,17 +67,18 @@ class GCN:
         h = self._first()
         logits = self._second(h)
         losses = primitives.cross_entropy(self.device, logits, labels) * labelled
-        count = int(labelled.sum())
+        if self._labelled is not labelled:
+            self._labelled, self._count = labelled, int(labelled.sum())
+        count = self._count
         finite(self.device, losses, len(labels), range(1))
-        loss = float(losses.sum()) / count
         if drawn is None:
-            return Gradients(loss, self._back(h, logits, labels, labelled, count))
+            return Gradients(losses, self._back(h, logits, labels, labelled, count), count)
         zero = [self.device.arrays.zeros_like(theta) for theta in self.thetas]
         if method == "LR-M":
             zero[1] = self._back(h, logits, labels, labelled, count, first=False)[0]
         for layers in ((0, 1),) if method == "LR-F" else ((0,), (1,)) if method == "LR-L" else ((0,),):
             self._estimate(zero, layers, h, losses, labels, labelled / count, drawn)
-        return Gradients(loss, zero)
+        return Gradients(losses, zero, count)
 
     def _first(self, draw: Draw | None = None) -> Array:
         return primitives.dense(self.device, self.near, self.thetas[0], "relu", draw)

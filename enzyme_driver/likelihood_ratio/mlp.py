@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.likelihood_ratio import primitives
-from enzyme_driver.likelihood_ratio.estimate import Gradients, Method, checked, finite, weights
+from enzyme_driver.likelihood_ratio.estimate import Gradients, Method, checked, finite, side_by_side, weights
 from enzyme_driver.likelihood_ratio.noise import Draw, Noise
 from enzyme_driver.likelihood_ratio.primitives import Activation, Array
 from enzyme_driver.tensor.devices import Device
@@ -56,22 +57,25 @@ class MLP:
         """The derivative of the mean cross entropy of a batch: `x` (samples, inputs), `labels` int32 (samples).
 
         "BP": compiled back-propagation. "LR-F": all layers are perturbed in one forward. "LR-L": one layer after the
-        other. "LR-M": the outputs of the layers `cuts` are perturbed, one after the other (default: one, in the
-        middle), and compiled back-propagation runs inside each segment between them. All but the first need `noise`.
+        other. "LR-M": the outputs of the layers `cuts` (default: one, in the middle) are perturbed, each in copies of
+        its own in one forward, and compiled back-propagation runs inside the segments between them side by side. All
+        but the first need `noise`.
         Estimates are unbiased: the weight of a copy is its loss less the loss without noise, which no noise enters.
         Raises ArgumentError, also where a loss is not finite (the copy is named).
         """
         drawn = checked(method, noise)
+        if drawn and method == "LR-M":
+            return self._mixed(x, labels, drawn, self._cuts(cuts))
         outputs = self._clean(x)
         losses = primitives.cross_entropy(self.device, outputs[-1], labels)
-        loss = float(losses.mean())
         finite(self.device, losses, len(labels), range(1))
         if drawn is None:
-            return Gradients(loss, self._back(outputs, self._last(outputs, labels), range(len(self.thetas))))
-        if method == "LR-F":
-            return Gradients(loss, self._all_at_once(x, labels, losses, drawn))
-        layers = list(range(len(self.thetas))) if method == "LR-L" else self._cuts(cuts)
-        return Gradients(loss, self._by_segments(outputs, labels, losses, drawn, layers, exact=method == "LR-M"))
+            found = self._back(outputs, self._last(outputs[-1], labels), range(len(self.thetas)))
+        elif method == "LR-F":
+            found = self._all_at_once(x, labels, losses, drawn)
+        else:
+            found = self._one_by_one(outputs, labels, losses, drawn)
+        return Gradients(losses, found, len(labels))
 
     def _clean(self, x: Array) -> list[Array]:
         """The input and what each layer makes of it."""
@@ -80,8 +84,8 @@ class MLP:
             outputs.append(primitives.dense(self.device, outputs[-1], theta, activation))
         return outputs
 
-    def _last(self, outputs: list[Array], labels: Array) -> Array:
-        return primitives.cross_entropy_gradient(self.device, outputs[-1], labels)
+    def _last(self, logits: Array, labels: Array) -> Array:
+        return primitives.cross_entropy_gradient(self.device, logits, labels)
 
     def _back(self, outputs: list[Array], cotangent: Array, layers: range, *, linear: bool = False) -> list[Array]:
         """Back-propagation from the output of the last of `layers`; `linear`: the cotangent is of z, not of h."""
@@ -109,19 +113,42 @@ class MLP:
                 primitives.score(self.device, h, weight, gradient, draw)
         return gradients
 
-    def _by_segments(
-        self, outputs: list[Array], labels: Array, losses: Array, noise: Noise, layers: Sequence[int], *, exact: bool
-    ) -> list[Array]:
-        """Perturb the output of each of `layers` alone; the segment that ends there is back-propagated by itself."""
+    def _one_by_one(self, outputs: list[Array], labels: Array, losses: Array, noise: Noise) -> list[Array]:
+        """Perturb the output of each layer alone."""
         gradients: list[Array] = []
-        first = 0
-        for layer in layers:
+        for layer in range(len(self.thetas)):
             cotangent = self._estimated(outputs, labels, losses, noise, layer)
-            gradients += self._back(outputs, cotangent, range(first, layer + 1), linear=True)
-            first = layer + 1
-        if exact:
-            gradients += self._back(outputs, self._last(outputs, labels), range(first, len(self.thetas)))
+            gradients += self._back(outputs, cotangent, range(layer, layer + 1), linear=True)
         return gradients
+
+    def _mixed(self, x: Array, labels: Array, noise: Noise, cuts: list[int]) -> Gradients:
+        """One forward, in which copies with noise branch off behind the layers `cuts`; all segments back at once."""
+        samples = len(x)
+        cotangents = [self.device.arrays.zeros((samples, self.thetas[cut].shape[1]), x.dtype) for cut in cuts]
+        for copies in noise.chunks():
+            draws = {cut: Draw(noise, cut, samples, copies) for cut in cuts}
+            outputs, rows = [x], x
+            for layer, (theta, activation) in enumerate(zip(self.thetas, self.activations, strict=True)):
+                rows = primitives.dense(self.device, rows, theta, activation)
+                outputs.append(rows[:samples])
+                if layer in draws:
+                    branch = primitives.perturbed(self.device, rows[:samples], "linear", draws[layer])
+                    rows = self.device.arrays.concatenate([rows, branch])
+            every = primitives.cross_entropy(self.device, rows, labels)
+            losses = every[:samples]
+            finite(self.device, losses, samples, range(1))
+            own = every[samples:].reshape(len(cuts), -1)
+            for changed, cut, cotangent in zip(own, cuts, cotangents, strict=True):
+                weight = weights(self.device, changed, losses, noise, copies)
+                primitives.score_cotangent(self.device, weight, cotangent, draws[cut])
+        ends = [*cuts, len(self.thetas) - 1]
+        works: list[Callable[[], list[Array]]] = [
+            partial(self._back, outputs, cotangent, range(first, end + 1))
+            for first, end, cotangent in zip([0, *(cut + 1 for cut in cuts)], ends, cotangents, strict=False)
+        ]
+        works.append(lambda: self._back(outputs, self._last(rows[:samples], labels), range(cuts[-1] + 1, ends[-1] + 1)))
+        found = side_by_side(self.device, works)
+        return Gradients(losses, [each for segment in found for each in segment], samples)
 
     def _estimated(self, outputs: list[Array], labels: Array, losses: Array, noise: Noise, layer: int) -> Array:
         """The cotangent of what the layer gives before its activation, (samples, outputs)."""

@@ -6,7 +6,10 @@ Arrays are NumPy's on the host and CuPy's on a GPU, float32 or float64, row by r
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from enzyme_driver.likelihood_ratio.kernels import C_TYPES, STORE
 from enzyme_driver.likelihood_ratio.noise import Draw
@@ -75,7 +78,8 @@ def _dense(
 ) -> None:
     rows, outputs = out.shape
     instance = f"dense<{C_TYPES[x.dtype.name]}, {ACTIVATIONS.index(activation)}>"
-    words = (draw.noise.sigma, *draw.words) if draw else (0.0, 0, 0, 0, 1, 0, 1, 1)
+    seed = _seed(device, draw)
+    words = (draw.noise.sigma, seed, *draw.words) if draw else (0.0, seed, 0, 0, 1, 0, 1, 1)
     arguments = (x, theta, out, rows, len(x), x.shape[1], outputs, *words)
     with device.running():
         launch(
@@ -92,7 +96,7 @@ def perturbed(device: Device, z: Array, activation: Activation, draw: Draw) -> A
     grid = (_up(z.shape[1], QUAD * LINE), draw.rows)
     with device.running():
         kernel = STORE.kernel(device.target, "dense.cu", instance)
-        kernel[grid, LINE](z, out, draw.rows, z.shape[1], draw.noise.sigma, *draw.words)
+        kernel[grid, LINE](z, out, draw.rows, z.shape[1], draw.noise.sigma, _seed(device, draw), *draw.words)
     return out
 
 
@@ -108,7 +112,7 @@ def score(device: Device, x: Array, weight: Array, gradient: Array, draw: Draw) 
     with device.running():
         kernel = STORE.kernel(device.target, "dense.cu", f"score<{C_TYPES[x.dtype.name]}>")
         kernel[(across, down, shares), BLOCK](
-            x, weight, gradient, draw.rows, len(x) // draw.steps, inputs, outputs, *draw.words
+            x, weight, gradient, draw.rows, len(x) // draw.steps, inputs, outputs, _seed(device, draw), *draw.words
         )
 
 
@@ -117,7 +121,8 @@ def score_cotangent(device: Device, weight: Array, cotangent: Array, draw: Draw)
     samples, outputs = cotangent.shape
     with device.running():
         kernel = STORE.kernel(device.target, "dense.cu", f"score_cotangent<{C_TYPES[cotangent.dtype.name]}>")
-        kernel[(_up(outputs, QUAD * LINE), samples), LINE](weight, cotangent, draw.rows, outputs, *draw.words)
+        grid, seed = (_up(outputs, QUAD * LINE), samples), _seed(device, draw)
+        kernel[grid, LINE](weight, cotangent, draw.rows, outputs, seed, *draw.words)
 
 
 def cross_entropy(device: Device, logits: Array, labels: Array) -> Array:
@@ -151,19 +156,30 @@ def cross_entropy_gradient(device: Device, logits: Array, labels: Array) -> Arra
 
 
 def recurrent(
-    device: Device, x: Array, start: Array, theta_h: Array, theta_x: Array, draw: Draw | None = None
+    device: Device,
+    x: Array,
+    start: Array,
+    theta_h: Array,
+    theta_x: Array,
+    draw: Draw | None = None,
+    *,
+    clean: int = 0,
+    cut: int = 0,
 ) -> Array:
     """All states of h' = tanh(h theta_h + x theta_x + biases + noises), shape (steps + 1, rows, hidden).
 
-    `x` has the shape (steps, samples, inputs), `start` (rows, hidden); rows are copies of the samples.
+    `x` has the shape (steps, samples, inputs), `start` (rows, hidden); rows are copies of the samples, of which the
+    first `clean` have no noise. With `cut` the others have it in the states after every `cut` steps, from streams of
+    their own, but in the last one.
     """
     states = device.arrays.empty((len(x) + 1, *start.shape), x.dtype)
     states[0] = start
-    words = (draw.noise.sigma, draw.noise.seed, draw.first_row, int(draw.noise.antithetic)) if draw else (0.0, 0, 0, 0)
-    last = draw.all_step_rows if draw else len(start)
+    seed = _seed(device, draw)
+    words = (draw.noise.sigma, seed, draw.first_row, draw.noise.kind) if draw else (0.0, seed, 0, 0)
+    last = (draw.all_step_rows if draw else len(start), clean, cut)
     arguments = (x, theta_h, theta_x, states, len(start), x.shape[1], len(x), x.shape[2], start.shape[1], 0, *words)
     with device.running():
-        _recurrent(device, states)(*arguments, last)
+        _recurrent(device, states)(*arguments, *last)
     return states
 
 
@@ -185,7 +201,8 @@ def recurrent_gradient(
     shadow = arrays.zeros_like(own)
     shadow[-1] = cotangents.reshape(rows, hidden)
     of_h, of_x = arrays.zeros_like(theta_h), arrays.zeros_like(theta_x)
-    arguments = (x, theta_h, theta_x, own, rows, samples, length, inputs, hidden, 1, 0.0, 0, 0, 0, 1)
+    none = (0.0, _seed(device, None), 0, 0, 1, 0, 0)
+    arguments = (x, theta_h, theta_x, own, rows, samples, length, inputs, hidden, 1, *none)
     shadows = {"theta_h": of_h, "theta_x": of_x, "states": shadow}
     with device.running():
         _recurrent(device, own, gradient=True)(*arguments, shadows=shadows)
@@ -227,6 +244,23 @@ def _propagate(device: Device, graph: Csr, x: Array, out: Array, shadows: tuple[
             kernel[launch](*arguments)
         else:
             kernel.gradient[launch](*arguments, shadows={"x": shadows[0], "out": shadows[1]})
+
+
+def _seed(device: Device, draw: Draw | None) -> Array:
+    """An array of one number; zero where nothing is drawn."""
+    if draw is None:
+        return _no_seed(device)
+    return _array_of(device, draw.noise.seed) if draw.noise.counter is None else draw.noise.counter
+
+
+@lru_cache(maxsize=8)
+def _array_of(device: Device, seed: int) -> Array:
+    return device.from_host([seed], np.uint32)
+
+
+@cache
+def _no_seed(device: Device) -> Array:
+    return device.from_host([0], np.uint32)
 
 
 def _up(count: int, size: int) -> int:

@@ -57,20 +57,17 @@ class RNN:
         longer than a segment. Raises ArgumentError.
         """
         drawn = checked(method, noise)
+        if drawn and method == "LR-M":
+            return self._mixed(x, labels, drawn, segments)
         states = self._states(x)
         logits = self._readout(states[-1])
         losses = primitives.cross_entropy(self.device, logits, labels)
         finite(self.device, losses, len(labels), range(1))
-        loss = float(losses.mean())
         if drawn is None:
-            return Gradients(loss, self._back(x, states, logits, labels, None, 1))
-        if method != "LR-M":
-            return Gradients(loss, self._estimated(x, states, logits, labels, losses, drawn, method))
-        steps = len(x)
-        if not 1 < segments <= steps or steps % segments:
-            raise ArgumentError(f"{segments} segments do not divide {steps} steps", hint="give a divisor of the steps")
-        cotangents = self._at_cuts(x, labels, losses, drawn, segments)
-        return Gradients(loss, self._back(x, states, logits, labels, cotangents, segments))
+            found = self._back(x, states, logits, labels, None, 1)
+        else:
+            found = self._estimated(x, states, logits, labels, losses, drawn, method)
+        return Gradients(losses, found, len(labels))
 
     def _states(self, x: Array) -> Array:
         start = self.device.arrays.zeros((x.shape[1], self.thetas[0].shape[1]), x.dtype)
@@ -122,21 +119,24 @@ class RNN:
             )[1]
         return gradients
 
-    def _at_cuts(self, x: Array, labels: Array, losses: Array, noise: Noise, segments: int) -> Array:
-        """Estimates of the cotangents of the states between segments, (segments - 1, samples, hidden)."""
+    def _mixed(self, x: Array, labels: Array, noise: Noise, segments: int) -> Gradients:
+        """One forward of the samples and their copies, and all segments back side by side."""
         steps, samples, _ = x.shape
-        length, hidden = steps // segments, self.thetas[0].shape[1]
-        cotangents = self.device.arrays.zeros((segments - 1, samples, hidden), x.dtype)
+        if not 1 < segments <= steps or steps % segments:
+            raise ArgumentError(f"{segments} segments do not divide {steps} steps", hint="give a divisor of the steps")
+        zeros, hidden = self.device.arrays.zeros, self.thetas[0].shape[1]
+        cuts = zeros((segments - 1, samples, hidden), x.dtype)
         for copies in noise.chunks():
             draws = [Draw(noise, CUT_NOISE + cut, samples, copies) for cut in range(segments - 1)]
-            h = self.device.arrays.zeros((samples, hidden), x.dtype)
-            for segment in range(segments):
-                part = x[segment * length : (segment + 1) * length]
-                h = primitives.recurrent(self.device, part, h, self.thetas[0], self.thetas[1])[-1]
-                if segment < segments - 1:
-                    h = primitives.perturbed(self.device, h, "linear", draws[segment])
-            other = primitives.cross_entropy(self.device, self._readout(h), labels)
-            weight = weights(self.device, other, losses, noise, copies)
-            for draw, cotangent in zip(draws, cotangents, strict=True):
+            start = zeros((samples + draws[0].rows, hidden), x.dtype)
+            of_h, of_x, length = *self.thetas[:2], steps // segments
+            states = primitives.recurrent(self.device, x, start, of_h, of_x, draws[0], clean=samples, cut=length)
+            logits = self._readout(states[-1])
+            every = primitives.cross_entropy(self.device, logits, labels)
+            losses = every[:samples]
+            finite(self.device, losses, samples, range(1))
+            weight = weights(self.device, every[samples:], losses, noise, copies)
+            for draw, cotangent in zip(draws, cuts, strict=True):
                 primitives.score_cotangent(self.device, weight, cotangent, draw)
-        return cotangents
+        found = self._back(x, states[:, :samples], logits[:samples], labels, cuts, segments)
+        return Gradients(losses, found, samples)

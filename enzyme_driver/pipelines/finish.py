@@ -12,7 +12,6 @@ CLEANUP = Pipeline(
     (
         Pass("adgen-expand-copy-adjoints"),
         Pass("adgen-add-atomically"),
-        Pass("adgen-hoist-invariant-caches"),
         Pass("adgen-strip-guards"),
         Pass("adgen-relax-alignments"),
         Pass("adgen-drop-fast-math-flags", when="exact"),
@@ -69,10 +68,13 @@ _RULES = Pipeline(
 _ACCUMULATIONS = Pipeline(
     "accumulations",
     (
+        Pass("adgen-drop-unread-cotangents"),
+        function("adce", switch="drop-unread-cotangents"),
         function("simplifycfg", CSE, "loop-simplify"),
         Pass("adgen-sink-zero-stores"),
         Pass("adgen-merge-accumulations"),
         Pass("adgen-relax-private-atomics"),
+        Pass("adgen-sink-zero-stores", after=("adgen-relax-private-atomics",)),  # again: of exchanges that are none now
     ),
 )
 """What every target does with additions into shadows."""
@@ -90,8 +92,13 @@ CUDA = Pipeline(
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
         function("correlated-propagation", "instsimplify"),
         Pass("adgen-share-reciprocals"),
+        function("loop-simplify", switch="hoist-divisions"),
+        Pass("adgen-hoist-divisions"),
         Pass("adgen-gather-accumulations", after=("adgen-relax-private-atomics",)),
+        Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
+        Pass("adgen-match-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
+        Pass("adgen-link-libraries", "{rules}", switch="match-lanes"),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
         Pass("adgen-bulk-reduce-atomics", when="bulk reductions", after=("adgen-warp-aggregate-atomics",)),

@@ -191,5 +191,6 @@ class CompiledEntry:
 
 
 def refusal_error(what: str, refusal: Refusal) -> RefusedError:
+    """With the place in the source and the way out that a compilation has recorded."""
     location = Location(refusal.file, refusal.line) if refusal.file else None
     return RefusedError(f"{what}: {refusal.reason}", hint=refusal.hint, location=location)

@@ -116,6 +116,18 @@ class Kernel(CompiledEntry):
         return Launchable(self._run_jacobian, f"{self.name}.jacobian")
 
     @property
+    def hessian(self) -> Launchable[Any]:
+        """`k.hessian[grid, block](*args, of="y", wrt="x", pattern=None, cotangents=None)`: a sparse Hessian.
+
+        A symmetric CSR matrix of the second derivatives of the sum of `of`, or of what `cotangents` weigh, with respect
+        to the elements of `wrt`. `pattern` is a symmetric sparse matrix with an entry wherever one may differ from zero
+        (by default where two inputs meet in an output, where `k.sparsity` can find that, else the whole matrix):
+        numbers of one colour are carried together. Needs `modes=["second"]`. `args` stay as they are. Raises
+        ArgumentError for arrays without derivative and for other patterns, ToolchainError without SciPy.
+        """
+        return Launchable(self._run_hessian, f"{self.name}.hessian")
+
+    @property
     def sparsity(self) -> Launchable[Any]:
         """`k.sparsity[grid, block](*args, of="y", wrt="x")`: which entries of the Jacobian may differ from zero.
 
@@ -160,6 +172,27 @@ class Kernel(CompiledEntry):
         )
         asked = Asked(self.signature, bound, of, wrt, partial(self._run_vjp, launch), carry, tangents, gradients)
         return jacobian(asked, pattern, check=check)
+
+    def _run_hessian(
+        self,
+        launch: Launch,
+        /,
+        *args: object,
+        of: str,
+        wrt: str,
+        pattern: Any = None,  # noqa: ANN401
+        cotangents: Mapping[str, object] | None = None,
+        **named: object,
+    ) -> Any:  # noqa: ANN401
+        from enzyme_driver.runtime.transforms.hessian import AskedHessian, hessian
+
+        bound = self._arguments.bind(args, named)
+        if pattern is None and self.patterns:
+            with unrecorded():
+                met = self.patterns.find(self, bound, launch, of, wrt)
+            pattern = met.T @ met
+        asked = AskedHessian(self.signature, bound, of, wrt, cotangents, partial(self._run_hvp, launch))
+        return hessian(asked, pattern)
 
     def _does_many(self, *, forward: bool) -> bool:
         """Whether a kernel does many launches at once, for arguments that are arrays and numbers."""

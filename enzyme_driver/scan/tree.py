@@ -16,6 +16,8 @@ import numpy as np
 from enzyme_driver.errors import ArgumentError
 
 MATRIX_AXES = 2
+FULL = 0.25
+"""Of its entries, from which on a sparse matrix is dense."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,16 @@ def _up_sweep(matrices: Sequence[Any]) -> list[list[Any]]:
     levels = [list(matrices)]
     while len(levels[-1]) > 2:  # noqa: PLR2004  (the root's two children)
         level = levels[-1]
-        pairs = [level[at + 1] @ level[at] for at in range(0, len(level) - 1, 2)]
+        pairs = [_product(level[at + 1], level[at]) for at in range(0, len(level) - 1, 2)]
         levels.append(pairs + level[len(level) - len(level) % 2 :])
     return levels
+
+
+def _product(later: Any, earlier: Any) -> Any:  # noqa: ANN401
+    """A sparse one of SciPy that has filled up is dense."""
+    made = later @ earlier
+    filled = type(made).__module__.startswith("scipy.sparse") and made.nnz > FULL * made.shape[0] * made.shape[1]
+    return made.toarray() if filled else made
 
 
 def levels(jacobians: Sequence[Any]) -> list[Level]:

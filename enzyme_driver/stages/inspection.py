@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver.pipelines import Pass, Pipeline
 
 _DUMP = "; *** IR Dump "
+_COUNT = re.compile(r"^ *(?P<number>\d+) (?P<name>adgen-[\w-]+) +- (?P<what>.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Count:
+    """A counter of a pass (LLVM's STATISTIC) that is not zero."""
+
+    name: str
+    number: int
+    what: str
 
 
 @dataclass(frozen=True)
 class Run:
-    """One process of opt: the pipeline, its passes that ran, and the IR that was asked for."""
+    """One process of opt: the pipeline, its passes that ran, the IR that was asked for, and what the passes said."""
 
     pipeline: Pipeline
     passes: tuple[Pass, ...]
     dumps: tuple[str, ...]
+    counts: tuple[Count, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -24,12 +37,15 @@ class Inspection:
     """Collects the runs of opt of one compilation, in the order in which they ended.
 
     `after` and `before` name passes whose result or input is to be dumped. `instead`, where it is given, is the IR with
-    which the pass `before` begins, in place of what the passes before it make (also where that pass is left out).
+    which the pass `before` begins, in place of what the passes before it make (also where that pass is left out). With
+    `counting`, passes print their counters, and the pass `debugged` what it changes; both need an LLVM with assertions.
     """
 
     after: str = ""
     before: str = ""
     instead: Path | None = None
+    counting: bool = False
+    debugged: str = ""
     runs: list[Run] = field(default_factory=list)
 
     def begun(self, pipeline: Pipeline, source: Path) -> tuple[Pipeline, Path]:
@@ -45,10 +61,17 @@ class Inspection:
         names = _names(passes)
         wanted = [f"-print-after={self.after}"] if self.after in names else []
         wanted += [f"-print-before={self.before}"] if self.before in names and self.instead is None else []
+        wanted += ["-stats"] if self.counting else []
+        wanted += [f"-debug-only={self.debugged}"] if self.debugged in names else []
         return tuple(wanted)
 
     def add(self, pipeline: Pipeline, passes: tuple[Pass, ...], stderr: str) -> None:
-        self.runs.append(Run(pipeline, passes, tuple(f"{_DUMP}{text}" for text in stderr.split(_DUMP)[1:])))
+        dumps = tuple(f"{_DUMP}{text}" for text in stderr.split(_DUMP)[1:])
+        found = _COUNT.finditer(stderr) if self.counting else ()
+        counts = tuple(Count(each["name"], int(each["number"]), each["what"]) for each in found)
+        mark = f"{self.debugged}: "
+        notes = tuple(line for line in stderr.splitlines() if self.debugged and line.startswith(mark))
+        self.runs.append(Run(pipeline, passes, dumps, counts, notes))
 
 
 def names_in(each: Pass) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from enzyme_driver.errors import DeviceError
@@ -30,7 +31,7 @@ class _Replayed:
     def __init__(self, computation: Computation, device: Device) -> None:
         self._computation = computation
         self._device = device
-        self._records: dict[tuple[object, ...], _Record | None] = {}
+        self._records: dict[tuple[object, ...], Record | None] = {}
 
     def __call__(self, *inputs: Tensor) -> Tensor:
         key = tuple((item.shape, item.dtype) for item in inputs)
@@ -39,29 +40,41 @@ class _Replayed:
             return self._computation(*inputs)
         record = self._records[key]
         if record is None:
-            record = self._records[key] = _recorded(self._computation, self._device, inputs)
-        return record.replay(inputs)
+            active = [item.requires_grad for item in inputs]
+            record = self._records[key] = recorded(partial(self._of_arrays, active), self._device, _data(inputs))
+        result: Tensor = record.replay(_data(inputs))
+        return result
+
+    def _of_arrays(self, active: list[bool], *arrays: Any) -> Tensor:  # noqa: ANN401
+        pairs = zip(arrays, active, strict=True)
+        return self._computation(*[Tensor(data, self._device, requires_grad=wanted) for data, wanted in pairs])
+
+
+def _data(inputs: Sequence[Tensor]) -> list[Any]:
+    return [item.data for item in inputs]
 
 
 @dataclass(frozen=True)
-class _Record:
-    """A graph with its inputs, its result, and the owners of the memory that it uses."""
+class Record:
+    """A graph with the arrays that it reads, its result, and the owners of the memory that it uses."""
 
     graph: Any
-    inputs: tuple[Tensor, ...]
-    result: Tensor
+    inputs: tuple[Any, ...]
+    result: Any
     owners: tuple[object, ...]
 
-    def replay(self, inputs: tuple[Tensor, ...]) -> Tensor:
+    def replay(self, inputs: Sequence[Any]) -> Any:  # noqa: ANN401
+        """The result with other numbers in the arrays."""
         for held, given in zip(self.inputs, inputs, strict=True):
-            held.data[...] = given.data
+            held[...] = given
         self.graph.launch()
         return self.result
 
 
-def _recorded(computation: Computation, device: Device, inputs: tuple[Tensor, ...]) -> _Record:
+def recorded(computation: Callable[..., Any], device: Device, inputs: Sequence[Any]) -> Record:
+    """`computation` of copies of these arrays on a GPU, as a graph. Raises DeviceError where it cannot be recorded."""
     cupy = device.arrays
-    held = tuple(Tensor(item.data.copy(), device, requires_grad=item.requires_grad) for item in inputs)
+    held = tuple(array.copy() for array in inputs)
     pool, stream = cupy.cuda.MemoryPool(), cupy.cuda.Stream(non_blocking=True)
     device.synchronize()
     with cupy.cuda.using_allocator(pool.malloc), stream:
@@ -78,4 +91,4 @@ def _recorded(computation: Computation, device: Device, inputs: tuple[Tensor, ..
             if stream.is_capturing():
                 with suppress(RuntimeError):  # what has failed leaves a graph that is none
                     stream.end_capture()
-    return _Record(graph, held, result, (pool, stream))
+    return Record(graph, held, result, (pool, stream))

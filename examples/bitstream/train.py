@@ -38,9 +38,9 @@ def main() -> int:
     curves, networks = {}, {}
     for method in ("scan", "linear"):
         networks[method] = network = Network(made, begin, options.length, options.batch, method=method)
-        curves[method] = [_step(network, *batch, options.rate) for batch in _batches(options)]
+        curves[method] = [step(network, *batch, options.rate) for batch in batches(options)]
     if options.against_torch:
-        curves["PyTorch"] = _torch(begin, options)
+        curves["PyTorch"] = by_torch(begin, options)
     for name, losses in curves.items():
         print(f"{name:8} loss {np.mean(losses[:10]):.4f} at first, {np.mean(losses[-10:]):.4f} at last")
     worst = max(float(np.abs(np.subtract(curves["scan"], other))[:ALIKE].max()) for other in curves.values())
@@ -63,19 +63,19 @@ def _gradients_apart(network: Network) -> float:
     return max(float(abs(one - other).max() / abs(other).max()) for one, other in pairs)
 
 
-def _batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
+def batches(options: argparse.Namespace) -> Any:  # noqa: ANN401
     rng = np.random.default_rng(1)
     return (streams(rng, options.length, options.batch) for _ in range(options.steps))
 
 
-def _step(network: Network, bits: Any, labels: Any, rate: float) -> float:  # noqa: ANN401
+def step(network: Network, bits: Any, labels: Any, rate: float) -> float:  # noqa: ANN401
     xp = network.library
     network.bits[...], network.labels[...] = xp.asarray(bits), xp.asarray(labels)
     network.descend(rate, largest_norm=LARGEST_NORM)
     return float(network.losses.mean())
 
 
-def _torch(begin: dict[str, Any], options: argparse.Namespace) -> list[float]:
+def by_torch(begin: dict[str, Any], options: argparse.Namespace) -> list[float]:
     """The same in PyTorch, on the GPU where the network is there: with cuDNN, without TF32."""
     import torch
 
@@ -95,7 +95,7 @@ def _torch(begin: dict[str, Any], options: argparse.Namespace) -> list[float]:
         [each for each in (*rnn.parameters(), *head.parameters()) if each.requires_grad], options.rate
     )
     losses = []
-    for bits, labels in _batches(options):
+    for bits, labels in batches(options):
         optimizer.zero_grad()
         _, last = rnn(torch.tensor(bits[..., None], device=device))
         loss = torch.nn.functional.cross_entropy(head(last[0]), torch.tensor(labels.astype(np.int64), device=device))

@@ -12,6 +12,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,20 @@ from enzyme_driver import likelihood_ratio as lr
 from enzyme_driver.tensor import Device
 
 BATCH, SEED = 64, 1
-SIGMAS = {"mlp": 0.2, "rnn": 0.1, "gcn": 0.5}
-RATES = {"mlp": 2e-3, "rnn": 2e-3, "gcn": 1e-2}
-Step = Callable[[lr.Method, lr.Noise], lr.Gradients]
+SIGMAS = {"mlp": 0.3, "rnn": 0.1, "gcn": 0.5}
+RATES = {"mlp": 1e-3, "rnn": 2e-3, "gcn": 1e-2}
+LAYERS, CUTS = 8, (2, 5)
+"""Hidden ones of the MLP, and behind which of them "LR-M" cuts it."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A network, the steps of an epoch in an order of its own, and its accuracy on what was held out."""
+    """A network, its gradient by a batch, the batches of an epoch, and its accuracy on what was held out."""
 
     network: Any
-    epoch: Callable[[np.random.Generator], Iterator[Step]]
+    gradient: Callable[..., lr.Gradients]
+    """Of the arrays of a batch, the method and the noise."""
+    epoch: Callable[[np.random.Generator], Iterator[tuple[Any, ...]]]
     accuracy: Callable[[], float]
 
 
@@ -41,28 +45,10 @@ class Trained:
     epoch_seconds: float
 
 
-class Adam:
-    """Kingma and Ba, 2015, with their constants."""
-
-    def __init__(self, device: Device, rate: float, thetas: list[Any]) -> None:
-        self._arrays = device.arrays
-        self._rate = rate
-        self._count = 0
-        self._means = [(self._arrays.zeros_like(theta), self._arrays.zeros_like(theta)) for theta in thetas]
-
-    def step(self, thetas: list[Any], gradients: list[Any]) -> None:
-        self._count += 1
-        scale = self._rate * (1 - 0.999**self._count) ** 0.5 / (1 - 0.9**self._count)
-        for theta, gradient, (mean, square) in zip(thetas, gradients, self._means, strict=True):
-            mean[:] = 0.9 * mean + 0.1 * gradient
-            square[:] = 0.999 * square + 0.001 * gradient * gradient
-            theta[:] = theta - scale * mean / (self._arrays.sqrt(square) + 1e-8)
-
-
 def mlp(device: Device) -> Task:
     data = tasks.digits(np.random.default_rng(SEED))
-    network = lr.MLP([64, 64, 32, 10], device, seed=SEED)
-    return _of_samples(network, data, device, 0)
+    network = lr.MLP([*[64] * (LAYERS + 1), 10], device, seed=SEED)
+    return _of_samples(network, data, device, 0, cuts=CUTS)
 
 
 def rnn(device: Device) -> Task:
@@ -78,34 +64,36 @@ def gcn(device: Device) -> Task:
     network = lr.GCN(graph, device.from_host(data.words, np.float32), 16, tasks.KINDS, device, seed=SEED)
     labels, trained = device.from_host(data.kinds, np.int32), device.from_host(data.trained, np.bool_)
 
-    def epoch(rng: np.random.Generator) -> Iterator[Step]:
+    def epoch(rng: np.random.Generator) -> Iterator[tuple[Any, ...]]:
         del rng
-        yield lambda method, noise: network.gradient(labels, trained, method, noise)
+        yield ()
+
+    def gradient(method: lr.Method, noise: lr.Noise) -> lr.Gradients:
+        return network.gradient(labels, trained, method, noise)
 
     def accuracy() -> float:
         found = device.to_host(network.logits().argmax(axis=1))
         return float((found == data.kinds)[data.tested].mean())
 
-    return Task(network, epoch, accuracy)
+    return Task(network, gradient, epoch, accuracy)
 
 
-def _of_samples(network: Any, data: tasks.Samples, device: Device, axis: int) -> Task:  # noqa: ANN401
+def _of_samples(network: Any, data: tasks.Samples, device: Device, axis: int, **options: object) -> Task:  # noqa: ANN401
     """Batches of samples, which stand along that axis."""
     x, labels = device.from_host(data.x, np.float32), device.from_host(data.labels, np.int32)
     test_x = device.from_host(data.test_x, np.float32)
 
-    def epoch(rng: np.random.Generator) -> Iterator[Step]:
+    def epoch(rng: np.random.Generator) -> Iterator[tuple[Any, ...]]:
         order = device.from_host(rng.permutation(len(data.labels)), np.int64)
         for first in range(0, len(data.labels) - BATCH + 1, BATCH):
             chosen = order[first : first + BATCH]
-            some, own = x.take(chosen, axis=axis), labels[chosen]
-            yield lambda method, noise, some=some, own=own: network.gradient(some, own, method, noise)
+            yield x.take(chosen, axis=axis), labels[chosen]
 
     def accuracy() -> float:
         found = device.to_host(network.logits(test_x).argmax(axis=1))
         return float((found == data.test_labels).mean())
 
-    return Task(network, epoch, accuracy)
+    return Task(network, partial(network.gradient, **options), epoch, accuracy)
 
 
 MODELS: dict[str, Callable[[Device], Task]] = {"mlp": mlp, "rnn": rnn, "gcn": gcn}
@@ -113,17 +101,22 @@ MODELS: dict[str, Callable[[Device], Task]] = {"mlp": mlp, "rnn": rnn, "gcn": gc
 
 def train(model: str, method: lr.Method, device: Device, noise: lr.Noise, epochs: int) -> Trained:
     task = MODELS[model](device)
-    rng, adam = np.random.default_rng(SEED), Adam(device, RATES[model], task.network.thetas)
-    seconds, count = [], 0
+    rng, seconds = np.random.default_rng(SEED), []
+    trainer = lr.Trainer(device, task.network.thetas, RATES[model], partial(_gradient, task, method), noise)
     for _ in range(epochs):
         device.synchronize()
         started = time.perf_counter()
-        for step in task.epoch(rng):
-            adam.step(task.network.thetas, step(method, noise.at(count)).thetas)
-            count += 1
+        for batch in task.epoch(rng):
+            trainer.step(*batch)
         device.synchronize()
         seconds.append(time.perf_counter() - started)
+        trainer.check()
     return Trained(task.accuracy(), float(np.median(seconds)))
+
+
+def _gradient(task: Task, method: lr.Method, *batch: Any) -> lr.Gradients:  # noqa: ANN401
+    *arrays, noise = batch
+    return task.gradient(*arrays, method, noise)
 
 
 def main() -> None:

@@ -292,15 +292,18 @@ _COOPERATION = (
     C("cooperative groups: `reduce`", "group_reduce"),
     C("cooperative groups: `inclusive_scan`", "group_scan"),
     C("cooperative groups: `coalesced_threads`", "coalesced_group"),
+    C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
+    C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
+    C("`cub::BlockScan`", "cub_block_scan"),
+)
+
+_GRID = (
     C("cooperative groups: `this_grid()`, ranks and sizes", "grid_ranks"),
     C("cooperative groups: `this_grid().sync()`", "grid_group"),
     C("barriers of the grid in a loop, buffers swapped", "grid_relaxation", {"steps": 3}),
     C("barriers of the grid around sums of blocks", "grid_normalised"),
     C("barriers of the grid around sums by atomics", "grid_with_atomics"),
     C("barrier of the grid to which not all threads come", "returns_before_the_grid", refused="of the whole grid"),
-    C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
-    C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
-    C("`cub::BlockScan`", "cub_block_scan"),
 )
 
 _ASYNCHRONOUS = (
@@ -439,6 +442,7 @@ FILES = (
     SourceFile("Mathematics", "mathematics.cu", _MATHEMATICS, activity={"packed": "const"}),
     SourceFile("Mathematics with `fast_math`", "fast_math.cu", (C("`fast_math`", "fast_math"),)),
     SourceFile("Cooperation", "cooperation.cu", _COOPERATION),
+    SourceFile("Cooperation of a whole grid", "grid.cu", _GRID),
     SourceFile("Asynchronous copies", "asynchronous.cu", _ASYNCHRONOUS),
     SourceFile("Atomics", "atomics.cu", _ATOMICS),
     SourceFile("Host code", "host_code.cu", _HOST_CODE),

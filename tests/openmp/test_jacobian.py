@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import enzyme_driver as adgen
 from enzyme_driver.errors import ArgumentError, CheckFailedError
 from enzyme_driver.runtime.transforms.colouring import coloured
+from enzyme_driver.runtime.transforms.star_colouring import star
 
 pytestmark = [pytest.mark.openmp, pytest.mark.usefixtures("toolchain")]
 sparse = pytest.importorskip("scipy.sparse")
@@ -112,3 +114,77 @@ def test_what_is_no_pattern(kernels: Any) -> None:  # noqa: ANN401
         run(x, y, N, of="y", wrt="n")
     empty = run(x, y, N, of="y", wrt="x", pattern=sparse.csr_array((N, N)))
     assert empty.nnz == 0
+
+
+HESSIAN = """
+__global__ void chain(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n - 1) y[i] = sin(x[i]) * x[i + 1] * x[i + 1];
+  else if (i < n) y[i] = x[i] * x[i] * x[i];
+}
+"""
+
+
+def test_a_sparse_hessian(tmp_path: Path) -> None:
+    """A tridiagonal one needs three products whatever its size, found from the Jacobian's pattern or given."""
+    source = tmp_path / "chain.cu"
+    source.write_text(HESSIAN)
+    kernel = adgen.compile(source, modes=["second"])
+    x, weights = np.random.default_rng(2).normal(size=(2, N))
+    y = np.zeros(N)
+    wanted = np.zeros((N, N))
+    for i in range(N - 1):
+        wanted[i, i] -= weights[i] * np.sin(x[i]) * x[i + 1] ** 2
+        wanted[i + 1, i + 1] += weights[i] * 2 * np.sin(x[i])
+        wanted[i, i + 1] = wanted[i + 1, i] = weights[i] * 2 * np.cos(x[i]) * x[i + 1]
+    wanted[-1, -1] += 6 * weights[-1] * x[-1]
+    pattern = sparse.diags_array([np.ones(N - 1), np.ones(N), np.ones(N - 1)], offsets=[-1, 0, 1])
+    assert star(pattern, N).colour_count <= 3
+    for given in (None, pattern):
+        found = kernel.chain.hessian[2, 32](x, y, N, of="y", wrt="x", pattern=given, cotangents={"y": weights})
+        np.testing.assert_allclose(found.toarray(), wanted, atol=1e-12)
+        assert found.nnz == 3 * N - 2
+    with pytest.raises(ArgumentError, match="symmetric"):
+        kernel.chain.hessian[2, 32](x, y, N, of="y", wrt="x", pattern=sparse.triu(pattern))
+
+
+@pytest.mark.parametrize("density", [0.02, 0.1, 0.3])
+def test_each_entry_of_a_hessian_stands_alone(density: float) -> None:
+    """The products of a random symmetric matrix with its colours hold every entry."""
+    rng = np.random.default_rng(int(100 * density))
+    upper = sparse.triu(sparse.random_array((40, 40), density=density, rng=rng))
+    matrix = sparse.csr_array(upper + upper.T)
+    known = star(matrix, 40)
+    products = (known.colours[None] == np.arange(known.colour_count)[:, None]) @ matrix.toarray().T
+    colour, row = known.places
+    np.testing.assert_array_equal(products[colour, row], matrix.data)
+
+
+ARROW = """
+__global__ void arrow(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (i > 0) { y[i] = x[i] * x[0]; return; }
+  double sum = 0;
+  for (int j = 0; j < n; ++j) sum += x[j] * x[j];
+  y[0] = sum;
+}
+"""
+
+
+def test_an_arrow_needs_three_directions(tmp_path: Path) -> None:
+    """A full row, a full column and a diagonal: the row is carried back, and two colours of columns forward."""
+    source = tmp_path / "arrow.cu"
+    source.write_text(ARROW)
+    kernel = adgen.compile(source, modes=["forward"])
+    x, y = np.random.default_rng(2).normal(size=N), np.zeros(N)
+    wanted = np.diag(np.full(N, x[0]))
+    wanted[:, 0], wanted[0] = x, 2 * x
+    pattern = sparse.csr_array(wanted != 0)
+    known = coloured(pattern, (N, N))
+    assert min(known.column_colours, known.row_colours) == N
+    assert known.both_ways
+    assert sum(part.column_colours if forward else part.row_colours for forward, part, _ in known.both_ways) == 3
+    for given in (pattern, None):
+        found = kernel.arrow.jacobian[2, 32](x, y, N, of="y", wrt="x", pattern=given, check=True)
+        np.testing.assert_allclose(found.toarray(), wanted, rtol=1e-12)

@@ -100,10 +100,19 @@ def test_back_propagation_is_the_derivative(name: str) -> None:
 @pytest.mark.parametrize("method", ["LR-F", "LR-L", "LR-M"])
 @pytest.mark.parametrize("name", ["mlp", "rnn", "gcn"])
 def test_estimates_are_unbiased(name: str, method: lr.Method) -> None:
+    assert_unbiased(name, method)
+
+
+@pytest.mark.parametrize("kind", [{"antithetic": False, "lattice": True}, {"signs": True}])
+def test_estimates_of_other_kinds_are_unbiased(kind: dict[str, bool]) -> None:
+    assert_unbiased("mlp", "LR-F", **kind)
+
+
+def assert_unbiased(name: str, method: lr.Method, **kind: bool) -> None:
     """Their mean lies as far from the exact gradient as their own scatter says, along it and element by element."""
     _, gradient = models()[name]
     exact = flat(gradient("BP", None))
-    found = np.array([flat(gradient(method, lr.Noise(0.01, copies=16, seed=seed))) for seed in range(ESTIMATES)])
+    found = np.array([flat(gradient(method, lr.Noise(0.01, 16, seed, **kind))) for seed in range(ESTIMATES)])
     along = found @ exact / (exact @ exact)
     scatter = along.std(ddof=1) / np.sqrt(ESTIMATES)
     assert scatter < 0.15
@@ -134,6 +143,7 @@ def test_the_chunk_does_not_matter(name: str) -> None:
         ({"sigma": 1.0, "copies": 0}, "0 copies"),
         ({"sigma": 1.0, "copies": 4, "chunk": 1}, "1 copies a chunk are no pairs"),
         ({"sigma": 1.0, "seed": -1}, "seed -1"),
+        ({"sigma": 1.0, "lattice": True}, "pairs, or a lattice"),
     ],
 )
 def test_noise_that_means_nothing(given: dict[str, Any], words: str) -> None:
@@ -149,6 +159,26 @@ def test_a_loss_that_is_not_finite_names_its_copy() -> None:
     mlp.thetas[0][:] = np.nan
     with pytest.raises(ArgumentError, match="sample 0 is not finite in copy 0"):
         mlp.gradient(x, labels)
+
+
+def test_training_learns_and_has_the_same_noise_as_by_hand() -> None:
+    """The trainer's noise is `Noise.at` of each step, and its update Adam's."""
+    mlp = lr.MLP([9, 70, 6, 5], DEVICE, dtype=np.float64, activation="tanh", seed=1)
+    rng = np.random.default_rng(5)
+    x, labels, noise = rng.normal(size=(7, 9)), rng.integers(0, 5, 7).astype(np.int32), lr.Noise(0.1, copies=4, seed=9)
+    before = [theta.copy() for theta in mlp.thetas]
+    first = mlp.gradient(x, labels, "LR-F", noise.at(0)).thetas
+    trainer = lr.Trainer(
+        DEVICE, mlp.thetas, 1e-2, lambda some, own, drawn: mlp.gradient(some, own, "LR-F", drawn), noise
+    )
+    loss = mlp.gradient(x, labels).loss
+    trainer.step(x, labels)
+    for theta, old, gradient in zip(mlp.thetas, before, first, strict=True):
+        assert theta == pytest.approx(old - 1e-2 * gradient / (np.abs(gradient) + 1e-8 / 0.001**0.5), abs=1e-9)
+    for _ in range(40):
+        trainer.step(x, labels)
+    trainer.check()
+    assert mlp.gradient(x, labels).loss < 0.5 * loss
 
 
 def test_methods_and_cuts_that_do_not_exist() -> None:

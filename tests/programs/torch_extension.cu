@@ -2,11 +2,20 @@
 #include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
+#include <c10/util/Half.h>
 #include <vector>
+
+using at::Half;
+using at::Tensor;
 
 #define CHECK_INPUT(x) TORCH_CHECK(x.device().is_cuda() && x.is_contiguous(), #x " must be a contiguous CUDA tensor")
 
 namespace {
+
+__device__ __forceinline__ Half sigmoid(Half z)
+{
+    return Half(1.0f / (1.0f + expf(-float(z))));
+}
 
 template <typename scalar_t>
 __device__ __forceinline__ scalar_t sigmoid(scalar_t z)
@@ -33,6 +42,7 @@ __global__ void huber(int n, const scalar_t *__restrict__ x, const scalar_t *__r
 {
     using acc_t = at::acc_type<scalar_t, true>;
     acc_t sum = 0;
+    assert(n > 0);
     CUDA_KERNEL_LOOP(i, n)
     {
         const acc_t d = x[i] - y[i], a = d < 0 ? -d : d;

@@ -73,7 +73,8 @@ def test_scaling_leaves_out_a_point_that_fails(
 
 def test_every_optimisation_is_left_out_once() -> None:
     commands = build_ablation.commands(Path("out"), "sm_90")
-    assert len(commands) == len(build_ablation.ARTIFACTS) * (1 + len(build_ablation.LEFT_OUT))
+    built = len(build_ablation.ARTIFACTS) + len(build_ablation.PROGRAMS)
+    assert len(commands) == built * (1 + len(build_ablation.LEFT_OUT))
     assert {*build_ablation.LEFT_OUT, *build_ablation.HOST} == OPTIMISATIONS.keys()
     for arguments in commands.values():
         assert "openmp" not in arguments
@@ -87,18 +88,21 @@ def test_ablation_records_what_fails_and_what_changes_nothing(
     script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     module = script("ablation")
-    assert {case.artifact for case in module.chosen([])} == set(build_ablation.ARTIFACTS)
+    artifacts = {*build_ablation.ARTIFACTS, *build_ablation.PROGRAMS}
+    assert {case.artifact for case in module.chosen([])} == artifacts
 
-    def measured(case: Any, folder: Path, *_: float) -> Any:  # noqa: ANN401
-        if folder.name == "lower-caches":
-            raise RuntimeError("the heap is exhausted\nand more")
-        return figure_of(case)
+    def measured(_: Any, artifacts: dict[str, Path], *__: float) -> Any:  # noqa: ANN401
+        times = SimpleNamespace(device=2.5)
+        assert list(artifacts) == ["none", "lower-caches"]
+        return {"primal": SimpleNamespace(device=1.0), "none": times}, {"lower-caches": "the heap is exhausted"}
 
-    monkeypatch.setattr(module, "measure", measured)
+    monkeypatch.setattr(module, "measure_variants", measured)
     monkeypatch.setattr(module, "device_name", lambda: "a GPU")
     monkeypatch.setattr(
         module, "code", lambda _, folder: {"lower-caches" if folder.name == "lower-caches" else "other"}
     )
+    monkeypatch.setattr(module, "CASES", tuple(case for case in module.CASES if case.name == "elementwise"))
+    monkeypatch.setattr(module.more, "CASES", ())
     for name in ("none", "sink-zero-stores", "lower-caches"):
         (tmp_path / name / "kernels" / "elementwise-elementwise").mkdir(parents=True)
     output = tmp_path / "ablation.json"

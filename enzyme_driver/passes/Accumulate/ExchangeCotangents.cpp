@@ -7,7 +7,11 @@
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
 
+#define DEBUG_TYPE "adgen-exchange-cotangents"
+
 using namespace llvm;
+
+STATISTIC(NumExchanges, "Number of cotangents taken by exchanges");
 
 namespace adgen {
 namespace {
@@ -66,6 +70,7 @@ void exchangeIn(BasicBlock &Block) {
     StoreInst *Zeroing = Shadow ? zeroingOf(*Load, *Shadow) : nullptr;
     if (!Zeroing || !isFollowedByLoads(*Zeroing))
       continue;
+    ADGEN_COUNT(NumExchanges, *Load);
     IRBuilder<> B(Load);
     Value *Taken = B.CreateAtomicRMW(AtomicRMWInst::Xchg, Load->getPointerOperand(), Zeroing->getValueOperand(),
                                      Load->getAlign(), AtomicOrdering::Monotonic);

@@ -16,8 +16,12 @@
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#define DEBUG_TYPE "adgen-gather-accumulations"
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+STATISTIC(NumClusters, "Number of clusters of accumulations gathered");
 
 namespace adgen {
 namespace {
@@ -439,6 +443,7 @@ void gatherAccumulations(Function &F, FunctionAnalysisManager &FAM) {
     Gatherer Write(F, Known, Loops, C, Shared);
     if (!Write.fits())
       continue;
+    ADGEN_COUNT(NumClusters, *C.Groups.front().Members.front());
     Write.run();
     if (!C.isShort() && !F.getParent()->getFunction(symbolOf(F))->hasFnAttribute("nvvm.maxntid"))
       F.addFnAttr(RegistersAttribute, MostRegisters);

@@ -18,7 +18,11 @@
 
 #include <numeric>
 
+#define DEBUG_TYPE "adgen-mark-row-owners"
+
 using namespace llvm;
+
+STATISTIC(NumShadows, "Number of shadows of rows marked");
 
 namespace adgen {
 namespace {
@@ -249,6 +253,7 @@ void mark(Function &Gradient, Function &Body, FunctionAnalysisManager &FAM) {
     std::optional<Digits> Own = Found.of(*Array);
     if (!Own || Own->Lengths.empty()) // which RelaxPrivateAtomics finds for more launches
       continue;
+    ADGEN_COUNT(NumShadows, *Adjoint);
     Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), RowsAttribute, spelled(*Own)));
   }
 }

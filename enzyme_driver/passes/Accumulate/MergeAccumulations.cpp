@@ -13,7 +13,12 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
+#define DEBUG_TYPE "adgen-merge-accumulations"
+
 using namespace llvm;
+
+STATISTIC(NumMerged, "Number of additions merged");
+STATISTIC(NumSummed, "Number of additions summed up by loops");
 
 namespace adgen {
 namespace {
@@ -86,6 +91,7 @@ private:
 
   // The first update moves to the place of the second, with both in it.
   static Update merge(const Update &First, const Update &Second) {
+    ADGEN_COUNT(NumMerged, *Second.I);
     IRBuilder<> B(Second.I);
     Value *Both = sum(B, First.Number, Second.Number);
     First.I->setOperand(First.isStore() ? 0 : 1, Both);
@@ -165,6 +171,7 @@ private:
     for (BasicBlock *Exit : Exits)
       addAt(*Exit, *Sum, First, Always);
     for (AtomicRMWInst *Atomic : Additions) {
+      ADGEN_COUNT(NumSummed, *Atomic);
       B.SetInsertPoint(Atomic);
       B.CreateStore(sum(B, B.CreateLoad(Atomic->getType(), Sum), Atomic->getValOperand()), Sum);
       Atomic->eraseFromParent();

@@ -20,6 +20,8 @@ std::optional<Ownership::Uses> Ownership::usesOf(Argument &Shadow) {
         Pointers.push_back(I);
       else if (Atomic)
         Found.Accumulations.push_back(Atomic);
+      else if (isa<AtomicRMWInst>(I) && I->hasMetadata(ConsumedMark))
+        Found.Consumptions.push_back(cast<AtomicRMWInst>(I));
       else if (!isa<LoadInst>(I) && !(isa<StoreInst>(I) && getLoadStorePointerOperand(I) == Pointer))
         return std::nullopt;
       else
@@ -29,9 +31,10 @@ std::optional<Ownership::Uses> Ownership::usesOf(Argument &Shadow) {
   return Found;
 }
 
-std::optional<OwnElements> Ownership::elementsOf(const Argument &Shadow, ArrayRef<AtomicRMWInst *> Accumulations,
-                                                 OwnershipLimits &Launch) {
-  OwnElements Found{SmallVector<AtomicRMWInst *>(Accumulations), {}};
+std::optional<OwnElements> Ownership::elementsOf(const Argument &Shadow, const Uses &All, OwnershipLimits &Launch) {
+  SmallVector<AtomicRMWInst *> Accumulations(All.Accumulations);
+  append_range(Accumulations, All.Consumptions);
+  OwnElements Found{Accumulations, {}};
   Steps Common;
   Polynomial Base;
   SmallVector<Spot> Elements;

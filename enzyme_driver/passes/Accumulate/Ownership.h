@@ -52,16 +52,16 @@ class Ownership {
 public:
   Ownership(llvm::Function &F, llvm::LoopInfo &LI, llvm::ScalarEvolution &SE) : Index(F, LI), LI(LI), SE(SE) {}
 
-  // The accumulations into a shadow, and whether there are loads and stores as well; nothing where there is more.
+  // The accumulations into a shadow, the exchanges that take cotangents from it (ConsumeOnce), and whether there are
+  // loads and stores as well; nothing where there is more.
   struct Uses {
-    llvm::SmallVector<llvm::AtomicRMWInst *> Accumulations;
+    llvm::SmallVector<llvm::AtomicRMWInst *> Accumulations, Consumptions;
     bool Others = false;
   };
   static std::optional<Uses> usesOf(llvm::Argument &Shadow);
 
   // Nothing where it is not proved; lowers the limits to what it is proved for.
-  std::optional<OwnElements> elementsOf(const llvm::Argument &Shadow,
-                                        llvm::ArrayRef<llvm::AtomicRMWInst *> Accumulations, OwnershipLimits &Launch);
+  std::optional<OwnElements> elementsOf(const llvm::Argument &Shadow, const Uses &All, OwnershipLimits &Launch);
 
 private:
   // Whether every iteration of every loop around leads to another element, as far as places that are counted one by one

@@ -7,9 +7,10 @@
 // or within the strides of a few rounds of the block's threads, which together are no wider. That holds for grids of
 // one dimension whose blocks are no wider, which no index shows: the gradient is there twice, with atomics and without,
 // and the launch decides. Loads and stores of the shadow do not matter: another thread that writes or reads an element
-// there would be a race of the primal with itself. The load of an addition moves up as far as it can: on a GPU loads
-// come first. An element of a shadow that holds zeros, as the user says of it (adgen-fresh), is written without being
-// read by the addition that comes first.
+// there would be a race of the primal with itself. An exchange that takes a cotangent (ConsumeOnce) is one of several
+// threads' unless the index proves it to be the thread's own, too; then it becomes a load and a store. The load of an
+// addition moves up as far as it can: on a GPU loads come first. An element of a shadow that holds zeros, as the user
+// says of it (adgen-fresh), is written without being read by the addition that comes first.
 #include "Accumulate/Ownership.h"
 #include "Support/Pass.h"
 
@@ -19,12 +20,18 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#define DEBUG_TYPE "adgen-relax-private-atomics"
+
 using namespace llvm;
+
+STATISTIC(NumPlain, "Number of atomic additions made plain");
+STATISTIC(NumWritten, "Number of additions that are stores");
 
 namespace adgen {
 namespace {
 
 constexpr unsigned Axes = 3;
+constexpr unsigned MostForTaking = 256; // instructions of a gradient that is there twice for its exchanges alone
 
 // Makes accumulations plain.
 class Plain {
@@ -35,6 +42,7 @@ public:
 
   // Into an element that holds zero, behind the loads that follow.
   void write(AtomicRMWInst &Atomic) {
+    ADGEN_COUNT(NumWritten, Atomic);
     IRBuilder<> B(&Atomic);
     StoreInst *Store = B.CreateAlignedStore(Atomic.getValOperand(), Atomic.getPointerOperand(), Atomic.getAlign());
     Store->setAAMetadata(Atomic.getAAMetadata());
@@ -50,12 +58,15 @@ public:
   }
 
   void make(AtomicRMWInst &Atomic) {
+    ADGEN_COUNT(NumPlain, Atomic);
     IRBuilder<> B(&Atomic);
     LoadInst *Old = B.CreateAlignedLoad(Atomic.getType(), Atomic.getPointerOperand(), Atomic.getAlign());
-    Value *New = B.CreateFAdd(Old, Atomic.getValOperand());
+    bool Takes = Atomic.getOperation() == AtomicRMWInst::Xchg;
+    Value *New = Takes ? Atomic.getValOperand() : B.CreateFAdd(Old, Atomic.getValOperand());
     StoreInst *Store = B.CreateAlignedStore(New, Atomic.getPointerOperand(), Atomic.getAlign());
     Old->setAAMetadata(Atomic.getAAMetadata());
     Store->setAAMetadata(Atomic.getAAMetadata());
+    Atomic.replaceAllUsesWith(Old);
     Atomic.eraseFromParent();
     moveUp(*Old);
   }
@@ -238,14 +249,15 @@ void own(Function &F, FunctionAnalysisManager &FAM) {
       Launch.keepTo(F.getAttributes().getParamAttr(A.getArgNo(), RowsAttribute).getValueAsString());
       continue;
     }
-    std::optional<OwnElements> Own = Uses ? Owner.elementsOf(A, Uses->Accumulations, Launch) : std::nullopt;
+    std::optional<OwnElements> Own = Uses ? Owner.elementsOf(A, *Uses, Launch) : std::nullopt;
     if (!Own)
       continue;
     append_range(Proved, Own->All);
-    if (A.hasAttribute(FreshAttribute) && !Uses->Others)
+    if (A.hasAttribute(FreshAttribute) && !Uses->Others && Uses->Consumptions.empty())
       Written.insert_range(Own->First);
   }
-  if (!Proved.empty())
+  bool Adds = any_of(Proved, [](const AtomicRMWInst *Each) { return Each->getOperation() != AtomicRMWInst::Xchg; });
+  if (Adds || (!Proved.empty() && F.getInstructionCount() <= MostForTaking))
     Versions(F, Launch).make(Proved, Written, FAM);
 }
 

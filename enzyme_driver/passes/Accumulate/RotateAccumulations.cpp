@@ -23,7 +23,11 @@
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
+#define DEBUG_TYPE "adgen-rotate-accumulations"
+
 using namespace llvm;
+
+STATISTIC(NumLoops, "Number of loops rotated");
 
 namespace adgen {
 namespace {
@@ -180,7 +184,7 @@ private:
 class Rotator {
 public:
   Rotator(Function &F, LoopInfo &Loops, DominatorTree &Tree, ScalarEvolution &SE, const Rotation &R)
-      : F(F), Loops(Loops), Tree(Tree), SE(SE), R(R), B(F.getContext()) {}
+      : Loops(Loops), Tree(Tree), SE(SE), R(R), B(F.getContext()) {}
 
   void run() {
     formLCSSA(*R.L, Tree, &Loops, &SE);
@@ -305,7 +309,6 @@ private:
     return B.CreateBitCast(Moved, V->getType());
   }
 
-  Function &F;
   LoopInfo &Loops;
   DominatorTree &Tree;
   ScalarEvolution &SE;
@@ -326,8 +329,10 @@ PreservedAnalyses RotateAccumulations::run(Module &M, ModuleAnalysisManager &MAM
       continue;
     auto &Loops = FAM.getResult<LoopAnalysis>(F);
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-    for (const Rotation &R : Finder(F, Loops, SE).find())
+    for (const Rotation &R : Finder(F, Loops, SE).find()) {
+      ADGEN_COUNT(NumLoops, F.getName());
       Rotator(F, Loops, FAM.getResult<DominatorTreeAnalysis>(F), SE, R).run();
+    }
     FAM.invalidate(F, PreservedAnalyses::none());
   }
   return PreservedAnalyses::none();

@@ -10,7 +10,12 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 
+#define DEBUG_TYPE "adgen-sink-zero-stores"
+
 using namespace llvm;
+
+STATISTIC(NumSunk, "Number of stores of zeros sunk");
+STATISTIC(NumDropped, "Number of stores of zeros dropped");
 
 namespace adgen {
 namespace {
@@ -40,8 +45,10 @@ public:
         if (const Argument *Shadow = zeroedShadow(*Store);
             Shadow && Shadow->hasAttribute(DiscardedAttribute) && !isReadAfter(*Store, *Shadow))
           Dead.push_back(Store);
-    for (StoreInst *Store : Dead)
+    for (StoreInst *Store : Dead) {
+      ADGEN_COUNT(NumDropped, *Store);
       Store->eraseFromParent();
+    }
   }
 
   void sinkIn(BasicBlock &Block) {
@@ -54,6 +61,8 @@ public:
       Instruction *Next = Store->getNextNode();
       while (!Next->isTerminator() && passes(*Store, Shadow, *Next))
         Next = Next->getNextNode();
+      if (Next != Store->getNextNode())
+        ADGEN_COUNT(NumSunk, *Store);
       Store->moveBefore(Next->getIterator());
     }
   }

@@ -14,8 +14,12 @@
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#define DEBUG_TYPE "adgen-skip-zeros"
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+STATISTIC(NumBlocks, "Number of blocks guarded");
 
 namespace adgen {
 namespace {
@@ -317,7 +321,10 @@ PreservedAnalyses SkipZeros::run(Module &M, ModuleAnalysisManager &MAM) {
       if (LI.getLoopFor(&B))
         Blocks.push_back(&B);
     for (BasicBlock *B : Blocks)
-      Changed |= Guard(*B, Z, AA).make();
+      if (Guard(*B, Z, AA).make()) {
+        ADGEN_COUNT(NumBlocks, B->getName());
+        Changed = true;
+      }
   }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

@@ -10,7 +10,11 @@
 #include "llvm/Analysis/MemoryLocation.h"
 #include "llvm/IR/Dominators.h"
 
+#define DEBUG_TYPE "adgen-sum-threads"
+
 using namespace llvm;
+
+STATISTIC(NumLoops, "Number of loops over threads with sums of their own");
 
 namespace adgen {
 namespace {
@@ -85,7 +89,10 @@ PreservedAnalyses SumThreads::run(Module &M, ModuleAnalysisManager &MAM) {
     auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
     for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
       if (isSimple(*L))
-        Changed |= Sums(*L, AA, DT).make();
+        if (Sums(*L, AA, DT).make()) {
+          ADGEN_COUNT(NumLoops, *L);
+          Changed = true;
+        }
   }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

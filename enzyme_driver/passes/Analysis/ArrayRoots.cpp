@@ -1,7 +1,7 @@
 #include "Analysis/ArrayRoots.h"
 
 #include "Analysis/Accumulation.h"
-#include "Support/Iterations.h"
+#include "Analysis/EnzymeCaches.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
@@ -9,10 +9,6 @@
 using namespace llvm;
 
 namespace adgen {
-
-bool isOfCache(const Instruction &I) {
-  return isa<CallInst>(I) && (I.hasMetadata(CacheAllocation) || I.hasMetadata(CacheRelease));
-}
 
 static bool isOnlyRead(const Argument &Struct) {
   SmallVector<const Value *> Pointers{&Struct};
@@ -64,7 +60,7 @@ std::optional<ArrayRoot> ArrayRoots::ofObject(const Value &Object) const {
     return ArrayRoot{nullptr,
                      A->hasAttribute(SharedShadowAttribute) ? ArrayRoot::SharedShadows : ArrayRoot::SharedArrays};
   }
-  if (auto *Call = dyn_cast<CallInst>(&Object); Call && Call->hasMetadata(CacheAllocation))
+  if (isCacheAllocation(&Object))
     return ArrayRoot{nullptr, ArrayRoot::Caches};
   auto *Load = dyn_cast<LoadInst>(&Object);
   if (!Load)

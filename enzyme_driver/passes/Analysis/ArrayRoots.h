@@ -57,7 +57,4 @@ private:
   bool MayBeAny = false;               // something unknown may be done with any of them
 };
 
-// Of a call that allocates what Enzyme keeps, or gives it back.
-bool isOfCache(const llvm::Instruction &I);
-
 } // namespace adgen

@@ -1,6 +1,7 @@
 #include "Analysis/UnchangedMemory.h"
 
 #include "Analysis/ArrayRoots.h"
+#include "Analysis/EnzymeCaches.h"
 #include "Support/OpenMP.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"

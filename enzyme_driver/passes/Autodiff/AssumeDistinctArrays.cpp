@@ -13,7 +13,11 @@
 
 #include <map>
 
+#define DEBUG_TYPE "adgen-assume-distinct-arrays"
+
 using namespace llvm;
+
+STATISTIC(NumAccesses, "Number of accesses told apart");
 
 namespace adgen {
 namespace {
@@ -69,7 +73,8 @@ private:
 
   void add(Instruction &Access, unsigned Kind, ArrayRef<Metadata *> Those) const {
     if (!Those.empty())
-      Access.setMetadata(Kind, MDNode::concatenate(Access.getMetadata(Kind), MDNode::get(F.getContext(), Those)));
+      ADGEN_COUNT(NumAccesses, Access);
+    Access.setMetadata(Kind, MDNode::concatenate(Access.getMetadata(Kind), MDNode::get(F.getContext(), Those)));
   }
 
   Function &F;

@@ -20,23 +20,11 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-using Functions = SmallSetVector<Function *, 8>;
+using Functions = SetVector<const Function *>;
 
 bool isStatic(const GlobalVariable &Global) {
   return !Global.isConstant() && Global.hasInitializer() && !Global.isThreadLocal() &&
          !Global.hasMetadata(ShadowMetadata) && !Global.getName().starts_with("llvm.");
-}
-
-// The function with what it names, to call it or to hand it over.
-Functions reachedFrom(Function &First) {
-  Functions Found;
-  Found.insert(&First);
-  for (unsigned I = 0; I < Found.size(); ++I)
-    for (Instruction &Each : instructions(*Found[I]))
-      for (Value *Operand : Each.operands())
-        if (auto *Named = dyn_cast<Function>(Operand); Named && !Named->isDeclaration())
-          Found.insert(Named);
-  return Found;
 }
 
 const GlobalVariable *variableBehind(const Value *Address) {
@@ -44,7 +32,7 @@ const GlobalVariable *variableBehind(const Value *Address) {
 }
 
 bool isWrittenIn(const Functions &Reached, const GlobalVariable &Global) {
-  return any_of(Reached, [&](Function *F) {
+  return any_of(Reached, [&](const Function *F) {
     return any_of(instructions(*F), [&](const Instruction &I) {
       auto *Whole = dyn_cast<MemIntrinsic>(&I);
       auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
@@ -71,11 +59,11 @@ void clear(Function &Asks, CallInst &Derivative, GlobalVariable &Global, GlobalV
 }
 
 // Where a number is read or written behind the pointer; null where none is seen.
-Instruction *numberBehind(LoadInst &Pointer) {
-  SmallSetVector<Value *, 8> Work;
+const Instruction *numberBehind(const LoadInst &Pointer) {
+  SmallSetVector<const Value *, 8> Work;
   Work.insert(&Pointer);
   for (unsigned I = 0; I < Work.size(); ++I)
-    for (User *U : Work[I]->users()) {
+    for (const User *U : Work[I]->users()) {
       auto *Step = cast<Instruction>(U);
       if (getLoadStorePointerOperand(Step) == Work[I] && getLoadStoreType(Step)->isFPOrFPVectorTy())
         return Step;
@@ -87,30 +75,30 @@ Instruction *numberBehind(LoadInst &Pointer) {
 
 // Where a number is used behind a pointer that the same call has not stored before: in the body that is seen by order,
 // in what it calls only by whether it stores one at all.
-Instruction *useOfEarlier(Function &Body, const Functions &Reached, const GlobalVariable &Global) {
-  SmallVector<StoreInst *> Stores;
-  for (Function *F : Reached)
-    for (Instruction &I : instructions(*F))
+const Instruction *useOfEarlier(Function &Body, const Functions &Reached, const GlobalVariable &Global) {
+  SmallVector<const StoreInst *> Stores;
+  for (const Function *F : Reached)
+    for (const Instruction &I : instructions(*F))
       if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->getValueOperand()->getType()->isPointerTy() &&
                                                  variableBehind(Store->getPointerOperand()) == &Global)
         Stores.push_back(Store);
   const DominatorTree Order(Body);
-  for (Function *F : Reached)
-    for (Instruction &I : instructions(*F)) {
+  for (const Function *F : Reached)
+    for (const Instruction &I : instructions(*F)) {
       auto *Load = dyn_cast<LoadInst>(&I);
       if (!Load || !Load->getType()->isPointerTy() || variableBehind(Load->getPointerOperand()) != &Global)
         continue;
-      const bool Before = any_of(Stores, [&](StoreInst *Store) {
+      const bool Before = any_of(Stores, [&](const StoreInst *Store) {
         return F != &Body || (Store->getFunction() == F && Order.dominates(Store, Load));
       });
-      if (Instruction *Use = Before ? nullptr : numberBehind(*Load))
+      if (const Instruction *Use = Before ? nullptr : numberBehind(*Load))
         return Use;
     }
   return nullptr;
 }
 
 void refuseEarlier(Function &Body, const Functions &Reached, const GlobalVariable &Global) {
-  Instruction *Use = useOfEarlier(Body, Reached, Global);
+  const Instruction *Use = useOfEarlier(Body, Reached, Global);
   if (!Use)
     return;
   const std::string Name = demangle(Global.getName());

@@ -9,6 +9,7 @@
 //   - adds to a shadow without an atomic, where other threads may add to the same element: who owns one is found out
 //   later.
 #include "Analysis/Accumulation.h"
+#include "Analysis/EnzymeCaches.h"
 #include "Analysis/Layout.h"
 #include "Analysis/UnderlyingObjects.h"
 #include "Support/Iterations.h"
@@ -26,34 +27,7 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-using Functions = SetVector<const Function *>;
-
 constexpr StringLiteral Report = "report it with the source; until then, ";
-
-// What the function calls and forks, with itself.
-Functions reachedFrom(const Function &First) {
-  Functions Found;
-  Found.insert(&First);
-  for (unsigned Next = 0; Next < Found.size(); ++Next)
-    for (const Instruction &I : instructions(*Found[Next]))
-      if (auto *Call = dyn_cast<CallBase>(&I))
-        for (const Value *Operand : Call->operand_values())
-          if (auto *Callee = dyn_cast<Function>(Operand); Callee && !Callee->isDeclaration())
-            Found.insert(Callee);
-  return Found;
-}
-
-// What threads run beside each other: all of a kernel, and in C++ what is forked.
-Functions runByThreads(const Module &M) {
-  Functions Found;
-  for (const Function &F : M)
-    for (const Instruction &I : instructions(F))
-      if (auto *Call = dyn_cast<CallBase>(&I);
-          Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == ForkName)
-        if (auto *Started = dyn_cast<Function>(Call->getArgOperand(ForkFunction)))
-          Found.insert_range(reachedFrom(*Started));
-  return Found;
-}
 
 bool asksEnzyme(const Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
@@ -70,7 +44,7 @@ bool isNeverPutBack(const Instruction &I) {
 
 class Verifier {
 public:
-  explicit Verifier(Module &M) : Memory(M), Threads(runByThreads(M)), IsDevice(Triple(M.getTargetTriple()).isNVPTX()) {
+  explicit Verifier(Module &M) : Memory(M), Threads(teamsOf(M).All), IsDevice(Triple(M.getTargetTriple()).isNVPTX()) {
     for (const Function &F : M)
       for (const Instruction &I : instructions(F))
         if (const MDNode *Group = I.getMetadata(LLVMContext::MD_invariant_group); Group && isa<StoreInst>(I))
@@ -152,10 +126,7 @@ private:
            });
   }
 
-  static bool isKept(const Value *Of) {
-    auto *I = dyn_cast_or_null<Instruction>(Of);
-    return I && I->hasMetadata(CacheAllocation);
-  }
+  static bool isKept(const Value *Of) { return isCacheAllocation(Of); }
 
   // Also a place in what was kept of which the number is none.
   static bool isNone(const Value *Pointer) {
@@ -194,7 +165,7 @@ private:
   }
 
   const UnderlyingObjects Memory;
-  const Functions Threads;
+  const SmallSetVector<Function *, 16> Threads;
   const bool IsDevice;
   DenseMap<const MDNode *, SmallVector<const Instruction *, 2>> Kept; // what fills each cache
 };

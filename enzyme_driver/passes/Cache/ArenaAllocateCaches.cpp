@@ -5,6 +5,7 @@
 // has marked as its own and gives back in the same function; what else its derivatives allocate comes from blocks that
 // stay for later gradients (host_runtime/large.cpp).
 #include "Analysis/Cooperates.h"
+#include "Analysis/EnzymeCaches.h"
 #include "Cache/Kept.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"

@@ -6,6 +6,7 @@
 //   exp(x[i]));
 // Whether something has been kept is asked when the gradient runs: nothing depends on the ways that lead from one loop
 // to the other.
+#include "Analysis/EnzymeCaches.h"
 #include "Analysis/LibraryMath.h"
 #include "Cache/Kept.h"
 #include "Support/Iterations.h"
@@ -23,7 +24,11 @@
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
+#define DEBUG_TYPE "adgen-cache-math-calls"
+
 using namespace llvm;
+
+STATISTIC(NumCalls, "Number of calls cached");
 
 namespace adgen {
 namespace {
@@ -139,9 +144,10 @@ private:
   // Whether the load is of a cache of Enzyme's that holds this number of each iteration, and nothing else.
   bool isKept(const Value &Mine, LoadInst &Load) {
     auto *Cache = dyn_cast<CallInst>(getUnderlyingObject(Load.getPointerOperand()));
-    if (!Load.isSimple() || !Cache || !Cache->hasMetadata(CacheAllocation))
+    if (!Load.isSimple() || !isCacheAllocation(Cache))
       return false;
-    StoreInst *Store = onlyStore(*Cache);
+    EnzymeCache Kept(*Cache);
+    StoreInst *Store = Kept.collect(LI) ? Kept.Store : nullptr;
     return Store && Store->getValueOperand() == &Mine && Forward.contains(Store) &&
            DT.dominates(Store->getParent(), Forward.getLoopLatch()) &&
            LI.getLoopFor(Cache->getParent()) == Forward.getParentLoop() && isOfEach(*Store) &&
@@ -153,24 +159,6 @@ private:
     auto *Steps = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(Store.getPointerOperand()));
     auto *Step = Steps && Steps->getLoop() == &Forward ? dyn_cast<SCEVConstant>(Steps->getStepRecurrence(SE)) : nullptr;
     return Step && Step->getAPInt() == Store.getDataLayout().getTypeStoreSize(Store.getValueOperand()->getType());
-  }
-
-  static StoreInst *onlyStore(CallInst &Cache) {
-    StoreInst *Found = nullptr;
-    SmallVector<Instruction *> Pointers{&Cache};
-    while (!Pointers.empty()) {
-      Instruction *Pointer = Pointers.pop_back_val();
-      for (User *U : Pointer->users()) {
-        auto *Store = dyn_cast<StoreInst>(U);
-        if (isa<GetElementPtrInst>(U))
-          Pointers.push_back(cast<Instruction>(U));
-        else if (Store && Store->getValueOperand() != Pointer && Store->isSimple() && (!Found || Found == Store))
-          Found = Store;
-        else if (!isa<LoadInst>(U) && !cast<Instruction>(U)->hasMetadata(CacheRelease))
-          return nullptr;
-      }
-    }
-    return Found;
   }
 
   const Loop &Forward, &Reverse;
@@ -206,8 +194,10 @@ public:
     for (CallInst *Again : Calls)
       if (CallInst *First = findFirst(Calls, *Again))
         Found[First].push_back(Again);
-    for (auto &[First, Repeated] : Found)
+    for (auto &[First, Repeated] : Found) {
+      ADGEN_COUNT(NumCalls, *First);
       keep(*First, Repeated);
+    }
     if (Found.empty())
       return false;
     for (const Read &Each : Reads)

@@ -7,6 +7,7 @@
 // It is done in a copy of the gradient that the optimiser has cleaned up. The copy takes the gradient's place only if
 // no cache of Enzyme's is left in it, because the tape goes by Enzyme's names of blocks, which cleaning up does not
 // keep.
+#include "Cache/PromoteSlots.h"
 #include "Cache/SweepMemory.h"
 #include "Cache/Untangle.h"
 #include "Support/Iterations.h"
@@ -18,7 +19,11 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#define DEBUG_TYPE "adgen-fuse-sweeps"
+
 using namespace llvm;
+
+STATISTIC(NumGradients, "Number of gradients with fused sweeps");
 
 namespace adgen {
 namespace {
@@ -317,12 +322,12 @@ SmallSetVector<Instruction *, 16> onlyWritten(CallInst &Cache) {
   SmallSetVector<Instruction *, 16> Found;
   Found.insert(&Cache);
   for (unsigned Next = 0; Next < Found.size(); ++Next) {
-    if (isa<StoreInst>(Found[Next]) || Found[Next]->hasMetadata(CacheRelease))
+    if (isa<StoreInst>(Found[Next]) || isCacheRelease(*Found[Next]))
       continue;
     for (Use &U : Found[Next]->uses()) {
       auto *By = cast<Instruction>(U.getUser());
       bool IsWritten = isa<StoreInst>(By) && U.getOperandNo() == StoreInst::getPointerOperandIndex();
-      if (!IsWritten && !isa<GetElementPtrInst, PHINode>(By) && !By->hasMetadata(CacheRelease))
+      if (!IsWritten && !isa<GetElementPtrInst, PHINode>(By) && !isCacheRelease(*By))
         return {};
       Found.insert(By);
     }
@@ -361,6 +366,10 @@ bool fuseAll(Function &F, FunctionAnalysisManager &FAM) {
   if (!Fused)
     return false;
   separateDecisions(F, FAM); // what is kept on one way alone is a value then
+  if (promoteSlots(F, FAM.getResult<ScalarEvolutionAnalysis>(F))) {
+    FAM.invalidate(F, PreservedAnalyses::none());
+    clean(F, FAM);
+  }
   dropUnread(F);
   return !keepsSomething(F);
 }
@@ -380,6 +389,7 @@ PreservedAnalyses FuseSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
     ValueToValueMapTy Map;
     Function *Copy = CloneFunction(F, Map), *Other = Copy;
     if (fuseAll(*Copy, FAM)) {
+      ADGEN_COUNT(NumGradients, F->getName());
       M.getFunctionList().splice(F->getIterator(), M.getFunctionList(), Copy->getIterator());
       Copy->takeName(F);
       F->replaceAllUsesWith(Copy);

@@ -4,6 +4,7 @@
 //   tapes[i] = augmented_I(...)   ...   diffeI(..., tapes[i])    becomes    I(...)   ...   diffeI(...,
 //   augmented_I(...))
 // Left alone where Enzyme has not kept an argument for the reverse sweep, or gives memory that is read back before it.
+#include "Analysis/EnzymeCaches.h"
 #include "Analysis/Reachability.h"
 #include "Analysis/UnderlyingObjects.h"
 #include "Support/Iterations.h"
@@ -188,7 +189,7 @@ private:
       for (Instruction &I : instructions(F))
         if (auto *Call = dyn_cast<CallInst>(&I);
             Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Name)
-          if (!I.hasMetadata(CacheAllocation) && !I.hasMetadata(CacheRelease))
+          if (!isOfCache(I))
             Calls.push_back(Call);
       return Calls;
     };

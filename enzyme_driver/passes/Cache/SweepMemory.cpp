@@ -28,8 +28,6 @@ Value *LoopPair::resolved(Value *V) const {
   return V;
 }
 
-bool isCacheAllocation(const Value *V) { return isa<CallInst>(V) && cast<CallInst>(V)->hasMetadata(CacheAllocation); }
-
 bool areApart(const Value *One, const Value *Other) {
   auto IsShadow = [](const Value *V) {
     auto *A = dyn_cast<Argument>(V);
@@ -47,12 +45,10 @@ static bool isIgnored(const Instruction &I) {
   return Known && Known->isAssumeLikeIntrinsic() && !Known->isLifetimeStartOrEnd();
 }
 
-static bool isRelease(const Instruction &I) { return isa<CallInst>(I) && I.hasMetadata(CacheRelease); }
-
 static Value *pointerOf(Instruction &I) {
   if (auto *Atomic = asAccumulation(I))
     return Atomic->getPointerOperand();
-  if (isRelease(I))
+  if (isCacheRelease(I))
     return cast<CallInst>(I).getArgOperand(0);
   if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && Atomic->getOperation() == AtomicRMWInst::Xchg)
     return Atomic->getPointerOperand();
@@ -87,7 +83,7 @@ bool SweepMemory::everyEnds() {
     for (BasicBlock *Block : Blocks)
       for (Instruction &I : *Block) {
         ++Count;
-        if (!I.isTerminator() && !isCacheAllocation(&I) && !isRelease(I) &&
+        if (!I.isTerminator() && !isCacheAllocation(&I) && !isCacheRelease(I) &&
             !isGuaranteedToTransferExecutionToSuccessor(&I))
           return false;
         if (I.mayReadOrWriteMemory() && !isIgnored(I))
@@ -105,9 +101,9 @@ bool SweepMemory::collectPlaces() {
     for (Instruction *I : All)
       if (!isCacheAllocation(I) && !pointerOf(*I))
         return false;
-  return none_of(Between, [](const Instruction *I) { return isRelease(*I) || isCacheAllocation(I); }) &&
+  return none_of(Between, [](const Instruction *I) { return isCacheRelease(*I) || isCacheAllocation(I); }) &&
          none_of(Reverse, [](const Instruction *I) { return isCacheAllocation(I); }) &&
-         none_of(Forward, [](const Instruction *I) { return isRelease(*I); });
+         none_of(Forward, [](const Instruction *I) { return isCacheRelease(*I); });
 }
 
 // What differs between restrict pointers of a function that was called within the loops holds for one iteration only.
@@ -134,7 +130,7 @@ bool SweepMemory::isReversedAlone() {
       for (Instruction *Other : Others)
         if (Other != Mine && mayConflict(*Mine, *Other))
           return false;
-    if (Mine->mayWriteToMemory() && !asAccumulation(*Mine) && !isRelease(*Mine) && !isPrivate(*Mine))
+    if (Mine->mayWriteToMemory() && !asAccumulation(*Mine) && !isCacheRelease(*Mine) && !isPrivate(*Mine))
       return false;
   }
   return true;
@@ -185,8 +181,8 @@ bool SweepMemory::mayConflict(Instruction &Mine, Instruction &Other) {
     return false;
   if (asAccumulation(Mine) && asAccumulation(Other))
     return false;
-  if (isCacheAllocation(&Other) || isRelease(Mine) || isRelease(Other))
-    return isRelease(Mine) && !isKept(pointerOf(Mine));
+  if (isCacheAllocation(&Other) || isCacheRelease(Mine) || isCacheRelease(Other))
+    return isCacheRelease(Mine) && !isKept(pointerOf(Mine));
   const Value *One = objectOf(Mine), *Two = objectOf(Other);
   if (areApart(One, Two) || areSameSlot(Mine, Other) || areKept(Mine, Other) || (isPrivate(Mine) && isPrivate(Other)))
     return false;

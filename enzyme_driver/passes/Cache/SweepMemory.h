@@ -1,6 +1,8 @@
 // What a loop of the forward sweep and its reversal do to memory.
 #pragma once
 
+#include "Analysis/EnzymeCaches.h"
+
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -81,8 +83,6 @@ private:
 // Whether nobody can tell in which order accesses to two objects come: shadows of parameters overlap nothing, as the
 // runtime checks.
 bool areApart(const Value *One, const Value *Other);
-// Of Enzyme's caches.
-bool isCacheAllocation(const Value *V);
 // Of ConsumeOnce: a cotangent is read and set to zero by one exchange.
 bool isConsumption(const Instruction &I);
 

@@ -10,7 +10,11 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#define DEBUG_TYPE "adgen-cache-comparisons"
+
 using namespace llvm;
+
+STATISTIC(NumComparisons, "Number of comparisons cached");
 
 namespace adgen {
 namespace {
@@ -54,8 +58,10 @@ PreservedAnalyses CacheComparisons::run(Module &M, ModuleAnalysisManager &) {
       for (PHINode &Phi : L->getHeader()->phis())
         if (isExtreme(Phi, *L))
           Comparisons.insert_range(comparisonsWith(Phi));
-    for (FCmpInst *Each : Comparisons)
+    for (FCmpInst *Each : Comparisons) {
+      ADGEN_COUNT(NumComparisons, *Each);
       hold(*Each, std::next(Each->getIterator()));
+    }
   }
   return PreservedAnalyses::none();
 }

@@ -11,7 +11,11 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#define DEBUG_TYPE "adgen-cache-phis"
+
 using namespace llvm;
+
+STATISTIC(NumPhis, "Number of phis cached");
 
 namespace adgen {
 namespace {
@@ -77,8 +81,10 @@ void holdAll(Function &F) {
   for (BasicBlock &Block : F)
     if (!LI.getLoopFor(&Block))
       for (PHINode &Phi : Block.phis())
-        if (isHeld(Phi, DT, LI))
+        if (isHeld(Phi, DT, LI)) {
+          ADGEN_COUNT(NumPhis, Phi);
           hold(Phi, Block.getFirstInsertionPt());
+        }
 }
 
 } // namespace

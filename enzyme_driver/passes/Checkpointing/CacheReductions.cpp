@@ -12,7 +12,11 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#define DEBUG_TYPE "adgen-cache-reductions"
+
 using namespace llvm;
+
+STATISTIC(NumReductions, "Number of reductions cached");
 
 namespace adgen {
 namespace {
@@ -92,8 +96,10 @@ PreservedAnalyses CacheReductions::run(Module &M, ModuleAnalysisManager &) {
     SmallVector<Instruction *> Found;
     for (Instruction &I : instructions(F))
       if (LI.getLoopFor(I.getParent()))
-        if (const Sum Made(I, LI); Made.isSum(I) && Made.isWorthKeeping())
+        if (const Sum Made(I, LI); Made.isSum(I) && Made.isWorthKeeping()) {
+          ADGEN_COUNT(NumReductions, I);
           Found.push_back(&I);
+        }
     for (Instruction *Each : Found)
       holdInVariable(*Each, isa<PHINode>(Each) ? Each->getParent()->getFirstInsertionPt() : ++Each->getIterator());
     Changed |= !Found.empty();

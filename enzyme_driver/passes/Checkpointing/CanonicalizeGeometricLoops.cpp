@@ -7,8 +7,12 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/PatternMatch.h"
 
+#define DEBUG_TYPE "adgen-canonicalize-geometric-loops"
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+STATISTIC(NumLoops, "Number of loops counted");
 
 namespace adgen {
 namespace {
@@ -123,8 +127,10 @@ PreservedAnalyses CanonicalizeGeometricLoops::run(Module &M, ModuleAnalysisManag
     DominatorTree DT(F);
     LoopInfo Loops(DT);
     for (Loop *L : Loops.getLoopsInPreorder())
-      if (Stepping S; recognise(*L, S))
+      if (Stepping S; recognise(*L, S)) {
+        ADGEN_COUNT(NumLoops, *L);
         count(*L, S);
+      }
   }
   return PreservedAnalyses::none();
 }

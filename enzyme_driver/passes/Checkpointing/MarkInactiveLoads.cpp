@@ -13,7 +13,11 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#define DEBUG_TYPE "adgen-mark-inactive-loads"
+
 using namespace llvm;
+
+STATISTIC(NumLoads, "Number of loads marked");
 
 namespace adgen {
 namespace {
@@ -38,8 +42,10 @@ public:
     }
     for (Function &F : M)
       for (Instruction &I : instructions(F))
-        if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->getType()->isFPOrFPVectorTy() && isConstant(*Load))
+        if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->getType()->isFPOrFPVectorTy() && isConstant(*Load)) {
+          ADGEN_COUNT(NumLoads, *Load);
           Load->setMetadata(InactiveMark, MDNode::get(M.getContext(), {}));
+        }
   }
 
 private:

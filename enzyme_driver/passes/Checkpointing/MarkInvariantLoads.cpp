@@ -8,7 +8,11 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 
+#define DEBUG_TYPE "adgen-mark-invariant-loads"
+
 using namespace llvm;
+
+STATISTIC(NumLoads, "Number of loads marked");
 
 namespace adgen {
 
@@ -46,6 +50,7 @@ PreservedAnalyses MarkInvariantLoads::run(Module &M, ModuleAnalysisManager &) {
       else if (Stays && !Load->hasMetadata(LLVMContext::MD_invariant_load)) {
         Load->setMetadata(LLVMContext::MD_invariant_load, Mark);
         Load->setMetadata(Ours, Mark);
+        ADGEN_COUNT(NumLoads, *Load);
       } else if (!Stays && Load->hasMetadata(Ours)) {
         forget(*Load);
       }

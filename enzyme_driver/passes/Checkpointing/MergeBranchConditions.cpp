@@ -12,7 +12,11 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 
+#define DEBUG_TYPE "adgen-merge-branch-conditions"
+
 using namespace llvm;
+
+STATISTIC(NumConditions, "Number of conditions merged");
 
 namespace adgen {
 namespace {
@@ -93,6 +97,7 @@ PreservedAnalyses MergeBranchConditions::run(Module &M, ModuleAnalysisManager &M
     auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
     for (BasicBlock &B : F)
       if (std::optional<Conditions> Found = DT.isReachableFromEntry(&B) ? conditionsFrom(B, DT) : std::nullopt) {
+        ADGEN_COUNT(NumConditions, B.getName());
         askTogether(*Found);
         DT.recalculate(F);
       }

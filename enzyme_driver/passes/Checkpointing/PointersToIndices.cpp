@@ -9,7 +9,11 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/Utils/Local.h"
 
+#define DEBUG_TYPE "adgen-pointers-to-indices"
+
 using namespace llvm;
+
+STATISTIC(NumLoops, "Number of loops whose pointers are indices");
 
 namespace adgen {
 namespace {
@@ -80,7 +84,10 @@ PreservedAnalyses PointersToIndices::run(Module &M, ModuleAnalysisManager &MAM) 
       continue;
     auto &Evolution = FAM.getResult<ScalarEvolutionAnalysis>(F);
     for (const Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
-      Changed |= indexPointers(*L, Evolution);
+      if (indexPointers(*L, Evolution)) {
+        ADGEN_COUNT(NumLoops, *L);
+        Changed = true;
+      }
   }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

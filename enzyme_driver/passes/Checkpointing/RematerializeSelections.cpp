@@ -19,7 +19,11 @@
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
+#define DEBUG_TYPE "adgen-rematerialize-selections"
+
 using namespace llvm;
+
+STATISTIC(NumFunctions, "Number of functions with selections computed again");
 
 namespace adgen {
 namespace {
@@ -310,6 +314,7 @@ PreservedAnalyses RematerializeSelections::run(Module &M, ModuleAnalysisManager 
   for (Function &F : make_early_inc_range(M))
     if ((F.getName().starts_with(BodyPrefix) || F.getName().starts_with(RegionPrefix)) && !F.isDeclaration() &&
         rematerializeIn(F, FAM)) {
+      ADGEN_COUNT(NumFunctions, F.getName());
       outlineIn(F, FAM);
       Changed = true;
     }

@@ -22,7 +22,11 @@
 
 #include <optional>
 
+#define DEBUG_TYPE "adgen-rematerialize-shared-loads"
+
 using namespace llvm;
+
+STATISTIC(NumLoads, "Number of loads repeated");
 
 namespace adgen {
 namespace {
@@ -206,6 +210,7 @@ private:
   }
 
   static void repeat(LoadInst &Load) {
+    ADGEN_COUNT(NumLoads, Load);
     IRBuilder<> B(&Load);
     Value *Alignment = B.getInt32(Load.getAlign().value());
     Value *Again = B.CreateIntrinsic(Intrinsic::nvvm_ldu_global_f, {Load.getType(), Load.getPointerOperandType()},

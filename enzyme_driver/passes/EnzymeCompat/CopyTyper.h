@@ -111,6 +111,12 @@ private:
 
   // A copy of whole elements becomes a loop over them. One to a place behind, which may overlap, begins with the last.
   void typeElements(llvm::MemTransferInst &Copy);
+
+  // Zeros among numbers of one type, such as what pads a tile: Enzyme asks of a memset what it sets.
+  void typeZeros(llvm::MemSetInst &Set);
+
+  // The one type of number that is loaded from an array, or stored there; null where there are others.
+  llvm::Type *typeBeside(llvm::Value *Pointer);
   void typeLoad(llvm::LoadInst &Load);
   static bool onlyStored(const llvm::LoadInst &Load);
 
@@ -122,6 +128,9 @@ private:
   llvm::Value *asInteger(llvm::IRBuilder<> &B, llvm::Value *V, const Leaf &L);
   llvm::Value *joined(llvm::IRBuilder<> &B, llvm::Type *T, const Leaves &Numbers, llvm::ArrayRef<llvm::Value *> Values);
   void typeStore(llvm::StoreInst &Store);
+
+  // The bits of a number, into memory of which nothing is said but bytes, such as a tile in dynamic shared memory.
+  void storeNumber(llvm::StoreInst &Store);
   llvm::Function &Body;
   const llvm::DataLayout &DL;
   llvm::LLVMContext &Context;

@@ -78,4 +78,31 @@ void CopyTyper::typeElements(MemTransferInst &Copy) {
   Copy.eraseFromParent();
 }
 
+void CopyTyper::typeZeros(MemSetInst &Set) {
+  auto *Length = dyn_cast<ConstantInt>(Set.getLength());
+  auto *Nothing = dyn_cast<ConstantInt>(Set.getValue());
+  Type *T = Length && Nothing && Nothing->isZero() ? typeBeside(Set.getRawDest()) : nullptr;
+  uint64_t Bytes = T ? Length->getZExtValue() : 0, Each = T ? DL.getTypeStoreSize(T).getFixedValue() : 1;
+  if (!Bytes || Bytes > LongestCopy || Bytes % Each)
+    return;
+  IRBuilder<> B(&Set);
+  for (uint64_t At = 0; At < Bytes; At += Each)
+    B.CreateAlignedStore(Constant::getNullValue(T), address(B, Set.getRawDest(), At), Align(Each), Set.isVolatile());
+  Set.eraseFromParent();
+}
+
+Type *CopyTyper::typeBeside(Value *Pointer) {
+  const Value *Array = getUnderlyingObject(Pointer, 0);
+  Type *Found = nullptr;
+  for (Instruction &I : instructions(Body)) {
+    Type *T = accessedType(I);
+    if (!T || getUnderlyingObject(getLoadStorePointerOperand(&I), 0) != Array)
+      continue;
+    if (!T->isFPOrFPVectorTy() || (Found && Found != T->getScalarType()))
+      return nullptr;
+    Found = T->getScalarType();
+  }
+  return Found;
+}
+
 } // namespace adgen

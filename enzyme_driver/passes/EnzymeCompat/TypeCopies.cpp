@@ -39,9 +39,13 @@ void CopyTyper::run() {
       Cast->replaceAllUsesWith(Inner->getOperand(0));
       Cast->eraseFromParent();
     }
+  for (StoreInst *Store : all<StoreInst>())
+    storeNumber(*Store);
   for (BitCastInst *Cast : all<BitCastInst>()) // of what is a number now
     if (Cast->use_empty())
       Cast->eraseFromParent();
+  for (MemSetInst *Set : all<MemSetInst>())
+    typeZeros(*Set);
   for (PHINode *Phi : all<PHINode>())
     showHalf(*Phi);
   for (SelectInst *Select : all<SelectInst>())
@@ -105,6 +109,18 @@ std::optional<Leaves> CopyTyper::floatsIn(const std::optional<Place> &At, uint64
   std::optional<Leaves> Found = At->Memory->cover(At->Offset, Bytes);
   bool Any = Found && any_of(*Found, [](const Leaf &L) { return L.isFloat(); });
   return Any ? Found : std::nullopt;
+}
+
+void CopyTyper::storeNumber(StoreInst &Store) {
+  auto *Cast = dyn_cast<BitCastInst>(Store.getValueOperand());
+  if (!Cast || !Cast->getSrcTy()->isFloatingPointTy() || !(Store.isSimple() || Store.isVolatile()))
+    return;
+  std::optional<Place> At = placeOf(Store.getPointerOperand(), DL);
+  if (At && At->Memory->Stride != 1)
+    return;
+  IRBuilder<> B(&Store);
+  B.CreateAlignedStore(Cast->getOperand(0), Store.getPointerOperand(), Store.getAlign(), Store.isVolatile());
+  Store.eraseFromParent();
 }
 
 bool CopyTyper::takesApart(Value *Pointer, uint64_t Bytes) {

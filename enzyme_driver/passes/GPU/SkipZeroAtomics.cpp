@@ -10,7 +10,11 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#define DEBUG_TYPE "adgen-skip-zero-atomics"
+
 using namespace llvm;
+
+STATISTIC(NumGroups, "Number of groups of atomic additions guarded");
 
 namespace adgen {
 namespace {
@@ -66,6 +70,7 @@ SmallVector<Group> groupsIn(BasicBlock &Block) {
 }
 
 void guard(const Group &Together) {
+  ADGEN_COUNT(NumGroups, *Together.front());
   IRBuilder<> B(Together.front());
   Value *Some = nullptr;
   for (AtomicRMWInst *Each : Together) {

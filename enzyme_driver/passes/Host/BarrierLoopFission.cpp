@@ -16,7 +16,11 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#define DEBUG_TYPE "adgen-barrier-loop-fission"
+
 using namespace llvm;
+
+STATISTIC(NumBlocks, "Number of functions of blocks made");
 
 namespace adgen {
 
@@ -58,6 +62,7 @@ static Function *blockFunction(Function &Each, bool IsGradient, bool Alone, std:
   if (Work->getInstructionCount() <= Most && all_of(instructions(*Work), canBeSplit) && Cut.prepare()) {
     BlockFunction Block(Cut, IsGradient, Alone, std::move(Name));
     Made = Block.make();
+    ADGEN_COUNT(NumBlocks, Each.getName());
     ScratchBytes = std::max(ScratchBytes, Block.scratchBytes());
   }
   Work->eraseFromParent();

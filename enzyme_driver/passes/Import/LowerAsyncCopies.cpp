@@ -8,6 +8,8 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #include <optional>
 
@@ -32,7 +34,8 @@ public:
   }
 
 private:
-  // "cp.async.ca.shared.global [to], [from], bytes[, bytes that are read];", or one that waits.
+  // "cp.async.ca.shared.global [to], [from], bytes[, bytes that are read];", or one that waits. A number is a constant,
+  // or in a register; of the last one, all or none.
   bool translate(StringRef Text) {
     Text = Text.trim(" \t\r\n;{}");
     if (!Text.consume_front(Asynchronous) || Text.contains(';') || Text.contains('@'))
@@ -47,8 +50,44 @@ private:
       return false;
     std::optional<uint64_t> Bytes = numberOf(Operands[2]), Read = numberOf(Operands.back());
     Value *To = registerOf(Operands[0].trim(" []\t")), *From = registerOf(Operands[1].trim(" []\t"));
-    return To && From && Bytes && Read &&
-           copy(pointerBehind(B, To), pointerBehind(B, From), *Bytes, std::min(*Bytes, *Read));
+    if (!To || !From || !Bytes)
+      return false;
+    if (Read)
+      return copy(pointerBehind(B, To), pointerBehind(B, From), *Bytes, std::min(*Bytes, *Read));
+    Value *All = allOrNothing(registerOf(Operands.back().trim()), *Bytes);
+    return All && copyIf(All, pointerBehind(B, To), pointerBehind(B, From), *Bytes);
+  }
+
+  // Whether all bytes are read, where it is either all or none that a register says.
+  Value *allOrNothing(Value *Read, uint64_t Bytes) {
+    using namespace PatternMatch;
+    Value *Condition = nullptr;
+    const APInt *Factor = nullptr;
+    if (!Read)
+      return nullptr;
+    if (match(Read, m_Select(m_Value(Condition), m_SpecificInt(Bytes), m_Zero())))
+      return Condition;
+    if (match(Read, m_Select(m_Value(Condition), m_Zero(), m_SpecificInt(Bytes))))
+      return B.CreateNot(Condition);
+    bool Shifted = match(Read, m_Shl(m_ZExt(m_Value(Condition)), m_APInt(Factor)));
+    if (Shifted || match(Read, m_Mul(m_ZExt(m_Value(Condition)), m_APInt(Factor)))) {
+      uint64_t Times = Shifted ? uint64_t(1) << Factor->getLimitedValue(63) : Factor->getLimitedValue();
+      return Condition->getType()->isIntegerTy(1) && Times == Bytes ? Condition : nullptr;
+    }
+    return nullptr;
+  }
+
+  // All bytes are copied, or zeros written.
+  bool copyIf(Value *All, Value *To, Value *From, uint64_t Bytes) {
+    if (!To || !From)
+      return false;
+    Instruction *Then = nullptr, *Else = nullptr;
+    SplitBlockAndInsertIfThenElse(All, &Call, &Then, &Else);
+    B.SetInsertPoint(Then);
+    copy(To, From, Bytes, Bytes);
+    B.SetInsertPoint(Else);
+    B.CreateMemSet(withoutSpace(B, To), B.getInt8(0), Bytes, Align(Bytes));
+    return true;
   }
 
   bool translateIntrinsic() {
@@ -103,6 +142,14 @@ bool isAsynchronous(const CallInst &Call) {
   return Call.getCalledFunction() && Call.getCalledFunction()->getName().contains("nvvm.cp.async.");
 }
 
+SmallVector<CallInst *> asynchronousIn(Function &F) {
+  SmallVector<CallInst *> Found;
+  for (Instruction &I : instructions(F))
+    if (auto *Call = dyn_cast<CallInst>(&I); Call && isAsynchronous(*Call))
+      Found.push_back(Call);
+  return Found;
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS_WITH_OPTION(LowerAsyncCopies);
@@ -110,9 +157,8 @@ ADGEN_DECLARE_PASS_WITH_OPTION(LowerAsyncCopies);
 PreservedAnalyses LowerAsyncCopies::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (F.getName().starts_with(Option))
-      for (Instruction &I : make_early_inc_range(instructions(F)))
-        if (auto *Call = dyn_cast<CallInst>(&I); Call && isAsynchronous(*Call))
-          Copy(*Call).run();
+      for (CallInst *Call : asynchronousIn(F))
+        Copy(*Call).run();
   return PreservedAnalyses::none();
 }
 

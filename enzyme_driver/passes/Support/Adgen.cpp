@@ -246,22 +246,22 @@ Function *declareRule(Module &M, StringRef Name, unsigned Pointers, ArrayRef<Typ
   return F;
 }
 
+SetVector<const Function *> reachedFrom(const Function &First) {
+  SetVector<const Function *> Found;
+  Found.insert(&First);
+  for (unsigned Next = 0; Next < Found.size(); ++Next)
+    for (const Instruction &I : instructions(*Found[Next]))
+      for (const Value *Operand : I.operands())
+        if (auto *Named = dyn_cast<Function>(Operand); Named && !Named->isDeclaration())
+          Found.insert(Named);
+  return Found;
+}
+
 const Instruction *firstReached(const Function &From, function_ref<bool(const Instruction &)> IsWanted) {
-  SmallVector<const Function *> Work{&From};
-  SmallPtrSet<const Function *, 16> Seen;
-  while (!Work.empty()) {
-    const Function *F = Work.pop_back_val();
-    if (!Seen.insert(F).second)
-      continue;
-    for (const Instruction &I : instructions(F)) {
+  for (const Function *F : reachedFrom(From))
+    for (const Instruction &I : instructions(*F))
       if (IsWanted(I))
         return &I;
-      if (auto *Call = dyn_cast<CallBase>(&I))
-        for (const Value *Operand : Call->operand_values()) // what a fork starts, too
-          if (auto *Reached = dyn_cast<Function>(Operand))
-            Work.push_back(Reached);
-    }
-  }
   return nullptr;
 }
 

@@ -1,6 +1,7 @@
 // What the passes share: names, the logical parameters of an entry, and how a refusal is reported.
 #pragma once
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -57,6 +58,7 @@ inline constexpr llvm::StringLiteral RulePrefix =
 inline constexpr llvm::StringLiteral TogetherPrefix = "adgen_together_"; // of what rules call that only the host has
 // Function attribute: stays a function of its own until Enzyme has run, and nothing in it is differentiated.
 inline constexpr llvm::StringLiteral ApartAttribute = "adgen-apart";
+inline constexpr llvm::StringLiteral LanesPrefix = "adgen_lanes_"; // of rules about which lanes of a warp take part
 // Of intrinsics that carry no derivative and are hidden from Enzyme.
 inline constexpr llvm::StringLiteral HiddenPrefix = "adgen_hidden_";
 // Of what gives the bits of a number that carry no derivative, until Enzyme has run.
@@ -179,8 +181,9 @@ llvm::StringRef symbolOf(const llvm::Function &F);
 // argument of the reverse one.
 llvm::Function *declareRule(llvm::Module &M, llvm::StringRef Name, unsigned Pointers,
                             llvm::ArrayRef<llvm::Type *> Operands, llvm::Type *Kept = nullptr);
-// The first instruction that is wanted in a function and all that it calls or has called by name; null where there is
-// none.
+// The function with all that it names, to call it or to hand it over, and whose code is there.
+llvm::SetVector<const llvm::Function *> reachedFrom(const llvm::Function &First);
+// The first instruction that is wanted in these; null where there is none.
 const llvm::Instruction *firstReached(const llvm::Function &From,
                                       llvm::function_ref<bool(const llvm::Instruction &)> IsWanted);
 bool isCallOf(const llvm::Instruction &I, llvm::StringRef Name);

@@ -12,9 +12,6 @@ inline constexpr llvm::StringLiteral IterationPrefix =
 // Of instructions that write to memory from outside of the iteration, which must happen once only.
 inline constexpr llvm::StringLiteral EffectMark = "adgen.effect";
 
-// Enzyme's own of calls that take and give back what it keeps, with a node for each cache.
-inline constexpr llvm::StringLiteral CacheAllocation = "enzyme_cache_alloc", CacheRelease = "enzyme_cache_free";
-
 // Whether Enzyme has made the block for the reverse sweep.
 bool isReverse(const llvm::BasicBlock &Block);
 

@@ -1,7 +1,9 @@
 """Sparse Jacobians out of few directions: which columns (or rows) may share one, after Curtis, Powell and Reid (1974).
 
 Columns that have no row in common may be carried forward together: each entry of the sum belongs to one of them. In the
-same way rows that have no column in common may be carried back together.
+same way rows that have no column in common may be carried back together, and some entries found by the one and the
+others by the other (Coleman and Verma, "The efficient computation of sparse Jacobian matrices using automatic
+differentiation", SIAM Journal on Scientific Computing 19, 1998).
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from enzyme_driver.errors import ArgumentError, ToolchainError
 
 KNOWN = 32
 """Colourings that are remembered, by their patterns."""
+
+FEW_COLOURS = 6
+"""With no more of them, columns and rows are not looked at together."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,35 @@ class Coloured:
     @property
     def row_colours(self) -> int:
         return int(self.rows.max(initial=-1)) + 1
+
+    @cached_property
+    def both_ways(self) -> tuple[tuple[bool, Coloured, np.ndarray[Any, Any]], ...] | None:
+        """Some entries by columns and the others by rows, where that needs fewer directions than either alone.
+
+        For each part whether it is carried forward, its pattern, and which entries it has. Some of the fullest rows (or
+        columns) are carried alone, which leaves few colours to the others, as in an arrow: a row, a column, a diagonal.
+        """
+        best, found = self.column_colours if self.prefers_columns() else self.row_colours, None
+        if best <= FEW_COLOURS:
+            return None
+        counts = (np.bincount(self.row_of_entry, minlength=1), np.bincount(self.indices, minlength=1))
+        for lines, of_entry, forward in ((counts[0], self.row_of_entry, False), (counts[1], self.indices, True)):
+            order = np.argsort(-lines, kind="stable")
+            for power in range(best.bit_length()):
+                if 2**power >= len(order) or lines[order[2**power]] + 1 >= best:
+                    continue  # the others have at least as many colours as the fullest of them has entries
+                apart = np.isin(of_entry, order[: 2**power])
+                own, rest = self._of(apart), self._of(~apart)
+                ways = (own.row_colours, rest.column_colours) if not forward else (own.column_colours, rest.row_colours)
+                if sum(ways) < best:
+                    best = sum(ways)
+                    found = ((forward, own, np.flatnonzero(apart)), (not forward, rest, np.flatnonzero(~apart)))
+        return found
+
+    def _of(self, entries: np.ndarray[Any, Any]) -> Coloured:
+        """The pattern with these entries alone."""
+        counts = np.bincount(self.row_of_entry[entries], minlength=self.shape[0])
+        return Coloured(self.shape, np.concatenate([[0], np.cumsum(counts)]), self.indices[entries])
 
     def prefers_columns(self) -> bool:
         """Whether there are no more colours of columns than of rows; colours only what it must to know.

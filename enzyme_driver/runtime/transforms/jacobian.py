@@ -53,7 +53,7 @@ class Asked:
     @cached_property
     def library(self) -> Any:  # noqa: ANN401
         """NumPy or CuPy."""
-        return _library(self._arrays[0][1])
+        return library_of(self._arrays[0][1])
 
     def forward(self, seeds: Any) -> Any:  # noqa: ANN401
         """What [directions, numbers of wrt] become: [directions, numbers of of]."""
@@ -83,27 +83,40 @@ class Asked:
 
 def jacobian(asked: Asked, pattern: Any, *, check: bool) -> Any:  # noqa: ANN401
     """CSR [numbers of `of`, numbers of `wrt`], of SciPy on the host and of CuPy on a GPU; see `Kernel.jacobian`."""
+    xp = asked.library
+    known = coloured(pattern, (asked.output.count, asked.given.count))
+    parts = known.both_ways if asked.jvp is not None else None
+    if parts is None:
+        values = _values(asked, known, forward=asked.jvp is not None and known.prefers_columns())
+    else:
+        found = [(_values(asked, part, forward=forward), entries) for forward, part, entries in parts]
+        values = xp.zeros(len(known.indices), xp.result_type(*[each for each, _ in found]))
+        for each, entries in found:
+            values[xp.asarray(entries)] = each
+    made = csr(xp, values, known)
+    if check:
+        _check(asked, made, xp, known)
+    return made
+
+
+def _values(asked: Asked, known: Coloured, *, forward: bool) -> Any:  # noqa: ANN401
+    """Those of the pattern's entries, in order."""
     xp, output, given = asked.library, asked.output, asked.given
-    known = coloured(pattern, (output.count, given.count))
-    forward = asked.jvp is not None and known.prefers_columns()
     carry, dtype = (asked.forward, given.dtype) if forward else (asked.back, output.dtype)
     size = max(known.shape) * max(given.dtype.itemsize, output.dtype.itemsize)
-    at_once = max(1, LARGEST // max(1, size))
     values = None
-    for part in known.directions(xp, forward=forward, at_once=at_once):
+    for part in known.directions(xp, forward=forward, at_once=max(1, LARGEST // max(1, size))):
         found = carry(part.seeds.astype(dtype)).reshape(-1)[part.places]
         if part.entries is None:
             values = found
         else:
             values = xp.zeros(len(known.indices), found.dtype) if values is None else values
             values[part.entries] = found
-    made = _csr(xp, xp.zeros(0, output.dtype) if values is None else values, known)
-    if check:
-        _check(asked, made, xp, known)
-    return made
+    return xp.zeros(0, output.dtype) if values is None else values
 
 
-def _csr(xp: Any, values: Any, known: Coloured) -> Any:  # noqa: ANN401
+def csr(xp: Any, values: Any, known: Coloured) -> Any:  # noqa: ANN401
+    """The matrix of the library that has these values at the pattern's entries."""
     if xp is np:
         return scipy_sparse().csr_array((values, known.indices, known.indptr), shape=known.shape)
     from cupyx.scipy.sparse import csr_matrix  # type: ignore[import-not-found, unused-ignore]
@@ -126,7 +139,8 @@ def _check(asked: Asked, made: Any, xp: Any, known: Coloured) -> None:  # noqa: 
         )
 
 
-def _library(array: Any) -> Any:  # noqa: ANN401
+def library_of(array: Any) -> Any:  # noqa: ANN401
+    """NumPy or CuPy, whose array it is. Raises ArgumentError for others."""
     if isinstance(array, np.ndarray):
         return np
     if type(array).__module__.partition(".")[0] == "cupy":

@@ -1,10 +1,21 @@
 // What kernels of PyTorch extensions take from its headers, where those are not installed: tensors as arguments, loops, macros.
 // Host code that needs more is left out.
 #pragma once
+#include <algorithm>
+#include <cassert>
+#include <cfloat>
+#include <climits>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #define C10_HOST __host__
@@ -26,6 +37,10 @@
 #endif
 
 namespace at {
+
+class Tensor; // of which host code alone knows more
+using Half = __half;
+using BFloat16 = __nv_bfloat16;
 
 template <class T> struct DefaultPtrTraits {
     using PtrType = T *;
@@ -89,7 +104,10 @@ using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t
 template <class T, bool OnDevice> struct AccumulateType {
     using type = T;
 };
-template <bool OnDevice> struct AccumulateType<__half, OnDevice> {
+template <bool OnDevice> struct AccumulateType<Half, OnDevice> {
+    using type = float;
+};
+template <bool OnDevice> struct AccumulateType<BFloat16, OnDevice> {
     using type = float;
 };
 template <class T, bool OnDevice> using acc_type = typename AccumulateType<T, OnDevice>::type;

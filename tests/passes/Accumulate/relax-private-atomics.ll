@@ -46,6 +46,43 @@ define void @thread(float %v, i32 %n, ptr %index, ptr "adgen-shadow" %d_x) "adge
   ret void
 }
 
+; A cotangent that is taken by an exchange is loaded and set to zero where the element is the thread's own.
+; OWN-LABEL: define void @taken(
+; OWN:       own:
+; OWN:         [[OLD:%.*]] = load float, ptr [[AT:%.*]], align 4
+; OWN-NEXT:    store float 0.000000e+00, ptr [[AT]], align 4
+; OWN-NEXT:    store float [[OLD]], ptr %to
+; OWN-NOT:     atomicrmw
+; OWN:       shared:
+; OWN:         atomicrmw xchg
+
+define void @taken(ptr %to, ptr "adgen-shadow" %d_y) "adgen-shared" "adgen-activity"="const" {
+  %tx = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %size = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %first = mul i32 %bx, %size
+  %i = add i32 %first, %tx
+  %wide = sext i32 %i to i64
+  %at = getelementptr float, ptr %d_y, i64 %wide
+  %old = atomicrmw xchg ptr %at, float 0.000000e+00 monotonic, align 4, !adgen.consumed !0
+  store float %old, ptr %to
+  ret void
+}
+
+; All threads of a block have stored there, and one of them takes the cotangent.
+; KEPT-LABEL: define void @taken_by_one(
+; KEPT-NOT:    own:
+; KEPT:        atomicrmw xchg
+
+define void @taken_by_one(ptr %to, ptr "adgen-shadow" %d_y) "adgen-shared" "adgen-activity"="const" {
+  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %wide = sext i32 %bx to i64
+  %at = getelementptr float, ptr %d_y, i64 %wide
+  %old = atomicrmw xchg ptr %at, float 0.000000e+00 monotonic, align 4, !adgen.consumed !0
+  store float %old, ptr %to
+  ret void
+}
+
 ; Members of the thread's own element. An index of 32 bits numbers a third as many.
 ; OWN-LABEL: define void @structure(
 ; OWN:         icmp ule i64 {{.*}}, 715827882
@@ -755,3 +792,5 @@ behind:
 end:
   ret void
 }
+
+!0 = !{}

@@ -435,3 +435,36 @@ define void @adgen_body_apart(ptr %rows, i64 %i, i64 %n, double %v, float %w) {
   ret void
 }
 define void @apart() { ret void }
+
+; Zeros beside numbers are numbers; beside integers they stay what they are.
+; CHECK-LABEL: define void @adgen_body_zeros(
+; CHECK-COUNT-4: store float 0.000000e+00
+; CHECK-NOT:     memset
+; CHECK:         ret void
+define void @adgen_body_zeros(ptr %tile, float %x) {
+  call void @llvm.memset.p0.i64(ptr align 16 %tile, i8 0, i64 16, i1 false)
+  %next = getelementptr inbounds i8, ptr %tile, i64 16
+  store float %x, ptr %next
+  ret void
+}
+define void @zeros() { ret void }
+
+; CHECK-LABEL: define void @adgen_body_counts(
+; CHECK:         memset
+define void @adgen_body_counts(ptr %counts, i32 %n) {
+  call void @llvm.memset.p0.i64(ptr align 16 %counts, i8 0, i64 16, i1 false)
+  %next = getelementptr inbounds i8, ptr %counts, i64 16
+  store i32 %n, ptr %next
+  ret void
+}
+define void @counts() { ret void }
+
+; The bits of a half go into memory of which nothing is known as a half.
+; CHECK-LABEL: define void @adgen_body_into_bytes(
+; CHECK:         store half %x, ptr %bytes
+define void @adgen_body_into_bytes(ptr %bytes, half %x) {
+  %bits = bitcast half %x to i16
+  store i16 %bits, ptr %bytes, align 2
+  ret void
+}
+define void @into_bytes() { ret void }

@@ -32,6 +32,21 @@ define void @adgen_body_fills(ptr %x, ptr %tile) {
   ret void
 }
 
+; All or nothing is read, as where a tile ends beside the matrix.
+; CHECK-LABEL: define void @adgen_body_pads(
+; CHECK:         br i1 %inside, label %[[READ:.*]], label %[[ZEROS:.*]]
+; CHECK:       [[READ]]:
+; CHECK-NEXT:    call void @llvm.memcpy.p0.p0.i64(ptr align 16 %tile, ptr align 16 %x, i64 16, i1 false)
+; CHECK:       [[ZEROS]]:
+; CHECK-NEXT:    call void @llvm.memset.p0.i64(ptr align 16 %tile, i8 0, i64 16, i1 false)
+define void @adgen_body_pads(ptr %x, ptr %tile, i1 %inside) {
+  %shared = addrspacecast ptr %tile to ptr addrspace(3)
+  %to = ptrtoint ptr addrspace(3) %shared to i32
+  %read = select i1 %inside, i32 16, i32 0
+  call void asm sideeffect "cp.async.cg.shared.global [$0], [$1], 16, $2;", "r,l,r,~{memory}"(i32 %to, ptr %x, i32 %read)
+  ret void
+}
+
 ; LLVM's own.
 ; CHECK-LABEL: define void @adgen_body_intrinsics(
 ; CHECK:         call void @llvm.memcpy.p0.p0.i64({{.*}}, i64 4, i1 false)
