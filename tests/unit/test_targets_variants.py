@@ -85,7 +85,7 @@ def test_smaller_blocks_take_the_room_that_they_need() -> None:
     }
     assert given.startswith(IN_BULK)
     for threads in (32, 64, 128):
-        assert f".entry a__gradient__block{threads}(\n\t.param .u64 p\n)\n{{\n\t.shared" in given
+        assert f".entry a__gradient__block{threads}(\n\t.param .u64 p\n)\n.maxnreg 96\n{{\n\t.shared" in given
         assert given.count(f"adgen_exchange_a_$_records112[{112 * threads}];") == 1
 
 
