@@ -63,9 +63,11 @@ def compared(rows: Iterable[Row]) -> list[Compared]:
 
 
 def ablated(rows: Iterable[Row]) -> list[Ablated]:
+    """By case and GPU: only times of one GPU are compared."""
     found: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
-        found.setdefault((row["case"], row["size"]), {})[row["disabled"]] = row
+        where = f"{row['size']}, {row['device'].removeprefix('NVIDIA ').split()[0]}"
+        found.setdefault((row["case"], where), {})[row["disabled"]] = row
     return [Ablated(*known, times.pop("none", None), times) for known, times in found.items()]
 
 

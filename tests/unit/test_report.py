@@ -80,7 +80,7 @@ def test_frameworks_are_compared_with_the_faster_one(tmp_path: Path) -> None:
 
 def test_a_failure_without_an_optimisation_is_shown_as_one(tmp_path: Path) -> None:
     def row(disabled: str, time: float | None, failure: str = "", same_code: bool = False) -> dict[str, Any]:
-        known = {"case": "loop", "size": "9", "primal_ms": 1.0, "same_code": same_code}
+        known = {"case": "loop", "size": "9", "device": "NVIDIA H200", "primal_ms": 1.0, "same_code": same_code}
         return known | {"disabled": disabled, "gradient_ms": time, "failure": failure}
 
     rows = [
@@ -91,8 +91,19 @@ def test_a_failure_without_an_optimisation_is_shown_as_one(tmp_path: Path) -> No
     ]
     write(tmp_path, "ablation.json", rows)
     page = report.page(tmp_path)
-    assert table(page, "ablation") == [["loop", "9", "2.000", "fails", "2.50", "="]]
+    assert table(page, "ablation") == [["loop", "9, H200", "2.000", "fails", "2.50", "="]]
     assert "the heap is &lt;exhausted&gt;" in page
+
+
+def test_only_times_of_one_gpu_are_compared() -> None:
+    def row(device: str, disabled: str, time: float) -> dict[str, Any]:
+        return {"case": "loop", "size": "9", "device": device, "disabled": disabled, "gradient_ms": time}
+
+    old, new = "NVIDIA H200", "NVIDIA H100 80GB HBM3"
+    rows = [row(old, "none", 1.0), row(old, "tape", 3.0), row(new, "none", 2.0), row(new, "heap", 5.0)]
+    first, second = report.ablated(rows)
+    assert (first.size, first.effect("tape"), first.effect("heap")) == ("9, H200", 3.0, None)
+    assert (second.size, second.effect("tape"), second.effect("heap")) == ("9, H100", None, 2.5)
 
 
 def test_both_scaling_plots(tmp_path: Path) -> None:
