@@ -80,7 +80,7 @@ def test_frameworks_are_compared_with_the_faster_one(tmp_path: Path) -> None:
 
 def test_a_failure_without_an_optimisation_is_shown_as_one(tmp_path: Path) -> None:
     def row(disabled: str, time: float | None, failure: str = "", same_code: bool = False) -> dict[str, Any]:
-        known = {"case": "loop", "size": "9", "device": "NVIDIA H200", "primal_ms": 1.0, "same_code": same_code}
+        known = {"case": "loop", "size": "9", "primal_ms": 1.0, "same_code": same_code}
         return known | {"disabled": disabled, "gradient_ms": time, "failure": failure}
 
     rows = [
@@ -91,7 +91,7 @@ def test_a_failure_without_an_optimisation_is_shown_as_one(tmp_path: Path) -> No
     ]
     write(tmp_path, "ablation.json", rows)
     page = report.page(tmp_path)
-    assert table(page, "ablation") == [["loop", "9, H200", "2.000", "fails", "2.50", "="]]
+    assert table(page, "ablation") == [["loop", "9, a", "2.000", "fails", "2.50", "="]]
     assert "the heap is &lt;exhausted&gt;" in page
 
 
