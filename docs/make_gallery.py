@@ -21,6 +21,7 @@ SCRIPTS = {
     "nbody.png": "nbody/forces.py",
     "least_squares.png": "least_squares/fit.py",
     "digits.png": "digits/train.py",
+    "jax_fit.png": "jax_fit/fit.py --size 32",
 }
 SPARSER = "derivatives alone"
 """Cases that have no counterpart in the frameworks are left out of the plot beside them."""
@@ -28,7 +29,8 @@ SPARSER = "derivatives alone"
 
 def main() -> None:
     for image, script in SCRIPTS.items():
-        command = [sys.executable, str(ROOT / "examples" / script), "--plot", str(IMAGES / image)]
+        file, *options = script.split()
+        command = [sys.executable, str(ROOT / "examples" / file), *options, "--plot", str(IMAGES / image)]
         subprocess.run(command, check=True)  # noqa: S603, the examples themselves
     results = ROOT / "benchmarks" / "results"
     cases = [case for case in compared(read(results, "frameworks.json")) if SPARSER not in case.size]

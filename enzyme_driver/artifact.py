@@ -65,8 +65,8 @@ class HostBinary:
 class CudaBinary:
     """The code for one GPU architecture, as file names in the folder; `sha256` is the cubin's.
 
-    `blocks` are the kernels whose registers allow no block of 1,024 threads, each with its variants: the first is the
-    kernel itself, the others are for more and more threads.
+    `blocks` are the kernels that have variants for smaller or larger blocks: those and the kernel itself, for more and
+    more threads.
     """
 
     cubin: str

@@ -107,7 +107,8 @@ class Parameter:
     `reads` and `writes` say whether the primal may load from or store to what the pointer points to. `added_to` names
     the array whose elements are sums with the same element of this one, of which nothing else is made: where it is
     not empty, an element's cotangent is that of the sum. `nullable` says that the primal asks whether the pointer is
-    null, `moves_pointers` that it may store pointers to memory that this one leads to.
+    null, `moves_pointers` that it may store pointers to memory that this one leads to, `chosen` that
+    of the values that threads bring to an element by atomics one remains.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Parameter:
     added_to: str = ""
     nullable: bool = False
     moves_pointers: bool = False
+    chosen: bool = False
 
     def __str__(self) -> str:
         """As people write it: `const float32 *spot`."""
@@ -258,6 +260,11 @@ class Signature:
     def forward(self) -> Signature:
         """The signature in forward mode, whose shadows are tangents."""
         return replace(self, parameters=tuple(parameter.forward for parameter in self.parameters))
+
+    @cached_property
+    def chooses(self) -> bool:
+        """Whether a derivative has to know beforehand what remains where threads choose by atomics."""
+        return any(parameter.chosen for parameter in self.parameters)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -247,6 +247,7 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
                     nullable=a.nullable,
                     added_to=names.get(a.added_to, ""),
                     moves_pointers=a.moves_pointers,
+                    chosen=a.chosen,
                 )
                 for p, a in pairs
             ),

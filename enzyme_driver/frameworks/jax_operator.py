@@ -14,7 +14,7 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError, UsageError
 from enzyme_driver.frameworks.code import HOST, Place
-from enzyme_driver.frameworks.native import Compiled, library_path
+from enzyme_driver.frameworks.native import XLA_VERSION, Compiled, Headers, library_path
 from enzyme_driver.frameworks.plain import verify
 from enzyme_driver.frameworks.plan import Spec, dtype_name
 
@@ -275,7 +275,7 @@ def _summed(cotangent: Any, array: Any) -> Any:
 
 @cache
 def _register() -> None:
-    library = ctypes.CDLL(str(library_path(Path(jax.ffi.include_dir()))))
+    library = ctypes.CDLL(str(library_path("xla", Headers(Path(jax.ffi.include_dir()), XLA_VERSION))))
     register = partial(_register_one, library)
     register(_TARGET, "adgen_xla_host", "cpu")
     register(_TARGET, "adgen_xla_gpu", "CUDA")

@@ -155,6 +155,12 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
         argument = Argument(bytes(last.spec.nbytes), (Patch(0, last.buffer, last.spec.nbytes, value=True),))
         patched[place : place + (mode != "reverse")] = [argument]
     gpu = unit.target == "cuda"
+    if mode is not None and unit.signature.chooses:
+        raise RefusedError(
+            f"atomics of {unit.signature.name} choose which value remains, so that its derivative runs twice, which an "
+            "operator does not",
+            hint="find the maximum or minimum by a tree of values in shared memory",
+        )
     if gpu and entry.cooperative:
         raise RefusedError(
             f"{unit.signature.name} waits for the whole grid, which an operator cannot launch on a GPU",

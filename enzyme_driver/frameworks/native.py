@@ -10,9 +10,10 @@ import sysconfig
 import tempfile
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from enzyme_driver import resources
 from enzyme_driver.errors import AdgenError, ArtifactError, DeviceError, PrimalError, ToolchainError, UsageError
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 ROOM = "frameworks/native"
 FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-ldl")
-_XLA = "xla.cpp"
+_OWN = {"xla.cpp", "torch.cpp", "stable.cpp"}
+"""What only one library has, or only exported operators."""
 _ROOM_FOR_MESSAGE = 2048
 _ALIGNMENT = 256  # of scratch memory, as in native/program.cpp
 _FAILURES: dict[int, type[AdgenError]] = {1: PrimalError, 2: DeviceError, 3: ArtifactError, 4: UsageError}
@@ -106,17 +108,29 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def library_path(xla: Path | None = None) -> Path:
-    """The compiled library; with the folder of XLA's headers the one that has its handlers too.
+@dataclass(frozen=True)
+class Headers:
+    """What a library needs beside its own sources: a folder of headers, one that says their version, and flags."""
+
+    folder: Path
+    version: str
+    flags: tuple[str, ...] = ()
+
+
+XLA_VERSION = "xla/ffi/api/c_api.h"
+
+
+def library_path(kind: Literal["programs", "xla", "torch"] = "programs", headers: Headers | None = None) -> Path:
+    """The compiled library: that of programs alone, or with what XLA or PyTorch calls.
 
     One that lies beside the sources, as a wheel may bring it, is taken as it is. Raises ToolchainError.
     """
-    name = "libadgen-xla.so" if xla else "libadgen-programs.so"
+    name = f"libadgen-{kind}.so"
     shipped = resources.PACKAGE / ROOM / name
-    return shipped if shipped.is_file() else _compiled(name, xla)
+    return shipped if shipped.is_file() else _compiled(name, f"{kind}.cpp", headers)
 
 
-def _compiled(name: str, xla: Path | None) -> Path:
+def _compiled(name: str, own: str, headers: Headers | None) -> Path:
     from filelock import FileLock
 
     from enzyme_driver import command, toolchain
@@ -126,9 +140,9 @@ def _compiled(name: str, xla: Path | None) -> Path:
     settings = Settings.from_environment()
     clang = toolchain.ensure(settings).clang
     sources = [source for source in resources.own_sources(ROOM) if source.suffix == ".cpp"]
-    chosen = [source for source in sources if xla or source.name != _XLA]
-    flags = (*FLAGS, *packages.compile_flags(clang), *packages.link_flags(clang))
-    words = (clang.version, *flags, *_headers_version(xla))
+    chosen = [source for source in sources if source.name not in _OWN - {own}]
+    flags = (*FLAGS, *packages.compile_flags(clang), *packages.link_flags(clang), *(headers.flags if headers else ()))
+    words = (clang.version, *flags, *_headers_version(headers))
     folder = settings.home / "build" / f"operators-{_digest(resources.own_sources(ROOM), words)}"
     target = folder / name
     if target.is_file():
@@ -137,8 +151,8 @@ def _compiled(name: str, xla: Path | None) -> Path:
     with FileLock(folder / ".lock"), tempfile.TemporaryDirectory(dir=folder) as scratch:
         if not target.is_file():
             made = Path(scratch) / name
-            headers = ("-isystem", str(xla)) if xla else ()
-            argv = [clang.prefix / "bin" / "clang++", *flags, *headers, *chosen, "-o", made]
+            found = ("-isystem", str(headers.folder)) if headers else ()
+            argv = [clang.prefix / "bin" / "clang++", *flags, *found, *chosen, "-o", made]
             done = command.run(argv, timeout=600.0)
             if not done.ok:
                 first = next((line for line in done.stderr.splitlines() if "error:" in line), "no message")
@@ -149,10 +163,10 @@ def _compiled(name: str, xla: Path | None) -> Path:
     return target
 
 
-def _headers_version(xla: Path | None) -> tuple[str, ...]:
-    if xla is None:
+def _headers_version(headers: Headers | None) -> tuple[str, ...]:
+    if headers is None:
         return ()
-    version = (xla / "xla" / "ffi" / "api" / "c_api.h").read_bytes()
+    version = (headers.folder / headers.version).read_bytes()
     return (hashlib.sha256(version).hexdigest(), sysconfig.get_platform(), sys.platform)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from enzyme_driver.errors import ArgumentError, UsageError
+from enzyme_driver.frameworks.torch_native import is_there, learn, run_known
 from enzyme_driver.frameworks.torch_run import device_of, place_of, plain, run, spec_of, specs_of, torch_dtype
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from enzyme_driver.frameworks.verified import Unverified
 
 _MOST = 4096  # programs that are remembered
+
+_COUNTER = count()
 
 Tensors = Sequence[Any]
 Batch = tuple[int, Sequence[bool]]
@@ -31,6 +35,8 @@ class Calls:
         self.operator = operator
         self._deterministic: dict[Any, bool] = {}
         self._known: dict[Any, Compiled] = {}
+        self._numbers: dict[Any, int] = {}
+        self._is_quick = not any(each.optional for each in operator.arrays) and is_there()
 
     def check_autocast(self, tensors: Tensors) -> None:
         """Autocast changes no operator's types: where it is on, inputs of mixed precision are refused."""
@@ -54,6 +60,8 @@ class Calls:
         )
 
     def primal(self, tensors: Tensors, statics: Sequence[Any], batch: Batch | None = None) -> list[torch.Tensor]:
+        if self._is_quick and batch is None and (found := run_known(self._number(statics), tensors)):
+            return found
         device = device_of(self.operator, tensors)
         given = _plain(tensors)
         key = None if batch else (device, statics, *_kinds(given))
@@ -61,6 +69,8 @@ class Calls:
         if compiled is None:
             compiled = self.operator.primal(_specs(given, batch), statics, place_of(device))
             self._remember(key, compiled)
+        if self._is_quick and batch is None:
+            learn(compiled)
         return run(compiled, _there(given), device, _flags(batch, given))
 
     def vjp(
@@ -72,6 +82,11 @@ class Calls:
         batch: Batch | None = None,
     ) -> list[torch.Tensor]:
         """One a wanted input; with `batch` every one has the axis of examples."""
+        there = tuple([seed is not None for seed in cotangents])
+        if self._is_quick and batch is None and not torch.are_deterministic_algorithms_enabled():
+            kept = [seed for seed in cotangents if seed is not None]
+            if found := run_known(self._number((statics, tuple(wrt), there)), [*tensors, *kept]):
+                return found
         device = device_of(self.operator, tensors)
         given, seeds = _plain(tensors), _plain(cotangents)
         for seed in seeds:
@@ -80,17 +95,25 @@ class Calls:
                     f"{self.operator.name}: a cotangent is on {seed.device}", hint=f"move it to {device}"
                 )
         place = place_of(device)
-        there = tuple([seed is not None for seed in seeds])
         key = None if batch else (device, statics, tuple(wrt), there, *_kinds(given))
         compiled = self._known.get(key)
         if compiled is None:
             compiled = self.operator.reverse(_specs(given, batch), statics, place, tuple(wrt), there)
             self._remember(key, compiled)
+        if self._is_quick and batch is None and not compiled.unverified:
+            learn(compiled)
         if compiled.unverified and not (place.target == "cuda" and torch.cuda.is_current_stream_capturing()):
             _verify(compiled.unverified, given, batch, device)
         if place.target == "cuda" and torch.are_deterministic_algorithms_enabled():
             self._check_deterministic(compiled.text, place)
         return run(compiled, _there([*given, *seeds]), device, _flags(batch, [*given, *seeds]))
+
+    def _number(self, what: Any) -> int:
+        """What stands for a derivative with certain values, besides the tensors' shapes and dtypes."""
+        found = self._numbers.get(what)
+        if found is None:
+            found = self._numbers[what] = next(_COUNTER)
+        return found
 
     def _remember(self, key: Any, compiled: Compiled) -> None:
         """Programs by what is quickly compared; a batch has none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -50,6 +51,18 @@ class TorchOperator:
         else:
             found = self.calls.primal(tensors, statics)
         return found[0] if self._single else tuple(found)
+
+    def export(self, folder: str | Path, *examples: Any) -> Path:
+        """A library that C++ and AOTInductor load without Python; it is left in the folder with what it launches.
+
+        It has `adgen::NAME`, as here, and `adgen::NAME_gradient`, which takes the same arguments and then a cotangent
+        an output, and gives the derivatives by all inputs that have one. An example is a tuple of arguments (a dict at
+        its end has those by name): shapes, dtypes and values that no example has are an error when it is called.
+        """
+        from enzyme_driver.frameworks.aot import export
+
+        schema = str(self.op._schema).removeprefix(f"{NAMESPACE}::")  # noqa: SLF001  (as it was defined)
+        return export(self.operator, self.calls, schema, Path(folder), examples)
 
 
 def _register(operator: Operator, calls: Calls) -> Any:

@@ -86,7 +86,7 @@ def run(
         count, batched = batch[0], bytes([*batch[1], *[1] * len(made)])
     addresses = [tensor.data_ptr() for tensor in (*operands, *made)]
     if device.type == "cpu":
-        compiled.run(addresses, way=_way(), batch=count, batched=batched)
+        compiled.run(addresses, way=accumulation(), batch=count, batched=batched)
         return made
     index = device.index if device.index is not None else torch.cuda.current_device()
     stream = torch._C._cuda_getCurrentRawStream(index)  # noqa: SLF001  (what Triton takes)
@@ -110,7 +110,8 @@ def _allocate(device: torch.device, kept: list[torch.Tensor]) -> Callable[[objec
     return allocate
 
 
-def _way() -> int:
+def accumulation() -> int:
+    """How threads of the host add up."""
     wanted = wanted_accumulation()
     if wanted == "auto" and torch.are_deterministic_algorithms_enabled():
         return WAYS["deterministic"]

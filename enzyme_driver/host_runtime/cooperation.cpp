@@ -89,7 +89,7 @@ bool Block::prepare() {
   threads.resize(count);
   warps.resize((count + WarpSize - 1) / WarpSize);
   for (Warp &warp : warps)
-    warp.present = warp.waiting = 0;
+    warp.present = warp.waiting = warp.through = 0;
   std::fill(std::begin(barriers), std::end(barriers), Barrier());
   grid = Barrier();
   ready = Queue();
@@ -100,7 +100,7 @@ bool Block::prepare() {
     thread.linear = i;
     thread.index[0] = i % extent[0], thread.index[1] = i / extent[0] % extent[1],
     thread.index[2] = i / extent[0] / extent[1];
-    thread.returned = thread.held = false;
+    thread.returned = false;
     thread.stack_pointer = adgen_prepare(stacks.top(i), enter, &thread);
     Warp &warp = warpOf(thread);
     warp.present |= 1u << i % WarpSize;
@@ -129,11 +129,23 @@ void Block::leave(adgen_thread &thread) {
   for (Barrier &barrier : barriers)
     if (barrier.arrived && !barrier.expected && barrier.arrived == left)
       release(barrier);
+  completeWaiting(warp);
+  void *unused;
+  adgen_switch(&unused, left && !waitsForGrid() ? pick()->stack_pointer : caller);
+}
+
+void Block::completeWaiting(Warp &warp) {
   for (uint32_t lane = 0; lane < WarpSize; ++lane)
     if (warp.waiting >> lane & 1)
       complete(warp, lane);
-  void *unused;
-  adgen_switch(&unused, left && !waitsForGrid() ? pick()->stack_pointer : caller);
+}
+
+uint64_t stillForward(const Warp &, uint32_t, uint32_t participants) { return participants; }
+
+void Block::leaveForward(adgen_thread &thread) {
+  Warp &warp = warpOf(thread);
+  warp.through |= 1u << thread.linear % WarpSize;
+  completeWaiting(warp);
 }
 
 void Block::handOver(adgen_thread &from, const char *where) {
@@ -147,13 +159,11 @@ void Block::handOver(adgen_thread &from, const char *where) {
 }
 
 // Whether no thread of the block can go on before other blocks come to where all of its own wait.
-bool Block::waitsForGrid() {
-  return grid.arrived && grid.arrived == left && ready.empty() && !completeActiveMasks() && !completeWithoutHeldLanes();
-}
+bool Block::waitsForGrid() { return grid.arrived && grid.arrived == left && ready.empty() && !completeActiveMasks(); }
 
 // The next thread that can go on.
 adgen_thread *Block::pick() {
-  if (ready.empty() && !completeActiveMasks() && !completeWithoutHeldLanes()) {
+  if (ready.empty() && !completeActiveMasks()) {
     reportDeadlock();
     abandon();
   }
@@ -202,16 +212,12 @@ void Block::wait(adgen_thread &thread, uint32_t number, uint32_t expected, const
   if (number >= OfGrid) {
     ++grid.arrived;
     grid.waiting.push(&thread);
-    thread.held = number & InReverse;
     handOver(thread, "this_grid().sync()");
-    thread.held = false;
     return;
   }
   barriers[number % Barriers].waiting.push(&thread); // also the last to come: threads keep their order
-  thread.held = number & InReverse;
   arrive(thread, number, expected);
   handOver(thread, where);
-  thread.held = false;
 }
 
 uint32_t Block::count(adgen_thread &thread, uint32_t number, uint32_t expected, bool predicate, const char *where) {
@@ -224,9 +230,10 @@ uint32_t Block::count(adgen_thread &thread, uint32_t number, uint32_t expected, 
 }
 
 // Completes the operation that the lane waits in, if all have come.
-bool Block::complete(Warp &warp, uint32_t lane, uint32_t held) {
+bool Block::complete(Warp &warp, uint32_t lane) {
   const Lane &own = warp.lanes[lane];
-  const uint32_t participants = own.mask & warp.present & ~held;
+  const uint32_t gone = own.operation == stillForward ? warp.through : 0;
+  const uint32_t participants = own.mask & warp.present & ~gone;
   if (!own.operation || (warp.waiting & participants) != participants)
     return false;
   for (uint32_t i = 0; i < WarpSize; ++i)
@@ -273,22 +280,6 @@ bool Block::completeActiveMasks() {
       }
     if (first != UINT32_MAX && ready.empty())
       answer(warp, first);
-  }
-  return !ready.empty();
-}
-
-// In a gradient, lanes that have returned from the primal do not return: they go on to the reverse sweep, and wait at
-// its first barrier of the block. When nobody can go on otherwise, they count as returned for those that are still
-// forward.
-bool Block::completeWithoutHeldLanes() {
-  for (Warp &warp : warps) {
-    uint32_t held = 0;
-    for (uint32_t lane = 0; lane < WarpSize; ++lane)
-      if ((warp.present >> lane & 1) && warp.lanes[lane].thread->held)
-        held |= 1u << lane;
-    for (uint32_t lane = 0; lane < WarpSize && held; ++lane)
-      if (warp.waiting >> lane & 1)
-        complete(warp, lane, held);
   }
   return !ready.empty();
 }

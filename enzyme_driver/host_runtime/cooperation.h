@@ -14,9 +14,8 @@ constexpr uint32_t WarpSize = 32;
 constexpr uint32_t MeetingPlace =
     1u << 31; // in the number of a place where lanes ask who is active only to wait for each other
 
-constexpr uint32_t Barriers = 16;        // of a block
-constexpr uint32_t InReverse = Barriers; // added to a barrier's number in a reverse sweep (rules/barrier.cu)
-constexpr uint32_t OfGrid = 32;          // the number of the barrier for all blocks
+constexpr uint32_t Barriers = 16; // of a block
+constexpr uint32_t OfGrid = 32;   // the number of the barrier for all blocks
 
 class Block;
 
@@ -27,7 +26,6 @@ struct adgen_thread {
   uint32_t index[3] = {};
   uint32_t linear = 0;
   bool returned = false;
-  bool held = false;              // at a barrier of the reverse sweep
   const char *waits_at = nullptr; // for the message of a deadlock
 };
 
@@ -56,6 +54,9 @@ struct Warp;
 // What the lane gets from an operation of its warp, once every participant has come to it.
 using Operation = uint64_t (*)(const Warp &warp, uint32_t lane, uint32_t participants);
 
+// Those of the mask that have not come to the end of the forward sweep.
+uint64_t stillForward(const Warp &warp, uint32_t lane, uint32_t participants);
+
 struct Lane {
   adgen_thread *thread;
   Operation operation; // none: the lane asks who is active, and `offset` is the place in the program
@@ -67,6 +68,7 @@ struct Warp {
   Lane lanes[WarpSize];
   mutable uint64_t gathered[WarpSize]; // what an operation has computed for all lanes at once
   uint32_t present, waiting;
+  uint32_t through; // lanes of a gradient that have come to the end of the forward sweep
 };
 
 // A block that a thread of the operating system runs, with the memory that it keeps for the next one.
@@ -95,6 +97,8 @@ public:
   uint32_t threadsOf(uint32_t number) const { return barriers[number % Barriers].count; }
   // Waits for the lanes of operation.mask.
   uint64_t together(adgen_thread &thread, Lane operation, const char *where);
+  // In a gradient, the lane does no more with others what the primal does.
+  void leaveForward(adgen_thread &thread);
   // Lets the others go on.
   void pause(adgen_thread &thread);
 
@@ -110,9 +114,9 @@ private:
   bool waitsForGrid();
   [[noreturn]] void abandon();
   void release(Barrier &barrier);
-  bool complete(Warp &warp, uint32_t lane, uint32_t held = 0); // `held` lanes do not come
+  bool complete(Warp &warp, uint32_t lane);
+  void completeWaiting(Warp &warp);
   bool completeActiveMasks();
-  bool completeWithoutHeldLanes();
   void answer(Warp &warp, uint32_t place);
   void reportDeadlock();
   Warp &warpOf(const adgen_thread &thread) { return warps[thread.linear / WarpSize]; }

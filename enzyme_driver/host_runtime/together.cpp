@@ -167,6 +167,9 @@ WARP(redux_min, reduce<Min>, "a warp reduction (min)")
 WARP(redux_max, reduce<Max>, "a warp reduction (max)")
 WARP(barrier, barrier, "__syncwarp()")
 WARP(activemask, nullptr, "__activemask()")
+WARP(participants, stillForward, "a warp shuffle, vote or __syncwarp()")
+
+HIDDEN void adgen_leave_forward(adgen_thread *thread) { thread->block->leaveForward(*thread); }
 
 HIDDEN void adgen_barrier(adgen_thread *thread, uint32_t number, uint32_t expected) {
   thread->block->wait(*thread, number, expected, "__syncthreads()");

@@ -92,8 +92,13 @@ CUDA = Pipeline(
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
         function("correlated-propagation", "instsimplify"),
         Pass("adgen-share-reciprocals"),
+        function("loop-simplify", switch="hoist-divisions"),
+        Pass("adgen-hoist-divisions"),
         Pass("adgen-gather-accumulations", after=("adgen-relax-private-atomics",)),
+        Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
+        Pass("adgen-match-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
+        Pass("adgen-link-libraries", "{rules}", switch="match-lanes"),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
         Pass("adgen-bulk-reduce-atomics", when="bulk reductions", after=("adgen-warp-aggregate-atomics",)),

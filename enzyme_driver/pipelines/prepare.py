@@ -31,11 +31,14 @@ _ASK = Pipeline(
 _SELECTIONS = Pipeline(
     "selections",
     (
+        function("loop-simplify", switch="keep-last-iteration"),
+        Pass("adgen-keep-last-iteration"),
+        function("simplifycfg", switch="keep-last-iteration"),
         Pass("adgen-rematerialize-selections"),
         function("adce", "instsimplify", "simplifycfg", switch="rematerialize-selections"),
     ),
 )
-"""Of what a loop chooses among, the winner alone has a derivative."""
+"""Of what a loop chooses among, the winner alone has a derivative, and of repetitions the last one."""
 
 _EXITS = Pipeline(
     "exits",
@@ -68,13 +71,16 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-raise-atomic-adds"),
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
+        Pass("adgen-raise-permutations", after=("adgen-make-bodies",)),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
+        Pass("adgen-raise-atomic-choices", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
+        Pass("adgen-name-participants", after=("adgen-make-bodies", "adgen-lower-tensor-cores")),
         Pass(
             "adgen-lower-collectives-to-rules",
             "{plan}",
-            after=("adgen-find-shared-constants", "adgen-lower-async-copies", "adgen-lower-tensor-cores"),
+            after=("adgen-find-shared-constants", "adgen-lower-async-copies", "adgen-name-participants"),
         ),
         Pass(
             "adgen-refuse-unsupported",
@@ -111,6 +117,8 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-declare-copy-adjoints"),
         Pass("adgen-discard-outputs"),
         Pass("adgen-mark-invariant-loads", "adgen_body_"),
+        # Once what recognised loops have read before is gone.
+        Pass("adgen-verify-atomic-choices", after=("adgen-raise-atomic-choices", "default")),
         Pass("adgen-print-usage", after=("adgen-declare-copy-adjoints", "adgen-discard-outputs")),
         Pass("adgen-guard-choices", after=("adgen-print-usage",)),  # guards are no use that the user wrote
         Pass("adgen-forward-rules", when="tangents"),
@@ -189,6 +197,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides
         Pass("adgen-separate-loads"),
         Pass("adgen-cache-comparisons"),
+        Pass("adgen-cache-phis"),  # above all what selections have left
         function("sroa"),
         Pass("adgen-zero-undef-values"),
         Pass("adgen-freeze-carried-values"),

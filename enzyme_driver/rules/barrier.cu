@@ -39,17 +39,65 @@ RULE void adgen_rule_lockstep(void *) { meet(); }
 RULE void adgen_rule_lockstep_augmented(void *, void *) { meet(); }
 RULE void adgen_rule_lockstep_reverse(void *, void *) { meet(); }
 
-// On the host (adgen-host-rules) a reverse sweep's barriers are known by their number: lanes that wait there have returned from the primal.
-enum { InReverse = 16 };
+// Which lanes of a mask take part (adgen-name-participants): those that have come to the end of the forward sweep wait elsewhere, where the
+// primal's have returned. Mostly all are there. Else a lane waits until each other one has come or is through; both are said in shared memory.
+enum { Warps = 32 };
+static __attribute__((shared)) unsigned adgen_lanes_here[Warps], adgen_lanes_gone[Warps];
 
-RULE void adgen_rule_barrier_reverse_on_host(void *, void *) { __nvvm_bar_sync(InReverse); }
-RULE void adgen_rule_counted_barrier_reverse_on_host(void *, void *) { wait_apart(InReverse); }
-RULE void adgen_rule_turn_reverse_on_host(void *, void *) {
-  int missed = 0;
-  while (!all_wait_apart(InReverse, true))
-    ++missed;
-  for (; missed > 0; --missed)
-    wait_apart(InReverse);
+// Of hardware whose lanes cannot wait for each other (adgen-retarget-amd): those that are there are all.
+extern "C" __attribute__((device)) volatile int adgen_lanes_lockstep = 0;
+
+static __attribute__((device)) unsigned linearThread() {
+  return (__nvvm_read_ptx_sreg_tid_z() * __nvvm_read_ptx_sreg_ntid_y() + __nvvm_read_ptx_sreg_tid_y()) * __nvvm_read_ptx_sreg_ntid_x() +
+         __nvvm_read_ptx_sreg_tid_x();
+}
+
+// The lanes of the own warp that the block has.
+static __attribute__((device)) unsigned present(unsigned linear) {
+  unsigned left = __nvvm_read_ptx_sreg_ntid_x() * __nvvm_read_ptx_sreg_ntid_y() * __nvvm_read_ptx_sreg_ntid_z() - (linear & ~31u);
+  return left >= 32 ? ~0u : (1u << left) - 1;
+}
+
+static __attribute__((device)) unsigned lanes(unsigned *of) { return *(volatile unsigned *)of; }
+
+extern "C" __attribute__((device, noinline)) void adgen_lanes_begin() {
+  unsigned linear = linearThread(), warp = linear / 32, all = present(linear);
+  __nvvm_bar_warp_sync(all);
+  if (linear % 32 == 0)
+    adgen_lanes_here[warp] = adgen_lanes_gone[warp] = 0;
+  __nvvm_bar_warp_sync(all);
+}
+
+extern "C" __attribute__((device, noinline)) void adgen_lanes_leave() {
+  unsigned linear = linearThread();
+  __atomic_fetch_or(&adgen_lanes_gone[linear / 32], 1u << linear % 32, __ATOMIC_RELAXED);
+}
+
+extern "C" __attribute__((device, noinline)) unsigned adgen_lanes_participants(unsigned mask) {
+  unsigned active = __nvvm_activemask();
+  if (!(mask & ~active))
+    return mask;
+  unsigned linear = linearThread(), warp = linear / 32, me = 1u << linear % 32, named = mask & present(linear);
+  if (!(named & me) || adgen_lanes_lockstep)
+    return mask;
+  __atomic_fetch_or(&adgen_lanes_here[warp], me, __ATOMIC_RELAXED);
+  while (named & ~(lanes(&adgen_lanes_here[warp]) | lanes(&adgen_lanes_gone[warp])))
+    ;
+  unsigned met = named & ~lanes(&adgen_lanes_gone[warp]);
+  __nvvm_bar_warp_sync(met);
+  __atomic_fetch_and(&adgen_lanes_here[warp], ~me, __ATOMIC_RELAXED);
+  __nvvm_bar_warp_sync(met);
+  return met;
+}
+
+// On the host (adgen-host-rules) the runtime keeps account.
+extern "C" __attribute__((device)) unsigned adgen_together_participants(unsigned mask);
+extern "C" __attribute__((device)) void adgen_together_leave();
+
+extern "C" __attribute__((device, noinline)) void adgen_lanes_begin_on_host() {}
+extern "C" __attribute__((device, noinline)) void adgen_lanes_leave_on_host() { adgen_together_leave(); }
+extern "C" __attribute__((device, noinline)) unsigned adgen_lanes_participants_on_host(unsigned mask) {
+  return mask >> __nvvm_read_ptx_sreg_laneid() & 1 ? adgen_together_participants(mask) : mask;
 }
 
 // A barrier of the whole grid (adgen-select-kernels) has a number of its own until adgen-lower-grid-barriers makes it a call.
@@ -59,7 +107,6 @@ extern "C" __attribute__((device, convergent)) void wait_together(int) __asm("ll
 RULE void adgen_rule_grid_barrier(void *) { wait_together(OfGrid); }
 RULE void adgen_rule_grid_barrier_augmented(void *, void *) { wait_together(OfGrid); }
 RULE void adgen_rule_grid_barrier_reverse(void *, void *) { wait_together(OfGrid); }
-RULE void adgen_rule_grid_barrier_reverse_on_host(void *, void *) { wait_together(OfGrid + InReverse); }
 
 // What the driver keeps for a cooperative launch: the second word counts blocks. The first block adds so much less than one for each other
 // that the highest bit changes when all have come, and the count goes on from there.

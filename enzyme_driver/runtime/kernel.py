@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from enzyme_driver.errors import UsageError
+from enzyme_driver.errors import RefusedError, UsageError
 from enzyme_driver.model import (
     Entry,
     TargetEntry,
@@ -197,7 +197,7 @@ class Kernel(CompiledEntry):
     def _does_many(self, *, forward: bool) -> bool:
         """Whether a kernel does many launches at once, for arguments that are arrays and numbers."""
         entry = (self._entry.forward if forward else self._entry.targets).get(self.target)
-        plain = not any(each.dtype.has_pointers or each.form == "struct" for each in self.signature)
+        plain = not any(each.dtype.has_pointers or each.form == "struct" or each.chosen for each in self.signature)
         return bool(entry and entry.batch and plain and not any(each.has_shadow for each in self.signature.variables))
 
     def gradients(
@@ -228,6 +228,9 @@ class Kernel(CompiledEntry):
 
     def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
+        if self.signature.chooses:
+            hint = "call gradient, which runs it twice"
+            raise RefusedError(f"the gradient of {self.name}, in which atomics choose, cannot be prepared", hint=hint)
         given = self._with_variables(self._arguments.gradient, bound, shadows)
         before = partial(self.verify, bound, launch) if self.guard else None
         name = f"{self.name}.gradient"
@@ -236,7 +239,16 @@ class Kernel(CompiledEntry):
     def _differentiate(
         self, entry: TargetEntry, prepare: Prepare, launch: Launch, values: Sequence[object], shadows: Shadows
     ) -> None:
-        self._backend.launch(entry, self._with_variables(prepare, values, shadows), launch, gradient=True)
+        def derivative(arguments: Sequence[object], own: Shadows) -> None:
+            self._backend.launch(entry, self._with_variables(prepare, arguments, own), launch, gradient=True)
+
+        if self.signature.chooses:
+            from enzyme_driver.runtime.transforms.settling import Settling
+
+            of = self._arguments if prepare == self._arguments.gradient else self._tangent_arguments
+            settling = Settling(of, values)
+            settling.run(derivative, self._backend.stream_of(launch, settling.given))
+        derivative(values, shadows)
 
     def _with_variables(self, prepare: Prepare, values: Sequence[object], shadows: Shadows) -> PreparedArguments:
         """The call, with the shadows of variables among those that are given."""

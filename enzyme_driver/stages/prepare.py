@@ -36,6 +36,7 @@ class ParameterUse:
 
     `nullable` says that the primal asks whether the pointer is null.
     `added_to` is the position of the parameter to each element of which this one's is added, which is all it is for.
+    `chosen` says that threads choose by atomics what remains there.
     `moves_pointers` says that pointers may be stored in memory that it leads to.
     `floats` says behind which pointers floating point lies: -1 for the parameter itself, else a struct's offset.
     """
@@ -45,6 +46,7 @@ class ParameterUse:
     nullable: bool = False
     added_to: int | None = None
     moves_pointers: bool = False
+    chosen: bool = False
     floats: tuple[int, ...] = ()
 
 

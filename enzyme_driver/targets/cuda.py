@@ -15,7 +15,7 @@ from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import exactness, reflection, refusals
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
-from enzyme_driver.targets import assembly, registers
+from enzyme_driver.targets import assembly, registers, variants
 from enzyme_driver.targets.assembly import Failures
 from enzyme_driver.targets.emit import reduces_in_bulk
 from enzyme_driver.toolchain import check_arch
@@ -24,7 +24,7 @@ from enzyme_driver.toolchain import check_arch
 @dataclass(frozen=True)
 class CudaCode:
     """The code for one architecture and what the runtime must know of it, by symbol; `forward` is for forward mode,
-    `second` for second derivatives, `blocks` for kernels that have variants for larger blocks. `failed` says which
+    `second` for second derivatives, `blocks` for kernels that have variants for other blocks. `failed` says which
     kernels are left out of it.
     """
 
@@ -95,7 +95,7 @@ def _kernels(
 def _assemble(
     ptx: Path, cubin: Path, arch: str, workspace: Workspace
 ) -> tuple[Failures, dict[str, tuple[BlockVariant, ...]]]:
-    """What ptxas does not take, and the kernels that have variants for larger blocks."""
+    """What ptxas does not take, and the kernels that have variants for other blocks."""
     report, failures = assembly.assemble_all(ptx, cubin, arch, workspace)
     text, first = ptx.read_text("utf-8"), b""
 
@@ -122,7 +122,7 @@ def _assemble(
             raise
 
     try:
-        return failures, registers.for_larger_blocks(made, assembled_too)
+        return failures, variants.for_other_blocks(made, assembled_too)
     except CompilerCrashError:  # out of time: the kernels themselves are there
         return failures, {}
 

@@ -11,10 +11,6 @@ what spills in any case only the registers with which a multiprocessor is full: 
 elsewhere. It is then told of all with which one such block can be launched. How many blocks are to fit, the second
 number of `__launch_bounds__`, was said of the primal: it holds for a gradient that spills nothing for it
 and then takes no more than these registers.
-
-A thread's registers bound how many threads a block may have. Where that is fewer than 1,024, and the kernel does not
-say that its blocks have no more, there are variants for larger blocks, among which the launch chooses. Very long
-kernels have none, for which ptxas takes long.
 """
 
 from __future__ import annotations
@@ -24,30 +20,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from enzyme_driver.model import BlockVariant
-
 LIMIT, LIMIT_IN_BULK = 128, 64
 MOST_SPILLED = 700
 """Bytes that a thread may keep elsewhere. With 540 a gradient took 0.83 of its time without, with 1,080 twice that."""
 FEW_SPILLED = 32
 """Bytes for which a thread does not get more registers, and the multiprocessor fewer threads, than ptxas has chosen."""
 DERIVATIVES = ("__gradient", "__tangent")
-LAUNCHED = (*DERIVATIVES, "__second", "__batch")
-"""Of the kernels that the runtime launches with the caller's blocks."""
-
 REGISTERS, UNIT = 512, 8
 """Registers that the lanes at one scheduler share, for each lane, and the unit in which they are given out."""
 OF_A_BLOCK, MOST, TOGETHER = 65536, 255, 128
 """Registers that a block has, and that a thread can have, and the threads that get theirs together."""
-LARGER_BLOCKS = (512, 1024)
-"""Threads of the blocks that there are variants for; with all registers that a thread can have, 256 fit."""
-LONGEST = 10_000
-"""Lines of PTX that a kernel with variants has at most: ptxas was seen to take 8 s of a processor for 14,000."""
 
 ENTRY = re.compile(r"\.entry\s+(?P<name>\w+)\([^)]*\)(?P<directives>[^{]*)\{(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
 _IN_BULK = "cp.reduce.async.bulk"
-_BLOCK = re.compile(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
-_BOUNDS = re.compile(r"\.(?:maxnreg|minnctapersm)\s+\d+\s*")
+BLOCK = re.compile(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
+BOUNDS = re.compile(r"\.(?:maxnreg|minnctapersm)\s+\d+\s*")
 _BLOCKS = re.compile(r"\.minnctapersm\s+\d+\s*")
 _PROPERTIES = re.compile(
     r"Function properties for (?P<name>\w+)\n.*?(?P<spilled>\d+) bytes spill stores.*?Used (?P<used>\d+) registers",
@@ -89,55 +76,9 @@ def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> Assembled:
     return Assembled(ptx, report)
 
 
-def for_larger_blocks(made: Assembled, assemble: Callable[[str], str]) -> dict[str, tuple[BlockVariant, ...]]:
-    """Assemble once more with variants of the kernels whose registers keep them from being launched with large blocks.
-
-    Returns them by the kernel's name, for more and more threads; the first one is the kernel itself.
-    """
-    used = _used(made.report)
-    found, text = {}, made.ptx
-    for entry in ENTRY.finditer(made.ptx):
-        name, most = entry["name"], LARGER_BLOCKS[-1]
-        bounded_block = _BLOCK.search(entry["directives"])
-        if not name.endswith(LAUNCHED) or name not in used or bounded_block or entry["body"].count("\n") > LONGEST:
-            continue
-        fitting = threads_with(used[name])
-        if fitting >= most:
-            continue
-        larger = [threads for threads in LARGER_BLOCKS if threads > fitting]
-        found[name] = (
-            BlockVariant(fitting, name),
-            *(BlockVariant(threads, f"{name}__block{threads}") for threads in larger),
-        )
-        text += "".join(_variant(entry[0], each) for each in found[name][1:])
-    if found:
-        assemble(text)
-    return found
-
-
-def threads_with(registers: int) -> int:
-    """The threads that the largest block has whose threads have so many registers."""
-    return min(LARGER_BLOCKS[-1], REGISTERS // _whole(registers) * TOGETHER)
-
-
-def _variant(entry: str, variant: BlockVariant) -> str:
-    """The same kernel by another name, with the registers that a block of so many threads has."""
-    found = _entry(entry)
-    directives = _BOUNDS.sub("", found["directives"])
-    return (
-        "\n.visible "
-        + entry[: found.start("name")]
-        + variant.kernel
-        + entry[found.end("name") : found.start("directives")]
-        + f"{directives}.maxnreg {OF_A_BLOCK // variant.threads}\n"
-        + entry[found.end("directives") :]
-        + "\n"
-    )
-
-
 def _crowded(ptx: str, report: str) -> list[str]:
     """The kernels of derivatives that spill because so many blocks are to fit, or of which fewer fit than could."""
-    spilled, used = _spilled(report), _used(report)
+    spilled, used = _spilled(report), used_registers(report)
     return [
         name
         for entry in ENTRY.finditer(ptx)
@@ -153,10 +94,10 @@ def _limits(ptx: str, report: str) -> dict[str, list[int]]:
     What spills much with all that it takes would spill more with fewer, and large kernels are assembled for long; it
     gets more where it did not take what its blocks leave it.
     """
-    spilled, used, limits = _spilled(report), _used(report), {}
+    spilled, used, limits = _spilled(report), used_registers(report), {}
     for entry in ENTRY.finditer(ptx):
         name, directives = entry["name"], entry["directives"]
-        if name not in used or not name.endswith(DERIVATIVES) or _BOUNDS.search(directives):
+        if name not in used or not name.endswith(DERIVATIVES) or BOUNDS.search(directives):
             continue
         left = _of_a_block(directives)
         if spilled[name] > MOST_SPILLED:
@@ -164,13 +105,13 @@ def _limits(ptx: str, report: str) -> dict[str, list[int]]:
         else:
             in_bulk = [LIMIT_IN_BULK] if _IN_BULK in entry["body"] and used[name] > LIMIT_IN_BULK else []
             most = min(LIMIT, *left) if spilled[name] > FEW_SPILLED and left else _most(used[name])
-            limits[name] = [limit for limit in (*in_bulk, most) if limit != _whole(used[name])]
+            limits[name] = [limit for limit in (*in_bulk, most) if limit != whole(used[name])]
     return {name: each for name, each in limits.items() if each}
 
 
 def _of_a_block(directives: str) -> list[int]:
     """As many as the kernel's largest block leaves a thread, where the kernel says how large that is."""
-    found = _BLOCK.search(directives)
+    found = BLOCK.search(directives)
     if not found:
         return []
     threads = -(-prod(int(n or 1) for n in found.groups()) // TOGETHER) * TOGETHER
@@ -179,10 +120,10 @@ def _of_a_block(directives: str) -> list[int]:
 
 def _most(used: int) -> int:
     """As many as leave room for as many warps, or LIMIT."""
-    return min(LIMIT, REGISTERS // (REGISTERS // _whole(used)) // UNIT * UNIT)
+    return min(LIMIT, REGISTERS // (REGISTERS // whole(used)) // UNIT * UNIT)
 
 
-def _whole(used: int) -> int:
+def whole(used: int) -> int:
     return max(-(-used // UNIT), 4) * UNIT
 
 
@@ -208,14 +149,14 @@ def _edited(ptx: str, edits: Mapping[str, Callable[[str], str]]) -> str:
     return ENTRY.sub(edited, ptx)
 
 
-def _entry(text: str) -> re.Match[str]:
+def entry_of(text: str) -> re.Match[str]:
     found = ENTRY.match(text)
     if found is None:
         raise ValueError(text)
     return found
 
 
-def _used(report: str) -> dict[str, int]:
+def used_registers(report: str) -> dict[str, int]:
     """The registers of a thread of each kernel."""
     return {each["name"]: int(each["used"]) for each in _PROPERTIES.finditer(report)}
 

@@ -116,7 +116,13 @@ def _process(rank: int, size: int, kind: Kind, folder: str, work: Callable[..., 
         torch.cuda.set_device(place.device)
         on_gpu(rank)
     backend = "nccl" if kind == "cuda" else "gloo"
-    distributed.init_process_group(backend, init_method=f"file://{folder}/meeting", rank=rank, world_size=size)
+    distributed.init_process_group(
+        backend,
+        init_method=f"file://{folder}/meeting",
+        rank=rank,
+        world_size=size,
+        device_id=place.device if kind == "cuda" else None,
+    )
     np.savez(f"{folder}/{rank}.npz", **work(place, *more))
     distributed.destroy_process_group()
 

@@ -30,7 +30,8 @@ ACCURATE = 0.6
 
 class Work:
     def __init__(self, place: Place) -> None:
-        lr.STORE.use_built(built("lr"))
+        if folder := built("lr"):
+            lr.STORE.use_built(folder)
         self.place, self.device = place, Device(place.target)
         self.data = tasks.digits(np.random.default_rng(SEED))
         self.network = lr.MLP(EXTENTS, self.device, seed=SEED)

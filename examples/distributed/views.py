@@ -34,6 +34,8 @@ class Work:
         self.wanted = [xp.asarray(picture(view)[0]) for view in self.views]
         self.poses = [xp.asarray(view.pose) for view in self.views]
         begun = self.splatting.begin(cameras(8, min(size, 200)), gaussians, np.random.default_rng(0))
+        drawn = np.random.default_rng(1).normal(0, 0.3, begun["log_scales"].shape)
+        begun["log_scales"] += drawn.astype(np.float32)  # of spheres the derivatives by turns are nothing but rounding
         self.arrays = {name: xp.asarray(value) for name, value in begun.items()}
         self.adam = Adam(xp, self.arrays)
         self.count = views

@@ -1,6 +1,6 @@
 """Learns a scene as a radiance field from pictures of it; the kernel is the forward renderer alone, network and all.
 
-    python train.py [--target openmp|cuda] [--size 32] [--views 12] [--steps 300] [--rays 512] [--picture out.png]
+    python train.py [--target openmp|cuda] [--size 32] [--views 12] [--steps 200] [--rays 256] [--picture out.png]
 
 field.cu sends a ray through the scene for each pixel and asks a small network at points along it; the gradient of a
 misfit by the network's weights is compiled by adgen. Scene and optimiser are those of splatting/. Ends with status 1
@@ -194,9 +194,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--target", choices=["openmp", "cuda"], default="openmp")
     parser.add_argument("--size", type=int, default=32)
     parser.add_argument("--views", type=int, default=12)
-    parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--rays", type=int, default=512)
-    parser.add_argument("--samples", type=int, default=32)
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--rays", type=int, default=256)
+    parser.add_argument("--samples", type=int, default=24)
     parser.add_argument("--picture", type=Path, help="write what was held out and what was learnt")
     parser.add_argument("--measure", type=Path, help="write the times of a picture and its gradient, on a GPU")
     parser.add_argument("--artifacts", type=Path, help="field.cu compiled, where there is no compiler")

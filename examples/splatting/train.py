@@ -29,6 +29,7 @@ RATES = {"means": 2e-3, "log_scales": 1e-2, "turns": 2e-3, "logits": 5e-2, "colo
 GAINED = 6.0
 """Decibels by which the pictures become better at least."""
 POSE_STEPS, POSE_RATE = 60, 4e-3
+FRAMES = 30
 CLOSER = 0.5
 """A camera that was moved is found again at least so much better."""
 
@@ -183,6 +184,8 @@ def main() -> int:
     print(f"a camera that was moved by {moved:.3f} is found again to within {found:.3f}")
     if options.picture:
         _draw(options.picture, renderer, gaussians, views, poses, wanted)
+    if options.film:
+        _film(options.film, renderer, gaussians, options.size)
     return 0 if last > first + GAINED and found < CLOSER * moved else 1
 
 
@@ -220,6 +223,17 @@ def _draw(path: Path, renderer: Renderer, gaussians: Arrays, views: Any, poses: 
     images.imsave(path, np.clip(np.concatenate(rows), 0, 1))
 
 
+def _film(path: Path, renderer: Renderer, gaussians: Arrays, size: int) -> None:
+    """Once around what was learnt, from places that none of the pictures was taken from."""
+    from PIL import Image
+
+    frames = []
+    for camera in cameras(2 * FRAMES, size)[1::2]:
+        seen = _on_host(rendered(renderer, gaussians, camera, renderer.xp.asarray(camera.pose)))
+        frames.append(Image.fromarray((255 * np.clip(np.moveaxis(seen, 0, -1), 0, 1)).astype(np.uint8)))
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=100, loop=0)
+
+
 def _on_host(array: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
     return np.asarray(array.get() if hasattr(array, "get") else array)
 
@@ -232,6 +246,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--views", type=int, default=8)
     parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--picture", type=Path, help="write what was wanted and what was learnt")
+    parser.add_argument("--film", type=Path, help="write a GIF of a flight around what was learnt")
     parser.add_argument("--artifacts", type=Path, help="splat.cu compiled, where there is no compiler")
     return parser.parse_args()
 

@@ -251,6 +251,54 @@ __global__ void max_by_bits_of_either_sign(const float *x, float *largest, int n
     max_of_either_sign(largest, x[i] - 1.0f);
 }
 
+__device__ double larger(double *address, double value)
+{
+    unsigned long long int *bits = (unsigned long long int *)address;
+    unsigned long long int old = *bits, assumed;
+    do {
+        assumed = old;
+        const double there = __longlong_as_double(assumed);
+        old = atomicCAS(bits, assumed, __double_as_longlong(value > there ? value : there));
+    } while (assumed != old);
+    return __longlong_as_double(old);
+}
+
+__global__ void cas_max_selected(const double *x, double *largest, int n)
+{
+    MY_ELEMENT(n);
+    larger(largest + i % 3, x[i] * x[i]);
+}
+
+__global__ void maximum_of_blocks(const float *x, float *largest, int n)
+{
+    __shared__ float tile[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    tile[t] = i < n ? x[i] * x[i] : 0.0f;
+    __syncthreads();
+    for (int s = 16; s > 0; s /= 2) {
+        if (t < s) tile[t] = fmaxf(tile[t], tile[t + s]);
+        __syncthreads();
+    }
+    if (t == 0) atomicMax((int *)largest, __float_as_int(tile[0]));
+}
+
+__global__ void maximum_asked_first(const float *x, float *largest, int n)
+{
+    MY_ELEMENT(n);
+    if (x[i] > *largest) atomicMax((int *)largest, __float_as_int(x[i]));
+}
+
+__global__ void maximum_in_shared_memory(const float *x, float *largest, int n)
+{
+    __shared__ float most;
+    if (threadIdx.x == 0) most = 0;
+    __syncthreads();
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicMax((int *)&most, __float_as_int(x[i]));
+    __syncthreads();
+    if (threadIdx.x == 0) largest[blockIdx.x] = most;
+}
+
 __device__ void multiply(float *address, float value)
 {
     int *bits = (int *)address;

@@ -12,6 +12,11 @@ from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
 
 C = Construct
 
+
+def _full(number: float, dtype: type = np.float32) -> Any:  # noqa: ANN401
+    return lambda _: np.full(64, number, dtype)
+
+
 _FUNCTIONS = (
     C("kernel template, type parameter", "typed<float>"),
     C("kernel template, type parameter (double)", "typed<double>"),
@@ -287,15 +292,18 @@ _COOPERATION = (
     C("cooperative groups: `reduce`", "group_reduce"),
     C("cooperative groups: `inclusive_scan`", "group_scan"),
     C("cooperative groups: `coalesced_threads`", "coalesced_group"),
+    C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
+    C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
+    C("`cub::BlockScan`", "cub_block_scan"),
+)
+
+_GRID = (
     C("cooperative groups: `this_grid()`, ranks and sizes", "grid_ranks"),
     C("cooperative groups: `this_grid().sync()`", "grid_group"),
     C("barriers of the grid in a loop, buffers swapped", "grid_relaxation", {"steps": 3}),
     C("barriers of the grid around sums of blocks", "grid_normalised"),
     C("barriers of the grid around sums by atomics", "grid_with_atomics"),
     C("barrier of the grid to which not all threads come", "returns_before_the_grid", refused="of the whole grid"),
-    C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
-    C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
-    C("`cub::BlockScan`", "cub_block_scan"),
 )
 
 _ASYNCHRONOUS = (
@@ -337,13 +345,23 @@ _ATOMICS = (
     C("sum of floats by `atomicCAS`", "cas_add_float"),
     C("`cuda::atomic_ref`", "atomic_reference"),
     C(
-        "floats and atomics: maximum, minimum, product by `atomicCAS` or on their bits; the value before a sum",
-        "cas_max_float",
+        "products by `atomicCAS`; floats exchanged; the value before a sum",
+        "cas_multiply",
         refused="floating point",
-        also=(
-            *("cas_min_double", "cas_multiply", "max_by_integer_bits", "max_by_bits_of_either_sign"),
-            *("value_before_the_sum", "exchanged_floats", "cas_add_by_exchange"),
-        ),
+        also=("value_before_the_sum", "exchanged_floats", "cas_add_by_exchange"),
+    ),
+    C("maximum of floats by `atomicCAS`", "cas_max_float", {"largest": _full(0)}),
+    C("maximum of doubles by `atomicCAS`, selected", "cas_max_selected", {"largest": _full(0, np.float64)}),
+    C("minimum of doubles by `atomicCAS`, compared first", "cas_min_double", {"smallest": _full(9, np.float64)}),
+    C("maximum that no thread changes", "cas_max_float", {"largest": _full(9)}, flat=frozenset({"x"})),
+    C("maximum of floats by `atomicMax` on their bits", "max_by_integer_bits", {"largest": _full(0)}),
+    C("the same of either sign", "max_by_bits_of_either_sign", {"largest": _full(-3)}),
+    C("maximum of blocks by `atomicMax` on its bits", "maximum_of_blocks", {"largest": _full(0)}),
+    C(
+        "maximum by atomics of what is read as well, or in shared memory",
+        "maximum_asked_first",
+        refused="a maximum or minimum by atomics",
+        also=("maximum_in_shared_memory",),
     ),
     C(
         "threads in an order that atomics decide: a lock, the last block to finish",
@@ -424,6 +442,7 @@ FILES = (
     SourceFile("Mathematics", "mathematics.cu", _MATHEMATICS, activity={"packed": "const"}),
     SourceFile("Mathematics with `fast_math`", "fast_math.cu", (C("`fast_math`", "fast_math"),)),
     SourceFile("Cooperation", "cooperation.cu", _COOPERATION),
+    SourceFile("Cooperation of a whole grid", "grid.cu", _GRID),
     SourceFile("Asynchronous copies", "asynchronous.cu", _ASYNCHRONOUS),
     SourceFile("Atomics", "atomics.cu", _ATOMICS),
     SourceFile("Host code", "host_code.cu", _HOST_CODE),

@@ -42,11 +42,32 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
         "digits/train.py",
         "bitstream/train.py",
         "splatting/train.py",
+        "radiance_field/train.py",
+        "jax_fit/fit.py",
     ],
 )
 def test_script(script: str, examples: Path) -> None:
     ended = run(examples, sys.executable, script)
     assert ended.returncode == 0, ended.stdout
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("subject", ["heat", "training", "views", "ratios", "chunks"])
+def test_several_processes(subject: str, examples: Path) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    ended = run(examples, sys.executable, "distributed/run.py", "--subject", subject)
+    assert ended.returncode == 0, ended.stdout
+    assert "differs from one device" in ended.stdout
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_several_devices_of_xla(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("jax", reason="JAX is not installed")
+    monkeypatch.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    ended = run(examples, sys.executable, "distributed/run.py", "--subject", "jax")
+    assert ended.returncode == 0, ended.stdout
+    assert "one process with 4 devices" in ended.stdout
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -8,6 +8,7 @@ from typing import Any
 import operators_under_test as ops
 import pytest
 
+import enzyme_driver as adgen
 from cuda_kernels import frameworks_check as check
 from cuda_kernels.suite import by_name
 
@@ -158,3 +159,28 @@ def _subject(name: str) -> check.Subject:
     if name not in _SUBJECTS:
         _SUBJECTS[name] = check.subject(by_name()[name])
     return _SUBJECTS[name]
+
+
+def test_eager_calls_run_without_python() -> None:
+    """What is known is run by the op in C++: other shapes, strides, conjugation and signs are not mistaken for it."""
+    from enzyme_driver.frameworks import torch_native
+
+    assert torch_native.is_there()
+    x, a = double(20), number()
+    first = ops.wave.torch(x, a)
+    (known,) = torch_native.run_known(ops.wave.torch.calls._number(()), [x.detach(), a.detach()])
+    torch.testing.assert_close(known, first.detach(), rtol=0, atol=0)
+    strided = torch.randn(40, dtype=torch.float64)[::2]
+    torch.testing.assert_close(ops.wave.torch(strided, a), ops.wave.torch(strided.contiguous(), a))
+    negated = torch.randn(20, dtype=torch.complex128).conj().imag
+    assert negated.is_neg()
+    torch.testing.assert_close(ops.wave.torch(negated, a), ops.wave.torch(negated.resolve_neg(), a))
+    assert ops.wave.torch(double(7), a).shape == (7,)
+
+
+def test_what_fails_without_python_says_so_as_before() -> None:
+    x = torch.ones(4, dtype=torch.float64)
+    ops.checked.torch(x)
+    for _ in range(2):
+        with pytest.raises(adgen.PrimalError, match="negative"):
+            ops.checked.torch(-x)

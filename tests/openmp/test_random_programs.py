@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from random_programs.batch import outcomes
-from random_programs.programs import IDIOMS_FROM, PRACTICE_FROM, program
+from random_programs.programs import IDIOMS_FROM, MUTATED_FROM, PRACTICE_FROM, program
 from random_programs.reduce import smaller
 
 AT_ONCE = 12
@@ -41,6 +41,19 @@ def test_practice(tmp_path: Path) -> None:
     """What people write; `wrong`, `crashed` and `refused` are defects alike."""
     found = outcomes("cuda", PRACTICE_FROM, AT_ONCE, tmp_path)
     assert [(each.number, each.verdict) for each in found] == [(PRACTICE_FROM + k, "right") for k in range(AT_ONCE)]
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_what_is_written_down_in_another_way(tmp_path: Path) -> None:
+    found = outcomes("cuda", MUTATED_FROM, AT_ONCE // 2, tmp_path)
+    assert [each.verdict for each in found] == ["right"] * (AT_ONCE // 2)
+
+
+def test_another_way_is_another_text_with_the_same_blocks() -> None:
+    pairs = [(program(PRACTICE_FROM + k, cuda=True), program(MUTATED_FROM + k, cuda=True)) for k in range(40)]
+    assert all(other.source.count("{") == other.source.count("}") for _, other in pairs)
+    bodies = [(one.source.partition("{")[2], other.source.partition("{")[2]) for one, other in pairs]
+    assert sum(one != other for one, other in bodies) > len(bodies) // 2
 
 
 def test_reducing_leaves_out_blocks_and_lines() -> None:

@@ -18,6 +18,21 @@ __global__ void squares(const float *x, float *y, int n)
 }
 """
 
+LOG_SUM_EXP = """
+#include <algorithm>
+#include <cmath>
+
+double log_sum_exp(const double *x, int n)
+{
+    double top = x[0], sum = 0;
+    for (int i = 1; i < n; i++)
+        top = std::max(top, x[i]);
+    for (int i = 0; i < n; i++)
+        sum += std::exp(x[i] - top);
+    return top + std::log(sum);
+}
+"""
+
 
 def test_passes_count_what_they_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "squares.cu"
@@ -31,6 +46,17 @@ def test_passes_count_what_they_change(tmp_path: Path, capsys: pytest.CaptureFix
         pytest.skip("this LLVM was built without assertions")
     assert count["number"] == len(notes) == 1
     assert "atomicrmw fadd" in notes[0]
+
+
+def test_a_maximum_is_cached(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is a selection, computed again behind its loop: no iteration of the reverse sweep has to do that."""
+    source = tmp_path / "log_sum_exp.cpp"
+    source.write_text(LOG_SUM_EXP, encoding="utf-8")
+    assert cli.run(["pipeline", str(source), "-k", "log_sum_exp", "-t", "openmp", "--stats", "--json"]) == 0
+    counts = [each for run in json.loads(capsys.readouterr().out) for each in run["counts"]]
+    if not counts:
+        pytest.skip("this LLVM was built without assertions")
+    assert {"adgen-rematerialize-selections", "adgen-cache-phis"} <= {each["name"] for each in counts}
 
 
 def test_only_passes_can_be_looked_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,7 +100,7 @@ def test_a_convolution_and_its_gradient(channels: int, filters: int) -> None:
 
 @pytest.mark.parametrize("word", ["half", "float", "double"])
 def test_activations_and_hadamard_products(word: str) -> None:
-    dtype = {"half": np.float16, "float": np.float32, "double": np.float64}[word]
+    dtype: Any = {"half": np.float16, "float": np.float32, "double": np.float64}[word]
     source, rng, close_by = resources.primitives() / "elementwise.cu", np.random.default_rng(7), 4 * np.finfo(dtype).eps
     a, b, weight = (rng.normal(size=37).astype(dtype) for _ in range(3))
     out = np.zeros(37, dtype)

@@ -1,6 +1,6 @@
 """Checks the gradients of random programs at length.
 
-    PYTHONPATH=.:tests python -m random_programs cuda|cpp [--first N] [--count N] [--folder DIR]
+    PYTHONPATH=.:tests python -m random_programs cuda|cpp [--first N] [--count N] [--mutated] [--folder DIR]
 
 Ends with 1 if one is wrong, crashes, or stops the compiler. A program is known by its number; kernels from 200000 on
 are those of `grammar`, whose oracle are dual numbers.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import click
 from random_programs.batch import outcomes
-from random_programs.programs import PRACTICE_FROM
+from random_programs.programs import MUTATED_FROM, PRACTICE_FROM
 from random_programs.reduce import reduced
 
 FRESH = 10**9
@@ -26,13 +26,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("language", choices=("cuda", "cpp"))
     parser.add_argument("--first", type=int, help="number of the first program; by default any")
+    parser.add_argument("--mutated", action="store_true", help="kernels written down in another way")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--at-once", type=int, default=12, help="programs in a file")
     parser.add_argument("--reduce", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path("build/random_programs"), help="where the files are left")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    first = secrets.randbelow(FRESH) + PRACTICE_FROM if given.first is None else given.first
+    begin = MUTATED_FROM if given.mutated else PRACTICE_FROM
+    first = secrets.randbelow(FRESH) + begin if given.first is None else given.first
     last = first + given.count
     verdicts: Counter[str] = Counter()
     for start in range(first, last, given.at_once):

@@ -111,6 +111,7 @@ def kernel(number: int) -> Written:
     rng = Random(number)
     draft = Draft(rng)
     together = rng.random() < 0.5
+    left = together and rng.random() < 0.25  # the last lanes return first
     block = rng.choice(BLOCKS if together else (*BLOCKS, 48, 17))
     role = rng.choice(tuple(phrases.SHARED_STORES))
     body = [f"{draft.real} t[{ROOM}];", f"for (int j = 0; j < {ROOM}; ++j) t[j] = x[(i + j) % n] * w[j];"]
@@ -121,21 +122,25 @@ def kernel(number: int) -> Written:
     if rng.random() < 0.7:
         draft.floats.append("more")
         body.append(f"{draft.real} more = w[(i + 3) % n];")
-    kinds = (phrases.ALONE, phrases.TOGETHER) if together else (phrases.ALONE,)
+    kinds = (phrases.ALONE, phrases.LANES if left else phrases.TOGETHER) if together else (phrases.ALONE,)
     body += [draft.fill(rng.choice(rng.choice(kinds))) for _ in range(rng.randint(1, 4))]
     leaves = [draft.fill(rng.choice(phrases.WAYS_OUT))] if not together and rng.random() < 0.3 else []
     stores = [*leaves, draft.fill(rng.choice(phrases.STORES))]
     if role != "same" or rng.random() < 0.5:
         stores.append(draft.fill(rng.choice(phrases.SHARED_STORES[role])))
-    whole = _whole(rng, body, stores, together=together, block=block, real=draft.real)
+    how = "left" if left else "together" if together else "alone"
+    whole = _whole(rng, body, stores, how=how, block=block, real=draft.real)
     packed = rng.random() < 0.15
     return Written(_written(rng, number, draft.real, whole, packed=packed), draft.real, block, packed)
 
 
-def _whole(rng: Random, body: list[str], stores: list[str], *, together: bool, block: int, real: str) -> list[str]:
+def _whole(rng: Random, body: list[str], stores: list[str], *, how: str, block: int, real: str) -> list[str]:
     """The statements with what decides which threads come to them."""
     head = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
-    if together:
+    if how == "left":
+        quick = f"__shared__ volatile {real} quick[{block}];"
+        return [head, quick, "int lane = threadIdx.x;", "if (i >= n) return;", *body, *stores]
+    if how == "together":
         shared = f"__shared__ {real} tile[{block}], other[{block}], bins[4], first; __shared__ int count;"
         shared += f" __shared__ Item<{real}> pairs[{block}];"
         clamped = "int lane = threadIdx.x; bool inside = i < n; if (!inside) i = n - 1;"

@@ -261,6 +261,23 @@ TOGETHER = (
     $f = $c * tile[lane]; __syncthreads();""",
 )
 
+LANES = (
+    """{ $T @s = $f; for (int @o = 1; @o < 32; @o *= 2) { $T @t = __shfl_up_sync(0xffffffffu, @s, @o);
+    if (lane % 32 >= @o) @s += @t; } $f = tanh(@s); }""",
+    """$f = $c * $f + $c * __shfl_sync(0xffffffffu, $v, $m & 7);""",
+    """if (__any_sync(0xffffffffu, $f > $L)) $f *= $c; $f += $T(0.01) * __popc(__ballot_sync(0xffffffffu, $f < $v));""",
+    """for (int @k = 0; @k < $k; @k++) { if (lane % 32 >= 28 - 5 * @k) return;
+    $f = $c * $f + $c * __shfl_up_sync(0xffffffffu, $f, $k); __syncwarp(); }""",
+    """if (lane % 32 < 16) $f += $c * __shfl_up_sync(0x0000ffffu, $f, $k);""",
+    """if ($q) return; $f = $c * __shfl_sync(0xffffffffu, $f, lane % 32) + $v;""",
+    """quick[lane] = $f; for (int @d = 1; @d < 16; @d *= 2) if (lane % 16 >= @d)
+    quick[lane] += $T($c) * quick[lane - @d]; $f = tanh(quick[lane]);""",
+    """quick[lane] = 0; for (int @k = 0; @k < lane % 5; @k++) quick[lane] += $c * $A[@k % $N];
+    { int @d = 4; while (@d > 0) { if (lane % 8 >= @d) quick[lane] += quick[lane - @d]; @d /= 2; } }
+    $f += $c * quick[lane];""",
+)
+"""What lanes of a warp do with lower ones, behind a return of others."""
+
 STORES = (
     """y[i] = $f; if ($f > $T(0.2)) y[i] = $f * $A[0]; y[i] += $A[$N - 1];""",
     """y[i] = $A[0] * $A[1] - $f; y[i] = y[i] * $T($c) + $A[$N / 2];""",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 import numpy as np
 from random_programs import grammar, phrases
+from random_programs.mutations import mutated
 from random_programs.statements import ROOM, Body
 
 BLOCK, BLOCKS, POINTS = 32, 2, 53
@@ -16,6 +17,9 @@ IDIOMS_FROM = 100_000
 
 PRACTICE_FROM = 200_000
 """Kernels of larger numbers are those of `grammar`."""
+
+MUTATED_FROM = 2_000_000_000
+"""Kernels of larger numbers are those of `grammar`, counted from its first, written down in another way."""
 
 _CUDA_HELPERS = """\
 #include <cooperative_groups.h>
@@ -94,7 +98,15 @@ def practised(number: int) -> bool:
 def program(number: int, *, cuda: bool) -> Drawn:
     """The program of that number; always the same."""
     if practised(number):
-        found = grammar.kernel(number)
+        mutates = number >= MUTATED_FROM
+        found = grammar.kernel(number - MUTATED_FROM + PRACTICE_FROM if mutates else number)
+        if mutates:
+            found = mutated(
+                replace(
+                    found, source=found.source.replace(f"p{number - MUTATED_FROM + PRACTICE_FROM}(", f"p{number}(")
+                ),
+                number,
+            )
         return Drawn(number, found.source, found.real, found.block, found.packed)
     rng = Random(number)
     real = "double"

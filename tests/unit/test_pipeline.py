@@ -74,7 +74,7 @@ class Compilers:
         for arch in archs:
             stem = f"k.{arch}"
             self.run.reply("opt", f"{stem}.prepared.ll", stdout=usage(*symbols), effect=writes())
-            kernels = json.dumps({"kernels": facts, "tangents": facts, "seconds": facts})
+            kernels = json.dumps({"kernels": facts, "tangents": facts, "seconds": facts, "cooperative": []})
             self.run.reply("opt", f"k.{arch}.cuda.ll", stdout=kernels, effect=writes())
             for end in ("entries", "host", "gfx90a", "gfx942"):
                 self.run.reply("opt", f"{stem}.{end}.ll", effect=writes())

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from enzyme_driver.model import BlockVariant
 from enzyme_driver.targets.registers import (
     FEW_SPILLED,
     LIMIT,
     LIMIT_IN_BULK,
-    LONGEST,
     MOST_SPILLED,
-    Assembled,
     bounded,
-    for_larger_blocks,
-    threads_with,
 )
 
 STRAIGHT = (
@@ -137,50 +132,3 @@ def test_blocks_that_are_to_fit_are_forgotten_where_they_cost_spills() -> None:
     assert given == alone.replace("\n{", f"\n.maxnreg {LIMIT}\n{{")
     few = together.replace("m 8", "m 1")
     assert assembled(few, said(a__gradient=(LIMIT + 4, 0)), said(a__gradient=(96, 0))) == [alone]
-
-
-def variants(ptx: str, **kernels: tuple[int, int]) -> tuple[dict[str, tuple[BlockVariant, ...]], list[str]]:
-    given: list[str] = []
-
-    def assemble(text: str) -> str:
-        given.append(text)
-        return ""
-
-    return for_larger_blocks(Assembled(ptx, said(**kernels)), assemble), given
-
-
-def test_variants_are_made_for_the_blocks_that_do_not_fit() -> None:
-    found, (given,) = variants(PRIMAL + STRAIGHT + OTHER, a=(255, 0), a__gradient=(255, 0), b__gradient=(72, 0))
-    assert found == {
-        "a__gradient": (
-            BlockVariant(256, "a__gradient"),
-            BlockVariant(512, "a__gradient__block512"),
-            BlockVariant(1024, "a__gradient__block1024"),
-        ),
-        "b__gradient": (BlockVariant(896, "b__gradient"), BlockVariant(1024, "b__gradient__block1024")),
-    }
-    assert given.startswith(PRIMAL + STRAIGHT + OTHER)
-    for name, registers in (("a__gradient__block512", 128), ("b__gradient__block1024", 64)):
-        assert f"\n.visible .entry {name}(\n\t.param .u64 p\n)\n.maxnreg {registers}\n{{\n$L__BB0_1:" in given
-
-
-def test_a_variant_has_its_own_bound_alone() -> None:
-    limited = STRAIGHT.replace(")\n{", ")\n.maxnreg 128\n{")
-    _, (given,) = variants(limited, a__gradient=(128, 0))
-    assert given.count(".maxnreg") == 2
-    assert given.count(".maxnreg 64") == 1
-
-
-def test_no_variants_of_what_fits_or_says_how_large_its_blocks_are() -> None:
-    assert variants(STRAIGHT, a__gradient=(64, 0)) == ({}, [])
-    assert variants(STRAIGHT.replace(")\n{", ")\n.maxntid 256\n{"), a__gradient=(255, 0)) == ({}, [])
-    long = STRAIGHT.replace("\tret;\n", "\tret;\n" * LONGEST)
-    assert variants(long, a__gradient=(255, 0)) == ({}, [])
-
-
-@pytest.mark.parametrize(
-    ("registers", "threads"),
-    [(16, 1024), (64, 1024), (65, 896), (80, 768), (96, 640), (128, 512), (168, 384), (255, 256)],
-)
-def test_the_largest_block_follows_from_the_registers(registers: int, threads: int) -> None:
-    assert threads_with(registers) == threads

@@ -295,7 +295,9 @@ void gpu_copy(char *target, const char *source, size_t bytes, const Call &call) 
 
 namespace {
 
-// Adds n numbers to others: the only code here that runs on a GPU. Its type is f32 or f64, of 1 << `shift` bytes.
+// What runs on a GPU here.
+
+// Adds n numbers to others. Their type is f32 or f64, of 1 << `shift` bytes.
 std::string adder(const std::string &type, int shift) {
   return ".visible .entry adgen_add_" + std::to_string(1 << shift) +
          R"((.param .u64 target, .param .u64 source, .param .u64 count) {
@@ -321,20 +323,76 @@ std::string adder(const std::string &type, int shift) {
          " [%a0], %f2;\n  ret;\n}\n";
 }
 
-Handle add_kernel(int64_t element) {
+// Sets segments of memory, a row of blocks for each, to zero or to what another one holds.
+const char *const SETTER = R"(.visible .entry adgen_set(.param .align 8 .b8 segments[384]) {
+  .reg .pred %zero, %end;
+  .reg .b32 %t<6>;
+  .reg .b64 %a<11>;
+  mov.u32 %t0, %ctaid.y;
+  mul.wide.u32 %a0, %t0, 24;
+  mov.b64 %a1, segments;
+  add.u64 %a1, %a1, %a0;
+  ld.param.u64 %a2, [%a1];
+  ld.param.u64 %a3, [%a1+8];
+  ld.param.u64 %a4, [%a1+16];
+  mov.u32 %t1, %ctaid.x;
+  mov.u32 %t2, %ntid.x;
+  mov.u32 %t3, %tid.x;
+  mov.u32 %t4, %nctaid.x;
+  mul.wide.u32 %a5, %t1, %t2;
+  cvt.u64.u32 %a6, %t3;
+  add.u64 %a5, %a5, %a6;
+  mul.wide.u32 %a7, %t2, %t4;
+  setp.eq.u64 %zero, %a3, 0;
+next:
+  setp.ge.u64 %end, %a5, %a4;
+  @%end ret;
+  shl.b64 %a8, %a5, 2;
+  add.u64 %a9, %a2, %a8;
+  add.u64 %a10, %a3, %a8;
+  mov.u32 %t5, 0;
+  @!%zero ld.global.u32 %t5, [%a10];
+  st.global.u32 [%a9], %t5;
+  add.u64 %a5, %a5, %a7;
+  bra next;
+}
+)";
+
+Handle own_kernel(const char *name) {
   static Handle library = nullptr;
   std::lock_guard<std::mutex> lock(guard);
   const Driver &d = driver();
   Handle found = nullptr;
-  static const std::string code = ".version 6.0\n.target sm_52\n.address_size 64\n" + adder("f32", 2) + adder("f64", 3);
+  static const std::string code =
+      ".version 6.0\n.target sm_52\n.address_size 64\n" + adder("f32", 2) + adder("f64", 3) + SETTER;
   if (library == nullptr)
     done(d.load(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-         "the kernel that adds cannot be loaded");
-  done(d.kernel(&found, library, element == 4 ? "adgen_add_4" : "adgen_add_8"), "the kernel that adds");
+         "adgen's own kernels cannot be loaded");
+  done(d.kernel(&found, library, name), name);
   return found;
 }
 
 } // namespace
+
+void gpu_set(const std::vector<Segment> &segments, const Call &call) {
+  constexpr size_t MOST = 16;
+  constexpr uint64_t THREADS = 256, BLOCKS = 64;
+  for (size_t first = 0; first < segments.size(); first += MOST) {
+    Segment table[MOST] = {};
+    size_t count = std::min(MOST, segments.size() - first);
+    uint64_t words = 0;
+    for (size_t index = 0; index < count; ++index) {
+      table[index] = segments[first + index];
+      words = std::max(words, table[index].words);
+    }
+    static Handle kernel = own_kernel("adgen_set");
+    void *arguments[] = {table};
+    auto blocks = static_cast<unsigned>(std::min(BLOCKS, (words + THREADS - 1) / THREADS));
+    done(driver().launch(kernel, blocks, static_cast<unsigned>(count), 1, THREADS, 1, 1, 0, call.stream, arguments,
+                         nullptr),
+         "setting");
+  }
+}
 
 void gpu_add(char *target, const char *source, size_t bytes, int64_t element, const Call &call) {
   if (element != 4 && element != 8)
@@ -343,7 +401,9 @@ void gpu_add(char *target, const char *source, size_t bytes, int64_t element, co
   uint64_t count = bytes / static_cast<uint64_t>(element);
   void *arguments[] = {&target, &source, &count};
   auto blocks = static_cast<unsigned>((count + THREADS - 1) / THREADS);
-  done(driver().launch(add_kernel(element), blocks, 1, 1, THREADS, 1, 1, 0, call.stream, arguments, nullptr), "adding");
+  done(driver().launch(own_kernel(element == 4 ? "adgen_add_4" : "adgen_add_8"), blocks, 1, 1, THREADS, 1, 1, 0,
+                       call.stream, arguments, nullptr),
+       "adding");
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // Reads programs, and runs them.
 #include "program.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -139,26 +140,73 @@ void add(char *target, const char *source, size_t bytes, int64_t element) {
   element == 4 ? add_all<float>(target, source, bytes) : add_all<double>(target, source, bytes);
 }
 
-void step(const Op &op, Frame &frame) {
+size_t step(const Op &op, Frame &frame) {
   const Call &call = frame.call;
   bool on_host = call.device < 0;
   if (op.kind == Op::Launch) {
     (op.launch->gpu ? gpu_launch : host_launch)(*op.launch, frame);
-    return;
+    return 1;
   }
   char *target = frame.addresses[static_cast<size_t>(op.target)];
   auto bytes = static_cast<size_t>(frame.program.sizes[static_cast<size_t>(op.target)]);
   if (bytes == 0)
-    return;
+    return 1;
   if (op.kind == Op::Zero) {
     on_host ? static_cast<void>(std::memset(target, 0, bytes)) : gpu_zero(target, bytes, call);
-    return;
+    return 1;
   }
   const char *source = frame.addresses[static_cast<size_t>(op.source)];
   if (op.kind == Op::Copy)
     on_host ? static_cast<void>(std::memcpy(target, source, bytes)) : gpu_copy(target, source, bytes, call);
   else
     on_host ? add(target, source, bytes, op.element) : gpu_add(target, source, bytes, op.element, call);
+  return 1;
+}
+
+constexpr int64_t LARGEST_TOGETHER = 1 << 20; // more bytes are worth a call of the driver each
+constexpr int64_t WORD = 4;
+
+// Runs of zeroings and copies that do not touch each other's buffers: calls of the driver cost more than what they do.
+void find_together(Program &program) {
+  auto is_small = [&](const Op &op) {
+    int64_t bytes = op.kind == Op::Zero || op.kind == Op::Copy ? program.sizes[static_cast<size_t>(op.target)] : -1;
+    return bytes > 0 && bytes <= LARGEST_TOGETHER && bytes % WORD == 0;
+  };
+  for (size_t first = 0; first < program.ops.size(); ++first) {
+    std::vector<int64_t> written, read;
+    for (size_t index = first; index < program.ops.size() && is_small(program.ops[index]); ++index) {
+      const Op &op = program.ops[index];
+      auto in = [](const std::vector<int64_t> &buffers, int64_t buffer) {
+        return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+      };
+      bool copies = op.kind == Op::Copy;
+      if (in(written, op.target) || in(read, op.target) || (copies && in(written, op.source)))
+        break;
+      written.push_back(op.target);
+      if (copies)
+        read.push_back(op.source);
+      ++program.ops[first].together;
+    }
+  }
+}
+
+bool is_aligned(const void *address) { return reinterpret_cast<uintptr_t>(address) % WORD == 0; }
+
+// Runs the op of this number and those that go with it; how many these are.
+size_t steps_together(size_t first, Frame &frame) {
+  const Op &begin = frame.program.ops[first];
+  std::vector<Segment> segments;
+  for (size_t index = first; index < first + begin.together; ++index) {
+    const Op &op = frame.program.ops[index];
+    char *target = frame.addresses[static_cast<size_t>(op.target)];
+    const char *source = op.kind == Op::Copy ? frame.addresses[static_cast<size_t>(op.source)] : nullptr;
+    if (!is_aligned(target) || !is_aligned(source))
+      return step(begin, frame);
+    segments.push_back(
+        {target, source, static_cast<uint64_t>(frame.program.sizes[static_cast<size_t>(op.target)] / WORD)});
+  }
+  gpu_set(segments, frame.call);
+  return begin.together;
 }
 
 } // namespace
@@ -181,6 +229,7 @@ std::unique_ptr<Program> Program::decoded(const int64_t *words, size_t count, co
     }
     made->ops.push_back(std::move(op));
   });
+  find_together(*made);
   return made;
 }
 
@@ -190,8 +239,9 @@ void run(const Program &program, const Call &call) {
   Frame frame{program, call, std::vector<char *>(program.sizes.size())};
   for (int64_t example = 0; example < call.batch; ++example) {
     place(frame, scratch.memory, example);
-    for (const Op &op : program.ops)
-      step(op, frame);
+    for (size_t index = 0; index < program.ops.size();)
+      index += call.device >= 0 && program.ops[index].together > 1 ? steps_together(index, frame)
+                                                                   : step(program.ops[index], frame);
   }
 }
 

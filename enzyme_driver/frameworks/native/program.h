@@ -50,9 +50,9 @@ struct LaunchOp {
   std::vector<Shadow> shadows;
   TapeSize tape = TapeSize::None;
   uint64_t tape_limit = 0, heap_bytes = 0;
-  std::vector<int64_t> overwritten; // buffers that measuring the tape writes to
-  bool reads_values = false;        // whether an argument is the content of a buffer
-  static constexpr int REMEMBERED = 16;              // GPUs
+  std::vector<int64_t> overwritten;                   // buffers that measuring the tape writes to
+  bool reads_values = false;                          // whether an argument is the content of a buffer
+  static constexpr int REMEMBERED = 16;               // GPUs
   mutable std::atomic<void *> ready[REMEMBERED] = {}; // the kernel on each, once it may be launched
   mutable std::mutex known;
   mutable uint64_t lane_bytes = UNKNOWN; // of the tape, once it was measured
@@ -63,6 +63,14 @@ struct Op {
   enum Kind : int64_t { Zero, Copy, Launch, Add };
   int64_t kind, target = 0, source = 0, element = 0; // `element`: bytes of the numbers that are added
   std::unique_ptr<LaunchOp> launch;
+  size_t together = 0; // with so many ops, from this one on, a GPU does it in one launch
+};
+
+// Memory of a GPU that is set to what is at `source`, or to zero where that is null.
+struct Segment {
+  char *target;
+  const char *source;
+  uint64_t words;
 };
 
 struct Program {
@@ -115,6 +123,7 @@ void host_launch(const LaunchOp &op, Frame &frame);
 void gpu_launch(const LaunchOp &op, Frame &frame);
 void gpu_zero(char *target, size_t bytes, const Call &call);
 void gpu_copy(char *target, const char *source, size_t bytes, const Call &call);
+void gpu_set(const std::vector<Segment> &segments, const Call &call);
 void gpu_add(char *target, const char *source, size_t bytes, int64_t element, const Call &call);
 
 // The context of the call's device is current while this object lives.

@@ -427,6 +427,8 @@ PreservedAnalyses RetargetAmd::run(Module &M, ModuleAnalysisManager &) {
   M.setTargetTriple(llvm::Triple(Triple));
   M.setDataLayout(Layout);
   lowerIntrinsics(M);
+  if (GlobalVariable *Lockstep = M.getGlobalVariable("adgen_lanes_lockstep")) // rules/barrier.cu
+    Lockstep->setInitializer(ConstantInt::get(Lockstep->getValueType(), 1));
   for (Function &F : make_early_inc_range(M)) {
     dropNvidiaAttributes(F);
     if (F.isDeclaration())

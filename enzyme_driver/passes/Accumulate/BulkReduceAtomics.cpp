@@ -20,6 +20,7 @@ constexpr uint64_t FewestBytes = 96;       // of a record; with 64 a gradient to
 constexpr uint64_t Alignment = 16;         // of what is reduced
 constexpr uint64_t MostShared = 32 * 1024; // of a block
 constexpr uint64_t Threads = 256;          // of a block that have room
+constexpr StringLiteral RecordsSuffix = ".records"; // then a thread's bytes, for variants with less room (variants.py)
 
 // Accumulations into neighbouring elements, in the order of these, and which of them comes last.
 struct Record {
@@ -47,7 +48,8 @@ public:
       return;
     auto *Bytes = ArrayType::get(Type::getInt8Ty(M.getContext()), Room);
     Slots = new GlobalVariable(M, Bytes, false, GlobalValue::InternalLinkage, UndefValue::get(Bytes),
-                               ExchangePrefix + symbolOf(F), nullptr, GlobalValue::NotThreadLocal, SharedSpace);
+                               ExchangePrefix + symbolOf(F) + RecordsSuffix + Twine(Stride), nullptr,
+                               GlobalValue::NotThreadLocal, SharedSpace);
     Slots->setAlignment(Align(Alignment));
     for (const Record &R : Found)
       replace(R);

@@ -31,6 +31,7 @@ namespace adgen {
 namespace {
 
 constexpr unsigned Axes = 3;
+constexpr unsigned MostForTaking = 256; // instructions of a gradient that is there twice for its exchanges alone
 
 // Makes accumulations plain.
 class Plain {
@@ -255,7 +256,8 @@ void own(Function &F, FunctionAnalysisManager &FAM) {
     if (A.hasAttribute(FreshAttribute) && !Uses->Others && Uses->Consumptions.empty())
       Written.insert_range(Own->First);
   }
-  if (!Proved.empty())
+  bool Adds = any_of(Proved, [](const AtomicRMWInst *Each) { return Each->getOperation() != AtomicRMWInst::Xchg; });
+  if (Adds || (!Proved.empty() && F.getInstructionCount() <= MostForTaking))
     Versions(F, Launch).make(Proved, Written, FAM);
 }
 

@@ -13,6 +13,7 @@
 // Where a lane adds to elements beside its own one, as the gradient of a stencil does, it hands the sum on to the lane
 // whose own element that is. Whether the lanes' elements lie side by side is seen when the kernel runs; lanes at an
 // edge add by themselves.
+#include "Accumulate/HandOver.h"
 #include "Accumulate/LaneOrigins.h"
 #include "Accumulate/RowOwners.h"
 #include "Analysis/Accumulation.h"
@@ -36,8 +37,8 @@ STATISTIC(NumRows, "Number of rows handed on");
 namespace adgen {
 namespace {
 
-constexpr unsigned Counts[] = {16, 8, 4, 3, 2, 1}; // that rules/accumulate.cu has
-constexpr int64_t MostBeside = 4;                  // elements to which a lane's neighbours may be away
+constexpr unsigned MostMembers = 16; // of a group
+constexpr int64_t MostBeside = 4;    // elements to which a lane's neighbours may be away
 
 // Accumulations of a block that are handed over together.
 struct Group {
@@ -142,7 +143,7 @@ private:
         Open.push_back(New);
       else
         Like->Members.push_back(Atomic);
-      Close([&](const Group &G) { return G.Members.size() == Counts[0]; });
+      Close([&](const Group &G) { return G.Members.size() == MostMembers; });
     }
     Close([](const Group &) { return true; });
   }
@@ -234,13 +235,13 @@ private:
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
     Value *Alike = Active;
     for (Value *V : G.Compared)
-      Alike =
-          B.CreateAnd(Alike, call(B, "adgen_alike", B.getInt32Ty(), {Active, asNumber(B, V), B.getInt1(G.InShared)}));
+      Alike = B.CreateAnd(
+          Alike, callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, asNumber(B, V), B.getInt1(G.InShared)}));
     ArrayRef<AtomicRMWInst *> Rest = G.Members;
     while (!Rest.empty()) {
-      unsigned Count = *find_if(Counts, [&](unsigned N) { return N <= Rest.size(); });
-      handOver(B, G, Rest.take_front(Count), Active, Alike);
-      Rest = Rest.drop_front(Count);
+      ArrayRef<AtomicRMWInst *> Next = Rest.take_front(mostAtOnce(Rest));
+      adgen::handOver(B, G.Lanes, Next, Active, Alike, isAlone(B, Next));
+      Rest = Rest.drop_front(Next.size());
     }
     for (AtomicRMWInst *Member : G.Members)
       Member->eraseFromParent();
@@ -249,19 +250,6 @@ private:
   static Value *asNumber(IRBuilder<> &B, Value *V) {
     Type *Int64 = B.getInt64Ty();
     return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int64) : B.CreateZExt(V, Int64);
-  }
-
-  void handOver(IRBuilder<> &B, const Group &G, ArrayRef<AtomicRMWInst *> Members, Value *Active, Value *Alike) {
-    IRBuilder<> Start(&*F.getEntryBlock().getFirstInsertionPt());
-    Type *Pointers = ArrayType::get(B.getPtrTy(), Members.size()), *Numbers = ArrayType::get(G.type(), Members.size());
-    Value *Elements = Start.CreateAlloca(Pointers), *Values = Start.CreateAlloca(Numbers);
-    for (auto [Index, Member] : enumerate(Members)) {
-      B.CreateStore(Member->getPointerOperand(), B.CreateConstInBoundsGEP2_64(Pointers, Elements, 0, Index));
-      B.CreateStore(Member->getValOperand(), B.CreateConstInBoundsGEP2_64(Numbers, Values, 0, Index));
-    }
-    std::string Name =
-        ("adgen_add_" + G.Lanes + (G.type()->isFloatTy() ? "_f32_" : "_f64_") + Twine(Members.size())).str();
-    call(B, Name, B.getVoidTy(), {Elements, Values, Active, Alike, isAlone(B, Members)});
   }
 
   void collectRows(BasicBlock &Block, SmallVectorImpl<Row> &Rows) {
@@ -335,8 +323,8 @@ private:
     sort(R.Members, [](const Row::Member &X, const Row::Member &Y) { return X.Offset < Y.Offset; });
     Row::Member &Own = R.Members[R.Members.size() / 2];
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
-    Value *Beside =
-        call(B, "adgen_beside", B.getInt32Ty(), {Active, Own.Atomic->getPointerOperand(), B.getInt64(bytesOf(R))});
+    Value *Beside = callTogether(B, "adgen_beside", B.getInt32Ty(),
+                                 {Active, Own.Atomic->getPointerOperand(), B.getInt64(bytesOf(R))});
     Value *Total = Own.Atomic->getValOperand();
     for (const Row::Member &M : R.Members)
       if (M.Atomic != Own.Atomic)
@@ -353,14 +341,8 @@ private:
     if (Distance == 0)
       return Number;
     StringRef Name = Number->getType()->isFloatTy() ? "adgen_hand_on_f32" : "adgen_hand_on_f64";
-    return call(B, Name, Number->getType(),
-                {Active, Beside, B.getInt32(Distance), M.Atomic->getPointerOperand(), Number});
-  }
-
-  static CallInst *call(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Value *> Arguments) {
-    CallInst *Call = callRule(B, Name, Result, Arguments);
-    Call->setConvergent();
-    return Call;
+    return callTogether(B, Name, Number->getType(),
+                        {Active, Beside, B.getInt32(Distance), M.Atomic->getPointerOperand(), Number});
   }
 
   Function &F;

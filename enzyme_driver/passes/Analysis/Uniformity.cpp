@@ -33,6 +33,16 @@ Uniformity::Kind kindOnDevice(const Value &V, const Function &F) {
   return Call->isConvergent() ? Kind::Differs : Kind::Derived;
 }
 
+Uniformity::Kind kindInBody(const Value &V) {
+  auto *Call = dyn_cast<CallBase>(&V);
+  if (!Call)
+    return Uniformity::Kind::Same;
+  StringRef Name = Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
+  if (Name.starts_with("llvm.nvvm.read.ptx.sreg.tid.") || Name == "llvm.nvvm.read.ptx.sreg.laneid")
+    return Uniformity::Kind::Differs;
+  return waitsForBlock(*Call) ? Uniformity::Kind::Same : Uniformity::Kind::Derived;
+}
+
 // Whether since the last barrier nothing before the load in its block may have written to memory.
 static bool readsFirst(const LoadInst &Load) {
   bool Written = false;

@@ -44,6 +44,9 @@ private:
   llvm::SmallVector<const llvm::Value *> Work;
 };
 
+// What is known of the calls of a body, which is the primal's code.
+Uniformity::Kind kindInBody(const llvm::Value &V);
+
 // What is known of the arguments and calls of a gradient that runs in every thread of a GPU.
 Uniformity::Kind kindOnDevice(const llvm::Value &V, const llvm::Function &F);
 

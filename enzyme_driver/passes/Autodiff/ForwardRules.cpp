@@ -4,6 +4,7 @@
 //   Products of a warp, T adgen_math_mma_NAME(factors): the value, and what NAME_tangent has, of both and their
 //   tangents.
 //   What moves a value, void adgen_rule_NAME(T *to, T *from, ...): the same with the tangents.
+//   What chooses among threads' values, void adgen_rule_choose_NAME(T *place, T *value): NAME_tangent of rules/.
 //   What only orders threads, void adgen_rule_NAME(anchor, ...): itself.
 // A derivative gets every argument twice: a pointer with its shadow, a number with its tangent, anything else with
 // itself. A pointer that is constant comes with itself too.
@@ -133,6 +134,14 @@ void refuseIndirectCalls(Function &Tangent) {
   }
 }
 
+Function *forwardOfChoice(Function &Rule) {
+  Type *Pointer = Rule.getArg(0)->getType();
+  auto *Type = FunctionType::get(Rule.getReturnType(), {Pointer, Pointer, Pointer, Pointer}, false);
+  auto Forward = Rule.getParent()->getOrInsertFunction((Rule.getName() + "_tangent").str(), Type);
+  cast<Function>(Forward.getCallee())->setDoesNotThrow();
+  return cast<Function>(Forward.getCallee());
+}
+
 // What keeps a number that is about to be overwritten takes two pointers too, and moves nothing.
 bool movesValue(const Function &Rule) {
   return Rule.arg_size() > 1 && Rule.getArg(1)->getType()->isPointerTy() && !Rule.getName().starts_with(OverwriteRule);
@@ -152,7 +161,9 @@ PreservedAnalyses ForwardRules::run(Module &M, ModuleAnalysisManager &) {
   for (Function *Rule : Rules) {
     bool IsMathematics = !Rule->getReturnType()->isVoidTy();
     bool IsProduct = Rule->getName().starts_with(ProductPrefix);
-    Function *Forward = IsProduct           ? forwardOfProduct(*Rule)
+    bool Chooses = Rule->getName().starts_with((RulePrefix + ChoicePrefix).str());
+    Function *Forward = Chooses             ? forwardOfChoice(*Rule)
+                        : IsProduct         ? forwardOfProduct(*Rule)
                         : IsMathematics     ? forwardOfMathematics(*Rule)
                         : movesValue(*Rule) ? forwardOfMove(*Rule)
                                             : forwardOfOrder(*Rule);

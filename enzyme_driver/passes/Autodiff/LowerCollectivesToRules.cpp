@@ -8,8 +8,10 @@
 #include "Analysis/Refill.h"
 #include "Analysis/SharedConstants.h"
 #include "Analysis/Uniformity.h"
+#include "Autodiff/Collectives.h"
 #include "Support/Pass.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -21,6 +23,20 @@ using namespace llvm;
 using namespace llvm::PatternMatch;
 
 namespace adgen {
+
+static SmallVector<Type *> typesOf(ArrayRef<Value *> Operands) {
+  return SmallVector<Type *>(map_range(Operands, [](Value *Operand) { return Operand->getType(); }));
+}
+
+void insertRule(Instruction &Before, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
+  SmallVector<Value *> Arguments{Anchor};
+  append_range(Arguments, Operands);
+  Function *F = declareRule(*Before.getModule(), Rule, 1, typesOf(Operands));
+  CallInst *New = CallInst::Create(F, Arguments, "", Before.getIterator());
+  New->addFnAttr(Attribute::Convergent);
+  New->setDebugLoc(Before.getDebugLoc());
+}
+
 namespace {
 
 constexpr StringLiteral SwapPrefix = "adgen_hidden_swap_";
@@ -45,19 +61,6 @@ bool isBarrier(const CallInst &Call, StringRef Name, uint64_t Wanted) {
 
 bool isBlockBarrier(const CallInst &Call, StringRef Name) {
   return Name == "llvm.nvvm.barrier0" || isBarrier(Call, Name, 0);
-}
-
-SmallVector<Type *> typesOf(ArrayRef<Value *> Operands) {
-  return SmallVector<Type *>(map_range(Operands, [](Value *Operand) { return Operand->getType(); }));
-}
-
-void insertRule(Instruction &Before, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
-  SmallVector<Value *> Arguments{Anchor};
-  append_range(Arguments, Operands);
-  Function *F = declareRule(*Before.getModule(), Rule, 1, typesOf(Operands));
-  CallInst *New = CallInst::Create(F, Arguments, "", Before.getIterator());
-  New->addFnAttr(Attribute::Convergent);
-  New->setDebugLoc(Before.getDebugLoc());
 }
 
 void replace(CallInst &Call, StringRef Rule, Value *Anchor, ArrayRef<Value *> Operands) {
@@ -231,6 +234,13 @@ void hideSwap(AtomicCmpXchgInst &Swap) {
   Swap.eraseFromParent();
 }
 
+// Enzyme takes what counts in an array for active where the array has a shadow.
+void markInactive(AtomicRMWInst &Atomic) {
+  if (bitsLeft(Atomic) == Bits::Integers)
+    for (StringRef Mark : {StringRef(InactiveMark), StringRef("enzyme_inactive_inst")})
+      Atomic.setMetadata(Mark, MDNode::get(Atomic.getContext(), {}));
+}
+
 void showSwaps(Function &F) {
   for (User *U : make_early_inc_range(F.users())) {
     auto *Call = cast<CallInst>(U);
@@ -258,16 +268,6 @@ void showHidden(Module &M) {
   }
 }
 
-Uniformity::Kind kindOf(const Value &V) {
-  auto *Call = dyn_cast<CallBase>(&V);
-  if (!Call)
-    return Uniformity::Kind::Same;
-  StringRef Name = Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
-  if (Name.starts_with("llvm.nvvm.read.ptx.sreg.tid.") || Name == "llvm.nvvm.read.ptx.sreg.laneid")
-    return Uniformity::Kind::Differs;
-  return waitsForBlock(*Call) ? Uniformity::Kind::Same : Uniformity::Kind::Derived;
-}
-
 // Whether some threads may come to a barrier that others do not come to: those have returned, or wait elsewhere.
 bool missesBarriers(Function &Body) {
   SmallVector<const Instruction *> Barriers;
@@ -276,7 +276,7 @@ bool missesBarriers(Function &Body) {
       Barriers.push_back(&I);
   if (Barriers.empty())
     return false;
-  Uniformity Threads(Body, kindOf);
+  Uniformity Threads(Body, kindInBody);
   return any_of(Barriers, [&](const Instruction *Barrier) { return Threads.isDivergent(Barrier->getParent()); });
 }
 
@@ -294,53 +294,6 @@ void turnTogether(Function &Body, Value *Anchor) {
   }
 }
 
-bool isVolatile(const Instruction &I) {
-  auto *Load = dyn_cast<LoadInst>(&I);
-  auto *Store = dyn_cast<StoreInst>(&I);
-  return (Load && Load->isVolatile()) || (Store && Store->isVolatile());
-}
-
-bool isShared(Function &Body, Value *Pointer) {
-  SmallVector<const Value *> Objects;
-  getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
-  return any_of(Objects, [&](const Value *Object) {
-    auto *A = dyn_cast<Argument>(Object);
-    return A && A->getArgNo() >= Body.arg_size() - sharedNames(Body).size();
-  });
-}
-
-// Without a derivative the lanes only have to wait.
-void meet(Instruction &Before, Value *Anchor) {
-  if (Anchor)
-    return insertRule(Before, "lockstep", Anchor, {});
-  IRBuilder<> B(&Before);
-  Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
-  B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, ArrayRef<Type *>(), {Active});
-}
-
-// Volatile shared memory is how lanes of a warp handed each other values before there were shuffles: without a barrier,
-// as all of them do the same instruction at once. They do so no more, and less so in a reverse sweep or on the host. So
-// they meet before a read behind a write, and before a write behind anything; what other lanes do before and behind a
-// block is not known. That is behind and before in the reverse sweep.
-void keepLockstep(Function &Body, Value *Anchor) {
-  for (BasicBlock &Block : Body) {
-    bool Read = true, Written = true; // what may have been done since they met
-    bool Any = false;
-    for (Instruction &I : Block) {
-      if (!isVolatile(I) || !isShared(Body, getLoadStorePointerOperand(&I)))
-        continue;
-      bool Writes = isa<StoreInst>(I);
-      if (Written || (Writes && Read)) {
-        meet(I, Anchor);
-        Read = Written = false;
-      }
-      (Writes ? Written : Read) = Any = true;
-    }
-    if (Any && Anchor)
-      meet(*Block.getTerminator(), Anchor);
-  }
-}
-
 void replaceIn(Function &Body, Value *Anchor) {
   bool Misses = missesBarriers(Body);
   StringRef Barrier = Misses ? "counted_barrier" : "barrier";
@@ -351,6 +304,8 @@ void replaceIn(Function &Body, Value *Anchor) {
     for (Instruction &I : make_early_inc_range(Block)) {
       if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && bitsLeft(*Swap) == Bits::Integers)
         hideSwap(*Swap);
+      if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && Atomic->getType()->isIntegerTy())
+        markInactive(*Atomic);
       auto *Call = dyn_cast<CallInst>(&I);
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
       if (!Callee)
@@ -410,15 +365,6 @@ PreservedAnalyses LowerCollectivesToRules::run(Module &M, ModuleAnalysisManager 
       keepLockstep(*Body, Anchor);
       Anchor ? replaceIn(*Body, Anchor) : hideIn(*Body);
     }
-  return PreservedAnalyses::none();
-}
-
-ADGEN_DECLARE_PASS(KeepLockstep);
-
-PreservedAnalyses KeepLockstep::run(Module &M, ModuleAnalysisManager &) {
-  for (Function &F : M)
-    if (!F.isDeclaration() && F.getName().starts_with(BodyPrefix))
-      keepLockstep(F, nullptr);
   return PreservedAnalyses::none();
 }
 

@@ -146,6 +146,16 @@ static SmallPtrSet<const Argument *, 4> holdersOfStoredPointers(ArrayRef<const F
   return Found;
 }
 
+// Whether threads choose by atomics what remains in the array.
+static bool isChosenIn(const Argument &A) {
+  return any_of(instructions(*A.getParent()), [&](const Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return Callee && Callee->getName().starts_with((RulePrefix + ChoicePrefix).str()) &&
+           getUnderlyingObject(Call->getArgOperand(0), 0) == &A;
+  });
+}
+
 static json::Value numberOf(const Argument *Parameter) {
   return Parameter ? json::Value(Parameter->getArgNo()) : json::Value(nullptr);
 }
@@ -183,6 +193,8 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
                              {"added_to", numberOf(addedTo(A))}};
       if (IsPointer && (InCallee || Holders.contains(&A)))
         Described["moves_pointers"] = true;
+      if (isChosenIn(A))
+        Described["chosen"] = true;
       if (isAskedForNull(A))
         Described["nullable"] = true;
       if (auto At = Floats.find(&A); At != Floats.end())

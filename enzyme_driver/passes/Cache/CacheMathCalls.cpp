@@ -24,7 +24,11 @@
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
+#define DEBUG_TYPE "adgen-cache-math-calls"
+
 using namespace llvm;
+
+STATISTIC(NumCalls, "Number of calls cached");
 
 namespace adgen {
 namespace {
@@ -190,8 +194,10 @@ public:
     for (CallInst *Again : Calls)
       if (CallInst *First = findFirst(Calls, *Again))
         Found[First].push_back(Again);
-    for (auto &[First, Repeated] : Found)
+    for (auto &[First, Repeated] : Found) {
+      ADGEN_COUNT(NumCalls, *First);
       keep(*First, Repeated);
+    }
     if (Found.empty())
       return false;
     for (const Read &Each : Reads)

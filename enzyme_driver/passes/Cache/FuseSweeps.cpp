@@ -7,6 +7,7 @@
 // It is done in a copy of the gradient that the optimiser has cleaned up. The copy takes the gradient's place only if
 // no cache of Enzyme's is left in it, because the tape goes by Enzyme's names of blocks, which cleaning up does not
 // keep.
+#include "Cache/PromoteSlots.h"
 #include "Cache/SweepMemory.h"
 #include "Cache/Untangle.h"
 #include "Support/Iterations.h"
@@ -365,6 +366,10 @@ bool fuseAll(Function &F, FunctionAnalysisManager &FAM) {
   if (!Fused)
     return false;
   separateDecisions(F, FAM); // what is kept on one way alone is a value then
+  if (promoteSlots(F, FAM.getResult<ScalarEvolutionAnalysis>(F))) {
+    FAM.invalidate(F, PreservedAnalyses::none());
+    clean(F, FAM);
+  }
   dropUnread(F);
   return !keepsSomething(F);
 }

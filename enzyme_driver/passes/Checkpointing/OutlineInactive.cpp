@@ -1,6 +1,7 @@
 // Loops without derivatives become functions that Enzyme leaves alone. In the function of a body it would keep the way
 // that each iteration has taken, and walk back through all of them, although nothing is to be done there.
 #include "Checkpointing/OutlineInactive.h"
+#include "Analysis/Layout.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -64,9 +65,7 @@ private:
       return all_of(*Block, [](const Instruction &I) {
         auto *Known = dyn_cast<IntrinsicInst>(&I);
         auto *Call = dyn_cast<CallBase>(&I);
-        if (Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(HoldPrefix))
-          return true;
-        return (Known && Known->isAssumeLikeIntrinsic()) ||
+        return isHeld(&I) || (Known && Known->isAssumeLikeIntrinsic()) ||
                (!I.mayHaveSideEffects() && !I.isVolatile() && !I.isAtomic() && !(Call && Call->isConvergent()));
       });
     });
@@ -96,12 +95,29 @@ private:
       if (isa<Constant>(Parts[I]) || isa_and_nonnull<CmpInst, FPToSIInst, FPToUIInst>(Part) ||
           (Part && Part->hasMetadata(InactiveMark)))
         continue;
-      if (!Parts[I]->getType()->isIntegerTy() || isa_and_nonnull<LoadInst, BitCastInst, CallBase>(Part))
+      bool Held = isHeld(Part);
+      if (!Parts[I]->getType()->isIntegerTy() ||
+          (isa_and_nonnull<LoadInst, BitCastInst, CallBase>(Part) && !Held && !isFromIntegers(Part)))
         return false;
-      if (Part && L.contains(Part))
+      if (Held)
+        Parts.insert(cast<CallBase>(Part)->getArgOperand(0));
+      else if (Part && L.contains(Part) && !isa<LoadInst>(Part))
         Parts.insert_range(Part->operands());
     }
     return true;
+  }
+
+  static bool isHeld(const Instruction *I) {
+    auto *Call = dyn_cast_or_null<CallBase>(I);
+    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(HoldPrefix);
+  }
+
+  // Read from an array that holds nothing else, by the type that the user has given it.
+  static bool isFromIntegers(const Instruction *I) {
+    auto *Load = dyn_cast<LoadInst>(I);
+    std::optional<Place> From =
+        Load ? placeOf(const_cast<Value *>(Load->getPointerOperand()), Load->getDataLayout()) : std::nullopt;
+    return From && From->Memory && !From->Memory->holdsFloats();
   }
 
   void findInputs() {

@@ -60,6 +60,8 @@ private:
   // Barriers, and what warps do: calls of the runtime (host_runtime/together.cpp); null where it has nothing for it.
   llvm::Value *together(llvm::IRBuilder<> &B, llvm::CallInst &Call, llvm::StringRef Name, llvm::Value *Thread);
 
+  // Which lanes have not come to the end of the forward sweep; or that the own one has.
+  llvm::Value *participants(llvm::IRBuilder<> &B, llvm::CallInst &Call, llvm::StringRef Name, llvm::Value *Thread);
   // The derivative of a shuffle (rules/shuffle.cu).
   llvm::Value *gathered(llvm::IRBuilder<> &B, llvm::CallInst &Call, llvm::StringRef Name, llvm::Value *Thread);
   llvm::Value *warp(llvm::IRBuilder<> &B, const std::string &Name, llvm::Value *Thread, llvm::Value *Mask,

@@ -102,7 +102,7 @@ Value *ThreadFunctions::special(CallInst &Call, StringRef Name, Function &Thread
     return registerValue(B, Name, Thread, First);
   Value *Caller = Thread.getArg(Thread.arg_size() - 1);
   if (Name.consume_front(TogetherPrefix))
-    return gathered(B, Call, Name, Caller);
+    return Name.starts_with("gather_") ? gathered(B, Call, Name, Caller) : participants(B, Call, Name, Caller);
   return together(B, Call, Name.drop_front(StringRef("llvm.nvvm.").size()), Caller);
 }
 
@@ -192,6 +192,12 @@ Value *ThreadFunctions::gathered(IRBuilder<> &B, CallInst &Call, StringRef Name,
   Value *Result =
       warp(B, Name.str(), Thread, Call.getArgOperand(0), Given, Call.getArgOperand(2), Call.getArgOperand(3));
   return B.CreateBitCast(B.CreateTrunc(Result, Word), Call.getType());
+}
+
+Value *ThreadFunctions::participants(IRBuilder<> &B, CallInst &Call, StringRef Name, Value *Thread) {
+  if (Name == "leave")
+    return B.CreateCall(M.getOrInsertFunction("adgen_leave_forward", B.getVoidTy(), Pointer), Thread);
+  return B.CreateTrunc(warp(B, Name.str(), Thread, Call.getArgOperand(0), B.getInt64(0)), Int32);
 }
 
 Value *ThreadFunctions::warp(IRBuilder<> &B, const std::string &Name, Value *Thread, Value *Mask, Value *Given,

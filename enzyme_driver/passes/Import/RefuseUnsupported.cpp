@@ -9,6 +9,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -251,6 +252,8 @@ private:
                   "call the function by its name, or select it with a template parameter");
     if (auto *Copy = dyn_cast<MemTransferInst>(&Call))
       return visitCopy(*Copy);
+    if (Call.getIntrinsicID() == Intrinsic::nvvm_prmt)
+      return visitPermutation(Call);
     StringRef What = unsupportedIntrinsic(Callee->getName());
     bool Unused = Callee->getName().starts_with("llvm.nvvm.read.") && leadsNowhere(Call);
     if (!What.empty() && !Unused)
@@ -258,6 +261,15 @@ private:
   }
 
   // Assembly that takes nothing reads a register or fences memory; a barrier in it would not be reversed.
+  // What adgen-raise-permutations has left of permutations of bytes moves parts of numbers, or in an order that is
+  // computed.
+  void visitPermutation(CallBase &Call) {
+    for (unsigned Operand : {0u, 1u})
+      if (bitsMoved(*Call.getArgOperand(Operand), Call) != Bits::Integers)
+        stop(Call, "a permutation of the bytes of numbers (__byte_perm)",
+             "move numbers of 16 bits whole, in an order that is a constant, or choose with a condition");
+  }
+
   void visitAssembly(CallBase &Call) {
     StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
     bool TakesNothing = Call.arg_empty() && !holds(Call.getType(), isFloating);

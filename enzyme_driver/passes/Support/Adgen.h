@@ -58,6 +58,7 @@ inline constexpr llvm::StringLiteral RulePrefix =
 inline constexpr llvm::StringLiteral TogetherPrefix = "adgen_together_"; // of what rules call that only the host has
 // Function attribute: stays a function of its own until Enzyme has run, and nothing in it is differentiated.
 inline constexpr llvm::StringLiteral ApartAttribute = "adgen-apart";
+inline constexpr llvm::StringLiteral LanesPrefix = "adgen_lanes_"; // of rules about which lanes of a warp take part
 // Of intrinsics that carry no derivative and are hidden from Enzyme.
 inline constexpr llvm::StringLiteral HiddenPrefix = "adgen_hidden_";
 // Of what gives the bits of a number that carry no derivative, until Enzyme has run.
@@ -79,6 +80,8 @@ inline constexpr llvm::StringLiteral ActivityAttribute = "adgen-activity";
 inline constexpr llvm::StringLiteral TangentActivityAttribute = "adgen-tangent-activity";
 // Function attribute: a body that stores what the function returns through its last argument.
 inline constexpr llvm::StringLiteral ResultAttribute = "adgen-result";
+// Behind RulePrefix: rules by which threads choose one of the values that they bring (RaiseAtomicChoices).
+inline constexpr llvm::StringLiteral ChoicePrefix = "choose_";
 // The number of a barrier for the whole grid, from SelectKernels to LowerGridBarriers or the host's runtime: PTX has
 // barriers 0 to 15 of a block.
 inline constexpr unsigned GridBarrier = 32;

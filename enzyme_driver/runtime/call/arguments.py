@@ -129,6 +129,9 @@ class Arguments:
 
         Raises RefusedError for memory that only a pointer inside the arguments leads to.
         """
+        if self.signature.chooses:
+            hint = "choose the maximum or minimum in another way for the tape"
+            raise RefusedError(f"a tape takes no kernel in which atomics choose: {self._spelled}", hint=hint)
         values = self._values(arguments)
         self._check_no_null(values)
         self._check_primal_overlap(values, gradient=bool(self.signature.shadowed))
@@ -141,6 +144,11 @@ class Arguments:
         values = list(map(value_of, self._readonly_slots, arguments))
         self._check_primal_overlap(values, gradient=True)
         return prepared(values)
+
+    def chosen(self, arguments: Sequence[object], others: Sequence[object]) -> list[tuple[ArrayView, ArrayView]]:
+        """The arrays in which threads choose by atomics what remains, of both."""
+        pairs = zip(self.signature, self._values(arguments), self._values(others), strict=True)
+        return [(one.view, other.view) for p, one, other in pairs if p.chosen and one.view and other.view]
 
     def check_tangent(self, parameter: Parameter, tangent: object, argument: object) -> None:
         """Raise ArgumentError unless the tangent is like the array of that parameter."""

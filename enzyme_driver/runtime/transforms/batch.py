@@ -35,6 +35,8 @@ class Batch:
 
     def advances(self, signature: Signature) -> list[Advance]:
         """One for each pointer among the gradient's parameters. Raises RefusedError for structs of pointers."""
+        if signature.chooses:
+            raise RefusedError(f"{signature.name}, in which atomics choose, runs once at a time", hint="use vjp")
         for parameter in signature:
             if parameter.dtype.has_pointers:
                 raise RefusedError(

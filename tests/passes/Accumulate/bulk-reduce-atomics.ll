@@ -5,13 +5,13 @@
 target triple = "nvptx64-nvidia-cuda"
 
 ; One place a thread of the block: twelve doubles, and room to begin where they begin in memory.
-; CHECK: @adgen_exchange_record = internal addrspace(3) global [28672 x i8] undef, align 16
+; CHECK: @adgen_exchange_record.records112 = internal addrspace(3) global [28672 x i8] undef, align 16
 
 ; CHECK-LABEL: define void @adgen_gradient_record(
 ; CHECK:         [[HAS:%.*]] = call i1 @adgen_has_slot(i32 112, i32 28672)
 ; CHECK-NEXT:    br i1 [[HAS]], label %[[YES:.*]], label %[[NO:.*]]
 ; CHECK:       [[YES]]:
-; CHECK-NEXT:    [[MINE:%.*]] = call ptr addrspace(3) @adgen_begin_record(ptr %at, ptr addrspace(3) @adgen_exchange_record, i32 112)
+; CHECK-NEXT:    [[MINE:%.*]] = call ptr addrspace(3) @adgen_begin_record(ptr %at, ptr addrspace(3) @adgen_exchange_record.records112, i32 112)
 ; CHECK-COUNT-12: store double %v, ptr addrspace(3)
 ; CHECK-NEXT:    call void @adgen_end_record_f64(ptr %at, ptr addrspace(3) [[MINE]], i32 12)
 ; CHECK:       [[NO]]:
@@ -49,7 +49,7 @@ define void @adgen_gradient_record(double %v, i64 %i, ptr "adgen-shadow" %d_x) "
 
 ; The same behind a pointer of a struct, whichever way it was found.
 ; CHECK-LABEL: define void @adgen_gradient_member(
-; CHECK:         call ptr addrspace(3) @adgen_begin_record(ptr %at, ptr addrspace(3) @adgen_exchange_member, i32 112)
+; CHECK:         call ptr addrspace(3) @adgen_begin_record(ptr %at, ptr addrspace(3) @adgen_exchange_member.records112, i32 112)
 ; CHECK:         call void @adgen_end_records()
 ; CHECK-NEXT:    ret void
 define void @adgen_gradient_member(ptr "adgen-struct"="16" %s, double %v, i64 %i, i1 %c, ptr %d_s) "adgen-activity"="duplicated:const:const:const" {

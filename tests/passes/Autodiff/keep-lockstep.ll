@@ -19,3 +19,27 @@ define void @adgen_body_volatile(ptr %x, ptr %tile) "adgen-shared"="tile" {
   %own = load volatile float, ptr %x
   ret void
 }
+
+; Lanes that a condition keeps from them meet the others before and behind it.
+; CHECK-LABEL: define void @adgen_body_some_lanes(
+; CHECK:         %few = icmp
+; CHECK-NEXT:    %[[BEFORE:.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:    call void @llvm.nvvm.bar.warp.sync(i32 %[[BEFORE]])
+; CHECK-NEXT:    br i1 %few
+; CHECK:       behind:
+; CHECK-NEXT:    %[[BEHIND:.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:    call void @llvm.nvvm.bar.warp.sync(i32 %[[BEHIND]])
+; CHECK-NEXT:    ret void
+define void @adgen_body_some_lanes(ptr %tile) "adgen-shared"="tile" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %few = icmp ult i32 %t, 7
+  br i1 %few, label %exchange, label %behind
+exchange:
+  %a = load volatile float, ptr %tile
+  store volatile float %a, ptr %tile
+  br label %behind
+behind:
+  ret void
+}
+
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()

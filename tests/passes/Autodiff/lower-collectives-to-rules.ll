@@ -3,7 +3,7 @@
 ; parameter), without which Enzyme would drop it there; its derivatives take the anchor's shadow too. Shuffles go the same way, and what
 ; carries no derivative hides behind a name that Enzyme leaves alone.
 ;
-; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;loops=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated>' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;loops=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated;counts=duplicated>' -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -260,6 +260,15 @@ define void @adgen_body_bits(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
   %swap = cmpxchg ptr %lock, i32 0, i32 1 seq_cst seq_cst
   ret void
 }
+; What counts has no derivative, whatever it counts in.
+; CHECK-LABEL: define void @adgen_body_counts(
+; CHECK:         atomicrmw add ptr %tile, i32 1 monotonic, align 4, !enzyme_inactive_val [[NOTHING:![0-9]+]], !enzyme_inactive_inst [[NOTHING]]
+define void @adgen_body_counts(ptr %x, ptr %tile) "adgen-shared"="tile" {
+  %old = atomicrmw add ptr %tile, i32 1 monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  ret void
+}
+
 declare double @_Z15__shfl_xor_syncjdii(i32, double, i32, i32)
 
 ; CHECK-DAG: declare void @adgen_rule_shfl_down_f32_reverse(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)

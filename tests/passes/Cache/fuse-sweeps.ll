@@ -385,6 +385,101 @@ end:
   ret void
 }
 
+; The reversal asks the same in another way: what was kept on one of the ways is a variable of the iteration.
+; CHECK-LABEL: define void @adgen_gradient_kept_by_kind(
+; CHECK-NOT:     @malloc
+; CHECK:       forward:
+; CHECK:         %place = load i64, ptr %at
+; CHECK:         switch i32 %kind
+; CHECK:         atomicrmw fadd
+; CHECK:         br i1 {{.*}}, label %forward
+; CHECK-NOT:     atomicrmw fadd
+; CHECK-NOT:     @free
+; CHECK:         ret void
+define void @adgen_gradient_kept_by_kind(ptr noalias %x, ptr noalias %y, ptr noalias %index, i32 %n, i32 %kind, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const:const" {
+entry:
+  %any = icmp sgt i32 %n, 0
+  %c = icmp eq i32 %kind, 1
+  br label %begin
+begin:
+  br i1 %any, label %before, label %join
+before:
+  %count = zext i32 %n to i64
+  %bytes = mul nuw nsw i64 %count, 8
+  %cache = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %forward
+forward:
+  %i = phi i64 [ 0, %before ], [ %i.next, %forward.end ]
+  %sum = phi double [ 0.0, %before ], [ %sum.next, %forward.end ]
+  br i1 %c, label %own, label %found
+own:
+  %from.own = getelementptr inbounds double, ptr %x, i64 %i
+  br label %forward.end
+found:
+  %at = getelementptr inbounds i64, ptr %index, i64 %i
+  %place = load i64, ptr %at
+  %slot = getelementptr inbounds i64, ptr %cache, i64 %i
+  store i64 %place, ptr %slot
+  %from.found = getelementptr inbounds double, ptr %x, i64 %place
+  br label %forward.end
+forward.end:
+  %from = phi ptr [ %from.own, %own ], [ %from.found, %found ]
+  %v = load double, ptr %from
+  %term = fmul double %v, %v
+  %sum.next = fadd double %sum, %term
+  %i.next = add nuw nsw i64 %i, 1
+  %i.32 = trunc i64 %i.next to i32
+  %i.done = icmp eq i32 %i.32, %n
+  br i1 %i.done, label %left, label %forward
+left:
+  br label %join
+join:
+  %kept = phi ptr [ undef, %begin ], [ %cache, %left ]
+  %total = phi double [ 0.0, %begin ], [ %sum.next, %left ]
+  store double %total, ptr %y
+  %cotangent = load double, ptr %d_y
+  store double 0.0, ptr %d_y
+  br i1 %any, label %invert.before, label %end
+invert.before:
+  %last.32 = add i32 %n, -1
+  %last = zext i32 %last.32 to i64
+  br label %invert
+invert:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  switch i32 %kind, label %invert.found [ i32 1, label %invert.own
+                                          i32 5, label %invert.other ]
+invert.own:
+  br label %invert.end
+invert.other:
+  %slot.other = getelementptr inbounds i64, ptr %kept, i64 %j
+  %place.other = load i64, ptr %slot.other
+  br label %invert.end
+invert.found:
+  %slot.back = getelementptr inbounds i64, ptr %kept, i64 %j
+  %place.back = load i64, ptr %slot.back
+  br label %invert.end
+invert.end:
+  %at.back = phi i64 [ %j, %invert.own ], [ %place.back, %invert.found ], [ %place.other, %invert.other ]
+  %share = phi double [ 1.0, %invert.own ], [ 2.0, %invert.found ], [ 3.0, %invert.other ]
+  %back = getelementptr inbounds double, ptr %x, i64 %at.back
+  %to = getelementptr inbounds double, ptr %d_x, i64 %at.back
+  %w = load double, ptr %back
+  %slope = fadd double %w, %w
+  %whole = fmul double %slope, %cotangent
+  %part = fmul double %whole, %share
+  %old = atomicrmw fadd ptr %to, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %invert.left, label %invert.next
+invert.next:
+  %j.next = add i64 %j, -1
+  br label %invert
+invert.left:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  br label %end
+end:
+  ret void
+}
+
 ; What an iteration keeps for its reversal is not kept any more.
 ; CHECK-LABEL: define void @adgen_gradient_kept(
 ; CHECK-NOT:     @malloc

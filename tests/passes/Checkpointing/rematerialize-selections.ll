@@ -246,6 +246,63 @@ end:
   ret void
 }
 
+; A place that leaves the loop follows from one that was read: it has no derivative where its array holds integers, and may be a number's bits where
+; that is not known.
+; CHECK-LABEL: define void @adgen_body_indexed(
+; CHECK:         call {{.*}} @adgen_selection
+; CHECK-LABEL: define void @adgen_body_of_bits(
+; CHECK-NOT:     call {{.*}} @adgen_selection
+; CHECK:         ret void
+define void @adgen_body_indexed(ptr noalias %x, ptr noalias %y, ptr noalias "adgen-layout"="8[0i8]" %starts, ptr noalias %which, i64 %n) {
+entry:
+  %held = load i64, ptr %starts
+  %start = call i64 @adgen_hold_i64(i64 %held)
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %loop ]
+  %nearest = phi i64 [ 0, %entry ], [ %nearer, %loop ]
+  %place = add i64 %start, %i
+  %at = getelementptr double, ptr %x, i64 %place
+  %v = load double, ptr %at
+  %d = fmul double %v, %v
+  %less = fcmp olt double %d, %best
+  %chosen = select i1 %less, double %d, double %best
+  %nearer = select i1 %less, i64 %place, i64 %nearest
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  store i64 %nearer, ptr %which
+  ret void
+}
+define void @adgen_body_of_bits(ptr noalias %x, ptr noalias %y, ptr noalias %starts, ptr noalias %which, i64 %n) {
+entry:
+  %held = load i64, ptr %starts
+  %start = call i64 @adgen_hold_i64(i64 %held)
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %best = phi double [ 1.0e30, %entry ], [ %chosen, %loop ]
+  %nearest = phi i64 [ 0, %entry ], [ %nearer, %loop ]
+  %place = add i64 %start, %i
+  %at = getelementptr double, ptr %x, i64 %place
+  %v = load double, ptr %at
+  %d = fmul double %v, %v
+  %less = fcmp olt double %d, %best
+  %chosen = select i1 %less, double %d, double %best
+  %nearer = select i1 %less, i64 %place, i64 %nearest
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  store i64 %nearer, ptr %which
+  ret void
+}
+declare i64 @adgen_hold_i64(i64)
+
 ; The loops, of which nothing that leaves them has a derivative.
 ; CHECK:       define internal { i32, i1, i64 } @[[LEAST]](ptr noalias captures(none) %0, i64 %1) [[SELECTION:#[0-9]+]]
 ; CHECK:       loop:

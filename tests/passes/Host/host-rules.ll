@@ -1,5 +1,5 @@
 ; On the host the derivatives of shuffles are those that the warp does at once, and so are products of matrices with their
-; derivatives; those of barriers say that they belong to a reverse sweep. Those of halves stay as they are.
+; derivatives; which lanes take part is asked of the runtime. Derivatives of halves stay as they are, and so do barriers.
 ;
 ; RUN: %opt -passes=adgen-host-rules -S %s | %filecheck %s
 
@@ -9,7 +9,9 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT: call void @adgen_rule_shfl_idx_f32_reverse_on_host(ptr %x, ptr %x, ptr %x, ptr %x, i32 -1, i32 0, i32 0, i32 0, i32 31, i32 0)
 ; CHECK-NEXT: call void @adgen_rule_shfl_up_f64_reverse_on_host(
 ; CHECK-NEXT: call void @adgen_rule_shfl_up_f16x2_reverse(
-; CHECK-NEXT: call void @adgen_rule_barrier_reverse_on_host()
+; CHECK-NEXT: call void @adgen_rule_barrier_reverse()
+; CHECK-NEXT: call i32 @adgen_lanes_participants_on_host(i32 -1)
+; CHECK-NEXT: call void @adgen_lanes_leave_on_host()
 ; CHECK-NEXT: call <2 x double> @adgen_math_mma_m8n8k4_f64_on_host(<2 x double> %factors)
 ; CHECK-NEXT: call { <2 x double> } @adgen_math_mma_m8n8k4_f64_reverse_on_host(
 define void @gradient(ptr %x, <2 x double> %factors) {
@@ -18,6 +20,8 @@ define void @gradient(ptr %x, <2 x double> %factors) {
   call void @adgen_rule_shfl_up_f64_reverse(ptr %x, ptr %x, ptr %x, ptr %x, i32 -1, i32 0, i32 0, i32 0, i32 31, i32 0)
   call void @adgen_rule_shfl_up_f16x2_reverse(ptr %x, ptr %x, ptr %x, ptr %x, i32 -1, i32 0, i32 0, i32 0, i32 31, i32 0)
   call void @adgen_rule_barrier_reverse()
+  %lanes = call i32 @adgen_lanes_participants(i32 -1)
+  call void @adgen_lanes_leave()
   %product = call <2 x double> @adgen_math_mma_m8n8k4_f64(<2 x double> %factors)
   %cotangents = call { <2 x double> } @adgen_math_mma_m8n8k4_f64_reverse(<2 x double> %factors, <2 x double> %product)
   ret void
@@ -32,5 +36,7 @@ declare void @adgen_rule_shfl_idx_f32_reverse(ptr, ptr, ptr, ptr, i32, i32, i32,
 declare void @adgen_rule_shfl_up_f64_reverse(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)
 declare void @adgen_rule_shfl_up_f16x2_reverse(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)
 declare void @adgen_rule_barrier_reverse()
+declare i32 @adgen_lanes_participants(i32)
+declare void @adgen_lanes_leave()
 declare <2 x double> @adgen_math_mma_m8n8k4_f64(<2 x double>)
 declare { <2 x double> } @adgen_math_mma_m8n8k4_f64_reverse(<2 x double>, <2 x double>)

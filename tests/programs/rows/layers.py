@@ -163,6 +163,39 @@ def _scan(rng: Rng) -> Args:
     return {"p": p | {"delta_softplus": True}}
 
 
+def _covariance(rng: Rng) -> Args:
+    return {"one": normal(rng, 19, 13), "other": normal(rng, 19, 13), "map": zeros(19, 13), "height": 19, "width": 13}
+
+
+def _sampled(rng: Rng) -> Args:
+    queries, channels, levels, points = 5, 6, 3, 2
+    lengths = np.array([9, 6, 4], np.int32)
+    begins = np.array([0, 9, 15], np.int32)
+    return {
+        "n": queries * channels,
+        "values": normal(rng, 19, channels),
+        "lengths": lengths,
+        "begins": begins,
+        "places": uniform(rng, 0.15, 0.75, queries, levels, points, 2),
+        "scores": uniform(rng, 0.2, 1.0, queries, levels, points),
+        "channels": channels,
+        "levels": levels,
+        "points": points,
+        "out": zeros(queries, channels),
+    }
+
+
+def _nearest(rng: Rng) -> Args:
+    return {
+        "objects": structs(FLOAT2, rng.uniform(-1, 1, (10, 2))),
+        "targets": structs(FLOAT2, rng.uniform(-1, 1, (13, 2))),
+        "first": np.array([0, 6, 13], np.int64),
+        "each": 5,
+        "distance": zeros(10),
+        "which": np.zeros(10, np.int64),
+    }
+
+
 _SCANNED = ("p.out", "p.last_state")
 
 ROWS = (
@@ -175,6 +208,9 @@ ROWS = (
         32,
         flat=frozenset({"new_cell.data_"}),
     ),
+    Program("image_losses.cu", "covariance", _covariance, ("map",), (2, 3), (8, 8)),
+    Program("image_losses.cu", "sampled", _sampled, ("out",), 2, 8),
+    Program("image_losses.cu", "nearest", _nearest, ("distance", "which"), 2, 4),
     Program("torch_extension.cu", "huber<float>", _huber, ("loss",), 2, 16),
     Program("transformer_block.cu", "rms_norm", _rms, ("y",), 2, 128),
     Program("transformer_block.cu", "rope", _rope, ("qk",), 2, 32),

@@ -1,0 +1,36 @@
+#include "Accumulate/HandOver.h"
+#include "Analysis/Accumulation.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+constexpr size_t Counts[] = {16, 8, 4, 3, 2, 1}; // that rules/accumulate.cu has
+
+CallInst *callTogether(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Value *> Arguments) {
+  CallInst *Call = callRule(B, Name, Result, Arguments);
+  Call->setConvergent();
+  return Call;
+}
+
+size_t mostAtOnce(ArrayRef<AtomicRMWInst *> Members) {
+  return *find_if(Counts, [&](size_t N) { return N <= Members.size(); });
+}
+
+void handOver(IRBuilder<> &B, StringRef Lanes, ArrayRef<AtomicRMWInst *> Members, Value *Active, Value *Alike,
+              Value *Alone) {
+  Type *Number = Members.front()->getType();
+  IRBuilder<> Start(&*B.GetInsertBlock()->getParent()->getEntryBlock().getFirstInsertionPt());
+  Type *Pointers = ArrayType::get(B.getPtrTy(), Members.size()), *Numbers = ArrayType::get(Number, Members.size());
+  Value *Elements = Start.CreateAlloca(Pointers), *Values = Start.CreateAlloca(Numbers);
+  for (auto [Index, Member] : enumerate(Members)) {
+    B.CreateStore(Member->getPointerOperand(), B.CreateConstInBoundsGEP2_64(Pointers, Elements, 0, Index));
+    B.CreateStore(Member->getValOperand(), B.CreateConstInBoundsGEP2_64(Numbers, Values, 0, Index));
+  }
+  std::string Name = ("adgen_add_" + Lanes + (Number->isFloatTy() ? "_f32_" : "_f64_") + Twine(Members.size())).str();
+  callTogether(B, Name, B.getVoidTy(), {Elements, Values, Active, Alike, Alone});
+}
+
+} // namespace adgen

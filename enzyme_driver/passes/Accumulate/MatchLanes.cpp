@@ -1,0 +1,230 @@
+// Adds up what lanes of a warp add to one of a few places, of which each lane has chosen one: a row of a table by the
+// material, class or cluster that a particle, pixel or point belongs to. With fewer places than lanes some lanes have
+// one in common in any case, and on the whole grid nearly all do. Which lanes these are is found out when the kernel
+// runs, by comparing addresses (match.any); one lane of each place adds the sum.
+//
+// That a number has few values follows from where it is made: where ways meet that each bring one that is the same in
+// all lanes, or where a loop was left whose count is small. What is read at such a place has few values too.
+#include "Accumulate/HandOver.h"
+#include "Accumulate/LaneOrigins.h"
+#include "Analysis/Accumulation.h"
+#include "Support/Pass.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+#define DEBUG_TYPE "adgen-match-lanes"
+
+using namespace llvm;
+
+STATISTIC(NumGroups, "Number of groups of additions to one of a few places");
+
+namespace adgen {
+namespace {
+
+constexpr unsigned MostPlaces = 16; // half a warp
+
+// How many values a number may have among the lanes that are in the same iteration.
+enum class Spread { One, Few, Many };
+
+class Spreads {
+public:
+  Spreads(Function &F, LoopInfo &LI, ScalarEvolution &SE) : F(F), LI(LI), SE(SE) {}
+
+  Spread of(const Value *V) {
+    if (isa<Constant>(V))
+      return Spread::One;
+    if (auto *A = dyn_cast<Argument>(V))
+      return ofTheTape(*A) ? Spread::Many : Spread::One;
+    auto [Known, New] = Found.try_emplace(V, Spread::One); // that of a loop's counter, until more is known
+    if (!New)
+      return Known->second;
+    Spread Result = find(*cast<Instruction>(V));
+    return Found[V] = Result;
+  }
+
+private:
+  Spread find(const Instruction &I) {
+    if (auto *Phi = dyn_cast<PHINode>(&I))
+      return ofChoice(I, Phi->incoming_values(), isHeader(*Phi));
+    if (auto *Choice = dyn_cast<SelectInst>(&I))
+      return ofChoice(I, drop_begin(Choice->operands()), /*Counts=*/false);
+    if (isa<LoadInst>(I))
+      return I.getType()->isIntOrPtrTy() ? of(getLoadStorePointerOperand(&I)) : Spread::Many;
+    if (isa<BinaryOperator, CastInst, GetElementPtrInst, FreezeInst>(I) || isArithmetic(I))
+      return widest(I.operands());
+    return isOfTheBlock(I) ? Spread::One : Spread::Many;
+  }
+
+  // A choice by what a lane has computed: as many values as there are ways, if each brings the same to all lanes.
+  Spread ofChoice(const Instruction &I, User::const_op_range Ways, bool Counts) {
+    Spread Widest = Spread::One;
+    SmallPtrSet<const Value *, MostPlaces> Different;
+    for (const Use &Way : Ways) {
+      Widest = std::max(Widest, leavesLoop(I, *Way) ? Spread::Many : of(Way));
+      Different.insert(Way);
+    }
+    if (Counts || Widest == Spread::Few || (Widest == Spread::One && Different.size() == 1))
+      return Widest;
+    bool Few = Widest == Spread::One ? Different.size() <= MostPlaces : isSmall(I);
+    return Few ? Spread::Few : Spread::Many;
+  }
+
+  // Lanes leave a loop in different iterations.
+  bool leavesLoop(const Instruction &I, const Value &Way) const {
+    auto *From = dyn_cast<Instruction>(&Way);
+    const Loop *L = From ? LI.getLoopFor(From->getParent()) : nullptr;
+    return L && !L->contains(&I);
+  }
+
+  bool isHeader(const PHINode &Phi) const {
+    const Loop *L = LI.getLoopFor(Phi.getParent());
+    return L && L->getHeader() == Phi.getParent();
+  }
+
+  bool isSmall(const Instruction &I) {
+    auto *Number = const_cast<Instruction *>(&I);
+    if (!I.getType()->isIntegerTy())
+      return false;
+    return SE.getUnsignedRangeMax(SE.getSCEV(Number)).ult(MostPlaces) || all_of(I.operands(), [&](const Use &Way) {
+             return !Way->getType()->isIntegerTy() || Way->getType()->isIntegerTy(1) ||
+                    SE.getUnsignedRangeMax(SE.getSCEV(Way)).ult(MostPlaces);
+           });
+  }
+
+  Spread widest(User::const_op_range Operands) {
+    Spread Widest = Spread::One;
+    for (const Use &Operand : Operands)
+      if (!isa<Function>(Operand))
+        Widest = std::max(Widest, of(Operand));
+    return Widest;
+  }
+
+  static bool isArithmetic(const Instruction &I) {
+    auto *Call = dyn_cast<IntrinsicInst>(&I);
+    return Call && !Call->mayReadOrWriteMemory() && !Call->getCalledFunction()->getName().starts_with("llvm.nvvm.");
+  }
+
+  static bool isOfTheBlock(const Instruction &I) {
+    auto *Call = dyn_cast<IntrinsicInst>(&I);
+    StringRef Name = Call ? Call->getCalledFunction()->getName() : "";
+    return Name.consume_front("llvm.nvvm.read.ptx.sreg.") &&
+           (Name.starts_with("ctaid.") || Name.starts_with("nctaid.") || Name.starts_with("ntid."));
+  }
+
+  bool ofTheTape(const Argument &A) const {
+    return F.hasFnAttribute(TapeAttribute) && A.getArgNo() + TapeArguments >= F.arg_size();
+  }
+
+  Function &F;
+  LoopInfo &LI;
+  ScalarEvolution &SE;
+  DenseMap<const Value *, Spread> Found;
+};
+
+// Additions of a block to places that lie at fixed distances from each other.
+struct Group {
+  const Value *Base;
+  SmallVector<AtomicRMWInst *, 4> Members;
+};
+
+class Matcher {
+public:
+  Matcher(Function &F, const Meetings &Meet, LoopInfo &LI, ScalarEvolution &SE)
+      : F(F), Meet(Meet), All(F, LI, SE), KeepsOwn(keepsOwnAddresses(F)) {}
+
+  void run() {
+    SmallVector<Group> Groups;
+    for (BasicBlock &Block : F)
+      collect(Block, Groups);
+    for (const Group &G : Groups)
+      replace(G);
+  }
+
+private:
+  void collect(BasicBlock &Block, SmallVectorImpl<Group> &Groups) {
+    SmallVector<Group> Open;
+    for (Instruction &I : Block) {
+      auto IsMet = [&](const Group &G) {
+        return any_of(G.Members, [&](AtomicRMWInst *Member) {
+          return Meet.mayMeet(I, Member->getPointerOperand(), Member->getType());
+        });
+      };
+      copy_if(Open, std::back_inserter(Groups), IsMet);
+      erase_if(Open, IsMet);
+      AtomicRMWInst *Atomic = asAccumulation(I);
+      if (!Atomic || !isCommon(*Atomic))
+        continue;
+      const Value *Base = baseOf(*Atomic);
+      auto Like = find_if(
+          Open, [&](const Group &G) { return G.Base == Base && G.Members.front()->getType() == Atomic->getType(); });
+      if (Like == Open.end())
+        Open.push_back({Base, {Atomic}});
+      else
+        Like->Members.push_back(Atomic);
+    }
+    append_range(Groups, Open);
+  }
+
+  bool isCommon(const AtomicRMWInst &Atomic) {
+    Type *T = Atomic.getType();
+    return (T->isFloatTy() || T->isDoubleTy()) && isGiven(*Atomic.getPointerOperand()) &&
+           All.of(Atomic.getPointerOperand()) == Spread::Few;
+  }
+
+  // A shadow that the caller has handed over, by itself or in a struct, not a thread's own variable.
+  bool isGiven(const Value &Pointer) const {
+    const Value *Object = getUnderlyingObject(&Pointer);
+    if (auto *Load = dyn_cast<LoadInst>(Object))
+      return !KeepsOwn && isa<Argument>(getUnderlyingObject(Load->getPointerOperand()));
+    auto *A = dyn_cast<Argument>(Object);
+    return A && F.hasParamAttribute(A->getArgNo(), ShadowAttribute);
+  }
+
+  const Value *baseOf(const AtomicRMWInst &Atomic) const {
+    const DataLayout &DL = F.getDataLayout();
+    const Value *Pointer = Atomic.getPointerOperand();
+    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+    return Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
+  }
+
+  // All members move to the place of the last.
+  static void replace(const Group &G) {
+    ++NumGroups;
+    IRBuilder<> B(G.Members.back());
+    Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Place = B.CreatePtrToInt(G.Members.front()->getPointerOperand(), B.getInt64Ty());
+    Value *Alike = callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, Place, B.getTrue()});
+    for (ArrayRef<AtomicRMWInst *> Rest = G.Members; !Rest.empty();) {
+      ArrayRef<AtomicRMWInst *> Next = Rest.take_front(mostAtOnce(Rest));
+      handOver(B, "warp", Next, Active, Alike, B.getFalse());
+      Rest = Rest.drop_front(Next.size());
+    }
+    for (AtomicRMWInst *Member : G.Members)
+      Member->eraseFromParent();
+  }
+
+  Function &F;
+  const Meetings &Meet;
+  Spreads All;
+  bool KeepsOwn;
+};
+
+} // namespace
+
+ADGEN_DECLARE_PASS(MatchLanes);
+
+PreservedAnalyses MatchLanes::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &F : M)
+    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
+      Matcher(F, Meetings(F, FAM.getResult<AAManager>(F)), FAM.getResult<LoopAnalysis>(F),
+              FAM.getResult<ScalarEvolutionAnalysis>(F))
+          .run();
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

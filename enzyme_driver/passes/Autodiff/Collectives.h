@@ -1,0 +1,18 @@
+// How what threads do together becomes calls of rules: for the passes that do it.
+#pragma once
+
+#include "Support/Adgen.h"
+
+#include "llvm/IR/Instructions.h"
+
+namespace adgen {
+
+// Calls the rule of that name before an instruction; see LowerCollectivesToRules.cpp for the anchor.
+void insertRule(llvm::Instruction &Before, llvm::StringRef Rule, llvm::Value *Anchor,
+                llvm::ArrayRef<llvm::Value *> Operands);
+
+// Has lanes of a warp meet where they exchange values through volatile shared memory; without an anchor, without a
+// rule.
+void keepLockstep(llvm::Function &Body, llvm::Value *Anchor);
+
+} // namespace adgen

@@ -1,0 +1,13 @@
+// Elements of caches that one iteration writes and reads, as variables.
+#pragma once
+
+#include "llvm/Analysis/ScalarEvolution.h"
+
+namespace adgen {
+
+// A cache of which every iteration of a loop writes and reads the element with its own number alone becomes a variable:
+// where control goes several ways, what was kept on one of them need not lie in memory until it is read. True if there
+// was one.
+bool promoteSlots(llvm::Function &F, llvm::ScalarEvolution &SE);
+
+} // namespace adgen

@@ -1,0 +1,131 @@
+#include "Import/SwapLoop.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+Value *bitsOf(Value *V) {
+  while (auto *Cast = dyn_cast<BitCastInst>(V))
+    V = Cast->getOperand(0);
+  return V;
+}
+
+bool SwapLoop::isOutside(const Use &U) const {
+  auto *User = cast<Instruction>(U.getUser());
+  auto *Phi = dyn_cast<PHINode>(User);
+  return !Tries.contains(User) && !(Phi && !Tries.contains(Phi->getIncomingBlock(U)));
+}
+
+bool SwapLoop::isIndependent(Value *V) const {
+  SmallVector<Value *> Work{V};
+  SmallPtrSet<Value *, 16> Seen;
+  while (!Work.empty()) {
+    auto *I = dyn_cast<Instruction>(Work.pop_back_val());
+    if (!I || !Tries.contains(I) || !Seen.insert(I).second)
+      continue;
+    auto *Load = dyn_cast<LoadInst>(I);
+    bool ReadsOther =
+        Load && getUnderlyingObject(Load->getPointerOperand(), 0) != getUnderlyingObject(Swap.getPointerOperand(), 0);
+    if (isa<PHINode>(I) || isExpected(I) || (I->mayReadOrWriteMemory() && !ReadsOther))
+      return false;
+    append_range(Work, I->operand_values());
+  }
+  return true;
+}
+
+bool SwapLoop::isRetried() {
+  for (User *U : Swap.users()) {
+    auto *Part = dyn_cast<ExtractValueInst>(U);
+    if (!Part)
+      return false;
+    if (Part->getIndices()[0] == 1) {
+      Made.push_back(Part);
+    } else {
+      Found.push_back(Part);
+      findTests(*Part);
+    }
+  }
+  return any_of(Made, [&](Value *Test) { return leaves(*Test, 0); }) ||
+         any_of(Failed, [&](Value *Test) { return leaves(*Test, 1); });
+}
+
+void SwapLoop::findTests(Value &Old) {
+  for (User *U : Old.users()) {
+    if (isa<BitCastInst>(U))
+      findTests(*U);
+    auto *Test = dyn_cast<CmpInst>(U);
+    if (!Test || !isExpected(Test->getOperand(Test->getOperand(0) == &Old ? 1 : 0)))
+      continue;
+    switch (Test->getPredicate()) {
+    case CmpInst::ICMP_EQ:
+    case CmpInst::FCMP_OEQ:
+    case CmpInst::FCMP_UEQ:
+      Made.push_back(Test);
+      break;
+    case CmpInst::ICMP_NE:
+    case CmpInst::FCMP_ONE:
+    case CmpInst::FCMP_UNE:
+      Failed.push_back(Test);
+      break;
+    default:
+      break;
+    }
+  }
+}
+
+// Whether the loop is left by that successor, and goes on by the other.
+bool SwapLoop::leaves(const Value &Test, unsigned Successor) const {
+  return any_of(Test.users(), [&](const User *U) {
+    auto *Branch = dyn_cast<BranchInst>(U);
+    return Branch && Branch->isConditional() && !Tries.contains(Branch->getSuccessor(Successor)) &&
+           Tries.contains(Branch->getSuccessor(1 - Successor));
+  });
+}
+
+bool SwapLoop::isFoundUnused() const {
+  auto IsOutside = [&](const Use &U) { return isOutside(U); };
+  return none_of(Found, [&](Value *Old) { return any_of(Old->uses(), IsOutside); }) &&
+         none_of(bitsOf(Swap.getCompareOperand())->uses(), IsOutside);
+}
+
+void SwapLoop::remove(Value *Old) {
+  LLVMContext &Context = Swap.getContext();
+  IRBuilder<> B(&Swap);
+  auto Given = [&](Type *T) -> Value * { return Old ? B.CreateBitCast(Old, T) : PoisonValue::get(T); };
+  for (Value *Test : Made)
+    Test->replaceAllUsesWith(ConstantInt::getTrue(Context));
+  for (Value *Test : Failed)
+    Test->replaceAllUsesWith(ConstantInt::getFalse(Context));
+  for (ExtractValueInst *Part : Found)
+    for (Use &U : make_early_inc_range(Part->uses())) // what tries again is not reached any more
+      U.set(isOutside(U) ? Given(Part->getType()) : PoisonValue::get(Part->getType()));
+  // Behind the loop the expected value is the one that was found.
+  for (Use &U : make_early_inc_range(bitsOf(Swap.getCompareOperand())->uses()))
+    if (Old && isOutside(U))
+      U.set(Given(U->getType()));
+  Swap.replaceAllUsesWith(PoisonValue::get(Swap.getType()));
+  Swap.eraseFromParent();
+}
+
+void forEachSwapLoop(Function &F, function_ref<void(SwapLoop &)> Visit) {
+  SmallVector<AtomicCmpXchgInst *> Swaps;
+  for (Instruction &I : instructions(F))
+    if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
+      Swaps.push_back(Swap);
+  if (Swaps.empty())
+    return;
+  DominatorTree Dominators(F);
+  LoopInfo Loops(Dominators);
+  for (AtomicCmpXchgInst *Swap : Swaps)
+    if (const Loop *Tries = Loops.getLoopFor(Swap->getParent())) {
+      SwapLoop Found(*Swap, *Tries);
+      Visit(Found);
+    }
+}
+
+} // namespace adgen

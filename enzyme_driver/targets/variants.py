@@ -1,0 +1,103 @@
+"""Variants of kernels for blocks of other sizes, among which the launch chooses.
+
+A thread's registers bound how many threads a block may have. Where that is fewer than 1,024, and the kernel does not
+say that its blocks have no more, there are variants for larger blocks, with fewer registers. Very long kernels have
+none, for which ptxas takes long.
+
+A gradient that reduces in bulk (bulk-reduce-atomics) has room in shared memory for a block of 256 threads. Of smaller
+blocks few would be on a multiprocessor at once: for these there are variants with less room.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from enzyme_driver.model import BlockVariant
+from enzyme_driver.targets.registers import (
+    BLOCK,
+    BOUNDS,
+    DERIVATIVES,
+    ENTRY,
+    OF_A_BLOCK,
+    REGISTERS,
+    TOGETHER,
+    Assembled,
+    entry_of,
+    used_registers,
+    whole,
+)
+
+LAUNCHED = (*DERIVATIVES, "__second", "__batch")
+"""Of the kernels that the runtime launches with the caller's blocks."""
+SMALLER_BLOCKS, LARGER_BLOCKS = (32, 64, 128), (512, 1024)
+"""Threads of the blocks that there are variants for; with all registers that a thread can have, 256 fit."""
+LONGEST = 10_000
+"""Lines of PTX that a kernel with variants has at most: ptxas was seen to take 8 s of a processor for 14,000."""
+
+_RECORDS = re.compile(r"(?P<array>\.shared [^;\n]*_records(?P<stride>\d+)\[)(?P<bytes>\d+)(?=\];)")
+"""The room of the records that are reduced in bulk, and a thread's part of it; NVPTX writes other letters for a dot."""
+
+
+def for_other_blocks(made: Assembled, assemble: Callable[[str], str]) -> dict[str, tuple[BlockVariant, ...]]:
+    """Assemble once more with variants of the kernels that need them.
+
+    Returns them by the kernel's name, for more and more threads; the kernel itself is among them.
+    """
+    used = used_registers(made.report)
+    found, text = {}, made.ptx
+    for entry in ENTRY.finditer(made.ptx):
+        name = entry["name"]
+        if not name.endswith(LAUNCHED) or name not in used or entry["body"].count("\n") > LONGEST:
+            continue
+        fitting = threads_with(used[name])
+        larger = [] if BLOCK.search(entry["directives"]) else [each for each in LARGER_BLOCKS if each > fitting]
+        smaller = _smaller(entry["body"])
+        text += "".join(_with_room(entry[0], name, threads) for threads in smaller)
+        text += "".join(_with_registers(entry[0], name, threads) for threads in larger)
+        if smaller or larger:
+            found[name] = (
+                *(BlockVariant(threads, _named(name, threads)) for threads in smaller),
+                BlockVariant(fitting, name),
+                *(BlockVariant(threads, _named(name, threads)) for threads in larger),
+            )
+    if found:
+        assemble(text)
+    return found
+
+
+def threads_with(registers: int) -> int:
+    """The threads that the largest block has whose threads have so many registers."""
+    return min(LARGER_BLOCKS[-1], REGISTERS // whole(registers) * TOGETHER)
+
+
+def _named(kernel: str, threads: int) -> str:
+    return f"{kernel}__block{threads}"
+
+
+def _smaller(body: str) -> list[int]:
+    """The threads of blocks that need less room than there is."""
+    room = _RECORDS.search(body)
+    return [each for each in SMALLER_BLOCKS if room and each * int(room["stride"]) < int(room["bytes"])]
+
+
+def _with_room(entry: str, kernel: str, threads: int) -> str:
+    """The same kernel by another name, with the room that a block of so many threads needs."""
+    text = _RECORDS.sub(lambda room: f"{room['array']}{threads * int(room['stride'])}", entry)
+    begin, end = entry_of(text).span("name")
+    return f"\n.visible {text[:begin]}{_named(kernel, threads)}{text[end:]}\n"
+
+
+def _with_registers(entry: str, kernel: str, threads: int) -> str:
+    """The same kernel by another name, with the registers that a block of so many threads has."""
+    found = entry_of(entry)
+    directives = BOUNDS.sub("", found["directives"])
+    return (
+        "\n.visible "
+        + entry[: found.start("name")]
+        + _named(kernel, threads)
+        + entry[found.end("name") : found.start("directives")]
+        + f"{directives}.maxnreg {OF_A_BLOCK // threads}\n"
+        + entry[found.end("directives") :]
+        + "\n"
+    )

@@ -1,0 +1,80 @@
+// Lanes that have returned, or have done their part, before others exchange values under a mask that names them or in
+// volatile memory.
+constexpr unsigned ALL = 0xffffffffu;
+
+__global__ void returned_early(const float *x, float *out, int n) {
+  __shared__ float tile[64];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = i < n ? x[i] * x[i] : 0.0f;
+  __syncthreads();
+  if (i >= n) return;
+  float v = tile[(threadIdx.x + 1) % 8] * x[i];
+  for (int k = 0; k < 3; ++k)
+    for (int o = 16; o > 0; o /= 2) v += 0.01f * v * __shfl_xor_sync(ALL, x[i] * v, o);
+  out[i] = v;
+}
+
+__global__ void half_a_warp(const float *x, float *out) { // blocks of (16, 2)
+  __shared__ float rows[2];
+  const float v = x[threadIdx.x + 16 * threadIdx.y];
+  if (threadIdx.x == 0) rows[threadIdx.y] = v * v;
+  __syncthreads();
+  if (threadIdx.y == 0) {
+    float s = threadIdx.x < 2 ? rows[threadIdx.x] : 0.0f;
+    for (int o = 8; o > 0; o /= 2) s += __shfl_down_sync(ALL, s, o);
+    if (threadIdx.x == 0) *out = s;
+  }
+}
+
+__global__ void fewer_each_round(const float *x, float *out) {
+  __shared__ float tile[64];
+  const int i = threadIdx.x;
+  tile[i] = x[i];
+  __syncthreads();
+  float v = tile[(i + 5) % 64];
+  for (int k = 0; k < 6; ++k) {
+    if (i % 32 >= 30 - 5 * k) return;
+    v = v * 0.5f + __shfl_sync(ALL, v, 0) * tile[i];
+    __syncwarp();
+    out[i] = v;
+  }
+}
+
+__global__ void votes(const double *x, double *out, int n) {
+  __shared__ double tile[64];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = x[i % n];
+  __syncthreads();
+  if (i >= n) return;
+  const unsigned many = __popc(__ballot_sync(ALL, x[i] > 0.5));
+  out[i] = x[i] * x[i] * many * (__any_sync(ALL, x[i] > 0.9) ? 2 : 1) + tile[63 - threadIdx.x];
+}
+
+__global__ void of_a_mask(const float *x, float *out) {
+  __shared__ float tile[64];
+  const int i = threadIdx.x;
+  tile[i] = 2 * x[i];
+  __syncthreads();
+  if (i % 32 >= 20) return;
+  float v = tile[i] * x[i];
+  if (i % 32 < 16) v += __shfl_xor_sync(0x0000ffffu, v, 8);
+  v *= __shfl_up_sync(0x000fffffu, v, 3);
+  for (int k = 0; k < i % 4; ++k) v += 0.1f * v * tile[k];
+  out[i] = v + __shfl_sync(ALL, v * v, 7);
+}
+
+// Groups of lanes add up rows of different lengths in step, without a barrier.
+__global__ void rows_by_groups(const int *ends, const float *v, float *y, int rows, int group) {
+  __shared__ volatile float s[64];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, r = i / group, lane = i % group, t = threadIdx.x;
+  s[t] = 0;
+  if (r < rows) {
+    for (int j = (r ? ends[r - 1] : 0) + lane; j < ends[r]; j += group) s[t] += v[j] * v[j / 2];
+    int half = group / 2;
+    while (half > 0) {
+      if (lane < half) s[t] += s[t + half];
+      half /= 2;
+    }
+    if (lane == 0) y[r] = s[t];
+  }
+}

@@ -1,0 +1,40 @@
+"""Integers counted by atomics in shared memory have no derivative, and the numbers beside them have theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+from enzyme_driver.artifact import read
+from enzyme_driver.cache import build
+from enzyme_driver.model import TARGETS
+from enzyme_driver.request import new
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.settings import Settings
+
+SOURCE = Path(__file__).with_name("counted.cu")
+N = 120
+
+
+@pytest.fixture(scope="module")
+def module(toolchain: object) -> adgen.Module:
+    del toolchain
+    return adgen.compile(SOURCE)
+
+
+@pytest.mark.parametrize("name", ["histogram", "ranked"])
+def test_gradient(module: adgen.Module, name: str) -> None:
+    kernel = module[name]
+    assert isinstance(kernel, Kernel)
+    x = (np.random.default_rng(2).integers(0, 64, N) / 64 + 0.008).astype(np.float32)  # a bin holds what a step reaches
+    counts = (np.zeros(64, np.uint32),) if name == "histogram" else ()
+    kernel.check[2, 64](x, np.zeros(N, np.float32), *counts, N)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_gpu_code_is_made() -> None:
+    made = read(build(new(SOURCE, targets=TARGETS), settings=Settings.from_environment()))
+    assert [entry.targets[target].gradient_refused for entry in made.entries for target in TARGETS] == [None] * 4

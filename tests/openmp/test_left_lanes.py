@@ -1,0 +1,62 @@
+"""Masks that name lanes which have returned: a primal does not wait for these, and neither does its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+from enzyme_driver.artifact import read
+from enzyme_driver.cache import build
+from enzyme_driver.model import TARGETS
+from enzyme_driver.request import new
+from enzyme_driver.runtime.kernel import Kernel
+from enzyme_driver.settings import Settings
+
+SOURCE = Path(__file__).with_name("left_lanes.cu")
+
+Launch = tuple[Any, ...]
+CASES: Mapping[str, tuple[Launch, ...]] = {
+    "returned_early": ((3, 64, 150), (3, 64, 133), (2, 40, 77)),
+    "half_a_warp": ((1, (16, 2)),),
+    "fewer_each_round": ((1, 64),),
+    "votes": ((3, 64, 150), (1, 64, 33)),
+    "of_a_mask": ((1, 64),),
+    "rows_by_groups": ((6, 64, 11, 32), (3, 64, 11, 16), (2, 64, 11, 8)),
+}
+LAUNCHES = [(name, launch) for name, launches in CASES.items() for launch in launches]
+
+
+def arguments(name: str, launch: Launch) -> tuple[Any, ...]:
+    """For a launch of (grid, block, further arguments)."""
+    rng = np.random.default_rng(11)
+    if name == "rows_by_groups":
+        ends = np.cumsum(rng.integers(0, 40, launch[2])).astype(np.int32)
+        return (ends, rng.normal(size=ends[-1]).astype(np.float32), np.zeros(launch[2], np.float32), *launch[2:])
+    dtype = np.float64 if name == "votes" else np.float32
+    points = launch[0] * int(np.prod(launch[1]))
+    return (rng.uniform(0.2, 1.2, points).astype(dtype), np.zeros(points, dtype), *launch[2:])
+
+
+@pytest.fixture(scope="module")
+def module(toolchain: object) -> adgen.Module:
+    del toolchain
+    return adgen.compile(SOURCE)
+
+
+@pytest.mark.parametrize(("name", "launch"), LAUNCHES)
+def test_gradient(module: adgen.Module, name: str, launch: Launch) -> None:
+    kernel = module[name]
+    assert isinstance(kernel, Kernel)
+    kernel.check[launch[:2]](*arguments(name, launch))
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_gpu_code_is_made() -> None:
+    made = read(build(new(SOURCE, targets=TARGETS), settings=Settings.from_environment()))
+    refused = [entry.targets[target].gradient_refused for entry in made.entries for target in TARGETS]
+    assert refused == [None] * (2 * len(CASES))

@@ -1,0 +1,87 @@
+; Where lanes of a warp may go different ways, a mask names none that have come to the end of the forward sweep. One question is enough
+; for what the same lanes do, and it stands before the loop that they run together.
+;
+; RUN: %opt -passes='adgen-name-participants' -S %s | %filecheck %s
+
+target triple = "nvptx64-nvidia-cuda"
+
+; CHECK-LABEL: define void @adgen_body_returned(
+; CHECK:         call void @adgen_lanes_begin()
+; CHECK:       rest:
+; CHECK-NEXT:    [[LANES:%.*]] = call i32 @adgen_lanes_participants(i32 -1)
+; CHECK:       loop:
+; CHECK-NOT:     adgen_lanes_participants
+; CHECK:         call float @llvm.nvvm.shfl.sync.bfly.f32(i32 [[LANES]], float
+; CHECK:         [[AFTER:%.*]] = call i32 @adgen_lanes_participants(i32 -1)
+; CHECK:         call void @llvm.nvvm.bar.warp.sync(i32 [[AFTER]])
+; CHECK:         call void @adgen_lanes_leave()
+; CHECK-NEXT:    ret void
+define void @adgen_body_returned(ptr %x, i32 %n) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %outside = icmp uge i32 %t, %n
+  br i1 %outside, label %end, label %rest
+rest:
+  %v = load float, ptr %x
+  br label %loop
+loop:
+  %o = phi i32 [ 16, %rest ], [ %half, %loop ]
+  %w = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %v, i32 %o, i32 31)
+  store float %w, ptr %x
+  %half = lshr i32 %o, 1
+  %more = icmp ugt i32 %half, 0
+  br i1 %more, label %loop, label %after
+after:
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  br label %end
+end:
+  ret void
+}
+
+; In a loop that lanes leave one by one, each round asks.
+; CHECK-LABEL: define void @adgen_body_one_by_one(
+; CHECK:       round:
+; CHECK:         [[ROUND:%.*]] = call i32 @adgen_lanes_participants(i32 -1)
+; CHECK:         call float @llvm.nvvm.shfl.sync.bfly.f32(i32 [[ROUND]], float
+define void @adgen_body_one_by_one(ptr %x) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %round ]
+  %more = icmp ult i32 %i, %t
+  br i1 %more, label %round, label %end
+round:
+  %v = load float, ptr %x
+  %w = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %v, i32 1, i32 31)
+  store float %w, ptr %x
+  %next = add i32 %i, 1
+  br label %loop
+end:
+  ret void
+}
+
+; Where all threads go the same way, and where a mask was asked for, nothing changes.
+; CHECK-LABEL: define void @adgen_body_together(
+; CHECK-NOT:     adgen_lanes
+; CHECK:         ret void
+define void @adgen_body_together(ptr %x, i32 %n) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %all = icmp ugt i32 %n, 3
+  br i1 %all, label %yes, label %end
+yes:
+  %v = load float, ptr %x
+  %w = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %v, i32 1, i32 31)
+  store float %w, ptr %x
+  %few = icmp ult i32 %t, 7
+  br i1 %few, label %asked, label %end
+asked:
+  %mask = call i32 @llvm.nvvm.activemask()
+  call void @llvm.nvvm.bar.warp.sync(i32 %mask)
+  br label %end
+end:
+  ret void
+}
+
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare float @llvm.nvvm.shfl.sync.bfly.f32(i32, float, i32, i32)
+declare void @llvm.nvvm.bar.warp.sync(i32)
+declare i32 @llvm.nvvm.activemask()
