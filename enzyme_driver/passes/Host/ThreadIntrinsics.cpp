@@ -102,7 +102,8 @@ Value *ThreadFunctions::special(CallInst &Call, StringRef Name, Function &Thread
     return registerValue(B, Name, Thread, First);
   Value *Caller = Thread.getArg(Thread.arg_size() - 1);
   if (Name.consume_front(TogetherPrefix))
-    return Name.starts_with("gather_") ? gathered(B, Call, Name, Caller) : participants(B, Call, Name, Caller);
+    return Name.starts_with("gather_") || Name == "collect" ? gathered(B, Call, Name, Caller)
+                                                            : participants(B, Call, Name, Caller);
   return together(B, Call, Name.drop_front(StringRef("llvm.nvvm.").size()), Caller);
 }
 
