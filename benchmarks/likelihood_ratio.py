@@ -33,6 +33,13 @@ from enzyme_driver.tensor import Device  # noqa: E402
 
 EPOCHS = {"mlp": 40, "rnn": 20, "gcn": 400}
 COPIES = 16
+SETTINGS = {
+    ("mlp", "LR-F"): (0.1, 64, 40),
+    ("mlp", "LR-L"): (0.1, 64, 40),
+    ("gcn", "LR-F"): (0.2, 16, 800),
+    ("gcn", "LR-L"): (0.2, 16, 800),
+}
+"""Sigma, copies and epochs where they are not those of the example and of the others."""
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {"antithetic": False},
     "pairs": {},
@@ -68,11 +75,13 @@ def build(folder: Path) -> int:
 def measured(device: Device, models: Sequence[str]) -> list[dict[str, Any]]:
     rows = []
     for model in models:
-        epochs = EPOCHS[model]
         for method in lr.METHODS:
-            noise = lr.Noise(train.SIGMAS[model], copies=COPIES, seed=train.SEED)
+            usual = (train.SIGMAS[model], COPIES, EPOCHS[model])
+            sigma, copies, epochs = SETTINGS.get((model, method), usual)
+            noise = lr.Noise(sigma, copies=copies, seed=train.SEED)
             found = asdict(train.train(model, method, device, noise, epochs))
-            rows.append({"model": model, "method": method, "epochs": epochs, "copies": COPIES, **found})
+            settings = {"model": model, "method": method, "epochs": epochs, "copies": copies, "sigma": sigma}
+            rows.append({**settings, "graph": True, **found})
             click.echo(json.dumps(rows[-1]))
     return rows
 

@@ -34,6 +34,7 @@ class Trainer:
         self._device, self._thetas, self._rate, self._gradient = device, list(thetas), rate, gradient
         self._moments = [(arrays.zeros_like(theta), arrays.zeros_like(theta)) for theta in self._thetas]
         self._on_gpu = device.name == "cuda"
+        self._stream: Any = arrays.cuda.Stream(non_blocking=True) if self._on_gpu else None
         self._seed = device.from_host([noise.seed], np.uint32)
         self._count, self._found = device.from_host([0], np.int64), device.from_host([-1, 1], np.int64)
         self._noise = replace(noise, counter=self._seed)
@@ -42,10 +43,15 @@ class Trainer:
 
     def step(self, *arrays: Array) -> None:
         """One step by a batch. Raises ArgumentError where a loss is not finite, on the host before the update."""
-        if self._steps == 0 or not self._on_gpu:
+        if not self._on_gpu:
             self._run(*arrays)
+        elif self._steps == 0:
+            self._device.synchronize()
+            with self._stream:  # on which it is recorded later
+                self._run(*arrays)
+            self._device.synchronize()
         else:
-            self._record = self._record or recorded(self._run, self._device, arrays)
+            self._record = self._record or recorded(self._run, self._device, arrays, self._stream)
             self._record.replay(arrays)
         self._steps += 1
 

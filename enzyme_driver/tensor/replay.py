@@ -71,11 +71,15 @@ class Record:
         return self.result
 
 
-def recorded(computation: Callable[..., Any], device: Device, inputs: Sequence[Any]) -> Record:
-    """`computation` of copies of these arrays on a GPU, as a graph. Raises DeviceError where it cannot be recorded."""
+def recorded(computation: Callable[..., Any], device: Device, inputs: Sequence[Any], stream: Any = None) -> Record:  # noqa: ANN401
+    """`computation` of copies of these arrays on a GPU, as a graph. Raises DeviceError where it cannot be recorded.
+
+    Gradients that keep values have memory for them on each stream, which cannot be had while one is recorded: these
+    need a `stream` on which the computation has run before.
+    """
     cupy = device.arrays
     held = tuple(array.copy() for array in inputs)
-    pool, stream = cupy.cuda.MemoryPool(), cupy.cuda.Stream(non_blocking=True)
+    pool, stream = cupy.cuda.MemoryPool(), stream or cupy.cuda.Stream(non_blocking=True)
     device.synchronize()
     with cupy.cuda.using_allocator(pool.malloc), stream:
         stream.begin_capture()
@@ -88,7 +92,7 @@ def recorded(computation: Callable[..., Any], device: Device, inputs: Sequence[A
                 hint="read no numbers on the host inside it (item, numpy), and make no tensors of host arrays",
             ) from None
         finally:
-            if stream.is_capturing():
-                with suppress(RuntimeError):  # what has failed leaves a graph that is none
+            with suppress(RuntimeError):  # what has failed leaves a graph that is none
+                if stream.is_capturing():
                     stream.end_capture()
     return Record(graph, held, result, (pool, stream))

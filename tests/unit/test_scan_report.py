@@ -14,7 +14,7 @@ RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 
 def test_the_page_of_the_committed_data() -> None:
     page = scan_report.page(RESULTS)
-    assert "NVIDIA H200" in page
+    assert "NVIDIA H100" in page
     for heading in (
         "against cuDNN",
         "Robertson",
@@ -23,9 +23,12 @@ def test_the_page_of_the_committed_data() -> None:
         "On the host",
         "by the length of chunks",
         "Sparse Jacobians",
+        "Training from the same weights",
+        "On a part of the GPU",
+        "A pruned VGG-11",
     ):
         assert heading in page
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 5
 
 
 def test_a_page_without_data(tmp_path: Path) -> None:
