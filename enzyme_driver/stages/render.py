@@ -85,7 +85,7 @@ def header(stem: str, source: str, entries: Iterable[Entry]) -> str:
     for name, entry, made in _host_entries(entries):
         functions += [*_primal(types, name, entry.signature, made), *_gradient(types, name, entry.signature, made)]
         functions += _tangent(types, name, entry)
-        missing += _missing(name, made)
+        missing += _missing(name, entry.signature, made)
     return _template("header.h.j2").render(
         guard=f"ADGEN_{c_identifier(stem).upper()}_H",
         version=__version__,
@@ -121,7 +121,7 @@ def _primal(types: CTypes, name: str, signature: Signature, made: TargetEntry) -
 
 
 def _gradient(types: CTypes, name: str, signature: Signature, made: TargetEntry) -> list[CFunction]:
-    if made.gradient is None:
+    if made.gradient is None or signature.chooses:
         return []
     values = _values(types, signature, shadows=True)
     if signature.returns:
@@ -140,7 +140,7 @@ def _gradient(types: CTypes, name: str, signature: Signature, made: TargetEntry)
 
 def _tangent(types: CTypes, name: str, entry: Entry) -> list[CFunction]:
     signature, made = entry.signature.forward, entry.forward.get("openmp")
-    if made is None or made.gradient is None:
+    if made is None or made.gradient is None or signature.chooses:
         return []
     values = _values(types, signature, shadows=True)
     result = [f"{types.value(signature.returns)} *tangent"] if signature.returns else []
@@ -157,9 +157,13 @@ def _tangent(types: CTypes, name: str, entry: Entry) -> list[CFunction]:
     ]
 
 
-def _missing(name: str, made: TargetEntry) -> list[Missing]:
+def _missing(name: str, signature: Signature, made: TargetEntry) -> list[Missing]:
     pairs = ((f"{name}_primal", made.primal_refused), (f"{name}_gradient", made.gradient_refused))
-    return [Missing(what, comment_text(_refusal_text(refusal))) for what, refusal in pairs if refusal]
+    found = [Missing(what, comment_text(_refusal_text(refusal))) for what, refusal in pairs if refusal]
+    if signature.chooses and made.gradient:
+        reason = "atomics choose which value remains, so that it has to run twice, as adgen does from Python"
+        found.append(Missing(f"{name}_gradient", reason))
+    return found
 
 
 def _refusal_text(refusal: Refusal) -> str:

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,18 @@ def test_header_says_what_is_refused() -> None:
     assert "walk_primal(" in text
     assert "int walk_gradient" not in text
     assert "/* walk_gradient is missing: a.cu:12: barrier * / in a loop */" in text
+
+
+def test_no_gradient_where_atomics_choose_what_remains() -> None:
+    signature = Signature("most", "kernel", "most", (pointer("x"), replace(pointer("y"), chosen=True)))
+    entry = Entry(
+        signature, {"openmp": TargetEntry("most", "most_gradient")}, {"openmp": TargetEntry("most", "most_t")}
+    )
+    text = render.header("a", "a.cu", [entry])
+    assert "most_primal(" in text
+    assert "most_gradient(" not in text
+    assert "most_tangent(" not in text
+    assert "/* most_gradient is missing: atomics choose" in text
 
 
 def test_header_has_tangents_where_forward_mode_was_asked_for() -> None:
