@@ -31,7 +31,7 @@ def run_lines(path: Path) -> list[str]:
     return joined.replace("\\\n", "").splitlines()
 
 
-def _command(line: str, path: Path, tools: Toolchain, filecheck: Path) -> str:
+def _command(line: str, path: Path, tools: Toolchain, filecheck: Path, scratch: Path) -> str:
     words = {
         "%opt": f"'{tools.opt.path}' -load-pass-plugin='{tools.passes}'",
         "%filecheck": f"'{filecheck}'",
@@ -39,16 +39,17 @@ def _command(line: str, path: Path, tools: Toolchain, filecheck: Path) -> str:
         "%S": f"'{path.parent}'",
         "%inputs": f"'{INPUTS}'",
         "%s": f"'{path}'",
+        "%t": f"'{scratch}'",
     }
-    return re.sub("|".join(words), lambda match: words[match[0]], line)
+    return re.sub("|".join(rf"{word}\b" for word in words), lambda match: words[match[0]], line)
 
 
 @pytest.mark.parametrize(
     ("path", "line"),
     [pytest.param(path, line, id=f"{path.stem}-{i}") for path in FILES for i, line in enumerate(run_lines(path))],
 )
-def test_run_line(path: Path, line: str, toolchain: Toolchain, filecheck: Path) -> None:
-    command = _command(line, path, toolchain, filecheck)
+def test_run_line(path: Path, line: str, toolchain: Toolchain, filecheck: Path, tmp_path: Path) -> None:
+    command = _command(line, path, toolchain, filecheck, tmp_path / "written")
     argv = ["bash", "-o", "pipefail", "-c", command]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"

@@ -1,4 +1,4 @@
-// What adgen has to refuse, each with a reason: arrays of pointers, state in globals, textures. And what it takes: calls
+// What adgen has to refuse, each with a reason: state in globals, textures. And what it takes: calls
 // through pointers, a sum by compare-and-swap, a vote, floats behind void *.
 #include <cstdio>
 #include <cuda_runtime.h>
@@ -9,15 +9,6 @@ __device__ float square(float x) { return x * x; }
 __device__ float cube(float x) { return x * x * x; }
 
 typedef float (*unary)(float);
-
-__global__ void sum_rows(const float *const *rows, float *out, int count, int n)
-{
-    const int r = blockIdx.x * blockDim.x + threadIdx.x;
-    if (r >= count) return;
-    float s = 0;
-    for (int i = 0; i < n; ++i) s += rows[r][i];
-    out[r] = s;
-}
 
 __global__ void accumulate_global(const float *x, int n)
 {

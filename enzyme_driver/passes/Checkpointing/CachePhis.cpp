@@ -3,7 +3,7 @@
 // reverse sweep, wherever the value is needed, also in the innermost loop, and nothing shows any more that what is
 // computed from it was computed before. Only outside of loops, where a kept value takes a register and no tape.
 // Integers carry no derivative; that of floating point is registered, and hands the cotangent on. StripGuards takes the
-// calls away.
+// calls away. Integers of C++ are sizes of memory as well, of which Enzyme has to see where they come from.
 #include "Support/Hold.h"
 #include "Support/Pass.h"
 
@@ -67,7 +67,7 @@ bool isHeld(PHINode &Phi, const DominatorTree &DT, const LoopInfo &LI) {
   if (Phi.getNumIncomingValues() < 2)
     return false;
   if (T->isIntegerTy())
-    return T->getIntegerBitWidth() >= LeastBits && staysInteger(Phi);
+    return Phi.getModule()->getTargetTriple().isNVPTX() && T->getIntegerBitWidth() >= LeastBits && staysInteger(Phi);
   return (T->isFloatTy() || T->isDoubleTy()) && isComputedOnTheWay(Phi, DT, LI);
 }
 

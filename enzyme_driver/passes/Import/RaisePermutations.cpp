@@ -21,6 +21,8 @@ Type *numbersOf(Value &Word) {
   if (auto *Cast = dyn_cast<BitCastInst>(&Word))
     if (Type *T = Numbers(Cast->getSrcTy()))
       return T;
+  if (isa<Constant>(Word)) // constants know no users
+    return nullptr;
   for (User *U : Word.users())
     if (auto *Cast = dyn_cast<BitCastInst>(U))
       if (Type *T = Numbers(Cast->getDestTy()))

@@ -89,8 +89,9 @@ bool SwapLoop::leaves(const Value &Test, unsigned Successor) const {
 
 bool SwapLoop::isFoundUnused() const {
   auto IsOutside = [&](const Use &U) { return isOutside(U); };
+  Value *Expected = bitsOf(Swap.getCompareOperand());
   return none_of(Found, [&](Value *Old) { return any_of(Old->uses(), IsOutside); }) &&
-         none_of(bitsOf(Swap.getCompareOperand())->uses(), IsOutside);
+         (!Expected->hasUseList() || none_of(Expected->uses(), IsOutside));
 }
 
 void SwapLoop::remove(Value *Old) {
@@ -105,9 +106,11 @@ void SwapLoop::remove(Value *Old) {
     for (Use &U : make_early_inc_range(Part->uses())) // what tries again is not reached any more
       U.set(isOutside(U) ? Given(Part->getType()) : PoisonValue::get(Part->getType()));
   // Behind the loop the expected value is the one that was found.
-  for (Use &U : make_early_inc_range(bitsOf(Swap.getCompareOperand())->uses()))
-    if (Old && isOutside(U))
-      U.set(Given(U->getType()));
+  Value *Expected = bitsOf(Swap.getCompareOperand());
+  if (Old && Expected->hasUseList())
+    for (Use &U : make_early_inc_range(Expected->uses()))
+      if (isOutside(U))
+        U.set(Given(U->getType()));
   Swap.replaceAllUsesWith(PoisonValue::get(Swap.getType()));
   Swap.eraseFromParent();
 }

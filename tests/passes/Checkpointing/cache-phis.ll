@@ -4,6 +4,8 @@
 ; RUN: %opt -passes=adgen-cache-phis -S %s | %filecheck %s
 ; RUN: %opt -passes=adgen-cache-phis,adgen-strip-guards -S %s | %filecheck %s --check-prefix=RELEASED
 
+target triple = "nvptx64-nvidia-cuda"
+
 ; CHECK-LABEL: define void @adgen_body_k(
 ; CHECK:         %seed = phi i64
 ; CHECK-NEXT:    %bits = phi i64

@@ -88,7 +88,6 @@ ROWS = (
     Program("prefix_transport.cu", "transmit", _transmit, ("light",), 3, 32, 2 * 32 * 4),
     Program("warp_reduce.cu", "field_energy", _energy, ("energy",), 2, 64),
     Program("unsupported.cu", "any_large", _votes, ("out",), 2, 32),
-    Program("unsupported.cu", "sum_rows", _nothing("rows", "out", "count", "n"), block=32, refused="pointers"),
     Program("unsupported.cu", "accumulate_global", _nothing("x", "n"), block=32, refused="total_energy"),
     Program(
         "unsupported.cu",
