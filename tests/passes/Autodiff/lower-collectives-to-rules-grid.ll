@@ -1,7 +1,7 @@
 ; A barrier of the whole grid has a rule of its own. Where threads may have returned before a barrier it is refused.
 ;
-; RUN: %opt -passes='adgen-lower-collectives-to-rules<meets=duplicated;misses=duplicated>' -S %s 2>%t | %filecheck %s
-; RUN: %filecheck %s --check-prefix=REFUSED < %t
+; RUN: %opt -passes='adgen-lower-collectives-to-rules<meets=duplicated;misses=duplicated>' -S %s 2>%t | %filecheck %s && \
+; RUN:   %filecheck %s --check-prefix=REFUSED < %t
 
 target triple = "nvptx64-nvidia-cuda"
 
