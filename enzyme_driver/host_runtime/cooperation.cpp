@@ -209,7 +209,7 @@ void Block::arrive(adgen_thread &thread, uint32_t number, uint32_t expected) {
 }
 
 void Block::wait(adgen_thread &thread, uint32_t number, uint32_t expected, const char *where) {
-  if (number >= OfGrid) {
+  if (number == OfGrid) {
     ++grid.arrived;
     grid.waiting.push(&thread);
     handOver(thread, "this_grid().sync()");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from ptxas_support import OTHER, PRIMAL, STRAIGHT, said
 
 from enzyme_driver.targets.registers import (
     FEW_SPILLED,
@@ -11,22 +12,6 @@ from enzyme_driver.targets.registers import (
     MOST_SPILLED,
     bounded,
 )
-
-STRAIGHT = (
-    ".visible .entry a__gradient(\n\t.param .u64 p\n)\n{\n$L__BB0_1:\n\tbra.uni \t$L__BB0_2;\n$L__BB0_2:\n\tret;\n}\n"
-)
-OTHER = STRAIGHT.replace("a__gradient", "b__gradient")
-PRIMAL = STRAIGHT.replace("a__gradient", "a")
-
-
-def said(**kernels: tuple[int, int]) -> str:
-    """As `ptxas -v` says it; registers and bytes spilled of each kernel."""
-    return "".join(
-        f"ptxas info    : Function properties for {name}\n"
-        f"    0 bytes stack frame, {spilled} bytes spill stores, 0 bytes spill loads\n"
-        f"ptxas info    : Used {used} registers, used 0 barriers\n"
-        for name, (used, spilled) in kernels.items()
-    )
 
 
 def assembled(ptx: str, *reports: str) -> list[str]:

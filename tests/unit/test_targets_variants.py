@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from ptxas_support import OTHER, PRIMAL, STRAIGHT, said
 
 from enzyme_driver.model import BlockVariant
 from enzyme_driver.targets.registers import Assembled
 from enzyme_driver.targets.variants import LONGEST, for_other_blocks, threads_with
 
-STRAIGHT = (
-    ".visible .entry a__gradient(\n\t.param .u64 p\n)\n{\n$L__BB0_1:\n\tbra.uni \t$L__BB0_2;\n$L__BB0_2:\n\tret;\n}\n"
-)
-OTHER = STRAIGHT.replace("a__gradient", "b__gradient")
-PRIMAL = STRAIGHT.replace("a__gradient", "a")
 IN_BULK = STRAIGHT.replace("\n{\n", "\n{\n\t.shared .align 16 .b8 adgen_exchange_a_$_records112[28672];\n")
-
-
-def said(**kernels: tuple[int, int]) -> str:
-    """As `ptxas -v` says it; registers and bytes spilled of each kernel."""
-    return "".join(
-        f"ptxas info    : Function properties for {name}\n"
-        f"    0 bytes stack frame, {spilled} bytes spill stores, 0 bytes spill loads\n"
-        f"ptxas info    : Used {used} registers, used 0 barriers\n"
-        for name, (used, spilled) in kernels.items()
-    )
 
 
 def variants(ptx: str, **kernels: tuple[int, int]) -> tuple[dict[str, tuple[BlockVariant, ...]], list[str]]:

@@ -15,12 +15,16 @@ CallInst *callTogether(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Va
   return Call;
 }
 
-size_t mostAtOnce(ArrayRef<AtomicRMWInst *> Members) {
-  return *find_if(Counts, [&](size_t N) { return N <= Members.size(); });
+const Value *baseOf(const AtomicRMWInst &Accumulation) {
+  const DataLayout &DL = Accumulation.getDataLayout();
+  const Value *Pointer = Accumulation.getPointerOperand();
+  APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+  return Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
 }
 
-void handOver(IRBuilder<> &B, StringRef Lanes, ArrayRef<AtomicRMWInst *> Members, Value *Active, Value *Alike,
-              Value *Alone) {
+// As many as the rule's name says.
+static void handOverAtOnce(IRBuilder<> &B, StringRef Lanes, ArrayRef<AtomicRMWInst *> Members, Value *Active,
+                           Value *Alike, Value *Alone) {
   Type *Number = Members.front()->getType();
   IRBuilder<> Start(&*B.GetInsertBlock()->getParent()->getEntryBlock().getFirstInsertionPt());
   Type *Pointers = ArrayType::get(B.getPtrTy(), Members.size()), *Numbers = ArrayType::get(Number, Members.size());
@@ -31,6 +35,17 @@ void handOver(IRBuilder<> &B, StringRef Lanes, ArrayRef<AtomicRMWInst *> Members
   }
   std::string Name = ("adgen_add_" + Lanes + (Number->isFloatTy() ? "_f32_" : "_f64_") + Twine(Members.size())).str();
   callTogether(B, Name, B.getVoidTy(), {Elements, Values, Active, Alike, Alone});
+}
+
+void handOver(IRBuilder<> &B, StringRef Lanes, ArrayRef<AtomicRMWInst *> Members, Value *Active, Value *Alike,
+              function_ref<Value *(ArrayRef<AtomicRMWInst *>)> Alone) {
+  for (ArrayRef<AtomicRMWInst *> Rest = Members; !Rest.empty();) {
+    ArrayRef<AtomicRMWInst *> Next = Rest.take_front(*find_if(Counts, [&](size_t N) { return N <= Rest.size(); }));
+    handOverAtOnce(B, Lanes, Next, Active, Alike, Alone(Next));
+    Rest = Rest.drop_front(Next.size());
+  }
+  for (AtomicRMWInst *Member : Members)
+    Member->eraseFromParent();
 }
 
 } // namespace adgen

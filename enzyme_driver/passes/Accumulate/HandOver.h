@@ -1,6 +1,7 @@
 // Accumulations that are handed over to a function of the device rules.
 #pragma once
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/IRBuilder.h"
 
 namespace adgen {
@@ -9,13 +10,14 @@ namespace adgen {
 llvm::CallInst *callTogether(llvm::IRBuilder<> &B, llvm::StringRef Name, llvm::Type *Result,
                              llvm::ArrayRef<llvm::Value *> Arguments);
 
-// Additions of one type, which must be as many as the rule's name says: `Lanes` are those that may have their elements
-// in common ("warp", "row", "column"), of which the `Active` ones are here and the `Alike` ones have them. With
-// `Alone`, nobody else adds to them. The additions themselves stay.
+// Additions of one type, in as many calls as they need, which take their place: `Lanes` are those that may have their
+// elements in common ("warp", "row", "column"), of which the `Active` ones are here and the `Alike` ones have them.
+// `Alone` says of what goes into one call whether nobody else adds to it.
 void handOver(llvm::IRBuilder<> &B, llvm::StringRef Lanes, llvm::ArrayRef<llvm::AtomicRMWInst *> Members,
-              llvm::Value *Active, llvm::Value *Alike, llvm::Value *Alone);
+              llvm::Value *Active, llvm::Value *Alike,
+              llvm::function_ref<llvm::Value *(llvm::ArrayRef<llvm::AtomicRMWInst *>)> Alone);
 
-// So many of these are handed over at once.
-size_t mostAtOnce(llvm::ArrayRef<llvm::AtomicRMWInst *> Members);
+// That from which the address of its element is a constant away.
+const llvm::Value *baseOf(const llvm::AtomicRMWInst &Accumulation);
 
 } // namespace adgen

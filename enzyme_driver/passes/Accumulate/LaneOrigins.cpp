@@ -47,12 +47,13 @@ bool LaneOrigins::choosesAmongAlike(Instruction &I) {
          });
 }
 
-bool LaneOrigins::isArithmetic(const Instruction &I) {
+bool isArithmetic(const Instruction &I) {
   auto *Call = dyn_cast<IntrinsicInst>(&I);
   return Call && !Call->mayReadOrWriteMemory() && !Call->getCalledFunction()->getName().starts_with("llvm.nvvm.");
 }
 
-bool LaneOrigins::isOfTheTape(const Argument &A) const {
+bool isOfTheTape(const Argument &A) {
+  const Function &F = *A.getParent();
   return F.hasFnAttribute(TapeAttribute) && A.getArgNo() + TapeArguments >= F.arg_size();
 }
 

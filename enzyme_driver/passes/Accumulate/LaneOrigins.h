@@ -24,10 +24,17 @@ struct LaneOrigin {
   }
 };
 
+// Other intrinsics of the GPU may tell lanes apart.
+bool isArithmetic(const llvm::Instruction &I);
+
+// A tape's place differs in every lane; the block's index is an argument beside it, and changes as the kernel walks
+// over the grid.
+bool isOfTheTape(const llvm::Argument &A);
+
 class LaneOrigins {
 public:
   // With `Counts`, numbers that were kept for the reverse sweep may be the same as well, such as those of iterations.
-  explicit LaneOrigins(const llvm::Function &F, bool Counts = false) : F(F), Counts(Counts) {}
+  explicit LaneOrigins(bool Counts = false) : Counts(Counts) {}
 
   const LaneOrigin &of(llvm::Value *V) {
     auto Known = Found.find(V);
@@ -40,12 +47,6 @@ private:
   // A number that was computed on each of the ways that meet, from what is the same or compared in any case.
   bool choosesAmongAlike(llvm::Instruction &I);
 
-  // Other intrinsics of the GPU may tell lanes apart.
-  static bool isArithmetic(const llvm::Instruction &I);
-
-  // A tape's place differs in every lane; the block's index is an argument beside it, and changes as the kernel walks
-  // over the grid.
-  bool isOfTheTape(const llvm::Argument &A) const;
   static bool readsRegister(const llvm::IntrinsicInst &Call, LaneOrigin &Result);
   static bool isOfTheBlock(const llvm::IntrinsicInst &Call);
 
@@ -61,7 +62,7 @@ private:
 
   // An integer that a lane has kept in its tape.
   bool isCount(const llvm::Value *V) const;
-  const llvm::Function &F;
+
   bool Counts;
   llvm::DenseMap<llvm::Value *, LaneOrigin> Found;
 };

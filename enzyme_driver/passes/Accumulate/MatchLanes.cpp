@@ -32,13 +32,13 @@ enum class Spread { One, Few, Many };
 
 class Spreads {
 public:
-  Spreads(Function &F, LoopInfo &LI, ScalarEvolution &SE) : F(F), LI(LI), SE(SE) {}
+  Spreads(LoopInfo &LI, ScalarEvolution &SE) : LI(LI), SE(SE) {}
 
   Spread of(const Value *V) {
     if (isa<Constant>(V))
       return Spread::One;
     if (auto *A = dyn_cast<Argument>(V))
-      return ofTheTape(*A) ? Spread::Many : Spread::One;
+      return isOfTheTape(*A) ? Spread::Many : Spread::One;
     auto [Known, New] = Found.try_emplace(V, Spread::One); // that of a loop's counter, until more is known
     if (!New)
       return Known->second;
@@ -103,11 +103,6 @@ private:
     return Widest;
   }
 
-  static bool isArithmetic(const Instruction &I) {
-    auto *Call = dyn_cast<IntrinsicInst>(&I);
-    return Call && !Call->mayReadOrWriteMemory() && !Call->getCalledFunction()->getName().starts_with("llvm.nvvm.");
-  }
-
   static bool isOfTheBlock(const Instruction &I) {
     auto *Call = dyn_cast<IntrinsicInst>(&I);
     StringRef Name = Call ? Call->getCalledFunction()->getName() : "";
@@ -115,11 +110,6 @@ private:
            (Name.starts_with("ctaid.") || Name.starts_with("nctaid.") || Name.starts_with("ntid."));
   }
 
-  bool ofTheTape(const Argument &A) const {
-    return F.hasFnAttribute(TapeAttribute) && A.getArgNo() + TapeArguments >= F.arg_size();
-  }
-
-  Function &F;
   LoopInfo &LI;
   ScalarEvolution &SE;
   DenseMap<const Value *, Spread> Found;
@@ -134,7 +124,7 @@ struct Group {
 class Matcher {
 public:
   Matcher(Function &F, const Meetings &Meet, LoopInfo &LI, ScalarEvolution &SE)
-      : F(F), Meet(Meet), All(F, LI, SE), KeepsOwn(keepsOwnAddresses(F)) {}
+      : F(F), Meet(Meet), All(LI, SE), KeepsOwn(keepsOwnAddresses(F)) {}
 
   void run() {
     SmallVector<Group> Groups;
@@ -184,13 +174,6 @@ private:
     return A && F.hasParamAttribute(A->getArgNo(), ShadowAttribute);
   }
 
-  const Value *baseOf(const AtomicRMWInst &Atomic) const {
-    const DataLayout &DL = F.getDataLayout();
-    const Value *Pointer = Atomic.getPointerOperand();
-    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
-    return Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
-  }
-
   // All members move to the place of the last.
   static void replace(const Group &G) {
     ++NumGroups;
@@ -198,13 +181,7 @@ private:
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
     Value *Place = B.CreatePtrToInt(G.Members.front()->getPointerOperand(), B.getInt64Ty());
     Value *Alike = callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, Place, B.getTrue()});
-    for (ArrayRef<AtomicRMWInst *> Rest = G.Members; !Rest.empty();) {
-      ArrayRef<AtomicRMWInst *> Next = Rest.take_front(mostAtOnce(Rest));
-      handOver(B, "warp", Next, Active, Alike, B.getFalse());
-      Rest = Rest.drop_front(Next.size());
-    }
-    for (AtomicRMWInst *Member : G.Members)
-      Member->eraseFromParent();
+    handOver(B, "warp", G.Members, Active, Alike, [&](ArrayRef<AtomicRMWInst *>) { return B.getFalse(); });
   }
 
   Function &F;

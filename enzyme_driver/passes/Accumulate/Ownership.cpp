@@ -20,7 +20,7 @@ std::optional<Ownership::Uses> Ownership::usesOf(Argument &Shadow) {
         Pointers.push_back(I);
       else if (Atomic)
         Found.Accumulations.push_back(Atomic);
-      else if (isa<AtomicRMWInst>(I) && I->hasMetadata(ConsumedMark))
+      else if (isConsumption(*I))
         Found.Consumptions.push_back(cast<AtomicRMWInst>(I));
       else if (!isa<LoadInst>(I) && !(isa<StoreInst>(I) && getLoadStorePointerOperand(I) == Pointer))
         return std::nullopt;

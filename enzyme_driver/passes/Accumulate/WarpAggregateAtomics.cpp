@@ -101,7 +101,7 @@ struct Row {
 class Reducer {
 public:
   Reducer(Function &F, const Meetings &Meet, LoopInfo &LI, ScalarEvolution &SE)
-      : F(F), Meet(Meet), From(F), FromInShared(F, true), Owners(F, LI, SE), HasColumns(usesOtherAxes(F)),
+      : F(F), Meet(Meet), FromInShared(true), Owners(F, LI, SE), HasColumns(usesOtherAxes(F)),
         KeepsOwn(keepsOwnAddresses(F)) {}
 
   void run() {
@@ -148,14 +148,11 @@ private:
     Close([](const Group &) { return true; });
   }
 
-  // Where that is many numbers, the element's address instead, or that from which it is a constant away.
+  // Where that is many numbers, the element's address instead, without what is constant in it.
   static SmallVector<Value *, MostCompared> toCompare(const LaneOrigin &Where, const AtomicRMWInst &Atomic) {
     if (Where.Compared.size() <= MostCompared)
       return {Where.Compared.begin(), Where.Compared.end()};
-    const DataLayout &Layout = Atomic.getDataLayout();
-    auto *Address = const_cast<Value *>(Atomic.getPointerOperand());
-    APInt Offset(Layout.getIndexTypeSizeInBits(Address->getType()), 0);
-    return {Address->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true)};
+    return {const_cast<Value *>(baseOf(Atomic))};
   }
 
   // Shared shadows into which only rows accumulate, each into elements of its own.
@@ -237,14 +234,8 @@ private:
     for (Value *V : G.Compared)
       Alike = B.CreateAnd(
           Alike, callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, asNumber(B, V), B.getInt1(G.InShared)}));
-    ArrayRef<AtomicRMWInst *> Rest = G.Members;
-    while (!Rest.empty()) {
-      ArrayRef<AtomicRMWInst *> Next = Rest.take_front(mostAtOnce(Rest));
-      adgen::handOver(B, G.Lanes, Next, Active, Alike, isAlone(B, Next));
-      Rest = Rest.drop_front(Next.size());
-    }
-    for (AtomicRMWInst *Member : G.Members)
-      Member->eraseFromParent();
+    adgen::handOver(B, G.Lanes, G.Members, Active, Alike,
+                    [&](ArrayRef<AtomicRMWInst *> Next) { return isAlone(B, Next); });
   }
 
   static Value *asNumber(IRBuilder<> &B, Value *V) {

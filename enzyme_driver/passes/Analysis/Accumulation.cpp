@@ -48,6 +48,8 @@ void addPlainly(AtomicRMWInst &Accumulation) {
   Accumulation.eraseFromParent();
 }
 
+bool isConsumption(const Instruction &I) { return isa<AtomicRMWInst>(I) && I.hasMetadata(ConsumedMark); }
+
 LoadInst *takePlainly(IRBuilder<> &B, AtomicRMWInst &Exchange, Value *From) {
   LoadInst *Taken = B.CreateAlignedLoad(Exchange.getType(), From, Exchange.getAlign());
   StoreInst *Zero = B.CreateAlignedStore(Constant::getNullValue(Exchange.getType()), From, Exchange.getAlign());

@@ -35,6 +35,7 @@ bool isOnlyAccumulatedInto(const llvm::Value &Shadow);
 
 // Metadata of an exchange by which a thread takes a cotangent.
 inline constexpr llvm::StringLiteral ConsumedMark = "adgen.consumed";
+bool isConsumption(const llvm::Instruction &I);
 // The same where no other block stores to the element.
 inline constexpr llvm::StringLiteral BlocksOwnMark = "adgen.blocks.own";
 // Function attribute of a gradient: "mask,x,y,z", the axes along which the grid has to have one block, and how wide

@@ -7,6 +7,7 @@
 // It is done in a copy of the gradient that the optimiser has cleaned up. The copy takes the gradient's place only if
 // no cache of Enzyme's is left in it, because the tape goes by Enzyme's names of blocks, which cleaning up does not
 // keep.
+#include "Analysis/Accumulation.h"
 #include "Cache/PromoteSlots.h"
 #include "Cache/SweepMemory.h"
 #include "Cache/Untangle.h"

@@ -38,8 +38,6 @@ bool areApart(const Value *One, const Value *Other) {
   return One != Other && IsKnown(One) && IsKnown(Other) && (Both || IsShadow(One) || IsShadow(Other));
 }
 
-bool isConsumption(const Instruction &I) { return isa<AtomicRMWInst>(I) && I.hasMetadata(ConsumedMark); }
-
 static bool isIgnored(const Instruction &I) {
   auto *Known = dyn_cast<IntrinsicInst>(&I);
   return Known && Known->isAssumeLikeIntrinsic() && !Known->isLifetimeStartOrEnd();

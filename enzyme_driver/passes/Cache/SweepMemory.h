@@ -83,7 +83,5 @@ private:
 // Whether nobody can tell in which order accesses to two objects come: shadows of parameters overlap nothing, as the
 // runtime checks.
 bool areApart(const Value *One, const Value *Other);
-// Of ConsumeOnce: a cotangent is read and set to zero by one exchange.
-bool isConsumption(const Instruction &I);
 
 } // namespace adgen

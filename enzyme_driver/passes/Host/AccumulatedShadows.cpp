@@ -12,7 +12,7 @@ namespace adgen {
 bool isAtomic(const Instruction &I) { return isa<AtomicRMWInst, AtomicCmpXchgInst>(I); }
 
 // An exchange by which a thread takes a cotangent (ConsumeOnce), which stays one in every form.
-static bool isConsumption(const Instruction &I) {
+static bool takesCotangent(const Instruction &I) {
   auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
   auto *Left = Atomic ? dyn_cast<Constant>(Atomic->getValOperand()) : nullptr;
   return Left && Atomic->getOperation() == AtomicRMWInst::Xchg && Left->isNullValue() &&
@@ -37,7 +37,7 @@ uint64_t restoredArguments(const Function &Gradient) {
 uint64_t accumulatedShadows(const Function &Thread, const Function &Gradient, unsigned Own, unsigned End) {
   uint64_t Shadows = 0;
   for (const Instruction &I : instructions(Thread)) {
-    if (!isAtomic(I) || isConsumption(I))
+    if (!isAtomic(I) || takesCotangent(I))
       continue;
     auto *A = dyn_cast<Argument>(getUnderlyingObject(I.getOperand(0), 0));
     if (A && A->getArgNo() >= Own && A->getArgNo() < End)

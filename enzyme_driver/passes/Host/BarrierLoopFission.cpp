@@ -33,17 +33,11 @@ static bool isZero(const Value *V) {
   return Constant && Constant->isZero();
 }
 
-// The bit above the number says that it is in a reverse sweep (rules/barrier.cu).
-static bool isBarrierOfAll(const Value *Number) {
-  auto *Constant = dyn_cast<ConstantInt>(Number);
-  return Constant && (Constant->getZExtValue() & 15) == 0 && Constant->getZExtValue() < GridBarrier;
-}
-
 // Whether loops over the threads can do what the instruction does.
 static bool canBeSplit(const Instruction &I) {
   StringRef Name = calleeName(I);
   if (waitsForBlock(I))
-    return Name != "adgen_barrier_arrive" && isBarrierOfAll(I.getOperand(1)) && isZero(I.getOperand(2));
+    return Name != "adgen_barrier_arrive" && isZero(I.getOperand(1)) && isZero(I.getOperand(2));
   if (Name.starts_with("adgen_warp_") || Name == "adgen_pause" || I.getType()->isTokenTy())
     return false;
   if (auto *Alloca = dyn_cast<AllocaInst>(&I))

@@ -212,7 +212,7 @@ private:
   static bool waitsForGrid(const Function &Thread) {
     return any_of(instructions(Thread), [](const Instruction &I) {
       auto *Number = isCallOf(I, "adgen_barrier") ? dyn_cast<ConstantInt>(I.getOperand(1)) : nullptr;
-      return Number && Number->getZExtValue() >= GridBarrier;
+      return Number && Number->getZExtValue() == GridBarrier;
     });
   }
 
