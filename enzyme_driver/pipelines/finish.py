@@ -84,9 +84,7 @@ CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
-        function("simplifycfg", "early-cse", "loop-simplify", switch="merge-cache-blocks"),
-        Pass("adgen-merge-cache-blocks"),
-        Pass("adgen-lower-caches", after=("adgen-fuse-sweeps", "adgen-merge-cache-blocks")),
+        Pass("adgen-lower-caches", after=("adgen-fuse-sweeps",)),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),
         _ACCUMULATIONS,
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
