@@ -84,6 +84,8 @@ CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
+        function("simplifycfg", "early-cse", switch="merge-growing-caches"),
+        Pass("adgen-merge-growing-caches"),
         Pass("adgen-lower-caches", after=("adgen-fuse-sweeps",)),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),
         _ACCUMULATIONS,
@@ -154,6 +156,8 @@ HOST_FROM_CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
+        function("simplifycfg", "early-cse", switch="merge-growing-caches"),
+        Pass("adgen-merge-growing-caches"),
         _ACCUMULATIONS,
         Pass("adgen-inline-math", after=("adgen-defer-math-inlining",)),
         RETARGET,

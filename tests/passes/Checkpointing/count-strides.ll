@@ -1,5 +1,5 @@
-; Loops that move on by an amount known only at run time get a counter; those that ScalarEvolution counts, that may
-; overflow, or whose amount changes stay.
+; Loops that move on by an amount known only at run time get a counter; those that ScalarEvolution counts, whose first
+; number may overflow, or whose amount changes stay.
 ;
 ; RUN: %opt -passes=adgen-count-strides -S %s | %filecheck %s
 ; RUN: %opt -passes='adgen-count-strides,print<scalar-evolution>' -disable-output %s 2>&1 | %filecheck %s --check-prefix=COUNTED
@@ -11,10 +11,10 @@
 ; CHECK:         %[[LAST:.*]] = select i1 %[[AHEAD]], i32 %[[LESS]], i32 0
 ; CHECK:         %[[STEP:.*]] = call i32 @llvm.smax.i32(i32 %step, i32 1)
 ; CHECK:         %[[STEPS:.*]] = udiv i32 %[[LAST]], %[[STEP]]
-; CHECK:         %strides = add nuw i32 %[[STEPS]], 1
+; CHECK:         %strides = add i32 %[[STEPS]], 1
 ; CHECK:         %stride = phi i32 [ 0, %entry ], [ %stride.next, %loop ]
 ; CHECK:         %at = phi i32 [ %start, %entry ], [ %next, %loop ]
-; CHECK:         %stride.next = add nuw i32 %stride, 1
+; CHECK:         %stride.next = add i32 %stride, 1
 ; CHECK:         %[[MORE:.*]] = icmp ne i32 %stride.next, %strides
 ; CHECK:         br i1 %[[MORE]], label %loop, label %end
 ; COUNTED:       @adgen_body_up
@@ -51,6 +51,35 @@ loop:
   %next = sub nsw i64 %at, %step
   %done = icmp sle i64 %next, %bound
   br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+; What may overflow is counted behind a guard, and goes on for ever where it does.
+; CHECK-LABEL: define void @adgen_body_grid(
+; CHECK:         %[[STEP:.*]] = call i32 @llvm.umax.i32(i32 %step, i32 1)
+; CHECK:         udiv i32 %{{.*}}, %[[STEP]]
+; CHECK:         %[[ROOM:.*]] = sub i32 2147483647, %bound
+; CHECK:         %[[LESS:.*]] = sub i32 %step, 1
+; CHECK:         %[[WRAPS:.*]] = icmp ugt i32 %[[LESS]], %[[ROOM]]
+; CHECK:         select i1 %[[WRAPS]], i32 0, i32 %strides
+; COUNTED:       @adgen_body_grid
+; COUNTED:       Loop %loop: backedge-taken count is
+define void @adgen_body_grid(ptr %x, i32 %start, i32 %bound, i32 %step) {
+entry:
+  %any = icmp slt i32 %start, %bound
+  br i1 %any, label %before, label %end
+before:
+  br label %loop
+loop:
+  %at = phi i32 [ %start, %before ], [ %next, %loop ]
+  %place = getelementptr float, ptr %x, i32 %at
+  store volatile float 1.0, ptr %place
+  %next = add i32 %at, %step
+  %more = icmp slt i32 %next, %bound
+  br i1 %more, label %loop, label %left
+left:
+  br label %end
 end:
   ret void
 }
