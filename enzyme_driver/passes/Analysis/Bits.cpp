@@ -183,9 +183,15 @@ private:
         copied(*Copy, Address, Back);
       else if (isa<GEPOperator, AddrSpaceCastOperator, PHINode, SelectInst>(U))
         followAccesses(*U, Whole, Back);
-      else if (isa<CallBase>(U) && !isa<IntrinsicInst>(U))
+      else if (isa<CallBase>(U) && !isa<IntrinsicInst>(U) && !onlyWaits(cast<CallBase>(*U)))
         Found.add(Bits::Parts);
     }
+  }
+
+  // A barrier, which LowerCollectivesToRules gives a pointer to shared memory.
+  static bool onlyWaits(const CallBase &Call) {
+    StringRef Name = Call.getCalledFunction() ? Call.getCalledFunction()->getName() : "";
+    return Name.starts_with("adgen_rule_") && (Name.ends_with("barrier") || Name.ends_with("_turn"));
   }
 
   void access(Value &V, Type *T, bool Whole) {
