@@ -60,7 +60,7 @@ def test_halves_of_words_keep_their_derivative() -> None:
 
 @pytest.mark.usefixtures("toolchain")
 def test_shadows_need_no_more_alignment_than_arrays_of_the_host_have() -> None:
-    kernel = adgen.compile(SOURCE, kernel="squared")
+    kernel = adgen.compile(SOURCE, kernel="squared", verify="always")
     assert isinstance(kernel, Kernel)
     room = np.zeros(8 * N + 16, np.float32)
     x = room[4 + -room.ctypes.data % 32 // 4 :][: 8 * N]  # 16 bytes from the nearest multiple of 32
