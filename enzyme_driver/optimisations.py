@@ -41,7 +41,6 @@ FORMER = {
     "forget-results": "drop-primal-results",
     "recompute-iterations": "rematerialize-iterations",
     "own-memory": "mark-private-memory",
-    "join-blocks": "merge-cache-blocks",
     "tape": "lower-caches",
     "zero-last": "sink-zero-stores",
     "own-accumulations": "relax-private-atomics",

@@ -84,9 +84,9 @@ CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
-        function("simplifycfg", "early-cse", "loop-simplify", switch="merge-cache-blocks"),
-        Pass("adgen-merge-cache-blocks"),
-        Pass("adgen-lower-caches", after=("adgen-fuse-sweeps", "adgen-merge-cache-blocks")),
+        function("simplifycfg", "early-cse", switch="merge-growing-caches"),
+        Pass("adgen-merge-growing-caches"),
+        Pass("adgen-lower-caches", after=("adgen-fuse-sweeps",)),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),
         _ACCUMULATIONS,
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
@@ -156,6 +156,8 @@ HOST_FROM_CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
+        function("simplifycfg", "early-cse", switch="merge-growing-caches"),
+        Pass("adgen-merge-growing-caches"),
         _ACCUMULATIONS,
         Pass("adgen-inline-math", after=("adgen-defer-math-inlining",)),
         RETARGET,
