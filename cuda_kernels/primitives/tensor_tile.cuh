@@ -256,11 +256,13 @@ struct Tile {
         }
     }
 
-    // Tiles are copied some steps ahead, and factors are loaded while those before them are multiplied.
+    // Tiles are copied some steps ahead, and factors are loaded while those before them are multiplied: the first ones
+    // of a tile while the last ones of the tile before are, behind the barrier that lets the next copies begin.
     template <class Left, class Right>
     __device__ void run_ahead(T *memory, Left &left, Right &right, int steps)
     {
         constexpr int parts = DEPTH / inner, last = (STAGES - 1) * stage;
+        static_assert(parts % 2 == 0, "two sets of factors take turns");
         int warp = threadIdx.x / 32, row = warp / WARPS_N * high * 16, column = warp % WARPS_N * across * 8;
 #pragma unroll
         for (int s = 0; s < STAGES - 1; s++) {
@@ -268,23 +270,26 @@ struct Tile {
                 fetch_stage(memory + s * stage, left, right);
             asm volatile("cp.async.commit_group;");
         }
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+        __syncthreads();
         int read = 0, write = last;
+        Factors factors[2];
+        factors[0].load(memory, row, column, 0);
         for (int step = 0; step < steps; step++) {
-            asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-            __syncthreads();
-            Factors factors[2];
-            factors[0].load(memory + read, row, column, 0);
 #pragma unroll
             for (int k = 0; k < parts; k++) {
-                if (k + 1 < parts)
-                    factors[(k + 1) % 2].load(memory + read, row, column, (k + 1) * inner);
-                if (step + STAGES - 1 < steps)
-                    fetch_stage(memory + write, left, right, k, parts);
+                if (k == parts - 1) {
+                    asm volatile("cp.async.commit_group;");
+                    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+                    __syncthreads();
+                    write = read;
+                    read = read == last ? 0 : read + stage;
+                }
+                factors[(k + 1) % 2].load(memory + read, row, column, (k + 1) % parts * inner);
+                if (k < parts - 1 && step + STAGES - 1 < steps)
+                    fetch_stage(memory + write, left, right, k, parts - 1);
                 add(factors[k % 2]);
             }
-            asm volatile("cp.async.commit_group;");
-            write = read;
-            read = read == last ? 0 : read + stage;
         }
     }
 
