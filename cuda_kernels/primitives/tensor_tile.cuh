@@ -1,6 +1,6 @@
 // Products of matrices on Tensor Cores: tiles in shared memory that are copied some steps ahead, mma.sync, sums in
 // float. Factors are half, __nv_bfloat16, or float of which tf32 is multiplied. Used by dense_tensor.cu and
-// convolution_tensor.cu, which say where the left factor comes from.
+// convolution_tensor.cu, which say where the left factor comes from, and by the tensor operators' matmul_tensor.cu.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -55,6 +55,17 @@ __device__ inline unsigned tf32(float x)
     unsigned bits;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
     return bits;
+}
+
+// Row and column where a block's part of M x N elements begins. Neighbours in number are neighbours in a strip of so
+// many rows of blocks, so that what they share stays in the cache.
+template <int M, int N>
+__device__ int2 part_of_block(int rows, int columns, int strip)
+{
+    int across = (columns + N - 1) / N, down = (rows + M - 1) / M;
+    int first = blockIdx.x / (strip * across) * strip, high = min(strip, down - first);
+    int inside = blockIdx.x - first * across;
+    return make_int2((first + inside % high) * M, inside / high * N);
 }
 
 // 16 bytes, or zeros; the first `count` elements of a row where rows are not a multiple of 16 bytes.
@@ -294,8 +305,8 @@ struct Tile {
     }
 
     // out = activation(sums + bias), with one bias a column.
-    template <int ACTIVATION>
-    __device__ void store(T *out, const T *bias, int top, int begin, int rows, int columns) const
+    template <int ACTIVATION, typename Out>
+    __device__ void store(Out *out, const T *bias, int top, int begin, int rows, int columns) const
     {
         int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         int row = top + warp / WARPS_N * high * 16 + lane / 4, column = begin + warp % WARPS_N * across * 8 + lane % 4 * 2;
@@ -315,14 +326,14 @@ struct Tile {
         }
     }
 
-    template <int ACTIVATION>
-    static __device__ void store_pair(T *out, int row, int column, int rows, int columns, float first, float second)
+    template <int ACTIVATION, typename Out>
+    static __device__ void store_pair(Out *out, int row, int column, int rows, int columns, float first, float second)
     {
         if (row >= rows || column >= columns)
             return;
-        T *to = out + size_t(row) * columns + column;
-        to[0] = T(activated<ACTIVATION>(first));
+        Out *to = out + size_t(row) * columns + column;
+        to[0] = Out(activated<ACTIVATION>(first));
         if (VECTORS || column + 1 < columns)
-            to[1] = T(activated<ACTIVATION>(second));
+            to[1] = Out(activated<ACTIVATION>(second));
     }
 };
