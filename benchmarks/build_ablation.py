@@ -31,7 +31,6 @@ HOST = frozenset(
         "drop-primal-results",
         "host-rules",
         "unroll-local-arrays",
-        "rematerialize-caches",
         "rematerialize-iterations",
         "sum-captured",
         "undo-log",

@@ -52,7 +52,6 @@ FORMER = {
     "record-accumulations": "bulk-reduce-atomics",
     "split-threads": "barrier-loop-fission",
     "clamp-loops": "narrow-iteration-space",
-    "recompute-kept": "rematerialize-caches",
     "keep-results": "cache-math-calls",
     "part-additions": "distribute-additions",
 }
