@@ -25,7 +25,6 @@ HOST = frozenset(
         "keep-branches",
         "merge-branch-conditions",
         "skip-zeros",
-        "cache-comparisons",
         "cache-math-calls",
         "cache-reductions",
         "drop-primal-results",

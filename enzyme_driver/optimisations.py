@@ -28,7 +28,6 @@ FORMER = {
     "shared-constants": "find-shared-constants",
     "hold-joins": "cache-phis",
     "hold-sums": "cache-reductions",
-    "hold-extremes": "cache-comparisons",
     "ask-together": "merge-branch-conditions",
     "count-halvings": "canonicalize-geometric-loops",
     "segment-recurrences": "strip-mine-recurrences",
