@@ -84,6 +84,7 @@ CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
+        function("simplifycfg", "early-cse", "loop-simplify"),  # before versions are made of what is one
         Pass("adgen-lower-caches", after=("adgen-fuse-sweeps",)),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),
         _ACCUMULATIONS,
