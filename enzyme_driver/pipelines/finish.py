@@ -84,7 +84,8 @@ CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
-        function("simplifycfg", "early-cse", "loop-simplify"),  # before versions are made of what is one
+        function("simplifycfg", "early-cse"),  # versions that are made of a gradient share what they can
+        Pass("adgen-merge-growing-caches"),
         Pass("adgen-lower-caches", after=("adgen-fuse-sweeps",)),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),
         _ACCUMULATIONS,
@@ -155,6 +156,8 @@ HOST_FROM_CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
+        function("simplifycfg", "early-cse", switch="merge-growing-caches"),
+        Pass("adgen-merge-growing-caches"),
         _ACCUMULATIONS,
         Pass("adgen-inline-math", after=("adgen-defer-math-inlining",)),
         RETARGET,

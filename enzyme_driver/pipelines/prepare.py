@@ -95,6 +95,7 @@ PREPARE_CUDA = Pipeline(
         function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
         function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
+        Pass("adgen-count-strides"),
         function("loop-simplify", switch="expose-inductions"),
         Pass("adgen-expose-inductions"),
         function("loop-simplify", switch="expose-inductions"),

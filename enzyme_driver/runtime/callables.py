@@ -75,6 +75,8 @@ class CompiledEntry:
         self.target = backend.target
         self.guard: Guard | None = None
         """What looks at the gradient before it is used first; None where nothing does."""
+        self.witness: Callable[[], Kernel | Function] | None = None
+        """Compiles what carries dual numbers through the primal; None without a source."""
 
     def verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
         """Look at the gradient with these arguments, if there is a guard that has not seen enough."""

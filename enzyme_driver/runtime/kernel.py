@@ -97,8 +97,10 @@ class Kernel(CompiledEntry):
         """`k.check[grid, block](*args, seed=0)` compares the gradient with finite differences and, if there, `jvp`.
 
         With `against=` the same kernel on another target, it is compared with its gradient too; the arguments and the
-        device variables are copied there. Returns a CheckResult; raises CheckFailedError, which names the worst
-        parameter, where something differs. `args` stay as they are.
+        device variables are copied there. Where differences disagree and there is a source, dual numbers decide: at a
+        kink the gradient is right and differences are not. Returns a CheckResult; raises CheckFailedError, which names
+        the worst parameter, where something differs, GradientMismatchError and DataRaceError where dual numbers say so.
+        `args` stay as they are.
         """
         return Launchable(self._run_check, f"{self.name}.check")
 
@@ -325,10 +327,10 @@ class Kernel(CompiledEntry):
         against: Kernel | None = None,
         **named: object,
     ) -> CheckResult:
-        from enzyme_driver.runtime.transforms.check import check_kernel
+        from enzyme_driver.runtime.transforms.check import check_kernel, with_dual_numbers
 
         bound = self._arguments.bind(args, named)
         with unrecorded():
             self._gradient_entry()
             found = check_kernel(self, bound, launch, seed=seed, tolerance=tolerance, against=against)
-        return found.raised(self.name)
+            return (found if found.agrees else with_dual_numbers(found, self, bound, launch)).raised(self)
