@@ -28,7 +28,6 @@ FORMER = {
     "shared-constants": "find-shared-constants",
     "hold-joins": "cache-phis",
     "hold-sums": "cache-reductions",
-    "hold-extremes": "cache-comparisons",
     "ask-together": "merge-branch-conditions",
     "count-halvings": "canonicalize-geometric-loops",
     "segment-recurrences": "strip-mine-recurrences",
@@ -52,7 +51,6 @@ FORMER = {
     "record-accumulations": "bulk-reduce-atomics",
     "split-threads": "barrier-loop-fission",
     "clamp-loops": "narrow-iteration-space",
-    "recompute-kept": "rematerialize-caches",
     "keep-results": "cache-math-calls",
     "part-additions": "distribute-additions",
 }

@@ -199,7 +199,6 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-annotate-types"),
         Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides
         Pass("adgen-separate-loads"),
-        Pass("adgen-cache-comparisons"),
         Pass("adgen-cache-phis"),  # above all what selections have left
         function("sroa"),
         Pass("adgen-zero-undef-values"),
