@@ -106,10 +106,9 @@ CUDA = Pipeline(
         Pass("adgen-merge-sin-cos"),
         Pass("adgen-link-libraries", "{libdevice}", switch="merge-sin-cos"),
         Pass("nvvm-reflect", switch="merge-sin-cos"),
-        Pass("adgen-specialize-pow"),
         Pass(
             "adgen-inline-math",
-            after=("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos", "adgen-specialize-pow"),
+            after=("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos"),
         ),
         Pass("adgen-exchange-cotangents", after=("adgen-sink-zero-stores",)),
         Pass("adgen-lower-grid-barriers"),
