@@ -20,7 +20,7 @@ from enzyme_driver.runtime.function import Function
 from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.runtime.module import standing_for
 from enzyme_driver.runtime.transforms.guard import VERDICTS, Guard
-from enzyme_driver.runtime.transforms.verify import Verdict, verify
+from enzyme_driver.runtime.transforms.verify import TOLERANCE, Verdict, verify
 from enzyme_driver.settings import Settings
 from enzyme_driver.verification import guard, witness_of
 
@@ -96,6 +96,14 @@ def test_wrong(witness: dict[str, Kernel | Function]) -> None:
     assert element.index == 41
     weight = element.expected / (2 * x[41])
     assert element.gradient == pytest.approx(3 * weight * x[41] ** 2, rel=1e-4)
+
+
+def test_what_is_rounded_on_the_way_is_no_error(kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:
+    x = np.random.default_rng(4).normal(size=64)
+    subject, other = kernels["mixed_precision"], witness["mixed_precision"]
+    verdict = verify(subject, other, (x, np.zeros_like(x)), launch_of(LAUNCH))
+    assert verdict.state == "right"
+    assert 1e-12 < verdict.error < verdict.tolerance == TOLERANCE[4]  # the parameters alone say 1e-9
 
 
 def test_a_kink_is_no_error(kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:

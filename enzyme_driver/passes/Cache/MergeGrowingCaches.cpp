@@ -51,29 +51,94 @@ Use *sizeIn(BasicBlock &B, const PHINode &Grown) {
   return IsShifted && Bytes->getParent() == &B ? &Bytes->getOperandUse(0) : nullptr;
 }
 
-// All that is done with the block: its elements by number, and growing and releasing it.
-bool collectUses(Growth &Found, const BasicBlock &Grows) {
-  SmallVector<PHINode *> Places{Found.Grown};
-  SmallPtrSet<const Value *, 8> Seen{Found.Grown};
-  for (unsigned I = 0; I < Places.size(); ++I)
-    for (User *U : Places[I]->users()) {
-      auto *Address = dyn_cast<GetElementPtrInst>(U);
-      auto *Phi = dyn_cast<PHINode>(U);
-      if (Address && Address->getPointerOperand() == Places[I] && Address->getNumIndices() >= 1)
-        Found.Elements.push_back(Address);
-      else if (calls(U, "free"))
-        Found.Frees.push_back(cast<CallInst>(U));
-      else if (Phi && Seen.insert(Phi).second)
-        Places.push_back(Phi);
-      else if (!Phi && !(isa<MemCpyInst>(U) && cast<Instruction>(U)->getParent() == &Grows))
+// Everything that holds a block's address: the values, those in memory that an outer loop keeps, and what is read
+// there.
+class Holders {
+public:
+  explicit Holders(Growth &Found, const BasicBlock &Grows) : Found(Found), Grows(Grows) {}
+
+  // Whether nothing is done with the block but using its elements by number, growing and releasing it.
+  bool collect() {
+    Values.insert(Found.Grown);
+    for (unsigned I = 0; I < Values.size(); ++I)
+      for (User *U : Values[I]->users())
+        if (!isKnown(*U, Values[I]))
+          return false;
+    return all_of(Values, [&](Value *V) { return V == Found.Grown || comesFromHolders(*V); }) &&
+           all_of(Stored, [&](StoreInst *S) { return isHolder(S->getValueOperand()); });
+  }
+
+private:
+  bool isKnown(User &U, Value *Holder) {
+    auto *Address = dyn_cast<GetElementPtrInst>(&U);
+    if (Address && Address->getPointerOperand() == Holder)
+      return Found.Elements.push_back(Address), Address->getNumIndices() >= 1;
+    if (calls(&U, "free"))
+      return Found.Frees.push_back(cast<CallInst>(&U)), true;
+    if (isa<PHINode>(U))
+      return Values.insert(&U), true;
+    auto *Store = dyn_cast<StoreInst>(&U);
+    if (Store && Store->getValueOperand() == Holder)
+      return collectFrom(*Store->getPointerOperand());
+    return isa<MemCpyInst>(U) && cast<Instruction>(U).getParent() == &Grows;
+  }
+
+  // Of the outer loop's cache, in an element of which an address lies: all that is written and read there.
+  bool collectFrom(Value &Element) {
+    auto *Address = dyn_cast<GetElementPtrInst>(&Element);
+    if (!Address || Address->getNumIndices() != 1)
+      return false;
+    SmallSetVector<Value *, 8> Outer;
+    Outer.insert(Address->getPointerOperand());
+    for (unsigned I = 0; I < Outer.size(); ++I) {
+      if (auto *Phi = dyn_cast<PHINode>(Outer[I]))
+        for (Value *From : Phi->incoming_values())
+          if (!isa<ConstantPointerNull, UndefValue>(From))
+            Outer.insert(From);
+      if (!isa<PHINode>(Outer[I]) && !calls(Outer[I], "malloc"))
         return false;
+      for (User *U : Outer[I]->users())
+        if (isa<PHINode>(U))
+          Outer.insert(U);
+        else if (!isElementOfOuter(*U, Outer[I]) && !calls(U, "free") && !isa<MemIntrinsic>(U) && !isRest(*U))
+          return false;
     }
-  return all_of(Places, [&](const PHINode *Place) {
-    return Place == Found.Grown || all_of(Place->incoming_values(), [&](const Value *From) {
-             return Seen.contains(From) || isa<ConstantPointerNull, UndefValue>(From);
-           });
-  });
-}
+    return true;
+  }
+
+  bool isElementOfOuter(User &U, const Value *Outer) {
+    auto *Address = dyn_cast<GetElementPtrInst>(&U);
+    if (!Address || Address->getPointerOperand() != Outer || Address->getNumIndices() != 1 ||
+        !Address->getSourceElementType()->isPointerTy())
+      return false;
+    for (User *Access : Address->users())
+      if (isa<LoadInst>(Access) && Access->getType()->isPointerTy())
+        Values.insert(Access);
+      else if (auto *Store = dyn_cast<StoreInst>(Access); Store && Store->getPointerOperand() == Address)
+        Stored.insert(Store);
+      else
+        return false;
+    return true;
+  }
+
+  // Where a new block has more room than the one before.
+  static bool isRest(const User &U) {
+    return isa<GetElementPtrInst>(U) && all_of(U.users(), [](const User *Access) { return isa<MemSetInst>(Access); });
+  }
+
+  bool comesFromHolders(Value &V) const {
+    auto *Phi = dyn_cast<PHINode>(&V);
+    return isa<LoadInst>(V) || (Phi && all_of(Phi->incoming_values(), [&](Value *From) { return isHolder(From); }));
+  }
+
+  // Or nothing, where there is no block yet.
+  bool isHolder(Value *V) const { return Values.contains(V) || isa<ConstantPointerNull, UndefValue>(V); }
+
+  Growth &Found;
+  const BasicBlock &Grows;
+  SmallSetVector<Value *, 8> Values;
+  SmallSetVector<StoreInst *, 2> Stored;
+};
 
 std::optional<Growth> growthIn(BasicBlock &Grows, const DataLayout &DL) {
   BasicBlock *Asks = Grows.getSinglePredecessor(), *Behind = Grows.getSingleSuccessor();
@@ -83,7 +148,7 @@ std::optional<Growth> growthIn(BasicBlock &Grows, const DataLayout &DL) {
     return std::nullopt;
   Growth Found{Asks, Branch->getCondition(), nullptr, &*Behind->phis().begin(), {}, {}};
   Found.Size = sizeIn(Grows, *Found.Grown);
-  if (!Found.Size || !isa<PHINode>(Found.Grown->getIncomingValueForBlock(Asks)) || !collectUses(Found, Grows))
+  if (!Found.Size || !Holders(Found, Grows).collect())
     return std::nullopt;
   bool BySize = all_of(Found.Elements, [&](const GetElementPtrInst *Element) {
     return DL.getTypeAllocSize(Element->getSourceElementType()) == Found.bytes();

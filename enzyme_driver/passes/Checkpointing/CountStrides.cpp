@@ -22,6 +22,8 @@ STATISTIC(NumLoops, "Number of loops counted");
 namespace adgen {
 namespace {
 
+constexpr unsigned MostAddends = 16;
+
 // for (x = Start; ; ) { ... } while ((x += Step) < Bound), or with -= and >.
 struct Stride {
   Value *Start = nullptr, *Step = nullptr, *Bound = nullptr;
@@ -116,6 +118,70 @@ void count(Loop &L, const Stride &S) {
   Branch->setCondition(S.ExitsWhenTrue ? B.CreateICmpEQ(Next, Count) : B.CreateICmpNE(Next, Count));
 }
 
+// The numbers of which a number is the sum, if no sum of them overflows.
+bool collectAddends(Value *V, SmallVectorImpl<Value *> &Addends) {
+  Value *Left, *Right;
+  if (Addends.size() == MostAddends)
+    return false;
+  if (match(V, m_NSWAdd(m_Value(Left), m_Value(Right))))
+    return collectAddends(Left, Addends) && collectAddends(Right, Addends);
+  Addends.push_back(V);
+  return true;
+}
+
+// Sum of what `These` have and `Others` do not have, in a type in which it can't overflow.
+Value *sumWithout(IRBuilder<> &B, ArrayRef<Value *> These, ArrayRef<Value *> Others) {
+  SmallVector<Value *> Left(Others);
+  Value *Sum = B.getInt64(0);
+  for (Value *Each : These)
+    if (auto *Known = find(Left, Each); Known != Left.end())
+      Left.erase(Known);
+    else
+      Sum = B.CreateAdd(Sum, B.CreateSExt(Each, B.getInt64Ty()));
+  return Sum;
+}
+
+// for (t = first + i; t < last + i; t += C) with a barrier: the threads of a block leave such a loop together, which
+// the numbers of iterations show where the two conditions of the loop do not. Sums are still the user's here.
+bool countTogether(Loop &L) {
+  BasicBlock *Latch = L.getLoopLatch(), *Header = L.getHeader(), *Before = L.getLoopPreheader();
+  auto *Branch =
+      Latch && Before && L.getExitingBlock() == Header ? dyn_cast<BranchInst>(Header->getTerminator()) : nullptr;
+  auto *Test = Branch && Branch->isConditional() ? dyn_cast<ICmpInst>(Branch->getCondition()) : nullptr;
+  auto *Phi = Test ? dyn_cast<PHINode>(Test->getOperand(0)) : nullptr;
+  if (!Phi || Phi->getParent() != Header || !Phi->getType()->isIntegerTy(32) || Latch == Header)
+    return false;
+  Stride S;
+  S.ExitsWhenTrue = !L.contains(Branch->getSuccessor(0));
+  S.Continues = S.ExitsWhenTrue ? CmpPredicate(Test->getInversePredicate()) : Test->getCmpPredicate();
+  S.Start = Phi->getIncomingValueForBlock(Before);
+  S.Bound = Test->getOperand(1);
+  bool Moved = false;
+  if (S.Continues != ICmpInst::ICMP_SLT || !moves(Phi->getIncomingValueForBlock(Latch), *Phi, S) || S.MayWrap ||
+      !L.makeLoopInvariant(S.Step, Moved) || !L.makeLoopInvariant(S.Bound, Moved))
+    return false;
+  SmallVector<Value *, MostAddends> First, Last;
+  if (!collectAddends(S.Start, First) || !collectAddends(S.Bound, Last) ||
+      none_of(First, [&](Value *Each) { return !isa<Constant>(Each) && is_contained(Last, Each); }))
+    return false;
+
+  IRBuilder<> B(Before->getTerminator());
+  Value *Way = B.CreateSub(sumWithout(B, Last, First), sumWithout(B, First, Last));
+  Value *IsAhead = B.CreateICmpSGT(Way, B.getInt64(0));
+  Value *Step = B.CreateBinaryIntrinsic(Intrinsic::smax, S.Step, B.getInt32(1));
+  Value *Steps = B.CreateUDiv(B.CreateTrunc(B.CreateSub(Way, B.getInt64(1)), B.getInt32Ty()), Step);
+  Value *Count = B.CreateSelect(IsAhead, B.CreateAdd(Steps, B.getInt32(1)), B.getInt32(0), "strides");
+
+  B.SetInsertPoint(Header, Header->begin());
+  PHINode *Index = B.CreatePHI(B.getInt32Ty(), 2, "stride");
+  B.SetInsertPoint(Latch->getTerminator());
+  Index->addIncoming(B.getInt32(0), Before);
+  Index->addIncoming(B.CreateAdd(Index, B.getInt32(1), "stride.next", /*HasNUW=*/true), Latch);
+  B.SetInsertPoint(Branch);
+  Branch->setCondition(S.ExitsWhenTrue ? B.CreateICmpUGE(Index, Count) : B.CreateICmpULT(Index, Count));
+  return true;
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(CountStrides);
@@ -127,12 +193,16 @@ PreservedAnalyses CountStrides::run(Module &M, ModuleAnalysisManager &MAM) {
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     auto &Loops = FAM.getResult<LoopAnalysis>(F);
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-    for (Loop *L : Loops.getLoopsInPreorder())
-      if (Stride S; recognise(*L, SE, S)) {
-        ADGEN_COUNT(NumLoops, *L);
+    for (Loop *L : Loops.getLoopsInPreorder()) {
+      Stride S;
+      bool Together = countTogether(*L);
+      if (!Together && !recognise(*L, SE, S))
+        continue;
+      ADGEN_COUNT(NumLoops, *L);
+      if (!Together)
         count(*L, S);
-        SE.forgetLoop(L);
-      }
+      SE.forgetLoop(L);
+    }
   }
   return PreservedAnalyses::none();
 }

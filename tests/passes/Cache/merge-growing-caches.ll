@@ -138,3 +138,57 @@ kept:
 left:
   ret void
 }
+
+; The blocks of an inner loop, whose addresses the outer one keeps.
+; CHECK-LABEL: define void @adgen_gradient_nested(
+; CHECK:         shl i64 16, %next
+; CHECK-NOT:     malloc(i64 %second.bytes)
+; CHECK:         store ptr %first.grown, ptr %second.slot
+; CHECK:         %[[B:.*]] = getelementptr inbounds [16 x i8], ptr %first.grown, i64 %iv
+; CHECK:         getelementptr inbounds i8, ptr %[[B]], i64 8
+; CHECK:         %[[C:.*]] = getelementptr inbounds [16 x i8], ptr %second.again, i64 %again
+; CHECK:         getelementptr inbounds i8, ptr %[[C]], i64 8
+define void @adgen_gradient_nested(double %x, i64 %outer, i64 %again) {
+entry:
+  %firsts = call ptr @malloc(i64 80)
+  %seconds = call ptr @malloc(i64 80)
+  br label %loop
+loop:
+  %iv = phi i64 [ 0, %entry ], [ %next, %kept ]
+  %next = add nuw i64 %iv, 1
+  %full = trunc i64 %next to i1
+  %first.slot = getelementptr ptr, ptr %firsts, i64 %outer
+  %second.slot = getelementptr ptr, ptr %seconds, i64 %outer
+  %first = load ptr, ptr %first.slot
+  br i1 %full, label %grow.first, label %after.first
+grow.first:
+  %first.bytes = shl i64 8, %next
+  %first.new = call ptr @malloc(i64 %first.bytes)
+  call void @llvm.memcpy.p0.p0.i64(ptr %first.new, ptr %first, i64 %iv, i1 false)
+  br label %after.first
+after.first:
+  %first.grown = phi ptr [ %first.new, %grow.first ], [ %first, %loop ]
+  store ptr %first.grown, ptr %first.slot
+  %a = getelementptr double, ptr %first.grown, i64 %iv
+  store double %x, ptr %a
+  %second = load ptr, ptr %second.slot
+  br i1 %full, label %grow.second, label %kept
+grow.second:
+  %second.bytes = shl i64 8, %next
+  %second.new = call ptr @malloc(i64 %second.bytes)
+  call void @llvm.memcpy.p0.p0.i64(ptr %second.new, ptr %second, i64 %iv, i1 false)
+  br label %kept
+kept:
+  %second.grown = phi ptr [ %second.new, %grow.second ], [ %second, %after.first ]
+  store ptr %second.grown, ptr %second.slot
+  %b = getelementptr double, ptr %second.grown, i64 %iv
+  store double %x, ptr %b
+  %more = fcmp olt double %x, 4.0
+  br i1 %more, label %loop, label %left
+left:
+  %again.slot = getelementptr ptr, ptr %seconds, i64 %outer
+  %second.again = load ptr, ptr %again.slot
+  %c = getelementptr double, ptr %second.again, i64 %again
+  %c.value = load double, ptr %c
+  ret void
+}

@@ -134,3 +134,51 @@ loop:
 end:
   ret void
 }
+
+; Where both ends have a number in common, such as that of the thread, so have the iterations of all threads.
+; CHECK-LABEL: define void @adgen_body_together(
+; CHECK:         %[[LAST:.*]] = sext i32 %last to i64
+; CHECK:         %[[FIRST:.*]] = sext i32 %first to i64
+; CHECK:         %[[WAY:.*]] = sub i64
+; CHECK:         %[[AHEAD:.*]] = icmp sgt i64 %[[WAY]], 0
+; CHECK:         %strides = select i1 %[[AHEAD]], i32 %{{.*}}, i32 0
+; CHECK:         %stride = phi i32 [ 0, %entry ], [ %stride.next, %body ]
+; CHECK:         %[[MORE:.*]] = icmp ult i32 %stride, %strides
+; CHECK:         br i1 %[[MORE]], label %body, label %end
+define void @adgen_body_together(ptr %x, i32 %first, i32 %last, i32 %step, i32 %thread) {
+entry:
+  %start = add nsw i32 %first, %thread
+  br label %loop
+loop:
+  %at = phi i32 [ %start, %entry ], [ %next, %body ]
+  %bound = add nsw i32 %last, %thread
+  %more = icmp slt i32 %at, %bound
+  br i1 %more, label %body, label %end
+body:
+  %place = getelementptr float, ptr %x, i32 %at
+  store volatile float 1.0, ptr %place
+  %next = add nsw i32 %at, %step
+  br label %loop
+end:
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_may_wrap(
+; CHECK-NOT:     %stride
+define void @adgen_body_may_wrap(ptr %x, i32 %first, i32 %last, i32 %step, i32 %thread) {
+entry:
+  %start = add i32 %first, %thread
+  br label %loop
+loop:
+  %at = phi i32 [ %start, %entry ], [ %next, %body ]
+  %bound = add nsw i32 %last, %thread
+  %more = icmp slt i32 %at, %bound
+  br i1 %more, label %body, label %end
+body:
+  %place = getelementptr float, ptr %x, i32 %at
+  store volatile float 1.0, ptr %place
+  %next = add nsw i32 %at, %step
+  br label %loop
+end:
+  ret void
+}
