@@ -213,7 +213,6 @@ THREADS = Pipeline(
         Pass("adgen-narrow-iteration-space", after=("adgen-barrier-loop-fission",)),
         # Indices get 64 bits before anything moves what says that they do not wrap around.
         function(loop("indvars"), "loop-simplify", "lcssa", switch="narrow-iteration-space"),
-        Pass("adgen-sum-threads", after=("adgen-barrier-loop-fission",)),
         _PARTS,
         Pass("adgen-vector-math", "{vector_bits}", when="vector math", after=("adgen-barrier-loop-fission",)),
         Pass("default", "O3"),
