@@ -1,5 +1,6 @@
 #include "Analysis/UnderlyingObjects.h"
 
+#include "Support/Guards.h"
 #include "Support/OpenMP.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -34,7 +35,7 @@ static bool isOnlyCalled(const Function &F) {
 // Functions that write to nothing that a program could have handed to them, but for their own memory.
 static bool writesNothing(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
-  if (!Call.mayWriteToMemory() || Call.onlyAccessesInaccessibleMemory())
+  if (!Call.mayWriteToMemory() || Call.onlyAccessesInaccessibleMemory() || isPin(Call))
     return true;
   if (!Callee)
     return false;

@@ -133,6 +133,11 @@ FunctionCallee declarePin(Module &M, StringRef Name, ArrayRef<Type *> Parameters
   return F;
 }
 
+bool isPin(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  return Callee && Callee->getName().starts_with(PinPrefix);
+}
+
 // Enzyme may have given a pin a body.
 void stripGuards(Module &M) {
   for (Function &F : make_early_inc_range(M)) {

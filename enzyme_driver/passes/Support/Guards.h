@@ -24,6 +24,7 @@ void use(llvm::IRBuilder<> &B, llvm::Value &Number);
 
 // A function that does nothing: its calls only hold a value, or a block, in its place.
 llvm::FunctionCallee declarePin(llvm::Module &M, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Parameters = {});
+bool isPin(const llvm::CallBase &Call);
 
 void stripGuards(llvm::Module &M);
 

@@ -143,3 +143,18 @@ define void @adgen_gradient_members(ptr "adgen-struct"="24" %s) {
 }
 
 !0 = !{}
+
+; What only keeps a value for Enzyme writes nowhere.
+; CHECK-LABEL: define void @adgen_body_pinned(
+; CHECK:         load float, ptr %x, align 4, !invariant.load
+define void @adgen_body_pinned(ptr %x, ptr %y) {
+  %held = alloca float
+  store float 1.0, ptr %held
+  call void @adgen_pin_variable(ptr %held)
+  %again = load float, ptr %held
+  %v = load float, ptr %x, align 4
+  %sum = fadd float %v, %again
+  store float %sum, ptr %y
+  ret void
+}
+declare void @adgen_pin_variable(ptr) memory(argmem: readwrite)
