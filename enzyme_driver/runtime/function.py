@@ -30,8 +30,11 @@ class Function(CompiledEntry):
     def __call__(self, *args: object, **named: object) -> float | int | None:
         """The returned number as a Python float or int, None for void. Raises PrimalError where the code throws."""
         entry, tape = self._primal_entry(), recording()
-        bound = self._arguments.bind(args, named)
         kind = self.signature.returns
+        data = None if tape or named else self._quick.primal(entry, args, None)
+        if data is not None:
+            return returned(data, kind) if kind else None
+        bound = self._arguments.bind(args, named)
         if tape:
             data = self._recorded(tape, bound, None)
         else:
@@ -41,7 +44,9 @@ class Function(CompiledEntry):
 
     def gradient(self, *args: object, shadows: Mapping[str, object], cotangent: float = 1.0, **named: object) -> None:
         """Add `cotangent` times the gradient of the returned number to the shadows, see `Kernel.gradient`."""
-        self._gradient_entry()
+        entry = self._gradient_entry()
+        if self._is_verified and not named and self._quick.gradient(entry, args, shadows, None, cotangent):
+            return
         bound = self._arguments.bind(args, named)
         self.verify(bound, None)
         self._gradient(bound, shadows, cotangent)
@@ -59,7 +64,11 @@ class Function(CompiledEntry):
 
         `cotangent` is that of the returned number, with `directions` one number for all or a sequence of them.
         """
-        self._gradient_entry()
+        entry = self._gradient_entry()
+        if self._is_verified and directions is None and not named and isinstance(cotangent, (int, float)):
+            found = self._quick.vjp(entry, args, cotangents, wrt, None, cotangent)
+            if found is not None:
+                return found
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
         self.verify(bound, None)
