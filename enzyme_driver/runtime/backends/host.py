@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -74,8 +74,6 @@ class HostBackend:
         if stack_bytes is not None:
             self._library["adgen_set_stack_bytes"](ctypes.c_uint64(stack_bytes))
         self._functions: dict[str, ctypes._NamedFuncPointer] = {}
-        self._accumulate = self._library["adgen_accumulate"]
-        self._accumulate_memory = getattr(self._library, "adgen_accumulate_memory", None)
         self._names: dict[str | None, str] = {}
         for entry in artifact.entries:
             name, made, forward = entry.signature.name, entry.targets.get(self.target), entry.forward.get(self.target)
@@ -215,6 +213,15 @@ class HostBackend:
             read = [(each.argument, each.number, each.nbytes) for each in told if each.argument is not None]
             others = [(each.start, each.nbytes, each.number) for each in told if each.argument is None]
             self._told(len(prepared.values), read, others if function else [])
+
+    @cached_property
+    def _accumulate(self) -> Callable[..., object]:
+        return self._library["adgen_accumulate"]
+
+    @cached_property
+    def _accumulate_memory(self) -> Callable[..., object] | None:
+        """Of libraries that have it."""
+        return getattr(self._library, "adgen_accumulate_memory", None)
 
     def _told(self, count: int, read: Sequence[Any], others: Sequence[Any]) -> None:
         """Tell it of `_HostShadow`s and `_HostMemory`s, as tuples of their members."""
