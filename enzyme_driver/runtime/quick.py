@@ -93,15 +93,7 @@ class Quick:
         found = plain.values(arrays, dtypes, arguments, copied=True)
         if not found or not _are_cotangents(plain, arrays, dtypes, arguments, seeds):
             return None
-        made: dict[str, Any] = {}
-        for number in plain.active:
-            name, argument = plain.places[number].name, arguments[number]
-            if name in seeds:
-                made[name] = arrays.copy(seeds[name])
-            elif plain.places[number].is_array:
-                made[name] = arrays.zeros_like(argument)
-            else:
-                made[name] = arrays.number(dtypes[number], arguments[plain.first])
+        made = self._shadows(plain, arrays, dtypes, arguments, seeds)
         passed = list(arguments)
         for number in plain.written:
             passed[number] = arrays.copy(arguments[number])
@@ -113,6 +105,25 @@ class Quick:
         ):
             return None
         return {name: made[name] for name in names}
+
+    @staticmethod
+    def _shadows(
+        plain: PlainSignature, arrays: Arrays, dtypes: Sequence[Any], arguments: Sequence[Any], seeds: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """New ones, in the order of the parameters: copies of the cotangents, and zeros."""
+        places = [(plain.places[number], number) for number in plain.active]
+        zeros = iter(
+            arrays.zeros_like([arguments[n] for place, n in places if place.is_array and place.name not in seeds])
+        )
+        made: dict[str, Any] = {}
+        for place, number in places:
+            if place.name in seeds:
+                made[place.name] = arrays.copy(seeds[place.name])
+            else:
+                made[place.name] = (
+                    next(zeros) if place.is_array else arrays.number(dtypes[number], arguments[plain.first])
+                )
+        return made
 
     def _differentiate(
         self,

@@ -24,7 +24,7 @@ from enzyme_driver.runtime.backends.driver import (
 )
 from enzyme_driver.runtime.backends.heap import check_heap, size_heap
 from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
-from enzyme_driver.runtime.call.arrays import ArrayView, is_jax
+from enzyme_driver.runtime.call.arrays import ArrayView
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.packing import ArgumentTable, pointer_bytes
 from enzyme_driver.runtime.call.plain import PlainCall
@@ -63,7 +63,7 @@ class CudaBackend:
         """Queue a kernel on the stream. Raises DeviceError where the GPU, the driver or the launch fails."""
         symbol = entry.gradient if gradient else entry.primal
         device = device_of_views(prepared.views)
-        immutable = [value for value in prepared.keep if is_jax(value)]
+        immutable = prepared.immutable
         for value in immutable:
             value.block_until_ready()  # type: ignore[attr-defined]
         with on_device(device):
@@ -75,7 +75,8 @@ class CudaBackend:
             if gradient and entry.tape:
                 self._launch_with_tape(code, entry, call, prepared, launch, stream)
             else:
-                _launch(code, str(symbol), call, launch, stream, together=entry.cooperative)
+                table = prepared.table if call[0] is prepared.values else None
+                _launch(code, str(symbol), call, launch, stream, together=entry.cooperative, table=table)
             _copy_shadows_out(code, prepared, stream)
             if gradient and entry.heap:
                 check_heap(code, stream)
@@ -309,10 +310,19 @@ def _too_many_blocks(symbol: str, launch: Launch, most: int) -> DeviceError:
     )
 
 
-def _launch(code: LoadedCode, symbol: str, call: Call, launch: Launch, stream: int, *, together: bool = False) -> None:
-    """Queue a kernel; `together`: its blocks wait for each other."""
+def _launch(
+    code: LoadedCode,
+    symbol: str,
+    call: Call,
+    launch: Launch,
+    stream: int,
+    *,
+    together: bool = False,
+    table: ArgumentTable | None = None,
+) -> None:
+    """Queue a kernel; `together`: its blocks wait for each other. `table` has the values, if there is one."""
     values, dynamic = call
-    kernel, table = code.kernel(symbol, prod(launch.block)), ArgumentTable(values)
+    kernel, table = code.kernel(symbol, prod(launch.block)), table or ArgumentTable(values)
     kernel.allow_dynamic(dynamic)
     # The driver's own calls: cuda-core's launch takes no structs by value.
     if together:

@@ -38,6 +38,8 @@ _WORD = 8
 Span = tuple[int, int]
 """Where an array begins, and where it ends."""
 
+_ALIGNMENT = 256
+_LARGEST_TOGETHER = 1 << 20  # bytes; above that a call of the driver costs less than what it does
 _NUMBERS = frozenset({int, float, np.float32, np.float64, np.int32, np.int64})
 _BOOLS = frozenset({bool})
 _from_buffer, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
@@ -58,7 +60,8 @@ class Arrays:
         """0 for an array that is not C-contiguous, may not be written to, or is empty."""
         raise NotImplementedError
 
-    def zeros_like(self, array: Any) -> Any:  # noqa: ANN401
+    def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
+        """New arrays, of which small ones may share memory."""
         raise NotImplementedError
 
     def copy(self, array: Any) -> Any:  # noqa: ANN401
@@ -87,8 +90,8 @@ class NumpyArrays(Arrays):
             plain = array.flags.c_contiguous and array.size and not (writable and not array.flags.writeable)
             return int(array.__array_interface__["data"][0]) if plain else 0
 
-    def zeros_like(self, array: Any) -> Any:  # noqa: ANN401
-        return np.zeros(array.shape, array.dtype)
+    def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
+        return [np.zeros(array.shape, array.dtype) for array in arrays]
 
     def copy(self, array: Any) -> Any:  # noqa: ANN401
         return array.copy()
@@ -114,8 +117,16 @@ class CupyArrays(Arrays):
         del writable
         return int(array.data.ptr) if array.flags.c_contiguous and array.size else 0
 
-    def zeros_like(self, array: Any) -> Any:  # noqa: ANN401
-        return self._cupy.zeros(array.shape, array.dtype)
+    def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
+        cupy, places, end = self._cupy, [], 0
+        for array in arrays:
+            places.append(end)
+            end += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
+        if end > _LARGEST_TOGETHER:
+            return [cupy.zeros(array.shape, array.dtype) for array in arrays]
+        start = cupy.zeros(end, np.uint8).data  # in one call of the driver
+        pairs = zip(arrays, places, strict=True)
+        return [cupy.ndarray(array.shape, array.dtype, memptr=start + place) for array, place in pairs]
 
     def copy(self, array: Any) -> Any:  # noqa: ANN401
         return array.copy()
@@ -146,8 +157,11 @@ class TorchArrays(Arrays):
         odd = not array.is_cuda or array.requires_grad or array.is_neg() or array.layout is not self._torch.strided
         return 0 if odd or not array.is_contiguous() else int(array.data_ptr())
 
-    def zeros_like(self, array: Any) -> Any:  # noqa: ANN401
-        return self._torch.zeros_like(array)
+    def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
+        made = [self._torch.empty_like(array) for array in arrays]
+        if made:
+            self._torch._foreach_zero_(made)  # in one launch
+        return made
 
     def copy(self, array: Any) -> Any:  # noqa: ANN401
         return array.clone()

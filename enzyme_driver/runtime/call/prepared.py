@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from enzyme_driver.runtime.call.accumulation import Accumulated
-from enzyme_driver.runtime.call.arrays import ArrayView
+from enzyme_driver.runtime.call.arrays import ArrayView, is_jax
 from enzyme_driver.runtime.call.packing import ArgumentTable
 from enzyme_driver.runtime.call.slots import Slot
 
@@ -76,6 +77,11 @@ class PreparedArguments:
     def table(self) -> ArgumentTable:
         """The values in memory; what is called only reads them."""
         return ArgumentTable(self.values)
+
+    @cached_property
+    def immutable(self) -> tuple[Any, ...]:
+        """The arrays of JAX."""
+        return tuple(value for value in self.keep if is_jax(value))
 
     def followed_by(self, value: bytes) -> PreparedArguments:
         """The same call with one more value at the end."""
