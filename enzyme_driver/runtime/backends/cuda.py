@@ -65,7 +65,7 @@ class CudaBackend:
         device = device_of_views(prepared.views)
         immutable = prepared.immutable
         for value in immutable:
-            value.block_until_ready()  # type: ignore[attr-defined]
+            value.block_until_ready()
         with on_device(device):
             stream = stream_handle(launch.stream, prepared.keep, device)
             wait_for((view.stream for view in prepared.views if view.stream is not None), stream)
