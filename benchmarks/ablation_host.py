@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -26,9 +25,10 @@ import enzyme_driver as adgen
 from benchmarks import build_openmp
 from benchmarks.build_ablation import HOST, NONE
 from benchmarks.host_cases import CASES, HostCase
-from benchmarks.openmp import Prepare, device, in_turn, shadows_for
-from enzyme_driver.runtime.function import Function
+from benchmarks.host_kernels import KERNEL_CASES, HostKernel
+from benchmarks.openmp import device, gradient_of, in_turn, shadows_for
 
+EVERY = (*CASES, *KERNEL_CASES)
 THREADS = (1, 8)
 
 
@@ -50,16 +50,13 @@ class Outcome:
         return f"{self.case:20} {self.threads:2} threads  {without}"
 
 
-def measure(case: HostCase, folder: Path, threads: int) -> list[Outcome]:
+def measure(case: HostCase | HostKernel, folder: Path, threads: int) -> list[Outcome]:
     """In this process, which has that many threads."""
     there = [name for name in (NONE, *sorted(HOST)) if (folder / name / case.name).is_dir()]
     found = {name: adgen.load(folder / name / case.name)[case.function] for name in there}
     first = found[NONE]
     args = case.make(np.random.default_rng(1))
-    runs: dict[str, Prepare] = {}
-    for name, compiled in found.items():
-        if isinstance(compiled, Function):
-            runs[name] = partial(_gradient, compiled)
+    runs = {name: gradient_of(compiled, case) for name, compiled in found.items()}
     rounds = in_turn(args, shadows_for(first, args), runs)
     today = datetime.now(UTC).date().isoformat()
     return [
@@ -71,11 +68,7 @@ def measure(case: HostCase, folder: Path, threads: int) -> list[Outcome]:
     ]
 
 
-def _gradient(compiled: Function, args: dict[str, object], shadows: dict[str, object]) -> partial[None]:
-    return partial(compiled.gradient, *args.values(), shadows=shadows)
-
-
-def measured(case: HostCase, folder: Path, threads: int) -> list[Outcome]:
+def measured(case: HostCase | HostKernel, folder: Path, threads: int) -> list[Outcome]:
     """In a process of its own."""
     argv = [sys.executable, "-m", "benchmarks.ablation_host", "one", str(folder), case.name, str(threads)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
@@ -96,7 +89,7 @@ def build(folder: Path, without: Iterable[str]) -> None:
     from enzyme_driver import cli
 
     for name in (NONE, *(without or sorted(HOST))):
-        for case in CASES:
+        for case in EVERY:
             left_out = [] if name == NONE else ["--disable", name]
             if cli.run([*build_openmp.command(case, folder / name), *left_out]):
                 raise SystemExit(f"{case.name} without {name} was not compiled")
@@ -108,10 +101,10 @@ def build(folder: Path, without: Iterable[str]) -> None:
 def every(folder: Path, output: Path) -> None:
     """Time the cases that were built, with one thread and, where they are parallel, with eight."""
     found: list[Outcome] = []
-    for case in CASES:
+    for case in EVERY:
         if not (folder / NONE / case.name).is_dir():
             continue
-        for threads in THREADS if len(case.at_most) > 1 else THREADS[:1]:
+        for threads in THREADS if isinstance(case, HostKernel) or len(case.at_most) > 1 else THREADS[:1]:
             for each in measured(case, folder, threads):
                 found.append(each)
                 click.echo(str(each))
@@ -124,7 +117,7 @@ def every(folder: Path, output: Path) -> None:
 @click.argument("threads", type=int)
 def one(folder: Path, name: str, threads: int) -> None:
     """One case, in this process."""
-    (case,) = [case for case in CASES if case.name == name]
+    (case,) = [case for case in EVERY if case.name == name]
     click.echo(json.dumps([asdict(each) for each in measure(case, folder, threads)]))
 
 

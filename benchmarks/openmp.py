@@ -81,13 +81,19 @@ def measure(case: HostCase | HostKernel, folder: Path, threads: int) -> Figure:
         hand = case.by_hand(folder / "by_hand.so")
         runs["by_hand"] = lambda args, _: partial(hand, args)
     if isinstance(compiled, Kernel) and isinstance(case, HostKernel):
-        launched, launched_gradient = compiled[case.launch], compiled.gradient[case.launch]
+        launched = compiled[case.launch]
         runs["primal"] = lambda args, _: launched.prepare(*args.values())
-        runs["gradient"] = lambda args, shadows: launched_gradient.prepare(*args.values(), shadows=shadows)
-    elif isinstance(compiled, Function):
+    else:
         runs["primal"] = lambda args, _: partial(compiled, *args.values())
-        runs["gradient"] = lambda args, shadows: partial(compiled.gradient, *args.values(), shadows=shadows)
+    runs["gradient"] = gradient_of(compiled, case)
     return _figure(case, threads, in_turn(args, shadows_for(compiled, args), runs))
+
+
+def gradient_of(compiled: Kernel | Function, case: HostCase | HostKernel) -> Prepare:
+    if isinstance(compiled, Kernel) and isinstance(case, HostKernel):
+        launched = compiled.gradient[case.launch]
+        return lambda args, shadows: launched.prepare(*args.values(), shadows=shadows)
+    return lambda args, shadows: partial(compiled.gradient, *args.values(), shadows=shadows)
 
 
 def shadows_for(compiled: Kernel | Function, args: Arguments) -> Arguments:

@@ -42,6 +42,7 @@ def page(folder: Path) -> str:
         host_where=measured_on(openmp),
         frameworks=compared(read(folder, "frameworks.json")),
         largest=largest_effects(read(folder, "ablation.json")),
+        largest_on_host=largest_on_host(read(folder, "ablation_host.json")),
         compile_time=_object(folder, "compile_time.json"),
         gpu_check=_object(folder, "gpu_check.json"),
         sanitizer=_object(folder, "sanitizer.json"),
@@ -72,6 +73,16 @@ def largest_effects(rows: Iterable[Row]) -> list[tuple[str, float, str]]:
             if effect is not None and effect > best.get(name, (0.0, ""))[0]:
                 best[name] = (effect, f"{each.case}, {each.size}")
     return sorted(((name, *effect) for name, effect in best.items()), key=lambda row: -row[1])
+
+
+def largest_on_host(rows: Iterable[Row]) -> list[Row]:
+    """The same of the host's cases, as rows of the data."""
+    best: dict[str, Row] = {}
+    for row in rows:
+        name = row["disabled"]
+        if name != "none" and row["ratio"] > best.get(name, {"ratio": 0.0})["ratio"]:
+            best[name] = row
+    return sorted(best.values(), key=lambda row: -row["ratio"])
 
 
 def figures(value: float | None) -> str:

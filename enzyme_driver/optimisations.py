@@ -28,7 +28,6 @@ FORMER = {
     "shared-constants": "find-shared-constants",
     "hold-joins": "cache-phis",
     "hold-sums": "cache-reductions",
-    "hold-extremes": "cache-comparisons",
     "ask-together": "merge-branch-conditions",
     "count-halvings": "canonicalize-geometric-loops",
     "segment-recurrences": "strip-mine-recurrences",
@@ -41,7 +40,6 @@ FORMER = {
     "forget-results": "drop-primal-results",
     "recompute-iterations": "rematerialize-iterations",
     "own-memory": "mark-private-memory",
-    "join-blocks": "merge-cache-blocks",
     "tape": "lower-caches",
     "zero-last": "sink-zero-stores",
     "own-accumulations": "relax-private-atomics",
@@ -53,7 +51,6 @@ FORMER = {
     "record-accumulations": "bulk-reduce-atomics",
     "split-threads": "barrier-loop-fission",
     "clamp-loops": "narrow-iteration-space",
-    "recompute-kept": "rematerialize-caches",
     "keep-results": "cache-math-calls",
     "part-additions": "distribute-additions",
 }

@@ -26,15 +26,18 @@ from enzyme_driver.runtime.transforms.guard import Guard
 from enzyme_driver.settings import Settings
 
 
-def guard(
-    loaded: Module, request: Request, settings: Settings, *, always: bool, use_cache: bool, asked: bool = True
-) -> None:
-    """Put a guard before each entry of a module that was made of the request."""
+def find_witnesses(loaded: Module, request: Request, settings: Settings, *, use_cache: bool) -> None:
+    """Let entries of a module that was made of the request compile what their gradients are compared with."""
     for entry in loaded:
-        if entry.signature.shadowed and not entry.gradient_refusal:
-            make = partial(witness_of, entry, request, settings, use_cache=use_cache)
+        entry.witness = partial(witness_of, entry, request, settings, use_cache=use_cache)
+
+
+def guard(loaded: Module, request: Request, *, always: bool, asked: bool = True) -> None:
+    """Put a guard before each entry of a module that was made of the request, and has found its witnesses."""
+    for entry in loaded:
+        if entry.witness and entry.signature.shadowed and not entry.gradient_refusal:
             repeated = partial(bisecting, entry, request, loaded.artifact.folder)
-            entry.guard = Guard(make, loaded.artifact.folder, always=always, asked=asked, repeated=repeated)
+            entry.guard = Guard(entry.witness, loaded.artifact.folder, always=always, asked=asked, repeated=repeated)
 
 
 def bisecting(

@@ -3,8 +3,7 @@
 // all matrices are multiples of 16 bytes; without, any shape.
 #include "tensor_tile.cuh"
 
-// One block's part. Neighbours in number are neighbours in a strip of so many rows of blocks, so that what they share
-// stays in the cache.
+// One block's part.
 template <typename T, int ACTIVATION, int M, int N, int DEPTH, int STAGES, int WARPS_M, int WARPS_N, bool VECTORS,
           bool TURNED_X, bool TURNED_THETA>
 __device__ void layer_of_block(const T *__restrict__ x, const T *__restrict__ theta, T *__restrict__ out, int rows,
@@ -12,15 +11,12 @@ __device__ void layer_of_block(const T *__restrict__ x, const T *__restrict__ th
 {
     using Work = Tile<T, M, N, DEPTH, STAGES, WARPS_M, WARPS_N, TURNED_X, TURNED_THETA, VECTORS>;
     extern __shared__ __align__(16) unsigned char memory[];
-    int across = (outputs + N - 1) / N, down = (rows + M - 1) / M;
-    int first = blockIdx.x / (strip * across) * strip, high = min(strip, down - first);
-    int inside = blockIdx.x - first * across;
-    int top = (first + inside % high) * M, begin = inside / high * N;
+    int2 part = part_of_block<M, N>(rows, outputs, strip);
     Rows<T> left = {x, TURNED_X ? inputs : rows, TURNED_X ? rows : inputs};
     Rows<T> right = {theta, TURNED_THETA ? outputs : inputs, TURNED_THETA ? inputs : outputs};
     Work work;
-    work.run(reinterpret_cast<T *>(memory), left, right, top, begin, inputs);
-    work.template store<ACTIVATION>(out, theta + size_t(inputs) * outputs, top, begin, rows, outputs);
+    work.run(reinterpret_cast<T *>(memory), left, right, part.x, part.y, inputs);
+    work.template store<ACTIVATION>(out, theta + size_t(inputs) * outputs, part.x, part.y, rows, outputs);
 }
 
 // Grid: blocks of M rows times blocks of N columns, rounded up; 32 * WARPS_M * WARPS_N threads; Tile::bytes of dynamic

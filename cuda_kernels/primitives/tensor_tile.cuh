@@ -1,6 +1,6 @@
 // Products of matrices on Tensor Cores: tiles in shared memory that are copied some steps ahead, mma.sync, sums in
 // float. Factors are half, __nv_bfloat16, or float of which tf32 is multiplied. Used by dense_tensor.cu and
-// convolution_tensor.cu, which say where the left factor comes from.
+// convolution_tensor.cu, which say where the left factor comes from, and by the tensor operators' matmul_tensor.cu.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -55,6 +55,17 @@ __device__ inline unsigned tf32(float x)
     unsigned bits;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
     return bits;
+}
+
+// Row and column where a block's part of M x N elements begins. Neighbours in number are neighbours in a strip of so
+// many rows of blocks, so that what they share stays in the cache.
+template <int M, int N>
+__device__ int2 part_of_block(int rows, int columns, int strip)
+{
+    int across = (columns + N - 1) / N, down = (rows + M - 1) / M;
+    int first = blockIdx.x / (strip * across) * strip, high = min(strip, down - first);
+    int inside = blockIdx.x - first * across;
+    return make_int2((first + inside % high) * M, inside / high * N);
 }
 
 // 16 bytes, or zeros; the first `count` elements of a row where rows are not a multiple of 16 bytes.
@@ -256,11 +267,13 @@ struct Tile {
         }
     }
 
-    // Tiles are copied some steps ahead, and factors are loaded while those before them are multiplied.
+    // Tiles are copied some steps ahead, and factors are loaded while those before them are multiplied: the first ones
+    // of a tile while the last ones of the tile before are, behind the barrier that lets the next copies begin.
     template <class Left, class Right>
     __device__ void run_ahead(T *memory, Left &left, Right &right, int steps)
     {
         constexpr int parts = DEPTH / inner, last = (STAGES - 1) * stage;
+        static_assert(parts % 2 == 0, "two sets of factors take turns");
         int warp = threadIdx.x / 32, row = warp / WARPS_N * high * 16, column = warp % WARPS_N * across * 8;
 #pragma unroll
         for (int s = 0; s < STAGES - 1; s++) {
@@ -268,29 +281,32 @@ struct Tile {
                 fetch_stage(memory + s * stage, left, right);
             asm volatile("cp.async.commit_group;");
         }
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+        __syncthreads();
         int read = 0, write = last;
+        Factors factors[2];
+        factors[0].load(memory, row, column, 0);
         for (int step = 0; step < steps; step++) {
-            asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-            __syncthreads();
-            Factors factors[2];
-            factors[0].load(memory + read, row, column, 0);
 #pragma unroll
             for (int k = 0; k < parts; k++) {
-                if (k + 1 < parts)
-                    factors[(k + 1) % 2].load(memory + read, row, column, (k + 1) * inner);
-                if (step + STAGES - 1 < steps)
-                    fetch_stage(memory + write, left, right, k, parts);
+                if (k == parts - 1) {
+                    asm volatile("cp.async.commit_group;");
+                    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+                    __syncthreads();
+                    write = read;
+                    read = read == last ? 0 : read + stage;
+                }
+                factors[(k + 1) % 2].load(memory + read, row, column, (k + 1) % parts * inner);
+                if (k < parts - 1 && step + STAGES - 1 < steps)
+                    fetch_stage(memory + write, left, right, k, parts - 1);
                 add(factors[k % 2]);
             }
-            asm volatile("cp.async.commit_group;");
-            write = read;
-            read = read == last ? 0 : read + stage;
         }
     }
 
     // out = activation(sums + bias), with one bias a column.
-    template <int ACTIVATION>
-    __device__ void store(T *out, const T *bias, int top, int begin, int rows, int columns) const
+    template <int ACTIVATION, typename Out>
+    __device__ void store(Out *out, const T *bias, int top, int begin, int rows, int columns) const
     {
         int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         int row = top + warp / WARPS_N * high * 16 + lane / 4, column = begin + warp % WARPS_N * across * 8 + lane % 4 * 2;
@@ -310,14 +326,14 @@ struct Tile {
         }
     }
 
-    template <int ACTIVATION>
-    static __device__ void store_pair(T *out, int row, int column, int rows, int columns, float first, float second)
+    template <int ACTIVATION, typename Out>
+    static __device__ void store_pair(Out *out, int row, int column, int rows, int columns, float first, float second)
     {
         if (row >= rows || column >= columns)
             return;
-        T *to = out + size_t(row) * columns + column;
-        to[0] = T(activated<ACTIVATION>(first));
+        Out *to = out + size_t(row) * columns + column;
+        to[0] = Out(activated<ACTIVATION>(first));
         if (VECTORS || column + 1 < columns)
-            to[1] = T(activated<ACTIVATION>(second));
+            to[1] = Out(activated<ACTIVATION>(second));
     }
 };

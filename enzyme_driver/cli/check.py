@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import click
 from enzyme_driver.cli import options, output
 from enzyme_driver.cli.arguments import FORMS, parse
 from enzyme_driver.cli.subject import open_subject
-from enzyme_driver.errors import ArgumentError, CheckFailedError, CompilerCrashError, RefusedError, UsageError
+from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
 from enzyme_driver.model import Target
 from enzyme_driver.runtime.backends import driver
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from enzyme_driver.runtime.kernel import Kernel
     from enzyme_driver.runtime.module import Module
     from enzyme_driver.runtime.transforms.check import CheckResult
-    from enzyme_driver.runtime.transforms.verify import Verdict
 
 
 @click.command("check", help=f"""Compare a gradient with finite differences, along one random direction a parameter.
@@ -46,38 +46,26 @@ def command(context: click.Context, /, what: str, *, as_json: bool, **values: An
     missing = "" if asked else driver.why_there_is_no_gpu()
     made = open_subject(what, {**values, "targets": ("openmp",) if missing else asked})
     entries, unchecked = _entries(made, values["names"], asked, missing)
+    _find_witnesses(what, entries, values)
     results = _results(entries, arguments, values)
-    verdicts = _verdicts(what, entries, arguments, values)
-    passed = all(_passed(result, verdicts.get(target)) for target, result in results.items())
+    passed = all(result.passed for result in results.values())
     name = entries[0].name
     if as_json:
-        listed = [
-            {"target": target, "passed": _passed(result, verdict), **asdict(result), "dual_numbers": _as_data(verdict)}
-            for target, result in results.items()
-            for verdict in [verdicts.get(target)]
-        ]
+        listed = [{"target": t, "passed": result.passed, **asdict(result)} for t, result in results.items()]
         output.print_json({"name": name, "passed": passed, "checks": listed, "unchecked": unchecked})
         context.exit(0 if passed else CheckFailedError.exit_code)
     for entry in entries:
         _show(entry, results[entry.target])
-        output.console().print(_said(results[entry.target], verdicts.get(entry.target)))
+        output.console().print(_said(results[entry.target]))
     for target, why in unchecked.items():
         output.console().print(f"not checked on {target}: {why}")
     for entry in entries:
-        _raise_wrong(entry, results[entry.target], verdicts.get(entry.target))
+        results[entry.target].raised(entry, "adgen bisect with the same options")
 
 
-def _passed(result: CheckResult, verdict: Verdict | None) -> bool:
-    """Dual numbers know better than differences, where they know."""
-    return result.passed if verdict is None or verdict.state == "unchecked" else verdict.state == "right"
-
-
-def _as_data(verdict: Verdict | None) -> dict[str, Any] | None:
-    return asdict(verdict) if verdict else None
-
-
-def _said(result: CheckResult, verdict: Verdict | None) -> str:
+def _said(result: CheckResult) -> str:
     """What dual numbers say, and whether differences say the same."""
+    verdict = result.dual_numbers
     if verdict is None:
         return "not compared with dual numbers: an artifact has no source; give the file"
     if verdict.state == "unchecked":
@@ -86,25 +74,14 @@ def _said(result: CheckResult, verdict: Verdict | None) -> str:
         return "the kernel has a race"
     found = f"error {verdict.error:.1e}, tolerance {verdict.tolerance:.1e}"
     if verdict.state == "wrong":
-        others = "and with finite differences" if not result.passed else "though finite differences do not show it"
+        others = "though finite differences do not show it" if result.agrees else "and with finite differences"
         return f"the gradient disagrees with dual numbers ({found}), {others}"
-    if result.passed:
+    if result.agrees:
         return f"dual numbers agree ({found})"
     return (
         f"dual numbers agree with the gradient ({found}), finite differences disagree with both: the code is not "
         "smooth at these arguments, or the steps are too large for it"
     )
-
-
-def _raise_wrong(entry: Kernel | Function, result: CheckResult, verdict: Verdict | None) -> None:
-    from enzyme_driver.runtime.transforms.guard import mismatch, raced
-
-    if verdict and verdict.race:
-        raise raced(entry, verdict, verdict.race)
-    if verdict and verdict.state == "wrong":
-        raise mismatch(entry, verdict, "adgen bisect with the same options")
-    if not verdict or verdict.state == "unchecked":
-        result.raised(entry.name)
 
 
 def _entries(
@@ -136,23 +113,25 @@ def _results(
     """By target; the first is compared with the other."""
     from enzyme_driver.runtime.function import Function
     from enzyme_driver.runtime.kernel import Kernel
-    from enzyme_driver.runtime.transforms.check import check_function, check_kernel
+    from enzyme_driver.runtime.transforms.check import check_function, check_kernel, with_dual_numbers
 
     first = entries[0]
     bound = _in_order(first, given)
     options_of_check = {"seed": values["seed"], "tolerance": values["tolerance"]}
     launch = _launch(first, values)
     if isinstance(first, Function):
-        return {first.target: check_function(first, tuple(bound), **options_of_check)}
+        found = check_function(first, tuple(bound), **options_of_check)
+        return {first.target: with_dual_numbers(found, first, tuple(bound), None)}
     if launch is None:
         raise TypeError(launch)
     _set_variables(first, given)
     kernels = [entry for entry in entries if isinstance(entry, Kernel)]
-    others = [*kernels[1:2], None]
-    return {
-        kernel.target: check_kernel(kernel, _on(kernel, bound), launch, against=other, **options_of_check)
-        for kernel, other in zip(kernels, others, strict=False)
-    }
+    results: dict[Target, CheckResult] = {}
+    for kernel, other in zip(kernels, [*kernels[1:2], None], strict=False):
+        arguments = _on(kernel, bound)
+        found = check_kernel(kernel, arguments, launch, against=other, **options_of_check)
+        results[kernel.target] = with_dual_numbers(found, kernel, arguments, launch)
+    return results
 
 
 def _launch(entry: Kernel | Function, values: dict[str, Any]) -> Launch | None:
@@ -170,28 +149,14 @@ def _launch(entry: Kernel | Function, values: dict[str, Any]) -> Launch | None:
     return launch_of((*sizes, None, values["shared_bytes"]))
 
 
-def _verdicts(
-    what: str, entries: list[Kernel | Function], given: dict[str, object], values: dict[str, Any]
-) -> dict[Target, Verdict]:
-    """What dual numbers say of each target; nothing where there is no source."""
-    if not Path(what).is_file():
-        return {}
-    return {entry.target: _verdict(what, entry, given, values) for entry in entries}
-
-
-def _verdict(what: str, entry: Kernel | Function, given: dict[str, object], values: dict[str, Any]) -> Verdict:
-    from enzyme_driver.runtime.kernel import Kernel
-    from enzyme_driver.runtime.transforms.verify import Verdict, verify
+def _find_witnesses(what: str, entries: list[Kernel | Function], values: dict[str, Any]) -> None:
+    """Dual numbers need the source."""
     from enzyme_driver.verification import witness_of
 
-    bound = tuple(_in_order(entry, given))
-    request, settings = options.make_request(what, values), options.make_settings(values)
-    try:
-        witness = witness_of(entry, request, settings, use_cache=not values["no_cache"])
-    except (RefusedError, CompilerCrashError) as problem:
-        return Verdict("unchecked", problem.reason)
-    placed = _on(entry, list(bound)) if isinstance(entry, Kernel) else bound
-    return verify(entry, witness, placed, _launch(entry, values), values["seed"])
+    if Path(what).is_file():
+        request, settings = options.make_request(what, values), options.make_settings(values)
+        for entry in entries:
+            entry.witness = partial(witness_of, entry, request, settings, use_cache=not values["no_cache"])
 
 
 def _on(kernel: Kernel, values: list[object]) -> tuple[object, ...]:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enzyme_driver.artifact import MANIFEST, Artifact, read
-from enzyme_driver.errors import NameNotFoundError, RefusedError, UsageError
-from enzyme_driver.model import Entry, Mode, Signature, Target, TargetEntry, bare_name, plain_name
+from enzyme_driver.errors import NameNotFoundError, UsageError
+from enzyme_driver.model import Entry, Signature, Target, bare_name, plain_name
 from enzyme_driver.runtime.backends.cubins import chosen_code
 from enzyme_driver.runtime.call.arguments import Arguments
-from enzyme_driver.runtime.callables import refusal_error
 
 if TYPE_CHECKING:
     from enzyme_driver.request import Request
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from enzyme_driver.runtime.kernel import Kernel
 
 DEFAULT_CAPABILITY = (9, 0)
-_WORDS: Mapping[Mode, str] = {"reverse": "gradient", "forward": "derivative in forward mode", "second": "hvp"}
 
 
 @dataclass(frozen=True)
@@ -73,12 +71,13 @@ class Unit:
         """What the runtime makes of it; what is to be verified has a guard before its gradient."""
         from enzyme_driver.runtime import module
         from enzyme_driver.settings import Settings
-        from enzyme_driver.verification import guard
+        from enzyme_driver.verification import find_witnesses, guard
 
         loaded, settings = module.load(self.artifact.folder, self.target), Settings.from_environment()
         if self.request is not None and self.is_verified:
             always, asked = settings.verify == "always", settings.verify is not None
-            guard(loaded, self.request, settings, always=always, asked=asked, use_cache=True)
+            find_witnesses(loaded, self.request, settings, use_cache=True)
+            guard(loaded, self.request, always=always, asked=asked)
         return next(each for each in loaded if each.signature.symbol == self.signature.symbol)
 
     @property
@@ -100,28 +99,6 @@ class Unit:
     @cached_property
     def twice(self) -> Arguments:
         return Arguments(self.signature.gradient.forward, self.target)
-
-    def primal(self) -> TargetEntry:
-        found = self.entry.targets.get(self.target)
-        if found is None:
-            raise RefusedError(f"{self.signature.name} was not compiled for {self.target}", hint="compile it for both")
-        if found.primal_refused:
-            raise refusal_error(self.signature.name, found.primal_refused)
-        return found
-
-    def derived(self, mode: Mode) -> TargetEntry:
-        """What the derivative is called. Raises RefusedError with adgen's reason where there is none."""
-        self.primal()
-        made = {"reverse": self.entry.targets, "forward": self.entry.forward, "second": self.entry.second}[mode]
-        found = made.get(self.target)
-        if found is None:
-            raise RefusedError(
-                f"{self.signature.name} was compiled without mode {mode!r}",
-                hint=f'write @adgen.operator(..., modes=["{mode}"])',
-            )
-        if found.gradient_refused:
-            raise refusal_error(f"the {_WORDS[mode]} of {self.signature.name}", found.gradient_refused)
-        return found
 
     def binary(self) -> Path:
         """The file that the code lies in."""

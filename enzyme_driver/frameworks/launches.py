@@ -21,6 +21,7 @@ from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.call.layouts import declared_layout
 from enzyme_driver.runtime.call.members import assembled, flattened
 from enzyme_driver.runtime.call.prepared import PreparedArguments
+from enzyme_driver.runtime.callables import derivative_of, primal_of
 from enzyme_driver.settings import Settings
 
 _FIRST = 1 << 44
@@ -143,7 +144,7 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
     """The launch of the primal (mode None), of the gradient, of what carries tangents, or of second derivatives."""
     unit, step = question.unit, question.step
     values, numbers = _without_numbers(unit.signature, question.values)
-    entry = unit.primal() if mode is None else unit.derived(mode)
+    entry = derivative_of(unit.entry, unit.target, mode) if mode else primal_of(unit.entry, unit.target)
     converted = _prepared(question, mode, values)
     data = list(converted.values)
     patched = [_argument(item, spec, stand_ins) for item, spec in zip(data, _types(unit, mode, data), strict=True)]

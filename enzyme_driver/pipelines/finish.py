@@ -84,9 +84,9 @@ CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
-        function("simplifycfg", "early-cse", "loop-simplify", switch="merge-cache-blocks"),
-        Pass("adgen-merge-cache-blocks"),
-        Pass("adgen-lower-caches", after=("adgen-fuse-sweeps", "adgen-merge-cache-blocks")),
+        function("simplifycfg", "early-cse"),  # versions that are made of a gradient share what they can
+        Pass("adgen-merge-growing-caches"),
+        Pass("adgen-lower-caches", after=("adgen-fuse-sweeps",)),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),
         _ACCUMULATIONS,
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
@@ -156,6 +156,8 @@ HOST_FROM_CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
+        function("simplifycfg", "early-cse", switch="merge-growing-caches"),
+        Pass("adgen-merge-growing-caches"),
         _ACCUMULATIONS,
         Pass("adgen-inline-math", after=("adgen-defer-math-inlining",)),
         RETARGET,
@@ -226,10 +228,9 @@ SWEEPS = Pipeline(
     (
         # Which cotangents are zero on which way, and what is computed twice, shows once what is in memory is values.
         function("sccp", COMBINE, "correlated-propagation", "simplifycfg", "gvn", COMBINE),
-        Pass("adgen-rematerialize-caches"),
         Pass("adgen-skip-zeros"),
         function("loop-simplify", switch="cache-math-calls"),
-        Pass("adgen-cache-math-calls", after=("adgen-rematerialize-caches",)),
+        Pass("adgen-cache-math-calls"),
         # What an entry is given, whose shadows overlap nothing, is told apart in the sweeps too; a loop is one block,
         # and does not compute what is the same in all iterations, nor write what it has just read.
         Pass("cgscc", inner=(Pass("inline"),), switch="distribute-additions"),

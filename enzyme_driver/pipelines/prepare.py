@@ -77,6 +77,8 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-raise-atomic-choices", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
         Pass("adgen-name-participants", after=("adgen-make-bodies", "adgen-lower-tensor-cores")),
+        function("loop-simplify", switch="count-strides"),
+        Pass("adgen-count-strides"),  # while sums are the user's: whether all threads come to a barrier depends on it
         Pass(
             "adgen-lower-collectives-to-rules",
             "{plan}",
@@ -95,6 +97,7 @@ PREPARE_CUDA = Pipeline(
         function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
         function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
+        Pass("adgen-count-strides"),
         function("loop-simplify", switch="expose-inductions"),
         Pass("adgen-expose-inductions"),
         function("loop-simplify", switch="expose-inductions"),
@@ -196,7 +199,6 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-annotate-types"),
         Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides
         Pass("adgen-separate-loads"),
-        Pass("adgen-cache-comparisons"),
         Pass("adgen-cache-phis"),  # above all what selections have left
         function("sroa"),
         Pass("adgen-zero-undef-values"),

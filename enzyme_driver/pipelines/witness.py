@@ -61,8 +61,9 @@ WITNESS_CPP = Pipeline(
 )
 """The same of C++ functions."""
 
-WITNESS_HOST = Pipeline("host from witness", (RETARGET, HOST_ENTRIES))
-"""The witness becomes functions of the host, whose threads have a stack each where they wait for each other."""
+WITNESS_HOST = Pipeline("host from witness", (Pass("adgen-relax-alignments"), RETARGET, HOST_ENTRIES))
+"""The witness becomes functions of the host, whose threads have a stack each where they wait for each other. Arrays of
+the host, and those of tangents, lie at multiples of 16 bytes."""
 
 WITNESS_KERNELS = Pipeline(
     "kernels from witness",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 Shadows = Mapping[str, object]
+_WORDS: Mapping[Mode, str] = {"reverse": "the gradient", "forward": "forward mode", "second": "the second derivative"}
 Prepare = Callable[[Sequence[object], Shadows], PreparedArguments]
 
 
@@ -76,6 +77,8 @@ class CompiledEntry:
         self.target = backend.target
         self.guard: Guard | None = None
         """What looks at the gradient before it is used first; None where nothing does."""
+        self.witness: Callable[[], Kernel | Function] | None = None
+        """Compiles what carries dual numbers through the primal; None without a source."""
 
     def verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
         """Look at the gradient with these arguments, if there is a guard that has not seen enough."""
@@ -104,23 +107,15 @@ class CompiledEntry:
         return f"<adgen {self.signature.kind} {spelled(self.signature)} on {self.target}>"
 
     def _primal_entry(self) -> TargetEntry:
-        entry = self._entry.targets.get(self.target)
-        if entry is None:
-            raise RefusedError(f"{self.name} was not compiled for {self.target}", hint=f"compile it: -t {self.target}")
-        if entry.primal_refused:
-            raise refusal_error(self.name, entry.primal_refused)
-        return entry
+        return primal_of(self._entry, self.target)
 
     def _gradient_entry(self) -> TargetEntry:
-        entry = self._primal_entry()
-        if entry.gradient_refused:
-            raise refusal_error(f"the gradient of {self.name}", entry.gradient_refused)
+        entry = derivative_of(self._entry, self.target, "reverse")
         self._refuse_on_tape("a gradient")
         return entry
 
     def _forward_entry(self) -> TargetEntry:
-        self._primal_entry()
-        entry = self._entry_of_mode(self._entry.forward, "forward", "forward mode")
+        entry = derivative_of(self._entry, self.target, "forward")
         self._refuse_on_tape("a jvp")
         return entry
 
@@ -159,21 +154,7 @@ class CompiledEntry:
 
     def _second_entry(self) -> TargetEntry:
         self._gradient_entry()
-        return self._entry_of_mode(self._entry.second, "second", "second derivatives", "the second derivative")
-
-    def _entry_of_mode(
-        self, made: Mapping[Target, TargetEntry], mode: Mode, what: str, refused: str | None = None
-    ) -> TargetEntry:
-        """That of this target; UsageError where it was not asked for, RefusedError where there is none."""
-        entry = made.get(self.target)
-        if entry is None:
-            raise UsageError(
-                f"{self.name} was compiled without {what}",
-                hint=f'compile it with modes=["{mode}"] (adgen compile --mode {mode})',
-            )
-        if entry.gradient_refused:
-            raise refusal_error(f"{refused or what} of {self.name}", entry.gradient_refused)
-        return entry
+        return derivative_of(self._entry, self.target, "second")
 
     def _refuse_on_tape(self, what: str) -> None:
         refuse_while_recording(f"{what} of {self.name}", "what it writes", "take derivatives after the `with` block")
@@ -195,6 +176,31 @@ class CompiledEntry:
             self.verify(bound, launch)
         values = self._arguments.recorded(bound)
         return tape.record(Call(self.signature, entry, self._backend, launch, values))
+
+
+def primal_of(entry: Entry, target: Target) -> TargetEntry:
+    """Raises RefusedError with adgen's reason where there is none on this target."""
+    name, found = entry.signature.name, entry.targets.get(target)
+    if found is None:
+        raise RefusedError(f"{name} was not compiled for {target}", hint=f"compile it: -t {target}")
+    if found.primal_refused:
+        raise refusal_error(name, found.primal_refused)
+    return found
+
+
+def derivative_of(entry: Entry, target: Target, mode: Mode) -> TargetEntry:
+    """The same of a derivative; UsageError where it was not asked for."""
+    primal_of(entry, target)
+    made = {"reverse": entry.targets, "forward": entry.forward, "second": entry.second}[mode]
+    name, found = entry.signature.name, made.get(target)
+    if found is None:
+        raise UsageError(
+            f"{name} was compiled without {'second derivatives' if mode == 'second' else 'forward mode'}",
+            hint=f'compile it with modes=["{mode}"] (adgen compile --mode {mode})',
+        )
+    if found.gradient_refused:
+        raise refusal_error(f"{_WORDS[mode]} of {name}", found.gradient_refused)
+    return found
 
 
 def refusal_error(what: str, refusal: Refusal) -> RefusedError:

@@ -12,6 +12,7 @@ from enzyme_driver.model import (
     Entry,
     TargetEntry,
 )
+from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.calls import Backend
 from enzyme_driver.runtime.call.geometry import Launch, launch_of
 from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
@@ -96,8 +97,10 @@ class Kernel(CompiledEntry):
         """`k.check[grid, block](*args, seed=0)` compares the gradient with finite differences and, if there, `jvp`.
 
         With `against=` the same kernel on another target, it is compared with its gradient too; the arguments and the
-        device variables are copied there. Returns a CheckResult; raises CheckFailedError, which names the worst
-        parameter, where something differs. `args` stay as they are.
+        device variables are copied there. Where differences disagree and there is a source, dual numbers decide: at a
+        kink the gradient is right and differences are not. Returns a CheckResult; raises CheckFailedError, which names
+        the worst parameter, where something differs, GradientMismatchError and DataRaceError where dual numbers say so.
+        `args` stay as they are.
         """
         return Launchable(self._run_check, f"{self.name}.check")
 
@@ -229,7 +232,7 @@ class Kernel(CompiledEntry):
             return
         bound = self._arguments.bind(args, named)
         self.verify(bound, launch)
-        self._differentiate(entry, self._arguments.gradient, launch, bound, shadows)
+        self._differentiate(entry, self._arguments, self._arguments.gradient, launch, bound, shadows)
 
     def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
@@ -242,16 +245,23 @@ class Kernel(CompiledEntry):
         return PreparedLaunch(name, self._backend, entry, given, launch, gradient=True, before=before)
 
     def _differentiate(
-        self, entry: TargetEntry, prepare: Prepare, launch: Launch, values: Sequence[object], shadows: Shadows
+        self,
+        entry: TargetEntry,
+        settled: Arguments,
+        prepare: Prepare,
+        launch: Launch,
+        values: Sequence[object],
+        shadows: Shadows,
     ) -> None:
+        """Launch a derivative; where atomics choose, what remains is found first, as arguments of `settled`."""
+
         def derivative(arguments: Sequence[object], own: Shadows) -> None:
             self._backend.launch(entry, self._with_variables(prepare, arguments, own), launch, gradient=True)
 
         if self.signature.chooses:
             from enzyme_driver.runtime.transforms.settling import Settling
 
-            of = self._arguments if prepare == self._arguments.gradient else self._tangent_arguments
-            settling = Settling(of, values)
+            settling = Settling(settled, values)
             settling.run(derivative, self._backend.stream_of(launch, settling.given))
         derivative(values, shadows)
 
@@ -280,7 +290,9 @@ class Kernel(CompiledEntry):
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
         self.verify(bound, launch)
         stream = self._backend.stream_of(launch, product.given)
-        return product.run(partial(self._differentiate, entry, self._arguments.gradient, launch), stream)
+        return product.run(
+            partial(self._differentiate, entry, self._arguments, self._arguments.gradient, launch), stream
+        )
 
     def _run_jvp(
         self,
@@ -294,7 +306,7 @@ class Kernel(CompiledEntry):
         entry, arguments = self._forward_entry(), self._tangent_arguments
         product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         stream = self._backend.stream_of(launch, product.given)
-        return product.run(partial(self._differentiate, entry, arguments.forward, launch), stream)
+        return product.run(partial(self._differentiate, entry, arguments, arguments.forward, launch), stream)
 
     def _run_hvp(
         self,
@@ -311,7 +323,7 @@ class Kernel(CompiledEntry):
         self._tangent_arguments.check_shadow_names(tangents, "tangent")
         product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt)
         stream = self._backend.stream_of(launch, product.given)
-        carry = partial(self._differentiate, entry, twice.forward, launch)
+        carry = partial(self._differentiate, entry, self._tangent_arguments, twice.forward, launch)
         return product.run(carry, tangents, directions, stream)
 
     def _run_check(
@@ -324,10 +336,10 @@ class Kernel(CompiledEntry):
         against: Kernel | None = None,
         **named: object,
     ) -> CheckResult:
-        from enzyme_driver.runtime.transforms.check import check_kernel
+        from enzyme_driver.runtime.transforms.check import check_kernel, with_dual_numbers
 
         bound = self._arguments.bind(args, named)
         with unrecorded():
             self._gradient_entry()
             found = check_kernel(self, bound, launch, seed=seed, tolerance=tolerance, against=against)
-        return found.raised(self.name)
+            return (found if found.agrees else with_dual_numbers(found, self, bound, launch)).raised(self)

@@ -9,13 +9,14 @@
     w.grad
 
 Tensors have the dtype float32 or float64 and the shape (rows, columns). Of two operands, the one with a single row or
-column has it repeated (broadcasting). The arrays behind are NumPy's on the host and CuPy's on the GPU.
+column has it repeated (broadcasting). The arrays behind are NumPy's on the host and CuPy's on the GPU. Matrix products
+of a device with a precision, such as ad.Device("cuda", "bfloat16"), run on Tensor Cores.
 """
 
 from __future__ import annotations
 
 from enzyme_driver.tensor.array import Tensor, no_grad, tensor
-from enzyme_driver.tensor.devices import Device
+from enzyme_driver.tensor.devices import PRECISIONS, Device
 from enzyme_driver.tensor.functions import (
     add,
     broadcast,
@@ -39,6 +40,7 @@ from enzyme_driver.tensor.kernels import build, use_built
 from enzyme_driver.tensor.replay import replayed
 
 __all__ = [
+    "PRECISIONS",
     "Device",
     "Tensor",
     "add",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.tensor.blocks import Run, table
 from enzyme_driver.tensor.devices import Device
@@ -77,13 +79,14 @@ class Application:
 def apply(operator: Operator, device: Device, inputs: tuple[Array, ...], launch: Launch | None = None) -> Application:
     """Run the kernel into a new array, with the fastest launch or the one that is given."""
     result, extents = _sizes(operator, tuple(array.shape for array in inputs))
-    out = device.arrays.empty(result, inputs[0].dtype)
-    dtype = out.dtype.name
+    out = device.arrays.empty(result, np.float32 if operator.rounded else inputs[0].dtype)
+    inputs = tuple(map(operator.rounded, inputs)) if operator.rounded else inputs
+    dtype = inputs[0].dtype.name
 
     def run(tried: Launch) -> None:
         compiled = kernel(device.target, operator.file, tried.template, dtype)
         with device.running():
-            compiled[tried.grid, tried.block](*inputs, out, *extents)
+            compiled[tried.grid, tried.block, None, tried.shared](*inputs, out, *extents)
 
     chosen = launch or _fastest(operator, device, extents, dtype, run)
     run(chosen)

@@ -16,21 +16,36 @@ from enzyme_driver.runtime.backends.teams import threads
 
 Name = Literal["cpu", "openmp", "cuda"]
 NAMES: tuple[Name, ...] = get_args(Name)
+Precision = Literal["float32", "tf32", "bfloat16", "float16"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+TENSOR_CORES = 80
+"""The first compute capability, times ten, whose Tensor Cores know all of them."""
 
 
 @dataclass(frozen=True)
 class Device:
     """`cpu` (one thread of the host), `openmp` (all of them) or `cuda` (the current GPU, with CuPy's arrays).
 
-    Raises UsageError for another name, DeviceError where there is no CuPy or no GPU.
+    `precision` is what factors of matrix products of float32 are rounded to, in the product and in its gradient; sums
+    and results are float32. On a GPU they run on Tensor Cores unless it is "float32". Raises UsageError for another
+    name or precision, DeviceError where there is no CuPy, no GPU, or one that is too old for the precision.
     """
 
     name: Name
+    precision: Precision = "float32"
 
     def __post_init__(self) -> None:
-        if self.name not in NAMES:
-            raise UsageError(f"{self.name!r} is no device", hint=f"one of {', '.join(NAMES)}")
-        self.arrays  # noqa: B018  (says at once that CuPy is missing)
+        for given, known, what in ((self.name, NAMES, "device"), (self.precision, PRECISIONS, "precision")):
+            if given not in known:
+                raise UsageError(f"{given!r} is no {what}", hint=f"one of {', '.join(known)}")
+        arrays = self.arrays  # says at once that CuPy is missing
+        if self.name == "cuda" and self.precision != "float32":
+            capability = int(arrays.cuda.Device().compute_capability)
+            if capability < TENSOR_CORES:
+                raise DeviceError(
+                    f"products in {self.precision} need a GPU of compute capability 8.0, this has {capability / 10}",
+                    hint='take precision="float32"',
+                )
 
     @property
     def target(self) -> Target:

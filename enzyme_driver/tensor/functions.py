@@ -60,10 +60,13 @@ def transpose(a: Tensor) -> Tensor:
 def matmul(a: Tensor, b: Tensor, *, by_rule: bool = False) -> Tensor:
     """The product of matrices. Raises ArgumentError where their shapes do not fit.
 
-    `by_rule`: its gradient is two products of matrices, as one writes it by hand, instead of the compiled one.
+    `by_rule`: its gradient is two products of matrices, as one writes it by hand, instead of the compiled one. So it is
+    always where the device has a precision of its own, to which the factors of those products are rounded too.
     """
     _check_together(a, b)
-    return applied(rules.MATMUL_BY_RULE if by_rule else operators.MATMUL, [a, b])
+    if by_rule or rules.rounds(a.device, a.dtype):
+        return applied(rules.matmul_by_rule(a.device, a.dtype), [a, b])
+    return applied(operators.MATMUL, [a, b])
 
 
 def sum(a: Tensor, axis: int | None = None) -> Tensor:  # noqa: A001  (NumPy's names)
@@ -131,9 +134,8 @@ def _as_tensor(item: object, known: Tensor) -> Tensor:
 
 def _check_together(a: Tensor, b: Tensor) -> None:
     if a.device != b.device:
-        raise ArgumentError(
-            f"one tensor is on {a.device.name}, the other on {b.device.name}", hint="make both on one device"
-        )
+        one, other = (f"{item.device.name} ({item.device.precision})" for item in (a, b))
+        raise ArgumentError(f"one tensor is on {one}, the other on {other}", hint="make both on one device")
     if a.dtype != b.dtype:
         raise ArgumentError(f"one tensor holds {a.dtype}, the other {b.dtype}", hint="make both of one dtype")
 

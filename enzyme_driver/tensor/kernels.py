@@ -11,6 +11,10 @@ from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.tensor.store import KernelStore
 
 C_TYPES = {"float32": "float", "float64": "double"}
+FACTORS = {**C_TYPES, "float16": "half", "uint16": "__nv_bfloat16"}
+"""Of what products on Tensor Cores take as well; bfloat16 as 16-bit words."""
+FORWARD = "matmul_tensor.cu"
+"""Whose kernels have no compiled gradient: a rule is two of their products."""
 OWNED = {"sum.cu", "max.cu", "transpose.cu"}
 """Files in whose kernels one thread alone uses an element of `a`, which indices of two axes do not prove."""
 UNARY, BINARY = ("copy", "negate", "exp", "log", "relu"), ("add", "subtract", "multiply", "divide", "power")
@@ -28,14 +32,14 @@ def kernel(target: Target, file: str, template: str, dtype: str, constant: tuple
 
     `template` is its name in C++ with `{}` for the type.
     """
-    return _STORE.kernel(target, file, template.format(C_TYPES[dtype]), constant)
+    return _STORE.kernel(target, file, template.format(FACTORS[dtype]), constant)
 
 
 def build(folder: str | Path, wanted: Iterable[tuple[str, str, str, tuple[str, ...]]], *, arch: str = "sm_90") -> int:
     """Compile kernels (file, template, dtype, constant inputs) for both targets into `folder`; how many there are."""
     count = 0
     for file, template, dtype, constant in wanted:
-        _STORE.build(folder, file, template.format(C_TYPES[dtype]), constant, arch=arch)
+        _STORE.build(folder, file, template.format(FACTORS[dtype]), constant, arch=arch)
         count += 1
     return count
 
@@ -43,6 +47,8 @@ def build(folder: str | Path, wanted: Iterable[tuple[str, str, str, tuple[str, .
 def _activity(file: str, instance: str, constant: tuple[str, ...]) -> dict[str, str]:
     """A gradient comes after its primal, whose result is there, and its cotangent is no longer needed behind it."""
     del instance
+    if file == FORWARD:
+        return dict.fromkeys(("a", "b", "out"), "const")
     owned = {"a": "owned"} if file in OWNED else {}
     fresh = dict.fromkeys(READ_ONCE.get(file, ()), "fresh")
     return {**owned, **fresh, **dict.fromkeys(constant, "const"), "out": "discarded"}

@@ -16,6 +16,8 @@ TILE, STRIPS = 32, 8  # of transpose.cu
 ELEMENTS_A_THREAD = 4  # of each.cuh
 PRODUCTS = {"small": ((16, 16), 1), "middle": ((16, 16), 4), "large": ((16, 8), 8)}
 """Threads of a block of matmul.cu, and how many elements along an edge each has."""
+HALF, VECTOR = 2, 16
+"""Bytes of a number of half precision, and of a vector."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,10 @@ class Launch:
     kernel: str
     grid: tuple[int, int]
     block: tuple[int, int]
-    switches: tuple[bool, ...] = ()
+    switches: tuple[bool | int, ...] = ()
     """Template arguments behind the type."""
+    shared: int = 0
+    """Bytes of dynamic shared memory."""
 
     @property
     def template(self) -> str:
@@ -36,6 +40,40 @@ class Launch:
     @property
     def threads(self) -> int:
         return self.block[0] * self.block[1]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What a block of matmul_tensor.cu computes: template arguments of `product` for factors of two bytes.
+
+    Of four bytes, half as many inner indices are in shared memory at a time.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    stages: int
+    warps: tuple[int, int]
+
+    def shared(self, size: int, turned: tuple[bool, bool]) -> int:
+        """As Tile::bytes in tensor_tile.cuh, for elements of so many bytes."""
+        wide, (of_a, of_b) = size > HALF, turned
+        depth = self.depth * HALF // size
+        a = (depth, self.rows) if of_a else (self.rows, depth)
+        b = (self.columns, depth) if of_b else (depth, self.columns)
+        paddings = (4 if wide and not of_a else 8, 4 if wide and of_b else 8)
+        return sum(high * (long + added) for (high, long), added in zip((a, b), paddings, strict=True)) * (
+            self.stages * size
+        )
+
+    def launch(self, extents: tuple[int, int, int], size: int, turned: tuple[bool, bool]) -> Launch:
+        rows, columns, depth = extents
+        lengths = (columns, rows if turned[0] else depth, depth if turned[1] else columns)
+        vectors = all(length * size % VECTOR == 0 for length in lengths)
+        numbers = (self.rows, self.columns, self.depth * HALF // size, self.stages, *self.warps)
+        blocks = _ceil(rows, self.rows) * _ceil(columns, self.columns)
+        block = (WARP * self.warps[0] * self.warps[1], 1)
+        return Launch("product", (blocks, 1), block, (*numbers, vectors, *turned), self.shared(size, turned))
 
 
 Choices = Callable[[bool, tuple[int, ...]], Iterator[Launch]]
@@ -117,3 +155,23 @@ def matmul(*, turned: tuple[bool, bool] = (False, False)) -> Choices:
             yield Launch(kernel, grid, (across, down), turned)
 
     return choices
+
+
+def matmul_tensor(size: int, *, turned: tuple[bool, bool] = (False, False)) -> Choices:
+    """The same on Tensor Cores, for factors of so many bytes each."""
+
+    def choices(on_gpu: bool, extents: tuple[int, ...]) -> Iterator[Launch]:
+        del on_gpu
+        rows, columns, depth = extents
+        return (tile.launch((rows, columns, depth), size, turned) for tile in TILES)
+
+    return choices
+
+
+TILES = (
+    Tile(32, 32, 64, 4, (1, 2)),
+    Tile(64, 64, 64, 3, (2, 2)),
+    Tile(128, 128, 64, 3, (2, 2)),
+    Tile(128, 256, 64, 3, (2, 4)),
+)
+"""From the smallest to the largest: small ones are more blocks."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.tensor import launches
@@ -18,7 +19,8 @@ class Operator:
     """A kernel of `file` with the arrays `inputs`, then `out`, then extents.
 
     `extents` and `result` follow from the shapes of the inputs (ArgumentError where these do not fit). `reverse` is an
-    adjoint written by hand, called like `Application.backward`; None: the compiler's.
+    adjoint written by hand, called like `Application.backward`; None: the compiler's. `rounded` gives what the kernel
+    takes for an input, of another type than the result.
     """
 
     name: str
@@ -28,6 +30,7 @@ class Operator:
     extents: Callable[..., tuple[int, ...]]
     result: Callable[..., Shape]
     reverse: Callable[..., None] | None = None
+    rounded: Callable[[Any], Any] | None = None
 
 
 def _count(*shapes: Shape) -> tuple[int]:
@@ -48,7 +51,10 @@ def _binary(name: str) -> Operator:
     return Operator(name, f"{name}.cu", ("a", "b"), launches.elementwise(name), _count, _same)
 
 
-def _matmul(*, turned_a: bool = False, turned_b: bool = False) -> Operator:
+@cache
+def matmul(*, turned_a: bool = False, turned_b: bool = False) -> Operator:
+    """The product of matrices; an operand that is turned lies in memory transposed."""
+
     def extents(a: Shape, b: Shape) -> tuple[int, ...]:
         (rows, depth), (other, columns) = a[:: -1 if turned_a else 1], b[:: -1 if turned_b else 1]
         if depth != other:
@@ -68,8 +74,8 @@ ADD, SUBTRACT, MULTIPLY, DIVIDE, POWER = map(_binary, ("add", "subtract", "multi
 COPY, NEGATE, RELU = map(_unary, ("copy", "negate", "relu"))
 EXP, LOG = _unary("exp", "exponential"), _unary("log", "logarithm")
 TRANSPOSE = Operator("transpose", "transpose.cu", ("a",), launches.transpose, lambda a: a, lambda a: (a[1], a[0]))
-MATMUL = _matmul()
-MATMUL_TURNED_A, MATMUL_TURNED_B = _matmul(turned_a=True), _matmul(turned_b=True)
+MATMUL = matmul()
+MATMUL_TURNED_A, MATMUL_TURNED_B = matmul(turned_a=True), matmul(turned_b=True)
 """With an operand that lies in memory transposed."""
 SUM = (
     Operator("sum", "sum.cu", ("a",), launches.down_rows("sum_rows"), lambda a: a, lambda a: (1, a[1])),

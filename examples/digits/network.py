@@ -39,10 +39,10 @@ def initial_weights(extents: list[int], rng: np.random.Generator) -> Weights:
 
 
 class AdgenNetwork:
-    """On one of adgen's devices: cpu, openmp or cuda."""
+    """On one of adgen's devices: cpu, openmp or cuda. `precision` is that of the matrix products."""
 
-    def __init__(self, weights: Weights, device: str) -> None:
-        self._device = ad.Device(device)  # type: ignore[arg-type]
+    def __init__(self, weights: Weights, device: str, precision: str = "float32") -> None:
+        self._device = ad.Device(device, precision)  # type: ignore[arg-type]
         self._weights = [ad.tensor(value, self._device, requires_grad=True) for value in weights]
         self._descend = cache(lambda rate: ad.replayed(partial(self._descended, rate), self._device))
 

@@ -1,8 +1,10 @@
 """Trains a network of three layers on scikit-learn's digits: on adgen's devices, and in PyTorch if it is there.
 
-    python train.py [--device cpu --device openmp --device cuda] [--hidden 64 32] [--plot curves.png]
+    python train.py [--device cpu --device openmp --device cuda] [--precision bfloat16] [--hidden 64 32]
+                    [--plot curves.png]
 
-All start with the same weights and see the same batches, so that their losses can be compared step by step.
+All start with the same weights and see the same batches, so that their losses can be compared step by step. With
+`--precision` each device trains with matrix products of that precision as well, on a GPU on Tensor Cores.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import argparse
 import importlib.util
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from numpy.typing import NDArray
 CLASSES, BATCH = 10, 32
 COMPARED_STEPS, LARGEST_DIFFERENCE = 50, 1e-4
 LEAST_ACCURACY = 0.96
+ROUNDED = " in "
+"""In the names of networks whose products are rounded."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +84,15 @@ def has_torch() -> bool:
     return importlib.util.find_spec("torch") is not None
 
 
-def networks(devices: list[str], extents: list[int], seed: int) -> Iterator[tuple[str, Network]]:
-    """Each with the same weights."""
+def networks(
+    devices: list[str], extents: list[int], seed: int, precisions: Sequence[str] = ()
+) -> Iterator[tuple[str, Network]]:
+    """Each with the same weights; `precisions` are tried beside single precision."""
     for device in devices:
         yield device, AdgenNetwork(initial_weights(extents, np.random.default_rng(seed)), device)
+        for precision in precisions:
+            weights = initial_weights(extents, np.random.default_rng(seed))
+            yield f"{device}{ROUNDED}{precision}", AdgenNetwork(weights, device, precision)
     if has_torch():
         for device in ("cuda", "openmp"):
             if device in devices:
@@ -92,8 +101,8 @@ def networks(devices: list[str], extents: list[int], seed: int) -> Iterator[tupl
 
 
 def largest_difference(results: dict[str, Trained]) -> float:
-    """Of the losses in the first steps, between any two."""
-    losses = np.array([result.losses[:COMPARED_STEPS] for result in results.values()])
+    """Of the losses in the first steps, between any two in single precision."""
+    losses = np.array([r.losses[:COMPARED_STEPS] for name, r in results.items() if ROUNDED not in name])
     return float((losses.max(0) - losses.min(0)).max())
 
 
@@ -114,6 +123,7 @@ def save_plot(path: Path, results: dict[str, Trained]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--device", action="append", choices=("cpu", "openmp", "cuda"))
+    parser.add_argument("--precision", action="append", choices=("tf32", "bfloat16", "float16"), default=[])
     parser.add_argument("--hidden", type=int, nargs=2, default=[64, 32])
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--rate", type=float, default=0.1)
@@ -123,11 +133,11 @@ def main() -> int:
     digits = load_digits(np.random.default_rng(options.seed))
     extents = [digits.images.shape[1], *options.hidden, CLASSES]
     results = {}
-    for name, network in networks(options.device or ["cpu", "openmp"], extents, options.seed):
+    for name, network in networks(options.device or ["cpu", "openmp"], extents, options.seed, options.precision):
         results[name] = train(network, digits, options.epochs, options.rate, options.seed)
         found = results[name]
         print(
-            f"{name:14} loss {found.losses[-1]:.4f}  accuracy {found.accuracy:.3f}  epoch {found.epoch_seconds:.3f} s"
+            f"{name:16} loss {found.losses[-1]:.4f}  accuracy {found.accuracy:.3f}  epoch {found.epoch_seconds:.3f} s"
         )
     difference = largest_difference(results)
     print(f"losses of the first {COMPARED_STEPS} steps differ by at most {difference:.1e}")

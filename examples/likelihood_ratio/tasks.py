@@ -11,16 +11,21 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 NODES, LINKS, WORDS, KINDS = 2708, 5429, 1433, 7
 """Of a citation graph of Cora's size."""
-LABELLED, TESTED, WORDS_A_NODE, OWN_WORDS, SAME_KIND = 20, 1000, 18, 0.3, 0.81
+LABELLED, VALIDATED, TESTED, WORDS_A_NODE, OWN_WORDS, SAME_KIND = 20, 500, 1000, 18, 0.3, 0.81
 STEPS, SYMBOLS, MARKED = 32, 8, 4
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Inputs and labels to train on, and to test with; `chance` is what the most frequent label would reach."""
+    """Inputs and labels to train on, to choose settings by (validation), and to test with.
+
+    `chance` is what the most frequent label would reach.
+    """
 
     x: Array
     labels: Array
+    validation_x: Array
+    validation_labels: Array
     test_x: Array
     test_labels: Array
 
@@ -31,27 +36,28 @@ class Samples:
 
 @dataclass(frozen=True)
 class Graph:
-    """Edges (each once), words of nodes, their kinds, and which nodes are trained on and tested."""
+    """Edges (each once), words of nodes, their kinds, and which nodes train, choose settings and test."""
 
     edges: Array
     words: Array
     kinds: Array
     trained: Array
+    validated: Array
     tested: Array
 
 
 def digits(rng: np.random.Generator) -> Samples:
-    """Images of 8 x 8 pixels between 0 and 1; a fifth is held out."""
+    """Images of 8 x 8 pixels between 0 and 1; a fifth is held out for the test, another for settings."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)
     order = rng.permutation(len(images))
     x, y = (images[order] / 16).astype(np.float32), labels[order].astype(np.int32)
     fifth = len(x) // 5
-    return Samples(x[fifth:], y[fifth:], x[:fifth], y[:fifth])
+    return Samples(x[2 * fifth :], y[2 * fifth :], x[fifth : 2 * fifth], y[fifth : 2 * fifth], x[:fifth], y[:fifth])
 
 
-def sequences(rng: np.random.Generator, count: int = 8000) -> Samples:
+def sequences(rng: np.random.Generator, count: int = 9600) -> Samples:
     """Which of four marked symbols stood last in a text of 32 symbols; one in ten is a marked one.
 
     Shape (steps, samples, symbols), one-hot. A text without a marked symbol gets one at a random place.
@@ -63,8 +69,11 @@ def sequences(rng: np.random.Generator, count: int = 8000) -> Samples:
     last = STEPS - 1 - marks[:, ::-1].argmax(axis=1)
     labels = text[np.arange(count), last].astype(np.int32)
     x = np.eye(SYMBOLS, dtype=np.float32)[text].transpose(1, 0, 2).copy()
-    fifth = count // 5
-    return Samples(x[:, fifth:].copy(), labels[fifth:], x[:, :fifth].copy(), labels[:fifth])
+    first, second = count // 6, count // 3
+    test, validation, training = np.split(x, [first, second], axis=1)
+    return Samples(
+        training.copy(), labels[second:], validation.copy(), labels[first:second], test.copy(), labels[:first]
+    )
 
 
 def citations(rng: np.random.Generator) -> Graph:
@@ -82,8 +91,10 @@ def citations(rng: np.random.Generator) -> Graph:
         words[node, drawn] = 1
     words /= words.sum(axis=1, keepdims=True)
     order = rng.permutation(NODES)
-    trained, tested = np.zeros(NODES, bool), np.zeros(NODES, bool)
+    trained, validated, tested = np.zeros((3, NODES), bool)
     for kind in range(KINDS):
         trained[order[kinds[order] == kind][:LABELLED]] = True
-    tested[order[~trained[order]][:TESTED]] = True
-    return Graph(np.array(sorted(edges)), words, kinds.astype(np.int32), trained, tested)
+    others = order[~trained[order]]
+    tested[others[:TESTED]] = True
+    validated[others[TESTED : TESTED + VALIDATED]] = True
+    return Graph(np.array(sorted(edges)), words, kinds.astype(np.int32), trained, validated, tested)

@@ -30,38 +30,40 @@ LAYERS, CUTS = 8, (2, 5)
 
 @dataclass(frozen=True)
 class Task:
-    """A network, its gradient by a batch, the batches of an epoch, and its accuracy on what was held out."""
+    """A network, its gradient by a batch, the batches of an epoch, and its accuracy on what was held out twice."""
 
     network: Any
     gradient: Callable[..., lr.Gradients]
     """Of the arrays of a batch, the method and the noise."""
     epoch: Callable[[np.random.Generator], Iterator[tuple[Any, ...]]]
-    accuracy: Callable[[], float]
+    accuracy: Callable[[], tuple[float, float]]
+    """On the validation samples, by which settings are chosen, and on the test samples."""
 
 
 @dataclass(frozen=True)
 class Trained:
+    validation: float
     accuracy: float
     epoch_seconds: float
 
 
-def mlp(device: Device) -> Task:
+def mlp(device: Device, seed: int = SEED) -> Task:
     data = tasks.digits(np.random.default_rng(SEED))
-    network = lr.MLP([*[64] * (LAYERS + 1), 10], device, seed=SEED)
+    network = lr.MLP([*[64] * (LAYERS + 1), 10], device, seed=seed)
     return _of_samples(network, data, device, 0, cuts=CUTS)
 
 
-def rnn(device: Device) -> Task:
+def rnn(device: Device, seed: int = SEED) -> Task:
     data = tasks.sequences(np.random.default_rng(SEED))
-    network = lr.RNN(tasks.SYMBOLS, 32, tasks.MARKED, device, seed=SEED)
+    network = lr.RNN(tasks.SYMBOLS, 32, tasks.MARKED, device, seed=seed)
     return _of_samples(network, data, device, 1)
 
 
-def gcn(device: Device) -> Task:
+def gcn(device: Device, seed: int = SEED) -> Task:
     """An epoch is one step: all nodes are one batch."""
     data = tasks.citations(np.random.default_rng(SEED))
     graph = lr.normalised(data.edges, tasks.NODES, device, np.float32)
-    network = lr.GCN(graph, device.from_host(data.words, np.float32), 16, tasks.KINDS, device, seed=SEED)
+    network = lr.GCN(graph, device.from_host(data.words, np.float32), 16, tasks.KINDS, device, seed=seed)
     labels, trained = device.from_host(data.kinds, np.int32), device.from_host(data.trained, np.bool_)
 
     def epoch(rng: np.random.Generator) -> Iterator[tuple[Any, ...]]:
@@ -71,9 +73,9 @@ def gcn(device: Device) -> Task:
     def gradient(method: lr.Method, noise: lr.Noise) -> lr.Gradients:
         return network.gradient(labels, trained, method, noise)
 
-    def accuracy() -> float:
-        found = device.to_host(network.logits().argmax(axis=1))
-        return float((found == data.kinds)[data.tested].mean())
+    def accuracy() -> tuple[float, float]:
+        right = device.to_host(network.logits().argmax(axis=1)) == data.kinds
+        return float(right[data.validated].mean()), float(right[data.tested].mean())
 
     return Task(network, gradient, epoch, accuracy)
 
@@ -81,7 +83,10 @@ def gcn(device: Device) -> Task:
 def _of_samples(network: Any, data: tasks.Samples, device: Device, axis: int, **options: object) -> Task:  # noqa: ANN401
     """Batches of samples, which stand along that axis."""
     x, labels = device.from_host(data.x, np.float32), device.from_host(data.labels, np.int32)
-    test_x = device.from_host(data.test_x, np.float32)
+    held_out = [
+        (device.from_host(held, np.float32), classes)
+        for held, classes in ((data.validation_x, data.validation_labels), (data.test_x, data.test_labels))
+    ]
 
     def epoch(rng: np.random.Generator) -> Iterator[tuple[Any, ...]]:
         order = device.from_host(rng.permutation(len(data.labels)), np.int64)
@@ -89,19 +94,22 @@ def _of_samples(network: Any, data: tasks.Samples, device: Device, axis: int, **
             chosen = order[first : first + BATCH]
             yield x.take(chosen, axis=axis), labels[chosen]
 
-    def accuracy() -> float:
-        found = device.to_host(network.logits(test_x).argmax(axis=1))
-        return float((found == data.test_labels).mean())
+    def accuracy() -> tuple[float, float]:
+        validation, test = (
+            float((device.to_host(network.logits(held).argmax(axis=1)) == classes).mean()) for held, classes in held_out
+        )
+        return validation, test
 
     return Task(network, partial(network.gradient, **options), epoch, accuracy)
 
 
-MODELS: dict[str, Callable[[Device], Task]] = {"mlp": mlp, "rnn": rnn, "gcn": gcn}
+MODELS: dict[str, Callable[..., Task]] = {"mlp": mlp, "rnn": rnn, "gcn": gcn}
 
 
 def train(model: str, method: lr.Method, device: Device, noise: lr.Noise, epochs: int) -> Trained:
-    task = MODELS[model](device)
-    rng, seconds = np.random.default_rng(SEED), []
+    """From the weights and with the batches that the noise's seed gives."""
+    task = MODELS[model](device, noise.seed)
+    rng, seconds = np.random.default_rng(noise.seed), []
     trainer = lr.Trainer(device, task.network.thetas, RATES[model], partial(_gradient, task, method), noise)
     for _ in range(epochs):
         device.synchronize()
@@ -111,7 +119,7 @@ def train(model: str, method: lr.Method, device: Device, noise: lr.Noise, epochs
         device.synchronize()
         seconds.append(time.perf_counter() - started)
         trainer.check()
-    return Trained(task.accuracy(), float(np.median(seconds)))
+    return Trained(*task.accuracy(), float(np.median(seconds)))
 
 
 def _gradient(task: Task, method: lr.Method, *batch: Any) -> lr.Gradients:  # noqa: ANN401

@@ -25,16 +25,16 @@ def module(toolchain: object) -> adgen.Module:
     return adgen.compile(SOURCE)
 
 
-@pytest.mark.parametrize("name", ["histogram", "ranked"])
+@pytest.mark.parametrize("name", ["histogram", "ranked", "binned"])
 def test_gradient(module: adgen.Module, name: str) -> None:
     kernel = module[name]
     assert isinstance(kernel, Kernel)
     x = (np.random.default_rng(2).integers(0, 64, N) / 64 + 0.008).astype(np.float32)  # a bin holds what a step reaches
-    counts = (np.zeros(64, np.uint32),) if name == "histogram" else ()
-    kernel.check[2, 64](x, np.zeros(N, np.float32), *counts, N)
+    counts = () if name == "ranked" else (np.zeros(64, np.uint32 if name == "histogram" else np.int32),)
+    kernel.check[2, 64, None, 256](x, np.zeros(N, np.float32), *counts, N)
 
 
 @pytest.mark.usefixtures("toolchain")
 def test_gpu_code_is_made() -> None:
     made = read(build(new(SOURCE, targets=TARGETS), settings=Settings.from_environment()))
-    assert [entry.targets[target].gradient_refused for entry in made.entries for target in TARGETS] == [None] * 4
+    assert [entry.targets[target].gradient_refused for entry in made.entries for target in TARGETS] == [None] * 6

@@ -106,3 +106,9 @@ def test_a_complex_number_by_value(tmp_path: Path) -> None:
         result = f.vjp(c, 3.0)
         np.testing.assert_allclose(result["c"].view(np.complex128).reshape(()), 2 * 5 * 3 * 2j)
         np.testing.assert_allclose(result["x"], 5 * 2 * 2 + 1)
+
+
+def test_numbers_of_a_pack_have_names_of_their_own() -> None:
+    function = adgen.compile(FILE, function="of_pack<double, double>", activity={"y": "active", "y1": "active"})
+    found = function.vjp(np.array([2.0]), 3.0, 5.0)
+    assert {name: float(np.ravel(value)[0]) for name, value in found.items()} == {"x": 15.0, "y": 10.0, "y1": 6.0}

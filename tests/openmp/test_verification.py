@@ -20,7 +20,7 @@ from enzyme_driver.runtime.function import Function
 from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.runtime.module import standing_for
 from enzyme_driver.runtime.transforms.guard import VERDICTS, Guard
-from enzyme_driver.runtime.transforms.verify import Verdict, verify
+from enzyme_driver.runtime.transforms.verify import TOLERANCE, Verdict, verify
 from enzyme_driver.settings import Settings
 from enzyme_driver.verification import guard, witness_of
 
@@ -98,6 +98,14 @@ def test_wrong(witness: dict[str, Kernel | Function]) -> None:
     assert element.gradient == pytest.approx(3 * weight * x[41] ** 2, rel=1e-4)
 
 
+def test_what_is_rounded_on_the_way_is_no_error(kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:
+    x = np.random.default_rng(4).normal(size=64)
+    subject, other = kernels["mixed_precision"], witness["mixed_precision"]
+    verdict = verify(subject, other, (x, np.zeros_like(x)), launch_of(LAUNCH))
+    assert verdict.state == "right"
+    assert 1e-12 < verdict.error < verdict.tolerance == TOLERANCE[4]  # the parameters alone say 1e-9
+
+
 def test_a_kink_is_no_error(kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:
     """At zero Enzyme takes the one side of a maximum, and dual numbers another: both are right."""
     zeros = np.zeros(64, np.float32)
@@ -169,7 +177,7 @@ def test_functions(tmp_path: Path) -> None:
 
 
 def test_a_module_has_a_guard_for_each_gradient(kernels: adgen.Module) -> None:
-    guard(kernels, request.new(FILE), Settings.from_environment(), always=False, use_cache=True)
+    guard(kernels, request.new(FILE), always=False)
     try:
         assert all(each.guard for each in kernels)
     finally:
@@ -185,16 +193,40 @@ def checked(capsys: pytest.CaptureFixture[str], path: Path, *words: str) -> tupl
     return code, json.loads(capsys.readouterr().out)
 
 
+STEEP = "__global__ void k(const double *x, double *y) { y[threadIdx.x] = fabs(sin(1e7 * x[threadIdx.x])); }\n"
+
+
 def test_check_has_two_witnesses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where finite differences go over kinks everywhere, dual numbers decide."""
     path = tmp_path / "steep.cu"
-    text = "__global__ void k(const double *x, double *y) { y[threadIdx.x] = fabs(sin(1e7 * x[threadIdx.x])); }\n"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(STEEP, encoding="utf-8")
     code, said = checked(capsys, path, "--arg", "x=normal:f64:32", "--arg", "y=zeros:f64:32")
     (found,) = said["checks"]
     assert found["parameters"][0]["error"] > found["tolerance"]
     assert found["dual_numbers"]["state"] == "right"
     assert (code, said["passed"]) == (0, True)
+
+
+def test_differences_over_kinks_do_not_fail_a_check(tmp_path: Path) -> None:
+    path = tmp_path / "steep.cu"
+    path.write_text(STEEP, encoding="utf-8")
+    x, y = np.random.default_rng(0).normal(size=32), np.zeros(32)
+    compiled = adgen.compile(path, "k", target="openmp")
+    found = compiled.check[1, 32](x, y)
+    assert not found.agrees
+    assert found.dual_numbers is not None
+    assert found.dual_numbers.state == "right"
+    compiled.witness = None
+    with pytest.raises(adgen.CheckFailedError, match="finite differences give"):
+        compiled.check[1, 32](x, y)
+
+
+@pytest.mark.usefixtures("with_witness")
+def test_a_check_says_what_dual_numbers_say() -> None:
+    kernel, (x, y) = planted(), arguments()
+    kernel.guard = None
+    with pytest.raises(adgen.GradientMismatchError, match="by dual numbers"):
+        kernel.check[LAUNCH](x, y)
 
 
 def test_an_artifact_has_one_witness(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,3 +24,9 @@ __global__ void shuffled(const float *x, float *y) {
   for (int n = 16; n; n /= 2) v += __shfl_xor_sync(0xffffffff, v, n) * v;
   y[i] = v;
 }
+
+// Double precision with a root in single precision, as sqrtf of an expression of doubles is.
+__global__ void mixed_precision(const double *x, double *y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = x[i] * sqrtf(x[i] * x[i] + 1.3);
+}

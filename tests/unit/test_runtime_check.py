@@ -190,10 +190,14 @@ def test_nothing_to_check(module: Module) -> None:
 
 @pytest.mark.parametrize(
     ("tangent", "advice"),
-    [(None, "--mode forward"), (2.0001, "forward mode agrees with the gradient"), (3.0, "report it with the source")],
+    [
+        (None, "dual numbers decide"),
+        (2.0001, "forward mode agrees with the gradient"),
+        (3.0, "report it with the source"),
+    ],
 )
-def test_what_is_said_to_do_depends_on_forward_mode(tangent: float | None, advice: str) -> None:
+def test_what_is_said_to_do_depends_on_forward_mode(module: Module, tangent: float | None, advice: str) -> None:
     found = ParameterCheck("x", 0.5, gradient=2.0, difference=4.0, step=0.01, tangent=tangent)
     with pytest.raises(CheckFailedError) as caught:
-        CheckResult(0.002, 0, (found,)).raised("k")
+        CheckResult(0.002, 0, (found,)).raised(module.energy)
     assert advice in caught.value.hint

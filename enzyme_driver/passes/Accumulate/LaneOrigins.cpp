@@ -69,9 +69,10 @@ bool LaneOrigins::readsRegister(const IntrinsicInst &Call, LaneOrigin &Result) {
   }
 }
 
-bool LaneOrigins::isOfTheBlock(const IntrinsicInst &Call) {
+bool isOfTheBlock(const Instruction &I) {
   constexpr StringLiteral Registers[] = {"ctaid.", "nctaid.", "ntid.", "warpsize"};
-  StringRef Name = Call.getCalledFunction()->getName();
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  StringRef Name = Call ? Call->getCalledFunction()->getName() : "";
   return Name.consume_front("llvm.nvvm.read.ptx.sreg.") &&
          any_of(Registers, [&](StringRef Register) { return Name.starts_with(Register); });
 }

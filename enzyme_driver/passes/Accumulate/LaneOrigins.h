@@ -27,6 +27,9 @@ struct LaneOrigin {
 // Other intrinsics of the GPU may tell lanes apart.
 bool isArithmetic(const llvm::Instruction &I);
 
+// A register that holds the same for the whole block.
+bool isOfTheBlock(const llvm::Instruction &I);
+
 // A tape's place differs in every lane; the block's index is an argument beside it, and changes as the kernel walks
 // over the grid.
 bool isOfTheTape(const llvm::Argument &A);
@@ -48,7 +51,6 @@ private:
   bool choosesAmongAlike(llvm::Instruction &I);
 
   static bool readsRegister(const llvm::IntrinsicInst &Call, LaneOrigin &Result);
-  static bool isOfTheBlock(const llvm::IntrinsicInst &Call);
 
   // Such as threadIdx.x / 32.
   static bool dropsTheLane(const llvm::Instruction &I);

@@ -103,13 +103,6 @@ private:
     return Widest;
   }
 
-  static bool isOfTheBlock(const Instruction &I) {
-    auto *Call = dyn_cast<IntrinsicInst>(&I);
-    StringRef Name = Call ? Call->getCalledFunction()->getName() : "";
-    return Name.consume_front("llvm.nvvm.read.ptx.sreg.") &&
-           (Name.starts_with("ctaid.") || Name.starts_with("nctaid.") || Name.starts_with("ntid."));
-  }
-
   LoopInfo &LI;
   ScalarEvolution &SE;
   DenseMap<const Value *, Spread> Found;

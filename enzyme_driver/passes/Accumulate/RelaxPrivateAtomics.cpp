@@ -60,14 +60,14 @@ public:
   void make(AtomicRMWInst &Atomic) {
     ADGEN_COUNT(NumPlain, Atomic);
     IRBuilder<> B(&Atomic);
-    LoadInst *Old = B.CreateAlignedLoad(Atomic.getType(), Atomic.getPointerOperand(), Atomic.getAlign());
-    bool Takes = Atomic.getOperation() == AtomicRMWInst::Xchg;
-    Value *New = Takes ? Atomic.getValOperand() : B.CreateFAdd(Old, Atomic.getValOperand());
-    StoreInst *Store = B.CreateAlignedStore(New, Atomic.getPointerOperand(), Atomic.getAlign());
-    Old->setAAMetadata(Atomic.getAAMetadata());
-    Store->setAAMetadata(Atomic.getAAMetadata());
-    Atomic.replaceAllUsesWith(Old);
-    Atomic.eraseFromParent();
+    LoadInst *Old;
+    if (isConsumption(Atomic)) {
+      Old = takePlainly(B, Atomic, Atomic.getPointerOperand());
+      Atomic.replaceAllUsesWith(Old);
+      Atomic.eraseFromParent();
+    } else {
+      Old = addPlainly(Atomic, FastMathFlags());
+    }
     moveUp(*Old);
   }
 

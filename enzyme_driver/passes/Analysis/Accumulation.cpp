@@ -37,15 +37,16 @@ FastMathFlags inAnyOrder() {
   return Flags;
 }
 
-void addPlainly(AtomicRMWInst &Accumulation) {
+LoadInst *addPlainly(AtomicRMWInst &Accumulation, FastMathFlags Flags) {
   IRBuilder<> B(&Accumulation);
   Value *At = Accumulation.getPointerOperand();
   auto *Old = B.CreateAlignedLoad(Accumulation.getType(), At, Accumulation.getAlign());
-  Value *New = B.CreateFAddFMF(Old, Accumulation.getValOperand(), inAnyOrder());
+  Value *New = B.CreateFAddFMF(Old, Accumulation.getValOperand(), Flags);
   auto *Store = B.CreateAlignedStore(New, At, Accumulation.getAlign());
   for (Instruction *Access : {static_cast<Instruction *>(Old), static_cast<Instruction *>(Store)})
     Access->setAAMetadata(Accumulation.getAAMetadata());
   Accumulation.eraseFromParent();
+  return Old;
 }
 
 bool isConsumption(const Instruction &I) { return isa<AtomicRMWInst>(I) && I.hasMetadata(ConsumedMark); }

@@ -27,8 +27,8 @@ const llvm::Value *accessedPointer(const llvm::Instruction &I);
 llvm::FastMathFlags inAnyOrder();
 // What a store adds to what was there before, without an atomic; null where it is no such sum.
 llvm::Value *addedBy(const llvm::StoreInst &Store);
-// Adds without an atomic.
-void addPlainly(llvm::AtomicRMWInst &Accumulation);
+// Adds without an atomic; returns what was there before.
+llvm::LoadInst *addPlainly(llvm::AtomicRMWInst &Accumulation, llvm::FastMathFlags Flags = inAnyOrder());
 
 // Whether the whole function does nothing by way of this pointer but accumulate.
 bool isOnlyAccumulatedInto(const llvm::Value &Shadow);

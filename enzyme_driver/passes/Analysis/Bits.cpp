@@ -147,12 +147,17 @@ private:
       follow(&User, Moves && staysWhole(User, Whole));
   }
 
+  static bool isShared(const Value &Object) {
+    auto *Global = dyn_cast<GlobalVariable>(&Object);
+    return Global && Global->getAddressSpace() == 3;
+  }
+
   void inMemory(Value *Pointer, Type *T, bool Whole, bool Back) {
     SmallVector<const Value *> Objects;
     getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
     std::optional<Place> At = placeOf(Pointer, DL);
     for (const Value *Object : Objects) {
-      if (isa<AllocaInst>(Object) || (isa<Argument>(Object) && !At))
+      if (isa<AllocaInst>(Object) || ((isa<Argument>(Object) || isShared(*Object)) && !At))
         followAccesses(*const_cast<Value *>(Object), Whole, Back);
       else if (!At)
         Found.add(Bits::Parts);
@@ -176,11 +181,17 @@ private:
         access(*Store->getValueOperand(), Store->getValueOperand()->getType(), Whole);
       else if (auto *Copy = dyn_cast<MemTransferInst>(U))
         copied(*Copy, Address, Back);
-      else if (isa<GetElementPtrInst, AddrSpaceCastInst, PHINode, SelectInst>(U))
+      else if (isa<GEPOperator, AddrSpaceCastOperator, PHINode, SelectInst>(U))
         followAccesses(*U, Whole, Back);
-      else if (isa<CallBase>(U) && !isa<IntrinsicInst>(U))
+      else if (isa<CallBase>(U) && !isa<IntrinsicInst>(U) && !onlyWaits(cast<CallBase>(*U)))
         Found.add(Bits::Parts);
     }
+  }
+
+  // A barrier, which LowerCollectivesToRules gives a pointer to shared memory.
+  static bool onlyWaits(const CallBase &Call) {
+    StringRef Name = Call.getCalledFunction() ? Call.getCalledFunction()->getName() : "";
+    return Name.starts_with("adgen_rule_") && (Name.ends_with("barrier") || Name.ends_with("_turn"));
   }
 
   void access(Value &V, Type *T, bool Whole) {

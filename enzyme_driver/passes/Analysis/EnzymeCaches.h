@@ -3,7 +3,6 @@
 
 #include "Support/Adgen.h"
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Instructions.h"
 
@@ -16,27 +15,8 @@ bool isCacheAllocation(const llvm::Value *V);
 bool isCacheRelease(const llvm::Instruction &I);
 inline bool isOfCache(const llvm::Instruction &I) { return isCacheAllocation(&I) || isCacheRelease(I); }
 
-struct EnzymeCache {
-  llvm::CallInst *Memory;
-  llvm::StoreInst *Store = nullptr;
-  llvm::SmallVector<llvm::LoadInst *> Loads;
-  llvm::SmallVector<llvm::CallInst *> Releases;
-  llvm::SmallVector<llvm::Instruction *> Addresses; // in an order in which operands come first
-  // Where the memory begins: what allocates it, or that on the ways that come from there.
-  llvm::SmallSetVector<llvm::Instruction *, 4> Begins;
-
-  explicit EnzymeCache(llvm::CallInst &Memory) : Memory(&Memory) {}
-
-  // Whether one store fills it and all else are loads. What one iteration hands to the next may be the memory of the
-  // one before.
-  bool collect(const llvm::LoopInfo &LI);
-
-  llvm::Instruction *beginIn(const llvm::BasicBlock &Block) const;
-  // Whether the other one is known wherever this one is.
-  bool isAccompaniedBy(const EnzymeCache &Other) const;
-
-private:
-  bool isOnlyBegin(const llvm::PHINode &Phi) const;
-};
+// The one store that fills a cache of which all else are loads of the same type; null for others. What one iteration
+// hands to the next may be the memory of the one before.
+llvm::StoreInst *onlyStoreTo(llvm::CallInst &Cache, const llvm::LoopInfo &LI);
 
 } // namespace adgen

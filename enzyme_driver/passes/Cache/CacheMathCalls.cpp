@@ -146,8 +146,7 @@ private:
     auto *Cache = dyn_cast<CallInst>(getUnderlyingObject(Load.getPointerOperand()));
     if (!Load.isSimple() || !isCacheAllocation(Cache))
       return false;
-    EnzymeCache Kept(*Cache);
-    StoreInst *Store = Kept.collect(LI) ? Kept.Store : nullptr;
+    StoreInst *Store = onlyStoreTo(*Cache, LI);
     return Store && Store->getValueOperand() == &Mine && Forward.contains(Store) &&
            DT.dominates(Store->getParent(), Forward.getLoopLatch()) &&
            LI.getLoopFor(Cache->getParent()) == Forward.getParentLoop() && isOfEach(*Store) &&

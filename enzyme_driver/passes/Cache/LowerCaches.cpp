@@ -14,6 +14,7 @@
 // the 32 lanes of a warp, whose tapes begin 8 bytes apart, use neighbouring words. Gradients of which something is not
 // understood keep the heap.
 #include "Analysis/Accumulation.h"
+#include "Cache/PromoteSlots.h"
 #include "Cache/TapeUse.h"
 #include "Support/Pass.h"
 
@@ -257,8 +258,10 @@ PreservedAnalyses LowerCaches::run(Module &M, ModuleAnalysisManager &MAM) {
   for (Function &F : M)
     if (F.getName().starts_with(GradientPrefix) && !F.isDeclaration())
       Gradients.push_back(&F);
-  for (Function *Gradient : Gradients)
+  for (Function *Gradient : Gradients) {
+    promoteFlags(*Gradient, FAM);
     useTape(*Gradient, FAM);
+  }
   return PreservedAnalyses::none();
 }
 

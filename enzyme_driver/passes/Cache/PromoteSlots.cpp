@@ -3,7 +3,9 @@
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 
@@ -94,7 +96,98 @@ private:
   SmallVector<Instruction *> Left; // users before what they use
 };
 
+// A cache of flags that fits into a number.
+class Flags {
+public:
+  explicit Flags(CallInst &Cache) : Cache(Cache) {}
+
+  bool mayBeBits(ScalarEvolution &SE) {
+    Most = SE.getUnsignedRangeMax(SE.getSCEV(Cache.getArgOperand(0))).getLimitedValue();
+    return Most <= 64 && collect(Cache);
+  }
+
+  AllocaInst *becomeBits() {
+    Function &F = *Cache.getFunction();
+    Type *T = Type::getIntNTy(F.getContext(), Most <= 32 ? 32 : 64);
+    AllocaInst *Bits =
+        IRBuilder<>(&*F.getEntryBlock().getFirstInsertionPt()).CreateAlloca(T, nullptr, Cache.getName() + ".bits");
+    IRBuilder<>(&Cache).CreateStore(ConstantInt::get(T, 0), Bits);
+    for (Instruction *Access : Accesses)
+      rewrite(*Access, *Bits);
+    for (Instruction *I : Left) {
+      I->replaceAllUsesWith(PoisonValue::get(I->getType()));
+      I->eraseFromParent();
+    }
+    Cache.eraseFromParent();
+    return Bits;
+  }
+
+private:
+  bool collect(Instruction &Place) {
+    return all_of(Place.users(), [&](User *U) {
+      auto *I = cast<Instruction>(U);
+      if (isa<LoadInst, StoreInst>(I)) {
+        Accesses.insert(I);
+        return isSimpleFlag(*I, Place);
+      }
+      bool IsPlace = isa<GetElementPtrInst, PHINode>(I);
+      return !Left.insert(I) || (IsPlace ? leadsThere(*I) && collect(*I) : isCacheRelease(*I));
+    });
+  }
+
+  static bool isSimpleFlag(Instruction &Access, const Value &Place) {
+    auto *Store = dyn_cast<StoreInst>(&Access);
+    return getLoadStoreType(&Access)->isIntegerTy(1) && !Access.isVolatile() && !Access.isAtomic() &&
+           !(Store && Store->getValueOperand() == &Place);
+  }
+
+  // The beginning, on ways that come from there, or the address of an element.
+  bool leadsThere(Instruction &I) const {
+    if (auto *Address = dyn_cast<GetElementPtrInst>(&I))
+      return Address->getNumIndices() == 1 && Address->getSourceElementType()->isIntegerTy(1) &&
+             !isa<GetElementPtrInst>(Address->getPointerOperand());
+    return all_of(I.operands(), [&](const Use &From) {
+      return From == &Cache || isa<UndefValue>(From) || (isa<PHINode>(From) && Left.contains(cast<Instruction>(From)));
+    });
+  }
+
+  static void rewrite(Instruction &Access, AllocaInst &Bits) {
+    IRBuilder<> B(&Access);
+    Type *T = Bits.getAllocatedType();
+    auto *Element = dyn_cast<GetElementPtrInst>(getLoadStorePointerOperand(&Access));
+    Value *Number = Element ? B.CreateZExtOrTrunc(Element->getOperand(1), T) : ConstantInt::get(T, 0);
+    Value *Now = B.CreateLoad(T, &Bits);
+    if (auto *Store = dyn_cast<StoreInst>(&Access)) {
+      Value *Others = B.CreateAnd(Now, B.CreateNot(B.CreateShl(ConstantInt::get(T, 1), Number)));
+      B.CreateStore(B.CreateOr(Others, B.CreateShl(B.CreateZExt(Store->getValueOperand(), T), Number)), &Bits);
+    } else
+      Access.replaceAllUsesWith(B.CreateTrunc(B.CreateLShr(Now, Number), Access.getType()));
+    Access.eraseFromParent();
+  }
+
+  CallInst &Cache;
+  uint64_t Most = 0;
+  SetVector<Instruction *> Accesses, Left;
+};
+
 } // namespace
+
+void promoteFlags(Function &F, FunctionAnalysisManager &FAM) {
+  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  std::vector<Flags> Found;
+  for (Instruction &I : instructions(F))
+    if (isCacheAllocation(&I) && !LI.getLoopFor(I.getParent()))
+      if (Flags Each(cast<CallInst>(I)); Each.mayBeBits(SE))
+        Found.push_back(std::move(Each));
+  if (Found.empty())
+    return;
+  SmallVector<AllocaInst *> Variables;
+  for (Flags &Each : Found)
+    Variables.push_back(Each.becomeBits());
+  PromoteMemToReg(Variables, FAM.getResult<DominatorTreeAnalysis>(F));
+  FAM.invalidate(F, PreservedAnalyses::none());
+}
 
 bool promoteSlots(Function &F, ScalarEvolution &SE) {
   SmallVector<Slot> Slots;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/PassManager.h"
 
 namespace adgen {
 
@@ -9,5 +10,8 @@ namespace adgen {
 // where control goes several ways, what was kept on one of them need not lie in memory until it is read. True if there
 // was one.
 bool promoteSlots(llvm::Function &F, llvm::ScalarEvolution &SE);
+
+// Caches of flags of at most 64 iterations become the bits of one variable.
+void promoteFlags(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
 } // namespace adgen

@@ -2,6 +2,7 @@
 
 #include "llvm/Analysis/UniformityAnalysis.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -75,12 +76,15 @@ SmallVector<std::pair<Instruction *, Instruction *>> BarrierMeetings::standInFor
   for (Instruction &I : instructions(Body)) {
     auto *Call = dyn_cast<CallInst>(&I);
     auto *Load = dyn_cast<LoadInst>(&I);
-    if (Call ? isSameInBlock(*Call) : Load && hasBits(*Load->getType()) && Unchanged.isReadBy(*Load))
+    if (Call ? isSameInBlock(*Call) || isOfIntegers(*Call)
+             : Load && hasBits(*Load->getType()) && Unchanged.isReadBy(*Load))
       Same.push_back({&I, nullptr});
   }
   for (auto &[I, StandIn] : Same) {
     if (auto *Load = dyn_cast<LoadInst>(I))
       StandIn = CastInst::CreateBitOrPointerCast(addressAsNumber(*Load), Load->getType(), "", Load->getIterator());
+    else if (isOfIntegers(*cast<CallInst>(I)))
+      StandIn = BinaryOperator::CreateAnd(I->getOperand(0), I->getOperand(1), "", I->getIterator());
     else
       StandIn = new FreezeInst(PoisonValue::get(I->getType()), "", I->getIterator());
     I->replaceAllUsesWith(StandIn);
@@ -93,6 +97,9 @@ Value *BarrierMeetings::addressAsNumber(LoadInst &Load) {
   unsigned Bits = Load.getDataLayout().getTypeSizeInBits(Load.getType()).getFixedValue();
   return B.CreateZExtOrTrunc(B.CreatePtrToInt(Load.getPointerOperand(), B.getInt64Ty()), B.getIntNTy(Bits));
 }
+
+// A minimum or maximum.
+bool BarrierMeetings::isOfIntegers(const CallInst &Call) { return isa<MinMaxIntrinsic>(Call); }
 
 bool BarrierMeetings::isSameInBlock(const CallInst &Call) {
   StringRef Name = Call.getCalledFunction() ? Call.getCalledFunction()->getName() : "";

@@ -33,6 +33,7 @@ private:
 
   // Of as many bits as are loaded.
   static llvm::Value *addressAsNumber(llvm::LoadInst &Load);
+  static bool isOfIntegers(const llvm::CallInst &Call);
   static bool isSameInBlock(const llvm::CallInst &Call);
   bool readsWarpNumber() const;
   bool decides(llvm::BasicBlock &Branch, llvm::BasicBlock &Reached) const;

@@ -4,7 +4,7 @@
 // computed from it was computed before. Only outside of loops, where a kept value takes a register and no tape.
 // Integers carry no derivative; that of floating point is registered, and hands the cotangent on. StripGuards takes the
 // calls away. Integers of C++ are sizes of memory as well, of which Enzyme has to see where they come from.
-#include "Support/Hold.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"

@@ -3,7 +3,7 @@
 // Enzyme keeps all that was read, because it could compute the sum again. In a loop the sum goes through a local
 // variable, and a call that might write it, so that Enzyme keeps what is read of the variable. StripGuards takes the
 // call away, and the optimiser the variable.
-#include "Support/Hold.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"

@@ -1,6 +1,7 @@
-// Loops that halve or double until a bound, as reductions and scans do (for (s = blockDim.x / 2; s > 0; s /= 2)), count
-// their iterations: how many there are follows from the number of leading zeros, and the variable from the count.
-// Enzyme then keeps neither, where a loop of unknown length has its values in a block that grows.
+// Loops that halve or double until a bound, as reductions and scans do (for (s = blockDim.x / 2; s > 0; s /= 2), or
+// s > 32 where a warp does the rest), count their iterations: how many there are follows from the number of leading
+// zeros, and the variable from the count. Enzyme then keeps neither, where a loop of unknown length has its values in a
+// block that grows.
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -21,18 +22,30 @@ namespace {
 struct Stepping {
   PHINode *Variable = nullptr;
   Value *Start = nullptr;
-  Value *Bound = nullptr; // of a doubling; null for a halving, which goes on to zero
-  bool IsSigned = false;  // the comparison with that bound
+  Value *Bound = nullptr; // of a doubling; null for a halving
+  APInt Least;            // of a halving: another iteration follows where the variable was at least that
+  bool IsSigned = false;  // the comparison with the bound of a doubling
   bool ExitsWhenTrue = false;
 };
 
-// Whether the comparison, or its opposite, says that the halved variable has become zero.
-bool endsHalving(const ICmpInst &Test, const PHINode *Variable, const Value *Next, bool ExitsWhenTrue) {
-  CmpPredicate Predicate = ExitsWhenTrue ? Test.getCmpPredicate() : CmpPredicate(Test.getInversePredicate());
-  const Value *Left = Test.getOperand(0), *Right = Test.getOperand(1);
-  if (Left == Next && match(Right, m_Zero()))
-    return Predicate == ICmpInst::ICMP_EQ || Predicate == ICmpInst::ICMP_ULE;
-  return Left == Variable && match(Right, m_SpecificInt(2)) && Predicate == ICmpInst::ICMP_ULT;
+// Whether another iteration follows where the halved variable, or what it becomes, is above a constant.
+bool endsHalving(const ICmpInst &Test, const PHINode *Variable, const Value *Next, Stepping &Found) {
+  const Value *Tested = Test.getOperand(0);
+  const APInt *Constant;
+  if ((Tested != Variable && Tested != Next) || !match(Test.getOperand(1), m_APInt(Constant)))
+    return false;
+  CmpInst::Predicate Continues = Found.ExitsWhenTrue ? Test.getInversePredicate() : Test.getPredicate();
+  if (Tested == Next && Constant->isNonNegative()) // and so is what was halved
+    Continues = ICmpInst::getUnsignedPredicate(Continues);
+  ConstantRange Range = ConstantRange::makeExactICmpRegion(Continues, *Constant);
+  Found.Least = Range.getUnsignedMin();
+  if (Range.isEmptySet() || Range.isWrappedSet() || !Range.getUnsignedMax().isMaxValue() || Found.Least.isZero())
+    return false;
+  if (Tested == Variable)
+    return Found.Least.ugt(1);
+  bool Overflows;
+  Found.Least = Found.Least.umul_ov(APInt(Found.Least.getBitWidth(), 2), Overflows);
+  return !Overflows;
 }
 
 // The bound that the doubled variable reaches or passes at the end; null where the comparison is another one.
@@ -56,7 +69,7 @@ bool recognise(const Loop &L, Stepping &Found) {
     Found.Variable = &Phi;
     Found.Start = Start;
     Found.Bound = nullptr;
-    if (match(Next, m_LShr(m_Specific(&Phi), m_One())) && endsHalving(*Test, &Phi, Next, Found.ExitsWhenTrue))
+    if (match(Next, m_LShr(m_Specific(&Phi), m_One())) && endsHalving(*Test, &Phi, Next, Found))
       return true;
     Found.Bound = boundOfDoubling(*Test, Next, L, Found);
     if (match(Next, m_Shl(m_Specific(&Phi), m_One())) && match(Start, m_One()) && Found.Bound)
@@ -75,9 +88,19 @@ Value *iterations(IRBuilder<> &B, const Stepping &S) {
         B.CreateBinaryIntrinsic(S.IsSigned ? Intrinsic::smax : Intrinsic::umax, S.Bound, ConstantInt::get(T, 2));
     Largest = B.CreateSub(Bound, ConstantInt::get(T, 1));
   }
-  Value *Zeros = B.CreateBinaryIntrinsic(Intrinsic::ctlz, Largest, B.getFalse());
-  Value *Bits = B.CreateSub(ConstantInt::get(T, T->getIntegerBitWidth()), Zeros, "", /*HasNUW=*/true, /*HasNSW=*/true);
-  return B.CreateBinaryIntrinsic(Intrinsic::umax, Bits, ConstantInt::get(T, 1), {}, "halvings");
+  CallInst *Zeros = B.CreateIntrinsic(Intrinsic::ctlz, {T}, {Largest, B.getFalse()});
+  unsigned Width = T->getIntegerBitWidth();
+  Zeros->addRangeRetAttr(ConstantRange(APInt(Width, 0), APInt(Width, Width + 1)));
+  Value *Bits = B.CreateSub(ConstantInt::get(T, Width), Zeros, "", /*HasNUW=*/true, /*HasNSW=*/true);
+  if (S.Bound || S.Least == 2)
+    return B.CreateBinaryIntrinsic(Intrinsic::umax, Bits, ConstantInt::get(T, 1), {}, "halvings");
+  // until it has as many bits as the bound, and once more where it is not below that yet
+  Value *Shorter = B.CreateBinaryIntrinsic(Intrinsic::usub_sat, Bits, ConstantInt::get(T, S.Least.getActiveBits()));
+  Value *Above = B.CreateICmpUGE(B.CreateLShr(S.Start, Shorter), ConstantInt::get(T, S.Least));
+  Value *Further = B.CreateAdd(Shorter, B.CreateZExt(Above, T), "", /*HasNUW=*/true, /*HasNSW=*/true);
+  Value *Most = ConstantInt::get(T, Width - 1); // never more; ScalarEvolution does not see it
+  Further = B.CreateBinaryIntrinsic(Intrinsic::umin, Further, Most);
+  return B.CreateAdd(Further, ConstantInt::get(T, 1), "halvings", /*HasNUW=*/true, /*HasNSW=*/true);
 }
 
 // Other variables that are doubled or halved in each iteration follow from the count, too.

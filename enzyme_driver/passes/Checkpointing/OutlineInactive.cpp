@@ -2,6 +2,7 @@
 // that each iteration has taken, and walk back through all of them, although nothing is to be done there.
 #include "Checkpointing/OutlineInactive.h"
 #include "Analysis/Layout.h"
+#include "Support/Guards.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -105,11 +106,6 @@ private:
         Parts.insert_range(Part->operands());
     }
     return true;
-  }
-
-  static bool isHeld(const Instruction *I) {
-    auto *Call = dyn_cast_or_null<CallBase>(I);
-    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(HoldPrefix);
   }
 
   // Read from an array that holds nothing else, by the type that the user has given it.

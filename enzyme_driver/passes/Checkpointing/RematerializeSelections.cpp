@@ -8,7 +8,7 @@
 // where that is used for more than comparisons, and where the loop writes to what f reads.
 #include "Checkpointing/OutlineInactive.h"
 #include "Checkpointing/Selection.h"
-#include "Support/Hold.h"
+#include "Support/Guards.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
 
@@ -168,7 +168,7 @@ private:
       Map[Phi] = seenAt(Exit, Value);
     Value *HasWon = seenAt(Exit, Won);
     BasicBlock::iterator First = Exit.getFirstInsertionPt();
-    while (isCallOfHold(*First))
+    while (isHeld(&*First))
       ++First;
     BasicBlock *Rest = Exit.splitBasicBlock(First, Exit.getName() + ".selected");
     BasicBlock *Begin = copy(*Rest, Map);
@@ -182,11 +182,6 @@ private:
       Seen->replaceAllUsesWith(Chosen);
       Seen->eraseFromParent();
     }
-  }
-
-  static bool isCallOfHold(const Instruction &I) {
-    auto *Call = dyn_cast<CallInst>(&I);
-    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(HoldPrefix);
   }
 
   // What the winner needs of an iteration, up to its last choice; returns where it begins.

@@ -1,5 +1,6 @@
 // What a loop selects, and what has to be computed again for it.
 #include "Checkpointing/Selection.h"
+#include "Support/Guards.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -30,8 +31,7 @@ bool canRunAgain(const Instruction &I) {
   if (auto *Load = dyn_cast<LoadInst>(&I))
     return Load->isSimple();
   if (auto *Call = dyn_cast<CallBase>(&I)) {
-    const Function *Callee = Call->getCalledFunction();
-    if (Callee && Callee->getName().starts_with(HoldPrefix))
+    if (isHeld(Call))
       return true;
     if (Call->isConvergent())
       return false;

@@ -47,19 +47,17 @@ private:
   static bool saysOther(const llvm::MDNode *Tag, const llvm::Type *Number);
 
   // Of a struct that was loaded as one integer, and is taken apart again.
-  void takeMember(llvm::TruncInst &Taken);
-
-  // Of the numbers whose bits these are, such as two halves.
-  static llvm::Value *elementAt(llvm::BitCastInst &Bits, uint64_t Shift, llvm::TruncInst &Taken);
+  static void takeMember(llvm::TruncInst &Taken);
 
   // The other way round: integers that are shifted beside each other and are a vector of numbers then.
   static void takeTogether(llvm::BitCastInst &Cast);
 
-  // As `joined` puts them together, and nothing else is there.
-  static llvm::Value *memberAt(llvm::Value &Whole, uint64_t Shift, llvm::Type *T);
+  // What lies in an integer from a bit on, as shifts, masks and rotations by constants have put it there; null where
+  // it is no whole of anything.
+  static llvm::Value *partOf(llvm::IRBuilder<> &B, llvm::Value &Whole, unsigned From, llvm::Type *T);
 
-  // Each with the place of its first bit.
-  static bool membersOf(llvm::Value &Whole, llvm::SmallVectorImpl<std::pair<llvm::Value *, uint64_t>> &Members);
+  // Of a vector of numbers whose bits these are, such as two halves.
+  static llvm::Value *elementAt(llvm::IRBuilder<> &B, llvm::Value &Numbers, unsigned From, llvm::Type *T);
 
   // The number whose bits these are; null where they are of more than one kind.
   static llvm::Type *numberBehind(llvm::ArrayRef<llvm::Value *> Bits, const llvm::Value *Self);
@@ -122,6 +120,9 @@ private:
 
   // Whether the value is used as an integer, and not merely moved, taken apart or compared.
   static bool isCountedWith(const llvm::LoadInst &Load);
+
+  // Whether numbers of 16 bits and more stay whole.
+  static bool rotatesWhole(const llvm::User &U);
 
   // What a value that is only stored is where it goes.
   std::optional<Leaves> destinationOf(llvm::LoadInst &Load, uint64_t Bytes);

@@ -3,7 +3,7 @@
 // reverse sweep would read what is not there any more. Such a load gets an address that cannot be compared. What was
 // inlined from a function with `__restrict__` pointers says the same of one call: in a loop that calls it with other
 // pointers each time, that is forgotten.
-#include "Support/Opaque.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"

@@ -3,6 +3,7 @@
 // numbers. It is asked to look at the pointers when the gradient runs. Whether a local variable has a derivative only
 // Enzyme finds out: one that is not read has none.
 #include "Support/Derivative.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"

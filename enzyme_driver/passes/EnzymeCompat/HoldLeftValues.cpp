@@ -2,7 +2,7 @@
 // again where the reverse sweep needs it. If an inner loop does not run a number of times that is known before it
 // starts, it reads for that how often the inner one ran in the last iteration of the outer one: of an iteration of
 // which it does not know the number. So what such loops leave behind is kept there.
-#include "Support/Hold.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"

@@ -2,6 +2,7 @@
 // at an assertion, because a registered derivative cannot give the result there. A second use in a call keeps it in the
 // forward sweep: adgen_pin_RULE(result), which does nothing and leaves after Enzyme (StripGuards). It comes after O2,
 // which would take it for work.
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 using namespace llvm;

@@ -50,6 +50,8 @@ void loosenAny(Instruction &I) {
     loosen(*Load);
   else if (auto *Store = dyn_cast<StoreInst>(&I))
     loosen(*Store);
+  else if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I)) // an addition into a shadow
+    loosen(*Atomic);
   else if (auto *Whole = dyn_cast<MemIntrinsic>(&I))
     loosenWhole(*Whole);
 }

@@ -2,8 +2,7 @@
 // has kept what the first loop read, it takes that for what the second one reads too, but looks it up by the first
 // loop's counter, which stands still in the reverse sweep of the second. The second loop's addresses get an offset of
 // zero that Enzyme cannot see through, and are others to it.
-#include "Support/Hold.h"
-#include "Support/Opaque.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"

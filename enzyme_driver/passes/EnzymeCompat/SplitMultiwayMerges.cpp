@@ -5,6 +5,7 @@
 // it would read mask[i] for every i. Where two ways meet, it asks for one condition, and only where that was asked
 // before. A call stands in the new block, or Enzyme's own simplification would undo this; StripGuards takes it away
 // after Enzyme.
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"

@@ -12,37 +12,23 @@ using namespace llvm::PatternMatch;
 namespace adgen {
 
 void CopyTyper::takeMember(TruncInst &Taken) {
-  Value *Whole = Taken.getOperand(0);
-  uint64_t Shift = 0;
-  if (Value *Inner = nullptr; match(Whole, m_LShr(m_Value(Inner), m_ConstantInt(Shift))))
-    Whole = Inner;
-  auto *Vector = dyn_cast<BitCastInst>(Whole);
-  Value *Member = Vector ? elementAt(*Vector, Shift, Taken) : memberAt(*Whole, Shift, Taken.getType());
+  IRBuilder<> B(&Taken);
+  Value *Member = partOf(B, *Taken.getOperand(0), 0, Taken.getType());
   if (!Member)
     return;
   Taken.replaceAllUsesWith(Member);
   RecursivelyDeleteTriviallyDeadInstructions(&Taken);
 }
 
-Value *CopyTyper::elementAt(BitCastInst &Bits, uint64_t Shift, TruncInst &Taken) {
-  auto *Numbers = dyn_cast<FixedVectorType>(Bits.getSrcTy());
-  unsigned Size = Taken.getType()->getScalarSizeInBits();
-  if (!Numbers || !Bits.getType()->isIntegerTy() || !Numbers->isFPOrFPVectorTy() ||
-      Numbers->getScalarSizeInBits() != Size || Shift % Size)
-    return nullptr;
-  IRBuilder<> B(&Taken);
-  return B.CreateBitCast(B.CreateExtractElement(Bits.getOperand(0), Shift / Size), Taken.getType());
-}
-
 void CopyTyper::takeTogether(BitCastInst &Cast) {
   auto *Numbers = dyn_cast<FixedVectorType>(Cast.getType());
-  if (!Numbers || !Numbers->isFPOrFPVectorTy() || !match(Cast.getOperand(0), m_Or(m_Value(), m_Value())))
+  if (!Numbers || !Numbers->isFPOrFPVectorTy() || !isa<BinaryOperator, IntrinsicInst>(Cast.getOperand(0)))
     return;
   unsigned Size = Numbers->getScalarSizeInBits();
   IRBuilder<> B(&Cast);
   Value *All = PoisonValue::get(Numbers);
   for (unsigned I = 0; I < Numbers->getNumElements(); ++I) {
-    Value *One = memberAt(*Cast.getOperand(0), I * Size, B.getIntNTy(Size));
+    Value *One = partOf(B, *Cast.getOperand(0), I * Size, B.getIntNTy(Size));
     if (!One)
       return;
     All = B.CreateInsertElement(All, B.CreateBitCast(One, Numbers->getElementType()), I);
@@ -51,29 +37,56 @@ void CopyTyper::takeTogether(BitCastInst &Cast) {
   RecursivelyDeleteTriviallyDeadInstructions(&Cast);
 }
 
-Value *CopyTyper::memberAt(Value &Whole, uint64_t Shift, Type *T) {
-  SmallVector<std::pair<Value *, uint64_t>> Members;
-  if (!membersOf(Whole, Members))
+Value *CopyTyper::partOf(IRBuilder<> &B, Value &Whole, unsigned From, Type *T) {
+  unsigned Size = T->getScalarSizeInBits(), Width = Whole.getType()->getScalarSizeInBits();
+  if (!Whole.getType()->isIntegerTy() || !T->isIntegerTy() || From + Size > Width)
     return nullptr;
-  sort(Members, less_second());
-  for (unsigned I = 1; I < Members.size(); ++I)
-    if (Members[I - 1].second + Members[I - 1].first->getType()->getScalarSizeInBits() > Members[I].second)
+  if (Size == Width)
+    return &Whole;
+  Value *One = nullptr, *Other = nullptr;
+  const APInt *By = nullptr;
+  if (match(&Whole, m_APInt(By)))
+    return ConstantInt::get(T, By->extractBits(Size, From));
+  if (match(&Whole, m_Or(m_Value(One), m_Value(Other)))) {
+    Value *Left = partOf(B, *One, From, T), *Right = partOf(B, *Other, From, T);
+    if (!Left || !Right)
       return nullptr;
-  auto *Found = find_if(Members, [&](const auto &M) { return M.second == Shift && M.first->getType() == T; });
-  return Found == Members.end() ? nullptr : Found->first;
+    return match(Left, m_Zero()) ? Right : match(Right, m_Zero()) ? Left : nullptr;
+  }
+  if (match(&Whole, m_And(m_Value(One), m_APInt(By)))) {
+    APInt Mask = By->extractBits(Size, From);
+    return Mask.isZero() ? ConstantInt::get(T, 0) : Mask.isAllOnes() ? partOf(B, *One, From, T) : nullptr;
+  }
+  if (match(&Whole, m_Trunc(m_Value(One))))
+    return partOf(B, *One, From, T);
+  if (match(&Whole, m_ZExt(m_Value(One))))
+    return From >= One->getType()->getScalarSizeInBits() ? ConstantInt::get(T, 0) : partOf(B, *One, From, T);
+  if (match(&Whole, m_BitCast(m_Value(One))))
+    return elementAt(B, *One, From, T);
+  // What is shifted in: zeros, or the bits of another one.
+  unsigned Up = 0;
+  if (match(&Whole, m_Shl(m_Value(One), m_APInt(By))))
+    Up = By->getLimitedValue(Width);
+  else if (match(&Whole, m_LShr(m_Value(Other), m_APInt(By))))
+    Up = Width - By->getLimitedValue(Width);
+  else if (match(&Whole, m_FShl(m_Value(One), m_Value(Other), m_APInt(By))))
+    Up = By->urem(Width);
+  else if (match(&Whole, m_FShr(m_Value(One), m_Value(Other), m_APInt(By))))
+    Up = Width - By->urem(Width);
+  else
+    return nullptr;
+  if (From < Up && Up < From + Size)
+    return nullptr;
+  Value *Source = From < Up ? Other : One;
+  return Source ? partOf(B, *Source, From < Up ? From + Width - Up : From - Up, T) : ConstantInt::get(T, 0);
 }
 
-bool CopyTyper::membersOf(Value &Whole, SmallVectorImpl<std::pair<Value *, uint64_t>> &Members) {
-  Value *One = nullptr, *Other = nullptr;
-  uint64_t At = 0;
-  if (match(&Whole, m_Or(m_Value(One), m_Value(Other))))
-    return membersOf(*One, Members) && membersOf(*Other, Members);
-  if (match(&Whole, m_Zero()))
-    return true;
-  if (!match(&Whole, m_Shl(m_ZExt(m_Value(One)), m_ConstantInt(At))) && !match(&Whole, m_ZExt(m_Value(One))))
-    return false;
-  Members.push_back({One, At});
-  return true;
+Value *CopyTyper::elementAt(IRBuilder<> &B, Value &Numbers, unsigned From, Type *T) {
+  auto *Vector = dyn_cast<FixedVectorType>(Numbers.getType());
+  unsigned Size = T->getScalarSizeInBits();
+  if (!Vector || Vector->getScalarSizeInBits() != Size || From % Size || Vector->getElementType()->isPointerTy())
+    return nullptr;
+  return B.CreateBitCast(B.CreateExtractElement(&Numbers, From / Size), T);
 }
 
 Type *CopyTyper::numberBehind(ArrayRef<Value *> Bits, const Value *Self) {

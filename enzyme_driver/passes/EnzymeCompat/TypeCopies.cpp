@@ -8,7 +8,10 @@
 #include "EnzymeCompat/NameNumbers.h"
 #include "Support/Pass.h"
 
+#include "llvm/IR/PatternMatch.h"
+
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 
@@ -200,6 +203,13 @@ bool CopyTyper::onlyStored(const LoadInst &Load) {
   });
 }
 
+bool CopyTyper::rotatesWhole(const User &U) {
+  const APInt *By = nullptr;
+  return (match(&U, m_FShl(m_Value(), m_Value(), m_APInt(By))) ||
+          match(&U, m_FShr(m_Value(), m_Value(), m_APInt(By)))) &&
+         By->urem(16) == 0;
+}
+
 bool CopyTyper::isCountedWith(const LoadInst &Load) {
   SmallVector<const Value *> Work{&Load};
   SmallPtrSet<const Value *, 16> Seen;
@@ -211,7 +221,7 @@ bool CopyTyper::isCountedWith(const LoadInst &Load) {
       if (isa<StoreInst, BitCastInst, ICmpInst>(U))
         continue;
       unsigned Code = cast<Instruction>(U)->getOpcode();
-      if (!isa<PHINode, SelectInst, FreezeInst, TruncInst, ZExtInst, ExtractElementInst, InsertElementInst,
+      if (!rotatesWhole(*U) && !isa<PHINode, SelectInst, FreezeInst, TruncInst, ZExtInst, ExtractElementInst, InsertElementInst,
                ShuffleVectorInst>(U) &&
           !is_contained({Instruction::And, Instruction::Or, Instruction::Xor, Instruction::Shl, Instruction::LShr},
                         Code))

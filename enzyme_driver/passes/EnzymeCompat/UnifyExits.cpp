@@ -3,15 +3,13 @@
 // trip count on one of its exits only, and the reverse sweep of the others would read what was never written. The
 // branch behind the new exit asks an opaque function, or Enzyme's own simplification would undo this; StripGuards takes
 // the call away after Enzyme.
-#include "Support/Opaque.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/DomTreeUpdater.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/ControlFlowUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -125,76 +123,6 @@ PreservedAnalyses UnifyExits::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (!F.isDeclaration())
       unifyAll(F);
-  return PreservedAnalyses::none();
-}
-
-// What RematerializeSharedLoads has repeated are loads again.
-static void restoreLoads(Function &F) {
-  for (BasicBlock &Block : F)
-    for (Instruction &I : make_early_inc_range(Block))
-      if (auto *Call = dyn_cast<IntrinsicInst>(&I); Call && Call->getIntrinsicID() == Intrinsic::nvvm_ldu_global_f) {
-        MaybeAlign Alignment(cast<ConstantInt>(Call->getArgOperand(1))->getZExtValue());
-        auto *Load = new LoadInst(Call->getType(), Call->getArgOperand(0), "", false, Alignment.valueOrOne(),
-                                  Call->getIterator());
-        Load->setDebugLoc(Call->getDebugLoc());
-        Call->replaceAllUsesWith(Load);
-        Call->eraseFromParent();
-      }
-}
-
-// The number of iterations of a loop that counts down without a sign comes as `add nuw limit, -1`, which is wrong for
-// all limits but 0.
-static void dropWrongFlag(Instruction &I) {
-  auto *Limit = I.getOpcode() == Instruction::Add ? dyn_cast<ConstantInt>(I.getOperand(1)) : nullptr;
-  if (Limit && Limit->isNegative())
-    I.setHasNoUnsignedWrap(false);
-}
-
-// What had Enzyme keep a number (CachePhis) is that number again.
-static void releaseHeld(Module &M) {
-  for (Function &F : make_early_inc_range(M))
-    if (F.isDeclaration() && F.getName().starts_with(HoldPrefix)) {
-      for (User *U : make_early_inc_range(F.users())) {
-        auto *Call = cast<CallInst>(U);
-        Call->replaceAllUsesWith(Call->getArgOperand(0));
-        Call->eraseFromParent();
-      }
-      F.eraseFromParent();
-    }
-}
-
-// What kept calls of our rules in the forward sweep (PinRules), and what used results (UseResults).
-static void removePins(Module &M) {
-  for (Function &F : make_early_inc_range(M))
-    if (F.getName().starts_with(PinPrefix) || (F.isDeclaration() && F.getName().starts_with(UsePrefix))) {
-      for (User *U : make_early_inc_range(F.users()))
-        cast<CallInst>(U)->eraseFromParent();
-      F.eraseFromParent();
-    }
-}
-
-ADGEN_DECLARE_PASS(StripGuards);
-
-// After Enzyme: guards are what they were, and the pointer to a cache that grows is not invariant.
-PreservedAnalyses StripGuards::run(Module &M, ModuleAnalysisManager &) {
-  if (Function *Opaque = M.getFunction(OpaqueName)) {
-    for (User *U : make_early_inc_range(Opaque->users())) {
-      auto *Call = cast<CallInst>(U);
-      Call->replaceAllUsesWith(Call->getArgOperand(0));
-      Call->eraseFromParent();
-    }
-    Opaque->eraseFromParent();
-  }
-  releaseHeld(M);
-  removePins(M);
-  for (Function &F : M) {
-    restoreLoads(F);
-    for (BasicBlock &Block : F)
-      for (Instruction &I : Block) {
-        I.setMetadata(LLVMContext::MD_invariant_group, nullptr);
-        dropWrongFlag(I);
-      }
-  }
   return PreservedAnalyses::none();
 }
 

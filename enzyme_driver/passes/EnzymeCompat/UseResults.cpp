@@ -5,7 +5,7 @@
 // rule takes what another one returns, at which Enzyme stops. What such numbers are made of then passes through
 // adgen_hold_idle_TYPE(value), whose derivative is zero also where the one behind it is zero times an infinite slope.
 // StripGuards takes the calls away.
-#include "Support/Hold.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -17,8 +17,6 @@ using namespace llvm;
 
 namespace adgen {
 namespace {
-
-constexpr StringLiteral IdlePrefix = "adgen_hold_idle_"; // one of those that StripGuards releases
 
 bool returnsNumber(const CallBase &Call) { return Call.isIndirectCall() && Call.getType()->isFPOrFPVectorTy(); }
 
@@ -79,59 +77,12 @@ private:
   SetVector<Instruction *> Found;
 };
 
-// Zero for what was taken; `Given` are the types of the cotangents that it gets.
-Function *reverseOf(Function &Use, Type *T, ArrayRef<Type *> Given = {}) {
-  auto *Cotangents = StructType::get(T);
-  SmallVector<Type *> Types{T};
-  append_range(Types, Given);
-  auto *F = Function::Create(FunctionType::get(Cotangents, Types, false), GlobalValue::InternalLinkage,
-                             Use.getName() + "_reverse", Use.getParent());
-  IRBuilder<>(BasicBlock::Create(F->getContext(), "entry", F)).CreateRet(Constant::getNullValue(Cotangents));
-  F->addFnAttr(Attribute::NoInline);
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->setDoesNotAccessMemory();
-  return F;
-}
-
-void setRule(Function &F, Function &Reverse) {
-  LLVMContext &Context = F.getContext();
-  F.setMetadata("enzyme_augment", MDTuple::get(Context, {ValueAsMetadata::get(&F)}));
-  F.setMetadata("enzyme_gradient", MDTuple::get(Context, {ValueAsMetadata::get(&Reverse)}));
-}
-
-std::string nameFor(StringRef Prefix, Type *T) {
-  auto *Vector = dyn_cast<FixedVectorType>(T);
-  std::string Count = Vector ? "v" + utostr(Vector->getNumElements()) : "";
-  return (Prefix + Count + "f" + Twine(T->getScalarSizeInBits())).str();
-}
-
-// A function of a number that does nothing, and whose derivative is zero.
-Function *withoutDerivative(Module &M, StringRef Prefix, Type *T, Type *Result) {
-  std::string Name = nameFor(Prefix, T);
-  if (Function *Known = M.getFunction(Name))
-    return Known;
-  auto *F = cast<Function>(M.getOrInsertFunction(Name, Result, T).getCallee());
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->setDoesNotFreeMemory();
-  F->setOnlyAccessesInaccessibleMemory();
-  if (T->getScalarType()->isFloatTy() || T->getScalarType()->isDoubleTy())
-    F->addParamAttr(0, Attribute::get(M.getContext(), "enzyme_type", typeInWords(T)));
-  setRule(*F, *reverseOf(*F, T, Result == T ? ArrayRef<Type *>(T) : ArrayRef<Type *>()));
-  return F;
-}
-
-Function *useOf(Module &M, Type *T) { return withoutDerivative(M, UsePrefix, T, Type::getVoidTy(M.getContext())); }
-
-Function *barOf(Module &M, Type *T) { return withoutDerivative(M, IdlePrefix, T, T); }
-
-void use(CallBase &Call) {
+void useBehind(CallBase &Call) {
   auto *Invoke = dyn_cast<InvokeInst>(&Call);
   BasicBlock *Next = Invoke ? SplitEdge(Invoke->getParent(), Invoke->getNormalDest()) : nullptr;
   IRBuilder<> B(Next ? &*Next->getFirstInsertionPt() : Call.getNextNode());
   B.SetCurrentDebugLocation(Call.getDebugLoc());
-  B.CreateCall(useOf(*Call.getModule(), Call.getType()), {&Call});
+  use(B, Call);
 }
 
 // What numbers that only decide are made of goes to them alone.
@@ -142,7 +93,7 @@ void bar(const IdleNumbers &Idle, Instruction &Number) {
     auto *Phi = dyn_cast<PHINode>(&Number);
     IRBuilder<> B(Phi ? Phi->getIncomingBlock(Operand)->getTerminator() : &Number);
     B.SetCurrentDebugLocation(Number.getDebugLoc());
-    Operand.set(B.CreateCall(barOf(*Number.getModule(), Operand->getType()), {Operand.get()}));
+    Operand.set(withoutDerivative(B, *Operand));
   }
 }
 
@@ -166,7 +117,7 @@ PreservedAnalyses UseResults::run(Module &M, ModuleAnalysisManager &) {
     }
   }
   for (CallBase *Call : Calls)
-    use(*Call);
+    useBehind(*Call);
   return PreservedAnalyses::none();
 }
 

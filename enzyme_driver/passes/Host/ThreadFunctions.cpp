@@ -130,7 +130,7 @@ Function *ThreadFunctions::withoutAtomics(Function &Thread) {
   for (BasicBlock &Block : *Alone)
     for (Instruction &I : make_early_inc_range(Block))
       if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
-        asAccumulation(I) ? addPlainly(*Atomic) : lower(*Atomic);
+        asAccumulation(I) ? void(addPlainly(*Atomic)) : lower(*Atomic);
   return Alone;
 }
 

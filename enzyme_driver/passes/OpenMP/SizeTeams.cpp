@@ -62,7 +62,7 @@ static Function *withoutAtomics(Function &Region, StringRef Suffix, function_ref
   for (Instruction &I : instructions(Region))
     if (isAccumulation(I) && Plain(I)) {
       auto *Atomic = cast<AtomicRMWInst>(Map[&I]);
-      asAccumulation(*Atomic) ? addPlainly(*Atomic) : void(lowerAtomicRMWInst(Atomic));
+      asAccumulation(*Atomic) ? void(addPlainly(*Atomic)) : void(lowerAtomicRMWInst(Atomic));
     }
   return Form;
 }

@@ -63,6 +63,13 @@ void noteTie(IRBuilder<> &B, Value *X, Value *Y, Value *Dx, Value *Dy, Instructi
   Writer.note(B, B.CreateAnd(B.CreateFCmpOEQ(X, Y), B.CreateFCmpUNE(Dx, Dy)), Note::Tie, I.getDebugLoc());
 }
 
+// Results are no more precise than what they went through.
+void noteRounding(IRBuilder<> &B, Value *Dx, Instruction &I, RuleWriter &Writer) {
+  unsigned Bits = I.getType()->getScalarSizeInBits();
+  if (Bits <= 32 && !areZero({Dx}))
+    Writer.note(B, B.CreateFCmpUNE(Dx, zero(Dx->getType())), Bits == 32 ? Note::Single : Note::Half, I.getDebugLoc());
+}
+
 // Of two numbers the one that is the result; of a number and NaN the number.
 Value *ofChoice(IRBuilder<> &B, Instruction &I, ArrayRef<Value *> D, bool Larger, RuleWriter &Writer) {
   Value *X = I.getOperand(0), *Y = I.getOperand(1);
@@ -234,8 +241,10 @@ Value *DualNumbers::ofArithmetic(IRBuilder<> &B, Instruction &I, ArrayRef<Value 
   }
   case Instruction::FNeg:
     return B.CreateFNeg(D[0]);
-  case Instruction::FPExt:
   case Instruction::FPTrunc:
+    noteRounding(B, D[0], I, Writer);
+    [[fallthrough]];
+  case Instruction::FPExt:
     return B.CreateFPCast(D[0], I.getType());
   default:
     break;

@@ -14,8 +14,10 @@ enum class Note : unsigned {
   Tie,          // a decision between equal numbers with different shadows: a kink
   LostRace,     // a compare-and-swap that met equal bits with another shadow
   Steered,      // a way or an address that depends on data, where decisions count
+  Single,       // a number with a shadow that is not zero was rounded to single precision
+  Half,         // and to 16 bits
 };
-inline constexpr unsigned NoteCount = 5;
+inline constexpr unsigned NoteCount = 7;
 inline constexpr llvm::StringLiteral NotesName =
     "adgen_shadow_notes"; // of the variable: for each note the line where it was made last, or 0
 

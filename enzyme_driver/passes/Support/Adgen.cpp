@@ -265,18 +265,6 @@ const Instruction *firstReached(const Function &From, function_ref<bool(const In
   return nullptr;
 }
 
-FunctionCallee declarePin(Module &M, StringRef Name, ArrayRef<Type *> Parameters) {
-  auto *Signature = FunctionType::get(Type::getVoidTy(M.getContext()), Parameters, false);
-  FunctionCallee Pin = M.getOrInsertFunction((PinPrefix + Name).str(), Signature);
-  auto *F = cast<Function>(Pin.getCallee());
-  F->addFnAttr("enzyme_inactive");
-  F->setDoesNotThrow();
-  F->setWillReturn();
-  F->setDoesNotFreeMemory();
-  F->setOnlyAccessesInaccessibleMemory();
-  return Pin;
-}
-
 void markForInlining(Module &M) {
   CallGraph Graph(M);
   for (auto It = scc_begin(&Graph); !It.isAtEnd(); ++It) {

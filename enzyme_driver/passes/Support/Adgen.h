@@ -48,11 +48,8 @@ inline constexpr llvm::StringLiteral AutodiffPrefix = "__enzyme_autodiff_";
 inline constexpr llvm::StringLiteral ForwardPrefix = "__enzyme_fwddiff_";
 // Function attribute, Enzyme's: the mathematical function that this is, for which there is a rule.
 inline constexpr llvm::StringLiteral MathAttribute = "enzyme_math";
-// Of the functions of rules/mathematics.cu, and of what PinRules calls.
+// Of the functions of rules/mathematics.cu.
 inline constexpr llvm::StringLiteral MathPrefix = "adgen_math_";
-inline constexpr llvm::StringLiteral PinPrefix = "adgen_pin_";
-inline constexpr llvm::StringLiteral HoldPrefix = "adgen_hold_i";
-inline constexpr llvm::StringLiteral UsePrefix = "adgen_use_";
 inline constexpr llvm::StringLiteral RulePrefix =
     "adgen_rule_"; // of the functions of rules/ about what threads do together
 inline constexpr llvm::StringLiteral TogetherPrefix = "adgen_together_"; // of what rules call that only the host has
@@ -189,8 +186,6 @@ const llvm::Instruction *firstReached(const llvm::Function &From,
 bool isCallOf(const llvm::Instruction &I, llvm::StringRef Name);
 // Whether the type or a part of it is one that is asked for.
 bool holds(llvm::Type *T, llvm::function_ref<bool(llvm::Type *)> IsWanted);
-// A function that does nothing and leaves after Enzyme: its calls only hold a value, or a block, in its place.
-llvm::FunctionCallee declarePin(llvm::Module &M, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Parameters = {});
 // Has every function inlined that is no kernel, body, gradient or marked mathematics and does not call itself.
 void markForInlining(llvm::Module &M);
 

@@ -63,6 +63,12 @@ static bool carries(const Argument &A, StringRef Name) {
   return Rest.consume_front(Name) && (Rest.empty() || Rest.starts_with(".coerce"));
 }
 
+// Of a pack all have one name, and their IR arguments a number behind it.
+static bool isOfPack(const Argument &A, StringRef Name) {
+  StringRef Rest = A.getName();
+  return Rest.consume_front(Name) && !Rest.empty() && all_of(Rest, isDigit);
+}
+
 SmallVector<LogicalParameter> logicalParameters(Function &F) {
   SmallVector<LogicalParameter> Parameters;
   DISubprogram *Program = F.getSubprogram();
@@ -89,6 +95,10 @@ SmallVector<LogicalParameter> logicalParameters(Function &F) {
       P.Arguments.push_back(&*Next++);
       if (P.Arguments.back()->getName() == P.Name)
         break;
+    }
+    if (P.Arguments.empty() && Next != F.arg_end() && !P.Name.empty() && isOfPack(*Next, P.Name)) {
+      P.Name = Next->getName().str();
+      P.Arguments.push_back(&*Next++);
     }
     if (P.Name.empty()) {
       P.Name = "arg" + std::to_string(Index);

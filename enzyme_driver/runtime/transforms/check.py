@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from enzyme_driver.errors import ArgumentError, CheckFailedError
+from enzyme_driver.errors import ArgumentError, CheckFailedError, CompilerCrashError, RefusedError
 from enzyme_driver.model import DataType, Parameter, Signature, Variable
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.slots import written
@@ -16,6 +16,7 @@ from enzyme_driver.runtime.transforms.cross_target import apart, check_same_sign
 if TYPE_CHECKING:
     from enzyme_driver.runtime.function import Function
     from enzyme_driver.runtime.kernel import Kernel
+    from enzyme_driver.runtime.transforms.verify import Verdict
 from enzyme_driver.runtime.transforms.check_case import (
     Case,
     Values,
@@ -32,11 +33,12 @@ from enzyme_driver.runtime.transforms.check_numbers import HostArray, float_part
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a check found, the same for the same `seed`."""
+    """What a check found, the same for the same `seed`; `dual_numbers` is what these say, where they were asked."""
 
     tolerance: float
     seed: int
     parameters: tuple[ParameterCheck, ...]
+    dual_numbers: Verdict | None = None
 
     @property
     def worst(self) -> ParameterCheck:
@@ -47,18 +49,31 @@ class CheckResult:
         return self.worst.error
 
     @property
-    def passed(self) -> bool:
+    def agrees(self) -> bool:
+        """Whether differences agree with the gradient, and forward mode and another target, where these were tried."""
         return self.error <= self.tolerance
 
-    def raised(self, name: str) -> CheckResult:
-        """This result; raises CheckFailedError where it is not passed."""
+    @property
+    def passed(self) -> bool:
+        """Dual numbers know better than differences, where they know: they take no step over a kink."""
+        verdict = self.dual_numbers
+        return self.agrees if verdict is None or verdict.state == "unchecked" else verdict.state == "right"
+
+    def raised(self, subject: Kernel | Function, bisect: str = "adgen bisect") -> CheckResult:
+        """This result; raises GradientMismatchError, DataRaceError or CheckFailedError where it is not passed."""
+        from enzyme_driver.runtime.transforms.guard import mismatch, raced
+
         if self.passed:
             return self
+        if (verdict := self.dual_numbers) and verdict.race:
+            raise raced(subject, verdict, verdict.race)
+        if verdict and verdict.state == "wrong":
+            raise mismatch(subject, verdict, bisect)
         worst = self.worst
         forward = "" if worst.tangent is None else f", forward mode gives {worst.tangent:.9g}"
         across = "" if worst.across is None else f"; on another target it differs by {worst.across:.2g}"
         raise CheckFailedError(
-            f"the gradient of {name} with respect to {worst.name!r} is wrong by {worst.error:.2g} "
+            f"the gradient of {subject.name} with respect to {worst.name!r} is wrong by {worst.error:.2g} "
             f"(tolerance {self.tolerance:.2g}): along a random direction it is {worst.gradient:.9g}, "
             f"finite differences give {worst.difference:.9g}{forward}{across}",
             hint=self._advice,
@@ -68,7 +83,9 @@ class CheckResult:
     def _advice(self) -> str:
         gradient, tangent = self.worst.gradient, self.worst.tangent
         if tangent is None:
-            second = "; with forward mode compiled (--mode forward, modes=['forward']) a check compares with that, too"
+            second = (
+                "; with the source (adgen.compile) dual numbers decide, forward mode (modes=['forward']) is compared"
+            )
             return (
                 f"check that the arguments lie where the code is smooth; if they do, report it with the source{second}"
             )
@@ -94,6 +111,21 @@ def check_kernel(
         copy_variables(kernel, against)
     other = kernel_case(against, _elsewhere(values, kernel, against), launch) if against else None
     return _checked(kernel_case(kernel, values, launch), seed, tolerance, other)
+
+
+def with_dual_numbers(
+    found: CheckResult, subject: Kernel | Function, values: Values, launch: Launch | None
+) -> CheckResult:
+    """The same with what dual numbers say; unchanged where there is no source to compile them from."""
+    from enzyme_driver.runtime.transforms.verify import Verdict, verify
+
+    if subject.witness is None:
+        return found
+    try:
+        witness = subject.witness()
+    except (RefusedError, CompilerCrashError) as problem:
+        return replace(found, dual_numbers=Verdict("unchecked", problem.reason))
+    return replace(found, dual_numbers=verify(subject, witness, values, launch, found.seed))
 
 
 def _elsewhere(values: Values, here: Kernel | Function, there: Kernel | Function) -> Values:

@@ -134,7 +134,7 @@ class _Launches:
             product = Jvp(arguments, self.values, {self.wrt: _holding(inputs, given[1], seeds | any_input)})
             backend.write_variable(NOTES, bytes(_NOTE_BYTES))
             prepare = partial(_without_integers, arguments)
-            carry = partial(self.carrying._differentiate, entry, prepare, self.launch)  # noqa: SLF001
+            carry = partial(self.carrying._differentiate, entry, arguments, prepare, self.launch)  # noqa: SLF001
             found = product.run(carry, None)[self.of]
             self._check_notes(backend.read_variable(NOTES, _NOTE_BYTES))
             return _sets(outputs, found, lane) & ~any_input

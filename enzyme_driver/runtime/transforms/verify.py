@@ -37,6 +37,11 @@ _LOST = {
     3: "a compare-and-swap that threads reach in any order",
 }
 _TIE = 2
+_ROUNDED: Mapping[int, int] = {5: 4, 6: 2}
+"""The notes that say that a number was rounded on the way, to how many bytes."""
+
+_NOTES = 7
+"""How many kinds of notes there are."""
 
 TOLERANCE: Mapping[int, float] = {8: 1e-9, 4: 1e-4, 2: 3e-2}
 """Largest accepted difference by the size in bytes of the narrowest floating-point type, relative to the size of the
@@ -200,6 +205,8 @@ class _Trial:
         gradients = self._gradients(self._case)
         directions = self._scaled(gradients)
         found = self._sums(self._case, gradients, directions)
+        self._width = min([self._width, *(size for kind, size in _ROUNDED.items() if found.notes[kind])])
+        self._tolerance = TOLERANCE[self._width]
         if not math.isfinite(found.forward):
             return Verdict("unchecked", "the derivative is not finite at these arguments", depends=True)
         if not math.isfinite(found.reverse):
@@ -354,10 +361,10 @@ class _Trial:
         return self._made(self._witness, (case or self._case).values)
 
     def _set_notes(self) -> None:
-        self._witness._backend.write_variable(NOTES, bytes(4 * (len(_LOST) + 1)))  # noqa: SLF001
+        self._witness._backend.write_variable(NOTES, bytes(4 * _NOTES))  # noqa: SLF001
 
     def _notes(self) -> tuple[int, ...]:
-        data = self._witness._backend.read_variable(NOTES, 4 * (len(_LOST) + 1))  # noqa: SLF001
+        data = self._witness._backend.read_variable(NOTES, 4 * _NOTES)  # noqa: SLF001
         return tuple(np.frombuffer(data, np.uint32).tolist())
 
 

@@ -1,4 +1,4 @@
-; Loops that halve until zero or double until a bound get a counter; other bounds and other steps stay.
+; Loops that halve until zero or a constant, or double until a bound, get a counter; other bounds and other steps stay.
 ;
 ; RUN: %opt -passes=adgen-canonicalize-geometric-loops,instcombine -S %s | %filecheck %s
 ; RUN: %opt -passes='adgen-canonicalize-geometric-loops,print<scalar-evolution>' -disable-output %s 2>&1 | %filecheck %s --check-prefix=COUNTED
@@ -11,6 +11,7 @@
 ; CHECK:         icmp eq i32 %halving.next, %halvings
 ; COUNTED:       @adgen_body_halves
 ; COUNTED:       Loop %loop: backedge-taken count is (-1 + (1 umax {{.*}}))
+; COUNTED:       Loop %loop: constant max backedge-taken count is i32 31
 define void @adgen_body_halves(ptr %x, i32 %start) {
 entry:
   br label %loop
@@ -86,6 +87,72 @@ loop:
   store float 1.0, ptr %at
   %next = lshr i32 %third, 1
   %done = icmp ult i32 %next, %n
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+; Halving goes on while the number is above a constant, as where a warp does the rest: so many bits are shifted out until
+; it has as many as the constant, and perhaps one more. The test may be of the number before it is halved.
+; CHECK-LABEL: define void @adgen_body_above(
+; CHECK:         %[[ZEROS:.*]] = call range(i32 0, 33) i32 @llvm.ctlz.i32(i32 %start, i1 false)
+; CHECK:         %[[SHORTER:.*]] = call i32 @llvm.usub.sat.i32(i32 24, i32 %[[ZEROS]])
+; CHECK:         %[[LEFT:.*]] = lshr i32 %start, %[[SHORTER]]
+; CHECK:         %[[ABOVE:.*]] = icmp ugt i32 %[[LEFT]], 131
+; CHECK:         %[[ONCE:.*]] = zext i1 %[[ABOVE]] to i32
+; CHECK:         %[[FURTHER:.*]] = add nuw nsw i32 %[[SHORTER]], %[[ONCE]]
+; CHECK:         %[[LAST:.*]] = call i32 @llvm.umin.i32(i32 %[[FURTHER]], i32 31)
+; CHECK:         icmp eq i32 %halving, %[[LAST]]
+; COUNTED:       @adgen_body_above
+; COUNTED:       Loop %loop: backedge-taken count is (31 umin {{.*}}zext
+; COUNTED:       Loop %loop: constant max backedge-taken count is i32 31
+define void @adgen_body_above(ptr %x, i32 %start) {
+entry:
+  br label %loop
+loop:
+  %twice = phi i32 [ %start, %entry ], [ %half, %loop ]
+  %half = lshr i32 %twice, 1
+  %wide = zext i32 %half to i64
+  %at = getelementptr float, ptr %x, i64 %wide
+  store float 1.0, ptr %at
+  %more = icmp samesign ugt i32 %twice, 131
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_above_signed(
+; CHECK:         call i32 @llvm.usub.sat.i32(i32 25, i32 %{{.*}})
+; CHECK:         icmp ugt i32 %{{.*}}, 65
+; CHECK:         icmp eq i32 %halving, %{{.*}}
+define void @adgen_body_above_signed(ptr %x, i32 %start) {
+entry:
+  br label %loop
+loop:
+  %s = phi i32 [ %start, %entry ], [ %next, %loop ]
+  %wide = zext i32 %s to i64
+  %at = getelementptr float, ptr %x, i64 %wide
+  store float 1.0, ptr %at
+  %next = lshr i32 %s, 1
+  %more = icmp sgt i32 %next, 32
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+; Down to a number, not while it is above one: this may not end, and stays.
+; CHECK-LABEL: define void @adgen_body_until_equal(
+; CHECK-NOT:     halving
+define void @adgen_body_until_equal(ptr %x, i32 %start) {
+entry:
+  br label %loop
+loop:
+  %s = phi i32 [ %start, %entry ], [ %next, %loop ]
+  %wide = zext i32 %s to i64
+  %at = getelementptr float, ptr %x, i64 %wide
+  store float 1.0, ptr %at
+  %next = lshr i32 %s, 1
+  %done = icmp eq i32 %next, 32
   br i1 %done, label %end, label %loop
 end:
   ret void

@@ -29,3 +29,13 @@ define void @members(ptr %p) {
   call void @llvm.memcpy.p0.p0.i64(ptr align 16 %p, ptr align 16 dereferenceable(24) %m, i64 16, i1 false)
   ret void
 }
+
+; Nor is more asked of what is added to.
+; CHECK-LABEL: define void @added(
+; CHECK-NEXT:    %v = atomicrmw fadd ptr %p, float %x monotonic, align 16
+; CHECK-NEXT:    %w = atomicrmw fadd ptr %p, float %x monotonic, align 4
+define void @added(ptr %p, float %x) {
+  %v = atomicrmw fadd ptr %p, float %x monotonic, align 32
+  %w = atomicrmw fadd ptr %p, float %x monotonic, align 4
+  ret void
+}

@@ -1,0 +1,153 @@
+#include "Support/Guards.h"
+
+using namespace llvm;
+
+namespace adgen {
+namespace {
+
+constexpr StringLiteral OpaqueName = "adgen_opaque", HoldPrefix = "adgen_hold_i", IdlePrefix = "adgen_hold_idle_";
+constexpr StringLiteral PinPrefix = "adgen_pin_", UsePrefix = "adgen_use_";
+
+// What Enzyme is to take a number for, in its words: a zero, or one that is only handed on, does not show it.
+StringRef typeInWords(const Type *T) {
+  const Type *Number = T->getScalarType();
+  return Number->isIntegerTy() ? "{[-1]:Integer}" : Number->isFloatTy() ? "{[-1]:Float@float}" : "{[-1]:Float@double}";
+}
+
+Function *declared(Module &M, const Twine &Name, Type *Result, ArrayRef<Type *> Parameters) {
+  auto *Signature = FunctionType::get(Result, Parameters, false);
+  auto *F = cast<Function>(M.getOrInsertFunction(Name.str(), Signature).getCallee());
+  F->setDoesNotThrow();
+  F->setWillReturn();
+  F->setDoesNotFreeMemory();
+  F->setOnlyAccessesInaccessibleMemory();
+  return F;
+}
+
+// The derivative is what comes back for the result, or zero. It gets the argument, which Enzyme then finds out once
+// more for nothing, and the cotangent of a result.
+void registerDerivative(Function &Guard, bool IsZero) {
+  LLVMContext &Context = Guard.getContext();
+  Type *T = Guard.getArg(0)->getType();
+  auto *Cotangents = StructType::get(T);
+  SmallVector<Type *> Types{T};
+  if (!Guard.getReturnType()->isVoidTy())
+    Types.push_back(T);
+  auto *Reverse = Function::Create(FunctionType::get(Cotangents, Types, false), GlobalValue::InternalLinkage,
+                                   Guard.getName() + "_reverse", Guard.getParent());
+  IRBuilder<> B(BasicBlock::Create(Context, "entry", Reverse));
+  B.CreateRet(IsZero ? Constant::getNullValue(Cotangents)
+                     : B.CreateInsertValue(PoisonValue::get(Cotangents), Reverse->getArg(1), 0));
+  Reverse->addFnAttr(Attribute::NoInline);
+  Reverse->setDoesNotThrow();
+  Reverse->setWillReturn();
+  Reverse->setDoesNotAccessMemory();
+  Guard.setMetadata("enzyme_augment", MDTuple::get(Context, {ValueAsMetadata::get(&Guard)}));
+  Guard.setMetadata("enzyme_gradient", MDTuple::get(Context, {ValueAsMetadata::get(Reverse)}));
+}
+
+Function *holdOf(Module &M, Type *T) {
+  std::string Name =
+      (HoldPrefix + Twine(T->isIntegerTy() ? "" : "eee") + Twine(T->getPrimitiveSizeInBits().getFixedValue())).str();
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  Function *F = declared(M, Name, T, T);
+  Attribute Kind = Attribute::get(M.getContext(), "enzyme_type", typeInWords(T));
+  F->addRetAttr(Kind);
+  F->addParamAttr(0, Kind);
+  if (T->isIntegerTy())
+    F->addFnAttr("enzyme_inactive");
+  else
+    registerDerivative(*F, /*IsZero=*/false);
+  return F;
+}
+
+// A function of a number that does nothing, and whose derivative is zero.
+Function *idleOf(Module &M, StringRef Prefix, Type *T, Type *Result) {
+  auto *Vector = dyn_cast<FixedVectorType>(T);
+  std::string Count = Vector ? "v" + utostr(Vector->getNumElements()) : "";
+  std::string Name = (Prefix + Count + "f" + Twine(T->getScalarSizeInBits())).str();
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  Function *F = declared(M, Name, Result, T);
+  if (T->getScalarType()->isFloatTy() || T->getScalarType()->isDoubleTy())
+    F->addParamAttr(0, Attribute::get(M.getContext(), "enzyme_type", typeInWords(T)));
+  registerDerivative(*F, /*IsZero=*/true);
+  return F;
+}
+
+} // namespace
+
+CallInst *hidden(Value *Condition, BasicBlock::iterator Before) {
+  Module &M = *Before->getModule();
+  Type *Bool = Type::getInt1Ty(M.getContext());
+  auto *F = cast<Function>(M.getOrInsertFunction(OpaqueName, Bool, Bool).getCallee());
+  F->setDoesNotAccessMemory();
+  F->setDoesNotThrow();
+  F->setWillReturn();
+  F->addFnAttr(Attribute::Speculatable);
+  F->addFnAttr(Attribute::NoFree);
+  F->addFnAttr(Attribute::NoSync);
+  F->addFnAttr("enzyme_inactive");
+  return CallInst::Create(F, {Condition}, "guard", Before);
+}
+
+void hold(Value &V, BasicBlock::iterator At) {
+  IRBuilder<> B(At->getParent(), At);
+  CallInst *Call = B.CreateCall(holdOf(*B.GetInsertBlock()->getModule(), V.getType()), {&V});
+  V.replaceUsesWithIf(Call, [&](Use &U) { return U.getUser() != Call; });
+}
+
+void holdInVariable(Value &V, BasicBlock::iterator At) {
+  BasicBlock &Entry = At->getFunction()->getEntryBlock();
+  auto *Variable = new AllocaInst(V.getType(), 0, "held", Entry.begin());
+  IRBuilder<> B(At->getParent(), At);
+  B.SetCurrentDebugLocation(At->getDebugLoc());
+  StoreInst *Store = B.CreateStore(&V, Variable);
+  FunctionCallee Touch = declarePin(*At->getModule(), "variable", {Variable->getType()});
+  auto *Toucher = cast<Function>(Touch.getCallee());
+  Toucher->setMemoryEffects(MemoryEffects::argMemOnly());
+  Toucher->addParamAttr(0, Attribute::getWithCaptureInfo(Toucher->getContext(), CaptureInfo::none()));
+  B.CreateCall(Touch, {Variable});
+  Value *Held = B.CreateLoad(V.getType(), Variable);
+  V.replaceUsesWithIf(Held, [&](Use &U) { return U.getUser() != Store; });
+}
+
+bool isHeld(const Value *V) {
+  auto *Call = dyn_cast_or_null<CallBase>(V);
+  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(HoldPrefix);
+}
+
+Value *withoutDerivative(IRBuilder<> &B, Value &Number) {
+  Type *T = Number.getType();
+  return B.CreateCall(idleOf(*B.GetInsertBlock()->getModule(), IdlePrefix, T, T), {&Number});
+}
+
+void use(IRBuilder<> &B, Value &Number) {
+  B.CreateCall(idleOf(*B.GetInsertBlock()->getModule(), UsePrefix, Number.getType(), B.getVoidTy()), {&Number});
+}
+
+FunctionCallee declarePin(Module &M, StringRef Name, ArrayRef<Type *> Parameters) {
+  Function *F = declared(M, PinPrefix + Name, Type::getVoidTy(M.getContext()), Parameters);
+  F->addFnAttr("enzyme_inactive");
+  return F;
+}
+
+// Enzyme may have given a pin a body.
+void stripGuards(Module &M) {
+  for (Function &F : make_early_inc_range(M)) {
+    StringRef Name = F.getName();
+    bool IsGuard = Name == OpaqueName || Name.starts_with(HoldPrefix) || Name.starts_with(UsePrefix);
+    if (!(IsGuard && F.isDeclaration()) && !Name.starts_with(PinPrefix))
+      continue;
+    for (User *U : make_early_inc_range(F.users())) {
+      auto *Call = cast<CallInst>(U);
+      if (!Call->getType()->isVoidTy())
+        Call->replaceAllUsesWith(Call->getArgOperand(0));
+      Call->eraseFromParent();
+    }
+    F.eraseFromParent();
+  }
+}
+
+} // namespace adgen

@@ -1,0 +1,30 @@
+// Calls that keep Enzyme from what it would do, and that nothing runs: functions without a body, or with one that does
+// nothing, which leave after Enzyme (StripGuards).
+#pragma once
+
+#include "Support/Adgen.h"
+
+namespace adgen {
+
+// Enzyme cannot see through the condition, and so leaves alone what depends on it.
+llvm::CallInst *hidden(llvm::Value *Condition, llvm::BasicBlock::iterator Before);
+
+// Everything that uses the value gets it by way of a call that Enzyme can neither see through nor repeat, so that it
+// keeps the value.
+void hold(llvm::Value &V, llvm::BasicBlock::iterator At);
+// The same by way of a local variable that a call may write, for all that Enzyme sees: so the reverse sweep does not
+// find the value out to hand back its cotangent.
+void holdInVariable(llvm::Value &V, llvm::BasicBlock::iterator At);
+bool isHeld(const llvm::Value *V);
+
+// The number behind a call whose derivative is zero, also where that behind it is zero times an infinite slope.
+llvm::Value *withoutDerivative(llvm::IRBuilder<> &B, llvm::Value &Number);
+// Uses the number, and hands back zero for it.
+void use(llvm::IRBuilder<> &B, llvm::Value &Number);
+
+// A function that does nothing: its calls only hold a value, or a block, in its place.
+llvm::FunctionCallee declarePin(llvm::Module &M, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Parameters = {});
+
+void stripGuards(llvm::Module &M);
+
+} // namespace adgen
