@@ -205,14 +205,17 @@ class HostBackend:
         if call.shadows:
             read = [(place, each, size) for place, each, _, size in call.shadows if each and place is not None]
             others = [(at, size, each) for place, each, at, size in call.shadows if each and place is None]
-            self._told(call.count, read, others if function else [])
+            self._told(call.count, _described(read, others if function else []))
 
     def _say_accumulation(self, prepared: PreparedArguments, *, function: bool) -> None:
         told = prepared.accumulated
         if told:
-            read = [(each.argument, each.number, each.nbytes) for each in told if each.argument is not None]
-            others = [(each.start, each.nbytes, each.number) for each in told if each.argument is None]
-            self._told(len(prepared.values), read, others if function else [])
+            kept = prepared.kept.get(function)
+            if kept is None:
+                read = [(each.argument, each.number, each.nbytes) for each in told if each.argument is not None]
+                others = [(each.start, each.nbytes, each.number) for each in told if each.argument is None]
+                kept = prepared.kept[function] = _described(read, others if function else [])
+            self._told(len(prepared.values), kept)
 
     @cached_property
     def _accumulate(self) -> Callable[..., object]:
@@ -223,13 +226,11 @@ class HostBackend:
         """Of libraries that have it."""
         return getattr(self._library, "adgen_accumulate_memory", None)
 
-    def _told(self, count: int, read: Sequence[Any], others: Sequence[Any]) -> None:
-        """Tell it of `_HostShadow`s and `_HostMemory`s, as tuples of their members."""
-        shadows = (_HostShadow * len(read))(*read)
-        self._accumulate(count, WAYS[wanted_accumulation()], len(read), shadows)
+    def _told(self, count: int, described: Any) -> None:  # noqa: ANN401  (arrays of ctypes)
+        read, others = described
+        self._accumulate(count, WAYS[wanted_accumulation()], len(read), read)
         if others and self._accumulate_memory:
-            memory = (_HostMemory * len(others))(*others)
-            self._accumulate_memory(len(others), memory)
+            self._accumulate_memory(len(others), others)
 
     @contextmanager
     def _team(self, count: int | None) -> Iterator[None]:
@@ -291,6 +292,11 @@ class HostBackend:
         function.restype = ctypes.c_char_p
         message: bytes | None = function()
         return message
+
+
+def _described(read: Sequence[Any], others: Sequence[Any]) -> Any:  # noqa: ANN401
+    """Arrays of `_HostShadow` and of `_HostMemory`, from tuples of their members."""
+    return (_HostShadow * len(read))(*read), (_HostMemory * len(others))(*others)
 
 
 def _race(found: _HostRace) -> Race:

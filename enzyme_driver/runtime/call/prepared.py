@@ -79,6 +79,11 @@ class PreparedArguments:
         return ArgumentTable(self.values)
 
     @cached_property
+    def kept(self) -> dict[bool, Any]:
+        """What a backend keeps with the arguments for another call."""
+        return {}
+
+    @cached_property
     def immutable(self) -> tuple[Any, ...]:
         """The arrays of JAX."""
         return tuple(value for value in self.keep if is_jax(value))
