@@ -136,6 +136,25 @@ def test_function(weighted: Function, runs: list[bool]) -> None:
     assert runs == [True, True]
 
 
+def test_prepared_function(weighted: Function) -> None:
+    x, y = np.linspace(0, 1, COUNT), np.linspace(1, 3, COUNT)
+    shadows = {"x": np.zeros(COUNT), "y": np.zeros(COUNT), "by": np.zeros(1)}
+    call, gradient = (
+        weighted.prepare(x, y, 2.0, COUNT),
+        weighted.prepare_gradient(x, y, 2.0, COUNT, shadows=shadows, cotangent=3.0),
+    )
+    assert call() == pytest.approx(2 * x @ x)
+    x *= 2
+    assert call() == pytest.approx(2 * x @ x)
+    for times in (1, 2):
+        gradient()
+        np.testing.assert_allclose(shadows["x"], 12 * x * times)
+    with pytest.raises(ArgumentError):
+        weighted.prepare_gradient(x, y, 2.0, COUNT, shadows={**shadows, "x": y})
+    with adgen.Tape(), pytest.raises(adgen.UsageError, match="tape"):
+        call()
+
+
 def wrong(name: str, given: dict[str, Array]) -> dict[str, Any]:
     """Arguments that no call takes."""
     wide = np.zeros(2 * COUNT, np.float32)
