@@ -94,6 +94,8 @@ def main() -> int:
     date = datetime.now(UTC).date().isoformat()
     found: list[Outcome] = []
     for case in chosen(options.case):
+        if not artifact(case, options.folder / NONE).is_dir():
+            continue
         for each in outcomes(case, options.folder, date, options.patience):
             found.append(each)
             click.echo(str(each))

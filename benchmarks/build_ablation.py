@@ -38,7 +38,6 @@ HOST = frozenset(
         "mark-private-memory",
         "barrier-loop-fission",
         "narrow-iteration-space",
-        "sum-threads",
         "distribute-additions",
         "vector-math",
     }

@@ -45,7 +45,6 @@ FORMER = {
     "own-accumulations": "relax-private-atomics",
     "reduce-accumulations": "warp-aggregate-atomics",
     "pair-sines": "merge-sin-cos",
-    "quick-powers": "specialize-pow",
     "load-early": "hoist-loads",
     "reload-inputs": "rematerialize-loads",
     "record-accumulations": "bulk-reduce-atomics",

@@ -106,10 +106,9 @@ CUDA = Pipeline(
         Pass("adgen-merge-sin-cos"),
         Pass("adgen-link-libraries", "{libdevice}", switch="merge-sin-cos"),
         Pass("nvvm-reflect", switch="merge-sin-cos"),
-        Pass("adgen-specialize-pow"),
         Pass(
             "adgen-inline-math",
-            after=("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos", "adgen-specialize-pow"),
+            after=("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos"),
         ),
         Pass("adgen-exchange-cotangents", after=("adgen-sink-zero-stores",)),
         Pass("adgen-lower-grid-barriers"),
@@ -214,7 +213,6 @@ THREADS = Pipeline(
         Pass("adgen-narrow-iteration-space", after=("adgen-barrier-loop-fission",)),
         # Indices get 64 bits before anything moves what says that they do not wrap around.
         function(loop("indvars"), "loop-simplify", "lcssa", switch="narrow-iteration-space"),
-        Pass("adgen-sum-threads", after=("adgen-barrier-loop-fission",)),
         _PARTS,
         Pass("adgen-vector-math", "{vector_bits}", when="vector math", after=("adgen-barrier-loop-fission",)),
         Pass("default", "O3"),

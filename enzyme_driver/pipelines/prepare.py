@@ -180,9 +180,8 @@ PREPARE_CPP = Pipeline(
         function("loop-simplify", switch="pointers-to-indices"),
         Pass("adgen-pointers-to-indices"),
         Pass("adgen-promote-captures"),
-        Pass("adgen-promote-captured-structs", after=("adgen-promote-captures",)),
         function("sroa"),
-        Pass("adgen-promote-captured-structs"),  # again: members of members show once the outer ones are values
+        Pass("adgen-promote-captures"),  # again: members of members show once the outer ones are values
         _SELECTIONS,  # once what regions read shows
         Pass("adgen-mark-inactive-loads"),
         function("loop-simplify", "lcssa", switch="rematerialize-iterations"),

@@ -1,4 +1,4 @@
-"""How the GPU computes powers, run on the host: few questions for special arguments, one power for both slopes."""
+"""How the GPU computes powers, run on the host: one power for both slopes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from enzyme_driver.stages import prepare
 from enzyme_driver.targets import cuda, openmp
 
 POWERS = trials(function for function in FUNCTIONS if function.name == "pow")
-QUICK = ("adgen-specialize-pow", "adgen-inline-math", "always-inline")
+INLINED = ("adgen-inline-math", "always-inline")
 
 KERNEL = """
 __global__ void power(const float *x, const float *y, float *out, int n) {
@@ -34,7 +34,7 @@ def as_on_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     def reflection(*, fast_math: bool) -> tuple[str, ...]:
         return (*prepare.reflection(fast_math=fast_math), cuda.ON_GPU)
 
-    give_host_passes(monkeypatch, *QUICK)
+    give_host_passes(monkeypatch, *INLINED)
     monkeypatch.setattr(openmp, "reflection", reflection)
     monkeypatch.setenv("ADGEN_KEEP", str(tmp_path))
     return tmp_path
@@ -57,7 +57,6 @@ def test_special_arguments(as_on_gpu: Path) -> None:
     path = as_on_gpu / "power.cu"
     path.write_text(KERNEL, encoding="utf-8")
     kernel = adgen.compile(path, "power", cache=False)
-    assert f", {0x7F7FFFFF}" in next(as_on_gpu.glob("*.entries.ll")).read_text(encoding="utf-8")
     special = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 3.0, 1e-40, 1e-44, 3e38, -3e38, np.inf, -np.inf, np.nan, 1e30, 1e-30]
     x, y = (each.ravel() for each in np.meshgrid(*[np.array(special, np.float32)] * 2))
     out = np.zeros_like(x)

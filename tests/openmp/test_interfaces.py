@@ -109,6 +109,7 @@ def test_a_complex_number_by_value(tmp_path: Path) -> None:
 
 
 def test_numbers_of_a_pack_have_names_of_their_own() -> None:
-    function = adgen.compile(FILE, function="of_pack<double, double>", activity={"y": "active", "y1": "active"})
+    active = {"y": "active", "y1": "active"}
+    function = adgen.compile(FILE, function="of_pack<double, double>", flags=["-std=c++20"], activity=active)
     found = function.vjp(np.array([2.0]), 3.0, 5.0)
     assert {name: float(np.ravel(value)[0]) for name, value in found.items()} == {"x": 15.0, "y": 10.0, "y1": 6.0}

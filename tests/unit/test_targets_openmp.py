@@ -62,7 +62,7 @@ def finish(
         ("c++", pipelines.HOST_FROM_CPP, pipelines.SWEEPS),
     ],
 )
-@pytest.mark.parametrize("disabled", [set(), {"sum-threads", "skip-zeros", "host-rules", "sum-captured"}])
+@pytest.mark.parametrize("disabled", [set(), {"narrow-iteration-space", "skip-zeros", "host-rules", "sum-captured"}])
 def test_the_processes(
     language: Language,
     host: Pipeline,

@@ -10,6 +10,7 @@
 #include "llvm/Analysis/DomTreeUpdater.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
@@ -26,7 +27,7 @@ namespace {
 // Updates of a block that wait for another one into their element.
 constexpr unsigned MostOpen = 64;
 // Accumulators of one loop: more would not stay in registers.
-constexpr unsigned MostAccumulators = 32;
+constexpr unsigned MostAccumulators = 128;
 
 bool isZero(const Value *V) {
   auto *Number = dyn_cast<ConstantFP>(V);
@@ -151,11 +152,21 @@ private:
     return A.getType() == B.getType() && (One == Other || Alike);
   }
 
+  // Behind a barrier that all threads of the block come to, others may see the element, if the loop does.
   bool isMet(const Loop &L, const AtomicRMWInst &Atomic) const {
+    const Value *Element = Atomic.getPointerOperand();
+    bool Waits = any_of(L.blocks(), [](const BasicBlock *Block) { return any_of(*Block, isBarrierOfAll); });
     return any_of(L.blocks(), [&](const BasicBlock *Block) {
-      return any_of(
-          *Block, [&](const Instruction &I) { return Meet.mayMeet(I, Atomic.getPointerOperand(), Atomic.getType()); });
+      return any_of(*Block, [&](const Instruction &I) {
+        return !isBarrierOfAll(I) &&
+               (Meet.mayMeet(I, Element, Atomic.getType()) || (Waits && Meet.mayTouchArray(I, Element)));
+      });
     });
+  }
+
+  static bool isBarrierOfAll(const Instruction &I) {
+    auto *Call = dyn_cast<IntrinsicInst>(&I);
+    return Call && Call->getIntrinsicID() == Intrinsic::nvvm_barrier_cta_sync_aligned_all;
   }
 
   void sumInRegister(Loop &L, const Group &Additions) {

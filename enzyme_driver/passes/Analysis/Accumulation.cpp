@@ -167,13 +167,21 @@ static bool hasAttribute(const Value *Object, StringRef Name) {
   return A && A->getParent()->hasParamAttribute(A->getArgNo(), Name);
 }
 
+static bool isOfStaticArray(const Value *Object) {
+  auto *A = dyn_cast<Argument>(Object);
+  return A && A->getParent()
+                      ->getAttributeAtIndex(A->getArgNo() + AttributeList::FirstArgIndex, SharedShadowAttribute)
+                      .getValueAsString() == StaticArray;
+}
+
 // Shadows of parameters overlap nothing, those of shared arrays only each other.
 bool Meetings::areApart(const Value *Object, const Value *Other) const {
   if (Object == Other || !(isa<Argument>(Other) || isIdentifiedObject(Other)))
     return false;
   if (hasAttribute(Object, ShadowAttribute) || hasAttribute(Other, ShadowAttribute))
     return true;
-  return hasAttribute(Object, SharedShadowAttribute) != hasAttribute(Other, SharedShadowAttribute);
+  return hasAttribute(Object, SharedShadowAttribute) != hasAttribute(Other, SharedShadowAttribute) ||
+         isOfStaticArray(Object) || isOfStaticArray(Other);
 }
 
 const Value *accessedPointer(const Instruction &I) {
@@ -228,6 +236,15 @@ bool Meetings::mayTouch(const Instruction &I, const Value *Element, Type *T) con
     return false;
   auto Size = LocationSize::precise(I.getDataLayout().getTypeStoreSize(T));
   return isModOrRefSet(AA.getModRefInfo(&I, MemoryLocation(Element, Size)));
+}
+
+bool Meetings::mayTouchArray(const Instruction &I, const Value *Element) const {
+  if (!I.mayReadOrWriteMemory() || asAccumulation(const_cast<Instruction &>(I)))
+    return false;
+  if (auto *Known = dyn_cast<IntrinsicInst>(&I); Known && Known->isAssumeLikeIntrinsic())
+    return false;
+  const Value *Pointer = accessedPointer(I);
+  return !Pointer || !areApart(getUnderlyingObject(Element), getUnderlyingObject(Pointer));
 }
 
 bool Meetings::mayMeet(const Instruction &I, const Value *Element, Type *T) const {

@@ -77,6 +77,8 @@ public:
   Meetings(llvm::Function &F, llvm::AAResults &AA);
   // Whether an instruction may see or change the element behind a pointer.
   bool mayTouch(const llvm::Instruction &I, const llvm::Value *Element, llvm::Type *T) const;
+  // Whether it may see or change any element of the same array, and is no accumulation.
+  bool mayTouchArray(const llvm::Instruction &I, const llvm::Value *Element) const;
   // The same, but for accumulations: what follows is what an accumulation into the element may not be exchanged with.
   bool mayMeet(const llvm::Instruction &I, const llvm::Value *Element, llvm::Type *T) const;
 

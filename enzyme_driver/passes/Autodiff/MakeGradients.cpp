@@ -119,14 +119,16 @@ void addParameters(AutodiffCall &Call, const BodyLayout &L, const EntryPlan &Pla
       Call.zero(Adjoint, Members);
   }
   Constants Known(L.Body, L.Activities);
+  SmallVector<StringRef> Names = sharedNames(L.Body);
   for (unsigned I = 0; I < L.Shared; ++I) {
     if (Known.isArray(L.Body.getArg(L.parameters() + I))) {
       Call.constant(Gradient.getArg(Shadow + I));
       continue;
     }
     Argument *Adjoint = Gradient.getArg(Shadow + L.Shared + I);
-    Adjoint->getParent()->addParamAttr(Adjoint->getArgNo(),
-                                       Attribute::get(Gradient.getContext(), SharedShadowAttribute));
+    const GlobalVariable *Array = Gradient.getParent()->getNamedGlobal(Names[I]);
+    StringRef Size = Array && !Array->isDeclaration() ? StringRef(StaticArray) : "";
+    Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), SharedShadowAttribute, Size));
     Call.duplicated(Gradient.getArg(Shadow + I), Adjoint);
   }
 }

@@ -221,7 +221,8 @@ bool CopyTyper::isCountedWith(const LoadInst &Load) {
       if (isa<StoreInst, BitCastInst, ICmpInst>(U))
         continue;
       unsigned Code = cast<Instruction>(U)->getOpcode();
-      if (!rotatesWhole(*U) && !isa<PHINode, SelectInst, FreezeInst, TruncInst, ZExtInst, ExtractElementInst, InsertElementInst,
+      if (!rotatesWhole(*U) &&
+          !isa<PHINode, SelectInst, FreezeInst, TruncInst, ZExtInst, ExtractElementInst, InsertElementInst,
                ShuffleVectorInst>(U) &&
           !is_contained({Instruction::And, Instruction::Or, Instruction::Xor, Instruction::Shl, Instruction::LShr},
                         Code))

@@ -92,8 +92,10 @@ inline constexpr llvm::StringLiteral OwnedAttribute = "adgen-owned";
 inline constexpr llvm::StringLiteral FreshAttribute = "adgen-fresh";
 // Argument attribute: the shadow of an array that the user does not need after the gradient, nor the shadow itself.
 inline constexpr llvm::StringLiteral DiscardedAttribute = "adgen-discarded";
-// Argument attribute: the shadow of a shared array. It overlaps nothing but other such shadows.
+// Argument attribute: the shadow of a shared array. It overlaps nothing but other such shadows, and nothing at all with
+// the value "static".
 inline constexpr llvm::StringLiteral SharedShadowAttribute = "adgen-shared-shadow";
+inline constexpr llvm::StringLiteral StaticArray = "static";
 // Argument attribute: the size in bytes of the struct that the pointer stands for.
 inline constexpr llvm::StringLiteral StructAttribute = "adgen-struct";
 // Argument attribute beside it: where the struct holds floating point, "offset:bytes;offset:bytes".

@@ -200,17 +200,63 @@ end:
   ret void
 }
 
+; Behind the loop's barriers nobody sees the element, as nothing in the loop looks at the array.
 ; CHECK-LABEL: define void @in_a_loop_with_barriers(
 ; CHECK:       loop:
+; CHECK:         %sum.0 = phi float
+; CHECK-NOT:     atomicrmw
+; CHECK:       end:
 ; CHECK:         atomicrmw fadd ptr %d_tile
-; CHECK:         br i1 %done, label %end, label %loop
-define void @in_a_loop_with_barriers(i64 %n, float %v, ptr %tile, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const" {
+define void @in_a_loop_with_barriers(i64 %n, float %v, ptr %tile, ptr %other, ptr "adgen-shared-shadow"="static" %d_tile, ptr "adgen-shared-shadow" %d_other) "adgen-activity"="const" {
 entry:
   br label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
   %1 = atomicrmw fadd ptr %d_tile, float %v monotonic
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  store float 0.0, ptr %d_other
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+; Another thread may read this element there.
+; CHECK-LABEL: define void @where_others_read(
+; CHECK:       loop:
+; CHECK:         atomicrmw fadd ptr %d_tile
+; CHECK:         br i1 %done, label %end, label %loop
+define void @where_others_read(i64 %n, float %v, ptr %y, ptr %tile, ptr "adgen-shared-shadow"="static" %d_tile) "adgen-activity"="const" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %1 = atomicrmw fadd ptr %d_tile, float %v monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %at = getelementptr float, ptr %d_tile, i64 7
+  %seen = load float, ptr %at
+  store float %seen, ptr %y
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
+; Arrays whose size the launch gives begin at the same place.
+; CHECK-LABEL: define void @where_arrays_overlap(
+; CHECK:       loop:
+; CHECK:         atomicrmw fadd ptr %d_tile
+; CHECK:         br i1 %done, label %end, label %loop
+define void @where_arrays_overlap(i64 %n, float %v, ptr %tile, ptr %other, ptr "adgen-shared-shadow" %d_tile, ptr "adgen-shared-shadow" %d_other) "adgen-activity"="const" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %1 = atomicrmw fadd ptr %d_tile, float %v monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  store float 0.0, ptr %d_other
   %next = add i64 %i, 1
   %done = icmp eq i64 %next, %n
   br i1 %done, label %end, label %loop

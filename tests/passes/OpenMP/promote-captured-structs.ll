@@ -3,7 +3,7 @@
 ; behind the end of what is known to be there, nor before the fork what a region writes.
 ; An integer that is only copied may be the bits of a number, and goes by address too.
 ;
-; RUN: %opt -passes=adgen-promote-captured-structs -S %s | %filecheck %s
+; RUN: %opt -passes=adgen-promote-captures -S %s | %filecheck %s
 
 ; CHECK-LABEL: define void @adgen_body_f(
 ; CHECK: %[[ARRAY:.*]] = load ptr, ptr %grid

@@ -1,11 +1,11 @@
-; A region gets the pointer where the variable that holds it is set once, and what the variable holds before the fork where it is set in several
-; ways. It gets the variable where a region sets it or others may.
+; A region gets what a variable that is a pointer holds before the fork. It gets the variable where a region sets it.
 ;
 ; RUN: %opt -passes=adgen-promote-captures -S %s | %filecheck %s
 
 ; CHECK-LABEL: define void @f(
+; CHECK: %[[ONCE:.*]] = load ptr, ptr %once
 ; CHECK: %[[NOW:.*]] = load ptr, ptr %twice
-; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 4, ptr @started, i32 %team, ptr %x, ptr %[[NOW]], ptr %own)
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 4, ptr @started, i32 %team, ptr %[[ONCE]], ptr %[[NOW]], ptr %own)
 define void @f(i32 %team, ptr %x, ptr %y) {
   %once = alloca ptr
   %twice = alloca ptr
@@ -42,8 +42,9 @@ define internal void @region(ptr readonly align 8 dereferenceable(8) %once, ptr 
 
 ; On every way before the fork or not.
 ; CHECK-LABEL: define void @late(
+; CHECK: %[[OTHER:.*]] = load ptr, ptr %other
 ; CHECK: %[[LATE:.*]] = load ptr, ptr %variable
-; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @late_started, i32 %team, ptr %x, ptr %[[LATE]])
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @late_started, i32 %team, ptr %[[OTHER]], ptr %[[LATE]])
 define void @late(i32 %team, ptr %x, i1 %c) {
   %variable = alloca ptr
   %other = alloca ptr
@@ -70,11 +71,11 @@ define internal void @late_region(ptr %first, ptr %second) {
   ret void
 }
 
-; A std::vector's pointer to its elements is read before the fork, unless the address of the vector goes elsewhere.
+; A std::vector's pointer to its elements is read before the fork, also where the address of the vector goes elsewhere.
 ; CHECK-LABEL: define void @vectors(
 ; CHECK: %[[DATA:.*]] = load ptr, ptr %vector
-; CHECK-NOT: load
-; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @vectors_started, i32 %team, ptr %[[DATA]], ptr %leaked)
+; CHECK: %[[LEAKED:.*]] = load ptr, ptr %leaked
+; CHECK: call {{.*}} @__kmpc_fork_call(ptr null, i32 2, ptr @vectors_started, i32 %team, ptr %[[DATA]], ptr %[[LEAKED]])
 define void @vectors(i32 %team, ptr %x, i64 %n, ptr %elsewhere) {
   %vector = alloca { ptr, ptr, ptr }
   %leaked = alloca { ptr, ptr, ptr }
