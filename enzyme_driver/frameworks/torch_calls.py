@@ -36,6 +36,7 @@ class Calls:
         self._deterministic: dict[Any, bool] = {}
         self._known: dict[Any, Compiled] = {}
         self._numbers: dict[Any, int] = {}
+        self._needed: dict[tuple[bool, ...], tuple[bool, ...]] = {}
         self._is_quick = not any(each.optional for each in operator.arrays) and is_there()
 
     def check_autocast(self, tensors: Tensors) -> None:
@@ -58,6 +59,19 @@ class Calls:
                 for asked, allowed, tensor in zip(needed, own, tensors, strict=True)
             ]
         )
+
+    def gradients(
+        self, tensors: Tensors, statics: Sequence[Any], cotangents: Tensors, needed: tuple[bool, ...]
+    ) -> list[torch.Tensor | None]:
+        """By the inputs that need one, None for the others; nothing of it is recorded."""
+        wrt = self._needed.get(needed)
+        if wrt is None:  # an input that needs one is of floating point
+            wrt = self._needed[needed] = self.wrt(tensors, needed)
+        there = tuple([seed is not None for seed in cotangents])
+        if True not in wrt or True not in there:
+            return [None] * len(needed)
+        found = iter(self.product(tensors, statics, cotangents, wrt, there))
+        return [next(found) if asked else None for asked in wrt]
 
     def primal(self, tensors: Tensors, statics: Sequence[Any], batch: Batch | None = None) -> list[torch.Tensor]:
         if self._is_quick and batch is None and (found := run_known(self._number(statics), tensors)):
@@ -83,9 +97,20 @@ class Calls:
     ) -> list[torch.Tensor]:
         """One a wanted input; with `batch` every one has the axis of examples."""
         there = tuple([seed is not None for seed in cotangents])
+        return self.product(tensors, statics, cotangents, tuple(wrt), there, batch)
+
+    def product(
+        self,
+        tensors: Tensors,
+        statics: Sequence[Any],
+        cotangents: Tensors,
+        wrt: tuple[bool, ...],
+        there: tuple[bool, ...],
+        batch: Batch | None = None,
+    ) -> list[torch.Tensor]:
         if self._is_quick and batch is None and not torch.are_deterministic_algorithms_enabled():
-            kept = [seed for seed in cotangents if seed is not None]
-            if found := run_known(self._number((statics, tuple(wrt), there)), [*tensors, *kept]):
+            kept = cotangents if all(there) else [seed for seed in cotangents if seed is not None]
+            if found := run_known(self._number((statics, wrt, there)), [*tensors, *kept]):
                 return found
         device = device_of(self.operator, tensors)
         given, seeds = _plain(tensors), _plain(cotangents)
@@ -95,10 +120,10 @@ class Calls:
                     f"{self.operator.name}: a cotangent is on {seed.device}", hint=f"move it to {device}"
                 )
         place = place_of(device)
-        key = None if batch else (device, statics, tuple(wrt), there, *_kinds(given))
+        key = None if batch else (device, statics, wrt, there, *_kinds(given))
         compiled = self._known.get(key)
         if compiled is None:
-            compiled = self.operator.reverse(_specs(given, batch), statics, place, tuple(wrt), there)
+            compiled = self.operator.reverse(_specs(given, batch), statics, place, wrt, there)
             self._remember(key, compiled)
         if self._is_quick and batch is None and not compiled.unverified:
             learn(compiled)

@@ -56,7 +56,10 @@ class Eager(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        return (None, None, *_propagated(ctx, None, ctx.needs_input_grad[2:], cotangents))
+        needed = ctx.needs_input_grad[2:]
+        if not torch.is_grad_enabled() and not transforms_are_active():
+            return (None, None, *ctx.calls.gradients(ctx.saved_tensors, ctx.statics, cotangents, needed))
+        return (None, None, *_propagated(ctx, None, needed, cotangents))
 
 
 class Primal(torch.autograd.Function):  # type: ignore[misc]

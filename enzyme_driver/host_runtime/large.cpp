@@ -1,7 +1,9 @@
 // Large blocks for what gradients of C++ functions keep from one function to another, such as from the forward sweep of
 // a parallel region to its reverse sweep. They stay for later gradients: to get their pages anew from the system takes
-// longer than to fill them. Any other memory may be freed and enlarged here too.
+// longer than to fill them. Small blocks are taken from lists of their own: the tapes of a recursion are very many, and
+// the heap's own lists hold few. Any other memory may be freed and enlarged here too.
 #include "large.h"
+#include "small.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,10 +25,14 @@ constexpr uint64_t Most = uint64_t(1) << 48; // bytes that there can be
 constexpr uint64_t FewSpare = 256 << 20,
                    ShareSpare = 32; // emptied blocks stay up to so many bytes, or such a part of the machine's memory
 
+} // namespace
+
 uint64_t mostSpare() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   return std::max(FewSpare, pages > 0 ? uint64_t(pages) * Page / ShareSpare : 0);
 }
+
+namespace {
 
 uint64_t rounded(uint64_t bytes) {
   const uint64_t unit = bytes < 2 * HugePage ? Page : HugePage;
@@ -123,25 +129,27 @@ Blocks &blocks() {
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))
 
 HIDDEN void *adgen_large_alloc(uint64_t bytes) {
+  if (void *small = takeSmall(bytes))
+    return small;
   return bytes < Least || bytes > Most ? std::malloc(bytes) : blocks().take(bytes);
 }
 
 HIDDEN void adgen_large_free(void *memory) {
-  if (!blocks().give(memory))
+  if (!giveSmall(memory) && !blocks().give(memory))
     std::free(memory);
 }
 
 // Of memory from new.
 HIDDEN void adgen_large_delete(void *memory) {
-  if (!blocks().give(memory))
+  if (!giveSmall(memory) && !blocks().give(memory))
     ::operator delete(memory);
 }
 
 HIDDEN void *adgen_large_realloc(void *memory, uint64_t bytes) {
-  const uint64_t held = memory ? blocks().sizeOf(memory) : 0;
+  const uint64_t small = sizeOfSmall(memory), held = small || !memory ? small : blocks().sizeOf(memory);
   if (!held && (bytes < Least || bytes > Most))
     return std::realloc(memory, bytes);
-  if (held >= bytes && bytes >= Least)
+  if (held >= bytes && (small || bytes >= Least))
     return memory;
   void *larger = adgen_large_alloc(bytes);
   if (larger && memory) {

@@ -21,6 +21,7 @@ from enzyme_driver.runtime.call.geometry import Launch, launch_of
 from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
 from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.call.slots import spelled
+from enzyme_driver.runtime.quick import Quick
 from enzyme_driver.runtime.tape.record import Tape, refuse_number, refuse_while_recording, unrecorded
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class CompiledEntry:
         self._backend = backend
         self._arguments = Arguments(entry.signature, backend.target)
         self._tangent_arguments = Arguments(entry.signature.forward, backend.target)
+        self._quick = Quick(entry.signature, backend)
         self.target = backend.target
         self.guard: Guard | None = None
         """What looks at the gradient before it is used first; None where nothing does."""
@@ -83,6 +85,11 @@ class CompiledEntry:
         if self.guard and not self.guard.is_open:
             with unrecorded():
                 self.guard(cast("Kernel | Function", self), values, launch)
+
+    @property
+    def _is_verified(self) -> bool:
+        """Whether nothing is left to be looked at."""
+        return self.guard is None or self.guard.is_open
 
     @cached_property
     def _twice_arguments(self) -> Arguments:

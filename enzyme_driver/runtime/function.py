@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import (
     Parameter,
 )
+from enzyme_driver.runtime.call.launcher import PreparedCall
+from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.call.slots import argument_slot
 from enzyme_driver.runtime.call.values import returned, scalar_bytes
 from enzyme_driver.runtime.tape.query import Number
@@ -30,8 +33,11 @@ class Function(CompiledEntry):
     def __call__(self, *args: object, **named: object) -> float | int | None:
         """The returned number as a Python float or int, None for void. Raises PrimalError where the code throws."""
         entry, tape = self._primal_entry(), recording()
-        bound = self._arguments.bind(args, named)
         kind = self.signature.returns
+        data = None if tape or named else self._quick.primal(entry, args, None)
+        if data is not None:
+            return returned(data, kind) if kind else None
+        bound = self._arguments.bind(args, named)
         if tape:
             data = self._recorded(tape, bound, None)
         else:
@@ -39,9 +45,26 @@ class Function(CompiledEntry):
         result = returned(data, kind) if kind else None
         return Number(result, tape, tape.launches - 1) if tape and isinstance(result, float) else result
 
+    def prepare(self, *args: object, **named: object) -> PreparedCall:
+        """Check the arguments of a call now; the call, which can be made many times, see `PreparedCall`."""
+        entry, given = self._primal_entry(), self._arguments.primal(self._arguments.bind(args, named))
+        return PreparedCall(self.name, self._backend, entry, given, self.signature.returns, gradient=False)
+
+    def prepare_gradient(
+        self, *args: object, shadows: Mapping[str, object], cotangent: float = 1.0, **named: object
+    ) -> PreparedCall:
+        """Check the arguments of a call of `gradient` now; the call, which can be made many times."""
+        entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
+        given = self._with_cotangent(bound, shadows, cotangent)
+        before = partial(self.verify, bound, None) if self.guard else None
+        name = f"{self.name}.gradient"
+        return PreparedCall(name, self._backend, entry, given, None, gradient=True, before=before)
+
     def gradient(self, *args: object, shadows: Mapping[str, object], cotangent: float = 1.0, **named: object) -> None:
         """Add `cotangent` times the gradient of the returned number to the shadows, see `Kernel.gradient`."""
-        self._gradient_entry()
+        entry = self._gradient_entry()
+        if self._is_verified and not named and self._quick.gradient(entry, args, shadows, None, cotangent):
+            return
         bound = self._arguments.bind(args, named)
         self.verify(bound, None)
         self._gradient(bound, shadows, cotangent)
@@ -59,7 +82,11 @@ class Function(CompiledEntry):
 
         `cotangent` is that of the returned number, with `directions` one number for all or a sequence of them.
         """
-        self._gradient_entry()
+        entry = self._gradient_entry()
+        if self._is_verified and directions is None and not named and isinstance(cotangent, (int, float)):
+            found = self._quick.vjp(entry, args, cotangents, wrt, None, cotangent)
+            if found is not None:
+                return found
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
         self.verify(bound, None)
@@ -116,7 +143,13 @@ class Function(CompiledEntry):
             return (found if found.agrees else with_dual_numbers(found, self, bound, None)).raised(self)
 
     def _gradient(self, values: Iterable[object], shadows: Mapping[str, object], cotangent: float) -> None:
-        entry = self._gradient_entry()
+        prepared = self._with_cotangent(values, shadows, cotangent)
+        self._backend.call(self._gradient_entry(), prepared, 0, gradient=True)
+
+    def _with_cotangent(
+        self, values: Iterable[object], shadows: Mapping[str, object], cotangent: float
+    ) -> PreparedArguments:
+        """The arguments of a gradient call."""
         prepared = self._arguments.gradient(tuple(values), shadows)
         kind = self.signature.returns
         if kind is None and cotangent != 1.0:
@@ -124,7 +157,7 @@ class Function(CompiledEntry):
         if kind is not None:
             slot = argument_slot(self.signature, Parameter("cotangent", "scalar", kind, True, "const"), self.target)
             prepared = prepared.followed_by(scalar_bytes(cotangent, slot))
-        self._backend.call(entry, prepared, 0, gradient=True)
+        return prepared
 
 
 def _one_a_direction(cotangent: float | Sequence[float], directions: int | None) -> list[float]:

@@ -214,6 +214,8 @@ class Kernel(CompiledEntry):
 
     def _run(self, launch: Launch, /, *args: object, **named: object) -> None:
         entry, tape = self._primal_entry(), recording()
+        if not tape and not named and self._quick.primal(entry, args, launch) is not None:
+            return
         bound = self._arguments.bind(args, named)
         if tape:
             self._recorded(tape, bound, launch)
@@ -225,7 +227,10 @@ class Kernel(CompiledEntry):
         return PreparedLaunch(self.name, self._backend, entry, given, launch, gradient=False)
 
     def _run_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> None:
-        entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
+        entry = self._gradient_entry()
+        if self._is_verified and not named and self._quick.gradient(entry, args, shadows, launch):
+            return
+        bound = self._arguments.bind(args, named)
         self.verify(bound, launch)
         self._differentiate(entry, self._arguments, self._arguments.gradient, launch, bound, shadows)
 
@@ -277,6 +282,10 @@ class Kernel(CompiledEntry):
         **named: object,
     ) -> dict[str, Any]:
         entry = self._gradient_entry()
+        if self._is_verified and directions is None and not named:
+            found = self._quick.vjp(entry, args, cotangents, wrt, launch)
+            if found is not None:
+                return found
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
         self.verify(bound, launch)

@@ -32,9 +32,9 @@ checked on that device, that day.
 _PUBLIC = """\
 ## Public programs
 
-Kernels of others, compiled as they are for both targets, each called with arguments drawn by its signature alone, and
-its host gradient compared with the dual numbers. Where such arguments make threads write different values to one
-element, or read where nothing was written, there is nothing to compare.
+Kernels of others, compiled as they are, each called with arguments drawn by its signature alone, and its host gradient
+compared with the dual numbers; where such arguments make threads write different values to one element, or read where
+nothing was written, with the program's own launch and arguments like its own.
 *{repository}* at {commit}, {parts}, {date}.
 
 | what became of it | number |

@@ -230,7 +230,7 @@ def test_a_check_asks_forward_mode_too(
     def wrong(*_: object, **__: object) -> dict[str, Any]:
         return {"y": np.ones(50), "sum": np.ones(1)}
 
-    monkeypatch.setattr(type(kernels.mixed), "_run_jvp", wrong)
+    monkeypatch.setattr(kernels.mixed, "_run_jvp", wrong)  # not the witness's
     with pytest.raises(adgen.CheckFailedError, match="forward mode gives"):
         kernels.mixed.check[2, 32](*args)
 

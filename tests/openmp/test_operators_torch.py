@@ -99,13 +99,13 @@ def test_transformations() -> None:
 
 def test_no_work_for_what_nobody_wants(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    true = ops.wave.torch.calls.vjp
+    true = ops.wave.torch.calls.product
 
     def noted(*given: Any) -> Any:
         asked.append(given[3])
         return true(*given)
 
-    monkeypatch.setattr(ops.wave.torch.calls, "vjp", noted)
+    monkeypatch.setattr(ops.wave.torch.calls, "product", noted)
     ops.wave.torch(double(20), number().detach()).sum().backward()
     assert asked == [(True, False)]
 

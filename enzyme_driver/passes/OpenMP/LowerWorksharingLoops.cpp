@@ -180,11 +180,6 @@ void writeDispatch(Module &M, StringRef Width) {
   }
 }
 
-void eraseAll(Module &M, StringRef Name) {
-  for (CallInst *Call : callsOf(M, Name))
-    Call->eraseFromParent();
-}
-
 } // namespace
 
 ADGEN_DECLARE_PASS(LowerWorksharingLoops);
@@ -195,10 +190,10 @@ PreservedAnalyses LowerWorksharingLoops::run(Module &M, ModuleAnalysisManager &)
       if (scheduleOf(*Init) >= 0 && isOne(Init->getArgOperand(7)))
         writeStatic(*Init, !Width.ends_with("u"));
     writeDispatch(M, Width);
-    eraseAll(M, ("__kmpc_dispatch_fini_" + Width).str());
+    eraseCalls(M, ("__kmpc_dispatch_fini_" + Width).str());
   }
-  eraseAll(M, "__kmpc_dispatch_deinit");
-  eraseAll(M, "__kmpc_for_static_fini");
+  eraseCalls(M, "__kmpc_dispatch_deinit");
+  eraseCalls(M, "__kmpc_for_static_fini");
   return PreservedAnalyses::none();
 }
 

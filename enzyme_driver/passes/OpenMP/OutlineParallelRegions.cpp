@@ -160,11 +160,6 @@ void requestThreads(Module &M) {
   }
 }
 
-void eraseAll(Module &M, StringRef Name) {
-  for (CallInst *Call : callsOf(M, Name))
-    Call->eraseFromParent();
-}
-
 } // namespace
 
 ADGEN_DECLARE_PASS(OutlineParallelRegions);
@@ -194,7 +189,7 @@ PreservedAnalyses OutlineParallelRegions::run(Module &M, ModuleAnalysisManager &
     F->eraseFromParent();
   }
   for (StringRef Name : {"__kmpc_serialized_parallel", "__kmpc_end_serialized_parallel", "__kmpc_push_proc_bind"})
-    eraseAll(M, Name);
+    eraseCalls(M, Name);
   return PreservedAnalyses::none();
 }
 

@@ -1,11 +1,11 @@
-// A parallel region gets the address of every variable that it uses, of the object whose method it is in, or of a struct
-// of arrays. Where it only reads a variable that is a pointer, it gets the pointer. What it reads at known places of an
-// object it is handed by the fork, too: pointers and counts themselves, and numbers of floating point by the address of
-// a copy. No region may write to the variable or object. Where nothing is left that the region does with the address, it
-// gets none. Enzyme then knows each array apart, which of them are const, and how long one is meant: behind one address
-// all are the same to it, and it would add the derivative of an array that is const to the array itself. The object
-// itself needs no memory any more, where it is a variable of the function that forks, and arrays that change places from
-// step to step are values.
+// A parallel region gets the address of every variable that it uses, of the object whose method it is in, or of a
+// struct of arrays. Where it only reads a variable that is a pointer, it gets the pointer. What it reads at known
+// places of an object it is handed by the fork, too: pointers and counts themselves, and numbers of floating point by
+// the address of a copy. No region may write to the variable or object. Where nothing is left that the region does with
+// the address, it gets none. Enzyme then knows each array apart, which of them are const, and how long one is meant:
+// behind one address all are the same to it, and it would add the derivative of an array that is const to the array
+// itself. The object itself needs no memory any more, where it is a variable of the function that forks, and arrays
+// that change places from step to step are values.
 #include "Analysis/UnderlyingObjects.h"
 #include "Support/OpenMP.h"
 #include "Support/Pass.h"

@@ -63,10 +63,10 @@ public:
     for (StringRef Name :
          {"__kmpc_ordered", "__kmpc_end_ordered", "__kmpc_end_single", "__kmpc_end_master", "__kmpc_end_masked",
           "omp_init_lock", "omp_destroy_lock", "omp_init_nest_lock", "omp_destroy_nest_lock"})
-      eraseAll(Name);
+      eraseCalls(M, Name);
     for (CallInst *Flush : callsOf(M, "__kmpc_flush"))
       new FenceInst(Context, AtomicOrdering::SequentiallyConsistent, SyncScope::System, Flush->getIterator());
-    eraseAll("__kmpc_flush");
+    eraseCalls(M, "__kmpc_flush");
     for (CallInst *Number : callsOf(M, "__kmpc_global_thread_num"))
       if (Number->use_empty())
         Number->eraseFromParent();
@@ -104,11 +104,6 @@ private:
       call(*Call, Rule, LockOf(*Call));
       Call->eraseFromParent();
     }
-  }
-
-  void eraseAll(StringRef Name) {
-    for (CallInst *Call : callsOf(M, Name))
-      Call->eraseFromParent();
   }
 
   // A critical section is known by its name; the user's own locks are one, as which of them is meant is known only when

@@ -29,6 +29,11 @@ SmallVector<CallInst *> callsOf(Module &M, StringRef Name) {
   return Calls;
 }
 
+void eraseCalls(Module &M, StringRef Name) {
+  for (CallInst *Call : callsOf(M, Name))
+    Call->eraseFromParent();
+}
+
 // Adds what the functions call by name; whether any of them calls through a pointer.
 static bool addCalled(SmallSetVector<Function *, 16> &Found) {
   bool Unknown = false;

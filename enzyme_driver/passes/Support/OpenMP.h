@@ -32,6 +32,7 @@ llvm::Function *startedBy(const llvm::CallBase &Call);
 llvm::Argument *inRegion(llvm::Argument &Started);
 // Every call of the function named, in an order that stays the same.
 llvm::SmallVector<llvm::CallInst *> callsOf(llvm::Module &M, llvm::StringRef Name);
+void eraseCalls(llvm::Module &M, llvm::StringRef Name);
 // The functions that threads of a team may be in, and those of them that may have been called through a pointer, with
 // what these call.
 struct Teams {

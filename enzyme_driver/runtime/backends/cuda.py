@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import ArgumentError, DeviceError, RefusedError
@@ -23,9 +24,10 @@ from enzyme_driver.runtime.backends.driver import (
 )
 from enzyme_driver.runtime.backends.heap import check_heap, size_heap
 from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
-from enzyme_driver.runtime.call.arrays import ArrayView, is_jax
+from enzyme_driver.runtime.call.arrays import ArrayView
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.packing import ArgumentTable, pointer_bytes
+from enzyme_driver.runtime.call.plain import PlainCall
 from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.transforms.batch import Batch, batch_symbol
 
@@ -61,9 +63,9 @@ class CudaBackend:
         """Queue a kernel on the stream. Raises DeviceError where the GPU, the driver or the launch fails."""
         symbol = entry.gradient if gradient else entry.primal
         device = device_of_views(prepared.views)
-        immutable = [value for value in prepared.keep if is_jax(value)]
+        immutable = prepared.immutable
         for value in immutable:
-            value.block_until_ready()  # type: ignore[attr-defined]
+            value.block_until_ready()
         with on_device(device):
             stream = stream_handle(launch.stream, prepared.keep, device)
             wait_for((view.stream for view in prepared.views if view.stream is not None), stream)
@@ -73,12 +75,34 @@ class CudaBackend:
             if gradient and entry.tape:
                 self._launch_with_tape(code, entry, call, prepared, launch, stream)
             else:
-                _launch(code, str(symbol), call, launch, stream, together=entry.cooperative)
+                table = prepared.table if call[0] is prepared.values else None
+                _launch(code, str(symbol), call, launch, stream, together=entry.cooperative, table=table)
             _copy_shadows_out(code, prepared, stream)
             if gradient and entry.heap:
                 check_heap(code, stream)
             elif immutable:
                 synchronize(stream)
+
+    def runs_plain(self, entry: TargetEntry, launch: Launch | None, *, gradient: bool) -> bool:
+        """Whether it is one launch on the current stream."""
+        if launch is None or launch.stream is not None or launch.shared_bytes:
+            return False
+        return not (entry.cooperative or entry.dynamic_shared or (gradient and (entry.tape or entry.heap)))
+
+    def run_plain(
+        self, entry: TargetEntry, call: PlainCall, launch: Launch | None, result_size: int, *, gradient: bool
+    ) -> bytes:
+        """Queue a kernel on the current stream."""
+        del result_size
+        if launch is None:
+            raise TypeError(launch)
+        driver, symbol = api(), str(entry.gradient if gradient else entry.primal)
+        with on_device(call.device):
+            kernel = self._code(call.device).kernel(symbol, prod(launch.block))
+            stream, extents = call.arrays.stream(call.device), (*launch.grid, *launch.block)
+            status = driver.cuLaunchKernel(kernel.handle, *extents, 0, stream, call.table, 0)
+            _check(status, kernel.handle, symbol, launch)
+        return b""
 
     def launch_batch(
         self, signature: Signature, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, batch: Batch
@@ -286,10 +310,19 @@ def _too_many_blocks(symbol: str, launch: Launch, most: int) -> DeviceError:
     )
 
 
-def _launch(code: LoadedCode, symbol: str, call: Call, launch: Launch, stream: int, *, together: bool = False) -> None:
-    """Queue a kernel; `together`: its blocks wait for each other."""
+def _launch(
+    code: LoadedCode,
+    symbol: str,
+    call: Call,
+    launch: Launch,
+    stream: int,
+    *,
+    together: bool = False,
+    table: ArgumentTable | None = None,
+) -> None:
+    """Queue a kernel; `together`: its blocks wait for each other. `table` has the values, if there is one."""
     values, dynamic = call
-    kernel, table = code.kernel(symbol, prod(launch.block)), ArgumentTable(values)
+    kernel, table = code.kernel(symbol, prod(launch.block)), table or ArgumentTable(values)
     kernel.allow_dynamic(dynamic)
     # The driver's own calls: cuda-core's launch takes no structs by value.
     if together:
@@ -300,6 +333,11 @@ def _launch(code: LoadedCode, symbol: str, call: Call, launch: Launch, stream: i
         status = api().cuLaunchCooperativeKernel(kernel.handle, *extents, dynamic, stream, table.address)
     else:
         status = api().cuLaunchKernel(kernel.handle, *launch.grid, *launch.block, dynamic, stream, table.address, 0)
+    _check(status, kernel.handle, symbol, launch)
+
+
+def _check(status: tuple[Any, ...], function: object, symbol: str, launch: Launch) -> None:
+    """Raise DeviceError where a launch failed."""
     if status[0] != api().CUresult.CUDA_SUCCESS:
-        _refuse_block(kernel.handle, symbol, launch)
-    done(status, f"{symbol} cannot be launched with grid {launch.grid} and block {launch.block}")
+        _refuse_block(function, symbol, launch)
+        done(status, f"{symbol} cannot be launched with grid {launch.grid} and block {launch.block}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import ArgumentError, ArtifactError, Location, PrimalError
@@ -18,7 +19,7 @@ from enzyme_driver.runtime.backends.limits import RACES, Race, wanted_limit
 from enzyme_driver.runtime.backends.teams import wanted_threads
 from enzyme_driver.runtime.call.accumulation import WAYS, wanted_accumulation
 from enzyme_driver.runtime.call.geometry import Launch
-from enzyme_driver.runtime.call.packing import ArgumentTable
+from enzyme_driver.runtime.call.plain import PlainCall
 from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.transforms.batch import Batch
 
@@ -159,13 +160,38 @@ class HostBackend:
         self._call(_symbol(entry, gradient=gradient), prepared, None, address)
         return result.raw[:result_size]
 
+    def runs_plain(self, entry: TargetEntry, launch: Launch | None, *, gradient: bool) -> bool:
+        """Whether there is no stream, which `launch` refuses."""
+        del entry, gradient
+        return launch is None or launch.stream is None
+
+    def run_plain(
+        self, entry: TargetEntry, call: PlainCall, launch: Launch | None, result_size: int, *, gradient: bool
+    ) -> bytes:
+        """A launch, or the call of a function, on plain arguments: what it returned."""
+        symbol, result = _symbol(entry, gradient=gradient), ctypes.create_string_buffer(16) if result_size else None
+        described = _HostLaunch(launch.grid, launch.block, launch.shared_bytes) if launch else None
+        where = ctypes.addressof(described) if described else None
+        into = ctypes.addressof(result) if result else None
+        self._run(symbol, call.table, where, into, partial(self._say, call, function=launch is None))
+        return result.raw[:result_size] if result else b""
+
     def _call(self, symbol: str, prepared: PreparedArguments, launch: int | None, result: int | None) -> None:
-        table = ArgumentTable(prepared.values)
-        with self._team(wanted_threads()), self._kept():
-            if prepared.accumulated:
-                self._say_accumulation(prepared, function=launch is None)
-            with self._limited(kernel=launch is not None):
-                failed = self._function(symbol)(launch, table.address, result) != 0
+        say = partial(self._say_accumulation, prepared, function=launch is None)
+        self._run(symbol, prepared.table.address, launch, result, say)
+
+    def _run(self, symbol: str, table: int, launch: int | None, result: int | None, say: Callable[[], None]) -> None:
+        """`say` tells the library what threads of a gradient may have copies of."""
+        function = self._function(symbol)
+        count, numbers, limit = wanted_threads(), wants_no_numbers_kept(), wanted_limit()
+        if count is None and not numbers and limit is None:
+            say()
+            failed = function(launch, table, result) != 0
+        else:
+            with self._team(count), self._kept():
+                say()
+                with self._limited(kernel=launch is not None):
+                    failed = function(launch, table, result) != 0
         if failed:
             message = (self._last_error() or b"no message").decode(errors="replace")
             raise PrimalError(
@@ -174,15 +200,37 @@ class HostBackend:
                 "code catches: put a condition in its place",
             )
 
-    def _say_accumulation(self, prepared: PreparedArguments, *, function: bool) -> None:
+    def _say(self, call: PlainCall, *, function: bool) -> None:
         """Of the next gradient that this thread calls."""
+        if call.shadows:
+            read = [(place, each, size) for place, each, _, size in call.shadows if each and place is not None]
+            others = [(at, size, each) for place, each, at, size in call.shadows if each and place is None]
+            self._told(call.count, _described(read, others if function else []))
+
+    def _say_accumulation(self, prepared: PreparedArguments, *, function: bool) -> None:
         told = prepared.accumulated
-        read = [_HostShadow(each.argument, each.number, each.nbytes) for each in told if each.argument is not None]
-        way = WAYS[wanted_accumulation()]
-        self._library.adgen_accumulate(len(prepared.values), way, len(read), (_HostShadow * len(read))(*read))
-        others = [_HostMemory(each.start, each.nbytes, each.number) for each in told if each.argument is None]
-        if function and others and hasattr(self._library, "adgen_accumulate_memory"):
-            self._library.adgen_accumulate_memory(len(others), (_HostMemory * len(others))(*others))
+        if told:
+            kept = prepared.kept.get(function)
+            if kept is None:
+                read = [(each.argument, each.number, each.nbytes) for each in told if each.argument is not None]
+                others = [(each.start, each.nbytes, each.number) for each in told if each.argument is None]
+                kept = prepared.kept[function] = _described(read, others if function else [])
+            self._told(len(prepared.values), kept)
+
+    @cached_property
+    def _accumulate(self) -> Callable[..., object]:
+        return self._library["adgen_accumulate"]
+
+    @cached_property
+    def _accumulate_memory(self) -> Callable[..., object] | None:
+        """Of libraries that have it."""
+        return getattr(self._library, "adgen_accumulate_memory", None)
+
+    def _told(self, count: int, described: Any) -> None:  # noqa: ANN401  (arrays of ctypes)
+        read, others = described
+        self._accumulate(count, WAYS[wanted_accumulation()], len(read), read)
+        if others and self._accumulate_memory:
+            self._accumulate_memory(len(others), others)
 
     @contextmanager
     def _team(self, count: int | None) -> Iterator[None]:
@@ -244,6 +292,11 @@ class HostBackend:
         function.restype = ctypes.c_char_p
         message: bytes | None = function()
         return message
+
+
+def _described(read: Sequence[Any], others: Sequence[Any]) -> Any:  # noqa: ANN401
+    """Arrays of `_HostShadow` and of `_HostMemory`, from tuples of their members."""
+    return (_HostShadow * len(read))(*read), (_HostMemory * len(others))(*others)
 
 
 def _race(found: _HostRace) -> Race:

@@ -45,7 +45,8 @@ def _current(arguments: Iterable[object], device: int) -> int:
 
 def wait_for(producers: Iterable[int], stream: int) -> None:
     """Let `stream` wait for what is queued on the producers' streams now."""
-    others = _plain(producers) - _plain([stream])
+    others = {producer for producer in producers if producer != stream}
+    others = others and _plain(others) - _plain([stream])
     if not others:
         return
     driver = api()

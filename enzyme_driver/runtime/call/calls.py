@@ -13,6 +13,7 @@ from enzyme_driver.runtime.call.arrays import ArrayView
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.members import members
 from enzyme_driver.runtime.call.packing import pointer_bytes
+from enzyme_driver.runtime.call.plain import PlainCall
 from enzyme_driver.runtime.call.prepared import PreparedArguments, Value, prepared
 from enzyme_driver.runtime.call.slots import argument_slot, written
 from enzyme_driver.runtime.call.values import scalar_bytes
@@ -34,6 +35,12 @@ class Backend(Protocol):
     ) -> None: ...
 
     def call(self, entry: TargetEntry, prepared: PreparedArguments, result_size: int, *, gradient: bool) -> bytes: ...
+
+    def runs_plain(self, entry: TargetEntry, launch: Launch | None, *, gradient: bool) -> bool: ...
+
+    def run_plain(
+        self, entry: TargetEntry, call: PlainCall, launch: Launch | None, result_size: int, *, gradient: bool
+    ) -> bytes: ...
 
     def stream_of(self, launch: Launch, prepared: PreparedArguments) -> int | None: ...
 

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from enzyme_driver.errors import UsageError
-from enzyme_driver.model import TargetEntry
+from enzyme_driver.model import DataType, TargetEntry
 from enzyme_driver.runtime.call.arrays import address_now
 from enzyme_driver.runtime.call.calls import Backend
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.prepared import PreparedArguments
+from enzyme_driver.runtime.call.values import returned
 from enzyme_driver.runtime.tape.record import refuse_while_recording
+
+_ONCE = Launch((1, 1, 1), (1, 1, 1))
 
 
 class PreparedLaunch:
@@ -46,6 +49,11 @@ class PreparedLaunch:
         self._addresses = [(ask, ask()) for ask in map(address_now, prepared.keep) if ask]
 
     def __call__(self) -> None:
+        self._look()
+        self._backend.launch(self._entry, self._prepared, self._launch, gradient=self._gradient)
+
+    def _look(self) -> None:
+        """Raise where it cannot be run now."""
         refuse_while_recording(f"a prepared launch of {self._name}", "what it writes", self._instead)
         for ask, address in self._addresses:
             if ask() != address:
@@ -56,10 +64,37 @@ class PreparedLaunch:
         if self._before:
             self._before()
             self._before = None
-        self._backend.launch(self._entry, self._prepared, self._launch, gradient=self._gradient)
 
     def __repr__(self) -> str:
         return f"<prepared {self._name}[{self._launch.grid}, {self._launch.block}]>"
+
+
+class PreparedCall(PreparedLaunch):
+    """`call = f.prepare(*args)`: each `call()` calls the C++ function on these arguments, as `PreparedLaunch` does."""
+
+    def __init__(
+        self,
+        name: str,
+        backend: Backend,
+        entry: TargetEntry,
+        prepared: PreparedArguments,
+        returns: DataType | None,
+        *,
+        gradient: bool,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(name, backend, entry, prepared, _ONCE, gradient=gradient, before=before)
+        self._returns = returns
+        self._instead = "take derivatives after the `with` block" if gradient else f"write {name}(...)"
+
+    def __call__(self) -> Any:  # noqa: ANN401  (the returned number, None for void and gradients)
+        self._look()
+        kind = self._returns
+        data = self._backend.call(self._entry, self._prepared, kind.size if kind else 0, gradient=self._gradient)
+        return returned(data, kind) if kind else None
+
+    def __repr__(self) -> str:
+        return f"<prepared {self._name}>"
 
 
 class Launcher:

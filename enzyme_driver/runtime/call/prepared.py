@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from enzyme_driver.runtime.call.accumulation import Accumulated
-from enzyme_driver.runtime.call.arrays import ArrayView
+from enzyme_driver.runtime.call.arrays import ArrayView, is_jax
+from enzyme_driver.runtime.call.packing import ArgumentTable
 from enzyme_driver.runtime.call.slots import Slot
 
 
@@ -69,6 +72,21 @@ class PreparedArguments:
     accumulated: tuple[Accumulated, ...] = ()
     overwritten: tuple[tuple[int, int], ...] | None = None
     hidden: str = ""
+
+    @cached_property
+    def table(self) -> ArgumentTable:
+        """The values in memory; what is called only reads them."""
+        return ArgumentTable(self.values)
+
+    @cached_property
+    def kept(self) -> dict[bool, Any]:
+        """What a backend keeps with the arguments for another call."""
+        return {}
+
+    @cached_property
+    def immutable(self) -> tuple[Any, ...]:
+        """The arrays of JAX."""
+        return tuple(value for value in self.keep if is_jax(value))
 
     def followed_by(self, value: bytes) -> PreparedArguments:
         """The same call with one more value at the end."""

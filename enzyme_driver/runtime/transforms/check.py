@@ -57,7 +57,9 @@ class CheckResult:
     def passed(self) -> bool:
         """Dual numbers know better than differences, where they know: they take no step over a kink."""
         verdict = self.dual_numbers
-        return self.agrees if verdict is None or verdict.state == "unchecked" else verdict.state == "right"
+        if verdict is None or verdict.state == "unchecked":
+            return self.agrees
+        return verdict.state == "right" and all(found.apart <= self.tolerance for found in self.parameters)
 
     def raised(self, subject: Kernel | Function, bisect: str = "adgen bisect") -> CheckResult:
         """This result; raises GradientMismatchError, DataRaceError or CheckFailedError where it is not passed."""
@@ -186,4 +188,4 @@ def _any(gradient: HostArray) -> bool:
 
 def _compared(found: ParameterCheck, gradient: HostArray, other: HostArray) -> ParameterCheck:
     across = apart(floats_of(gradient), floats_of(other))
-    return replace(found, across=across, error=max(found.error, across))
+    return replace(found, across=across, error=max(found.error, across), apart=max(found.apart, across))

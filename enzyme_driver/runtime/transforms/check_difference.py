@@ -37,7 +37,7 @@ class ParameterCheck:
     """The directional derivatives of one parameter, the largest relative difference, and the step that was used.
 
     `tangent` is forward mode's, where that was compiled. `across` is how far the gradient is from that on another
-    target, where it was compared with one.
+    target, where it was compared with one. `apart` is how far it is from these, which take no step over a kink.
     """
 
     name: str
@@ -47,6 +47,7 @@ class ParameterCheck:
     step: float
     tangent: float | None = None
     across: float | None = None
+    apart: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,8 @@ def _with_tangent(line: Line, found: ParameterCheck) -> ParameterCheck:
     predicted, tangent = float(products.sum()), _tangent(line)
     largest = max(abs(predicted), abs(tangent), float(np.linalg.norm(products)))
     apart = abs(predicted - tangent) / largest if largest else 0.0
-    return replace(found, tangent=tangent, error=max(found.error, math.inf if math.isnan(apart) else apart))
+    apart = math.inf if math.isnan(apart) else apart
+    return replace(found, tangent=tangent, error=max(found.error, apart), apart=apart)
 
 
 def _products(adjoint: Floats, towards: Floats) -> HostArray:

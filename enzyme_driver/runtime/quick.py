@@ -1,0 +1,182 @@
+"""Calls of primals and gradients on arguments that are plain (see `call/plain.py`), with nothing else done around them.
+
+Each of these says that it has done nothing where a call is not plain; the caller then goes the way of all calls, which
+also says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from enzyme_driver.model import Signature, Target, TargetEntry
+from enzyme_driver.runtime.call.geometry import Launch
+from enzyme_driver.runtime.call.plain import Arrays, PlainCall, PlainSignature, number_format, plain_signature
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+class PlainBackend(Protocol):
+    """Runs plain calls on one target."""
+
+    target: Target
+
+    def runs_plain(self, entry: TargetEntry, launch: Launch | None, *, gradient: bool) -> bool:
+        """Whether nothing but the arguments belongs to such a launch."""
+
+    def run_plain(
+        self, entry: TargetEntry, call: PlainCall, launch: Launch | None, result_size: int, *, gradient: bool
+    ) -> bytes:
+        """What a function returned."""
+
+
+class Quick:
+    """The plain calls of one kernel or function."""
+
+    def __init__(self, signature: Signature, backend: PlainBackend) -> None:
+        self._plain = plain_signature(signature, backend.target)
+        self._backend = backend
+        returns = signature.returns
+        self._returned = number_format(returns.name) if returns else ""
+        self._size = returns.size if returns else 0
+        if returns and not self._returned:
+            self._plain = None
+
+    def primal(self, entry: TargetEntry, arguments: Sequence[Any], launch: Launch | None) -> bytes | None:
+        """What it returned; None where nothing was done."""
+        plain = self._plain
+        known = plain.library(arguments) if plain else None
+        if plain is None or known is None or not self._backend.runs_plain(entry, launch, gradient=False):
+            return None
+        found = plain.values(*known, arguments, copied=False)
+        call = self._call(plain, known[0], found[0], arguments) if found else None
+        return self._backend.run_plain(entry, call, launch, self._size, gradient=False) if call else None
+
+    def gradient(
+        self,
+        entry: TargetEntry,
+        arguments: Sequence[Any],
+        shadows: Mapping[str, Any],
+        launch: Launch | None,
+        cotangent: float = 1.0,
+    ) -> bool:
+        """Whether it was called."""
+        plain = self._plain
+        known = plain.library(arguments) if plain else None
+        if plain is None or known is None or not self._backend.runs_plain(entry, launch, gradient=True):
+            return False
+        found = plain.values(*known, arguments, copied=False)
+        added = plain.shadow_addresses(*known, arguments, shadows, found[1]) if found else None
+        if not found or not added:
+            return False
+        given = [shadows[plain.places[number].name] for number in plain.active]
+        return self._differentiate(entry, plain, known[0], (found[0], added), arguments, given, launch, cotangent)
+
+    def vjp(
+        self,
+        entry: TargetEntry,
+        arguments: Sequence[Any],
+        seeds: Mapping[str, Any] | None,
+        wrt: Iterable[str] | str | None,
+        launch: Launch | None,
+        cotangent: float = 1.0,
+    ) -> dict[str, Any] | None:
+        """New arrays with the gradient; None where nothing was done."""
+        plain, seeds = self._plain, seeds or _NOTHING
+        known = plain.library(arguments) if plain else None
+        names = _names(plain, wrt) if plain else None
+        if plain is None or known is None or names is None or not plain.active:
+            return None
+        if not self._backend.runs_plain(entry, launch, gradient=True):
+            return None
+        arrays, dtypes = known
+        found = plain.values(arrays, dtypes, arguments, copied=True)
+        if not found or not _are_cotangents(plain, arrays, dtypes, arguments, seeds):
+            return None
+        made = self._shadows(plain, arrays, dtypes, arguments, seeds)
+        passed = list(arguments)
+        for number in plain.written:
+            passed[number] = arrays.copy(arguments[number])
+            found[0][number] = arrays.address(passed[number], writable=True)
+        shadows = list(made.values())
+        added = [arrays.address(shadow, writable=True) for shadow in shadows]
+        if 0 in added or not self._differentiate(
+            entry, plain, arrays, (found[0], added), passed, shadows, launch, cotangent
+        ):
+            return None
+        return {name: made[name] for name in names}
+
+    @staticmethod
+    def _shadows(
+        plain: PlainSignature, arrays: Arrays, dtypes: Sequence[Any], arguments: Sequence[Any], seeds: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """New ones, in the order of the parameters: copies of the cotangents, and zeros."""
+        places = [(plain.places[number], number) for number in plain.active]
+        zeros = iter(
+            arrays.zeros_like([arguments[n] for place, n in places if place.is_array and place.name not in seeds])
+        )
+        made: dict[str, Any] = {}
+        for place, number in places:
+            if place.name in seeds:
+                made[place.name] = arrays.copy(seeds[place.name])
+            else:
+                made[place.name] = (
+                    next(zeros) if place.is_array else arrays.number(dtypes[number], arguments[plain.first])
+                )
+        return made
+
+    def _differentiate(
+        self,
+        entry: TargetEntry,
+        plain: PlainSignature,
+        arrays: Arrays,
+        values: tuple[list[Any], list[int]],
+        arguments: Sequence[Any],
+        shadows: Sequence[Any],
+        launch: Launch | None,
+        cotangent: float,
+    ) -> bool:
+        last = self._returned
+        if (last and type(cotangent) not in {int, float}) or (not last and cotangent != 1.0):
+            return False
+        everything = [*values[0], *values[1], cotangent] if last else [*values[0], *values[1]]
+        call = self._call(plain, arrays, everything, arguments, last)
+        if call is None:
+            return False
+        told = zip(plain.shadows, values[1], shadows, strict=True)
+        call.shadows = [(*where, address, shadow.nbytes) for where, address, shadow in told]
+        self._backend.run_plain(entry, call, launch, 0, gradient=True)
+        return True
+
+    @staticmethod
+    def _call(
+        plain: PlainSignature, arrays: Arrays, values: Sequence[Any], arguments: Sequence[Any], cotangent: str = ""
+    ) -> PlainCall | None:
+        device = arrays.on_one_device(arguments, plain.arrays)
+        packed = plain.packed(values, cotangent) if device is not None else None
+        if packed is None or device is None:
+            return None
+        memory, table = packed
+        return PlainCall(table, len(values), memory, arrays, device)
+
+
+def _names(plain: PlainSignature, wrt: Iterable[str] | str | None) -> Sequence[str] | None:
+    """The parameters whose derivatives are wanted."""
+    if wrt is None:
+        return plain.read
+    names = (wrt,) if isinstance(wrt, str) else wrt
+    return names if isinstance(names, (tuple, list)) and plain.shadowed.issuperset(names) else None
+
+
+def _are_cotangents(
+    plain: PlainSignature, arrays: Arrays, dtypes: Sequence[Any], arguments: Sequence[Any], seeds: Mapping[str, Any]
+) -> bool:
+    for name, seed in seeds.items():
+        number = plain.index.get(name)
+        if number is None or number not in plain.active or number not in plain.written:
+            return False
+        if type(seed) is not arrays.kind or seed.dtype is not dtypes[number] or seed.shape != arguments[number].shape:
+            return False
+        if not arrays.address(seed, writable=False):
+            return False
+    return True
