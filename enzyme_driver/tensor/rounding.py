@@ -37,10 +37,10 @@ def _on_host(array: NDArray[np.float32], precision: Precision) -> NDArray[np.flo
             return array.astype(np.float16).astype(np.float32)
     lost = BITS[precision]
     bits = np.ascontiguousarray(array).view(np.uint32)
-    half = np.uint32(1 << (lost - 1))
+    added: Any = np.uint32(1 << (lost - 1))
     if precision == "bfloat16":  # ties to even, those of tf32 away from zero
-        half = half - np.uint32(1) + (bits >> np.uint32(lost) & np.uint32(1))
-    found: NDArray[np.float32] = ((bits + half) >> np.uint32(lost) << np.uint32(lost)).view(np.float32)
+        added = added - np.uint32(1) + (bits >> np.uint32(lost) & np.uint32(1))
+    found: NDArray[np.float32] = ((bits + added) >> np.uint32(lost) << np.uint32(lost)).view(np.float32)
     return np.where(np.isfinite(array), found, array)
 
 

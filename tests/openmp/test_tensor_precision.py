@@ -30,7 +30,8 @@ def test_numbers_are_rounded_to_the_nearest() -> None:
     """Those that a format has stay, and of 2^20 others none is further away than half a step, in either direction."""
     rng = np.random.default_rng(4)
     values = np.ldexp(normal(rng, 2**20), rng.integers(-12, 12, 2**20)).astype(np.float32)
-    for precision, digits in (("tf32", 11), ("bfloat16", 8), ("float16", 11)):
+    formats: tuple[tuple[Precision, int], ...] = (("tf32", 11), ("bfloat16", 8), ("float16", 11))
+    for precision, digits in formats:
         device = ad.Device("openmp", precision)
         found = rounded(device, values)
         mantissa, exponent = np.frexp(values.astype(np.float64))
@@ -41,7 +42,7 @@ def test_numbers_are_rounded_to_the_nearest() -> None:
         assert (abs(found - values)[normals] <= np.ldexp(0.5, exponent - digits)[normals]).all()
         assert (rounded(device, found) == found).all()
     special = np.array([[np.inf, -np.inf, np.nan, 0.0]], np.float32)
-    for precision in ("tf32", "bfloat16", "float16"):
+    for precision in PRECISIONS[1:]:
         np.testing.assert_array_equal(rounded(ad.Device("openmp", precision), special), special)
 
 
