@@ -22,6 +22,13 @@ def read(folder: Path, name: str) -> list[Row]:
     return rows
 
 
+def read_object(folder: Path, name: str) -> Row:
+    """A data file that is one object; empty where it is missing."""
+    path = folder / name
+    found: Row = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
 def rendered(template: str, **parts: object) -> str:
     """The page as HTML that refers to no other file."""
     environment = jinja2.Environment(

@@ -89,6 +89,27 @@ def scaling(rows: Iterable[Row], axis: str, label: str) -> Markup:
     return _svg(figure)
 
 
+def devices(measured: Row) -> Markup:
+    """Efficiency on several GPUs, over one: the same work on all (left), as much on each (right)."""
+    shown = {
+        "heat equation": measured.get("rows", []),
+        "splatting over views": measured.get("views", {}).get("rows", []),
+    }
+    if not any(shown.values()):
+        return Markup()
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained", sharey=True)
+    for axis, way, least in zip(axes, ("strong", "weak"), (0.75, 0.9), strict=True):
+        for colour, (case, rows) in zip(COLOURS, shown.items(), strict=False):
+            points = [(1, 1.0), *sorted((row["devices"], row[f"{way}_efficiency"]) for row in rows)]
+            axis.plot(*zip(*points, strict=True), "o-", ms=4, color=colour, label=case)
+        axis.axhline(least, color="black", lw=0.6, ls=":")
+        axis.set_xticks(sorted({1, *(row["devices"] for rows in shown.values() for row in rows)}))
+        _finish(axis, "GPUs", f"{way} efficiency (dotted: at least)")
+    axes[0].set_ylim(0, 1.2)
+    axes[0].legend(frameon=False)
+    return _svg(figure)
+
+
 def by_size(rows: Iterable[Row]) -> Markup:
     """Forward (left) and backward (right) against the edge of the matrix; a colour an operator, a line a device."""
     return _pairs(rows, "shape", "edge of the matrix", lambda row, way: row[f"{way}_ms"], "ms")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import plots
-from benchmarks.page import Row, measured_on, read, rendered, write
+from benchmarks.page import Row, measured_on, read, read_object, rendered, write
 from enzyme_driver.optimisations import OPTIMISATIONS
 
 
@@ -75,6 +75,7 @@ def page(folder: Path) -> str:
     """The page as HTML that refers to no other file."""
     suite, scaling = read(folder, "gpu.json"), read(folder, "scaling.json")
     frameworks, ablation = compared(read(folder, "frameworks.json")), ablated(read(folder, "ablation.json"))
+    devices = read_object(folder, "devices.json")
     left_out = list(dict.fromkeys(name for each in ablation for name in each.without))
     return rendered(
         "report.html.j2",
@@ -89,6 +90,8 @@ def page(folder: Path) -> str:
         optimisations=OPTIMISATIONS,
         by_threads=plots.scaling(scaling, "threads", "threads"),
         by_work=plots.scaling(scaling, "work", "iterations of the loop of a thread"),
+        devices=devices,
+        devices_plot=plots.devices(devices),
     )
 
 

