@@ -19,6 +19,8 @@ enum class Bits {
 Bits bitsMoved(llvm::Value &Source, llvm::Instruction &Moved);
 // What an atomic operation of integers leaves in memory.
 Bits bitsLeft(llvm::Instruction &Atomic);
+// Whether a number is rounded by adding a large constant and taking it away again, or the bits of that are taken.
+bool isRounding(llvm::Instruction &I);
 // Hides where a number is rounded by adding a large constant and taking it away again.
 void hideRoundings(llvm::Function &F);
 // What gives the bits of a number, or the number itself, without a derivative, until Enzyme has run.

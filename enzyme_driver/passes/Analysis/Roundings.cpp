@@ -29,19 +29,29 @@ bool leavesSteps(const APFloat &Constant) {
   return (Mantissa == 1.5 && Exponent >= Whole - FinestSteps) || (Mantissa == 1.0 && Exponent >= Whole);
 }
 
+// A product and sum of libdevice or of the C library, which a witness keeps as a call.
+bool isFusedCall(const Value *V, const APFloat *&Added) {
+  auto *Call = dyn_cast<CallInst>(V);
+  const Function *Called = Call ? Call->getCalledFunction() : nullptr;
+  return Called && is_contained({"__nv_fmaf", "__nv_fma", "fmaf", "fma"}, Called->getName()) &&
+         Call->arg_size() == 3 && match(Call->getArgOperand(2), m_APFloat(Added));
+}
+
 // What the value was increased by so that its fraction went.
 const APFloat *addedSteps(Value *V) {
   const APFloat *C;
   bool Adds = match(V, m_c_FAdd(m_Value(), m_APFloat(C))) ||
               match(V, m_Intrinsic<Intrinsic::fma>(m_Value(), m_Value(), m_APFloat(C))) ||
-              match(V, m_Intrinsic<Intrinsic::fmuladd>(m_Value(), m_Value(), m_APFloat(C)));
+              match(V, m_Intrinsic<Intrinsic::fmuladd>(m_Value(), m_Value(), m_APFloat(C))) || isFusedCall(V, C);
   if (Adds)
     return leavesSteps(*C) ? C : nullptr;
   return match(V, m_FSub(m_Value(), m_APFloat(C))) && leavesSteps(*C) ? C : nullptr;
 }
 
+} // namespace
+
 // The number less what it was increased by, or its bits, from which people take the whole number.
-bool isStep(Instruction &I) {
+bool isRounding(Instruction &I) {
   Value *V;
   const APFloat *C;
   if (I.getType()->isVectorTy())
@@ -54,11 +64,9 @@ bool isStep(Instruction &I) {
   return Added && abs(*Added).bitwiseIsEqual(abs(*C));
 }
 
-} // namespace
-
 void hideRoundings(Function &F) {
   for (Instruction &I : make_early_inc_range(instructions(F))) {
-    if (!isStep(I))
+    if (!isRounding(I))
       continue;
     Value *Number = isa<BitCastInst>(I) ? I.getOperand(0) : &I;
     CallInst *Step =

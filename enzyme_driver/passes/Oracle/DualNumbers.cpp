@@ -1,5 +1,7 @@
 #include "Oracle/DualNumbers.h"
 
+#include "Analysis/Bits.h"
+
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -224,7 +226,7 @@ Value *DualNumbers::ofArithmetic(IRBuilder<> &B, Instruction &I, ArrayRef<Value 
   default:
     break;
   }
-  if (areZero(D))
+  if (areZero(D) || isRounding(I))
     return zero(I.getType());
   switch (I.getOpcode()) {
   case Instruction::FAdd:

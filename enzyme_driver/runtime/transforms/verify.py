@@ -21,7 +21,7 @@ from enzyme_driver.runtime.call.members import assembled
 from enzyme_driver.runtime.call.slots import written
 from enzyme_driver.runtime.function import Function
 from enzyme_driver.runtime.kernel import Kernel
-from enzyme_driver.runtime.transforms import check_case, check_difference, check_numbers
+from enzyme_driver.runtime.transforms import check_case, check_difference, check_numbers, narrow
 from enzyme_driver.runtime.transforms.cross_target import copy_variables
 
 Subject: TypeAlias = Kernel | Function
@@ -37,6 +37,8 @@ _LOST = {
     3: "a compare-and-swap that threads reach in any order",
 }
 _TIE = 2
+_NARROW = 2
+"""Types of so many bytes are verified along several directions."""
 _ROUNDED: Mapping[int, int] = {5: 4, 6: 2}
 """The notes that say that a number was rounded on the way, to how many bytes."""
 
@@ -65,8 +67,8 @@ PROBE_SECONDS = 2.0
 _SLOWER = 50.0
 """A witness is slower than the primal by no more than that."""
 
-_ILL = 30.0
-"""A difference of so many times what moving by a rounding changes is no rounding."""
+_ILL: Mapping[int, float] = {8: 30.0, 4: 30.0, 2: 4.0}
+"""A difference of so many times what moving by a rounding, or another call, changes is no rounding."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,8 @@ class _Trial:
         kinds = [*self.inputs, *outputs]
         self._width = check_case.narrowest_of(case, kinds)
         self._tolerance = TOLERANCE[self._width]
+        self._unit = narrow.unit_of(leaf.name for p in kinds for leaf in p.dtype.leaves())
+        self._lines = list[Directions]()
 
     def takes_too_long(self) -> bool:
         """Of a launch on the host, one block is the least that can be tried. Once more where it is slow at first."""
@@ -214,14 +218,52 @@ class _Trial:
             return Verdict("unchecked", reason, notable=True, depends=True)
         if not found.size:
             return self._beside_zero(directions)
-        if found.error <= self._tolerance:
+        samples = self._along_several(gradients) if self._width == _NARROW else None
+        suspected = samples is not None and narrow.suspects(samples, self._unit, self._tolerance)
+        if found.error <= self._tolerance and not suspected:
             return Verdict("right", error=found.error, tolerance=self._tolerance)
         if lost := next((kind for kind in _LOST if found.notes[kind]), None):
             return self._lost(lost, found)
         if found.notes[0]:
             return self._lost(0, found)
+        if samples:
+            if rounding := self._rounding(samples, found):
+                return rounding
+            directions = self._lines[int(np.argmax(np.abs(samples.gaps)))]
+            found = self._sums(self._case, gradients, directions)
         elsewhere = self._away(directions, found) or self._another(directions, found) or self._primals(found)
         return elsewhere or self._wrong(gradients, directions, found)
+
+    def _along_several(self, gradients: Directions) -> narrow.Samples:
+        """Along as many directions as there is time for, which stay the same."""
+        end = time.perf_counter() + narrow.SECONDS
+        samples = list[_Sums]()
+        while len(samples) < narrow.directions_for(len(self.inputs)) and time.perf_counter() < end:
+            self._lines.append(self._scaled(gradients))
+            samples.append(self._sums(self._case, gradients, self._lines[-1]))
+        return self._sampled(gradients, samples)
+
+    def _sampled(self, gradients: Directions, samples: list[_Sums]) -> narrow.Samples:
+        parts = [[_products(gradients[name], to).sum() for name, to in along.items()] for along in self._lines]
+        return narrow.Samples(
+            np.array([each.forward for each in samples]), np.array(parts), np.array([each.size for each in samples])
+        )
+
+    def _rounding(self, samples: narrow.Samples, found: _Sums) -> Verdict | None:
+        """Whether what differs in a narrow type is another error at each point beside the arguments."""
+        beside = list[narrow.Samples]()
+        for _ in range(narrow.POINTS):
+            there = self._moved(_ROUNDING[self._width])
+            gradients = self._gradients(there)
+            beside.append(self._sampled(gradients, [self._sums(there, gradients, along) for along in self._lines]))
+        if narrow.stays(samples, beside, self._unit):
+            return None
+        if found.error <= self._tolerance:
+            return Verdict("right", error=found.error, tolerance=self._tolerance)
+        if found.notes[_TIE]:
+            return None
+        reason = "rounding changes the derivative as much"
+        return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
 
     def _beside_zero(self, directions: Directions) -> Verdict:
         """Where the derivative is zero, such as for arrays of zeros, it says little."""
@@ -234,7 +276,7 @@ class _Trial:
         """Whether two calls differ, such as where the primal draws random numbers of its own."""
         again = self._sums(self._case, self._gradients(self._case), directions)
         noise = max(abs(again.forward - found.forward), abs(again.reverse - found.reverse))
-        if not math.isfinite(noise) or found.apart <= _ILL * noise:
+        if not math.isfinite(noise) or found.apart <= _ILL[self._width] * noise:
             return Verdict("unchecked", "two calls with the same arguments differ", found.error, self._tolerance)
         return None
 
@@ -263,10 +305,10 @@ class _Trial:
 
     def _away(self, directions: Directions, found: _Sums) -> Verdict | None:
         """What is seen beside the arguments: whether they lie at a kink, or rounding explains the difference."""
-        several = (1, 4, 16) if self._width > 2 else (1,)  # noqa: PLR2004  (a rounding of half precision is large)
+        several = (1, 4, 16) if self._width > _NARROW else ()  # of a narrow type several directions have said it
         near = [self._at(directions, times * _ROUNDING[self._width]) for times in several]
-        noise = max(max(abs(each.forward - found.forward), abs(each.reverse - found.reverse)) for each in near)
-        if not math.isfinite(noise) or found.apart <= _ILL * noise:
+        noises = [max(abs(each.forward - found.forward), abs(each.reverse - found.reverse)) for each in near]
+        if noises and not found.apart > _ILL[self._width] * max(noises):
             reason = "rounding changes the derivative as much"
             return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
         if not found.notes[_TIE]:
@@ -280,7 +322,11 @@ class _Trial:
         return None
 
     def _at(self, directions: Directions, step: float) -> _Sums:
-        """The sums where every input is moved a little."""
+        there = self._moved(step)
+        return self._sums(there, self._gradients(there), directions)
+
+    def _moved(self, step: float) -> check_case.Case:
+        """Where every input is moved a little."""
         case, moved = self._case, dict[str, object]()
         for part, (parameter, value) in case.parts.items():
             start = self._starts.get(part)
@@ -289,15 +335,15 @@ class _Trial:
                 continue
             towards = [check_numbers.direction_of(each, self._random) for each in check_numbers.floats_of(start)]
             moved[part] = check_case.fresh_copy(case, parameter, check_numbers.moved_along(start, towards, step))
-        there = self._made(self._subject, tuple(assembled(p, moved) for p in case.signature))
-        return self._sums(there, self._gradients(there), directions)
+        return self._made(self._subject, tuple(assembled(p, moved) for p in case.signature))
 
     def _wrong(self, gradients: Directions, directions: Directions, found: _Sums) -> Verdict:
         """Which parameter is worst, and which of its elements."""
         alone = {name: self._sums(self._case, gradients, {name: along}) for name, along in directions.items()}
         worst = max(alone, key=lambda name: alone[name].apart)
         element = self._worst_element(worst, gradients, directions[worst])
-        return Verdict("wrong", "", found.error, self._tolerance, worst, (element,) if element else ())
+        tolerance = self._tolerance if self._width > _NARROW else narrow.tolerance(self._unit)
+        return Verdict("wrong", "", found.error, tolerance, worst, (element,) if element else ())
 
     def _worst_element(self, name: str, gradients: Directions, along: check_numbers.HostArray) -> Element | None:
         """By halving, as long as there is time: the half along which the two sides differ more has it."""

@@ -29,7 +29,23 @@ define float @half(float %v) {
   ret float %h
 }
 
+define void @adgen_tangent_g(ptr %x, ptr %d_x) {
+  call void (...) @__enzyme_fwddiff_adgen_body_g(ptr @adgen_body_g, metadata !"enzyme_dup", ptr %x, ptr %d_x)
+  ret void
+}
+
+define void @adgen_body_g(ptr %x) {
+  %a = load float, ptr %x
+  %shifted = call float @__nv_fmaf(float %a, float 2.0, float 0x4168000000000000)
+  %whole = fsub float %shifted, 0x4168000000000000
+  %rest = fsub float %a, %whole
+  store float %rest, ptr %x
+  ret void
+}
+
 declare void @__enzyme_fwddiff_adgen_body_f(...)
+declare void @__enzyme_fwddiff_adgen_body_g(...)
+declare float @__nv_fmaf(float, float, float)
 declare float @__nv_sinf(float)
 declare float @llvm.nvvm.shfl.sync.down.f32(i32, float, i32, i32)
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
@@ -67,6 +83,14 @@ declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 ; CHECK-NEXT:    [[DR:%.*]] = extractvalue { float, float } [[BOTH]], 1
 ; CHECK:         store float [[DR]], ptr {{%.*}}
 ; CHECK-NEXT:    store float [[R]], ptr %at
+
+; What is rounded by adding a constant and taking it away again is a step: the rest has the tangent of the number.
+; CHECK-LABEL: define internal void @adgen_dual_of_adgen_body_g(ptr %x, ptr %d_x)
+; CHECK:         [[DV:%.*]] = select i1 {{%.*}}, float 0.0{{.*}}, float %d_a
+; CHECK:         %whole = fsub float %shifted, 0x4168000000000000
+; CHECK-NEXT:    %rest = fsub float %a, %whole
+; CHECK-NOT:     fsub
+; CHECK:         store float [[DV]], ptr {{%.*}}
 
 ; CHECK-LABEL: define internal { float, float } @adgen_dual_of_half(float %v, float %d_v)
 ; CHECK:         fmul float {{.*}}, %d_v
