@@ -227,11 +227,12 @@ class _Trial:
         if found.notes[0]:
             return self._lost(0, found)
         if samples:
-            if rounding := self._rounding(samples, found):
-                return rounding
+            elsewhere = self._beside_narrow(samples, found)
             directions = self._lines[int(np.argmax(np.abs(samples.gaps)))]
             found = self._sums(self._case, gradients, directions)
-        elsewhere = self._away(directions, found) or self._another(directions, found) or self._primals(found)
+        else:
+            elsewhere = self._away(directions, found)
+        elsewhere = elsewhere or self._another(directions, found) or self._primals(found)
         return elsewhere or self._wrong(gradients, directions, found)
 
     def _along_several(self, gradients: Directions) -> narrow.Samples:
@@ -249,8 +250,8 @@ class _Trial:
             np.array([each.forward for each in samples]), np.array(parts), np.array([each.size for each in samples])
         )
 
-    def _rounding(self, samples: narrow.Samples, found: _Sums) -> Verdict | None:
-        """Whether what differs in a narrow type is another error at each point beside the arguments."""
+    def _beside_narrow(self, samples: narrow.Samples, found: _Sums) -> Verdict | None:
+        """Of a narrow type: what is seen beside the arguments, unless the error stays the same there."""
         beside = list[narrow.Samples]()
         for _ in range(narrow.POINTS):
             there = self._moved(_ROUNDING[self._width])
@@ -260,8 +261,8 @@ class _Trial:
             return None
         if found.error <= self._tolerance:
             return Verdict("right", error=found.error, tolerance=self._tolerance)
-        if found.notes[_TIE]:
-            return None
+        if found.notes[_TIE] and all(each.error <= self._tolerance for each in beside):
+            return Verdict("right", "beside a kink", max(each.error for each in beside), self._tolerance)
         reason = "rounding changes the derivative as much"
         return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
 
@@ -305,10 +306,9 @@ class _Trial:
 
     def _away(self, directions: Directions, found: _Sums) -> Verdict | None:
         """What is seen beside the arguments: whether they lie at a kink, or rounding explains the difference."""
-        several = (1, 4, 16) if self._width > _NARROW else ()  # of a narrow type several directions have said it
-        near = [self._at(directions, times * _ROUNDING[self._width]) for times in several]
-        noises = [max(abs(each.forward - found.forward), abs(each.reverse - found.reverse)) for each in near]
-        if noises and not found.apart > _ILL[self._width] * max(noises):
+        near = [self._at(directions, times * _ROUNDING[self._width]) for times in (1, 4, 16)]
+        noise = max(max(abs(each.forward - found.forward), abs(each.reverse - found.reverse)) for each in near)
+        if not math.isfinite(noise) or found.apart <= _ILL[self._width] * noise:
             reason = "rounding changes the derivative as much"
             return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
         if not found.notes[_TIE]:
