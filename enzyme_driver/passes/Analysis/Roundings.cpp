@@ -33,8 +33,8 @@ bool leavesSteps(const APFloat &Constant) {
 bool isFusedCall(const Value *V, const APFloat *&Added) {
   auto *Call = dyn_cast<CallInst>(V);
   const Function *Called = Call ? Call->getCalledFunction() : nullptr;
-  return Called && is_contained({"__nv_fmaf", "__nv_fma", "fmaf", "fma"}, Called->getName()) &&
-         Call->arg_size() == 3 && match(Call->getArgOperand(2), m_APFloat(Added));
+  return Called && is_contained({"__nv_fmaf", "__nv_fma", "fmaf", "fma"}, Called->getName()) && Call->arg_size() == 3 &&
+         match(Call->getArgOperand(2), m_APFloat(Added));
 }
 
 // What the value was increased by so that its fraction went.
