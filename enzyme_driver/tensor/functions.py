@@ -134,7 +134,7 @@ def _as_tensor(item: object, known: Tensor) -> Tensor:
 
 def _check_together(a: Tensor, b: Tensor) -> None:
     if a.device != b.device:
-        names = [item.device.name for item in (a, b)]
+        names: list[str] = [item.device.name for item in (a, b)]
         if names[0] == names[1]:
             names = [f"{item.device.name} ({item.device.precision})" for item in (a, b)]
         raise ArgumentError(f"one tensor is on {names[0]}, the other on {names[1]}", hint="make both on one device")
