@@ -97,12 +97,13 @@ PREPARE_CUDA = Pipeline(
         function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
         function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
-        Pass("adgen-count-strides"),
         function("loop-simplify", switch="expose-inductions"),
         Pass("adgen-expose-inductions"),
         function("loop-simplify", switch="expose-inductions"),
         Pass("adgen-expose-inductions"),
         Pass("adgen-mark-row-owners"),  # while loops and their conditions are the user's
+        function("loop-simplify", switch="count-strides"),
+        Pass("adgen-count-strides"),
         Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         _EXITS,
         Pass("adgen-type-copies"),

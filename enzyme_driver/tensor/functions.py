@@ -134,8 +134,10 @@ def _as_tensor(item: object, known: Tensor) -> Tensor:
 
 def _check_together(a: Tensor, b: Tensor) -> None:
     if a.device != b.device:
-        one, other = (f"{item.device.name} ({item.device.precision})" for item in (a, b))
-        raise ArgumentError(f"one tensor is on {one}, the other on {other}", hint="make both on one device")
+        names: list[str] = [item.device.name for item in (a, b)]
+        if names[0] == names[1]:
+            names = [f"{item.device.name} ({item.device.precision})" for item in (a, b)]
+        raise ArgumentError(f"one tensor is on {names[0]}, the other on {names[1]}", hint="make both on one device")
     if a.dtype != b.dtype:
         raise ArgumentError(f"one tensor holds {a.dtype}, the other {b.dtype}", hint="make both of one dtype")
 

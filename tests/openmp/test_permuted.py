@@ -49,12 +49,12 @@ def test_halves_of_words_keep_their_derivative() -> None:
 
     halves = adgen.compile(SOURCE, kernel="halves")
     assert isinstance(halves, Kernel)
-    a, b, one = _pairs(rng), _pairs(rng), np.zeros(N, PAIR)
+    one_half, other, one = _pairs(rng), _pairs(rng), np.zeros(N, PAIR)
     one["x"] = one["y"] = 1
-    found = halves.vjp[1, 64](a, b, np.zeros(N, PAIR), N, cotangents={"r": one})
-    np.testing.assert_allclose(found["a"]["x"], a["y"].astype(np.float32) + b["y"], rtol=2e-3)
-    np.testing.assert_allclose(found["a"]["y"], a["x"], rtol=2e-3)
-    np.testing.assert_allclose(found["b"]["y"], a["x"], rtol=2e-3)
+    found = halves.vjp[1, 64](one_half, other, np.zeros(N, PAIR), N, cotangents={"r": one})
+    np.testing.assert_allclose(found["a"]["x"], one_half["y"].astype(np.float32) + other["y"], rtol=2e-3)
+    np.testing.assert_allclose(found["a"]["y"], one_half["x"], rtol=2e-3)
+    np.testing.assert_allclose(found["b"]["y"], one_half["x"], rtol=2e-3)
     assert not found["b"]["x"].any()
 
 

@@ -71,7 +71,9 @@ def planted(tmp_path: Path, pass_class: str, right: str, wrong: str) -> Path:
 def test_a_planted_bug_is_found(
     tmp_path: Path, source: str, machine_settings: Settings, toolchain: Toolchain, filecheck: Path
 ) -> None:
-    package = planted(tmp_path, "RelaxPrivateAtomics", "B.CreateFAdd(Old,", "B.CreateFSub(Old,")
+    right = "Old = addPlainly(Atomic, FastMathFlags());"
+    minus = "Atomic.setOperand(1, IRBuilder<>(&Atomic).CreateFNeg(Atomic.getValOperand()));"
+    package = planted(tmp_path, "RelaxPrivateAtomics", right, f"{minus} {right}")
     done = adgen(package, machine_settings, "bisect", source, *CHECK, "-o", str(tmp_path), "--reduce", "1", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)

@@ -45,7 +45,7 @@ def test_several_gpus_are_plotted(tmp_path: Path) -> None:
     measured = MADE | {"plate": [64, 32], "dtype": "float64", "rows": [row], "views": {"rows": []}}
     (tmp_path / "devices.json").write_text(json.dumps(measured))
     page = report.page(tmp_path)
-    assert "64 × 32" in page
+    assert "64 \u00d7 32" in page
     assert "strong efficiency" in page
 
 

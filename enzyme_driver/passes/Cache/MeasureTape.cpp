@@ -137,6 +137,8 @@ private:
     if (auto *Load = dyn_cast<LoadInst>(&I)) {
       if (Places.contains(Load->getPointerOperand()))
         Places.insert(forget(I));
+      else if (isOfLanes(getUnderlyingObject(Load->getPointerOperand())))
+        waitForNobody(*Load);
       return true;
     }
     if (auto *Store = dyn_cast<StoreInst>(&I))
@@ -163,6 +165,18 @@ private:
     else
       forget(I);
     return true;
+  }
+
+  // Where lanes of a warp say which of them take part (rules/barrier.cu), which decides about no size.
+  static bool isOfLanes(const Value *Root) {
+    auto *Variable = dyn_cast<GlobalVariable>(Root);
+    return Variable && Variable->getName().contains(LanesPrefix);
+  }
+
+  // All have come and gone: lanes that return are gone here, as in the primal.
+  static void waitForNobody(LoadInst &Load) {
+    Load.replaceAllUsesWith(Constant::getAllOnesValue(Load.getType()));
+    Load.eraseFromParent();
   }
 
   // Takes away what has no value here. It may not matter: nothing that decides about the size uses what stands for it.
@@ -324,7 +338,8 @@ private:
     getUnderlyingObjects(Pointer, Roots);
     bool Restored = false;
     for (const Value *Root : Roots) {
-      if (isa<AllocaInst, ConstantPointerNull>(Root) || Root == F->getArg(F->arg_size() - 1) || isShared(Root))
+      if (isa<AllocaInst, ConstantPointerNull>(Root) || Root == F->getArg(F->arg_size() - 1) || isShared(Root) ||
+          isOfLanes(Root))
         continue;
       auto *Member = dyn_cast<LoadInst>(Root);
       auto *A = dyn_cast<Argument>(Member ? getUnderlyingObject(Member->getPointerOperand()) : Root);
