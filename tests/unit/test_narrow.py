@@ -20,7 +20,7 @@ def sampled(factors: tuple[float, ...], noise: float, seed: int) -> narrow.Sampl
 
 
 def points(factors: tuple[float, ...], noise: float) -> list[narrow.Samples]:
-    return [sampled(factors, noise, seed) for seed in range(2, 2 + narrow.POINTS)]
+    return [sampled(factors, noise, seed) for seed in range(2, 2 + len(narrow.SCALES))]
 
 
 @pytest.mark.parametrize("factors", [(1.1, 1.1), (1.0, 1.1), (0.97, 0.97, 1.0), (1.02,)])
@@ -64,3 +64,9 @@ def test_what_is_not_finite_is_not_decided() -> None:
 def test_units() -> None:
     assert narrow.unit_of(["float32", "float16"]) == 2.0**-11
     assert narrow.unit_of(["float16", "bfloat16"]) == narrow.unit_of(["float32"]) == 2.0**-8
+
+
+def test_a_part_that_vanishes_at_one_point_has_no_factor_there() -> None:
+    found, there = sampled((1.1, 1.1), UNIT, 1), sampled((1.1, 1.1), UNIT, 2)
+    gone = there.parts * np.array([1.0, 0.0])
+    assert not narrow.stays(found, [narrow.Samples(there.forward, gone, there.sizes)], UNIT)

@@ -19,8 +19,9 @@ Numbers = npt.NDArray[np.float64]
 _UNIT: Mapping[str, float] = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 """The largest relative error of rounding to a type."""
 
-POINTS = 4
-"""At so many points beside the arguments an error has to be the same."""
+SCALES = (1.11, 1.22, 1.33, 1.44)
+"""At a point for each of these, beside the arguments, an error has to be the same, in proportion to cotangents that are
+so many times as large: sums in which small terms are lost lose others then."""
 
 SECONDS = 5.0
 """Further directions may take so long."""
@@ -37,6 +38,9 @@ _STAYS = 3.0
 _PART = 1e-2
 """The factor of a parameter with a smaller part in the sums is not estimated."""
 
+_FREE = 3
+"""So many directions more than factors tell the spread."""
+
 _MOST = 8
 """Of more parameters only the common factor is estimated."""
 
@@ -48,6 +52,9 @@ class Samples:
     forward: Numbers
     parts: Numbers
     sizes: Numbers
+
+    def over(self, scale: float) -> Samples:
+        return Samples(self.forward / scale, self.parts / scale, self.sizes / scale)
 
     @property
     def gaps(self) -> Numbers:
@@ -105,11 +112,12 @@ def _is_finite(found: Samples) -> bool:
 def _factors(found: Samples) -> tuple[Numbers, Numbers]:
     """By how much the factor of each parameter's gradient differs from one, by least squares, and the spreads."""
     parts = found.parts if found.parts.shape[1] <= _MOST else found.parts.sum(axis=1, keepdims=True)
-    parts = parts[:, np.linalg.norm(parts, axis=0) > _PART * float(np.linalg.norm(found.sizes))]
-    count, unknown = parts.shape
-    if not unknown or count < unknown + 3:
-        return np.zeros(1), np.full(1, math.inf)
-    inverse = np.linalg.pinv(parts)
-    factors = inverse @ found.gaps
-    rest = float(np.linalg.norm(found.gaps - parts @ factors)) / math.sqrt(count - unknown)
-    return factors, rest * np.linalg.norm(inverse, axis=1)
+    factors, spreads = np.zeros(parts.shape[1]), np.full(parts.shape[1], math.inf)
+    some = np.linalg.norm(parts, axis=0) > _PART * float(np.linalg.norm(found.sizes))
+    free = len(parts) - int(some.sum())
+    if np.any(some) and free >= _FREE:
+        inverse = np.linalg.pinv(parts[:, some])
+        factors[some] = inverse @ found.gaps
+        rest = float(np.linalg.norm(found.gaps - parts @ factors)) / math.sqrt(free)
+        spreads[some] = rest * np.linalg.norm(inverse, axis=1)
+    return factors, spreads

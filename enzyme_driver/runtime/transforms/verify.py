@@ -250,13 +250,21 @@ class _Trial:
             np.array([each.forward for each in samples]), np.array(parts), np.array([each.size for each in samples])
         )
 
+    def _sampled_beside(self, scale: float) -> narrow.Samples:
+        """Along the same directions, where inputs are moved and weights are larger by the scale."""
+        there, kept = self._moved(_ROUNDING[self._width]), self._weights
+        self._weights = {
+            name: check_numbers.moved_along(weight, check_numbers.floats_of(weight), scale - 1)
+            for name, weight in kept.items()
+        }
+        gradients = self._gradients(there)
+        sums = [self._sums(there, gradients, along) for along in self._lines]
+        self._weights = kept
+        return self._sampled(gradients, sums).over(scale)
+
     def _beside_narrow(self, samples: narrow.Samples, found: _Sums) -> Verdict | None:
         """Of a narrow type: what is seen beside the arguments, unless the error stays the same there."""
-        beside = list[narrow.Samples]()
-        for _ in range(narrow.POINTS):
-            there = self._moved(_ROUNDING[self._width])
-            gradients = self._gradients(there)
-            beside.append(self._sampled(gradients, [self._sums(there, gradients, along) for along in self._lines]))
+        beside = [self._sampled_beside(scale) for scale in narrow.SCALES]
         if narrow.stays(samples, beside, self._unit):
             return None
         if found.error <= self._tolerance:
