@@ -58,7 +58,8 @@ class Samples:
 
     @property
     def gaps(self) -> Numbers:
-        return self.forward - np.asarray(self.parts.sum(axis=1))
+        gaps: Numbers = self.forward - self.parts.sum(axis=1)
+        return gaps
 
     @property
     def error(self) -> float:
