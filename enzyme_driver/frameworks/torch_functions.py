@@ -41,7 +41,7 @@ def need_grad(tensors: Tensors) -> bool:
 
 
 class Eager(torch.autograd.Function):  # type: ignore[misc]
-    """`Primal` where no transformation is under way: PyTorch calls this form in a fraction of the time."""
+    """`Primal` where no transformation is under way, and C++ does not do it: PyTorch is quick to call this form."""
 
     @staticmethod
     def forward(ctx: Any, calls: Calls, statics: tuple[Any, ...], *tensors: Any) -> Any:
@@ -56,10 +56,8 @@ class Eager(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        needed = ctx.needs_input_grad[2:]
-        if not torch.is_grad_enabled() and not transforms_are_active():
-            return (None, None, *ctx.calls.gradients(ctx.saved_tensors, ctx.statics, cotangents, needed))
-        return (None, None, *_propagated(ctx, None, needed, cotangents))
+        found = propagated(ctx.calls, ctx.statics, None, ctx.saved_tensors, cotangents, ctx.needs_input_grad[2:])
+        return (None, None, *found)
 
 
 class Primal(torch.autograd.Function):  # type: ignore[misc]
@@ -79,7 +77,8 @@ class Primal(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        return (None, None, None, *_propagated(ctx, ctx.batch, ctx.needs_input_grad[3:], cotangents))
+        calls, tensors, needed = ctx.calls, ctx.saved_tensors, ctx.needs_input_grad[3:]
+        return (None, None, None, *propagated(calls, ctx.statics, ctx.batch, tensors, cotangents, needed))
 
     @staticmethod
     def jvp(ctx: Any, _calls: Any, _statics: Any, _batch: Any, *tangents: Any) -> Any:
@@ -99,22 +98,26 @@ class Primal(torch.autograd.Function):  # type: ignore[misc]
         return tuple(found), tuple(dims)
 
 
-def _propagated(ctx: Any, batch: Batch | None, needed: Sequence[bool], cotangents: Tensors) -> list[Any]:
+def propagated(
+    calls: Calls, statics: Any, batch: Batch | None, tensors: Tensors, cotangents: Tensors, needed: tuple[bool, ...]
+) -> list[Any]:
     """The gradients of the inputs, None for those that need none."""
-    tensors = ctx.saved_tensors
-    wrt = ctx.calls.wrt(tensors, needed)
+    active = transforms_are_active()
+    if batch is None and not active and not torch.is_grad_enabled():
+        return calls.gradients(tensors, statics, cotangents, needed)
+    wrt = calls.wrt(tensors, needed)
     if not any(wrt) or all(each is None for each in cotangents):
         return [None] * len(tensors)
-    recorded = need_grad(tensors) or need_grad(cotangents) or transforms_are_active()
+    recorded = need_grad(tensors) or need_grad(cotangents) or active
     if batch is None and not recorded:
-        found = iter(ctx.calls.vjp(tensors, ctx.statics, cotangents, wrt))
+        found = iter(calls.vjp(tensors, statics, cotangents, wrt))
         return [next(found) if asked else None for asked in wrt]
     there = tuple([each is not None for each in cotangents])
     given = (*tensors, *[each for each in cotangents if each is not None])
     if recorded:
-        found = iter(Product.apply(ctx.calls, ctx.statics, (batch, wrt, there), *given))
+        found = iter(Product.apply(calls, statics, (batch, wrt, there), *given))
     else:
-        found = iter(product(ctx.calls, ctx.statics, (batch, wrt, there), given))
+        found = iter(product(calls, statics, (batch, wrt, there), given))
     return [next(found) if asked else None for asked in wrt]
 
 

@@ -46,10 +46,11 @@ class TorchOperator:
         self.calls.check_autocast(tensors)
         if functions.transforms_are_active():
             found = functions.Primal.apply(self.calls, statics, None, *tensors)
-        elif functions.need_grad(tensors):
-            found = functions.Eager.apply(self.calls, statics, *tensors)
-        else:
-            found = self.calls.primal(tensors, statics)
+        elif not (found := self.calls.known(tensors, statics)):
+            if functions.need_grad(tensors):
+                found = functions.Eager.apply(self.calls, statics, *tensors)
+            else:
+                found = self.calls.primal(tensors, statics)
         return found[0] if self._single else tuple(found)
 
     def export(self, folder: str | Path, *examples: Any) -> Path:
