@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from enzyme_driver.errors import ArgumentError, UsageError
-from enzyme_driver.frameworks.torch_functions import propagated
+from enzyme_driver.frameworks.torch_functions import mapped_product, propagated
 from enzyme_driver.frameworks.torch_native import bits, is_there, known_as, learn, run_known
 from enzyme_driver.frameworks.torch_run import device_of, place_of, plain, run, spec_of, specs_of, torch_dtype
 
@@ -141,7 +141,8 @@ class Calls:
         """What stands for the operator with certain values, besides the tensors' shapes and dtypes."""
         found = self._numbers.get(statics)
         if found is None:
-            found = self._numbers[statics] = known_as(partial(propagated, self, statics, None))
+            own = partial(propagated, self, statics, None), partial(mapped_product, self, statics)
+            found = self._numbers[statics] = known_as(*own)
         return found
 
     def _mask(self, asked: tuple[bool, ...]) -> int:

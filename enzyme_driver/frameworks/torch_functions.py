@@ -172,20 +172,43 @@ class Product(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
-        batch, wrt, there = how
-        flags = [*batch[1], *[True] * sum(there)] if batch else None
-        examples, flags, moved = joined(info.batch_size, in_dims[3:], given, batch[0] if batch else None, flags)
-        count = len(calls.operator.arrays)
-        tensors, seeds = moved[:count], iter(moved[count:])
-        cotangents = [next(seeds) if each else None for each in there]
-        own = iter(flags[count:])
-        everything = [*flags[:count], *[next(own) if each else False for each in there]]
-        found = calls.vjp(tensors, statics, cotangents, wrt, (examples, everything))
-        if batch:
-            asked = [flag for flag, want in zip(batch[1], wrt, strict=True) if want]
-            split = [each.reshape(info.batch_size, batch[0], *each.shape[1:]) for each in found]
-            found = [each if flag else each.sum(1) for each, flag in zip(split, asked, strict=True)]
+        found = _mapped(calls, statics, how, info.batch_size, in_dims[3:], given)
         return tuple(found), tuple(0 for _ in found)
+
+
+def mapped_product(
+    calls: Calls,
+    statics: Any,
+    size: int,
+    tensors: Tensors,
+    cotangents: Tensors,
+    wrt: tuple[bool, ...],
+    dims: Sequence[Any],
+) -> list[torch.Tensor]:
+    """The vector-Jacobian products of so many examples, which lie along these axes of what has one each."""
+    there = tuple([each is not None for each in cotangents])
+    given = (*tensors, *[each for each in cotangents if each is not None])
+    axes = [*dims[: len(tensors)], *[d for d, has in zip(dims[len(tensors) :], there, strict=True) if has]]
+    return _mapped(calls, statics, (None, wrt, there), size, axes, given)
+
+
+def _mapped(
+    calls: Calls, statics: Any, how: Any, size: int, dims: Sequence[Any], given: Tensors
+) -> list[torch.Tensor]:
+    batch, wrt, there = how
+    flags = [*batch[1], *[True] * sum(there)] if batch else None
+    examples, flags, moved = joined(size, dims, given, batch[0] if batch else None, flags)
+    count = len(calls.operator.arrays)
+    tensors, seeds = moved[:count], iter(moved[count:])
+    cotangents = [next(seeds) if each else None for each in there]
+    own = iter(flags[count:])
+    everything = [*flags[:count], *[next(own) if each else False for each in there]]
+    found = calls.vjp(tensors, statics, cotangents, wrt, (examples, everything))
+    if batch:
+        asked = [flag for flag, want in zip(batch[1], wrt, strict=True) if want]
+        split = [each.reshape(size, batch[0], *each.shape[1:]) for each in found]
+        found = [each if flag else each.sum(1) for each, flag in zip(split, asked, strict=True)]
+    return found
 
 
 def _split(calls: Calls, how: Any, given: Tensors) -> tuple[Tensors, list[Any], list[Any]]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Gradient = Callable[[Sequence[Any], Sequence[Any], tuple[bool, ...]], Sequence[Any]]
 """Of the inputs, the cotangents and whether an input needs one: a gradient an input, or None."""
+Mapped = Callable[[int, Sequence[Any], Sequence[Any], tuple[bool, ...], Sequence[Any]], Sequence[Any]]
+"""The same of so many examples; at the end are the axes along which inputs and cotangents have one each, or None."""
 
 _OLDEST = (2, 10)
 _ABI = "0x020a000000000000"
@@ -75,12 +77,14 @@ def _library() -> ctypes.CDLL | None:
         *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p),
         *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64),
     ]
-    _ours.impl("gradient", _gradient, "CompositeImplicitAutograd")
+    for key in ("CompositeImplicitAutograd", "Batched"):
+        _ours.impl("gradient", _gradient, key)
+    torch.library.register_vmap("adgen_native::gradient", _mapped, lib=_ours)
     return library
 
 
 _ours = torch.library.Library("adgen_native", "FRAGMENT")
-_gradients: list[Gradient] = []
+_gradients: list[tuple[Gradient, Mapped]] = []
 
 
 @cache
@@ -117,9 +121,9 @@ def learn(compiled: Compiled, differentiable: int = 0) -> None:
         library.adgen_torch_learn(words.buffer_info()[0], len(words), text, room, len(shapes), differentiable)
 
 
-def known_as(gradient: Gradient) -> int:
-    """A number that stands for an operator with certain values; `gradient` is asked for what is not known in C++."""
-    _gradients.append(gradient)
+def known_as(gradient: Gradient, mapped: Mapped) -> int:
+    """A number that stands for an operator with certain values; the functions are asked for what C++ does not know."""
+    _gradients.append((gradient, mapped))
     return len(_gradients) - 1
 
 
@@ -128,5 +132,16 @@ def bits(mask: Sequence[bool]) -> int:
 
 
 def _gradient(number: int, wrt: int, operands: Sequence[Any], cotangents: Sequence[Any]) -> list[torch.Tensor]:
-    needed = tuple([bool(wrt >> place & 1) for place in range(len(operands))])
-    return [each for each in _gradients[number](operands, cotangents, needed) if each is not None]
+    gradient, _ = _gradients[number]
+    return [each for each in gradient(operands, cotangents, _mask(wrt, len(operands))) if each is not None]
+
+
+def _mapped(info: Any, dims: Any, number: int, wrt: int, operands: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+    axes = [*(dims[2] or [None] * len(operands)), *(dims[3] or [None] * len(cotangents))]
+    _, mapped = _gradients[number]
+    found = mapped(info.batch_size, operands, cotangents, _mask(wrt, len(operands)), axes)
+    return list(found), [0] * len(found)
+
+
+def _mask(word: int, count: int) -> tuple[bool, ...]:
+    return tuple([bool(word >> place & 1) for place in range(count)])

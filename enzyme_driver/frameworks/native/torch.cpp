@@ -140,7 +140,7 @@ variable_list by_python(const Which &which, const variable_list &operands, const
   return op.call(which.number, which.wrt, operands, given);
 }
 
-struct Call : torch::autograd::Function<Call> {
+struct OperatorBackward : torch::autograd::Function<OperatorBackward> {
   static variable_list forward(AutogradContext *context, at::TensorList operands, const Which &which,
                                const Known &found) {
     variable_list results = results_of(found, operands, which.way), constant;
@@ -197,7 +197,7 @@ std::vector<Tensor> run_recorded(int64_t number, int64_t wrt, int64_t given, int
     return {};
   if (wrt != 0 || !at::GradMode::is_enabled() || !torch::autograd::any_variable_requires_grad(operands.vec()))
     return results_of(*found, operands, way);
-  return Call::apply(operands, which, *found);
+  return OperatorBackward::apply(operands, which, *found);
 }
 
 } // namespace
