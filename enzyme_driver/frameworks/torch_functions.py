@@ -192,9 +192,7 @@ def mapped_product(
     return _mapped(calls, statics, (None, wrt, there), size, axes, given)
 
 
-def _mapped(
-    calls: Calls, statics: Any, how: Any, size: int, dims: Sequence[Any], given: Tensors
-) -> list[torch.Tensor]:
+def _mapped(calls: Calls, statics: Any, how: Any, size: int, dims: Sequence[Any], given: Tensors) -> list[torch.Tensor]:
     batch, wrt, there = how
     flags = [*batch[1], *[True] * sum(there)] if batch else None
     examples, flags, moved = joined(size, dims, given, batch[0] if batch else None, flags)

@@ -209,7 +209,9 @@ def test_what_was_recorded_without_python_behaves_as_pytorchs_own() -> None:
     x, a = double(22), number()
     gradients(x, a)
     y = ops.wave.torch(x, a)
-    (mapped,) = torch.func.vmap(lambda seed: torch.autograd.grad(y, (x,), seed, retain_graph=True))(torch.eye(22).double())
+    (mapped,) = torch.func.vmap(lambda seed: torch.autograd.grad(y, (x,), seed, retain_graph=True))(
+        torch.eye(22).double()
+    )
     (row,) = torch.autograd.grad(y, (x,), torch.eye(22).double()[3], retain_graph=True)
     torch.testing.assert_close(mapped[3], row)
     with pytest.raises(adgen.UsageError, match="is_grads_batched"):

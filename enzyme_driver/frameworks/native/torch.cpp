@@ -130,10 +130,10 @@ variable_list results_of(const Known &found, at::TensorList operands, int64_t wa
 
 // By Python: what is not known yet, what is recorded for a further derivative, and what has to be looked at first.
 variable_list by_python(const Which &which, const variable_list &operands, const variable_list &cotangents) {
-  static auto op = c10::Dispatcher::singleton()
-                       .findSchemaOrThrow("adgen_native::gradient", "")
-                       .typed<std::vector<Tensor>(int64_t, int64_t, at::TensorList,
-                                                  const c10::List<std::optional<Tensor>> &)>();
+  static auto op =
+      c10::Dispatcher::singleton()
+          .findSchemaOrThrow("adgen_native::gradient", "")
+          .typed<std::vector<Tensor>(int64_t, int64_t, at::TensorList, const c10::List<std::optional<Tensor>> &)>();
   c10::List<std::optional<Tensor>> given;
   for (const Tensor &each : cotangents)
     given.push_back(each.defined() ? std::optional<Tensor>(each) : std::nullopt);
