@@ -89,7 +89,7 @@ _gradients: list[tuple[Gradient, Mapped]] = []
 
 @cache
 def _op() -> Any:
-    return torch.ops.adgen_native.run.default
+    return torch.ops.adgen_native.run.default._op  # noqa: SLF001  (what it calls itself)
 
 
 def run_known(number: int, tensors: Sequence[Any], wrt: int = 0, given: int = 0) -> list[torch.Tensor]:
@@ -100,7 +100,7 @@ def run_known(number: int, tensors: Sequence[Any], wrt: int = 0, given: int = 0)
     primal is.
     """
     for tensor in tensors:
-        if tensor is None or torch._C._functorch.is_legacy_batchedtensor(tensor):  # noqa: SLF001
+        if tensor is None:
             return []
     found: list[torch.Tensor] = _op()(number, wrt, given, accumulation(), tensors)
     return found

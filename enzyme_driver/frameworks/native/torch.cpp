@@ -200,6 +200,8 @@ std::vector<Tensor> run_recorded(int64_t number, int64_t wrt, int64_t given, int
   return OperatorBackward::apply(operands, which, *found);
 }
 
+std::vector<Tensor> run_nothing(int64_t, int64_t, int64_t, int64_t, at::TensorList) { return {}; }
+
 } // namespace
 } // namespace adgen
 
@@ -234,3 +236,4 @@ TORCH_LIBRARY_FRAGMENT(adgen_native, m) {
 TORCH_LIBRARY_IMPL(adgen_native, CPU, m) { m.impl("run", &adgen::run_known); }
 TORCH_LIBRARY_IMPL(adgen_native, CUDA, m) { m.impl("run", &adgen::run_known); }
 TORCH_LIBRARY_IMPL(adgen_native, Autograd, m) { m.impl("run", &adgen::run_recorded); }
+TORCH_LIBRARY_IMPL(adgen_native, Batched, m) { m.impl("run", &adgen::run_nothing); } // is_grads_batched: Python refuses
