@@ -80,7 +80,7 @@ def subject(case: Case, artifacts: Path | None = None) -> Subject:
     """With the case's arguments; from an artifact in the folder where that is given."""
     args = case.make(np.random.default_rng(1))
     path = case.path if artifacts is None else artifacts / case.name
-    code = Code(path, case.kernel, Options(activity=dict(case.activity)))
+    code = Code(path, case.kernel, Options(activity=dict(case.activity), modes=("forward", "second")))
     signature = code.unit("", HOST).signature
     changed = tuple(p.name for p in signature if written(p))
     active = case.activity
@@ -163,6 +163,65 @@ def torch_compiled(found: Subject, device: str) -> float:
     return torch_gradient(found, device, torch.compile(found.operator.torch.op, fullgraph=True, backend="aot_eager"))
 
 
+def torch_forward(found: Subject, device: str) -> float:
+    """The outputs' tangents along the direction."""
+    import torch
+
+    wanted, (given, function) = expected(found), _of_active(found, device)
+    along = {name: torch.tensor(wanted.direction[name], device=device, dtype=given[name].dtype) for name in given}
+    _, tangents = torch.func.jvp(function, tuple(given.values()), tuple(along.values()))
+    host = {name: _host(each).astype(np.float64) for name, each in zip(wanted.seeds, tangents, strict=True)}
+    product, size = dot(wanted.seeds, host)
+    return abs(wanted.product - product) / max(wanted.size, size)
+
+
+def torch_second(found: Subject, device: str) -> float:
+    """The derivative of the gradient along the direction, against differences of gradients, along another one."""
+    import torch
+
+    wanted, (given, function) = expected(found), _of_active(found, device)
+    rng, names = np.random.default_rng(3), list(given)
+    drawn = (rng.standard_normal(each.shape) for each in given.values())
+    other = [torch.tensor(value, device=device, dtype=torch.float64) for value in drawn]
+    along = [torch.tensor(wanted.direction[name], device=device, dtype=given[name].dtype) for name in names]
+    seeds = [torch.tensor(seed, device=device) for seed in wanted.seeds.values()]
+
+    def gradient(values: list[Any], *, recorded: bool) -> list[Any]:
+        made = function(*values)
+        dtypes = [seed.to(each.dtype) for seed, each in zip(seeds, made, strict=True)]
+        return list(torch.autograd.grad(made, values, dtypes, create_graph=recorded))
+
+    def weighed(values: list[Any]) -> tuple[float, float]:
+        parts = [each.detach().double() * weight for each, weight in zip(values, other, strict=True)]
+        return float(sum(part.sum() for part in parts)), float(sum(part.abs().sum() for part in parts))
+
+    values = [each.requires_grad_() for each in given.values()]
+    first = gradient(values, recorded=True)
+    step = 1e-5 if all(each.dtype == torch.float64 for each in values) else 1e-2
+    ends = []
+    for sign in (1, -1):
+        moved = [
+            (each.detach() + sign * step * move).requires_grad_() for each, move in zip(values, along, strict=True)
+        ]
+        ends.append(weighed(gradient(moved, recorded=False))[0])
+    found_, size = weighed(list(torch.autograd.grad(first, values, along)))
+    return abs(found_ - (ends[0] - ends[1]) / (2 * step)) / max(size, weighed(first)[1])
+
+
+def _of_active(found: Subject, device: str) -> tuple[dict[str, Any], Callable[..., Any]]:
+    """The active inputs, and what makes of them the outputs that have a cotangent."""
+    import torch
+
+    given = {name: torch.tensor(value, device=device) for name, value in found.inputs.items()}
+
+    def function(*active: Any) -> Any:
+        values = given | dict(zip(found.active, active, strict=True))
+        made = dict(zip(found.outputs, _several(found.operator.torch(*values.values())), strict=True))
+        return tuple(made[name] for name in found.outputs if name in found.active)
+
+    return {name: given[name] for name in found.active}, function
+
+
 def torch_opcheck(found: Subject, device: str) -> None:
     import torch
 
@@ -232,6 +291,8 @@ CHECKS: dict[str, dict[str, Check]] = {
         "opcheck": torch_opcheck,
         "compile": torch_compiled,
         "vmap": torch_vmap,
+        "forward": torch_forward,
+        "second": torch_second,
     },
     "jax": {"gradient": jax_gradient, "jit": jax_jit, "vmap": jax_vmap},
 }
