@@ -1,5 +1,6 @@
 """Runs kernels of the collection as operators of PyTorch and JAX, and compares their derivatives with the references.
 
+    python -m cuda_kernels.frameworks_check --build FOLDER  # where there is a compiler
     python -m cuda_kernels.frameworks_check --device cuda --artifacts FOLDER/kernels --output matrix.json
 
 Prints a table of kernel by check. Without `--artifacts` the kernels are compiled. A derivative is checked along one
@@ -20,10 +21,12 @@ from typing import Any
 import click
 import numpy as np
 
+from cuda_kernels.build_all import case_arguments
 from cuda_kernels.case import Args, Case, active_names
 from cuda_kernels.check import tolerance
 from cuda_kernels.derivative import dot, leaves, pushed_forward, random_like
 from cuda_kernels.suite import by_name
+from enzyme_driver import cli
 from enzyme_driver.frameworks import Array, Launch, Operator
 from enzyme_driver.frameworks.code import HOST, Code, Options
 from enzyme_driver.runtime.call.slots import written
@@ -51,6 +54,8 @@ CHOSEN = (
     "scan-scan",
 )
 """In place and not, active numbers, structs, integers, gathers and scatters, loops, shared memory, warps."""
+
+MODES = ("forward", "second")
 
 SAMPLE = CHOSEN[1:3] + CHOSEN[9:10] + CHOSEN[15:16]
 """What the tests run."""
@@ -80,7 +85,7 @@ def subject(case: Case, artifacts: Path | None = None) -> Subject:
     """With the case's arguments; from an artifact in the folder where that is given."""
     args = case.make(np.random.default_rng(1))
     path = case.path if artifacts is None else artifacts / case.name
-    code = Code(path, case.kernel, Options(activity=dict(case.activity), modes=("forward", "second")))
+    code = Code(path, case.kernel, Options(activity=dict(case.activity), modes=MODES))
     signature = code.unit("", HOST).signature
     changed = tuple(p.name for p in signature if written(p))
     active = case.activity
@@ -313,9 +318,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", default=CHOSEN)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--artifacts", type=Path)
+    parser.add_argument("--build", type=Path, help="compile the kernels for a GPU into this folder, and nothing else")
     parser.add_argument("--framework", action="append", choices=list(CHECKS))
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
+    if options.build:
+        modes = [word for mode in MODES for word in ("--mode", mode)]
+        return max(cli.run([*case_arguments(by_name()[n], options.build, "sm_90"), *modes]) for n in options.names)
     if "jax" in (options.framework or CHECKS):
         import jax
 
