@@ -48,7 +48,7 @@ def per_call(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
 
 
 def operator(artifacts: Path) -> Operator:
-    @adgen.operator(artifacts / CASE)
+    @adgen.operator((artifacts / CASE).resolve())
     def elementwise(launch: Launch, x: Array, w: Array) -> Any:
         y = launch.empty_like(x)
         return launch(grid=adgen.cdiv(x.size, BLOCK), block=BLOCK, args=(x, w, y, x.size), outputs=y)
