@@ -117,7 +117,8 @@ def main() -> int:
         import torch
 
         device = torch.cuda.get_device_name()
-    said = {"command": "python -m benchmarks.calls", "unit": "microseconds a call"}
+    options_said = f" --artifact FOLDER --target {options.target}" if options.artifact else ""
+    said = {"command": f"python -m benchmarks.calls{options_said}", "unit": "microseconds a call"}
     said |= {"date": dt.datetime.now(tz=dt.UTC).date().isoformat()}
     text = json.dumps({**said, "target": options.target, "device": device, "calls": found}, indent=1)
     click.echo(text)

@@ -10,8 +10,10 @@ random direction against finite differences of the reference in float64 (see der
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import inspect
 import json
+import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -275,6 +277,25 @@ def _names(given: dict[str, Any], chosen: list[int]) -> list[str]:
     return [list(given)[position] for position in chosen]
 
 
+def jax_forward(found: Subject, device: str) -> float:
+    import jax
+
+    del device
+    wanted = expected(found)
+    given = {name: jax.numpy.asarray(value) for name, value in found.inputs.items()}
+    along = [jax.numpy.asarray(wanted.direction[name], given[name].dtype) for name in found.active]
+
+    def function(*active: Any) -> Any:
+        values = given | dict(zip(found.active, active, strict=True))
+        made = dict(zip(found.outputs, _several(found.operator.jax.forward(*values.values())), strict=True))
+        return [made[name] for name in wanted.seeds]
+
+    _, tangents = jax.jvp(function, [given[name] for name in found.active], along)
+    host = {name: np.asarray(each, np.float64) for name, each in zip(wanted.seeds, tangents, strict=True)}
+    product, size = dot(wanted.seeds, host)
+    return abs(wanted.product - product) / max(wanted.size, size)
+
+
 def jax_jit(found: Subject, device: str) -> float:
     import jax
 
@@ -302,7 +323,7 @@ CHECKS: dict[str, dict[str, Check]] = {
         "forward": torch_forward,
         "second": torch_second,
     },
-    "jax": {"gradient": jax_gradient, "jit": jax_jit, "vmap": jax_vmap},
+    "jax": {"gradient": jax_gradient, "jit": jax_jit, "vmap": jax_vmap, "forward": jax_forward},
 }
 
 
@@ -316,6 +337,14 @@ def outcome(found: Subject, check: Check, device: str) -> str:
         return f"{type(problem).__name__}: {problem}"
     limit = tolerance(found.case)
     return "ok" if error is None or error <= limit else f"error {error:.2g} > {limit:.2g}"
+
+
+def _name(device: str) -> str:
+    if device == "cpu":
+        return platform.machine()
+    import torch
+
+    return str(torch.cuda.get_device_name())
 
 
 def main() -> int:
@@ -344,7 +373,8 @@ def main() -> int:
         }
         click.echo(f"{name}: {'; '.join(f'{what} {word[:300]}' for what, word in table[name].items())}")
     if options.output:
-        options.output.write_text(json.dumps({"device": options.device, "matrix": table}, indent=1) + "\n")
+        said = {"device": _name(options.device), "date": dt.datetime.now(tz=dt.UTC).date().isoformat()}
+        options.output.write_text(json.dumps({**said, "matrix": table}, indent=1) + "\n", encoding="utf-8")
     return int(any(word not in {"ok", "refused"} for row in table.values() for word in row.values()))
 
 
