@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.autograd import forward_ad
 
+from enzyme_driver.frameworks.torch_run import TENSORS
+
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.torch_calls import Batch, Calls
 
 Tensors = Sequence[Any]
-_KINDS = {torch.Tensor, torch.nn.Parameter, type(None)}
+_KINDS = {*TENSORS, type(None)}
 _modes = torch._C._len_torch_dispatch_stack  # noqa: SLF001
 _transform = torch._C._functorch.peek_interpreter_stack  # noqa: SLF001
+
+
+def is_eager() -> bool:
+    """Whether no mode sees the call, nothing transforms it, and autocast is off."""
+    return not (_modes() or torch._C._is_any_autocast_enabled() or transforms_are_active())  # noqa: SLF001
 
 
 def are_plain(tensors: Tensors) -> bool:

@@ -17,7 +17,7 @@ import torch
 
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.frameworks.native import Headers, library_path
-from enzyme_driver.frameworks.torch_run import accumulation, torch_dtype
+from enzyme_driver.frameworks.torch_run import TENSORS, accumulation, torch_dtype
 
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.native import Compiled
@@ -100,7 +100,7 @@ def run_known(number: int, tensors: Sequence[Any], wrt: int = 0, given: int = 0)
     primal is.
     """
     for tensor in tensors:
-        if tensor is None:
+        if type(tensor) not in TENSORS:
             return []
     found: list[torch.Tensor] = _op()(number, wrt, given, accumulation(), tensors)
     return found
