@@ -88,6 +88,17 @@ def of_torch(artifacts: Path) -> dict[str, float]:
             x, w = ctx.saved_tensors
             return torch.addcmul(cotangent, cotangent, w), cotangent * x
 
+    class Nothing(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, w: Any) -> Any:
+            del ctx, w
+            return x.view_as(x)
+
+        @staticmethod
+        def backward(ctx: Any, cotangent: Any) -> Any:
+            del ctx
+            return cotangent, cotangent
+
     def both_ways(call: Callable[..., Any], inputs: Any) -> dict[str, float]:
         for _ in range(2):  # the second one runs without Python
             made = call(*inputs)
@@ -99,6 +110,7 @@ def of_torch(artifacts: Path) -> dict[str, float]:
         return {"forward": per_call(lambda: call(*inputs), wait), "backward": per_call(backward, wait)}
 
     ours, op = both_ways(operator_, args), both_ways(operator_.op, args)
+    nothing = both_ways(Nothing.apply, args)
     hand, own = both_ways(ByHand.apply, args), both_ways(lambda x, w: torch.addcmul(x, x, w), args)
     with torch.no_grad():
         alone = per_call(lambda: operator_(*args), wait)
@@ -114,6 +126,8 @@ def of_torch(artifacts: Path) -> dict[str, float]:
         "torch.ops backward": op["backward"],
         "by hand forward": hand["forward"],
         "by hand backward": hand["backward"],
+        "function that does nothing forward": nothing["forward"],
+        "function that does nothing backward": nothing["backward"],
         "PyTorch's addcmul forward": own["forward"],
         "PyTorch's addcmul backward": own["backward"],
         "without autograd": alone,
