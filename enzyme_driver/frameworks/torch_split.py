@@ -43,7 +43,7 @@ def run(operator: Operator, tensors: Tensors, statics: Sequence[Any], own: Calla
     def placed(axis: int | None, whole: Any) -> list[Any]:
         return [whole if not parts or axis is None else Shard(axis) for parts in split]
 
-    local = []
+    local: list[Any] = []
     for each, tensor in zip(operator.arrays, tensors, strict=True):
         if tensor is None:
             local.append(None)

@@ -32,7 +32,7 @@ def described(split: Any) -> Operator:
 ROWS_ALONE = described({"x": 0, "return": 0})
 
 
-def arrays() -> tuple[Any, Any, Any]:
+def arrays() -> tuple[Any, ...]:
     rng = np.random.default_rng()
     return tuple(rng.standard_normal(shape).astype(np.float32) for shape in ((ROWS, COLUMNS), COLUMNS, COLUMNS))
 
