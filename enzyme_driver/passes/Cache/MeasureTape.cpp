@@ -120,6 +120,8 @@ private:
   }
 
   bool reduce(Instruction &I, AllocaInst *Cursor) {
+    if (leaveLanes(I))
+      return true;
     if (isCallOf(I, "malloc")) {
       IRBuilder<> B(&I);
       takeOfTape(B, Cursor, cast<CallInst>(I).getArgOperand(0));
@@ -137,8 +139,6 @@ private:
     if (auto *Load = dyn_cast<LoadInst>(&I)) {
       if (Places.contains(Load->getPointerOperand()))
         Places.insert(forget(I));
-      else if (isOfLanes(getUnderlyingObject(Load->getPointerOperand())))
-        waitForNobody(*Load);
       return true;
     }
     if (auto *Store = dyn_cast<StoreInst>(&I))
@@ -167,16 +167,16 @@ private:
     return true;
   }
 
-  // Where lanes of a warp say which of them take part (rules/barrier.cu), which decides about no size.
-  static bool isOfLanes(const Value *Root) {
-    auto *Variable = dyn_cast<GlobalVariable>(Root);
-    return Variable && Variable->getName().contains(LanesPrefix);
-  }
-
-  // All have come and gone: lanes that return are gone here, as in the primal.
-  static void waitForNobody(LoadInst &Load) {
-    Load.replaceAllUsesWith(Constant::getAllOnesValue(Load.getType()));
-    Load.eraseFromParent();
+  // Lanes that have come to the end are gone here, as in the primal, and nobody waits for them.
+  static bool leaveLanes(Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || !Callee->getName().starts_with(LanesPrefix))
+      return false;
+    if (Call->arg_size() == 1)
+      Call->replaceAllUsesWith(Call->getArgOperand(0));
+    Call->eraseFromParent();
+    return true;
   }
 
   // Takes away what has no value here. It may not matter: nothing that decides about the size uses what stands for it.
@@ -338,8 +338,7 @@ private:
     getUnderlyingObjects(Pointer, Roots);
     bool Restored = false;
     for (const Value *Root : Roots) {
-      if (isa<AllocaInst, ConstantPointerNull>(Root) || Root == F->getArg(F->arg_size() - 1) || isShared(Root) ||
-          isOfLanes(Root))
+      if (isa<AllocaInst, ConstantPointerNull>(Root) || Root == F->getArg(F->arg_size() - 1) || isShared(Root))
         continue;
       auto *Member = dyn_cast<LoadInst>(Root);
       auto *A = dyn_cast<Argument>(Member ? getUnderlyingObject(Member->getPointerOperand()) : Root);
