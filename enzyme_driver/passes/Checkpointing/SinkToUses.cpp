@@ -85,8 +85,8 @@ private:
   }
 
   bool isConditional() const {
-    if (!DT.isReachableFromEntry(&Use) || Use.isEHPad())
-      return false;
+    if (!DT.isReachableFromEntry(&Use) || Use.isEHPad() || !LI.getLoopFor(&Use))
+      return false; // outside of loops nothing is kept on the tape
     BasicBlock *Above = above(Use);
     return Above && !PDT.dominates(&Use, Above) && LI.getLoopFor(Above) == LI.getLoopFor(&Use);
   }
