@@ -101,6 +101,7 @@ CUDA = Pipeline(
         Pass("adgen-link-libraries", "{rules}", switch="match-lanes"),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
+        Pass("adgen-privatize-accumulations", after=("adgen-relax-private-atomics", "adgen-warp-aggregate-atomics")),
         Pass("adgen-bulk-reduce-atomics", when="bulk reductions", after=("adgen-warp-aggregate-atomics",)),
         Pass("adgen-link-libraries", "{rules}", switch="bulk-reduce-atomics", when="bulk reductions"),
         Pass("adgen-merge-sin-cos"),

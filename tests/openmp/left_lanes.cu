@@ -97,6 +97,28 @@ __global__ void softmax_rows(const float *x, float *y, int rows, int n) {
   for (int i = lane; i < n; i += 32) y[r * n + i] = expf(row[i] - all) / sum;
 }
 
+// A norm with a gain and a bias, to which every row adds.
+__global__ void norm_rows(const float *x, const float *gain, const float *bias, float *y, int rows, int n) {
+  const int r = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (r >= rows) return;
+  const float *row = x + r * n;
+  float mean = 0, square = 0;
+  for (int i = lane; i < n; i += 32) mean += row[i];
+  for (int o = 16; o > 0; o /= 2) mean += __shfl_xor_sync(ALL, mean, o);
+  mean /= n;
+  for (int i = lane; i < n; i += 32) square += (row[i] - mean) * (row[i] - mean);
+  for (int o = 16; o > 0; o /= 2) square += __shfl_xor_sync(ALL, square, o);
+  const float scale = rsqrtf(square / n + 1e-5f);
+  for (int i = lane; i < n; i += 32) y[r * n + i] = (row[i] - mean) * scale * gain[i] + bias[i];
+}
+
+// Blocks that walk through rows: a thread adds to the same columns of the gain in each, and to no more than it has room
+// for in some launches.
+__global__ void scaled_rows(const float *x, const float *gain, float *y, int rows, int n) {
+  for (int r = blockIdx.x; r < rows; r += gridDim.x)
+    for (int c = threadIdx.x; c < n; c += blockDim.x) y[r * n + c] = x[r * n + c] * x[r * n + c] * gain[c];
+}
+
 // Products of two rows at several distances, each summed by a warp.
 __global__ void correlated(const float *a, const float *b, float *out, int rows, int n, int reach) {
   const int r = blockIdx.x * blockDim.y + threadIdx.y;

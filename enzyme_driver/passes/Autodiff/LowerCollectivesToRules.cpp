@@ -403,6 +403,9 @@ PreservedAnalyses LowerRulesToCollectives::run(Module &M, ModuleAnalysisManager 
   if (GlobalVariable *Used = M.getNamedGlobal("llvm.compiler.used"))
     Used->eraseFromParent();
   silence(M);
+  for (Function &F : M)
+    if (!F.getName().starts_with(BodyPrefix))
+      splitByParticipants(F);
   definePrimalsOfRefills(M);
   showHidden(M);
   for (Function &F : M) {

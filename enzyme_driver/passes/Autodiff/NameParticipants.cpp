@@ -8,7 +8,6 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/Dominators.h"
@@ -114,11 +113,16 @@ private:
     return After.dominates(Block, Earlier) && !comesAgain(Earlier, Block) && !comesAgain(Block, Earlier);
   }
 
-  bool comesAgain(BasicBlock *Block, BasicBlock *Without) const {
-    SmallVector<BasicBlock *> Next(successors(Block));
-    SmallPtrSet<BasicBlock *, 1> Excluded{Without};
-    erase(Next, Without);
-    return !Next.empty() && isPotentiallyReachableFromMany(Next, Block, &Excluded, &Before, &Loops);
+  static bool comesAgain(BasicBlock *Block, BasicBlock *Without) {
+    SmallVector<BasicBlock *> Work{Block};
+    SmallPtrSet<BasicBlock *, 32> Seen{Without};
+    while (!Work.empty())
+      for (BasicBlock *Next : successors(Work.pop_back_val()))
+        if (Next == Block)
+          return true;
+        else if (Seen.insert(Next).second)
+          Work.push_back(Next);
+    return false;
   }
 
   // Whether all lanes that come to the end of the block go on the same way.
