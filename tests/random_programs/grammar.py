@@ -10,13 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from random_programs import phrases
+from random_programs import device_code, phrases
 from random_programs.statements import ROOM, Body
 
 _HOLE = re.compile(r"@(\w+)|\$(body|round|\w)")
 _DEEPEST = 3
 _LOADS = ("x[($N * i + @k) % n]", "x[(i + @k) % n] * w[@k]", "@k % 2 ? w[(i + @k) % n] : x[idx[i]]", "$v")
 BLOCKS = (32, 64)
+ALONE = (*phrases.ALONE, *device_code.ALONE)
+TOGETHER = (*phrases.TOGETHER, *device_code.TOGETHER)
+LANES = (*phrases.LANES, *device_code.LANES)
+STORES = (*phrases.STORES, *device_code.STORES)
+PHRASES = len(ALONE) + len(TOGETHER) + len(LANES) + len(STORES)
 
 
 class Draft(Body):
@@ -73,9 +78,9 @@ class Draft(Body):
         if self.nested > _DEEPEST:
             found = self.fill("$f = $c * $f + $c * tanh($v);")
         elif word == "round":
-            found = self.fill(self.rng.choice(phrases.TOGETHER))
+            found = self.fill(self.rng.choice(TOGETHER))
         else:
-            found = self.fill(self.rng.choice((*phrases.ALONE, "$f = $c * $f + sin($v);", "$f -= $c * $v;")))
+            found = self.fill(self.rng.choice((*ALONE, "$f = $c * $f + sin($v);", "$f -= $c * $v;")))
         self.floats = kept
         self.nested -= 1
         return found
@@ -122,10 +127,10 @@ def kernel(number: int) -> Written:
     if rng.random() < 0.7:
         draft.floats.append("more")
         body.append(f"{draft.real} more = w[(i + 3) % n];")
-    kinds = (phrases.ALONE, phrases.LANES if left else phrases.TOGETHER) if together else (phrases.ALONE,)
+    kinds = (ALONE, LANES if left else TOGETHER) if together else (ALONE,)
     body += [draft.fill(rng.choice(rng.choice(kinds))) for _ in range(rng.randint(1, 4))]
     leaves = [draft.fill(rng.choice(phrases.WAYS_OUT))] if not together and rng.random() < 0.3 else []
-    stores = [*leaves, draft.fill(rng.choice(phrases.STORES))]
+    stores = [*leaves, draft.fill(rng.choice(STORES))]
     if role != "same" or rng.random() < 0.5:
         stores.append(draft.fill(rng.choice(phrases.SHARED_STORES[role])))
     how = "left" if left else "together" if together else "alone"

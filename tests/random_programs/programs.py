@@ -7,9 +7,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from random_programs import grammar, phrases
+from random_programs import device_helpers, grammar, phrases
 from random_programs.mutations import mutated
 from random_programs.statements import ROOM, Body
+
+from enzyme_driver.runtime.call.geometry import Launch, launch_of
 
 BLOCK, BLOCKS, POINTS = 32, 2, 53
 IDIOMS_FROM = 100_000
@@ -76,6 +78,12 @@ class Drawn:
     def name(self) -> str:
         return f"p{self.number}"
 
+    @property
+    def launch(self) -> Launch:
+        """With room for two numbers and an index of every thread."""
+        block = self.block or 1
+        return launch_of((BLOCKS, block, None, 20 * block))
+
     def arguments(self, seed: int) -> list[Any]:
         rng = np.random.default_rng(seed)
         dtype = np.dtype({"double": "float64", "float": "float32"}[self.real])
@@ -120,7 +128,7 @@ def program(number: int, *, cuda: bool) -> Drawn:
 def file(drawn: list[Drawn]) -> str:
     """One file of them all."""
     special = _CPP_HELPERS if drawn[0].block is None else _CUDA_HELPERS
-    helpers = _HELPERS + (phrases.HELPERS if practised(drawn[0].number) else "")
+    helpers = _HELPERS + (phrases.HELPERS + device_helpers.HELPERS if practised(drawn[0].number) else "")
     return special + helpers + "\n" + "\n".join(each.source for each in drawn)
 
 

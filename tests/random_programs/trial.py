@@ -19,7 +19,6 @@ from random_programs.programs import BLOCKS, POINTS, Drawn, file, idiomatic, pra
 
 import enzyme_driver as adgen
 from enzyme_driver import cache, request
-from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.module import load, standing_for
 from enzyme_driver.runtime.transforms import check_difference
 from enzyme_driver.runtime.transforms.verify import verify
@@ -50,9 +49,10 @@ def main(language: str, first: str, count: str, folder: str, source: str = "") -
     forward = idiomatic(drawn[0].number) and not practised(drawn[0].number)
     try:
         module = adgen.compile(path, cache=False, flags=COMPLAIN, modes=["forward"] if forward else [])
-    except adgen.RefusedError as refusal:  # of all of them
-        for each in drawn:
-            _say(number=each.number, verdict="refused", why=str(refusal))
+    except adgen.RefusedError as refusal:
+        if len(drawn) > 1:
+            raise  # one of them is refused with the whole file, and the batch is split
+        _say(number=drawn[0].number, verdict="refused", why=str(refusal))
         return
     if practised(drawn[0].number):
         _verify(path, module, drawn)
@@ -78,7 +78,7 @@ def _verify(path: Path, module: adgen.Module, drawn: list[Drawn]) -> None:
             _say(number=each.number, verdict="refused", why=kernel.gradient_refusal)
             continue
         witness = standing_for(witnesses[each.name], kernel)
-        found = verify(kernel, witness, tuple(each.arguments(SEEDS[0])), launch_of((BLOCKS, each.block)))
+        found = verify(kernel, witness, tuple(each.arguments(SEEDS[0])), each.launch)
         word = {"unchecked": "undecided"}.get(found.state, found.state)
         why = found.reason or f"{found.parameter} by {found.error:.1e}: {found.elements}"
         _say(number=each.number, verdict=word, why="" if word == "right" else why)
