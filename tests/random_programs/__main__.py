@@ -1,6 +1,7 @@
 """Checks the gradients of random programs at length.
 
-    PYTHONPATH=.:tests python -m random_programs cuda|cpp [--first N] [--count N] [--mutated] [--folder DIR] [--record FILE]
+    PYTHONPATH=.:tests python -m random_programs cuda|cpp [--first N] [--count N] [--mutated] [--folder DIR]
+        [--record FILE]
 
 Ends with 1 if one is wrong, crashes, or stops the compiler. A program is known by its number; kernels from 200000 on
 are those of `grammar`, whose oracle are dual numbers.
@@ -55,13 +56,9 @@ def main() -> int:
 
 
 def _kind(language: str, number: int) -> str:
-    if number >= MUTATED_FROM:
-        return f"{language}: grammar of {grammar.PHRASES} phrases, mutated"
-    return (
-        f"{language}: grammar of {grammar.PHRASES} phrases"
-        if number >= PRACTICE_FROM and language == "cuda"
-        else f"{language}: statements"
-    )
+    if language == "cpp" or number < PRACTICE_FROM:
+        return f"{language}: statements"
+    return f"{language}: grammar of {grammar.PHRASES} phrases" + (", mutated" if number >= MUTATED_FROM else "")
 
 
 if __name__ == "__main__":

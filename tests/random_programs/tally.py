@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ def recorded(path: Path, kind: str, target: str, found: list[Outcome]) -> None:
     """Add the outcomes of a batch to the file, which is whole at all times."""
     known = json.loads(path.read_text("utf-8")) if path.exists() else {"rows": []}
     row = _row(known["rows"], kind, target)
-    row["date"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    row["date"] = datetime.now(UTC).isoformat(timespec="seconds")
     row["drawn"] += len(found)
     for each in found:
         row[each.verdict] += 1
@@ -38,9 +38,9 @@ def _row(rows: list[Row], kind: str, target: str) -> Row:
     for row in rows:
         if (row["programs"], row["target"]) == (kind, target):
             return row
-    row: Row = {"programs": kind, "target": target, "date": "", "drawn": 0, **dict.fromkeys(VERDICTS, 0), "causes": {}}
-    rows.append(row)
-    return row
+    new: Row = {"programs": kind, "target": target, "date": "", "drawn": 0, **dict.fromkeys(VERDICTS, 0), "causes": {}}
+    rows.append(new)
+    return new
 
 
 def cause(why: str) -> str:
