@@ -120,7 +120,7 @@ ORDERS = (
     """{ volatile $T @s = $f; for (int @k = 0; @k < $N; @k++) @s = @s * $T($c) + $A[@k]; $f = @s; }""",
     """{ const $T @table[5] = {$T(0.1), $T(-0.4), $T(0.8), $T(0.3), $T(-0.2)}; for (int @k = 0; @k < $k; @k++)
     $f = $f * @table[(@k + $m) % 5] + $T(weights[@k]) * $v; }""",
-    """switch ($m % 4) { case 0: for (int @k = 0; @k < $N; @k++) { if ($A[@k] > $L) break; $f += $c * $A[@k]; } break;
+    """switch ($m % 4) { case 0: for (int @e = 0; @e < $N; @e++) { if ($A[@e] > $L) break; $f += $c * $A[@e]; } break;
     case 1: $body break; case 2: $f = -$f; default: $f = $c * $f + sin($v); }""",
     """{ $T @h = 0, @c1 = $f; for (int @k = 0; @k < $N; @k++) { $T @g = 1 / (1 + exp(-$A[@k] - @h)), @o = tanh(@c1);
     @c1 = @g * @c1 + (1 - @g) * $v; @h = @g * @o; } $f = @h - $c * @c1; }""",

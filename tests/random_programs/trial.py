@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,33 +56,42 @@ def main(language: str, first: str, count: str, folder: str, source: str = "") -
         _say(number=drawn[0].number, verdict="refused", why=str(refusal))
         return
     if practised(drawn[0].number):
-        _verify(path, module, drawn)
+        for each, (word, why) in zip(drawn, verdicts(module, witnesses(path), drawn, _began), strict=True):
+            _say(number=each.number, verdict=word, why=why)
         return
     check_difference.STEPS = {8: STEPS}
     for each in drawn:
-        _say(number=each.number, verdict="began")
+        _began(each)
         _say(number=each.number, **_verdict(module[each.name], each))
 
 
-def _witnesses(path: Path) -> adgen.Module:
+def witnesses(path: Path) -> adgen.Module:
+    """The kernels of a file with dual numbers in place of numbers."""
     wanted = replace(request.new(path, flags=COMPLAIN), witness="duals")
     return load(cache.build(wanted, settings=Settings.from_environment(), use_cache=False), "openmp")
 
 
-def _verify(path: Path, module: adgen.Module, drawn: list[Drawn]) -> None:
-    """By dual numbers, on the arguments of one draw."""
-    witnesses = _witnesses(path)
+def verdicts(
+    module: adgen.Module, duals: adgen.Module, drawn: list[Drawn], began: Callable[[Drawn], None] = lambda _: None
+) -> Iterator[tuple[str, str]]:
+    """Of each kernel by dual numbers, on the arguments of one draw, and why where it is not right."""
     for each in drawn:
-        _say(number=each.number, verdict="began")
+        began(each)
         kernel = module[each.name]
         if kernel.gradient_refusal:
-            _say(number=each.number, verdict="refused", why=kernel.gradient_refusal)
+            yield "refused", kernel.gradient_refusal
             continue
-        witness = standing_for(witnesses[each.name], kernel)
+        witness = standing_for(duals[each.name], kernel)
         found = verify(kernel, witness, tuple(each.arguments(SEEDS[0])), each.launch)
         word = {"unchecked": "undecided"}.get(found.state, found.state)
-        why = found.reason or f"{found.parameter} by {found.error:.1e}: {found.elements}"
-        _say(number=each.number, verdict=word, why="" if word == "right" else why)
+        yield (
+            word,
+            "" if word == "right" else found.reason or f"{found.parameter} by {found.error:.1e}: {found.elements}",
+        )
+
+
+def _began(drawn: Drawn) -> None:
+    _say(number=drawn.number, verdict="began")
 
 
 def _verdict(compiled: Any, drawn: Drawn) -> dict[str, str]:  # noqa: ANN401  (a Kernel or a Function)
