@@ -56,9 +56,10 @@ def main() -> int:
 
 
 def _kind(language: str, number: int) -> str:
-    if language == "cpp" or number < PRACTICE_FROM:
+    if number < PRACTICE_FROM:
         return f"{language}: statements"
-    return f"{language}: grammar of {grammar.PHRASES} phrases" + (", mutated" if number >= MUTATED_FROM else "")
+    phrases = grammar.PHRASES if language == "cuda" else len(grammar.PORTABLE)
+    return f"{language}: grammar of {phrases} phrases" + (", mutated" if number >= MUTATED_FROM else "")
 
 
 if __name__ == "__main__":

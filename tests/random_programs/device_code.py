@@ -136,6 +136,8 @@ ORDERS = (
 
 ALONE = (*CALLS, *STRUCTS, *WIDE, *BITS, *ORDERS)
 
+PORTABLE = (*CALLS, *STRUCTS, *ORDERS)
+
 TOGETHER = (
     """{ extern __shared__ char room[]; $T *@a = reinterpret_cast<$T *>(room), *@b = @a + WIDTH;
     int *@t = reinterpret_cast<int *>(@b + WIDTH); @a[lane] = $f; @b[lane] = $v; @t[lane] = (lane * 5 + $k) % WIDTH;

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-HELPERS = """
+FOR_CUDA = """
 #include <cooperative_groups/reduce.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 template <class T> struct Wide;
 template <> struct Wide<float> { using two = float2; using four = float4; };
 template <> struct Wide<double> { using two = double2; using four = double2; };
+HELPER float bits_abs(float v) { return __int_as_float(__float_as_int(v) & 0x7fffffff); }
+HELPER double bits_abs(double v) { return __longlong_as_double(__double_as_longlong(v) & 0x7fffffffffffffffLL); }
+HELPER float signed_as(float v, float s)
+{
+    return __uint_as_float((__float_as_uint(v) & 0x7fffffffu) | (__float_as_uint(s) & 0x80000000u));
+}
+HELPER double signed_as(double v, double s) { return copysign(v, s); }
+"""
+
+FOR_CPP = """
+#include <algorithm>
+#define __constant__ static const
+template <class T> HELPER T rsqrt(T v) { return 1 / sqrt(v); }
+HELPER void sincos(float v, float *s, float *c) { *s = sin(v); *c = cos(v); }
+"""
+
+HELPERS = """
 __constant__ double weights[6] = {0.25, -0.5, 0.125, 0.75, -0.3, 0.6};
 __constant__ int offsets[4][2] = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}};
 enum class Mode { linear, squared, bent };
@@ -110,13 +127,6 @@ template <class T> HELPER T bent(T v, Mode mode)
     }
     return tanh(v);
 }
-HELPER float bits_abs(float v) { return __int_as_float(__float_as_int(v) & 0x7fffffff); }
-HELPER double bits_abs(double v) { return __longlong_as_double(__double_as_longlong(v) & 0x7fffffffffffffffLL); }
-HELPER float signed_as(float v, float s)
-{
-    return __uint_as_float((__float_as_uint(v) & 0x7fffffffu) | (__float_as_uint(s) & 0x80000000u));
-}
-HELPER double signed_as(double v, double s) { return copysign(v, s); }
 template <class T> HELPER void rotate_by(T angle, T &u, T &v)
 {
     T si, co;

@@ -66,9 +66,8 @@ def gradients(module: adgen.Module, drawn: Drawn, put: Any = None) -> dict[str, 
     """Of random weights of all that the kernel writes, at the arguments of one draw."""
     values = drawn.arguments(SEED)
     kernel: Any = module[drawn.name]
-    case = check_case.kernel_case(
-        kernel, tuple(with_arrays(each, put) if put else each for each in values), drawn.launch
-    )
+    launch: Any = drawn.launch
+    case = check_case.kernel_case(kernel, tuple(with_arrays(each, put) if put else each for each in values), launch)
     rng = np.random.default_rng(SEED)
     starts = {p.name: check_case.on_host(case, p) for p in case.shadowed if written(p)}
     weights = {name: check_numbers.random_like(start, rng) for name, start in starts.items()}

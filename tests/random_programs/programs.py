@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -71,7 +72,7 @@ class Drawn:
     number: int
     source: str
     real: str
-    block: int | None
+    block: int | tuple[int, int] | None
     packed: bool = False
 
     @property
@@ -79,10 +80,12 @@ class Drawn:
         return f"p{self.number}"
 
     @property
-    def launch(self) -> Launch:
+    def launch(self) -> Launch | None:
         """With room for two numbers and an index of every thread."""
-        block = self.block or 1
-        return launch_of((BLOCKS, block, None, 20 * block))
+        if self.block is None:
+            return None
+        threads = self.block if isinstance(self.block, int) else self.block[0] * self.block[1]
+        return launch_of((BLOCKS, self.block, None, 20 * threads))
 
     def arguments(self, seed: int) -> list[Any]:
         rng = np.random.default_rng(seed)
@@ -99,7 +102,7 @@ def idiomatic(number: int) -> bool:
 
 
 def practised(number: int) -> bool:
-    """Whether dual numbers are the oracle; there are kernels alone."""
+    """Whether dual numbers are the oracle."""
     return number >= PRACTICE_FROM
 
 
@@ -107,14 +110,11 @@ def program(number: int, *, cuda: bool) -> Drawn:
     """The program of that number; always the same."""
     if practised(number):
         mutates = number >= MUTATED_FROM
-        found = grammar.kernel(number - MUTATED_FROM + PRACTICE_FROM if mutates else number)
+        first = number - MUTATED_FROM + PRACTICE_FROM if mutates else number
+        found = grammar.kernel(first) if cuda else grammar.function(first)
         if mutates:
-            found = mutated(
-                replace(
-                    found, source=found.source.replace(f"p{number - MUTATED_FROM + PRACTICE_FROM}(", f"p{number}(")
-                ),
-                number,
-            )
+            renamed = re.sub(rf"\b([pq]){first}\(", rf"\g<1>{number}(", found.source)
+            found = mutated(replace(found, source=renamed), number)
         return Drawn(number, found.source, found.real, found.block, found.packed)
     rng = Random(number)
     real = "double"
@@ -127,9 +127,12 @@ def program(number: int, *, cuda: bool) -> Drawn:
 
 def file(drawn: list[Drawn]) -> str:
     """One file of them all."""
-    special = _CPP_HELPERS if drawn[0].block is None else _CUDA_HELPERS
-    helpers = _HELPERS + (phrases.HELPERS + device_helpers.HELPERS if practised(drawn[0].number) else "")
-    return special + helpers + "\n" + "\n".join(each.source for each in drawn)
+    cuda = drawn[0].block is not None
+    parts = [_CUDA_HELPERS if cuda else _CPP_HELPERS, _HELPERS]
+    if practised(drawn[0].number):
+        own = device_helpers.FOR_CUDA if cuda else device_helpers.FOR_CPP
+        parts += [phrases.HELPERS, own, device_helpers.HELPERS]
+    return "".join(parts) + "\n" + "\n".join(each.source for each in drawn)
 
 
 def _start(body: Body) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from random_programs.programs import BLOCKS, POINTS, Drawn, file, idiomatic, practised, program
+from random_programs.programs import POINTS, Drawn, file, idiomatic, practised, program
 
 import enzyme_driver as adgen
 from enzyme_driver import cache, request
@@ -98,7 +98,7 @@ def _verdict(compiled: Any, drawn: Drawn) -> dict[str, str]:  # noqa: ANN401  (a
     shadowed = compiled.signature.shadowed
     if not any(each.writes for each in shadowed) or not any(each.reads for each in shadowed):
         return {"verdict": "right"}  # every thread leaves before it writes, or what it writes depends on nothing
-    launch = () if drawn.block is None else (BLOCKS, drawn.block)
+    launch = drawn.launch and (drawn.launch.grid, drawn.launch.block)
     problems = []
     for seed in SEEDS:
         try:
@@ -116,11 +116,11 @@ def _verdict(compiled: Any, drawn: Drawn) -> dict[str, str]:  # noqa: ANN401  (a
     return {"verdict": "wrong", "why": problems[0]} if problems else {"verdict": "right"}
 
 
-def _of(called: Any, launch: tuple[int, ...]) -> Any:  # noqa: ANN401
+def _of(called: Any, launch: Any) -> Any:  # noqa: ANN401
     return called[launch] if launch else called
 
 
-def _check_adjoint(compiled: Any, launch: tuple[int, ...], arguments: list[Any], seed: int) -> None:  # noqa: ANN401
+def _check_adjoint(compiled: Any, launch: Any, arguments: list[Any], seed: int) -> None:  # noqa: ANN401
     """The gradient and forward mode are transposes of each other, at kinks and jumps too."""
     rng = np.random.default_rng(seed)
     written = [each.name for each in compiled.signature.shadowed if each.writes and not each.const]
