@@ -15,6 +15,7 @@ import secrets
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def gradients(module: adgen.Module, drawn: Drawn, put: Any = None) -> dict[str, 
     }
 
 
-def check(folder: Path) -> list[Outcome]:
+def check(folder: Path) -> Iterator[Outcome]:
     """What became of the kernels in the artifact of a folder."""
     from cuda_kernels.places import Gpu
 
@@ -86,7 +87,8 @@ def check(folder: Path) -> list[Outcome]:
     module = load(folder / "artifact", "cuda")
     about = json.loads((folder / ABOUT).read_text("utf-8"))
     asked = [program(each["number"], cuda=True) for each in about if each["verdict"] == "right"]
-    return [_outcome(module, each, expected, Gpu().put) for each in asked]
+    for each in asked:
+        yield _outcome(module, each, expected, Gpu().put)
 
 
 def _outcome(module: adgen.Module, drawn: Drawn, expected: Any, put: Any) -> Outcome:  # noqa: ANN401
@@ -120,11 +122,12 @@ def main() -> int:
         for start in range(first, first + given.count, given.at_once):
             build(given.folder / str(start), start, min(given.at_once, first + given.count - start))
         return 0
-    began = time.monotonic()
-    found = [each for folder in sorted(given.folder.iterdir()) if (folder / ABOUT).exists() for each in check(folder)]
-    for each in found:
-        if each.verdict != "right":
-            click.echo(f"{each.number}: {each.verdict}: {each.why}")
+    began, found = time.monotonic(), list[Outcome]()
+    for folder in sorted(each for each in given.folder.iterdir() if (each / ABOUT).exists()):
+        for outcome in check(folder):
+            found.append(outcome)
+            if outcome.verdict != "right":
+                click.echo(f"{outcome.number}: {outcome.verdict}: {outcome.why}")
     right = sum(each.verdict == "right" for each in found)
     click.echo(f"{right} of {len(found)} kernels as on the host, {time.monotonic() - began:.0f} s")
     if given.record:

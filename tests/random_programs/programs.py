@@ -15,6 +15,7 @@ from random_programs.statements import ROOM, Body
 from enzyme_driver.runtime.call.geometry import Launch, launch_of
 
 BLOCK, BLOCKS, POINTS = 32, 2, 53
+SPECIAL = 0.25
 IDIOMS_FROM = 100_000
 """Programs of larger numbers have statements of `idioms`, too; those of smaller ones stay what they are."""
 
@@ -87,10 +88,15 @@ class Drawn:
         threads = self.block if isinstance(self.block, int) else self.block[0] * self.block[1]
         return launch_of((BLOCKS, self.block, None, 20 * threads))
 
-    def arguments(self, seed: int) -> list[Any]:
+    def arguments(self, seed: int, *, special: bool = False) -> list[Any]:
+        """Random numbers, or such as programs meet, too: zeros, ones, and the same ones again."""
         rng = np.random.default_rng(seed)
         dtype = np.dtype({"double": "float64", "float": "float32"}[self.real])
         x, w, y, z = (rng.uniform(-1, 1, POINTS).astype(dtype) for _ in range(4))
+        for each in (x, w, y, z) if special else ():
+            each[rng.random(POINTS) < SPECIAL] = 0
+            each[rng.random(POINTS) < SPECIAL / 2] = rng.choice((-1, 1))
+            each[: POINTS // 4] = each[POINTS // 2 : POINTS // 2 + POINTS // 4]
         idx = rng.integers(0, POINTS, POINTS).astype(np.int32)
         if self.packed:
             return [{"x": x, "w": w, "y": y, "z": z}, idx, POINTS, 0.7]
