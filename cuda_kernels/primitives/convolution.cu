@@ -1,11 +1,12 @@
-// A convolution with zeros around the image: out = activation(neighbourhoods theta + bias), in any precision, computed in float or in double.
-// Images lie as (number, row, column, channel), the rows of theta as (row, column, channel) of the neighbourhood, and the last is the bias.
-// convolution_tensor.cu is the form on Tensor Cores. Grid: blocks of threads for all pixels' filters, rounded up, one thread for each.
+// A convolution with zeros around the image: out = activation(neighbourhoods theta + bias), in any precision, computed
+// in float or in double. Images lie as (number, row, column, channel), the rows of theta as (row, column, channel) of
+// the neighbourhood, and the last is the bias. convolution_tensor.cu is the form on Tensor Cores. Grid: blocks of
+// threads for all pixels' filters, rounded up, one thread for each.
 #include "elementwise.cu"
 
 template <typename T, int EDGE, int ACTIVATION>
-__global__ void convolution(const T *__restrict__ image, const T *__restrict__ theta, T *__restrict__ out, int images, int height, int width,
-                            int channels, int filters)
+__global__ void convolution(const T *__restrict__ image, const T *__restrict__ theta, T *__restrict__ out, int images,
+                            int height, int width, int channels, int filters)
 {
     using Number = typename Computed<T>::Type;
     int self = blockIdx.x * blockDim.x + threadIdx.x, filter = self % filters, pixel = self / filters;

@@ -1,5 +1,5 @@
-// dense.cu's layer with noise and the estimate of its gradient on Tensor Cores: factors are rounded to half, __nv_bfloat16 or tf32 (float) as
-// they are copied, sums are float. Blocks of 128 threads compute 64 x 64 elements.
+// dense.cu's layer with noise and the estimate of its gradient on Tensor Cores: factors are rounded to half,
+// __nv_bfloat16 or tf32 (float) as they are copied, sums are float. Blocks of 128 threads compute 64 x 64 elements.
 #include "noise.cuh"
 #include "tensor_tile.cuh"
 
@@ -23,8 +23,8 @@ struct Elements {
     __device__ void right(int by) { column += by; }
 };
 
-// Inputs of a layer with a last column of ones, which the bias is a factor of. Row r belongs to step r / step_rows of a sequence, whose steps
-// have x_rows samples that all copies share.
+// Inputs of a layer with a last column of ones, which the bias is a factor of. Row r belongs to step r / step_rows of a
+// sequence, whose steps have x_rows samples that all copies share.
 template <typename T>
 struct Inputs {
     const float *data;
@@ -81,15 +81,17 @@ struct Scores {
 // As dense in dense.cu; the bias is rounded as well.
 template <typename T, int ACTIVATION>
 __global__ void __launch_bounds__(128)
-    dense_noise_tensor(const float *__restrict__ x, const float *__restrict__ theta, float *__restrict__ out, int rows, int x_rows, int inputs,
-                       int outputs, float sigma, const unsigned *__restrict__ seed, unsigned stream, unsigned first_row, unsigned samples,
-                       int kind, unsigned step_rows, unsigned all_step_rows)
+    dense_noise_tensor(const float *__restrict__ x, const float *__restrict__ theta, float *__restrict__ out, int rows,
+                       int x_rows, int inputs, int outputs, float sigma, const unsigned *__restrict__ seed,
+                       unsigned stream, unsigned first_row, unsigned samples, int kind, unsigned step_rows,
+                       unsigned all_step_rows)
 {
     __shared__ __align__(16) T memory[Work<T, false>::bytes / sizeof(T)];
     Draw draw = {*seed, stream, first_row, samples, kind, step_rows, all_step_rows};
     int top = blockIdx.y * EDGE, begin = blockIdx.x * EDGE;
     Work<T, false> work;
-    work.run(memory, Inputs<T>{x, rows, inputs, x_rows, rows, 0}, Weights<T>{theta, inputs + 1, outputs}, top, begin, inputs + 1);
+    work.run(memory, Inputs<T>{x, rows, inputs, x_rows, rows, 0}, Weights<T>{theta, inputs + 1, outputs}, top, begin,
+             inputs + 1);
     work.for_each_pair(top, begin, [&](int row, int column, float first, float second) {
         if (row >= rows || column >= outputs)
             return;
@@ -107,16 +109,18 @@ __global__ void __launch_bounds__(128)
 // As score in dense.cu, as one product of the inputs, transposed, and the weighted noise.
 template <typename T>
 __global__ void __launch_bounds__(128)
-    score_tensor(const float *__restrict__ x, const float *__restrict__ weight, float *__restrict__ gradient, int rows, int x_rows, int inputs,
-                 int outputs, const unsigned *__restrict__ seed, unsigned stream, unsigned first_row, unsigned samples, int kind,
-                 unsigned step_rows, unsigned all_step_rows)
+    score_tensor(const float *__restrict__ x, const float *__restrict__ weight, float *__restrict__ gradient, int rows,
+                 int x_rows, int inputs, int outputs, const unsigned *__restrict__ seed, unsigned stream,
+                 unsigned first_row, unsigned samples, int kind, unsigned step_rows, unsigned all_step_rows)
 {
     __shared__ __align__(16) T memory[Work<T, true>::bytes / sizeof(T)];
     Draw draw = {*seed, stream, first_row, samples, kind, step_rows, all_step_rows};
-    int top = blockIdx.y * EDGE, begin = blockIdx.x * EDGE, share = (rows + gridDim.z - 1) / gridDim.z, first = blockIdx.z * share;
+    int top = blockIdx.y * EDGE, begin = blockIdx.x * EDGE, share = (rows + gridDim.z - 1) / gridDim.z,
+        first = blockIdx.z * share;
     int end = min(rows, first + share);
     Work<T, true> work;
-    work.run(memory, Inputs<T>{x, end, inputs, x_rows, int(step_rows), first}, Scores<T>{weight, draw, end, first}, top, begin, end - first);
+    work.run(memory, Inputs<T>{x, end, inputs, x_rows, int(step_rows), first}, Scores<T>{weight, draw, end, first}, top,
+             begin, end - first);
     work.for_each_pair(top, begin, [&](int input, int output, float one, float two) {
         if (input <= inputs && output < outputs)
             atomicAdd(&gradient[size_t(input) * outputs + output], one);
