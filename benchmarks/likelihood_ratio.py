@@ -70,7 +70,7 @@ def build(folder: Path) -> int:
     for model in train.MODELS:
         for method in lr.METHODS:
             train.train(model, method, device, lr.Noise(train.SIGMAS[model], copies=2, seed=train.SEED), 1)
-    for precision in PRECISIONS[1:]:
+    for precision in PRECISIONS:
         _layer(Device("openmp", precision), np.zeros((2, 1), np.float32), 2)
     for wanted in launched:
         STORE.build(folder, *wanted)
