@@ -111,6 +111,7 @@ def _row(model: str, method: lr.Method, device: Device, seeds: Sequence[int]) ->
         "most": max(accuracies),
         "seeds": list(seeds),
         "epoch_seconds": float(np.median([each.epoch_seconds for each in found])),
+        "curve": found[0].curve,
         "tried": [{"sigma": s, "copies": c, "validation": accuracy} for (s, c), accuracy in tried.items()],
     }
 

@@ -69,9 +69,9 @@ def test_a_product_with_a_factor_that_lies_transposed(turned: tuple[bool, bool])
 
 def convolution(word: str, channels: int) -> tuple[Any, tuple[object, ...]]:
     """Of 60 pixels with 3 x 3 neighbourhoods and a rectifier, on Tensor Cores in half; with its launch."""
+    launch: tuple[object, ...] = (10, 128)
     if word != "half":
-        source, launch = "convolution.cu", (10, 128)
-        instance = f"convolution<{word}, 3, 1>"
+        source, instance = "convolution.cu", f"convolution<{word}, 3, 1>"
     else:
         source, launch = "convolution_tensor.cu", (-(-60 // TILE[0]), THREADS, None, shared_bytes(2))
         vectors = str(channels % 8 == 0).lower()
