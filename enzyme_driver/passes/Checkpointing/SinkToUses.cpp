@@ -3,7 +3,8 @@
 // has a cotangent of zero wherever the condition does not hold; Enzyme keeps what f needs, and reverses f, in any case.
 // f is computed again where it is used:
 //   d = f(x); if (d < best) best = f(x);
-// What decides has no derivative then. It is done where Enzyme would keep numbers that f reads, or the way that f takes.
+// What decides has no derivative then. It is done where Enzyme would keep numbers that f reads, or the way that f
+// takes.
 #include "Analysis/UnchangedMemory.h"
 #include "Checkpointing/Selection.h"
 #include "Support/Guards.h"
@@ -30,7 +31,8 @@ constexpr unsigned MostLogic = 4; // conditions in conditions
 bool isNumber(const Value &V) { return V.getType()->isFPOrFPVectorTy(); }
 
 bool hasEffect(const Instruction &I) {
-  return !isAssumed(I) && !isHeld(&I) && (I.mayWriteToMemory() || (isa<CallBase>(I) && cast<CallBase>(I).isConvergent()));
+  return !isAssumed(I) && !isHeld(&I) &&
+         (I.mayWriteToMemory() || (isa<CallBase>(I) && cast<CallBase>(I).isConvergent()));
 }
 
 // Of what an instruction makes of numbers.
@@ -48,9 +50,7 @@ public:
         UnchangedMemory &Unchanged)
       : Use(Use), DT(DT), PDT(PDT), LI(LI), Unchanged(Unchanged) {}
 
-  bool find() {
-    return isConditional() && findRegion() && findNumbers() && gather() && isWorthIt() && findBlocks();
-  }
+  bool find() { return isConditional() && findRegion() && findNumbers() && gather() && isWorthIt() && findBlocks(); }
 
   // Returns the blocks that this makes.
   SmallVector<BasicBlock *> sink() {
@@ -148,9 +148,9 @@ private:
     if (!IsNew)
       return Known->second;
     bool Decides = isNumber(I) && isInRegion(I) && all_of(I.uses(), [&](const Use_ &U) {
-      auto &User = *cast<Instruction>(U.getUser());
-      return isBehind(U) || hasNoDerivative(User) || decides(User);
-    });
+                     auto &User = *cast<Instruction>(U.getUser());
+                     return isBehind(U) || hasNoDerivative(User) || decides(User);
+                   });
     Asked[&I] = Decides;
     return Decides;
   }
