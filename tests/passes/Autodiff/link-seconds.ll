@@ -5,8 +5,11 @@
 target triple = "nvptx64-nvidia-cuda"
 
 @table = constant [2 x double] [double 1.0, double 2.0]
+@tile = internal addrspace(3) global [64 x double] undef, align 16
 
-; CHECK: @table = constant [2 x double] [double 1.000000e+00, double 2.000000e+00]
+; Cotangents of a shared array have one of their own.
+; CHECK-DAG: @adgen_cotangents_tile = addrspace(3) global [64 x double] undef, align 16
+; CHECK-DAG: @table = constant [2 x double] [double 1.000000e+00, double 2.000000e+00]
 ; CHECK: define void @adgen_gradient_f(ptr %x, ptr %d_x)
 ; CHECK-NEXT: call void @diffe
 ; CHECK: define internal void @diffe(
