@@ -65,6 +65,10 @@ def costs() -> str:
             torch["by hand forward"],
             torch["by hand backward"],
         ),
+        "an `autograd.Function` that does nothing": (
+            torch["function that does nothing forward"],
+            torch["function that does nothing backward"],
+        ),
         "PyTorch's own `addcmul`": (torch["PyTorch's addcmul forward"], torch["PyTorch's addcmul backward"]),
         "`torch.ops.adgen.NAME`, as in graphs": (torch["torch.ops forward"], torch["torch.ops backward"]),
         "the operator without autograd": (torch["without autograd"], None),
