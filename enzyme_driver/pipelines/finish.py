@@ -91,6 +91,7 @@ CUDA = Pipeline(
         _ACCUMULATIONS,
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
         function("correlated-propagation", "instsimplify"),
+        Pass("adgen-separate-decisions", after=("adgen-lower-caches",)),
         Pass("adgen-share-reciprocals"),
         function("loop-simplify", switch="hoist-divisions"),
         Pass("adgen-hoist-divisions"),
@@ -109,7 +110,10 @@ CUDA = Pipeline(
         Pass("nvvm-reflect", switch="merge-sin-cos"),
         Pass(
             "adgen-inline-math",
-            after=("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos"),
+            after=(
+                *("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos"),
+                "adgen-separate-decisions",  # which counts calls of mathematics
+            ),
         ),
         Pass("adgen-exchange-cotangents", after=("adgen-sink-zero-stores",)),
         Pass("adgen-lower-grid-barriers"),
@@ -159,7 +163,8 @@ HOST_FROM_CUDA = Pipeline(
         function("simplifycfg", "early-cse", switch="merge-growing-caches"),
         Pass("adgen-merge-growing-caches"),
         _ACCUMULATIONS,
-        Pass("adgen-inline-math", after=("adgen-defer-math-inlining",)),
+        Pass("adgen-separate-decisions"),
+        Pass("adgen-inline-math", after=("adgen-defer-math-inlining", "adgen-separate-decisions")),
         RETARGET,
         HOST_ENTRIES,
     ),

@@ -36,6 +36,8 @@ _SELECTIONS = Pipeline(
         function("simplifycfg", switch="keep-last-iteration"),
         Pass("adgen-rematerialize-selections"),
         function("adce", "instsimplify", "simplifycfg", switch="rematerialize-selections"),
+        Pass("adgen-sink-to-uses"),
+        function("adce", switch="sink-to-uses"),
     ),
 )
 """Of what a loop chooses among, the winner alone has a derivative, and of repetitions the last one."""

@@ -12,6 +12,8 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -113,7 +115,14 @@ private:
                    [](const WeakVH &Left) { return Left != nullptr; }); // else something asks for what is not known
   }
 
+  // With loops that decide about nothing, which ADCE alone leaves with all that is in them.
   void removeDead() {
+    FAM.clear(*F, F->getName());
+    ADCEPass().run(*F, FAM);
+    FAM.clear(*F, F->getName());
+    FunctionPassManager Loops;
+    Loops.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
+    Loops.run(*F, FAM);
     FAM.clear(*F, F->getName());
     ADCEPass().run(*F, FAM);
     FAM.clear(*F, F->getName());
