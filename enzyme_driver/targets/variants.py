@@ -40,7 +40,7 @@ SMALLER_BLOCKS, LARGER_BLOCKS = (32, 64, 128), (512, 1024)
 OF_SMALLER_BLOCKS = 96
 """Registers that a thread of these has."""
 LITTLE_SPILLED = 160
-"""Bytes for which twice as many blocks at once are worth it: with 132, the gradient of a correlation took 1.00 of its
+"""Bytes for which twice as many blocks at once are worth it: with 132, the gradient of a correlation took 0.87 of its
 time."""
 LONGEST = 10_000
 """Lines of PTX that a kernel with variants has at most: ptxas was seen to take 8 s of a processor for 14,000."""
