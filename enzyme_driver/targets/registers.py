@@ -59,13 +59,13 @@ def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> Assembled:
     if crowded:
         ptx = _edited(ptx, dict.fromkeys(crowded, lambda directives: _BLOCKS.sub("", directives)))
         report = assemble(ptx)
-    limits, before = _limits(ptx, report), _spilled(report)
+    limits, before = _limits(ptx, report), spilled_bytes(report)
     while limits:
         limited = _limited(ptx, {name: first for name, (first, *_) in limits.items()})
         said = assemble(limited)
         worse = {
             name
-            for name, spilled in _spilled(said).items()
+            for name, spilled in spilled_bytes(said).items()
             if spilled > MOST_SPILLED and spilled >= before.get(name, 0)
         }
         if not limits.keys() & worse:
@@ -78,7 +78,7 @@ def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> Assembled:
 
 def _crowded(ptx: str, report: str) -> list[str]:
     """The kernels of derivatives that spill because so many blocks are to fit, or of which fewer fit than could."""
-    spilled, used = _spilled(report), used_registers(report)
+    spilled, used = spilled_bytes(report), used_registers(report)
     return [
         name
         for entry in ENTRY.finditer(ptx)
@@ -94,7 +94,7 @@ def _limits(ptx: str, report: str) -> dict[str, list[int]]:
     What spills much with all that it takes would spill more with fewer, and large kernels are assembled for long; it
     gets more where it did not take what its blocks leave it.
     """
-    spilled, used, limits = _spilled(report), used_registers(report), {}
+    spilled, used, limits = spilled_bytes(report), used_registers(report), {}
     for entry in ENTRY.finditer(ptx):
         name, directives = entry["name"], entry["directives"]
         if name not in used or not name.endswith(DERIVATIVES) or BOUNDS.search(directives):
@@ -161,6 +161,6 @@ def used_registers(report: str) -> dict[str, int]:
     return {each["name"]: int(each["used"]) for each in _PROPERTIES.finditer(report)}
 
 
-def _spilled(report: str) -> dict[str, int]:
+def spilled_bytes(report: str) -> dict[str, int]:
     """The bytes that a thread of each kernel keeps elsewhere."""
     return {each["name"]: int(each["spilled"]) for each in _PROPERTIES.finditer(report)}
