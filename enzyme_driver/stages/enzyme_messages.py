@@ -30,8 +30,8 @@ _KNOWN = (
     (
         r"Enzyme: <analysis>",
         MIXED,
-        "give integers and numbers memory of their own, or use std::vector, a lambda, a template parameter, or a struct "
-        "with a member for each",
+        "give integers and numbers memory of their own, or use std::vector, a lambda, a template parameter, or a "
+        "struct with a member for each",
     ),
     (
         r"cannot handle unknown binary operator:\s+%\S+ = (\w+)",
