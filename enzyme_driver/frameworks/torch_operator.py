@@ -41,15 +41,18 @@ class TorchOperator:
         if torch.compiler.is_compiling():
             return self.op(*args, **named)
         tensors, statics = self.operator.bind(args, named)
+        if functions.is_eager() and (found := self.calls.known(tensors, statics)):
+            return found[0] if self._single else tuple(found)
         if not functions.are_plain(tensors):
             return self.op(*args, **named)
         self.calls.check_autocast(tensors)
         if functions.transforms_are_active():
             found = functions.Primal.apply(self.calls, statics, None, *tensors)
-        elif functions.need_grad(tensors):
-            found = functions.Eager.apply(self.calls, statics, *tensors)
-        else:
-            found = self.calls.primal(tensors, statics)
+        elif not (found := self.calls.known(tensors, statics)):  # so it may be while autocast is on
+            if functions.need_grad(tensors):
+                found = functions.Eager.apply(self.calls, statics, *tensors)
+            else:
+                found = self.calls.primal(tensors, statics)
         return found[0] if self._single else tuple(found)
 
     def export(self, folder: str | Path, *examples: Any) -> Path:

@@ -125,3 +125,11 @@ __global__ void uses_own(const double *x, double *y, int n)
     if (i < n)
         y[i] = own(x[i], x[(i + 1) % n]) * x[i];
 }
+
+// Functions whose derivatives are other functions of the library.
+__global__ void of_library(const double *x, double *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = tanh(x[i]) + sinh(0.7 * x[i]) * cosh(x[i]) + tan(0.3 * x[i]) + atan(x[i]) * erf(x[i]);
+}

@@ -118,6 +118,11 @@ def test_a_loop_that_the_data_ends(kernels: adgen.Module, rng: np.random.Generat
     assert_second(kernels.converges, args, rng)
 
 
+def test_functions_whose_derivatives_are_others(kernels: adgen.Module, rng: np.random.Generator) -> None:
+    args = {"x": rng.uniform(-1, 1, N), "y": np.zeros(N), "n": N}
+    assert_second(kernels.of_library, args, rng)
+
+
 def test_a_number_rounded_by_a_large_constant(kernels: adgen.Module, rng: np.random.Generator) -> None:
     args = {"x": rng.uniform(0.5, 1, N), "y": np.zeros(N), "n": N}
     assert_second(kernels.rounded, args, rng)

@@ -18,7 +18,8 @@ namespace {
 bool isLibrary(const Function &F) {
   StringRef Name = F.getName();
   return Name.starts_with("__nv_") ||
-         (Name.consume_front(MathPrefix) && !Name.starts_with("user_") && !Name.ends_with("_forward"));
+         (Name.consume_front(MathPrefix) && !Name.starts_with("user_") &&
+          !Name.rtrim(".0123456789").ends_with("_forward")); // a number: where both modules have rules
 }
 
 // What is the other module's, or comes from libraries, is only declared.

@@ -16,7 +16,9 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: define void @adgen_second_f(ptr %x, ptr %d_x, ptr %t_x, ptr %t_d_x)
 ; CHECK-NEXT: call void @[[OWN:diffe[.0-9]+]](
 ; CHECK: define internal void @[[OWN]](
+; CHECK: call double @adgen_math_pow_forward45(
 ; CHECK: call double @__nv_exp(
+; CHECK: define internal double @adgen_math_pow_forward45(
 ; CHECK: declare {{.*}}double @__nv_exp(double)
 ; CHECK-NOT: @adgen_body_f
 define void @adgen_gradient_f(ptr %x, ptr %d_x) {
