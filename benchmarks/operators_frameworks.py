@@ -30,7 +30,7 @@ from enzyme_driver.frameworks import Array, Launch, Operator
 
 CASE = "elementwise-elementwise"
 COUNT, BLOCK = 200, 128
-CALLS = 500
+CALLS, BODIES = 500, 20
 ROUNDS = 9
 
 
@@ -88,6 +88,17 @@ def of_torch(artifacts: Path) -> dict[str, float]:
             x, w = ctx.saved_tensors
             return torch.addcmul(cotangent, cotangent, w), cotangent * x
 
+    class Nothing(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, w: Any) -> Any:
+            del ctx, w
+            return x.view_as(x)
+
+        @staticmethod
+        def backward(ctx: Any, cotangent: Any) -> Any:
+            del ctx
+            return cotangent, cotangent
+
     def both_ways(call: Callable[..., Any], inputs: Any) -> dict[str, float]:
         for _ in range(2):  # the second one runs without Python
             made = call(*inputs)
@@ -99,6 +110,7 @@ def of_torch(artifacts: Path) -> dict[str, float]:
         return {"forward": per_call(lambda: call(*inputs), wait), "backward": per_call(backward, wait)}
 
     ours, op = both_ways(operator_, args), both_ways(operator_.op, args)
+    nothing = both_ways(Nothing.apply, args)
     hand, own = both_ways(ByHand.apply, args), both_ways(lambda x, w: torch.addcmul(x, x, w), args)
     with torch.no_grad():
         alone = per_call(lambda: operator_(*args), wait)
@@ -114,6 +126,8 @@ def of_torch(artifacts: Path) -> dict[str, float]:
         "torch.ops backward": op["backward"],
         "by hand forward": hand["forward"],
         "by hand backward": hand["backward"],
+        "function that does nothing forward": nothing["forward"],
+        "function that does nothing backward": nothing["backward"],
         "PyTorch's addcmul forward": own["forward"],
         "PyTorch's addcmul backward": own["backward"],
         "without autograd": alone,
@@ -144,9 +158,23 @@ def of_jax(artifacts: Path) -> dict[str, float]:
     def gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return jax.grad(lambda x: function(x).sum())
 
+    def many(body: Callable[[Any], Any]) -> float:
+        """One of several in the body of the loop, which XLA captures in a CUDA graph."""
+
+        def bodies(state: Any) -> Any:
+            for _ in range(BODIES):
+                state = jax.lax.optimization_barrier(body(state))
+            return state
+
+        return round(repeated(bodies) / BODIES, 2)
+
     return {
         "operator in a loop of jit": repeated(lambda x: operator_(x, w)),
         "its gradient in a loop of jit": repeated(gradient(lambda x: operator_(x, w))),
+        "operator, one of many in a loop of jit": many(lambda x: operator_(x, w)),
+        "its gradient, one of many in a loop of jit": many(gradient(lambda x: operator_(x, w))),
+        "XLA's own code, one of many in a loop of jit": many(plain),
+        "its own gradient, one of many in a loop of jit": many(gradient(plain)),
         "XLA's own code in a loop of jit": repeated(plain),
         "its own gradient in a loop of jit": repeated(gradient(plain)),
     }

@@ -373,7 +373,8 @@ def main() -> int:
         }
         click.echo(f"{name}: {'; '.join(f'{what} {word[:300]}' for what, word in table[name].items())}")
     if options.output:
-        said = {"device": _name(options.device), "date": dt.datetime.now(tz=dt.UTC).date().isoformat()}
+        said = {"command": "python -m cuda_kernels.frameworks_check", "device": _name(options.device)}
+        said["date"] = dt.datetime.now(tz=dt.UTC).date().isoformat()
         options.output.write_text(json.dumps({**said, "matrix": table}, indent=1) + "\n", encoding="utf-8")
     return int(any(word not in {"ok", "refused"} for row in table.values() for word in row.values()))
 

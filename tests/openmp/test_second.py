@@ -27,7 +27,7 @@ Arguments = dict[str, Any]
 @pytest.fixture(scope="module")
 def kernels() -> adgen.Module:
     own = {"own": "gradient_of_own"}
-    return adgen.compile(KERNELS, modes=["second"], activity={"weights": "active"}, derivatives=own)
+    return adgen.compile(KERNELS, modes=["forward", "second"], activity={"weights": "active"}, derivatives=own)
 
 
 @pytest.fixture(scope="module")
