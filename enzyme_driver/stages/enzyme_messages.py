@@ -30,8 +30,7 @@ _KNOWN = (
     (
         r"Enzyme: <analysis>",
         MIXED,
-        "give integers and numbers memory of their own, or use std::vector, a lambda, a template parameter, or a "
-        "struct with a member for each",
+        "give each memory or a member of its own, or use std::vector, a lambda or a template parameter",
     ),
     (
         r"cannot handle unknown binary operator:\s+%\S+ = (\w+)",
