@@ -144,9 +144,9 @@ private:
     for (Common &C : All) {
       uint64_t Count = Each / DL.getTypeStoreSize(C.type());
       auto *T = ArrayType::get(C.type(), Count);
-      C.Own = new GlobalVariable(M, T, false, GlobalValue::InternalLinkage, UndefValue::get(T),
-                                 ExchangePrefix + symbolOf(F) + ".sums", nullptr, GlobalValue::NotThreadLocal,
-                                 SharedSpace);
+      C.Own =
+          new GlobalVariable(M, T, false, GlobalValue::InternalLinkage, UndefValue::get(T),
+                             ExchangePrefix + symbolOf(F) + ".sums", nullptr, GlobalValue::NotThreadLocal, SharedSpace);
     }
     return true;
   }
