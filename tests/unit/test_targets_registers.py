@@ -38,7 +38,8 @@ def test_only_gradients_beyond_the_limit_are_bounded() -> None:
 
 def test_functions_that_kernels_call_are_not_taken_for_kernels() -> None:
     called = (
-        "ptxas info    : Function properties for slow\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Function properties for slow\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
         "ptxas info    : Compiling entry function 'a__gradient' for 'sm_90'\n"
     )
     (given,) = assembled(STRAIGHT, called + said(a__gradient=(242, 0)), called + said(a__gradient=(LIMIT, 64)))
