@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 RESULTS, DOCUMENTS = HERE / "results", HERE.parent / "docs"
 PAGES = ("likelihood_ratio.md", "tensor.md", "scan.md")
 PLACE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+SHOWN = (16, 256, 4096)
 LARGEST = 4096
 """Of the products that documents show."""
 
@@ -60,6 +61,17 @@ def methods(results: Path) -> str:
     return _table(head, rows) + f"\n{found['device']}, {found['date']}; `{found['command']}`.\n"
 
 
+def cosines(results: Path) -> str:
+    """How close estimates come to the gradient, for some numbers of copies."""
+    found = read_object(results, "lr.json")["variance"]
+    shown = {(row["kind"], row["copies"]): row["cosine"] for row in found}
+    rows = [
+        [kind, *(f"{shown[kind, copies]:.2f}" for copies in SHOWN)]
+        for kind in dict.fromkeys(row["kind"] for row in found)
+    ]
+    return _table(["noise", *(f"{copies:,} copies" for copies in SHOWN)], rows)
+
+
 def layers(results: Path) -> str:
     """One layer with noise and its estimate, by precision."""
     found = read_object(results, "lr.json")
@@ -99,6 +111,24 @@ def products(results: Path) -> str:
     return _table(head, rows)
 
 
+def digits(results: Path) -> str:
+    """Training in every precision, on the GPU that was measured with all of them."""
+    every = read(results, "digits.json")
+    model = next(row["model"] for row in every if row["where"] == "cuda in tf32")
+    names = ["cuda", "cuda in tf32", "cuda in bfloat16", "cuda in float16", "PyTorch, GPU"]
+    sizes = sorted({tuple(row["hidden"]) for row in every if row["model"] == model})
+    rows = []
+    for hidden in sizes:
+        of = {row["where"]: row for row in every if row["model"] == model and tuple(row["hidden"]) == hidden}
+        rows.append(
+            [
+                f"{hidden[0]} and {hidden[1]}",
+                *(f"{of[n]['epoch_ms']:.1f} ms, {_percent(of[n]['accuracy'])}" for n in names),
+            ]
+        )
+    return _table(["hidden units", "float32", "tf32", "bfloat16", "float16", "PyTorch, float32"], rows)
+
+
 def jacobians(results: Path) -> str:
     """CSR Jacobians beside one row at a time, on a GPU."""
     rows = [
@@ -106,20 +136,25 @@ def jacobians(results: Path) -> str:
             row["operator"].replace("_", " "),
             str(row["directions"]),
             f"{_figures(row['jacobian_ms'])} ms",
+            f"{_figures(row['graph_ms'])} ms" if "graph_ms" in row else "-",
             f"{_figures(row['torch_all_rows_ms'] / 1e3)} s",
             f"{row['faster_than_torch']:,.0f}",
+            f"{row['torch_all_rows_ms'] / row['graph_ms']:,.0f}" if "graph_ms" in row else "-",
             f"{row['paper_faster']:,.0f}",
         ]
         for row in read(results, "sparsity.json")
         if row["part"] == "gpu"
     ]
-    return _table(["operator", "directions", "CSR Jacobian", "PyTorch, all rows", "times as fast", "published"], rows)
+    head = ["operator", "directions", "CSR Jacobian", "as a graph", "PyTorch, all rows", "times as fast", "as a graph"]
+    return _table([*head, "published"], rows)
 
 
 TABLES: dict[str, Callable[[Path], str]] = {
     "methods": methods,
+    "cosines": cosines,
     "layers": layers,
     "products": products,
+    "digits": digits,
     "jacobians": jacobians,
 }
 

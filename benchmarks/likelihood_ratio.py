@@ -180,7 +180,12 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--build", action="store_true", help="compile into the folder")
     parser.add_argument("--output", type=Path, help="the JSON file to write")
-    parser.add_argument("--model", action="append", choices=list(EPOCHS), help="repeatable; all unless given")
+    parser.add_argument(
+        "--model",
+        action="append",
+        choices=list(EPOCHS),
+        help="repeatable; the rest of the output stays; all unless given",
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="one training for each")
     options = parser.parse_args()
     if options.build:
@@ -198,10 +203,14 @@ def main() -> int:
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "command": f"python -m benchmarks.likelihood_ratio {options.folder.name} --output {options.output.name}",
         "batch": train.BATCH,
-        "rows": rows,
-        "layers": layers(),
-        "variance": variance(device),
     }
+    if options.model:
+        before = json.loads(options.output.read_text(encoding="utf-8"))
+        if before["device"] != found["device"]:
+            parser.error(f"{options.output} is of another device, {before['device']}")
+        found = before | {"rows": [*(row for row in before["rows"] if row["model"] not in options.model), *rows]}
+    else:
+        found |= {"rows": rows, "layers": layers(), "variance": variance(device)}
     options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     return 0
 

@@ -110,7 +110,8 @@ PREPARE_CUDA = Pipeline(
         _EXITS,
         Pass("adgen-type-copies"),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
-        Pass("adgen-rematerialize-shared-loads"),
+        Pass("adgen-expose-refills", after=("adgen-type-copies", "adgen-lower-tensor-cores")),
+        Pass("adgen-rematerialize-shared-loads", after=("adgen-expose-refills",)),
         Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides
         Pass("adgen-separate-loads"),
         Pass("adgen-cache-phis"),

@@ -69,11 +69,11 @@ def test_nothing_changes_but_the_time(kernels: adgen.Module, plain: adgen.Module
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
 
 
-def numbers(gradients: Any) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
+def numbers(gradients: object) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
     """Of arrays, structs and arrays of structs."""
     if isinstance(gradients, dict):
         return [found for name in sorted(gradients) for found in numbers(gradients[name])]
-    return [np.ascontiguousarray(gradients).view(np.float64)]
+    return [np.array(gradients).view(np.float64)]
 
 
 @pytest.mark.parametrize("target", ["openmp", "cuda"])

@@ -187,7 +187,8 @@ private:
 void answerForConstants(Function &F) {
   for (Instruction &I : make_early_inc_range(instructions(F))) {
     auto *Match = dyn_cast<IntrinsicInst>(&I);
-    if (!Match || Match->getIntrinsicID() != Intrinsic::nvvm_match_all_sync_i32p || !isa<Constant>(Match->getOperand(1)))
+    bool OfAll = Match && Match->getIntrinsicID() == Intrinsic::nvvm_match_all_sync_i32p;
+    if (!OfAll || !isa<Constant>(Match->getOperand(1)))
       continue;
     IRBuilder<> B(Match);
     Value *Same = B.CreateInsertValue(PoisonValue::get(Match->getType()), Match->getOperand(0), 0);

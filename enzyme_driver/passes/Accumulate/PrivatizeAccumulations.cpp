@@ -1,8 +1,8 @@
 // Where every warp of a block adds to the same elements of a shadow, as to the gain and the bias of a norm whose rows
 // are warps, or every row that a block walks through does, millions of atomic additions meet at a few lines of memory.
-// So a block has elements of its own in shared memory for the beginning of such a shadow: it zeroes them when it begins,
-// adds there, and adds the sums to the shadow when all its threads have come to the end. How many it has follows from
-// the number of its threads; what lies beyond is added to the shadow as before.
+// So a block has elements of its own in shared memory for the beginning of such a shadow: it zeroes them when it
+// begins, adds there, and adds the sums to the shadow when all its threads have come to the end. How many it has
+// follows from the number of its threads; what lies beyond is added to the shadow as before.
 //
 // That the same elements are meant follows from what the address depends on: lanes, what loops count and what all
 // threads share, but neither the block nor the warp; or on the thread, but not on what a loop around it counts.
@@ -144,9 +144,9 @@ private:
     for (Common &C : All) {
       uint64_t Count = Each / DL.getTypeStoreSize(C.type());
       auto *T = ArrayType::get(C.type(), Count);
-      C.Own = new GlobalVariable(M, T, false, GlobalValue::InternalLinkage, UndefValue::get(T),
-                                 ExchangePrefix + symbolOf(F) + ".sums", nullptr, GlobalValue::NotThreadLocal,
-                                 SharedSpace);
+      C.Own =
+          new GlobalVariable(M, T, false, GlobalValue::InternalLinkage, UndefValue::get(T),
+                             ExchangePrefix + symbolOf(F) + ".sums", nullptr, GlobalValue::NotThreadLocal, SharedSpace);
     }
     return true;
   }
@@ -157,8 +157,9 @@ private:
     IRBuilder<> B(First);
     Value *Thread = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_tid_x, ArrayRef<Type *>(), ArrayRef<Value *>());
     Value *Threads = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_ntid_x, ArrayRef<Type *>(), ArrayRef<Value *>());
-    for (auto [Index, Extent] : {std::pair(Intrinsic::nvvm_read_ptx_sreg_tid_y, Intrinsic::nvvm_read_ptx_sreg_ntid_y),
-                                 std::pair(Intrinsic::nvvm_read_ptx_sreg_tid_z, Intrinsic::nvvm_read_ptx_sreg_ntid_z)}) {
+    using namespace Intrinsic;
+    for (auto [Index, Extent] : {std::pair(nvvm_read_ptx_sreg_tid_y, nvvm_read_ptx_sreg_ntid_y),
+                                 std::pair(nvvm_read_ptx_sreg_tid_z, nvvm_read_ptx_sreg_ntid_z)}) {
       Value *Before = B.CreateIntrinsic(Index, ArrayRef<Type *>(), ArrayRef<Value *>());
       Thread = B.CreateAdd(Thread, B.CreateMul(Before, Threads));
       Threads = B.CreateMul(Threads, B.CreateIntrinsic(Extent, ArrayRef<Type *>(), ArrayRef<Value *>()));

@@ -1,6 +1,6 @@
 // Which lanes take part is mostly: all that the mask names. Then masks are constants, for which the hardware exchanges
-// values in one instruction, and nobody else is in the warp to be told anything. So behind such a question, what follows
-// up to the return is there twice, and the answer decides.
+// values in one instruction, and nobody else is in the warp to be told anything. So behind such a question, what
+// follows up to the return is there twice, and the answer decides.
 #include "Autodiff/Collectives.h"
 #include "Support/Adgen.h"
 

@@ -156,7 +156,8 @@ private:
       return isOfTape(Copy->getRawDest()) && write(I, Copy->getRawDest());
     if (auto *Block = dyn_cast<MemIntrinsic>(&I))
       return write(I, Block->getRawDest());
-    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && (I.use_empty() || Effects))
+    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+        Atomic && (I.use_empty() || Effects || isShadow(Atomic->getPointerOperand())))
       return write(I, Atomic->getPointerOperand());
     return Effects || reduceCall(I);
   }

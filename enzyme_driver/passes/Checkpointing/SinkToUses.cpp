@@ -299,10 +299,14 @@ private:
   SmallSetVector<Instruction *, 16> Numbers, Needed;
 };
 
+// Conditions one behind another are copied into each other: the function may grow by so many times its blocks.
+constexpr size_t MostGrowth = 2;
+
 bool sinkIn(Function &F, FunctionAnalysisManager &FAM, UnchangedMemory &Unchanged) {
   SmallPtrSet<BasicBlock *, 16> Done;
   bool Changed = false;
-  for (bool Again = true; Again;) {
+  const size_t Most = (1 + MostGrowth) * F.size();
+  for (bool Again = true; Again && F.size() < Most;) {
     Again = false;
     auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
     auto &PDT = FAM.getResult<PostDominatorTreeAnalysis>(F);

@@ -264,9 +264,8 @@ bool isProvided(const Function &F) {
   StringRef Name = F.getName();
   if (F.isIntrinsic() || Name.starts_with("__nv"))
     return true;
-  return F.getParent()->getTargetTriple().isNVPTX()
-             ? is_contained({"malloc", "free", "vprintf", "__assertfail"}, Name)
-             : isProvidedOnHost(Name);
+  return F.getParent()->getTargetTriple().isNVPTX() ? is_contained({"malloc", "free", "vprintf", "__assertfail"}, Name)
+                                                    : isProvidedOnHost(Name);
 }
 
 // A call in the entry, or in what it calls, of a function that no file defines; null where there is none.
