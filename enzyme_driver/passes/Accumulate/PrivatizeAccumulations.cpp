@@ -182,6 +182,7 @@ private:
     meet(*End->getTerminator());
     for (auto [C, Count] : zip(All, Counts))
       forOwn(*End->getTerminator(), Thread, Threads, Count, [&](IRBuilder<> &Each, Value *Index) {
+        // Also where the shadow has fewer elements than the block: nothing was added to those beyond.
         Value *Sum = Each.CreateLoad(C.type(), place(Each, C, Index));
         Value *Any = Each.CreateFCmpUNE(Sum, Constant::getNullValue(C.type()));
         Each.SetInsertPoint(SplitBlockAndInsertIfThen(Any, Each.GetInsertPoint(), false));
