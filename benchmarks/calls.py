@@ -46,25 +46,28 @@ def per_call(call: Callable[[], Any], wait: Callable[[], Any], *, calls: int = 1
     return round(statistics.median(times[2:]), 2)
 
 
-def bare_call(kernel: Kernel, args: tuple[Any, ...], shadows: dict[str, Any]) -> Callable[[], object]:
-    """The gradient without anything around it."""
-    prepared = kernel.gradient[WHERE].prepare(*args, shadows=shadows)
+def bare_call(
+    kernel: Kernel, where: tuple[int, int], args: tuple[Any, ...], shadows: dict[str, Any]
+) -> Callable[[], object]:
+    """The gradient without anything around it; `where` is how many blocks of how many threads."""
+    prepared = kernel.gradient[where].prepare(*args, shadows=shadows)
     prepared()
     backend, entry, given = kernel._backend, prepared._entry, prepared._prepared  # noqa: SLF001
     table = ArgumentTable(given.values)
+    blocks, threads = where
     if kernel.target == "cuda":
         from enzyme_driver.runtime.backends.driver import api
 
-        handle = backend._code(0).kernel(entry.gradient, COUNT).handle  # noqa: SLF001
+        handle = backend._code(0).kernel(entry.gradient, threads).handle  # noqa: SLF001
         launch = api().cuLaunchKernel
-        return lambda: (launch(handle, 1, 1, 1, COUNT, 1, 1, 0, 0, table.address, 0), table)
+        return lambda: (launch(handle, blocks, 1, 1, threads, 1, 1, 0, 0, table.address, 0), table)
     import ctypes
 
     from enzyme_driver.runtime.backends.host import _HostLaunch
 
-    described = _HostLaunch((1, 1, 1), (COUNT, 1, 1), 0)
-    function, where = backend._function(entry.gradient), ctypes.addressof(described)  # noqa: SLF001
-    return lambda: (function(where, table.address, None), described)
+    described = _HostLaunch((blocks, 1, 1), (threads, 1, 1), 0)
+    function, address = backend._function(entry.gradient), ctypes.addressof(described)  # noqa: SLF001
+    return lambda: (function(address, table.address, None), described)
 
 
 def measured(kernel: Kernel, make: Callable[[Any], Any], wait: Callable[[], Any]) -> dict[str, float]:
@@ -75,7 +78,7 @@ def measured(kernel: Kernel, make: Callable[[Any], Any], wait: Callable[[], Any]
     prepared = kernel.gradient[WHERE].prepare(*args, shadows=shadows)
     primal = kernel[WHERE].prepare(*args)
     calls: dict[str, Callable[[], object]] = {
-        "bare gradient": bare_call(kernel, args, shadows),
+        "bare gradient": bare_call(kernel, WHERE, args, shadows),
         "prepared primal": primal,
         "prepared gradient": prepared,
         "primal": lambda: kernel[WHERE](*args),
@@ -114,7 +117,8 @@ def main() -> int:
         import torch
 
         device = torch.cuda.get_device_name()
-    said = {"command": "python -m benchmarks.calls", "unit": "microseconds a call"}
+    options_said = f" --artifact FOLDER --target {options.target}" if options.artifact else ""
+    said = {"command": f"python -m benchmarks.calls{options_said}", "unit": "microseconds a call"}
     said |= {"date": dt.datetime.now(tz=dt.UTC).date().isoformat()}
     text = json.dumps({**said, "target": options.target, "device": device, "calls": found}, indent=1)
     click.echo(text)

@@ -1,15 +1,16 @@
-"""The tables beside JAX and PyTorch in README.md and docs/comparison.md, made from benchmarks/results.
+"""The tables beside JAX and PyTorch in README.md and docs/comparison.md, and those of operators in docs/frameworks.md,
+made from benchmarks/results.
 
     python -m benchmarks.framework_table
 
-writes both documents; a test fails where one is older than the data.
+writes the documents; a test fails where one is older than the data.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.page import HERE, measured_on, read
+from benchmarks.page import HERE, measured_on, read, read_object
 from benchmarks.performance_page import figures
 from benchmarks.report import Compared, compared
 
@@ -25,6 +26,7 @@ def documents() -> dict[Path, str]:
     return {
         HERE.parent / "README.md": short_table(cases, where),
         HERE.parent / "docs" / "comparison.md": long_table(cases, where),
+        HERE.parent / "docs" / "frameworks.md": f"{costs()}\n\n{matrix()}",
     }
 
 
@@ -51,6 +53,57 @@ def long_table(cases: list[Compared], where: str) -> str:
             cells += [figures(time), figures(time / own)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([f"Gradients in milliseconds ({where}):", "", *lines])
+
+
+def costs() -> str:
+    """What a call of an operator costs, each way."""
+    found = read_object(RESULTS, "operators_frameworks.json")
+    torch, jax = found["torch"], found["jax"]
+    rows = {
+        "the operator, PyTorch eager": (torch["operator forward"], torch["operator backward"]),
+        "an `autograd.Function` by hand over PyTorch's own operators": (
+            torch["by hand forward"],
+            torch["by hand backward"],
+        ),
+        "an `autograd.Function` that does nothing": (
+            torch["function that does nothing forward"],
+            torch["function that does nothing backward"],
+        ),
+        "PyTorch's own `addcmul`": (torch["PyTorch's addcmul forward"], torch["PyTorch's addcmul backward"]),
+        "`torch.ops.adgen.NAME`, as in graphs": (torch["torch.ops forward"], torch["torch.ops backward"]),
+        "the operator without autograd": (torch["without autograd"], None),
+        "PyTorch's `addcmul` without autograd": (torch["PyTorch's addcmul without autograd"], None),
+        "a launch alone, prepared, through cuda-core": (torch["launch alone"], None),
+        "a replay of a CUDA graph with it": (torch["replay of a CUDA graph with it"], None),
+        "the operator in a loop of `jax.jit`": (jax["operator in a loop of jit"], jax["its gradient in a loop of jit"]),
+        "the same, one of twenty in the body": (
+            jax["operator, one of many in a loop of jit"],
+            jax["its gradient, one of many in a loop of jit"],
+        ),
+        "XLA's own code, one of twenty in the body": (
+            jax["XLA's own code, one of many in a loop of jit"],
+            jax["its own gradient, one of many in a loop of jit"],
+        ),
+        "XLA's own code in a loop of `jax.jit`": (
+            jax["XLA's own code in a loop of jit"],
+            jax["its own gradient in a loop of jit"],
+        ),
+    }
+    lines = ["| | forward | backward |", "|---|---|---|"]
+    for name, times in rows.items():
+        lines.append(f"| {name} | {' | '.join('' if each is None else figures(each) for each in times)} |")
+    where = f"{found['device']}, {found['date']}, {found['elements']} elements"
+    return "\n".join([f"Microseconds a call ({where}):", "", *lines])
+
+
+def matrix() -> str:
+    """Which check each kernel of the collection has passed as an operator."""
+    found = read_object(RESULTS, "operators_matrix.json")
+    checks = list(next(iter(found["matrix"].values())))
+    lines = [f"| | {' | '.join(checks)} |", "|---" * (len(checks) + 1) + "|"]
+    for kernel, words in found["matrix"].items():
+        lines.append(f"| `{kernel}` | {' | '.join(words[check] for check in checks)} |")
+    return "\n".join([f"Checks of twenty kernels as operators ({found['device']}, {found['date']}):", "", *lines])
 
 
 def with_table(page: str, table: str) -> str:

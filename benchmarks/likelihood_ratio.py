@@ -16,7 +16,7 @@ import argparse
 import datetime as dt
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,12 @@ sys.path.insert(0, str(ROOT / "examples" / "likelihood_ratio"))
 
 import train  # noqa: E402  (of the example)
 
+from benchmarks.scan_times import times  # noqa: E402
 from enzyme_driver import likelihood_ratio as lr  # noqa: E402
+from enzyme_driver.likelihood_ratio import primitives  # noqa: E402
 from enzyme_driver.likelihood_ratio.kernels import STORE  # noqa: E402
-from enzyme_driver.tensor import Device  # noqa: E402
+from enzyme_driver.likelihood_ratio.noise import Draw  # noqa: E402
+from enzyme_driver.tensor import PRECISIONS, Device  # noqa: E402
 
 EPOCHS = {"mlp": 40, "rnn": 20, "gcn": 400}
 COPIES, SIGMAS = (16, 64), (0.03, 0.1, 0.3)
@@ -49,10 +52,12 @@ KINDS: dict[str, dict[str, Any]] = {
 """Of noise whose estimates are compared with the gradient."""
 OF_KIND: dict[str, lr.Method] = {"pairs, layer by layer": "LR-L", "pairs, at a cut": "LR-M"}
 ESTIMATES, LARGEST = 8, 4096
+WIDTH, BATCH_OF_LAYER, COPIES_OF_LAYER = 2048, 64, 64
+"""Of a layer that is large enough for Tensor Cores."""
 
 
 def build(folder: Path) -> int:
-    """Compile what an epoch of each network launches; the number of kernels."""
+    """Compile what an epoch of each network launches, and layers on Tensor Cores; the number of kernels."""
     launched: dict[tuple[Any, ...], None] = {}
     find = STORE.kernel
 
@@ -65,6 +70,8 @@ def build(folder: Path) -> int:
     for model in train.MODELS:
         for method in lr.METHODS:
             train.train(model, method, device, lr.Noise(train.SIGMAS[model], copies=2, seed=train.SEED), 1)
+    for precision in PRECISIONS:
+        _layer(Device("openmp", precision), np.zeros((2, 1), np.float32), 2)
     for wanted in launched:
         STORE.build(folder, *wanted)
     return len(launched)
@@ -104,6 +111,7 @@ def _row(model: str, method: lr.Method, device: Device, seeds: Sequence[int]) ->
         "most": max(accuracies),
         "seeds": list(seeds),
         "epoch_seconds": float(np.median([each.epoch_seconds for each in found])),
+        "curve": found[0].curve,
         "tried": [{"sigma": s, "copies": c, "validation": accuracy} for (s, c), accuracy in tried.items()],
     }
 
@@ -128,6 +136,41 @@ def variance(device: Device) -> list[dict[str, Any]]:
     return rows
 
 
+def _layer(device: Device, x: Any, copies: int) -> list[Callable[[], object]]:  # noqa: ANN401
+    """A square layer with noise, and the estimate of its gradient; both have run once."""
+    arrays, width, draw = device.arrays, x.shape[1], Draw(lr.Noise(0.1, copies, 1), 0, len(x), range(copies))
+    theta, weight = arrays.full((width + 1, width), 0.01, x.dtype), arrays.full(draw.rows, 1e-4, x.dtype)
+    gradient = arrays.zeros_like(theta)
+    actions: list[Callable[[], object]] = [
+        lambda: primitives.dense(device, x, theta, "tanh", draw),
+        lambda: primitives.score(device, x, weight, gradient, draw),
+    ]
+    for action in actions:
+        action()
+    return actions
+
+
+def layers() -> list[dict[str, Any]]:
+    """Times of one layer of many copies in every precision."""
+    import cupy
+
+    rows = []
+    for precision in PRECISIONS:
+        x = cupy.random.default_rng(1).standard_normal((BATCH_OF_LAYER, WIDTH), np.float32)
+        forward, update = _layer(Device("cuda", precision), x, COPIES_OF_LAYER)
+        rows.append(
+            {
+                "precision": precision,
+                "width": WIDTH,
+                "rows": BATCH_OF_LAYER * COPIES_OF_LAYER,
+                "forward_ms": times(forward),
+                "update_ms": times(update),
+            }
+        )
+        click.echo(json.dumps(rows[-1]))
+    return rows
+
+
 def _flat(device: Device, found: lr.Gradients) -> Any:  # noqa: ANN401
     return np.concatenate([device.to_host(each).ravel() for each in found.thetas]).astype(np.float64)
 
@@ -137,7 +180,12 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--build", action="store_true", help="compile into the folder")
     parser.add_argument("--output", type=Path, help="the JSON file to write")
-    parser.add_argument("--model", action="append", choices=list(EPOCHS), help="repeatable; all unless given")
+    parser.add_argument(
+        "--model",
+        action="append",
+        choices=list(EPOCHS),
+        help="repeatable; the rest of the output stays; all unless given",
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="one training for each")
     options = parser.parse_args()
     if options.build:
@@ -155,9 +203,14 @@ def main() -> int:
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "command": f"python -m benchmarks.likelihood_ratio {options.folder.name} --output {options.output.name}",
         "batch": train.BATCH,
-        "rows": rows,
-        "variance": variance(device),
     }
+    if options.model:
+        before = json.loads(options.output.read_text(encoding="utf-8"))
+        if before["device"] != found["device"]:
+            parser.error(f"{options.output} is of another device, {before['device']}")
+        found = before | {"rows": [*(row for row in before["rows"] if row["model"] not in options.model), *rows]}
+    else:
+        found |= {"rows": rows, "layers": layers(), "variance": variance(device)}
     options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     return 0
 

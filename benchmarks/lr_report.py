@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from benchmarks import plots
 from benchmarks.page import Row, measured_on, read, rendered, write
 
@@ -35,6 +37,7 @@ def page(folder: Path) -> str:
         variance_plot=plots.lines(
             _cosines(found.get("variance", [])), "copies", "cosine to the gradient", logarithmic=(True, False)
         ),
+        curves=_curves(found.get("rows", [])),
         tensor=tensor,
         tensor_where=measured_on(tensor),
     )
@@ -51,6 +54,16 @@ def _models(rows: list[Row]) -> dict[str, list[Row]]:
             row["faster"] = exact["epoch_seconds"] / row["epoch_seconds"]
             row["published"] = PUBLISHED[model][row["method"]]
     return found
+
+
+def _curves(rows: list[Row]) -> dict[str, Markup]:
+    """A plot for each model: the accuracy on validation samples by the epoch, of one seed."""
+    shown: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for row in rows:
+        shown.setdefault(row["model"], {})[row["method"]] = row["curve"]
+    return {
+        model: plots.lines(curves, "epoch", "accuracy", logarithmic=(False, False)) for model, curves in shown.items()
+    }
 
 
 def _cosines(rows: list[Row]) -> dict[str, list[tuple[float, float]]]:

@@ -4,8 +4,9 @@
 
 FOLDER is what `python -m cuda_kernels.build_all FOLDER` makes. The kernel is `elementwise` of the collection on arrays
 so small that the processor is what takes the time: calls are queued one after the other, and the time of all of them,
-waiting at the end included, is divided by their number. Medians of several rounds, in microseconds. Beside it stands an
-autograd function written by hand around PyTorch's own C++ operators with as many inputs and outputs.
+waiting at the end included, is divided by their number. Medians of several rounds, in microseconds. Beside it stand an
+autograd function written by hand around PyTorch's own C++ operators with as many inputs and outputs, and launches of
+the compiled gradient alone, through cuda-core's binding of cuLaunchKernel with arguments that were packed before.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from typing import Any
 import click
 import numpy as np
 
-from cuda_kernels.frameworks_check import subject
-from cuda_kernels.suite import by_name
+import enzyme_driver as adgen
+from benchmarks.calls import bare_call
+from enzyme_driver.frameworks import Array, Launch, Operator
 
 CASE = "elementwise-elementwise"
-CALLS = 500
+COUNT, BLOCK = 200, 128
+CALLS, BODIES = 500, 20
 ROUNDS = 9
 
 
@@ -44,13 +47,34 @@ def per_call(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
     return round(statistics.median(times[2:]), 2)
 
 
+def operator(artifacts: Path) -> Operator:
+    @adgen.operator((artifacts / CASE).resolve())
+    def elementwise(launch: Launch, x: Array, w: Array) -> Any:
+        y = launch.empty_like(x)
+        return launch(grid=adgen.cdiv(x.size, BLOCK), block=BLOCK, args=(x, w, y, x.size), outputs=y)
+
+    return elementwise
+
+
+def inputs() -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    return rng.standard_normal(COUNT).astype(np.float32), rng.standard_normal(COUNT).astype(np.float32)
+
+
+def bare(artifacts: Path, x: Any, w: Any) -> Callable[[], object]:
+    kernel = adgen.load(artifacts / CASE, target="cuda")["elementwise"]
+    y = x.clone()
+    shadows = {name: each.clone() for name, each in (("x", x), ("w", w), ("y", y))}
+    return bare_call(kernel, (adgen.cdiv(COUNT, BLOCK), BLOCK), (x, w, y, COUNT), shadows)
+
+
 def of_torch(artifacts: Path) -> dict[str, float]:
     import torch
 
-    found = subject(by_name()[CASE], artifacts)
-    operator = found.operator.torch
-    x, w, y = (torch.tensor(value, device="cuda") for value in found.inputs.values())
-    args = (x.requires_grad_(), w.requires_grad_(), y)
+    operator_ = operator(artifacts).torch
+    x, w = (torch.tensor(value, device="cuda") for value in inputs())
+    launched = per_call(bare(artifacts, x, w), torch.cuda.synchronize)
+    args = (x.requires_grad_(), w.requires_grad_())
     wait = torch.cuda.synchronize
 
     class ByHand(torch.autograd.Function):  # type: ignore[misc]
@@ -64,8 +88,20 @@ def of_torch(artifacts: Path) -> dict[str, float]:
             x, w = ctx.saved_tensors
             return torch.addcmul(cotangent, cotangent, w), cotangent * x
 
+    class Nothing(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, w: Any) -> Any:
+            del ctx, w
+            return x.view_as(x)
+
+        @staticmethod
+        def backward(ctx: Any, cotangent: Any) -> Any:
+            del ctx
+            return cotangent, cotangent
+
     def both_ways(call: Callable[..., Any], inputs: Any) -> dict[str, float]:
-        made = call(*inputs)
+        for _ in range(2):  # the second one runs without Python
+            made = call(*inputs)
         seed = torch.ones_like(made)
 
         def backward() -> None:
@@ -73,23 +109,28 @@ def of_torch(artifacts: Path) -> dict[str, float]:
 
         return {"forward": per_call(lambda: call(*inputs), wait), "backward": per_call(backward, wait)}
 
-    ours, op = both_ways(operator, args), both_ways(operator.op, args)
-    hand = both_ways(ByHand.apply, args[:2])
+    ours, op = both_ways(operator_, args), both_ways(operator_.op, args)
+    nothing = both_ways(Nothing.apply, args)
+    hand, own = both_ways(ByHand.apply, args), both_ways(lambda x, w: torch.addcmul(x, x, w), args)
     with torch.no_grad():
-        calls = operator.calls
-        bare = per_call(lambda: calls.primal(args, ()), wait)
+        alone = per_call(lambda: operator_(*args), wait)
         one = per_call(lambda: torch.addcmul(x, x, w), wait)
     graph = torch.cuda.CUDAGraph()
     with torch.no_grad(), torch.cuda.graph(graph):
-        operator(*args)
+        operator_(*args)
     return {
+        "launch alone": launched,
         "operator forward": ours["forward"],
         "operator backward": ours["backward"],
         "torch.ops forward": op["forward"],
         "torch.ops backward": op["backward"],
         "by hand forward": hand["forward"],
         "by hand backward": hand["backward"],
-        "without autograd": bare,
+        "function that does nothing forward": nothing["forward"],
+        "function that does nothing backward": nothing["backward"],
+        "PyTorch's addcmul forward": own["forward"],
+        "PyTorch's addcmul backward": own["backward"],
+        "without autograd": alone,
         "PyTorch's addcmul without autograd": one,
         "replay of a CUDA graph with it": per_call(graph.replay, wait),
     }
@@ -98,9 +139,8 @@ def of_torch(artifacts: Path) -> dict[str, float]:
 def of_jax(artifacts: Path) -> dict[str, float]:
     import jax
 
-    found = subject(by_name()[CASE], artifacts)
-    operator = found.operator.jax
-    x, w, _ = (jax.numpy.asarray(value) for value in found.inputs.values())
+    operator_ = operator(artifacts).jax
+    x, w = (jax.numpy.asarray(value) for value in inputs())
     count = 1000
 
     def repeated(body: Callable[[Any], Any]) -> float:
@@ -113,14 +153,28 @@ def of_jax(artifacts: Path) -> dict[str, float]:
         return round(statistics.median(times[2:]), 2)
 
     def plain(x: Any) -> Any:
-        return jax.numpy.sin(x) * w + jax.numpy.exp(-x * x)
+        return jax.numpy.sin(x) * w + jax.numpy.exp(x)
 
     def gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return jax.grad(lambda x: function(x).sum())
 
+    def many(body: Callable[[Any], Any]) -> float:
+        """One of several in the body of the loop, which XLA captures in a CUDA graph."""
+
+        def bodies(state: Any) -> Any:
+            for _ in range(BODIES):
+                state = jax.lax.optimization_barrier(body(state))
+            return state
+
+        return round(repeated(bodies) / BODIES, 2)
+
     return {
-        "operator in a loop of jit": repeated(lambda x: operator(x, w, x)),
-        "its gradient in a loop of jit": repeated(gradient(lambda x: operator(x, w, x))),
+        "operator in a loop of jit": repeated(lambda x: operator_(x, w)),
+        "its gradient in a loop of jit": repeated(gradient(lambda x: operator_(x, w))),
+        "operator, one of many in a loop of jit": many(lambda x: operator_(x, w)),
+        "its gradient, one of many in a loop of jit": many(gradient(lambda x: operator_(x, w))),
+        "XLA's own code, one of many in a loop of jit": many(plain),
+        "its own gradient, one of many in a loop of jit": many(gradient(plain)),
         "XLA's own code in a loop of jit": repeated(plain),
         "its own gradient in a loop of jit": repeated(gradient(plain)),
     }
@@ -137,7 +191,7 @@ def main() -> int:
         "command": "python -m benchmarks.operators_frameworks --artifacts FOLDER/kernels",
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
         "device": torch.cuda.get_device_name(),
-        "elements": int(np.prod(np.shape(next(iter(subject(by_name()[CASE], options.artifacts).inputs.values()))))),
+        "elements": COUNT,
         "unit": "microseconds a call",
         "torch": of_torch(options.artifacts),
     }

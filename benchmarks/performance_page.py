@@ -47,6 +47,7 @@ def page(folder: Path) -> str:
         gpu_check=_object(folder, "gpu_check.json"),
         sanitizer=_object(folder, "sanitizer.json"),
         splatting=_object(folder, "splatting.json"),
+        field=_object(folder, "radiance_field.json"),
         programs=_object(folder, "programs_on_gpu.json"),
         applications=applications,
         by_hand=by_hand,

@@ -32,6 +32,7 @@ import numpy as np
 
 import enzyme_driver as adgen
 from benchmarks.results_file import Row, merged
+from benchmarks.scan_times import graph
 from enzyme_driver import cache, request
 from enzyme_driver.settings import Settings
 
@@ -131,7 +132,7 @@ def measured(
         if apart > 1e-5 * max(1.0, np.abs(wanted).max()):
             raise AssertionError(f"{operator.kernel}: row {at} is off by {apart}")
     one = seconds(lambda: [row(int(at)) for at in rows], 1, wait) / len(rows)
-    forward = coloured.prefers_columns()
+    forward = coloured.prefers_columns
     made: Row = {
         "operator": operator.kernel,
         "rows": pattern.shape[0],
@@ -185,6 +186,8 @@ def on_gpu(folder: Path, operator: Operator) -> Row:
     args = tuple(cupy.asarray(each) if isinstance(each, np.ndarray) else each for each in operator.args)
     pattern = scipy.sparse.load_npz(folder / f"{operator.kernel}.npz").tocsr()
     row, made, rows = measured(kernel, operator, args, pattern, cupy, cupy.cuda.runtime.deviceSynchronize)
+    coloured = adgen.colour(pattern)
+    row["graph_ms"] = graph(lambda: kernel.jacobian[operator.launch](*args, of="y", wrt=operator.wrt, pattern=coloured))
     with suppress(ImportError):
         row |= beside_torch(operator, made, rows)
         row["faster_than_torch"] = row["torch_all_rows_ms"] / row["jacobian_ms"]

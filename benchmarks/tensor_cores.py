@@ -28,7 +28,7 @@ from benchmarks.scan_times import Row, times
 SOURCES = Path(__file__).resolve().parents[1] / "cuda_kernels" / "primitives"
 SIZES = (1024, 2048, 4096)
 PRODUCT, LINEAR = 0, 1
-STRIP = 8
+STRIP = 4
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Precision:
 
 
 PRECISIONS = {
-    "bfloat16": Precision("__nv_bfloat16", "bfloat16", Tile(128, 128, 64, 3, (2, 4)), Tile(64, 64, 32, 1, (2, 2))),
-    "half": Precision("half", "float16", Tile(128, 128, 64, 3, (2, 4)), Tile(64, 64, 32, 1, (2, 2))),
+    "bfloat16": Precision("__nv_bfloat16", "bfloat16", Tile(128, 256, 64, 3, (2, 4)), Tile(64, 64, 32, 1, (2, 2))),
+    "half": Precision("half", "float16", Tile(128, 256, 64, 4, (2, 4)), Tile(64, 64, 32, 1, (2, 2))),
     "tf32": Precision("float", "float32", Tile(128, 128, 32, 3, (2, 2)), Tile(64, 64, 16, 1, (2, 2))),
 }
 

@@ -1,5 +1,6 @@
 """Runs kernels of the collection as operators of PyTorch and JAX, and compares their derivatives with the references.
 
+    python -m cuda_kernels.frameworks_check --build FOLDER  # where there is a compiler
     python -m cuda_kernels.frameworks_check --device cuda --artifacts FOLDER/kernels --output matrix.json
 
 Prints a table of kernel by check. Without `--artifacts` the kernels are compiled. A derivative is checked along one
@@ -9,8 +10,10 @@ random direction against finite differences of the reference in float64 (see der
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import inspect
 import json
+import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,10 +23,13 @@ from typing import Any
 import click
 import numpy as np
 
+from cuda_kernels.build_all import case_arguments
 from cuda_kernels.case import Args, Case, active_names
 from cuda_kernels.check import tolerance
 from cuda_kernels.derivative import dot, leaves, pushed_forward, random_like
 from cuda_kernels.suite import by_name
+from enzyme_driver import cli
+from enzyme_driver.errors import RefusedError
 from enzyme_driver.frameworks import Array, Launch, Operator
 from enzyme_driver.frameworks.code import HOST, Code, Options
 from enzyme_driver.runtime.call.slots import written
@@ -51,6 +57,8 @@ CHOSEN = (
     "scan-scan",
 )
 """In place and not, active numbers, structs, integers, gathers and scatters, loops, shared memory, warps."""
+
+MODES = ("forward", "second")
 
 SAMPLE = CHOSEN[1:3] + CHOSEN[9:10] + CHOSEN[15:16]
 """What the tests run."""
@@ -80,7 +88,7 @@ def subject(case: Case, artifacts: Path | None = None) -> Subject:
     """With the case's arguments; from an artifact in the folder where that is given."""
     args = case.make(np.random.default_rng(1))
     path = case.path if artifacts is None else artifacts / case.name
-    code = Code(path, case.kernel, Options(activity=dict(case.activity)))
+    code = Code(path, case.kernel, Options(activity=dict(case.activity), modes=MODES))
     signature = code.unit("", HOST).signature
     changed = tuple(p.name for p in signature if written(p))
     active = case.activity
@@ -151,11 +159,77 @@ def _host(tensor: Any) -> Any:
     return 0.0 if tensor is None else tensor.detach().cpu().numpy()
 
 
+def torch_known(found: Subject, device: str) -> float:
+    """Once more: what is known runs without Python, forward and backward."""
+    return max(torch_gradient(found, device), torch_gradient(found, device))
+
+
 def torch_compiled(found: Subject, device: str) -> float:
     import torch
 
     torch._dynamo.reset()  # noqa: SLF001  (it counts what was compiled before)
     return torch_gradient(found, device, torch.compile(found.operator.torch.op, fullgraph=True, backend="aot_eager"))
+
+
+def torch_forward(found: Subject, device: str) -> float:
+    """The outputs' tangents along the direction."""
+    import torch
+
+    wanted, (given, function) = expected(found), _of_active(found, device)
+    along = {name: torch.tensor(wanted.direction[name], device=device, dtype=given[name].dtype) for name in given}
+    _, tangents = torch.func.jvp(function, tuple(given.values()), tuple(along.values()))
+    host = {name: _host(each).astype(np.float64) for name, each in zip(wanted.seeds, tangents, strict=True)}
+    product, size = dot(wanted.seeds, host)
+    return abs(wanted.product - product) / max(wanted.size, size)
+
+
+def torch_second(found: Subject, device: str) -> float:
+    """The derivative of the gradient along the direction, against differences of gradients, along another one."""
+    import torch
+
+    wanted, (given, function) = expected(found), _of_active(found, device)
+    rng, names = np.random.default_rng(3), list(given)
+    drawn = (rng.standard_normal(each.shape) for each in given.values())
+    other = [torch.tensor(value, device=device, dtype=torch.float64) for value in drawn]
+    along = [torch.tensor(wanted.direction[name], device=device, dtype=given[name].dtype) for name in names]
+    seeds = [torch.tensor(seed, device=device) for seed in wanted.seeds.values()]
+
+    def gradient(values: list[Any], *, recorded: bool) -> list[Any]:
+        made = function(*values)
+        dtypes = [seed.to(each.dtype) for seed, each in zip(seeds, made, strict=True)]
+        return list(torch.autograd.grad(made, values, dtypes, create_graph=recorded))
+
+    def weighed(values: list[Any]) -> tuple[float, float]:
+        parts = [each.detach().double() * weight for each, weight in zip(values, other, strict=True)]
+        return float(sum(part.sum() for part in parts)), float(sum(part.abs().sum() for part in parts))
+
+    values = [each.requires_grad_() for each in given.values()]
+    first = gradient(values, recorded=True)
+    product, size = weighed(list(torch.autograd.grad(first, values, along)))
+    size = max(size, weighed(first)[1])
+    errors = []
+    for step in (1e-2, 3e-3, 1e-3, 1e-4):  # short ones where there is a kink nearby
+        difference = 0.0
+        for ahead, weight in ((1, 8), (-1, -8), (2, -1), (-2, 1)):
+            moved = [each.detach() + ahead * step * move for each, move in zip(values, along, strict=True)]
+            found_, _ = weighed(gradient([each.requires_grad_() for each in moved], recorded=False))
+            difference += weight * found_ / (12 * step)
+        errors.append(abs(product - difference) / size)
+    return min(errors)
+
+
+def _of_active(found: Subject, device: str) -> tuple[dict[str, Any], Callable[..., Any]]:
+    """The active inputs, and what makes of them the outputs that have a cotangent."""
+    import torch
+
+    given = {name: torch.tensor(value, device=device) for name, value in found.inputs.items()}
+
+    def function(*active: Any) -> Any:
+        values = given | dict(zip(found.active, active, strict=True))
+        made = dict(zip(found.outputs, _several(found.operator.torch(*values.values())), strict=True))
+        return tuple(made[name] for name in found.outputs if name in found.active)
+
+    return {name: given[name] for name in found.active}, function
 
 
 def torch_opcheck(found: Subject, device: str) -> None:
@@ -203,6 +277,25 @@ def _names(given: dict[str, Any], chosen: list[int]) -> list[str]:
     return [list(given)[position] for position in chosen]
 
 
+def jax_forward(found: Subject, device: str) -> float:
+    import jax
+
+    del device
+    wanted = expected(found)
+    given = {name: jax.numpy.asarray(value) for name, value in found.inputs.items()}
+    along = [jax.numpy.asarray(wanted.direction[name], given[name].dtype) for name in found.active]
+
+    def function(*active: Any) -> Any:
+        values = given | dict(zip(found.active, active, strict=True))
+        made = dict(zip(found.outputs, _several(found.operator.jax.forward(*values.values())), strict=True))
+        return [made[name] for name in wanted.seeds]
+
+    _, tangents = jax.jvp(function, [given[name] for name in found.active], along)
+    host = {name: np.asarray(each, np.float64) for name, each in zip(wanted.seeds, tangents, strict=True)}
+    product, size = dot(wanted.seeds, host)
+    return abs(wanted.product - product) / max(wanted.size, size)
+
+
 def jax_jit(found: Subject, device: str) -> float:
     import jax
 
@@ -221,19 +314,37 @@ def jax_vmap(found: Subject, device: str) -> float:
 
 
 CHECKS: dict[str, dict[str, Check]] = {
-    "torch": {"gradient": torch_gradient, "opcheck": torch_opcheck, "compile": torch_compiled, "vmap": torch_vmap},
-    "jax": {"gradient": jax_gradient, "jit": jax_jit, "vmap": jax_vmap},
+    "torch": {
+        "gradient": torch_gradient,
+        "known": torch_known,
+        "opcheck": torch_opcheck,
+        "compile": torch_compiled,
+        "vmap": torch_vmap,
+        "forward": torch_forward,
+        "second": torch_second,
+    },
+    "jax": {"gradient": jax_gradient, "jit": jax_jit, "vmap": jax_vmap, "forward": jax_forward},
 }
 
 
 def outcome(found: Subject, check: Check, device: str) -> str:
-    """ "ok", or what was wrong."""
+    """ "ok", "refused" for a second derivative that there is none of, or what was wrong."""
     try:
         error = check(found, device)
+    except RefusedError as problem:
+        return "refused" if check is torch_second else str(problem)
     except Exception as problem:  # noqa: BLE001  (a table shows them all)
         return f"{type(problem).__name__}: {problem}"
     limit = tolerance(found.case)
     return "ok" if error is None or error <= limit else f"error {error:.2g} > {limit:.2g}"
+
+
+def _name(device: str) -> str:
+    if device == "cpu":
+        return platform.machine()
+    import torch
+
+    return str(torch.cuda.get_device_name())
 
 
 def main() -> int:
@@ -241,9 +352,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", default=CHOSEN)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--artifacts", type=Path)
+    parser.add_argument("--build", type=Path, help="compile the kernels for a GPU into this folder, and nothing else")
     parser.add_argument("--framework", action="append", choices=list(CHECKS))
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
+    if options.build:
+        modes = [word for mode in MODES for word in ("--mode", mode)]
+        return max(cli.run([*case_arguments(by_name()[n], options.build, "sm_90"), *modes]) for n in options.names)
     if "jax" in (options.framework or CHECKS):
         import jax
 
@@ -258,8 +373,10 @@ def main() -> int:
         }
         click.echo(f"{name}: {'; '.join(f'{what} {word[:300]}' for what, word in table[name].items())}")
     if options.output:
-        options.output.write_text(json.dumps({"device": options.device, "matrix": table}, indent=1) + "\n")
-    return int(any(word != "ok" for row in table.values() for word in row.values()))
+        said = {"command": "python -m cuda_kernels.frameworks_check", "device": _name(options.device)}
+        said["date"] = dt.datetime.now(tz=dt.UTC).date().isoformat()
+        options.output.write_text(json.dumps({**said, "matrix": table}, indent=1) + "\n", encoding="utf-8")
+    return int(any(word not in {"ok", "refused"} for row in table.values() for word in row.values()))
 
 
 if __name__ == "__main__":

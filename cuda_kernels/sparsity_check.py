@@ -112,7 +112,7 @@ def _judged(case: Case, pair: tuple[str, str], pattern: Any, columns: Array, den
     if not apart <= case.slack * TOLERANCE[found.dtype.itemsize]:
         return Found(case.name, *pair, wrong=f"the sparse Jacobian is off by {apart:.1e}")
     known = coloured(pattern, pattern.shape)
-    directions = known.column_colours if known.prefers_columns() else known.row_colours
+    directions = known.column_colours if known.prefers_columns else known.row_colours
     return Found(case.name, *pair, pattern.nnz, len(columns), int(np.count_nonzero(dense)), directions)
 
 

@@ -10,7 +10,7 @@ __global__ void __launch_bounds__(32 * WARPS_M *WARPS_N)
 {
     using Work = Tile<T, M, N, DEPTH, STAGES, WARPS_M, WARPS_N, TURNED_A, TURNED_B, VECTORS>;
     extern __shared__ __align__(16) unsigned char memory[];
-    constexpr int strip = 8;
+    constexpr int strip = 4;
     int2 part = part_of_block<M, N>(m, n, strip);
     Rows<T> left = {a, TURNED_A ? k : m, TURNED_A ? m : k}, right = {b, TURNED_B ? n : k, TURNED_B ? k : n};
     Work work;

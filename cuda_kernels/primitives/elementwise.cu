@@ -14,15 +14,19 @@ struct Computed<double> {
     using Type = double;
 };
 
+template <int ACTIVATION, typename Number>
+__device__ Number activated(Number x)
+{
+    return ACTIVATION == RELU ? (x > 0 ? x : Number(0)) : ACTIVATION == TANH ? tanh(x) : x;
+}
+
 template <typename T, int ACTIVATION>
 __global__ void activate(const T *__restrict__ z, T *__restrict__ out, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count)
         return;
-    using Number = typename Computed<T>::Type;
-    Number x = z[i];
-    out[i] = T(ACTIVATION == RELU ? (x > 0 ? x : Number(0)) : ACTIVATION == TANH ? tanh(x) : x);
+    out[i] = T(activated<ACTIVATION>(typename Computed<T>::Type(z[i])));
 }
 
 // The Hadamard product.

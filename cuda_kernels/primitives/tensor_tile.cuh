@@ -304,6 +304,21 @@ struct Tile {
         }
     }
 
+    // use(row, column, sum there, sum in the next column), for all of a thread's sums.
+    template <class Use>
+    __device__ void for_each_pair(int top, int begin, Use use) const
+    {
+        int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        int row = top + warp / WARPS_N * high * 16 + lane / 4, column = begin + warp % WARPS_N * across * 8 + lane % 4 * 2;
+#pragma unroll
+        for (int i = 0; i < high; i++)
+#pragma unroll
+            for (int j = 0; j < across; j++)
+#pragma unroll
+                for (int r = 0; r < 2; r++)
+                    use(row + 16 * i + 8 * r, column + 8 * j, sum[i][j][2 * r], sum[i][j][2 * r + 1]);
+    }
+
     // out = activation(sums + bias), with one bias a column.
     template <int ACTIVATION, typename Out>
     __device__ void store(Out *out, const T *bias, int top, int begin, int rows, int columns) const

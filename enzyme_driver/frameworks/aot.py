@@ -192,7 +192,7 @@ def _compile(source: Path, library: Path) -> None:
     clang = toolchain.ensure(Settings.from_environment()).clang
     own = resources.PACKAGE / ROOM
     files = [own / f"{name}.cpp" for name in ("program", "host", "gpu", "stable")]
-    abi = torch_headers()
+    abi = torch_headers(stable=True)
     headers: list[str | Path] = ["-isystem", abi.folder, "-I", own]
     flags = [*FLAGS, *packages.compile_flags(clang), *packages.link_flags(clang), *abi.flags]
     argv: list[str | Path] = [clang.prefix / "bin" / "clang++", *flags, *headers, source, *files, "-o", library]

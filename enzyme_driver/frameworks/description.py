@@ -18,6 +18,8 @@ from enzyme_driver.frameworks.code import HOST, Code, Options, Place, Unit
 from enzyme_driver.frameworks.native import Compiled
 from enzyme_driver.frameworks.plan import Plan, Spec
 from enzyme_driver.frameworks.recorder import Launch
+from enzyme_driver.frameworks.split import Split
+from enzyme_driver.frameworks.split import check as check_split
 from enzyme_driver.frameworks.verified import Unverified
 
 if TYPE_CHECKING:
@@ -51,7 +53,9 @@ class Input:
 class Operator:
     """What `@adgen.operator` makes: call it with arrays of any of the libraries, or take `.torch` or `.jax` of it."""
 
-    def __init__(self, describe: Callable[..., Any], code: Code, name: str, results: int, needs_grad: Any) -> None:
+    def __init__(
+        self, describe: Callable[..., Any], code: Code, name: str, results: int, needs_grad: Any, split: Any = None
+    ) -> None:
         self.describe = describe
         self.code = code
         self.name = name
@@ -60,6 +64,7 @@ class Operator:
         self.arrays = tuple(each for each in self.inputs if each.kind == "array")
         self.statics = tuple(each for each in self.inputs if each.kind != "array")
         self.differentiable = _needs_grad(self, needs_grad)
+        self.split = None if split is None else Split(self, split)
         kinds = [each.kind == "array" for each in self.inputs]
         self._plain = kinds == sorted(kinds, reverse=True) and all(s.default is not _NOTHING for s in self.statics)
         self._defaults = tuple(_static(name, each, each.default) for each in self.statics) if self._plain else ()
@@ -79,9 +84,17 @@ class Operator:
                 return self.torch(*args, **named)
             if jax is not None and isinstance(value, jax.Array):
                 return self.jax(*args, **named)
+        return self.on(*self.bind(args, named))
+
+    def on(self, arrays: Sequence[Any], statics: Sequence[Any]) -> Any:
+        """The same of arrays of NumPy or CuPy, and of values, in the order of the description."""
         from enzyme_driver.frameworks.plain import called
 
-        return called(self, *self.bind(args, named))
+        return called(self, arrays, statics)
+
+    def check_split(self, *args: Any, parts: int = 2, **named: Any) -> None:
+        """Run it on arrays of NumPy and on parts of them. Raises UsageError where `split=` is not true of it."""
+        check_split(self, args, named, parts)
 
     def vjp(self, *args: Any, cotangents: Any, wrt: Iterable[str] | str | None = None, **named: Any) -> dict[str, Any]:
         """Arrays of NumPy or CuPy: the vector-Jacobian product by the names of inputs.
@@ -212,6 +225,7 @@ def operator(
     name: str | None = None,
     results: int = 1,
     needs_grad: Iterable[str] | None = None,
+    split: Mapping[str, int | Sequence[int]] | None = None,
     activity: Mapping[str, str] | None = None,
     flags: Iterable[str] = (),
     fast_math: bool = False,
@@ -226,7 +240,9 @@ def operator(
     which it sees `shape` and `dtype`, and values that are annotated or defaulted as int, float, bool or str. It makes
     the outputs (`launch.empty`), launches, and returns them; `results` is their number.
 
-    `needs_grad` names the inputs that may have a derivative (default: all of floating point). `kernel`, `function`,
+    `needs_grad` names the inputs that may have a derivative (default: all of floating point). `split` says along which
+    axis inputs may be split, all of them together, and along which the results then are (`{"x": 0, "return": 0}`), as
+    PyTorch's DTensor does it. `kernel`, `function`,
     `activity`, `flags`, `fast_math`, `modes`, `inactive` and `derivatives` are as for `adgen.compile`.
     """
     if kernel is not None and function is not None:
@@ -243,7 +259,7 @@ def operator(
         chosen = name or describe.__name__
         if not re.fullmatch(r"[A-Za-z_]\w*", chosen):
             raise UsageError(f"{chosen!r} is no name of an operator", hint="give name= letters, digits and _")
-        return Operator(describe, Code(place, kernel or function, options), chosen, results, needs_grad)
+        return Operator(describe, Code(place, kernel or function, options), chosen, results, needs_grad, split)
 
     return decorated
 

@@ -110,11 +110,15 @@ def _library() -> ctypes.CDLL:
 
 @dataclass(frozen=True)
 class Headers:
-    """What a library needs beside its own sources: a folder of headers, one that says their version, and flags."""
+    """What a library needs beside its own sources: a folder of headers, one that says their version, and flags.
+
+    `release` is the only one that the library goes with, if it goes with one alone.
+    """
 
     folder: Path
     version: str
     flags: tuple[str, ...] = ()
+    release: str = ""
 
 
 XLA_VERSION = "xla/ffi/api/c_api.h"
@@ -125,7 +129,7 @@ def library_path(kind: Literal["programs", "xla", "torch"] = "programs", headers
 
     One that lies beside the sources, as a wheel may bring it, is taken as it is. Raises ToolchainError.
     """
-    name = f"libadgen-{kind}.so"
+    name = f"libadgen-{kind}{headers.release if headers else ''}.so"
     shipped = resources.PACKAGE / ROOM / name
     return shipped if shipped.is_file() else _compiled(name, f"{kind}.cpp", headers)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import count
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from enzyme_driver.errors import ArgumentError, UsageError
-from enzyme_driver.frameworks.torch_native import is_there, learn, run_known
+from enzyme_driver.frameworks.torch_functions import mapped_product, propagated
+from enzyme_driver.frameworks.torch_native import bits, is_there, known_as, learn, run_known
 from enzyme_driver.frameworks.torch_run import device_of, place_of, plain, run, spec_of, specs_of, torch_dtype
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from enzyme_driver.frameworks.verified import Unverified
 
 _MOST = 4096  # programs that are remembered
-
-_COUNTER = count()
 
 Tensors = Sequence[Any]
 Batch = tuple[int, Sequence[bool]]
@@ -37,6 +36,7 @@ class Calls:
         self._known: dict[Any, Compiled] = {}
         self._numbers: dict[Any, int] = {}
         self._needed: dict[tuple[bool, ...], tuple[bool, ...]] = {}
+        self._bits: dict[tuple[bool, ...], int] = {}
         self._is_quick = not any(each.optional for each in operator.arrays) and is_there()
 
     def check_autocast(self, tensors: Tensors) -> None:
@@ -73,8 +73,12 @@ class Calls:
         found = iter(self.product(tensors, statics, cotangents, wrt, there))
         return [next(found) if asked else None for asked in wrt]
 
+    def known(self, tensors: Tensors, statics: Sequence[Any]) -> list[torch.Tensor]:
+        """The results of the primal, recorded for autograd; nothing where its program is not known yet."""
+        return run_known(self._number(statics), tensors) if self._is_quick else []
+
     def primal(self, tensors: Tensors, statics: Sequence[Any], batch: Batch | None = None) -> list[torch.Tensor]:
-        if self._is_quick and batch is None and (found := run_known(self._number(statics), tensors)):
+        if batch is None and (found := self.known(tensors, statics)):
             return found
         device = device_of(self.operator, tensors)
         given = _plain(tensors)
@@ -84,7 +88,7 @@ class Calls:
             compiled = self.operator.primal(_specs(given, batch), statics, place_of(device))
             self._remember(key, compiled)
         if self._is_quick and batch is None:
-            learn(compiled)
+            learn(compiled, bits(self.operator.differentiable))
         return run(compiled, _there(given), device, _flags(batch, given))
 
     def vjp(
@@ -110,7 +114,7 @@ class Calls:
     ) -> list[torch.Tensor]:
         if self._is_quick and batch is None and not torch.are_deterministic_algorithms_enabled():
             kept = cotangents if all(there) else [seed for seed in cotangents if seed is not None]
-            if found := run_known(self._number((statics, wrt, there)), [*tensors, *kept]):
+            if found := run_known(self._number(statics), [*tensors, *kept], self._mask(wrt), self._mask(there)):
                 return found
         device = device_of(self.operator, tensors)
         given, seeds = _plain(tensors), _plain(cotangents)
@@ -133,11 +137,18 @@ class Calls:
             self._check_deterministic(compiled.text, place)
         return run(compiled, _there([*given, *seeds]), device, _flags(batch, [*given, *seeds]))
 
-    def _number(self, what: Any) -> int:
-        """What stands for a derivative with certain values, besides the tensors' shapes and dtypes."""
-        found = self._numbers.get(what)
+    def _number(self, statics: Any) -> int:
+        """What stands for the operator with certain values, besides the tensors' shapes and dtypes."""
+        found = self._numbers.get(statics)
         if found is None:
-            found = self._numbers[what] = next(_COUNTER)
+            own = partial(propagated, self, statics, None), partial(mapped_product, self, statics)
+            found = self._numbers[statics] = known_as(*own)
+        return found
+
+    def _mask(self, asked: tuple[bool, ...]) -> int:
+        found = self._bits.get(asked)
+        if found is None:
+            found = self._bits[asked] = bits(asked)
         return found
 
     def _remember(self, key: Any, compiled: Compiled) -> None:

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.autograd import forward_ad
 
+from enzyme_driver.frameworks.torch_run import TENSORS
+
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.torch_calls import Batch, Calls
 
 Tensors = Sequence[Any]
-_KINDS = {torch.Tensor, torch.nn.Parameter, type(None)}
+_KINDS = {*TENSORS, type(None)}
 _modes = torch._C._len_torch_dispatch_stack  # noqa: SLF001
 _transform = torch._C._functorch.peek_interpreter_stack  # noqa: SLF001
+
+
+def is_eager() -> bool:
+    """Whether no mode sees the call, nothing transforms it, and autocast is off."""
+    return not (_modes() or torch._C._is_any_autocast_enabled() or transforms_are_active())  # noqa: SLF001
 
 
 def are_plain(tensors: Tensors) -> bool:
@@ -41,7 +48,7 @@ def need_grad(tensors: Tensors) -> bool:
 
 
 class Eager(torch.autograd.Function):  # type: ignore[misc]
-    """`Primal` where no transformation is under way: PyTorch calls this form in a fraction of the time."""
+    """`Primal` where no transformation is under way, and C++ does not do it: PyTorch is quick to call this form."""
 
     @staticmethod
     def forward(ctx: Any, calls: Calls, statics: tuple[Any, ...], *tensors: Any) -> Any:
@@ -56,10 +63,8 @@ class Eager(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        needed = ctx.needs_input_grad[2:]
-        if not torch.is_grad_enabled() and not transforms_are_active():
-            return (None, None, *ctx.calls.gradients(ctx.saved_tensors, ctx.statics, cotangents, needed))
-        return (None, None, *_propagated(ctx, None, needed, cotangents))
+        found = propagated(ctx.calls, ctx.statics, None, ctx.saved_tensors, cotangents, ctx.needs_input_grad[2:])
+        return (None, None, *found)
 
 
 class Primal(torch.autograd.Function):  # type: ignore[misc]
@@ -79,7 +84,8 @@ class Primal(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        return (None, None, None, *_propagated(ctx, ctx.batch, ctx.needs_input_grad[3:], cotangents))
+        calls, tensors, needed = ctx.calls, ctx.saved_tensors, ctx.needs_input_grad[3:]
+        return (None, None, None, *propagated(calls, ctx.statics, ctx.batch, tensors, cotangents, needed))
 
     @staticmethod
     def jvp(ctx: Any, _calls: Any, _statics: Any, _batch: Any, *tangents: Any) -> Any:
@@ -99,22 +105,26 @@ class Primal(torch.autograd.Function):  # type: ignore[misc]
         return tuple(found), tuple(dims)
 
 
-def _propagated(ctx: Any, batch: Batch | None, needed: Sequence[bool], cotangents: Tensors) -> list[Any]:
+def propagated(
+    calls: Calls, statics: Any, batch: Batch | None, tensors: Tensors, cotangents: Tensors, needed: tuple[bool, ...]
+) -> list[Any]:
     """The gradients of the inputs, None for those that need none."""
-    tensors = ctx.saved_tensors
-    wrt = ctx.calls.wrt(tensors, needed)
+    active = transforms_are_active()
+    if batch is None and not active and not torch.is_grad_enabled():
+        return calls.gradients(tensors, statics, cotangents, needed)
+    wrt = calls.wrt(tensors, needed)
     if not any(wrt) or all(each is None for each in cotangents):
         return [None] * len(tensors)
-    recorded = need_grad(tensors) or need_grad(cotangents) or transforms_are_active()
+    recorded = need_grad(tensors) or need_grad(cotangents) or active
     if batch is None and not recorded:
-        found = iter(ctx.calls.vjp(tensors, ctx.statics, cotangents, wrt))
+        found = iter(calls.vjp(tensors, statics, cotangents, wrt))
         return [next(found) if asked else None for asked in wrt]
     there = tuple([each is not None for each in cotangents])
     given = (*tensors, *[each for each in cotangents if each is not None])
     if recorded:
-        found = iter(Product.apply(ctx.calls, ctx.statics, (batch, wrt, there), *given))
+        found = iter(Product.apply(calls, statics, (batch, wrt, there), *given))
     else:
-        found = iter(product(ctx.calls, ctx.statics, (batch, wrt, there), given))
+        found = iter(product(calls, statics, (batch, wrt, there), given))
     return [next(found) if asked else None for asked in wrt]
 
 
@@ -169,20 +179,41 @@ class Product(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
-        batch, wrt, there = how
-        flags = [*batch[1], *[True] * sum(there)] if batch else None
-        examples, flags, moved = joined(info.batch_size, in_dims[3:], given, batch[0] if batch else None, flags)
-        count = len(calls.operator.arrays)
-        tensors, seeds = moved[:count], iter(moved[count:])
-        cotangents = [next(seeds) if each else None for each in there]
-        own = iter(flags[count:])
-        everything = [*flags[:count], *[next(own) if each else False for each in there]]
-        found = calls.vjp(tensors, statics, cotangents, wrt, (examples, everything))
-        if batch:
-            asked = [flag for flag, want in zip(batch[1], wrt, strict=True) if want]
-            split = [each.reshape(info.batch_size, batch[0], *each.shape[1:]) for each in found]
-            found = [each if flag else each.sum(1) for each, flag in zip(split, asked, strict=True)]
+        found = _mapped(calls, statics, how, info.batch_size, in_dims[3:], given)
         return tuple(found), tuple(0 for _ in found)
+
+
+def mapped_product(
+    calls: Calls,
+    statics: Any,
+    size: int,
+    tensors: Tensors,
+    cotangents: Tensors,
+    wrt: tuple[bool, ...],
+    dims: Sequence[Any],
+) -> list[torch.Tensor]:
+    """The vector-Jacobian products of so many examples, which lie along these axes of what has one each."""
+    there = tuple([each is not None for each in cotangents])
+    given = (*tensors, *[each for each in cotangents if each is not None])
+    axes = [*dims[: len(tensors)], *[d for d, has in zip(dims[len(tensors) :], there, strict=True) if has]]
+    return _mapped(calls, statics, (None, wrt, there), size, axes, given)
+
+
+def _mapped(calls: Calls, statics: Any, how: Any, size: int, dims: Sequence[Any], given: Tensors) -> list[torch.Tensor]:
+    batch, wrt, there = how
+    flags = [*batch[1], *[True] * sum(there)] if batch else None
+    examples, flags, moved = joined(size, dims, given, batch[0] if batch else None, flags)
+    count = len(calls.operator.arrays)
+    tensors, seeds = moved[:count], iter(moved[count:])
+    cotangents = [next(seeds) if each else None for each in there]
+    own = iter(flags[count:])
+    everything = [*flags[:count], *[next(own) if each else False for each in there]]
+    found = calls.vjp(tensors, statics, cotangents, wrt, (examples, everything))
+    if batch:
+        asked = [flag for flag, want in zip(batch[1], wrt, strict=True) if want]
+        split = [each.reshape(size, batch[0], *each.shape[1:]) for each in found]
+        found = [each if flag else each.sum(1) for each, flag in zip(split, asked, strict=True)]
+    return found
 
 
 def _split(calls: Calls, how: Any, given: Tensors) -> tuple[Tensors, list[Any], list[Any]]:

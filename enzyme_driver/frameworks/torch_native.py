@@ -1,6 +1,6 @@
-"""The op of PyTorch in C++ that runs programs: an eager call whose program is known needs no Python.
+"""The op of PyTorch in C++ that runs programs: an eager call whose program is known, and its gradient, need no Python.
 
-It is compiled once against PyTorch's stable ABI. Without it (an older PyTorch, no compiler) programs are run through
+It is compiled once for each version of PyTorch. Without it (an older PyTorch, no compiler) programs are run through
 ctypes, as batches are.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,15 @@ import torch
 
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.frameworks.native import Headers, library_path
-from enzyme_driver.frameworks.torch_run import accumulation, torch_dtype
+from enzyme_driver.frameworks.torch_run import TENSORS, accumulation, torch_dtype
 
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.native import Compiled
+
+Gradient = Callable[[Sequence[Any], Sequence[Any], tuple[bool, ...]], Sequence[Any]]
+"""Of the inputs, the cotangents and whether an input needs one: a gradient an input, or None."""
+Mapped = Callable[[int, Sequence[Any], Sequence[Any], tuple[bool, ...], Sequence[Any]], Sequence[Any]]
+"""The same of so many examples; at the end are the axes along which inputs and cotangents have one each, or None."""
 
 _OLDEST = (2, 10)
 _ABI = "0x020a000000000000"
@@ -43,11 +48,14 @@ NUMBERS = {
 """PyTorch's own numbers of dtypes, which its stable ABI fixes."""
 
 
-def torch_headers() -> Headers:
-    """What libraries are compiled and linked with."""
+def torch_headers(*, stable: bool) -> Headers:
+    """What libraries are compiled and linked with: those of PyTorch's stable ABI, or of this version alone."""
     room = Path(torch.__file__).parent
-    flags = (f"-DTORCH_TARGET_VERSION={_ABI}", f"-L{room / 'lib'}", "-Wl,--no-as-needed", "-ltorch_cpu")
-    return Headers(room / "include", "torch/csrc/stable/c/shim.h", flags)
+    abi = (f"-DTORCH_TARGET_VERSION={_ABI}",) if stable else ("-std=c++20", "-lc10")
+    flags = (*abi, f"-L{room / 'lib'}", "-Wl,--no-as-needed", "-ltorch_cpu")
+    return Headers(
+        room / "include", "torch/headeronly/version.h", flags, "" if stable else torch.__version__.partition("+")[0]
+    )
 
 
 def is_there() -> bool:
@@ -60,38 +68,80 @@ def _library() -> ctypes.CDLL | None:
     if version < _OLDEST:
         return None
     try:
-        path = str(library_path("torch", torch_headers()))
+        path = str(library_path("torch", torch_headers(stable=False)))
     except ToolchainError:
         return None
     torch.ops.load_library(path)
     library = ctypes.CDLL(path)
     library.adgen_torch_learn.argtypes = [
-        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t)
+        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p),
+        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64),
     ]
+    for key in ("CompositeImplicitAutograd", "Batched"):
+        _ours.impl("gradient", _gradient, key)
+    torch.library.register_vmap("adgen_native::gradient", _mapped, lib=_ours)
     return library
+
+
+_ours = torch.library.Library("adgen_native", "FRAGMENT")
+_gradients: list[tuple[Gradient, Mapped]] = []
 
 
 @cache
 def _op() -> Any:
-    return torch.ops.adgen_native.run.default
+    return torch.ops.adgen_native.run.default._op  # noqa: SLF001  (what it calls itself)
 
 
-def run_known(number: int, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """The results; nothing where no program is known for these tensors, or where it failed."""
+def run_known(number: int, tensors: Sequence[Any], wrt: int = 0, given: int = 0) -> list[torch.Tensor]:
+    """The results; nothing where no program is known for these tensors, or where it failed.
+
+    `number` is that of `known_as`. With `wrt`, a bit for each input asked for, it is the vector-Jacobian product:
+    `given` has a bit for each output whose cotangent is among the tensors. Where gradients are recorded, that of a
+    primal is.
+    """
     for tensor in tensors:
-        if tensor is None or torch._C._functorch.is_legacy_batchedtensor(tensor):  # noqa: SLF001
+        if type(tensor) not in TENSORS:
             return []
-    found: list[torch.Tensor] = _op()(number, accumulation(), tensors)
+    found: list[torch.Tensor] = _op()(number, wrt, given, accumulation(), tensors)
     return found
 
 
-def learn(compiled: Compiled) -> None:
-    """Know from now on the program of the call that this thread has just missed."""
+def learn(compiled: Compiled, differentiable: int = 0) -> None:
+    """Know from now on the program of the call that this thread has just missed.
+
+    `differentiable` has a bit for each input of a primal that may have a derivative.
+    """
     library = _library()
     if library is not None:
         words = array("q", compiled.words)
         shapes = array("q")
         for spec in compiled.results:
             shapes.extend((NUMBERS[str(torch_dtype(spec.dtype)).removeprefix("torch.")], len(spec.shape), *spec.shape))
-        text = compiled.text.encode()
-        library.adgen_torch_learn(words.buffer_info()[0], len(words), text, shapes.buffer_info()[0], len(shapes))
+        text, room = compiled.text.encode(), shapes.buffer_info()[0]
+        library.adgen_torch_learn(words.buffer_info()[0], len(words), text, room, len(shapes), differentiable)
+
+
+def known_as(gradient: Gradient, mapped: Mapped) -> int:
+    """A number that stands for an operator with certain values; the functions are asked for what C++ does not know."""
+    _gradients.append((gradient, mapped))
+    return len(_gradients) - 1
+
+
+def bits(mask: Sequence[bool]) -> int:
+    return sum(1 << place for place, asked in enumerate(mask) if asked)
+
+
+def _gradient(number: int, wrt: int, operands: Sequence[Any], cotangents: Sequence[Any]) -> list[torch.Tensor]:
+    gradient, _ = _gradients[number]
+    return [each for each in gradient(operands, cotangents, _mask(wrt, len(operands))) if each is not None]
+
+
+def _mapped(info: Any, dims: Any, number: int, wrt: int, operands: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+    axes = [*(dims[2] or [None] * len(operands)), *(dims[3] or [None] * len(cotangents))]
+    _, mapped = _gradients[number]
+    found = mapped(info.batch_size, operands, cotangents, _mask(wrt, len(operands)), axes)
+    return list(found), [0] * len(found)
+
+
+def _mask(word: int, count: int) -> tuple[bool, ...]:
+    return tuple([bool(word >> place & 1) for place in range(count)])

@@ -13,6 +13,8 @@ from enzyme_driver.frameworks import torch_functions as functions
 from enzyme_driver.frameworks.code import HOST
 from enzyme_driver.frameworks.torch_calls import Calls
 from enzyme_driver.frameworks.torch_run import device_of, specs_of, torch_dtype
+from enzyme_driver.frameworks.torch_split import are_shared
+from enzyme_driver.frameworks.torch_split import run as run_parts
 
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.description import Input, Operator
@@ -41,16 +43,26 @@ class TorchOperator:
         if torch.compiler.is_compiling():
             return self.op(*args, **named)
         tensors, statics = self.operator.bind(args, named)
-        if not functions.are_plain(tensors):
+        if functions.is_eager() and (found := self.calls.known(tensors, statics)):
+            return found[0] if self._single else tuple(found)
+        if are_shared(tensors):
+            found = run_parts(self.operator, tensors, statics, self._run)
+        elif functions.are_plain(tensors):
+            found = self._run(tensors, statics)
+        else:
             return self.op(*args, **named)
+        return found[0] if self._single else tuple(found)
+
+    def _run(self, tensors: Sequence[Any], statics: tuple[Any, ...]) -> Any:
+        """On plain tensors."""
         self.calls.check_autocast(tensors)
         if functions.transforms_are_active():
-            found = functions.Primal.apply(self.calls, statics, None, *tensors)
-        elif functions.need_grad(tensors):
-            found = functions.Eager.apply(self.calls, statics, *tensors)
-        else:
-            found = self.calls.primal(tensors, statics)
-        return found[0] if self._single else tuple(found)
+            return functions.Primal.apply(self.calls, statics, None, *tensors)
+        if found := self.calls.known(tensors, statics):  # so it may be while autocast is on
+            return found
+        if functions.need_grad(tensors):
+            return functions.Eager.apply(self.calls, statics, *tensors)
+        return self.calls.primal(tensors, statics)
 
     def export(self, folder: str | Path, *examples: Any) -> Path:
         """A library that C++ and AOTInductor load without Python; it is left in the folder with what it launches.

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Tensors = Sequence[torch.Tensor]
 _NAMES: dict[torch.dtype, str] = {}
+TENSORS = frozenset({torch.Tensor, torch.nn.Parameter})
+"""Classes that add nothing to what an op sees."""
 
 
 def torch_dtype(name: str) -> torch.dtype:

@@ -53,7 +53,7 @@ class GCN:
 
     def logits(self) -> Array:
         """Shape (nodes, classes)."""
-        return self._second(self._first())
+        return self._second(primitives.dense(self.device, self.near, self.thetas[0], "relu"))
 
     def gradient(self, labels: Array, labelled: Array, method: Method = "BP", noise: Noise | None = None) -> Gradients:
         """The derivative of the mean cross entropy over the nodes for which `labelled` (bool, nodes) holds.
@@ -64,7 +64,8 @@ class GCN:
         Raises ArgumentError.
         """
         drawn = checked(method, noise)
-        h = self._first()
+        z = primitives.dense(self.device, self.near, self.thetas[0], "linear")
+        h = self.device.arrays.maximum(z, 0)
         logits = self._second(h)
         losses = primitives.cross_entropy(self.device, logits, labels) * labelled
         if self._labelled is not labelled:
@@ -77,11 +78,8 @@ class GCN:
         if method == "LR-M":
             zero[1] = self._back(h, logits, labels, labelled, count, first=False)[0]
         for layers in ((0, 1),) if method == "LR-F" else ((0,), (1,)) if method == "LR-L" else ((0,),):
-            self._estimate(zero, layers, h, losses, labels, labelled / count, drawn)
+            self._estimate(zero, layers, z, losses, labels, labelled / count, drawn)
         return Gradients(losses, zero, count)
-
-    def _first(self, draw: Draw | None = None) -> Array:
-        return primitives.dense(self.device, self.near, self.thetas[0], "relu", draw)
 
     def _second(self, h: Array, draw: Draw | None = None) -> Array:
         return primitives.dense(
@@ -109,28 +107,34 @@ class GCN:
         self,
         gradients: list[Array],
         layers: tuple[int, ...],
-        h: Array,
+        z: Array,
         losses: Array,
         labels: Array,
         share: Array,
         noise: Noise,
     ) -> None:
-        nodes = len(labels)
+        """All copies share `z`, what the first layer gives before its activation: its inputs are multiplied once."""
+        nodes, of_z = len(labels), self.device.arrays.zeros_like(z)
         for copies in noise.chunks():
             first, second = (Draw(noise, layer, nodes, copies) if layer in layers else None for layer in (0, 1))
-            inner = self._first(first) if first else h
-            if not first:
-                inner = self.device.arrays.tile(h, (len(copies), 1))
+            if first:
+                inner = primitives.perturbed(self.device, z, "relu", first)
+            else:
+                inner = self.device.arrays.tile(self.device.arrays.maximum(z, 0), (len(copies), 1))
             spread = primitives.propagate(self.device, self.graph, inner)
             logits = primitives.dense(self.device, spread, self.thetas[1], "linear", second)
             changed = primitives.cross_entropy(self.device, logits, labels).reshape(len(copies), nodes)
             finite(self.device, changed.ravel(), nodes, copies)
             own = ((changed * (share > 0) - losses) * (share / (noise.sigma * noise.copies))).astype(logits.dtype)
             if first:
-                near = self._neighbours(own)
-                primitives.score(self.device, self.near, near, gradients[0], first)
+                primitives.score_cotangent(self.device, self._neighbours(own), of_z, first)
             if second:
                 primitives.score(self.device, spread, own.ravel(), gradients[1], second)
+        if 0 in layers:
+            _, of_theta = primitives.dense_gradient(
+                self.device, self.near, self.thetas[0], "linear", z.copy(), of_z, inputs=False
+            )
+            gradients[0] += of_theta
 
     def _neighbours(self, own: Array) -> Array:
         """For each node and copy the sum over its neighbours and itself."""

@@ -6,15 +6,21 @@ from enzyme_driver import resources
 from enzyme_driver.tensor.store import KernelStore
 
 C_TYPES = {"float32": "float", "float64": "double"}
-_ESTIMATES = ("score", "perturb")
-"""Kernels whose names begin so are estimates of derivatives, or draw noise; they are not differentiated themselves."""
+_FORWARD = {
+    "score<": ("x", "weight", "gradient"),
+    "score_tensor<": ("x", "weight", "gradient"),
+    "score_cotangent<": ("weight", "cotangent"),
+    "perturb<": ("z", "out"),
+    "dense_noise_tensor<": ("x", "theta", "out"),
+}
+"""The arrays of kernels that estimate derivatives or draw noise, by how their names begin; they have no gradient."""
 
 
 def _activity(file: str, instance: str, constant: tuple[str, ...]) -> dict[str, str]:
     del file
-    if instance.startswith(_ESTIMATES):
-        names = {"score<": ("x", "weight", "gradient"), "score_": ("weight", "cotangent"), "pertur": ("z", "out")}
-        return dict.fromkeys(names[instance[:6]], "const")
+    for start, names in _FORWARD.items():
+        if instance.startswith(start):
+            return dict.fromkeys(names, "const")
     return dict.fromkeys(constant, "const")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from enzyme_driver.likelihood_ratio.kernels import C_TYPES, STORE
 from enzyme_driver.likelihood_ratio.noise import Draw
 from enzyme_driver.tensor.devices import Device
+from enzyme_driver.tensor.rules import rounds
 
 Array = Any
 
@@ -34,6 +35,8 @@ EDGE, BLOCK = 64, (16, 16)
 QUAD, LINE, DEPTH = 4, 64, 16
 FEWEST_BLOCKS = 256
 """Products over rows are divided until there are about so many blocks."""
+ROUNDED, TENSOR_BLOCK = {"tf32": "float", "bfloat16": "__nv_bfloat16", "float16": "half"}, 128
+"""Of noise_tensor.cu: what factors are rounded to by a device's precision, and the threads of a block."""
 
 
 def dense(device: Device, x: Array, theta: Array, activation: Activation, draw: Draw | None = None) -> Array:
@@ -43,7 +46,8 @@ def dense(device: Device, x: Array, theta: Array, activation: Activation, draw: 
     """
     rows = draw.rows if draw else len(x)
     out = device.arrays.empty((rows, theta.shape[1]), x.dtype)
-    _dense(device, x, theta, activation, out, draw, lambda kernel, grid, arguments: kernel[grid, BLOCK](*arguments))
+    block: int | tuple[int, int] = TENSOR_BLOCK if rounds(device, x.dtype) else BLOCK
+    _dense(device, x, theta, activation, out, draw, lambda kernel, grid, arguments: kernel[grid, block](*arguments))
     return out
 
 
@@ -62,7 +66,7 @@ def dense_gradient(
     def launch(kernel: Any, grid: tuple[int, int], arguments: tuple[Any, ...]) -> None:  # noqa: ANN401
         kernel.gradient[grid, BLOCK](*arguments, shadows=shadows)
 
-    _dense(device, x, theta, activation, out, None, launch, () if inputs else ("x",))
+    _dense(Device(device.name), x, theta, activation, out, None, launch, () if inputs else ("x",))
     return of_x, of_theta
 
 
@@ -77,13 +81,17 @@ def _dense(
     constant: tuple[str, ...] = (),
 ) -> None:
     rows, outputs = out.shape
-    instance = f"dense<{C_TYPES[x.dtype.name]}, {ACTIVATIONS.index(activation)}>"
+    if rounds(device, x.dtype):  # of tensor_tile.cuh's activations the first is a product alone
+        file = "noise_tensor.cu"
+        instance = f"dense_noise_tensor<{ROUNDED[device.precision]}, {1 + ACTIVATIONS.index(activation)}>"
+    else:
+        file, instance = "dense.cu", f"dense<{C_TYPES[x.dtype.name]}, {ACTIVATIONS.index(activation)}>"
     seed = _seed(device, draw)
     words = (draw.noise.sigma, seed, *draw.words) if draw else (0.0, seed, 0, 0, 1, 0, 1, 1)
     arguments = (x, theta, out, rows, len(x), x.shape[1], outputs, *words)
     with device.running():
         launch(
-            STORE.kernel(device.target, "dense.cu", instance, constant),
+            STORE.kernel(device.target, file, instance, constant),
             (_up(outputs, EDGE), _up(rows, EDGE)),
             arguments,
         )
@@ -109,9 +117,13 @@ def score(device: Device, x: Array, weight: Array, gradient: Array, draw: Draw) 
     inputs, outputs = gradient.shape[0] - 1, gradient.shape[1]
     across, down = _up(outputs, EDGE), _up(inputs + 1, EDGE)
     shares = min(_up(draw.rows, 4 * DEPTH), max(1, FEWEST_BLOCKS // (across * down)))
+    file, instance, block = "dense.cu", f"score<{C_TYPES[x.dtype.name]}>", BLOCK
+    if rounds(device, x.dtype):  # weights may be too small for float16
+        rounded = ROUNDED["tf32" if device.precision == "tf32" else "bfloat16"]
+        file, instance, block = "noise_tensor.cu", f"score_tensor<{rounded}>", (TENSOR_BLOCK, 1)
     with device.running():
-        kernel = STORE.kernel(device.target, "dense.cu", f"score<{C_TYPES[x.dtype.name]}>")
-        kernel[(across, down, shares), BLOCK](
+        kernel = STORE.kernel(device.target, file, instance)
+        kernel[(across, down, shares), block](
             x, weight, gradient, draw.rows, len(x) // draw.steps, inputs, outputs, _seed(device, draw), *draw.words
         )
 

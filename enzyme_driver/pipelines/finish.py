@@ -91,6 +91,7 @@ CUDA = Pipeline(
         _ACCUMULATIONS,
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
         function("correlated-propagation", "instsimplify"),
+        Pass("adgen-separate-decisions", after=("adgen-lower-caches",)),
         Pass("adgen-share-reciprocals"),
         function("loop-simplify", switch="hoist-divisions"),
         Pass("adgen-hoist-divisions"),
@@ -101,6 +102,7 @@ CUDA = Pipeline(
         Pass("adgen-link-libraries", "{rules}", switch="match-lanes"),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
+        Pass("adgen-privatize-accumulations", after=("adgen-relax-private-atomics", "adgen-warp-aggregate-atomics")),
         Pass("adgen-bulk-reduce-atomics", when="bulk reductions", after=("adgen-warp-aggregate-atomics",)),
         Pass("adgen-link-libraries", "{rules}", switch="bulk-reduce-atomics", when="bulk reductions"),
         Pass("adgen-merge-sin-cos"),
@@ -108,7 +110,10 @@ CUDA = Pipeline(
         Pass("nvvm-reflect", switch="merge-sin-cos"),
         Pass(
             "adgen-inline-math",
-            after=("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos"),
+            after=(
+                *("adgen-defer-math-inlining", "adgen-lower-caches", "adgen-merge-sin-cos"),
+                "adgen-separate-decisions",  # which counts calls of mathematics
+            ),
         ),
         Pass("adgen-exchange-cotangents", after=("adgen-sink-zero-stores",)),
         Pass("adgen-lower-grid-barriers"),
@@ -158,7 +163,8 @@ HOST_FROM_CUDA = Pipeline(
         function("simplifycfg", "early-cse", switch="merge-growing-caches"),
         Pass("adgen-merge-growing-caches"),
         _ACCUMULATIONS,
-        Pass("adgen-inline-math", after=("adgen-defer-math-inlining",)),
+        Pass("adgen-separate-decisions"),
+        Pass("adgen-inline-math", after=("adgen-defer-math-inlining", "adgen-separate-decisions")),
         RETARGET,
         HOST_ENTRIES,
     ),

@@ -36,6 +36,8 @@ _SELECTIONS = Pipeline(
         function("simplifycfg", switch="keep-last-iteration"),
         Pass("adgen-rematerialize-selections"),
         function("adce", "instsimplify", "simplifycfg", switch="rematerialize-selections"),
+        Pass("adgen-sink-to-uses"),
+        function("adce", switch="sink-to-uses"),
     ),
 )
 """Of what a loop chooses among, the winner alone has a derivative, and of repetitions the last one."""
@@ -76,8 +78,8 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
         Pass("adgen-raise-atomic-choices", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
+        function("loop-simplify"),
         Pass("adgen-name-participants", after=("adgen-make-bodies", "adgen-lower-tensor-cores")),
-        function("loop-simplify", switch="count-strides"),
         Pass("adgen-count-strides"),  # while sums are the user's: whether all threads come to a barrier depends on it
         Pass(
             "adgen-lower-collectives-to-rules",
@@ -108,7 +110,8 @@ PREPARE_CUDA = Pipeline(
         _EXITS,
         Pass("adgen-type-copies"),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
-        Pass("adgen-rematerialize-shared-loads"),
+        Pass("adgen-expose-refills", after=("adgen-type-copies", "adgen-lower-tensor-cores")),
+        Pass("adgen-rematerialize-shared-loads", after=("adgen-expose-refills",)),
         Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides
         Pass("adgen-separate-loads"),
         Pass("adgen-cache-phis"),

@@ -12,8 +12,8 @@ _MARK = "enzyme-error: "
 
 INVALID = "this nest of loops and branches: it writes code for the reverse sweep that is not valid"
 MIXED = (
-    "memory that holds a number at one time and an address at another (std::variant, lists, "
-    "sets, maps of strings, unions, derived classes with other members at one place)"
+    "memory that holds a number at one time and an address or an integer at another (shared memory used twice, "
+    "unions, std::variant, lists, sets, maps of strings, derived classes with other members at one place)"
 )
 
 _KNOWN = (
@@ -30,7 +30,7 @@ _KNOWN = (
     (
         r"Enzyme: <analysis>",
         MIXED,
-        "use std::vector, a lambda or a template parameter, or a struct with a member for each",
+        "give each memory or a member of its own, or use std::vector, a lambda or a template parameter",
     ),
     (
         r"cannot handle unknown binary operator:\s+%\S+ = (\w+)",

@@ -31,7 +31,7 @@ class Description:
     """All entries that a module offers, in the order of the file; activities are not decided yet (all const).
 
     `local` holds the symbols of what is compiled only when it is asked for by name: static functions, members of
-    classes, and kernels that libraries such as Thrust bring along. `undefined` says of kernels, by symbol, what they
+    classes, and kernels that libraries such as Thrust bring along. `undefined` says of entries, by symbol, what they
     call that is nowhere defined, and in which line; `unread` why that is so, by names of functions.
     """
 

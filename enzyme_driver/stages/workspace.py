@@ -46,7 +46,9 @@ class Workspace:
 
     def must(self, name: str, argv: Sequence[str | Path], *, env: Mapping[str, str] | None = None) -> Completed:
         """Run a tool whose failure is no fault of the user's file: anything but success is a CompilerCrashError."""
-        done = self.execute(name, argv, env=env)
+        return self.succeeded(name, self.execute(name, argv, env=env))
+
+    def succeeded(self, name: str, done: Completed) -> Completed:
         if not done.ok:
             raise CompilerCrashError(
                 f"{name} failed: {last_error(done.stderr)}",

@@ -39,7 +39,7 @@ def emit(source: Path, output: Path, cpu: str) -> None:
     if output.suffix == ".ptx":
         # Sums of a loop would move behind its barriers, and all that they are made of would wait in registers.
         llvm.set_option("emit", "-disable-machine-sink")
-    features = "+ptx80" if output.suffix == ".ptx" and reduces_in_bulk(cpu) else ""
+    features = "+ptx81" if output.suffix == ".ptx" and reduces_in_bulk(cpu) else ""
     machine = target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default")
     if output.suffix in {".ptx", ".s"}:
         text = machine.emit_assembly(module)

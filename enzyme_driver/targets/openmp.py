@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from enzyme_driver import pipelines, processor
-from enzyme_driver.errors import AdgenError
+from enzyme_driver.command import Completed
+from enzyme_driver.errors import AdgenError, Location, RefusedError
 from enzyme_driver.model import Language, TargetEntry
 from enzyme_driver.pipelines import Pipeline
 from enzyme_driver.stages.differentiate import GradientIR
@@ -25,6 +27,9 @@ _PIPELINES: Mapping[Language, tuple[Pipeline, Pipeline]] = {
     "c++": (pipelines.HOST_FROM_CPP, pipelines.SWEEPS),
 }
 """What makes functions of the host, and what optimises them."""
+
+_MISSING = re.compile(r"undefined (?:symbol:|reference to) `?([^\n']+)")
+"""As lld and ld say it."""
 
 
 @dataclass(frozen=True)
@@ -63,19 +68,34 @@ def finish(
     entries = target_entries(plan, "__gradient", refused, gradient.refused)
     forward = target_entries(plan.forward, "__tangent", refused, gradient.refused_forward)
     second = target_entries(plan.gradient, "__second", refused, gradient.refused_second)
-    output = link(ir, workspace.file(library), workspace)
+    output = link(ir, workspace.file(library), plan, workspace)
     return HostCode(ir, output, workspace.toolchain.libomp, entries, forward, second, refused)
 
 
-def link(ir: Path, library: Path, workspace: Workspace) -> Path:
+def link(ir: Path, library: Path, plan: Plan, workspace: Workspace) -> Path:
     compiled = ir.with_suffix(".o")
     workspace.emit(ir, compiled, processor.baseline())
     tools = workspace.toolchain
     argv: list[str | Path] = [tools.clang.prefix / "bin" / "clang++", *tools.link_flags]
     argv += ["-shared", compiled, tools.host_runtime, "-o", library]
     argv += [tools.libomp, "-lm", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined"]
-    workspace.must("link", argv)
+    done = workspace.execute("link", argv)
+    if missing := _MISSING.search(done.stderr):
+        raise _incomplete(missing.group(1), done, plan, workspace.keep("link", done))
+    workspace.succeeded("link", done)
     return library
+
+
+def _incomplete(called: str, done: Completed, plan: Plan, log: Path | None) -> RefusedError:
+    """Of functions of C only the linker knows whether a library has them."""
+    callers = [entry for entry in plan.entries if f"({entry.symbol}__" in done.stderr]
+    names = ", ".join(entry.name for entry in callers) or "the file"
+    return RefusedError(
+        f"{names} calls {called}, which is defined nowhere",
+        hint="put the function's body into the file, include the file that has it, or select other functions by name",
+        location=Location(callers[0].file, callers[0].line) if callers else None,
+        log=log,
+    )
 
 
 def target_entries(

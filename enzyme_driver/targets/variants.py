@@ -2,7 +2,8 @@
 
 A thread's registers bound how many threads a block may have. Where that is fewer than 1,024, and the kernel does not
 say that its blocks have no more, there are variants for larger blocks, with fewer registers. Very long kernels have
-none, for which ptxas takes long.
+none, for which ptxas takes long. A variant that spills next to nothing for it is taken for smaller blocks, too, where
+two of these fit at once with its registers, and only one with the kernel's.
 
 A gradient that reduces in bulk (bulk-reduce-atomics) has room in shared memory for a block of 256 threads. Of smaller
 blocks few would be on a multiprocessor at once: for these there are variants with less room. They may have more
@@ -13,7 +14,7 @@ times with 96 and 3.7 times with 128.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from enzyme_driver.model import BlockVariant
 from enzyme_driver.targets.registers import (
@@ -21,11 +22,13 @@ from enzyme_driver.targets.registers import (
     BOUNDS,
     DERIVATIVES,
     ENTRY,
+    MOST_SPILLED,
     OF_A_BLOCK,
     REGISTERS,
     TOGETHER,
     Assembled,
     entry_of,
+    spilled_bytes,
     used_registers,
     whole,
 )
@@ -36,6 +39,9 @@ SMALLER_BLOCKS, LARGER_BLOCKS = (32, 64, 128), (512, 1024)
 """Threads of the blocks that there are variants for; with all registers that a thread can have, 256 fit."""
 OF_SMALLER_BLOCKS = 96
 """Registers that a thread of these has."""
+LITTLE_SPILLED = 160
+"""Bytes for which twice as many blocks at once are worth it: with 132, the gradient of a correlation took 0.87 of its
+time."""
 LONGEST = 10_000
 """Lines of PTX that a kernel with variants has at most: ptxas was seen to take 8 s of a processor for 14,000."""
 
@@ -49,7 +55,8 @@ def for_other_blocks(made: Assembled, assemble: Callable[[str], str]) -> dict[st
     Returns them by the kernel's name, for more and more threads; the kernel itself is among them.
     """
     used = used_registers(made.report)
-    found, text = {}, made.ptx
+    found: dict[str, tuple[BlockVariant, ...]] = {}
+    text = made.ptx
     for entry in ENTRY.finditer(made.ptx):
         name = entry["name"]
         if not name.endswith(LAUNCHED) or name not in used or entry["body"].count("\n") > LONGEST:
@@ -65,9 +72,19 @@ def for_other_blocks(made: Assembled, assemble: Callable[[str], str]) -> dict[st
                 BlockVariant(fitting, name),
                 *(BlockVariant(threads, _named(name, threads)) for threads in larger),
             )
-    if found:
-        assemble(text)
-    return found
+    spilled = spilled_bytes(assemble(text)) if found else {}
+    return {name: _fuller(each, name, spilled) for name, each in found.items()}
+
+
+def _fuller(variants: tuple[BlockVariant, ...], kernel: str, spilled: Mapping[str, int]) -> tuple[BlockVariant, ...]:
+    """A larger variant also for blocks of which two of it are on a multiprocessor at once, and one of the kernel."""
+    at = next(place for place, each in enumerate(variants) if each.kernel == kernel)
+    own, larger = variants[at], variants[at + 1 : at + 2]
+    if not larger or spilled.get(larger[0].kernel, MOST_SPILLED) > LITTLE_SPILLED:
+        return variants
+    few = BlockVariant(own.threads // 2, kernel)
+    full = BlockVariant(larger[0].threads // 2, larger[0].kernel)
+    return (*variants[:at], few, full, *variants[at:]) if full.threads < own.threads else variants
 
 
 def threads_with(registers: int) -> int:

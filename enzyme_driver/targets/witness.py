@@ -25,7 +25,7 @@ def on_host(carried: GradientIR, plan: Plan, library: str, workspace: Workspace,
     refused: dict[str, AdgenError] = {**refusals(done.stderr), **refusals(done.stderr, mode="forward")}
     nothing = openmp.target_entries(plan, "__gradient", refused, carried.refused)
     forward = openmp.target_entries(plan.forward, "__tangent", refused, carried.refused_forward)
-    output = openmp.link(ir, workspace.file(library), workspace)
+    output = openmp.link(ir, workspace.file(library), plan, workspace)
     return HostCode(ir, output, workspace.toolchain.libomp, nothing, forward, nothing, refused)
 
 

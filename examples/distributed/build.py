@@ -18,7 +18,7 @@ from enzyme_driver import cli
 from enzyme_driver import likelihood_ratio as lr
 from enzyme_driver.scan import kernels
 
-PROGRAMS = ("heat2d/heat2d.cu", "distributed/dense.cu", "splatting/splat.cu")
+PROGRAMS = ("heat2d/heat2d.cu", "distributed/heat3d.cu", "distributed/dense.cu", "splatting/splat.cu")
 
 
 def programs(folder: Path, arch: str) -> int:

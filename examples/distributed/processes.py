@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,12 @@ from typing import Any, Literal
 import numpy as np
 
 EXAMPLES = Path(__file__).resolve().parents[1]
-ROUNDS, WARM = 7, 2
 Kind = Literal["cpu", "cuda"]
 Found = dict[str, Any]
 
 
 def built(*folders: str) -> Path | None:
-    """What was compiled before (ADGEN_BUILT, as `run.py --build` fills it), where there is no compiler."""
+    """What was compiled before (ADGEN_BUILT, as build.py fills it), where there is no compiler."""
     folder = os.environ.get("ADGEN_BUILT")
     return Path(folder).joinpath(*folders) if folder else None
 
@@ -53,9 +51,9 @@ class Place:
 
     def summed(self, array: Any) -> Any:
         """The sum of all processes' arrays of NumPy, CuPy or PyTorch, in place."""
-        from torch import distributed
-
         if self.size > 1:
+            from torch import distributed
+
             distributed.all_reduce(self.shared(array))
         return array
 
@@ -85,17 +83,6 @@ class Place:
             torch.cuda.synchronize(self.device)
         if self.size > 1:
             distributed.barrier()
-
-    def seconds(self, work: Callable[[], object]) -> float:
-        """The median of several runs in all processes at once."""
-        found = []
-        for _ in range(ROUNDS + WARM):
-            self.wait()
-            start = time.perf_counter()
-            work()
-            self.wait()
-            found.append(time.perf_counter() - start)
-        return float(np.median(found[WARM:]))
 
 
 def run(work: Callable[..., Found], size: int, kind: Kind, *more: Any) -> list[Found]:

@@ -2,7 +2,7 @@
 
     python distributed/run.py                       # four processes over gloo, then four devices of XLA, on the host
     python distributed/run.py --device cuda         # one process a GPU over NCCL, then all GPUs of JAX
-    python distributed/run.py --subject views       # one of them: heat, training, views, ratios, chunks, jax
+    python distributed/run.py --subject views       # or: heat, placement, training, ratios, chunks, jax
     python distributed/run.py --device cuda --measure devices.json  # how the time scales with the GPUs
 
 Each subject is a module of this folder. What is not installed is left out; the script fails where gradients differ.
@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 PARTS = 4
-SUBJECTS = ("heat", "training", "views", "ratios", "chunks", "jax")
+SUBJECTS = ("heat", "placement", "training", "views", "ratios", "chunks", "jax")
 
 
 def main() -> int:

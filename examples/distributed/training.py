@@ -1,7 +1,8 @@
-"""Data-parallel training: a network whose layers are a CUDA kernel, under PyTorch's DistributedDataParallel.
+"""Data-parallel training: a network whose layers are a CUDA kernel, under PyTorch's DistributedDataParallel, and with
+its DTensor.
 
 Each process has a part of the samples; the weights after some steps are compared with those that one process reaches
-on all samples.
+on all samples. With DTensor the rule is the operator's own: `split` says that rows of x may lie on several devices.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ FALLEN = 0.5
 """The loss at the end is less than this part of that at the beginning."""
 
 
-@adgen.operator(program("distributed/dense.cu"), kernel="dense", name="distributed_dense")
+@adgen.operator(program("distributed/dense.cu"), kernel="dense", name="distributed_dense", split={"x": 0, "return": 0})
 def dense(launch: Any, x: Any, weights: Any, biases: Any) -> Any:
     rows, (inputs, outputs) = x.shape[0], weights.shape
     y = launch.empty((rows, outputs), x.dtype)
@@ -73,10 +74,30 @@ def trained(place: Place) -> Found:
     return {"weights": weights, "losses": np.array(losses)}
 
 
+def gradients_of_dtensors(place: Place) -> Found:
+    """Of the first loss by all weights: rows of the samples are split, weights are on each device."""
+    import torch
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+
+    x, wanted = (torch.tensor(array, device=place.device) for array in samples())
+    model = network(place.device)
+    if place.size > 1:
+        mesh = init_device_mesh(place.kind, (place.size,))
+        x, wanted = (distribute_tensor(each, mesh, [Shard(0)]) for each in (x, wanted))
+        model.layers = torch.nn.ParameterList(distribute_tensor(each, mesh, [Replicate()]) for each in model.layers)
+    ((model(x) - wanted) ** 2).mean().backward()
+    found = [each.grad.full_tensor() if place.size > 1 else each.grad for each in model.parameters()]
+    return {"gradients": np.concatenate([each.cpu().numpy().ravel() for each in found])}
+
+
 def with_torch(kind: Kind, size: int) -> bool:
     wanted = trained(alone(kind))
     found = run(trained, size, kind)
     failed = differs(found[-1]["weights"], wanted["weights"], LARGEST, f"training, DDP, {over(size, kind)}")
+    whole, parts = gradients_of_dtensors(alone(kind)), run(gradients_of_dtensors, size, kind)
+    what = f"training, DTensor, {over(size, kind)}"
+    failed |= differs([each["gradients"] for each in parts], whole["gradients"], LARGEST, what)
     losses = np.mean([each["losses"] for each in found], axis=0)
     print(f"training, DDP: the loss falls from {losses[0]:.3f} to {losses[-1]:.3f}")
     return failed or not losses[-1] < FALLEN * losses[0]

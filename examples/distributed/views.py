@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from processes import EXAMPLES, Found, Kind, Place, alone, differs, over, progra
 sys.path.insert(0, str(EXAMPLES / "splatting"))
 
 from adam import Adam
-from scene import cameras, picture
+from scene import Camera, cameras, picture
 
 GAUSSIANS, SIZE, VIEWS, STEPS = 300, 40, 4, 15
 LARGEST = 1e-4
@@ -24,21 +25,20 @@ GAINED = 1.0
 class Work:
     """The Gaussians in this process, and its views of the scene."""
 
-    def __init__(self, place: Place, gaussians: int, size: int, views: int) -> None:
+    def __init__(self, place: Place, gaussians: int, own: list[Camera], count: int) -> None:
+        """`own` of `count` views, as many in each process."""
         self.splatting: Any = importlib.import_module("train")
         file = program("splatting/splat.cu")
         self.place, self.renderer = place, self.splatting.Renderer(place.target, None if file.suffix else file)
         xp = self.renderer.xp
-        every = cameras(views, size)
-        self.views = every[place.part(views)]
+        self.views, self.count = own, count
         self.wanted = [xp.asarray(picture(view)[0]) for view in self.views]
         self.poses = [xp.asarray(view.pose) for view in self.views]
-        begun = self.splatting.begin(cameras(8, min(size, 200)), gaussians, np.random.default_rng(0))
+        begun = self.splatting.begin(cameras(8, min(own[0].width, 200)), gaussians, np.random.default_rng(0))
         drawn = np.random.default_rng(1).normal(0, 0.3, begun["log_scales"].shape)
         begun["log_scales"] += drawn.astype(np.float32)  # of spheres the derivatives by turns are nothing but rounding
         self.arrays = {name: xp.asarray(value) for name, value in begun.items()}
         self.adam = Adam(xp, self.arrays)
-        self.count = views
 
     def gradient(self) -> tuple[float, dict[str, Any]]:
         """The mean squared error of all processes' pictures, and its derivatives."""
@@ -62,17 +62,17 @@ class Work:
 
 
 def trained(place: Place) -> Found:
-    work = Work(place, GAUSSIANS, SIZE, VIEWS)
+    work = Work(place, GAUSSIANS, cameras(VIEWS, SIZE)[place.part(VIEWS)], VIEWS)
     first = work.gradient()[1]
     errors = [work.step() for _ in range(STEPS)]
     host = {name: np.asarray(value.get() if hasattr(value, "get") else value) for name, value in first.items()}
     return {**host, "decibels": -10 * np.log10(np.array(errors))}
 
 
-def timed(place: Place, gaussians: int, size: int, views: int) -> Found:
-    """Seconds of a step of training."""
-    work = Work(place, gaussians, size, views)
-    return {"seconds": place.seconds(work.step)}
+def timed(place: Place, times: int, gaussians: int, size: int, views: int) -> Callable[[], object]:
+    """A step of training: `times` as many pictures as `views`, which are the same in each process where it has all."""
+    every = cameras(views, size)
+    return Work(place, gaussians, every if times == place.size else every[place.part(views)], times * views).step
 
 
 def with_torch(kind: Kind, size: int) -> bool:

@@ -22,6 +22,8 @@ from enzyme_driver import likelihood_ratio as lr
 from enzyme_driver.tensor import Device
 
 BATCH, SEED = 64, 1
+POINTS = 20
+"""Of a training's curve."""
 SIGMAS = {"mlp": 0.3, "rnn": 0.1, "gcn": 0.1}
 RATES = {"mlp": 1e-3, "rnn": 2e-3, "gcn": 1e-2}
 LAYERS, CUTS = 8, (2, 5)
@@ -45,6 +47,8 @@ class Trained:
     validation: float
     accuracy: float
     epoch_seconds: float
+    curve: list[tuple[int, float]]
+    """Epochs, and the accuracy on the validation samples behind them."""
 
 
 def mlp(device: Device, seed: int = SEED) -> Task:
@@ -109,9 +113,9 @@ MODELS: dict[str, Callable[..., Task]] = {"mlp": mlp, "rnn": rnn, "gcn": gcn}
 def train(model: str, method: lr.Method, device: Device, noise: lr.Noise, epochs: int) -> Trained:
     """From the weights and with the batches that the noise's seed gives."""
     task = MODELS[model](device, noise.seed)
-    rng, seconds = np.random.default_rng(noise.seed), []
+    rng, seconds, curve = np.random.default_rng(noise.seed), [], []
     trainer = lr.Trainer(device, task.network.thetas, RATES[model], partial(_gradient, task, method), noise)
-    for _ in range(epochs):
+    for epoch in range(1, epochs + 1):
         device.synchronize()
         started = time.perf_counter()
         for batch in task.epoch(rng):
@@ -119,7 +123,9 @@ def train(model: str, method: lr.Method, device: Device, noise: lr.Noise, epochs
         device.synchronize()
         seconds.append(time.perf_counter() - started)
         trainer.check()
-    return Trained(*task.accuracy(), float(np.median(seconds)))
+        if epoch % -(-epochs // POINTS) == 0:
+            curve.append((epoch, task.accuracy()[0]))
+    return Trained(*task.accuracy(), float(np.median(seconds)), curve)
 
 
 def _gradient(task: Task, method: lr.Method, *batch: Any) -> lr.Gradients:  # noqa: ANN401

@@ -10,6 +10,7 @@ where the gradient differs from finite differences, or where a picture that was 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import json
 import statistics
 import sys
@@ -145,7 +146,9 @@ def measure(renderer: Renderer, weights: Any, path: Path) -> None:  # noqa: ANN4
         found[name] = statistics.median(times[2:])
     found["ratio"] = found["gradient_ms"] / found["forward_ms"]
     device = xp.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    text = json.dumps({"device": device, "rays": len(rays.origins), "weights": len(weights), **found}, indent=1)
+    said = {"command": "python examples/radiance_field/train.py --target cuda --measure FILE", "device": device}
+    said["date"] = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    text = json.dumps({**said, "rays": len(rays.origins), "weights": len(weights), **found}, indent=1)
     path.write_text(text + "\n", encoding="utf-8")
     print(text)
 

@@ -196,6 +196,20 @@ __device__ float odd_step(float v, int k);
 __device__ float even_step(float v, int k) { return k == 0 ? v : odd_step(v * v, k - 1); }
 __device__ float odd_step(float v, int k) { return k == 0 ? v : even_step(sinf(v), k - 1); }
 
+__device__ float polynomial_from(const float *a, int n, float v)
+{
+    return n == 0 ? 0.0f : a[0] + v * polynomial_from(a + 1, n - 1, v);
+}
+
+__global__ void recursive_deep(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float a[24];
+    for (int k = 0; k < 24; ++k) a[k] = sinf(x[i] * k);
+    y[i] = polynomial_from(a, 24, 0.5f * x[i]);
+}
+
 __global__ void mutually_recursive(const float *x, float *y, int depth, int n)
 {
     MY_ELEMENT(n);

@@ -198,6 +198,19 @@ double buckets_by_bits(const double *x, int n)
     return result;
 }
 
+double enlarged_memory(const double *x, int n)
+{
+    double *a = (double *)malloc(2 * sizeof(double)), sum = 0;
+    a[0] = x[0] * x[1];
+    a[1] = x[1];
+    a = (double *)realloc(a, (n + 2) * sizeof(double));
+    for (int i = 0; i < n; ++i)
+        a[i + 2] = x[i] * a[i] + a[1];
+    for (int i = 0; i < n; ++i)
+        sum += a[i] * a[n + 1 - i];
+    free(a);
+    return sum;
+}
 double owned_memory(const double *x, int n)
 {
     const auto buffer = std::make_unique<double[]>(n);

@@ -39,6 +39,7 @@ _FUNCTIONS = (
     C("results through references and pointers", "results_by_reference"),
     C("default arguments, `constexpr` functions", "default_arguments"),
     C("recursion with a bound", "recursive"),
+    C("recursion of 24 calls, with the stack that its gradient needs", "recursive_deep"),
     C("mutual recursion", "mutually_recursive", {"depth": 3}),
     C("overloaded operators", "overloaded_operators"),
     C("lambdas with captures, generic lambdas", "lambdas"),

@@ -80,6 +80,7 @@ LANGUAGE = (
     C("text written to streams", "prints"),
     C("union of a float and its bits as a bucket", "buckets_by_bits"),
     C("`std::unique_ptr`, `new` and `delete`", "owned_memory"),
+    C("`malloc`, `realloc` and `free`", "enlarged_memory"),
     C("templates", "templates"),
     C("recursion", "recursive"),
     C("`std::sort`", "sorted"),

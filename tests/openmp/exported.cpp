@@ -10,6 +10,19 @@
 using torch::stable::Tensor;
 namespace abi = torch::stable::detail;
 
+static bool on_gpu = false;
+
+static Tensor copied(const Tensor &from, int32_t device, std::vector<int64_t> sizes) {
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (size_t axis = sizes.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * sizes[axis];
+  AtenTensorHandle handle = nullptr;
+  aoti_torch_empty_strided(static_cast<int64_t>(sizes.size()), sizes.data(), strides.data(), aoti_torch_dtype_float32(),
+                           device, 0, &handle);
+  aoti_torch_copy_(handle, from.get(), 0);
+  return Tensor(handle);
+}
+
 static Tensor tensor(std::vector<float> &values, std::vector<int64_t> sizes) {
   std::vector<int64_t> strides(sizes.size(), 1);
   for (size_t axis = sizes.size(); axis-- > 1;)
@@ -17,19 +30,31 @@ static Tensor tensor(std::vector<float> &values, std::vector<int64_t> sizes) {
   AtenTensorHandle handle = nullptr;
   aoti_torch_create_tensor_from_blob(values.data(), static_cast<int64_t>(sizes.size()), sizes.data(), strides.data(), 0,
                                      aoti_torch_dtype_float32(), aoti_torch_device_type_cpu(), 0, &handle);
-  return Tensor(handle);
+  Tensor made(handle);
+  return on_gpu ? copied(made, aoti_torch_device_type_cuda(), sizes) : made;
 }
 
 static void print(StableIValue value) {
   Tensor found = abi::to<Tensor>(value);
+  if (on_gpu) {
+    std::vector<int64_t> sizes;
+    for (int64_t axis = 0; axis < found.dim(); ++axis)
+      sizes.push_back(found.size(axis));
+    found = copied(found, aoti_torch_device_type_cpu(), sizes);
+  }
   const float *numbers = static_cast<const float *>(found.data_ptr());
   for (int64_t index = 0; index < found.numel(); ++index)
     std::printf("%.9g ", double(numbers[index]));
   std::printf("\n");
 }
 
-// exported LIBRARY ROWS COLUMNS: x[i] = 0.1 * i * i, gamma[i] = 1 + i, beta[i] = i, cotangents i
-int main(int, char **arguments) {
+// exported LIBRARY ROWS COLUMNS [cuda]: x[i] = 0.1 * i * i, gamma[i] = 1 + i, beta[i] = i, cotangents i
+int main(int count, char **arguments) {
+  on_gpu = count > 4;
+  if (on_gpu && dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    std::printf("%s\n", dlerror());
+    return 1;
+  }
   if (dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL) == nullptr) {
     std::printf("%s\n", dlerror());
     return 1;

@@ -78,3 +78,59 @@ __global__ void rows_by_groups(const int *ends, const float *v, float *y, int ro
     if (lane == 0) y[r] = s[t];
   }
 }
+
+// A warp for each row, as softmax is written: the maximum so far and the sum beside it.
+__global__ void softmax_rows(const float *x, float *y, int rows, int n) {
+  const int r = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (r >= rows) return;
+  const float *row = x + r * n;
+  float most = -1e30f, sum = 0;
+  for (int i = lane; i < n; i += 32) {
+    const float before = most;
+    most = fmaxf(most, row[i]);
+    sum = sum * expf(before - most) + expf(row[i] - most);
+  }
+  float all = most;
+  for (int o = 16; o > 0; o /= 2) all = fmaxf(all, __shfl_xor_sync(ALL, all, o));
+  sum *= expf(most - all);
+  for (int o = 16; o > 0; o /= 2) sum += __shfl_xor_sync(ALL, sum, o);
+  for (int i = lane; i < n; i += 32) y[r * n + i] = expf(row[i] - all) / sum;
+}
+
+// A norm with a gain and a bias, to which every row adds.
+__global__ void norm_rows(const float *x, const float *gain, const float *bias, float *y, int rows, int n) {
+  const int r = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (r >= rows) return;
+  const float *row = x + r * n;
+  float mean = 0, square = 0;
+  for (int i = lane; i < n; i += 32) mean += row[i];
+  for (int o = 16; o > 0; o /= 2) mean += __shfl_xor_sync(ALL, mean, o);
+  mean /= n;
+  for (int i = lane; i < n; i += 32) square += (row[i] - mean) * (row[i] - mean);
+  for (int o = 16; o > 0; o /= 2) square += __shfl_xor_sync(ALL, square, o);
+  const float scale = rsqrtf(square / n + 1e-5f);
+  for (int i = lane; i < n; i += 32) y[r * n + i] = (row[i] - mean) * scale * gain[i] + bias[i];
+}
+
+// Blocks that walk through rows: a thread adds to the same columns of the gain in each, and to no more than it has room
+// for in some launches.
+__global__ void scaled_rows(const float *x, const float *gain, float *y, int rows, int n) {
+  for (int r = blockIdx.x; r < rows; r += gridDim.x)
+    for (int c = threadIdx.x; c < n; c += blockDim.x) y[r * n + c] = x[r * n + c] * x[r * n + c] * gain[c];
+}
+
+// Products of two rows at several distances, each summed by a warp.
+__global__ void correlated(const float *a, const float *b, float *out, int rows, int n, int reach) {
+  const int r = blockIdx.x * blockDim.y + threadIdx.y;
+  if (r >= rows) return;
+  for (int d = 0; d < reach; ++d) {
+    float sum = 0;
+    for (int k = 0; k < 2; ++k) {
+      const int at = r + d + k - reach / 2;
+      if (at >= 0 && at < rows)
+        for (int i = threadIdx.x; i < n; i += 32) sum += a[r * n + i] * b[at * n + i];
+    }
+    for (int o = 16; o > 0; o /= 2) sum += __shfl_down_sync(ALL, sum, o);
+    if (threadIdx.x == 0) out[r * reach + d] = sum;
+  }
+}

@@ -99,3 +99,48 @@ __global__ void nested(const double *x, const int *places, int n, double *y)
     }
     y[threadIdx.x] = sum;
 }
+
+// A pointer walks over the numbers, and a branch stores zeros behind the last.
+__global__ void walked(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double2 tile[WIDTH];
+    double sum = 0;
+    const double *from = x + 2 * threadIdx.x;
+    int left = n - 2 * threadIdx.x;
+    for (int round = 0; round < (n + 2 * WIDTH - 1) / (2 * WIDTH); ++round) {
+        if (left > 1)
+            tile[threadIdx.x] = make_double2(from[0], from[1]);
+        else
+            tile[threadIdx.x] = make_double2(0, 0);
+        __syncthreads();
+        for (int k = 0; k < WIDTH; ++k) sum += tile[k].x * tile[k].x * tile[(k + 3) % WIDTH].y * round;
+        __syncthreads();
+        from += 2 * WIDTH;
+        left -= 2 * WIDTH;
+    }
+    y[threadIdx.x] = sum;
+}
+
+// The branches store to different elements; one reads what it has stored.
+__global__ void branched(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[WIDTH];
+    double sum = 0;
+    for (int first = 0; first + WIDTH <= n; first += WIDTH) {
+        const int i = first + threadIdx.x;
+        if (places[i] % 2 == 0) {
+            tile[threadIdx.x] = x[i] * x[first];
+            sum += tile[threadIdx.x] * x[i];
+        } else {
+            tile[threadIdx.x] = sin(x[i]);
+        }
+        if (first % (2 * WIDTH) == 0)
+            tile[threadIdx.x] = x[first];
+        else
+            tile[(threadIdx.x + 1) % WIDTH] = x[i];
+        __syncthreads();
+        sum += use(tile);
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}

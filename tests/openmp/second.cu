@@ -67,6 +67,50 @@ __global__ void together(const double *x, double *y, int n)
         y[i] = tile[31 - i] * x[i];
 }
 
+// A sum over a block by shuffles and shared memory, in some steps.
+__global__ void block_sums(const double *x, double *y, int n)
+{
+    __shared__ double part[2];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    double v = i < n ? exp(x[i]) * x[i] : 0.0;
+    for (int step = 0; step < 2; step++) {
+        double sum = v * v;
+        for (int apart = 16; apart; apart /= 2)
+            sum += __shfl_xor_sync(~0u, sum, apart);
+        if (threadIdx.x % 32 == 0)
+            part[threadIdx.x / 32] = sum;
+        __syncthreads();
+        v /= 1.0 + part[0] * part[1];
+        __syncthreads();
+    }
+    v *= __shfl_down_sync(~0u, v, 3);
+    if (i < n)
+        y[i] = v;
+}
+
+// Threads return before a barrier, and shared elements are added to.
+__global__ void left_early(const double *x, double *y, int n)
+{
+    __shared__ double bins[3];
+    int i = threadIdx.x;
+    if (i >= n)
+        return;
+    if (i < 3)
+        bins[i] = 0.0;
+    __syncthreads();
+    atomicAdd(&bins[i % 3], x[i] * x[i]);
+    __syncthreads();
+    y[i] = bins[(i + 1) % 3] * x[i];
+}
+
+__global__ void in_dynamic_memory(const double *x, double *y)
+{
+    extern __shared__ double given[];
+    given[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = given[0] * given[1];
+}
+
 __device__ double own(double a, double b) { return a * a * b; }
 
 __device__ void gradient_of_own(double a, double b, double d, double *da, double *db)
@@ -80,4 +124,12 @@ __global__ void uses_own(const double *x, double *y, int n)
     int i = threadIdx.x;
     if (i < n)
         y[i] = own(x[i], x[(i + 1) % n]) * x[i];
+}
+
+// Functions whose derivatives are other functions of the library.
+__global__ void of_library(const double *x, double *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = tanh(x[i]) + sinh(0.7 * x[i]) * cosh(x[i]) + tan(0.3 * x[i]) + atan(x[i]) * erf(x[i]);
 }

@@ -52,7 +52,7 @@ def test_script(script: str, examples: Path) -> None:
 
 
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("subject", ["heat", "training", "views", "ratios", "chunks"])
+@pytest.mark.parametrize("subject", ["heat", "placement", "training", "views", "ratios", "chunks"])
 def test_several_processes(subject: str, examples: Path) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
     ended = run(examples, sys.executable, "distributed/run.py", "--subject", subject)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from openmp.compile_support import give_host_passes
+from openmp.test_left_lanes import LAUNCHES, SOURCE, Launch, arguments
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.backends.teams import threads
@@ -58,3 +59,11 @@ def test_all_pairs_rotate(compiled: Callable[[str, str], Any], bodies: int, bloc
     np.testing.assert_allclose(shadows["q"], inverse @ d_phi, rtol=1e-11)
     np.testing.assert_allclose(shadows["x"], (force * dx).sum(1), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(shadows["y"], (force * dy).sum(1), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "launch"), [each for each in LAUNCHES if each[0] in {"norm_rows", "scaled_rows"}])
+def test_rows_add_in_shared_memory(monkeypatch: pytest.MonkeyPatch, name: str, launch: Launch) -> None:
+    give_host_passes(monkeypatch, "adgen-privatize-accumulations")
+    monkeypatch.setenv("ADGEN_DISABLE", "barrier-loop-fission")
+    with threads(1):
+        adgen.compile(SOURCE, name, cache=False).check[launch[:2]](*arguments(name, launch))

@@ -26,8 +26,15 @@ CASES: Mapping[str, tuple[Launch, ...]] = {
     "fewer_each_round": ((1, 64),),
     "votes": ((3, 64, 150), (1, 64, 33)),
     "of_a_mask": ((1, 64),),
+    "softmax_rows": ((2, 96, 5, 70), (3, 64, 5, 33)),
+    "norm_rows": ((2, 96, 5, 70), (2, 128, 7, 33), (1, 32, 1, 600)),
+    "scaled_rows": ((2, 64, 5, 70), (3, 32, 7, 1100)),
+    "correlated": ((2, (32, 4), 7, 70, 3),),
     "rows_by_groups": ((6, 64, 11, 32), (3, 64, 11, 16), (2, 64, 11, 8)),
 }
+WIDE = {"softmax_rows": (1, 0), "norm_rows": (1, 2), "scaled_rows": (1, 1), "correlated": (2, 0)}
+"""Kernels of rows, with how many arrays and single rows they read."""
+
 LAUNCHES = [(name, launch) for name, launches in CASES.items() for launch in launches]
 
 
@@ -37,6 +44,11 @@ def arguments(name: str, launch: Launch) -> tuple[Any, ...]:
     if name == "rows_by_groups":
         ends = np.cumsum(rng.integers(0, 40, launch[2])).astype(np.int32)
         return (ends, rng.normal(size=ends[-1]).astype(np.float32), np.zeros(launch[2], np.float32), *launch[2:])
+    if name in WIDE:
+        rows, columns, *reach = launch[2:]
+        shapes = [(rows, columns)] * WIDE[name][0] + [(columns,)] * WIDE[name][1]
+        given = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
+        return (*given, np.zeros((rows, *(reach or [columns])), np.float32), *launch[2:])
     dtype = np.float64 if name == "votes" else np.float32
     points = launch[0] * int(np.prod(launch[1]))
     return (rng.uniform(0.2, 1.2, points).astype(dtype), np.zeros(points, dtype), *launch[2:])
@@ -60,3 +72,5 @@ def test_gpu_code_is_made() -> None:
     made = read(build(new(SOURCE, targets=TARGETS), settings=Settings.from_environment()))
     refused = [entry.targets[target].gradient_refused for entry in made.entries for target in TARGETS]
     assert refused == [None] * (2 * len(CASES))
+    tapes = {entry.signature.name: entry.targets["cuda"].tape_size_from for entry in made.entries}
+    assert (tapes["softmax_rows"], tapes["correlated"]) == ("scalars", None)  # lanes decide about no size

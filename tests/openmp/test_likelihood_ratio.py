@@ -15,7 +15,7 @@ from enzyme_driver import likelihood_ratio as lr
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.likelihood_ratio import primitives
 from enzyme_driver.likelihood_ratio.noise import Draw
-from enzyme_driver.tensor.devices import Device
+from enzyme_driver.tensor.devices import Device, Precision
 
 Numbers = NDArray[np.float64]
 Gradient = Callable[[lr.Method, lr.Noise | None], lr.Gradients]
@@ -194,3 +194,21 @@ def test_methods_and_cuts_that_do_not_exist() -> None:
     rnn, _ = models()["rnn"]
     with pytest.raises(ArgumentError, match="5 segments do not divide 12 steps"):
         rnn.gradient(np.zeros((12, 2, 3)), labels, "LR-M", lr.Noise(1.0), segments=5)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize(("precision", "tolerance"), [("tf32", 2e-3), ("bfloat16", 2e-2), ("float16", 2e-2)])
+def test_on_tensor_cores_noise_and_estimates_are_the_same(precision: Precision, tolerance: float, steps: int) -> None:
+    """But for rounding; no shape is a multiple of a tile."""
+    rng, rounding = np.random.default_rng(6), Device("openmp", precision)
+    x, theta = rng.normal(size=(21, 37)).astype(np.float32), rng.normal(size=(38, 70)).astype(np.float32) / 8
+    draw = Draw(lr.Noise(0.3, copies=6, seed=5), 2, 21 // steps, range(2, 6), steps)
+    weight = rng.normal(size=draw.rows).astype(np.float32) * np.float32(1e-6)
+    found = []
+    for device in (DEVICE, rounding):
+        gradient = np.zeros_like(theta)
+        primitives.score(device, x, weight, gradient, draw)
+        found.append((gradient, primitives.dense(device, x, theta, "tanh", replace(draw, samples=21, steps=1))))
+    for exact, rounded in zip(*found, strict=True):
+        off = float(abs(rounded - exact).max() / abs(exact).max())
+        assert 0 < off < tolerance

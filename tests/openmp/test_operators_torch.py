@@ -106,7 +106,7 @@ def test_no_work_for_what_nobody_wants(monkeypatch: pytest.MonkeyPatch) -> None:
         return true(*given)
 
     monkeypatch.setattr(ops.wave.torch.calls, "product", noted)
-    ops.wave.torch(double(20), number().detach()).sum().backward()
+    ops.wave.torch(double(23), number().detach()).sum().backward()
     assert asked == [(True, False)]
 
 
@@ -184,3 +184,47 @@ def test_what_fails_without_python_says_so_as_before() -> None:
     for _ in range(2):
         with pytest.raises(adgen.PrimalError, match="negative"):
             ops.checked.torch(-x)
+
+
+def gradients(x: Any, a: Any, *, create_graph: bool = False) -> tuple[Any, ...]:
+    found: tuple[Any, ...] = torch.autograd.grad((ops.wave.torch(x, a) ** 2).sum(), (x, a), create_graph=create_graph)
+    return found
+
+
+def test_known_calls_are_recorded_without_python() -> None:
+    x, a = double(21), number()
+    first = gradients(x, a)
+    assert "CppFunction" in type(ops.wave.torch(x, a).grad_fn).__name__
+    for _ in range(2):  # its gradient is looked for in C++, and asked of Python once
+        for found, wanted in zip(gradients(x, a), first, strict=True):
+            torch.testing.assert_close(found, wanted, rtol=0, atol=0)
+    for found, wanted in zip(gradients(x, a, create_graph=True), first, strict=True):
+        torch.testing.assert_close(found, wanted, rtol=0, atol=0)
+        assert found.requires_grad
+    assert torch.autograd.gradcheck(ops.wave.torch, (x, a))
+    assert torch.autograd.gradgradcheck(ops.wave.torch, (x, a))
+
+
+def test_what_was_recorded_without_python_behaves_as_pytorchs_own() -> None:
+    x, a = double(22), number()
+    gradients(x, a)
+    y = ops.wave.torch(x, a)
+    (mapped,) = torch.func.vmap(lambda seed: torch.autograd.grad(y, (x,), seed, retain_graph=True))(
+        torch.eye(22).double()
+    )
+    (row,) = torch.autograd.grad(y, (x,), torch.eye(22).double()[3], retain_graph=True)
+    torch.testing.assert_close(mapped[3], row)
+    with pytest.raises(adgen.UsageError, match="is_grads_batched"):
+        torch.autograd.grad(y, (x,), torch.eye(22).double(), is_grads_batched=True, retain_graph=True)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
+    y = ops.wave.torch(x, a)
+    with torch.no_grad():
+        x += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    with torch.no_grad():
+        assert ops.wave.torch(x, a).grad_fn is None
+    detached = ops.wave.torch(x.detach(), a.detach())
+    assert not detached.requires_grad

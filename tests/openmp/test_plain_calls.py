@@ -246,6 +246,6 @@ def test_overhead(kernels: dict[str, Kernel]) -> None:
     given, shadows = arrays(), {name: np.ones(COUNT, np.float32) for name in "abcdey"}
     kernel, args = kernels["six"], (COUNT, *given.values())
     prepared = kernel.gradient[WHERE].prepare(*args, shadows=shadows)
-    bare = min(rounds(bare_call(kernel, args, shadows)))
+    bare = min(rounds(bare_call(kernel, WHERE, args, shadows)))
     assert min(rounds(prepared)) < 50 * bare
     assert min(rounds(lambda: kernel.vjp[WHERE](*args, cotangents={"y": shadows["y"]}))) < 250 * bare

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from random_programs.batch import outcomes
+from random_programs.batch import Outcome, outcomes
 from random_programs.programs import IDIOMS_FROM, MUTATED_FROM, PRACTICE_FROM, program
 from random_programs.reduce import smaller
+from random_programs.tally import cause, recorded
 
 AT_ONCE = 12
 
@@ -41,6 +43,29 @@ def test_practice(tmp_path: Path) -> None:
     """What people write; `wrong`, `crashed` and `refused` are defects alike."""
     found = outcomes("cuda", PRACTICE_FROM, AT_ONCE, tmp_path)
     assert [(each.number, each.verdict) for each in found] == [(PRACTICE_FROM + k, "right") for k in range(AT_ONCE)]
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_practice_in_cpp(tmp_path: Path) -> None:
+    found = outcomes("cpp", PRACTICE_FROM, 4, tmp_path)
+    assert [each.verdict for each in found] == ["right"] * 4
+
+
+def test_counts_accumulate(tmp_path: Path) -> None:
+    path = tmp_path / "soak.json"
+    recorded(path, "kernels", "openmp", [Outcome(1, "right"), Outcome(2, "wrong", "x by 1.2e-03: k.cu:12")])
+    recorded(path, "kernels", "openmp", [Outcome(3, "wrong", "x by 4.5e+01: k.cu:7"), Outcome(4, "hung")])
+    recorded(path, "functions", "openmp", [Outcome(1, "right")])
+    kernels, functions = json.loads(path.read_text("utf-8"))["rows"]
+    assert (kernels["drawn"], kernels["right"], kernels["wrong"], kernels["hung"]) == (4, 1, 2, 1)
+    assert kernels["causes"] == {"wrong": {"x by #:": 2}, "hung": {"": 1}}
+    assert (functions["drawn"], functions["right"], functions["causes"]) == (1, 1, {})
+
+
+def test_a_cause_is_the_last_line_without_numbers_and_places() -> None:
+    assert (
+        cause("Traceback\n  ...\nRefusedError: a/b.cu:12:3: p17 has 3 barriers\n") == "RefusedError:  p# has # barriers"
+    )
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -27,7 +27,7 @@ Arguments = dict[str, Any]
 @pytest.fixture(scope="module")
 def kernels() -> adgen.Module:
     own = {"own": "gradient_of_own"}
-    return adgen.compile(KERNELS, modes=["second"], activity={"weights": "active"}, derivatives=own)
+    return adgen.compile(KERNELS, modes=["forward", "second"], activity={"weights": "active"}, derivatives=own)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +118,11 @@ def test_a_loop_that_the_data_ends(kernels: adgen.Module, rng: np.random.Generat
     assert_second(kernels.converges, args, rng)
 
 
+def test_functions_whose_derivatives_are_others(kernels: adgen.Module, rng: np.random.Generator) -> None:
+    args = {"x": rng.uniform(-1, 1, N), "y": np.zeros(N), "n": N}
+    assert_second(kernels.of_library, args, rng)
+
+
 def test_a_number_rounded_by_a_large_constant(kernels: adgen.Module, rng: np.random.Generator) -> None:
     args = {"x": rng.uniform(0.5, 1, N), "y": np.zeros(N), "n": N}
     assert_second(kernels.rounded, args, rng)
@@ -153,10 +158,24 @@ def test_kept_values_and_own_derivatives_in_cpp(functions: adgen.Module, rng: np
     assert_same(found, expected)
 
 
-def test_what_works_together_is_refused_by_name(kernels: adgen.Module, functions: adgen.Module) -> None:
+@pytest.mark.parametrize(
+    ("name", "launch", "count"), [("together", (1, 32), 20), ("block_sums", (3, 64), 150), ("left_early", (1, 64), 20)]
+)
+def test_threads_that_work_together(
+    kernels: adgen.Module, rng: np.random.Generator, name: str, launch: tuple[int, int], count: int
+) -> None:
+    """By static shared memory, barriers, shuffles and atomics."""
+    kernel: Any = kernels[name]
+    args = {"x": rng.uniform(0.2, 0.6, count), "y": np.zeros(count), "n": count}
+    cotangents, tangents = {"y": rng.standard_normal(count)}, {"x": rng.standard_normal(count)}
+    found = kernel.hvp[launch](*args.values(), tangents=tangents, cotangents=cotangents)
+    assert_same(found, differences(lambda *a: kernel.vjp[launch](*a, cotangents=cotangents), args, tangents))
+
+
+def test_what_is_refused_by_name(kernels: adgen.Module, functions: adgen.Module) -> None:
     x = np.ones(16)
-    with pytest.raises(adgen.RefusedError, match=r"second derivative of together: .* threads that work together"):
-        kernels.together.hvp[1, 32](x, x.copy(), 16, tangents={"x": x})
+    with pytest.raises(adgen.RefusedError, match=r"second derivative of in_dynamic_memory: .* dynamic shared memory"):
+        kernels.in_dynamic_memory.hvp[1, 16, None, 128](x, x.copy(), tangents={"x": x})
     with pytest.raises(adgen.RefusedError, match=r"second derivative of in_parallel: .* a parallel region"):
         functions.in_parallel.hvp(x, 16, tangents={"x": x})
     np.testing.assert_allclose(functions.in_parallel.vjp(x, 16)["x"], 3 * x * x)
@@ -175,6 +194,6 @@ def test_names_of_tangents(kernels: adgen.Module) -> None:
 
 
 def test_for_the_gpu_too(tmp_path: Path, machine_settings: Settings) -> None:
-    wanted = request.new(KERNELS, names=["mixed"], targets=["cuda"], modes=["second"])
-    (entry,) = pipeline.build(wanted, tmp_path / "made", settings=machine_settings).entries
-    assert entry.second["cuda"].gradient == f"{entry.signature.symbol}__second"
+    wanted = request.new(KERNELS, names=["mixed", "block_sums"], targets=["cuda"], modes=["second"])
+    for entry in pipeline.build(wanted, tmp_path / "made", settings=machine_settings).entries:
+        assert entry.second["cuda"].gradient == f"{entry.signature.symbol}__second"

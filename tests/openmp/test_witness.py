@@ -101,6 +101,15 @@ def test_sorts(kernels: Module, kernel: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
 
 
+def test_signs_of_others(kernels: Module) -> None:
+    x, dx = draw(64, np.float32)
+    found = tangent(kernels["signs_of_others"], (2, 32), [x, np.zeros(64, np.float32)], x=dx)
+    wide, sign = x.astype(float), np.sign(0.3 - x.astype(float))
+    v, dv = wide**3, 3 * wide**2 * dx
+    expected = sign * np.sign(v) * dv - 2 * np.abs(v) * dv
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_bits_move(kernels: Module) -> None:
     """Through integers, unions, packed words, memcpy; signs and absolute values by bits."""
     x, dx = draw(64, np.float32)

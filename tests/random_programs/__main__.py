@@ -1,6 +1,7 @@
 """Checks the gradients of random programs at length.
 
     PYTHONPATH=.:tests python -m random_programs cuda|cpp [--first N] [--count N] [--mutated] [--folder DIR]
+        [--record FILE]
 
 Ends with 1 if one is wrong, crashes, or stops the compiler. A program is known by its number; kernels from 200000 on
 are those of `grammar`, whose oracle are dual numbers.
@@ -15,9 +16,11 @@ from collections import Counter
 from pathlib import Path
 
 import click
+from random_programs import grammar
 from random_programs.batch import outcomes
 from random_programs.programs import MUTATED_FROM, PRACTICE_FROM
 from random_programs.reduce import reduced
+from random_programs.tally import recorded
 
 FRESH = 10**9
 
@@ -31,6 +34,7 @@ def main() -> int:
     parser.add_argument("--at-once", type=int, default=12, help="programs in a file")
     parser.add_argument("--reduce", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path("build/random_programs"), help="where the files are left")
+    parser.add_argument("--record", type=Path, help="a JSON file to which the counts are added")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     begin = MUTATED_FROM if given.mutated else PRACTICE_FROM
@@ -38,7 +42,10 @@ def main() -> int:
     last = first + given.count
     verdicts: Counter[str] = Counter()
     for start in range(first, last, given.at_once):
-        for outcome in outcomes(given.language, start, min(given.at_once, last - start), given.folder):
+        found = outcomes(given.language, start, min(given.at_once, last - start), given.folder)
+        if given.record:
+            recorded(given.record, _kind(given.language, start), "openmp", found)
+        for outcome in found:
             verdicts[outcome.verdict] += 1
             if outcome.verdict != "right":
                 click.echo(f"{outcome.number}: {outcome.verdict}: {outcome.why}")
@@ -46,6 +53,13 @@ def main() -> int:
                 click.echo(f"{outcome.number}: reduced to {reduced(given.language, outcome, given.folder)}")
     click.echo(", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
     return 1 if verdicts.keys() - {"right", "refused"} else 0
+
+
+def _kind(language: str, number: int) -> str:
+    if number < PRACTICE_FROM:
+        return f"{language}: statements"
+    phrases = grammar.PHRASES if language == "cuda" else len(grammar.PORTABLE)
+    return f"{language}: grammar of {phrases} phrases" + (", mutated" if number >= MUTATED_FROM else "")
 
 
 if __name__ == "__main__":

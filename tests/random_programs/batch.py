@@ -15,7 +15,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
 SECONDS = 600
+SECONDS_EACH = 60
+"""Of each program, where there are many in a file."""
 STEP_SECONDS = 120
+STEP_SECONDS_EACH = 20
 """Of one step of the compiler."""
 
 
@@ -47,7 +50,8 @@ def outcomes(language: str, first: int, count: int, folder: Path, seconds: int =
     """What became of the programs `first`, `first` + 1, …; the file lies in the folder."""
     if count <= 0:
         return []
-    ended = trial([language, str(first), str(count), str(folder)], seconds)
+    most = max(seconds, SECONDS_EACH * count)
+    ended = trial([language, str(first), str(count), str(folder)], most, max(STEP_SECONDS, STEP_SECONDS_EACH * count))
     found = [Outcome(**line) for line in ended.lines if line["verdict"] != "began"]
     if not ended.word:
         return found
@@ -64,11 +68,11 @@ def outcomes(language: str, first: int, count: int, folder: Path, seconds: int =
     ]
 
 
-def trial(arguments: list[str], seconds: int = SECONDS) -> _Ended:
+def trial(arguments: list[str], seconds: int, step: int = STEP_SECONDS) -> _Ended:
     """Runs `random_programs.trial`; no process of its outlives it."""
     with subprocess.Popen(
         [sys.executable, "-m", "random_programs.trial", *arguments],
-        env=os.environ | {"PYTHONPATH": PATHS, "ADGEN_TIMEOUT": str(min(seconds, STEP_SECONDS))},
+        env=os.environ | {"PYTHONPATH": PATHS, "ADGEN_TIMEOUT": str(min(seconds, step))},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

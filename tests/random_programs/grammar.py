@@ -10,13 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from random_programs import phrases
+from random_programs import device_code, phrases
 from random_programs.statements import ROOM, Body
 
 _HOLE = re.compile(r"@(\w+)|\$(body|round|\w)")
 _DEEPEST = 3
 _LOADS = ("x[($N * i + @k) % n]", "x[(i + @k) % n] * w[@k]", "@k % 2 ? w[(i + @k) % n] : x[idx[i]]", "$v")
 BLOCKS = (32, 64)
+ALONE = (*phrases.ALONE, *device_code.ALONE)
+TOGETHER = (*phrases.TOGETHER, *device_code.TOGETHER)
+LANES = (*phrases.LANES, *device_code.LANES)
+STORES = (*phrases.STORES, *device_code.STORES)
+PORTABLE = (*phrases.ALONE, *device_code.PORTABLE)
+"""What C++ has, too."""
+PHRASES = len(ALONE) + len(TOGETHER) + len(LANES) + len(STORES)
 
 
 class Draft(Body):
@@ -26,6 +33,8 @@ class Draft(Body):
         super().__init__(rng, rng.choice(("double", "double", "float")), ["acc"], ["i"])
         self.arrays: list[tuple[str, int]] = []
         self.nested = 0
+        self.everywhere: tuple[str, ...] = ALONE
+        self.together: tuple[str, ...] = TOGETHER
 
     def fill(self, phrase: str) -> str:
         """The phrase with its holes filled: arrays and constant integers are the same throughout, values are not."""
@@ -73,9 +82,9 @@ class Draft(Body):
         if self.nested > _DEEPEST:
             found = self.fill("$f = $c * $f + $c * tanh($v);")
         elif word == "round":
-            found = self.fill(self.rng.choice(phrases.TOGETHER))
+            found = self.fill(self.rng.choice(self.together))
         else:
-            found = self.fill(self.rng.choice((*phrases.ALONE, "$f = $c * $f + sin($v);", "$f -= $c * $v;")))
+            found = self.fill(self.rng.choice((*self.everywhere, "$f = $c * $f + sin($v);", "$f -= $c * $v;")))
         self.floats = kept
         self.nested -= 1
         return found
@@ -95,14 +104,15 @@ class Draft(Body):
 
 @dataclass(frozen=True)
 class Written:
-    """A kernel p<number>(x, w, idx, y, z, n, s), the type of its numbers, and the threads of its blocks.
+    """A kernel p<number>(x, w, idx, y, z, n, s), the type of its numbers, and the threads of its blocks, or of each
+    side of them. A function of C++ has none.
 
     Where it is `packed`, the four arrays are members of a struct in place of `x`, and the others are left out.
     """
 
     source: str
     real: str
-    block: int
+    block: int | tuple[int, int] | None
     packed: bool
 
 
@@ -122,23 +132,58 @@ def kernel(number: int) -> Written:
     if rng.random() < 0.7:
         draft.floats.append("more")
         body.append(f"{draft.real} more = w[(i + 3) % n];")
-    kinds = (phrases.ALONE, phrases.LANES if left else phrases.TOGETHER) if together else (phrases.ALONE,)
-    body += [draft.fill(rng.choice(rng.choice(kinds))) for _ in range(rng.randint(1, 4))]
+    kinds = (ALONE, LANES if left else TOGETHER) if together else (ALONE,)
+    body += [draft.fill(rng.choice(rng.choice(kinds))) for _ in range(rng.choice((1, 2, 3, 4, 7)))]
     leaves = [draft.fill(rng.choice(phrases.WAYS_OUT))] if not together and rng.random() < 0.3 else []
-    stores = [*leaves, draft.fill(rng.choice(phrases.STORES))]
+    stores = [*leaves, draft.fill(rng.choice(STORES))]
     if role != "same" or rng.random() < 0.5:
         stores.append(draft.fill(rng.choice(phrases.SHARED_STORES[role])))
     how = "left" if left else "together" if together else "alone"
     whole = _whole(rng, body, stores, how=how, block=block, real=draft.real)
     packed = rng.random() < 0.15
-    return Written(_written(rng, number, draft.real, whole, packed=packed), draft.real, block, packed)
+    flat = rng.random() < 0.8
+    text = _written(rng, number, draft.real, whole if flat else _of_rows(whole), packed=packed)
+    sides = block if flat else (8, block // 8) if block % 8 == 0 else (block, 1)
+    return Written(text, draft.real, sides, packed)
+
+
+def function(number: int) -> Written:
+    """The C++ function of that number: a loop over the points, or some of it, by one thread or by a team."""
+    rng = Random(number)
+    draft = Draft(rng)
+    draft.everywhere = PORTABLE
+    alone = rng.random() < 0.5
+    body = [f"{draft.real} t[{ROOM}];", f"for (int j = 0; j < {ROOM}; ++j) t[j] = x[(i + j) % n] * w[j];"]
+    body += [f"{draft.real} acc = s * x[i];", *draft.declare()]
+    draft.arrays.append(("t", ROOM))
+    body += [draft.fill(rng.choice(PORTABLE)) for _ in range(rng.choice((1, 2, 3, 4, 7)))]
+    if alone and rng.random() < 0.2:
+        body.append(draft.fill(rng.choice(phrases.WAYS_OUT)))
+    body.append(draft.fill(rng.choice([each for each in STORES if alone or "return" not in each])))
+    add = "z[$i] += $v;" if alone else "\n#pragma omp atomic\nz[$i] += $v;\n"
+    body.append(draft.fill(rng.choice((add, "total += $v;"))))
+    schedule = rng.choice(("", " schedule(static, 4)", " schedule(dynamic)", " num_threads(3)"))
+    team = "" if alone else f"#pragma omp parallel for reduction(+ : total){schedule}\n"
+    lines = [f"{draft.real} total = 0;", f"{team}for (int i = 0; i < n; i++) {{", *body, "}", "z[0] += tanh(total);"]
+    packed = rng.random() < 0.15
+    return Written(_written(rng, number, draft.real, lines, packed=packed, kernel=False), draft.real, None, packed)
+
+
+def _of_rows(lines: list[str]) -> list[str]:
+    """The same in blocks of rows."""
+    thread = "(threadIdx.y * blockDim.x + threadIdx.x)"
+    first = f"int i = blockIdx.x * blockDim.x * blockDim.y + {thread}"
+    of = {"int i = blockIdx.x * blockDim.x + threadIdx.x": first, "int lane = threadIdx.x": f"int lane = {thread}"}
+    for flat, rows in of.items():
+        lines = [each.replace(flat, rows) for each in lines]
+    return [re.sub(r"(?<!x \+ )threadIdx\.x >=", f"{thread} >=", each) for each in lines]
 
 
 def _whole(rng: Random, body: list[str], stores: list[str], *, how: str, block: int, real: str) -> list[str]:
     """The statements with what decides which threads come to them."""
     head = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
     if how == "left":
-        quick = f"__shared__ volatile {real} quick[{block}];"
+        quick = f"__shared__ volatile {real} quick[{block}]; quick[threadIdx.x] = 0;"  # also of lanes that leave
         return [head, quick, "int lane = threadIdx.x;", "if (i >= n) return;", *body, *stores]
     if how == "together":
         shared = f"__shared__ {real} tile[{block}], other[{block}], bins[4], first; __shared__ int count;"
@@ -153,7 +198,7 @@ def _whole(rng: Random, body: list[str], stores: list[str], *, how: str, block: 
     return [head, guard, *body, *stores, *(["}"] if guard.endswith("{") else [])]
 
 
-def _written(rng: Random, number: int, real: str, lines: list[str], *, packed: bool) -> str:
+def _written(rng: Random, number: int, real: str, lines: list[str], *, packed: bool, kernel: bool = True) -> str:
     types = f"const {real} *x, const {real} *w, const int *idx, {real} *y, {real} *z, int n, {real} s"
     if packed:
         types = f"Fields<{real}> of, const int *idx, int n, {real} s"
@@ -161,7 +206,13 @@ def _written(rng: Random, number: int, real: str, lines: list[str], *, packed: b
     elif rng.random() < 0.5:
         types = types.replace("*", "*__restrict__ ")
     bounds = rng.choice(("", "", "__launch_bounds__(64) "))
-    return "\n".join((f"__global__ void {bounds}p{number}({types})", "{", *map(spread, lines), "}", ""))
+    head = f"__global__ void {bounds}p{number}({types})" if kernel else f"void p{number}({types})"
+    text = ["{", *map(spread, lines), "}", ""]
+    if rng.random() < 0.15:  # all is done by a function
+        names = ", ".join(each.split()[-1].lstrip("*") for each in types.split(", "))
+        inner = f"HELPER void q{number}({types})"
+        return "\n".join((f"{inner};", f"{head} {{ q{number}({names}); }}", inner, *text))
+    return "\n".join((head, *text))
 
 
 def spread(text: str) -> str:

@@ -106,7 +106,7 @@ def _apart(one: str, other: str) -> bool:
 def _qualified(rng: Random, lines: Lines) -> Lines:
     """`__restrict__` and `__launch_bounds__` added or taken away."""
     head = lines[0]
-    if rng.random() < 0.5:
+    if "__global__" in head and rng.random() < 0.5:
         bounds = "__launch_bounds__(64) "
         head = head.replace(bounds, "") if bounds in head else head.replace("void p", f"void {bounds}p", 1)
     elif "__restrict__" in head:

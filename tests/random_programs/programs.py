@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 import numpy as np
-from random_programs import grammar, phrases
+from random_programs import device_helpers, grammar, phrases
 from random_programs.mutations import mutated
 from random_programs.statements import ROOM, Body
 
+from enzyme_driver.runtime.call.geometry import Launch, launch_of
+
 BLOCK, BLOCKS, POINTS = 32, 2, 53
+SPECIAL = 0.25
 IDIOMS_FROM = 100_000
 """Programs of larger numbers have statements of `idioms`, too; those of smaller ones stay what they are."""
 
@@ -69,17 +73,30 @@ class Drawn:
     number: int
     source: str
     real: str
-    block: int | None
+    block: int | tuple[int, int] | None
     packed: bool = False
 
     @property
     def name(self) -> str:
         return f"p{self.number}"
 
-    def arguments(self, seed: int) -> list[Any]:
+    @property
+    def launch(self) -> Launch | None:
+        """With room for two numbers and an index of every thread."""
+        if self.block is None:
+            return None
+        threads = self.block if isinstance(self.block, int) else self.block[0] * self.block[1]
+        return launch_of((BLOCKS, self.block, None, 20 * threads))
+
+    def arguments(self, seed: int, *, special: bool = False) -> list[Any]:
+        """Random numbers, or such as programs meet, too: zeros, ones, and the same ones again."""
         rng = np.random.default_rng(seed)
         dtype = np.dtype({"double": "float64", "float": "float32"}[self.real])
         x, w, y, z = (rng.uniform(-1, 1, POINTS).astype(dtype) for _ in range(4))
+        for each in (x, w, y, z) if special else ():
+            each[rng.random(POINTS) < SPECIAL] = 0
+            each[rng.random(POINTS) < SPECIAL / 2] = rng.choice((-1, 1))
+            each[: POINTS // 4] = each[POINTS // 2 : POINTS // 2 + POINTS // 4]
         idx = rng.integers(0, POINTS, POINTS).astype(np.int32)
         if self.packed:
             return [{"x": x, "w": w, "y": y, "z": z}, idx, POINTS, 0.7]
@@ -91,7 +108,7 @@ def idiomatic(number: int) -> bool:
 
 
 def practised(number: int) -> bool:
-    """Whether dual numbers are the oracle; there are kernels alone."""
+    """Whether dual numbers are the oracle."""
     return number >= PRACTICE_FROM
 
 
@@ -99,14 +116,11 @@ def program(number: int, *, cuda: bool) -> Drawn:
     """The program of that number; always the same."""
     if practised(number):
         mutates = number >= MUTATED_FROM
-        found = grammar.kernel(number - MUTATED_FROM + PRACTICE_FROM if mutates else number)
+        first = number - MUTATED_FROM + PRACTICE_FROM if mutates else number
+        found = grammar.kernel(first) if cuda else grammar.function(first)
         if mutates:
-            found = mutated(
-                replace(
-                    found, source=found.source.replace(f"p{number - MUTATED_FROM + PRACTICE_FROM}(", f"p{number}(")
-                ),
-                number,
-            )
+            renamed = re.sub(rf"\b([pq]){first}\(", rf"\g<1>{number}(", found.source)
+            found = mutated(replace(found, source=renamed), number)
         return Drawn(number, found.source, found.real, found.block, found.packed)
     rng = Random(number)
     real = "double"
@@ -119,9 +133,12 @@ def program(number: int, *, cuda: bool) -> Drawn:
 
 def file(drawn: list[Drawn]) -> str:
     """One file of them all."""
-    special = _CPP_HELPERS if drawn[0].block is None else _CUDA_HELPERS
-    helpers = _HELPERS + (phrases.HELPERS if practised(drawn[0].number) else "")
-    return special + helpers + "\n" + "\n".join(each.source for each in drawn)
+    cuda = drawn[0].block is not None
+    parts = [_CUDA_HELPERS if cuda else _CPP_HELPERS, _HELPERS]
+    if practised(drawn[0].number):
+        own = device_helpers.FOR_CUDA if cuda else device_helpers.FOR_CPP
+        parts += [phrases.HELPERS, own, device_helpers.HELPERS]
+    return "".join(parts) + "\n" + "\n".join(each.source for each in drawn)
 
 
 def _start(body: Body) -> None:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from random_programs.programs import BLOCKS, POINTS, Drawn, file, idiomatic, practised, program
+from random_programs.programs import POINTS, Drawn, file, idiomatic, practised, program
 
 import enzyme_driver as adgen
 from enzyme_driver import cache, request
-from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.module import load, standing_for
 from enzyme_driver.runtime.transforms import check_difference
 from enzyme_driver.runtime.transforms.verify import verify
@@ -36,6 +36,9 @@ LARGEST = 1e20
 """Behind a derivative of this size something may be no number."""
 
 
+ENDLESS = "the gradient is not finite"
+"""What verifying says where the derivative is."""
+
 COMPLAIN = ("-Werror=uninitialized", "-Werror=sometimes-uninitialized", "-Werror=return-type")
 """What reads variables that hold nothing has no derivative to compare."""
 
@@ -50,45 +53,55 @@ def main(language: str, first: str, count: str, folder: str, source: str = "") -
     forward = idiomatic(drawn[0].number) and not practised(drawn[0].number)
     try:
         module = adgen.compile(path, cache=False, flags=COMPLAIN, modes=["forward"] if forward else [])
-    except adgen.RefusedError as refusal:  # of all of them
-        for each in drawn:
-            _say(number=each.number, verdict="refused", why=str(refusal))
+    except adgen.RefusedError as refusal:
+        if len(drawn) > 1:
+            raise  # one of them is refused with the whole file, and the batch is split
+        _say(number=drawn[0].number, verdict="refused", why=str(refusal))
         return
     if practised(drawn[0].number):
-        _verify(path, module, drawn)
+        for each, (word, why) in zip(drawn, verdicts(module, witnesses(path), drawn, _began), strict=True):
+            _say(number=each.number, verdict=word, why=why)
         return
     check_difference.STEPS = {8: STEPS}
     for each in drawn:
-        _say(number=each.number, verdict="began")
+        _began(each)
         _say(number=each.number, **_verdict(module[each.name], each))
 
 
-def _witnesses(path: Path) -> adgen.Module:
+def witnesses(path: Path) -> adgen.Module:
+    """The kernels of a file with dual numbers in place of numbers."""
     wanted = replace(request.new(path, flags=COMPLAIN), witness="duals")
     return load(cache.build(wanted, settings=Settings.from_environment(), use_cache=False), "openmp")
 
 
-def _verify(path: Path, module: adgen.Module, drawn: list[Drawn]) -> None:
-    """By dual numbers, on the arguments of one draw."""
-    witnesses = _witnesses(path)
+def verdicts(
+    module: adgen.Module, duals: adgen.Module, drawn: list[Drawn], began: Callable[[Drawn], None] = lambda _: None
+) -> Iterator[tuple[str, str]]:
+    """Of each kernel by dual numbers, on the arguments of one draw, and why where it is not right."""
     for each in drawn:
-        _say(number=each.number, verdict="began")
+        began(each)
         kernel = module[each.name]
         if kernel.gradient_refusal:
-            _say(number=each.number, verdict="refused", why=kernel.gradient_refusal)
+            yield "refused", kernel.gradient_refusal
             continue
-        witness = standing_for(witnesses[each.name], kernel)
-        found = verify(kernel, witness, tuple(each.arguments(SEEDS[0])), launch_of((BLOCKS, each.block)))
-        word = {"unchecked": "undecided"}.get(found.state, found.state)
-        why = found.reason or f"{found.parameter} by {found.error:.1e}: {found.elements}"
-        _say(number=each.number, verdict=word, why="" if word == "right" else why)
+        witness = standing_for(duals[each.name], kernel)
+        draws = (each.arguments(SEEDS[0]), each.arguments(SEEDS[1], special=True))
+        found = [verify(kernel, witness, tuple(values), each.launch) for values in draws]
+        worst = next((each for each in found if each.state in {"wrong", "race"} or ENDLESS in each.reason), found[0])
+        word = "wrong" if ENDLESS in worst.reason else {"unchecked": "undecided"}.get(worst.state, worst.state)
+        why = worst.reason or f"{worst.parameter} by {worst.error:.1e}: {worst.elements}"
+        yield word, "" if word == "right" else why
+
+
+def _began(drawn: Drawn) -> None:
+    _say(number=drawn.number, verdict="began")
 
 
 def _verdict(compiled: Any, drawn: Drawn) -> dict[str, str]:  # noqa: ANN401  (a Kernel or a Function)
     shadowed = compiled.signature.shadowed
     if not any(each.writes for each in shadowed) or not any(each.reads for each in shadowed):
         return {"verdict": "right"}  # every thread leaves before it writes, or what it writes depends on nothing
-    launch = () if drawn.block is None else (BLOCKS, drawn.block)
+    launch = drawn.launch and (drawn.launch.grid, drawn.launch.block)
     problems = []
     for seed in SEEDS:
         try:
@@ -106,11 +119,11 @@ def _verdict(compiled: Any, drawn: Drawn) -> dict[str, str]:  # noqa: ANN401  (a
     return {"verdict": "wrong", "why": problems[0]} if problems else {"verdict": "right"}
 
 
-def _of(called: Any, launch: tuple[int, ...]) -> Any:  # noqa: ANN401
+def _of(called: Any, launch: Any) -> Any:  # noqa: ANN401
     return called[launch] if launch else called
 
 
-def _check_adjoint(compiled: Any, launch: tuple[int, ...], arguments: list[Any], seed: int) -> None:  # noqa: ANN401
+def _check_adjoint(compiled: Any, launch: Any, arguments: list[Any], seed: int) -> None:  # noqa: ANN401
     """The gradient and forward mode are transposes of each other, at kinks and jumps too."""
     rng = np.random.default_rng(seed)
     written = [each.name for each in compiled.signature.shadowed if each.writes and not each.const]

@@ -92,6 +92,29 @@ CASES = {
         (r"bad\.cu:3:\d+: .*use of undeclared identifier 'FACTOR'",),
         {"bad.cu": "__global__ void k(float *x) {\n  if (x)\n    x[0] *= FACTOR;\n}\n"},
     ),
+    "function of another file": Bad(
+        ("compile", "f.cpp"),
+        errors.RefusedError,
+        (r"f\.cpp:2:\d*.*f calls there\(double\), which is defined nowhere", "include the file that has it"),
+        {"f.cpp": "double there(double v);\nvoid f(const double *x, double *y) { *y = there(*x); }\n"},
+    ),
+    "function of C of another file": Bad(
+        ("compile", "f.cpp"),
+        errors.RefusedError,
+        (r"f\.cpp:2: .*f calls there, which is defined nowhere", "include the file that has it"),
+        {"f.cpp": 'extern "C" double there(double v);\nvoid f(const double *x, double *y) { *y = there(*x); }\n'},
+    ),
+    "memory that grows": Bad(
+        ("compile", "f.cpp"),
+        errors.RefusedError,
+        (r"f\.cpp:6:\d+: .*memory that grows by realloc", "std::vector"),
+        {
+            "f.cpp": "#include <cstdlib>\nvoid f(const double *x, double *y, int n)\n{\n"
+            "    double *a = (double *)malloc(8);\n    for (int k = 0; k < n; k++) {\n"
+            "        a = (double *)realloc(a, 8 * (k + 1));\n        a[k] = x[k] * x[k];\n    }\n"
+            "    *y = a[n - 1] * a[0];\n    free(a);\n}\n"
+        },
+    ),
     "header": Bad(("compile", "h.hpp"), errors.UsageError, ("header", '#include "h.hpp"'), {"h.hpp": "int f();"}),
     "flag before --": Bad(("compile", "kernels.cu", "-DN=4"), errors.UsageError, ("-D", "after --")),
     "name not there": Bad(("compile", "kernels.cu", "-k", "scales"), errors.NameNotFoundError, ("scales", "scale")),

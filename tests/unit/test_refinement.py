@@ -81,4 +81,4 @@ def test_the_direction_with_fewer_colours(*, transposed: bool) -> None:
     wide = sparse.csr_array(np.kron(np.eye(4), np.ones((1, 8))))
     pattern = wide.T.tocsr() if transposed else wide
     known = coloured(pattern, pattern.shape)
-    assert known.prefers_columns() == transposed
+    assert known.prefers_columns == transposed

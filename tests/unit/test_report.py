@@ -42,10 +42,10 @@ def test_the_committed_figures_are_all_on_the_page() -> None:
 def test_several_gpus_are_plotted(tmp_path: Path) -> None:
     assert "examples/distributed/run.py" in report.page(tmp_path)
     row = {"devices": 2, "strong_efficiency": 0.9, "weak_efficiency": 0.95}
-    measured = MADE | {"plate": [64, 32], "dtype": "float64", "rows": [row], "views": {"rows": []}}
+    measured = MADE | {"block": [64, 32, 16], "dtype": "float64", "rows": [row], "views": {"rows": []}}
     (tmp_path / "devices.json").write_text(json.dumps(measured))
     page = report.page(tmp_path)
-    assert "64 \u00d7 32" in page
+    assert "64 \u00d7 32 \u00d7 16" in page
     assert "strong efficiency" in page
 
 

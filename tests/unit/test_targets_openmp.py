@@ -126,9 +126,23 @@ def test_nothing_to_differentiate_is_said(workspace: Workspace) -> None:
 
 
 def test_a_link_that_fails_is_a_crash(workspace: Workspace, fake_process: FakeProcess) -> None:
-    said = "/usr/bin/ld: k.host.o: undefined reference to `cblas_ddot'\nclang++: error: linker command failed\n"
-    fake_process.reply("clang++", returncode=1, stderr=said)
+    fake_process.reply("clang++", returncode=1, stderr="ld.lld: error: cannot open output file: no space\n")
     with pytest.raises(CompilerCrashError, match="link failed") as caught:
         finish(workspace)
     assert caught.value.log is not None
-    assert "cblas_ddot" in caught.value.log.read_text()
+    assert "no space" in caught.value.log.read_text()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "/usr/bin/ld: k.host.o: in function `a__primal':\nk.cu:(a__primal+0x4): undefined reference to `cblas_ddot'\n",
+        "ld.lld: error: undefined symbol: cblas_ddot\n>>> referenced by k.cu\n>>>   k.host.o:(a__primal_call)\n",
+    ],
+)
+def test_what_no_library_has_is_refused(workspace: Workspace, fake_process: FakeProcess, said: str) -> None:
+    fake_process.reply("clang++", returncode=1, stderr=said)
+    with pytest.raises(RefusedError, match="a calls cblas_ddot, which is defined nowhere") as caught:
+        finish(workspace)
+    assert caught.value.location is not None
+    assert caught.value.location.line == 7

@@ -36,6 +36,16 @@ def test_only_gradients_beyond_the_limit_are_bounded() -> None:
     assert assembled(PRIMAL + STRAIGHT + OTHER, many, said(a__gradient=(LIMIT, 64))) == [bounded_once]
 
 
+def test_functions_that_kernels_call_are_not_taken_for_kernels() -> None:
+    called = (
+        "ptxas info    : Function properties for slow\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Compiling entry function 'a__gradient' for 'sm_90'\n"
+    )
+    (given,) = assembled(STRAIGHT, called + said(a__gradient=(242, 0)), called + said(a__gradient=(LIMIT, 64)))
+    assert f".maxnreg {LIMIT}\n" in given
+
+
 def test_what_spills_more_than_its_registers_hold_keeps_them() -> None:
     many, much = said(a__gradient=(255, 300), b__gradient=(200, 0)), MOST_SPILLED + 8
     assert len(assembled(STRAIGHT, many, said(a__gradient=(LIMIT, MOST_SPILLED)))) == 1

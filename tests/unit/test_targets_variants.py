@@ -7,7 +7,7 @@ from ptxas_support import OTHER, PRIMAL, STRAIGHT, said
 
 from enzyme_driver.model import BlockVariant
 from enzyme_driver.targets.registers import Assembled
-from enzyme_driver.targets.variants import LONGEST, for_other_blocks, threads_with
+from enzyme_driver.targets.variants import LITTLE_SPILLED, LONGEST, for_other_blocks, threads_with
 
 IN_BULK = STRAIGHT.replace("\n{\n", "\n{\n\t.shared .align 16 .b8 adgen_exchange_a_$_records112[28672];\n")
 
@@ -35,6 +35,17 @@ def test_variants_are_made_for_the_blocks_that_do_not_fit() -> None:
     assert given.startswith(PRIMAL + STRAIGHT + OTHER)
     for name, registers in (("a__gradient__block512", 128), ("b__gradient__block1024", 64)):
         assert f"\n.visible .entry {name}(\n\t.param .u64 p\n)\n.maxnreg {registers}\n{{\n$L__BB0_1:" in given
+
+
+@pytest.mark.parametrize(
+    ("spilled", "sizes"), [(LITTLE_SPILLED, [384, 512, 768, 1024]), (LITTLE_SPILLED + 1, [768, 1024])]
+)
+def test_a_variant_that_spills_little_is_taken_where_two_blocks_fit(spilled: int, sizes: list[int]) -> None:
+    own, larger = "a__gradient", "a__gradient__block1024"
+    report = said(a__gradient=(80, 0), a__gradient__block1024=(64, spilled))
+    found = for_other_blocks(Assembled(STRAIGHT, said(a__gradient=(80, 0))), lambda _: report)
+    kernels = {384: own, 512: larger, 768: own, 1024: larger}
+    assert found == {own: tuple(BlockVariant(size, kernels[size]) for size in sizes)}
 
 
 def test_a_variant_has_its_own_bound_alone() -> None:

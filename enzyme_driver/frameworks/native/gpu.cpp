@@ -275,7 +275,8 @@ OnDevice::OnDevice(const Call &call) {
   if (call.stream == nullptr || d.stream_context(call.stream, &wanted) != 0 || wanted == nullptr)
     done(d.primary(&wanted, call.device), "GPU " + std::to_string(call.device) + " cannot be used");
   done(d.set_context(wanted), "GPU " + std::to_string(call.device) + " cannot be used");
-  changed = true;
+  // A thread without a context, as those of autograd, is on the first device: it keeps the context from now on.
+  changed = before != nullptr || call.device != 0;
 }
 
 OnDevice::~OnDevice() {

@@ -172,13 +172,21 @@ void find_together(Program &program) {
     int64_t bytes = op.kind == Op::Zero || op.kind == Op::Copy ? program.sizes[static_cast<size_t>(op.target)] : -1;
     return bytes > 0 && bytes <= LARGEST_TOGETHER && bytes % WORD == 0;
   };
+  auto same_size = [&](const Op &one, const Op &other) {
+    return program.sizes[static_cast<size_t>(one.target)] == program.sizes[static_cast<size_t>(other.target)];
+  };
   for (size_t first = 0; first < program.ops.size(); ++first) {
     std::vector<int64_t> written, read;
     for (size_t index = first; index < program.ops.size() && is_small(program.ops[index]); ++index) {
-      const Op &op = program.ops[index];
+      Op &op = program.ops[index];
       auto in = [](const std::vector<int64_t> &buffers, int64_t buffer) {
         return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
       };
+      for (size_t earlier = first; earlier < index && op.kind == Op::Copy; ++earlier)
+        if (const Op &made = program.ops[earlier]; made.target == op.source && same_size(made, op)) {
+          op.kind = made.kind; // a copy of a copy, or of zeros
+          op.source = made.source;
+        }
       bool copies = op.kind == Op::Copy;
       if (in(written, op.target) || in(read, op.target) || (copies && in(written, op.source)))
         break;

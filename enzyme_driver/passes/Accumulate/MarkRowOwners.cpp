@@ -1,12 +1,14 @@
-// Marks the shadows of arrays of which each element is read by one thread only, because of its row and column:
+// Marks the shadows of arrays of which each element is read, or written, by one thread only, because of its row and
+// column:
 //   (row * length + column) * stride, with 0 <= column < length
 // where row and column tell which thread it is, as in
 //   row = blockIdx.x,                                          column = threadIdx.x + any * blockDim.x,
 //   row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32,   column = threadIdx.x % 32 + any * 32,
 // and rows may be rows of others in turn. What a gradient adds to such a shadow needs no atomics
-// (RelaxPrivateAtomics). It is found here, before Enzyme, while the conditions that keep a column within its row are
-// those of the user's loops. That an index keeps to 32 bits follows from flags of the arithmetic, and from lengths and
-// a number of threads that the launch is asked for.
+// (RelaxPrivateAtomics), nor what it takes from the shadow of an array that is written so. It is found here, before
+// Enzyme, while the conditions that keep a column within its row are those of the user's loops. That an index keeps to
+// 32 bits follows from flags of the arithmetic, and from lengths and a number of threads that the launch is asked for.
+#include "Accumulate/Ownership.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/Indices.h"
 #include "Support/Derivative.h"
@@ -35,11 +37,12 @@ struct Digits {
   SmallVector<unsigned, 4> Told;
   SmallVector<Source, 4> Lengths;
   int64_t Stride = 0, Scalars = 0; // of an element, in bytes and as many as are loaded at once
+  int64_t Together = 1;            // so many elements of a row are one thread's, as where it reads vectors
   bool Walks = false;              // the first digit is counted on by a loop
   bool MayWrap = false;
 
   bool operator==(const Digits &Other) const {
-    return Told == Other.Told && Lengths == Other.Lengths && Stride == Other.Stride;
+    return Told == Other.Told && Lengths == Other.Lengths && Stride == Other.Stride && Together == Other.Together;
   }
   bool tellThread() const {
     unsigned All = 0;
@@ -63,14 +66,14 @@ public:
       : Body(Body), LI(FAM.getResult<LoopAnalysis>(Body)), SE(FAM.getResult<ScalarEvolutionAnalysis>(Body)),
         DT(FAM.getResult<DominatorTreeAnalysis>(Body)), Index(Body, LI, true) {}
 
-  // What all loads of the array have in common, if that tells the thread.
-  std::optional<Digits> of(Argument &Array) {
-    SmallVector<LoadInst *> Loads;
-    if (!collectLoads(Array, Loads) || Loads.empty())
+  // What all loads of the array, or all stores to it, have in common, if that tells the thread.
+  std::optional<Digits> of(Argument &Array, bool Stored) {
+    SmallVector<Instruction *> Loads, Stores;
+    if (!collect(Array, Loads, Stores))
       return std::nullopt;
     std::optional<Digits> Common;
-    for (LoadInst *Load : Loads) {
-      std::optional<Digits> Mine = ofLoad(Array, *Load);
+    for (Instruction *Access : Stored ? Stores : Loads) {
+      std::optional<Digits> Mine = ofAccess(Array, *Access);
       if (!Mine || !Mine->tellThread() || (Common && !(*Mine == *Common)))
         return std::nullopt;
       Mine->MayWrap |= Common && Common->MayWrap;
@@ -78,12 +81,12 @@ public:
       Mine->Walks |= Common && Common->Walks;
       Common = Mine;
     }
-    return Common->MayWrap && Common->Walks ? std::nullopt : Common;
+    return Common && Common->MayWrap && Common->Walks ? std::nullopt : Common;
   }
 
 private:
   // False where the array is used in another way than by loads and stores of its elements.
-  static bool collectLoads(Argument &Array, SmallVectorImpl<LoadInst *> &Loads) {
+  static bool collect(Argument &Array, SmallVectorImpl<Instruction *> &Loads, SmallVectorImpl<Instruction *> &Stores) {
     SmallVector<Value *> Pointers{&Array};
     while (!Pointers.empty()) {
       Value *Pointer = Pointers.pop_back_val();
@@ -94,31 +97,35 @@ private:
           Pointers.push_back(U);
         else if (Load && Load->isSimple())
           Loads.push_back(Load);
-        else if (!isa<ICmpInst>(U) && !(Store && Store->isSimple() && Store->getPointerOperand() == Pointer))
+        else if (Store && Store->isSimple() && Store->getPointerOperand() == Pointer)
+          Stores.push_back(Store);
+        else if (!isa<ICmpInst>(U))
           return false;
       }
     }
     return true;
   }
 
-  std::optional<Digits> ofLoad(Argument &Array, LoadInst &Load) {
-    std::optional<Polynomial> P = Index.offsetFrom(&Array, Load.getPointerOperand());
+  std::optional<Digits> ofAccess(Argument &Array, Instruction &Access) {
+    std::optional<Polynomial> P = Index.offsetFrom(&Array, getLoadStorePointerOperand(&Access));
     if (!P)
       return std::nullopt;
     Digits Found;
-    int64_t Within = P->take({}), Bytes = Load.getDataLayout().getTypeStoreSize(Load.getType());
+    int64_t Within = P->take({}), Bytes = Access.getDataLayout().getTypeStoreSize(getLoadStoreType(&Access));
     for (const auto &[Sources, Factor] : P->Terms)
       Found.Stride = std::gcd(Found.Stride, Factor);
-    if (Within < 0 || Within + Bytes > Found.Stride)
+    if (Within < 0 || !Found.Stride)
       return std::nullopt;
     for (auto &[Sources, Factor] : P->Terms)
       Factor /= Found.Stride;
-    Found.Scalars = Found.Stride / Bytes;
-    Found.MayWrap = Index.mayWrap(Load.getPointerOperand());
-    return addDigits(std::move(*P), Load, Found) ? std::optional(Found) : std::nullopt;
+    Found.MayWrap = Index.mayWrap(getLoadStorePointerOperand(&Access));
+    if (!addDigits(std::move(*P), Access, Found) || Within + Bytes > Found.Stride * Found.Together)
+      return std::nullopt;
+    Found.Scalars = std::max<int64_t>(1, Found.Stride / Bytes);
+    return Found;
   }
 
-  bool addDigits(Polynomial P, LoadInst &Load, Digits &Found) {
+  bool addDigits(Polynomial P, Instruction &Access, Digits &Found) {
     SmallVector<Source, 4> Lengths;
     for (const auto &[Sources, Factor] : P.Terms)
       for (const Source &S : Sources)
@@ -126,14 +133,18 @@ private:
           Lengths.push_back(S);
     for (const Source &Length : Lengths) {
       Polynomial Column, Row;
-      if (!split(P, Length, Column, Row) || !isWithin(Column, Length, Load))
+      if (!split(P, Length, Column, Row))
         continue;
+      int64_t Together = Found.Told.empty() ? takeCommonFactor(Column) : 1;
+      if (!isWithin(Column, Length, Together, Access))
+        continue;
+      Found.Together = Found.Told.empty() ? Together : Found.Together;
       std::optional<unsigned> Told = toldBy(Column);
       if (!Told)
         return false;
       Found.Told.push_back(*Told);
       Found.Lengths.push_back(Length);
-      return addDigits(std::move(Row), Load, Found);
+      return addDigits(std::move(Row), Access, Found);
     }
     std::optional<unsigned> Told = Lengths.empty() ? toldBy(P) : std::nullopt;
     if (!Told)
@@ -158,28 +169,90 @@ private:
     return !Column.Terms.empty();
   }
 
-  // Whether conditions keep the column, which is not negative, below the length whenever the load is reached.
-  bool isWithin(const Polynomial &Column, const Source &Length, LoadInst &Load) {
+  static int64_t takeCommonFactor(Polynomial &P) {
+    int64_t Common = 0;
+    for (const auto &[Sources, Factor] : P.Terms)
+      Common = std::gcd(Common, Factor);
+    for (auto &[Sources, Factor] : P.Terms)
+      Factor /= Common;
+    return Common;
+  }
+
+  // Whether conditions keep the column, which is not negative, below the length whenever the access is reached; where
+  // columns are several elements together, below the length divided by as many.
+  bool isWithin(const Polynomial &Column, const Source &Length, int64_t Together, Instruction &Access) {
     auto *Limit = const_cast<Value *>(static_cast<const Value *>(Length.What));
     return any_of(instructions(Body), [&](Instruction &I) {
-      return I.getType() == Limit->getType() && DT.dominates(&I, &Load) && Index.of(&I) == Column &&
-             !Index.mayWrap(&I) && isBelow(I, *Limit, Load);
+      bool IsColumn = I.getType() == Limit->getType() && DT.dominates(&I, &Access) && Index.of(&I) == Column;
+      if (!IsColumn || Index.mayWrap(&I))
+        return false;
+      if (Together == 1)
+        return isBelow(I, *Limit, Access);
+      return any_of(Limit->users(), [&](User *U) {
+        auto *Quotient = cast<Instruction>(U);
+        return isQuotient(*U, *Limit, Together) && DT.dominates(Quotient, &Access) && isBelow(I, *U, Access);
+      });
     });
   }
 
-  bool isBelow(Instruction &Column, Value &Limit, LoadInst &Load) {
-    const SCEV *Number = SE.getSCEV(&Column), *Most = SE.getSCEV(&Limit);
+  static bool isQuotient(const User &U, const Value &Of, int64_t By) {
+    auto *Op = dyn_cast<BinaryOperator>(&U);
+    auto *Number = Op && Op->getOperand(0) == &Of ? dyn_cast<ConstantInt>(Op->getOperand(1)) : nullptr;
+    if (!Number)
+      return false;
+    if (Op->getOpcode() == Instruction::LShr || Op->getOpcode() == Instruction::AShr)
+      return Number->getValue().ult(32) && int64_t(1) << Number->getZExtValue() == By;
+    return is_contained({Instruction::SDiv, Instruction::UDiv}, Op->getOpcode()) && Number->getSExtValue() == By;
+  }
+
+  // Or no larger than a remainder by the length.
+  bool isBelow(Instruction &Column, Value &Limit, Instruction &Access) {
+    auto IsGuarded = [&](const Value &Most, ArrayRef<CmpInst::Predicate> Any) {
+      return any_of(Any, [&](CmpInst::Predicate P) { return isGuarded(Column, P, Most, Access); });
+    };
+    return IsGuarded(Limit, {CmpInst::ICMP_SLT, CmpInst::ICMP_ULT}) || any_of(Limit.users(), [&](User *U) {
+             auto *Op = dyn_cast<BinaryOperator>(U);
+             bool Remains = Op && Op->getOperand(1) == &Limit &&
+                            is_contained({Instruction::SRem, Instruction::URem}, Op->getOpcode());
+             return Remains && DT.dominates(Op, &Access) && IsGuarded(*Op, CmpInst::ICMP_SLE);
+           });
+  }
+
+  bool isGuarded(Instruction &Column, CmpInst::Predicate P, const Value &Limit, Instruction &Access) {
+    const SCEV *Number = SE.getSCEV(&Column), *Most = SE.getSCEV(const_cast<Value *>(&Limit));
     auto *Counted = dyn_cast<SCEVAddRecExpr>(Number);
-    return any_of(ArrayRef({CmpInst::ICMP_SLT, CmpInst::ICMP_ULT}), [&](CmpInst::Predicate Below) {
-      if (SE.isBasicBlockEntryGuardedByCond(Load.getParent(), Below, Number, Most))
-        return true;
-      return Counted && SE.isLoopEntryGuardedByCond(Counted->getLoop(), Below, Counted->getStart(), Most) &&
-             SE.isLoopBackedgeGuardedByCond(Counted->getLoop(), Below, Counted->getPostIncExpr(SE), Most);
-    });
+    if (SE.isBasicBlockEntryGuardedByCond(Access.getParent(), P, Number, Most))
+      return true;
+    return Counted && SE.isLoopEntryGuardedByCond(Counted->getLoop(), P, Counted->getStart(), Most) &&
+           SE.isLoopBackedgeGuardedByCond(Counted->getLoop(), P, Counted->getPostIncExpr(SE), Most);
+  }
+
+  // Blocks that are counted from the last one on, gridDim.x - 1 - blockIdx.x, tell the same as blockIdx.x.
+  static void countForwards(Polynomial &P) {
+    for (const Polynomial::Product &By : {Polynomial::Product(), Polynomial::Product{axis(Source::BlockSize)},
+                                          Polynomial::Product{axis(Source::Warps)}}) {
+      auto Of = [&](Source::Kind Kind) {
+        Polynomial::Product Both(By);
+        Both.push_back(axis(Kind));
+        llvm::sort(Both);
+        return Both;
+      };
+      auto Factor = [&](const Polynomial::Product &Sources) {
+        auto At = P.Terms.find(Sources);
+        return At == P.Terms.end() ? 0 : At->second;
+      };
+      int64_t Backwards = -Factor(Of(Source::Block));
+      if (Backwards <= 0 || Factor(Of(Source::GridSize)) != Backwards || Factor(By) != -Backwards)
+        continue;
+      P.take(Of(Source::GridSize));
+      P.take(By);
+      P.Terms[Of(Source::Block)] = Backwards;
+    }
   }
 
   // What a digit tells of the thread; nothing where threads may come to it in another way.
   static std::optional<unsigned> toldBy(Polynomial P) {
+    countForwards(P);
     int64_t Block = P.take({axis(Source::Block)}), Thread = P.take({axis(Source::Thread)}),
             Lane = P.take({axis(Source::Lane)}), Warp = P.take({axis(Source::Warp)}),
             BySize = P.take({axis(Source::Block), axis(Source::BlockSize)}),
@@ -250,11 +323,14 @@ void mark(Function &Gradient, Function &Body, FunctionAnalysisManager &FAM) {
     Argument *Adjoint = Gradient.getArg(Shadow++), *Array = Body.getArg(Number);
     if (Each != Activity::Duplicated || !Adjoint->hasAttribute(ShadowAttribute) || structBytes(Body, Number))
       continue;
-    std::optional<Digits> Own = Found.of(*Array);
-    if (!Own || Own->Lengths.empty()) // which RelaxPrivateAtomics finds for more launches
-      continue;
-    ADGEN_COUNT(NumShadows, *Adjoint);
-    Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), RowsAttribute, spelled(*Own)));
+    for (bool Stored : {false, true}) {
+      std::optional<Digits> Own = Found.of(*Array, Stored);
+      if (!Own || Own->Lengths.empty()) // which RelaxPrivateAtomics finds for more launches
+        continue;
+      ADGEN_COUNT(NumShadows, *Adjoint);
+      StringRef Name = Stored ? StringRef(StoredRowsAttribute) : StringRef(RowsAttribute);
+      Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), Name, spelled(*Own)));
+    }
   }
 }
 

@@ -183,6 +183,20 @@ private:
   bool KeepsOwn;
 };
 
+// A constant is the same in all lanes, such as how far a shuffle went whose derivative asks for it.
+void answerForConstants(Function &F) {
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    auto *Match = dyn_cast<IntrinsicInst>(&I);
+    bool OfAll = Match && Match->getIntrinsicID() == Intrinsic::nvvm_match_all_sync_i32p;
+    if (!OfAll || !isa<Constant>(Match->getOperand(1)))
+      continue;
+    IRBuilder<> B(Match);
+    Value *Same = B.CreateInsertValue(PoisonValue::get(Match->getType()), Match->getOperand(0), 0);
+    Match->replaceAllUsesWith(B.CreateInsertValue(Same, B.getTrue(), 1));
+    Match->eraseFromParent();
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(MatchLanes);
@@ -190,10 +204,12 @@ ADGEN_DECLARE_PASS(MatchLanes);
 PreservedAnalyses MatchLanes::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
-    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
+    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration()) {
+      answerForConstants(F);
       Matcher(F, Meetings(F, FAM.getResult<AAManager>(F)), FAM.getResult<LoopAnalysis>(F),
               FAM.getResult<ScalarEvolutionAnalysis>(F))
           .run();
+    }
   return PreservedAnalyses::none();
 }
 

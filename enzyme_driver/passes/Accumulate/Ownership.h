@@ -16,6 +16,9 @@ namespace adgen {
 
 constexpr int64_t MostElements = INT32_MAX; // with more, an index of 32 bits would come back to elements of others
 
+// Parameter attribute, as RowsAttribute: of an array of which each element is written by one thread.
+inline constexpr StringLiteral StoredRowsAttribute = "adgen-stored-in-rows";
+
 // What the launch has to keep to.
 struct OwnershipLimits {
   int64_t Threads = MostElements, Blocks = MostElements, BlockSize = MostElements;

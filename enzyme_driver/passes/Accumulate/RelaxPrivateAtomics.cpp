@@ -239,16 +239,24 @@ void own(Function &F, FunctionAnalysisManager &FAM) {
   SmallVector<AtomicRMWInst *> Proved;
   SmallPtrSet<AtomicRMWInst *, 8> Written;
   OwnershipLimits Launch;
+  bool TakesRows = false;
   for (Argument &A : F.args()) {
-    bool InRows = A.hasAttribute(RowsAttribute);
-    if (!F.hasParamAttribute(A.getArgNo(), ShadowAttribute) || !(MayProve || InRows))
+    bool InRows = A.hasAttribute(RowsAttribute), StoredInRows = A.hasAttribute(StoredRowsAttribute);
+    if (!F.hasParamAttribute(A.getArgNo(), ShadowAttribute) || !(MayProve || InRows || StoredInRows))
       continue;
     std::optional<Ownership::Uses> Uses = Ownership::usesOf(A);
-    if (Uses && InRows) {
-      append_range(Proved, Uses->Accumulations);
-      Launch.keepTo(F.getAttributes().getParamAttr(A.getArgNo(), RowsAttribute).getValueAsString());
+    auto KeepTo = [&](StringRef Attribute, ArrayRef<AtomicRMWInst *> Of) {
+      append_range(Proved, Of);
+      if (!Of.empty())
+        Launch.keepTo(F.getAttributes().getParamAttr(A.getArgNo(), Attribute).getValueAsString());
+    };
+    if (Uses && InRows)
+      KeepTo(RowsAttribute, Uses->Accumulations);
+    if (Uses && StoredInRows)
+      KeepTo(StoredRowsAttribute, Uses->Consumptions);
+    TakesRows |= Uses && StoredInRows && !Uses->Consumptions.empty();
+    if (InRows || StoredInRows)
       continue;
-    }
     std::optional<OwnElements> Own = Uses ? Owner.elementsOf(A, *Uses, Launch) : std::nullopt;
     if (!Own)
       continue;
@@ -257,7 +265,7 @@ void own(Function &F, FunctionAnalysisManager &FAM) {
       Written.insert_range(Own->First);
   }
   bool Adds = any_of(Proved, [](const AtomicRMWInst *Each) { return Each->getOperation() != AtomicRMWInst::Xchg; });
-  if (Adds || (!Proved.empty() && F.getInstructionCount() <= MostForTaking))
+  if (Adds || TakesRows || (!Proved.empty() && F.getInstructionCount() <= MostForTaking))
     Versions(F, Launch).make(Proved, Written, FAM);
 }
 

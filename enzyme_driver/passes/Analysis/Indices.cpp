@@ -188,6 +188,14 @@ std::optional<Polynomial> Indices::ofPowers(BinaryOperator &Op) {
   Rounded += Polynomial::constant(WarpSize - 1);
   if (*Of == Thread && (Divides || Remains))
     return Polynomial::source(onAxis(Divides ? Source::Warp : Source::Lane, 0));
+  Polynomial Block = Polynomial::source(onAxis(Source::Block, 0)), InGrid = Block * Size;
+  InGrid += Thread;
+  if (*Of == InGrid && Remains)
+    return Polynomial::source(onAxis(Source::Lane, 0));
+  if (*Of == InGrid && Divides) {
+    Polynomial Row = Block * Polynomial::source(onAxis(Source::Warps, 0));
+    return Row += Polynomial::source(onAxis(Source::Warp, 0)), Row;
+  }
   if ((*Of == Size || *Of == Rounded) && Divides)
     return Polynomial::source(onAxis(Source::Warps, 0));
   bool IsSmall =
@@ -230,6 +238,10 @@ std::optional<Polynomial> Indices::ofSums(BinaryOperator &Op) {
     [[fallthrough]];
   case Instruction::Add:
     return *A += *B, A;
+  case Instruction::Xor: // by -1: the number from behind
+    if (!Number || !Number->isMinusOne())
+      return std::nullopt;
+    return *B += *A * Polynomial::constant(-1), B;
   case Instruction::Sub:
     return *A += *B * Polynomial::constant(-1), A;
   case Instruction::Mul:

@@ -1,7 +1,10 @@
 #include "Analysis/Uniformity.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Support/GenericDomTreeConstruction.h"
 
 using namespace llvm;
 
@@ -54,7 +57,23 @@ static bool readsFirst(const LoadInst &Load) {
   return !Written;
 }
 
+// No thread takes a way that begins with what cannot be reached, such as the default of a switch that has all cases: it
+// is no end at which others do not arrive.
+static SmallVector<cfg::Update<BasicBlock *>> withoutWaysOfNobody(Function &F) {
+  SmallVector<cfg::Update<BasicBlock *>> Ways;
+  for (BasicBlock &Block : F)
+    if (isa<UnreachableInst>(Block.getFirstNonPHIOrDbg()))
+      for (BasicBlock *From : SmallSetVector<BasicBlock *, 4>(pred_begin(&Block), pred_end(&Block)))
+        if (isa<SwitchInst>(From->getTerminator()))
+          Ways.push_back({cfg::UpdateKind::Delete, From, &Block});
+  return Ways;
+}
+
 Uniformity::Uniformity(Function &F, function_ref<Kind(const Value &)> Classify) : Tree(F) {
+  using Builder = DomTreeBuilder::SemiNCAInfo<PostDomTreeBase<BasicBlock>>;
+  GraphDiff<BasicBlock *, /*InverseGraph=*/true> View(withoutWaysOfNobody(F));
+  Builder::BatchUpdateInfo Info(View, &View);
+  Builder::CalculateFromScratch(Tree, &Info);
   for (const Argument &A : F.args())
     if (Classify(A) == Kind::Differs)
       mark(&A);

@@ -3,11 +3,15 @@
 // gradients of the user's own) can be looked into: it is differentiated once more. Everything else of the module
 // leaves; LinkSeconds brings the result back.
 //
-// A gradient that works with other threads is refused, and so is one with regions of threads, active variables, or
-// calls through pointers.
+// The shadows of static shared arrays become shared arrays themselves, which begin with zeros; barriers and shuffles
+// have a forward form (ForwardRules). A gradient whose threads work together otherwise is refused, and so is one with
+// dynamic shared memory, regions of threads, active variables, or calls through pointers.
+#include "Support/Derivative.h"
 #include "Support/Pass.h"
 
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
@@ -47,6 +51,8 @@ void openRules(Module &M, StringRef Path) {
   for (Function *F : Declared)
     F->setName(F->getName().drop_front(SealedPrefix.size()));
   for (Function &F : M) {
+    if (ruleOfGradient(F.getName()) != RuleOfGradient::Other && !F.isDeclaration())
+      makeDeclaration(F); // ForwardRules says what becomes of its calls
     if (!F.getName().starts_with(MathPrefix))
       continue;
     callAsDefined(F);
@@ -85,6 +91,8 @@ StringRef obstacle(const Instruction &I) {
     if (Name.starts_with("__kmpc_"))
       return "a parallel region";
     bool Hidden = Name.starts_with(HiddenPrefix) && !Name.starts_with(BitsPrefix);
+    if (ruleOfGradient(Name) != RuleOfGradient::Other)
+      return "";
     if (Name.starts_with(RulePrefix) || Hidden || Name.starts_with("llvm.nvvm.barrier") ||
         Name.starts_with("llvm.nvvm.shfl"))
       return "threads that work together";
@@ -100,9 +108,13 @@ StringRef obstacle(const Instruction &I) {
 // Whether it can be adopted.
 bool check(Function &Gradient) {
   const Instruction *I = firstReached(Gradient, [](const Instruction &Each) { return !obstacle(Each).empty(); });
-  if (!I && sharedNames(Gradient).empty())
+  bool IsDynamic = any_of(sharedNames(Gradient), [&](StringRef Name) {
+    const GlobalVariable *Array = Gradient.getParent()->getNamedGlobal(Name);
+    return !Array || Array->isDeclaration();
+  });
+  if (!I && !IsDynamic)
     return true;
-  StringRef What = I ? obstacle(*I) : "shared memory";
+  StringRef What = I ? obstacle(*I) : "dynamic shared memory";
   refuse(&Gradient, I ? I->getDebugLoc() : DebugLoc(), ("cannot take second derivatives through " + What).str(),
          "take differences of gradients: (vjp at x + h v) - (vjp at x - h v)");
   return false;
@@ -119,6 +131,8 @@ Function *emptied(Function &Gradient) {
   for (unsigned I = 0; I < Count; ++I)
     Parameters.push_back(All.getParamAttrs(I));
   Empty->setAttributes(AttributeList::get(Gradient.getContext(), All.getFnAttrs(), All.getRetAttrs(), Parameters));
+  if (Gradient.hasFnAttribute(SharedAttribute)) // a kernel
+    Empty->addFnAttr(SharedAttribute, "");
   ReturnInst::Create(Gradient.getContext(), BasicBlock::Create(Gradient.getContext(), "entry", Empty));
   Empty->takeName(&Gradient);
   makeDeclaration(Gradient);
@@ -138,6 +152,64 @@ void markShadowStructs(Function &Gradient) {
   }
 }
 
+Value *threadNumber(IRBuilder<> &B, bool Count) {
+  constexpr Intrinsic::ID Indices[] = {Intrinsic::nvvm_read_ptx_sreg_tid_z, Intrinsic::nvvm_read_ptx_sreg_tid_y,
+                                       Intrinsic::nvvm_read_ptx_sreg_tid_x};
+  constexpr Intrinsic::ID Extents[] = {Intrinsic::nvvm_read_ptx_sreg_ntid_z, Intrinsic::nvvm_read_ptx_sreg_ntid_y,
+                                       Intrinsic::nvvm_read_ptx_sreg_ntid_x};
+  auto Read = [&](Intrinsic::ID Id) { return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>()); };
+  Value *Number = B.getInt32(Count);
+  for (unsigned Axis = 0; Axis < 3; ++Axis) {
+    Number = B.CreateMul(Number, Read(Extents[Axis]));
+    if (!Count)
+      Number = B.CreateAdd(Number, Read(Indices[Axis]));
+  }
+  return B.CreateZExt(Number, B.getInt64Ty());
+}
+
+// The threads of the block share the words.
+void zeroWords(Function &F, Value *Array, uint64_t Bytes) {
+  constexpr uint64_t Word = 8;
+  BasicBlock *Start = &F.getEntryBlock(), *Rest = SplitBlock(Start, Start->getFirstNonPHIOrDbgOrAlloca());
+  auto *Head = BasicBlock::Create(F.getContext(), "zero", &F, Rest);
+  auto *Loop = BasicBlock::Create(F.getContext(), "zero.word", &F, Rest);
+  IRBuilder<> B(Start->getTerminator());
+  uint64_t Step = MinAlign(Bytes, Word);
+  Value *First = threadNumber(B, /*Count=*/false), *Threads = threadNumber(B, /*Count=*/true);
+  Start->getTerminator()->setSuccessor(0, Head);
+  B.SetInsertPoint(Head);
+  PHINode *Index = B.CreatePHI(B.getInt64Ty(), 2);
+  B.CreateCondBr(B.CreateICmpULT(Index, B.getInt64(Bytes / Step)), Loop, Rest);
+  B.SetInsertPoint(Loop);
+  Value *At = B.CreateGEP(B.getInt8Ty(), Array, B.CreateMul(Index, B.getInt64(Step)));
+  B.CreateMemSet(At, B.getInt8(0), Step, Align(Step));
+  Index->addIncoming(First, Start);
+  Index->addIncoming(B.CreateAdd(Index, Threads), Loop);
+  B.CreateBr(Head);
+}
+
+// Cotangents of shared arrays are shared arrays of the body.
+void adoptShared(Function &Gradient) {
+  Module &M = *Gradient.getParent();
+  SmallVector<StringRef> Names = sharedNames(Gradient);
+  std::string All = join(Names, ":");
+  for (StringRef Name : Names)
+    All += (":" + CotangentsPrefix + Name).str();
+  Type *Pointer = PointerType::getUnqual(M.getContext());
+  IRBuilder<> B(&*Gradient.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+  FunctionCallee Wait =
+      M.getOrInsertFunction((RulePrefix + "barrier_augmented").str(), B.getVoidTy(), Pointer, Pointer);
+  Value *Anchor = Gradient.getArg(Gradient.arg_size() - 1);
+  B.CreateCall(Wait, {Anchor, Anchor})->addFnAttr(Attribute::Convergent);
+  for (auto [Index, Name] : enumerate(Names)) {
+    unsigned At = Gradient.arg_size() - Names.size() + Index;
+    Gradient.removeParamAttr(At, SharedShadowAttribute);
+    zeroWords(Gradient, Gradient.getArg(At),
+              M.getDataLayout().getTypeAllocSize(M.getNamedGlobal(Name)->getValueType()));
+  }
+  Gradient.addFnAttr(SharedAttribute, All);
+}
+
 void adopt(Function &Gradient) {
   markShadowStructs(Gradient);
   std::string Name = (BodyPrefix + symbolOf(Gradient)).str();
@@ -147,8 +219,8 @@ void adopt(Function &Gradient) {
   }
   Gradient.setName(Name);
   Gradient.removeFnAttr(ActivityAttribute);
-  if (Gradient.hasFnAttribute(SharedAttribute)) // a kernel
-    Gradient.addFnAttr(SharedAttribute, "");
+  if (!sharedNames(Gradient).empty())
+    adoptShared(Gradient);
 }
 
 // Variables stay where they are: only the names of what others may see are needed.

@@ -15,4 +15,7 @@ void insertRule(llvm::Instruction &Before, llvm::StringRef Rule, llvm::Value *An
 // rule.
 void keepLockstep(llvm::Function &Body, llvm::Value *Anchor);
 
+// Has what follows the first question which lanes take part twice: for all lanes of the mask, and for fewer.
+void splitByParticipants(llvm::Function &F);
+
 } // namespace adgen

@@ -45,9 +45,10 @@ void define(Module &M, StringRef Number, uint64_t To, uint64_t From) {
   B.CreateRetVoid();
 }
 
-// Asks Enzyme for no alignment that there is no function for.
+// Asks Enzyme for no alignment that there is no function for. To enlarge memory is to copy it.
 bool limitAlignments(Module &M) {
-  bool Any = false;
+  Function *Enlarge = M.getFunction("realloc");
+  bool Any = Enlarge && !Enlarge->use_empty();
   for (Function &F : M)
     for (Instruction &I : instructions(F))
       if (auto *Copy = dyn_cast<MemTransferInst>(&I)) {

@@ -6,11 +6,13 @@
 //   What moves a value, void adgen_rule_NAME(T *to, T *from, ...): the same with the tangents.
 //   What chooses among threads' values, void adgen_rule_choose_NAME(T *place, T *value): NAME_tangent of rules/.
 //   What only orders threads, void adgen_rule_NAME(anchor, ...): itself.
+// So do, for second derivatives, adgen_rule_NAME_augmented and _reverse of what moves values or orders threads.
 // A derivative gets every argument twice: a pointer with its shadow, a number with its tangent, anything else with
 // itself. A pointer that is constant comes with itself too.
 //
 // Calls through pointers have no forward form: Enzyme would hand a constant number over as its own tangent, and tables
 // of functions have one shadow for both modes. An entry in which tangents would come to one is refused in forward mode.
+#include "Support/Derivative.h"
 #include "Support/OpenMP.h"
 #include "Support/Pass.h"
 
@@ -115,6 +117,25 @@ Function *forwardOfMove(Function &Rule) {
   return Forward;
 }
 
+// Of a gradient: the same with the tangents of all numbers behind pointers, which are zero where there are none.
+Function *forwardOfLinear(Function &Rule) {
+  Function *Forward = forwardOfOrder(Rule);
+  IRBuilder<> B(Forward->getEntryBlock().getTerminator());
+  SmallVector<Value *> Arguments;
+  for (unsigned I = 0; I < Forward->arg_size(); I += 2) {
+    Argument *Number = Forward->getArg(I), *Tangent = Forward->getArg(I + 1);
+    if (!Number->getType()->isPointerTy()) {
+      Arguments.push_back(Number);
+      continue;
+    }
+    AllocaInst *None = B.CreateAlloca(B.getInt64Ty());
+    B.CreateStore(B.getInt64(0), None);
+    Arguments.push_back(B.CreateSelect(B.CreateICmpEQ(Number, Tangent), None, Tangent));
+  }
+  B.CreateCall(&Rule, Arguments)->addFnAttr(Attribute::Convergent);
+  return Forward;
+}
+
 // The first call through a pointer in what is called from a function.
 bool isIndirectCall(const Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
@@ -142,6 +163,11 @@ Function *forwardOfChoice(Function &Rule) {
   return cast<Function>(Forward.getCallee());
 }
 
+bool isCalledByGradients(const Function &F) {
+  return ruleOfGradient(F.getName()) != RuleOfGradient::Other &&
+         any_of(F.users(), [](const User *U) { return isa<CallInst>(U); });
+}
+
 // What keeps a number that is about to be overwritten takes two pointers too, and moves nothing.
 bool movesValue(const Function &Rule) {
   return Rule.arg_size() > 1 && Rule.getArg(1)->getType()->isPointerTy() && !Rule.getName().starts_with(OverwriteRule);
@@ -156,17 +182,19 @@ PreservedAnalyses ForwardRules::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (F.getName().starts_with(TangentPrefix))
       refuseIndirectCalls(F);
-    else if (F.hasMetadata("enzyme_gradient"))
+    else if (F.hasMetadata("enzyme_gradient") || isCalledByGradients(F))
       Rules.push_back(&F);
   for (Function *Rule : Rules) {
     bool IsMathematics = !Rule->getReturnType()->isVoidTy();
     bool IsProduct = Rule->getName().starts_with(ProductPrefix);
+    RuleOfGradient OfGradient = ruleOfGradient(Rule->getName());
     bool Chooses = Rule->getName().starts_with((RulePrefix + ChoicePrefix).str());
-    Function *Forward = Chooses             ? forwardOfChoice(*Rule)
-                        : IsProduct         ? forwardOfProduct(*Rule)
-                        : IsMathematics     ? forwardOfMathematics(*Rule)
-                        : movesValue(*Rule) ? forwardOfMove(*Rule)
-                                            : forwardOfOrder(*Rule);
+    Function *Forward = Chooses                                                    ? forwardOfChoice(*Rule)
+                        : IsProduct                                                ? forwardOfProduct(*Rule)
+                        : IsMathematics                                            ? forwardOfMathematics(*Rule)
+                        : OfGradient == RuleOfGradient::Moves                      ? forwardOfLinear(*Rule)
+                        : OfGradient == RuleOfGradient::Other && movesValue(*Rule) ? forwardOfMove(*Rule)
+                                                                                   : forwardOfOrder(*Rule);
     appendToCompilerUsed(M, {Forward}); // metadata alone does not keep it
     Rule->setMetadata(ForwardMetadata, MDTuple::get(M.getContext(), {ValueAsMetadata::get(Forward)}));
   }

@@ -1,12 +1,14 @@
 // Brings the functions that carry tangents through gradients (the file of the option, see AdoptGradients) into the
 // module of the gradients, as adgen_second_SYMBOL, with what they call. Mathematics stays to be linked with that of
 // everything else.
+#include "Support/Derivative.h"
 #include "Support/Pass.h"
 
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -16,7 +18,8 @@ namespace {
 bool isLibrary(const Function &F) {
   StringRef Name = F.getName();
   return Name.starts_with("__nv_") ||
-         (Name.consume_front(MathPrefix) && !Name.starts_with("user_") && !Name.ends_with("_forward"));
+         (Name.consume_front(MathPrefix) && !Name.starts_with("user_") &&
+          !Name.rtrim(".0123456789").ends_with("_forward")); // a number: where both modules have rules
 }
 
 // What is the other module's, or comes from libraries, is only declared.
@@ -37,6 +40,25 @@ void keepSeconds(Module &M) {
   }
 }
 
+// What is as large as a shared array, for its cotangents.
+void createCotangents(Module &M) {
+  for (Function &F : M) {
+    if (!F.getName().starts_with(SecondPrefix))
+      continue;
+    for (StringRef Name : sharedNames(F)) {
+      StringRef Of = Name;
+      if (!Of.consume_front(CotangentsPrefix) || M.getNamedGlobal(Name))
+        continue;
+      GlobalVariable &Array = *M.getNamedGlobal(Of);
+      auto *Made = new GlobalVariable(M, Array.getValueType(), false, GlobalValue::ExternalLinkage,
+                                      UndefValue::get(Array.getValueType()), Name, nullptr, GlobalValue::NotThreadLocal,
+                                      Array.getAddressSpace());
+      Made->setAlignment(Array.getAlign());
+      appendToCompilerUsed(M, {Made});
+    }
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS_WITH_OPTION(LinkSeconds);
@@ -51,6 +73,7 @@ PreservedAnalyses LinkSeconds::run(Module &M, ModuleAnalysisManager &) {
   keepSeconds(*Seconds);
   if (Linker::linkModules(M, std::move(Seconds)))
     exit(1);
+  createCotangents(M);
   return PreservedAnalyses::none();
 }
 

@@ -382,6 +382,20 @@ static void silence(Module &M) {
   }
 }
 
+// Which lanes take part is asked by calls until mathematics is inlined (adgen-inline-math): no size depends on it, nor
+// any memory but that of these functions. The host's do nothing that would matter.
+static void keepLanesApart(Module &M) {
+  for (Function &F : M) {
+    if (F.isDeclaration() || !F.getName().starts_with(LanesPrefix) || F.getName().ends_with(OnHost))
+      continue;
+    F.removeFnAttr(Attribute::AlwaysInline);
+    F.addFnAttr(Attribute::NoInline);
+    F.setConvergent();
+    F.setDoesNotThrow();
+    F.setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  }
+}
+
 ADGEN_DECLARE_PASS(LowerRulesToCollectives);
 
 // After Enzyme rules and derivatives need not be kept apart any more, so they are inlined.
@@ -389,6 +403,9 @@ PreservedAnalyses LowerRulesToCollectives::run(Module &M, ModuleAnalysisManager 
   if (GlobalVariable *Used = M.getNamedGlobal("llvm.compiler.used"))
     Used->eraseFromParent();
   silence(M);
+  for (Function &F : M)
+    if (!F.getName().starts_with(BodyPrefix))
+      splitByParticipants(F);
   definePrimalsOfRefills(M);
   showHidden(M);
   for (Function &F : M) {
@@ -398,6 +415,7 @@ PreservedAnalyses LowerRulesToCollectives::run(Module &M, ModuleAnalysisManager 
     F.setMetadata("enzyme_derivative", nullptr);
   }
   markForInlining(M);
+  keepLanesApart(M);
   return PreservedAnalyses::none();
 }
 

@@ -90,16 +90,39 @@ private:
 
   BasicBlock *sameLanes(BasicBlock *Block) const {
     DomTreeNode *Up = Before.getNode(Block)->getIDom();
-    BasicBlock *Earlier = Up ? Up->getBlock() : nullptr;
-    if (!Earlier)
-      return nullptr;
+    if (Up && isOnlyWay(Up->getBlock(), Block))
+      return Up->getBlock();
+    for (; Up; Up = Up->getIDom())
+      if (takeTurns(Up->getBlock(), Block))
+        return Up->getBlock();
+    return nullptr;
+  }
+
+  // Whether whoever comes to the end of the earlier block goes on to this one, which may be a loop that all run alike.
+  bool isOnlyWay(BasicBlock *Earlier, BasicBlock *Block) const {
     Loop *Own = Loops.getLoopFor(Block), *Other = Loops.getLoopFor(Earlier);
     if (Own != Other && !(Own && Own->getHeader() == Block && Own->getParentLoop() == Other && leftTogether(*Own)))
-      return nullptr;
-    bool Only = all_of(predecessors(Block),
-                       [&](BasicBlock *Each) { return Each == Earlier || (Own != Other && Own->contains(Each)); });
-    bool Same = Only && isTogether(*Earlier);
-    return Same || After.dominates(Block, Earlier) ? Earlier : nullptr;
+      return false;
+    return isTogether(*Earlier) && all_of(predecessors(Block), [&](BasicBlock *Each) {
+             return Each == Earlier || (Own != Other && Own->contains(Each));
+           });
+  }
+
+  // Whether each lane runs one, then the other, and so on.
+  bool takeTurns(BasicBlock *Earlier, BasicBlock *Block) const {
+    return After.dominates(Block, Earlier) && !comesAgain(Earlier, Block) && !comesAgain(Block, Earlier);
+  }
+
+  static bool comesAgain(BasicBlock *Block, BasicBlock *Without) {
+    SmallVector<BasicBlock *> Work{Block};
+    SmallPtrSet<BasicBlock *, 32> Seen{Without};
+    while (!Work.empty())
+      for (BasicBlock *Next : successors(Work.pop_back_val()))
+        if (Next == Block)
+          return true;
+        else if (Seen.insert(Next).second)
+          Work.push_back(Next);
+    return false;
   }
 
   // Whether all lanes that come to the end of the block go on the same way.
@@ -107,26 +130,32 @@ private:
     const Instruction *End = Block.getTerminator();
     SmallPtrSet<const Value *, 8> Seen;
     if (auto *Branch = dyn_cast<BranchInst>(End))
-      return Branch->isUnconditional() || isSame(Branch->getCondition(), Seen);
+      return Branch->isUnconditional() || isSame(Branch->getCondition(), Block, Seen);
     auto *Switch = dyn_cast<SwitchInst>(End);
-    return Switch && isSame(Switch->getCondition(), Seen);
+    return Switch && isSame(Switch->getCondition(), Block, Seen);
   }
 
   // Of arguments, constants and blocks, and of what loops count; optimistic, as values in a loop depend on each other.
-  bool isSame(const Value *V, SmallPtrSet<const Value *, 8> &Seen) const {
+  bool isSame(const Value *V, const BasicBlock &At, SmallPtrSet<const Value *, 8> &Seen) const {
     auto *I = dyn_cast<Instruction>(V);
     if (!I || Threads.isUniform(I) || !Seen.insert(I).second)
       return true;
     auto *Phi = dyn_cast<PHINode>(I);
-    if (Phi ? !Loops.isLoopHeader(Phi->getParent()) : I->mayReadOrWriteMemory() || isa<CallInst, FreezeInst>(I))
+    const Loop *Counting = Phi ? Loops.getLoopFor(Phi->getParent()) : nullptr;
+    if (Phi ? !Counting || Counting->getHeader() != Phi->getParent() || !Counting->contains(&At)
+            : I->mayReadOrWriteMemory() || isa<CallInst, FreezeInst>(I))
       return false;
-    return all_of(I->operands(), [&](const Use &Operand) { return isSame(Operand, Seen); });
+    return all_of(I->operands(), [&](const Use &Operand) { return isSame(Operand, At, Seen); });
   }
 
+  // Each round decides at the same places, all lanes alike.
   bool leftTogether(const Loop &L) const {
-    SmallVector<BasicBlock *> Exits;
+    SmallVector<BasicBlock *> Exits, Latches;
     L.getExitingBlocks(Exits);
-    return all_of(Exits, [&](BasicBlock *Exit) { return isTogether(*Exit); });
+    L.getLoopLatches(Latches);
+    return all_of(Exits, [&](BasicBlock *Exit) {
+      return isTogether(*Exit) && all_of(Latches, [&](BasicBlock *Latch) { return Before.dominates(Exit, Latch); });
+    });
   }
 
   Value *named(Instruction &Before, Value &Mask) {

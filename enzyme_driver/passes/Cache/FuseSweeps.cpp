@@ -18,7 +18,7 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 #define DEBUG_TYPE "adgen-fuse-sweeps"
 
@@ -29,7 +29,6 @@ STATISTIC(NumGradients, "Number of gradients with fused sweeps");
 namespace adgen {
 namespace {
 
-// Instructions of a gradient: cleaning it up takes long.
 constexpr unsigned MostInGradient = 6000;
 
 class Fuser {
@@ -381,24 +380,13 @@ ADGEN_DECLARE_PASS(FuseSweeps);
 
 PreservedAnalyses FuseSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  SmallVector<Function *> Gradients;
-  for (Function &F : M)
-    if (F.hasFnAttribute(ActivityAttribute) && F.getName().starts_with(GradientPrefix) && !F.isDeclaration() &&
-        F.getInstructionCount() <= MostInGradient)
-      Gradients.push_back(&F);
-  for (Function *F : Gradients) {
-    ValueToValueMapTy Map;
-    Function *Copy = CloneFunction(F, Map), *Other = Copy;
-    if (fuseAll(*Copy, FAM)) {
-      ADGEN_COUNT(NumGradients, F->getName());
-      M.getFunctionList().splice(F->getIterator(), M.getFunctionList(), Copy->getIterator());
-      Copy->takeName(F);
-      F->replaceAllUsesWith(Copy);
-      Other = F;
-    }
-    FAM.clear(*Other, Other->getName());
-    Other->eraseFromParent();
-  }
+  for (Function *F : gradientsUpTo(M, MostInGradient))
+    replaceByCopy(*F, FAM, [&](Function &Copy) {
+      bool Fused = fuseAll(Copy, FAM);
+      if (Fused)
+        ADGEN_COUNT(NumGradients, F->getName());
+      return Fused;
+    });
   return PreservedAnalyses::none();
 }
 

@@ -12,6 +12,8 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -113,13 +115,22 @@ private:
                    [](const WeakVH &Left) { return Left != nullptr; }); // else something asks for what is not known
   }
 
+  // With loops that decide about nothing, which ADCE alone leaves with all that is in them.
   void removeDead() {
+    FAM.clear(*F, F->getName());
+    ADCEPass().run(*F, FAM);
+    FAM.clear(*F, F->getName());
+    FunctionPassManager Loops;
+    Loops.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
+    Loops.run(*F, FAM);
     FAM.clear(*F, F->getName());
     ADCEPass().run(*F, FAM);
     FAM.clear(*F, F->getName());
   }
 
   bool reduce(Instruction &I, AllocaInst *Cursor) {
+    if (leaveLanes(I))
+      return true;
     if (isCallOf(I, "malloc")) {
       IRBuilder<> B(&I);
       takeOfTape(B, Cursor, cast<CallInst>(I).getArgOperand(0));
@@ -137,8 +148,6 @@ private:
     if (auto *Load = dyn_cast<LoadInst>(&I)) {
       if (Places.contains(Load->getPointerOperand()))
         Places.insert(forget(I));
-      else if (isOfLanes(getUnderlyingObject(Load->getPointerOperand())))
-        waitForNobody(*Load);
       return true;
     }
     if (auto *Store = dyn_cast<StoreInst>(&I))
@@ -147,7 +156,8 @@ private:
       return isOfTape(Copy->getRawDest()) && write(I, Copy->getRawDest());
     if (auto *Block = dyn_cast<MemIntrinsic>(&I))
       return write(I, Block->getRawDest());
-    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && (I.use_empty() || Effects))
+    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+        Atomic && (I.use_empty() || Effects || isShadow(Atomic->getPointerOperand())))
       return write(I, Atomic->getPointerOperand());
     return Effects || reduceCall(I);
   }
@@ -167,16 +177,16 @@ private:
     return true;
   }
 
-  // Where lanes of a warp say which of them take part (rules/barrier.cu), which decides about no size.
-  static bool isOfLanes(const Value *Root) {
-    auto *Variable = dyn_cast<GlobalVariable>(Root);
-    return Variable && Variable->getName().contains(LanesPrefix);
-  }
-
-  // All have come and gone: lanes that return are gone here, as in the primal.
-  static void waitForNobody(LoadInst &Load) {
-    Load.replaceAllUsesWith(Constant::getAllOnesValue(Load.getType()));
-    Load.eraseFromParent();
+  // Lanes that have come to the end are gone here, as in the primal, and nobody waits for them.
+  static bool leaveLanes(Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || !Callee->getName().starts_with(LanesPrefix))
+      return false;
+    if (Call->arg_size() == 1)
+      Call->replaceAllUsesWith(Call->getArgOperand(0));
+    Call->eraseFromParent();
+    return true;
   }
 
   // Takes away what has no value here. It may not matter: nothing that decides about the size uses what stands for it.
@@ -338,8 +348,7 @@ private:
     getUnderlyingObjects(Pointer, Roots);
     bool Restored = false;
     for (const Value *Root : Roots) {
-      if (isa<AllocaInst, ConstantPointerNull>(Root) || Root == F->getArg(F->arg_size() - 1) || isShared(Root) ||
-          isOfLanes(Root))
+      if (isa<AllocaInst, ConstantPointerNull>(Root) || Root == F->getArg(F->arg_size() - 1) || isShared(Root))
         continue;
       auto *Member = dyn_cast<LoadInst>(Root);
       auto *A = dyn_cast<Argument>(Member ? getUnderlyingObject(Member->getPointerOperand()) : Root);

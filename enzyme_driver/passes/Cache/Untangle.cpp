@@ -1,4 +1,5 @@
 #include "Cache/Untangle.h"
+#include "Support/Adgen.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -235,6 +236,31 @@ private:
 
 } // namespace
 
+SmallVector<Function *> gradientsUpTo(Module &M, unsigned MostInstructions) {
+  SmallVector<Function *> Found;
+  for (Function &F : M)
+    if (F.hasFnAttribute(ActivityAttribute) && F.getName().starts_with(GradientPrefix) && !F.isDeclaration() &&
+        F.getInstructionCount() <= MostInstructions)
+      Found.push_back(&F);
+  return Found;
+}
+
+bool replaceByCopy(Function &F, FunctionAnalysisManager &FAM, function_ref<bool(Function &)> IsWorth) {
+  ValueToValueMapTy Map;
+  Function *Copy = CloneFunction(&F, Map), *Other = Copy;
+  bool Replaced = IsWorth(*Copy);
+  if (Replaced) {
+    auto &Functions = F.getParent()->getFunctionList();
+    Functions.splice(F.getIterator(), Functions, Copy->getIterator());
+    Copy->takeName(&F);
+    F.replaceAllUsesWith(Copy);
+    Other = &F;
+  }
+  FAM.clear(*Other, Other->getName());
+  Other->eraseFromParent();
+  return Replaced;
+}
+
 void clean(Function &F, FunctionAnalysisManager &FAM) {
   FunctionPassManager Passes = cleaning();
   for (unsigned Before = ~0U; F.getInstructionCount() < Before;) {
@@ -246,11 +272,13 @@ void clean(Function &F, FunctionAnalysisManager &FAM) {
   FAM.invalidate(F, Passes.run(F, FAM));
 }
 
-void separateDecisions(Function &F, FunctionAnalysisManager &FAM) {
-  for (int Times = 0; Times < MostSeparated && Separator(F).run(); ++Times) {
+bool separateDecisions(Function &F, FunctionAnalysisManager &FAM) {
+  int Times = 0;
+  for (; Times < MostSeparated && Separator(F).run(); ++Times) {
     FAM.invalidate(F, PreservedAnalyses::none());
     clean(F, FAM);
   }
+  return Times > 0;
 }
 
 } // namespace adgen

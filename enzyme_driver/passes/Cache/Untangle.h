@@ -7,13 +7,20 @@
 
 namespace adgen {
 
+// The gradients that are not longer than that: cleaning one up takes long.
+llvm::SmallVector<llvm::Function *> gradientsUpTo(llvm::Module &M, unsigned MostInstructions);
+
+// Changes a copy of the gradient, which takes the gradient's place if it is worth it.
+bool replaceByCopy(llvm::Function &F, llvm::FunctionAnalysisManager &FAM,
+                   llvm::function_ref<bool(llvm::Function &)> IsWorth);
+
 // One value for what is computed twice, and loops in simple form; as long as it gets shorter, because what goes in one
 // round lets more go in the next.
 void clean(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
 // Where a condition is decided more than once in an iteration, because the reversal decides it again, all from the
 // first decision to the last is there twice, once for each way: each recomputation then stands behind what it computes
-// again, and goes.
-void separateDecisions(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+// again, and goes. True if something was separated.
+bool separateDecisions(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
 } // namespace adgen

@@ -12,11 +12,6 @@ namespace {
 
 constexpr unsigned Deepest = 16; // choices behind each other
 
-bool isAssumed(const Instruction &I) {
-  auto *Known = dyn_cast<IntrinsicInst>(&I);
-  return Known && Known->isAssumeLikeIntrinsic();
-}
-
 // Whether a load may read what the instruction writes, in any iteration.
 bool mayOverwrite(Instruction &Writer, LoadInst &Load, AAResults &AA) {
   auto All = [](const Value *Pointer) { return MemoryLocation::getBeforeOrAfter(getUnderlyingObject(Pointer)); };
@@ -26,7 +21,15 @@ bool mayOverwrite(Instruction &Writer, LoadInst &Load, AAResults &AA) {
   return isModSet(AA.getModRefInfo(&Writer, Read));
 }
 
-// Has no effect, and its result follows from its operands and memory alone.
+bool carriesNumbers(const Type *T) { return !T->isIntOrIntVectorTy() && !T->isPtrOrPtrVectorTy(); }
+
+} // namespace
+
+bool isAssumed(const Instruction &I) {
+  auto *Known = dyn_cast<IntrinsicInst>(&I);
+  return Known && Known->isAssumeLikeIntrinsic();
+}
+
 bool canRunAgain(const Instruction &I) {
   if (auto *Load = dyn_cast<LoadInst>(&I))
     return Load->isSimple();
@@ -38,10 +41,6 @@ bool canRunAgain(const Instruction &I) {
   }
   return !I.mayReadOrWriteMemory() && !I.mayHaveSideEffects() && !isa<AllocaInst>(I);
 }
-
-bool carriesNumbers(const Type *T) { return !T->isIntOrIntVectorTy() && !T->isPtrOrPtrVectorTy(); }
-
-} // namespace
 
 // Choices whose one side leads to what was carried in.
 bool Selection::keeps(Value *V, unsigned Depth) {

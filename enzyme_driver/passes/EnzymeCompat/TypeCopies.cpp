@@ -256,8 +256,8 @@ void CopyTyper::typeStore(StoreInst &Store) {
   Value *Stored = Store.getValueOperand();
   uint64_t Bytes = DL.getTypeStoreSize(Stored->getType());
   if (takesApart(Store.getPointerOperand(), Bytes) && !isa<Constant>(Stored)) {
-    refuse(&Body, Store.getDebugLoc(), "cannot differentiate a store of single bytes into memory of floating point",
-           "write whole numbers, or copy with memcpy");
+    refuse(&Body, Store.getDebugLoc(), "cannot differentiate a store of other bytes into memory of floating point",
+           "write whole numbers, copy with memcpy, or give integers memory of their own");
     return;
   }
   std::optional<Leaves> Numbers = floatsMoved(Store.getPointerOperand(), Bytes);

@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace adgen {
 
-constexpr StringLiteral OnHost = "_on_host", ProductPrefix = "adgen_math_mma_";
+constexpr StringLiteral ProductPrefix = "adgen_math_mma_";
 
 // What is called has no effect but for the other lanes, like a shuffle.
 static void declareGathering(Module &M, StringRef Bits, Type *T) {

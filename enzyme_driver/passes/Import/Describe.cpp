@@ -247,15 +247,32 @@ void describeVoid(json::Value &Described, const LogicalParameter &P) {
     (*Pointer)["pointee"] = json::Object{{"kind", Kind}, {"name", Kind}, {"size", Bytes}};
 }
 
-bool isProvided(const Function &F) {
-  StringRef Name = F.getName();
-  return F.isIntrinsic() || Name.starts_with("__nv") ||
-         is_contained({"malloc", "free", "vprintf", "__assertfail"}, Name);
+bool startsWithOne(StringRef Name, ArrayRef<StringRef> Beginnings) {
+  return any_of(Beginnings, [&](StringRef Beginning) { return Name.starts_with(Beginning); });
 }
 
-// A call in the kernel, or in what it calls, of a function that no file defines; null where there is none.
-const CallBase *callOfNothing(const Function &Kernel) {
-  SmallVector<const Function *> Work{&Kernel};
+// Of C++ names on the host, those of std and its library; which names of C the linker knows is not seen here.
+bool isProvidedOnHost(StringRef Name) {
+  if (!Name.consume_front("_Z") || startsWithOne(Name, {"nw", "na", "dl", "da"}))
+    return true;
+  if (Name.consume_front("N"))
+    Name = Name.ltrim("rVK");
+  return startsWithOne(Name, {"S", "9__gnu_cxx", "10__cxxabiv1"});
+}
+
+bool isProvided(const Function &F) {
+  StringRef Name = F.getName();
+  if (F.isIntrinsic() || Name.starts_with("__nv"))
+    return true;
+  return F.getParent()->getTargetTriple().isNVPTX() ? is_contained({"malloc", "free", "vprintf", "__assertfail"}, Name)
+                                                    : isProvidedOnHost(Name);
+}
+
+// A call in the entry, or in what it calls, of a function that no file defines; null where there is none.
+const CallBase *callOfNothing(const Function &Entry) {
+  if (all_of(*Entry.getParent(), [](const Function &F) { return !F.isDeclaration() || isProvided(F); }))
+    return nullptr;
+  SmallVector<const Function *> Work{&Entry};
   SmallPtrSet<const Function *, 16> Seen;
   while (!Work.empty()) {
     const Function *F = Work.pop_back_val();
@@ -300,7 +317,7 @@ json::Value describeFunction(Function &F) {
                      {"line", int64_t(Program->getLine())},
                      {"parameters", std::move(Parameters)},
                      {"returns", describe(Types.size() ? Types[0] : nullptr, 0)}};
-  if (const CallBase *Call = isKernel(F) ? callOfNothing(F) : nullptr) {
+  if (const CallBase *Call = callOfNothing(F)) {
     unsigned Line = Call->getDebugLoc() ? Call->getDebugLoc().getLine() : Program->getLine();
     Facts["undefined"] =
         json::Object{{"name", demangle(Call->getCalledFunction()->getName())}, {"line", int64_t(Line)}};

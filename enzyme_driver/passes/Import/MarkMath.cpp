@@ -44,6 +44,7 @@ ADGEN_DECLARE_PASS(MarkMath);
 PreservedAnalyses MarkMath::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M) {
     StringRef Name = mathName(F.getName());
+    F.removeFnAttr(MathAttribute); // Enzyme's cosh, in a gradient of tanh, has that of tanh
     if (Name.empty())
       continue;
     F.deleteBody();
@@ -71,10 +72,15 @@ PreservedAnalyses DeferMathInlining::run(Module &M, ModuleAnalysisManager &) {
 
 ADGEN_DECLARE_PASS(InlineMath);
 
-// When nothing is left to do that has to see mathematics as calls, it is inlined like everything else.
+// When nothing is left to do that has to see mathematics as calls, it is inlined like everything else; but what
+// libdevice keeps apart itself stays one function: a sine of a huge number takes more instructions than all others
+// together.
 PreservedAnalyses InlineMath::run(Module &M, ModuleAnalysisManager &) {
-  for (Function &F : M)
+  for (Function &F : M) {
     F.removeFnAttr(MathAttribute);
+    if (F.getName().starts_with("__internal_") && F.hasFnAttribute(Attribute::NoInline))
+      F.addFnAttr(ApartAttribute);
+  }
   markForInlining(M);
   return PreservedAnalyses::none();
 }

@@ -1,6 +1,8 @@
 #include "Oracle/CarryThrough.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/SimplifyQuery.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -269,6 +271,23 @@ Value *Carrying::ofShift(IRBuilder<> &B, BinaryOperator &I, Value *Shadow) {
   return I.getOpcode() == Instruction::Shl ? B.CreateShl(Shadow, By) : B.CreateLShr(Shadow, By);
 }
 
+// Whether no bit but the one of the sign can be set.
+static bool isSign(Value *V, const DataLayout &Layout) {
+  Type *T = V->getType();
+  return T->isIntegerTy() && T->getIntegerBitWidth() >= HalfWord &&
+         MaskedValueIsZero(V, ~APInt::getSignMask(T->getIntegerBitWidth()), SimplifyQuery(Layout));
+}
+
+// What the sign of another number is put to, or turned by; null where it is something else.
+static Value *withSign(IRBuilder<> &B, BinaryOperator &I, Value *Number, Value *Sign, Value *Shadow) {
+  if (!is_contained({Instruction::Or, Instruction::Xor, Instruction::Add}, I.getOpcode()) ||
+      !isSign(Sign, I.getDataLayout()))
+    return nullptr;
+  Value *Turned = I.getOpcode() == Instruction::Or ? B.CreateAnd(Sign, B.CreateNot(Number)) : Sign;
+  return B.CreateSelect(B.CreateICmpEQ(Shadow, Constant::getNullValue(I.getType())), Shadow,
+                        B.CreateXor(Shadow, Turned));
+}
+
 Value *Carrying::ofInteger(IRBuilder<> &B, BinaryOperator &I) {
   Value *X = I.getOperand(0), *Y = I.getOperand(1), *Dx = shadow(X), *Dy = shadow(Y);
   Type *T = I.getType();
@@ -276,6 +295,8 @@ Value *Carrying::ofInteger(IRBuilder<> &B, BinaryOperator &I) {
   if (NoX && NoY)
     return Constant::getNullValue(T);
   if (Value *Found = Module.Numbers.ofBits(B, I, {Dx, Dy}, *this))
+    return Found;
+  if (Value *Found = NoY ? withSign(B, I, X, Y, Dx) : NoX ? withSign(B, I, Y, X, Dy) : nullptr)
     return Found;
   switch (I.getOpcode()) {
   case Instruction::Shl:

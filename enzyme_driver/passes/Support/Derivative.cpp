@@ -52,6 +52,14 @@ Function *createDerivative(const BodyLayout &L, StringRef Prefix, StringRef Word
   return F;
 }
 
+RuleOfGradient ruleOfGradient(StringRef Name) {
+  if (!Name.consume_front(RulePrefix) || !(Name.consume_back("_augmented") || Name.consume_back("_reverse")))
+    return RuleOfGradient::Other;
+  if (Name == "turn" || Name == "barrier" || Name == "counted_barrier" || Name == "warp_barrier")
+    return RuleOfGradient::Orders;
+  return Name.starts_with("shfl_") ? RuleOfGradient::Moves : RuleOfGradient::Other;
+}
+
 void EnzymeCall::add(StringRef Word, ArrayRef<Value *> Values) {
   Arguments.push_back(MetadataAsValue::get(B.getContext(), MDString::get(B.getContext(), Word)));
   append_range(Arguments, Values);

@@ -49,6 +49,14 @@ private:
 void forEachPlanned(llvm::Module &M, llvm::StringRef Option, llvm::StringRef Pass,
                     llvm::function_ref<void(llvm::Function &, const EntryPlan &)> Make);
 
+// Before the name of a shared array: what holds its cotangents in second derivatives, for which it is an array as well.
+inline constexpr llvm::StringLiteral CotangentsPrefix = "adgen_cotangents_";
+
+// What a function of rules/ is in a gradient: it lets threads wait and does nothing else, or moves numbers among lanes,
+// linearly.
+enum class RuleOfGradient { Orders, Moves, Other };
+RuleOfGradient ruleOfGradient(llvm::StringRef Name);
+
 // The calls of Enzyme in the gradients of a module.
 llvm::SmallVector<llvm::CallInst *> gradientCalls(llvm::Module &M);
 

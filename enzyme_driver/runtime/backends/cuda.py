@@ -22,7 +22,7 @@ from enzyme_driver.runtime.backends.driver import (
     on_device,
     synchronize,
 )
-from enzyme_driver.runtime.backends.heap import check_heap, size_heap
+from enzyme_driver.runtime.backends.heap import check_heap, deepen_stack, size_heap
 from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
 from enzyme_driver.runtime.call.arrays import ArrayView
 from enzyme_driver.runtime.call.geometry import Launch
@@ -218,6 +218,7 @@ class CudaBackend:
         if device not in self._loaded:
             if self._uses_heap:
                 size_heap(self._heap_bytes)
+            deepen_stack()
             self._loaded[device] = LoadedCode(self._artifact, device)
         return self._loaded[device]
 

@@ -1,4 +1,4 @@
-"""The device's malloc heap, which some gradients draw from: its size, and whether it ran out."""
+"""The device's malloc heap, which some gradients draw from: its size, and whether it ran out. And their stack."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from enzyme_driver.runtime.backends.cubins import LoadedCode
 from enzyme_driver.runtime.backends.driver import api, done
 
 EXHAUSTED = "adgen_heap_exhausted"
+STACK_BYTES = 8192
+"""Of a thread whose gradient calls itself: how much it needs is not known, and the driver's 1,024 are soon used up."""
 _sized: set[int] = set()
 
 
@@ -20,6 +22,14 @@ def size_heap(count: int) -> None:
     if status != driver.CUresult.CUDA_ERROR_INVALID_VALUE:
         done((status,), f"no device heap of {count} bytes can be had", _hint(count))
     _sized.add(context)
+
+
+def deepen_stack() -> None:
+    """Of the current context; it takes memory where a kernel calls itself. A larger limit of the user's stays."""
+    driver = api()
+    limit = driver.CUlimit.CU_LIMIT_STACK_SIZE
+    if int(done(driver.cuCtxGetLimit(limit), "the stack's size is not known")) < STACK_BYTES:
+        done(driver.cuCtxSetLimit(limit, STACK_BYTES), f"no stack of {STACK_BYTES} bytes can be had")
 
 
 def check_heap(code: LoadedCode, stream: int) -> None:

@@ -133,6 +133,8 @@ class CupyLibrary:
 
     def _seen(self, array: object) -> Any:  # noqa: ANN401
         cupy = self._cupy
+        if isinstance(array, cupy.ndarray):  # which asarray would copy to the current device
+            return array
         return cupy.asarray(array) if hasattr(array, "__cuda_array_interface__") else cupy.from_dlpack(array)
 
 

@@ -65,10 +65,11 @@ class Coloured:
         return parts_known
 
     def structure(self, xp: Any) -> tuple[Any, Any]:  # noqa: ANN401
-        """Columns and starts of rows, as arrays of NumPy or CuPy."""
+        """Columns and starts of rows, as arrays of NumPy or CuPy; of 32 bits where they suffice, as CuPy has them."""
         key = (xp.__name__, _device(xp), "structure")
         if key not in self._placed:
-            self._placed[key] = xp.asarray(self.indices), xp.asarray(self.indptr)
+            kind = np.int32 if max(len(self.indices), *self.shape) <= np.iinfo(np.int32).max else np.int64
+            self._placed[key] = tuple(xp.asarray(each.astype(kind)) for each in (self.indices, self.indptr))
         columns, starts = self._placed[key]
         return columns, starts
 
@@ -84,11 +85,11 @@ class Coloured:
     def rows(self) -> np.ndarray[Any, Any]:
         return without_common_rows(self._ones.T)
 
-    @property
+    @cached_property
     def column_colours(self) -> int:
         return int(self.columns.max(initial=-1)) + 1
 
-    @property
+    @cached_property
     def row_colours(self) -> int:
         return int(self.rows.max(initial=-1)) + 1
 
@@ -99,7 +100,7 @@ class Coloured:
         For each part whether it is carried forward, its pattern, and which entries it has. Some of the fullest rows (or
         columns) are carried alone, which leaves few colours to the others, as in an arrow: a row, a column, a diagonal.
         """
-        best, found = self.column_colours if self.prefers_columns() else self.row_colours, None
+        best, found = self.column_colours if self.prefers_columns else self.row_colours, None
         if best <= FEW_COLOURS:
             return None
         counts = (np.bincount(self.row_of_entry, minlength=1), np.bincount(self.indices, minlength=1))
@@ -121,6 +122,7 @@ class Coloured:
         counts = np.bincount(self.row_of_entry[entries], minlength=self.shape[0])
         return Coloured(self.shape, np.concatenate([[0], np.cumsum(counts)]), self.indices[entries])
 
+    @cached_property
     def prefers_columns(self) -> bool:
         """Whether there are no more colours of columns than of rows; colours only what it must to know.
 

@@ -87,7 +87,7 @@ def jacobian(asked: Asked, pattern: Any, *, check: bool) -> Any:  # noqa: ANN401
     known = coloured(pattern, (asked.output.count, asked.given.count))
     parts = known.both_ways if asked.jvp is not None else None
     if parts is None:
-        values = _values(asked, known, forward=asked.jvp is not None and known.prefers_columns())
+        values = _values(asked, known, forward=asked.jvp is not None and known.prefers_columns)
     else:
         found = [(_values(asked, part, forward=forward), entries) for forward, part, entries in parts]
         values = xp.zeros(len(known.indices), xp.result_type(*[each for each, _ in found]))
@@ -121,7 +121,9 @@ def csr(xp: Any, values: Any, known: Coloured) -> Any:  # noqa: ANN401
         return scipy_sparse().csr_array((values, known.indices, known.indptr), shape=known.shape)
     from cupyx.scipy.sparse import csr_matrix  # type: ignore[import-not-found, unused-ignore]
 
-    return csr_matrix((values, *known.structure(xp)), shape=known.shape)
+    made = csr_matrix(known.shape, dtype=values.dtype)
+    made.data, (made.indices, made.indptr) = values, known.structure(xp)  # given at once, it looks at them on the host
+    return made
 
 
 def _check(asked: Asked, made: Any, xp: Any, known: Coloured) -> None:  # noqa: ANN401

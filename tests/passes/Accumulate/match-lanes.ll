@@ -101,3 +101,15 @@ end:
   %4 = atomicrmw fadd ptr %at.k, float %v monotonic
   ret void
 }
+
+; A constant is the same in all lanes.
+; CHECK-LABEL: define void @adgen_gradient_constant(
+; CHECK-NOT:     match.all
+; CHECK:         insertvalue { i32, i1 } {{.*}}, i1 true, 1
+define void @adgen_gradient_constant(ptr %y, i32 %mask) "adgen-activity"="const:const" {
+  %both = call { i32, i1 } @llvm.nvvm.match.all.sync.i32p(i32 %mask, i32 8)
+  %same = extractvalue { i32, i1 } %both, 1
+  store i1 %same, ptr %y
+  ret void
+}
+declare { i32, i1 } @llvm.nvvm.match.all.sync.i32p(i32, i32)

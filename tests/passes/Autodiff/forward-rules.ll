@@ -33,6 +33,13 @@
 ; CHECK: call void @adgen_rule_shfl_up_f32(ptr [[RECEIVED:%.*]], ptr {{%.*}}, i32 %4)
 ; CHECK: store float {{%.*}}, ptr %1
 
+; A shuffle of a gradient moves the tangents of values or of cotangents, whichever it moves.
+; CHECK: define internal void @adgen_rule_shfl_up_f32_reverse_forward(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, ptr %5, ptr %6, ptr %7, i32 %8, i32 %9
+; CHECK: call void @adgen_rule_shfl_up_f32_reverse(ptr %0, ptr %2, ptr %4, ptr %6, i32 %8
+; CHECK: [[ALONE:%.*]] = icmp eq ptr %2, %3
+; CHECK: [[THIRD:%.*]] = select i1 [[ALONE]], ptr %{{.*}}, ptr %3
+; CHECK: call void @adgen_rule_shfl_up_f32_reverse(ptr {{%.*}}, ptr [[THIRD]], ptr {{%.*}}, ptr {{%.*}}, i32 %8
+
 ; A barrier is met once.
 ; CHECK: define internal void @adgen_rule_barrier_forward(ptr %0, ptr %1)
 ; CHECK-NEXT: entry:
@@ -59,6 +66,11 @@ define void @adgen_body_indirect(ptr %x, ptr %f) {
 }
 
 define void @adgen_body_direct(ptr %x, ptr %f) {
+  ret void
+}
+
+define void @adgen_body_reverses(ptr %d_to, ptr %d_from) {
+  call void @adgen_rule_shfl_up_f32_reverse(ptr poison, ptr %d_to, ptr poison, ptr %d_from, i32 1, i32 1)
   ret void
 }
 

@@ -3,7 +3,7 @@
 ; parameter), without which Enzyme would drop it there; its derivatives take the anchor's shadow too. Shuffles go the same way, and what
 ; carries no derivative hides behind a name that Enzyme leaves alone.
 ;
-; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;loops=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated;counts=duplicated>' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;switches=duplicated;loops=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated;counts=duplicated>' -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -42,6 +42,27 @@ wait:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   br label %end
 end:
+  ret void
+}
+
+; No thread goes where nothing can be reached, so all of them meet behind a switch that has all cases.
+; CHECK-LABEL: define void @adgen_body_switches(
+; CHECK:         call void @adgen_rule_barrier(ptr %x)
+; CHECK-NOT:     turn
+; CHECK:         ret void
+define void @adgen_body_switches(ptr %x) "adgen-shared" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %case = and i32 %t, 1
+  switch i32 %case, label %none [
+    i32 0, label %wait
+    i32 1, label %one
+  ]
+none:
+  unreachable
+one:
+  br label %wait
+wait:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   ret void
 }
 

@@ -27,6 +27,12 @@ define float @__nv_sinf(float %x) noinline "enzyme_math"="sinf" {
   ret float %x
 }
 
+; So does the question which lanes take part, which touches no memory that others see.
+; CHECK: define internal i32 @adgen_lanes_participants(i32 %mask) [[LANES:#[0-9]+]]
+define internal i32 @adgen_lanes_participants(i32 %mask) noinline {
+  ret i32 %mask
+}
+
 ; Kernels, bodies and gradients are what it is inlined into.
 ; CHECK: define void @adgen_gradient_k(ptr %x) {
 define void @adgen_gradient_k(ptr %x) {
@@ -62,6 +68,7 @@ declare i1 @adgen_hidden_llvm.nvvm.vote.any.sync(i32, i1) "enzyme_inactive"
 declare { i32, i1 } @adgen_hidden_swap_32_0(ptr, i32, i32) "enzyme_inactive"
 declare i32 @vprintf(ptr, ptr)
 
+; CHECK-DAG: attributes [[LANES]] = { {{.*}}noinline {{.*}}memory(inaccessiblemem: readwrite){{.*}} }
 ; CHECK-DAG: attributes [[MATH]] = { noinline "enzyme_math"="sinf" }
 ; CHECK-DAG: attributes [[INLINED]] = { alwaysinline }
 ; CHECK-NOT: enzyme

@@ -12,8 +12,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:       loop:
 ; CHECK-NOT:     adgen_lanes_participants
 ; CHECK:         call float @llvm.nvvm.shfl.sync.bfly.f32(i32 [[LANES]], float
-; CHECK:         [[AFTER:%.*]] = call i32 @adgen_lanes_participants(i32 -1)
-; CHECK:         call void @llvm.nvvm.bar.warp.sync(i32 [[AFTER]])
+; CHECK:         call void @llvm.nvvm.bar.warp.sync(i32 [[LANES]])
 ; CHECK:         call void @adgen_lanes_leave()
 ; CHECK-NEXT:    ret void
 define void @adgen_body_returned(ptr %x, i32 %n) {
@@ -32,6 +31,66 @@ loop:
   br i1 %more, label %loop, label %after
 after:
   call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  br label %end
+end:
+  ret void
+}
+
+; Behind a loop that lanes leave one by one the same lanes are there as before it.
+; CHECK-LABEL: define void @adgen_body_behind_a_loop(
+; CHECK:       rest:
+; CHECK-NEXT:    [[LANES:%.*]] = call i32 @adgen_lanes_participants(i32 -1)
+; CHECK-NOT:     adgen_lanes_participants
+; CHECK:         call float @llvm.nvvm.shfl.sync.bfly.f32(i32 [[LANES]], float
+define void @adgen_body_behind_a_loop(ptr %x, i32 %n) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %outside = icmp uge i32 %t, %n
+  br i1 %outside, label %end, label %rest
+rest:
+  br label %loop
+loop:
+  %i = phi i32 [ %t, %rest ], [ %next, %loop ]
+  %next = add i32 %i, 32
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %after
+after:
+  %v = load float, ptr %x
+  %w = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %v, i32 1, i32 31)
+  store float %w, ptr %x
+  br label %end
+end:
+  ret void
+}
+
+; What ends a loop comes less often than the rounds of it, and a number that such a loop has counted differs by lane.
+; CHECK-LABEL: define void @adgen_body_last_round(
+; CHECK:       loop:
+; CHECK-NOT:     adgen_lanes_participants
+; CHECK:       last:
+; CHECK-NEXT:    call i32 @adgen_lanes_participants(i32 -1)
+; CHECK:       some:
+; CHECK-NEXT:    call i32 @adgen_lanes_participants(i32 -1)
+define void @adgen_body_last_round(ptr %x) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %loop ], [ %next, %last ]
+  %next = add i32 %i, 1
+  %found = icmp uge i32 %i, %t
+  br i1 %found, label %last, label %loop
+last:
+  %v = load float, ptr %x
+  %w = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %v, i32 1, i32 31)
+  store float %w, ptr %x
+  %on = fcmp ogt float %w, 0.0
+  br i1 %on, label %loop, label %behind
+behind:
+  %few = icmp ult i32 %i, 7
+  br i1 %few, label %some, label %end
+some:
+  %u = load float, ptr %x
+  %r = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %u, i32 1, i32 31)
+  store float %r, ptr %x
   br label %end
 end:
   ret void

@@ -1,41 +1,43 @@
-; Lanes that wait for others say in shared memory which of them are there; how much is kept does not depend on it, and what
-; measures that waits for nobody.
+; Which lanes take part decides about no size: what measures asks nobody, and takes all of the mask.
 ;
 ; RUN: %opt -passes=adgen-lower-caches -S %s | %filecheck %s
 ; RUN: %opt -passes=adgen-lower-caches -S %s | %filecheck %s --check-prefix=TAPE
 
-@adgen_lanes_gone = internal addrspace(3) global [32 x i32] undef
-
 ; TAPE:          define {{.*}}_tape_waits(
-; TAPE-NOT:      @adgen_lanes_gone
+; TAPE-NOT:      adgen_lanes
 ; TAPE:          atomicrmw umax
-; CHECK:         define void @adgen_gradient_waits(
+; CHECK:         define void @adgen_gradient_waits({{.*}} [[KEEPS:#[0-9]+]]
 ; CHECK-NOT:     malloc
-; CHECK:         load volatile i32, ptr addrspacecast (ptr addrspace(3) @adgen_lanes_gone to ptr)
+; CHECK:         call i32 @adgen_lanes_participants(i32 -1)
+; CHECK:         attributes [[KEEPS]] = {{.*}}"adgen-tape"="scalars"
 define void @adgen_body_waits(ptr %x, i32 %n) {
   ret void
 }
 define void @adgen_gradient_waits(ptr %x, i32 %n) {
 entry:
+  call void @adgen_lanes_begin()
+  %lanes = call i32 @adgen_lanes_participants(i32 -1)
+  %all = icmp eq i32 %lanes, -1
   %count = zext i32 %n to i64
-  %bytes = mul i64 %count, 4
+  %half = lshr i64 %count, 1
+  %most = select i1 %all, i64 %count, i64 %half
+  %bytes = mul i64 %most, 4
   %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
-  br label %wait
-wait:
-  %gone = load volatile i32, ptr addrspacecast (ptr addrspace(3) @adgen_lanes_gone to ptr)
-  %alone = icmp eq i32 %gone, -1
-  br i1 %alone, label %loop, label %wait
+  br label %loop
 loop:
-  %i = phi i64 [ 0, %wait ], [ %next, %loop ]
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
   %at = getelementptr float, ptr %x, i64 %i
   %value = load float, ptr %at
   %place = getelementptr inbounds float, ptr %kept, i64 %i
   store float %value, ptr %place
   %next = add i64 %i, 1
-  %done = icmp eq i64 %next, %count
-  br i1 %done, label %invertloop, label %loop
+  %done = icmp eq i64 %next, %most
+  br i1 %done, label %forward, label %loop
+forward:
+  call void @adgen_lanes_leave()
+  br label %invertloop
 invertloop:
-  %j = phi i64 [ %count, %loop ], [ %down, %invertloop ]
+  %j = phi i64 [ %most, %forward ], [ %down, %invertloop ]
   %down = add i64 %j, -1
   %from = getelementptr inbounds float, ptr %kept, i64 %down
   %was = load float, ptr %from
@@ -48,6 +50,9 @@ end:
   ret void
 }
 
+declare void @adgen_lanes_begin()
+declare i32 @adgen_lanes_participants(i32)
+declare void @adgen_lanes_leave()
 declare noalias ptr @malloc(i64)
 declare void @free(ptr)
 !0 = !{}

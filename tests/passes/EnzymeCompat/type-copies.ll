@@ -203,7 +203,7 @@ define half @adgen_body_halves(ptr "adgen-layout"="2[0f2]" %x) {
   ret half %a
 }
 
-; REFUSED: adgen-refusal: {{.*}}"entry":"bytes"{{.*}}"line":5,"reason":"cannot differentiate a store of single bytes into memory of floating point"
+; REFUSED: adgen-refusal: {{.*}}"entry":"bytes"{{.*}}"line":5,"reason":"cannot differentiate a store of other bytes into memory of floating point"
 define void @adgen_body_bytes(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0f4]" %y) !dbg !10 {
   %v = load i8, ptr %x, !dbg !11
   store i8 %v, ptr %y, !dbg !11

@@ -33,6 +33,11 @@ define float @sinf(float %x) alwaysinline {
   ret float %x
 }
 
+; What Enzyme has declared for a derivative, here of tanh, has the attributes of the function that it is a derivative of.
+; CHECK: declare double @cosh(double) [[PLAIN:#[0-9]+]]
+declare double @cosh(double) "enzyme_math"="tanh" nounwind
+
+; CHECK-DAG: attributes [[PLAIN]] = { nounwind }
 ; CHECK-DAG: attributes [[SIN]] = { nounwind willreturn memory(none) "enzyme_math"="sin" }
 ; CHECK-DAG: attributes [[ERFF]] = { nounwind willreturn memory(none) "enzyme_math"="erff" }
 ; CHECK-DAG: attributes [[EXPF]] = { nounwind willreturn memory(none) "enzyme_math"="expf" }

@@ -1,0 +1,271 @@
+// Where every warp of a block adds to the same elements of a shadow, as to the gain and the bias of a norm whose rows
+// are warps, or every row that a block walks through does, millions of atomic additions meet at a few lines of memory.
+// So a block has elements of its own in shared memory for the beginning of such a shadow: it zeroes them when it
+// begins, adds there, and adds the sums to the shadow when all its threads have come to the end. How many it has
+// follows from the number of its threads; what lies beyond is added to the shadow as before.
+//
+// That the same elements are meant follows from what the address depends on: lanes, what loops count and what all
+// threads share, but neither the block nor the warp; or on the thread, but not on what a loop around it counts.
+#include "Accumulate/Ownership.h"
+#include "Support/Pass.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+#define DEBUG_TYPE "adgen-privatize-accumulations"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+STATISTIC(NumPrivate, "Number of additions into a block's own elements");
+
+namespace adgen {
+namespace {
+
+constexpr unsigned SharedSpace = 3, WarpSize = 1 << LaneBits;
+constexpr uint64_t MostBytes = 16 * 1024, MostInAll = 32 * 1024; // of a shadow and of a block
+constexpr uint64_t EachThread = 16;                              // elements of a shadow that a thread zeroes and adds
+
+// What an address depends on.
+struct Reasons {
+  bool Known = true, Lane = false, Thread = false;
+  SmallSetVector<const PHINode *, 4> Counters;
+};
+
+class Addresses {
+public:
+  explicit Addresses(LoopInfo &LI) : LI(LI) {}
+
+  // Whether warps of a block, or rows that it walks through, come to the same elements.
+  bool areCommon(const AtomicRMWInst &Atomic, const Argument &Shadow) const {
+    Reasons R;
+    const Value *Pointer = Atomic.getPointerOperand();
+    for (; Pointer != &Shadow; Pointer = cast<GetElementPtrInst>(Pointer)->getPointerOperand())
+      for (const Use &Index : cast<GetElementPtrInst>(Pointer)->indices())
+        add(*Index, R);
+    if (!R.Known || !(R.Lane || R.Thread))
+      return false;
+    return !R.Thread || any_of(loopsAround(*Atomic.getParent()), [&](const Loop *L) {
+      return none_of(R.Counters, [&](const PHINode *Phi) { return Phi->getParent() == L->getHeader(); });
+    });
+  }
+
+private:
+  static void add(const Value &From, Reasons &R) {
+    SmallVector<const Value *> Work{&From};
+    SmallPtrSet<const Value *, 16> Seen;
+    while (!Work.empty() && R.Known) {
+      const Value *V = Work.pop_back_val();
+      auto *I = dyn_cast<Instruction>(V);
+      if (!I || !Seen.insert(V).second)
+        continue;
+      auto *Call = dyn_cast<IntrinsicInst>(I);
+      bool IsLane = match(I, m_And(m_Value(), m_SpecificInt(WarpSize - 1))) ||
+                    (isa<TruncInst>(I) && I->getType()->isIntegerTy(LaneBits)) ||
+                    (Call && Call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_laneid);
+      bool IsThread = Call && Call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_tid_x;
+      R.Lane |= IsLane;
+      R.Thread |= IsThread;
+      if (IsLane || IsThread || (Call && isOfLaunch(Call->getIntrinsicID())))
+        continue;
+      if (auto *Phi = dyn_cast<PHINode>(I))
+        R.Counters.insert(Phi);
+      else if (!isa<BinaryOperator, CastInst, SelectInst, CmpInst, FreezeInst>(I) &&
+               !(Call && !Call->mayReadOrWriteMemory() && isOfNumbers(Call->getIntrinsicID())))
+        R.Known = false;
+      append_range(Work, I->operands());
+    }
+  }
+
+  static bool isOfLaunch(Intrinsic::ID Id) {
+    return is_contained({Intrinsic::nvvm_read_ptx_sreg_ntid_x, Intrinsic::nvvm_read_ptx_sreg_ntid_y,
+                         Intrinsic::nvvm_read_ptx_sreg_ntid_z, Intrinsic::nvvm_read_ptx_sreg_nctaid_x},
+                        Id);
+  }
+
+  static bool isOfNumbers(Intrinsic::ID Id) {
+    return is_contained({Intrinsic::smax, Intrinsic::smin, Intrinsic::umax, Intrinsic::umin, Intrinsic::abs}, Id);
+  }
+
+  SmallVector<const Loop *> loopsAround(const BasicBlock &Block) const {
+    SmallVector<const Loop *> Found;
+    for (const Loop *L = LI.getLoopFor(&Block); L; L = L->getParentLoop())
+      Found.push_back(L);
+    return Found;
+  }
+
+  LoopInfo &LI;
+};
+
+// A shadow, the additions to it that become the block's, and the block's elements.
+struct Common {
+  Argument *Shadow;
+  SmallVector<AtomicRMWInst *> Additions;
+  GlobalVariable *Own = nullptr;
+
+  Type *type() const { return Additions.front()->getType(); }
+};
+
+class Privatizer {
+public:
+  explicit Privatizer(Function &F) : F(F), M(*F.getParent()), DL(M.getDataLayout()) {}
+
+  void run(LoopInfo &LI) {
+    Addresses Where(LI);
+    for (Argument &A : F.args())
+      if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
+        find(A, Where);
+    if (!All.empty() && reserve())
+      replace();
+  }
+
+private:
+  void find(Argument &Shadow, const Addresses &Where) {
+    std::optional<Ownership::Uses> Uses = Ownership::usesOf(Shadow);
+    if (!Uses || Uses->Others || !Uses->Consumptions.empty())
+      return;
+    Common Found{&Shadow, {}, nullptr};
+    for (AtomicRMWInst *Atomic : Uses->Accumulations)
+      if ((Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy()) && Where.areCommon(*Atomic, Shadow) &&
+          (Found.Additions.empty() || Atomic->getType() == Found.type()))
+        Found.Additions.push_back(Atomic);
+    if (!Found.Additions.empty())
+      All.push_back(std::move(Found));
+  }
+
+  // False where there is no room.
+  bool reserve() {
+    uint64_t Room = std::min(MostInAll, roomInShared(F)), Each = std::min(MostBytes, Room / All.size());
+    if (Each / sizeof(double) < WarpSize)
+      return false;
+    for (Common &C : All) {
+      uint64_t Count = Each / DL.getTypeStoreSize(C.type());
+      auto *T = ArrayType::get(C.type(), Count);
+      C.Own =
+          new GlobalVariable(M, T, false, GlobalValue::InternalLinkage, UndefValue::get(T),
+                             ExchangePrefix + symbolOf(F) + ".sums", nullptr, GlobalValue::NotThreadLocal, SharedSpace);
+    }
+    return true;
+  }
+
+  void replace() {
+    BasicBlock *End = commonEnd();
+    Instruction *First = &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
+    IRBuilder<> B(First);
+    Value *Thread = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_tid_x, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Threads = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_ntid_x, ArrayRef<Type *>(), ArrayRef<Value *>());
+    using namespace Intrinsic;
+    for (auto [Index, Extent] : {std::pair(nvvm_read_ptx_sreg_tid_y, nvvm_read_ptx_sreg_ntid_y),
+                                 std::pair(nvvm_read_ptx_sreg_tid_z, nvvm_read_ptx_sreg_ntid_z)}) {
+      Value *Before = B.CreateIntrinsic(Index, ArrayRef<Type *>(), ArrayRef<Value *>());
+      Thread = B.CreateAdd(Thread, B.CreateMul(Before, Threads));
+      Threads = B.CreateMul(Threads, B.CreateIntrinsic(Extent, ArrayRef<Type *>(), ArrayRef<Value *>()));
+    }
+    Value *IsOne = B.CreateICmpULE(Threads, B.getInt32(WarpSize)), *Many = B.CreateMul(Threads, B.getInt32(EachThread));
+    SmallVector<Value *> Counts;
+    for (const Common &C : All) {
+      Value *Most = B.getInt32(cast<ArrayType>(C.Own->getValueType())->getNumElements());
+      Value *Some = B.CreateBinaryIntrinsic(Intrinsic::umin, Many, Most);
+      Counts.push_back(B.CreateSelect(IsOne, B.getInt32(0), Some));
+    }
+    for (auto [C, Count] : zip(All, Counts))
+      forOwn(*First, Thread, Threads, Count, [&](IRBuilder<> &Each, Value *Index) {
+        Each.CreateStore(Constant::getNullValue(C.type()), place(Each, C, Index));
+      });
+    meet(*First);
+    for (auto [C, Count] : zip(All, Counts))
+      for (AtomicRMWInst *Atomic : C.Additions)
+        addToOwn(*Atomic, C, Count);
+    meet(*End->getTerminator());
+    for (auto [C, Count] : zip(All, Counts))
+      forOwn(*End->getTerminator(), Thread, Threads, Count, [&](IRBuilder<> &Each, Value *Index) {
+        // Also where the shadow has fewer elements than the block: nothing was added to those beyond.
+        Value *Sum = Each.CreateLoad(C.type(), place(Each, C, Index));
+        Value *Any = Each.CreateFCmpUNE(Sum, Constant::getNullValue(C.type()));
+        Each.SetInsertPoint(SplitBlockAndInsertIfThen(Any, Each.GetInsertPoint(), false));
+        Value *To = Each.CreateGEP(C.type(), C.Shadow, Each.CreateZExt(Index, Each.getInt64Ty()));
+        Each.CreateAtomicRMW(AtomicRMWInst::FAdd, To, Sum, MaybeAlign(), AtomicOrdering::Monotonic);
+      });
+  }
+
+  // The one block at which all threads come to the end.
+  BasicBlock *commonEnd() {
+    SmallVector<BasicBlock *> Ends;
+    for (BasicBlock &Block : F)
+      if (isa<ReturnInst>(Block.getTerminator()))
+        Ends.push_back(&Block);
+    auto *End = BasicBlock::Create(M.getContext(), "end", &F);
+    ReturnInst::Create(M.getContext(), End);
+    for (BasicBlock *Block : Ends) {
+      Block->getTerminator()->eraseFromParent();
+      BranchInst::Create(End, Block);
+    }
+    return End;
+  }
+
+  // Lanes that have returned early are there by themselves.
+  static void meet(Instruction &Before) {
+    IRBuilder<> B(&Before);
+    B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_all, ArrayRef<Type *>(), {B.getInt32(0)});
+  }
+
+  static Value *place(IRBuilder<> &B, const Common &C, Value *Index) {
+    return B.CreateInBoundsGEP(C.Own->getValueType(), C.Own, {B.getInt32(0), Index});
+  }
+
+  // for (index = thread; index < count; index += threads)
+  void forOwn(Instruction &Before, Value *Thread, Value *Threads, Value *Count,
+              function_ref<void(IRBuilder<> &, Value *)> Body) {
+    BasicBlock *Start = Before.getParent(), *Rest = SplitBlock(Start, &Before);
+    auto *Head = BasicBlock::Create(M.getContext(), "each", &F, Rest),
+         *Inside = BasicBlock::Create(M.getContext(), "own", &F, Rest);
+    Start->getTerminator()->setSuccessor(0, Head);
+    IRBuilder<> B(Head);
+    PHINode *Index = B.CreatePHI(B.getInt32Ty(), 2);
+    Index->addIncoming(Thread, Start);
+    B.CreateCondBr(B.CreateICmpULT(Index, Count), Inside, Rest);
+    B.SetInsertPoint(Inside);
+    Value *Next = B.CreateAdd(Index, Threads);
+    Instruction *Back = B.CreateBr(Head);
+    B.SetInsertPoint(Back);
+    Body(B, Index);
+    Index->addIncoming(Next, Back->getParent());
+  }
+
+  void addToOwn(AtomicRMWInst &Atomic, const Common &C, Value *Count) {
+    ADGEN_COUNT(NumPrivate, Atomic);
+    IRBuilder<> B(&Atomic);
+    Type *Int64 = B.getInt64Ty();
+    Value *Bytes = B.CreateSub(B.CreatePtrToInt(Atomic.getPointerOperand(), Int64), B.CreatePtrToInt(C.Shadow, Int64));
+    Value *Index = B.CreateExactUDiv(Bytes, B.getInt64(DL.getTypeStoreSize(C.type())));
+    Value *IsOwn = B.CreateICmpULT(Index, B.CreateZExt(Count, Int64));
+    Instruction *Then, *Else;
+    SplitBlockAndInsertIfThenElse(IsOwn, Atomic.getIterator(), &Then, &Else);
+    B.SetInsertPoint(Then);
+    B.CreateAtomicRMW(AtomicRMWInst::FAdd, place(B, C, B.CreateTrunc(Index, B.getInt32Ty())), Atomic.getValOperand(),
+                      MaybeAlign(), AtomicOrdering::Monotonic);
+    Atomic.moveBefore(Else->getIterator());
+  }
+
+  Function &F;
+  Module &M;
+  const DataLayout &DL;
+  SmallVector<Common> All;
+};
+
+} // namespace
+
+ADGEN_DECLARE_PASS(PrivatizeAccumulations);
+
+PreservedAnalyses PrivatizeAccumulations::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &F : M)
+    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
+      Privatizer(F).run(FAM.getResult<LoopAnalysis>(F));
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

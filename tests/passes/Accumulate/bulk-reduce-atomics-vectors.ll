@@ -1,0 +1,58 @@
+; Four neighbouring floats that lie in one piece of 16 bytes are added at once, unless all are zero.
+;
+; RUN: %opt -passes=adgen-bulk-reduce-atomics -S %s | %filecheck %s
+
+target triple = "nvptx64-nvidia-cuda"
+
+; CHECK-LABEL: define void @adgen_gradient_four(
+; CHECK:         atomicrmw fadd ptr %fifth
+; CHECK:         [[AT:%.*]] = ptrtoint ptr %row to i64
+; CHECK-NEXT:    [[LOW:%.*]] = and i64 [[AT]], 15
+; CHECK-NEXT:    [[WHOLE:%.*]] = icmp eq i64 [[LOW]], 0
+; CHECK-NEXT:    br i1 [[WHOLE]], label %[[ONCE:.*]], label %[[EACH:.*]]
+; CHECK:       [[ONCE]]:
+; CHECK:         fcmp une float %a, 0.000000e+00
+; CHECK:         fcmp une float %c, 0.000000e+00
+; CHECK:         br i1
+; CHECK:         call void asm sideeffect "red.global.add.v4.f32 [$0], {$1, $2, $3, $4};", "l,f,f,f,f,~{memory}"(ptr addrspace(1) {{.*}}, float %a, float %b, float %a, float %c)
+; CHECK:       [[EACH]]:
+; CHECK-COUNT-4: atomicrmw fadd
+; CHECK:         ret void
+define void @adgen_gradient_four(ptr %x, i64 %i, float %a, float %b, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
+  %row = getelementptr float, ptr %dx, i64 %i
+  %fifth = getelementptr i8, ptr %row, i64 16
+  %add5 = atomicrmw fadd ptr %fifth, float %a monotonic
+  %third = getelementptr i8, ptr %row, i64 8
+  %add3 = atomicrmw fadd ptr %third, float %a monotonic
+  %add1 = atomicrmw fadd ptr %row, float %a monotonic
+  %second = getelementptr i8, ptr %row, i64 4
+  %add2 = atomicrmw fadd ptr %second, float %b monotonic
+  %c = fadd float %a, %b
+  %last = getelementptr i8, ptr %row, i64 12
+  %add4 = atomicrmw fadd ptr %last, float %c monotonic
+  ret void
+}
+
+; Not with a gap, nor where the shadow is read, too.
+; CHECK-LABEL: define void @adgen_gradient_not(
+; CHECK-NOT:     asm
+; CHECK:         ret void
+define void @adgen_gradient_not(ptr %x, ptr %y, float %a, ptr "adgen-shadow" %dx, ptr "adgen-shadow" %dy) "adgen-activity"="duplicated:duplicated:const" "adgen-shared" {
+  %second = getelementptr i8, ptr %dx, i64 4
+  %third = getelementptr i8, ptr %dx, i64 8
+  %gap = getelementptr i8, ptr %dx, i64 16
+  %add1 = atomicrmw fadd ptr %dx, float %a monotonic
+  %add2 = atomicrmw fadd ptr %second, float %a monotonic
+  %add3 = atomicrmw fadd ptr %third, float %a monotonic
+  %add4 = atomicrmw fadd ptr %gap, float %a monotonic
+  %y.2 = getelementptr i8, ptr %dy, i64 4
+  %y.3 = getelementptr i8, ptr %dy, i64 8
+  %y.4 = getelementptr i8, ptr %dy, i64 12
+  %add5 = atomicrmw fadd ptr %dy, float %a monotonic
+  %add6 = atomicrmw fadd ptr %y.2, float %a monotonic
+  %add7 = atomicrmw fadd ptr %y.3, float %a monotonic
+  %add8 = atomicrmw fadd ptr %y.4, float %a monotonic
+  %v = load float, ptr %dy
+  store float %v, ptr %x
+  ret void
+}

@@ -1,0 +1,120 @@
+; Elements to which every warp of a block adds, or every row that a block walks through, are the block's in shared memory
+; until its threads have come to the end.
+;
+; RUN: %opt -passes=adgen-privatize-accumulations -S %s | %filecheck %s
+
+target triple = "nvptx64-nvidia-cuda"
+
+; CHECK-DAG: @adgen_exchange_rows.sums = internal addrspace(3) global [4096 x float] undef
+; CHECK-DAG: @adgen_exchange_walks.sums = internal addrspace(3) global [2048 x double] undef
+; CHECK-NOT: @adgen_exchange_blocks
+
+; A row for each warp: gain[lane + 32 * i].
+; CHECK-LABEL: define void @adgen_gradient_rows(
+; CHECK:         [[ONE:%.*]] = icmp ule i32 [[THREADS:%.*]], 32
+; CHECK:         [[MANY:%.*]] = mul i32 [[THREADS]], 16
+; CHECK:         [[MOST:%.*]] = call i32 @llvm.umin.i32(i32 [[MANY]], i32 4096)
+; CHECK:         [[COUNT:%.*]] = select i1 [[ONE]], i32 0, i32 [[MOST]]
+; CHECK:         store float 0.000000e+00, ptr addrspace(3)
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK:         [[BYTES:%.*]] = sub i64
+; CHECK-NEXT:    [[AT:%.*]] = udiv exact i64 [[BYTES]], 4
+; CHECK:         [[OWN:%.*]] = icmp ult i64 [[AT]],
+; CHECK:         br i1 [[OWN]], label %[[HERE:.*]], label %[[THERE:.*]]
+; CHECK:       [[HERE]]:
+; CHECK:         atomicrmw fadd ptr addrspace(3) {{.*}}, float %v
+; CHECK:       [[THERE]]:
+; CHECK-NEXT:    atomicrmw fadd ptr %place, float %v
+; CHECK:         atomicrmw fadd ptr %mine, float %v
+; CHECK:       end:
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK:         [[SUM:%.*]] = load float, ptr addrspace(3)
+; CHECK-NEXT:    [[ANY:%.*]] = fcmp une float [[SUM]], 0.000000e+00
+; CHECK:         atomicrmw fadd ptr {{.*}}, float [[SUM]] monotonic
+; CHECK:         ret void
+define void @adgen_gradient_rows(ptr %gain, ptr %x, i32 %rows, i32 %n, ptr "adgen-shadow" %d_gain, ptr "adgen-shadow" %d_x) "adgen-activity"="duplicated:duplicated:const:const" "adgen-shared" {
+entry:
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = lshr i32 %t, 5
+  %lane = and i32 %t, 31
+  %from = shl i32 %b, 2
+  %row = add i32 %from, %w
+  %in = icmp ult i32 %row, %rows
+  br i1 %in, label %loop, label %out
+loop:
+  %c = phi i32 [ %lane, %entry ], [ %next, %loop ]
+  %at = zext i32 %c to i64
+  %first = mul i32 %row, %n
+  %own = add i32 %first, %c
+  %far = zext i32 %own to i64
+  %from.x = getelementptr float, ptr %x, i64 %far
+  %v = load float, ptr %from.x
+  %place = getelementptr float, ptr %d_gain, i64 %at
+  %0 = atomicrmw fadd ptr %place, float %v monotonic
+  %mine = getelementptr float, ptr %d_x, i64 %far
+  %1 = atomicrmw fadd ptr %mine, float %v monotonic
+  %next = add i32 %c, 32
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+out:
+  ret void
+}
+
+; A block walks through rows, and each of its threads adds to the same columns in each.
+; CHECK-LABEL: define void @adgen_gradient_walks(
+; CHECK:         atomicrmw fadd ptr addrspace(3) {{.*}}, double 1.000000e+00
+define void @adgen_gradient_walks(ptr %gain, i32 %rows, i32 %n, ptr "adgen-shadow" %d_gain) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+entry:
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %outer
+outer:
+  %row = phi i32 [ %b, %entry ], [ %below, %behind ]
+  br label %loop
+loop:
+  %c = phi i32 [ %t, %outer ], [ %next, %loop ]
+  %at = zext i32 %c to i64
+  %place = getelementptr double, ptr %d_gain, i64 %at
+  %0 = atomicrmw fadd ptr %place, double 1.0 monotonic
+  %next = add i32 %c, 128
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %behind
+behind:
+  %below = add i32 %row, 64
+  %on = icmp ult i32 %below, %rows
+  br i1 %on, label %outer, label %done
+done:
+  ret void
+}
+
+; Of a row for each block nobody else comes to the element, nor to what is the block's own; and what is read must be there.
+; CHECK-LABEL: define void @adgen_gradient_blocks(
+; CHECK-NOT:     addrspace(3)
+define void @adgen_gradient_blocks(ptr %gain, ptr %x, i32 %n, ptr "adgen-shadow" %d_gain, ptr "adgen-shadow" %d_x) "adgen-activity"="duplicated:duplicated:const" "adgen-shared" {
+entry:
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %lane = and i32 %t, 31
+  %near = zext i32 %lane to i64
+  %read = getelementptr float, ptr %d_x, i64 %near
+  br label %loop
+loop:
+  %c = phi i32 [ %t, %entry ], [ %next, %loop ]
+  %at = zext i32 %c to i64
+  %place = getelementptr float, ptr %d_gain, i64 %at
+  %0 = atomicrmw fadd ptr %place, float 1.0 monotonic
+  %1 = atomicrmw fadd ptr %read, float 1.0 monotonic
+  %v = load float, ptr %read
+  store float %v, ptr %x
+  %next = add i32 %c, 128
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
