@@ -44,7 +44,9 @@ def test_a_tool_of_another_origin_is_compiled_for(tools: tuple[Tool, Tool], whic
     assert build.prebuilt(*found) is None
 
 
-def test_another_version_of_a_package_is_compiled_for(tools: tuple[Tool, Tool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_a_package_is_compiled_for(
+    tools: tuple[Tool, Tool], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(build.packages.importlib.metadata, "version", lambda name: f"22.1.9 of {name}")  # type: ignore[attr-defined]
     assert build.prebuilt(*tools) is None
 
