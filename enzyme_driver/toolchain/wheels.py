@@ -27,7 +27,8 @@ DOWNLOAD_TIMEOUT = 3600.0
 GLIBC = (2, 28)
 """The oldest C library that the wheels run with."""
 
-_TELLING = re.compile(r"(Proxy|SSL|Connection|Protocol|IncompleteRead|Timeout)\w*\(|IncompleteRead|Errno \d+")
+_BROKEN = re.compile(r".*connection broken by '(.+)': .*")
+_TELLING = re.compile(r"connection broken|IncompleteRead|Errno \d+|DO NOT MATCH THE HASHES")
 """What says why in pip's output, whose last line may be that no version was found."""
 
 
@@ -119,7 +120,8 @@ def failed(settings: Settings, done: Completed, reason: str, hint: str) -> Toolc
     """The error, with the line in which the tool says why; all that it said goes into a file."""
     log = command.keep(settings.home / "install.log", done.argv, f"{done.stdout}{done.stderr}")
     said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    telling = [line for line in said if _TELLING.search(line)] or said
+    telling = [_BROKEN.sub(r"\1", line) for line in said if _TELLING.search(line)] or said
+    hint = ROOM if "No space left" in done.stderr else hint
     return ToolchainError(f"{reason}: {telling[-1]}" if telling else reason, hint=hint, log=log)
 
 
