@@ -65,6 +65,7 @@ class HostBinary:
 class CudaBinary:
     """The code for one GPU architecture, as file names in the folder; `sha256` is the cubin's.
 
+    `toolkit` is the version of CUDA whose ptxas made the cubin: an older driver may not read it.
     `blocks` are the kernels that have variants for smaller or larger blocks: those and the kernel itself, for more and
     more threads.
     """
@@ -73,6 +74,7 @@ class CudaBinary:
     ptx: str
     sha256: str
     blocks: dict[str, tuple[BlockVariant, ...]] = field(default_factory=dict)
+    toolkit: str = ""
 
     def for_block(self, kernel: str, threads: int) -> str:
         """The kernel, or its variant for blocks of so many threads."""
@@ -105,7 +107,8 @@ class Contents:
     """What `write` makes an artifact of.
 
     `files` holds every file of the folder by name: its bytes, or the path it is copied from. `library` names the
-    host library among them, `cuda` the cubin and the PTX of each architecture, `blocks` its `CudaBinary.blocks`.
+    host library among them, `cuda` the cubin and the PTX of each architecture, `blocks` its `CudaBinary.blocks`,
+    `toolkit` the version of ptxas.
     """
 
     adgen: str
@@ -117,6 +120,7 @@ class Contents:
     cpu: str = processor.PLAIN
     cuda: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     blocks: Mapping[str, dict[str, tuple[BlockVariant, ...]]] = field(default_factory=dict)
+    toolkit: str = ""
 
 
 @dataclass(frozen=True)
@@ -274,7 +278,7 @@ def _manifest(folder: Path, contents: Contents) -> Manifest:
     library = contents.library
     host = HostBinary(library, digest(library), contents.cpu) if library else None
     device = {
-        arch: CudaBinary(cubin, ptx, digest(cubin), contents.blocks.get(arch, {}))
+        arch: CudaBinary(cubin, ptx, digest(cubin), contents.blocks.get(arch, {}), contents.toolkit)
         for arch, (cubin, ptx) in contents.cuda.items()
     }
     return Manifest(contents.adgen, contents.source, contents.options, contents.entries, Binaries(host, device))

@@ -77,14 +77,14 @@ def run(
         output = _kill(process)
         reason = f"{_tool(words)} {ENDLESS} {timeout:g} s and was stopped"
         hint = "raise the limit with ADGEN_TIMEOUT (seconds), or make the file smaller"
-        raise CompilerCrashError(reason, hint=hint, log=_keep(log, words, output)) from None
+        raise CompilerCrashError(reason, hint=hint, log=keep(log, words, output)) from None
     except BaseException:
         _kill(process)
         raise
     if process.returncode < 0:
         reason = f"{_tool(words)} was ended by {_signal_name(-process.returncode)}{_last_words(stderr)}"
         hint = f"repeat it by hand (ADGEN_KEEP=folder keeps its files): {in_shell(words, cwd=cwd, env=env)}"
-        raise CompilerCrashError(reason, hint=hint, log=_keep(log, words, stdout + stderr))
+        raise CompilerCrashError(reason, hint=hint, log=keep(log, words, stdout + stderr))
     return Completed(words, process.returncode, stdout, stderr, time.perf_counter() - start)
 
 
@@ -161,8 +161,11 @@ def _last_words(stderr: str) -> str:
     return f": {lines[0]}" if lines else ""
 
 
-def _keep(log: Path | None, words: tuple[str, ...], output: str) -> Path | None:
-    """Write the raw output down; a log that cannot be written must not hide the error that it is about."""
+def keep(log: Path | None, words: Sequence[str | Path], output: str) -> Path | None:
+    """Write a tool's raw output down, and say where.
+
+    A log that cannot be written must not hide the error that it is about.
+    """
     if log is None:
         return None
     try:

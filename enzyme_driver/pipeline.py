@@ -67,7 +67,7 @@ def build(
         say("compiling the binaries")
         host, device = _finish(request, read, ways, workspace)
         _refuse_if_nothing_is_left(request, first, host, device)
-        return artifact.write(folder, _contents(request, read, first, host, device))
+        return artifact.write(folder, _contents(request, read, first, host, device, workspace.toolchain.ptxas.version))
 
 
 def inspected(request: Request, inspection: Inspection, *, settings: Settings, progress: Progress | None) -> None:
@@ -328,7 +328,7 @@ def _refuse_if_nothing_is_left(
 
 
 def _contents(
-    request: Request, read: Source, way: Differentiated, host: HostCode | None, device: list[CudaCode]
+    request: Request, read: Source, way: Differentiated, host: HostCode | None, device: list[CudaCode], toolkit: str
 ) -> Contents:
     entries = tuple(_entry(request, each, host, device) for each in way.plan.entries)
     entries += tuple(_refused_entry(request, each, reason) for each, reason in way.plan.refused)
@@ -358,6 +358,7 @@ def _contents(
         cpu=processor.baseline() if host else processor.PLAIN,
         cuda={code.arch: (code.cubin.name, code.ptx.name) for code in device},
         blocks={code.arch: code.blocks for code in device},
+        toolkit=toolkit,
     )
 
 

@@ -53,10 +53,12 @@ ENTRIES = (
 )
 
 
-def artifact_folder(folder: Path, code: dict[str, bytes]) -> Path:
+def artifact_folder(folder: Path, code: dict[str, bytes], *, toolkit: str = "") -> Path:
     """An artifact with a cubin (none that could run where it is empty) and the PTX of each architecture."""
     files: dict[str, bytes | Path] = {}
     for arch, cubin in code.items():
         files |= {f"hand.{arch}.cubin": cubin, f"hand.{arch}.ptx": PTX}
     cuda = {arch: (f"hand.{arch}.cubin", f"hand.{arch}.ptx") for arch in code}
-    return write(folder, Contents("0.1", Source("hand.cu", "0" * 64), Options(), ENTRIES, files, cuda=cuda)).folder
+    source = Source("hand.cu", "0" * 64)
+    contents = Contents("0.1", source, Options(), ENTRIES, files, cuda=cuda, toolkit=toolkit)
+    return write(folder, contents).folder

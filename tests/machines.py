@@ -10,7 +10,7 @@ from fakes import FakeProcess, executable, writes_output
 
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
-from enzyme_driver.toolchain import Toolchain, ensure, enzyme, search
+from enzyme_driver.toolchain import Toolchain, cuda, ensure, enzyme
 
 VERSIONS = {
     "clang": "Debian clang version 22.1.8 (1~deb12u1)\nTarget: x86_64-pc-linux-gnu\n",
@@ -62,7 +62,7 @@ class Machine:
         header.write_text("#define LLVM_ENABLE_ABI_BREAKING_CHECKS 0\n")
 
     def _make_cuda(self) -> None:
-        for name in (*search.CUDA_FILES, "bin/ptxas"):
+        for name in (*cuda.FILES, "bin/ptxas"):
             executable(self.cuda / name, name)
 
     def _answer(self) -> None:

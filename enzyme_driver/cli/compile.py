@@ -123,6 +123,7 @@ def _copy(made: Artifact, folder: Path) -> Artifact:
         cpu=host.cpu if host else processor.PLAIN,
         cuda={arch: (binary.cubin, binary.ptx) for arch, binary in device.items()},
         blocks={arch: binary.blocks for arch, binary in device.items()},
+        toolkit=next((binary.toolkit for binary in device.values()), ""),
     )
     return artifact.write(folder, contents)
 

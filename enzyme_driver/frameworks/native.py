@@ -140,6 +140,7 @@ def _compiled(name: str, own: str, headers: Headers | None) -> Path:
     from enzyme_driver import command, toolchain
     from enzyme_driver.settings import Settings
     from enzyme_driver.toolchain import packages
+    from enzyme_driver.toolchain.folders import writable, written
 
     settings = Settings.from_environment()
     clang = toolchain.ensure(settings).clang
@@ -151,8 +152,7 @@ def _compiled(name: str, own: str, headers: Headers | None) -> Path:
     target = folder / name
     if target.is_file():
         return target
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / ".lock"), tempfile.TemporaryDirectory(dir=folder) as scratch:
+    with written(writable(folder)), FileLock(folder / ".lock"), tempfile.TemporaryDirectory(dir=folder) as scratch:
         if not target.is_file():
             made = Path(scratch) / name
             found = ("-isystem", str(headers.folder)) if headers else ()

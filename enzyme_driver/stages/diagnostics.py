@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from enzyme_driver import resources
 from enzyme_driver.command import Completed
-from enzyme_driver.errors import Location, SourceError
+from enzyme_driver.errors import Location, SourceError, ToolchainError
 from enzyme_driver.stages.host_code import MISSING, HostCode
 from enzyme_driver.stages.source import Source
+from enzyme_driver.toolchain.search import HEADERS, NO_HEADERS
 
 _SAID = re.compile(
     r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?P<kind>(?:fatal )?error|note): (?P<text>.*)$", re.MULTILINE
@@ -21,6 +23,9 @@ _OF_BUILD = re.compile(r"[A-Z][A-Z0-9_]+")
 """Macros are written so."""
 
 HINT = "make the file compile with clang 22, with the flags of its own build: adgen compile FILE -- -std=c++20"
+_OF_THE_SYSTEM = re.compile(r"/lib/clang/\d+/include/|/c\+\+/\d+/")
+"""In the path of a header that is clang's or libstdc++'s."""
+
 _HINTS = {
     "initialization is not supported for __shared__ variables": (
         "clang takes no shared variable that has a constructor, such as cuda::barrier: let all threads of the block "
@@ -60,7 +65,8 @@ def errors(stderr: str) -> list[Diagnostic]:
 def rejected(source: Source, done: Completed, beside: SourceError | None = None) -> SourceError:
     """clang's own message, once, with the place of the first error.
 
-    `beside` is what clang says of the file without what it rejects here.
+    `beside` is what clang says of the file without what it rejects here. Raises ToolchainError where headers of the
+    system are missing, not the user's.
     """
     text = done.stderr.strip()
     found = next((said for said in _SAID.finditer(text) if said["kind"] != "note"), None)
@@ -68,6 +74,8 @@ def rejected(source: Source, done: Completed, beside: SourceError | None = None)
         hint = "check the flags that are given to clang"
         return SourceError(text or "clang failed without a message", hint=hint, location=Location(str(source.path)))
     place = Location(found["file"], int(found["line"]), int(found["column"]))
+    if MISSING.search(found["text"]) and _is_of_the_system(Path(found["file"])):
+        raise ToolchainError(f"{found['text']}: {NO_HEADERS}", hint=HEADERS, location=place)
     reason = f"error: {found['text']}{text[found.end() :].rstrip()}"
     return SourceError(reason, hint=_hint(found["text"], source, beside), location=place)
 
@@ -81,6 +89,10 @@ def undecided(header: str, text: HostCode, source: Source) -> set[str]:
     """What the header could define that decides what is compiled, and the user's flags do not say."""
     given = re.findall(r"-[DU]\s*([A-Za-z_]\w*)", " ".join(source.flags))
     return text.could_learn_from(header).difference(given)
+
+
+def _is_of_the_system(file: Path) -> bool:
+    return file.is_relative_to(resources.PACKAGE) or _OF_THE_SYSTEM.search(str(file)) is not None
 
 
 def _hint(error: str, source: Source, beside: SourceError | None) -> str:

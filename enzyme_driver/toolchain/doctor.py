@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import platform
 import re
 import shutil
 import sys
@@ -12,17 +13,19 @@ from dataclasses import dataclass
 from os import pathsep
 from pathlib import Path
 
-from enzyme_driver import command
+from enzyme_driver import command, resources
 from enzyme_driver.command import Runner
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
-from enzyme_driver.toolchain.build import own_build, prebuilt, writable
+from enzyme_driver.toolchain.build import own_build, prebuilt
 from enzyme_driver.toolchain.enzyme import PINNED, usual_plugins
 from enzyme_driver.toolchain.facts import Facts
 from enzyme_driver.toolchain.find import Parts, compilers, look, remembered
-from enzyme_driver.toolchain.packages import is_packaged
-from enzyme_driver.toolchain.search import ASK_TIMEOUT, SETUP
+from enzyme_driver.toolchain.folders import writable
+from enzyme_driver.toolchain.packages import compile_flags, is_packaged
+from enzyme_driver.toolchain.search import ASK_TIMEOUT, HEADERS, NO_HEADERS, SETUP
 from enzyme_driver.toolchain.values import LLVM_MAJOR, EnzymeSource, Problem, Tool
+from enzyme_driver.toolchain.wheels import check_system
 
 PYTHON_PACKAGES = ("click", "filelock", "jinja2", "numpy", "platformdirs", "rich")
 
@@ -63,6 +66,7 @@ def doctor(settings: Settings, *, run: Runner = command.run) -> tuple[Finding, .
 
 def _python() -> Iterator[Finding]:
     version = ".".join(str(number) for number in sys.version_info[:3])
+    yield _system()
     yield Finding("Python", ok=True, found_by="running", version=version, path=sys.executable)
     for name in PYTHON_PACKAGES:
         yield _package(name)
@@ -164,16 +168,29 @@ def _linking(parts: Parts, facts: Facts, run: Runner, settings: Settings) -> Ite
 def _cxx_library(clang: Tool, facts: Facts, run: Runner) -> Finding:
     ask = (clang.path, "-print-file-name=libstdc++.so")
     told = Path(facts.about(clang.path, "libstdc++", lambda: run(ask, timeout=ASK_TIMEOUT).stdout).strip())
-    if told.is_absolute() and told.exists():
-        return Finding("C++ library", ok=True, found_by="clang", path=str(told.resolve()))
-    problem = f"{clang.path} finds no libstdc++"
-    return Finding("C++ library", ok=False, problem=problem, hint="on Debian `apt-get install libstdc++-12-dev`")
+    if not (told.is_absolute() and told.exists()):
+        return Finding("C++ library", ok=False, problem=f"{clang.path} finds no libstdc++", hint=HEADERS)
+    read = (clang.path, *compile_flags(clang), "-fsyntax-only", "-x", "c++", resources.PACKAGE / "stages" / "prelude.h")
+    if not run(read, timeout=ASK_TIMEOUT).ok:
+        return Finding("C++ library", ok=False, problem=NO_HEADERS, hint=HEADERS)
+    return Finding("C++ library", ok=True, found_by="clang", path=str(told.resolve()))
+
+
+def _system() -> Finding:
+    """The machine and its C library; the pinned wheels fit no others."""
+    library, version = platform.libc_ver()
+    found = f"{sys.platform} {platform.machine()}, {f'{library} {version}' if library else 'no glibc'}"
+    try:
+        check_system(PINNED)
+    except ToolchainError as problem:
+        return Finding("system", ok=False, version=found, problem=problem.reason, hint=problem.hint, required=False)
+    return Finding("system", ok=True, version=found)
 
 
 def _own_build(settings: Settings, parts: Parts) -> Iterator[Finding]:
     if parts.problems or not isinstance(parts.clang, Tool) or not isinstance(parts.opt, Tool):
         return
-    own = prebuilt(settings, parts.clang, parts.opt)
+    own = prebuilt(parts.clang, parts.opt)
     if own:
         yield Finding("adgen's passes", ok=True, found_by="compiled in the wheel", path=str(own.folder))
     else:

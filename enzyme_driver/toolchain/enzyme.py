@@ -9,22 +9,28 @@ from pathlib import Path
 from enzyme_driver.settings import Settings
 from enzyme_driver.toolchain.search import SETUP
 from enzyme_driver.toolchain.values import LLVM_MAJOR, Candidate, EnzymeSource, Problem, Tool
-from enzyme_driver.toolchain.wheels import Member, Pin
+from enzyme_driver.toolchain.wheels import Member, Pin, for_this_machine
 
-PINNED = Pin(
-    room="enzyme",
-    package="pennylane-catalyst",
-    version="0.15.0",
-    python="3.11",
-    platform="manylinux_2_28_x86_64",
-    wheel_sha256="9254b59d305a7891ee0fafbe71690e5e0084cc2f0c09b7876556257a361c0beb",
-    members=(
-        Member(
-            "pennylane_catalyst-0.15.0.data/data/bin/catalyst",
-            "e5d329f13e928d388c5be6e1f54a2ccb47895ef44203eed31a32d2df8173ca89",
-        ),
+
+def _pin(machine: str, wheel: str, executable: str) -> Pin:
+    """The wheel for a machine, with the digests of it and of its executable."""
+    version, platform = "0.15.0", f"manylinux_2_28_{machine}"
+    members = (Member(f"pennylane_catalyst-{version}.data/data/bin/catalyst", executable),)
+    otherwise = f"install Enzyme for LLVM {LLVM_MAJOR} yourself and name the plugin in ADGEN_ENZYME"
+    return Pin("enzyme", "pennylane-catalyst", version, "3.11", platform, wheel, members, otherwise)
+
+
+PINNED = for_this_machine(
+    _pin(
+        "x86_64",
+        "9254b59d305a7891ee0fafbe71690e5e0084cc2f0c09b7876556257a361c0beb",
+        "e5d329f13e928d388c5be6e1f54a2ccb47895ef44203eed31a32d2df8173ca89",
     ),
-    otherwise=f"install Enzyme for LLVM {LLVM_MAJOR} yourself and name the plugin in ADGEN_ENZYME",
+    _pin(
+        "aarch64",
+        "59cba4710637b4af5ac011c4fcdd1a85042ae1e6effe7b973d30c3b8a11cd9d4",
+        "c8369df02e0c547391df18263b7512179ed4ef9b3eab17e0177abfe029e04c12",
+    ),
 )
 """The wheel that holds Enzyme, with an LLVM of the same major, inside one executable."""
 

@@ -45,10 +45,13 @@ class Facts:
         with contextlib.suppress(OSError):
             self._store.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=self._store.parent, prefix=".facts-")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(self._known, file, indent=0)
-            Path(name).replace(self._store)
-            self._changed = False
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    json.dump(self._known, file, indent=0)
+                Path(name).replace(self._store)
+                self._changed = False
+            finally:
+                Path(name).unlink(missing_ok=True)
 
 
 def _sha256(path: Path) -> str:

@@ -10,6 +10,7 @@ from enzyme_driver import command
 from enzyme_driver.command import Runner
 from enzyme_driver.settings import Settings
 from enzyme_driver.toolchain.build import Compilers, OwnBuild, build, find_llvm, prebuilt
+from enzyme_driver.toolchain.cuda import find_cuda_root
 from enzyme_driver.toolchain.enzyme import find_enzyme
 from enzyme_driver.toolchain.facts import Facts
 from enzyme_driver.toolchain.openmp import find_libomp
@@ -20,7 +21,6 @@ from enzyme_driver.toolchain.search import (
     OPT,
     PTXAS,
     find_archs,
-    find_cuda_root,
     find_llvmlite,
     find_tool,
 )
@@ -55,7 +55,7 @@ def look(settings: Settings, facts: Facts, run: Runner) -> Parts:
         clang=clang,
         opt=opt,
         ptxas=find_tool(PTXAS, settings, facts, run),
-        llvm=_llvm_folder(settings, clang, opt) if isinstance(clang, Tool) and isinstance(opt, Tool) else None,
+        llvm=_llvm_folder(clang, opt) if isinstance(clang, Tool) and isinstance(opt, Tool) else None,
         cuda_root=find_cuda_root(settings),
         llvmlite=find_llvmlite(),
         libomp=find_libomp(settings, clang, facts, run) if isinstance(clang, Tool) else None,
@@ -79,9 +79,9 @@ def _llvm(settings: Settings, facts: Facts, run: Runner) -> tuple[Tool | Problem
     return found[0][0], found[0][1]
 
 
-def _llvm_folder(settings: Settings, clang: Tool, opt: Tool) -> Path | Problem:
+def _llvm_folder(clang: Tool, opt: Tool) -> Path | Problem:
     """LLVM's folder; its headers are needed only where adgen's code did not come compiled."""
-    return opt.prefix if prebuilt(settings, clang, opt) else find_llvm(clang, opt)
+    return opt.prefix if prebuilt(clang, opt) else find_llvm(clang, opt)
 
 
 def remembered(settings: Settings) -> Facts:
@@ -99,7 +99,7 @@ def ensure(settings: Settings, *, run: Runner = command.run, progress: Progress 
         parts = look(settings, facts, run)
         if parts.problems:
             raise all_problems(parts.problems)
-        own = prebuilt(settings, _there(parts.clang), _there(parts.opt))
+        own = prebuilt(_there(parts.clang), _there(parts.opt))
         own = own or build(settings, compilers(parts), run, progress or OnStderr())
         return _assemble(parts, own, facts, run)
     finally:

@@ -12,23 +12,33 @@ from enzyme_driver.toolchain import packages
 from enzyme_driver.toolchain.facts import Facts
 from enzyme_driver.toolchain.search import ASK_TIMEOUT, SETUP
 from enzyme_driver.toolchain.values import LLVM_MAJOR, Problem, Tool
-from enzyme_driver.toolchain.wheels import Member, Pin
+from enzyme_driver.toolchain.wheels import Member, Pin, for_this_machine
 
 LIBRARY = "libomp.so.5"
 """Its name in every artifact: libraries of one name are loaded once in a process, of which OpenMP allows no two."""
 
-PINNED_LIBOMP = Pin(
-    room="openmp",
-    package="cmeel-libomp",
-    version="21.1.8",
-    python="3.11",
-    platform="manylinux_2_28_x86_64",
-    wheel_sha256="b8729140db049e594d4bd6fe7d716a934d39b4796062c084015a9ea19efc5c27",
-    members=(
-        Member("cmeel.prefix/lib/libomp.so", "f5435a0a027ab60d956584904586edf44dedcad926664a2495a76ce00c10f2f2"),
-        Member("cmeel.prefix/include/omp.h", "3f9f6217b1edfdfd7487e84b2f62ee7742793e56cf447b54ee20bb5930b35ed3"),
+_OTHERWISE = f"install LLVM {LLVM_MAJOR} with your package manager, and set ADGEN_TOOLCHAIN=system"
+
+
+def _pin(machine: str, wheel: str, library: str) -> Pin:
+    """The wheel for a machine, with the digests of it and of its library; the header is the same everywhere."""
+    header = "3f9f6217b1edfdfd7487e84b2f62ee7742793e56cf447b54ee20bb5930b35ed3"
+    members = (Member("cmeel.prefix/lib/libomp.so", library), Member("cmeel.prefix/include/omp.h", header))
+    platform = f"manylinux_2_28_{machine}"
+    return Pin("openmp", "cmeel-libomp", "21.1.8", "3.11", platform, wheel, members, _OTHERWISE)
+
+
+PINNED_LIBOMP = for_this_machine(
+    _pin(
+        "x86_64",
+        "b8729140db049e594d4bd6fe7d716a934d39b4796062c084015a9ea19efc5c27",
+        "f5435a0a027ab60d956584904586edf44dedcad926664a2495a76ce00c10f2f2",
     ),
-    otherwise=f"install LLVM {LLVM_MAJOR} with your package manager, and set ADGEN_TOOLCHAIN=system",
+    _pin(
+        "aarch64",
+        "3505623bd4466eb71314e58c8137bef5167c39a8351d246321c2fc1d0adb11e6",
+        "6b57b9c07826eb2bf4ca02c306574ecc0190169c80ccfbe040fc6962eea7bc72",
+    ),
 )
 
 

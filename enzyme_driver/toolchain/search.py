@@ -13,6 +13,7 @@ from enzyme_driver.command import Runner
 from enzyme_driver.errors import AdgenError, ToolchainError
 from enzyme_driver.settings import Settings
 from enzyme_driver.toolchain import packages
+from enzyme_driver.toolchain.cuda import HINT, ptxas_candidates
 from enzyme_driver.toolchain.facts import Facts
 from enzyme_driver.toolchain.values import LLVM_MAJOR, Candidate, Origin, Problem, Tool
 
@@ -21,14 +22,13 @@ ASK_TIMEOUT = 20.0
 
 SETUP = "run `make setup` or `adgen toolchain install`"
 
-DEBIAN_LLVM = Path(f"/usr/lib/llvm-{LLVM_MAJOR}/bin")
+NO_HEADERS = "this system lacks headers of C or C++"
+HEADERS = (
+    "install them: they come with any g++, on Debian with `apt-get install libstdc++-12-dev` alone, on Fedora and Red "
+    "Hat with `dnf install libstdc++-devel`; `adgen doctor` says whether they are found"
+)
 
-CUDA_FILES = {
-    "include/cuda_runtime.h": "nvidia-cuda-runtime",
-    "include/crt/host_defines.h": "nvidia-cuda-crt",
-    "nvvm/libdevice/libdevice.10.bc": "nvidia-nvvm",
-}
-"""What a CUDA root must hold, and the Python package that brings it."""
+DEBIAN_LLVM = Path(f"/usr/lib/llvm-{LLVM_MAJOR}/bin")
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,6 @@ def in_debian(name: str) -> Callable[[Settings], Iterator[Candidate]]:
     return candidates
 
 
-def in_cuda_root(name: str) -> Callable[[Settings], Iterator[Candidate]]:
-    def candidates(settings: Settings) -> Iterator[Candidate]:
-        for root in cuda_roots(settings):
-            yield Candidate(root.path / "bin" / name, root.found_by)
-
-    return candidates
-
-
 CLANG = Wanted(
     name="clang",
     variable="ADGEN_CLANG",
@@ -97,10 +89,10 @@ PTXAS = Wanted(
     name="ptxas",
     variable="ADGEN_PTXAS",
     explicit=lambda settings: settings.ptxas,
-    places=(in_cuda_root("ptxas"),),
+    places=(ptxas_candidates,),
     version=re.compile(r"V(\d+(?:\.\d+)+)"),
     major=None,
-    hint=f"{SETUP}, or `pip install nvidia-cuda-nvcc`",
+    hint=HINT,
 )
 
 
@@ -166,30 +158,6 @@ def _nothing_fits(wanted: Wanted, settings: Settings, origin: Origin, unfit: lis
     if unfit:
         reason += f"; of another version: {', '.join(unfit)}"
     return Problem(wanted.name, reason, hint)
-
-
-def cuda_roots(settings: Settings) -> Iterator[Candidate]:
-    """The user's CUDA root, or those in Python's site-packages; never a toolkit that happens to be installed."""
-    if settings.cuda_path is not None:
-        yield Candidate(settings.cuda_path, "ADGEN_CUDA_PATH")
-        return
-    package = importlib.util.find_spec("nvidia")
-    for folder in (package.submodule_search_locations or ()) if package else ():
-        yield Candidate(Path(folder) / "cu13", packages.SITE_PACKAGES)
-
-
-def find_cuda_root(settings: Settings) -> Path | Problem:
-    """The CUDA root with headers and libdevice."""
-    roots = list(cuda_roots(settings))
-    lacks = []
-    for root in roots:
-        missing = [file for file in CUDA_FILES if not (root.path / file).is_file()]
-        if not missing:
-            return root.path
-        lacks.append(f"{root.path} ({root.found_by}) lacks {', '.join(missing)}")
-    packages = " ".join(CUDA_FILES.values())
-    reason = f"no complete CUDA root: {'; '.join(lacks) or 'no package `nvidia` in site-packages'}"
-    return Problem("CUDA root", reason, f"{SETUP}, or `pip install {packages}`")
 
 
 def find_llvmlite() -> Path | Problem:

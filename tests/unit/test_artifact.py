@@ -75,7 +75,7 @@ def test_the_manifest_is_what_the_documents_say(tmp_path: Path) -> None:
     assert data["source"] == {"name": "a.cu", "sha256": "ab" * 32}
     assert data["entries"] == json.loads(json.dumps([asdict(entry) for entry in ENTRIES]))
     assert set(data["binaries"]["openmp"]) == {"library", "sha256", "cpu"}
-    assert set(data["binaries"]["cuda"]["sm_90"]) == {"cubin", "ptx", "sha256", "blocks"}
+    assert set(data["binaries"]["cuda"]["sm_90"]) == {"cubin", "ptx", "sha256", "blocks", "toolkit"}
 
 
 @given(st.from_type(Entry))

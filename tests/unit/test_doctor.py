@@ -18,6 +18,7 @@ from enzyme_driver.toolchain.facts import Facts
 
 def findings(machine: Machine, settings: Settings | None = None) -> dict[str, doctor.Finding]:
     machine.process.reply("-print-file-name=libstdc++.so", stdout=f"{machine.root / 'libstdc++.so'}\n")
+    machine.process.reply("-fsyntax-only", "prelude.h")
     found = doctor.doctor(settings or machine.settings, run=machine.process)
     assert len({finding.part for finding in found}) == len(found)
     return {finding.part: finding for finding in found}
@@ -62,6 +63,35 @@ def test_an_empty_machine_is_reported_not_raised(
         assert found[part].problem
         assert found[part].hint
     assert not found["GPU"].required
+
+
+def test_headers_that_are_missing(healthy: Machine) -> None:
+    findings(healthy)
+    said = "prelude.h:4:10: fatal error: 'cstddef' file not found"
+    healthy.process.reply("-fsyntax-only", "prelude.h", returncode=1, stderr=said)
+    found = {finding.part: finding for finding in doctor.doctor(healthy.settings, run=healthy.process)}["C++ library"]
+    assert (found.ok, found.required) == (False, True)
+    assert "headers of C" in found.problem
+    assert "libstdc++-12-dev" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("machine_name", "library", "said"),
+    [
+        ("x86_64", ("", ""), "no glibc"),
+        ("x86_64", ("glibc", "2.17"), "glibc 2.28 or newer; this one has glibc 2.17"),
+        ("riscv64", ("glibc", "2.36"), "this is linux riscv64"),
+    ],
+)
+def test_a_system_that_no_wheel_fits(
+    healthy: Machine, monkeypatch: pytest.MonkeyPatch, machine_name: str, library: tuple[str, str], said: str
+) -> None:
+    monkeypatch.setattr(doctor.platform, "machine", lambda: machine_name)  # type: ignore[attr-defined]
+    monkeypatch.setattr(doctor.platform, "libc_ver", lambda: library)  # type: ignore[attr-defined]
+    found = findings(healthy)["system"]
+    assert not found.ok
+    assert said in found.problem
+    assert "ADGEN_ENZYME" in found.hint
 
 
 def test_a_mismatched_pair(healthy: Machine) -> None:

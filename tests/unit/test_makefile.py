@@ -16,8 +16,8 @@ LOCKS = ("requirements.lock", "requirements-dev.lock")
 RUNNING = ("compile", "build", "cuda13")
 """Extras of a checkout that runs; `make setup` installs these alone."""
 
-FRAMEWORKS = ("torch", "jax")
-"""Extras that say what adgen works with; nothing here needs them."""
+FRAMEWORKS = ("torch", "jax", "cuda12")
+"""Extras that say what adgen works with; nothing here needs them. An environment has one CUDA."""
 
 
 def pins(name: str) -> dict[str, str]:

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from gpu_support import artifact_folder
 
+from enzyme_driver.artifact import read
 from enzyme_driver.errors import ArgumentError, DeviceError, RefusedError
 from enzyme_driver.model import TargetEntry
-from enzyme_driver.runtime.backends import driver
-from enzyme_driver.runtime.backends.cubins import chosen_code
+from enzyme_driver.runtime.backends import cubins, driver
+from enzyme_driver.runtime.backends.cubins import chosen_code, is_newer
 from enzyme_driver.runtime.backends.cuda import _refuse_block, _with_shared
 from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
 from enzyme_driver.runtime.call.geometry import launch_of
@@ -225,3 +226,33 @@ def test_a_block_that_has_too_few_registers_is_told(
             _refuse_block(None, "k__gradient", launch_of((1, block)))
     else:
         _refuse_block(None, "k__gradient", launch_of((1, block)))
+
+
+@pytest.mark.parametrize(
+    ("toolkit", "known", "newer"),
+    [("13.0.88", (12, 4), True), ("13.0.88", (13, 0), False), ("12.9.86", (13, 0), False), ("", (11, 8), False)],
+)
+def test_a_driver_of_an_older_major_does_not_read_a_cubin(toolkit: str, known: tuple[int, int], newer: bool) -> None:
+    assert is_newer(toolkit, known) == newer
+
+
+@pytest.mark.parametrize(("known", "form"), [((12, 4), "ptx"), ((13, 1), "cubin")])
+def test_what_a_driver_is_given_and_what_is_said_where_it_refuses(
+    known: tuple[int, int], form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: bytes) -> object:
+        raise ValueError("CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
+
+    def unasked(_: bytes) -> object:
+        raise AssertionError
+
+    code = {"from_cubin": unasked, "from_ptx": unasked, f"from_{form}": refuse}
+    monkeypatch.setattr(cubins, "core", lambda: SimpleNamespace(ObjectCode=SimpleNamespace(**code)))
+    monkeypatch.setattr(cubins, "known_toolkit", lambda: known)
+    monkeypatch.setattr(cubins, "attribute_of", lambda _, name: 9 if "MAJOR" in name else 0)
+    artifact = read(artifact_folder(tmp_path / "made", {"sm_90": b""}, toolkit="13.0.88"))
+    with pytest.raises(DeviceError) as caught:
+        cubins.LoadedCode(artifact, 0)
+    assert f"the {form} for sm_90" in caught.value.reason
+    assert f"made by CUDA 13.0.88; the driver is one of CUDA {known[0]}.{known[1]}" in caught.value.reason
+    assert ("cuda12" in caught.value.hint) == (form == "ptx")

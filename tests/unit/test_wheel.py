@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from fakes import executable
-from machines import Machine
 
 from enzyme_driver import resources
 from enzyme_driver.toolchain import build
@@ -32,33 +31,28 @@ def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Tool, Tool]:
     return clang, opt
 
 
-def test_what_fits_is_taken(machine: Machine, tools: tuple[Tool, Tool]) -> None:
-    own = build.prebuilt(replace(machine.settings, cuda_path=None), *tools)
+def test_what_fits_is_taken(tools: tuple[Tool, Tool]) -> None:
+    own = build.prebuilt(*tools)
     assert own is not None
     assert own.passes == resources.PACKAGE / "built" / "libadgen-passes.so"
 
 
-def test_a_cuda_root_of_the_users_own_is_compiled_for(machine: Machine, tools: tuple[Tool, Tool]) -> None:
-    assert machine.settings.cuda_path is not None
-    assert build.prebuilt(machine.settings, *tools) is None
-
-
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_tool_of_another_origin_is_compiled_for(machine: Machine, tools: tuple[Tool, Tool], which: int) -> None:
+def test_a_tool_of_another_origin_is_compiled_for(tools: tuple[Tool, Tool], which: int) -> None:
     found = list(tools)
     found[which] = replace(found[which], found_by="PATH")
-    assert build.prebuilt(replace(machine.settings, cuda_path=None), *found) is None
+    assert build.prebuilt(*found) is None
 
 
 def test_another_version_of_a_package_is_compiled_for(
-    machine: Machine, tools: tuple[Tool, Tool], monkeypatch: pytest.MonkeyPatch
+    tools: tuple[Tool, Tool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build.packages.importlib.metadata, "version", lambda name: f"22.1.9 of {name}")  # type: ignore[attr-defined]
-    assert build.prebuilt(replace(machine.settings, cuda_path=None), *tools) is None
+    assert build.prebuilt(*tools) is None
 
 
 @pytest.mark.parametrize("damage", ["changed source", "lost file", "no words"])
-def test_what_is_not_whole_or_not_present_is_compiled(machine: Machine, tools: tuple[Tool, Tool], damage: str) -> None:
+def test_what_is_not_whole_or_not_present_is_compiled(tools: tuple[Tool, Tool], damage: str) -> None:
     built = resources.PACKAGE / "built"
     if damage == "changed source":
         (resources.PACKAGE / "passes" / "A.cpp").write_text("changed")
@@ -66,4 +60,4 @@ def test_what_is_not_whole_or_not_present_is_compiled(machine: Machine, tools: t
         (built / "worker.so").unlink()
     else:
         (built / "fits.json").write_text("{")
-    assert build.prebuilt(replace(machine.settings, cuda_path=None), *tools) is None
+    assert build.prebuilt(*tools) is None

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from enzyme_driver.artifact import Artifact
 from enzyme_driver.errors import ArtifactError, DeviceError
-from enzyme_driver.runtime.backends.driver import api, attribute_of, core, done, synchronize, translated
+from enzyme_driver.runtime.backends.driver import api, attribute_of, core, done, known_toolkit, synchronize, translated
 
 _REBUILD = "compile it again with `adgen compile`"
+_UPDATE = "install a newer NVIDIA driver, or compile it again with what `pip install 'adgen[cuda12]'` brings"
 _STATIC_LIMIT = 48 * 1024  # without asking the driver for more
 
 
@@ -33,6 +34,15 @@ def chosen_code(archs: Iterable[str], capability: tuple[int, int]) -> tuple[str,
     )
 
 
+def is_newer(toolkit: str, known: tuple[int, int]) -> bool:
+    """Whether a driver of CUDA `known` is too old for a cubin: cubins of another major have another format.
+
+    Such a driver compiles the PTX beside it, which asks for no more than its instructions need.
+    """
+    major = toolkit.partition(".")[0]
+    return major.isdecimal() and int(major) > known[0]
+
+
 def _parsed(arch: str) -> tuple[int, int, str]:
     match = re.fullmatch(r"sm_(\d+)(\d)([af]?)", arch)
     if match is None:
@@ -47,8 +57,13 @@ class LoadedCode:
         self.device = device
         capability = tuple(attribute_of(device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
         self.arch, form = chosen_code(artifact.archs, (capability[0], capability[1]))
+        self._binary = artifact.manifest.binaries.cuda[self.arch]
+        known, toolkit = known_toolkit(), self._binary.toolkit
+        if is_newer(toolkit, known):
+            form = "ptx"
         what = f"the {form} for {self.arch} of {artifact.folder}"
-        with translated(f"{what} cannot be loaded", _REBUILD):
+        of_toolkit = f" (made by CUDA {toolkit}; the driver is one of CUDA {known[0]}.{known[1]})" if toolkit else ""
+        with translated(f"{what} cannot be loaded{of_toolkit}", _UPDATE if is_newer(toolkit, known) else _REBUILD):
             object_code = core().ObjectCode
             if form == "cubin":
                 self._code = object_code.from_cubin(artifact.cubin(self.arch))
@@ -56,7 +71,6 @@ class LoadedCode:
                 self._code = object_code.from_ptx(artifact.ptx(self.arch))
             self._library = api().CUlibrary(int(_handle(self._code)))
         self._what = what
-        self._binary = artifact.manifest.binaries.cuda[self.arch]
         self.kernel = cache(self._kernel)
 
     def _kernel(self, symbol: str, threads: int) -> LoadedKernel:

@@ -39,6 +39,13 @@ def api() -> Any:  # noqa: ANN401
     return driver
 
 
+@cache
+def known_toolkit() -> tuple[int, int]:
+    """The version of CUDA that the driver was made for: it reads what toolkits of that major and of older ones make."""
+    number = int(done(api().cuDriverGetVersion(), "the driver's version cannot be read"))
+    return number // 1000, number % 1000 // 10
+
+
 def why_there_is_no_gpu() -> str:
     """Empty where there is one that can be used."""
     try:
