@@ -170,7 +170,8 @@ def _cxx_library(clang: Tool, facts: Facts, run: Runner) -> Finding:
     told = Path(facts.about(clang.path, "libstdc++", lambda: run(ask, timeout=ASK_TIMEOUT).stdout).strip())
     if not (told.is_absolute() and told.exists()):
         return Finding("C++ library", ok=False, problem=f"{clang.path} finds no libstdc++", hint=HEADERS)
-    read = (clang.path, *compile_flags(clang), "-fsyntax-only", "-x", "c++", resources.PACKAGE / "stages" / "prelude.h")
+    prelude = resources.PACKAGE / "stages" / "prelude.h"
+    read: list[str | Path] = [clang.path, *compile_flags(clang), "-fsyntax-only", "-x", "c++", prelude]
     if not run(read, timeout=ASK_TIMEOUT).ok:
         return Finding("C++ library", ok=False, problem=NO_HEADERS, hint=HEADERS)
     return Finding("C++ library", ok=True, found_by="clang", path=str(told.resolve()))
