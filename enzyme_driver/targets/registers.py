@@ -22,7 +22,7 @@ from math import prod
 
 LIMIT, LIMIT_IN_BULK = 128, 64
 MOST_SPILLED = 900
-"""Bytes that a thread may keep elsewhere. With 540 a gradient took 0.83 of its time without, another with 872 took 0.78
+"""Bytes that a thread may keep elsewhere. With 540 a gradient took 0.83 of its time without, another with 872 took 0.79
 (RSBench), and with 1,080 twice that."""
 FEW_SPILLED = 32
 """Bytes for which a thread does not get more registers, and the multiprocessor fewer threads, than ptxas has chosen."""

@@ -183,7 +183,8 @@ def _whole(rng: Random, body: list[str], stores: list[str], *, how: str, block: 
     """The statements with what decides which threads come to them."""
     head = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
     if how == "left":
-        quick = f"__shared__ volatile {real} quick[{block}]; quick[threadIdx.x] = 0;"  # also of lanes that leave
+        own = "(threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x"
+        quick = f"__shared__ volatile {real} quick[{block}]; quick[{own}] = 0;"  # also of lanes that leave
         return [head, quick, "int lane = threadIdx.x;", "if (i >= n) return;", *body, *stores]
     if how == "together":
         shared = f"__shared__ {real} tile[{block}], other[{block}], bins[4], first; __shared__ int count;"

@@ -16,6 +16,8 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
+constexpr unsigned SharedSpace = 3;
+
 bool isVolatile(const Instruction &I) {
   auto *Load = dyn_cast<LoadInst>(&I);
   auto *Store = dyn_cast<StoreInst>(&I);
@@ -26,6 +28,8 @@ bool isShared(Function &Body, Value *Pointer) {
   SmallVector<const Value *> Objects;
   getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
   return any_of(Objects, [&](const Value *Object) {
+    if (auto *Variable = dyn_cast<GlobalVariable>(Object))
+      return Variable->getAddressSpace() == SharedSpace;
     auto *A = dyn_cast<Argument>(Object);
     return A && A->getArgNo() >= Body.arg_size() - sharedNames(Body).size();
   });
@@ -42,7 +46,23 @@ void meet(Instruction &Before, Value *Anchor) {
 
 class Lockstep {
 public:
-  Lockstep(Function &Body, Value *Anchor) : Body(Body), Anchor(Anchor) {}
+  Lockstep(Function &Body, function_ref<void(Instruction &)> Meet, bool BehindBlocks)
+      : Body(Body), Meet(Meet), BehindBlocks(BehindBlocks), Threads(Body, kindInBody) {}
+
+  // Whether all lanes that have not returned come to the block. Those that left for another way may not wait on it, nor
+  // may others wait for them, who are to return behind the block, on theirs.
+  bool isForAll(BasicBlock &Block, function_ref<bool(const BasicBlock &)> IsTogether) const {
+    auto Parts = [&](BasicBlock &Before) {
+      if (IsTogether(Before))
+        return false;
+      BasicBlock *Meeting = Threads.meetingPoint(&Before);
+      if (Meeting == &Block)
+        return any_of(waysBetween(Before, Meeting), hasMeetings);
+      auto Waits = [&](BasicBlock *Next) { return mayWait(*Next); };
+      return count_if(successors(&Before), Waits) > 1 && runsBetween(Block, Before, Meeting);
+    };
+    return mayWait(Block) && none_of(Body, Parts);
+  }
 
   void keep() {
     for (BasicBlock &Block : Body)
@@ -54,7 +74,7 @@ public:
     for (BasicBlock *Block : Exchanging)
       keepIn(*Block);
     for (Instruction *Place : Places)
-      meet(*Place, Anchor);
+      Meet(*Place);
   }
 
 private:
@@ -62,7 +82,6 @@ private:
 
   SmallSetVector<Instruction *, 8> aroundConditions() {
     SmallSetVector<Instruction *, 8> Places;
-    Uniformity Threads(Body, kindInBody);
     for (BasicBlock &Block : Body) {
       auto *Branch = dyn_cast<BranchInst>(Block.getTerminator());
       if (!Branch || Branch->isUnconditional() || Threads.isUniform(Branch->getCondition()))
@@ -78,12 +97,42 @@ private:
   }
 
   bool exchangeBetween(BasicBlock &Before, BasicBlock *Meeting) const {
+    return any_of(waysBetween(Before, Meeting), [&](BasicBlock *Block) { return Exchanging.contains(Block); });
+  }
+
+  // Also the block itself, where lanes come to it again that others have left.
+  static bool runsBetween(BasicBlock &Block, BasicBlock &Before, BasicBlock *Meeting) {
+    SmallSetVector<BasicBlock *, 8> Ways = waysBetween(Before, Meeting);
+    if (&Block != &Before)
+      return Ways.contains(&Block);
+    return any_of(predecessors(&Before), [&](BasicBlock *Each) { return Each == &Before || Ways.contains(Each); });
+  }
+
+  static SmallSetVector<BasicBlock *, 8> waysBetween(BasicBlock &Before, BasicBlock *Meeting) {
     SmallSetVector<BasicBlock *, 8> Ways;
     auto Enter = [&](BasicBlock *Next) { return Next == Meeting || Next == &Before || Ways.insert(Next); };
     for_each(successors(&Before), Enter);
     for (unsigned I = 0; I < Ways.size(); ++I)
       for_each(successors(Ways[I]), Enter);
-    return any_of(Ways, [&](BasicBlock *Block) { return Exchanging.contains(Block); });
+    return Ways;
+  }
+
+  // Whether lanes exchange values or wait for each other in the block or behind it.
+  bool mayWait(BasicBlock &Block) const {
+    SmallSetVector<BasicBlock *, 8> Behind;
+    Behind.insert(&Block);
+    for (unsigned I = 0; I < Behind.size(); ++I)
+      Behind.insert_range(successors(Behind[I]));
+    auto Exchanges = [&](Instruction &I) { return exchanges(I); };
+    return any_of(Behind, [&](BasicBlock *Each) { return hasMeetings(Each) || any_of(*Each, Exchanges); });
+  }
+
+  static bool hasMeetings(BasicBlock *Block) {
+    return any_of(*Block, [](Instruction &I) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      return Call && Call->isConvergent() && !(Callee && Callee->getName().starts_with("__nv")); // mathematics
+    });
   }
 
   void keepIn(BasicBlock &Block) {
@@ -93,23 +142,40 @@ private:
         continue;
       bool Writes = isa<StoreInst>(I);
       if (Written || (Writes && Read)) {
-        meet(I, Anchor);
+        Meet(I);
         Read = Written = false;
       }
       (Writes ? Written : Read) = true;
     }
-    if (Anchor)
-      meet(*Block.getTerminator(), Anchor);
+    if (BehindBlocks)
+      Meet(*Block.getTerminator());
   }
 
   Function &Body;
-  Value *Anchor;
+  function_ref<void(Instruction &)> Meet;
+  bool BehindBlocks; // where there is a reverse sweep
+  Uniformity Threads;
   SmallSetVector<BasicBlock *, 8> Exchanging;
 };
 
 } // namespace
 
-void keepLockstep(Function &Body, Value *Anchor) { Lockstep(Body, Anchor).keep(); }
+void keepLockstep(Function &Body, Value *Anchor) {
+  auto Meet = [&](Instruction &Before) { meet(Before, Anchor); };
+  Lockstep(Body, Meet, /*BehindBlocks=*/Anchor).keep();
+}
+
+void meetAll(Function &Body, function_ref<bool(const BasicBlock &)> IsTogether) {
+  SmallSetVector<Instruction *, 16> Places;
+  auto Collect = [&](Instruction &Before) { Places.insert(&Before); };
+  Lockstep Lanes(Body, Collect, /*BehindBlocks=*/true);
+  Lanes.keep();
+  Places.remove_if([&](Instruction *Place) { return !Lanes.isForAll(*Place->getParent(), IsTogether); });
+  for (Instruction *Place : Places) {
+    IRBuilder<> B(Place);
+    B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, ArrayRef<Type *>(), {B.getInt32(-1)});
+  }
+}
 
 ADGEN_DECLARE_PASS(KeepLockstep);
 

@@ -4,6 +4,7 @@
 // come to the end of the forward sweep, which adgen_lanes_leave says. One call is enough for all that the same lanes
 // do.
 #include "Analysis/Uniformity.h"
+#include "Autodiff/Collectives.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -125,16 +126,6 @@ private:
     return false;
   }
 
-  // Whether all lanes that come to the end of the block go on the same way.
-  bool isTogether(const BasicBlock &Block) const {
-    const Instruction *End = Block.getTerminator();
-    SmallPtrSet<const Value *, 8> Seen;
-    if (auto *Branch = dyn_cast<BranchInst>(End))
-      return Branch->isUnconditional() || isSame(Branch->getCondition(), Block, Seen);
-    auto *Switch = dyn_cast<SwitchInst>(End);
-    return Switch && isSame(Switch->getCondition(), Block, Seen);
-  }
-
   // Of arguments, constants and blocks, and of what loops count; optimistic, as values in a loop depend on each other.
   bool isSame(const Value *V, const BasicBlock &At, SmallPtrSet<const Value *, 8> &Seen) const {
     auto *I = dyn_cast<Instruction>(V);
@@ -165,6 +156,16 @@ private:
   }
 
 public:
+  // Whether all lanes that come to the end of the block go on the same way.
+  bool isTogether(const BasicBlock &Block) const {
+    const Instruction *End = Block.getTerminator();
+    SmallPtrSet<const Value *, 8> Seen;
+    if (auto *Branch = dyn_cast<BranchInst>(End))
+      return Branch->isUnconditional() || isSame(Branch->getCondition(), Block, Seen);
+    auto *Switch = dyn_cast<SwitchInst>(End);
+    return Switch && isSame(Switch->getCondition(), Block, Seen);
+  }
+
   FunctionCallee declared(StringRef Name, bool Asks = false) {
     LLVMContext &C = Body.getContext();
     Type *Word = Type::getInt32Ty(C);
@@ -195,20 +196,19 @@ private:
 ADGEN_DECLARE_PASS(NameParticipants);
 
 PreservedAnalyses NameParticipants::run(Module &M, ModuleAnalysisManager &) {
-  bool Changed = false;
   for (Function &F : make_early_inc_range(M)) {
     if (F.isDeclaration() || !F.getName().starts_with(BodyPrefix))
       continue;
     Masks Of(F);
+    meetAll(F, [&](const BasicBlock &Block) { return Of.isTogether(Block); });
     if (!Of.rewrite())
       continue;
-    Changed = true;
     CallInst::Create(Of.declared("begin"), "", F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
     for (BasicBlock &Block : F)
       if (isa<ReturnInst>(Block.getTerminator()))
         CallInst::Create(Of.declared("leave"), "", Block.getTerminator()->getIterator());
   }
-  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  return PreservedAnalyses::none();
 }
 
 } // namespace adgen

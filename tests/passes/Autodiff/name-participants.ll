@@ -144,3 +144,46 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare float @llvm.nvvm.shfl.sync.bfly.f32(i32, float, i32, i32)
 declare void @llvm.nvvm.bar.warp.sync(i32)
 declare i32 @llvm.nvvm.activemask()
+
+; Lanes that exchange values by volatile shared memory wait for all that have not returned, but inside of a condition.
+; CHECK-LABEL: define void @adgen_body_exchange(
+; CHECK:         br i1 %leaves, label %end, label %work
+; CHECK:       work:
+; CHECK:         %[[THERE:.*]] = call i32 @adgen_lanes_participants(i32 -1)
+; CHECK:         call void @llvm.nvvm.bar.warp.sync(i32 %[[THERE]])
+; CHECK-NEXT:    store volatile float %v, ptr addrspace(3) %own
+; CHECK:         call void @llvm.nvvm.bar.warp.sync(i32 %[[THERE]])
+; CHECK-NEXT:    br i1 %upper, label %add, label %out
+; CHECK:       add:
+; CHECK-NOT:     bar.warp.sync
+; CHECK:       out:
+; CHECK-NEXT:    call void @llvm.nvvm.bar.warp.sync(i32 %[[THERE]])
+; CHECK-NEXT:    load volatile float
+; CHECK:       end:
+; CHECK-NEXT:    call void @adgen_lanes_leave()
+@exchanged = internal addrspace(3) global [64 x float] undef
+define void @adgen_body_exchange(ptr %x, i32 %n) {
+entry:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %leaves = icmp sge i32 %lane, %n
+  br i1 %leaves, label %end, label %work
+work:
+  %own = getelementptr float, ptr addrspace(3) @exchanged, i32 %lane
+  %at = getelementptr float, ptr %x, i32 %lane
+  %v = load float, ptr %at
+  store volatile float %v, ptr addrspace(3) %own
+  %upper = icmp sge i32 %lane, 1
+  br i1 %upper, label %add, label %out
+add:
+  %below = sub i32 %lane, 1
+  %from = getelementptr float, ptr addrspace(3) @exchanged, i32 %below
+  %theirs = load volatile float, ptr addrspace(3) %from
+  store volatile float %theirs, ptr addrspace(3) %own
+  br label %out
+out:
+  %last = load volatile float, ptr addrspace(3) %own
+  store float %last, ptr %at
+  br label %end
+end:
+  ret void
+}
