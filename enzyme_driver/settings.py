@@ -136,7 +136,7 @@ class Settings:
     opt: Path | None = _path("ADGEN_OPT", "the opt 22 to use", "`opt-22` on `PATH`")
     ptxas: Path | None = _path("ADGEN_PTXAS", "the ptxas to use", "`bin/ptxas` of the CUDA root")
     cuda_path: Path | None = _path(
-        "ADGEN_CUDA_PATH", "the CUDA root (headers, libdevice, ptxas)", "`nvidia/cu13` in Python's site-packages"
+        "ADGEN_CUDA_PATH", "the CUDA root (headers, libdevice, ptxas)", "that of Python packages: CUDA 13, else 12"
     )
     search: tuple[Path, ...] = ()
     user_home: Path | None = None

@@ -16,6 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from cli_support import Adgen
+
+from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain import Toolchain
 
 NAME = "pennylane_catalyst-0.15.0-cp311-cp311-manylinux_2_28_x86_64.whl"
 MEMBER = "pennylane_catalyst-0.15.0.data/data/bin/catalyst"
@@ -194,18 +198,23 @@ def test_a_file_of_other_content(newcomer: Newcomer) -> None:
     assert "has the digest" in newcomer.fails()
 
 
-def on_small_disk(folder: Path, size: str) -> list[str]:
-    """The words that run a command where the folder is a file system of so many bytes, seen by that command alone."""
+def alone(setup: str, *words: str) -> list[str]:
+    """The words that run a command behind `setup`, whose mounts that command alone sees."""
     unshare = shutil.which("unshare")
     if unshare is None:
         pytest.skip("there is no unshare")
-    folder.mkdir(exist_ok=True)
-    alone = [unshare, "--mount"] if os.geteuid() == 0 else [unshare, "--user", "--map-root-user", "--mount"]
-    after = f'mount -t tmpfs -o size={size} tmpfs "$0" && "$@"; code=$?; ls -A "$0"/enzyme >&2; exit $code'
-    words = [*alone, "sh", "-c", after, str(folder)]
-    if subprocess.run([*words, "true"], check=False, capture_output=True).returncode not in {0, 2}:
+    as_root = () if os.geteuid() == 0 else ("--user", "--map-root-user")
+    found = [unshare, *as_root, "--mount", "sh", "-c", setup, *words]
+    if subprocess.run([unshare, *as_root, "--mount", "true"], check=False, capture_output=True).returncode:
         pytest.skip("this machine does not allow to mount")
-    return words
+    return found
+
+
+def on_small_disk(folder: Path, size: str) -> list[str]:
+    """The words that run a command where the folder is a file system of so many bytes, and say what is left in it."""
+    folder.mkdir(exist_ok=True)
+    after = f'mount -t tmpfs -o size={size} tmpfs "$0" && "$@"; code=$?; ls -A "$0"/enzyme >&2; exit $code'
+    return alone(after, str(folder))
 
 
 @pytest.mark.parametrize("size", ["1m", "6m"], ids=["the download does not fit", "what is unpacked does not fit"])
@@ -234,3 +243,36 @@ def test_two_at_once_download_once(newcomer: Newcomer) -> None:
     assert said[0][0] == said[1][0]
     assert len(newcomer.registry.downloads) == 1
     assert newcomer.left == {"0.15.0", "catalyst"}
+
+
+def hidden(*folders: str) -> list[str]:
+    return alone("".join(f"mount -t tmpfs tmpfs {folder} && " for folder in folders) + '"$0" "$@"')
+
+
+@pytest.mark.parametrize("name", ["kernels.cu", "functions.cpp"])
+def test_no_headers_of_the_system(tmp_path: Path, toolchain: Toolchain, name: str) -> None:
+    user = Adgen(tmp_path / "user")
+    assert toolchain.clang.path.is_file()
+    argv = [*hidden("/usr/include"), sys.executable, "-m", "enzyme_driver"]
+    done, asked = (
+        subprocess.run(
+            [*argv, *words], cwd=user.folder, env=user.environment, capture_output=True, text=True, check=False
+        )
+        for words in (("compile", name), ("doctor",))
+    )
+    assert done.returncode == asked.returncode == 6, done.stderr
+    for said in (done.stderr, asked.stdout):
+        assert "this system lacks headers of C or C++" in said
+        assert "libstdc++-12-dev" in " ".join(said.split())
+    assert user.files == {"kernels.cu", "functions.cpp"}
+    assert user.cached == []
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_an_installation_that_can_only_be_read_compiles(tmp_path: Path, machine_settings: Settings) -> None:
+    """An administrator's: everything is there, the user may change none of it."""
+    user, home = Adgen(tmp_path / "user"), str(machine_settings.home)
+    argv = alone('mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && "$@"', home)
+    argv += [sys.executable, "-m", "enzyme_driver", "compile", "kernels.cu", "-k", "scale"]
+    done = subprocess.run(argv, cwd=user.folder, env=user.environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
