@@ -124,14 +124,14 @@ __global__ void score_cotangent(const T *__restrict__ weight, T *__restrict__ co
             cotangent[blockIdx.y * outputs + quad * PER + j] += sum.value[j];
 }
 
-// out[row][j] = activation(z[row % samples][j] + sigma * noise(row, j)). One thread for four columns. Grid: (outputs / 4 / 64, rows), rounded up;
+// out[row][j] = activation(z[row % samples][j] + sigma * noise(row, j)). One thread for four columns. Grid: (rows, outputs / 4 / 64), rounded up;
 // 64 threads.
 template <typename T, int ACTIVATION>
 __global__ void perturb(const T *__restrict__ z, T *__restrict__ out, int rows, int outputs, T sigma, const unsigned *__restrict__ seed, unsigned stream, unsigned first_row,
     unsigned samples, int kind, unsigned step_rows, unsigned all_step_rows)
 {
     Draw draw = {*seed, stream, first_row, samples, kind, step_rows, all_step_rows};
-    int quad = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+    int quad = blockIdx.y * blockDim.x + threadIdx.x, row = blockIdx.x;
     if (quad * PER >= outputs)
         return;
     Four<T> drawn = noise<T>(draw, row, quad);

@@ -101,7 +101,7 @@ def perturbed(device: Device, z: Array, activation: Activation, draw: Draw) -> A
     """activation(z + noise) for every copy; `z` has the shape (samples, outputs)."""
     out = device.arrays.empty((draw.rows, z.shape[1]), z.dtype)
     instance = f"perturb<{C_TYPES[z.dtype.name]}, {ACTIVATIONS.index(activation)}>"
-    grid = (_up(z.shape[1], QUAD * LINE), draw.rows)
+    grid = (draw.rows, _up(z.shape[1], QUAD * LINE))  # rows may be more than a grid's second extent
     with device.running():
         kernel = STORE.kernel(device.target, "dense.cu", instance)
         kernel[grid, LINE](z, out, draw.rows, z.shape[1], draw.noise.sigma, _seed(device, draw), *draw.words)

@@ -58,6 +58,13 @@ def test_noise_is_a_function_of_its_counter() -> None:
             assert here == pytest.approx(sign * np.array(expected[: len(here)]), rel=2e-5, abs=2e-5)
 
 
+def test_noise_of_more_rows_than_a_grid_has_behind_its_first_extent() -> None:
+    noise, samples = lr.Noise(sigma=1.0, copies=4, seed=77), 20_000
+    drawn = primitives.perturbed(DEVICE, np.ones((samples, 3)), "linear", Draw(noise, 5, samples, range(4)))
+    assert drawn.shape == (4 * samples, 3)
+    np.testing.assert_allclose(drawn[:samples] + drawn[samples : 2 * samples], 2, atol=1e-12)  # of a pair
+
+
 def flat(found: lr.Gradients) -> Numbers:
     return np.concatenate([np.asarray(each).ravel() for each in found.thetas])
 
