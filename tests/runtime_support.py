@@ -17,6 +17,8 @@ from enzyme_driver.model import (
     StructField,
     TargetEntry,
 )
+from enzyme_driver.toolchain import packages
+from enzyme_driver.toolchain.values import Tool
 
 F32 = DataType("float32", "float", 4)
 F64 = DataType("float64", "float", 8)
@@ -187,13 +189,19 @@ ENTRIES = (
 
 
 def built_library(folder: Path) -> Path:
-    """The shared library of SOURCE, made with the C compiler that every development machine has."""
+    """The shared library of SOURCE, made with the system's C compiler, or with clang of Python packages."""
     source, library = folder / "hand.c", folder / "hand.so"
     source.write_text(SOURCE)
-    compiler = shutil.which("cc")
-    assert compiler is not None
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+    subprocess.run([*c_compiler(), "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
     return library
+
+
+def c_compiler() -> tuple[str | Path, ...]:
+    cc = shutil.which("cc")
+    if cc is not None:
+        return (cc,)
+    clang = next(each.path for each in packages.clangs() if each.path.is_file())
+    return (clang, *packages.link_flags(Tool("clang", clang, "22", packages.SITE_PACKAGES)))
 
 
 def contents(library: Path, entries: tuple[Entry, ...] = ENTRIES) -> Contents:
