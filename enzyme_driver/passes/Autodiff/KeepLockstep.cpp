@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
@@ -33,6 +34,14 @@ bool isShared(Function &Body, Value *Pointer) {
     auto *A = dyn_cast<Argument>(Object);
     return A && A->getArgNo() >= Body.arg_size() - sharedNames(Body).size();
   });
+}
+
+bool exchanges(Function &Body, Instruction &I) {
+  return isVolatile(I) && isShared(Body, getLoadStorePointerOperand(&I));
+}
+
+bool hasExchange(Function &Body) {
+  return any_of(instructions(Body), [&](Instruction &I) { return exchanges(Body, I); });
 }
 
 // Without a derivative the lanes only have to wait.
@@ -68,8 +77,6 @@ public:
     for (BasicBlock &Block : Body)
       if (any_of(Block, [&](Instruction &I) { return exchanges(I); }))
         Exchanging.insert(&Block);
-    if (Exchanging.empty())
-      return;
     SmallSetVector<Instruction *, 8> Places = aroundConditions();
     for (BasicBlock *Block : Exchanging)
       keepIn(*Block);
@@ -78,7 +85,7 @@ public:
   }
 
 private:
-  bool exchanges(Instruction &I) const { return isVolatile(I) && isShared(Body, getLoadStorePointerOperand(&I)); }
+  bool exchanges(Instruction &I) const { return adgen::exchanges(Body, I); }
 
   SmallSetVector<Instruction *, 8> aroundConditions() {
     SmallSetVector<Instruction *, 8> Places;
@@ -161,11 +168,15 @@ private:
 } // namespace
 
 void keepLockstep(Function &Body, Value *Anchor) {
+  if (!hasExchange(Body))
+    return;
   auto Meet = [&](Instruction &Before) { meet(Before, Anchor); };
   Lockstep(Body, Meet, /*BehindBlocks=*/Anchor).keep();
 }
 
 void meetAll(Function &Body, function_ref<bool(const BasicBlock &)> IsTogether) {
+  if (!hasExchange(Body))
+    return;
   SmallSetVector<Instruction *, 16> Places;
   auto Collect = [&](Instruction &Before) { Places.insert(&Before); };
   Lockstep Lanes(Body, Collect, /*BehindBlocks=*/true);
