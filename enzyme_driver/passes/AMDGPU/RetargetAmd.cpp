@@ -14,7 +14,7 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr unsigned GlobalSpace = 1, SharedSpace = 3, ConstantSpace = 4, PrivateSpace = 5;
+constexpr unsigned GlobalSpace = 1, ConstantSpace = 4, PrivateSpace = 5;
 constexpr unsigned WarpLanes = 32;
 constexpr StringLiteral CounterName = "adgen_barrier_counter";
 // Where a kernel finds the extents of its launch behind its arguments (code object 5 and later): three words, then

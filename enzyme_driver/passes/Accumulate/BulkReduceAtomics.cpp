@@ -16,7 +16,6 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr unsigned SharedSpace = 3;
 constexpr uint64_t FewestBytes = 96;       // of a record; with 64 a gradient took 1.2 times as long as with atomics
 constexpr uint64_t Alignment = 16;         // of what is reduced
 constexpr uint64_t MostShared = 32 * 1024; // of a block

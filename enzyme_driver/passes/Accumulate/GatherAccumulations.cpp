@@ -26,7 +26,6 @@ STATISTIC(NumClusters, "Number of clusters of accumulations gathered");
 namespace adgen {
 namespace {
 
-constexpr unsigned SharedSpace = 3;
 constexpr unsigned MostExchanged = 8; // values of a thread that others need
 // Of large blocks. Barriers stand all along, and only other blocks have something to do meanwhile: with more registers
 // there is no room for them.

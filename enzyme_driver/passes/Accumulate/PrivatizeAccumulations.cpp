@@ -25,7 +25,7 @@ STATISTIC(NumPrivate, "Number of additions into a block's own elements");
 namespace adgen {
 namespace {
 
-constexpr unsigned SharedSpace = 3, WarpSize = 1 << LaneBits;
+constexpr unsigned WarpSize = 1 << LaneBits;
 constexpr uint64_t MostBytes = 16 * 1024, MostInAll = 32 * 1024; // of a shadow and of a block
 constexpr uint64_t EachThread = 16;                              // elements of a shadow that a thread zeroes and adds
 

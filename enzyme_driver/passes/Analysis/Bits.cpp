@@ -149,7 +149,7 @@ private:
 
   static bool isShared(const Value &Object) {
     auto *Global = dyn_cast<GlobalVariable>(&Object);
-    return Global && Global->getAddressSpace() == 3;
+    return Global && Global->getAddressSpace() == SharedSpace;
   }
 
   void inMemory(Value *Pointer, Type *T, bool Whole, bool Back) {

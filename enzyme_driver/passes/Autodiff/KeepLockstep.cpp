@@ -17,8 +17,6 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr unsigned SharedSpace = 3;
-
 bool isVolatile(const Instruction &I) {
   auto *Load = dyn_cast<LoadInst>(&I);
   auto *Store = dyn_cast<StoreInst>(&I);

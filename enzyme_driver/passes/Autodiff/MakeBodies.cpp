@@ -16,8 +16,6 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr unsigned SharedSpace = 3;
-
 void markLayout(Function &Body, unsigned Index, const std::shared_ptr<const Layout> &Memory) {
   if (Memory)
     Body.addParamAttr(Index, Attribute::get(Body.getContext(), LayoutAttribute, print(*Memory)));

@@ -16,7 +16,6 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr unsigned SharedSpace = 3;
 constexpr uint64_t DynamicAlignment = 16;
 constexpr uint64_t WidestWord = 16; // in bytes: what a thread stores at once
 

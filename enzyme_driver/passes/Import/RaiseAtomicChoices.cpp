@@ -269,7 +269,7 @@ private:
       if (auto *Array = dyn_cast<Argument>(Object))
         return !Arrays.contains(Array);
       if (auto *Variable = dyn_cast<GlobalVariable>(Object))
-        return !Writes || Variable->getAddressSpace() == 3;
+        return !Writes || Variable->getAddressSpace() == SharedSpace;
       return isa<AllocaInst, LoadInst, Function>(Object) || isNoAliasCall(Object) || isa<ConstantPointerNull>(Object);
     });
   }

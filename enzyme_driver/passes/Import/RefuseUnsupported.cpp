@@ -128,7 +128,8 @@ private:
     for (const Value *Object : Objects) {
       auto *A = dyn_cast<Argument>(Object);
       auto *Global = dyn_cast<GlobalVariable>(Object);
-      if (isa<AllocaInst>(Object) || (A && A->getArgNo() >= SharedFrom) || (Global && Global->getAddressSpace() == 3))
+      if (isa<AllocaInst>(Object) || (A && A->getArgNo() >= SharedFrom) ||
+          (Global && Global->getAddressSpace() == SharedSpace))
         continue;
       int64_t Offset = -1;
       if (auto *Load = dyn_cast<LoadInst>(Object))

@@ -61,6 +61,7 @@ inline constexpr llvm::StringLiteral OnHost = "_on_host"; // behind the names of
 inline constexpr llvm::StringLiteral HiddenPrefix = "adgen_hidden_";
 // Of what gives the bits of a number that carry no derivative, until Enzyme has run.
 inline constexpr llvm::StringLiteral BitsPrefix = "adgen_hidden_bits_";
+inline constexpr unsigned SharedSpace = 3; // the address space of shared memory on NVIDIA's GPUs
 // Function attribute: the shared arrays that a body takes as its last arguments, "name:name:...".
 inline constexpr llvm::StringLiteral SharedAttribute = "adgen-shared";
 // Function attribute of a gradient that keeps its values on a tape.
