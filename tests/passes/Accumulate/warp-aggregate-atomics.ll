@@ -413,4 +413,18 @@ define void @rows_overlap(float %v, ptr "adgen-shared-shadow" %d_tile) "adgen-ac
   ret void
 }
 
+; Nor of a vector, which lies at a multiple of its size: the next lane's begins behind it.
+; CHECK-LABEL: define void @of_vector(
+; CHECK-NOT:     @adgen_beside
+; CHECK:         ret void
+define void @of_vector(float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="const:duplicated" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %i = zext i32 %x to i64
+  %own = getelementptr <4 x float>, ptr %d_x, i64 %i
+  %next = getelementptr i8, ptr %own, i64 4
+  %1 = atomicrmw fadd ptr %own, float %v monotonic, align 16
+  %2 = atomicrmw fadd ptr %next, float %v monotonic, align 4
+  ret void
+}
+
 ; CHECK: attributes #[[CONVERGENT]] = { convergent }

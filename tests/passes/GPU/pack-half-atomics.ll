@@ -56,19 +56,34 @@ define ptx_kernel void @apart(ptr addrspace(3) align 4 %shadow, ptr addrspace(3)
 ; CHECK-NEXT:    [[BOTH:%.*]] = insertelement <2 x half> [[ONE]], half %w, i64 1
 ; CHECK-NEXT:    [[WORD:%.*]] = bitcast <2 x half> [[BOTH]] to i32
 ; CHECK-NEXT:    call void asm sideeffect "red.shared.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}"(ptr addrspace(3) %shadow, i32 [[WORD]])
-; CHECK-NEXT:    %unknown = atomicrmw fadd ptr addrspace(1) %global, half %v
-; CHECK:         call void asm sideeffect "red.global.add.noftz.bf16x2 [$0], $1;", "l,r,~{memory}"(ptr addrspace(1) %aligned, i32
+; CHECK-NEXT:    %unknown = atomicrmw fadd ptr addrspace(3) %other, half %v
+; CHECK:         atomicrmw fadd ptr addrspace(3)
+; CHECK:         call void asm sideeffect "red.shared.add.noftz.bf16x2 [$0], $1;", "l,r,~{memory}"(ptr addrspace(3) %aligned, i32
 ; CHECK-NEXT:    ret void
-define ptx_kernel void @added(ptr addrspace(3) align 4 %shadow, ptr addrspace(1) %global, ptr addrspace(1) align 4 %aligned, half %v, half %w, bfloat %x) "adgen-activity"="duplicated" "target-cpu"="sm_90" {
+define ptx_kernel void @added(ptr addrspace(3) align 4 %shadow, ptr addrspace(3) %other, ptr addrspace(3) align 4 %aligned, half %v, half %w, bfloat %x) "adgen-activity"="duplicated" "target-cpu"="sm_90" {
   %second = getelementptr i8, ptr addrspace(3) %shadow, i64 2
   %1 = atomicrmw fadd ptr addrspace(3) %second, half %w monotonic, align 2
   %2 = atomicrmw fadd ptr addrspace(3) %shadow, half %v monotonic, align 2
-  %unknown = atomicrmw fadd ptr addrspace(1) %global, half %v monotonic, align 2
+  %unknown = atomicrmw fadd ptr addrspace(3) %other, half %v monotonic, align 2
+  %behind = getelementptr i8, ptr addrspace(3) %other, i64 2
+  %4 = atomicrmw fadd ptr addrspace(3) %behind, half %v monotonic, align 2
+  %next = getelementptr i8, ptr addrspace(3) %aligned, i64 2
+  %5 = atomicrmw fadd ptr addrspace(3) %aligned, bfloat %x monotonic, align 2
+  %6 = atomicrmw fadd ptr addrspace(3) %next, bfloat %x monotonic, align 2
+  ret void
+}
+
+; Not in global memory, nor pairs of bfloat before sm_90.
+; CHECK-LABEL: define ptx_kernel void @elsewhere(
+; CHECK-NOT:     asm
+; CHECK:         ret void
+define ptx_kernel void @elsewhere(ptr addrspace(1) align 4 %global, ptr addrspace(3) align 4 %shared, half %v, bfloat %x) "adgen-activity"="duplicated" "target-cpu"="sm_80" {
   %behind = getelementptr i8, ptr addrspace(1) %global, i64 2
-  %4 = atomicrmw fadd ptr addrspace(1) %behind, half %v monotonic, align 2
-  %next = getelementptr i8, ptr addrspace(1) %aligned, i64 2
-  %5 = atomicrmw fadd ptr addrspace(1) %aligned, bfloat %x monotonic, align 2
-  %6 = atomicrmw fadd ptr addrspace(1) %next, bfloat %x monotonic, align 2
+  %1 = atomicrmw fadd ptr addrspace(1) %global, half %v monotonic, align 4
+  %2 = atomicrmw fadd ptr addrspace(1) %behind, half %v monotonic, align 2
+  %next = getelementptr i8, ptr addrspace(3) %shared, i64 2
+  %3 = atomicrmw fadd ptr addrspace(3) %shared, bfloat %x monotonic, align 4
+  %4 = atomicrmw fadd ptr addrspace(3) %next, bfloat %x monotonic, align 2
   ret void
 }
 
