@@ -399,6 +399,7 @@ _DIALECT = (
     C("`__nv_atomic_add` and its family", "with_atomics_of_nvcc", {"counts": integers(1, 9)}),
     C("`nan` and `nanf` of the device", "with_no_numbers"),
     C("`min` and `max` of the host, and other code of the host in the user's headers", "beside_a_header"),
+    C("`assert` and `printf` without their headers", "asserts_without_header"),
     C("macro that only a build defines", "needs_a_macro", refused="'ADGEN_TEST_WIDTH'"),
 )
 
