@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from enzyme_driver.cli import options, output
-from enzyme_driver.cli.arguments import FORMS, parse
+from enzyme_driver.cli.arguments import FORMS, example, parse
 from enzyme_driver.cli.subject import open_subject
 from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
 from enzyme_driver.model import Target
@@ -96,7 +96,10 @@ def _entries(
     entries = [_entry(open_module(made, target), names) for target in possible or wanted]
     refused: dict[Target, str] = {entry.target: entry.gradient_refusal for entry in entries if entry.gradient_refusal}
     absent: dict[Target, str] = {"cuda": missing} if missing and isinstance(entries[0], Kernel) else {}
-    return [entry for entry in entries if entry.target not in refused] or entries, absent | refused
+    able = [entry for entry in entries if entry.target not in refused]
+    if not able:
+        derivative_of(entries[0]._entry, entries[0].target, "reverse")
+    return able or entries, absent | refused
 
 
 def _entry(module: Module, names: tuple[str, ...]) -> Kernel | Function:
@@ -171,9 +174,10 @@ def _in_order(entry: Kernel | Function, given: dict[str, object]) -> list[object
     unknown = [name for name in given if name not in (*names, *variables)]
     if missing or unknown:
         wrong = [*(f"{name} is missing" for name in missing), *(f"{name} is unknown" for name in unknown)]
+        examples = " ".join(f"--arg {example(each)}" for each in entry.signature if each.name in missing)
         raise ArgumentError(
             f"the arguments do not fit {entry.signature}: {', '.join(wrong)}",
-            hint="give one --arg NAME=VALUE a parameter",
+            hint=f"give one --arg NAME=VALUE a parameter, such as {examples}" if missing else f"it has {', '.join(names)}",
         )
     return [given[name] for name in names]
 
