@@ -38,13 +38,13 @@ def parse(texts: Iterable[str], seed: int) -> dict[str, object]:
 
 def example(parameter: Parameter) -> str:
     """A text that fits the parameter, to begin with."""
-    dtype = parameter.dtype
-    if dtype.kind in {"struct", "pointer", "opaque"}:
-        return f"{parameter.name}=FILE.npy"
-    if parameter.is_pointer:
-        form = "uniform" if dtype.kind == "float" and parameter.reads else "zeros"
-        return f"{parameter.name}={form}:{dtype}:{1 if parameter.reference else 1024}"
-    return f"{parameter.name}={_EXAMPLES[dtype.kind]}"
+    leaves = list(parameter.dtype.leaves())
+    numbers = {str(leaf) for leaf in leaves if leaf.kind in _EXAMPLES}
+    if parameter.is_pointer and len(numbers) == 1 and len(leaves) * leaves[0].size == parameter.dtype.size:
+        form = "uniform" if leaves[0].kind == "float" and parameter.reads else "zeros"
+        shape = f"{1 if parameter.reference else 1024}{f'x{len(leaves)}' if len(leaves) > 1 else ''}"
+        return f"{parameter.name}={form}:{numbers.pop()}:{shape}"
+    return f"{parameter.name}={_EXAMPLES.get(parameter.dtype.kind, 'FILE.npy') if parameter.is_scalar else 'FILE.npy'}"
 
 
 def _value(name: str, text: str, random: np.random.Generator) -> object:
