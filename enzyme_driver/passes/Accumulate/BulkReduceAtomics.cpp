@@ -131,12 +131,15 @@ public:
     SmallVector<Vector> Found;
     for (BasicBlock &Block : F)
       findIn(Block, Found);
-    for (ArrayRef<AtomicRMWInst *> Each : Found)
-      replace(Each);
+    for (const Vector &Each : Found)
+      replace(Each.Elements, *Each.Last);
   }
 
 private:
-  using Vector = SmallVector<AtomicRMWInst *, 8>;
+  struct Vector {
+    SmallVector<AtomicRMWInst *, 8> Elements;
+    AtomicRMWInst *Last = nullptr; // of them in their block, which replacing others may split
+  };
   static constexpr unsigned Bytes = 16, GlobalSpace = 1;
 
   static bool hasInstruction(const Type &T) { return T.isFloatTy() || T.isHalfTy() || T.isBFloatTy(); }
@@ -157,19 +160,19 @@ private:
       Vector Run;
       for (auto [Offset, Atomic] : Atomics) {
         if (Offset != Next)
-          Run.clear();
-        Run.push_back(Atomic);
+          Run = {};
+        Run.Elements.push_back(Atomic);
+        if (!Run.Last || Run.Last->comesBefore(Atomic))
+          Run.Last = Atomic;
         Next = Offset + Size;
-        if (Run.size() * Size == Bytes)
+        if (Run.Elements.size() * Size == Bytes)
           Found.push_back(std::exchange(Run, {}));
       }
     }
   }
 
   // Where the last of them was. Zeros are not added, as of an input that has no part in the result.
-  void replace(ArrayRef<AtomicRMWInst *> Elements) {
-    auto Later = [](const AtomicRMWInst *A, const AtomicRMWInst *B) { return A->comesBefore(B); };
-    AtomicRMWInst &Last = **max_element(Elements, Later);
+  void replace(ArrayRef<AtomicRMWInst *> Elements, AtomicRMWInst &Last) {
     IRBuilder<> B(&Last);
     Value *To = Elements.front()->getPointerOperand(), *Address = B.CreatePtrToInt(To, B.getInt64Ty());
     Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, Bytes - 1), B.getInt64(0));

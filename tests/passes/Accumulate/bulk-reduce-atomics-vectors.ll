@@ -84,3 +84,27 @@ define void @adgen_gradient_not(ptr %x, ptr %y, float %a, ptr "adgen-shadow" %dx
   store float %v, ptr %x
   ret void
 }
+
+; Two vectors whose numbers come in turn.
+; CHECK-LABEL: define void @adgen_gradient_in_turn(
+; CHECK-COUNT-2: call void asm sideeffect "red.global.add.v4.f32
+; CHECK:         ret void
+define void @adgen_gradient_in_turn(ptr %x, ptr %z, float %a, ptr "adgen-shadow" %dx, ptr "adgen-shadow" %dz) "adgen-activity"="duplicated:duplicated:const" "adgen-shared" {
+  %x0 = getelementptr i8, ptr %dx, i64 0
+  %addx0 = atomicrmw fadd ptr %x0, float %a monotonic
+  %z0 = getelementptr i8, ptr %dz, i64 0
+  %addz0 = atomicrmw fadd ptr %z0, float %a monotonic
+  %x1 = getelementptr i8, ptr %dx, i64 4
+  %addx1 = atomicrmw fadd ptr %x1, float %a monotonic
+  %z1 = getelementptr i8, ptr %dz, i64 4
+  %addz1 = atomicrmw fadd ptr %z1, float %a monotonic
+  %x2 = getelementptr i8, ptr %dx, i64 8
+  %addx2 = atomicrmw fadd ptr %x2, float %a monotonic
+  %z2 = getelementptr i8, ptr %dz, i64 8
+  %addz2 = atomicrmw fadd ptr %z2, float %a monotonic
+  %x3 = getelementptr i8, ptr %dx, i64 12
+  %addx3 = atomicrmw fadd ptr %x3, float %a monotonic
+  %z3 = getelementptr i8, ptr %dz, i64 12
+  %addz3 = atomicrmw fadd ptr %z3, float %a monotonic
+  ret void
+}
