@@ -125,7 +125,7 @@ private:
 // reads vectors: lanes that add to vectors side by side would else add to every fourth float, four times.
 class Vectors {
 public:
-  explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Shadows(F) {}
+  explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Roots(F), Shadows(F) {}
 
   void run() {
     SmallVector<SmallVector<AtomicRMWInst *, 4>> Found;
@@ -138,17 +138,42 @@ public:
 private:
   static constexpr unsigned Width = 4, GlobalSpace = 1;
 
+  // Then it is in global memory.
+  bool isOfShadow(const Value &Pointer) const {
+    auto Led = Roots.of(Pointer);
+    return Led && all_of(*Led, [&](const ArrayRoot &Root) { return Roots.isShadow(Root); });
+  }
+
+  using Places = MapVector<const Value *, std::map<int64_t, AtomicRMWInst *>>;
+
+  // A shadow that is also read, or added to by a call, is not while the additions come.
   void findIn(BasicBlock &Block, SmallVectorImpl<SmallVector<AtomicRMWInst *, 4>> &Found) {
-    MapVector<const Value *, std::map<int64_t, AtomicRMWInst *>> ByBase;
+    Places Alone, Others;
     for (Instruction &I : Block) {
       AtomicRMWInst *Atomic = asAccumulation(I);
+      if (!Atomic && mayMeetShadows(I))
+        take(std::exchange(Others, {}), Found);
       if (!Atomic || !Atomic->getType()->isFloatTy() || Atomic->getPointerAddressSpace() ||
-          !Shadows.contain(*Atomic->getPointerOperand()))
+          !isOfShadow(*Atomic->getPointerOperand()))
         continue;
       APInt Offset(DL.getIndexTypeSizeInBits(Atomic->getPointerOperand()->getType()), 0);
       const Value *Base = Atomic->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, true);
-      ByBase[Base].try_emplace(Offset.getSExtValue(), Atomic);
+      Places &Known = Shadows.contain(*Base) ? Alone : Others;
+      Known[Base].try_emplace(Offset.getSExtValue(), Atomic);
     }
+    take(Others, Found);
+    take(Alone, Found);
+  }
+
+  bool mayMeetShadows(const Instruction &I) const {
+    if (!I.mayReadOrWriteMemory())
+      return false;
+    auto *Load = dyn_cast<LoadInst>(&I);
+    auto Led = Load ? Roots.of(*Load->getPointerOperand()) : std::nullopt;
+    return !Led || any_of(*Led, [&](const ArrayRoot &Root) { return Roots.isShadow(Root); });
+  }
+
+  static void take(const Places &ByBase, SmallVectorImpl<SmallVector<AtomicRMWInst *, 4>> &Found) {
     for (auto &[Base, Atomics] : ByBase) {
       SmallVector<AtomicRMWInst *, Width> Run;
       int64_t Next = 0;
@@ -191,6 +216,7 @@ private:
 
   const DataLayout &DL;
   Function &F;
+  ArrayRoots Roots;
   AccumulatedShadows Shadows;
 };
 
