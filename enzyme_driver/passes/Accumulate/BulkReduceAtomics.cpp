@@ -125,7 +125,7 @@ private:
 // vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times.
 class Vectors {
 public:
-  explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Shadows(F) {}
+  explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Roots(F), Shadows(F) {}
 
   void run() {
     SmallVector<Vector> Found;
@@ -144,18 +144,43 @@ private:
 
   static bool hasInstruction(const Type &T) { return T.isFloatTy() || T.isHalfTy() || T.isBFloatTy(); }
 
+  // Then it is in global memory.
+  bool isOfShadow(const Value &Pointer) const {
+    auto Led = Roots.of(Pointer);
+    return Led && all_of(*Led, [&](const ArrayRoot &Root) { return Roots.isShadow(Root); });
+  }
+
+  using Places = MapVector<std::pair<const Value *, Type *>, std::map<int64_t, AtomicRMWInst *>>;
+
+  // A shadow that is also read, or added to by a call, is not while the additions come.
   void findIn(BasicBlock &Block, SmallVectorImpl<Vector> &Found) {
-    MapVector<std::pair<const Value *, Type *>, std::map<int64_t, AtomicRMWInst *>> ByPlace;
+    Places Alone, Others;
     for (Instruction &I : Block) {
       AtomicRMWInst *Atomic = asAccumulation(I);
+      if (!Atomic && mayMeetShadows(I))
+        take(std::exchange(Others, {}), Found);
       if (!Atomic || !hasInstruction(*Atomic->getType()) || Atomic->getPointerAddressSpace() ||
-          !Shadows.contain(*Atomic->getPointerOperand()))
+          !isOfShadow(*Atomic->getPointerOperand()))
         continue;
       APInt Offset(DL.getIndexTypeSizeInBits(Atomic->getPointerOperand()->getType()), 0);
       const Value *Base = Atomic->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, true);
-      ByPlace[{Base, Atomic->getType()}].try_emplace(Offset.getSExtValue(), Atomic);
+      Places &Known = Shadows.contain(*Base) ? Alone : Others;
+      Known[{Base, Atomic->getType()}].try_emplace(Offset.getSExtValue(), Atomic);
     }
-    for (auto &[Place, Atomics] : ByPlace) {
+    take(Others, Found);
+    take(Alone, Found);
+  }
+
+  bool mayMeetShadows(const Instruction &I) const {
+    if (!I.mayReadOrWriteMemory())
+      return false;
+    auto *Load = dyn_cast<LoadInst>(&I);
+    auto Led = Load ? Roots.of(*Load->getPointerOperand()) : std::nullopt;
+    return !Led || any_of(*Led, [&](const ArrayRoot &Root) { return Roots.isShadow(Root); });
+  }
+
+  void take(const Places &Known, SmallVectorImpl<Vector> &Found) const {
+    for (auto &[Place, Atomics] : Known) {
       int64_t Size = DL.getTypeStoreSize(Place.second), Next = 0;
       Vector Run;
       for (auto [Offset, Atomic] : Atomics) {
@@ -210,6 +235,7 @@ private:
 
   const DataLayout &DL;
   Function &F;
+  ArrayRoots Roots;
   AccumulatedShadows Shadows;
 };
 
