@@ -37,7 +37,7 @@ def row_max(launch: Launch, x: Array) -> Any:
     return launch(grid=cdiv(rows, 32), block=32, args=(x, largest, where, rows, cols), outputs=(largest, where))
 
 
-@operator("openmp/operators.cpp", function="weighted")
+@operator("openmp/operators.cpp", function="weighted", modes=["second"])
 def weighted(launch: Launch, x: Array, w: Array) -> Any:
     return launch(args=(x, w, x.size))
 

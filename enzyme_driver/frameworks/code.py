@@ -145,6 +145,11 @@ class Code:
             self._known[key] = Unit(artifact, _entry(artifact, wanted), place, asked)
         return self._known[key]
 
+    def _modes(self) -> tuple[str, ...]:
+        """The second derivative of a function that returns a number takes forward mode, too."""
+        modes = self.options.modes
+        return (*modes, "forward") if "second" in modes and self.path.suffix not in {".cu", ".cuh"} else modes
+
     def _request(self, name: str, place: Place, constant: tuple[str, ...]) -> Request:
         from enzyme_driver import request
 
@@ -159,7 +164,7 @@ class Code:
             activity={**options.activity, **dict.fromkeys(constant, "const")},
             flags=options.flags,
             fast_math=options.fast_math,
-            modes=options.modes,
+            modes=self._modes(),
             inactive=options.inactive,
             derivatives=options.derivatives,
         )
