@@ -195,7 +195,8 @@ void Block::release(Barrier &barrier) {
     races->release(uint32_t(&barrier - barriers), barrier.waiting.numbers());
   ready.append(barrier.waiting);
   barrier.count = barrier.arrived;
-  barrier.arrived = 0;
+  barrier.counted = barrier.ones; // the first to go on may come to the next round before the last has read this
+  barrier.arrived = barrier.ones = 0;
 }
 
 void Block::arrive(adgen_thread &thread, uint32_t number, uint32_t expected) {
@@ -222,11 +223,9 @@ void Block::wait(adgen_thread &thread, uint32_t number, uint32_t expected, const
 
 uint32_t Block::count(adgen_thread &thread, uint32_t number, uint32_t expected, bool predicate, const char *where) {
   Barrier &barrier = barriers[number % Barriers];
-  if (!barrier.arrived)
-    barrier.ones = 0;
   barrier.ones += predicate;
   wait(thread, number, expected, where);
-  return barrier.ones;
+  return barrier.counted;
 }
 
 // Completes the operation that the lane waits in, if all have come.

@@ -46,7 +46,7 @@ struct Barrier {
   Queue waiting;
   uint32_t arrived = 0, expected = 0; // none expected: all that have not returned
   uint32_t ones = 0;                  // threads whose predicate holds
-  uint32_t count = 0;                 // threads of the last complete round
+  uint32_t count = 0, counted = 0;    // both of the last complete round
 };
 
 struct Warp;

@@ -95,6 +95,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-strip-unroll-hints"),
         Pass("default", "O2"),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
+        Pass("adgen-sink-singularities", after=("default",)),
         _SELECTIONS,  # before other passes give loops another form
         function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
@@ -186,6 +187,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-promote-captures"),
         function("sroa"),
         Pass("adgen-promote-captures"),  # again: members of members show once the outer ones are values
+        Pass("adgen-sink-singularities", after=("default",)),
         _SELECTIONS,  # once what regions read shows
         Pass("adgen-mark-inactive-loads"),
         function("loop-simplify", "lcssa", switch="rematerialize-iterations"),

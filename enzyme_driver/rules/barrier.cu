@@ -28,6 +28,19 @@ RULE void adgen_rule_turn_reverse(void *, void *) {
     wait_apart(0);
 }
 
+// Where barriers count, too, each announces itself so and then counts: who has come to the end adds nothing.
+extern "C" __attribute__((device, convergent)) int tally_apart(int, bool) __asm("llvm.nvvm.barrier.cta.red.popc.all");
+
+RULE void adgen_rule_tallied_turn(void *) {}
+RULE void adgen_rule_tallied_turn_augmented(void *, void *) {}
+RULE void adgen_rule_tallied_turn_reverse(void *, void *) {
+  int missed = 0;
+  for (; !all_wait_apart(0, true); ++missed)
+    tally_apart(0, false);
+  for (; missed > 0; --missed)
+    wait_apart(0);
+}
+
 RULE void adgen_rule_warp_barrier(void *, unsigned mask) { __nvvm_bar_warp_sync(mask); }
 RULE void adgen_rule_warp_barrier_augmented(void *, void *, unsigned mask, unsigned) { __nvvm_bar_warp_sync(mask); }
 RULE void adgen_rule_warp_barrier_reverse(void *, void *, unsigned mask, unsigned) { __nvvm_bar_warp_sync(mask); }

@@ -127,24 +127,55 @@ DEVICE unsigned pairOfHalves(float low, float high) {
 }
 DEVICE unsigned pairOfBrains(float low, float high) { return bitsOf(low) >> 16 | (bitsOf(high) & 0xffff0000u); }
 
-// One of two numbers that another lane holds, `high` the second: of 16 bits both come in one word.
+// The same shuffles of a cotangent serve several products: not a builtin, of which the compiler merges none.
+DEVICE unsigned askedOf(int lane, unsigned bits) {
+  unsigned found;
+  asm("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(found) : "r"(bits), "r"(lane));
+  return found;
+}
+
+// Where the elements are that lane 4 g + t takes: one of the lane `even` and one of `odd`, the second of two if g is
+// odd. The lanes that others ask as odd ones are those whose g is odd, too.
+struct Crossing {
+  int even, odd;
+  bool second;
+  __attribute__((device)) Crossing() {
+    int lane = thisLane();
+    even = 8 * (lane & 3) + lane / 8;
+    odd = even + 4;
+    second = lane & 4;
+  }
+};
+struct Crossed {
+  float ofEven, ofOdd;
+};
+
+// Of 16 bits both numbers of a lane come in one word.
 struct AsHalves {
-  static __attribute__((device)) float from(int lane, float low, float high, bool second) {
-    unsigned pair = bitsOf(fromLane(withBits(pairOfHalves(low, high)), lane));
+  static __attribute__((device)) float one(unsigned pair, bool second) {
     return __builtin_bit_cast(_Float16, static_cast<unsigned short>(second ? pair >> 16 : pair));
+  }
+  static __attribute__((device)) Crossed cross(const Crossing &c, float low, float high) {
+    unsigned pair = pairOfHalves(low, high);
+    return {one(askedOf(c.even, pair), c.second), one(askedOf(c.odd, pair), c.second)};
   }
 };
 struct AsBrains {
-  static __attribute__((device)) float from(int lane, float low, float high, bool second) {
-    unsigned pair = bitsOf(fromLane(withBits(pairOfBrains(low, high)), lane));
+  static __attribute__((device)) float one(unsigned pair, bool second) {
     return withBits(second ? pair & 0xffff0000u : pair << 16);
+  }
+  static __attribute__((device)) Crossed cross(const Crossing &c, float low, float high) {
+    unsigned pair = pairOfBrains(low, high);
+    return {one(askedOf(c.even, pair), c.second), one(askedOf(c.odd, pair), c.second)};
   }
 };
 struct AsFloats {
-  static __attribute__((device)) float from(int lane, float low, float high, bool second) {
-    low = fromLane(low, lane);
-    high = fromLane(high, lane);
-    return second ? high : low;
+  // Each lane is asked for one of its numbers as an even or an odd one by a lane whose g is even, for the other by one
+  // whose g is odd.
+  static __attribute__((device)) Crossed cross(const Crossing &c, float low, float high) {
+    float first = withBits(askedOf(c.second ? c.odd : c.even, bitsOf(c.second ? high : low)));
+    float other = withBits(askedOf(c.second ? c.even : c.odd, bitsOf(c.second ? low : high)));
+    return {c.second ? other : first, c.second ? first : other};
   }
 };
 
@@ -170,17 +201,15 @@ DEVICE void addProduct(Vector<float, 4> &sums, float a0, float a1, float a2, flo
 // the cotangents in its first eight rows and the lower ones in the others.
 template <class L, class As>
 DEVICE typename L::Operands cotangentsByTensorCores(typename L::Operands v, typename L::Product d) {
-  int lane = thisLane(), g = lane >> 2, even = 8 * (lane & 3) + g / 2, odd = even + 4;
-  bool second = g % 2;
+  Crossing crossing;
   typename L::Operands sums;
   Split d0(d[0]), d1(d[1]), d2(d[2]), d3(d[3]);
 #pragma unroll
   for (int s = 0; s < L::Slots; s += 2) {
-    float b0 = As::from(even, v[L::InA + s], v[L::InA + s + 1], second);
-    float b1 = As::from(odd, v[L::InA + s], v[L::InA + s + 1], second);
+    Crossed b = As::cross(crossing, v[L::InA + s], v[L::InA + s + 1]);
     Vector<float, 4> found = 0;
-    addProduct(found, d0.upper, d2.upper, d1.upper, d3.upper, b0, b1);
-    addProduct(found, d0.lower, d2.lower, d1.lower, d3.lower, b0, b1);
+    addProduct(found, d0.upper, d2.upper, d1.upper, d3.upper, b.ofEven, b.ofOdd);
+    addProduct(found, d0.lower, d2.lower, d1.lower, d3.lower, b.ofEven, b.ofOdd);
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       sums[L::inA(i / 2, s + i % 2)] = found[i];
@@ -188,13 +217,12 @@ DEVICE typename L::Operands cotangentsByTensorCores(typename L::Operands v, type
   Vector<float, 4> columns[L::Slots / 2] = {};
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    Split above(AsFloats::from(even, d[2 * r], d[2 * r + 1], second));
-    Split below(AsFloats::from(odd, d[2 * r], d[2 * r + 1], second));
+    Crossed ofRow = AsFloats::cross(crossing, d[2 * r], d[2 * r + 1]);
+    Split above(ofRow.ofEven), below(ofRow.ofOdd);
 #pragma unroll
     for (int s = 0; s < L::Slots; s += 2) {
-      float low = v[L::inA(r, s)], high = v[L::inA(r, s + 1)];
-      addProduct(columns[s / 2], above.upper, above.lower, below.upper, below.lower, As::from(even, low, high, second),
-                 As::from(odd, low, high, second));
+      Crossed a = As::cross(crossing, v[L::inA(r, s)], v[L::inA(r, s + 1)]);
+      addProduct(columns[s / 2], above.upper, above.lower, below.upper, below.lower, a.ofEven, a.ofOdd);
     }
   }
 #pragma unroll

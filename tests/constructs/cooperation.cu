@@ -123,6 +123,22 @@ __global__ void counting_barriers(const float *x, float *y, int n)
     if (i < n) y[i] = v * v * large + v * (all + 2 * any);
 }
 
+__global__ void counting_after_return(const float *x, float *y, int n)
+{
+    __shared__ float tile[32];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || x[i] > 1.4f) return;
+    tile[threadIdx.x] = x[i] * x[i];
+    const int large = __syncthreads_count(x[i] > 1.0f);
+    float v = tile[threadIdx.x] * large;
+    if (__syncthreads_and(x[i] > 0.25f)) v *= x[i];
+    tile[threadIdx.x] = v;
+    __syncthreads();
+    if (v > 2.0f) return;
+    v *= tile[threadIdx.x];
+    y[i] = __syncthreads_or(v > 1.25f) ? v : sinf(v);
+}
+
 __global__ void return_before_barrier(const float *x, float *y, int n)
 {
     __shared__ float tile[32];

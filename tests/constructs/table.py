@@ -265,6 +265,7 @@ _COOPERATION = (
     C("atomics on `__shared__` memory", "shared_atomics"),
     C("`__syncthreads` in a loop", "barriers_in_a_loop", {"steps": 3}),
     C("`__syncthreads_count`, `_and`, `_or`", "counting_barriers"),
+    C("the same where threads have returned", "counting_after_return"),
     C("`return` before a barrier", "return_before_barrier"),
     C("`__syncwarp`", "warp_barriers"),
     C("`__threadfence` and its kin", "fences"),

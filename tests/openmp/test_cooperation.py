@@ -115,6 +115,35 @@ def test_warps_smaller_than_a_warp_and_every_operation(kernel: Compile) -> None:
     k.check[1, block](x, y, random(50))
 
 
+def test_barriers_that_count_one_after_the_other_where_some_have_returned(kernel: Compile) -> None:
+    k = kernel(
+        """
+        __global__ void counted(const float *x, int *y, float *z) {
+            __shared__ float tile[64];
+            int t = threadIdx.x;
+            if (t % 3 == 0) return;
+            tile[t] = x[t];
+            y[4 * t] = __syncthreads_count(x[t] > 0);
+            float v = tile[(t / 3 * 3 + 1) % 64] * y[4 * t];
+            y[4 * t + 1] = __syncthreads_count(t < 40);
+            y[4 * t + 2] = __syncthreads_and(t % 3) + 2 * __syncthreads_and(t < 60);
+            if (t > 50) return;
+            y[4 * t + 3] = __syncthreads_or(t > 50) + 2 * __syncthreads_or(t == 1);
+            z[t] *= v * y[4 * t + 3];
+        }
+        """
+    )
+    x, y, z = random(64), np.zeros((64, 4), np.int32), np.ones(64, np.float32)
+    k[1, 64](x, y, z)
+    t = np.arange(64)
+    in_time = t % 3 > 0
+    expected = np.array([(x[in_time] > 0).sum(), (t[in_time] < 40).sum(), 1, 2])
+    expected = np.where(in_time[:, None], expected, 0)
+    expected[t > 50, 3] = 0
+    np.testing.assert_array_equal(y, expected)
+    k.check[1, 64](x, y, z)
+
+
 def test_lanes_of_a_group_are_known_by_their_rank(kernel: Compile) -> None:
     k = kernel(
         """

@@ -121,14 +121,14 @@ private:
   uint64_t Stride = 0;
 };
 
-// Four neighbouring floats are added by one instruction where they lie in one piece of 16 bytes, as where the primal
-// reads vectors: lanes that add to vectors side by side would else add to every fourth float, four times.
+// Neighbouring numbers are added by one instruction where they fill one piece of 16 bytes, as where the primal reads
+// vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times.
 class Vectors {
 public:
   explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Shadows(F) {}
 
   void run() {
-    SmallVector<SmallVector<AtomicRMWInst *, 4>> Found;
+    SmallVector<Vector> Found;
     for (BasicBlock &Block : F)
       findIn(Block, Found);
     for (ArrayRef<AtomicRMWInst *> Each : Found)
@@ -136,28 +136,31 @@ public:
   }
 
 private:
-  static constexpr unsigned Width = 4, GlobalSpace = 1;
+  using Vector = SmallVector<AtomicRMWInst *, 8>;
+  static constexpr unsigned Bytes = 16, GlobalSpace = 1;
 
-  void findIn(BasicBlock &Block, SmallVectorImpl<SmallVector<AtomicRMWInst *, 4>> &Found) {
-    MapVector<const Value *, std::map<int64_t, AtomicRMWInst *>> ByBase;
+  static bool hasInstruction(const Type &T) { return T.isFloatTy() || T.isHalfTy() || T.isBFloatTy(); }
+
+  void findIn(BasicBlock &Block, SmallVectorImpl<Vector> &Found) {
+    MapVector<std::pair<const Value *, Type *>, std::map<int64_t, AtomicRMWInst *>> ByPlace;
     for (Instruction &I : Block) {
       AtomicRMWInst *Atomic = asAccumulation(I);
-      if (!Atomic || !Atomic->getType()->isFloatTy() || Atomic->getPointerAddressSpace() ||
+      if (!Atomic || !hasInstruction(*Atomic->getType()) || Atomic->getPointerAddressSpace() ||
           !Shadows.contain(*Atomic->getPointerOperand()))
         continue;
       APInt Offset(DL.getIndexTypeSizeInBits(Atomic->getPointerOperand()->getType()), 0);
       const Value *Base = Atomic->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, true);
-      ByBase[Base].try_emplace(Offset.getSExtValue(), Atomic);
+      ByPlace[{Base, Atomic->getType()}].try_emplace(Offset.getSExtValue(), Atomic);
     }
-    for (auto &[Base, Atomics] : ByBase) {
-      SmallVector<AtomicRMWInst *, Width> Run;
-      int64_t Next = 0;
+    for (auto &[Place, Atomics] : ByPlace) {
+      int64_t Size = DL.getTypeStoreSize(Place.second), Next = 0;
+      Vector Run;
       for (auto [Offset, Atomic] : Atomics) {
         if (Offset != Next)
           Run.clear();
         Run.push_back(Atomic);
-        Next = Offset + int64_t(sizeof(float));
-        if (Run.size() == Width)
+        Next = Offset + Size;
+        if (Run.size() * Size == Bytes)
           Found.push_back(std::exchange(Run, {}));
       }
     }
@@ -169,24 +172,37 @@ private:
     AtomicRMWInst &Last = **max_element(Elements, Later);
     IRBuilder<> B(&Last);
     Value *To = Elements.front()->getPointerOperand(), *Address = B.CreatePtrToInt(To, B.getInt64Ty());
-    Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, Width * sizeof(float) - 1), B.getInt64(0));
+    Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, Bytes - 1), B.getInt64(0));
     Instruction *Then = nullptr, *Else = nullptr;
     SplitBlockAndInsertIfThenElse(IsWhole, Last.getIterator(), &Then, &Else);
     B.SetInsertPoint(Then);
     Value *Any = B.getFalse();
-    SmallVector<Value *, Width + 1> Operands{B.CreateAddrSpaceCast(To, B.getPtrTy(GlobalSpace))};
-    for (AtomicRMWInst *Atomic : Elements) {
-      Value *Zero = Constant::getNullValue(Atomic->getType());
-      Any = B.CreateOr(Any, B.CreateFCmpUNE(Atomic->getValOperand(), Zero));
-      Operands.push_back(Atomic->getValOperand());
-    }
+    for (AtomicRMWInst *Atomic : Elements)
+      Any = B.CreateOr(Any, B.CreateFCmpUNE(Atomic->getValOperand(), Constant::getNullValue(Atomic->getType())));
     B.SetInsertPoint(SplitBlockAndInsertIfThen(Any, Then->getIterator(), false));
-    Type *Float = B.getFloatTy();
-    auto *Form = FunctionType::get(B.getVoidTy(), {B.getPtrTy(GlobalSpace), Float, Float, Float, Float}, false);
-    B.CreateCall(InlineAsm::get(Form, "red.global.add.v4.f32 [$0], {$1, $2, $3, $4};", "l,f,f,f,f,~{memory}", true),
-                 Operands);
+    addTogether(B, To, Elements);
     for (AtomicRMWInst *Atomic : Elements)
       Atomic->moveBefore(Else->getIterator());
+  }
+
+  // red.global.add.v4.f32, or red.global.add.noftz.v8 of 16 bits.
+  static void addTogether(IRBuilder<> &B, Value *To, ArrayRef<AtomicRMWInst *> Elements) {
+    Type *T = Elements.front()->getType(), *Register = T->isFloatTy() ? T : B.getInt16Ty();
+    SmallVector<Value *> Operands{B.CreateAddrSpaceCast(To, B.getPtrTy(GlobalSpace))};
+    SmallVector<Type *> Types{Operands[0]->getType()};
+    std::string Text = ("red.global.add." + Twine(T->isFloatTy()  ? "v4.f32"
+                                                  : T->isHalfTy() ? "noftz.v8.f16"
+                                                                  : "noftz.v8.bf16"))
+                           .str();
+    std::string Constraints = "l";
+    for (auto [Index, Atomic] : enumerate(Elements)) {
+      Operands.push_back(B.CreateBitCast(Atomic->getValOperand(), Register));
+      Types.push_back(Register);
+      Text += ((Index ? ", $" : " [$0], {$") + Twine(Index + 1)).str();
+      Constraints += T->isFloatTy() ? ",f" : ",h";
+    }
+    auto *Form = FunctionType::get(B.getVoidTy(), Types, false);
+    B.CreateCall(InlineAsm::get(Form, Text + "};", Constraints + ",~{memory}", true), Operands);
   }
 
   const DataLayout &DL;

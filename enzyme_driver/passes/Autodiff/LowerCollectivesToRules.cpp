@@ -280,15 +280,47 @@ bool missesBarriers(Function &Body) {
   return any_of(Barriers, [&](const Instruction *Barrier) { return Threads.isDivergent(Barrier->getParent()); });
 }
 
+bool waitsForAll(const CallInst &Call, StringRef Name) {
+  return isCountingBarrier(Name) && Name.ends_with(".all") && match(Call.getArgOperand(0), m_Zero());
+}
+
+bool countsAtBarriers(const Function &Body) {
+  return any_of(instructions(Body), [](const Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    return Call && Call->getCalledFunction() && waitsForAll(*Call, Call->getCalledFunction()->getName());
+  });
+}
+
+// How many threads say so, among which those that have come to the end say nothing.
+CallInst *tallied(IRBuilder<> &B, Value *Says) {
+  CallInst *Count = B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_red_popc_all, {B.getInt32(0), Says});
+  Count->addFnAttr(Attribute::Convergent);
+  hide(*Count);
+  return Count;
+}
+
+// A barrier that counts, in a body some of whose threads miss barriers: all conditions become counts.
+void tally(CallInst &Call, StringRef Name, Value *Anchor) {
+  insertRule(Call, "counted_barrier", Anchor, {});
+  IRBuilder<> B(&Call);
+  bool All = Name.contains(".red.and.");
+  Value *Says = Call.getArgOperand(1);
+  Value *Count = tallied(B, All ? B.CreateNot(Says) : Says);
+  if (Call.getType()->isIntegerTy(1))
+    Count = All ? B.CreateIsNull(Count) : B.CreateIsNotNull(Count);
+  Call.replaceAllUsesWith(Count);
+  Call.eraseFromParent();
+}
+
 // See rules/barrier.cu.
-void turnTogether(Function &Body, Value *Anchor) {
+void turnTogether(Function &Body, Value *Anchor, StringRef Rule) {
   SmallVector<ReturnInst *> Returns;
   for (BasicBlock &Block : Body)
     if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator()))
       Returns.push_back(Return);
   for (ReturnInst *Return : Returns) {
     CallInst *Call =
-        CallInst::Create(declareRule(*Body.getParent(), "turn", 1, {}), {Anchor}, "", Return->getIterator());
+        CallInst::Create(declareRule(*Body.getParent(), Rule, 1, {}), {Anchor}, "", Return->getIterator());
     Call->addFnAttr(Attribute::Convergent);
     Call->setDebugLoc(Return->getDebugLoc());
   }
@@ -296,9 +328,10 @@ void turnTogether(Function &Body, Value *Anchor) {
 
 void replaceIn(Function &Body, Value *Anchor) {
   bool Misses = missesBarriers(Body);
+  bool Tallies = Misses && countsAtBarriers(Body);
   StringRef Barrier = Misses ? "counted_barrier" : "barrier";
   if (Misses)
-    turnTogether(Body, Anchor);
+    turnTogether(Body, Anchor, Tallies ? "tallied_turn" : "turn");
   for (BasicBlock &Block : Body) {
     joinHalves(Block);
     for (Instruction &I : make_early_inc_range(Block)) {
@@ -313,8 +346,13 @@ void replaceIn(Function &Body, Value *Anchor) {
       StringRef Name = Callee->getName();
       if (std::string Rule = shuffleRule(*Call, Name); !Rule.empty())
         replaceShuffle(*Call, Rule);
-      else if (isBlockBarrier(*Call, Name))
+      else if (isBlockBarrier(*Call, Name)) {
+        IRBuilder<> B(Call->getNextNode());
+        if (Tallies)
+          tallied(B, B.getFalse());
         replace(*Call, Barrier, Anchor, {});
+      } else if (Tallies && waitsForAll(*Call, Name))
+        tally(*Call, Name, Anchor);
       else if (isBarrier(*Call, Name, GridBarrier)) {
         if (Misses)
           refuse(&Body, Call->getDebugLoc(),

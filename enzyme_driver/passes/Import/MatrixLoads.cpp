@@ -69,15 +69,19 @@ private:
   // 2 t + 1 of row g, or of column g.
   Value *matrix(unsigned Number) {
     Value *G = B.CreateLShr(Lane, 2), *Twice = B.CreateShl(B.CreateAnd(Lane, 3), 1);
+    Value *First = Transposed ? pointerTo(Number, Twice, G) : pointerTo(Number, G, Twice);
+    Value *Second = Transposed ? pointerTo(Number, B.CreateAdd(Twice, B.getInt32(1)), G)
+                               : B.CreateConstInBoundsGEP1_64(T, First, 1);
+    // Rows begin at multiples of 16 bytes, as the instruction asks for.
     Value *Pair = PoisonValue::get(FixedVectorType::get(T, 2));
-    for (unsigned I : {0, 1}) {
-      Value *Along = B.CreateAdd(Twice, B.getInt32(I));
-      Value *Row = B.CreateAdd(Transposed ? Along : G, B.getInt32(8 * Number)), *Column = Transposed ? G : Along;
-      Value *At = B.CreateAdd(offsetOf(Row), B.CreateShl(Column, 1));
-      Value *Pointer = B.CreateGEP(B.getInt8Ty(), Array, B.CreateSExt(At, B.getInt64Ty()));
-      Pair = B.CreateInsertElement(Pair, B.CreateAlignedLoad(T, Pointer, Align(2)), I);
-    }
+    Pair = B.CreateInsertElement(Pair, B.CreateAlignedLoad(T, First, Align(Transposed ? 2 : 4)), uint64_t(0));
+    Pair = B.CreateInsertElement(Pair, B.CreateAlignedLoad(T, Second, Align(2)), uint64_t(1));
     return B.CreateBitCast(Pair, B.getInt32Ty());
+  }
+
+  Value *pointerTo(unsigned Number, Value *Row, Value *Column) {
+    Value *At = B.CreateAdd(offsetOf(B.CreateAdd(Row, B.getInt32(8 * Number))), B.CreateShl(Column, 1));
+    return B.CreateGEP(B.getInt8Ty(), Array, B.CreateSExt(At, B.getInt64Ty()));
   }
 
   Value *offsetOf(Value *From) {

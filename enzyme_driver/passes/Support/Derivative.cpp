@@ -55,7 +55,7 @@ Function *createDerivative(const BodyLayout &L, StringRef Prefix, StringRef Word
 RuleOfGradient ruleOfGradient(StringRef Name) {
   if (!Name.consume_front(RulePrefix) || !(Name.consume_back("_augmented") || Name.consume_back("_reverse")))
     return RuleOfGradient::Other;
-  if (Name == "turn" || Name == "barrier" || Name == "counted_barrier" || Name == "warp_barrier")
+  if (Name.ends_with("turn") || Name == "barrier" || Name == "counted_barrier" || Name == "warp_barrier")
     return RuleOfGradient::Orders;
   return Name.starts_with("shfl_") ? RuleOfGradient::Moves : RuleOfGradient::Other;
 }

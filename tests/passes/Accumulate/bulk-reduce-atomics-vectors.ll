@@ -1,4 +1,5 @@
-; Four neighbouring floats that lie in one piece of 16 bytes are added at once, unless all are zero.
+; Neighbouring numbers that fill a piece of 16 bytes are added at once, unless all are zero: four floats, or eight of 16
+; bits.
 ;
 ; RUN: %opt -passes=adgen-bulk-reduce-atomics -S %s | %filecheck %s
 
@@ -30,6 +31,33 @@ define void @adgen_gradient_four(ptr %x, i64 %i, float %a, float %b, ptr "adgen-
   %c = fadd float %a, %b
   %last = getelementptr i8, ptr %row, i64 12
   %add4 = atomicrmw fadd ptr %last, float %c monotonic
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_gradient_eight(
+; CHECK:         [[A:%.*]] = bitcast half %a to i16
+; CHECK:         call void asm sideeffect "red.global.add.noftz.v8.f16 [$0], {$1, $2, $3, $4, $5, $6, $7, $8};", "l,h,h,h,h,h,h,h,h,~{memory}"(ptr addrspace(1) {{.*}}, i16 [[A]],
+; CHECK-COUNT-8: atomicrmw fadd
+; CHECK-NOT:     asm
+; CHECK:         atomicrmw fadd ptr %d, bfloat
+; CHECK:         ret void
+define void @adgen_gradient_eight(ptr %x, half %a, bfloat %b, ptr "adgen-shadow" %d) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+  %p1 = getelementptr i8, ptr %d, i64 2
+  %p2 = getelementptr i8, ptr %d, i64 4
+  %p3 = getelementptr i8, ptr %d, i64 6
+  %p4 = getelementptr i8, ptr %d, i64 8
+  %p5 = getelementptr i8, ptr %d, i64 10
+  %p6 = getelementptr i8, ptr %d, i64 12
+  %p7 = getelementptr i8, ptr %d, i64 14
+  %1 = atomicrmw fadd ptr %p7, half %a monotonic
+  %2 = atomicrmw fadd ptr %p6, half %a monotonic
+  %3 = atomicrmw fadd ptr %p5, half %a monotonic
+  %4 = atomicrmw fadd ptr %p4, half %a monotonic
+  %5 = atomicrmw fadd ptr %p3, half %a monotonic
+  %6 = atomicrmw fadd ptr %p2, half %a monotonic
+  %7 = atomicrmw fadd ptr %p1, half %a monotonic
+  %8 = atomicrmw fadd ptr %d, half %a monotonic
+  %9 = atomicrmw fadd ptr %d, bfloat %b monotonic
   ret void
 }
 

@@ -3,7 +3,7 @@
 ; parameter), without which Enzyme would drop it there; its derivatives take the anchor's shadow too. Shuffles go the same way, and what
 ; carries no derivative hides behind a name that Enzyme leaves alone.
 ;
-; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;switches=duplicated;loops=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated;counts=duplicated>' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;tallies=duplicated;switches=duplicated;loops=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated;counts=duplicated>' -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -40,6 +40,32 @@ define void @adgen_body_misses(ptr %x) "adgen-shared" {
   br i1 %few, label %wait, label %end
 wait:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  br label %end
+end:
+  ret void
+}
+
+; Where barriers count, too, each counts: a thread that has come to the end says nothing, and a condition of all is that none says no.
+; CHECK-LABEL: define void @adgen_body_tallies(
+; CHECK:         call void @adgen_rule_counted_barrier(ptr %x)
+; CHECK-NEXT:    call i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.all(i32 0, i1 false)
+; CHECK-NEXT:    call void @adgen_rule_counted_barrier(ptr %x)
+; CHECK-NEXT:    [[NOT:%.*]] = xor i1 %few, true
+; CHECK-NEXT:    [[NO:%.*]] = call i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.all(i32 0, i1 [[NOT]])
+; CHECK-NEXT:    [[ALL:%.*]] = icmp eq i32 [[NO]], 0
+; CHECK-NEXT:    br i1 [[ALL]],
+; CHECK:         call void @adgen_rule_tallied_turn(ptr %x)
+; CHECK-NEXT:    ret void
+define void @adgen_body_tallies(ptr %x) "adgen-shared" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %few = icmp ult i32 %t, 7
+  br i1 %few, label %wait, label %end
+wait:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %all = call i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32 0, i1 %few)
+  br i1 %all, label %store, label %end
+store:
+  store float 1.0, ptr %x
   br label %end
 end:
   ret void

@@ -77,12 +77,14 @@ define double @adgen_body_written(ptr %tile, ptr %own.offset, double %x, i64 %i)
   ret double %b
 }
 
-; ldmatrix: lanes ask each other where the rows begin; of bfloat16, as that is what is multiplied.
+; ldmatrix: lanes ask each other where the rows begin, at multiples of 16 bytes; of bfloat16, as that is what is
+; multiplied.
 ; CHECK-LABEL: define i32 @adgen_body_matrices(
 ; CHECK:         [[WHERE:%.*]] = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1
 ; CHECK:         [[FROM:%.*]] = getelementptr i8, ptr %tile, i64
-; CHECK:         load bfloat, ptr [[FROM]], align 2
-; CHECK:         load bfloat
+; CHECK:         [[NEXT:%.*]] = getelementptr inbounds bfloat, ptr [[FROM]], i64 1
+; CHECK:         load bfloat, ptr [[FROM]], align 4
+; CHECK:         load bfloat, ptr [[NEXT]], align 2
 ; CHECK-NOT:     @llvm.nvvm.ldmatrix
 ; CHECK:         call <4 x float> @adgen_math_mma_m16n8k8_bf16(<6 x float>
 define i32 @adgen_body_matrices(ptr %tile, i64 %offset) {

@@ -1,0 +1,165 @@
+// On a GPU, in gradients: two neighbouring numbers of 16 bits that lie in one word are taken by one exchange of the
+// word, or added to by one addition of a pair. An exchange of 16 bits is a loop of compare-and-swaps on the word, and
+// so is an addition in shared memory. It comes late, when it shows what is a multiple of four bytes.
+#include "Analysis/Accumulation.h"
+#include "Support/Pass.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+#include <map>
+
+#define DEBUG_TYPE "adgen-pack-half-atomics"
+
+using namespace llvm;
+
+STATISTIC(NumExchanges, "Number of pairs taken by one exchange");
+STATISTIC(NumAdditions, "Number of pairs added at once");
+
+namespace adgen {
+namespace {
+
+constexpr unsigned GlobalSpace = 1;
+constexpr int64_t Bytes = 2; // of a number
+
+// Exchanges behind one pointer, or additions of one type, with nothing between them but arithmetic.
+struct Run {
+  const Value *Base = nullptr; // of exchanges
+  Type *Of = nullptr;
+  SmallVector<AtomicRMWInst *> Members;
+};
+
+// PTX adds pairs of bfloat from sm_90 on.
+bool addsPairsOf(const Type &T, const Function &F) {
+  StringRef Gpu = F.getFnAttribute("target-cpu").getValueAsString();
+  unsigned Number = 0;
+  Gpu.consume_front("sm_");
+  return T.isHalfTy() || (T.isBFloatTy() && !Gpu.consumeInteger(10, Number) && Number >= 90);
+}
+
+class Packing {
+public:
+  explicit Packing(Function &F) : F(F), DL(F.getDataLayout()) {}
+
+  void run() {
+    SmallVector<Run> Found;
+    for (BasicBlock &Block : F)
+      findIn(Block, Found);
+    for (const Run &Each : Found)
+      pair(Each);
+  }
+
+private:
+  std::pair<const Value *, int64_t> placeOf(const AtomicRMWInst &Atomic) const {
+    const Value *Pointer = Atomic.getPointerOperand();
+    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+    const Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
+    return {Base, Offset.getSExtValue()};
+  }
+
+  bool isExchange(const Instruction &I) const {
+    auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+    auto *Given = Atomic ? dyn_cast<Constant>(Atomic->getValOperand()) : nullptr;
+    return Given && isConsumption(I) && Given->isNullValue() && Given->getType()->getPrimitiveSizeInBits() == 16;
+  }
+
+  void findIn(BasicBlock &Block, SmallVectorImpl<Run> &Found) {
+    Run Now;
+    auto Close = [&] {
+      if (Now.Members.size() > 1)
+        Found.push_back(Now);
+      Now = Run();
+    };
+    for (Instruction &I : Block) {
+      AtomicRMWInst *Sum = asAccumulation(I);
+      bool IsSum = Sum && addsPairsOf(*Sum->getType(), F);
+      if (!IsSum && !isExchange(I)) {
+        if (I.mayReadOrWriteMemory() || I.mayHaveSideEffects())
+          Close();
+        continue;
+      }
+      auto &Atomic = cast<AtomicRMWInst>(I);
+      const Value *Base = IsSum ? nullptr : placeOf(Atomic).first;
+      if (Now.Base != Base || Now.Of != Atomic.getType())
+        Close();
+      Now.Base = Base, Now.Of = Atomic.getType();
+      Now.Members.push_back(&Atomic);
+    }
+    Close();
+  }
+
+  void pair(const Run &Each) {
+    MapVector<const Value *, std::map<int64_t, AtomicRMWInst *>> Places;
+    for (AtomicRMWInst *Atomic : Each.Members) {
+      auto [Base, Offset] = placeOf(*Atomic);
+      Places[Base].try_emplace(Offset, Atomic);
+    }
+    for (auto &[Base, Members] : Places)
+      for (auto Low = Members.begin(); Low != Members.end(); ++Low) {
+        auto High = std::next(Low);
+        if (High == Members.end() || High->first != Low->first + Bytes || !beginsWord(*Low->second))
+          continue;
+        Each.Base ? exchange(*Low->second, *High->second) : add(*Low->second, *High->second);
+        Low = High;
+      }
+  }
+
+  bool beginsWord(AtomicRMWInst &Atomic) const {
+    return std::max(Atomic.getAlign(), getKnownAlignment(Atomic.getPointerOperand(), DL, &Atomic)) >= 2 * Bytes;
+  }
+
+  // Where the first of them was.
+  void exchange(AtomicRMWInst &Low, AtomicRMWInst &High) {
+    ADGEN_COUNT(NumExchanges, Low);
+    bool LowIsFirst = Low.comesBefore(&High);
+    AtomicRMWInst &First = LowIsFirst ? Low : High;
+    IRBuilder<> B(&First);
+    Value *At = First.getPointerOperand();
+    if (!LowIsFirst)
+      At = B.CreateGEP(B.getInt8Ty(), At, B.getInt64(-Bytes));
+    Value *Word = B.CreateAtomicRMW(AtomicRMWInst::Xchg, At, B.getInt32(0), Align(2 * Bytes), First.getOrdering(),
+                                    First.getSyncScopeID());
+    Value *Upper = B.CreateLShr(Word, 16);
+    for (auto [Atomic, Bits] : {std::pair(&Low, Word), std::pair(&High, Upper)}) {
+      Atomic->replaceAllUsesWith(B.CreateBitCast(B.CreateTrunc(Bits, B.getInt16Ty()), Atomic->getType()));
+      Atomic->eraseFromParent();
+    }
+  }
+
+  // Where the last of them was.
+  void add(AtomicRMWInst &Low, AtomicRMWInst &High) {
+    ADGEN_COUNT(NumAdditions, Low);
+    IRBuilder<> B(Low.comesBefore(&High) ? &High : &Low);
+    Type *T = Low.getType();
+    Value *Pair = PoisonValue::get(FixedVectorType::get(T, 2));
+    Pair = B.CreateInsertElement(Pair, Low.getValOperand(), uint64_t(0));
+    Pair = B.CreateInsertElement(Pair, High.getValOperand(), uint64_t(1));
+    Value *At = Low.getPointerOperand();
+    unsigned Space = At->getType()->getPointerAddressSpace();
+    std::string Text = "red";
+    Text += Space == SharedSpace ? ".shared" : Space == GlobalSpace ? ".global" : "";
+    Text += T->isHalfTy() ? ".add.noftz.f16x2 [$0], $1;" : ".add.noftz.bf16x2 [$0], $1;";
+    auto *Form = FunctionType::get(B.getVoidTy(), {At->getType(), B.getInt32Ty()}, false);
+    B.CreateCall(InlineAsm::get(Form, Text, "l,r,~{memory}", true), {At, B.CreateBitCast(Pair, B.getInt32Ty())});
+    Low.eraseFromParent();
+    High.eraseFromParent();
+  }
+
+  Function &F;
+  const DataLayout &DL;
+};
+
+} // namespace
+
+ADGEN_DECLARE_PASS(PackHalfAtomics);
+
+PreservedAnalyses PackHalfAtomics::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
+      Packing(F).run();
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,88 @@
+; What has a pole is computed on the way that chooses it: at a merge, of a select, of an extreme. What comparisons use otherwise stays, and has no
+; derivative. What is used elsewhere, what has no pole, and what an outer loop computes stays where it is.
+;
+; RUN: %opt -passes='adgen-sink-singularities,verify' -S %s | %filecheck %s
+
+; CHECK-LABEL: define double @adgen_body_merge(
+; CHECK-NOT:     call double @llvm.log
+; CHECK:         br i1 %zero, label %then, label %[[WAY:.*]]
+; CHECK:       [[WAY]]:
+; CHECK-NEXT:    %[[LOG:.*]] = call double @llvm.log.f64(double %v)
+; CHECK-NEXT:    %[[R:.*]] = fmul double %v, %[[LOG]]
+; CHECK-NEXT:    br label %join
+; CHECK:         %chosen = phi double [ %[[R]], %[[WAY]] ], [ %k, %then ]
+define double @adgen_body_merge(double %v, double %k, ptr %p) {
+  %log = call double @llvm.log.f64(double %v)
+  %r = fmul double %v, %log
+  %zero = fcmp oeq double %v, 0.0
+  br i1 %zero, label %then, label %join
+then:
+  store double %k, ptr %p
+  br label %join
+join:
+  %chosen = phi double [ %r, %0 ], [ %k, %then ]
+  ret double %chosen
+}
+
+; CHECK-LABEL: define double @adgen_body_select(
+; CHECK:         %q = fdiv double %k, %v, !enzyme_inactive_val
+; CHECK-NEXT:    %big = fcmp ogt double %q, 1.000000e+03
+; CHECK-NEXT:    br i1 %big, label %{{.*}}, label %[[ELSE:.*]]
+; CHECK:       [[ELSE]]:
+; CHECK-NEXT:    fdiv double %k, %v
+; CHECK-NOT:     inactive
+; CHECK:         ret double
+define double @adgen_body_select(double %v, double %k) {
+  %q = fdiv double %k, %v
+  %big = fcmp ogt double %q, 1.0e+3
+  %chosen = select i1 %big, double 0.0, double %q
+  ret double %chosen
+}
+
+; CHECK-LABEL: define double @adgen_body_extreme(
+; CHECK:         %[[DECIDES:.*]] = fdiv double 1.000000e+00, %v, !enzyme_inactive_val
+; CHECK-NEXT:    %[[LESS:.*]] = fcmp olt double %[[DECIDES]], 1.000000e+06
+; CHECK-NEXT:    br i1 %[[LESS]]
+; CHECK:         fdiv double 1.000000e+00, %v
+; CHECK:         phi double
+define double @adgen_body_extreme(double %v) {
+  %q = fdiv double 1.0, %v
+  %least = call double @llvm.minnum.f64(double %q, double 1.0e+6)
+  ret double %least
+}
+
+; CHECK-LABEL: define double @adgen_body_elsewhere(
+; CHECK-NOT:     br
+; CHECK:         ret double
+define double @adgen_body_elsewhere(double %v, double %k, i1 %c, ptr %p) {
+  %q = fdiv double %k, %v
+  store double %q, ptr %p
+  %smooth = fmul double %v, %k
+  %one = select i1 %c, double %q, double 0.0
+  %other = select i1 %c, double %smooth, double %one
+  ret double %other
+}
+
+; CHECK-LABEL: define void @adgen_body_loop(
+; CHECK:         %q = fdiv double %k, %v
+; CHECK:       loop:
+; CHECK-NOT:     fdiv
+; CHECK:         ret void
+define void @adgen_body_loop(double %v, double %k, ptr %p, i64 %n) {
+  %q = fdiv double %k, %v
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %c = icmp slt i64 %i, 3
+  %chosen = select i1 %c, double %q, double 0.0
+  %at = getelementptr double, ptr %p, i64 %i
+  store double %chosen, ptr %at
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+declare double @llvm.log.f64(double)
+declare double @llvm.minnum.f64(double, double)
