@@ -27,7 +27,7 @@ from cuda_kernels.build_all import case_arguments
 from cuda_kernels.case import Args, Case, active_names
 from cuda_kernels.cases import examples
 from cuda_kernels.check import tolerance
-from cuda_kernels.derivative import dot, leaves, pushed_forward, random_like
+from cuda_kernels.derivative import dot, leaves, pushed_forward, random_like, reference_state
 from cuda_kernels.suite import by_name
 from enzyme_driver import cli
 from enzyme_driver.errors import RefusedError
@@ -201,38 +201,38 @@ def torch_forward(found: Subject, device: str) -> float:
 
 
 def torch_second(found: Subject, device: str) -> float:
-    """The derivative of the gradient along the direction, against differences of gradients, along another one."""
+    """The derivative of the gradient along the direction, weighed by another one, against second differences."""
     import torch
 
     wanted, (given, function) = expected(found), _of_active(found, device)
-    rng, names = np.random.default_rng(3), list(given)
-    drawn = (rng.standard_normal(each.shape) for each in given.values())
-    other = [torch.tensor(value, device=device, dtype=torch.float64) for value in drawn]
+    names = list(given)
+    other = another(found)
     along = [torch.tensor(wanted.direction[name], device=device, dtype=given[name].dtype) for name in names]
     seeds = [torch.tensor(seed, device=device) for seed in wanted.seeds.values()]
-
-    def gradient(values: list[Any], *, recorded: bool) -> list[Any]:
-        made = function(*values)
-        dtypes = [seed.to(each.dtype) for seed, each in zip(seeds, made, strict=True)]
-        return list(torch.autograd.grad(made, values, dtypes, create_graph=recorded))
-
-    def weighed(values: list[Any]) -> tuple[float, float]:
-        parts = [each.detach().double() * weight for each, weight in zip(values, other, strict=True)]
-        return float(sum(part.sum() for part in parts)), float(sum(part.abs().sum() for part in parts))
-
     values = [each.requires_grad_() for each in given.values()]
-    first = gradient(values, recorded=True)
-    product, size = weighed(list(torch.autograd.grad(first, values, along)))
-    size = max(size, weighed(first)[1])
-    errors = []
-    for step in (1e-2, 3e-3, 1e-3, 1e-4):  # short ones where there is a kink nearby
-        difference = 0.0
-        for ahead, weight in ((1, 8), (-1, -8), (2, -1), (-2, 1)):
-            moved = [each.detach() + ahead * step * move for each, move in zip(values, along, strict=True)]
-            found_, _ = weighed(gradient([each.requires_grad_() for each in moved], recorded=False))
-            difference += weight * found_ / (12 * step)
-        errors.append(abs(product - difference) / size)
-    return min(errors)
+    made = function(*values)
+    dtypes = [seed.to(each.dtype) for seed, each in zip(seeds, made, strict=True)]
+    first = torch.autograd.grad(made, values, dtypes, create_graph=True)
+    second = torch.autograd.grad(first, values, along)
+    product, size = dot({name: _host(each) for name, each in zip(names, second, strict=True)}, other)
+    size = max(size, dot({name: _host(each) for name, each in zip(names, first, strict=True)}, other)[1])
+    return abs(product - curvature(found, wanted, other)) / size
+
+
+def another(found: Subject) -> dict[str, Any]:
+    """A direction of the active inputs that is not the one of `expected`."""
+    rng = np.random.default_rng(3)
+    return {name: rng.standard_normal(np.shape(found.args[name])) for name in found.active}
+
+
+def curvature(found: Subject, wanted: Expected, other: dict[str, Any]) -> float:
+    """The second derivative of the reference's outputs, with their cotangents, along both directions."""
+    step, total = 1e-4, 0.0
+    for one, two in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+        way = {name: one * along + two * other.get(name, 0.0) for name, along in wanted.direction.items()}
+        state = reference_state(found.case, found.args, way, step)
+        total += one * two * dot(wanted.seeds, {name: state[name] for name in wanted.seeds})[0]
+    return total / (4 * step**2)
 
 
 def _of_active(found: Subject, device: str) -> tuple[dict[str, Any], Callable[..., Any]]:

@@ -167,7 +167,17 @@ class Operator:
             else:
                 positional.append(value)
         with named(self.name):
-            return launch.plan(self.describe(launch, *positional, **keyword), self.results)
+            return launch.plan(self._described(launch, present, positional, keyword), self.results)
+
+    def _described(self, launch: Launch, present: Any, positional: Sequence[Any], keyword: Mapping[str, Any]) -> Any:
+        try:
+            return self.describe(launch, *positional, **keyword)
+        except (ValueError, IndexError, TypeError, ZeroDivisionError, AttributeError) as problem:
+            given = ", ".join(f"{name}: {spec}" for name, spec in present)
+            what = f"the description of the operator {self.name} fails for {given}: {problem}"
+            raise ArgumentError(
+                what, hint="give arrays of shapes that it takes, or let it raise ValueError"
+            ) from problem
 
     def analysis(self, specs: Specs, statics: Sequence[Any], place: Place) -> derive.Analysis:
         key = (specs, tuple(statics), place)

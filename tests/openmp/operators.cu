@@ -39,3 +39,10 @@ __global__ void row_max(const double *x, double *largest, int *where, int rows, 
   largest[row] = x[row * cols + best];
   where[row] = best;
 }
+
+// In the order in which threads come.
+__global__ void positive(const double *x, double *y, int *count, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && x[i] > 0)
+    y[atomicAdd(count, 1)] = x[i] * x[i];
+}

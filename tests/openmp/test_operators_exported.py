@@ -114,6 +114,7 @@ assert "enzyme_driver" not in sys.modules
 """
 
 
+@pytest.mark.filterwarnings("ignore")  # PyTorch's own
 @pytest.mark.skipif(shutil.which("g++") is None, reason="AOTInductor needs a C++ compiler")
 def test_aotinductor_finds_the_operator_in_the_library(library: Path, tmp_path: Path) -> None:
     """In a process that has no adgen."""

@@ -203,6 +203,7 @@ def test_deterministic_sums() -> None:
     [
         (lambda: ops.decay.torch(torch.ones(3), torch.ones(3)), "'u'.*float64"),
         (lambda: ops.decay.torch(double(3).to("meta"), double(3)), "'k' is on cpu, the others are on meta"),
+        (lambda: ops.layer_norm.torch(torch.ones(4), torch.ones(4), torch.ones(4)), r"fails for x: float32\[4\]"),
         (lambda: ops.checked.torch(-double(3).abs() - 1), "a negative number"),
     ],
 )
@@ -210,6 +211,27 @@ def test_bad_input_is_an_error_and_the_next_call_works(call: Any, message: str) 
     with pytest.raises(Exception, match=message):
         call()
     assert ops.checked.torch(torch.full((1,), 3.0, dtype=torch.float64)).item() == pytest.approx(9)
+
+
+def test_a_gradient_that_was_refused_and_modes_that_are_not_there() -> None:
+    x = double(9)
+    for _ in range(2):
+        y = ops.positive.torch(x)
+        assert float(y.sum()) == pytest.approx(float((x.clamp(min=0) ** 2).sum()))
+        with pytest.raises(adgen.RefusedError, match=r"positive.*order"):
+            y.sum().backward()
+    row = torch.ones(5)
+    with pytest.raises(adgen.AdgenError, match="layer_norm"):
+        torch.func.jvp(lambda x: ops.layer_norm.torch(x, row, row), (torch.ones(2, 5),), (torch.ones(2, 5),))
+    assert ops.layer_norm.torch(torch.ones(2, 5), row, row).shape == (2, 5)
+
+
+def test_two_operators_of_one_name() -> None:
+    assert ops.wave.torch.op
+    second = adgen.operator(ops.wave.code.path, kernel="wave", name="wave")(ops.wave.describe)
+    with pytest.raises(adgen.UsageError, match="'wave' already"):
+        _ = second.torch
+    assert ops.wave.torch(double(3), number()).shape == (3,)
 
 
 @pytest.mark.parametrize("name", check.SAMPLE)
