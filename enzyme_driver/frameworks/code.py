@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enzyme_driver.artifact import MANIFEST, Artifact, read
-from enzyme_driver.errors import NameNotFoundError, UsageError
+from enzyme_driver.errors import NameNotFoundError, RefusedError, UsageError
 from enzyme_driver.model import Entry, Signature, Target, bare_name, plain_name
 from enzyme_driver.runtime.backends.cubins import chosen_code
 from enzyme_driver.runtime.call.arguments import Arguments
@@ -141,7 +141,7 @@ class Code:
         if key not in self._known:
             wanted = name or self.kernel or ""
             asked = None if self.is_artifact else self._request(wanted, place, fixed)
-            artifact = read(self.path if asked is None else _compiled(asked))
+            artifact = read(self.path if asked is None else _with_primal(asked))
             self._known[key] = Unit(artifact, _entry(artifact, wanted), place, asked)
         return self._known[key]
 
@@ -168,6 +168,14 @@ class Code:
             inactive=options.inactive,
             derivatives=options.derivatives,
         )
+
+
+def _with_primal(wanted: Request) -> Path:
+    """Where the gradient is refused, the primal runs, and who asks for the gradient is told why there is none."""
+    try:
+        return _compiled(wanted)
+    except RefusedError:
+        return _compiled(replace(wanted, primal_suffices=True))
 
 
 def _compiled(wanted: Request) -> Path:

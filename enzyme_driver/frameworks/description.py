@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -269,7 +269,11 @@ def operator(
         chosen = name or describe.__name__
         if not re.fullmatch(r"[A-Za-z_]\w*", chosen):
             raise UsageError(f"{chosen!r} is no name of an operator", hint="give name= letters, digits and _")
-        return Operator(describe, Code(place, kernel or function, options), chosen, results, needs_grad, split)
+        made = Operator(describe, Code(place, kernel or function, options), chosen, results, needs_grad, split)
+        if hasattr(sys.modules.get("torch"), "library"):
+            with suppress(UsageError):  # of another operator with its name: whoever asks for it is told
+                _ = made.torch  # torch.compile could not make it
+        return made
 
     return decorated
 

@@ -40,9 +40,9 @@ __global__ void row_max(const double *x, double *largest, int *where, int rows, 
   where[row] = best;
 }
 
-// In the order in which threads come.
-__global__ void positive(const double *x, double *y, int *count, int n) {
+// The sum of those that came before, in whatever order; the last element is the sum.
+__global__ void running(const double *x, double *before, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n && x[i] > 0)
-    y[atomicAdd(count, 1)] = x[i] * x[i];
+  if (i < n)
+    before[i] = atomicAdd(before + n, x[i]);
 }
