@@ -25,7 +25,7 @@ STATISTIC(NumCaches, "Number of caches that shuffles take the place of");
 namespace adgen {
 namespace {
 
-constexpr unsigned MostAgain = 12; // instructions for each cache
+constexpr unsigned MostAgain = 6; // instructions for each cache
 
 bool isShuffle(const Instruction &I) {
   auto *Call = dyn_cast<CallInst>(&I);
