@@ -1,4 +1,4 @@
-"""Runs kernels of the collection as operators of PyTorch and JAX, and compares their derivatives with the references.
+"""Runs kernels of the collection, and those of the examples, as operators of PyTorch and JAX, against references.
 
     python -m cuda_kernels.frameworks_check --build FOLDER  # where there is a compiler
     python -m cuda_kernels.frameworks_check --device cuda --artifacts FOLDER/kernels --output matrix.json
@@ -25,8 +25,9 @@ import numpy as np
 
 from cuda_kernels.build_all import case_arguments
 from cuda_kernels.case import Args, Case, active_names
+from cuda_kernels.cases import examples
 from cuda_kernels.check import tolerance
-from cuda_kernels.derivative import dot, leaves, pushed_forward, random_like
+from cuda_kernels.derivative import dot, leaves, pushed_forward, random_like, reference_state
 from cuda_kernels.suite import by_name
 from enzyme_driver import cli
 from enzyme_driver.errors import RefusedError
@@ -58,9 +59,13 @@ CHOSEN = (
 )
 """In place and not, active numbers, structs, integers, gathers and scatters, loops, shared memory, warps."""
 
+EXAMPLES = tuple(case.name for case in examples.CASES)
+
+CASES = {case.name: case for case in (*by_name().values(), *examples.CASES)}
+
 MODES = ("forward", "second")
 
-SAMPLE = CHOSEN[1:3] + CHOSEN[9:10] + CHOSEN[15:16]
+SAMPLE = (*CHOSEN[1:3], CHOSEN[9], CHOSEN[15], EXAMPLES[0], EXAMPLES[-1])
 """What the tests run."""
 
 
@@ -81,21 +86,33 @@ class Subject:
 
     @property
     def active(self) -> tuple[str, ...]:
-        return active_names(self.case, self.args)
+        return tuple(name for name in active_names(self.case, self.args) if name in self.arrays)
+
+    @property
+    def seeded(self) -> tuple[str, ...]:
+        """The outputs that have a cotangent."""
+        return tuple(name for name in self.outputs if name in active_names(self.case, self.args))
 
 
 def subject(case: Case, artifacts: Path | None = None) -> Subject:
-    """With the case's arguments; from an artifact in the folder where that is given."""
+    """With the case's arguments; from an artifact in the folder where that is given.
+
+    The last argument of a C++ function's case is what it returns.
+    """
     args = case.make(np.random.default_rng(1))
     path = case.path if artifacts is None else artifacts / case.name
     code = Code(path, case.kernel, Options(activity=dict(case.activity), modes=MODES))
     signature = code.unit("", HOST).signature
-    changed = tuple(p.name for p in signature if written(p))
+    returned = list(args)[-1:] if signature.returns else []
+    changed = tuple(returned or (p.name for p in signature if written(p)))
+    taken = {name: value for name, value in args.items() if name not in returned}
     active = case.activity
-    arrays = tuple(name for name, value in args.items() if isinstance(value, np.ndarray) or active.get(name))
+    arrays = tuple(name for name, value in taken.items() if isinstance(value, np.ndarray) or active.get(name))
 
     def describe(launch: Launch, *given: Array) -> Any:
         by_name = dict(zip(arrays, given, strict=True))
+        if returned:
+            return launch(args=[by_name.get(name, value) for name, value in taken.items()])
         by_name |= {name: launch.copy(by_name[name]) for name in changed}
         values = [by_name.get(name, value) for name, value in args.items()]
         outputs = [by_name[name] for name in changed]
@@ -129,10 +146,10 @@ class Expected:
 
 def expected(found: Subject) -> Expected:
     rng = np.random.default_rng(2)
-    arrays = {name: np.asarray(found.args[name]) for name in found.active}
-    direction = random_like(leaves(arrays, found.active), rng)
+    arrays = {name: np.asarray(found.args[name]) for name in active_names(found.case, found.args)}
+    direction = random_like(leaves(arrays, arrays), rng)
     moved = pushed_forward(found.case, found.args, direction)
-    seeds = {name: rng.standard_normal(arrays[name].shape) for name in found.outputs if name in found.active}
+    seeds = {name: rng.standard_normal(arrays[name].shape) for name in found.seeded}
     product, size = dot(seeds, {name: moved[name] for name in seeds})
     return Expected(seeds, direction, product, size)
 
@@ -184,38 +201,38 @@ def torch_forward(found: Subject, device: str) -> float:
 
 
 def torch_second(found: Subject, device: str) -> float:
-    """The derivative of the gradient along the direction, against differences of gradients, along another one."""
+    """The derivative of the gradient along the direction, weighed by another one, against second differences."""
     import torch
 
     wanted, (given, function) = expected(found), _of_active(found, device)
-    rng, names = np.random.default_rng(3), list(given)
-    drawn = (rng.standard_normal(each.shape) for each in given.values())
-    other = [torch.tensor(value, device=device, dtype=torch.float64) for value in drawn]
+    names = list(given)
+    other = another(found)
     along = [torch.tensor(wanted.direction[name], device=device, dtype=given[name].dtype) for name in names]
     seeds = [torch.tensor(seed, device=device) for seed in wanted.seeds.values()]
-
-    def gradient(values: list[Any], *, recorded: bool) -> list[Any]:
-        made = function(*values)
-        dtypes = [seed.to(each.dtype) for seed, each in zip(seeds, made, strict=True)]
-        return list(torch.autograd.grad(made, values, dtypes, create_graph=recorded))
-
-    def weighed(values: list[Any]) -> tuple[float, float]:
-        parts = [each.detach().double() * weight for each, weight in zip(values, other, strict=True)]
-        return float(sum(part.sum() for part in parts)), float(sum(part.abs().sum() for part in parts))
-
     values = [each.requires_grad_() for each in given.values()]
-    first = gradient(values, recorded=True)
-    product, size = weighed(list(torch.autograd.grad(first, values, along)))
-    size = max(size, weighed(first)[1])
-    errors = []
-    for step in (1e-2, 3e-3, 1e-3, 1e-4):  # short ones where there is a kink nearby
-        difference = 0.0
-        for ahead, weight in ((1, 8), (-1, -8), (2, -1), (-2, 1)):
-            moved = [each.detach() + ahead * step * move for each, move in zip(values, along, strict=True)]
-            found_, _ = weighed(gradient([each.requires_grad_() for each in moved], recorded=False))
-            difference += weight * found_ / (12 * step)
-        errors.append(abs(product - difference) / size)
-    return min(errors)
+    made = function(*values)
+    dtypes = [seed.to(each.dtype) for seed, each in zip(seeds, made, strict=True)]
+    first = torch.autograd.grad(made, values, dtypes, create_graph=True)
+    second = torch.autograd.grad(first, values, along)
+    product, size = dot({name: _host(each) for name, each in zip(names, second, strict=True)}, other)
+    size = max(size, dot({name: _host(each) for name, each in zip(names, first, strict=True)}, other)[1])
+    return abs(product - curvature(found, wanted, other)) / size
+
+
+def another(found: Subject) -> dict[str, Any]:
+    """A direction of the active inputs that is not the one of `expected`."""
+    rng = np.random.default_rng(3)
+    return {name: rng.standard_normal(np.shape(found.args[name])) for name in found.active}
+
+
+def curvature(found: Subject, wanted: Expected, other: dict[str, Any]) -> float:
+    """The second derivative of the reference's outputs, with their cotangents, along both directions."""
+    step, total = 1e-4, 0.0
+    for one, two in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+        way = {name: one * along + two * other.get(name, 0.0) for name, along in wanted.direction.items()}
+        state = reference_state(found.case, found.args, way, step)
+        total += one * two * dot(wanted.seeds, {name: state[name] for name in wanted.seeds})[0]
+    return total / (4 * step**2)
 
 
 def _of_active(found: Subject, device: str) -> tuple[dict[str, Any], Callable[..., Any]]:
@@ -227,7 +244,7 @@ def _of_active(found: Subject, device: str) -> tuple[dict[str, Any], Callable[..
     def function(*active: Any) -> Any:
         values = given | dict(zip(found.active, active, strict=True))
         made = dict(zip(found.outputs, _several(found.operator.torch(*values.values())), strict=True))
-        return tuple(made[name] for name in found.outputs if name in found.active)
+        return tuple(made[name] for name in found.seeded)
 
     return {name: given[name] for name in found.active}, function
 
@@ -349,7 +366,7 @@ def _name(device: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("names", nargs="*", default=CHOSEN)
+    parser.add_argument("names", nargs="*", default=(*CHOSEN, *EXAMPLES))
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--artifacts", type=Path)
     parser.add_argument("--build", type=Path, help="compile the kernels for a GPU into this folder, and nothing else")
@@ -358,14 +375,17 @@ def main() -> int:
     options = parser.parse_args()
     if options.build:
         modes = [word for mode in MODES for word in ("--mode", mode)]
-        return max(cli.run([*case_arguments(by_name()[n], options.build, "sm_90"), *modes]) for n in options.names)
+        on_gpu = [name for name in options.names if CASES[name].path.suffix == ".cu"]
+        return max(cli.run([*case_arguments(CASES[name], options.build, "sm_90"), *modes]) for name in on_gpu)
     if "jax" in (options.framework or CHECKS):
         import jax
 
         jax.config.update("jax_enable_x64", True)
     table: dict[str, dict[str, str]] = {}
     for name in options.names:
-        found = subject(by_name()[name], options.artifacts)
+        if options.device == "cuda" and CASES[name].path.suffix != ".cu":
+            continue
+        found = subject(CASES[name], options.artifacts)
         table[name] = {
             f"{framework} {what}": outcome(found, check, options.device)
             for framework in options.framework or CHECKS

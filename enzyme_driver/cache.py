@@ -101,6 +101,7 @@ def make_key(request: Request, settings: Settings) -> Key:
         ("folder of the flags", str(Path.cwd()) if request.flags else ""),
         ("fast_math", str(request.fast_math)),
         ("witness", request.witness or ""),
+        ("primal suffices", str(request.primal_suffices)),
         ("disable", ", ".join(sorted(settings.disable))),
         *((variable, environment.get(variable, "")) for variable in _INCLUDE_VARIABLES),
         *toolchain.identity(toolchain.ensure(settings), settings),

@@ -176,7 +176,7 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
     if "second" in request.modes:
         fast_math = request.fast_math
         gradient = second.differentiate_twice(gradient, chosen, read.language, workspace, fast_math=fast_math)
-    if request.names:
+    if request.names and not request.primal_suffices:
         for refusal in _refused_in_all_modes(request, gradient).values():
             raise refusal
     return Differentiated(primal, _without_losses(_with_usage(chosen, gradient), request), gradient)
@@ -323,7 +323,9 @@ def _refuse_if_nothing_is_left(
     for code in device if request.targets == ("cuda",) else ():
         refused |= code.failed.primal if "forward" in request.modes else code.failed.gradient
     symbols = [entry.symbol for entry in way.plan.entries]
-    if refused and (request.names or all(symbol in refused for symbol in symbols)):
+    if not refused or request.primal_suffices:
+        return
+    if request.names or all(symbol in refused for symbol in symbols):
         raise next(refused[symbol] for symbol in symbols if symbol in refused)
 
 

@@ -47,6 +47,8 @@ class Request:
     inactive: tuple[str, ...] = ()
     derivatives: tuple[tuple[str, str], ...] = ()
     witness: Carried | None = None
+    primal_suffices: bool = False
+    """Whether an entry is made that has no derivative, though it was asked for by its name."""
 
     @property
     def user_rules(self) -> str:

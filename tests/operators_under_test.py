@@ -37,7 +37,14 @@ def row_max(launch: Launch, x: Array) -> Any:
     return launch(grid=cdiv(rows, 32), block=32, args=(x, largest, where, rows, cols), outputs=(largest, where))
 
 
-@operator("openmp/operators.cpp", function="weighted")
+@operator(FILE, kernel="running")
+def running(launch: Launch, x: Array) -> Any:
+    """Its gradient is refused."""
+    before = launch.zeros(x.size + 1, x.dtype)
+    return launch(grid=cdiv(x.size, 32), block=32, args=(x, before, x.size), outputs=before)
+
+
+@operator("openmp/operators.cpp", function="weighted", modes=["second"])
 def weighted(launch: Launch, x: Array, w: Array) -> Any:
     return launch(args=(x, w, x.size))
 

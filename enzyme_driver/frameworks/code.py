@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enzyme_driver.artifact import MANIFEST, Artifact, read
-from enzyme_driver.errors import NameNotFoundError, UsageError
+from enzyme_driver.errors import NameNotFoundError, RefusedError, UsageError
 from enzyme_driver.model import Entry, Signature, Target, bare_name, plain_name
 from enzyme_driver.runtime.backends.cubins import chosen_code
 from enzyme_driver.runtime.call.arguments import Arguments
@@ -141,9 +141,14 @@ class Code:
         if key not in self._known:
             wanted = name or self.kernel or ""
             asked = None if self.is_artifact else self._request(wanted, place, fixed)
-            artifact = read(self.path if asked is None else _compiled(asked))
+            artifact = read(self.path if asked is None else _with_primal(asked))
             self._known[key] = Unit(artifact, _entry(artifact, wanted), place, asked)
         return self._known[key]
+
+    def _modes(self) -> tuple[str, ...]:
+        """The second derivative of a function that returns a number takes forward mode, too."""
+        modes = self.options.modes
+        return (*modes, "forward") if "second" in modes and self.path.suffix not in {".cu", ".cuh"} else modes
 
     def _request(self, name: str, place: Place, constant: tuple[str, ...]) -> Request:
         from enzyme_driver import request
@@ -159,10 +164,18 @@ class Code:
             activity={**options.activity, **dict.fromkeys(constant, "const")},
             flags=options.flags,
             fast_math=options.fast_math,
-            modes=options.modes,
+            modes=self._modes(),
             inactive=options.inactive,
             derivatives=options.derivatives,
         )
+
+
+def _with_primal(wanted: Request) -> Path:
+    """Where the gradient is refused, the primal runs, and who asks for the gradient is told why there is none."""
+    try:
+        return _compiled(wanted)
+    except RefusedError:
+        return _compiled(replace(wanted, primal_suffices=True))
 
 
 def _compiled(wanted: Request) -> Path:

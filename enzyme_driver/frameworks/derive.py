@@ -337,15 +337,16 @@ def _backwards(draft: Draft, move: Move, active: set[int]) -> None:
 def jvp(analysis: Analysis, given: Sequence[bool]) -> Draft:
     """Operands: the inputs, and the tangents of those `given` one. Results: the outputs, then their tangents."""
     draft, plan = Draft(analysis), analysis.plan
-    for number, there in enumerate(given):
-        if there:
-            draft.shadow[number] = draft.operand(number)
+    tangents = {number: draft.operand(number) for number, there in enumerate(given) if there}
     for number in plan.outputs:
         draft.content[number] = draft.result(number)
     differentiable = [number for number in plan.outputs if draft.spec(number).differentiable]
     for number in differentiable:
         draft.shadow[number] = draft.result(number)
     draft.close()
+    for number, buffer in tangents.items():  # Enzyme takes a shadow that lies where its primal does for no derivative
+        draft.shadow[number] = draft.operand(number)
+        draft.copy(draft.shadow[number], buffer)
     for number in differentiable:
         draft.zero(draft.shadow[number])
     active = {number for number, there in enumerate(given) if there}
@@ -359,14 +360,14 @@ def _forwards(draft: Draft, move: Move, active: set[int]) -> None:
         uses = draft.analysis.uses(move, forward=True)
         if any(use.reads and use.number in active for use in uses):
             unit = draft.analysis.units(move.name, ())
-            if move.result >= 0:
-                raise RefusedError(
-                    f"the operator {draft.analysis.name}: forward mode of a function that returns a number",
-                    hint="let the function write it to an array",
-                )
+            _check_run_twice(draft, move, uses)
             shadows = draft.shadows(unit, uses, forward=True)
             question = GradientQuery(unit, move, draft.values(unit, move), shadows, {})
-            draft.program.ops.append(operation(question, "forward", draft.stand_ins))
+            result = draft.shadow.get(move.result, -1)
+            draft.program.ops.append(operation(question, "forward", draft.stand_ins, result))
+            if move.result >= 0:  # of which forward mode returns the tangent alone
+                draft.primal(move)
+                active.add(move.result)
             active |= {use.number for use in uses if use.writes and use.shadowed}
             return
     draft.primal(move)
@@ -379,6 +380,15 @@ def _forwards(draft: Draft, move: Move, active: set[int]) -> None:
         draft.zero(draft.shadow[move.target])
 
 
+def _check_run_twice(draft: Draft, move: PlannedLaunch, uses: Iterable[Use]) -> None:
+    if move.result >= 0 and any(use.writes and use.reads for use in uses):
+        raise RefusedError(
+            f"the operator {draft.analysis.name}: forward mode of a function that returns a number and changes "
+            "an array",
+            hint="let the function write the number to an array",
+        )
+
+
 def second(analysis: Analysis, wrt: Sequence[bool], given: Sequence[bool], along: Sequence[bool]) -> Draft:
     """The derivative of `vjp(wrt, given)` along tangents of those `wrt` inputs that are `along`.
 
@@ -388,7 +398,8 @@ def second(analysis: Analysis, wrt: Sequence[bool], given: Sequence[bool], along
     """
     steps = [move for move in analysis.moves if isinstance(move, PlannedLaunch)]
     copied = {move.source: move.target for move in analysis.moves if isinstance(move, Copying)}
-    if len(steps) != 1 or any(use.number in copied for use in analysis.uses(steps[0])):
+    used = {number for step in steps for number in analysis.touched(step)}
+    if len(steps) != 1 or used & set(copied) or not used.issuperset(analysis.plan.outputs):
         raise RefusedError(
             f"the operator {analysis.name} has no second derivative: it does more than one launch",
             hint="make an operator of each launch: PyTorch and JAX put them together",
@@ -408,10 +419,18 @@ def second(analysis: Analysis, wrt: Sequence[bool], given: Sequence[bool], along
     for number, buffer in cotangents.items():
         draft.shadow[number] = draft.operand(number)
         draft.copy(draft.shadow[number], buffer)
+    for number in wanted:
+        if copied.get(number, number) not in used:
+            draft.zero(curved[copied.get(number, number)])
     seeds = _second_seeds(draft, unit, uses, (tangents, copied, curved, moved))
     shadows = draft.shadows(unit, [use for use in uses if use.parameter.name in unit.signature])
     last = draft.stand_in(draft.shadow[step.result], step.result) if step.result >= 0 else None
     question = GradientQuery(unit, step, draft.values(unit, step), shadows, seeds, last)
+    if step.result in moved:  # reverse mode does not compute the number, and so not its tangent
+        _check_run_twice(draft, step, uses)
+        carried = {name: seed for name, seed in seeds.items() if name in unit.signature}
+        tangent = GradientQuery(unit, step, question.values, carried, {})
+        draft.program.ops.append(operation(tangent, "forward", draft.stand_ins, moved[step.result]))
     draft.program.ops.append(operation(question, "second", draft.stand_ins))
     return draft
 

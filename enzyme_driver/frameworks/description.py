@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -167,7 +167,17 @@ class Operator:
             else:
                 positional.append(value)
         with named(self.name):
-            return launch.plan(self.describe(launch, *positional, **keyword), self.results)
+            return launch.plan(self._described(launch, present, positional, keyword), self.results)
+
+    def _described(self, launch: Launch, present: Any, positional: Sequence[Any], keyword: Mapping[str, Any]) -> Any:
+        try:
+            return self.describe(launch, *positional, **keyword)
+        except (ValueError, IndexError, TypeError, ZeroDivisionError, AttributeError) as problem:
+            given = ", ".join(f"{name}: {spec}" for name, spec in present)
+            what = f"the description of the operator {self.name} fails for {given}: {problem}"
+            raise ArgumentError(
+                what, hint="give arrays of shapes that it takes, or let it raise ValueError"
+            ) from problem
 
     def analysis(self, specs: Specs, statics: Sequence[Any], place: Place) -> derive.Analysis:
         key = (specs, tuple(statics), place)
@@ -259,7 +269,11 @@ def operator(
         chosen = name or describe.__name__
         if not re.fullmatch(r"[A-Za-z_]\w*", chosen):
             raise UsageError(f"{chosen!r} is no name of an operator", hint="give name= letters, digits and _")
-        return Operator(describe, Code(place, kernel or function, options), chosen, results, needs_grad, split)
+        made = Operator(describe, Code(place, kernel or function, options), chosen, results, needs_grad, split)
+        if hasattr(sys.modules.get("torch"), "library"):
+            with suppress(UsageError):  # of another operator with its name: whoever asks for it is told
+                _ = made.torch  # torch.compile could not make it
+        return made
 
     return decorated
 

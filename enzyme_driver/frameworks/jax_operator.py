@@ -177,9 +177,8 @@ def _forward_function(calls: _Calls) -> Callable[..., Any]:
     def tangents(arrays: Arrays, given: Arrays) -> Any:
         able = calls.wrt(arrays, [not isinstance(each, jax.custom_derivatives.SymbolicZero) for each in given])
         along = [each for each, asked in zip(given, able, strict=True) if asked]
-        found = calls.jvp(arrays, able, along)
-        results = calls.operator.results
-        values, carried = found[:results], iter(found[results:])
+        values = apply(*arrays)  # by a call of its own, as they depend on no tangent: so jacfwd and linearize need it
+        carried = iter(calls.jvp(arrays, able, along)[len(values) :])
         return values, [next(carried) if _is_float(each) else _no_tangent(each) for each in values]
 
     apply.defjvp(tangents, symbolic_zeros=True)  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -37,7 +37,11 @@ class Calls:
         self._numbers: dict[Any, int] = {}
         self._needed: dict[tuple[bool, ...], tuple[bool, ...]] = {}
         self._bits: dict[tuple[bool, ...], int] = {}
-        self._is_quick = not any(each.optional for each in operator.arrays) and is_there()
+
+    @cached_property
+    def _is_quick(self) -> bool:
+        """Whether C++ does what it knows."""
+        return not any(each.optional for each in self.operator.arrays) and is_there()
 
     def check_autocast(self, tensors: Tensors) -> None:
         """Autocast changes no operator's types: where it is on, inputs of mixed precision are refused."""

@@ -92,9 +92,9 @@ class Primal(torch.autograd.Function):  # type: ignore[misc]
         calls, tensors = ctx.calls, ctx.saved_tensors
         able = calls.wrt(tensors, [each is not None for each in tangents])
         along = [tangent if asked else None for tangent, asked in zip(tangents, able, strict=True)]
-        found = tuple(
-            Tangents.apply(calls, ctx.statics, (ctx.batch, able), *tensors, *[t for t in along if t is not None])
-        )
+        own = ctx.batch[1] if ctx.batch else None
+        given = (*tensors, *[each for each in along if each is not None])
+        found = tuple(Tangents.apply(calls, ctx.statics, (ctx.batch, able, own), *given))
         results = calls.operator.results
         values, carried = found[:results], iter(found[results:])
         return tuple(next(carried) if each.is_floating_point() or each.is_complex() else None for each in values)
@@ -121,24 +121,30 @@ def propagated(
         return [next(found) if asked else None for asked in wrt]
     there = tuple([each is not None for each in cotangents])
     given = (*tensors, *[each for each in cotangents if each is not None])
-    if recorded:
-        found = iter(Product.apply(calls, statics, (batch, wrt, there), *given))
-    else:
-        found = iter(product(calls, statics, (batch, wrt, there), given))
+    how = (batch, wrt, there, _chosen(batch[1], wrt) if batch else ())
+    found = iter(Product.apply(calls, statics, how, *given) if recorded else product(calls, statics, how, given))
     return [next(found) if asked else None for asked in wrt]
 
 
+def _chosen(values: Sequence[Any], asked: Sequence[bool]) -> tuple[Any, ...]:
+    return tuple(value for value, wanted in zip(values, asked, strict=True) if wanted)
+
+
 def product(calls: Calls, statics: Any, how: Any, given: Tensors) -> list[torch.Tensor]:
-    """The vector-Jacobian product; inputs that hold no example for themselves get the sum."""
-    batch, wrt, there = how
+    """The vector-Jacobian product. Of a batch every cotangent holds an example for itself, and so do the `own` results;
+    others are the sum over all examples.
+    """
+    batch, wrt, there, own = how
     count = len(calls.operator.arrays)
     tensors, seeds = given[:count], iter(given[count:])
     cotangents = [next(seeds) if each else None for each in there]
     if batch is None:
         return calls.vjp(tensors, statics, cotangents, wrt)
-    flags = [*batch[1], *[each is not None for each in cotangents]]
-    found = calls.vjp(tensors, statics, cotangents, wrt, (batch[0], flags))
-    own = [flag for flag, asked in zip(batch[1], wrt, strict=True) if asked]
+    found = calls.vjp(tensors, statics, cotangents, wrt, (batch[0], [*batch[1], *there]))
+    return _summed(found, own)
+
+
+def _summed(found: Tensors, own: Sequence[bool]) -> list[torch.Tensor]:
     return [each if flag else each.sum(0) for each, flag in zip(found, own, strict=True)]
 
 
@@ -155,32 +161,61 @@ class Product(torch.autograd.Function):  # type: ignore[misc]
         ctx.calls, ctx.statics, ctx.how, *given = inputs
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*given)
+        ctx.save_for_forward(*given)
 
     @staticmethod
     def backward(ctx: Any, *directions: Any) -> Any:
-        batch, wrt, there = ctx.how
+        batch, wrt, there, own = ctx.how
         calls, given = ctx.calls, ctx.saved_tensors
-        if batch is not None:
-            raise _no_transform(calls, "the second derivative of a vmap", "map the function that takes the gradient")
         if all(each is None for each in directions):
             return (None, None, None, *(None for _ in given))
-        names = iter(directions)
-        along = [next(names) if asked else None for asked in wrt]
-        mask = tuple(each is not None for each in along)
-        moves = [each for each in along if each is not None]
-        found = Second.apply(calls, ctx.statics, (there, mask), *given, *moves)
-        able = calls.wrt(given[: len(wrt)], [True] * len(wrt))
-        each = iter(found)
-        return (None, None, None, *(next(each) if asked else None for asked in able), *each)
+        names = iter(zip(directions, own or [False] * len(directions), strict=True))
+        along = [next(names) if asked else (None, False) for asked in wrt]
+        curved, moved = _curved(calls, ctx.statics, (batch, there), given, along)
+        if batch:
+            able = [each is not None for each in curved]
+            sums = iter(_summed(_chosen(curved, able), _chosen(batch[1], able)))
+            curved = [next(sums) if asked else None for asked in able]
+        return (None, None, None, *curved, *moved)
 
     @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, "forward mode over reverse mode", "take the gradient of a gradient")
+    def jvp(ctx: Any, _calls: Any, _statics: Any, _how: Any, *tangents: Any) -> Any:
+        """The Hessian is symmetric: what is propagated back along the tangents is what moves along with them."""
+        batch, wrt, there, own = ctx.how
+        calls, given = ctx.calls, ctx.saved_tensors
+        able = calls.wrt(given[: len(wrt)], [each is not None for each in tangents[: len(wrt)]])
+        pairs = zip(tangents, batch[1] if batch else [False] * len(wrt), able, strict=False)
+        along = [(each, flag) if asked else (None, False) for each, flag, asked in pairs]
+        parts = []
+        if any(able):
+            found = _chosen(_curved(calls, ctx.statics, (batch, there), given, along)[0], wrt)
+            parts.append(_summed(found, own) if batch else found)
+        seeds = tangents[len(wrt) :]
+        if any(each is not None for each in seeds):
+            full = [
+                torch.zeros_like(seed) if each is None else each
+                for each, seed in zip(seeds, given[len(wrt) :], strict=True)
+            ]
+            parts.append(Product.apply(calls, ctx.statics, ctx.how, *given[: len(wrt)], *full))
+        return tuple(sum(each) for each in zip(*parts, strict=True))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
         found = _mapped(calls, statics, how, info.batch_size, in_dims[3:], given)
         return tuple(found), tuple(0 for _ in found)
+
+
+def _curved(calls: Calls, statics: Any, how: Any, given: Tensors, along: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The second derivative, by inputs (None where there is none) and cotangents, which of a batch hold an example.
+
+    Of each direction: whether it holds an example for itself, too.
+    """
+    batch, there = how
+    mask = tuple(each is not None for each, _ in along)
+    moves, flags = [each for each, _ in along if each is not None], tuple(flag for _, flag in along)
+    found = iter(Second.apply(calls, statics, (batch, there, mask, flags), *given, *moves))
+    able = calls.wrt(given[: len(along)], [True] * len(along))
+    return [next(found) if asked else None for asked in able], list(found)
 
 
 def mapped_product(
@@ -196,24 +231,32 @@ def mapped_product(
     there = tuple([each is not None for each in cotangents])
     given = (*tensors, *[each for each in cotangents if each is not None])
     axes = [*dims[: len(tensors)], *[d for d, has in zip(dims[len(tensors) :], there, strict=True) if has]]
-    return _mapped(calls, statics, (None, wrt, there), size, axes, given)
+    return _mapped(calls, statics, (None, wrt, there, ()), size, axes, given, recorded=False)
 
 
-def _mapped(calls: Calls, statics: Any, how: Any, size: int, dims: Sequence[Any], given: Tensors) -> list[torch.Tensor]:
-    batch, wrt, there = how
-    flags = [*batch[1], *[True] * sum(there)] if batch else None
+def _mapped(
+    calls: Calls, statics: Any, how: Any, size: int, dims: Sequence[Any], given: Tensors, *, recorded: bool = True
+) -> list[torch.Tensor]:
+    batch, wrt, there, own = how
+    count = len(wrt)
+    flags = [*batch[1], *[True] * (len(given) - count)] if batch else None
     examples, flags, moved = joined(size, dims, given, batch[0] if batch else None, flags)
-    count = len(calls.operator.arrays)
-    tensors, seeds = moved[:count], iter(moved[count:])
-    cotangents = [next(seeds) if each else None for each in there]
-    own = iter(flags[count:])
-    everything = [*flags[:count], *[next(own) if each else False for each in there]]
-    found = calls.vjp(tensors, statics, cotangents, wrt, (examples, everything))
+    seeds = _of_each(examples, moved[count:], flags[count:])
+    wanted = ((examples, tuple(flags[:count])), wrt, there, (True,) * sum(wrt))
+    own_given = (*moved[:count], *seeds)
+    found = list(
+        Product.apply(calls, statics, wanted, *own_given) if recorded else product(calls, statics, wanted, own_given)
+    )
     if batch:
-        asked = [flag for flag, want in zip(batch[1], wrt, strict=True) if want]
         split = [each.reshape(size, batch[0], *each.shape[1:]) for each in found]
-        found = [each if flag else each.sum(1) for each, flag in zip(split, asked, strict=True)]
+        found = [each if flag else each.sum(1) for each, flag in zip(split, own, strict=True)]
     return found
+
+
+def _of_each(examples: int, tensors: Tensors, flags: Sequence[bool]) -> list[Any]:
+    """All of them with an example for itself."""
+    pairs = zip(tensors, flags, strict=True)
+    return [each if flag else each.expand(examples, *each.shape) for each, flag in pairs]
 
 
 def _split(calls: Calls, how: Any, given: Tensors) -> tuple[Tensors, list[Any], list[Any]]:
@@ -233,7 +276,7 @@ def _refusing(what: str, hint: str) -> Callable[..., Any]:
     """Of a derivative that there is none of."""
 
     def refuse(ctx: Any, *_: Any) -> Any:
-        raise _no_transform(ctx.calls, what, hint)
+        raise no_transform(ctx.calls, what, hint)
 
     return refuse
 
@@ -243,8 +286,10 @@ class Second(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
-        tensors, seeds, along = _split(calls, how, given)
-        return tuple(calls.second(tensors, statics, seeds, along))
+        batch, there, mask, flags = how
+        tensors, seeds, along = _split(calls, (there, mask), given)
+        marks = None if batch is None else (batch[0], [*batch[1], *there, *flags])
+        return tuple(calls.second(tensors, statics, seeds, along, marks))
 
     setup_context = staticmethod(_remember_calls)
     backward = staticmethod(_refusing("third derivatives", "take at most two"))
@@ -252,11 +297,16 @@ class Second(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
-        examples, flags, moved = joined(info.batch_size, in_dims[3:], given, None, None)
-        tensors, seeds, along = _split(calls, how, moved)
-        marks = _split(calls, how, flags)
-        everything = [bool(flag) for part in marks for flag in part]
-        found = calls.second(tensors, statics, seeds, along, (examples, everything))
+        batch, there, mask, along = how
+        count, seeds = len(mask), sum(there)
+        before = [*batch[1], *[True] * seeds, *_chosen(along, mask)] if batch else None
+        examples, flags, moved = joined(info.batch_size, in_dims[3:], given, batch[0] if batch else None, before)
+        own = iter(flags[count + seeds :])
+        wanted = (examples, tuple(flags[:count])), there, mask, tuple(next(own) if each else False for each in mask)
+        middle = _of_each(examples, moved[count : count + seeds], flags[count : count + seeds])
+        found = Second.apply(calls, statics, wanted, *moved[:count], *middle, *moved[count + seeds :])
+        if batch:
+            found = [each.reshape(info.batch_size, batch[0], *each.shape[1:]) for each in found]
         return tuple(found), tuple(0 for _ in found)
 
 
@@ -265,11 +315,11 @@ class Tangents(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
-        batch, able = how
-        count = len(calls.operator.arrays)
+        batch, able, own = how
+        count = len(able)
         along = iter(given[count:])
         tangents = [next(along) if each else None for each in able]
-        flags = None if batch is None else (batch[0], [*batch[1], *batch[1]])
+        flags = None if batch is None else (batch[0], [*batch[1], *own])
         return tuple(calls.jvp(given[:count], statics, tangents, flags))
 
     setup_context = staticmethod(_remember_calls)
@@ -278,27 +328,21 @@ class Tangents(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, calls: Calls, statics: Any, how: Any, *given: Any) -> Any:
-        batch, able = how
-        if batch is not None:
-            raise _no_transform(calls, "vmap over the tangents of a vmap", "flatten the two axes into one")
-        examples, flags, moved = joined(info.batch_size, in_dims[3:], given, None, None)
-        count = len(calls.operator.arrays)
-        along, own = iter(moved[count:]), iter(flags[count:])
-        tangents = [next(along) if each else None for each in able]
-        everything = [*flags[:count], *[next(own) if each else False for each in able]]
-        found = calls.jvp(moved[:count], statics, tangents, (examples, everything))
+        batch, able, own = how
+        before = [*batch[1], *_chosen(own, able)] if batch else None
+        examples, flags, moved = joined(info.batch_size, in_dims[3:], given, batch[0] if batch else None, before)
+        rest = iter(flags[len(able) :])
+        wanted = (examples, tuple(flags[: len(able)])), able, tuple(next(rest) if each else False for each in able)
+        found = Tangents.apply(calls, statics, wanted, *moved)
+        if batch:
+            found = [each.reshape(info.batch_size, batch[0], *each.shape[1:]) for each in found]
         return tuple(found), tuple(0 for _ in found)
 
 
-def _no_transform(calls: Calls, what: str, hint: str) -> Exception:
+def no_transform(calls: Calls, what: str, hint: str) -> Exception:
     from enzyme_driver.errors import UsageError
 
     return UsageError(f"{calls.operator.name} cannot do {what}", hint=hint)
-
-
-def batched_primal(calls: Calls, statics: Any, size: int, dims: Sequence[Any], tensors: Tensors) -> Any:
-    """The op under vmap."""
-    return _primal_of_examples(calls, statics, None, size, dims, tensors)
 
 
 def _primal_of_examples(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NAMESPACE = "adgen"
 _SCHEMA = {"float": "float", "int": "SymInt", "bool": "bool", "str": "str"}
 _KEYS = ("CPU", "CUDA")
+_BEHIND = 4  # arguments of the vector-Jacobian product behind the operator's own
 _registered: dict[str, Operator] = {}
 
 
@@ -78,7 +79,7 @@ class TorchOperator:
 
 
 def _register(operator: Operator, calls: Calls) -> Any:
-    """Define the three ops. Raises UsageError where another operator has the name."""
+    """Define the four ops. Raises UsageError where another operator has the name."""
     name = operator.name
     if name in _registered:
         raise UsageError(f"there is an operator {name!r} already", hint="give this one another: name=")
@@ -91,7 +92,11 @@ def _register(operator: Operator, calls: Calls) -> Any:
         raise UsageError(f"the operator {name} cannot be registered: {error}", hint="give another name=") from None
     flat = ", ".join(_typed(each) for each in operator.inputs)
     library.define(
-        f"{name}_vjp({flat}, Tensor?[] cotangents, bool[] wrt) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,)
+        f"{name}_vjp({flat}, Tensor?[] cotangents, bool[] wrt, SymInt examples=0, bool[] mapped=[]) -> Tensor[]",
+        tags=(torch.Tag.pt2_compliant_tag,),
+    )
+    library.define(
+        f"{name}_mapped({flat}, SymInt examples, bool[] mapped) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,)
     )
     library.define(
         f"{name}_second({flat}, Tensor?[] cotangents, Tensor?[] directions) -> Tensor[]",
@@ -100,6 +105,7 @@ def _register(operator: Operator, calls: Calls) -> Any:
     order = [each.kind == "array" for each in operator.inputs]
     _forward_op(operator, calls, library, order)
     _vjp_op(operator, calls, library, order)
+    _mapped_op(operator, calls, library, order)
     _registered[name] = operator
     operator.__dict__["_torch_library"] = library  # what is registered lasts as long as this object
     return getattr(getattr(torch.ops, NAMESPACE), name).default
@@ -144,9 +150,11 @@ def _forward_op(operator: Operator, calls: Calls, library: Any, order: Sequence[
     def vmap(info: Any, in_dims: Any, *args: Any, **named: Any) -> Any:
         tensors, statics = operator.bind(args, named)
         dims, _ = _split(_padded(in_dims, len(order)), order)
-        found, out = functions.batched_primal(calls, statics, info.batch_size, dims, tensors)
-        return returned(found), returned(out)
+        examples, mapped, moved = functions.joined(info.batch_size, dims, tensors, None, None)
+        found = mapped_op(*_merged(moved, statics, order), examples, mapped)
+        return returned(found), returned([0] * len(found))
 
+    mapped_op = getattr(getattr(torch.ops, NAMESPACE), f"{operator.name}_mapped").default
     for key in _KEYS:
         library.impl(operator.name, forward, key)
     torch.library.register_fake(name, fake, lib=library)
@@ -207,23 +215,24 @@ def _vjp_op(operator: Operator, calls: Calls, library: Any, order: Sequence[bool
     name = f"{NAMESPACE}::{operator.name}_vjp"
 
     def forward(*args: Any) -> list[torch.Tensor]:
-        (*inputs, cotangents, wrt) = args
-        tensors, statics = _split(inputs, order)
-        return calls.vjp(tensors, statics, cotangents, wrt)
+        tensors, statics, (cotangents, wrt, examples, mapped) = _parts(args, order, (0, ()))
+        there = [each is not None for each in cotangents]
+        return calls.vjp(tensors, statics, cotangents, wrt, (examples, [*mapped, *there]) if examples else None)
 
     def fake(*args: Any) -> list[torch.Tensor]:
-        (*inputs, _, wrt) = args
-        tensors, _ = _split(inputs, order)
+        tensors, _, (_, wrt, examples, mapped) = _parts(args, order, (0, ()))
+        shapes = [tensor.shape if tensor is not None else () for tensor in tensors]
+        if examples:
+            shapes = [shape if each else (examples, *shape) for shape, each in zip(shapes, mapped, strict=True)]
         return [
-            torch.empty_like(tensor, memory_format=torch.contiguous_format)
-            for tensor, asked in zip(tensors, wrt, strict=True)
+            torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
+            for tensor, shape, asked in zip(tensors, shapes, wrt, strict=True)
             if asked
         ]
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         del output
-        (*given, cotangents, wrt) = inputs
-        tensors, ctx.statics = _split(given, order)
+        tensors, ctx.statics, (cotangents, wrt, ctx.examples, _) = _parts(inputs, order, (0, ()))
         ctx.wrt = tuple(wrt)
         ctx.given = tuple(each is not None for each in cotangents)
         ctx.save_for_backward(*tensors, *[each for each in cotangents if each is not None])
@@ -234,22 +243,81 @@ def _vjp_op(operator: Operator, calls: Calls, library: Any, order: Sequence[bool
         count = len(operator.arrays)
         tensors, seeds = saved[:count], iter(saved[count:])
         cotangents = [next(seeds) if there else None for there in ctx.given]
-        nothing = (*(None for _ in order), [None] * len(cotangents), None)
+        behind = (None,) * (len(ctx.needs_input_grad) - len(order) - 1)
+        nothing = (*(None for _ in order), [None] * len(cotangents), *behind)
         if directions is None or all(each is None for each in directions):
             return nothing
+        if ctx.examples:
+            raise functions.no_transform(
+                calls, "the second derivative of a compiled vmap", "take it outside of compile"
+            )
         names = iter(directions)
         along = [next(names) if asked else None for asked in ctx.wrt]
         found = iter(second_op(*_merged(tensors, ctx.statics, order), cotangents, along))
         able = calls.wrt(tensors, [True] * count)
         curved = [next(found) if asked else None for asked in able]
         moved = [next(found) if there else None for there in ctx.given]
-        return (*_merged(curved, [None] * len(ctx.statics), order), moved, None)
+        return (*_merged(curved, [None] * len(ctx.statics), order), moved, *behind)
 
     for key in _KEYS:
         library.impl(f"{operator.name}_vjp", forward, key)
     torch.library.register_fake(name, fake, lib=library)
     torch.library.register_autograd(name, backward, setup_context=setup_context, lib=library)
     second_op = _second_op(operator, calls, library, order)
+
+
+def _parts(args: Sequence[Any], order: Sequence[bool], defaults: tuple[Any, ...] = ()) -> tuple[Any, Any, Any]:
+    """Tensors, values, and what an op has behind these, of which the last ones may be left out."""
+    tensors, statics = _split(args[: len(order)], order)
+    rest = args[len(order) :]
+    left = _BEHIND - len(rest) if defaults else 0
+    return tensors, statics, (*rest, *defaults[len(defaults) - left :])
+
+
+def _mapped_op(operator: Operator, calls: Calls, library: Any, order: Sequence[bool]) -> None:
+    """The op of many examples, which graphs hold where the operator is mapped."""
+    name = f"{NAMESPACE}::{operator.name}_mapped"
+    space = getattr(torch.ops, NAMESPACE)
+    vjp_op = getattr(space, f"{operator.name}_vjp").default
+    mapped_op = getattr(space, f"{operator.name}_mapped").default
+
+    def forward(*args: Any) -> list[torch.Tensor]:
+        tensors, statics, (examples, mapped) = _parts(args, order)
+        return calls.primal(tensors, statics, (examples, mapped))
+
+    def fake(*args: Any) -> list[torch.Tensor]:
+        tensors, statics, (examples, mapped) = _parts(args, order)
+        own = [each[0] if flag else each for each, flag in zip(tensors, mapped, strict=True)]
+        return [each.new_empty((examples, *each.shape)) for each in fake_outputs(operator, own, statics)]
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        tensors, ctx.statics, (ctx.examples, ctx.mapped) = _parts(inputs, order)
+        ctx.mark_non_differentiable(*[each for each in output if not (each.is_floating_point() or each.is_complex())])
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors)
+
+    def backward(ctx: Any, cotangents: Any) -> Any:
+        tensors = ctx.saved_tensors
+        wrt = calls.wrt(tensors, _aligned(ctx.needs_input_grad[: len(order)], order))
+        if not any(wrt) or all(each is None for each in cotangents):
+            return tuple(None for _ in ctx.needs_input_grad)
+        found = iter(vjp_op(*_merged(tensors, ctx.statics, order), cotangents, [*wrt], ctx.examples, ctx.mapped))
+        made = [next(found) if asked else None for asked in wrt]
+        sums = [each if each is None or flag else each.sum(0) for each, flag in zip(made, ctx.mapped, strict=True)]
+        return (*_merged(sums, [None] * len(ctx.statics), order), None, None)
+
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        tensors, statics, (before, had) = _parts(args, order)
+        dims, _ = _split(in_dims[: len(order)], order)
+        examples, mapped, moved = functions.joined(info.batch_size, dims, tensors, before, had)
+        found = mapped_op(*_merged(moved, statics, order), examples, mapped)
+        return [each.reshape(info.batch_size, before, *each.shape[1:]) for each in found], [0] * len(found)
+
+    for key in _KEYS:
+        library.impl(f"{operator.name}_mapped", forward, key)
+    torch.library.register_fake(name, fake, lib=library)
+    torch.library.register_autograd(name, backward, setup_context=setup_context, lib=library)
+    torch.library.register_vmap(name, vmap, lib=library)
 
 
 def _second_op(operator: Operator, calls: Calls, library: Any, order: Sequence[bool]) -> Any:

@@ -86,7 +86,8 @@ CUDA = Pipeline(
         _RULES,
         function("simplifycfg", "early-cse"),  # versions that are made of a gradient share what they can
         Pass("adgen-merge-growing-caches"),
-        Pass("adgen-lower-caches", after=("adgen-fuse-sweeps",)),
+        Pass("adgen-rematerialize-shuffles"),
+        Pass("adgen-lower-caches", after=("adgen-fuse-sweeps", "adgen-rematerialize-shuffles")),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),
         _ACCUMULATIONS,
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
@@ -127,6 +128,7 @@ CUDA = Pipeline(
         Pass("adgen-verify-device", after=("adgen-make-kernels", "globaldce")),
         Pass("adgen-strip-debug", after=("adgen-verify-device",)),  # a refusal says where
         Pass("default", "O3"),
+        Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-hoist-loads", after=("default",)),  # the optimiser would undo it
         Pass("adgen-rematerialize-loads", after=("default",)),
         # The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices.

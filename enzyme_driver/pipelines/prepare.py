@@ -94,6 +94,7 @@ PREPARE_CUDA = Pipeline(
         Pass("strip-nonlinetable-debuginfo"),
         Pass("adgen-strip-unroll-hints"),
         Pass("default", "O2"),
+        Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
         _SELECTIONS,  # before other passes give loops another form
         function("loop-simplify", switch="canonicalize-geometric-loops"),

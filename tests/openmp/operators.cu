@@ -39,3 +39,10 @@ __global__ void row_max(const double *x, double *largest, int *where, int rows, 
   largest[row] = x[row * cols + best];
   where[row] = best;
 }
+
+// The sum of those that came before, in whatever order; the last element is the sum.
+__global__ void running(const double *x, double *before, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    before[i] = atomicAdd(before + n, x[i]);
+}

@@ -98,6 +98,22 @@ def empty_grid(launch: Launch, u: Array, k: Array) -> Any:
     return launch(grid=0, block=32, args=(made, k, u.size), outputs=made)
 
 
+def unwritten(launch: Launch, u: Array, k: Array) -> Any:
+    launch(grid=1, block=32, args=(launch.copy(u), k, u.size))
+    return launch.empty_like(u)
+
+
+def twice_the_same(launch: Launch, u: Array, k: Array) -> Any:
+    made = launch.copy(u)
+    launch(grid=1, block=32, args=(made, k, u.size))
+    return made, made
+
+
+def of_a_table(launch: Launch, u: Array, k: Array) -> Any:
+    rows, cols = u.shape
+    return launch(grid=rows, block=cols, args=(launch.copy(u), k, u.size))
+
+
 def too_few(launch: Launch, u: Array, k: Array) -> Any:
     made = launch.copy(u)
     return launch(grid=1, block=32, args=(made, k), outputs=made)
@@ -110,6 +126,9 @@ def too_few(launch: Launch, u: Array, k: Array) -> Any:
         (writes_input, "a launch writes to its input 'u'"),
         (returns_nothing, "returns NoneType"),
         (empty_grid, "an empty grid"),
+        (unwritten, "returns an array that no launch writes"),
+        (twice_the_same, "returns one array twice"),
+        (of_a_table, r"fails for u: float64\[40\], k: float64\[40\]: not enough values"),
         (too_few, "takes 3 arguments, got 2"),
     ],
 )
@@ -125,11 +144,26 @@ def test_wrong_descriptions(body: Any, message: str) -> None:
         ((U.astype("f"), K), "'u'.*expected a .*float64"),
         ((U,), "argument 'k' is missing"),
         ((U, None), "argument 'k' is None"),
+        ((U, K, 1, 2), "takes 3 arguments, got 4"),
+        ((U, K, "three"), "'count' is described as int, got str"),
     ],
 )
 def test_wrong_arguments(arrays: Any, message: str) -> None:
     with pytest.raises(adgen.ArgumentError, match=message):
         ops.decay(*arrays)
+
+
+def test_a_gradient_that_was_refused() -> None:
+    for _ in range(2):
+        assert ops.running(U)[-1] == pytest.approx(U.sum(), rel=1e-12)
+        with pytest.raises(adgen.RefusedError, match=r"running.*floating point"):
+            ops.running.vjp(U, cotangents=np.ones(U.size + 1))
+
+
+def test_a_cotangent_of_another_shape() -> None:
+    with pytest.raises(adgen.ArgumentError, match="decay: a cotangent"):
+        ops.decay.vjp(U, K, cotangents=C[:3])
+    assert set(ops.decay.vjp(U, K, cotangents=C)) == {"u", "k"}
 
 
 def test_another_number_of_results() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +93,45 @@ def test_the_library_lies_with_what_it_launches(program: Path, library: Path, tm
     ended = subprocess.run([program, moved / library.name, str(ROWS), str(COLUMNS)], capture_output=True, check=False)
     moved.rename(library.parent)
     assert ended.returncode == 0
+
+
+class Model(torch.nn.Module):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__()
+        self.row = torch.nn.Parameter(torch.arange(1.0, 1 + COLUMNS))
+
+    def forward(self, x: Any) -> Any:
+        return torch.relu(ops.layer_norm.torch(2 * x, self.row, self.row))
+
+
+LOADS = """
+import sys, torch
+torch.ops.load_library(sys.argv[1])
+model = torch._inductor.aoti_load_package(sys.argv[2])
+x, wanted = torch.load(sys.argv[3])
+torch.testing.assert_close(model(x), wanted)
+assert "enzyme_driver" not in sys.modules
+"""
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's own
+@pytest.mark.skipif(shutil.which("g++") is None, reason="AOTInductor needs a C++ compiler")
+def test_aotinductor_finds_the_operator_in_the_library(library: Path, tmp_path: Path) -> None:
+    """In a process that has no adgen."""
+    x, model = torch.randn(ROWS, COLUMNS), Model()
+    with torch.no_grad():
+        exported = torch.export.export(model, (x,))
+        package = torch._inductor.aoti_compile_and_package(exported, package_path=str(tmp_path / "model.pt2"))
+        torch.save((x, model(x)), tmp_path / "wanted.pt")
+    ended = subprocess.run(
+        [sys.executable, "-c", LOADS, library, package, tmp_path / "wanted.pt"],
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import operators_under_test as ops
 import pytest
 
 from cuda_kernels import frameworks_check as check
-from cuda_kernels.suite import by_name
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
 jax: Any = pytest.importorskip("jax", reason="JAX is not installed")
@@ -44,7 +43,18 @@ def test_derivatives_of_both_modes_and_orders() -> None:
     a = jax.numpy.array(1.3)
     check_grads(ops.wave.jax, (jax.numpy.array(X), a), order=2, modes=["rev"])
     check_grads(ops.wave.jax.forward, (jax.numpy.array(X), a), order=1, modes=["fwd"])
+    check_grads(lambda *given: ops.weighted.jax(*given) ** 2, (jax.numpy.array(X), a * Y), order=2, modes=["rev"])
     check_grads(ops.decay.jax, (jax.numpy.array(X), jax.numpy.array(Y)), order=1, modes=["rev"])
+
+
+def test_forward_mode() -> None:
+    """A Jacobian, and what does not depend on tangents; tangents may be the arrays themselves."""
+    x, a = jax.numpy.array(X), jax.numpy.array(1.3)
+    ours = ops.wave.jax.forward
+    close(jax.jacfwd(ours, (0, 1))(x, a), jax.jacfwd(wave, (0, 1))(x, a))
+    close(jax.linearize(ours, x, a)[1](x, a), jax.linearize(wave, x, a)[1](x, a))
+    close(jax.jit(lambda *both: jax.jvp(ours, both, both))(x, a), jax.jvp(wave, (x, a), (x, a)))
+    close(jax.jvp(ops.weighted.jax.forward, (x, x), (x, x))[1], 3 * (x**3).sum())
 
 
 @pytest.mark.parametrize("wrap", ["jit", "checkpoint"])
@@ -113,6 +123,11 @@ def test_errors_name_what_is_wrong_and_the_next_call_works() -> None:
     with pytest.raises(Exception, match="a negative number"):
         jax.jit(ops.checked.jax)(-abs(X) - 1).block_until_ready()
     close(jax.jit(ops.checked.jax)(abs(X)), X * X)
+    with pytest.raises(Exception, match=r"running.*floating point"):
+        jax.jit(jax.grad(lambda x: ops.running.jax(x)[-1]))(X)
+    close(ops.running.jax(X)[-1], X.sum())
+    with pytest.raises(Exception, match=r"fails for x: float64\[40\]"):
+        ops.row_max.jax(X)
     with pytest.raises(Exception, match="does more than one launch"):
         jax.grad(lambda u: jax.grad(lambda v: ops.decay.jax(v, Y).sum())(u).sum())(X)
 
@@ -120,4 +135,4 @@ def test_errors_name_what_is_wrong_and_the_next_call_works() -> None:
 @pytest.mark.parametrize("name", check.SAMPLE)
 @pytest.mark.parametrize("what", ["jit", "vmap"])
 def test_the_collection(name: str, what: str) -> None:
-    assert check.outcome(check.subject(by_name()[name]), check.CHECKS["jax"][what], "cpu") == "ok"
+    assert check.outcome(check.subject(check.CASES[name]), check.CHECKS["jax"][what], "cpu") == "ok"

@@ -10,7 +10,6 @@ import pytest
 
 import enzyme_driver as adgen
 from cuda_kernels import frameworks_check as check
-from cuda_kernels.suite import by_name
 
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = [pytest.mark.usefixtures("toolchain"), pytest.mark.filterwarnings("ignore")]
@@ -59,7 +58,10 @@ def test_compile_with_dynamic_shapes_compiles_once() -> None:
     testing = importlib.import_module("torch._dynamo.testing")  # not there by `import torch` alone
     counter = testing.CompileCounterWithBackend("aot_eager")
     row = torch.randn(5, requires_grad=True)
-    compiled = torch.compile(lambda x: ops.layer_norm.torch(x * 2, row, row).sin(), fullgraph=True, backend=counter)
+    new = adgen.operator(ops.layer_norm.code.path, kernel="layer_norm", name="first_used_there")(
+        ops.layer_norm.describe
+    )
+    compiled = torch.compile(lambda x: new.torch(x * 2, row, row).sin(), fullgraph=True, backend=counter)
     for rows in (3, 7, 9):
         x = torch.randn(rows, 5)
         torch._dynamo.mark_dynamic(x, 0)
@@ -95,6 +97,73 @@ def test_transformations() -> None:
     x = many[0]
     exact = 2 * a * torch.cos(a * x) - a * a * x * torch.sin(a * x)
     torch.testing.assert_close(hessian, torch.diag(exact))
+
+
+def plain_wave(x: Any, a: Any) -> Any:
+    return torch.sin(a * x) * x
+
+
+def squared(function: Any) -> Any:
+    return lambda x, a: (function(x, a) ** 2).sum()
+
+
+def mapped(function: Any) -> Any:
+    return torch.func.vmap(function, (0, None))
+
+
+TOGETHER: dict[str, Any] = {
+    "hessian": lambda f: torch.func.hessian(squared(f), (0, 1)),
+    "jvp of grad": lambda f: lambda x, a: torch.func.jvp(torch.func.grad(squared(f), (0, 1)), (x, a), (x, a)),
+    "vmap of hessian": lambda f: mapped(torch.func.hessian(squared(f), (0, 1))),
+    "hessian of vmap": lambda f: torch.func.hessian(squared(mapped(f)), (0, 1)),
+    "jacrev of grad of vmap": lambda f: torch.func.jacrev(torch.func.grad(squared(mapped(f)), (0, 1)), 1),
+    "grad of vmap of grad": lambda f: torch.func.grad(squared(mapped(torch.func.grad(squared(f), 0))), (0, 1)),
+    "jvp of vmap of grad": lambda f: (
+        lambda x, a: torch.func.jvp(mapped(torch.func.grad(squared(f), (0, 1))), (x, a), (x.cos(), a))
+    ),
+    "vmap of vmap of grad": lambda f: (
+        lambda x, a: torch.func.vmap(mapped(torch.func.grad(squared(f), (0, 1))), (None, 0))(x, torch.stack([a, 2 * a]))
+    ),
+    "vmap of jvp of vmap": lambda f: (
+        lambda x, a: torch.func.vmap(lambda b: torch.func.jvp(mapped(f), (x, b), (x.sin(), b)))(torch.stack([a, -a]))
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TOGETHER)
+def test_transformations_of_transformations(what: str) -> None:
+    x, a = torch.randn(3, 7, dtype=torch.float64), number().detach()
+    if what in {"hessian", "jvp of grad"}:
+        x = x[0]
+    torch.testing.assert_close(TOGETHER[what](ops.wave.torch)(x, a), TOGETHER[what](plain_wave)(x, a))
+
+
+def test_tangents_that_lie_where_the_primals_do() -> None:
+    both = torch.randn(20, dtype=torch.float64), number().detach()
+    torch.testing.assert_close(torch.func.jvp(ops.wave.torch, both, both), torch.func.jvp(plain_wave, both, both))
+    u, k = torch.rand(2, 20, dtype=torch.float64)
+    apart = torch.func.jvp(ops.decay.torch, (u, k), (u.clone(), k.clone()))
+    torch.testing.assert_close(torch.func.jvp(ops.decay.torch, (u, k), (u, k)), apart)
+
+
+def test_derivatives_of_a_number_that_a_function_returns() -> None:
+    arrays = double(9), double(9)
+    assert torch.autograd.gradcheck(ops.weighted.torch, arrays, check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(lambda *given: ops.weighted.torch(*given) ** 2, arrays)
+
+
+def test_a_map_is_compiled_with_its_gradient() -> None:
+    a = number()
+
+    def loss(function: Any) -> Any:
+        return lambda x, a: (mapped(mapped(function))(x.sin(), a) ** 2).sum()
+
+    compiled = torch.compile(loss(ops.wave.torch), fullgraph=True, dynamic=True, backend="aot_eager")
+    for examples in (3, 4, 6):
+        x = double(examples, 2, 5)
+        found, wanted = (torch.autograd.grad(f(x, a), (x, a)) for f in (compiled, loss(plain_wave)))
+        torch.testing.assert_close(found, wanted)
+    torch.library.opcheck(torch.ops.adgen.wave_mapped.default, (double(3, 5), a, 3, [True, False]))
 
 
 def test_no_work_for_what_nobody_wants(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +206,7 @@ def test_deterministic_sums() -> None:
     [
         (lambda: ops.decay.torch(torch.ones(3), torch.ones(3)), "'u'.*float64"),
         (lambda: ops.decay.torch(double(3).to("meta"), double(3)), "'k' is on cpu, the others are on meta"),
+        (lambda: ops.layer_norm.torch(torch.ones(4), torch.ones(4), torch.ones(4)), r"fails for x: float32\[4\]"),
         (lambda: ops.checked.torch(-double(3).abs() - 1), "a negative number"),
     ],
 )
@@ -144,6 +214,27 @@ def test_bad_input_is_an_error_and_the_next_call_works(call: Any, message: str) 
     with pytest.raises(Exception, match=message):
         call()
     assert ops.checked.torch(torch.full((1,), 3.0, dtype=torch.float64)).item() == pytest.approx(9)
+
+
+def test_a_gradient_that_was_refused_and_modes_that_are_not_there() -> None:
+    x = double(9)
+    for _ in range(2):
+        y = ops.running.torch(x)
+        assert float(y[-1]) == pytest.approx(float(x.sum()))
+        with pytest.raises(adgen.RefusedError, match=r"running.*floating point"):
+            y.sum().backward()
+    row = torch.ones(5)
+    with pytest.raises(adgen.AdgenError, match="layer_norm"):
+        torch.func.jvp(lambda x: ops.layer_norm.torch(x, row, row), (torch.ones(2, 5),), (torch.ones(2, 5),))
+    assert ops.layer_norm.torch(torch.ones(2, 5), row, row).shape == (2, 5)
+
+
+def test_two_operators_of_one_name() -> None:
+    assert ops.wave.torch.op
+    second = adgen.operator(ops.wave.code.path, kernel="wave", name="wave")(ops.wave.describe)
+    with pytest.raises(adgen.UsageError, match="'wave' already"):
+        _ = second.torch
+    assert ops.wave.torch(double(3), number()).shape == (3,)
 
 
 @pytest.mark.parametrize("name", check.SAMPLE)
@@ -157,7 +248,7 @@ _SUBJECTS: dict[str, check.Subject] = {}
 
 def _subject(name: str) -> check.Subject:
     if name not in _SUBJECTS:
-        _SUBJECTS[name] = check.subject(by_name()[name])
+        _SUBJECTS[name] = check.subject(check.CASES[name])
     return _SUBJECTS[name]
 
 

@@ -270,7 +270,8 @@ private:
   // by side.
   bool mayBeBeside(AtomicRMWInst &Atomic) {
     auto *A = dyn_cast<Argument>(getUnderlyingObject(Atomic.getPointerOperand()));
-    if (!A || !(isShadow(*A, ShadowAttribute) || isShadow(*A, SharedShadowAttribute)) ||
+    if (!A || Atomic.hasMetadata(SeldomMark) ||
+        !(isShadow(*A, ShadowAttribute) || isShadow(*A, SharedShadowAttribute)) ||
         !(Atomic.getType()->isFloatTy() || Atomic.getType()->isDoubleTy()))
       return false;
     const LaneOrigin &Where = From.of(Atomic.getPointerOperand());

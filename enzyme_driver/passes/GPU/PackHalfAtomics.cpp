@@ -123,10 +123,10 @@ private:
     Value *Word = B.CreateAtomicRMW(AtomicRMWInst::Xchg, At, B.getInt32(0), Align(2 * Bytes), First.getOrdering(),
                                     First.getSyncScopeID());
     Value *Upper = B.CreateLShr(Word, 16);
-    for (auto [Atomic, Bits] : {std::pair(&Low, Word), std::pair(&High, Upper)}) {
+    for (auto [Atomic, Bits] : {std::pair(&Low, Word), std::pair(&High, Upper)})
       Atomic->replaceAllUsesWith(B.CreateBitCast(B.CreateTrunc(Bits, B.getInt16Ty()), Atomic->getType()));
-      Atomic->eraseFromParent();
-    }
+    Low.eraseFromParent();
+    High.eraseFromParent();
   }
 
   // Where the last of them was.

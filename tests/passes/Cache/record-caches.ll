@@ -9,10 +9,9 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-LABEL: define void @adgen_gradient_k(
 ; CHECK:         %[[RECORD:.*]] = mul i64 %n, 16
 ; CHECK:         add i64 %[[RECORD]], 7
-; CHECK:         %[[ALONE:.*]] = mul i64 %n, 4
-; CHECK:         add i64 %[[ALONE]], 7
-; CHECK:         %[[OTHER:.*]] = mul i64 %m, 8
-; CHECK:         add i64 %[[OTHER]], 7
+; CHECK:         add i64 %four, 7
+; CHECK:         %others = mul nuw nsw i64 %m, 8
+; CHECK:         add i64 %others, 7
 ; CHECK:       loop:
 ; CHECK:         %[[IN:.*]] = mul i64 %i, 16
 ; CHECK:         %[[NUMBER:.*]] = add i64 %{{.*}}, %[[IN]]

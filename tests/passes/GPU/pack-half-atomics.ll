@@ -29,6 +29,21 @@ define ptx_kernel void @taken(ptr addrspace(3) align 4 %shadow, ptr addrspace(1)
   ret void
 }
 
+; The lower one first, of which nothing may be made any more once it is gone.
+; CHECK-LABEL: define ptx_kernel void @taken_in_order(
+; CHECK:         [[WORD:%.*]] = atomicrmw xchg ptr addrspace(3) %shadow, i32 0 monotonic, align 4
+; CHECK-NEXT:    [[UPPER:%.*]] = lshr i32 [[WORD]], 16
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define ptx_kernel void @taken_in_order(ptr addrspace(3) align 4 %shadow, ptr addrspace(1) %to) "adgen-activity"="duplicated" {
+  %a = atomicrmw xchg ptr addrspace(3) %shadow, half 0.0 monotonic, align 2, !adgen.consumed !0
+  %second = getelementptr i8, ptr addrspace(3) %shadow, i64 2
+  %b = atomicrmw xchg ptr addrspace(3) %second, half 0.0 monotonic, align 2, !adgen.consumed !0
+  %sum = fadd half %a, %b
+  store half %sum, ptr addrspace(1) %to
+  ret void
+}
+
 ; Not across a word's end, nor with a load between them that may be of the same place, nor from another pointer.
 ; CHECK-LABEL: define ptx_kernel void @apart(
 ; CHECK-NOT:     i32 0
