@@ -70,15 +70,20 @@ ARTIFACTS = (
     "several_kernels-dense",
 )
 
-PROGRAMS = {
+PROGRAMS: dict[str, tuple[str, ...]] = {
     "solve_spd_float": ("small_linear_algebra.cu", "batched::solve_spd<float, 4>"),
     "solve_spd_double": ("small_linear_algebra.cu", "batched::solve_spd<double, 3>"),
     "qr3": ("small_linear_algebra.cu", "batched::qr3<double>"),
     "layer_norm_float": ("layer_norm.cu", "layer_norm<float, true>"),
     "layer_norm_double": ("layer_norm.cu", "layer_norm<double, false>"),
     "mlp": ("hash_grid.cu", "mlp<8, 4>"),
+    "covariance": ("image_losses.cu", "covariance"),
+    "covariance_of_one": ("image_losses.cu", "covariance", "--activity", "other=const"),
+    "sampled": ("image_losses.cu", "sampled"),
+    "propagate": ("seismic_wave.cu", "propagate"),
+    "rms_norm": ("transformer_block.cu", "rms_norm"),
 }
-"""The file in tests/programs and the kernel of artifacts that are not of the collection."""
+"""The file in tests/programs and the kernel of artifacts that are not of the collection, and further options."""
 
 _FOLDER = Path(__file__).resolve().parents[1] / "tests" / "programs"
 
@@ -92,8 +97,8 @@ def commands(folder: Path, arch: str, without: Iterable[str] = LEFT_OUT) -> dict
         for name in ARTIFACTS:
             given = case_arguments(cases[name], folder / disabled, arch)
             made[f"{name} without {disabled}"] = [*_gpu_only(given), *left_out]
-        for name, (file, kernel) in PROGRAMS.items():
-            given = ["compile", str(_FOLDER / file), "-k", kernel, "-t", "cuda", "--arch", arch]
+        for name, (file, kernel, *further) in PROGRAMS.items():
+            given = ["compile", str(_FOLDER / file), "-k", kernel, *further, "-t", "cuda", "--arch", arch]
             made[f"{name} without {disabled}"] = [*given, "-o", str(folder / disabled / "kernels" / name), *left_out]
     return made
 

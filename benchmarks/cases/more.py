@@ -6,11 +6,12 @@ Their sizes are ours, and their ratios are no figures of the performance page.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import cupy as cp
 
 from benchmarks.case import Args, Case, Floor, uniform
+from cuda_kernels.case import Extent
 
 _BLOCK = 128
 
@@ -79,8 +80,40 @@ def _dense(rows: int, columns: int) -> Args:
     return {**arrays, "out": cp.zeros(rows, "float32"), "rows": rows, "columns": columns}
 
 
+def _covariance(height: int, width: int) -> Args:
+    arrays = {name: uniform(height, width) for name in ("one", "other")}
+    return {**arrays, "map": cp.zeros((height, width), "float32"), "height": height, "width": width}
+
+
+def _wave(nx: int, ny: int, nz: int) -> Args:
+    arrays = {"next": cp.zeros((nz, ny, nx), "float32"), "now": uniform(nz, ny, nx)}
+    arrays |= {"vel2dt2": uniform(nz, ny, nx, low=0.1, high=0.2), "damp": uniform(nz, ny, nx, low=0.9)}
+    return {**arrays, "nx": nx, "ny": ny, "nz": nz}
+
+
+def _sampled(queries: int, channels: int, lengths: Sequence[int], points: int) -> Args:
+    arrays = {"values": uniform(sum(lengths), channels), "lengths": cp.asarray(lengths, "int32")}
+    arrays["begins"] = cp.cumsum(arrays["lengths"], dtype="int32") - arrays["lengths"]
+    shape = (queries, len(lengths), points)
+    arrays |= {"places": uniform(*shape, 2), "scores": uniform(*shape), "out": cp.zeros((queries, channels), "float32")}
+    return {"n": queries * channels, **arrays, "channels": channels, "levels": len(lengths), "points": points}
+
+
+def _rms(rows: int, dim: int) -> Args:
+    arrays = {"x": uniform(rows, dim), "g": uniform(dim), "y": cp.zeros((rows, dim), "float32")}
+    return {**arrays, "rows": rows, "dim": dim, "eps": 1e-6}
+
+
+def _at(name: str, artifact: str, size: str, args: Callable[[], Args], grid: Extent, block: Extent) -> Case:
+    return Case(name, artifact, size, args, grid, block, math.inf, Floor(0.0))
+
+
 def _case(name: str, artifact: str, size: str, args: Callable[[], Args], threads: int) -> Case:
-    return Case(name, artifact, size, args, -(-threads // _BLOCK), _BLOCK, math.inf, Floor(0.0))
+    return _at(name, artifact, size, args, -(-threads // _BLOCK), _BLOCK)
+
+
+_IMAGE = ((240, 135), (8, 8))
+"""Of 1080 x 1920 pixels."""
 
 
 CASES = (
@@ -110,4 +143,16 @@ CASES = (
         "sparse product", "csr_product-csr_product<int, double>", "2^19 x 32 double", lambda: _csr(1 << 19, 32), 1 << 19
     ),
     _case("dense layer", "several_kernels-dense", "2^15 x 512 float", lambda: _dense(1 << 15, 512), 1 << 15),
+    _at("covariance", "covariance", "1080 x 1920 float", lambda: _covariance(1080, 1920), *_IMAGE),
+    _at("covariance, one image constant", "covariance_of_one", "1080 x 1920", lambda: _covariance(1080, 1920), *_IMAGE),
+    _at("acoustic wave", "propagate", "520^2 x 136 float", lambda: _wave(520, 520, 136), (64, 128), (8, 4)),
+    _at(
+        "sampled levels",
+        "sampled",
+        "10,880 x 256, 4 levels, float",
+        lambda: _sampled(10_880, 256, (4096, 1024, 256, 64), 4),
+        4096,
+        512,
+    ),
+    _at("RMS norm", "rms_norm", "8,192 x 1,024 float", lambda: _rms(8192, 1024), 2048, 128),
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from enzyme_driver.cli.options import pairs
 from enzyme_driver.errors import UsageError
+from enzyme_driver.model import Parameter
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Maker = Callable[[np.random.Generator, tuple[int, ...], list[float]], Array]
@@ -25,6 +26,7 @@ x=values.npy                     an array from a file of NumPy's
 """
 
 _MOST_NUMBERS = {"uniform": 2, "normal": 2, "zeros": 0, "ones": 0, "const": 1, "arange": 2}
+_EXAMPLES = {"float": 0.5, "int": 64, "uint": 64, "bool": "true"}
 _LETTERS = {"f": "float", "i": "int", "u": "uint"}
 
 
@@ -32,6 +34,17 @@ def parse(texts: Iterable[str], seed: int) -> dict[str, object]:
     """The arguments by name; equal seeds give equal arrays. Raises UsageError for a text that is not understood."""
     random = np.random.default_rng(seed)
     return {name: _value(name, text, random) for name, text in pairs("--arg", texts).items()}
+
+
+def example(parameter: Parameter) -> str:
+    """A text that fits the parameter, to begin with."""
+    leaves = list(parameter.dtype.leaves())
+    numbers = {str(leaf) for leaf in leaves if leaf.kind in _EXAMPLES}
+    if parameter.is_pointer and len(numbers) == 1 and len(leaves) * leaves[0].size == parameter.dtype.size:
+        form = "uniform" if leaves[0].kind == "float" and parameter.reads else "zeros"
+        shape = f"{1 if parameter.reference else 1024}{f'x{len(leaves)}' if len(leaves) > 1 else ''}"
+        return f"{parameter.name}={form}:{numbers.pop()}:{shape}"
+    return f"{parameter.name}={_EXAMPLES.get(parameter.dtype.kind, 'FILE.npy') if parameter.is_scalar else 'FILE.npy'}"
 
 
 def _value(name: str, text: str, random: np.random.Generator) -> object:

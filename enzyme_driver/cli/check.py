@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from enzyme_driver.cli import options, output
-from enzyme_driver.cli.arguments import FORMS, parse
+from enzyme_driver.cli.arguments import FORMS, example, parse
 from enzyme_driver.cli.subject import open_subject
 from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
 from enzyme_driver.model import Target
@@ -88,6 +88,7 @@ def _entries(
     made: Artifact, names: tuple[str, ...], asked: tuple[Target, ...], missing: str
 ) -> tuple[list[Kernel | Function], dict[Target, str]]:
     """What is to be checked, on each target that can be, and why it is not on the others."""
+    from enzyme_driver.runtime.callables import derivative_of
     from enzyme_driver.runtime.kernel import Kernel
     from enzyme_driver.runtime.module import open_module
 
@@ -96,7 +97,11 @@ def _entries(
     entries = [_entry(open_module(made, target), names) for target in possible or wanted]
     refused: dict[Target, str] = {entry.target: entry.gradient_refusal for entry in entries if entry.gradient_refusal}
     absent: dict[Target, str] = {"cuda": missing} if missing and isinstance(entries[0], Kernel) else {}
-    return [entry for entry in entries if entry.target not in refused] or entries, absent | refused
+    able = [entry for entry in entries if entry.target not in refused]
+    if not able:  # says why before it asks for arguments
+        entry = next(each for each in made.entries if each.signature.name == entries[0].name)
+        derivative_of(entry, entries[0].target, "reverse")
+    return able, absent | refused
 
 
 def _entry(module: Module, names: tuple[str, ...]) -> Kernel | Function:
@@ -171,10 +176,9 @@ def _in_order(entry: Kernel | Function, given: dict[str, object]) -> list[object
     unknown = [name for name in given if name not in (*names, *variables)]
     if missing or unknown:
         wrong = [*(f"{name} is missing" for name in missing), *(f"{name} is unknown" for name in unknown)]
-        raise ArgumentError(
-            f"the arguments do not fit {entry.signature}: {', '.join(wrong)}",
-            hint="give one --arg NAME=VALUE a parameter",
-        )
+        examples = " ".join(f"--arg {example(each)}" for each in entry.signature if each.name in missing)
+        hint = f"give one --arg NAME=VALUE a parameter, such as {examples}" if missing else f"it has {', '.join(names)}"
+        raise ArgumentError(f"the arguments do not fit {entry.signature}: {', '.join(wrong)}", hint=hint)
     return [given[name] for name in names]
 
 

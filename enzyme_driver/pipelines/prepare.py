@@ -96,7 +96,6 @@ PREPARE_CUDA = Pipeline(
         Pass("default", "O2"),
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
-        Pass("adgen-sink-singularities", after=("default",)),
         _SELECTIONS,  # before other passes give loops another form
         function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),
@@ -109,6 +108,7 @@ PREPARE_CUDA = Pipeline(
         function("loop-simplify", switch="count-strides"),
         Pass("adgen-count-strides"),
         Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
+        Pass("adgen-sink-singularities", after=("default",)),
         _EXITS,
         Pass("adgen-type-copies"),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
@@ -188,7 +188,6 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-promote-captures"),
         function("sroa"),
         Pass("adgen-promote-captures"),  # again: members of members show once the outer ones are values
-        Pass("adgen-sink-singularities", after=("default",)),
         _SELECTIONS,  # once what regions read shows
         Pass("adgen-mark-inactive-loads"),
         function("loop-simplify", "lcssa", switch="rematerialize-iterations"),
@@ -198,6 +197,7 @@ PREPARE_CPP = Pipeline(
         function(
             loop("licm", adaptor="loop-mssa"), switch="mark-private-memory"
         ),  # what no other memory overlaps leaves loops
+        Pass("adgen-sink-singularities", after=("default",)),
         _EXITS,
         Pass("adgen-merge-branch-conditions"),
         Pass("adgen-type-copies"),

@@ -298,6 +298,39 @@ RULES(m16n8k8_tf32, Floats8, truncated, BY_TENSOR_CORES(Floats8, AsFloats))
 RULES(m16n8k4_tf32, Floats4, truncated, BY_SHUFFLES(Floats4))
 RULES(m8n8k4_f64, Doubles4, , BY_SHUFFLES(Doubles4))
 
+// The transpose of an 8 by 8 matrix of 16 bits, of which lane 4 g + t has the elements 2 t and 2 t + 1 of row g. The
+// derivatives are transposed, too.
+template <class Pair> DEVICE Pair transposed(Pair v) {
+  unsigned bits;
+  asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(bits) : "r"(__builtin_bit_cast(unsigned, v)));
+  return __builtin_bit_cast(Pair, bits);
+}
+template <class Element, class Pair> DEVICE Pair transposedOnHost(Pair v) {
+  Collected<Element, 2> matrix(v);
+  int g = thisLane() >> 2, from = 8 * (thisLane() & 3) + g / 2;
+  return {matrix(from, g % 2), matrix(from + 4, g % 2)};
+}
+
+#define TRANSPOSE(NAME, T)                                                                                             \
+  using PairOf_##NAME = Vector<T, 2>;                                                                                  \
+  RULE PairOf_##NAME adgen_math_mma_transposed_##NAME(PairOf_##NAME v) { return transposed(v); }                       \
+  RULE Cotangents<PairOf_##NAME> adgen_math_mma_transposed_##NAME##_reverse(PairOf_##NAME, PairOf_##NAME d) {          \
+    return {transposed(d)};                                                                                            \
+  }                                                                                                                    \
+  RULE PairOf_##NAME adgen_math_mma_transposed_##NAME##_tangent(PairOf_##NAME, PairOf_##NAME dv) {                     \
+    return transposed(dv);                                                                                             \
+  }                                                                                                                    \
+  RULE PairOf_##NAME adgen_math_mma_transposed_##NAME##_on_host(PairOf_##NAME v) { return transposedOnHost<T>(v); }    \
+  RULE Cotangents<PairOf_##NAME> adgen_math_mma_transposed_##NAME##_reverse_on_host(PairOf_##NAME, PairOf_##NAME d) {  \
+    return {transposedOnHost<T>(d)};                                                                                   \
+  }                                                                                                                    \
+  RULE PairOf_##NAME adgen_math_mma_transposed_##NAME##_tangent_on_host(PairOf_##NAME, PairOf_##NAME dv) {             \
+    return transposedOnHost<T>(dv);                                                                                    \
+  }
+
+TRANSPOSE(f16, _Float16)
+TRANSPOSE(bf16, __bf16)
+
 // What wmma::__float_to_tf32 adds: it rounds to the nearest number of 11 bits, ties away from zero. The sum is exact.
 RULE float adgen_math_tf32_residual(float x) {
   unsigned bits = __builtin_bit_cast(unsigned, x);

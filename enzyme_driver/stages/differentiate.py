@@ -45,6 +45,10 @@ APART = "-enzyme-strict-aliasing=0"
 """What one way through the code does with memory says nothing about it elsewhere. Else memory that is asked there what
 it is, as an object is that may be of several derived classes, would have to be all of it at once.
 """
+LOADS_KEPT = "-enable-gvn-memdep=0"
+"""GVN replaces no load. Where local arrays are written under many conditions, its analysis of dependences in memory was
+seen to name stores that it had deleted itself: it crashed.
+"""
 HIDDEN = "adgen_hidden_"
 ASKED: Mapping[Mode, str] = {
     "reverse": "__enzyme_autodiff_adgen_body_",
@@ -168,6 +172,8 @@ def _attempt(
         return _tried(prepared, entries, workspace, step, [*arrays, SHALLOW])
     if failure is not None and enzyme_messages.MIXED in failure.reason:
         return _tried(prepared, entries, workspace, step, [*arrays, APART])
+    if failure is not None and "SIGSEGV" in failure.reason:
+        return _tried(prepared, entries, workspace, step, [*arrays, LOADS_KEPT])
     if failure is None or prepared.split or enzyme_messages.INVALID not in failure.reason:
         return failure
     return _tried(prepared, entries, workspace, step, [AS_STORED])

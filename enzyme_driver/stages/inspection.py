@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from enzyme_driver import registry
 from enzyme_driver.pipelines import Pass, Pipeline
 
 _DUMP = "; *** IR Dump "
+_CHANGED = re.compile(r"^\*\*\* IR Dump After (?:\w+::)?(\w+) on ", re.MULTILINE)
 _COUNT = re.compile(r"^ *(?P<number>\d+) (?P<name>adgen-[\w-]+) +- (?P<what>.+)$", re.MULTILINE)
 
 
@@ -23,13 +25,17 @@ class Count:
 
 @dataclass(frozen=True)
 class Run:
-    """One process of opt: the pipeline, its passes that ran, the IR that was asked for, and what the passes said."""
+    """One process of opt: the pipeline, its passes that ran, the IR that was asked for, and what the passes said.
+
+    `changed` names the passes of ours that changed the IR, where that was asked for.
+    """
 
     pipeline: Pipeline
     passes: tuple[Pass, ...]
     dumps: tuple[str, ...]
     counts: tuple[Count, ...] = ()
     notes: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 @dataclass
@@ -39,6 +45,7 @@ class Inspection:
     `after` and `before` name passes whose result or input is to be dumped. `instead`, where it is given, is the IR with
     which the pass `before` begins, in place of what the passes before it make (also where that pass is left out). With
     `counting`, passes print their counters, and the pass `debugged` what it changes; both need an LLVM with assertions.
+    With `comparing`, the IR before and after each of our passes is compared.
     """
 
     after: str = ""
@@ -46,6 +53,7 @@ class Inspection:
     instead: Path | None = None
     counting: bool = False
     debugged: str = ""
+    comparing: bool = False
     runs: list[Run] = field(default_factory=list)
 
     def begun(self, pipeline: Pipeline, source: Path) -> tuple[Pipeline, Path]:
@@ -63,6 +71,8 @@ class Inspection:
         wanted += [f"-print-before={self.before}"] if self.before in names and self.instead is None else []
         wanted += ["-stats"] if self.counting else []
         wanted += [f"-debug-only={self.debugged}"] if self.debugged in names else []
+        own = ",".join(sorted(names & registry.by_name().keys()))
+        wanted += ["-print-changed=quiet", f"-filter-passes={own}"] if self.comparing and own else []
         return tuple(wanted)
 
     def add(self, pipeline: Pipeline, passes: tuple[Pass, ...], stderr: str) -> None:
@@ -71,7 +81,9 @@ class Inspection:
         counts = tuple(Count(each["name"], int(each["number"]), each["what"]) for each in found)
         mark = f"{self.debugged}: "
         notes = tuple(line for line in stderr.splitlines() if self.debugged and line.startswith(mark))
-        self.runs.append(Run(pipeline, passes, dumps, counts, notes))
+        names = {row.pass_class: row.name for row in registry.rows()}
+        changed = tuple(names[each] for each in _CHANGED.findall(stderr) if each in names) if self.comparing else ()
+        self.runs.append(Run(pipeline, passes, dumps, counts, notes, changed))
 
 
 def names_in(each: Pass) -> tuple[str, ...]:

@@ -3,6 +3,12 @@
 #undef __CUDACC__
 #define __CUDACC__ 1 // nvcc gives it a value, which #if asks for
 
+// nvcc has read these before every file.
+#include <assert.h>
+#include <new>
+#include <stdio.h>
+#include <time.h>
+
 template <class T> struct adgen_stored {
   using type = T;
 };

@@ -106,18 +106,22 @@ def prepare(
 def floats_in_bytes(
     plan: Plan, usage: Mapping[str, tuple[ParameterUse, ...]], chosen: Collection[str]
 ) -> dict[str, RefusedError]:
-    """Entries, by symbol, that reach floating point through a pointer to bytes, whose derivative nobody would get."""
+    """Entries, by symbol, that reach floating point through a pointer to anything else: nobody would get its
+    derivative, and the shadow of a member would be the member itself.
+    """
     found: dict[str, RefusedError] = {}
     for entry in plan.entries:
         for parameter, use in zip(entry.parameters, usage.get(entry.symbol, ()), strict=False):
-            hidden = _bytes_at(parameter) & set(use.floats)
+            shadowless = _without_shadow(parameter)
+            hidden = sorted(shadowless.keys() & set(use.floats))
             if hidden and parameter.name not in chosen:
                 where = "there" if parameter.is_pointer else "behind such a member"
+                what = shadowless[hidden[0]]
                 found.setdefault(
                     entry.symbol,
                     RefusedError(
-                        f"{entry.name} has floating point where {str(parameter)!r} points to bytes: no shadow of "
-                        "bytes can take its derivative",
+                        f"{entry.name} has floating point where {str(parameter)!r} points to {what}: no shadow of "
+                        f"{what} can take its derivative",
                         hint="give it a type of floats, in a kernel of your own that calls this one if need be, or say "
                         f"{parameter.name}=const in activity if no derivative flows {where}",
                         location=Location(entry.file, entry.line),
@@ -126,24 +130,26 @@ def floats_in_bytes(
     return found
 
 
-def _bytes_at(parameter: Parameter) -> set[int]:
-    """Where the parameter points to bytes, as `ParameterUse.floats` says it."""
+def _without_shadow(parameter: Parameter) -> dict[int, str]:
+    """Where the parameter points to what has no shadow, as `ParameterUse.floats` says it, and to what."""
     if parameter.is_pointer:
-        return {-1} if _is_byte(parameter.dtype) else set()
-    return set(_byte_members(parameter.dtype, 0))
+        kind = parameter.dtype
+        return {} if kind.has_floats or kind.has_pointers or kind.kind == "opaque" else {-1: _plural(kind)}
+    return dict(_members_without_shadow(parameter.dtype, 0))
 
 
-def _byte_members(dtype: DataType, begin: int) -> Iterator[int]:
+def _members_without_shadow(dtype: DataType, begin: int) -> Iterator[tuple[int, str]]:
     for member in dtype.fields:
         for number in range(member.count):
             offset = begin + member.offset + number * member.type.size
-            if member.type.pointee is not None and _is_byte(member.type.pointee):
-                yield offset
-            yield from _byte_members(member.type, offset)
+            pointee = member.type.pointee
+            if pointee is not None and not (pointee.has_floats or pointee.has_pointers):
+                yield offset, _plural(pointee)
+            yield from _members_without_shadow(member.type, offset)
 
 
-def _is_byte(dtype: DataType) -> bool:
-    return dtype.size == 1 and dtype.kind in {"int", "uint"}
+def _plural(dtype: DataType) -> str:
+    return "bytes" if dtype.size == 1 and dtype.kind in {"int", "uint"} else str(dtype)
 
 
 def _as_written(language: Language, workspace: Workspace) -> tuple[str, ...]:

@@ -9,11 +9,12 @@ from enzyme_driver.model import Refusal, Signature
 def as_refusal(error: AdgenError | None, entry: Signature) -> Refusal:
     """The reason why an entry has no gradient (or no primal); without an error, because nothing is differentiated."""
     if error is None:
-        return Refusal(
-            f"{entry.name} has no parameter to differentiate",
-            "give a scalar activity='active', or leave 'const' out",
-            entry.file,
-            entry.line,
+        floats = any(leaf.kind == "float" for each in entry for leaf in (each.dtype.pointee or each.dtype).leaves())
+        hint = (
+            "give a scalar activity='active', or leave 'const' out"
+            if floats
+            else "there are derivatives of floating point alone, and its parameters hold none; leave it out with -k"
         )
+        return Refusal(f"{entry.name} has no parameter to differentiate", hint, entry.file, entry.line)
     where = error.location
     return Refusal(error.reason, error.hint, where.file if where else entry.file, where.line if where else entry.line)

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 _FIRST_WITH_BULK_REDUCTIONS = 90
+_FIRST_WITH_NEWER_PTX = 100
+"""Of the architectures whose first version of PTX has bulk reductions; LLVM takes none that is older."""
 _ENTRY = re.compile(r"\.entry \w+\((.*?)\)", re.DOTALL)
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[a-z]+(\d+)\s[^,\[]*(?:\[(\d+)\])?")
 _VERSION = re.compile(r"^\.version (\d+)\.(\d+)$", re.MULTILINE)
@@ -21,7 +23,7 @@ _MANY_PARAMETERS = (8, 1)
 
 def reduces_in_bulk(arch: str) -> bool:
     """Whether a GPU has the bulk reductions of `adgen-bulk-reduce-atomics`."""
-    return int(re.sub(r"\D", "", arch)) >= _FIRST_WITH_BULK_REDUCTIONS
+    return _number(arch) >= _FIRST_WITH_BULK_REDUCTIONS
 
 
 def emit(source: Path, output: Path, cpu: str) -> None:
@@ -39,7 +41,8 @@ def emit(source: Path, output: Path, cpu: str) -> None:
     if output.suffix == ".ptx":
         # Sums of a loop would move behind its barriers, and all that they are made of would wait in registers.
         llvm.set_option("emit", "-disable-machine-sink")
-    features = "+ptx81" if output.suffix == ".ptx" and reduces_in_bulk(cpu) else ""
+    asks = output.suffix == ".ptx" and _FIRST_WITH_BULK_REDUCTIONS <= _number(cpu) < _FIRST_WITH_NEWER_PTX
+    features = "+ptx81" if asks else ""
     machine = target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="default")
     if output.suffix in {".ptx", ".s"}:
         text = machine.emit_assembly(module)
@@ -56,6 +59,10 @@ def with_room_for_parameters(ptx: str) -> str:
     if all(_bytes(entry) <= _FEW_PARAMETERS for entry in _ENTRY.findall(ptx)):
         return ptx
     return _VERSION.sub(".version {}.{}".format(*_MANY_PARAMETERS), ptx, count=1)
+
+
+def _number(arch: str) -> int:
+    return int(re.sub(r"\D", "", arch))
 
 
 def _bytes(parameters: str) -> int:

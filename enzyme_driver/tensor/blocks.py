@@ -6,12 +6,13 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from statistics import median
 
 from filelock import FileLock
 
+from enzyme_driver.errors import DeviceError
 from enzyme_driver.settings import Settings
 from enzyme_driver.tensor.devices import Device
 from enzyme_driver.tensor.launches import Launch
@@ -69,7 +70,14 @@ def _fastest(device: Device, choices: Sequence[Launch], run: Run) -> int:
             times.append(time.perf_counter() - started)
         return median(times[1:])
 
-    times = [seconds(launch) for launch in choices]
+    times = []
+    for launch in choices:
+        try:
+            times.append(seconds(launch))
+        except DeviceError:  # more shared memory than the GPU has
+            if not launch.shared or launch is min(choices, key=lambda each: each.shared):
+                raise
+            times.append(inf)
     return times.index(min(times))
 
 

@@ -35,6 +35,16 @@ __global__ void add_in_a_scope(const float *x, float *sum, int n)
     atomicAdd_system(&sum[2], x[i]);
 }
 
+__global__ void integers_in_a_scope(const float *x, int *found, float *y, int n)
+{
+    MY_ELEMENT(n);
+    atomicMax_system(&found[0], i);
+    atomicOr_block(&found[1], 1 << i % 8);
+    atomicExch_system(&found[2], 3);
+    atomicCAS_system(&found[3], 0, 5);
+    y[i] = x[i] * x[i] * atomicAdd_block(&found[4 + i], 2);
+}
+
 __global__ void integer_sums(const float *x, int *count, unsigned long long *total, float *y, int n)
 {
     MY_ELEMENT(n);
@@ -231,6 +241,18 @@ __global__ void cas_min_double(const double *x, double *smallest, int n)
 {
     MY_ELEMENT(n);
     cas_min(smallest, x[i] * x[i]);
+}
+
+__global__ void cas_max_read_first(const float *x, float *largest, int n)
+{
+    MY_ELEMENT(n);
+    const float mine = x[i] * x[i];
+    unsigned *bits = (unsigned *)largest;
+    unsigned found = __nv_atomic_load_n(bits, __NV_ATOMIC_RELAXED);
+    while (mine > __uint_as_float(found)) {
+        const unsigned assumed = found;
+        if ((found = atomicCAS(bits, assumed, __float_as_uint(mine))) == assumed) break;
+    }
 }
 
 __global__ void max_by_integer_bits(const float *x, float *largest, int n)

@@ -223,3 +223,64 @@ __global__ void arithmetic_in_assembly(const float *x, float *y, int n)
     asm("fma.rn.f32 %0, %1, %1, %2;" : "=f"(v) : "f"(x[i]), "f"(1.0f));
     y[i] = v;
 }
+
+struct Corner {
+    double x, y;
+};
+
+__device__ double side(Corner from, Corner to, Corner p)
+{
+    return (to.x - from.x) * (p.y - from.y) - (to.y - from.y) * (p.x - from.x);
+}
+
+__device__ int sign_of(double value) { return (value > 1e-8) - (value < -1e-8); }
+
+__device__ void cut_by_a_line(Corner *polygon, int &corners, Corner from, Corner to)
+{
+    Corner kept[50];
+    int count = 0;
+    polygon[corners] = polygon[0];
+    for (int i = 0; i < corners; i++) {
+        const Corner here = polygon[i], next = polygon[i + 1];
+        const double s = side(from, to, here), t = side(from, to, next);
+        if (sign_of(s) > 0) kept[count++] = here;
+        if (sign_of(s) != sign_of(t)) {
+            kept[count].x = (here.x * t - next.x * s) / (t - s);
+            kept[count++].y = (here.y * t - next.y * s) / (t - s);
+        }
+    }
+    corners = 0;
+    for (int i = 0; i < count; i++) polygon[corners++] = kept[i];
+}
+
+__device__ double common_area(Corner a, Corner b, Corner c, Corner d)
+{
+    const Corner o = {0, 0};
+    const int first = sign_of(side(o, a, b)), second = sign_of(side(o, c, d));
+    if (first == 0 || second == 0) return 0;
+    Corner polygon[10] = {o, a, b};
+    int corners = 3;
+    cut_by_a_line(polygon, corners, o, c);
+    cut_by_a_line(polygon, corners, c, d);
+    cut_by_a_line(polygon, corners, d, o);
+    double area = 0;
+    polygon[corners] = polygon[0];
+    for (int i = 0; i < corners; i++)
+        area += polygon[i].x * polygon[i + 1].y - polygon[i].y * polygon[i + 1].x;
+    return first * second < 0 ? -area / 2 : area / 2;
+}
+
+__global__ void cut_polygons(const float *x, float *y, int n)
+{
+    const int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= n) return;
+    Corner p[4], q[4];
+    for (int k = 0; k < 3; k++) {
+        p[k] = {x[12 * at + 2 * k], x[12 * at + 2 * k + 1]};
+        q[k] = {x[12 * at + 6 + 2 * k], x[12 * at + 7 + 2 * k]};
+    }
+    p[3] = p[0], q[3] = q[0];
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += common_area(p[k], p[k + 1], q[k], q[k + 1]);
+    y[at] = sum;
+}

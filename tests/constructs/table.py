@@ -6,7 +6,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from constructs.arguments import apart
+from constructs.arguments import Rng, apart
 from constructs.construct import Construct, SourceFile
 from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
 
@@ -201,6 +201,12 @@ _RANDOM = (
     C("cuRAND, XORWOW with its state in memory", "xorwow_in_memory"),
 )
 
+
+def _pairs_of_triangles(rng: Rng) -> Any:  # noqa: ANN401
+    corners = [1, 0.2, 0.3, 1, -0.2, -0.3, 1.1, 0.4, 0.1, 0.9, -0.4, -0.2]
+    return (np.array([corners] * 5) + rng.normal(0, 0.05, (5, 12))).astype(np.float32).ravel()
+
+
 _CONTROL = (
     C("grid of two dimensions", "grid_of_two_dimensions", {"width": 7, "height": 6}, (2, 2), (4, 4)),
     C(
@@ -222,6 +228,7 @@ _CONTROL = (
     C("loops whose bounds depend on outer loops", "triangular_nest"),
     C("loop that counts in floating point", "float_counter"),
     C("`#pragma unroll`", "unrolled"),
+    C("polygons cut by lines, in local arrays", "cut_polygons", {"x": _pairs_of_triangles, "n": 5}),
     C("conditional operators, short circuits", "conditional_operators"),
     C("`[[likely]]`, `__builtin_expect`, `__builtin_assume`", "hints"),
     C("structured bindings, range-based `for`", "structured_bindings"),
@@ -287,6 +294,13 @@ _COOPERATION = (
     C("warp scan in `volatile` shared memory without barriers", "volatile_scan"),
     C("shuffles and votes without a mask (`__shfl_down`, `__any`)", "shuffles_without_mask"),
     C("block reduction by shuffles and shared memory", "block_reduction"),
+    C(
+        "counts of integers in a `__shared__` array that held floats",
+        "counts_where_floats_were",
+        {"each": 2},
+        1,
+        shared_bytes=32 * 12,
+    ),
     C("block maximum in a tree", "block_maximum"),
     C("block scan in two buffers", "block_scan"),
     C("cooperative groups: `thread_block`", "thread_block_group"),
@@ -332,6 +346,7 @@ _ATOMICS = (
     C("`atomicAdd` on `float2`, `float4`", "add_vectors"),
     C("subtraction", "subtract"),
     C("`atomicAdd_block`, `atomicAdd_system`", "add_in_a_scope"),
+    C("the other atomics of integers in a scope", "integers_in_a_scope", {"found": integers(0, 9)}),
     C("`atomicAdd` on int and 64 bits", "integer_sums"),
     C("stream compaction by a counter", "compaction", {"count": lambda _: np.zeros(1, np.int32)}, 1),
     C("`atomicMax`, `atomicMin` on int", "integer_extremes"),
@@ -355,6 +370,7 @@ _ATOMICS = (
     C("maximum of floats by `atomicCAS`", "cas_max_float", {"largest": _full(0)}),
     C("maximum of doubles by `atomicCAS`, selected", "cas_max_selected", {"largest": _full(0, np.float64)}),
     C("minimum of doubles by `atomicCAS`, compared first", "cas_min_double", {"smallest": _full(9, np.float64)}),
+    C("maximum of floats by `atomicCAS`, read by an atomic", "cas_max_read_first", {"largest": _full(0)}),
     C("maximum that no thread changes", "cas_max_float", {"largest": _full(9)}, flat=frozenset({"x"})),
     C("maximum of floats by `atomicMax` on their bits", "max_by_integer_bits", {"largest": _full(0)}),
     C("the same of either sign", "max_by_bits_of_either_sign", {"largest": _full(-3)}),
@@ -383,6 +399,7 @@ _DIALECT = (
     C("`__nv_atomic_add` and its family", "with_atomics_of_nvcc", {"counts": integers(1, 9)}),
     C("`nan` and `nanf` of the device", "with_no_numbers"),
     C("`min` and `max` of the host, and other code of the host in the user's headers", "beside_a_header"),
+    C("`assert` and `printf` without their headers", "asserts_without_header"),
     C("macro that only a build defines", "needs_a_macro", refused="'ADGEN_TEST_WIDTH'"),
 )
 

@@ -140,6 +140,19 @@ def test_the_chunk_does_not_matter(name: str) -> None:
     assert not np.allclose(flat(gradient("LR-F", noise.at(1))), whole)
 
 
+def test_a_seed_that_is_used_twice() -> None:
+    """Its estimate comes again, bit by bit; layers and steps of training draw other noise with it."""
+    _, gradient = models()["mlp"]
+    noise = lr.Noise(0.1, copies=4, seed=7)
+    first = flat(gradient("LR-F", noise))
+    np.testing.assert_array_equal(flat(gradient("LR-F", noise)), first)
+    zeros, copies = np.zeros((1, 64)), range(noise.copies)
+    drawn = [primitives.perturbed(DEVICE, zeros, "linear", Draw(noise, stream, 1, copies)) for stream in (0, 1)]
+    assert not np.allclose(*drawn)
+    steps = 2**17
+    assert len({noise.at(step).seed for step in range(steps)}) == steps
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

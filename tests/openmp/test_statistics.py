@@ -1,4 +1,4 @@
-"""`adgen pipeline --stats` and `--debug-only`: what the passes have counted, and of what."""
+"""`adgen pipeline --stats` and `--debug-only`: what the passes have counted, and of what; which changed something."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from enzyme_driver import cli
+from enzyme_driver import cli, pipeline, request
+from enzyme_driver.settings import Settings
+from enzyme_driver.stages.inspection import Inspection
 
 SOURCE = """
 __global__ void squares(const float *x, float *y, int n)
@@ -57,6 +59,17 @@ def test_a_maximum_is_cached(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     if not counts:
         pytest.skip("this LLVM was built without assertions")
     assert {"adgen-rematerialize-selections", "adgen-cache-phis"} <= {each["name"] for each in counts}
+
+
+def test_passes_that_change_something_are_known(tmp_path: Path) -> None:
+    source = tmp_path / "squares.cu"
+    source.write_text(SOURCE, encoding="utf-8")
+    inspection = Inspection(comparing=True)
+    wanted = request.new(source, targets=["cuda"], archs=["sm_90"])
+    pipeline.inspected(wanted, inspection, settings=Settings.from_environment(), progress=None)
+    changed = {name for run in inspection.runs for name in run.changed}
+    assert {"adgen-make-bodies", "adgen-relax-private-atomics", "adgen-make-kernels"} <= changed
+    assert not {"adgen-lower-tensor-cores", "adgen-strip-mine-recurrences"} & changed
 
 
 def test_only_passes_can_be_looked_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from tensor_precision_support import SHAPES, check_product, normal
 import enzyme_driver as adgen
 from enzyme_driver import resources
 from enzyme_driver import tensor as ad
-from enzyme_driver.errors import ArgumentError, UsageError
-from enzyme_driver.tensor import launches
+from enzyme_driver.errors import ArgumentError, DeviceError, UsageError
+from enzyme_driver.tensor import devices, launches
 from enzyme_driver.tensor.devices import PRECISIONS, Precision
 from enzyme_driver.tensor.rounding import rounded
 
@@ -50,6 +51,19 @@ def test_what_is_no_float32_keeps_its_precision() -> None:
     device = ad.Device("openmp", "bfloat16")
     a, b = np.random.default_rng(5).normal(size=(2, 9, 9))
     np.testing.assert_allclose((ad.tensor(a, device) @ ad.tensor(b, device)).numpy(), a @ b, rtol=1e-12)
+
+
+def test_a_gpu_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gpu(capability: str) -> SimpleNamespace:
+        return SimpleNamespace(cuda=SimpleNamespace(Device=lambda: SimpleNamespace(compute_capability=capability)))
+
+    monkeypatch.setattr(devices, "_cupy", lambda: gpu("75"))
+    for precision in PRECISIONS[1:]:
+        with pytest.raises(DeviceError, match=f"products in {precision} need a GPU of compute capability 8.0, .* 7.5"):
+            ad.Device("cuda", precision)
+    assert ad.Device("cuda").precision == "float32"
+    monkeypatch.setattr(devices, "_cupy", lambda: gpu("80"))
+    assert ad.Device("cuda", "tf32").precision == "tf32"
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -10,18 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from random_programs import device_code, phrases
+from random_programs import device_code, phrases, public_code
 from random_programs.statements import ROOM, Body
 
 _HOLE = re.compile(r"@(\w+)|\$(body|round|\w)")
 _DEEPEST = 3
 _LOADS = ("x[($N * i + @k) % n]", "x[(i + @k) % n] * w[@k]", "@k % 2 ? w[(i + @k) % n] : x[idx[i]]", "$v")
 BLOCKS = (32, 64)
-ALONE = (*phrases.ALONE, *device_code.ALONE)
-TOGETHER = (*phrases.TOGETHER, *device_code.TOGETHER)
-LANES = (*phrases.LANES, *device_code.LANES)
-STORES = (*phrases.STORES, *device_code.STORES)
-PORTABLE = (*phrases.ALONE, *device_code.PORTABLE)
+ALONE = (*phrases.ALONE, *device_code.ALONE, *public_code.ALONE, *public_code.ON_GPU)
+TOGETHER = (*phrases.TOGETHER, *device_code.TOGETHER, *public_code.TOGETHER)
+LANES = (*phrases.LANES, *device_code.LANES, *public_code.LANES)
+STORES = (*phrases.STORES, *device_code.STORES, *public_code.STORES)
+SHARED_STORES = {**phrases.SHARED_STORES, "added": (*phrases.SHARED_STORES["added"], *public_code.SHARED_STORES)}
+PORTABLE = (*phrases.ALONE, *device_code.PORTABLE, *public_code.ALONE)
 """What C++ has, too."""
 PHRASES = len(ALONE) + len(TOGETHER) + len(LANES) + len(STORES)
 
@@ -123,7 +124,7 @@ def kernel(number: int) -> Written:
     together = rng.random() < 0.5
     left = together and rng.random() < 0.25  # the last lanes return first
     block = rng.choice(BLOCKS if together else (*BLOCKS, 48, 17))
-    role = rng.choice(tuple(phrases.SHARED_STORES))
+    role = rng.choice(tuple(SHARED_STORES))
     body = [f"{draft.real} t[{ROOM}];", f"for (int j = 0; j < {ROOM}; ++j) t[j] = x[(i + j) % n] * w[j];"]
     body += [f"{draft.real} acc = s * x[i];", *draft.declare()]
     draft.arrays.append(("t", ROOM))
@@ -137,7 +138,7 @@ def kernel(number: int) -> Written:
     leaves = [draft.fill(rng.choice(phrases.WAYS_OUT))] if not together and rng.random() < 0.3 else []
     stores = [*leaves, draft.fill(rng.choice(STORES))]
     if role != "same" or rng.random() < 0.5:
-        stores.append(draft.fill(rng.choice(phrases.SHARED_STORES[role])))
+        stores.append(draft.fill(rng.choice(SHARED_STORES[role])))
     how = "left" if left else "together" if together else "alone"
     whole = _whole(rng, body, stores, how=how, block=block, real=draft.real)
     packed = rng.random() < 0.15
@@ -193,7 +194,10 @@ def _whole(rng: Random, body: list[str], stores: list[str], *, how: str, block: 
         used = [each.replace("WIDTH", str(block)) for each in body]
         return [head, shared, clamped, *used, "if (inside) {", *stores, "}"]
     if rng.random() < 0.3 and not any("return;" in each for each in stores):
-        strided = f"for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += {block - 9}) {{"
+        first = "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;"
+        if rng.random() < 0.5:
+            return [f"{first} i += gridDim.x * blockDim.x) {{", *body, *stores, "}"]
+        strided = f"{first} i += {block - 9}) {{"
         return [f"if (blockIdx.x > 0 || threadIdx.x >= {block - 9}) return;", strided, *body, *stores, "}"]
     guard = rng.choice(("if (i >= n) return;", "if (i < n) {"))
     return [head, guard, *body, *stores, *(["}"] if guard.endswith("{") else [])]

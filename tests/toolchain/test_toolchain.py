@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +16,7 @@ from enzyme_driver import resources
 from enzyme_driver.command import Completed, run
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
+from enzyme_driver.targets import emit
 from enzyme_driver.toolchain import Toolchain, check_arch, ensure, identity
 from enzyme_driver.toolchain.build import ROOMS, compile_commands
 from enzyme_driver.toolchain.doctor import doctor
@@ -95,6 +97,16 @@ def test_ptxas_refuses_what_check_arch_refuses(toolchain: Toolchain, tmp_path: P
     source = tmp_path / "empty.ptx"
     source.write_text(PTX.format(arch="sm_52"))
     assert not run((toolchain.ptxas.path, "-arch=sm_52", source, "-o", tmp_path / "x"), timeout=60).ok
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100", "sm_120"])
+def test_ptx_is_written_for_and_taken_by(arch: str, toolchain: Toolchain, tmp_path: Path) -> None:
+    module, ptx = tmp_path / "empty.ll", tmp_path / "empty.ptx"
+    module.write_text(
+        'target triple = "nvptx64-nvidia-cuda"\ndefine ptx_kernel void @empty() {\n  ret void\n}\n', encoding="utf-8"
+    )
+    assert run((sys.executable, emit.__file__, module, ptx, arch), timeout=60).ok
+    assert run((toolchain.ptxas.path, f"-arch={arch}", ptx, "-o", tmp_path / "x"), timeout=60).ok
 
 
 def test_a_mismatched_plugin_is_refused(machine_settings: Settings, tmp_path: Path) -> None:

@@ -191,6 +191,7 @@ def test_a_function_has_no_launch(checked: Checked) -> None:
         ([*CALL, "--grid", "0"], 8, "out of range"),
         ([*CALL, "--arg", "m=1"], 8, "m is unknown"),
         ([*CALL[:4], *CALL[6:]], 8, "n is missing"),
+        ([*CALL[:4], *CALL[6:]], 8, "such as --arg n=64"),
         ([*CALL, "-k", "kk"], 4, "no kernel or function 'kk'"),
         ([*CALL, "-t", "cuda"], 9, "no code for cuda"),
         ([*CALL, "--arch", "sm_80"], 2, "compiled already"),

@@ -157,6 +157,18 @@ def test_types_are_inferred_less_deeply_where_enzyme_does_not_end(
     assert len(runs_of_enzyme(fake_process)) == 2
 
 
+def test_loads_stay_where_enzyme_crashed(workspace: Workspace, fake_process: FakeProcess) -> None:
+    def effect(argv: Argv) -> None:
+        if "-enable-gvn-memdep=0" not in argv:
+            raise CompilerCrashError("catalyst was ended by SIGSEGV", hint="")
+        output_of(argv).write_text("made")
+
+    fake_process.reply(ENZYME, effect=effect)
+    made = run(plan_of("a"), workspace)
+    assert (content(made), made.refused) == ("made", {})
+    assert len(runs_of_enzyme(fake_process)) == 2
+
+
 def test_the_fewest_values_are_not_looked_for_on_request(
     tmp_path: Path, settings: Settings, fake_process: FakeProcess
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enzyme_driver.errors import DeviceError
 from enzyme_driver.tensor import launches
 from enzyme_driver.tensor.blocks import SMALL_WORK, BlockTable
 from enzyme_driver.tensor.devices import Device
@@ -87,3 +88,22 @@ def test_little_work_is_not_measured(tmp_path: Path) -> None:
     seen = list[Launch]()
     BlockTable(tmp_path / "operators.json").best("add", ON, (SMALL_WORK - 1,), choices, slow_but_for(choices[0], seen))
     assert not seen
+
+
+def test_blocks_with_more_shared_memory_than_there_is_are_left_out(tmp_path: Path) -> None:
+    """Unless even the smallest one has more."""
+    choices = [Launch("product", (1, 1), (32, 1), shared=size) for size in (400, 100, 300)]
+
+    def run(room: int) -> Callable[[Launch], None]:
+        def launch(tried: Launch) -> None:
+            if tried.shared > room:
+                raise DeviceError(f"the launch needs {tried.shared} bytes", hint="use smaller blocks")
+            sleep(0.001 * (3 if tried.shared == 100 else 1))
+
+        return launch
+
+    extents = (2 * SMALL_WORK,)
+    assert BlockTable(tmp_path / "some").best("x", ON, extents, choices, run(300)) == choices[2]
+    assert BlockTable(tmp_path / "few").best("x", ON, extents, choices, run(200)) == choices[1]
+    with pytest.raises(DeviceError, match="needs 100 bytes"):
+        BlockTable(tmp_path / "none").best("x", ON, extents, choices[1:], run(50))

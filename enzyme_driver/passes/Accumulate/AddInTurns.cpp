@@ -7,6 +7,7 @@
 // neighbour's, and rows lie behind each other. That depends on the block's extents, so both ways are there. All threads
 // have to come there, and wait for each other before and behind; where rows touch only elements of their own and lie in
 // one warp, threads of a warp wait for each other between turns.
+#include "Accumulate/HandOver.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/Indices.h"
 #include "Analysis/Uniformity.h"
@@ -140,8 +141,10 @@ public:
       bringToMeeting(*C.End->getParent());
     Instruction *Then, *Else;
     SplitBlockAndInsertIfThenElse(Apart, Last->getNextNode(), &Then, &Else);
-    for (const Circle::Member &M : C.Members)
+    for (const Circle::Member &M : C.Members) {
       M.Atomic->moveBefore(Else->getIterator());
+      M.Atomic->setMetadata(SeldomMark, MDNode::get(M.Atomic->getContext(), {}));
+    }
     if (C.Meeting)
       Then = SplitBlockAndInsertIfThen(Apart, C.Meeting->getFirstInsertionPt(), false);
     takeTurns(*Then);

@@ -125,51 +125,79 @@ private:
 // vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times.
 class Vectors {
 public:
-  explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Shadows(F) {}
+  explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Roots(F), Shadows(F) {}
 
   void run() {
     SmallVector<Vector> Found;
     for (BasicBlock &Block : F)
       findIn(Block, Found);
-    for (ArrayRef<AtomicRMWInst *> Each : Found)
-      replace(Each);
+    for (const Vector &Each : Found)
+      replace(Each.Elements, *Each.Last);
   }
 
 private:
-  using Vector = SmallVector<AtomicRMWInst *, 8>;
+  struct Vector {
+    SmallVector<AtomicRMWInst *, 8> Elements;
+    AtomicRMWInst *Last = nullptr; // of them in their block, which replacing others may split
+  };
   static constexpr unsigned Bytes = 16, GlobalSpace = 1;
 
   static bool hasInstruction(const Type &T) { return T.isFloatTy() || T.isHalfTy() || T.isBFloatTy(); }
 
+  // Then it is in global memory.
+  bool isOfShadow(const Value &Pointer) const {
+    auto Led = Roots.of(Pointer);
+    return Led && all_of(*Led, [&](const ArrayRoot &Root) { return Roots.isShadow(Root); });
+  }
+
+  using Places = MapVector<std::pair<const Value *, Type *>, std::map<int64_t, AtomicRMWInst *>>;
+
+  // A shadow that is also read, or added to by a call, is not while the additions come.
   void findIn(BasicBlock &Block, SmallVectorImpl<Vector> &Found) {
-    MapVector<std::pair<const Value *, Type *>, std::map<int64_t, AtomicRMWInst *>> ByPlace;
+    Places Alone, Others;
     for (Instruction &I : Block) {
       AtomicRMWInst *Atomic = asAccumulation(I);
+      if (!Atomic && mayMeetShadows(I))
+        take(std::exchange(Others, {}), Found);
       if (!Atomic || !hasInstruction(*Atomic->getType()) || Atomic->getPointerAddressSpace() ||
-          !Shadows.contain(*Atomic->getPointerOperand()))
+          !isOfShadow(*Atomic->getPointerOperand()))
         continue;
       APInt Offset(DL.getIndexTypeSizeInBits(Atomic->getPointerOperand()->getType()), 0);
       const Value *Base = Atomic->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, true);
-      ByPlace[{Base, Atomic->getType()}].try_emplace(Offset.getSExtValue(), Atomic);
+      Places &Known = Shadows.contain(*Base) ? Alone : Others;
+      Known[{Base, Atomic->getType()}].try_emplace(Offset.getSExtValue(), Atomic);
     }
-    for (auto &[Place, Atomics] : ByPlace) {
+    take(Others, Found);
+    take(Alone, Found);
+  }
+
+  bool mayMeetShadows(const Instruction &I) const {
+    if (!I.mayReadOrWriteMemory())
+      return false;
+    auto *Load = dyn_cast<LoadInst>(&I);
+    auto Led = Load ? Roots.of(*Load->getPointerOperand()) : std::nullopt;
+    return !Led || any_of(*Led, [&](const ArrayRoot &Root) { return Roots.isShadow(Root); });
+  }
+
+  void take(const Places &Known, SmallVectorImpl<Vector> &Found) const {
+    for (auto &[Place, Atomics] : Known) {
       int64_t Size = DL.getTypeStoreSize(Place.second), Next = 0;
       Vector Run;
       for (auto [Offset, Atomic] : Atomics) {
         if (Offset != Next)
-          Run.clear();
-        Run.push_back(Atomic);
+          Run = {};
+        Run.Elements.push_back(Atomic);
+        if (!Run.Last || Run.Last->comesBefore(Atomic))
+          Run.Last = Atomic;
         Next = Offset + Size;
-        if (Run.size() * Size == Bytes)
+        if (Run.Elements.size() * Size == Bytes)
           Found.push_back(std::exchange(Run, {}));
       }
     }
   }
 
   // Where the last of them was. Zeros are not added, as of an input that has no part in the result.
-  void replace(ArrayRef<AtomicRMWInst *> Elements) {
-    auto Later = [](const AtomicRMWInst *A, const AtomicRMWInst *B) { return A->comesBefore(B); };
-    AtomicRMWInst &Last = **max_element(Elements, Later);
+  void replace(ArrayRef<AtomicRMWInst *> Elements, AtomicRMWInst &Last) {
     IRBuilder<> B(&Last);
     Value *To = Elements.front()->getPointerOperand(), *Address = B.CreatePtrToInt(To, B.getInt64Ty());
     Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, Bytes - 1), B.getInt64(0));
@@ -207,6 +235,7 @@ private:
 
   const DataLayout &DL;
   Function &F;
+  ArrayRoots Roots;
   AccumulatedShadows Shadows;
 };
 

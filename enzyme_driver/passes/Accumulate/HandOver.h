@@ -6,6 +6,9 @@
 
 namespace adgen {
 
+// An accumulation that runs in blocks of unusual extents only: what it would cost in registers, all blocks would pay.
+inline constexpr llvm::StringLiteral SeldomMark = "adgen.seldom";
+
 // Calls a rule that lanes of a warp have to come to together.
 llvm::CallInst *callTogether(llvm::IRBuilder<> &B, llvm::StringRef Name, llvm::Type *Result,
                              llvm::ArrayRef<llvm::Value *> Arguments);

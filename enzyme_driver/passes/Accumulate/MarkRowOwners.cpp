@@ -223,7 +223,8 @@ private:
     auto *Counted = dyn_cast<SCEVAddRecExpr>(Number);
     if (SE.isBasicBlockEntryGuardedByCond(Access.getParent(), P, Number, Most))
       return true;
-    return Counted && SE.isLoopEntryGuardedByCond(Counted->getLoop(), P, Counted->getStart(), Most) &&
+    return Counted && SE.isAvailableAtLoopEntry(Most, Counted->getLoop()) &&
+           SE.isLoopEntryGuardedByCond(Counted->getLoop(), P, Counted->getStart(), Most) &&
            SE.isLoopBackedgeGuardedByCond(Counted->getLoop(), P, Counted->getPostIncExpr(SE), Most);
   }
 

@@ -246,7 +246,8 @@ private:
   void collectRows(BasicBlock &Block, SmallVectorImpl<Row> &Rows) {
     SmallVector<Row> Open;
     auto Close = [&](auto Ends) {
-      copy_if(Open, std::back_inserter(Rows), [&](const Row &R) { return Ends(R) && R.Members.size() > 1; });
+      copy_if(Open, std::back_inserter(Rows),
+              [&](const Row &R) { return Ends(R) && R.Members.size() > 1 && !areOfVector(R); });
       erase_if(Open, Ends);
     };
     for (Instruction &I : Block) {
@@ -260,11 +261,17 @@ private:
     Close([](const Row &) { return true; });
   }
 
+  // What lies at a multiple of more than its size is copied as a vector, and not beside another lane's first element.
+  bool areOfVector(const Row &R) const {
+    return any_of(R.Members, [&](const Row::Member &M) { return int64_t(M.Atomic->getAlign().value()) > bytesOf(R); });
+  }
+
   // Whether the place in the array follows from the thread's index, so that lanes side by side may have elements side
   // by side.
   bool mayBeBeside(AtomicRMWInst &Atomic) {
     auto *A = dyn_cast<Argument>(getUnderlyingObject(Atomic.getPointerOperand()));
-    if (!A || !(isShadow(*A, ShadowAttribute) || isShadow(*A, SharedShadowAttribute)) ||
+    if (!A || Atomic.hasMetadata(SeldomMark) ||
+        !(isShadow(*A, ShadowAttribute) || isShadow(*A, SharedShadowAttribute)) ||
         !(Atomic.getType()->isFloatTy() || Atomic.getType()->isDoubleTy()))
       return false;
     const LaneOrigin &Where = From.of(Atomic.getPointerOperand());

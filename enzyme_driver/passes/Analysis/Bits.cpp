@@ -105,6 +105,11 @@ private:
                ExtractValueInst, InsertValueInst>(I);
   }
 
+  // What is rounded to an integer, and a number made from one, have no derivative.
+  static bool isConversion(const Instruction &I) {
+    return isa<FPToSIInst, FPToUIInst, SIToFPInst, UIToFPInst>(I);
+  }
+
   static bool isShuffle(const Instruction &I) {
     auto *Call = dyn_cast<CallInst>(&I);
     return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().contains("nvvm.shfl.sync.");
@@ -129,7 +134,7 @@ private:
       return follow(Select->getFalseValue(), Whole);
     }
     bool Moves = isMove(I) || isa<BitCastInst>(I);
-    if (Moves || isa<BinaryOperator, CastInst>(I))
+    if (Moves || (isa<BinaryOperator, CastInst>(I) && !isConversion(I)))
       for (Value *Operand : I.operand_values())
         follow(Operand, Moves && staysWhole(I, Whole));
   }
@@ -143,7 +148,7 @@ private:
     if (isa<BitCastInst>(User) && User.getType()->isFPOrFPVectorTy())
       return meet(kindOf(User.getType()), Whole);
     bool Moves = isMove(User) || isa<BitCastInst>(User) || isShuffle(User);
-    if (Moves || isa<BinaryOperator, CastInst>(User))
+    if (Moves || (isa<BinaryOperator, CastInst>(User) && !isConversion(User)))
       follow(&User, Moves && staysWhole(User, Whole));
   }
 

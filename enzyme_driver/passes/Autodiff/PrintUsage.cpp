@@ -74,9 +74,8 @@ static bool callsOthers(Function &Body) {
   });
 }
 
-// The parameter that the address comes from, and where it lies: -1, or at this offset of the parameter's struct.
-static std::optional<std::pair<const Argument *, int64_t>> sourceOf(const Value *Address, const DataLayout &Layout) {
-  const Value *Object = getUnderlyingObject(Address, 0);
+// The parameter that the object is or comes from, and where it lies: -1, or at this offset of the parameter's struct.
+static std::optional<std::pair<const Argument *, int64_t>> sourceOf(const Value *Object, const DataLayout &Layout) {
   if (auto *Parameter = dyn_cast<Argument>(Object))
     return {{Parameter, -1}};
   auto *Load = dyn_cast<LoadInst>(Object);
@@ -98,8 +97,11 @@ static Places placesOfFloats(const Function &Body) {
     const Type *T = isa<StoreInst>(I) ? I.getOperand(0)->getType() : I.getType();
     if (!Address || !T->isFPOrFPVectorTy())
       continue;
-    if (auto Source = sourceOf(Address, Body.getDataLayout()))
-      Found[Source->first].insert(Source->second);
+    SmallVector<const Value *> Objects;
+    getUnderlyingObjects(Address, Objects, nullptr, 0);
+    for (const Value *Object : Objects)
+      if (auto Source = sourceOf(Object, Body.getDataLayout()))
+        Found[Source->first].insert(Source->second);
   }
   return Found;
 }

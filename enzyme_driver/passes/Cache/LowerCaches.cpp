@@ -15,6 +15,7 @@
 // understood keep the heap.
 #include "Analysis/Accumulation.h"
 #include "Cache/PromoteSlots.h"
+#include "Cache/RecordCaches.h"
 #include "Cache/TapeUse.h"
 #include "Support/Pass.h"
 
@@ -54,7 +55,9 @@ public:
   // Looks whether the bytes suffice where there is a guard.
   Rewriter(Function &Gradient, TapeUse &Use, Value *Room, Value *Begin, Function *Guard)
       : Use(Use), Room(Room), Begin(Begin), Guard(Guard), Cursor(createTapeCursor(Gradient)),
-        Int64(Type::getInt64Ty(Gradient.getContext())) {}
+        Int64(Type::getInt64Ty(Gradient.getContext())) {
+    collectUnaligned();
+  }
 
   void run() {
     for (Value *Place : Use.Places)
@@ -95,7 +98,7 @@ private:
       Value *True = number(Choice->getTrueValue()), *False = number(Choice->getFalseValue());
       Number = B.CreateSelect(Choice->getCondition(), True, False);
     } else
-      Number = B.CreateLoad(Int64, address(B, cast<LoadInst>(I)->getPointerOperand()));
+      Number = B.CreateLoad(Int64, address(B, cast<LoadInst>(I)->getPointerOperand()).first);
     return Numbers[Place] = Number;
   }
 
@@ -106,7 +109,51 @@ private:
     return Number;
   }
 
-  Value *address(IRBuilder<> &B, Value *Place) { return addressOf(B, number(Place)); }
+  // Places that may lie within a granule.
+  void collectUnaligned() {
+    bool Changed = true, Loads = false;
+    auto IsUnaligned = [&](Value *Place) {
+      if (isa<LoadInst>(Place))
+        return Loads;
+      if (auto *Step = dyn_cast<GetElementPtrInst>(Place))
+        return Unaligned.contains(Step->getPointerOperand()) || !stepsByGranules(*Step);
+      return any_of(cast<Instruction>(Place)->operands(), [&](Value *From) { return Unaligned.contains(From); });
+    };
+    while (std::exchange(Changed, false)) {
+      for (Value *Place : Use.Places)
+        if (!Unaligned.contains(Place) && IsUnaligned(Place))
+          Changed = Unaligned.insert(Place).second;
+      for (Instruction *I : Use.Accesses)
+        if (auto *Store = dyn_cast<StoreInst>(I); Store && !Loads && Unaligned.contains(Store->getValueOperand()))
+          Changed = Loads = true;
+    }
+  }
+
+  static bool stepsByGranules(const GetElementPtrInst &Step) {
+    const DataLayout &DL = Step.getDataLayout();
+    unsigned Width = DL.getIndexTypeSizeInBits(Step.getType());
+    SmallMapVector<Value *, APInt, 4> Scales;
+    APInt Fixed(Width, 0);
+    return Step.collectOffset(DL, Width, Scales, Fixed) && Fixed.urem(TapeGranule) == 0 &&
+           all_of(Scales, [](const auto &Each) { return Each.second.urem(TapeGranule) == 0; });
+  }
+
+  // The place, and how it is aligned. From a granule on, what lies at a fixed distance does so on the tape.
+  std::pair<Value *, Align> address(IRBuilder<> &B, Value *Place) {
+    APInt Fixed(64, 0);
+    Value *Granule = Place;
+    while (auto *Step = dyn_cast<GetElementPtrInst>(Granule))
+      if (!Use.Places.contains(Granule) || !Step->accumulateConstantOffset(Step->getDataLayout(), Fixed))
+        break;
+      else
+        Granule = Step->getPointerOperand();
+    if (Unaligned.contains(Granule) || Fixed.isNegative())
+      return {addressOf(B, number(Place)), Align(1)};
+    uint64_t Bytes = Fixed.getZExtValue();
+    Value *First = B.CreateGEP(B.getInt8Ty(), Begin, B.CreateMul(number(Granule), B.getInt64(WarpSize)));
+    uint64_t Distance = Bytes / TapeGranule * TapeGranule * WarpSize + Bytes % TapeGranule;
+    return {B.CreateConstGEP1_64(B.getInt8Ty(), First, Distance), commonAlignment(Align(TapeGranule), Bytes)};
+  }
 
   Value *addressOf(IRBuilder<> &B, Value *Number) {
     Value *Word = B.CreateMul(B.CreateLShr(Number, Log2_64(TapeGranule)), B.getInt64(TapeGranule * WarpSize));
@@ -126,14 +173,17 @@ private:
       return;
     }
     if (auto *Load = dyn_cast<LoadInst>(&I)) {
-      Load->setOperand(0, address(B, Load->getPointerOperand()));
+      auto [Address, Alignment] = address(B, Load->getPointerOperand());
+      Load->setOperand(0, Address);
+      Load->setAlignment(std::min(std::max(Load->getAlign(), Alignment), Align(TapeGranule)));
       return;
     }
     auto *Store = cast<StoreInst>(&I);
-    Value *Address = address(B, Store->getPointerOperand());
+    auto [Address, Alignment] = address(B, Store->getPointerOperand());
     if (Use.Places.contains(Store->getValueOperand()))
       Store->setOperand(0, number(Store->getValueOperand()));
     Store->setOperand(1, Address);
+    Store->setAlignment(std::min(std::max(Store->getAlign(), Alignment), Align(TapeGranule)));
   }
 
   // What is wider than a granule does not lie in one piece.
@@ -173,6 +223,7 @@ private:
   AllocaInst *Cursor;
   Type *Int64;
   DenseMap<Value *, Value *> Numbers;
+  SmallPtrSet<Value *, 16> Unaligned;
 };
 
 constexpr StringLiteral GridRegisters[] = {"ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z"};
@@ -237,6 +288,11 @@ void useTape(Function &Gradient, FunctionAnalysisManager &FAM) {
   std::optional<TapeMeasure> Measure = measureTape(Gradient, Use, FAM);
   if (!Measure)
     return;
+  if (recordCaches(Gradient, FAM.getResult<LoopAnalysis>(Gradient))) { // takes no more room than was measured
+    Use = TapeUse();
+    if (!Use.collect(Gradient))
+      reportFatalInternalError("adgen-lower-caches: the records of " + Gradient.getName() + " are not understood");
+  }
   Module &M = *Gradient.getParent();
   bool Varies = Measure->SizeFrom == TapeByRunning || Measure->SizeFrom == TapeInPlace;
   Function *Guard = !Varies ? nullptr : M.getFunction(GuardName) ? M.getFunction(GuardName) : createGuard(M);

@@ -118,8 +118,8 @@ private:
     BasicBlock *First = Blocks.front();
     BasicBlock *Join = First;
     for (BasicBlock *Block : Blocks)
-      Join = PDT.findNearestCommonDominator(Join, Block);
-    if (is_contained(Blocks, Join))
+      Join = Join ? PDT.findNearestCommonDominator(Join, Block) : nullptr; // none where a way ends in a trap
+    if (Join && is_contained(Blocks, Join))
       Join = PDT[Join]->getIDom() ? PDT[Join]->getIDom()->getBlock() : nullptr;
     if (!LI.getLoopFor(First) || !Join || !collect(*First, *Join))
       return false;

@@ -9,6 +9,7 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr unsigned LongestSegment = 16;
 constexpr unsigned MostOperations = 128; // in a segment: the reverse sweep holds their results in registers
+constexpr unsigned OfFunction = 4;       // of a function of mathematics, such as an exponential
 constexpr unsigned Shorter = 4;          // the next segment for what is left over
 
 // Whether the derivative of an instruction depends on a value that it uses. That of a sum does not.
@@ -63,13 +65,14 @@ bool isKept(const Loop &L, PHINode &Carried) {
   return false;
 }
 
-// The values of floating point in a step; none where it does more than compute.
+// The operations of floating point in a step; none where it does more than compute.
 unsigned operations(const BasicBlock &Step) {
   unsigned Count = 0;
   for (const Instruction &I : Step) {
     if (I.mayHaveSideEffects() || I.isVolatile())
       return 0;
-    Count += I.getType()->isFPOrFPVectorTy() && !isa<PHINode>(I);
+    if (I.getType()->isFPOrFPVectorTy() && !isa<PHINode>(I))
+      Count += isa<CallInst>(I) && !isa<IntrinsicInst>(I) ? OfFunction : 1;
   }
   return Count;
 }

@@ -90,9 +90,9 @@ private:
   llvm::Type *uniform(const Leaves &Numbers, uint64_t Bytes);
   llvm::Value *address(llvm::IRBuilder<> &B, llvm::Value *Pointer, uint64_t Offset);
   llvm::SmallVector<llvm::Value *> loadEach(llvm::IRBuilder<> &B, llvm::Value *Pointer, const Leaves &Numbers,
-                                            bool Volatile);
+                                            bool Volatile, llvm::Align OfAll = {});
   void storeEach(llvm::IRBuilder<> &B, llvm::Value *Pointer, const Leaves &Numbers,
-                 llvm::ArrayRef<llvm::Value *> Values, bool Volatile);
+                 llvm::ArrayRef<llvm::Value *> Values, bool Volatile, llvm::Align OfAll = {});
 
   // At least that of the numbers, which memcpy does not tell.
   static llvm::Align alignmentOf(const Leaves &Numbers, llvm::Align Known) {

@@ -5,6 +5,7 @@
 //   if (v == 0) r = k; else r = log(v);
 // This is done only where something among it has a pole (a quotient, a logarithm, a root). What comparisons alone use
 // otherwise, stays before them and has no derivative.
+#include "Support/Guards.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
 
@@ -51,6 +52,13 @@ bool hasPole(const Instruction &I) {
                 [&](StringRef Word) { return Name.contains(Word); });
 }
 
+bool isComparison(const Instruction &I) {
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  if (Call && Call->getIntrinsicID() == Intrinsic::fabs)
+    return all_of(I.users(), [](const User *U) { return isComparison(*cast<Instruction>(U)); });
+  return isa<FCmpInst>(I) || (Call && Call->getIntrinsicID() == Intrinsic::is_fpclass);
+}
+
 // What is computed for one use alone, but for comparisons.
 class Tree {
 public:
@@ -91,7 +99,7 @@ private:
     return isArithmetic(I) && !I.hasMetadata(InactiveMark) && LI.getLoopFor(I.getParent()) == Inside &&
            all_of(I.uses(), [&](const Use &U) {
              auto *User = cast<Instruction>(U.getUser());
-             return &U == &Only || isa<FCmpInst>(User) || Parts.contains(User);
+             return &U == &Only || isComparison(*User) || Parts.contains(User);
            });
   }
 
@@ -139,6 +147,7 @@ private:
         continue;
       BasicBlock *Way = From->getSingleSuccessor() ? From : SplitEdge(From, &Merge);
       Incoming.set(Dropped.copyTo(Way->getTerminator()->getIterator(), DT));
+      IRBuilder<>(Way->getTerminator()).CreateCall(declarePin(*Way->getModule(), "way")); // Enzyme would join the ways
       RecursivelyDeleteTriviallyDeadInstructions(Root);
       return true;
     }

@@ -44,8 +44,9 @@ void CopyTyper::typeCopy(MemTransferInst &Copy) {
   if (!Numbers)
     return;
   IRBuilder<> B(&Copy);
-  auto Values = loadEach(B, Copy.getRawSource(), *Numbers, Copy.isVolatile());
-  storeEach(B, Copy.getRawDest(), *Numbers, Values, Copy.isVolatile());
+  const Align From = Copy.getSourceAlign().valueOrOne(), To = Copy.getDestAlign().valueOrOne();
+  auto Values = loadEach(B, Copy.getRawSource(), *Numbers, Copy.isVolatile(), From);
+  storeEach(B, Copy.getRawDest(), *Numbers, Values, Copy.isVolatile(), To);
   Copy.eraseFromParent();
 }
 

@@ -145,17 +145,21 @@ Value *CopyTyper::address(IRBuilder<> &B, Value *Pointer, uint64_t Offset) {
   return Offset ? B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Pointer, Offset) : Pointer;
 }
 
-SmallVector<Value *> CopyTyper::loadEach(IRBuilder<> &B, Value *Pointer, const Leaves &Numbers, bool Volatile) {
+static Align alignmentAt(const Leaf &L, Align OfAll) { return std::max(L.Alignment, commonAlignment(OfAll, L.Offset)); }
+
+SmallVector<Value *> CopyTyper::loadEach(IRBuilder<> &B, Value *Pointer, const Leaves &Numbers, bool Volatile,
+                                         Align OfAll) {
   SmallVector<Value *> Values;
   for (const Leaf &L : Numbers)
-    Values.push_back(B.CreateAlignedLoad(L.type(Context), address(B, Pointer, L.Offset), L.Alignment, Volatile));
+    Values.push_back(
+        B.CreateAlignedLoad(L.type(Context), address(B, Pointer, L.Offset), alignmentAt(L, OfAll), Volatile));
   return Values;
 }
 
 void CopyTyper::storeEach(IRBuilder<> &B, Value *Pointer, const Leaves &Numbers, ArrayRef<Value *> Values,
-                          bool Volatile) {
+                          bool Volatile, Align OfAll) {
   for (auto [L, Each] : zip(Numbers, Values))
-    B.CreateAlignedStore(Each, address(B, Pointer, L.Offset), L.Alignment, Volatile);
+    B.CreateAlignedStore(Each, address(B, Pointer, L.Offset), alignmentAt(L, OfAll), Volatile);
 }
 
 void CopyTyper::typeLoad(LoadInst &Load) {

@@ -1,6 +1,7 @@
-// On a GPU, in gradients: two neighbouring numbers of 16 bits that lie in one word are taken by one exchange of the
-// word, or added to by one addition of a pair. An exchange of 16 bits is a loop of compare-and-swaps on the word, and
-// so is an addition in shared memory. It comes late, when it shows what is a multiple of four bytes.
+// On a GPU, in gradients: two neighbouring numbers of 16 bits that lie in one word of shared memory are taken by one
+// exchange of the word, or added to by one addition of a pair. Both of 16 bits are loops of compare-and-swaps on the
+// word. It comes late, when it shows what is a multiple of four bytes. Shadows in global memory need not be aligned as
+// what they are shadows of.
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
 
@@ -21,7 +22,6 @@ STATISTIC(NumAdditions, "Number of pairs added at once");
 namespace adgen {
 namespace {
 
-constexpr unsigned GlobalSpace = 1;
 constexpr int64_t Bytes = 2; // of a number
 
 // Exchanges behind one pointer, or additions of one type, with nothing between them but arithmetic.
@@ -62,7 +62,8 @@ private:
   bool isExchange(const Instruction &I) const {
     auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
     auto *Given = Atomic ? dyn_cast<Constant>(Atomic->getValOperand()) : nullptr;
-    return Given && isConsumption(I) && Given->isNullValue() && Given->getType()->getPrimitiveSizeInBits() == 16;
+    return Given && isConsumption(I) && Atomic->getPointerAddressSpace() == SharedSpace && Given->isNullValue() &&
+           Given->getType()->getPrimitiveSizeInBits() == 16;
   }
 
   void findIn(BasicBlock &Block, SmallVectorImpl<Run> &Found) {
@@ -74,7 +75,7 @@ private:
     };
     for (Instruction &I : Block) {
       AtomicRMWInst *Sum = asAccumulation(I);
-      bool IsSum = Sum && addsPairsOf(*Sum->getType(), F);
+      bool IsSum = Sum && Sum->getPointerAddressSpace() == SharedSpace && addsPairsOf(*Sum->getType(), F);
       if (!IsSum && !isExchange(I)) {
         if (I.mayReadOrWriteMemory() || I.mayHaveSideEffects())
           Close();
@@ -122,10 +123,10 @@ private:
     Value *Word = B.CreateAtomicRMW(AtomicRMWInst::Xchg, At, B.getInt32(0), Align(2 * Bytes), First.getOrdering(),
                                     First.getSyncScopeID());
     Value *Upper = B.CreateLShr(Word, 16);
-    for (auto [Atomic, Bits] : {std::pair(&Low, Word), std::pair(&High, Upper)}) {
+    for (auto [Atomic, Bits] : {std::pair(&Low, Word), std::pair(&High, Upper)})
       Atomic->replaceAllUsesWith(B.CreateBitCast(B.CreateTrunc(Bits, B.getInt16Ty()), Atomic->getType()));
-      Atomic->eraseFromParent();
-    }
+    Low.eraseFromParent();
+    High.eraseFromParent();
   }
 
   // Where the last of them was.
@@ -137,10 +138,7 @@ private:
     Pair = B.CreateInsertElement(Pair, Low.getValOperand(), uint64_t(0));
     Pair = B.CreateInsertElement(Pair, High.getValOperand(), uint64_t(1));
     Value *At = Low.getPointerOperand();
-    unsigned Space = At->getType()->getPointerAddressSpace();
-    std::string Text = "red";
-    Text += Space == SharedSpace ? ".shared" : Space == GlobalSpace ? ".global" : "";
-    Text += T->isHalfTy() ? ".add.noftz.f16x2 [$0], $1;" : ".add.noftz.bf16x2 [$0], $1;";
+    StringRef Text = T->isHalfTy() ? "red.shared.add.noftz.f16x2 [$0], $1;" : "red.shared.add.noftz.bf16x2 [$0], $1;";
     auto *Form = FunctionType::get(B.getVoidTy(), {At->getType(), B.getInt32Ty()}, false);
     B.CreateCall(InlineAsm::get(Form, Text, "l,r,~{memory}", true), {At, B.CreateBitCast(Pair, B.getInt32Ty())});
     Low.eraseFromParent();

@@ -70,10 +70,35 @@ Value *subtractDirected(IRBuilder<> &B, CallInst &C, StringRef Direction) {
   return B.CreateCall(Add, {C.getArgOperand(0), B.CreateFNeg(C.getArgOperand(1))});
 }
 
-// atomicAdd_block and atomicAdd_system: as atomicAdd, in another scope.
-Value *scopedAddition(IRBuilder<> &B, CallInst &C, StringRef Scope) {
-  return B.CreateAtomicRMW(AtomicRMWInst::FAdd, C.getArgOperand(0), C.getArgOperand(1), MaybeAlign(),
-                           AtomicOrdering::Monotonic, C.getContext().getOrInsertSyncScopeID(Scope));
+// atomicAdd_block, atomicMax_system and so on: as those of the whole GPU, in another scope.
+Value *scopedAtomic(IRBuilder<> &B, CallInst &C, StringRef Name) {
+  SmallVector<StringRef, 8> Parts; // atomic, add, gen, i, sys, i32, p0
+  Name.split(Parts, '.');
+  SyncScope::ID Scope = C.getContext().getOrInsertSyncScopeID(Parts[4] == "cta" ? "block" : "");
+  constexpr AtomicOrdering Order = AtomicOrdering::Monotonic;
+  Value *Place = C.getArgOperand(0), *New = C.getArgOperand(1);
+  if (Parts[1] == "cas") {
+    Value *Swap = B.CreateAtomicCmpXchg(Place, New, C.getArgOperand(2), MaybeAlign(), Order, Order, Scope);
+    return B.CreateExtractValue(Swap, 0);
+  }
+  auto Operation = StringSwitch<AtomicRMWInst::BinOp>(Parts[1])
+                       .Case("add", Parts[3] == "f" ? AtomicRMWInst::FAdd : AtomicRMWInst::Add)
+                       .Case("exch", AtomicRMWInst::Xchg)
+                       .Case("max", AtomicRMWInst::Max) // of unsigned integers too, in clang
+                       .Case("min", AtomicRMWInst::Min)
+                       .Case("inc", AtomicRMWInst::UIncWrap)
+                       .Case("dec", AtomicRMWInst::UDecWrap)
+                       .Case("and", AtomicRMWInst::And)
+                       .Case("or", AtomicRMWInst::Or)
+                       .Case("xor", AtomicRMWInst::Xor)
+                       .Default(AtomicRMWInst::BAD_BINOP);
+  return Operation == AtomicRMWInst::BAD_BINOP
+             ? nullptr
+             : B.CreateAtomicRMW(Operation, Place, New, MaybeAlign(), Order, Scope);
+}
+
+bool isScopedAtomic(StringRef Name) {
+  return Name.starts_with("atomic.") && (Name.contains(".gen.i.") || Name.contains(".gen.f.")) && Name.ends_with(".p0");
 }
 
 // Shuffles and votes of before there were masks are of the lanes that are there. GPUs have none of these any more.
@@ -161,8 +186,6 @@ Make replacement(StringRef Name) {
              OPERANDS(B.CreateIntrinsic(Intrinsic::fptoui_sat, {T, X->getType()}, {unary(B, C, Intrinsic::ceil)})))
       .Cases({"f2i.rp", "d2i.rp", "f2ll.rp", "d2ll.rp"},
              OPERANDS(B.CreateIntrinsic(Intrinsic::fptosi_sat, {T, X->getType()}, {unary(B, C, Intrinsic::ceil)})))
-      .Cases({"atomic.add.gen.f.cta.f32.p0", "atomic.add.gen.f.cta.f64.p0"}, OPERANDS(scopedAddition(B, C, "block")))
-      .Cases({"atomic.add.gen.f.sys.f32.p0", "atomic.add.gen.f.sys.f64.p0"}, OPERANDS(scopedAddition(B, C, "")))
       .Case("d2f.rn", OPERANDS(B.CreateFPTrunc(X, T)))
       .Default(nullptr);
 }
@@ -218,14 +241,18 @@ PreservedAnalyses CanonicalizeNvvm::run(Module &M, ModuleAnalysisManager &) {
     if (size_t At = Plain.find(".ftz"); At != std::string::npos)
       Plain.erase(At, 4);
     Make Replace = replacement(Plain);
-    if (!Replace && !isWithoutMask(Plain))
+    bool Scoped = isScopedAtomic(Plain);
+    if (!Replace && !Scoped && !isWithoutMask(Plain))
       continue;
     for (User *U : make_early_inc_range(F.users())) {
       auto *Call = dyn_cast<CallInst>(U);
       if (!Call || Call->getCalledFunction() != &F)
         continue;
       IRBuilder<> B(Call);
-      replaceCall(*Call, Replace ? Replace(B, *Call) : amongActive(B, *Call, Plain));
+      if (Value *New = Replace  ? Replace(B, *Call)
+                       : Scoped ? scopedAtomic(B, *Call, Plain)
+                                : amongActive(B, *Call, Plain))
+        replaceCall(*Call, New);
     }
   }
   for (Function &F : M)

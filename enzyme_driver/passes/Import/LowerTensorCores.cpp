@@ -329,7 +329,7 @@ void lower(Function &Body, bool ByShuffles) {
     return refuse(&Body, Found->getDebugLoc(), "cannot differentiate a Tensor Core operation for a GPU before sm_80",
                   "compile for a later one (--arch sm_80)");
   orderTiles(Body);
-  lowerMatrixLoads(Body);
+  lowerMatrixLoads(Body, ByShuffles);
   for (Instruction &I : make_early_inc_range(instructions(Body))) {
     auto *Call = dyn_cast<CallInst>(&I);
     if (!Call)

@@ -1,5 +1,6 @@
 #include "Import/MatrixLoads.h"
 #include "Import/Addresses.h"
+#include "Import/MathRules.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
@@ -32,7 +33,7 @@ Type *formatIn(Function &Body) {
 
 class MatrixLoad {
 public:
-  MatrixLoad(CallInst &Call, Type *T) : Call(Call), B(&Call), T(T) {}
+  MatrixLoad(CallInst &Call, Type *T, bool ByShuffles) : Call(Call), B(&Call), T(T), ByShuffles(ByShuffles) {}
 
   void run() {
     StringRef Name = Call.getCalledFunction()->getName();
@@ -66,17 +67,29 @@ private:
   }
 
   // What lane 4 g + t gets of a matrix whose rows begin where the lanes from 8 * Number on say: the elements 2 t and
-  // 2 t + 1 of row g, or of column g.
+  // 2 t + 1 of row g, or of column g. Those of a row are one word in memory, so that matrices are read by rows and
+  // transposed by the lanes; the witness reads columns.
   Value *matrix(unsigned Number) {
     Value *G = B.CreateLShr(Lane, 2), *Twice = B.CreateShl(B.CreateAnd(Lane, 3), 1);
-    Value *First = Transposed ? pointerTo(Number, Twice, G) : pointerTo(Number, G, Twice);
-    Value *Second = Transposed ? pointerTo(Number, B.CreateAdd(Twice, B.getInt32(1)), G)
-                               : B.CreateConstInBoundsGEP1_64(T, First, 1);
+    bool ByColumns = Transposed && ByShuffles;
+    Value *First = ByColumns ? pointerTo(Number, Twice, G) : pointerTo(Number, G, Twice);
+    Value *Second = ByColumns ? pointerTo(Number, B.CreateAdd(Twice, B.getInt32(1)), G)
+                              : B.CreateConstInBoundsGEP1_64(T, First, 1);
     // Rows begin at multiples of 16 bytes, as the instruction asks for.
     Value *Pair = PoisonValue::get(FixedVectorType::get(T, 2));
-    Pair = B.CreateInsertElement(Pair, B.CreateAlignedLoad(T, First, Align(Transposed ? 2 : 4)), uint64_t(0));
+    Pair = B.CreateInsertElement(Pair, B.CreateAlignedLoad(T, First, Align(ByColumns ? 2 : 4)), uint64_t(0));
     Pair = B.CreateInsertElement(Pair, B.CreateAlignedLoad(T, Second, Align(2)), uint64_t(1));
-    return B.CreateBitCast(Pair, B.getInt32Ty());
+    return B.CreateBitCast(Transposed && !ByColumns ? transposed(Pair) : Pair, B.getInt32Ty());
+  }
+
+  Value *transposed(Value *Pair) {
+    StringRef Name = T->isHalfTy() ? "mma_transposed_f16" : "mma_transposed_bf16";
+    Function *Rule = declareMathRule(*Call.getModule(), Name, Pair->getType(), Pair->getType());
+    Rule->setConvergent();
+    Rule->addFnAttr("enzyme_shouldrecompute"); // rather than keep what is read from shared memory again
+    CallInst *Made = B.CreateCall(Rule, {Pair});
+    Made->addFnAttr(Attribute::Convergent);
+    return Made;
   }
 
   Value *pointerTo(unsigned Number, Value *Row, Value *Column) {
@@ -94,13 +107,13 @@ private:
   CallInst &Call;
   IRBuilder<> B;
   Type *T;
-  bool Transposed = false;
+  bool ByShuffles, Transposed = false;
   Value *Array = nullptr, *Offset = nullptr, *Lane = nullptr;
 };
 
 } // namespace
 
-void lowerMatrixLoads(Function &Body) {
+void lowerMatrixLoads(Function &Body, bool ByShuffles) {
   SmallVector<CallInst *> Loads;
   for (Instruction &I : instructions(Body))
     if (calledName(I).starts_with("llvm.nvvm.ldmatrix."))
@@ -108,7 +121,7 @@ void lowerMatrixLoads(Function &Body) {
   Type *T = Loads.empty() ? nullptr : formatIn(Body);
   if (T)
     for (CallInst *Load : Loads)
-      MatrixLoad(*Load, T).run();
+      MatrixLoad(*Load, T, ByShuffles).run();
 }
 
 } // namespace adgen

@@ -7,6 +7,6 @@ namespace adgen {
 
 // Each becomes a lane's own loads, where the array is known, and all numbers that the function multiplies on Tensor
 // Cores have one format.
-void lowerMatrixLoads(llvm::Function &Body);
+void lowerMatrixLoads(llvm::Function &Body, bool ByShuffles);
 
 } // namespace adgen

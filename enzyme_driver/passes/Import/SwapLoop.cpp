@@ -94,7 +94,20 @@ bool SwapLoop::isFoundUnused() const {
          (!Expected->hasUseList() || none_of(Expected->uses(), IsOutside));
 }
 
+// What is expected at the first try is read for that alone. A volatile or atomic read would stay where nothing uses it.
+void SwapLoop::forgetFirstRead() {
+  auto *Expected = dyn_cast<PHINode>(bitsOf(Swap.getCompareOperand()));
+  if (!Expected)
+    return;
+  for (Value *First : Expected->incoming_values())
+    if (auto *Read = dyn_cast<LoadInst>(bitsOf(First)); Read && !Tries.contains(Read)) {
+      Read->setAtomic(AtomicOrdering::NotAtomic);
+      Read->setVolatile(false);
+    }
+}
+
 void SwapLoop::remove(Value *Old) {
+  forgetFirstRead();
   LLVMContext &Context = Swap.getContext();
   IRBuilder<> B(&Swap);
   auto Given = [&](Type *T) -> Value * { return Old ? B.CreateBitCast(Old, T) : PoisonValue::get(T); };

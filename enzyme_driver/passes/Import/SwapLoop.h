@@ -31,6 +31,7 @@ public:
 private:
   bool isOutside(const llvm::Use &U) const;
   void findTests(llvm::Value &Old);
+  void forgetFirstRead();
   bool leaves(const llvm::Value &Test, unsigned Successor) const;
 
   llvm::AtomicCmpXchgInst &Swap;

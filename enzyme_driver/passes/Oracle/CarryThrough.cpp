@@ -1,6 +1,7 @@
 #include "Oracle/CarryThrough.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/SimplifyQuery.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
@@ -346,8 +347,25 @@ static Value *pointerBehind(Value *Integer, unsigned Depth = 8) {
   return Found;
 }
 
+// Of a union with a pointer in it, as cooperative groups are, whole numbers are copied as one.
+static bool isNoAddress(Value &Pointer) {
+  SmallSetVector<Value *, 8> Copies;
+  Copies.insert(&Pointer);
+  for (unsigned Next = 0; Next < Copies.size(); ++Next)
+    for (User *U : Copies[Next]->users()) {
+      bool IsCopy = isa<InsertValueInst, ExtractValueInst, PHINode, SelectInst>(U);
+      if (!IsCopy && !isa<PtrToIntInst, CmpInst>(U))
+        return false;
+      if (IsCopy && !U->getType()->isIntegerTy())
+        Copies.insert(U);
+    }
+  return true;
+}
+
 Value *Carrying::fromInteger(IRBuilder<> &B, IntToPtrInst &Cast) {
   Value *Pointer = pointerBehind(Cast.getOperand(0));
+  if (!Pointer && isNoAddress(Cast))
+    return Constant::getNullValue(Cast.getType());
   if (!Pointer) {
     Module.refuse(To, Cast.getDebugLoc(), "a pointer that is made from an integer");
     return &Cast;

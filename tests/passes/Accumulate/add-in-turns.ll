@@ -26,7 +26,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
 ; CHECK-NEXT:    br
 ; CHECK:       [[ELSE]]:
-; CHECK-COUNT-6: atomicrmw fadd
+; CHECK-COUNT-6: atomicrmw fadd {{.*}}, !adgen.seldom
 define void @across_rows(float %u, float %v, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" "adgen-shared"="tile" {
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()

@@ -61,7 +61,7 @@ define void @adgen_gradient_eight(ptr %x, half %a, bfloat %b, ptr "adgen-shadow"
   ret void
 }
 
-; Not with a gap, nor where the shadow is read, too.
+; Not with a gap, nor where the shadow is read in between.
 ; CHECK-LABEL: define void @adgen_gradient_not(
 ; CHECK-NOT:     asm
 ; CHECK:         ret void
@@ -79,8 +79,52 @@ define void @adgen_gradient_not(ptr %x, ptr %y, float %a, ptr "adgen-shadow" %dx
   %add5 = atomicrmw fadd ptr %dy, float %a monotonic
   %add6 = atomicrmw fadd ptr %y.2, float %a monotonic
   %add7 = atomicrmw fadd ptr %y.3, float %a monotonic
-  %add8 = atomicrmw fadd ptr %y.4, float %a monotonic
   %v = load float, ptr %dy
+  %add8 = atomicrmw fadd ptr %y.4, float %a monotonic
   store float %v, ptr %x
   ret void
 }
+
+; Two vectors whose numbers come in turn.
+; CHECK-LABEL: define void @adgen_gradient_in_turn(
+; CHECK-COUNT-2: call void asm sideeffect "red.global.add.v4.f32
+; CHECK:         ret void
+define void @adgen_gradient_in_turn(ptr %x, ptr %z, float %a, ptr "adgen-shadow" %dx, ptr "adgen-shadow" %dz) "adgen-activity"="duplicated:duplicated:const" "adgen-shared" {
+  %x0 = getelementptr i8, ptr %dx, i64 0
+  %addx0 = atomicrmw fadd ptr %x0, float %a monotonic
+  %z0 = getelementptr i8, ptr %dz, i64 0
+  %addz0 = atomicrmw fadd ptr %z0, float %a monotonic
+  %x1 = getelementptr i8, ptr %dx, i64 4
+  %addx1 = atomicrmw fadd ptr %x1, float %a monotonic
+  %z1 = getelementptr i8, ptr %dz, i64 4
+  %addz1 = atomicrmw fadd ptr %z1, float %a monotonic
+  %x2 = getelementptr i8, ptr %dx, i64 8
+  %addx2 = atomicrmw fadd ptr %x2, float %a monotonic
+  %z2 = getelementptr i8, ptr %dz, i64 8
+  %addz2 = atomicrmw fadd ptr %z2, float %a monotonic
+  %x3 = getelementptr i8, ptr %dx, i64 12
+  %addx3 = atomicrmw fadd ptr %x3, float %a monotonic
+  %z3 = getelementptr i8, ptr %dz, i64 12
+  %addz3 = atomicrmw fadd ptr %z3, float %a monotonic
+  ret void
+}
+
+; But where it is read, or added to by a call, before or behind.
+; CHECK-LABEL: define void @adgen_gradient_also_read(
+; CHECK:         call void asm sideeffect "red.global.add.v4.f32
+; CHECK:         ret void
+define void @adgen_gradient_also_read(ptr %x, float %a, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const" "adgen-shared" {
+  %v = load float, ptr %dx
+  %second = getelementptr i8, ptr %dx, i64 4
+  %third = getelementptr i8, ptr %dx, i64 8
+  %last = getelementptr i8, ptr %dx, i64 12
+  %add1 = atomicrmw fadd ptr %dx, float %a monotonic
+  %add2 = atomicrmw fadd ptr %second, float %v monotonic
+  %w = load float, ptr %x
+  %add3 = atomicrmw fadd ptr %third, float %w monotonic
+  %add4 = atomicrmw fadd ptr %last, float %a monotonic
+  call void @adgen_add_warp_f32_1(ptr %dx, ptr %x, i32 0, i32 0, i1 false)
+  ret void
+}
+
+declare void @adgen_add_warp_f32_1(ptr, ptr, i32, i32, i1)

@@ -163,7 +163,7 @@ define void @adgen_gradient_few(double %v, i64 %i, ptr "adgen-shadow" %d_x) "adg
 
 ; The same with a shadow that is read.
 ; CHECK-LABEL: define void @adgen_gradient_read(
-; CHECK-NOT:     call
+; CHECK-NOT:     @adgen_begin_record
 ; CHECK:         ret void
 define void @adgen_gradient_read(float %v, i64 %i, ptr "adgen-shadow" %d_x) "adgen-activity"="const" {
   %old = load float, ptr %d_x

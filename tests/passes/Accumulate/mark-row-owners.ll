@@ -211,3 +211,32 @@ yes:
 no:
   ret void
 }
+
+; A remainder that is there within the loop alone says nothing of its beginning.
+; CHECK: define void @adgen_gradient_remainder_within(ptr %x, i32 %n, i32 %m, ptr "adgen-shadow" %dx)
+define void @adgen_gradient_remainder_within(ptr %x, i32 %n, i32 %m, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+  ret void
+}
+define void @adgen_body_remainder_within(ptr %x, i32 %n, i32 %m) "adgen-shared" {
+entry:
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %lane = and i32 %tid, 31
+  %start = mul nsw i32 %block, %n
+  %any = icmp slt i32 %lane, %m
+  br i1 %any, label %loop.preheader, label %end
+loop.preheader:
+  br label %loop
+loop:
+  %i = phi i32 [ %lane, %loop.preheader ], [ %next, %loop ]
+  %remainder = srem i32 %i, %n
+  %at = add nsw i32 %start, %i
+  %far = sext i32 %at to i64
+  %element = getelementptr float, ptr %x, i64 %far
+  %v = load float, ptr %element
+  %next = add nuw nsw i32 %i, 32
+  %more = icmp slt i32 %next, %m
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}

@@ -81,6 +81,22 @@ define void @beside(float %v, float %w, i32 %nx, ptr "adgen-shadow" %d_x) "adgen
   ret void
 }
 
+; Not in blocks of unusual extents.
+; CHECK-LABEL: define void @seldom_beside(
+; CHECK-NOT:     @adgen_beside
+; CHECK:         ret void
+define void @seldom_beside(float %v, float %w, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const:duplicated" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %c = sext i32 %x to i64
+  %own = getelementptr float, ptr %d_x, i64 %c
+  %left = getelementptr i8, ptr %own, i64 -4
+  %right = getelementptr i8, ptr %own, i64 4
+  %1 = atomicrmw fadd ptr %right, float %v monotonic, !adgen.seldom !0
+  %2 = atomicrmw fadd ptr %own, float %w monotonic, !adgen.seldom !0
+  %3 = atomicrmw fadd ptr %left, float %v monotonic, !adgen.seldom !0
+  ret void
+}
+
 ; Not where a number may overflow on its way to a place, nor far away, nor where something may read the element in between, nor where the
 ; places were read.
 ; CHECK-LABEL: define void @not_beside(
@@ -413,4 +429,20 @@ define void @rows_overlap(float %v, ptr "adgen-shared-shadow" %d_tile) "adgen-ac
   ret void
 }
 
+; Nor of a vector, which lies at a multiple of its size: the next lane's begins behind it.
+; CHECK-LABEL: define void @of_vector(
+; CHECK-NOT:     @adgen_beside
+; CHECK:         ret void
+define void @of_vector(float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="const:duplicated" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %i = zext i32 %x to i64
+  %own = getelementptr <4 x float>, ptr %d_x, i64 %i
+  %next = getelementptr i8, ptr %own, i64 4
+  %1 = atomicrmw fadd ptr %own, float %v monotonic, align 16
+  %2 = atomicrmw fadd ptr %next, float %v monotonic, align 4
+  ret void
+}
+
 ; CHECK: attributes #[[CONVERGENT]] = { convergent }
+
+!0 = !{}

@@ -35,8 +35,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-SAME:    #[[TAPE:[0-9]+]]
 ; CHECK-NOT:     malloc
 ; CHECK-NOT:     ctaid
-; CHECK:         %[[WORD:.*]] = mul i64 {{.*}}, 256
-; CHECK:         getelementptr i8, ptr %1, i64
+; CHECK:         %[[WORD:.*]] = mul i64 {{.*}}, 32
+; CHECK:         getelementptr i8, ptr %1, i64 %[[WORD]]
 ; CHECK:         invert:
 ; CHECK-NOT:     call void @free
 

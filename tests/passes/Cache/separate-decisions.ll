@@ -159,3 +159,42 @@ end:
 left:
   ret void
 }
+
+; Decisions that no block comes behind, since a way in between ends in a trap.
+; CHECK-LABEL: define void @adgen_gradient_traps(
+; CHECK-COUNT-3: br i1 %small
+; CHECK:         unreachable
+define void @adgen_gradient_traps(ptr noalias readonly %x, i64 %n, ptr noalias "adgen-shadow" %d_x) "adgen-activity"="duplicated:const" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %end ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %z = load double, ptr %from
+  %small = fcmp olt double %z, 2.0
+  br i1 %small, label %first, label %join
+first:
+  %bad = fcmp olt double %z, 0.0
+  br i1 %bad, label %trap, label %join
+join:
+  %v = phi double [ 1.0, %loop ], [ 2.0, %first ]
+  br i1 %small, label %second, label %again
+second:
+  br label %again
+again:
+  %w = phi double [ 1.0, %join ], [ 3.0, %second ]
+  br i1 %small, label %third, label %end
+third:
+  br label %end
+end:
+  %u = phi double [ %v, %again ], [ %w, %third ]
+  %d_from = getelementptr inbounds double, ptr %d_x, i64 %i
+  %old = atomicrmw fadd ptr %d_from, double %u monotonic
+  %next = add nuw nsw i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %left, label %loop
+left:
+  ret void
+trap:
+  unreachable
+}

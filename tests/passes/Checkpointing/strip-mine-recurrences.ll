@@ -69,6 +69,38 @@ end:
   ret double %x10
 }
 
+; A function of mathematics is four operations: 128 / 34.
+; CHECK-LABEL: define double @adgen_body_function(
+; CHECK:       loop:
+; CHECK-COUNT-16: call double @__nv_exp
+; CHECK-NOT:     call double @__nv_exp
+; CHECK:         br i1 {{.*}}, label %loop
+; CHECK:         ret double
+define double @adgen_body_function(double %start, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %x = phi double [ %start, %entry ], [ %next, %loop ]
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  %x1 = call double @__nv_exp(double %x)
+  %x2 = call double @__nv_exp(double %x1)
+  %x3 = call double @__nv_exp(double %x2)
+  %x4 = call double @__nv_exp(double %x3)
+  %x5 = call double @__nv_exp(double %x4)
+  %x6 = call double @__nv_exp(double %x5)
+  %x7 = call double @__nv_exp(double %x6)
+  %x8 = call double @__nv_exp(double %x7)
+  %sum = fadd double %x8, %x
+  %next = fmul double %sum, %x
+  %i.next = add nuw i32 %i, 1
+  %done = icmp eq i32 %i.next, %n
+  br i1 %done, label %end, label %loop
+end:
+  ret double %next
+}
+
+declare double @__nv_exp(double) nounwind willreturn memory(none)
+
 ; The derivative of a sum, also of products and by fused operations, needs no carried value.
 ; CHECK-LABEL: define double @adgen_body_sum(
 ; CHECK:         call double @llvm.fma

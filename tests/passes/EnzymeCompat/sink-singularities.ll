@@ -9,6 +9,7 @@
 ; CHECK:       [[WAY]]:
 ; CHECK-NEXT:    %[[LOG:.*]] = call double @llvm.log.f64(double %v)
 ; CHECK-NEXT:    %[[R:.*]] = fmul double %v, %[[LOG]]
+; CHECK-NEXT:    call void @adgen_pin_way()
 ; CHECK-NEXT:    br label %join
 ; CHECK:         %chosen = phi double [ %[[R]], %[[WAY]] ], [ %k, %then ]
 define double @adgen_body_merge(double %v, double %k, ptr %p) {
@@ -26,7 +27,8 @@ join:
 
 ; CHECK-LABEL: define double @adgen_body_select(
 ; CHECK:         %q = fdiv double %k, %v, !enzyme_inactive_val
-; CHECK-NEXT:    %big = fcmp ogt double %q, 1.000000e+03
+; CHECK-NEXT:    %size = call double @llvm.fabs.f64(double %q)
+; CHECK-NEXT:    %big = fcmp ogt double %size, 1.000000e+03
 ; CHECK-NEXT:    br i1 %big, label %{{.*}}, label %[[ELSE:.*]]
 ; CHECK:       [[ELSE]]:
 ; CHECK-NEXT:    fdiv double %k, %v
@@ -34,7 +36,8 @@ join:
 ; CHECK:         ret double
 define double @adgen_body_select(double %v, double %k) {
   %q = fdiv double %k, %v
-  %big = fcmp ogt double %q, 1.0e+3
+  %size = call double @llvm.fabs.f64(double %q)
+  %big = fcmp ogt double %size, 1.0e+3
   %chosen = select i1 %big, double 0.0, double %q
   ret double %chosen
 }
@@ -84,5 +87,6 @@ end:
   ret void
 }
 
+declare double @llvm.fabs.f64(double)
 declare double @llvm.log.f64(double)
 declare double @llvm.minnum.f64(double, double)

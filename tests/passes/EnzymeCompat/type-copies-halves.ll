@@ -28,6 +28,17 @@ end:
   ret half %read
 }
 
+; What a copy says of where it begins holds of its first number.
+; CHECK-LABEL: define void @adgen_body_pack(
+; CHECK-NEXT:    load half, ptr %x, align 8
+; CHECK:         load half, ptr {{.*}}, align 2
+; CHECK:         load half, ptr {{.*}}, align 4
+; CHECK:         store half {{.*}}, ptr %y, align 2
+define void @adgen_body_pack(ptr "adgen-layout"="2[0f2]" %x, ptr "adgen-layout"="2[0f2]" %y) {
+  call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr align 8 %x, i64 8, i1 false)
+  ret void
+}
+
 ; Nothing says which numbers of 16 bits these are: they stay integers.
 ; CHECK-LABEL: define i16 @adgen_body_words(
 ; CHECK-SAME:    ptr "adgen-layout"="2[0i2]" %tile)

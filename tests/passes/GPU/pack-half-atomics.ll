@@ -29,6 +29,21 @@ define ptx_kernel void @taken(ptr addrspace(3) align 4 %shadow, ptr addrspace(1)
   ret void
 }
 
+; The lower one first, of which nothing may be made any more once it is gone.
+; CHECK-LABEL: define ptx_kernel void @taken_in_order(
+; CHECK:         [[WORD:%.*]] = atomicrmw xchg ptr addrspace(3) %shadow, i32 0 monotonic, align 4
+; CHECK-NEXT:    [[UPPER:%.*]] = lshr i32 [[WORD]], 16
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define ptx_kernel void @taken_in_order(ptr addrspace(3) align 4 %shadow, ptr addrspace(1) %to) "adgen-activity"="duplicated" {
+  %a = atomicrmw xchg ptr addrspace(3) %shadow, half 0.0 monotonic, align 2, !adgen.consumed !0
+  %second = getelementptr i8, ptr addrspace(3) %shadow, i64 2
+  %b = atomicrmw xchg ptr addrspace(3) %second, half 0.0 monotonic, align 2, !adgen.consumed !0
+  %sum = fadd half %a, %b
+  store half %sum, ptr addrspace(1) %to
+  ret void
+}
+
 ; Not across a word's end, nor with a load between them that may be of the same place, nor from another pointer.
 ; CHECK-LABEL: define ptx_kernel void @apart(
 ; CHECK-NOT:     i32 0
@@ -56,19 +71,34 @@ define ptx_kernel void @apart(ptr addrspace(3) align 4 %shadow, ptr addrspace(3)
 ; CHECK-NEXT:    [[BOTH:%.*]] = insertelement <2 x half> [[ONE]], half %w, i64 1
 ; CHECK-NEXT:    [[WORD:%.*]] = bitcast <2 x half> [[BOTH]] to i32
 ; CHECK-NEXT:    call void asm sideeffect "red.shared.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}"(ptr addrspace(3) %shadow, i32 [[WORD]])
-; CHECK-NEXT:    %unknown = atomicrmw fadd ptr addrspace(1) %global, half %v
-; CHECK:         call void asm sideeffect "red.global.add.noftz.bf16x2 [$0], $1;", "l,r,~{memory}"(ptr addrspace(1) %aligned, i32
+; CHECK-NEXT:    %unknown = atomicrmw fadd ptr addrspace(3) %other, half %v
+; CHECK:         atomicrmw fadd ptr addrspace(3)
+; CHECK:         call void asm sideeffect "red.shared.add.noftz.bf16x2 [$0], $1;", "l,r,~{memory}"(ptr addrspace(3) %aligned, i32
 ; CHECK-NEXT:    ret void
-define ptx_kernel void @added(ptr addrspace(3) align 4 %shadow, ptr addrspace(1) %global, ptr addrspace(1) align 4 %aligned, half %v, half %w, bfloat %x) "adgen-activity"="duplicated" "target-cpu"="sm_90" {
+define ptx_kernel void @added(ptr addrspace(3) align 4 %shadow, ptr addrspace(3) %other, ptr addrspace(3) align 4 %aligned, half %v, half %w, bfloat %x) "adgen-activity"="duplicated" "target-cpu"="sm_90" {
   %second = getelementptr i8, ptr addrspace(3) %shadow, i64 2
   %1 = atomicrmw fadd ptr addrspace(3) %second, half %w monotonic, align 2
   %2 = atomicrmw fadd ptr addrspace(3) %shadow, half %v monotonic, align 2
-  %unknown = atomicrmw fadd ptr addrspace(1) %global, half %v monotonic, align 2
+  %unknown = atomicrmw fadd ptr addrspace(3) %other, half %v monotonic, align 2
+  %behind = getelementptr i8, ptr addrspace(3) %other, i64 2
+  %4 = atomicrmw fadd ptr addrspace(3) %behind, half %v monotonic, align 2
+  %next = getelementptr i8, ptr addrspace(3) %aligned, i64 2
+  %5 = atomicrmw fadd ptr addrspace(3) %aligned, bfloat %x monotonic, align 2
+  %6 = atomicrmw fadd ptr addrspace(3) %next, bfloat %x monotonic, align 2
+  ret void
+}
+
+; Not in global memory, nor pairs of bfloat before sm_90.
+; CHECK-LABEL: define ptx_kernel void @elsewhere(
+; CHECK-NOT:     asm
+; CHECK:         ret void
+define ptx_kernel void @elsewhere(ptr addrspace(1) align 4 %global, ptr addrspace(3) align 4 %shared, half %v, bfloat %x) "adgen-activity"="duplicated" "target-cpu"="sm_80" {
   %behind = getelementptr i8, ptr addrspace(1) %global, i64 2
-  %4 = atomicrmw fadd ptr addrspace(1) %behind, half %v monotonic, align 2
-  %next = getelementptr i8, ptr addrspace(1) %aligned, i64 2
-  %5 = atomicrmw fadd ptr addrspace(1) %aligned, bfloat %x monotonic, align 2
-  %6 = atomicrmw fadd ptr addrspace(1) %next, bfloat %x monotonic, align 2
+  %1 = atomicrmw fadd ptr addrspace(1) %global, half %v monotonic, align 4
+  %2 = atomicrmw fadd ptr addrspace(1) %behind, half %v monotonic, align 2
+  %next = getelementptr i8, ptr addrspace(3) %shared, i64 2
+  %3 = atomicrmw fadd ptr addrspace(3) %shared, bfloat %x monotonic, align 4
+  %4 = atomicrmw fadd ptr addrspace(3) %next, bfloat %x monotonic, align 2
   ret void
 }
 

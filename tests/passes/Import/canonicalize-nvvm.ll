@@ -243,6 +243,19 @@ define void @scoped(ptr %p, float %x) {
   ret void
 }
 
+; So are the other atomics in a scope.
+; CHECK-LABEL: @scoped_integers(
+; CHECK-NEXT: %a = atomicrmw max ptr %p, i32 %i monotonic
+; CHECK-NEXT: %b = atomicrmw add ptr %p, i32 %a syncscope("block") monotonic
+; CHECK-NEXT: [[SWAP:%.*]] = cmpxchg ptr %p, i32 %i, i32 %b monotonic monotonic
+; CHECK-NEXT: %c = extractvalue { i32, i1 } [[SWAP]], 0
+define i32 @scoped_integers(ptr %p, i32 %i) {
+  %a = call i32 @llvm.nvvm.atomic.max.gen.i.sys.i32.p0(ptr %p, i32 %i)
+  %b = call i32 @llvm.nvvm.atomic.add.gen.i.cta.i32.p0(ptr %p, i32 %a)
+  %c = call i32 @llvm.nvvm.atomic.cas.gen.i.sys.i32.p0(ptr %p, i32 %i, i32 %b)
+  ret i32 %c
+}
+
 ; Without a mask, the lanes that are there exchange and vote.
 ; CHECK-LABEL: define i32 @without_masks(
 ; CHECK-NEXT:    [[SHUFFLED:%.*]] = call i32 @llvm.nvvm.activemask()

@@ -97,6 +97,29 @@ define i32 @adgen_body_matrices(ptr %tile, i64 %offset) {
   ret i32 %m
 }
 
+; Transposed, it reads rows as well, and the lanes transpose them; the witness reads columns.
+; CHECK-LABEL: define i32 @adgen_body_transposed(
+; CHECK:         call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1
+; CHECK:         [[FROM:%.*]] = getelementptr i8, ptr %tile, i64
+; CHECK-NEXT:    [[NEXT:%.*]] = getelementptr inbounds half, ptr [[FROM]], i64 1
+; CHECK:         load half, ptr [[FROM]], align 4
+; CHECK:         load half, ptr [[NEXT]], align 2
+; CHECK:         [[TURNED:%.*]] = call <2 x half> @adgen_math_mma_transposed_f16(<2 x half>
+; CHECK-NEXT:    bitcast <2 x half> [[TURNED]] to i32
+; WITNESS-LABEL: define i32 @adgen_body_transposed(
+; WITNESS-NOT:     @adgen_math_mma_transposed
+; WITNESS-COUNT-2: load half, ptr {{.*}}, align 2
+define i32 @adgen_body_transposed(ptr %tile, i64 %offset) {
+  %row = getelementptr i8, ptr %tile, i64 %offset
+  %shared = addrspacecast ptr %row to ptr addrspace(3)
+  %number = ptrtoint ptr addrspace(3) %shared to i32
+  %address = inttoptr i32 %number to ptr addrspace(3)
+  %m = call i32 @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.trans.b16.p3(ptr addrspace(3) %address)
+  %pair = bitcast i32 %m to <2 x half>
+  %d = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.f32.f32(<2 x half> %pair, <2 x half> %pair, <2 x half> %pair, float 0.0, float 0.0, float 0.0, float 0.0)
+  ret i32 %m
+}
+
 ; What rounding to tf32 adds has no derivative.
 ; CHECK-LABEL: define float @adgen_body_rounds(
 ; CHECK-NEXT:    [[MORE:%.*]] = call float @adgen_math_tf32_residual(float %x)

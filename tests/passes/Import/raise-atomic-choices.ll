@@ -70,12 +70,13 @@ done:
 ; A loop that begins with a comparison: the value is brought before it.
 ; CHECK-LABEL: define void @adgen_body_guarded(
 ; CHECK:       entry:
+; CHECK:         load i32, ptr %p
 ; CHECK:         call void @adgen_rule_choose_max_f32(ptr %p, ptr %{{.*}})
 ; CHECK-NEXT:    br label %head
 ; CHECK-NOT:     cmpxchg
 define void @adgen_body_guarded(ptr %p, float %v) {
 entry:
-  %first = load i32, ptr %p
+  %first = load volatile i32, ptr %p
   %bits = bitcast float %v to i32
   br label %head
 head:

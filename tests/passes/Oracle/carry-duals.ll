@@ -43,7 +43,25 @@ define void @adgen_body_g(ptr %x) {
   ret void
 }
 
+define void @adgen_tangent_k(ptr %x, ptr %n, ptr %d_x) {
+  call void (...) @__enzyme_fwddiff_adgen_body_k(ptr @adgen_body_k, metadata !"enzyme_dup", ptr %x, ptr %d_x, metadata !"enzyme_const", ptr %n)
+  ret void
+}
+
+define void @adgen_body_k(ptr %x, ptr %n) {
+  %mask = load i64, ptr %n
+  %union = inttoptr i64 %mask to ptr
+  %group = insertvalue { { ptr, i8 } } poison, ptr %union, 0, 0
+  %data = extractvalue { { ptr, i8 } } %group, 0
+  %copied = extractvalue { ptr, i8 } %data, 0
+  %bits = ptrtoint ptr %copied to i64
+  %at = getelementptr float, ptr %x, i64 %bits
+  store float 1.0, ptr %at
+  ret void
+}
+
 declare void @__enzyme_fwddiff_adgen_body_f(...)
+declare void @__enzyme_fwddiff_adgen_body_k(...)
 declare void @__enzyme_fwddiff_adgen_body_g(...)
 declare float @__nv_fmaf(float, float, float)
 declare float @__nv_sinf(float)
@@ -91,6 +109,11 @@ declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 ; CHECK-NEXT:    %rest = fsub float %a, %whole
 ; CHECK-NOT:     fsub
 ; CHECK:         store float [[DV]], ptr {{%.*}}
+
+; Whole numbers that a union with a pointer in it was copied as are no address, and have no shadow.
+; CHECK-LABEL: define internal void @adgen_dual_of_adgen_body_k(
+; CHECK:         %at = getelementptr float, ptr %x, i64 %bits
+; CHECK-NEXT:    %d_at = getelementptr float, ptr %d_x, i64 %bits
 
 ; CHECK-LABEL: define internal { float, float } @adgen_dual_of_half(float %v, float %d_v)
 ; CHECK:         fmul float {{.*}}, %d_v
