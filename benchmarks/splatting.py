@@ -42,17 +42,18 @@ def measured(renderer: train.Renderer, count: int, size: int) -> list[dict[str, 
     gaussians = {name: xp.asarray(value) for name, value in start.items()}
     timed = _on_gpu if xp is not np else _on_host
     rows = []
-    for name, (primal, gradient) in renderer.launches(gaussians, camera).items():
-        first, second = timed(primal), timed(gradient)
+    for name, (primal, gradient, refill) in renderer.launches(gaussians, camera).items():
+        first, second = timed(primal), timed(gradient, refill)
         rows.append({"kernel": name, "forward_ms": first, "gradient_ms": second, "ratio": second / first})
         click.echo(f"{name}: forward {first:.4g} ms, gradient {second:.4g} ms, ratio {second / first:.2f}")
     return rows
 
 
-def _on_gpu(run: Callable[[], None]) -> float:
+def _on_gpu(run: Callable[[], None], before: Callable[[], None] = lambda: None) -> float:
     import cupy
 
     def once() -> float:
+        before()
         begun, ended = cupy.cuda.Event(), cupy.cuda.Event()
         begun.record()
         run()
@@ -63,8 +64,9 @@ def _on_gpu(run: Callable[[], None]) -> float:
     return statistics.median([once() for _ in range(WARM_UP + REPEATS)][WARM_UP:])
 
 
-def _on_host(run: Callable[[], None]) -> float:
+def _on_host(run: Callable[[], None], before: Callable[[], None] = lambda: None) -> float:
     def once() -> float:
+        before()
         begun = time.perf_counter()
         run()
         return 1e3 * (time.perf_counter() - begun)

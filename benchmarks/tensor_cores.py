@@ -76,8 +76,8 @@ class Precision:
 
 PRECISIONS = {
     "bfloat16": Precision("__nv_bfloat16", "bfloat16", Tile(128, 256, 64, 3, (2, 4)), Tile(64, 64, 32, 1, (2, 2))),
-    "half": Precision("half", "float16", Tile(128, 256, 64, 4, (2, 4)), Tile(64, 64, 32, 1, (2, 2))),
-    "tf32": Precision("float", "float32", Tile(128, 128, 32, 3, (2, 2)), Tile(64, 64, 16, 1, (2, 2))),
+    "half": Precision("half", "float16", Tile(128, 256, 64, 3, (2, 4)), Tile(64, 64, 32, 1, (2, 2))),
+    "tf32": Precision("float", "float32", Tile(128, 256, 32, 3, (2, 4)), Tile(64, 64, 16, 1, (2, 2))),
 }
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import inspect
+import itertools
 import json
 import platform
 import sys
@@ -216,7 +217,9 @@ def torch_second(found: Subject, device: str) -> float:
     second = torch.autograd.grad(first, values, along)
     product, size = dot({name: _host(each) for name, each in zip(names, second, strict=True)}, other)
     size = max(size, dot({name: _host(each) for name, each in zip(names, first, strict=True)}, other)[1])
-    return abs(product - curvature(found, wanted, other)) / size
+    # Short steps where there is a kink nearby.
+    steps = (1e-3, 1e-4, 1e-5, 1e-6)
+    return min(abs(product - curvature(found, wanted, other, step)) / size for step in steps)
 
 
 def another(found: Subject) -> dict[str, Any]:
@@ -225,14 +228,14 @@ def another(found: Subject) -> dict[str, Any]:
     return {name: rng.standard_normal(np.shape(found.args[name])) for name in found.active}
 
 
-def curvature(found: Subject, wanted: Expected, other: dict[str, Any]) -> float:
+def curvature(found: Subject, wanted: Expected, other: dict[str, Any], step: float) -> float:
     """The second derivative of the reference's outputs, with their cotangents, along both directions."""
-    step, total = 1e-4, 0.0
-    for one, two in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+    stencil, total = ((1, 8), (-1, -8), (2, -1), (-2, 1)), 0.0
+    for (one, first), (two, second) in itertools.product(stencil, stencil):
         way = {name: one * along + two * other.get(name, 0.0) for name, along in wanted.direction.items()}
         state = reference_state(found.case, found.args, way, step)
-        total += one * two * dot(wanted.seeds, {name: state[name] for name in wanted.seeds})[0]
-    return total / (4 * step**2)
+        total += first * second * dot(wanted.seeds, {name: state[name] for name in wanted.seeds})[0]
+    return total / (12 * step) ** 2
 
 
 def _of_active(found: Subject, device: str) -> tuple[dict[str, Any], Callable[..., Any]]:

@@ -309,7 +309,8 @@ struct Tile {
     __device__ void for_each_pair(int top, int begin, Use use) const
     {
         int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        int row = top + warp / WARPS_N * high * 16 + lane / 4, column = begin + warp % WARPS_N * across * 8 + lane % 4 * 2;
+        int row = top + warp / WARPS_N * high * 16 + lane / 4;
+        int column = begin + warp % WARPS_N * across * 8 + lane % 4 * 2;
 #pragma unroll
         for (int i = 0; i < high; i++)
 #pragma unroll
@@ -323,8 +324,11 @@ struct Tile {
     template <int ACTIVATION, typename Out>
     __device__ void store(Out *out, const T *bias, int top, int begin, int rows, int columns) const
     {
+        if constexpr (VECTORS && STAGES > 1 && sizeof(Out) == 2 && across % 4 == 0)
+            return store_packs<ACTIVATION>(out, bias, top, begin, rows, columns);
         int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        int row = top + warp / WARPS_N * high * 16 + lane / 4, column = begin + warp % WARPS_N * across * 8 + lane % 4 * 2;
+        int row = top + warp / WARPS_N * high * 16 + lane / 4;
+        int column = begin + warp % WARPS_N * across * 8 + lane % 4 * 2;
 #pragma unroll
         for (int j = 0; j < across; j++) {
             float added[2] = {};
@@ -341,14 +345,76 @@ struct Tile {
         }
     }
 
+    // The same by packs of eight: pairs would be half of what memory takes at a time.
+    template <int ACTIVATION, typename Out>
+    __device__ void store_packs(Out *out, const T *bias, int top, int begin, int rows, int columns) const
+    {
+        struct alignas(16) Pack {
+            Out of[8];
+        };
+        int lane = threadIdx.x % 32, warp = threadIdx.x / 32, t = lane % 4;
+        int row = top + warp / WARPS_N * high * 16 + lane / 4, column = begin + warp % WARPS_N * across * 8;
+#pragma unroll
+        for (int j = 0; j < across; j += 4) {
+            float added[4][2] = {};
+            if (ACTIVATION != PRODUCT)
+#pragma unroll
+                for (int k = 0; k < 8; k++)
+                    if (int at = column + 8 * (j + k / 2) + 2 * t + k % 2; at < columns)
+                        added[k / 2][k % 2] = bias[at];
+#pragma unroll
+            for (int r = 0; r < 2 * high; r++) {
+                float own[4][2];
+#pragma unroll
+                for (int k = 0; k < 8; k++) {
+                    float z = sum[r / 2][j + k / 2][r % 2 * 2 + k % 2] + added[k / 2][k % 2];
+                    own[k / 2][k % 2] = activated<ACTIVATION>(z);
+                }
+                turn(own);
+                Pack pack;
+#pragma unroll
+                for (int k = 0; k < 8; k++)
+                    pack.of[k] = Out(own[k / 2][k % 2]);
+                int to = column + 8 * (j + t);
+                if (row + 8 * r < rows && to < columns)
+                    *reinterpret_cast<Pack *>(out + size_t(row + 8 * r) * columns + to) = pack;
+            }
+        }
+    }
+
+    // Of four neighbouring pieces of eight columns each lane of four has two columns each; it gets all of one.
+    static __device__ void turn(float (&own)[4][2])
+    {
+        int t = threadIdx.x % 4;
+#pragma unroll
+        for (int bit = 1; bit < 4; bit *= 2)
+#pragma unroll
+            for (int k = 0; k < 8; k++) {
+                float &lower = own[k / 2 & ~bit][k % 2], &upper = own[k / 2 | bit][k % 2];
+                if (k / 2 & bit)
+                    continue;
+                float got = __shfl_xor_sync(~0u, t & bit ? lower : upper, bit);
+                lower = t & bit ? got : lower;
+                upper = t & bit ? upper : got;
+            }
+    }
+
     template <int ACTIVATION, typename Out>
     static __device__ void store_pair(Out *out, int row, int column, int rows, int columns, float first, float second)
     {
         if (row >= rows || column >= columns)
             return;
         Out *to = out + size_t(row) * columns + column;
-        to[0] = Out(activated<ACTIVATION>(first));
-        if (VECTORS || column + 1 < columns)
-            to[1] = Out(activated<ACTIVATION>(second));
+        struct alignas(2 * sizeof(Out)) Pair {
+            Out of[2];
+        };
+        Pair pair = {Out(activated<ACTIVATION>(first)), Out(activated<ACTIVATION>(second))};
+        if constexpr (VECTORS && STAGES > 1) {
+            *reinterpret_cast<Pair *>(to) = pair;
+        } else {
+            to[0] = pair.of[0];
+            if (VECTORS || column + 1 < columns)
+                to[1] = pair.of[1];
+        }
     }
 };

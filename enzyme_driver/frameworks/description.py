@@ -271,7 +271,7 @@ def operator(
             raise UsageError(f"{chosen!r} is no name of an operator", hint="give name= letters, digits and _")
         made = Operator(describe, Code(place, kernel or function, options), chosen, results, needs_grad, split)
         if hasattr(sys.modules.get("torch"), "library"):
-            with suppress(UsageError):  # of another operator with its name: whoever asks for it is told
+            with suppress(UsageError, ImportError, AttributeError):  # as of a second one of a name: who asks is told
                 _ = made.torch  # torch.compile could not make it
         return made
 

@@ -134,7 +134,6 @@ CUDA = Pipeline(
         # The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices.
         function("infer-address-spaces", "infer-alignment", "load-store-vectorizer", switch="widen-accesses"),
         Pass("adgen-pack-half-atomics", after=("default",)),
-        Pass("adgen-skip-zero-atomics", after=("adgen-rematerialize-loads",)),  # last: it takes blocks apart
     ),
 )
 """What Enzyme has made becomes the module of a GPU."""

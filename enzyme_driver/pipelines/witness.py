@@ -23,6 +23,10 @@ WITNESS_CUDA = Pipeline(
         Pass("always-inline", after=("adgen-keep-formulas",)),
         Pass("globaldce"),
         _PLAIN,
+        Pass("adgen-devirtualize-calls"),  # a pointer to a function is no number that has a shadow
+        Pass("always-inline"),
+        Pass("globaldce"),
+        _PLAIN,
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),

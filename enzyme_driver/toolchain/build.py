@@ -7,8 +7,9 @@ import json
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver import resources
@@ -17,6 +18,7 @@ from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
 from enzyme_driver.toolchain import packages
 from enzyme_driver.toolchain.folders import ROOM, writable, written
+from enzyme_driver.toolchain.groups import grouped
 from enzyme_driver.toolchain.progress import Progress
 from enzyme_driver.toolchain.search import SETUP
 from enzyme_driver.toolchain.values import LLVM_MAJOR, Problem, Tool
@@ -28,14 +30,14 @@ AT_ONCE = 2
 """Compilers at a time; each takes up to a gigabyte of memory."""
 
 COMMON_HEADERS = "Support/Common.h"
-"""In a room of C++: the headers that are read once for all files, where many files are compiled."""
+"""In a room of C++: the headers that are read once for all files, where many files are compiled, in groups."""
 
 MANY = 4
-"""So many files cost more than reading the common headers once."""
+"""So many compilations cost more than reading the common headers once."""
 
 ROOMS = ("passes", "worker", "rules", "host_runtime")
 
-PLUGIN_FLAGS = ("-std=c++17", "-O1", "-fPIC", "-fno-rtti")
+PLUGIN_FLAGS = ("-std=c++17", "-O1", "-fPIC", "-fno-rtti", "-fno-exceptions")
 RULES_FLAGS = (
     *("-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_70"),
     *("-O1", "-emit-llvm", "-Wno-unknown-cuda-version"),
@@ -196,20 +198,31 @@ class _Workshop:
     run: Runner
     progress: Progress
     parent: Path
+    slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(AT_ONCE))
 
     def make(self, target: OwnBuild) -> None:
         """Build in a scratch folder beside the target, then publish by one rename."""
         with tempfile.TemporaryDirectory(dir=self.parent, prefix=".making-") as scratch_name:
             scratch = OwnBuild(Path(scratch_name) / "out")
             scratch.folder.mkdir()
-            with self.progress.step("compiling adgen's LLVM passes"):
-                self._passes(scratch.passes)
-            with self.progress.step("compiling adgen's Enzyme worker, device rules and host runtime"):
-                self._worker(scratch.worker)
-                self._rules(scratch.rules)
-                self._host_runtime(scratch.host_runtime)
+            with self.progress.step("compiling adgen's LLVM passes, Enzyme worker, device rules and host runtime"):
+                self._all(scratch)
             shutil.rmtree(target.folder, ignore_errors=True)
             scratch.folder.rename(target.folder)
+
+    def _all(self, out: OwnBuild) -> None:
+        """All four at once: one core reads the passes' common headers while others compile what does not need them."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        work = (
+            (self._passes, out.passes),
+            (self._worker, out.worker),
+            (self._rules, out.rules),
+            (self._host_runtime, out.host_runtime),
+        )
+        with ThreadPoolExecutor(len(work)) as pool:
+            for done in [pool.submit(make, file) for make, file in work]:
+                done.result()
 
     @property
     def _headers(self) -> Path:
@@ -243,10 +256,10 @@ class _Workshop:
         self._execute([compilers.program("clang++"), *packages.link_flags(compilers.clang), *words])
 
     def _objects(self, room: str, suffix: str, command: tuple[str, ...]) -> tuple[Path, ...]:
-        """The compiled files of a room, two compilers at a time; a file that was compiled before is taken again.
+        """The compiled files of a room; what was compiled before is taken again.
 
-        A file's object is called by what it is made of: by its name in the room and its content, by those of all
-        headers of the room that it includes, and by the compiler's options.
+        An object is called by what it is made of: by its files' names in the room and their content, by those of all
+        headers of the room that they include, and by the compiler's options.
         """
         from concurrent.futures import ThreadPoolExecutor
 
@@ -254,24 +267,28 @@ class _Workshop:
         folder.mkdir(exist_ok=True)
         root = resources.PACKAGE / room
         about = (self.compilers.clang.version, *command)
-        targets = {
-            source: folder / f"{source.stem}-{_digest((source, *_headers_of(source, root)), about, root)}.o"
-            for source in _sources(room, suffix)
-        }
+        headers = {source: _headers_of(source, root) for source in _sources(room, suffix)}
+        in_groups = (root / COMMON_HEADERS).is_file()
+        groups = grouped(tuple(headers), headers.__getitem__) if in_groups else [(source,) for source in headers]
+        targets: dict[tuple[Path, ...], Path] = {}
+        for group in groups:
+            files = (*group, *sorted({header for source in group for header in headers[source]}))
+            targets[group] = folder / f"{group[-1].stem}-{_digest(files, about, root)}.o"
         command = (*command, f"-I{root}")
-        missing = [source for source, target in targets.items() if not target.is_file()]
+        missing = [group for group, target in targets.items() if not target.is_file()]
         with (
             tempfile.TemporaryDirectory(dir=self.parent, prefix=".headers-") as scratch,
             ThreadPoolExecutor(AT_ONCE) as pool,
         ):
             common = self._common_headers(room, command, Path(scratch)) if len(missing) >= MANY else ()
 
-            def compile_one(source: Path) -> None:
-                fresh = targets[source].with_suffix(".new")
+            def compile_one(group: tuple[Path, ...]) -> None:
+                fresh = targets[group].with_suffix(".new")
+                before = (word for source in group[:-1] for word in ("-include", source))
                 try:
                     compiler = self.compilers.program(command[0])
-                    self._execute([compiler, *command[1:], *common, "-c", source, "-o", fresh])
-                    fresh.rename(targets[source])
+                    self._execute([compiler, *command[1:], *common, *before, "-c", group[-1], "-o", fresh])
+                    fresh.rename(targets[group])
                 finally:
                     fresh.unlink(missing_ok=True)
 
@@ -292,7 +309,8 @@ class _Workshop:
         return ("-include-pch", str(compiled))
 
     def _execute(self, argv: Sequence[str | Path]) -> None:
-        done = self.run(argv, timeout=COMPILE_TIMEOUT)
+        with self.slots:
+            done = self.run(argv, timeout=COMPILE_TIMEOUT)
         if not done.ok:
             log = keep(self.parent / "failed.log", argv, f"{done.stdout}{done.stderr}")
             raise ToolchainError(

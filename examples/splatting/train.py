@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -94,8 +96,11 @@ class Renderer:
         )
         return image, projected | {"colours": blended["colours"]}
 
-    def launches(self, gaussians: Arrays, camera: Camera) -> dict[str, tuple[Any, Any]]:
-        """Of `project` and `blend`: what launches the kernel, and its gradient, on arrays that are there already."""
+    def launches(self, gaussians: Arrays, camera: Camera) -> dict[str, tuple[Any, Any, Any]]:
+        """Of `project` and `blend`: what launches the kernel, and its gradient, on arrays that are there already.
+
+        The third call gives the results their cotangents again, which a gradient leaves at zero.
+        """
         xp, pose = self.xp, self.xp.asarray(camera.pose)
         seen, made = self.project(gaussians, camera, pose), self._made(len(gaussians["means"]))
         image = xp.zeros((3, camera.height, camera.width), xp.float32)
@@ -109,7 +114,7 @@ class Renderer:
             kernel = self._kernels[name]
             shadows = {p.name: xp.full_like(arrays[p.name], 1e-3) for p in kernel.signature.shadowed}
             gradient = kernel.gradient[where].prepare(*arguments, shadows=shadows)
-            launches[name] = kernel[where].prepare(*arguments), gradient
+            launches[name] = kernel[where].prepare(*arguments), gradient, partial(_fill, shadows.values())
         return launches
 
     def _made(self, count: int) -> tuple[Any, Any, Any]:
@@ -124,6 +129,11 @@ class Renderer:
     def _blending(self, gaussians: Arrays, camera: Camera, seen: Projected) -> tuple[Any, ...]:
         background = dict(zip("xyz", BACKGROUND, strict=True))
         return (_view(camera), seen.ranges, seen.entries, seen.spots, gaussians["colours"], background)
+
+
+def _fill(cotangents: Iterable[Any]) -> None:
+    for each in cotangents:
+        each[...] = 1e-3
 
 
 def _view(camera: Camera) -> dict[str, float]:

@@ -1,4 +1,5 @@
 // What dual numbers are carried through in test_witness.py.
+#include <cooperative_groups.h>
 #include <cstring>
 
 __device__ double chosen(const double *a) { return a[0] * a[1] - a[2] * a[4]; }
@@ -125,4 +126,24 @@ __global__ void together(const double *x, double *y) {
   atomicMax(&largest, (unsigned long long)__double_as_longlong(x[t] + 100)); // positive: in the order of the bits
   __syncthreads();
   if (t == 0) y[4] = __longlong_as_double(largest) - 100;
+}
+
+struct Choice {
+  double by;
+  __device__ double product(double v) { return by * v * v; }
+  __device__ double apart(double v) { return by - v; }
+};
+
+// Pointers to functions and members, and a group that is a union with a pointer in it.
+__global__ void pointed(const double *x, double *y) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  double (Choice::*method)(double) = t % 3 ? &Choice::product : &Choice::apart;
+  double Choice::*member = &Choice::by;
+  Choice choice = {x[t]};
+  choice.*member *= 2;
+  y[t] = (choice.*method)(x[t]);
+  if (t % 2) {
+    auto group = cooperative_groups::coalesced_threads();
+    y[t] += group.shfl(x[t], 0) * group.size();
+  }
 }

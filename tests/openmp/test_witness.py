@@ -127,6 +127,14 @@ def test_threads_together(kernels: Module) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
+def test_pointers_that_are_no_addresses_of_numbers(kernels: Module) -> None:
+    x, dx = draw(64)
+    found = tangent(kernels["pointed"], (2, 32), [x, np.zeros(64)], x=dx)
+    t = np.arange(64)
+    expected = np.where(t % 3 > 0, 6 * x**2 * dx, dx) + np.where(t % 2 > 0, 16 * dx[t // 32 * 32 + 1], 0)
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
 def test_what_is_lost_is_noted(kernels: Module) -> None:
     x, dx = draw(64, np.float32)
     kernel = kernels["root_by_bits"]

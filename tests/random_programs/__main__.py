@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, help="number of the first program; by default any")
     parser.add_argument("--mutated", action="store_true", help="kernels written down in another way")
     parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--at-once", type=int, default=12, help="programs in a file")
+    parser.add_argument("--at-once", type=int, default=48, help="programs in a file")
     parser.add_argument("--reduce", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path("build/random_programs"), help="where the files are left")
     parser.add_argument("--record", type=Path, help="a JSON file to which the counts are added")

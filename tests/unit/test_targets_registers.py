@@ -10,6 +10,7 @@ from enzyme_driver.targets.registers import (
     LIMIT,
     LIMIT_IN_BULK,
     MOST_SPILLED,
+    MOST_SPILLED_OF_PRODUCTS,
     bounded,
 )
 
@@ -54,6 +55,14 @@ def test_what_spills_more_than_its_registers_hold_keeps_them() -> None:
     assert both.count(".maxnreg") == 2
     assert one.count(".maxnreg") == 1
     assert one.startswith(STRAIGHT)
+
+
+def test_what_multiplies_on_tensor_cores_keeps_its_registers_sooner() -> None:
+    product = STRAIGHT.replace("{\n", "{\nmma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {},{},{},{};\n", 1)
+    many, much = said(a__gradient=(255, 40)), MOST_SPILLED_OF_PRODUCTS + 8
+    assert len(assembled(STRAIGHT, many, said(a__gradient=(LIMIT, much)))) == 1
+    assert len(assembled(product, many, said(a__gradient=(LIMIT, MOST_SPILLED_OF_PRODUCTS)))) == 1
+    assert assembled(product, many, said(a__gradient=(LIMIT, much)), many)[-1] == product
 
 
 def test_what_spills_much_with_all_registers_is_not_assembled_with_fewer() -> None:

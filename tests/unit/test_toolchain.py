@@ -234,12 +234,19 @@ def test_own_code_is_compiled_by_these_commands(
     monkeypatch.setattr(resources, "PACKAGE", package)
     found = machine.ensure()
     compiled = [argv for argv in machine.process.argvs if "-o" in argv]
-    tools = [Path(argv[0]) for argv in compiled]
     clangxx, clang = machine.llvm / "bin" / "clang++", machine.llvm / "bin" / "clang"
-    assert tools == [clangxx] * 4 + [clang, machine.llvm / "bin" / "llvm-link", clangxx, clangxx]
     include = f"-I{machine.llvm / 'include'}"
-    plugin = ("-std=c++17", "-O1", "-fPIC", "-fno-rtti")
-    a, b, link, worker, rules, link_rules, host, link_host = (argv[1:] for argv in compiled)
+    plugin = ("-std=c++17", "-O1", "-fPIC", "-fno-rtti", "-fno-exceptions")
+
+    def words(tool: Path, sign: str) -> list[tuple[str, ...]]:
+        """What the tool was told, where the sign is among it; the four parts are compiled in no order."""
+        return [argv[1:] for argv in compiled if Path(argv[0]) == tool and any(sign in word for word in argv)]
+
+    a, b = words(clangxx, f"-I{package / 'passes'}")
+    [link], [worker], [rules] = words(clangxx, "libadgen-passes"), words(clangxx, "/shim"), words(clang, "barrier.cu")
+    [link_rules], [link_host] = words(machine.llvm / "bin" / "llvm-link", "rules.bc"), words(clangxx, "-nostdlib")
+    [host] = words(clangxx, "runtime.cpp")
+    assert len(compiled) == 8
     assert sorted((a[:-1], b[:-1])) == [
         (*plugin, include, f"-I{package / 'passes'}", "-c", str(package / "passes" / name), "-o")
         for name in ("A.cpp", "B.cpp")
@@ -279,20 +286,56 @@ def compiled(machine: Machine) -> list[str]:
     return [Path(argv[argv.index("-c") + 1]).name for argv in machine.process.argvs if "-c" in argv]
 
 
-def test_a_changed_source_is_compiled_again_and_only_that(
+def linked(machine: Machine) -> list[str]:
+    """The objects that the passes were linked from."""
+    [link] = [argv for argv in machine.process.argvs if argv[-1].endswith("libadgen-passes.so")]
+    return [word for word in link if word.endswith(".o")]
+
+
+def test_files_that_cannot_change_each_other_are_compiled_together(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not a file of another folder, nor one that keeps to itself what another declares, includes or keeps to itself."""
+    package = tmp_path / "package"
+    for name in ("passes/Support/Common.h", "worker/w.cpp", "rules/b.cu", "host_runtime/r.cpp"):
+        executable(package / name)
+    for name, text in {
+        "One/A.cpp": "namespace {\nstruct Row {\n};\nbool isSum(int I) {\n}\n} // namespace\n",
+        "One/B.cpp": "namespace {\nconstexpr unsigned Most = 1;\n} // namespace\nvoid B::isSum(int I) {\n}\n",
+        "One/C.cpp": 'STATISTIC(NumRows, "");\nstatic void add(Row *R) {\n  Most = 1;\n}\n',
+        "One/D.cpp": "bool isSum(Value *V) {\n}\n",
+        "One/E.cpp": '#include "One/E.h"\n',
+        "One/E.h": "struct Row;\nunsigned add(unsigned A);\n",
+        "One/F.cpp": 'STATISTIC(NumRows, "");\nstatic constexpr unsigned Row = 1;\n',
+        "Two/G.cpp": "",
+    }.items():
+        executable(package / "passes" / name).write_text(text)
+    monkeypatch.setattr(resources, "PACKAGE", package)
+    machine.ensure()
+    root = f"{package / 'passes'}/"
+    files = [[word[len(root) :] for word in argv if word.startswith(root)] for argv in machine.process.argvs]
+    together = ["".join(Path(name).stem for name in names if name.endswith(".cpp")) for names in files]
+    assert sorted(filter(None, together)) == ["ABC", "DE", "F", "G"]
+    assert len(linked(machine)) == 4
+
+
+def test_a_changed_source_is_compiled_again_and_only_its_group(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     package = tmp_path / "package"
-    for name in ("passes/A.cpp", "passes/B.cpp", "worker/worker.cpp", "rules/barrier.cu", "host_runtime/runtime.cpp"):
+    for name in (
+        *("passes/One/A.cpp", "passes/Two/B.cpp", "passes/Two/C.cpp", "passes/Support/Common.h"),
+        *("worker/worker.cpp", "rules/barrier.cu", "host_runtime/runtime.cpp"),
+    ):
         executable(package / name, name)
     monkeypatch.setattr(resources, "PACKAGE", package)
     first = machine.ensure()
     machine.process.calls.clear()
-    (package / "passes" / "B.cpp").write_text("changed")
+    (package / "passes" / "Two" / "B.cpp").write_text("changed")
     second = machine.ensure()
     assert second.passes != first.passes
     assert first.passes.is_file()
-    assert compiled(machine) == ["B.cpp"]
+    assert compiled(machine) == ["C.cpp"]  # which includes B.cpp
 
 
 def test_only_files_that_include_a_changed_header_are_compiled_again(
@@ -328,8 +371,7 @@ def test_files_of_one_name_in_two_folders_are_both_linked(
         executable(package / name, "the same")
     monkeypatch.setattr(resources, "PACKAGE", package)
     machine.ensure()
-    link = next(argv for argv in machine.process.argvs if "-shared" in argv and "-o" in argv)
-    assert len({word for word in link if word.endswith(".o")}) == 2
+    assert len(set(linked(machine))) == 2
     assert sorted(compiled(machine)).count("A.cpp") == 2
 
 
@@ -343,25 +385,24 @@ def test_what_an_object_was_made_of_is_what_is_linked(
     header = executable(package / "passes" / "Two" / "H.h", "before")
     monkeypatch.setattr(resources, "PACKAGE", package)
 
-    def linked() -> str:
+    def linked_anew() -> list[str]:
         shutil.rmtree(machine.settings.home / "build" / machine.ensure().passes.parent.name)
         machine.process.calls.clear()
         machine.ensure()
-        argv = next(argv for argv in machine.process.argvs if "-shared" in argv)
-        return next(word for word in argv if word.endswith(".o"))
+        return linked(machine)
 
-    before = linked()
+    before = linked_anew()
     header.write_text("after")
-    after = linked()
+    after = linked_anew()
     header.write_text("before")
-    assert linked() == before != after
+    assert linked_anew() == before != after
 
 
 def test_common_headers_are_compiled_once_where_many_files_are(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     package = tmp_path / "package"
-    passes = [f"passes/{name}.cpp" for name in "ABCD"]
+    passes = [f"passes/{name}/{name}.cpp" for name in "ABCD"]
     for name in (
         *passes,
         "passes/Support/Common.h",
@@ -378,7 +419,7 @@ def test_common_headers_are_compiled_once_where_many_files_are(
     assert {argv[argv.index("-include-pch") + 1] for argv in users} == {headers[0][-1]}
     assert sorted(argv[argv.index("-c") + 1] for argv in users) == [str(package / name) for name in passes]
     machine.process.calls.clear()
-    (package / "passes" / "B.cpp").write_text("changed")
+    (package / "passes" / "B" / "B.cpp").write_text("changed")
     machine.ensure()
     assert all("-include-pch" not in argv for argv in machine.process.argvs)
 

@@ -1,7 +1,8 @@
 // Adds up what lanes of a warp add to one of a few places, of which each lane has chosen one: a row of a table by the
 // material, class or cluster that a particle, pixel or point belongs to. With fewer places than lanes some lanes have
 // one in common in any case, and on the whole grid nearly all do. Which lanes these are is found out when the kernel
-// runs, by comparing addresses (match.any); one lane of each place adds the sum.
+// runs, by comparing addresses (match.any); one lane of each place adds the sum. So are the elements of a small shared
+// array, such as a filter's, few in any case.
 //
 // That a number has few values follows from where it is made: where ways meet that each bring one that is the same in
 // all lanes, or where a loop was left whose count is small. What is read at such a place has few values too.
@@ -154,8 +155,24 @@ private:
 
   bool isCommon(const AtomicRMWInst &Atomic) {
     Type *T = Atomic.getType();
-    return (T->isFloatTy() || T->isDoubleTy()) && isGiven(*Atomic.getPointerOperand()) &&
-           All.of(Atomic.getPointerOperand()) == Spread::Few;
+    if (!T->isFloatTy() && !T->isDoubleTy())
+      return false;
+    Spread Places = All.of(Atomic.getPointerOperand());
+    return isGiven(*Atomic.getPointerOperand()) ? Places == Spread::Few
+                                                : Places != Spread::One && isOfFewElements(Atomic);
+  }
+
+  // A shared array of so few elements that lanes have some in common, wherever they add.
+  bool isOfFewElements(const AtomicRMWInst &Atomic) const {
+    auto *A = dyn_cast<Argument>(getUnderlyingObject(Atomic.getPointerOperand()));
+    if (!A || !F.hasParamAttribute(A->getArgNo(), SharedShadowAttribute))
+      return false;
+    SmallVector<StringRef> Names = sharedNames(F);
+    size_t Behind = F.hasFnAttribute(TapeAttribute) ? TapeArguments : 0;
+    StringRef Name = Names[A->getArgNo() - (F.arg_size() - Behind - Names.size())];
+    const GlobalVariable *Array = F.getParent()->getNamedGlobal(Name);
+    uint64_t Bytes = Array ? F.getDataLayout().getTypeAllocSize(Array->getValueType()).getFixedValue() : 0;
+    return Bytes && Bytes <= MostPlaces * F.getDataLayout().getTypeStoreSize(Atomic.getType());
   }
 
   // A shadow that the caller has handed over, by itself or in a struct, not a thread's own variable.

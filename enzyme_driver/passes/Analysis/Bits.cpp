@@ -106,9 +106,7 @@ private:
   }
 
   // What is rounded to an integer, and a number made from one, have no derivative.
-  static bool isConversion(const Instruction &I) {
-    return isa<FPToSIInst, FPToUIInst, SIToFPInst, UIToFPInst>(I);
-  }
+  static bool isConversion(const Instruction &I) { return isa<FPToSIInst, FPToUIInst, SIToFPInst, UIToFPInst>(I); }
 
   static bool isShuffle(const Instruction &I) {
     auto *Call = dyn_cast<CallInst>(&I);

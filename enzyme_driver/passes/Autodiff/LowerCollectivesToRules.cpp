@@ -319,8 +319,7 @@ void turnTogether(Function &Body, Value *Anchor, StringRef Rule) {
     if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator()))
       Returns.push_back(Return);
   for (ReturnInst *Return : Returns) {
-    CallInst *Call =
-        CallInst::Create(declareRule(*Body.getParent(), Rule, 1, {}), {Anchor}, "", Return->getIterator());
+    CallInst *Call = CallInst::Create(declareRule(*Body.getParent(), Rule, 1, {}), {Anchor}, "", Return->getIterator());
     Call->addFnAttr(Attribute::Convergent);
     Call->setDebugLoc(Return->getDebugLoc());
   }

@@ -3,8 +3,9 @@
 // that was taken, and once more for the reversal itself.
 //   w = small ? series(z) : asymptote(z)   for real and imaginary part: the series is there three times, not once
 // All from the first decision to the last is there twice, once for each way, where CSE finds what is computed again. It
-// is done in a copy of the gradient, which takes its place if it has fewer divisions and calls of mathematics and is no
-// longer. Behind adgen-lower-caches, which goes by Enzyme's names of blocks.
+// is done in a copy of the gradient, which takes its place if more than a quarter of the divisions and calls of
+// mathematics are gone (cleaning up alone takes some) and it is no longer. Behind adgen-lower-caches, which goes by
+// Enzyme's names of blocks.
 #include "Cache/Untangle.h"
 #include "Support/Pass.h"
 
@@ -41,7 +42,7 @@ PreservedAnalyses SeparateDecisions::run(Module &M, ModuleAnalysisManager &MAM) 
   bool Changed = false;
   for (Function *F : gradientsUpTo(M, MostInGradient))
     Changed |= replaceByCopy(*F, FAM, [&](Function &Copy) {
-      bool Gains = separateDecisions(Copy, FAM) && costOf(Copy) < costOf(*F) &&
+      bool Gains = separateDecisions(Copy, FAM) && 4 * costOf(Copy) < 3 * costOf(*F) &&
                    Copy.getInstructionCount() <= F->getInstructionCount();
       if (Gains)
         ADGEN_COUNT(NumGradients, F->getName());

@@ -24,12 +24,14 @@ namespace {
 
 constexpr unsigned Enough = 64; // words that may stay in registers throughout a loop
 
-// Whether the address of a variable goes nowhere but into accesses.
+// Whether only kernels access the variable, and nothing else knows its address: no function that they call does.
 bool isOnlyAccessed(const Value &Address) {
   return all_of(Address.uses(), [](const Use &Each) {
     const User *By = Each.getUser();
     if (isa<GEPOperator, AddrSpaceCastOperator>(By))
       return isOnlyAccessed(*By);
+    if (auto *I = dyn_cast<Instruction>(By); !I || !isKernel(*I->getFunction()))
+      return false;
     if (auto *Store = dyn_cast<StoreInst>(By))
       return Each.getOperandNo() == Store->getPointerOperandIndex();
     return isa<LoadInst, AtomicRMWInst>(By);
@@ -124,11 +126,8 @@ private:
   bool mayWrite(const Instruction &I, const Value &Array) const {
     if (auto *Given = dyn_cast<Argument>(&Array))
       return Arrays.mayWrite(I, Given);
-    if (!I.mayWriteToMemory() || isa<IntrinsicInst>(I))
-      return false;
     if (!isa<StoreInst, AtomicRMWInst>(I))
-      return true;
-    // Nobody else knows where the variable lies.
+      return false;
     const Value *To = getUnderlyingObject(I.getOperand(isa<StoreInst>(I) ? 1 : 0));
     return To == &Array || isa<PHINode, SelectInst>(To);
   }

@@ -92,9 +92,8 @@ Value *scopedAtomic(IRBuilder<> &B, CallInst &C, StringRef Name) {
                        .Case("or", AtomicRMWInst::Or)
                        .Case("xor", AtomicRMWInst::Xor)
                        .Default(AtomicRMWInst::BAD_BINOP);
-  return Operation == AtomicRMWInst::BAD_BINOP
-             ? nullptr
-             : B.CreateAtomicRMW(Operation, Place, New, MaybeAlign(), Order, Scope);
+  return Operation == AtomicRMWInst::BAD_BINOP ? nullptr
+                                               : B.CreateAtomicRMW(Operation, Place, New, MaybeAlign(), Order, Scope);
 }
 
 bool isScopedAtomic(StringRef Name) {

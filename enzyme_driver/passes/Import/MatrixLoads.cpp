@@ -73,8 +73,8 @@ private:
     Value *G = B.CreateLShr(Lane, 2), *Twice = B.CreateShl(B.CreateAnd(Lane, 3), 1);
     bool ByColumns = Transposed && ByShuffles;
     Value *First = ByColumns ? pointerTo(Number, Twice, G) : pointerTo(Number, G, Twice);
-    Value *Second = ByColumns ? pointerTo(Number, B.CreateAdd(Twice, B.getInt32(1)), G)
-                              : B.CreateConstInBoundsGEP1_64(T, First, 1);
+    Value *Second =
+        ByColumns ? pointerTo(Number, B.CreateAdd(Twice, B.getInt32(1)), G) : B.CreateConstInBoundsGEP1_64(T, First, 1);
     // Rows begin at multiples of 16 bytes, as the instruction asks for.
     Value *Pair = PoisonValue::get(FixedVectorType::get(T, 2));
     Pair = B.CreateInsertElement(Pair, B.CreateAlignedLoad(T, First, Align(ByColumns ? 2 : 4)), uint64_t(0));

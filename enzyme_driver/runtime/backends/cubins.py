@@ -63,20 +63,21 @@ class LoadedCode:
             form = "ptx"
         what = f"the {form} for {self.arch} of {artifact.folder}"
         of_toolkit = f" (made by CUDA {toolkit}; the driver is one of CUDA {known[0]}.{known[1]})" if toolkit else ""
-        with translated(f"{what} cannot be loaded{of_toolkit}", _UPDATE if is_newer(toolkit, known) else _REBUILD):
+        self._advice = _UPDATE if is_newer(toolkit, known) else _REBUILD
+        with translated(f"{what} cannot be loaded{of_toolkit}", self._advice):
             object_code = core().ObjectCode
             if form == "cubin":
                 self._code = object_code.from_cubin(artifact.cubin(self.arch))
             else:
                 self._code = object_code.from_ptx(artifact.ptx(self.arch))
             self._library = api().CUlibrary(int(_handle(self._code)))
-        self._what = what
+        self._what = f"{what}{of_toolkit}"
         self.kernel = cache(self._kernel)
 
     def _kernel(self, symbol: str, threads: int) -> LoadedKernel:
         """The kernel, or its variant for blocks of so many threads."""
         symbol = self._binary.for_block(symbol, threads)
-        with translated(f"kernel {symbol!r} of {self._what} cannot be loaded", _REBUILD):
+        with translated(f"kernel {symbol!r} of {self._what} cannot be loaded", self._advice):
             kernel = self._code.get_kernel(symbol)
             return LoadedKernel(api().CUkernel(int(_handle(kernel))), self.device)
 

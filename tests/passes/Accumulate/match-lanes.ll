@@ -113,3 +113,24 @@ define void @adgen_gradient_constant(ptr %y, i32 %mask) "adgen-activity"="const:
   ret void
 }
 declare { i32, i1 } @llvm.nvvm.match.all.sync.i32p(i32, i32)
+
+; A filter in shared memory has twelve elements; of a tile every lane may have its own.
+; CHECK-LABEL: define void @filter(
+; CHECK:         call i32 @adgen_alike(
+; CHECK:         call void @adgen_add_warp_f32_2(
+; CHECK:         atomicrmw fadd ptr %in_tile
+; CHECK:         ret void
+@taps = internal addrspace(3) global [12 x float] undef
+@tile = internal addrspace(3) global [256 x float] undef
+define void @filter(i64 %tap, float %v, ptr %0, ptr %1, ptr "adgen-shared-shadow"="static" %d_taps, ptr "adgen-shared-shadow"="static" %d_tile) "adgen-activity"="const:const" "adgen-shared"="taps:tile" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %lane = zext i32 %x to i64
+  %mine = add i64 %lane, %tap
+  %in_taps = getelementptr float, ptr %d_taps, i64 %mine
+  %3 = atomicrmw fadd ptr %in_taps, float %v monotonic
+  %beside = getelementptr i8, ptr %in_taps, i64 4
+  %4 = atomicrmw fadd ptr %beside, float %v monotonic
+  %in_tile = getelementptr float, ptr %d_tile, i64 %mine
+  %5 = atomicrmw fadd ptr %in_tile, float %v monotonic
+  ret void
+}
