@@ -5,10 +5,8 @@
 // Integers carry no derivative; that of floating point is registered, and hands the cotangent on. StripGuards takes the
 // calls away. Integers of C++ are sizes of memory as well, of which Enzyme has to see where they come from.
 #include "Support/Guards.h"
-#include "Support/Iterations.h"
 #include "Support/Pass.h"
 
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -89,69 +87,14 @@ void holdAll(Function &F) {
         }
 }
 
-// Enzyme finds a value out again without remembering what it has found out already: of a phi, what it chooses among and
-// what decided, each along every way through what that is made of. Where chained conditions ask what earlier ones have
-// changed, it does not end, so that numbers are kept, also in loops, before there are too many ways.
-class Ways {
-public:
-  explicit Ways(Function &F) : DT(F), LI(DT) {
-    for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&F))
-      for (Instruction &I : *Block)
-        Known[&I] = through(I);
-    for (PHINode *Phi : TooMany) {
-      ADGEN_COUNT(NumPhis, *Phi);
-      hold(*Phi, Phi->getParent()->getFirstInsertionPt());
-    }
-  }
-
-private:
-  static constexpr double Most = 1e5;
-
-  double of(const Value *V) const { return isa<Instruction>(V) ? Known.lookup(V) : 0; }
-
-  double ofEnd(const BasicBlock &Block) const {
-    auto *Branch = dyn_cast<BranchInst>(Block.getTerminator());
-    return Branch && Branch->isConditional() ? of(Branch->getCondition()) : 0;
-  }
-
-  double through(Instruction &I) {
-    auto *Phi = dyn_cast<PHINode>(&I);
-    if (adgen::isHeld(&I) || (Phi && LI.isLoopHeader(Phi->getParent())))
-      return 1;
-    double Sum = 1;
-    for (const Value *Operand : I.operands())
-      Sum += of(Operand);
-    auto *Node = Phi ? DT.getNode(Phi->getParent())->getIDom() : nullptr;
-    if (!Node)
-      return Sum;
-    Sum += ofEnd(*Node->getBlock());
-    for (const BasicBlock *From : predecessors(Phi->getParent()))
-      Sum += From == Node->getBlock() ? 0 : ofEnd(*From);
-    if (Sum < Most || !(Phi->getType()->isFloatTy() || Phi->getType()->isDoubleTy()))
-      return Sum;
-    TooMany.push_back(Phi);
-    return 1;
-  }
-
-  DominatorTree DT;
-  LoopInfo LI;
-  DenseMap<const Value *, double> Known;
-  SmallVector<PHINode *> TooMany;
-};
-
 } // namespace
 
 ADGEN_DECLARE_PASS(CachePhis);
 
 PreservedAnalyses CachePhis::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
-    if (!F.isDeclaration()) {
-      if (F.getName().starts_with(BodyPrefix))
-        holdAll(F);
-      if (F.getName().starts_with(BodyPrefix) || F.getName().starts_with(RegionPrefix) ||
-          F.getName().starts_with(IterationPrefix))
-        Ways Limited(F);
-    }
+    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
+      holdAll(F);
   return PreservedAnalyses::none();
 }
 

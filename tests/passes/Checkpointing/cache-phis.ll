@@ -75,53 +75,6 @@ join:
   ret i64 %seed
 }
 
-; In a loop a phi is kept where there are too many ways through what it is made of: Enzyme would go along each.
-; CHECK-LABEL: define void @adgen_body_ways(
-; CHECK:         %few = phi double [ %v1, %loop ], [ 0.000000e+00, %small ]
-; CHECK-NEXT:    %many = phi double
-; CHECK-NEXT:    call double @adgen_hold_ieee64(double %many)
-; CHECK-NOT:     adgen_hold
-; CHECK:         ret void
-define void @adgen_body_ways(ptr %x, i64 %n) {
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %join ]
-  %at = getelementptr double, ptr %x, i64 %i
-  %v0 = load double, ptr %at
-  %v1 = fmul double %v0, %v0
-  %v2 = fmul double %v1, %v1
-  %v3 = fmul double %v2, %v2
-  %v4 = fmul double %v3, %v3
-  %v5 = fmul double %v4, %v4
-  %v6 = fmul double %v5, %v5
-  %v7 = fmul double %v6, %v6
-  %v8 = fmul double %v7, %v7
-  %v9 = fmul double %v8, %v8
-  %v10 = fmul double %v9, %v9
-  %v11 = fmul double %v10, %v10
-  %v12 = fmul double %v11, %v11
-  %v13 = fmul double %v12, %v12
-  %v14 = fmul double %v13, %v13
-  %v15 = fmul double %v14, %v14
-  %v16 = fmul double %v15, %v15
-  %v17 = fmul double %v16, %v16
-  %c = fcmp olt double %v0, 1.0
-  br i1 %c, label %small, label %join
-small:
-  br label %join
-join:
-  %few = phi double [ %v1, %loop ], [ 0.0, %small ]
-  %many = phi double [ %v17, %loop ], [ 0.0, %small ]
-  %sum = fadd double %few, %many
-  store double %sum, ptr %at
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %n
-  br i1 %more, label %loop, label %end
-end:
-  ret void
-}
-
 ; That of a number of floating point has a derivative, which hands the cotangent on.
 ; CHECK-DAG: declare {{.*}}!enzyme_gradient ![[GRADIENT:[0-9]+]] {{.*}}"enzyme_type"="{[-1]:Float@double}" double @adgen_hold_ieee64(double "enzyme_type"="{[-1]:Float@double}")
 ; CHECK-DAG: define internal { double } @adgen_hold_ieee64_reverse(double %0, double %1)
