@@ -280,7 +280,8 @@ class _Workshop:
             tempfile.TemporaryDirectory(dir=self.parent, prefix=".headers-") as scratch,
             ThreadPoolExecutor(AT_ONCE) as pool,
         ):
-            common = self._common_headers(room, command, Path(scratch)) if len(missing) >= MANY else ()
+            compiles_headers = len(missing) >= MANY
+            common = self._common_headers(room, command, Path(scratch)) if compiles_headers else _included(room)
 
             def compile_one(group: tuple[Path, ...]) -> None:
                 fresh = targets[group].with_suffix(".new")
@@ -318,6 +319,12 @@ class _Workshop:
                 hint=ROOM if _NO_ROOM in done.stderr else _REINSTALL,
                 log=log,
             )
+
+
+def _included(room: str) -> tuple[str, ...]:
+    """The words by which a compiler reads the room's common headers as they are: sources lean on them."""
+    header = resources.PACKAGE / room / COMMON_HEADERS
+    return ("-include", str(header)) if header.is_file() else ()
 
 
 def _sources(room: str, suffix: str) -> tuple[Path, ...]:

@@ -40,13 +40,12 @@ __device__ inline void __nv_atomic_store_n(T *to, typename adgen_atomics::same<T
                                            int = __NV_THREAD_SCOPE_SYSTEM) {
   *const_cast<volatile T *>(to) = value;
 }
-template <class T> __device__ inline void __nv_atomic_store(T *to, const T *from, int, int = __NV_THREAD_SCOPE_SYSTEM) {
+template <class T>
+__device__ inline void __nv_atomic_store(T *to, const T *from, int, int = __NV_THREAD_SCOPE_SYSTEM) {
   *const_cast<volatile T *>(to) = *from;
 }
 __device__ inline void __nv_atomic_thread_fence(int, int scope = __NV_THREAD_SCOPE_SYSTEM) {
-  scope <= __NV_THREAD_SCOPE_BLOCK   ? __threadfence_block()
-  : scope < __NV_THREAD_SCOPE_SYSTEM ? __threadfence()
-                                     : __threadfence_system();
+  scope <= __NV_THREAD_SCOPE_BLOCK ? __threadfence_block() : scope < __NV_THREAD_SCOPE_SYSTEM ? __threadfence() : __threadfence_system();
 }
 template <class T>
 __device__ inline T __nv_atomic_exchange_n(T *at, typename adgen_atomics::same<T>::type value, int,
@@ -72,16 +71,16 @@ __device__ inline bool __nv_atomic_compare_exchange(T *at, T *expected, T *value
   return __nv_atomic_compare_exchange_n(at, expected, *value, weak, success, failure, scope);
 }
 
-#define ADGEN_ATOMIC(NAME, CALL)                                                                                       \
-  template <class T>                                                                                                   \
-  __device__ inline T __nv_atomic_fetch_##NAME(T *at, typename adgen_atomics::same<T>::type value, int,                \
-                                               int = __NV_THREAD_SCOPE_SYSTEM) {                                       \
-    return CALL;                                                                                                       \
-  }                                                                                                                    \
-  template <class T>                                                                                                   \
-  __device__ inline void __nv_atomic_##NAME(T *at, typename adgen_atomics::same<T>::type value, int,                   \
-                                            int = __NV_THREAD_SCOPE_SYSTEM) {                                          \
-    CALL;                                                                                                              \
+#define ADGEN_ATOMIC(NAME, CALL) \
+  template <class T> \
+  __device__ inline T __nv_atomic_fetch_##NAME(T *at, typename adgen_atomics::same<T>::type value, int, \
+                                               int = __NV_THREAD_SCOPE_SYSTEM) { \
+    return CALL; \
+  } \
+  template <class T> \
+  __device__ inline void __nv_atomic_##NAME(T *at, typename adgen_atomics::same<T>::type value, int, \
+                                            int = __NV_THREAD_SCOPE_SYSTEM) { \
+    CALL; \
   }
 ADGEN_ATOMIC(add, atomicAdd(at, value))
 ADGEN_ATOMIC(sub, atomicAdd(at, static_cast<T>(-value)))

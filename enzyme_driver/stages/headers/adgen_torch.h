@@ -1,5 +1,5 @@
-// What kernels of PyTorch extensions take from its headers, where those are not installed: tensors as arguments, loops,
-// macros. Host code that needs more is left out.
+// What kernels of PyTorch extensions take from its headers, where those are not installed: tensors as arguments, loops, macros.
+// Host code that needs more is left out.
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -31,9 +31,8 @@
 #define TORCH_VERSION_MAJOR 2
 #define TORCH_VERSION_MINOR 9
 #ifndef CUDA_KERNEL_LOOP
-#define CUDA_KERNEL_LOOP_TYPE(i, n, INDEX)                                                                             \
-  for (INDEX i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < (n);                                 \
-       i += static_cast<int64_t>(blockDim.x) * gridDim.x)
+#define CUDA_KERNEL_LOOP_TYPE(i, n, INDEX) \
+    for (INDEX i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < (n); i += static_cast<int64_t>(blockDim.x) * gridDim.x)
 #define CUDA_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)
 #endif
 
@@ -44,54 +43,57 @@ using Half = __half;
 using BFloat16 = __nv_bfloat16;
 
 template <class T> struct DefaultPtrTraits {
-  using PtrType = T *;
+    using PtrType = T *;
 };
 template <class T> struct RestrictPtrTraits {
-  using PtrType = T *__restrict__;
+    using PtrType = T *__restrict__;
 };
 
 // A tensor's memory, with the sizes and strides of those dimensions that are left.
-template <class T, size_t N, template <class> class Traits = DefaultPtrTraits, class Index = int64_t>
-class TensorAccessor {
+template <class T, size_t N, template <class> class Traits = DefaultPtrTraits, class Index = int64_t> class TensorAccessor {
 public:
-  using PtrType = typename Traits<T>::PtrType;
+    using PtrType = typename Traits<T>::PtrType;
 
-  __host__ __device__ TensorAccessor(PtrType data, const Index *sizes, const Index *strides)
-      : data_(data), sizes_(sizes), strides_(strides) {}
-  __host__ __device__ Index size(Index i) const { return sizes_[i]; }
-  __host__ __device__ Index stride(Index i) const { return strides_[i]; }
-  __host__ __device__ PtrType data() const { return data_; }
-  __host__ __device__ decltype(auto) operator[](Index i) const {
-    PtrType at = data_ + strides_[0] * i;
-    if constexpr (N == 1)
-      return static_cast<T &>(*at);
-    else
-      return TensorAccessor<T, N - 1, Traits, Index>(at, sizes_ + 1, strides_ + 1);
-  }
+    __host__ __device__ TensorAccessor(PtrType data, const Index *sizes, const Index *strides)
+        : data_(data), sizes_(sizes), strides_(strides)
+    {
+    }
+    __host__ __device__ Index size(Index i) const { return sizes_[i]; }
+    __host__ __device__ Index stride(Index i) const { return strides_[i]; }
+    __host__ __device__ PtrType data() const { return data_; }
+    __host__ __device__ decltype(auto) operator[](Index i) const
+    {
+        PtrType at = data_ + strides_[0] * i;
+        if constexpr (N == 1)
+            return static_cast<T &>(*at);
+        else
+            return TensorAccessor<T, N - 1, Traits, Index>(at, sizes_ + 1, strides_ + 1);
+    }
 
 private:
-  PtrType data_;
-  const Index *sizes_;
-  const Index *strides_;
+    PtrType data_;
+    const Index *sizes_;
+    const Index *strides_;
 };
 
 // The same as an argument of a kernel.
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits, class Index = int64_t>
 class GenericPackedTensorAccessor {
 public:
-  using PtrType = typename Traits<T>::PtrType;
+    using PtrType = typename Traits<T>::PtrType;
 
-  __host__ __device__ Index size(Index i) const { return sizes_[i]; }
-  __host__ __device__ Index stride(Index i) const { return strides_[i]; }
-  __host__ __device__ PtrType data() const { return data_; }
-  __host__ __device__ decltype(auto) operator[](Index i) const {
-    return TensorAccessor<T, N, Traits, Index>(data_, sizes_, strides_)[i];
-  }
+    __host__ __device__ Index size(Index i) const { return sizes_[i]; }
+    __host__ __device__ Index stride(Index i) const { return strides_[i]; }
+    __host__ __device__ PtrType data() const { return data_; }
+    __host__ __device__ decltype(auto) operator[](Index i) const
+    {
+        return TensorAccessor<T, N, Traits, Index>(data_, sizes_, strides_)[i];
+    }
 
 private:
-  PtrType data_;
-  Index sizes_[N];
-  Index strides_[N];
+    PtrType data_;
+    Index sizes_[N];
+    Index strides_[N];
 };
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, Traits, int32_t>;
@@ -100,13 +102,13 @@ using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t
 
 // The type in which a kernel adds up.
 template <class T, bool OnDevice> struct AccumulateType {
-  using type = T;
+    using type = T;
 };
 template <bool OnDevice> struct AccumulateType<Half, OnDevice> {
-  using type = float;
+    using type = float;
 };
 template <bool OnDevice> struct AccumulateType<BFloat16, OnDevice> {
-  using type = float;
+    using type = float;
 };
 template <class T, bool OnDevice> using acc_type = typename AccumulateType<T, OnDevice>::type;
 

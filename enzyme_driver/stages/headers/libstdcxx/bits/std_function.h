@@ -1,6 +1,5 @@
-// std::function of C++ files, in place of libstdc++'s. That one keeps small objects where it keeps the address of
-// others: Enzyme takes no memory for a number at one time and an address at another, nor knows what a copy of it is.
-// This one always keeps an address, that of an object with virtual functions.
+// std::function of C++ files, in place of libstdc++'s. That one keeps small objects where it keeps the address of others: Enzyme takes no memory for a number
+// at one time and an address at another, nor knows what a copy of it is. This one always keeps an address, that of an object with virtual functions.
 #pragma GCC system_header
 #ifndef ADGEN_STD_FUNCTION_H
 #define ADGEN_STD_FUNCTION_H
@@ -20,9 +19,11 @@
 #if __cplusplus >= 201103L
 namespace adgen {
 
-template <class T> using Handed = typename std::conditional<std::is_scalar<T>::value, T, T &&>::type;
+template <class T>
+using Handed = typename std::conditional<std::is_scalar<T>::value, T, T &&>::type;
 
-template <class R, class... A> struct Held {
+template <class R, class... A>
+struct Held {
   virtual ~Held() = default;
   virtual R call(Handed<A>... given) = 0;
   virtual Held *copy() const = 0;
@@ -32,10 +33,12 @@ template <class R, class... A> struct Held {
 #endif
 };
 
-template <class F, class R, class... A> struct HeldObject final : Held<R, A...> {
+template <class F, class R, class... A>
+struct HeldObject final : Held<R, A...> {
   F object;
 
-  template <class From> HeldObject(std::true_type, From &&from) : object(std::forward<From>(from)) {}
+  template <class From>
+  HeldObject(std::true_type, From &&from) : object(std::forward<From>(from)) {}
   R call(Handed<A>... given) override { return std::__invoke_r<R>(object, std::forward<A>(given)...); }
   HeldObject *copy() const override { return new HeldObject(std::true_type(), object); }
   const void *place() const override { return std::__addressof(object); }
@@ -44,24 +47,31 @@ template <class F, class R, class... A> struct HeldObject final : Held<R, A...> 
 #endif
 };
 
-template <class F> bool isEmpty(const F &) { return false; }
-template <class T> bool isEmpty(T *address) { return address == nullptr; }
-template <class T, class C> bool isEmpty(T C::*member) { return member == nullptr; }
+template <class F>
+bool isEmpty(const F &) { return false; }
+template <class T>
+bool isEmpty(T *address) { return address == nullptr; }
+template <class T, class C>
+bool isEmpty(T C::*member) { return member == nullptr; }
 
 } // namespace adgen
 
-namespace std _GLIBCXX_VISIBILITY(default) {
+namespace std _GLIBCXX_VISIBILITY(default)
+{
 _GLIBCXX_BEGIN_NAMESPACE_VERSION
 
-template <class Signature> class function;
+template <class Signature>
+class function;
 
-template <class Signature> bool isEmpty(const function<Signature> &held) { return !held; }
+template <class Signature>
+bool isEmpty(const function<Signature> &held) { return !held; }
 
-template <class R, class... A> class function<R(A...)> : public _Maybe_unary_or_binary_function<R, A...> {
-  template <class F> using Other = typename enable_if<!is_same<typename decay<F>::type, function>::value>::type;
+template <class R, class... A>
+class function<R(A...)> : public _Maybe_unary_or_binary_function<R, A...> {
   template <class F>
-  using Fitting =
-      typename enable_if<__is_invocable_impl<__invoke_result<typename decay<F>::type &, A...>, R>::type::value>::type;
+  using Other = typename enable_if<!is_same<typename decay<F>::type, function>::value>::type;
+  template <class F>
+  using Fitting = typename enable_if<__is_invocable_impl<__invoke_result<typename decay<F>::type &, A...>, R>::type::value>::type;
 
 public:
   using result_type = R;
@@ -70,7 +80,8 @@ public:
   function(nullptr_t) noexcept {}
   function(const function &other) : _M_held(other ? other._M_held->copy() : nullptr) {}
   function(function &&other) noexcept : _M_held(other._M_held) { other._M_held = nullptr; }
-  template <class F, class = Other<F>, class = Fitting<F>> function(F &&object) {
+  template <class F, class = Other<F>, class = Fitting<F>>
+  function(F &&object) {
     static_assert(is_copy_constructible<typename decay<F>::type>::value, "what a std::function holds must be copyable");
     using adgen::isEmpty;
     if (!isEmpty(object))
@@ -90,11 +101,13 @@ public:
     function().swap(*this);
     return *this;
   }
-  template <class F, class = Other<F>, class = Fitting<F>> function &operator=(F &&object) {
+  template <class F, class = Other<F>, class = Fitting<F>>
+  function &operator=(F &&object) {
     function(std::forward<F>(object)).swap(*this);
     return *this;
   }
-  template <class F> function &operator=(reference_wrapper<F> object) noexcept {
+  template <class F>
+  function &operator=(reference_wrapper<F> object) noexcept {
     function(object).swap(*this);
     return *this;
   }
@@ -109,12 +122,10 @@ public:
 
 #if __cpp_rtti
   const type_info &target_type() const noexcept { return _M_held ? _M_held->type() : typeid(void); }
-  template <class F> const F *target() const noexcept {
-    return target_type() == typeid(F) ? static_cast<const F *>(_M_held->place()) : nullptr;
-  }
-  template <class F> F *target() noexcept {
-    return const_cast<F *>(static_cast<const function *>(this)->template target<F>());
-  }
+  template <class F>
+  const F *target() const noexcept { return target_type() == typeid(F) ? static_cast<const F *>(_M_held->place()) : nullptr; }
+  template <class F>
+  F *target() noexcept { return const_cast<F *>(static_cast<const function *>(this)->template target<F>()); }
 #endif
 
 private:
@@ -122,20 +133,26 @@ private:
 };
 
 #if __cpp_deduction_guides >= 201606
-template <class R, class... A> function(R (*)(A...)) -> function<R(A...)>;
+template <class R, class... A>
+function(R (*)(A...)) -> function<R(A...)>;
 template <class F, class Signature = typename __function_guide_helper<decltype(&F::operator())>::type>
 function(F) -> function<Signature>;
 #endif
 
-template <class S> bool operator==(const function<S> &held, nullptr_t) noexcept { return !held; }
+template <class S>
+bool operator==(const function<S> &held, nullptr_t) noexcept { return !held; }
 #if __cpp_impl_three_way_comparison < 201907L
-template <class S> bool operator==(nullptr_t, const function<S> &held) noexcept { return !held; }
-template <class S> bool operator!=(const function<S> &held, nullptr_t) noexcept { return static_cast<bool>(held); }
-template <class S> bool operator!=(nullptr_t, const function<S> &held) noexcept { return static_cast<bool>(held); }
+template <class S>
+bool operator==(nullptr_t, const function<S> &held) noexcept { return !held; }
+template <class S>
+bool operator!=(const function<S> &held, nullptr_t) noexcept { return static_cast<bool>(held); }
+template <class S>
+bool operator!=(nullptr_t, const function<S> &held) noexcept { return static_cast<bool>(held); }
 #endif
-template <class S> void swap(function<S> &one, function<S> &other) noexcept { one.swap(other); }
+template <class S>
+void swap(function<S> &one, function<S> &other) noexcept { one.swap(other); }
 
 _GLIBCXX_END_NAMESPACE_VERSION
-} // namespace std _GLIBCXX_VISIBILITY(default)
+} // namespace std
 #endif
 #endif

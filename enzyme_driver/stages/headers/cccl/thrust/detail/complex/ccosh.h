@@ -1,17 +1,15 @@
 // Thrust's own takes numbers apart by their bits, for arguments near overflow; this is half an exponential then.
 #pragma once
-#include <cmath>
 #include <thrust/complex.h>
 #include <thrust/detail/complex/cexp.h>
+#include <cmath>
 THRUST_NAMESPACE_BEGIN
-template <typename T> __host__ __device__ inline complex<T> cosh(const complex<T> &z) {
-  const T x = z.real(), c = std::cos(z.imag()), s = std::sin(z.imag()), size = std::fabs(x);
-  if (detail::complex::adgen_is_large(size))
-    return complex<T>(detail::complex::adgen_grown(size, c / 2),
-                      detail::complex::adgen_grown(size, x > 0 ? s / 2 : -s / 2));
-  return complex<T>(std::cosh(x) * c, std::sinh(x) * s);
+template <typename T> __host__ __device__ inline complex<T> cosh(const complex<T> &z)
+{
+    const T x = z.real(), c = std::cos(z.imag()), s = std::sin(z.imag()), size = std::fabs(x);
+    if (detail::complex::adgen_is_large(size))
+        return complex<T>(detail::complex::adgen_grown(size, c / 2), detail::complex::adgen_grown(size, x > 0 ? s / 2 : -s / 2));
+    return complex<T>(std::cosh(x) * c, std::sinh(x) * s);
 }
-template <typename T> __host__ __device__ inline complex<T> cos(const complex<T> &z) {
-  return thrust::cosh(complex<T>(-z.imag(), z.real()));
-}
+template <typename T> __host__ __device__ inline complex<T> cos(const complex<T> &z) { return thrust::cosh(complex<T>(-z.imag(), z.real())); }
 THRUST_NAMESPACE_END
