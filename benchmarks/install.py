@@ -3,8 +3,9 @@
     python -m benchmarks.install dist/adgen-*.whl
 
 Before that what only loads artifacts; afterwards a cold compilation with LLVM out of Python packages beside one with
-the system's, in turn, where that is there too. Writes results/install.json, anew behind each step; leaves with status
-1 where it takes longer than it may.
+the system's, in turn, where that is there too, and with `--demo FOLDER`, as root, `make demo` by an ordinary user of a
+fresh machine in that folder (`.ci/fresh-machine`), the first time and the second. Writes results/install.json, anew
+behind each step; leaves with status 1 where it takes longer than it may.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ MOST_SECONDS = 60.0
 MOST_SECONDS_PLAIN = 10.0
 MOST_BYTES_PLAIN = 15_000_000
 """Of `pip install adgen` without extras, and of what pip fetches for it beside NumPy, which alone has more."""
+
+MOST_SECONDS_DEMO = (90.0, 10.0)
+"""Of `make demo`, the first time and the second."""
 
 MOST_RATIO = 1.5
 """Of a cold compilation by an opt with assertions over one by Debian's."""
@@ -152,10 +156,22 @@ def compared(python: Path, folder: Path) -> dict[str, object]:
     return {"seconds": seconds, "ratio": round(ratio, 3), "at_most": MOST_RATIO}
 
 
+def demonstrated(folder: Path) -> list[float]:
+    """Seconds of `make demo` with an empty home, and of a second one in the same clone."""
+    for left in (".cache", ".config", ".local"):
+        shutil.rmtree(folder / "home" / "user" / left, ignore_errors=True)
+    twice = "date +%s.%N && make demo >&2 && date +%s.%N && make demo >&2 && date +%s.%N"
+    argv = [HERE.parent / ".ci" / "fresh-machine", folder, "sh", "-c", twice]
+    said = subprocess.check_output(argv, cwd=HERE.parent, text=True)  # noqa: S603, our own script
+    begun, between, ended = map(float, said.split())
+    return [round(between - begun, 1), round(ended - between, 1)]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--without-system", action="store_true", help="do not compare with the system's LLVM")
+    parser.add_argument("--demo", type=Path, metavar="FOLDER", help="also time `make demo` on a fresh machine there")
     options = parser.parse_args()
     record = Record(options.wheel.resolve())
     with tempfile.TemporaryDirectory() as name:
@@ -164,6 +180,10 @@ def main() -> int:
         ratio = None if options.without_system else compared(python, Path(name) / "home")
         record.save(cold_compilation=ratio)
     slow = ratio is not None and float(str(ratio["ratio"])) > MOST_RATIO
+    if options.demo:
+        seconds = demonstrated(options.demo.resolve())
+        record.save(demo={"seconds": seconds, "at_most": MOST_SECONDS_DEMO})
+        slow |= any(taken > most for taken, most in zip(seconds, MOST_SECONDS_DEMO, strict=True))
     return int(slow or not (small and quick))
 
 
