@@ -268,7 +268,8 @@ class _Workshop:
         root = resources.PACKAGE / room
         about = (self.compilers.clang.version, *command)
         headers = {source: _headers_of(source, root) for source in _sources(room, suffix)}
-        in_groups = (root / COMMON_HEADERS).is_file()
+        header = root / COMMON_HEADERS
+        in_groups = header.is_file()
         groups = grouped(tuple(headers), headers.__getitem__) if in_groups else [(source,) for source in headers]
         targets: dict[tuple[Path, ...], Path] = {}
         for group in groups:
@@ -280,8 +281,7 @@ class _Workshop:
             tempfile.TemporaryDirectory(dir=self.parent, prefix=".headers-") as scratch,
             ThreadPoolExecutor(AT_ONCE) as pool,
         ):
-            compiles_headers = len(missing) >= MANY
-            common = self._common_headers(room, command, Path(scratch)) if compiles_headers else _included(room)
+            common = self._common_headers(header, len(missing), command, Path(scratch)) if in_groups else ()
 
             def compile_one(group: tuple[Path, ...]) -> None:
                 fresh = targets[group].with_suffix(".new")
@@ -296,14 +296,13 @@ class _Workshop:
             list(pool.map(compile_one, missing))
         return tuple(targets.values())
 
-    def _common_headers(self, room: str, command: tuple[str, ...], scratch: Path) -> tuple[str, ...]:
-        """The words by which a compiler takes the room's common headers, compiled now; none where the room has none.
+    def _common_headers(self, header: Path, files: int, command: tuple[str, ...], scratch: Path) -> tuple[str, ...]:
+        """The words by which a compiler takes a room's common headers, on which sources lean: compiled now for many.
 
         They are not kept: the compiler refuses them where a system's header was replaced meanwhile.
         """
-        header = resources.PACKAGE / room / COMMON_HEADERS
-        if not header.is_file():
-            return ()
+        if files < MANY:
+            return ("-include", str(header))
         compiled = scratch / f"{header.name}.pch"
         how = ("-fpch-instantiate-templates", "-x", "c++-header")
         self._execute([self.compilers.program(command[0]), *command[1:], *how, header, "-o", compiled])
@@ -319,12 +318,6 @@ class _Workshop:
                 hint=ROOM if _NO_ROOM in done.stderr else _REINSTALL,
                 log=log,
             )
-
-
-def _included(room: str) -> tuple[str, ...]:
-    """The words by which a compiler reads the room's common headers as they are: sources lean on them."""
-    header = resources.PACKAGE / room / COMMON_HEADERS
-    return ("-include", str(header)) if header.is_file() else ()
 
 
 def _sources(room: str, suffix: str) -> tuple[Path, ...]:

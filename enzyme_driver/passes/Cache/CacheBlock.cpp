@@ -1,4 +1,5 @@
 #include "Cache/CacheBlock.h"
+#include "Cache/TapeUse.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -32,7 +33,7 @@ private:
     auto *Address = dyn_cast<GetElementPtrInst>(&U);
     if (Address && Address->getPointerOperand() == Holder)
       return Found.Elements.push_back(Address), Address->getNumIndices() >= 1;
-    if (callsByName(&U, "free"))
+    if (isCallOf(cast<Instruction>(U), "free"))
       return Found.Frees.push_back(cast<CallInst>(&U)), true;
     if (isa<PHINode>(U))
       return Values.insert(&U), true;
@@ -54,12 +55,14 @@ private:
         for (Value *From : Phi->incoming_values())
           if (!isa<ConstantPointerNull, UndefValue>(From))
             Outer.insert(From);
-      if (!isa<PHINode>(Outer[I]) && !callsByName(Outer[I], "malloc"))
+      auto *Made = dyn_cast<Instruction>(Outer[I]);
+      if (!Made || (!isa<PHINode>(Made) && !isCallOf(*Made, "malloc")))
         return false;
       for (User *U : Outer[I]->users())
         if (isa<PHINode>(U))
           Outer.insert(U);
-        else if (!isElementOfOuter(*U, Outer[I]) && !callsByName(U, "free") && !isa<MemIntrinsic>(U) && !isRest(*U))
+        else if (!isElementOfOuter(*U, Outer[I]) && !isCallOf(*cast<Instruction>(U), "free") && !isa<MemIntrinsic>(U) &&
+                 !isRest(*U))
           return false;
     }
     return true;
@@ -101,11 +104,6 @@ private:
 
 } // namespace
 
-bool callsByName(const Value *V, StringRef Name) {
-  auto *Call = dyn_cast<CallInst>(V);
-  return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == Name;
-}
-
 bool CacheBlock::collectUses(const BasicBlock *Grows) { return Holders(*this, Grows).collect(); }
 
 bool CacheBlock::hasElementsOf(uint64_t Bytes) const {
@@ -118,11 +116,11 @@ SmallVector<uint64_t> layRecordOut(ArrayRef<uint64_t> Sizes) {
   SmallVector<uint64_t> Offsets;
   uint64_t Record = 0;
   for (uint64_t Size : Sizes) {
-    Record = alignTo(Record, MinAlign(Size, RecordAlignment));
+    Record = alignTo(Record, MinAlign(Size, TapeGranule));
     Offsets.push_back(Record);
     Record += Size;
   }
-  Offsets.push_back(alignTo(Record, RecordAlignment));
+  Offsets.push_back(alignTo(Record, TapeGranule));
   return Offsets;
 }
 

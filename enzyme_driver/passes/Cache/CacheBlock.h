@@ -7,8 +7,6 @@
 
 namespace adgen {
 
-constexpr uint64_t RecordAlignment = 8; // bytes; what a tape is laid out in
-
 struct CacheBlock {
   llvm::Instruction *Address = nullptr;
   llvm::SmallVector<llvm::GetElementPtrInst *> Elements;
@@ -21,8 +19,6 @@ struct CacheBlock {
   // Whether all elements have this size.
   bool hasElementsOf(uint64_t Bytes) const;
 };
-
-bool callsByName(const llvm::Value *V, llvm::StringRef Name);
 
 // Where each of the sizes lies in a record of all, and at last the record's own.
 llvm::SmallVector<uint64_t> layRecordOut(llvm::ArrayRef<uint64_t> Sizes);

@@ -34,7 +34,7 @@ struct Growth {
 // The size of a value in what the block allocates, if it is a block that makes room for more iterations.
 Use *sizeIn(BasicBlock &B, const PHINode &Grown) {
   auto *New = dyn_cast<CallInst>(Grown.getIncomingValueForBlock(&B));
-  if (!New || !callsByName(New, "malloc") || New->getParent() != &B)
+  if (!New || !isCallOf(*New, "malloc") || New->getParent() != &B)
     return nullptr;
   for (Instruction &I : B)
     if (&I != New && I.mayWriteToMemory() && !isa<MemSetInst>(I) && !isa<MemCpyInst>(I))

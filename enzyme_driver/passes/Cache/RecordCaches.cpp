@@ -3,6 +3,7 @@
 // loop keep, and read again together, becomes a record: one place an iteration, and neighbours are one access.
 #include "Cache/RecordCaches.h"
 #include "Cache/CacheBlock.h"
+#include "Cache/TapeUse.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/IRBuilder.h"
@@ -58,7 +59,7 @@ std::optional<Cache> cacheAt(CallInst &Allocation) {
   if (!Found.Block.collectUses() || Found.Block.Elements.empty())
     return std::nullopt;
   Found.Bytes = Allocation.getDataLayout().getTypeAllocSize(Found.Block.Elements.front()->getSourceElementType());
-  bool IsWhole = Found.Bytes == RecordAlignment / 2 || (Found.Bytes && Found.Bytes % RecordAlignment == 0);
+  bool IsWhole = Found.Bytes == TapeGranule / 2 || (Found.Bytes && Found.Bytes % TapeGranule == 0);
   if (!IsWhole || !Found.Block.hasElementsOf(Found.Bytes) ||
       !all_of(Found.Block.Elements, [&](auto *Element) { return isPlainElement(*Element, Found.Bytes); }))
     return std::nullopt;
@@ -78,7 +79,7 @@ Key keyOf(const Cache &Each, const LoopInfo &Loops) {
 // Half a granule too much would be kept for an odd number of floats.
 void dropWhatDoesNotFill(SmallVectorImpl<Cache> &Members) {
   stable_sort(Members, [](const Cache &One, const Cache &Other) { return One.Bytes > Other.Bytes; });
-  bool IsOdd = sum_of(map_range(Members, [](const Cache &Each) { return Each.Bytes; }), uint64_t(0)) % RecordAlignment;
+  bool IsOdd = sum_of(map_range(Members, [](const Cache &Each) { return Each.Bytes; }), uint64_t(0)) % TapeGranule;
   if (IsOdd)
     Members.pop_back();
 }
@@ -112,7 +113,7 @@ bool recordCaches(Function &F, const LoopInfo &Loops) {
   SmallVector<std::pair<Key, SmallVector<Cache>>> Groups;
   for (BasicBlock &B : F)
     for (Instruction &I : B) {
-      std::optional<Cache> Each = callsByName(&I, "malloc") ? cacheAt(cast<CallInst>(I)) : std::nullopt;
+      std::optional<Cache> Each = isCallOf(I, "malloc") ? cacheAt(cast<CallInst>(I)) : std::nullopt;
       if (!Each)
         continue;
       Key Of = keyOf(*Each, Loops);
