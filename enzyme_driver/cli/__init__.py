@@ -68,7 +68,7 @@ def _as_own_error(problem: Exception) -> AdgenError:
     if isinstance(problem, click.exceptions.NoArgsIsHelpError):
         return UsageError("a command is missing", hint="`adgen --help` lists the commands")
     if isinstance(problem, click.NoSuchOption) and not problem.option_name.startswith("--"):
-        return UsageError(problem.format_message(), hint="flags for clang come after --, as in FILE -- -DSIZE=4")
+        return UsageError(problem.format_message(), hint="other flags for clang come after --, as in FILE -- -w")
     if isinstance(problem, click.UsageError):
         command = problem.ctx.command_path if problem.ctx else "adgen"
         return UsageError(problem.format_message(), hint=f"see `{command} --help`")

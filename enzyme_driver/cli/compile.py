@@ -37,7 +37,7 @@ def command(
 
     The artifact is a folder with the binaries, a C header, a Python module and a manifest. It replaces an
     artifact of the same name, never any other folder, and only once everything has been compiled.
-    Flags after -- go to clang.
+    Other flags for clang come after --.
     """
     if stage is not None:
         _emit(file, stage, folder, values, as_json=as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from enzyme_driver.settings import Settings
 from enzyme_driver.stages.source import language
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+Flags = tuple[str, ...]
 
 
 def _optimisations(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
@@ -53,6 +55,9 @@ _BUILD: tuple[Decorator, ...] = (
     click.option("--derivative", "derivatives", multiple=True, metavar="FUNCTION=GRADIENT",
                  help="The function of the file that is another one's gradient; repeatable."),
     click.option("--fast-math", is_flag=True, help="Allow what clang's -ffast-math allows."),
+    click.option("-I", "include", multiple=True, metavar="FOLDER", help="Where headers are looked for; repeatable."),
+    click.option("-D", "define", multiple=True, metavar="MACRO[=VALUE]", help="A macro that is defined; repeatable."),
+    click.option("--std", metavar="STANDARD", help="The C++ standard, such as c++20. Default: clang's."),
     click.option("--disable", multiple=True, metavar="NAME", callback=_optimisations, is_eager=True,
                  help="Leave an optimisation of gradients out; repeatable. `--disable help` lists them."),
     click.option("--no-cache", is_flag=True, help="Compile in any case, and keep nothing."),
@@ -77,8 +82,14 @@ def common(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def build(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What decides what is compiled; the values go to `make_request`."""
-    return _decorated(function, _BUILD)
+    """What decides what is compiled; the values go to `make_request`, with all that clang is told in `flags`."""
+
+    @wraps(function)
+    def with_flags(*, include: Flags, define: Flags, std: str | None, flags: Flags, **rest: object) -> object:
+        named = (*(f"-I{folder}" for folder in include), *(f"-D{macro}" for macro in define))
+        return function(flags=(*named, *([f"-std={std}"] if std else []), *flags), **rest)
+
+    return _decorated(with_flags, _BUILD)
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -100,13 +100,13 @@ def _hint(error: str, source: Source, beside: SourceError | None) -> str:
     missing = MISSING.search(error)
     if not missing:
         return _HINTS.get(error) or next(_about_undeclared(error, _text(source)), HINT)
-    hint = "say in which folder it lies: adgen compile FILE -- -I FOLDER"
+    hint = "say in which folder it lies: adgen compile FILE -I FOLDER"
     if beside:
         return f"{hint}. Without it: {beside.location}: {beside.reason.splitlines()[0]}"
     asked = sorted(undecided(missing["name"], HostCode(_text(source)), source))
     if not asked:
         return hint
-    return f"{hint}; or whether it defines {', '.join(asked)}, for which the file asks: -- -DNAME or -UNAME"
+    return f"{hint}; or whether it defines {', '.join(asked)}, for which the file asks: -D NAME, or -- -UNAME"
 
 
 def _text(source: Source) -> str:
@@ -124,4 +124,4 @@ def _about_undeclared(error: str, text: str) -> Iterator[str]:
             "cudaTextureObject_t where no derivative flows through it"
         )
     elif _OF_BUILD.fullmatch(name):
-        yield f"where the file's own build defines {name}, say so: adgen compile FILE -- -D{name}=VALUE"
+        yield f"where the file's own build defines {name}, say so: adgen compile FILE -D {name}=VALUE"

@@ -75,9 +75,9 @@ def test_inspect(user: Adgen, made: Path) -> None:
 def test_flags_reach_clang(user: Adgen) -> None:
     found = [
         set(re.findall(r"\bfmul\b.* (\S+e\+00)", user("compile", "kernels.cu", "--emit", "primal", *flags).stdout))
-        for flags in ([], ["--", "-DFACTOR=3"])
+        for flags in ([], ["--", "-DFACTOR=3"], ["-DFACTOR=4"])
     ]
-    assert found == [{"2.000000e+00"}, {"3.000000e+00"}]
+    assert found == [{"2.000000e+00"}, {"3.000000e+00"}, {"4.000000e+00"}]
 
 
 @pytest.mark.parametrize("stage", pipeline.STAGES)

@@ -242,6 +242,26 @@ def test_each_class_has_its_exit_code(
     assert not Path("a.adgen").exists()
 
 
+def test_folders_macros_and_the_standard_reach_clang_before_its_other_flags(compiler: Compiler) -> None:
+    given = [
+        "compile",
+        "a.cu",
+        "-Iinclude",
+        "-I",
+        "../common",
+        "-DN=1",
+        "-D",
+        "FAST",
+        "--std",
+        "c++20",
+        "--",
+        "-UNDEBUG",
+    ]
+    assert cli.run(given) == 0
+    (made,) = compiler.requests
+    assert made.flags == ("-Iinclude", "-I../common", "-DN=1", "-DFAST", "-std=c++20", "-UNDEBUG")
+
+
 def test_an_internal_error_shows_its_traceback_only_on_demand(
     compiler: Compiler, capsys: pytest.CaptureFixture[str]
 ) -> None:
