@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from enzyme_driver.runtime.kernel import Kernel
     from enzyme_driver.runtime.module import Module
     from enzyme_driver.runtime.tape.record import Tape
+    from enzyme_driver.runtime.textures import surface, texture
     from enzyme_driver.runtime.transforms.colouring import colour
     from enzyme_driver.settings import Verify
 
@@ -73,6 +74,8 @@ __all__ = [
     "compile",
     "load",
     "operator",
+    "surface",
+    "texture",
     "threads",
 ]
 
@@ -98,6 +101,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (imported when they are firs
         from enzyme_driver.runtime.transforms.colouring import colour
 
         return colour
+    if name in {"surface", "texture"}:
+        from enzyme_driver.runtime import textures
+
+        return getattr(textures, name)
     if name == "threads":
         from enzyme_driver.runtime.backends.teams import threads
 

@@ -16,6 +16,8 @@ from enzyme_driver.stages.workspace import Workspace
 CUDA_PRELUDE = Path(__file__).with_name("prelude.cuh")
 """Read before every CUDA file, behind clang's own headers."""
 
+_READ_BY_IT = sorted(CUDA_PRELUDE.with_name("headers").glob("adgen_*.h"))
+
 MOST = 8
 """How many are kept, of some 10 MB each; one for each GPU and each set of flags."""
 
@@ -32,7 +34,8 @@ def compiled_headers(workspace: Workspace, flags: Sequence[str | Path], users: S
         return None
     clang = workspace.toolchain.clang
     command = [str(word) for word in (clang.path, *flags, "-S", "-emit-llvm", "-Xclang", "-emit-pch", CUDA_PRELUDE)]
-    about = "\n".join([clang.version, *command]).encode() + CUDA_PRELUDE.read_bytes()
+    ours = b"".join(file.read_bytes() for file in (CUDA_PRELUDE, *_READ_BY_IT))
+    about = "\n".join([clang.version, *command]).encode() + ours
     known = workspace.settings.home / "headers" / f"{hashlib.sha256(about).hexdigest()[:16]}.pch"
     if not known.is_file():
         with suppress(OSError):

@@ -120,8 +120,8 @@ def _about_undeclared(error: str, text: str) -> Iterator[str]:
     name = said[1] or said[2] if said else ""
     if name and re.search(rf"\b(texture|surface)\s*<[^;]*>\s*{name}\b", text):
         yield (
-            f"{name} is a texture reference, which CUDA 12 has taken out: pass the array and read it, or a "
-            "cudaTextureObject_t where no derivative flows through it"
+            f"{name} is a texture reference, which CUDA 12 has taken out: give the kernel a cudaTextureObject_t, for "
+            "which callers pass adgen.texture(...)"
         )
     elif _OF_BUILD.fullmatch(name):
         yield f"where the file's own build defines {name}, say so: adgen compile FILE -D {name}=VALUE"

@@ -39,4 +39,5 @@ static inline __device__ float nanf(const char *) { return __builtin_nanf(""); }
 #undef __managed__
 #define __managed__ __device__ // clang knows no managed memory
 #include "headers/adgen_atomics.h"
+#include "headers/adgen_textures.h"
 void adgen_host_code_left_out(); // stands for host code that clang cannot read; kernels may not call it

@@ -11,7 +11,7 @@ __global__ void sleeping(const float *x, float *y, int n)
 __global__ void texture(cudaTextureObject_t image, const float *u, float *y, int n)
 {
     MY_ELEMENT(n);
-    y[i] = tex2D<float>(image, u[i], 0.5f);
+    y[i] = tex2D<float>(image, 7 * u[i], u[i]);
 }
 
 __global__ void surface(cudaSurfaceObject_t image, const float *x, float *y, int n)
@@ -26,4 +26,10 @@ __global__ void named_barrier(const float *x, float *y, int n)
     tile[threadIdx.x] = x[threadIdx.x];
     asm volatile("bar.sync 1, 32;" ::: "memory");
     if (threadIdx.x < n) y[threadIdx.x] = tile[31 - threadIdx.x];
+}
+
+__global__ void mipmap(cudaTextureObject_t image, const float *u, float *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = tex2DLod<float>(image, u[i], 0.5f, 1.0f);
 }

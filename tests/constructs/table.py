@@ -10,11 +10,21 @@ from constructs.arguments import Rng, apart
 from constructs.construct import Construct, SourceFile
 from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
 
+import enzyme_driver as adgen
+
 C = Construct
 
 
 def _full(number: float, dtype: type = np.float32) -> Any:  # noqa: ANN401
     return lambda _: np.full(64, number, dtype)
+
+
+def _texture(rng: Rng) -> Any:  # noqa: ANN401
+    return adgen.texture(rng.uniform(0.5, 1.5, (3, 9)).astype(np.float32), filter_mode="linear", address_mode="mirror")
+
+
+def _surface(rng: Rng) -> Any:  # noqa: ANN401
+    return adgen.surface(rng.uniform(0.5, 1.5, (2, 64)).astype(np.float32))
 
 
 _FUNCTIONS = (
@@ -411,7 +421,9 @@ _MISSING = (
 
 _HARDWARE = (
     C("`__nanosleep`", "sleeping"),
-    C("textures, surfaces", "texture", refused="texture", also=()),
+    C("texture object", "texture", {"image": _texture}),
+    C("surface object", "surface", {"image": _surface}),
+    C("texture object with mipmaps", "mipmap", refused="no mipmaps"),
     C("named barriers in assembly", "named_barrier", refused="inline assembly"),
 )
 

@@ -1,4 +1,4 @@
-// What adgen has to refuse, each with a reason: state in globals, textures. And what it takes: calls
+// What adgen has to refuse, with a reason: state in globals. And what it takes: calls
 // through pointers, a sum by compare-and-swap, a vote, floats behind void *.
 #include <cstdio>
 #include <cuda_runtime.h>
@@ -14,12 +14,6 @@ __global__ void accumulate_global(const float *x, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) total_energy += x[i];
-}
-
-__global__ void sample_texture(cudaTextureObject_t texture, const float *u, float *out, int n)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) out[i] = tex2D<float>(texture, u[i], 0.5f);
 }
 
 __global__ void through_pointer(const float *x, float *out, int which, int n)

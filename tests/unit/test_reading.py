@@ -87,7 +87,7 @@ def test_an_error_in_a_kernel_is_the_kernels(broken: Source, workspace: Workspac
     made = frontend.compile_source(broken, workspace, arch="sm_90")
     (unread,) = made.unread
     assert (unread.name, unread.kernel, unread.error.location) == ("k", True, Location(str(broken.path), 1, 37))
-    assert "-DWIDTH=VALUE" in unread.error.hint
+    assert "-D WIDTH=VALUE" in unread.error.hint
 
 
 def test_an_error_in_a_library_alone_is_told_at_once(

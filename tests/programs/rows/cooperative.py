@@ -89,13 +89,6 @@ ROWS = (
     Program("warp_reduce.cu", "field_energy", _energy, ("energy",), 2, 64),
     Program("unsupported.cu", "any_large", _votes, ("out",), 2, 32),
     Program("unsupported.cu", "accumulate_global", _nothing("x", "n"), block=32, refused="total_energy"),
-    Program(
-        "unsupported.cu",
-        "sample_texture",
-        _nothing("texture", "u", "out", "n"),
-        block=32,
-        refused="texture",
-    ),
     Program("unsupported.cu", "through_pointer", _chosen, ("out",), 2, 32),
     Program("unsupported.cu", "sum_by_cas", _total, ("total",), 2, 32),
     Program("unsupported.cu", "raw_bytes", _bytes, ("out",), 2, 32),
