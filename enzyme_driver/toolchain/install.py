@@ -47,7 +47,7 @@ def _lacks_llvm(settings: Settings, run: Runner) -> bool:
     parts = _looked(settings, run)
     if not isinstance(parts.clang, Tool) or not isinstance(parts.opt, Tool):
         return True
-    if is_packaged(parts.clang):
+    if is_packaged(parts.opt):
         return False
     return isinstance(parts.llvm, Problem) or isinstance(parts.libomp, Problem)
 
