@@ -8,6 +8,9 @@ PIP := $(PYTHON) -m pip --disable-pip-version-check
 ADGEN := $(VENV)/bin/adgen
 STEP := MAKE_LOG=.make.log .ci/step
 WORKERS ?= 2
+MACHINE := $(shell uname -m)
+ARCH ?= $(MACHINE)
+SYSROOT := build/sysroot-$(ARCH)
 CXX_SOURCES := $(foreach room,passes worker host_runtime frameworks,'enzyme_driver/$(room)/*.cpp' 'enzyme_driver/$(room)/*.h')
 
 .PHONY: help setup demo test test-unit test-passes test-host test-programs lint wheel examples bench
@@ -79,11 +82,13 @@ lock: ## resolve all Python packages anew: requirements.lock, and requirements-d
 	@$(STEP) 'installing uv' build/lock/bin/python -m pip install uv
 	@.ci/lock build/lock/bin/uv
 
-wheel: $(VENV)/.dev ## dist/: the wheel with adgen's own code compiled, and the sdist
+wheel: $(VENV)/.dev ## dist/: the wheel with adgen's own code compiled, and the sdist; ARCH=aarch64 for Linux on Arm
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && export SOURCE_DATE_EPOCH && \
-	$(STEP) 'compiling for the wheel' $(PYTHON) -m enzyme_driver.toolchain.bundle build/built && \
+	if [ $(ARCH) != $(MACHINE) ]; then $(STEP) 'taking libraries of $(ARCH)' .ci/arm-packages $(SYSROOT) \
+	    bookworm libstdc++-12-dev libatomic1; fi && \
+	$(STEP) 'compiling for the wheel' $(PYTHON) -m enzyme_driver.toolchain.bundle build/built $(ARCH) $(SYSROOT) && \
 	$(STEP) 'making wheel and sdist' $(PYTHON) -m hatchling build -t wheel -t sdist && \
-	$(STEP) 'checking the wheel' .ci/check-wheel dist
+	$(STEP) 'checking the wheel' .ci/check-wheel dist $(ARCH)
 
 clean: ## remove what was made in this folder (not adgen's data and cache folders)
 	rm -rf $(VENV) build dist .make.log .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

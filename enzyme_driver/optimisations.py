@@ -45,7 +45,6 @@ FORMER = {
     "own-accumulations": "relax-private-atomics",
     "reduce-accumulations": "warp-aggregate-atomics",
     "pair-sines": "merge-sin-cos",
-    "load-early": "hoist-loads",
     "reload-inputs": "rematerialize-loads",
     "record-accumulations": "bulk-reduce-atomics",
     "split-threads": "barrier-loop-fission",

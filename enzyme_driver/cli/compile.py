@@ -82,12 +82,17 @@ def _print_after(file: str, watched: str, folder: str | None, values: dict[str, 
         raise UsageError("--print-after writes to standard output, there is no artifact for -o", hint="leave one out")
     inspection = Inspection(after=watched)
     request = options.make_request(file, values)
-    with output.progress() as progress:
-        pipeline.inspected(request, inspection, settings=options.make_settings(values), progress=progress)
-    dumps = [(run.pipeline.name, dump) for run in inspection.runs for dump in run.dumps]
-    if not dumps:
+    try:
+        with output.progress() as progress:
+            pipeline.inspected(request, inspection, settings=options.make_settings(values), progress=progress)
+    finally:  # also where the compilation has ended in a refusal
+        _show_dumps([(run.pipeline.name, dump) for run in inspection.runs for dump in run.dumps], as_json=as_json)
+    if not any(run.dumps for run in inspection.runs):
         raise UsageError(f"no pass {watched} has run", hint="`adgen pipeline FILE` lists those that do")
-    if as_json:
+
+
+def _show_dumps(dumps: list[tuple[str, str]], *, as_json: bool) -> None:
+    if as_json and dumps:
         output.print_json([{"pipeline": name, "text": dump} for name, dump in dumps])
         return
     for name, dump in dumps:

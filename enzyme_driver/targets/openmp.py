@@ -18,8 +18,6 @@ from enzyme_driver.stages.prepare import exactness, reflection, refusals
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
 
-TRIPLE = "x86_64-pc-linux-gnu"
-DATA_LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 LIBOMP = "libomp.so.5"
 
 _PIPELINES: Mapping[Language, tuple[Pipeline, Pipeline]] = {
@@ -47,6 +45,17 @@ class HostCode:
     refused: dict[str, AdgenError]
 
 
+def host_words() -> dict[str, str]:
+    """What `adgen-retarget-host` is told of this machine."""
+    here = processor.machine()
+    return {"triple": here.triple, "layout": here.layout}
+
+
+def mcpu() -> str:
+    """What opt is told of it."""
+    return f"-mcpu={processor.for_llvm(processor.baseline())}"
+
+
 def finish(
     gradient: GradientIR, plan: Plan, language: Language, library: str, workspace: Workspace, *, fast_math: bool
 ) -> HostCode:
@@ -58,12 +67,12 @@ def finish(
         gradient.path,
         entered,
         *reflection(fast_math=fast_math),
-        words={"triple": TRIPLE, "layout": DATA_LAYOUT},
+        words=host_words(),
         facts=exactness(fast_math=fast_math) | {"host"},
     )
     bits = processor.bits_of_vector_math()
     words, facts = {"vector_bits": str(bits)}, {"vector math"} if bits else set()
-    workspace.opt(loops, entered, ir, f"-mcpu={processor.baseline()}", words=words, facts=facts)
+    workspace.opt(loops, entered, ir, mcpu(), words=words, facts=facts)
     refused: dict[str, AdgenError] = dict(refusals(done.stderr))
     entries = target_entries(plan, "__gradient", refused, gradient.refused)
     forward = target_entries(plan.forward, "__tangent", refused, gradient.refused_forward)
@@ -74,7 +83,7 @@ def finish(
 
 def link(ir: Path, library: Path, plan: Plan, workspace: Workspace) -> Path:
     compiled = ir.with_suffix(".o")
-    workspace.emit(ir, compiled, processor.baseline())
+    workspace.emit(ir, compiled, processor.for_llvm(processor.baseline()))
     tools = workspace.toolchain
     argv: list[str | Path] = [tools.clang.prefix / "bin" / "clang++", *tools.link_flags]
     argv += ["-shared", compiled, tools.host_runtime, "-o", library]

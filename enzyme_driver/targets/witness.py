@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from enzyme_driver import pipelines, processor
+from enzyme_driver import pipelines
 from enzyme_driver.errors import AdgenError
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
@@ -18,10 +18,9 @@ from enzyme_driver.targets.openmp import HostCode
 def on_host(carried: GradientIR, plan: Plan, library: str, workspace: Workspace, *, fast_math: bool) -> HostCode:
     """A library whose threads run on the host as they are, with a stack each where they wait for each other."""
     entered, ir = (carried.path.with_suffix("").with_suffix(f".{end}.ll") for end in ("entries", "host"))
-    words = {"triple": openmp.TRIPLE, "layout": openmp.DATA_LAYOUT}
     flags = reflection(fast_math=fast_math)
-    done = workspace.opt(pipelines.WITNESS_HOST, carried.path, entered, *flags, words=words)
-    workspace.opt(pipelines.WITNESS_CODE, entered, ir, f"-mcpu={processor.baseline()}")
+    done = workspace.opt(pipelines.WITNESS_HOST, carried.path, entered, *flags, words=openmp.host_words())
+    workspace.opt(pipelines.WITNESS_CODE, entered, ir, openmp.mcpu())
     refused: dict[str, AdgenError] = {**refusals(done.stderr), **refusals(done.stderr, mode="forward")}
     nothing = openmp.target_entries(plan, "__gradient", refused, carried.refused)
     forward = openmp.target_entries(plan.forward, "__tangent", refused, carried.refused_forward)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import re
 import shutil
 import tempfile
@@ -83,6 +84,21 @@ class OwnBuild:
 
 
 @dataclass(frozen=True)
+class Cross:
+    """Another machine that code is compiled for, and the folder of its C and C++ libraries.
+
+    clang of the Python packages knows that machine, but generates no code for it: llc does, out of bitcode.
+    """
+
+    machine: str
+    sysroot: Path
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return (f"--target={self.machine}-linux-gnu", f"--sysroot={self.sysroot}")
+
+
+@dataclass(frozen=True)
 class Compilers:
     """What adgen's own code is compiled with: clang, LLVM's folder with headers and programs, CUDA and OpenMP."""
 
@@ -92,6 +108,7 @@ class Compilers:
     libomp: Path
     extra: tuple[str, ...] = ()
     """What clang++ is told beside the flags of each room."""
+    cross: Cross | None = None
 
     def program(self, name: str) -> Path:
         return (self.clang.prefix if name.startswith("clang") else self.llvm) / "bin" / name
@@ -99,11 +116,16 @@ class Compilers:
     @property
     def cxx(self) -> tuple[str, ...]:
         """clang++ and what it is told of the C++ library."""
-        return ("clang++", *packages.compile_flags(self.clang), *self.extra)
+        return ("clang++", *packages.compile_flags(self.clang), *self.target, *self.extra)
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        """What clang is told of the machine, where it is not this one."""
+        return self.cross.flags if self.cross else ()
 
     @property
     def openmp(self) -> tuple[str, ...]:
-        folder = packages.openmp_headers(self.clang, self.libomp)
+        folder = packages.openmp_headers(self.libomp)
         return ("-isystem", str(folder)) if folder else ()
 
     @property
@@ -118,23 +140,24 @@ def own_build(settings: Settings, compilers: Compilers) -> OwnBuild:
     return OwnBuild(settings.home / "build" / _digest_of_sources(compilers.words))
 
 
-def fits(clang: Tool, opt: Tool) -> dict[str, str]:
-    """What says that adgen's code in a wheel is the present one, and is compiled for these tools."""
-    return {"sources": _digest_of_sources(()), **packages.versions(clang, opt)}
+def fits(machine: str) -> dict[str, str]:
+    """What says that adgen's code in a wheel is the present one, and compiled for this machine and the opt there is."""
+    return {"machine": machine, "sources": _digest_of_sources(()), packages.OPT_PACKAGE: packages.version_of_opt()}
 
 
-def prebuilt(clang: Tool, opt: Tool) -> OwnBuild | None:
+def prebuilt(opt: Tool) -> OwnBuild | None:
     """adgen's code that came compiled with the wheel; None where there is none, or it does not fit.
 
-    The device rules in it include nothing of CUDA's, so that they fit every CUDA root.
+    The passes are part of one opt, that of Python packages. The rest, bitcode and an object file, includes nothing of
+    CUDA's: it fits whatever clang and CUDA root are found.
     """
     own = OwnBuild(resources.PACKAGE / "built")
     try:
         known = json.loads((own.folder / "fits.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    packaged = packages.is_packaged(clang) and packages.is_packaged(opt)
-    return own if packaged and own.complete and known == fits(clang, opt) else None
+    here = packages.is_packaged(opt) and own.complete
+    return own if here and known == fits(platform.machine()) else None
 
 
 def build(settings: Settings, compilers: Compilers, run: Runner, progress: Progress) -> OwnBuild:
@@ -224,23 +247,23 @@ class _Workshop:
             for done in [pool.submit(make, file) for make, file in work]:
                 done.result()
 
-    @property
-    def _headers(self) -> Path:
-        return self.compilers.llvm / "include"
-
     def _passes(self, out: Path) -> None:
         objects = self._objects("passes", ".cpp", commands(self.compilers)["passes"])
         self._link("-shared", *objects, "-o", out)
 
     def _worker(self, out: Path) -> None:
-        """The wheel's LLVM has its checks switched on, which changes the layout of classes in its headers."""
+        """Enzyme's LLVM has its checks switched on, which changes the layout of classes in its headers."""
         shim = out.parent.parent / "shim"
         copy = shim / "llvm" / "Config" / "abi-breaking.h"
         copy.parent.mkdir(parents=True)
         text = abi_header(self.compilers.llvm).read_text(encoding="utf-8")
         copy.write_text(text.replace(f"{_CHECKS}0", f"{_CHECKS}1"), encoding="utf-8")
-        flags = (*self.compilers.extra, *PLUGIN_FLAGS, "-shared", f"-I{shim}", f"-I{self._headers}")
-        self._link(*flags, *_sources("worker", ".cpp"), "-o", out)
+        compiler, *flags = commands(self.compilers)["passes"]
+        objects = []
+        for source in _sources("worker", ".cpp"):
+            objects.append(shim / f"{source.stem}.o")
+            self._compile((self.compilers.program(compiler), f"-I{shim}", *flags), source, objects[-1])
+        self._link("-shared", *objects, "-o", out)
 
     def _rules(self, out: Path) -> None:
         """The CUDA root decides the PTX version; unnamed, clang would take that of any toolkit that is installed."""
@@ -253,7 +276,21 @@ class _Workshop:
 
     def _link(self, *words: str | Path) -> None:
         compilers = self.compilers
-        self._execute([compilers.program("clang++"), *packages.link_flags(compilers.clang), *words])
+        flags = (*packages.link_flags(compilers.clang), *compilers.target)
+        self._execute([compilers.program("clang++"), *flags, *words])
+
+    def _compile(self, words: Sequence[str | Path], source: Path, out: Path) -> None:
+        """One file; bitcode where these words or the machine that it is for ask for it."""
+        if self.compilers.cross is None or "-emit-llvm" in words:
+            self._execute([*words, "-c", source, "-o", out])
+            return
+        bitcode = out.with_suffix(".bc")
+        try:
+            self._execute([*words, "-emit-llvm", "-c", source, "-o", bitcode])
+            generate = ("-filetype=obj", "-relocation-model=pic")
+            self._execute([self.compilers.program("llc"), *generate, bitcode, "-o", out])
+        finally:
+            bitcode.unlink(missing_ok=True)
 
     def _objects(self, room: str, suffix: str, command: tuple[str, ...]) -> tuple[Path, ...]:
         """The compiled files of a room; what was compiled before is taken again.
@@ -288,7 +325,7 @@ class _Workshop:
                 before = (word for source in group[:-1] for word in ("-include", source))
                 try:
                     compiler = self.compilers.program(command[0])
-                    self._execute([compiler, *command[1:], *common, *before, "-c", group[-1], "-o", fresh])
+                    self._compile((compiler, *command[1:], *common, *before), group[-1], fresh)
                     fresh.rename(targets[group])
                 finally:
                     fresh.unlink(missing_ok=True)

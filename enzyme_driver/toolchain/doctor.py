@@ -191,7 +191,7 @@ def _system() -> Finding:
 def _own_build(settings: Settings, parts: Parts) -> Iterator[Finding]:
     if parts.problems or not isinstance(parts.clang, Tool) or not isinstance(parts.opt, Tool):
         return
-    own = prebuilt(parts.clang, parts.opt)
+    own = prebuilt(parts.opt)
     if own:
         yield Finding("adgen's passes", ok=True, found_by="compiled in the wheel", path=str(own.folder))
     else:

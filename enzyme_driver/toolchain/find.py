@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeVar
@@ -9,6 +10,7 @@ from typing import TypeVar
 from enzyme_driver import command
 from enzyme_driver.command import Runner
 from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain import packages
 from enzyme_driver.toolchain.build import Compilers, OwnBuild, build, find_llvm, prebuilt
 from enzyme_driver.toolchain.cuda import find_cuda_root
 from enzyme_driver.toolchain.enzyme import find_enzyme
@@ -68,11 +70,16 @@ ORIGINS: tuple[Origin, ...] = ("system", "pypi")
 
 
 def _llvm(settings: Settings, facts: Facts, run: Runner) -> tuple[Tool | Problem, Tool | Problem]:
-    """clang and opt of the first origin that has both; what is wrong with the first one where none has."""
+    """clang and opt of the first origin that has both; what is wrong with the first one where none has.
+
+    Beside an opt of Python packages goes the system's clang on machines for which they have none.
+    """
     origins = (settings.toolchain,) if settings.toolchain else ORIGINS
     found = []
     for origin in origins:
-        pair = tuple(find_tool(wanted, settings, facts, run, origin) for wanted in (CLANG, OPT))
+        of_clang: Origin = "system" if platform.machine() in packages.WITHOUT_CLANG else origin
+        wanted = ((CLANG, of_clang), (OPT, origin))
+        pair = tuple(find_tool(tool, settings, facts, run, whence) for tool, whence in wanted)
         if all(isinstance(tool, Tool) for tool in pair):
             return pair[0], pair[1]
         found.append(pair)
@@ -81,7 +88,7 @@ def _llvm(settings: Settings, facts: Facts, run: Runner) -> tuple[Tool | Problem
 
 def _llvm_folder(clang: Tool, opt: Tool) -> Path | Problem:
     """LLVM's folder; its headers are needed only where adgen's code did not come compiled."""
-    return opt.prefix if prebuilt(clang, opt) else find_llvm(clang, opt)
+    return opt.prefix if prebuilt(opt) else find_llvm(clang, opt)
 
 
 def remembered(settings: Settings) -> Facts:
@@ -99,7 +106,7 @@ def ensure(settings: Settings, *, run: Runner = command.run, progress: Progress 
         parts = look(settings, facts, run)
         if parts.problems:
             raise all_problems(parts.problems)
-        own = prebuilt(_there(parts.clang), _there(parts.opt))
+        own = prebuilt(_there(parts.opt))
         own = own or build(settings, compilers(parts), run, progress or OnStderr())
         return _assemble(parts, own, facts, run)
     finally:
@@ -136,7 +143,7 @@ def _assemble(parts: Parts, own: OwnBuild, facts: Facts, run: Runner) -> Toolcha
         archs=find_archs(opt, ptxas, facts, run),
         compile_flags=compile_flags(clang),
         link_flags=link_flags(clang),
-        openmp_headers=openmp_headers(clang, libomp),
+        openmp_headers=openmp_headers(libomp),
     )
 
 

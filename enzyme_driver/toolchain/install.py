@@ -31,7 +31,7 @@ def install(settings: Settings, *, run: Runner = command.run, progress: Progress
     told = progress or OnStderr()
     if _lacks_llvm(settings, run):
         install_debian_packages(settings, run, told)
-    if _has_packaged_clang(settings, run):
+    if isinstance(_looked(settings, run).libomp, Problem):
         take(settings, PINNED_LIBOMP, run, told, lambda folder: rename_library(folder, run))
     if settings.enzyme is None:
         take(settings, PINNED, run, told)
@@ -47,14 +47,9 @@ def _lacks_llvm(settings: Settings, run: Runner) -> bool:
     parts = _looked(settings, run)
     if not isinstance(parts.clang, Tool) or not isinstance(parts.opt, Tool):
         return True
-    if is_packaged(parts.clang):
+    if is_packaged(parts.opt):
         return False
     return isinstance(parts.llvm, Problem) or isinstance(parts.libomp, Problem)
-
-
-def _has_packaged_clang(settings: Settings, run: Runner) -> bool:
-    clang = _looked(settings, run).clang
-    return isinstance(clang, Tool) and is_packaged(clang)
 
 
 def _looked(settings: Settings, run: Runner) -> Parts:

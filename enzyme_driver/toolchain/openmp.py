@@ -55,13 +55,13 @@ def rename_library(folder: Path, run: Runner) -> None:
 
 
 def find_libomp(settings: Settings, clang: Tool, facts: Facts, run: Runner) -> Path | Problem:
-    """The library that belongs to this clang."""
-    return _pinned(settings) if packages.is_packaged(clang) else _of_system(clang, facts, run)
-
-
-def _pinned(settings: Settings) -> Path | Problem:
-    library = PINNED_LIBOMP.folder(settings) / LIBRARY
-    return library if library.is_file() else Problem("libomp", f"libomp was not found: {library} is not there", SETUP)
+    """The library that belongs to this clang; the pinned one where clang has none."""
+    pinned = PINNED_LIBOMP.folder(settings) / LIBRARY
+    of_system = None if packages.is_packaged(clang) else _of_system(clang, facts, run)
+    if isinstance(of_system, Path):
+        return of_system
+    missing = Problem("libomp", f"libomp was not found: {pinned} is not there", SETUP)
+    return pinned if pinned.is_file() else of_system or missing
 
 
 def _of_system(clang: Tool, facts: Facts, run: Runner) -> Path | Problem:

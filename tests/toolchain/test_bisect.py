@@ -127,5 +127,17 @@ def test_ir_behind_a_pass(source: str, machine_settings: Settings) -> None:
     assert "define" in done.stdout
     assert "@adgen_body_" in done.stdout
     unknown = adgen(ROOT, machine_settings, *words, "adgen-nothing")
+    assert unknown.stdout == ""
     assert unknown.returncode == 2
     assert "no pass adgen-nothing has run" in unknown.stderr
+
+
+def test_ir_of_what_is_refused(tmp_path: Path, machine_settings: Settings) -> None:
+    """The IR is shown up to the refusal, which is the error then."""
+    source = tmp_path / "refused.cu"
+    source.write_text(KERNEL.replace("y[i] =", 'asm volatile("brkpt;");\n        y[i] ='), encoding="utf-8")
+    words = ("compile", str(source), "-t", "openmp", "--print-after", "adgen-canonicalize-nvvm")
+    done = adgen(ROOT, machine_settings, *words)
+    assert done.returncode == 5
+    assert "brkpt" in done.stdout
+    assert "inline assembly of the GPU has no meaning on the openmp target" in done.stderr

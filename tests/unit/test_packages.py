@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from machines import VERSIONS, Machine, Silent
 
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
-from enzyme_driver.toolchain import doctor, install, openmp, wheels
+from enzyme_driver.toolchain import doctor, find, install, openmp, wheels
 from enzyme_driver.toolchain.values import Origin
 
 CONTENT = b"an OpenMP library"
@@ -32,7 +33,8 @@ def packaged(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
     header = site / "llvm" / "include" / "llvm" / "Config" / "abi-breaking.h"
     header.parent.mkdir(parents=True)
     header.write_text("#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1\n")
-    executable(openmp.PINNED_LIBOMP.folder(machine.settings) / "libomp.so.5")
+    for name in ("libomp.so.5", "omp.h"):
+        executable(openmp.PINNED_LIBOMP.folder(machine.settings) / name)
     machine.process.reply(str(environment / "bin" / "clang-22"), "--version", stdout=VERSIONS["clang"])
     monkeypatch.syspath_prepend(str(site))
     return machine
@@ -94,6 +96,26 @@ def test_what_is_named_is_taken_beside_packages(packaged: Machine) -> None:
     found = packaged.ensure(replace(with_origin(packaged, "pypi"), clang=clang))
     assert (found.clang.found_by, found.opt.found_by) == ("ADGEN_CLANG", "Python's site-packages")
     assert found.libomp == packaged.llvm / "lib" / "libomp.so.5"
+    assert (found.compile_flags, found.openmp_headers) == ((), None)
+
+
+def test_a_clang_without_an_openmp_library_takes_the_pinned_one(packaged: Machine) -> None:
+    clang = packaged.llvm / "bin" / "clang"
+    (packaged.llvm / "lib" / "libomp.so.5").unlink()
+    packaged.process.reply("-print-file-name=libomp.so", stdout="libomp.so\n")
+    found = packaged.ensure(replace(with_origin(packaged, "pypi"), clang=clang))
+    assert found.libomp == packaged.settings.home / "openmp" / "21.1.8" / "libomp.so.5"
+    assert found.openmp_headers == found.libomp.parent
+
+
+def test_on_arm_opt_of_packages_takes_the_clang_of_the_system(
+    packaged: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(find.platform, "machine", lambda: "aarch64")  # type: ignore[attr-defined]
+    (packaged.root / "bin" / "opt-22").unlink()
+    found = packaged.ensure(with_origin(packaged, None))
+    assert found.clang.path == packaged.root / "bin" / "clang-22"
+    assert found.opt.found_by == "Python's site-packages"
     assert found.compile_flags == ()
 
 
@@ -132,8 +154,7 @@ def test_libomp_is_taken_from_its_wheel_and_named_as_everywhere(
     pin = replace(openmp.PINNED_LIBOMP, members=members)
     monkeypatch.setattr(install, "PINNED_LIBOMP", pin)
     monkeypatch.setattr(wheels.platform, "machine", lambda: "x86_64")  # type: ignore[attr-defined]
-    (pin.folder(packaged.settings) / "libomp.so.5").unlink()
-    pin.folder(packaged.settings).rmdir()
+    shutil.rmtree(pin.folder(packaged.settings))
     packaged.process.reply("pip", "download", effect=fake_pip)
     packaged.process.reply("patchelf", "--set-soname", "libomp.so.5")
     install.install(with_origin(packaged, "pypi"), run=packaged.process, progress=Silent())

@@ -10,7 +10,8 @@ import pytest
 from enzyme_driver import processor
 
 
-def _machine(monkeypatch: pytest.MonkeyPatch, flags: str) -> None:
+def _machine(monkeypatch: pytest.MonkeyPatch, flags: str, kind: str = "x86_64") -> None:
+    monkeypatch.setattr(platform, "machine", lambda: kind)
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"flags : {flags}\n")
 
 
@@ -51,3 +52,19 @@ def test_a_machine_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "read_text", unreadable)
     assert processor.baseline() == "x86-64"
     assert processor.runs("x86-64")
+
+
+def test_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    _machine(monkeypatch, "fp asimd", "aarch64")
+    monkeypatch.setattr(platform, "libc_ver", lambda: ("glibc", "2.36"))
+    assert processor.baseline() == "armv8-a"
+    assert processor.for_llvm(processor.baseline()) == "generic"
+    assert processor.machine().triple.startswith("aarch64-")
+    assert processor.bits_of_vector_math() == 0
+    assert processor.runs("armv8-a")
+    assert not processor.runs("x86-64")
+
+
+def test_libraries_for_arm_are_not_run_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    _machine(monkeypatch, "sse2")
+    assert not processor.runs("armv8-a")

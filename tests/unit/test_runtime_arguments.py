@@ -20,6 +20,7 @@ from enzyme_driver.model import DataType, Parameter, StructField
 from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.layouts import alignment
 from enzyme_driver.runtime.call.slots import argument_slot
+from enzyme_driver.runtime.call.structs import structured
 from enzyme_driver.runtime.call.values import scalar_bytes, struct_bytes
 
 X = np.ones(4, np.float32)
@@ -60,7 +61,7 @@ class Dlpack:
 class OnGpu:
     """Something that says it lies in GPU memory."""
 
-    dtype = "float32"
+    dtype: object = "float32"
     __cuda_array_interface__ = {"shape": (4,), "typestr": "<f4", "data": (4096, False), "version": 3}  # noqa: RUF012
 
 
@@ -175,6 +176,20 @@ def test_gpu_arrays_that_fit() -> None:
     assert arguments.primal([array]).views[0].address == 4096
     array.__cuda_array_interface__ = {**OnGpu.__cuda_array_interface__, "shape": (2, 2), "strides": (8, 4), "stream": 7}
     assert arguments.primal([array]).views[0].stream == 7
+
+
+def test_structs_for_a_gpu_kernel() -> None:
+    """CuPy refuses them with an error of its own, so that it is not named as the way."""
+    particle = structured(PARTICLE)
+    on_gpu = Arguments(kernel("k", pointer("p", PARTICLE)), "cuda")
+    with pytest.raises(ArgumentError, match=r"(?s)\bp\b.*in GPU memory, got numpy.ndarray.*numba\.cuda\.to_device"):
+        on_gpu.primal([np.zeros(4, particle)])
+    array = OnGpu()
+    array.__cuda_array_interface__ = {**OnGpu.__cuda_array_interface__, "typestr": np.dtype(particle).str}
+    with pytest.raises(ArgumentError, match="give a structured array of the layout"):
+        on_gpu.primal([array])
+    array.dtype = particle  # as Numba's arrays say it
+    assert on_gpu.primal([array]).views[0].nbytes == 4 * particle.itemsize
 
 
 class NeedsDetach:

@@ -243,10 +243,15 @@ def test_own_code_is_compiled_by_these_commands(
         return [argv[1:] for argv in compiled if Path(argv[0]) == tool and any(sign in word for word in argv)]
 
     a, b = words(clangxx, f"-I{package / 'passes'}")
-    [link], [worker], [rules] = words(clangxx, "libadgen-passes"), words(clangxx, "/shim"), words(clang, "barrier.cu")
+    [link], [worker], [rules] = (
+        words(clangxx, "libadgen-passes"),
+        words(clangxx, "worker.cpp"),
+        words(clang, "barrier.cu"),
+    )
     [link_rules], [link_host] = words(machine.llvm / "bin" / "llvm-link", "rules.bc"), words(clangxx, "-nostdlib")
     [host] = words(clangxx, "runtime.cpp")
-    assert len(compiled) == 8
+    [link_worker] = words(clangxx, "worker.so")
+    assert len(compiled) == 9
     assert sorted((a[:-1], b[:-1])) == [
         (*plugin, include, f"-I{package / 'passes'}", "-c", str(package / "passes" / name), "-o")
         for name in ("A.cpp", "B.cpp")
@@ -255,7 +260,8 @@ def test_own_code_is_compiled_by_these_commands(
     assert link == ("-shared", *objects, "-o", link[-1])
     shim = next(word for word in worker if word.endswith("/shim"))
     source = str(package / "worker" / "worker.cpp")
-    assert worker[:-1] == (*plugin, "-shared", shim, include, source, "-o")
+    assert worker[:-1] == (shim, *plugin, include, "-c", source, "-o")
+    assert link_worker == ("-shared", worker[-1], "-o", link_worker[-1])
     assert rules[:-1] == (
         *("-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_70"),
         *("-O1", "-emit-llvm", "-Wno-unknown-cuda-version", f"--cuda-path={machine.cuda}"),
@@ -282,8 +288,9 @@ def test_the_worker_sees_the_checks_switched_on(machine: Machine) -> None:
 
 
 def compiled(machine: Machine) -> list[str]:
-    """The names of the files that compilers were asked to compile."""
-    return [Path(argv[argv.index("-c") + 1]).name for argv in machine.process.argvs if "-c" in argv]
+    """The names of the files whose objects compilers were asked to make and adgen keeps."""
+    kept = [argv for argv in machine.process.argvs if "-c" in argv and argv[-1].endswith(".new")]
+    return [Path(argv[argv.index("-c") + 1]).name for argv in kept]
 
 
 def linked(machine: Machine) -> list[str]:

@@ -79,7 +79,7 @@ class BufferLibrary:
 
     def zeros_like(self, array: Any) -> DeviceArray:  # noqa: ANN401
         interface = array.__cuda_array_interface__
-        return self.zeros(tuple(interface["shape"]), interface_dtype(interface), array)
+        return self.zeros(tuple(interface["shape"]), interface_dtype(array, interface), array)
 
     def memory(self, count: int, like: Any) -> DeviceArray:  # noqa: ANN401
         array = DeviceArray((count,), np.dtype(np.uint8), _device_of(like))
@@ -98,7 +98,7 @@ class BufferLibrary:
 
     def to_host(self, array: Any) -> HostArray:  # noqa: ANN401
         interface = array.__cuda_array_interface__
-        host: HostArray = np.empty(tuple(interface["shape"]), interface_dtype(interface))
+        host: HostArray = np.empty(tuple(interface["shape"]), interface_dtype(array, interface))
         if host.nbytes:
             with on_device(_device_of(array)):
                 done(api().cuMemcpyDtoH(host.ctypes.data, _address_of(array), host.nbytes), _COPY)

@@ -110,7 +110,7 @@ def cuda_view(value: object, slot: Slot) -> ArrayView:
         return _dlpack_view(value, slot)
     if value is None:
         raise slot.wrong(_described(value), _none_hint(slot))
-    raise slot.wrong(_described(value), "copy it to the GPU first: cupy.asarray(x), torch.from_numpy(x).cuda()")
+    raise slot.wrong(_described(value), _to_gpu_hint(value))
 
 
 def _cupy_view(value: Any) -> ArrayView | None:  # noqa: ANN401
@@ -166,7 +166,7 @@ def _torch_seen(dtype: object) -> tuple[str, Layout] | None:
 
 
 def _interface_view(value: object, interface: dict[str, Any]) -> ArrayView:
-    dtype = interface_dtype(interface)
+    dtype = interface_dtype(value, interface)
     name, layout = _seen(dtype)
     if dtype.kind == "V" and str(getattr(value, "dtype", "")).endswith(_BFLOAT16.name):
         layout, name = declared_layout(_BFLOAT16), _BFLOAT16.name
@@ -184,11 +184,15 @@ def _interface_view(value: object, interface: dict[str, Any]) -> ArrayView:
     )
 
 
-def interface_dtype(interface: dict[str, Any]) -> np.dtype[Any]:
-    """The element's type in a `__cuda_array_interface__`."""
+def interface_dtype(array: object, interface: dict[str, Any]) -> np.dtype[Any]:
+    """The type of the elements in a `__cuda_array_interface__`; Numba's says of structs only how large they are."""
     dtype: np.dtype[Any] = np.dtype(interface["typestr"])
-    descr = interface.get("descr") if dtype.kind == "V" else None
-    return np.dtype(descr) if descr else dtype
+    if dtype.kind != "V":
+        return dtype
+    descr, own = interface.get("descr"), getattr(array, "dtype", None)
+    if descr:
+        return np.dtype(descr)
+    return own if isinstance(own, np.dtype) and own.names else dtype
 
 
 def _dlpack_view(value: object, slot: Slot) -> ArrayView:
@@ -311,6 +315,12 @@ def _array_hint(slot: Slot) -> str:
     if slot.parameter.dtype.kind == "struct":
         return _dtype_hint(slot)
     return f"make an array first: numpy.asarray(x, dtype={slot.parameter.dtype})"
+
+
+def _to_gpu_hint(value: object) -> str:
+    if getattr(getattr(value, "dtype", None), "names", None):
+        return "copy it to the GPU first: numba.cuda.to_device(x); CuPy and PyTorch have no arrays of structs"
+    return "copy it to the GPU first: cupy.asarray(x), torch.from_numpy(x).cuda()"
 
 
 def _none_hint(slot: Slot) -> str:
