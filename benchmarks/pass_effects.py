@@ -1,10 +1,12 @@
 """Which pass changes the IR of which kernels, programs and constructs: what changes little has to earn its place.
 
-    python -m benchmarks.pass_effects store EFFECTS.jsonl [--only PATTERN]
+    python -m benchmarks.pass_effects store EFFECTS.jsonl [--only PATTERN] [--part K/N]
     python -m benchmarks.pass_effects table EFFECTS.jsonl benchmarks/results/pass_effects.json
 
-What EFFECTS holds already is not compiled again. The table has a line for each pass: how many units it changes, and the
-names of a few of them; `of` counts the units that were compiled, those of CUDA for both targets.
+What EFFECTS holds already is not compiled again. Of N processes, each with a file of its own, one compiles each Nth
+unit from the Kth on; their files are one when they are written one behind the other. The table has a line for each
+pass: how many units it changes, and the names of a few of them; `of` counts the units that were compiled, those of CUDA
+for both targets.
 """
 
 from __future__ import annotations
@@ -52,10 +54,12 @@ def main() -> None:
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--only", default="", help="A pattern of units.")
-def store(file: Path, only: str) -> None:
+@click.option("--part", default="0/1", metavar="K/N", help="Each Nth unit from the Kth on, counted from 0.")
+def store(file: Path, only: str, part: str) -> None:
     """Append what the file lacks."""
     known = read(file)
-    for unit in every():
+    first, step = map(int, part.split("/"))
+    for unit in list(every())[first::step]:
         if unit.name in known or not re.search(only, unit.name):
             continue
         start = time.monotonic()

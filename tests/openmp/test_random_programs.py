@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
-from random_programs.batch import Outcome, outcomes
-from random_programs.programs import IDIOMS_FROM, MUTATED_FROM, PRACTICE_FROM, program
+from random_programs import soak
+from random_programs.batch import Ended, Outcome, Patience, each_of, outcomes
+from random_programs.on_gpu import narrowest
+from random_programs.programs import IDIOMS_FROM, MUTATED_FROM, PRACTICE_FROM, Drawn, program
 from random_programs.reduce import smaller
-from random_programs.tally import cause, recorded
+from random_programs.tally import added, cause, recorded
 
 AT_ONCE = 12
 
@@ -24,6 +27,7 @@ FOUND = (
     ("cuda", 977),  # the same
     ("cuda", 1197),  # a loop behind two conditions at once, which had memory for 2^32 iterations when it did not run
     ("cuda", 100043),  # a pointer to one of two local variables, one of which is never read
+    ("cuda", 300523),  # rows of threads that walk over the points, and step over those of all blocks
     ("cpp", 208),  # four ways to one place, which became three: conditions were evaluated that had no values
     ("cpp", 3),  # chunks handed on from round to round: invalid code from Enzyme
 )
@@ -60,6 +64,79 @@ def test_counts_accumulate(tmp_path: Path) -> None:
     assert (kernels["drawn"], kernels["right"], kernels["wrong"], kernels["hung"]) == (4, 1, 2, 1)
     assert kernels["causes"] == {"wrong": {"x by #:": 2}, "hung": {"": 1}}
     assert (functions["drawn"], functions["right"], functions["causes"]) == (1, 1, {})
+
+
+def test_counts_of_two_files_add_up(tmp_path: Path) -> None:
+    path, other = tmp_path / "soak.json", tmp_path / "other.json"
+    recorded(path, "kernels", "cuda", [Outcome(1, "wrong", "x by 1.2e-03"), Outcome(2, "right")])
+    recorded(other, "kernels", "cuda", [Outcome(3, "wrong", "x by 3.4e-05"), Outcome(4, "race", "of a store")])
+    recorded(other, "functions", "openmp", [Outcome(5, "right")])
+    added(path, json.loads(other.read_text("utf-8"))["rows"])
+    kernels, functions = json.loads(path.read_text("utf-8"))["rows"]
+    assert (kernels["drawn"], kernels["right"], kernels["wrong"], kernels["race"]) == (4, 1, 2, 1)
+    assert kernels["causes"] == {"wrong": {"x by #": 2}, "race": {"of a store": 1}}
+    assert (functions["drawn"], functions["right"]) == (1, 1)
+
+
+def test_a_process_that_ends_is_followed_by_one_for_the_rest() -> None:
+    """It may say what became of the program with which it ended, or only that it began."""
+    runs = []
+
+    def run(first: int, count: int) -> Ended:
+        runs.append((first, count))
+        bad = {3: "began", 5: "crashed"}
+        lines: list[dict[str, object]] = []
+        for number in range(first, first + count):
+            lines.append({"number": number, "verdict": bad.get(number, "right")})
+            if number in bad:
+                return Ended(tuple(lines), "failed", "signal")
+        return Ended(tuple(lines), "", "")
+
+    found = each_of(run, 1, 7)
+    assert [(each.number, each.verdict) for each in found] == [
+        *((number, "right") for number in (1, 2)),
+        *((3, "crashed"), (4, "right"), (5, "crashed"), (6, "right"), (7, "right")),
+    ]
+    assert runs == [(1, 7), (4, 4), (6, 2)]
+
+
+def test_no_process_begins_when_the_time_is_over() -> None:
+    with pytest.raises(TimeoutError):
+        outcomes("cuda", 1, 1, Path(), Patience(until=time.monotonic() - 1))
+
+
+def test_soak_counts_leaves_what_is_not_right_and_ends_in_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def drawn(language: str, first: int, count: int, _folder: Path, patience: Patience) -> list[Outcome]:
+        if patience.until - time.monotonic() < 0.2:
+            raise TimeoutError
+        time.sleep(0.05)
+        word = "wrong" if language == "gpu" else "right"
+        return [Outcome(first, word, "y 0: 1.0e-02 apart of 1.0e+00")] + [
+            Outcome(first + k, "right") for k in range(1, count)
+        ]
+
+    monkeypatch.setattr(soak, "outcomes", drawn)
+    record = tmp_path / "soak.json"
+    found = soak.Soak(tmp_path, record, gpu=True, at_once=3, until=time.monotonic() + 0.8)
+    found.work(seed=1)
+    host, gpu = found.found["openmp", "right"], found.found["cuda", "wrong"]
+    assert host % 3 == 0
+    assert 0 < gpu <= host // 3
+    assert len(list(tmp_path.glob("cuda_wrong_*.txt"))) == gpu
+    assert sum(each["drawn"] for each in json.loads(record.read_text("utf-8"))["rows"]) == sum(found.found.values())
+    assert capsys.readouterr().out.count("wrong: y #: # apart of #") == gpu
+    assert [each for each in tmp_path.iterdir() if each.is_dir()] == []
+
+
+def test_what_is_computed_in_fewer_digits_has_another_tolerance() -> None:
+    def of(source: str) -> str:
+        return narrowest(Drawn(1, source, "double", 32))
+
+    assert of("y[i] = sin(x[i]);") == "double"
+    assert of("y[i] = __expf((float)x[i]);") == of("y[i] = turned(x[i]);") == "float"
+    assert of("__half h = __float2half((float)x[i]);") == "half"
 
 
 def test_a_cause_is_the_last_line_without_numbers_and_places() -> None:

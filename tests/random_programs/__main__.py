@@ -16,9 +16,8 @@ from collections import Counter
 from pathlib import Path
 
 import click
-from random_programs import grammar
 from random_programs.batch import outcomes
-from random_programs.programs import MUTATED_FROM, PRACTICE_FROM
+from random_programs.programs import MUTATED_FROM, PRACTICE_FROM, kind
 from random_programs.reduce import reduced
 from random_programs.tally import recorded
 
@@ -44,7 +43,7 @@ def main() -> int:
     for start in range(first, last, given.at_once):
         found = outcomes(given.language, start, min(given.at_once, last - start), given.folder)
         if given.record:
-            recorded(given.record, _kind(given.language, start), "openmp", found)
+            recorded(given.record, kind(given.language, start), "openmp", found)
         for outcome in found:
             verdicts[outcome.verdict] += 1
             if outcome.verdict != "right":
@@ -53,13 +52,6 @@ def main() -> int:
                 click.echo(f"{outcome.number}: reduced to {reduced(given.language, outcome, given.folder)}")
     click.echo(", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
     return 1 if verdicts.keys() - {"right", "refused"} else 0
-
-
-def _kind(language: str, number: int) -> str:
-    if number < PRACTICE_FROM:
-        return f"{language}: statements"
-    phrases = grammar.PHRASES if language == "cuda" else len(grammar.PORTABLE)
-    return f"{language}: grammar of {phrases} phrases" + (", mutated" if number >= MUTATED_FROM else "")
 
 
 if __name__ == "__main__":

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
-SECONDS = 600
-SECONDS_EACH = 60
-"""Of each program, where there are many in a file."""
-STEP_SECONDS = 120
-STEP_SECONDS_EACH = 20
-"""Of one step of the compiler."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Seconds that a batch of programs may take, and one step of the compiler; more for each, where they are many.
+
+    At `until`, a time of the monotonic clock, all ends, and what is under way counts for nothing: a TimeoutError.
+    """
+
+    least: float = 600
+    each: float = 60
+    step: float = 120
+    step_each: float = 20
+    until: float = math.inf
+
+    def of(self, count: int) -> float:
+        return min(max(self.least, self.each * count), self.until - time.monotonic())
+
+    def of_step(self, count: int) -> float:
+        return min(max(self.step, self.step_each * count), max(self.least, self.each * count))
+
+
+PATIENT = Patience()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`verdict` is right, refused, wrong, crashed, undecided where the oracle could not tell, failed where the program
-    does not compile, or hung where it does not end.
+    """`verdict` is right, refused, wrong, crashed, race, undecided where the oracle could not tell, failed where the
+    program does not compile, or hung where it does not end.
     """
 
     number: int
@@ -38,41 +57,56 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class _Ended:
-    """What a process said before it ended, and how it did."""
+class Ended:
+    """What a process said before it ended, and how it did: it failed, hung, or there is no word."""
 
     lines: tuple[Mapping[str, Any], ...]
     word: str
     why: str
 
 
-def outcomes(language: str, first: int, count: int, folder: Path, seconds: int = SECONDS) -> list[Outcome]:
+Run = Callable[[int, int], Ended]
+"""Tries so many programs from a first one on, in a process."""
+
+
+def outcomes(language: str, first: int, count: int, folder: Path, patience: Patience = PATIENT) -> list[Outcome]:
     """What became of the programs `first`, `first` + 1, …; the file lies in the folder."""
+
+    def run(first: int, count: int) -> Ended:
+        return trial("random_programs.trial", [language, str(first), str(count), str(folder)], patience, count)
+
+    return each_of(run, first, count)
+
+
+def each_of(run: Run, first: int, count: int) -> list[Outcome]:
+    """What became of each program: behind one with which the process ended, and in halves where it said nothing."""
     if count <= 0:
         return []
-    most = max(seconds, SECONDS_EACH * count)
-    ended = trial([language, str(first), str(count), str(folder)], most, max(STEP_SECONDS, STEP_SECONDS_EACH * count))
+    ended = run(first, count)
     found = [Outcome(**line) for line in ended.lines if line["verdict"] != "began"]
     if not ended.word:
         return found
     if ended.lines:
         at = int(ended.lines[-1]["number"])
-        found.append(Outcome(at, "hung" if ended.word == "hung" else "crashed", ended.why))
-        return found + outcomes(language, at + 1, first + count - at - 1, folder, seconds)
+        if ended.lines[-1]["verdict"] == "began":
+            found.append(Outcome(at, "hung" if ended.word == "hung" else "crashed", ended.why))
+        return found + each_of(run, at + 1, first + count - at - 1)
     if count == 1:
         return [Outcome(first, ended.word, ended.why)]
     half = count // 2
-    return [
-        *outcomes(language, first, half, folder, seconds),
-        *outcomes(language, first + half, count - half, folder, seconds),
-    ]
+    return [*each_of(run, first, half), *each_of(run, first + half, count - half)]
 
 
-def trial(arguments: list[str], seconds: int, step: int = STEP_SECONDS) -> _Ended:
-    """Runs `random_programs.trial`; no process of its outlives it."""
+def trial(module: str, arguments: list[str], patience: Patience = PATIENT, count: int = 1) -> Ended:
+    """Runs a module that says a line of JSON about each program; no process of its outlives it."""
+    settings = {"PYTHONPATH": PATHS, "ADGEN_TIMEOUT": f"{patience.of_step(count):.0f}", "ADGEN_VERIFY": "never"}
+    settings["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
+    seconds = patience.of(count)
+    if seconds <= 0:
+        raise TimeoutError
     with subprocess.Popen(
-        [sys.executable, "-m", "random_programs.trial", *arguments],
-        env=os.environ | {"PYTHONPATH": PATHS, "ADGEN_TIMEOUT": str(min(seconds, step)), "ADGEN_VERIFY": "never"},
+        [sys.executable, "-m", module, *arguments],
+        env=os.environ | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -85,4 +119,6 @@ def trial(arguments: list[str], seconds: int, step: int = STEP_SECONDS) -> _Ende
             os.killpg(process.pid, signal.SIGKILL)
             said, error = process.communicate()
             word = "hung"
-    return _Ended(tuple(json.loads(line) for line in said.splitlines() if line.endswith("}")), word, error[-2000:])
+    if time.monotonic() >= patience.until:
+        raise TimeoutError
+    return Ended(tuple(json.loads(line) for line in said.splitlines() if line.endswith("}")), word, error[-2000:])

@@ -174,7 +174,11 @@ def _of_rows(lines: list[str]) -> list[str]:
     """The same in blocks of rows."""
     thread = "(threadIdx.y * blockDim.x + threadIdx.x)"
     first = f"int i = blockIdx.x * blockDim.x * blockDim.y + {thread}"
-    of = {"int i = blockIdx.x * blockDim.x + threadIdx.x": first, "int lane = threadIdx.x": f"int lane = {thread}"}
+    of = {
+        "int i = blockIdx.x * blockDim.x + threadIdx.x": first,
+        "int lane = threadIdx.x": f"int lane = {thread}",
+        "gridDim.x * blockDim.x": "gridDim.x * blockDim.x * blockDim.y",
+    }
     for flat, rows in of.items():
         lines = [each.replace(flat, rows) for each in lines]
     return [re.sub(r"(?<!x \+ )threadIdx\.x >=", f"{thread} >=", each) for each in lines]

@@ -112,6 +112,14 @@ def practised(number: int) -> bool:
     return number >= PRACTICE_FROM
 
 
+def kind(language: str, number: int) -> str:
+    """What the counts of such programs are called."""
+    if not practised(number):
+        return f"{language}: statements"
+    phrases_drawn = grammar.PHRASES if language == "cuda" else len(grammar.PORTABLE)
+    return f"{language}: grammar of {phrases_drawn} phrases" + (", mutated" if number >= MUTATED_FROM else "")
+
+
 def program(number: int, *, cuda: bool) -> Drawn:
     """The program of that number; always the same."""
     if practised(number):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from random_programs.batch import Outcome, trial
+from random_programs.batch import Outcome, Patience, trial
 from random_programs.programs import program
 
 MOST_TRIALS = 150
-SECONDS = 120
+PATIENCE = Patience(least=120)
 
 
 def reduced(language: str, outcome: Outcome, folder: Path) -> Path:
@@ -33,7 +33,7 @@ def reduced(language: str, outcome: Outcome, folder: Path) -> Path:
 
 def _fails(language: str, outcome: Outcome, lines: list[str], path: Path) -> bool:
     path.write_text("\n".join((*lines, "")), encoding="utf-8")
-    ended = trial([language, str(outcome.number), "1", str(path.parent), str(path)], SECONDS)
+    ended = trial("random_programs.trial", [language, str(outcome.number), "1", str(path.parent), str(path)], PATIENCE)
     last = ended.lines[-1]["verdict"] if ended.lines else ""
     match outcome.verdict:
         case "hung":

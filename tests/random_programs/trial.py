@@ -1,9 +1,10 @@
 """Compiles a batch of programs as one file and checks every gradient; one line of JSON about each, as it comes.
 
-    python -m random_programs.trial cuda|cpp FIRST COUNT FOLDER [SOURCE]
+    python -m random_programs.trial cuda|cpp|both|gpu FIRST COUNT FOLDER [SOURCE]
 
 A process of its own, so that a crash says which program it was: the one that began and did not end. SOURCE is a file
-with the text of the one program, in place of what its number stands for.
+with the text of the one program, in place of what its number stands for. `both` are kernels of `grammar` that are
+compiled for the GPU, too, and left in the folder; `gpu` runs there what is right of them (`on_gpu`).
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from random_programs import on_gpu
 from random_programs.programs import POINTS, Drawn, file, idiomatic, practised, program
 
 import enzyme_driver as adgen
@@ -44,24 +46,45 @@ COMPLAIN = ("-Werror=uninitialized", "-Werror=sometimes-uninitialized", "-Werror
 
 
 def main(language: str, first: str, count: str, folder: str, source: str = "") -> None:
-    drawn = [program(number, cuda=language == "cuda") for number in range(int(first), int(first) + int(count))]
+    numbers = range(int(first), int(first) + int(count))
+    if language == "gpu":
+        _on_gpu(Path(folder), numbers)
+        return
+    drawn = [program(number, cuda=language != "cpp") for number in numbers]
     name = f"reduced{first}" if source else f"batch{first}"
-    path = Path(folder) / f"{name}.{'cu' if language == 'cuda' else 'cpp'}"
+    path = Path(folder) / f"{name}.{'cpp' if language == 'cpp' else 'cu'}"
     if source:
         drawn = [replace(drawn[0], source=Path(source).read_text("utf-8"))]
     path.write_text(file(drawn), encoding="utf-8")
-    forward = idiomatic(drawn[0].number) and not practised(drawn[0].number)
+    modes = ["forward"] if idiomatic(drawn[0].number) and not practised(drawn[0].number) else []
+    targets = ("openmp", "cuda") if language == "both" else ("openmp",)
+    wanted = request.new(path, targets=targets, flags=COMPLAIN, modes=modes)
     try:
-        module = adgen.compile(path, cache=False, flags=COMPLAIN, modes=["forward"] if forward else [])
+        made = cache.build(wanted, settings=Settings.from_environment(), use_cache=False)
     except adgen.RefusedError as refusal:
         if len(drawn) > 1:
             raise  # one of them is refused with the whole file, and the batch is split
         _say(number=drawn[0].number, verdict="refused", why=str(refusal))
         return
+    module = load(made, "openmp")
     if practised(drawn[0].number):
+        found = []
         for each, (word, why) in zip(drawn, verdicts(module, witnesses(path), drawn, _began), strict=True):
             _say(number=each.number, verdict=word, why=why)
+            found.append((word, why))
+        if "cuda" in targets:
+            on_gpu.keep(made, Path(folder) / f"made{first}", drawn, found)
         return
+    _by_differences(module, drawn)
+
+
+def _on_gpu(folder: Path, numbers: range) -> None:
+    for about in folder.glob(f"*/{on_gpu.ABOUT}"):
+        for outcome in on_gpu.check(about.parent, numbers, _began):
+            _say(**asdict(outcome))
+
+
+def _by_differences(module: adgen.Module, drawn: list[Drawn]) -> None:
     check_difference.STEPS = {8: STEPS}
     for each in drawn:
         _began(each)
