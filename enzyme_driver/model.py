@@ -98,6 +98,14 @@ def _holds_table(dtype: DataType) -> bool:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A line of the source."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
 class Parameter:
     """A parameter of a kernel or a function.
 
@@ -108,7 +116,8 @@ class Parameter:
     the array whose elements are sums with the same element of this one, of which nothing else is made: where it is
     not empty, an element's cotangent is that of the sum. `nullable` says that the primal asks whether the pointer is
     null, `moves_pointers` that it may store pointers to memory that this one leads to, `chosen` that
-    of the values that threads bring to an element by atomics one remains.
+    of the values that threads bring to an element by atomics one remains. `unordered` is where the primal stores to it
+    in the order in which threads arrive, so that two launches leave different numbers in an element.
     """
 
     name: str
@@ -125,6 +134,7 @@ class Parameter:
     nullable: bool = False
     moves_pointers: bool = False
     chosen: bool = False
+    unordered: Place | None = None
 
     def __str__(self) -> str:
         """As people write it: `const float32 *spot`."""
@@ -265,6 +275,11 @@ class Signature:
     def chooses(self) -> bool:
         """Whether a derivative has to know beforehand what remains where threads choose by atomics."""
         return any(parameter.chosen for parameter in self.parameters)
+
+    @cached_property
+    def unordered(self) -> tuple[Parameter, ...]:
+        """The parameters with a derivative in which two launches may leave their numbers in another order."""
+        return tuple(parameter for parameter in self.shadowed if parameter.unordered)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

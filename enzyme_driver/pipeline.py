@@ -15,7 +15,7 @@ from typing import cast
 from enzyme_driver import artifact, processor, toolchain
 from enzyme_driver.artifact import Artifact, Contents
 from enzyme_driver.errors import AdgenError, CacheError, Location, RefusedError, SourceError, UsageError
-from enzyme_driver.model import Activity, Entry, Signature, Target, TargetEntry, bare_name
+from enzyme_driver.model import Activity, Entry, Place, Signature, Target, TargetEntry, bare_name
 from enzyme_driver.request import Request
 from enzyme_driver.scratch import scratch_folder
 from enzyme_driver.settings import Settings
@@ -248,12 +248,18 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
                     added_to=names.get(a.added_to, ""),
                     moves_pointers=a.moves_pointers,
                     chosen=a.chosen,
+                    unordered=_place(a.unordered),
                 )
                 for p, a in pairs
             ),
         )
 
     return replace(chosen, entries=tuple(observed(entry) for entry in chosen.entries))
+
+
+def _place(said: str) -> Place | None:
+    line, _, file = said.partition(":")
+    return Place(file, int(line)) if said else None
 
 
 def _without_losses(chosen: Plan, request: Request) -> Plan:

@@ -73,10 +73,12 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-raise-atomic-adds"),
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
+        Pass("adgen-raise-atomic-choices", after=("adgen-make-bodies",)),
+        # While shuffles are the user's. Of choices the order does not matter.
+        Pass("adgen-find-arrivals", after=("adgen-raise-atomic-choices",)),
         Pass("adgen-raise-permutations", after=("adgen-make-bodies",)),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
-        Pass("adgen-raise-atomic-choices", after=("adgen-make-bodies",)),
         Pass("adgen-find-shared-constants", "{plan}"),
         function("loop-simplify"),
         Pass("adgen-name-participants", after=("adgen-make-bodies", "adgen-lower-tensor-cores")),

@@ -15,7 +15,9 @@ from enzyme_driver.model import (
     Target,
     TargetEntry,
 )
+from enzyme_driver.runtime.backends.host import HostBackend
 from enzyme_driver.runtime.call.arguments import Arguments
+from enzyme_driver.runtime.call.arrivals import have_one_order, refused
 from enzyme_driver.runtime.call.calls import Backend, Call
 from enzyme_driver.runtime.call.geometry import Launch, launch_of
 from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
@@ -159,6 +161,14 @@ class CompiledEntry:
     def _refuse_on_tape(self, what: str) -> None:
         refuse_while_recording(f"{what} of {self.name}", "what it writes", "take derivatives after the `with` block")
 
+    def _has_one_order(self, launch: Launch | None) -> bool:
+        threads = self._backend.threads if isinstance(self._backend, HostBackend) else None
+        return have_one_order(launch, self.target, threads)
+
+    def _refuse_unordered(self, launch: Launch | None, what: str) -> None:
+        if self.signature.unordered and not self._has_one_order(launch):
+            raise refused(self.signature, what)
+
     def _recorded(self, tape: Tape, bound: tuple[object, ...], launch: Launch | None) -> bytes:
         """Run it on the tape; what it returned."""
         for variable in self.signature.variables:
@@ -168,6 +178,7 @@ class CompiledEntry:
                     f"{self.name} on a tape: {variable.name!r} is {what}, which a tape cannot follow",
                     hint="pass it as a parameter of the kernel",
                 )
+        self._refuse_unordered(launch, "a tape runs it again for its gradient")
         for parameter, value in zip(self.signature, bound, strict=True):
             refuse_number(value, parameter.name)
         with unrecorded():

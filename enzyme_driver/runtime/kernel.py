@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from enzyme_driver.errors import RefusedError, UsageError
 from enzyme_driver.model import (
@@ -13,6 +13,7 @@ from enzyme_driver.model import (
     TargetEntry,
 )
 from enzyme_driver.runtime.call.arguments import Arguments
+from enzyme_driver.runtime.call.arrivals import check_cotangents
 from enzyme_driver.runtime.call.calls import Backend
 from enzyme_driver.runtime.call.geometry import Launch, launch_of
 from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
@@ -148,6 +149,7 @@ class Kernel(CompiledEntry):
         if self.patterns is None:
             hint = "compile it from its source with adgen.compile, which what carries sets is compiled of too"
             raise UsageError(f"the source of {self.name} is not known", hint=hint)
+        self._refuse_unordered(launch, "a pattern of one launch says nothing about the next")
         with unrecorded():
             return self.patterns.find(self, self._arguments.bind(args, named), launch, of, wrt, for_all=global_)
 
@@ -200,7 +202,9 @@ class Kernel(CompiledEntry):
     def _does_many(self, *, forward: bool) -> bool:
         """Whether a kernel does many launches at once, for arguments that are arrays and numbers."""
         entry = (self._entry.forward if forward else self._entry.targets).get(self.target)
-        plain = not any(each.dtype.has_pointers or each.form == "struct" or each.chosen for each in self.signature)
+        plain = not any(
+            each.dtype.has_pointers or each.form == "struct" or each.chosen or each.unordered for each in self.signature
+        )
         return bool(entry and entry.batch and plain and not any(each.has_shadow for each in self.signature.variables))
 
     def gradients(
@@ -231,6 +235,7 @@ class Kernel(CompiledEntry):
         if self._is_verified and not named and self._quick.gradient(entry, args, shadows, launch):
             return
         bound = self._arguments.bind(args, named)
+        self._check_order(launch, shadows)
         self.verify(bound, launch)
         self._differentiate(entry, self._arguments, self._arguments.gradient, launch, bound, shadows)
 
@@ -239,6 +244,7 @@ class Kernel(CompiledEntry):
         if self.signature.chooses:
             hint = "call gradient, which runs it twice"
             raise RefusedError(f"the gradient of {self.name}, in which atomics choose, cannot be prepared", hint=hint)
+        self._refuse_unordered(launch, "nobody looks at the cotangents of a prepared gradient; call gradient")
         given = self._with_variables(self._arguments.gradient, bound, shadows)
         before = partial(self.verify, bound, launch) if self.guard else None
         name = f"{self.name}.gradient"
@@ -265,6 +271,12 @@ class Kernel(CompiledEntry):
             settling.run(derivative, self._backend.stream_of(launch, settling.given))
         derivative(values, shadows)
 
+    def _check_order(self, launch: Launch, cotangents: Shadows, directions: int | None = None) -> None:
+        """Raise RefusedError where threads arrive in another order than in the launch that cotangents come from."""
+        if self.signature.unordered and not self._has_one_order(launch):
+            rows = cotangents.items() if directions is None else _rows(cotangents, directions)
+            check_cotangents(self.signature, rows, self.target)
+
     def _with_variables(self, prepare: Prepare, values: Sequence[object], shadows: Shadows) -> PreparedArguments:
         """The call, with the shadows of variables among those that are given."""
         own = {name: shadow for name, shadow in shadows.items() if name not in self.variables}
@@ -288,6 +300,7 @@ class Kernel(CompiledEntry):
                 return found
         bound = self._arguments.bind(args, named)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
+        self._check_order(launch, cotangents or {}, directions)
         self.verify(bound, launch)
         stream = self._backend.stream_of(launch, product.given)
         return product.run(
@@ -304,6 +317,7 @@ class Kernel(CompiledEntry):
         **named: object,
     ) -> dict[str, Any]:
         entry, arguments = self._forward_entry(), self._tangent_arguments
+        self._refuse_unordered(launch, "its tangents belong to other threads than an earlier launch's results")
         product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         stream = self._backend.stream_of(launch, product.given)
         return product.run(partial(self._differentiate, entry, arguments, arguments.forward, launch), stream)
@@ -322,6 +336,7 @@ class Kernel(CompiledEntry):
         entry, twice = self._second_entry(), self._twice_arguments
         self._tangent_arguments.check_shadow_names(tangents, "tangent")
         product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt)
+        self._check_order(launch, cotangents or {})
         stream = self._backend.stream_of(launch, product.given)
         carry = partial(self._differentiate, entry, self._tangent_arguments, twice.forward, launch)
         return product.run(carry, tangents, directions, stream)
@@ -343,3 +358,8 @@ class Kernel(CompiledEntry):
             self._gradient_entry()
             found = check_kernel(self, bound, launch, seed=seed, tolerance=tolerance, against=against)
             return (found if found.agrees else with_dual_numbers(found, self, bound, launch)).raised(self)
+
+
+def _rows(cotangents: Shadows, directions: int) -> list[tuple[str, Any]]:
+    """Those of each direction."""
+    return [(name, cast("Any", array)[row]) for name, array in cotangents.items() for row in range(directions)]

@@ -38,6 +38,7 @@ class ParameterUse:
     `added_to` is the position of the parameter to each element of which this one's is added, which is all it is for.
     `chosen` says that threads choose by atomics what remains there.
     `moves_pointers` says that pointers may be stored in memory that it leads to.
+    `unordered` says where threads store there in the order of their arrival, "line:file"; empty where none does.
     `floats` says behind which pointers floating point lies: -1 for the parameter itself, else a struct's offset.
     """
 
@@ -47,6 +48,7 @@ class ParameterUse:
     added_to: int | None = None
     moves_pointers: bool = False
     chosen: bool = False
+    unordered: str = ""
     floats: tuple[int, ...] = ()
 
 

@@ -121,7 +121,7 @@ def _primal(types: CTypes, name: str, signature: Signature, made: TargetEntry) -
 
 
 def _gradient(types: CTypes, name: str, signature: Signature, made: TargetEntry) -> list[CFunction]:
-    if made.gradient is None or signature.chooses:
+    if made.gradient is None or signature.chooses or signature.unordered:
         return []
     values = _values(types, signature, shadows=True)
     if signature.returns:
@@ -140,7 +140,7 @@ def _gradient(types: CTypes, name: str, signature: Signature, made: TargetEntry)
 
 def _tangent(types: CTypes, name: str, entry: Entry) -> list[CFunction]:
     signature, made = entry.signature.forward, entry.forward.get("openmp")
-    if made is None or made.gradient is None or signature.chooses:
+    if made is None or made.gradient is None or signature.chooses or signature.unordered:
         return []
     values = _values(types, signature, shadows=True)
     result = [f"{types.value(signature.returns)} *tangent"] if signature.returns else []
@@ -162,6 +162,9 @@ def _missing(name: str, signature: Signature, made: TargetEntry) -> list[Missing
     found = [Missing(what, comment_text(_refusal_text(refusal))) for what, refusal in pairs if refusal]
     if signature.chooses and made.gradient:
         reason = "atomics choose which value remains, so that it has to run twice, as adgen does from Python"
+        found.append(Missing(f"{name}_gradient", reason))
+    if signature.unordered and made.gradient:
+        reason = "threads store in the order of their arrival, so that cotangents have to be looked at, as from Python"
         found.append(Missing(f"{name}_gradient", reason))
     return found
 

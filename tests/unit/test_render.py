@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from enzyme_driver.model import DataType, Entry, Parameter, Refusal, Signature, StructField, TargetEntry
+from enzyme_driver.model import DataType, Entry, Parameter, Place, Refusal, Signature, StructField, TargetEntry
 from enzyme_driver.stages import render
 from enzyme_driver.stages.c_types import CTypes, c_identifier, unique
 
@@ -140,6 +140,14 @@ def test_no_gradient_where_atomics_choose_what_remains() -> None:
     assert "most_gradient(" not in text
     assert "most_tangent(" not in text
     assert "/* most_gradient is missing: atomics choose" in text
+
+
+def test_no_gradient_where_threads_store_in_the_order_of_arrival() -> None:
+    signature = Signature("k", "kernel", "k", (pointer("x"), replace(pointer("y"), unordered=Place("a.cu", 3))))
+    text = render.header("a", "a.cu", [Entry(signature, {"openmp": TargetEntry("k", "k_gradient")})])
+    assert "k_primal(" in text
+    assert "k_gradient(" not in text
+    assert "/* k_gradient is missing: threads store in the order of their arrival" in text
 
 
 def test_header_has_tangents_where_forward_mode_was_asked_for() -> None:

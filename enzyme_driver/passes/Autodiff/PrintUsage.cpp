@@ -6,7 +6,8 @@
 // points to. The others
 // come from the attributes that LLVM's own analysis left on the bodies' arguments. Of a struct behind an address it
 // says whether the struct itself may be written, not what its members point to; `moves_pointers`, where it is true,
-// that pointers may be stored in memory to which this one leads. Counted says of all bodies that every loop runs a
+// that pointers may be stored in memory to which this one leads; `unordered`, where it is there, "line:file" of a store
+// whose element depends on the order in which threads arrive. Counted says of all bodies that every loop runs a
 // number of times that is known before it starts and writes no memory, and that nothing is read that is written
 // elsewhere. Split says that bodies call functions, whose forward and reverse sweeps will be two functions.
 #include "Analysis/Summands.h"
@@ -199,6 +200,9 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
         Described["chosen"] = true;
       if (isAskedForNull(A))
         Described["nullable"] = true;
+      if (A.hasAttribute(UnorderedAttribute))
+        Described["unordered"] =
+            A.getParent()->getAttributes().getParamAttr(A.getArgNo(), UnorderedAttribute).getValueAsString();
       if (auto At = Floats.find(&A); At != Floats.end())
         Described["floats"] = json::Array(At->second);
       Parameters.push_back(std::move(Described));

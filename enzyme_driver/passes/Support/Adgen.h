@@ -103,6 +103,9 @@ inline constexpr llvm::StringLiteral StructAttribute = "adgen-struct";
 // Argument attribute beside it: where the struct holds floating point, "offset:bytes;offset:bytes".
 inline constexpr llvm::StringLiteral FloatsAttribute = "adgen-struct-floats";
 
+// Argument attribute of a body: where threads store to its arrays in the order of their arrival, "line:file".
+inline constexpr llvm::StringLiteral UnorderedAttribute = "adgen-unordered";
+
 enum class Activity { Duplicated, Active, Const };
 
 // What a pass option "symbol=word:word;symbol=word" says of one entry.
@@ -202,5 +205,7 @@ void linkFile(llvm::Module &M, llvm::StringRef Path);
 // Prints "adgen-refusal: {json}" on stderr: the driver turns it into an error with file and line.
 void refuse(const llvm::Function *Entry, const llvm::DebugLoc &Where, llvm::StringRef Reason, llvm::StringRef Hint);
 void refuse(const llvm::Function *Entry, llvm::StringRef Reason, llvm::StringRef Hint);
+// Where the user wrote it, "line:file".
+std::string placeOf(const llvm::DebugLoc &Where);
 
 } // namespace adgen

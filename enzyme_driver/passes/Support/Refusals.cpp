@@ -28,13 +28,23 @@ static std::string pathOf(const DIFile *File) {
   return (File->getDirectory() + "/" + File->getFilename()).str();
 }
 
-void refuse(const Function *Entry, const DebugLoc &Where, StringRef Reason, StringRef Hint) {
-  if (!Where)
-    return refuse(Entry, Reason, Hint);
-  // What was inlined is blamed on the line of the user's own file.
+// What was inlined is blamed on the line of the user's own file.
+static const DILocation *blamed(const DebugLoc &Where) {
   const DILocation *Place = Where.get();
-  while (const DILocation *Caller = Place->getInlinedAt())
+  while (const DILocation *Caller = Place ? Place->getInlinedAt() : nullptr)
     Place = Caller;
+  return Place;
+}
+
+std::string placeOf(const DebugLoc &Where) {
+  const DILocation *Place = blamed(Where);
+  return Place ? (Twine(Place->getLine()) + ":" + pathOf(Place->getFile())).str() : "0:";
+}
+
+void refuse(const Function *Entry, const DebugLoc &Where, StringRef Reason, StringRef Hint) {
+  const DILocation *Place = blamed(Where);
+  if (!Place)
+    return refuse(Entry, Reason, Hint);
   print(Entry, pathOf(Place->getFile()), Place->getLine(), Place->getColumn(), Reason, Hint);
 }
 

@@ -232,6 +232,11 @@ class HostBackend:
         if others and self._accumulate_memory:
             self._accumulate_memory(len(others), others)
 
+    @property
+    def threads(self) -> int:
+        """How many OpenMP threads a call uses now."""
+        return wanted_threads() or int(self._library.omp_get_max_threads())
+
     @contextmanager
     def _team(self, count: int | None) -> Iterator[None]:
         """OpenMP's number of threads, which the library's libomp keeps for each thread of the program."""

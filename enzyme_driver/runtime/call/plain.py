@@ -331,7 +331,7 @@ class PlainSignature:
 
 def plain_signature(signature: Signature, target: Target) -> PlainSignature | None:
     """None where it has anything else."""
-    if signature.variables or signature.chooses or not all(map(_is_plain, signature)):
+    if signature.variables or signature.chooses or signature.unordered or not all(map(_is_plain, signature)):
         return None
     return PlainSignature(signature, target)
 

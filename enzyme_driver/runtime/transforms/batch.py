@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from enzyme_driver.errors import RefusedError
 from enzyme_driver.model import Parameter, Signature, TargetEntry
+from enzyme_driver.runtime.call.arrivals import refused
 from enzyme_driver.runtime.call.packing import pointer_bytes
 
 
@@ -37,6 +38,8 @@ class Batch:
         """One for each pointer among the gradient's parameters. Raises RefusedError for structs of pointers."""
         if signature.chooses:
             raise RefusedError(f"{signature.name}, in which atomics choose, runs once at a time", hint="use vjp")
+        if signature.unordered:
+            raise refused(signature, "many launches at once have as many orders")
         for parameter in signature:
             if parameter.dtype.has_pointers:
                 raise RefusedError(

@@ -144,7 +144,7 @@ def _checked(case: Case, seed: int, tolerance: float | None, other: Case | None 
     outputs = [p for p in case.shadowed if written(p)]
     starts = {p.name: on_host(case, p) for p in case.shadowed}
     outputs += written_variables(case)
-    weights = {p.name: random_like(starts[p.name], random) for p in outputs}
+    weights = {p.name: random_like(starts[p.name], random, uniform=bool(p.unordered)) for p in outputs}
     inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
     if not inputs:
         raise ArgumentError(f"{case.signature.name} has no parameter to check", hint=_what_could_be(case.signature))

@@ -14,6 +14,7 @@ from enzyme_driver.model import Parameter, Signature, Target
 from enzyme_driver.runtime.backends.kept import no_numbers_kept
 from enzyme_driver.runtime.backends.libraries import library_of
 from enzyme_driver.runtime.call.arrays import is_array
+from enzyme_driver.runtime.call.arrivals import any_order
 from enzyme_driver.runtime.call.conversion import struct_value
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.layouts import numpy_dtype
@@ -68,10 +69,12 @@ def kernel_case(kernel: Kernel, values: Values, launch: Launch) -> Case:
     key = (launch.grid, launch.block, launch.stream, launch.shared_bytes)
 
     def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
-        return kernel.vjp[key](*values, cotangents=cotangents)
+        with any_order():
+            return kernel.vjp[key](*values, cotangents=cotangents)
 
     def jvp(tangents: Mapping[str, object]) -> Mapping[str, object]:
-        return kernel.jvp[key](*values, tangents=tangents)
+        with any_order():
+            return kernel.jvp[key](*values, tangents=tangents)
 
     forward = jvp if kernel.has_forward else None
     run = kernel[key]

@@ -48,8 +48,9 @@ def moved_along(start: HostArray, direction: Floats, step: float) -> HostArray:
     return moved
 
 
-def random_like(array: HostArray, random: np.random.Generator) -> HostArray:
+def random_like(array: HostArray, random: np.random.Generator, *, uniform: bool = False) -> HostArray:
+    """Random numbers, or one of them for all elements."""
     weights = np.zeros_like(array, order="C")
     for part in floats_of(weights):
-        part[...] = np.asarray(random.uniform(-1.0, 1.0, part.shape)).astype(part.dtype)
+        part[...] = np.asarray(random.uniform(-1.0, 1.0, () if uniform else part.shape)).astype(part.dtype)
     return weights

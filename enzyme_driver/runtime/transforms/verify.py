@@ -154,7 +154,10 @@ class _Trial:
         case = self._case
         self._starts = {p.name: check_case.on_host(case, p) for p in case.shadowed}
         outputs = [p for p in case.shadowed if written(p)] + check_case.written_variables(case)
-        self._weights = {p.name: check_numbers.random_like(self._starts[p.name], self._random) for p in outputs}
+        self._weights = {
+            p.name: check_numbers.random_like(self._starts[p.name], self._random, uniform=bool(p.unordered))
+            for p in outputs
+        }
         self.inputs = [p for p in case.shadowed if p.reads or not p.is_pointer]
         kinds = [*self.inputs, *outputs]
         self._width = check_case.narrowest_of(case, kinds)
