@@ -113,7 +113,7 @@ class Draft:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self.plan = analysis.plan
-        self.program = Program()
+        self.program = Program(analysis.name)
         self.stand_ins = StandIns(self.program)
         self.content: dict[int, int] = {}
         self.shadow: dict[int, int] = {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from enzyme_driver.errors import ArgumentError, UsageError
+from enzyme_driver.frameworks.description import keyed
 from enzyme_driver.frameworks.torch_functions import mapped_product, propagated
 from enzyme_driver.frameworks.torch_native import bits, is_there, known_as, learn, run_known
 from enzyme_driver.frameworks.torch_run import device_of, place_of, plain, run, spec_of, specs_of, torch_dtype
@@ -86,7 +87,7 @@ class Calls:
             return found
         device = device_of(self.operator, tensors)
         given = _plain(tensors)
-        key = None if batch else (device, statics, *_kinds(given))
+        key = None if batch else (device, keyed(statics), *_kinds(given))
         compiled = self._known.get(key)
         if compiled is None:
             compiled = self.operator.primal(_specs(given, batch), statics, place_of(device))
@@ -128,7 +129,7 @@ class Calls:
                     f"{self.operator.name}: a cotangent is on {seed.device}", hint=f"move it to {device}"
                 )
         place = place_of(device)
-        key = None if batch else (device, statics, wrt, there, *_kinds(given))
+        key = None if batch else (device, keyed(statics), wrt, there, *_kinds(given))
         compiled = self._known.get(key)
         if compiled is None:
             compiled = self.operator.reverse(_specs(given, batch), statics, place, wrt, there)
@@ -143,10 +144,11 @@ class Calls:
 
     def _number(self, statics: Any) -> int:
         """What stands for the operator with certain values, besides the tensors' shapes and dtypes."""
-        found = self._numbers.get(statics)
+        key = keyed(statics)
+        found = self._numbers.get(key)
         if found is None:
             own = partial(propagated, self, statics, None), partial(mapped_product, self, statics)
-            found = self._numbers[statics] = known_as(*own)
+            found = self._numbers[key] = known_as(*own)
         return found
 
     def _mask(self, asked: tuple[bool, ...]) -> int:

@@ -61,6 +61,7 @@ def device_of(operator: Operator, tensors: Sequence[torch.Tensor | None]) -> tor
             if not each.optional:
                 raise ArgumentError(f"{operator.name}: argument {each.name!r} is None", hint="give a tensor")
             continue
+        _check_strided(operator.name, each.name, tensor)
         if found is None:
             found = tensor.device
         elif tensor.device != found:
@@ -69,6 +70,15 @@ def device_of(operator: Operator, tensors: Sequence[torch.Tensor | None]) -> tor
                 hint=f"move it: {each.name}.to({str(found)!r})",
             )
     return torch.device("cpu") if found is None else found
+
+
+def _check_strided(operator: str, name: str, tensor: torch.Tensor) -> None:
+    if tensor.is_nested or tensor.layout is not torch.strided or tensor.is_quantized:
+        kind = "nested" if tensor.is_nested else "quantized" if tensor.is_quantized else str(tensor.layout)
+        raise ArgumentError(
+            f"{operator}: argument {name!r} is a {kind} tensor, which a kernel cannot read",
+            hint="give a dense one, as tensor.to_dense() makes it",
+        )
 
 
 def run(
