@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Kind = Literal["array", "float", "int", "bool", "str"]
 _STATIC: Mapping[str, type] = {"float": float, "int": int, "bool": bool, "str": str}
 _NOTHING = inspect.Parameter.empty
+_MOST = 4096  # shapes that are remembered
 
 Specs = tuple[Spec | None, ...]
 Mask = tuple[bool, ...]
@@ -183,6 +184,7 @@ class Operator:
         key = (specs, keyed(statics), place)
         if key not in self._analyses:
             plan = self.plan(specs, statics, place)
+            _make_room(self._analyses)
 
             def units(kernel: str, constant: Iterable[str]) -> Unit:
                 return self.code.unit(kernel, place, constant)
@@ -226,9 +228,10 @@ class Operator:
         found = self._compiled.get(key)
         if found is None:
             analysis = self.analysis(specs, statics, place)
+            _make_room(self._compiled)
             with named(self.name):
                 draft = derived(analysis, *masks)
-            found = self._compiled[key] = Compiled(draft.program, draft.results)
+            found = self._compiled[key] = Compiled(draft.program, draft.operands, draft.results)
             if draft.differentiated:
                 found.unverified = Unverified(analysis, draft.differentiated)
         return found
@@ -283,6 +286,12 @@ def operator(
         return made
 
     return decorated
+
+
+def _make_room(known: dict[Any, Any]) -> None:
+    """What was found for shapes that come and go does not stay for ever."""
+    if len(known) >= _MOST:
+        known.clear()
 
 
 @contextmanager

@@ -212,6 +212,8 @@ class Calls:
 def _verify(unverified: Unverified, given: Sequence[torch.Tensor | None], batch: Batch | None, device: Any) -> None:
     """Of a batch, the first example."""
     flags = batch[1] if batch else [False] * len(given)
+    if batch and batch[0] == 0:
+        return
     pairs = [(each.detach(), flag) for each, flag in zip(given, flags, strict=False) if each is not None]
     with torch.no_grad():
         unverified.look([each[0] if flag else each for each, flag in pairs], _Tensors(device))
@@ -257,7 +259,7 @@ def _specs(tensors: Sequence[torch.Tensor | None], batch: Batch | None) -> tuple
         return specs_of(tensors)
     flags = batch[1]
     return tuple(
-        None if tensor is None else spec_of(tensor[0] if flag else tensor)
+        None if tensor is None else spec_of(tensor, first=int(flag))
         for tensor, flag in zip(tensors, flags, strict=False)
     )
 

@@ -304,7 +304,8 @@ def _mapped_op(operator: Operator, calls: Calls, library: Any, order: Sequence[b
 
     def fake(*args: Any) -> list[torch.Tensor]:
         tensors, statics, (examples, mapped) = _parts(args, order)
-        own = [each[0] if flag else each for each, flag in zip(tensors, mapped, strict=True)]
+        pairs = zip(tensors, mapped, strict=True)
+        own = [each.new_empty(each.shape[1:]) if flag else each for each, flag in pairs]
         return [each.new_empty((examples, *each.shape)) for each in fake_outputs(operator, own, statics)]
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:

@@ -201,6 +201,20 @@ def test_another_number_of_results() -> None:
         described(ops.decay.describe, results=2)(U, K)
 
 
+def test_one_array_for_two_parameters() -> None:
+    found = ops.squares.vjp(U, cotangents=C)["x"]
+    assert found == pytest.approx(C * (np.cos(U) * U + np.sin(U)), rel=1e-12)
+    with pytest.raises(adgen.RefusedError, match="squares_in_place: one array is given for 'w' and 'y'"):
+        ops.squares_in_place.vjp(U, cotangents=C)
+
+
+def test_arrays_of_a_foreign_byte_order() -> None:
+    foreign = U.astype(U.dtype.newbyteorder())
+    assert ops.squares(foreign) == pytest.approx(np.sin(U) * U, rel=1e-12)
+    found = ops.squares.vjp(foreign, cotangents=C.astype(C.dtype.newbyteorder()))["x"]
+    assert found == pytest.approx(C * (np.cos(U) * U + np.sin(U)), rel=1e-12)
+
+
 def test_a_mode_that_was_not_compiled() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     x = torch.ones(2, 3, requires_grad=True)

@@ -185,6 +185,25 @@ def test_what_ops_cannot_carry_is_an_error() -> None:
         torch.autograd.grad(torch.ops.adgen.wave_second(x, a, [t], [t, None])[0].sum(), x)
 
 
+def test_one_array_for_two_parameters() -> None:
+    assert torch.autograd.gradcheck(ops.squares.torch, (double(9),), check_forward_ad=True)
+
+
+def test_cotangents_of_another_kind_are_an_error() -> None:
+    x, a = double(20), number()
+    for seed in (torch.ones(3, dtype=torch.float64), torch.ones(20)):
+        with pytest.raises(adgen.ArgumentError, match=r"wave: a tensor of .* for one of float64\[20\]"):
+            torch.ops.adgen.wave_vjp(x.detach(), a.detach(), [seed], [True, True])
+
+
+def test_a_map_over_no_examples() -> None:
+    a = number()
+    for function in (ops.wave.torch, torch.ops.adgen.wave):
+        made = torch.func.vmap(function, (0, None))(double(0, 5), a)
+        assert made.shape == (0, 5)
+    assert torch.autograd.grad(torch.func.vmap(ops.wave.torch, (0, None))(double(0, 5), a).sum(), a)[0] == 0
+
+
 class Labelled(torch.Tensor):  # type: ignore[misc]
     """A subclass, whose calls are not looked up."""
 
