@@ -218,7 +218,7 @@ def torch_second(found: Subject, device: str) -> float:
     product, size = dot({name: _host(each) for name, each in zip(names, second, strict=True)}, other)
     size = max(size, dot({name: _host(each) for name, each in zip(names, first, strict=True)}, other)[1])
     # Short steps where there is a kink nearby.
-    steps = (1e-3, 1e-4, 1e-5, 1e-6)
+    steps = (1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6)
     return min(abs(product - curvature(found, wanted, other, step)) / size for step in steps)
 
 

@@ -44,12 +44,31 @@ def running(launch: Launch, x: Array) -> Any:
     return launch(grid=cdiv(x.size, 32), block=32, args=(x, before, x.size), outputs=before)
 
 
+@operator(FILE, kernel="shifted")
+def signed(launch: Launch, x: Array, *, bias: float = 0.0) -> Any:
+    y = launch.empty_like(x)
+    return launch(grid=cdiv(x.size, 32), block=32, args=(x, y, bias, x.size), outputs=y)
+
+
+@operator(FILE, kernel="products", modes=["forward"])
+def squares(launch: Launch, x: Array) -> Any:
+    """One array for two parameters."""
+    y = launch.empty_like(x)
+    return launch(grid=cdiv(x.size, 32), block=32, args=(x, x, y, x.size), outputs=y)
+
+
+@operator(FILE, kernel="products", name="squares_in_place")
+def squares_in_place(launch: Launch, x: Array) -> Any:
+    y = launch.copy(x)
+    return launch(grid=cdiv(x.size, 32), block=32, args=(x, y, y, x.size), outputs=y)
+
+
 @operator("openmp/operators.cpp", function="weighted", modes=["second"])
 def weighted(launch: Launch, x: Array, w: Array) -> Any:
     return launch(args=(x, w, x.size))
 
 
-@operator("openmp/operators.cpp", function="checked")
+@operator("openmp/operators.cpp", function="checked", name="checked_positive")
 def checked(launch: Launch, x: Array) -> Any:
     y = launch.empty_like(x)
     return launch(args=(x, y, x.size), outputs=y)

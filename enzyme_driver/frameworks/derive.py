@@ -113,10 +113,11 @@ class Draft:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self.plan = analysis.plan
-        self.program = Program()
+        self.program = Program(analysis.name)
         self.stand_ins = StandIns(self.program)
         self.content: dict[int, int] = {}
         self.shadow: dict[int, int] = {}
+        self.operands: list[Spec] = []
         self.results: list[Spec] = []
         self.differentiated: list[tuple[PlannedLaunch, Unit]] = []
         """Launches whose gradients it has."""
@@ -124,11 +125,13 @@ class Draft:
             self.content[number] = self.operand(number)
 
     def operand(self, number: int) -> int:
+        if self.program.externals == 0:
+            self.operands.append(self.spec(number))
         return self.program.buffer(self.spec(number).nbytes)
 
     def result(self, number: int) -> int:
         self.results.append(self.spec(number))
-        return self.operand(number)
+        return self.program.buffer(self.spec(number).nbytes)
 
     def close(self) -> None:
         """What is used from now on is scratch memory."""
@@ -328,10 +331,35 @@ def _backwards(draft: Draft, move: Move, active: set[int]) -> None:
     given = {parameter.name for parameter in unit.signature.shadowed}
     kept = [use for use in uses if use.parameter.name.partition(".")[0].partition("[")[0] in given]
     last = draft.stand_in(draft.shadow[move.result], move.result) if move.result >= 0 else None
-    question = GradientQuery(unit, move, draft.values(unit, move), draft.shadows(unit, kept), {}, last)
+    shadows = draft.shadows(unit, kept)
+    apart = {use.parameter.name: draft.operand(use.number) for use in _once_more(draft.analysis, kept, active)}
+    for use in kept:
+        if use.parameter.name in apart:
+            draft.zero(apart[use.parameter.name])
+            shadows[use.parameter.name] = draft.stand_in(apart[use.parameter.name], use.number)
+    question = GradientQuery(unit, move, draft.values(unit, move), shadows, {}, last)
     draft.program.ops.append(operation(question, "reverse", draft.stand_ins))
+    for use in kept:
+        if use.parameter.name in apart:
+            draft.add(draft.shadow[use.number], apart[use.parameter.name], use.number)
     if move.result >= 0:
         draft.zero(draft.shadow[move.result])
+
+
+def _once_more(analysis: Analysis, uses: Iterable[Use], active: set[int]) -> Iterator[Use]:
+    """Arrays that a launch is given for a second parameter, too: a derivative takes a shadow once."""
+    seen: dict[int, list[Use]] = {}
+    for use in uses:
+        others = seen.setdefault(use.number, [])
+        if use.number in active and use.shadowed and others:
+            if any(each.writes for each in (use, *others)):
+                names = f"{others[0].parameter.name!r} and {use.parameter.name!r}"
+                raise RefusedError(
+                    f"the operator {analysis.name}: one array is given for {names}, of which one is written",
+                    hint="give launch.copy(...) of it for the other one",
+                )
+            yield use
+        others.append(use)
 
 
 def jvp(analysis: Analysis, given: Sequence[bool]) -> Draft:
@@ -362,6 +390,10 @@ def _forwards(draft: Draft, move: Move, active: set[int]) -> None:
             unit = draft.analysis.units(move.name, ())
             _check_run_twice(draft, move, uses)
             shadows = draft.shadows(unit, uses, forward=True)
+            for use in _once_more(draft.analysis, uses, active):
+                copied = draft.operand(use.number)
+                draft.copy(copied, draft.shadow[use.number])
+                shadows[use.parameter.name] = draft.stand_in(copied, use.number)
             question = GradientQuery(unit, move, draft.values(unit, move), shadows, {})
             result = draft.shadow.get(move.result, -1)
             draft.program.ops.append(operation(question, "forward", draft.stand_ins, result))

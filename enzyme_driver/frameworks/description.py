@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Kind = Literal["array", "float", "int", "bool", "str"]
 _STATIC: Mapping[str, type] = {"float": float, "int": int, "bool": bool, "str": str}
 _NOTHING = inspect.Parameter.empty
+_MOST = 4096  # shapes that are remembered
 
 Specs = tuple[Spec | None, ...]
 Mask = tuple[bool, ...]
@@ -180,9 +181,10 @@ class Operator:
             ) from problem
 
     def analysis(self, specs: Specs, statics: Sequence[Any], place: Place) -> derive.Analysis:
-        key = (specs, tuple(statics), place)
+        key = (specs, keyed(statics), place)
         if key not in self._analyses:
             plan = self.plan(specs, statics, place)
+            _make_room(self._analyses)
 
             def units(kernel: str, constant: Iterable[str]) -> Unit:
                 return self.code.unit(kernel, place, constant)
@@ -192,36 +194,44 @@ class Operator:
         return self._analyses[key]
 
     def primal(self, specs: Specs, statics: Sequence[Any], place: Place) -> Compiled:
-        return self._made(("primal", specs, tuple(statics), place), derive.primal)
+        return self._made(("primal",), (specs, statics, place), derive.primal)
 
     def reverse(self, specs: Specs, statics: Sequence[Any], place: Place, wrt: Mask, given: Mask) -> Compiled:
         """`wrt` has an element for each array of the description, `given` for each output."""
         asked = self._asked(specs, wrt)
-        return self._made(("vjp", specs, tuple(statics), place, wrt, given), derive.vjp, asked, given)
+        return self._made(("vjp", wrt, given), (specs, statics, place), derive.vjp, asked, given)
 
     def forward(self, specs: Specs, statics: Sequence[Any], place: Place, given: Mask) -> Compiled:
         asked = self._asked(specs, given)
-        return self._made(("jvp", specs, tuple(statics), place, given), derive.jvp, asked)
+        return self._made(("jvp", given), (specs, statics, place), derive.jvp, asked)
 
     def second(
         self, specs: Specs, statics: Sequence[Any], place: Place, wrt: Mask, given: Mask, along: Mask
     ) -> Compiled:
         asked, directions = self._asked(specs, wrt), self._asked(specs, along)
-        key = ("second", specs, tuple(statics), place, wrt, given, along)
-        return self._made(key, derive.second, asked, given, directions)
+        of = (specs, statics, place)
+        return self._made(("second", wrt, given, along), of, derive.second, asked, given, directions)
 
     def _asked(self, specs: Specs, mask: Mask) -> Mask:
         """The elements of those arrays that are there."""
         return tuple(asked for asked, spec in zip(mask, specs, strict=True) if spec is not None)
 
-    def _made(self, key: Any, derived: Callable[..., derive.Draft], *masks: Mask) -> Compiled:
+    def _made(
+        self,
+        what: Any,
+        of: tuple[Specs, Sequence[Any], Place],
+        derived: Callable[..., derive.Draft],
+        *masks: Mask,
+    ) -> Compiled:
+        specs, statics, place = of
+        key = (*what, specs, keyed(statics), place)
         found = self._compiled.get(key)
         if found is None:
-            _, specs, statics, place, *_ = key
             analysis = self.analysis(specs, statics, place)
+            _make_room(self._compiled)
             with named(self.name):
                 draft = derived(analysis, *masks)
-            found = self._compiled[key] = Compiled(draft.program, draft.results)
+            found = self._compiled[key] = Compiled(draft.program, draft.operands, draft.results)
             if draft.differentiated:
                 found.unverified = Unverified(analysis, draft.differentiated)
         return found
@@ -278,6 +288,12 @@ def operator(
     return decorated
 
 
+def _make_room(known: dict[Any, Any]) -> None:
+    """What was found for shapes that come and go does not stay for ever."""
+    if len(known) >= _MOST:
+        known.clear()
+
+
 @contextmanager
 def named(operator_name: str) -> Iterator[None]:
     """Errors inside say which operator it was."""
@@ -316,11 +332,30 @@ def _static(name: str, each: Input, value: Any) -> Any:
     if type(value) is wanted:
         return value
     if isinstance(value, (str, type(None))) or (hasattr(value, "shape") and value.shape != ()):
-        raise ArgumentError(
-            f"{name}: argument {each.name!r} is described as {each.kind}, got {type(value).__name__}",
-            hint="annotate it as an array in the description, or give a plain value",
-        )
-    return value if type(value).__name__.startswith("Sym") else wanted(value)
+        raise _no_static(name, each, type(value).__name__)
+    if getattr(value, "requires_grad", False):
+        raise _no_static(name, each, "a tensor that requires a gradient")
+    if type(value).__name__.startswith("Sym"):
+        return value
+    try:
+        made = wanted(value)
+    except (TypeError, ValueError) as problem:  # as a number of JAX that is being traced
+        raise _no_static(name, each, type(value).__name__) from problem
+    if each.kind != "float" and made != value:
+        raise _no_static(name, each, repr(value))
+    return made
+
+
+def _no_static(name: str, each: Input, got: str) -> ArgumentError:
+    return ArgumentError(
+        f"{name}: argument {each.name!r} is described as {each.kind}, got {got}",
+        hint="annotate it as an array in the description, or give a plain value",
+    )
+
+
+def keyed(statics: Sequence[Any]) -> tuple[Any, ...]:
+    """What tells them apart from others: 0.0 and -0.0 are equal, and a kernel can see the difference."""
+    return (*statics, *map(repr, statics)) if 0.0 in statics else tuple(statics)
 
 
 def _needs_grad(operator: Operator, wanted: Iterable[str] | None) -> tuple[bool, ...]:

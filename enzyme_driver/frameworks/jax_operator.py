@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 
 from enzyme_driver.errors import ArgumentError, UsageError
 from enzyme_driver.frameworks.code import HOST, Place
+from enzyme_driver.frameworks.description import keyed
 from enzyme_driver.frameworks.native import XLA_VERSION, Compiled, Headers, library_path
 from enzyme_driver.frameworks.plain import verify
 from enzyme_driver.frameworks.plan import Spec, dtype_name
@@ -60,10 +62,13 @@ class JaxOperator:
             if value is None and not each.optional:
                 raise ArgumentError(f"{self.operator.name}: argument {each.name!r} is None", hint="give an array")
         there = tuple(value is not None for value in arrays)
-        key = (make, statics, there, _place(arrays))
+        key = (make, keyed(statics), there, _place(arrays))
         if key not in self._functions:
             self._functions[key] = make(_Calls(self.operator, statics, there, key[3]))
-        found = self._functions[key](*[jax.numpy.asarray(value) for value in arrays if value is not None])
+        pairs = zip(self.operator.arrays, arrays, strict=True)
+        given = [_array(self.operator.name, each.name, value) for each, value in pairs if value is not None]
+        with _says_who(self.operator.name):
+            found = self._functions[key](*given)
         return found[0] if self.operator.results == 1 else tuple(found)
 
 
@@ -133,7 +138,8 @@ def _reverse_function(calls: _Calls) -> Callable[..., Any]:
         if not any(wrt) or not any(there):
             return tuple(None for _ in arrays)
         seeds = [each for each, has in zip(cotangents, there, strict=True) if has]
-        found = iter(_product_function(calls, wrt, there)(*arrays, *seeds))
+        with _says_who(calls.operator.name):
+            found = iter(_product_function(calls, wrt, there)(*arrays, *seeds))
         return tuple(_summed(next(found), array) if asked else None for array, asked in zip(arrays, wrt, strict=True))
 
     apply.defvjp(forward, backward, symbolic_zeros=True)  # type: ignore[attr-defined]
@@ -147,14 +153,23 @@ def _product_function(calls: _Calls, wrt: Sequence[bool], there: Sequence[bool])
     def product(*given: Any) -> Any:
         return calls.vjp(given[:count], wrt, there, given[count:])
 
+    @jax.custom_jvp  # type: ignore[untyped-decorator]
+    def curvature(*given: Any) -> Any:
+        seeds = count + sum(there)
+        return calls.second(given[:count], there, given[count:seeds], wrt, given[seeds:])
+
+    @curvature.defjvp  # type: ignore[untyped-decorator]
+    def refuse(*_: Any) -> Any:
+        raise UsageError(f"{calls.operator.name} cannot do third derivatives", hint="take at most two")
+
     apply: Callable[..., Any] = jax.custom_vjp(product)
 
     def forward(*given: Any) -> Any:
         return apply(*given), given
 
     def backward(given: Arrays, directions: Arrays) -> Any:
-        arrays, seeds = given[:count], given[count:]
-        found = iter(calls.second(arrays, there, seeds, wrt, directions))
+        arrays = given[:count]
+        found = iter(curvature(*given, *directions))
         able = calls.wrt(arrays, [True] * count)
         curved = [next(found) if asked else None for asked in able]
         everything = [*curved, *found]
@@ -183,6 +198,25 @@ def _forward_function(calls: _Calls) -> Callable[..., Any]:
 
     apply.defjvp(tangents, symbolic_zeros=True)  # type: ignore[attr-defined]
     return apply
+
+
+@contextmanager
+def _says_who(operator: str) -> Iterator[None]:
+    """JAX refuses forward mode over a `custom_vjp` without a name."""
+    try:
+        yield
+    except TypeError as error:
+        if "custom_vjp" not in str(error):
+            raise
+        hint = f"call {operator}.jax.forward(...), with modes=['forward']; a Hessian is jacrev(jacrev(...))"
+        raise UsageError(f"{operator}: {error}", hint=hint) from error
+
+
+def _array(operator: str, name: str, value: Any) -> Any:
+    try:
+        return jax.numpy.asarray(value)
+    except (TypeError, ValueError) as problem:
+        raise ArgumentError(f"{operator}: argument {name!r} is no array: {problem}", hint="give an array") from problem
 
 
 def _no_tangent(array: Any) -> Any:

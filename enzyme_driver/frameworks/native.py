@@ -42,9 +42,11 @@ _NO_ALLOCATE = ALLOCATE()
 
 
 class Compiled:
-    """A program that can be run; `results` are the arrays that it makes, for one example of a batch."""
+    """A program that can be run: the arrays that it takes and makes, for one example of a batch."""
 
-    def __init__(self, program: Program, results: Sequence[Spec]) -> None:
+    def __init__(self, program: Program, operands: Sequence[Spec], results: Sequence[Spec]) -> None:
+        self.operator = program.operator
+        self.operands = tuple(operands)
         self.results = tuple(results)
         self.waits = program.waits
         self.scratch_bytes = sum(-(-size // _ALIGNMENT) * _ALIGNMENT for size in program.sizes[program.externals :])

@@ -87,7 +87,8 @@ class _Numpy:
         return array.copy()
 
     def plain(self, value: Any) -> Any:
-        return np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
+        found = np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
+        return found if found.dtype.isnative else found.astype(found.dtype.newbyteorder("="))
 
     def run(self, compiled: Compiled, operands: Arrays) -> list[Any]:
         made = [np.empty(spec.shape, _numpy_dtype(spec)) for spec in compiled.results]

@@ -91,14 +91,18 @@ class Add:
 
 Op = Zero | Copy | Run | Add
 
-_VERSION = 1
+_VERSION = 2
 _SIZES = {"scalars": 1, "arrays": 2, "run": 3, "run in place": 4}
 
 
 @dataclass
 class Program:
-    """`sizes` are the bytes of the buffers, of which the first `externals` are the caller's: operands, then results."""
+    """`sizes` are the bytes of the buffers, of which the first `externals` are the caller's: operands, then results.
 
+    Errors name the `operator`.
+    """
+
+    operator: str = ""
     sizes: list[int] = field(default_factory=list)
     externals: int = 0
     ops: list[Op] = field(default_factory=list)
@@ -113,8 +117,8 @@ class Program:
 
     def encoded(self) -> tuple[list[Word], str, int]:
         """Words and text as native/program.cpp reads them, and a number that names them."""
-        names: dict[str, int] = {}
-        words = [_VERSION, self.externals, len(self.sizes), *self.sizes, len(self.ops)]
+        names = {self.operator: 0}
+        words = [_VERSION, 0, self.externals, len(self.sizes), *self.sizes, len(self.ops)]
         for op in self.ops:
             words += _encoded(op, names)
         text = "\n".join(names)

@@ -16,16 +16,16 @@ class Array:
 
     def __init__(self, number: int, planned: Planned) -> None:
         self.number = number
-        self._planned = planned
+        self.planned = planned
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self._planned.spec.shape
+        return self.planned.spec.shape
 
     @property
     def dtype(self) -> Any:
         """A `numpy.dtype`, or the text bfloat16."""
-        name = self._planned.spec.dtype
+        name = self.planned.spec.dtype
         return name if name == "bfloat16" else np.dtype(name)
 
     @property
@@ -43,7 +43,7 @@ class Array:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        return f"<{self._planned.name}: {self._planned.spec.dtype} of shape {self.shape}>"
+        return f"<{self.planned.name}: {self.planned.spec.dtype} of shape {self.shape}>"
 
 
 Returned = Callable[[str | None], str | None]
@@ -66,19 +66,19 @@ class Launch:
 
     def empty(self, shape: int | Sequence[int], dtype: object) -> Array:
         """A new array, whose elements the launches have to write."""
-        return self._make(_shape(shape), dtype_name(dtype))
+        return self._make(self._shape(shape), dtype_name(dtype))
 
     def zeros(self, shape: int | Sequence[int], dtype: object) -> Array:
         """A new array of zeros, for kernels that add to it."""
-        made = self._make(_shape(shape), dtype_name(dtype))
+        made = self._make(self._shape(shape), dtype_name(dtype))
         self._steps.append(Filling(made.number))
         return made
 
     def empty_like(self, array: Array, dtype: object = None) -> Array:
-        return self.empty(array.shape, array.dtype if dtype is None else dtype)
+        return self.empty(self._planned(array).spec.shape, array.dtype if dtype is None else dtype)
 
     def zeros_like(self, array: Array, dtype: object = None) -> Array:
-        return self.zeros(array.shape, array.dtype if dtype is None else dtype)
+        return self.zeros(self._planned(array).spec.shape, array.dtype if dtype is None else dtype)
 
     def copy(self, array: Array) -> Array:
         """A new array with the elements of another one, for kernels that change an array in place."""
@@ -135,16 +135,24 @@ class Launch:
             )
         return Plan(tuple(self._arrays), self._inputs, tuple(self._steps), numbers)
 
+    def _shape(self, shape: Any) -> tuple[int, ...]:
+        extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        for extent in extents:
+            if isinstance(extent, float) or extent < 0:
+                what = f"{self._operator}: no array has the shape {extents}"
+                raise UsageError(what, hint="give whole numbers, none below 0")
+        return extents
+
     def _make(self, shape: tuple[int, ...], dtype: str) -> Array:
         number = len(self._arrays)
         self._arrays.append(Planned(f"array {number - self._inputs}", Spec(shape, dtype), given=False))
         return Array(number, self._arrays[number])
 
     def _planned(self, array: object) -> Planned:
-        if not isinstance(array, Array) or array.number >= len(self._arrays):
-            what = f"{self._operator}: {type(array).__name__} is no array of this launch"
-            raise UsageError(what, hint="give the operator's arrays, or what launch.empty() made")
-        return self._arrays[array.number]
+        if isinstance(array, Array) and any(array.planned is own for own in self._arrays):
+            return array.planned
+        what = f"{self._operator}: {type(array).__name__} is no array of this launch"  # or one of another call's
+        raise UsageError(what, hint="give the operator's arrays, or what launch.empty() made")
 
     def _argument(self, value: Any) -> Any:
         if isinstance(value, Array):
@@ -160,10 +168,6 @@ class Launch:
 def cdiv(count: int, size: int) -> int:
     """How many blocks of `size` cover `count` elements."""
     return -(-count // size)
-
-
-def _shape(shape: Any) -> tuple[int, ...]:
-    return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
 
 
 def _extents(extents: Any) -> tuple[int, ...] | None:

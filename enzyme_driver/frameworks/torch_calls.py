@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from enzyme_driver.errors import ArgumentError, UsageError
+from enzyme_driver.frameworks.description import keyed
 from enzyme_driver.frameworks.torch_functions import mapped_product, propagated
 from enzyme_driver.frameworks.torch_native import bits, is_there, known_as, learn, run_known
 from enzyme_driver.frameworks.torch_run import device_of, place_of, plain, run, spec_of, specs_of, torch_dtype
@@ -86,7 +87,7 @@ class Calls:
             return found
         device = device_of(self.operator, tensors)
         given = _plain(tensors)
-        key = None if batch else (device, statics, *_kinds(given))
+        key = None if batch else (device, keyed(statics), *_kinds(given))
         compiled = self._known.get(key)
         if compiled is None:
             compiled = self.operator.primal(_specs(given, batch), statics, place_of(device))
@@ -128,7 +129,7 @@ class Calls:
                     f"{self.operator.name}: a cotangent is on {seed.device}", hint=f"move it to {device}"
                 )
         place = place_of(device)
-        key = None if batch else (device, statics, wrt, there, *_kinds(given))
+        key = None if batch else (device, keyed(statics), wrt, there, *_kinds(given))
         compiled = self._known.get(key)
         if compiled is None:
             compiled = self.operator.reverse(_specs(given, batch), statics, place, wrt, there)
@@ -143,10 +144,11 @@ class Calls:
 
     def _number(self, statics: Any) -> int:
         """What stands for the operator with certain values, besides the tensors' shapes and dtypes."""
-        found = self._numbers.get(statics)
+        key = keyed(statics)
+        found = self._numbers.get(key)
         if found is None:
             own = partial(propagated, self, statics, None), partial(mapped_product, self, statics)
-            found = self._numbers[statics] = known_as(*own)
+            found = self._numbers[key] = known_as(*own)
         return found
 
     def _mask(self, asked: tuple[bool, ...]) -> int:
@@ -210,6 +212,8 @@ class Calls:
 def _verify(unverified: Unverified, given: Sequence[torch.Tensor | None], batch: Batch | None, device: Any) -> None:
     """Of a batch, the first example."""
     flags = batch[1] if batch else [False] * len(given)
+    if batch and batch[0] == 0:
+        return
     pairs = [(each.detach(), flag) for each, flag in zip(given, flags, strict=False) if each is not None]
     with torch.no_grad():
         unverified.look([each[0] if flag else each for each, flag in pairs], _Tensors(device))
@@ -255,7 +259,7 @@ def _specs(tensors: Sequence[torch.Tensor | None], batch: Batch | None) -> tuple
         return specs_of(tensors)
     flags = batch[1]
     return tuple(
-        None if tensor is None else spec_of(tensor[0] if flag else tensor)
+        None if tensor is None else spec_of(tensor, first=int(flag))
         for tensor, flag in zip(tensors, flags, strict=False)
     )
 

@@ -101,9 +101,17 @@ def run_known(number: int, tensors: Sequence[Any], wrt: int = 0, given: int = 0)
     """
     for tensor in tensors:
         if type(tensor) not in TENSORS:
+            _forget()
             return []
     found: list[torch.Tensor] = _op()(number, wrt, given, accumulation(), tensors)
     return found
+
+
+def _forget() -> None:
+    """A call that was not looked up has missed nothing, whatever this thread has missed before it."""
+    library = _library()
+    if library is not None:
+        library.adgen_torch_forget()
 
 
 def learn(compiled: Compiled, differentiable: int = 0) -> None:

@@ -15,6 +15,7 @@ from enzyme_driver.frameworks.torch_calls import Calls
 from enzyme_driver.frameworks.torch_run import device_of, specs_of, torch_dtype
 from enzyme_driver.frameworks.torch_split import are_shared
 from enzyme_driver.frameworks.torch_split import run as run_parts
+from enzyme_driver.frameworks.torch_tangents import Watched, refusing, unpacked, with_tangent
 
 if TYPE_CHECKING:
     from enzyme_driver.frameworks.description import Input, Operator
@@ -79,8 +80,10 @@ class TorchOperator:
 
 
 def _register(operator: Operator, calls: Calls) -> Any:
-    """Define the four ops. Raises UsageError where another operator has the name."""
+    """Define the five ops. Raises UsageError where another operator has the name."""
     name = operator.name
+    if not operator.arrays:
+        raise UsageError(f"the operator {name} takes no array", hint="PyTorch takes the device from one")
     if name in _registered:
         raise UsageError(f"there is an operator {name!r} already", hint="give this one another: name=")
     library = torch.library.Library(NAMESPACE, "FRAGMENT")
@@ -102,6 +105,7 @@ def _register(operator: Operator, calls: Calls) -> Any:
         f"{name}_second({flat}, Tensor?[] cotangents, Tensor?[] directions) -> Tensor[]",
         tags=(torch.Tag.pt2_compliant_tag,),
     )
+    library.define(f"{name}_jvp({flat}, Tensor?[] tangents) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
     order = [each.kind == "array" for each in operator.inputs]
     _forward_op(operator, calls, library, order)
     _vjp_op(operator, calls, library, order)
@@ -192,10 +196,22 @@ def _forward_autograd(operator: Operator, calls: Calls, library: Any, order: Seq
         gradients = [next(found) if asked else None for asked in wrt]
         return tuple(_merged(gradients, [None] * len(ctx.statics), order)[: len(ctx.needs_input_grad)])
 
+    def carried(args: Any, named: dict[str, Any]) -> Any:
+        tensors, statics = operator.bind(args, named)
+        primals, tangents = zip(*map(unpacked, tensors), strict=True)
+        able = calls.wrt(primals, [each is not None for each in tangents])
+        moved = [each if asked else None for each, asked in zip(tangents, able, strict=True)]
+        along = iter(jvp_op(*_merged(primals, statics, order), moved))
+        values = op(*[unpacked(each)[0] for each in args], **named)  # once more: these have a gradient, too
+        several = [values] if operator.results == 1 else values
+        return _returned(operator)([with_tangent(each, next(along)) if _is_float(each) else each for each in several])
+
     keywords = any(each.keyword for each in operator.inputs)
     setup = setup_with_keywords if keywords else setup_context
-    torch.library.register_autograd(name, backward, setup_context=setup, lib=library)
-    vjp_op = getattr(getattr(torch.ops, NAMESPACE), f"{operator.name}_vjp").default
+    torch.library.register_autograd(name, backward, setup_context=setup, lib=Watched(library, carried))
+    space = getattr(torch.ops, NAMESPACE)
+    op, vjp_op = getattr(space, operator.name).default, getattr(space, f"{operator.name}_vjp").default
+    jvp_op = _jvp_op(operator, calls, library, order)
 
 
 def _padded(dims: Any, count: int) -> list[Any]:
@@ -262,7 +278,8 @@ def _vjp_op(operator: Operator, calls: Calls, library: Any, order: Sequence[bool
     for key in _KEYS:
         library.impl(f"{operator.name}_vjp", forward, key)
     torch.library.register_fake(name, fake, lib=library)
-    torch.library.register_autograd(name, backward, setup_context=setup_context, lib=library)
+    watched = Watched(library, refusing(calls, "forward mode over reverse mode of its op"))
+    torch.library.register_autograd(name, backward, setup_context=setup_context, lib=watched)
     second_op = _second_op(operator, calls, library, order)
 
 
@@ -287,12 +304,13 @@ def _mapped_op(operator: Operator, calls: Calls, library: Any, order: Sequence[b
 
     def fake(*args: Any) -> list[torch.Tensor]:
         tensors, statics, (examples, mapped) = _parts(args, order)
-        own = [each[0] if flag else each for each, flag in zip(tensors, mapped, strict=True)]
+        pairs = zip(tensors, mapped, strict=True)
+        own = [each.new_empty(each.shape[1:]) if flag else each for each, flag in pairs]
         return [each.new_empty((examples, *each.shape)) for each in fake_outputs(operator, own, statics)]
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         tensors, ctx.statics, (ctx.examples, ctx.mapped) = _parts(inputs, order)
-        ctx.mark_non_differentiable(*[each for each in output if not (each.is_floating_point() or each.is_complex())])
+        ctx.mark_non_differentiable(*[each for each in output if not _is_float(each)])
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*tensors)
 
@@ -316,7 +334,8 @@ def _mapped_op(operator: Operator, calls: Calls, library: Any, order: Sequence[b
     for key in _KEYS:
         library.impl(f"{operator.name}_mapped", forward, key)
     torch.library.register_fake(name, fake, lib=library)
-    torch.library.register_autograd(name, backward, setup_context=setup_context, lib=library)
+    watched = Watched(library, refusing(calls, "forward mode over a map of its op"))
+    torch.library.register_autograd(name, backward, setup_context=setup_context, lib=watched)
     torch.library.register_vmap(name, vmap, lib=library)
 
 
@@ -339,7 +358,36 @@ def _second_op(operator: Operator, calls: Calls, library: Any, order: Sequence[b
     for key in _KEYS:
         library.impl(f"{operator.name}_second", forward, key)
     torch.library.register_fake(name, fake, lib=library)
+    _without_derivative(calls, library, name, "third derivatives")
     return getattr(getattr(torch.ops, NAMESPACE), f"{operator.name}_second").default
+
+
+def _jvp_op(operator: Operator, calls: Calls, library: Any, order: Sequence[bool]) -> Any:
+    """The tangents of the outputs of floating point."""
+    name = f"{NAMESPACE}::{operator.name}_jvp"
+
+    def forward(*args: Any) -> list[torch.Tensor]:
+        tensors, statics, (tangents,) = _parts(args, order)
+        return calls.jvp(tensors, statics, tangents)[operator.results :]
+
+    def fake(*args: Any) -> list[torch.Tensor]:
+        tensors, statics, _ = _parts(args, order)
+        return [each for each in fake_outputs(operator, tensors, statics) if _is_float(each)]
+
+    for key in _KEYS:
+        library.impl(f"{operator.name}_jvp", forward, key)
+    torch.library.register_fake(name, fake, lib=library)
+    _without_derivative(calls, library, name, "reverse mode over forward mode")
+    return getattr(getattr(torch.ops, NAMESPACE), f"{operator.name}_jvp").default
+
+
+def _without_derivative(calls: Calls, library: Any, name: str, what: str) -> None:
+    refuse = refusing(calls, what)
+    torch.library.register_autograd(name, refuse, lib=Watched(library, refuse))
+
+
+def _is_float(tensor: torch.Tensor) -> bool:
+    return bool(tensor.is_floating_point() or tensor.is_complex())
 
 
 def fake_outputs(operator: Operator, tensors: Sequence[Any], statics: Sequence[Any]) -> list[torch.Tensor]:

@@ -30,12 +30,13 @@ def torch_dtype(name: str) -> torch.dtype:
     return found
 
 
-def spec_of(tensor: torch.Tensor) -> Spec:
+def spec_of(tensor: torch.Tensor, first: int = 0) -> Spec:
+    """That of the tensor, or of an example where the first axis counts these."""
     dtype = tensor.dtype
     name = _NAMES.get(dtype)
     if name is None:
         name = _NAMES[dtype] = dtype_name(dtype)
-    return Spec(tuple(tensor.shape), name)
+    return Spec(tuple(tensor.shape[first:]), name)
 
 
 def specs_of(tensors: Sequence[torch.Tensor | None]) -> tuple[Spec | None, ...]:
@@ -61,6 +62,7 @@ def device_of(operator: Operator, tensors: Sequence[torch.Tensor | None]) -> tor
             if not each.optional:
                 raise ArgumentError(f"{operator.name}: argument {each.name!r} is None", hint="give a tensor")
             continue
+        _check_strided(operator.name, each.name, tensor)
         if found is None:
             found = tensor.device
         elif tensor.device != found:
@@ -71,6 +73,15 @@ def device_of(operator: Operator, tensors: Sequence[torch.Tensor | None]) -> tor
     return torch.device("cpu") if found is None else found
 
 
+def _check_strided(operator: str, name: str, tensor: torch.Tensor) -> None:
+    if tensor.is_nested or tensor.layout is not torch.strided or tensor.is_quantized:
+        kind = "nested" if tensor.is_nested else "quantized" if tensor.is_quantized else str(tensor.layout)
+        raise ArgumentError(
+            f"{operator}: argument {name!r} is a {kind} tensor, which a kernel cannot read",
+            hint="give a dense one, as tensor.to_dense() makes it",
+        )
+
+
 def run(
     compiled: Compiled, operands: Tensors, device: torch.device, batch: tuple[int, Sequence[bool]] | None = None
 ) -> list[torch.Tensor]:
@@ -78,6 +89,7 @@ def run(
 
     With `batch` (how many examples, and for each operand whether it holds one an example) all results hold them.
     """
+    _check_operands(compiled, operands, batch)
     if compiled.kept is None:
         compiled.kept = [(spec.shape, torch_dtype(spec.dtype)) for spec in compiled.results]
     count, batched = 1, None
@@ -102,6 +114,19 @@ def run(
         addresses, device=index, stream=stream, allocate=allocate, batch=count, batched=batched, scratch=scratch
     )
     return made
+
+
+def _check_operands(compiled: Compiled, operands: Tensors, batch: tuple[int, Sequence[bool]] | None) -> None:
+    """Cotangents and tangents, too, which who calls an op by itself may give in any shape."""
+    flags = batch[1] if batch else [False] * len(operands)
+    for tensor, spec, flag in zip(operands, compiled.operands, flags, strict=True):
+        wanted = (batch[0], *spec.shape) if batch and flag else spec.shape
+        if tuple(tensor.shape) != wanted or spec_of(tensor).dtype != spec.dtype:
+            found = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
+            raise ArgumentError(
+                f"the operator {compiled.operator}: a tensor of {found} for one of {spec.dtype}{list(wanted)}",
+                hint="a cotangent is as its output, a tangent as its input",
+            )
 
 
 def _allocate(device: torch.device, kept: list[torch.Tensor]) -> Callable[[object, int], int]:

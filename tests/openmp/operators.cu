@@ -22,6 +22,18 @@ __global__ void wave(const double *x, double a, double *y, int n) {
     y[i] = sin(a * x[i]) * x[i];
 }
 
+__global__ void shifted(const double *x, double *y, double bias, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = copysign(x[i], bias);
+}
+
+__global__ void products(const double *x, const double *w, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = sin(x[i]) * w[i];
+}
+
 __global__ void decay(double *u, const double *k, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)

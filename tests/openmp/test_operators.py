@@ -62,7 +62,7 @@ def test_a_function_that_returns_a_number() -> None:
 
 
 def test_an_exception_names_the_operator_and_the_next_call_works() -> None:
-    with pytest.raises(adgen.PrimalError, match="a negative number"):
+    with pytest.raises(adgen.PrimalError, match=r"the operator checked_positive: .*a negative number"):
         ops.checked(np.array([-1.0]))
     assert ops.checked(np.array([3.0])) == pytest.approx([9.0])
 
@@ -114,6 +114,22 @@ def of_a_table(launch: Launch, u: Array, k: Array) -> Any:
     return launch(grid=rows, block=cols, args=(launch.copy(u), k, u.size))
 
 
+KEPT: list[Array] = []
+
+
+def of_another_call(launch: Launch, u: Array, k: Array) -> Any:
+    """The second plan is given the array of the first one, whose shape is another."""
+    made = launch.copy(u)
+    launch(grid=1, block=32, args=(made, k, u.size))
+    KEPT.append(made)
+    return KEPT[0]
+
+
+def no_shape(launch: Launch, u: Array, k: Array) -> Any:
+    made = launch.zeros(u.size - 100, u.dtype)
+    return launch(grid=1, block=32, args=(made, k, u.size), outputs=made)
+
+
 def too_few(launch: Launch, u: Array, k: Array) -> Any:
     made = launch.copy(u)
     return launch(grid=1, block=32, args=(made, k), outputs=made)
@@ -130,12 +146,25 @@ def too_few(launch: Launch, u: Array, k: Array) -> Any:
         (twice_the_same, "returns one array twice"),
         (of_a_table, r"fails for u: float64\[40\], k: float64\[40\]: not enough values"),
         (too_few, "takes 3 arguments, got 2"),
+        (no_shape, r"no array has the shape \(-60,\)"),
     ],
 )
 def test_wrong_descriptions(body: Any, message: str) -> None:
     with pytest.raises(adgen.AdgenError, match=message) as caught:
         described(body)(U, K)
     assert "wrong" in str(caught.value)
+
+
+def test_arrays_of_another_call_are_not_taken_for_its_own() -> None:
+    operator = described(of_another_call)
+    operator(U, K)
+    with pytest.raises(adgen.UsageError, match="wrong: Array is no array of this launch"):
+        operator(U[:20].copy(), K[:20].copy())
+
+
+def test_zeros_of_either_sign_are_two_numbers() -> None:
+    for eps, sign in ((0.0, 1.0), (-0.0, -1.0)):
+        assert np.copysign(1.0, ops.signed(U, bias=eps)).tolist() == [sign] * U.size
 
 
 @pytest.mark.parametrize(
@@ -146,6 +175,7 @@ def test_wrong_descriptions(body: Any, message: str) -> None:
         ((U, None), "argument 'k' is None"),
         ((U, K, 1, 2), "takes 3 arguments, got 4"),
         ((U, K, "three"), "'count' is described as int, got str"),
+        ((U, K, 2.7), "'count' is described as int, got 2.7"),
     ],
 )
 def test_wrong_arguments(arrays: Any, message: str) -> None:
@@ -169,6 +199,20 @@ def test_a_cotangent_of_another_shape() -> None:
 def test_another_number_of_results() -> None:
     with pytest.raises(adgen.UsageError, match="returns 1 arrays, and results=2"):
         described(ops.decay.describe, results=2)(U, K)
+
+
+def test_one_array_for_two_parameters() -> None:
+    found = ops.squares.vjp(U, cotangents=C)["x"]
+    assert found == pytest.approx(C * (np.cos(U) * U + np.sin(U)), rel=1e-12)
+    with pytest.raises(adgen.RefusedError, match="squares_in_place: one array is given for 'w' and 'y'"):
+        ops.squares_in_place.vjp(U, cotangents=C)
+
+
+def test_arrays_of_a_foreign_byte_order() -> None:
+    foreign = U.astype(U.dtype.newbyteorder())
+    assert ops.squares(foreign) == pytest.approx(np.sin(U) * U, rel=1e-12)
+    found = ops.squares.vjp(foreign, cotangents=C.astype(C.dtype.newbyteorder()))["x"]
+    assert found == pytest.approx(C * (np.cos(U) * U + np.sin(U)), rel=1e-12)
 
 
 def test_a_mode_that_was_not_compiled() -> None:

@@ -120,7 +120,7 @@ def test_indices_and_a_function() -> None:
 def test_errors_name_what_is_wrong_and_the_next_call_works() -> None:
     with pytest.raises(Exception, match=r"'x'.*float64"):
         ops.wave.jax(X.astype("f"), 1.3)
-    with pytest.raises(Exception, match="a negative number"):
+    with pytest.raises(Exception, match=r"the operator checked_positive: .*a negative number"):
         jax.jit(ops.checked.jax)(-abs(X) - 1).block_until_ready()
     close(jax.jit(ops.checked.jax)(abs(X)), X * X)
     with pytest.raises(Exception, match=r"running.*floating point"):
@@ -128,6 +128,14 @@ def test_errors_name_what_is_wrong_and_the_next_call_works() -> None:
     close(ops.running.jax(X)[-1], X.sum())
     with pytest.raises(Exception, match=r"fails for x: float64\[40\]"):
         ops.row_max.jax(X)
+    with pytest.raises(Exception, match="wave: argument 'x' is no array"):
+        ops.wave.jax("text", 1.3)
+    with pytest.raises(Exception, match=r"decay: argument 'count' is described as int, got .*Tracer"):
+        jax.jit(lambda count: ops.decay.jax(X, Y, count))(3)
+    with pytest.raises(Exception, match=r"wave: .*forward-mode"):
+        jax.jvp(ops.wave.jax, (X, 1.3), (X, 1.3))
+    with pytest.raises(Exception, match="wave cannot do third derivatives"):
+        jax.grad(jax.grad(jax.grad(lambda a: ops.wave.jax(X, a).sum())))(1.3)
     with pytest.raises(Exception, match="does more than one launch"):
         jax.grad(lambda u: jax.grad(lambda v: ops.decay.jax(v, Y).sum())(u).sum())(X)
 

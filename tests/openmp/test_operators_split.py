@@ -16,10 +16,10 @@ pytestmark = pytest.mark.usefixtures("toolchain")
 ROWS, COLUMNS = 6, 4
 
 
-def described(split: Any) -> Operator:
+def described(split: Any, name: str = "layer_norm_in_parts") -> Operator:
     """Layer norm, whose rows have nothing to do with each other."""
 
-    @operator(ops.FILE, kernel="layer_norm", split=split)
+    @operator(ops.FILE, kernel="layer_norm", split=split, name=name)
     def layer_norm_in_parts(launch: Launch, x: Array, gamma: Array, beta: Array) -> Any:
         rows, cols = x.shape
         y = launch.empty_like(x)
@@ -50,7 +50,7 @@ def test_what_is_said_is_checked() -> None:
     ROWS_ALONE.check_split(*arrays())
     ROWS_ALONE.check_split(*arrays(), parts=4)
     with pytest.raises(adgen.UsageError, match="of 2 parts is not that of the whole"):
-        described({"x": 1, "gamma": 0, "beta": 0, "return": 1}).check_split(*arrays())
+        described({"x": 1, "gamma": 0, "beta": 0, "return": 1}, "wrong_parts").check_split(*arrays())
     with pytest.raises(adgen.UsageError, match="is not said to be split"):
         ops.layer_norm.check_split(*arrays())
 

@@ -26,6 +26,7 @@ def number() -> Any:
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     torch.manual_seed(0)
+    assert ops.wave.torch.op  # some tests take torch.ops.adgen.wave
 
 
 def test_derivatives_of_both_modes_and_orders() -> None:
@@ -146,6 +147,80 @@ def test_tangents_that_lie_where_the_primals_do() -> None:
     torch.testing.assert_close(torch.func.jvp(ops.decay.torch, (u, k), (u, k)), apart)
 
 
+def traced(function: Any) -> Any:
+    return lambda x, t: torch.func.linearize(function, x)[1](t)
+
+
+def compiled(function: Any) -> Any:
+    return torch.compile(lambda x, t: torch.func.jvp(function, (x,), (t,))[1], fullgraph=True, backend="aot_eager")
+
+
+def of_duals(function: Any) -> Any:
+    forward = torch.autograd.forward_ad
+
+    def tangent(x: Any, t: Any) -> Any:
+        with forward.dual_level():
+            return forward.unpack_dual(function(forward.make_dual(x, t))).tangent
+
+    return tangent
+
+
+@pytest.mark.parametrize("how", [traced, compiled, of_duals])
+def test_ops_carry_tangents(how: Any) -> None:
+    """PyTorch alone would say that these are zero."""
+    x, t = torch.randn(2, 20, dtype=torch.float64)
+    a = number().detach()
+    for function in (ops.wave.torch, torch.ops.adgen.wave):
+        found = how(lambda x, f=function: f(x, a))(x, t)
+        torch.testing.assert_close(found, torch.func.jvp(lambda x: plain_wave(x, a), (x,), (t,))[1])
+
+
+def test_what_ops_cannot_carry_is_an_error() -> None:
+    x, t, a = double(5), torch.ones(5, dtype=torch.float64), number()
+    with pytest.raises(adgen.UsageError, match="wave cannot do forward mode over reverse mode"):
+        of_duals(lambda x: torch.ops.adgen.wave_vjp(x, a, [t], [True, False])[0])(x.detach(), t)
+    with pytest.raises(adgen.UsageError, match="wave cannot do reverse mode over forward mode"):
+        torch.autograd.grad(torch.ops.adgen.wave_jvp(x, a, [t, None])[0].sum(), x)
+    with pytest.raises(adgen.UsageError, match="wave cannot do third derivatives"):
+        torch.autograd.grad(torch.ops.adgen.wave_second(x, a, [t], [t, None])[0].sum(), x)
+
+
+def test_one_array_for_two_parameters() -> None:
+    assert torch.autograd.gradcheck(ops.squares.torch, (double(9),), check_forward_ad=True)
+
+
+def test_cotangents_of_another_kind_are_an_error() -> None:
+    x, a = double(20), number()
+    for seed in (torch.ones(3, dtype=torch.float64), torch.ones(20)):
+        with pytest.raises(adgen.ArgumentError, match=r"wave: a tensor of .* for one of float64\[20\]"):
+            torch.ops.adgen.wave_vjp(x.detach(), a.detach(), [seed], [True, True])
+
+
+def test_a_map_over_no_examples() -> None:
+    a = number()
+    for function in (ops.wave.torch, torch.ops.adgen.wave):
+        made = torch.func.vmap(function, (0, None))(double(0, 5), a)
+        assert made.shape == (0, 5)
+    assert torch.autograd.grad(torch.func.vmap(ops.wave.torch, (0, None))(double(0, 5), a).sum(), a)[0] == 0
+
+
+class Labelled(torch.Tensor):  # type: ignore[misc]
+    """A subclass, whose calls are not looked up."""
+
+
+def test_a_call_that_is_not_looked_up_is_not_remembered_for_the_one_before() -> None:
+    u, k = torch.rand(2, 17, dtype=torch.float64)
+    for wrong in (k.float(), k.float()[:5]):
+        with pytest.raises(adgen.ArgumentError, match="'k'"):
+            ops.decay.torch(u, wrong)  # missed, and not learnt
+        torch.testing.assert_close(
+            ops.wave.torch(u.as_subclass(Labelled), number()).detach().as_subclass(torch.Tensor),
+            plain_wave(u, number()).detach(),
+        )
+        with pytest.raises(adgen.ArgumentError, match="'k'"):
+            ops.decay.torch(u, wrong)
+
+
 def test_derivatives_of_a_number_that_a_function_returns() -> None:
     arrays = double(9), double(9)
     assert torch.autograd.gradcheck(ops.weighted.torch, arrays, check_forward_ad=True)
@@ -207,7 +282,9 @@ def test_deterministic_sums() -> None:
         (lambda: ops.decay.torch(torch.ones(3), torch.ones(3)), "'u'.*float64"),
         (lambda: ops.decay.torch(double(3).to("meta"), double(3)), "'k' is on cpu, the others are on meta"),
         (lambda: ops.layer_norm.torch(torch.ones(4), torch.ones(4), torch.ones(4)), r"fails for x: float32\[4\]"),
-        (lambda: ops.checked.torch(-double(3).abs() - 1), "a negative number"),
+        (lambda: ops.checked.torch(-double(3).abs() - 1), "the operator checked_positive.* a negative number"),
+        (lambda: ops.checked.torch(double(3).detach().to_sparse()), "'x' is a torch.sparse_coo tensor"),
+        (lambda: ops.decay.torch(double(3), double(3), torch.ones((), requires_grad=True)), "'count'.*requires a grad"),
     ],
 )
 def test_bad_input_is_an_error_and_the_next_call_works(call: Any, message: str) -> None:

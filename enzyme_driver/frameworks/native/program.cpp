@@ -8,7 +8,7 @@
 namespace adgen {
 namespace {
 
-constexpr int64_t VERSION = 1;
+constexpr int64_t VERSION = 2;
 constexpr size_t ALIGNMENT = 256;
 
 size_t aligned(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
@@ -224,6 +224,7 @@ std::unique_ptr<Program> Program::decoded(const int64_t *words, size_t count, co
   if (in.word() != VERSION)
     throw Error(Failure::Artifact, "the program of the operator was made by another version of adgen");
   auto made = std::make_unique<Program>();
+  made->name = in.name();
   made->externals = in.word();
   in.each([&] { made->sizes.push_back(in.word()); });
   in.each([&] {
@@ -241,7 +242,7 @@ std::unique_ptr<Program> Program::decoded(const int64_t *words, size_t count, co
   return made;
 }
 
-void run(const Program &program, const Call &call) {
+void run(const Program &program, const Call &call) try {
   OnDevice current(call);
   Scratch scratch(program, call);
   Frame frame{program, call, std::vector<char *>(program.sizes.size())};
@@ -251,6 +252,8 @@ void run(const Program &program, const Call &call) {
       index += call.device >= 0 && program.ops[index].together > 1 ? steps_together(index, frame)
                                                                    : step(program.ops[index], frame);
   }
+} catch (const Error &error) {
+  throw Error(error.kind, "the operator " + program.name + ": " + error.what());
 }
 
 Table::Table(const LaunchOp &op, size_t more) {

@@ -74,6 +74,7 @@ struct Segment {
 };
 
 struct Program {
+  std::string name;           // of the operator
   std::vector<int64_t> sizes; // bytes of each buffer for one example of a batch
   int64_t externals = 0;      // the first buffers are given by the caller; the others are scratch memory
   std::vector<Op> ops;

@@ -56,8 +56,8 @@ bool is_plain(const Tensor &tensor) {
                                        c10::DispatchKey::Functionalize,    c10::DispatchKey::Conjugate,
                                        c10::DispatchKey::Negative,         c10::DispatchKey::ZeroTensor,
                                        c10::DispatchKey::FuncTorchVmapMode};
-  return tensor.defined() && tensor.layout() == at::kStrided && (tensor.is_cpu() || tensor.is_cuda()) &&
-         !tensor.key_set().has_any(others);
+  return tensor.defined() && tensor.layout() == at::kStrided && !tensor.is_nested() &&
+         (tensor.is_cpu() || tensor.is_cuda()) && !tensor.key_set().has_any(others);
 }
 
 std::shared_ptr<const Known> looked_up(const Which &which, at::TensorList operands) {
@@ -200,10 +200,16 @@ std::vector<Tensor> run_recorded(int64_t number, int64_t wrt, int64_t given, int
   return OperatorBackward::apply(operands, which, *found);
 }
 
-std::vector<Tensor> run_nothing(int64_t, int64_t, int64_t, int64_t, at::TensorList) { return {}; }
+std::vector<Tensor> run_nothing(int64_t, int64_t, int64_t, int64_t, at::TensorList) {
+  missing.clear();
+  return {};
+}
 
 } // namespace
 } // namespace adgen
+
+// Of a call that is not looked up: what this thread has missed before is none of its business.
+extern "C" __attribute__((visibility("default"))) void adgen_torch_forget() { adgen::missing.clear(); }
 
 // The program of the call that this thread has missed last; `shapes`: of each result dtype, number of sizes, sizes.
 extern "C" __attribute__((visibility("default"))) int adgen_torch_learn(const int64_t *words, size_t count,
