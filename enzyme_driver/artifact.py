@@ -67,7 +67,7 @@ class CudaBinary:
 
     `toolkit` is the version of CUDA whose ptxas made the cubin: an older driver may not read it.
     `blocks` are the kernels that have variants for smaller or larger blocks: those and the kernel itself, for more and
-    more threads.
+    more threads; without the kernel where another one is better for all of its blocks.
     """
 
     cubin: str

@@ -47,6 +47,50 @@ __global__ void covariance(const float *__restrict__ one, const float *__restric
     if (x < width && y < height) map[y * width + x] = ab - a * b;
 }
 
+// The same for each channel in turn, of tiles that only some threads fill: contrast around a pixel, by its brightness.
+constexpr int BLOCK = 16, FULL = BLOCK + 2 * HALO;
+
+__global__ void contrast(const float *__restrict__ image, float *__restrict__ map, int channels, int height, int width)
+{
+    __shared__ float tile[FULL][FULL];
+    __shared__ float rows[FULL][BLOCK][4];
+    const int own = threadIdx.y * BLOCK + threadIdx.x, x = blockIdx.x * BLOCK + threadIdx.x;
+    const int y = blockIdx.y * BLOCK + threadIdx.y;
+    for (int c = 0; c < channels; ++c) {
+        for (int step = 0; step < (FULL * FULL + BLOCK * BLOCK - 1) / (BLOCK * BLOCK); ++step) {
+            const int i = step * BLOCK * BLOCK + own;
+            if (i < FULL * FULL) {
+                const int u = blockIdx.x * BLOCK - HALO + i % FULL, v = blockIdx.y * BLOCK - HALO + i / FULL;
+                float pixel = 0.0f;
+                if (u >= 0 && v >= 0 && u < width && v < height) pixel = image[(c * height + v) * width + u];
+                tile[i / FULL][i % FULL] = pixel;
+            }
+        }
+        __syncthreads();
+        for (int row = threadIdx.y; row < FULL; row += BLOCK) {
+            float sum[4] = {0, 0, 0, 0};
+#pragma unroll
+            for (int d = 0; d <= 2 * HALO; ++d) {
+                const float u = tile[row][threadIdx.x + d], w = weights[d];
+                sum[0] += w * u;
+                sum[1] += w * u * u;
+                sum[2] += w * u * u * u;
+                sum[3] += w / (1.0f + u * u);
+            }
+            for (int k = 0; k < 4; ++k)
+                rows[row][threadIdx.x][k] = sum[k];
+        }
+        __syncthreads();
+        float sum[4] = {0, 0, 0, 0};
+#pragma unroll
+        for (int d = 0; d <= 2 * HALO; ++d)
+            for (int k = 0; k < 4; ++k)
+                sum[k] += weights[d] * rows[threadIdx.y + d][threadIdx.x][k];
+        if (x < width && y < height)
+            map[(c * height + y) * width + x] = (sum[1] - sum[0] * sum[0]) / (1.0f + sum[0] * sum[0]) + sum[2] * sum[3];
+    }
+}
+
 // Each query adds up samples of rows of values, at places and with weights that all channels of a query share.
 __global__ void sampled(int n, const float *values, const int *lengths, const int *begins, const float *places,
                         const float *scores, int channels, int levels, int points, float *out)

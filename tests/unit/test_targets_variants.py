@@ -7,7 +7,13 @@ from ptxas_support import OTHER, PRIMAL, STRAIGHT, said
 
 from enzyme_driver.model import BlockVariant
 from enzyme_driver.targets.registers import Assembled
-from enzyme_driver.targets.variants import LITTLE_SPILLED, LONGEST, for_other_blocks, threads_with
+from enzyme_driver.targets.variants import (
+    LITTLE_SPILLED,
+    LONGEST,
+    NEXT_TO_NOTHING_SPILLED,
+    for_other_blocks,
+    threads_with,
+)
 
 IN_BULK = STRAIGHT.replace("\n{\n", "\n{\n\t.shared .align 16 .b8 adgen_exchange_a_$_records112[28672];\n")
 
@@ -38,7 +44,12 @@ def test_variants_are_made_for_the_blocks_that_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spilled", "sizes"), [(LITTLE_SPILLED, [384, 512, 768, 1024]), (LITTLE_SPILLED + 1, [768, 1024])]
+    ("spilled", "sizes"),
+    [
+        (NEXT_TO_NOTHING_SPILLED + 1, [384, 512, 768, 1024]),
+        (LITTLE_SPILLED, [384, 512, 768, 1024]),
+        (LITTLE_SPILLED + 1, [768, 1024]),
+    ],
 )
 def test_a_variant_that_spills_little_is_taken_where_two_blocks_fit(spilled: int, sizes: list[int]) -> None:
     own, larger = "a__gradient", "a__gradient__block1024"
@@ -46,6 +57,18 @@ def test_a_variant_that_spills_little_is_taken_where_two_blocks_fit(spilled: int
     found = for_other_blocks(Assembled(STRAIGHT, said(a__gradient=(80, 0))), lambda _: report)
     kernels = {384: own, 512: larger, 768: own, 1024: larger}
     assert found == {own: tuple(BlockVariant(size, kernels[size]) for size in sizes)}
+
+
+@pytest.mark.parametrize(
+    ("spilled", "taken"),
+    [((NEXT_TO_NOTHING_SPILLED, LITTLE_SPILLED + 1), [512, 1024]), ((900, NEXT_TO_NOTHING_SPILLED), [1024])],
+)
+def test_a_variant_that_spills_next_to_nothing_is_taken_for_all_blocks(
+    spilled: tuple[int, int], taken: list[int]
+) -> None:
+    report = said(a__gradient__block512=(128, spilled[0]), a__gradient__block1024=(64, spilled[1]))
+    found = for_other_blocks(Assembled(STRAIGHT, said(a__gradient=(255, 0))), lambda _: report)
+    assert found == {"a__gradient": tuple(BlockVariant(each, f"a__gradient__block{each}") for each in taken)}
 
 
 def test_a_variant_has_its_own_bound_alone() -> None:

@@ -27,6 +27,7 @@ void definePrimalsOfRefills(Module &M) {
 
 bool Refill::isPossible(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
   Needed.clear();
+  Fixed.clear();
   Pointers.clear();
   Numbers.clear();
   if (Stores.empty())
@@ -36,7 +37,7 @@ bool Refill::isPossible(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
       return false;
     Needed.insert(Store);
   }
-  return findRegion(Stores) && isOneRound(Stores, Barrier);
+  return findRegion(Stores, Barrier) && isOneRound(Stores, Barrier);
 }
 
 // What is fixed is the same whenever the thread computes it.
@@ -50,7 +51,7 @@ bool Refill::need(Value *V, bool IsFixed) {
   if (isa<Argument>(V) || (IsCounter && !IsFixed))
     return V->getType()->isIntegerTy() && (Numbers.insert(V), Numbers.size() <= MostNumbers);
   auto *I = dyn_cast<Instruction>(V);
-  return I && !IsCounter && (IsFixed || !Needed.contains(I) ? need(*I, IsFixed) : true);
+  return I && !IsCounter && ((IsFixed ? Fixed.contains(I) : Needed.contains(I)) || need(*I, IsFixed));
 }
 
 bool Refill::need(Instruction &I, bool IsFixed) {
@@ -62,28 +63,60 @@ bool Refill::need(Instruction &I, bool IsFixed) {
       (Call && Call->isConvergent()))
     return false;
   Needed.insert(&I);
+  if (IsFixed)
+    Fixed.insert(&I);
   return Needed.size() <= MostNeeded &&
          all_of(I.operands(), [&](const Use &U) { return isa<BasicBlock, Function>(U) || need(U.get(), IsFixed); });
 }
 
 // The branches within decide about what is needed as well, and may need more.
-bool Refill::findRegion(ArrayRef<StoreInst *> Stores) {
+bool Refill::findRegion(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
   for (unsigned Known = 0; Known != Needed.size();) {
     Known = Needed.size();
-    if (!collectBlocks(Stores))
+    if (!collectBlocks(Stores, Barrier))
       return false;
+    const SmallPtrSet<const BasicBlock *, 8> Deciding = decidingOn(Stores);
     for (BasicBlock *Block : Region) {
       auto *Branch = dyn_cast<BranchInst>(Block->getTerminator());
-      if (Block != Last && (!Branch || (Branch->isConditional() && !need(Branch->getCondition(), false))))
+      if (Block != Last &&
+          (!Branch || (Branch->isConditional() && !need(Branch->getCondition(), Deciding.contains(Block)))))
         return false;
     }
   }
   return true;
 }
 
-bool Refill::collectBlocks(ArrayRef<StoreInst *> Stores) {
-  First = Stores.front()->getParent();
-  SmallVector<BasicBlock *> Ends;
+// Whose branches decide whether something is stored: as addresses, they have to be the same each time, for what is not
+// stored stays as it was.
+SmallPtrSet<const BasicBlock *, 8> Refill::decidingOn(ArrayRef<StoreInst *> Stores) const {
+  SmallPtrSet<const BasicBlock *, 8> Found;
+  SmallVector<const BasicBlock *> Work;
+  for (const StoreInst *Store : Stores)
+    Work.push_back(Store->getParent());
+  while (!Work.empty()) {
+    const BasicBlock *Decided = Work.pop_back_val();
+    for (const BasicBlock *Block : Region)
+      if (Block != Last && !After.properlyDominates(Decided, Block) &&
+          any_of(successors(Block), [&](const BasicBlock *Next) { return After.dominates(Decided, Next); }) &&
+          Found.insert(Block).second)
+        Work.push_back(Block);
+  }
+  return Found;
+}
+
+bool Refill::collectBlocks(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
+  Last = Stores.front()->getParent();
+  for (StoreInst *Store : Stores)
+    if (Last = After.findNearestCommonDominator(Last, Store->getParent()); !Last)
+      return false;
+  while (!Before.dominates(Last, Barrier.getParent())) {
+    const auto *Behind = After.getNode(Last)->getIDom();
+    if (!Behind || !Behind->getBlock())
+      return false;
+    Last = Behind->getBlock();
+  }
+  First = Last;
+  SmallVector<BasicBlock *> Ends{Last};
   for (Instruction *I : Needed) {
     if (!isa<StoreInst, LoadInst, PHINode>(I))
       continue;
@@ -104,15 +137,10 @@ bool Refill::collectBlocks(ArrayRef<StoreInst *> Stores) {
       return false;
     append_range(Ends, predecessors(Block));
   }
-  auto IsLast = [&](BasicBlock *Block) {
-    return all_of(Stores, [&](StoreInst *S) { return Before.dominates(S->getParent(), Block); });
-  };
-  auto Found = find_if(Stores, [&](StoreInst *S) { return IsLast(S->getParent()); });
-  Last = Found == Stores.end() ? nullptr : (*Found)->getParent();
-  return Last && all_of(Region, [&](BasicBlock *Block) {
-           return Block == Last ||
-                  all_of(successors(Block), [&](BasicBlock *Next) { return Next != First && Region.contains(Next); });
-         });
+  return all_of(Region, [&](BasicBlock *Block) {
+    return Block == Last ||
+           all_of(successors(Block), [&](BasicBlock *Next) { return Next != First && Region.contains(Next); });
+  });
 }
 
 // Whoever comes to the barrier has filled the array in the same iteration of all loops that decide how.
@@ -120,10 +148,8 @@ bool Refill::isOneRound(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) c
   Loop *Around = Loops.getLoopFor(First);
   if (Around && !Around->contains(Barrier.getParent()))
     return false;
-  return all_of(
-             Stores,
-             [&](StoreInst *S) { return After.dominates(S->getParent(), First) && Before.dominates(S, &Barrier); }) &&
-         all_of(Numbers, [&](Value *Number) {
+  auto IsBefore = [&](const StoreInst *S) { return S->getParent() != Barrier.getParent() || S->comesBefore(&Barrier); };
+  return all_of(Stores, IsBefore) && all_of(Numbers, [&](Value *Number) {
            auto *Counter = dyn_cast<PHINode>(Number);
            return !Counter || Loops.getLoopFor(Counter->getParent())->contains(First);
          });

@@ -31,8 +31,9 @@ public:
 private:
   bool need(llvm::Value *V, bool IsFixed);
   bool need(llvm::Instruction &I, bool IsFixed);
-  bool findRegion(llvm::ArrayRef<llvm::StoreInst *> Stores);
-  bool collectBlocks(llvm::ArrayRef<llvm::StoreInst *> Stores);
+  bool findRegion(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier);
+  bool collectBlocks(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier);
+  llvm::SmallPtrSet<const llvm::BasicBlock *, 8> decidingOn(llvm::ArrayRef<llvm::StoreInst *> Stores) const;
   bool isOneRound(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier) const;
   void write(llvm::Function &Reverse, const llvm::Argument &Array);
 
@@ -42,10 +43,12 @@ private:
   llvm::LoopInfo &Loops;
   UnchangedMemory &Unchanged;
 
-  llvm::SmallSetVector<llvm::Instruction *, 32> Needed; // what is computed again, and the stores
-  llvm::SmallSetVector<llvm::Value *, 4> Pointers;      // parameters
-  llvm::SmallSetVector<llvm::Value *, 8> Numbers;       // integers: parameters and counters of loops around
-  llvm::SmallSetVector<llvm::BasicBlock *, 16> Region;  // from its first block, which dominates them, to the last store
+  llvm::SmallSetVector<llvm::Instruction *, 32> Needed;   // what is computed again, and the stores
+  llvm::SmallPtrSet<const llvm::Instruction *, 32> Fixed; // of these, what is the same each time
+  llvm::SmallSetVector<llvm::Value *, 4> Pointers;        // parameters
+  llvm::SmallSetVector<llvm::Value *, 8> Numbers;         // integers: parameters and counters of loops around
+  llvm::SmallSetVector<llvm::BasicBlock *, 16>
+      Region; // from its first block, which dominates them, to where all ways meet behind the stores
   llvm::BasicBlock *First = nullptr, *Last = nullptr;
   unsigned Count = 0; // of what was written
 };

@@ -65,6 +65,8 @@ Constants::Constants(const Function &Body, ArrayRef<Activity> Activities) : Acti
 }
 
 bool Constants::isLoadOfConstant(const LoadInst &Load) const {
+  if (auto *Variable = dyn_cast<GlobalVariable>(getUnderlyingObject(Load.getPointerOperand(), 0)))
+    return Variable->hasMetadata("enzyme_inactive");
   const Argument *A = argumentBehind(Load.getPointerOperand());
   if (!A)
     return false;

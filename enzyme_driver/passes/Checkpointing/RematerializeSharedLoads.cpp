@@ -8,10 +8,14 @@
 // before the array has its values back. The barriers must be met by all threads of the block, because each has its
 // share; so no branch that threads may take differently decides about them. Enzyme repeats loads of one kind
 // without question, llvm.nvvm.ldu.global, so that is what they become until it has run (StripGuards).
+//
+// Where nothing but few sums of what is read is needed, as of a convolution, and a thread's share of the array is more
+// than these, the sums are kept instead, and nothing is read again.
 #include "Analysis/Refill.h"
 #include "Analysis/SharedConstants.h"
 #include "Checkpointing/BarrierMeetings.h"
 #include "Checkpointing/SharedArrays.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -30,6 +34,8 @@ STATISTIC(NumLoads, "Number of loads repeated");
 
 namespace adgen {
 namespace {
+
+constexpr uint64_t UsualThreads = 256; // of a block, among which an array is shared
 
 // A product with something that has no derivative is linear.
 bool isLinear(const Instruction &I, const Value *Factor, const Constants &Known) {
@@ -115,8 +121,9 @@ class Reloading {
 public:
   Reloading(Function &Body, FunctionAnalysisManager &FAM, UnchangedMemory &Unchanged)
       : Body(Body), Arrays(Body), Meet(Body, FAM, Unchanged), Known(Body, knownActivities(Body)),
-        Fill(Body, FAM.getResult<DominatorTreeAnalysis>(Body), FAM.getResult<PostDominatorTreeAnalysis>(Body),
-             FAM.getResult<LoopAnalysis>(Body), Unchanged) {}
+        Loops(FAM.getResult<LoopAnalysis>(Body)),
+        Fill(Body, FAM.getResult<DominatorTreeAnalysis>(Body), FAM.getResult<PostDominatorTreeAnalysis>(Body), Loops,
+             Unchanged) {}
 
   bool run() {
     collect();
@@ -126,6 +133,12 @@ public:
     for (auto &[A, Loads] : Candidates) {
       if (!pays(Loads))
         continue;
+      if (auto Sums = sumsOf(Loads); !Sums.empty() && bytesOf(Sums) < shareOf(*A, Loads)) {
+        for (Instruction *Sum : Sums)
+          holdInVariable(*Sum, isa<PHINode>(Sum) ? Sum->getParent()->getFirstInsertionPt() : ++Sum->getIterator());
+        Changed = true;
+        continue;
+      }
       for (auto &[Load, Found] : Loads) {
         for (CallInst *End : Found.Ends)
           if (isWrittenBehind(*End, A))
@@ -203,6 +216,61 @@ private:
            });
   }
 
+  // The numbers, fewer than the loads and computed as often, by which all that is needed of these follows.
+  SmallSetVector<Instruction *, 4> sumsOf(const Repeated &Loads) const {
+    SmallSetVector<Instruction *, 32> Linear;
+    for (const auto &[Load, Found] : Loads)
+      Linear.insert(Load);
+    const Loop *Around = Loops.getLoopFor(Linear.front()->getParent());
+    for (unsigned Next = 0; Next < Linear.size(); ++Next)
+      for (User *U : Linear[Next]->users())
+        if (isLinearIn(*cast<Instruction>(U), Linear, *Linear[Next]))
+          Linear.insert(cast<Instruction>(U));
+    SmallSetVector<Instruction *, 4> Sums;
+    for (Instruction *I : Linear) {
+      if (Loops.getLoopFor(I->getParent()) != Around)
+        return {};
+      bool IsLast =
+          any_of(I->users(), [&](User *U) { return !isa<StoreInst>(U) && !Linear.contains(cast<Instruction>(U)); });
+      bool Follows = any_of(I->operands(), [&](const Use &U) {
+        auto *Operand = dyn_cast<Instruction>(U.get());
+        return Operand && Sums.contains(Operand) &&
+               all_of(I->operands(), [&](const Use &Other) { return U == Other || Known.isConstant(Other); });
+      });
+      if (IsLast && !Follows && isNeeded(*I, Known) &&
+          (isa<LoadInst>(I) || (Sums.insert(I), Sums.size() == Loads.size())))
+        return {};
+    }
+    return Sums;
+  }
+
+  // Whether a number is a sum of these, and of constants.
+  bool isLinearIn(const Instruction &I, const SmallSetVector<Instruction *, 32> &Terms, const Value &Term) const {
+    return isLinear(I, &Term, Known) && !(isa<PHINode>(I) && Loops.isLoopHeader(I.getParent())) &&
+           all_of(I.operands(), [&](const Use &U) {
+             auto *Operand = dyn_cast<Instruction>(U.get());
+             return !U->getType()->isFPOrFPVectorTy() || (Operand && Terms.contains(Operand)) || Known.isConstant(U);
+           });
+  }
+
+  static uint64_t bytesOf(const SmallSetVector<Instruction *, 4> &Sums) {
+    uint64_t Bits = 0;
+    for (const Instruction *Sum : Sums)
+      Bits += Sum->getType()->getPrimitiveSizeInBits();
+    return Bits / 8;
+  }
+
+  // Bytes that a thread keeps so that these can be repeated.
+  uint64_t shareOf(Argument &A, const Repeated &Loads) {
+    SmallPtrSet<CallInst *, 4> Kept;
+    auto Writers = storesTo(&A);
+    for (const auto &[Load, Found] : Loads)
+      for (CallInst *End : Found.Ends)
+        if (isWrittenBehind(*End, &A) && !(Writers && Fill.isPossible(*Writers, *End)))
+          Kept.insert(End);
+    return Kept.size() * Arrays.bytes(&A) / UsualThreads;
+  }
+
   static SmallVector<Activity> knownActivities(const Function &Body) {
     StringRef Symbol = Body.getName().drop_front(BodyPrefix.size());
     const Function *Gradient = Body.getParent()->getFunction((GradientPrefix + Symbol).str());
@@ -258,6 +326,7 @@ private:
   SharedArrays Arrays;
   BarrierMeetings Meet;
   Constants Known;
+  LoopInfo &Loops;
   Refill Fill;
   SmallVector<LoadInst *> Settled;
   MapVector<Argument *, Repeated> Candidates;

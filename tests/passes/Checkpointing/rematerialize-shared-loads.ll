@@ -8,6 +8,9 @@ target triple = "nvptx64-nvidia-cuda"
 
 @tile = internal addrspace(3) global [64 x float] undef, align 4
 @pool = external addrspace(3) global [0 x float], align 4
+@wide = internal addrspace(3) global [2048 x float] undef, align 4
+@taps = internal addrspace(4) constant [2 x float] [float 1.0, float 2.0], !enzyme_inactive !0
+!0 = !{}
 
 ; What is kept in whole words is aligned to them.
 ; CHECK: @tile = internal addrspace(3) global [64 x float] undef, align 8
@@ -358,10 +361,13 @@ done:
   ret void
 }
 
-; Not where only some threads write, where the place depends on the iteration, where what is read is written, or where there are two places.
+; The same where only some threads write, the same ones in every iteration. Not where the iteration decides who does, where the place
+; depends on it, where what is read is written, or where there are two places.
 ; CHECK-LABEL: define void @adgen_body_some(
-; CHECK-NOT:   _refill
-; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+; CHECK:       latch:
+; CHECK-NEXT:  call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_refill_some_0(ptr %tile, ptr %from, i32 %o, i32 %n)
+; CHECK-NOT:   _snapshot
 define void @adgen_body_some(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
 entry:
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -372,6 +378,39 @@ outer:
   %source = getelementptr float, ptr %from, i32 %o
   %v = load float, ptr %source
   %few = icmp slt i32 %t, %n
+  br i1 %few, label %do, label %ready
+do:
+  store float %v, ptr %mine
+  br label %ready
+ready:
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @adgen_body_in_turn(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_in_turn(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %source = getelementptr float, ptr %from, i32 %o
+  %v = load float, ptr %source
+  %few = icmp eq i32 %t, %o
   br i1 %few, label %do, label %ready
 do:
   store float %v, ptr %mine
@@ -476,6 +515,82 @@ latch:
   %o.next = add i32 %o, 1
   %again = icmp slt i32 %o.next, %n
   br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+
+; Of a convolution one sum is needed, less than a thread's share of a large array: they are kept, what follows from one of them is not.
+; CHECK-LABEL: define void @adgen_body_convolved(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot
+; CHECK:       store float %sum, ptr %held
+; CHECK-NEXT:  call void @adgen_pin_variable(ptr %held
+; CHECK:       %[[SUM:.*]] = load float, ptr %held
+; CHECK:       fmul float %[[SUM]], 2.0
+; CHECK-NOT:   adgen_pin_variable
+; CHECK:       ret void
+; Of a small one the share is less than a number, and as many sums as loads gain nothing.
+; CHECK-LABEL: define void @adgen_body_small(
+; CHECK-COUNT-3: ldu.global
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_convolved(ptr %x, i32 %n, ptr %tile) "adgen-shared"="wide" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %second = getelementptr float, ptr %mine, i32 1
+  %third = getelementptr float, ptr %mine, i32 2
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  %own = load float, ptr %x
+  store float %own, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %tap = load float, ptr addrspace(4) @taps
+  %a = load float, ptr %mine
+  %b = load float, ptr %second
+  %c = load float, ptr %third
+  %first = fmul float %tap, %a
+  %two = fadd float %first, %b
+  %sum = fadd float %two, %c
+  %twice = fmul float %sum, 2.0
+  %square = fmul float %sum, %twice
+  %cube = fmul float %square, %twice
+  store float %cube, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  %i.next = add i32 %i, 1
+  %again = icmp slt i32 %i.next, %n
+  br i1 %again, label %loop, label %done
+done:
+  ret void
+}
+
+define void @adgen_body_small(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %second = getelementptr float, ptr %mine, i32 1
+  %third = getelementptr float, ptr %mine, i32 2
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  %own = load float, ptr %x
+  store float %own, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %tap = load float, ptr addrspace(4) @taps
+  %a = load float, ptr %mine
+  %b = load float, ptr %second
+  %c = load float, ptr %third
+  %first = fmul float %tap, %a
+  %two = fadd float %first, %b
+  %sum = fadd float %two, %c
+  %twice = fmul float %sum, 2.0
+  %square = fmul float %sum, %twice
+  %cube = fmul float %square, %twice
+  store float %cube, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  %i.next = add i32 %i, 1
+  %again = icmp slt i32 %i.next, %n
+  br i1 %again, label %loop, label %done
 done:
   ret void
 }

@@ -167,6 +167,10 @@ def _covariance(rng: Rng) -> Args:
     return {"one": normal(rng, 19, 13), "other": normal(rng, 19, 13), "map": zeros(19, 13), "height": 19, "width": 13}
 
 
+def _contrast(rng: Rng) -> Args:
+    return {"image": normal(rng, 3, 19, 13), "map": zeros(3, 19, 13), "channels": 3, "height": 19, "width": 13}
+
+
 def _sampled(rng: Rng) -> Args:
     queries, channels, levels, points = 5, 6, 3, 2
     lengths = np.array([9, 6, 4], np.int32)
@@ -209,6 +213,7 @@ ROWS = (
         flat=frozenset({"new_cell.data_"}),
     ),
     Program("image_losses.cu", "covariance", _covariance, ("map",), (2, 3), (8, 8)),
+    Program("image_losses.cu", "contrast", _contrast, ("map",), (1, 2), (16, 16)),
     Program("image_losses.cu", "sampled", _sampled, ("out",), 2, 8),
     Program("image_losses.cu", "nearest", _nearest, ("distance", "which"), 2, 4),
     Program("torch_extension.cu", "huber<float>", _huber, ("loss",), 2, 16),
