@@ -191,8 +191,8 @@ def interface_dtype(array: object, interface: dict[str, Any]) -> np.dtype[Any]:
         return dtype
     descr, own = interface.get("descr"), getattr(array, "dtype", None)
     if descr:
-        return np.dtype(descr)
-    return own if isinstance(own, np.dtype) and own.names else dtype
+        dtype = np.dtype(descr)
+    return own if not descr and isinstance(own, np.dtype) and own.names else dtype
 
 
 def _dlpack_view(value: object, slot: Slot) -> ArrayView:
