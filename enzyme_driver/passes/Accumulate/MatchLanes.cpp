@@ -40,35 +40,66 @@ public:
       return Spread::One;
     if (auto *A = dyn_cast<Argument>(V))
       return isOfTheTape(*A) ? Spread::Many : Spread::One;
-    auto [Known, New] = Found.try_emplace(V, Spread::One); // that of a loop's counter, until more is known
+    auto [Known, New] = Found.try_emplace(V, Spread::Many); // in a cycle that is no loop
     if (!New)
       return Known->second;
-    Spread Result = find(*cast<Instruction>(V));
-    return Found[V] = Result;
+    auto *Phi = dyn_cast<PHINode>(V);
+    Spread Result = Phi && isHeader(*Phi) ? ofCarried(*Phi) : find(*cast<Instruction>(V));
+    note(*V, Result);
+    return Result;
   }
 
 private:
   Spread find(const Instruction &I) {
     if (auto *Phi = dyn_cast<PHINode>(&I))
-      return ofChoice(I, Phi->incoming_values(), isHeader(*Phi));
+      return ofChoice(I, Phi->incoming_values());
     if (auto *Choice = dyn_cast<SelectInst>(&I))
-      return ofChoice(I, drop_begin(Choice->operands()), /*Counts=*/false);
+      return ofChoice(I, drop_begin(Choice->operands()));
     if (isa<LoadInst>(I))
       return I.getType()->isIntOrPtrTy() ? of(getLoadStorePointerOperand(&I)) : Spread::Many;
     if (isa<BinaryOperator, CastInst, GetElementPtrInst, FreezeInst>(I) || isArithmetic(I))
-      return widest(I.operands());
+      return widest(I);
     return isOfTheBlock(I) ? Spread::One : Spread::Many;
   }
 
+  // As many values as there were before the loop where all lanes go on by the same steps. If they choose in each
+  // iteration, there are more and more.
+  Spread ofCarried(const PHINode &Phi) {
+    const Loop *L = LI.getLoopFor(Phi.getParent());
+    Spread Before = ofWays(Phi, [&](BasicBlock *From) { return !L->contains(From); });
+    size_t Count = Order.size();
+    note(Phi, Spread::One); // how a step changes that
+    Spread Next = ofWays(Phi, [&](BasicBlock *From) { return L->contains(From); });
+    for (const Value *Guessed : drop_begin(Order, Count))
+      Found.erase(Guessed);
+    Order.truncate(Count);
+    if (Next == Spread::One)
+      return Before;
+    return isSmall(Phi) ? Spread::Few : Spread::Many;
+  }
+
+  Spread ofWays(const PHINode &Phi, function_ref<bool(BasicBlock *)> IsAsked) {
+    Spread Widest = Spread::One;
+    for (const auto &[Way, From] : zip_equal(Phi.incoming_values(), Phi.blocks()))
+      if (IsAsked(From))
+        Widest = std::max(Widest, of(Way));
+    return Widest;
+  }
+
+  void note(const Value &V, Spread Result) {
+    Found[&V] = Result;
+    Order.push_back(&V);
+  }
+
   // A choice by what a lane has computed: as many values as there are ways, if each brings the same to all lanes.
-  Spread ofChoice(const Instruction &I, User::const_op_range Ways, bool Counts) {
+  Spread ofChoice(const Instruction &I, User::const_op_range Ways) {
     Spread Widest = Spread::One;
     SmallPtrSet<const Value *, MostPlaces> Different;
     for (const Use &Way : Ways) {
       Widest = std::max(Widest, leavesLoop(I, *Way) ? Spread::Many : of(Way));
       Different.insert(Way);
     }
-    if (Counts || Widest == Spread::Few || (Widest == Spread::One && Different.size() == 1))
+    if (Widest == Spread::Few || (Widest == Spread::One && Different.size() == 1))
       return Widest;
     bool Few = Widest == Spread::One ? Different.size() <= MostPlaces : isSmall(I);
     return Few ? Spread::Few : Spread::Many;
@@ -96,17 +127,20 @@ private:
            });
   }
 
-  Spread widest(User::const_op_range Operands) {
+  Spread widest(const Instruction &I) {
     Spread Widest = Spread::One;
-    for (const Use &Operand : Operands)
+    for (const Use &Operand : I.operands())
       if (!isa<Function>(Operand))
-        Widest = std::max(Widest, of(Operand));
+        Widest = std::max(Widest, leavesLoop(I, *Operand) ? ofLeft(cast<Instruction>(*Operand)) : of(Operand));
     return Widest;
   }
+
+  Spread ofLeft(const Instruction &I) { return isSmall(I) ? Spread::Few : Spread::Many; }
 
   LoopInfo &LI;
   ScalarEvolution &SE;
   DenseMap<const Value *, Spread> Found;
+  SmallVector<const Value *> Order; // in which they were found
 };
 
 // Additions of a block to places that lie at fixed distances from each other.

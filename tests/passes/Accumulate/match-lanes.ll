@@ -102,6 +102,37 @@ end:
   ret void
 }
 
+; Lanes that choose in every iteration of a loop have many places in the end; that they have few in common steps stays.
+; CHECK-LABEL: define void @random(
+; CHECK:         call i32 @adgen_alike(
+; CHECK:         call void @adgen_add_warp_f32_1(
+; CHECK:         atomicrmw fadd ptr %at.state
+; CHECK-NOT:     call void @adgen_add
+; CHECK:         ret void
+define void @random(i1 %c, i64 %n, float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const:const:duplicated" {
+entry:
+  %row = select i1 %c, i64 0, i64 1
+  br label %loop
+loop:
+  %state = phi i64 [ 1, %entry ], [ %more, %loop ]
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %place = phi i64 [ %row, %entry ], [ %behind, %loop ]
+  %at.place = getelementptr float, ptr %d_x, i64 %place
+  %1 = atomicrmw fadd ptr %at.place, float %v monotonic
+  %id = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %odd = trunc i32 %id to i1
+  %factor = select i1 %odd, i64 3, i64 1
+  %more = mul i64 %state, %factor
+  %behind = add i64 %place, %n
+  %next = add i64 %k, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %end, label %loop
+end:
+  %at.state = getelementptr float, ptr %d_x, i64 %more
+  %2 = atomicrmw fadd ptr %at.state, float %v monotonic
+  ret void
+}
+
 ; A constant is the same in all lanes.
 ; CHECK-LABEL: define void @adgen_gradient_constant(
 ; CHECK-NOT:     match.all
