@@ -91,6 +91,24 @@ __global__ void contrast(const float *__restrict__ image, float *__restrict__ ma
     }
 }
 
+// Products of neighbours in lines of pixels, of a tile that is cleared before some threads fill it.
+__global__ void triples(const float *lines, float *sums, int rounds)
+{
+    __shared__ float tile[66];
+    const int own = threadIdx.x;
+    float sum = 0;
+    for (int r = 0; r < rounds; ++r) {
+        tile[own] = 1.0f;
+        if (own < 2) tile[64 + own] = 1.0f;
+        __syncthreads();
+        if (own < 62) tile[own + 1] = lines[r * 64 + own];
+        __syncthreads();
+        sum += tile[own] * tile[own + 1] * tile[own + 2];
+        __syncthreads();
+    }
+    sums[own] = sum;
+}
+
 // Each query adds up samples of rows of values, at places and with weights that all channels of a query share.
 __global__ void sampled(int n, const float *values, const int *lengths, const int *begins, const float *places,
                         const float *scores, int channels, int levels, int points, float *out)

@@ -37,7 +37,7 @@ bool Refill::isPossible(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
       return false;
     Needed.insert(Store);
   }
-  return findRegion(Stores, Barrier) && isOneRound(Stores, Barrier);
+  return findRegion(Stores, Barrier) && isOneRound(Stores, Barrier) && !meetBetween(Stores);
 }
 
 // What is fixed is the same whenever the thread computes it.
@@ -153,6 +153,28 @@ bool Refill::isOneRound(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) c
            auto *Counter = dyn_cast<PHINode>(Number);
            return !Counter || Loops.getLoopFor(Counter->getParent())->contains(First);
          });
+}
+
+// Behind a barrier, threads write to what others have written: filling it again without the barrier would be a race.
+bool Refill::meetBetween(ArrayRef<StoreInst *> Stores) const {
+  auto Parts = [&](const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    return Call && Call->isConvergent() && any_of(Stores, [&](const StoreInst *S) { return comesBefore(*S, I); }) &&
+           any_of(Stores, [&](const StoreInst *S) { return comesBefore(I, *S); });
+  };
+  return any_of(Region, [&](const BasicBlock *Block) { return any_of(*Block, Parts); });
+}
+
+// On some way through the region.
+bool Refill::comesBefore(const Instruction &One, const Instruction &Other) const {
+  if (One.getParent() == Other.getParent())
+    return One.comesBefore(&Other);
+  SmallSetVector<const BasicBlock *, 16> Behind;
+  Behind.insert(One.getParent());
+  for (unsigned Next = 0; Next < Behind.size(); ++Next)
+    if (Behind[Next] != Last)
+      Behind.insert_range(successors(Behind[Next]));
+  return Behind.contains(Other.getParent());
 }
 
 void Refill::emit(IRBuilder<> &B, Argument &Array) {

@@ -35,6 +35,8 @@ private:
   bool collectBlocks(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier);
   llvm::SmallPtrSet<const llvm::BasicBlock *, 8> decidingOn(llvm::ArrayRef<llvm::StoreInst *> Stores) const;
   bool isOneRound(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier) const;
+  bool meetBetween(llvm::ArrayRef<llvm::StoreInst *> Stores) const;
+  bool comesBefore(const llvm::Instruction &One, const llvm::Instruction &Other) const;
   void write(llvm::Function &Reverse, const llvm::Argument &Array);
 
   llvm::Function &Body;

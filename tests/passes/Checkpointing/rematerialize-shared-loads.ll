@@ -519,6 +519,44 @@ done:
   ret void
 }
 
+; Nor where threads meet between two stores, of which the second may overwrite what another thread has stored first.
+; CHECK-LABEL: define void @adgen_body_padded(
+; CHECK-NOT:   _refill
+; CHECK:       call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+define void @adgen_body_padded(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %beside = getelementptr float, ptr %mine, i32 1
+  %few = icmp slt i32 %t, 62
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  store float 0.0, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br i1 %few, label %do, label %ready
+do:
+  %source = getelementptr float, ptr %from, i32 %o
+  %v = load float, ptr %source
+  store float %v, ptr %beside
+  br label %ready
+ready:
+  call void @adgen_rule_barrier(ptr %tile)
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  br label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+
 ; Of a convolution one sum is needed, less than a thread's share of a large array: they are kept, what follows from one of them is not.
 ; CHECK-LABEL: define void @adgen_body_convolved(
 ; CHECK-NOT:   ldu

@@ -171,6 +171,10 @@ def _contrast(rng: Rng) -> Args:
     return {"image": normal(rng, 3, 19, 13), "map": zeros(3, 19, 13), "channels": 3, "height": 19, "width": 13}
 
 
+def _triples(rng: Rng) -> Args:
+    return {"lines": normal(rng, 3, 64), "sums": zeros(64), "rounds": 3}
+
+
 def _sampled(rng: Rng) -> Args:
     queries, channels, levels, points = 5, 6, 3, 2
     lengths = np.array([9, 6, 4], np.int32)
@@ -214,6 +218,7 @@ ROWS = (
     ),
     Program("image_losses.cu", "covariance", _covariance, ("map",), (2, 3), (8, 8)),
     Program("image_losses.cu", "contrast", _contrast, ("map",), (1, 2), (16, 16)),
+    Program("image_losses.cu", "triples", _triples, ("sums",), 1, 64),
     Program("image_losses.cu", "sampled", _sampled, ("out",), 2, 8),
     Program("image_losses.cu", "nearest", _nearest, ("distance", "which"), 2, 4),
     Program("torch_extension.cu", "huber<float>", _huber, ("loss",), 2, 16),
