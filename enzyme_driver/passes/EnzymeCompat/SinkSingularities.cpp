@@ -59,14 +59,20 @@ bool isComparison(const Instruction &I) {
   return isa<FCmpInst>(I) || (Call && Call->getIntrinsicID() == Intrinsic::is_fpclass);
 }
 
-// What is computed for one use alone, but for comparisons.
+bool isExtremeCall(const User &U) {
+  auto *Call = dyn_cast<IntrinsicInst>(&U);
+  return Call && (Call->getIntrinsicID() == Intrinsic::minnum || Call->getIntrinsicID() == Intrinsic::maxnum);
+}
+
+// What is computed for these uses alone, but for comparisons: those on one way to a merge, or on one side of choices
+// with one condition.
 class Tree {
 public:
-  Tree(const Use &Only, const Loop *Inside, const LoopInfo &LI) : Only(Only), Inside(Inside), LI(LI) {
-    auto *Root = dyn_cast<Instruction>(Only.get());
-    if (!Root || !belongs(*Root))
-      return;
-    Parts.insert(Root);
+  Tree(ArrayRef<const Use *> Uses, const Loop *Inside, const LoopInfo &LI)
+      : Uses(Uses.begin(), Uses.end()), Inside(Inside), LI(LI) {
+    for (const Use *Each : Uses)
+      if (auto *Root = dyn_cast<Instruction>(Each->get()); Root && belongs(*Root))
+        Parts.insert(Root);
     for (unsigned I = 0; I < Parts.size() && Parts.size() <= MostOperations; ++I)
       for (Value *Operand : Parts[I]->operands())
         if (auto *Part = dyn_cast<Instruction>(Operand); Part && belongs(*Part))
@@ -77,8 +83,8 @@ public:
     return Parts.size() <= MostOperations && any_of(Parts, [](const Instruction *I) { return hasPole(*I); });
   }
 
-  // Computes it anew there.
-  Value *copyTo(BasicBlock::iterator Place, const DominatorTree &DT) {
+  // Computes them anew there.
+  DenseMap<Value *, Value *> copyTo(BasicBlock::iterator Place, const DominatorTree &DT) {
     SmallVector<Instruction *> Order(Parts.begin(), Parts.end());
     stable_sort(Order, [&](Instruction *A, Instruction *B) { return A != B && DT.dominates(A, B); });
     DenseMap<Value *, Value *> Copies;
@@ -91,7 +97,7 @@ public:
       Copies[Part] = Copy;
       Part->setMetadata(InactiveMark, MDNode::get(Part->getContext(), {})); // if it stays, for comparisons
     }
-    return Copies[Only.get()];
+    return Copies;
   }
 
 private:
@@ -99,11 +105,11 @@ private:
     return isArithmetic(I) && !I.hasMetadata(InactiveMark) && LI.getLoopFor(I.getParent()) == Inside &&
            all_of(I.uses(), [&](const Use &U) {
              auto *User = cast<Instruction>(U.getUser());
-             return &U == &Only || isComparison(*User) || Parts.contains(User);
+             return Uses.contains(&U) || isComparison(*User) || Parts.contains(User);
            });
   }
 
-  const Use &Only;
+  SmallPtrSet<const Use *, 4> Uses;
   const Loop *Inside;
   const LoopInfo &LI;
   SmallSetVector<Instruction *, 16> Parts;
@@ -134,49 +140,119 @@ private:
   // What is computed before ways part, and taken on one of them.
   bool sinkInto(PHINode &Phi) {
     BasicBlock &Merge = *Phi.getParent();
-    if (LI.isLoopHeader(&Merge) || !DT.isReachableFromEntry(&Merge))
+    if (LI.isLoopHeader(&Merge) || !DT.isReachableFromEntry(&Merge) || Phi.getNumIncomingValues() < 2)
       return false;
     for (Use &Incoming : Phi.incoming_values()) {
-      auto *Root = dyn_cast<Instruction>(Incoming);
       BasicBlock *From = Phi.getIncomingBlock(Incoming);
-      if (!Root || Phi.getNumIncomingValues() < 2 || count(successors(From), &Merge) != 1 ||
-          LI.getLoopFor(From) != LI.getLoopFor(&Merge) || !DT.dominates(Root->getParent(), &Merge))
-        continue;
-      Tree Dropped(Incoming, LI.getLoopFor(&Merge), LI);
-      if (!Dropped.isWorthIt())
-        continue;
-      BasicBlock *Way = From->getSingleSuccessor() ? From : SplitEdge(From, &Merge);
-      Incoming.set(Dropped.copyTo(Way->getTerminator()->getIterator(), DT));
-      IRBuilder<>(Way->getTerminator()).CreateCall(declarePin(*Way->getModule(), "way")); // Enzyme would join the ways
-      RecursivelyDeleteTriviallyDeadInstructions(Root);
-      return true;
+      if (isComputedBefore(Incoming, Merge) && count(successors(From), &Merge) == 1 &&
+          LI.getLoopFor(From) == LI.getLoopFor(&Merge) &&
+          (sink({&Incoming}, From, Merge) || sink(allOf(From, Merge), From, Merge)))
+        return true;
     }
     return false;
+  }
+
+  bool isComputedBefore(const Use &Incoming, const BasicBlock &Merge) const {
+    auto *Root = dyn_cast<Instruction>(Incoming);
+    return Root && DT.dominates(Root->getParent(), &Merge);
+  }
+
+  // All that comes on one way to a merge.
+  SmallVector<Use *> allOf(BasicBlock *From, BasicBlock &Merge) const {
+    SmallVector<Use *> Found;
+    for (PHINode &Phi : Merge.phis())
+      if (Use &Incoming = Phi.getOperandUse(Phi.getBasicBlockIndex(From)); isComputedBefore(Incoming, Merge))
+        Found.push_back(&Incoming);
+    return Found;
+  }
+
+  bool sink(ArrayRef<Use *> Brought, BasicBlock *From, BasicBlock &Merge) {
+    Tree Dropped(SmallVector<const Use *>(Brought), LI.getLoopFor(&Merge), LI);
+    if (!Dropped.isWorthIt())
+      return false;
+    BasicBlock *Way = From->getSingleSuccessor() ? From : SplitEdge(From, &Merge);
+    const auto Copies = Dropped.copyTo(Way->getTerminator()->getIterator(), DT);
+    SmallVector<WeakTrackingVH> Before;
+    for (Use *Each : Brought)
+      if (Value *Copy = Copies.lookup(Each->get())) {
+        Before.push_back(Each->get());
+        Each->set(Copy);
+      }
+    IRBuilder<>(Way->getTerminator()).CreateCall(declarePin(*Way->getModule(), "way")); // Enzyme would join the ways
+    RecursivelyDeleteTriviallyDeadInstructionsPermissive(Before);
+    return true;
   }
 
   // After which the choice is a phi.
   bool becomesBranch(Instruction &I) {
     auto *Select = dyn_cast<SelectInst>(&I);
-    auto *Extreme = dyn_cast<IntrinsicInst>(&I);
-    if (Extreme && Extreme->getIntrinsicID() != Intrinsic::minnum && Extreme->getIntrinsicID() != Intrinsic::maxnum)
+    if (!isExtremeCall(I) && !(Select && Select->getCondition()->getType()->isIntegerTy(1)))
       return false;
-    if (!Extreme && !(Select && Select->getCondition()->getType()->isIntegerTy(1)))
-      return false;
-    Use &One = I.getOperandUse(Select ? 1 : 0), &Other = I.getOperandUse(Select ? 2 : 1);
-    const Loop *Inside = LI.getLoopFor(I.getParent());
-    if (!Tree(One, Inside, LI).isWorthIt() && !Tree(Other, Inside, LI).isWorthIt())
-      return false;
+    const unsigned First = Select ? 1 : 0; // of the two numbers among the operands
+    SmallVector<Instruction *> Together{&I};
+    if (!isWorthIt(Together, First)) {
+      if (Select)
+        append_range(Together, othersLike(*Select));
+      if (Together.size() == 1 || !isWorthIt(Together, First))
+        return false;
+    }
     IRBuilder<> B(&I);
-    Value *Chosen = Select ? Select->getCondition() : isExtreme(B, *Extreme);
-    BasicBlock *Head = I.getParent();
-    Instruction *Way = SplitBlockAndInsertIfThen(Chosen, I.getIterator(), /*Unreachable=*/false);
-    PHINode *Phi = PHINode::Create(I.getType(), 2, I.getName(), I.getParent()->begin());
-    Phi->addIncoming(One, Way->getParent());
-    Phi->addIncoming(Other, Head);
-    Phi->setDebugLoc(I.getDebugLoc());
-    I.replaceAllUsesWith(Phi);
-    I.eraseFromParent();
+    branch(Together, First, Select ? Select->getCondition() : isExtreme(B, cast<IntrinsicInst>(I)));
     return true;
+  }
+
+  // Whether something with a pole is computed for one side of these choices.
+  bool isWorthIt(ArrayRef<Instruction *> Choices, unsigned First) const {
+    return any_of(ArrayRef<unsigned>{First, First + 1}, [&](unsigned Side) {
+      SmallVector<const Use *> Uses(map_range(Choices, [&](Instruction *I) { return &I->getOperandUse(Side); }));
+      return Tree(Uses, LI.getLoopFor(Choices.front()->getParent()), LI).isWorthIt();
+    });
+  }
+
+  // Choices behind it with the same condition, among what can be computed before it.
+  SmallVector<Instruction *> othersLike(SelectInst &First) const {
+    SmallVector<Instruction *> Found;
+    for (Instruction &I : make_range(std::next(First.getIterator()), First.getParent()->end())) {
+      auto *Other = dyn_cast<SelectInst>(&I);
+      if (Other && Other->getCondition() == First.getCondition() && I.getType()->isFloatingPointTy() &&
+          canPrecede(*Other->getTrueValue(), First) && canPrecede(*Other->getFalseValue(), First))
+        Found.push_back(&I);
+    }
+    return Found;
+  }
+
+  bool canPrecede(const Value &V, const Instruction &Place) const {
+    auto *I = dyn_cast<Instruction>(&V);
+    return !I || DT.dominates(I, &Place) ||
+           (isArithmetic(*I) && all_of(I->operands(), [&](const Use &U) { return canPrecede(*U, Place); }));
+  }
+
+  void movePreceding(Value &V, Instruction &Place) const {
+    auto *I = dyn_cast<Instruction>(&V);
+    if (!I || DT.dominates(I, &Place))
+      return;
+    for (Use &Operand : I->operands())
+      movePreceding(*Operand, Place);
+    if (!I->comesBefore(&Place))
+      I->moveBefore(Place.getIterator());
+  }
+
+  void branch(ArrayRef<Instruction *> Choices, unsigned First, Value *Chosen) {
+    Instruction &Place = *Choices.front();
+    for (Instruction *Each : Choices)
+      for (unsigned Side : {First, First + 1})
+        movePreceding(*Each->getOperand(Side), Place);
+    BasicBlock *Head = Place.getParent();
+    Instruction *Way = SplitBlockAndInsertIfThen(Chosen, Place.getIterator(), /*Unreachable=*/false);
+    BasicBlock *Merge = Place.getParent();
+    for (Instruction *Each : Choices) {
+      PHINode *Phi = PHINode::Create(Each->getType(), 2, Each->getName(), Merge->begin());
+      Phi->addIncoming(Each->getOperand(First), Way->getParent());
+      Phi->addIncoming(Each->getOperand(First + 1), Head);
+      Phi->setDebugLoc(Each->getDebugLoc());
+      Each->replaceAllUsesWith(Phi);
+      Each->eraseFromParent();
+    }
   }
 
   const LoopInfo &LI;

@@ -87,6 +87,53 @@ end:
   ret void
 }
 
+; One quotient in two results that one condition drops.
+; CHECK-LABEL: define double @adgen_body_two_results(
+; CHECK-NEXT:    %zero = fcmp
+; CHECK-NEXT:    br i1 %zero, label %[[MERGE:.*]], label %[[KEPT:.*]]
+; CHECK:       [[KEPT]]:
+; CHECK-NEXT:    %[[Q:.*]] = fdiv double 1.000000e+00, %v
+; CHECK-NEXT:    %[[A:.*]] = fmul double %[[Q]], %k
+; CHECK-NEXT:    %[[B:.*]] = fmul double %[[Q]], %[[Q]]
+; CHECK-NEXT:    call void @adgen_pin_way()
+; CHECK:         phi double [ 2.000000e+00, %{{.*}} ], [ %[[B]], %[[KEPT]] ]
+; CHECK-NEXT:    phi double [ 0.000000e+00, %{{.*}} ], [ %[[A]], %[[KEPT]] ]
+; CHECK-NOT:     fdiv
+; CHECK:         ret double
+define double @adgen_body_two_results(double %v, double %k, ptr %p) {
+  %q = fdiv double 1.0, %v
+  %zero = fcmp oeq double %v, 0.0
+  %x = fmul double %q, %k
+  %a = select i1 %zero, double 0.0, double %x
+  store double %a, ptr %p
+  %y = fmul double %q, %q
+  %b = select i1 %zero, double 2.0, double %y
+  ret double %b
+}
+
+; CHECK-LABEL: define double @adgen_body_two_at_a_merge(
+; CHECK:         br i1 %zero, label %then, label %[[WAY:.*]]
+; CHECK:       [[WAY]]:
+; CHECK-NEXT:    fdiv double %k, %v
+; CHECK-NEXT:    fmul
+; CHECK-NEXT:    call void @adgen_pin_way()
+; CHECK-NOT:     fdiv
+; CHECK:         ret double
+define double @adgen_body_two_at_a_merge(double %v, double %k, ptr %p) {
+  %q = fdiv double %k, %v
+  %x = fmul double %q, %k
+  %zero = fcmp oeq double %v, 0.0
+  br i1 %zero, label %then, label %join
+then:
+  store double %k, ptr %p
+  br label %join
+join:
+  %a = phi double [ %q, %0 ], [ %k, %then ]
+  %b = phi double [ %x, %0 ], [ 1.0, %then ]
+  %sum = fadd double %a, %b
+  ret double %sum
+}
+
 declare double @llvm.fabs.f64(double)
 declare double @llvm.log.f64(double)
 declare double @llvm.minnum.f64(double, double)
