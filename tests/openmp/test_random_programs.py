@@ -16,7 +16,7 @@ from random_programs.tally import added, cause, recorded
 
 AT_ONCE = 12
 STRUCT_OF_TWO_USES = 6
-"""Of the first kernels: Enzyme takes a number of a struct for an address, as one of its members is called by pointer."""
+"""Of the first kernels: one calls through a pointer to a member, and Enzyme takes a number beside for an address."""
 
 
 FOUND = (
