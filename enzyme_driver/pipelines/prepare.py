@@ -65,11 +65,14 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-mark-math", after=("adgen-link-libraries",)),
         Pass("nvvm-reflect"),
         Pass("adgen-canonicalize-nvvm"),
+        function("sroa"),
+        Pass("adgen-expose-exchanges"),  # of what waits itself and is called: inlining would say it of the barrier
         _INLINE,
         Pass("adgen-devirtualize-calls"),
         _INLINE,
         Pass("adgen-devirtualize-calls"),  # again: what one pointer holds may show once another is resolved
         _INLINE,
+        Pass("adgen-expose-exchanges"),
         Pass("adgen-raise-atomic-adds"),
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),

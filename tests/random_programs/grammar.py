@@ -10,19 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from random_programs import device_code, phrases, public_code
+from random_programs import device_code, phrases, public_code, science_code
 from random_programs.statements import ROOM, Body
 
 _HOLE = re.compile(r"@(\w+)|\$(body|round|\w)")
 _DEEPEST = 3
 _LOADS = ("x[($N * i + @k) % n]", "x[(i + @k) % n] * w[@k]", "@k % 2 ? w[(i + @k) % n] : x[idx[i]]", "$v")
 BLOCKS = (32, 64)
-ALONE = (*phrases.ALONE, *device_code.ALONE, *public_code.ALONE, *public_code.ON_GPU)
-TOGETHER = (*phrases.TOGETHER, *device_code.TOGETHER, *public_code.TOGETHER)
-LANES = (*phrases.LANES, *device_code.LANES, *public_code.LANES)
-STORES = (*phrases.STORES, *device_code.STORES, *public_code.STORES)
+ALONE = (*phrases.ALONE, *device_code.ALONE, *public_code.ALONE, *public_code.ON_GPU, *science_code.ALONE)
+TOGETHER = (*phrases.TOGETHER, *device_code.TOGETHER, *public_code.TOGETHER, *science_code.TOGETHER)
+LANES = (*phrases.LANES, *device_code.LANES, *public_code.LANES, *science_code.LANES)
+STORES = (*phrases.STORES, *device_code.STORES, *public_code.STORES, *science_code.STORES)
 SHARED_STORES = {**phrases.SHARED_STORES, "added": (*phrases.SHARED_STORES["added"], *public_code.SHARED_STORES)}
-PORTABLE = (*phrases.ALONE, *device_code.PORTABLE, *public_code.ALONE)
+PORTABLE = (*phrases.ALONE, *device_code.PORTABLE, *public_code.ALONE, *science_code.ALONE)
 """What C++ has, too."""
 PHRASES = len(ALONE) + len(TOGETHER) + len(LANES) + len(STORES)
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from random_programs import device_helpers, grammar, phrases, public_code
+from random_programs import device_helpers, grammar, phrases, public_code, science_code
 from random_programs.mutations import mutated
 from random_programs.statements import ROOM, Body
 
@@ -145,8 +145,8 @@ def file(drawn: list[Drawn]) -> str:
     parts = [_CUDA_HELPERS if cuda else _CPP_HELPERS, _HELPERS]
     if practised(drawn[0].number):
         own = device_helpers.FOR_CUDA if cuda else device_helpers.FOR_CPP
-        parts += [phrases.HELPERS, own, device_helpers.HELPERS, public_code.HELPERS]
-        parts += [public_code.FOR_CUDA] if cuda else []
+        parts += [phrases.HELPERS, own, device_helpers.HELPERS, public_code.HELPERS, science_code.HELPERS]
+        parts += [public_code.FOR_CUDA if cuda else science_code.FOR_CPP]
     return "".join(parts) + "\n" + "\n".join(each.source for each in drawn)
 
 

@@ -21,4 +21,16 @@ bool cooperates(const Function &F) {
   });
 }
 
+bool ordersThreads(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call)
+    return isa<FenceInst>(I);
+  const Function *Callee = Call->getCalledFunction();
+  if (!Callee || Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix))
+    return !Callee;
+  if (Callee->isIntrinsic() && !Callee->getName().starts_with("llvm.nvvm."))
+    return false;
+  return Call->mayWriteToMemory();
+}
+
 } // namespace adgen

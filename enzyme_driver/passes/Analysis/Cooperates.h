@@ -7,4 +7,7 @@ namespace adgen {
 
 bool cooperates(const llvm::Function &F);
 
+// Barriers, fences, what lanes do together, and calls of which nothing is known.
+bool ordersThreads(const llvm::Instruction &I);
+
 } // namespace adgen

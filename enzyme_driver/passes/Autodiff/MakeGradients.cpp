@@ -3,6 +3,7 @@
 //   result])
 // that calls Enzyme's autodiff of the body. Shadows stand for the parameters that are not const, in order. A scalar
 // that is active has a pointer as its shadow, to which every thread adds its part.
+#include "Analysis/Cooperates.h"
 #include "Analysis/SharedConstants.h"
 #include "Support/Derivative.h"
 #include "Support/Pass.h"
@@ -77,19 +78,6 @@ private:
   SmallVector<std::pair<Type *, Value *>> Outs;
   SmallVector<OwnStruct> Structs;
 };
-
-// Barriers, fences, what lanes do together, and calls of which nothing is known.
-bool ordersThreads(const Instruction &I) {
-  auto *Call = dyn_cast<CallBase>(&I);
-  if (!Call)
-    return isa<FenceInst>(I);
-  const Function *Callee = Call->getCalledFunction();
-  if (!Callee || Callee->hasFnAttribute(MathAttribute) || Callee->getName().starts_with(MathPrefix))
-    return !Callee;
-  if (Callee->isIntrinsic() && !Callee->getName().starts_with("llvm.nvvm."))
-    return false;
-  return Call->mayWriteToMemory();
-}
 
 // `Waits`: a kernel in which threads may see what others have written.
 void addParameters(AutodiffCall &Call, const BodyLayout &L, const EntryPlan &Plan, bool Waits, Function &Gradient) {
