@@ -113,7 +113,8 @@ Value *ProductStage::hasRoom(IRBuilder<> &B) const {
 // The active lanes do one tile after the other.
 void ProductStage::forTiles(Instruction &Before, const ProductLayout &Layout, Value &Active, TileBody Each) const {
   IRBuilder<> B(&Before);
-  Value *Below = B.CreateAnd(&Active, special(B, Intrinsic::nvvm_read_ptx_sreg_lanemask_lt));
+  Value *Own = B.CreateShl(B.getInt32(1), special(B, Intrinsic::nvvm_read_ptx_sreg_laneid));
+  Value *Below = B.CreateAnd(&Active, B.CreateSub(Own, B.getInt32(1)));
   Value *Rank = B.CreateUnaryIntrinsic(Intrinsic::ctpop, Below),
         *Count = B.CreateUnaryIntrinsic(Intrinsic::ctpop, &Active);
   BasicBlock *Start = Before.getParent(), *Rest = SplitBlock(Start, &Before);
@@ -140,6 +141,7 @@ Value *ProductStage::begin(Instruction &Before, ArrayRef<const ProductSum *> Its
     for (Value *V : It->Compared)
       Whole = B.CreateAnd(Whole, areAlike(B, Active, V));
   Instruction *Then = SplitBlockAndInsertIfThen(Whole, Before.getIterator(), false);
+  meet(*Then, *Everyone); // of a loop before, all have been taken
   for (const ProductSum *It : Its)
     forTiles(*Then, It->layout(), *Everyone, [&](IRBuilder<> &B, Value *Tile) {
       for (size_t Vector = 0; Vector < It->layout().vectors(); ++Vector)
