@@ -72,6 +72,9 @@ _ACCUMULATIONS = Pipeline(
         function("adce", switch="drop-unread-cotangents"),
         function("simplifycfg", CSE, "loop-simplify"),
         Pass("adgen-sink-zero-stores"),
+        # Before what is added in each iteration becomes a register, and products of two places become sums.
+        Pass("adgen-sum-products", when="gpu"),
+        Pass("adgen-link-libraries", "{rules}", switch="sum-products", when="gpu"),
         Pass("adgen-merge-accumulations"),
         Pass("adgen-relax-private-atomics"),
         Pass("adgen-sink-zero-stores", after=("adgen-relax-private-atomics",)),  # again: of exchanges that are none now

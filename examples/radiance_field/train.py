@@ -33,6 +33,8 @@ OCTAVES, WIDTH, OUTPUTS = 4, 16, 4
 LAYERS = ((3 + 6 * OCTAVES, WIDTH), (WIDTH, WIDTH), (WIDTH, OUTPUTS))
 BLOCK, RATE, GAINED = 128, 1e-2, 4.0
 SEGMENT = {"from": 1.2, "to": 5.2}
+CONSTANT = dict.fromkeys(("origins", "directions", "starts"), "const")
+"""Nothing asks for the derivatives by the rays here, which would cost as much as those by the weights."""
 LARGEST_DIFFERENCE = 2e-2
 """Between the derivative along a line and finite differences in single precision."""
 MEASURED_SIZE, ROUNDS = 800, 7
@@ -54,7 +56,7 @@ class Renderer:
 
     def __init__(self, target: Literal["openmp", "cuda"], samples: int, built: Path | None = None) -> None:
         self.xp = __import__("cupy") if target == "cuda" else np
-        made = adgen.load(built, target) if built else adgen.compile(HERE / "field.cu", target=target)
+        made = adgen.load(built, target) if built else adgen.compile(HERE / "field.cu", target=target, activity=CONSTANT)
         self._kernel = made["render"]
         self._segment = {**SEGMENT, "samples": samples}
 

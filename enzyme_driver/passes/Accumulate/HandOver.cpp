@@ -15,12 +15,23 @@ CallInst *callTogether(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Va
   return Call;
 }
 
-const Value *baseOf(const AtomicRMWInst &Accumulation) {
+Value *areAlike(IRBuilder<> &B, Value *Active, Value *V) {
+  Type *Int64 = B.getInt64Ty();
+  Value *Number = V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int64) : B.CreateZExt(V, Int64);
+  return B.CreateICmpEQ(callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, Number, B.getFalse()}), Active);
+}
+
+static std::pair<const Value *, int64_t> placeOf(const AtomicRMWInst &Accumulation) {
   const DataLayout &DL = Accumulation.getDataLayout();
   const Value *Pointer = Accumulation.getPointerOperand();
   APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
-  return Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
+  const Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
+  return {Base, Offset.getSExtValue()};
 }
+
+const Value *baseOf(const AtomicRMWInst &Accumulation) { return placeOf(Accumulation).first; }
+
+int64_t distanceOf(const AtomicRMWInst &Accumulation) { return placeOf(Accumulation).second; }
 
 // As many as the rule's name says.
 static void handOverAtOnce(IRBuilder<> &B, StringRef Lanes, ArrayRef<AtomicRMWInst *> Members, Value *Active,

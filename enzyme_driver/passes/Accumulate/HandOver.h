@@ -9,9 +9,15 @@ namespace adgen {
 // An accumulation that runs in blocks of unusual extents only: what it would cost in registers, all blocks would pay.
 inline constexpr llvm::StringLiteral SeldomMark = "adgen.seldom";
 
+// An accumulation of a lane into one of the elements that all warps have in common.
+inline constexpr llvm::StringLiteral LanesMark = "adgen.lanes";
+
 // Calls a rule that lanes of a warp have to come to together.
 llvm::CallInst *callTogether(llvm::IRBuilder<> &B, llvm::StringRef Name, llvm::Type *Result,
                              llvm::ArrayRef<llvm::Value *> Arguments);
+
+// Whether all active lanes have the same number or pointer.
+llvm::Value *areAlike(llvm::IRBuilder<> &B, llvm::Value *Active, llvm::Value *V);
 
 // Additions of one type, in as many calls as they need, which take their place: `Lanes` are those that may have their
 // elements in common ("warp", "row", "column"), of which the `Active` ones are here and the `Alike` ones have them.
@@ -22,5 +28,7 @@ void handOver(llvm::IRBuilder<> &B, llvm::StringRef Lanes, llvm::ArrayRef<llvm::
 
 // That from which the address of its element is a constant away.
 const llvm::Value *baseOf(const llvm::AtomicRMWInst &Accumulation);
+// The constant, in bytes.
+int64_t distanceOf(const llvm::AtomicRMWInst &Accumulation);
 
 } // namespace adgen

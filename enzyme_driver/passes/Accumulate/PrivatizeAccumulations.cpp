@@ -6,6 +6,7 @@
 //
 // That the same elements are meant follows from what the address depends on: lanes, what loops count and what all
 // threads share, but neither the block nor the warp; or on the thread, but not on what a loop around it counts.
+#include "Accumulate/HandOver.h"
 #include "Accumulate/Ownership.h"
 #include "Support/Pass.h"
 
@@ -41,6 +42,8 @@ public:
 
   // Whether warps of a block, or rows that it walks through, come to the same elements.
   bool areCommon(const AtomicRMWInst &Atomic, const Argument &Shadow) const {
+    if (Atomic.hasMetadata(LanesMark))
+      return true;
     Reasons R;
     const Value *Pointer = Atomic.getPointerOperand();
     for (; Pointer != &Shadow; Pointer = cast<GetElementPtrInst>(Pointer)->getPointerOperand())

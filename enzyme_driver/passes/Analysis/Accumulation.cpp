@@ -247,6 +247,10 @@ bool Meetings::mayTouchArray(const Instruction &I, const Value *Element) const {
   return !Pointer || !areApart(getUnderlyingObject(Element), getUnderlyingObject(Pointer));
 }
 
+bool Meetings::mayMeetArray(const Instruction &I, const Value *Element) const {
+  return !OnlyAccumulated.contains(getUnderlyingObject(Element)) && mayTouchArray(I, Element);
+}
+
 bool Meetings::mayMeet(const Instruction &I, const Value *Element, Type *T) const {
   if (asAccumulation(const_cast<Instruction &>(I)) || OnlyAccumulated.contains(getUnderlyingObject(Element)))
     return false;

@@ -81,6 +81,8 @@ public:
   bool mayTouchArray(const llvm::Instruction &I, const llvm::Value *Element) const;
   // The same, but for accumulations: what follows is what an accumulation into the element may not be exchanged with.
   bool mayMeet(const llvm::Instruction &I, const llvm::Value *Element, llvm::Type *T) const;
+  // Nor one into any element of the same array.
+  bool mayMeetArray(const llvm::Instruction &I, const llvm::Value *Element) const;
 
 private:
   bool areApart(const llvm::Value *Object, const llvm::Value *Other) const;

@@ -50,6 +50,9 @@ public:
   void run() {
     for (Loop *L : LI) // what an inner loop needs, all around it have in registers
       run(*L);
+    if (isKernel(F))
+      for (Loop *L : LI.getLoopsInPreorder())
+        repeat(*L);
   }
 
 private:
@@ -70,18 +73,61 @@ private:
       run(*Inner);
   }
 
-  bool canBeSunk(LoadInst &Load, const Loop &L) {
+  // What later blocks of an iteration need is read again there.
+  void repeat(const Loop &L) {
+    SmallVector<LoadInst *> Loads;
+    uint64_t Bits = 0;
+    for (BasicBlock *Block : L.blocks())
+      for (Instruction &I : *Block)
+        if (auto *Load = dyn_cast<LoadInst>(&I); Load && LI.getLoopFor(Block) == &L && canBeRepeated(*Load, L)) {
+          Loads.push_back(Load);
+          Bits += F.getDataLayout().getTypeSizeInBits(Load->getType());
+        }
+    if (Bits > 32 * Enough)
+      for (LoadInst *Load : Loads)
+        sink(*Load, L);
+  }
+
+  bool canBeRepeated(LoadInst &Load, const Loop &L) {
+    const Value *Memory = Load.isSimple() ? arrayOf(Load) : nullptr;
+    if (!Memory || none_of(Load.uses(), [&](const Use &Each) { return isElsewhere(Each, L); }))
+      return false;
+    auto [Found, IsNew] = Known.try_emplace({Memory, nullptr, &L}, false);
+    if (IsNew)
+      Found->second = isLeftAlone(*Memory, L) && isTheSameBehind(*Memory, L);
+    return Found->second;
+  }
+
+  // In another block of the loop, but in no loop inside it.
+  bool isElsewhere(const Use &Each, const Loop &L) const {
+    const BasicBlock *Block = blockOf(Each);
+    return LI.getLoopFor(Block) == &L && Block != cast<Instruction>(Each.get())->getParent();
+  }
+
+  static BasicBlock *blockOf(const Use &Each) {
+    auto *By = cast<Instruction>(Each.getUser());
+    auto *Phi = dyn_cast<PHINode>(By);
+    return Phi ? Phi->getIncomingBlock(Each) : By->getParent();
+  }
+
+  // The shared array that it reads; null where something else may know it.
+  const Value *arrayOf(const LoadInst &Load) {
     int64_t Offset = 0;
     const Value *Array = GetPointerBaseWithConstantOffset(Load.getPointerOperand(), Offset, F.getDataLayout());
+    const Argument *Given = Arrays.find(Load.getPointerOperand());
+    if (Given)
+      return Array->stripPointerCasts() == Given ? Given : nullptr;
+    auto *Variable = dyn_cast<GlobalVariable>(Array->stripPointerCasts());
+    return Variable && Variable->getAddressSpace() == SharedSpace && isOnlyAccessed(*Variable) ? Variable : nullptr;
+  }
+
+  bool canBeSunk(LoadInst &Load, const Loop &L) {
     if (L.contains(&Load) || !Load.isSimple() ||
         none_of(Load.users(), [&](User *By) { return L.contains(cast<Instruction>(By)); }))
       return false;
-    auto *Variable = dyn_cast<GlobalVariable>(Array->stripPointerCasts());
-    const Argument *Given = Arrays.find(Load.getPointerOperand());
-    if (Given ? Array->stripPointerCasts() != Given
-              : !Variable || Variable->getAddressSpace() != SharedSpace || !isOnlyAccessed(*Variable))
+    const Value *Memory = arrayOf(Load);
+    if (!Memory)
       return false;
-    const Value *Memory = Given ? static_cast<const Value *>(Given) : Variable;
     auto [Found, IsNew] = Known.try_emplace({Memory, Load.getParent(), &L}, false);
     if (IsNew)
       Found->second = isTheSameThere(*Memory, Load, L);
@@ -101,10 +147,20 @@ private:
       for (const Instruction &I : *Block)
         if (mayWrite(I, Array) && (Block != From || Load.comesBefore(&I)))
           return false;
+    return isTheSameBehind(Array, L);
+  }
+
+  bool isLeftAlone(const Value &Array, const Loop &L) const {
+    return none_of(L.blocks(), [&](const BasicBlock *Block) {
+      return any_of(*Block, [&](const Instruction &I) { return mayWrite(I, Array); });
+    });
+  }
+
+  bool isTheSameBehind(const Value &Array, const Loop &L) const {
     SmallVector<BasicBlock *> Exits;
     L.getUniqueExitBlocks(Exits);
     SmallPtrSet<const BasicBlock *, 32> Behind(Exits.begin(), Exits.end());
-    Work.assign(Exits.begin(), Exits.end());
+    SmallVector<const BasicBlock *> Work(Exits.begin(), Exits.end());
     while (!Work.empty()) {
       const BasicBlock *Block = Work.pop_back_val();
       bool Met = false;
@@ -135,10 +191,9 @@ private:
   void sink(LoadInst &Load, const Loop &L) {
     DenseMap<BasicBlock *, Instruction *> Again;
     for (Use &Each : make_early_inc_range(Load.uses())) {
-      auto *By = cast<Instruction>(Each.getUser());
-      auto *Phi = dyn_cast<PHINode>(By);
-      BasicBlock *Block = Phi ? Phi->getIncomingBlock(Each) : By->getParent();
-      if (!L.contains(By) || !L.contains(Block))
+      BasicBlock *Block = blockOf(Each);
+      if (L.contains(&Load) ? !isElsewhere(Each, L)
+                            : !L.contains(cast<Instruction>(Each.getUser())) || !L.contains(Block))
         continue;
       Instruction *&Copy = Again[Block];
       if (!Copy) {

@@ -164,6 +164,73 @@ done:
   ret void
 }
 
+; What a later block of the iteration needs is read again there, but not where an iteration writes to the array.
+; CHECK-LABEL: define ptx_kernel void @both_sweeps(
+; CHECK:       loop:
+; CHECK:         %a = load <96 x float>, ptr addrspace(3) @tile
+; CHECK-NEXT:    %x = extractelement <96 x float> %a, i32 %i
+; CHECK:       later:
+; CHECK-NEXT:    [[AGAIN:%.*]] = load <96 x float>, ptr addrspace(3) @tile
+; CHECK-NEXT:    extractelement <96 x float> [[AGAIN]], i32 %n
+; CHECK:       end:
+define ptx_kernel void @both_sweeps(ptr addrspace(1) %y, i32 %n) {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %later ]
+  %a = load <96 x float>, ptr addrspace(3) @tile, align 4
+  %x = extractelement <96 x float> %a, i32 %i
+  store float %x, ptr addrspace(1) %y, align 4
+  br label %between
+
+between:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %odd = trunc i32 %t to i1
+  br i1 %odd, label %between, label %later
+
+later:
+  %z = extractelement <96 x float> %a, i32 %n
+  store float %z, ptr addrspace(1) %y, align 4
+  %next = add i32 %i, 1
+  %go = icmp slt i32 %next, %n
+  br i1 %go, label %loop, label %end
+
+end:
+  ret void
+}
+
+; CHECK-LABEL: define ptx_kernel void @written_between(
+; CHECK:       later:
+; CHECK-NEXT:    extractelement <96 x float> %a, i32 %n
+; CHECK:       end:
+define ptx_kernel void @written_between(ptr addrspace(1) %y, i32 %n) {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %later ]
+  %a = load <96 x float>, ptr addrspace(3) @tile, align 4
+  %x = extractelement <96 x float> %a, i32 %i
+  store float %x, ptr addrspace(1) %y, align 4
+  br label %between
+
+between:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %odd = trunc i32 %t to i1
+  br i1 %odd, label %between, label %later
+
+later:
+  %z = extractelement <96 x float> %a, i32 %n
+  store float %z, ptr addrspace(3) @tile, align 4
+  %next = add i32 %i, 1
+  %go = icmp slt i32 %next, %n
+  br i1 %go, label %loop, label %end
+
+end:
+  ret void
+}
+
 declare void @adgen_rule_barrier(ptr)
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
