@@ -189,10 +189,11 @@ def interface_dtype(array: object, interface: dict[str, Any]) -> np.dtype[Any]:
     dtype: np.dtype[Any] = np.dtype(interface["typestr"])
     if dtype.kind != "V":
         return dtype
-    descr, own = interface.get("descr"), getattr(array, "dtype", None)
-    if descr:
+    if descr := interface.get("descr"):
         dtype = np.dtype(descr)
-    return own if not descr and isinstance(own, np.dtype) and own.names else dtype
+    elif getattr(getattr(array, "dtype", None), "names", None):
+        dtype = array.dtype  # type: ignore[attr-defined]
+    return dtype
 
 
 def _dlpack_view(value: object, slot: Slot) -> ArrayView:
