@@ -34,7 +34,7 @@ def test_neighbours_see_what_was_stored_before_the_barrier(module: Module, name:
     squares = (x * x).reshape(BLOCKS, THREADS)
     expected = squares.copy()
     expected[:, 1:] = 0.25 * squares[:, 1:] + squares[:, :-1]
-    np.testing.assert_allclose(values[1], expected.ravel(), rtol=1e-14)
+    np.testing.assert_allclose(np.asarray(values[1]), expected.ravel(), rtol=1e-14)
 
     found = getattr(module, name).vjp[BLOCKS, THREADS](*arguments(name, x), cotangents={"y": weights})
     ybar = weights.reshape(BLOCKS, THREADS)
