@@ -148,21 +148,27 @@ void Arrivals::findBranches(Function &Body) {
   }
 }
 
+// Whether it runs so many times, however many there are to read.
+static bool endsByNumber(const Loop &L) {
+  SmallVector<BasicBlock *> Ends;
+  L.getExitingBlocks(Ends);
+  return any_of(Ends, [](const BasicBlock *End) {
+    auto *Test = dyn_cast<ICmpInst>(End->getTerminator()->getOperand(0));
+    return Test && any_of(Test->operands(), IsaPred<Constant>);
+  });
+}
+
 void Arrivals::findReductions(Function &Body) {
   DominatorTree Tree(Body);
   LoopInfo Loops(Tree);
   for (const Instruction &I : instructions(Body)) {
     const Loop *Around = Loops.getLoopFor(I.getParent());
     auto *Phi = dyn_cast<PHINode>(&I);
-    if (Phi && Around && Around->getHeader() == I.getParent())
-      if (const Instruction *Sum = madeInLoop(*Phi)) {
-        Values Made = slice(Sum, {Phi});
-        bool Moves = any_of(I.getParent()->phis(), [&](const PHINode &Other) { return Made.contains(&Other); });
-        if (Moves)
-          Sums.insert({Phi, std::move(Made)});
-      }
+    const Instruction *Each = Phi && Around && Around->getHeader() == I.getParent() ? madeInLoop(*Phi) : nullptr;
+    if (Each && (addsUpLanes(*Each) || !endsByNumber(*Around)))
+      Sums.insert({Phi, addsUpLanes(*Each) ? nullptr : Each});
     if (addsUpLanes(I))
-      Sums.insert({&I, {}});
+      Sums.insert({&I, nullptr});
     auto *Store = dyn_cast<StoreInst>(&I);
     auto *Sum = Store && Around ? dyn_cast<Instruction>(Store->getValueOperand()) : nullptr;
     if (!Sum || !addsUp(*Sum) || !all_of(Sum->operands(), [](const Use &V) { return isa<LoadInst, Function>(V); }))
@@ -237,13 +243,21 @@ Facts Arrivals::transfer(const Instruction &I, Look Of) const {
   return Found;
 }
 
-// Whether each thread adds up the same of what was found, or a warp's lanes together.
+// Whether each thread adds up the same of what was found, whatever its place, or a warp's lanes together.
 bool Arrivals::isOfAll(const Value *Sum) const {
-  auto Found = Sums.find(Sum);
-  return Found != Sums.end() && none_of(Found->second, [&](const Value *V) {
-           auto *Load = dyn_cast<LoadInst>(V);
-           return Load && (of(Load->getPointerOperand()).Identity & (Facts::Lane | Facts::Warp));
-         });
+  auto Known = Sums.find(Sum);
+  if (Known == Sums.end() || !Known->second)
+    return Known != Sums.end();
+  Values Given{Sum};
+  for (const Value *V : slice(Known->second, Given))
+    if (auto *Load = dyn_cast<LoadInst>(V); Load && of(Load).found()) {
+      if (of(Load->getPointerOperand()).Identity & (Facts::Lane | Facts::Warp))
+        return false;
+      Given.insert(Load);
+    }
+  const BasicBlock *Header = cast<PHINode>(Sum)->getParent();
+  return none_of(slice(Known->second, Given),
+                 [&](const Value *V) { return isa<PHINode>(V) && cast<PHINode>(V)->getParent() == Header; });
 }
 
 Facts Arrivals::ofCall(const CallBase &Call, Look Of) const {

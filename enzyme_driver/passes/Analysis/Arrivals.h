@@ -59,8 +59,9 @@ private:
   llvm::SmallVector<Branch> Branches;
   llvm::MapVector<const llvm::Instruction *, unsigned> Sources;
   llvm::SmallVector<const llvm::Instruction *> Writes;
-  Values Reduced;                                   // memory over which a loop makes sums
-  llvm::DenseMap<const llvm::Value *, Values> Sums; // what is added up of many reads or lanes, and of what
+  Values Reduced; // memory over which a loop makes sums
+  // What is added up: by a loop, with the sum of each iteration, or of lanes.
+  llvm::DenseMap<const llvm::Value *, const llvm::Instruction *> Sums;
 };
 
 } // namespace adgen
