@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def module() -> Module:
     return adgen.compile(Path(__file__).with_name("exchanges.cu"))
 
 
-def arguments(name: str, x: np.ndarray) -> list[object]:
+def arguments(name: str, x: np.ndarray) -> list[Any]:
     return [x, *(np.zeros(POINTS) for _ in range(2 if name == "two_arrays" else 1)), POINTS]
 
 
