@@ -56,9 +56,8 @@ class Renderer:
 
     def __init__(self, target: Literal["openmp", "cuda"], samples: int, built: Path | None = None) -> None:
         self.xp = __import__("cupy") if target == "cuda" else np
-        made = (
-            adgen.load(built, target) if built else adgen.compile(HERE / "field.cu", target=target, activity=CONSTANT)
-        )
+        source = HERE / "field.cu"
+        made = adgen.load(built, target) if built else adgen.compile(source, target=target, activity=CONSTANT)
         self._kernel = made["render"]
         self._segment = {**SEGMENT, "samples": samples}
 
