@@ -21,6 +21,12 @@ from enzyme_driver.settings import with_environment
 ENDLESS = "did not end within"
 """Says in the reason of a CompilerCrashError that the process was stopped."""
 
+MOST_WAITS = 10
+"""So many times its limit a process may take where others leave it too little processor time."""
+
+IDLE = 0.01
+"""Processor time over time, below which a process waits for something and is not slow."""
+
 STACK = 2**30
 """Bytes of a tool's stack; Enzyme, for one, follows the operands of an expression by recursion."""
 
@@ -62,7 +68,9 @@ def run(
     env: Mapping[str, str] | None = None,
     log: Path | None = None,
 ) -> Completed:
-    """Run `argv` (no shell, no standard input) and wait at most `timeout` seconds for it.
+    """Run `argv` (no shell, no standard input) for at most `timeout` seconds of processor time.
+
+    A process that waits for something is given as many seconds, one that others leave little time `MOST_WAITS` as many.
 
     `env` is added to this process's environment. A return code other than 0 is the caller's business; a signal or a
     timeout is a CompilerCrashError, whose raw output is kept in `log` where that is given. A missing or
@@ -72,7 +80,7 @@ def run(
     start = time.perf_counter()
     process = _start(words, cwd, env)
     try:
-        stdout, stderr = process.communicate(timeout=timeout)
+        stdout, stderr = _output(process, timeout)
     except subprocess.TimeoutExpired:
         output = _kill(process)
         reason = f"{_tool(words)} {ENDLESS} {timeout:g} s and was stopped"
@@ -86,6 +94,36 @@ def run(
         hint = f"repeat it by hand (ADGEN_KEEP=folder keeps its files): {in_shell(words, cwd=cwd, env=env)}"
         raise CompilerCrashError(reason, hint=hint, log=keep(log, words, stdout + stderr))
     return Completed(words, process.returncode, stdout, stderr, time.perf_counter() - start)
+
+
+def _output(process: subprocess.Popen[str], timeout: float) -> tuple[str, str]:
+    """What a process has written once it has ended; TimeoutExpired where it does not."""
+    end = time.monotonic() + MOST_WAITS * timeout
+    before, wait = 0.0, timeout
+    while True:
+        try:
+            return process.communicate(timeout=wait)
+        except subprocess.TimeoutExpired:
+            used = _processor_seconds(process.pid)
+            left = min(timeout - used, end - time.monotonic())
+            if left <= 0 or used - before < IDLE * wait:
+                raise
+            before, wait = used, max(left, 0.1)
+
+
+def _processor_seconds(session: int) -> float:
+    """What the processes of a session, and those that they have waited for, have taken; more than any limit where the
+    system does not say it.
+    """
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(words[3]) == session:
+            ticks += sum(map(int, words[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK") if Path("/proc/self/stat").exists() else float("inf")
 
 
 def in_shell(argv: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:

@@ -83,7 +83,12 @@ class Settings:
         "the pinned Enzyme",
     )
     timeout: float = _setting(
-        "ADGEN_TIMEOUT", _text_as_seconds, "a positive number", "seconds that one compiler process may take", "60", 60.0
+        "ADGEN_TIMEOUT",
+        _text_as_seconds,
+        "a positive number",
+        "seconds of processor time that one compiler process may take",
+        "60",
+        60.0,
     )
     device_heap: int = _setting(
         "ADGEN_DEVICE_HEAP",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from enzyme_driver import command
 from enzyme_driver.command import STACK, in_shell, run
 from enzyme_driver.errors import CompilerCrashError, ToolchainError
 from enzyme_driver.scratch import scratch_folder
@@ -68,6 +69,28 @@ def test_timeout_names_tool_and_limit_and_keeps_the_output(tmp_path: Path) -> No
     assert "ADGEN_TIMEOUT" in caught.value.hint
     assert caught.value.log == log
     assert "so far" in log.read_text()
+
+
+BUSY = "import time; end = time.process_time() + {}\nwhile time.process_time() < end: pass"
+
+
+def test_the_limit_is_one_of_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine where others take most of it: the process has had a fifth of its limit when that has passed."""
+    real = command._processor_seconds
+    monkeypatch.setattr(command, "_processor_seconds", lambda session: 0.2 * real(session))
+    monkeypatch.setattr(command, "MOST_WAITS", 1000)
+    done = run(python(BUSY.format(1.0)), timeout=0.4)
+    assert done.ok
+    assert done.seconds > 0.4
+    with pytest.raises(CompilerCrashError, match="did not end within"):
+        run(python(BUSY.format(20)), timeout=0.2)
+
+
+def test_a_process_that_computes_is_stopped_after_its_limit() -> None:
+    start = time.monotonic()
+    with pytest.raises(CompilerCrashError, match="did not end within"):
+        run(python(BUSY.format(60)), timeout=0.5)
+    assert time.monotonic() - start < command.MOST_WAITS * 0.5 + 2
 
 
 def test_timeout_ends_the_children_too(tmp_path: Path) -> None:
