@@ -155,6 +155,10 @@ def of_jax(artifacts: Path) -> dict[str, float]:
     def plain(x: Any) -> Any:
         return jax.numpy.sin(x) * w + jax.numpy.exp(x)
 
+    def in_two_kernels(x: Any) -> Any:
+        """As a loop runs with an operator: XLA counts its turns in a kernel, which it fuses with its own code alone."""
+        return jax.lax.optimization_barrier(jax.numpy.sin(jax.lax.optimization_barrier(x))) * w + jax.numpy.exp(x)
+
     def gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return jax.grad(lambda x: function(x).sum())
 
@@ -176,6 +180,7 @@ def of_jax(artifacts: Path) -> dict[str, float]:
         "XLA's own code, one of many in a loop of jit": many(plain),
         "its own gradient, one of many in a loop of jit": many(gradient(plain)),
         "XLA's own code in a loop of jit": repeated(plain),
+        "XLA's own code in a loop of jit, in two kernels": repeated(in_two_kernels),
         "its own gradient in a loop of jit": repeated(gradient(plain)),
     }
 
