@@ -106,6 +106,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-canonicalize-geometric-loops"),
         function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
         function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-pointers-to-indices"),
         Pass("adgen-expose-inductions"),
         function("loop-simplify", switch="expose-inductions"),
         Pass("adgen-expose-inductions"),
@@ -117,6 +118,7 @@ PREPARE_CUDA = Pipeline(
         _EXITS,
         Pass("adgen-type-copies"),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
+        Pass("adgen-rotate-barriers", after=("adgen-lower-collectives-to-rules",)),
         Pass("adgen-expose-refills", after=("adgen-type-copies", "adgen-lower-tensor-cores")),
         Pass("adgen-rematerialize-shared-loads", after=("adgen-expose-refills",)),
         Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides

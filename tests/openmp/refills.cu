@@ -144,3 +144,84 @@ __global__ void branched(const double *x, const int *places, int n, double *y)
     }
     y[threadIdx.x] = sum;
 }
+
+// A loop fills the tile, as many elements a thread as the block leaves it, with zeros behind the end.
+__global__ void looped(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[2 * WIDTH];
+    double sum = 0;
+    for (int first = 0; first < n; first += 2 * WIDTH) {
+        for (int i = threadIdx.x; i < 2 * WIDTH; i += blockDim.x) tile[i] = first + i < n ? x[first + i] : 0.0;
+        __syncthreads();
+        sum += use(tile) * use(tile + WIDTH);
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}
+
+// The loop fills less in each round, and the rest stays from before.
+__global__ void shrinking(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[2 * WIDTH];
+    double sum = 0;
+    for (int round = 0; round < 3; ++round) {
+        for (int i = threadIdx.x; i < 2 * WIDTH - 4 * round; i += blockDim.x) tile[i] = x[(i + round) % n];
+        __syncthreads();
+        sum += use(tile) * use(tile + WIDTH);
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}
+
+// Threads meet before the tile is filled, and a state goes on from round to round.
+__global__ void begun(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[WIDTH];
+    double state[WIDTH] = {0}, sum = 0;
+    for (int round = 0; round < n / WIDTH; ++round) {
+        __syncthreads();
+        tile[threadIdx.x] = exp(-x[round * WIDTH + threadIdx.x]);
+        __syncthreads();
+        for (int k = 0; k < WIDTH; ++k) {
+            sum += state[k] * tile[(k + 1) % WIDTH];
+            state[k] = state[k] * tile[k] + x[round * WIDTH + threadIdx.x];
+        }
+    }
+    y[threadIdx.x] = sum;
+}
+
+// Two threads store to each element, one after the other.
+__global__ void swapped(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[WIDTH];
+    double sum = 0;
+    for (int first = 0; first + WIDTH <= n; first += WIDTH) {
+        tile[threadIdx.x] = x[first];
+        __syncthreads();
+        tile[(threadIdx.x + 1) % WIDTH] = x[first + threadIdx.x];
+        __syncthreads();
+        sum += use(tile);
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}
+
+// Lanes hand values to each other between reading the tile and meeting; what they leave behind is divided.
+__global__ void handed(const double *x, const int *places, int n, double *y)
+{
+    __shared__ double tile[WIDTH];
+    double total = 0, weights = 0;
+    for (int first = 0; first + WIDTH <= n; first += WIDTH) {
+        tile[threadIdx.x] = x[first + threadIdx.x];
+        __syncthreads();
+        for (int k = 0; k < WIDTH; ++k) {
+            double dot = tile[k] * x[threadIdx.x];
+            for (int step = WIDTH / 2; step > 0; step /= 2) dot += __shfl_xor_sync((1u << WIDTH) - 1, dot, step);
+            const double weight = exp(-dot * tile[(k + threadIdx.x) % WIDTH]);
+            total = total * 0.5 + weight * tile[(k + threadIdx.x) % WIDTH];
+            weights = weights * 0.5 + weight;
+        }
+        __syncthreads();
+    }
+    y[threadIdx.x] = total / weights;
+}

@@ -10,7 +10,10 @@ import pytest
 import enzyme_driver as adgen
 
 FILE = Path(__file__).with_name("refills.cu")
-KERNELS = ("guarded", "partly", "chased", "carved", "overwritten", "nested", "walked", "branched")
+KERNELS = (
+    *("guarded", "partly", "chased", "carved", "overwritten", "nested", "walked", "branched"),
+    *("looped", "shrinking", "begun", "swapped", "handed"),
+)
 WIDTH, STEP = 8, 1e-6
 
 

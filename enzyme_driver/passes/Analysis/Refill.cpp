@@ -30,6 +30,7 @@ bool Refill::isPossible(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
   Fixed.clear();
   Pointers.clear();
   Numbers.clear();
+  End = Barrier.getParent();
   if (Stores.empty())
     return false;
   for (StoreInst *Store : Stores) {
@@ -48,16 +49,36 @@ bool Refill::need(Value *V, bool IsFixed) {
     return Pointers.insert(V), true;
   auto *Phi = dyn_cast<PHINode>(V);
   bool IsCounter = Phi && Loops.isLoopHeader(Phi->getParent());
-  if (isa<Argument>(V) || (IsCounter && !IsFixed))
+  bool IsOfFilling = IsCounter && isFilling(Phi->getParent());
+  if (isa<Argument>(V) || (IsCounter && !IsOfFilling && !IsFixed))
     return V->getType()->isIntegerTy() && (Numbers.insert(V), Numbers.size() <= MostNumbers);
   auto *I = dyn_cast<Instruction>(V);
-  return I && !IsCounter && ((IsFixed ? Fixed.contains(I) : Needed.contains(I)) || need(*I, IsFixed));
+  if (!I || (IsCounter && !IsOfFilling))
+    return false;
+  IsFixed |= IsOfFilling;
+  return (IsFixed ? Fixed.contains(I) : Needed.contains(I)) || need(*I, IsFixed);
+}
+
+// The optimiser computes the same on each way, where one has computed it already.
+static bool isSameOnEachWay(const PHINode &Phi) {
+  auto *First = dyn_cast<Instruction>(Phi.getIncomingValue(0));
+  return First && all_of(Phi.incoming_values(), [&](const Use &U) {
+           auto *Other = dyn_cast<Instruction>(U.get());
+           return Other && Other->isIdenticalTo(First);
+         });
+}
+
+bool Refill::isFilling(const BasicBlock *Block) const {
+  const Loop *L = Loops.getLoopFor(Block);
+  return L && !L->contains(End);
 }
 
 bool Refill::need(Instruction &I, bool IsFixed) {
   auto *Load = dyn_cast<LoadInst>(&I);
   auto *Call = dyn_cast<CallBase>(&I);
-  if (IsFixed ? Load || isa<PHINode>(I) : Load && !Unchanged.isReadBy(*Load))
+  auto *Phi = dyn_cast<PHINode>(&I);
+  bool MayDiffer = Load || (Phi && !Loops.isLoopHeader(Phi->getParent()) && !isSameOnEachWay(*Phi));
+  if (IsFixed ? MayDiffer : Load && !Unchanged.isReadBy(*Load))
     return false;
   if (I.mayHaveSideEffects() || (!Load && I.mayReadFromMemory()) || isa<AllocaInst>(I) ||
       (Call && Call->isConvergent()))
@@ -109,7 +130,7 @@ bool Refill::collectBlocks(ArrayRef<StoreInst *> Stores, const CallInst &Barrier
   for (StoreInst *Store : Stores)
     if (Last = After.findNearestCommonDominator(Last, Store->getParent()); !Last)
       return false;
-  while (!Before.dominates(Last, Barrier.getParent())) {
+  while (isFilling(Last) || !Before.dominates(Last, End)) {
     const auto *Behind = After.getNode(Last)->getIDom();
     if (!Behind || !Behind->getBlock())
       return false;
@@ -128,12 +149,14 @@ bool Refill::collectBlocks(ArrayRef<StoreInst *> Stores, const CallInst &Barrier
       First = Before.findNearestCommonDominator(First, Before.getNode(I->getParent())->getIDom()->getBlock());
     }
   }
+  for (; isFilling(First); First = Before.getNode(First)->getIDom()->getBlock())
+    ;
   Region.clear();
   while (!Ends.empty()) {
     BasicBlock *Block = Ends.pop_back_val();
     if (!Region.insert(Block) || Block == First)
       continue;
-    if (!Before.dominates(First, Block) || Loops.getLoopFor(Block) != Loops.getLoopFor(First))
+    if (!Before.dominates(First, Block) || (Loops.getLoopFor(Block) != Loops.getLoopFor(First) && !isFilling(Block)))
       return false;
     append_range(Ends, predecessors(Block));
   }
@@ -159,8 +182,10 @@ bool Refill::isOneRound(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) c
 bool Refill::meetBetween(ArrayRef<StoreInst *> Stores) const {
   auto Parts = [&](const Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
-    return Call && Call->isConvergent() && any_of(Stores, [&](const StoreInst *S) { return comesBefore(*S, I); }) &&
-           any_of(Stores, [&](const StoreInst *S) { return comesBefore(I, *S); });
+    if (!Call || !Call->isConvergent())
+      return false;
+    return isFilling(I.getParent()) || (any_of(Stores, [&](const StoreInst *S) { return comesBefore(*S, I); }) &&
+                                        any_of(Stores, [&](const StoreInst *S) { return comesBefore(I, *S); }));
   };
   return any_of(Region, [&](const BasicBlock *Block) { return any_of(*Block, Parts); });
 }

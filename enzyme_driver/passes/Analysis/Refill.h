@@ -1,5 +1,5 @@
-// A shared array that all threads fill in one place, from memory that nobody changes, need not be kept for the reverse
-// sweep: it is filled again.
+// A shared array that all threads fill in one place, or in loops, from memory that nobody changes, need not be kept for
+// the reverse sweep: it is filled again.
 #pragma once
 
 #include "Analysis/UnchangedMemory.h"
@@ -31,6 +31,7 @@ public:
 private:
   bool need(llvm::Value *V, bool IsFixed);
   bool need(llvm::Instruction &I, bool IsFixed);
+  bool isFilling(const llvm::BasicBlock *Block) const; // in a loop that the barrier is not in
   bool findRegion(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier);
   bool collectBlocks(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier);
   llvm::SmallPtrSet<const llvm::BasicBlock *, 8> decidingOn(llvm::ArrayRef<llvm::StoreInst *> Stores) const;
@@ -52,7 +53,8 @@ private:
   llvm::SmallSetVector<llvm::BasicBlock *, 16>
       Region; // from its first block, which dominates them, to where all ways meet behind the stores
   llvm::BasicBlock *First = nullptr, *Last = nullptr;
-  unsigned Count = 0; // of what was written
+  const llvm::BasicBlock *End = nullptr; // that has the barrier
+  unsigned Count = 0;                    // of what was written
 };
 
 } // namespace adgen

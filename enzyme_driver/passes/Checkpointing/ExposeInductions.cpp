@@ -3,7 +3,8 @@
 // a choice that says nothing to ScalarEvolution. Where what decides is the same in all iterations of the outer loop, so
 // is the step, and the integer becomes an induction,
 //   step = n > 0 ? n : 0; for (...) { ...; at = begin + step; }
-// whose value follows from the iteration; Enzyme would keep it for each.
+// whose value follows from the iteration; Enzyme would keep it for each. What the outer loop adds besides, as behind a
+// row of a matrix, is part of the step.
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -35,12 +36,12 @@ public:
 
 private:
   bool expose(PHINode &Begin) {
-    auto *End = dyn_cast<PHINode>(Begin.getIncomingValueForBlock(L.getLoopLatch()));
-    if (!End || !L.contains(End) || !isStep(*End, Begin, MostChoices))
+    auto *End = dyn_cast<Instruction>(Begin.getIncomingValueForBlock(L.getLoopLatch()));
+    if (!End || End == &Begin || !L.contains(End) || !isStep(*End, Begin, MostChoices))
       return false;
     SCEVExpander Expander(SE, "step");
     Value *Step = stepTo(*End, Begin, Expander);
-    IRBuilder<> B(End->getParent(), End->getParent()->getFirstInsertionPt());
+    IRBuilder<> B(End->getParent(), isa<PHINode>(End) ? End->getParent()->getFirstInsertionPt() : End->getIterator());
     Value *Next = B.CreateAdd(&Begin, Step, End->getName());
     SE.forgetLoop(&L);
     SE.forgetValue(End);
@@ -52,6 +53,8 @@ private:
   bool isStep(Value &V, PHINode &Begin, unsigned Left) {
     if (const SCEV *Distance = distance(V, Begin))
       return isExpandable(Distance);
+    if (auto *Sum = asSum(V))
+      return isExpandable(SE.getSCEV(Sum->getOperand(1))) && isStep(*Sum->getOperand(0), Begin, Left);
     auto *Phi = dyn_cast<PHINode>(&V);
     BranchInst *Choice = Phi && Left ? choiceBefore(*Phi) : nullptr;
     return Choice && isStep(*onSide(*Phi, *Choice, true), Begin, Left - 1) &&
@@ -62,11 +65,23 @@ private:
     Instruction *Before = L.getLoopPreheader()->getTerminator();
     if (const SCEV *Distance = distance(V, Begin))
       return Expander.expandCodeFor(Distance, Begin.getType(), Before->getIterator());
+    if (auto *Sum = asSum(V)) {
+      Value *Rest = Expander.expandCodeFor(SE.getSCEV(Sum->getOperand(1)), Begin.getType(), Before->getIterator());
+      return IRBuilder<>(Before).CreateAdd(stepTo(*Sum->getOperand(0), Begin, Expander), Rest, "step");
+    }
     auto &Phi = cast<PHINode>(V);
     BranchInst *Choice = choiceBefore(Phi);
     Value *Yes = stepTo(*onSide(Phi, *Choice, true), Begin, Expander),
           *No = stepTo(*onSide(Phi, *Choice, false), Begin, Expander);
     return IRBuilder<>(Before).CreateSelect(Choice->getCondition(), Yes, No, "step");
+  }
+
+  // Of something in the loop and what is the same in all iterations.
+  BinaryOperator *asSum(Value &V) {
+    auto *Sum = dyn_cast<BinaryOperator>(&V);
+    bool Is = Sum && Sum->getOpcode() == Instruction::Add && L.contains(Sum) &&
+              SE.isLoopInvariant(SE.getSCEV(Sum->getOperand(1)), &L);
+    return Is ? Sum : nullptr;
   }
 
   const SCEV *distance(Value &V, PHINode &Begin) {

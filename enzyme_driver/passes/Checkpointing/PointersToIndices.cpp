@@ -4,6 +4,7 @@
 // is. Pointers that walk in equal steps it finds again by itself.
 #include "Support/Pass.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -23,36 +24,58 @@ bool walksInEqualSteps(PHINode &Pointer, ScalarEvolution &Evolution) {
   return Walk && Walk->isAffine();
 }
 
-// The pointers on the way from the end of an iteration back to its beginning, each an element further; empty where it
-// is not so.
-SmallVector<GEPOperator *> wayBack(Value *End, const PHINode &Begin) {
-  SmallVector<GEPOperator *> Way;
-  while (End != &Begin) {
-    auto *Step = dyn_cast<GEPOperator>(End);
-    if (!Step)
-      return {};
-    Way.push_back(Step);
-    End = Step->getPointerOperand();
-  }
-  return Way;
-}
+// All pointers of a loop that come from the one it begins with: steps further, and the phis of loops in it and of ways
+// that meet.
+class Walk {
+public:
+  Walk(PHINode &Begin, const Loop &L) : Begin(Begin), L(L) {}
 
-void index(PHINode &Pointer, const Loop &L, ArrayRef<GEPOperator *> Way) {
-  BasicBlock *Preheader = L.getLoopPreheader(), *Latch = L.getLoopLatch();
-  Value *Base = Pointer.getIncomingValueForBlock(Preheader);
-  const DataLayout &Layout = Pointer.getDataLayout();
-  IRBuilder<> B(&Pointer);
-  PHINode *Offset = B.CreatePHI(Layout.getIndexType(Pointer.getType()), 2, Pointer.getName() + ".offset");
-  Offset->addIncoming(ConstantInt::get(Offset->getType(), 0), Preheader);
-  B.SetInsertPoint(Latch->getTerminator());
-  Value *Next = Offset;
-  for (GEPOperator *Step : reverse(Way))
-    Next = B.CreateAdd(Next, emitGEPOffset(&B, Layout, Step));
-  Offset->addIncoming(Next, Latch);
-  B.SetInsertPoint(Pointer.getParent()->getFirstInsertionPt());
-  Pointer.replaceAllUsesWith(B.CreatePtrAdd(Base, Offset, Pointer.getName()));
-  Pointer.eraseFromParent();
-}
+  // Whether it is nothing but these that the next iteration begins with.
+  bool isKnown() { return collect(Begin.getIncomingValueForBlock(L.getLoopLatch())); }
+
+  void index() {
+    Value *Base = Begin.getIncomingValueForBlock(L.getLoopPreheader());
+    Type *Index = Begin.getDataLayout().getIndexType(Begin.getType());
+    for (PHINode *Phi : Phis)
+      Offsets[Phi] = IRBuilder<>(Phi).CreatePHI(Index, Phi->getNumIncomingValues(), Phi->getName() + ".offset");
+    for (PHINode *Phi : Phis)
+      for (auto [V, From] : zip(Phi->incoming_values(), Phi->blocks()))
+        cast<PHINode>(Offsets[Phi])
+            ->addIncoming(Phi == &Begin && From == L.getLoopPreheader() ? ConstantInt::get(Index, 0) : offsetOf(V),
+                          From);
+    for (PHINode *Phi : Phis) {
+      IRBuilder<> B(Phi->getParent(), Phi->getParent()->getFirstInsertionPt());
+      Phi->replaceAllUsesWith(B.CreatePtrAdd(Base, Offsets[Phi], Phi->getName()));
+    }
+    for (PHINode *Phi : Phis)
+      Phi->eraseFromParent();
+  }
+
+private:
+  bool collect(Value *V) {
+    auto *Phi = dyn_cast<PHINode>(V);
+    if (auto *Step = dyn_cast<GetElementPtrInst>(V); Step && L.contains(Step))
+      return collect(Step->getPointerOperand());
+    if (!Phi || !L.contains(Phi) || (Phi != &Begin && Phi->getParent() == L.getHeader()))
+      return false;
+    return !Phis.insert(Phi) || Phi == &Begin || all_of(Phi->incoming_values(), [&](Use &U) { return collect(U); });
+  }
+
+  Value *offsetOf(Value *V) {
+    Value *&Known = Offsets[V];
+    if (Known)
+      return Known;
+    auto *Step = cast<GetElementPtrInst>(V);
+    Value *Before = offsetOf(Step->getPointerOperand());
+    IRBuilder<> B(Step);
+    return Offsets[V] = B.CreateAdd(Before, emitGEPOffset(&B, Step->getDataLayout(), Step));
+  }
+
+  PHINode &Begin;
+  const Loop &L;
+  SmallSetVector<PHINode *, 8> Phis;
+  DenseMap<Value *, Value *> Offsets;
+};
 
 bool indexPointers(const Loop &L, ScalarEvolution &Evolution) {
   BasicBlock *Latch = L.getLoopLatch();
@@ -62,11 +85,11 @@ bool indexPointers(const Loop &L, ScalarEvolution &Evolution) {
   for (PHINode &Phi : make_early_inc_range(L.getHeader()->phis())) {
     if (!Phi.getType()->isPointerTy() || walksInEqualSteps(Phi, Evolution))
       continue;
-    SmallVector<GEPOperator *> Way = wayBack(Phi.getIncomingValueForBlock(Latch), Phi);
-    if (Way.empty())
+    Walk Pointers(Phi, L);
+    if (!Pointers.isKnown())
       continue;
     Evolution.forgetLoop(&L);
-    index(Phi, L, Way);
+    Pointers.index();
     Changed = true;
   }
   return Changed;

@@ -23,6 +23,7 @@
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 #include <optional>
 
@@ -69,7 +70,10 @@ bool isNeeded(const Value &First, const Constants &Known) {
 // What happens in a thread behind a load, up to the barriers that come next.
 struct Interval {
   bool Repeatable = true;
+  bool LanesMeet = false;
   SmallSetVector<CallInst *, 4> Ends;
+  SmallSetVector<Instruction *, 4> Returns; // where no barrier comes
+  SmallSetVector<Instruction *, 4> Left;    // what is computed from the load, and kept where its loop is left
 };
 
 Interval intervalBehind(LoadInst &Load, const Argument *A, const SharedArrays &Arrays) {
@@ -80,7 +84,8 @@ Interval intervalBehind(LoadInst &Load, const Argument *A, const SharedArrays &A
     auto At = Work.pop_back_val();
     BasicBlock *Block = At->getParent();
     for (; At != Block->end(); ++At) {
-      if (isOtherMeeting(*At) || Arrays.mayWrite(*At, A))
+      Found.LanesMeet |= isOtherMeeting(*At);
+      if (Arrays.mayWrite(*At, A))
         Found.Repeatable = false;
       if (!Found.Repeatable || isBlockBarrier(*At))
         break;
@@ -90,6 +95,8 @@ Interval intervalBehind(LoadInst &Load, const Argument *A, const SharedArrays &A
         Found.Ends.insert(cast<CallInst>(&*At));
       continue;
     }
+    if (succ_empty(Block))
+      Found.Returns.insert(Block->getTerminator());
     for (BasicBlock *Next : successors(Block))
       if (Seen.insert(Next).second)
         Work.push_back(Next->begin());
@@ -117,13 +124,30 @@ Instructions reachedFrom(SmallVector<BasicBlock::iterator> Work, function_ref<bo
   return Reached;
 }
 
+// Whether any thread may write to the array between the barriers before and there.
+bool isWrittenBefore(const Instruction &There, const Argument *A, const SharedArrays &Arrays) {
+  SmallVector<std::pair<const BasicBlock *, const Instruction *>> Work{{There.getParent(), There.getPrevNode()}};
+  SmallPtrSet<const BasicBlock *, 16> Seen;
+  while (!Work.empty()) {
+    auto [Block, At] = Work.pop_back_val();
+    for (; At && !isBlockBarrier(*At); At = At->getPrevNode())
+      if (Arrays.mayWrite(*At, A))
+        return true;
+    if (At)
+      continue;
+    for (const BasicBlock *Before : predecessors(Block))
+      if (Seen.insert(Before).second)
+        Work.push_back({Before, Before->getTerminator()});
+  }
+  return false;
+}
+
 class Reloading {
 public:
   Reloading(Function &Body, FunctionAnalysisManager &FAM, UnchangedMemory &Unchanged)
-      : Body(Body), Arrays(Body), Meet(Body, FAM, Unchanged), Known(Body, knownActivities(Body)),
-        Loops(FAM.getResult<LoopAnalysis>(Body)),
-        Fill(Body, FAM.getResult<DominatorTreeAnalysis>(Body), FAM.getResult<PostDominatorTreeAnalysis>(Body), Loops,
-             Unchanged) {}
+      : Body(Body), Before(FAM.getResult<DominatorTreeAnalysis>(Body)), Loops(FAM.getResult<LoopAnalysis>(Body)),
+        Arrays(Body), Meet(Body, FAM, Unchanged), Known(Body, knownActivities(Body)),
+        Fill(Body, Before, FAM.getResult<PostDominatorTreeAnalysis>(Body), Loops, Unchanged) {}
 
   bool run() {
     collect();
@@ -143,6 +167,7 @@ public:
         for (CallInst *End : Found.Ends)
           if (isWrittenBehind(*End, A))
             Snapshots[End].insert(A);
+        Left.insert_range(Found.Left);
         repeat(*Load);
       }
       Changed = true;
@@ -152,6 +177,7 @@ public:
         Stores.try_emplace(A, storesTo(A));
     for (auto &[Barrier, Wanted] : Snapshots)
       snapshot(*Barrier, Wanted.getArrayRef());
+    keepWhatIsLeft();
     return Changed;
   }
 
@@ -172,28 +198,48 @@ private:
       }
       Interval Found = intervalBehind(*Load, A, Arrays);
       bool Changes = any_of(Found.Ends, [&](CallInst *End) { return isWrittenBehind(*End, A); });
-      if (Found.Repeatable && !(Changes && isNeededBehind(*Load, Found)) &&
+      if (Found.Repeatable && !(Found.LanesMeet && isWrittenAround(Found, A)) &&
+          !(Changes && isNeededBehind(*Load, Found)) &&
           all_of(Found.Ends, [&](CallInst *End) { return Meet.all(*End->getParent()); }))
         Candidates[A].push_back({Load, std::move(Found)});
     }
   }
 
+  // Behind lanes that have met another one may write to what was read before.
+  bool isWrittenAround(const Interval &Found, const Argument *A) const {
+    auto IsWritten = [&](const Instruction *There) { return isWrittenBefore(*There, A, Arrays); };
+    return any_of(Found.Ends, IsWritten) || any_of(Found.Returns, IsWritten);
+  }
+
   // Whether the reverse of anything behind the interval needs a value computed from the load. What recurs in a loop is
-  // kept.
-  bool isNeededBehind(LoadInst &Load, const Interval &Found) const {
+  // kept, and so can be what a loop leaves behind.
+  bool isNeededBehind(LoadInst &Load, Interval &Found) const {
+    if (!isNeededBehind(Load, Found, nullptr))
+      return false;
+    if (!isNeededBehind(Load, Found, &Found.Left))
+      return false;
+    Found.Left.clear();
+    return true;
+  }
+
+  bool isNeededBehind(LoadInst &Load, const Interval &Found, SmallSetVector<Instruction *, 4> *Left) const {
     Instructions Before = reachedFrom({std::next(Load.getIterator())}, isBlockBarrier), Behind;
     for (CallInst *End : Found.Ends)
       for (const Instruction *I :
            reachedFrom({std::next(End->getIterator())}, [&](const Instruction &I) { return &I == &Load; }))
         Behind.insert(I);
-    SmallVector<const Value *> Work{&Load};
+    SmallVector<Instruction *> Work{&Load};
     SmallPtrSet<const Value *, 16> Seen;
     while (!Work.empty()) {
-      const Value *V = Work.pop_back_val();
-      for (const User *U : V->users()) {
+      Instruction *V = Work.pop_back_val();
+      for (User *U : V->users()) {
         auto *I = cast<Instruction>(U);
         if (isa<StoreInst>(I) || Meet.isRecurrence(*I))
           continue;
+        if (Left && isLeftByLoops(*V, *I)) {
+          Left->insert(V);
+          continue;
+        }
         if (!isLinear(*I, V, Known) && (!Before.contains(I) || Behind.contains(I)))
           return true;
         if (Seen.insert(I).second)
@@ -201,6 +247,23 @@ private:
       }
     }
     return false;
+  }
+
+  bool isLeftByLoops(const Instruction &V, const Instruction &Use) const {
+    Type *T = V.getType();
+    return (T->isFloatTy() || T->isDoubleTy()) && Loops.getLoopFor(V.getParent()) && !Loops.getLoopFor(Use.getParent());
+  }
+
+  // Enzyme would find it out again from what was read.
+  void keepWhatIsLeft() {
+    SmallVector<PHINode *> Behind;
+    for (Instruction *V : Left) {
+      SmallVector<Instruction *> Leaving{V};
+      formLCSSAForInstructions(Leaving, Before, Loops, nullptr, nullptr, &Behind);
+    }
+    for (PHINode *Phi : Behind)
+      if (!Loops.getLoopFor(Phi->getParent()) && !Phi->use_empty())
+        holdInVariable(*Phi, Phi->getParent()->getFirstInsertionPt());
   }
 
   bool isWrittenBehind(CallInst &Barrier, const Argument *A) const {
@@ -323,12 +386,14 @@ private:
   }
 
   Function &Body;
+  DominatorTree &Before;
+  LoopInfo &Loops;
   SharedArrays Arrays;
   BarrierMeetings Meet;
   Constants Known;
-  LoopInfo &Loops;
   Refill Fill;
   SmallVector<LoadInst *> Settled;
+  SmallSetVector<Instruction *, 4> Left;
   MapVector<Argument *, Repeated> Candidates;
   MapVector<CallInst *, SmallSetVector<Argument *, 2>> Snapshots;
   DenseMap<Argument *, std::optional<SmallVector<StoreInst *>>> Stores; // of the arrays of these

@@ -21,6 +21,12 @@ static bool isMathematics(const CallBase &Call) {
   return Named && none_of(Call.args(), [](Value *V) { return V->getType()->isPointerTy(); });
 }
 
+// It hands values on from lane to lane, by variables of theirs.
+static bool isShuffle(const CallBase &Call) {
+  StringRef Name = Call.getCalledFunction() ? Call.getCalledFunction()->getName() : "";
+  return Name.consume_front(RulePrefix) && Name.starts_with("shfl_");
+}
+
 bool isOtherMeeting(const Instruction &I) {
   if (isa<FenceInst>(I))
     return true;
@@ -72,7 +78,7 @@ bool SharedArrays::mayWrite(const Instruction &I, const Argument *A) const {
   if (isMathematics(*Call) || Call->onlyAccessesInaccessibleMemory())
     return false;
   return any_of(Call->args(), [&](Value *V) { return V->getType()->isPointerTy() && mayBe(V, A); }) ||
-         !Call->onlyAccessesInaccessibleMemOrArgMem();
+         !(isShuffle(*Call) || Call->onlyAccessesInaccessibleMemOrArgMem());
 }
 
 bool SharedArrays::mayBe(const Value *Pointer, const Argument *A) const {

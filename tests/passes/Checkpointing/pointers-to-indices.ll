@@ -92,3 +92,82 @@ loop:
 exit:
   ret double %more
 }
+
+; An inner loop that may run no time moves it along a row, the outer one to the next row: both become offsets, and so does the way where
+; they meet. With adgen-expose-inductions the offset follows from the iteration.
+; RUN: %opt -passes='function(loop-simplify),adgen-pointers-to-indices,function(loop-simplify),adgen-expose-inductions' -S %s | %filecheck %s --check-prefix=EXPOSED
+; CHECK-LABEL: @rows
+; CHECK:       outer:
+; CHECK:         %at.offset = phi i64 [ 0, %entry ], [ [[BELOW:%.*]], %merge ]
+; CHECK-NOT:     phi ptr
+; CHECK:       inner:
+; CHECK:         %in.row.offset = phi i64 [ [[BESIDE:%.*]], %inner ], [ %at.offset, %inner.preheader ]
+; CHECK:         getelementptr i8, ptr %x, i64 %in.row.offset
+; CHECK:         [[BESIDE]] = add i64 %in.row.offset,
+; CHECK:       merge:
+; CHECK:         %behind.offset = phi i64
+; CHECK:         [[BELOW]] = add i64 %behind.offset,
+; CHECK-NOT:     phi ptr
+; CHECK:         ret double
+; EXPOSED-LABEL: @rows
+; EXPOSED:     entry:
+; EXPOSED:       [[MOVED:%.*]] = select i1 %any, i64 {{.*}}, i64 0
+; EXPOSED:       [[STEP:%.*]] = add i64 [[MOVED]],
+; EXPOSED:     outer:
+; EXPOSED:       %at.offset = phi i64 [ 0, %entry ], [ [[NEXT:%.*]], %merge ]
+; EXPOSED:     merge:
+; EXPOSED:       [[NEXT]] = add i64 %at.offset, [[STEP]]
+define double @rows(ptr %x, i64 %w, i64 %h, i64 %gap) {
+entry:
+  %any = icmp sgt i64 %w, 0
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %merge ]
+  %at = phi ptr [ %x, %entry ], [ %below, %merge ]
+  %sum = phi double [ 0.0, %entry ], [ %sum.row, %merge ]
+  br i1 %any, label %inner, label %merge
+inner:
+  %j = phi i64 [ 0, %outer ], [ %j.next, %inner ]
+  %in.row = phi ptr [ %at, %outer ], [ %beside, %inner ]
+  %sum.in = phi double [ %sum, %outer ], [ %more, %inner ]
+  %value = load double, ptr %in.row
+  %more = fadd double %sum.in, %value
+  %beside = getelementptr double, ptr %in.row, i64 1
+  %j.next = add nuw nsw i64 %j, 1
+  %end = icmp eq i64 %j.next, %w
+  br i1 %end, label %merge, label %inner
+merge:
+  %behind = phi ptr [ %at, %outer ], [ %beside, %inner ]
+  %sum.row = phi double [ %sum, %outer ], [ %more, %inner ]
+  %below = getelementptr double, ptr %behind, i64 %gap
+  %i.next = add i64 %i, 1
+  %done = icmp eq i64 %i.next, %h
+  br i1 %done, label %exit, label %outer
+exit:
+  ret double %sum.row
+}
+
+; Another pointer comes in on one way: it stays.
+; CHECK-LABEL: @other
+; CHECK:       phi ptr
+; CHECK-NOT:   offset
+define double @other(ptr %x, ptr %y, i1 %which, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %merge ]
+  %at = phi ptr [ %x, %entry ], [ %next, %merge ]
+  %sum = phi double [ 0.0, %entry ], [ %more, %merge ]
+  %value = load double, ptr %at
+  %more = fadd double %sum, %value
+  br i1 %which, label %merge, label %switch
+switch:
+  br label %merge
+merge:
+  %next = phi ptr [ %at, %loop ], [ %y, %switch ]
+  %i.next = add i64 %i, 1
+  %done = icmp eq i64 %i.next, %n
+  br i1 %done, label %exit, label %loop
+exit:
+  ret double %more
+}

@@ -632,6 +632,86 @@ loop:
 done:
   ret void
 }
+; Lanes that hand values to each other do not order memory, and here no thread writes to the tile until the barrier: it is read again.
+; What the loop leaves behind, and something needs there, is kept, so that Enzyme does not find it out from what was read.
+; CHECK-LABEL: define void @adgen_body_shuffled(
+; CHECK:         %held = alloca float
+; CHECK:       loop:
+; CHECK:         call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %at, i32 4)
+; CHECK:         call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+; CHECK:       done:
+; CHECK-NEXT:    [[LEFT:%.*]] = phi float [ {{%sum.next.*}}, %latch ]
+; CHECK-NEXT:    store float [[LEFT]], ptr %held
+; CHECK-NEXT:    call void @adgen_pin_variable(ptr %held)
+; CHECK-NEXT:    [[HELD:%.*]] = load float, ptr %held
+; CHECK-NEXT:    %root = call float @sqrtf(float [[HELD]])
+define void @adgen_body_shuffled(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %sent = alloca float
+  %received = alloca float
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %sum.o = phi float [ 0.0, %entry ], [ %sum.next, %latch ]
+  %v = load float, ptr %x
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %outer ], [ %i.next, %loop ]
+  %sum = phi float [ %sum.o, %outer ], [ %sum.next, %loop ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  store float %square, ptr %sent
+  call void @adgen_rule_shfl_bfly_f32(ptr %received, ptr %sent, i32 -1, i32 16, i32 31) convergent
+  %other = load float, ptr %received
+  %both = fadd float %square, %other
+  %sum.next = fadd float %sum, %both
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, 64
+  br i1 %more, label %loop, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  %root = call float @sqrtf(float %sum.next)
+  store float %root, ptr %x
+  ret void
+}
+
+; Another lane may have written to the tile since the barrier before.
+; CHECK-LABEL: define void @adgen_body_written_by_lanes(
+; CHECK-NOT:   ldu
+; CHECK-NOT:   _snapshot
+; CHECK:       ret void
+define void @adgen_body_written_by_lanes(ptr %x, i1 %writes, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %sent = alloca float
+  %received = alloca float
+  call void @adgen_rule_barrier(ptr %tile)
+  br i1 %writes, label %write, label %read
+write:
+  call void @adgen_rule_shfl_bfly_f32(ptr %received, ptr %sent, i32 -1, i32 16, i32 31) convergent
+  store float 2.0, ptr %tile
+  br label %end
+read:
+  %a = load float, ptr %tile
+  %second = getelementptr float, ptr %tile, i32 1
+  %b = load float, ptr %second
+  %p = fmul float %a, %b
+  store float %p, ptr %sent
+  call void @adgen_rule_shfl_bfly_f32(ptr %received, ptr %sent, i32 -1, i32 16, i32 31) convergent
+  br label %end
+end:
+  call void @adgen_rule_barrier(ptr %tile)
+  ret void
+}
+declare void @adgen_rule_shfl_bfly_f32(ptr, ptr, i32, i32, i32) convergent
 
 ; What fills it has no primal before Enzyme, nothing to do forward, and fills it in the reverse sweep.
 ; CHECK:       declare !enzyme_augment {{.*}} void @adgen_rule_refill_filled_0(ptr, ptr readonly captures(none), i32, i32)
