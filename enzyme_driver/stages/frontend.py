@@ -13,6 +13,7 @@ from enzyme_driver.stages import reading, render
 from enzyme_driver.stages.common_headers import CUDA_PRELUDE, compiled_headers
 from enzyme_driver.stages.diagnostics import as_error, rejected
 from enzyme_driver.stages.host_code import HostCode
+from enzyme_driver.stages.macros import split
 from enzyme_driver.stages.reading import Parsed, Reason, generate, made
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
@@ -63,10 +64,7 @@ def compile_source(
     """
     stem = f"{source.stem}.{arch}" if source.language == "cuda" else source.stem
     output, depfile = workspace.file(f"{stem}.primal.ll"), workspace.file(f"{stem}.d")
-    options = (
-        *_language_flags(source, workspace, arch),
-        *(*_COMMON, *(_fast_math(source) if fast_math else ()), *source.flags),
-    )
+    options = (*_language_flags(source, workspace, arch), *_COMMON, *(_fast_math(source) if fast_math else ()))
     clang = _Clang(source, workspace, options)
     if parsed is None:
         unit = _unit(source, workspace, instances)
@@ -104,17 +102,23 @@ class _Clang:
 
     def __init__(self, source: Source, workspace: Workspace, options: Sequence[str | Path]) -> None:
         cuda = source.language == "cuda"
+        flags, macros = split(source.flags) if cuda else (source.flags, "")
         self._workspace = workspace
-        self._options = options
+        self._options = (*options, *flags)
         self._prelude = CUDA_PRELUDE if cuda else PRELUDE
-        self._headers = compiled_headers(workspace, options, source.flags) if cuda else None
+        self._headers = compiled_headers(workspace, self._options, flags) if cuda else None
+        self._macros: tuple[str | Path, ...] = ()
+        if macros:
+            defining = workspace.file(f"{source.stem}.macros.h")
+            defining.write_text(macros, encoding="utf-8")
+            self._macros = ("-include", defining)
 
     def __call__(self, *words: str | Path, behind: Path | None = None) -> Completed:
         if behind is not None:
             return self._run("-Xclang", "-include-pch", "-Xclang", behind, *words)
         if self._headers is None:
-            return self._run("-include", self._prelude, *words)
-        done = self._run("-Xclang", "-include-pch", "-Xclang", self._headers, *words)
+            return self._run("-include", self._prelude, *self._macros, *words)
+        done = self._run("-Xclang", "-include-pch", "-Xclang", self._headers, *self._macros, *words)
         if done.ok or self._headers.name not in done.stderr:
             return done
         self._headers.unlink(missing_ok=True)  # clang says that a header was changed since

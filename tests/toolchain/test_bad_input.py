@@ -77,7 +77,7 @@ CASES = {
     "missing header that may decide": Bad(
         ("compile", "h.cu"),
         errors.SourceError,
-        (r"h\.cu:1:10: .*'nowhere.h'", r"-I FOLDER; or whether it defines USE_DOUBLE, .* -DNAME or -UNAME"),
+        (r"h\.cu:1:10: .*'nowhere.h'", r"-I FOLDER; or whether it defines USE_DOUBLE, .* -D NAME, or -- -UNAME"),
         {"h.cu": DECIDED},
     ),
     "missing header that a kernel needs": Bad(
@@ -116,7 +116,7 @@ CASES = {
         },
     ),
     "header": Bad(("compile", "h.hpp"), errors.UsageError, ("header", '#include "h.hpp"'), {"h.hpp": "int f();"}),
-    "flag before --": Bad(("compile", "kernels.cu", "-DN=4"), errors.UsageError, ("-D", "after --")),
+    "flag before --": Bad(("compile", "kernels.cu", "-fno-rtti"), errors.UsageError, ("-f", "after --")),
     "name not there": Bad(("compile", "kernels.cu", "-k", "scales"), errors.NameNotFoundError, ("scales", "scale")),
     "wrong instance": Bad(
         ("compile", "kernels.cu", "-k", "axpy<nothing>"), errors.NameNotFoundError, ("axpy<nothing>", "axpy")

@@ -80,6 +80,12 @@ def test_flags_reach_clang(user: Adgen) -> None:
     assert found == [{"2.000000e+00"}, {"3.000000e+00"}, {"4.000000e+00"}]
 
 
+def test_a_macro_with_the_name_of_a_parameter_in_the_headers(user: Adgen) -> None:
+    """`size_t N` in cuda.h, `Between` in adgen's own."""
+    done = user("compile", "kernels.cu", "--emit", "primal", "-DN=4", "-D", "Between=0")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("stage", pipeline.STAGES)
 def test_every_stage_can_be_seen(user: Adgen, stage: str) -> None:
     done = user("compile", "kernels.cu", "-k", "scale", "--emit", stage)

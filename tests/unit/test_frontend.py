@@ -34,7 +34,8 @@ def workspace(tmp_path: Path, settings: Settings, fake_process: FakeProcess) -> 
 
 def test_clang_for_cuda(workspace: Workspace, fake_process: FakeProcess) -> None:
     made = frontend.compile_source(CUDA, workspace, arch="sm_80")
-    output = workspace.file("k.sm_80.primal.ll")
+    output, macros = workspace.file("k.sm_80.primal.ll"), workspace.file("k.macros.h")
+    assert macros.read_text() == "#define N 4\n"
     assert fake_process.argvs == [
         (
             *("/llvm/bin/clang", "-x", "cuda", "--cuda-device-only", "-nogpulib", "--cuda-gpu-arch=sm_80"),
@@ -42,8 +43,8 @@ def test_clang_for_cuda(workspace: Workspace, fake_process: FakeProcess) -> None
             *("-isystem", str(frontend.HEADERS / "cccl"), "-isystem", "/cuda/include/cccl"),
             *("-idirafter", str(frontend.HEADERS), "-idirafter", str(frontend.INCLUDE)),
             *COMMON,
-            *("-DN=4", "-I/home/u/include"),
-            *("-include", str(CUDA_PRELUDE), "-S", "-emit-llvm"),
+            "-I/home/u/include",
+            *("-include", str(CUDA_PRELUDE), "-include", str(macros), "-S", "-emit-llvm"),
             *("-MD", "-MF", str(workspace.file("k.sm_80.d")), "/home/u/k.cu", "-o", str(output)),
         )
     ]
@@ -103,7 +104,7 @@ def test_other_flags_have_other_headers_and_the_oldest_go(
 @pytest.mark.parametrize(
     "flags",
     [
-        ("-DN=4",),
+        ("-D_N=4",),
         ("-I", "include"),
         ("-include", "a.h"),
         ("-isystem/x",),
@@ -159,7 +160,7 @@ def test_fast_math_is_said_before_the_users_flags(
     frontend.compile_source(source, workspace, arch="sm_90", fast_math=True)
     (argv,) = fake_process.argvs
     start = argv.index(COMMON[-1]) + 1
-    assert argv[start : argv.index("-include")] == (*flags, *source.flags)
+    assert argv[start : argv.index("-include")] == (*flags, *source.flags[-1:])
 
 
 def test_instances_are_asked_for_by_a_file_that_includes_the_users(
