@@ -8,6 +8,7 @@
 // threads share, but neither the block nor the warp; or on the thread, but not on what a loop around it counts.
 #include "Accumulate/HandOver.h"
 #include "Accumulate/Ownership.h"
+#include "Accumulate/StridedLoop.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -175,7 +176,7 @@ private:
       Counts.push_back(B.CreateSelect(IsOne, B.getInt32(0), Some));
     }
     for (auto [C, Count] : zip(All, Counts))
-      forOwn(*First, Thread, Threads, Count, [&](IRBuilder<> &Each, Value *Index) {
+      forStrided(*First, Thread, Threads, Count, "own", [&](IRBuilder<> &Each, Value *Index) {
         Each.CreateStore(Constant::getNullValue(C.type()), place(Each, C, Index));
       });
     meet(*First);
@@ -184,7 +185,7 @@ private:
         addToOwn(*Atomic, C, Count);
     meet(*End->getTerminator());
     for (auto [C, Count] : zip(All, Counts))
-      forOwn(*End->getTerminator(), Thread, Threads, Count, [&](IRBuilder<> &Each, Value *Index) {
+      forStrided(*End->getTerminator(), Thread, Threads, Count, "own", [&](IRBuilder<> &Each, Value *Index) {
         // Also where the shadow has fewer elements than the block: nothing was added to those beyond.
         Value *Sum = Each.CreateLoad(C.type(), place(Each, C, Index));
         Value *Any = Each.CreateFCmpUNE(Sum, Constant::getNullValue(C.type()));
@@ -217,25 +218,6 @@ private:
 
   static Value *place(IRBuilder<> &B, const Common &C, Value *Index) {
     return B.CreateInBoundsGEP(C.Own->getValueType(), C.Own, {B.getInt32(0), Index});
-  }
-
-  // for (index = thread; index < count; index += threads)
-  void forOwn(Instruction &Before, Value *Thread, Value *Threads, Value *Count,
-              function_ref<void(IRBuilder<> &, Value *)> Body) {
-    BasicBlock *Start = Before.getParent(), *Rest = SplitBlock(Start, &Before);
-    auto *Head = BasicBlock::Create(M.getContext(), "each", &F, Rest),
-         *Inside = BasicBlock::Create(M.getContext(), "own", &F, Rest);
-    Start->getTerminator()->setSuccessor(0, Head);
-    IRBuilder<> B(Head);
-    PHINode *Index = B.CreatePHI(B.getInt32Ty(), 2);
-    Index->addIncoming(Thread, Start);
-    B.CreateCondBr(B.CreateICmpULT(Index, Count), Inside, Rest);
-    B.SetInsertPoint(Inside);
-    Value *Next = B.CreateAdd(Index, Threads);
-    Instruction *Back = B.CreateBr(Head);
-    B.SetInsertPoint(Back);
-    Body(B, Index);
-    Index->addIncoming(Next, Back->getParent());
   }
 
   void addToOwn(AtomicRMWInst &Atomic, const Common &C, Value *Count) {

@@ -1,5 +1,6 @@
 #include "Accumulate/ProductStage.h"
 #include "Accumulate/HandOver.h"
+#include "Accumulate/StridedLoop.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/Indices.h"
 
@@ -117,20 +118,7 @@ void ProductStage::forTiles(Instruction &Before, const ProductLayout &Layout, Va
   Value *Below = B.CreateAnd(&Active, B.CreateSub(Own, B.getInt32(1)));
   Value *Rank = B.CreateUnaryIntrinsic(Intrinsic::ctpop, Below),
         *Count = B.CreateUnaryIntrinsic(Intrinsic::ctpop, &Active);
-  BasicBlock *Start = Before.getParent(), *Rest = SplitBlock(Start, &Before);
-  auto *Head = BasicBlock::Create(M.getContext(), "tiles", &F, Rest),
-       *Body = BasicBlock::Create(M.getContext(), "tile", &F, Rest);
-  Start->getTerminator()->setSuccessor(0, Head);
-  B.SetInsertPoint(Head);
-  PHINode *Tile = B.CreatePHI(B.getInt32Ty(), 2);
-  Tile->addIncoming(Rank, Start);
-  B.CreateCondBr(B.CreateICmpULT(Tile, B.getInt32(Layout.tiles())), Body, Rest);
-  B.SetInsertPoint(Body);
-  Value *Next = B.CreateNUWAdd(Tile, Count);
-  Instruction *Back = B.CreateBr(Head);
-  B.SetInsertPoint(Back);
-  Each(B, Tile);
-  Tile->addIncoming(Next, Back->getParent());
+  forStrided(Before, Rank, Count, B.getInt32(Layout.tiles()), "tile", Each);
 }
 
 Value *ProductStage::begin(Instruction &Before, ArrayRef<const ProductSum *> Its) const {
