@@ -15,10 +15,14 @@ CallInst *callTogether(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Va
   return Call;
 }
 
-Value *areAlike(IRBuilder<> &B, Value *Active, Value *V) {
+Value *alikeLanes(IRBuilder<> &B, Value *Active, Value *V, bool InParts) {
   Type *Int64 = B.getInt64Ty();
   Value *Number = V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int64) : B.CreateZExt(V, Int64);
-  return B.CreateICmpEQ(callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, Number, B.getFalse()}), Active);
+  return callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, Number, B.getInt1(InParts)});
+}
+
+Value *areAlike(IRBuilder<> &B, Value *Active, Value *V) {
+  return B.CreateICmpEQ(alikeLanes(B, Active, V, false), Active);
 }
 
 static std::pair<const Value *, int64_t> placeOf(const AtomicRMWInst &Accumulation) {

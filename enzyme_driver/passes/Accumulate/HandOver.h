@@ -16,6 +16,9 @@ inline constexpr llvm::StringLiteral LanesMark = "adgen.lanes";
 llvm::CallInst *callTogether(llvm::IRBuilder<> &B, llvm::StringRef Name, llvm::Type *Result,
                              llvm::ArrayRef<llvm::Value *> Arguments);
 
+// The active lanes that have the same number or pointer as this one; where not all have it, none but itself unless
+// `InParts`.
+llvm::Value *alikeLanes(llvm::IRBuilder<> &B, llvm::Value *Active, llvm::Value *V, bool InParts);
 // Whether all active lanes have the same number or pointer.
 llvm::Value *areAlike(llvm::IRBuilder<> &B, llvm::Value *Active, llvm::Value *V);
 

@@ -223,8 +223,7 @@ private:
     ++NumGroups;
     IRBuilder<> B(G.Members.back());
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
-    Value *Place = B.CreatePtrToInt(G.Members.front()->getPointerOperand(), B.getInt64Ty());
-    Value *Alike = callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, Place, B.getTrue()});
+    Value *Alike = alikeLanes(B, Active, G.Members.front()->getPointerOperand(), true);
     handOver(B, "warp", G.Members, Active, Alike, [&](ArrayRef<AtomicRMWInst *>) { return B.getFalse(); });
   }
 

@@ -232,15 +232,9 @@ private:
     Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
     Value *Alike = Active;
     for (Value *V : G.Compared)
-      Alike = B.CreateAnd(
-          Alike, callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, asNumber(B, V), B.getInt1(G.InShared)}));
+      Alike = B.CreateAnd(Alike, alikeLanes(B, Active, V, G.InShared));
     adgen::handOver(B, G.Lanes, G.Members, Active, Alike,
                     [&](ArrayRef<AtomicRMWInst *> Next) { return isAlone(B, Next); });
-  }
-
-  static Value *asNumber(IRBuilder<> &B, Value *V) {
-    Type *Int64 = B.getInt64Ty();
-    return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int64) : B.CreateZExt(V, Int64);
   }
 
   void collectRows(BasicBlock &Block, SmallVectorImpl<Row> &Rows) {
