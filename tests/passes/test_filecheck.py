@@ -1,9 +1,4 @@
-"""Runs the RUN lines of the `.ll` files in the folders here: `opt` with adgen's passes, its output read by FileCheck.
-
-`%opt` is opt with the plugin loaded, `%filecheck` FileCheck, `%not` turns a tool's failure into success, `%s` is the
-file, `%S` its folder, and `%inputs` that of modules that several files use. A line that ends in a backslash goes on in
-the next RUN line.
-"""
+"""Runs the RUN lines of the `.ll` files here: `opt` with adgen's passes, its output read by FileCheck."""
 
 from __future__ import annotations
 
@@ -13,35 +8,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from passes.run_lines import FILES, run_lines, runnable
 
 from enzyme_driver import registry
 from enzyme_driver.toolchain import Toolchain
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-INPUTS = HERE / "inputs"
-FILES = sorted(path for path in HERE.glob("*/*.ll") if path.parent != INPUTS)
+ROOT = Path(__file__).parents[2]
 
-_RUN = re.compile(r"^; RUN: (.*)$", re.MULTILINE)
 _NAME = re.compile(r"adgen-[a-z-]+")
-
-
-def run_lines(path: Path) -> list[str]:
-    joined = "\n".join(_RUN.findall(path.read_text(encoding="utf-8")))
-    return joined.replace("\\\n", "").splitlines()
-
-
-def _command(line: str, path: Path, tools: Toolchain, filecheck: Path, scratch: Path) -> str:
-    words = {
-        "%opt": f"'{tools.opt.path}' -load-pass-plugin='{tools.passes}'",
-        "%filecheck": f"'{filecheck}'",
-        "%not": f"'{filecheck.with_name('not')}'",
-        "%S": f"'{path.parent}'",
-        "%inputs": f"'{INPUTS}'",
-        "%s": f"'{path}'",
-        "%t": f"'{scratch}'",
-    }
-    return re.sub("|".join(rf"{word}\b" for word in words), lambda match: words[match[0]], line)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +23,7 @@ def _command(line: str, path: Path, tools: Toolchain, filecheck: Path, scratch: 
     [pytest.param(path, line, id=f"{path.stem}-{i}") for path in FILES for i, line in enumerate(run_lines(path))],
 )
 def test_run_line(path: Path, line: str, toolchain: Toolchain, filecheck: Path, tmp_path: Path) -> None:
-    command = _command(line, path, toolchain, filecheck, tmp_path / "written")
+    command = runnable(line, path, toolchain, filecheck, tmp_path / "written")
     argv = ["bash", "-o", "pipefail", "-c", command]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"

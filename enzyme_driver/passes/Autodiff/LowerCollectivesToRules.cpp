@@ -334,8 +334,10 @@ void replaceIn(Function &Body, Value *Anchor) {
   for (BasicBlock &Block : Body) {
     joinHalves(Block);
     for (Instruction &I : make_early_inc_range(Block)) {
-      if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && bitsLeft(*Swap) == Bits::Integers)
+      if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && bitsLeft(*Swap) == Bits::Integers) {
         hideSwap(*Swap);
+        continue;
+      }
       if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && Atomic->getType()->isIntegerTy())
         markInactive(*Atomic);
       auto *Call = dyn_cast<CallInst>(&I);
