@@ -12,6 +12,7 @@
 #include "Analysis/Indices.h"
 #include "Analysis/Uniformity.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -155,9 +156,8 @@ private:
   // in one warp each.
   Value *testExtents(Function &F) {
     B.SetInsertPoint(F.getEntryBlock().getFirstInsertionPt());
-    auto Extent = [&](Intrinsic::ID Id) { return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>()); };
-    Value *X = Extent(Intrinsic::nvvm_read_ptx_sreg_ntid_x), *Y = Extent(Intrinsic::nvvm_read_ptx_sreg_ntid_y),
-          *Z = Extent(Intrinsic::nvvm_read_ptx_sreg_ntid_z), *One = B.getInt32(1);
+    auto [X, Y, Z] = BlockExtents(B);
+    Value *One = B.getInt32(1);
     Value *Rows = C.ByY ? B.CreateICmpULE(X, B.getInt32(C.ByY / C.ByX)) : B.CreateICmpEQ(Y, One);
     Value *Apart = B.CreateAnd(Rows, B.CreateICmpEQ(Z, One), "turns");
     int64_t Room = C.ByY - C.span();

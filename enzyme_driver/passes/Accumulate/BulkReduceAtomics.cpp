@@ -5,6 +5,7 @@
 #include "Analysis/Accumulation.h"
 #include "Analysis/ArrayRoots.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -47,9 +48,7 @@ public:
     if (Room < Stride)
       return;
     auto *Bytes = ArrayType::get(Type::getInt8Ty(M.getContext()), Room);
-    Slots = new GlobalVariable(M, Bytes, false, GlobalValue::InternalLinkage, UndefValue::get(Bytes),
-                               ExchangePrefix + symbolOf(F) + RecordsSuffix + Twine(Stride), nullptr,
-                               GlobalValue::NotThreadLocal, SharedSpace);
+    Slots = createExchange(F, Bytes, RecordsSuffix + Twine(Stride));
     Slots->setAlignment(Align(Alignment));
     for (const Record &R : Found)
       replace(R);

@@ -9,6 +9,7 @@
 // for each other; those that are there already count.
 #include "Accumulate/AccumulationGroups.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -58,8 +59,7 @@ private:
     if (More > Room)
       return nullptr;
     Room -= More;
-    auto *Place = new GlobalVariable(M, Values, false, GlobalValue::InternalLinkage, UndefValue::get(Values),
-                                     ExchangePrefix + symbolOf(F), nullptr, GlobalValue::NotThreadLocal, SharedSpace);
+    GlobalVariable *Place = createExchange(F, Values);
     Place->setAlignment(Align(VectorBytes));
     return Place;
   }
@@ -127,16 +127,15 @@ private:
 
   void readRegisters() {
     B.SetInsertPoint(F.getEntryBlock().getFirstInsertionPt());
-    X = special(Intrinsic::nvvm_read_ptx_sreg_tid_x);
-    Y = special(Intrinsic::nvvm_read_ptx_sreg_tid_y);
+    X = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_tid_x);
+    Y = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_tid_y);
     Value *Count = B.getInt32(C.count());
-    Value *Wide = B.CreateICmpEQ(special(Intrinsic::nvvm_read_ptx_sreg_ntid_x), Count);
-    Value *High = B.CreateICmpEQ(special(Intrinsic::nvvm_read_ptx_sreg_ntid_y), Count);
-    Value *Flat = B.CreateICmpEQ(special(Intrinsic::nvvm_read_ptx_sreg_ntid_z), B.getInt32(1));
+    Value *Wide = B.CreateICmpEQ(readRegister(B, Intrinsic::nvvm_read_ptx_sreg_ntid_x), Count);
+    Value *High = B.CreateICmpEQ(readRegister(B, Intrinsic::nvvm_read_ptx_sreg_ntid_y), Count);
+    Value *Flat = B.CreateICmpEQ(readRegister(B, Intrinsic::nvvm_read_ptx_sreg_ntid_z), B.getInt32(1));
     Square = B.CreateAnd(B.CreateAnd(Wide, High), Flat, "square");
   }
 
-  Value *special(Intrinsic::ID Id) { return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>()); }
   void barrier() { B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {}, {B.getInt32(0)}); }
 
   bool isKeptOutside(const Value *V) const {

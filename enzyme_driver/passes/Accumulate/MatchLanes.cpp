@@ -10,6 +10,7 @@
 #include "Accumulate/LaneOrigins.h"
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -222,7 +223,7 @@ private:
   static void replace(const Group &G) {
     ++NumGroups;
     IRBuilder<> B(G.Members.back());
-    Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Active = activeLanes(B);
     Value *Alike = alikeLanes(B, Active, G.Members.front()->getPointerOperand(), true);
     handOver(B, "warp", G.Members, Active, Alike, [&](ArrayRef<AtomicRMWInst *>) { return B.getFalse(); });
   }

@@ -8,8 +8,8 @@
 // threads share, but neither the block nor the warp; or on the thread, but not on what a loop around it counts.
 #include "Accumulate/HandOver.h"
 #include "Accumulate/Ownership.h"
-#include "Accumulate/StridedLoop.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/InstIterator.h"
@@ -148,9 +148,7 @@ private:
     for (Common &C : All) {
       uint64_t Count = Each / DL.getTypeStoreSize(C.type());
       auto *T = ArrayType::get(C.type(), Count);
-      C.Own =
-          new GlobalVariable(M, T, false, GlobalValue::InternalLinkage, UndefValue::get(T),
-                             ExchangePrefix + symbolOf(F) + ".sums", nullptr, GlobalValue::NotThreadLocal, SharedSpace);
+      C.Own = createExchange(F, T, ".sums");
     }
     return true;
   }
@@ -159,15 +157,7 @@ private:
     BasicBlock *End = commonEnd();
     Instruction *First = &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
     IRBuilder<> B(First);
-    Value *Thread = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_tid_x, ArrayRef<Type *>(), ArrayRef<Value *>());
-    Value *Threads = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_ntid_x, ArrayRef<Type *>(), ArrayRef<Value *>());
-    using namespace Intrinsic;
-    for (auto [Index, Extent] : {std::pair(nvvm_read_ptx_sreg_tid_y, nvvm_read_ptx_sreg_ntid_y),
-                                 std::pair(nvvm_read_ptx_sreg_tid_z, nvvm_read_ptx_sreg_ntid_z)}) {
-      Value *Before = B.CreateIntrinsic(Index, ArrayRef<Type *>(), ArrayRef<Value *>());
-      Thread = B.CreateAdd(Thread, B.CreateMul(Before, Threads));
-      Threads = B.CreateMul(Threads, B.CreateIntrinsic(Extent, ArrayRef<Type *>(), ArrayRef<Value *>()));
-    }
+    Value *Thread = threadInBlock(B), *Threads = threadsOfBlock(B);
     Value *IsOne = B.CreateICmpULE(Threads, B.getInt32(WarpSize)), *Many = B.CreateMul(Threads, B.getInt32(EachThread));
     SmallVector<Value *> Counts;
     for (const Common &C : All) {

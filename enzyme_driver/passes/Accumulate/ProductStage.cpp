@@ -1,8 +1,8 @@
 #include "Accumulate/ProductStage.h"
 #include "Accumulate/HandOver.h"
-#include "Accumulate/StridedLoop.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/Indices.h"
+#include "Support/Threads.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -41,10 +41,6 @@ ProductLayout::ProductLayout(const OuterProduct &Of)
     : T(Of.Additions.front()->getType()), Rows(Of.Rows.size()), Columns(Of.Columns.size()),
       Side(sideOf(Rows, Columns)) {}
 
-static Value *special(IRBuilder<> &B, Intrinsic::ID Id) {
-  return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>());
-}
-
 static void meet(Instruction &Before, Value &Lanes) {
   IRBuilder<>(&Before).CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, ArrayRef<Type *>(), {&Lanes});
 }
@@ -78,9 +74,7 @@ size_t ProductStage::most(Type &T) const {
 
 GlobalVariable *ProductStage::createShared(uint64_t Bytes, StringRef Name) {
   auto *T = ArrayType::get(Type::getInt8Ty(M.getContext()), Bytes * Warps);
-  auto *Made =
-      new GlobalVariable(M, T, false, GlobalValue::InternalLinkage, UndefValue::get(T),
-                         ExchangePrefix + symbolOf(F) + Name, nullptr, GlobalValue::NotThreadLocal, SharedSpace);
+  GlobalVariable *Made = createExchange(F, T, Name);
   Made->setAlignment(Align(VectorBytes));
   return Made;
 }
@@ -100,11 +94,7 @@ void ProductStage::create(MutableArrayRef<ProductSum> All) {
   if (SumsBytes)
     Kept = createShared(SumsBytes, ".products.sums");
   IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
-  using namespace Intrinsic;
-  Value *Layer = B.CreateMul(special(B, nvvm_read_ptx_sreg_tid_z), special(B, nvvm_read_ptx_sreg_ntid_y));
-  Value *Line = B.CreateAdd(Layer, special(B, nvvm_read_ptx_sreg_tid_y));
-  Value *Before = B.CreateMul(Line, special(B, nvvm_read_ptx_sreg_ntid_x));
-  Warp = B.CreateLShr(B.CreateAdd(Before, special(B, nvvm_read_ptx_sreg_tid_x)), LaneBits, "warp");
+  Warp = B.CreateLShr(threadInBlock(B), LaneBits, "warp");
 }
 
 Value *ProductStage::hasRoom(IRBuilder<> &B) const {
@@ -114,7 +104,7 @@ Value *ProductStage::hasRoom(IRBuilder<> &B) const {
 // The active lanes do one tile after the other.
 void ProductStage::forTiles(Instruction &Before, const ProductLayout &Layout, Value &Active, TileBody Each) const {
   IRBuilder<> B(&Before);
-  Value *Own = B.CreateShl(B.getInt32(1), special(B, Intrinsic::nvvm_read_ptx_sreg_laneid));
+  Value *Own = B.CreateShl(B.getInt32(1), readRegister(B, Intrinsic::nvvm_read_ptx_sreg_laneid));
   Value *Below = B.CreateAnd(&Active, B.CreateSub(Own, B.getInt32(1)));
   Value *Rank = B.CreateUnaryIntrinsic(Intrinsic::ctpop, Below),
         *Count = B.CreateUnaryIntrinsic(Intrinsic::ctpop, &Active);
@@ -123,7 +113,7 @@ void ProductStage::forTiles(Instruction &Before, const ProductLayout &Layout, Va
 
 Value *ProductStage::begin(Instruction &Before, ArrayRef<const ProductSum *> Its) const {
   IRBuilder<> B(&Before);
-  Value *Active = special(B, Intrinsic::nvvm_activemask), *Everyone = B.getInt32(~0u);
+  Value *Active = activeLanes(B), *Everyone = B.getInt32(~0u);
   Value *Whole = B.CreateAnd(B.CreateICmpEQ(Active, Everyone), hasRoom(B), "whole");
   for (const ProductSum *It : Its)
     for (Value *V : It->Compared)
@@ -143,7 +133,7 @@ Value *ProductStage::begin(Instruction &Before, ArrayRef<const ProductSum *> Its
 void ProductStage::end(Instruction &Before, ArrayRef<const ProductSum *> Its, Value &Whole) const {
   Instruction *Then = SplitBlockAndInsertIfThen(&Whole, Before.getIterator(), false);
   IRBuilder<> First(Then);
-  Value *Active = special(First, Intrinsic::nvvm_activemask);
+  Value *Active = activeLanes(First);
   for (const ProductSum *It : Its)
     forTiles(*Then, It->layout(), *Active, [&](IRBuilder<> &B, Value *Tile) {
       const ProductLayout Layout = It->layout();
@@ -169,7 +159,7 @@ Value *ProductStage::leave(IRBuilder<> &B, const OuterProduct &Of, const Product
   Append(Of.Rows, Layout.tilesDown());
   Append(Of.Columns, Layout.tilesAcross());
   Value *First = B.CreateInBoundsGEP(B.getInt8Ty(), Rows, B.CreateNUWMul(Warp, B.getInt32(RowsBytes)), "rows");
-  Value *Lane = special(B, Intrinsic::nvvm_read_ptx_sreg_laneid);
+  Value *Lane = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_laneid);
   Value *Own = B.CreateInBoundsGEP(B.getInt8Ty(), First, B.CreateMul(Lane, B.getInt32(Layout.rowBytes())), "row");
   const size_t Width = VectorBytes / bytesOf(*Layout.T);
   auto *Vector = FixedVectorType::get(Layout.T, Width);

@@ -13,6 +13,7 @@
 // says of it (adgen-fresh), is written without being read by the addition that comes first.
 #include "Accumulate/Ownership.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -153,27 +154,24 @@ public:
 
 private:
   Value *keepsToLimits(IRBuilder<> &B, Function &F) const {
-    auto Register = [&](Intrinsic::ID Id) -> Value * {
-      return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>());
-    };
-    Value *Grid[Axes],
-        *Block[Axes] = {Register(Intrinsic::nvvm_read_ptx_sreg_ntid_x), Register(Intrinsic::nvvm_read_ptx_sreg_ntid_y),
-                        Register(Intrinsic::nvvm_read_ptx_sreg_ntid_z)};
+    BlockExtents Block(B);
+    Value *Grid[Axes];
     constexpr Intrinsic::ID Extents[] = {Intrinsic::nvvm_read_ptx_sreg_nctaid_x, Intrinsic::nvvm_read_ptx_sreg_nctaid_y,
                                          Intrinsic::nvvm_read_ptx_sreg_nctaid_z};
     for (unsigned Axis = 0; Axis < Axes; ++Axis)
-      Grid[Axis] = F.hasFnAttribute(TapeAttribute) ? F.getArg(F.arg_size() - Axes + Axis) : Register(Extents[Axis]);
+      Grid[Axis] =
+          F.hasFnAttribute(TapeAttribute) ? F.getArg(F.arg_size() - Axes + Axis) : readRegister(B, Extents[Axis]);
     Type *Int64 = B.getInt64Ty();
-    Value *Threads = B.CreateMul(B.CreateZExt(Grid[0], Int64), B.CreateZExt(Block[0], Int64));
+    Value *Threads = B.CreateMul(B.CreateZExt(Grid[0], Int64), B.CreateZExt(Block.X, Int64));
     Value *Holds = B.CreateICmpULE(Threads, B.getInt64(Launch.Threads));
     if (Launch.Blocks < MostElements)
       Holds = B.CreateAnd(Holds, B.CreateICmpULE(Grid[0], B.getInt32(Launch.Blocks)));
     if (Launch.BlockSize < MostElements)
-      Holds = B.CreateAnd(Holds, B.CreateICmpULE(Block[0], B.getInt32(Launch.BlockSize)));
-    for (Value *Extent : {Block[1], Block[2], Grid[1], Grid[2]})
+      Holds = B.CreateAnd(Holds, B.CreateICmpULE(Block.X, B.getInt32(Launch.BlockSize)));
+    for (Value *Extent : {Block.Y, Block.Z, Grid[1], Grid[2]})
       Holds = B.CreateAnd(Holds, B.CreateICmpEQ(Extent, B.getInt32(1)));
     for (StringRef Words : Launch.Rows)
-      Holds = B.CreateAnd(Holds, keepsToRows(B, F, Words, Block[0], Grid[0]));
+      Holds = B.CreateAnd(Holds, keepsToRows(B, F, Words, Block.X, Grid[0]));
     return Holds;
   }
 

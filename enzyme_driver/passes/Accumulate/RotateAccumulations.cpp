@@ -10,6 +10,7 @@
 #include "Analysis/Accumulation.h"
 #include "Analysis/Uniformity.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -203,7 +204,7 @@ public:
 private:
   // All lanes are here, and each has its turn with every element.
   Value *isWhole() {
-    Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Active = activeLanes(B);
     Value *All = B.CreateICmpEQ(Active, B.getInt32(~0u));
     Value *Steps = B.CreateZExt(Last, B.getInt64Ty()), *Turn = B.getInt64(Lanes - 1);
     Value *Turns = B.CreateICmpEQ(B.CreateAnd(Steps, Turn), Turn), *Few = B.CreateICmpULE(Steps, B.getInt64(~0u));
@@ -233,7 +234,7 @@ private:
     for (AtomicRMWInst *A : R.Additions)
       Sums.push_back(B.CreatePHI(A->getType(), 2, "sum"));
     B.SetInsertPoint(Header, Header->getFirstInsertionPt());
-    Value *Lane = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_laneid, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Lane = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_laneid);
     Value *Turn = B.CreateAnd(B.CreateAdd(Step, Lane), B.getInt32(Lanes - 1));
     replaceCounters(B.CreateOr(B.CreateAnd(Step, B.getInt32(~(Lanes - 1))), Turn), *Before);
     SmallVector<Value *> Totals = sumUp(Sums);

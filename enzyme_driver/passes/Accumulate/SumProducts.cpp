@@ -11,6 +11,7 @@
 #include "Accumulate/ProductStage.h"
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -170,7 +171,7 @@ private:
   void sum(const ProductSum &It) {
     ADGEN_COUNT(NumSummed, *It.Last);
     IRBuilder<> B(It.Last);
-    Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Active = activeLanes(B);
     Value *Together = Stage.hasRoom(B);
     for (Value *V : It.Compared)
       Together = B.CreateAnd(Together, areAlike(B, Active, V));

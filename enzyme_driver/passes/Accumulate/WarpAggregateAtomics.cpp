@@ -18,6 +18,7 @@
 #include "Accumulate/RowOwners.h"
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PointerIntPair.h"
@@ -176,9 +177,7 @@ private:
   // Whether the block has no more rows than that, and each lies in one warp.
   Value *inOneWarp(int64_t Rows) {
     IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
-    auto Extent = [&](Intrinsic::ID Id) { return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>()); };
-    Value *X = Extent(Intrinsic::nvvm_read_ptx_sreg_ntid_x), *Y = Extent(Intrinsic::nvvm_read_ptx_sreg_ntid_y),
-          *Z = Extent(Intrinsic::nvvm_read_ptx_sreg_ntid_z);
+    auto [X, Y, Z] = BlockExtents(B);
     Value *Divides = B.CreateICmpEQ(B.CreateAnd(X, B.CreateSub(X, B.getInt32(1))), B.getInt32(0));
     Value *Fits = B.CreateAnd(B.CreateICmpULE(X, B.getInt32(1 << LaneBits)), B.CreateICmpULE(Y, B.getInt32(Rows)));
     return B.CreateAnd(B.CreateAnd(Divides, Fits), B.CreateICmpEQ(Z, B.getInt32(1)), "alone");
@@ -229,7 +228,7 @@ private:
   void handOver(const Group &G) {
     ADGEN_COUNT(NumGroups, *G.Members.front());
     IRBuilder<> B(G.Members.back());
-    Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Active = activeLanes(B);
     Value *Alike = Active;
     for (Value *V : G.Compared)
       Alike = B.CreateAnd(Alike, alikeLanes(B, Active, V, G.InShared));
@@ -314,7 +313,7 @@ private:
     B.setFastMathFlags(inAnyOrder());
     sort(R.Members, [](const Row::Member &X, const Row::Member &Y) { return X.Offset < Y.Offset; });
     Row::Member &Own = R.Members[R.Members.size() / 2];
-    Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Active = activeLanes(B);
     Value *Beside = callTogether(B, "adgen_beside", B.getInt32Ty(),
                                  {Active, Own.Atomic->getPointerOperand(), B.getInt64(bytesOf(R))});
     Value *Total = Own.Atomic->getValOperand();

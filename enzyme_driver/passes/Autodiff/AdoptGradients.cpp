@@ -8,6 +8,7 @@
 // dynamic shared memory, regions of threads, active variables, or calls through pointers.
 #include "Support/Derivative.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -152,40 +153,17 @@ void markShadowStructs(Function &Gradient) {
   }
 }
 
-Value *threadNumber(IRBuilder<> &B, bool Count) {
-  constexpr Intrinsic::ID Indices[] = {Intrinsic::nvvm_read_ptx_sreg_tid_z, Intrinsic::nvvm_read_ptx_sreg_tid_y,
-                                       Intrinsic::nvvm_read_ptx_sreg_tid_x};
-  constexpr Intrinsic::ID Extents[] = {Intrinsic::nvvm_read_ptx_sreg_ntid_z, Intrinsic::nvvm_read_ptx_sreg_ntid_y,
-                                       Intrinsic::nvvm_read_ptx_sreg_ntid_x};
-  auto Read = [&](Intrinsic::ID Id) { return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>()); };
-  Value *Number = B.getInt32(Count);
-  for (unsigned Axis = 0; Axis < 3; ++Axis) {
-    Number = B.CreateMul(Number, Read(Extents[Axis]));
-    if (!Count)
-      Number = B.CreateAdd(Number, Read(Indices[Axis]));
-  }
-  return B.CreateZExt(Number, B.getInt64Ty());
-}
-
 // The threads of the block share the words.
 void zeroWords(Function &F, Value *Array, uint64_t Bytes) {
   constexpr uint64_t Word = 8;
-  BasicBlock *Start = &F.getEntryBlock(), *Rest = SplitBlock(Start, Start->getFirstNonPHIOrDbgOrAlloca());
-  auto *Head = BasicBlock::Create(F.getContext(), "zero", &F, Rest);
-  auto *Loop = BasicBlock::Create(F.getContext(), "zero.word", &F, Rest);
-  IRBuilder<> B(Start->getTerminator());
   uint64_t Step = MinAlign(Bytes, Word);
-  Value *First = threadNumber(B, /*Count=*/false), *Threads = threadNumber(B, /*Count=*/true);
-  Start->getTerminator()->setSuccessor(0, Head);
-  B.SetInsertPoint(Head);
-  PHINode *Index = B.CreatePHI(B.getInt64Ty(), 2);
-  B.CreateCondBr(B.CreateICmpULT(Index, B.getInt64(Bytes / Step)), Loop, Rest);
-  B.SetInsertPoint(Loop);
-  Value *At = B.CreateGEP(B.getInt8Ty(), Array, B.CreateMul(Index, B.getInt64(Step)));
-  B.CreateMemSet(At, B.getInt8(0), Step, Align(Step));
-  Index->addIncoming(First, Start);
-  Index->addIncoming(B.CreateAdd(Index, Threads), Loop);
-  B.CreateBr(Head);
+  Instruction *Start = &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
+  IRBuilder<> B(Start);
+  Value *First = threadInBlock(B), *Threads = threadsOfBlock(B);
+  forStrided(*Start, First, Threads, B.getInt32(Bytes / Step), "word", [&](IRBuilder<> &Each, Value *Index) {
+    Value *Offset = Each.CreateMul(Each.CreateZExt(Index, Each.getInt64Ty()), Each.getInt64(Step));
+    Each.CreateMemSet(Each.CreateGEP(Each.getInt8Ty(), Array, Offset), Each.getInt8(0), Step, Align(Step));
+  });
 }
 
 // Cotangents of shared arrays are shared arrays of the body.

@@ -6,6 +6,7 @@
 #include "Analysis/Uniformity.h"
 #include "Autodiff/Collectives.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -47,7 +48,7 @@ void meet(Instruction &Before, Value *Anchor) {
   if (Anchor)
     return insertRule(Before, "lockstep", Anchor, {});
   IRBuilder<> B(&Before);
-  Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+  Value *Active = activeLanes(B);
   B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, ArrayRef<Type *>(), {Active});
 }
 

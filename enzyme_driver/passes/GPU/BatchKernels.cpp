@@ -8,6 +8,7 @@
 // their block.
 #include "GPU/BatchKernels.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -44,7 +45,7 @@ public:
     create();
     B.SetInsertPoint(&Many->getEntryBlock(), Many->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
     Value *Extent = Many->getArg(Single.arg_size()), *Inner = Many->getArg(Single.arg_size() + 1);
-    Value *Block = B.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_ctaid_x, ArrayRef<Type *>(), ArrayRef<Value *>());
+    Value *Block = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
     auto *First = cast<Instruction>(Block);
     Value *Launch = B.CreateUDiv(Block, Extent), *Place = B.CreateSub(Block, B.CreateMul(Launch, Extent));
     Value *Outer = B.CreateUDiv(Launch, Inner);

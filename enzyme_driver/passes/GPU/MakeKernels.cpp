@@ -8,6 +8,7 @@
 // kernel SYMBOL__tape, with the parameters of a gradient without tape and a pointer to the bytes needed, that is
 // launched on the caller's grid.
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -108,8 +109,8 @@ private:
     Type *Int64 = B.getInt64Ty();
     Value *Row = B.CreateZExt(X, Int64), *Plane = B.CreateMul(Row, B.CreateZExt(Y, Int64));
     Value *Blocks = B.CreateMul(Plane, B.CreateZExt(Z, Int64));
-    Value *Own = B.CreateZExt(special(Intrinsic::nvvm_read_ptx_sreg_ctaid_x), Int64);
-    Value *Launched = B.CreateZExt(special(Intrinsic::nvvm_read_ptx_sreg_nctaid_x), Int64);
+    Value *Own = B.CreateZExt(readRegister(B, Intrinsic::nvvm_read_ptx_sreg_ctaid_x), Int64);
+    Value *Launched = B.CreateZExt(readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x), Int64);
     Value *Begin = tapeOfThread(Kernel->getArg(First), Kernel->getArg(First + 1), Own);
     BasicBlock *Before = B.GetInsertBlock();
     auto *Loop = BasicBlock::Create(M.getContext(), "block", Kernel);
@@ -133,8 +134,8 @@ private:
   // The lanes of a warp share a region and begin 8 bytes apart in it.
   Value *tapeOfThread(Value *Tape, Value *LaneBytes, Value *Block) {
     Type *Int64 = B.getInt64Ty();
-    Value *Thread = B.CreateZExt(linearThread(), Int64);
-    Value *Warps = B.CreateLShr(B.CreateAdd(B.CreateZExt(blockThreads(), Int64), B.getInt64(31)), 5);
+    Value *Thread = B.CreateZExt(threadInBlock(B), Int64);
+    Value *Warps = B.CreateLShr(B.CreateAdd(B.CreateZExt(threadsOfBlock(B), Int64), B.getInt64(31)), 5);
     Value *Warp = B.CreateAdd(B.CreateMul(Block, Warps), B.CreateLShr(Thread, 5));
     Value *Region = B.CreateMul(Warp, B.CreateShl(LaneBytes, 5));
     Value *Lane = B.CreateShl(B.CreateAnd(Thread, 31), 3);
@@ -246,24 +247,9 @@ private:
     return Shadow;
   }
 
-  Value *special(Intrinsic::ID Id) { return B.CreateIntrinsic(Id, ArrayRef<Type *>(), ArrayRef<Value *>()); }
-
-  Value *linearThread() {
-    Value *Tx = special(Intrinsic::nvvm_read_ptx_sreg_tid_x), *Ty = special(Intrinsic::nvvm_read_ptx_sreg_tid_y),
-          *Tz = special(Intrinsic::nvvm_read_ptx_sreg_tid_z), *Nx = special(Intrinsic::nvvm_read_ptx_sreg_ntid_x),
-          *Ny = special(Intrinsic::nvvm_read_ptx_sreg_ntid_y);
-    return B.CreateAdd(Tx, B.CreateMul(Nx, B.CreateAdd(Ty, B.CreateMul(Ny, Tz))));
-  }
-
-  Value *blockThreads() {
-    Value *Nx = special(Intrinsic::nvvm_read_ptx_sreg_ntid_x), *Ny = special(Intrinsic::nvvm_read_ptx_sreg_ntid_y),
-          *Nz = special(Intrinsic::nvvm_read_ptx_sreg_ntid_z);
-    return B.CreateMul(Nx, B.CreateMul(Ny, Nz));
-  }
-
-  // for (i = linear thread; i < words; i += threads of the block) shadow[i] = 0
+  // for (i = thread; i < words; i += threads of the block) shadow[i] = 0
   void zero(Value *Shadow, Value *Words, uint64_t WordBytes) {
-    Value *First = linearThread(), *Step = blockThreads();
+    Value *First = threadInBlock(B), *Step = threadsOfBlock(B);
     BasicBlock *Before = B.GetInsertBlock();
     auto *Head = BasicBlock::Create(M.getContext(), "zero", Kernel);
     auto *Loop = BasicBlock::Create(M.getContext(), "zero.word", Kernel);

@@ -2,6 +2,7 @@
 // which the host has too. Approximate forms keep the flag `afn`, from which the NVPTX back end makes the same
 // approximate instruction again. What has a directed rounding stays as it is.
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InlineAsm.h"
@@ -103,7 +104,7 @@ bool isScopedAtomic(StringRef Name) {
 // Shuffles and votes of before there were masks are of the lanes that are there. GPUs have none of these any more.
 Value *amongActive(IRBuilder<> &B, CallInst &C, StringRef Name) {
   Type *Int32 = B.getInt32Ty();
-  SmallVector<Value *> Operands{B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>())};
+  SmallVector<Value *> Operands{activeLanes(B)};
   append_range(Operands, C.args());
   SmallVector<Type *> Types{Int32};
   append_range(Types, C.getFunctionType()->params());

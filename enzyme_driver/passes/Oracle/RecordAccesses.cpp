@@ -2,6 +2,7 @@
 // races (host_runtime/races.h). In the module of a witness the body is the primal; what carries tangents stays as it
 // is.
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -53,24 +54,13 @@ private:
   // Which thread of which block it is.
   void begin() {
     IRBuilder<> B(&*Body.getEntryBlock().getFirstInsertionPt());
-    auto Read = [&](Intrinsic::ID Register) { return B.CreateIntrinsic(B.getInt32Ty(), Register, {}); };
-    auto Linear = [&](std::array<Intrinsic::ID, 3> Index, std::array<Intrinsic::ID, 2> Size, Type *T) {
-      Value *Found = B.CreateZExt(Read(Index[2]), T);
-      for (int Axis : {1, 0})
-        Found = B.CreateAdd(B.CreateMul(Found, B.CreateZExt(Read(Size[Axis]), T)), B.CreateZExt(Read(Index[Axis]), T));
-      return Found;
-    };
-    Value *Block =
-        Linear({Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::nvvm_read_ptx_sreg_ctaid_y,
-                Intrinsic::nvvm_read_ptx_sreg_ctaid_z},
-               {Intrinsic::nvvm_read_ptx_sreg_nctaid_x, Intrinsic::nvvm_read_ptx_sreg_nctaid_y}, B.getInt64Ty());
-    Value *Thread = Linear(
-        {Intrinsic::nvvm_read_ptx_sreg_tid_x, Intrinsic::nvvm_read_ptx_sreg_tid_y, Intrinsic::nvvm_read_ptx_sreg_tid_z},
-        {Intrinsic::nvvm_read_ptx_sreg_ntid_x, Intrinsic::nvvm_read_ptx_sreg_ntid_y}, B.getInt32Ty());
-    Value *Count =
-        B.CreateMul(B.CreateMul(Read(Intrinsic::nvvm_read_ptx_sreg_ntid_x), Read(Intrinsic::nvvm_read_ptx_sreg_ntid_y)),
-                    Read(Intrinsic::nvvm_read_ptx_sreg_ntid_z));
-    call(B, "adgen_record_thread", {Block, Thread, Count});
+    using namespace Intrinsic;
+    auto Read = [&](ID Register) { return B.CreateZExt(readRegister(B, Register), B.getInt64Ty()); };
+    Value *Block = Read(nvvm_read_ptx_sreg_ctaid_z);
+    for (auto [Index, Extent] : {std::pair(nvvm_read_ptx_sreg_ctaid_y, nvvm_read_ptx_sreg_nctaid_y),
+                                 std::pair(nvvm_read_ptx_sreg_ctaid_x, nvvm_read_ptx_sreg_nctaid_x)})
+      Block = B.CreateAdd(B.CreateMul(Block, Read(Extent)), Read(Index));
+    call(B, "adgen_record_thread", {Block, threadInBlock(B), threadsOfBlock(B)});
   }
 
   void visit(Instruction &I) {

@@ -22,7 +22,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: fmul double %{{.*}}, 3.000000e+00
 ; CHECK: ret void
 ; CHECK: define void @adgen_body__Z8togetherPd(ptr %x, ptr %d_x, ptr %tile, ptr %d_tile) [[SHARED:#[0-9]+]]
-; CHECK: zero.word:
+; CHECK: word:
 ; CHECK: call void @llvm.memset{{.*}}(ptr align 8 %{{.*}}, i8 0, i64 8
 ; CHECK: call void @adgen_rule_barrier_augmented(ptr %d_tile, ptr %d_tile)
 ; CHECK-NEXT: call void @adgen_rule_barrier_augmented(ptr %tile, ptr %d_tile)

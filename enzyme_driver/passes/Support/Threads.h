@@ -1,0 +1,33 @@
+// What the threads of a kernel read of their launch, the shared memory in which they hand each other values, and loops
+// in which they share out what there is to do.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace adgen {
+
+// A register of the GPU, by the intrinsic that reads it.
+llvm::Value *readRegister(llvm::IRBuilder<> &B, llvm::Intrinsic::ID Id);
+// The lanes of the warp that are here.
+llvm::Value *activeLanes(llvm::IRBuilder<> &B);
+
+// How many threads a block has along each axis.
+struct BlockExtents {
+  explicit BlockExtents(llvm::IRBuilder<> &B);
+  llvm::Value *X, *Y, *Z;
+};
+// A thread's number in its block, and how many threads that has.
+llvm::Value *threadInBlock(llvm::IRBuilder<> &B);
+llvm::Value *threadsOfBlock(llvm::IRBuilder<> &B);
+
+// A shared array of a gradient's own.
+llvm::GlobalVariable *createExchange(llvm::Function &Gradient, llvm::Type *T, const llvm::Twine &Suffix = "");
+
+// for (index = First; index < Count; index += Step), numbers of 32 bits that do not wrap. `Name` is what each one is
+// of.
+void forStrided(llvm::Instruction &Before, llvm::Value *First, llvm::Value *Step, llvm::Value *Count,
+                llvm::StringRef Name, llvm::function_ref<void(llvm::IRBuilder<> &, llvm::Value *)> Body);
+
+} // namespace adgen
