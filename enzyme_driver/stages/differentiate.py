@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from enzyme_driver import pipelines
 from enzyme_driver.command import ENDLESS, Completed
@@ -56,8 +57,11 @@ ASKED: Mapping[Mode, str] = {
 }
 """What the functions by which a derivative is asked of Enzyme are called, before the entry's symbol."""
 
-Prepare = Callable[[Derivatives], PreparedModule]
-"""Prepares the module that asks for these derivatives."""
+
+class Prepare(Protocol):
+    """Prepares the module that asks for these derivatives; the other entries are in it, unless they stand `alone`."""
+
+    def __call__(self, wanted: Derivatives, *, alone: bool = False) -> PreparedModule: ...
 
 
 @dataclass(frozen=True)
@@ -127,15 +131,19 @@ def _unverified(prepared: PreparedModule, wanted: Derivatives, workspace: Worksp
 def _culprits(
     wanted: Derivatives, failure: AdgenError, prepare: Prepare, workspace: Workspace
 ) -> dict[Unit, AdgenError]:
-    """Which units fail on their own."""
-    if len(wanted.units) == 1:
-        return {wanted.units[0]: failure}
-    refused = {}
-    for unit in wanted.units:
-        alone = wanted.only([unit])
-        reason = _attempt(prepare(alone), alone.entries, workspace)
+    """Which units fail on their own, of those that fail together: found by halves, or where Enzyme does not end, and
+    each attempt takes all its time, one by one.
+    """
+    units = wanted.units
+    if len(units) == 1:
+        return {units[0]: failure}
+    size = 1 if ENDLESS in failure.reason else (len(units) + 1) // 2
+    refused: dict[Unit, AdgenError] = {}
+    for start in range(0, len(units), size):
+        part = wanted.only(units[start : start + size])
+        reason = _attempt(prepare(part, alone=True), part.entries, workspace)
         if reason is not None:
-            refused[unit] = reason
+            refused |= _culprits(part, reason, prepare, workspace)
     return refused
 
 

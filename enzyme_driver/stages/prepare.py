@@ -83,12 +83,15 @@ def prepare(
     fast_math: bool,
     user_rules: str = "",
     chosen: Collection[str] = (),
+    alone: bool = False,
 ) -> PreparedModule:
-    """Make bodies of the plan's entries, and ask for derivatives of some of them.
+    """Make bodies of the plan's entries, or of these `alone`, and ask for derivatives of some of them.
 
     `user_rules` is what the user says of functions, see `Request`, `chosen` are the parameters whose activity was.
     Raises RefusedError where that does not fit.
     """
+    if alone:
+        plan = plan.only(entry.symbol for entry in wanted.entries)
     output = primal.path.with_suffix("").with_suffix(".prepared.ll")
     pipeline = pipelines.PREPARE_CUDA if primal.language == "cuda" else pipelines.PREPARE_CPP
     flags = (*_PLAIN_LOOPS, *_as_written(primal.language, workspace), *reflection(fast_math=fast_math))
@@ -160,7 +163,13 @@ def _as_written(language: Language, workspace: Workspace) -> tuple[str, ...]:
 
 
 def prepare_second(
-    gradient: Path, language: Language, wanted: Derivatives, workspace: Workspace, *, fast_math: bool
+    gradient: Path,
+    language: Language,
+    wanted: Derivatives,
+    workspace: Workspace,
+    *,
+    fast_math: bool,
+    alone: bool = False,  # noqa: ARG001  (bodies are there already)
 ) -> PreparedModule:
     """Make bodies of the gradients in a module that Enzyme has written, and ask for tangents through some of them."""
     output = gradient.with_suffix("").with_suffix("").with_suffix(".second.prepared.ll")

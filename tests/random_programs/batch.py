@@ -22,7 +22,7 @@ PATHS = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
 class Patience:
     """Seconds that a batch of programs may take, and one step of the compiler; more for each, where they are many.
 
-    At `until`, a time of the monotonic clock, all ends, and what is under way counts for nothing: a TimeoutError.
+    At `until`, a time of the monotonic clock, all ends; what is under way then counts for nothing.
     """
 
     least: float = 600
@@ -39,6 +39,8 @@ class Patience:
 
 
 PATIENT = Patience()
+OVER = "over"
+"""Of a process that was stopped because the time of all was over."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Ended:
-    """What a process said before it ended, and how it did: it failed, hung, or there is no word."""
+    """What a process said before it ended, and how it did: it failed, hung, was out of time, or there is no word."""
 
     lines: tuple[Mapping[str, Any], ...]
     word: str
@@ -79,12 +81,15 @@ def outcomes(language: str, first: int, count: int, folder: Path, patience: Pati
 
 
 def each_of(run: Run, first: int, count: int) -> list[Outcome]:
-    """What became of each program: behind one with which the process ended, and in halves where it said nothing."""
+    """What became of each program: behind one with which the process ended, and in halves where it said nothing.
+
+    Of those only that were checked where the time was over.
+    """
     if count <= 0:
         return []
     ended = run(first, count)
     found = [Outcome(**line) for line in ended.lines if line["verdict"] != "began"]
-    if not ended.word:
+    if ended.word in {"", OVER}:
         return found
     if ended.lines:
         at = int(ended.lines[-1]["number"])
@@ -103,7 +108,7 @@ def trial(module: str, arguments: list[str], patience: Patience = PATIENT, count
     settings["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
     seconds = patience.of(count)
     if seconds <= 0:
-        raise TimeoutError
+        return Ended((), OVER, "")
     with subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         env=os.environ | settings,
@@ -120,5 +125,5 @@ def trial(module: str, arguments: list[str], patience: Patience = PATIENT, count
             said, error = process.communicate()
             word = "hung"
     if time.monotonic() >= patience.until:
-        raise TimeoutError
+        word = OVER
     return Ended(tuple(json.loads(line) for line in said.splitlines() if line.endswith("}")), word, error[-2000:])

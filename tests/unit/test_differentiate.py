@@ -36,10 +36,12 @@ class Preparation:
         self.split = split
         self.refuses = refuses
         self.asked: list[list[str]] = []
+        self.alone: list[bool] = []
 
-    def __call__(self, wanted: Derivatives) -> PreparedModule:
+    def __call__(self, wanted: Derivatives, *, alone: bool = False) -> PreparedModule:
         symbols = [symbol if mode == "reverse" else f"{symbol}'" for mode, symbol in wanted.units]
         self.asked.append(symbols)
+        self.alone.append(alone)
         path = self.workspace.file(PREPARED)
         path.write_text(" ".join(symbols))
         refused = {each: RefusedError(f"{each} has a shuffle") for each in symbols if each in self.refuses}
@@ -216,7 +218,7 @@ def test_the_culprit_is_found_and_the_others_go_on(
     made = run(plan_of("a", "b", "c"), workspace, prepare)
     assert content(made) == "gradients of a c"
     assert list(made.refused) == ["b"]
-    assert prepare.asked == [["a", "b", "c"], ["a"], ["b"], ["c"], ["a", "c"]]
+    assert prepare.asked == [["a", "b", "c"], ["a", "b"], ["a"], ["b"], ["c"], ["a", "c"]]
 
 
 def test_an_entry_that_fails_in_forward_mode_keeps_its_gradient(
@@ -227,7 +229,7 @@ def test_an_entry_that_fails_in_forward_mode_keeps_its_gradient(
     made = run(plan_of("a", "b"), workspace, prepare, ("reverse", "forward"))
     assert content(made) == "gradients of a b a'"
     assert (list(made.refused), list(made.refused_forward)) == ([], ["b"])
-    assert prepare.asked == [["a", "b", "a'", "b'"], ["a"], ["b"], ["a'"], ["b'"], ["a", "b", "a'"]]
+    assert prepare.asked == [["a", "b", "a'", "b'"], ["a", "b"], ["a'", "b'"], ["a'"], ["b'"], ["a", "b", "a'"]]
 
 
 def test_what_is_seen_to_be_wrong_is_refused_and_the_others_are_done_without_it(
@@ -267,6 +269,28 @@ def test_several_culprits(workspace: Workspace, fake_process: FakeProcess) -> No
     made = run(plan_of("a", "b", "c"), workspace)
     assert content(made) == "gradients of b"
     assert list(made.refused) == ["a", "c"]
+
+
+def test_a_culprit_among_many_is_found_by_halves(workspace: Workspace, fake_process: FakeProcess) -> None:
+    """Of each half only what is asked is prepared."""
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("f"))
+    prepare = Preparation(workspace)
+    made = run(plan_of(*"abcdefgh"), workspace, prepare)
+    assert list(made.refused) == ["f"]
+    assert ["".join(each) for each in prepare.asked] == ["abcdefgh", "abcd", "efgh", "ef", "e", "f", "gh", "abcdegh"]
+    assert prepare.alone == [False, *[True] * 6, False]
+
+
+def test_what_does_not_end_is_looked_for_one_by_one(workspace: Workspace, fake_process: FakeProcess) -> None:
+    """Halves that hold it would each take the whole time."""
+
+    def endless() -> None:
+        raise CompilerCrashError("opt did not end within 9 s and was stopped", hint="raise the limit")
+
+    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("c", how=endless))
+    prepare = Preparation(workspace)
+    assert list(run(plan_of(*"abcd"), workspace, prepare).refused) == ["c"]
+    assert ["".join(each) for each in prepare.asked] == ["abcd", *"abcd", "abd"]
 
 
 def test_one_entry_is_not_tried_twice(workspace: Workspace, fake_process: FakeProcess) -> None:
