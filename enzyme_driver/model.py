@@ -117,7 +117,8 @@ class Parameter:
     not empty, an element's cotangent is that of the sum. `nullable` says that the primal asks whether the pointer is
     null, `moves_pointers` that it may store pointers to memory that this one leads to, `chosen` that
     of the values that threads bring to an element by atomics one remains. `unordered` is where the primal stores to it
-    in the order in which threads arrive, so that two launches leave different numbers in an element.
+    in the order in which threads arrive, so that two launches leave different numbers in an element; `queued` is the
+    same of integers. `orders` names the parameters whose elements have another order where this one's have.
     """
 
     name: str
@@ -135,6 +136,8 @@ class Parameter:
     moves_pointers: bool = False
     chosen: bool = False
     unordered: Place | None = None
+    queued: Place | None = None
+    orders: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """As people write it: `const float32 *spot`."""

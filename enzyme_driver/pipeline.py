@@ -249,6 +249,8 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
                     moves_pointers=a.moves_pointers,
                     chosen=a.chosen,
                     unordered=_place(a.unordered),
+                    queued=_place(a.queued),
+                    orders=tuple(entry.names[number] for number in a.orders if number < len(entry.names)),
                 )
                 for p, a in pairs
             ),

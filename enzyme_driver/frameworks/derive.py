@@ -11,6 +11,7 @@ from enzyme_driver.frameworks.code import Unit
 from enzyme_driver.frameworks.launches import GradientQuery, StandIn, StandIns, bound, element_size, operation, parts
 from enzyme_driver.frameworks.plan import Copying, Filling, Plan, PlannedLaunch, Spec
 from enzyme_driver.frameworks.program import Add, Copy, Program, Zero
+from enzyme_driver.frameworks.queues import check_order
 from enzyme_driver.model import Parameter
 from enzyme_driver.runtime.call.slots import written
 
@@ -210,6 +211,8 @@ def vjp(analysis: Analysis, wrt: Sequence[bool], given: Sequence[bool]) -> Draft
         draft.shadow[number] = draft.result(number)
     draft.close()
     active, relevant = _path(analysis, wanted, seeds)
+    if relevant:
+        check_order(analysis, active & set(seeds))
     for number in active - set(wanted):
         draft.shadow[number] = draft.operand(number)
     for number in sorted(active):

@@ -163,14 +163,14 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
             "operator does not",
             hint="find the maximum or minimum by a tree of values in shared memory",
         )
-    if mode is not None and unit.signature.unordered and not have_one_order(_launch_of(step), unit.target, None):
+    if mode is not None and unit.signature.unordered and not have_one_order(launch_to_be(step), unit.target, None):
         raise refused(unit.signature, "an operator's gradient, which runs it again, would bring two of them together")
     if gpu and entry.cooperative:
         raise RefusedError(
             f"{unit.signature.name} waits for the whole grid, which an operator cannot launch on a GPU",
             hint="launch it with kernel[grid, block], or split it where its blocks wait for each other",
         )
-    launch = _launch_of(step)
+    launch = launch_to_be(step)
     block = launch.block if launch else (0, 0, 0)
     shared = step.shared_bytes
     if gpu and mode is not None and entry.dynamic_shared:
@@ -191,7 +191,7 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
     )
 
 
-def _launch_of(step: PlannedLaunch) -> Launch | None:
+def launch_to_be(step: PlannedLaunch) -> Launch | None:
     return launch_of((step.grid, step.block, None, step.shared_bytes)) if step.grid is not None else None
 
 

@@ -179,6 +179,7 @@ class CompiledEntry:
                     hint="pass it as a parameter of the kernel",
                 )
         self._refuse_unordered(launch, "a tape runs it again for its gradient")
+        tape.follow_queues(self.signature, bound, one_order=self._has_one_order(launch))
         for parameter, value in zip(self.signature, bound, strict=True):
             refuse_number(value, parameter.name)
         with unrecorded():

@@ -38,7 +38,8 @@ class ParameterUse:
     `added_to` is the position of the parameter to each element of which this one's is added, which is all it is for.
     `chosen` says that threads choose by atomics what remains there.
     `moves_pointers` says that pointers may be stored in memory that it leads to.
-    `unordered` says where threads store there in the order of their arrival, "line:file"; empty where none does.
+    `unordered` says where threads store there in the order of their arrival, "line:file"; empty where none does;
+    `queued` says so of integers, `orders` which parameters have another order where this one has.
     `floats` says behind which pointers floating point lies: -1 for the parameter itself, else a struct's offset.
     """
 
@@ -49,6 +50,8 @@ class ParameterUse:
     moves_pointers: bool = False
     chosen: bool = False
     unordered: str = ""
+    queued: str = ""
+    orders: tuple[int, ...] = ()
     floats: tuple[int, ...] = ()
 
 
@@ -223,7 +226,7 @@ def _usage(usage: Mapping[str, list[dict[str, Any]]]) -> dict[str, tuple[Paramet
 
 
 def _use(said: dict[str, Any]) -> ParameterUse:
-    return ParameterUse(**said | {"floats": tuple(said.get("floats", ()))})
+    return ParameterUse(**said | {key: tuple(said.get(key, ())) for key in ("floats", "orders")})
 
 
 def refusals(stderr: str, mode: Mode | None = None) -> dict[str, RefusedError]:

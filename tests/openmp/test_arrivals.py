@@ -136,3 +136,74 @@ def test_an_operator_refuses_its_gradient_alone(x: np.ndarray[tuple[int], np.dty
         match=r"arrivals\.cu:\d+: the operator compacted: no_compact stores to elements of 'y' in the order",
     ):
         compacted.vjp(x, cotangents=x)
+
+
+QUEUE = Path(__file__).with_name("queues.cu")
+
+
+@adgen.operator(QUEUE)
+def picked(launch: Launch, x: Array, key: Array) -> Any:  # noqa: ANN401
+    """In the order of the queue."""
+    count, queue, y = launch.zeros(1, "int32"), launch.zeros(N, "int32"), launch.zeros(N, x.dtype)
+    launch(kernel="queue", grid=8, block=32, args=(key, count, queue, N))
+    return launch(kernel="pick", grid=8, block=32, args=(x, queue, count, y), outputs=y)
+
+
+@adgen.operator(QUEUE)
+def scattered(launch: Launch, x: Array, key: Array) -> Any:  # noqa: ANN401
+    """In the order of the elements."""
+    count, queue, y = launch.zeros(1, "int32"), launch.zeros(N, "int32"), launch.zeros(N, x.dtype)
+    launch(kernel="queue", grid=8, block=32, args=(key, count, queue, N))
+    return launch(kernel="scatter", grid=8, block=32, args=(x, queue, count, y), outputs=y)
+
+
+@adgen.operator(QUEUE)
+def near(launch: Launch, x: Array) -> Any:  # noqa: ANN401
+    """Sums over cells, whose entries have no order."""
+    count, cells, y = launch.zeros(8, "int32"), launch.zeros(8 * N, "int32"), launch.zeros(N, x.dtype)
+    launch(kernel="cells", grid=8, block=32, args=(x, count, cells, N))
+    return launch(kernel="near", grid=8, block=32, args=(x, count, cells, y, N), outputs=y)
+
+
+def test_an_operator_whose_result_has_the_order_of_a_queue_is_refused(
+    x: np.ndarray[tuple[int], np.dtype[np.float32]], toolchain: object
+) -> None:
+    del toolchain
+    key = (x > 0.5).astype(np.int32)
+    assert np.allclose(np.sort(np.asarray(picked(x, key)))[-key.sum() :], np.sort(x[key > 0]) ** 2)
+    with pytest.raises(RefusedError, match=r"queues\.cu:\d+: the operator picked: queue fills 'queue' in the order"):
+        picked.vjp(x, key, cotangents=x)
+
+
+def test_an_operator_whose_result_is_the_same_for_every_order_is_not(
+    x: np.ndarray[tuple[int], np.dtype[np.float32]], toolchain: object
+) -> None:
+    del toolchain
+    key, weight = (x > 0.5).astype(np.int32), np.random.default_rng(7).random(N, np.float32)
+    found = scattered.vjp(x, key, cotangents=weight)["x"]
+    assert np.allclose(found, 2 * x * weight * key)
+    cell = (x * 8).astype(int)
+    apart = (x[:, None] - x[None, :]) * (cell[:, None] == cell[None, :])
+    expected = 2 * (apart * (weight[:, None] + weight[None, :])).sum(1)
+    assert np.allclose(near.vjp(x, cotangents=weight)["x"], expected, rtol=1e-3, atol=1e-4)
+
+
+def test_a_tape_that_runs_a_queue_again_refuses_what_has_its_order(
+    x: np.ndarray[tuple[int], np.dtype[np.float32]], toolchain: object
+) -> None:
+    del toolchain
+    fill, pick, scatter = (adgen.compile(QUEUE, kernel=name) for name in ("queue", "pick", "scatter"))
+    count, queue, y = np.zeros(1, np.int32), np.zeros(N, np.int32), np.zeros_like(x)
+    key, weight = np.ones(N, np.int32), np.random.default_rng(8).random(N, np.float32)
+    with adgen.threads(2), adgen.Tape() as tape:
+        fill[GRID](key, count, queue, N)
+        pick[GRID](x, queue, count, y)
+    expected = np.zeros_like(x)
+    expected[queue] = 2 * x[queue] * weight
+    assert np.allclose(tape.gradient(y, wrt=x, cotangents=weight), expected)
+    count[:] = 0
+    with adgen.threads(2), adgen.Tape(memory_limit=2**20):
+        fill[GRID](key, count, queue, N)
+        scatter[GRID](x, queue, count, y)
+        with pytest.raises(RefusedError, match=r"queues\.cu:\d+: pick on a tape with a memory_limit"):
+            pick[GRID](x, queue, count, y)

@@ -73,9 +73,11 @@ static bool onlyReads(const Instruction &I) {
   return Sums && Atomic.getValOperand() == Neutral;
 }
 
-Arrivals::Arrivals(Function &Body) {
+Arrivals::Arrivals(Function &Body, const Argument *Queue) : ReadsQueue(Queue) {
   findSources(Body);
-  if (Sources.empty())
+  if (Queue)
+    Contents[Queue].FoundInGrid = Facts::Atomics(1) << LastSource;
+  else if (Sources.empty())
     return;
   findBranches(Body);
   findReductions(Body);
@@ -158,6 +160,19 @@ static bool endsByNumber(const Loop &L) {
   });
 }
 
+// Whether it runs as often as a number in memory says, such as that of a cell's entries.
+static bool endsByMemory(const Loop &L) {
+  SmallVector<BasicBlock *> Ends;
+  L.getExitingBlocks(Ends);
+  return all_of(Ends, [](const BasicBlock *End) {
+    auto *Test = dyn_cast<ICmpInst>(End->getTerminator()->getOperand(0));
+    return Test && any_of(Test->operands(), [](const Value *V) {
+             auto *Cast = dyn_cast<CastInst>(V);
+             return isa<LoadInst>(Cast ? Cast->getOperand(0) : V);
+           });
+  });
+}
+
 void Arrivals::findReductions(Function &Body) {
   DominatorTree Tree(Body);
   LoopInfo Loops(Tree);
@@ -167,6 +182,8 @@ void Arrivals::findReductions(Function &Body) {
     const Instruction *Each = Phi && Around && Around->getHeader() == I.getParent() ? madeInLoop(*Phi) : nullptr;
     if (Each && (addsUpLanes(*Each) || !endsByNumber(*Around)))
       Sums.insert({Phi, addsUpLanes(*Each) ? nullptr : Each});
+    if (Each && endsByMemory(*Around))
+      Segments.insert(Phi);
     if (addsUpLanes(I))
       Sums.insert({&I, nullptr});
     auto *Store = dyn_cast<StoreInst>(&I);
@@ -243,7 +260,8 @@ Facts Arrivals::transfer(const Instruction &I, Look Of) const {
   return Found;
 }
 
-// Whether each thread adds up the same of what was found, whatever its place, or a warp's lanes together.
+// Whether each thread adds up the same of what was found, whatever its place, or a warp's lanes together. Of what was
+// queued before the launch, also whether each adds up a part that was filled by itself, such as the entries of a cell.
 bool Arrivals::isOfAll(const Value *Sum) const {
   auto Known = Sums.find(Sum);
   if (Known == Sums.end() || !Known->second)
@@ -251,7 +269,8 @@ bool Arrivals::isOfAll(const Value *Sum) const {
   Values Given{Sum};
   for (const Value *V : slice(Known->second, Given))
     if (auto *Load = dyn_cast<LoadInst>(V); Load && of(Load).found()) {
-      if (of(Load->getPointerOperand()).Identity & (Facts::Lane | Facts::Warp))
+      bool ByThread = of(Load->getPointerOperand()).Identity & (Facts::Lane | Facts::Warp);
+      if (ByThread && !(ReadsQueue && Segments.contains(Sum)))
         return false;
       Given.insert(Load);
     }

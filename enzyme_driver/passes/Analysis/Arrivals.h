@@ -12,10 +12,11 @@
 
 namespace adgen {
 
-// The facts of a body, in which everything is inlined.
+// The facts of a body, in which everything is inlined; `Queue` is a parameter whose array another launch has filled in
+// the order of arrival.
 class Arrivals {
 public:
-  explicit Arrivals(llvm::Function &Body);
+  explicit Arrivals(llvm::Function &Body, const llvm::Argument *Queue = nullptr);
 
   // A store, a copy or an atomic operation after which memory depends on the order: where is the parameter, variable or
   // allocation, null for what is not known.
@@ -52,6 +53,7 @@ private:
   std::optional<Write> writeOf(const llvm::Instruction &I) const;
   bool remember(const llvm::Value *Memory, const Facts &More);
 
+  bool ReadsQueue; // whether what was found was there before the launch
   llvm::DenseMap<const llvm::Value *, Facts> Known;
   llvm::DenseMap<const llvm::Value *, Facts> Contents;  // of memory
   llvm::DenseMap<const llvm::BasicBlock *, Facts> Ways; // of the conditions under which a block runs
@@ -59,7 +61,8 @@ private:
   llvm::SmallVector<Branch> Branches;
   llvm::MapVector<const llvm::Instruction *, unsigned> Sources;
   llvm::SmallVector<const llvm::Instruction *> Writes;
-  Values Reduced; // memory over which a loop makes sums
+  Values Reduced;  // memory over which a loop makes sums
+  Values Segments; // sums that each thread makes over as much as memory says
   // What is added up: by a loop, with the sum of each iteration, or of lanes.
   llvm::DenseMap<const llvm::Value *, const llvm::Instruction *> Sums;
 };

@@ -7,8 +7,9 @@
 // come from the attributes that LLVM's own analysis left on the bodies' arguments. Of a struct behind an address it
 // says whether the struct itself may be written, not what its members point to; `moves_pointers`, where it is true,
 // that pointers may be stored in memory to which this one leads; `unordered`, where it is there, "line:file" of a store
-// whose element depends on the order in which threads arrive. Counted says of all bodies that every loop runs a
-// number of times that is known before it starts and writes no memory, and that nothing is read that is written
+// whose element depends on the order in which threads arrive; `queued` the same of integers; `orders` the parameters
+// that have another order where this one has (see adgen-find-arrivals). Counted says of all bodies that every loop runs
+// a number of times that is known before it starts and writes no memory, and that nothing is read that is written
 // elsewhere. Split says that bodies call functions, whose forward and reverse sweeps will be two functions.
 #include "Analysis/Summands.h"
 #include "Analysis/UnderlyingObjects.h"
@@ -163,6 +164,17 @@ static json::Value numberOf(const Argument *Parameter) {
   return Parameter ? json::Value(Parameter->getArgNo()) : json::Value(nullptr);
 }
 
+static StringRef valueOf(const Argument &A, StringRef Name) {
+  return A.getParent()->getAttributes().getParamAttr(A.getArgNo(), Name).getValueAsString();
+}
+
+static json::Array numbersIn(StringRef List) {
+  json::Array Found;
+  for (StringRef Number : split(List, ';'))
+    Found.push_back(std::stoi(Number.str()));
+  return Found;
+}
+
 ADGEN_DECLARE_PASS(PrintUsage);
 
 PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
@@ -200,9 +212,11 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
         Described["chosen"] = true;
       if (isAskedForNull(A))
         Described["nullable"] = true;
-      if (A.hasAttribute(UnorderedAttribute))
-        Described["unordered"] =
-            A.getParent()->getAttributes().getParamAttr(A.getArgNo(), UnorderedAttribute).getValueAsString();
+      for (auto [Key, Name] : {std::pair("unordered", UnorderedAttribute), {"queued", QueuedAttribute}})
+        if (A.hasAttribute(Name))
+          Described[Key] = valueOf(A, Name);
+      if (A.hasAttribute(OrdersAttribute))
+        Described["orders"] = numbersIn(valueOf(A, OrdersAttribute));
       if (auto At = Floats.find(&A); At != Floats.end())
         Described["floats"] = json::Array(At->second);
       Parameters.push_back(std::move(Described));

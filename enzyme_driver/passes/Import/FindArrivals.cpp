@@ -1,13 +1,19 @@
 // Tells of a body's parameters into which of them threads store numbers in the order of their arrival, such as
 //   y[atomicAdd(count, 1)] = x[i]
 // Two launches then leave different numbers in an element: a cotangent that was made from one of them says nothing
-// about the other. The runtime refuses to bring two together.
+// about the other. The runtime refuses to bring two together. Of arrays of indices it tells the same, and into which
+// parameters their order goes on.
 #include "Analysis/Arrivals.h"
 #include "Analysis/Bits.h"
 #include "Support/Pass.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+
+#include <set>
 
 using namespace llvm;
 
@@ -36,24 +42,50 @@ static Argument *parameterOf(const Value *Memory) {
 }
 
 static void tell(Function &Body, Instruction &I, const Value *Memory) {
-  if (!leavesNumbers(I))
-    return;
+  bool Numbers = leavesNumbers(I);
   if (Argument *Parameter = parameterOf(Memory)) {
-    if (!Parameter->hasAttribute(UnorderedAttribute))
-      Parameter->addAttr(Attribute::get(Body.getContext(), UnorderedAttribute, placeOf(I.getDebugLoc())));
+    StringRef Name = Numbers ? UnorderedAttribute : QueuedAttribute;
+    if (!Parameter->hasAttribute(Name))
+      Parameter->addAttr(Attribute::get(Body.getContext(), Name, placeOf(I.getDebugLoc())));
     return;
   }
+  if (!Numbers)
+    return;
   refuse(Body.getParent()->getFunction(Body.getName().drop_front(BodyPrefix.size())), I.getDebugLoc(),
          "cannot differentiate a store to a variable whose element depends on the order in which threads arrive",
          "pass the array as a parameter, or compute the place from the thread's number, such as by a scan");
+}
+
+// The parameters of which integers are read, and nothing is written.
+static SetVector<Argument *> queuesOf(Function &Body) {
+  SetVector<Argument *> Found;
+  for (Instruction &I : instructions(Body))
+    if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->getType()->isIntOrIntVectorTy())
+      if (Argument *Parameter = parameterOf(getUnderlyingObject(Load->getPointerOperand(), /*MaxLookup=*/0)))
+        Found.insert(Parameter);
+  return Found;
+}
+
+static void tellWhatFollows(Function &Body, Argument &Queue) {
+  std::set<unsigned> Followers;
+  Arrivals(Body, &Queue).reportUnordered([&](Instruction &, const Value *Memory) {
+    if (Argument *Parameter = parameterOf(Memory))
+      Followers.insert(Parameter->getArgNo());
+  });
+  std::string Listed = join(map_range(Followers, [](unsigned Number) { return std::to_string(Number); }), ";");
+  if (!Listed.empty())
+    Queue.addAttr(Attribute::get(Body.getContext(), OrdersAttribute, Listed));
 }
 
 ADGEN_DECLARE_PASS(FindArrivals);
 
 PreservedAnalyses FindArrivals::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
-    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
+    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration()) {
       Arrivals(F).reportUnordered([&](Instruction &I, const Value *Memory) { tell(F, I, Memory); });
+      for (Argument *Queue : queuesOf(F))
+        tellWhatFollows(F, *Queue);
+    }
   return PreservedAnalyses::all();
 }
 

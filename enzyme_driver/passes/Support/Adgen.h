@@ -105,6 +105,11 @@ inline constexpr llvm::StringLiteral FloatsAttribute = "adgen-struct-floats";
 
 // Argument attribute of a body: where threads store to its arrays in the order of their arrival, "line:file".
 inline constexpr llvm::StringLiteral UnorderedAttribute = "adgen-unordered";
+// The same of integers, such as a queue of indices.
+inline constexpr llvm::StringLiteral QueuedAttribute = "adgen-queued";
+// Argument attribute of a body: the numbers of the parameters whose elements have another order where this one's have,
+// "number;number".
+inline constexpr llvm::StringLiteral OrdersAttribute = "adgen-orders";
 
 enum class Activity { Duplicated, Active, Const };
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self
 
 from enzyme_driver.errors import RefusedError, UsageError
+from enzyme_driver.model import Signature
 from enzyme_driver.runtime.backends.libraries import library_of
 from enzyme_driver.runtime.backends.memory import Memory, memory_of
 from enzyme_driver.runtime.call.calls import RecordedStep, Zeroing
 from enzyme_driver.runtime.tape.exclusive_shadows import refuse_shared, refuse_used_before
 from enzyme_driver.runtime.tape.history import History
 from enzyme_driver.runtime.tape.query import GradientQuery, Number, QueryValidator, Seen, listed, seen, target_of
+from enzyme_driver.runtime.tape.queues import Queues
 from enzyme_driver.runtime.tape.replay import Adjoints, OneElementShadows, Shadows, active_steps, reversed_through
 
 _recording: ContextVar[Tape | None] = ContextVar("adgen_tape", default=None)
@@ -44,6 +46,7 @@ class Tape:
 
     def __init__(self, memory_limit: int | None = None, *, check: bool = True) -> None:
         self._history = History(_bytes(memory_limit), check=check)
+        self._queues = None if memory_limit is None else Queues()
         self._memories: dict[int | None, Memory] = {}
         self._state = "new"
         self._recomputed = 0
@@ -87,6 +90,11 @@ class Tape:
         """Set an array to zero, as a recorded step."""
         found = seen(array, "the array", writable=True)
         self.record(Zeroing(target_of(array), array, found.view))
+
+    def follow_queues(self, signature: Signature, bound: Sequence[object], *, one_order: bool) -> None:
+        """Raises RefusedError where a launch that runs again would give results in another order."""
+        if self._queues:
+            self._queues.follow(signature, bound, one_order=one_order)
 
     def record(self, step: RecordedStep) -> bytes:
         """Run a step and remember it; what it returned, as bytes. Kernels and functions call this themselves."""

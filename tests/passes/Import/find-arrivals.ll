@@ -114,3 +114,88 @@ declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 
 attributes #0 = { nounwind }
 attributes #1 = { "adgen-shared"="count:queue" }
+
+; Of a queue of indices both is told: that it has no order, and what has the order of one that was filled before.
+; CHECK: define void @adgen_body_queues(ptr %count, ptr "adgen-queued"="0:" %queue)
+define void @adgen_body_queues(ptr %count, ptr %queue) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %k = atomicrmw add ptr %count, i32 1 monotonic
+  %to = getelementptr i32, ptr %queue, i32 %k
+  store i32 %t, ptr %to
+  ret void
+}
+
+; CHECK: define void @adgen_body_reads_queue(ptr %x, ptr "adgen-orders"="2" %queue, ptr %y, ptr %z)
+define void @adgen_body_reads_queue(ptr %x, ptr %queue, ptr %y, ptr %z) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %entry = getelementptr i32, ptr %queue, i32 %t
+  %i = load i32, ptr %entry
+  %from = getelementptr float, ptr %x, i32 %i
+  %v = load float, ptr %from
+  %in.order = getelementptr float, ptr %y, i32 %t
+  store float %v, ptr %in.order
+  %in.place = getelementptr float, ptr %z, i32 %i
+  store float %v, ptr %in.place
+  ret void
+}
+
+; Each thread adds up a cell, whose entries it knows the number of; a fixed number of entries is no cell.
+; CHECK: define void @adgen_body_cells(ptr %x, ptr "adgen-orders"="3" %counts, ptr %list, ptr %y, i32 %cell)
+define void @adgen_body_cells(ptr %x, ptr %counts, ptr %list, ptr %y, i32 %cell) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %place = getelementptr i32, ptr %counts, i32 %t
+  %n = load i32, ptr %place
+  %begin = mul i32 %t, 64
+  br label %loop
+
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %body ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %body ]
+  %is = icmp slt i32 %k, %n
+  br i1 %is, label %body, label %exit
+
+body:
+  %at = add i32 %begin, %k
+  %entry.of = getelementptr i32, ptr %list, i32 %at
+  %i = load i32, ptr %entry.of
+  %from = getelementptr float, ptr %x, i32 %i
+  %v = load float, ptr %from
+  %more = fadd float %sum, %v
+  %next = add i32 %k, 1
+  br label %loop
+
+exit:
+  %to = getelementptr float, ptr %y, i32 %t
+  store float %sum, ptr %to
+  ret void
+}
+
+; CHECK: define void @adgen_body_parts(ptr %x, ptr "adgen-orders"="2" %list, ptr %y, i32 %n)
+define void @adgen_body_parts(ptr %x, ptr %list, ptr %y, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %begin = mul i32 %t, %n
+  br label %loop
+
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %body ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %body ]
+  %is = icmp slt i32 %k, %n
+  br i1 %is, label %body, label %exit
+
+body:
+  %at = add i32 %begin, %k
+  %entry.of = getelementptr i32, ptr %list, i32 %at
+  %i = load i32, ptr %entry.of
+  %from = getelementptr float, ptr %x, i32 %i
+  %v = load float, ptr %from
+  %more = fadd float %sum, %v
+  %next = add i32 %k, 1
+  br label %loop
+
+exit:
+  %to = getelementptr float, ptr %y, i32 %t
+  store float %sum, ptr %to
+  ret void
+}
