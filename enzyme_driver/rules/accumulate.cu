@@ -77,6 +77,25 @@ struct Column {
   }
 };
 
+// Lanes side by side whose index in the block divided by their number is the same.
+template <int Lanes> struct Aligned {
+  static constexpr bool InSharedMemory = true;
+  DEVICE static int steps() { return 31 - __builtin_clz(Lanes); }
+  DEVICE static int offset(int step) { return 1 << step; }
+  DEVICE static unsigned group(int lane) { return (Everyone >> (WarpSize - Lanes)) << (lane & -Lanes); }
+};
+
+// Whether the whole warp is here, and each group is alike.
+template <class Group> struct Whole {
+  DEVICE static bool is(unsigned, unsigned alike) { return alike == Everyone; } // then so it is for all lanes
+};
+template <int Lanes> struct Whole<Aligned<Lanes>> {
+  DEVICE static bool is(unsigned active, unsigned alike) {
+    unsigned group = Aligned<Lanes>::group(laneIndex());
+    return __nvvm_vote_all_sync(active, active == Everyone && (alike & group) == group);
+  }
+};
+
 // What is left of the elements after some steps.
 template <int Count, class T> struct Part {
   T *element[Count];
@@ -184,7 +203,7 @@ static DEVICE void add(T *const *elements, const T *values, unsigned active, uns
     all.value[i] = values[i];
     all.mine[i] = true;
   }
-  if (alike == Everyone) // then so it is for all lanes
+  if (Whole<Group>::is(active, alike))
     return halve<Group, 0>(all, alone);
   gather(active, Group::group(laneIndex()) & alike, all);
 }
@@ -197,6 +216,23 @@ RULE unsigned adgen_alike(unsigned active, long long value, bool parts) {
   if (same)
     return active;
   return parts ? __nvvm_match_any_sync_i64(active, value) : 1u << laneIndex();
+}
+
+// The same in the columns of a block; where its width leaves a lane alone in its column, nobody has to be asked.
+RULE unsigned adgen_alike_in_column(unsigned active, long long value) {
+  return Column::steps() == 0 ? Everyone : adgen_alike(active, value, true);
+}
+
+// The same for a value that neighbouring lanes, so many, mostly have in common: asked without a search among all values.
+RULE unsigned adgen_alike_by(unsigned active, long long value, int lanes) {
+  int first = laneIndex() & -lanes;
+  if (active == Everyone) {
+    bool low = fromLane(active, int(value), first) == int(value);
+    bool high = fromLane(active, int(value >> 32), first) == int(value >> 32);
+    if (__nvvm_vote_all_sync(active, low && high))
+      return (Everyone >> (WarpSize - lanes)) << first;
+  }
+  return __nvvm_match_any_sync_i64(active, value);
 }
 
 // Behind which of the active lanes comes one with the next element.
@@ -243,7 +279,9 @@ HAND_ON(f64, double)
 #define ADD_GROUPS(COUNT)                                                                                             \
   ADD_TYPES(warp, Warp, COUNT)                                                                                        \
   ADD_TYPES(row, Row, COUNT)                                                                                          \
-  ADD_TYPES(column, Column, COUNT)
+  ADD_TYPES(column, Column, COUNT)                                                                                     \
+  ADD_TYPES(half, Aligned<16>, COUNT)                                                                                  \
+  ADD_TYPES(quarter, Aligned<8>, COUNT)
 
 ADD_GROUPS(1)
 ADD_GROUPS(2)

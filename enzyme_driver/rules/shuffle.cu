@@ -65,6 +65,7 @@ template <class T> DEVICE T fromGroupBeside(unsigned mask, T sum, int width) {
 
 // What a lane sends to all of its segment comes back as the sum over the lanes of the segment that take part.
 template <class T> DEVICE T fromSegment(unsigned mask, T cotangent, int offset, int segment) {
+#pragma unroll
   for (int apart = 1; apart < 32; apart *= 2)
     if (!(segment & apart))
       cotangent += mask == ~0u ? shuffle(Butterfly, mask, cotangent, apart, 31) : fromGroupBeside(mask, cotangent, apart);

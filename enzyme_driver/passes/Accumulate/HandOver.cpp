@@ -15,10 +15,21 @@ CallInst *callTogether(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Va
   return Call;
 }
 
-Value *alikeLanes(IRBuilder<> &B, Value *Active, Value *V, bool InParts) {
+static Value *asNumber(IRBuilder<> &B, Value *V) {
   Type *Int64 = B.getInt64Ty();
-  Value *Number = V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int64) : B.CreateZExt(V, Int64);
-  return callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, Number, B.getInt1(InParts)});
+  return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int64) : B.CreateZExt(V, Int64);
+}
+
+Value *alikeLanes(IRBuilder<> &B, Value *Active, Value *V, bool InParts) {
+  return callTogether(B, "adgen_alike", B.getInt32Ty(), {Active, asNumber(B, V), B.getInt1(InParts)});
+}
+
+Value *alikeNeighbours(IRBuilder<> &B, Value *Active, Value *V, unsigned Lanes) {
+  return callTogether(B, "adgen_alike_by", B.getInt32Ty(), {Active, asNumber(B, V), B.getInt32(Lanes)});
+}
+
+Value *alikeInColumn(IRBuilder<> &B, Value *Active, Value *V) {
+  return callTogether(B, "adgen_alike_in_column", B.getInt32Ty(), {Active, asNumber(B, V)});
 }
 
 Value *areAlike(IRBuilder<> &B, Value *Active, Value *V) {

@@ -19,6 +19,13 @@ llvm::CallInst *callTogether(llvm::IRBuilder<> &B, llvm::StringRef Name, llvm::T
 // The active lanes that have the same number or pointer as this one; where not all have it, none but itself unless
 // `InParts`.
 llvm::Value *alikeLanes(llvm::IRBuilder<> &B, llvm::Value *Active, llvm::Value *V, bool InParts);
+
+// The same for a number that so many lanes side by side mostly have in common.
+llvm::Value *alikeNeighbours(llvm::IRBuilder<> &B, llvm::Value *Active, llvm::Value *V, unsigned Lanes);
+
+// The same for the lanes of a column of the block.
+llvm::Value *alikeInColumn(llvm::IRBuilder<> &B, llvm::Value *Active, llvm::Value *V);
+
 // Whether all active lanes have the same number or pointer.
 llvm::Value *areAlike(llvm::IRBuilder<> &B, llvm::Value *Active, llvm::Value *V);
 

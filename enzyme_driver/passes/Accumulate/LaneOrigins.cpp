@@ -22,6 +22,11 @@ LaneOrigin LaneOrigins::find(Value *V) {
   auto *I = cast<Instruction>(V);
   if (auto *Call = dyn_cast<IntrinsicInst>(I); Call && readsRegister(*Call, Result))
     return Result;
+  if (unsigned Bits = Counts ? dropsMostOfTheLane(*I) : 0) {
+    Result.Compared.insert(I);
+    Result.Dropped = Bits;
+    return Result;
+  }
   bool MayDrop = dropsTheLane(*I) || dividesByNumber(*I);
   if (isa<PHINode, LoadInst>(I) || MayDrop) {
     bool Comparable = I->getType()->isIntOrPtrTy() && I->getType()->getPrimitiveSizeInBits() <= 64;
@@ -75,6 +80,45 @@ bool isOfTheBlock(const Instruction &I) {
   StringRef Name = Call ? Call->getCalledFunction()->getName() : "";
   return Name.consume_front("llvm.nvvm.read.ptx.sreg.") &&
          any_of(Registers, [&](StringRef Register) { return Name.starts_with(Register); });
+}
+
+namespace {
+
+// Bits of an integer that come from the thread's index x: bit N is its bit N + Shift, and those below Lowest are none.
+struct BitsOfX {
+  int Shift = 0, Lowest = 0;
+};
+
+std::optional<BitsOfX> bitsOfX(const Value *V) {
+  auto *I = dyn_cast<Instruction>(V);
+  if (auto *Call = dyn_cast_or_null<IntrinsicInst>(I))
+    return Call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_tid_x ? std::optional(BitsOfX()) : std::nullopt;
+  if (isa_and_nonnull<ZExtInst, SExtInst, TruncInst>(I))
+    return bitsOfX(I->getOperand(0));
+  auto *Number = isa_and_nonnull<BinaryOperator>(I) ? dyn_cast<ConstantInt>(I->getOperand(1)) : nullptr;
+  std::optional<BitsOfX> Bits = Number ? bitsOfX(I->getOperand(0)) : std::nullopt;
+  if (!Bits)
+    return {};
+  int N = Number->getValue().getLimitedValue(Number->getBitWidth());
+  switch (I->getOpcode()) {
+  case Instruction::LShr:
+    return BitsOfX{Bits->Shift + N, std::max(0, Bits->Lowest - N)};
+  case Instruction::Shl:
+    return BitsOfX{Bits->Shift - N, Bits->Lowest + N};
+  case Instruction::And:
+    return BitsOfX{Bits->Shift, std::max<int>(Bits->Lowest, Number->getValue().countr_zero())};
+  default:
+    return {};
+  }
+}
+
+} // namespace
+
+unsigned LaneOrigins::dropsMostOfTheLane(const Instruction &I) {
+  constexpr int Fewest = 3; // bits: with fewer lanes in common, additions that meet cost less than shuffles
+  std::optional<BitsOfX> Bits = I.getType()->isIntegerTy() ? bitsOfX(&I) : std::nullopt;
+  int Dropped = Bits ? Bits->Shift + Bits->Lowest : 0;
+  return Dropped >= Fewest && Dropped < int(LaneBits) ? Dropped : 0;
 }
 
 bool LaneOrigins::dropsTheLane(const Instruction &I) {

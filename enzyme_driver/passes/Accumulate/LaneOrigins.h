@@ -13,6 +13,9 @@ constexpr unsigned MostCompared = 2;
 // What decides the value of an address, apart from what is the same in the whole grid.
 struct LaneOrigin {
   bool X = false, OtherAxes = false, Unknown = false;
+  // Where the index x counts without some of its lowest bits: how many. So many neighbouring lanes have the same, as a
+  // power of two; 0 where all lanes of a warp have.
+  unsigned Dropped = 0;
   // The same in all lanes, if it turns out so when the kernel runs.
   llvm::SmallSetVector<llvm::Value *, MostCompared> Compared;
 
@@ -20,6 +23,7 @@ struct LaneOrigin {
     X |= Other.X;
     OtherAxes |= Other.OtherAxes;
     Unknown |= Other.Unknown;
+    Dropped = Dropped && Other.Dropped ? std::min(Dropped, Other.Dropped) : std::max(Dropped, Other.Dropped);
     Compared.insert_range(Other.Compared);
   }
 };
@@ -51,6 +55,9 @@ private:
   bool choosesAmongAlike(llvm::Instruction &I);
 
   static bool readsRegister(const llvm::IntrinsicInst &Call, LaneOrigin &Result);
+
+  // Such as threadIdx.x / 16: most lanes of a warp have it in common with others.
+  static unsigned dropsMostOfTheLane(const llvm::Instruction &I);
 
   // Such as threadIdx.x / 32.
   static bool dropsTheLane(const llvm::Instruction &I);

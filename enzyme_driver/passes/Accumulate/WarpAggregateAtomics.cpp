@@ -1,10 +1,11 @@
 // Adds up what the lanes of a warp add to one element, before one of them adds it. Which lanes have an element in
 // common follows from the registers that its address depends on: without the thread's index, all lanes of the warp;
-// with y and z alone, a row of the block; with x alone, a column. What else the address depends on and may differ
-// between lanes is compared when the kernel runs, and lanes that are not there take no part; in shared memory lanes
-// that differ from others add up with those that they are like. The accumulations of a
-// block of the same kind are handed over together: the lanes then share the work (rules/accumulate.cu). Columns are
-// looked for in shared memory only, where two lanes that meet cost more than shuffles.
+// with y and z alone, a row of the block; with x alone, a column; in shared memory, with x / 16 or x / 8, as where a
+// thread works out its row in a tile itself, halves or quarters of the warp. What else the address depends on and may
+// differ between lanes is compared when the kernel runs, and lanes that are not there take no part; in shared memory
+// lanes that differ from others add up with those that they are like. The accumulations of a block of the same kind are
+// handed over together: the lanes then share the work (rules/accumulate.cu). Columns are looked for in shared memory
+// only, where two lanes that meet cost more than shuffles.
 //
 // Where a shared array's elements belong to rows of the block, and the rows of a warp to no other warp, no atomics are
 // needed. That follows from the indices for blocks of so many rows and of a width that divides a warp, which is found
@@ -39,7 +40,8 @@ namespace adgen {
 namespace {
 
 constexpr unsigned MostMembers = 16; // of a group
-constexpr int64_t MostBeside = 4;    // elements to which a lane's neighbours may be away
+constexpr unsigned Lanes = 1 << LaneBits;
+constexpr int64_t MostBeside = 4; // elements to which a lane's neighbours may be away
 
 // Accumulations of a block that are handed over together.
 struct Group {
@@ -212,8 +214,12 @@ private:
         A && !isShadow(*A, ShadowAttribute) && !isShadow(*A, SharedShadowAttribute))
       return ""; // the thread's own copy of a struct, whose address is the same in all threads
     if (!Where.X)
-      return Where.OtherAxes ? "row" : "warp";
+      return Where.OtherAxes ? "row" : inParts(Where.Dropped);
     return isInShared(Atomic) && HasColumns ? "column" : "";
+  }
+
+  static StringRef inParts(unsigned DroppedBits) {
+    return DroppedBits == 0 ? "warp" : 1u << DroppedBits == Lanes / 2 ? "half" : "quarter";
   }
 
   // In shared memory, where each of several lanes that add to one element tries again until it is the only one.
@@ -231,9 +237,16 @@ private:
     Value *Active = activeLanes(B);
     Value *Alike = Active;
     for (Value *V : G.Compared)
-      Alike = B.CreateAnd(Alike, alikeLanes(B, Active, V, G.InShared));
+      Alike = B.CreateAnd(Alike, alike(B, G, Active, V));
     adgen::handOver(B, G.Lanes, G.Members, Active, Alike,
                     [&](ArrayRef<AtomicRMWInst *> Next) { return isAlone(B, Next); });
+  }
+
+  Value *alike(IRBuilder<> &B, const Group &G, Value *Active, Value *V) {
+    if (G.Lanes == "column")
+      return alikeInColumn(B, Active, V);
+    unsigned Dropped = G.InShared ? FromInShared.of(V).Dropped : 0;
+    return Dropped ? alikeNeighbours(B, Active, V, 1 << Dropped) : alikeLanes(B, Active, V, G.InShared);
   }
 
   void collectRows(BasicBlock &Block, SmallVectorImpl<Row> &Rows) {

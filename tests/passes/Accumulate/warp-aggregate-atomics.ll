@@ -443,6 +443,78 @@ define void @of_vector(float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="cons
   ret void
 }
 
+; A thread works out its row in a tile itself: the halves of a warp, or its quarters, have elements of shared memory in common.
+; CHECK-LABEL: define void @parts_of_a_warp(
+; CHECK:         [[HALF:%.*]] = zext i32 %half to i64
+; CHECK-NEXT:    call i32 @adgen_alike_by(i32 {{.*}}, i64 [[HALF]], i32 16)
+; CHECK:         call void @adgen_add_half_f32_2(
+; CHECK:         [[QUARTER:%.*]] = zext i32 %quarter to i64
+; CHECK-NEXT:    call i32 @adgen_alike_by(i32 {{.*}}, i64 [[QUARTER]], i32 8)
+; CHECK:         call void @adgen_add_quarter_f32_1(
+; Where few lanes have one in common, and in other memory, the additions stay.
+; CHECK:         atomicrmw fadd ptr %at.pair
+; CHECK:         atomicrmw fadd ptr %at.x
+define void @parts_of_a_warp(float %v, ptr %tile, ptr "adgen-shadow" %d_x, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const:active" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %half = lshr i32 %t, 4
+  %fourth = lshr i32 %t, 1
+  %quarter = and i32 %fourth, 60
+  %pair = lshr i32 %t, 1
+  %at.half = getelementptr float, ptr %d_tile, i32 %half
+  %1 = atomicrmw fadd ptr %at.half, float %v monotonic
+  %beside = getelementptr float, ptr %at.half, i32 65
+  %2 = atomicrmw fadd ptr %beside, float %v monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %at.quarter = getelementptr float, ptr %d_tile, i32 %quarter
+  %3 = atomicrmw fadd ptr %at.quarter, float %v monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %at.pair = getelementptr float, ptr %d_tile, i32 %pair
+  %4 = atomicrmw fadd ptr %at.pair, float %v monotonic
+  %at.x = getelementptr float, ptr %d_x, i32 %half
+  %5 = atomicrmw fadd ptr %at.x, float %v monotonic
+  ret void
+}
+
+; Lanes of a column compare what else they add by only where a column has several of a warp's lanes.
+; CHECK-LABEL: define void @compares_columns(
+; CHECK:         [[K:%.*]] = zext i32 %k to i64
+; CHECK-NEXT:    call i32 @adgen_alike_in_column(i32 {{.*}}, i64 [[K]])
+; CHECK:         call void @adgen_add_column_f32_1(
+define void @compares_columns(float %v, i1 %again, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %next = add i32 %k, 1
+  %row = mul i32 %k, 64
+  %place = add i32 %row, %x
+  %at = getelementptr float, ptr %d_tile, i32 %place
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  br i1 %again, label %loop, label %end
+end:
+  ret void
+}
+
+; What goes round in a loop is no part of the thread's index.
+; CHECK-LABEL: define void @goes_round(
+; CHECK:         atomicrmw fadd
+define void @goes_round(float %v, i1 %again, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %k = phi i32 [ %next, %loop ], [ 0, %entry ]
+  %next = add i32 %k, %t
+  %place = lshr i32 %k, 4
+  %at = getelementptr float, ptr %d_tile, i32 %place
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  br i1 %again, label %loop, label %end
+end:
+  ret void
+}
+
 ; CHECK: attributes #[[CONVERGENT]] = { convergent }
 
 !0 = !{}

@@ -63,6 +63,135 @@ end:
   ret void
 }
 
+; What the lanes weigh their keys with goes round in an inner loop: it is kept once for that loop.
+; CHECK-LABEL: define void @adgen_gradient_round(
+; CHECK:         [[FEWER:%.*]] = udiv exact i64 %bytes, 32
+; CHECK-NEXT:    %kept = call ptr @malloc(i64 [[FEWER]])
+; CHECK:       loop:
+; CHECK:         [[AT:%.*]] = getelementptr float, ptr %kept, i64 %i
+; CHECK-NEXT:    store float %weight, ptr [[AT]]
+; CHECK:       inner:
+; CHECK-NOT:     store
+; CHECK:       reverse:
+; CHECK:         [[AGAIN:%.*]] = getelementptr float, ptr %kept.phi, i64 %ri
+; CHECK-NEXT:    [[SENT:%.*]] = load float, ptr [[AGAIN]]
+; CHECK:       reverse.inner:
+; CHECK:         [[LANE:%.*]] = trunc i64 %rk to i32
+; CHECK-NEXT:    [[GOT:%.*]] = call float @llvm.nvvm.shfl.sync.idx.f32(i32 -1, float [[SENT]], i32 [[LANE]], i32 31)
+; CHECK-NEXT:    fmul float [[GOT]], [[GOT]]
+define void @adgen_gradient_round(ptr %a, i64 %n, ptr "adgen-shadow" %d_a) "adgen-activity"="duplicated:const" {
+entry:
+  %bytes = mul i64 %n, 128
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop.next ]
+  %i.next = add i64 %i, 1
+  %at = getelementptr float, ptr %a, i64 %i
+  %x = load float, ptr %at
+  %weight = fmul float %x, %x
+  br label %inner
+inner:
+  %k = phi i64 [ 0, %loop ], [ %k.next, %inner ]
+  %k.next = add i64 %k, 1
+  %lane = trunc i64 %k to i32
+  %got = call float @llvm.nvvm.shfl.sync.idx.f32(i32 -1, float %weight, i32 %lane, i32 31)
+  %row = mul i64 %i, 32
+  %place = add i64 %k, %row
+  %to = getelementptr float, ptr %kept, i64 %place
+  store float %got, ptr %to
+  %inner.done = icmp eq i64 %k.next, 32
+  br i1 %inner.done, label %loop.next, label %inner
+loop.next:
+  %more = icmp ult i64 %i.next, %n
+  br i1 %more, label %loop, label %turn
+turn:
+  %kept.phi = phi ptr [ %kept, %loop.next ]
+  %last = sub i64 %n, 1
+  br label %reverse
+reverse:
+  %ri = phi i64 [ %last, %turn ], [ %ri.next, %reverse.next ]
+  br label %reverse.inner
+reverse.inner:
+  %rk = phi i64 [ 31, %reverse ], [ %rk.next, %reverse.inner ]
+  %rrow = mul i64 %ri, 32
+  %rplace = add i64 %rk, %rrow
+  %from = getelementptr float, ptr %kept.phi, i64 %rplace
+  %y = load float, ptr %from
+  %z = load float, ptr %from
+  %d = fmul float %y, %z
+  %d.at = getelementptr float, ptr %d_a, i64 %rk
+  %add = atomicrmw fadd ptr %d.at, float %d monotonic
+  %rk.next = sub i64 %rk, 1
+  %rdone = icmp eq i64 %rk, 0
+  br i1 %rdone, label %reverse.next, label %reverse.inner
+reverse.next:
+  %ri.next = sub i64 %ri, 1
+  %done = icmp eq i64 %ri, 0
+  br i1 %done, label %end, label %reverse
+end:
+  call void @free(ptr %kept.phi), !enzyme_cache_free !0
+  ret void
+}
+
+; Not what the inner loop itself changes.
+; CHECK-LABEL: define void @adgen_gradient_changes(
+; CHECK:         call ptr @malloc(i64 %bytes)
+; CHECK:       reverse.inner:
+; CHECK-NOT:     shfl
+; CHECK:         ret void
+define void @adgen_gradient_changes(ptr %a, i64 %n, ptr "adgen-shadow" %d_a) "adgen-activity"="duplicated:const" {
+entry:
+  %bytes = mul i64 %n, 128
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop.next ]
+  %i.next = add i64 %i, 1
+  %at = getelementptr float, ptr %a, i64 %i
+  %x = load float, ptr %at
+  br label %inner
+inner:
+  %k = phi i64 [ 0, %loop ], [ %k.next, %inner ]
+  %weight = phi float [ %x, %loop ], [ %got, %inner ]
+  %k.next = add i64 %k, 1
+  %lane = trunc i64 %k to i32
+  %got = call float @llvm.nvvm.shfl.sync.idx.f32(i32 -1, float %weight, i32 %lane, i32 31)
+  %row = mul i64 %i, 32
+  %place = add i64 %k, %row
+  %to = getelementptr float, ptr %kept, i64 %place
+  store float %got, ptr %to
+  %inner.done = icmp eq i64 %k.next, 32
+  br i1 %inner.done, label %loop.next, label %inner
+loop.next:
+  %more = icmp ult i64 %i.next, %n
+  br i1 %more, label %loop, label %turn
+turn:
+  %last = sub i64 %n, 1
+  br label %reverse
+reverse:
+  %ri = phi i64 [ %last, %turn ], [ %ri.next, %reverse.next ]
+  br label %reverse.inner
+reverse.inner:
+  %rk = phi i64 [ 31, %reverse ], [ %rk.next, %reverse.inner ]
+  %rrow = mul i64 %ri, 32
+  %rplace = add i64 %rk, %rrow
+  %from = getelementptr float, ptr %kept, i64 %rplace
+  %y = load float, ptr %from
+  %d.at = getelementptr float, ptr %d_a, i64 %rk
+  %add = atomicrmw fadd ptr %d.at, float %y monotonic
+  %rk.next = sub i64 %rk, 1
+  %rdone = icmp eq i64 %rk, 0
+  br i1 %rdone, label %reverse.next, label %reverse.inner
+reverse.next:
+  %ri.next = sub i64 %ri, 1
+  %done = icmp eq i64 %ri, 0
+  br i1 %done, label %end, label %reverse
+end:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  ret void
+}
+
 ; Not where only some threads may be, nor among lanes that the mask tells.
 ; CHECK-LABEL: define void @adgen_gradient_some(
 ; CHECK-COUNT-2: call ptr @malloc

@@ -112,6 +112,14 @@ def _linear(rng: Rng) -> Args:
     }
 
 
+def _attend(tokens: int) -> Maker:
+    def make(rng: Rng) -> Args:
+        arrays = {name: normal(rng, tokens, 32) for name in "QKV"}
+        return {**arrays, "O": zeros(tokens, 32), "tokens": tokens, "scale": 0.2}
+
+    return make
+
+
 def _add_bias(rng: Rng) -> Args:
     return {"y": rng.standard_normal(20), "bias": away_from_zero(rng, 20).astype(np.float16), "n": 20}
 
@@ -120,6 +128,8 @@ ROWS = (
     Program("layer_norm.cu", "layer_norm<float, true>", _layer_norm(F32), ("out",), 1, 32),
     Program("layer_norm.cu", "layer_norm<double, false>", _layer_norm(F64), ("out",), 1, 32),
     Program("attention.cu", "attention_forward", _attention, ("O", "logsumexp"), (1, 2), 16),
+    Program("attention_tiles.cu", "attention_pieces", _attend(64), ("O",), 2, 64),
+    Program("attention_tiles.cu", "attention_rows<32>", _attend(45), ("O",), 23, (32, 2)),
     Program(
         "momentum_groups.cu",
         "descend",
