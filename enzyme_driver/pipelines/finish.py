@@ -132,6 +132,7 @@ CUDA = Pipeline(
         Pass("adgen-strip-debug", after=("adgen-verify-device",)),  # a refusal says where
         Pass("default", "O3"),
         Pass("adgen-sink-shared-loads", after=("default",)),
+        Pass("adgen-take-together", after=("default",)),  # the optimiser would undo it
         Pass("adgen-rematerialize-loads", after=("default",)),
         # The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices.
         function("infer-address-spaces", "infer-alignment", "load-store-vectorizer", switch="widen-accesses"),
