@@ -164,6 +164,7 @@ int resident_blocks(const LaunchOp &op, int threads, Device device) {
   if (blocks == 0) {
     Handle function;
     int each = 0, processors = 0;
+    allow_dynamic(used, op.shared_bytes, device); // else none are said to run with more than without being asked
     done(driver().kernel_function(&function, used.handle), op.symbol);
     done(driver().resident(&each, function, threads, op.shared_bytes), op.symbol);
     done(driver().device_attribute(&processors, MULTIPROCESSORS, device), op.symbol);

@@ -145,7 +145,9 @@ class DeviceTapes:
 def resident_blocks(code: LoadedCode, symbol: str, threads: int, dynamic: int) -> int:
     """How many blocks of a kernel the GPU runs at once."""
     driver = api()
-    function = done(driver.cuKernelGetFunction(code.kernel(symbol, threads).handle), f"{symbol} cannot be looked at")
+    kernel = code.kernel(symbol, threads)
+    kernel.allow_dynamic(dynamic)  # else none are said to run with more than blocks have without being asked
+    function = done(driver.cuKernelGetFunction(kernel.handle), f"{symbol} cannot be looked at")
     count = done(
         driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(function, threads, dynamic), f"{symbol} cannot be looked at"
     )
