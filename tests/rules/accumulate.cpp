@@ -73,6 +73,10 @@ static bool __nvvm_vote_any_sync(unsigned active, bool value) {
   return !all(active, value, [](long long other) { return !other; });
 }
 
+static bool __nvvm_vote_all_sync(unsigned active, bool value) {
+  return all(active, value, [](long long other) { return other; });
+}
+
 static unsigned __nvvm_vote_ballot_sync(unsigned active, bool value) {
   unsigned ayes = 0, other = 0;
   all(active, value, [&](long long says) {
@@ -107,6 +111,8 @@ template <class T> static void counted(T *element, T value) {
 // Which elements a lane has: lanes with the same number share them.
 static unsigned groupOf(char kind, unsigned lane) {
   unsigned linear = lane + 32; // the second warp of the block
+  if (kind == 'h' || kind == 'q')
+    return linear / (kind == 'h' ? 16 : 8);
   return kind == 'w' ? 0 : kind == 'r' ? linear / width : linear % width;
 }
 
@@ -155,14 +161,15 @@ template <class T, int Count, class Add> static void check(char kind, Add add, u
   });
   int lanes = __builtin_popcount(here);
   bool power = width < 32 && !(width & (width - 1));
-  bool merged = kind == 'w' || (kind == 'r' && width % 32 == 0) || power;
+  bool merged = kind == 'w' || kind == 'h' || kind == 'q' || (kind == 'r' && width % 32 == 0) || power;
   int most = alone && lanes == 32 ? 0 : Count * (merged ? int(groups.size()) : lanes);
   if (elements != wanted || additions > most)
     std::printf("%c: %d elements of %zu bytes, width %u, lanes %x, kinds %u: %s, %d additions of at most %d\n", kind, Count, sizeof(T),
                 width, here, kinds, elements == wanted ? "right" : "wrong", additions, most);
 }
 
-template <class T, int Count, class Warp, class Row, class Column> static void each(Warp warp, Row row, Column column) {
+template <class T, int Count, class Warp, class Row, class Column, class Half, class Quarter>
+static void each(Warp warp, Row row, Column column, Half half, Quarter quarter) {
   for (unsigned lanes : {0xffffffffu, 0x000fffffu, 0x80000000u, 0xa5930f61u})
     for (unsigned columns : {64u, 32u, 16u, 4u, 1u, 12u, 33u})
       for (unsigned kinds : {1u, 3u, 32u}) {
@@ -170,6 +177,8 @@ template <class T, int Count, class Warp, class Row, class Column> static void e
         check<T, Count>('w', warp, kinds);
         check<T, Count>('r', row, kinds);
         check<T, Count>('c', column, kinds);
+        check<T, Count>('h', half, kinds);
+        check<T, Count>('q', quarter, kinds);
         if (kinds == 1 && columns <= 32 && !(columns & (columns - 1))) // rows, each in one warp
           check<T, Count>('r', row, kinds, true);
       }
@@ -218,7 +227,9 @@ template <class T, class HandOn> static void eachRow(HandOn handOn) {
 }
 
 #define EACH(T, SUFFIX, COUNT)                                                                                        \
-  each<T, COUNT>(adgen_add_warp_##SUFFIX##_##COUNT, adgen_add_row_##SUFFIX##_##COUNT, adgen_add_column_##SUFFIX##_##COUNT)
+  each<T, COUNT>(adgen_add_warp_##SUFFIX##_##COUNT, adgen_add_row_##SUFFIX##_##COUNT,                                  \
+                 adgen_add_column_##SUFFIX##_##COUNT, adgen_add_half_##SUFFIX##_##COUNT,                               \
+                 adgen_add_quarter_##SUFFIX##_##COUNT)
 
 int main() {
   EACH(float, f32, 1);
@@ -235,5 +246,22 @@ int main() {
     if (adgen_alike(here, 1ll << 40, true) != here || adgen_alike(here, lane, false) != 1u << lane ||
         adgen_alike(here, lane % 2, true) != even)
       std::printf("lanes are not compared\n");
+    if (adgen_alike_by(here, lane % 2, 16) != even || adgen_alike_by(here, 1ll << 40, 16) != here)
+      std::printf("neighbours that are not all here are not compared\n");
   });
+  here = ~0u;
+  warp([] {
+    unsigned even = 0x55555555u << lane % 2;
+    if (adgen_alike_by(here, lane / 16 + (1ll << 40), 16) != 0xffffu << (lane & 16) ||
+        adgen_alike_by(here, lane / 8, 8) != 0xffu << (lane & 24) || adgen_alike_by(here, lane % 2, 8) != even)
+      std::printf("neighbours are not compared\n");
+  });
+  for (unsigned columns : {64u, 32u, 12u, 16u, 2u}) {
+    width = columns;
+    warp([] {
+      bool shared = width < 32 && !(width & (width - 1)); // else no lane has another one in its column
+      if (adgen_alike_in_column(here, lane % 2) != (shared ? 0x55555555u << lane % 2 : ~0u))
+        std::printf("lanes of columns of width %u are not compared\n", width);
+    });
+  }
 }
