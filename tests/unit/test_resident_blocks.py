@@ -25,14 +25,14 @@ def test_blocks_with_much_shared_memory_are_counted(dynamic: int, monkeypatch: p
     """The driver says that no block runs with more dynamic shared memory than the kernel was allowed."""
     kernel = _Kernel()
 
-    def blocks(function: object, threads: int, count: int) -> tuple[int, int]:
+    def blocks(_function: object, _threads: int, count: int) -> tuple[int, int]:
         return 0, 2 if count <= kernel.allowed else 0
 
     driver = SimpleNamespace(
-        cuKernelGetFunction=lambda handle: (0, "function"), cuOccupancyMaxActiveBlocksPerMultiprocessor=blocks
+        cuKernelGetFunction=lambda _handle: (0, "function"), cuOccupancyMaxActiveBlocksPerMultiprocessor=blocks
     )
     monkeypatch.setattr(caches, "api", lambda: driver)
-    monkeypatch.setattr(caches, "done", lambda result, what: result[1])
-    monkeypatch.setattr(caches, "attribute_of", lambda device, name: 132)
-    code: Any = SimpleNamespace(kernel=lambda symbol, threads: kernel, device=0)
+    monkeypatch.setattr(caches, "done", lambda result, *_what: result[1])
+    monkeypatch.setattr(caches, "attribute_of", lambda *_asked: 132)
+    code: Any = SimpleNamespace(kernel=lambda *_asked: kernel, device=0)
     assert caches.resident_blocks(code, "gradient", 256, dynamic) == 264
