@@ -136,6 +136,7 @@ CUDA = Pipeline(
         Pass("adgen-rematerialize-loads", after=("default",)),
         # The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices.
         function("infer-address-spaces", "infer-alignment", "load-store-vectorizer", switch="widen-accesses"),
+        Pass("adgen-hoist-tape-loads", after=("default", "adgen-make-kernels")),
         Pass("adgen-pack-half-atomics", after=("default",)),
     ),
 )

@@ -54,6 +54,27 @@ _EXITS = Pipeline(
 )
 """Control flow that Enzyme reverses rightly."""
 
+_UNROLL = Pipeline(
+    "unroll",
+    (
+        function("loop-simplify", "lcssa", switch="unroll-local-arrays"),
+        Pass("adgen-unroll-local-arrays"),
+        function(
+            loop("loop-rotate", "loop-unroll-full"),
+            "sroa",
+            CSE,
+            COMBINE,
+            "simplifycfg",
+            "sroa",
+            "gvn",
+            COMBINE,
+            "simplifycfg",
+            switch="unroll-local-arrays",
+        ),
+    ),
+)
+"""Local arrays become values once their loops are straight code."""
+
 PREPARE_CUDA = Pipeline(
     "prepare CUDA",
     (
@@ -99,6 +120,7 @@ PREPARE_CUDA = Pipeline(
         Pass("strip-nonlinetable-debuginfo"),
         Pass("adgen-strip-unroll-hints"),
         Pass("default", "O2"),
+        _UNROLL,
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
         _SELECTIONS,  # before other passes give loops another form
@@ -127,6 +149,8 @@ PREPARE_CUDA = Pipeline(
         function("sroa"),
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),
+        # Behind what asks which instructions use a number that is carried.
+        Pass("adgen-keep-states-once", after=("adgen-rematerialize-shared-loads", "adgen-freeze-carried-values")),
         Pass("adgen-use-results", after=("default",)),
         Pass("adgen-pin-rules", after=("default",)),  # the optimiser would take the use for work
         Pass("adgen-expand-constant-exprs"),
@@ -141,27 +165,6 @@ PREPARE_CUDA = Pipeline(
     ),
 )
 """A CUDA file becomes the module that Enzyme gets."""
-
-_UNROLL = Pipeline(
-    "unroll",
-    (
-        function("loop-simplify", "lcssa", switch="unroll-local-arrays"),
-        Pass("adgen-unroll-local-arrays"),
-        function(
-            loop("loop-rotate", "loop-unroll-full"),
-            "sroa",
-            CSE,
-            COMBINE,
-            "simplifycfg",
-            "sroa",
-            "gvn",
-            COMBINE,
-            "simplifycfg",
-            switch="unroll-local-arrays",
-        ),
-    ),
-)
-"""Local arrays become values once their loops are straight code."""
 
 PREPARE_CPP = Pipeline(
     "prepare C++",

@@ -135,6 +135,12 @@ static void findConstants(Function &Body, ArrayRef<Activity> Activities) {
     Body.addFnAttr(SharedConstantsAttribute, Numbers);
 }
 
+SmallVector<Activity> knownActivities(const Function &Body) {
+  StringRef Symbol = Body.getName().drop_front(BodyPrefix.size());
+  const Function *Gradient = Body.getParent()->getFunction((GradientPrefix + Symbol).str());
+  return Gradient ? activitiesOf(*Gradient) : SmallVector<Activity>();
+}
+
 ADGEN_DECLARE_PASS_WITH_OPTION(FindSharedConstants);
 
 PreservedAnalyses FindSharedConstants::run(Module &M, ModuleAnalysisManager &) {

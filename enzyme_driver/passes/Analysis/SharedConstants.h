@@ -33,4 +33,7 @@ private:
   llvm::SmallPtrSet<const llvm::Argument *, 4> Arrays;
 };
 
+// The activities of a body's parameters; none where no gradient is asked for.
+llvm::SmallVector<Activity> knownActivities(const llvm::Function &Body);
+
 } // namespace adgen

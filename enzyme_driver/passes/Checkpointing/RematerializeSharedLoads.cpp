@@ -334,12 +334,6 @@ private:
     return Kept.size() * Arrays.bytes(&A) / UsualThreads;
   }
 
-  static SmallVector<Activity> knownActivities(const Function &Body) {
-    StringRef Symbol = Body.getName().drop_front(BodyPrefix.size());
-    const Function *Gradient = Body.getParent()->getFunction((GradientPrefix + Symbol).str());
-    return Gradient ? activitiesOf(*Gradient) : SmallVector<Activity>();
-  }
-
   static void repeat(LoadInst &Load) {
     ADGEN_COUNT(NumLoads, Load);
     IRBuilder<> B(&Load);

@@ -7,6 +7,7 @@
 // z of the caller's grid, over whose blocks the launched blocks (a grid of one dimension) walk. Beside it there is a
 // kernel SYMBOL__tape, with the parameters of a gradient without tape and a pointer to the bytes needed, that is
 // launched on the caller's grid.
+#include "GPU/ShadowLayout.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -18,7 +19,6 @@ namespace adgen {
 namespace {
 
 constexpr uint64_t DynamicAlignment = 16;
-constexpr uint64_t WidestWord = 16; // in bytes: what a thread stores at once
 
 bool isDynamic(const GlobalVariable &Array) { return Array.isDeclaration(); }
 
@@ -151,6 +151,8 @@ private:
     Kernel = Function::Create(FunctionType::get(B.getVoidTy(), Types, false), GlobalValue::ExternalLinkage,
                               Original.getName() + suffixOf(Derivative), &M);
     Kernel->setCallingConv(CallingConv::PTX_Kernel);
+    if (hasTape())
+      Kernel->addParamAttr(Kernel->arg_size() - TapeParameters, Attribute::get(M.getContext(), TapeMemoryAttribute));
     for (StringRef Name :
          {SharedAttribute, ActivityAttribute, TangentActivityAttribute, TapeAttribute, RegistersAttribute})
       if (Derivative.hasFnAttribute(Name))
@@ -240,9 +242,12 @@ private:
   GlobalVariable *createShadow(GlobalVariable &Array) {
     std::string Name = ("adgen_shadow_" + Original.getName() + "_" + Array.getName()).str();
     std::replace(Name.begin(), Name.end(), '.', '_');
-    auto *Shadow = new GlobalVariable(M, Array.getValueType(), false, GlobalValue::InternalLinkage,
-                                      UndefValue::get(Array.getValueType()), Name, nullptr, GlobalValue::NotThreadLocal,
-                                      SharedSpace);
+    uint64_t Bytes = staticBytes(Array), Longer = shadowBytes(Bytes);
+    Type *T = Array.getValueType();
+    if (Longer > Bytes)
+      T = ArrayType::get(B.getInt8Ty(), Longer);
+    auto *Shadow = new GlobalVariable(M, T, false, GlobalValue::InternalLinkage, UndefValue::get(T), Name, nullptr,
+                                      GlobalValue::NotThreadLocal, SharedSpace);
     Shadow->setAlignment(Array.getAlign()); // hideTheRest aligns all shared arrays to the widest word
     return Shadow;
   }

@@ -7,6 +7,7 @@
 //    "tangents": the same, "seconds": the same, "cooperative": the kernels whose blocks wait for each other}
 #include "Analysis/UnderlyingObjects.h"
 #include "GPU/BatchKernels.h"
+#include "GPU/ShadowLayout.h"
 #include "Support/Pass.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -40,8 +41,10 @@ static int64_t staticSharedBytes(const Function &Derivative) {
   const Module &M = *Derivative.getParent();
   int64_t Bytes = 0;
   for (StringRef Name : sharedNames(Derivative))
-    if (const GlobalVariable *Array = M.getNamedGlobal(Name); Array && !Array->isDeclaration())
-      Bytes += 2 * M.getDataLayout().getTypeAllocSize(Array->getValueType());
+    if (const GlobalVariable *Array = M.getNamedGlobal(Name); Array && !Array->isDeclaration()) {
+      uint64_t Its = M.getDataLayout().getTypeAllocSize(Array->getValueType());
+      Bytes += Its + shadowBytes(Its);
+    }
   for (const GlobalVariable &Array : M.globals())
     if (isExchangeOf(Array, Derivative))
       Bytes += M.getDataLayout().getTypeAllocSize(Array.getValueType());

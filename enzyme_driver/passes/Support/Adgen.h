@@ -66,8 +66,10 @@ inline constexpr unsigned SharedSpace = 3; // the address space of shared memory
 inline constexpr llvm::StringLiteral SharedAttribute = "adgen-shared";
 // Function attribute of a gradient that keeps its values on a tape.
 inline constexpr llvm::StringLiteral TapeAttribute = "adgen-tape";
-// Its values, what decides about the tape's size: numbers, arrays too, or what the sweep itself writes, so that it is
-// run to measure; then it writes to shared arrays only, or to the caller's as well.
+// Argument attribute of a kernel: the tape.
+inline constexpr llvm::StringLiteral TapeMemoryAttribute = "adgen-tape-memory";
+// The values of TapeAttribute, what decides about the tape's size: numbers, arrays too, or what the sweep itself
+// writes, so that it is run to measure; then it writes to shared arrays only, or to the caller's as well.
 inline constexpr llvm::StringLiteral TapeByScalars = "scalars", TapeByArrays = "arrays", TapeByRunning = "run",
                                      TapeInPlace = "run in place";
 // What such a gradient takes at last: the bytes of a thread's tape and where it begins, the index of the block, the

@@ -10,7 +10,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: @tile = internal addrspace(3) global [64 x float]
 ; CHECK: @region = external addrspace(3) global [0 x float], align 16
 ; CHECK: @other_region = external addrspace(3) global [0 x double], align 16
-; CHECK: @adgen_shadow_static_tile = internal addrspace(3) global [64 x float] undef, align 16
+; The shadow of an array that fills all banks of shared memory is longer, so that the next one begins at another bank.
+; CHECK: @adgen_shadow_static_tile = internal addrspace(3) global [272 x i8] undef, align 16
 ; CHECK: @adgen_shadow_static_k_cells = internal addrspace(3) global [3 x i8] undef, align 16
 ; An array whose shadow nobody uses has none.
 ; CHECK-NOT: @adgen_shadow_static_table

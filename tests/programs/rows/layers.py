@@ -67,6 +67,22 @@ def _average(rng: Rng) -> Args:
     return {"in": normal(rng, 3, 50), "out": zeros(3), "area": 50}
 
 
+def _delta_rule(rng: Rng) -> Args:
+    vectors = {name: 0.3 * normal(rng, 2, 7, 32) for name in ("query", "key", "value", "read", "write")}
+    return {"decay": uniform(rng, -3, 0, 2, 7, 32), **vectors, "out": zeros(2, 7, 32), "steps": 7}
+
+
+def _decaying_scan(rng: Rng) -> Args:
+    arrays = {"x": normal(rng, 2, 9, 37), "step": normal(rng, 2, 9, 37), "rate": uniform(rng, -2, -0.2, 37, 16)}
+    shared = {"in": normal(rng, 2, 9, 16), "away": normal(rng, 2, 9, 16), "skip": normal(rng, 37)}
+    return {**arrays, **shared, "y": zeros(2, 9, 37), "length": 9, "channels": 37}
+
+
+def _light_unit(rng: Rng) -> Args:
+    arrays = {"pre": normal(rng, 8, 40, 3), "skip": normal(rng, 8, 40), "peephole": normal(rng, 2, 40)}
+    return {**arrays, "first": normal(rng, 40), "cells": zeros(8, 40), "out": zeros(8, 40), "steps": 8, "width": 40}
+
+
 def _gru(rng: Rng) -> Args:
     p = {
         "w_input": 0.5 * normal(rng, 3, 9, 4),
@@ -242,6 +258,9 @@ ROWS = (
         3 * 8,
         flat=frozenset(_SCANNED),
     ),
+    Program("state_recurrences.cu", "delta_rule<32>", _delta_rule, ("out",), 2, 32),
+    Program("state_recurrences.cu", "decaying_scan", _decaying_scan, ("y",), (1, 2), 64),
+    Program("state_recurrences.cu", "light_unit", _light_unit, ("cells", "out"), 2, 32),
     Program("half_precision.cu", "gemv_half2", _gemv, ("y",), 2, (32, 4)),
     Program("half_precision.cu", "embedding_bag", _bags, ("out",), 4, 8),
     Program("half_precision.cu", "layer_scale_residual<__half>", _residual, ("out",), 1, 32),

@@ -1,0 +1,126 @@
+; In a loop in which lanes meet or add to shared memory, an iteration begins with its loads of the tape and with those of inputs before its
+; first branch, and with the addresses that they need.
+;
+; RUN: %opt -passes=adgen-hoist-tape-loads,verify -S %s | %filecheck %s
+target triple = "nvptx64-nvidia-cuda"
+
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent
+declare void @unknown(ptr)
+@shadow = internal addrspace(3) global [64 x float] undef, align 4
+
+; CHECK-LABEL: define ptx_kernel void @reverse__gradient(
+; CHECK:       loop:
+; CHECK-NEXT:    %i = phi
+; CHECK-NEXT:    %from = getelementptr float, ptr %in, i64 %i
+; CHECK-NEXT:    %w = load float, ptr %from, align 4, !invariant.load
+; CHECK-NEXT:    %record = getelementptr <4 x float>, ptr %place, i64 %i
+; CHECK-NEXT:    %kept = load <4 x float>, ptr %record
+; CHECK-NEXT:    %second = getelementptr i8, ptr %record, i64 256
+; CHECK-NEXT:    %kept.too = load <4 x float>, ptr %second
+; CHECK-NEXT:    call void @llvm.nvvm.barrier
+; CHECK:       some:
+; CHECK:         load <4 x float>, ptr %third
+; CHECK:       both:
+; CHECK:         atomicrmw
+; CHECK:         load float, ptr %late
+; CHECK:         load float, ptr %to
+define ptx_kernel void @reverse__gradient(ptr %in, ptr %out, i64 %n, i1 %which, ptr "adgen-tape-memory" %tape) "adgen-tape"="scalars" {
+entry:
+  %place = getelementptr i8, ptr %tape, i64 8
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %both ]
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %from = getelementptr float, ptr %in, i64 %i
+  %w = load float, ptr %from, align 4, !invariant.load !0
+  %record = getelementptr <4 x float>, ptr %place, i64 %i
+  %kept = load <4 x float>, ptr %record
+  br i1 %which, label %some, label %both
+some:
+  %third = getelementptr i8, ptr %record, i64 512
+  %perhaps = load <4 x float>, ptr %third
+  %p = extractelement <4 x float> %perhaps, i32 0
+  %p0 = atomicrmw fadd ptr addrspace(3) @shadow, float %p monotonic
+  br label %both
+both:
+  %first = extractelement <4 x float> %kept, i32 0
+  %a = atomicrmw fadd ptr addrspace(3) @shadow, float %first monotonic
+  %second = getelementptr i8, ptr %record, i64 256
+  %kept.too = load <4 x float>, ptr %second
+  %late = getelementptr i8, ptr %from, i64 64
+  %v = load float, ptr %late, align 4, !invariant.load !0
+  %to = getelementptr float, ptr %out, i64 %i
+  %before = load float, ptr %to
+  %x = extractelement <4 x float> %kept.too, i32 1
+  %product = fmul float %x, %w
+  %sum = fadd float %product, %before
+  %all = fadd float %sum, %v
+  store float %all, ptr %to
+  %inc = add i64 %i, 1
+  %more = icmp slt i64 %inc, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+; What the loop writes to the tape, or may write to it, is not moved.
+; CHECK-LABEL: define ptx_kernel void @forward__gradient(
+; CHECK:         call void @llvm.nvvm.barrier
+; CHECK:         load float, ptr %record
+define ptx_kernel void @forward__gradient(ptr %out, i64 %n, ptr "adgen-tape-memory" %tape) "adgen-tape"="scalars" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %record = getelementptr float, ptr %tape, i64 %i
+  %kept = load float, ptr %record
+  %next = getelementptr float, ptr %record, i64 1
+  store float %kept, ptr %next
+  %inc = add i64 %i, 1
+  %more = icmp slt i64 %inc, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+; CHECK-LABEL: define ptx_kernel void @calls__gradient(
+; CHECK:         call void @unknown
+; CHECK:         load float, ptr %record
+define ptx_kernel void @calls__gradient(ptr %out, i64 %n, ptr "adgen-tape-memory" %tape) "adgen-tape"="scalars" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  call void @unknown(ptr %out)
+  %record = getelementptr float, ptr %tape, i64 %i
+  %kept = load float, ptr %record
+  store float %kept, ptr %out
+  %inc = add i64 %i, 1
+  %more = icmp slt i64 %inc, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+; Where nobody meets, a compiler moves loads by itself.
+; CHECK-LABEL: define ptx_kernel void @alone__gradient(
+; CHECK:         store float 1.000000e+00, ptr %out
+; CHECK:         load float, ptr %record
+define ptx_kernel void @alone__gradient(ptr %out, i64 %n, ptr "adgen-tape-memory" %tape) "adgen-tape"="scalars" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  store float 1.0, ptr %out
+  %record = getelementptr float, ptr %tape, i64 %i
+  %kept = load float, ptr %record
+  store float %kept, ptr %out
+  %inc = add i64 %i, 1
+  %more = icmp slt i64 %inc, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+!0 = !{}
