@@ -29,7 +29,6 @@ HOST = frozenset(
         "cache-reductions",
         "drop-primal-results",
         "host-rules",
-        "unroll-local-arrays",
         "rematerialize-iterations",
         "sum-captured",
         "undo-log",

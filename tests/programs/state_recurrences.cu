@@ -33,6 +33,8 @@ __global__ void delta_rule(const float *decay, const float *query, const float *
 }
 template __global__ void delta_rule<32>(const float *, const float *, const float *, const float *, const float *,
                                         const float *, float *, int);
+template __global__ void delta_rule<64>(const float *, const float *, const float *, const float *, const float *,
+                                        const float *, float *, int);
 
 constexpr int States = 16;
 
