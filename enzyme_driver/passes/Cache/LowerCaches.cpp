@@ -89,9 +89,12 @@ private:
     auto *I = cast<Instruction>(Place);
     IRBuilder<> B(I);
     Value *Number = nullptr;
-    if (auto *Allocation = dyn_cast<CallInst>(I))
-      Number = take(B, Allocation->getArgOperand(0));
-    else if (auto *Step = dyn_cast<GetElementPtrInst>(I)) {
+    if (auto *Allocation = dyn_cast<CallInst>(I)) {
+      if (MemCpyInst *Copy = copyOf(*Allocation))
+        Number = extend(B, *Copy, Allocation->getArgOperand(0));
+      else
+        Number = take(B, Allocation->getArgOperand(0));
+    } else if (auto *Step = dyn_cast<GetElementPtrInst>(I)) {
       Value *Base = number(Step->getPointerOperand());
       Number = B.CreateAdd(Base, emitGEPOffset(&B, I->getDataLayout(), Step, /*NoAssumptions=*/true));
     } else if (auto *Choice = dyn_cast<SelectInst>(I)) {
@@ -107,6 +110,34 @@ private:
     if (Guard)
       B.CreateCall(Guard, {End, Room});
     return Number;
+  }
+
+  // Of a block that takes the place of a smaller one, what fills it with what that one held.
+  MemCpyInst *copyOf(CallInst &Allocation) const {
+    auto Fills = [&](MemIntrinsic *Block) {
+      auto *Copy = dyn_cast<MemCpyInst>(Block);
+      auto *From = Copy ? dyn_cast<Instruction>(Copy->getRawSource()) : nullptr;
+      return From && Copy->getRawDest() == &Allocation && Copy->getParent() == Allocation.getParent() &&
+             Use.Places.contains(From) && isBefore(From, Allocation) && isBefore(Copy->getLength(), Allocation);
+    };
+    auto Found = find_if(Use.Copies, Fills);
+    return Found == Use.Copies.end() ? nullptr : cast<MemCpyInst>(*Found);
+  }
+
+  static bool isBefore(const Value *V, const Instruction &Place) {
+    auto *I = dyn_cast<Instruction>(V);
+    return !I || I->getParent() != Place.getParent() || I->comesBefore(&Place);
+  }
+
+  // The last block of the tape grows where it is, and nothing is copied.
+  Value *extend(IRBuilder<> &B, MemCpyInst &Copy, Value *Bytes) {
+    Value *Old = number(Copy.getRawSource()), *Length = B.CreateZExtOrTrunc(Copy.getLength(), Int64);
+    Value *Filled = B.CreateAnd(B.CreateAdd(B.CreateAdd(Old, Length), B.getInt64(TapeGranule - 1)),
+                                B.getInt64(-int64_t(TapeGranule)));
+    Value *IsLast = B.CreateICmpEQ(Filled, B.CreateLoad(Int64, Cursor), "is.last");
+    B.CreateStore(B.CreateSelect(IsLast, Old, B.CreateLoad(Int64, Cursor)), Cursor);
+    Copy.setLength(B.CreateSelect(IsLast, B.getInt64(0), Length));
+    return take(B, Bytes);
   }
 
   // Places that may lie within a granule.
