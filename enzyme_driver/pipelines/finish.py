@@ -97,8 +97,6 @@ CUDA = Pipeline(
         function("correlated-propagation", "instsimplify"),
         Pass("adgen-separate-decisions", after=("adgen-lower-caches",)),
         Pass("adgen-share-reciprocals"),
-        function("loop-simplify", switch="hoist-divisions"),
-        Pass("adgen-hoist-divisions"),
         Pass("adgen-gather-accumulations", after=("adgen-relax-private-atomics",)),
         Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),

@@ -97,7 +97,7 @@ def test_a_failure_without_an_optimisation_is_shown_as_one(tmp_path: Path) -> No
         row("none", 2.0),
         row("tape", None, "the heap is <exhausted>"),
         row("sink-zero-stores", 5.0),
-        row("hoist-divisions", 2.0, same_code=True),
+        row("expose-refills", 2.0, same_code=True),
     ]
     write(tmp_path, "ablation.json", rows)
     page = report.page(tmp_path)

@@ -7,6 +7,7 @@
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -62,10 +63,9 @@ private:
     MapVector<std::pair<const Value *, Type *>, std::map<int64_t, AtomicRMWInst *>> ByPlace;
     for (Instruction &I : Block)
       if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && Shadows.contain(*Atomic->getPointerOperand())) {
-        APInt Offset(DL.getIndexTypeSizeInBits(Atomic->getPointerOperand()->getType()), 0);
-        const Value *Base =
-            Atomic->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
-        ByPlace[{Base, Atomic->getType()}].try_emplace(Offset.getSExtValue(), Atomic);
+        int64_t Offset = 0;
+        const Value *Base = GetPointerBaseWithConstantOffset(Atomic->getPointerOperand(), Offset, DL);
+        ByPlace[{Base, Atomic->getType()}].try_emplace(Offset, Atomic);
       }
     for (auto &[Place, Elements] : ByPlace) {
       int64_t Size = DL.getTypeStoreSize(Place.second), Next = 0;
@@ -161,10 +161,10 @@ private:
       if (!Atomic || !hasInstruction(*Atomic->getType()) || Atomic->getPointerAddressSpace() ||
           !isOfShadow(*Atomic->getPointerOperand()))
         continue;
-      APInt Offset(DL.getIndexTypeSizeInBits(Atomic->getPointerOperand()->getType()), 0);
-      const Value *Base = Atomic->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, true);
+      int64_t Offset = 0;
+      const Value *Base = GetPointerBaseWithConstantOffset(Atomic->getPointerOperand(), Offset, DL);
       Places &Known = Shadows.contain(*Base) ? Alone : Others;
-      Known[{Base, Atomic->getType()}].try_emplace(Offset.getSExtValue(), Atomic);
+      Known[{Base, Atomic->getType()}].try_emplace(Offset, Atomic);
     }
     take(Others, Found);
     take(Alone, Found);

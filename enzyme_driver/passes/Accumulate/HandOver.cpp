@@ -2,6 +2,7 @@
 #include "Analysis/Accumulation.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/ValueTracking.h"
 
 using namespace llvm;
 
@@ -37,11 +38,10 @@ Value *areAlike(IRBuilder<> &B, Value *Active, Value *V) {
 }
 
 static std::pair<const Value *, int64_t> placeOf(const AtomicRMWInst &Accumulation) {
-  const DataLayout &DL = Accumulation.getDataLayout();
+  int64_t Offset = 0;
   const Value *Pointer = Accumulation.getPointerOperand();
-  APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
-  const Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
-  return {Base, Offset.getSExtValue()};
+  const Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, Accumulation.getDataLayout());
+  return {Base, Offset};
 }
 
 const Value *baseOf(const AtomicRMWInst &Accumulation) { return placeOf(Accumulation).first; }

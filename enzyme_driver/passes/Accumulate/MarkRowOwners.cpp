@@ -15,6 +15,7 @@
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 
@@ -298,10 +299,9 @@ std::string spelled(const Source &Length) {
   if (auto *A = dyn_cast<Argument>(Value))
     return std::to_string(A->getArgNo());
   auto *Load = cast<LoadInst>(Value);
-  APInt Offset(64, 0);
-  auto *A =
-      cast<Argument>(Load->getPointerOperand()->stripAndAccumulateConstantOffsets(Load->getDataLayout(), Offset, true));
-  return std::to_string(A->getArgNo()) + "+" + std::to_string(Offset.getSExtValue());
+  int64_t Offset = 0;
+  auto *A = cast<Argument>(GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Offset, Load->getDataLayout()));
+  return std::to_string(A->getArgNo()) + "+" + std::to_string(Offset);
 }
 
 // How many elements there may be in all, as RowsAttribute has it: so many rows of these lengths.

@@ -104,10 +104,10 @@ std::optional<Way> Way::of(const Value *Pointer) {
   auto *Load = dyn_cast<LoadInst>(Object);
   if (!Load)
     return std::nullopt;
-  APInt Offset(64, 0);
-  auto *From = dyn_cast<Argument>(
-      Load->getPointerOperand()->stripAndAccumulateConstantOffsets(Load->getDataLayout(), Offset, true));
-  return From ? std::optional(Way{From, Offset.getSExtValue(), {}}) : std::nullopt;
+  int64_t Offset = 0;
+  auto *From =
+      dyn_cast<Argument>(GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Offset, Load->getDataLayout()));
+  return From ? std::optional(Way{From, Offset, {}}) : std::nullopt;
 }
 
 // Whether the region leaves the memory behind an argument as it is.

@@ -65,12 +65,12 @@ std::optional<ArrayRoot> ArrayRoots::ofObject(const Value &Object) const {
   auto *Load = dyn_cast<LoadInst>(&Object);
   if (!Load)
     return std::nullopt;
-  APInt Offset(F.getDataLayout().getIndexTypeSizeInBits(Load->getPointerOperandType()), 0);
+  int64_t Offset = 0;
   auto *Struct =
-      dyn_cast<Argument>(Load->getPointerOperand()->stripAndAccumulateConstantOffsets(F.getDataLayout(), Offset, true));
+      dyn_cast<Argument>(GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Offset, F.getDataLayout()));
   if (!Struct || !isStruct(*Struct))
     return std::nullopt;
-  return ArrayRoot{Struct, Offset.getSExtValue()};
+  return ArrayRoot{Struct, Offset};
 }
 
 std::optional<SmallVector<ArrayRoot, 2>> ArrayRoots::of(const Value &Pointer) const {

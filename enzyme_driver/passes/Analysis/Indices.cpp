@@ -162,12 +162,12 @@ bool Indices::mayWrap(const Value *V) const {
 
 // An integer in a struct by value, which a kernel only reads.
 std::optional<Polynomial> Indices::ofMember(LoadInst &Load) {
-  APInt Offset(64, 0);
-  auto *A = dyn_cast<Argument>(
-      Load.getPointerOperand()->stripAndAccumulateConstantOffsets(Load.getDataLayout(), Offset, true));
+  int64_t Offset = 0;
+  auto *A =
+      dyn_cast<Argument>(GetPointerBaseWithConstantOffset(Load.getPointerOperand(), Offset, Load.getDataLayout()));
   if (!A || !Load.isSimple() || !Load.getType()->isIntegerTy(32) || !isStructByValue(*A) || !A->onlyReadsMemory())
     return std::nullopt;
-  const LoadInst *First = Members.try_emplace({A, Offset.getSExtValue()}, &Load).first->second;
+  const LoadInst *First = Members.try_emplace({A, Offset}, &Load).first->second;
   return First->getType() == Load.getType() ? std::optional(Polynomial::source({Source::Shared, First})) : std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -196,11 +197,9 @@ int64_t UnderlyingObjects::placeOf(const Value *Address, const Type *Accessed) c
   const Module *M = I ? I->getModule() : A ? A->getParent()->getParent() : nullptr;
   if (!M || !(Accessed->isPointerTy() || Accessed->isIntegerTy(64)))
     return Anywhere;
-  APInt Offset(64, 0);
-  const Value *Object =
-      Address->stripAndAccumulateConstantOffsets(M->getDataLayout(), Offset, /*AllowNonInbounds=*/true);
-  bool Known = isAtStart(Object, Inner) && !Offset.isNegative() && Offset.getSExtValue() % Width == 0;
-  return Known ? Offset.getSExtValue() : Anywhere;
+  int64_t Offset = 0;
+  const Value *Object = GetPointerBaseWithConstantOffset(Address, Offset, M->getDataLayout());
+  return isAtStart(Object, Inner) && Offset >= 0 && Offset % Width == 0 ? Offset : Anywhere;
 }
 
 void UnderlyingObjects::hold(const Value *Memory, int64_t Place, const Set &Held) {

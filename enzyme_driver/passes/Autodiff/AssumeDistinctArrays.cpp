@@ -5,6 +5,7 @@
 // that was loaded from an array is not known, and may be any of them; shared memory and what Enzyme keeps are apart
 // from arrays, not in themselves. The struct itself is a copy that nobody else has.
 #include "Analysis/ArrayRoots.h"
+#include "Support/AliasScopes.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -46,13 +47,13 @@ public:
           Scope = newScope();
     if (Of.size() < 2)
       return;
-    declare();
+    declareScopes(F, to_vector(make_second_range(Of)));
     for (const auto &[Access, Led] : Accesses) {
       SmallVector<Metadata *> Here, Elsewhere;
       for (auto &[Root, Scope] : Of)
         (is_contained(Led, Root) ? Here : Elsewhere).push_back(Scope);
-      add(*Access, LLVMContext::MD_alias_scope, Here);
-      add(*Access, LLVMContext::MD_noalias, Elsewhere);
+      ADGEN_COUNT(NumAccesses, *Access);
+      addScopes(*Access, Here, Elsewhere);
     }
   }
 
@@ -62,19 +63,6 @@ private:
     if (!Domain)
       Domain = B.createAnonymousAliasScopeDomain("distinct arrays");
     return B.createAnonymousAliasScope(Domain);
-  }
-
-  // In the first block: the scopes are the same in all iterations of all loops.
-  void declare() {
-    IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
-    for (auto &[Root, Scope] : Of)
-      B.CreateNoAliasScopeDeclaration(MDNode::get(F.getContext(), Scope));
-  }
-
-  void add(Instruction &Access, unsigned Kind, ArrayRef<Metadata *> Those) const {
-    if (!Those.empty())
-      ADGEN_COUNT(NumAccesses, Access);
-    Access.setMetadata(Kind, MDNode::concatenate(Access.getMetadata(Kind), MDNode::get(F.getContext(), Those)));
   }
 
   Function &F;

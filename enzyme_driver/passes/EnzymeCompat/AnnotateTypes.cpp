@@ -166,9 +166,9 @@ private:
 // What is done through all copies of a pointer that a local variable holds, which may be one of a caller's.
 void readAgain(Value &Address, int64_t Offset, const DataLayout &Layout, unsigned Calls, unsigned Pointers,
                function_ref<void(std::unique_ptr<Memory>)> Take) {
-  APInt Further(Layout.getIndexTypeSizeInBits(Address.getType()), 0);
-  Value *Holder = Address.stripAndAccumulateConstantOffsets(Layout, Further, /*AllowNonInbounds=*/true);
-  Offset += Further.getSExtValue();
+  int64_t Further = 0;
+  Value *Holder = GetPointerBaseWithConstantOffset(&Address, Further, Layout);
+  Offset += Further;
   if (auto *Given = dyn_cast<Argument>(Holder); Given && Calls && Given->getParent()->hasLocalLinkage())
     for (User *U : Given->getParent()->users())
       if (auto *Call = dyn_cast<CallBase>(U); Call && Call->getCalledFunction() == Given->getParent())
@@ -213,10 +213,8 @@ bool holdsIntegers(Value &Pointer, const DataLayout &Layout) {
 // What is done with just these bytes, through pointers that lead from the same one: a member of a struct whose other
 // members are of another kind.
 void readThere(Value &Address, uint64_t Length, Memory &Found, const DataLayout &Layout) {
-  APInt Begin(Layout.getIndexTypeSizeInBits(Address.getType()), 0);
-  SmallVector<std::pair<Value *, int64_t>> Ways{
-      {Address.stripAndAccumulateConstantOffsets(Layout, Begin, /*AllowNonInbounds=*/true), 0}};
-  const int64_t First = Begin.getSExtValue();
+  int64_t First = 0;
+  SmallVector<std::pair<Value *, int64_t>> Ways{{GetPointerBaseWithConstantOffset(&Address, First, Layout), 0}};
   while (!Ways.empty()) {
     auto [From, Offset] = Ways.pop_back_val();
     if (!From->hasUseList())
@@ -235,19 +233,19 @@ void readThere(Value &Address, uint64_t Length, Memory &Found, const DataLayout 
 // Whether it leads to the beginning of elements of so many bytes, as in a loop over all of newly allocated memory.
 bool beginsElements(Value &Pointer, uint64_t Bytes, const DataLayout &Layout) {
   auto *Phi = dyn_cast<PHINode>(&Pointer);
-  return isNoAliasCall(&Pointer) ||
-         (Phi && all_of(Phi->incoming_values(), [&](Value *From) {
-            APInt Offset(64, 0);
-            Value *Base = From->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
-            return Base == Phi ? Offset.urem(Bytes) == 0 : isNoAliasCall(Base) && Offset == 0;
-          }));
+  return isNoAliasCall(&Pointer) || (Phi && all_of(Phi->incoming_values(), [&](Value *From) {
+                                       int64_t Offset = 0;
+                                       Value *Base = GetPointerBaseWithConstantOffset(From, Offset, Layout);
+                                       return Base == Phi ? uint64_t(Offset) % Bytes == 0
+                                                          : isNoAliasCall(Base) && Offset == 0;
+                                     }));
 }
 
 // What lies in these bytes of the struct in whose steps the elements of new memory are counted: a loop clears members
 // that are used elsewhere.
 void addMembers(Value &Address, uint64_t Length, Memory &Found, const DataLayout &Layout) {
-  APInt Begin(64, 0);
-  Value *First = Address.stripAndAccumulateConstantOffsets(Layout, Begin, /*AllowNonInbounds=*/true);
+  int64_t Begin = 0;
+  Value *First = GetPointerBaseWithConstantOffset(&Address, Begin, Layout);
   SmallVector<const Value *> Objects;
   getUnderlyingObjects(First, Objects, nullptr, 0);
   for (const Value *Object : Objects)
@@ -260,7 +258,7 @@ void addMembers(Value &Address, uint64_t Length, Memory &Found, const DataLayout
       if (!Element || !beginsElements(*First, Element->Stride, Layout))
         continue;
       for (const Leaf &L : Element->Leaves)
-        if (int64_t At = int64_t(L.Offset) - Begin.getSExtValue(); L.Kind != 'i' && At >= 0 && At < int64_t(Length))
+        if (int64_t At = int64_t(L.Offset) - Begin; L.Kind != 'i' && At >= 0 && At < int64_t(Length))
           Found.add(At, L.Kind == 'p'  ? Memory::Pointer
                         : L.Bytes == 8 ? Memory::Double
                         : L.Bytes == 4 ? Memory::Float

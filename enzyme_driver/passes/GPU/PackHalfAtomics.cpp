@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -53,10 +54,9 @@ public:
 
 private:
   std::pair<const Value *, int64_t> placeOf(const AtomicRMWInst &Atomic) const {
-    const Value *Pointer = Atomic.getPointerOperand();
-    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
-    const Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
-    return {Base, Offset.getSExtValue()};
+    int64_t Offset = 0;
+    const Value *Base = GetPointerBaseWithConstantOffset(Atomic.getPointerOperand(), Offset, DL);
+    return {Base, Offset};
   }
 
   bool isExchange(const Instruction &I) const {

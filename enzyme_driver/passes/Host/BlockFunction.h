@@ -79,7 +79,6 @@ private:
   void nameSlots();
   void tellApart(llvm::Instruction &Access, const llvm::Instruction *Slot);
   void tellFromSlots(llvm::Instruction &Access);
-  void tellFrom(llvm::Instruction &Access, llvm::ArrayRef<llvm::Metadata *> Others);
   void mark(llvm::Instruction *I);
   llvm::Module &M;
   llvm::LLVMContext &Context;

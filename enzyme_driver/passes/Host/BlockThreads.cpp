@@ -1,6 +1,7 @@
 // What one thread does in a region, in the loop over the threads of a block.
 #include "Analysis/Accumulation.h"
 #include "Host/BlockFunction.h"
+#include "Support/AliasScopes.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/MDBuilder.h"
@@ -199,18 +200,12 @@ void BlockFunction::tellApart(Instruction &Access, const Instruction *Slot) {
       Others.push_back(Scope);
   if (MDNode *Own = Scopes.lookup(Slot))
     Access.setMetadata(LLVMContext::MD_alias_scope, MDNode::get(Context, Own));
-  tellFrom(Access, Others);
+  addScopes(Access, {}, Others);
 }
 
 void BlockFunction::tellFromSlots(Instruction &Access) {
   if (Access.mayReadOrWriteMemory())
     tellApart(Access, nullptr);
-}
-
-void BlockFunction::tellFrom(Instruction &Access, ArrayRef<Metadata *> Others) {
-  if (!Others.empty())
-    Access.setMetadata(LLVMContext::MD_noalias,
-                       MDNode::concatenate(Access.getMetadata(LLVMContext::MD_noalias), MDNode::get(Context, Others)));
 }
 
 void BlockFunction::mark(Instruction *I) {

@@ -1,6 +1,7 @@
 #include "Host/ThreadFunctions.h"
 #include "Analysis/Accumulation.h"
 #include "Host/HostArguments.h"
+#include "Support/AliasScopes.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -73,10 +74,7 @@ void ThreadFunctions::tellArraysApart(Function &Thread, const Function &F) {
     for (unsigned J = Own; J < F.arg_size(); ++J)
       if (Metadata *Other = Scopes.lookup(Thread.getArg(J)); Other != Scope)
         Others.insert(Other);
-    I.setMetadata(LLVMContext::MD_alias_scope,
-                  MDNode::concatenate(I.getMetadata(LLVMContext::MD_alias_scope), MDNode::get(Context, Scope)));
-    I.setMetadata(LLVMContext::MD_noalias, MDNode::concatenate(I.getMetadata(LLVMContext::MD_noalias),
-                                                               MDNode::get(Context, Others.getArrayRef())));
+    addScopes(I, Scope, Others.getArrayRef());
   }
 }
 

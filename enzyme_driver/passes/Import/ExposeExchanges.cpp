@@ -4,6 +4,7 @@
 // that order threads, parameters that are read and written lose the attribute; that their arrays do not overlap is said
 // of the accesses instead, which holds between any two of them and says nothing of a barrier.
 #include "Analysis/Cooperates.h"
+#include "Support/AliasScopes.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -104,14 +105,9 @@ void tellApart(Function &F, ArrayRef<Argument *> Arrays) {
     SmallVector<Metadata *> Here, Elsewhere;
     for (auto &[A, Scope] : Scopes)
       (is_contained(Objects, A) ? Here : Elsewhere).push_back(Scope);
-    for (auto [Kind, Those] : {std::pair(LLVMContext::MD_alias_scope, ArrayRef<Metadata *>(Here)),
-                               std::pair(LLVMContext::MD_noalias, ArrayRef<Metadata *>(Elsewhere))})
-      if (!Those.empty())
-        I.setMetadata(Kind, MDNode::concatenate(I.getMetadata(Kind), MDNode::get(F.getContext(), Those)));
+    addScopes(I, Here, Elsewhere);
   }
-  IRBuilder<> Front(&*F.getEntryBlock().getFirstInsertionPt());
-  for (auto &[A, Scope] : Scopes)
-    Front.CreateNoAliasScopeDeclaration(MDNode::get(F.getContext(), Scope));
+  declareScopes(F, to_vector(make_second_range(Scopes)));
 }
 
 bool isInlinedStill(const Instruction &I) {

@@ -5,6 +5,7 @@
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 
@@ -40,9 +41,9 @@ private:
     auto *Load = dyn_cast<LoadInst>(&Called);
     if (!Load)
       return Anywhere;
-    APInt Offset(DL.getIndexTypeSizeInBits(Load->getPointerOperandType()), 0);
-    Value *Table = Load->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
-    return isa<LoadInst>(Table) && !Offset.isNegative() ? Offset.getSExtValue() : Anywhere;
+    int64_t Offset = 0;
+    Value *Table = GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Offset, DL);
+    return isa<LoadInst>(Table) && Offset >= 0 ? Offset : Anywhere;
   }
 
   const DataLayout &DL;

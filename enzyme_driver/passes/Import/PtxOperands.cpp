@@ -172,13 +172,19 @@ bool PtxTranslation::write(StringRef Operand, Value *V) {
   return true;
 }
 
-Value *PtxTranslation::address(StringRef Operand) {
+std::pair<Value *, uint64_t> PtxTranslation::placeIn(StringRef Operand) {
   if (!Operand.consume_front("[") || !Operand.consume_back("]"))
-    return nullptr;
+    return {};
   auto [Name, Text] = Operand.split('+');
   uint64_t Offset = 0;
-  Value *Base = Registers.lookup(Name.trim());
-  if (!Base || !Base->getType()->isPointerTy() || (!Text.empty() && Text.trim().getAsInteger(0, Offset)))
+  if (!Text.empty() && Text.trim().getAsInteger(0, Offset))
+    return {};
+  return {Registers.lookup(Name.trim()), Offset};
+}
+
+Value *PtxTranslation::address(StringRef Operand) {
+  auto [Base, Offset] = placeIn(Operand);
+  if (!Base || !Base->getType()->isPointerTy())
     return nullptr;
   return Offset ? B.CreateConstGEP1_64(B.getInt8Ty(), Base, Offset) : Base;
 }
@@ -196,12 +202,8 @@ SmallVector<StringRef> PtxTranslation::partsOf(StringRef Operand) {
 }
 
 Value *PtxTranslation::sharedAddress(StringRef Operand) {
-  if (!Operand.consume_front("[") || !Operand.consume_back("]"))
-    return nullptr;
-  auto [Name, Text] = Operand.split('+');
-  uint64_t Offset = 0;
-  Value *Number = Registers.lookup(Name.trim());
-  if (!Number || !Number->getType()->isIntegerTy() || (!Text.empty() && Text.trim().getAsInteger(0, Offset)))
+  auto [Number, Offset] = placeIn(Operand);
+  if (!Number || !Number->getType()->isIntegerTy())
     return nullptr;
   return B.CreateIntToPtr(B.CreateAdd(Number, ConstantInt::get(Number->getType(), Offset)), B.getPtrTy(3));
 }

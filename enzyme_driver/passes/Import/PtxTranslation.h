@@ -51,7 +51,9 @@ private:
   // Where the condition does not hold, the register keeps what it has.
   llvm::Value *chosen(llvm::StringRef Condition, llvm::Value *New, llvm::StringRef Register);
 
-  // "[$1]" or "[$1+16]" as a pointer.
+  // Of "[$1]" or "[$1+16]": the register, and how much is added to it.
+  std::pair<llvm::Value *, uint64_t> placeIn(llvm::StringRef Operand);
+  // The same as a pointer.
   llvm::Value *address(llvm::StringRef Operand);
   llvm::Value *element(llvm::Value *Pointer, llvm::Type *T, unsigned Index);
 

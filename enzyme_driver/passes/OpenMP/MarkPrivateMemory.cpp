@@ -4,6 +4,7 @@
 // thread overwrites in the primal, and nobody else reads meanwhile. Shadows that a region is given overlap no memory of
 // the primal, which the runtime checks: what is read of it is the same after an addition to a shadow.
 #include "Analysis/Accumulation.h"
+#include "Support/AliasScopes.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
 
@@ -227,14 +228,9 @@ private:
       Here.push_back(Shadows);
     else if (Shadows && all_of(Led, [](const Value *Object) { return isa<Argument>(Object) && !isShadow(Object); }))
       Elsewhere.push_back(Shadows);
-    if (IsOwn || IsOfShadow)
-      add(Access, LLVMContext::MD_alias_scope, Here);
-    add(Access, LLVMContext::MD_noalias, Elsewhere);
-  }
-
-  void add(Instruction &Access, unsigned Kind, ArrayRef<Metadata *> Those) const {
-    if (!Those.empty())
-      Access.setMetadata(Kind, MDNode::concatenate(Access.getMetadata(Kind), MDNode::get(F.getContext(), Those)));
+    if (!IsOwn && !IsOfShadow)
+      Here.clear();
+    addScopes(Access, Here, Elsewhere);
   }
 
   Function &F;

@@ -8,6 +8,7 @@
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
@@ -28,11 +29,10 @@ Sums sumsOf(Argument &Shadow) {
     AtomicRMWInst *Atomic = asAccumulation(I);
     if (!Atomic)
       continue;
-    APInt Offset(Layout.getIndexTypeSizeInBits(Shadow.getType()), 0);
-    const Value *Base =
-        Atomic->getPointerOperand()->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
+    int64_t Offset = 0;
+    const Value *Base = GetPointerBaseWithConstantOffset(Atomic->getPointerOperand(), Offset, Layout);
     if (Base == &Shadow)
-      Found[{Offset.getSExtValue(), Atomic->getType()}].push_back(Atomic);
+      Found[{Offset, Atomic->getType()}].push_back(Atomic);
     else if (getUnderlyingObject(Atomic->getPointerOperand(), 0) == &Shadow)
       return {};
   }

@@ -336,14 +336,12 @@ std::optional<MemberArray> memberArray(const Value *Object) {
   auto *Load = dyn_cast<LoadInst>(Object);
   if (!Load || !Load->getType()->isPointerTy())
     return std::nullopt;
-  const DataLayout &Layout = Load->getDataLayout();
-  APInt Offset(Layout.getIndexTypeSizeInBits(Load->getPointerOperandType()), 0);
-  const Value *Base =
-      Load->getPointerOperand()->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
-  auto *A = dyn_cast<Argument>(Base);
+  int64_t Offset = 0;
+  auto *A =
+      dyn_cast<Argument>(GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Offset, Load->getDataLayout()));
   if (!A || !isStructByValue(*A))
     return std::nullopt;
-  return MemberArray{A, Offset.getSExtValue()};
+  return MemberArray{A, Offset};
 }
 
 void endThread(IRBuilder<> &B, StringRef Flag) {
