@@ -24,11 +24,11 @@ import numpy as np
 import enzyme_driver as adgen
 from benchmarks import build_openmp
 from benchmarks.build_ablation import HOST, NONE
-from benchmarks.host_cases import CASES, HostCase
+from benchmarks.host_cases import CASES, FITS, HostCase
 from benchmarks.host_kernels import KERNEL_CASES, HostKernel
 from benchmarks.openmp import device, gradient_of, in_turn, shadows_for
 
-EVERY = (*CASES, *KERNEL_CASES)
+EVERY = (*CASES, *FITS, *KERNEL_CASES)
 THREADS = (1, 8)
 
 

@@ -221,3 +221,26 @@ CASES = (
         *(_particles, partial(_particles, n=7, steps=3), {1: 4.0, 2: 4.0}),
     ),
 )
+
+
+def _decay(rng: Rng, n: int = 2_000_000) -> Arguments:
+    return {"x": rng.uniform(0, 1, n), "y": np.zeros(n), "n": n, "rate": 0.3}
+
+
+def _spring(rng: Rng, n: int = 2_000_000) -> Arguments:
+    return {"x": rng.uniform(0, 1, n), "n": n, "stiffness": 0.3}
+
+
+FITS = (
+    HostCase(
+        *("decay by one rate", "one_parameter.cpp", "decay", "2,000,000 double"),
+        *(_decay, partial(_decay, n=7), {1: 4.0, 2: 4.0}),
+        activity={"rate": "active"},
+    ),
+    HostCase(
+        *("springs of one stiffness", "one_parameter.cpp", "spring", "2,000,000 double"),
+        *(_spring, partial(_spring, n=7), {1: 4.0, 2: 4.0}),
+        activity={"stiffness": "active"},
+    ),
+)
+"""For the ablation alone: the derivative by a number that all iterations share."""

@@ -99,6 +99,7 @@ def gradient_of(compiled: Kernel | Function, case: HostCase | HostKernel) -> Pre
 def shadows_for(compiled: Kernel | Function, args: Arguments) -> Arguments:
     """Ones for what is written, zeros for the rest."""
     shadows = {p.name: np.zeros_like(args[p.name]) for p in compiled.signature if p.activity == "duplicated"}
+    shadows |= {p.name: np.zeros(1) for p in compiled.signature if p.activity == "active"}
     for parameter in compiled.signature:
         if parameter.writes and parameter.name in shadows:
             for part in _parts(shadows[parameter.name]):

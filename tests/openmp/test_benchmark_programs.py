@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
-from benchmarks.host_cases import CASES, FOLDER, HostCase
+from benchmarks.host_cases import CASES, FITS, FOLDER, HostCase
 from enzyme_driver.runtime.function import Function
 
 DIGITS = {"docking": 3e-2, "docking, all inputs": 3e-2}
@@ -14,7 +14,7 @@ DIGITS = {"docking": 3e-2, "docking, all inputs": 3e-2}
 
 
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", (*CASES, *FITS), ids=lambda case: case.name)
 def test_gradient(case: HostCase) -> None:
     function = adgen.compile(FOLDER / case.file, function=case.function, activity=case.activity)
     assert isinstance(function, Function)
