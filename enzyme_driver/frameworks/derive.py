@@ -211,8 +211,6 @@ def vjp(analysis: Analysis, wrt: Sequence[bool], given: Sequence[bool]) -> Draft
         draft.shadow[number] = draft.result(number)
     draft.close()
     active, relevant = _path(analysis, wanted, seeds)
-    if relevant:
-        check_order(analysis, active & set(seeds))
     for number in active - set(wanted):
         draft.shadow[number] = draft.operand(number)
     for number in sorted(active):
@@ -220,10 +218,10 @@ def vjp(analysis: Analysis, wrt: Sequence[bool], given: Sequence[bool]) -> Draft
             draft.copy(draft.shadow[number], cotangents[number])
         else:
             draft.zero(draft.shadow[number])
-    for number in wanted:
-        if number not in active:
-            draft.zero(draft.shadow[number])
+    for number in (each for each in wanted if each not in active):
+        draft.zero(draft.shadow[number])
     if relevant:
+        check_order(analysis, active & set(seeds))
         _reversed(draft, active, relevant)
     return draft
 
