@@ -19,7 +19,11 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#define DEBUG_TYPE "adgen-add-in-turns"
+
 using namespace llvm;
+
+STATISTIC(NumInTurns, "Number of groups of additions taken in turns");
 
 namespace adgen {
 namespace {
@@ -265,6 +269,7 @@ PreservedAnalyses AddInTurns::run(Module &M, ModuleAnalysisManager &MAM) {
     if (!F.hasFnAttribute(ActivityAttribute) || F.isDeclaration() || sharedNames(F).empty())
       continue;
     for (Circle &C : Circles(F, FAM.getResult<AAManager>(F), FAM.getResult<LoopAnalysis>(F)).find()) {
+      ADGEN_COUNT(NumInTurns, F.getName());
       Turns(C).make();
       Changed = true;
     }

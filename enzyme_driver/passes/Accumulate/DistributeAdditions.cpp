@@ -24,7 +24,11 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
+#define DEBUG_TYPE "adgen-distribute-additions"
+
 using namespace llvm;
+
+STATISTIC(NumRows, "Number of loops distributed");
 
 namespace adgen {
 namespace {
@@ -484,6 +488,7 @@ PreservedAnalyses DistributeAdditions::run(Module &M, ModuleAnalysisManager &MAM
                              FAM.getResult<DominatorTreeAnalysis>(F), Kept)
                              .make())
         continue;
+      ADGEN_COUNT(NumRows, F.getName());
       FAM.invalidate(F, PreservedAnalyses::none());
       Changed = true;
     }

@@ -13,7 +13,11 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 
+#define DEBUG_TYPE "adgen-rematerialize-iterations"
+
 using namespace llvm;
+
+STATISTIC(NumJoined, "Number of iterations whose sweeps are joined");
 
 namespace adgen {
 namespace {
@@ -232,8 +236,10 @@ PreservedAnalyses RematerializeIterations::run(Module &M, ModuleAnalysisManager 
   const UnderlyingObjects Memory(M);
   for (Function *F : Iterations) {
     Sweeps Of(*F);
-    if (Of.canBeJoined(Memory))
+    if (Of.canBeJoined(Memory)) {
+      ADGEN_COUNT(NumJoined, F->getName());
       Of.join();
+    }
     Of.inlineAll();
   }
   return PreservedAnalyses::none();

@@ -13,7 +13,11 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
+#define DEBUG_TYPE "adgen-expose-inductions"
+
 using namespace llvm;
+
+STATISTIC(NumExposed, "Number of loops with exposed inductions");
 
 namespace adgen {
 namespace {
@@ -133,7 +137,10 @@ PreservedAnalyses ExposeInductions::run(Module &M, ModuleAnalysisManager &MAM) {
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
     auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
     for (const Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
-      Changed |= Inductions(*L, SE, DT).expose();
+      if (Inductions(*L, SE, DT).expose()) {
+        ADGEN_COUNT(NumExposed, F.getName());
+        Changed = true;
+      }
   }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

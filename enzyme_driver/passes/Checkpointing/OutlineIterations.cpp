@@ -15,7 +15,11 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/CodeExtractor.h"
 
+#define DEBUG_TYPE "adgen-outline-iterations"
+
 using namespace llvm;
+
+STATISTIC(NumOutlined, "Number of iterations outlined");
 
 namespace adgen {
 namespace {
@@ -253,8 +257,10 @@ PreservedAnalyses OutlineIterations::run(Module &M, ModuleAnalysisManager &) {
     for (Loop *L : Loops)
       if (auto Of = std::make_unique<Body>(*L, Memory); Of->canBeOutlined())
         Found.push_back(std::move(Of));
-    for (auto &Of : Found)
+    for (auto &Of : Found) {
+      ADGEN_COUNT(NumOutlined, F->getName());
       Of->outline(Number++);
+    }
   }
   return PreservedAnalyses::none();
 }

@@ -6,7 +6,11 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 
+#define DEBUG_TYPE "adgen-merge-sin-cos"
+
 using namespace llvm;
+
+STATISTIC(NumPairs, "Number of sines and cosines merged");
 
 namespace adgen {
 namespace {
@@ -33,6 +37,7 @@ MapVector<Value *, Pair> pairsIn(Function &F) {
 }
 
 void together(const Pair &Both, CallInst &First) {
+  ADGEN_COUNT(NumPairs, *Both.Sine);
   Module &M = *First.getModule();
   Type *Number = First.getType();
   IRBuilder<> Entry(&First.getFunction()->getEntryBlock(), First.getFunction()->getEntryBlock().begin());

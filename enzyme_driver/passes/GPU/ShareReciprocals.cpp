@@ -10,8 +10,12 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 
+#define DEBUG_TYPE "adgen-share-reciprocals"
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+STATISTIC(NumShared, "Number of reciprocals shared");
 
 namespace adgen {
 namespace {
@@ -63,8 +67,10 @@ PreservedAnalyses ShareReciprocals::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
       for (auto &[Root, Divisions] : divisionsByRoots(F))
-        if (Divisions.size() > 1)
+        if (Divisions.size() > 1) {
+          ADGEN_COUNT(NumShared, *Root);
           share(*Root, Divisions);
+        }
   return PreservedAnalyses::none();
 }
 

@@ -16,8 +16,12 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
+#define DEBUG_TYPE "adgen-narrow-iteration-space"
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+STATISTIC(NumNarrowed, "Number of loops narrowed");
 
 namespace adgen {
 namespace {
@@ -295,8 +299,10 @@ PreservedAnalyses NarrowIterationSpace::run(Module &M, ModuleAnalysisManager &) 
   bool Changed = false;
   for (Function &F : M) {
     SmallPtrSet<BasicBlock *, 16> Seen;
-    while (!F.isDeclaration() && clampOne(F, Seen))
+    while (!F.isDeclaration() && clampOne(F, Seen)) {
+      ADGEN_COUNT(NumNarrowed, F.getName());
       Changed = true;
+    }
   }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

@@ -11,7 +11,11 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 
+#define DEBUG_TYPE "adgen-sum-captured"
+
 using namespace llvm;
+
+STATISTIC(NumSums, "Number of sums of threads");
 
 namespace adgen {
 namespace {
@@ -75,8 +79,10 @@ PreservedAnalyses SumCaptured::run(Module &M, ModuleAnalysisManager &) {
       Sums Found = sumsOf(A);
       if (Found.empty() || Found.size() > MostNumbers || !isMetByAccumulationsOnly(A, Memory))
         continue;
-      for (auto &[At, Accumulations] : Found)
+      for (auto &[At, Accumulations] : Found) {
+        ADGEN_COUNT(NumSums, A);
         sumUp(A, At, Accumulations);
+      }
       Any = true;
     }
   }
