@@ -184,6 +184,10 @@ CASES = (
         *(_mixture, partial(_mixture, d=4, k=3, n=7), {1: 3.3, 2: 3.3}),
     ),
     HostCase(
+        *("Gaussian mixture, shared vectors", "mixture.cpp", "mixture_in_turn", "d 64, k 25, n 1,000"),
+        *(partial(_mixture, k=25), partial(_mixture, d=4, k=3, n=7), {1: 3.3}),
+    ),
+    HostCase(
         *("LSTM", "small.cpp", "lstm", "1,024 units, 100 steps"),
         *(_lstm, partial(_lstm, units=3, steps=5), {1: 2.5}),
     ),

@@ -13,11 +13,11 @@ static double log_sum_exp(const double *v, int n)
     return top + std::log(sum);
 }
 
-double mixture(const double *alphas, const double *means, const double *diagonal, const double *below, const double *x,
-               int d, int k, int n, double prior)
+// Fills what the factors say of each component, and gives the logarithm of the prior.
+static double prepare(const double *diagonal, const double *below, int d, int k, double prior, double *scale,
+                      double *trace)
 {
     const int triangle = d * (d - 1) / 2;
-    std::vector<double> scale(size_t(k) * d), trace(k);
     double penalty = 0;
     for (int c = 0; c < k; c++) {
         double squares = 0;
@@ -30,6 +30,15 @@ double mixture(const double *alphas, const double *means, const double *diagonal
             squares += below[size_t(c) * triangle + i] * below[size_t(c) * triangle + i];
         penalty += 0.5 * prior * prior * squares - trace[c];
     }
+    return penalty;
+}
+
+double mixture(const double *alphas, const double *means, const double *diagonal, const double *below, const double *x,
+               int d, int k, int n, double prior)
+{
+    const int triangle = d * (d - 1) / 2;
+    std::vector<double> scale(size_t(k) * d), trace(k);
+    const double penalty = prepare(diagonal, below, d, k, prior, scale.data(), trace.data());
     double sum = 0;
 #pragma omp parallel for reduction(+ : sum)
     for (int i = 0; i < n; i++) {
@@ -45,6 +54,33 @@ double mixture(const double *alphas, const double *means, const double *diagonal
                     mapped[r] += column[r - j - 1] * centred[j];
                 column += d - j - 1;
             }
+            double squares = 0;
+            for (int j = 0; j < d; j++)
+                squares += mapped[j] * mapped[j];
+            terms[c] = alphas[c] + trace[c] - 0.5 * squares;
+        }
+        sum += log_sum_exp(terms.data(), k);
+    }
+    return sum - n * log_sum_exp(alphas, k) + penalty;
+}
+
+// The same on one thread. All observations use the same vectors, which each fills first.
+double mixture_in_turn(const double *alphas, const double *means, const double *diagonal, const double *below,
+                       const double *x, int d, int k, int n, double prior)
+{
+    std::vector<double> scale(size_t(k) * d), trace(k), terms(k), centred(d), mapped(d);
+    const double penalty = prepare(diagonal, below, d, k, prior, scale.data(), trace.data());
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        for (int c = 0; c < k; c++) {
+            for (int j = 0; j < d; j++)
+                centred[j] = x[i * d + j] - means[c * d + j];
+            for (int j = 0; j < d; j++)
+                mapped[j] = scale[c * d + j] * centred[j];
+            int place = c * (d * (d - 1) / 2);
+            for (int j = 0; j < d; j++)
+                for (int r = j + 1; r < d; r++)
+                    mapped[r] += below[place++] * centred[j];
             double squares = 0;
             for (int j = 0; j < d; j++)
                 squares += mapped[j] * mapped[j];

@@ -1,14 +1,17 @@
-// In C++, iterations of the loops of parallel regions that need nothing but memory that stays as it is become functions
-// of their own. Enzyme makes a forward and a reverse sweep of each, and RematerializeIterations has the reverse sweep
-// of an iteration begin with its forward sweep: what an iteration needs is then kept for one iteration, and not for all
-// of them.
+// In C++, iterations of the loops of functions and parallel regions that need nothing but memory that stays as it is
+// become functions of their own. An array that every iteration fills before it reads it is each one's own first. Enzyme
+// makes a forward and a reverse sweep of each, and RematerializeIterations has the reverse sweep of an iteration begin
+// with its forward sweep: what an iteration needs is then kept for one iteration, and not for all of them.
 #include "Analysis/Reachability.h"
 #include "Analysis/UnderlyingObjects.h"
+#include "Checkpointing/IterationScratch.h"
+#include "Support/Guards.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -37,17 +40,25 @@ bool isHarmless(const CallBase &Call) {
   if (!Callee || allocates(Call) || frees(Call))
     return Callee;
   auto *Known = dyn_cast<IntrinsicInst>(&Call);
-  return (Known && Known->isAssumeLikeIntrinsic()) || Call.doesNotAccessMemory() || Call.doesNotReturn();
+  return (Known && Known->isAssumeLikeIntrinsic()) || isHeld(&Call) || Call.doesNotAccessMemory() ||
+         Call.doesNotReturn();
+}
+
+// What an iteration without loops in loops would keep is hardly more than what it reads, and not worth a second run.
+bool hasNest(const Loop &L) {
+  return any_of(L.getSubLoops(), [](const Loop *Inner) { return !Inner->isInnermost(); });
 }
 
 class Body {
 public:
-  Body(Loop &L, const UnderlyingObjects &Memory) : L(L), Memory(Memory), F(*L.getHeader()->getParent()) {}
+  Body(Loop &L, const UnderlyingObjects &Memory, IterationScratch Scratch)
+      : L(L), Memory(Memory), F(*L.getHeader()->getParent()), Scratch(std::move(Scratch)) {}
 
   // Whether it can be a function that is run again at any time until the gradient ends.
   bool canBeOutlined() { return hasForm() && findEnds() && needsNothingThatChanges() && HasMemory; }
 
   void outline(unsigned Number) {
+    Scratch.giveEachIterationItsOwn();
     BasicBlock *Tail = separateTail();
     BasicBlock *Header = L.getHeader();
     BasicBlock *First = SplitBlock(Header, afterHoisted());
@@ -131,7 +142,7 @@ private:
   bool isLocal(const Value *Object) const {
     auto *I = dyn_cast_or_null<Instruction>(Object);
     return I && I->getFunction() == &F &&
-           (Parts.contains(I->getParent()) || (isa<AllocaInst>(I) && isUsedHereOnly(*I)));
+           (Scratch.contains(I) || Parts.contains(I->getParent()) || (isa<AllocaInst>(I) && isUsedHereOnly(*I)));
   }
 
   bool isUsedHereOnly(const Instruction &Variable) const {
@@ -179,9 +190,20 @@ private:
              (!Copy || stays(Copy->getRawSource()));
     }
     if (auto *Call = dyn_cast<CallBase>(&I))
-      return isHarmless(*Call) && (!frees(*Call) || all_of(Memory.of(Call->getArgOperand(0)),
-                                                           [&](const Value *Object) { return isLocal(Object); }));
+      return onlyReadsWhatStays(*Call) ||
+             (isHarmless(*Call) && (!frees(*Call) || all_of(Memory.of(Call->getArgOperand(0)),
+                                                            [&](const Value *Object) { return isLocal(Object); })));
     return !I.mayReadOrWriteMemory();
+  }
+
+  // A function such as those that find what a loop selects (RematerializeSelections).
+  bool onlyReadsWhatStays(const CallBase &Call) {
+    const Function *Callee = Call.getCalledFunction();
+    return Callee && !Callee->isDeclaration() && Callee->onlyReadsMemory() &&
+           all_of(instructions(*Callee), [&](const Instruction &I) {
+             auto *Load = dyn_cast<LoadInst>(&I);
+             return !I.mayReadOrWriteMemory() || (Load && Load->isSimple() && stays(Load->getPointerOperand()));
+           });
   }
 
   // Of memory from outside the second run writes nothing, and the shadows of addresses are written by it alone, which
@@ -231,6 +253,7 @@ private:
   Loop &L;
   const UnderlyingObjects &Memory;
   Function &F;
+  IterationScratch Scratch;
   BasicBlock *Exit = nullptr; // where the loop ends
   SmallSetVector<BasicBlock *, 16> Parts;
   SmallSetVector<Instruction *, 4> Hoisted, Last;
@@ -243,20 +266,26 @@ private:
 
 ADGEN_DECLARE_PASS(OutlineIterations);
 
-PreservedAnalyses OutlineIterations::run(Module &M, ModuleAnalysisManager &) {
+PreservedAnalyses OutlineIterations::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   unsigned Number = 0;
   SmallVector<Function *> Regions;
   for (Function &F : M)
-    if (F.getName().starts_with(RegionPrefix) && !F.isDeclaration())
+    if ((F.getName().starts_with(RegionPrefix) || F.getName().starts_with(BodyPrefix)) && !F.isDeclaration())
       Regions.push_back(&F);
   for (Function *F : Regions) {
     const UnderlyingObjects Memory(M);
-    DominatorTree Tree(*F);
-    LoopInfo Loops(Tree);
+    auto &Loops = FAM.getResult<LoopAnalysis>(*F);
+    auto &Tree = FAM.getResult<DominatorTreeAnalysis>(*F);
+    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(*F);
     SmallVector<std::unique_ptr<Body>> Found;
-    for (Loop *L : Loops)
-      if (auto Of = std::make_unique<Body>(*L, Memory); Of->canBeOutlined())
+    bool IsParallel = F->getName().starts_with(RegionPrefix);
+    for (Loop *L : Loops) {
+      if (!IsParallel && !hasNest(*L))
+        continue;
+      if (auto Of = std::make_unique<Body>(*L, Memory, IterationScratch(*L, SE, Tree, Loops)); Of->canBeOutlined())
         Found.push_back(std::move(Of));
+    }
     for (auto &Of : Found) {
       ADGEN_COUNT(NumOutlined, F->getName());
       Of->outline(Number++);
