@@ -117,7 +117,8 @@ left:
 ; CHECK-NEXT:    [[ELEMENT:%.*]] = getelementptr float, ptr %d_x, i32 [[NAME]]
 ; CHECK-NEXT:    atomicrmw fadd ptr [[ELEMENT]], float
 ; CHECK:         ret void
-define void @looked_up(float %v, ptr %counts, ptr noalias %names, ptr noalias "adgen-shadow" %d_x) "adgen-activity"="const" {
+define void @looked_up(float %v, ptr %counts, ptr noalias %names,
+                       ptr noalias "adgen-shadow" %d_x) "adgen-activity"="const" {
 entry:
   %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %at = getelementptr i64, ptr %counts, i32 %x
