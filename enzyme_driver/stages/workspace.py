@@ -20,6 +20,9 @@ from enzyme_driver.toolchain import Toolchain
 
 EMIT = Path(__file__).parent.parent / "targets" / "emit.py"
 
+LONGEST_OPTION = 100_000
+"""Linux takes 128 KiB."""
+
 _LAST_LINE = re.compile(r"(LLVM ERROR|Assertion|error):? ?(?P<text>.*)")
 
 
@@ -98,7 +101,8 @@ class Workspace:
         shown = self.inspection.flags(chosen) if self.inspection else ()
         where = ("-S", "-o", output) if output else ("-disable-output",)
         plugin = f"-load-pass-plugin={self.toolchain.passes}"
-        argv = [self.toolchain.opt.path, plugin, *flags, *shown, f"-passes={passes}", source, *where]
+        asked = self._as_argument(f"-passes={passes}")
+        argv = [self.toolchain.opt.path, plugin, *flags, *shown, asked, source, *where]
         if self.inspection is None:
             return self.must(pipeline.name, argv)
         try:
@@ -109,6 +113,14 @@ class Workspace:
             raise
         self.inspection.add(pipeline, chosen, done.stderr)
         return done
+
+    def _as_argument(self, option: str) -> str:
+        """The option, or a file that says it where it is longer than systems allow: one for each of many kernels."""
+        if len(option) <= LONGEST_OPTION:
+            return option
+        said = self.file("passes.txt")
+        said.write_text(re.sub(r"([\\\s'\"])", r"\\\1", option), encoding="utf-8")
+        return f"@{said}"
 
     def in_pipeline(self, path: Path) -> Path:
         """A name of the file that can be a pass's option, where some signs would end it."""

@@ -50,6 +50,18 @@ def test_a_log_that_cannot_be_written_does_not_hide_the_failure(
     assert caught.value.log is None
 
 
+def test_an_option_that_is_too_long_for_an_argument_comes_in_a_file(
+    workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    fake_process.reply("opt")
+    many = "k=a b;" * 30_000
+    workspace.opt(Pipeline("many", (Pass("a", "{c}"),)), Path("/in.ll"), None, words={"c": many})
+    (argv,) = fake_process.argvs
+    said = next(word for word in argv if word.startswith("@"))
+    assert Path(said[1:]).read_text(encoding="utf-8") == f"-passes=a<{many}>".replace(" ", "\\ ")
+    assert all(len(word) < 2**17 for word in argv)
+
+
 def test_opt_with_and_without_output(workspace: Workspace, fake_process: FakeProcess) -> None:
     fake_process.reply("opt")
     workspace.opt(pipelines.DESCRIBE, Path("/in.ll"), None)

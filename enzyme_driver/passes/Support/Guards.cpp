@@ -5,7 +5,7 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr StringLiteral OpaqueName = "adgen_opaque", HoldPrefix = "adgen_hold_i", IdlePrefix = "adgen_hold_idle_";
+constexpr StringLiteral OpaqueName = "adgen_opaque", HoldPrefix = "adgen_hold_i", AsidePrefix = "adgen_aside_";
 constexpr StringLiteral PinPrefix = "adgen_pin_", UsePrefix = "adgen_use_";
 
 // What Enzyme is to take a number for, in its words: a zero, or one that is only handed on, does not show it.
@@ -63,13 +63,13 @@ Function *holdOf(Module &M, Type *T) {
 }
 
 // A function of a number that does nothing, and whose derivative is zero.
-Function *idleOf(Module &M, StringRef Prefix, Type *T, Type *Result) {
+Function *useOf(Module &M, Type *T) {
   auto *Vector = dyn_cast<FixedVectorType>(T);
   std::string Count = Vector ? "v" + utostr(Vector->getNumElements()) : "";
-  std::string Name = (Prefix + Count + "f" + Twine(T->getScalarSizeInBits())).str();
+  std::string Name = (UsePrefix + Count + "f" + Twine(T->getScalarSizeInBits())).str();
   if (Function *Known = M.getFunction(Name))
     return Known;
-  Function *F = declared(M, Name, Result, T);
+  Function *F = declared(M, Name, Type::getVoidTy(M.getContext()), T);
   if (T->getScalarType()->isFloatTy() || T->getScalarType()->isDoubleTy())
     F->addParamAttr(0, Attribute::get(M.getContext(), "enzyme_type", typeInWords(T)));
   registerDerivative(*F, /*IsZero=*/true);
@@ -118,13 +118,20 @@ bool isHeld(const Value *V) {
   return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(HoldPrefix);
 }
 
-Value *withoutDerivative(IRBuilder<> &B, Value &Number) {
-  Type *T = Number.getType();
-  return B.CreateCall(idleOf(*B.GetInsertBlock()->getModule(), IdlePrefix, T, T), {&Number});
+void callAside(CallBase &Call) {
+  const Function &Callee = *Call.getCalledFunction();
+  FunctionCallee Aside =
+      Call.getModule()->getOrInsertFunction((AsidePrefix + Callee.getName()).str(), Callee.getFunctionType());
+  auto *F = cast<Function>(Aside.getCallee());
+  F->setAttributes(Callee.getAttributes());
+  F->addFnAttr("enzyme_inactive");
+  F->addFnAttr("enzyme_no_escaping_allocation");
+  F->addFnAttr(Attribute::NoFree);
+  Call.setCalledFunction(F);
 }
 
 void use(IRBuilder<> &B, Value &Number) {
-  B.CreateCall(idleOf(*B.GetInsertBlock()->getModule(), UsePrefix, Number.getType(), B.getVoidTy()), {&Number});
+  B.CreateCall(useOf(*B.GetInsertBlock()->getModule(), Number.getType()), {&Number});
 }
 
 FunctionCallee declarePin(Module &M, StringRef Name, ArrayRef<Type *> Parameters) {
@@ -142,6 +149,11 @@ bool isPin(const CallBase &Call) {
 void stripGuards(Module &M) {
   for (Function &F : make_early_inc_range(M)) {
     StringRef Name = F.getName();
+    if (Name.consume_front(AsidePrefix)) {
+      F.replaceAllUsesWith(M.getOrInsertFunction(Name, F.getFunctionType(), F.getAttributes()).getCallee());
+      F.eraseFromParent();
+      continue;
+    }
     bool IsGuard = Name == OpaqueName || Name.starts_with(HoldPrefix) || Name.starts_with(UsePrefix);
     if (!(IsGuard && F.isDeclaration()) && !Name.starts_with(PinPrefix))
       continue;

@@ -17,8 +17,8 @@ void hold(llvm::Value &V, llvm::BasicBlock::iterator At);
 void holdInVariable(llvm::Value &V, llvm::BasicBlock::iterator At);
 bool isHeld(const llvm::Value *V);
 
-// The number behind a call whose derivative is zero, also where that behind it is zero times an infinite slope.
-llvm::Value *withoutDerivative(llvm::IRBuilder<> &B, llvm::Value &Number);
+// Calls the same function by a name that has no derivative.
+void callAside(llvm::CallBase &Call);
 // Uses the number, and hands back zero for it.
 void use(llvm::IRBuilder<> &B, llvm::Value &Number);
 
