@@ -27,7 +27,9 @@ INCLUDE = Path(__file__).parents[1] / "include"
 """`adgen.h`, which a file may include."""
 
 _COMMON = (
-    *("-O2", "-Xclang", "-disable-llvm-passes", "-w", "-Wno-register", "-fno-color-diagnostics"),
+    *("-O2", "-Xclang", "-disable-llvm-passes", "-fno-color-diagnostics"),
+    # What clang takes for errors, and others for warnings.
+    *("-w", "-Wno-register", "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal"),
     *("-g", "-Xclang", "-debug-info-kind=standalone", "-Xclang", "-dwarf-version=4", "-fno-discard-value-names"),
 )
 

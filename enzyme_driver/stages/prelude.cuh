@@ -2,6 +2,7 @@
 #define __ADGEN__ 1 // for adgen.h
 #undef __CUDACC__
 #define __CUDACC__ 1 // nvcc gives it a value, which #if asks for
+#define CCCL_DISABLE_NVTX // whose header may be missing; it is for host code
 
 // nvcc has read these before every file.
 #include <assert.h>

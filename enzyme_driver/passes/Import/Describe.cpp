@@ -180,7 +180,7 @@ json::Value describe(DIType *Declared, unsigned Follow) {
   return json::Object{{"kind", "opaque"}, {"name", Name}, {"size", 0}};
 }
 
-// What a function does with the memory behind a parameter of type void *.
+// What a function does with the memory behind a parameter, or a member of one, of type void *.
 class Accesses {
 public:
   // The one type of number that is read and written there; null where there is more than one, or where that is not
@@ -191,7 +191,61 @@ public:
     return Found.Clear ? Found.Number : nullptr;
   }
 
+  // The same behind the member that lies there in a struct, which is given by value.
+  static Type *numberBehind(Argument &Struct, int64_t Offset) {
+    Accesses Found(&Struct.getParent()->getDataLayout());
+    Found.enter(Struct, Offset);
+    return Found.Clear ? Found.Number : nullptr;
+  }
+
 private:
+  explicit Accesses(const DataLayout *Layout = nullptr) : Layout(Layout) {}
+
+  // The address of the struct, or of a part of it; the member is so many bytes behind it.
+  void enter(Value &Address, int64_t Offset) {
+    if (Offset < 0 || !Entered.insert(&Address).second)
+      return;
+    for (User *U : Address.users()) {
+      auto *Step = dyn_cast<GEPOperator>(U);
+      auto *Call = dyn_cast<CallBase>(U);
+      auto *Copy = dyn_cast<MemCpyInst>(U);
+      if (Step) {
+        APInt Bytes(64, 0);
+        Clear &= Step->accumulateConstantOffset(*Layout, Bytes);
+        enter(*U, Offset - Bytes.getSExtValue());
+      } else if (isa<AddrSpaceCastInst>(U))
+        enter(*U, Offset);
+      else if (Copy && Copy->getRawSource() == &Address)
+        enter(*Copy->getRawDest(), Offset);
+      else if (auto *Load = dyn_cast<LoadInst>(U))
+        Offset || !Load->getType()->isPointerTy() ? void() : follow(*Load);
+      else if (Call && Call->getCalledFunction() && !Call->getCalledFunction()->isDeclaration())
+        for (llvm::Use &Handed : Call->args())
+          Handed.get() == &Address ? enter(*Call->getCalledFunction()->getArg(Call->getArgOperandNo(&Handed)), Offset)
+                                   : void();
+      else if (auto *Store = dyn_cast<StoreInst>(U); Store && Store->getValueOperand() == &Address)
+        enterBy(*Store, Offset);
+      else if (Store)
+        Clear &= Offset != 0;
+      else if (Copy)
+        Clear &= Entered.contains(Copy->getRawSource());
+      else if (!isa<IntrinsicInst>(U) || isa<MemIntrinsic>(U))
+        Clear = false;
+    }
+  }
+
+  // A local variable holds the address, such as a reference.
+  void enterBy(StoreInst &Store, int64_t Offset) {
+    auto *Variable = dyn_cast<AllocaInst>(Store.getPointerOperand());
+    Clear &= Variable != nullptr;
+    if (Variable)
+      for (User *U : Variable->users())
+        if (auto *Load = dyn_cast<LoadInst>(U))
+          enter(*Load, Offset);
+        else
+          Clear &= U == &Store || isa<DbgInfoIntrinsic, LifetimeIntrinsic>(U);
+  }
+
   void follow(Value &Pointer) {
     if (!Seen.insert(&Pointer).second)
       return;
@@ -231,20 +285,47 @@ private:
 
   Type *Number = nullptr;
   bool Clear = true;
-  SmallPtrSet<Value *, 16> Seen, Holders;
+  const DataLayout *Layout;
+  SmallPtrSet<Value *, 16> Seen, Holders, Entered;
 };
 
-// A parameter of type void * is a pointer to the numbers that the function takes it for.
-void describeVoid(json::Value &Described, const LogicalParameter &P) {
-  json::Object *Pointer = Described.getAsObject(), *Pointee = Pointer->getObject("pointee");
-  Type *Number =
-      Pointee && Pointee->getString("kind") == "void" ? Accesses::numberBehind(*P.Arguments.front()) : nullptr;
+bool isVoid(const json::Object &Described) {
+  const json::Object *Pointee = Described.getObject("pointee");
+  return Pointee && Pointee->getString("kind") == "void";
+}
+
+// A pointer of type void * is one to the numbers that the function takes it for.
+void retype(json::Object *Pointer, const Type *Number) {
   if (!Number)
     return;
   StringRef Kind = Number->isIntegerTy() ? "int" : "float";
   int64_t Bytes = Number->getPrimitiveSizeInBits() / 8;
   if (Bytes)
     (*Pointer)["pointee"] = json::Object{{"kind", Kind}, {"name", Kind}, {"size", Bytes}};
+}
+
+void retypeMembers(json::Object &Struct, Argument &Given, int64_t Offset) {
+  json::Array *Members = Struct.getArray("members");
+  if (!Members)
+    return;
+  for (json::Value &Each : *Members) {
+    json::Object &Member = *Each.getAsObject(), &Described = *Member.getObject("type");
+    const int64_t At = Offset + *Member.getInteger("offset");
+    if (Member.getInteger("count") != 1)
+      continue;
+    retypeMembers(Described, Given, At);
+    if (isVoid(Described))
+      retype(&Described, Accesses::numberBehind(Given, At));
+  }
+}
+
+void describeVoid(json::Value &Described, const LogicalParameter &P) {
+  json::Object *Whole = Described.getAsObject();
+  Argument &Given = *P.Arguments.front();
+  if (isVoid(*Whole))
+    retype(Whole, Accesses::numberBehind(Given));
+  else if (Given.hasByValAttr())
+    retypeMembers(*Whole, Given, 0);
 }
 
 bool startsWithOne(StringRef Name, ArrayRef<StringRef> Beginnings) {

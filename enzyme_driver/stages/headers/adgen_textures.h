@@ -16,6 +16,10 @@ struct adgen_texture {
   adgen_texture() = default;
   __host__ __device__ adgen_texture(int) : texels(nullptr), integers(nullptr) {}
   __host__ __device__ explicit operator bool() const { return texels || integers; }
+  __host__ __device__ bool operator==(const adgen_texture &other) const {
+    return texels == other.texels && integers == other.integers;
+  }
+  __host__ __device__ bool operator!=(const adgen_texture &other) const { return !(*this == other); }
 };
 
 struct adgen_surface {

@@ -13,6 +13,10 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -111,9 +115,35 @@ template <bool OnDevice> struct AccumulateType<BFloat16, OnDevice> {
     using type = float;
 };
 template <class T, bool OnDevice> using acc_type = typename AccumulateType<T, OnDevice>::type;
+// The type in which a kernel computes.
+template <class T> using opmath_type = acc_type<T, true>;
 
 namespace cuda {
 template <class T> __host__ __device__ constexpr T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
+
+namespace detail {
+// A tensor of any number of dimensions as an argument of a kernel.
+template <class T, class Index> struct TensorInfo {
+    T *data;
+    Index sizes[25];
+    Index strides[25];
+    int dims;
+};
+
+// Where the element of this number lies, in rows one after another; the number of dimensions is -1 where only the
+// tensor knows it.
+template <class T, class Index, int Dimensions> struct IndexToOffset {
+    static __host__ __device__ Index get(Index element, const TensorInfo<T, Index> &tensor)
+    {
+        Index offset = 0;
+        for (int axis = (Dimensions < 0 ? tensor.dims : Dimensions) - 1; axis > 0; --axis) {
+            offset += element % tensor.sizes[axis] * tensor.strides[axis];
+            element /= tensor.sizes[axis];
+        }
+        return offset + element * tensor.strides[0];
+    }
+};
+} // namespace detail
 } // namespace cuda
 
 } // namespace at
