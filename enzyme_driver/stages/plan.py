@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -113,12 +113,18 @@ def unmade(
 ) -> tuple[tuple[str, SourceError], ...]:
     """Templates of kernels of which clang sees no instance, and why nothing is made of them."""
     known = {bare_name(entry.name) for entry in description.entries} | {name for name, _ in unread}
-    reason, hint = "the file makes no instance of this template", "name one with its arguments, as in -k 'axpy<float>'"
+    reason = "the file makes no instance of this template"
     return tuple(
-        (template, SourceError(reason, hint=hint, location=Location(file, line)))
+        (template, SourceError(reason, hint=f"name one, as in {_instance(template)}", location=Location(file, line)))
         for template, line in templates.items()
         if bare_name(template) not in known
     )
+
+
+def _instance(template: str) -> str:
+    """How one of the template is asked for; of more than one parameter nobody knows what the others are."""
+    name, _, parameters = template.partition("<")
+    return f"-k '{name}<float{', ...' if ',' in parameters else ''}>'"
 
 
 def missing(description: Description, names: Sequence[str]) -> tuple[str, ...]:
@@ -162,10 +168,10 @@ def no_instance(name: str, template: str, why: SourceError, place: Location) -> 
     )
 
 
-def nothing(file: str, templates: Iterable[str] = ()) -> NameNotFoundError:
+def nothing(file: str, templates: Collection[str] = ()) -> NameNotFoundError:
     """The error for a file without kernels or functions; it may have templates of which it makes no instance."""
     has = f"the file has {', '.join(templates)}: " if templates else "a kernel is a __global__ function; "
-    hint = f"{has}a template needs its arguments, such as -k 'axpy<float>'"
+    hint = f"{has}a template needs its arguments, such as {_instance(next(iter(templates), 'axpy<T>'))}"
     return NameNotFoundError("the file has no kernel or function to compile", hint=hint, location=Location(file))
 
 

@@ -316,3 +316,17 @@ def test_the_states_of_random_numbers_have_no_derivative() -> None:
     state = DataType("curandStateXORWOW", "struct", 4, (extra,))
     assert activities(parameter("state", state)) == ("const",)
     assert activities(parameter("state", state), state="duplicated") == ("duplicated",)
+
+
+@pytest.mark.parametrize(
+    ("templates", "named"),
+    [
+        (("ns::norm<scalar_t>", "other<T, n>"), "such as -k 'ns::norm<float>'"),
+        (("other<T, n>",), "-k 'other<float, ...>'"),
+        ((), "-k 'axpy<float>'"),
+    ],
+)
+def test_a_file_of_templates_alone_says_how_its_first_is_named(templates: tuple[str, ...], named: str) -> None:
+    assert named in plan.nothing("a.cu", templates).hint
+    found = plan.unmade(Description(()), dict.fromkeys(templates, 3), (), "a.cu")
+    assert [error.location for _, error in found] == [Location("a.cu", 3)] * len(templates)
