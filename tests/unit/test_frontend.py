@@ -21,7 +21,8 @@ CUDA = Source(Path("/home/u/k.cu"), "cuda", ("-DN=4", "-I/home/u/include"), "0")
 CPP = Source(Path("/home/u/f.cpp"), "c++", (), "0")
 
 COMMON = (
-    *("-O2", "-Xclang", "-disable-llvm-passes", "-w", "-Wno-register", "-fno-color-diagnostics"),
+    *("-O2", "-Xclang", "-disable-llvm-passes", "-fno-color-diagnostics"),
+    *("-w", "-Wno-register", "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal"),
     *("-g", "-Xclang", "-debug-info-kind=standalone", "-Xclang", "-dwarf-version=4", "-fno-discard-value-names"),
 )
 
