@@ -54,6 +54,7 @@ _RULES = Pipeline(
         Pass("adgen-defer-math-inlining"),
         Pass("adgen-lower-rules-to-collectives"),
         Pass("always-inline", after=("adgen-defer-math-inlining",)),
+        Pass("adgen-guard-zeros", after=("always-inline",)),
         # Before anything may move the zeroing of a cotangent away from where it is read.
         Pass("adgen-consume-once", "host", when="host", after=("always-inline",)),
         Pass("adgen-consume-once", "gpu", when="gpu", after=("always-inline",)),
@@ -184,6 +185,7 @@ HOST_FROM_CPP = Pipeline(
         Pass("adgen-restore-float-bits"),
         Pass("adgen-fork-regions"),
         CLEANUP,
+        Pass("adgen-guard-zeros"),
         Pass("globaldce", switch="drop-primal-results"),
         Pass("adgen-drop-primal-results"),
         function("adce", switch="drop-primal-results"),

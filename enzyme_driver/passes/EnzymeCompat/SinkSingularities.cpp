@@ -4,7 +4,9 @@
 // number. It is computed where it is chosen:
 //   if (v == 0) r = k; else r = log(v);
 // This is done only where something among it has a pole (a quotient, a logarithm, a root). What comparisons alone use
-// otherwise, stays before them and has no derivative.
+// otherwise, stays before them and has no derivative. The gradient of what may be dropped all the same, in another loop
+// or in memory, is marked: adgen-guard-zeros looks at its cotangents.
+#include "Analysis/Poles.h"
 #include "Support/Guards.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
@@ -38,18 +40,6 @@ bool isArithmetic(const Instruction &I) {
     return false;
   auto *Call = dyn_cast<CallInst>(&I);
   return Call ? isPure(*Call) : isa<BinaryOperator, UnaryOperator, FPExtInst, FPTruncInst>(I);
-}
-
-bool hasPole(const Instruction &I) {
-  if (I.getOpcode() == Instruction::FDiv)
-    return !isa<Constant>(I.getOperand(1));
-  auto *Call = dyn_cast<CallInst>(&I);
-  if (!Call)
-    return false;
-  StringRef Name = Call->getCalledFunction()->getName();
-  return any_of(ArrayRef<StringRef>{"log", "pow", "sqrt", "cbrt", "acos", "asin", "atanh", "gamma", "div", "rcp", "inv",
-                                    "hypot", "norm"},
-                [&](StringRef Word) { return Name.contains(Word); });
 }
 
 bool isComparison(const Instruction &I) {
@@ -273,6 +263,19 @@ bool sinkIn(Function &F, FunctionAnalysisManager &FAM) {
   return Changed;
 }
 
+bool isBody(const Function &F) {
+  return !F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || F.getName().starts_with(RegionPrefix));
+}
+
+// That of a body itself, or of all that may lead to a parallel region.
+void markGradients(const Function &Dropping, Module &M) {
+  StringRef Symbol = Dropping.getName();
+  bool IsRegion = !Symbol.consume_front(BodyPrefix);
+  for (Function &F : M)
+    if (StringRef Name = F.getName(); Name.consume_front(GradientPrefix) && (IsRegion || Name == Symbol))
+      F.addFnAttr(DroppedPolesAttribute);
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(SinkSingularities);
@@ -281,8 +284,11 @@ PreservedAnalyses SinkSingularities::run(Module &M, ModuleAnalysisManager &MAM) 
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Changed = false;
   for (Function &F : M)
-    if ((F.getName().starts_with(BodyPrefix) || F.getName().starts_with(RegionPrefix)) && !F.isDeclaration())
+    if (isBody(F)) {
       Changed |= sinkIn(F, FAM);
+      if (KeptNumbers(F).dropsPoles())
+        markGradients(F, M);
+    }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -175,7 +175,8 @@ bool split(CallInst &Call, StringRef Name) {
 }
 
 // Functions of the C library that are split as libdevice's are; for float with f at the end.
-constexpr StringLiteral OfLibrary[] = {"lgamma", "tgamma", "nextafter", "modf", "remquo", "sincos", "fmax", "fmin"};
+constexpr StringLiteral OfLibrary[] = {"lgamma", "tgamma", "nextafter", "modf",  "remquo",
+                                       "sincos", "fmax",   "fmin",      "hypot", "atan2"};
 
 // libdevice's name of a function, also where the user wrote a builtin of the compiler. Empty for any other.
 StringRef nameOf(const Function &F) {

@@ -137,3 +137,41 @@ join:
 declare double @llvm.fabs.f64(double)
 declare double @llvm.log.f64(double)
 declare double @llvm.minnum.f64(double, double)
+
+; What is used in another loop, or replaced in memory, may be dropped all the same: the gradient is marked.
+; CHECK: define void @adgen_gradient_replaced() #[[DROPS:[0-9]+]]
+; CHECK: define void @adgen_gradient_kept() #[[KEEPS:[0-9]+]]
+; CHECK-DAG: attributes #[[DROPS]] = { "adgen-dropped-poles" "mark" }
+; CHECK-DAG: attributes #[[KEEPS]] = { "mark" }
+define void @adgen_gradient_replaced() #9 {
+  ret void
+}
+define void @adgen_gradient_kept() #9 {
+  ret void
+}
+define void @adgen_body_replaced(double %v, ptr %y, i1 %also) {
+  %q = fdiv double 1.0, %v
+  store double %q, ptr %y
+  br i1 %also, label %again, label %end
+again:
+  store double %v, ptr %y
+  br label %end
+end:
+  ret void
+}
+define void @adgen_body_kept(double %v, ptr %y, i32 %n) {
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+  %sum = phi double [ 0.0, %0 ], [ %more, %loop ]
+  %q = fdiv double 1.0, %v
+  %more = fadd double %sum, %q
+  %next = add i32 %i, 1
+  %again = icmp slt i32 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+  %all = phi double [ %more, %loop ]
+  store double %all, ptr %y
+  ret void
+}
+attributes #9 = { "mark" }

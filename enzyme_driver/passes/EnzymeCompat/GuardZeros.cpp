@@ -1,0 +1,163 @@
+// A cotangent of zero, of what has no part in the result, is multiplied with a derivative that may be infinite: zero
+// times infinity is no number. In a gradient that is marked (adgen-sink-singularities) such a product is zero:
+//   d == 0 ? 0 : d * slope
+#include "Analysis/Poles.h"
+#include "Support/Pass.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#define DEBUG_TYPE "adgen-guard-zeros"
+
+using namespace llvm;
+
+STATISTIC(NumGuarded, "Number of products that are zero where their cotangent is");
+
+namespace adgen {
+namespace {
+
+bool isFma(const Instruction &I) {
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  return Call && (Call->getIntrinsicID() == Intrinsic::fma || Call->getIntrinsicID() == Intrinsic::fmuladd);
+}
+
+SmallVector<const Value *> objectsOf(const Value &Pointer) {
+  SmallVector<const Value *> Objects;
+  getUnderlyingObjects(&Pointer, Objects, nullptr, /*MaxLookup=*/0);
+  return Objects;
+}
+
+// The numbers of a function that are linear in cotangents: what shadows hold, and what becomes of it.
+class Cotangents {
+public:
+  explicit Cotangents(Function &F) {
+    for (bool Again = true; Again;) {
+      Again = false;
+      for (Instruction &I : instructions(F))
+        Again |= isLinear(I) ? Linear.insert(&I).second : stores(I);
+    }
+  }
+
+  bool contains(const Value *V) const { return Linear.contains(V); }
+
+  // Of the two factors the one that is a cotangent, where it is one of them.
+  const Use *factor(const Instruction &I) const {
+    bool IsQuotient = I.getOpcode() == Instruction::FDiv;
+    if (!IsQuotient && I.getOpcode() != Instruction::FMul && !isFma(I))
+      return nullptr;
+    const Use &One = I.getOperandUse(0), &Other = I.getOperandUse(1);
+    if (IsQuotient || contains(One) == contains(Other))
+      return IsQuotient && contains(One) ? &One : nullptr;
+    return contains(One) ? &One : &Other;
+  }
+
+private:
+  bool isShadow(const Value &Pointer) const {
+    return any_of(objectsOf(Pointer), [&](const Value *Object) { return holdsCotangents(*Object); });
+  }
+
+  bool holdsCotangents(const Value &Object) const {
+    if (auto *A = dyn_cast<Argument>(&Object)) {
+      const Function &F = *A->getParent();
+      return F.hasParamAttribute(A->getArgNo(), ShadowAttribute) ||
+             F.hasParamAttribute(A->getArgNo(), SharedShadowAttribute) || A->getName().ends_with("'");
+    }
+    if (auto *Variable = dyn_cast<GlobalVariable>(&Object))
+      return Variable->getName().starts_with(ShadowPrefix);
+    if (auto *Load = dyn_cast<LoadInst>(&Object)) // of a struct of pointers
+      return isShadow(*Load->getPointerOperand());
+    // Enzyme calls what it adds so. Where nothing is ever added to it, it holds zeros, which are cotangents as well.
+    return Holding.contains(&Object) || (isa<AllocaInst, CallInst>(Object) && Object.getName().contains("'"));
+  }
+
+  bool isLinear(const Instruction &I) const {
+    Type *T = I.getType();
+    if (T->isVoidTy() || T->isPtrOrPtrVectorTy() || isa<CmpInst>(I))
+      return false;
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      return isShadow(*Load->getPointerOperand());
+    if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
+      return Atomic->getOperation() == AtomicRMWInst::Xchg && isShadow(*Atomic->getPointerOperand());
+    if (auto *Choice = dyn_cast<SelectInst>(&I))
+      return contains(Choice->getTrueValue()) || contains(Choice->getFalseValue());
+    if (I.getOpcode() == Instruction::FMul || I.getOpcode() == Instruction::FDiv)
+      return factor(I);
+    return any_of(I.operands(), [&](const Use &U) { return contains(U); });
+  }
+
+  // What local memory holds, once a cotangent is stored there.
+  bool stores(const Instruction &I) {
+    auto *Store = dyn_cast<StoreInst>(&I);
+    bool IsNew = false;
+    if (Store && contains(Store->getValueOperand()))
+      for (const Value *Object : objectsOf(*Store->getPointerOperand()))
+        if (isa<AllocaInst>(Object) || isNoAliasCall(Object))
+          IsNew |= Holding.insert(Object).second;
+    return IsNew;
+  }
+
+  SmallPtrSet<const Value *, 32> Linear;
+  SmallPtrSet<const Value *, 8> Holding;
+};
+
+// The cotangent that the derivative of a mathematical function takes last.
+const Use *cotangentOfRule(const Instruction &I, const Cotangents &All) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  if (!Call || !Call->getCalledFunction() || !Call->getCalledFunction()->getName().ends_with("_reverse") ||
+      Call->getType()->isVoidTy() || Call->arg_empty())
+    return nullptr;
+  const Use &Last = Call->getArgOperandUse(Call->arg_size() - 1);
+  return All.contains(Last) ? &Last : nullptr;
+}
+
+bool isGuarded(const Use &Cotangent) {
+  auto *Product = cast<Instruction>(Cotangent.getUser());
+  return Cotangent->getType()->isFloatingPointTy() &&
+         (isa<CallInst>(Product) || !isa<Constant>(Product->getOperand(1 - Cotangent.getOperandNo())));
+}
+
+// The cotangent may be such a product itself.
+void guard(const Use &Cotangent) {
+  auto &Product = *cast<Instruction>(Cotangent.getUser());
+  IRBuilder<> B(Product.getNextNode());
+  Value *IsZero = B.CreateFCmpOEQ(Cotangent, Constant::getNullValue(Cotangent->getType()));
+  Value *Else = isFma(Product) ? Product.getOperand(2) : Constant::getNullValue(Product.getType());
+  Value *Guarded = B.CreateSelect(IsZero, Else, &Product);
+  Product.replaceUsesWithIf(Guarded, [&](const Use &U) { return U.getUser() != Guarded; });
+}
+
+bool guardIn(Function &F) {
+  Cotangents All(F);
+  SmallVector<const Use *> Found;
+  for (Instruction &I : instructions(F)) {
+    const Use *Cotangent = All.factor(I);
+    if (!Cotangent)
+      Cotangent = cotangentOfRule(I, All);
+    if (Cotangent && isGuarded(*Cotangent))
+      Found.push_back(Cotangent);
+  }
+  for (const Use *Cotangent : Found) {
+    guard(*Cotangent);
+    ADGEN_COUNT(NumGuarded, F.getName());
+  }
+  return !Found.empty();
+}
+
+bool isMarked(const Function &F) { return F.hasFnAttribute(DroppedPolesAttribute); }
+
+} // namespace
+
+ADGEN_DECLARE_PASS(GuardZeros);
+
+PreservedAnalyses GuardZeros::run(Module &M, ModuleAnalysisManager &) {
+  bool Changed = false;
+  if (any_of(M, isMarked)) // what a gradient of C++ calls has functions of its own
+    for (Function &F : M)
+      if (!F.isDeclaration() && (isMarked(F) || !F.hasFnAttribute(ActivityAttribute)))
+        Changed |= guardIn(F);
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace adgen
