@@ -147,6 +147,7 @@ def main() -> int:
     given = parser.parse_args()
     began, found = time.monotonic(), list[Outcome]()
     if given.what == "build":
+        given.folder.mkdir(parents=True, exist_ok=True)
         first = secrets.randbelow(10**9) + PRACTICE_FROM if given.first is None else given.first
         for start in range(first, first + given.count, given.at_once):
             found += batch.outcomes("both", start, min(given.at_once, first + given.count - start), given.folder)
