@@ -235,6 +235,14 @@ def _spring(rng: Rng, n: int = 2_000_000) -> Arguments:
     return {"x": rng.uniform(0, 1, n), "n": n, "stiffness": 0.3}
 
 
+def _smoke(rng: Rng, n: int = 254) -> Arguments:
+    shape = (n + 2, n + 2)
+    fields = {
+        name: rng.uniform(low, high, shape) for name, low, high in (("smoke", 0, 1), ("u", 0.2, 0.3), ("v", 0.2, 0.3))
+    }
+    return {**fields, "target": rng.uniform(0, 1, shape), "n": n, "steps": 3, "buoyancy": 0.5}
+
+
 FITS = (
     HostCase(
         *("decay by one rate", "one_parameter.cpp", "decay", "2,000,000 double"),
@@ -245,6 +253,11 @@ FITS = (
         *("springs of one stiffness", "one_parameter.cpp", "spring", "2,000,000 double"),
         *(_spring, partial(_spring, n=7), {1: 4.0, 2: 4.0}),
         activity={"stiffness": "active"},
+    ),
+    HostCase(
+        *("smoke of one buoyancy", "../../tests/programs/stable_fluids.cpp", "smoke_loss", "256 x 256, 3 steps"),
+        *(_smoke, partial(_smoke, n=6), {1: 4.0, 2: 4.0}),
+        activity={"buoyancy": "active"},
     ),
 )
 """For the ablation alone: the derivative by a number that all iterations share."""

@@ -14,7 +14,7 @@ DIGITS = {"docking": 3e-2, "docking, all inputs": 3e-2}
 
 
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("case", (*CASES, *FITS), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CASES, *FITS], ids=lambda case: case.name)
 def test_gradient(case: HostCase) -> None:
     function = adgen.compile(FOLDER / case.file, function=case.function, activity=case.activity)
     assert isinstance(function, Function)
