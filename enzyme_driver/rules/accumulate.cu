@@ -235,19 +235,6 @@ RULE unsigned adgen_alike_by(unsigned active, long long value, int lanes) {
   return __nvvm_match_any_sync_i64(active, value);
 }
 
-// The largest of the active lanes' numbers, which are at least -1 (passes/Accumulate/AlignLanes.cpp).
-RULE long long adgen_most(unsigned active, long long value) {
-  long long most = -1;
-  for (;;) {
-    unsigned more = __nvvm_vote_ballot_sync(active, value > most);
-    if (!more)
-      return most;
-    int lane = __builtin_ctz(more);
-    unsigned low = fromLane(active, int(value), lane), high = fromLane(active, int(value >> 32), lane);
-    most = (long long)((unsigned long long)high << 32 | low);
-  }
-}
-
 // Behind which of the active lanes comes one with the next element.
 RULE unsigned adgen_beside(unsigned active, const char *element, long long bytes) {
   int lane = laneIndex(), behind = lane + (active >> lane >> 1 & 1); // itself where none is

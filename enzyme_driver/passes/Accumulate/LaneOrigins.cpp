@@ -152,7 +152,7 @@ bool LaneOrigins::isLikelyTheSame(Value *V) {
     Value *From = Next.pop_back_val();
     auto *I = dyn_cast<Instruction>(From);
     auto *A = dyn_cast<Argument>(From);
-    if (Assumed.contains(From) || (Counts && isCount(From)))
+    if (Counts && isCount(From))
       continue;
     LaneOrigin Register;
     if (isa<AllocaInst>(From) || (A && isOfTheTape(*A) && A->getType()->isPointerTy()))
@@ -160,8 +160,6 @@ bool LaneOrigins::isLikelyTheSame(Value *V) {
     if (isa_and_nonnull<CallBase>(I)) {
       auto *Read = dyn_cast<IntrinsicInst>(I);
       if (Read && readsRegister(*Read, Register) && !Register.X && !Register.OtherAxes)
-        continue;
-      if (const Function *Rule = cast<CallBase>(I)->getCalledFunction(); Rule && Rule->getName() == MostOfLanes)
         continue;
       if (!isArithmetic(*I))
         return false;
