@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,7 +76,8 @@ def test_kernels(tmp_path: Path) -> None:
     source.write_text(CUDA)
     module = adgen.compile(source)
     for exact in (in_another_loop, kept_in_an_array, replaced):
-        found = module[exact.__name__].vjp[1, 8](X, W, np.zeros(8), 8, cotangents={"y": np.ones(8)})
+        kernel: Any = module[exact.__name__]
+        found = kernel.vjp[1, 8](X, W, np.zeros(8), 8, cotangents={"y": np.ones(8)})
         slopes = np.array([exact(*each) for each in zip(X, W, strict=True)])
         np.testing.assert_allclose(found["x"], slopes[:, 0], rtol=1e-12, err_msg=exact.__name__)
         np.testing.assert_allclose(found["w"], slopes[:, 1], rtol=1e-12, err_msg=exact.__name__)

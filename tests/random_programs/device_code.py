@@ -194,8 +194,8 @@ TOGETHER = (
 )
 
 LANES = (
-    """{ unsigned @here = __activemask(); $f = $c * $f + $c * __shfl_up_sync(@here, $f, 1); $f += $T(0.01) * (@here &
-    1u); }""",
+    """{ __syncwarp(); unsigned @here = __activemask();
+    $f = $c * $f + $c * __shfl_sync(@here, $f, __ffs(int(@here)) - 1); $f += $T(0.01) * (@here & 1u); }""",
 )
 
 STORES = (

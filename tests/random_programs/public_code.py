@@ -155,7 +155,8 @@ TOGETHER = (
 )
 
 LANES = (
-    """if (lane % 8 < 6) $f = $c * $f + $c * __shfl_up_sync(__activemask(), $f, 1, 8);""",
+    """__syncwarp(); if (lane % 8 < 6) { unsigned @on = __activemask(); $f = $c * $f + $c * __shfl_sync(@on, $f,
+    __ffs(int(@on)) - 1); }""",
     """{ __shared__ $T @s[64]; if (lane % 32 >= 24 + $k) return; @s[lane] = $f; __syncthreads();
     if (__syncthreads_or($v > $T($c))) $f *= $c; $f += $c * @s[lane / 32 * 32 + lane % 4]; __syncthreads();
     $f -= $T(0.01) * __syncthreads_count($f > 0); }""",
