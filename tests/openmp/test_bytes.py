@@ -20,9 +20,8 @@ N = 13
     [
         ("of_a_member", "rows", "bytes"),
         ("of_a_parameter", "bytes", "bytes"),
-        ("of_an_untyped_member", "all", "void"),
         ("of_a_member_of_integers", "all", "int32"),
-        ("of_a_chosen_member", "all", "void"),
+        ("of_a_chosen_member", "all", "int32"),
         ("of_integers", "bits", "int32"),
     ],
 )

@@ -42,13 +42,6 @@ __global__ void replaced(const double *x, const double *w, double *y, int n)
     *to += x[i];
 }
 """
-CPP = """
-#include <cmath>
-void distance(const double *x, const double *w, double *y, int n)
-{
-    for (int i = 0; i < n; ++i) y[i] = hypot(x[i], w[i]) + atan2(x[i], w[i]);
-}
-"""
 
 
 def in_another_loop(x: float, w: float) -> tuple[float, float]:
@@ -81,14 +74,3 @@ def test_kernels(tmp_path: Path) -> None:
         slopes = np.array([exact(*each) for each in zip(X, W, strict=True)])
         np.testing.assert_allclose(found["x"], slopes[:, 0], rtol=1e-12, err_msg=exact.__name__)
         np.testing.assert_allclose(found["w"], slopes[:, 1], rtol=1e-12, err_msg=exact.__name__)
-
-
-@pytest.mark.usefixtures("toolchain")
-def test_a_distance_of_nothing_has_the_derivative_of_the_gpu(tmp_path: Path) -> None:
-    source = tmp_path / "distance.cpp"
-    source.write_text(CPP)
-    found = adgen.compile(source)["distance"].vjp(X, W, np.zeros(8), 8, cotangents={"y": np.ones(8)})
-    squares = np.where(X**2 + W**2 == 0, 1, X**2 + W**2)
-    length = np.sqrt(squares)
-    np.testing.assert_allclose(found["x"], X / length + W / squares, rtol=1e-12)
-    np.testing.assert_allclose(found["w"], W / length - X / squares, rtol=1e-12)

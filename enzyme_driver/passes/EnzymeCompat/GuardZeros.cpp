@@ -18,6 +18,8 @@ STATISTIC(NumGuarded, "Number of products that are zero where their cotangent is
 namespace adgen {
 namespace {
 
+constexpr unsigned MostLoads = 4; // of pointers to pointers
+
 bool isFma(const Instruction &I) {
   auto *Call = dyn_cast<IntrinsicInst>(&I);
   return Call && (Call->getIntrinsicID() == Intrinsic::fma || Call->getIntrinsicID() == Intrinsic::fmuladd);
@@ -54,11 +56,11 @@ public:
   }
 
 private:
-  bool isShadow(const Value &Pointer) const {
-    return any_of(objectsOf(Pointer), [&](const Value *Object) { return holdsCotangents(*Object); });
+  bool isShadow(const Value &Pointer, unsigned Loads = 0) const {
+    return any_of(objectsOf(Pointer), [&](const Value *Object) { return holdsCotangents(*Object, Loads); });
   }
 
-  bool holdsCotangents(const Value &Object) const {
+  bool holdsCotangents(const Value &Object, unsigned Loads = 0) const {
     if (auto *A = dyn_cast<Argument>(&Object)) {
       const Function &F = *A->getParent();
       return F.hasParamAttribute(A->getArgNo(), ShadowAttribute) ||
@@ -66,8 +68,8 @@ private:
     }
     if (auto *Variable = dyn_cast<GlobalVariable>(&Object))
       return Variable->getName().starts_with(ShadowPrefix);
-    if (auto *Load = dyn_cast<LoadInst>(&Object)) // of a struct of pointers
-      return isShadow(*Load->getPointerOperand());
+    if (auto *Load = dyn_cast<LoadInst>(&Object)) // of a struct of pointers, or along a list, which may be a circle
+      return Loads < MostLoads && isShadow(*Load->getPointerOperand(), Loads + 1);
     // Enzyme calls what it adds so. Where nothing is ever added to it, it holds zeros, which are cotangents as well.
     return Holding.contains(&Object) || (isa<AllocaInst, CallInst>(Object) && Object.getName().contains("'"));
   }

@@ -175,8 +175,7 @@ bool split(CallInst &Call, StringRef Name) {
 }
 
 // Functions of the C library that are split as libdevice's are; for float with f at the end.
-constexpr StringLiteral OfLibrary[] = {"lgamma", "tgamma", "nextafter", "modf",  "remquo",
-                                       "sincos", "fmax",   "fmin",      "hypot", "atan2"};
+constexpr StringLiteral OfLibrary[] = {"lgamma", "tgamma", "nextafter", "modf", "remquo", "sincos", "fmax", "fmin"};
 
 // libdevice's name of a function, also where the user wrote a builtin of the compiler. Empty for any other.
 StringRef nameOf(const Function &F) {
