@@ -2,17 +2,11 @@
 // carried once an iteration and computes what lies between again in the reverse sweep, so that one value is kept in a
 // segment and not one in every step. What is left over at the end is done in shorter segments, then in single steps.
 #include "Support/Pass.h"
+#include "Support/Unrolling.h"
 
-#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
-#include "llvm/Transforms/Utils/LoopUtils.h"
-#include "llvm/Transforms/Utils/UnrollLoop.h"
 
 using namespace llvm;
 
@@ -93,41 +87,13 @@ unsigned segmentLength(const Loop &L, ScalarEvolution &SE) {
   return MostSteps && MostSteps <= Length ? 0 : Length;
 }
 
-struct Analyses {
-  LoopInfo &Loops;
-  DominatorTree &DT;
-  ScalarEvolution &SE;
-  AssumptionCache &Assumptions;
-  TargetTransformInfo &Costs;
-  OptimizationRemarkEmitter &Remarks;
-};
-
-void segment(Loop *L, unsigned Length, Analyses &A) {
-  for (; L && Length > 1; Length /= Shorter) {
-    UnrollLoopOptions Options{};
-    Options.Count = Length;
-    Options.Force = true;
-    Options.Runtime = true;
-    Options.AllowExpensiveTripCount = true;
-    Options.SCEVExpansionBudget = std::numeric_limits<unsigned>::max();
-    Loop *Rest = nullptr;
-    UnrollLoop(L, Options, &A.Loops, &A.SE, &A.DT, &A.Assumptions, &A.Costs, &A.Remarks, /*PreserveLCSSA=*/true, &Rest);
-    L = Rest;
-  }
-}
-
 void segmentAll(Function &F, FunctionAnalysisManager &FAM) {
-  Analyses A{FAM.getResult<LoopAnalysis>(F),
-             FAM.getResult<DominatorTreeAnalysis>(F),
-             FAM.getResult<ScalarEvolutionAnalysis>(F),
-             FAM.getResult<AssumptionAnalysis>(F),
-             FAM.getResult<TargetIRAnalysis>(F),
-             FAM.getResult<OptimizationRemarkEmitterAnalysis>(F)};
-  for (Loop *L : A.Loops.getLoopsInPreorder())
-    if (unsigned Length = segmentLength(*L, A.SE); Length > 1) {
-      simplifyLoop(L, &A.DT, &A.Loops, &A.SE, &A.Assumptions, nullptr, /*PreserveLCSSA=*/false);
-      formLCSSARecursively(*L, A.DT, &A.Loops, &A.SE);
-      segment(L, Length, A);
+  Unroller Unroll(F, FAM);
+  for (Loop *L : Unroll.Loops.getLoopsInPreorder())
+    if (unsigned Length = segmentLength(*L, Unroll.SE); Length > 1) {
+      Unroll.prepare(*L);
+      for (Loop *Rest = L; Rest && Length > 1; Length /= Shorter)
+        Rest = Unroll.unroll(*Rest, Length);
     }
   FAM.invalidate(F, PreservedAnalyses::none());
 }

@@ -6,19 +6,14 @@
 // It runs behind the optimiser, which would move the loads back.
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
+#include "Support/Unrolling.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
-#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
-#include "llvm/Transforms/Utils/LoopUtils.h"
-#include "llvm/Transforms/Utils/UnrollLoop.h"
 
 #define DEBUG_TYPE "adgen-take-together"
 
@@ -130,60 +125,36 @@ private:
   SmallVector<Instruction *> Writes;
 };
 
-class Unrolling {
-public:
-  Unrolling(Function &F, FunctionAnalysisManager &FAM)
-      : Loops(FAM.getResult<LoopAnalysis>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)),
-        SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), Assumptions(FAM.getResult<AssumptionAnalysis>(F)),
-        Costs(FAM.getResult<TargetIRAnalysis>(F)), Remarks(FAM.getResult<OptimizationRemarkEmitterAnalysis>(F)),
-        AA(FAM.getResult<AAManager>(F)) {}
+SmallVector<LoadInst *> marked(BasicBlock &Block) {
+  SmallVector<LoadInst *> Found;
+  for (Instruction &I : Block)
+    if (I.hasMetadata(Marked))
+      Found.push_back(cast<LoadInst>(&I));
+  return Found;
+}
 
-  bool run() {
-    bool Changed = false;
-    for (Loop *L : Loops.getLoopsInPreorder())
-      if (auto Loads = Iteration(*L, SE, AA).loads(); !Loads.empty()) {
-        ADGEN_COUNT(NumLoops, *Loads.front());
-        loadTogether(*L, Loads);
-        Changed = true;
-      }
-    return Changed;
-  }
+void loadTogether(Loop &L, ArrayRef<LoadInst *> Loads, Unroller &Unroll) {
+  for (LoadInst *Load : Loads)
+    Load->setMetadata(Marked, MDNode::get(Load->getContext(), {}));
+  Unroll.prepare(L);
+  BasicBlock *Header = L.getHeader();
+  Unroll.unroll(L, Together);
+  for (LoadInst *Load : marked(*Header))
+    moveUpTo(*Header->getFirstNonPHIIt(), *Load, Unroll.DT);
+}
 
-private:
-  void loadTogether(Loop &L, ArrayRef<LoadInst *> Loads) {
-    for (LoadInst *Load : Loads)
-      Load->setMetadata(Marked, MDNode::get(Load->getContext(), {}));
-    simplifyLoop(&L, &DT, &Loops, &SE, &Assumptions, nullptr, /*PreserveLCSSA=*/false);
-    formLCSSARecursively(L, DT, &Loops, &SE);
-    UnrollLoopOptions Options{};
-    Options.Count = Together;
-    Options.Force = true;
-    Options.Runtime = true;
-    Options.AllowExpensiveTripCount = true;
-    Options.SCEVExpansionBudget = std::numeric_limits<unsigned>::max();
-    Loop *Rest = nullptr;
-    BasicBlock *Header = L.getHeader();
-    UnrollLoop(&L, Options, &Loops, &SE, &DT, &Assumptions, &Costs, &Remarks, /*PreserveLCSSA=*/true, &Rest);
-    for (LoadInst *Load : marked(*Header))
-      moveUpTo(*Header->getFirstNonPHIIt(), *Load, DT);
-  }
-
-  static SmallVector<LoadInst *> marked(BasicBlock &Block) {
-    SmallVector<LoadInst *> Found;
-    for (Instruction &I : Block)
-      if (I.hasMetadata(Marked))
-        Found.push_back(cast<LoadInst>(&I));
-    return Found;
-  }
-
-  LoopInfo &Loops;
-  DominatorTree &DT;
-  ScalarEvolution &SE;
-  AssumptionCache &Assumptions;
-  TargetTransformInfo &Costs;
-  OptimizationRemarkEmitter &Remarks;
-  AAResults &AA;
-};
+bool takeTogether(Function &F, FunctionAnalysisManager &FAM) {
+  Unroller Unroll(F, FAM);
+  AAResults &AA = FAM.getResult<AAManager>(F);
+  bool Changed = false;
+  for (Loop *L : Unroll.Loops.getLoopsInPreorder())
+    if (auto Loads = Iteration(*L, Unroll.SE, AA).loads(); !Loads.empty()) {
+      ADGEN_COUNT(NumLoops, *Loads.front());
+      loadTogether(*L, Loads, Unroll);
+      Changed = true;
+    }
+  return Changed;
+}
 
 } // namespace
 
@@ -192,7 +163,7 @@ ADGEN_DECLARE_PASS(TakeTogether);
 PreservedAnalyses TakeTogether::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
-    if (isKernel(F) && F.getName().ends_with(GradientSuffix) && Unrolling(F, FAM).run())
+    if (isKernel(F) && F.getName().ends_with(GradientSuffix) && takeTogether(F, FAM))
       FAM.invalidate(F, PreservedAnalyses::none());
   return PreservedAnalyses::none();
 }
