@@ -136,16 +136,28 @@ def in_shell(argv: Sequence[str | Path], *, cwd: Path | None = None, env: Mappin
 
 @cache
 def _leash() -> tuple[str, ...]:
-    """What makes the kernel end a process when the one that started it ends, even by SIGKILL, and gives it a stack for
-    the recursions that compilers make of long expressions.
+    """What makes the kernel end a process when the one that started it ends, even by SIGKILL, gives it a stack for
+    the recursions that compilers make of long expressions, and the same addresses each time.
     """
     setpriv, prlimit = shutil.which("setpriv"), shutil.which("prlimit")
-    bound = (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
+    bound = (*without_random_addresses(), *((setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()))
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     most = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
     if prlimit and soft != resource.RLIM_INFINITY and soft < most:
         return (*bound, prlimit, f"--stack={most}:")
     return bound
+
+
+def without_random_addresses() -> tuple[str, ...]:
+    """Enzyme orders some of what it writes by address, so that random ones make another binary of the same file each
+    time. Nothing where the system forbids it, as Docker's default profile does.
+    """
+    setarch = shutil.which("setarch")
+    if not setarch:
+        return ()
+    fixed = (setarch, "--addr-no-randomize")
+    tried = subprocess.run((*fixed, setarch, "--version"), capture_output=True, check=False)  # noqa: S603
+    return fixed if tried.returncode == 0 else ()
 
 
 def _start(words: tuple[str, ...], cwd: Path | None, env: Mapping[str, str] | None) -> subprocess.Popen[str]:
