@@ -10,35 +10,83 @@ RULE void adgen_rule_barrier_reverse(void *, void *) { __nvvm_bar_sync(0); }
 
 // Where threads may return before a barrier that others wait at, the reverse sweep has to begin with those barriers: each thread that has
 // no more to do forward (adgen_rule_turn, at the end) goes on to wait with the others and counts how often. The lanes of a warp then wait
-// at different places, so these barriers are not the aligned ones.
+// at different places, so these barriers are not the aligned ones. What brings lanes together that are apart runs one of those places for
+// all of them, and registers are the same at all places but those for results: so no such barrier has a result. Between two barriers it is
+// written that someone has come to one in the forward sweep; only changes are asked for, so it does not matter what is there at first.
 extern "C" __attribute__((device, convergent)) void wait_apart(int) __asm("llvm.nvvm.barrier.cta.sync.all");
-extern "C" __attribute__((device, convergent)) bool all_wait_apart(int, bool) __asm("llvm.nvvm.barrier.cta.red.and.all");
+static __attribute__((shared)) unsigned adgen_waits_begun, adgen_waits_counted;
+
+static __attribute__((device)) volatile unsigned *waits() { return &adgen_waits_begun; }
 
 RULE void adgen_rule_counted_barrier(void *) { __nvvm_bar_sync(0); }
-RULE void adgen_rule_counted_barrier_augmented(void *, void *) { all_wait_apart(0, false); }
+RULE void adgen_rule_counted_barrier_augmented(void *, void *) {
+  wait_apart(0);
+  *waits() = *waits() + 1;
+  wait_apart(0);
+}
 RULE void adgen_rule_counted_barrier_reverse(void *, void *) { wait_apart(0); }
+
+// How many threads say so, in a phase of two barriers.
+extern "C" __attribute__((device, noinline)) int adgen_lanes_tally(bool says) {
+  volatile unsigned *counted = &adgen_waits_counted;
+  const unsigned before = *counted;
+  wait_apart(0);
+  if (says)
+    __atomic_fetch_add(&adgen_waits_counted, 1u, __ATOMIC_RELAXED);
+  wait_apart(0);
+  return *counted - before;
+}
+
+static __attribute__((device)) bool someoneWaits() {
+  const unsigned before = *waits();
+  wait_apart(0);
+  wait_apart(0);
+  return *waits() != before;
+}
+
+static __attribute__((device)) void catchUp(int missed) {
+  for (; missed > 0; --missed)
+    wait_apart(0);
+}
 
 RULE void adgen_rule_turn(void *) {}
 RULE void adgen_rule_turn_augmented(void *, void *) {}
 RULE void adgen_rule_turn_reverse(void *, void *) {
   int missed = 0;
-  while (!all_wait_apart(0, true))
+  while (someoneWaits())
     ++missed;
-  for (; missed > 0; --missed)
-    wait_apart(0);
+  catchUp(missed);
 }
 
 // Where barriers count, too, each announces itself so and then counts: who has come to the end adds nothing.
-extern "C" __attribute__((device, convergent)) int tally_apart(int, bool) __asm("llvm.nvvm.barrier.cta.red.popc.all");
-
 RULE void adgen_rule_tallied_turn(void *) {}
 RULE void adgen_rule_tallied_turn_augmented(void *, void *) {}
 RULE void adgen_rule_tallied_turn_reverse(void *, void *) {
   int missed = 0;
+  for (; someoneWaits(); ++missed)
+    adgen_lanes_tally(false);
+  catchUp(missed);
+}
+
+// On the host (adgen-host-rules) a barrier with a result is one wait.
+extern "C" __attribute__((device, convergent)) bool all_wait_apart(int, bool) __asm("llvm.nvvm.barrier.cta.red.and.all");
+extern "C" __attribute__((device, convergent)) int tally_apart(int, bool) __asm("llvm.nvvm.barrier.cta.red.popc.all");
+
+RULE void adgen_rule_counted_barrier_augmented_on_host(void *, void *) { all_wait_apart(0, false); }
+extern "C" __attribute__((device, noinline)) int adgen_lanes_tally_on_host(bool says) { return tally_apart(0, says); }
+
+RULE void adgen_rule_turn_reverse_on_host(void *, void *) {
+  int missed = 0;
+  while (!all_wait_apart(0, true))
+    ++missed;
+  catchUp(missed);
+}
+
+RULE void adgen_rule_tallied_turn_reverse_on_host(void *, void *) {
+  int missed = 0;
   for (; !all_wait_apart(0, true); ++missed)
     tally_apart(0, false);
-  for (; missed > 0; --missed)
-    wait_apart(0);
+  catchUp(missed);
 }
 
 RULE void adgen_rule_warp_barrier(void *, unsigned mask) { __nvvm_bar_warp_sync(mask); }

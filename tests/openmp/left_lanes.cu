@@ -134,3 +134,38 @@ __global__ void correlated(const float *a, const float *b, float *out, int rows,
     if (threadIdx.x == 0) out[r * reach + d] = sum;
   }
 }
+
+// Lanes return before barriers that others come to, and these barriers count: lanes of a warp wait at different ones.
+__global__ void counted_apart(const float *x, float *y)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x;
+    __shared__ volatile float quick[64];
+    __shared__ float tile[64];
+    quick[lane] = 0;
+    if (lane % 32 >= 27) return;
+    float value = x[i];
+    tile[lane] = value * value;
+    __syncthreads();
+    if (__syncthreads_or(value > 1.1f)) value *= 0.76f;
+    value += 0.47f * tile[lane / 32 * 32 + lane % 4];
+    __syncthreads();
+    value -= 0.01f * __syncthreads_count(value > 1);
+    if (lane % 8 == 5) return;
+    if (__syncthreads_and(lane % 8 != 5)) value *= 1.5f;
+    y[i] = value * value;
+}
+
+__global__ void missed_barriers(const float *x, float *y, int rounds)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x;
+    __shared__ float tile[64];
+    float value = x[i];
+    for (int round = 0; round < rounds; ++round) {
+        if (lane % 8 > 7 - round) return;
+        tile[lane] = value;
+        __syncthreads();
+        value += 0.3f * tile[lane / 8 * 8] * value;
+        __syncthreads();
+    }
+    y[i] = value;
+}

@@ -30,6 +30,8 @@ CASES: Mapping[str, tuple[Launch, ...]] = {
     "norm_rows": ((2, 96, 5, 70), (2, 128, 7, 33), (1, 32, 1, 600)),
     "scaled_rows": ((2, 64, 5, 70), (3, 32, 7, 1100)),
     "correlated": ((2, (32, 4), 7, 70, 3),),
+    "counted_apart": ((2, 64), (2, 32), (1, 45)),
+    "missed_barriers": ((2, 64, 5), (1, 40, 3)),
     "rows_by_groups": ((6, 64, 11, 32), (3, 64, 11, 16), (2, 64, 11, 8)),
 }
 WIDE = {"softmax_rows": (1, 0), "norm_rows": (1, 2), "scaled_rows": (1, 1), "correlated": (2, 0)}
@@ -74,3 +76,6 @@ def test_gpu_code_is_made() -> None:
     assert refused == [None] * (2 * len(CASES))
     tapes = {entry.signature.name: entry.targets["cuda"].tape_size_from for entry in made.entries}
     assert (tapes["softmax_rows"], tapes["correlated"]) == ("scalars", None)  # lanes decide about no size
+    (text,) = (path.read_text() for path in made.folder.glob("*.ptx"))
+    assert "barrier.sync" in text
+    assert "barrier.red" not in text  # results of lanes that are apart would come into any of their registers

@@ -442,6 +442,11 @@ PreservedAnalyses RetargetAmd::run(Module &M, ModuleAnalysisManager &) {
   settleGlobals(M);
   dropMetadata(M);
   refuseLeftOvers(M);
+  if (GlobalVariable *Waits = M.getGlobalVariable("adgen_waits_begun", /*AllowInternal=*/true);
+      Waits && !Waits->use_empty()) // rules/barrier.cu
+    refuse(nullptr, DebugLoc(),
+           "lanes of an AMD GPU cannot wait at different barriers, as where threads return before one",
+           "let all threads of the block come to every barrier: instead of returning, let them do nothing");
   return PreservedAnalyses::none();
 }
 

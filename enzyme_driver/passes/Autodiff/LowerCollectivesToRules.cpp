@@ -199,6 +199,16 @@ bool isInactive(CallInst &Call, StringRef Name) {
          isIntegerShuffle(Name) && carriesNone(Call, 1);
 }
 
+void declareInactive(Function &F, MemoryEffects Effects) {
+  F.addFnAttr("enzyme_inactive");
+  F.addFnAttr(Attribute::Convergent);
+  F.setDoesNotThrow();
+  F.setDoesNotFreeMemory();
+  F.setMemoryEffects(Effects);
+  if (F.getReturnType()->isIntegerTy()) // else a mask that only shuffles take could be anything
+    F.addRetAttr(Attribute::get(F.getContext(), "enzyme_type", "{[-1]:Integer}"));
+}
+
 // An intrinsic that carries no derivative is called by another name until Enzyme has run, which has no rule for it.
 // A barrier is one of memory, too: nothing may be moved across it.
 void hide(CallInst &Call, bool IsBarrier = false) {
@@ -206,13 +216,7 @@ void hide(CallInst &Call, bool IsBarrier = false) {
   Module &M = *Call.getModule();
   FunctionCallee Hidden = M.getOrInsertFunction((HiddenPrefix + Intrinsic->getName()).str(), Call.getFunctionType());
   auto *F = cast<Function>(Hidden.getCallee());
-  F->addFnAttr("enzyme_inactive");
-  F->addFnAttr(Attribute::Convergent);
-  F->setDoesNotThrow();
-  F->setDoesNotFreeMemory();
-  F->setMemoryEffects(IsBarrier ? MemoryEffects::unknown() : MemoryEffects::inaccessibleMemOnly());
-  if (F->getReturnType()->isIntegerTy()) // else a mask that only shuffles take could be anything
-    F->addRetAttr(Attribute::get(M.getContext(), "enzyme_type", "{[-1]:Integer}"));
+  declareInactive(*F, IsBarrier ? MemoryEffects::unknown() : MemoryEffects::inaccessibleMemOnly());
   Call.setCalledFunction(F);
 }
 
@@ -293,9 +297,11 @@ bool countsAtBarriers(const Function &Body) {
 
 // How many threads say so, among which those that have come to the end say nothing.
 CallInst *tallied(IRBuilder<> &B, Value *Says) {
-  CallInst *Count = B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_red_popc_all, {B.getInt32(0), Says});
+  Module &M = *B.GetInsertBlock()->getModule();
+  FunctionCallee Tally = M.getOrInsertFunction(TallyName, B.getInt32Ty(), B.getInt1Ty());
+  declareInactive(*cast<Function>(Tally.getCallee()), MemoryEffects::inaccessibleMemOnly());
+  CallInst *Count = B.CreateCall(Tally, {Says});
   Count->addFnAttr(Attribute::Convergent);
-  hide(*Count);
   return Count;
 }
 

@@ -181,7 +181,7 @@ private:
   static bool leaveLanes(Instruction &I) {
     auto *Call = dyn_cast<CallInst>(&I);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    if (!Callee || !Callee->getName().starts_with(LanesPrefix))
+    if (!Callee || !Callee->getName().starts_with(LanesPrefix) || Callee->getName() == TallyName)
       return false;
     if (Call->arg_size() == 1)
       Call->replaceAllUsesWith(Call->getArgOperand(0));

@@ -1,7 +1,7 @@
 // The derivatives of shuffles become those for the host (rules/shuffle.cu), which has the warp add up at once what each
 // lane's receivers hold: on the GPU lanes ask each other, and on the host each question would have all lanes wait. So
-// do the products that are made by Tensor Cores on the GPU (rules/tensor_cores.cu), and the questions which lanes have
-// come to the end of the forward sweep (rules/barrier.cu).
+// do the products that are made by Tensor Cores on the GPU (rules/tensor_cores.cu), the questions which lanes have come
+// to the end of the forward sweep, and barriers that some of them may miss (rules/barrier.cu).
 #include "Support/Pass.h"
 
 using namespace llvm;
@@ -26,6 +26,11 @@ static bool isGatherOfShuffle(StringRef Name) {
          (Name.ends_with("_f32") || Name.ends_with("_f64"));
 }
 
+static bool isOfBarrier(StringRef Name) {
+  return Name.consume_front(RulePrefix) &&
+         (Name == "counted_barrier_augmented" || Name == "turn_reverse" || Name == "tallied_turn_reverse");
+}
+
 ADGEN_DECLARE_PASS(HostRules);
 
 PreservedAnalyses HostRules::run(Module &M, ModuleAnalysisManager &) {
@@ -33,7 +38,7 @@ PreservedAnalyses HostRules::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M) {
     StringRef Name = F.getName();
     bool Gather = isGatherOfShuffle(Name);
-    bool Named = Name.starts_with(LanesPrefix) || Name.starts_with(ProductPrefix);
+    bool Named = Name.starts_with(LanesPrefix) || Name.starts_with(ProductPrefix) || isOfBarrier(Name);
     if (!F.isDeclaration() || !(Gather || Named))
       continue;
     F.setName(F.getName() + OnHost);

@@ -128,7 +128,10 @@ define void @exceeded() {
 ; REFUSED-DAG: an AMD GPU has no counterpart of 'malloc'
 ; REFUSED-DAG: an AMD GPU has no counterpart of 'llvm.nvvm.redux.sync.add'
 ; REFUSED-DAG: inline assembly of NVIDIA GPUs is in it
+; REFUSED-DAG: lanes of an AMD GPU cannot wait at different barriers
+@adgen_waits_begun = internal addrspace(3) global i32 undef
 define ptx_kernel void @not_there(ptr %out) {
+  store volatile i32 1, ptr addrspace(3) @adgen_waits_begun
   %memory = call ptr @malloc(i64 8)
   %count = call i32 @llvm.nvvm.redux.sync.add(i32 1, i32 -1)
   store i32 %count, ptr %memory

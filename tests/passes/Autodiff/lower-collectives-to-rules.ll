@@ -48,10 +48,10 @@ end:
 ; Where barriers count, too, each counts: a thread that has come to the end says nothing, and a condition of all is that none says no.
 ; CHECK-LABEL: define void @adgen_body_tallies(
 ; CHECK:         call void @adgen_rule_counted_barrier(ptr %x)
-; CHECK-NEXT:    call i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.all(i32 0, i1 false)
+; CHECK-NEXT:    call i32 @adgen_lanes_tally(i1 false)
 ; CHECK-NEXT:    call void @adgen_rule_counted_barrier(ptr %x)
 ; CHECK-NEXT:    [[NOT:%.*]] = xor i1 %few, true
-; CHECK-NEXT:    [[NO:%.*]] = call i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.all(i32 0, i1 [[NOT]])
+; CHECK-NEXT:    [[NO:%.*]] = call i32 @adgen_lanes_tally(i1 [[NOT]])
 ; CHECK-NEXT:    [[ALL:%.*]] = icmp eq i32 [[NO]], 0
 ; CHECK-NEXT:    br i1 [[ALL]],
 ; CHECK:         call void @adgen_rule_tallied_turn(ptr %x)

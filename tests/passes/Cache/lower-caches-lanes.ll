@@ -1,4 +1,4 @@
-; Which lanes take part decides about no size: what measures asks nobody, and takes all of the mask.
+; Which lanes take part decides about no size: what measures asks nobody, and takes all of the mask. It counts no threads.
 ;
 ; RUN: %opt -passes=adgen-lower-caches -S %s | %filecheck %s
 ; RUN: %opt -passes=adgen-lower-caches -S %s | %filecheck %s --check-prefix=TAPE
@@ -17,6 +17,7 @@ define void @adgen_gradient_waits(ptr %x, i32 %n) {
 entry:
   call void @adgen_lanes_begin()
   %lanes = call i32 @adgen_lanes_participants(i32 -1)
+  %tally = call i32 @adgen_lanes_tally(i1 true)
   %all = icmp eq i32 %lanes, -1
   %count = zext i32 %n to i64
   %half = lshr i64 %count, 1
@@ -52,6 +53,7 @@ end:
 
 declare void @adgen_lanes_begin()
 declare i32 @adgen_lanes_participants(i32)
+declare i32 @adgen_lanes_tally(i1)
 declare void @adgen_lanes_leave()
 declare noalias ptr @malloc(i64)
 declare void @free(ptr)
