@@ -1,4 +1,6 @@
-"""Kernels with values and flags that a `break` out of several loops leaves behind, as CUDA and as C++."""
+"""Kernels with values and flags that loops leave behind, as CUDA and as C++: by a `break` out of several loops, or read
+from an array that each iteration has anew.
+"""
 
 from __future__ import annotations
 
@@ -65,6 +67,41 @@ KERNELS = {
     out:
         v = v * last + sin(x[at] * v);
     }""",
+    "own_array": """
+    for (int k = 0; k < i % 4 + 1; k++) {
+        double c[2] = {0.9, v};
+        c[i & 1] = 0.9 + 0.53 * v;
+        v = c[0] * c[1] * x[k];
+    }""",
+    "own_indices": """
+    int at = i % 3;
+    for (int k = 0; k < i % 4 + 2; k++) {
+        int next[3] = {1, 2, 0};
+        next[(at + k) % 3] = (i + k) % 3;
+        double c[3] = {v, x[k], x[(i + k) % n]};
+        c[at] = c[at] * v + 0.5;
+        v = sin(c[0] * c[1] + c[2]);
+        at = next[at];
+    }""",
+    "own_of_an_inner_loop": """
+    for (int m = 0; m < i % 3 + 2; m++) {
+        double last = v;
+        for (int k = 0; k < i % 4 + 1; k++) {
+            double c[2] = {0.9 + x[k], x[k + 1] * v};
+            c[i & 1] = 0.9 + 0.53 * v * x[m];
+            last = c[0] * c[1];
+        }
+        v = sin(last) * v + x[m];
+    }""",
+    "own_condition": """
+    double best = 0.1;
+    for (int k = 0; k < i % 4 + 1; k++) {
+        double c[2] = {0.9 + x[k], v};
+        c[(i + x[k] > 0) & 1] = 0.9 + 0.53 * v * best;
+        if (c[0] * c[1] > best) best = best * 1.5 + x[k + 2];
+        v = sin(v) + best * v * x[k];
+    }
+    v *= best;""",
 }
 
 N = 53

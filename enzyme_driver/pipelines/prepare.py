@@ -149,6 +149,7 @@ PREPARE_CUDA = Pipeline(
         function("sroa"),
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),
+        Pass("adgen-hold-carried-values"),
         # Behind what asks which instructions use a number that is carried.
         Pass("adgen-keep-states-once", after=("adgen-rematerialize-shared-loads", "adgen-freeze-carried-values")),
         Pass("adgen-use-results", after=("default",)),
@@ -219,6 +220,7 @@ PREPARE_CPP = Pipeline(
         function("sroa"),
         Pass("adgen-zero-undef-values"),
         Pass("adgen-freeze-carried-values"),
+        Pass("adgen-hold-carried-values"),
         Pass("adgen-use-results"),
         Pass("adgen-pin-rules", after=("default",)),
         Pass("adgen-declare-copy-adjoints"),

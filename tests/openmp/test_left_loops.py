@@ -1,4 +1,4 @@
-"""Values and flags that a `break` out of several loops leaves behind, against central differences; on both targets the
+"""Values and flags that loops leave behind or carry on, against central differences; on both targets the
 same code comes out of Enzyme.
 """
 
