@@ -31,16 +31,13 @@ _ASK = Pipeline(
 _SELECTIONS = Pipeline(
     "selections",
     (
-        function("loop-simplify", switch="keep-last-iteration"),
-        Pass("adgen-keep-last-iteration"),
-        function("simplifycfg", switch="keep-last-iteration"),
         Pass("adgen-rematerialize-selections"),
         function("adce", "instsimplify", "simplifycfg", switch="rematerialize-selections"),
         Pass("adgen-sink-to-uses"),
         function("adce", switch="sink-to-uses"),
     ),
 )
-"""Of what a loop chooses among, the winner alone has a derivative, and of repetitions the last one."""
+"""Of what a loop chooses among, the winner alone has a derivative."""
 
 _EXITS = Pipeline(
     "exits",
