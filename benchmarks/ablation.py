@@ -21,7 +21,7 @@ import click
 
 from benchmarks.build_ablation import ARTIFACTS, LEFT_OUT, NONE, PROGRAMS
 from benchmarks.case import Case
-from benchmarks.cases import CASES, more
+from benchmarks.cases import CASES, more, programs
 from benchmarks.measure import PATIENCE, device_name, measure_variants
 from enzyme_driver.artifact import read
 
@@ -53,7 +53,7 @@ class Outcome:
 
 def chosen(texts: list[str]) -> list[Case]:
     """The cases with a text in their label; by default all but those that are too slow."""
-    measured = [case for case in (*CASES, *more.CASES) if case.artifact in (*ARTIFACTS, *PROGRAMS)]
+    measured = [case for case in (*CASES, *more.CASES, *programs.CASES) if case.artifact in (*ARTIFACTS, *PROGRAMS)]
     if texts:
         return [case for case in measured if any(text in case.label for text in texts)]
     return [case for case in measured if not any(text in case.size for text in SLOW)]

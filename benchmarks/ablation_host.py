@@ -26,9 +26,11 @@ from benchmarks import build_openmp
 from benchmarks.build_ablation import HOST, NONE
 from benchmarks.host_cases import CASES, FITS, HostCase
 from benchmarks.host_kernels import KERNEL_CASES, HostKernel
+from benchmarks.host_programs import PROGRAM_CASES
 from benchmarks.openmp import device, gradient_of, in_turn, shadows_for
 
-EVERY = (*CASES, *FITS, *KERNEL_CASES)
+EVERY: tuple[HostCase | HostKernel, ...] = (*CASES, *FITS, *KERNEL_CASES, *PROGRAM_CASES)
+LEFT_OUT = sorted(HOST | {"merge-growing-caches", "separate-decisions"})
 THREADS = (1, 8)
 
 
@@ -52,7 +54,7 @@ class Outcome:
 
 def measure(case: HostCase | HostKernel, folder: Path, threads: int) -> list[Outcome]:
     """In this process, which has that many threads."""
-    there = [name for name in (NONE, *sorted(HOST)) if (folder / name / case.name).is_dir()]
+    there = [name for name in (NONE, *LEFT_OUT) if (folder / name / case.name).is_dir()]
     found = {name: adgen.load(folder / name / case.name)[case.function] for name in there}
     first = found[NONE]
     args = case.make(np.random.default_rng(1))
@@ -83,12 +85,12 @@ def main() -> None:
 
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--without", multiple=True, type=click.Choice(sorted(HOST)), help="Only these are left out.")
+@click.option("--without", multiple=True, type=click.Choice(LEFT_OUT), help="Only these are left out.")
 def build(folder: Path, without: Iterable[str]) -> None:
     """Compile every case with everything, and without each optimisation."""
     from enzyme_driver import cli
 
-    for name in (NONE, *(without or sorted(HOST))):
+    for name in (NONE, *(without or LEFT_OUT)):
         for case in EVERY:
             left_out = [] if name == NONE else ["--disable", name]
             if cli.run([*build_openmp.command(case, folder / name), *left_out]):

@@ -1,0 +1,144 @@
+"""Kernels of tests/programs for the ablation, which few of the other cases are like.
+
+Some have sizes of ours; `as tested` is the size of the tests, a few blocks, whose time is a thread's latency.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import cupy as cp
+import numpy as np
+from programs.draw import F64, struct, structs
+from programs.program import Program
+from programs.soundness import with_arrays
+from programs.table import GPU_PROGRAMS
+
+from benchmarks.case import Args, Case, Floor, uniform
+from benchmarks.cases import transport
+from cuda_kernels.case import Extent
+from cuda_kernels.places import Gpu
+
+_BY_NAME = {program.name: program for program in GPU_PROGRAMS}
+_FLOAT3 = np.dtype([(name, np.float32) for name in "xyz"])
+
+
+def _placed(args: Args) -> Args:
+    gpu = Gpu()
+    return {name: with_arrays(value, gpu.put) for name, value in args.items()}
+
+
+def _forces(side: int) -> Args:
+    """As the tests have it, with more particles: one in each cube of 1.5, in cells of 2."""
+    rng = np.random.default_rng(1)
+    n, cells = side**3, side * 3 // 4
+    lattice = np.stack(np.unravel_index(np.arange(n), (side,) * 3), 1) * 1.5 + 0.75
+    at = lattice + rng.uniform(-0.1, 0.1, (n, 3))
+    cell = (at // 2).astype(int)
+    number = (cell[:, 2] * cells + cell[:, 1]) * cells + cell[:, 0]
+    args = _BY_NAME["md_cells-md::forces<double, true>"].make(rng)
+    counts = np.bincount(number, minlength=cells**3)
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    particles = {name: np.resize(array, n) for name, array in args["p"].items()}
+    ordered = at[np.argsort(number, kind="stable")]
+    particles |= {name: ordered[:, axis].copy() for axis, name in enumerate("xyz")}
+    args |= {"p": particles, "box": struct(args["box"].dtype, *(1.5 * side,) * 3, *(cells,) * 3)}
+    args |= {"cell_start": starts.astype(np.int32), "cell_count": counts.astype(np.int32)}
+    return _placed({**args, "potential": np.zeros(n, F64), "virial": np.zeros(n, F64), "n": n})
+
+
+def _orbits(n: int) -> Args:
+    start = uniform(n, 4, low=-1.0, dtype="float64") * cp.asarray([3.0, 3.0, 1.0, 1.0])
+    arrays = {"start": start.ravel(), "end": cp.zeros(4 * n), "masses": uniform(3, low=0.5, dtype="float64")}
+    return {**arrays, "t_end": 1.5, "tol": 1e-4, "accepted": cp.zeros(n, "int32")}
+
+
+def _irradiance(n: int) -> Args:
+    normals = structs(_FLOAT3, np.random.default_rng(1).standard_normal((n, 3)))
+    return _placed({"normals": normals}) | {
+        "coefficients": uniform(27, low=1.0, high=2.0),
+        "out": cp.zeros((n, 3), "float32"),
+        "count": n,
+    }
+
+
+def _blur(side: int) -> Args:
+    image = uniform(side, side, 2)
+    return {"in": image, "out": cp.zeros_like(image), "width": side, "height": side, "channels": 2}
+
+
+def _mixture(n: int) -> Args:
+    args = _BY_NAME["gmm_em-e_step<double, 2, 3, 32>"].make(np.random.default_rng(1))
+    points = np.random.default_rng(2).standard_normal((2, n))
+    return _placed({**args, "points": points, "resp": np.zeros((3, n)), "n": n})
+
+
+def _attention(tokens: int, heads: int) -> Args:
+    arrays = {"q": uniform(heads, tokens, 16)} | {name: uniform(heads // 2, tokens, 16) for name in "kv"}
+    sizes = {"tokens": tokens, "heads": heads, "kv_heads": heads // 2, "scale": 0.25}
+    return {**arrays, "out": cp.zeros_like(arrays["q"]), **sizes}
+
+
+def _gated(rows: int, dim: int, hidden: int) -> Args:
+    arrays = {"x": uniform(rows, dim), "wg": uniform(dim, hidden), "wu": uniform(dim, hidden)}
+    return {**arrays, "out": cp.zeros((rows, hidden), "float32"), "rows": rows, "dim": dim, "hidden": hidden}
+
+
+def _splats(side: int) -> Args:
+    """A list of 40 for each tile of 4 x 4."""
+    rng = np.random.default_rng(1)
+    args = _BY_NAME["gaussian_splatting-blend_tiles<4>"].make(rng)
+    tiles = (side // 4) ** 2
+    ranges = np.zeros(tiles, args["ranges"].dtype)
+    ranges["x"] = np.arange(tiles)
+    ranges["y"] = ranges["x"] + 40
+    image = {"image": np.zeros((3, side, side), np.float32), "transmittance": np.zeros((side, side), np.float32)}
+    order = rng.integers(0, len(args["gaussians"]), tiles + 40).astype(np.int32)
+    return _placed({**args, "ranges": ranges, "order": order, **image, "width": side, "height": side})
+
+
+def _sized(name: str, artifact: str, size: str, args: Callable[[], Args], grid: Extent, block: Extent) -> Case:
+    return Case(name, artifact, size, args, grid, block, math.inf, Floor(0.0))
+
+
+def _tested(artifact: str, program: Program) -> Case:
+    def args() -> Args:
+        return _placed(program.make(np.random.default_rng(1)))
+
+    case = _sized(program.name, artifact, "as tested", args, program.grid, program.block or 1)
+    return replace(case, shared_bytes=program.shared_bytes)
+
+
+AS_TESTED = {
+    "selective_scan": "selective_scan-selective_scan<Shape<64, 2, false, float>>",
+    "ptx_gemm": "tensor_ptx-gemm_double_buffered",
+    "ptx_flash": "tensor_ptx-flash_block",
+    "tc_gemm": "tensor_cores-gemm_tiled",
+    "tc_conv": "tensor_cores-implicit_convolution",
+    "neural_field": "neural_field-render_rays",
+    "conv2d": "conv_layers-conv2d<3, 2, 4, Act::Gelu>",
+    "soft_dtw": "soft_alignment-soft_dtw",
+    "rollout": "quadrotor_mpc-rollout",
+    "robertson": "stiff_kinetics-chem::backward_euler<chem::Robertson>",
+    "path_tracer": "path_tracer-render",
+}
+"""Programs by the names of their artifacts."""
+
+CASES = (
+    _sized("molecular dynamics", "md_forces", "32,768 particles, double", lambda: _forces(32), 256, 128),
+    _sized("orbits", "orbits", "2^15 double", lambda: _orbits(1 << 15), 256, 128),
+    _sized("irradiance", "irradiance", "2^20 normals", lambda: _irradiance(1 << 20), 1 << 13, 128),
+    _sized("blur", "blur", "2048^2 x 2 float", lambda: _blur(2048), (256, 256), (8, 8)),
+    _sized("mixture, expectations", "e_step", "2^18 points, double", lambda: _mixture(1 << 18), 1 << 13, 32),
+    _sized("attention", "attention", "32 x 512 x 16 float", lambda: _attention(512, 32), (256, 32), (32, 2)),
+    _sized("gated layer", "gated_mlp", "512 x 256 x 512 float", lambda: _gated(512, 256, 512), (32, 512), 16),
+    _sized("blending by tiles", "blend_tiles", "512^2, 40 a tile", lambda: _splats(512), (128, 128), (4, 4)),
+    *(
+        replace(case, name=f"{case.name}, all active", artifact="multipole_lookup-multipole_lookup", at_most=math.inf)
+        for case in transport.CASES
+        if case.name == "cross sections, multipoles"
+    ),
+    *(_tested(artifact, _BY_NAME[name]) for artifact, name in AS_TESTED.items()),
+)
