@@ -16,7 +16,6 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr StringLiteral ForkedPrefix = "adgen_forked_";
 constexpr StringLiteral CarriedPrefix = "adgen_carried_"; // of copies
 constexpr unsigned ThreadArguments = 2;                   // of what is started: pointers to the numbers of the thread
 

@@ -1,9 +1,10 @@
 // After Enzyme: every fork asks for a team of the size that was captured with it (OutlineParallelRegions), also that of
 // the reverse sweep, and what Enzyme keeps for each thread has room for the largest team. A region that accumulates
-// into shadows by atomic additions gets a second form without them, for teams of one thread. In a larger team the
-// runtime may give a thread copies of the shadows to accumulate into (host_runtime/accumulation.h); where all that the
-// region only accumulates into are such copies, it needs no atomics either. Copies of shadows that are also read and
-// written are added up behind the fork. The runtime is told of shadows that the gradient allocates.
+// into shadows by atomic additions gets a second form without them, for teams of one thread; so do the region itself,
+// its forward sweep and what carries tangents through it, with all that they call. In a larger team the runtime may
+// give a thread copies of the shadows to accumulate into (host_runtime/accumulation.h); where all that the region only
+// accumulates into are such copies, it needs no atomics either. Copies of shadows that are also read and written are
+// added up behind the fork. The runtime is told of shadows that the gradient allocates.
 #include "Analysis/Accumulation.h"
 #include "Analysis/UnderlyingObjects.h"
 #include "Support/Iterations.h"
@@ -67,6 +68,52 @@ static Function *withoutAtomics(Function &Region, StringRef Suffix, function_ref
   return Form;
 }
 
+// Forms for teams of one thread, in which nothing adds atomically, nor in what they call.
+class AloneForms {
+public:
+  explicit AloneForms(Module &M) {
+    SmallVector<Function *> Work;
+    for (Function &F : M)
+      if (any_of(instructions(F), isAccumulation))
+        Work.push_back(&F);
+    while (!Work.empty()) {
+      Function *Adding = Work.pop_back_val();
+      if (!AddsAtomically.insert(Adding).second)
+        continue;
+      for (User *U : Adding->users())
+        if (auto *Call = dyn_cast<CallBase>(U); Call && Call->getCalledFunction() == Adding)
+          Work.push_back(Call->getFunction());
+    }
+  }
+
+  bool isNeeded(Function &F) const { return AddsAtomically.contains(&F); }
+  bool isNeededByCallee(Function &F) const {
+    return any_of(instructions(F), [&](Instruction &I) { return calleeOf(I) != nullptr; });
+  }
+
+  Function *of(Function &F) {
+    if (Function *Known = Made.lookup(&F))
+      return Known;
+    Function *Form = withoutAtomics(F, "_alone", [](const Instruction &) { return true; });
+    Form->setLinkage(GlobalValue::InternalLinkage);
+    Made[&F] = Form;
+    for (Instruction &I : instructions(Form))
+      if (Function *Callee = calleeOf(I))
+        cast<CallBase>(I).setCalledFunction(of(*Callee));
+    return Form;
+  }
+
+private:
+  Function *calleeOf(Instruction &I) const {
+    auto *Call = dyn_cast<CallBase>(&I);
+    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return Callee && isNeeded(*Callee) ? Callee : nullptr;
+  }
+
+  SmallPtrSet<Function *, 16> AddsAtomically;
+  DenseMap<Function *, Function *> Made;
+};
+
 // How a region comes to a shadow, and the pointer.
 struct ShadowOf {
   Way By;
@@ -109,7 +156,20 @@ static void callInstead(CallInst &Call, Value *Condition, Function *Then) {
   auto *Other = cast<CallInst>(Call.clone());
   Other->setCalledFunction(Then);
   Other->insertBefore(AtThen->getIterator());
+  BasicBlock *Behind = Call.getParent();
   Call.moveBefore(AtElse->getIterator());
+  if (Call.getType()->isVoidTy())
+    return;
+  PHINode *Result = PHINode::Create(Call.getType(), 2, "", Behind->begin());
+  Call.replaceAllUsesWith(Result);
+  Result->addIncoming(Other, Other->getParent());
+  Result->addIncoming(&Call, Call.getParent());
+}
+
+static void callAlone(CallInst &Call, AloneForms &Forms) {
+  IRBuilder<> B(&Call);
+  Value *InTeam = B.CreateCall(Call.getModule()->getOrInsertFunction("omp_in_parallel", B.getInt32Ty()));
+  callInstead(Call, B.CreateICmpEQ(InTeam, B.getInt32(0)), Forms.of(*Call.getCalledFunction()));
 }
 
 // What a call hands over there.
@@ -139,7 +199,7 @@ static Value *areElsewhere(IRBuilder<> &B, CallInst &Call, ArrayRef<Way> Others,
 
 // What a thread starts calls the form that it can: nobody else runs, or what it accumulates into is its own. Returns
 // the shadows to which nothing else happens in the region, as far as known now.
-static SmallVector<ShadowOf> chooseForm(CallInst &Call, const UnderlyingObjects &Memory) {
+static SmallVector<ShadowOf> chooseForm(CallInst &Call, AloneForms &Forms, const UnderlyingObjects &Memory) {
   Function &Region = *Call.getCalledFunction();
   SmallVector<ShadowOf> Shadows = accumulated(Region);
   auto IsToShadow = [&](const Instruction &I) {
@@ -148,14 +208,12 @@ static SmallVector<ShadowOf> chooseForm(CallInst &Call, const UnderlyingObjects 
   };
   bool IsComplete =
       all_of(instructions(Region), [&](const Instruction &I) { return !isAccumulation(I) || IsToShadow(I); });
-  Function *Alone = withoutAtomics(Region, "_alone", [](const Instruction &) { return true; });
-  Function *Apart = IsComplete ? Alone : withoutAtomics(Region, "_apart", IsToShadow);
+  callAlone(Call, Forms);
+  IsComplete = IsComplete && !Forms.isNeededByCallee(Region);
+  Function *Apart = IsComplete ? Forms.of(Region) : withoutAtomics(Region, "_apart", IsToShadow);
   Module &M = *Region.getParent();
-  IRBuilder<> B(&Call);
-  Value *InTeam = B.CreateCall(M.getOrInsertFunction("omp_in_parallel", B.getInt32Ty()));
-  callInstead(Call, B.CreateICmpEQ(InTeam, B.getInt32(0)), Alone);
   SmallVector<ShadowOf> Untouched;
-  B.SetInsertPoint(&Call);
+  IRBuilder<> B(&Call);
   Value *AllApart = B.getTrue();
   for (const ShadowOf &Each : Shadows) {
     Value *Shadow = handedOver(B, Call, Each.By);
@@ -259,7 +317,22 @@ static void describeShadows(Module &M, ArrayRef<const Function *> Part, ArrayRef
   }
 }
 
-static void addForms(Module &M, ArrayRef<const Function *> Part) {
+// The calls of regions that add atomically, in what a thread starts. What carries tangents starts another function that
+// calls the region (ForkTangents).
+static void regionCalls(Function &Started, const AloneForms &Forms, SmallVectorImpl<CallInst *> &Calls) {
+  for (Instruction &I : instructions(Started))
+    if (auto *Call = dyn_cast<CallInst>(&I);
+        Call && Call->getCalledFunction() && Forms.isNeeded(*Call->getCalledFunction()))
+      Calls.push_back(Call);
+}
+
+// Whether it is the reverse sweep of a region, or the region itself, whose tape no caller gets.
+static bool mayAccumulateApart(const CallInst &Call) {
+  return Call.getType()->isVoidTy() && !Call.getCalledFunction()->getName().contains(ForkedPrefix) &&
+         any_of(instructions(*Call.getCalledFunction()), isAccumulation);
+}
+
+static void addForms(Module &M, ArrayRef<const Function *> Part, AloneForms &Forms) {
   SmallVector<CallInst *> Forks;
   copy_if(callsOf(M, ForkName), std::back_inserter(Forks),
           [&](CallInst *Fork) { return is_contained(Part, Fork->getFunction()); });
@@ -272,14 +345,13 @@ static void addForms(Module &M, ArrayRef<const Function *> Part) {
       Started.insert(F);
   SmallVector<CallInst *> Calls;
   for (Function *F : Started)
-    for (Instruction &I : instructions(F))
-      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getType()->isVoidTy())
-        if (Function *Region = Call->getCalledFunction(); Region && any_of(instructions(Region), isAccumulation))
-          Calls.push_back(Call);
+    regionCalls(*F, Forms, Calls);
   SmallVector<ShadowOf> Untouched;
   SmallPtrSet<const Function *, 8> Copying;
   for (CallInst *Call : Calls)
-    if (SmallVector<ShadowOf> Here = chooseForm(*Call, Memory); !Here.empty()) {
+    if (!mayAccumulateApart(*Call)) {
+      callAlone(*Call, Forms);
+    } else if (SmallVector<ShadowOf> Here = chooseForm(*Call, Forms, Memory); !Here.empty()) {
       append_range(Untouched, Here);
       Copying.insert(Call->getFunction());
     }
@@ -311,8 +383,9 @@ PreservedAnalyses SizeTeams::run(Module &M, ModuleAnalysisManager &) {
       restoreCounter(F);
   correct(M, "omp_get_max_threads", "adgen_omp_capacity");
   correct(M, "omp_get_thread_num", "omp_get_thread_num");
+  AloneForms Forms(M);
   for (const std::vector<const Function *> &Part : connectedFunctions(M))
-    addForms(M, Part);
+    addForms(M, Part, Forms);
   return PreservedAnalyses::none();
 }
 

@@ -12,6 +12,9 @@ inline constexpr llvm::StringLiteral ForkName = "__kmpc_fork_call";
 inline constexpr unsigned ForkFunction = 2, ForkCaptured = 3;
 inline constexpr unsigned RegionCaptured = 2; // where the captured values begin among the parameters of what is forked
 
+// Of functions that call a region, through which tangents are carried, until those are forked.
+inline constexpr llvm::StringLiteral ForkedPrefix = "adgen_forked_";
+
 // Of functions adgen_counter_OPERATION_iBITS that stand for atomic operations on integers until Enzyme has run.
 inline constexpr llvm::StringLiteral CounterPrefix = "adgen_counter_";
 

@@ -60,6 +60,57 @@ define internal void @region(ptr %x, ptr %y) {
   ret void
 }
 
+; What a forward sweep returns comes from the form that ran. What the region calls has no atomics in it either. No copies
+; are asked for, which are added up behind reverse sweeps only.
+; CHECK-LABEL: define internal void @started_forward(
+; CHECK:         %[[ALONE_TAPE:.*]] = call { ptr } @forward_alone(ptr %x)
+; CHECK:         %[[TEAM_TAPE:.*]] = call { ptr } @forward(ptr %x)
+; CHECK:         %[[TAPE:.*]] = phi { ptr } [ %[[ALONE_TAPE]], %{{.*}} ], [ %[[TEAM_TAPE]], %{{.*}} ]
+; CHECK-NEXT:    store { ptr } %[[TAPE]], ptr %y
+; CHECK-NOT:     adgen_own_shadow
+; CHECK:         ret void
+define internal void @started_forward(ptr %thread, ptr %bound, i32 %team, ptr %x, ptr %y) {
+  %tape = call { ptr } @forward(ptr %x)
+  store { ptr } %tape, ptr %y
+  ret void
+}
+
+define internal { ptr } @forward(ptr %x) {
+  call void @add(ptr %x)
+  ret { ptr } zeroinitializer
+}
+
+define internal void @add(ptr %x) {
+  %old = atomicrmw fadd ptr %x, double 1.0 monotonic
+  ret void
+}
+
+define void @sweep(i32 %team, ptr %x, ptr %y) {
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @place, i32 3, ptr @started_forward, i32 %team, ptr %x, ptr %y)
+  ret void
+}
+
+; So is it of what carries tangents, in which the function that is forked calls the region.
+; CHECK-LABEL: define internal void @started_tangent(
+; CHECK:         call void @fwddiffeadgen_forked_region_alone(ptr %x)
+; CHECK:         call void @fwddiffeadgen_forked_region(ptr %x)
+; CHECK-NOT:     adgen_own_shadow
+; CHECK:         ret void
+define internal void @started_tangent(ptr %thread, ptr %bound, i32 %team, ptr %x) {
+  call void @fwddiffeadgen_forked_region(ptr %x)
+  ret void
+}
+
+define internal void @fwddiffeadgen_forked_region(ptr %x) {
+  call void @add(ptr %x)
+  ret void
+}
+
+define void @tangent(i32 %team, ptr %x) {
+  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @place, i32 2, ptr @started_tangent, i32 %team, ptr %x)
+  ret void
+}
+
 ; CHECK: define internal i32 @adgen_counter_add_i32(ptr %0, i32 %1)
 ; CHECK-NEXT:  entry:
 ; CHECK-NEXT:    %[[OLD:.*]] = atomicrmw add ptr %0, i32 %1 seq_cst
@@ -191,6 +242,15 @@ define internal void @region_changed(ptr %next, ptr %vector) {
 ; CHECK-NEXT:    fadd reassoc nsz contract double
 ; CHECK-NEXT:    store double
 ; CHECK-NEXT:    atomicrmw fadd ptr %y
+
+; CHECK-LABEL: define internal { ptr } @forward_alone(
+; CHECK-NEXT:    call void @add_alone(ptr %x)
+; CHECK-LABEL: define internal void @add_alone(
+; CHECK-NEXT:    load double, ptr %x
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+; CHECK-LABEL: define internal void @fwddiffeadgen_forked_region_alone(
+; CHECK-NEXT:    call void @add_alone(ptr %x)
 
 ; What is added once may be atomic.
 ; CHECK-LABEL: define internal void @region_own_alone(
