@@ -41,6 +41,15 @@ __global__ void replaced(const double *x, const double *w, double *y, int n)
     if (x[i] < 0.5) *to = w[i] * w[i];
     *to += x[i];
 }
+struct Arrays { const double *x, *w; double *y; };
+__global__ void swallowed(Arrays of, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    double r = 1 / of.x[i];
+    if (of.w[i] == 0) r = 0.25;
+    of.y[i] = tanh(r) * of.w[i];
+}
 """
 
 
@@ -59,6 +68,12 @@ def replaced(x: float, w: float) -> tuple[float, float]:
     return (1.0, 2 * w) if x < 0.5 else (1 + w / x, np.log(x))
 
 
+def swallowed(x: float, w: float) -> tuple[float, float]:
+    if w == 0:
+        return 0.0, np.tanh(0.25)
+    return (-w / (x * np.cosh(1 / x)) ** 2, np.tanh(1 / x)) if x else (0.0, 1.0)
+
+
 X = np.array([-1.0, 0.0, 0.25, 2.0, 1.0, -3.0, 0.0, 4.0])
 W = np.array([0.5, 0.75, -0.5, 0.25, 1.5, 2.0, 0.0, -1.0])
 
@@ -74,3 +89,9 @@ def test_kernels(tmp_path: Path) -> None:
         slopes = np.array([exact(*each) for each in zip(X, W, strict=True)])
         np.testing.assert_allclose(found["x"], slopes[:, 0], rtol=1e-12, err_msg=exact.__name__)
         np.testing.assert_allclose(found["w"], slopes[:, 1], rtol=1e-12, err_msg=exact.__name__)
+    kernel = module["swallowed"]
+    w = np.where(np.arange(8) == 2, 0.0, W)
+    found = kernel.vjp[1, 8]({"x": X, "w": w, "y": np.zeros(8)}, 8, cotangents={"of": {"y": np.ones(8)}})
+    slopes = np.array([swallowed(*each) for each in zip(X, w, strict=True)])
+    np.testing.assert_allclose(found["of"]["x"], slopes[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(found["of"]["w"], slopes[:, 1], rtol=1e-12)

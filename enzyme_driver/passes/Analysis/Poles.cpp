@@ -1,5 +1,6 @@
 #include "Analysis/Poles.h"
 #include "Support/Adgen.h"
+#include "Support/Guards.h"
 
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -10,28 +11,134 @@ using namespace llvm;
 
 namespace adgen {
 
+namespace {
+
+constexpr unsigned MostSteps = 6;
+constexpr double LeastSummand = 1e-12; // whose reciprocal's powers are finite in single precision, too
+
+bool isNamed(const Instruction &I, ArrayRef<StringRef> Words) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  const Function *Called = Call ? Call->getCalledFunction() : nullptr;
+  return Called && any_of(Words, [&](StringRef Word) { return Called->getName().contains(Word); });
+}
+
+bool isFma(const Instruction &I) {
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  return Call && (Call->getIntrinsicID() == Intrinsic::fma || Call->getIntrinsicID() == Intrinsic::fmuladd);
+}
+
+// The name of a function of mathematics without what the library, or the compiler, puts in front of it.
+StringRef mathNameOf(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  if (!Call || !Call->getCalledFunction() || Call->arg_empty())
+    return {};
+  StringRef Name = Call->getCalledFunction()->getName();
+  for (StringRef Prefix : {"adgen_math_", "llvm.", "nvvm.", "__nv_", "__", "fast_"})
+    Name.consume_front(Prefix);
+  return Name;
+}
+
+double asDouble(const ConstantFP &C) {
+  APFloat V = C.getValueAPF();
+  bool LosesDigits;
+  V.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &LosesDigits);
+  return V.convertToDouble();
+}
+
+// By its form, and where it is a number: squares, sizes, roots, powers of e, and what is made of them. With `Apart`,
+// also not zero: where a constant is added.
+bool isPositive(const Value &V, bool Apart, unsigned Steps = 0) {
+  if (auto *C = dyn_cast<ConstantFP>(&V))
+    return Apart ? asDouble(*C) >= LeastSummand : !C->isNegative();
+  auto *I = dyn_cast<Instruction>(&V);
+  if (!I || ++Steps > MostSteps)
+    return false;
+  auto IsOne = [&](const Value *Part, bool PartApart) { return isPositive(*Part, PartApart, Steps); };
+  auto IsSum = [&](const Value *One, const Value *Other) {
+    return IsOne(One, Apart) ? IsOne(Other, false) : Apart && IsOne(One, false) && IsOne(Other, true);
+  };
+  if (I->getOpcode() == Instruction::FAdd)
+    return IsSum(I->getOperand(0), I->getOperand(1));
+  const bool IsSquare = I->getNumOperands() > 1 && I->getOperand(0) == I->getOperand(1);
+  if (I->getOpcode() == Instruction::FMul || isFma(*I)) {
+    const bool IsProduct = IsSquare || (IsOne(I->getOperand(0), false) && IsOne(I->getOperand(1), false));
+    return IsProduct && (isFma(*I) ? IsOne(I->getOperand(2), Apart) : !Apart);
+  }
+  StringRef Name = mathNameOf(*I);
+  if (isa<FPExtInst, FPTruncInst>(I) || Name.starts_with("sqrt"))
+    return IsOne(I->getOperand(0), Apart);
+  const bool IsExponential = Name.starts_with("ex2") || (Name.starts_with("exp") && !Name.starts_with("expm1"));
+  return !Apart && (isa<UIToFPInst>(I) || Name.starts_with("fabs") || IsExponential);
+}
+
+// What is infinite has a finite function value: it has no part in what comes of it.
+bool isSwallowed(const Use &U) {
+  auto *User = cast<Instruction>(U.getUser());
+  if (User->getOpcode() == Instruction::FDiv)
+    return U.getOperandNo() == 1 && !isNamed(*cast<Instruction>(U.get()), {"sqrt"});
+  return isNamed(*User, {"tanh", "atan", "erf", "exp", "ex2"}) && !isNamed(*User, {"atanh"});
+}
+
+} // namespace
+
 bool hasPole(const Instruction &I) {
   if (I.getOpcode() == Instruction::FDiv)
     return !isa<Constant>(I.getOperand(1));
-  auto *Call = dyn_cast<CallInst>(&I);
-  if (!Call || !Call->getCalledFunction())
-    return false;
-  StringRef Name = Call->getCalledFunction()->getName();
-  return any_of(ArrayRef<StringRef>{"log", "pow", "sqrt", "cbrt", "acos", "asin", "atanh", "gamma", "div", "rcp", "inv",
-                                    "hypot", "norm"},
-                [&](StringRef Word) { return Name.contains(Word); });
+  return isNamed(
+      I, {"log", "pow", "sqrt", "cbrt", "acos", "asin", "atanh", "gamma", "div", "rcp", "inv", "hypot", "norm"});
+}
+
+bool mayMeetPole(const Instruction &I) {
+  if (I.getOpcode() == Instruction::FDiv)
+    return hasPole(I) && !isPositive(*I.getOperand(1), /*Apart=*/true);
+  const bool IsAtZero = isNamed(I, {"sqrt", "log", "rcp"}) && !isNamed(I, {"log1p", "logb", "lgamma"});
+  return hasPole(I) && !(IsAtZero && isPositive(*I.getOperand(0), /*Apart=*/true));
+}
+
+bool mayBeInfinite(const Instruction &I) {
+  return mayMeetPole(I) && !(mathNameOf(I).starts_with("sqrt") && isPositive(*I.getOperand(0), /*Apart=*/false));
+}
+
+// The argument that a pointer is of, or the one that holds the pointer, as a struct does: of these any two may be one.
+static const Value *arrayOf(const Value &Pointer) {
+  const Value *Object = getUnderlyingObject(&Pointer, /*MaxLookup=*/0);
+  auto *Load = dyn_cast<LoadInst>(Object);
+  return Load ? getUnderlyingObject(Load->getPointerOperand(), /*MaxLookup=*/0) : Object;
 }
 
 KeptNumbers::KeptNumbers(Function &F) : F(F), PDT(F) {
   for (Instruction &I : instructions(F))
     if (auto *Store = dyn_cast<StoreInst>(&I))
-      Stores[getUnderlyingObject(Store->getPointerOperand(), 0)].push_back(Store);
+      Stores[arrayOf(*Store->getPointerOperand())].push_back(Store);
+}
+
+// What only comparisons use has no derivative.
+bool KeptNumbers::isDropped(const Instruction &Pole) {
+  return Pole.getType()->isFloatingPointTy() && mayMeetPole(Pole) && !Pole.hasMetadata(InactiveMark) &&
+         !all_of(Pole.users(), [](const User *U) { return isa<FCmpInst>(U); }) && !isKept(Pole);
 }
 
 bool KeptNumbers::dropsPoles() {
-  return any_of(instructions(F), [&](const Instruction &I) {
-    return I.getType()->isFloatingPointTy() && hasPole(I) && !I.hasMetadata(InactiveMark) && !isKept(I);
-  });
+  return any_of(instructions(F), [&](const Instruction &I) { return isDropped(I); });
+}
+
+void KeptNumbers::mark() {
+  MDNode *Mark = MDNode::get(F.getContext(), {});
+  SmallPtrSet<Value *, 16> Kept, Dropped;
+  for (Instruction &I : instructions(F)) {
+    if (!I.getType()->isFloatingPointTy())
+      continue;
+    if (isKept(I))
+      I.setMetadata(KeptMark, Mark);
+    if (!hasPole(I))
+      continue;
+    auto &Arguments = isDropped(I) ? Dropped : Kept;
+    Arguments.insert(&I);
+    Arguments.insert_range(I.operands());
+  }
+  for (Value *Argument : Kept)
+    if (auto *I = dyn_cast<Instruction>(Argument); I && !Dropped.contains(Argument))
+      I->setMetadata(KeptArgumentMark, Mark);
 }
 
 // A phi takes a number on one way, and drops it where the others have no phi that takes it as well.
@@ -62,9 +169,11 @@ bool KeptNumbers::isKeptBy(const Use &U) {
     return isResult(*Store);
   if (isa<AtomicRMWInst, ReturnInst>(User))
     return true;
-  if (isa<SelectInst, CmpInst>(User))
+  if (isa<SelectInst, CmpInst>(User) || isSwallowed(U))
     return false;
   if (auto *Call = dyn_cast<CallInst>(User)) {
+    if (isPin(*Call))
+      return false;
     Intrinsic::ID ID = Call->getIntrinsicID();
     if (ID == Intrinsic::minnum || ID == Intrinsic::maxnum)
       return false;
@@ -76,7 +185,7 @@ bool KeptNumbers::isKeptBy(const Use &U) {
 
 // Another store behind it may replace it: to the same address, or on some way to an address that is not known.
 bool KeptNumbers::isResult(const StoreInst &Store) const {
-  const Value *Object = getUnderlyingObject(Store.getPointerOperand(), 0);
+  const Value *Object = arrayOf(*Store.getPointerOperand());
   return isa<Argument>(Object) && none_of(Stores.lookup(Object), [&](const StoreInst *Other) {
            bool IsSame = Other->getPointerOperand() == Store.getPointerOperand();
            return Other != &Store && (IsSame || !PDT.dominates(Other->getParent(), Store.getParent())) &&

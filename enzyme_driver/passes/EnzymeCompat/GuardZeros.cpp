@@ -5,9 +5,11 @@
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/ValueSymbolTable.h"
 
 #define DEBUG_TYPE "adgen-guard-zeros"
 
@@ -50,22 +52,39 @@ public:
     if (!IsQuotient && I.getOpcode() != Instruction::FMul && !isFma(I))
       return nullptr;
     const Use &One = I.getOperandUse(0), &Other = I.getOperandUse(1);
+    if (isNothing(One, I) != isNothing(Other, I))
+      return isNothing(One, I) ? &One : IsQuotient ? nullptr : &Other;
     if (IsQuotient || contains(One) == contains(Other))
       return IsQuotient && contains(One) ? &One : nullptr;
     return contains(One) ? &One : &Other;
   }
 
 private:
+  // Of what nothing is made of in the end. Enzyme lets signs of zeros go; the primal computes with them.
+  static bool isNothing(const Value *V, const Instruction &Product) {
+    auto *C = dyn_cast<ConstantFP>(V);
+    return C && C->isZero() && Product.hasNoSignedZeros();
+  }
+
   bool isShadow(const Value &Pointer, unsigned Loads = 0) const {
     return any_of(objectsOf(Pointer), [&](const Value *Object) { return holdsCotangents(*Object, Loads); });
   }
 
+  // The shadows of arrays, of structs of pointers, and of shared variables.
+  static bool isShadowArgument(const Argument &A) {
+    const Function &F = *A.getParent();
+    if (A.hasAttribute(ShadowAttribute) || A.hasAttribute(SharedShadowAttribute) || A.getName().ends_with("'"))
+      return true;
+    if (!F.hasFnAttribute(ActivityAttribute))
+      return false;
+    const auto Activities = activitiesOf(F);
+    const unsigned Shadows = Activities.size() - count(Activities, Activity::Const);
+    return A.getArgNo() >= Activities.size() && A.getArgNo() < Activities.size() + Shadows;
+  }
+
   bool holdsCotangents(const Value &Object, unsigned Loads = 0) const {
-    if (auto *A = dyn_cast<Argument>(&Object)) {
-      const Function &F = *A->getParent();
-      return F.hasParamAttribute(A->getArgNo(), ShadowAttribute) ||
-             F.hasParamAttribute(A->getArgNo(), SharedShadowAttribute) || A->getName().ends_with("'");
-    }
+    if (auto *A = dyn_cast<Argument>(&Object))
+      return isShadowArgument(*A);
     if (auto *Variable = dyn_cast<GlobalVariable>(&Object))
       return Variable->getName().starts_with(ShadowPrefix);
     if (auto *Load = dyn_cast<LoadInst>(&Object)) // of a struct of pointers, or along a list, which may be a circle
@@ -82,6 +101,8 @@ private:
       return isShadow(*Load->getPointerOperand());
     if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
       return Atomic->getOperation() == AtomicRMWInst::Xchg && isShadow(*Atomic->getPointerOperand());
+    if (auto *Part = dyn_cast<ExtractValueInst>(&I)) // a rule of nothing is nothing
+      return contains(Part->getAggregateOperand()) || isa<ConstantAggregateZero>(Part->getAggregateOperand());
     if (auto *Choice = dyn_cast<SelectInst>(&I))
       return contains(Choice->getTrueValue()) || contains(Choice->getFalseValue());
     if (I.getOpcode() == Instruction::FMul || I.getOpcode() == Instruction::FDiv)
@@ -114,10 +135,88 @@ const Use *cotangentOfRule(const Instruction &I, const Cotangents &All) {
   return All.contains(Last) ? &Last : nullptr;
 }
 
-bool isGuarded(const Use &Cotangent) {
+// Enzyme computes a number again without its marks, under its name and this.
+constexpr StringLiteral AgainSuffix = "_unwrap";
+
+bool isMarkedNumber(const Instruction &I, StringRef Mark) {
+  if (I.hasMetadata(Mark))
+    return true;
+  const auto [Name, Rest] = I.getName().split(AgainSuffix);
+  if (Name.size() == I.getName().size())
+    return false;
+  const StringRef Behind = Rest.ltrim("0123456789"); // of what was inlined
+  auto *First = dyn_cast_or_null<Instruction>(I.getFunction()->getValueSymbolTable()->lookup((Name + Behind).str()));
+  return First && First->getOpcode() == I.getOpcode() && First->hasMetadata(Mark);
+}
+
+// The numbers of a gradient that may be infinite, or none, where no result is: what a pole that is not kept gives, and
+// what is made of it until it comes into something that is kept. What memory holds is told apart by the variable.
+class Suspects {
+public:
+  Suspects(Function &F, const Cotangents &All) : All(All), KnowsAll(!callsOthers(F)) {
+    for (bool Again = KnowsAll; Again;) {
+      Again = false;
+      for (Instruction &I : instructions(F))
+        Again |= isSuspect(I) ? Found.insert(&I).second : stores(I);
+    }
+  }
+
+  bool contains(const Value *V) const { return KnowsAll ? Found.contains(V) : !isa<Constant>(V); }
+
+  // Whether it is a quotient, or a function, that may be infinite where no result is.
+  static bool mayMeet(const Instruction &I) {
+    auto *Argument = hasPole(I) ? dyn_cast<Instruction>(I.getOperand(I.getOpcode() == Instruction::FDiv)) : nullptr;
+    return mayMeetPole(I) && !(Argument && isMarkedNumber(*Argument, KeptArgumentMark));
+  }
+
+private:
+  // Which may store anything anywhere.
+  static bool callsOthers(const Function &F) {
+    return !F.hasFnAttribute(ActivityAttribute) || any_of(instructions(F), [](const Instruction &I) {
+      auto *Call = dyn_cast<CallInst>(&I);
+      const Function *Called = Call ? Call->getCalledFunction() : nullptr;
+      return Call && !(Called && Called->isDeclaration()) && I.mayWriteToMemory();
+    });
+  }
+
+  bool isSuspect(const Instruction &I) const {
+    if (!holdsNumbers(*I.getType()) || All.contains(&I) || isMarkedNumber(I, KeptMark))
+      return false;
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      return Holding.contains(variableOf(*Load->getPointerOperand()));
+    return (mayMeet(I) && mayBeInfinite(I)) || any_of(I.operands(), [&](const Use &U) { return Found.contains(U); });
+  }
+
+  static bool holdsNumbers(const Type &T) { return T.isFPOrFPVectorTy() || T.isAggregateType() || T.isIntegerTy(64); }
+
+  // Null is all memory that is not a local variable of its own.
+  static const Value *variableOf(const Value &Pointer) {
+    const Value *Object = getUnderlyingObject(&Pointer, /*MaxLookup=*/0);
+    return isa<AllocaInst>(Object) && !PointerMayBeCaptured(Object, /*ReturnCaptures=*/true) ? Object : nullptr;
+  }
+
+  bool stores(const Instruction &I) {
+    if (auto *Store = dyn_cast<StoreInst>(&I))
+      return Found.contains(Store->getValueOperand()) && Holding.insert(variableOf(*Store->getPointerOperand())).second;
+    if (auto *Copy = dyn_cast<MemTransferInst>(&I))
+      return Holding.contains(variableOf(*Copy->getSource())) && Holding.insert(variableOf(*Copy->getDest())).second;
+    return false;
+  }
+
+  const Cotangents &All;
+  const bool KnowsAll;
+  SmallPtrSet<const Value *, 32> Found;
+  SmallPtrSet<const Value *, 8> Holding;
+};
+
+bool isGuarded(const Use &Cotangent, const Suspects &Infinite) {
   auto *Product = cast<Instruction>(Cotangent.getUser());
-  return Cotangent->getType()->isFloatingPointTy() &&
-         (isa<CallInst>(Product) || !isa<Constant>(Product->getOperand(1 - Cotangent.getOperandNo())));
+  if (!Cotangent->getType()->isFloatingPointTy())
+    return false;
+  if (isa<CallInst>(Product) && !isFma(*Product))
+    return hasPole(*Product) || any_of(Product->operands(), [&](const Use &U) { return Infinite.contains(U); });
+  const Value *Factor = Product->getOperand(1 - Cotangent.getOperandNo());
+  return !isa<Constant>(Factor) && (Infinite.contains(Factor) || Suspects::mayMeet(*Product));
 }
 
 // The cotangent may be such a product itself.
@@ -131,13 +230,14 @@ void guard(const Use &Cotangent) {
 }
 
 bool guardIn(Function &F) {
-  Cotangents All(F);
+  const Cotangents All(F);
+  const Suspects Infinite(F, All);
   SmallVector<const Use *> Found;
   for (Instruction &I : instructions(F)) {
     const Use *Cotangent = All.factor(I);
     if (!Cotangent)
       Cotangent = cotangentOfRule(I, All);
-    if (Cotangent && isGuarded(*Cotangent))
+    if (Cotangent && isGuarded(*Cotangent, Infinite))
       Found.push_back(Cotangent);
   }
   for (const Use *Cotangent : Found) {

@@ -286,8 +286,11 @@ PreservedAnalyses SinkSingularities::run(Module &M, ModuleAnalysisManager &MAM) 
   for (Function &F : M)
     if (isBody(F)) {
       Changed |= sinkIn(F, FAM);
-      if (KeptNumbers(F).dropsPoles())
+      if (KeptNumbers Of(F); Of.dropsPoles()) {
+        Of.mark();
         markGradients(F, M);
+        Changed = true;
+      }
     }
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

@@ -138,19 +138,37 @@ declare double @llvm.fabs.f64(double)
 declare double @llvm.log.f64(double)
 declare double @llvm.minnum.f64(double, double)
 
-; What is used in another loop, or replaced in memory, may be dropped all the same: the gradient is marked.
+; What is used in another loop, or replaced in memory, may be dropped all the same, and so may what is infinite before a
+; function that is finite there: the gradient is marked, and what is kept in such a body. What only a comparison uses, and
+; a quotient by what is greater than zero, drops nothing.
 ; CHECK: define void @adgen_gradient_replaced() #[[DROPS:[0-9]+]]
+; CHECK: define void @adgen_gradient_swallowed() #[[DROPS]]
 ; CHECK: define void @adgen_gradient_kept() #[[KEEPS:[0-9]+]]
+; CHECK: define void @adgen_gradient_compared() #[[KEEPS]]
+; CHECK-LABEL: define void @adgen_body_replaced(
+; CHECK:         %q = fdiv double 1.000000e+00, %v{{$}}
+; CHECK:         fdiv double %k, %b, !adgen.kept !{{[0-9]+}}, !adgen.kept_argument
+; CHECK-LABEL: define void @adgen_body_kept(
+; CHECK-NOT:     !adgen.kept
 ; CHECK-DAG: attributes #[[DROPS]] = { "adgen-dropped-poles" "mark" }
 ; CHECK-DAG: attributes #[[KEEPS]] = { "mark" }
 define void @adgen_gradient_replaced() #9 {
   ret void
 }
+define void @adgen_gradient_swallowed() #9 {
+  ret void
+}
 define void @adgen_gradient_kept() #9 {
   ret void
 }
-define void @adgen_body_replaced(double %v, ptr %y, i1 %also) {
+define void @adgen_gradient_compared() #9 {
+  ret void
+}
+define void @adgen_body_replaced(double %v, double %k, ptr %y, ptr %z, i1 %also) {
+  %b = fadd double %v, %v
   %q = fdiv double 1.0, %v
+  %p = fdiv double %k, %b
+  store double %p, ptr %z
   store double %q, ptr %y
   br i1 %also, label %again, label %end
 again:
@@ -159,6 +177,27 @@ again:
 end:
   ret void
 }
+define void @adgen_body_swallowed(double %v, ptr %y) {
+  %q = fdiv double 1.0, %v
+  %t = call double @__nv_tanh(double %q)
+  store double %t, ptr %y
+  ret void
+}
+define void @adgen_body_compared(double %v, ptr %y, i1 %also) {
+  %q = fdiv double 1.0, %v
+  %big = fcmp ogt double %q, 2.0
+  %square = fmul double %v, %v
+  %sum = fadd double %square, 1.0
+  %smooth = fdiv double %v, %sum
+  %either = or i1 %big, %also
+  br i1 %either, label %then, label %end
+then:
+  store double %smooth, ptr %y
+  br label %end
+end:
+  ret void
+}
+declare double @__nv_tanh(double) memory(none)
 define void @adgen_body_kept(double %v, ptr %y, i32 %n) {
   br label %loop
 loop:
