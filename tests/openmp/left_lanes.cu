@@ -169,3 +169,22 @@ __global__ void missed_barriers(const float *x, float *y, int rounds)
     }
     y[i] = value;
 }
+
+__device__ float folded(const float *a, int l, int r) {
+  if (r - l <= 1)
+    return l < r ? a[l] : 0.0f;
+  const int half = (l + r) / 2;
+  const float one = folded(a, l, half), other = folded(a, half, r);
+  return one > other ? one + 0.3f * other : other - 0.2f * one * other;
+}
+
+__global__ void asked_by_all(const float *x, float *out) { // lanes come from calls at different times
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float t[4];
+  for (int k = 0; k < 4; ++k)
+    t[k] = x[i] * x[i / 32 * 32 + (i * 7 + k) % 32];
+  float v = tanhf(folded(t, 0, 4) + 0.2f * folded(t, (i + 3) % 4, 4));
+  const unsigned here = __activemask();
+  v = 0.4f * v + 0.8f * __shfl_sync(here, v * v, __ffs(here) - 1) + 0.01f * __popc(here) * v;
+  out[i] = v * v;
+}

@@ -19,6 +19,10 @@ void keepLockstep(llvm::Function &Body, llvm::Value *Anchor);
 // Asks whether all lanes that come to the end of a block go on the same way.
 void meetAll(llvm::Function &Body, llvm::function_ref<bool(const llvm::BasicBlock &)> IsTogether);
 
+// Has lanes meet before they ask which of them are there, where all threads of the block do: the primal's lanes are
+// together where nothing has parted them, those of a gradient or a witness come one by one from what it calls.
+void meetBeforeAsking(llvm::Function &Body);
+
 // Has what follows the first question which lanes take part twice: for all lanes of the mask, and for fewer.
 void splitByParticipants(llvm::Function &F);
 

@@ -187,12 +187,30 @@ void meetAll(Function &Body, function_ref<bool(const BasicBlock &)> IsTogether) 
   }
 }
 
+void meetBeforeAsking(Function &Body) {
+  SmallVector<Instruction *> Questions;
+  for (Instruction &I : instructions(Body))
+    if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->getIntrinsicID() == Intrinsic::nvvm_activemask)
+      Questions.push_back(&I);
+  if (Questions.empty())
+    return;
+  const Uniformity Threads(Body, kindInBody);
+  for (Instruction *Question : Questions) {
+    if (Threads.isDivergent(Question->getParent()))
+      continue;
+    IRBuilder<> B(Question);
+    B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, ArrayRef<Type *>(), {B.getInt32(-1)});
+  }
+}
+
 ADGEN_DECLARE_PASS(KeepLockstep);
 
 PreservedAnalyses KeepLockstep::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
-    if (!F.isDeclaration() && F.getName().starts_with(BodyPrefix))
+    if (!F.isDeclaration() && F.getName().starts_with(BodyPrefix)) {
+      meetBeforeAsking(F); // before there are questions for that alone
       keepLockstep(F, nullptr);
+    }
   return PreservedAnalyses::none();
 }
 

@@ -42,4 +42,15 @@ behind:
   ret void
 }
 
+; Where all threads come, they meet before they ask who is there.
+; CHECK-LABEL: define i32 @adgen_body_asked(
+; CHECK-NEXT:    call void @llvm.nvvm.bar.warp.sync(i32 -1)
+; CHECK-NEXT:    call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:    ret i32
+define i32 @adgen_body_asked() {
+  %there = call i32 @llvm.nvvm.activemask()
+  ret i32 %there
+}
+
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.activemask()

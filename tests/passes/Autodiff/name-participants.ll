@@ -140,6 +140,32 @@ end:
   ret void
 }
 
+; Before lanes ask who is there they meet, where all threads come; not where some have gone another way.
+; CHECK-LABEL: define void @adgen_body_asked(
+; CHECK:       all:
+; CHECK-NEXT:    call void @llvm.nvvm.bar.warp.sync(i32 -1)
+; CHECK-NEXT:    call i32 @llvm.nvvm.activemask()
+; CHECK:       some:
+; CHECK-NEXT:    call i32 @llvm.nvvm.activemask()
+define void @adgen_body_asked(ptr %x, i32 %n) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %inside = icmp ult i32 %t, %n
+  br i1 %inside, label %one, label %all
+one:
+  store float 1.0, ptr %x
+  br label %all
+all:
+  %every = call i32 @llvm.nvvm.activemask()
+  store i32 %every, ptr %x
+  br i1 %inside, label %some, label %end
+some:
+  %few = call i32 @llvm.nvvm.activemask()
+  store i32 %few, ptr %x
+  br label %end
+end:
+  ret void
+}
+
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare float @llvm.nvvm.shfl.sync.bfly.f32(i32, float, i32, i32)
 declare void @llvm.nvvm.bar.warp.sync(i32)
