@@ -134,7 +134,8 @@ def kernel(number: int) -> Written:
         draft.floats.append("more")
         body.append(f"{draft.real} more = w[(i + 3) % n];")
     kinds = (ALONE, LANES if left else TOGETHER) if together else (ALONE,)
-    body += [draft.fill(rng.choice(rng.choice(kinds))) for _ in range(rng.choice((1, 2, 3, 4, 7)))]
+    drawn = [_filled(draft, rng.choice(rng.choice(kinds))) for _ in range(rng.choice((1, 2, 3, 4, 7)))]
+    body += [text for _, text in sorted(drawn, key=lambda each: each[0])]
     leaves = [draft.fill(rng.choice(phrases.WAYS_OUT))] if not together and rng.random() < 0.3 else []
     stores = [*leaves, draft.fill(rng.choice(STORES))]
     if role != "same" or rng.random() < 0.5:
@@ -146,6 +147,11 @@ def kernel(number: int) -> Written:
     text = _written(rng, number, draft.real, whole if flat else _of_rows(whole), packed=packed)
     sides = block if flat else (8, block // 8) if block % 8 == 0 else (block, 1)
     return Written(text, draft.real, sides, packed)
+
+
+def _filled(draft: Draft, phrase: str) -> tuple[bool, str]:
+    """Also whether nothing may come behind that asks other lanes, any of which may have returned there."""
+    return phrase in phrases.LAST, draft.fill(phrase)
 
 
 def function(number: int) -> Written:

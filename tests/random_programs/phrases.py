@@ -261,6 +261,9 @@ TOGETHER = (
     $f = $c * tile[lane]; __syncthreads();""",
 )
 
+LAST = ("""if ($q) return; $f = $c * __shfl_sync(0xffffffffu, $f, lane % 32) + $v;""",)
+"""Behind it no lane may ask another one."""
+
 LANES = (
     """{ $T @s = $f; for (int @o = 1; @o < 32; @o *= 2) { $T @t = __shfl_up_sync(0xffffffffu, @s, @o);
     if (lane % 32 >= @o) @s += @t; } $f = tanh(@s); }""",
@@ -269,7 +272,7 @@ LANES = (
     """for (int @k = 0; @k < $k; @k++) { if (lane % 32 >= 28 - 5 * @k) return;
     $f = $c * $f + $c * __shfl_up_sync(0xffffffffu, $f, $k); __syncwarp(); }""",
     """if (lane % 32 < 16) $f += $c * __shfl_up_sync(0x0000ffffu, $f, $k);""",
-    """if ($q) return; $f = $c * __shfl_sync(0xffffffffu, $f, lane % 32) + $v;""",
+    *LAST,
     """quick[lane] = $f; for (int @d = 1; @d < 16; @d *= 2) if (lane % 16 >= @d)
     quick[lane] += $T($c) * quick[lane - @d]; $f = tanh(quick[lane]);""",
     """quick[lane] = 0; for (int @k = 0; @k < lane % 5; @k++) quick[lane] += $c * $A[@k % $N];

@@ -145,7 +145,8 @@ TOGETHER = (
     $f = $c * $f + tile[0] * $T(0.2) + other[0] * $T(0.01); __syncthreads(); }""",
     """if (__syncthreads_count($f > $L) > $k) { tile[lane] = $f; __syncthreads(); $f = tile[WIDTH - 1 - lane] * $c;
     __syncthreads(); } if (__syncthreads_and($f < $L)) $f += $c * $v;""",
-    """{ auto @g = cg::coalesced_threads(); $f = $c * $f + $c * @g.shfl($v, 0) + $T(0.01) * @g.size(); }""",
+    """{ __syncwarp(); auto @g = cg::coalesced_threads();
+    $f = $c * $f + $c * @g.shfl($v, 0) + $T(0.01) * @g.size(); }""",
     """if ($f > $L) { auto @g = cg::coalesced_threads(); $T @s = @g.shfl_down($f, 1); $f = $c * $f +
     (@g.thread_rank() + 1 <
     @g.size() ? @s : $T(0)); } __syncwarp();""",
