@@ -144,6 +144,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-separate-loads"),
         Pass("adgen-cache-phis"),
         function("sroa"),
+        Pass("adgen-lower-pointer-phis", after=("default",)),  # again: of what is indexed by constants only now
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),
         Pass("adgen-hold-carried-values"),
@@ -215,6 +216,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-separate-loads"),
         Pass("adgen-cache-phis"),  # above all what selections have left
         function("sroa"),
+        Pass("adgen-lower-pointer-phis", after=("default",)),  # again: of what is indexed by constants only now
         Pass("adgen-zero-undef-values"),
         Pass("adgen-freeze-carried-values"),
         Pass("adgen-hold-carried-values"),

@@ -125,3 +125,36 @@ EACH(vectors_in_a_loop, {
         s += value * value;
     out[c] = s;
 })
+
+// The array is indexed by a permutation that nothing uses, and by constants once that is known.
+extern "C" void sorted_after_ranks(const double *__restrict__ x, double *__restrict__ out, int n)
+{
+#pragma omp parallel for
+    for (int c = 0; c < n; c++) {
+        double a[Corners];
+        for (int k = 0; k < Corners; k++)
+            a[k] = k % 2 ? x[(c + k) % n] : x[Corners * c];
+        int order[Corners];
+        for (int p = 0; p < Corners; p++)
+            order[p] = p;
+        for (int p = 1; p < Corners; p++) {
+            int v = order[p], q = p;
+            while (q > 0 && a[order[q - 1]] < a[v]) {
+                order[q] = order[q - 1];
+                --q;
+            }
+            order[q] = v;
+        }
+        for (int p = 1; p < Corners; p++) {
+            double v = a[p];
+            int q = p;
+            for (; q > 0; q--) {
+                if (!(a[q - 1] < v))
+                    break;
+                a[q] = a[q - 1];
+            }
+            a[q] = v;
+        }
+        out[c] = a[0] * a[2] + a[1];
+    }
+}

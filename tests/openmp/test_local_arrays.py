@@ -23,6 +23,7 @@ FUNCTIONS = (
     "in_place",
     "array_in_a_loop",
     "vectors_in_a_loop",
+    "sorted_after_ranks",
 )
 _POINTS = 6
 
