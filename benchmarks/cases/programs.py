@@ -12,7 +12,6 @@ from dataclasses import replace
 import cupy as cp
 import numpy as np
 from programs.draw import F64, struct, structs
-from programs.program import Program
 from programs.soundness import with_arrays
 from programs.table import GPU_PROGRAMS
 
@@ -66,7 +65,7 @@ def _irradiance(n: int) -> Args:
 
 def _blur(side: int) -> Args:
     image = uniform(side, side, 2)
-    return {"in": image, "out": cp.zeros_like(image), "width": side, "height": side, "channels": 2}
+    return {"image": image, "out": cp.zeros_like(image), "width": side, "height": side, "channels": 2}
 
 
 def _mixture(n: int) -> Args:
@@ -103,28 +102,30 @@ def _sized(name: str, artifact: str, size: str, args: Callable[[], Args], grid: 
     return Case(name, artifact, size, args, grid, block, math.inf, Floor(0.0))
 
 
-def _tested(artifact: str, program: Program) -> Case:
+def _tested(artifact: str, name: str, of: str) -> Case:
+    program = _BY_NAME[of]
+
     def args() -> Args:
         return _placed(program.make(np.random.default_rng(1)))
 
-    case = _sized(program.name, artifact, "as tested", args, program.grid, program.block or 1)
+    case = _sized(name, artifact, "as tested", args, program.grid, program.block or 1)
     return replace(case, shared_bytes=program.shared_bytes)
 
 
-AS_TESTED = {
-    "selective_scan": "selective_scan-selective_scan<Shape<64, 2, false, float>>",
-    "ptx_gemm": "tensor_ptx-gemm_double_buffered",
-    "ptx_flash": "tensor_ptx-flash_block",
-    "tc_gemm": "tensor_cores-gemm_tiled",
-    "tc_conv": "tensor_cores-implicit_convolution",
-    "neural_field": "neural_field-render_rays",
-    "conv2d": "conv_layers-conv2d<3, 2, 4, Act::Gelu>",
-    "soft_dtw": "soft_alignment-soft_dtw",
-    "rollout": "quadrotor_mpc-rollout",
-    "robertson": "stiff_kinetics-chem::backward_euler<chem::Robertson>",
-    "path_tracer": "path_tracer-render",
+_AS_TESTED = {
+    "selective_scan": ("selective scan", "selective_scan-selective_scan<Shape<64, 2, false, float>>"),
+    "ptx_gemm": ("product, PTX", "tensor_ptx-gemm_double_buffered"),
+    "ptx_flash": ("attention, PTX", "tensor_ptx-flash_block"),
+    "tc_gemm": ("product, Tensor Cores", "tensor_cores-gemm_tiled"),
+    "tc_conv": ("convolution, Tensor Cores", "tensor_cores-implicit_convolution"),
+    "neural_field": ("neural field", "neural_field-render_rays"),
+    "conv2d": ("convolution", "conv_layers-conv2d<3, 2, 4, Act::Gelu>"),
+    "soft_dtw": ("soft alignment", "soft_alignment-soft_dtw"),
+    "rollout": ("rollouts of a quadrotor", "quadrotor_mpc-rollout"),
+    "robertson": ("stiff kinetics", "stiff_kinetics-chem::backward_euler<chem::Robertson>"),
+    "path_tracer": ("path tracer", "path_tracer-render"),
 }
-"""Programs by the names of their artifacts."""
+"""Names of cases and programs by those of artifacts."""
 
 CASES = (
     _sized("molecular dynamics", "md_forces", "32,768 particles, double", lambda: _forces(32), 256, 128),
@@ -140,5 +141,5 @@ CASES = (
         for case in transport.CASES
         if case.name == "cross sections, multipoles"
     ),
-    *(_tested(artifact, _BY_NAME[name]) for artifact, name in AS_TESTED.items()),
+    *(_tested(artifact, *of) for artifact, of in _AS_TESTED.items()),
 )

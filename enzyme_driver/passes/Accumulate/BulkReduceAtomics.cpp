@@ -13,7 +13,12 @@
 
 #include <map>
 
+#define DEBUG_TYPE "adgen-bulk-reduce-atomics"
+
 using namespace llvm;
+
+STATISTIC(NumRecords, "Number of runs of additions that became a bulk reduction");
+STATISTIC(NumVectors, "Number of runs of additions that became one of 16 bytes");
 
 namespace adgen {
 namespace {
@@ -89,6 +94,7 @@ private:
 
   // Where the last of the additions was; they go where threads without room come by.
   void replace(const Record &R) {
+    ADGEN_COUNT(NumRecords, *R.Last);
     AtomicRMWInst &Last = *R.Last;
     IRBuilder<> B(&Last);
     Value *Bytes = B.getInt32(Stride), *To = R.Elements.front()->getPointerOperand();
@@ -197,6 +203,7 @@ private:
 
   // Where the last of them was. Zeros are not added, as of an input that has no part in the result.
   void replace(ArrayRef<AtomicRMWInst *> Elements, AtomicRMWInst &Last) {
+    ADGEN_COUNT(NumVectors, Last);
     IRBuilder<> B(&Last);
     Value *To = Elements.front()->getPointerOperand(), *Address = B.CreatePtrToInt(To, B.getInt64Ty());
     Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, Bytes - 1), B.getInt64(0));

@@ -13,7 +13,11 @@
 
 #include <numeric>
 
+#define DEBUG_TYPE "adgen-drop-unread-cotangents"
+
 using namespace llvm;
+
+STATISTIC(NumDropped, "Number of writes to cotangents that nothing reads");
 
 namespace adgen {
 namespace {
@@ -195,6 +199,7 @@ bool dropUnread(Function &F) {
   for (const Shadow &Each : Shadows)
     for (const Place &P : Each.places())
       if (!isa<LoadInst>(P.By) && !Needed.have(*P.By)) {
+        ADGEN_COUNT(NumDropped, *P.By);
         if (!P.By->getType()->isVoidTy())
           P.By->replaceAllUsesWith(Constant::getNullValue(P.By->getType()));
         P.By->eraseFromParent();

@@ -9,7 +9,11 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 
+#define DEBUG_TYPE "adgen-find-shared-constants"
+
 using namespace llvm;
+
+STATISTIC(NumConstant, "Number of shared arrays that hold nothing but constants");
 
 namespace adgen {
 namespace {
@@ -129,8 +133,10 @@ static void findConstants(Function &Body, ArrayRef<Activity> Activities) {
       Names.size()) // what threads do together needs one that is differentiated: see LowerCollectivesToRules
     return;
   std::string Numbers;
-  for (const Argument *A : Arrays)
+  for (const Argument *A : Arrays) {
+    ADGEN_COUNT(NumConstant, *A);
     Numbers += (Numbers.empty() ? "" : ":") + std::to_string(A->getArgNo() - Activities.size());
+  }
   if (!Numbers.empty())
     Body.addFnAttr(SharedConstantsAttribute, Numbers);
 }

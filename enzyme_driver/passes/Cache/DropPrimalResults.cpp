@@ -9,7 +9,11 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#define DEBUG_TYPE "adgen-drop-primal-results"
+
 using namespace llvm;
+
+STATISTIC(NumDropped, "Number of stores to variables that only they themselves are computed from");
 
 namespace adgen {
 namespace {
@@ -22,8 +26,10 @@ public:
   }
 
   void forget() {
-    for (StoreInst *Store : Stores)
+    for (StoreInst *Store : Stores) {
+      ADGEN_COUNT(NumDropped, *Store);
       Store->eraseFromParent();
+    }
   }
 
 private:

@@ -22,7 +22,11 @@
 #include "llvm/Analysis/Utils/Local.h"
 #include "llvm/IR/InstIterator.h"
 
+#define DEBUG_TYPE "adgen-lower-caches"
+
 using namespace llvm;
+
+STATISTIC(NumTapes, "Number of gradients that keep what they need on a tape");
 
 namespace adgen {
 namespace {
@@ -327,6 +331,7 @@ void useTape(Function &Gradient, FunctionAnalysisManager &FAM) {
   Module &M = *Gradient.getParent();
   bool Varies = Measure->SizeFrom == TapeByRunning || Measure->SizeFrom == TapeInPlace;
   Function *Guard = !Varies ? nullptr : M.getFunction(GuardName) ? M.getFunction(GuardName) : createGuard(M);
+  ADGEN_COUNT(NumTapes, Gradient.getName());
   Function *New = withGridArguments(Gradient);
   unsigned First = New->arg_size() - TapeArguments;
   Rewriter(*New, Use, New->getArg(First), New->getArg(First + 1), Guard).run();

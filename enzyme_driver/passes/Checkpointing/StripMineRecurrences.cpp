@@ -8,7 +8,11 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#define DEBUG_TYPE "adgen-strip-mine-recurrences"
+
 using namespace llvm;
+
+STATISTIC(NumSegmented, "Number of loops that take several steps at once");
 
 namespace adgen {
 namespace {
@@ -91,6 +95,7 @@ void segmentAll(Function &F, FunctionAnalysisManager &FAM) {
   Unroller Unroll(F, FAM);
   for (Loop *L : Unroll.Loops.getLoopsInPreorder())
     if (unsigned Length = segmentLength(*L, Unroll.SE); Length > 1) {
+      ADGEN_COUNT(NumSegmented, *L);
       Unroll.prepare(*L);
       for (Loop *Rest = L; Rest && Length > 1; Length /= Shorter)
         Rest = Unroll.unroll(*Rest, Length);

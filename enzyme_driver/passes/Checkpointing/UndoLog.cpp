@@ -28,7 +28,11 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
+#define DEBUG_TYPE "adgen-undo-log"
+
 using namespace llvm;
+
+STATISTIC(NumStores, "Number of stores before which is kept what they overwrite");
 
 namespace adgen {
 namespace {
@@ -308,6 +312,7 @@ private:
     SmallVector<Value *> Pointers{Address};
     if (!IsOwn)
       Pointers.insert(Pointers.begin(), baseOf(Address));
+    ADGEN_COUNT(NumStores, Store);
     CallInst *Call = B.CreateCall(Rule, Pointers);
     Call->setMetadata(LLVMContext::MD_tbaa, Store.getMetadata(LLVMContext::MD_tbaa));
   }

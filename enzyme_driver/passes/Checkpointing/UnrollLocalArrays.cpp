@@ -11,7 +11,11 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
+#define DEBUG_TYPE "adgen-unroll-local-arrays"
+
 using namespace llvm;
+
+STATISTIC(NumUnrolled, "Number of loops that are to be unrolled");
 
 namespace adgen {
 namespace {
@@ -44,6 +48,7 @@ public:
         mark(*Inner);
       return;
     }
+    ADGEN_COUNT(NumUnrolled, L);
     for (Loop *Each : L.getLoopsInPreorder())
       addStringMetadataToLoop(Each, "llvm.loop.unroll.full");
   }

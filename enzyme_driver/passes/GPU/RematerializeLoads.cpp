@@ -20,7 +20,11 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Local.h"
 
+#define DEBUG_TYPE "adgen-rematerialize-loads"
+
 using namespace llvm;
+
+STATISTIC(NumCopied, "Number of instructions that are repeated where they are used");
 
 namespace adgen {
 namespace {
@@ -359,6 +363,7 @@ private:
       return Place->second;
     };
     for (const Instruction *I : What.Order) {
+      ADGEN_COUNT(NumCopied, *I);
       Instruction *Copy = I->clone();
       for (Use &Operand : Copy->operands())
         Operand.set(Again(Operand.get()));

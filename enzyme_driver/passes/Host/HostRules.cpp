@@ -4,7 +4,11 @@
 // to the end of the forward sweep, and barriers that some of them may miss (rules/barrier.cu).
 #include "Support/Pass.h"
 
+#define DEBUG_TYPE "adgen-host-rules"
+
 using namespace llvm;
+
+STATISTIC(NumRules, "Number of rules that became those for the host");
 
 namespace adgen {
 
@@ -41,6 +45,7 @@ PreservedAnalyses HostRules::run(Module &M, ModuleAnalysisManager &) {
     bool Named = Name.starts_with(LanesPrefix) || Name.starts_with(ProductPrefix) || isOfBarrier(Name);
     if (!F.isDeclaration() || !(Gather || Named))
       continue;
+    ADGEN_COUNT(NumRules, F.getName());
     F.setName(F.getName() + OnHost);
     Gathers |= Gather;
     Changed = true;

@@ -9,7 +9,11 @@
 #include "llvm/IR/VFABIDemangler.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
+#define DEBUG_TYPE "adgen-vector-math"
+
 using namespace llvm;
+
+STATISTIC(NumCalls, "Number of calls of mathematics that have variants for vectors");
 
 namespace adgen {
 namespace {
@@ -40,8 +44,10 @@ void describe(Function &Scalar, unsigned Bits) {
                                Scalar.getName(), Vector->getName()));
   }
   for (User *U : Scalar.users())
-    if (auto *Call = dyn_cast<CallInst>(U); Call && Call->getCalledFunction() == &Scalar)
+    if (auto *Call = dyn_cast<CallInst>(U); Call && Call->getCalledFunction() == &Scalar) {
+      ADGEN_COUNT(NumCalls, *Call);
       VFABI::setVectorVariantNames(Call, Variants);
+    }
 }
 
 } // namespace

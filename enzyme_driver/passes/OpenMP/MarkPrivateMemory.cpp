@@ -16,8 +16,12 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/PatternMatch.h"
 
+#define DEBUG_TYPE "adgen-mark-private-memory"
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+STATISTIC(NumPlain, "Number of atomic additions to memory that one thread alone sees");
 
 namespace adgen {
 namespace {
@@ -131,12 +135,16 @@ public:
 
   void run() {
     for (Instruction &I : make_early_inc_range(instructions(F)))
-      if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && isOwn(Atomic->getPointerOperand()))
+      if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && isOwn(Atomic->getPointerOperand())) {
+        ADGEN_COUNT(NumPlain, *Atomic);
         addPlainly(*Atomic);
+      }
     if (!waits())
       for (auto [Atomic, IsConsumed] : consumed())
-        if (IsConsumed)
+        if (IsConsumed) {
+          ADGEN_COUNT(NumPlain, *Atomic);
           addPlainly(*Atomic);
+        }
     for (Instruction &I : instructions(F))
       if (isa<AllocaInst>(I) || isNoAliasCall(&I))
         staysHere(I);
