@@ -101,6 +101,13 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "rollout": ("quadrotor_mpc.cu", "rollout"),
     "robertson": ("stiff_kinetics.cu", "chem::backward_euler<chem::Robertson>"),
     "path_tracer": ("path_tracer.cu", "render"),
+    "attenuate": ("voxel_walk.cu", "attenuate"),
+    "neuron": ("neuron_cable.cu", "step_neurons"),
+    "filter_rows": ("fft_spectrum.cu", "filter_rows<4>"),
+    "nearest_by_tiles": ("../openmp/sunk.cu", "nearest_by_tiles"),
+    "within_reach": ("../openmp/sunk.cu", "within_reach"),
+    "filtered": ("../openmp/strides.cu", "filtered"),
+    "grid_stride": ("../openmp/strides.cu", "grid_stride"),
 }
 """The file in tests/programs and the kernel of artifacts that are not of the collection, and further options."""
 

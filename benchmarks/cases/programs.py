@@ -98,6 +98,25 @@ def _splats(side: int) -> Args:
     return _placed({**args, "ranges": ranges, "order": order, **image, "width": side, "height": side})
 
 
+def _nearest(n: int, m: int) -> Args:
+    points = {name: uniform(count, 2, low=-1.0, dtype="float64") for name, count in (("p", n), ("q", m))}
+    return {"n": n, "m": m, **points, "y": cp.zeros(n), "which": cp.zeros(n, "int32")}
+
+
+def _within(n: int, m: int) -> Args:
+    points = {name: uniform(count, low=-1.0, dtype="float64") for name, count in (("p", n), ("q", m))}
+    return {"n": n, "m": m, "reach": 0.1, **points, "y": cp.zeros(n)}
+
+
+def _filtered(blocks: int, rows: int) -> Args:
+    x = uniform(blocks * rows * 32)
+    return {"x": x, "taps": uniform(32, high=0.3), "y": cp.zeros_like(x), "rows": rows, "length": 32}
+
+
+def _strided(n: int) -> Args:
+    return {"x": uniform(n), "y": cp.zeros(n, "float32"), "n": n}
+
+
 def _sized(name: str, artifact: str, size: str, args: Callable[[], Args], grid: Extent, block: Extent) -> Case:
     return Case(name, artifact, size, args, grid, block, math.inf, Floor(0.0))
 
@@ -124,6 +143,9 @@ _AS_TESTED = {
     "rollout": ("rollouts of a quadrotor", "quadrotor_mpc-rollout"),
     "robertson": ("stiff kinetics", "stiff_kinetics-chem::backward_euler<chem::Robertson>"),
     "path_tracer": ("path tracer", "path_tracer-render"),
+    "attenuate": ("voxels", "voxel_walk-attenuate"),
+    "neuron": ("neurons", "neuron_cable-step_neurons"),
+    "filter_rows": ("spectral filter", "fft_spectrum-filter_rows<4>"),
 }
 """Names of cases and programs by those of artifacts."""
 
@@ -136,6 +158,12 @@ CASES = (
     _sized("attention", "attention", "32 x 512 x 16 float", lambda: _attention(512, 32), (256, 32), (32, 2)),
     _sized("gated layer", "gated_mlp", "512 x 256 x 512 float", lambda: _gated(512, 256, 512), (32, 512), 16),
     _sized("blending by tiles", "blend_tiles", "512^2, 40 a tile", lambda: _splats(512), (128, 128), (4, 4)),
+    _sized(
+        "nearest by tiles", "nearest_by_tiles", "65,536 of 2,048, double", lambda: _nearest(1 << 16, 2048), 256, 256
+    ),
+    _sized("within reach", "within_reach", "2^18 of 1,024, double", lambda: _within(1 << 18, 1024), 2048, 128),
+    _sized("filter by rows", "filtered", "2,048 x 64 x 32 float", lambda: _filtered(2048, 64), 2048, 32),
+    _sized("grid-stride recurrence", "grid_stride", "2^16 threads, 64 steps", lambda: _strided(1 << 22), 512, 128),
     *(
         replace(case, name=f"{case.name}, all active", artifact="multipole_lookup-multipole_lookup", at_most=math.inf)
         for case in transport.CASES
