@@ -63,13 +63,14 @@ def errors(stderr: str) -> list[Diagnostic]:
 
 
 def rejected(source: Source, done: Completed, beside: SourceError | None = None) -> SourceError:
-    """clang's own message, once, with the place of the first error.
+    """clang's own message, once, with the place of the first error, or from the header on that is missing.
 
     `beside` is what clang says of the file without what it rejects here. Raises ToolchainError where headers of the
     system are missing, not the user's.
     """
     text = done.stderr.strip()
-    found = next((said for said in _SAID.finditer(text) if said["kind"] != "note"), None)
+    said = [each for each in _SAID.finditer(text) if each["kind"] != "note"]
+    found = next((each for each in said if MISSING.search(each["text"])), said[0] if said else None)
     if found is None:
         hint = "check the flags that are given to clang"
         return SourceError(text or "clang failed without a message", hint=hint, location=Location(str(source.path)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _NVCC = re.compile(r"^(?P<condition>[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:\\\n|[^\n])*)", re.MULTILINE)
 _OPENED = re.compile(r"(?<=[\w>])(?P<before>\s*)(?:<<[ \t]+<|<[ \t]+<<|<[ \t]+<[ \t]+<)(?!<)")
@@ -16,6 +17,16 @@ def in_words_of_clang(text: str) -> str:
     if _OPENED.search(text):
         text = _CLOSED.sub(lambda found: _joined(found[0].removesuffix(found["after"])) + found["after"], text)
         text = _OPENED.sub(lambda found: found["before"] + _joined(found[0].removeprefix(found["before"])), text)
+    return text
+
+
+def without_static(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """The text without the `static` of the functions whose names stand at these lines and columns."""
+    starts = [0, *(found.end() for found in re.finditer(r"\n", text))]
+    for line, column in places:
+        at = starts[line - 1] + column - 1
+        head = max(text.rfind(sign, 0, at) for sign in ";{}") + 1
+        text = text[:head] + re.sub(r"\bstatic\b", " " * len("static"), text[head:at]) + text[at:]
     return text
 
 

@@ -34,13 +34,17 @@ _TYPES = {"struct", "class", "union", "enum"}
 _BEFORE_BLOCK = {")", "else", "do", "try", ";", "}", ":", "const", "noexcept", "override", "mutable"}
 
 _PREFIXES = {
-    "cublas": "CUBLAS", "cudnn": "CUDNN", "cufft": "CUFFT", "cusolver": "CUSOLVER", "cusparse": "CUSPARSE",
-    "mpi": "MPI", "nccl": "NCCL", "nvtoolsext": "NVTX", "nvtx": "NVTX", "cuda_surface": "CUDA", "cuda_texture": "CUDA",
-    "surface_": "CUDA", "texture_": "CUDA", "aten/": "AT_", "c10/": "C10_", "torch/": "TORCH_", "thc/": "THC_",
-    "boost/": "BOOST_", "cute/": "CUTE_", "cutlass/": "CUTLASS_", "eigen/": "EIGEN_", "fmt/": "FMT_", "glm/": "GLM_",
-    "gtest/": "GTEST_", "opencv2/": "CV_", "pybind11/": "PYBIND11_", "spdlog/": "SPDLOG_",
+    "cblas": "CBLAS", "cublas": "CUBLAS", "cudnn": "CUDNN", "cufft": "CUFFT", "cusolver": "CUSOLVER",
+    "cusparse": "CUSPARSE", "lapack": "LAPACK", "mkl": "MKL", "mpi": "MPI", "nccl": "NCCL", "nvtoolsext": "NVTX",
+    "nvtx": "NVTX", "cuda_surface": "CUDA", "cuda_texture": "CUDA", "surface_": "CUDA", "texture_": "CUDA",
+    "aten/": "AT_", "c10/": "C10_", "torch/": "TORCH_", "thc/": "THC_", "boost/": "BOOST_", "cute/": "CUTE_",
+    "cutlass/": "CUTLASS_", "eigen/": "EIGEN_", "fmt/": "FMT_", "glm/": "GLM_", "gtest/": "GTEST_", "opencv2/": "CV_",
+    "pybind11/": "PYBIND11_", "spdlog/": "SPDLOG_",
 }  # fmt: skip
 """How the macros begin that a library's headers define for their users, by how the headers' names or paths begin."""
+
+_OF_CUDA = {"CUDA_VERSION", "CUDART_VERSION"}
+"""What CUDA's own headers define."""
 
 _BEHIND_LAMBDA = {";", ",", ")", "(", "."}
 
@@ -128,7 +132,7 @@ class HostCode:
         words = [re.findall(r"[A-Za-z_]\w*", token.text) for token in self._directives]
         asked = {word for each in words if each and each[0] in {"if", "ifdef", "ifndef", "elif"} for word in each[1:]}
         known = {each[1] for each in words if len(each) > 1 and each[0] == "define"} | {"defined"}
-        return {word for word in asked - known if not word.startswith("_")}
+        return {word for word in asked - known - _OF_CUDA if not word.startswith("_")}
 
     def could_learn_from(self, header: str) -> set[str]:
         """What the file asks for and a header of that name could define."""

@@ -19,7 +19,7 @@ from enzyme_driver import pipelines
 from enzyme_driver.command import Completed
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.stages.diagnostics import Diagnostic, as_error, errors, rejected, undecided
-from enzyme_driver.stages.dialect import in_words_of_clang
+from enzyme_driver.stages.dialect import in_words_of_clang, without_static
 from enzyme_driver.stages.host_code import MISSING, HostCode, may_be_empty
 from enzyme_driver.stages.precompiled import without_errors
 from enzyme_driver.stages.source import Source
@@ -29,6 +29,9 @@ _ROUNDS = 24
 """How often clang is asked again: what is left out declares what others use."""
 
 _KEEP_READING = ("-ferror-limit=0", "-Xclang", "-emit-pch", "-Xclang", "-fallow-pch-with-compiler-errors")
+
+_STATIC = re.compile(r"static declaration of '.*' follows non-static declaration")
+"""What other compilers read: the function is as its first declaration says."""
 
 _REQUESTED = "requested here"
 """Ends clang's notes of what asks for an instance of a template."""
@@ -126,7 +129,7 @@ class _Reading:
             if missing:
                 state = self._without_headers(state, missing, done, flags)
                 continue
-            rewritten = self._rewritten(state)
+            rewritten = self._rewritten(state) or self._declared_alike(state, found)
             if rewritten:
                 state = replace(state, copies={**state.copies, **rewritten})
                 continue
@@ -144,6 +147,15 @@ class _Reading:
         if state.places or not self._depfile.exists():
             return {}
         return _for_nvcc(self._source, self._depfile, self._workspace, state.copies.keys())
+
+    def _declared_alike(self, state: _State, found: Iterable[Diagnostic]) -> dict[Path, HostCode]:
+        """The user's files without the `static` of functions that were declared before without it."""
+        places: dict[Path, list[tuple[int, int]]] = {}
+        for said in found:
+            if _STATIC.match(said.text) and is_users(said.file, self._workspace):
+                places.setdefault(_whole(said.file), []).append((said.line, said.column))
+        texts = {file: self._text(file, state) for file in places}
+        return {file: HostCode(without_static(text.text, places[file]), text.unread) for file, text in texts.items()}
 
     def _kept(self, state: _State, flags: Sequence[str | Path], found: list[Diagnostic], done: Completed) -> Parsed:
         version = self._workspace.toolchain.clang.version
@@ -234,6 +246,9 @@ class _Reading:
     ) -> _State:
         """Empty headers in place of those that are missing."""
         name = str(MISSING.search(missing.text)["name"])  # type: ignore[index]
+        beside = _whole(missing.file.parent / name)
+        if ".." in name and beside not in state.copies:
+            return replace(state, copies={**state.copies, beside: HostCode("")}, places=state.places + 1)
         if not self._stub(name, missing.file):
             raise _StoppedError(done, state)
         rule = self._workspace.file("missing.d")

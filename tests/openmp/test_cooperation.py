@@ -210,6 +210,29 @@ def test_a_failed_assertion_ends_its_thread_and_the_others_go_on(
     k[1, 40](random(40), y)
 
 
+def test_a_failed_assertion_of_a_recursive_function_is_an_error(kernel: Compile) -> None:
+    k = kernel(
+        """
+        #include <cassert>
+        __device__ float power(float x, int n) {
+            assert(n >= 0);
+            return n == 0 ? 1.0f : x * power(x, n - 1);
+        }
+        __global__ void powers(const float *x, const int *n, float *y) {
+            y[threadIdx.x] = power(x[threadIdx.x], n[threadIdx.x]);
+        }
+        """
+    )
+    x, n, y = random(8), np.arange(8, dtype=np.int32), random(8)
+    k[1, 8](x, n, y)
+    np.testing.assert_allclose(y, x**n, rtol=1e-5)
+    found = k.vjp[1, 8](x, n, y, cotangents={"y": np.ones(8, np.float32)})["x"]
+    np.testing.assert_allclose(found, n * x ** (n - 1.0), rtol=1e-5)
+    n[3] = -1
+    with pytest.raises(adgen.PrimalError, match=r"cooperation.cu:4: assertion failed: n >= 0"):
+        k[1, 8](x, n, y)
+
+
 RECURSIVE = """
 __device__ __noinline__ float down(const float *x, int depth) {
     float kept[64];

@@ -116,7 +116,8 @@ __global__ void k(float *x) { }
 
 def test_what_the_preprocessor_is_asked_for() -> None:
     text = (
-        "#define MINE 1\n#if defined(MINE) && THEIRS > 2\n#endif\n#ifdef __CUDA_ARCH__\n#endif\n#ifndef OTHER\n#endif\n"
+        "#define MINE 1\n#if defined(MINE) && THEIRS > 2 && CUDART_VERSION > 9000\n#endif\n"
+        "#ifdef __CUDA_ARCH__\n#endif\n#ifndef OTHER\n#endif\n"
     )
     assert HostCode(text).asks_for == {"THEIRS", "OTHER"}
 
@@ -128,6 +129,7 @@ def test_what_the_preprocessor_is_asked_for() -> None:
         ("cublasLt.h", {"CUBLAS_V2"}),
         ("nvtx3/nvToolsExt.h", set()),
         ("opencv2/core.hpp", set()),
+        ("cblas.h", set()),
     ],
 )
 def test_what_a_header_could_define(header: str, learns: set[str]) -> None:

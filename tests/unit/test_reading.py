@@ -12,7 +12,7 @@ from stage_support import workspace_in, writes
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import frontend
-from enzyme_driver.stages.dialect import in_words_of_clang
+from enzyme_driver.stages.dialect import in_words_of_clang, without_static
 from enzyme_driver.stages.precompiled import without_errors
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
@@ -180,3 +180,9 @@ def test_only_the_mark_of_errors_changes(mark: int, version: str, cleared: int, 
 )
 def test_what_nvcc_reads_in_words_of_clang(text: str, read: str) -> None:
     assert in_words_of_clang(text) == read
+
+
+def test_a_function_that_is_static_only_where_it_is_declared_again() -> None:
+    text = "static int a;\ntemplate <int N> static int\nf();\nstatic int g() { return 0; }\n"
+    read = "static int a;\ntemplate <int N>        int\nf();\nstatic int g() { return 0; }\n"
+    assert without_static(text, [(3, 1)]) == read

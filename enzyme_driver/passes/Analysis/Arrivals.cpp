@@ -443,7 +443,7 @@ Facts Arrivals::leftBy(const Write &W) const {
   }
   if (isSameForEveryOrder(W, Stored))
     return Stored;
-  if (all_of(Memory, IsaPred<AllocaInst>))
+  if (all_of(Memory, [](const Value *Object) { return isa_and_nonnull<AllocaInst>(Object); }))
     return Stored | At.inOrder();
   const Facts Order = At | Ways.lookup(W.I->getParent()) | Stored;
   (Shared ? Stored.FoundInBlock : Stored.FoundInGrid) |= Order.answers() | Order.found();

@@ -168,7 +168,10 @@ public:
           if (isWrittenBehind(*End, A))
             Snapshots[End].insert(A);
         Left.insert_range(Found.Left);
-        repeat(*Load);
+        const bool IsLeft = Left.remove(Load);
+        Instruction *Again = repeat(*Load);
+        if (IsLeft)
+          Left.insert(Again);
       }
       Changed = true;
     }
@@ -334,14 +337,15 @@ private:
     return Kept.size() * Arrays.bytes(&A) / UsualThreads;
   }
 
-  static void repeat(LoadInst &Load) {
+  static Instruction *repeat(LoadInst &Load) {
     ADGEN_COUNT(NumLoads, Load);
     IRBuilder<> B(&Load);
     Value *Alignment = B.getInt32(Load.getAlign().value());
-    Value *Again = B.CreateIntrinsic(Intrinsic::nvvm_ldu_global_f, {Load.getType(), Load.getPointerOperandType()},
-                                     {Load.getPointerOperand(), Alignment});
+    Instruction *Again = B.CreateIntrinsic(Intrinsic::nvvm_ldu_global_f, {Load.getType(), Load.getPointerOperandType()},
+                                           {Load.getPointerOperand(), Alignment});
     Load.replaceAllUsesWith(Again);
     Load.eraseFromParent();
+    return Again;
   }
 
   // All that writes to an array, if it is stores to that array for sure.

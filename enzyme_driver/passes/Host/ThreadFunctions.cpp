@@ -32,7 +32,8 @@ Function *ThreadFunctions::make(Function &F, bool Cooperates) {
   if (Cooperates)
     forgetAliasing(*Thread);
   tellArraysApart(*Thread, F);
-  replaceTraps(*Thread);
+  for (Function &Each : M) // also those that a thread calls, whose callers go on until the call ends by an error
+    replaceTraps(Each);
   if (!replaceSpecials(*Thread, F)) {
     Thread->eraseFromParent();
     return nullptr;
@@ -78,9 +79,9 @@ void ThreadFunctions::tellArraysApart(Function &Thread, const Function &F) {
   }
 }
 
-void ThreadFunctions::replaceTraps(Function &Thread) {
+void ThreadFunctions::replaceTraps(Function &F) {
   SmallVector<CallInst *> Traps;
-  for (BasicBlock &Block : Thread)
+  for (BasicBlock &Block : F)
     for (Instruction &I : Block)
       if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getCalledFunction() && isTrap(*Call->getCalledFunction()))
         Traps.push_back(Call);
@@ -94,7 +95,9 @@ void ThreadFunctions::replaceTraps(Function &Thread) {
     BasicBlock *Block = Call->getParent();
     changeToUnreachable(Call);
     Block->getTerminator()->eraseFromParent();
-    ReturnInst::Create(Context, Block);
+    Type *Returned = F.getReturnType();
+    ReturnInst::Create(Context, Returned->isVoidTy() ? nullptr : Constant::getNullValue(Returned), Block);
+    F.removeFnAttr(Attribute::NoReturn);
   }
 }
 

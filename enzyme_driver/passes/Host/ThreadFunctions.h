@@ -41,7 +41,7 @@ private:
   void tellArraysApart(llvm::Function &Thread, const llvm::Function &F);
 
   // A failed assertion ends the thread and is reported when the call ends; on the host it must not end the process.
-  void replaceTraps(llvm::Function &Thread);
+  void replaceTraps(llvm::Function &F);
   static bool isTrap(const llvm::Function &F);
   static void lower(llvm::AtomicRMWInst &Atomic);
 

@@ -32,6 +32,14 @@
 #define C10_LAUNCH_BOUNDS_2(THREADS, BLOCKS) __launch_bounds__(THREADS, BLOCKS)
 #define C10_WARP_SIZE 32
 #define CUDA_KERNEL_ASSERT(CONDITION) static_cast<void>(0)
+#define TORCH_CHECK(...) static_cast<void>(0)
+#define TORCH_INTERNAL_ASSERT(...) static_cast<void>(0)
+#define AT_ASSERT(...) static_cast<void>(0)
+#define AT_ASSERTM(...) static_cast<void>(0)
+#define AT_ERROR(...) static_cast<void>(0)
+#define C10_CUDA_CHECK(...) static_cast<void>(__VA_ARGS__)
+#define AT_CUDA_CHECK(...) static_cast<void>(__VA_ARGS__)
+#define C10_CUDA_KERNEL_LAUNCH_CHECK() static_cast<void>(0)
 #define TORCH_VERSION_MAJOR 2
 #define TORCH_VERSION_MINOR 9
 #ifndef CUDA_KERNEL_LOOP
@@ -42,7 +50,6 @@
 
 namespace at {
 
-class Tensor; // of which host code alone knows more
 using Half = __half;
 using BFloat16 = __nv_bfloat16;
 
@@ -104,6 +111,37 @@ using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, Traits, int32_t
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t>;
 
+// A tensor, of which host code and structs beside kernels speak: declared, and never made.
+class Tensor {
+public:
+    Tensor();
+    bool defined() const;
+    bool is_cuda() const;
+    bool is_contiguous() const;
+    int64_t dim() const;
+    int64_t ndimension() const;
+    int64_t numel() const;
+    int64_t size(int64_t axis) const;
+    int64_t stride(int64_t axis) const;
+    std::vector<int64_t> sizes() const;
+    std::vector<int64_t> strides() const;
+    Tensor contiguous() const;
+    Tensor operator[](int64_t index) const;
+    void *data_ptr() const;
+    template <class T> T *data_ptr() const;
+    template <class T> T *data() const;
+    template <class T> const T *const_data_ptr() const;
+    template <class T> T *mutable_data_ptr() const;
+    template <class T, size_t N> TensorAccessor<T, N> accessor() const;
+    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
+    PackedTensorAccessor32<T, N, Traits> packed_accessor32() const;
+    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
+    PackedTensorAccessor64<T, N, Traits> packed_accessor64() const;
+    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits, class Index = int64_t>
+    GenericPackedTensorAccessor<T, N, Traits, Index> packed_accessor() const;
+};
+template <class T> using optional = std::optional<T>;
+
 // The type in which a kernel adds up.
 template <class T, bool OnDevice> struct AccumulateType {
     using type = T;
@@ -119,6 +157,13 @@ template <class T, bool OnDevice> using acc_type = typename AccumulateType<T, On
 template <class T> using opmath_type = acc_type<T, true>;
 
 namespace cuda {
+class CUDAStream {
+public:
+    operator cudaStream_t() const;
+    cudaStream_t stream() const;
+};
+CUDAStream getCurrentCUDAStream(int device = -1);
+
 template <class T> __host__ __device__ constexpr T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
 
 namespace detail {

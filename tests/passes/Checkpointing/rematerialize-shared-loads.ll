@@ -713,6 +713,44 @@ end:
 }
 declare void @adgen_rule_shfl_bfly_f32(ptr, ptr, i32, i32, i32) convergent
 
+; The load itself is what its loop leaves behind: what stands for it is kept there.
+; CHECK-LABEL: define void @adgen_body_leaves_a_load(
+; CHECK:       %0 = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %at, i32 4)
+; CHECK:       [[OUT:%.*]] = phi float [ %0, %inner ]
+; CHECK:       [[LAST:%.*]] = phi float [ [[OUT]], %joined ]
+; CHECK-NEXT:  store float [[LAST]], ptr %held
+define void @adgen_body_leaves_a_load(ptr %x, ptr %y, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %joined ]
+  %v = load float, ptr %x
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %outer ], [ %i.next, %inner ]
+  %sum = phi float [ 0.0, %outer ], [ %sum.next, %inner ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  %sum.next = fadd float %sum, %square
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, 64
+  br i1 %more, label %inner, label %joined
+joined:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %exit
+exit:
+  %b = fmul float %a, %a
+  store float %b, ptr %y
+  ret void
+}
+
 ; What fills it has no primal before Enzyme, nothing to do forward, and fills it in the reverse sweep.
 ; CHECK:       declare !enzyme_augment {{.*}} void @adgen_rule_refill_filled_0(ptr, ptr readonly captures(none), i32, i32)
 ; CHECK:       define void @adgen_rule_refill_filled_0_augmented(

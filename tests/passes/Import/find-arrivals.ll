@@ -199,3 +199,13 @@ exit:
   store float %sum, ptr %to
   ret void
 }
+
+; Memory at a fixed address of the whole block's: nobody knows what it is, and it is nobody's own.
+; CHECK: define void @adgen_body_writes_to_an_address(ptr %x, ptr %count)
+define void @adgen_body_writes_to_an_address(ptr %x, ptr %count) {
+  %k = atomicrmw add ptr %count, i32 1 monotonic
+  %to = inttoptr i32 %k to ptr addrspace(3)
+  %v = load float, ptr %x
+  store float %v, ptr addrspace(3) %to
+  ret void
+}
