@@ -167,6 +167,23 @@ def test_what_has_no_witness_is_said_once(tmp_path: Path, capsys: pytest.Capture
     assert "derivatives that the user gives have no witness" in said
 
 
+def test_numbers_that_become_integers_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "integers.cu"
+    path.write_text(
+        """
+        __device__ bool done;
+        __global__ void buckets(long long *y, const float *x) {
+            const int i = threadIdx.x;
+            if (y[i] < 0) { y[i] = (long long)x[i] - 2; done = false; }
+        }
+        """
+    )
+    kernel = adgen.compile(path, kernel="buckets", verify="always")
+    found = kernel.vjp[1, 8](np.full(8, -1), np.arange(8, dtype=np.float32), cotangents={})
+    assert not found["x"].any()
+    assert "the derivative is zero at these arguments" in capsys.readouterr().err
+
+
 def test_functions(tmp_path: Path) -> None:
     path = tmp_path / "f.cpp"
     path.write_text("double f(const double *x, double w) { return x[0] * x[1] * w; }\n", encoding="utf-8")

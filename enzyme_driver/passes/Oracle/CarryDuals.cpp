@@ -102,6 +102,7 @@ static void carryAll(Module &M, NumberType &Numbers, StringRef What, StringRef H
   SmallVector<Function *> Tangents;
   for (CallInst *Call : tangentCalls(M))
     Tangents.push_back(carry(Module, *Call));
+  Module.notes(); // which a caller reads, also where none is ever made
   Module.finish();
   for (Function *Tangent : Tangents) {
     IRBuilder<> B(&*Tangent->getEntryBlock().getFirstInsertionPt());
