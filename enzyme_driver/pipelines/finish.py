@@ -133,6 +133,7 @@ CUDA = Pipeline(
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-take-together", after=("default",)),  # the optimiser would undo it
         Pass("adgen-rematerialize-loads", after=("default",)),
+        Pass("adgen-split-live-ranges", after=("adgen-rematerialize-loads",)),
         # The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices.
         function("infer-address-spaces", "infer-alignment", "load-store-vectorizer", switch="widen-accesses"),
         Pass("adgen-hoist-tape-loads", after=("default", "adgen-make-kernels")),

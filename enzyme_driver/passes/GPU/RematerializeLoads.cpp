@@ -5,6 +5,7 @@
 //
 // What is computed again begins at a register of the launch or a number that is kept anyway, hidden from what would
 // find that it is there already.
+#include "GPU/ReadAgain.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -14,8 +15,6 @@
 #include "llvm/Analysis/CycleAnalysis.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -35,12 +34,6 @@ constexpr unsigned MostLeft = 512;   // with more by far than there are register
 constexpr unsigned MostAgain = 4;    // instructions for each word
 constexpr unsigned MostRounds = 4, MostTried = 4; // places in each
 constexpr unsigned Deepest = 64;
-
-unsigned words(const Type &T, const DataLayout &Layout) {
-  if (!T.isSized() || T.isIntegerTy(1))
-    return 0; // predicates have registers of their own
-  return divideCeil(Layout.getTypeSizeInBits(const_cast<Type *>(&T)).getFixedValue(), 32);
-}
 
 // Which values are live where, and how many words they take. Only uses that `IsUse` holds of count.
 class Liveness {
@@ -128,38 +121,6 @@ private:
   DenseMap<const BasicBlock *, BitVector> AtEntry, AtExit;
   DenseMap<const BasicBlock *, unsigned> Most;
 };
-
-bool canBeHidden(const Type &T) { return T.isPointerTy() || T.isIntegerTy(32) || T.isIntegerTy(64); }
-
-bool isRegister(const Instruction &I) {
-  auto *Call = dyn_cast<IntrinsicInst>(&I);
-  return Call && Call->getCalledFunction()->getName().starts_with("llvm.nvvm.read.ptx.sreg.") &&
-         !Call->mayReadOrWriteMemory();
-}
-
-// Of what nobody writes as long as the kernel runs.
-bool isOfInput(const Instruction &I) {
-  auto *Load = dyn_cast<LoadInst>(&I);
-  return Load && Load->isSimple() && Load->hasMetadata(LLVMContext::MD_invariant_load);
-}
-
-bool isCheap(const Instruction &I) {
-  if (auto *Call = dyn_cast<IntrinsicInst>(&I)) {
-    constexpr Intrinsic::ID Kinds[] = {Intrinsic::fabs, Intrinsic::fma, Intrinsic::fmuladd};
-    return is_contained(Kinds, Call->getIntrinsicID());
-  }
-  switch (I.getOpcode()) {
-  case Instruction::FDiv:
-  case Instruction::FRem:
-  case Instruction::SDiv:
-  case Instruction::UDiv:
-  case Instruction::SRem:
-  case Instruction::URem:
-    return false;
-  default:
-    return isa<BinaryOperator, UnaryOperator, CastInst, GetElementPtrInst>(I);
-  }
-}
 
 // Whether two instructions compute the same in the same way, from the same. What has been compared before was alike.
 using Compared = DenseSet<std::pair<const Value *, const Value *>>;
@@ -380,15 +341,6 @@ private:
     }
     SmallVector<WeakTrackingVH> Replaced(What.Values.begin(), What.Values.end());
     RecursivelyDeleteTriviallyDeadInstructionsPermissive(Replaced);
-  }
-
-  // The same number, of which nobody knows that.
-  static Value *hidden(IRBuilder<> &B, Value &V) {
-    if (!canBeHidden(*V.getType()))
-      return &V;
-    StringRef Constraint = V.getType()->isPointerTy() || V.getType()->isIntegerTy(64) ? "=l,0" : "=r,0";
-    auto *Asm = InlineAsm::get(FunctionType::get(V.getType(), {V.getType()}, false), "", Constraint, true);
-    return B.CreateCall(Asm, {&V});
   }
 
   Function &F;
