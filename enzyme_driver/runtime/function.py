@@ -18,6 +18,7 @@ from enzyme_driver.runtime.call.slots import argument_slot
 from enzyme_driver.runtime.call.values import returned, scalar_bytes
 from enzyme_driver.runtime.tape.query import Number
 from enzyme_driver.runtime.tape.record import recording, unrecorded
+from enzyme_driver.runtime.transforms.carried import CarriedArguments
 from enzyme_driver.runtime.transforms.hvp import Hvp
 from enzyme_driver.runtime.transforms.jvp import Jvp
 from enzyme_driver.runtime.transforms.vjp import Vjp
@@ -100,11 +101,10 @@ class Function(CompiledEntry):
         entry, arguments, kind = self._forward_entry(), self._tangent_arguments, self.signature.returns
         product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         returns = kind if kind and kind.kind == "float" else None
-        results = []
+        results, given = [], CarriedArguments(arguments)
 
         def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
-            prepared = arguments.forward(values, shadows)
-            data = self._backend.call(entry, prepared, returns.size if returns else 0, gradient=True)
+            data = self._backend.call(entry, given(values, shadows), returns.size if returns else 0, gradient=True)
             results.append(returned(data, returns) if returns else None)
 
         made = product.run(carry, None)
@@ -126,9 +126,10 @@ class Function(CompiledEntry):
         entry, twice = self._second_entry(), self._twice_arguments
         self._tangent_arguments.check_shadow_names(tangents, "tangent")
         product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt, cotangent)
+        given = CarriedArguments(twice)
 
         def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
-            self._backend.call(entry, twice.forward(values, shadows), 0, gradient=True)
+            self._backend.call(entry, given(values, shadows), 0, gradient=True)
 
         return product.run(carry, tangents, directions, None)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import enzyme_driver as adgen
+from enzyme_driver.runtime.call.arguments import Arguments
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 
@@ -17,7 +18,7 @@ COUNT = 3
 LAYOUT = [("a", "f8"), ("b", "f8")]
 WEIGHTS = np.array((0.3, 1.2), LAYOUT)
 
-Arguments = dict[str, Any]
+Named = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def arguments(rng: np.random.Generator) -> tuple[Any, ...]:
     return rng.uniform(-2, 2, 20), rng.standard_normal(20), rng.standard_normal(1), 1.3, WEIGHTS, 20
 
 
-def assert_stacked(found: Arguments, alone: list[Arguments]) -> None:
+def assert_stacked(found: Named, alone: list[Named]) -> None:
     assert found.keys() == alone[0].keys()
     for name, stacked in found.items():
         np.testing.assert_allclose(
@@ -107,6 +108,21 @@ def test_a_whole_jacobian(energy: adgen.Function, rng: np.random.Generator) -> N
     np.testing.assert_allclose(forward["y"].T, reverse["x"], rtol=1e-10, atol=1e-12)
 
 
+def test_arguments_are_checked_once_for_all_directions(
+    energy: adgen.Function, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args, checked = (rng.standard_normal(5), np.zeros(5), 1.7, 5), []
+    forward = Arguments.forward
+
+    def counted(self: Arguments, values: Any, tangents: Any) -> Any:  # noqa: ANN401
+        checked.append(len(values))
+        return forward(self, values, tangents)
+
+    monkeypatch.setattr(Arguments, "forward", counted)
+    energy.jvp(*args, tangents={"x": np.eye(5)}, directions=5)
+    assert checked == [4]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -117,7 +133,7 @@ def test_a_whole_jacobian(energy: adgen.Function, rng: np.random.Generator) -> N
         ({"tangents": {}, "directions": 0}, "directions=0 is not a number of directions"),
     ],
 )
-def test_directions_that_do_not_fit(mixed: adgen.Kernel, options: Arguments, said: str) -> None:
+def test_directions_that_do_not_fit(mixed: adgen.Kernel, options: Named, said: str) -> None:
     with pytest.raises(adgen.ArgumentError, match=said):
         mixed.jvp[1, 32](*arguments(np.random.default_rng(0)), **options)
 
