@@ -102,6 +102,14 @@ KERNELS = {
         v = sin(v) + best * v * x[k];
     }
     v *= best;""",
+    "descends": """
+    int at = (7 * i) % n;
+    #pragma unroll 1
+    for (int k = 0; k < 6 && at > 2; k++) {
+        v = 0.34 * v + x[at] * x[at];
+        at = x[at] < v ? at / 2 : at - 3;
+    }
+    v *= v;""",
 }
 
 N = 53

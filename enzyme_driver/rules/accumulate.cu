@@ -235,6 +235,26 @@ RULE unsigned adgen_alike_by(unsigned active, long long value, int lanes) {
   return __nvvm_match_any_sync_i64(active, value);
 }
 
+// The largest of the active lanes' numbers, which are at least -1 (passes/Accumulate/AlignLanes.cpp).
+RULE long long adgen_most(unsigned active, long long value) {
+  long long most = -1;
+  for (;;) {
+    unsigned more = __nvvm_vote_ballot_sync(active, value > most);
+    if (!more)
+      return most;
+    int lane = __builtin_ctz(more);
+    unsigned low = fromLane(active, int(value), lane), high = fromLane(active, int(value >> 32), lane);
+    most = (long long)((unsigned long long)high << 32 | low);
+  }
+}
+
+// The own value of the lanes that add; the first of them lends the others its own.
+RULE long long adgen_lent(unsigned active, unsigned adding, long long value) {
+  int lender = __builtin_ctz(adding);
+  unsigned low = fromLane(active, int(value), lender), high = fromLane(active, int(value >> 32), lender);
+  return adding >> laneIndex() & 1 ? value : (long long)((unsigned long long)high << 32 | low);
+}
+
 // Behind which of the active lanes comes one with the next element.
 RULE unsigned adgen_beside(unsigned active, const char *element, long long bytes) {
   int lane = laneIndex(), behind = lane + (active >> lane >> 1 & 1); // itself where none is

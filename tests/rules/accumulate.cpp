@@ -249,6 +249,14 @@ int main() {
     if (adgen_alike_by(here, lane % 2, 16) != even || adgen_alike_by(here, 1ll << 40, 16) != here)
       std::printf("neighbours that are not all here are not compared\n");
   });
+  warp([] {
+    long long big = 1ll << 40, less = (long long)lane - 1, own = lane % 5 == 2 ? big + lane : less;
+    if (adgen_most(here, less) != 14 || adgen_most(here, -1) != -1 || adgen_most(here, own) != big + 12)
+      std::printf("the largest number is not found\n");
+    unsigned adding = 0x8410;
+    if (adgen_lent(here, adding, big + lane) != big + (adding >> lane & 1 ? lane : 4))
+      std::printf("lanes do not get what another lends\n");
+  });
   here = ~0u;
   warp([] {
     unsigned even = 0x55555555u << lane % 2;

@@ -27,6 +27,10 @@ LaneOrigin LaneOrigins::find(Value *V) {
     Result.Dropped = Bits;
     return Result;
   }
+  if (isCallOf(*I, LentByLane)) {
+    Result.Compared.insert(I);
+    return Result;
+  }
   bool MayDrop = dropsTheLane(*I) || dividesByNumber(*I);
   if (isa<PHINode, LoadInst>(I) || MayDrop) {
     bool Comparable = I->getType()->isIntOrPtrTy() && I->getType()->getPrimitiveSizeInBits() <= 64;
@@ -152,7 +156,7 @@ bool LaneOrigins::isLikelyTheSame(Value *V) {
     Value *From = Next.pop_back_val();
     auto *I = dyn_cast<Instruction>(From);
     auto *A = dyn_cast<Argument>(From);
-    if (Counts && isCount(From))
+    if (Assumed.contains(From) || (Counts && isCount(From)))
       continue;
     LaneOrigin Register;
     if (isa<AllocaInst>(From) || (A && isOfTheTape(*A) && A->getType()->isPointerTy()))
@@ -160,6 +164,8 @@ bool LaneOrigins::isLikelyTheSame(Value *V) {
     if (isa_and_nonnull<CallBase>(I)) {
       auto *Read = dyn_cast<IntrinsicInst>(I);
       if (Read && readsRegister(*Read, Register) && !Register.X && !Register.OtherAxes)
+        continue;
+      if (isCallOf(*I, MostOfLanes) || isCallOf(*I, LentByLane))
         continue;
       if (!isArithmetic(*I))
         return false;

@@ -4,11 +4,17 @@
 #include "Support/Adgen.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 namespace adgen {
 
 constexpr unsigned MostCompared = 2;
+
+// A rule that answers all lanes with the largest number that one of them has (rules/accumulate.cu).
+inline constexpr llvm::StringLiteral MostOfLanes = "adgen_most";
+// And one by which lanes get from another what only that has.
+inline constexpr llvm::StringLiteral LentByLane = "adgen_lent";
 
 // What decides the value of an address, apart from what is the same in the whole grid.
 struct LaneOrigin {
@@ -48,6 +54,12 @@ public:
     return Known != Found.end() ? Known->second : Found[V] = find(V);
   }
 
+  // What lanes come to have in common, if it is compared.
+  void assumeAlike(llvm::Value &V) {
+    Found[&V].Compared.insert(&V);
+    Assumed.insert(&V);
+  }
+
 private:
   LaneOrigin find(llvm::Value *V);
 
@@ -74,6 +86,7 @@ private:
 
   bool Counts;
   llvm::DenseMap<llvm::Value *, LaneOrigin> Found;
+  llvm::SmallPtrSet<const llvm::Value *, 4> Assumed;
 };
 
 bool usesOtherAxes(llvm::Function &F);
