@@ -110,6 +110,14 @@ KERNELS = {
         at = x[at] < v ? at / 2 : at - 3;
     }
     v *= v;""",
+    "overwrites": """
+    double more = 0.3;
+    int at = (i + 3) % n;
+    for (int k = 0; k < 6 && at > 2; k++) {
+        more = 0.68 * v + x[at] * x[(at + 1) % n];
+        at = x[at] < x[at / 2] ? at / 2 : at - 3;
+    }
+    v *= more;""",
 }
 
 N = 53

@@ -259,6 +259,18 @@ private:
           Computed.push_back(&I);
     for (Instruction *I : Computed)
       repair(*I, *Last, Back);
+    hold(*Header->getTerminator()->getOperand(0));
+  }
+
+  // What is carried on and is no number of the iteration, such as a zero, does not come before the first own one
+  // either.
+  void hold(Value &Comes) {
+    for (PHINode &Phi : Header->phis()) {
+      Value *Next = Phi.getIncomingValueForBlock(Latch);
+      auto *Joined = dyn_cast<PHINode>(Next);
+      if (&Phi != &Count && Next != &Phi && !(Joined && Joined->getParent() == Join))
+        Phi.setIncomingValueForBlock(Latch, IRBuilder<>(Latch->getTerminator()).CreateSelect(&Comes, Next, &Phi));
+    }
   }
 
   // Of a number that is used behind the iteration: what it was before it, where lanes wait.

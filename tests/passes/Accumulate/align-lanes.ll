@@ -147,6 +147,41 @@ left:
   ret void
 }
 
+; Numbers that the last iteration alone has, and what is counted behind the decision: lanes that wait hold both.
+; CHECK-LABEL: define void @held(
+; CHECK:       walk:
+; CHECK:         %first = phi float [ %seed, %{{.*}} ], [ [[KEPT:%.*]], %back ]
+; CHECK:         %other = phi i32 [ 7, %{{.*}} ], [ [[COUNTED:%.*]], %back ]
+; CHECK:         %comes = icmp sle i64 %k,
+; CHECK:       back:
+; CHECK:         %more = add i32 %other, 1
+; CHECK-DAG:     [[KEPT]] = select i1 %comes, float 0.000000e+00, float %first
+; CHECK-DAG:     [[COUNTED]] = select i1 %comes, i32 %more, i32 %other
+; CHECK:         br label %walk
+define void @held(float %seed, ptr %counts, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const" {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %at = getelementptr i64, ptr %counts, i32 %x
+  %last = load i64, ptr %at
+  br label %walk
+walk:
+  %k = phi i64 [ %last, %entry ], [ %next, %back ]
+  %first = phi float [ %seed, %entry ], [ 0.0, %back ]
+  %other = phi i32 [ 7, %entry ], [ %more, %back ]
+  %number = sitofp i32 %other to float
+  %v = fadd float %first, %number
+  %place = getelementptr float, ptr %d_tile, i64 %k
+  %1 = atomicrmw fadd ptr %place, float %v monotonic
+  %done = icmp eq i64 %k, 0
+  br i1 %done, label %left, label %back
+back:
+  %more = add i32 %other, 1
+  %next = add i64 %k, -1
+  br label %walk
+left:
+  ret void
+}
+
 ; All lanes begin with the same iteration; lanes have elements of their own; or the sums are read in the loop.
 ; CHECK-LABEL: define void @begin_together(
 ; CHECK-NOT:     adgen_most
