@@ -15,6 +15,10 @@ void insertRule(llvm::Instruction &Before, llvm::StringRef Rule, llvm::Value *An
 // rule.
 void keepLockstep(llvm::Function &Body, llvm::Value *Anchor);
 
+// Where lanes do so, a switch that tells how a loop was left has no other ways than its cases: else lanes would seem to
+// return there.
+void closeSwitches(llvm::Function &Body);
+
 // Before that, while masks of lanes are the user's: barriers of the warp where all lanes come that have not returned.
 // Asks whether all lanes that come to the end of a block go on the same way.
 void meetAll(llvm::Function &Body, llvm::function_ref<bool(const llvm::BasicBlock &)> IsTogether);

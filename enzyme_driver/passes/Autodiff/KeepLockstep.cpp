@@ -12,8 +12,10 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
@@ -164,7 +166,56 @@ private:
   SmallSetVector<BasicBlock *, 8> Exchanging;
 };
 
+// The numbers that a phi of constants may hold, without those for which a branch leads elsewhere; none where not all
+// are known.
+bool mayHold(PHINode &Phi, SmallPtrSetImpl<ConstantInt *> &Numbers, SmallPtrSet<PHINode *, 8> Path = {}) {
+  constexpr unsigned Longest = 6;
+  if (!Path.insert(&Phi).second) // what comes round again has come before
+    return true;
+  if (Path.size() > Longest)
+    return false;
+  for (auto [Value, From] : zip(Phi.incoming_values(), Phi.blocks())) {
+    if (auto *Number = dyn_cast<ConstantInt>(Value)) {
+      Numbers.insert(Number);
+      continue;
+    }
+    auto *Other = dyn_cast<PHINode>(Value);
+    SmallPtrSet<ConstantInt *, 8> Brought;
+    if (!Other || !mayHold(*Other, Brought, Path))
+      return false;
+    CmpPredicate Kind;
+    ConstantInt *Left;
+    BasicBlock *Then, *Else;
+    if (match(From->getTerminator(), m_Br(m_ICmp(Kind, m_Specific(Other), m_ConstantInt(Left)), Then, Else)) &&
+        ICmpInst::isEquality(Kind) && (Kind == ICmpInst::ICMP_EQ ? Then : Else) != Phi.getParent())
+      Brought.erase(Left);
+    Numbers.insert_range(Brought);
+  }
+  return true;
+}
+
+bool takesCases(const SwitchInst &Switch) {
+  auto *Phi = dyn_cast<PHINode>(Switch.getCondition());
+  SmallPtrSet<ConstantInt *, 8> Numbers;
+  return Phi && mayHold(*Phi, Numbers) &&
+         all_of(Numbers, [&](ConstantInt *Number) { return Switch.findCaseValue(Number) != Switch.case_default(); });
+}
+
 } // namespace
+
+void closeSwitches(Function &Body) {
+  if (!hasExchange(Body))
+    return;
+  for (BasicBlock &Block : make_early_inc_range(Body)) {
+    auto *Switch = dyn_cast<SwitchInst>(Block.getTerminator());
+    if (!Switch || Switch->defaultDestUnreachable() || !takesCases(*Switch))
+      continue;
+    BasicBlock *Nowhere = BasicBlock::Create(Body.getContext(), "nowhere", &Body);
+    new UnreachableInst(Body.getContext(), Nowhere);
+    Switch->getDefaultDest()->removePredecessor(&Block);
+    Switch->setDefaultDest(Nowhere);
+  }
+}
 
 void keepLockstep(Function &Body, Value *Anchor) {
   if (!hasExchange(Body))

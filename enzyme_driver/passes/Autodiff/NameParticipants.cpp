@@ -199,6 +199,7 @@ PreservedAnalyses NameParticipants::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : make_early_inc_range(M)) {
     if (F.isDeclaration() || !F.getName().starts_with(BodyPrefix))
       continue;
+    closeSwitches(F);
     meetBeforeAsking(F);
     Masks Of(F);
     meetAll(F, [&](const BasicBlock &Block) { return Of.isTogether(Block); });

@@ -213,3 +213,73 @@ out:
 end:
   ret void
 }
+
+; A switch that tells how a loop was left, as of `goto`, takes its cases alone: no lane returns there, and all meet behind.
+; One whose number may be another stays open.
+; CHECK-LABEL: define void @adgen_body_left(
+; CHECK:         switch i32 %why, label %nowhere [
+; CHECK:       out:
+; CHECK-NEXT:    call void @llvm.nvvm.bar.warp.sync(i32 -1)
+; CHECK:       nowhere:
+; CHECK-NEXT:    unreachable
+; CHECK-LABEL: define void @adgen_body_open(
+; CHECK:         switch i32 %why, label %end [
+define void @adgen_body_left(ptr %x, i32 %n) {
+entry:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %own = getelementptr float, ptr addrspace(3) @exchanged, i32 %lane
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %on ]
+  %more = icmp slt i32 %k, %n
+  br i1 %more, label %inside, label %left
+inside:
+  %goes = icmp eq i32 %k, %lane
+  br i1 %goes, label %told, label %on.first
+on.first:
+  br label %told
+told:
+  %how = phi i32 [ 8, %inside ], [ 5, %on.first ]
+  %stays = icmp eq i32 %how, 5
+  br i1 %stays, label %on, label %left
+on:
+  %next = add i32 %k, 1
+  br label %loop
+left:
+  %why = phi i32 [ 2, %loop ], [ %how, %told ]
+  switch i32 %why, label %end [
+    i32 2, label %two
+    i32 8, label %out
+  ]
+two:
+  store float 1.0, ptr %x
+  br label %out
+out:
+  store volatile float 2.0, ptr addrspace(3) %own
+  br label %end
+end:
+  ret void
+}
+define void @adgen_body_open(ptr %x, i32 %n) {
+entry:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %own = getelementptr float, ptr addrspace(3) @exchanged, i32 %lane
+  %few = icmp slt i32 %lane, 3
+  br i1 %few, label %left, label %other
+other:
+  br label %left
+left:
+  %why = phi i32 [ 2, %entry ], [ 5, %other ]
+  switch i32 %why, label %end [
+    i32 2, label %two
+    i32 8, label %out
+  ]
+two:
+  store float 1.0, ptr %x
+  br label %out
+out:
+  store volatile float 2.0, ptr addrspace(3) %own
+  br label %end
+end:
+  ret void
+}
