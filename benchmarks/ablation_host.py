@@ -30,7 +30,7 @@ from benchmarks.host_programs import PROGRAM_CASES
 from benchmarks.openmp import device, gradient_of, in_turn, shadows_for
 
 EVERY: tuple[HostCase | HostKernel, ...] = (*CASES, *FITS, *KERNEL_CASES, *PROGRAM_CASES)
-LEFT_OUT = sorted(HOST | {"merge-growing-caches", "separate-decisions"})
+LEFT_OUT = sorted(HOST | {"count-strides", "merge-growing-caches", "separate-decisions"})
 THREADS = (1, 8)
 
 

@@ -106,6 +106,10 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "filter_rows": ("fft_spectrum.cu", "filter_rows<4>"),
     "nearest_by_tiles": ("../openmp/sunk.cu", "nearest_by_tiles"),
     "within_reach": ("../openmp/sunk.cu", "within_reach"),
+    "field": ("../../examples/radiance_field/field.cu", "render"),
+    "delta_rule": ("state_recurrences.cu", "delta_rule<64>"),
+    "decaying_scan": ("state_recurrences.cu", "decaying_scan"),
+    "light_unit": ("state_recurrences.cu", "light_unit"),
     "filtered": ("../openmp/strides.cu", "filtered"),
     "grid_stride": ("../openmp/strides.cu", "grid_stride"),
 }

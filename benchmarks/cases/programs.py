@@ -6,7 +6,7 @@ Some have sizes of ours; `as tested` is the size of the tests, a few blocks, who
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import cupy as cp
@@ -15,6 +15,7 @@ from programs.draw import F64, struct, structs
 from programs.soundness import with_arrays
 from programs.table import GPU_PROGRAMS
 
+from benchmarks import recurrences
 from benchmarks.case import Args, Case, Floor, uniform
 from benchmarks.cases import transport
 from cuda_kernels.case import Extent
@@ -117,6 +118,28 @@ def _strided(n: int) -> Args:
     return {"x": uniform(n), "y": cp.zeros(n, "float32"), "n": n}
 
 
+def _field(rays: int) -> Args:
+    weights = 0.35 * cp.random.default_rng().standard_normal(788, dtype="float32")
+    origins = cp.zeros((rays, 3), "float32") + cp.asarray([0.0, 0.0, -3.2], "float32")
+    directions = uniform(rays, 3, low=-0.2, high=0.2) + cp.asarray([0.0, 0.0, 1.0], "float32")
+    segment = {"from": 1.2, "to": 5.2, "samples": 24}
+    return {
+        "rays": rays,
+        "segment": segment,
+        "weights": weights,
+        "origins": origins,
+        "directions": directions,
+        "starts": uniform(rays),
+        "background": {"x": 0.75, "y": 0.85, "z": 0.95},
+        "colours": cp.zeros((rays, 3), "float32"),
+    }
+
+
+def _recurrences() -> Iterator[Case]:
+    for name, (size, args, grid, block) in recurrences.cases().items():
+        yield _sized(name.replace("_", " "), name, size, args, grid, block)
+
+
 def _sized(name: str, artifact: str, size: str, args: Callable[[], Args], grid: Extent, block: Extent) -> Case:
     return Case(name, artifact, size, args, grid, block, math.inf, Floor(0.0))
 
@@ -169,5 +192,7 @@ CASES = (
         for case in transport.CASES
         if case.name == "cross sections, multipoles"
     ),
+    _sized("radiance field", "field", "640,000 rays, 788 weights", lambda: _field(640_000), 5000, 128),
+    *_recurrences(),
     *(_tested(artifact, *of) for artifact, of in _AS_TESTED.items()),
 )

@@ -34,6 +34,16 @@ def test_a_missed_goal_is_said(tmp_path: Path) -> None:
     assert "| 9.00 | 2, missed |" in page
 
 
+def test_cases_that_gain_are_counted_on_both_targets() -> None:
+    def row(case: str, disabled: str, milliseconds: float) -> dict[str, object]:
+        said = {"case": case, "size": "1", "disabled": disabled, "gradient_ms": milliseconds, "device": "NVIDIA H200"}
+        return {**said, "primal_ms": 1.0, "same_code": False, "failure": ""}
+
+    gpu = [row("a", "none", 1), row("a", "one", 1.2), row("b", "none", 1), row("b", "one", 1.04)]
+    host = [{"case": "a", "disabled": "one", "ratio": 1.05}, {"case": "c", "disabled": "other", "ratio": 0.9}]
+    assert performance_page.gaining(gpu, host) == {"one": 2, "other": 0}
+
+
 def test_figures_have_three_digits_and_no_exponent() -> None:
     assert [performance_page.figures(value) for value in (None, 0.0123456, 4.0, 12345.6)] == [
         "-",
