@@ -143,7 +143,7 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
     if primal.left_out:
         say(f"{primal.left_out} places in host code are left out, which clang cannot read")
     if not description.entries:
-        raise plan.nothing(str(read.path), frontend.templates(read))
+        raise plan.nothing(str(read.path), frontend.templates_read(read, primal, workspace))
     chosen = plan.make(description, request.names, _activities(request), str(read.path))
     if not request.names:
         made = {bare_name(entry.name) for entry in description.entries}

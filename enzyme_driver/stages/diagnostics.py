@@ -78,7 +78,7 @@ def rejected(source: Source, done: Completed, beside: SourceError | None = None)
     if MISSING.search(found["text"]) and _is_of_the_system(Path(found["file"])):
         raise ToolchainError(f"{found['text']}: {NO_HEADERS}", hint=HEADERS, location=place)
     reason = f"error: {found['text']}{text[found.end() :].rstrip()}"
-    return SourceError(reason, hint=_hint(found["text"], source, beside), location=place)
+    return SourceError(reason, hint=_hint(found["text"], source, beside, Path(found["file"])), location=place)
 
 
 def as_error(said: Diagnostic, source: Source) -> SourceError:
@@ -96,15 +96,16 @@ def _is_of_the_system(file: Path) -> bool:
     return file.is_relative_to(resources.PACKAGE) or _OF_THE_SYSTEM.search(str(file)) is not None
 
 
-def _hint(error: str, source: Source, beside: SourceError | None) -> str:
-    """What to do about clang's error."""
+def _hint(error: str, source: Source, beside: SourceError | None, file: Path | None = None) -> str:
+    """What to do about clang's error in the file, by default the user's own."""
     missing = MISSING.search(error)
     if not missing:
         return _HINTS.get(error) or next(_about_undeclared(error, _text(source)), HINT)
     hint = "say in which folder it lies: adgen compile FILE -I FOLDER"
     if beside:
         return f"{hint}. Without it: {beside.location}: {beside.reason.splitlines()[0]}"
-    asked = sorted(undecided(missing["name"], HostCode(_text(source)), source))
+    text = file.read_text(encoding="latin-1") if file and file.is_file() else _text(source)
+    asked = sorted(undecided(missing["name"], HostCode(text), source))
     if not asked:
         return hint
     return f"{hint}; or whether it defines {', '.join(asked)}, for which the file asks: -D NAME, or -- -UNAME"

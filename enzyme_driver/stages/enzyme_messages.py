@@ -67,6 +67,11 @@ _KNOWN = (
         INVALID,
         "leave inner loops in one place, with a flag in the loop's condition in place of break, continue and return",
     ),
+    (
+        r"constant_args\[i\] == DIFFE_TYPE::DUP_ARG",
+        "a function that calls itself with arguments of which some have derivatives in one call and none in another",
+        "write it as a loop, or leave the kernel out with -k",
+    ),
     (r"global variable", "a global variable that has no shadow", "pass it as a parameter"),
     (
         r"cmpxchg|cannot handle unknown instruction|Unknown instruction",

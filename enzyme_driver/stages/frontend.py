@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,11 +84,19 @@ def compile_source(
     return PrimalIR(output, source.language, own, left_out, unread, parsed)
 
 
-def templates(source: Source) -> dict[str, int]:
-    """The templates of kernels in a CUDA file, with their lines; it may make no instance of them."""
-    if source.language != "cuda" or not source.path.exists():
+def templates(source: Source, headers: Iterable[Path] = ()) -> dict[str, int]:
+    """The templates of kernels in a CUDA file, with their lines, then those of headers; it may make no instance."""
+    if source.language != "cuda":
         return {}
-    return HostCode(source.path.read_text(encoding="latin-1")).templates
+    found: dict[str, int] = {}
+    for path in (path for path in (*headers, source.path) if path.exists()):
+        found = {**HostCode(path.read_text(encoding="latin-1")).templates, **found}
+    return found
+
+
+def templates_read(source: Source, primal: PrimalIR, workspace: Workspace) -> dict[str, int]:
+    """Those of the file and of the user's headers that it includes."""
+    return templates(source, (path for path in primal.dependencies if reading.is_users(path, workspace)))
 
 
 def is_in_device_code(source: Source, place: Location | None) -> bool:

@@ -17,6 +17,9 @@ OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
 _WITHOUT_DERIVATIVE = "curandState"
 """Structs of CUDA's headers that hold floating point, but nothing that one would differentiate."""
 
+_LISTED = 12
+"""Of more templates some are named."""
+
 
 _OF_LIBRARY = re.compile(
     r"(function|any|optional|variant|(multi)?(map|set)|unordered_(multi)?(map|set)|(forward_)?list|deque"
@@ -170,7 +173,8 @@ def no_instance(name: str, template: str, why: SourceError, place: Location) -> 
 
 def nothing(file: str, templates: Collection[str] = ()) -> NameNotFoundError:
     """The error for a file without kernels or functions; it may have templates of which it makes no instance."""
-    has = f"the file has {', '.join(templates)}: " if templates else "a kernel is a __global__ function; "
+    listed = [*list(templates)[:_LISTED], *([f"{len(templates) - _LISTED} more"] if len(templates) > _LISTED else [])]
+    has = f"the file has {', '.join(listed)}: " if listed else "a kernel is a __global__ function; "
     hint = f"{has}a template needs its arguments, such as {_instance(next(iter(templates), 'axpy<T>'))}"
     return NameNotFoundError("the file has no kernel or function to compile", hint=hint, location=Location(file))
 

@@ -250,3 +250,11 @@ def test_the_time_limit_and_the_log(workspace: Workspace, fake_process: FakeProc
     (call,) = fake_process.calls
     assert call.timeout == settings.timeout
     assert call.log == settings.cache_dir / "logs" / "scratch-clang.log"
+
+
+def test_templates_of_the_file_come_before_those_of_its_headers(tmp_path: Path) -> None:
+    path, header = tmp_path / "a.cu", tmp_path / "a.cuh"
+    path.write_text('#include "a.cuh"\ntemplate <class T> __global__ void own(T *x) { x[0] = 1; }\n')
+    header.write_text("template <class T> __global__ void theirs(T *x) { x[0] = 2; }\n")
+    found = frontend.templates(Source(path, "cuda", (), "0"), [header, tmp_path / "missing.cuh"])
+    assert found == {"own<T>": 2, "theirs<T>": 1}

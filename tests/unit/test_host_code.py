@@ -130,6 +130,7 @@ def test_what_the_preprocessor_is_asked_for() -> None:
         ("nvtx3/nvToolsExt.h", set()),
         ("opencv2/core.hpp", set()),
         ("cblas.h", set()),
+        ("omp.h", set()),
     ],
 )
 def test_what_a_header_could_define(header: str, learns: set[str]) -> None:

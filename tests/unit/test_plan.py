@@ -330,3 +330,9 @@ def test_a_file_of_templates_alone_says_how_its_first_is_named(templates: tuple[
     assert named in plan.nothing("a.cu", templates).hint
     found = plan.unmade(Description(()), dict.fromkeys(templates, 3), (), "a.cu")
     assert [error.location for _, error in found] == [Location("a.cu", 3)] * len(templates)
+
+
+def test_of_many_templates_some_are_named() -> None:
+    hint = plan.nothing("a.cu", [f"k{i}<T>" for i in range(40)]).hint
+    assert "k0<T>, " in hint
+    assert "k11<T>, 28 more: a template" in hint
