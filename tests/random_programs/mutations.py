@@ -13,6 +13,7 @@ from random_programs.grammar import Written
 Lines: TypeAlias = list[str]
 
 _FOR = re.compile(r"^(\s*)for \(([^;]*); ([^;]*); ([^;{}()]*)\) \{$")
+_DECLARES = re.compile(r"\s*[\w:<>]+ \w+ =")
 _PLAIN = re.compile(r"^\s*(?:\w+ )?(\w+) ([-+*/]?=) [^;]*;$")
 _LOAD = re.compile(r"\b[xw]\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)?\]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -78,7 +79,7 @@ def _hoisted(rng: Random, lines: Lines) -> Lines:
         return lines
     name = f"h{rng.randrange(10**6)}"
     changed = lines[at][: load.start()] + name + lines[at][load.end() :]
-    if lines[at].split(maxsplit=1)[0] in {"double", "float", "int"} or "?" in lines[at]:
+    if _DECLARES.match(lines[at]) or "?" in lines[at]:
         return lines
     return [*lines[:at], "{", f"const auto {name} = {load.group()};", changed, "}", *lines[at + 1 :]]
 
