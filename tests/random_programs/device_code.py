@@ -194,8 +194,8 @@ TOGETHER = (
 )
 
 LANES = (
-    """{ __syncwarp(); unsigned @here = __activemask();
-    $f = $c * $f + $c * __shfl_sync(@here, $f, __ffs(int(@here)) - 1); $f += $T(0.01) * (@here & 1u); }""",
+    """{ unsigned @here = __activemask();
+    $f = $c * $f + $c * __shfl_sync(@here, $f, lane % 32); $f += $T(0.01) * (@here >> lane % 32 & 1u); }""",
 )
 
 STORES = (

@@ -145,19 +145,17 @@ TOGETHER = (
     $f = $c * $f + tile[0] * $T(0.2) + other[0] * $T(0.01); __syncthreads(); }""",
     """if (__syncthreads_count($f > $L) > $k) { tile[lane] = $f; __syncthreads(); $f = tile[WIDTH - 1 - lane] * $c;
     __syncthreads(); } if (__syncthreads_and($f < $L)) $f += $c * $v;""",
-    """{ __syncwarp(); auto @g = cg::coalesced_threads();
-    $f = $c * $f + $c * @g.shfl($v, 0) + $T(0.01) * @g.size(); }""",
-    """if ($f > $L) { auto @g = cg::coalesced_threads(); $T @s = @g.shfl_down($f, 1); $f = $c * $f +
-    (@g.thread_rank() + 1 <
-    @g.size() ? @s : $T(0)); } __syncwarp();""",
+    """{ auto @g = cg::coalesced_threads();
+    $f = $c * $f + $c * @g.shfl($v, @g.thread_rank()) + $T(0.01) * (@g.thread_rank() < @g.size()); }""",
+    """if ($f > $L) { auto @g = cg::coalesced_threads(); $T @s = @g.shfl($f, @g.thread_rank()); $f = $c * $f +
+    (@g.thread_rank() < @g.size() ? @s : $T(0)); } __syncwarp();""",
     """{ $T @r = tile[lane] = $f; __syncthreads(); if (lane > 0 && tile[lane - 1] < @r) @r = tile[lane - 1]; if (lane
     + 1 < WIDTH
     && tile[lane + 1] > @r) @r += $c * tile[lane + 1]; __syncthreads(); $f = @r; }""",
 )
 
 LANES = (
-    """__syncwarp(); if (lane % 8 < 6) { unsigned @on = __activemask(); $f = $c * $f + $c * __shfl_sync(@on, $f,
-    __ffs(int(@on)) - 1); }""",
+    """if (lane % 8 < 6) { unsigned @on = __activemask(); $f = $c * $f + $c * __shfl_sync(@on, $f, lane % 32); }""",
     """{ __shared__ $T @s[64]; if (lane % 32 >= 24 + $k) return; @s[lane] = $f; __syncthreads();
     if (__syncthreads_or($v > $T($c))) $f *= $c; $f += $c * @s[lane / 32 * 32 + lane % 4]; __syncthreads();
     $f -= $T(0.01) * __syncthreads_count($f > 0); }""",
