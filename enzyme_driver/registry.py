@@ -14,7 +14,7 @@ PREFIX = "adgen-"
 
 _TEXT = r'"([^"]*)"'
 _ROW = re.compile(
-    rf"^ADGEN_PASS\((\w+),\s*{_TEXT},\s*(Plain|Option),\s*(\w+),\s*(Required|Optional),\s*{_TEXT},\s*{_TEXT}\)$",
+    rf"^ADGEN_PASS\((\w+),\s*{_TEXT},\s*(Plain|Option),\s*(\w+),\s*(Required|Optional),\s*{_TEXT}\)$",
     re.MULTILINE,
 )
 
@@ -24,8 +24,7 @@ class Row:
     """A pass as Passes.def has it.
 
     `takes_option` says that text may follow its name between < and >, `optional` that a gradient is right without it.
-    `folder` is where its file lies in passes/, `summary` says what it does, `upstream` names an issue of the tool that
-    it works around, if there is one.
+    `folder` is where its file lies in passes/, `summary` says what it does.
     """
 
     pass_class: str
@@ -34,7 +33,6 @@ class Row:
     folder: str
     optional: bool
     summary: str
-    upstream: str
 
 
 @cache
@@ -43,8 +41,8 @@ def rows() -> tuple[Row, ...]:
     path = resources.PACKAGE / "passes" / "Passes.def"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     found = tuple(
-        Row(made, name, takes == "Option", folder, need == "Optional", summary, upstream.removeprefix("-"))
-        for made, name, takes, folder, need, summary, upstream in _ROW.findall(text)
+        Row(made, name, takes == "Option", folder, need == "Optional", summary)
+        for made, name, takes, folder, need, summary in _ROW.findall(text)
     )
     if not found:
         raise ToolchainError("adgen's list of passes is missing", hint="install adgen again with pip")

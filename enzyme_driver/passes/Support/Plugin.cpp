@@ -10,7 +10,7 @@ namespace adgen {
 
 #define ADGEN_DECLARE_Plain ADGEN_DECLARE_PASS
 #define ADGEN_DECLARE_Option ADGEN_DECLARE_PASS_WITH_OPTION
-#define ADGEN_PASS(CLASS, NAME, TAKES, FOLDER, NEED, SUMMARY, UPSTREAM) ADGEN_DECLARE_##TAKES(CLASS);
+#define ADGEN_PASS(CLASS, NAME, TAKES, FOLDER, NEED, SUMMARY) ADGEN_DECLARE_##TAKES(CLASS);
 #include "Passes.def"
 #undef ADGEN_PASS
 
@@ -42,7 +42,7 @@ template <class Pass> bool addOption(StringRef Name, StringRef Wanted, ModulePas
 }
 
 bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
-#define ADGEN_PASS(CLASS, NAME, TAKES, FOLDER, NEED, SUMMARY, UPSTREAM)                                                \
+#define ADGEN_PASS(CLASS, NAME, TAKES, FOLDER, NEED, SUMMARY)                                                          \
   if (add##TAKES<Registered<CLASS, NEED>>(Name, NAME, MPM))                                                            \
     return true;
 #include "Passes.def"
@@ -51,8 +51,7 @@ bool parse(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::Pipelin
 }
 
 void nameClasses(PassInstrumentationCallbacks &Callbacks) {
-#define ADGEN_PASS(CLASS, NAME, TAKES, FOLDER, NEED, SUMMARY, UPSTREAM)                                                \
-  Callbacks.addClassToPassName(CLASS::name(), NAME);
+#define ADGEN_PASS(CLASS, NAME, TAKES, FOLDER, NEED, SUMMARY) Callbacks.addClassToPassName(CLASS::name(), NAME);
 #include "Passes.def"
 #undef ADGEN_PASS
 }
