@@ -79,6 +79,13 @@ def test_every_class_has_a_row() -> None:
     assert sorted(defined) == sorted(row.pass_class for row in registry.rows())
 
 
+@pytest.mark.parametrize("row", [row for row in registry.rows() if row.optional], ids=lambda row: row.name)
+def test_every_optional_pass_counts_what_it_does(row: registry.Row) -> None:
+    (text,) = (text for text in SOURCES.values() if re.search(rf"ADGEN_DECLARE_PASS\w*\({row.pass_class}\)", text))
+    assert f'#define DEBUG_TYPE "{row.name}"' in text
+    assert "STATISTIC(" in text
+
+
 def test_pipelines_use_passes_that_there_are() -> None:
     names = {each.name for pipeline in pipelines.ALL for each in own(pipeline)}
     assert names == registry.by_name().keys()

@@ -10,7 +10,11 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CFG.h"
 
+#define DEBUG_TYPE "adgen-split-live-ranges"
+
 using namespace llvm;
+
+STATISTIC(NumAgain, "Number of values that are computed again before a use that is far away");
 
 namespace adgen {
 namespace {
@@ -163,6 +167,7 @@ private:
     SetVector<Instruction *> Needed;
     if (!list(Value, Place, Needed) || none_of(Needed, [&](const Instruction *Each) { return isOther(*Each); }))
       return;
+    ADGEN_COUNT(NumAgain, Value);
     B.SetInsertPoint(Order[Place]);
     for (Instruction *Each : Needed) {
       Instruction *Copy = Each->clone();
