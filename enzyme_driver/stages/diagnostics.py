@@ -31,8 +31,12 @@ _HINTS = {
         "clang takes no shared variable that has a constructor, such as cuda::barrier: let all threads of the block "
         "wait by __syncthreads(), or make an array of bytes and take it for the type"
     ),
+    "no mipmaps, no cubemaps, no gathers": (
+        "give the kernel a texture for each level or face, of which each is an array for adgen.texture(...), and read "
+        "it by tex2D; for a gather read the four texels"
+    ),
 }
-"""What to do about what clang says, where more is known."""
+"""What to do about what clang says, or what is part of that, where more is known."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,10 @@ def rejected(source: Source, done: Completed, beside: SourceError | None = None)
 
 
 def as_error(said: Diagnostic, source: Source) -> SourceError:
-    """One of several errors by itself."""
-    return SourceError(f"error: {said.text}", hint=_hint(said.text, source, None), location=said.location)
+    """One of several errors by itself; at the place in the user's files that asks for what is ours."""
+    asked = (each for each in (said, *said.notes) if not each.file.is_relative_to(resources.PACKAGE))
+    place = next(asked, said).location
+    return SourceError(f"error: {said.text}", hint=_hint(said.text, source, None), location=place)
 
 
 def undecided(header: str, text: HostCode, source: Source) -> set[str]:
@@ -100,7 +106,8 @@ def _hint(error: str, source: Source, beside: SourceError | None, file: Path | N
     """What to do about clang's error in the file, by default the user's own."""
     missing = MISSING.search(error)
     if not missing:
-        return _HINTS.get(error) or next(_about_undeclared(error, _text(source)), HINT)
+        known = next((hint for part, hint in _HINTS.items() if part in error), "")
+        return known or next(_about_undeclared(error, _text(source)), HINT)
     hint = "say in which folder it lies: adgen compile FILE -I FOLDER"
     if beside:
         return f"{hint}. Without it: {beside.location}: {beside.reason.splitlines()[0]}"

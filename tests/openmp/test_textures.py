@@ -141,5 +141,8 @@ def test_integers_are_read_as_they_are_or_as_shares(kernels: adgen.Module, rng: 
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(adgen.SourceError, match="no mipmaps"):
+    with pytest.raises(adgen.SourceError, match="no mipmaps") as error:
         adgen.compile(FILE, kernel="level", flags=["-DMIPMAPS"])
+    assert "an array for adgen.texture(...)" in error.value.hint
+    assert error.value.location
+    assert error.value.location.file == str(FILE)
