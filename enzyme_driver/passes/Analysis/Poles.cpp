@@ -3,6 +3,7 @@
 #include "Support/Guards.h"
 
 #include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/SimplifyQuery.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -106,7 +107,7 @@ static const Value *arrayOf(const Value &Pointer) {
   return Load ? getUnderlyingObject(Load->getPointerOperand(), /*MaxLookup=*/0) : Object;
 }
 
-KeptNumbers::KeptNumbers(Function &F) : F(F), PDT(F) {
+KeptNumbers::KeptNumbers(Function &F) : F(F), DT(F), PDT(F) {
   for (Instruction &I : instructions(F))
     if (auto *Store = dyn_cast<StoreInst>(&I))
       Stores[arrayOf(*Store->getPointerOperand())].push_back(Store);
@@ -128,7 +129,7 @@ void KeptNumbers::mark() {
   for (Instruction &I : instructions(F)) {
     if (!I.getType()->isFloatingPointTy())
       continue;
-    if (isKept(I))
+    if (isKept(I) || isFiniteWhereUsed(I))
       I.setMetadata(KeptMark, Mark);
     if (!hasPole(I))
       continue;
@@ -139,6 +140,17 @@ void KeptNumbers::mark() {
   for (Value *Argument : Kept)
     if (auto *I = dyn_cast<Instruction>(Argument); I && !Dropped.contains(Argument))
       I->setMetadata(KeptArgumentMark, Mark);
+}
+
+// A quotient by a number of iterations, say, which only these iterations use.
+bool KeptNumbers::isFiniteWhereUsed(const Instruction &I) const {
+  auto *Divisor = I.getOpcode() == Instruction::FDiv ? dyn_cast<CastInst>(I.getOperand(1)) : nullptr;
+  return Divisor && Divisor->getSrcTy()->isIntegerTy() && all_of(I.uses(), [&](const Use &U) {
+           auto *User = cast<Instruction>(U.getUser());
+           auto *Phi = dyn_cast<PHINode>(User);
+           const Instruction *Where = Phi ? Phi->getIncomingBlock(U)->getTerminator() : User;
+           return isKnownNonZero(Divisor->getOperand(0), SimplifyQuery(F.getDataLayout(), &DT, nullptr, Where));
+         });
 }
 
 // A phi takes a number on one way, and drops it where the others have no phi that takes it as well.

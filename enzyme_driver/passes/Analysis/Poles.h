@@ -4,6 +4,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/PostDominators.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 
 namespace adgen {
@@ -20,7 +21,7 @@ bool mayBeInfinite(const llvm::Instruction &I);
 // A function says by it, as does the gradient of a body, that a cotangent of zero may meet what is infinite.
 inline constexpr llvm::StringLiteral DroppedPolesAttribute = "adgen-dropped-poles";
 
-// Of a number in such a body: where it is infinite, or no number, so is a result.
+// Of a number in such a body: where it is infinite, or no number, so is a result, or nothing uses it.
 inline constexpr llvm::StringLiteral KeptMark = "adgen.kept";
 
 // Of a number that only poles which are kept take as a divisor or an argument.
@@ -41,10 +42,12 @@ private:
   bool isDropped(const llvm::Instruction &Pole);
   bool isKept(const llvm::Instruction &Number);
   bool isKeptBy(const llvm::Use &U);
+  bool isFiniteWhereUsed(const llvm::Instruction &I) const;
   bool isUsedAlways(const llvm::Use &U, const llvm::Instruction &Number) const;
   bool isResult(const llvm::StoreInst &Store) const;
 
   llvm::Function &F;
+  llvm::DominatorTree DT;
   llvm::PostDominatorTree PDT;
   llvm::DenseMap<const llvm::Instruction *, bool> Known;
   llvm::DenseMap<const llvm::Value *, llvm::SmallVector<const llvm::StoreInst *>> Stores; // to an argument

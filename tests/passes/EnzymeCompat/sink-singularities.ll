@@ -140,14 +140,19 @@ declare double @llvm.minnum.f64(double, double)
 
 ; What is used in another loop, or replaced in memory, may be dropped all the same, and so may what is infinite before a
 ; function that is finite there: the gradient is marked, and what is kept in such a body. What only a comparison uses, and
-; a quotient by what is greater than zero, drops nothing.
+; a quotient by what is greater than zero, drops nothing. What is divided by a number of iterations is finite where these
+; iterations use it, but its own derivative, behind them, is guarded.
 ; CHECK: define void @adgen_gradient_replaced() #[[DROPS:[0-9]+]]
 ; CHECK: define void @adgen_gradient_swallowed() #[[DROPS]]
 ; CHECK: define void @adgen_gradient_kept() #[[KEEPS:[0-9]+]]
 ; CHECK: define void @adgen_gradient_compared() #[[KEEPS]]
+; CHECK: define void @adgen_gradient_counted() #[[DROPS]]
 ; CHECK-LABEL: define void @adgen_body_replaced(
 ; CHECK:         %q = fdiv double 1.000000e+00, %v{{$}}
 ; CHECK:         fdiv double %k, %b, !adgen.kept !{{[0-9]+}}, !adgen.kept_argument
+; CHECK-LABEL: define void @adgen_body_counted(
+; CHECK:         %step = fdiv double %v, %of, !adgen.kept !{{[0-9]+$}}
+; CHECK:         %used = fdiv double %v, %of{{$}}
 ; CHECK-LABEL: define void @adgen_body_kept(
 ; CHECK-NOT:     !adgen.kept
 ; CHECK-DAG: attributes #[[DROPS]] = { "adgen-dropped-poles" "mark" }
@@ -162,6 +167,9 @@ define void @adgen_gradient_kept() #9 {
   ret void
 }
 define void @adgen_gradient_compared() #9 {
+  ret void
+}
+define void @adgen_gradient_counted() #9 {
   ret void
 }
 define void @adgen_body_replaced(double %v, double %k, ptr %y, ptr %z, i1 %also) {
@@ -194,6 +202,25 @@ define void @adgen_body_compared(double %v, ptr %y, i1 %also) {
 then:
   store double %smooth, ptr %y
   br label %end
+end:
+  ret void
+}
+define void @adgen_body_counted(double %v, ptr %y, i32 %n) {
+  %of = sitofp i32 %n to double
+  %step = fdiv double %v, %of
+  %used = fdiv double %v, %of
+  %bounded = call double @__nv_tanh(double %used)
+  store double %bounded, ptr %y
+  %any = icmp sgt i32 %n, 0
+  br i1 %any, label %loop, label %end
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+  %t = call double @__nv_tanh(double %step)
+  %at = getelementptr double, ptr %y, i32 %i
+  store double %t, ptr %at
+  %next = add i32 %i, 1
+  %again = icmp slt i32 %next, %n
+  br i1 %again, label %loop, label %end
 end:
   ret void
 }
