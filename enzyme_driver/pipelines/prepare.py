@@ -33,8 +33,6 @@ _SELECTIONS = Pipeline(
     (
         Pass("adgen-rematerialize-selections"),
         function("adce", "instsimplify", "simplifycfg", switch="rematerialize-selections"),
-        Pass("adgen-sink-to-uses"),
-        function("adce", switch="sink-to-uses"),
     ),
 )
 """Of what a loop chooses among, the winner alone has a derivative."""

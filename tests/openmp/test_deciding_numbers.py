@@ -1,4 +1,4 @@
-"""Numbers that decide whether they are used are reversed where they are used alone, and the gradient is right."""
+"""Numbers that decide whether they are used: the nearest so far, what is within reach, layers that are not faint."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from openmp.compile_support import compiled_without
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.module import Module
 
-SOURCE = Path(__file__).with_name("sunk.cu")
+SOURCE = Path(__file__).with_name("deciding_numbers.cu")
 KERNELS = ("nearest_by_tiles", "within_reach", "by_ways", "composited", "also_elsewhere")
 GRID, BLOCK, COUNT = 2, 32, 50
 
@@ -39,12 +38,6 @@ def kernels() -> Module:
     return adgen.compile(SOURCE)
 
 
-@pytest.fixture(scope="module")
-def plain() -> Module:
-    """All numbers are reversed."""
-    return compiled_without("sink-to-uses", SOURCE)
-
-
 def kernel(module: Module, name: str) -> adgen.Kernel:
     found = module[name]
     assert isinstance(found, adgen.Kernel)
@@ -53,21 +46,8 @@ def kernel(module: Module, name: str) -> adgen.Kernel:
 
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("name", KERNELS)
-def test_a_kernel_is_checked_against_differences_and_the_witness(kernels: Module, name: str) -> None:
-    seed = secrets.randbits(31)
-    result = kernel(kernels, name).check[GRID, BLOCK](*arguments(name, np.random.default_rng(seed), 40), seed=seed)
-    assert any(parameter.difference for parameter in result.parameters)
-
-
-@pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("each", [1, 33, 70])
-def test_nothing_changes_but_the_time(kernels: Module, plain: Module, name: str, each: int) -> None:
-    random = np.random.default_rng(secrets.randbits(31))
-    given = arguments(name, random, each)
-    cotangents = {"y": random.standard_normal(COUNT)}
-    mine, every = (kernel(module, name).vjp[GRID, BLOCK](*given, cotangents=cotangents) for module in (kernels, plain))
-    assert mine.keys() == every.keys()
-    assert any(np.any(found) for found in mine.values())
-    for parameter, found in mine.items():
-        np.testing.assert_allclose(found, every[parameter], rtol=1e-12, atol=1e-14)
+def test_a_kernel_is_checked_against_differences_and_the_witness(kernels: Module, name: str, each: int) -> None:
+    seed = secrets.randbits(31)
+    result = kernel(kernels, name).check[GRID, BLOCK](*arguments(name, np.random.default_rng(seed), each), seed=seed)
+    assert any(parameter.difference for parameter in result.parameters)
