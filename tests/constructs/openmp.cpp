@@ -301,3 +301,21 @@ void structs_in_two_loops(const double *x, double *y, int n)
     }
     for (int i = 0; i < n; ++i) y[i] = towns[i].people;
 }
+
+struct Charge {
+    double mass, charge;
+    double at[2];
+    double product(double by) const { return mass * charge * by; }
+    double apart(double by) const { return mass - charge * by; }
+};
+
+void methods_by_address(const double *x, const int *idx, double *y, int n)
+{
+    #pragma omp parallel for num_threads(3)
+    for (int i = 0; i < n; ++i) {
+        double (Charge::*method)(double) const = i % 3 == 1 ? &Charge::product : &Charge::apart;
+        Charge c = {x[i], x[idx[i] % n], {0, 0}};
+        c.at[idx[i] & 1] = x[(i + 1) % n];
+        y[i] += (c.*method)(x[idx[i] % n]) + c.at[0] * c.at[1];
+    }
+}

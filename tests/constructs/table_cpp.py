@@ -62,6 +62,7 @@ OPENMP = (
             "columns": lambda rng: rng.integers(0, 8, 16).astype(np.int32),
         },
     ),
+    C("method by its address, beside an array of integers", "methods_by_address", {"idx": integers(0, 64)}),
 )
 
 LANGUAGE = (

@@ -111,8 +111,15 @@ UnderlyingObjects::UnderlyingObjects(Module &M, ArrayRef<const Function *> Part)
     follow(Part);
   }
   for (const Function *F : Part)
-    for (const Instruction &I : instructions(F))
+    for (const Instruction &I : instructions(F)) {
       Written.insert_range(writtenBy(I));
+      letEscape(I);
+    }
+  for (const auto &[Memory, Held] : Contents)
+    if (!Memory || isa<Argument, GlobalVariable>(Memory))
+      Escaped.insert_range(contentsOf(Memory, Anywhere));
+  for (unsigned Next = 0; Next < Escaped.size(); ++Next)
+    Escaped.insert_range(contentsOf(Escaped[Next], Anywhere));
 }
 
 const UnderlyingObjects::Set &UnderlyingObjects::of(const Value *Pointer) const {
@@ -269,13 +276,35 @@ void UnderlyingObjects::followCall(const CallBase &Call) {
   }
 }
 
-void UnderlyingObjects::write(const Value *Address, Set &Into) const {
+void UnderlyingObjects::insertOf(const Value *Address, Set &Into) const {
   if (auto *Global = dyn_cast<GlobalVariable>(Address->stripPointerCasts()))
     Into.insert(Global);
   else if (auto *Expression = dyn_cast<ConstantExpr>(Address))
-    write(Expression->getOperand(0), Into);
+    insertOf(Expression->getOperand(0), Into);
   else
     Into.insert_range(of(Address));
+}
+
+// Into code that is not followed, or by ways on which it is not.
+void UnderlyingObjects::letEscape(const Instruction &I) {
+  if (isa<IntToPtrInst>(I))
+    return insertOf(I.getOperand(0), Escaped);
+  if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I)) {
+    for (const Use &Value : drop_begin(I.operands()))
+      insertOf(Value, Escaped);
+    return;
+  }
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call || isa<IntrinsicInst>(Call) || movesNumbers(*Call))
+    return;
+  const Function *Callee = Call->getCalledFunction();
+  bool Followed =
+      Callee && (Callee->getName() == ForkName ? startedBy(*Call) != nullptr
+                                               : !Callee->isDeclaration() || givesNoNewPointer(*Callee) ||
+                                                     (writesNothing(*Call) && !mayHoldPointers(Call->getType())));
+  if (!Followed)
+    for (const Use &Operand : Call->args())
+      insertOf(Operand, Escaped);
 }
 
 UnderlyingObjects::Set UnderlyingObjects::writtenBy(const Instruction &I) const {
@@ -283,16 +312,16 @@ UnderlyingObjects::Set UnderlyingObjects::writtenBy(const Instruction &I) const 
   auto *Call = dyn_cast<CallBase>(&I);
   if (!Call) {
     if (auto *Store = dyn_cast<StoreInst>(&I))
-      write(Store->getPointerOperand(), Into);
+      insertOf(Store->getPointerOperand(), Into);
     else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I))
-      write(I.getOperand(0), Into);
+      insertOf(I.getOperand(0), Into);
     return Into;
   }
   const Function *Callee = Call->getCalledFunction();
   if ((Callee && !Callee->isDeclaration()) || writesNothing(*Call))
     return Into;
   if (auto *Whole = dyn_cast<MemIntrinsic>(Call)) {
-    write(Whole->getRawDest(), Into);
+    insertOf(Whole->getRawDest(), Into);
     return Into;
   }
   if (!Callee && !Call->isInlineAsm())
@@ -301,7 +330,7 @@ UnderlyingObjects::Set UnderlyingObjects::writtenBy(const Instruction &I) const 
   for (const Use &Operand : Call->args()) {
     if (!Operand->getType()->isPointerTy() || (OnlyNumbers && Call->onlyReadsMemory(Call->getArgOperandNo(&Operand))))
       continue;
-    write(Operand, Into);
+    insertOf(Operand, Into);
     if (OnlyNumbers)
       continue;
     for (const Value *Memory : Set(of(Operand)))

@@ -24,6 +24,8 @@ public:
   const Set &of(const llvm::Value *Pointer) const;
   // All memory that something may write to; null is among it where that is not known.
   const Set &written() const { return Written; }
+  // Whether memory of which nothing is known may be this, as code that is not followed may have a pointer to it.
+  bool escapes(const llvm::Value *Memory) const { return Escaped.contains(Memory); }
   // The memory that the instruction itself may write to.
   Set writtenBy(const llvm::Instruction &I) const;
 
@@ -32,7 +34,8 @@ private:
   void follow(const llvm::Instruction &I);
   void followCall(const llvm::CallBase &Call);
   void handOver(const llvm::Function &Callee, unsigned First, const llvm::CallBase &Call, unsigned Operand);
-  void write(const llvm::Value *Address, Set &Into) const;
+  void insertOf(const llvm::Value *Address, Set &Into) const;
+  void letEscape(const llvm::Instruction &I);
   int64_t placeOf(const llvm::Value *Address, const llvm::Type *Accessed) const;
   void hold(const llvm::Value *Memory, int64_t Place, const Set &Held);
   Set contentsOf(const llvm::Value *Memory, int64_t Place) const;
@@ -42,7 +45,7 @@ private:
   llvm::DenseMap<const llvm::Value *, Set> Pointees;                                   // of values
   llvm::DenseMap<const llvm::Value *, llvm::SmallMapVector<int64_t, Set, 4>> Contents; // of memory, by the place in it
   llvm::DenseSet<const llvm::Value *> Inner; // parameters that may be handed an address inside of an object
-  Set Written;
+  Set Written, Escaped;
   bool Changed = true;
 };
 

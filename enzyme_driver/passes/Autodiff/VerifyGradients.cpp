@@ -88,7 +88,8 @@ private:
         const Value *Address = isa<AtomicRMWInst>(I) ? I.getOperand(0) : getLoadStorePointerOperand(&I);
         const Type *Accessed = Address ? (isa<StoreInst>(I) ? I.getOperand(0)->getType() : I.getType()) : nullptr;
         bool Number = Accessed && (Accessed->isFPOrFPVectorTy() || Accessed->isAggregateType());
-        return Number && (Memory.of(Address).contains(&Primal) || Memory.of(Address).contains(nullptr));
+        return Number && (Memory.of(Address).contains(&Primal) ||
+                          (Memory.of(Address).contains(nullptr) && Memory.escapes(&Primal)));
       });
     });
   }

@@ -73,6 +73,56 @@ define void @adgen_gradient_indexed_number(ptr %rows, ptr "adgen-shadow" %d_x) #
   ret void
 }
 
+; What a method reads that is called by its address are not the integers, of which it has no pointer; the second is handed one in an object.
+; CHECK: adgen-refusal: {{.*}}"entry":"method_of_integers"{{.*}}"reason":"the derivative with respect to 'rows', which is const, would be added to 'rows' itself"
+define internal double @method(ptr %this) {
+  %v = load double, ptr %this
+  ret double %v
+}
+
+define void @adgen_body_method(ptr "adgen-layout"="4[0i4]" %rows, ptr "adgen-layout"="8[0f8]" %x, i1 %c) {
+  %cell = alloca [2 x double]
+  %row = load i32, ptr %rows
+  %chosen = select i1 %c, ptr @method, ptr null
+  %v = call double %chosen(ptr %cell)
+  ret void
+}
+
+define void @adgen_gradient_method(ptr %rows, ptr %x, i1 %c, ptr "adgen-shadow" %d_x) #6 {
+  %to = select i1 %c, ptr %d_x, ptr %rows
+  %was = atomicrmw fadd ptr %to, double 1.0 monotonic
+  ret void
+}
+
+define void @adgen_body_method_of_integers(ptr "adgen-layout"="4[0i4]" %rows, ptr "adgen-layout"="8[0f8]" %x, i1 %c) {
+  %cell = alloca ptr
+  store ptr %rows, ptr %cell
+  %chosen = select i1 %c, ptr @method, ptr null
+  %v = call double %chosen(ptr %cell) memory(read)
+  ret void
+}
+
+define void @adgen_gradient_method_of_integers(ptr %rows, ptr %x, i1 %c, ptr "adgen-shadow" %d_x) #6 {
+  %to = select i1 %c, ptr %d_x, ptr %rows
+  %was = atomicrmw fadd ptr %to, double 1.0 monotonic
+  ret void
+}
+
+; A pointer to integers that is cast to an integer and back may be one that a number is read by.
+; CHECK: adgen-refusal: {{.*}}"entry":"cast"{{.*}}"reason":"the derivative with respect to 'rows', which is const, would be added to 'rows' itself"
+define void @adgen_body_cast(ptr "adgen-layout"="4[0i4]" %rows, ptr "adgen-layout"="8[0f8]" %x, i1 %c) {
+  %address = ptrtoint ptr %rows to i64
+  %again = inttoptr i64 %address to ptr
+  %v = load double, ptr %again
+  ret void
+}
+
+define void @adgen_gradient_cast(ptr %rows, ptr %x, i1 %c, ptr "adgen-shadow" %d_x) #6 {
+  %to = select i1 %c, ptr %d_x, ptr %rows
+  %was = atomicrmw fadd ptr %to, double 1.0 monotonic
+  ret void
+}
+
 ; An array that is overwritten as if nobody read it again.
 ; CHECK: adgen-refusal: {{.*}}"entry":"overwrites"{{.*}}"reason":"the gradient would read an array that is overwritten here and not put back"
 define void @adgen_body_overwrites(ptr %x) {
@@ -243,3 +293,4 @@ attributes #0 = { "adgen-activity"="duplicated:const:const" }
 attributes #1 = { "adgen-activity"="duplicated:const" }
 attributes #4 = { "adgen-activity"="const:duplicated" }
 attributes #5 = { "adgen-activity"="const" }
+attributes #6 = { "adgen-activity"="const:duplicated:const" }
