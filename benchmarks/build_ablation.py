@@ -28,6 +28,7 @@ HOST = frozenset(
         "cache-math-calls",
         "cache-reductions",
         "drop-primal-results",
+        "hoist-allocations",
         "host-rules",
         "rematerialize-iterations",
         "sum-captured",

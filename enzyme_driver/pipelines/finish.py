@@ -195,6 +195,8 @@ HOST_FROM_CPP = Pipeline(
         Pass("adgen-rematerialize-iterations", after=("adgen-strip-guards",)),
         Pass("always-inline", switch="rematerialize-iterations"),
         function("sroa", "early-cse", "instsimplify", "simplifycfg", switch="rematerialize-iterations"),
+        function("loop-simplify", switch="hoist-allocations"),
+        Pass("adgen-hoist-allocations"),
         Pass("adgen-mark-private-memory"),
         Pass("adgen-sum-captured", after=("adgen-mark-private-memory",)),
         Pass("adgen-size-teams"),

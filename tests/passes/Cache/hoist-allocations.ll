@@ -1,0 +1,188 @@
+; Memory of one size that every iteration allocates and gives back is allocated before the loop and given back behind it.
+;
+; RUN: %opt -passes='function(loop-simplify),adgen-hoist-allocations' -S %s | %filecheck %s
+
+; Both arrays, of which the first may end the iteration; the loop is left before its latch, as Enzyme's reverse sweeps.
+; CHECK-LABEL: define void @both(
+; CHECK:       entry:
+; CHECK:         %bytes = shl
+; CHECK-NEXT:    %a = call {{.*}}@_Znwm(i64 %bytes)
+; CHECK-NEXT:    %b = call {{.*}}@malloc(i64 64)
+; CHECK-NEXT:    br label %loop
+; CHECK-NOT:     @free
+; CHECK:       exit:
+; CHECK-NEXT:    call void @free(ptr %b)
+; CHECK-NEXT:    call void @_ZdlPvm(ptr %a, i64 %n)
+; CHECK-NEXT:    ret void
+define void @both(ptr %x, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %bytes = shl i64 %n, 3
+  %a = call noalias ptr @_Znwm(i64 %bytes)
+  call void @fill(ptr %a)
+  %b = call noalias ptr @malloc(i64 64)
+  call void @fill(ptr %b)
+  call void @_ZdlPvm(ptr %a, i64 %n)
+  call void @free(ptr %b)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %exit, label %latch
+latch:
+  call void @fill(ptr %x)
+  br label %loop
+exit:
+  ret void
+}
+
+; From the inner loop, and then from the outer one.
+; CHECK-LABEL: define void @nested(
+; CHECK:       entry:
+; CHECK-NEXT:    %a = call {{.*}}@malloc(i64 64)
+; CHECK:       exit:
+; CHECK-NEXT:    call void @free(ptr %a)
+define void @nested(i64 %n) {
+entry:
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %entry ], [ %next, %outer.end ]
+  br label %inner
+inner:
+  %j = phi i64 [ 0, %outer ], [ %j.next, %inner ]
+  %a = call noalias ptr @malloc(i64 64)
+  call void @fill(ptr %a)
+  call void @free(ptr %a)
+  %j.next = add i64 %j, 1
+  %j.done = icmp eq i64 %j.next, %n
+  br i1 %j.done, label %outer.end, label %inner
+outer.end:
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %exit, label %outer
+exit:
+  ret void
+}
+
+; CHECK-LABEL: define void @other_size(
+; CHECK:       loop:
+; CHECK:         %a = call {{.*}}@malloc(i64 %i)
+define void @other_size(i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %a = call noalias ptr @malloc(i64 %i)
+  call void @fill(ptr %a)
+  call void @free(ptr %a)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+; The process may end before.
+; CHECK-LABEL: define void @after_a_check(
+; CHECK:       loop:
+; CHECK:         %a = call {{.*}}@malloc(i64 %n)
+define void @after_a_check(ptr %x, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  call void @check(i64 %n)
+  %a = call noalias ptr @malloc(i64 %n)
+  call void @fill(ptr %a)
+  call void @free(ptr %a)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+; An iteration may leave its memory to others.
+; CHECK-LABEL: define void @kept_by_some(
+; CHECK:       loop:
+; CHECK:         %a = call {{.*}}@malloc(i64 %n)
+; CHECK:       give:
+; CHECK-NEXT:    call void @free(ptr %a)
+define void @kept_by_some(ptr %x, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %a = call noalias ptr @malloc(i64 %n)
+  %keep = icmp ult i64 %i, 3
+  br i1 %keep, label %store, label %give
+store:
+  store ptr %a, ptr %x
+  br label %latch
+give:
+  call void @free(ptr %a)
+  br label %latch
+latch:
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+; So may one that goes on without coming to where the loop is left.
+; CHECK-LABEL: define void @continued(
+; CHECK:       loop:
+; CHECK:         %a = call {{.*}}@malloc(i64 %n)
+; CHECK:       give:
+; CHECK-NEXT:    call void @free(ptr %a)
+define void @continued(ptr %x, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %next = add i64 %i, 1
+  %a = call noalias ptr @malloc(i64 %n)
+  %keep = icmp ult i64 %i, 3
+  br i1 %keep, label %store, label %give
+store:
+  store ptr %a, ptr %x
+  br label %latch
+give:
+  call void @free(ptr %a)
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %exit, label %latch
+latch:
+  br label %loop
+exit:
+  ret void
+}
+
+; Where the loop is left elsewhere too, there is no one place to give it back.
+; CHECK-LABEL: define void @left_early(
+; CHECK:       loop:
+; CHECK:         %a = call {{.*}}@malloc(i64 %n)
+define void @left_early(i64 %n, i64 %m) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %more ]
+  %a = call noalias ptr @malloc(i64 %n)
+  call void @fill(ptr %a)
+  call void @free(ptr %a)
+  %enough = icmp eq i64 %i, %m
+  br i1 %enough, label %exit, label %more
+more:
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+declare noalias ptr @_Znwm(i64)
+declare noalias ptr @malloc(i64) nounwind willreturn
+declare void @free(ptr) nounwind willreturn
+declare void @_ZdlPvm(ptr, i64) nounwind willreturn
+declare void @fill(ptr) nounwind willreturn
+declare void @check(i64)
