@@ -362,7 +362,28 @@ static bool isNoAddress(Value &Pointer) {
   return true;
 }
 
+// Of one of two pointers as an integer, or as the first member of a pair, as pointers to methods are; null of any
+// other.
+Value *Carrying::shadowOfChosen(IRBuilder<> &B, Value &Integer) {
+  auto *Member = dyn_cast<ExtractValueInst>(&Integer);
+  auto *Choice = dyn_cast<SelectInst>(Member ? Member->getAggregateOperand() : &Integer);
+  if (!Choice || Choice->getCondition()->getType()->isVectorTy() || (Member && Member->getNumIndices() != 1))
+    return nullptr;
+  SmallVector<Value *, 2> Shadows;
+  for (Value *Either : {Choice->getTrueValue(), Choice->getFalseValue()}) {
+    auto *Pair = dyn_cast<Constant>(Either);
+    Value *Word = !Member ? Either : Pair ? Pair->getAggregateElement(Member->getIndices()[0]) : nullptr;
+    auto *Cast = dyn_cast_or_null<PtrToIntOperator>(Word);
+    if (!Cast)
+      return nullptr;
+    Shadows.push_back(shadow(Cast->getPointerOperand()));
+  }
+  return B.CreateSelect(Choice->getCondition(), Shadows[0], Shadows[1]);
+}
+
 Value *Carrying::fromInteger(IRBuilder<> &B, IntToPtrInst &Cast) {
+  if (Value *Chosen = shadowOfChosen(B, *Cast.getOperand(0)))
+    return Chosen;
   Value *Pointer = pointerBehind(Cast.getOperand(0));
   if (!Pointer && isNoAddress(Cast))
     return Constant::getNullValue(Cast.getType());

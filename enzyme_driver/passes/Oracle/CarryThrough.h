@@ -32,6 +32,7 @@ private:
   llvm::Value *ofShift(llvm::IRBuilder<> &B, llvm::BinaryOperator &I, llvm::Value *Shadow);
   llvm::Value *lost(llvm::IRBuilder<> &B, llvm::Instruction &I, llvm::ArrayRef<llvm::Value *> Shadows);
   llvm::Value *fromInteger(llvm::IRBuilder<> &B, llvm::IntToPtrInst &Cast);
+  llvm::Value *shadowOfChosen(llvm::IRBuilder<> &B, llvm::Value &Integer);
 
   // Memory.
   llvm::Value *isAny(llvm::IRBuilder<> &B, llvm::Value *Shadow);

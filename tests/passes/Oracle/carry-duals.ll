@@ -60,6 +60,27 @@ define void @adgen_body_k(ptr %x, ptr %n) {
   ret void
 }
 
+define void @adgen_tangent_m(ptr %x, i1 %c, ptr %d_x) {
+  call void (...) @__enzyme_fwddiff_adgen_body_m(ptr @adgen_body_m, metadata !"enzyme_dup", ptr %x, ptr %d_x, metadata !"enzyme_const", i1 %c)
+  ret void
+}
+
+define void @adgen_body_m(ptr %x, i1 %c) {
+  %chosen = select i1 %c, { i64, i64 } { i64 ptrtoint (ptr @half to i64), i64 0 }, { i64, i64 } { i64 ptrtoint (ptr @twice to i64), i64 0 }
+  %word = extractvalue { i64, i64 } %chosen, 0
+  %method = inttoptr i64 %word to ptr
+  %a = load float, ptr %x
+  %r = call float %method(float %a)
+  store float %r, ptr %x
+  ret void
+}
+
+define float @twice(float %v) {
+  %t = fmul float %v, 2.0
+  ret float %t
+}
+
+declare void @__enzyme_fwddiff_adgen_body_m(...)
 declare void @__enzyme_fwddiff_adgen_body_f(...)
 declare void @__enzyme_fwddiff_adgen_body_k(...)
 declare void @__enzyme_fwddiff_adgen_body_g(...)
@@ -114,6 +135,11 @@ declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 ; CHECK-LABEL: define internal void @adgen_dual_of_adgen_body_k(
 ; CHECK:         %at = getelementptr float, ptr %x, i64 %bits
 ; CHECK-NEXT:    %d_at = getelementptr float, ptr %d_x, i64 %bits
+
+; Of two addresses of functions as integers, the one that is chosen leads to the function with tangents.
+; CHECK-LABEL: define internal void @adgen_dual_of_adgen_body_m(
+; CHECK:         [[CHOSEN:%.*]] = select i1 %c, ptr @adgen_dual_of_half, ptr @adgen_dual_of_twice
+; CHECK:         call {{.*}} [[CHOSEN]](float %a, float {{.*}})
 
 ; CHECK-LABEL: define internal { float, float } @adgen_dual_of_half(float %v, float %d_v)
 ; CHECK:         fmul float {{.*}}, %d_v
