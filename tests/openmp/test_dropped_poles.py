@@ -51,6 +51,13 @@ __global__ void swallowed(Arrays of, int n)
     of.y[i] = tanh(r) * of.w[i];
 }
 """
+CPP = """
+#include <cmath>
+void distance(const double *x, const double *w, double *y, int n)
+{
+    for (int i = 0; i < n; ++i) y[i] = hypot(x[i], w[i]) + atan2(x[i], w[i]);
+}
+"""
 
 
 def in_another_loop(x: float, w: float) -> tuple[float, float]:
@@ -95,3 +102,18 @@ def test_kernels(tmp_path: Path) -> None:
     slopes = np.array([swallowed(*each) for each in zip(X, w, strict=True)])
     np.testing.assert_allclose(found["of"]["x"], slopes[:, 0], rtol=1e-12)
     np.testing.assert_allclose(found["of"]["w"], slopes[:, 1], rtol=1e-12)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_distance_of_nothing_has_the_derivative_of_the_gpu(tmp_path: Path) -> None:
+    source = tmp_path / "distance.cpp"
+    source.write_text(CPP)
+    x, w = (np.append(each, zeros) for each, zeros in ((X, [0, 0, -0.0, -0.0]), (W, [0, -0.0, 0, -0.0])))
+    distance, y = adgen.compile(source)["distance"], np.zeros(len(x))
+    distance(x, w, y, len(x))
+    np.testing.assert_allclose(y, np.hypot(x, w) + np.arctan2(x, w), rtol=1e-15)
+    found = distance.vjp(x, w, np.zeros(len(x)), len(x), cotangents={"y": np.ones(len(x))})
+    squares = np.where(x**2 + w**2 == 0, 1, x**2 + w**2)
+    length = np.sqrt(squares)
+    np.testing.assert_allclose(found["x"], x / length + w / squares, rtol=1e-12)
+    np.testing.assert_allclose(found["w"], w / length - x / squares, rtol=1e-12)

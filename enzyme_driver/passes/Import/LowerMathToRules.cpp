@@ -227,13 +227,45 @@ void forgetErrno(Module &M) {
     }
 }
 
+// The C library's functions of a point in the plane have no derivative where both numbers are zero, and Enzyme's is no
+// number there: it is that of another point, to which nothing leads, as in rules/mathematics.cu.
+void leaveOrigin(CallInst &Call, bool IsAngle) {
+  constexpr StringLiteral Mark = "adgen-not-of-origin";
+  if (Call.hasMetadata(Mark))
+    return;
+  Call.setMetadata(Mark, MDNode::get(Call.getContext(), {}));
+  IRBuilder<> B(&Call);
+  Value *One = Call.getArgOperand(0), *Other = Call.getArgOperand(1);
+  Constant *Zero = ConstantFP::getZero(Call.getType()), *Unit = ConstantFP::get(Call.getType(), 1.0);
+  Value *IsOrigin = B.CreateAnd(B.CreateFCmpOEQ(One, Zero), B.CreateFCmpOEQ(Other, Zero));
+  if (IsAngle) { // the signs of zeros tell which it is
+    Call.setArgOperand(0, B.CreateSelect(IsOrigin, B.CreateCopySign(Zero, One), One));
+    Call.setArgOperand(1, B.CreateSelect(IsOrigin, B.CreateCopySign(Unit, Other), Other));
+    return;
+  }
+  Call.setArgOperand(0, B.CreateSelect(IsOrigin, Unit, One));
+  B.SetInsertPoint(Call.getNextNode());
+  Value *Length = B.CreateSelect(IsOrigin, Zero, &Call);
+  Call.replaceUsesWithIf(Length, [&](const Use &U) { return U.getUser() != Length; });
+}
+
+void leaveOrigins(Module &M) {
+  for (StringRef Name : {"hypot", "hypotf", "atan2", "atan2f"})
+    if (Function *F = M.getFunction(Name); F && F->isDeclaration())
+      for (User *U : make_early_inc_range(F->users()))
+        if (auto *Call = dyn_cast<CallInst>(U); Call && Call->getCalledFunction() == F)
+          leaveOrigin(*Call, Name.starts_with("atan2"));
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(LowerMathToRules);
 
 PreservedAnalyses LowerMathToRules::run(Module &M, ModuleAnalysisManager &) {
-  if (!M.getTargetTriple().isNVPTX())
+  if (!M.getTargetTriple().isNVPTX()) {
     forgetErrno(M);
+    leaveOrigins(M);
+  }
   while (splitAll(M)) {
   }
   return PreservedAnalyses::none();
