@@ -82,7 +82,8 @@ def _kernels(
     batched: bool = False,
 ) -> tuple[Path, dict[str, object]]:
     ir = gradient.path.with_suffix("").with_suffix("").with_suffix(f".{arch}.cuda.ll")
-    asked = {"bulk reductions": assembly and reduces_in_bulk(arch), "batched": batched}
+    bulk = assembly and reduces_in_bulk(arch)
+    asked = {"assembly": assembly, "bulk reductions": bulk, "batched": batched}
     facts = exactness(fast_math=fast_math) | {"gpu"} | {name for name, wanted in asked.items() if wanted}
     flags = (f"-mcpu={arch}", *reflection(fast_math=fast_math), ON_GPU)
     done = workspace.opt(pipelines.CUDA, gradient.path, ir, *flags, facts=facts)
