@@ -347,9 +347,10 @@ private:
       bool Reaches = !Inside.contains(I->getParent()) || I->getParent() == Header;
       Value *Own = Reaches ? &V : here(Lend.Block, V, *Constant::getNullValue(V.getType()));
       IRBuilder<> B(&Lend.Place);
-      Value *Wide = B.CreateZExt(Own, B.getInt64Ty());
+      const bool IsAddress = V.getType()->isPointerTy(); // which the alignment itself has merged
+      Value *Wide = IsAddress ? B.CreatePtrToInt(Own, B.getInt64Ty()) : B.CreateZExt(Own, B.getInt64Ty());
       Value *Lent = callTogether(B, LentByLane, B.getInt64Ty(), {&Lend.Active, &Lend.Adding, Wide});
-      return Lend.Again[&V] = B.CreateTrunc(Lent, V.getType());
+      return Lend.Again[&V] = IsAddress ? B.CreateIntToPtr(Lent, V.getType()) : B.CreateTrunc(Lent, V.getType());
     }
     Instruction *Copy = cast<Instruction>(V).clone();
     for (Use &Operand : Copy->operands())

@@ -80,6 +80,33 @@ bool comesFromOwnMemory(const Instruction &Carried, const Loop &L, const Dominat
   return false;
 }
 
+// What is stored in local memory may be read from there.
+bool isLinear(const User &Of) {
+  if (auto *Store = dyn_cast<StoreInst>(&Of))
+    return isa<Argument>(getUnderlyingObject(Store->getPointerOperand(), /*MaxLookup=*/0));
+  if (isa<PHINode, SelectInst, FPExtInst, FPTruncInst, UnaryOperator>(Of))
+    return true;
+  auto *Sum = dyn_cast<BinaryOperator>(&Of);
+  return Sum && (Sum->getOpcode() == Instruction::FAdd || Sum->getOpcode() == Instruction::FSub);
+}
+
+// Whether nothing but sums are made of it: then no derivative asks for it.
+bool isOnlySummed(const Instruction &Number) {
+  SmallVector<const Instruction *> Next{&Number};
+  SmallPtrSet<const Instruction *, 16> Seen;
+  while (!Next.empty()) {
+    const Instruction *I = Next.pop_back_val();
+    if (!Seen.insert(I).second)
+      continue;
+    if (!I->getType()->isFloatingPointTy() || !all_of(I->users(), [](const User *U) { return isLinear(*U); }))
+      return false;
+    for (const User *U : I->users())
+      if (!isa<StoreInst>(U))
+        Next.push_back(cast<Instruction>(U));
+  }
+  return true;
+}
+
 // Each of these behind where it is computed.
 void holdCarried(const Loop &L, const DominatorTree &DT) {
   const BasicBlock *Latch = L.getLoopLatch();
@@ -87,7 +114,8 @@ void holdCarried(const Loop &L, const DominatorTree &DT) {
     return;
   for (PHINode &Phi : L.getHeader()->phis()) {
     auto *Carried = dyn_cast<Instruction>(Phi.getIncomingValueForBlock(Latch));
-    if (!Carried || isHeld(Carried) || !canBeHeld(*Carried->getType()) || !comesFromOwnMemory(*Carried, L, DT))
+    if (!Carried || isHeld(Carried) || !canBeHeld(*Carried->getType()) || isOnlySummed(Phi) ||
+        !comesFromOwnMemory(*Carried, L, DT))
       continue;
     if (auto Behind = Carried->getInsertionPointAfterDef())
       hold(*Carried, *Behind);

@@ -55,7 +55,7 @@ inline constexpr llvm::StringLiteral RulePrefix =
 inline constexpr llvm::StringLiteral TogetherPrefix = "adgen_together_"; // of what rules call that only the host has
 // Function attribute: stays a function of its own until Enzyme has run, and nothing in it is differentiated.
 inline constexpr llvm::StringLiteral ApartAttribute = "adgen-apart";
-inline constexpr llvm::StringLiteral LanesPrefix = "adgen_lanes_"; // of rules about which lanes of a warp take part
+inline constexpr llvm::StringLiteral LanesPrefix = "adgen_lanes_";    // of rules about which lanes of a warp take part
 inline constexpr llvm::StringLiteral TallyName = "adgen_lanes_tally"; // of the rule that counts threads
 inline constexpr llvm::StringLiteral OnHost = "_on_host"; // behind the names of rules that the host has in its own way
 // Of intrinsics that carry no derivative and are hidden from Enzyme.

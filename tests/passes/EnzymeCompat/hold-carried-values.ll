@@ -90,6 +90,31 @@ end:
   ret void
 }
 
+; No derivative asks for a sum.
+; CHECK-LABEL: define void @summed(
+; CHECK-NOT:     hold
+; CHECK:       end:
+define void @summed(ptr %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %sum = phi double [ 0.0, %entry ], [ %added, %loop ]
+  %own = call noalias ptr @malloc(i64 16)
+  store double 1.0, ptr %own
+  %at = getelementptr double, ptr %own, i64 %i
+  store double 2.0, ptr %at
+  %last = load double, ptr %own
+  call void @free(ptr %own)
+  %added = fadd double %sum, %last
+  %inc = add i64 %i, 1
+  %more = icmp slt i64 %inc, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %added, ptr %y
+  ret void
+}
+
 ; CHECK-LABEL: define void @of_all_iterations(
 ; CHECK-NOT:     hold
 ; CHECK:         ret void
