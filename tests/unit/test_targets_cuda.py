@@ -22,7 +22,7 @@ from enzyme_driver.targets import cuda
 from enzyme_driver.targets.cuda import CudaCode
 
 WORDS = {"rules": "/build/rules.bc", "libdevice": "/cuda/libdevice.bc"}
-PASSES = pipelines.render(pipelines.CUDA, WORDS, facts={"exact", "gpu", "bulk reductions"})
+PASSES = pipelines.render(pipelines.CUDA, WORDS, facts={"exact", "gpu", "assembly", "bulk reductions"})
 
 
 def report(on_heap: str = "", **kernels: tuple[int, bool]) -> str:
