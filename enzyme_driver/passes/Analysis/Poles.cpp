@@ -12,6 +12,11 @@ using namespace llvm;
 
 namespace adgen {
 
+bool isFma(const Instruction &I) {
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  return Call && (Call->getIntrinsicID() == Intrinsic::fma || Call->getIntrinsicID() == Intrinsic::fmuladd);
+}
+
 namespace {
 
 constexpr unsigned MostSteps = 6;
@@ -21,11 +26,6 @@ bool isNamed(const Instruction &I, ArrayRef<StringRef> Words) {
   auto *Call = dyn_cast<CallInst>(&I);
   const Function *Called = Call ? Call->getCalledFunction() : nullptr;
   return Called && any_of(Words, [&](StringRef Word) { return Called->getName().contains(Word); });
-}
-
-bool isFma(const Instruction &I) {
-  auto *Call = dyn_cast<IntrinsicInst>(&I);
-  return Call && (Call->getIntrinsicID() == Intrinsic::fma || Call->getIntrinsicID() == Intrinsic::fmuladd);
 }
 
 // The name of a function of mathematics without what the library, or the compiler, puts in front of it.

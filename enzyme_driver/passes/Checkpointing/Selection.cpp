@@ -23,13 +23,13 @@ bool mayOverwrite(Instruction &Writer, LoadInst &Load, AAResults &AA) {
 
 bool carriesNumbers(const Type *T) { return !T->isIntOrIntVectorTy() && !T->isPtrOrPtrVectorTy(); }
 
-} // namespace
-
+// Tells the optimiser something, and does nothing.
 bool isAssumed(const Instruction &I) {
   auto *Known = dyn_cast<IntrinsicInst>(&I);
   return Known && Known->isAssumeLikeIntrinsic();
 }
 
+// Has no effect, and its result follows from its operands and memory alone.
 bool canRunAgain(const Instruction &I) {
   if (auto *Load = dyn_cast<LoadInst>(&I))
     return Load->isSimple();
@@ -41,6 +41,8 @@ bool canRunAgain(const Instruction &I) {
   }
   return !I.mayReadOrWriteMemory() && !I.mayHaveSideEffects() && !isa<AllocaInst>(I);
 }
+
+} // namespace
 
 // Choices whose one side leads to what was carried in.
 bool Selection::keeps(Value *V, unsigned Depth) {

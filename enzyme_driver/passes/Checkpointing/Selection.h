@@ -14,11 +14,6 @@
 
 namespace adgen {
 
-// Tells the optimiser something, and does nothing.
-bool isAssumed(const llvm::Instruction &I);
-// Has no effect, and its result follows from its operands and memory alone.
-bool canRunAgain(const llvm::Instruction &I);
-
 class Selection {
 public:
   Selection(llvm::PHINode &SoFar, llvm::Loop &L, const llvm::LoopInfo &LI) : SoFar(&SoFar), L(&L), LI(&LI) {}

@@ -22,11 +22,6 @@ namespace {
 
 constexpr unsigned MostLoads = 4; // of pointers to pointers
 
-bool isFma(const Instruction &I) {
-  auto *Call = dyn_cast<IntrinsicInst>(&I);
-  return Call && (Call->getIntrinsicID() == Intrinsic::fma || Call->getIntrinsicID() == Intrinsic::fmuladd);
-}
-
 SmallVector<const Value *> objectsOf(const Value &Pointer) {
   SmallVector<const Value *> Objects;
   getUnderlyingObjects(&Pointer, Objects, nullptr, /*MaxLookup=*/0);
