@@ -12,6 +12,7 @@ from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import (
     Parameter,
 )
+from enzyme_driver.runtime.call.by_name import check_by_name
 from enzyme_driver.runtime.call.launcher import PreparedCall
 from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.call.slots import argument_slot
@@ -55,6 +56,7 @@ class Function(CompiledEntry):
         self, *args: object, shadows: Mapping[str, object], cotangent: float = 1.0, **named: object
     ) -> PreparedCall:
         """Check the arguments of a call of `gradient` now; the call, which can be made many times."""
+        check_by_name(shadows, "shadow")
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
         given = self._with_cotangent(bound, shadows, cotangent)
         before = partial(self.verify, bound, None) if self.guard else None
@@ -66,6 +68,7 @@ class Function(CompiledEntry):
         entry = self._gradient_entry()
         if self._is_verified and not named and self._quick.gradient(entry, args, shadows, None, cotangent):
             return
+        check_by_name(shadows, "shadow")
         bound = self._arguments.bind(args, named)
         self.verify(bound, None)
         self._gradient(bound, shadows, cotangent)
@@ -123,6 +126,7 @@ class Function(CompiledEntry):
         **named: object,
     ) -> dict[str, Any]:
         """The derivatives of `vjp` along tangents, see `Kernel.hvp`: the Hessian of the returned number times these."""
+        check_by_name(tangents, "tangent")
         entry, twice = self._second_entry(), self._twice_arguments
         self._tangent_arguments.check_shadow_names(tangents, "tangent")
         product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt, cotangent)

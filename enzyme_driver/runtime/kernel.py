@@ -14,6 +14,7 @@ from enzyme_driver.model import (
 )
 from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.arrivals import check_cotangents
+from enzyme_driver.runtime.call.by_name import check_by_name
 from enzyme_driver.runtime.call.calls import Backend
 from enzyme_driver.runtime.call.geometry import Launch, launch_of
 from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
@@ -234,12 +235,14 @@ class Kernel(CompiledEntry):
         entry = self._gradient_entry()
         if self._is_verified and not named and self._quick.gradient(entry, args, shadows, launch):
             return
+        check_by_name(shadows, "shadow")
         bound = self._arguments.bind(args, named)
         self._check_order(launch, shadows)
         self.verify(bound, launch)
         self._differentiate(entry, self._arguments, self._arguments.gradient, launch, bound, shadows)
 
     def _prepare_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> PreparedLaunch:
+        check_by_name(shadows, "shadow")
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
         if self.signature.chooses:
             hint = "call gradient, which runs it twice"
@@ -333,6 +336,7 @@ class Kernel(CompiledEntry):
         directions: int | None = None,
         **named: object,
     ) -> dict[str, Any]:
+        check_by_name(tangents, "tangent")
         entry, twice = self._second_entry(), self._twice_arguments
         self._tangent_arguments.check_shadow_names(tangents, "tangent")
         product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt)

@@ -63,7 +63,9 @@ class Quick:
         """Whether it was called."""
         plain = self._plain
         known = plain.library(arguments) if plain else None
-        if plain is None or known is None or not self._backend.runs_plain(entry, launch, gradient=True):
+        if type(shadows) is not dict or plain is None or known is None:
+            return False
+        if not self._backend.runs_plain(entry, launch, gradient=True):
             return False
         found = plain.values(*known, arguments, copied=False)
         added = plain.shadow_addresses(*known, arguments, shadows, found[1]) if found else None
@@ -82,10 +84,10 @@ class Quick:
         cotangent: float = 1.0,
     ) -> dict[str, Any] | None:
         """New arrays with the gradient; None where nothing was done."""
-        plain, seeds = self._plain, seeds or _NOTHING
+        plain, seeds = self._plain, _NOTHING if seeds is None else seeds
         known = plain.library(arguments) if plain else None
         names = _names(plain, wrt) if plain else None
-        if plain is None or known is None or names is None or not plain.active:
+        if type(seeds) is not dict or plain is None or known is None or names is None or not plain.active:
             return None
         if not self._backend.runs_plain(entry, launch, gradient=True):
             return None

@@ -166,6 +166,11 @@ def test_tangents_that_do_not_fit(kernels: adgen.Module, tangents: Arguments, sa
         kernels.together.jvp[1, 64](np.ones(50), np.ones(50), 1.0, 50, tangents=tangents)
 
 
+def test_tangents_are_given_by_name(kernels: adgen.Module) -> None:
+    with pytest.raises(adgen.ArgumentError, match="tangents: expected a dict from the names of parameters"):
+        kernels.together.jvp[1, 64](np.ones(50), np.ones(50), 1.0, 50, tangents=np.ones(50))
+
+
 def test_forward_mode_has_to_be_asked_for() -> None:
     k = adgen.compile(FOLDER / "tangents.cu", kernel="together")
     with pytest.raises(adgen.UsageError, match="compiled without forward mode") as caught:

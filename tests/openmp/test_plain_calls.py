@@ -249,3 +249,21 @@ def test_overhead(kernels: dict[str, Kernel]) -> None:
     bare = min(rounds(bare_call(kernel, WHERE, args, shadows)))
     assert min(rounds(prepared)) < 50 * bare
     assert min(rounds(lambda: kernel.vjp[WHERE](*args, cotangents={"y": shadows["y"]}))) < 250 * bare
+
+
+@pytest.mark.parametrize("given", [np.ones(COUNT, np.float32), [np.ones(COUNT, np.float32)], 1.0])
+def test_derivatives_are_given_by_name(kernels: dict[str, Kernel], weighted: Function, given: Any) -> None:  # noqa: ANN401
+    six, of_six = kernels["six"], (COUNT, *arrays().values())
+    of_weighted = (np.ones(COUNT), np.ones(COUNT), 2.0, COUNT)
+    with pytest.raises(ArgumentError, match="cotangents: expected a dict from the names of parameters"):
+        six.vjp[WHERE](*of_six, cotangents=given)
+    with pytest.raises(ArgumentError, match="cotangents: expected a dict from the names of parameters"):
+        weighted.vjp(*of_weighted, cotangents=given)
+    with pytest.raises(ArgumentError, match="shadows: expected a dict from the names of parameters"):
+        six.gradient[WHERE](*of_six, shadows=given)
+    with pytest.raises(ArgumentError, match="shadows: expected a dict from the names of parameters"):
+        six.gradient[WHERE].prepare(*of_six, shadows=given)
+    with pytest.raises(ArgumentError, match="shadows: expected a dict from the names of parameters"):
+        weighted.gradient(*of_weighted, shadows=given)
+    with pytest.raises(ArgumentError, match="shadows: expected a dict from the names of parameters"):
+        weighted.prepare_gradient(*of_weighted, shadows=given)

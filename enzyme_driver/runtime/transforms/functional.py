@@ -12,6 +12,7 @@ from enzyme_driver.model import DataType, Parameter
 from enzyme_driver.runtime.backends.libraries import Library, NumpyLibrary, buffer_library, library_of
 from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.arrays import is_array, is_jax
+from enzyme_driver.runtime.call.by_name import check_by_name
 from enzyme_driver.runtime.call.conversion import array_value
 from enzyme_driver.runtime.call.layouts import numpy_dtype
 from enzyme_driver.runtime.call.members import assembled, flattened, given, has_parts, members
@@ -32,6 +33,7 @@ class FunctionalCall:
     def __init__(
         self, arguments: Arguments, values: Sequence[object], seeds: Mapping[str, object], directions: int | None
     ) -> None:
+        check_by_name(seeds, self.role)
         self._arguments = arguments
         self._directions = checked_directions(directions)
         self._given = dict(zip(arguments.signature.names, values, strict=True))

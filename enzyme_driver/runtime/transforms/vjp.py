@@ -26,7 +26,7 @@ class Vjp(FunctionalCall):
         wrt: Iterable[str] | str | None,
         directions: int | None = None,
     ) -> None:
-        super().__init__(arguments, values, cotangents or {}, directions)
+        super().__init__(arguments, values, {} if cotangents is None else cotangents, directions)
         self.wrt = _wrt(arguments, wrt, self._given)
         for name in self._seeds:
             first = self._first(name)
