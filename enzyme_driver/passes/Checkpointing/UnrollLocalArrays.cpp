@@ -1,6 +1,7 @@
 // Short loops that say by their counter which element of a local array they use (the corners of a cell, the axes of a
 // vector) are marked for complete unrolling. The elements then become values, of which Enzyme keeps none that it can
-// compute again, where it keeps what is read from an array. The index may also come from a table of constants.
+// compute again, where it keeps what is read from an array. The index may also come from a table of constants, and how
+// often an inner loop runs from the counters around it, as in the triangles of a factorisation.
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -10,6 +11,9 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+
+#include <numeric>
+#include <optional>
 
 #define DEBUG_TYPE "adgen-unroll-local-arrays"
 
@@ -22,6 +26,7 @@ namespace {
 
 constexpr unsigned MostIterations = 16;
 constexpr unsigned MostInstructions = 4000; // of the code that a nest of loops becomes
+constexpr unsigned MostAroundLoops = 1000;  // if loops in it stay
 
 // Whether nothing is done with the array but that elements are read and written, so that they can become values.
 bool isPrivate(const AllocaInst &Array) {
@@ -43,41 +48,96 @@ public:
   Nests(const LoopInfo &Loops, ScalarEvolution &SE) : Loops(Loops), SE(SE) {}
 
   void mark(Loop &L) {
-    if (size(L) > MostInstructions || !unrolls(L)) {
+    Staying.clear();
+    Iterations At;
+    const uint64_t Size = iterations(L, At) ? size(L, At) : MostInstructions + 1;
+    if (Size > (Staying.empty() ? MostInstructions : MostAroundLoops) || !usesElements(L)) {
       for (Loop *Inner : L)
         mark(*Inner);
       return;
     }
     ADGEN_COUNT(NumUnrolled, L);
+    SmallVector<Loop *> Others;
     for (Loop *Each : L.getLoopsInPreorder())
-      addStringMetadataToLoop(Each, "llvm.loop.unroll.full");
+      if (isUnrolled(Each, L))
+        addStringMetadataToLoop(Each, "llvm.loop.unroll.full");
+      else if (Staying.contains(Each))
+        append_range(Others, *Each);
+    for (Loop *Each : Others)
+      mark(*Each);
   }
 
 private:
-  unsigned iterations(const Loop &L) const { return SE.getSmallConstantTripCount(&L); }
+  using Iterations = DenseMap<const Loop *, unsigned>;
 
-  // Whether the loop and those in it are short, and one of them uses elements that unrolling decides.
-  bool unrolls(Loop &L) const {
-    if (!all_of(L.getLoopsInPreorder(),
-                [&](Loop *Each) { return iterations(*Each) && iterations(*Each) <= MostIterations; }))
-      return false;
-    return any_of(L.blocks(),
-                  [&](BasicBlock *Block) { return any_of(*Block, [&](Instruction &I) { return usesElement(I, L); }); });
+  // What an expression is in one iteration of each of some loops.
+  struct AtIterations : SCEVRewriteVisitor<AtIterations> {
+    AtIterations(ScalarEvolution &SE, const Iterations &At) : SCEVRewriteVisitor(SE), At(At) {}
+
+    const SCEV *visitAddRecExpr(const SCEVAddRecExpr *Expr) {
+      auto Found = At.find(Expr->getLoop());
+      const SCEV *Inside = SCEVRewriteVisitor::visitAddRecExpr(Expr);
+      auto *Steps = dyn_cast<SCEVAddRecExpr>(Inside);
+      if (Found == At.end() || !Steps || !Expr->getType()->isIntegerTy())
+        return Inside;
+      return Steps->evaluateAtIteration(SE.getConstant(Expr->getType(), Found->second), SE);
+    }
+
+    const Iterations &At;
+  };
+
+  // How often the loop runs at most, in that iteration of the loops around it, if one of its exits says so. None is
+  // said of a loop that is not reached then: one that counts from j to n where j is n.
+  std::optional<unsigned> iterations(const Loop &L, const Iterations &At) const {
+    SmallVector<BasicBlock *> Exiting;
+    L.getExitingBlocks(Exiting);
+    std::optional<unsigned> Least;
+    for (BasicBlock *Block : Exiting) {
+      const SCEV *Count = SE.getExitCount(&L, Block);
+      if (isa<SCEVCouldNotCompute>(Count))
+        continue;
+      auto *Taken = dyn_cast<SCEVConstant>(AtIterations(SE, At).visit(Count));
+      if (Taken && (Taken->getAPInt() + 1).ule(MostIterations))
+        Least = std::min<unsigned>(Least.value_or(MostIterations), (Taken->getAPInt() + 1).getZExtValue());
+    }
+    return Least;
   }
 
-  // Of the code that the loop becomes; more than enough where that is unknown.
-  uint64_t size(const Loop &L) const {
-    uint64_t Instructions = 0;
-    for (BasicBlock *Block : L.blocks()) {
-      uint64_t Times = 1;
-      for (const Loop *Around = Loops.getLoopFor(Block);; Around = Around->getParentLoop()) {
-        Times *= iterations(*Around);
-        if (Around == &L)
-          break;
-      }
-      Instructions += Block->size() * (Times ? Times : MostInstructions);
+  // Of the code that the loop becomes, in that iteration of the loops around it. Loops that stay are found with it.
+  uint64_t size(const Loop &L, Iterations &At) {
+    auto Counted = [](uint64_t Sum, const BasicBlock *Block) { return Sum + Block->size(); };
+    const uint64_t Once = std::accumulate(L.block_begin(), L.block_end(), uint64_t(0), Counted);
+    std::optional<unsigned> Times = iterations(L, At);
+    if (Staying.contains(&L) || !Times) {
+      Staying.insert(&L);
+      return Once;
     }
+    uint64_t Own = Once;
+    for (const Loop *Inner : L)
+      Own -= std::accumulate(Inner->block_begin(), Inner->block_end(), uint64_t(0), Counted);
+    uint64_t Instructions = 0;
+    for (unsigned Iteration = 0; Iteration < *Times && Instructions <= MostInstructions; ++Iteration) {
+      At[&L] = Iteration;
+      Instructions += Own;
+      for (const Loop *Inner : L)
+        Instructions += size(*Inner, At);
+    }
+    At.erase(&L);
     return Instructions;
+  }
+
+  // Whether it becomes straight code if `Nest` does.
+  bool isUnrolled(const Loop *L, const Loop &Nest) const {
+    for (; L && L != &Nest; L = L->getParentLoop())
+      if (Staying.contains(L))
+        return false;
+    return L;
+  }
+
+  // Whether unrolling decides an element.
+  bool usesElements(const Loop &L) const {
+    return any_of(L.blocks(),
+                  [&](BasicBlock *Block) { return any_of(*Block, [&](Instruction &I) { return usesElement(I, L); }); });
   }
 
   bool usesElement(Instruction &I, const Loop &L) const {
@@ -93,8 +153,8 @@ private:
       return isa<Constant, AllocaInst>(V);
     if (auto *Phi = dyn_cast<PHINode>(I)) {
       const Loop *Around = Loops.getLoopFor(Phi->getParent());
-      return Around && L.contains(Around) && Around->getHeader() == Phi->getParent() && SE.isSCEVable(Phi->getType()) &&
-             isa<SCEVAddRecExpr>(SE.getSCEV(const_cast<PHINode *>(Phi)));
+      return Around && isUnrolled(Around, L) && Around->getHeader() == Phi->getParent() &&
+             SE.isSCEVable(Phi->getType()) && isa<SCEVAddRecExpr>(SE.getSCEV(const_cast<PHINode *>(Phi)));
     }
     if (auto *Load = dyn_cast<LoadInst>(I)) {
       auto *Table = dyn_cast<GlobalVariable>(getUnderlyingObject(Load->getPointerOperand()));
@@ -107,6 +167,7 @@ private:
 
   const LoopInfo &Loops;
   ScalarEvolution &SE;
+  SmallPtrSet<const Loop *, 4> Staying; // in the nest that is looked at: how often these run is not known before
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 ; A short loop whose counter says which element of a local array it uses is to be unrolled, also where a table of constants is between. A
-; loop that is long, or whose array goes elsewhere, stays.
+; loop that is long, or whose array goes elsewhere, stays. An inner loop is short if the counters around it say so (a triangle), and a loop
+; with several exits if one of them does. A loop of any length in a short one stays, in each copy.
 ;
 ; RUN: %opt -passes='adgen-unroll-local-arrays' -S %s | %filecheck %s
 
@@ -59,6 +60,113 @@ loop:
 exit:
   call void @use(ptr %array)
   ret void
+}
+
+; CHECK-LABEL: define double @triangle(
+; CHECK:         br i1 %inner.done, label %rows.end, label %inner, !llvm.loop ![[INNER:[0-9]+]]
+; CHECK:         br i1 %done, label %exit, label %rows, !llvm.loop ![[ROWS:[0-9]+]]
+define double @triangle(double %x) {
+entry:
+  %array = alloca [5 x double]
+  br label %rows
+rows:
+  %j = phi i64 [ 0, %entry ], [ %next, %rows.end ]
+  %next = add nuw nsw i64 %j, 1
+  %last = icmp eq i64 %j, 4
+  br i1 %last, label %rows.end, label %inner
+inner:
+  %i = phi i64 [ %next, %rows ], [ %i.next, %inner ]
+  %element = getelementptr double, ptr %array, i64 %i
+  store double %x, ptr %element
+  %i.next = add nuw nsw i64 %i, 1
+  %inner.done = icmp eq i64 %i.next, 5
+  br i1 %inner.done, label %rows.end, label %inner
+rows.end:
+  %done = icmp eq i64 %next, 5
+  br i1 %done, label %exit, label %rows
+exit:
+  %sum = load double, ptr %array
+  ret double %sum
+}
+
+; CHECK-LABEL: define double @left_early(
+; CHECK:         br i1 %done, label %exit, label %loop, !llvm.loop
+define double @left_early(double %x, double %most) {
+entry:
+  %array = alloca [4 x double]
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %after ]
+  %value = phi double [ %x, %entry ], [ %square, %after ]
+  %element = getelementptr double, ptr %array, i64 %i
+  store double %value, ptr %element
+  %square = fmul double %value, %value
+  %too.much = fcmp ogt double %square, %most
+  br i1 %too.much, label %exit, label %after
+after:
+  %next = add nuw nsw i64 %i, 1
+  %done = icmp eq i64 %next, 4
+  br i1 %done, label %exit, label %loop
+exit:
+  %sum = load double, ptr %array
+  ret double %sum
+}
+
+; How often the inner loop runs is not known before the function is called.
+; CHECK-LABEL: define double @of_any_length(
+; CHECK:         br i1 %inner.done, label %rows.end, label %inner{{$}}
+; CHECK:         br i1 %done, label %exit, label %rows{{$}}
+define double @of_any_length(double %x, i64 %n) {
+entry:
+  %array = alloca [5 x double]
+  br label %rows
+rows:
+  %j = phi i64 [ 0, %entry ], [ %next, %rows.end ]
+  %next = add nuw nsw i64 %j, 1
+  br label %inner
+inner:
+  %i = phi i64 [ %j, %rows ], [ %i.next, %inner ]
+  %element = getelementptr double, ptr %array, i64 %i
+  store double %x, ptr %element
+  %i.next = add nuw nsw i64 %i, 1
+  %inner.done = icmp uge i64 %i.next, %n
+  br i1 %inner.done, label %rows.end, label %inner
+rows.end:
+  %done = icmp eq i64 %next, 5
+  br i1 %done, label %exit, label %rows
+exit:
+  %sum = load double, ptr %array
+  ret double %sum
+}
+
+; CHECK-LABEL: define double @with_a_loop_that_stays(
+; CHECK:         br i1 %inner.done, label %axes.end, label %inner{{$}}
+; CHECK:         br i1 %done, label %exit, label %axes, !llvm.loop
+define double @with_a_loop_that_stays(ptr %x, i64 %n) {
+entry:
+  %array = alloca [3 x double]
+  br label %axes
+axes:
+  %axis = phi i64 [ 0, %entry ], [ %next, %axes.end ]
+  %element = getelementptr double, ptr %array, i64 %axis
+  br label %inner
+inner:
+  %i = phi i64 [ 0, %axes ], [ %i.next, %inner ]
+  %where = getelementptr double, ptr %x, i64 %i
+  %value = load double, ptr %where
+  %old = load double, ptr %element
+  %sum = fadd double %old, %value
+  store double %sum, ptr %element
+  %i.next = add nuw nsw i64 %i, 1
+  %inner.done = icmp uge i64 %i.next, %n
+  br i1 %inner.done, label %axes.end, label %inner
+axes.end:
+  %next = add nuw nsw i64 %axis, 1
+  %done = icmp eq i64 %next, 3
+  br i1 %done, label %exit, label %axes
+exit:
+  %first = load double, ptr %array
+  ret double %first
 }
 
 declare void @use(ptr)
