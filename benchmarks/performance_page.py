@@ -42,7 +42,7 @@ def page(folder: Path) -> str:
         gpu=gpu,
         gpu_where=measured_on(gpu),
         host=by_threads(openmp),
-        host_where=measured_on(openmp),
+        host_where=measured_on([row for row in openmp if row["device"] == openmp[0]["device"]]),
         frameworks=compared(read(folder, "frameworks.json")),
         largest=largest_effects(ablation),
         largest_on_host=largest_on_host(ablation_host),
