@@ -177,11 +177,13 @@ private:
   std::pair<Value *, Align> address(IRBuilder<> &B, Value *Place) {
     APInt Fixed(64, 0);
     Value *Granule = Place;
-    while (auto *Step = dyn_cast<GetElementPtrInst>(Granule))
-      if (!Use.Places.contains(Granule) || !Step->accumulateConstantOffset(Step->getDataLayout(), Fixed))
+    while (auto *Step = dyn_cast<GetElementPtrInst>(Granule)) {
+      APInt Further(64, 0); // some of it is summed up even where another index varies
+      if (!Use.Places.contains(Granule) || !Step->accumulateConstantOffset(Step->getDataLayout(), Further))
         break;
-      else
-        Granule = Step->getPointerOperand();
+      Fixed += Further;
+      Granule = Step->getPointerOperand();
+    }
     if (Unaligned.contains(Granule) || Fixed.isNegative())
       return {addressOf(B, number(Place)), Align(1)};
     uint64_t Bytes = Fixed.getZExtValue();
