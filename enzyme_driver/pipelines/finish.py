@@ -140,6 +140,7 @@ CUDA = Pipeline(
         function("infer-address-spaces", "infer-alignment", "load-store-vectorizer", switch="widen-accesses"),
         Pass("adgen-hoist-tape-loads", after=("default", "adgen-make-kernels")),
         Pass("adgen-pack-half-atomics", after=("default",)),
+        Pass("adgen-make-loops-reducible", when="assembly", after=("default",)),
         Pass("adgen-rejoin-lanes", when="assembly", after=("default", "adgen-make-kernels")),
     ),
 )

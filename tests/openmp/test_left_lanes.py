@@ -33,6 +33,7 @@ CASES: Mapping[str, tuple[Launch, ...]] = {
     "counted_apart": ((2, 64), (2, 32), (1, 45)),
     "missed_barriers": ((2, 64, 5), (1, 40, 3)),
     "asked_by_all": ((2, 64),),
+    "sifted": ((2, 64), (1, 32)),
     "rows_by_groups": ((6, 64, 11, 32), (3, 64, 11, 16), (2, 64, 11, 8)),
 }
 WIDE = {"softmax_rows": (1, 0), "norm_rows": (1, 2), "scaled_rows": (1, 1), "correlated": (2, 0)}

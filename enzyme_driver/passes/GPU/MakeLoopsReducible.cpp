@@ -1,0 +1,57 @@
+// The reverse of a loop that is left at two places is entered at two. ptxas has lanes of a warp that have come apart
+// before such a loop meet only behind it: an exchange between is done without those that are still on their way (the
+// BSYNC of SASS is missing behind the slow path of a division). With one entry, from which a number leads on to where
+// the loop was entered, they meet before.
+#include "Support/Pass.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/Transforms/Utils/FixIrreducible.h"
+#include "llvm/Transforms/Utils/LowerSwitch.h"
+
+#define DEBUG_TYPE "adgen-make-loops-reducible"
+
+using namespace llvm;
+
+STATISTIC(NumFunctions, "Number of functions with loops that were entered at several places");
+
+namespace adgen {
+
+static bool hasIrreducibleLoop(Function &F, FunctionAnalysisManager &FAM) {
+  ReversePostOrderTraversal<const Function *> Order(&F);
+  return containsIrreducibleCFG<const BasicBlock *>(Order, FAM.getResult<LoopAnalysis>(F));
+}
+
+// The back end would copy the new blocks into those that lead there, and make of each loop what it was.
+static void keepApart(BasicBlock &B) {
+  auto *Nothing = InlineAsm::get(FunctionType::get(Type::getVoidTy(B.getContext()), false), "", "", true);
+  IRBuilder<>(&B, B.getFirstInsertionPt()).CreateCall(Nothing)->setConvergent();
+}
+
+static void giveOneEntry(Function &F, FunctionAnalysisManager &FAM) {
+  FAM.invalidate(F, LowerSwitchPass().run(F, FAM));
+  SmallPtrSet<BasicBlock *, 32> Old;
+  for (BasicBlock &B : F)
+    Old.insert(&B);
+  FAM.invalidate(F, FixIrreduciblePass().run(F, FAM));
+  for (BasicBlock &B : F)
+    if (!Old.contains(&B))
+      keepApart(B);
+}
+
+ADGEN_DECLARE_PASS(MakeLoopsReducible);
+
+PreservedAnalyses MakeLoopsReducible::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &F : M)
+    if (!F.isDeclaration() && hasIrreducibleLoop(F, FAM)) {
+      ADGEN_COUNT(NumFunctions, F.getName());
+      giveOneEntry(F, FAM);
+    }
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen
