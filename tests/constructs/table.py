@@ -9,6 +9,7 @@ import numpy as np
 from constructs.arguments import Rng, apart
 from constructs.construct import Construct, SourceFile
 from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
+from constructs.table_shared import SHARED
 
 import enzyme_driver as adgen
 
@@ -473,6 +474,7 @@ FILES = (
     SourceFile("Mathematics", "mathematics.cu", _MATHEMATICS, activity={"packed": "const"}),
     SourceFile("Mathematics with `fast_math`", "fast_math.cu", (C("`fast_math`", "fast_math"),)),
     SourceFile("Cooperation", "cooperation.cu", _COOPERATION),
+    SourceFile("Shared memory used for several purposes", "shared.cu", SHARED),
     SourceFile("Cooperation of a whole grid", "grid.cu", _GRID),
     SourceFile("Asynchronous copies", "asynchronous.cu", _ASYNCHRONOUS),
     SourceFile("Atomics", "atomics.cu", _ATOMICS),

@@ -4,7 +4,8 @@
 //   Products of a warp, T adgen_math_mma_NAME(factors): the value, and what NAME_tangent has, of both and their
 //   tangents.
 //   What moves a value, void adgen_rule_NAME(T *to, T *from, ...): the same with the tangents.
-//   What chooses among threads' values, void adgen_rule_choose_NAME(T *place, T *value): NAME_tangent of rules/.
+//   What chooses among threads' values, void adgen_rule_choose_NAME(T *place, T *value), and what clears the shadow of
+//   a number, void adgen_rule_clear_BYTES(place): NAME_tangent of rules/.
 //   What only orders threads, void adgen_rule_NAME(anchor, ...): itself.
 // So do, for second derivatives, adgen_rule_NAME_augmented and _reverse of what moves values or orders threads.
 // A derivative gets every argument twice: a pointer with its shadow, a number with its tangent, anything else with
@@ -155,9 +156,9 @@ void refuseIndirectCalls(Function &Tangent) {
   }
 }
 
-Function *forwardOfChoice(Function &Rule) {
-  Type *Pointer = Rule.getArg(0)->getType();
-  auto *Type = FunctionType::get(Rule.getReturnType(), {Pointer, Pointer, Pointer, Pointer}, false);
+Function *forwardOfOwn(Function &Rule) {
+  SmallVector<Type *> Pointers(2 * Rule.arg_size(), Rule.getArg(0)->getType());
+  auto *Type = FunctionType::get(Rule.getReturnType(), Pointers, false);
   auto Forward = Rule.getParent()->getOrInsertFunction((Rule.getName() + "_tangent").str(), Type);
   cast<Function>(Forward.getCallee())->setDoesNotThrow();
   return cast<Function>(Forward.getCallee());
@@ -188,8 +189,10 @@ PreservedAnalyses ForwardRules::run(Module &M, ModuleAnalysisManager &) {
     bool IsMathematics = !Rule->getReturnType()->isVoidTy();
     bool IsProduct = Rule->getName().starts_with(ProductPrefix);
     RuleOfGradient OfGradient = ruleOfGradient(Rule->getName());
-    bool Chooses = Rule->getName().starts_with((RulePrefix + ChoicePrefix).str());
-    Function *Forward = Chooses                                                    ? forwardOfChoice(*Rule)
+    bool HasTangent = any_of(ArrayRef<StringRef>{ChoicePrefix, ClearPrefix}, [&](StringRef Prefix) {
+      return Rule->getName().starts_with((RulePrefix + Prefix).str());
+    });
+    Function *Forward = HasTangent                                                 ? forwardOfOwn(*Rule)
                         : IsProduct                                                ? forwardOfProduct(*Rule)
                         : IsMathematics                                            ? forwardOfMathematics(*Rule)
                         : OfGradient == RuleOfGradient::Moves                      ? forwardOfLinear(*Rule)

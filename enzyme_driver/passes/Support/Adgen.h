@@ -84,6 +84,8 @@ inline constexpr llvm::StringLiteral TangentActivityAttribute = "adgen-tangent-a
 inline constexpr llvm::StringLiteral ResultAttribute = "adgen-result";
 // Behind RulePrefix: rules by which threads choose one of the values that they bring (RaiseAtomicChoices).
 inline constexpr llvm::StringLiteral ChoicePrefix = "choose_";
+// The same of those that clear the shadow of a number where something else is written over it (HideReusedIntegers).
+inline constexpr llvm::StringLiteral ClearPrefix = "clear_";
 // The number of a barrier for the whole grid, from SelectKernels to LowerGridBarriers or the host's runtime: PTX has
 // barriers 0 to 15 of a block.
 inline constexpr unsigned GridBarrier = 32;

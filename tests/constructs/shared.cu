@@ -1,0 +1,211 @@
+// Shared memory that is used for several purposes: integers at one time and floating point at another.
+#include "element.h"
+
+__global__ void integers_then_numbers(const float *x, const int *k, float *y, int n)
+{
+    __shared__ int room[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    room[t] = i < n ? k[i] : 0;
+    __syncthreads();
+    const int other = room[31 - t];
+    __syncthreads();
+    float *numbers = (float *)room;
+    numbers[t] = i < n ? x[i] * x[i] : 0.0f;
+    __syncthreads();
+    if (i < n) y[i] = numbers[(t + other) % 32] * x[i];
+}
+
+__global__ void numbers_then_integers(const double *x, const int *k, double *y, int n)
+{
+    __shared__ double room[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    room[t] = i < n ? x[i] * x[i] : 0.0;
+    __syncthreads();
+    const double v = room[(t + 7) % 32];
+    __syncthreads();
+    int *counts = (int *)room;
+    counts[t] = i < n ? k[i] : 0;
+    __syncthreads();
+    if (i < n) y[i] = v * x[i] * counts[31 - t];
+}
+
+__global__ void in_turns(const float *x, const int *k, float *y, int n)
+{
+    __shared__ union {
+        int places[32];
+        float numbers[32];
+    } room;
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    float v = i < n ? x[i] : 0.0f;
+    for (int step = 0; step < 3; ++step) {
+        room.places[t] = i < n ? k[i] + step : 0;
+        __syncthreads();
+        const int other = room.places[31 - t];
+        __syncthreads();
+        room.numbers[t] = v * v;
+        __syncthreads();
+        v = room.numbers[(t + other) % 32] * (i < n ? x[i] : 1.0f);
+        __syncthreads();
+    }
+    if (i < n) y[i] = v;
+}
+
+__global__ void carved_by_offsets(const float *x, const int *k, float *y, int n)
+{
+    __shared__ char raw[32 * (sizeof(int) + sizeof(double) + sizeof(float))];
+    int *places = (int *)raw;
+    double *wide = (double *)(raw + 32 * sizeof(int));
+    float *narrow = (float *)(raw + 32 * (sizeof(int) + sizeof(double)));
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    places[t] = i < n ? k[i] : 0;
+    wide[t] = i < n ? x[i] * x[i] : 0;
+    narrow[t] = i < n ? x[i] : 0;
+    __syncthreads();
+    if (i < n) y[i] = wide[(t + places[31 - t]) % 32] * narrow[31 - t];
+}
+
+__global__ void bytes_then_numbers(const float *x, const unsigned char *k, float *y, int n)
+{
+    extern __shared__ unsigned char bytes[];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    bytes[t] = i < n ? k[i] : 0;
+    __syncthreads();
+    const int other = bytes[31 - t];
+    __syncthreads();
+    float *numbers = (float *)bytes;
+    numbers[t] = i < n ? x[i] * x[i] : 0.0f;
+    __syncthreads();
+    if (i < n) y[i] = numbers[(t + other) % 32] * x[i];
+}
+
+__global__ void counted_then_summed(const float *x, const int *k, float *y, int n)
+{
+    __shared__ unsigned counts[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    counts[t] = 0;
+    __syncthreads();
+    if (i < n) atomicAdd(&counts[k[i] % 32], 1u);
+    __syncthreads();
+    const unsigned mine = counts[t];
+    __syncthreads();
+    float *sums = reinterpret_cast<float *>(counts);
+    sums[t] = i < n ? x[i] * mine + x[i] * x[i] : 0.0f;
+    __syncthreads();
+    for (int s = 16; s > 0; s /= 2) {
+        if (t < s) sums[t] += sums[t + s];
+        __syncthreads();
+    }
+    if (t == 0) y[blockIdx.x] = sums[0];
+}
+
+__global__ void scanned_then_summed(const float *x, const int *k, float *y, int n)
+{
+    extern __shared__ float pool[];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    int *counts = (int *)pool;
+    for (int j = t; j < 32; j += blockDim.x) counts[j] = i < n ? k[i] % 5 : 0;
+    __syncthreads();
+    for (int s = 1; s < 32; s *= 2) {
+        const int before = t >= s ? counts[t - s] : 0;
+        __syncthreads();
+        counts[t] += before;
+        __syncthreads();
+    }
+    const int place = counts[t];
+    __syncthreads();
+    pool[t] = i < n ? x[i] * x[i] : 0.0f;
+    __syncthreads();
+    for (int s = 16; s > 0; s /= 2) {
+        if (t < s) pool[t] += pool[t + s];
+        __syncthreads();
+    }
+    if (i < n) y[i] = pool[0] * x[i] * place;
+}
+
+__global__ void sorted_then_gathered(const float *x, const int *k, float *y, int n)
+{
+    __shared__ int keys[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    float total = 0;
+    for (int round = 0; round < 2; ++round) {
+        keys[t] = i < n ? k[i] * 32 + t : 1 << 20;
+        __syncthreads();
+        for (int size = 2; size <= 32; size *= 2)
+            for (int stride = size / 2; stride > 0; stride /= 2) {
+                const int other = t ^ stride;
+                if (other > t && (keys[t] > keys[other]) == ((t & size) == 0)) {
+                    const int kept = keys[t];
+                    keys[t] = keys[other];
+                    keys[other] = kept;
+                }
+                __syncthreads();
+            }
+        const int from = keys[t] % 32;
+        __syncthreads();
+        float *values = (float *)keys;
+        values[t] = i < n ? x[i] * (x[i] + round) : 0.0f;
+        __syncthreads();
+        total += values[from] * (t + 1);
+        __syncthreads();
+    }
+    if (i < n) y[i] = total * x[i];
+}
+
+// Numbers over which integers are written are gone, also where a number is read again.
+__global__ void cleared_as_integers(const float *x, float *y, int n)
+{
+    __shared__ float room[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    room[t] = i < n ? x[i] * x[i] : 0.0f;
+    __syncthreads();
+    const float v = room[31 - t];
+    __syncthreads();
+    if (t % 3 == 0) ((int *)room)[t] = 0x3f800000;
+    __syncthreads();
+    const int bits = ((int *)room)[t / 3 * 3];
+    if (i < n) y[i] = room[(t + 7) % 32] * v + (bits % 5) * v;
+}
+
+__global__ void cleared_as_vectors(const float *x, const int *k, float *y, int n)
+{
+    __shared__ __align__(16) float room[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    room[t] = i < n ? x[i] * x[i] : 0.0f;
+    __syncthreads();
+    const float v = room[31 - t];
+    __syncthreads();
+    if (t < 4) ((int4 *)room)[t] = make_int4(1, 2, 3, k[t]);
+    __syncthreads();
+    const int count = t < 16 ? ((int *)room)[t] : 3;
+    __syncthreads();
+    room[t] = t < 16 ? count * v : v * 2;
+    __syncthreads();
+    if (i < n) y[i] = room[(t + 1) % 32] * x[i];
+}
+
+__global__ void bits_where_integers_were(const float *x, const int *k, float *y, int n)
+{
+    __shared__ int room[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    room[t] = i < n ? k[i] : 0;
+    __syncthreads();
+    const int count = room[31 - t];
+    __syncthreads();
+    room[t] = __float_as_int(i < n ? x[i] * x[i] : 0.0f);
+    __syncthreads();
+    if (i < n) y[i] = ((float *)room)[31 - t] * count;
+}
+
+__global__ void two_kinds_of_numbers(const double *x, float *y, int n)
+{
+    __shared__ double room[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    room[t] = i < n ? x[i] * x[i] : 0;
+    __syncthreads();
+    const double v = room[31 - t];
+    __syncthreads();
+    float *halves = (float *)room;
+    halves[t] = v;
+    __syncthreads();
+    if (i < n) y[i] = halves[(t + 5) % 32];
+}

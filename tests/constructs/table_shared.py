@@ -1,0 +1,28 @@
+"""The constructs of shared memory that is used for several purposes."""
+
+from __future__ import annotations
+
+from constructs.construct import Construct
+
+C = Construct
+WORDS = 32 * 4
+"""Bytes of a block's numbers."""
+
+SHARED = (
+    C("integers, then floats, in one array", "integers_then_numbers"),
+    C("doubles, then integers, in one array", "numbers_then_integers"),
+    C("a union of integers and floats in a loop", "in_turns"),
+    C("`char` array carved by offsets into several types", "carved_by_offsets"),
+    C("bytes, then floats, in dynamic shared memory", "bytes_then_numbers", shared_bytes=WORDS),
+    C("a histogram's counts, then sums, in one array", "counted_then_summed"),
+    C("a scan of integers, then sums, in one array", "scanned_then_summed", shared_bytes=WORDS),
+    C("sorted keys, then what they order, in one array", "sorted_then_gathered"),
+    C("bits of constants stored over floats", "cleared_as_integers"),
+    C("`int4` stored over floats", "cleared_as_vectors"),
+    C(
+        "integers, then bits of floats, or doubles, then floats, in one array",
+        "bits_where_integers_were",
+        refused="holds a number at one time",
+        also=("two_kinds_of_numbers",),
+    ),
+)
