@@ -22,6 +22,7 @@ template <class T> struct Law {
     static constexpr T shifts[2] = {T(4), T(5)};
 };
 template <class T> __constant__ T Law<T>::power = T(2);
+template <class T, int N> __constant__ T taps[N];
 __device__ float gain = 2.0f;
 __device__ int calls;
 __device__ float scratch[64];
@@ -55,6 +56,12 @@ __global__ void by_law(const float *x, float *y) {
     y[i] = slopes[i % 2] * powf(x[i], Law<float>::power);
     y[i] += shifted(x[i], Law<float>::base) * *pick(Law<float>::shifts, i);
 }
+
+template <class T> __global__ void tapped(const T *x, T *y) {
+    y[threadIdx.x] = x[threadIdx.x] * taps<T, 3>[threadIdx.x];
+}
+template __global__ void tapped<float>(const float *, float *);
+template __global__ void tapped<double>(const double *, double *);
 
 __device__ unsigned next_row;
 __global__ void from_a_queue(const float *x, float *y, unsigned rows) {
@@ -113,6 +120,17 @@ def test_a_variable_has_a_derivative_where_it_is_asked_for(file: Path) -> None:
     checked = kernel.check[2, 32](**_arrays(rng))
     assert {part.name for part in checked.parameters} == {"x", "scheme::weight", "gain"}
     assert all(part.difference != 0 for part in checked.parameters)
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("dtype", ["float", "double"])
+def test_instances_of_a_variable_template_are_apart(file: Path, dtype: str) -> None:
+    kernel = adgen.compile(file, kernel=f"tapped<{dtype}>")
+    taps = np.array([2, 3, 4], {"float": np.float32, "double": np.float64}[dtype])
+    kernel.variables[f"taps<{dtype}, 3>"] = taps
+    x = np.array([5, 6, 7], taps.dtype)
+    found = kernel.vjp[1, 3](x, np.zeros_like(x), cotangents={"y": np.ones_like(x)})
+    np.testing.assert_array_equal(found["x"], [2, 3, 4])
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -42,6 +42,7 @@ struct Circle {
   int64_t ByX, ByY; // bytes from a thread's own element to that of the next one along an axis
   Polynomial Begin;
   SmallVector<Member, 0> Members;
+  AtomicRMWInst *Last = nullptr; // of the members, also where another circle's turns part the block
   BasicBlock *Meeting = nullptr; // where all threads come next, if some come here only
   Instruction *End = nullptr;    // by which these go there
 
@@ -98,6 +99,7 @@ private:
     for (Circle &C : Open)
       if (Ends(C) && C.Members.size() >= FewestMembers) {
         Circle Sorted = C;
+        Sorted.Last = C.Members.back().Atomic;
         stable_sort(Sorted.Members, [](const auto &X, const auto &Y) { return X.Offset < Y.Offset; });
         bool Beside = C.ByX == C.size() && Sorted.span() <= (MostBeside + 1) * C.size();
         if (!Beside)
@@ -138,14 +140,11 @@ public:
   explicit Turns(Circle &C) : C(C), B(C.Members[0].Atomic) {}
 
   void make() {
-    Instruction *Last = C.Members[0].Atomic;
-    for (const Circle::Member &M : C.Members)
-      Last = Last->comesBefore(M.Atomic) ? M.Atomic : Last;
-    Value *Apart = testExtents(*Last->getFunction());
+    Value *Apart = testExtents(*C.Last->getFunction());
     if (C.Meeting)
       bringToMeeting(*C.End->getParent());
     Instruction *Then, *Else;
-    SplitBlockAndInsertIfThenElse(Apart, Last->getNextNode(), &Then, &Else);
+    SplitBlockAndInsertIfThenElse(Apart, C.Last->getNextNode(), &Then, &Else);
     for (const Circle::Member &M : C.Members) {
       M.Atomic->moveBefore(Else->getIterator());
       M.Atomic->setMetadata(SeldomMark, MDNode::get(M.Atomic->getContext(), {}));

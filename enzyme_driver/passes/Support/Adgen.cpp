@@ -6,6 +6,7 @@
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Support/Error.h"
@@ -151,12 +152,23 @@ std::string qualifiedName(const DIScope *Scope, StringRef Name) {
   return Full;
 }
 
+// With its arguments, by which the instances of one template differ.
+static std::string ofTemplate(StringRef Symbol) {
+  std::string Full = demangle(Symbol);
+  constexpr StringLiteral Unnamed = "(anonymous namespace)::";
+  for (size_t At; (At = Full.find(Unnamed)) != std::string::npos;)
+    Full.erase(At, Unnamed.size());
+  return Full;
+}
+
 std::string sourceName(const GlobalVariable &Global) {
   SmallVector<DIGlobalVariableExpression *> Expressions;
   Global.getDebugInfo(Expressions);
   if (Expressions.empty())
     return Global.getName().str();
   const DIGlobalVariable *Variable = Expressions.front()->getVariable();
+  if (Variable->getTemplateParams())
+    return ofTemplate(Variable->getLinkageName());
   const DIDerivedType *Member = Variable->getStaticDataMemberDeclaration();
   return qualifiedName(Member ? Member->getScope() : Variable->getScope(), Variable->getName());
 }

@@ -145,5 +145,43 @@ end:
   ret void
 }
 
+; Two arrays in one block of code: the turns of the first part the block, and the additions to the second are still its own.
+; CHECK-LABEL: define void @two_arrays(
+; CHECK-COUNT-6: atomicrmw fadd ptr %a{{[0-5]}}, float %u monotonic
+; CHECK-NOT:     atomicrmw
+; CHECK:         br i1 %turns
+; CHECK-COUNT-6: atomicrmw fadd ptr %b{{[0-5]}}, float %v monotonic
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define void @two_arrays(float %u, float %v, ptr noalias "adgen-shared-shadow" %d_one, ptr noalias "adgen-shared-shadow" %d_two) "adgen-activity"="const:const" "adgen-shared"="one,two" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %wide = zext nneg i32 %x to i64
+  %a0 = getelementptr inbounds [2 x float], ptr %d_one, i64 %wide
+  %a1 = getelementptr inbounds i8, ptr %a0, i64 8
+  %a2 = getelementptr inbounds i8, ptr %a0, i64 16
+  %a3 = getelementptr inbounds i8, ptr %a0, i64 24
+  %a4 = getelementptr inbounds i8, ptr %a0, i64 32
+  %a5 = getelementptr inbounds i8, ptr %a0, i64 40
+  %b0 = getelementptr inbounds [2 x float], ptr %d_two, i64 %wide
+  %b1 = getelementptr inbounds i8, ptr %b0, i64 8
+  %b2 = getelementptr inbounds i8, ptr %b0, i64 16
+  %b3 = getelementptr inbounds i8, ptr %b0, i64 24
+  %b4 = getelementptr inbounds i8, ptr %b0, i64 32
+  %b5 = getelementptr inbounds i8, ptr %b0, i64 40
+  %1 = atomicrmw fadd ptr %a0, float %u monotonic
+  %2 = atomicrmw fadd ptr %b0, float %v monotonic
+  %3 = atomicrmw fadd ptr %a1, float %u monotonic
+  %4 = atomicrmw fadd ptr %b1, float %v monotonic
+  %5 = atomicrmw fadd ptr %a2, float %u monotonic
+  %6 = atomicrmw fadd ptr %b2, float %v monotonic
+  %7 = atomicrmw fadd ptr %a3, float %u monotonic
+  %8 = atomicrmw fadd ptr %b3, float %v monotonic
+  %9 = atomicrmw fadd ptr %a4, float %u monotonic
+  %10 = atomicrmw fadd ptr %b4, float %v monotonic
+  %11 = atomicrmw fadd ptr %a5, float %u monotonic
+  %12 = atomicrmw fadd ptr %b5, float %v monotonic
+  ret void
+}
+
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
