@@ -118,6 +118,8 @@ PREPARE_CUDA = Pipeline(
         _UNROLL,
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
+        Pass("adgen-split-online-sums"),  # whose maxima are selections once no sum needs them
+        function("adce", switch="split-online-sums"),
         _SELECTIONS,  # before other passes give loops another form
         function("loop-simplify", switch="canonicalize-geometric-loops"),
         Pass("adgen-canonicalize-geometric-loops"),

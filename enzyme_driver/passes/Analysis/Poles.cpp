@@ -46,6 +46,15 @@ double asDouble(const ConstantFP &C) {
   return V.convertToDouble();
 }
 
+} // namespace
+
+bool isExponential(const Instruction &I) {
+  StringRef Name = mathNameOf(I);
+  return Name.starts_with("ex2") || (Name.starts_with("exp") && !Name.starts_with("expm1"));
+}
+
+namespace {
+
 // By its form, and where it is a number: squares, sizes, roots, powers of e, and what is made of them. With `Apart`,
 // also not zero: where a constant is added.
 bool isPositive(const Value &V, bool Apart, unsigned Steps = 0) {
@@ -68,8 +77,7 @@ bool isPositive(const Value &V, bool Apart, unsigned Steps = 0) {
   StringRef Name = mathNameOf(*I);
   if (isa<FPExtInst, FPTruncInst>(I) || Name.starts_with("sqrt"))
     return IsOne(I->getOperand(0), Apart);
-  const bool IsExponential = Name.starts_with("ex2") || (Name.starts_with("exp") && !Name.starts_with("expm1"));
-  return !Apart && (isa<UIToFPInst>(I) || Name.starts_with("fabs") || IsExponential);
+  return !Apart && (isa<UIToFPInst>(I) || Name.starts_with("fabs") || isExponential(*I));
 }
 
 // What is infinite has a finite function value: it has no part in what comes of it.

@@ -12,6 +12,9 @@ namespace adgen {
 // Whether it is a product and a sum in one.
 bool isFma(const llvm::Instruction &I);
 
+// Whether it is a power of a constant, such as e or 2.
+bool isExponential(const llvm::Instruction &I);
+
 // Whether it has a pole: a quotient, a logarithm, a power, a root, an inverse function.
 bool hasPole(const llvm::Instruction &I);
 
