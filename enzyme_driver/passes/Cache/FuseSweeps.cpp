@@ -353,19 +353,26 @@ void dropUnread(Function &F) {
   }
 }
 
+bool fusePairs(Function &F, FunctionAnalysisManager &FAM) {
+  for (bool Fused = false;; Fused = true) {
+    clean(F, FAM);
+    if (!Fuser(F, FAM).run())
+      return Fused;
+    FAM.invalidate(F, PreservedAnalyses::none());
+  }
+}
+
 // Whether something was fused and nothing is left on a cache.
 bool fuseAll(Function &F, FunctionAnalysisManager &FAM) {
   bool Fused = false;
-  for (;;) {
-    clean(F, FAM);
-    if (!Fuser(F, FAM).run())
-      break;
-    Fused = true;
-    FAM.invalidate(F, PreservedAnalyses::none());
+  // What is kept on one way alone is a value once decisions are separated, and loops on one way may be a pair then.
+  for (bool More = true; More;) {
+    bool Pairs = fusePairs(F, FAM);
+    Fused |= Pairs;
+    More = Pairs && separateDecisions(F, FAM);
   }
   if (!Fused)
     return false;
-  separateDecisions(F, FAM); // what is kept on one way alone is a value then
   if (promoteSlots(F, FAM.getResult<ScalarEvolutionAnalysis>(F))) {
     FAM.invalidate(F, PreservedAnalyses::none());
     clean(F, FAM);

@@ -5,6 +5,7 @@
 #include "Support/Pass.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -74,6 +75,40 @@ static bool collectAccesses(AllocaInst &Variable, SmallVectorImpl<Instruction *>
   return true;
 }
 
+// The bytes of a local variable that a store writes, where they are known.
+static void markWritten(BitVector &Bytes, StoreInst &Store) {
+  const DataLayout &DL = Store.getDataLayout();
+  int64_t Offset = 0;
+  uint64_t Count = DL.getTypeStoreSize(Store.getValueOperand()->getType());
+  Value *Base = GetPointerBaseWithConstantOffset(Store.getPointerOperand(), Offset, DL);
+  if (isa<AllocaInst>(Base) && Offset >= 0 && Offset + Count <= Bytes.size())
+    Bytes.set(Offset, Offset + Count);
+}
+
+static bool isZero(const StoreInst &Store) {
+  auto *Stored = dyn_cast<Constant>(Store.getValueOperand());
+  return Stored && Stored->isNullValue();
+}
+
+// Whether a load or a store does nothing but add to an element: what is there afterwards is the same sum in whatever
+// order that happens.
+static bool isPartOfSum(Instruction &I) {
+  auto *Load = dyn_cast<LoadInst>(&I);
+  auto *Store = dyn_cast<StoreInst>(&I);
+  if (Load)
+    Store = Load->hasOneUse() && Load->user_back()->hasOneUse() ? dyn_cast<StoreInst>(Load->user_back()->user_back())
+                                                                : nullptr;
+  auto *Sum = Store ? dyn_cast<BinaryOperator>(Store->getValueOperand()) : nullptr;
+  if (!Sum || !Sum->hasOneUse() || (Sum->getOpcode() != Instruction::FAdd && Sum->getOpcode() != Instruction::FSub))
+    return false;
+  auto Reads = [&](Value *V) {
+    auto *Of = dyn_cast<LoadInst>(V);
+    return Of && Of->hasOneUse() && Of->getPointerOperand() == Store->getPointerOperand() &&
+           Of->getParent() == Store->getParent() && (!Load || Of == Load);
+  };
+  return Reads(Sum->getOperand(0)) || (Sum->getOpcode() == Instruction::FAdd && Reads(Sum->getOperand(1)));
+}
+
 // Every instruction hands on to the next one, so that what stands behind the forward loop runs whenever that does.
 bool SweepMemory::everyEnds() {
   unsigned Count = 0;
@@ -128,7 +163,8 @@ bool SweepMemory::isReversedAlone() {
       for (Instruction *Other : Others)
         if (Other != Mine && mayConflict(*Mine, *Other))
           return false;
-    if (Mine->mayWriteToMemory() && !asAccumulation(*Mine) && !isCacheRelease(*Mine) && !isPrivate(*Mine))
+    if (Mine->mayWriteToMemory() && !asAccumulation(*Mine) && !isCacheRelease(*Mine) && !isPrivate(*Mine) &&
+        !isSummed(*Mine))
       return false;
   }
   return true;
@@ -182,7 +218,8 @@ bool SweepMemory::mayConflict(Instruction &Mine, Instruction &Other) {
   if (isCacheAllocation(&Other) || isCacheRelease(Mine) || isCacheRelease(Other))
     return isCacheRelease(Mine) && !isKept(pointerOf(Mine));
   const Value *One = objectOf(Mine), *Two = objectOf(Other);
-  if (areApart(One, Two) || areSameSlot(Mine, Other) || areKept(Mine, Other) || (isPrivate(Mine) && isPrivate(Other)))
+  if (areApart(One, Two) || areSameSlot(Mine, Other) || areKept(Mine, Other) || (isPrivate(Mine) && isPrivate(Other)) ||
+      (isSummed(Mine) && isSummed(Other)))
     return false;
   return !AA.isNoAlias(anywhere(Mine), anywhere(Other));
 }
@@ -237,15 +274,35 @@ bool SweepMemory::areKept(Instruction &Mine, Instruction &Other) {
          (P.Reverse.L->contains(&Other) && isKept(pointerOf(Other)) && !isa<StoreInst>(Mine) && !isa<StoreInst>(Other));
 }
 
-// Of a local variable that both loops fill anew in every iteration before they read it, and nobody else reads.
+static AllocaInst *variableOf(Instruction &I) {
+  return dyn_cast<AllocaInst>(const_cast<Value *>(getUnderlyingObject(pointerOf(I), 0)));
+}
+
+// Of a local variable of which no iteration shows what others did to it.
 bool SweepMemory::isPrivate(Instruction &I) {
-  auto *Variable = dyn_cast<AllocaInst>(const_cast<Value *>(getUnderlyingObject(pointerOf(I), 0)));
+  AllocaInst *Variable = variableOf(I);
   if (!Variable)
     return false;
   auto [Known, New] = Private.try_emplace(Variable, false);
   if (New)
-    Known->second = isFilledFirst(*Variable);
+    Known->second = isFilledFirst(*Variable) || isLeftZero(*Variable);
   return Private[Variable];
+}
+
+// Of a local variable to which the reversal adds, and with which neither it nor what runs before it does anything else.
+bool SweepMemory::isSummed(Instruction &I) {
+  AllocaInst *Variable = variableOf(I);
+  if (!Variable)
+    return false;
+  auto [Known, New] = Summed.try_emplace(Variable, false);
+  SmallVector<Instruction *> Accesses;
+  auto IsSum = [&](Instruction *Access) {
+    return P.Reverse.L->contains(Access) ? isPartOfSum(*Access)
+                                         : !P.Forward.L->contains(Access) && !is_contained(Between, Access);
+  };
+  if (New)
+    Known->second = collectAccesses(*Variable, Accesses) && all_of(Accesses, IsSum);
+  return Summed[Variable];
 }
 
 bool SweepMemory::isFilledFirst(AllocaInst &Variable) {
@@ -260,19 +317,65 @@ bool SweepMemory::isFilledFirst(AllocaInst &Variable) {
   });
 }
 
+// The reversal finds nothing but zeros there and leaves nothing else, and nobody else ever writes anything else.
+bool SweepMemory::isLeftZero(AllocaInst &Variable) {
+  std::optional<TypeSize> Size = Variable.getAllocationSize(F.getDataLayout());
+  SmallVector<Instruction *> Accesses;
+  if (!Size || Size->isScalable() || !collectAccesses(Variable, Accesses))
+    return false;
+  PostDominatorTree PDT(F);
+  BitVector Found(Size->getFixedValue());
+  for (Instruction *I : Accesses) {
+    auto *Store = dyn_cast<StoreInst>(I);
+    if (!Store)
+      continue;
+    if (!isZero(*Store) && (!P.Reverse.L->contains(Store) || !isUndone(*Store, Accesses, Found.size(), PDT)))
+      return false;
+    if (isZero(*Store) && DT.dominates(Store, P.Forward.L->getLoopPreheader()->getTerminator()))
+      markWritten(Found, *Store);
+  }
+  return Found.all();
+}
+
+// Whether zeros are always written over what a store writes before its iteration ends.
+bool SweepMemory::isUndone(StoreInst &Store, ArrayRef<Instruction *> Accesses, uint64_t Size,
+                           const PostDominatorTree &PDT) {
+  BitVector Written(Size), Zeros(Size);
+  markWritten(Written, Store);
+  if (Written.none())
+    Written.set();
+  for (Instruction *I : Accesses)
+    if (auto *Later = dyn_cast<StoreInst>(I); Later && isZero(*Later) && P.Reverse.L->contains(Later))
+      if (PDT.dominates(Later, &Store))
+        markWritten(Zeros, *Later);
+  return !Written.test(Zeros);
+}
+
+// Whether a store of a loop has always come before when the load runs, also where one decision leads to either.
+bool SweepMemory::comesBefore(const Loop &L, const StoreInst &Store, const Instruction &Load) {
+  const BasicBlock *Block = Store.getParent(), *First = Block->getSinglePredecessor();
+  auto *Decision = First ? dyn_cast<BranchInst>(First->getTerminator()) : nullptr;
+  if (DT.dominates(&Store, &Load) || !Decision || !Decision->isConditional())
+    return DT.dominates(&Store, &Load);
+  unsigned Way = Decision->getSuccessor(0) == Block ? 0 : 1;
+  return any_of(Decision->getCondition()->users(), [&](const User *U) {
+    auto *Again = dyn_cast<BranchInst>(U);
+    if (!Again || !L.contains(Again) || !L.contains(First) || !DT.dominates(Decision, Again) ||
+        Again->getSuccessor(0) == Again->getSuccessor(1))
+      return false;
+    return DT.dominates(BasicBlockEdge(Again->getParent(), Again->getSuccessor(Way)), Load.getParent());
+  });
+}
+
 // Whether stores of the same iteration, which always come before the load, have written every byte.
 bool SweepMemory::isFilledBefore(const Loop &L, const Instruction &Load, ArrayRef<Instruction *> Accesses,
                                  uint64_t Size) {
   BitVector Written(Size);
   for (Instruction *I : Accesses) {
     auto *Store = dyn_cast<StoreInst>(I);
-    if (!Store || !L.contains(Store) || !DT.dominates(Store, &Load))
+    if (!Store || !L.contains(Store) || !comesBefore(L, *Store, Load))
       continue;
-    int64_t Offset = 0;
-    uint64_t Bytes = F.getDataLayout().getTypeStoreSize(Store->getValueOperand()->getType());
-    Value *Base = GetPointerBaseWithConstantOffset(Store->getPointerOperand(), Offset, F.getDataLayout());
-    if (isa<AllocaInst>(Base) && Offset >= 0 && Offset + Bytes <= Size)
-      Written.set(Offset, Offset + Bytes);
+    markWritten(Written, *Store);
   }
   return Written.all();
 }

@@ -5,6 +5,7 @@
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
 
@@ -68,7 +69,11 @@ private:
   bool isKept(Value *Pointer);
   bool areKept(Instruction &Mine, Instruction &Other);
   bool isPrivate(Instruction &I);
+  bool isSummed(Instruction &I);
   bool isFilledFirst(AllocaInst &Variable);
+  bool isLeftZero(AllocaInst &Variable);
+  bool isUndone(StoreInst &Store, ArrayRef<Instruction *> Accesses, uint64_t Size, const PostDominatorTree &PDT);
+  bool comesBefore(const Loop &L, const StoreInst &Store, const Instruction &Load);
   bool isFilledBefore(const Loop &L, const Instruction &Load, ArrayRef<Instruction *> Accesses, uint64_t Size);
 
   const LoopPair &P;
@@ -77,7 +82,7 @@ private:
   DominatorTree &DT;
   ScalarEvolution &SE;
   SmallPtrSet<const MDNode *, 16> Scopes; // declared outside both loops
-  DenseMap<AllocaInst *, bool> Private;
+  DenseMap<AllocaInst *, bool> Private, Summed;
 };
 
 // Whether nobody can tell in which order accesses to two objects come: shadows of parameters overlap nothing, as the

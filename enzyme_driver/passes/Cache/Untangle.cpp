@@ -1,13 +1,17 @@
 #include "Cache/Untangle.h"
+#include "Analysis/EnzymeCaches.h"
 #include "Support/Adgen.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/MemorySSA.h"
 #include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
@@ -96,6 +100,118 @@ void partSooner(Function &F) {
     Changed = any_of(F, [&](BasicBlock &Block) { return partSooner(Block, DT); });
   }
 }
+
+// Which of its values a selection has where its condition was decided on the way, as where Enzyme adds a cotangent to
+// that of either way before it reverses one of them.
+Value *valueBehind(SelectInst &Chosen, const Use &Incoming, const DominatorTree &DT) {
+  for (User *U : Chosen.getCondition()->users()) {
+    auto *Choice = dyn_cast<BranchInst>(U);
+    if (!Choice || Choice->getSuccessor(0) == Choice->getSuccessor(1))
+      continue;
+    for (unsigned Way : {0, 1})
+      if (DT.dominates(BasicBlockEdge(Choice->getParent(), Choice->getSuccessor(Way)), Incoming))
+        return Way == 0 ? Chosen.getTrueValue() : Chosen.getFalseValue();
+  }
+  return nullptr;
+}
+
+void chooseSooner(Function &F) {
+  DominatorTree DT(F);
+  for (BasicBlock &Block : F)
+    for (PHINode &Phi : Block.phis())
+      for (Use &Incoming : Phi.incoming_values())
+        if (auto *Chosen = dyn_cast<SelectInst>(Incoming))
+          if (Value *Known = valueBehind(*Chosen, Incoming, DT))
+            Incoming.set(Known);
+}
+
+// The cache that a pointer leads to; behind the condition under which it is made, it may be undefined.
+CallInst *cacheOf(Value *Pointer) {
+  Value *Made = Pointer;
+  if (auto *Phi = dyn_cast<PHINode>(Pointer)) {
+    SmallPtrSet<Value *, 2> All(Phi->op_begin(), Phi->op_end());
+    for (Value *V : Phi->operands())
+      if (isa<UndefValue>(V))
+        All.erase(V);
+    Made = All.size() == 1 ? *All.begin() : nullptr;
+  }
+  return Made && isCacheAllocation(Made) ? cast<CallInst>(Made) : nullptr;
+}
+
+// Where the optimiser has read one of two caches, both are read, and one of the values is chosen: what either way kept
+// is found again. Caches that are as long and made together have the element both.
+void readBoth(Function &F) {
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    auto *Load = dyn_cast<LoadInst>(&I);
+    auto *Element = Load && Load->isSimple() ? dyn_cast<GetElementPtrInst>(Load->getPointerOperand()) : nullptr;
+    auto *Chosen = Element ? dyn_cast<SelectInst>(Element->getPointerOperand()) : nullptr;
+    CallInst *One = Chosen ? cacheOf(Chosen->getTrueValue()) : nullptr;
+    CallInst *Other = Chosen ? cacheOf(Chosen->getFalseValue()) : nullptr;
+    if (!One || !Other || One->getParent() != Other->getParent() || One->getArgOperand(0) != Other->getArgOperand(0))
+      continue;
+    auto Read = [&](Value *Cache) {
+      Instruction *Place = Element->clone(), *Value = Load->clone();
+      Place->insertBefore(Load->getIterator());
+      Place->setOperand(GetElementPtrInst::getPointerOperandIndex(), Cache);
+      Value->insertBefore(Load->getIterator());
+      Value->setOperand(LoadInst::getPointerOperandIndex(), Place);
+      Value->dropUBImplyingAttrsAndMetadata(); // the one that is not chosen may be nothing
+      return Value;
+    };
+    IRBuilder<> B(Load);
+    Load->replaceAllUsesWith(
+        B.CreateSelect(Chosen->getCondition(), Read(Chosen->getTrueValue()), Read(Chosen->getFalseValue())));
+    Load->eraseFromParent();
+  }
+}
+
+// What the reversal computes and writes once more, to where it still is. True if something was written for nothing.
+bool dropRewritten(Function &F, FunctionAnalysisManager &FAM) {
+  MemorySSA &Memory = FAM.getResult<MemorySSAAnalysis>(F).getMSSA();
+  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+  BatchAAResults AA(FAM.getResult<AAManager>(F));
+  SmallVector<StoreInst *> Rewritten;
+  for (Instruction &I : instructions(F)) {
+    auto *Store = dyn_cast<StoreInst>(&I);
+    if (!Store || !Store->isSimple() || !isa<AllocaInst>(getUnderlyingObject(Store->getPointerOperand())))
+      continue;
+    auto *Last = dyn_cast<MemoryDef>(Memory.getWalker()->getClobberingMemoryAccess(
+        Memory.getMemoryAccess(Store)->getDefiningAccess(), MemoryLocation::get(Store), AA));
+    auto *Before = Last ? dyn_cast_or_null<StoreInst>(Last->getMemoryInst()) : nullptr;
+    if (Before && Before->isSimple() && DT.dominates(Before, Store) &&
+        Before->getPointerOperand() == Store->getPointerOperand() &&
+        Before->getValueOperand() == Store->getValueOperand())
+      Rewritten.push_back(Store);
+  }
+  for (StoreInst *Store : Rewritten)
+    Store->eraseFromParent();
+  return !Rewritten.empty();
+}
+
+// Says of what is only read through a parameter that nothing else overlaps that it stays the same, so that it is found
+// again however much lies between; for as long as this lives, because what comes later may write there.
+class OnlyRead {
+public:
+  explicit OnlyRead(Function &F) {
+    for (Argument &A : F.args())
+      if (A.getType()->isPointerTy() && A.hasNoAliasAttr() && !A.hasAttribute(Attribute::ReadOnly) && isOnlyRead(A)) {
+        A.addAttr(Attribute::ReadOnly);
+        Marked.push_back(&A);
+      }
+  }
+  ~OnlyRead() {
+    for (Argument *A : Marked)
+      A->removeAttr(Attribute::ReadOnly);
+  }
+
+private:
+  static bool isOnlyRead(const Value &Pointer) {
+    return all_of(Pointer.users(),
+                  [](const User *U) { return isa<LoadInst>(U) || (isa<GetElementPtrInst>(U) && isOnlyRead(*U)); });
+  }
+
+  SmallVector<Argument *> Marked;
+};
 
 class Separator {
 public:
@@ -263,11 +379,16 @@ bool replaceByCopy(Function &F, FunctionAnalysisManager &FAM, function_ref<bool(
 
 void clean(Function &F, FunctionAnalysisManager &FAM) {
   FunctionPassManager Passes = cleaning();
+  OnlyRead Marks(F);
   for (unsigned Before = ~0U; F.getInstructionCount() < Before;) {
     Before = F.getInstructionCount();
     FAM.invalidate(F, Passes.run(F, FAM));
     partSooner(F);
+    chooseSooner(F);
+    readBoth(F);
     FAM.invalidate(F, PreservedAnalyses::none());
+    if (dropRewritten(F, FAM))
+      FAM.invalidate(F, PreservedAnalyses::none());
   }
   FAM.invalidate(F, Passes.run(F, FAM));
 }
