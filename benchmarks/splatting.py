@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -32,17 +32,25 @@ from scene import cameras  # noqa: E402
 WARM_UP, REPEATS = 2, 7
 
 
-def measured(renderer: train.Renderer, count: int, size: int) -> list[dict[str, Any]]:
-    """Milliseconds of the forward kernels and of their gradients."""
+def loaded(target: Literal["openmp", "cuda"], artifact: Path | None) -> train.Renderer:
+    return train.Renderer(target, artifact)
+
+
+def launches(renderer: train.Renderer, count: int, size: int) -> dict[str, tuple[Any, Any, Any]]:
+    """As `Renderer.launches` says, with so many Gaussians in a picture of this side."""
     rng, xp = np.random.default_rng(0), renderer.xp
     camera = cameras(8, size)[0]
     start = train.begin(cameras(8, min(size, 200)), count, rng)
     start["logits"] = rng.standard_normal(count).astype(np.float32)
     start["colours"] = rng.random((count, 3)).astype(np.float32)
-    gaussians = {name: xp.asarray(value) for name, value in start.items()}
-    timed = _on_gpu if xp is not np else _on_host
+    return renderer.launches({name: xp.asarray(value) for name, value in start.items()}, camera)
+
+
+def measured(renderer: train.Renderer, count: int, size: int) -> list[dict[str, Any]]:
+    """Milliseconds of the forward kernels and of their gradients."""
+    timed = _on_gpu if renderer.xp is not np else _on_host
     rows = []
-    for name, (primal, gradient, refill) in renderer.launches(gaussians, camera).items():
+    for name, (primal, gradient, refill) in launches(renderer, count, size).items():
         first, second = timed(primal), timed(gradient, refill)
         rows.append({"kernel": name, "forward_ms": first, "gradient_ms": second, "ratio": second / first})
         click.echo(f"{name}: forward {first:.4g} ms, gradient {second:.4g} ms, ratio {second / first:.2f}")
@@ -82,7 +90,7 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=800)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    renderer = train.Renderer(options.target, options.artifacts)
+    renderer = loaded(options.target, options.artifacts)
     rows = measured(renderer, options.gaussians, options.size)
     if options.output:
         device = platform.processor()

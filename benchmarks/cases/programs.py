@@ -21,6 +21,7 @@ from benchmarks.cases import transport
 from cuda_kernels.case import Extent
 from cuda_kernels.places import Gpu
 
+AS_TESTED = "as tested"
 _BY_NAME = {program.name: program for program in GPU_PROGRAMS}
 _FLOAT3 = np.dtype([(name, np.float32) for name in "xyz"])
 
@@ -150,11 +151,11 @@ def _tested(artifact: str, name: str, of: str) -> Case:
     def args() -> Args:
         return _placed(program.make(np.random.default_rng(1)))
 
-    case = _sized(name, artifact, "as tested", args, program.grid, program.block or 1)
+    case = _sized(name, artifact, AS_TESTED, args, program.grid, program.block or 1)
     return replace(case, shared_bytes=program.shared_bytes)
 
 
-_AS_TESTED = {
+_OF_TESTS = {
     "selective_scan": ("selective scan", "selective_scan-selective_scan<Shape<64, 2, false, float>>"),
     "ptx_gemm": ("product, PTX", "tensor_ptx-gemm_double_buffered"),
     "ptx_flash": ("attention, PTX", "tensor_ptx-flash_block"),
@@ -194,5 +195,5 @@ CASES = (
     ),
     _sized("radiance field", "field", "640,000 rays, 788 weights", lambda: _field(640_000), 5000, 128),
     *_recurrences(),
-    *(_tested(artifact, *of) for artifact, of in _AS_TESTED.items()),
+    *(_tested(artifact, *of) for artifact, of in _OF_TESTS.items()),
 )

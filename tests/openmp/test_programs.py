@@ -1,5 +1,5 @@
 """Programs of many authors on the OpenMP target: the gradient is that of the program's own primal. For the GPU all are
-compiled, too."""
+compiled, too, and their code has not grown."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from programs.code import assert_not_grown
 from programs.program import FOLDER, Program
 from programs.soundness import assert_sound, run
 from programs.table import PROGRAMS
@@ -40,6 +41,7 @@ def compiled(program: Program) -> Kernel | Function:
     settings = Settings.from_environment()
     once = replace(settings, disable=settings.disable | {"bound-registers"})
     made = cache.build(wanted, settings=once, use_cache=True)
+    assert_not_grown(program, made)
     return next(iter(module.load(made, "openmp")))
 
 
