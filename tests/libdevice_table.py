@@ -169,10 +169,6 @@ ORDERS = tuple(
 )
 
 
-def _toward(x: Number, y: Number) -> Number:
-    return mp.sign(x) * mp.floor(abs(x)) if y is None else y
-
-
 _APART = uniform(-4.0, 4.0)
 
 

@@ -37,11 +37,6 @@ def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) ->
     return code
 
 
-def figure_of(case: Any) -> SimpleNamespace:  # noqa: ANN401
-    """What measuring a case would give."""
-    return SimpleNamespace(primal_ms=1.0, gradient_ms=2.5, ratio=2.5, device="a GPU", date="2026-01-01", case=case.name)
-
-
 def test_scaling_has_two_axes_of_known_kernels(script: Script) -> None:
     points = list(script("scaling").points())
     assert {point.axis for point in points} == {"threads", "work"}

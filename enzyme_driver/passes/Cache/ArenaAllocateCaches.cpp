@@ -7,7 +7,7 @@
 #include "Analysis/Cooperates.h"
 #include "Analysis/EnzymeCaches.h"
 #include "Cache/Kept.h"
-#include "Support/Iterations.h"
+#include "Support/Allocations.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"

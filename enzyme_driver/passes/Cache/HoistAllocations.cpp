@@ -1,7 +1,7 @@
 // On the host, in C++: memory that every iteration of a loop allocates and gives back is allocated once before the loop
 // and given back behind it, if it always is of the same size. Iterations that are computed again allocate what they
 // keep and their own arrays (OutlineIterations), which would cost small ones more time than their arithmetic.
-#include "Support/Iterations.h"
+#include "Support/Allocations.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -19,9 +19,7 @@ namespace {
 
 bool allocates(const Instruction &I) {
   auto *Call = dyn_cast<CallInst>(&I);
-  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-  StringRef Name = Callee ? Callee->getName() : "";
-  return Name == "malloc" || Name == "_Znwm" || Name == "_Znam";
+  return Call && !releaseFor(*Call).empty();
 }
 
 class AllocatingLoop {
@@ -70,8 +68,7 @@ private:
   CallInst *releaseOf(CallInst &Allocation) const {
     for (User *U : Allocation.users()) {
       auto *Call = dyn_cast<CallInst>(U);
-      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      if (Callee && isRelease(*Callee) && Call->getArgOperand(0) == &Allocation && isOncePerIteration(*Call) &&
+      if (Call && isRelease(*Call) && Call->getArgOperand(0) == &Allocation && isOncePerIteration(*Call) &&
           all_of(drop_begin(Call->args()), [&](const Use &U) { return L.isLoopInvariant(U.get()); }))
         return isOncePerIteration(Allocation) ? Call : nullptr;
     }

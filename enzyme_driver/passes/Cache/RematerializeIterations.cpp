@@ -7,6 +7,7 @@
 #include "Analysis/EnzymeCaches.h"
 #include "Analysis/Reachability.h"
 #include "Analysis/UnderlyingObjects.h"
+#include "Support/Allocations.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
 

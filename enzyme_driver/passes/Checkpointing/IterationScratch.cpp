@@ -1,7 +1,7 @@
 // Every access lies in what was allocated, so a loop that stores to as many elements as there are has stored to all
 // that may be read. Where there are none, nothing is read.
 #include "Checkpointing/IterationScratch.h"
-#include "Support/Iterations.h"
+#include "Support/Allocations.h"
 
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -18,12 +18,6 @@ using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
-
-StringRef releaseFor(const CallBase &Allocation) {
-  const Function *Callee = Allocation.getCalledFunction();
-  StringRef Name = Callee ? Callee->getName() : "";
-  return Name == "malloc" ? "free" : Name == "_Znwm" ? "_ZdlPv" : Name == "_Znam" ? "_ZdaPv" : "";
-}
 
 // What was allocated, where it is that or null.
 CallBase *allocationOf(Value *Base) {
@@ -178,7 +172,7 @@ bool IterationScratch::isHarmlessOutside(const Instruction &I) const {
   auto *Call = dyn_cast<CallBase>(&I);
   return isa<StoreInst, ICmpInst, PtrToIntInst, MemSetInst>(I) ||
          (isa<LoadInst>(I) && !isPotentiallyReachable(L.getHeader(), I.getParent(), nullptr, &DT, &Loops)) ||
-         (Call && Call->getCalledFunction() && isRelease(*Call->getCalledFunction()));
+         (Call && isRelease(*Call));
 }
 
 bool IterationScratch::isFilledFirst(const Array &Of) const {

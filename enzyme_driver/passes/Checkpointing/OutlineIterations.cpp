@@ -5,6 +5,7 @@
 #include "Analysis/Reachability.h"
 #include "Analysis/UnderlyingObjects.h"
 #include "Checkpointing/IterationScratch.h"
+#include "Support/Allocations.h"
 #include "Support/Guards.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
@@ -29,15 +30,10 @@ namespace {
 
 bool allocates(const CallBase &Call) { return Call.returnDoesNotAlias(); }
 
-bool frees(const CallBase &Call) {
-  const Function *Callee = Call.getCalledFunction();
-  return Callee && isRelease(*Callee);
-}
-
 // Has no effect on memory but on what it allocates or frees.
 bool isHarmless(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
-  if (!Callee || allocates(Call) || frees(Call))
+  if (!Callee || allocates(Call) || isRelease(Call))
     return Callee;
   auto *Known = dyn_cast<IntrinsicInst>(&Call);
   return (Known && Known->isAssumeLikeIntrinsic()) || isHeld(&Call) || Call.doesNotAccessMemory() ||
@@ -191,8 +187,8 @@ private:
     }
     if (auto *Call = dyn_cast<CallBase>(&I))
       return onlyReadsWhatStays(*Call) ||
-             (isHarmless(*Call) && (!frees(*Call) || all_of(Memory.of(Call->getArgOperand(0)),
-                                                            [&](const Value *Object) { return isLocal(Object); })));
+             (isHarmless(*Call) && (!isRelease(*Call) || all_of(Memory.of(Call->getArgOperand(0)),
+                                                                [&](const Value *Object) { return isLocal(Object); })));
     return !I.mayReadOrWriteMemory();
   }
 

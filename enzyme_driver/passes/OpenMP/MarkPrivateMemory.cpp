@@ -5,6 +5,7 @@
 // the primal, which the runtime checks: what is read of it is the same after an addition to a shadow.
 #include "Analysis/Accumulation.h"
 #include "Support/AliasScopes.h"
+#include "Support/Allocations.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
 
@@ -53,7 +54,7 @@ bool staysHere(const Value &Memory) {
                       (isa<PtrToIntInst>(I) && isMeasured(*I)) ||
                       (isa<StoreInst>(I) && U.getOperandNo() == StoreInst::getPointerOperandIndex()) ||
                       (isa<AtomicRMWInst>(I) && U.getOperandNo() == AtomicRMWInst::getPointerOperandIndex()) ||
-                      (Call && Call->getCalledFunction() && isRelease(*Call->getCalledFunction()));
+                      (Call && isRelease(*Call));
       if (!Harmless)
         return false;
     }
@@ -70,7 +71,7 @@ bool holdsKeptPointers(const Value &Memory) {
   while (!Addresses.empty())
     for (const User *U : Addresses.pop_back_val()->users()) {
       auto *Call = dyn_cast<CallBase>(U);
-      bool GivesBack = Call && Call->getCalledFunction() && isRelease(*Call->getCalledFunction());
+      bool GivesBack = Call && isRelease(*Call);
       IsGivenBack |= GivesBack;
       if (isa<GetElementPtrInst>(U))
         Addresses.push_back(U);
@@ -124,7 +125,7 @@ void makeLocal(Function &Reverse) {
     B.CreateMemSet(Local, B.getInt8(0), Bytes, Align(16));
     Shadow->replaceUsesWithIf(Local, [](Use &Each) {
       auto *Call = dyn_cast<CallInst>(Each.getUser());
-      return !Call || !Call->getCalledFunction() || !isRelease(*Call->getCalledFunction());
+      return !Call || !isRelease(*Call);
     });
   }
 }

@@ -7,6 +7,7 @@
 // added up behind the fork. The runtime is told of shadows that the gradient allocates.
 #include "Analysis/Accumulation.h"
 #include "Analysis/UnderlyingObjects.h"
+#include "Support/Allocations.h"
 #include "Support/Iterations.h"
 #include "Support/OpenMP.h"
 #include "Support/Pass.h"
@@ -238,12 +239,7 @@ static void addUpBehind(CallInst &Fork) {
 // How many bytes an allocation takes; null where that is not known.
 static Value *bytesOf(const Value *Memory) {
   auto *Call = dyn_cast_or_null<CallInst>(Memory);
-  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-  bool IsOurs = Callee && Call->returnDoesNotAlias() && Call->arg_size() == 1;
-  return IsOurs && (Callee->getName() == "malloc" || Callee->getName().starts_with("_Znwm") ||
-                    Callee->getName() == "_Znam")
-             ? Call->getArgOperand(0)
-             : nullptr;
+  return Call && Call->returnDoesNotAlias() && !releaseFor(*Call).empty() ? Call->getArgOperand(0) : nullptr;
 }
 
 // Bytes of the numbers that are accumulated through an argument; 0 where they differ.
@@ -294,8 +290,7 @@ static void describeShadows(Module &M, ArrayRef<const Function *> Part, ArrayRef
   SmallVector<CallInst *> Releases;
   for (const Function *F : Part)
     for (Instruction &I : instructions(const_cast<Function *>(F)))
-      if (auto *Call = dyn_cast<CallInst>(&I);
-          Call && Call->getCalledFunction() && isRelease(*Call->getCalledFunction()))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && isRelease(*Call))
         Releases.push_back(Call);
   SmallPtrSet<CallInst *, 8> Forgetting;
   for (auto [Allocation, Element] : allocatedShadows(Untouched, Memory)) {

@@ -1,6 +1,7 @@
 // Calls: of functions of the file, which are carried over too; of mathematics; of memory; of what threads do with each
 // other; and of what has nothing to do with numbers.
 #include "Oracle/CarryThrough.h"
+#include "Support/Allocations.h"
 
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -97,23 +98,6 @@ constexpr StringLiteral WithoutNumbers[] = {"printf",
 constexpr StringLiteral OfNodes[] = {"_ZSt18_Rb_tree_increment", "_ZSt18_Rb_tree_decrement",
                                      "_ZSt29_Rb_tree_insert_and_rebalance", "_ZSt28_Rb_tree_rebalance_for_erase",
                                      "_ZNSt8__detail15_List_node_base"};
-
-constexpr StringLiteral Allocating[] = {"malloc",
-                                        "_Znwm",
-                                        "_Znam",
-                                        "_ZnwmSt11align_val_t",
-                                        "_ZnamSt11align_val_t",
-                                        "_ZnwmRKSt9nothrow_t",
-                                        "_ZnamRKSt9nothrow_t"};
-constexpr StringLiteral Freeing[] = {"free",
-                                     "_ZdlPv",
-                                     "_ZdaPv",
-                                     "_ZdlPvm",
-                                     "_ZdaPvm",
-                                     "_ZdlPvSt11align_val_t",
-                                     "_ZdaPvSt11align_val_t",
-                                     "_ZdlPvmSt11align_val_t",
-                                     "_ZdaPvmSt11align_val_t"};
 
 bool beginsAsAny(ArrayRef<StringLiteral> Names, StringRef Name) {
   return any_of(Names, [&](StringRef Each) { return Name.starts_with(Each); });
@@ -287,15 +271,15 @@ bool Carrying::carryAllocation(CallBase &Call, StringRef Name) {
   Function *Callee = Call.getCalledFunction();
   IRBuilder<> B = builderBehind(Call);
   SmallVector<Value *> Arguments(Call.args());
-  if (is_contained(Freeing, Name)) {
+  if (isRelease(*Callee)) {
     B.SetInsertPoint(&Call);
     Value *Pointer = Arguments[0], *Shadow = shadow(Pointer);
     Arguments[0] = B.CreateSelect(B.CreateICmpEQ(Pointer, Shadow), Constant::getNullValue(Pointer->getType()), Shadow);
     B.CreateCall(Callee, Arguments);
     return true;
   }
-  bool Cleared = Name == "calloc";
-  if (!Cleared && !is_contained(Allocating, Name))
+  bool Cleared = Callee->getName() == "calloc";
+  if (!Cleared && !isAllocation(*Callee))
     return false;
   Value *Shadow = B.CreateCall(Callee, Arguments, "d_" + Call.getName());
   if (!Cleared) {

@@ -1,6 +1,7 @@
 // Before each access of a body to memory that other threads may see, a call tells the host's runtime of it, which finds
 // races (host_runtime/races.h). In the module of a witness the body is the primal; what carries tangents stays as it
 // is.
+#include "Support/Allocations.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -21,7 +22,7 @@ ADGEN_DECLARE_PASS(RecordAccesses);
 namespace {
 
 // Memory comes and goes: a place that one thread had is another's afterwards.
-constexpr StringLiteral Allocating[] = {"malloc", "free", "calloc", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"};
+bool movesMemory(const Function &F) { return isAllocation(F) || isRelease(F) || F.getName() == "calloc"; }
 
 class Recorder {
 public:
@@ -45,7 +46,7 @@ private:
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
       if (!Callee)
         continue;
-      Allocates |= is_contained(Allocating, Callee->getName());
+      Allocates |= movesMemory(*Callee);
       if (!Callee->isDeclaration())
         reach(*Callee);
     }

@@ -10,9 +10,4 @@ bool isOfGradient(const Function &F) {
   return F.getName().starts_with(ReversePrefix) || F.getName().ends_with((GradientSuffix + "_call").str());
 }
 
-bool isRelease(const Function &F) {
-  StringRef Name = F.getName();
-  return Name == "free" || Name.starts_with("_ZdlPv") || Name.starts_with("_ZdaPv");
-}
-
 } // namespace adgen

@@ -18,7 +18,4 @@ bool isReverse(const llvm::BasicBlock &Block);
 // Whether it holds a reverse sweep, in the host's library.
 bool isOfGradient(const llvm::Function &F);
 
-// Of functions that give memory back.
-bool isRelease(const llvm::Function &F);
-
 } // namespace adgen
