@@ -94,12 +94,14 @@ def _round(runs: Runs, before: Callable[[], object]) -> dict[str, Times]:
 
 
 def _times(run: Callable[[], object], before: Callable[[], object]) -> Times:
+    began = time.perf_counter()
     before()
+    filling = 1e3 * (time.perf_counter() - began)
     cp.cuda.Device().synchronize()
     call, launching = _elapsed(run)
     if launching < NEGLIGIBLE * call:
         return Times(call, call)
-    _hold(milliseconds=min(2 * launching, LONGEST_HOLD))
+    _hold(milliseconds=min(2 * (filling + launching), LONGEST_HOLD))
     before()
     device, _ = _elapsed(run)
     return Times(device, call)
