@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import cupy as cp
 import numpy as np
@@ -136,6 +137,20 @@ def _field(rays: int) -> Args:
     }
 
 
+def _halves(*shape: int) -> Any:  # noqa: ANN401
+    return uniform(*shape, low=-0.5, high=0.5).astype("float16")
+
+
+def _product(side: int) -> Args:
+    matrices = {"A": _halves(side, side), "B": _halves(side, side), "C": cp.zeros((side, side), "float32")}
+    return {**matrices, "M": side, "N": side, "K": side}
+
+
+def _blocks(count: int) -> Args:
+    arrays = {name: _halves(count, 16, 16) for name in "qkv"}
+    return {**arrays, "o": cp.zeros((count, 16, 16), "float32"), "scale": 0.36}
+
+
 def _recurrences() -> Iterator[Case]:
     for name, (size, args, grid, block) in recurrences.cases().items():
         yield _sized(name.replace("_", " "), name, size, args, grid, block)
@@ -193,6 +208,8 @@ CASES = (
         for case in transport.CASES
         if case.name == "cross sections, multipoles"
     ),
+    _sized("product, PTX", "ptx_gemm", "1,024^3 half", lambda: _product(1024), (64, 32), 64),
+    _sized("attention, PTX", "ptx_flash", "65,536 blocks of 16 x 16 half", lambda: _blocks(1 << 16), 1 << 16, 32),
     _sized("radiance field", "field", "640,000 rays, 788 weights", lambda: _field(640_000), 5000, 128),
     *_recurrences(),
     *(_tested(artifact, *of) for artifact, of in _OF_TESTS.items()),
