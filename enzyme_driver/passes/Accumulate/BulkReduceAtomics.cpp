@@ -18,7 +18,7 @@
 using namespace llvm;
 
 STATISTIC(NumRecords, "Number of runs of additions that became a bulk reduction");
-STATISTIC(NumVectors, "Number of runs of additions that became one of 16 bytes");
+STATISTIC(NumVectors, "Number of runs of additions that became one of 16 or 8 bytes");
 
 namespace adgen {
 namespace {
@@ -127,7 +127,8 @@ private:
 };
 
 // Neighbouring numbers are added by one instruction where they fill one piece of 16 bytes, as where the primal reads
-// vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times.
+// vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times. Of
+// two or three floats in a row, as of a point or a feature, two are in one piece of 8 bytes.
 class Vectors {
 public:
   explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Roots(F), Shadows(F) {}
@@ -145,7 +146,7 @@ private:
     SmallVector<AtomicRMWInst *, 8> Elements;
     AtomicRMWInst *Last = nullptr; // of them in their block, which replacing others may split
   };
-  static constexpr unsigned Bytes = 16, GlobalSpace = 1;
+  static constexpr unsigned Bytes = 16, PairBytes = 8, GlobalSpace = 1;
 
   static bool hasInstruction(const Type &T) { return T.isFloatTy() || T.isHalfTy() || T.isBFloatTy(); }
 
@@ -188,9 +189,14 @@ private:
     for (auto &[Place, Atomics] : Known) {
       int64_t Size = DL.getTypeStoreSize(Place.second), Next = 0;
       Vector Run;
+      auto TakePair = [&] {
+        if (Place.second->isFloatTy() && Run.Elements.size() * Size >= PairBytes)
+          Found.push_back(Run);
+        Run = {};
+      };
       for (auto [Offset, Atomic] : Atomics) {
         if (Offset != Next)
-          Run = {};
+          TakePair();
         Run.Elements.push_back(Atomic);
         if (!Run.Last || Run.Last->comesBefore(Atomic))
           Run.Last = Atomic;
@@ -198,36 +204,51 @@ private:
         if (Run.Elements.size() * Size == Bytes)
           Found.push_back(std::exchange(Run, {}));
       }
+      TakePair();
     }
   }
 
-  // Where the last of them was. Zeros are not added, as of an input that has no part in the result.
+  // Where the last of them was. Of three floats the first two or the last two are a pair: they lie at multiples of
+  // four.
   void replace(ArrayRef<AtomicRMWInst *> Elements, AtomicRMWInst &Last) {
     ADGEN_COUNT(NumVectors, Last);
+    const bool IsPair = Elements.size() < 4;
     IRBuilder<> B(&Last);
-    Value *To = Elements.front()->getPointerOperand(), *Address = B.CreatePtrToInt(To, B.getInt64Ty());
-    Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, Bytes - 1), B.getInt64(0));
+    Value *Address = B.CreatePtrToInt(Elements.front()->getPointerOperand(), B.getInt64Ty());
+    Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, (IsPair ? PairBytes : Bytes) - 1), B.getInt64(0));
     Instruction *Then = nullptr, *Else = nullptr;
     SplitBlockAndInsertIfThenElse(IsWhole, Last.getIterator(), &Then, &Else);
-    B.SetInsertPoint(Then);
+    for (AtomicRMWInst *Atomic : Elements)
+      Atomic->moveBefore(Else->getIterator());
+    if (Elements.size() == 3)
+      Elements.back()->clone()->insertBefore(Then->getIterator());
+    addUnlessZero(*Then, IsPair ? Elements.take_front(2) : Elements);
+    if (Elements.size() == 3) {
+      addUnlessZero(*Else, Elements.take_back(2));
+      for (AtomicRMWInst *Atomic : Elements.take_back(2))
+        Atomic->eraseFromParent();
+    }
+  }
+
+  // Zeros are not added, as of an input that has no part in the result.
+  static void addUnlessZero(Instruction &Before, ArrayRef<AtomicRMWInst *> Elements) {
+    IRBuilder<> B(&Before);
     Value *Any = B.getFalse();
     for (AtomicRMWInst *Atomic : Elements)
       Any = B.CreateOr(Any, B.CreateFCmpUNE(Atomic->getValOperand(), Constant::getNullValue(Atomic->getType())));
-    B.SetInsertPoint(SplitBlockAndInsertIfThen(Any, Then->getIterator(), false));
-    addTogether(B, To, Elements);
-    for (AtomicRMWInst *Atomic : Elements)
-      Atomic->moveBefore(Else->getIterator());
+    B.SetInsertPoint(SplitBlockAndInsertIfThen(Any, Before.getIterator(), false));
+    addTogether(B, Elements);
   }
 
-  // red.global.add.v4.f32, or red.global.add.noftz.v8 of 16 bits.
-  static void addTogether(IRBuilder<> &B, Value *To, ArrayRef<AtomicRMWInst *> Elements) {
+  // red.global.add.v4.f32 or v2, or red.global.add.noftz.v8 of 16 bits.
+  static void addTogether(IRBuilder<> &B, ArrayRef<AtomicRMWInst *> Elements) {
     Type *T = Elements.front()->getType(), *Register = T->isFloatTy() ? T : B.getInt16Ty();
-    SmallVector<Value *> Operands{B.CreateAddrSpaceCast(To, B.getPtrTy(GlobalSpace))};
+    SmallVector<Value *> Operands{
+        B.CreateAddrSpaceCast(Elements.front()->getPointerOperand(), B.getPtrTy(GlobalSpace))};
     SmallVector<Type *> Types{Operands[0]->getType()};
-    std::string Text = ("red.global.add." + Twine(T->isFloatTy()  ? "v4.f32"
-                                                  : T->isHalfTy() ? "noftz.v8.f16"
-                                                                  : "noftz.v8.bf16"))
-                           .str();
+    const StringRef Kind = T->isFloatTy() ? "f32" : T->isHalfTy() ? "f16" : "bf16";
+    std::string Text =
+        ("red.global.add." + Twine(T->isFloatTy() ? "v" : "noftz.v") + Twine(Elements.size()) + "." + Kind).str();
     std::string Constraints = "l";
     for (auto [Index, Atomic] : enumerate(Elements)) {
       Operands.push_back(B.CreateBitCast(Atomic->getValOperand(), Register));

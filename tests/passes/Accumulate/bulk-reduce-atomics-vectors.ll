@@ -1,5 +1,5 @@
 ; Neighbouring numbers that fill a piece of 16 bytes are added at once, unless all are zero: four floats, or eight of 16
-; bits.
+; bits; and two floats that fill one of 8 bytes.
 ;
 ; RUN: %opt -passes=adgen-bulk-reduce-atomics -S %s | %filecheck %s
 
@@ -61,26 +61,61 @@ define void @adgen_gradient_eight(ptr %x, half %a, bfloat %b, ptr "adgen-shadow"
   ret void
 }
 
-; Not with a gap, nor where the shadow is read in between.
+; Two floats that lie in one piece of 8 bytes.
+; CHECK-LABEL: define void @adgen_gradient_pair(
+; CHECK:         [[LOW:%.*]] = and i64 {{.*}}, 7
+; CHECK-NEXT:    [[WHOLE:%.*]] = icmp eq i64 [[LOW]], 0
+; CHECK-NEXT:    br i1 [[WHOLE]], label %[[ONCE:.*]], label %[[EACH:.*]]
+; CHECK:       [[ONCE]]:
+; CHECK:         call void asm sideeffect "red.global.add.v2.f32 [$0], {$1, $2};", "l,f,f,~{memory}"(ptr addrspace(1) {{.*}}, float %a, float %b)
+; CHECK:       [[EACH]]:
+; CHECK-COUNT-2: atomicrmw fadd
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define void @adgen_gradient_pair(ptr %x, float %a, float %b, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+  %second = getelementptr i8, ptr %dx, i64 4
+  %add1 = atomicrmw fadd ptr %dx, float %a monotonic
+  %add2 = atomicrmw fadd ptr %second, float %b monotonic
+  ret void
+}
+
+; Of three the first two or the last two do.
+; CHECK-LABEL: define void @adgen_gradient_point(
+; CHECK:         br i1 %{{.*}}, label %[[FIRST:.*]], label %[[LAST:.*]]
+; CHECK:       [[FIRST]]:
+; CHECK-NEXT:    atomicrmw fadd ptr %third, float %c
+; CHECK:         red.global.add.v2.f32{{.*}}float %a, float %b)
+; CHECK:       [[LAST]]:
+; CHECK-NEXT:    atomicrmw fadd ptr %dx, float %a
+; CHECK:         [[SECOND:%.*]] = addrspacecast ptr %second to ptr addrspace(1)
+; CHECK:         red.global.add.v2.f32{{.*}}(ptr addrspace(1) [[SECOND]], float %b, float %c)
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define void @adgen_gradient_point(ptr %x, float %a, float %b, float %c, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
+  %second = getelementptr i8, ptr %dx, i64 4
+  %third = getelementptr i8, ptr %dx, i64 8
+  %add1 = atomicrmw fadd ptr %dx, float %a monotonic
+  %add2 = atomicrmw fadd ptr %second, float %b monotonic
+  %add3 = atomicrmw fadd ptr %third, float %c monotonic
+  ret void
+}
+
+; Not with a gap, nor doubles, nor where the shadow is read in between.
 ; CHECK-LABEL: define void @adgen_gradient_not(
 ; CHECK-NOT:     asm
 ; CHECK:         ret void
-define void @adgen_gradient_not(ptr %x, ptr %y, float %a, ptr "adgen-shadow" %dx, ptr "adgen-shadow" %dy) "adgen-activity"="duplicated:duplicated:const" "adgen-shared" {
-  %second = getelementptr i8, ptr %dx, i64 4
+define void @adgen_gradient_not(ptr %x, ptr %y, float %a, double %d, ptr "adgen-shadow" %dx, ptr "adgen-shadow" %dy) "adgen-activity"="duplicated:duplicated:const:const" "adgen-shared" {
   %third = getelementptr i8, ptr %dx, i64 8
-  %gap = getelementptr i8, ptr %dx, i64 16
+  %double = getelementptr i8, ptr %dx, i64 16
+  %last = getelementptr i8, ptr %dx, i64 24
   %add1 = atomicrmw fadd ptr %dx, float %a monotonic
-  %add2 = atomicrmw fadd ptr %second, float %a monotonic
   %add3 = atomicrmw fadd ptr %third, float %a monotonic
-  %add4 = atomicrmw fadd ptr %gap, float %a monotonic
+  %add4 = atomicrmw fadd ptr %double, double %d monotonic
+  %add5 = atomicrmw fadd ptr %last, double %d monotonic
   %y.2 = getelementptr i8, ptr %dy, i64 4
-  %y.3 = getelementptr i8, ptr %dy, i64 8
-  %y.4 = getelementptr i8, ptr %dy, i64 12
-  %add5 = atomicrmw fadd ptr %dy, float %a monotonic
-  %add6 = atomicrmw fadd ptr %y.2, float %a monotonic
-  %add7 = atomicrmw fadd ptr %y.3, float %a monotonic
+  %add6 = atomicrmw fadd ptr %dy, float %a monotonic
   %v = load float, ptr %dy
-  %add8 = atomicrmw fadd ptr %y.4, float %a monotonic
+  %add7 = atomicrmw fadd ptr %y.2, float %a monotonic
   store float %v, ptr %x
   ret void
 }
