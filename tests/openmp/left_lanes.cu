@@ -212,3 +212,29 @@ __global__ void sifted(const float *x, float *y)
     for (int o = 16; o > 0; o /= 2) value = 0.6f * value + 0.4f * __shfl_xor_sync(ALL, value, o);
     y[i] = t[0] * t[5] + value / (1.5f + t[7]) * (lane % 3 ? 1.3f : 0.0f);
 }
+
+// As many iterations for all lanes, of which each leaves the inner loop elsewhere: what counts these for a warp must not
+// be changed once for each group of lanes.
+__global__ void sifted_apart(const double *x, double *y)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    double t[11];
+#pragma unroll 1
+    for (int k = 0; k < 11; ++k) t[k] = x[i / 32 * 32 + (lane * 7 + k) % 32];
+#pragma unroll 1
+    for (int at = 10; at >= 0; --at) {
+        int k = at;
+        while (2 * k + 1 < 11) {
+            int son = 2 * k + 1;
+            if (son + 1 < 11 && t[son] < t[son + 1]) ++son;
+            if (!(t[k] < t[son])) break;
+            const double other = t[k];
+            t[k] = t[son];
+            t[son] = 0.7 * other * t[k];
+            k = son;
+        }
+    }
+    double value = 0;
+    for (int k = 0; k < 11; ++k) value = value * x[i] + t[k];
+    y[i] = value;
+}

@@ -34,6 +34,7 @@ CASES: Mapping[str, tuple[Launch, ...]] = {
     "missed_barriers": ((2, 64, 5), (1, 40, 3)),
     "asked_by_all": ((2, 64),),
     "sifted": ((2, 64), (1, 32)),
+    "sifted_apart": ((2, 64), (3, 96)),
     "rows_by_groups": ((6, 64, 11, 32), (3, 64, 11, 16), (2, 64, 11, 8)),
 }
 WIDE = {"softmax_rows": (1, 0), "norm_rows": (1, 2), "scaled_rows": (1, 1), "correlated": (2, 0)}
@@ -53,7 +54,7 @@ def arguments(name: str, launch: Launch) -> tuple[Any, ...]:
         shapes = [(rows, columns)] * WIDE[name][0] + [(columns,)] * WIDE[name][1]
         given = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
         return (*given, np.zeros((rows, *(reach or [columns])), np.float32), *launch[2:])
-    dtype = np.float64 if name == "votes" else np.float32
+    dtype = np.float64 if name in {"votes", "sifted_apart"} else np.float32
     points = launch[0] * int(np.prod(launch[1]))
     return (rng.uniform(0.2, 1.2, points).astype(dtype), np.zeros(points, dtype), *launch[2:])
 

@@ -1,7 +1,8 @@
-// The reverse of a loop that is left at two places is entered at two. ptxas has lanes of a warp that have come apart
-// before such a loop meet only behind it: an exchange between is done without those that are still on their way (the
-// BSYNC of SASS is missing behind the slow path of a division). With one entry, from which a number leads on to where
-// the loop was entered, they meet before.
+// The reverse of a loop that is left at two places is entered at two. In SASS nothing brings lanes of a warp together
+// behind such a loop's iterations, or between a way on which they came apart before and the loop (BSYNC is missing),
+// but ptxas takes them for together: they exchange values with lanes that are not there, and a counter in a register of
+// the warp is advanced once for each group of lanes. With one entry, from which a number leads on to where the loop was
+// entered, lanes meet where ptxas believes it.
 #include "Support/Pass.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
