@@ -86,6 +86,7 @@ WITNESS_KERNELS = Pipeline(
         Pass("adgen-strip-debug", after=("adgen-verify-device",)),
         Pass("default", "O1"),
         function("infer-address-spaces"),
+        Pass("adgen-make-loops-reducible", after=("default",)),
         Pass("adgen-rejoin-lanes", after=("default", "adgen-make-kernels")),
     ),
 )
