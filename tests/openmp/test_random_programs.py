@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from random_programs import soak
 from random_programs.batch import Ended, Outcome, Patience, each_of, outcomes, trial
+from random_programs.grammar import Written
+from random_programs.mutations import mutated
 from random_programs.on_gpu import narrowest
 from random_programs.programs import IDIOMS_FROM, MUTATED_FROM, PRACTICE_FROM, Drawn, program
 from random_programs.reduce import smaller
@@ -147,7 +149,7 @@ def test_what_is_computed_in_fewer_digits_has_another_tolerance() -> None:
         return narrowest(Drawn(1, source, "double", 32))
 
     assert of("y[i] = sin(x[i]);") == "double"
-    assert of("y[i] = __expf((float)x[i]);") == of("y[i] = turned(x[i]);") == "float"
+    assert of("y[i] = float(x[i]);") == of("y[i] = __expf(x[i]);") == of("y[i] = turned(x[i]);") == "float"
     assert of("__half h = __float2half((float)x[i]);") == "half"
 
 
@@ -155,6 +157,19 @@ def test_a_cause_is_the_last_line_without_numbers_and_places() -> None:
     assert (
         cause("Traceback\n  ...\nRefusedError: a/b.cu:12:3: p17 has 3 barriers\n") == "RefusedError:  p# has # barriers"
     )
+
+
+def test_lines_that_belong_together_stay_together() -> None:
+    lines = [
+        *("void p1(const double *x, double *y)", "{", "double a = x[0];"),
+        *("if (a > 0) a *= 2;", "else a -= 3 * x[1];", "double u = x[2], v = u;", "a = v;", "y[0] = a;", "}"),
+    ]
+    kernel = Written("\n".join((*lines, "")), "double", None, packed=False)
+    for seed in range(200):
+        found = [" ".join(each.split()) for each in mutated(kernel, seed).source.splitlines()]
+        assert found[found.index("a = v;") - 1].endswith("v = u;"), seed
+        (other,) = (at for at, line in enumerate(found) if line.startswith("else"))
+        assert found[other - 1].startswith("if (a > 0)"), seed
 
 
 @pytest.mark.usefixtures("toolchain")

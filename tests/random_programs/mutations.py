@@ -14,7 +14,8 @@ Lines: TypeAlias = list[str]
 
 _FOR = re.compile(r"^(\s*)for \(([^;]*); ([^;]*); ([^;{}()]*)\) \{$")
 _DECLARES = re.compile(r"\s*[\w:<>]+ \w+ =")
-_PLAIN = re.compile(r"^\s*(?:\w+ )?(\w+) ([-+*/]?=) [^;]*;$")
+_PLAIN = re.compile(r"^\s*(?!else |return )(?:\w+ )?(\w+) ([-+*/]?=) [^;]*;$")
+_NEXT = re.compile(r", (\w+) = ")
 _LOAD = re.compile(r"\b[xw]\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)?\]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MOST = 6
@@ -98,10 +99,15 @@ def _swapped(rng: Random, lines: Lines) -> Lines:
 
 def _apart(one: str, other: str) -> bool:
     """Whether two assignments to variables do not touch what the other one does."""
-    first, second = _PLAIN.match(one), _PLAIN.match(other)
-    if not first or not second or "shfl" in one + other or "__" in one + other:
+    if not _PLAIN.match(one) or not _PLAIN.match(other) or "shfl" in one + other or "__" in one + other:
         return False
-    return first.group(1) not in _WORD.findall(other) and second.group(1) not in _WORD.findall(one)
+    return _set(one).isdisjoint(_WORD.findall(other)) and _set(other).isdisjoint(_WORD.findall(one))
+
+
+def _set(line: str) -> set[str]:
+    """The variables that a line assigns to or declares."""
+    plain = _PLAIN.match(line)
+    return {*_NEXT.findall(line), *([plain.group(1)] if plain else [])}
 
 
 def _qualified(rng: Random, lines: Lines) -> Lines:

@@ -48,10 +48,10 @@ Gradients = dict[str, np.ndarray[Any, Any]]
 
 
 def narrowest(drawn: Drawn) -> str:
-    """What a kernel computes in at places; the helper `turned` takes a float of anything."""
+    """What a kernel computes in at places; `turned` and fast functions (`__expf`) take floats of anything."""
     if re.search(r"__half|bfloat16", drawn.source):
         return "half"
-    return "float" if re.search(r"float|turned\(", drawn.source) else "double"
+    return "float" if re.search(r"float|turned\(|\b__\w+f\(", drawn.source) else "double"
 
 
 def keep(made: Path, folder: Path, drawn: list[Drawn], found: list[tuple[str, str]]) -> None:
