@@ -115,6 +115,7 @@ PREPARE_CUDA = Pipeline(
         Pass("strip-nonlinetable-debuginfo"),
         Pass("adgen-strip-unroll-hints"),
         Pass("default", "O2"),
+        Pass("adgen-drop-choice-guards", after=("adgen-raise-atomic-choices", "default")),
         _UNROLL,
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
@@ -157,6 +158,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-declare-copy-adjoints"),
         Pass("adgen-discard-outputs"),
         Pass("adgen-mark-invariant-loads", "adgen_body_"),
+        Pass("adgen-settle-shared-choices", after=("adgen-drop-choice-guards", "adgen-lower-collectives-to-rules")),
         # Once what recognised loops have read before is gone.
         Pass("adgen-verify-atomic-choices", after=("adgen-raise-atomic-choices", "default")),
         Pass("adgen-print-usage", after=("adgen-declare-copy-adjoints", "adgen-discard-outputs")),

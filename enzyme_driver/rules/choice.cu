@@ -1,5 +1,5 @@
 // Of values that threads bring to one place by atomics, one remains (passes/Import/RaiseAtomicChoices.cpp). The runtime
-// runs the primal before a derivative, so that the place holds what remains all the time: whose value that is takes
+// runs a derivative twice, so that the place holds what remains all the time: whose value that is takes
 // the place's cotangent, and of several with the same value one does. Where it was there before, its cotangent stays.
 #define RULE extern "C" __attribute__((device, noinline))
 #define DEVICE static __attribute__((device))
@@ -69,3 +69,17 @@ CHOOSE(choose_smax_f64, double, Wide, long long, >)
 CHOOSE(choose_smin_f64, double, Wide, long long, <)
 CHOOSE(choose_umax_f64, double, Wide, unsigned long long, >)
 CHOOSE(choose_umin_f64, double, Wide, unsigned long long, <)
+
+// What remains in shared memory is kept at a barrier, for something else may be written there before the reverse sweep
+// comes back (passes/Import/SettleSharedChoices.cpp). All threads put the same back.
+#define SETTLE(NAME, NUMBER, BITS)                                                                                     \
+  RULE void adgen_rule_##NAME(void *) {}                                                                               \
+  RULE NUMBER adgen_rule_##NAME##_augmented(void *place, void *) {                                                     \
+    return __builtin_bit_cast(NUMBER, *(volatile BITS *)place);                                                        \
+  }                                                                                                                    \
+  RULE void adgen_rule_##NAME##_reverse(void *place, void *, NUMBER kept) {                                            \
+    *(volatile BITS *)place = __builtin_bit_cast(BITS, kept);                                                          \
+  }
+
+SETTLE(settle_f32, float, Word)
+SETTLE(settle_f64, double, Wide)

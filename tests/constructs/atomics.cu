@@ -310,6 +310,24 @@ __global__ void maximum_asked_first(const float *x, float *largest, int n)
     if (x[i] > *largest) atomicMax((int *)largest, __float_as_int(x[i]));
 }
 
+__device__ void cas_max_asked_first(float *address, float value)
+{
+    if (*address >= value) return;
+    int *bits = (int *)address;
+    int old = *bits, assumed;
+    do {
+        assumed = old;
+        if (__int_as_float(assumed) >= value) break;
+        old = atomicCAS(bits, assumed, __float_as_int(value));
+    } while (assumed != old);
+}
+
+__global__ void maximum_tried_last(const float *x, float *largest, int n)
+{
+    MY_ELEMENT(n);
+    cas_max_asked_first(&largest[i % 2], x[i] * x[i]);
+}
+
 __global__ void maximum_in_shared_memory(const float *x, float *largest, int n)
 {
     __shared__ float most;
@@ -319,6 +337,71 @@ __global__ void maximum_in_shared_memory(const float *x, float *largest, int n)
     if (i < n) atomicMax((int *)&most, __float_as_int(x[i]));
     __syncthreads();
     if (threadIdx.x == 0) largest[blockIdx.x] = most;
+}
+
+__global__ void maximum_of_bits_in_shared_memory(const float *x, float *y, int n)
+{
+    __shared__ int most[2];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    if (t < 2) most[t] = 0;
+    __syncthreads();
+    if (i < n) atomicMax(&most[t % 2], __float_as_int(x[i] * x[i]));
+    __syncthreads();
+    if (i < n) y[i] = x[i] * __int_as_float(most[(t + 1) % 2]);
+}
+
+__global__ void softmax_of_rows(const float *x, float *y, int columns, int n)
+{
+    extern __shared__ float pool[];
+    float *most = pool, *sum = pool + 1, *row = pool + 2;
+    const int t = threadIdx.x;
+    for (int from = blockIdx.x * columns; from < n; from += gridDim.x * columns) {
+        if (t == 0) {
+            *most = -1e30f;
+            *sum = 0;
+        }
+        for (int j = t; j < columns; j += blockDim.x) row[j] = x[from + j] * x[from + j] - 1.0f;
+        __syncthreads();
+        for (int j = t; j < columns; j += blockDim.x) max_of_either_sign(most, row[j]);
+        __syncthreads();
+        for (int j = t; j < columns; j += blockDim.x) atomicAdd(sum, expf(row[j] - *most));
+        __syncthreads();
+        for (int j = t; j < columns; j += blockDim.x) y[from + j] = expf(row[j] - *most) / *sum * *most;
+        __syncthreads();
+    }
+}
+
+__global__ void minima_in_turns(const double *x, double *y, int n)
+{
+    __shared__ double least[1];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    double total = 0;
+    for (int k = 0; k < 3; ++k) {
+        if (t == 0) least[0] = 1e30;
+        __syncthreads();
+        if (i < n && (x[i] - k) * (x[i] - k) * (x[i] + 1) < least[0]) cas_min(least, (x[i] - k) * (x[i] - k) * (x[i] + 1));
+        __syncthreads();
+        total += least[0] * (k + 2);
+        __syncthreads();
+    }
+    if (i < n) y[i] = total * x[i];
+}
+
+__global__ void maximum_read_again(const float *x, float *largest, float *y, int n)
+{
+    MY_ELEMENT(n);
+    atomicMax((int *)largest, __float_as_int(x[i]));
+    y[i] = x[i] * *largest;
+}
+
+__global__ void maximum_without_barrier(const float *x, float *y, int n)
+{
+    __shared__ float most;
+    if (threadIdx.x == 0) most = 0;
+    __syncthreads();
+    MY_ELEMENT(n);
+    atomicMax((int *)&most, __float_as_int(x[i]));
+    y[i] = most * x[i];
 }
 
 __device__ void multiply(float *address, float value)

@@ -9,7 +9,7 @@ import numpy as np
 from constructs.arguments import Rng, apart
 from constructs.construct import Construct, SourceFile
 from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
-from constructs.table_shared import SHARED
+from constructs.table_shared import SHARED, SHARED_CHOICES
 
 import enzyme_driver as adgen
 
@@ -385,12 +385,15 @@ _ATOMICS = (
     C("maximum that no thread changes", "cas_max_float", {"largest": _full(9)}, flat=frozenset({"x"})),
     C("maximum of floats by `atomicMax` on their bits", "max_by_integer_bits", {"largest": _full(0)}),
     C("the same of either sign", "max_by_bits_of_either_sign", {"largest": _full(-3)}),
+    C("maximum by atomics of what is asked first", "maximum_asked_first", {"largest": _full(0)}),
+    C("the same by `atomicCAS`", "maximum_tried_last", {"largest": _full(0)}),
+    *SHARED_CHOICES,
     C("maximum of blocks by `atomicMax` on its bits", "maximum_of_blocks", {"largest": _full(0)}),
     C(
-        "maximum by atomics of what is read as well, or in shared memory",
-        "maximum_asked_first",
+        "maximum by atomics of what is read before all threads have come",
+        "maximum_read_again",
         refused="a maximum or minimum by atomics",
-        also=("maximum_in_shared_memory",),
+        also=("maximum_without_barrier",),
     ),
     C(
         "threads in an order that atomics decide: a lock, the last block to finish",

@@ -26,3 +26,15 @@ SHARED = (
         also=("two_kinds_of_numbers",),
     ),
 )
+
+SHARED_CHOICES = (
+    C("maximum by atomics in shared memory", "maximum_in_shared_memory"),
+    C("the same of bits in a `__shared__` array of integers", "maximum_of_bits_in_shared_memory"),
+    C(
+        "softmax of rows, its maximum by atomics in shared memory",
+        "softmax_of_rows",
+        {"columns": 16, "n": 64},
+        shared_bytes=4 * 18,
+    ),
+    C("minima by `atomicCAS` in shared memory, one after the other", "minima_in_turns"),
+)

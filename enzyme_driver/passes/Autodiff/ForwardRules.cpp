@@ -17,6 +17,7 @@
 #include "Support/OpenMP.h"
 #include "Support/Pass.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
@@ -143,16 +144,26 @@ bool isIndirectCall(const Instruction &I) {
   return Call && !Call->isInlineAsm() && !Call->getCalledFunction();
 }
 
-void refuseIndirectCalls(Function &Tangent) {
+// Whose tangent it is that remains would be known behind the barrier alone.
+bool choosesInShared(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  StringRef Name = Call && Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
+  if (!Name.consume_front(RulePrefix) || !Name.starts_with(ChoicePrefix))
+    return false;
+  auto *Array = dyn_cast<Argument>(getUnderlyingObject(Call->getArgOperand(0), 0));
+  const Function &Body = *I.getFunction();
+  return Array && Array->getArgNo() >= Body.arg_size() - sharedNames(Body).size();
+}
+
+void refuseUnsupported(Function &Tangent, function_ref<bool(const Instruction &)> IsUnsupported, StringRef What,
+                       StringRef Hint) {
   for (Instruction &I : instructions(Tangent)) {
     auto *Call = dyn_cast<CallInst>(&I);
     bool IsForward =
         Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(ForwardPrefix);
-    if (const Instruction *Indirect =
-            IsForward ? firstReached(*cast<Function>(Call->getArgOperand(0)), isIndirectCall) : nullptr)
-      refuse(&Tangent, Indirect->getDebugLoc(),
-             "cannot carry tangents through a call through a function pointer or a virtual function",
-             "call the function by its name, or use the gradient");
+    if (const Instruction *Found =
+            IsForward ? firstReached(*cast<Function>(Call->getArgOperand(0)), IsUnsupported) : nullptr)
+      refuse(&Tangent, Found->getDebugLoc(), ("cannot carry tangents through " + What).str(), Hint);
   }
 }
 
@@ -181,9 +192,11 @@ ADGEN_DECLARE_PASS(ForwardRules);
 PreservedAnalyses ForwardRules::run(Module &M, ModuleAnalysisManager &) {
   SmallVector<Function *> Rules;
   for (Function &F : M)
-    if (F.getName().starts_with(TangentPrefix))
-      refuseIndirectCalls(F);
-    else if (F.hasMetadata("enzyme_gradient") || isCalledByGradients(F))
+    if (F.getName().starts_with(TangentPrefix)) {
+      refuseUnsupported(F, isIndirectCall, "a call through a function pointer or a virtual function",
+                        "call the function by its name, or use the gradient");
+      refuseUnsupported(F, choosesInShared, "a maximum or minimum by atomics in shared memory", "use the gradient");
+    } else if (F.hasMetadata("enzyme_gradient") || isCalledByGradients(F))
       Rules.push_back(&F);
   for (Function *Rule : Rules) {
     bool IsMathematics = !Rule->getReturnType()->isVoidTy();

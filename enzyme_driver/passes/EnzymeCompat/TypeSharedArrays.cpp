@@ -7,6 +7,13 @@ using namespace llvm;
 
 namespace adgen {
 
+// The name of the rule, empty where it calls none.
+static StringRef ruleCalled(const User &U) {
+  auto *Call = dyn_cast<CallInst>(&U);
+  StringRef Name = Call && Call->getCalledFunction() ? Call->getCalledFunction()->getName() : "";
+  return Name.consume_front(RulePrefix) ? Name : "";
+}
+
 Argument *CopyTyper::sharedArray(StringRef Name) {
   return find_if(Body.args(), [&](Argument &A) { return A.getName() == Name; });
 }
@@ -18,6 +25,7 @@ void CopyTyper::typeShared(Argument &Array) {
     return;
   SmallPtrSet<Value *, 8> Loaded;
   SmallVector<Value *> Stored, Work{&Array};
+  bool Numbers = false;
   while (!Work.empty()) {
     Value *Address = Work.pop_back_val();
     for (User *U : Address->users()) {
@@ -31,12 +39,12 @@ void CopyTyper::typeShared(Argument &Array) {
         Stored.push_back(Store->getValueOperand());
       else if (isa<GetElementPtrInst, AddrSpaceCastInst>(U))
         Work.push_back(U);
-      else if (!isa<CallInst>(U) || !cast<CallInst>(U)->getCalledFunction() ||
-               !cast<CallInst>(U)->getCalledFunction()->getName().starts_with(RulePrefix))
+      else if (StringRef Rule = ruleCalled(*U); Rule.empty())
         return;
+      else
+        Numbers |= Rule.starts_with(ChoicePrefix); // among which the threads choose
     }
   }
-  bool Numbers = false;
   for (Value *V : Stored) {
     if (!isNumber(*V, Memory->Stride, Loaded))
       return;

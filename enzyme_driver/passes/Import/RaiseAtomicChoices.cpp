@@ -6,6 +6,7 @@
 //   while (value > old) { if ((old = cas(p, assumed = old, value)) == assumed) break; }
 // What was there before must not be used: it depends on the order of threads.
 #include "Analysis/Bits.h"
+#include "Import/AtomicChoices.h"
 #include "Import/SwapLoop.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -197,7 +198,8 @@ PreservedAnalyses RaiseAtomicChoices::run(Module &M, ModuleAnalysisManager &) {
 }
 
 // What a place holds in which threads choose must be the same in the whole gradient, or threads that turn back early
-// would not know whose value remains. So nothing else may read or write it, nor anything be done twice that shows.
+// would not know whose value remains. So nothing else may read or write it, nor anything be done twice that shows. In
+// shared memory a barrier sees to it (SettleSharedChoices).
 ADGEN_DECLARE_PASS(VerifyAtomicChoices);
 
 namespace {
@@ -213,9 +215,11 @@ public:
     for (Instruction *Choice : Choices) {
       const Value *Root = getUnderlyingObject(Choice->getOperand(0), 0);
       auto *Array = dyn_cast<Argument>(Root);
-      if (!Array || Array->getArgNo() >= Own)
-        return stop(*Choice, "outside of an array that is a parameter", "use an array that is a parameter");
-      Arrays.insert(Array);
+      if (!Array)
+        return stop(*Choice, "outside of an array that is a parameter or in shared memory",
+                    "use an array that is a parameter");
+      if (Array->getArgNo() < Own)
+        Arrays.insert(Array);
       Ways[Array].insert(wayOf(*Choice));
     }
     for (Instruction *Choice : Choices)
@@ -223,7 +227,7 @@ public:
         return stop(*Choice, "of an array of which both are taken",
                     "take the maximum of one array, the minimum of another");
     for (Instruction &I : instructions(Body))
-      if (!Choices.empty() && !isChoice(I) && !isHarmless(I))
+      if (!Arrays.empty() && !isChoice(I) && !isHarmless(I))
         return stop(I, "where the kernel does something else to the array too, or changes a variable",
                     "let the kernel do nothing else to it: fill it, and read what remains, in other kernels");
   }
@@ -241,12 +245,6 @@ private:
     StringRef One = *Ways.begin(), Other = *Ways.rbegin();
     return Ways.size() == 2 && ((One.starts_with("smax") && Other.starts_with("umin")) ||
                                 (One.starts_with("smin") && Other.starts_with("umax")));
-  }
-
-  static bool isChoice(const Instruction &I) {
-    auto *Call = dyn_cast<CallInst>(&I);
-    return Call && Call->getCalledFunction() &&
-           Call->getCalledFunction()->getName().starts_with((RulePrefix + ChoicePrefix).str());
   }
 
   bool isHarmless(const Instruction &I) const {

@@ -268,6 +268,20 @@ define void @adgen_body_integers(ptr %from, ptr %into, i64 %bytes, i32 %kind) {
 }
 define void @integers() { ret void }
 
+; One in which threads choose among numbers is one of numbers, too.
+; CHECK-LABEL: @adgen_body_chosen(
+; CHECK: load float, ptr %most
+define void @adgen_body_chosen(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0i4]" %most) "adgen-shared"="most" {
+  %brought = alloca float
+  store i32 0, ptr %most, align 4
+  call void @adgen_rule_choose_smax_f32(ptr %most, ptr %brought)
+  %bits = load i32, ptr %most, align 4
+  %largest = bitcast i32 %bits to float
+  store float %largest, ptr %x, align 4
+  ret void
+}
+declare void @adgen_rule_choose_smax_f32(ptr, ptr)
+
 ; A shared array of integers that holds the bits of numbers, which are compared and moved, is one of numbers. One that is counted with is not.
 ; CHECK-LABEL: @adgen_body_keys(
 ; CHECK-SAME: ptr "adgen-layout"="4[0f4]" %keys, ptr "adgen-layout"="4[0i4]" %sums)

@@ -33,11 +33,22 @@ define void @adgen_body_counts(ptr %p, ptr %x) "adgen-shared" {
   ret void
 }
 
-; CHECK: "entry":"shared"
-; CHECK-SAME: outside of an array that is a parameter
+; Of shared memory barriers decide (adgen-settle-shared-choices); what it hands on may be done in the same kernel.
+; CHECK-NOT: "entry":"shared"
 define void @adgen_body_shared(ptr %x, ptr %tile) "adgen-shared"="tile" {
   %brought = alloca float
   call void @adgen_rule_choose_max_f32(ptr %tile, ptr %brought)
+  %most = load float, ptr %tile
+  %old = atomicrmw add ptr addrspace(1) @counter, i32 1 monotonic
+  ret void
+}
+
+; CHECK: "entry":"local"
+; CHECK-SAME: outside of an array that is a parameter
+define void @adgen_body_local(ptr %x) "adgen-shared" {
+  %own = alloca float
+  %brought = alloca float
+  call void @adgen_rule_choose_max_f32(ptr %own, ptr %brought)
   ret void
 }
 
