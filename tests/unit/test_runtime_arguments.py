@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from runtime_support import AXPY, BOOL, F32, F64, FLOAT4, I32, PARTICLE, SQUARE,
 from enzyme_driver.errors import ArgumentError
 from enzyme_driver.model import DataType, Parameter, StructField
 from enzyme_driver.runtime.call.arguments import Arguments
+from enzyme_driver.runtime.call.arrays import interface_dtype
 from enzyme_driver.runtime.call.layouts import alignment
 from enzyme_driver.runtime.call.slots import argument_slot
 from enzyme_driver.runtime.call.structs import structured
@@ -176,6 +178,14 @@ def test_gpu_arrays_that_fit() -> None:
     assert arguments.primal([array]).views[0].address == 4096
     array.__cuda_array_interface__ = {**OnGpu.__cuda_array_interface__, "shape": (2, 2), "strides": (8, 4), "stream": 7}
     assert arguments.primal([array]).views[0].stream == 7
+
+
+def test_bfloat16_stays_what_it_is() -> None:
+    """What NumPy says of it is bytes."""
+    dtype = np.dtype(ml_dtypes.bfloat16)
+    array: Any = OnGpu()
+    array.dtype = dtype
+    assert interface_dtype(array, {"typestr": dtype.str, "descr": dtype.descr}) == dtype
 
 
 def test_structs_for_a_gpu_kernel() -> None:

@@ -189,10 +189,13 @@ def interface_dtype(array: object, interface: dict[str, Any]) -> np.dtype[Any]:
     dtype: np.dtype[Any] = np.dtype(interface["typestr"])
     if dtype.kind != "V":
         return dtype
+    own = getattr(array, "dtype", None)
+    if getattr(own, "name", "") == _BFLOAT16.name:
+        return np.dtype(own)
     if descr := interface.get("descr"):
         dtype = np.dtype(descr)
-    elif getattr(getattr(array, "dtype", None), "names", None):
-        dtype = array.dtype  # type: ignore[attr-defined]
+    elif getattr(own, "names", None):
+        dtype = np.dtype(own)
     return dtype
 
 
