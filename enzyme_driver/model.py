@@ -326,7 +326,8 @@ class TargetEntry:
     `static_shared_bytes` counts the gradient's shared memory, shadows included. `dynamic_shared` says that
     the kernel uses `extern __shared__` memory. `heap` says that the gradient calls the device's malloc, `tape` names
     the kernel that measures the tape of a gradient that has one, `tape_size_from` what decides about its size.
-    `batch` names the kernel that does many launches of the gradient at once. `cooperative` says that blocks wait for
+    `batch` names the kernel that does many launches of the gradient at once, or on the host the function that carries
+    tangents along `directions` directions together. `cooperative` says that blocks wait for
     each other, of which all have to fit on the GPU at once.
     `kept_shadows` are the parameters whose shadows are known to be the same after a gradient (on a GPU).
     """
@@ -340,6 +341,7 @@ class TargetEntry:
     tape_size_from: TapeSizeFrom | None = None
     kept_shadows: tuple[str, ...] = ()
     batch: str | None = None
+    directions: int = 1
     cooperative: bool = False
     primal_refused: Refusal | None = None
     gradient_refused: Refusal | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from enzyme_driver.runtime.call.values import returned, scalar_bytes
 from enzyme_driver.runtime.tape.query import Number
 from enzyme_driver.runtime.tape.record import recording, unrecorded
 from enzyme_driver.runtime.transforms.carried import CarriedArguments
+from enzyme_driver.runtime.transforms.functional import Several
 from enzyme_driver.runtime.transforms.hvp import Hvp
 from enzyme_driver.runtime.transforms.jvp import Jvp
 from enzyme_driver.runtime.transforms.vjp import Vjp
@@ -104,16 +106,21 @@ class Function(CompiledEntry):
         entry, arguments, kind = self._forward_entry(), self._tangent_arguments, self.signature.returns
         product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         returns = kind if kind and kind.kind == "float" else None
-        results, given = [], CarriedArguments(arguments)
+        size = returns.size if returns else 0
+        results, given = bytearray(), CarriedArguments(arguments)
 
         def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
-            data = self._backend.call(entry, given(values, shadows), returns.size if returns else 0, gradient=True)
-            results.append(returned(data, returns) if returns else None)
+            results.extend(self._backend.call(entry, given(values, shadows), size, gradient=True))
 
-        made = product.run(carry, None)
+        def carry_several(values: Sequence[object], shadows: Sequence[Mapping[str, object]]) -> None:
+            several, size_of_all = replace(entry, gradient=entry.batch), size * entry.directions
+            results.extend(self._backend.call(several, given.together(values, shadows), size_of_all, gradient=True))
+
+        made = product.run(carry, None, Several(entry.directions, carry_several) if entry.batch else None)
         if returns is None:
             return made
-        return {**made, "return": results[0] if directions is None else np.array(results)}
+        found = [returned(bytes(results[at : at + size]), returns) for at in range(0, len(results), size)]
+        return {**made, "return": found[0] if directions is None else np.array(found)}
 
     def hvp(
         self,

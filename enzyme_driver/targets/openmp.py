@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from enzyme_driver import pipelines, processor
@@ -13,7 +13,7 @@ from enzyme_driver.errors import AdgenError, Location, RefusedError
 from enzyme_driver.model import Language, TargetEntry
 from enzyme_driver.pipelines import Pipeline
 from enzyme_driver.stages.differentiate import GradientIR
-from enzyme_driver.stages.plan import Plan
+from enzyme_driver.stages.plan import DIRECTIONS, Plan
 from enzyme_driver.stages.prepare import exactness, reflection, refusals
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
@@ -75,7 +75,12 @@ def finish(
     workspace.opt(loops, entered, ir, mcpu(), words=words, facts=facts)
     refused: dict[str, AdgenError] = dict(refusals(done.stderr))
     entries = target_entries(plan, "__gradient", refused, gradient.refused)
-    forward = target_entries(plan.forward, "__tangent", refused, gradient.refused_forward)
+    forward = {
+        symbol: replace(made, batch=f"{symbol}__directions", directions=DIRECTIONS)
+        if made.gradient and symbol in gradient.together
+        else made
+        for symbol, made in target_entries(plan.forward, "__tangent", refused, gradient.refused_forward).items()
+    }
     second = target_entries(plan.gradient, "__second", refused, gradient.refused_second)
     output = link(ir, workspace.file(library), plan, workspace)
     return HostCode(ir, output, workspace.toolchain.libomp, entries, forward, second, refused)

@@ -62,6 +62,16 @@ SmallVector<Activity> activitiesOf(const Function &Derivative) {
   return Activities;
 }
 
+unsigned directionsOf(const Function &Derivative) {
+  unsigned Directions = 1;
+  Derivative.getFnAttribute(DirectionsAttribute).getValueAsString().getAsInteger(10, Directions);
+  return Directions;
+}
+
+bool carriesTangents(const Function &F) {
+  return F.getName().starts_with(TangentPrefix) || F.getName().starts_with(DirectionsPrefix);
+}
+
 SmallVector<StringRef> sharedNames(const Function &F) { return listAttribute(F, SharedAttribute); }
 
 uint64_t structBytes(const Function &F, unsigned Index) {
@@ -191,8 +201,10 @@ StringRef assemblyInWords(StringRef Text) {
 
 bool isKernel(const Function &F) { return F.getCallingConv() == CallingConv::PTX_Kernel; }
 
-static constexpr std::pair<StringLiteral, StringLiteral> Derivatives[] = {
-    {GradientPrefix, GradientSuffix}, {TangentPrefix, TangentSuffix}, {SecondPrefix, SecondSuffix}};
+static constexpr std::pair<StringLiteral, StringLiteral> Derivatives[] = {{GradientPrefix, GradientSuffix},
+                                                                          {TangentPrefix, TangentSuffix},
+                                                                          {DirectionsPrefix, DirectionsSuffix},
+                                                                          {SecondPrefix, SecondSuffix}};
 
 StringRef suffixOf(const Function &F) {
   for (const auto &[Prefix, Suffix] : Derivatives)

@@ -15,8 +15,8 @@ static void print(const Function *Entry, StringRef File, unsigned Line, unsigned
                        {"column", int64_t(Column)},
                        {"reason", Reason},
                        {"hint", Hint}};
-  if (Entry && Entry->getName().starts_with(TangentPrefix))
-    Refusal["mode"] = "forward"; // the gradient may do all the same
+  if (Entry && carriesTangents(*Entry)) // the gradient may do all the same
+    Refusal["mode"] = Entry->getName().starts_with(DirectionsPrefix) ? "directions" : "forward";
   errs() << "adgen-refusal: " << json::Value(std::move(Refusal)) << "\n";
 }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,14 @@ from enzyme_driver.runtime.call.slots import Role, Slot, written
 
 Derivative = Callable[[Sequence[object], Mapping[str, object]], None]
 """Runs the gradient, or what carries tangents, on arguments and shadows."""
+
+
+@dataclass(frozen=True)
+class Several:
+    """What runs `count` directions at once, on the same arguments: `run` takes the shadows of each."""
+
+    count: int
+    run: Callable[[Sequence[object], Sequence[Mapping[str, object]]], None]
 
 
 class FunctionalCall:
@@ -79,17 +88,35 @@ class FunctionalCall:
                     hint="call gradient with a dict of shadows",
                 )
 
-    def _shadows_after(self, derivative: Derivative, stream: int | None) -> dict[str, Any]:
-        """Call `derivative` with copies and shadows made on `stream`; the shadows, of members and of whole structs."""
+    def _shadows_after(
+        self, derivative: Derivative, stream: int | None, several: Several | None = None
+    ) -> dict[str, Any]:
+        """Call `derivative` with copies and shadows made on `stream`; the shadows, of members and of whole structs.
+
+        `several` does directions in its place, as long as there are enough of them.
+        """
         with self._main_library.on(stream):
             shadows = self._made_shadows()
             variables = [variable for variable in self._arguments.signature.variables if variable.has_shadow]
             shadows |= {each.name: self._variable_shadow(each.name, each.shape, each.dtype) for each in variables}
-            for direction in range(self._directions or 1):
+            for directions in self._at_once(several.count if several else 1):
                 passed = {name: self._passed(part, value) for name, (part, value) in self._flat.items()}
-                own = shadows if self._directions is None else self._along(shadows, direction)
-                derivative([assembled(p, passed) for p in self._arguments.signature], self._whole(own))
+                values = [assembled(p, passed) for p in self._arguments.signature]
+                if several and len(directions) > 1:
+                    several.run(values, [self._whole(self._along(shadows, each)) for each in directions])
+                else:
+                    own = shadows if self._directions is None else self._along(shadows, directions[0])
+                    derivative(values, self._whole(own))
         return {**self._whole(shadows), **shadows}
+
+    def _at_once(self, count: int) -> Iterator[range]:
+        """The directions in groups of `count`, then one by one."""
+        every = self._directions or 1
+        together = every - every % count
+        for first in range(0, together, count):
+            yield range(first, first + count)
+        for last in range(together, every):
+            yield range(last, last + 1)
 
     def fresh_shadows(self, stream: int | None) -> list[object]:
         """A shadow for each parameter that has one, in order; None for an argument that is None."""

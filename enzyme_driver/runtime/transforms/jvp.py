@@ -13,7 +13,7 @@ from enzyme_driver.runtime.call.arguments import Arguments
 from enzyme_driver.runtime.call.layouts import numpy_dtype
 from enzyme_driver.runtime.call.slots import Role, Slot, written
 from enzyme_driver.runtime.call.values import scalar_bytes, struct_bytes
-from enzyme_driver.runtime.transforms.functional import Derivative, FunctionalCall
+from enzyme_driver.runtime.transforms.functional import Derivative, FunctionalCall, Several
 
 
 class Jvp(FunctionalCall):
@@ -37,9 +37,10 @@ class Jvp(FunctionalCall):
             if parameter is not None and parameter.is_pointer:
                 arguments.check_tangent(parameter, first, value)
 
-    def run(self, carry: Derivative, stream: int | None) -> dict[str, Any]:
-        """Call `carry` with copies and tangents made on `stream`; the tangents of what is written, and of variables."""
-        tangents = self._shadows_after(carry, stream)
+    def run(self, carry: Derivative, stream: int | None, several: Several | None = None) -> dict[str, Any]:
+        """Call `carry` with copies and tangents made on `stream`, or `several` where there are enough directions; the
+        tangents of what is written, and of variables."""
+        tangents = self._shadows_after(carry, stream, several)
         outputs = [
             part.name for part, value in self._flat.values() if part.has_shadow and written(part) and value is not None
         ]

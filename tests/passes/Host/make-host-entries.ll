@@ -1,4 +1,4 @@
-; Every body and gradient becomes a function SYMBOL__primal, SYMBOL__gradient or SYMBOL__tangent of (launch, arguments, result). A kernel's runs the grid's
+; Every body and gradient becomes a function SYMBOL__primal, SYMBOL__gradient, SYMBOL__tangent or SYMBOL__directions of (launch, arguments, result). A kernel's runs the grid's
 ; blocks in parallel, thread and block indices as arguments of the function of a thread. A block's threads run in a loop, or, where they wait
 ; for each other, on stacks of their own.
 ;
@@ -98,6 +98,10 @@ define void @adgen_body_f(ptr %x, double %y, ptr %0) "adgen-result" {
 }
 
 define void @adgen_gradient_f(ptr "adgen-struct"="16" %s, ptr %d_s, double %0) "adgen-activity"="duplicated" {
+  ret void
+}
+
+define void @adgen_directions_g(ptr %x, ptr "adgen-struct"="16" %s, ptr %d_x, ptr %d_x1, ptr %d_s, ptr %d_s1) "adgen-directions"="2" "adgen-tangent-activity"="duplicated:duplicated" {
   ret void
 }
 
@@ -294,6 +298,23 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK-NEXT:    [[ADDRESS2:%.*]] = load ptr, ptr [[SLOT2]]
 ; CHECK-NEXT:    [[COTANGENT:%.*]] = load double, ptr [[ADDRESS2]]
 ; CHECK-NEXT:    call void @adgen_gradient_f(ptr [[S]], ptr [[D_S]], double [[COTANGENT]])
+
+; Along several directions each parameter has so many tangents, those of a struct that holds pointers being structs too.
+; CHECK-LABEL: define internal void @g__directions_call(ptr %0, ptr %1)
+; CHECK:         [[X:%.*]] = load ptr, ptr {{%.*}}
+; CHECK:         [[G:%.*]] = load ptr, ptr {{%.*}}
+; CHECK:         getelementptr inbounds ptr, ptr %0, i64 2
+; CHECK-NEXT:    [[AT0:%.*]] = load ptr
+; CHECK-NEXT:    [[D_X0:%.*]] = load ptr, ptr [[AT0]]
+; CHECK:         getelementptr inbounds ptr, ptr %0, i64 3
+; CHECK-NEXT:    [[AT1:%.*]] = load ptr
+; CHECK-NEXT:    [[D_X1:%.*]] = load ptr, ptr [[AT1]]
+; CHECK:         getelementptr inbounds ptr, ptr %0, i64 4
+; CHECK-NEXT:    [[D_S0:%.*]] = load ptr
+; CHECK-NEXT:    getelementptr inbounds ptr, ptr %0, i64 5
+; CHECK-NEXT:    [[D_S1:%.*]] = load ptr
+; CHECK-NEXT:    call void @adgen_directions_g(ptr {{%.*}}, ptr {{%.*}}, ptr [[D_X0]], ptr [[D_X1]], ptr [[D_S0]], ptr [[D_S1]])
+; CHECK: define i32 @g__directions(ptr %0, ptr %1, ptr %2)
 
 ; What carries tangents stores the tangent of the result through its last argument.
 ; CHECK-LABEL: define internal void @f__tangent_call(ptr %0, ptr %1)
