@@ -259,5 +259,9 @@ FITS = (
         *(_smoke, partial(_smoke, n=6), {1: 4.0, 2: 4.0}),
         activity={"buoyancy": "active"},
     ),
+    HostCase(
+        *("Gaussian mixture, few numbers", "mixture.cpp", "mixture_in_turn", "d 2, k 5, n 10,000"),
+        *(partial(_mixture, d=2, k=5, n=10_000), partial(_mixture, d=4, k=3, n=7), {1: 6.0}),
+    ),
 )
-"""For the ablation alone: the derivative by a number that all iterations share."""
+"""For the ablation alone: the derivative by a number that all iterations share, and iterations that allocate little."""

@@ -143,7 +143,7 @@ def _halves(*shape: int) -> Any:  # noqa: ANN401
 
 def _product(side: int) -> Args:
     matrices = {"A": _halves(side, side), "B": _halves(side, side), "C": cp.zeros((side, side), "float32")}
-    return {**matrices, "M": side, "N": side, "K": side}
+    return {**matrices, "M": side, "N": side, "K": side, "alpha": 0.5, "beta": -1.5}
 
 
 def _blocks(count: int) -> Args:
@@ -209,6 +209,7 @@ CASES = (
         if case.name == "cross sections, multipoles"
     ),
     _sized("product, PTX", "ptx_gemm", "1,024^3 half", lambda: _product(1024), (64, 32), 64),
+    _sized("product, Tensor Cores", "tc_gemm", "1,024^3 half", lambda: _product(1024), (32, 32), 128),
     _sized("attention, PTX", "ptx_flash", "65,536 blocks of 16 x 16 half", lambda: _blocks(1 << 16), 1 << 16, 32),
     _sized("radiance field", "field", "640,000 rays, 788 weights", lambda: _field(640_000), 5000, 128),
     *_recurrences(),

@@ -16,6 +16,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -82,7 +83,7 @@ private:
       return {};
     for (PHINode &Phi : L.getHeader()->phis()) {
       Value *Start = Phi.getIncomingValueForBlock(L.getLoopPreheader());
-      if (Phi.getType()->isIntegerTy(64) && !Threads.isUniform(Start) && counts(Phi, *Latch) &&
+      if (Phi.getType()->isIntegerTy(64) && !isTheSameInLanes(*Start) && counts(Phi, *Latch) &&
           endsAtZero(*Branch, Phi, L)) {
         From.assumeAlike(Phi);
         Walk W{&L, &Phi, Exiting, L.getExitBlock(), additions(L)};
@@ -90,6 +91,14 @@ private:
       }
     }
     return {};
+  }
+
+  // Whether all lanes that come to it find the same number, also where others do not come.
+  bool isTheSameInLanes(const Value &V) const {
+    auto *I = dyn_cast<Instruction>(&V);
+    bool IsComputed = I && isa<BinaryOperator, CastInst, CmpInst, SelectInst, FreezeInst, MinMaxIntrinsic>(I);
+    return Threads.isUniform(&V) ||
+           (IsComputed && all_of(I->operands(), [&](const Use &Operand) { return isTheSameInLanes(*Operand); }));
   }
 
   static bool counts(PHINode &Phi, BasicBlock &Latch) {

@@ -185,6 +185,8 @@ left:
 ; All lanes begin with the same iteration; lanes have elements of their own; or the sums are read in the loop.
 ; CHECK-LABEL: define void @begin_together(
 ; CHECK-NOT:     adgen_most
+; CHECK-LABEL: define void @begin_together_where_some_come(
+; CHECK-NOT:     adgen_most
 ; CHECK-LABEL: define void @elements_of_their_own(
 ; CHECK-NOT:     adgen_most
 ; CHECK-LABEL: define void @reads_the_sum(
@@ -195,6 +197,27 @@ entry:
   br label %walk
 walk:
   %k = phi i64 [ %last, %entry ], [ %next, %walk ]
+  %place = getelementptr float, ptr %d_tile, i64 %k
+  %1 = atomicrmw fadd ptr %place, float %v monotonic
+  %next = add i64 %k, -1
+  %done = icmp eq i64 %k, 0
+  br i1 %done, label %left, label %walk
+left:
+  ret void
+}
+
+define void @begin_together_where_some_come(i32 %count, float %v,
+                                            ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const" {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %in = icmp ult i32 %x, 20
+  br i1 %in, label %ran, label %left
+ran:
+  %less = add i32 %count, -1
+  %last = zext i32 %less to i64
+  br label %walk
+walk:
+  %k = phi i64 [ %last, %ran ], [ %next, %walk ]
   %place = getelementptr float, ptr %d_tile, i64 %k
   %1 = atomicrmw fadd ptr %place, float %v monotonic
   %next = add i64 %k, -1
