@@ -34,9 +34,15 @@ def plain_name(name: str) -> str:
     return re.sub(r"\s+|(?<=\d)[uUlL]+(?=[,>])", "", name).removeprefix("::")
 
 
+_TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+
+
 def bare_name(name: str) -> str:
-    """The name without namespaces and arguments of a template."""
-    return name.partition("<")[0].rpartition("::")[2].strip()
+    """The name without namespaces and arguments of a template, also where a result and parameters stand beside it."""
+    while (shorter := _TEMPLATE_ARGUMENTS.sub("", name)) != name:
+        name = shorter
+    words = name.partition("(")[0].rpartition("::")[2].split()
+    return words[-1] if words else ""
 
 
 @dataclass(frozen=True)

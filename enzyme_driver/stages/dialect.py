@@ -1,4 +1,5 @@
-"""What nvcc reads and clang does not, put into clang's words; every line stays where it is, and so do columns."""
+"""What nvcc reads and clang does not, put into clang's words; every line stays where it is, and so do columns where
+nothing is added."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Iterable
 _NVCC = re.compile(r"^(?P<condition>[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:\\\n|[^\n])*)", re.MULTILINE)
 _OPENED = re.compile(r"(?<=[\w>])(?P<before>\s*)(?:<<[ \t]+<|<[ \t]+<<|<[ \t]+<[ \t]+<)(?!<)")
 _CLOSED = re.compile(r"(?:>>[ \t]+>|>[ \t]+>>|>[ \t]+>[ \t]+>)(?P<after>\s*\()")
+_MEMBER = re.compile(r">\s*::\s*(?=[A-Za-z_]\w*\s*<)")
 
 
 def in_words_of_clang(text: str) -> str:
@@ -22,12 +24,26 @@ def in_words_of_clang(text: str) -> str:
 
 def without_static(text: str, places: Iterable[tuple[int, int]]) -> str:
     """The text without the `static` of the functions whose names stand at these lines and columns."""
-    starts = [0, *(found.end() for found in re.finditer(r"\n", text))]
-    for line, column in places:
-        at = starts[line - 1] + column - 1
+    for at in _starts(text, places):
         head = max(text.rfind(sign, 0, at) for sign in ";{}") + 1
         text = text[:head] + re.sub(r"\bstatic\b", " " * len("static"), text[head:at]) + text[at:]
     return text
+
+
+def with_template(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """The text with `template` before the members at these lines and columns, or the first ones behind them, that are
+    called with arguments of a template in a class that a parameter decides: `A<T>::template f<n>(x)`."""
+    for at in sorted(_starts(text, places), reverse=True):
+        members = _MEMBER.finditer(text, max(text.rfind(sign, 0, at) for sign in ";{}") + 1)
+        end = next((member.end() for member in members if member.end() >= at), None)
+        if end is not None:
+            text = text[:end] + "template " + text[end:]
+    return text
+
+
+def _starts(text: str, places: Iterable[tuple[int, int]]) -> set[int]:
+    lines = [0, *(found.end() for found in re.finditer(r"\n", text))]
+    return {lines[line - 1] + column - 1 for line, column in places}
 
 
 def _joined(signs: str) -> str:

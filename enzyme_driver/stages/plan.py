@@ -275,7 +275,7 @@ def _decided_variables(variables: tuple[Variable, ...], activity: Mapping[str, A
 def _check_complete(entry: Signature, description: Description) -> None:
     if entry.symbol in description.undefined:
         called, line = description.undefined[entry.symbol]
-        why = description.unread.get(bare_name(called.partition("(")[0]))
+        why = description.unread.get(bare_name(called))
         if why:
             raise RefusedError(
                 f"{entry.name} calls {called}, which clang does not read: {why.reason.splitlines()[0]}",

@@ -19,7 +19,7 @@ from enzyme_driver import pipelines
 from enzyme_driver.command import Completed
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.stages.diagnostics import Diagnostic, as_error, errors, rejected, undecided
-from enzyme_driver.stages.dialect import in_words_of_clang, without_static
+from enzyme_driver.stages.dialect import in_words_of_clang, with_template, without_static
 from enzyme_driver.stages.host_code import MISSING, HostCode, may_be_empty
 from enzyme_driver.stages.precompiled import without_errors
 from enzyme_driver.stages.source import Source
@@ -30,8 +30,12 @@ _ROUNDS = 24
 
 _KEEP_READING = ("-ferror-limit=0", "-Xclang", "-emit-pch", "-Xclang", "-fallow-pch-with-compiler-errors")
 
-_STATIC = re.compile(r"static declaration of '.*' follows non-static declaration")
-"""What other compilers read: the function is as its first declaration says."""
+_WORDS = (
+    (re.compile(r"static declaration of '.*' follows non-static declaration"), without_static),
+    (re.compile(r"reference to overloaded function could not be resolved"), with_template),
+)
+"""What other compilers read, by clang's errors: a function is as its first declaration says, and what is called with
+arguments of a template is one."""
 
 _REQUESTED = "requested here"
 """Ends clang's notes of what asks for an instance of a template."""
@@ -129,7 +133,7 @@ class _Reading:
             if missing:
                 state = self._without_headers(state, missing, done, flags)
                 continue
-            rewritten = self._rewritten(state) or self._declared_alike(state, found)
+            rewritten = self._rewritten(state) or self._reworded(state, found)
             if rewritten:
                 state = replace(state, copies={**state.copies, **rewritten})
                 continue
@@ -139,7 +143,10 @@ class _Reading:
                 wrong, done = self._generated(parsed, done)
                 if not wrong:
                     return parsed
-            state = self._without(state, wrong, done)
+            rewritten = self._reworded(state, wrong)
+            state = (
+                replace(state, copies={**state.copies, **rewritten}) if rewritten else self._without(state, wrong, done)
+            )
         raise _StoppedError(done, state)
 
     def _rewritten(self, state: _State) -> dict[Path, HostCode]:
@@ -148,14 +155,20 @@ class _Reading:
             return {}
         return _for_nvcc(self._source, self._depfile, self._workspace, state.copies.keys())
 
-    def _declared_alike(self, state: _State, found: Iterable[Diagnostic]) -> dict[Path, HostCode]:
-        """The user's files without the `static` of functions that were declared before without it."""
-        places: dict[Path, list[tuple[int, int]]] = {}
-        for said in found:
-            if _STATIC.match(said.text) and is_users(said.file, self._workspace):
-                places.setdefault(_whole(said.file), []).append((said.line, said.column))
-        texts = {file: self._text(file, state) for file in places}
-        return {file: HostCode(without_static(text.text, places[file]), text.unread) for file, text in texts.items()}
+    def _reworded(self, state: _State, found: Iterable[Diagnostic]) -> dict[Path, HostCode]:
+        """The user's files with what other compilers read, and clang does not, in clang's words."""
+        texts: dict[Path, HostCode] = {}
+        for error, reworded in _WORDS:
+            places: dict[Path, set[tuple[int, int]]] = {}
+            for said in found:
+                if error.match(said.text) and is_users(said.file, self._workspace):
+                    places.setdefault(_whole(said.file), set()).add((said.line, said.column))
+            for file, where in places.items():
+                before = texts.get(file) or self._text(file, state)
+                text = reworded(before.text, where)
+                if text != before.text:
+                    texts[file] = HostCode(text, before.unread)
+        return texts
 
     def _kept(self, state: _State, flags: Sequence[str | Path], found: list[Diagnostic], done: Completed) -> Parsed:
         version = self._workspace.toolchain.clang.version

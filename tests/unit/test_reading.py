@@ -12,7 +12,7 @@ from stage_support import workspace_in, writes
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import frontend
-from enzyme_driver.stages.dialect import in_words_of_clang, without_static
+from enzyme_driver.stages.dialect import in_words_of_clang, with_template, without_static
 from enzyme_driver.stages.precompiled import without_errors
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
@@ -186,3 +186,11 @@ def test_a_function_that_is_static_only_where_it_is_declared_again() -> None:
     text = "static int a;\ntemplate <int N> static int\nf();\nstatic int g() { return 0; }\n"
     read = "static int a;\ntemplate <int N>        int\nf();\nstatic int g() { return 0; }\n"
     assert without_static(text, [(3, 1)]) == read
+
+
+@pytest.mark.parametrize("column", [1, 8])
+def test_a_member_of_a_template_that_is_a_template(column: int) -> None:
+    text = "{ g<T>::h(x);\nA<T>:: f<n>(B<T>::f<n>(x)); }\n"
+    read = "{ g<T>::h(x);\nA<T>:: template f<n>(B<T>::f<n>(x)); }\n"
+    assert with_template(text, [(2, column)]) == read
+    assert with_template(read, [(2, 8)]) == read.replace("B<T>::f", "B<T>::template f")
