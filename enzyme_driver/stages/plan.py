@@ -371,6 +371,12 @@ def _pointer_activity(entry: Signature, parameter: Parameter, asked: Activity | 
     opaque = next((leaf for leaf in dtype.leaves() if leaf.kind == "opaque"), None)
     if opaque and (opaque is dtype or opaque.size or dtype.has_floats):  # bit-fields are integers without a size
         what = str(dtype) if opaque is dtype else f"{dtype}, which holds {opaque}"
+        if what == "a function":
+            raise RefusedError(
+                f"parameter {parameter.name!r} of {entry.name} points to a function, which could be any",
+                hint=f"make {parameter.name} a template parameter, or a number by which the kernel chooses (switch)",
+                location=Location(entry.file, entry.line),
+            )
         raise RefusedError(
             f"parameter {parameter.name!r} of {entry.name} points to {what}: adgen sees no floating point there",
             hint=f"say {parameter.name}=const in activity if no derivative flows there, or give it a type of floats",

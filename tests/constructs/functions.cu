@@ -365,6 +365,43 @@ __global__ void virtual_call(const float *x, float *y, int kind, int n)
     y[i] = material->stress(x[i]);
 }
 
+__global__ void virtual_calls_of_a_list(const float *x, const int *k, float *y, int n)
+{
+    MY_ELEMENT(n);
+    Elastic rubber(x[i]);
+    Hardening steel(x[i] * x[i]);
+    const Material *list[3] = {&rubber, &steel, &rubber};
+    float sum = 0;
+    for (int j = 0; j < k[i] % 3 + 1; ++j) sum += list[(j + k[i]) % 3]->stress(x[i] + j);
+    y[i] = sum;
+}
+
+__global__ void virtual_calls_on_the_heap(const float *x, const int *k, float *y, int n)
+{
+    MY_ELEMENT(n);
+    Material **list = new Material *[2];
+    list[0] = new Elastic(x[i]);
+    list[1] = new Hardening(x[i]);
+    float sum = 0;
+    for (int j = 0; j < 3; ++j) sum += list[(j + k[i]) % 2]->stress(x[i] + j);
+    y[i] = sum;
+    for (int j = 0; j < 2; ++j) delete list[j];
+    delete[] list;
+}
+
+__global__ void virtual_calls_in_shared_memory(const float *x, const int *k, float *y, int n)
+{
+    __shared__ const Material *list[2];
+    __shared__ char rooms[2][sizeof(Hardening)];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0) {
+        list[0] = new (rooms[0]) Elastic(x[0]);
+        list[1] = new (rooms[1]) Hardening(x[1]);
+    }
+    __syncthreads();
+    if (i < n) y[i] = list[k[i] % 2]->stress(x[i]);
+}
+
 __global__ void virtual_call_through_parameter(const Material *const *materials, const float *x, float *y, int n)
 {
     MY_ELEMENT(n);

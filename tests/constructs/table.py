@@ -9,7 +9,7 @@ import numpy as np
 from constructs.arguments import Rng, apart
 from constructs.construct import Construct, SourceFile
 from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
-from constructs.table_shared import SHARED, SHARED_CHOICES
+from constructs.table_shared import SHARED, SHARED_CHOICES, VIRTUAL_CALLS
 
 import enzyme_driver as adgen
 
@@ -68,10 +68,11 @@ _FUNCTIONS = (
     ),
     C("local table of functions", "local_table_of_functions", {"which": 1}),
     C("function pointer in a `__device__` variable", "function_in_variable"),
-    C("function pointer as a kernel parameter", "function_as_parameter", refused="a function"),
+    C("function pointer as a kernel parameter", "function_as_parameter", refused="a function, which could be any"),
     C("virtual call of a known object", "devirtualised"),
     C("virtual call of one of two known objects", "virtual_call", {"kind": 1}),
-    C("virtual call of an object in memory", "virtual_call_through_parameter", refused="pointers"),
+    *VIRTUAL_CALLS,
+    C("virtual call of an object that a parameter leads to", "virtual_call_through_parameter", refused="pointers"),
     C("pointers to members", "pointer_to_member", {"which": 1}),
     C("`cuda::std::array`, `pair`, `tuple`", "standard_containers"),
     C("`cuda::std::complex`", "standard_complex"),
@@ -373,11 +374,12 @@ _ATOMICS = (
     C("sum of floats by `atomicCAS`", "cas_add_float"),
     C("`cuda::atomic_ref`", "atomic_reference"),
     C(
-        "products by `atomicCAS`; floats exchanged; the value before a sum",
-        "cas_multiply",
+        "floats exchanged by atomics; the value before a sum",
+        "exchanged_floats",
         refused="floating point",
-        also=("value_before_the_sum", "exchanged_floats", "cas_add_by_exchange"),
+        also=("value_before_the_sum", "cas_add_by_exchange"),
     ),
+    C("products by `atomicCAS`", "cas_multiply", refused="a product by atomics"),
     C("maximum of floats by `atomicCAS`", "cas_max_float", {"largest": _full(0)}),
     C("maximum of doubles by `atomicCAS`, selected", "cas_max_selected", {"largest": _full(0, np.float64)}),
     C("minimum of doubles by `atomicCAS`, compared first", "cas_min_double", {"smallest": _full(9, np.float64)}),
@@ -428,7 +430,7 @@ _HARDWARE = (
     C("texture object", "texture", {"image": _texture}),
     C("surface object", "surface", {"image": _surface}),
     C("texture object with mipmaps", "mipmap", refused="no mipmaps"),
-    C("named barriers in assembly", "named_barrier", refused="inline assembly"),
+    C("named barriers in assembly", "named_barrier", refused="a barrier in inline assembly"),
 )
 
 

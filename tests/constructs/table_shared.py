@@ -1,4 +1,4 @@
-"""The constructs of shared memory that is used for several purposes."""
+"""The constructs of what a kernel keeps in memory of its own: shared memory for several purposes, objects."""
 
 from __future__ import annotations
 
@@ -37,4 +37,10 @@ SHARED_CHOICES = (
         shared_bytes=4 * 18,
     ),
     C("minima by `atomicCAS` in shared memory, one after the other", "minima_in_turns"),
+)
+
+VIRTUAL_CALLS = (
+    C("virtual calls through an array of pointers to the base", "virtual_calls_of_a_list"),
+    C("the same of objects that the kernel makes by `new`", "virtual_calls_on_the_heap"),
+    C("the same of objects in shared memory", "virtual_calls_in_shared_memory"),
 )

@@ -47,6 +47,11 @@ private:
       if (auto *Handed = dyn_cast<Argument>(V); Handed && followCallers(*Handed))
         continue;
       auto *I = dyn_cast<Instruction>(V);
+      if (I && isMadeHere(*I)) {
+        if (!followStores(*I, true))
+          return false;
+        continue;
+      }
       if (!I || isa<CallBase>(I))
         return false;
       if (auto *Load = dyn_cast<LoadInst>(I)) {
@@ -86,17 +91,25 @@ private:
     SmallVector<const Value *> Objects;
     getUnderlyingObjects(Load.getPointerOperand(), Objects, nullptr, /*MaxLookup=*/0);
     return all_of(Objects, [&](const Value *Object) {
-      if (auto *Global = dyn_cast<GlobalVariable>(Object))
+      if (auto *Global = dyn_cast<GlobalVariable>(Object); Global && !isMadeHere(*Global))
         return Global->hasInitializer() && (IsFunction || Global->isConstant());
-      auto *Local = dyn_cast<AllocaInst>(Object);
-      if (!Local)
-        Work.push_back(const_cast<Value *>(Object));
-      return !Local || followStores(*const_cast<AllocaInst *>(Local));
+      if (isMadeHere(*Object))
+        return followStores(*const_cast<Value *>(Object));
+      Work.push_back(const_cast<Value *>(Object));
+      return true;
     });
   }
 
-  bool followStores(Instruction &Address) {
-    if (!Seen.insert(&Address).second)
+  // Memory that nobody else has written to: variables of a thread, of a block, and what a kernel allocates.
+  static bool isMadeHere(const Value &Object) {
+    auto *Global = dyn_cast<GlobalVariable>(&Object);
+    auto *Call = dyn_cast<CallBase>(&Object);
+    return isa<AllocaInst>(Object) || (Global && Global->getAddressSpace() == SharedSpace) ||
+           (Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "malloc");
+  }
+
+  bool followStores(Value &Address, bool Known = false) {
+    if (!Seen.insert(&Address).second && !Known)
       return true;
     return all_of(Address.users(), [&](User *U) {
       if (auto *Store = dyn_cast<StoreInst>(U)) {
@@ -106,11 +119,15 @@ private:
       }
       if (auto *Copy = dyn_cast<MemTransferInst>(U))
         return isa<AllocaInst, GlobalVariable>(getUnderlyingObject(Copy->getRawSource(), /*MaxLookup=*/0));
-      if (isa<GetElementPtrInst, AddrSpaceCastInst, PHINode, SelectInst>(U))
-        return followStores(*cast<Instruction>(U));
+      if (isa<GEPOperator, AddrSpaceCastOperator, PHINode, SelectInst>(U))
+        return followStores(*U);
       auto *Call = dyn_cast<CallInst>(U); // a virtual function leaves the object what it is
-      return isa<LoadInst, IntrinsicInst, ICmpInst>(U) || (Call && Call->isIndirectCall());
+      return isa<LoadInst, IntrinsicInst, ICmpInst>(U) || (Call && (Call->isIndirectCall() || frees(*Call)));
     });
+  }
+
+  static bool frees(const CallInst &Call) {
+    return Call.getCalledFunction() && Call.getCalledFunction()->getName() == "free";
   }
 
   SmallVector<Value *> Work;

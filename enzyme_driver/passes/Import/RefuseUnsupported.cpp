@@ -1,6 +1,7 @@
 // Names what the gradient of a body would get wrong or what Enzyme would stop at, with the line in the user's file,
 // and tells Enzyme which globals hold no variable of the differentiation.
 #include "Analysis/Bits.h"
+#include "Import/SwapLoop.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -18,6 +19,10 @@ namespace {
 
 constexpr StringLiteral WhichRemains = "whose value remains is known only when all threads have run: write a value a "
                                        "thread, and combine them in another kernel";
+constexpr StringLiteral OtherFactors =
+    "the derivative by a factor is the product of all others, which no thread knows: "
+    "write a factor a thread, and multiply them in another kernel, or add their "
+    "logarithms by atomicAdd";
 constexpr StringLiteral OwnRule = "leave the kernel's gradient out, or write the part without it";
 
 // What an intrinsic is called in the user's words; empty where it can be differentiated or is harmless.
@@ -41,6 +46,19 @@ StringRef unsupportedIntrinsic(StringRef Name) {
       .StartsWith("mbarrier", "an mbarrier")
       .StartsWith("read.ptx.sreg.envreg", "a barrier of the whole grid (cooperative groups' this_grid().sync())")
       .Default("");
+}
+
+// The first instruction of a piece of assembly, as the user wrote it.
+std::string firstOf(StringRef Text) {
+  StringRef One = Text.ltrim("{ \t\n").take_until([](char C) { return C == ';' || C == '\n'; }).rtrim();
+  return One.empty() ? "" : (" (" + One + ")").str();
+}
+
+// Whether the new value is the expected one times something.
+bool multiplies(AtomicCmpXchgInst &Swap) {
+  auto *Product = dyn_cast<BinaryOperator>(bitsOf(Swap.getNewValOperand()));
+  return Product && is_contained({Instruction::FMul, Instruction::FDiv}, Product->getOpcode()) &&
+         any_of(Product->operands(), [&](Value *Factor) { return bitsOf(Factor) == bitsOf(Swap.getCompareOperand()); });
 }
 
 bool isFloating(const Type *T) { return T->isFPOrFPVectorTy(); }
@@ -201,8 +219,12 @@ private:
     if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
       return visitAtomic(*Atomic);
     auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I);
-    if (Swap && bitsLeft(*Swap) != Bits::Integers)
-      stop(I, "a compare-and-swap of floating point that makes no sum, such as a maximum or a product", WhichRemains);
+    if (Swap && bitsLeft(*Swap) != Bits::Integers && multiplies(*Swap))
+      stop(I, "a product by atomics (a compare-and-swap that multiplies)", OtherFactors);
+    else if (Swap && bitsLeft(*Swap) != Bits::Integers)
+      stop(I,
+           "a compare-and-swap of floating point that makes no sum, maximum or minimum, or whose value before is used",
+           WhichRemains);
   }
 
   void visitHost(Instruction &I) {
@@ -250,7 +272,8 @@ private:
     Function *Callee = Call.getCalledFunction();
     if (!Callee)
       return stop(Call, "a call through a function pointer or a virtual function",
-                  "call the function by its name, or select it with a template parameter");
+                  "what comes from outside could be any function: make the object or the pointer in the kernel, choose "
+                  "by a number (switch), or use a template parameter");
     if (auto *Copy = dyn_cast<MemTransferInst>(&Call))
       return visitCopy(*Copy);
     if (Call.getIntrinsicID() == Intrinsic::nvvm_prmt)
@@ -274,8 +297,11 @@ private:
   void visitAssembly(CallBase &Call) {
     StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
     bool TakesNothing = Call.arg_empty() && !holds(Call.getType(), isFloating);
-    if (!TakesNothing || Text.contains("bar"))
-      return stop(Call, assemblyInWords(Text), OwnRule);
+    if (Text.contains("bar.") || Text.contains("barrier."))
+      return stop(Call, "a barrier in inline assembly" + firstOf(Text),
+                  "use __syncthreads(), __syncwarp() or a tile of cooperative groups, whose barriers are reversed");
+    if (!TakesNothing)
+      return stop(Call, assemblyInWords(Text) + firstOf(Text), OwnRule);
     Call.addFnAttr(Attribute::get(Call.getContext(), "enzyme_inactive"));
   }
 
@@ -313,8 +339,12 @@ private:
     if (isFloating(Atomic.getType()))
       visitStore(Atomic, Atomic.getPointerOperand());
     if (isFloating(Atomic.getType()) && Atomic.getOperation() != AtomicRMWInst::FAdd)
-      stop(Atomic, "an atomic operation on floating point other than addition", WhichRemains);
-    if (!isFloating(Atomic.getType()) && bitsLeft(Atomic) != Bits::Integers)
+      return stop(Atomic, "an atomic operation on floating point other than addition", WhichRemains);
+    if (isFloating(Atomic.getType()) || bitsLeft(Atomic) == Bits::Integers)
+      return;
+    if (Atomic.getOperation() == AtomicRMWInst::Xchg)
+      stop(Atomic, "an exchange of floating point by atomics (atomicExch)", WhichRemains);
+    else
       stop(Atomic, "an atomic operation of integers on the bits of floating point, such as a maximum", WhichRemains);
   }
 

@@ -6,6 +6,8 @@
 target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK: @table = {{.*}} [2 x ptr] [ptr inttoptr (i64 16 to ptr), ptr inttoptr (i64 32 to ptr)]
+@list = internal addrspace(3) global [2 x ptr] undef
+@others = internal addrspace(3) global [2 x ptr] undef
 @table = addrspace(1) externally_initialized global [2 x ptr] [ptr @square, ptr @twice]
 ; CHECK: @_ZTV5Shape = internal constant
 @_ZTV5Shape = constant { [3 x ptr] } { [3 x ptr] [ptr null, ptr null, ptr @area] }
@@ -98,6 +100,37 @@ define ptx_kernel void @from_parameter(ptr %function, ptr %y, float %x) {
   ret void
 }
 
+; What the kernel allocates or keeps in shared memory is its own.
+; CHECK-LABEL: define ptx_kernel void @of_own_objects(
+; CHECK:         switch i64 %{{.*}}, label %nowhere
+define ptx_kernel void @of_own_objects(ptr %y, float %x, i64 %n) {
+  %shape = call ptr @malloc(i64 16)
+  store ptr getelementptr ({ [3 x ptr] }, ptr @_ZTV5Shape, i32 0, i32 0, i32 2), ptr %shape
+  store ptr %shape, ptr addrspacecast (ptr addrspace(3) @list to ptr)
+  %at = getelementptr ptr, ptr addrspacecast (ptr addrspace(3) @list to ptr), i64 %n
+  %object = load ptr, ptr %at
+  %table = load ptr, ptr %object
+  %function = load ptr, ptr %table
+  %result = call float %function(ptr %object, float %x)
+  store float %result, ptr %y
+  call void @free(ptr %shape)
+  ret void
+}
+
+; Unless something from outside is put there.
+; CHECK-LABEL: define ptx_kernel void @of_given_objects(
+; CHECK:         call float %function(ptr %object, float %x)
+define ptx_kernel void @of_given_objects(ptr %given, ptr %y, float %x, i64 %n) {
+  store ptr %given, ptr addrspacecast (ptr addrspace(3) @others to ptr)
+  %at = getelementptr ptr, ptr addrspacecast (ptr addrspace(3) @others to ptr), i64 %n
+  %object = load ptr, ptr %at
+  %table = load ptr, ptr %object
+  %function = load ptr, ptr %table
+  %result = call float %function(ptr %object, float %x)
+  store float %result, ptr %y
+  ret void
+}
+
 ; Nor what an object in memory is.
 ; CHECK-LABEL: define ptx_kernel void @of_object(
 ; CHECK:         call float %function(ptr %object, float %x)
@@ -108,5 +141,8 @@ define ptx_kernel void @of_object(ptr %object, ptr %y, float %x) {
   store float %result, ptr %y
   ret void
 }
+
+declare ptr @malloc(i64)
+declare void @free(ptr)
 
 attributes #0 = { alwaysinline }

@@ -24,7 +24,7 @@ define void @adgen_body_f(ptr %x, ptr %function) !dbg !20 {
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":17,"reason":"cannot differentiate an OpenMP lock that is only tried"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":18,"reason":"cannot differentiate OpenMP offloading"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":18,"reason":"cannot differentiate loads and stores of vectors under a mask"}
-; CHECK-NEXT: adgen-refusal: {{.*}}"line":18,"reason":"cannot differentiate inline assembly"}
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":18,"reason":"cannot differentiate inline assembly (sqrtsd $1, $0)"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":19,"reason":"cannot differentiate a compare-and-swap"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":20,"reason":"cannot differentiate a compare-and-swap"}
 define internal void @outlined(ptr %thread, ptr %bound, ptr %x) !dbg !21 {

@@ -84,9 +84,9 @@ define void @adgen_body_kernel(ptr "adgen-layout"="4[0f4]" %x, ptr %function, pt
   call void @llvm.nvvm.mbarrier.inval(ptr %x), !dbg !121
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":22,"reason":"cannot differentiate a call through a function pointer or a virtual function"
   call void %function(), !dbg !122
-; CHECK-NEXT: adgen-refusal: {{.*}}"line":23,"reason":"cannot differentiate inline assembly"
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":23,"reason":"cannot differentiate inline assembly (ex2.approx.f32 $0, $1)"
   %assembly = call float asm "ex2.approx.f32 $0, $1;", "=f,f"(float 1.0), !dbg !123
-; CHECK-NEXT: adgen-refusal: {{.*}}"line":24,"reason":"cannot differentiate inline assembly"
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":24,"reason":"cannot differentiate a barrier in inline assembly (bar.sync 0)"
   call void asm sideeffect "bar.sync 0;", ""(), !dbg !124
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":25,"reason":"cannot differentiate a write to the global variable 'total', which has no shadow"
   store float 1.0, ptr addrspace(1) @total, !dbg !125
@@ -97,10 +97,18 @@ define void @adgen_body_kernel(ptr "adgen-layout"="4[0f4]" %x, ptr %function, pt
 ; What a device function in line 90 does is blamed on the line of the kernel that calls it.
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":28,"reason":"cannot differentiate a warp shuffle (__shfl_*)"
   %inlined = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float 1.0, i32 1, i32 31), !dbg !128
-; CHECK-NEXT: adgen-refusal: {{.*}}"line":29,"reason":"cannot differentiate a compare-and-swap of floating point that makes no sum, such as a maximum or a product"
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":29,"reason":"cannot differentiate a compare-and-swap of floating point that makes no sum, maximum or minimum, or whose value before is used"
   %swapped = cmpxchg ptr %x, i32 0, i32 1 monotonic monotonic, !dbg !130
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":29,"reason":"cannot differentiate an atomic operation of integers on the bits of floating point, such as a maximum"
   %largest = atomicrmw max ptr %x, i32 5 monotonic, !dbg !130
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":29,"reason":"cannot differentiate an exchange of floating point by atomics (atomicExch)"
+  %before = atomicrmw xchg ptr %x, i32 5 monotonic, !dbg !130
+; CHECK-NEXT: adgen-refusal: {{.*}}"hint":"the derivative by a factor is the product of all others{{.*}}"line":29,"reason":"cannot differentiate a product by atomics
+  %factors = load i32, ptr %x
+  %so.far = bitcast i32 %factors to float
+  %times = fmul float %so.far, 3.0
+  %product = bitcast float %times to i32
+  %multiplied = cmpxchg ptr %x, i32 %factors, i32 %product monotonic monotonic, !dbg !130
 ; A function that is not inlined, as it calls itself, is looked into.
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":91,"reason":"cannot differentiate a warp vote
   call void @recursive(), !dbg !131
