@@ -88,10 +88,11 @@ CUDA = Pipeline(
     (
         CLEANUP,
         _RULES,
+        Pass("adgen-alternate-sweeps", after=("adgen-fuse-sweeps",)),
         function("simplifycfg", "early-cse"),  # versions that are made of a gradient share what they can
         Pass("adgen-merge-growing-caches"),
         Pass("adgen-rematerialize-shuffles"),
-        Pass("adgen-lower-caches", after=("adgen-fuse-sweeps", "adgen-rematerialize-shuffles")),
+        Pass("adgen-lower-caches", after=("adgen-alternate-sweeps", "adgen-rematerialize-shuffles")),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),
         _ACCUMULATIONS,
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.

@@ -9,13 +9,13 @@
 // keep.
 #include "Analysis/Accumulation.h"
 #include "Cache/PromoteSlots.h"
+#include "Cache/SweepLoops.h"
 #include "Cache/SweepMemory.h"
 #include "Cache/Untangle.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
@@ -35,13 +35,13 @@ class Fuser {
 public:
   Fuser(Function &F, FunctionAnalysisManager &FAM)
       : F(F), AA(FAM.getResult<AAManager>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)),
-        LI(FAM.getResult<LoopAnalysis>(F)), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)) {}
+        LI(FAM.getResult<LoopAnalysis>(F)), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), Sweeps(LI, SE) {}
 
   // Fuses the first pair that may be fused; outer loops come before inner ones.
   bool run() {
     for (Loop *L : LI.getLoopsInPreorder()) {
       LoopPair P;
-      if (findForward(*L, P.Forward) && findReverse(P) && areIndependent(P)) {
+      if (Sweeps.findForward(*L, P.Forward) && Sweeps.findReverse(P) && areIndependent(P)) {
         fuse(P);
         return true;
       }
@@ -50,116 +50,6 @@ public:
   }
 
 private:
-  bool findForward(Loop &L, Counted &Found) {
-    BasicBlock *Latch = L.getLoopLatch();
-    if (!L.isLoopSimplifyForm() || L.getExitingBlock() != Latch || !L.getExitBlock() || !endsInChoice(*Latch))
-      return false;
-    Found = {&L, Latch, nullptr, SE.getBackedgeTakenCount(&L)};
-    for (PHINode &Phi : L.getHeader()->phis()) {
-      auto *Steps = Phi.getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi)) : nullptr;
-      if (Steps && Steps->getLoop() == &L && Steps->isAffine() && Steps->getStart()->isZero() &&
-          Steps->getStepRecurrence(SE)->isOne())
-        Found.Counter = &Phi, Found.Number = Steps;
-    }
-    return Found.Counter && !isa<SCEVCouldNotCompute>(Found.Last);
-  }
-
-  // From the exit of the forward loop to the next loop, past the end of the condition under which the forward loop
-  // runs.
-  bool findReverse(LoopPair &P) {
-    Loop &L = *P.Forward.L;
-    Value *Condition = nullptr;
-    bool Polarity = false;
-    for (BasicBlock *Block = L.getExitBlock(), *Before = L.getLoopLatch(); P.Between.size() < LoopPair::MostBetween;) {
-      if (LI.getLoopFor(Block) != L.getParentLoop()) {
-        Loop *Next = LI.getLoopFor(Block);
-        return Next && Next->getHeader() == Block && Next->getParentLoop() == L.getParentLoop() && isReversal(*Next, P);
-      }
-      if (Block->getSinglePredecessor() != Before) {
-        if (P.Join || !(P.Decision = decisionBetween(L, *Block)))
-          return false;
-        auto *Choice = cast<BranchInst>(P.Decision->getTerminator());
-        Condition = Choice->getCondition();
-        Polarity = Choice->getSuccessor(1) == Block;
-        P.Join = Block;
-        P.Last = Before;
-      }
-      P.Between.push_back(Block);
-      Before = Block;
-      auto *Way = dyn_cast<BranchInst>(Block->getTerminator());
-      if (!Way || (Way->isConditional() && Way->getCondition() != Condition))
-        return false;
-      Block = Way->getSuccessor(Way->isConditional() && !Polarity ? 1 : 0);
-    }
-    return false;
-  }
-
-  // The block that decides whether the loop runs or control goes to the join at once; null where the join is reached
-  // otherwise too.
-  static BasicBlock *decisionBetween(const Loop &L, const BasicBlock &Join) {
-    if (pred_size(&Join) != 2)
-      return nullptr;
-    const BasicBlock *Begin = L.getLoopPreheader();
-    while (BasicBlock *Up = const_cast<BasicBlock *>(Begin->getSinglePredecessor())) {
-      if (endsInChoice(*Up))
-        return Up->getTerminator()->getSuccessor(Up->getTerminator()->getSuccessor(0) == Begin ? 1 : 0) == &Join
-                   ? Up
-                   : nullptr;
-      Begin = Up;
-    }
-    return nullptr;
-  }
-
-  bool isReversal(Loop &L, LoopPair &P) {
-    BasicBlock *Exiting = L.getExitingBlock(), *Latch = L.getLoopLatch();
-    if (!L.isLoopSimplifyForm() || !Exiting || !L.getExitBlock() || !endsInChoice(*Exiting))
-      return false;
-    bool GoesRound =
-        Exiting == Latch || (Latch->getSinglePredecessor() == Exiting && none_of(*Latch, [](const Instruction &I) {
-                               return I.mayReadOrWriteMemory() || isa<PHINode>(I);
-                             }));
-    if (!GoesRound || !hasSingleElement(L.getHeader()->phis()))
-      return false;
-    PHINode &Counter = *L.getHeader()->phis().begin();
-    auto *Steps = Counter.getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Counter)) : nullptr;
-    if (!Steps || Steps->getLoop() != &L || !Steps->isAffine() || !Steps->getStepRecurrence(SE)->isAllOnesValue())
-      return false;
-    P.Reverse = {&L, Exiting, &Counter, SE.getBackedgeTakenCount(&L)};
-    if (Counter.getType() != P.Forward.Counter->getType() || !areEqual(P.Reverse.Last, P.Forward.Last) ||
-        !isUnusedOutside(L))
-      return false;
-    const SCEV *Last =
-        SE.getNoopOrZeroExtend(P.Reverse.Last, SE.getWiderType(P.Reverse.Last->getType(), Counter.getType()));
-    auto *Ahead = Last->getType() == Counter.getType()
-                      ? dyn_cast<SCEVConstant>(SE.getMinusSCEV(Steps->getStart(), Last))
-                      : nullptr;
-    if (!Ahead)
-      return false;
-    P.Reverse.Ahead = Ahead->getValue();
-    P.Reverse.Number = SE.getMinusSCEV(Steps, Ahead);
-    return true;
-  }
-
-  bool areEqual(const SCEV *A, const SCEV *B) {
-    if (isa<SCEVCouldNotCompute>(A) || isa<SCEVCouldNotCompute>(B))
-      return false;
-    Type *Wider = SE.getWiderType(A->getType(), B->getType());
-    return SE.getNoopOrZeroExtend(A, Wider) == SE.getNoopOrZeroExtend(B, Wider);
-  }
-
-  static bool endsInChoice(const BasicBlock &Block) {
-    auto *Way = dyn_cast<BranchInst>(Block.getTerminator());
-    return Way && Way->isConditional();
-  }
-
-  static bool isUnusedOutside(const Loop &L) {
-    return all_of(L.blocks(), [&](const BasicBlock *Block) {
-      return all_of(*Block, [&](const Instruction &I) {
-        return all_of(I.users(), [&](const User *U) { return L.contains(cast<Instruction>(U)); });
-      });
-    });
-  }
-
   bool areIndependent(const LoopPair &P) {
     SweepMemory Memory(P, F, AA, DT, SE);
     return Memory.isReversedAlone() && collectNeeded(P, Memory);
@@ -309,48 +199,13 @@ private:
   DominatorTree &DT;
   LoopInfo &LI;
   ScalarEvolution &SE;
+  SweepLoops Sweeps;
   SmallPtrSet<Instruction *, 16> Needed; // of what is between the loops
   SmallPtrSet<Instruction *, 16> Taken;  // before it is decided whether they run: cotangents, and where they are
 };
 
 bool keepsSomething(Function &F) {
   return any_of(instructions(F), [](const Instruction &I) { return isCacheAllocation(&I); });
-}
-
-// What is done with a cache that nothing reads: stores, and to give it back; nothing where it is read.
-SmallSetVector<Instruction *, 16> onlyWritten(CallInst &Cache) {
-  SmallSetVector<Instruction *, 16> Found;
-  Found.insert(&Cache);
-  for (unsigned Next = 0; Next < Found.size(); ++Next) {
-    if (isa<StoreInst>(Found[Next]) || isCacheRelease(*Found[Next]))
-      continue;
-    for (Use &U : Found[Next]->uses()) {
-      auto *By = cast<Instruction>(U.getUser());
-      bool IsWritten = isa<StoreInst>(By) && U.getOperandNo() == StoreInst::getPointerOperandIndex();
-      if (!IsWritten && !isa<GetElementPtrInst, PHINode>(By) && !isCacheRelease(*By))
-        return {};
-      Found.insert(By);
-    }
-  }
-  auto IsOther = [&](const Use &From) {
-    return !isa<UndefValue>(From) && !Found.contains(dyn_cast<Instruction>(From));
-  };
-  bool Alone = none_of(Found, [&](Instruction *I) { return isa<PHINode>(I) && any_of(I->operands(), IsOther); });
-  return Alone ? Found : SmallSetVector<Instruction *, 16>();
-}
-
-void dropUnread(Function &F) {
-  SmallVector<CallInst *> Caches;
-  for (Instruction &I : instructions(F))
-    if (isCacheAllocation(&I))
-      Caches.push_back(cast<CallInst>(&I));
-  for (CallInst *Cache : Caches) {
-    SmallSetVector<Instruction *, 16> All = onlyWritten(*Cache);
-    for (Instruction *I : All)
-      I->replaceAllUsesWith(PoisonValue::get(I->getType()));
-    for (Instruction *I : All)
-      I->eraseFromParent();
-  }
 }
 
 bool fusePairs(Function &F, FunctionAnalysisManager &FAM) {

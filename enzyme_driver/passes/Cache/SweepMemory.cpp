@@ -170,6 +170,28 @@ bool SweepMemory::isReversedAlone() {
   return true;
 }
 
+bool SweepMemory::mayMeet(Instruction &Mine, Instruction &Other) {
+  auto IsApart = [&](Instruction &I) {
+    return I.hasMetadata(LLVMContext::MD_invariant_load) || isCacheAllocation(objectOf(I));
+  };
+  return &Mine != &Other && !IsApart(Mine) && !IsApart(Other) && mayConflict(Mine, Other);
+}
+
+bool SweepMemory::isComputedAlone() {
+  auto Writes = [](const Instruction *I) { return I->mayWriteToMemory(); };
+  auto IsOfCache = [](const Instruction *I) { return isOfCache(*I); };
+  if (!collect() || any_of(Forward, IsOfCache) || any_of(Reverse, IsOfCache) || any_of(Between, Writes))
+    return false;
+  return all_of(Forward, [&](Instruction *Mine) {
+    if (Mine->mayWriteToMemory() && (!isa<StoreInst>(Mine) || isa<AllocaInst>(objectOf(*Mine))))
+      return false;
+    for (ArrayRef<Instruction *> Others : {ArrayRef(Forward), ArrayRef(Between), ArrayRef(Reverse)})
+      if (any_of(Others, [&](Instruction *Other) { return mayMeet(*Mine, *Other); }))
+        return false;
+    return true;
+  });
+}
+
 bool SweepMemory::conflictsWithForward(Instruction &Mine) {
   return any_of(Forward, [&](Instruction *Other) { return !isCacheAllocation(Other) && mayConflict(Mine, *Other); });
 }

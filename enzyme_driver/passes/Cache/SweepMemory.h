@@ -45,6 +45,9 @@ public:
   // Whether the reversal of an iteration may come before all others but its own iteration. Asked first: it collects
   // what touches memory.
   bool isReversedAlone();
+  // Whether no iteration of the forward loop sees what others, or reversals, write but for caches, nor a reversal what
+  // it writes. Asked first instead.
+  bool isComputedAlone();
   // Whether what one instruction does shows whether it came before the other.
   bool mayConflict(Instruction &Mine, Instruction &Other);
   // The same for what is done between the loops, and the forward loop, or the blocks that lead there from where it is
@@ -59,6 +62,7 @@ private:
   // Whether all that is done to memory is understood, and every instruction hands on to the next one, so that what
   // stands behind the forward loop runs whenever that does.
   bool collect();
+  bool mayMeet(Instruction &Mine, Instruction &Other);
   bool everyEnds();
   bool collectPlaces();
   void collectScopes();

@@ -1,4 +1,5 @@
 #include "Cache/Untangle.h"
+
 #include "Analysis/EnzymeCaches.h"
 #include "Support/Adgen.h"
 
@@ -400,6 +401,46 @@ bool separateDecisions(Function &F, FunctionAnalysisManager &FAM) {
     clean(F, FAM);
   }
   return Times > 0;
+}
+
+namespace {
+
+// What is done with a cache that nothing reads: stores, and to give it back; nothing where it is read.
+SmallSetVector<Instruction *, 16> onlyWritten(CallInst &Cache) {
+  SmallSetVector<Instruction *, 16> Found;
+  Found.insert(&Cache);
+  for (unsigned Next = 0; Next < Found.size(); ++Next) {
+    if (isa<StoreInst>(Found[Next]) || isCacheRelease(*Found[Next]))
+      continue;
+    for (Use &U : Found[Next]->uses()) {
+      auto *By = cast<Instruction>(U.getUser());
+      bool IsWritten = isa<StoreInst>(By) && U.getOperandNo() == StoreInst::getPointerOperandIndex();
+      if (!IsWritten && !isa<GetElementPtrInst, PHINode>(By) && !isCacheRelease(*By))
+        return {};
+      Found.insert(By);
+    }
+  }
+  auto IsOther = [&](const Use &From) {
+    return !isa<UndefValue>(From) && !Found.contains(dyn_cast<Instruction>(From));
+  };
+  bool Alone = none_of(Found, [&](Instruction *I) { return isa<PHINode>(I) && any_of(I->operands(), IsOther); });
+  return Alone ? Found : SmallSetVector<Instruction *, 16>();
+}
+
+} // namespace
+
+void dropUnread(Function &F) {
+  SmallVector<CallInst *> Caches;
+  for (Instruction &I : instructions(F))
+    if (isCacheAllocation(&I))
+      Caches.push_back(cast<CallInst>(&I));
+  for (CallInst *Cache : Caches) {
+    SmallSetVector<Instruction *, 16> All = onlyWritten(*Cache);
+    for (Instruction *I : All)
+      I->replaceAllUsesWith(PoisonValue::get(I->getType()));
+    for (Instruction *I : All)
+      I->eraseFromParent();
+  }
 }
 
 } // namespace adgen

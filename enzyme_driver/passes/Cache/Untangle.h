@@ -23,4 +23,7 @@ void clean(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 // again, and goes. True if something was separated.
 bool separateDecisions(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
+// What Enzyme keeps and nothing reads is no longer kept.
+void dropUnread(llvm::Function &F);
+
 } // namespace adgen

@@ -114,6 +114,17 @@ def _blend_tiles(rng: Rng) -> Args:
     return {**args, "image": zeros(3, 7, 7), "transmittance": zeros(7, 7), "width": 7, "height": 7}
 
 
+def _coverage(rng: Rng) -> Args:
+    pixels, faces = 100, 5
+    distances = normal(rng, pixels, faces)
+    distances[rng.random((pixels, faces)) < 0.3] = 4  # faces that are not there
+    return {"distances": distances, "covered": zeros(pixels), "pixels": pixels, "faces": faces, "sharpness": 0.7}
+
+
+def _last_coverage(rng: Rng) -> Args:
+    return {**_coverage(rng), "covered": zeros(24), "width": 24}
+
+
 ROWS = (
     # its normals are differences: the primal itself is rough
     Program("ray_march.cu", "render", _render, ("image",), (1, 1), (8, 8), tolerance=1e-5),
@@ -134,5 +145,7 @@ ROWS = (
     Program("hash_grid.cu", "encode", _encode, ("features",), (1, 2), 32),
     Program("hash_grid.cu", "mlp<8, 4>", _mlp, ("out",), 1, 32),
     Program("gaussian_splatting.cu", "blend", _blend, ("image", "transmittance"), (1, 1), (8, 8)),
+    Program("strided_products.cu", "coverage", _coverage, ("covered",), 3, 8),
+    Program("strided_products.cu", "last_coverage", _last_coverage, ("covered",), 3, 8),
     Program("gaussian_splatting.cu", "blend_tiles<4>", _blend_tiles, ("image", "transmittance"), (2, 2), (4, 4)),
 )

@@ -1,0 +1,426 @@
+; A loop whose iterations need nothing of each other: each is computed and reversed at once, from the last one to the
+; first, and what is kept for it has the room of one. Where what they store may be one element, the loop runs once more.
+;
+; RUN: %opt -passes=adgen-alternate-sweeps -S %s | %filecheck %s
+
+target triple = "nvptx64-nvidia-cuda"
+
+; CHECK-LABEL: define void @adgen_gradient_powers(
+; CHECK:       outer.before:
+; CHECK-NEXT:    %[[BYTES:[0-9]+]] = shl {{.*}}i64 %k, 3
+; CHECK-NEXT:    %kept = call ptr @malloc(i64 %[[BYTES]])
+; CHECK:         br label %invert.outer
+; CHECK:       outer:
+; CHECK-NOT:     %kept
+; CHECK:         store double %{{.*}}, ptr %to,
+; CHECK:       invert.outer:
+; CHECK-NEXT:    %[[ABOVE:.*]] = phi i64 [ -1, %outer.before ], [ %[[PLACE:[0-9]+]], %{{.*}} ]
+; CHECK-NEXT:    %[[ORDER:.*]] = phi i1 [ true, %outer.before ], [ %[[STILL:[0-9]+]], %{{.*}} ]
+; CHECK:         br label %inner.again
+; CHECK:       invert.inner:
+; CHECK:         %[[BACK:.*]] = getelementptr double, ptr %kept, i64 %m
+; CHECK-NEXT:    load double, ptr %[[BACK]]
+; CHECK:       left:
+; CHECK-NEXT:    br i1 %[[STILL]], label %{{.*}}, label %outer.preheader
+; CHECK:       inner.again:
+; CHECK:         %[[SLOT:.*]] = getelementptr double, ptr %kept, i64 %k.i.again
+; CHECK-NEXT:    store double %p.again, ptr %[[SLOT]]
+; CHECK:         %[[PLACE]] = ptrtoint ptr %to.again to i64
+; CHECK-NEXT:    %[[END:[0-9]+]] = add i64 %[[PLACE]], 8
+; CHECK-NEXT:    %[[BELOW:[0-9]+]] = icmp ule i64 %[[END]], %[[ABOVE]]
+; CHECK-NEXT:    %[[STILL]] = and i1 %[[ORDER]], %[[BELOW]]
+; CHECK-NEXT:    store double %{{.*}}, ptr %to.again
+; CHECK:         %cotangent = atomicrmw xchg ptr %d_to, double 0.0
+; CHECK:         br label %invert.inner
+define void @adgen_gradient_powers(ptr noalias %x, ptr noalias %y, i64 %n, i64 %k, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const" {
+entry:
+  %some = icmp sgt i64 %n, 0
+  %deep = icmp sgt i64 %k, 0
+  %any = and i1 %some, %deep
+  br i1 %any, label %outer.before, label %end
+outer.before:
+  %all = mul nuw nsw i64 %n, %k
+  %bytes = mul nuw nsw i64 %all, 8
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %outer.before ], [ %i.next, %outer.end ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %first = mul nuw nsw i64 %i, %k
+  br label %inner
+inner:
+  %k.i = phi i64 [ 0, %outer ], [ %k.next, %inner ]
+  %p = phi double [ 1.0, %outer ], [ %p.next, %inner ]
+  %place = add nuw nsw i64 %k.i, %first
+  %slot = getelementptr inbounds double, ptr %kept, i64 %place
+  store double %p, ptr %slot
+  %square = fmul double %p, %p
+  %p.next = fadd double %square, %v
+  %k.next = add nuw nsw i64 %k.i, 1
+  %k.done = icmp eq i64 %k.next, %k
+  br i1 %k.done, label %outer.end, label %inner
+outer.end:
+  %result = phi double [ %p.next, %inner ]
+  %to = getelementptr inbounds double, ptr %y, i64 %i
+  store double %result, ptr %to
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %invert.before, label %outer
+invert.before:
+  %last = add nsw i64 %n, -1
+  br label %invert.outer
+invert.outer:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %d_to = getelementptr inbounds double, ptr %d_y, i64 %j
+  %cotangent = atomicrmw xchg ptr %d_to, double 0.0 monotonic, !adgen.consumed !1
+  %k.last = add nsw i64 %k, -1
+  %j.first = mul nuw nsw i64 %j, %k
+  br label %invert.inner
+invert.inner:
+  %m = phi i64 [ %k.last, %invert.outer ], [ %m.next, %invert.inner ]
+  %d = phi double [ %cotangent, %invert.outer ], [ %d.next, %invert.inner ]
+  %sum = phi double [ 0.0, %invert.outer ], [ %sum.next, %invert.inner ]
+  %back = add nuw nsw i64 %m, %j.first
+  %old = getelementptr inbounds double, ptr %kept, i64 %back
+  %q = load double, ptr %old
+  %twice = fadd double %q, %q
+  %d.next = fmul double %d, %twice
+  %sum.next = fadd double %sum, %d
+  %m.next = add nsw i64 %m, -1
+  %m.done = icmp eq i64 %m, 0
+  br i1 %m.done, label %invert.end, label %invert.inner
+invert.end:
+  %part = phi double [ %sum.next, %invert.inner ]
+  %d_from = getelementptr inbounds double, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.outer
+left:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  br label %end
+end:
+  ret void
+}
+
+; Iterations read what others have stored.
+; CHECK-LABEL: define void @adgen_gradient_shifted(
+; CHECK-NOT:     .again
+define void @adgen_gradient_shifted(ptr noalias %x, ptr noalias %y, i64 %n, i64 %k, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const" {
+entry:
+  %some = icmp sgt i64 %n, 0
+  %deep = icmp sgt i64 %k, 0
+  %any = and i1 %some, %deep
+  br i1 %any, label %outer.before, label %end
+outer.before:
+  %all = mul nuw nsw i64 %n, %k
+  %bytes = mul nuw nsw i64 %all, 8
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %outer.before ], [ %i.next, %outer.end ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %first = mul nuw nsw i64 %i, %k
+  br label %inner
+inner:
+  %k.i = phi i64 [ 0, %outer ], [ %k.next, %inner ]
+  %p = phi double [ 1.0, %outer ], [ %p.next, %inner ]
+  %place = add nuw nsw i64 %k.i, %first
+  %slot = getelementptr inbounds double, ptr %kept, i64 %place
+  store double %p, ptr %slot
+  %square = fmul double %p, %p
+  %p.next = fadd double %square, %v
+  %k.next = add nuw nsw i64 %k.i, 1
+  %k.done = icmp eq i64 %k.next, %k
+  br i1 %k.done, label %outer.end, label %inner
+outer.end:
+  %result = phi double [ %p.next, %inner ]
+  %to = getelementptr inbounds double, ptr %x, i64 %i
+  store double %result, ptr %to
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %invert.before, label %outer
+invert.before:
+  %last = add nsw i64 %n, -1
+  br label %invert.outer
+invert.outer:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %d_to = getelementptr inbounds double, ptr %d_y, i64 %j
+  %cotangent = atomicrmw xchg ptr %d_to, double 0.0 monotonic, !adgen.consumed !1
+  %k.last = add nsw i64 %k, -1
+  %j.first = mul nuw nsw i64 %j, %k
+  br label %invert.inner
+invert.inner:
+  %m = phi i64 [ %k.last, %invert.outer ], [ %m.next, %invert.inner ]
+  %d = phi double [ %cotangent, %invert.outer ], [ %d.next, %invert.inner ]
+  %sum = phi double [ 0.0, %invert.outer ], [ %sum.next, %invert.inner ]
+  %back = add nuw nsw i64 %m, %j.first
+  %old = getelementptr inbounds double, ptr %kept, i64 %back
+  %q = load double, ptr %old
+  %twice = fadd double %q, %q
+  %d.next = fmul double %d, %twice
+  %sum.next = fadd double %sum, %d
+  %m.next = add nsw i64 %m, -1
+  %m.done = icmp eq i64 %m, 0
+  br i1 %m.done, label %invert.end, label %invert.inner
+invert.end:
+  %part = phi double [ %sum.next, %invert.inner ]
+  %d_from = getelementptr inbounds double, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.outer
+left:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  br label %end
+end:
+  ret void
+}
+
+; Two iterations store to one element whenever each stores to two.
+; CHECK-LABEL: define void @adgen_gradient_neighbours(
+; CHECK-NOT:     .again
+define void @adgen_gradient_neighbours(ptr noalias %x, ptr noalias %y, i64 %n, i64 %k, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const" {
+entry:
+  %some = icmp sgt i64 %n, 0
+  %deep = icmp sgt i64 %k, 0
+  %any = and i1 %some, %deep
+  br i1 %any, label %outer.before, label %end
+outer.before:
+  %all = mul nuw nsw i64 %n, %k
+  %bytes = mul nuw nsw i64 %all, 8
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %outer.before ], [ %i.next, %outer.end ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %first = mul nuw nsw i64 %i, %k
+  br label %inner
+inner:
+  %k.i = phi i64 [ 0, %outer ], [ %k.next, %inner ]
+  %p = phi double [ 1.0, %outer ], [ %p.next, %inner ]
+  %place = add nuw nsw i64 %k.i, %first
+  %slot = getelementptr inbounds double, ptr %kept, i64 %place
+  store double %p, ptr %slot
+  %square = fmul double %p, %p
+  %p.next = fadd double %square, %v
+  %k.next = add nuw nsw i64 %k.i, 1
+  %k.done = icmp eq i64 %k.next, %k
+  br i1 %k.done, label %outer.end, label %inner
+outer.end:
+  %result = phi double [ %p.next, %inner ]
+  %to = getelementptr inbounds double, ptr %y, i64 %i
+  store double %result, ptr %to
+  %next = getelementptr inbounds double, ptr %to, i64 1
+  store double %v, ptr %next
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %invert.before, label %outer
+invert.before:
+  %last = add nsw i64 %n, -1
+  br label %invert.outer
+invert.outer:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %d_to = getelementptr inbounds double, ptr %d_y, i64 %j
+  %cotangent = atomicrmw xchg ptr %d_to, double 0.0 monotonic, !adgen.consumed !1
+  %k.last = add nsw i64 %k, -1
+  %j.first = mul nuw nsw i64 %j, %k
+  br label %invert.inner
+invert.inner:
+  %m = phi i64 [ %k.last, %invert.outer ], [ %m.next, %invert.inner ]
+  %d = phi double [ %cotangent, %invert.outer ], [ %d.next, %invert.inner ]
+  %sum = phi double [ 0.0, %invert.outer ], [ %sum.next, %invert.inner ]
+  %back = add nuw nsw i64 %m, %j.first
+  %old = getelementptr inbounds double, ptr %kept, i64 %back
+  %q = load double, ptr %old
+  %twice = fadd double %q, %q
+  %d.next = fmul double %d, %twice
+  %sum.next = fadd double %sum, %d
+  %m.next = add nsw i64 %m, -1
+  %m.done = icmp eq i64 %m, 0
+  br i1 %m.done, label %invert.end, label %invert.inner
+invert.end:
+  %part = phi double [ %sum.next, %invert.inner ]
+  %d_from = getelementptr inbounds double, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.outer
+left:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  br label %end
+end:
+  ret void
+}
+
+; The reversal reads what the loop has stored.
+; CHECK-LABEL: define void @adgen_gradient_read_back(
+; CHECK-NOT:     .again
+define void @adgen_gradient_read_back(ptr noalias %x, ptr noalias %y, i64 %n, i64 %k, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const" {
+entry:
+  %some = icmp sgt i64 %n, 0
+  %deep = icmp sgt i64 %k, 0
+  %any = and i1 %some, %deep
+  br i1 %any, label %outer.before, label %end
+outer.before:
+  %all = mul nuw nsw i64 %n, %k
+  %bytes = mul nuw nsw i64 %all, 8
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %outer.before ], [ %i.next, %outer.end ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %first = mul nuw nsw i64 %i, %k
+  br label %inner
+inner:
+  %k.i = phi i64 [ 0, %outer ], [ %k.next, %inner ]
+  %p = phi double [ 1.0, %outer ], [ %p.next, %inner ]
+  %place = add nuw nsw i64 %k.i, %first
+  %slot = getelementptr inbounds double, ptr %kept, i64 %place
+  store double %p, ptr %slot
+  %square = fmul double %p, %p
+  %p.next = fadd double %square, %v
+  %k.next = add nuw nsw i64 %k.i, 1
+  %k.done = icmp eq i64 %k.next, %k
+  br i1 %k.done, label %outer.end, label %inner
+outer.end:
+  %result = phi double [ %p.next, %inner ]
+  %to = getelementptr inbounds double, ptr %y, i64 %i
+  store double %result, ptr %to
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %invert.before, label %outer
+invert.before:
+  %last = add nsw i64 %n, -1
+  br label %invert.outer
+invert.outer:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %d_to = getelementptr inbounds double, ptr %d_y, i64 %j
+  %cotangent = atomicrmw xchg ptr %d_to, double 0.0 monotonic, !adgen.consumed !1
+  %k.last = add nsw i64 %k, -1
+  %j.first = mul nuw nsw i64 %j, %k
+  br label %invert.inner
+invert.inner:
+  %m = phi i64 [ %k.last, %invert.outer ], [ %m.next, %invert.inner ]
+  %d = phi double [ %cotangent, %invert.outer ], [ %d.next, %invert.inner ]
+  %sum = phi double [ 0.0, %invert.outer ], [ %sum.next, %invert.inner ]
+  %back = add nuw nsw i64 %m, %j.first
+  %old = getelementptr inbounds double, ptr %kept, i64 %back
+  %q = load double, ptr %old
+  %stored = getelementptr inbounds double, ptr %y, i64 %j
+  %z = load double, ptr %stored
+  %twice = fadd double %q, %z
+  %d.next = fmul double %d, %twice
+  %sum.next = fadd double %sum, %d
+  %m.next = add nsw i64 %m, -1
+  %m.done = icmp eq i64 %m, 0
+  br i1 %m.done, label %invert.end, label %invert.inner
+invert.end:
+  %part = phi double [ %sum.next, %invert.inner ]
+  %d_from = getelementptr inbounds double, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.outer
+left:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  br label %end
+end:
+  ret void
+}
+
+; What is kept has less room than a part for each iteration.
+; CHECK-LABEL: define void @adgen_gradient_less_room(
+; CHECK-NOT:     .again
+define void @adgen_gradient_less_room(ptr noalias %x, ptr noalias %y, i64 %n, i64 %k, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const" {
+entry:
+  %some = icmp sgt i64 %n, 0
+  %deep = icmp sgt i64 %k, 0
+  %any = and i1 %some, %deep
+  br i1 %any, label %outer.before, label %end
+outer.before:
+  %all = add nuw nsw i64 %n, %k
+  %bytes = mul nuw nsw i64 %all, 8
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %outer.before ], [ %i.next, %outer.end ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %first = mul nuw nsw i64 %i, %k
+  br label %inner
+inner:
+  %k.i = phi i64 [ 0, %outer ], [ %k.next, %inner ]
+  %p = phi double [ 1.0, %outer ], [ %p.next, %inner ]
+  %place = add nuw nsw i64 %k.i, %first
+  %slot = getelementptr inbounds double, ptr %kept, i64 %place
+  store double %p, ptr %slot
+  %square = fmul double %p, %p
+  %p.next = fadd double %square, %v
+  %k.next = add nuw nsw i64 %k.i, 1
+  %k.done = icmp eq i64 %k.next, %k
+  br i1 %k.done, label %outer.end, label %inner
+outer.end:
+  %result = phi double [ %p.next, %inner ]
+  %to = getelementptr inbounds double, ptr %y, i64 %i
+  store double %result, ptr %to
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %invert.before, label %outer
+invert.before:
+  %last = add nsw i64 %n, -1
+  br label %invert.outer
+invert.outer:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.next ]
+  %d_to = getelementptr inbounds double, ptr %d_y, i64 %j
+  %cotangent = atomicrmw xchg ptr %d_to, double 0.0 monotonic, !adgen.consumed !1
+  %k.last = add nsw i64 %k, -1
+  %j.first = mul nuw nsw i64 %j, %k
+  br label %invert.inner
+invert.inner:
+  %m = phi i64 [ %k.last, %invert.outer ], [ %m.next, %invert.inner ]
+  %d = phi double [ %cotangent, %invert.outer ], [ %d.next, %invert.inner ]
+  %sum = phi double [ 0.0, %invert.outer ], [ %sum.next, %invert.inner ]
+  %back = add nuw nsw i64 %m, %j.first
+  %old = getelementptr inbounds double, ptr %kept, i64 %back
+  %q = load double, ptr %old
+  %twice = fadd double %q, %q
+  %d.next = fmul double %d, %twice
+  %sum.next = fadd double %sum, %d
+  %m.next = add nsw i64 %m, -1
+  %m.done = icmp eq i64 %m, 0
+  br i1 %m.done, label %invert.end, label %invert.inner
+invert.end:
+  %part = phi double [ %sum.next, %invert.inner ]
+  %d_from = getelementptr inbounds double, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, double %part monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.outer
+left:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  br label %end
+end:
+  ret void
+}
+
+; CHECK: declare noalias ptr @malloc
+declare noalias ptr @malloc(i64)
+declare void @free(ptr)
+
+!0 = distinct !{!0}
+!1 = !{}
