@@ -32,6 +32,14 @@ __global__ void kept_in_an_array(const double *x, const double *w, double *y, in
     for (int k = 0; k < 4; ++k) kept[k] = k % 2 ? w[i] / x[i] : w[i] * x[i];
     y[i] = kept[x[i] > 0 ? 1 : i % 2 * 2];
 }
+__global__ void left_in_a_tile(const double *x, const double *w, double *y, int n)
+{
+    __shared__ double tile[8];
+    int i = threadIdx.x;
+    tile[i] = w[i] / x[i];
+    __syncthreads();
+    y[i] = x[i] > 0 ? tile[i] : w[i] * x[i];
+}
 __global__ void replaced(const double *x, const double *w, double *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -71,6 +79,10 @@ def kept_in_an_array(x: float, w: float) -> tuple[float, float]:
     return (-w / x**2, 1 / x) if x > 0 else (w, x)
 
 
+def left_in_a_tile(x: float, w: float) -> tuple[float, float]:
+    return kept_in_an_array(x, w)
+
+
 def replaced(x: float, w: float) -> tuple[float, float]:
     return (1.0, 2 * w) if x < 0.5 else (1 + w / x, np.log(x))
 
@@ -90,7 +102,7 @@ def test_kernels(tmp_path: Path) -> None:
     source = tmp_path / "dropped.cu"
     source.write_text(CUDA)
     module = adgen.compile(source)
-    for exact in (in_another_loop, kept_in_an_array, replaced):
+    for exact in (in_another_loop, kept_in_an_array, left_in_a_tile, replaced):
         kernel: Any = module[exact.__name__]
         found = kernel.vjp[1, 8](X, W, np.zeros(8), 8, cotangents={"y": np.ones(8)})
         slopes = np.array([exact(*each) for each in zip(X, W, strict=True)])

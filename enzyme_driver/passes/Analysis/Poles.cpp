@@ -203,14 +203,18 @@ bool KeptNumbers::isKeptBy(const Use &U) {
   return (T->isFPOrFPVectorTy() || T->isAggregateType()) && isKept(*User);
 }
 
-// Another store behind it may replace it: to the same address, or on some way to an address that is not known.
+// Shared arrays, the last arguments of a body, hold no results. Another store behind it may replace it: to the same
+// address, or on some way to an address that is not known.
 bool KeptNumbers::isResult(const StoreInst &Store) const {
   const Value *Object = arrayOf(*Store.getPointerOperand());
-  return isa<Argument>(Object) && none_of(Stores.lookup(Object), [&](const StoreInst *Other) {
-           bool IsSame = Other->getPointerOperand() == Store.getPointerOperand();
-           return Other != &Store && (IsSame || !PDT.dominates(Other->getParent(), Store.getParent())) &&
-                  isPotentiallyReachable(&Store, Other);
-         });
+  auto *Array = dyn_cast<Argument>(Object);
+  if (!Array || Array->getArgNo() + sharedNames(F).size() >= F.arg_size())
+    return false;
+  return none_of(Stores.lookup(Object), [&](const StoreInst *Other) {
+    bool IsSame = Other->getPointerOperand() == Store.getPointerOperand();
+    return Other != &Store && (IsSame || !PDT.dominates(Other->getParent(), Store.getParent())) &&
+           isPotentiallyReachable(&Store, Other);
+  });
 }
 
 } // namespace adgen

@@ -138,8 +138,8 @@ declare double @llvm.fabs.f64(double)
 declare double @llvm.log.f64(double)
 declare double @llvm.minnum.f64(double, double)
 
-; What is used in another loop, or replaced in memory, may be dropped all the same, and so may what is infinite before a
-; function that is finite there: the gradient is marked, and what is kept in such a body. What only a comparison uses, and
+; What is used in another loop, replaced in memory, or left in a shared array, may be dropped all the same, and so may
+; what is infinite before a function that is finite there: the gradient is marked, and what is kept in such a body. What only a comparison uses, and
 ; a quotient by what is greater than zero, drops nothing. What is divided by a number of iterations is finite where these
 ; iterations use it, but its own derivative, behind them, is guarded.
 ; CHECK: define void @adgen_gradient_replaced() #[[DROPS:[0-9]+]]
@@ -147,6 +147,7 @@ declare double @llvm.minnum.f64(double, double)
 ; CHECK: define void @adgen_gradient_kept() #[[KEEPS:[0-9]+]]
 ; CHECK: define void @adgen_gradient_compared() #[[KEEPS]]
 ; CHECK: define void @adgen_gradient_counted() #[[DROPS]]
+; CHECK: define void @adgen_gradient_shared() #[[DROPS]]
 ; CHECK-LABEL: define void @adgen_body_replaced(
 ; CHECK:         %q = fdiv double 1.000000e+00, %v{{$}}
 ; CHECK:         fdiv double %k, %b, !adgen.kept !{{[0-9]+}}, !adgen.kept_argument
@@ -172,6 +173,9 @@ define void @adgen_gradient_compared() #9 {
 define void @adgen_gradient_counted() #9 {
   ret void
 }
+define void @adgen_gradient_shared() #9 {
+  ret void
+}
 define void @adgen_body_replaced(double %v, double %k, ptr %y, ptr %z, i1 %also) {
   %b = fadd double %v, %v
   %q = fdiv double 1.0, %v
@@ -189,6 +193,12 @@ define void @adgen_body_swallowed(double %v, ptr %y) {
   %q = fdiv double 1.0, %v
   %t = call double @__nv_tanh(double %q)
   store double %t, ptr %y
+  ret void
+}
+define void @adgen_body_shared(double %v, ptr %y, ptr %tile) "adgen-shared"="tile" {
+  %q = fdiv double 1.0, %v
+  store double %q, ptr %tile
+  store double %v, ptr %y
   ret void
 }
 define void @adgen_body_compared(double %v, ptr %y, i1 %also) {
