@@ -39,7 +39,7 @@ _KNOWN = (
     ),
     (
         r"Active atomic inst not yet handled",
-        "an atomic operation on floating point that is not an addition, or whose old value is used",
+        "a change of floating point by atomics that is not an addition, or whose value before is used",
         "only atomicAdd whose result is not used has a derivative; write one value a thread and combine them later",
     ),
     (

@@ -209,3 +209,26 @@ __global__ void two_kinds_of_numbers(const double *x, float *y, int n)
     __syncthreads();
     if (i < n) y[i] = halves[(t + 5) % 32];
 }
+
+struct Node {
+    int key;
+    float value;
+};
+
+__global__ void union_of_structs(const float *x, const int *k, float *y, int n)
+{
+    __shared__ union {
+        Node nodes[32];
+        double sums[32];
+    } room;
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    room.nodes[t].key = i < n ? k[i] : 0;
+    room.nodes[t].value = i < n ? x[i] * x[i] : 0.0f;
+    __syncthreads();
+    const int key = room.nodes[31 - t].key;
+    const float value = room.nodes[31 - t].value;
+    __syncthreads();
+    room.sums[t] = value * 0.5;
+    __syncthreads();
+    if (i < n) y[i] = room.sums[(t + key) % 32] * x[i];
+}

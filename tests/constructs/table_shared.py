@@ -19,12 +19,9 @@ SHARED = (
     C("sorted keys, then what they order, in one array", "sorted_then_gathered"),
     C("bits of constants stored over floats", "cleared_as_integers"),
     C("`int4` stored over floats", "cleared_as_vectors"),
-    C(
-        "integers, then bits of floats, or doubles, then floats, in one array",
-        "bits_where_integers_were",
-        refused="holds a number at one time",
-        also=("two_kinds_of_numbers",),
-    ),
+    C("integers, then bits of floats, in one array", "bits_where_integers_were"),
+    C("doubles, then floats, in one array", "two_kinds_of_numbers"),
+    C("a union of structs and doubles", "union_of_structs"),
 )
 
 SHARED_CHOICES = (

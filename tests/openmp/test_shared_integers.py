@@ -20,13 +20,16 @@ def module(toolchain: object) -> adgen.Module:
     return adgen.compile(SOURCE, modes=("forward",))
 
 
-@pytest.mark.parametrize("name", ["integers_then_numbers", "in_turns", "cleared_as_integers", "cleared_as_vectors"])
+@pytest.mark.parametrize(
+    "name", ["integers_then_numbers", "in_turns", "cleared_as_integers", "cleared_as_vectors", "two_kinds_of_numbers"]
+)
 def test_both_modes_agree(module: adgen.Module, name: str) -> None:
     kernel = module[name]
     assert isinstance(kernel, Kernel)
     random = np.random.default_rng(len(name))
     count = BLOCKS * THREADS
-    x, along, against = (random.uniform(0.5, 1.5, count).astype(np.float32) for _ in range(3))
+    kind = np.float64 if name == "two_kinds_of_numbers" else np.float32
+    x, along, against = (random.uniform(0.5, 1.5, count).astype(each) for each in (kind, kind, np.float32))
     k, y = random.integers(0, THREADS, count).astype(np.int32), np.zeros(count, np.float32)
     args = (x, y, count) if "k" not in kernel.signature.names else (x, k, y, count)
     tangent = kernel.jvp[BLOCKS, THREADS](*args, tangents={"x": along})["y"]

@@ -28,7 +28,7 @@ from enzyme_driver.stages import enzyme_messages
             "Enzyme: ; Function Attrs\ncannot handle unknown binary operator:   %and = and i32 %4, 15",
             "integer arithmetic on the bits of floating point (and)",
         ),
-        ("in function f\n Active atomic inst not yet handled", "an atomic operation on floating point"),
+        ("in function f\n Active atomic inst not yet handled", "a change of floating point by atomics"),
         (
             "Enzyme: could not statically determine size of realloc   %call = tail call ptr @realloc(",
             "grows by realloc",

@@ -3,6 +3,8 @@
 // and the array for one of floating point. What an integer is written over is no number any more, so that its cotangent
 // is cleared (adgen_rule_clear_BYTES, rules/integers.cu).
 //
+// Numbers of another kind than most others have in one place (doubles, then floats) are moved by rules of their own.
+//
 // Integers have no derivative as long as no number's bits pass through them. So an array is left alone where bits of
 // floating point are stored as integers, or loaded as such and become floating point again: in registers, or in the
 // array itself, if it may hold numbers where an integer that goes back there is loaded.
@@ -153,17 +155,29 @@ public:
   SharedArray(Function &Body, Argument &Array) : Body(Body), Array(Array), DL(Body.getDataLayout()) {}
 
   bool isReused() {
-    return collect(Array) && meet() && isOneKind() && none_of(Integers, [&](Instruction *I) { return leaks(*I); });
+    if (!collect(Array) || Numbers.empty())
+      return false;
+    if (meet(Integers, Numbers) && typeBits()) {
+      Visited.clear();
+      for (auto *List : {&Integers, &Numbers, &Counted, &Stored})
+        List->clear();
+      collect(Array);
+    }
+    findOthers();
+    return (Others.empty() ? meet(Integers, Numbers) : canMove()) &&
+           none_of(Integers, [&](Instruction *I) { return leaks(*I); });
   }
 
   void hide() {
+    sayNumbers();
+    for (Instruction *I : Others)
+      move(*I);
     for (Instruction *I : Integers) {
       if (!isa<LoadInst>(I))
         clearAt(*I);
       if (!isSwap(*I))
         outline(*I);
     }
-    sayNumbers();
     ADGEN_COUNT(NumArrays, Array.getName());
   }
 
@@ -203,18 +217,78 @@ private:
   }
 
   // Whether both kinds are subscripts of one array. Parts of one region, one behind the other, are none of that.
-  bool meet() const {
-    return any_of(Integers, [&](Instruction *Whole) {
-      return any_of(Numbers, [&](Instruction *Number) {
-        return subscripted(*addressIn(*Whole)) == subscripted(*addressIn(*Number));
-      });
+  bool meet(ArrayRef<Instruction *> These, ArrayRef<Instruction *> Those) const {
+    return any_of(These, [&](Instruction *One) {
+      return any_of(
+          Those, [&](Instruction *Other) { return subscripted(*addressIn(*One)) == subscripted(*addressIn(*Other)); });
     });
   }
 
-  // Of numbers of several kinds Enzyme would still have two types for one place.
-  bool isOneKind() const {
-    Type *T = accessed(*Numbers.front())->getScalarType();
-    return all_of(Numbers, [&](Instruction *Each) { return accessed(*Each)->getScalarType() == T; });
+  // The number whose bits these are, also where it is chosen with constants; null where they are something else's.
+  static Value *numberBehind(Value &Bits) {
+    auto Of = [](Value *V) {
+      auto *Cast = dyn_cast<BitCastInst>(V);
+      return Cast && Cast->getSrcTy()->isFPOrFPVectorTy() ? Cast->getOperand(0) : nullptr;
+    };
+    auto *Phi = dyn_cast<PHINode>(&Bits);
+    if (!Phi)
+      return Of(&Bits);
+    auto *Any = find_if(Phi->incoming_values(), Of);
+    Type *T = Any == Phi->incoming_values().end() ? nullptr : Of(*Any)->getType();
+    auto IsNumber = [&](Value *V) { return isa<ConstantInt>(V) || (Of(V) && Of(V)->getType() == T); };
+    if (!T || !all_of(Phi->incoming_values(), IsNumber))
+      return nullptr;
+    PHINode *Number = PHINode::Create(T, Phi->getNumIncomingValues(), "", Phi->getIterator());
+    for (auto [V, From] : zip(Phi->incoming_values(), Phi->blocks()))
+      Number->addIncoming(isa<Constant>(V) ? ConstantExpr::getBitCast(cast<Constant>(V), T) : Of(V), From);
+    return Number;
+  }
+
+  // Numbers whose bits are stored or loaded are numbers; says whether there were any.
+  bool typeBits() {
+    bool Any = false;
+    for (Instruction *I : Integers) {
+      auto *Store = dyn_cast<StoreInst>(I);
+      if (Value *Number = Store ? numberBehind(*Store->getValueOperand()) : nullptr) {
+        Store->setOperand(0, Number);
+        Any = true;
+      }
+      auto *Load = dyn_cast<LoadInst>(I);
+      Type *T = Load && !Load->use_empty() ? Load->user_back()->getType() : nullptr;
+      if (!T || !T->isFPOrFPVectorTy() ||
+          !all_of(Load->users(), [&](User *U) { return isa<BitCastInst>(U) && U->getType() == T; }))
+        continue;
+      LoadInst *Now = IRBuilder<>(Load).CreateAlignedLoad(T, Load->getPointerOperand(), Load->getAlign());
+      Now->setVolatile(Load->isVolatile());
+      Now->setDebugLoc(Load->getDebugLoc());
+      for (User *U : make_early_inc_range(Load->users())) {
+        U->replaceAllUsesWith(Now);
+        cast<Instruction>(U)->eraseFromParent();
+      }
+      Load->eraseFromParent();
+      Any = true;
+    }
+    return Any;
+  }
+
+  // Of numbers of several kinds in one place, those that are not of the kind that is met most often.
+  void findOthers() {
+    SmallMapVector<Type *, SmallVector<Instruction *>, 2> Kinds;
+    for (Instruction *I : Numbers)
+      Kinds[accessed(*I)->getScalarType()].push_back(I);
+    auto &Most = *max_element(Kinds, [](auto &A, auto &B) { return A.second.size() < B.second.size(); });
+    Main = Most.first;
+    for (auto &[T, Each] : Kinds)
+      if (T != Main && meet(Each, Most.second))
+        Others.append(Each);
+    IsOneKind = Kinds.size() == 1;
+  }
+
+  bool canMove() const {
+    return all_of(Others, [](Instruction *I) {
+      Type *T = accessed(*I);
+      return (T->isFloatTy() || T->isDoubleTy()) && isa<LoadInst, StoreInst>(I);
+    });
   }
 
   // What the last subscript that is no constant is taken of, and the constant offset of that.
@@ -297,15 +371,37 @@ private:
            });
   }
 
+  // By a rule, which Enzyme does not look into: adgen_rule_take_TYPE(variable, place), adgen_rule_put_TYPE(place,
+  // variable).
+  void move(Instruction &I) {
+    Type *T = accessed(I);
+    IRBuilder<> Start(&*Body.getEntryBlock().getFirstInsertionPt()), B(&I);
+    Value *Variable = Start.CreateAlloca(T, nullptr, "moved"), *Place = addressIn(I);
+    auto *Store = dyn_cast<StoreInst>(&I);
+    if (Store)
+      B.CreateStore(Store->getValueOperand(), Variable);
+    std::string Name = (Twine(Store ? "put" : "take") + (T->isFloatTy() ? "_f32" : "_f64")).str();
+    Function *Rule = declareRule(*Body.getParent(), Name, 2, {});
+    keepApart(*Rule);
+    B.CreateCall(Rule, Store ? ArrayRef<Value *>{Place, Variable} : ArrayRef<Value *>{Variable, Place});
+    if (!Store)
+      I.replaceAllUsesWith(B.CreateLoad(T, Variable));
+    I.eraseFromParent();
+  }
+
+  static void keepApart(Function &Rule) {
+    Rule.setNotConvergent();
+    Rule.setMemoryEffects(MemoryEffects::argMemOnly());
+    Rule.setWillReturn();
+    Rule.setDoesNotFreeMemory();
+  }
+
   void clearAt(Instruction &I) {
     IRBuilder<> B(&I);
     uint64_t Bytes = DL.getTypeStoreSize(accessed(I)), Step = std::min({Bytes, alignmentOf(I).value(), uint64_t(8)});
     for (uint64_t Offset = 0; Offset < Bytes; Offset += Step) {
       Function *Rule = declareRule(*Body.getParent(), (ClearPrefix + Twine(Step)).str(), 1, {});
-      Rule->setNotConvergent();
-      Rule->setMemoryEffects(MemoryEffects::argMemOnly());
-      Rule->setWillReturn();
-      Rule->setDoesNotFreeMemory();
+      keepApart(*Rule);
       B.CreateCall(Rule, Offset ? B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), addressIn(I), Offset) : addressIn(I));
     }
   }
@@ -341,9 +437,11 @@ private:
 
   // For Enzyme it is an array of them now.
   void sayNumbers() {
-    Type *T = accessed(*Numbers.front())->getScalarType();
-    uint64_t Bytes = DL.getTypeStoreSize(T);
-    Layout Now{Bytes, {{0, T->isBFloatTy() ? 'b' : 'f', Bytes}}};
+    Body.removeParamAttr(Array.getArgNo(), LayoutAttribute);
+    if (!IsOneKind)
+      return;
+    uint64_t Bytes = DL.getTypeStoreSize(Main);
+    Layout Now{Bytes, {{0, Main->isBFloatTy() ? 'b' : 'f', Bytes}}};
     Body.addParamAttr(Array.getArgNo(), Attribute::get(Body.getContext(), LayoutAttribute, print(Now)));
   }
 
@@ -353,6 +451,9 @@ private:
   SmallPtrSet<Value *, 16> Visited;
   SmallVector<Instruction *> Integers, Numbers; // accesses
   SmallVector<Instruction *> Counted, Stored;   // of them those that write
+  SmallVector<Instruction *> Others;            // of numbers that are not of the main kind
+  Type *Main = nullptr;
+  bool IsOneKind = false;
 };
 
 } // namespace

@@ -70,8 +70,8 @@ define void @adgen_body_wide(ptr %x, <4 x i32> %four, ptr %room) "adgen-shared"=
   ret void
 }
 
-; Integers behind the numbers, bits of numbers that are stored as integers, or become numbers again, numbers that are moved as integers, and
-; numbers of two kinds are left alone.
+; Integers behind the numbers, bits of numbers that were counted with, or become numbers again, and numbers that are moved as integers are left
+; alone.
 ; CHECK-LABEL: define void @adgen_body_carved(
 ; CHECK-NOT: adgen_integer_access
 ; CHECK: ret void
@@ -151,14 +151,46 @@ define void @adgen_body_padded(ptr %x, ptr %room) "adgen-shared"="room" {
   ret void
 }
 
+; Bits of numbers that are stored or loaded as they are, are numbers.
+; CHECK-LABEL: define void @adgen_body_stored_bits(
+; CHECK: call void @adgen_integer_access
+; CHECK: %[[CHOSEN:.*]] = phi float [ 0.000000e+00, %entry ], [ %v, %has ]
+; CHECK: store float %[[CHOSEN]], ptr %cell
+; CHECK: %[[FOUND:.*]] = load float, ptr %cell
+; CHECK: store float %[[FOUND]], ptr %x
+define void @adgen_body_stored_bits(ptr %x, i1 %any, ptr %room) "adgen-shared"="room" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %cell = getelementptr i32, ptr %room, i32 %t
+  store i32 1, ptr %cell
+  br i1 %any, label %has, label %next
+has:
+  %v = load float, ptr %x
+  %bits = bitcast float %v to i32
+  br label %next
+next:
+  %chosen = phi i32 [ 0, %entry ], [ %bits, %has ]
+  store i32 %chosen, ptr %cell
+  %found = load i32, ptr %cell
+  %w = bitcast i32 %found to float
+  store float %w, ptr %x
+  %read = load float, ptr %cell
+  store float %read, ptr %x
+  ret void
+}
+
+; Numbers of two kinds: those that are met less often are moved by a rule.
 ; CHECK-LABEL: define void @adgen_body_two(
-; CHECK-NOT: adgen_integer_access
-; CHECK: ret void
-define void @adgen_body_two(ptr %x, ptr %room) "adgen-shared"="room" {
+; CHECK: %[[VARIABLE:.*]] = alloca double
+; CHECK: store double %d, ptr %[[VARIABLE]]
+; CHECK-NEXT: call void @adgen_rule_put_f64(ptr %cell, ptr %[[VARIABLE]])
+; CHECK: store float 2.000000e+00, ptr %cell
+; CHECK: load float, ptr %cell
+define void @adgen_body_two(ptr %x, double %d, ptr %room) "adgen-shared"="room" {
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %cell = getelementptr float, ptr %room, i32 %t
-  store i32 0, ptr %cell
-  store double 1.0, ptr %cell
+  store double %d, ptr %cell
+  store float 2.0, ptr %cell
   %v = load float, ptr %cell
   store float %v, ptr %x
   ret void
