@@ -272,16 +272,19 @@ void showHidden(Module &M) {
   }
 }
 
-// Whether some threads may come to a barrier that others do not come to: those have returned, or wait elsewhere.
-bool missesBarriers(Function &Body) {
-  SmallVector<const Instruction *> Barriers;
+using Barriers = SmallPtrSet<const Instruction *, 8>;
+
+// Barriers that some threads may come to and others not: those have returned, or wait elsewhere.
+Barriers missedBarriers(Function &Body) {
+  Barriers Found;
   for (const Instruction &I : instructions(Body))
     if (waitsForBlock(I))
-      Barriers.push_back(&I);
-  if (Barriers.empty())
-    return false;
+      Found.insert(&I);
+  if (Found.empty())
+    return Found;
   Uniformity Threads(Body, kindInBody);
-  return any_of(Barriers, [&](const Instruction *Barrier) { return Threads.isDivergent(Barrier->getParent()); });
+  Found.remove_if([&](const Instruction *Barrier) { return !Threads.isDivergent(Barrier->getParent()); });
+  return Found;
 }
 
 bool waitsForAll(const CallInst &Call, StringRef Name) {
@@ -332,7 +335,8 @@ void turnTogether(Function &Body, Value *Anchor, StringRef Rule) {
 }
 
 void replaceIn(Function &Body, Value *Anchor) {
-  bool Misses = missesBarriers(Body);
+  Barriers Missed = missedBarriers(Body);
+  bool Misses = !Missed.empty();
   bool Tallies = Misses && countsAtBarriers(Body);
   StringRef Barrier = Misses ? "counted_barrier" : "barrier";
   if (Misses)
@@ -363,7 +367,10 @@ void replaceIn(Function &Body, Value *Anchor) {
       else if (isBarrier(*Call, Name, GridBarrier)) {
         if (Misses)
           refuse(&Body, Call->getDebugLoc(),
-                 "cannot differentiate a barrier of the whole grid where threads may have returned before a barrier",
+                 Missed.contains(Call) ? "cannot differentiate a barrier of the whole grid to which some threads may "
+                                         "not come: CUDA leaves undefined what the kernel itself does then"
+                                       : "cannot differentiate a barrier of the whole grid where threads may miss "
+                                         "another barrier",
                  "let all threads come to every barrier: instead of returning, let them do nothing");
         replace(*Call, "grid_barrier", Anchor, {});
       } else if (Name == "llvm.nvvm.bar.warp.sync")
