@@ -68,3 +68,19 @@ double some(const double *x, int n)
             sum += std::exp(x[i]);
     return sum * sum;
 }
+
+// Only the iterations that turn ask for the sine and the cosine, the others for an exponential.
+void turned(const double *angles, const double *points, double *y, int n)
+{
+    for (int i = 0; i < n; i++) {
+        double x = points[2 * i], z = points[2 * i + 1];
+        if (angles[i] > 0) {
+            const double angle = std::sqrt(angles[i]), c = std::cos(angle), s = std::sin(angle);
+            y[2 * i] = c * x - s * z;
+            y[2 * i + 1] = s * x + c * z;
+        } else {
+            y[2 * i] = std::exp(angles[i]) * x;
+            y[2 * i + 1] = z;
+        }
+    }
+}

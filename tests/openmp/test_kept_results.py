@@ -37,6 +37,11 @@ def _batches(count: int, n: int) -> tuple[Any, ...]:
     return np.random.default_rng(5).uniform(-1, 1, count * n), np.zeros(count), count, n
 
 
+def _turned(low: float, high: float, n: int) -> tuple[Any, ...]:
+    rng = np.random.default_rng(6)
+    return rng.uniform(low, high, n), rng.standard_normal((n, 2)), np.zeros((n, 2)), n
+
+
 CASES = (
     *(("partition", _numbers(n)) for n in (1, 2, 1000)),
     *(("rows", _rows(counts)) for counts in ((5,), (3, 0, 700, 0, 0, 2, 90), (0, 0))),
@@ -44,6 +49,7 @@ CASES = (
     *(("decay", _numbers(n)) for n in (1, 9)),
     *(("powers", _pairs(n)) for n in (1, 8)),
     *(("some", _numbers(n)) for n in (1, 50)),
+    *(("turned", _turned(*extents)) for extents in ((-2, -1, 5), (1, 2, 5), (-2, 2, 40))),
 )
 
 
@@ -75,7 +81,7 @@ def test_the_same_as_computed_again(module: Module, without: Module, name: str, 
 
 
 @pytest.mark.usefixtures("toolchain")
-@pytest.mark.parametrize("name", ["partition", "rows", "batches", "decay", "powers", "some"])
+@pytest.mark.parametrize("name", ["partition", "rows", "batches", "decay", "powers", "some", "turned"])
 def test_against_differences(module: Module, name: str) -> None:
     args = dict(CASES[::-1])[name]
     module[name].check(*args, seed=4)

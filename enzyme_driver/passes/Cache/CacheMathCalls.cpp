@@ -5,7 +5,7 @@
 //   for (i = n - 1; i >= 0; i--) dx[i] += d * exp(x[i]);  for (...) dx[i] += d * (there is kept[i] ? kept[i] :
 //   exp(x[i]));
 // Whether something has been kept is asked when the gradient runs: nothing depends on the ways that lead from one loop
-// to the other.
+// to the other. Of a call that only some iterations make, the others keep NaN, which says so.
 #include "Analysis/EnzymeCaches.h"
 #include "Analysis/LibraryMath.h"
 #include "Cache/Kept.h"
@@ -172,6 +172,7 @@ private:
 struct Read {
   CallInst *Instead;
   Value *Is, *Place;
+  bool InSome; // iterations of the forward loop alone
 };
 
 class Keeper {
@@ -229,11 +230,16 @@ private:
       bool MayBe = First->getCalledFunction() == Again.getCalledFunction() && !isReverse(*First->getParent()) &&
                    &Forward != &Reverse && Forward.getParentLoop() == Reverse.getParentLoop() &&
                    Forward.getExitingBlock() == Forward.getLoopLatch() &&
-                   DT.dominates(First->getParent(), Forward.getLoopLatch());
+                   (isInAll(*First) || First->getType()->isFloatingPointTy());
       return MayBe && Pair(Forward, Reverse, LI, DT, SE).areSameCalls(*First, Again);
     };
     auto At = find_if(Calls, Is);
     return At == Calls.end() ? nullptr : *At;
+  }
+
+  // Whether every iteration of its loop makes the call.
+  bool isInAll(const CallInst &First) const {
+    return DT.dominates(First.getParent(), LI.getLoopFor(First.getParent())->getLoopLatch());
   }
 
   void keep(CallInst &First, ArrayRef<CallInst *> Repeated) {
@@ -242,7 +248,7 @@ private:
                *Memory = variable(PointerType::getUnqual(F.getContext()), nullptr);
     fill(First, Forward, *Count, *Memory);
     for (CallInst *Again : Repeated)
-      readInstead(*Again, *Count, *Memory);
+      readInstead(*Again, *Count, *Memory, !isInAll(First));
     for (BasicBlock &Block : F)
       if (isa<ReturnInst>(Block.getTerminator())) {
         IRBuilder<> B(&Block, Block.getFirstInsertionPt());
@@ -281,12 +287,24 @@ private:
     B.CreateStore(B.CreateSelect(Fits, All, B.getInt64(0)), &Count);
     Value *Mask = B.CreateSExt(Fits, Number);
 
-    Value *Which = expand(SE.getAddRecExpr(SE.getZero(Number), SE.getOne(Number), &Forward, SCEV::FlagAnyWrap), First);
-    B.SetInsertPoint(First.getNextNode());
-    B.CreateStore(&First, B.CreateGEP(First.getType(), Kept, B.CreateAnd(Which, Mask)));
+    Instruction *End = isInAll(First) ? First.getNextNode() : Forward.getLoopLatch()->getTerminator();
+    Value *Which = expand(SE.getAddRecExpr(SE.getZero(Number), SE.getOne(Number), &Forward, SCEV::FlagAnyWrap), *End);
+    Value *Result = isInAll(First) ? &First : resultOrNaN(First, Forward, *End);
+    B.SetInsertPoint(End);
+    B.CreateStore(Result, B.CreateGEP(First.getType(), Kept, B.CreateAnd(Which, Mask)));
   }
 
-  void readInstead(CallInst &Again, AllocaInst &Count, AllocaInst &Memory) {
+  Value *resultOrNaN(CallInst &First, const Loop &Forward, Instruction &End) {
+    AllocaInst *Made = variable(First.getType(), nullptr);
+    IRBuilder<> B(Forward.getHeader(), Forward.getHeader()->getFirstInsertionPt());
+    B.CreateStore(ConstantFP::getNaN(First.getType()), Made);
+    B.SetInsertPoint(First.getNextNode());
+    B.CreateStore(&First, Made);
+    B.SetInsertPoint(&End);
+    return B.CreateLoad(First.getType(), Made);
+  }
+
+  void readInstead(CallInst &Again, AllocaInst &Count, AllocaInst &Memory, bool InSome) {
     const Loop &Reverse = *LI.getLoopFor(Again.getParent());
     const SCEV *Last = SE.getTruncateOrZeroExtend(SE.getBackedgeTakenCount(&Reverse), Number);
     Instruction &Begin = *Reverse.getLoopPreheader()->getTerminator();
@@ -296,7 +314,7 @@ private:
     Value *Kept = B.CreateLoad(Memory.getAllocatedType(), &Memory);
     Value *Which = expand(SE.getAddRecExpr(Last, SE.getMinusOne(Number), &Reverse, SCEV::FlagAnyWrap), Again);
     B.SetInsertPoint(&Again);
-    Reads.push_back({&Again, Is, B.CreateGEP(Again.getType(), Kept, Which)});
+    Reads.push_back({&Again, Is, B.CreateGEP(Again.getType(), Kept, Which), InSome});
   }
 
   static void split(const Read &Each) {
@@ -306,11 +324,16 @@ private:
     BasicBlock *Tail = Again.getParent();
     IRBuilder<> B(Then);
     Value *Read = B.CreateLoad(Again.getType(), Each.Place);
+    if (Each.InSome) {
+      B.CreateCondBr(B.CreateFCmpORD(Read, Read), Tail, Else->getParent());
+      Then->eraseFromParent();
+    }
+    BasicBlock *Reading = B.GetInsertBlock();
     B.SetInsertPoint(Tail, Tail->begin());
     PHINode *Result = B.CreatePHI(Again.getType(), 2);
     Again.replaceAllUsesWith(Result);
     Again.moveBefore(Else->getIterator());
-    Result->addIncoming(Read, Then->getParent());
+    Result->addIncoming(Read, Reading);
     Result->addIncoming(&Again, Else->getParent());
   }
 

@@ -1,5 +1,5 @@
 ; What mathematics gives in a loop of the forward sweep is kept for the reversal of the loop, where that calls the function with the same numbers. Not
-; what is called in some iterations only, of what may have changed, or with other numbers, nor in the primal.
+; what is called of what may have changed, or with other numbers, nor in the primal.
 ;
 ; RUN: %opt -passes='function(loop-simplify),adgen-cache-math-calls' -S %s | %filecheck %s
 
@@ -127,6 +127,65 @@ end:
   ret void
 }
 
+; Of what some iterations call, the others keep NaN; the reversal calls the function where it finds that.
+; CHECK-LABEL: define void @diffe_some(
+; CHECK:       some:
+; CHECK:         %e = call double @exp(double %number)
+; CHECK:       latch:
+; CHECK-NEXT:    %[[RESULT:.*]] = phi double [ %e, %some ], [ 0x7FF8000000000000, %loop ]
+; CHECK:         %[[TO:.*]] = getelementptr double, ptr %{{.*}}, i64
+; CHECK-NEXT:    store double %[[RESULT]], ptr %[[TO]]
+; CHECK:       invertsome:
+; CHECK:         br i1 %{{.*}}, label %[[THEN:.*]], label %[[ELSE:.*]]
+; CHECK:       [[THEN]]:
+; CHECK-NEXT:    %[[READ:.*]] = load double, ptr
+; CHECK-NEXT:    %[[IS:.*]] = fcmp ord double %[[READ]], %[[READ]]
+; CHECK-NEXT:    br i1 %[[IS]], label %[[TAIL:.*]], label %[[ELSE]]
+; CHECK:       [[ELSE]]:
+; CHECK-NEXT:    %e2 = call double @exp(double %number2)
+; CHECK-NEXT:    br label %[[TAIL]]
+; CHECK:       [[TAIL]]:
+; CHECK-NEXT:    phi double [ %[[READ]], %[[THEN]] ], [ %e2, %[[ELSE]] ]
+define void @diffe_some(ptr %x, ptr noalias %dx, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %at = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %is = fcmp ogt double %v, 0.0
+  br i1 %is, label %some, label %latch
+some:
+  %number = uitofp i64 %i to double
+  %e = call double @exp(double %number)
+  br label %latch
+latch:
+  %next = add nuw nsw i64 %i, 1
+  %last = icmp eq i64 %next, %n
+  br i1 %last, label %again, label %loop
+again:
+  %most = add i64 %n, -1
+  br label %invertloop
+invertloop:
+  %j = phi i64 [ %most, %again ], [ %j.next, %invertlatch ]
+  %at2 = getelementptr inbounds double, ptr %x, i64 %j
+  %v2 = load double, ptr %at2
+  %is2 = fcmp ogt double %v2, 0.0
+  br i1 %is2, label %invertsome, label %invertlatch
+invertsome:
+  %number2 = uitofp i64 %j to double
+  %e2 = call double @exp(double %number2)
+  %to = getelementptr double, ptr %dx, i64 %j
+  store double %e2, ptr %to
+  br label %invertlatch
+invertlatch:
+  %j.next = add nsw i64 %j, -1
+  %first = icmp eq i64 %j, 0
+  br i1 %first, label %end, label %invertloop
+end:
+  ret void
+}
+
 ; CHECK-LABEL: define void @diffe_not(
 ; CHECK-NOT:     @adgen_kept
 ; CHECK:         ret void
@@ -134,18 +193,12 @@ define void @diffe_not(ptr %x, ptr noalias %dx, i64 %n) {
 entry:
   br label %loop
 loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
   %at = getelementptr inbounds double, ptr %x, i64 %i
   %v = load double, ptr %at
   %changed = call double @log(double %v)
   %number = uitofp i64 %i to double
   %other = call double @tanh(double %number)
-  %is = fcmp ogt double %v, 0.0
-  br i1 %is, label %some, label %latch
-some:
-  %e = call double @exp(double %number)
-  br label %latch
-latch:
   %next = add nuw nsw i64 %i, 1
   %last = icmp eq i64 %next, %n
   br i1 %last, label %again, label %loop
@@ -158,12 +211,9 @@ invertloop:
   %v2 = load double, ptr %at2
   %changed2 = call double @log(double %v2)
   %j.next = add nsw i64 %j, -1
-  %number2 = uitofp i64 %j to double
-  %e2 = call double @exp(double %number2)
   %ahead = uitofp i64 %j.next to double
   %other2 = call double @tanh(double %ahead)
-  %sum = fadd double %changed2, %e2
-  %all = fadd double %sum, %other2
+  %all = fadd double %changed2, %other2
   %to = getelementptr double, ptr %dx, i64 %j
   store double %all, ptr %to
   %first = icmp eq i64 %j, 0
