@@ -136,7 +136,8 @@ CUDA = Pipeline(
         Pass("adgen-strip-debug", after=("adgen-verify-device",)),  # a refusal says where
         Pass("default", "O3"),
         Pass("adgen-sink-shared-loads", after=("default",)),
-        Pass("adgen-load-ahead", after=("default",)),  # the optimiser would undo it
+        Pass("adgen-take-together", after=("default",)),  # the optimiser would undo it
+        Pass("adgen-load-ahead", after=("default",)),  # too
         Pass("adgen-rematerialize-loads", after=("default",)),
         Pass("adgen-split-live-ranges", after=("adgen-rematerialize-loads",)),
         # The back end does the same too late: it has made pointers of which nothing is known out of the loops' indices.
