@@ -136,6 +136,7 @@ CUDA = Pipeline(
         Pass("adgen-strip-debug", after=("adgen-verify-device",)),  # a refusal says where
         Pass("default", "O3"),
         Pass("adgen-sink-shared-loads", after=("default",)),
+        Pass("adgen-skip-losers", after=("default", "adgen-make-kernels")),
         Pass("adgen-take-together", after=("default",)),  # the optimiser would undo it
         Pass("adgen-load-ahead", after=("default",)),  # too
         Pass("adgen-rematerialize-loads", after=("default",)),

@@ -42,9 +42,10 @@ OF_SMALLER_BLOCKS = 96
 LITTLE_SPILLED = 160
 """Bytes for which twice as many blocks at once are worth it: with 132, the gradient of a correlation took 0.87 of its
 time."""
-NEXT_TO_NOTHING_SPILLED = 64
+NEXT_TO_NOTHING_SPILLED = 112
 """Bytes for which more threads at once are always worth it: with 20 (softmax) a gradient took 0.91 of its time, with 52
-(structural similarity) 0.72, but with 196 (lattice Boltzmann) 1.6 times as long."""
+(structural similarity) 0.72, with 100 (distances of points and faces) 0.90, but with 196 (lattice Boltzmann) 1.6 times
+as long."""
 LONGEST = 10_000
 """Lines of PTX that a kernel with variants has at most: ptxas was seen to take 8 s of a processor for 14,000."""
 

@@ -209,39 +209,35 @@ private:
   }
 
   // Where the last of them was. Of three floats the first two or the last two are a pair: they lie at multiples of
-  // four.
+  // four. Zeros are not added, as of an input that has no part in the result.
   void replace(ArrayRef<AtomicRMWInst *> Elements, AtomicRMWInst &Last) {
     ADGEN_COUNT(NumVectors, Last);
     const bool IsPair = Elements.size() < 4;
     IRBuilder<> B(&Last);
+    Value *Any = B.getFalse();
+    for (AtomicRMWInst *Atomic : Elements)
+      Any = B.CreateOr(Any, B.CreateFCmpUNE(Atomic->getValOperand(), Constant::getNullValue(Atomic->getType())));
+    Instruction *Adds = SplitBlockAndInsertIfThen(Any, Last.getIterator(), false);
+    B.SetInsertPoint(Adds);
     Value *Address = B.CreatePtrToInt(Elements.front()->getPointerOperand(), B.getInt64Ty());
     Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, (IsPair ? PairBytes : Bytes) - 1), B.getInt64(0));
     Instruction *Then = nullptr, *Else = nullptr;
-    SplitBlockAndInsertIfThenElse(IsWhole, Last.getIterator(), &Then, &Else);
+    SplitBlockAndInsertIfThenElse(IsWhole, Adds->getIterator(), &Then, &Else);
     for (AtomicRMWInst *Atomic : Elements)
       Atomic->moveBefore(Else->getIterator());
     if (Elements.size() == 3)
       Elements.back()->clone()->insertBefore(Then->getIterator());
-    addUnlessZero(*Then, IsPair ? Elements.take_front(2) : Elements);
+    addTogether(*Then, IsPair ? Elements.take_front(2) : Elements);
     if (Elements.size() == 3) {
-      addUnlessZero(*Else, Elements.take_back(2));
+      addTogether(*Else, Elements.take_back(2));
       for (AtomicRMWInst *Atomic : Elements.take_back(2))
         Atomic->eraseFromParent();
     }
   }
 
-  // Zeros are not added, as of an input that has no part in the result.
-  static void addUnlessZero(Instruction &Before, ArrayRef<AtomicRMWInst *> Elements) {
-    IRBuilder<> B(&Before);
-    Value *Any = B.getFalse();
-    for (AtomicRMWInst *Atomic : Elements)
-      Any = B.CreateOr(Any, B.CreateFCmpUNE(Atomic->getValOperand(), Constant::getNullValue(Atomic->getType())));
-    B.SetInsertPoint(SplitBlockAndInsertIfThen(Any, Before.getIterator(), false));
-    addTogether(B, Elements);
-  }
-
   // red.global.add.v4.f32 or v2, or red.global.add.noftz.v8 of 16 bits.
-  static void addTogether(IRBuilder<> &B, ArrayRef<AtomicRMWInst *> Elements) {
+  static void addTogether(Instruction &Before, ArrayRef<AtomicRMWInst *> Elements) {
+    IRBuilder<> B(&Before);
     Type *T = Elements.front()->getType(), *Register = T->isFloatTy() ? T : B.getInt16Ty();
     SmallVector<Value *> Operands{
         B.CreateAddrSpaceCast(Elements.front()->getPointerOperand(), B.getPtrTy(GlobalSpace))};

@@ -25,6 +25,7 @@ namespace {
 
 constexpr unsigned MostWords = 72; // of a thread's registers, beside what a loop carries
 constexpr unsigned MostOfInputs = 8;
+constexpr unsigned MostBeforeExchange = 8;
 constexpr unsigned Deepest = 16;
 constexpr unsigned Many = 48; // words, for which a thread gets all registers that it can have
 constexpr StringLiteral MostRegisters = "255";
@@ -42,9 +43,59 @@ public:
     for (Loop *L : Loops.getLoopsInPreorder())
       if (L->getExitingBlock() && meets(*L))
         hoist(*L);
+    for (BasicBlock &Block : F)
+      loadBeforeExchanges(Block);
   }
 
 private:
+  // ptxas holds up loads of memory behind an exchange with it until that is back, even if they are of other memory.
+  void loadBeforeExchanges(BasicBlock &Block) const {
+    Instruction *Exchange = nullptr;
+    unsigned Words = 0;
+    for (Instruction &I : make_early_inc_range(Block)) {
+      if (isExchange(I) && !Exchange) {
+        Exchange = &I;
+        Words = 0;
+      }
+      if (Exchange && mayWriteTape(I))
+        Exchange = nullptr;
+      auto *Load = dyn_cast<LoadInst>(&I);
+      if (!Exchange || !Load || !Load->isSimple() || !isOfTape(*Load->getPointerOperand()))
+        continue;
+      SmallSetVector<Instruction *, 8> Needed;
+      if ((Words += words(*Load)) <= MostBeforeExchange && gather(*Load->getPointerOperand(), *Exchange, Needed)) {
+        ADGEN_COUNT(NumLoads, *Load);
+        for (Instruction *Each : Needed)
+          Each->moveBefore(Exchange->getIterator());
+        Load->moveBefore(Exchange->getIterator());
+      }
+    }
+  }
+
+  static bool isExchange(const Instruction &I) {
+    auto *Update = dyn_cast<AtomicRMWInst>(&I);
+    return Update && Update->getOperation() == AtomicRMWInst::Xchg && Update->getPointerAddressSpace() != SharedSpace;
+  }
+
+  unsigned words(const LoadInst &Load) const {
+    return divideCeil(F.getDataLayout().getTypeSizeInBits(Load.getType()).getFixedValue(), 32);
+  }
+
+  // What an address needs of the instructions behind another one, in order; false where that is more than arithmetic.
+  static bool gather(Value &V, const Instruction &Place, SmallSetVector<Instruction *, 8> &Needed) {
+    auto *I = dyn_cast<Instruction>(&V);
+    if (!I || I->getParent() != Place.getParent() || I->comesBefore(&Place) || Needed.contains(I))
+      return true;
+    if (!isArithmetic(*I) || !all_of(I->operands(), [&](Use &U) { return gather(*U.get(), Place, Needed); }))
+      return false;
+    Needed.insert(I);
+    return Needed.size() <= Deepest;
+  }
+
+  static bool isArithmetic(const Instruction &I) {
+    return isa<GetElementPtrInst, CastInst, BinaryOperator>(I) && isSafeToSpeculativelyExecute(&I);
+  }
+
   static bool meets(const Loop &L) {
     return any_of(L.blocks(), [](const BasicBlock *Block) { return any_of(*Block, isMeeting); });
   }
@@ -62,7 +113,7 @@ private:
         auto *Load = dyn_cast<LoadInst>(&I);
         if (!Load || !Load->isSimple() || !canBeComputed(*Load->getPointerOperand(), L))
           continue;
-        unsigned Its = divideCeil(F.getDataLayout().getTypeSizeInBits(Load->getType()).getFixedValue(), 32);
+        unsigned Its = words(*Load);
         bool OfInput = Load->hasMetadata(LLVMContext::MD_invariant_load);
         if (OfInput && Block != L.getHeader())
           continue;
@@ -116,8 +167,7 @@ private:
     auto *I = dyn_cast<Instruction>(&V);
     if (!I || !L.contains(I) || (isa<PHINode>(I) && I->getParent() == L.getHeader()))
       return true;
-    bool IsArithmetic = isa<GetElementPtrInst, CastInst, BinaryOperator>(I) && isSafeToSpeculativelyExecute(I);
-    return IsArithmetic && Depth < Deepest &&
+    return isArithmetic(*I) && Depth < Deepest &&
            all_of(I->operands(), [&](const Use &U) { return canBeComputed(*U.get(), L, Depth + 1); });
   }
 

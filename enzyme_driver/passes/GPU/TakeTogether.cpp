@@ -6,6 +6,7 @@
 // It runs behind the optimiser, which would move the loads back.
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 #include "Support/Unrolling.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -14,6 +15,8 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 #define DEBUG_TYPE "adgen-take-together"
 
@@ -133,14 +136,27 @@ SmallVector<LoadInst *> marked(BasicBlock &Block) {
   return Found;
 }
 
+// Where registers are scarce, ptxas moves loads down to their uses again, but not past a barrier: one of the lanes that
+// are here anyway, which waits for nothing.
+void holdTogether(ArrayRef<LoadInst *> Loads) {
+  Instruction *Last = *max_element(Loads, [](LoadInst *One, LoadInst *Other) { return One->comesBefore(Other); });
+  IRBuilder<> B(Last->getNextNode());
+  B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {activeLanes(B)});
+}
+
 void loadTogether(Loop &L, ArrayRef<LoadInst *> Loads, Unroller &Unroll) {
   for (LoadInst *Load : Loads)
     Load->setMetadata(Marked, MDNode::get(Load->getContext(), {}));
   Unroll.prepare(L);
   BasicBlock *Header = L.getHeader();
   Unroll.unroll(L, Together);
-  for (LoadInst *Load : marked(*Header))
-    moveUpTo(*Header->getFirstNonPHIIt(), *Load, Unroll.DT);
+  SmallVector<LoadInst *> Moved = marked(*Header);
+  for (LoadInst *Load : Moved) {
+    BasicBlock::iterator First = Header->getFirstNonPHIIt();
+    while (&*First != Load && !moveUpTo(*First, *Load, Unroll.DT)) // what is needed stays where it is
+      ++First;
+  }
+  holdTogether(Moved);
 }
 
 bool takeTogether(Function &F, FunctionAnalysisManager &FAM) {

@@ -7,18 +7,20 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK-LABEL: define void @adgen_gradient_four(
 ; CHECK:         atomicrmw fadd ptr %fifth
-; CHECK:         [[AT:%.*]] = ptrtoint ptr %row to i64
-; CHECK-NEXT:    [[LOW:%.*]] = and i64 [[AT]], 15
-; CHECK-NEXT:    [[WHOLE:%.*]] = icmp eq i64 [[LOW]], 0
-; CHECK-NEXT:    br i1 [[WHOLE]], label %[[ONCE:.*]], label %[[EACH:.*]]
-; CHECK:       [[ONCE]]:
 ; CHECK:         fcmp une float %a, 0.000000e+00
 ; CHECK:         fcmp une float %c, 0.000000e+00
-; CHECK:         br i1
+; CHECK:         br i1 {{.*}}, label %[[SOME:.*]], label %[[NONE:[0-9]+]]
+; CHECK:       [[SOME]]:
+; CHECK-NEXT:    [[AT:%.*]] = ptrtoint ptr %row to i64
+; CHECK-NEXT:    [[LOW:%.*]] = and i64 [[AT]], 15
+; CHECK-NEXT:    [[WHOLE:%.*]] = icmp eq i64 [[LOW]], 0
+; CHECK-NEXT:    br i1 [[WHOLE]], label %[[ONCE:.*]], label %[[EACH:[0-9]+]]
+; CHECK:       [[ONCE]]:
 ; CHECK:         call void asm sideeffect "red.global.add.v4.f32 [$0], {$1, $2, $3, $4};", "l,f,f,f,f,~{memory}"(ptr addrspace(1) {{.*}}, float %a, float %b, float %a, float %c)
 ; CHECK:       [[EACH]]:
 ; CHECK-COUNT-4: atomicrmw fadd
-; CHECK:         ret void
+; CHECK:       [[NONE]]:
+; CHECK-NEXT:    ret void
 define void @adgen_gradient_four(ptr %x, i64 %i, float %a, float %b, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
   %row = getelementptr float, ptr %dx, i64 %i
   %fifth = getelementptr i8, ptr %row, i64 16

@@ -1,5 +1,6 @@
 ; In a loop in which lanes meet or add to shared memory, an iteration begins with its loads of the tape and with those of inputs before its
-; first branch, and with the addresses that they need.
+; first branch, and with the addresses that they need. In any block, loads of the tape come before an exchange with memory,
+; but not before one with shared memory, one that follows from the exchange, nor one behind a store to the tape.
 ;
 ; RUN: %opt -passes=adgen-hoist-tape-loads,verify -S %s | %filecheck %s
 target triple = "nvptx64-nvidia-cuda"
@@ -123,4 +124,47 @@ loop:
 end:
   ret void
 }
+; CHECK-LABEL: define ptx_kernel void @taken__gradient(
+; CHECK:       own:
+; CHECK-NEXT:    %later = getelementptr i8, ptr %tape, i64 %at
+; CHECK-NEXT:    %kept = load <2 x float>, ptr %later
+; CHECK-NEXT:    %more.kept = load float, ptr %tape
+; CHECK-NEXT:    %cotangent = atomicrmw xchg ptr addrspace(1) %d_y
+; CHECK:         %index = fptosi float %cotangent to i64
+; CHECK:         load float, ptr %found
+; CHECK:         store float 0.000000e+00, ptr %tape
+; CHECK-NEXT:    %last = getelementptr
+; CHECK-NEXT:    load float, ptr %last
+; CHECK:       shared:
+; CHECK-NEXT:    atomicrmw xchg ptr addrspace(3) @shadow
+; CHECK-NEXT:    load float, ptr %tape
+define ptx_kernel void @taken__gradient(ptr addrspace(1) %d_y, ptr addrspace(1) %d_x, i64 %at, i1 %which, ptr "adgen-tape-memory" %tape) "adgen-tape"="scalars" {
+entry:
+  br i1 %which, label %own, label %shared
+own:
+  %cotangent = atomicrmw xchg ptr addrspace(1) %d_y, float 0.0 monotonic
+  %later = getelementptr i8, ptr %tape, i64 %at
+  %kept = load <2 x float>, ptr %later
+  %w = extractelement <2 x float> %kept, i32 0
+  %p = fmul float %cotangent, %w
+  %more.kept = load float, ptr %tape
+  %q = fmul float %p, %more.kept
+  %index = fptosi float %cotangent to i64
+  %found = getelementptr i8, ptr %tape, i64 %index
+  %v = load float, ptr %found
+  %r = fmul float %q, %v
+  store float 0.0, ptr %tape
+  %last = getelementptr i8, ptr %tape, i64 4
+  %u = load float, ptr %last
+  %s = fmul float %r, %u
+  store float %s, ptr addrspace(1) %d_x
+  ret void
+shared:
+  %other = atomicrmw xchg ptr addrspace(3) @shadow, float 0.0 monotonic
+  %kept.shared = load float, ptr %tape
+  %t = fmul float %other, %kept.shared
+  store float %t, ptr addrspace(1) %d_x
+  ret void
+}
+
 !0 = !{}

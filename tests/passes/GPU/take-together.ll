@@ -7,6 +7,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-LABEL: define ptx_kernel void @row__gradient(
 ; CHECK:       {{^}}loop:
 ; CHECK-COUNT-4: load float
+; CHECK-NEXT:  [[HERE:%.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:  call void @llvm.nvvm.bar.warp.sync(i32 [[HERE]])
 ; CHECK-NOT:   load
 ; CHECK:       atomicrmw fadd
 ; CHECK-NEXT:  store float 0.0
