@@ -67,7 +67,7 @@ define void @adgen_gradient_eight(ptr %x, half %a, bfloat %b, ptr "adgen-shadow"
 ; CHECK-LABEL: define void @adgen_gradient_pair(
 ; CHECK:         [[LOW:%.*]] = and i64 {{.*}}, 7
 ; CHECK-NEXT:    [[WHOLE:%.*]] = icmp eq i64 [[LOW]], 0
-; CHECK-NEXT:    br i1 [[WHOLE]], label %[[ONCE:.*]], label %[[EACH:.*]]
+; CHECK-NEXT:    br i1 [[WHOLE]], label %[[ONCE:.*]], label %[[EACH:[0-9]+]]
 ; CHECK:       [[ONCE]]:
 ; CHECK:         call void asm sideeffect "red.global.add.v2.f32 [$0], {$1, $2};", "l,f,f,~{memory}"(ptr addrspace(1) {{.*}}, float %a, float %b)
 ; CHECK:       [[EACH]]:
@@ -83,7 +83,9 @@ define void @adgen_gradient_pair(ptr %x, float %a, float %b, ptr "adgen-shadow" 
 
 ; Of three the first two or the last two do.
 ; CHECK-LABEL: define void @adgen_gradient_point(
-; CHECK:         br i1 %{{.*}}, label %[[FIRST:.*]], label %[[LAST:.*]]
+; CHECK:         [[LOW:%.*]] = and i64 {{.*}}, 7
+; CHECK-NEXT:    [[WHOLE:%.*]] = icmp eq i64 [[LOW]], 0
+; CHECK-NEXT:    br i1 [[WHOLE]], label %[[FIRST:.*]], label %[[LAST:[0-9]+]]
 ; CHECK:       [[FIRST]]:
 ; CHECK-NEXT:    atomicrmw fadd ptr %third, float %c
 ; CHECK:         red.global.add.v2.f32{{.*}}float %a, float %b)
