@@ -109,8 +109,6 @@ CUDA = Pipeline(
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
         Pass("adgen-privatize-accumulations", after=("adgen-relax-private-atomics", "adgen-warp-aggregate-atomics")),
-        # Which elements lie side by side.
-        function("separate-const-offset-from-gep", CSE, switch="bulk-reduce-atomics", when="bulk reductions"),
         Pass("adgen-bulk-reduce-atomics", when="bulk reductions", after=("adgen-warp-aggregate-atomics",)),
         Pass("adgen-link-libraries", "{rules}", switch="bulk-reduce-atomics", when="bulk reductions"),
         Pass("adgen-merge-sin-cos"),

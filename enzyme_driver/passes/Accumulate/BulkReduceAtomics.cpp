@@ -9,6 +9,7 @@
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #include <map>
@@ -16,6 +17,7 @@
 #define DEBUG_TYPE "adgen-bulk-reduce-atomics"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 STATISTIC(NumRecords, "Number of runs of additions that became a bulk reduction");
 STATISTIC(NumVectors, "Number of runs of additions that became one of 16 or 8 bytes");
@@ -127,8 +129,9 @@ private:
 };
 
 // Neighbouring numbers are added by one instruction where they fill one piece of 16 bytes, as where the primal reads
-// vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times. Of
-// two or three floats in a row, as of a point or a feature, two are in one piece of 8 bytes.
+// vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times. So
+// are two floats whose indices say that they fill one piece of 8 bytes if the array begins with one, as those of a
+// feature: where some lanes have such a piece and others do not, all would take longer.
 class Vectors {
 public:
   explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Roots(F), Shadows(F) {}
@@ -156,7 +159,54 @@ private:
     return Led && all_of(*Led, [&](const ArrayRoot &Root) { return Roots.isShadow(Root); });
   }
 
-  using Places = MapVector<std::pair<const Value *, Type *>, std::map<int64_t, AtomicRMWInst *>>;
+  // Where an element is but for a constant: behind an address, or at an index, before it is widened, of an array.
+  struct Place {
+    const Value *Base, *Index = nullptr;
+    unsigned Widening = 0;
+    Type *T;
+
+    bool operator==(const Place &Other) const {
+      return std::tie(Base, Index, Widening, T) == std::tie(Other.Base, Other.Index, Other.Widening, Other.T);
+    }
+  };
+  using Places = SmallVector<std::pair<Place, std::map<int64_t, AtomicRMWInst *>>>;
+
+  // The index of the second of two features is (2 * i) | 1, as 32 bits.
+  Place placeOf(const Value *Base, Type *T, int64_t &Offset) const {
+    auto *GEP = dyn_cast<GetElementPtrInst>(Base);
+    if (!GEP || GEP->getNumIndices() != 1 || GEP->getSourceElementType() != T)
+      return {.Base = Base, .T = T};
+    const Value *Index = GEP->getOperand(1), *Even = nullptr;
+    unsigned Widening = isa<ZExtInst, SExtInst>(Index) ? cast<CastInst>(Index)->getOpcode() : 0;
+    if (Widening)
+      Index = cast<CastInst>(Index)->getOperand(0);
+    const APInt *Odd = nullptr;
+    if (match(Index, m_DisjointOr(m_Value(Even), m_APInt(Odd))) && Odd->isNonNegative()) {
+      Offset += Odd->getZExtValue() * DL.getTypeStoreSize(T);
+      Index = Even;
+    }
+    return {GEP->getPointerOperand(), Index, Widening, T};
+  }
+
+  static std::map<int64_t, AtomicRMWInst *> &at(Places &Known, const Place &Where) {
+    auto *Found = find_if(Known, [&](const auto &Each) { return Each.first == Where; });
+    return Found == Known.end() ? Known.emplace_back(Where, std::map<int64_t, AtomicRMWInst *>()).second
+                                : Found->second;
+  }
+
+  // Whether the address is a multiple of 8 bytes behind where the array begins.
+  bool beginsPair(const Value *Pointer) const {
+    for (; auto *GEP = dyn_cast<GEPOperator>(Pointer); Pointer = GEP->getPointerOperand()) {
+      SmallMapVector<Value *, APInt, 4> Indices;
+      APInt Constant(64, 0);
+      if (!GEP->collectOffset(DL, 64, Indices, Constant) || Constant.urem(PairBytes))
+        return false;
+      for (auto &[Index, Size] : Indices)
+        if (computeKnownBits(Index, DL).countMinTrailingZeros() + Size.countr_zero() < Log2_32(PairBytes))
+          return false;
+    }
+    return true;
+  }
 
   // A shadow that is also read, or added to by a call, is not while the additions come.
   void findIn(BasicBlock &Block, SmallVectorImpl<Vector> &Found) {
@@ -171,7 +221,8 @@ private:
       int64_t Offset = 0;
       const Value *Base = GetPointerBaseWithConstantOffset(Atomic->getPointerOperand(), Offset, DL);
       Places &Known = Shadows.contain(*Base) ? Alone : Others;
-      Known[{Base, Atomic->getType()}].try_emplace(Offset, Atomic);
+      const Place Where = placeOf(Base, Atomic->getType(), Offset);
+      at(Known, Where).try_emplace(Offset, Atomic);
     }
     take(Others, Found);
     take(Alone, Found);
@@ -186,61 +237,66 @@ private:
   }
 
   void take(const Places &Known, SmallVectorImpl<Vector> &Found) const {
-    for (auto &[Place, Atomics] : Known) {
-      int64_t Size = DL.getTypeStoreSize(Place.second), Next = 0;
+    for (auto &[Where, Atomics] : Known) {
+      int64_t Size = DL.getTypeStoreSize(Where.T), Next = 0;
       Vector Run;
-      auto TakePair = [&] {
-        if (Place.second->isFloatTy() && Run.Elements.size() * Size >= PairBytes)
-          Found.push_back(Run);
-        Run = {};
-      };
       for (auto [Offset, Atomic] : Atomics) {
         if (Offset != Next)
-          TakePair();
-        Run.Elements.push_back(Atomic);
-        if (!Run.Last || Run.Last->comesBefore(Atomic))
-          Run.Last = Atomic;
+          takePairs(std::exchange(Run, {}), Found);
+        add(Run, Atomic);
         Next = Offset + Size;
         if (Run.Elements.size() * Size == Bytes)
           Found.push_back(std::exchange(Run, {}));
       }
-      TakePair();
+      takePairs(Run, Found);
     }
   }
 
-  // Where the last of them was. Of three floats the first two or the last two are a pair: they lie at multiples of
-  // four. Zeros are not added, as of an input that has no part in the result.
+  static void add(Vector &Run, AtomicRMWInst *Atomic) {
+    Run.Elements.push_back(Atomic);
+    if (!Run.Last || Run.Last->comesBefore(Atomic))
+      Run.Last = Atomic;
+  }
+
+  void takePairs(const Vector &Run, SmallVectorImpl<Vector> &Found) const {
+    for (size_t First = 0; First + 1 < Run.Elements.size();) {
+      AtomicRMWInst *Atomic = Run.Elements[First];
+      if (!Atomic->getType()->isFloatTy() || !beginsPair(Atomic->getPointerOperand())) {
+        ++First;
+        continue;
+      }
+      Vector Pair;
+      add(Pair, Atomic);
+      add(Pair, Run.Elements[First + 1]);
+      Found.push_back(Pair);
+      First += 2;
+    }
+  }
+
+  // Where the last of them was. Zeros are not added, as of an input that has no part in the result.
   void replace(ArrayRef<AtomicRMWInst *> Elements, AtomicRMWInst &Last) {
     ADGEN_COUNT(NumVectors, Last);
-    const bool IsPair = Elements.size() < 4;
     IRBuilder<> B(&Last);
     Value *Any = B.getFalse();
     for (AtomicRMWInst *Atomic : Elements)
       Any = B.CreateOr(Any, B.CreateFCmpUNE(Atomic->getValOperand(), Constant::getNullValue(Atomic->getType())));
     Instruction *Adds = SplitBlockAndInsertIfThen(Any, Last.getIterator(), false);
     B.SetInsertPoint(Adds);
-    Value *Address = B.CreatePtrToInt(Elements.front()->getPointerOperand(), B.getInt64Ty());
-    Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, (IsPair ? PairBytes : Bytes) - 1), B.getInt64(0));
+    Value *To = Elements.front()->getPointerOperand(), *Address = B.CreatePtrToInt(To, B.getInt64Ty());
+    const uint64_t InAll = Elements.size() * DL.getTypeStoreSize(Elements.front()->getType());
+    Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, InAll - 1), B.getInt64(0));
     Instruction *Then = nullptr, *Else = nullptr;
     SplitBlockAndInsertIfThenElse(IsWhole, Adds->getIterator(), &Then, &Else);
+    B.SetInsertPoint(Then);
+    addTogether(B, To, Elements);
     for (AtomicRMWInst *Atomic : Elements)
       Atomic->moveBefore(Else->getIterator());
-    if (Elements.size() == 3)
-      Elements.back()->clone()->insertBefore(Then->getIterator());
-    addTogether(*Then, IsPair ? Elements.take_front(2) : Elements);
-    if (Elements.size() == 3) {
-      addTogether(*Else, Elements.take_back(2));
-      for (AtomicRMWInst *Atomic : Elements.take_back(2))
-        Atomic->eraseFromParent();
-    }
   }
 
   // red.global.add.v4.f32 or v2, or red.global.add.noftz.v8 of 16 bits.
-  static void addTogether(Instruction &Before, ArrayRef<AtomicRMWInst *> Elements) {
-    IRBuilder<> B(&Before);
+  static void addTogether(IRBuilder<> &B, Value *To, ArrayRef<AtomicRMWInst *> Elements) {
     Type *T = Elements.front()->getType(), *Register = T->isFloatTy() ? T : B.getInt16Ty();
-    SmallVector<Value *> Operands{
-        B.CreateAddrSpaceCast(Elements.front()->getPointerOperand(), B.getPtrTy(GlobalSpace))};
+    SmallVector<Value *> Operands{B.CreateAddrSpaceCast(To, B.getPtrTy(GlobalSpace))};
     SmallVector<Type *> Types{Operands[0]->getType()};
     const StringRef Kind = T->isFloatTy() ? "f32" : T->isHalfTy() ? "f16" : "bf16";
     std::string Text =

@@ -63,7 +63,7 @@ define void @adgen_gradient_eight(ptr %x, half %a, bfloat %b, ptr "adgen-shadow"
   ret void
 }
 
-; Two floats that lie in one piece of 8 bytes.
+; Two floats whose indices say that they lie in one piece of 8 bytes if the array begins with one.
 ; CHECK-LABEL: define void @adgen_gradient_pair(
 ; CHECK:         [[LOW:%.*]] = and i64 {{.*}}, 7
 ; CHECK-NEXT:    [[WHOLE:%.*]] = icmp eq i64 [[LOW]], 0
@@ -74,33 +74,46 @@ define void @adgen_gradient_eight(ptr %x, half %a, bfloat %b, ptr "adgen-shadow"
 ; CHECK-COUNT-2: atomicrmw fadd
 ; CHECK-NOT:     atomicrmw
 ; CHECK:         ret void
-define void @adgen_gradient_pair(ptr %x, float %a, float %b, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const" "adgen-shared" {
-  %second = getelementptr i8, ptr %dx, i64 4
-  %add1 = atomicrmw fadd ptr %dx, float %a monotonic
+define void @adgen_gradient_pair(ptr %x, i32 %i, float %a, float %b, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
+  %even = shl i32 %i, 1
+  %odd = or disjoint i32 %even, 1
+  %even.wide = zext i32 %even to i64
+  %odd.wide = zext i32 %odd to i64
+  %first = getelementptr float, ptr %dx, i64 %even.wide
+  %second = getelementptr float, ptr %dx, i64 %odd.wide
+  %add1 = atomicrmw fadd ptr %first, float %a monotonic
   %add2 = atomicrmw fadd ptr %second, float %b monotonic
   ret void
 }
 
-; Of three the first two or the last two do.
+; Of three the two that do.
 ; CHECK-LABEL: define void @adgen_gradient_point(
-; CHECK:         [[LOW:%.*]] = and i64 {{.*}}, 7
-; CHECK-NEXT:    [[WHOLE:%.*]] = icmp eq i64 [[LOW]], 0
-; CHECK-NEXT:    br i1 [[WHOLE]], label %[[FIRST:.*]], label %[[LAST:[0-9]+]]
-; CHECK:       [[FIRST]]:
-; CHECK-NEXT:    atomicrmw fadd ptr %third, float %c
-; CHECK:         red.global.add.v2.f32{{.*}}float %a, float %b)
-; CHECK:       [[LAST]]:
-; CHECK-NEXT:    atomicrmw fadd ptr %dx, float %a
-; CHECK:         [[SECOND:%.*]] = addrspacecast ptr %second to ptr addrspace(1)
-; CHECK:         red.global.add.v2.f32{{.*}}(ptr addrspace(1) [[SECOND]], float %b, float %c)
+; CHECK:         atomicrmw fadd ptr %y, float %a
+; CHECK:         [[PAIR:%.*]] = addrspacecast ptr %z to ptr addrspace(1)
+; CHECK:         red.global.add.v2.f32{{.*}}(ptr addrspace(1) [[PAIR]], float %b, float %c)
+; CHECK-COUNT-2: atomicrmw fadd
 ; CHECK-NOT:     atomicrmw
 ; CHECK:         ret void
-define void @adgen_gradient_point(ptr %x, float %a, float %b, float %c, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
-  %second = getelementptr i8, ptr %dx, i64 4
-  %third = getelementptr i8, ptr %dx, i64 8
-  %add1 = atomicrmw fadd ptr %dx, float %a monotonic
+define void @adgen_gradient_point(ptr %x, i64 %i, float %a, float %b, float %c, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const:const:const" "adgen-shared" {
+  %row = getelementptr [4 x float], ptr %dx, i64 %i
+  %y = getelementptr i8, ptr %row, i64 4
+  %z = getelementptr i8, ptr %row, i64 8
+  %w = getelementptr i8, ptr %row, i64 12
+  %add1 = atomicrmw fadd ptr %y, float %a monotonic
+  %add2 = atomicrmw fadd ptr %z, float %b monotonic
+  %add3 = atomicrmw fadd ptr %w, float %c monotonic
+  ret void
+}
+
+; Not where some lanes have such a piece and others do not.
+; CHECK-LABEL: define void @adgen_gradient_anywhere(
+; CHECK-NOT:     asm
+; CHECK:         ret void
+define void @adgen_gradient_anywhere(ptr %x, i64 %i, float %a, float %b, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
+  %first = getelementptr float, ptr %dx, i64 %i
+  %second = getelementptr i8, ptr %first, i64 4
+  %add1 = atomicrmw fadd ptr %first, float %a monotonic
   %add2 = atomicrmw fadd ptr %second, float %b monotonic
-  %add3 = atomicrmw fadd ptr %third, float %c monotonic
   ret void
 }
 
