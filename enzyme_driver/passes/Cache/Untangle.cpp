@@ -157,6 +157,7 @@ void readBoth(Function &F) {
       Value->insertBefore(Load->getIterator());
       Value->setOperand(LoadInst::getPointerOperandIndex(), Place);
       Value->dropUBImplyingAttrsAndMetadata(); // the one that is not chosen may be nothing
+      Value->setAAMetadata(Load->getAAMetadata());
       return Value;
     };
     IRBuilder<> B(Load);
@@ -188,31 +189,6 @@ bool dropRewritten(Function &F, FunctionAnalysisManager &FAM) {
     Store->eraseFromParent();
   return !Rewritten.empty();
 }
-
-// Says of what is only read through a parameter that nothing else overlaps that it stays the same, so that it is found
-// again however much lies between; for as long as this lives, because what comes later may write there.
-class OnlyRead {
-public:
-  explicit OnlyRead(Function &F) {
-    for (Argument &A : F.args())
-      if (A.getType()->isPointerTy() && A.hasNoAliasAttr() && !A.hasAttribute(Attribute::ReadOnly) && isOnlyRead(A)) {
-        A.addAttr(Attribute::ReadOnly);
-        Marked.push_back(&A);
-      }
-  }
-  ~OnlyRead() {
-    for (Argument *A : Marked)
-      A->removeAttr(Attribute::ReadOnly);
-  }
-
-private:
-  static bool isOnlyRead(const Value &Pointer) {
-    return all_of(Pointer.users(),
-                  [](const User *U) { return isa<LoadInst>(U) || (isa<GetElementPtrInst>(U) && isOnlyRead(*U)); });
-  }
-
-  SmallVector<Argument *> Marked;
-};
 
 class Separator {
 public:
@@ -351,6 +327,31 @@ private:
   SmallSetVector<BasicBlock *, 16> Region;
 };
 
+// Says of what is only read through a parameter that nothing else overlaps that it stays the same, so that it is found
+// again however much lies between; for as long as this lives, because what comes later may write there.
+class OnlyRead {
+public:
+  explicit OnlyRead(Function &F) {
+    for (Argument &A : F.args())
+      if (A.getType()->isPointerTy() && A.hasNoAliasAttr() && !A.hasAttribute(Attribute::ReadOnly) && isOnlyRead(A)) {
+        A.addAttr(Attribute::ReadOnly);
+        Marked.push_back(&A);
+      }
+  }
+  ~OnlyRead() {
+    for (Argument *A : Marked)
+      A->removeAttr(Attribute::ReadOnly);
+  }
+
+private:
+  static bool isOnlyRead(const Value &Pointer) {
+    return all_of(Pointer.users(),
+                  [](const User *U) { return isa<LoadInst>(U) || (isa<GetElementPtrInst>(U) && isOnlyRead(*U)); });
+  }
+
+  SmallVector<Argument *> Marked;
+};
+
 } // namespace
 
 SmallVector<Function *> gradientsUpTo(Module &M, unsigned MostInstructions) {
@@ -365,7 +366,9 @@ SmallVector<Function *> gradientsUpTo(Module &M, unsigned MostInstructions) {
 bool replaceByCopy(Function &F, FunctionAnalysisManager &FAM, function_ref<bool(Function &)> IsWorth) {
   ValueToValueMapTy Map;
   Function *Copy = CloneFunction(&F, Map), *Other = Copy;
+  auto Marks = std::make_unique<OnlyRead>(*Copy);
   bool Replaced = IsWorth(*Copy);
+  Marks.reset();
   if (Replaced) {
     auto &Functions = F.getParent()->getFunctionList();
     Functions.splice(F.getIterator(), Functions, Copy->getIterator());
@@ -380,7 +383,6 @@ bool replaceByCopy(Function &F, FunctionAnalysisManager &FAM, function_ref<bool(
 
 void clean(Function &F, FunctionAnalysisManager &FAM) {
   FunctionPassManager Passes = cleaning();
-  OnlyRead Marks(F);
   for (unsigned Before = ~0U; F.getInstructionCount() < Before;) {
     Before = F.getInstructionCount();
     FAM.invalidate(F, Passes.run(F, FAM));
