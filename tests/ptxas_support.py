@@ -7,6 +7,7 @@ STRAIGHT = (
 )
 OTHER = STRAIGHT.replace("a__gradient", "b__gradient")
 PRIMAL = STRAIGHT.replace("a__gradient", "a")
+TAPES = "".join(STRAIGHT.replace("a__gradient", name) for name in ("a__tape", "b__tape"))
 
 
 def said(**kernels: tuple[int, int]) -> str:

@@ -24,12 +24,17 @@ LIMIT, LIMIT_IN_BULK = 128, 64
 MOST_SPILLED = 900
 """Bytes that a thread may keep elsewhere. With 540 a gradient took 0.83 of its time without, another with 872 took 0.79
 (RSBench), and with 1,080 twice that."""
+MOST_SPILLED_WITHOUT_TAPE = 640
+"""The same of a gradient that keeps nothing, and so waits for memory less: with 540 bytes one with two sweeps in one
+(multipoles) took 0.78 of its time with 192 registers, others with 728 and 916 (with all arrays in a struct; RSBench)
+1.34 and 1.1 of theirs with 255."""
 MOST_SPILLED_OF_PRODUCTS = 256
 """The same of a kernel that multiplies on Tensor Cores: a loop goes through all that waits for its products in each
 step. With 480 bytes a gradient of a layer took 1.6 times as long as with 20 and fewer threads, with 860 three times."""
 FEW_SPILLED = 32
 """Bytes for which a thread does not get more registers, and the multiprocessor fewer threads, than ptxas has chosen."""
 DERIVATIVES = ("__gradient", "__tangent")
+_GRADIENT, _TAPE = DERIVATIVES[0], "__tape"
 REGISTERS, UNIT = 512, 8
 """Registers that the lanes at one scheduler share, for each lane, and the unit in which they are given out."""
 OF_A_BLOCK, MOST, TOGETHER = 65536, 255, 128
@@ -81,10 +86,15 @@ def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> Assembled:
 
 
 def _most_spilled(ptx: str) -> dict[str, int]:
-    return {
-        entry["name"]: MOST_SPILLED_OF_PRODUCTS if _PRODUCT in entry["body"] else MOST_SPILLED
-        for entry in ENTRY.finditer(ptx)
-    }
+    names = {entry["name"] for entry in ENTRY.finditer(ptx)}
+
+    def of(entry: re.Match[str]) -> int:
+        if _PRODUCT in entry["body"]:
+            return MOST_SPILLED_OF_PRODUCTS
+        without_tape = entry["name"].endswith(_GRADIENT) and entry["name"].removesuffix(_GRADIENT) + _TAPE not in names
+        return MOST_SPILLED_WITHOUT_TAPE if without_tape else MOST_SPILLED
+
+    return {entry["name"]: of(entry) for entry in ENTRY.finditer(ptx)}
 
 
 def _crowded(ptx: str, report: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ptxas_support import OTHER, PRIMAL, STRAIGHT, said
+from ptxas_support import OTHER, PRIMAL, STRAIGHT, TAPES, said
 
 from enzyme_driver.targets.registers import (
     FEW_SPILLED,
@@ -11,6 +11,7 @@ from enzyme_driver.targets.registers import (
     LIMIT_IN_BULK,
     MOST_SPILLED,
     MOST_SPILLED_OF_PRODUCTS,
+    MOST_SPILLED_WITHOUT_TAPE,
     bounded,
 )
 
@@ -49,12 +50,20 @@ def test_functions_that_kernels_call_are_not_taken_for_kernels() -> None:
 
 def test_what_spills_more_than_its_registers_hold_keeps_them() -> None:
     many, much = said(a__gradient=(255, 300), b__gradient=(200, 0)), MOST_SPILLED + 8
-    assert len(assembled(STRAIGHT, many, said(a__gradient=(LIMIT, MOST_SPILLED)))) == 1
-    assert assembled(STRAIGHT, many, said(a__gradient=(LIMIT, much)), many)[-1] == STRAIGHT
-    both, one = assembled(STRAIGHT + OTHER, many, said(a__gradient=(LIMIT, much), b__gradient=(LIMIT, 0)), said())
+    alone = TAPES + STRAIGHT
+    assert len(assembled(alone, many, said(a__gradient=(LIMIT, MOST_SPILLED)))) == 1
+    assert assembled(alone, many, said(a__gradient=(LIMIT, much)), many)[-1] == alone
+    both, one = assembled(alone + OTHER, many, said(a__gradient=(LIMIT, much), b__gradient=(LIMIT, 0)), said())
     assert both.count(".maxnreg") == 2
     assert one.count(".maxnreg") == 1
-    assert one.startswith(STRAIGHT)
+    assert one.startswith(alone)
+
+
+def test_what_keeps_nothing_keeps_its_registers_sooner() -> None:
+    many, much = said(a__gradient=(255, 40)), MOST_SPILLED_WITHOUT_TAPE + 8
+    assert len(assembled(TAPES + STRAIGHT, many, said(a__gradient=(LIMIT, much)))) == 1
+    assert len(assembled(STRAIGHT, many, said(a__gradient=(LIMIT, MOST_SPILLED_WITHOUT_TAPE)))) == 1
+    assert assembled(STRAIGHT, many, said(a__gradient=(LIMIT, much)), many)[-1] == STRAIGHT
 
 
 def test_what_multiplies_on_tensor_cores_keeps_its_registers_sooner() -> None:
