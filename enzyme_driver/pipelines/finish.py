@@ -135,6 +135,7 @@ CUDA = Pipeline(
         Pass("default", "O3"),
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-skip-losers", after=("default", "adgen-make-kernels")),
+        Pass("adgen-broadcast-sums", after=("default",)),  # of what rules of shuffles have become
         Pass("adgen-take-together", after=("default",)),  # the optimiser would undo it
         Pass("adgen-load-ahead", after=("default",)),  # too
         Pass("adgen-rematerialize-loads", after=("default",)),

@@ -37,7 +37,8 @@ bool isMeeting(const Instruction &I) {
 
 class Hoisting {
 public:
-  Hoisting(Function &F, DominatorTree &Dominators, LoopInfo &Loops) : F(F), Dominators(Dominators), Loops(Loops) {}
+  Hoisting(Function &F, DominatorTree &Dominators, LoopInfo &Loops)
+      : F(F), Dominators(Dominators), Loops(Loops), HasTape(F.hasFnAttribute(TapeAttribute)) {}
 
   void run() {
     for (Loop *L : Loops.getLoopsInPreorder())
@@ -115,7 +116,7 @@ private:
           continue;
         unsigned Its = words(*Load);
         bool OfInput = Load->hasMetadata(LLVMContext::MD_invariant_load);
-        if (OfInput && Block != L.getHeader())
+        if (OfInput && (Block == L.getHeader()) != HasTape)
           continue;
         bool Fits = OfInput ? OfInputs + Its <= MostOfInputs : Words + Its <= MostWords;
         if (!Fits || !(OfInput || (KeepsTape && isOfTape(*Load->getPointerOperand()))))
@@ -199,6 +200,7 @@ private:
   Function &F;
   DominatorTree &Dominators;
   LoopInfo &Loops;
+  bool HasTape;
 };
 
 } // namespace
@@ -208,7 +210,7 @@ ADGEN_DECLARE_PASS(HoistTapeLoads);
 PreservedAnalyses HoistTapeLoads::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
-    if (isKernel(F) && F.hasFnAttribute(TapeAttribute))
+    if (isKernel(F) && (F.hasFnAttribute(TapeAttribute) || F.getName().ends_with(GradientSuffix)))
       Hoisting(F, FAM.getResult<DominatorTreeAnalysis>(F), FAM.getResult<LoopAnalysis>(F)).run();
   return PreservedAnalyses::none();
 }

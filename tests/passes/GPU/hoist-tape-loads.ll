@@ -167,4 +167,45 @@ shared:
   ret void
 }
 
+
+; Without a tape, inputs come first that an iteration would ask for behind what it adds in a branch, as a sum in shared
+; memory is where there is room.
+; CHECK-LABEL: define ptx_kernel void @sums__gradient(
+; CHECK:       loop:
+; CHECK-NEXT:    %i = phi
+; CHECK-NEXT:    %from = getelementptr float, ptr %in, i64 %i
+; CHECK-NEXT:    %x = load float, ptr %from, align 4, !invariant.load
+; CHECK-NEXT:    %d_from = getelementptr
+; CHECK:         br i1 %room
+; CHECK:       some:
+; CHECK:         load float, ptr %only
+; CHECK:       both:
+; CHECK-NOT:     load
+; CHECK:         store float
+define ptx_kernel void @sums__gradient(ptr %in, ptr %d_in, ptr %d_out, i64 %n, i1 %room) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %both ]
+  %d_from = getelementptr float, ptr %d_out, i64 %i
+  %d = load float, ptr %d_from
+  br i1 %room, label %some, label %both
+some:
+  %only = getelementptr float, ptr %in, i64 3
+  %y = load float, ptr %only, align 4, !invariant.load !0
+  %part = fmul float %d, %y
+  %old = atomicrmw fadd ptr addrspace(3) @shadow, float %part monotonic
+  br label %both
+both:
+  %from = getelementptr float, ptr %in, i64 %i
+  %x = load float, ptr %from, align 4, !invariant.load !0
+  %slope = fmul float %x, %d
+  %to = getelementptr float, ptr %d_in, i64 %i
+  store float %slope, ptr %to
+  %inc = add i64 %i, 1
+  %more = icmp slt i64 %inc, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
 !0 = !{}
