@@ -32,9 +32,10 @@ checked on that device, that day.
 _PUBLIC = """\
 ## Public programs
 
-Kernels of others, compiled as they are, each called with arguments drawn by its signature alone, and its host gradient
-compared with the dual numbers; where such arguments make threads write different values to one element, or read where
-nothing was written, with the program's own launch and arguments like its own.
+Kernels of others, compiled as they are with the definitions of their builds, each called with arguments drawn by its
+signature, in blocks as the program launches them where its text says so, and its host gradient compared with the dual
+numbers; for a few, with arguments like the program's own. What is right on the host is called on the GPU with the same
+arguments, and the two gradients are compared. Each kernel counts once, whatever the number of files that include it.
 *{repository}* at {commit}, {parts}, {date}.
 
 | what became of it | number |
