@@ -243,6 +243,12 @@ def _smoke(rng: Rng, n: int = 254) -> Arguments:
     return {**fields, "target": rng.uniform(0, 1, shape), "n": n, "steps": 3, "buoyancy": 0.5}
 
 
+def _classes(rng: Rng, rows: int = 20_000, inputs: int = 4, classes: int = 5) -> Arguments:
+    numbers = {"x": rng.standard_normal((rows, inputs)), "w": rng.standard_normal((classes, inputs))}
+    label = rng.integers(0, classes, rows).astype(np.int32)
+    return {**numbers, "label": label, "rows": rows, "inputs": inputs, "classes": classes}
+
+
 FITS = (
     HostCase(
         *("decay by one rate", "one_parameter.cpp", "decay", "2,000,000 double"),
@@ -262,6 +268,10 @@ FITS = (
     HostCase(
         *("Gaussian mixture, few numbers", "mixture.cpp", "mixture_in_turn", "d 2, k 5, n 10,000"),
         *(partial(_mixture, d=2, k=5, n=10_000), partial(_mixture, d=4, k=3, n=7), {1: 6.0}),
+    ),
+    HostCase(
+        *("cross entropy, a vector a row", "rows.cpp", "cross_entropy", "20,000 rows, 4 inputs, 5 classes"),
+        *(_classes, partial(_classes, rows=7), {1: 6.0}),
     ),
 )
 """For the ablation alone: the derivative by a number that all iterations share, and iterations that allocate little."""

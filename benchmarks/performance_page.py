@@ -37,7 +37,8 @@ def page(folder: Path) -> str:
     environment.filters["figures"] = figures
     gpu, openmp = read(folder, "gpu.json"), read(folder, "openmp.json")
     applications, by_hand = published.rows(folder)
-    ablation, ablation_host = read(folder, "ablation.json"), read(folder, "ablation_host.json")
+    ablation = read(folder, "ablation.json") + read(folder, "ablation_elsewhere.json")
+    ablation_host = read(folder, "ablation_host.json")
     return environment.get_template("performance.md.j2").render(
         gpu=gpu,
         gpu_where=measured_on(gpu),
