@@ -211,10 +211,15 @@ bool movesValue(const Function &Rule) {
   return Rule.arg_size() > 1 && Rule.getArg(1)->getType()->isPointerTy() && !Rule.getName().starts_with(OverwriteRule);
 }
 
+// Whether rules/ has its tangent.
+bool hasTangent(const Function &Rule) {
+  StringRef Name = Rule.getName();
+  return Name.consume_front(RulePrefix) && (Name.starts_with(ChoicePrefix) || Name.starts_with(ClearPrefix));
+}
+
 Function *forwardOf(Function &Rule) {
   RuleOfGradient OfGradient = ruleOfGradient(Rule.getName());
-  StringRef Name = Rule.getName();
-  if (Name.consume_front(RulePrefix) && (Name.starts_with(ChoicePrefix) || Name.starts_with(ClearPrefix)))
+  if (hasTangent(Rule))
     return forwardOfOwn(Rule);
   if (Rule.getName().starts_with(ProductPrefix))
     return forwardOfProduct(Rule);
@@ -267,7 +272,7 @@ const Function *calledRule(const Instruction &I) {
 // Why what an instruction does has no tangents along several directions; empty where it may have.
 StringRef whyNotSeveral(const Instruction &I) {
   const Function *Rule = calledRule(I);
-  if (Rule && !isMathematics(*Rule) && movesValue(*Rule))
+  if (Rule && !isMathematics(*Rule) && (hasTangent(*Rule) || movesValue(*Rule) || !Rule->getReturnType()->isVoidTy()))
     return "a rule that has tangents along one direction only";
   if (Rule)
     return "";

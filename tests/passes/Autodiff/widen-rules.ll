@@ -4,8 +4,9 @@
 ; RUN: %opt -passes='adgen-forward-rules,adgen-widen-rules' -S %s 2>/dev/null | %filecheck %s
 ; RUN: %opt -passes='adgen-forward-rules,adgen-widen-rules' -disable-output %s 2>&1 | %filecheck %s --check-prefix=REFUSED --implicit-check-not=adgen-refusal
 
-; A rule that moves a value, and a variable whose shadow is one for all directions.
+; Rules that move a value or have a tangent of their own, and a variable whose shadow is one for all directions.
 ; REFUSED: adgen-refusal: {{.*}}"entry":"moves"{{.*}}"mode":"directions","reason":"comes to a rule that has tangents along one direction only"
+; REFUSED: adgen-refusal: {{.*}}"entry":"clears"{{.*}}"mode":"directions","reason":"comes to a rule that has tangents along one direction only"
 ; REFUSED: adgen-refusal: {{.*}}"entry":"static"{{.*}}"mode":"directions","reason":"comes to a variable that has one shadow"
 
 ; CHECK: define void @adgen_body_powers(ptr %x)
@@ -63,7 +64,11 @@ declare void @adgen_rule_barrier_augmented(ptr, ptr)
 declare void @__enzyme_fwddiff_adgen_body_powers(...)
 declare void @__enzyme_fwddiff_directions_adgen_body_powers(...)
 declare void @__enzyme_fwddiff_directions_adgen_body_moves(...)
+declare void @__enzyme_fwddiff_directions_adgen_body_clears(...)
 declare void @__enzyme_fwddiff_directions_adgen_body_static(...)
+declare !enzyme_augment !8 !enzyme_gradient !9 void @adgen_rule_clear_8(ptr)
+declare void @adgen_rule_clear_8_augmented(ptr, ptr)
+declare void @adgen_rule_clear_8_reverse(ptr, ptr)
 
 define void @adgen_body_powers(ptr %x) {
   %v = load double, ptr %x
@@ -82,6 +87,11 @@ define double @inner(double %v) {
 
 define void @adgen_body_moves(ptr %x) {
   call void @adgen_rule_shfl_up_f32(ptr %x, ptr %x, i32 1)
+  ret void
+}
+
+define void @adgen_body_clears(ptr %x) {
+  call void @adgen_rule_clear_8(ptr %x)
   ret void
 }
 
@@ -106,6 +116,11 @@ define void @adgen_directions_moves(ptr %x, ptr %d_x) "adgen-directions"="3" {
   ret void
 }
 
+define void @adgen_directions_clears(ptr %x, ptr %d_x) "adgen-directions"="3" {
+  call void (...) @__enzyme_fwddiff_directions_adgen_body_clears(ptr @adgen_body_clears, metadata !"enzyme_dup", ptr %x, ptr %d_x)
+  ret void
+}
+
 define void @adgen_directions_static(ptr %x, ptr %d_x) "adgen-directions"="3" {
   call void (...) @__enzyme_fwddiff_directions_adgen_body_static(ptr @adgen_body_static, metadata !"enzyme_dup", ptr %x, ptr %d_x)
   ret void
@@ -117,3 +132,5 @@ define void @adgen_directions_static(ptr %x, ptr %d_x) "adgen-directions"="3" {
 !3 = !{ptr @adgen_rule_shfl_up_f32_reverse}
 !4 = !{ptr @adgen_rule_barrier_augmented}
 !6 = !{ptr @numbers_shadow}
+!8 = !{ptr @adgen_rule_clear_8_augmented}
+!9 = !{ptr @adgen_rule_clear_8_reverse}
