@@ -387,6 +387,42 @@ __global__ void minima_in_turns(const double *x, double *y, int n)
     if (i < n) y[i] = total * x[i];
 }
 
+__global__ void maximum_then_sum(const float *x, float *y, int n)
+{
+    __shared__ float cell;
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    if (t == 0) cell = 0;
+    __syncthreads();
+    if (i < n) max_of_either_sign(&cell, x[i]);
+    __syncthreads();
+    const float largest = cell;
+    __syncthreads();
+    if (t == 0) cell = 0;
+    __syncthreads();
+    if (i < n) atomicAdd(&cell, x[i] * largest);
+    __syncthreads();
+    if (i < n) y[i] = cell * x[i];
+}
+
+__global__ void maximum_beside_integers(const float *x, float *y, int n)
+{
+    __shared__ struct {
+        int count;
+        double factor;
+        int most;
+    } room;
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    if (t == 0) {
+        room.count = 3;
+        room.factor = 2;
+        room.most = 0;
+    }
+    __syncthreads();
+    if (i < n) atomicMax(&room.most, __float_as_int(x[i]));
+    __syncthreads();
+    if (i < n) y[i] = __int_as_float(room.most) * x[i] * room.count * room.factor;
+}
+
 __global__ void maximum_read_again(const float *x, float *largest, float *y, int n)
 {
     MY_ELEMENT(n);

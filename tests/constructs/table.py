@@ -391,10 +391,10 @@ _ATOMICS = (
     *SHARED_CHOICES,
     C("maximum of blocks by `atomicMax` on its bits", "maximum_of_blocks", {"largest": _full(0)}),
     C(
-        "maximum by atomics of what is read before all threads have come",
+        "maximum by atomics of what is read before all threads have come, or declared as an integer in a struct",
         "maximum_read_again",
         refused="a maximum or minimum by atomics",
-        also=("maximum_without_barrier",),
+        also=("maximum_without_barrier", "maximum_beside_integers"),
     ),
     C(
         "threads in an order that atomics decide: a lock, the last block to finish",

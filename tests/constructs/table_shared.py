@@ -33,6 +33,7 @@ SHARED_CHOICES = (
         {"columns": 16, "n": 64},
         shared_bytes=4 * 18,
     ),
+    C("maximum by atomics, then a sum, in one `__shared__` variable", "maximum_then_sum"),
     C("minima by `atomicCAS` in shared memory, one after the other", "minima_in_turns"),
 )
 

@@ -5,6 +5,7 @@
 //
 // So between the threads' choice and the barrier nothing may read or write the array, and it is known at the barrier
 // which element it was.
+#include "Analysis/Layout.h"
 #include "Analysis/Reachability.h"
 #include "Import/AtomicChoices.h"
 #include "Support/Pass.h"
@@ -35,6 +36,11 @@ StringRef ruleOf(const Instruction &I) {
 bool isRead(const Instruction &I) {
   auto *Known = dyn_cast<IntrinsicInst>(&I);
   return isa<LoadInst>(I) || (Known && Known->getCalledFunction()->getName().starts_with("llvm.nvvm.ldu.global."));
+}
+
+bool isSum(const Instruction &I) {
+  auto *Atomic = dyn_cast<AtomicRMWInst>(&I);
+  return Atomic && Atomic->getOperation() == AtomicRMWInst::FAdd;
 }
 
 bool isBarrier(const Instruction &I) { return ruleOf(I).ends_with("barrier"); }
@@ -84,12 +90,20 @@ public:
     collect(Array);
     if (Choices.empty())
       return;
-    copy_if(Others, std::back_inserter(Stores), [](Instruction *Other) { return isa<StoreInst>(Other); });
+    copy_if(Others, std::back_inserter(Writes),
+            [](Instruction *Other) { return isa<StoreInst, AtomicRMWInst>(Other); });
     dropElsewhere();
     for (Instruction *Other : Others)
-      if (!isa<StoreInst>(Other) && !isRead(*Other))
+      if (isRead(*Other) && Other->getType()->isIntOrIntVectorTy())
+        return stop(*Other, "in shared memory whose bits are read as integers",
+                    "declare what is chosen as __shared__ float or double");
+      else if (!isa<StoreInst>(Other) && !isRead(*Other) && !isSum(*Other))
         return stop(*Other, "in shared memory where something else is done to the array by atomics or calls",
                     "keep what is chosen in a __shared__ variable of its own");
+    for (CallInst *Choice : Choices)
+      if (!isOfNumbers(*Choice))
+        return stop(*Choice, "in shared memory that is declared as integers beside others",
+                    "keep what is chosen in a __shared__ float or double of its own");
     DominatorTree Dominators(Body);
     for (CallInst *Choice : Choices)
       for (CallInst *Barrier : barriersBehind(*Choice))
@@ -127,6 +141,14 @@ private:
     });
   }
 
+  // By the array's type: Enzyme takes what it says are integers for no variable.
+  static bool isOfNumbers(const CallInst &Choice) {
+    uint64_t Bytes = Choice.getCalledFunction()->getName().ends_with("_f32") ? 4 : 8;
+    std::optional<Place> At = placeOf(Choice.getArgOperand(0), Choice.getDataLayout());
+    auto Leaves = At && At->Memory ? At->Memory->cover(At->Offset, Bytes) : std::nullopt;
+    return !At || (Leaves && Leaves->size() == 1 && Leaves->front().isFloat() && Leaves->front().Bytes == Bytes);
+  }
+
   // The first ones on all ways.
   SmallSetVector<CallInst *, 4> barriersBehind(CallInst &Choice) {
     SmallSetVector<CallInst *, 4> Found;
@@ -152,7 +174,7 @@ private:
   }
 
   bool isWrittenBehind(const CallInst &Choice) const {
-    return any_of(Stores, [&](Instruction *Store) { return mayFollow(Choice, *Store); });
+    return any_of(Writes, [&](Instruction *Write) { return mayFollow(Choice, *Write); });
   }
 
   void keep(CallInst &Choice, CallInst &Barrier, const DominatorTree &Dominators) {
@@ -181,7 +203,7 @@ private:
   SmallPtrSet<Value *, 16> Visited;
   SmallVector<CallInst *> Choices;
   SmallSetVector<Instruction *, 8> Others; // accesses
-  SmallVector<Instruction *> Stores;       // of them, and elsewhere in the array too
+  SmallVector<Instruction *> Writes;       // of them, and elsewhere in the array too
   SmallSetVector<std::pair<CallInst *, Value *>, 4> Kept;
 };
 

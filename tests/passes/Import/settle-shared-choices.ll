@@ -80,7 +80,33 @@ define void @adgen_body_added(ptr %x, ptr %most) "adgen-shared"="most" {
   %brought = alloca float
   call void @adgen_rule_choose_max_f32(ptr %most, ptr %brought)
   call void @adgen_rule_barrier(ptr %most)
-  %v = atomicrmw fadd ptr %most, float 1.0 monotonic
+  %v = atomicrmw add ptr %most, i32 1 monotonic
+  ret void
+}
+
+; REFUSED: adgen-refusal: {{.*}}"entry":"bits"
+; REFUSED-SAME: whose bits are read as integers
+define void @adgen_body_bits(ptr %x, ptr %most) "adgen-shared"="most" {
+  %brought = alloca float
+  call void @adgen_rule_choose_max_f32(ptr %most, ptr %brought)
+  call void @adgen_rule_barrier(ptr %most)
+  %bits = load i32, ptr %most
+  %v = bitcast i32 %bits to float
+  store float %v, ptr %x
+  ret void
+}
+
+; What is added there later is one more reason to keep it.
+; CHECK-LABEL: define void @adgen_body_summed(
+; CHECK: call void @adgen_rule_settle_f32(ptr %most)
+define void @adgen_body_summed(ptr %x, ptr %most) "adgen-shared"="most" {
+  %brought = alloca float
+  call void @adgen_rule_choose_max_f32(ptr %most, ptr %brought)
+  call void @adgen_rule_barrier(ptr %most)
+  %v = load float, ptr %most
+  store float %v, ptr %x
+  call void @adgen_rule_barrier(ptr %most)
+  %sum = atomicrmw fadd ptr %most, float 1.0 monotonic
   ret void
 }
 
@@ -100,6 +126,16 @@ meet:
   call void @adgen_rule_barrier(ptr %most)
   store float 0.0, ptr %most
   br label %turn
+}
+
+; REFUSED: adgen-refusal: {{.*}}"entry":"member"
+; REFUSED-SAME: that is declared as integers beside others
+define void @adgen_body_member(ptr %x, ptr "adgen-layout"="24[0i4,8f8,16i4]" %most) "adgen-shared"="most" {
+  %brought = alloca float
+  %place = getelementptr i8, ptr %most, i64 16
+  call void @adgen_rule_choose_max_f32(ptr %place, ptr %brought)
+  call void @adgen_rule_barrier(ptr %most)
+  ret void
 }
 
 declare void @adgen_rule_barrier(ptr)
