@@ -37,7 +37,8 @@ def page(folder: Path) -> str:
     environment.filters["figures"] = figures
     gpu, openmp = read(folder, "gpu.json"), read(folder, "openmp.json")
     applications, by_hand = published.rows(folder)
-    ablation = read(folder, "ablation.json") + read(folder, "ablation_elsewhere.json")
+    ablation = of_recurrences(read(folder, "recurrences.json"))
+    ablation += read(folder, "ablation.json") + read(folder, "ablation_elsewhere.json")
     ablation_host = read(folder, "ablation_host.json")
     return environment.get_template("performance.md.j2").render(
         gpu=gpu,
@@ -67,6 +68,22 @@ def by_threads(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return [
         {"case": case, "size": size, "rows": sorted(several, key=lambda row: row["threads"])}
         for (case, size), several in found.items()
+    ]
+
+
+def of_recurrences(rows: Iterable[Row]) -> list[Row]:
+    """As rows of an ablation; what is without several optimisations at once is none."""
+    return [
+        {
+            **row,
+            "case": row["case"].replace("_", " "),
+            "disabled": name,
+            "gradient_ms": milliseconds,
+            "same_code": False,
+        }
+        for row in rows
+        for name, milliseconds in row["ms"].items()
+        if name not in ("primal", "all")
     ]
 
 
