@@ -5,9 +5,9 @@
 
 To be run in a checkout with `tests` on Python's path. FOLDER has what `python -m cuda_kernels.build_all FOLDER` and
 `python -m programs.on_gpu build FOLDER/programs` make. A kernel that a benchmark measures has its size here, every
-other one the size of its tests. A gradient counts as slower where it takes more than 1.15 times as long as recorded and
-more than 1.15 times as much over its primal, also when measured again; on another GPU than the recorded one the ratio
-decides. The exit code is 1 where one is slower or fails.
+other one the size of its tests. A gradient counts as slower where it takes more than 1.15 times as long as recorded,
+and 0.1 ms, and more than 1.15 times as much over its primal, also when measured again; on another GPU than the recorded
+one the ratio decides. The exit code is 1 where one is slower or fails.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from cuda_kernels.suite import by_name
 
 RESULTS = Path(__file__).resolve().parent / "results" / "watch.json"
 SLOWER = 1.15
-LEAST_MS = 0.001
-"""Two launches of the same code may differ by so much."""
+LEAST_MS = 0.1
+"""Two launches of the same code may differ by so much: where the tape's size is read back, a gradient waits for the
+host, and 0.109 ms on one machine were 0.196 on another with the same GPU."""
 PATIENCE = 0.5
 """Seconds for the rounds of a gradient."""
 HEAP = 4 << 30

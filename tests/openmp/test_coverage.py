@@ -34,7 +34,7 @@ def test_most_constructs_are_differentiated() -> None:
     constructs = [construct for file in FILES for construct in file.constructs]
     assert len(constructs) >= 150
     unread = [construct for file in FILES if file.name in {"missing.cu", "dialect.cu"} for construct in file.constructs]
-    assert sum(bool(construct.refused) for construct in constructs if construct not in unread) <= 13
+    assert sum(bool(construct.refused) for construct in constructs if construct not in unread) <= 15
 
 
 def test_every_file_is_in_the_table() -> None:
