@@ -7,6 +7,7 @@
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/DomTreeUpdater.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -152,16 +153,39 @@ private:
     return A.getType() == B.getType() && (One == Other || Alike);
   }
 
-  // Behind a barrier that all threads of the block come to, others may see the element, if the loop does.
-  bool isMet(const Loop &L, const AtomicRMWInst &Atomic) const {
+  // Behind a barrier that all threads of the block come to, others may see the element: if the loop does, or what
+  // follows it before the next barrier, as where they take the cotangents of a shared array.
+  bool isMet(Loop &L, const AtomicRMWInst &Atomic) const {
     const Value *Element = Atomic.getPointerOperand();
     bool Waits = any_of(L.blocks(), [](const BasicBlock *Block) { return any_of(*Block, isBarrierOfAll); });
-    return any_of(L.blocks(), [&](const BasicBlock *Block) {
+    bool IsMetWithin = any_of(L.blocks(), [&](const BasicBlock *Block) {
       return any_of(*Block, [&](const Instruction &I) {
         return !isBarrierOfAll(I) &&
                (Meet.mayMeet(I, Element, Atomic.getType()) || (Waits && Meet.mayTouchArray(I, Element)));
       });
     });
+    return IsMetWithin || (Waits && isTouchedBeforeNextBarrier(L, Element));
+  }
+
+  // What only adds to the array needs no barrier.
+  bool isTouchedBeforeNextBarrier(Loop &L, const Value *Element) const {
+    SmallVector<BasicBlock *> Exits;
+    L.getUniqueExitBlocks(Exits);
+    SetVector<BasicBlock *> Reached(Exits.begin(), Exits.end());
+    for (size_t Next = 0; Next < Reached.size(); ++Next) {
+      BasicBlock *Block = Reached[Next];
+      bool IsBarred = false;
+      for (Instruction &I : *Block) {
+        IsBarred = isBarrierOfAll(I);
+        if (IsBarred)
+          break;
+        if (Meet.mayMeetArray(I, Element))
+          return true;
+      }
+      if (!IsBarred)
+        Reached.insert_range(successors(Block));
+    }
+    return false;
   }
 
   static bool isBarrierOfAll(const Instruction &I) {

@@ -244,6 +244,55 @@ end:
   ret void
 }
 
+; Another thread may take this element once it has left the loop: the loop's last barrier is what orders the two.
+; CHECK-LABEL: define void @where_others_take_it_behind(
+; CHECK:       loop:
+; CHECK:         atomicrmw fadd ptr %d_tile
+; CHECK:         br i1 %done, label %end, label %loop
+define void @where_others_take_it_behind(i64 %n, float %v, ptr %y, ptr %tile, ptr "adgen-shared-shadow"="static" %d_tile) "adgen-activity"="const" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %1 = atomicrmw fadd ptr %d_tile, float %v monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %end, label %loop
+end:
+  %at = getelementptr float, ptr %d_tile, i64 7
+  %taken = atomicrmw xchg ptr %at, float 0.0 monotonic
+  store float %taken, ptr %y
+  ret void
+}
+
+; Here another barrier does.
+; CHECK-LABEL: define void @where_others_wait_behind(
+; CHECK:       loop:
+; CHECK-NOT:     atomicrmw
+; CHECK:       end:
+; CHECK:         atomicrmw fadd ptr %d_tile
+; CHECK:         call void @llvm.nvvm.barrier
+define void @where_others_wait_behind(i64 %n, float %v, ptr %y, ptr %tile, ptr "adgen-shared-shadow"="static" %d_tile) "adgen-activity"="const" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %1 = atomicrmw fadd ptr %d_tile, float %v monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %end, label %loop
+end:
+  br label %behind
+behind:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %at = getelementptr float, ptr %d_tile, i64 7
+  %taken = atomicrmw xchg ptr %at, float 0.0 monotonic
+  store float %taken, ptr %y
+  ret void
+}
+
 ; Arrays whose size the launch gives begin at the same place.
 ; CHECK-LABEL: define void @where_arrays_overlap(
 ; CHECK:       loop:
