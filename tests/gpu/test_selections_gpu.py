@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from openmp import test_selections as selections
+from openmp.compile_support import kernel
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.module import Module
@@ -22,7 +23,7 @@ def module() -> Module:
 def test_the_winner_alone_is_reversed(module: Module, name: str) -> None:
     drawn = selections.arguments(name, numpy.random.default_rng())
     arrays = [cupy.asarray(each) if isinstance(each, numpy.ndarray) else each for each in drawn]
-    result = selections.kernel(module, name).check[2, 32](*arrays, seed=5)
+    result = kernel(module, name).check[2, 32](*arrays, seed=5)
     assert any(parameter.difference for parameter in result.parameters)
 
 
@@ -30,10 +31,10 @@ def test_the_winner_alone_is_reversed(module: Module, name: str) -> None:
 def test_zeros_are_not_added_but_what_is_not_a_number_is(module: Module) -> None:
     count, candidates, *given, y, which = selections.arguments("nearest", numpy.random.default_rng(3))
     arrays = [cupy.asarray(each) for each in (*given, y, which)]
-    kernel = selections.kernel(module, "nearest")
+    nearest = kernel(module, "nearest")
     seed = numpy.zeros(count)
-    none = kernel.vjp[2, 32](count, candidates, *arrays, cotangents={"y": cupy.asarray(seed)})
+    none = nearest.vjp[2, 32](count, candidates, *arrays, cotangents={"y": cupy.asarray(seed)})
     assert not any(bool(cupy.any(each)) for each in none.values())
     seed[2] = numpy.nan
-    some = kernel.vjp[2, 32](count, candidates, *arrays, cotangents={"y": cupy.asarray(seed)})
+    some = nearest.vjp[2, 32](count, candidates, *arrays, cotangents={"y": cupy.asarray(seed)})
     assert int(cupy.isnan(some["q"]).any(axis=1).sum()) == 1

@@ -1,4 +1,7 @@
-"""Compiling for the host otherwise than users do: without optimisations, or with passes that only the GPU gets."""
+"""Compiling for the host otherwise than users do: without optimisations, or with passes that only the GPU gets.
+
+And a kernel of what was compiled.
+"""
 
 from __future__ import annotations
 
@@ -26,3 +29,9 @@ def give_host_passes(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     place = next(i for i, part in enumerate(host.parts) if part.name == "adgen-inline-math")
     more = replace(host, parts=(*host.parts[:place], *map(Pass, names), *host.parts[place:]))
     monkeypatch.setattr(openmp, "_PIPELINES", {**openmp._PIPELINES, "cuda": (more, pipelines.THREADS)})
+
+
+def kernel(module: adgen.Module, name: str) -> adgen.Kernel:
+    found = module[name]
+    assert isinstance(found, adgen.Kernel)
+    return found

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from openmp.compile_support import kernel
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.module import Module
@@ -36,12 +37,6 @@ def arguments(name: str, random: np.random.Generator, each: int) -> tuple[Any, .
 @pytest.fixture(scope="module")
 def kernels() -> Module:
     return adgen.compile(SOURCE)
-
-
-def kernel(module: Module, name: str) -> adgen.Kernel:
-    found = module[name]
-    assert isinstance(found, adgen.Kernel)
-    return found
 
 
 @pytest.mark.usefixtures("toolchain")

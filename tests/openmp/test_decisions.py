@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from openmp.compile_support import compiled_without
+from openmp.compile_support import compiled_without, kernel
 
 import enzyme_driver as adgen
 from enzyme_driver import cli
-from enzyme_driver.runtime.kernel import Kernel
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 
@@ -43,12 +42,6 @@ def kernels() -> adgen.Module:
 def plain() -> adgen.Module:
     """Each number is found by a decision of its own."""
     return compiled_without(SWITCH, FILE)
-
-
-def kernel(module: adgen.Module, name: str) -> Kernel:
-    found = module[name]
-    assert isinstance(found, Kernel)
-    return found
 
 
 @pytest.mark.parametrize("name", KERNELS)

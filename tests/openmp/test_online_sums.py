@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from openmp.compile_support import compiled_without
+from openmp.compile_support import compiled_without, kernel
 
 import enzyme_driver as adgen
 from enzyme_driver import pipeline, request
@@ -47,12 +47,6 @@ def kernels() -> Module:
 def online() -> Module:
     """The loops are reversed as they are."""
     return compiled_without(SWITCH, HERE / "online_sums.cu")
-
-
-def kernel(module: Module, name: str) -> adgen.Kernel:
-    found = module[name]
-    assert isinstance(found, adgen.Kernel)
-    return found
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from openmp.compile_support import compiled_without
+from openmp.compile_support import compiled_without, kernel
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.module import Module
@@ -27,12 +27,6 @@ def module() -> Module:
 def plain() -> Module:
     """Each step in an iteration of its own."""
     return compiled_without("strip-mine-recurrences", FILE)
-
-
-def kernel(module: Module, name: str) -> adgen.Kernel:
-    found = module[name]
-    assert isinstance(found, adgen.Kernel)
-    return found
 
 
 def gradient(module: Module, name: str, steps: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from openmp.compile_support import compiled_without
+from openmp.compile_support import compiled_without, kernel
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.module import Module
@@ -65,12 +65,6 @@ def plain() -> Module:
 @pytest.fixture(scope="module")
 def functions() -> Module:
     return adgen.compile(HERE / "selections.cpp")
-
-
-def kernel(module: Module, name: str) -> adgen.Kernel:
-    found = module[name]
-    assert isinstance(found, adgen.Kernel)
-    return found
 
 
 @pytest.mark.usefixtures("toolchain")

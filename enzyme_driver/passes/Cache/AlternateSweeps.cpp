@@ -33,8 +33,6 @@ STATISTIC(NumAlternating, "Number of loops of which each iteration is reversed w
 namespace adgen {
 namespace {
 
-constexpr unsigned MostInGradient = 6000;
-
 // An index by which the iteration's part of a cache is found.
 struct Index {
   GetElementPtrInst *Element;
@@ -315,7 +313,7 @@ ADGEN_DECLARE_PASS(AlternateSweeps);
 
 PreservedAnalyses AlternateSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  for (Function *F : gradientsUpTo(M, MostInGradient))
+  for (Function *F : gradientsUpTo(M, MostWithSweeps))
     if (any_of(instructions(*F), [](const Instruction &I) { return isCacheAllocation(&I); }))
       replaceByCopy(*F, FAM, [&](Function &Copy) {
         bool Alternates = alternateAll(Copy, FAM);

@@ -29,8 +29,6 @@ STATISTIC(NumGradients, "Number of gradients with fused sweeps");
 namespace adgen {
 namespace {
 
-constexpr unsigned MostInGradient = 6000;
-
 class Fuser {
 public:
   Fuser(Function &F, FunctionAnalysisManager &FAM)
@@ -242,7 +240,7 @@ ADGEN_DECLARE_PASS(FuseSweeps);
 
 PreservedAnalyses FuseSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  for (Function *F : gradientsUpTo(M, MostInGradient))
+  for (Function *F : gradientsUpTo(M, MostWithSweeps))
     replaceByCopy(*F, FAM, [&](Function &Copy) {
       bool Fused = fuseAll(Copy, FAM);
       if (Fused)

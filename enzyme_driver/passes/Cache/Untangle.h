@@ -10,6 +10,9 @@ namespace adgen {
 // The gradients that are not longer than that: cleaning one up takes long.
 llvm::SmallVector<llvm::Function *> gradientsUpTo(llvm::Module &M, unsigned MostInstructions);
 
+// Instructions of a gradient whose sweeps over one loop are looked at together.
+inline constexpr unsigned MostWithSweeps = 6000;
+
 // Changes a copy of the gradient, which takes the gradient's place if it is worth it.
 bool replaceByCopy(llvm::Function &F, llvm::FunctionAnalysisManager &FAM,
                    llvm::function_ref<bool(llvm::Function &)> IsWorth);

@@ -12,7 +12,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
-#include <numeric>
 #include <optional>
 
 #define DEBUG_TYPE "adgen-unroll-local-arrays"
@@ -103,18 +102,23 @@ private:
     return Least;
   }
 
+  static uint64_t sizeAsItIs(const Loop &L) {
+    uint64_t Instructions = 0;
+    for (const BasicBlock *Block : L.blocks())
+      Instructions += Block->size();
+    return Instructions;
+  }
+
   // Of the code that the loop becomes, in that iteration of the loops around it. Loops that stay are found with it.
   uint64_t size(const Loop &L, Iterations &At) {
-    auto Counted = [](uint64_t Sum, const BasicBlock *Block) { return Sum + Block->size(); };
-    const uint64_t Once = std::accumulate(L.block_begin(), L.block_end(), uint64_t(0), Counted);
     std::optional<unsigned> Times = iterations(L, At);
     if (Staying.contains(&L) || !Times) {
       Staying.insert(&L);
-      return Once;
+      return sizeAsItIs(L);
     }
-    uint64_t Own = Once;
+    uint64_t Own = sizeAsItIs(L);
     for (const Loop *Inner : L)
-      Own -= std::accumulate(Inner->block_begin(), Inner->block_end(), uint64_t(0), Counted);
+      Own -= sizeAsItIs(*Inner);
     uint64_t Instructions = 0;
     for (unsigned Iteration = 0; Iteration < *Times && Instructions <= MostInstructions; ++Iteration) {
       At[&L] = Iteration;

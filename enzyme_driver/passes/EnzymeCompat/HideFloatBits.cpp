@@ -4,6 +4,7 @@
 // 16 bits that is stored as such) are hidden from Enzyme, which otherwise stops at arithmetic with them.
 #include "Analysis/Bits.h"
 #include "Analysis/Layout.h"
+#include "EnzymeCompat/Reaches.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -170,18 +171,6 @@ private:
       }
       return false;
     });
-  }
-
-  // Whether the step, which adds where to go on, says so anywhere.
-  template <class Step> static bool reaches(Value &From, Step Visit) {
-    SmallPtrSet<Value *, 16> Seen;
-    SmallVector<Value *> Work{&From};
-    while (!Work.empty()) {
-      Value *V = Work.pop_back_val();
-      if (Seen.insert(V).second && Visit(*V, Work))
-        return true;
-    }
-    return false;
   }
 
   // A power of two, which has no mantissa, is a step wherever its exponent is an integer.

@@ -9,6 +9,7 @@
 // floating point are stored as integers, or loaded as such and become floating point again: in registers, or in the
 // array itself, if it may hold numbers where an integer that goes back there is loaded.
 #include "Analysis/Layout.h"
+#include "EnzymeCompat/Reaches.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -31,18 +32,6 @@ constexpr StringLiteral SwapPrefix = "adgen_hidden_swap_";
 constexpr StringLiteral FunctionName = "adgen_integer_access";
 
 using Blocks = SmallPtrSet<const BasicBlock *, 16>;
-
-// Whether the step, which adds where to go on, says so anywhere.
-template <class Step> bool reaches(Value &From, Step Visit) {
-  SmallPtrSet<Value *, 16> Seen;
-  SmallVector<Value *> Work{&From};
-  while (!Work.empty()) {
-    Value *V = Work.pop_back_val();
-    if (Seen.insert(V).second && Visit(*V, Work))
-      return true;
-  }
-  return false;
-}
 
 bool isSwap(const Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
