@@ -110,7 +110,7 @@ def main() -> int:
     if options.artifact:
         kernel = adgen.load(options.artifact, target=options.target)["six"]
     else:
-        kernel = adgen.compile(SOURCE, target=options.target, verify="never")
+        kernel = adgen.compile(SOURCE, target=options.target, verify="never")["six"]
     found = {name: measured(kernel, *made) for name, made in libraries(options.target).items()}
     device = platform.machine()
     if options.target == "cuda":
