@@ -210,7 +210,7 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     from enzyme_driver import request
     from enzyme_driver.runtime import module
     from enzyme_driver.settings import Settings
-    from enzyme_driver.verification import find_patterns, find_witnesses, guard
+    from enzyme_driver.verification import find_narrower, find_patterns, verifying
 
     if kernel is not None and function is not None:
         raise UsageError("both kernel= and function= are given", hint="give one of them, or none for the whole file")
@@ -231,10 +231,8 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
     folder = store.build(wanted, settings=settings, use_cache=cache)
     loaded = module.load(folder, target)
     find_patterns(loaded, wanted, settings, use_cache=cache)
-    find_witnesses(loaded, wanted, settings, use_cache=cache)
-    when = verify or settings.verify
-    if when != "never":
-        guard(loaded, wanted, always=when == "always", asked=when is not None)
+    find_narrower(loaded, wanted, settings, use_cache=cache, verify=verify)
+    verifying(loaded, wanted, settings, use_cache=cache, verify=verify)
     return loaded if name is None else _only(loaded, name, "kernel" if function is None else "function")
 
 

@@ -1,6 +1,7 @@
-"""Numbers of other kinds, compiled beside a module when they are needed first.
+"""What is compiled beside a module when it is needed first.
 
-Dual numbers have its gradients verify themselves, sets of inputs find patterns of its Jacobians.
+Dual numbers have its gradients verify themselves, sets of inputs find patterns of its Jacobians, and gradients by some
+of the parameters have only these.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from enzyme_driver.runtime.function import Function
 from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.runtime.module import Module
 from enzyme_driver.runtime.transforms.guard import Guard
-from enzyme_driver.settings import Settings
+from enzyme_driver.runtime.transforms.narrower import Narrower
+from enzyme_driver.settings import Settings, Verify
 
 
 def find_witnesses(loaded: Module, request: Request, settings: Settings, *, use_cache: bool) -> None:
@@ -38,6 +40,14 @@ def guard(loaded: Module, request: Request, *, always: bool, asked: bool = True)
         if entry.witness and entry.signature.shadowed and not entry.gradient_refusal:
             repeated = partial(bisecting, entry, request, loaded.artifact.folder)
             entry.guard = Guard(entry.witness, loaded.artifact.folder, always=always, asked=asked, repeated=repeated)
+
+
+def verifying(loaded: Module, request: Request, settings: Settings, *, use_cache: bool, verify: Verify | None) -> None:
+    """Both of these, as the user has asked for; by default before the first call."""
+    find_witnesses(loaded, request, settings, use_cache=use_cache)
+    when = verify or settings.verify
+    if when != "never":
+        guard(loaded, request, always=when == "always", asked=when is not None)
 
 
 def bisecting(
@@ -105,3 +115,32 @@ def _carrying(
     made = module.load(cache.build(wanted, settings=settings, use_cache=use_cache), target)
     symbol = subject.signature.symbol
     return module.standing_for(next(each for each in made if each.signature.symbol == symbol), subject)
+
+
+def find_narrower(
+    loaded: Module, request: Request, settings: Settings, *, use_cache: bool, verify: Verify | None
+) -> None:
+    """Let entries of a module that was made of the request compile gradients by some of their parameters."""
+    for entry in loaded:
+        entry.narrower = Narrower(
+            entry.signature, partial(_without, entry, request, settings, use_cache=use_cache, verify=verify)
+        )
+
+
+def _without(
+    subject: Kernel | Function,
+    request: Request,
+    settings: Settings,
+    names: tuple[str, ...],
+    *,
+    use_cache: bool,
+    verify: Verify | None,
+) -> Kernel | Function:
+    """The entry with these parameters constant, verified as it is. Raises what compiling raises."""
+    signature = subject.signature
+    own = {name: kind for name, kind in request.activity if name in signature.names}
+    activity = tuple(sorted({**own, **dict.fromkeys(names, "const")}.items()))
+    wanted = replace(request, names=(signature.name,), modes=("reverse",), activity=activity)
+    loaded = module.load(cache.build(wanted, settings=settings, use_cache=use_cache), subject.target)
+    verifying(loaded, wanted, settings, use_cache=use_cache, verify=verify)
+    return next(each for each in loaded if each.signature.symbol == signature.symbol)

@@ -71,13 +71,11 @@ class Unit:
         """What the runtime makes of it; what is to be verified has a guard before its gradient."""
         from enzyme_driver.runtime import module
         from enzyme_driver.settings import Settings
-        from enzyme_driver.verification import find_witnesses, guard
+        from enzyme_driver.verification import verifying
 
         loaded, settings = module.load(self.artifact.folder, self.target), Settings.from_environment()
         if self.request is not None and self.is_verified:
-            always, asked = settings.verify == "always", settings.verify is not None
-            find_witnesses(loaded, self.request, settings, use_cache=True)
-            guard(loaded, self.request, always=always, asked=asked)
+            verifying(loaded, self.request, settings, use_cache=True, verify=None)
         return next(each for each in loaded if each.signature.symbol == self.signature.symbol)
 
     @property

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from enzyme_driver.runtime.function import Function
     from enzyme_driver.runtime.kernel import Kernel
     from enzyme_driver.runtime.transforms.guard import Guard
+    from enzyme_driver.runtime.transforms.narrower import Narrower
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,6 +82,8 @@ class CompiledEntry:
         """What looks at the gradient before it is used first; None where nothing does."""
         self.witness: Callable[[], Kernel | Function] | None = None
         """Compiles what carries dual numbers through the primal; None without a source."""
+        self.narrower: Narrower[Kernel | Function] | None = None
+        """Compiles gradients by some of the parameters; None without a source."""
 
     def verify(self, values: tuple[object, ...], launch: Launch | None) -> None:
         """Look at the gradient with these arguments, if there is a guard that has not seen enough."""

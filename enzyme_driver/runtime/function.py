@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -88,6 +88,10 @@ class Function(CompiledEntry):
 
         `cotangent` is that of the returned number, with `directions` one number for all or a sequence of them.
         """
+        wrt = wrt if wrt is None or isinstance(wrt, str) else tuple(wrt)
+        if wrt is not None and self.narrower and (narrow := self.narrower(wrt)):
+            call = partial(cast("Any", narrow).vjp, *args, wrt=wrt, cotangent=cotangent, cotangents=cotangents)
+            return cast("dict[str, Any]", call(directions=directions, **named))
         entry = self._gradient_entry()
         if self._is_verified and directions is None and not named and isinstance(cotangent, (int, float)):
             found = self._quick.vjp(entry, args, cotangents, wrt, None, cotangent)

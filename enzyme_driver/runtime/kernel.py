@@ -296,6 +296,10 @@ class Kernel(CompiledEntry):
         directions: int | None = None,
         **named: object,
     ) -> dict[str, Any]:
+        wrt = wrt if wrt is None or isinstance(wrt, str) else tuple(wrt)
+        if wrt is not None and self.narrower and (narrow := self.narrower(wrt)):
+            call = partial(cast("Kernel", narrow).vjp._run, launch)  # noqa: SLF001  (any launch, not only grid and block)
+            return call(*args, cotangents=cotangents, wrt=wrt, directions=directions, **named)
         entry = self._gradient_entry()
         if self._is_verified and directions is None and not named:
             found = self._quick.vjp(entry, args, cotangents, wrt, launch)
