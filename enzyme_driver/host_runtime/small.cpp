@@ -1,77 +1,167 @@
-// Blocks of up to 1 KiB lie in spans of 64 KiB, each of which has blocks of one size, in one stretch of addresses by
-// which they are told apart from other memory. A block that was given back goes to the list of the thread that did so.
+// Blocks of up to 1 KiB lie in spans of 64 KiB, each of which belongs to a thread and has blocks of one size, in one
+// stretch of addresses by which they are told apart from other memory. A span hands out its blocks one behind the
+// other, and does so anew as soon as all have come back: the tapes of a recursion, which are very many, are then
+// written and read in the order of their addresses, gradient after gradient. What another thread gives back goes to a
+// list of that thread's.
 #include "small.h"
 
 #include <array>
+#include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <sys/mman.h>
-#include <vector>
 
 namespace {
 
-constexpr uint64_t Largest = 1 << 10, Unit = 16, Span = 64 << 10; // bytes
+constexpr uint64_t Largest = 1 << 10, Unit = 16, SpanBytes = 64 << 10;
 constexpr uint64_t Sizes = Largest / Unit;
 
 struct Block {
   Block *next;
 };
 
-using Lists = std::array<Block *, Sizes>;
+struct List {
+  Block *first;
+  uint64_t count;
 
+  void push(Block *block) {
+    block->next = first;
+    first = block;
+    ++count;
+  }
+
+  Block *pop() {
+    Block *block = first;
+    if (block) {
+      first = block->next;
+      --count;
+    }
+    return block;
+  }
+};
+
+struct Own;
+
+// Only its thread changes it, or whoever holds the lock where it has none.
+struct Span {
+  std::atomic<Own *> owner;
+  Block *freed;
+  char *fresh; // from here on nothing has been handed out
+  char *end;   // of the last block
+  Span *next;  // in a queue
+  uint32_t live, size;
+  bool queued;
+
+  uint64_t each() const { return (size + 1) * Unit; }
+
+  void clear(char *start) {
+    freed = nullptr;
+    fresh = start;
+    end = start + SpanBytes / each() * each();
+  }
+
+  Block *take() {
+    Block *block = freed;
+    if (block) {
+      freed = block->next;
+    } else {
+      if (fresh == end)
+        return nullptr;
+      block = reinterpret_cast<Block *>(fresh);
+      fresh += each();
+    }
+    ++live;
+    return block;
+  }
+};
+
+struct Queue {
+  Span *first;
+
+  void push(Span *span) {
+    span->next = first;
+    first = span;
+  }
+
+  Span *pop() {
+    Span *span = first;
+    if (span)
+      first = span->next;
+    return span;
+  }
+};
+
+// What all threads share.
 class Spans {
 public:
   Spans() {
     void *found = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (found == MAP_FAILED)
+    all = static_cast<Span *>(std::calloc(bytes / SpanBytes, sizeof(Span))); // pages come as they are used
+    if (found == MAP_FAILED || !all)
       return;
     start = static_cast<char *>(found);
-    sizes.resize(bytes / Span);
   }
 
-  bool holds(const void *memory) const {
-    return uint64_t(static_cast<const char *>(memory) - start) < bytes && start != nullptr;
+  // Null where the memory lies in none.
+  Span *of(const void *memory) const {
+    const auto place = uint64_t(static_cast<const char *>(memory) - start);
+    return place < bytes && start ? all + place / SpanBytes : nullptr;
   }
 
-  // The size of the blocks of the span that the memory lies in, in units, less one.
-  uint64_t sizeAt(const void *memory) const {
-    return sizes[uint64_t(static_cast<const char *>(memory) - start) / Span];
-  }
+  char *startOf(const Span *span) const { return start + uint64_t(span - all) * SpanBytes; }
 
-  // Blocks of a size as a list: those of a thread that has ended, else of a fresh span; null where all are used.
-  Block *blocks(uint64_t size) {
+  // Of a thread that has ended, maybe with all of its blocks handed out, else a fresh one; null where all are used.
+  Span *span(uint64_t size, Own *owner) {
     const std::lock_guard lock(mutex);
-    if (!left[size].empty()) {
-      Block *list = left[size].back();
-      left[size].pop_back();
-      return list;
+    Span *span = left[size].pop();
+    if (!span) {
+      if (!start || used == bytes / SpanBytes)
+        return nullptr;
+      span = all + used++;
+      span->size = uint32_t(size);
+      span->clear(startOf(span));
     }
-    if (!start || used == sizes.size())
-      return nullptr;
-    char *span = start + used * Span;
-    sizes[used++] = uint8_t(size);
-    Block *list = nullptr;
-    const uint64_t each = (size + 1) * Unit;
-    for (uint64_t number = Span / each; number-- > 0;) {
-      auto *block = reinterpret_cast<Block *>(span + number * each);
-      block->next = list;
-      list = block;
-    }
-    return list;
+    span->owner.store(owner, std::memory_order_relaxed);
+    return span;
   }
 
-  void leave(const Lists &lists) {
+  // Of all spans that were a thread's.
+  void leave(const Own *owner) {
     const std::lock_guard lock(mutex);
-    for (uint64_t size = 0; size < Sizes; ++size)
-      if (lists[size])
-        left[size].push_back(lists[size]);
+    for (Span *span = all; span != all + used; ++span)
+      if (span->owner.load(std::memory_order_relaxed) == owner) {
+        span->owner.store(nullptr, std::memory_order_relaxed);
+        span->queued = false;
+        left[span->size].push(span);
+      }
+  }
+
+  void leave(uint64_t size, List &list) {
+    if (!list.first)
+      return;
+    const std::lock_guard lock(mutex);
+    while (Block *block = list.pop())
+      strays[size].push(block);
+  }
+
+  // As many as a span holds at most.
+  void adopt(uint64_t size, List &list) {
+    const std::lock_guard lock(mutex);
+    while (list.count < SpanBytes / Largest) {
+      Block *block = strays[size].pop();
+      if (!block)
+        return;
+      list.push(block);
+    }
   }
 
 private:
-  const uint64_t bytes = mostSpare() / Span * Span;
+  const uint64_t bytes = mostSpare() / SpanBytes * SpanBytes;
   char *start = nullptr;
-  std::vector<uint8_t> sizes; // by span; written before a block of it is handed out
+  Span *all = nullptr;
   uint64_t used = 0;
-  std::array<std::vector<Block *>, Sizes> left;
+  std::array<Queue, Sizes> left{};
+  std::array<List, Sizes> strays{};
   std::mutex mutex;
 };
 
@@ -80,40 +170,76 @@ Spans &spans() {
   return *all;
 }
 
+// What a thread has.
 struct Own {
-  Lists lists{};
+  std::array<Span *, Sizes> current{};
+  std::array<Queue, Sizes> others{}; // spans in which something is free
+  std::array<List, Sizes> strays{};  // blocks of other threads' spans
 
-  ~Own() { spans().leave(lists); }
+  ~Own() {
+    spans().leave(this);
+    for (uint64_t size = 0; size < Sizes; ++size)
+      spans().leave(size, strays[size]);
+    current = {};
+  }
+
+  Block *take(uint64_t size) {
+    Span *span = current[size];
+    Block *block = span ? span->take() : nullptr;
+    return block ? block : takeElsewhere(size);
+  }
+
+  void give(Span *span, Block *block) {
+    if (span->owner.load(std::memory_order_relaxed) != this) {
+      strays[span->size].push(block);
+      if (strays[span->size].count * span->each() > SpanBytes)
+        spans().leave(span->size, strays[span->size]);
+      return;
+    }
+    block->next = span->freed;
+    span->freed = block;
+    if (--span->live == 0)
+      span->clear(spans().startOf(span));
+    if (!span->queued && span != current[span->size]) {
+      span->queued = true;
+      others[span->size].push(span);
+    }
+  }
+
+private:
+  Block *takeElsewhere(uint64_t size) {
+    if (Span *span = others[size].pop()) {
+      span->queued = false;
+      current[size] = span;
+      return span->take();
+    }
+    if (!strays[size].first)
+      spans().adopt(size, strays[size]);
+    if (Block *block = strays[size].pop())
+      return block;
+    while (Span *span = spans().span(size, this)) {
+      current[size] = span;
+      if (Block *block = span->take())
+        return block;
+    }
+    return nullptr;
+  }
 };
 
 thread_local Own own;
 
 } // namespace
 
-void *takeSmall(uint64_t bytes) {
-  if (bytes == 0 || bytes > Largest)
-    return nullptr;
-  const uint64_t size = (bytes - 1) / Unit;
-  Block *&list = own.lists[size];
-  if (!list && !(list = spans().blocks(size)))
-    return nullptr;
-  Block *taken = list;
-  list = taken->next;
-  return taken;
-}
+void *takeSmall(uint64_t bytes) { return bytes == 0 || bytes > Largest ? nullptr : own.take((bytes - 1) / Unit); }
 
 bool giveSmall(void *memory) {
-  Spans &all = spans();
-  if (!all.holds(memory))
-    return false;
-  auto *block = static_cast<Block *>(memory);
-  Block *&list = own.lists[all.sizeAt(memory)];
-  block->next = list;
-  list = block;
-  return true;
+  Span *span = spans().of(memory);
+  if (span)
+    own.give(span, static_cast<Block *>(memory));
+  return span != nullptr;
 }
 
 uint64_t sizeOfSmall(const void *memory) {
-  Spans &all = spans();
-  return all.holds(memory) ? (all.sizeAt(memory) + 1) * Unit : 0;
+  const Span *span = spans().of(memory);
+  return span ? span->each() : 0;
 }

@@ -1,7 +1,8 @@
-"""What the gradient of a recursion keeps: very many small blocks, which come from lists that each thread has."""
+"""What the gradient of a recursion keeps: very many small blocks, which lie in spans that each thread has."""
 
 from __future__ import annotations
 
+import ctypes
 import resource
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,11 @@ import pytest
 
 import enzyme_driver as adgen
 from benchmarks.host_adjoints import SOURCE
+from enzyme_driver import resources
+from enzyme_driver.command import run
 from enzyme_driver.runtime.function import Function
+from enzyme_driver.settings import Settings
+from enzyme_driver.toolchain import ensure, packages
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 
@@ -81,3 +86,53 @@ def test_threads_of_openmp(tmp_path: Path) -> None:
         with adgen.threads(threads):
             found = function.vjp(matrices, 50, 5)["matrices"]
         np.testing.assert_allclose(found, cofactors(matrices), rtol=1e-9, atol=1e-12)
+
+
+class Blocks:
+    """The runtime's functions for small blocks."""
+
+    def __init__(self, library: Path) -> None:
+        loaded = ctypes.CDLL(str(library))
+        self.take, self.give = loaded["_Z9takeSmallm"], loaded["_Z9giveSmallPv"]
+        self.take.restype, self.take.argtypes = ctypes.c_void_p, [ctypes.c_uint64]
+        self.give.restype, self.give.argtypes = ctypes.c_bool, [ctypes.c_void_p]
+
+
+@pytest.fixture(scope="module")
+def blocks(tmp_path_factory: pytest.TempPathFactory) -> Blocks:
+    room = resources.PACKAGE / "host_runtime"
+    library = tmp_path_factory.mktemp("blocks") / "blocks.so"
+    clang = ensure(Settings.from_environment()).clang
+    found = (*packages.compile_flags(clang), *packages.link_flags(clang))
+    sources = [str(room / name) for name in ("small.cpp", "large.cpp")]
+    flags = ("-std=c++17", "-O2", "-fPIC", "-shared")
+    done = run([str(clang.prefix / "bin" / "clang++"), *flags, *found, *sources, "-o", str(library)], timeout=120)
+    assert done.ok, done.stderr
+    return Blocks(library)
+
+
+def in_another_thread(blocks: Blocks, addresses: list[int]) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert all(pool.map(blocks.give, addresses))
+
+
+def test_blocks_are_taken_in_the_order_of_their_addresses_again(blocks: Blocks) -> None:
+    """Whichever way they came back: else each is a line of memory that nobody has asked for ahead."""
+    each, count = 64, 3 * (64 << 10) // 64
+    rng = np.random.default_rng(4)
+    for _ in range(3):
+        taken = [blocks.take(each) for _ in range(count)]
+        assert len(set(taken)) == count
+        assert np.mean(np.diff(taken) == each) > 1 - 4 / count
+        assert all(blocks.give(taken[place]) for place in rng.permutation(count))
+
+
+def test_what_another_thread_gives_back_is_used_again(blocks: Blocks) -> None:
+    each, count = 128, 4 * (64 << 10) // 128
+    seen: set[int] = set()
+    for _ in range(20):
+        taken = [blocks.take(each) for _ in range(count)]
+        assert len(set(taken)) == count
+        seen.update(taken)
+        in_another_thread(blocks, taken)
+    assert len(seen) < 3 * count
