@@ -20,6 +20,7 @@
 namespace {
 
 constexpr uint64_t Least = 64 << 10, Page = 4096, HugePage = 2 << 20; // bytes
+constexpr uint64_t FirstRoom = 128;                                   // bytes of what grows
 constexpr uint64_t Start = 64; // of the memory in its pages, by which most other memory is told apart at once
 constexpr uint64_t Most = uint64_t(1) << 48; // bytes that there can be
 constexpr uint64_t FewSpare = 256 << 20,
@@ -145,13 +146,16 @@ HIDDEN void adgen_large_delete(void *memory) {
     ::operator delete(memory);
 }
 
+// What grows does so time after time: a small block has room for more than is asked for.
 HIDDEN void *adgen_large_realloc(void *memory, uint64_t bytes) {
   const uint64_t small = sizeOfSmall(memory), held = small || !memory ? small : blocks().sizeOf(memory);
-  if (!held && (bytes < Least || bytes > Most))
+  if (memory && !held && (bytes < Least || bytes > Most))
     return std::realloc(memory, bytes);
-  if (held >= bytes && (small || bytes >= Least))
+  if (memory && held >= bytes && (small || bytes >= Least))
     return memory;
-  void *larger = adgen_large_alloc(bytes);
+  void *larger = takeSmall(std::max(bytes, small ? 4 * small : FirstRoom));
+  if (!larger)
+    larger = adgen_large_alloc(bytes);
   if (larger && memory) {
     std::memcpy(larger, memory, std::min(bytes, held ? held : malloc_usable_size(memory)));
     adgen_large_free(memory);

@@ -41,6 +41,20 @@ double determinants(const double *matrices, int count, int n) {
 }
 """
 
+UNTIL = """
+#include <cmath>
+double until(const double *x, const double *limits, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    double y = x[i];
+    while (y > limits[i])
+      y = std::sin(y);
+    sum += y;
+  }
+  return sum;
+}
+"""
+
 
 def cofactors(matrices: np.ndarray) -> np.ndarray:
     found: np.ndarray = np.linalg.det(matrices)[..., None, None] * np.swapaxes(np.linalg.inv(matrices), -1, -2)
@@ -136,3 +150,19 @@ def test_what_another_thread_gives_back_is_used_again(blocks: Blocks) -> None:
         seen.update(taken)
         in_another_thread(blocks, taken)
     assert len(seen) < 3 * count
+
+
+def test_blocks_that_grow(tmp_path: Path) -> None:
+    """What a loop of unknown length keeps, from one iteration to what needs a large block."""
+    path = tmp_path / "until.cpp"
+    path.write_text(UNTIL, encoding="utf-8")
+    function = adgen.compile(path, function="until", activity={"limits": "const"}, verify="never")
+    counts = np.array([0, 1, 3, 16, 17, 64, 130, 500, 20_000, 2])
+    x = np.random.default_rng(5).uniform(0.9, 1.1, len(counts))
+    limits, expected = np.empty_like(x), np.empty_like(x)
+    for place, count in enumerate(counts):
+        before, y, slope = 2.0, x[place], 1.0
+        for _ in range(count):
+            before, y, slope = y, np.sin(y), slope * np.cos(y)
+        limits[place], expected[place] = (before + y) / 2, slope
+    np.testing.assert_allclose(function.vjp(x, limits, len(x))["x"], expected, rtol=1e-9)
