@@ -106,6 +106,7 @@ CUDA = Pipeline(
         Pass("adgen-link-libraries", "{rules}", switch="align-lanes"),
         Pass("adgen-match-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="match-lanes"),
+        Pass("adgen-sum-in-blocks", after=("adgen-merge-accumulations", "adgen-relax-private-atomics")),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
         Pass("adgen-privatize-accumulations", after=("adgen-relax-private-atomics", "adgen-warp-aggregate-atomics")),

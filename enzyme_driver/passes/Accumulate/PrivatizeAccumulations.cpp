@@ -6,6 +6,7 @@
 //
 // That the same elements are meant follows from what the address depends on: lanes, what loops count and what all
 // threads share, but neither the block nor the warp; or on the thread, but not on what a loop around it counts.
+#include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
 #include "Accumulate/Ownership.h"
 #include "Support/Pass.h"
@@ -154,7 +155,7 @@ private:
   }
 
   void replace() {
-    BasicBlock *End = commonEnd();
+    BasicBlock *End = commonEnd(F);
     Instruction *First = &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
     IRBuilder<> B(First);
     Value *Thread = threadInBlock(B), *Threads = threadsOfBlock(B);
@@ -169,11 +170,11 @@ private:
       forStrided(*First, Thread, Threads, Count, "own", [&](IRBuilder<> &Each, Value *Index) {
         Each.CreateStore(Constant::getNullValue(C.type()), place(Each, C, Index));
       });
-    meet(*First);
+    waitForBlock(*First);
     for (auto [C, Count] : zip(All, Counts))
       for (AtomicRMWInst *Atomic : C.Additions)
         addToOwn(*Atomic, C, Count);
-    meet(*End->getTerminator());
+    waitForBlock(*End->getTerminator());
     for (auto [C, Count] : zip(All, Counts))
       forStrided(*End->getTerminator(), Thread, Threads, Count, "own", [&](IRBuilder<> &Each, Value *Index) {
         // Also where the shadow has fewer elements than the block: nothing was added to those beyond.
@@ -183,27 +184,6 @@ private:
         Value *To = Each.CreateGEP(C.type(), C.Shadow, Each.CreateZExt(Index, Each.getInt64Ty()));
         Each.CreateAtomicRMW(AtomicRMWInst::FAdd, To, Sum, MaybeAlign(), AtomicOrdering::Monotonic);
       });
-  }
-
-  // The one block at which all threads come to the end.
-  BasicBlock *commonEnd() {
-    SmallVector<BasicBlock *> Ends;
-    for (BasicBlock &Block : F)
-      if (isa<ReturnInst>(Block.getTerminator()))
-        Ends.push_back(&Block);
-    auto *End = BasicBlock::Create(M.getContext(), "end", &F);
-    ReturnInst::Create(M.getContext(), End);
-    for (BasicBlock *Block : Ends) {
-      Block->getTerminator()->eraseFromParent();
-      BranchInst::Create(End, Block);
-    }
-    return End;
-  }
-
-  // Lanes that have returned early are there by themselves.
-  static void meet(Instruction &Before) {
-    IRBuilder<> B(&Before);
-    B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_all, ArrayRef<Type *>(), {B.getInt32(0)});
   }
 
   static Value *place(IRBuilder<> &B, const Common &C, Value *Index) {

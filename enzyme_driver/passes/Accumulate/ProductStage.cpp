@@ -19,19 +19,6 @@ constexpr size_t FewestLargeTiles = 12; // with fewer, most lanes would have non
 constexpr size_t LargeSide = 4, SmallSide = 2;
 constexpr unsigned GlobalSpace = 1;
 
-// As __launch_bounds__ says; 0 where it does not.
-static uint64_t mostThreads(const Function &Gradient) {
-  const Function *Primal = Gradient.getParent()->getFunction(symbolOf(Gradient));
-  if (!Primal || !Primal->hasFnAttribute("nvvm.maxntid"))
-    return 0;
-  SmallVector<StringRef> Extents;
-  Primal->getFnAttribute("nvvm.maxntid").getValueAsString().split(Extents, ',');
-  uint64_t Product = 1, Extent = 0;
-  for (StringRef Text : Extents)
-    Product *= Text.trim().getAsInteger(10, Extent) ? 0 : Extent;
-  return Product;
-}
-
 static size_t sideOf(size_t Rows, size_t Columns) {
   size_t Large = divideCeil(Rows, LargeSide) * divideCeil(Columns, LargeSide);
   return Large < FewestLargeTiles ? SmallSide : LargeSide;

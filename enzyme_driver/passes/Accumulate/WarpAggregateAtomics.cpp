@@ -47,10 +47,19 @@ constexpr int64_t MostBeside = 4; // elements to which a lane's neighbours may b
 struct Group {
   StringRef Lanes; // which have their elements in common
   bool InShared;
+  bool WarpsOwn; // elements of shared memory that no other warp adds to
   SmallVector<AtomicRMWInst *, 16> Members;
   SmallVector<Value *, MostCompared> Compared;
 
   Type *type() const { return Members.front()->getType(); }
+
+  // Lanes that add without atomics may not come to one element for two members.
+  bool takes(const Group &Other) const {
+    bool Like = Lanes == Other.Lanes && InShared == Other.InShared && WarpsOwn == Other.WarpsOwn &&
+                Compared == Other.Compared && type() == Other.type();
+    int64_t Distance = distanceOf(*Other.Members.front());
+    return Like && !(WarpsOwn && any_of(Members, [&](auto *Member) { return distanceOf(*Member) == Distance; }));
+  }
 };
 
 // A number as a sum: multiples of others, with or without sign, and a constant. Additions that must not overflow are
@@ -133,22 +142,28 @@ private:
       AtomicRMWInst *Atomic = asAccumulation(I);
       if (!Atomic || !(Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy()))
         continue;
-      bool InShared = isInShared(*Atomic);
-      const LaneOrigin &Where = (InShared ? FromInShared : From).of(Atomic->getPointerOperand());
-      StringRef Lanes = inCommon(Where, *Atomic);
-      if (Lanes.empty())
+      std::optional<Group> New = groupOf(*Atomic);
+      if (!New)
         continue;
-      Group New{Lanes, InShared, {Atomic}, toCompare(Where, *Atomic)};
-      auto Like = find_if(Open, [&](const Group &G) {
-        return G.Lanes == Lanes && G.InShared == InShared && G.Compared == New.Compared && G.type() == New.type();
-      });
+      auto Like = find_if(Open, [&](const Group &G) { return G.takes(*New); });
       if (Like == Open.end())
-        Open.push_back(New);
+        Open.push_back(*New);
       else
         Like->Members.push_back(Atomic);
       Close([&](const Group &G) { return G.Members.size() == MostMembers; });
     }
     Close([](const Group &) { return true; });
+  }
+
+  // Of one accumulation; nothing where no lanes have its element in common.
+  std::optional<Group> groupOf(AtomicRMWInst &Atomic) {
+    if (Atomic.hasMetadata(WarpsOwnMark))
+      return Group{"warp", true, true, {&Atomic}, {}};
+    bool InShared = isInShared(Atomic);
+    const LaneOrigin &Where = (InShared ? FromInShared : From).of(Atomic.getPointerOperand());
+    StringRef Lanes = inCommon(Where, Atomic);
+    return Lanes.empty() ? std::nullopt
+                         : std::optional(Group{Lanes, InShared, false, {&Atomic}, toCompare(Where, Atomic)});
   }
 
   // Where that is many numbers, the element's address instead, without what is constant in it.
@@ -199,7 +214,7 @@ private:
   }
 
   bool isMet(const Group &G, const Instruction &I) const {
-    return any_of(G.Members, [&](const AtomicRMWInst *Member) {
+    return !G.WarpsOwn && any_of(G.Members, [&](const AtomicRMWInst *Member) {
       return Meet.mayMeet(I, Member->getPointerOperand(), Member->getType());
     });
   }
@@ -239,7 +254,7 @@ private:
     for (Value *V : G.Compared)
       Alike = B.CreateAnd(Alike, alike(B, G, Active, V));
     adgen::handOver(B, G.Lanes, G.Members, Active, Alike,
-                    [&](ArrayRef<AtomicRMWInst *> Next) { return isAlone(B, Next); });
+                    [&](ArrayRef<AtomicRMWInst *> Next) { return G.WarpsOwn ? B.getTrue() : isAlone(B, Next); });
   }
 
   Value *alike(IRBuilder<> &B, const Group &G, Value *Active, Value *V) {

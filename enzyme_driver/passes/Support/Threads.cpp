@@ -33,6 +33,18 @@ Value *threadsOfBlock(IRBuilder<> &B) {
   return B.CreateMul(N.X, B.CreateMul(N.Y, N.Z));
 }
 
+uint64_t mostThreads(const Function &Gradient) {
+  const Function *Primal = Gradient.getParent()->getFunction(symbolOf(Gradient));
+  if (!Primal || !Primal->hasFnAttribute("nvvm.maxntid"))
+    return 0;
+  SmallVector<StringRef> Extents;
+  Primal->getFnAttribute("nvvm.maxntid").getValueAsString().split(Extents, ',');
+  uint64_t Product = 1, Extent = 0;
+  for (StringRef Text : Extents)
+    Product *= Text.trim().getAsInteger(10, Extent) ? 0 : Extent;
+  return Product;
+}
+
 GlobalVariable *createExchange(Function &Gradient, Type *T, const Twine &Suffix) {
   return new GlobalVariable(*Gradient.getParent(), T, false, GlobalValue::InternalLinkage, UndefValue::get(T),
                             ExchangePrefix + symbolOf(Gradient) + Suffix, nullptr, GlobalValue::NotThreadLocal,

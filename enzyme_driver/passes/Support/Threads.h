@@ -22,6 +22,9 @@ struct BlockExtents {
 llvm::Value *threadInBlock(llvm::IRBuilder<> &B);
 llvm::Value *threadsOfBlock(llvm::IRBuilder<> &B);
 
+// How many threads a block has at most, as the user's __launch_bounds__ says; 0 where they do not.
+uint64_t mostThreads(const llvm::Function &Gradient);
+
 // A shared array of a gradient's own.
 llvm::GlobalVariable *createExchange(llvm::Function &Gradient, llvm::Type *T, const llvm::Twine &Suffix = "");
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from programs.draw import DOUBLE3, F32, F64, FLOAT2, FLOAT3, FLOAT4, Rng, struct, structs
+from programs.draw import DOUBLE2, DOUBLE3, F32, F64, FLOAT2, FLOAT3, FLOAT4, Rng, struct, structs
 from programs.program import Args, Program
 
 from cuda_kernels.draw import normal, uniform, zeros
@@ -17,6 +17,8 @@ _GAUSSIAN = np.dtype(
         "itemsize": 40,  # float2 is aligned to 8 bytes
     }
 )
+_MATERIAL = np.dtype([(name, F32) for name in ("ambient", "diffuse", "specular", "shininess", "fresnel")])
+_CAMERA = np.dtype([("focal", F64, 2), ("centre", F64, 2), ("distortion", F64, 3), ("unused", F32)], align=True)
 _SPHERE = np.dtype([("centre", DOUBLE3), ("radius", F64)])
 
 
@@ -45,6 +47,46 @@ def _irradiance(rng: Rng) -> Args:
     coefficients = normal(rng, 27)
     coefficients[::9] += 20  # light from all sides: none is below zero
     return {"normals": normals, "coefficients": coefficients, "out": zeros(40, 3), "count": 40}
+
+
+def _shade(rng: Rng) -> Args:
+    """Directions that are neither at right angles to the light nor where highlights begin."""
+    facing = np.where(rng.random(270) < 0.4, rng.uniform(0.65, 0.95, 270), rng.uniform(-0.9, 0.55, 270))
+    facing[np.abs(facing) < 0.05] = 0.3
+    around = rng.uniform(0, 6, 270)
+    side = np.sqrt(1 - facing**2)
+    material = struct(_MATERIAL, *rng.uniform(0.3, 0.8, 3), 4.5, 0.2)
+    normals = structs(FLOAT3, np.stack([side * np.cos(around), side * np.sin(around), facing], 1) * 1.5)
+    return {
+        "normals": normals,
+        "material": np.atleast_1d(material),
+        "exposure": 0.7,
+        "colour": zeros(270),
+        "width": 27,
+        "height": 10,
+    }
+
+
+def _reprojection(rng: Rng) -> Args:
+    points = rng.uniform(-1, 1, (333, 3)) + np.array([0, 0, 3.0])
+    camera = struct(_CAMERA, rng.uniform(1, 2, 2), rng.uniform(0, 1, 2), rng.uniform(-0.1, 0.1, 3), 0)
+    return {
+        "points": structs(DOUBLE3, points),
+        "camera": np.atleast_1d(camera),
+        "pixels": np.zeros(333, DOUBLE2),
+        "count": 333,
+    }
+
+
+def _smooth(rng: Rng) -> Args:
+    arrays = {"signal": rng.uniform(0, 1, 200), "taps": rng.uniform(0.1, 0.5, 4), "gain": uniform(rng, 0.5, 1, 1)}
+    return {**arrays, "smoothed": np.zeros(200), "count": 200, "steps": 3}
+
+
+def _decay(rng: Rng) -> Args:
+    steps = rng.integers(0, 20, 300).astype(np.int32)
+    law = {"rates": uniform(rng, 0.5, 1, 3), "scale": rng.uniform(1, 2, 1)}
+    return {"amounts": uniform(rng, 0.5, 9, 300), "steps": steps, "law": law, "left": zeros(300), "count": 300}
 
 
 def _blur(rng: Rng) -> Args:
@@ -140,6 +182,11 @@ ROWS = (
     ),  # one sum of all pixels in single precision
     Program("optical_flow.cu", "flow_energy<double>", lambda rng: _double(_flow(rng)), ("energy",), (2, 2), (8, 8)),
     Program("spherical_harmonics.cu", "sh::irradiance<3>", _irradiance, ("out",), 2, 32),
+    Program("shared_parameters.cu", "shade", _shade, ("colour",), (2, 2), (20, 5)),
+    Program("shared_parameters.cu", "shade", _shade, ("colour",), (1, 2), (32, 8), activity={"exposure": "active"}),
+    Program("shared_parameters.cu", "reprojection", _reprojection, ("pixels",), 2, 80),
+    Program("shared_parameters.cu", "smooth", _smooth, ("smoothed",), 3, 70),
+    Program("shared_parameters.cu", "decay", _decay, ("left",), 5, 70),
     Program("convolution.cu", "blur", _blur, ("out",), (2, 1), (8, 8)),
     Program("convolution.cu", "develop", _develop, ("linear",), 2, 32),
     Program("hash_grid.cu", "encode", _encode, ("features",), (1, 2), 32),

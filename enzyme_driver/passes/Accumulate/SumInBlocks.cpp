@@ -1,0 +1,267 @@
+// Where all threads add to the same few elements of a shadow, as to the coefficients of a light probe or to a
+// material's constant, every warp of the grid comes to one line of the second-level cache, where additions wait for
+// each other. So each warp has those elements for itself, in a row of shared memory: it adds there, without atomics
+// once its lanes have added up (adgen-warp-aggregate-atomics), and when all threads of the block have come to the end,
+// the rows' sums are added to the shadow, once for each block.
+//
+// That all threads mean the same elements follows from addresses that are constants away from the shadow's beginning.
+#include "Accumulate/BlockEnd.h"
+#include "Accumulate/HandOver.h"
+#include "Analysis/Accumulation.h"
+#include "Analysis/ArrayRoots.h"
+#include "Analysis/Indices.h"
+#include "Support/Pass.h"
+#include "Support/Threads.h"
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+#include <map>
+
+#define DEBUG_TYPE "adgen-sum-in-blocks"
+
+using namespace llvm;
+
+STATISTIC(NumSummed, "Number of additions into a warp's own elements");
+
+namespace adgen {
+namespace {
+
+constexpr uint64_t MostBytes = 16 * 1024; // of a block
+constexpr uint64_t MostThreads = 1024, WarpSize = 1 << LaneBits;
+
+// An element of a shadow, so many bytes behind its beginning, and what adds to it.
+struct Element {
+  int64_t Offset;
+  SmallVector<AtomicRMWInst *> Additions;
+};
+
+// The elements of a shadow that have one type, and where they begin in a warp's row.
+struct Part {
+  ArrayRoot Shadow;
+  SmallVector<Element> Elements;
+  size_t First = 0;
+  Value *Begin = nullptr; // of the shadow
+};
+
+// A row for each warp of elements of one type.
+struct Rows {
+  Type *T;
+  SmallVector<Part> Parts;
+  size_t Width = 0;
+  GlobalVariable *Memory = nullptr;
+};
+
+// The order of the parameters, the same in every run.
+struct ByNumber {
+  bool operator()(const ArrayRoot &A, const ArrayRoot &B) const {
+    return std::make_pair(A.Of->getArgNo(), A.Held) < std::make_pair(B.Of->getArgNo(), B.Held);
+  }
+};
+
+class Summer {
+public:
+  explicit Summer(Function &F) : F(F), M(*F.getParent()), DL(M.getDataLayout()), Roots(F), Shadows(F) {
+    uint64_t Threads = mostThreads(F);
+    Warps = divideCeil(Threads ? Threads : MostThreads, WarpSize);
+  }
+
+  void run() {
+    uint64_t Room = std::min(MostBytes, roomInShared(F)) / Warps;
+    LLVMContext &C = F.getContext();
+    for (Type *T : {Type::getFloatTy(C), Type::getDoubleTy(C)})
+      if (Rows Found = find(T, Room); Found.Width)
+        All.push_back(std::move(Found));
+    if (!All.empty())
+      replace();
+  }
+
+private:
+  // As many elements as there is room for, in bytes of a row.
+  Rows find(Type *T, uint64_t &Room) const {
+    Rows Found{T, {}};
+    for (auto &[Shadow, ByOffset] : additionsOf(T)) {
+      Part Next{Shadow, {}, Found.Width};
+      for (auto &[Offset, Additions] : ByOffset)
+        if (const uint64_t Bytes = DL.getTypeStoreSize(T); Bytes <= Room) {
+          Next.Elements.push_back({Offset, Additions});
+          Room -= Bytes;
+        }
+      Found.Width += Next.Elements.size();
+      if (!Next.Elements.empty())
+        Found.Parts.push_back(std::move(Next));
+    }
+    return Found;
+  }
+
+  using ByOffset = std::map<int64_t, SmallVector<AtomicRMWInst *>>;
+
+  std::map<ArrayRoot, ByOffset, ByNumber> additionsOf(const Type *T) const {
+    std::map<ArrayRoot, ByOffset, ByNumber> Found;
+    for (Instruction &I : instructions(F)) {
+      AtomicRMWInst *Atomic = asAccumulation(I);
+      if (!Atomic || Atomic->getType() != T)
+        continue;
+      if (std::optional<ArrayRoot> Shadow = beginningOf(*Atomic))
+        Found[*Shadow][distanceOf(*Atomic)].push_back(Atomic);
+    }
+    return Found;
+  }
+
+  // The shadow from whose beginning the element is a constant away; nothing where it is none, or more is done with it.
+  std::optional<ArrayRoot> beginningOf(const AtomicRMWInst &Addition) const {
+    const Value *Base = baseOf(Addition);
+    auto Led = Roots.of(*Base);
+    if (!Led || Led->size() != 1 || !Roots.isShadow(Led->front()) || !Shadows.contain(*Base) ||
+        !isInt<32>(distanceOf(Addition)))
+      return std::nullopt;
+    const ArrayRoot &Root = Led->front();
+    auto *Load = dyn_cast<LoadInst>(Base);
+    int64_t Held = 0;
+    bool IsMember = Load && Root.Of == GetPointerBaseWithConstantOffset(Load->getPointerOperand(), Held, DL);
+    return Base == Root.Of || (IsMember && Held == Root.Held) ? std::optional(Root) : std::nullopt;
+  }
+
+  void replace() {
+    for (Rows &R : All) {
+      auto *Row = ArrayType::get(R.T, R.Width);
+      R.Memory = createExchange(F, ArrayType::get(Row, Warps), R.T->isFloatTy() ? ".warps" : ".warps.double");
+    }
+    Instruction *Return = commonEnd(F)->getTerminator();
+    Instruction *First = &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
+    IRBuilder<> B(First);
+    Value *Thread = threadInBlock(B), *Threads = threadsOfBlock(B);
+    Value *Warp = B.CreateLShr(Thread, LaneBits, "warp");
+    Value *Here = B.CreateLShr(B.CreateAdd(Threads, B.getInt32(WarpSize - 1)), LaneBits, "warps");
+    for (const Rows &R : All)
+      zero(*First, R, Thread, Threads, Here);
+    waitForBlock(*First);
+    for (Rows &R : All)
+      for (Part &P : R.Parts)
+        P.Begin = begin(*First, P.Shadow);
+    for (const Rows &R : All)
+      addToOwn(R, *First, Warp);
+    waitForBlock(*Return);
+    for (const Rows &R : All)
+      for (const Part &P : R.Parts)
+        addSums(*Return, R, P, Thread, Threads, Here);
+    if (F.hasFnAttribute(TapeAttribute)) // the next block that the threads walk to zeroes what is read here
+      waitForBlock(*Return);
+  }
+
+  Value *begin(Instruction &Start, const ArrayRoot &Shadow) const {
+    auto *Of = const_cast<Argument *>(Shadow.Of);
+    if (!Roots.isStruct(*Of))
+      return Of;
+    IRBuilder<> B(&Start);
+    return B.CreateLoad(B.getPtrTy(), B.CreateConstGEP1_64(B.getInt8Ty(), Of, Shadow.Held));
+  }
+
+  static void zero(Instruction &Before, const Rows &R, Value *Thread, Value *Threads, Value *Here) {
+    Value *Count = IRBuilder<>(&Before).CreateMul(Here, ConstantInt::get(Here->getType(), R.Width));
+    forStrided(Before, Thread, Threads, Count, "own", [&](IRBuilder<> &B, Value *Index) {
+      B.CreateStore(Constant::getNullValue(R.T), B.CreateInBoundsGEP(R.T, R.Memory, Index));
+    });
+  }
+
+  void addToOwn(const Rows &R, Instruction &Start, Value *Warp) const {
+    IRBuilder<> B(&Start);
+    Value *Row = B.CreateAddrSpaceCast(at(B, R, Warp, B.getInt32(0)), B.getPtrTy(), "own");
+    for (const Part &P : R.Parts)
+      for (auto [Index, Each] : enumerate(P.Elements))
+        for (AtomicRMWInst *Addition : Each.Additions) {
+          ADGEN_COUNT(NumSummed, *Addition);
+          B.SetInsertPoint(Addition);
+          Value *Own = B.CreateConstInBoundsGEP1_32(R.T, Row, P.First + Index);
+          auto *New = B.CreateAtomicRMW(AtomicRMWInst::FAdd, Own, Addition->getValOperand(), MaybeAlign(),
+                                        AtomicOrdering::Monotonic);
+          New->setMetadata(WarpsOwnMark, MDNode::get(M.getContext(), {}));
+          Addition->eraseFromParent();
+        }
+  }
+
+  // Each thread those of some elements; parts share the threads.
+  void addSums(Instruction &Before, const Rows &R, const Part &P, Value *Thread, Value *Threads, Value *Here) const {
+    IRBuilder<> B(&Before);
+    forStrided(Before, inPart(B, P, Thread, Threads), Threads, B.getInt32(P.Elements.size()), "sum",
+               [&](IRBuilder<> &B, Value *Index) {
+                 Value *Sum = sumOfRows(B, R, B.CreateNUWAdd(Index, B.getInt32(P.First)), Here);
+                 Value *Any = B.CreateFCmpUNE(Sum, Constant::getNullValue(R.T));
+                 B.SetInsertPoint(SplitBlockAndInsertIfThen(Any, B.GetInsertPoint(), false));
+                 Value *To =
+                     B.CreateGEP(B.getInt8Ty(), P.Begin, B.CreateSExt(offsetOf(B, R, P, Index), B.getInt64Ty()));
+                 B.CreateAtomicRMW(AtomicRMWInst::FAdd, To, Sum, MaybeAlign(), AtomicOrdering::Monotonic);
+               });
+  }
+
+  // The number of a thread where the first is the one that the elements before a part leave over.
+  static Value *inPart(IRBuilder<> &B, const Part &P, Value *Thread, Value *Threads) {
+    if (P.First == 0)
+      return Thread;
+    Value *Before = B.getInt32(P.First), *Moved = B.CreateSub(Thread, Before);
+    Value *Around = B.CreateSelect(B.CreateICmpULE(Before, Threads), B.CreateAdd(Moved, Threads), Thread);
+    return B.CreateSelect(B.CreateICmpUGE(Thread, Before), Moved, Around);
+  }
+
+  Value *sumOfRows(IRBuilder<> &B, const Rows &R, Value *Column, Value *Here) const {
+    BasicBlock *Start = B.GetInsertBlock(), *Rest = SplitBlock(Start, B.GetInsertPoint());
+    auto *Loop = BasicBlock::Create(M.getContext(), "row", &F, Rest);
+    Start->getTerminator()->setSuccessor(0, Loop);
+    B.SetInsertPoint(Loop);
+    PHINode *Row = B.CreatePHI(B.getInt32Ty(), 2), *Sum = B.CreatePHI(R.T, 2);
+    Value *Next = B.CreateNUWAdd(Row, B.getInt32(1));
+    Value *More = B.CreateFAdd(Sum, B.CreateLoad(R.T, at(B, R, Row, Column)));
+    Row->addIncoming(B.getInt32(0), Start);
+    Sum->addIncoming(Constant::getNullValue(R.T), Start);
+    Row->addIncoming(Next, Loop);
+    Sum->addIncoming(More, Loop);
+    B.CreateCondBr(B.CreateICmpULT(Next, Here), Loop, Rest);
+    B.SetInsertPoint(&Rest->front());
+    return More;
+  }
+
+  static Value *at(IRBuilder<> &B, const Rows &R, Value *Row, Value *Column) {
+    return B.CreateInBoundsGEP(R.Memory->getValueType(), R.Memory, {B.getInt32(0), Row, Column});
+  }
+
+  // Of an element of a part, in bytes: from a table, unless they lie side by side.
+  Value *offsetOf(IRBuilder<> &B, const Rows &R, const Part &P, Value *Index) const {
+    const int64_t First = P.Elements.front().Offset, Bytes = DL.getTypeStoreSize(R.T);
+    bool AreBeside = all_of(enumerate(P.Elements), [&](const auto &Each) {
+      return Each.value().Offset == First + Bytes * int64_t(Each.index());
+    });
+    if (AreBeside)
+      return B.CreateAdd(B.CreateMul(Index, B.getInt32(Bytes)), B.getInt32(First));
+    SmallVector<uint32_t> Offsets;
+    for (const Element &Each : P.Elements)
+      Offsets.push_back(Each.Offset);
+    Constant *Numbers = ConstantDataArray::get(M.getContext(), Offsets);
+    auto *Table = new GlobalVariable(M, Numbers->getType(), true, GlobalValue::InternalLinkage, Numbers,
+                                     "adgen_offsets", nullptr, GlobalValue::NotThreadLocal, GlobalSpace);
+    return B.CreateLoad(B.getInt32Ty(), B.CreateInBoundsGEP(B.getInt32Ty(), Table, Index));
+  }
+
+  static constexpr unsigned GlobalSpace = 1;
+
+  Function &F;
+  Module &M;
+  const DataLayout &DL;
+  ArrayRoots Roots;
+  AccumulatedShadows Shadows;
+  uint64_t Warps;
+  SmallVector<Rows> All;
+};
+
+} // namespace
+
+ADGEN_DECLARE_PASS(SumInBlocks);
+
+PreservedAnalyses SumInBlocks::run(Module &M, ModuleAnalysisManager &) {
+  for (Function &F : M)
+    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
+      Summer(F).run();
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen
