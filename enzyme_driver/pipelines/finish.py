@@ -102,6 +102,9 @@ CUDA = Pipeline(
         Pass("adgen-gather-accumulations", after=("adgen-relax-private-atomics",)),
         Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
+        # Zeros that loops carry around are seen as such before.
+        function("sccp", "instsimplify", switch="bypass-zeros"),
+        Pass("adgen-bypass-zeros"),
         Pass("adgen-align-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="align-lanes"),
         Pass("adgen-match-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
