@@ -4,6 +4,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/GenericDomTreeConstruction.h"
 
 using namespace llvm;
@@ -52,7 +53,8 @@ static bool readsFirst(const LoadInst &Load) {
   for (const Instruction &I : *Load.getParent()) {
     if (&I == &Load)
       break;
-    Written = !waitsForBlock(I) && (Written || (I.mayWriteToMemory() && !I.isLifetimeStartOrEnd()));
+    auto *Known = dyn_cast<IntrinsicInst>(&I); // which says something of memory, such as where scopes begin
+    Written = !waitsForBlock(I) && (Written || (I.mayWriteToMemory() && !(Known && Known->isAssumeLikeIntrinsic())));
   }
   return !Written;
 }

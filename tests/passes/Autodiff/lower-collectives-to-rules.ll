@@ -3,7 +3,7 @@
 ; parameter), without which Enzyme would drop it there; its derivatives take the anchor's shadow too. Shuffles go the same way, and what
 ; carries no derivative hides behind a name that Enzyme leaves alone.
 ;
-; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;tallies=duplicated;switches=duplicated;loops=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated;counts=duplicated>' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;tallies=duplicated;switches=duplicated;loops=duplicated:const;restricted=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated;counts=duplicated>' -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -120,6 +120,30 @@ after:
   %any = call i1 @llvm.nvvm.barrier.cta.red.or.aligned.all(i32 0, i1 %first)
   %again = and i1 %more, %any
   br i1 %again, label %loop, label %end
+end:
+  ret void
+}
+
+; Where a scope of restricted arrays begins, nothing is written.
+; CHECK-LABEL: define void @adgen_body_restricted(
+; CHECK:         call void @adgen_rule_barrier(ptr %x)
+; CHECK-NOT:     adgen_rule_turn
+; CHECK:         ret void
+define void @adgen_body_restricted(ptr %x, ptr %rounds) "adgen-shared" {
+  call void @llvm.experimental.noalias.scope.decl(metadata !91)
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %own = getelementptr float, ptr %x, i32 %t
+  %at = getelementptr i32, ptr %rounds, i32 %block
+  %count = load i32, ptr %at, !noalias !91
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  store float 1.0, ptr %own
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %count
+  br i1 %more, label %loop, label %end
 end:
   ret void
 }
@@ -332,3 +356,7 @@ declare double @_Z15__shfl_xor_syncjdii(i32, double, i32, i32)
 ; CHECK-DAG: [[BR]] = !{ptr @adgen_rule_barrier_reverse}
 ; CHECK-DAG: [[WA]] = !{ptr @adgen_rule_warp_barrier_augmented}
 ; CHECK-DAG: [[WR]] = !{ptr @adgen_rule_warp_barrier_reverse}
+
+!90 = distinct !{!90}
+!91 = !{!92}
+!92 = distinct !{!92, !90}
