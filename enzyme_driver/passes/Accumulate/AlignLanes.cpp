@@ -319,9 +319,10 @@ private:
     Value *Adding = B.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, ArrayRef<Type *>(), {Active, Adds});
     Instruction *Then =
         SplitBlockAndInsertIfThen(B.CreateIsNotNull(Adding), Join->getTerminator()->getIterator(), false);
-    Lending Lend{Block, *Active, *Adding, *Then};
+    Lending Lend{Block, *Active, *Adding, *Then}, Counted{Block, *Active, *Adding, *Then, true};
     for (auto [Member, Number] : zip_equal(Members, Numbers)) {
-      Value *Where = lent(*Member->getPointerOperand(), Lend);
+      Value &Pointer = *Member->getPointerOperand();
+      Value *Where = lent(Pointer, followsFromCount(Pointer) ? Counted : Lend);
       Member->moveBefore(Then->getIterator());
       Member->setOperand(0, Where);
       Member->setOperand(1, Number);
@@ -342,12 +343,21 @@ private:
     BasicBlock &Block; // of the additions
     Value &Active, &Adding;
     Instruction &Place;
+    bool IsOfCount = false; // the address: each lane knows it
     DenseMap<const Value *, Value *> Again = DenseMap<const Value *, Value *>();
   };
 
+  // Whether a lane in the same iteration has the same, and one that is in another has one of an iteration that some
+  // lane had.
+  bool followsFromCount(const Value &V) const {
+    return isTheSameEverywhere(V) || &V == &Count ||
+           (isComputed(V) &&
+            all_of(cast<Instruction>(V).operands(), [&](const Use &Operand) { return followsFromCount(*Operand); }));
+  }
+
   // What a lane has that adds, be it this one or another.
   Value *lent(Value &V, Lending &Lend) const {
-    if (isTheSameEverywhere(V))
+    if (isTheSameEverywhere(V) || (Lend.IsOfCount && &V == &Count))
       return &V;
     if (Value *Known = Lend.Again.lookup(&V))
       return Known;

@@ -38,8 +38,7 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 ; CHECK-NEXT:    [[ADD:%.*]] = icmp ne i32 [[LANES]], 0
 ; CHECK-NEXT:    br i1 [[ADD]], label %[[ADDING:.*]], label %[[ON:.*]]
 ; CHECK:       [[ADDING]]:
-; CHECK-NEXT:    [[LENT:%.*]] = call i64 @adgen_lent(i32 [[HERE]], i32 [[LANES]], i64 %k)
-; CHECK-NEXT:    [[FIRST:%.*]] = getelementptr float, ptr %d_tile, i64 [[LENT]]
+; CHECK-NEXT:    [[FIRST:%.*]] = getelementptr float, ptr %d_tile, i64 %k
 ; CHECK-NEXT:    atomicrmw fadd ptr [[FIRST]], float %behind{{[0-9]*}} monotonic
 ; CHECK-NEXT:    [[SECOND:%.*]] = getelementptr i8, ptr [[FIRST]], i64 256
 ; CHECK-NEXT:    atomicrmw fadd ptr [[SECOND]], float %behind{{[0-9]*}} monotonic
