@@ -22,10 +22,6 @@ STATISTIC(NumLoads, "Number of loads marked");
 namespace adgen {
 namespace {
 
-bool asksForTangents(const Module &M) {
-  return any_of(M, [](const Function &F) { return F.getName().starts_with(ForwardPrefix); });
-}
-
 class Marking {
 public:
   explicit Marking(Module &M) : M(M), Memory(M) {

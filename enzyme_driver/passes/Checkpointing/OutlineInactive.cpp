@@ -97,15 +97,24 @@ private:
           (Part && Part->hasMetadata(InactiveMark)))
         continue;
       bool Held = isHeld(Part);
-      if (!Parts[I]->getType()->isIntegerTy() ||
-          (isa_and_nonnull<LoadInst, BitCastInst, CallBase>(Part) && !Held && !isFromIntegers(Part)))
+      if (!Parts[I]->getType()->isIntegerTy() || (isa_and_nonnull<LoadInst, BitCastInst, CallBase>(Part) && !Held &&
+                                                  !isFromIntegers(Part) && !computesIntegers(*Part)))
         return false;
       if (Held)
         Parts.insert(cast<CallBase>(Part)->getArgOperand(0));
+      else if (auto *Call = dyn_cast_or_null<CallBase>(Part))
+        Parts.insert_range(Call->args());
       else if (Part && L.contains(Part) && !isa<LoadInst>(Part))
         Parts.insert_range(Part->operands());
     }
     return true;
+  }
+
+  // A maximum, a shift through two words.
+  static bool computesIntegers(const Instruction &I) {
+    auto *Known = dyn_cast<IntrinsicInst>(&I);
+    return Known && Known->doesNotAccessMemory() &&
+           all_of(Known->args(), [](const Value *V) { return V->getType()->isIntegerTy(); });
   }
 
   // Read from an array that holds nothing else, by the type that the user has given it.

@@ -4,10 +4,11 @@
 // Enzyme reverses all iterations, although the cotangent of every number but one is zero. The loop remembers what it
 // carried into the iteration that won, and that iteration is computed again behind it:
 //   best = inf; for (i...) { d = f(i); if (d < best) { best = d; at = i; won = true; } } use(won ? f(at) : inf);
-// What is selected in the loop has no derivative then. It is not done where what wins depends on what was carried,
-// where that is used for more than comparisons, and where the loop writes to what f reads.
+// What is selected in the loop has no derivative then. It is not done where what wins depends on what was carried and
+// has a derivative, where that is used for more than comparisons, and where the loop writes to what f reads.
 #include "Checkpointing/OutlineInactive.h"
 #include "Checkpointing/Selection.h"
+#include "Support/Derivative.h"
 #include "Support/Guards.h"
 #include "Support/Iterations.h"
 #include "Support/Pass.h"
@@ -239,8 +240,9 @@ constexpr unsigned FewestIterations = 4;
 
 // False where the loop selects nothing that can be computed again, or has too few iterations (at most so many; 0 where
 // that is not known).
-bool rematerialize(Loop &L, unsigned Most, const DominatorTree &DT, const LoopInfo &LI, AAResults &AA) {
-  std::vector<Selection> Found = selectionsOf(L, DT, LI, AA);
+bool rematerialize(Loop &L, unsigned Most, const DominatorTree &DT, const LoopInfo &LI, AAResults &AA,
+                   const Constants &Known) {
+  std::vector<Selection> Found = selectionsOf(L, DT, LI, AA, Known);
   Changes Changed;
   MapVector<Value *, SmallVector<SmallVector<Selection *>>> Together;
   unsigned Winners = 0;
@@ -259,8 +261,15 @@ bool rematerialize(Loop &L, unsigned Most, const DominatorTree &DT, const LoopIn
   return !Found.empty();
 }
 
+// Numbers without a derivative; where tangents are asked for, and of a region in C++, only what follows from none.
+Constants constantsOf(const Function &F) {
+  bool Known = F.getName().starts_with(BodyPrefix) && !asksForTangents(*F.getParent());
+  return Known ? Constants(F, knownActivities(F)) : Constants({}, {});
+}
+
 bool rematerializeIn(Function &F, FunctionAnalysisManager &FAM) {
   SmallPtrSet<BasicBlock *, 16> Done;
+  Constants Known = constantsOf(F);
   bool Changed = false;
   for (bool Again = true; Again;) {
     Again = false;
@@ -273,7 +282,7 @@ bool rematerializeIn(Function &F, FunctionAnalysisManager &FAM) {
         continue;
       simplifyLoop(L, &DT, &LI, &SE, &FAM.getResult<AssumptionAnalysis>(F), nullptr, /*PreserveLCSSA=*/false);
       formLCSSARecursively(*L, DT, &LI, &SE);
-      Again = rematerialize(*L, SE.getSmallConstantMaxTripCount(L), DT, LI, FAM.getResult<AAManager>(F));
+      Again = rematerialize(*L, SE.getSmallConstantMaxTripCount(L), DT, LI, FAM.getResult<AAManager>(F), Known);
       Changed = true;
       if (Again)
         break;

@@ -71,8 +71,8 @@ bool Selection::find() {
   return Next && Next != SoFar && keeps(Next) && Choices.contains(Next);
 }
 
-bool Selection::canBeComputedAgain(const DominatorTree &DT, AAResults &AA) {
-  return isOnlyCompared() && findExits() && isIndependent() && gather(DT, AA);
+bool Selection::canBeComputedAgain(const DominatorTree &DT, AAResults &AA, const Constants &Known) {
+  return isOnlyCompared() && findExits() && isIndependent(Known) && gather(DT, AA);
 }
 
 SmallVector<Instruction *> Selection::carried() const {
@@ -140,8 +140,9 @@ SmallVector<Value *> Selection::others() const {
   return Found;
 }
 
-// Whether numbers that the loop carries have no part in what may win. What they are compared for has no derivative.
-bool Selection::isIndependent() const {
+// Whether numbers with a derivative that the loop carries have no part in what may win. What they are compared for has
+// none.
+bool Selection::isIndependent(const Constants &Known) const {
   SmallSetVector<Value *, 32> Parts;
   Parts.insert_range(others());
   for (unsigned I = 0; I < Parts.size(); ++I) {
@@ -153,7 +154,7 @@ bool Selection::isIndependent() const {
       return false;
     if (!isa<PHINode>(Part) || Part->getParent() != L->getHeader())
       Parts.insert_range(Part->operands());
-    else if (carriesNumbers(Part->getType()))
+    else if (carriesNumbers(Part->getType()) && !(Part->getType()->isFPOrFPVectorTy() && Known.isConstant(Part)))
       return false;
   }
   return true;
@@ -228,13 +229,14 @@ bool maySelect(const Loop &L) {
   });
 }
 
-std::vector<Selection> selectionsOf(Loop &L, const DominatorTree &DT, const LoopInfo &LI, AAResults &AA) {
+std::vector<Selection> selectionsOf(Loop &L, const DominatorTree &DT, const LoopInfo &LI, AAResults &AA,
+                                    const Constants &Known) {
   std::vector<Selection> Found;
   if (!L.getLoopPreheader() || !L.getLoopLatch() || !L.hasDedicatedExits())
     return Found;
   for (PHINode &Phi : L.getHeader()->phis()) {
     Selection S(Phi, L, LI);
-    if (S.find() && S.canBeComputedAgain(DT, AA))
+    if (S.find() && S.canBeComputedAgain(DT, AA, Known))
       Found.push_back(std::move(S));
   }
   return Found;

@@ -2,7 +2,7 @@
 // nearest so far.
 #pragma once
 
-#include "Support/Adgen.h"
+#include "Analysis/SharedConstants.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -20,8 +20,8 @@ public:
 
   // Whether the loop, in simplified form, hands on either what it got or something that does not depend on that.
   bool find();
-  // Whether an iteration's number can be computed again behind the loop.
-  bool canBeComputedAgain(const llvm::DominatorTree &DT, llvm::AAResults &AA);
+  // Whether an iteration's number can be computed again behind the loop. `Known` tells numbers without a derivative.
+  bool canBeComputedAgain(const llvm::DominatorTree &DT, llvm::AAResults &AA, const Constants &Known);
 
   llvm::PHINode &soFar() const { return *SoFar; }
   llvm::Instruction &next() const { return *Next; }
@@ -41,7 +41,7 @@ private:
   bool keeps(llvm::Value *V, unsigned Depth = 0);
   bool isOnlyCompared() const;
   bool findExits();
-  bool isIndependent() const;
+  bool isIndependent(const Constants &Known) const;
   llvm::SmallVector<llvm::Value *> others() const;
   bool gather(const llvm::DominatorTree &DT, llvm::AAResults &AA);
   llvm::Value *otherOf(const llvm::Instruction &Choice) const;
@@ -59,6 +59,6 @@ private:
 bool maySelect(const llvm::Loop &L);
 // Those that can be computed again, of a loop in simplified form whose values leave it through phis.
 std::vector<Selection> selectionsOf(llvm::Loop &L, const llvm::DominatorTree &DT, const llvm::LoopInfo &LI,
-                                    llvm::AAResults &AA);
+                                    llvm::AAResults &AA, const Constants &Known);
 
 } // namespace adgen

@@ -41,6 +41,14 @@ SmallVector<BasicBlock *> inner(BasicBlock &Join, ArrayRef<BasicBlock *> Predece
   return {};
 }
 
+// What a block in front of another merges for it has no derivative either.
+void keepMarks(BasicBlock &First, const BasicBlock &Join) {
+  for (const PHINode &Phi : Join.phis())
+    if (MDNode *Mark = Phi.getMetadata(InactiveMark))
+      if (auto *Part = dyn_cast<PHINode>(Phi.getIncomingValueForBlock(&First)); Part && Part->getParent() == &First)
+        Part->setMetadata(InactiveMark, Mark);
+}
+
 void nest(Function &F, DominatorTree &DT, LoopInfo &LI) {
   SmallVector<BasicBlock *> Joins;
   for (BasicBlock &Block : F)
@@ -55,6 +63,7 @@ void nest(Function &F, DominatorTree &DT, LoopInfo &LI) {
     if (Inner.empty())
       continue;
     BasicBlock *First = SplitBlockPredecessors(Join, Inner, ".join", &DT, &LI);
+    keepMarks(*First, *Join);
     IRBuilder<>(First->getTerminator()).CreateCall(declarePin(*F.getParent(), "join"));
     Joins.append({Join, First});
   }

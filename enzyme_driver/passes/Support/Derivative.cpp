@@ -118,4 +118,8 @@ SmallVector<Said> saidOfParameters(const CallInst &Autodiff) {
   return Found;
 }
 
+bool asksForTangents(const Module &M) {
+  return any_of(M, [](const Function &F) { return F.getName().starts_with(ForwardPrefix); });
+}
+
 } // namespace adgen

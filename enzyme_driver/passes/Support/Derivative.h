@@ -62,6 +62,9 @@ RuleOfGradient ruleOfGradient(llvm::StringRef Name);
 // The calls of Enzyme in the gradients of a module.
 llvm::SmallVector<llvm::CallInst *> gradientCalls(llvm::Module &M);
 
+// Whether forward mode is asked for, in which any number may have a tangent.
+bool asksForTangents(const llvm::Module &M);
+
 // What such a call says of a parameter of its body.
 struct Said {
   llvm::StringRef Word;

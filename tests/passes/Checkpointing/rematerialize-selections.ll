@@ -303,6 +303,73 @@ end:
 }
 declare i64 @adgen_hold_i64(i64)
 
+; A position that the loop moves on, and that has no derivative, is remembered as a counter is; not if it has one, nor if what the position follows
+; from may have a tangent. A place from a maximum of integers is no bits of a number.
+; CHECK-LABEL: define void @adgen_body_moved(
+; CHECK:         call {{.*}} @adgen_selection
+; CHECK:       again
+; CHECK:         ret void
+define void @adgen_body_moved(ptr noalias %x, ptr noalias %line, ptr noalias %y, ptr noalias %which, i64 %n, i64 %from) {
+entry:
+  %begin = load double, ptr %line
+  %end.at = getelementptr double, ptr %line, i64 1
+  %step = load double, ptr %end.at
+  %first = call i64 @llvm.smax.i64(i64 %from, i64 0)
+  br label %loop
+loop:
+  %i = phi i64 [ %first, %entry ], [ %next, %loop ]
+  %position = phi double [ %begin, %entry ], [ %moved, %loop ]
+  %best = phi double [ -1.0e30, %entry ], [ %chosen, %loop ]
+  %place = phi i64 [ %first, %entry ], [ %where, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %weighed = fmul double %v, %position
+  %more.than = fcmp ogt double %weighed, %best
+  %chosen = select i1 %more.than, double %weighed, double %best
+  %where = select i1 %more.than, i64 %i, i64 %place
+  %moved = fadd double %position, %step
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  store i64 %where, ptr %which
+  ret void
+}
+; CHECK-LABEL: define void @adgen_body_moved_active(
+; CHECK-NOT:     again
+; CHECK:         ret void
+define void @adgen_body_moved_active(ptr noalias %x, ptr noalias %line, ptr noalias %y, i64 %n) {
+entry:
+  %begin = load double, ptr %line
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %position = phi double [ %begin, %entry ], [ %moved, %loop ]
+  %best = phi double [ -1.0e30, %entry ], [ %chosen, %loop ]
+  %at = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %at
+  %weighed = fmul double %v, %position
+  %more.than = fcmp ogt double %weighed, %best
+  %chosen = select i1 %more.than, double %weighed, double %best
+  %moved = fadd double %position, %begin
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %chosen, ptr %y
+  ret void
+}
+declare i64 @llvm.smax.i64(i64, i64)
+define void @adgen_gradient_moved(ptr %x, ptr %line, ptr %y, ptr %which, i64 %n, i64 %from, ptr %d_x, ptr %d_y) "adgen-activity"="duplicated:const:duplicated:const:const:const" {
+  ret void
+}
+define void @adgen_gradient_moved_active(ptr %x, ptr %line, ptr %y, i64 %n, ptr %d_x, ptr %d_line, ptr %d_y) "adgen-activity"="duplicated:duplicated:duplicated:const" {
+  ret void
+}
+; CHECK:         ret void
+; CHECK:         ret void
+
 ; The loops, of which nothing that leaves them has a derivative.
 ; CHECK:       define internal { i32, i1, i64 } @[[LEAST]](ptr noalias captures(none) %0, i64 %1) [[SELECTION:#[0-9]+]]
 ; CHECK:       loop:

@@ -95,3 +95,23 @@ last:
 end:
   ret void
 }
+
+; What has no derivative has none where some of its ways meet before.
+; CHECK-LABEL: define double @inactive(
+; CHECK:       end.join:
+; CHECK-NEXT:    phi double [ 3.000000e+00, %third ], [ 2.000000e+00, %second ], !enzyme_inactive_val
+; CHECK-NEXT:    phi double [ 6.000000e+00, %third ], [ 5.000000e+00, %second ]{{$}}
+define double @inactive(i1 %a, i1 %b) {
+entry:
+  br i1 %a, label %end, label %second
+second:
+  br i1 %b, label %end, label %third
+third:
+  br label %end
+end:
+  %chosen = phi double [ 1.0, %entry ], [ 2.0, %second ], [ 3.0, %third ], !enzyme_inactive_val !0
+  %other = phi double [ 4.0, %entry ], [ 5.0, %second ], [ 6.0, %third ]
+  %sum = fadd double %chosen, %other
+  ret double %sum
+}
+!0 = !{}

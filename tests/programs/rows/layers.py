@@ -63,6 +63,23 @@ def _pool(rng: Rng) -> Args:
     return {"in": image, "out": zeros(2, 3, 4), "where": np.full((2, 3, 4), 9, np.uint8), "planes": 2, "h": 6, "w": 8}
 
 
+def _region_maxima(rng: Rng) -> Args:
+    """Values far enough apart, as above; of the boxes, one is empty."""
+    image = rng.permutation(2 * 9 * 11).reshape(2, 9, 11).astype(np.float32) / 10
+    corners = uniform(rng, 0, 5, 3, 2)
+    boxes = np.concatenate([corners, corners + uniform(rng, 2, 6, 3, 2)], axis=1).astype(np.float32)
+    boxes[1, 2] = boxes[1, 0] = 20
+    found = {"out": zeros(3, 2, 2, 2), "argmax": np.zeros((3, 2, 2, 2), np.int32)}
+    return {"n": 24, "image": image, "boxes": boxes, **found, "pooled": 2, "channels": 2, "height": 9, "width": 11}
+
+
+def _line_maxima(rng: Rng) -> Args:
+    image = rng.permutation(3 * 9 * 11).reshape(3, 9, 11).astype(np.float32) / 10
+    found = {"out": zeros(4, 3), "at": np.zeros((4, 3), np.int32)}
+    sizes = {"channels": 3, "height": 9, "width": 11, "steps": 6}
+    return {"n": 12, "image": image, "lines": uniform(rng, 0.3, 7.7, 4, 4), **found, **sizes}
+
+
 def _average(rng: Rng) -> Args:
     return {"in": normal(rng, 3, 50), "out": zeros(3), "area": 50}
 
@@ -245,6 +262,19 @@ ROWS = (
     Program("conv_layers.cu", "conv2d<3, 2, 4, Act::Gelu>", _conv, ("out",), (4, 4, 2), (4, 4)),
     Program("conv_layers.cu", "depthwise<3>", _depthwise, ("out",), 3, 64),
     Program("conv_layers.cu", "max_pool", _pool, ("out", "where"), 1, 32, tolerance=1e-2),
+    Program(
+        "regions.cu",
+        "region_maxima",
+        _region_maxima,
+        ("out", "argmax"),
+        1,
+        16,
+        tolerance=1e-2,
+        flat=frozenset({"boxes"}),
+    ),
+    Program(
+        "regions.cu", "line_maxima", _line_maxima, ("out", "at"), 1, 8, tolerance=1e-2, activity={"lines": "const"}
+    ),
     Program("conv_layers.cu", "global_average", _average, ("out",), 3, 16, 16 * 4),
     Program("gru_sequence.cu", "gru_forward<32>", _gru, ("states",), 3, 32, tolerance=1e-2),
     Program("gru_sequence.cu", "head_loss<32>", _head, ("loss",), 4, 32, 5 * 4, tolerance=1e-2),
