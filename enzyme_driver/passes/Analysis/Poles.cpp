@@ -8,6 +8,9 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace llvm;
 
 namespace adgen {
@@ -19,7 +22,7 @@ bool isFma(const Instruction &I) {
 
 namespace {
 
-constexpr unsigned MostSteps = 6;
+constexpr unsigned MostSteps = 8;
 constexpr double LeastSummand = 1e-12; // whose reciprocal's powers are finite in single precision, too
 
 bool isNamed(const Instruction &I, ArrayRef<StringRef> Words) {
@@ -55,30 +58,45 @@ bool isExponential(const Instruction &I) {
 
 namespace {
 
-// By its form, and where it is a number: squares, sizes, roots, powers of e, and what is made of them. With `Apart`,
-// also not zero: where a constant is added.
-bool isPositive(const Value &V, bool Apart, unsigned Steps = 0) {
+constexpr double Unknown = -std::numeric_limits<double>::infinity();
+
+// What a number is not below by its form, where it is a number: a square, a size, a root, a power of e, and what is
+// made of them and of constants is not below zero; Unknown of any other.
+double leastOf(const Value &V, unsigned Steps = 0) {
   if (auto *C = dyn_cast<ConstantFP>(&V))
-    return Apart ? asDouble(*C) >= LeastSummand : !C->isNegative();
+    return C->isNegative() ? Unknown : asDouble(*C);
   auto *I = dyn_cast<Instruction>(&V);
   if (!I || ++Steps > MostSteps)
-    return false;
-  auto IsOne = [&](const Value *Part, bool PartApart) { return isPositive(*Part, PartApart, Steps); };
-  auto IsSum = [&](const Value *One, const Value *Other) {
-    return IsOne(One, Apart) ? IsOne(Other, false) : Apart && IsOne(One, false) && IsOne(Other, true);
+    return Unknown;
+  const auto Of = [&](unsigned Operand) { return leastOf(*I->getOperand(Operand), Steps); };
+  const auto Sum = [](double One, double Other) { return std::min(One, Other) < 0 ? Unknown : One + Other; };
+  const auto Product = [&] {
+    const double One = Of(0);
+    if (I->getOperand(0) == I->getOperand(1))
+      return std::max(One, 0.0) * std::max(One, 0.0);
+    const double Other = One < 0 ? Unknown : Of(1);
+    return Other < 0 ? Unknown : One * Other;
   };
   if (I->getOpcode() == Instruction::FAdd)
-    return IsSum(I->getOperand(0), I->getOperand(1));
-  const bool IsSquare = I->getNumOperands() > 1 && I->getOperand(0) == I->getOperand(1);
-  if (I->getOpcode() == Instruction::FMul || isFma(*I)) {
-    const bool IsProduct = IsSquare || (IsOne(I->getOperand(0), false) && IsOne(I->getOperand(1), false));
-    return IsProduct && (isFma(*I) ? IsOne(I->getOperand(2), Apart) : !Apart);
-  }
+    return Sum(Of(0), Of(1));
+  if (I->getOpcode() == Instruction::FMul)
+    return Product();
+  if (isFma(*I))
+    return Sum(Product(), Of(2));
   StringRef Name = mathNameOf(*I);
-  if (isa<FPExtInst, FPTruncInst>(I) || Name.starts_with("sqrt"))
-    return IsOne(I->getOperand(0), Apart);
-  return !Apart && (isa<UIToFPInst>(I) || Name.starts_with("fabs") || isExponential(*I));
+  if (isa<FPExtInst, FPTruncInst>(I))
+    return Of(0);
+  if (Name.starts_with("sqrt")) {
+    const double Square = Of(0);
+    return Square < 0 ? Unknown : std::sqrt(Square);
+  }
+  return isa<UIToFPInst>(I) || Name.starts_with("fabs") || isExponential(*I) ? 0 : Unknown;
 }
+
+bool isPositive(const Value &V) { return leastOf(V) >= 0; }
+
+// Also not zero: where a constant is added.
+bool isPositiveApart(const Value &V) { return leastOf(V) >= LeastSummand; }
 
 // What is infinite has a finite function value: it has no part in what comes of it.
 bool isSwallowed(const Use &U) {
@@ -99,13 +117,13 @@ bool hasPole(const Instruction &I) {
 
 bool mayMeetPole(const Instruction &I) {
   if (I.getOpcode() == Instruction::FDiv)
-    return hasPole(I) && !isPositive(*I.getOperand(1), /*Apart=*/true);
+    return hasPole(I) && !isPositiveApart(*I.getOperand(1));
   const bool IsAtZero = isNamed(I, {"sqrt", "log", "rcp"}) && !isNamed(I, {"log1p", "logb", "lgamma"});
-  return hasPole(I) && !(IsAtZero && isPositive(*I.getOperand(0), /*Apart=*/true));
+  return hasPole(I) && !(IsAtZero && isPositiveApart(*I.getOperand(0)));
 }
 
 bool mayBeInfinite(const Instruction &I) {
-  return mayMeetPole(I) && !(mathNameOf(I).starts_with("sqrt") && isPositive(*I.getOperand(0), /*Apart=*/false));
+  return mayMeetPole(I) && !(mathNameOf(I).starts_with("sqrt") && isPositive(*I.getOperand(0)));
 }
 
 // The argument that a pointer is of, or the one that holds the pointer, as a struct does: of these any two may be one.

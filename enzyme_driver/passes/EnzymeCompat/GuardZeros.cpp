@@ -165,12 +165,27 @@ public:
   }
 
 private:
-  // Which may store anything anywhere.
+  // Of C++, Enzyme makes the gradient of the body; the gradient itself only calls that.
+  static bool holdsGradient(const Function &F) {
+    return F.hasFnAttribute(ActivityAttribute) || F.getName().starts_with((ReversePrefix + BodyPrefix).str());
+  }
+
+  // Which may store anything anywhere, as may a function that is handed to one of a library, which also stores numbers
+  // itself where it takes both numbers and addresses.
+  static bool storesAnything(const CallBase &Call) {
+    const Function *Called = Call.getCalledFunction();
+    if (!Call.mayWriteToMemory() || isa<IntrinsicInst>(Call))
+      return false;
+    const auto Takes = [&](auto Is) { return any_of(Call.args(), Is); };
+    return !Called || !Called->isDeclaration() || Takes([](const Value *A) { return isa<Function>(A); }) ||
+           (Takes([](const Value *A) { return A->getType()->isFPOrFPVectorTy(); }) &&
+            Takes([](const Value *A) { return A->getType()->isPointerTy(); }));
+  }
+
   static bool callsOthers(const Function &F) {
-    return !F.hasFnAttribute(ActivityAttribute) || any_of(instructions(F), [](const Instruction &I) {
-      auto *Call = dyn_cast<CallInst>(&I);
-      const Function *Called = Call ? Call->getCalledFunction() : nullptr;
-      return Call && !(Called && Called->isDeclaration()) && I.mayWriteToMemory();
+    return !holdsGradient(F) || any_of(instructions(F), [](const Instruction &I) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      return Call && storesAnything(*Call);
     });
   }
 

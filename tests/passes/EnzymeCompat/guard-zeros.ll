@@ -68,11 +68,16 @@ define void @adgen_gradient_kept(float %s, ptr "adgen-shadow" %d_y, ptr "adgen-s
   ret void
 }
 
-; A quotient by what is greater than zero by its form has no pole; one by a sum of squares has.
+; A quotient by what is greater than zero by its form has no pole; one by a sum of squares has, and one by a product that
+; may be nearly zero.
 ; CHECK-LABEL: define void @adgen_gradient_positive(
 ; CHECK:         %none = fdiv float %d, %root
-; CHECK-NEXT:    %one = fdiv float %none, %squares
-; CHECK-NEXT:    %[[ZERO:.*]] = fcmp oeq float %none, 0.000000e+00
+; CHECK-NEXT:    %cubed = fdiv float %none, %product
+; CHECK-NEXT:    %small = fdiv float %cubed, %powers
+; CHECK-NEXT:    %[[TINY:.*]] = fcmp oeq float %cubed, 0.000000e+00
+; CHECK-NEXT:    %[[SMALL:.*]] = select i1 %[[TINY]], float 0.000000e+00, float %small
+; CHECK-NEXT:    %one = fdiv float %[[SMALL]], %squares
+; CHECK-NEXT:    %[[ZERO:.*]] = fcmp oeq float %[[SMALL]], 0.000000e+00
 ; CHECK-NEXT:    %[[ONE:.*]] = select i1 %[[ZERO]], float 0.000000e+00, float %one
 ; CHECK-NEXT:    store float %[[ONE]]
 define void @adgen_gradient_positive(float %s, ptr "adgen-shadow" %d_y, ptr "adgen-shadow" %d_x) #0 {
@@ -81,8 +86,14 @@ define void @adgen_gradient_positive(float %s, ptr "adgen-shadow" %d_y, ptr "adg
   %sum = fadd float %squares, 0x3F847AE140000000
   %root = call float @__nv_sqrtf(float %sum)
   %d = load float, ptr %d_y
+  %product = fmul float %sum, %root
+  %fourth = fmul float %sum, %sum
+  %eighth = fmul float %fourth, %fourth
+  %powers = fmul float %eighth, %eighth
   %none = fdiv float %d, %root
-  %one = fdiv float %none, %squares
+  %cubed = fdiv float %none, %product
+  %small = fdiv float %cubed, %powers
+  %one = fdiv float %small, %squares
   store float %one, ptr %d_x
   ret void
 }
@@ -138,6 +149,71 @@ define void @adgen_gradient_plain(float %s, ptr "adgen-shadow" %d_y) #1 {
   ret void
 }
 
+; In C++ the sweeps are in a function that the gradient calls. Where that function calls others, or has others called,
+; these may leave anything in memory.
+; CHECK-LABEL: define void @diffeadgen_body_c(
+; CHECK:         %m = fmul float %d, %x
+; CHECK-NEXT:    %one = fdiv float %m, %x
+; CHECK-NEXT:    fcmp oeq float %m
+define void @diffeadgen_body_c(ptr %a, ptr %"a'") {
+  %x = load float, ptr %a
+  call void @library(ptr %a)
+  %d = load float, ptr %"a'"
+  %m = fmul float %d, %x
+  %one = fdiv float %m, %x
+  store float %one, ptr %"a'"
+  ret void
+}
+
+; CHECK-LABEL: define void @diffeadgen_body_calls(
+; CHECK:         %m = fmul float %d, %x
+; CHECK-NEXT:    fcmp oeq float %d
+define void @diffeadgen_body_calls(ptr %a, ptr %"a'") personality ptr null {
+  invoke void @other(ptr %a)
+          to label %behind unwind label %failed
+behind:
+  %x = load float, ptr %a
+  %d = load float, ptr %"a'"
+  %m = fmul float %d, %x
+  store float %m, ptr %"a'"
+  ret void
+failed:
+  landingpad { ptr, i32 } cleanup
+  ret void
+}
+
+; CHECK-LABEL: define void @diffeadgen_body_forks(
+; CHECK:         %m = fmul float %d, %x
+; CHECK-NEXT:    fcmp oeq float %d
+define void @diffeadgen_body_forks(ptr %a, ptr %"a'") {
+  call void @fork(ptr @other, ptr %a)
+  %x = load float, ptr %a
+  %d = load float, ptr %"a'"
+  %m = fmul float %d, %x
+  store float %m, ptr %"a'"
+  ret void
+}
+
+; CHECK-LABEL: define void @diffeadgen_body_splits(
+; CHECK:         %m = fmul float %d, %x
+; CHECK-NEXT:    fcmp oeq float %d
+define void @diffeadgen_body_splits(ptr %a, ptr %"a'", float %y) {
+  call float @modff(float %y, ptr %a)
+  %x = load float, ptr %a
+  %d = load float, ptr %"a'"
+  %m = fmul float %d, %x
+  store float %m, ptr %"a'"
+  ret void
+}
+
+define void @other(ptr %a) {
+  store float 1.0, ptr %a
+  ret void
+}
+
+declare void @library(ptr)
+declare void @fork(ptr, ptr)
+declare float @modff(float, ptr)
 declare float @llvm.fma.f32(float, float, float)
 declare float @__nv_sqrtf(float) memory(none)
 declare { float } @adgen_math_rsqrtf_reverse(float, float)
