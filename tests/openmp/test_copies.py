@@ -200,6 +200,21 @@ double weighted(const double *x, int n) {
         for (const auto &[i, v] : row) sum += (i + 1) * v * v;
     return sum;
 }
+double blurred(const double *x, int n) {
+    std::vector<std::vector<double>> rows(n, std::vector<double>(n)), next;
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) rows[i][j] = x[i * n + j];
+    for (int step = 0; step < 3; ++step) {
+        next = rows;
+        for (int i = 1; i < n; ++i)
+            for (int j = 1; j < n; ++j) next[i][j] += 0.2 * rows[i][j] * (rows[i - 1][j] - rows[i][j - 1]);
+        std::swap(rows, next);
+    }
+    double sum = 0;
+    for (const auto &row : rows)
+        for (double v : row) sum += v * v;
+    return sum;
+}
 """
 MOVED = """\
 #include <algorithm>
@@ -271,6 +286,14 @@ def test_a_vector_grows_by_structs_that_begin_with_an_integer(tmp_path: Path) ->
     bodies["mass"], bodies["radius"] = rng.uniform(0.5, 1, (2, 9))
     for result in (module.total.check(bodies, 9), module.weighted.check(rng.uniform(0.5, 1, 9), 9)):
         assert result.parameters[0].difference
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_matrix_of_rows_is_assigned_to_another(tmp_path: Path) -> None:
+    file = tmp_path / "pushed.cpp"
+    file.write_text(PUSHED, encoding="utf-8")
+    function = adgen.compile(file, function="blurred")
+    assert function.check(np.random.default_rng().uniform(0.5, 1, (6, 6)), 6).parameters[0].difference
 
 
 @pytest.mark.usefixtures("toolchain")

@@ -10,6 +10,7 @@
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
@@ -292,6 +293,26 @@ bool fillsWithOnes(const MemIntrinsic &Whole) {
   return Value && Value->isMinusOne();
 }
 
+// What the standard library's own function, whose name ends in the types of its pointers, copies: nothing may be known
+// of the rows of a matrix, which lie behind pointers in memory.
+std::optional<Memory::Kind> kindByName(const MemIntrinsic &Whole) {
+  const DebugLoc &Where = Whole.getDebugLoc();
+  const DISubprogram *Function = Where ? Where->getScope()->getSubprogram() : nullptr;
+  auto [Name, Types] = (Function ? Function->getName() : "").split('<');
+  if (!is_contained({"__copy_m", "__copy_move_b"}, Name) || !Types.consume_back(">"))
+    return std::nullopt;
+  SmallVector<StringRef> Each;
+  Types.split(Each, ", ");
+  for (StringRef &Type : Each) {
+    Type.consume_front("const ");
+    Type.consume_back(" *");
+    Type.consume_back(" const");
+  }
+  if (!all_equal(Each) || !is_contained({"double", "float"}, Each.front()))
+    return std::nullopt;
+  return Each.front() == "double" ? Memory::Double : Memory::Float;
+}
+
 void hint(MemIntrinsic &Whole) {
   if (fillsWithOnes(Whole))
     return Whole.addParamAttr(0, Attribute::get(Whole.getContext(), "enzyme_type", integersIn(Whole)));
@@ -315,6 +336,9 @@ void hint(MemIntrinsic &Whole) {
       if (isNoAliasCall(Each))
         R.read(const_cast<Value &>(*Each), Anywhere, Found, DeepestCall, 0);
   }
+  if (all_of(Found.Kinds, [](const auto &Entry) { return Entry.second == Memory::Bits; }))
+    if (std::optional<Memory::Kind> Named = kindByName(Whole))
+      Found.Kinds = {{Anywhere, *Named}};
   auto *Length = dyn_cast<ConstantInt>(Whole.getLength());
   const bool OfAStruct = Length && (!Found.isUniform() || Found.isOnly(Memory::Mixed) ||
                                     (Found.Escapes && isReadByMembers(*Whole.getArgOperand(0), Layout)));
