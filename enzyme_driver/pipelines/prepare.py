@@ -118,6 +118,7 @@ PREPARE_CUDA = Pipeline(
         Pass("default", "O2"),
         Pass("adgen-drop-choice-guards", after=("adgen-raise-atomic-choices", "default")),
         _UNROLL,
+        Pass("adgen-raise-masks", after=("adgen-make-bodies", "default")),
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
         Pass("adgen-split-online-sums"),  # whose maxima are selections once no sum needs them
@@ -188,6 +189,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-strip-unroll-hints"),
         Pass("default", "O2"),
         _UNROLL,
+        Pass("adgen-raise-masks", after=("adgen-make-bodies", "default")),
         Pass("adgen-lower-pointer-phis", after=("default",)),
         Pass("adgen-prune-vtables"),
         Pass("globaldce"),  # methods that no table names any more

@@ -32,6 +32,7 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-expose-exchanges"),
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
+        Pass("adgen-raise-masks", after=("adgen-make-bodies",)),  # of swaps no dual number would see whose bits remain
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "shuffles", after=("adgen-make-bodies",)),
         Pass("adgen-keep-lockstep", after=("adgen-make-bodies",)),
@@ -58,6 +59,7 @@ WITNESS_CPP = Pipeline(
         Pass("adgen-mark-io-inactive"),
         _PLAIN,
         Pass("adgen-make-bodies", "{symbols}"),
+        Pass("adgen-raise-masks", after=("adgen-make-bodies",)),
         Pass("adgen-make-tangents", "{tangents}"),
         *_CARRY,
         Pass("internalize", "{exported}"),

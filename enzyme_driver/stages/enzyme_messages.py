@@ -48,7 +48,7 @@ _KNOWN = (
         "allocate it once with malloc, or use std::vector",
     ),
     (
-        r"Illegal updateAnalysis|annot deduce adding type",
+        r"[Ii]llegal updateAnalysis|annot deduce adding type",
         "memory or a value that is used both as integers and as floating point",
         "use one type for it, or __float_as_int and __int_as_float on values",
     ),

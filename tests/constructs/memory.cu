@@ -231,6 +231,22 @@ __global__ void bits_of_floats(const float *x, float *y, int n)
     y[i] = magnitude * magnitude + (bits >> 31 ? 1.0f : 2.0f);
 }
 
+__global__ void bits_chosen_by_masks(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    union Word { float f; uint32_t bits; } low, high, one, mask, other;
+    low.f = x[i];
+    high.f = 0.5f * x[(i + 1) % n];
+    mask.bits = low.f > high.f ? 0xffffffffu : 0;
+    other.bits = (low.bits ^ high.bits) & mask.bits;
+    low.bits ^= other.bits;
+    high.bits ^= other.bits;
+    mask.bits = uint32_t(__float_as_int(low.f - 0.3f) >> 31);
+    one.f = 1.0f;
+    one.bits = (low.bits & mask.bits) | (one.bits & ~mask.bits);
+    y[i] = one.f * one.f + sinf(high.f);
+}
+
 __global__ void moved_as_words(const float *x, float *y, int n)
 {
     MY_ELEMENT(n);

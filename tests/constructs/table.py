@@ -170,6 +170,7 @@ _MEMORY = (
     C("pointers to pointers, moved", "rows_swapped", refused="stores pointers in the table"),
     C("pointers to pointers to pointers", "tables_of_tables", refused="points to pointers"),
     C("bits of a float (`__float_as_int`, `memcpy`)", "bits_of_floats"),
+    C("bits of floats chosen by masks, swapped by exclusive or", "bits_chosen_by_masks"),
     C("bits of a float that stay integers (16 bits of it, a hash)", "bits_that_stay_integers"),
     C("bits of a float that say where its sum goes", "summed_by_exponent"),
     C("bits of floats compared and moved in shared memory", "sorted_bits"),

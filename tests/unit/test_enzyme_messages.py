@@ -33,6 +33,7 @@ from enzyme_driver.stages import enzyme_messages
             "Enzyme: could not statically determine size of realloc   %call = tail call ptr @realloc(",
             "grows by realloc",
         ),
+        ("SIGABRT: LLVM ERROR: Performed illegal updateAnalysis", "both as integers and as floating"),
         ("Illegal updateAnalysis prev:{[-1]:Integer} new: {[-1]:Float@float}", "both as integers and as floating"),
         (
             "in Mode: ReverseModeCombined\ncannot handle unknown instruction\n  %4 = fence",
