@@ -1,4 +1,4 @@
-// Blocks of up to 1 KiB lie in spans of 64 KiB, each of which belongs to a thread and has blocks of one size, in one
+// Blocks of up to 8 KiB lie in spans of 64 KiB, each of which belongs to a thread and has blocks of one size, in one
 // stretch of addresses by which they are told apart from other memory. A span hands out its blocks one behind the
 // other, and does so anew as soon as all have come back: the tapes of a recursion, which are very many, are then
 // written and read in the order of their addresses, gradient after gradient. What another thread gives back goes to a
@@ -13,8 +13,13 @@
 
 namespace {
 
-constexpr uint64_t Largest = 1 << 10, Unit = 16, SpanBytes = 64 << 10;
-constexpr uint64_t Sizes = Largest / Unit;
+constexpr uint64_t Largest = 8 << 10, SpanBytes = 64 << 10;
+constexpr uint64_t Unit = 16, Fine = 1 << 10, Coarse = 512; // sizes are multiples of a unit, above 1 KiB coarse ones
+constexpr uint64_t FineSizes = Fine / Unit, Sizes = FineSizes + (Largest - Fine) / Coarse;
+
+uint64_t sizeFor(uint64_t bytes) {
+  return bytes <= Fine ? (bytes - 1) / Unit : FineSizes + (bytes - Fine - 1) / Coarse;
+}
 
 struct Block {
   Block *next;
@@ -52,7 +57,7 @@ struct Span {
   uint32_t live, size;
   bool queued;
 
-  uint64_t each() const { return (size + 1) * Unit; }
+  uint64_t each() const { return size < FineSizes ? (size + 1) * Unit : Fine + (size - FineSizes + 1) * Coarse; }
 
   void clear(char *start) {
     freed = nullptr;
@@ -230,7 +235,7 @@ thread_local Own own;
 
 } // namespace
 
-void *takeSmall(uint64_t bytes) { return bytes == 0 || bytes > Largest ? nullptr : own.take((bytes - 1) / Unit); }
+void *takeSmall(uint64_t bytes) { return bytes == 0 || bytes > Largest ? nullptr : own.take(sizeFor(bytes)); }
 
 bool giveSmall(void *memory) {
   Span *span = spans().of(memory);
