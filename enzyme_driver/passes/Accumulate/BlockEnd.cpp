@@ -6,18 +6,39 @@ using namespace llvm;
 
 namespace adgen {
 
-BasicBlock *commonEnd(Function &F) {
+// The one block at which all threads come to the end, also those that return early.
+static Instruction *commonReturn(Function &F) {
   SmallVector<BasicBlock *> Ends;
   for (BasicBlock &Block : F)
     if (isa<ReturnInst>(Block.getTerminator()))
       Ends.push_back(&Block);
   auto *End = BasicBlock::Create(F.getContext(), "end", &F);
-  ReturnInst::Create(F.getContext(), End);
   for (BasicBlock *Block : Ends) {
     Block->getTerminator()->eraseFromParent();
     BranchInst::Create(End, Block);
   }
-  return End;
+  return ReturnInst::Create(F.getContext(), End);
+}
+
+// Of a function that the kernel calls, and that may be there already.
+static Instruction *returnOf(Function &Gradient, StringRef Attribute) {
+  Module &M = *Gradient.getParent();
+  std::string Name = (Attribute + "_" + symbolOf(Gradient)).str();
+  if (Function *Known = M.getFunction(Name))
+    return commonReturn(*Known);
+  auto *Made = Function::Create(Gradient.getFunctionType(), GlobalValue::ExternalLinkage, Name, M);
+  Gradient.addFnAttr(Attribute, Name);
+  return ReturnInst::Create(M.getContext(), BasicBlock::Create(M.getContext(), "entry", Made));
+}
+
+BlockEnds::BlockEnds(Function &Gradient) {
+  const bool Walks = Gradient.hasFnAttribute(TapeAttribute);
+  First = Walks ? returnOf(Gradient, BeforeWalkAttribute) : &*Gradient.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
+  Last = Walks ? returnOf(Gradient, BehindWalkAttribute) : commonReturn(Gradient);
+}
+
+Value *BlockEnds::argument(const Instruction &Place, const Argument &A) {
+  return const_cast<Function *>(Place.getFunction())->getArg(A.getArgNo());
 }
 
 void waitForBlock(Instruction &Before) {

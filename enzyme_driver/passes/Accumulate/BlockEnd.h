@@ -1,12 +1,26 @@
-// Where all threads of a block come to the end of a gradient together.
+// Where all threads of a block begin with a gradient, and where all have come to its end.
 #pragma once
 
-#include "llvm/IR/IRBuilder.h"
+#include "Support/Adgen.h"
 
 namespace adgen {
 
-// The one block at which all threads come to the end, also those that have returned early.
-llvm::BasicBlock *commonEnd(llvm::Function &F);
+// One that walks over the blocks of the grid begins before the first of its blocks and ends behind the last one, in
+// functions with the gradient's arguments, of which those about a block say nothing (GPU/MakeKernels.cpp).
+class BlockEnds {
+public:
+  explicit BlockEnds(llvm::Function &Gradient);
+
+  // Code goes before these.
+  llvm::Instruction &first() const { return *First; }
+  llvm::Instruction &last() const { return *Last; }
+  // What the gradient has as an argument, at one of these places.
+  static llvm::Value *argument(const llvm::Instruction &Place, const llvm::Argument &A);
+
+private:
+  llvm::Instruction *First, *Last;
+};
+
 // Waits for the block; lanes that have returned early are there by themselves.
 void waitForBlock(llvm::Instruction &Before);
 

@@ -8,6 +8,7 @@
 // threads share, but neither the block nor the warp; or on the thread, but not on what a loop around it counts.
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
+#include "Accumulate/LaneOrigins.h"
 #include "Accumulate/Ownership.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
@@ -40,7 +41,8 @@ struct Reasons {
 
 class Addresses {
 public:
-  explicit Addresses(LoopInfo &LI) : LI(LI) {}
+  // Where threads walk over the grid, that is a loop around all.
+  Addresses(LoopInfo &LI, bool Walk) : LI(LI), Walk(Walk) {}
 
   // Whether warps of a block, or rows that it walks through, come to the same elements.
   bool areCommon(const AtomicRMWInst &Atomic, const Argument &Shadow) const {
@@ -53,7 +55,7 @@ public:
         add(*Index, R);
     if (!R.Known || !(R.Lane || R.Thread))
       return false;
-    return !R.Thread || any_of(loopsAround(*Atomic.getParent()), [&](const Loop *L) {
+    return !R.Thread || Walk || any_of(loopsAround(*Atomic.getParent()), [&](const Loop *L) {
       return none_of(R.Counters, [&](const PHINode *Phi) { return Phi->getParent() == L->getHeader(); });
     });
   }
@@ -64,6 +66,8 @@ private:
     SmallPtrSet<const Value *, 16> Seen;
     while (!Work.empty() && R.Known) {
       const Value *V = Work.pop_back_val();
+      if (auto *A = dyn_cast<Argument>(V); A && isOfTheTape(*A))
+        R.Known = false;
       auto *I = dyn_cast<Instruction>(V);
       if (!I || !Seen.insert(V).second)
         continue;
@@ -103,6 +107,7 @@ private:
   }
 
   LoopInfo &LI;
+  bool Walk;
 };
 
 // A shadow, the additions to it that become the block's, and the block's elements.
@@ -119,7 +124,7 @@ public:
   explicit Privatizer(Function &F) : F(F), M(*F.getParent()), DL(M.getDataLayout()) {}
 
   void run(LoopInfo &LI) {
-    Addresses Where(LI);
+    Addresses Where(LI, F.hasFnAttribute(TapeAttribute));
     for (Argument &A : F.args())
       if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
         find(A, Where);
@@ -146,8 +151,9 @@ private:
     uint64_t Room = std::min(MostInAll, roomInShared(F)), Each = std::min(MostBytes, Room / All.size());
     if (Each / sizeof(double) < WarpSize)
       return false;
+    const uint64_t Threads = mostThreads(F), Most = Threads ? Threads * EachThread : ~uint64_t(0);
     for (Common &C : All) {
-      uint64_t Count = Each / DL.getTypeStoreSize(C.type());
+      uint64_t Count = std::min<uint64_t>(Each / DL.getTypeStoreSize(C.type()), Most);
       auto *T = ArrayType::get(C.type(), Count);
       C.Own = createExchange(F, T, ".sums");
     }
@@ -155,35 +161,47 @@ private:
   }
 
   void replace() {
-    BasicBlock *End = commonEnd(F);
-    Instruction *First = &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
-    IRBuilder<> B(First);
-    Value *Thread = threadInBlock(B), *Threads = threadsOfBlock(B);
-    Value *IsOne = B.CreateICmpULE(Threads, B.getInt32(WarpSize)), *Many = B.CreateMul(Threads, B.getInt32(EachThread));
-    SmallVector<Value *> Counts;
+    const BlockEnds Ends(F);
+    forOwn(Ends.first(), [&](IRBuilder<> &B, const Common &C, Value *Index) {
+      B.CreateStore(Constant::getNullValue(C.type()), place(B, C, Index));
+    });
+    waitForBlock(Ends.first());
+    IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    Value *Threads = threadsOfBlock(B);
     for (const Common &C : All) {
-      Value *Most = B.getInt32(cast<ArrayType>(C.Own->getValueType())->getNumElements());
-      Value *Some = B.CreateBinaryIntrinsic(Intrinsic::umin, Many, Most);
-      Counts.push_back(B.CreateSelect(IsOne, B.getInt32(0), Some));
-    }
-    for (auto [C, Count] : zip(All, Counts))
-      forStrided(*First, Thread, Threads, Count, "own", [&](IRBuilder<> &Each, Value *Index) {
-        Each.CreateStore(Constant::getNullValue(C.type()), place(Each, C, Index));
-      });
-    waitForBlock(*First);
-    for (auto [C, Count] : zip(All, Counts))
+      Value *Count = countOf(B, C, Threads);
       for (AtomicRMWInst *Atomic : C.Additions)
         addToOwn(*Atomic, C, Count);
-    waitForBlock(*End->getTerminator());
-    for (auto [C, Count] : zip(All, Counts))
-      forStrided(*End->getTerminator(), Thread, Threads, Count, "own", [&](IRBuilder<> &Each, Value *Index) {
-        // Also where the shadow has fewer elements than the block: nothing was added to those beyond.
-        Value *Sum = Each.CreateLoad(C.type(), place(Each, C, Index));
-        Value *Any = Each.CreateFCmpUNE(Sum, Constant::getNullValue(C.type()));
-        Each.SetInsertPoint(SplitBlockAndInsertIfThen(Any, Each.GetInsertPoint(), false));
-        Value *To = Each.CreateGEP(C.type(), C.Shadow, Each.CreateZExt(Index, Each.getInt64Ty()));
-        Each.CreateAtomicRMW(AtomicRMWInst::FAdd, To, Sum, MaybeAlign(), AtomicOrdering::Monotonic);
-      });
+    }
+    waitForBlock(Ends.last());
+    forOwn(Ends.last(), [&](IRBuilder<> &B, const Common &C, Value *Index) {
+      // Also where the shadow has fewer elements than the block: nothing was added to those beyond.
+      Value *Sum = B.CreateLoad(C.type(), place(B, C, Index));
+      Value *Any = B.CreateFCmpUNE(Sum, Constant::getNullValue(C.type()));
+      B.SetInsertPoint(SplitBlockAndInsertIfThen(Any, B.GetInsertPoint(), false));
+      Value *To =
+          B.CreateGEP(C.type(), BlockEnds::argument(Ends.last(), *C.Shadow), B.CreateZExt(Index, B.getInt64Ty()));
+      B.CreateAtomicRMW(AtomicRMWInst::FAdd, To, Sum, MaybeAlign(), AtomicOrdering::Monotonic);
+    });
+  }
+
+  // Of the elements that the block has for each shadow, each thread does some.
+  void forOwn(Instruction &Before, function_ref<void(IRBuilder<> &, const Common &, Value *)> Body) const {
+    IRBuilder<> B(&Before);
+    Value *Thread = threadInBlock(B), *Threads = threadsOfBlock(B);
+    for (const Common &C : All)
+      forStrided(Before, Thread, Threads, countOf(B, C, Threads), "own",
+                 [&](IRBuilder<> &Each, Value *Index) { Body(Each, C, Index); });
+  }
+
+  // A block of one warp has none, unless its warp comes by other blocks.
+  Value *countOf(IRBuilder<> &B, const Common &C, Value *Threads) const {
+    Value *Many = B.CreateMul(Threads, B.getInt32(EachThread));
+    Value *Most = B.getInt32(cast<ArrayType>(C.Own->getValueType())->getNumElements());
+    Value *Some = B.CreateBinaryIntrinsic(Intrinsic::umin, Many, Most);
+    if (F.hasFnAttribute(TapeAttribute))
+      return Some;
+    return B.CreateSelect(B.CreateICmpULE(Threads, B.getInt32(WarpSize)), B.getInt32(0), Some);
   }
 
   static Value *place(IRBuilder<> &B, const Common &C, Value *Index) {

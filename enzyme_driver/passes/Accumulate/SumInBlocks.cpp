@@ -42,7 +42,6 @@ struct Part {
   ArrayRoot Shadow;
   SmallVector<Element> Elements;
   size_t First = 0;
-  Value *Begin = nullptr; // of the shadow
 };
 
 // A row for each warp of elements of one type.
@@ -128,71 +127,79 @@ private:
       auto *Row = ArrayType::get(R.T, R.Width);
       R.Memory = createExchange(F, ArrayType::get(Row, Warps), R.T->isFloatTy() ? ".warps" : ".warps.double");
     }
-    Instruction *Return = commonEnd(F)->getTerminator();
-    Instruction *First = &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
-    IRBuilder<> B(First);
-    Value *Thread = threadInBlock(B), *Threads = threadsOfBlock(B);
-    Value *Warp = B.CreateLShr(Thread, LaneBits, "warp");
-    Value *Here = B.CreateLShr(B.CreateAdd(Threads, B.getInt32(WarpSize - 1)), LaneBits, "warps");
+    const BlockEnds Ends(F);
+    zero(Ends.first());
+    waitForBlock(Ends.first());
+    addToOwn(*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    waitForBlock(Ends.last());
+    addSums(Ends.last());
+  }
+
+  // What tells a thread's place in its block.
+  struct Place {
+    explicit Place(IRBuilder<> &B)
+        : Thread(threadInBlock(B)), Threads(threadsOfBlock(B)),
+          Warps(B.CreateLShr(B.CreateAdd(Threads, B.getInt32(WarpSize - 1)), LaneBits, "warps")) {}
+    Value *Thread, *Threads, *Warps;
+  };
+
+  void zero(Instruction &Before) const {
+    IRBuilder<> B(&Before);
+    const Place At(B);
     for (const Rows &R : All)
-      zero(*First, R, Thread, Threads, Here);
-    waitForBlock(*First);
-    for (Rows &R : All)
-      for (Part &P : R.Parts)
-        P.Begin = begin(*First, P.Shadow);
-    for (const Rows &R : All)
-      addToOwn(R, *First, Warp);
-    waitForBlock(*Return);
-    for (const Rows &R : All)
+      forStrided(Before, At.Thread, At.Threads, B.CreateMul(At.Warps, B.getInt32(R.Width)), "own",
+                 [&](IRBuilder<> &B, Value *Index) {
+                   B.CreateStore(Constant::getNullValue(R.T), B.CreateInBoundsGEP(R.T, R.Memory, Index));
+                 });
+  }
+
+  void addToOwn(Instruction &Start) const {
+    IRBuilder<> B(&Start);
+    Value *Warp = B.CreateLShr(threadInBlock(B), LaneBits, "warp");
+    for (const Rows &R : All) {
+      Value *Row = B.CreateAddrSpaceCast(at(B, R, Warp, B.getInt32(0)), B.getPtrTy(), "own");
       for (const Part &P : R.Parts)
-        addSums(*Return, R, P, Thread, Threads, Here);
-    if (F.hasFnAttribute(TapeAttribute)) // the next block that the threads walk to zeroes what is read here
-      waitForBlock(*Return);
+        for (auto [Index, Each] : enumerate(P.Elements))
+          for (AtomicRMWInst *Addition : Each.Additions)
+            addTo(*Addition, *Row, P.First + Index);
+    }
   }
 
-  Value *begin(Instruction &Start, const ArrayRoot &Shadow) const {
-    auto *Of = const_cast<Argument *>(Shadow.Of);
-    if (!Roots.isStruct(*Of))
-      return Of;
-    IRBuilder<> B(&Start);
-    return B.CreateLoad(B.getPtrTy(), B.CreateConstGEP1_64(B.getInt8Ty(), Of, Shadow.Held));
-  }
-
-  static void zero(Instruction &Before, const Rows &R, Value *Thread, Value *Threads, Value *Here) {
-    Value *Count = IRBuilder<>(&Before).CreateMul(Here, ConstantInt::get(Here->getType(), R.Width));
-    forStrided(Before, Thread, Threads, Count, "own", [&](IRBuilder<> &B, Value *Index) {
-      B.CreateStore(Constant::getNullValue(R.T), B.CreateInBoundsGEP(R.T, R.Memory, Index));
-    });
-  }
-
-  void addToOwn(const Rows &R, Instruction &Start, Value *Warp) const {
-    IRBuilder<> B(&Start);
-    Value *Row = B.CreateAddrSpaceCast(at(B, R, Warp, B.getInt32(0)), B.getPtrTy(), "own");
-    for (const Part &P : R.Parts)
-      for (auto [Index, Each] : enumerate(P.Elements))
-        for (AtomicRMWInst *Addition : Each.Additions) {
-          ADGEN_COUNT(NumSummed, *Addition);
-          B.SetInsertPoint(Addition);
-          Value *Own = B.CreateConstInBoundsGEP1_32(R.T, Row, P.First + Index);
-          auto *New = B.CreateAtomicRMW(AtomicRMWInst::FAdd, Own, Addition->getValOperand(), MaybeAlign(),
-                                        AtomicOrdering::Monotonic);
-          New->setMetadata(WarpsOwnMark, MDNode::get(M.getContext(), {}));
-          Addition->eraseFromParent();
-        }
+  void addTo(AtomicRMWInst &Addition, Value &Row, size_t Column) const {
+    ADGEN_COUNT(NumSummed, Addition);
+    IRBuilder<> B(&Addition);
+    Value *Own = B.CreateConstInBoundsGEP1_32(Addition.getType(), &Row, Column);
+    auto *New =
+        B.CreateAtomicRMW(AtomicRMWInst::FAdd, Own, Addition.getValOperand(), MaybeAlign(), AtomicOrdering::Monotonic);
+    New->setMetadata(WarpsOwnMark, MDNode::get(M.getContext(), {}));
+    Addition.eraseFromParent();
   }
 
   // Each thread those of some elements; parts share the threads.
-  void addSums(Instruction &Before, const Rows &R, const Part &P, Value *Thread, Value *Threads, Value *Here) const {
+  void addSums(Instruction &Before) const {
     IRBuilder<> B(&Before);
-    forStrided(Before, inPart(B, P, Thread, Threads), Threads, B.getInt32(P.Elements.size()), "sum",
-               [&](IRBuilder<> &B, Value *Index) {
-                 Value *Sum = sumOfRows(B, R, B.CreateNUWAdd(Index, B.getInt32(P.First)), Here);
-                 Value *Any = B.CreateFCmpUNE(Sum, Constant::getNullValue(R.T));
-                 B.SetInsertPoint(SplitBlockAndInsertIfThen(Any, B.GetInsertPoint(), false));
-                 Value *To =
-                     B.CreateGEP(B.getInt8Ty(), P.Begin, B.CreateSExt(offsetOf(B, R, P, Index), B.getInt64Ty()));
-                 B.CreateAtomicRMW(AtomicRMWInst::FAdd, To, Sum, MaybeAlign(), AtomicOrdering::Monotonic);
-               });
+    const Place At(B);
+    for (const Rows &R : All)
+      for (const Part &P : R.Parts) {
+        Value *Shadow = begin(B, P.Shadow, Before);
+        forStrided(Before, inPart(B, P, At.Thread, At.Threads), At.Threads, B.getInt32(P.Elements.size()), "sum",
+                   [&](IRBuilder<> &B, Value *Index) { addSum(B, R, P, Shadow, Index, At.Warps); });
+      }
+  }
+
+  void addSum(IRBuilder<> &B, const Rows &R, const Part &P, Value *Shadow, Value *Index, Value *Here) const {
+    Value *Sum = sumOfRows(B, R, B.CreateNUWAdd(Index, B.getInt32(P.First)), Here);
+    B.SetInsertPoint(
+        SplitBlockAndInsertIfThen(B.CreateFCmpUNE(Sum, Constant::getNullValue(R.T)), B.GetInsertPoint(), false));
+    Value *To = B.CreateGEP(B.getInt8Ty(), Shadow, B.CreateSExt(offsetOf(B, R, P, Index), B.getInt64Ty()));
+    B.CreateAtomicRMW(AtomicRMWInst::FAdd, To, Sum, MaybeAlign(), AtomicOrdering::Monotonic);
+  }
+
+  Value *begin(IRBuilder<> &B, const ArrayRoot &Shadow, const Instruction &Place) const {
+    Value *Of = BlockEnds::argument(Place, *Shadow.Of);
+    if (!Roots.isStruct(*Shadow.Of))
+      return Of;
+    return B.CreateLoad(B.getPtrTy(), B.CreateConstGEP1_64(B.getInt8Ty(), Of, Shadow.Held));
   }
 
   // The number of a thread where the first is the one that the elements before a part leave over.
@@ -206,7 +213,7 @@ private:
 
   Value *sumOfRows(IRBuilder<> &B, const Rows &R, Value *Column, Value *Here) const {
     BasicBlock *Start = B.GetInsertBlock(), *Rest = SplitBlock(Start, B.GetInsertPoint());
-    auto *Loop = BasicBlock::Create(M.getContext(), "row", &F, Rest);
+    auto *Loop = BasicBlock::Create(M.getContext(), "row", Rest->getParent(), Rest);
     Start->getTerminator()->setSuccessor(0, Loop);
     B.SetInsertPoint(Loop);
     PHINode *Row = B.CreatePHI(B.getInt32Ty(), 2), *Sum = B.CreatePHI(R.T, 2);

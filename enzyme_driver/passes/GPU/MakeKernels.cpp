@@ -112,6 +112,7 @@ private:
     Value *Own = B.CreateZExt(readRegister(B, Intrinsic::nvvm_read_ptx_sreg_ctaid_x), Int64);
     Value *Launched = B.CreateZExt(readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x), Int64);
     Value *Begin = tapeOfThread(Kernel->getArg(First), Kernel->getArg(First + 1), Own);
+    callAround(BeforeWalkAttribute);
     BasicBlock *Before = B.GetInsertBlock();
     auto *Loop = BasicBlock::Create(M.getContext(), "block", Kernel);
     B.CreateBr(Loop); // no more blocks are launched than the grid has
@@ -129,6 +130,20 @@ private:
     auto *After = BasicBlock::Create(M.getContext(), "done", Kernel);
     B.CreateCondBr(B.CreateICmpULT(Next, Blocks), Loop, After);
     B.SetInsertPoint(After);
+    callAround(BehindWalkAttribute);
+  }
+
+  // What threads do once for all blocks to which they walk.
+  void callAround(StringRef Attribute) {
+    Function *Around = M.getFunction(Derivative.getFnAttribute(Attribute).getValueAsString());
+    if (!Around)
+      return;
+    SmallVector<Value *> Arguments;
+    for (const Argument &A : Around->args())
+      Arguments.push_back(A.getArgNo() < ownArguments() ? static_cast<Value *>(Kernel->getArg(A.getArgNo()))
+                                                        : PoisonValue::get(A.getType()));
+    B.CreateCall(Around, Arguments);
+    Around->addFnAttr(llvm::Attribute::AlwaysInline);
   }
 
   // The lanes of a warp share a region and begin 8 bytes apart in it.

@@ -11,9 +11,9 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; A row for each warp: gain[lane + 32 * i].
 ; CHECK-LABEL: define void @adgen_gradient_rows(
-; CHECK:         [[ONE:%.*]] = icmp ule i32 [[THREADS:%.*]], 32
-; CHECK:         [[MANY:%.*]] = mul i32 [[THREADS]], 16
+; CHECK:         [[MANY:%.*]] = mul i32 [[THREADS:%.*]], 16
 ; CHECK:         [[MOST:%.*]] = call i32 @llvm.umin.i32(i32 [[MANY]], i32 4096)
+; CHECK:         [[ONE:%.*]] = icmp ule i32 [[THREADS]], 32
 ; CHECK:         [[COUNT:%.*]] = select i1 [[ONE]], i32 0, i32 [[MOST]]
 ; CHECK:         store float 0.000000e+00, ptr addrspace(3)
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)

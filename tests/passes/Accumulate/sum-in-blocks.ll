@@ -13,15 +13,15 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NOT: @adgen_exchange_{{(read|others|crowded_out)}}
 
 ; CHECK-LABEL: define void @adgen_gradient_coefficients(
-; CHECK:         [[WARP:%.*]] = lshr i32 [[THREAD:%.*]], 5
+; CHECK:         [[WARP:%.*]] = lshr i32 {{.*}}, 5
+; CHECK-NEXT:    [[OWN:%.*]] = getelementptr inbounds [32 x [4 x float]], ptr addrspace(3) @adgen_exchange_coefficients.warps, i32 0, i32 [[WARP]], i32 0
+; CHECK-NEXT:    [[ROW:%.*]] = addrspacecast ptr addrspace(3) [[OWN]] to ptr
 ; CHECK:         [[MORE:%.*]] = add i32 [[THREADS:%.*]], 31
 ; CHECK-NEXT:    [[HERE:%.*]] = lshr i32 [[MORE]], 5
-; CHECK:         [[COUNT:%.*]] = mul i32 [[HERE]], 4
+; CHECK:         mul i32 [[HERE]], 4
 ; CHECK:         store float 0.000000e+00, ptr addrspace(3)
 ; CHECK:         store double 0.000000e+00, ptr addrspace(3)
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
-; CHECK-NEXT:    [[OWN:%.*]] = getelementptr inbounds [32 x [4 x float]], ptr addrspace(3) @adgen_exchange_coefficients.warps, i32 0, i32 [[WARP]], i32 0
-; CHECK-NEXT:    [[ROW:%.*]] = addrspacecast ptr addrspace(3) [[OWN]] to ptr
 ; CHECK:       lit:
 ; CHECK-NEXT:    [[FIRST:%.*]] = getelementptr inbounds float, ptr [[ROW]], i32 1
 ; CHECK-NEXT:    atomicrmw fadd ptr [[FIRST]], float %v monotonic, align 4, !adgen.warps.own
@@ -32,8 +32,10 @@ target triple = "nvptx64-nvidia-cuda"
 ; The last thread comes to the end as well as those that have returned early.
 ; CHECK:       end:
 ; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
-; CHECK:         [[INDEX:%.*]] = phi i32 [ [[THREAD]], %end ]
-; CHECK:         icmp ult i32 [[INDEX]], 3
+; CHECK:         [[MORE:%.*]] = add i32 {{.*}}, 31
+; CHECK-NEXT:    [[HERE:%.*]] = lshr i32 [[MORE]], 5
+; CHECK:         [[INDEX:%.*]] = phi i32 [ {{.*}}, %end ]
+; CHECK-NEXT:    icmp ult i32 [[INDEX]], 3
 ; CHECK:       row:
 ; CHECK:         [[NUMBER:%.*]] = phi i32 [ 0, {{.*}} ], [ [[NEXT:%.*]], %row ]
 ; CHECK-NEXT:    [[SUM:%.*]] = phi float
@@ -81,12 +83,8 @@ define void @bounded(ptr %scale, float %v) "nvvm.maxntid"="72" {
   ret void
 }
 ; CHECK-LABEL: define void @adgen_gradient_bounded(
-; A block that walks on zeroes its rows only when their sums have been read.
-; CHECK:       end:
-; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
-; CHECK:         atomicrmw fadd ptr {{.*}}, float %{{.*}} monotonic
-; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
-; CHECK-NEXT:    ret void
+; CHECK:         atomicrmw fadd ptr {{.*}}, float %v monotonic, align 4, !adgen.warps.own
+; CHECK-NOT:     barrier
 define void @adgen_gradient_bounded(ptr %scale, float %v, ptr "adgen-shadow" %d_scale, i64 %bytes, ptr %tape, i32 %bx, i32 %by, i32 %bz, i32 %x, i32 %y, i32 %z) "adgen-activity"="duplicated:const" "adgen-tape"="scalars" "adgen-shared" {
   %1 = atomicrmw fadd ptr %d_scale, float %v monotonic
   %2 = atomicrmw fadd ptr %d_scale, float 1.0 monotonic
@@ -96,10 +94,10 @@ define void @adgen_gradient_bounded(ptr %scale, float %v, ptr "adgen-shadow" %d_
 ; So are elements of arrays that a pointer in a struct by value leads to.
 ; CHECK-LABEL: define void @adgen_gradient_member(
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
-; CHECK:         [[HELD:%.*]] = getelementptr i8, ptr %d_net, i64 8
-; CHECK-NEXT:    [[BEGIN:%.*]] = load ptr, ptr [[HELD]]
 ; CHECK-NOT:     atomicrmw fadd ptr %bias
 ; CHECK:       end:
+; CHECK:         [[HELD:%.*]] = getelementptr i8, ptr %d_net, i64 8
+; CHECK-NEXT:    [[BEGIN:%.*]] = load ptr, ptr [[HELD]]
 ; CHECK:         [[TO:%.*]] = getelementptr i8, ptr [[BEGIN]], i64
 ; CHECK-NEXT:    atomicrmw fadd ptr [[TO]],
 define void @adgen_gradient_member(ptr "adgen-struct"="16" %net, float %v, ptr %d_net) "adgen-activity"="duplicated:const" "adgen-shared" {
@@ -143,3 +141,14 @@ define void @adgen_gradient_crowded_out(ptr %scale, float %v, ptr "adgen-shadow"
 
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+
+; Threads that walk to several blocks zero and add once for all of them.
+; CHECK-LABEL: define void @adgen_before_walk_bounded(
+; CHECK:         store float 0.000000e+00, ptr addrspace(3)
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK-NEXT:    ret void
+; CHECK-LABEL: define void @adgen_behind_walk_bounded(
+; CHECK-SAME:    ptr %0, float %1, ptr [[SHADOW:%2]],
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK:         [[TO:%.*]] = getelementptr i8, ptr [[SHADOW]], i64
+; CHECK-NEXT:    atomicrmw fadd ptr [[TO]],

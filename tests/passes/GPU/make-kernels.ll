@@ -137,5 +137,33 @@ define void @helper() {
 ; CHECK-NEXT:   call void @llvm.memcpy.p0.p0.i64(ptr align 8 [[D_ARRAYS:%.*]], ptr align 8 %3, i64 24, i1 false)
 ; CHECK-NEXT:   call void @adgen_gradient_structs(ptr [[ARRAYS]], ptr [[OPTIONS]], ptr %2, ptr [[D_ARRAYS]], ptr %4)
 
+; A gradient with a tape walks over the blocks of the grid; what its threads do before the first and behind the last one is called there.
+; CHECK-LABEL: define ptx_kernel void @walks__gradient(
+; CHECK-SAME:    ptr [[X:%0]], ptr [[SHADOW:%1]], ptr
+; CHECK:         call void @adgen_before_walk_walks(ptr [[X]], ptr [[SHADOW]], i64 poison, ptr poison,
+; CHECK-NEXT:    br label %block
+; CHECK:       block:
+; CHECK:         call void @adgen_gradient_walks(ptr [[X]], ptr [[SHADOW]],
+; CHECK:         br i1 {{.*}}, label %block, label %done
+; CHECK:       done:
+; CHECK-NEXT:    call void @adgen_behind_walk_walks(ptr [[X]], ptr [[SHADOW]], i64 poison, ptr poison,
+; CHECK-NEXT:    ret void
+
 ; CHECK-DAG: attributes [[INLINED]] = { alwaysinline {{.*}}}
 ; CHECK-DAG: attributes [[PLAIN]] = { "adgen-activity"="duplicated:active" "adgen-shared" "nvvm.maxntid"="128" "nvvm.minctasm"="4" "target-cpu"="sm_90" }
+
+define ptx_kernel void @walks(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_walks(ptr %x, ptr %d_x, i64 %bytes, ptr %tape, i32 %bx, i32 %by, i32 %bz, i32 %gx, i32 %gy, i32 %gz) "adgen-activity"="duplicated" "adgen-shared" "adgen-tape"="scalars" "adgen_before_walk"="adgen_before_walk_walks" "adgen_behind_walk"="adgen_behind_walk_walks" {
+  ret void
+}
+
+define void @adgen_before_walk_walks(ptr %x, ptr %d_x, i64 %bytes, ptr %tape, i32 %bx, i32 %by, i32 %bz, i32 %gx, i32 %gy, i32 %gz) {
+  ret void
+}
+
+define void @adgen_behind_walk_walks(ptr %x, ptr %d_x, i64 %bytes, ptr %tape, i32 %bx, i32 %by, i32 %bz, i32 %gx, i32 %gy, i32 %gz) {
+  ret void
+}
