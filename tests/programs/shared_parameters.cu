@@ -80,6 +80,50 @@ __global__ void decay(const float *amounts, const int *steps, Law law, float *le
     left[i] = float(*law.scale) * amount;
 }
 
+// A loop leads all threads through the coefficients, of which there are more than a warp has room for; some threads leave
+// it before, others skip some.
+__global__ void series(const float *x, const double *coefficients, const float *phases, int terms, double *sums, int count)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    double sum = 0;
+    for (int k = 0; k < terms - (i & 1); ++k) {
+        const float wave = cosf(0.01f * k * x[i] + phases[k % 7]);
+        if ((i + k) % 5)
+            sum += coefficients[k] * wave;
+        else
+            sum += wave * wave;
+    }
+    sums[i] = 0.01 * sum * sum;
+}
+
+// Layers whose sizes are known when the kernel runs: a thread has a sample.
+struct Layers {
+    float *weights, *biases;
+    int width;
+};
+
+__global__ void network(Layers layers, const float *samples, float *scores, int depth, int count)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    float state[4] = {samples[4 * i], samples[4 * i + 1], samples[4 * i + 2], samples[4 * i + 3]};
+    for (int layer = 0; layer < depth; ++layer) {
+        float next[4];
+        for (int row = 0; row < 4; ++row) {
+            float sum = layers.biases[layer * 4 + row];
+            for (int k = 0; k < 4; ++k)
+                sum += layers.weights[(layer * 4 + row) * layers.width + k] * state[k];
+            next[row] = tanhf(sum);
+        }
+        for (int k = 0; k < 4; ++k)
+            state[k] = next[k];
+    }
+    scores[i] = state[0] * state[1] + state[2] - state[3];
+}
+
 int main()
 {
     constexpr int side = 40, count = side * side;

@@ -7,6 +7,8 @@
 // That all threads mean the same elements follows from addresses that are constants away from the shadow's beginning.
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
+#include "Accumulate/WarpRanges.h"
+#include "Accumulate/WarpRows.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/ArrayRoots.h"
 #include "Analysis/Indices.h"
@@ -15,7 +17,6 @@
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #include <map>
 
@@ -67,13 +68,16 @@ public:
   }
 
   void run() {
-    uint64_t Room = std::min(MostBytes, roomInShared(F)) / Warps;
+    const uint64_t Room = roomInShared(F), Most = std::min(MostBytes, Room) / Warps;
+    uint64_t Left = Most;
     LLVMContext &C = F.getContext();
     for (Type *T : {Type::getFloatTy(C), Type::getDoubleTy(C)})
-      if (Rows Found = find(T, Room); Found.Width)
+      if (Rows Found = find(T, Left); Found.Width)
         All.push_back(std::move(Found));
-    if (!All.empty())
-      replace();
+    WarpRanges Ranges(F, [&](const AtomicRMWInst &Addition) { return fromBeginning(Addition).has_value(); });
+    Ranges.reserve(Room - (Most - Left) * Warps);
+    if (!All.empty() || !Ranges.empty())
+      replace(Ranges);
   }
 
 private:
@@ -102,14 +106,14 @@ private:
       AtomicRMWInst *Atomic = asAccumulation(I);
       if (!Atomic || Atomic->getType() != T)
         continue;
-      if (std::optional<ArrayRoot> Shadow = beginningOf(*Atomic))
+      if (std::optional<ArrayRoot> Shadow = fromBeginning(*Atomic))
         Found[*Shadow][distanceOf(*Atomic)].push_back(Atomic);
     }
     return Found;
   }
 
   // The shadow from whose beginning the element is a constant away; nothing where it is none, or more is done with it.
-  std::optional<ArrayRoot> beginningOf(const AtomicRMWInst &Addition) const {
+  std::optional<ArrayRoot> fromBeginning(const AtomicRMWInst &Addition) const {
     const Value *Base = baseOf(Addition);
     auto Led = Roots.of(*Base);
     if (!Led || Led->size() != 1 || !Roots.isShadow(Led->front()) || !Shadows.contain(*Base) ||
@@ -122,30 +126,29 @@ private:
     return Base == Root.Of || (IsMember && Held == Root.Held) ? std::optional(Root) : std::nullopt;
   }
 
-  void replace() {
+  void replace(const WarpRanges &Ranges) {
     for (Rows &R : All) {
       auto *Row = ArrayType::get(R.T, R.Width);
       R.Memory = createExchange(F, ArrayType::get(Row, Warps), R.T->isFloatTy() ? ".warps" : ".warps.double");
     }
     const BlockEnds Ends(F);
     zero(Ends.first());
+    if (!Ranges.empty())
+      Ranges.zero(Ends.first());
     waitForBlock(Ends.first());
-    addToOwn(*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    Instruction &Start = *F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
+    redirect(Start);
+    if (!Ranges.empty())
+      Ranges.redirect(Start);
     waitForBlock(Ends.last());
     addSums(Ends.last());
+    if (!Ranges.empty())
+      Ranges.addSums(Ends.last());
   }
-
-  // What tells a thread's place in its block.
-  struct Place {
-    explicit Place(IRBuilder<> &B)
-        : Thread(threadInBlock(B)), Threads(threadsOfBlock(B)),
-          Warps(B.CreateLShr(B.CreateAdd(Threads, B.getInt32(WarpSize - 1)), LaneBits, "warps")) {}
-    Value *Thread, *Threads, *Warps;
-  };
 
   void zero(Instruction &Before) const {
     IRBuilder<> B(&Before);
-    const Place At(B);
+    const BlockPlace At(B);
     for (const Rows &R : All)
       forStrided(Before, At.Thread, At.Threads, B.CreateMul(At.Warps, B.getInt32(R.Width)), "own",
                  [&](IRBuilder<> &B, Value *Index) {
@@ -153,7 +156,7 @@ private:
                  });
   }
 
-  void addToOwn(Instruction &Start) const {
+  void redirect(Instruction &Start) const {
     IRBuilder<> B(&Start);
     Value *Warp = B.CreateLShr(threadInBlock(B), LaneBits, "warp");
     for (const Rows &R : All) {
@@ -168,38 +171,27 @@ private:
   void addTo(AtomicRMWInst &Addition, Value &Row, size_t Column) const {
     ADGEN_COUNT(NumSummed, Addition);
     IRBuilder<> B(&Addition);
-    Value *Own = B.CreateConstInBoundsGEP1_32(Addition.getType(), &Row, Column);
-    auto *New =
-        B.CreateAtomicRMW(AtomicRMWInst::FAdd, Own, Addition.getValOperand(), MaybeAlign(), AtomicOrdering::Monotonic);
-    New->setMetadata(WarpsOwnMark, MDNode::get(M.getContext(), {}));
-    Addition.eraseFromParent();
+    addToOwn(Addition, B.CreateConstInBoundsGEP1_32(Addition.getType(), &Row, Column));
   }
 
   // Each thread those of some elements; parts share the threads.
   void addSums(Instruction &Before) const {
     IRBuilder<> B(&Before);
-    const Place At(B);
+    const BlockPlace At(B);
     for (const Rows &R : All)
       for (const Part &P : R.Parts) {
-        Value *Shadow = begin(B, P.Shadow, Before);
+        Value *Shadow = beginningOf(B, Roots, P.Shadow);
         forStrided(Before, inPart(B, P, At.Thread, At.Threads), At.Threads, B.getInt32(P.Elements.size()), "sum",
                    [&](IRBuilder<> &B, Value *Index) { addSum(B, R, P, Shadow, Index, At.Warps); });
       }
   }
 
   void addSum(IRBuilder<> &B, const Rows &R, const Part &P, Value *Shadow, Value *Index, Value *Here) const {
-    Value *Sum = sumOfRows(B, R, B.CreateNUWAdd(Index, B.getInt32(P.First)), Here);
-    B.SetInsertPoint(
-        SplitBlockAndInsertIfThen(B.CreateFCmpUNE(Sum, Constant::getNullValue(R.T)), B.GetInsertPoint(), false));
-    Value *To = B.CreateGEP(B.getInt8Ty(), Shadow, B.CreateSExt(offsetOf(B, R, P, Index), B.getInt64Ty()));
-    B.CreateAtomicRMW(AtomicRMWInst::FAdd, To, Sum, MaybeAlign(), AtomicOrdering::Monotonic);
-  }
-
-  Value *begin(IRBuilder<> &B, const ArrayRoot &Shadow, const Instruction &Place) const {
-    Value *Of = BlockEnds::argument(Place, *Shadow.Of);
-    if (!Roots.isStruct(*Shadow.Of))
-      return Of;
-    return B.CreateLoad(B.getPtrTy(), B.CreateConstGEP1_64(B.getInt8Ty(), Of, Shadow.Held));
+    Value *Column = B.CreateNUWAdd(Index, B.getInt32(P.First));
+    Value *Sum = sumOfRows(B, R.T, Here, [&](IRBuilder<> &Each, Value *Row) { return at(Each, R, Row, Column); });
+    addUnlessZero(B, Sum, [&](IRBuilder<> &Each) {
+      return Each.CreateGEP(Each.getInt8Ty(), Shadow, Each.CreateSExt(offsetOf(Each, R, P, Index), Each.getInt64Ty()));
+    });
   }
 
   // The number of a thread where the first is the one that the elements before a part leave over.
@@ -209,23 +201,6 @@ private:
     Value *Before = B.getInt32(P.First), *Moved = B.CreateSub(Thread, Before);
     Value *Around = B.CreateSelect(B.CreateICmpULE(Before, Threads), B.CreateAdd(Moved, Threads), Thread);
     return B.CreateSelect(B.CreateICmpUGE(Thread, Before), Moved, Around);
-  }
-
-  Value *sumOfRows(IRBuilder<> &B, const Rows &R, Value *Column, Value *Here) const {
-    BasicBlock *Start = B.GetInsertBlock(), *Rest = SplitBlock(Start, B.GetInsertPoint());
-    auto *Loop = BasicBlock::Create(M.getContext(), "row", Rest->getParent(), Rest);
-    Start->getTerminator()->setSuccessor(0, Loop);
-    B.SetInsertPoint(Loop);
-    PHINode *Row = B.CreatePHI(B.getInt32Ty(), 2), *Sum = B.CreatePHI(R.T, 2);
-    Value *Next = B.CreateNUWAdd(Row, B.getInt32(1));
-    Value *More = B.CreateFAdd(Sum, B.CreateLoad(R.T, at(B, R, Row, Column)));
-    Row->addIncoming(B.getInt32(0), Start);
-    Sum->addIncoming(Constant::getNullValue(R.T), Start);
-    Row->addIncoming(Next, Loop);
-    Sum->addIncoming(More, Loop);
-    B.CreateCondBr(B.CreateICmpULT(Next, Here), Loop, Rest);
-    B.SetInsertPoint(&Rest->front());
-    return More;
   }
 
   static Value *at(IRBuilder<> &B, const Rows &R, Value *Row, Value *Column) {

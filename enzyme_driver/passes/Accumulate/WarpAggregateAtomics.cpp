@@ -53,12 +53,14 @@ struct Group {
 
   Type *type() const { return Members.front()->getType(); }
 
-  // Lanes that add without atomics may not come to one element for two members.
+  // Lanes that add without atomics may not come to one element for two members: they are constants away from one place.
   bool takes(const Group &Other) const {
     bool Like = Lanes == Other.Lanes && InShared == Other.InShared && WarpsOwn == Other.WarpsOwn &&
                 Compared == Other.Compared && type() == Other.type();
     int64_t Distance = distanceOf(*Other.Members.front());
-    return Like && !(WarpsOwn && any_of(Members, [&](auto *Member) { return distanceOf(*Member) == Distance; }));
+    return Like && !(WarpsOwn && any_of(Members, [&](auto *Member) {
+                       return distanceOf(*Member) == Distance || baseOf(*Member) != baseOf(*Other.Members.front());
+                     }));
   }
 };
 
@@ -155,10 +157,20 @@ private:
     Close([](const Group &) { return true; });
   }
 
+  // Where the warp's own element is one only if it has that one of the shadow's.
+  static SelectInst *choiceOf(const AtomicRMWInst &OfWarp) {
+    return dyn_cast<SelectInst>(const_cast<Value *>(baseOf(OfWarp)));
+  }
+
   // Of one accumulation; nothing where no lanes have its element in common.
   std::optional<Group> groupOf(AtomicRMWInst &Atomic) {
-    if (Atomic.hasMetadata(WarpsOwnMark))
-      return Group{"warp", true, true, {&Atomic}, {}};
+    if (Atomic.hasMetadata(WarpsOwnMark)) {
+      SelectInst *Choice = choiceOf(Atomic);
+      Group Own{"warp", false, true, {&Atomic}, {}};
+      if (Choice)
+        append_range(Own.Compared, From.of(Choice->getFalseValue()).Compared);
+      return Own;
+    }
     bool InShared = isInShared(Atomic);
     const LaneOrigin &Where = (InShared ? FromInShared : From).of(Atomic.getPointerOperand());
     StringRef Lanes = inCommon(Where, Atomic);
@@ -253,8 +265,11 @@ private:
     Value *Alike = Active;
     for (Value *V : G.Compared)
       Alike = B.CreateAnd(Alike, alike(B, G, Active, V));
-    adgen::handOver(B, G.Lanes, G.Members, Active, Alike,
-                    [&](ArrayRef<AtomicRMWInst *> Next) { return G.WarpsOwn ? B.getTrue() : isAlone(B, Next); });
+    adgen::handOver(B, G.Lanes, G.Members, Active, Alike, [&](ArrayRef<AtomicRMWInst *> Next) {
+      SelectInst *Choice = choiceOf(*Next.front());
+      Value *Own = Choice ? Choice->getCondition() : B.getTrue();
+      return G.WarpsOwn ? Own : isAlone(B, Next);
+    });
   }
 
   Value *alike(IRBuilder<> &B, const Group &G, Value *Active, Value *V) {

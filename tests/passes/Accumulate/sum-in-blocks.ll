@@ -107,6 +107,66 @@ define void @adgen_gradient_member(ptr "adgen-struct"="16" %net, float %v, ptr %
   ret void
 }
 
+; Loops lead all threads from element to element. A warp has so many at the beginning of the shadow as the block's warps leave it, a power of
+; two; whether it has those of an iteration is seen when the kernel runs.
+; CHECK-LABEL: define void @adgen_gradient_series(
+; CHECK:         [[OTHERS:%.*]] = sub i32 [[WARPS:%.*]], 1
+; CHECK-NEXT:    [[LEADING:%.*]] = call i32 @llvm.ctlz.i32(i32 [[OTHERS]], i1 false)
+; CHECK-NEXT:    [[HALVINGS:%.*]] = sub i32 32, [[LEADING]]
+; CHECK-NEXT:    [[BYTES:%.*]] = lshr i32 8192, [[HALVINGS]]
+; CHECK-NEXT:    [[BEFORE:%.*]] = mul i32 %{{.*}}, [[BYTES]]
+; CHECK-NEXT:    [[PLACE:%.*]] = getelementptr inbounds i8, ptr addrspace(3) @adgen_exchange_series.range0, i32 [[BEFORE]]
+; CHECK-NEXT:    [[OWN:%.*]] = addrspacecast ptr addrspace(3) [[PLACE]] to ptr
+; CHECK-NEXT:    [[WIDE:%.*]] = zext i32 [[BYTES]] to i64
+; CHECK:         store i32 0, ptr addrspace(3)
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK:       loop:
+; CHECK:         mul i64 %at, 4
+; CHECK:         [[MORE:%.*]] = add i64 [[WIDE]], 1
+; CHECK-NEXT:    [[PLACES:%.*]] = call i64 @llvm.usub.sat.i64(i64 [[MORE]], i64 8)
+; CHECK:         [[IS:%.*]] = icmp ult i64 {{.*}}, [[PLACES]]
+; CHECK-NEXT:    [[MINE:%.*]] = getelementptr i8, ptr [[OWN]], i64
+; CHECK-NEXT:    [[CHOSEN:%.*]] = select i1 [[IS]], ptr [[MINE]], ptr %place
+; CHECK-NEXT:    [[FIRST:%.*]] = getelementptr i8, ptr [[CHOSEN]], i64 0
+; CHECK-NEXT:    atomicrmw fadd ptr [[FIRST]], float %v monotonic, align 4, !adgen.warps.own
+; CHECK:         [[SECOND:%.*]] = getelementptr i8, ptr [[CHOSEN]], i64 4
+; CHECK-NEXT:    atomicrmw fadd ptr [[SECOND]], float 1.000000e+00 monotonic, align 4, !adgen.warps.own
+; Rows of blocks stay what they were.
+; CHECK:         atomicrmw fadd ptr %elsewhere, float %v monotonic
+; CHECK:       end:
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK:       row:
+; CHECK:         load float, ptr addrspace(3)
+; CHECK:         atomicrmw fadd ptr {{.*}}, float
+
+; Lanes of one iteration add up, without atomics where the warp has the elements.
+; TOGETHER-LABEL: define void @adgen_gradient_series(
+; TOGETHER:         [[IS:%.*]] = icmp ult i64
+; TOGETHER:         [[SAME:%.*]] = call i32 @adgen_alike(i32 [[ACTIVE:%.*]], i64 {{.*}}, i1 false)
+; TOGETHER-NEXT:    [[ALIKE:%.*]] = and i32 [[ACTIVE]], [[SAME]]
+; TOGETHER:         call void @adgen_add_warp_f32_2(ptr {{.*}}, ptr {{.*}}, i32 [[ACTIVE]], i32 [[ALIKE]], i1 [[IS]])
+define void @adgen_gradient_series(ptr %c, ptr %rows, float %v, i32 %n, ptr "adgen-shadow" %d_c, ptr "adgen-shadow" %d_rows) "adgen-activity"="duplicated:duplicated:const:const" "adgen-shared" {
+entry:
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %at = zext i32 %k to i64
+  %place = getelementptr float, ptr %d_c, i64 %at
+  %1 = atomicrmw fadd ptr %place, float %v monotonic
+  %beside = getelementptr i8, ptr %place, i64 4
+  %2 = atomicrmw fadd ptr %beside, float 1.0 monotonic
+  %first = mul i32 %b, %n
+  %far = add i32 %first, %k
+  %elsewhere = getelementptr float, ptr %d_rows, i32 %far
+  %3 = atomicrmw fadd ptr %elsewhere, float %v monotonic
+  %next = add i32 %k, 1
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %out
+out:
+  ret void
+}
+
 ; Somebody reads what has been added so far.
 ; CHECK-LABEL: define void @adgen_gradient_read(
 ; CHECK-NEXT:    atomicrmw fadd ptr %d_scale, float %v monotonic

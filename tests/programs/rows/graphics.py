@@ -89,6 +89,16 @@ def _decay(rng: Rng) -> Args:
     return {"amounts": uniform(rng, 0.5, 9, 300), "steps": steps, "law": law, "left": zeros(300), "count": 300}
 
 
+def _series(rng: Rng) -> Args:
+    arrays = {"x": uniform(rng, 0.1, 3, 250), "coefficients": rng.uniform(-0.1, 0.1, 300)}
+    return {**arrays, "phases": uniform(rng, 0, 1, 7), "terms": 300, "sums": np.zeros(250), "count": 250}
+
+
+def _network(rng: Rng) -> Args:
+    layers = {"weights": uniform(rng, -0.5, 0.5, 60), "biases": uniform(rng, -0.5, 0.5, 12), "width": 5}
+    return {"layers": layers, "samples": normal(rng, 330, 4), "scores": zeros(330), "depth": 3, "count": 330}
+
+
 def _blur(rng: Rng) -> Args:
     return {"image": normal(rng, 7, 9, 2), "out": zeros(7, 9, 2), "width": 9, "height": 7, "channels": 2}
 
@@ -187,6 +197,8 @@ ROWS = (
     Program("shared_parameters.cu", "reprojection", _reprojection, ("pixels",), 2, 80),
     Program("shared_parameters.cu", "smooth", _smooth, ("smoothed",), 3, 70),
     Program("shared_parameters.cu", "decay", _decay, ("left",), 5, 70),
+    Program("shared_parameters.cu", "series", _series, ("sums",), 3, 96),
+    Program("shared_parameters.cu", "network", _network, ("scores",), 4, 100),
     Program("convolution.cu", "blur", _blur, ("out",), (2, 1), (8, 8)),
     Program("convolution.cu", "develop", _develop, ("linear",), 2, 32),
     Program("hash_grid.cu", "encode", _encode, ("features",), (1, 2), 32),
