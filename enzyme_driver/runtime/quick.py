@@ -98,10 +98,11 @@ class Quick:
         made = self._shadows(plain, arrays, dtypes, arguments, seeds)
         passed = list(arguments)
         for number in plain.written:
-            passed[number] = arrays.copy(arguments[number])
-            found[0][number] = arrays.address(passed[number], writable=True)
+            given = arguments[number]
+            passed[number] = arrays.empty_like(given) if number in plain.unread else arrays.copy(given)
+            found[0][number] = arrays.address_of_new(passed[number])
         shadows = list(made.values())
-        added = [arrays.address(shadow, writable=True) for shadow in shadows]
+        added = [arrays.address_of_new(shadow) for shadow in shadows]
         if 0 in added or not self._differentiate(
             entry, plain, arrays, (found[0], added), passed, shadows, launch, cotangent
         ):

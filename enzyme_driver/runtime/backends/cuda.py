@@ -23,7 +23,8 @@ from enzyme_driver.runtime.backends.driver import (
     synchronize,
 )
 from enzyme_driver.runtime.backends.heap import check_heap, deepen_stack, size_heap
-from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
+from enzyme_driver.runtime.backends.repeated import RepeatedLaunch
+from enzyme_driver.runtime.backends.streams import current_stream, stream_handle, wait_for
 from enzyme_driver.runtime.call.arrays import ArrayView
 from enzyme_driver.runtime.call.geometry import Launch
 from enzyme_driver.runtime.call.packing import ArgumentTable, pointer_bytes
@@ -82,6 +83,28 @@ class CudaBackend:
                 check_heap(code, stream)
             elif immutable:
                 synchronize(stream)
+
+    def repeated(
+        self, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool
+    ) -> RepeatedLaunch | None:
+        """The same launch again, where it is one of a kernel and nothing else."""
+        more = gradient and (entry.tape or entry.heap or entry.dynamic_shared)
+        if more or entry.cooperative or prepared.variables or prepared.immutable:
+            return None
+        device, symbol = device_of_views(prepared.views), str(entry.gradient if gradient else entry.primal)
+        with on_device(device):
+            kernel = self._code(device).kernel(symbol, prod(launch.block))
+            kernel.allow_dynamic(launch.shared_bytes)
+            given = None if launch.stream is None else stream_handle(launch.stream, (), device)
+        return RepeatedLaunch(
+            kernel.handle,
+            launch,
+            prepared.table.address,
+            device,
+            current_stream(prepared.keep) if given is None else lambda _: given,
+            frozenset(view.stream for view in prepared.views if view.stream is not None),
+            lambda status: _check(status, kernel.handle, symbol, launch),
+        )
 
     def runs_plain(self, entry: TargetEntry, launch: Launch | None, *, gradient: bool) -> bool:
         """Whether it is one launch on the current stream."""

@@ -98,6 +98,9 @@ class HostBackend:
                 data = self.read_variable(shadow.symbol, shadow.view.nbytes)
                 ctypes.memmove(shadow.view.address, data, len(data))
 
+    def repeated(self, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool) -> None:
+        """A launch does nothing twice that it could leave out."""
+
     def launch_batch(
         self, signature: Signature, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, batch: Batch
     ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from enzyme_driver.errors import ArgumentError
@@ -15,7 +15,7 @@ _LEGACY = 1  # another name of the default stream
 
 def stream_handle(stream: object, arguments: Iterable[object], device: int) -> int:
     """The handle of the given stream, else of the current stream of the library that the arrays come from."""
-    return _current(arguments, device) if stream is None else _given(stream)
+    return current_stream(arguments)(device) if stream is None else _given(stream)
 
 
 def _given(stream: Any) -> int:  # noqa: ANN401
@@ -33,14 +33,16 @@ def _given(stream: Any) -> int:  # noqa: ANN401
     )
 
 
-def _current(arguments: Iterable[object], device: int) -> int:
+def current_stream(arguments: Iterable[object]) -> Callable[[int], int]:
+    """What tells the handle of the current stream on a device, of the library that the arrays come from."""
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     for value in arguments:
         if torch is not None and isinstance(value, torch.Tensor):
-            return int(torch.cuda.current_stream(device).cuda_stream)
+            raw: Callable[[int], int] = torch._C._cuda_getCurrentRawStream  # noqa: SLF001  (what Triton takes)
+            return raw
         if cupy is not None and isinstance(value, cupy.ndarray):
-            return int(cupy.cuda.get_current_stream(device).ptr)
-    return DEFAULT
+            return lambda device: int(cupy.cuda.get_current_stream(device).ptr)
+    return lambda _: DEFAULT
 
 
 def wait_for(producers: Iterable[int], stream: int) -> None:

@@ -30,6 +30,10 @@ class Backend(Protocol):
 
     def launch(self, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool) -> None: ...
 
+    def repeated(
+        self, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool
+    ) -> Callable[[], bool] | None: ...
+
     def launch_batch(
         self, signature: Signature, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, batch: Batch
     ) -> None: ...

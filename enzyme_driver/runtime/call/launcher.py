@@ -47,10 +47,17 @@ class PreparedLaunch:
         followed = f"write {name}[grid, block](...), which the tape can follow"
         self._instead = "take derivatives after the `with` block" if gradient else followed
         self._addresses = [(ask, ask()) for ask in map(address_now, prepared.keep) if ask]
+        self._again: Callable[[], bool] | None = None
+        """What launches once more, known after the first time."""
 
     def __call__(self) -> None:
         self._look()
+        if self._again is None or not self._again():
+            self._launch_first()
+
+    def _launch_first(self) -> None:
         self._backend.launch(self._entry, self._prepared, self._launch, gradient=self._gradient)
+        self._again = self._backend.repeated(self._entry, self._prepared, self._launch, gradient=self._gradient)
 
     def _look(self) -> None:
         """Raise where it cannot be run now."""

@@ -60,8 +60,16 @@ class Arrays:
         """0 for an array that is not C-contiguous, may not be written to, or is empty."""
         raise NotImplementedError
 
+    def address_of_new(self, array: Any) -> int:  # noqa: ANN401
+        """Of one that was made here; 0 for an empty one."""
+        return self.address(array, writable=True)
+
     def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
         """New arrays, of which small ones may share memory."""
+        raise NotImplementedError
+
+    def empty_like(self, array: Any) -> Any:  # noqa: ANN401
+        """A new array of whatever numbers."""
         raise NotImplementedError
 
     def copy(self, array: Any) -> Any:  # noqa: ANN401
@@ -92,6 +100,9 @@ class NumpyArrays(Arrays):
 
     def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
         return [np.zeros(array.shape, array.dtype) for array in arrays]
+
+    def empty_like(self, array: Any) -> Any:  # noqa: ANN401
+        return np.empty(array.shape, array.dtype)
 
     def copy(self, array: Any) -> Any:  # noqa: ANN401
         return array.copy()
@@ -128,6 +139,12 @@ class CupyArrays(Arrays):
         pairs = zip(arrays, places, strict=True)
         return [cupy.ndarray(array.shape, array.dtype, memptr=start + place) for array, place in pairs]
 
+    def address_of_new(self, array: Any) -> int:  # noqa: ANN401
+        return int(array.data.ptr)
+
+    def empty_like(self, array: Any) -> Any:  # noqa: ANN401
+        return self._cupy.ndarray(array.shape, array.dtype)
+
     def copy(self, array: Any) -> Any:  # noqa: ANN401
         return array.copy()
 
@@ -158,10 +175,16 @@ class TorchArrays(Arrays):
         return 0 if odd or not array.is_contiguous() else int(array.data_ptr())
 
     def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
-        made = [self._torch.empty_like(array) for array in arrays]
+        made = [self.empty_like(array) for array in arrays]
         if made:
             self._torch._foreach_zero_(made)  # in one launch
         return made
+
+    def address_of_new(self, array: Any) -> int:  # noqa: ANN401
+        return int(array.data_ptr())
+
+    def empty_like(self, array: Any) -> Any:  # noqa: ANN401
+        return self._torch.empty_like(array)
 
     def copy(self, array: Any) -> Any:  # noqa: ANN401
         return array.clone()
@@ -231,6 +254,7 @@ class PlainSignature:
         self.index = {parameter.name: number for number, parameter in enumerate(signature)}
         self.shadowed = frozenset(p.name for p in signature.shadowed)
         self.written = tuple(number for number, place in enumerate(self.places) if place.writable)
+        self.unread = frozenset(number for number in self.written if not signature.parameters[number].reads)
         self.arrays = tuple(number for number, place in enumerate(self.places) if place.is_array)
         self.first = self.arrays[0] if self.arrays else -1
         self._libraries: dict[type, tuple[Arrays, tuple[Any, ...]] | None] = {}
