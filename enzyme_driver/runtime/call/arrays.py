@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from math import prod
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -258,6 +259,9 @@ def _is_raw(slot: Slot, view: ArrayView) -> bool:
     return dtype.kind == "struct" and slot.parameter.activity == "const" and is_bytes and view.nbytes % dtype.size == 0
 
 
+_POINTER_OF_CUPY: Callable[[Any], int] = attrgetter("data.ptr")
+
+
 def address_now(value: Any) -> Callable[[], int] | None:  # noqa: ANN401
     """What asks an array where its memory is; None where that cannot change, as of a NumPy array that is held."""
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
@@ -265,7 +269,7 @@ def address_now(value: Any) -> Callable[[], int] | None:  # noqa: ANN401
         ask: Callable[[], int] = value.data_ptr
         return ask
     if cupy is not None and isinstance(value, cupy.ndarray):
-        return lambda: int(value.data.ptr)
+        return partial(_POINTER_OF_CUPY, value)
     for protocol in ("__array_interface__", "__cuda_array_interface__"):
         if hasattr(value, protocol) and not isinstance(value, np.ndarray):
             return lambda: int(getattr(value, protocol)["data"][0] or 0)
