@@ -1,6 +1,7 @@
 #include "Cache/Untangle.h"
 
 #include "Analysis/EnzymeCaches.h"
+#include "Cache/EqualAddresses.h"
 #include "Support/Adgen.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -390,6 +391,7 @@ void clean(Function &F, FunctionAnalysisManager &FAM) {
     chooseSooner(F);
     readBoth(F);
     FAM.invalidate(F, PreservedAnalyses::none());
+    mergeAddresses(F, FAM);
     if (dropRewritten(F, FAM))
       FAM.invalidate(F, PreservedAnalyses::none());
   }
@@ -397,12 +399,15 @@ void clean(Function &F, FunctionAnalysisManager &FAM) {
 }
 
 bool separateDecisions(Function &F, FunctionAnalysisManager &FAM) {
+  bool Merged = mergeAddresses(F, FAM);
+  if (Merged) // what is read again is known then, and decisions that follow from it
+    clean(F, FAM);
   int Times = 0;
   for (; Times < MostSeparated && Separator(F).run(); ++Times) {
     FAM.invalidate(F, PreservedAnalyses::none());
     clean(F, FAM);
   }
-  return Times > 0;
+  return Merged || Times > 0;
 }
 
 namespace {

@@ -23,7 +23,8 @@ void clean(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
 // Where a condition is decided more than once in an iteration, because the reversal decides it again, all from the
 // first decision to the last is there twice, once for each way: each recomputation then stands behind what it computes
-// again, and goes. True if something was separated.
+// again, and goes; so does what is read again by an address that was added up in another order. True if something was
+// separated or merged.
 bool separateDecisions(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
 // What Enzyme keeps and nothing reads is no longer kept.
