@@ -200,6 +200,7 @@ HOST_FROM_CPP = Pipeline(
         Pass("globaldce", switch="drop-primal-results"),
         Pass("adgen-drop-primal-results"),
         function("adce", switch="drop-primal-results"),
+        Pass("adgen-pass-tapes-by-pointer", after=("adgen-strip-guards",)),  # before records come apart
         # Both sweeps of an iteration in one function: what is kept between them is values. Behind the cleanup, because
         # the optimiser would believe what Enzyme wrongly says of memory.
         Pass("adgen-rematerialize-iterations", after=("adgen-strip-guards",)),
