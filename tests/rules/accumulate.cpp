@@ -236,7 +236,11 @@ int main() {
   EACH(float, f32, 2);
   EACH(double, f64, 3);
   EACH(float, f32, 4);
+  EACH(double, f64, 5);
+  EACH(float, f32, 6);
+  EACH(double, f64, 7);
   EACH(double, f64, 8);
+  EACH(float, f32, 9);
   EACH(float, f32, 16);
   eachRow<float>(adgen_hand_on_f32);
   eachRow<double>(adgen_hand_on_f64);

@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace adgen {
 
-constexpr size_t Counts[] = {16, 8, 4, 3, 2, 1}; // that rules/accumulate.cu has
+constexpr size_t Counts[] = {16, 9, 8, 7, 6, 5, 4, 3, 2, 1}; // that rules/accumulate.cu has
 
 CallInst *callTogether(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Value *> Arguments) {
   CallInst *Call = callRule(B, Name, Result, Arguments);
