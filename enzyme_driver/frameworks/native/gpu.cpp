@@ -46,6 +46,7 @@ struct Driver {
 
 constexpr int SHARED_SIZE_BYTES = 1, MAX_DYNAMIC_SHARED = 8, MULTIPROCESSORS = 16, MALLOC_HEAP_SIZE = 2;
 constexpr int STATIC_LIMIT = 48 * 1024, INVALID_VALUE = 1;
+constexpr size_t COUNTER_BYTES = 8;
 constexpr double SLACK = 1.25; // threads that race for work may keep more than they did when it was measured
 
 const Driver &driver() {
@@ -250,7 +251,8 @@ void launch_with_tape(const LaunchOp &op, Table &table, Frame &frame) {
   uint64_t blocks = uint64_t(op.grid[0]) * op.grid[1] * op.grid[2];
   blocks = std::min<uint64_t>(blocks, static_cast<uint64_t>(resident_blocks(op, threads, call.device)));
   blocks = std::min<uint64_t>(blocks, op.tape_limit / std::max<uint64_t>(block_bytes, 1));
-  char *memory = taken(call, blocks * block_bytes);
+  char *memory = taken(call, blocks * block_bytes + COUNTER_BYTES);
+  gpu_zero(memory + blocks * block_bytes, COUNTER_BYTES, call); // by which blocks take the next one
   table.add(&memory, sizeof memory);
   table.add(&bytes, sizeof bytes);
   for (const uint32_t &extent : op.grid)

@@ -4,9 +4,10 @@
 // parameter holds its size, and the shadow is the region behind it, aligned to 16 bytes.
 //
 // A gradient with a tape gets four more parameters, the tape, the bytes of it that each lane has, and the extents x, y,
-// z of the caller's grid, over whose blocks the launched blocks (a grid of one dimension) walk. Beside it there is a
-// kernel SYMBOL__tape, with the parameters of a gradient without tape and a pointer to the bytes needed, that is
-// launched on the caller's grid.
+// z of the caller's grid, over whose blocks the launched blocks (a grid of one dimension) walk. Behind the tape lie
+// eight bytes, zero at first, by which blocks take the next one where they share memory. Beside it there is a kernel
+// SYMBOL__tape, with the parameters of a gradient without tape and a pointer to the bytes needed, that is launched on
+// the caller's grid.
 #include "GPU/ShadowLayout.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
@@ -98,11 +99,15 @@ private:
       if (A != Activity::Const)
         Arguments.push_back(passed(Next++, shadowStructBytes(Index)));
     passShared(Arguments);
+    if (Turn)
+      takeTurn();
     append_range(Arguments, Place);
     B.CreateCall(&Derivative, Arguments);
   }
 
-  // for (block = this block; block < blocks of the grid; block += launched blocks)
+  // for (block = this block; block < blocks of the grid; block = next), where the next one is as many further as blocks
+  // were launched; or, in kernels with shared memory, whose threads wait for each other between blocks anyway, the
+  // first one that nobody has taken: blocks may differ in how long they take.
   void walkOverGrid() {
     unsigned First = Kernel->arg_size() - TapeParameters;
     Value *X = Kernel->getArg(First + 2), *Y = Kernel->getArg(First + 3), *Z = Kernel->getArg(First + 4);
@@ -112,6 +117,8 @@ private:
     Value *Own = B.CreateZExt(readRegister(B, Intrinsic::nvvm_read_ptx_sreg_ctaid_x), Int64);
     Value *Launched = B.CreateZExt(readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x), Int64);
     Value *Begin = tapeOfThread(Kernel->getArg(First), Kernel->getArg(First + 1), Own);
+    if (deals())
+      createCounter(*Kernel->getArg(First), *Kernel->getArg(First + 1), *Launched);
     callAround(BeforeWalkAttribute);
     BasicBlock *Before = B.GetInsertBlock();
     auto *Loop = BasicBlock::Create(M.getContext(), "block", Kernel);
@@ -125,7 +132,8 @@ private:
     callDerivative({Kernel->getArg(First + 1), Begin, Bx, By, Bz, X, Y, Z});
     if (!Shared.empty()) // the next block zeroes what this one still reads
       B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {}, {B.getInt32(0)});
-    Value *Next = B.CreateAdd(Block, Launched);
+    Value *Next =
+        Turn ? B.CreateAdd(B.CreateLoad(Int64, Turn, /*isVolatile=*/true), Launched) : B.CreateAdd(Block, Launched);
     Block->addIncoming(Next, B.GetInsertBlock());
     auto *After = BasicBlock::Create(M.getContext(), "done", Kernel);
     B.CreateCondBr(B.CreateICmpULT(Next, Blocks), Loop, After);
@@ -146,12 +154,48 @@ private:
     Around->addFnAttr(llvm::Attribute::AlwaysInline);
   }
 
+  // The rest of 48 KiB is for what adds up in blocks.
+  static constexpr uint64_t StaticLimit = 32 << 10, CounterBytes = 8;
+
+  // Whether a number more fits into shared memory.
+  bool deals() const {
+    uint64_t Bytes = CounterBytes;
+    for (auto [Index, Array] : enumerate(Shared))
+      Bytes += isDynamic(*Array) ? StaticLimit : staticBytes(*Array) + shadowBytes(staticBytes(*Array));
+    return !Shared.empty() && Bytes <= StaticLimit;
+  }
+
+  // How many blocks were taken lies behind the tape, zero at first; a shared variable holds it for the block.
+  void createCounter(Value &Tape, Value &LaneBytes, Value &Launched) {
+    Counter =
+        B.CreateGEP(B.getInt8Ty(), &Tape, B.CreateMul(B.CreateMul(&Launched, warps()), B.CreateShl(&LaneBytes, 5)));
+    Turn = new GlobalVariable(M, B.getInt64Ty(), false, GlobalValue::InternalLinkage, UndefValue::get(B.getInt64Ty()),
+                              "adgen_turn", nullptr, GlobalValue::NotThreadLocal, SharedSpace);
+    Turn->setAlignment(Align(CounterBytes));
+  }
+
+  // Early, as memory takes its time; behind a barrier, as threads have read the last number before.
+  void takeTurn() {
+    auto *Takes = BasicBlock::Create(M.getContext(), "takes", Kernel);
+    auto *Taken = BasicBlock::Create(M.getContext(), "taken", Kernel);
+    B.CreateCondBr(B.CreateIsNull(threadInBlock(B)), Takes, Taken);
+    B.SetInsertPoint(Takes);
+    Value *Old =
+        B.CreateAtomicRMW(AtomicRMWInst::Add, Counter, B.getInt64(1), Align(CounterBytes), AtomicOrdering::Monotonic);
+    B.CreateStore(Old, Turn, /*isVolatile=*/true);
+    B.CreateBr(Taken);
+    B.SetInsertPoint(Taken);
+  }
+
+  Value *warps() {
+    return B.CreateLShr(B.CreateAdd(B.CreateZExt(threadsOfBlock(B), B.getInt64Ty()), B.getInt64(31)), 5);
+  }
+
   // The lanes of a warp share a region and begin 8 bytes apart in it.
   Value *tapeOfThread(Value *Tape, Value *LaneBytes, Value *Block) {
     Type *Int64 = B.getInt64Ty();
     Value *Thread = B.CreateZExt(threadInBlock(B), Int64);
-    Value *Warps = B.CreateLShr(B.CreateAdd(B.CreateZExt(threadsOfBlock(B), Int64), B.getInt64(31)), 5);
-    Value *Warp = B.CreateAdd(B.CreateMul(Block, Warps), B.CreateLShr(Thread, 5));
+    Value *Warp = B.CreateAdd(B.CreateMul(Block, warps()), B.CreateLShr(Thread, 5));
     Value *Region = B.CreateMul(Warp, B.CreateShl(LaneBytes, 5));
     Value *Lane = B.CreateShl(B.CreateAnd(Thread, 31), 3);
     return B.CreateGEP(B.getInt8Ty(), Tape, B.CreateAdd(Region, Lane));
@@ -300,6 +344,8 @@ private:
   Function &Original;
   SmallVector<GlobalVariable *> Shared;
   Function *Kernel = nullptr;
+  Value *Counter = nullptr;
+  GlobalVariable *Turn = nullptr;
 };
 
 // Nothing but kernels and the device's variables is seen from outside.

@@ -108,7 +108,10 @@ class DeviceTapes:
             resident = self._resident[symbol, threads, dynamic] = resident_blocks(code, symbol, threads, dynamic)
         blocks = min(prod(launch.grid), resident, self.limit // max(block_bytes, 1))
         size = blocks * block_bytes
-        address = self._reserve("tape", size, stream)
+        address = self._reserve("tape", size + _COUNTER_BYTES, stream)
+        if blocks < prod(launch.grid):  # they take the next one by a number behind the tape
+            zeroed = api().cuMemsetD8Async(address + size, 0, _COUNTER_BYTES, stream)
+            done(zeroed, "GPU memory cannot be set")
         if size and wants_no_numbers_kept():
             filled = api().cuMemsetD8Async(address, NO_NUMBER, size, stream)
             done(filled, "GPU memory cannot be set")
