@@ -91,6 +91,7 @@ CUDA = Pipeline(
         Pass("adgen-alternate-sweeps", after=("adgen-fuse-sweeps",)),
         function("simplifycfg", "early-cse"),  # versions that are made of a gradient share what they can
         Pass("adgen-merge-growing-caches"),
+        Pass("adgen-carry-growing-caches"),
         Pass("adgen-rematerialize-shuffles"),
         Pass("adgen-lower-caches", after=("adgen-alternate-sweeps", "adgen-rematerialize-shuffles")),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),

@@ -185,17 +185,29 @@ private:
       Granule = Step->getPointerOperand();
     }
     if (Unaligned.contains(Granule) || Fixed.isNegative())
-      return {addressOf(B, number(Place)), Align(1)};
+      return {fromGranule(B, Place), Align(1)};
     uint64_t Bytes = Fixed.getZExtValue();
     Value *First = B.CreateGEP(B.getInt8Ty(), Begin, B.CreateMul(number(Granule), B.getInt64(WarpSize)));
     uint64_t Distance = Bytes / TapeGranule * TapeGranule * WarpSize + Bytes % TapeGranule;
     return {B.CreateConstGEP1_64(B.getInt8Ty(), First, Distance), commonAlignment(Align(TapeGranule), Bytes)};
   }
 
-  Value *addressOf(IRBuilder<> &B, Value *Number) {
-    Value *Word = B.CreateMul(B.CreateLShr(Number, Log2_64(TapeGranule)), B.getInt64(TapeGranule * WarpSize));
+  // Where a block begins stays the same while a loop goes through it.
+  Value *fromGranule(IRBuilder<> &B, Value *Place) {
+    auto *Step = dyn_cast<GetElementPtrInst>(Place);
+    Value *Base = Step ? Step->getPointerOperand() : nullptr;
+    if (!Step || !Use.Places.contains(Step) || !Use.Places.contains(Base) || Unaligned.contains(Base))
+      return addressOf(B, number(Place));
+    Value *First = B.CreateGEP(B.getInt8Ty(), Begin, B.CreateMul(number(Base), B.getInt64(WarpSize)));
+    return behind(B, First, emitGEPOffset(&B, Step->getDataLayout(), Step, /*NoAssumptions=*/true));
+  }
+
+  Value *addressOf(IRBuilder<> &B, Value *Number) { return behind(B, Begin, Number); }
+
+  static Value *behind(IRBuilder<> &B, Value *First, Value *Number) {
+    Value *Word = B.CreateMul(B.CreateAShr(Number, Log2_64(TapeGranule)), B.getInt64(TapeGranule * WarpSize));
     Value *Offset = B.CreateOr(Word, B.CreateAnd(Number, TapeGranule - 1));
-    return B.CreateGEP(B.getInt8Ty(), Begin, Offset);
+    return B.CreateGEP(B.getInt8Ty(), First, Offset);
   }
 
   void access(Instruction &I) {
