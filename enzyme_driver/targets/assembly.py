@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from enzyme_driver.command import Completed
 from enzyme_driver.errors import AdgenError, CompilerCrashError, RefusedError
 from enzyme_driver.stages.workspace import Workspace
-from enzyme_driver.targets.registers import ENTRY
+from enzyme_driver.targets.registers import KERNEL, without
 
 _TOO_MUCH = re.compile(r"error\s*: (?P<text>Entry function '(?P<name>\w+)' uses too much shared data.*)")
 _AT_LINE = re.compile(r"line (?P<line>\d+); error\s*: (?P<text>.*)")
-_KERNEL = re.compile(rf"(?:\.(?:visible|weak)\s+)?{ENTRY.pattern}", ENTRY.flags)
 _PARTS = {"__gradient": "gradient", "__tape": "gradient", "__gradient__batch": "gradient"} | {
     "__tangent": "tangent",
     "__second": "second",
@@ -55,9 +54,9 @@ def assemble_all(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> tup
         text = ptx.read_text("utf-8")
         found = _found(done, text, workspace)
         gone = {name for kernel, why in found.items() for name in failures.add(kernel, why)}
-        if not gone & {each["name"] for each in _KERNEL.finditer(text)}:
+        if not gone & {each["name"] for each in KERNEL.finditer(text)}:
             raise _crash(done, workspace)
-        ptx.write_text(_without(text, gone), encoding="utf-8")
+        ptx.write_text(without(text, gone), encoding="utf-8")
     return done.stderr, failures
 
 
@@ -70,7 +69,8 @@ def assemble(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> str:
 
 
 def _ptxas(ptx: Path, cubin: Path, arch: str, workspace: Workspace) -> Completed:
-    return workspace.execute("ptxas", [workspace.toolchain.ptxas.path, f"-arch={arch}", "-O3", "-v", ptx, "-o", cubin])
+    flags = (f"-arch={arch}", "-O3", "-v", "--split-compile=0")
+    return workspace.execute("ptxas", [workspace.toolchain.ptxas.path, *flags, ptx, "-o", cubin])
 
 
 def _found(done: Completed, ptx: str, workspace: Workspace) -> Mapping[str, AdgenError]:
@@ -95,12 +95,8 @@ def _found(done: Completed, ptx: str, workspace: Workspace) -> Mapping[str, Adge
 
 def _places(ptx: str) -> Iterator[tuple[str, int, int]]:
     """The lines of each kernel."""
-    for kernel in _KERNEL.finditer(ptx):
+    for kernel in KERNEL.finditer(ptx):
         yield kernel["name"], ptx.count("\n", 0, kernel.start()) + 1, ptx.count("\n", 0, kernel.end()) + 1
-
-
-def _without(ptx: str, kernels: Collection[str]) -> str:
-    return _KERNEL.sub(lambda each: "" if each["name"] in kernels else each[0], ptx)
 
 
 def _crash(done: Completed, workspace: Workspace) -> CompilerCrashError:

@@ -98,34 +98,31 @@ def _assemble(
 ) -> tuple[Failures, dict[str, tuple[BlockVariant, ...]]]:
     """What ptxas does not take, and the kernels that have variants for other blocks."""
     report, failures = assembly.assemble_all(ptx, cubin, arch, workspace)
-    text, first = ptx.read_text("utf-8"), b""
+    first = ptx.read_text("utf-8")
+    tried_ptx, tried_cubin = (path.with_stem(f"{path.stem}.tried") for path in (ptx, cubin))
+    done: str | None = None
 
-    def assembled(other: str) -> str:
-        nonlocal first
-        ptx.write_text(other, encoding="utf-8")
-        if other == text:
-            cubin.write_bytes(first)
-            return report
-        first = first or cubin.read_bytes()
-        return assembly.assemble(ptx, cubin, arch, workspace)
+    def tried(text: str) -> str:
+        nonlocal done
+        done = None
+        tried_ptx.write_text(text, encoding="utf-8")
+        said = assembly.assemble(tried_ptx, tried_cubin, arch, workspace)
+        done = text
+        return said
 
-    made = registers.Assembled(text, report)
+    made = registers.Assembled(first, report)
     if workspace.does("bound-registers"):
-        made = registers.bounded(text, report, assembled)
-
-    def assembled_too(other: str) -> str:
-        kept = cubin.read_bytes()
-        try:
-            return assembled(other)
-        except CompilerCrashError:
-            ptx.write_text(made.ptx, encoding="utf-8")
-            cubin.write_bytes(kept)
-            raise
-
+        made = registers.bounded(first, report, tried)
     try:
-        return failures, variants.for_other_blocks(made, assembled_too)
+        wanted, blocks = variants.for_other_blocks(made, tried)
     except CompilerCrashError:  # out of time: the kernels themselves are there
-        return failures, {}
+        wanted, blocks = made.ptx, {}
+    if wanted != first:
+        if wanted != done:
+            tried(wanted)
+        ptx.write_text(wanted, encoding="utf-8")
+        tried_cubin.replace(cubin)
+    return failures, blocks
 
 
 def target_entries(

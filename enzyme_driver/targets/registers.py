@@ -16,7 +16,7 @@ and then takes no more than these registers.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -42,6 +42,8 @@ OF_A_BLOCK, MOST, TOGETHER = 65536, 255, 128
 
 ENTRY = re.compile(r"\.entry\s+(?P<name>\w+)\([^)]*\)(?P<directives>[^{]*)\{(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
 _IN_BULK, _PRODUCT = "cp.reduce.async.bulk", "mma.sync"
+KERNEL = re.compile(rf"(?:\.(?:visible|weak)\s+)?{ENTRY.pattern}", ENTRY.flags)
+_FUNCTION = re.compile(r"^(?:\.(?:visible|weak)\s+)?\.func\b", re.MULTILINE)
 BLOCK = re.compile(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 BOUNDS = re.compile(r"\.(?:maxnreg|minnctapersm)\s+\d+\s*")
 _BLOCKS = re.compile(r"\.minnctapersm\s+\d+\s*")
@@ -60,29 +62,47 @@ class Assembled:
 
 
 def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> Assembled:
-    """Assemble once more where a kernel takes too many registers, or may have more.
+    """The same with other bounds where a kernel takes too many registers, or may have more.
 
-    `report` is what `ptxas -v` says of `ptx`, and what `assemble` returns for another PTX. The last one stays.
+    `report` is what `ptxas -v` says of `ptx`, and what `assemble` returns for another PTX. That has only the kernels of
+    which it must be known: what it says of the others holds on, and they may take long.
     """
     crowded = _crowded(ptx, report)
     if crowded:
         ptx = _edited(ptx, dict.fromkeys(crowded, lambda directives: _BLOCKS.sub("", directives)))
-        report = assemble(ptx)
+        report += assemble(_alone(ptx, crowded))
     limits, before, most = _limits(ptx, report), spilled_bytes(report), _most_spilled(ptx)
-    while limits:
-        limited = _limited(ptx, {name: first for name, (first, *_) in limits.items()})
-        said = assemble(limited)
-        worse = {
-            name
-            for name, spilled in spilled_bytes(said).items()
-            if spilled > most.get(name, MOST_SPILLED) and spilled >= before.get(name, 0)
-        }
-        if not limits.keys() & worse:
-            return Assembled(limited, said)
+    tried, said = _in_doubt(limits, report, most), report
+    while tried:
+        said += assemble(_alone(_limited(ptx, limits), tried))
+        spilled = spilled_bytes(said)
+        worse = {name for name in tried if spilled[name] > most[name] and spilled[name] >= before[name]}
+        said += _about(worse, report)
         limits = {name: rest for name, all_ in limits.items() if (rest := all_[1:] if name in worse else all_)}
-        if not limits:
-            report = assemble(ptx)
-    return Assembled(ptx, report)
+        tried = worse & limits.keys()
+    return Assembled(_limited(ptx, limits), said)
+
+
+def _in_doubt(limits: Mapping[str, list[int]], report: str, most: Mapping[str, int]) -> set[str]:
+    """The kernels that could spill too much: not those that spill little without, and get more registers."""
+    spilled, used = spilled_bytes(report), used_registers(report)
+    return {name for name, (limit, *_) in limits.items() if limit < used[name] or spilled[name] > most[name]}
+
+
+def _about(kernels: Collection[str], report: str) -> str:
+    """What the report says of these alone."""
+    return "".join(f"{each[0]}\n" for each in _PROPERTIES.finditer(report) if each["name"] in kernels)
+
+
+def _alone(ptx: str, kernels: Collection[str]) -> str:
+    """The same without other kernels; all of it where functions are called, whose code may follow from all callers."""
+    if _FUNCTION.search(ptx):
+        return ptx
+    return without(ptx, {each["name"] for each in ENTRY.finditer(ptx)}.difference(kernels))
+
+
+def without(ptx: str, kernels: Collection[str]) -> str:
+    return KERNEL.sub(lambda each: "" if each["name"] in kernels else each[0], ptx)
 
 
 def _most_spilled(ptx: str) -> dict[str, int]:
@@ -148,13 +168,13 @@ def whole(used: int) -> int:
     return max(-(-used // UNIT), 4) * UNIT
 
 
-def _limited(ptx: str, limits: Mapping[str, int]) -> str:
-    """The same with so many registers for a thread of these kernels."""
+def _limited(ptx: str, limits: Mapping[str, list[int]]) -> str:
+    """The same with as many registers for a thread of these kernels as is best."""
 
     def told(limit: int) -> Callable[[str], str]:
         return lambda directives: f"{directives}.maxnreg {limit}\n"
 
-    return _edited(ptx, {name: told(limit) for name, limit in limits.items()})
+    return _edited(ptx, {name: told(limit) for name, (limit, *_) in limits.items()})
 
 
 def _edited(ptx: str, edits: Mapping[str, Callable[[str], str]]) -> str:

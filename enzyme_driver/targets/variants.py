@@ -53,11 +53,13 @@ _RECORDS = re.compile(r"(?P<array>\.shared [^;\n]*_records(?P<stride>\d+)\[)(?P<
 """The room of the records that are reduced in bulk, and a thread's part of it; NVPTX writes other letters for a dot."""
 
 
-def for_other_blocks(made: Assembled, assemble: Callable[[str], str]) -> dict[str, tuple[BlockVariant, ...]]:
+def for_other_blocks(
+    made: Assembled, assemble: Callable[[str], str]
+) -> tuple[str, dict[str, tuple[BlockVariant, ...]]]:
     """Assemble once more with variants of the kernels that need them.
 
-    Returns them by the kernel's name, for more and more threads; the kernel itself is among them, unless another one
-    is better for all of its blocks.
+    Returns the PTX with them, and them by the kernel's name, for more and more threads; the kernel itself is among
+    them, unless another one is better for all of its blocks.
     """
     used = used_registers(made.report)
     found: dict[str, tuple[BlockVariant, ...]] = {}
@@ -78,7 +80,7 @@ def for_other_blocks(made: Assembled, assemble: Callable[[str], str]) -> dict[st
                 *(BlockVariant(threads, _named(name, threads)) for threads in larger),
             )
     spilled = spilled_bytes(assemble(text)) if found else {}
-    return {name: _fuller(each, name, spilled) for name, each in found.items()}
+    return text, {name: _fuller(each, name, spilled) for name, each in found.items()}
 
 
 def _fuller(variants: tuple[BlockVariant, ...], kernel: str, spilled: Mapping[str, int]) -> tuple[BlockVariant, ...]:

@@ -75,7 +75,7 @@ def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
             ir,
         ),
         (sys.executable, "-P", str(EMIT), ir, ptx, "sm_90"),
-        ("/cuda/bin/ptxas", "-arch=sm_90", "-O3", "-v", ptx, "-o", cubin),
+        ("/cuda/bin/ptxas", "-arch=sm_90", "-O3", "-v", "--split-compile=0", ptx, "-o", cubin),
     ]
 
 

@@ -25,7 +25,9 @@ def variants(ptx: str, **kernels: tuple[int, int]) -> tuple[dict[str, tuple[Bloc
         given.append(text)
         return ""
 
-    return for_other_blocks(Assembled(ptx, said(**kernels)), assemble), given
+    text, found = for_other_blocks(Assembled(ptx, said(**kernels)), assemble)
+    assert text == (given or [ptx])[-1]
+    return found, given
 
 
 def test_variants_are_made_for_the_blocks_that_do_not_fit() -> None:
@@ -54,7 +56,7 @@ def test_variants_are_made_for_the_blocks_that_do_not_fit() -> None:
 def test_a_variant_that_spills_little_is_taken_where_two_blocks_fit(spilled: int, sizes: list[int]) -> None:
     own, larger = "a__gradient", "a__gradient__block1024"
     report = said(a__gradient=(80, 0), a__gradient__block1024=(64, spilled))
-    found = for_other_blocks(Assembled(STRAIGHT, said(a__gradient=(80, 0))), lambda _: report)
+    _, found = for_other_blocks(Assembled(STRAIGHT, said(a__gradient=(80, 0))), lambda _: report)
     kernels = {384: own, 512: larger, 768: own, 1024: larger}
     assert found == {own: tuple(BlockVariant(size, kernels[size]) for size in sizes)}
 
@@ -67,7 +69,7 @@ def test_a_variant_that_spills_next_to_nothing_is_taken_for_all_blocks(
     spilled: tuple[int, int], taken: list[int]
 ) -> None:
     report = said(a__gradient__block512=(128, spilled[0]), a__gradient__block1024=(64, spilled[1]))
-    found = for_other_blocks(Assembled(STRAIGHT, said(a__gradient=(255, 0))), lambda _: report)
+    _, found = for_other_blocks(Assembled(STRAIGHT, said(a__gradient=(255, 0))), lambda _: report)
     assert found == {"a__gradient": tuple(BlockVariant(each, f"a__gradient__block{each}") for each in taken)}
 
 
