@@ -128,6 +128,12 @@ class HostCode:
         return Body(lines, bool({token.text for token in head} & _DEVICE))
 
     @property
+    def first_directives(self) -> list[str]:
+        """Those before anything else, without the comments behind them."""
+        end = self._tokens[0].start if self._tokens else len(self.text)
+        return [re.sub(r"\s*//[^\n]*", "", each.text) for each in self._directives if each.start < end]
+
+    @property
     def asks_for(self) -> set[str]:
         """What conditions of the preprocessor ask for, that the file does not define itself."""
         words = [re.findall(r"[A-Za-z_]\w*", token.text) for token in self._directives]

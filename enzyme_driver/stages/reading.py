@@ -22,6 +22,7 @@ from enzyme_driver.stages.diagnostics import Diagnostic, as_error, errors, rejec
 from enzyme_driver.stages.dialect import in_words_of_clang, with_template, without_static
 from enzyme_driver.stages.host_code import MISSING, HostCode, may_be_empty
 from enzyme_driver.stages.precompiled import without_errors
+from enzyme_driver.stages.prefix import Prefix, compiled
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
 
@@ -64,7 +65,7 @@ class Parsed:
     """A file as clang has read it, with errors in what is no code of the device.
 
     `file` is what clang has written of `source`, `copies` are the texts of files of which something was left out,
-    `flags` make clang read them.
+    `flags` make clang read them, `behind` is what was compiled of its first headers.
     """
 
     source: Path
@@ -74,6 +75,7 @@ class Parsed:
     harmless: tuple[Diagnostic, ...]
     left_out: int = 0
     unread: tuple[Reason, ...] = ()
+    behind: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def read(source: Source, workspace: Workspace, clang: Clang, depfile: Path, outp
     """
     reading = _Reading(source, workspace, clang, depfile, output)
     try:
-        return reading.parsed()
+        return reading.parsed(first)
     except _StoppedError as stop:
         beside = rejected(source, stop.done) if stop.state.left_out else None
         raise rejected(source, first, beside=beside) from None
@@ -118,18 +120,22 @@ class _Reading:
         self._stubs = workspace.file("missing-headers")
         self._file = output.with_suffix(".pch")
         self._texts: dict[Path, HostCode] = {}
+        self._prefix: Prefix | None = None
 
-    def parsed(self) -> Parsed:
+    def parsed(self, first: Completed) -> Parsed:
         """Read until nothing is wrong but in functions of the host."""
-        state = _State()
+        state = self._begun(first)
         for _ in range(_ROUNDS):
             flags = self._flags(state)
             done = self._clang(
                 *(*_KEEP_READING, *flags, "-S", "-emit-llvm", "-MD", "-MF", self._depfile),
                 *(self._source.path, "-o", self._file),
+                behind=self._behind,
             )
+            if self._prefix:
+                self._prefix.add_to(self._depfile)
             found = errors(done.stderr)
-            missing = next((said for said in found if MISSING.search(said.text)), None)
+            missing = _missing(found)
             if missing:
                 state = self._without_headers(state, missing, done, flags)
                 continue
@@ -148,6 +154,27 @@ class _Reading:
                 replace(state, copies={**state.copies, **rewritten}) if rewritten else self._without(state, wrong, done)
             )
         raise _StoppedError(done, state)
+
+    def _begun(self, first: Completed) -> _State:
+        """What is known to be left out before the file is read again, and its first headers."""
+        state = _State()
+        missing = _missing(errors(first.stderr))
+        if missing:
+            state = self._without_headers(state, missing, first, self._flags(state))
+        state = replace(state, copies={**state.copies, **self._rewritten(state)})
+        flags, text = ("-idirafter", self._stubs), self._text(self._source.path)
+        read = (self._source, text, self._depfile)
+        self._prefix = compiled(*read, self._workspace, self._clang, flags, self._users_in)
+        return state
+
+    @property
+    def _behind(self) -> Path | None:
+        return self._prefix.file if self._prefix else None
+
+    def _users_in(self, rule: Path) -> list[Path]:
+        """The user's files in a rule, but for the one that is read."""
+        read = dependencies(rule, self._source.path) if rule.exists() else ()
+        return [path for path in read if is_users(path, self._workspace)]
 
     def _rewritten(self, state: _State) -> dict[Path, HostCode]:
         """The user's files that are to be read in clang's words; these come before anything is left out."""
@@ -180,7 +207,8 @@ class _Reading:
             for each in text.unread
         )
         left_out = state.left_out + len(found)
-        return Parsed(self._source.path, self._file, state.copies, tuple(flags), tuple(found), left_out, unread)
+        read = (self._source.path, self._file, state.copies, tuple(flags), tuple(found))
+        return Parsed(*read, left_out, unread, self._behind)
 
     def _generated(self, parsed: Parsed, done: Completed) -> tuple[Sequence[Diagnostic], Completed]:
         """What is wrong in code of the device, once that is made, and what clang says of it.
@@ -265,7 +293,7 @@ class _Reading:
         if not self._stub(name, missing.file):
             raise _StoppedError(done, state)
         rule = self._workspace.file("missing.d")
-        listed = self._clang(*flags, "-M", "-MG", self._source.path, "-o", rule)
+        listed = self._clang(*flags, "-M", "-MG", self._source.path, "-o", rule, behind=self._behind)
         others = _words(rule) if listed.ok and rule.exists() else []
         made = [other for other in others if not Path(other).exists() and self._stub(other, self._source.path)]
         return replace(state, headers=state.headers | {name, *made})
@@ -306,7 +334,7 @@ def generate(clang: Clang, parsed: Parsed, unit: Path, output: Path) -> Complete
         return done
     whole = unit.with_name(f"whole-{unit.name}")
     whole.write_text(f'#include "{parsed.source}"\n{unit.read_text(encoding="utf-8")}', encoding="utf-8")
-    return clang(*flags, whole)
+    return clang(*flags, whole, behind=parsed.behind)
 
 
 @dataclass(frozen=True)
@@ -347,6 +375,11 @@ def _for_nvcc(source: Source, depfile: Path, workspace: Workspace, known: Collec
     files = [_whole(path) for path in (source.path, *dependencies(depfile, source.path)) if is_users(path, workspace)]
     texts = {path: path.read_text(encoding="latin-1") for path in files if path not in known}
     return {path: HostCode(said) for path, text in texts.items() if (said := in_words_of_clang(text)) != text}
+
+
+def _missing(found: Iterable[Diagnostic]) -> Diagnostic | None:
+    """The first header that is missing."""
+    return next((said for said in found if MISSING.search(said.text)), None)
 
 
 def is_users(file: Path, workspace: Workspace) -> bool:

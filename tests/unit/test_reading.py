@@ -194,3 +194,71 @@ def test_a_member_of_a_template_that_is_a_template(column: int) -> None:
     read = "{ g<T>::h(x);\nA<T>:: template f<n>(B<T>::f<n>(x)); }\n"
     assert with_template(text, [(2, column)]) == read
     assert with_template(read, [(2, 8)]) == read.replace("B<T>::f", "B<T>::template f")
+
+
+def starts(workspace: Workspace, fake_process: FakeProcess, text: str, *, headers_say: str = "") -> list[Argv]:
+    """How clang was started for a file with an error in its `main`, with what it says of its first headers."""
+    path = workspace.folder.parent / "broken.cu"
+    path.write_text(text + MAIN)
+    line = text.count("\n") + 2
+    said = f"{path}:{line}:14: error: use of undeclared identifier 'MPI_Init'\n"
+    fake_process.reply("clang", returncode=1, stderr=said, effect=lambda argv: rule(argv, path))
+    fake_process.reply("clang", "-emit-pch", stderr=said, effect=precompiled)
+    first = str(workspace.file("broken.first.h"))
+    fake_process.reply("clang", first, stderr=headers_say, effect=lambda argv: (precompiled(argv), rule(argv, path)))
+    fake_process.reply("clang", "nothing.cu", effect=lambda argv: Path(argv[argv.index("-o") + 1]).write_text(""))
+    fake_process.reply("-passes=adgen-describe", stdout=described((path, line - 1, True)))
+    frontend.compile_source(Source(path, "cuda", (), "0"), workspace, arch="sm_90")
+    return [argv for argv in fake_process.argvs if "clang" in argv[0]]
+
+
+def rule(argv: Argv, path: Path) -> None:
+    """Write down that clang has read a header of the system and the headers beside the file."""
+    if "-MF" in argv:
+        read = ["/usr/include/stdio.h", *map(str, path.parent.glob("*.cuh"))]
+        Path(argv[argv.index("-MF") + 1]).write_text(f"x: {path} \\\n {' '.join(read)}\n")
+
+
+def prefix(workspace: Workspace) -> str:
+    file = workspace.file("broken.first.h")
+    return file.read_text() if file.exists() else ""
+
+
+def test_what_is_included_first_is_read_once(workspace: Workspace, fake_process: FakeProcess) -> None:
+    started = starts(workspace, fake_process, "// a\n#include <stdio.h> // b\n#define N 3\n#include <cub/cub.cuh>\n")
+    assert prefix(workspace) == "#include <stdio.h>\n#define N 3\n#include <cub/cub.cuh>\n"
+    (again,) = (argv for argv in started if "-emit-pch" in argv and str(workspace.folder.parent / "broken.cu") in argv)
+    assert again[again.index("-include-pch") + 2] == str(workspace.file("broken.first.pch"))
+
+
+def test_it_is_known_that_its_headers_were_read(workspace: Workspace, fake_process: FakeProcess) -> None:
+    starts(workspace, fake_process, "#include <stdio.h>\n")
+    read = frontend.reading.dependencies(workspace.file("broken.sm_90.d"), workspace.folder.parent / "broken.cu")
+    assert Path("/usr/include/stdio.h") in read
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ('#include <stdio.h>\n#include "own.cuh"\n#include <math.h>\n', "#include <stdio.h>\n"),
+        ("#include <stdio.h>\n#include <parts/own.cuh>\n", "#include <stdio.h>\n"),
+        ("#include <stdio.h>\n#ifdef A\n#include <math.h>\n#endif\n", "#include <stdio.h>\n"),
+        ("#include <stdio.h>\n#undef N\n#include <math.h>\n", "#include <stdio.h>\n"),
+        ("#include <stdio.h>\nint n;\n#include <math.h>\n", "#include <stdio.h>\n"),
+        ("#define N 3\nint n;\n", ""),
+        ("", ""),
+    ],
+)
+def test_it_ends_where_something_else_begins(
+    workspace: Workspace, fake_process: FakeProcess, text: str, first: str
+) -> None:
+    for folder in (workspace.folder.parent, workspace.folder.parent / "parts"):
+        folder.mkdir(exist_ok=True)
+        (folder / "own.cuh").write_text("int own();\n")
+    starts(workspace, fake_process, text)
+    assert prefix(workspace) == first
+
+
+def test_headers_with_errors_are_read_with_the_file(workspace: Workspace, fake_process: FakeProcess) -> None:
+    started = starts(workspace, fake_process, "#include <stdio.h>\n", headers_say="x.h:1:1: error: no\n")
+    assert not any(str(workspace.file("broken.first.pch")) in argv[:-1] for argv in started if "broken.cu" in argv[-3])
