@@ -314,7 +314,8 @@ ADGEN_DECLARE_PASS(AlternateSweeps);
 PreservedAnalyses AlternateSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function *F : gradientsUpTo(M, MostWithSweeps))
-    if (any_of(instructions(*F), [](const Instruction &I) { return isCacheAllocation(&I); }))
+    if (hasLoopsBesideEachOther(*F, FAM) &&
+        any_of(instructions(*F), [](const Instruction &I) { return isCacheAllocation(&I); }))
       replaceByCopy(*F, FAM, [&](Function &Copy) {
         bool Alternates = alternateAll(Copy, FAM);
         if (Alternates)

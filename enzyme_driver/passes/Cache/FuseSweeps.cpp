@@ -241,12 +241,13 @@ ADGEN_DECLARE_PASS(FuseSweeps);
 PreservedAnalyses FuseSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function *F : gradientsUpTo(M, MostWithSweeps))
-    replaceByCopy(*F, FAM, [&](Function &Copy) {
-      bool Fused = fuseAll(Copy, FAM);
-      if (Fused)
-        ADGEN_COUNT(NumGradients, F->getName());
-      return Fused;
-    });
+    if (hasLoopsBesideEachOther(*F, FAM))
+      replaceByCopy(*F, FAM, [&](Function &Copy) {
+        bool Fused = fuseAll(Copy, FAM);
+        if (Fused)
+          ADGEN_COUNT(NumGradients, F->getName());
+        return Fused;
+      });
   return PreservedAnalyses::none();
 }
 

@@ -193,7 +193,8 @@ bool dropRewritten(Function &F, FunctionAnalysisManager &FAM) {
 
 class Separator {
 public:
-  explicit Separator(Function &F) : F(F), DT(F), PDT(F), LI(DT) {}
+  Separator(Function &F, function_ref<bool(ArrayRef<BasicBlock *>)> IsWorth)
+      : F(F), IsWorth(IsWorth), DT(F), PDT(F), LI(DT) {}
 
   // True if something was separated.
   bool run() {
@@ -215,7 +216,7 @@ private:
       Join = Join ? PDT.findNearestCommonDominator(Join, Block) : nullptr; // none where a way ends in a trap
     if (Join && is_contained(Blocks, Join))
       Join = PDT[Join]->getIDom() ? PDT[Join]->getIDom()->getBlock() : nullptr;
-    if (!LI.getLoopFor(First) || !Join || !collect(*First, *Join))
+    if (!LI.getLoopFor(First) || !Join || !collect(*First, *Join) || !IsWorth(Region.getArrayRef()))
       return false;
     SmallVector<BasicBlock *> From(predecessors(Join));
     ValueToValueMapTy Map;
@@ -322,6 +323,7 @@ private:
   }
 
   Function &F;
+  function_ref<bool(ArrayRef<BasicBlock *>)> IsWorth;
   DominatorTree DT;
   PostDominatorTree PDT;
   LoopInfo LI;
@@ -364,6 +366,14 @@ SmallVector<Function *> gradientsUpTo(Module &M, unsigned MostInstructions) {
   return Found;
 }
 
+bool hasLoopsBesideEachOther(Function &F, FunctionAnalysisManager &FAM) {
+  const LoopInfo &LI = FAM.getResult<LoopAnalysis>(F);
+  return any_of(LI.getLoopsInPreorder(), [&](const Loop *L) {
+    const auto &Siblings = L->getParentLoop() ? L->getParentLoop()->getSubLoops() : LI.getTopLevelLoops();
+    return Siblings.size() > 1;
+  });
+}
+
 bool replaceByCopy(Function &F, FunctionAnalysisManager &FAM, function_ref<bool(Function &)> IsWorth) {
   ValueToValueMapTy Map;
   Function *Copy = CloneFunction(&F, Map), *Other = Copy;
@@ -398,14 +408,16 @@ void clean(Function &F, FunctionAnalysisManager &FAM) {
   FAM.invalidate(F, Passes.run(F, FAM));
 }
 
-bool separateDecisions(Function &F, FunctionAnalysisManager &FAM) {
+bool separateDecisions(Function &F, FunctionAnalysisManager &FAM, function_ref<bool(ArrayRef<BasicBlock *>)> IsWorth,
+                       function_ref<bool()> Helped) {
   bool Merged = mergeAddresses(F, FAM);
   if (Merged) // what is read again is known then, and decisions that follow from it
     clean(F, FAM);
   int Times = 0;
-  for (; Times < MostSeparated && Separator(F).run(); ++Times) {
+  for (bool Goes = true; Goes && Times < MostSeparated && Separator(F, IsWorth).run(); ++Times) {
     FAM.invalidate(F, PreservedAnalyses::none());
     clean(F, FAM);
+    Goes = Helped();
   }
   return Merged || Times > 0;
 }

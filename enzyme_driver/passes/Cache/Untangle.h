@@ -10,6 +10,9 @@ namespace adgen {
 // The gradients that are not longer than that: cleaning one up takes long.
 llvm::SmallVector<llvm::Function *> gradientsUpTo(llvm::Module &M, unsigned MostInstructions);
 
+// Whether there are two loops of which neither is in the other, as a sweep and its reversal are.
+bool hasLoopsBesideEachOther(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+
 // Instructions of a gradient whose sweeps over one loop are looked at together.
 inline constexpr unsigned MostWithSweeps = 6000;
 
@@ -24,8 +27,13 @@ void clean(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 // Where a condition is decided more than once in an iteration, because the reversal decides it again, all from the
 // first decision to the last is there twice, once for each way: each recomputation then stands behind what it computes
 // again, and goes; so does what is read again by an address that was added up in another order. True if something was
-// separated or merged.
-bool separateDecisions(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+// separated or merged: separated is what is worth it, of the blocks that would be there twice, up to the first time that
+// did not help.
+bool separateDecisions(
+    llvm::Function &F, llvm::FunctionAnalysisManager &FAM,
+    llvm::function_ref<bool(llvm::ArrayRef<llvm::BasicBlock *>)> IsWorth =
+        [](llvm::ArrayRef<llvm::BasicBlock *>) { return true; },
+    llvm::function_ref<bool()> Helped = [] { return true; });
 
 // What Enzyme keeps and nothing reads is no longer kept.
 void dropUnread(llvm::Function &F);

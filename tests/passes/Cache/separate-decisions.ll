@@ -226,3 +226,86 @@ end:
 left:
   ret void
 }
+
+; Nothing costly is between the first decisions, which are taken as before.
+; CHECK-LABEL: define void @adgen_gradient_cheap_first(
+; CHECK:         br i1 %low, label %down,
+; CHECK:         br i1 %low, label %again.down,
+; CHECK:         br i1 %small, label %series, label %{{.*}}
+; CHECK-NOT:     br i1 %small
+; CHECK:       }
+define void @adgen_gradient_cheap_first(ptr noalias readonly %x, ptr noalias %y, i64 %n, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %end ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %z = load double, ptr %from
+  %low = fcmp olt double %z, 1.0
+  br i1 %low, label %down, label %up
+down:
+  store volatile double 1.0, ptr %y
+  br label %up
+up:
+  %marked = atomicrmw fadd ptr %d_y, double %z monotonic
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  store volatile double %z, ptr %y
+  br i1 %low, label %again.down, label %begin
+again.down:
+  store volatile double %marked, ptr %y
+  br label %begin
+begin:
+  %small = fcmp olt double %z, 2.0
+  br i1 %small, label %series, label %asymptote
+series:
+  %e = call double @__nv_exp(double %z)
+  br label %join
+asymptote:
+  %q = fdiv double 1.0, %z
+  br label %join
+join:
+  %w = phi double [ %e, %series ], [ %q, %asymptote ]
+  %to = getelementptr inbounds double, ptr %y, i64 %i
+  store double %w, ptr %to
+  %d_to = getelementptr inbounds double, ptr %d_y, i64 %i
+  %cotangent = load double, ptr %d_to
+  br i1 %small, label %again.series, label %again.asymptote
+again.series:
+  %e.again = call double @__nv_exp(double %z)
+  br label %again.join
+again.asymptote:
+  %q.again = fdiv double 1.0, %z
+  br label %again.join
+again.join:
+  %w.again = phi double [ %e.again, %again.series ], [ %q.again, %again.asymptote ]
+  %part = fmul double %w.again, %cotangent
+  br i1 %small, label %invert.series, label %invert.asymptote
+invert.series:
+  br label %invert.join
+invert.asymptote:
+  %q.last = fdiv double 1.0, %z
+  %slope = fneg double %q.last
+  %part.other = fmul double %part, %slope
+  br label %invert.join
+invert.join:
+  %d_z = phi double [ %part, %invert.series ], [ %part.other, %invert.asymptote ]
+  %d_from = getelementptr inbounds double, ptr %d_x, i64 %i
+  %old = atomicrmw fadd ptr %d_from, double %d_z monotonic
+  br label %end
+end:
+  %next = add nuw nsw i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %left, label %loop
+left:
+  ret void
+}
