@@ -1,8 +1,8 @@
 // Where a thread comes by several elements, as with the stride of the grid, no iteration of its loop needs anything of
 // another one, and Enzyme keeps what all of them have computed until the reverse sweep. Here the loop of the reverse
 // sweep computes an iteration and reverses it at once, from the last iteration to the first: a cache then holds one
-// iteration, which stays in the processor's cache, and what is read is read again while it is near. Cotangents are
-// taken in the order in which they were.
+// iteration, which stays in the processor's cache, or is a variable where that is one number, and what is read is read
+// again while it is near. Cotangents are taken in the order in which they were.
 //
 // What iterations store, they now store from the last to the first. Whether that shows is asked while they do: as long
 // as each stores below what was stored before, all elements are different. Else the loop of the forward sweep runs once
@@ -187,6 +187,9 @@ private:
     compute(P, Copies);
     watchOrder(Copies);
     repair(P, Left);
+    for (const Kept &Cache : Caches)
+      if (Type *Only = onlyNumberOf(*Cache.Allocation))
+        becomeVariable(*Cache.Allocation, *Only, *P.Reverse.L->getHeader());
     DominatorTree Tree(F);
     PromoteMemToReg(Variables, Tree);
     EliminateUnreachableBlocks(F);
@@ -282,6 +285,37 @@ private:
       B.CreateCondBr(B.CreateLoad(B.getInt1Ty(), Variables.front(), "in.order"), Done, Header);
     Header->replacePhiUsesWith(Before, Left);
     Latch->getTerminator()->replaceSuccessorWith(Behind, Done);
+  }
+
+  // The type of what an iteration keeps in a cache, where that is one number; null where it is more.
+  static Type *onlyNumberOf(const CallInst &Cache) {
+    SetVector<Type *> Types;
+    for (const User *U : Cache.users()) {
+      if (isCacheRelease(*cast<Instruction>(U)))
+        continue;
+      auto *Element = dyn_cast<GetElementPtrInst>(U);
+      if (!Element || !Element->hasAllZeroIndices())
+        return nullptr;
+      for (const User *Access : Element->users()) {
+        auto *Load = dyn_cast<LoadInst>(Access);
+        auto *Store = dyn_cast<StoreInst>(Access);
+        if (Load ? !Load->isSimple() : !Store || !Store->isSimple())
+          return nullptr;
+        Types.insert(getLoadStoreType(Access));
+      }
+    }
+    return Types.size() == 1 ? Types.front() : nullptr;
+  }
+
+  void becomeVariable(CallInst &Cache, Type &Only, BasicBlock &Begin) {
+    Variables.push_back(IRBuilder<>(&*F.getEntryBlock().getFirstInsertionPt()).CreateAlloca(&Only));
+    IRBuilder<>(Begin.getTerminator()).CreateStore(UndefValue::get(&Only), Variables.back());
+    for (User *U : make_early_inc_range(Cache.users())) {
+      if (isa<GetElementPtrInst>(U))
+        U->replaceAllUsesWith(Variables.back());
+      cast<Instruction>(U)->eraseFromParent();
+    }
+    Cache.eraseFromParent();
   }
 
   Function &F;

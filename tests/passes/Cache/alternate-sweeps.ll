@@ -424,3 +424,72 @@ declare void @free(ptr)
 
 !0 = distinct !{!0}
 !1 = !{}
+
+; What an iteration keeps is one number, on one way through it: a variable.
+; CHECK-LABEL: define void @adgen_gradient_chosen(
+; CHECK-NOT:     kept
+; CHECK:       invert.reverse:
+; CHECK-NOT:     kept
+; CHECK:         %square.again = fmul double %v.again, %v.again
+; CHECK-NOT:     kept
+; CHECK:         %cotangent = atomicrmw xchg ptr %d_to, double 0.0
+; CHECK-NOT:     kept
+; CHECK:         %part = fmul double %square.again, %cotangent
+; CHECK-NOT:     kept
+; CHECK:         ret void
+define void @adgen_gradient_chosen(ptr noalias %x, ptr noalias %y, i64 %n, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const" {
+entry:
+  %some = icmp sgt i64 %n, 0
+  br i1 %some, label %before, label %end
+before:
+  %bytes = mul nuw nsw i64 %n, 8
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %before ], [ %i.next, %next ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %positive = fcmp ogt double %v, 0.0
+  br i1 %positive, label %then, label %next
+then:
+  %square = fmul double %v, %v
+  %slot = getelementptr inbounds double, ptr %kept, i64 %i
+  store double %square, ptr %slot
+  br label %next
+next:
+  %result = phi double [ %square, %then ], [ 0.0, %loop ]
+  %to = getelementptr inbounds double, ptr %y, i64 %i
+  store double %result, ptr %to
+  %i.next = add nuw nsw i64 %i, 1
+  %i.done = icmp eq i64 %i.next, %n
+  br i1 %i.done, label %invert.before, label %loop
+invert.before:
+  %last = add nsw i64 %n, -1
+  br label %reverse
+reverse:
+  %j = phi i64 [ %last, %invert.before ], [ %j.next, %invert.latch ]
+  %d_to = getelementptr inbounds double, ptr %d_y, i64 %j
+  %cotangent = atomicrmw xchg ptr %d_to, double 0.0 monotonic, !adgen.consumed !1
+  %from.j = getelementptr inbounds double, ptr %x, i64 %j
+  %v.j = load double, ptr %from.j
+  %positive.j = fcmp ogt double %v.j, 0.0
+  br i1 %positive.j, label %invert.then, label %invert.next
+invert.then:
+  %old = getelementptr inbounds double, ptr %kept, i64 %j
+  %q = load double, ptr %old
+  %part = fmul double %q, %cotangent
+  %d_from = getelementptr inbounds double, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, double %part monotonic
+  br label %invert.next
+invert.next:
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.latch
+invert.latch:
+  %j.next = add nsw i64 %j, -1
+  br label %reverse
+left:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  br label %end
+end:
+  ret void
+}
