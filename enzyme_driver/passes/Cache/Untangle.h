@@ -27,8 +27,8 @@ void clean(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 // Where a condition is decided more than once in an iteration, because the reversal decides it again, all from the
 // first decision to the last is there twice, once for each way: each recomputation then stands behind what it computes
 // again, and goes; so does what is read again by an address that was added up in another order. True if something was
-// separated or merged: separated is what is worth it, of the blocks that would be there twice, up to the first time that
-// did not help.
+// separated or merged: separated is what is worth it, of the blocks that would be there twice, up to the first time
+// that did not help.
 bool separateDecisions(
     llvm::Function &F, llvm::FunctionAnalysisManager &FAM,
     llvm::function_ref<bool(llvm::ArrayRef<llvm::BasicBlock *>)> IsWorth =
