@@ -50,7 +50,7 @@ bool gains(Function &F, Function &Copy, FunctionAnalysisManager &FAM) {
     Cost = costOf(Copy);
     return Cost < Last;
   };
-  return separateDecisions(Copy, FAM, mayCostTwice, Helped) && 4 * Cost < 3 * Before &&
+  return separateDecisions(Copy, FAM, mayCostTwice, Helped) && 4 * costOf(Copy) < 3 * Before &&
          Copy.getInstructionCount() <= F.getInstructionCount();
 }
 
