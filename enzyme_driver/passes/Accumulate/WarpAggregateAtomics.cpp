@@ -28,6 +28,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #define DEBUG_TYPE "adgen-warp-aggregate-atomics"
 
@@ -260,16 +261,36 @@ private:
   // All members move to the place of the last.
   void handOver(const Group &G) {
     ADGEN_COUNT(NumGroups, *G.Members.front());
+    if (SelectInst *Choice = G.WarpsOwn ? choiceOf(*G.Members.front()) : nullptr)
+      return handOverByChoice(G, *Choice);
     IRBuilder<> B(G.Members.back());
     Value *Active = activeLanes(B);
     Value *Alike = Active;
     for (Value *V : G.Compared)
       Alike = B.CreateAnd(Alike, alike(B, G, Active, V));
-    adgen::handOver(B, G.Lanes, G.Members, Active, Alike, [&](ArrayRef<AtomicRMWInst *> Next) {
-      SelectInst *Choice = choiceOf(*Next.front());
-      Value *Own = Choice ? Choice->getCondition() : B.getTrue();
-      return G.WarpsOwn ? Own : isAlone(B, Next);
-    });
+    adgen::handOver(B, G.Lanes, G.Members, Active, Alike,
+                    [&](ArrayRef<AtomicRMWInst *> Next) { return G.WarpsOwn ? B.getTrue() : isAlone(B, Next); });
+  }
+
+  // On either way it is known which memory is meant.
+  void handOverByChoice(const Group &G, SelectInst &Choice) {
+    Instruction *Then, *Else, *Last = G.Members.back();
+    SplitBlockAndInsertIfThenElse(Choice.getCondition(), Last->getIterator(), &Then, &Else);
+    for (bool IsOwn : {true, false}) {
+      Instruction *Way = IsOwn ? Then : Else;
+      IRBuilder<> B(Way);
+      Group Here{G.Lanes, false, IsOwn, {}, G.Compared};
+      for (AtomicRMWInst *Member : G.Members) {
+        auto *Copy = cast<AtomicRMWInst>(B.Insert(Member->clone()));
+        Value *Base = IsOwn ? Choice.getTrueValue() : Choice.getFalseValue();
+        Copy->setOperand(0, B.CreateConstGEP1_64(B.getInt8Ty(), Base, distanceOf(*Member)));
+        Copy->moveBefore(Way->getIterator());
+        Here.Members.push_back(Copy);
+      }
+      handOver(Here);
+    }
+    for (AtomicRMWInst *Member : G.Members)
+      Member->eraseFromParent();
   }
 
   Value *alike(IRBuilder<> &B, const Group &G, Value *Active, Value *V) {

@@ -4,8 +4,11 @@
 #include "Analysis/Accumulation.h"
 #include "Support/Threads.h"
 
+#include "llvm/ADT/PointerIntPair.h"
 #include "llvm/Analysis/Utils/Local.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
 
 using namespace llvm;
@@ -13,6 +16,9 @@ using namespace llvm;
 namespace adgen {
 
 constexpr uint64_t MostBytes = 8 * 1024, FewestBytes = 1024; // of a block, for all ranges and for each
+constexpr size_t ManyInIteration = 8;
+constexpr uint64_t MostOfFew = 64; // elements
+constexpr uint32_t FewestBlocks = 64;
 
 WarpRanges::WarpRanges(Function &Gradient, function_ref<bool(const AtomicRMWInst &)> IsTaken)
     : F(Gradient), DL(F.getDataLayout()), Roots(F), Shadows(F) {
@@ -44,29 +50,52 @@ static Value *bytesBehind(IRBuilder<> &B, Value *Place, const DataLayout &DL) {
   return Bytes;
 }
 
-// Whether nothing but arithmetic of addresses lies between.
-static bool leadsFromBeginning(const Value *Place) {
-  while (auto *Address = dyn_cast<GEPOperator>(Place))
-    Place = Address->getPointerOperand();
-  return isa<Argument, LoadInst>(Place);
+// A number that a loop counts up or down.
+static bool isCounter(const Value &V) {
+  auto *Phi = dyn_cast<PHINode>(&V);
+  return Phi && any_of(Phi->incoming_values(), [&](const Value *Next) {
+           auto *Step = dyn_cast<BinaryOperator>(Next);
+           return Step && is_contained(Step->operand_values(), Phi) && isa<ConstantInt>(Step->getOperand(1));
+         });
 }
 
-// Then blocks have elements of their own. What lanes tell each other, as how often the most of them go round, does not
-// count.
-static bool dependsOnBlock(const Value &Address) {
-  SmallVector<const Value *> Work{&Address};
-  SmallPtrSet<const Value *, 16> Seen;
+// Whether indices come of counting alone, as loops do it for all blocks alike: not of the block, nor of what was read.
+// A loop may begin with a count that was kept for the reverse sweep, or with the largest of some lanes.
+static bool isCounted(ArrayRef<const Value *> Indices) {
+  using Part = PointerIntPair<const Value *, 1, bool>; // whether it is where a counter begins
+  SmallVector<Part> Work;
+  SmallPtrSet<Part, 16> Seen;
+  auto Add = [&](const Value *V, bool Begins) {
+    if (Seen.insert({V, Begins}).second)
+      Work.push_back({V, Begins});
+  };
+  for (const Value *Index : Indices)
+    Add(Index, false);
   while (!Work.empty()) {
-    const Value *V = Work.pop_back_val();
+    const Part Next = Work.pop_back_val();
+    const Value *V = Next.getPointer();
+    const bool Begins = Next.getInt();
     auto *A = dyn_cast<Argument>(V);
     auto *I = dyn_cast<Instruction>(V);
-    auto *Call = dyn_cast<IntrinsicInst>(V);
-    if ((A && isOfTheTape(*A)) || (Call && Call->getCalledFunction()->getName().contains(".ctaid.")))
-      return true;
-    if (I && !isa<CallBase, LoadInst>(I) && Seen.insert(V).second)
-      append_range(Work, I->operand_values());
+    auto *Load = dyn_cast<LoadInst>(V);
+    auto *Kept = Load ? dyn_cast<Argument>(getUnderlyingObject(Load->getPointerOperand(), 0)) : nullptr;
+    if ((A && isOfTheTape(*A)) || (I && isOfTheBlock(*I)) || (Load && !(Begins && Kept && isOfTheTape(*Kept))))
+      return false;
+    if (I && !Load && !isCallOf(*I, MostOfLanes))
+      for (const Value *Operand : I->operand_values())
+        Add(Operand, Begins || isCounter(*V));
   }
-  return false;
+  return true;
+}
+
+// Whether nothing but counted indices lies between.
+static bool leadsFromBeginning(const Value *Place) {
+  SmallVector<const Value *> Indices;
+  while (auto *Address = dyn_cast<GEPOperator>(Place)) {
+    append_range(Indices, make_range(Address->idx_begin(), Address->idx_end()));
+    Place = Address->getPointerOperand();
+  }
+  return isa<Argument, LoadInst>(Place) && isCounted(Indices);
 }
 
 WarpRanges::Range *WarpRanges::rangeOf(AtomicRMWInst &Addition) {
@@ -78,7 +107,7 @@ WarpRanges::Range *WarpRanges::rangeOf(AtomicRMWInst &Addition) {
   const LaneOrigin &Where = From.of(Pointer);
   if (!Led || Led->size() != 1 || !Roots.isShadow(Led->front()) || !Shadows.contain(*Pointer) || Where.X ||
       Where.OtherAxes || Where.Unknown || Where.Compared.empty() || Where.Compared.size() > MostCompared ||
-      !isInt<31>(distanceOf(Addition)) || !leadsFromBeginning(Pointer) || dependsOnBlock(*Pointer))
+      !isInt<31>(distanceOf(Addition)) || !leadsFromBeginning(Pointer))
     return nullptr;
   auto Known = find_if(All, [&](const Range &R) { return R.Shadow == Led->front() && R.T == T; });
   return Known != All.end() ? &*Known : &All.emplace_back(Range{Led->front(), T, {}});
@@ -94,10 +123,19 @@ void WarpRanges::reserve(uint64_t Room) {
   }
 }
 
-// A power of two for each of the warps.
+// The same for each of the warps. Where an iteration adds to few elements, handing them to the warp's own costs more
+// than they do in memory, unless all meet at few lines of it. So it does where few blocks meet.
 Value *WarpRanges::bytesOfWarp(IRBuilder<> &B, const Range &R, Value *Warps) const {
+  const bool AreMany = any_of(R.Runs, [](const Run &Each) { return Each.Additions.size() >= ManyInIteration; });
   Value *Leading = B.CreateBinaryIntrinsic(Intrinsic::ctlz, B.CreateSub(Warps, B.getInt32(1)), B.getFalse());
-  return B.CreateLShr(B.getInt32(DL.getTypeAllocSize(R.Memory->getValueType())), B.CreateSub(B.getInt32(32), Leading));
+  Value *Share =
+      B.CreateLShr(B.getInt32(DL.getTypeAllocSize(R.Memory->getValueType())), B.CreateSub(B.getInt32(32), Leading));
+  if (!AreMany)
+    Share = B.CreateBinaryIntrinsic(Intrinsic::umin, Share, B.getInt32(MostOfFew * DL.getTypeStoreSize(R.T)));
+  Value *Blocks = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
+  for (Intrinsic::ID Axis : {Intrinsic::nvvm_read_ptx_sreg_nctaid_y, Intrinsic::nvvm_read_ptx_sreg_nctaid_z})
+    Blocks = B.CreateMul(Blocks, readRegister(B, Axis));
+  return B.CreateSelect(B.CreateICmpUGE(Blocks, B.getInt32(FewestBlocks)), Share, B.getInt32(0));
 }
 
 void WarpRanges::zero(Instruction &Before) const {

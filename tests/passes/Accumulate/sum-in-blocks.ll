@@ -113,7 +113,10 @@ define void @adgen_gradient_member(ptr "adgen-struct"="16" %net, float %v, ptr %
 ; CHECK:         [[OTHERS:%.*]] = sub i32 [[WARPS:%.*]], 1
 ; CHECK-NEXT:    [[LEADING:%.*]] = call i32 @llvm.ctlz.i32(i32 [[OTHERS]], i1 false)
 ; CHECK-NEXT:    [[HALVINGS:%.*]] = sub i32 32, [[LEADING]]
-; CHECK-NEXT:    [[BYTES:%.*]] = lshr i32 8192, [[HALVINGS]]
+; CHECK-NEXT:    [[SHARE:%.*]] = lshr i32 8192, [[HALVINGS]]
+; CHECK-NEXT:    [[FEW:%.*]] = call i32 @llvm.umin.i32(i32 [[SHARE]], i32 256)
+; CHECK:         [[MEET:%.*]] = icmp uge i32 {{.*}}, 64
+; CHECK-NEXT:    [[BYTES:%.*]] = select i1 [[MEET]], i32 [[FEW]], i32 0
 ; CHECK-NEXT:    [[BEFORE:%.*]] = mul i32 %{{.*}}, [[BYTES]]
 ; CHECK-NEXT:    [[PLACE:%.*]] = getelementptr inbounds i8, ptr addrspace(3) @adgen_exchange_series.range0, i32 [[BEFORE]]
 ; CHECK-NEXT:    [[OWN:%.*]] = addrspacecast ptr addrspace(3) [[PLACE]] to ptr
@@ -142,9 +145,14 @@ define void @adgen_gradient_member(ptr "adgen-struct"="16" %net, float %v, ptr %
 ; Lanes of one iteration add up, without atomics where the warp has the elements.
 ; TOGETHER-LABEL: define void @adgen_gradient_series(
 ; TOGETHER:         [[IS:%.*]] = icmp ult i64
+; TOGETHER:         br i1 [[IS]], label %[[OWN:.*]], label %[[SHADOW:.*]]
+; TOGETHER:       [[OWN]]:
 ; TOGETHER:         [[SAME:%.*]] = call i32 @adgen_alike(i32 [[ACTIVE:%.*]], i64 {{.*}}, i1 false)
 ; TOGETHER-NEXT:    [[ALIKE:%.*]] = and i32 [[ACTIVE]], [[SAME]]
-; TOGETHER:         call void @adgen_add_warp_f32_2(ptr {{.*}}, ptr {{.*}}, i32 [[ACTIVE]], i32 [[ALIKE]], i1 [[IS]])
+; TOGETHER:         call void @adgen_add_warp_f32_2(ptr {{.*}}, ptr {{.*}}, i32 [[ACTIVE]], i32 [[ALIKE]], i1 true)
+; TOGETHER:       [[SHADOW]]:
+; TOGETHER:         getelementptr i8, ptr %place, i64 4
+; TOGETHER:         call void @adgen_add_warp_f32_2({{.*}}, i1 false)
 define void @adgen_gradient_series(ptr %c, ptr %rows, float %v, i32 %n, ptr "adgen-shadow" %d_c, ptr "adgen-shadow" %d_rows) "adgen-activity"="duplicated:duplicated:const:const" "adgen-shared" {
 entry:
   %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
