@@ -80,8 +80,7 @@ __global__ void decay(const float *amounts, const int *steps, Law law, float *le
     left[i] = float(*law.scale) * amount;
 }
 
-// A loop leads all threads through the coefficients, of which there are more than a warp has room for; some threads leave
-// it before, others skip some.
+// A loop leads all threads through the coefficients; some threads leave it before, others skip some.
 __global__ void series(const float *x, const double *coefficients, const float *phases, int terms, double *sums, int count)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -7,7 +7,6 @@
 // That all threads mean the same elements follows from addresses that are constants away from the shadow's beginning.
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
-#include "Accumulate/WarpRanges.h"
 #include "Accumulate/WarpRows.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/ArrayRoots.h"
@@ -68,16 +67,13 @@ public:
   }
 
   void run() {
-    const uint64_t Room = roomInShared(F), Most = std::min(MostBytes, Room) / Warps;
-    uint64_t Left = Most;
+    uint64_t Room = std::min(MostBytes, roomInShared(F)) / Warps;
     LLVMContext &C = F.getContext();
     for (Type *T : {Type::getFloatTy(C), Type::getDoubleTy(C)})
-      if (Rows Found = find(T, Left); Found.Width)
+      if (Rows Found = find(T, Room); Found.Width)
         All.push_back(std::move(Found));
-    WarpRanges Ranges(F, [&](const AtomicRMWInst &Addition) { return fromBeginning(Addition).has_value(); });
-    Ranges.reserve(Room - (Most - Left) * Warps);
-    if (!All.empty() || !Ranges.empty())
-      replace(Ranges);
+    if (!All.empty())
+      replace();
   }
 
 private:
@@ -126,24 +122,17 @@ private:
     return Base == Root.Of || (IsMember && Held == Root.Held) ? std::optional(Root) : std::nullopt;
   }
 
-  void replace(const WarpRanges &Ranges) {
+  void replace() {
     for (Rows &R : All) {
       auto *Row = ArrayType::get(R.T, R.Width);
       R.Memory = createExchange(F, ArrayType::get(Row, Warps), R.T->isFloatTy() ? ".warps" : ".warps.double");
     }
     const BlockEnds Ends(F);
     zero(Ends.first());
-    if (!Ranges.empty())
-      Ranges.zero(Ends.first());
     waitForBlock(Ends.first());
-    Instruction &Start = *F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
-    redirect(Start);
-    if (!Ranges.empty())
-      Ranges.redirect(Start);
+    redirect(*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
     waitForBlock(Ends.last());
     addSums(Ends.last());
-    if (!Ranges.empty())
-      Ranges.addSums(Ends.last());
   }
 
   void zero(Instruction &Before) const {

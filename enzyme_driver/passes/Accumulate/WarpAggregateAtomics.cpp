@@ -28,7 +28,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #define DEBUG_TYPE "adgen-warp-aggregate-atomics"
 
@@ -54,14 +53,12 @@ struct Group {
 
   Type *type() const { return Members.front()->getType(); }
 
-  // Lanes that add without atomics may not come to one element for two members: they are constants away from one place.
+  // Lanes that add without atomics may not come to one element for two members.
   bool takes(const Group &Other) const {
     bool Like = Lanes == Other.Lanes && InShared == Other.InShared && WarpsOwn == Other.WarpsOwn &&
                 Compared == Other.Compared && type() == Other.type();
     int64_t Distance = distanceOf(*Other.Members.front());
-    return Like && !(WarpsOwn && any_of(Members, [&](auto *Member) {
-                       return distanceOf(*Member) == Distance || baseOf(*Member) != baseOf(*Other.Members.front());
-                     }));
+    return Like && !(WarpsOwn && any_of(Members, [&](auto *Member) { return distanceOf(*Member) == Distance; }));
   }
 };
 
@@ -158,20 +155,10 @@ private:
     Close([](const Group &) { return true; });
   }
 
-  // Where the warp's own element is one only if it has that one of the shadow's.
-  static SelectInst *choiceOf(const AtomicRMWInst &OfWarp) {
-    return dyn_cast<SelectInst>(const_cast<Value *>(baseOf(OfWarp)));
-  }
-
   // Of one accumulation; nothing where no lanes have its element in common.
   std::optional<Group> groupOf(AtomicRMWInst &Atomic) {
-    if (Atomic.hasMetadata(WarpsOwnMark)) {
-      SelectInst *Choice = choiceOf(Atomic);
-      Group Own{"warp", false, true, {&Atomic}, {}};
-      if (Choice)
-        append_range(Own.Compared, From.of(Choice->getFalseValue()).Compared);
-      return Own;
-    }
+    if (Atomic.hasMetadata(WarpsOwnMark))
+      return Group{"warp", true, true, {&Atomic}, {}};
     bool InShared = isInShared(Atomic);
     const LaneOrigin &Where = (InShared ? FromInShared : From).of(Atomic.getPointerOperand());
     StringRef Lanes = inCommon(Where, Atomic);
@@ -261,8 +248,6 @@ private:
   // All members move to the place of the last.
   void handOver(const Group &G) {
     ADGEN_COUNT(NumGroups, *G.Members.front());
-    if (SelectInst *Choice = G.WarpsOwn ? choiceOf(*G.Members.front()) : nullptr)
-      return handOverByChoice(G, *Choice);
     IRBuilder<> B(G.Members.back());
     Value *Active = activeLanes(B);
     Value *Alike = Active;
@@ -270,27 +255,6 @@ private:
       Alike = B.CreateAnd(Alike, alike(B, G, Active, V));
     adgen::handOver(B, G.Lanes, G.Members, Active, Alike,
                     [&](ArrayRef<AtomicRMWInst *> Next) { return G.WarpsOwn ? B.getTrue() : isAlone(B, Next); });
-  }
-
-  // On either way it is known which memory is meant.
-  void handOverByChoice(const Group &G, SelectInst &Choice) {
-    Instruction *Then, *Else, *Last = G.Members.back();
-    SplitBlockAndInsertIfThenElse(Choice.getCondition(), Last->getIterator(), &Then, &Else);
-    for (bool IsOwn : {true, false}) {
-      Instruction *Way = IsOwn ? Then : Else;
-      IRBuilder<> B(Way);
-      Group Here{G.Lanes, false, IsOwn, {}, G.Compared};
-      for (AtomicRMWInst *Member : G.Members) {
-        auto *Copy = cast<AtomicRMWInst>(B.Insert(Member->clone()));
-        Value *Base = IsOwn ? Choice.getTrueValue() : Choice.getFalseValue();
-        Copy->setOperand(0, B.CreateConstGEP1_64(B.getInt8Ty(), Base, distanceOf(*Member)));
-        Copy->moveBefore(Way->getIterator());
-        Here.Members.push_back(Copy);
-      }
-      handOver(Here);
-    }
-    for (AtomicRMWInst *Member : G.Members)
-      Member->eraseFromParent();
   }
 
   Value *alike(IRBuilder<> &B, const Group &G, Value *Active, Value *V) {
