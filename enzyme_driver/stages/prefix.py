@@ -44,7 +44,7 @@ def compiled(
     flags: Collection[str | Path],
     users: Callable[[Path], Collection[Path]],
 ) -> Prefix | None:
-    """What the file includes first, compiled; None where that is nothing, or not without errors.
+    """What the file includes first, compiled; None where that is nothing, or not without errors, also a second time.
 
     `users` gives the user's files in a rule: those in `known`, which clang has written of the file where it got through
     it, say where they begin.
@@ -57,7 +57,8 @@ def compiled(
     done = clang("-Xclang", "-emit-pch", *flags, "-S", "-emit-llvm", "-MD", "-MF", rule, header, "-o", file)
     if not done.ok or done.stderr or users(rule):
         return None
-    return Prefix(file, rule)
+    again = clang("-fsyntax-only", *flags, header, behind=file)
+    return Prefix(file, rule) if again.ok and not again.stderr else None
 
 
 def _begin(text: HostCode, folder: Path, users: Collection[Path]) -> list[str]:
