@@ -172,8 +172,7 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         user_rules=request.user_rules,
         chosen=[name for name, _ in request.activity],
     )
-    together = {"directions"} if "forward" in request.modes and read.language == "c++" else set()
-    gradient = differentiate.differentiate(chosen, {*request.modes, *together}, preparing, workspace)
+    gradient = differentiate.differentiate(chosen, request.modes, preparing, workspace)
     if "second" in request.modes:
         fast_math = request.fast_math
         gradient = second.differentiate_twice(gradient, chosen, read.language, workspace, fast_math=fast_math)

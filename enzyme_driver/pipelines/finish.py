@@ -193,6 +193,7 @@ HOST_FROM_CUDA = Pipeline(
 HOST_FROM_CPP = Pipeline(
     "host from C++",
     (
+        Pass("adgen-interleave-directions", "{directions}"),
         Pass("adgen-lower-undo-log"),
         Pass("adgen-restore-float-bits"),
         Pass("adgen-fork-regions"),

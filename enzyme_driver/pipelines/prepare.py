@@ -24,7 +24,6 @@ _ASK = Pipeline(
     (
         Pass("adgen-make-gradients", "{gradients}"),
         Pass("adgen-make-tangents", "{tangents}", when="tangents"),
-        Pass("adgen-make-directions", "{directions}", when="directions"),
     ),
 )
 """The calls by which derivatives are asked of Enzyme."""
@@ -234,9 +233,8 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-cache-reductions"),
         Pass("adgen-print-usage", after=("adgen-declare-copy-adjoints", "adgen-discard-outputs")),
         Pass("adgen-guard-choices", after=("adgen-print-usage",)),
-        Pass("adgen-call-regions", when="carried"),
-        Pass("adgen-forward-rules", when="carried"),
-        Pass("adgen-widen-rules", when="directions", after=("adgen-call-regions", "adgen-forward-rules")),
+        Pass("adgen-call-regions", when="tangents"),
+        Pass("adgen-forward-rules", when="tangents"),
     ),
 )
 """The same of a C++ file."""

@@ -116,9 +116,10 @@ class Function(CompiledEntry):
         def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
             results.extend(self._backend.call(entry, given(values, shadows), size, gradient=True))
 
-        def carry_several(values: Sequence[object], shadows: Sequence[Mapping[str, object]]) -> None:
+        def carry_several(values: Sequence[object], shadows: Mapping[str, object], count: int) -> None:
             several, size_of_all = replace(entry, gradient=entry.batch), size * entry.directions
-            results.extend(self._backend.call(several, given.together(values, shadows), size_of_all, gradient=True))
+            found = self._backend.call(several, given(values, shadows), size_of_all, gradient=True)
+            results.extend(found[: size * count])
 
         made = product.run(carry, None, Several(entry.directions, carry_several) if entry.batch else None)
         if returns is None:

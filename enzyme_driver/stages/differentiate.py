@@ -10,9 +10,9 @@ from typing import Protocol
 from enzyme_driver import pipelines
 from enzyme_driver.command import ENDLESS, Completed
 from enzyme_driver.errors import AdgenError, CompilerCrashError, Location, RefusedError
-from enzyme_driver.model import Signature
+from enzyme_driver.model import Mode, Signature
 from enzyme_driver.stages import enzyme_messages
-from enzyme_driver.stages.plan import SWEEPS, Derivatives, Plan, Sweep, Unit, derivatives
+from enzyme_driver.stages.plan import SWEEPS, Derivatives, Plan, Unit, derivatives
 from enzyme_driver.stages.prepare import PreparedModule, refusals
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.toolchain import EnzymeSource
@@ -51,10 +51,9 @@ LOADS_KEPT = "-enable-gvn-memdep=0"
 seen to name stores that it had deleted itself: it crashed.
 """
 HIDDEN = "adgen_hidden_"
-ASKED: Mapping[Sweep, str] = {
+ASKED: Mapping[Mode, str] = {
     "reverse": "__enzyme_autodiff_adgen_body_",
     "forward": "__enzyme_fwddiff_adgen_body_",
-    "directions": "__enzyme_fwddiff_directions_adgen_body_",
 }
 """What the functions by which a derivative is asked of Enzyme are called, before the entry's symbol."""
 
@@ -68,7 +67,7 @@ class Prepare(Protocol):
 @dataclass(frozen=True)
 class GradientIR:
     """The module after Enzyme. `refused` says why an entry has no gradient, `refused_forward` why no tangents,
-    `refused_second` why no second derivatives. `together` are those that have tangents along several directions.
+    `refused_second` why no second derivatives.
     """
 
     path: Path
@@ -76,7 +75,6 @@ class GradientIR:
     refused: Mapping[str, AdgenError]
     refused_forward: Mapping[str, AdgenError] = field(default_factory=dict)
     refused_second: Mapping[str, AdgenError] = field(default_factory=dict)
-    together: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -87,15 +85,14 @@ class EnzymeRun:
     only: Unit | None = None
 
 
-def differentiate(plan: Plan, sweeps: Collection[str], prepare: Prepare, workspace: Workspace) -> GradientIR:
+def differentiate(plan: Plan, modes: Sequence[Mode], prepare: Prepare, workspace: Workspace) -> GradientIR:
     """The derivatives of all entries that have something to differentiate, but for those that are refused."""
-    wanted = derivatives(plan, sweeps)
+    wanted = derivatives(plan, modes)
     prepared = prepare(wanted)
     refused: dict[Unit, AdgenError] = {
-        (sweep, symbol): reason for sweep in SWEEPS for symbol, reason in prepared.refused.items()
+        (mode, symbol): reason for mode in SWEEPS for symbol, reason in prepared.refused.items()
     }
     refused |= {("forward", symbol): reason for symbol, reason in prepared.refused_forward.items()}
-    refused |= {("directions", symbol): reason for symbol, reason in prepared.refused_directions.items()}
     wanted = _without(wanted, refused)
     if refused:
         prepared = prepare(wanted)
@@ -103,11 +100,8 @@ def differentiate(plan: Plan, sweeps: Collection[str], prepare: Prepare, workspa
         refused |= found
         wanted = _without(wanted, refused)
         prepared = prepare(wanted)
-    reverse, forward = (
-        {symbol: reason for (each, symbol), reason in refused.items() if each == sweep} for sweep in SWEEPS[:2]
-    )
-    together = frozenset(entry.symbol for entry in wanted.directions.entries)
-    return GradientIR(_output(prepared), prepared, reverse, forward, together=together)
+    reverse, forward = ({symbol: refused[each, symbol] for each, symbol in refused if each == mode} for mode in SWEEPS)
+    return GradientIR(_output(prepared), prepared, reverse, forward)
 
 
 def _without(wanted: Derivatives, refused: Collection[Unit]) -> Derivatives:

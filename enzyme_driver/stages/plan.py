@@ -6,10 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Literal
 
 from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, SourceError, UsageError
-from enzyme_driver.model import Activity, DataType, Parameter, Signature, Variable, bare_name, plain_name
+from enzyme_driver.model import Activity, DataType, Mode, Parameter, Signature, Variable, bare_name, plain_name
 from enzyme_driver.stages.signature import Description
 
 OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
@@ -66,55 +65,44 @@ class Plan:
         return replace(self, entries=tuple(entry for entry in self.entries if entry.symbol in wanted))
 
 
-Sweep = Literal["reverse", "forward", "directions"]
-SWEEPS: tuple[Sweep, ...] = ("reverse", "forward", "directions")
-"""What Enzyme is asked for: cotangents are carried back, tangents forward, or tangents along several directions at
-once. A second derivative is one after the other.
-"""
+SWEEPS: tuple[Mode, Mode] = ("reverse", "forward")
+"""The modes that Enzyme has; a second derivative is one after the other."""
 
-DIRECTIONS = 4
-"""How many directions are carried at once: as many doubles are a register of AVX2."""
-
-Unit = tuple[Sweep, str]
-"""A sweep, and the symbol of an entry that is differentiated in it."""
+Unit = tuple[Mode, str]
+"""A mode, and the symbol of an entry that is differentiated in it."""
 
 
 @dataclass(frozen=True)
 class Derivatives:
-    """What is asked of Enzyme: of which entries the gradient, and through which ones tangents are carried, along one
-    direction and along several."""
+    """What is asked of Enzyme: of which entries the gradient, and through which ones tangents are carried."""
 
     gradients: Plan
     tangents: Plan
-    directions: Plan
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        plans = (self.gradients, self.tangents, self.directions)
-        return tuple((sweep, each.symbol) for sweep, of in zip(SWEEPS, plans, strict=True) for each in of.entries)
+        gradients: list[Unit] = [("reverse", entry.symbol) for entry in self.gradients.entries]
+        return (*gradients, *(("forward", entry.symbol) for entry in self.tangents.entries))
 
     @property
     def entries(self) -> tuple[Signature, ...]:
         """Each entry that has a unit, once."""
-        plans = (self.directions, self.tangents, self.gradients)
-        by_symbol = {entry.symbol: entry for of in plans for entry in of.entries}
+        by_symbol = {entry.symbol: entry for entry in (*self.tangents.entries, *self.gradients.entries)}
         return tuple(by_symbol[symbol] for symbol in dict.fromkeys(symbol for _, symbol in self.units))
 
     def only(self, units: Iterable[Unit]) -> Derivatives:
         wanted = set(units)
-        gradients, tangents, directions = ({symbol for sweep, symbol in wanted if sweep == each} for each in SWEEPS)
-        return Derivatives(
-            self.gradients.only(gradients), self.tangents.only(tangents), self.directions.only(directions)
-        )
+        gradients, tangents = ({symbol for mode, symbol in wanted if mode == each} for each in SWEEPS)
+        return Derivatives(self.gradients.only(gradients), self.tangents.only(tangents))
 
 
-def derivatives(plan: Plan, sweeps: Collection[str]) -> Derivatives:
-    """All that can be differentiated in these sweeps: the entries in which something is active."""
-    gradients, tangents, directions = (
-        of.only(entry.symbol for entry in of.entries if entry.shadowed and sweep in sweeps)
-        for sweep, of in zip(SWEEPS, (plan, plan.forward, plan.forward), strict=True)
+def derivatives(plan: Plan, modes: Sequence[Mode]) -> Derivatives:
+    """All that can be differentiated in these modes: the entries in which something is active."""
+    gradients, tangents = (
+        of.only(entry.symbol for entry in of.entries if entry.shadowed and mode in modes)
+        for mode, of in zip(SWEEPS, (plan, plan.forward), strict=True)
     )
-    return Derivatives(gradients, tangents, directions)
+    return Derivatives(gradients, tangents)
 
 
 def unread(name: str, reason: SourceError) -> tuple[Signature, AdgenError]:

@@ -6,13 +6,13 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from enzyme_driver import pipelines
 from enzyme_driver.errors import Location, RefusedError
-from enzyme_driver.model import DataType, Language, Parameter
+from enzyme_driver.model import DataType, Language, Mode, Parameter
 from enzyme_driver.stages.frontend import PrimalIR
-from enzyme_driver.stages.plan import DIRECTIONS, Derivatives, Plan, Sweep
+from enzyme_driver.stages.plan import Derivatives, Plan
 from enzyme_driver.stages.workspace import Workspace
 
 REFUSAL = "adgen-refusal: "
@@ -59,8 +59,7 @@ class ParameterUse:
 class PreparedModule:
     """The module that Enzyme gets. `usage` holds an ParameterUse for each parameter, by symbol.
 
-    `refused` says why entries cannot be differentiated at all, `refused_forward` why they cannot in forward mode,
-    `refused_directions` why along one direction at a time only.
+    `refused` says why entries cannot be differentiated at all, `refused_forward` why they cannot in forward mode.
 
     `counted` says that every loop runs a number of times that is known before it starts. `fewest` says so too, but
     never in C++, where Enzyme's choice of the fewest values to keep was seen to be wrong also then (a hydrodynamics
@@ -76,7 +75,6 @@ class PreparedModule:
     fewest: bool
     split: bool
     refused_forward: Mapping[str, RefusedError] = field(default_factory=dict)
-    refused_directions: Mapping[str, RefusedError] = field(default_factory=dict)
 
 
 def prepare(
@@ -107,10 +105,10 @@ def prepare(
             raise reason
     report = json.loads(done.stdout)
     counted = report["counted"]
-    rejected = (refusals(done.stderr, mode="forward"), refusals(done.stderr, mode="directions"))
-    usage, fewest = _usage(report["usage"]), counted and primal.language == "cuda"
+    usage, rejected = _usage(report["usage"]), refusals(done.stderr, mode="forward")
+    fewest = counted and primal.language == "cuda"
     refused = floats_in_bytes(plan, usage, chosen) | refusals(done.stderr)
-    return PreparedModule(output, usage, refused, counted, fewest, report["split"], *rejected)
+    return PreparedModule(output, usage, refused, counted, fewest, report["split"], rejected)
 
 
 def floats_in_bytes(
@@ -206,14 +204,12 @@ def _words(plan: Plan, wanted: Derivatives, user_rules: str) -> dict[str, str]:
         "plan": plan.option,
         "gradients": wanted.gradients.option,
         "tangents": wanted.tangents.option,
-        "directions": f"{DIRECTIONS};{wanted.directions.option}",
         "exported": _exported(plan, wanted),
     }
 
 
 def _facts(plan: Plan, wanted: Derivatives) -> frozenset[str]:
-    forward = {"tangents": wanted.tangents.entries, "directions": wanted.directions.entries}
-    found = {"variables": plan.shadowed_variables, "carried": any(forward.values()), **forward}
+    found = {"variables": plan.shadowed_variables, "tangents": wanted.tangents.entries}
     return frozenset(name for name, holds in found.items() if holds)
 
 
@@ -222,8 +218,7 @@ def _exported(plan: Plan, wanted: Derivatives) -> str:
     bodies = [f"preserve-gv=adgen_body_{entry.symbol}" for entry in plan.entries]
     gradients = [f"preserve-gv=adgen_gradient_{entry.symbol}" for entry in wanted.gradients.entries]
     tangents = [f"preserve-gv=adgen_tangent_{entry.symbol}" for entry in wanted.tangents.entries]
-    directions = [f"preserve-gv=adgen_directions_{entry.symbol}" for entry in wanted.directions.entries]
-    return ";".join([*bodies, *gradients, *tangents, *directions])
+    return ";".join([*bodies, *gradients, *tangents])
 
 
 def _usage(usage: Mapping[str, list[dict[str, Any]]]) -> dict[str, tuple[ParameterUse, ...]]:
@@ -234,8 +229,10 @@ def _use(said: dict[str, Any]) -> ParameterUse:
     return ParameterUse(**said | {key: tuple(said.get(key, ())) for key in ("floats", "orders")})
 
 
-def refusals(stderr: str, mode: Sweep | None = None) -> dict[str, RefusedError]:
-    """What the passes refused, by symbol: the first reason of each. With a mode, only what they refused in that one."""
+def refusals(stderr: str, mode: Mode | Literal["directions"] | None = None) -> dict[str, RefusedError]:
+    """What the passes refused, by symbol: the first reason of each. With a mode, only what they refused in that one, or
+    along several directions at once.
+    """
     found: dict[str, RefusedError] = {}
     for line in stderr.splitlines():
         if line.startswith(REFUSAL):

@@ -13,12 +13,17 @@ from enzyme_driver.errors import AdgenError, Location, RefusedError
 from enzyme_driver.model import Language, TargetEntry
 from enzyme_driver.pipelines import Pipeline
 from enzyme_driver.stages.differentiate import GradientIR
-from enzyme_driver.stages.plan import DIRECTIONS, Plan
+from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import exactness, reflection, refusals
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
 
 LIBOMP = "libomp.so.5"
+
+DIRECTIONS = 16
+"""How many directions are carried at once in C++: what is done once for all of them weighs little then, and the
+doubles of a sum still fit into registers of AVX2.
+"""
 
 _PIPELINES: Mapping[Language, tuple[Pipeline, Pipeline]] = {
     "cuda": (pipelines.HOST_FROM_CUDA, pipelines.THREADS),
@@ -67,17 +72,18 @@ def finish(
         gradient.path,
         entered,
         *reflection(fast_math=fast_math),
-        words=host_words(),
+        words=host_words() | {"directions": str(DIRECTIONS)},
         facts=exactness(fast_math=fast_math) | {"host"},
     )
     bits = processor.bits_of_vector_math()
     words, facts = {"vector_bits": str(bits)}, {"vector math"} if bits else set()
     workspace.opt(loops, entered, ir, mcpu(), words=words, facts=facts)
     refused: dict[str, AdgenError] = dict(refusals(done.stderr))
+    alone = refusals(done.stderr, mode="directions")
     entries = target_entries(plan, "__gradient", refused, gradient.refused)
     forward = {
         symbol: replace(made, batch=f"{symbol}__directions", directions=DIRECTIONS)
-        if made.gradient and symbol in gradient.together
+        if language == "c++" and made.gradient and symbol not in alone
         else made
         for symbol, made in target_entries(plan.forward, "__tangent", refused, gradient.refused_forward).items()
     }

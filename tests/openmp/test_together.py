@@ -14,14 +14,15 @@ import enzyme_driver as adgen
 from enzyme_driver import cache, request
 from enzyme_driver.model import TargetEntry
 from enzyme_driver.runtime import module
+from enzyme_driver.runtime.transforms.functional import FEWEST
 from enzyme_driver.settings import Settings
-from enzyme_driver.stages.plan import DIRECTIONS
+from enzyme_driver.targets.openmp import DIRECTIONS
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 
 FILE = Path(__file__).parent / "together.cpp"
-COUNT = 2 * DIRECTIONS + 1
-"""Two calls with several, and one direction that is left."""
+COUNT = 2 * DIRECTIONS + FEWEST - 1
+"""Two calls with several, and directions that are left alone."""
 
 ACTIVITY = {"options": "active", "scale": "active", "fixed": "const"}
 OPTIONS = np.dtype([("rate", "f8"), ("steps", "i4"), ("bias", "f4")])

@@ -12,9 +12,10 @@ from fakes import Argv, Call, FakeProcess, output_of
 from stage_support import PLUGIN, kernel, parameter, plan_of, refusal, workspace_in
 
 from enzyme_driver.errors import CompilerCrashError, Location, RefusedError
+from enzyme_driver.model import Mode
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR, differentiate
-from enzyme_driver.stages.plan import Derivatives, Plan, Sweep
+from enzyme_driver.stages.plan import Derivatives, Plan
 from enzyme_driver.stages.prepare import PreparedModule
 from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.toolchain import EnzymeSource, Tool
@@ -38,8 +39,7 @@ class Preparation:
         self.alone: list[bool] = []
 
     def __call__(self, wanted: Derivatives, *, alone: bool = False) -> PreparedModule:
-        marks = {"reverse": "", "forward": "'", "directions": "*"}
-        symbols = [symbol + marks[sweep] for sweep, symbol in wanted.units]
+        symbols = [symbol if mode == "reverse" else f"{symbol}'" for mode, symbol in wanted.units]
         self.asked.append(symbols)
         self.alone.append(alone)
         path = self.workspace.file(PREPARED)
@@ -77,7 +77,7 @@ def runs_of_enzyme(fake_process: FakeProcess) -> list[Call]:
 
 
 def run(
-    plan: Plan, workspace: Workspace, prepare: Preparation | None = None, modes: Sequence[Sweep] = ("reverse",)
+    plan: Plan, workspace: Workspace, prepare: Preparation | None = None, modes: Sequence[Mode] = ("reverse",)
 ) -> GradientIR:
     return differentiate(plan, modes, prepare or Preparation(workspace), workspace)
 
@@ -230,16 +230,6 @@ def test_an_entry_that_fails_in_forward_mode_keeps_its_gradient(
     assert content(made) == "gradients of a b a'"
     assert (list(made.refused), list(made.refused_forward)) == ([], ["b"])
     assert prepare.asked == [["a", "b", "a'", "b'"], ["a", "b"], ["a'", "b'"], ["a'"], ["b'"], ["a", "b", "a'"]]
-
-
-def test_an_entry_that_fails_along_several_directions_takes_one_at_a_time(
-    workspace: Workspace, fake_process: FakeProcess
-) -> None:
-    fake_process.reply(ENZYME, effect=enzyme_that_fails_on("b*"))
-    made = run(plan_of("a", "b"), workspace, modes=("reverse", "forward", "directions"))
-    assert content(made) == "gradients of a b a' b' a*"
-    assert (list(made.refused), list(made.refused_forward)) == ([], [])
-    assert made.together == {"a"}
 
 
 def test_what_is_seen_to_be_wrong_is_refused_and_the_others_are_done_without_it(

@@ -289,14 +289,6 @@ def test_in_forward_mode_every_number_of_floating_point_has_a_tangent() -> None:
     assert [entry.symbol for entry in made.entries] == ["k", "l"]
 
 
-def test_several_directions_are_those_of_forward_mode() -> None:
-    x, a = parameter("x", activity="duplicated"), parameter("a", form="scalar")
-    made = plan.derivatives(Plan((kernel("k", x, a),)), ["reverse", "forward", "directions"])
-    assert made.directions.option == made.tangents.option == "k=duplicated:active"
-    assert made.units == (("reverse", "k"), ("forward", "k"), ("directions", "k"))
-    assert made.only([("directions", "k")]).units == (("directions", "k"),)
-
-
 def test_activity_holds_in_the_entries_that_have_the_parameter() -> None:
     made = make(kernel("a", parameter("x")), kernel("b", parameter("y")), activity={"x": "const"})
     assert [entry.parameters[0].activity for entry in made.entries] == ["const", "duplicated"]

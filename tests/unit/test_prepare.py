@@ -25,7 +25,7 @@ from enzyme_driver.errors import CompilerCrashError, Location, RefusedError, Usa
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import prepare
 from enzyme_driver.stages.frontend import PrimalIR
-from enzyme_driver.stages.plan import DIRECTIONS, Derivatives, Plan, derivatives
+from enzyme_driver.stages.plan import Derivatives, Plan, derivatives
 from enzyme_driver.stages.prepare import ParameterUse
 from enzyme_driver.stages.workspace import Workspace
 
@@ -46,7 +46,7 @@ WORDS = {
     "exported": "preserve-gv=adgen_body_a;preserve-gv=adgen_body_b;preserve-gv=adgen_gradient_b",
 }
 DEVICE, HOST = (pipelines.render(each, WORDS) for each in (pipelines.PREPARE_CUDA, pipelines.PREPARE_CPP))
-ALL, ONLY_B = derivatives(PLAN, ["reverse"]), Derivatives(PLAN.only(["b"]), NONE, NONE)
+ALL, ONLY_B = derivatives(PLAN, ["reverse"]), Derivatives(PLAN.only(["b"]), NONE)
 FORWARD = derivatives(PLAN, ["reverse", "forward"])
 
 
@@ -127,21 +127,6 @@ def test_what_is_refused_in_forward_mode_only(workspace: Workspace, fake_process
     assert {symbol: error.reason for symbol, error in made.refused_forward.items()} == {"a": "no tangent"}
 
 
-def test_what_is_refused_along_several_directions_only(workspace: Workspace, fake_process: FakeProcess) -> None:
-    said = refusal("a", "one shadow").replace("{", '{"mode": "directions", ', 1)
-    fake_process.reply("opt", stdout=usage("a", "b"), stderr=said)
-    wanted = derivatives(PLAN, ["reverse", "forward", "directions"])
-    primal = replace(primal_in(workspace), language="c++")
-    made = prepare.prepare(primal, PLAN, wanted, workspace, fast_math=False)
-    assert {symbol: error.reason for symbol, error in made.refused_directions.items()} == {"a": "one shadow"}
-    assert not made.refused
-    assert not made.refused_forward
-    asked = " ".join(fake_process.argvs[0])
-    assert f"adgen-make-directions<{DIRECTIONS};a=duplicated:const;b=duplicated>" in asked
-    assert asked.index("adgen-forward-rules") < asked.index("adgen-widen-rules")
-    assert ";preserve-gv=adgen_directions_a" in asked
-
-
 def test_what_is_read_and_written(workspace: Workspace, fake_process: FakeProcess) -> None:
     accesses = '{"a":[{"reads":true,"writes":false},{"reads":false,"writes":true}],"b":[]}'
     said = f'{{"usage":{accesses},"counted":false,"split":true}}'
@@ -188,5 +173,5 @@ def test_a_failing_pass_is_no_fault_of_the_file(workspace: Workspace, fake_proce
 
 
 def test_entries_without_gradient_still_have_bodies(workspace: Workspace, fake_process: FakeProcess) -> None:
-    prepare.prepare(primal_in(workspace), plan_of("a"), Derivatives(NONE, NONE, NONE), workspace, fast_math=False)
+    prepare.prepare(primal_in(workspace), plan_of("a"), Derivatives(NONE, NONE), workspace, fast_math=False)
     assert ",adgen-make-gradients<>," in fake_process.argvs[0][-5]

@@ -11,17 +11,11 @@
 // A derivative gets every argument twice: a pointer with its shadow, a number with its tangent, anything else with
 // itself. A pointer that is constant comes with itself too.
 //
-// Along several directions Enzyme hands over an array of tangents, or of shadows. So WidenRules, behind ForwardRules,
-// has what carries tangents so call rules by other names (ReroutedCopies.h), which have such derivatives:
-//   {T, [directions x T]} adgen_several_NAME_forward(arguments, [directions x tangents])
-// An entry that comes to a rule without one carries its tangents along one direction at a time.
-//
 // Calls through pointers have no forward form: Enzyme would hand a constant number over as its own tangent, and tables
 // of functions have one shadow for both modes. An entry in which tangents would come to one is refused in forward mode.
 #include "Support/Derivative.h"
 #include "Support/OpenMP.h"
 #include "Support/Pass.h"
-#include "Support/ReroutedCopies.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
@@ -35,20 +29,12 @@ namespace {
 constexpr StringLiteral ProductPrefix = "adgen_math_mma_"; // rules/tensor_cores.cu
 constexpr StringLiteral ForwardMetadata = "enzyme_derivative";
 
-constexpr StringLiteral SeveralPrefix = "adgen_several_"; // of rules, and of functions that call such
-constexpr StringLiteral ForwardSuffix = "_forward";
-constexpr StringLiteral InactiveAttribute = "enzyme_inactive";
-
-// Of tangents of that type along all directions.
-Type *alongAll(Type *T, unsigned Directions) { return Directions > 1 ? ArrayType::get(T, Directions) : T; }
-
-Function *declareForward(Function &Rule, Type *Result, unsigned Directions = 1) {
+Function *declareForward(Function &Rule, Type *Result) {
   SmallVector<Type *> Types;
   for (Argument &A : Rule.args())
-    Types.append({A.getType(), alongAll(A.getType(), Directions)});
-  StringRef Prefix = Directions > 1 ? StringRef(SeveralPrefix) : StringRef();
+    Types.append(2, A.getType());
   auto *F = Function::Create(FunctionType::get(Result, Types, false), GlobalValue::InternalLinkage,
-                             Prefix + Rule.getName() + ForwardSuffix, Rule.getParent());
+                             Rule.getName() + "_forward", Rule.getParent());
   F->addFnAttr(Attribute::NoInline);
   F->setDoesNotThrow();
   return F;
@@ -65,33 +51,21 @@ Value *product(IRBuilder<> &B, Value *Derivative, Value *Tangent) {
   return B.CreateSelect(B.CreateFCmpOEQ(Tangent, Zero), Zero, B.CreateFMul(Derivative, Tangent));
 }
 
-// Of all numbers together.
-Value *productWith(IRBuilder<> &B, Value *Derivatives, Value *Tangents) {
-  Value *Sum = product(B, Derivatives, Tangents);
-  auto *Vector = dyn_cast<FixedVectorType>(Tangents->getType());
-  if (!Vector)
-    return Sum;
-  Value *Products = Sum;
-  Sum = B.CreateExtractElement(Products, uint64_t(0));
-  for (unsigned I = 1; I < Vector->getNumElements(); ++I)
-    Sum = B.CreateFAdd(Sum, B.CreateExtractElement(Products, I));
-  return Sum;
-}
-
-Function *forwardOfMathematics(Function &Rule, unsigned Directions = 1) {
+Function *forwardOfMathematics(Function &Rule) {
   Type *T = Rule.getReturnType();
-  Function *Forward = declareForward(Rule, StructType::get(T, alongAll(T, Directions)), Directions);
+  Function *Forward = declareForward(Rule, StructType::get(T, T));
   IRBuilder<> B(BasicBlock::Create(Rule.getContext(), "entry", Forward));
   Argument *Numbers = Forward->getArg(0), *Tangents = Forward->getArg(1);
   Value *Derivatives = B.CreateExtractValue(B.CreateCall(reverseOf(Rule), {Numbers, ConstantFP::get(T, 1.0)}), 0);
-  Value *Sums = PoisonValue::get(alongAll(T, Directions));
-  if (Directions == 1)
-    Sums = productWith(B, Derivatives, Tangents);
-  else
-    for (unsigned I = 0; I < Directions; ++I)
-      Sums = B.CreateInsertValue(Sums, productWith(B, Derivatives, B.CreateExtractValue(Tangents, I)), I);
+  Value *Sum = product(B, Derivatives, Tangents);
+  if (auto *Vector = dyn_cast<FixedVectorType>(Numbers->getType())) {
+    Value *Products = Sum;
+    Sum = B.CreateExtractElement(Products, uint64_t(0));
+    for (unsigned I = 1; I < Vector->getNumElements(); ++I)
+      Sum = B.CreateFAdd(Sum, B.CreateExtractElement(Products, I));
+  }
   Value *Both = B.CreateInsertValue(PoisonValue::get(Forward->getReturnType()), B.CreateCall(&Rule, {Numbers}), 0);
-  B.CreateRet(B.CreateInsertValue(Both, Sums, 1));
+  B.CreateRet(B.CreateInsertValue(Both, Sum, 1));
   return Forward;
 }
 
@@ -211,123 +185,35 @@ bool movesValue(const Function &Rule) {
   return Rule.arg_size() > 1 && Rule.getArg(1)->getType()->isPointerTy() && !Rule.getName().starts_with(OverwriteRule);
 }
 
-// Whether rules/ has its tangent.
-bool hasTangent(const Function &Rule) {
-  StringRef Name = Rule.getName();
-  return Name.consume_front(RulePrefix) && (Name.starts_with(ChoicePrefix) || Name.starts_with(ClearPrefix));
-}
-
-Function *forwardOf(Function &Rule) {
-  RuleOfGradient OfGradient = ruleOfGradient(Rule.getName());
-  if (hasTangent(Rule))
-    return forwardOfOwn(Rule);
-  if (Rule.getName().starts_with(ProductPrefix))
-    return forwardOfProduct(Rule);
-  if (!Rule.getReturnType()->isVoidTy())
-    return forwardOfMathematics(Rule);
-  if (OfGradient == RuleOfGradient::Moves)
-    return forwardOfLinear(Rule);
-  return OfGradient == RuleOfGradient::Other && movesValue(Rule) ? forwardOfMove(Rule) : forwardOfOrder(Rule);
-}
-
-bool isRule(const Function &F) { return F.hasMetadata(ForwardMetadata); }
-
-bool isMathematics(const Function &Rule) {
-  return !Rule.getReturnType()->isVoidTy() && !Rule.getName().starts_with(ProductPrefix);
-}
-
-void giveForward(Function &Rule, Function &Forward) {
-  appendToCompilerUsed(*Rule.getParent(), {&Forward}); // metadata alone does not keep it
-  Rule.setMetadata(ForwardMetadata, MDTuple::get(Rule.getContext(), {ValueAsMetadata::get(&Forward)}));
-}
-
-// The rule by another name. What only orders threads is the same with tangents and without.
-Function *several(Function &Rule, unsigned Directions) {
-  std::string Name = (SeveralPrefix + Rule.getName()).str();
-  Module &M = *Rule.getParent();
-  if (Function *Known = M.getFunction(Name))
-    return Known;
-  auto *Twin = Function::Create(Rule.getFunctionType(), GlobalValue::InternalLinkage, Name, &M);
-  Twin->setAttributes(Rule.getAttributes());
-  Twin->removeFnAttr(Attribute::NoInline);
-  Twin->addFnAttr(Attribute::AlwaysInline);
-  IRBuilder<> B(BasicBlock::Create(M.getContext(), "entry", Twin));
-  Value *Result = B.CreateCall(&Rule, SmallVector<Value *>(llvm::make_pointer_range(Twin->args())));
-  if (isMathematics(Rule)) {
-    B.CreateRet(Result);
-    giveForward(*Twin, *forwardOfMathematics(Rule, Directions));
-  } else {
-    B.CreateRetVoid();
-    Twin->addFnAttr(InactiveAttribute);
-  }
-  return Twin;
-}
-
-const Function *calledRule(const Instruction &I) {
-  auto *Call = dyn_cast<CallBase>(&I);
-  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-  return Callee && isRule(*Callee) ? Callee : nullptr;
-}
-
-// Why what an instruction does has no tangents along several directions; empty where it may have.
-StringRef whyNotSeveral(const Instruction &I) {
-  const Function *Rule = calledRule(I);
-  if (Rule && !isMathematics(*Rule) && (hasTangent(*Rule) || movesValue(*Rule) || !Rule->getReturnType()->isVoidTy()))
-    return "a rule that has tangents along one direction only";
-  if (Rule)
-    return "";
-  for (const Value *Operand : I.operands()) {
-    auto *Global = dyn_cast<GlobalVariable>(Operand->stripInBoundsOffsets());
-    if (Global && Global->hasMetadata(ShadowMetadata)) // one for all
-      return "a variable that has one shadow";
-  }
-  return "";
-}
-
-void widenRules(Function &Together) {
-  unsigned Directions = directionsOf(Together);
-  ReroutedCopies Copies(
-      SeveralPrefix, [](const Instruction &I) { return calledRule(I) != nullptr; },
-      [Directions](CallBase &Call) { Call.setCalledFunction(several(*Call.getCalledFunction(), Directions)); });
-  for (Instruction &I : instructions(Together)) {
-    auto *Call = dyn_cast<CallInst>(&I);
-    if (!Call || !Call->getCalledFunction() || !Call->getCalledFunction()->getName().starts_with(ForwardPrefix))
-      continue;
-    auto *Body = cast<Function>(Call->getArgOperand(0));
-    if (const Instruction *Found = firstReached(*Body, [](const Instruction &I) { return !whyNotSeveral(I).empty(); }))
-      refuse(&Together, Found->getDebugLoc(), ("comes to " + whyNotSeveral(*Found)).str(),
-             "carry tangents along one direction at a time");
-    else
-      Call->setArgOperand(0, Copies.of(*Body));
-  }
-}
-
 } // namespace
 
 ADGEN_DECLARE_PASS(ForwardRules);
-ADGEN_DECLARE_PASS(WidenRules);
 
 PreservedAnalyses ForwardRules::run(Module &M, ModuleAnalysisManager &) {
   SmallVector<Function *> Rules;
   for (Function &F : M)
-    if (carriesTangents(F)) {
+    if (F.getName().starts_with(TangentPrefix)) {
       refuseUnsupported(F, isIndirectCall, "a call through a function pointer or a virtual function",
                         "call the function by its name, or use the gradient");
       refuseUnsupported(F, choosesInShared, "a maximum or minimum by atomics in shared memory", "use the gradient");
     } else if (F.hasMetadata("enzyme_gradient") || isCalledByGradients(F))
       Rules.push_back(&F);
-  for (Function *Rule : Rules)
-    giveForward(*Rule, *forwardOf(*Rule));
-  return PreservedAnalyses::none();
-}
-
-PreservedAnalyses WidenRules::run(Module &M, ModuleAnalysisManager &) {
-  SmallVector<Function *> All;
-  for (Function &F : M)
-    if (F.getName().starts_with(DirectionsPrefix) && !F.isDeclaration())
-      All.push_back(&F);
-  for (Function *Together : All)
-    widenRules(*Together);
+  for (Function *Rule : Rules) {
+    bool IsMathematics = !Rule->getReturnType()->isVoidTy();
+    bool IsProduct = Rule->getName().starts_with(ProductPrefix);
+    RuleOfGradient OfGradient = ruleOfGradient(Rule->getName());
+    bool HasTangent = any_of(ArrayRef<StringRef>{ChoicePrefix, ClearPrefix}, [&](StringRef Prefix) {
+      return Rule->getName().starts_with((RulePrefix + Prefix).str());
+    });
+    Function *Forward = HasTangent                                                 ? forwardOfOwn(*Rule)
+                        : IsProduct                                                ? forwardOfProduct(*Rule)
+                        : IsMathematics                                            ? forwardOfMathematics(*Rule)
+                        : OfGradient == RuleOfGradient::Moves                      ? forwardOfLinear(*Rule)
+                        : OfGradient == RuleOfGradient::Other && movesValue(*Rule) ? forwardOfMove(*Rule)
+                                                                                   : forwardOfOrder(*Rule);
+    appendToCompilerUsed(M, {Forward}); // metadata alone does not keep it
+    Rule->setMetadata(ForwardMetadata, MDTuple::get(M.getContext(), {ValueAsMetadata::get(Forward)}));
+  }
   return PreservedAnalyses::none();
 }
 

@@ -22,13 +22,12 @@ uint64_t HostArguments::structSize(const Function &F, unsigned I) const {
   SmallVector<Activity> Activities = activitiesOf(F);
   if (Activities.empty() || I < Activities.size())
     return structBytes(F, I);
-  unsigned Shadow = Activities.size(), Directions = directionsOf(F);
+  unsigned Shadow = Activities.size();
   for (auto [Index, A] : enumerate(Activities)) {
     if (A == Activity::Const)
       continue;
-    Shadow += Directions;
-    if (I < Shadow)
-      return A == Activity::Duplicated ? structBytes(F, Index) : 0;
+    if (I == Shadow++)
+      return A == Activity::Duplicated ? directionsOf(F) * structBytes(F, Index) : 0;
   }
   return 0;
 }

@@ -5,9 +5,9 @@
 // leads to a fork is copied, because a gradient needs the fork.
 #include "Support/OpenMP.h"
 #include "Support/Pass.h"
-#include "Support/ReroutedCopies.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -27,10 +27,47 @@ bool isFork(const Instruction &I) {
 // Copies the functions that lead to a fork, with calls of what is started in place of forks.
 class Copies {
 public:
-  Function *of(Function &F) { return Rerouted.of(F); }
+  // The copy; the function itself where it leads to no fork.
+  Function *of(Function &F) {
+    if (!leadsToFork(F))
+      return &F;
+    if (Function *Known = Made.lookup(&F))
+      return Known;
+    ValueToValueMapTy Map;
+    Function *Copy = CloneFunction(&F, Map);
+    Copy->setName(CarriedPrefix + F.getName());
+    Copy->setLinkage(GlobalValue::InternalLinkage);
+    Made[&F] = Copy;
+    for (Instruction &I : make_early_inc_range(instructions(Copy))) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      if (isFork(I))
+        callStarted(cast<CallInst>(I));
+      else if (Call && Call->getCalledFunction() && !Call->getCalledFunction()->isDeclaration())
+        Call->setCalledFunction(of(*Call->getCalledFunction()));
+    }
+    return Copy;
+  }
 
 private:
-  void callStarted(CallBase &Fork) {
+  bool leadsToFork(Function &F) {
+    SmallVector<Function *> Work{&F};
+    SmallPtrSet<Function *, 8> Seen;
+    while (!Work.empty()) {
+      Function *Next = Work.pop_back_val();
+      if (!Seen.insert(Next).second)
+        continue;
+      for (Instruction &I : instructions(Next)) {
+        if (isFork(I))
+          return true;
+        auto *Call = dyn_cast<CallBase>(&I);
+        if (Call && Call->getCalledFunction() && !Call->getCalledFunction()->isDeclaration())
+          Work.push_back(Call->getCalledFunction());
+      }
+    }
+    return false;
+  }
+
+  void callStarted(CallInst &Fork) {
     IRBuilder<> B(&Fork);
     SmallVector<Value *> Captured(drop_begin(Fork.args(), ForkCaptured));
     B.CreateCall(startedAlone(*cast<Function>(Fork.getArgOperand(ForkFunction))), Captured);
@@ -63,51 +100,20 @@ private:
     return New;
   }
 
-  ReroutedCopies Rerouted{CarriedPrefix, isFork, [this](CallBase &Fork) { callStarted(Fork); }};
-  DenseMap<Function *, Function *> Alone;
+  DenseMap<Function *, Function *> Made, Alone;
 };
-
-// Along several directions, an argument has an array of shadows: what is started is handed each by itself, as the
-// runtime passes on pointers and numbers only.
-SmallVector<Type *> handedOver(const Function &Forked) {
-  SmallVector<Type *> Types;
-  for (const Argument &A : Forked.args()) {
-    auto *Array = dyn_cast<ArrayType>(A.getType());
-    Types.append(Array ? Array->getNumElements() : 1, Array ? Array->getElementType() : A.getType());
-  }
-  return Types;
-}
-
-void handOver(IRBuilder<> &B, Value *V, SmallVectorImpl<Value *> &Arguments) {
-  auto *Array = dyn_cast<ArrayType>(V->getType());
-  if (!Array)
-    return Arguments.push_back(V);
-  for (unsigned I = 0; I < Array->getNumElements(); ++I)
-    Arguments.push_back(B.CreateExtractValue(V, I));
-}
-
-Value *takeOver(IRBuilder<> &B, Type *T, Function::arg_iterator &Next) {
-  auto *Array = dyn_cast<ArrayType>(T);
-  if (!Array)
-    return &*Next++;
-  Value *Taken = PoisonValue::get(T);
-  for (unsigned I = 0; I < Array->getNumElements(); ++I)
-    Taken = B.CreateInsertValue(Taken, &*Next++, I);
-  return Taken;
-}
 
 // void started(thread, bound, what the function takes...)
 Function *startOf(Function &Forked) {
   auto *Pointer = PointerType::getUnqual(Forked.getContext());
   SmallVector<Type *> Types(ThreadArguments, Pointer);
-  append_range(Types, handedOver(Forked));
+  append_range(Types, Forked.getFunctionType()->params());
   auto *Start = Function::Create(FunctionType::get(Type::getVoidTy(Forked.getContext()), Types, false),
                                  GlobalValue::InternalLinkage, "start_" + Forked.getName(), Forked.getParent());
   IRBuilder<> B(BasicBlock::Create(Forked.getContext(), "entry", Start));
   SmallVector<Value *> Arguments;
-  Function::arg_iterator Next = Start->arg_begin() + ThreadArguments;
-  for (Argument &A : Forked.args())
-    Arguments.push_back(takeOver(B, A.getType(), Next));
+  for (Argument &A : drop_begin(Start->args(), ThreadArguments))
+    Arguments.push_back(&A);
   B.CreateCall(&Forked, Arguments);
   B.CreateRetVoid();
   return Start;
@@ -142,9 +148,8 @@ void fork(Function &Forked) {
   FunctionCallee Fork = M.getOrInsertFunction(ForkName, Type);
   for (CallInst *Call : Calls) {
     IRBuilder<> B(Call);
-    SmallVector<Value *> Arguments{unknownPlace(M), B.getInt32(Start->arg_size() - ThreadArguments), Start};
-    for (Value *A : Call->args())
-      handOver(B, A, Arguments);
+    SmallVector<Value *> Arguments{unknownPlace(M), B.getInt32(Call->arg_size()), Start};
+    append_range(Arguments, Call->args());
     B.CreateCall(Fork, Arguments);
     Call->eraseFromParent();
   }
@@ -157,7 +162,7 @@ ADGEN_DECLARE_PASS(CallRegions);
 PreservedAnalyses CallRegions::run(Module &M, ModuleAnalysisManager &) {
   Copies Copy;
   for (Function &Tangent : M)
-    if (carriesTangents(Tangent))
+    if (Tangent.getName().starts_with(TangentPrefix))
       for (Instruction &I : instructions(Tangent))
         if (auto *Call = dyn_cast<CallInst>(&I);
             Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with(ForwardPrefix))

@@ -30,7 +30,7 @@ inline constexpr llvm::StringLiteral TangentSuffix = "__tangent";
 // The same of what carries tangents forward along several directions at once.
 inline constexpr llvm::StringLiteral DirectionsPrefix = "adgen_directions_";
 inline constexpr llvm::StringLiteral DirectionsSuffix = "__directions";
-// Function attribute of that: how many directions. Each parameter with a tangent has so many, one behind the other.
+// Function attribute of that: how many directions. Tangents of one number lie so many beside each other.
 inline constexpr llvm::StringLiteral DirectionsAttribute = "adgen-directions";
 // The same of what carries tangents through a gradient.
 inline constexpr llvm::StringLiteral SecondPrefix = "adgen_second_";
@@ -51,7 +51,6 @@ inline constexpr llvm::StringLiteral MeasureSuffix = "__tape";
 inline constexpr llvm::StringLiteral InactiveMark = "enzyme_inactive_val";
 inline constexpr llvm::StringLiteral AutodiffPrefix = "__enzyme_autodiff_";
 inline constexpr llvm::StringLiteral ForwardPrefix = "__enzyme_fwddiff_";
-inline constexpr llvm::StringLiteral ForwardTogetherPrefix = "__enzyme_fwddiff_directions_";
 // Function attribute, Enzyme's: the mathematical function that this is, for which there is a rule.
 inline constexpr llvm::StringLiteral MathAttribute = "enzyme_math";
 // Of the functions of rules/mathematics.cu.
@@ -140,7 +139,7 @@ llvm::Expected<std::vector<EntryPlan>> parsePlan(llvm::StringRef Text);
 Activity parseActivity(llvm::StringRef Word);
 // Of a gradient or a function that carries tangents; none for any other.
 llvm::SmallVector<Activity> activitiesOf(const llvm::Function &Derivative);
-// Along how many directions a function carries tangents: how many shadows a parameter has that is not const.
+// Along how many directions a function carries tangents.
 unsigned directionsOf(const llvm::Function &Derivative);
 // Whether a function carries tangents forward, along one direction or several.
 bool carriesTangents(const llvm::Function &F);

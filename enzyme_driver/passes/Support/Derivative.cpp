@@ -27,12 +27,12 @@ static std::string words(ArrayRef<Activity> Activities) {
   return Text;
 }
 
-Function *createDerivative(const BodyLayout &L, StringRef Prefix, StringRef Words, Type *Last, unsigned Directions) {
+Function *createDerivative(const BodyLayout &L, StringRef Prefix, StringRef Words, Type *Last) {
   Module &M = *L.Body.getParent();
   auto *Pointer = PointerType::getUnqual(M.getContext());
   SmallVector<Type *> Types(L.Body.getFunctionType()->params().take_front(L.parameters()));
-  Types.append(Directions * count_if(L.Activities, [](Activity A) { return A != Activity::Const; }), Pointer);
-  Types.append((1 + Directions) * L.Shared, Pointer);
+  Types.append(count_if(L.Activities, [](Activity A) { return A != Activity::Const; }), Pointer);
+  Types.append(2 * L.Shared, Pointer);
   if (Last)
     Types.push_back(Last);
   StringRef Symbol = L.Body.getName().drop_front(BodyPrefix.size());
@@ -63,12 +63,6 @@ RuleOfGradient ruleOfGradient(StringRef Name) {
 void EnzymeCall::add(StringRef Word, ArrayRef<Value *> Values) {
   Arguments.push_back(MetadataAsValue::get(B.getContext(), MDString::get(B.getContext(), Word)));
   append_range(Arguments, Values);
-}
-
-void EnzymeCall::duplicated(Value *Primal, ArrayRef<Value *> Shadows) {
-  SmallVector<Value *> Values{Primal};
-  append_range(Values, Shadows);
-  add("enzyme_dup", Values);
 }
 
 CallInst *EnzymeCall::emit(StringRef Prefix, Type *Result) {

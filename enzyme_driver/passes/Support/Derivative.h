@@ -22,9 +22,9 @@ struct BodyLayout {
 };
 
 // The function without code. `Last` is the type of its last argument, null for none; `Words` names the attribute that
-// holds the activities. What has a shadow has one for each of the directions.
+// holds the activities.
 llvm::Function *createDerivative(const BodyLayout &Layout, llvm::StringRef Prefix, llvm::StringRef Words,
-                                 llvm::Type *Last, unsigned Directions = 1);
+                                 llvm::Type *Last);
 
 // Collects the arguments of a call of Enzyme: a metadata word, then the values it stands for.
 class EnzymeCall {
@@ -33,8 +33,6 @@ public:
 
   void constant(llvm::Value *Primal) { add("enzyme_const", {Primal}); }
   void duplicated(llvm::Value *Primal, llvm::Value *Shadow) { add("enzyme_dup", {Primal, Shadow}); }
-  // With a shadow for each direction.
-  void duplicated(llvm::Value *Primal, llvm::ArrayRef<llvm::Value *> Shadows);
   void add(llvm::StringRef Word, llvm::ArrayRef<llvm::Value *> Values);
   // Calls PREFIX_BODY, by which name Enzyme knows what is wanted.
   llvm::CallInst *emit(llvm::StringRef Prefix, llvm::Type *Result);

@@ -32,17 +32,6 @@ class CarriedArguments:
             self._first = checked
         return checked
 
-    def together(self, values: Sequence[object], shadows: Sequence[Mapping[str, object]]) -> PreparedArguments:
-        """Those of a call along several directions: the tangents of an argument stand one behind the other."""
-        each = [self(values, own) for own in shadows]
-        primal = len(self._arguments.signature)
-        tangents = zip(*[one.values[primal:] for one in each], strict=True)
-        return replace(
-            each[0],
-            values=(*each[0].values[:primal], *(data for along in tangents for data in along)),
-            keep=tuple(one.keep for one in each),
-        )
-
     def _moved(
         self, first: PreparedArguments, values: Sequence[object], shadows: Mapping[str, object]
     ) -> PreparedArguments | None:

@@ -18,17 +18,24 @@ from enzyme_driver.runtime.call.conversion import array_value
 from enzyme_driver.runtime.call.layouts import numpy_dtype
 from enzyme_driver.runtime.call.members import assembled, flattened, given, has_parts, members
 from enzyme_driver.runtime.call.slots import Role, Slot, written
+from enzyme_driver.runtime.transforms.beside import Beside
 
 Derivative = Callable[[Sequence[object], Mapping[str, object]], None]
 """Runs the gradient, or what carries tangents, on arguments and shadows."""
 
 
+FEWEST = 3
+"""So many directions at least are done together."""
+
+
 @dataclass(frozen=True)
 class Several:
-    """What runs `count` directions at once, on the same arguments: `run` takes the shadows of each."""
+    """What runs up to `count` directions at once, on the same arguments: `run` takes shadows beside each other, and how
+    many directions there are.
+    """
 
     count: int
-    run: Callable[[Sequence[object], Sequence[Mapping[str, object]]], None]
+    run: Callable[[Sequence[object], Mapping[str, object], int], None]
 
 
 class FunctionalCall:
@@ -99,24 +106,30 @@ class FunctionalCall:
             shadows = self._made_shadows()
             variables = [variable for variable in self._arguments.signature.variables if variable.has_shadow]
             shadows |= {each.name: self._variable_shadow(each.name, each.shape, each.dtype) for each in variables}
-            for directions in self._at_once(several.count if several else 1):
+            together = several if several and self._can_lie_beside(shadows) else None
+            for directions in self._at_once(together.count if together else 1):
                 passed = {name: self._passed(part, value) for name, (part, value) in self._flat.items()}
                 values = [assembled(p, passed) for p in self._arguments.signature]
-                if several and len(directions) > 1:
-                    several.run(values, [self._whole(self._along(shadows, each)) for each in directions])
+                if together and len(directions) > 1:
+                    beside = Beside(shadows, directions, together.count)
+                    together.run(values, self._whole(beside.fronts), len(directions))
+                    beside.give_back()
                 else:
                     own = shadows if self._directions is None else self._along(shadows, directions[0])
                     derivative(values, self._whole(own))
         return {**self._whole(shadows), **shadows}
 
+    def _can_lie_beside(self, shadows: Mapping[str, object]) -> bool:
+        """Whether they are arrays of NumPy to which no pointer inside another argument leads."""
+        tables = any(parameter.dtype.has_pointers for parameter in self._arguments.signature.shadowed)
+        return not tables and all(isinstance(shadow, np.ndarray) for shadow in shadows.values())
+
     def _at_once(self, count: int) -> Iterator[range]:
-        """The directions in groups of `count`, then one by one."""
+        """The directions in groups of up to `count`, or one by one where it would not pay."""
         every = self._directions or 1
-        together = every - every % count
-        for first in range(0, together, count):
-            yield range(first, first + count)
-        for last in range(together, every):
-            yield range(last, last + 1)
+        for first in range(0, every, count):
+            group = range(first, min(first + count, every))
+            yield from [group] if len(group) >= FEWEST else [range(each, each + 1) for each in group]
 
     def fresh_shadows(self, stream: int | None) -> list[object]:
         """A shadow for each parameter that has one, in order; None for an argument that is None."""

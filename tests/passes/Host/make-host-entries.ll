@@ -101,7 +101,7 @@ define void @adgen_gradient_f(ptr "adgen-struct"="16" %s, ptr %d_s, double %0) "
   ret void
 }
 
-define void @adgen_directions_g(ptr %x, ptr "adgen-struct"="16" %s, ptr %d_x, ptr %d_x1, ptr %d_s, ptr %d_s1) "adgen-directions"="2" "adgen-tangent-activity"="duplicated:duplicated" {
+define void @adgen_directions_g(ptr %x, ptr "adgen-struct"="16" %s, ptr %d_x, ptr %d_s) "adgen-directions"="2" "adgen-tangent-activity"="duplicated:duplicated" {
   ret void
 }
 
@@ -299,21 +299,16 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK-NEXT:    [[COTANGENT:%.*]] = load double, ptr [[ADDRESS2]]
 ; CHECK-NEXT:    call void @adgen_gradient_f(ptr [[S]], ptr [[D_S]], double [[COTANGENT]])
 
-; Along several directions each parameter has so many tangents, those of a struct that holds pointers being structs too.
+; Along several directions each parameter has its tangents behind one pointer, those of a struct that holds pointers where the struct's would be.
 ; CHECK-LABEL: define internal void @g__directions_call(ptr %0, ptr %1)
 ; CHECK:         [[X:%.*]] = load ptr, ptr {{%.*}}
 ; CHECK:         [[G:%.*]] = load ptr, ptr {{%.*}}
 ; CHECK:         getelementptr inbounds ptr, ptr %0, i64 2
 ; CHECK-NEXT:    [[AT0:%.*]] = load ptr
-; CHECK-NEXT:    [[D_X0:%.*]] = load ptr, ptr [[AT0]]
-; CHECK:         getelementptr inbounds ptr, ptr %0, i64 3
-; CHECK-NEXT:    [[AT1:%.*]] = load ptr
-; CHECK-NEXT:    [[D_X1:%.*]] = load ptr, ptr [[AT1]]
-; CHECK:         getelementptr inbounds ptr, ptr %0, i64 4
-; CHECK-NEXT:    [[D_S0:%.*]] = load ptr
-; CHECK-NEXT:    getelementptr inbounds ptr, ptr %0, i64 5
-; CHECK-NEXT:    [[D_S1:%.*]] = load ptr
-; CHECK-NEXT:    call void @adgen_directions_g(ptr {{%.*}}, ptr {{%.*}}, ptr [[D_X0]], ptr [[D_X1]], ptr [[D_S0]], ptr [[D_S1]])
+; CHECK-NEXT:    [[D_X:%.*]] = load ptr, ptr [[AT0]]
+; CHECK-NEXT:    getelementptr inbounds ptr, ptr %0, i64 3
+; CHECK-NEXT:    [[D_S:%.*]] = load ptr
+; CHECK-NEXT:    call void @adgen_directions_g(ptr {{%.*}}, ptr {{%.*}}, ptr [[D_X]], ptr [[D_S]])
 ; CHECK: define i32 @g__directions(ptr %0, ptr %1, ptr %2)
 
 ; What carries tangents stores the tangent of the result through its last argument.

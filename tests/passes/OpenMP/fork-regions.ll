@@ -9,7 +9,6 @@
 ; CALL: call void (...) @__enzyme_autodiff_adgen_body_f(ptr @adgen_body_f,
 ; CALL: call void (...) @__enzyme_fwddiff_adgen_body_f(ptr @adgen_carried_adgen_body_f,
 ; What leads to the fork is copied, and what the copy calls.
-; CALL: call void (...) @__enzyme_fwddiff_directions_adgen_body_f(ptr @adgen_carried_adgen_body_f,
 ; CALL: define internal void @adgen_carried_adgen_body_f(ptr %x, i32 %team)
 ; CALL: call void @adgen_carried_helper(ptr %x, i32 %team)
 ; CALL-NOT: __kmpc_fork_call
@@ -21,23 +20,12 @@
 
 ; FORK: define void @after(ptr %x, ptr %d_x)
 ; FORK-NEXT: call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @adgen_unknown_place, i32 3, ptr @start_fwddiffeadgen_forked_started, i32 4, ptr %x, ptr %d_x)
-; Along several directions Enzyme hands over arrays of shadows; the runtime passes on one pointer after the other.
-; FORK: define void @after_several(ptr %x, [2 x ptr] %d_x)
-; FORK-NEXT: [[FIRST:%.*]] = extractvalue [2 x ptr] %d_x, 0
-; FORK-NEXT: [[SECOND:%.*]] = extractvalue [2 x ptr] %d_x, 1
-; FORK-NEXT: call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @adgen_unknown_place, i32 4, ptr @start_fwddiffe2adgen_forked_started, i32 4, ptr %x, ptr [[FIRST]], ptr [[SECOND]])
 ; FORK: define internal void @start_fwddiffeadgen_forked_started(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4)
 ; FORK: call void @fwddiffeadgen_forked_started(i32 %2, ptr %3, ptr %4)
-
-; FORK: define internal void @start_fwddiffe2adgen_forked_started(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, ptr %5)
-; FORK: [[HALF:%.*]] = insertvalue [2 x ptr] poison, ptr %4, 0
-; FORK-NEXT: [[BOTH:%.*]] = insertvalue [2 x ptr] [[HALF]], ptr %5, 1
-; FORK-NEXT: call void @fwddiffe2adgen_forked_started(i32 %2, ptr %3, [2 x ptr] [[BOTH]])
 
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
 declare void @__enzyme_autodiff_adgen_body_f(...)
 declare void @__enzyme_fwddiff_adgen_body_f(...)
-declare void @__enzyme_fwddiff_directions_adgen_body_f(...)
 
 define internal void @adgen_region_started(ptr %x) noinline {
   store double 1.0, ptr %x
@@ -70,25 +58,11 @@ define void @adgen_tangent_f(ptr %x, i32 %team, ptr %d_x) {
   ret void
 }
 
-define void @adgen_directions_f(ptr %x, i32 %team, ptr %d_x, ptr %d_x1) {
-  call void (...) @__enzyme_fwddiff_directions_adgen_body_f(ptr @adgen_body_f, ptr %x, ptr %d_x, ptr %d_x1, i32 %team)
-  ret void
-}
-
 define internal void @fwddiffeadgen_forked_started(i32 %team, ptr %x, ptr %d_x) {
   ret void
 }
 
 define void @after(ptr %x, ptr %d_x) {
   call void @fwddiffeadgen_forked_started(i32 4, ptr %x, ptr %d_x)
-  ret void
-}
-
-define internal void @fwddiffe2adgen_forked_started(i32 %team, ptr %x, [2 x ptr] %d_x) {
-  ret void
-}
-
-define void @after_several(ptr %x, [2 x ptr] %d_x) {
-  call void @fwddiffe2adgen_forked_started(i32 4, ptr %x, [2 x ptr] %d_x)
   ret void
 }
