@@ -9,7 +9,7 @@ from enzyme_driver.runtime.transforms.beside import Beside
 
 def test_the_numbers_of_all_directions_follow_each_other() -> None:
     x = np.arange(12.0).reshape(4, 3)
-    beside = Beside({"x": x}, range(1, 3), 4)
+    beside = Beside({"x": x}, "x", range(1, 3), 4)
     front = beside.fronts["x"]
     assert (front.shape, front.dtype) == ((3,), x.dtype)
     lying = np.frombuffer(front.base, float).reshape(3, 4)
@@ -25,7 +25,7 @@ def test_members_of_a_struct_stay_apart() -> None:
     many = np.zeros((2, 5), dtype)
     many["a"], many["b"] = np.arange(10.0).reshape(2, 5), np.arange(20.0).reshape(2, 5, 2)
     before = many.copy()
-    beside = Beside({"s": many}, range(2), 2)
+    beside = Beside({"s": many}, "s", range(2), 2)
     lying = np.frombuffer(beside.fronts["s"].base, np.uint8).reshape(5, 2 * dtype.itemsize)
     np.testing.assert_array_equal(lying[1, :16].view(float), [1, 6])
     np.testing.assert_array_equal(lying[1, 24:32].view(np.float32), [2, 12])
@@ -36,12 +36,12 @@ def test_members_of_a_struct_stay_apart() -> None:
 
 def test_real_and_imaginary_parts_are_numbers_of_their_own() -> None:
     z = np.array([[1 + 2j], [3 + 4j]])
-    lying = np.frombuffer(Beside({"z": z}, range(2), 2).fronts["z"].base, float)
+    lying = np.frombuffer(Beside({"z": z}, "z", range(2), 2).fronts["z"].base, float)
     np.testing.assert_array_equal(lying, [1, 3, 2, 4])
 
 
 def test_numbers_by_value() -> None:
     scale = np.array([0.5, -1.0, 2.0])
-    front = Beside({"scale": scale}, range(3), 4).fronts["scale"]
+    front = Beside({"scale": scale}, {"scale"}, range(3), 4).fronts["scale"]
     assert front.shape == ()
     np.testing.assert_array_equal(np.frombuffer(front.base, float), [0.5, -1.0, 2.0, 0.0])

@@ -28,6 +28,7 @@ WORDS = {
     "libdevice": "/cuda/libdevice.bc",
     "triple": "x86_64-pc-linux-gnu",
     "layout": LAYOUT,
+    "directions": "16",
     "vector_bits": "256",
 }
 FACTS = {"exact", "host", "vector math"}

@@ -262,6 +262,11 @@ Value *InterleavedFunction::ofComparison(IRBuilder<> &B, CmpInst &I) {
   return I.getPredicate() == CmpInst::ICMP_EQ ? None : B.CreateNot(None);
 }
 
+// Behind it there may be the instruction that it stands for.
+static Instruction *firstTerminator(BasicBlock &Block) {
+  return &*find_if(Block, [](const Instruction &I) { return I.isTerminator(); });
+}
+
 bool InterleavedFunction::finishPhis() {
   for (auto [Of, Shadow] : Shadows) {
     auto *Phi = dyn_cast<PHINode>(Of);
@@ -270,7 +275,7 @@ bool InterleavedFunction::finishPhis() {
     DenseMap<BasicBlock *, Value *> Incoming; // a block that comes twice brings the same
     for (auto [V, Block] : zip(Phi->incoming_values(), Phi->blocks())) {
       auto *From = cast<BasicBlock>(primal(Block));
-      IRBuilder<> B(From->getTerminator());
+      IRBuilder<> B(firstTerminator(*From));
       Value *&Brought = Incoming[From];
       if (!Brought)
         Brought = withMembers(B, V, Values.of(Phi));

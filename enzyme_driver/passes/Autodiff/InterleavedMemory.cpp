@@ -11,7 +11,8 @@ using namespace llvm;
 
 namespace adgen {
 
-constexpr uint64_t LargestAccess = 1024; // bytes of tangents that are read or written at once
+constexpr uint64_t LargestAccess = 1024;      // bytes of tangents that are read or written at once
+constexpr uint64_t LargestVariable = 1 << 18; // bytes on a stack
 constexpr Align LineOfCache = Align::Constant<64>();
 constexpr StringLiteral ZerosName = "adgen_zero_tangents";
 
@@ -115,7 +116,7 @@ Value *InterleavedFunction::ofAtomic(IRBuilder<> &B, AtomicRMWInst &I) {
 
 Value *InterleavedFunction::ofVariable(IRBuilder<> &B, AllocaInst &I) {
   std::optional<TypeSize> Bytes = I.getAllocationSize(To.getDataLayout());
-  if (!Bytes || !I.isStaticAlloca())
+  if (!Bytes || !I.isStaticAlloca() || Directions * Bytes->getFixedValue() > LargestVariable)
     return nullptr;
   AllocaInst *New = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Directions * Bytes->getFixedValue()));
   New->setAlignment(std::max(I.getAlign(), LineOfCache));
@@ -162,8 +163,9 @@ bool InterleavedFunction::ofIntrinsic(IRBuilder<> &B, IntrinsicInst &I) {
   return true;
 }
 
-// With the arguments and the callee exchanged, and nothing said any more but of the call as a whole.
-static CallBase *called(IRBuilder<> &B, CallBase &Copy, FunctionCallee Callee, ArrayRef<Value *> Arguments) {
+// With the arguments and the callee exchanged; of shadows nothing is said any more, nor of the result.
+static CallBase *called(IRBuilder<> &B, CallBase &Copy, FunctionCallee Callee, ArrayRef<Value *> Arguments,
+                        Members Shadows) {
   CallBase *New;
   if (auto *Invoke = dyn_cast<InvokeInst>(&Copy)) {
     New = B.CreateInvoke(Callee, Invoke->getNormalDest(), Invoke->getUnwindDest(), Arguments);
@@ -173,7 +175,10 @@ static CallBase *called(IRBuilder<> &B, CallBase &Copy, FunctionCallee Callee, A
   }
   New->setCallingConv(Copy.getCallingConv());
   AttributeList Given = Copy.getAttributes();
-  New->setAttributes(AttributeList::get(Copy.getContext(), Given.getFnAttrs(), {}, {}));
+  SmallVector<AttributeSet> OfArguments;
+  for (unsigned I = 0; I < Arguments.size(); ++I)
+    OfArguments.push_back(Shadows >> I & 1 ? AttributeSet() : Given.getParamAttrs(I));
+  New->setAttributes(AttributeList::get(Copy.getContext(), Given.getFnAttrs(), {}, OfArguments));
   New->removeFnAttr(Attribute::Memory);
   New->setDebugLoc(Copy.getDebugLoc());
   return New;
@@ -192,7 +197,7 @@ bool InterleavedFunction::ofMemoryFunction(IRBuilder<> &B, CallBase &I, Function
   } else {
     Arguments[0] = bytes(B, Arguments[0]);
   }
-  CallBase *New = called(B, *cast<CallBase>(Copies.lookup(&I)), &Callee, Arguments);
+  CallBase *New = called(B, *cast<CallBase>(Copies.lookup(&I)), &Callee, Arguments, /*Shadows=*/1);
   if (isShadow(&I))
     Shadows[&I] = New;
   return true;
@@ -204,13 +209,17 @@ bool InterleavedFunction::ofDefined(IRBuilder<> &B, CallBase &I, Function &Calle
   if (!With)
     return false;
   SmallVector<Value *> Arguments;
-  for (auto [Index, V] : enumerate(I.args()))
-    Arguments.push_back(Given >> Index & 1 ? shadow(B, V) : primal(V));
+  for (auto [Index, V] : enumerate(I.args())) {
+    bool IsShadow = Given >> Index & 1;
+    if (IsShadow && I.isPassPointeeByValueArgument(Index))
+      return false; // a copy of another size
+    Arguments.push_back(IsShadow ? shadow(B, V) : primal(V));
+  }
   for (auto [V, A] : zip(Arguments, With->args()))
     if (V->getType() != A.getType())
       return false;
   auto *Copy = cast<CallBase>(Copies.lookup(&I));
-  CallBase *New = called(B, *Copy, With, Arguments);
+  CallBase *New = called(B, *Copy, With, Arguments, Given);
   if (isShadow(&I))
     Shadows[&I] = New;
   else

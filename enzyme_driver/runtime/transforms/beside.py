@@ -6,7 +6,7 @@ number at byte n of an array has them from byte n times the number of directions
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,18 @@ from enzyme_driver.runtime.call.layouts import Leaf, numpy_layout
 
 
 class Beside:
-    """Arrays along some of the directions, their first axis; there are places for `count`, and zeros where none is."""
+    """Arrays along some of the directions, their first axis; there are places for `count`, and zeros where none is.
 
-    def __init__(self, arrays: Mapping[str, Any], directions: range, count: int) -> None:
+    Arrays that are not `filled` hold zeros.
+    """
+
+    def __init__(self, arrays: Mapping[str, Any], filled: Container[str], directions: range, count: int) -> None:
         self._chosen = {name: array[directions.start : directions.stop] for name, array in arrays.items()}
         self._lanes = {name: _lanes(chosen, count) for name, chosen in self._chosen.items()}
         for name, lanes in self._lanes.items():
-            for one, many in zip(_numbers(self._chosen[name]), lanes.numbers, strict=True):
-                many[..., : len(directions)] = np.moveaxis(one, 0, -1)
+            if name in filled:
+                for one, many in zip(_numbers(self._chosen[name]), lanes.numbers, strict=True):
+                    many[..., : len(directions)] = np.moveaxis(one, 0, -1)
 
     @property
     def fronts(self) -> dict[str, Any]:

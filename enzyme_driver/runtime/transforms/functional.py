@@ -111,7 +111,7 @@ class FunctionalCall:
                 passed = {name: self._passed(part, value) for name, (part, value) in self._flat.items()}
                 values = [assembled(p, passed) for p in self._arguments.signature]
                 if together and len(directions) > 1:
-                    beside = Beside(shadows, directions, together.count)
+                    beside = Beside(shadows, self._seeds, directions, together.count)
                     together.run(values, self._whole(beside.fronts), len(directions))
                     beside.give_back()
                 else:

@@ -1,7 +1,7 @@
 ; Tangents along several directions lie beside each other: what Enzyme has made for one direction, with a vector in place of each tangent, and
 ; memory that is so many times larger in place of each shadow. What has no such form is taken one direction after another.
 ;
-; RUN: %opt -passes='adgen-interleave-directions<2>' -S %s 2>/dev/null | %filecheck %s --implicit-check-not=@adgen_directions_static --implicit-check-not=@adgen_directions_leaves --implicit-check-not=@adgen_directions_mixes
+; RUN: %opt -passes='adgen-interleave-directions<2>' -S %s 2>/dev/null | %filecheck %s --implicit-check-not=@adgen_directions_static --implicit-check-not=@adgen_directions_leaves --implicit-check-not=@adgen_directions_large --implicit-check-not=@adgen_directions_mixes
 ; RUN: %opt -passes='adgen-interleave-directions<2>' -disable-output %s 2>&1 | %filecheck %s --check-prefix=REFUSED --implicit-check-not=adgen-refusal
 ; RUN: %not --crash %opt -passes='adgen-interleave-directions<1>' -S %s 2>&1 | %filecheck %s --check-prefix=ONE
 
@@ -13,6 +13,7 @@
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare void @unknown(ptr)
+declare i32 @__gxx_personality_v0(...)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare double @llvm.fma.f64(double, double, double)
 
@@ -183,11 +184,44 @@ define internal { double, double } @adgen_math_pow_forward(<2 x double> %0, <2 x
 ; CHECK: [[CHOSEN:%.*]] = select <4 x i1> [[ZERO]], <4 x double> zeroinitializer, <4 x double> [[PRODUCT]]
 ; CHECK: shufflevector <4 x double> [[CHOSEN]], <4 x double> poison, <2 x i32> <i32 2, i32 3>
 
+; What may throw; what is said of an argument of the primal stays.
+; CHECK: define internal { double, <2 x double> } @fwddiffecatches.beside(
+; CHECK: [[CAUGHT:%.*]] = invoke { double, <2 x double> } @fwddiffenarrow.beside(ptr %x, ptr %"x'", i1 zeroext true)
+; CHECK: phi { double, <2 x double> } [ [[CAUGHT]], {{.*}} ], [ {{.*}}, {{.*}} ]
+
 ; CHECK: attributes [[SCALES]] = { "adgen-directions"="2"
 
 ; REFUSED: adgen-refusal: {{.*}}"entry":"static"{{.*}}"hint":"the directions are taken one after another"{{.*}}"mode":"directions","reason":"several directions are not carried at once: a variable has one shadow"
 ; REFUSED: adgen-refusal: {{.*}}"entry":"leaves"{{.*}}"mode":"directions","reason":"several directions are not carried at once through this call"
+; REFUSED: adgen-refusal: {{.*}}"entry":"large"{{.*}}"mode":"directions","reason":"several directions are not carried at once through this alloca"
 ; REFUSED: adgen-refusal: {{.*}}"entry":"mixes"{{.*}}"mode":"directions","reason":"several directions are not carried at once through this store"
+
+define void @adgen_tangent_catches(ptr %x, ptr %d_x) "adgen-tangent-activity"="duplicated" {
+  %both = call { double, double } @fwddiffecatches(ptr %x, ptr %d_x)
+  %tangent = extractvalue { double, double } %both, 1
+  store double %tangent, ptr %d_x
+  ret void
+}
+
+define internal { double, double } @fwddiffecatches(ptr %x, ptr %"x'") personality ptr @__gxx_personality_v0 {
+  %both = invoke { double, double } @fwddiffenarrow(ptr %x, ptr %"x'", i1 zeroext true) to label %end unwind label %caught
+
+caught:
+  %pad = landingpad { ptr, i32 } cleanup
+  br label %end
+
+end:
+  %merged = phi { double, double } [ %both, %0 ], [ zeroinitializer, %caught ]
+  ret { double, double } %merged
+}
+
+define internal { double, double } @fwddiffenarrow(ptr %x, ptr %"x'", i1 zeroext %twice) {
+  %"v'" = load double, ptr %"x'"
+  %v = load double, ptr %x
+  %with = insertvalue { double, double } poison, double %v, 0
+  %both = insertvalue { double, double } %with, double %"v'", 1
+  ret { double, double } %both
+}
 
 define void @adgen_tangent_static(ptr %x, ptr %d_x) "adgen-tangent-activity"="duplicated" {
   %v = load double, ptr @numbers_shadow
@@ -197,6 +231,14 @@ define void @adgen_tangent_static(ptr %x, ptr %d_x) "adgen-tangent-activity"="du
 
 define void @adgen_tangent_leaves(ptr %x, ptr %d_x) "adgen-tangent-activity"="duplicated" {
   call void @unknown(ptr %d_x)
+  ret void
+}
+
+; Too much for a stack.
+define void @adgen_tangent_large(ptr %x, ptr %d_x) "adgen-tangent-activity"="duplicated" {
+  %many = alloca [200000 x i8]
+  %v = load double, ptr %d_x
+  store double %v, ptr %many
   ret void
 }
 
