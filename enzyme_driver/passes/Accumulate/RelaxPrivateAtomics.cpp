@@ -11,7 +11,8 @@
 // threads' unless the index proves it to be the thread's own, too; then it becomes a load and a store. The load of an
 // addition moves up as far as it can: on a GPU loads come first. An element of a shadow that holds zeros, as the user
 // says of it (adgen-fresh), is written without being read by the addition that comes first.
-#include "Accumulate/Ownership.h"
+#include "Accumulate/GridOwnership.h"
+#include "Support/AliasScopes.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -19,6 +20,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #define DEBUG_TYPE "adgen-relax-private-atomics"
@@ -31,14 +33,13 @@ STATISTIC(NumWritten, "Number of additions that are stores");
 namespace adgen {
 namespace {
 
-constexpr unsigned Axes = 3;
 constexpr unsigned MostForTaking = 256; // instructions of a gradient that is there twice for its exchanges alone
 
 // Makes accumulations plain.
 class Plain {
 public:
   Plain(Function &F, FunctionAnalysisManager &FAM)
-      : Meet(F, FAM.getResult<AAManager>(F)), Index(F, FAM.getResult<LoopAnalysis>(F)),
+      : AA(FAM.getResult<AAManager>(F)), Meet(F, AA), Index(F, FAM.getResult<LoopAnalysis>(F)),
         Dominators(FAM.getResult<DominatorTreeAnalysis>(F)) {}
 
   // Into an element that holds zero, behind the loads that follow.
@@ -86,9 +87,12 @@ private:
   }
 
   bool mayTouch(const Instruction &I, const LoadInst &Load) {
-    return Meet.mayTouch(I, Load.getPointerOperand(), Load.getType()) && !Index.areApart(I, Load);
+    bool IsElsewhere =
+        isa<LoadInst, StoreInst, AtomicRMWInst>(I) && isNoModRef(AA.getModRefInfo(&I, MemoryLocation::get(&Load)));
+    return Meet.mayTouch(I, Load.getPointerOperand(), Load.getType()) && !Index.areApart(I, Load) && !IsElsewhere;
   }
 
+  AAResults &AA;
   Meetings Meet;
   Indices Index;
   const DominatorTree &Dominators;
@@ -102,28 +106,38 @@ bool readsOtherAxes(Function &F) {
     auto *Call = dyn_cast<IntrinsicInst>(&I);
     return Call && is_contained(Registers, Call->getIntrinsicID());
   });
-  unsigned First = F.arg_size() - 2 * Axes;
+  unsigned First = F.arg_size() - 2 * LaunchAxes;
   return Reads ||
          (F.hasFnAttribute(TapeAttribute) && !(F.getArg(First + 1)->use_empty() && F.getArg(First + 2)->use_empty()));
 }
 
+// Accumulations that are those of one thread, and what the launch has to keep to for that.
+struct Proofs {
+  SmallVector<AtomicRMWInst *> Owned;
+  SmallPtrSet<AtomicRMWInst *, 8> Written; // into elements that hold zero
+  OwnershipLimits InARow;
+  bool IsInARow = false;
+  SmallVector<GridOwnership::Proof> InGrid;
+};
+
 // The gradient in two versions, of which the launch chooses one.
 class Versions {
 public:
-  Versions(Function &F, OwnershipLimits Launch) : Shared(F), Launch(Launch) {}
+  Versions(Function &F, const Proofs &Known) : Shared(F), Known(Known), Launch(Known.InARow) {}
 
-  void make(ArrayRef<AtomicRMWInst *> Owned, const SmallPtrSetImpl<AtomicRMWInst *> &Written,
-            FunctionAnalysisManager &FAM) {
+  void make(FunctionAnalysisManager &FAM) {
     Module &M = *Shared.getParent();
     DISubprogram *Program = Shared.getSubprogram();
     Shared.setSubprogram(nullptr); // what is inlined below keeps its places
     ValueToValueMapTy Map;
     Function *Own = CloneFunction(&Shared, Map);
+    for (const GridOwnership::Proof &Grid : Known.InGrid)
+      tellApart(Grid.Places, *Own, Map);
     {
       Plain Maker(*Own, FAM);
-      for (AtomicRMWInst *Atomic : Owned) {
+      for (AtomicRMWInst *Atomic : Known.Owned) {
         auto &Mapped = *cast<AtomicRMWInst>(Map[Atomic]);
-        Written.contains(Atomic) ? Maker.write(Mapped) : Maker.make(Mapped);
+        Known.Written.contains(Atomic) ? Maker.write(Mapped) : Maker.make(Mapped);
       }
     }
     Function *Both = Function::Create(Shared.getFunctionType(), Shared.getLinkage(), "", &M);
@@ -153,14 +167,37 @@ public:
   }
 
 private:
+  // A thread's elements in one place are none of those in another, where the version without atomics runs.
+  static void tellApart(ArrayRef<GridOwnership::Place> Places, Function &Own, ValueToValueMapTy &Map) {
+    if (Places.size() < 2)
+      return;
+    MDBuilder Names(Own.getContext());
+    MDNode *Domain = Names.createAnonymousAliasScopeDomain();
+    SmallVector<MDNode *> Scopes;
+    for (size_t I = 0; I < Places.size(); ++I)
+      Scopes.push_back(Names.createAnonymousAliasScope(Domain));
+    for (auto [Here, Place] : zip(Scopes, Places)) {
+      SmallVector<Metadata *> Elsewhere(
+          make_filter_range(Scopes, [Here = Here](MDNode *Each) { return Each != Here; }));
+      for (AtomicRMWInst *Atomic : Place.All)
+        addScopes(*cast<Instruction>(Map[Atomic]), {Here}, Elsewhere);
+    }
+    declareScopes(Own, Scopes);
+  }
+
   Value *keepsToLimits(IRBuilder<> &B, Function &F) const {
+    LaunchNumbers Numbers(B, F);
+    Value *Holds = Known.IsInARow ? isInARow(B, F, Numbers) : B.getTrue();
+    for (const GridOwnership::Proof &Grid : Known.InGrid)
+      Holds = B.CreateAnd(Holds, Grid.holds(B, Numbers));
+    return Holds;
+  }
+
+  Value *isInARow(IRBuilder<> &B, Function &F, LaunchNumbers &Numbers) const {
     BlockExtents Block(B);
-    Value *Grid[Axes];
-    constexpr Intrinsic::ID Extents[] = {Intrinsic::nvvm_read_ptx_sreg_nctaid_x, Intrinsic::nvvm_read_ptx_sreg_nctaid_y,
-                                         Intrinsic::nvvm_read_ptx_sreg_nctaid_z};
-    for (unsigned Axis = 0; Axis < Axes; ++Axis)
-      Grid[Axis] =
-          F.hasFnAttribute(TapeAttribute) ? F.getArg(F.arg_size() - Axes + Axis) : readRegister(B, Extents[Axis]);
+    Value *Grid[LaunchAxes];
+    for (unsigned Axis = 0; Axis < LaunchAxes; ++Axis)
+      Grid[Axis] = Numbers.blocks(Axis);
     Type *Int64 = B.getInt64Ty();
     Value *Threads = B.CreateMul(B.CreateZExt(Grid[0], Int64), B.CreateZExt(Block.X, Int64));
     Value *Holds = B.CreateICmpULE(Threads, B.getInt64(Launch.Threads));
@@ -215,7 +252,8 @@ private:
   }
 
   Function &Shared;
-  OwnershipLimits Launch;
+  const Proofs &Known;
+  const OwnershipLimits &Launch;
 };
 
 void ownAsTheUserSays(Function &F, FunctionAnalysisManager &FAM) {
@@ -230,41 +268,84 @@ void ownAsTheUserSays(Function &F, FunctionAnalysisManager &FAM) {
     Maker.make(*Atomic);
 }
 
+class Prover {
+public:
+  Prover(Function &F, FunctionAnalysisManager &FAM)
+      : F(F), LI(FAM.getResult<LoopAnalysis>(F)), Row(F, LI, FAM.getResult<ScalarEvolutionAnalysis>(F)), Grid(F, LI),
+        MayBeInARow(!readsOtherAxes(F)) {}
+
+  void prove(Argument &Shadow) {
+    bool InRows = Shadow.hasAttribute(RowsAttribute), StoredInRows = Shadow.hasAttribute(StoredRowsAttribute);
+    std::optional<Ownership::Uses> Uses = Ownership::usesOf(Shadow);
+    if (!Uses)
+      return;
+    if (InRows)
+      keepTo(RowsAttribute, Shadow, Uses->Accumulations);
+    if (StoredInRows)
+      keepTo(StoredRowsAttribute, Shadow, Uses->Consumptions);
+    TakesRows |= StoredInRows && !Uses->Consumptions.empty();
+    if (!InRows && !StoredInRows && F.hasFnAttribute(SharedAttribute) && !proveInARow(Shadow, *Uses))
+      proveInGrid(Shadow, *Uses);
+  }
+
+  bool areWorthTwoVersions() const {
+    bool Adds = any_of(Found.Owned, [](const AtomicRMWInst *A) { return A->getOperation() != AtomicRMWInst::Xchg; });
+    return Adds || TakesRows || (!Found.Owned.empty() && F.getInstructionCount() <= MostForTaking);
+  }
+
+  Proofs Found;
+
+private:
+  void keepTo(StringRef Attribute, const Argument &Shadow, ArrayRef<AtomicRMWInst *> Of) {
+    append_range(Found.Owned, Of);
+    if (Of.empty())
+      return;
+    Found.InARow.keepTo(F.getAttributes().getParamAttr(Shadow.getArgNo(), Attribute).getValueAsString());
+    Found.IsInARow = true;
+  }
+
+  bool proveInARow(const Argument &Shadow, const Ownership::Uses &Uses) {
+    std::optional<OwnElements> Own = MayBeInARow ? Row.elementsOf(Shadow, Uses, Found.InARow) : std::nullopt;
+    if (!Own)
+      return false;
+    append_range(Found.Owned, Own->All);
+    Found.IsInARow = true;
+    if (mayBeWritten(Shadow, Uses))
+      Found.Written.insert_range(Own->First);
+    return true;
+  }
+
+  void proveInGrid(const Argument &Shadow, const Ownership::Uses &Uses) {
+    std::optional<GridOwnership::Proof> Proof = Grid.proofOf(Shadow, Uses.Accumulations);
+    if (!Proof)
+      return;
+    for (const GridOwnership::Place &Place : Proof->Places) {
+      append_range(Found.Owned, Place.All);
+      if (mayBeWritten(Shadow, Uses) && Place.All.size() == 1 && !LI.getLoopFor(Place.All.front()->getParent()))
+        Found.Written.insert(Place.All.front());
+    }
+    Found.InGrid.push_back(std::move(*Proof));
+  }
+
+  static bool mayBeWritten(const Argument &Shadow, const Ownership::Uses &Uses) {
+    return Shadow.hasAttribute(FreshAttribute) && !Uses.Others && Uses.Consumptions.empty();
+  }
+
+  Function &F;
+  LoopInfo &LI;
+  Ownership Row;
+  GridOwnership Grid;
+  bool MayBeInARow, TakesRows = false;
+};
+
 void own(Function &F, FunctionAnalysisManager &FAM) {
   ownAsTheUserSays(F, FAM);
-  Ownership Owner(F, FAM.getResult<LoopAnalysis>(F), FAM.getResult<ScalarEvolutionAnalysis>(F));
-  bool MayProve = F.hasFnAttribute(SharedAttribute) && !readsOtherAxes(F);
-  SmallVector<AtomicRMWInst *> Proved;
-  SmallPtrSet<AtomicRMWInst *, 8> Written;
-  OwnershipLimits Launch;
-  bool TakesRows = false;
-  for (Argument &A : F.args()) {
-    bool InRows = A.hasAttribute(RowsAttribute), StoredInRows = A.hasAttribute(StoredRowsAttribute);
-    if (!F.hasParamAttribute(A.getArgNo(), ShadowAttribute) || !(MayProve || InRows || StoredInRows))
-      continue;
-    std::optional<Ownership::Uses> Uses = Ownership::usesOf(A);
-    auto KeepTo = [&](StringRef Attribute, ArrayRef<AtomicRMWInst *> Of) {
-      append_range(Proved, Of);
-      if (!Of.empty())
-        Launch.keepTo(F.getAttributes().getParamAttr(A.getArgNo(), Attribute).getValueAsString());
-    };
-    if (Uses && InRows)
-      KeepTo(RowsAttribute, Uses->Accumulations);
-    if (Uses && StoredInRows)
-      KeepTo(StoredRowsAttribute, Uses->Consumptions);
-    TakesRows |= Uses && StoredInRows && !Uses->Consumptions.empty();
-    if (InRows || StoredInRows)
-      continue;
-    std::optional<OwnElements> Own = Uses ? Owner.elementsOf(A, *Uses, Launch) : std::nullopt;
-    if (!Own)
-      continue;
-    append_range(Proved, Own->All);
-    if (A.hasAttribute(FreshAttribute) && !Uses->Others && Uses->Consumptions.empty())
-      Written.insert_range(Own->First);
-  }
-  bool Adds = any_of(Proved, [](const AtomicRMWInst *Each) { return Each->getOperation() != AtomicRMWInst::Xchg; });
-  if (Adds || TakesRows || (!Proved.empty() && F.getInstructionCount() <= MostForTaking))
-    Versions(F, Launch).make(Proved, Written, FAM);
+  Prover Each(F, FAM);
+  for (Argument &A : F.args())
+    if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
+      Each.prove(A);
+  if (Each.areWorthTwoVersions())
+    Versions(F, Each.Found).make(FAM);
 }
 
 } // namespace
