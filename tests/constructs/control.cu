@@ -284,3 +284,22 @@ __global__ void cut_polygons(const float *x, float *y, int n)
     for (int k = 0; k < 3; k++) sum += common_area(p[k], p[k + 1], q[k], q[k + 1]);
     y[at] = sum;
 }
+
+__global__ void inserted_into_a_sorted_list(const float *x, float *y, int n)
+{
+    MY_ELEMENT(n);
+    float nearest[8];
+    int count = 0;
+    for (int k = i; k >= 0 && count < 8; k = (7 * k + 3) % 11 - 2) {
+        const float value = x[k % n] * (1 + count);
+        int place = count++;
+        while (place > 0 && nearest[place - 1] > value) {
+            nearest[place] = nearest[place - 1];
+            --place;
+        }
+        nearest[place] = value;
+    }
+    y[i] = 0;
+    for (int k = 0; k < count; ++k)
+        y[i] += nearest[k] * nearest[k] * (k + 1);
+}

@@ -233,6 +233,7 @@ _CONTROL = (
     C("early return", "early_return"),
     C("`switch` with fall-through", "switch_statement", {"kind": integers(0, 4)}),
     C("`while` with an end that depends on data", "while_with_data_dependent_end"),
+    C("insertion into a sorted list, in a loop of unknown length", "inserted_into_a_sorted_list"),
     C("`do` ... `while`", "do_while"),
     C("`break` and `continue`", "break_and_continue"),
     C("`return` from inner loops", "left_from_inside"),

@@ -3,9 +3,11 @@
 // zero is 2^32. Under the condition that the loop is entered,
 //   if (low < high) for (...; ... != high; ...)
 // the bound becomes max(high, low + 1), which is the same there and small elsewhere.
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -69,13 +71,15 @@ class Floor {
 public:
   Floor(const Guard &G, BasicBlock &Preheader) : G(G), B(Preheader.getTerminator()) {}
 
-  // Of the guard's bound, or of the bound in more bits.
-  void apply(Use &U) {
+  // Of the guard's bound, or of the bound in more bits; whether it is that.
+  bool apply(Use &U) {
+    Value *Before = U.get();
     if (U.get() == G.High)
       U.set(high());
     else if (auto *Cast = dyn_cast<CastInst>(U.get());
              Cast && isa<SExtInst, ZExtInst>(Cast) && Cast->getOperand(0) == G.High)
       U.set(B.CreateCast(Cast->getOpcode(), high(), Cast->getType(), Cast->getName()));
+    return U.get() != Before;
   }
 
 private:
@@ -92,10 +96,14 @@ private:
   Value *Made = nullptr;
 };
 
-void floorCount(Loop &L, const Guard &G, BasicBlock &Preheader) {
+// Where a loop around has no count that is known, Enzyme would find the beginning again from its iteration while that
+// has no other value yet than the first, and take it for one number: it is held.
+void floorCount(Loop &L, const Guard &G, BasicBlock &Preheader, bool IsHeld) {
   Floor F(G, Preheader);
+  SmallVector<Value *> Starts;
   for (PHINode &Phi : L.getHeader()->phis())
-    F.apply(Phi.getOperandUse(Phi.getBasicBlockIndex(&Preheader)));
+    if (Use &Start = Phi.getOperandUse(Phi.getBasicBlockIndex(&Preheader)); F.apply(Start))
+      Starts.push_back(Start.get());
   SmallVector<BasicBlock *> Exiting;
   L.getExitingBlocks(Exiting);
   for (BasicBlock *Block : Exiting)
@@ -103,16 +111,23 @@ void floorCount(Loop &L, const Guard &G, BasicBlock &Preheader) {
       if (auto *Compare = dyn_cast<ICmpInst>(Branch->getCondition()); Compare && L.contains(Compare))
         for (Use &U : Compare->operands())
           F.apply(U);
+  if (IsHeld)
+    for (Value *Start : Starts)
+      hold(*Start, Preheader.getTerminator()->getIterator());
 }
 
-void floorCount(Loop &L, DominatorTree &DT, LoopInfo &LI) {
+bool hasCount(const Loop *L, ScalarEvolution &SE) {
+  return !L || (SE.hasLoopInvariantBackedgeTakenCount(L) && hasCount(L->getParentLoop(), SE));
+}
+
+void floorCount(Loop &L, DominatorTree &DT, LoopInfo &LI, ScalarEvolution &SE) {
   BasicBlock *Preheader = L.getLoopPreheader();
   if (!Preheader)
     Preheader = InsertPreheaderForLoop(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
   if (!Preheader)
     return;
   for (const Guard &G : guardsOf(Preheader, *L.getParentLoop()))
-    floorCount(L, G, *Preheader);
+    floorCount(L, G, *Preheader, !hasCount(L.getParentLoop(), SE));
 }
 
 } // namespace
@@ -128,7 +143,7 @@ PreservedAnalyses ClampTripCounts::run(Module &M, ModuleAnalysisManager &MAM) {
     auto &LI = FAM.getResult<LoopAnalysis>(F);
     for (Loop *L : LI.getLoopsInPreorder())
       if (L->getParentLoop())
-        floorCount(*L, DT, LI);
+        floorCount(*L, DT, LI, FAM.getResult<ScalarEvolutionAnalysis>(F));
   }
   return PreservedAnalyses::none();
 }

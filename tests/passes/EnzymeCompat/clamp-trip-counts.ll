@@ -141,3 +141,33 @@ inner:
 after:
   ret void
 }
+
+; The beginning of a loop that counts down from the iteration of a loop of unknown count is held.
+; CHECK-LABEL: define void @adgen_body_counts_down_of_unknown(
+; CHECK:         %bound = call i32 @llvm.umax.i32(i32 %c, i32 1)
+; CHECK-NEXT:    %[[HELD:.*]] = call i32 @adgen_hold_i32(i32 %bound)
+; CHECK:         %p = phi i32 {{.*}}[ %[[HELD]], %inner.preheader ]
+define void @adgen_body_counts_down_of_unknown(ptr %x, ptr %next, i32 %n) {
+entry:
+  br label %outer
+outer:
+  %c = phi i32 [ 0, %entry ], [ %c.next, %after ]
+  %k = phi i32 [ %n, %entry ], [ %k.next, %after ]
+  %none = icmp eq i32 %c, 0
+  br i1 %none, label %after, label %inner
+inner:
+  %p = phi i32 [ %c, %outer ], [ %p.next, %inner ]
+  %at = getelementptr float, ptr %x, i32 %p
+  store float 1.0, ptr %at
+  %p.next = add nsw i32 %p, -1
+  %again = icmp ugt i32 %p, 1
+  br i1 %again, label %inner, label %after
+after:
+  %c.next = add nuw nsw i32 %c, 1
+  %link = getelementptr i32, ptr %next, i32 %k
+  %k.next = load i32, ptr %link
+  %goes = icmp sgt i32 %k.next, -1
+  br i1 %goes, label %outer, label %end
+end:
+  ret void
+}
