@@ -6,7 +6,7 @@ number at byte n of an array has them from byte n times the number of directions
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,29 +15,38 @@ from enzyme_driver.runtime.call.layouts import Leaf, numpy_layout
 
 
 class Beside:
-    """Arrays along some of the directions, their first axis; there are places for `count`, and zeros where none is.
+    """Places for the tangents of `count` directions; in arrays the directions are the first axis.
 
-    Arrays that are not `filled` hold zeros.
+    Arrays that are not `filled` hold zeros, and those that are `written` are changed by a call.
     """
 
-    def __init__(self, arrays: Mapping[str, Any], filled: Container[str], directions: range, count: int) -> None:
-        self._chosen = {name: array[directions.start : directions.stop] for name, array in arrays.items()}
-        self._lanes = {name: _lanes(chosen, count) for name, chosen in self._chosen.items()}
-        for name, lanes in self._lanes.items():
-            if name in filled:
-                for one, many in zip(_numbers(self._chosen[name]), lanes.numbers, strict=True):
-                    many[..., : len(directions)] = np.moveaxis(one, 0, -1)
-
-    @property
-    def fronts(self) -> dict[str, Any]:
+    def __init__(self, arrays: Mapping[str, Any], filled: Container[str], written: Container[str], count: int) -> None:
+        self._arrays, self._filled, self._written = arrays, filled, written
+        self._lanes = {name: _lanes(array, count) for name, array in arrays.items()}
+        self.fronts: dict[str, Any] = {name: lanes.front for name, lanes in self._lanes.items()}
         """Arrays that begin where the tangents do, and look as those of one direction."""
-        return {name: lanes.front for name, lanes in self._lanes.items()}
 
-    def give_back(self) -> None:
-        """What the tangents have become, to the arrays."""
+    def take(self, directions: range) -> None:
+        """The tangents along these directions, of which there are no more than places; in the others is anything."""
         for name, lanes in self._lanes.items():
-            for one, many in zip(_numbers(self._chosen[name]), lanes.numbers, strict=True):
-                one[...] = np.moveaxis(many[..., : len(one)], -1, 0)
+            if name in self._filled:
+                for one, many in self._numbers(name, directions):
+                    many[...] = np.moveaxis(one, 0, -1)
+            elif name in self._written:
+                lanes.data[...] = 0
+
+    def give_back(self, directions: range) -> None:
+        """What they have become, to the arrays."""
+        for name in self._lanes:
+            if name in self._written:
+                for one, many in self._numbers(name, directions):
+                    one[...] = np.moveaxis(many, -1, 0)
+
+    def _numbers(self, name: str, directions: range) -> Iterator[tuple[Any, Any]]:
+        """Each number of the elements, in the array and beside each other."""
+        chosen = _numbers(self._arrays[name][directions.start : directions.stop])
+        for one, many in zip(chosen, self._lanes[name].numbers, strict=True):
+            yield one, many[..., : len(directions)]
 
 
 class _Lanes:
@@ -45,8 +54,8 @@ class _Lanes:
         self.data, self.numbers, self.front = data, numbers, front
 
 
-def _lanes(chosen: Any, count: int) -> _Lanes:  # noqa: ANN401
-    shape, dtype = chosen.shape[1:], chosen.dtype
+def _lanes(array: Any, count: int) -> _Lanes:  # noqa: ANN401
+    shape, dtype = array.shape[1:], array.dtype
     data = np.zeros((*shape, count * dtype.itemsize), np.uint8)
     numbers = [
         data[..., count * leaf.offset : count * (leaf.offset + leaf.size)].view(_unit(leaf)) for leaf in _leaves(dtype)

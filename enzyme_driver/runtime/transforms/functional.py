@@ -107,13 +107,14 @@ class FunctionalCall:
             variables = [variable for variable in self._arguments.signature.variables if variable.has_shadow]
             shadows |= {each.name: self._variable_shadow(each.name, each.shape, each.dtype) for each in variables}
             together = several if several and self._can_lie_beside(shadows) else None
+            beside = Beside(shadows, self._seeds, self._written(shadows), together.count) if together else None
             for directions in self._at_once(together.count if together else 1):
                 passed = {name: self._passed(part, value) for name, (part, value) in self._flat.items()}
                 values = [assembled(p, passed) for p in self._arguments.signature]
-                if together and len(directions) > 1:
-                    beside = Beside(shadows, self._seeds, directions, together.count)
+                if together and beside and len(directions) > 1:
+                    beside.take(directions)
                     together.run(values, self._whole(beside.fronts), len(directions))
-                    beside.give_back()
+                    beside.give_back(directions)
                 else:
                     own = shadows if self._directions is None else self._along(shadows, directions[0])
                     derivative(values, self._whole(own))
@@ -123,6 +124,10 @@ class FunctionalCall:
         """Whether they are arrays of NumPy to which no pointer inside another argument leads."""
         tables = any(parameter.dtype.has_pointers for parameter in self._arguments.signature.shadowed)
         return not tables and all(isinstance(shadow, np.ndarray) for shadow in shadows.values())
+
+    def _written(self, shadows: Iterable[str]) -> set[str]:
+        """Those of what the call writes, and of variables."""
+        return {name for name in shadows if name not in self._flat or written(self._flat[name][0])}
 
     def _at_once(self, count: int) -> Iterator[range]:
         """The directions in groups of up to `count`, or one by one where it would not pay."""
