@@ -42,14 +42,15 @@ __global__ void reprojection(const double3 *points, const Camera *camera, double
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         const double u = points[i].x / points[i].z, v = points[i].y / points[i].z, r2 = u * u + v * v;
-        const double scale = 1 + r2 * (camera->distortion[0] + r2 * (camera->distortion[1] + r2 * camera->distortion[2]));
+        const double *k = camera->distortion, scale = 1 + r2 * (k[0] + r2 * (k[1] + r2 * k[2]));
         pixels[i].x = camera->focal[0] * u * scale + camera->centre[0];
         pixels[i].y = camera->focal[1] * v * scale + camera->centre[1];
     }
 }
 
 // Steps of a filter in shared memory, where threads wait for each other; those beyond the signal have returned.
-__global__ void smooth(const double *signal, const double *taps, const float *gain, double *smoothed, int count, int steps)
+__global__ void smooth(const double *signal, const double *taps, const float *gain, double *smoothed, int count,
+                       int steps)
 {
     __shared__ double tile[2][130];
     const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
@@ -81,7 +82,8 @@ __global__ void decay(const float *amounts, const int *steps, Law law, float *le
 }
 
 // A loop leads all threads through the coefficients; some threads leave it before, others skip some.
-__global__ void series(const float *x, const double *coefficients, const float *phases, int terms, double *sums, int count)
+__global__ void series(const float *x, const double *coefficients, const float *phases, int terms, double *sums,
+                       int count)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count)
