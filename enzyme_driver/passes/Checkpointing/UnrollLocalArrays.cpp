@@ -24,6 +24,8 @@ namespace adgen {
 namespace {
 
 constexpr unsigned MostIterations = 16;
+constexpr unsigned MostInRegisters = 64;    // iterations, if all elements have registers, as in a row of attention
+constexpr uint64_t RegisterBytes = 512;     // half of what a thread has
 constexpr unsigned MostInstructions = 4000; // of the code that a nest of loops becomes
 constexpr unsigned MostAroundLoops = 1000;  // if loops in it stay
 
@@ -42,9 +44,19 @@ bool isPrivate(const AllocaInst &Array) {
   return Array.isStaticAlloca();
 }
 
+// Of all arrays whose elements can become values.
+uint64_t privateBytes(const Function &F) {
+  uint64_t Bytes = 0;
+  for (const Instruction &I : F.getEntryBlock())
+    if (auto *Array = dyn_cast<AllocaInst>(&I); Array && isPrivate(*Array))
+      Bytes += Array->getAllocationSize(F.getDataLayout())->getFixedValue();
+  return Bytes;
+}
+
 class Nests {
 public:
-  Nests(const LoopInfo &Loops, ScalarEvolution &SE) : Loops(Loops), SE(SE) {}
+  Nests(const Function &F, const LoopInfo &Loops, ScalarEvolution &SE)
+      : Loops(Loops), SE(SE), Longest(privateBytes(F) <= RegisterBytes ? MostInRegisters : MostIterations) {}
 
   void mark(Loop &L) {
     Staying.clear();
@@ -96,8 +108,8 @@ private:
       if (isa<SCEVCouldNotCompute>(Count))
         continue;
       auto *Taken = dyn_cast<SCEVConstant>(AtIterations(SE, At).visit(Count));
-      if (Taken && (Taken->getAPInt() + 1).ule(MostIterations))
-        Least = std::min<unsigned>(Least.value_or(MostIterations), (Taken->getAPInt() + 1).getZExtValue());
+      if (Taken && (Taken->getAPInt() + 1).ule(Longest))
+        Least = std::min<unsigned>(Least.value_or(Longest), (Taken->getAPInt() + 1).getZExtValue());
     }
     return Least;
   }
@@ -171,6 +183,7 @@ private:
 
   const LoopInfo &Loops;
   ScalarEvolution &SE;
+  const unsigned Longest;               // of the loops that become straight code
   SmallPtrSet<const Loop *, 4> Staying; // in the nest that is looked at: how often these run is not known before
 };
 
@@ -184,7 +197,7 @@ PreservedAnalyses UnrollLocalArrays::run(Module &M, ModuleAnalysisManager &MAM) 
     if (F.isDeclaration())
       continue;
     auto &Loops = Analyses.getResult<LoopAnalysis>(F);
-    Nests Of(Loops, Analyses.getResult<ScalarEvolutionAnalysis>(F));
+    Nests Of(F, Loops, Analyses.getResult<ScalarEvolutionAnalysis>(F));
     for (Loop *L : Loops)
       Of.mark(*L);
   }

@@ -44,6 +44,48 @@ exit:
   ret void
 }
 
+; A longer one is short enough where all elements have registers, as those of a query and of its sums in attention.
+; CHECK-LABEL: define float @in_registers(
+; CHECK:         br i1 %done, label %exit, label %loop, !llvm.loop
+define float @in_registers(float %x) {
+entry:
+  %array = alloca [64 x float]
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %element = getelementptr float, ptr %array, i64 %i
+  store float %x, ptr %element
+  %next = add nuw nsw i64 %i, 1
+  %done = icmp eq i64 %next, 64
+  br i1 %done, label %exit, label %loop
+exit:
+  %sum = load float, ptr %array
+  ret float %sum
+}
+
+; CHECK-LABEL: define double @in_no_registers(
+; CHECK:         br i1 %done, label %exit, label %loop{{$}}
+define double @in_no_registers(double %x) {
+entry:
+  %array = alloca [41 x double]
+  %other = alloca [41 x double]
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %element = getelementptr double, ptr %array, i64 %i
+  store double %x, ptr %element
+  %beside = getelementptr double, ptr %other, i64 %i
+  store double %x, ptr %beside
+  %next = add nuw nsw i64 %i, 1
+  %done = icmp eq i64 %next, 41
+  br i1 %done, label %exit, label %loop
+exit:
+  %one = load double, ptr %array
+  %two = load double, ptr %other
+  %sum = fadd double %one, %two
+  ret double %sum
+}
+
 ; CHECK-LABEL: define void @handed_on(
 ; CHECK:         br i1 %done, label %exit, label %loop{{$}}
 define void @handed_on(double %x) {
