@@ -2,7 +2,8 @@
 // a tile with two images of which one is constant, say. All that is written to a shared shadow at places from which no
 // number comes to anything that stays is left out, with what was computed for it. Elements are told apart by what is
 // left of their places in the array when these are divided by what all indices are multiplied by, as members of a
-// struct are.
+// struct are. So is what is written to the shared array itself, where it only led to results that are not asked for:
+// the partial sums of a row, say.
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -71,12 +72,12 @@ struct Place {
   uint64_t Bytes;
 };
 
-// An array of shadows, and all that is done with it.
-class Shadow {
+// An array of the block, and all that is done with it.
+class SharedArray {
 public:
   // Nothing where a pointer goes elsewhere.
-  static std::optional<Shadow> of(Argument &Array) {
-    Shadow Result;
+  static std::optional<SharedArray> of(Argument &Array) {
+    SharedArray Result;
     return Result.follow(Array, {0, 0}) ? std::optional(std::move(Result)) : std::nullopt;
   }
 
@@ -149,8 +150,8 @@ private:
 // What is needed: what has an effect that stays, and what comes to it.
 class Needs {
 public:
-  Needs(Function &F, ArrayRef<Shadow> Shadows) {
-    for (const Shadow &Each : Shadows)
+  Needs(Function &F, ArrayRef<SharedArray> Arrays) {
+    for (const SharedArray &Each : Arrays)
       for (const Place &P : Each.places())
         Known[P.By] = {&Each, &P};
     for (Instruction &I : instructions(F))
@@ -175,28 +176,42 @@ private:
   }
 
   // What is read was written somewhere.
-  void addWrites(const Shadow &From, const Place &Read) {
+  void addWrites(const SharedArray &From, const Place &Read) {
     for (const Place &Each : From.places())
       if (!isa<LoadInst>(Each.By) && From.mayOverlap(Read, Each))
         add(*Each.By);
   }
 
-  DenseMap<const Instruction *, std::pair<const Shadow *, const Place *>> Known;
+  DenseMap<const Instruction *, std::pair<const SharedArray *, const Place *>> Known;
   SmallPtrSet<const Instruction *, 32> Needed;
   SmallVector<Instruction *> Next;
 };
 
-bool dropUnread(Function &F) {
-  SmallVector<Shadow> Shadows;
+// The shadows of shared arrays, and those arrays that overlap nothing else.
+SmallVector<SharedArray> arraysOf(Function &F) {
+  SmallVector<SharedArray> Found;
+  auto Add = [&](Argument &Array) {
+    if (std::optional<SharedArray> Each = SharedArray::of(Array))
+      Found.push_back(std::move(*Each));
+  };
+  size_t Count = sharedNames(F).size(); // the arrays come first, then as many shadows
   for (Argument &A : F.args())
-    if (F.hasParamAttribute(A.getArgNo(), SharedShadowAttribute))
-      if (std::optional<Shadow> Found = Shadow::of(A))
-        Shadows.push_back(std::move(*Found));
-  if (Shadows.empty())
+    if (F.hasParamAttribute(A.getArgNo(), SharedShadowAttribute)) {
+      Add(A);
+      if (Count && F.getAttributeAtIndex(A.getArgNo() + AttributeList::FirstArgIndex, SharedShadowAttribute)
+                           .getValueAsString() == StaticArray)
+        Add(*F.getArg(A.getArgNo() - Count));
+    }
+  return Found;
+}
+
+bool dropUnread(Function &F) {
+  SmallVector<SharedArray> Arrays = arraysOf(F);
+  if (Arrays.empty())
     return false;
-  Needs Needed(F, Shadows);
+  Needs Needed(F, Arrays);
   bool Changed = false;
-  for (const Shadow &Each : Shadows)
+  for (const SharedArray &Each : Arrays)
     for (const Place &P : Each.places())
       if (!isa<LoadInst>(P.By) && !Needed.have(*P.By)) {
         ADGEN_COUNT(NumDropped, *P.By);

@@ -52,3 +52,53 @@ define void @escapes(float %v, ptr "adgen-shadow" %d_x, ptr "adgen-shared-shadow
   %2 = call float @use(ptr %d_tile)
   ret void
 }
+
+; What is written to the shared array itself led to a result that is not asked for, and the reverse sweep needs none of it.
+; CHECK-LABEL: define void @partial_sums(
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT:    %sum = getelementptr
+; CHECK-NEXT:    %taken = atomicrmw xchg ptr %sum, float 0.000000e+00 monotonic
+; CHECK-NEXT:    %to = getelementptr
+; CHECK-NEXT:    atomicrmw fadd ptr %to, float %taken monotonic
+; CHECK-NEXT:    ret void
+define void @partial_sums(ptr %x, i64 %i, ptr "adgen-shadow" %d_x, ptr %parts, ptr "adgen-shared-shadow"="static" %d_parts) "adgen-activity"="duplicated:const" "adgen-shared"="parts" {
+  %from = getelementptr float, ptr %x, i64 %i
+  %v = load float, ptr %from
+  %part = getelementptr float, ptr %parts, i64 %i
+  store float %v, ptr %part
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %other = getelementptr i8, ptr %part, i64 64
+  %beside = load float, ptr %other
+  %both = fadd float %v, %beside
+  store float %both, ptr %part
+  %sum = getelementptr float, ptr %d_parts, i64 %i
+  %taken = atomicrmw xchg ptr %sum, float 0.0 monotonic
+  %to = getelementptr float, ptr %d_x, i64 %i
+  %1 = atomicrmw fadd ptr %to, float %taken monotonic
+  ret void
+}
+
+; Not where a derivative is made of it, nor where the array may be part of another one.
+; CHECK-LABEL: define void @products(
+; CHECK:         store float %v, ptr %part
+; CHECK-LABEL: define void @of_the_launch(
+; CHECK:         store float %v, ptr %part
+define void @products(ptr %x, i64 %i, ptr "adgen-shadow" %d_x, ptr %parts, ptr "adgen-shared-shadow"="static" %d_parts) "adgen-activity"="duplicated:const" "adgen-shared"="parts" {
+  %v = load float, ptr %x
+  %part = getelementptr float, ptr %parts, i64 %i
+  store float %v, ptr %part
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %other = getelementptr i8, ptr %part, i64 64
+  %beside = load float, ptr %other
+  %sum = getelementptr float, ptr %d_parts, i64 %i
+  %taken = atomicrmw xchg ptr %sum, float 0.0 monotonic
+  %product = fmul float %taken, %beside
+  %1 = atomicrmw fadd ptr %d_x, float %product monotonic
+  ret void
+}
+define void @of_the_launch(ptr %x, i64 %i, ptr "adgen-shadow" %d_x, ptr %parts, ptr "adgen-shared-shadow" %d_parts) "adgen-activity"="duplicated:const" "adgen-shared"="parts" {
+  %v = load float, ptr %x
+  %part = getelementptr float, ptr %parts, i64 %i
+  store float %v, ptr %part
+  ret void
+}
