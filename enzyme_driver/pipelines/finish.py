@@ -106,6 +106,7 @@ CUDA = Pipeline(
         # Zeros that loops carry around are seen as such before.
         function("sccp", "instsimplify", switch="bypass-zeros"),
         Pass("adgen-bypass-zeros"),
+        Pass("adgen-sum-block-elements", after=("adgen-relax-private-atomics", "adgen-gather-accumulations")),
         Pass("adgen-align-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="align-lanes"),
         Pass("adgen-match-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
@@ -139,6 +140,7 @@ CUDA = Pipeline(
         Pass("adgen-strip-debug", after=("adgen-verify-device",)),  # a refusal says where
         Pass("default", "O3"),
         Pass("adgen-sink-shared-loads", after=("default",)),
+        Pass("adgen-hoist-divisions", after=("default", "adgen-make-kernels")),  # to which addresses have become
         Pass("adgen-skip-losers", after=("default", "adgen-make-kernels")),
         Pass("adgen-broadcast-sums", after=("default",)),  # of what rules of shuffles have become
         Pass("adgen-take-together", after=("default",)),  # the optimiser would undo it
