@@ -14,6 +14,7 @@ from enzyme_driver.settings import Settings
 from enzyme_driver.stages import frontend
 from enzyme_driver.stages.dialect import in_words_of_clang, with_template, without_static
 from enzyme_driver.stages.precompiled import without_errors
+from enzyme_driver.stages.reading import dependencies
 from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
 
@@ -207,7 +208,12 @@ def starts(
     fake_process.reply("clang", returncode=1, stderr=said, effect=lambda argv: rule(argv, path))
     fake_process.reply("clang", "-emit-pch", stderr=said, effect=precompiled)
     first = str(workspace.file("broken.first.h"))
-    fake_process.reply("clang", first, stderr=headers_say, effect=lambda argv: (precompiled(argv), rule(argv, path)))
+
+    def first_headers(argv: Argv) -> None:
+        precompiled(argv)
+        rule(argv, path)
+
+    fake_process.reply("clang", first, stderr=headers_say, effect=first_headers)
     fake_process.reply("clang", "-fsyntax-only", first, stderr=again)
     fake_process.reply("clang", "nothing.cu", effect=lambda argv: Path(argv[argv.index("-o") + 1]).write_text(""))
     fake_process.reply("-passes=adgen-describe", stdout=described((path, line - 1, True)))
@@ -236,7 +242,7 @@ def test_what_is_included_first_is_read_once(workspace: Workspace, fake_process:
 
 def test_it_is_known_that_its_headers_were_read(workspace: Workspace, fake_process: FakeProcess) -> None:
     starts(workspace, fake_process, "#include <stdio.h>\n")
-    read = frontend.reading.dependencies(workspace.file("broken.sm_90.d"), workspace.folder.parent / "broken.cu")
+    read = dependencies(workspace.file("broken.sm_90.d"), workspace.folder.parent / "broken.cu")
     assert Path("/usr/include/stdio.h") in read
 
 
