@@ -132,8 +132,11 @@ private:
     callDerivative({Kernel->getArg(First + 1), Begin, Bx, By, Bz, X, Y, Z});
     if (!Shared.empty()) // the next block zeroes what this one still reads
       B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {}, {B.getInt32(0)});
-    Value *Next =
-        Turn ? B.CreateAdd(B.CreateLoad(Int64, Turn, /*isVolatile=*/true), Launched) : B.CreateAdd(Block, Launched);
+    Value *Next = B.CreateAdd(Block, Launched);
+    if (Turn) { // which nobody has set to zero where each block has one of its own
+      Value *Taken = B.CreateAdd(B.CreateLoad(Int64, Turn, /*isVolatile=*/true), Launched);
+      Next = B.CreateSelect(B.CreateICmpULT(Launched, Blocks), Taken, Next);
+    }
     Block->addIncoming(Next, B.GetInsertBlock());
     auto *After = BasicBlock::Create(M.getContext(), "done", Kernel);
     B.CreateCondBr(B.CreateICmpULT(Next, Blocks), Loop, After);

@@ -32,8 +32,11 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:       taken:
 ; CHECK-NEXT:    call void @adgen_gradient_shares(
 ; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT:    [[FURTHER:%.*]] = add i64 %{{.*}}, [[LAUNCHED]]
 ; CHECK-NEXT:    [[TURN:%.*]] = load volatile i64, ptr addrspace(3) @adgen_turn
-; CHECK-NEXT:    [[NEXT]] = add i64 [[TURN]], [[LAUNCHED]]
+; CHECK-NEXT:    [[TAKEN:%.*]] = add i64 [[TURN]], [[LAUNCHED]]
+; CHECK-NEXT:    [[FEWER:%.*]] = icmp ult i64 [[LAUNCHED]], %{{.*}}
+; CHECK-NEXT:    [[NEXT]] = select i1 [[FEWER]], i64 [[TAKEN]], i64 [[FURTHER]]
 define ptx_kernel void @shares(ptr %x) {
   ret void
 }
