@@ -50,6 +50,7 @@ def page(folder: Path) -> str:
         largest_on_host=largest_on_host(ablation_host),
         gaining=gaining(ablation, ablation_host),
         compile_time=_object(folder, "compile_time.json"),
+        compile_stages=compile_stages(_object(folder, "compile_stages.json")),
         gpu_check=_object(folder, "gpu_check.json"),
         sanitizer=_object(folder, "sanitizer.json"),
         splatting=_object(folder, "splatting.json"),
@@ -58,6 +59,20 @@ def page(folder: Path) -> str:
         applications=applications,
         by_hand=by_hand,
     )
+
+
+def compile_stages(data: dict[str, Any]) -> dict[str, Any]:
+    """With each file's seconds in all, and the goal where nvcc's are known."""
+    rows = [
+        {
+            **row,
+            "name": f"{row['program']}, `{row['file']}`",
+            "all": sum(row["stages"].values()),
+            "goal": None if row["nvcc"] is None else 1.5 * row["nvcc"] + 1,
+        }
+        for row in data["results"]
+    ]
+    return {**data, "results": rows}
 
 
 def by_threads(rows: Iterable[Row]) -> list[dict[str, Any]]:

@@ -34,6 +34,15 @@ def test_a_missed_goal_is_said(tmp_path: Path) -> None:
     assert "| 9.00 | 2, missed |" in page
 
 
+def test_a_file_that_compiles_too_long_is_said_to_miss_its_goal() -> None:
+    stages = {"reading": 0.5, "ptxas": 1.25}
+    row = {"program": "P", "file": "f.cu", "stages": stages, "nvcc": 0.5, "before": 3.0}
+    other = {**row, "stages": {**stages, "ptxas": 1.5}}
+    data = performance_page.compile_stages({"results": [row, other, {**row, "nvcc": None}]})
+    found = [(each["name"], each["all"], each["goal"]) for each in data["results"]]
+    assert found == [("P, `f.cu`", 1.75, 1.75), ("P, `f.cu`", 2.0, 1.75), ("P, `f.cu`", 1.75, None)]
+
+
 def test_cases_that_gain_are_counted_on_both_targets() -> None:
     def row(case: str, disabled: str, milliseconds: float) -> dict[str, object]:
         said = {"case": case, "size": "1", "disabled": disabled, "gradient_ms": milliseconds, "device": "NVIDIA H200"}
