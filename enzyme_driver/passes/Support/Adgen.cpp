@@ -216,19 +216,22 @@ StringRef suffixOf(const Function &F) {
 bool isDerivative(const Function &F) { return !F.isDeclaration() && !suffixOf(F).empty(); }
 
 uint64_t roomInShared(const Function &Gradient) {
-  constexpr uint64_t Limit = 48 * 1024; // of static arrays
+  constexpr uint64_t Limit = 48 * 1024, Alignment = 16; // of static arrays
   const Module &M = *Gradient.getParent();
-  uint64_t Taken = 0;
+  auto BytesOf = [&](const GlobalVariable &Array) {
+    return alignTo(M.getDataLayout().getTypeAllocSize(Array.getValueType()).getFixedValue(), Alignment);
+  };
+  uint64_t Taken = Alignment; // a number by which blocks take the next one
   for (StringRef Name : sharedNames(Gradient)) {
     const GlobalVariable *Array = M.getNamedGlobal(Name);
     if (!Array || Array->isDeclaration())
       return 0;
-    Taken += 2 * M.getDataLayout().getTypeAllocSize(Array->getValueType());
+    Taken += 2 * BytesOf(*Array);
   }
   std::string Exchanged = (ExchangePrefix + symbolOf(Gradient)).str();
   for (const GlobalVariable &Array : M.globals())
     if (Array.getName().starts_with(Exchanged))
-      Taken += M.getDataLayout().getTypeAllocSize(Array.getValueType());
+      Taken += BytesOf(Array);
   return Taken < Limit ? Limit - Taken : 0;
 }
 
