@@ -96,9 +96,7 @@ def test_current_stream_is_that_of_the_library_of_the_arrays(monkeypatch: pytest
         pass
 
     torch, cupy = ModuleType("torch"), ModuleType("cupy")
-    torch.__dict__.update(
-        Tensor=Tensor, cuda=SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=20 + device))
-    )
+    torch.__dict__.update(Tensor=Tensor, _C=SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 20 + device))
     cupy.__dict__.update(
         ndarray=Ndarray,
         cuda=SimpleNamespace(get_current_stream=lambda device: SimpleNamespace(ptr=30 + device)),
