@@ -6,8 +6,7 @@ using namespace llvm;
 
 namespace adgen {
 
-// The one block at which all threads come to the end, also those that return early.
-static Instruction *commonReturn(Function &F) {
+Instruction *commonReturn(Function &F) {
   SmallVector<BasicBlock *> Ends;
   for (BasicBlock &Block : F)
     if (isa<ReturnInst>(Block.getTerminator()))

@@ -21,6 +21,9 @@ private:
   llvm::Instruction *First, *Last;
 };
 
+// The one return at which all threads come to the end of a function, also those that return early.
+llvm::Instruction *commonReturn(llvm::Function &F);
+
 // Waits for the block; lanes that have returned early are there by themselves.
 void waitForBlock(llvm::Instruction &Before);
 

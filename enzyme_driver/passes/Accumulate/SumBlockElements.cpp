@@ -9,12 +9,12 @@
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
 #include "Accumulate/Ownership.h"
+#include "Accumulate/WarpRows.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 #define DEBUG_TYPE "adgen-sum-block-elements"
@@ -104,24 +104,10 @@ private:
 struct Sums {
   Argument *Shadow;
   SmallVector<std::pair<AtomicRMWInst *, CommonAddress>> Additions;
+  GlobalVariable *Own = nullptr;
 
   Type *type() const { return Additions.front().first->getType(); }
 };
-
-// The one block at which all threads of a function come to its end.
-BasicBlock &commonEnd(Function &F) {
-  SmallVector<BasicBlock *> Ends;
-  for (BasicBlock &Block : F)
-    if (isa<ReturnInst>(Block.getTerminator()))
-      Ends.push_back(&Block);
-  auto *End = BasicBlock::Create(F.getContext(), "end", &F);
-  ReturnInst::Create(F.getContext(), End);
-  for (BasicBlock *Block : Ends) {
-    Block->getTerminator()->eraseFromParent();
-    BranchInst::Create(End, Block);
-  }
-  return *End;
-}
 
 class Summer {
 public:
@@ -133,17 +119,16 @@ public:
         find(A);
     if (All.empty() || roomInShared(F) < All.size() * MostSums * sizeof(double))
       return false;
-    BasicBlock &End = commonEnd(F);
+    Instruction *End = commonReturn(F); // also where one walks over the grid: blocks have other elements
     Instruction *First = &*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
     IRBuilder<> B(First);
     Value *Thread = threadInBlock(B), *Threads = threadsOfBlock(B);
-    SmallVector<GlobalVariable *> Own;
-    for (const Sums &Each : All)
-      Own.push_back(&begin(Each, *First, Thread, Threads));
+    for (Sums &Each : All)
+      begin(Each, *First, Thread, Threads);
     waitForBlock(*First);
-    waitForBlock(*End.getTerminator());
-    for (auto [Each, Memory] : zip(All, Own))
-      finish(Each, *Memory, *End.getTerminator(), Thread, Threads);
+    waitForBlock(*End);
+    for (const Sums &Each : reverse(All))
+      finish(Each, *End, Thread, Threads);
     return true;
   }
 
@@ -163,40 +148,41 @@ private:
   }
 
   // The sums of the block, which are zero; additions lead there.
-  GlobalVariable &begin(const Sums &Each, Instruction &First, Value *Thread, Value *Threads) {
+  void begin(Sums &Each, Instruction &First, Value *Thread, Value *Threads) {
     auto *T = ArrayType::get(Each.type(), Each.Additions.size());
-    GlobalVariable &Own = *createExchange(F, T, ".common");
+    Each.Own = createExchange(F, T, ".common");
     forStrided(First, Thread, Threads, IRBuilder<>(&First).getInt32(T->getNumElements()), "common",
                [&](IRBuilder<> &B, Value *Index) {
-                 B.CreateStore(Constant::getNullValue(Each.type()), place(B, Own, Index));
+                 B.CreateStore(Constant::getNullValue(Each.type()), place(B, Each, Index));
                });
     for (auto [Index, Addition] : enumerate(Each.Additions)) {
       ADGEN_COUNT(NumSums, *Addition.first);
       IRBuilder<> B(Addition.first);
-      Addition.first->setOperand(0, B.CreateAddrSpaceCast(place(B, Own, B.getInt32(Index)), B.getPtrTy()));
+      Addition.first->setOperand(0, B.CreateAddrSpaceCast(place(B, Each, B.getInt32(Index)), B.getPtrTy()));
     }
-    return Own;
   }
 
   // Neighbouring lanes add neighbouring sums, which are often to elements side by side.
-  void finish(const Sums &Each, GlobalVariable &Own, Instruction &Before, Value *Thread, Value *Threads) {
+  void finish(const Sums &Each, Instruction &Before, Value *Thread, Value *Threads) {
     Value *Count = IRBuilder<>(&Before).getInt32(Each.Additions.size());
     forStrided(Before, Thread, Threads, Count, "common", [&](IRBuilder<> &B, Value *Index) {
-      Value *Sum = B.CreateLoad(Each.type(), place(B, Own, Index));
-      Value *Any = B.CreateFCmpUNE(Sum, Constant::getNullValue(Each.type()));
-      B.SetInsertPoint(SplitBlockAndInsertIfThen(Any, B.GetInsertPoint(), false));
-      Value *Bytes = nullptr;
-      for (auto [Number, Addition] : enumerate(Each.Additions)) {
-        Value *Mine = Addition.second.computeAgain(B, F.getDataLayout());
-        Bytes = Bytes ? B.CreateSelect(B.CreateICmpEQ(Index, B.getInt32(Number)), Mine, Bytes) : Mine;
-      }
-      B.CreateAtomicRMW(AtomicRMWInst::FAdd, B.CreatePtrAdd(Each.Shadow, Bytes), Sum, MaybeAlign(),
-                        AtomicOrdering::Monotonic);
+      Value *Sum = B.CreateLoad(Each.type(), place(B, Each, Index));
+      addUnlessZero(B, Sum, [&](IRBuilder<> &Where) { return element(Where, Each, Index); });
     });
   }
 
-  static Value *place(IRBuilder<> &B, GlobalVariable &Own, Value *Index) {
-    return B.CreateInBoundsGEP(Own.getValueType(), &Own, {B.getInt32(0), Index});
+  // Which of the sums' elements it is.
+  Value *element(IRBuilder<> &B, const Sums &Of, Value *Index) const {
+    Value *Bytes = nullptr;
+    for (auto [Number, Addition] : enumerate(Of.Additions)) {
+      Value *Mine = Addition.second.computeAgain(B, F.getDataLayout());
+      Bytes = Bytes ? B.CreateSelect(B.CreateICmpEQ(Index, B.getInt32(Number)), Mine, Bytes) : Mine;
+    }
+    return B.CreatePtrAdd(Of.Shadow, Bytes);
+  }
+
+  static Value *place(IRBuilder<> &B, const Sums &Of, Value *Index) {
+    return B.CreateInBoundsGEP(Of.Own->getValueType(), Of.Own, {B.getInt32(0), Index});
   }
 
   Function &F;

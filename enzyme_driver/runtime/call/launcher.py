@@ -52,12 +52,11 @@ class PreparedLaunch:
 
     def __call__(self) -> None:
         self._look()
-        if self._again is None or not self._again():
-            self._launch_first()
-
-    def _launch_first(self) -> None:
+        if self._again and self._again():
+            return
         self._backend.launch(self._entry, self._prepared, self._launch, gradient=self._gradient)
-        self._again = self._backend.repeated(self._entry, self._prepared, self._launch, gradient=self._gradient)
+        if self._again is None:
+            self._again = self._backend.repeated(self._entry, self._prepared, self._launch, gradient=self._gradient)
 
     def _look(self) -> None:
         """Raise where it cannot be run now."""
