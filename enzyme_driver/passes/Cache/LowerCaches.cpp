@@ -337,7 +337,7 @@ void useTape(Function &Gradient, FunctionAnalysisManager &FAM) {
   std::optional<TapeMeasure> Measure = measureTape(Gradient, Use, FAM);
   if (!Measure)
     return;
-  if (recordCaches(Gradient, FAM.getResult<LoopAnalysis>(Gradient))) { // takes no more room than was measured
+  if (recordCaches(Gradient, FAM.getResult<LoopAnalysis>(Gradient), Use)) { // takes no more room than was measured
     Use = TapeUse();
     if (!Use.collect(Gradient))
       reportFatalInternalError("adgen-lower-caches: the records of " + Gradient.getName() + " are not understood");

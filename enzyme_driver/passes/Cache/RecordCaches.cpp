@@ -26,10 +26,12 @@ struct Cache {
   CallInst &allocation() const { return *cast<CallInst>(Block.Address); }
 };
 
-// Caches of one key can be one: the allocating block, the number of elements, and the loops that use them.
+// Caches of one key can be one: the allocating block, the number of elements, the loops that use them, and whether they
+// keep pointers of the user's, which must not lie beside places of the tape.
 struct Key {
   BasicBlock *Allocates = nullptr;
   Value *Count = nullptr;
+  bool KeepsPointers = false;
   SmallVector<Loop *, 2> Loops;
 
   bool operator==(const Key &) const = default;
@@ -66,11 +68,15 @@ std::optional<Cache> cacheAt(CallInst &Allocation) {
   return Found;
 }
 
-Key keyOf(const Cache &Each, const LoopInfo &Loops) {
-  Key Found{Each.allocation().getParent(), countOf(Each.allocation().getArgOperand(0), Each.Bytes), {}};
-  for (const GetElementPtrInst *Element : Each.Block.Elements)
-    for (const User *U : Element->users())
+Key keyOf(const Cache &Each, const LoopInfo &Loops, const TapeUse &Use) {
+  Key Found{Each.allocation().getParent(), countOf(Each.allocation().getArgOperand(0), Each.Bytes), false, {}};
+  for (GetElementPtrInst *Element : Each.Block.Elements)
+    for (User *U : Element->users()) {
       Found.Loops.push_back(Loops.getLoopFor(cast<Instruction>(U)->getParent()));
+      auto *Store = dyn_cast<StoreInst>(U);
+      Found.KeepsPointers |=
+          Store && Store->getValueOperand()->getType()->isPointerTy() && !Use.isPlace(Store->getValueOperand());
+    }
   sort(Found.Loops);
   Found.Loops.erase(llvm::unique(Found.Loops), Found.Loops.end());
   return Found;
@@ -109,14 +115,14 @@ void merge(ArrayRef<Cache> Members, Value *Count) {
 
 } // namespace
 
-bool recordCaches(Function &F, const LoopInfo &Loops) {
+bool recordCaches(Function &F, const LoopInfo &Loops, const TapeUse &Use) {
   SmallVector<std::pair<Key, SmallVector<Cache>>> Groups;
   for (BasicBlock &B : F)
     for (Instruction &I : B) {
       std::optional<Cache> Each = isCallOf(I, "malloc") ? cacheAt(cast<CallInst>(I)) : std::nullopt;
       if (!Each)
         continue;
-      Key Of = keyOf(*Each, Loops);
+      Key Of = keyOf(*Each, Loops, Use);
       if (!Of.Count)
         continue;
       auto *Group = find_if(Groups, [&](const auto &Known) { return Known.first == Of; });

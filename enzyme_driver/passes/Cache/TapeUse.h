@@ -21,12 +21,12 @@ public:
 
   // False where the values are not all understood; then nothing may be changed.
   bool collect(llvm::Function &F);
+  bool isPlace(llvm::Value *V) const; // or nothing at all
 
 private:
   bool follow();
   bool visit(llvm::Instruction &I, llvm::Value *Place);
   bool access(llvm::Instruction &I, llvm::Type *T);
-  bool isPlace(llvm::Value *V) const;
   bool keepsPlaces(llvm::Value *Address);
   void keep(llvm::Value *Address, llvm::Value *Place);
   void join(llvm::Value *A, llvm::Value *B);

@@ -99,3 +99,55 @@ done:
   call void @free(ptr %e)
   ret void
 }
+
+; What the user's own pointers are kept in lies beside no place of the tape.
+; CHECK-LABEL: define void @adgen_gradient_pointers(
+; CHECK:         add i64 %eight, 7
+; CHECK:         add i64 %eight, 7
+; CHECK:       loop:
+; CHECK:         store ptr %row, ptr %
+; CHECK:         store i64 %
+
+define void @adgen_body_pointers(ptr %out, ptr %rows, i64 %n) {
+  ret void
+}
+
+define void @adgen_gradient_pointers(ptr %out, ptr %rows, i64 %n) {
+entry:
+  %eight = mul nuw nsw i64 %n, 8
+  %pointers = call ptr @malloc(i64 %eight)
+  %places = call ptr @malloc(i64 %eight)
+  br label %loop
+
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %row = load ptr, ptr %rows
+  %pointers.at = getelementptr inbounds ptr, ptr %pointers, i64 %i
+  store ptr %row, ptr %pointers.at
+  %places.at = getelementptr inbounds ptr, ptr %places, i64 %i
+  %place = call ptr @malloc(i64 %n)
+  store ptr %place, ptr %places.at
+  store i8 1, ptr %place
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ne i64 %next, %n
+  br i1 %more, label %loop, label %invert
+
+invert:
+  %j = phi i64 [ 0, %loop ], [ %following, %invert ]
+  %pointers.in = getelementptr inbounds ptr, ptr %pointers, i64 %j
+  %read = load ptr, ptr %pointers.in
+  store float 1.0, ptr %read
+  %places.in = getelementptr inbounds ptr, ptr %places, i64 %j
+  %kept = load ptr, ptr %places.in
+  %flag = load i8, ptr %kept
+  store i8 %flag, ptr %out
+  call void @free(ptr %kept)
+  %following = add nuw nsw i64 %j, 1
+  %again = icmp ne i64 %following, %n
+  br i1 %again, label %invert, label %done
+
+done:
+  call void @free(ptr %pointers)
+  call void @free(ptr %places)
+  ret void
+}
