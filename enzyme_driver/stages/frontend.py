@@ -120,7 +120,8 @@ class _Clang:
         self._macros: tuple[str | Path, ...] = ()
         if macros:
             defining = workspace.file(f"{source.stem}.macros.h")
-            defining.write_text(macros, encoding="utf-8")
+            if not (defining.exists() and defining.read_text(encoding="utf-8") == macros):  # PCHs ask for its time
+                defining.write_text(macros, encoding="utf-8")
             self._macros = ("-include", defining)
 
     def __call__(self, *words: str | Path, behind: Path | None = None) -> Completed:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -276,3 +278,16 @@ def test_headers_with_errors_are_read_with_the_file(
     of_file = [argv for argv in started if str(workspace.folder.parent / "broken.cu") in argv]
     assert of_file
     assert not any(str(workspace.file("broken.first.pch")) in argv for argv in of_file)
+
+
+def test_macros_are_written_once_since_what_was_read_behind_them_asks_for_their_time(
+    broken: Source, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    says(fake_process, f"{broken.path}:2:14: error: use of undeclared identifier 'MPI_Init'\n")
+    with_macro = replace(broken, flags=("-DWIDTH=3",))
+    made = frontend.compile_source(with_macro, workspace, arch="sm_90")
+    macros = workspace.file("broken.macros.h")
+    os.utime(macros, ns=(1, 1))
+    fake_process.reply("clang", "broken.instances.cu", effect=writes())
+    frontend.compile_source(with_macro, workspace, arch="sm_90", instances=("scale<float>",), parsed=made.parsed)
+    assert macros.stat().st_mtime_ns == 1
