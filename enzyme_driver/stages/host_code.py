@@ -36,8 +36,8 @@ _BEFORE_BLOCK = {")", "else", "do", "try", ";", "}", ":", "const", "noexcept", "
 _PREFIXES = {
     "cblas": "CBLAS", "cublas": "CUBLAS", "cudnn": "CUDNN", "cufft": "CUFFT", "cusolver": "CUSOLVER",
     "cusparse": "CUSPARSE", "lapack": "LAPACK", "mkl": "MKL", "mpi": "MPI", "nccl": "NCCL", "nvtoolsext": "NVTX",
-    "nvtx": "NVTX", "omp.h": "OMP", "cuda_surface": "CUDA", "cuda_texture": "CUDA", "surface_": "CUDA",
-    "texture_": "CUDA",
+    "nvtx": "NVTX", "omp.h": "OMP", "cuda_surface": "CUDA", "cuda_texture": "CUDA", "cuda_profiler": "CUDA",
+    "surface_": "CUDA", "texture_": "CUDA", "nvml": "NVML", "curand": "CURAND", "cupti": "CUPTI", "nvrtc": "NVRTC",
     "aten/": "AT_", "c10/": "C10_", "torch/": "TORCH_", "thc/": "THC_", "boost/": "BOOST_", "cute/": "CUTE_",
     "cutlass/": "CUTLASS_", "eigen/": "EIGEN_", "fmt/": "FMT_", "glm/": "GLM_", "gtest/": "GTEST_", "opencv2/": "CV_",
     "pybind11/": "PYBIND11_", "spdlog/": "SPDLOG_",

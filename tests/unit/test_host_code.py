@@ -128,6 +128,7 @@ def test_what_the_preprocessor_is_asked_for() -> None:
         ("common.h", {"USE_HALF", "CUBLAS_V2"}),
         ("cublasLt.h", {"CUBLAS_V2"}),
         ("nvtx3/nvToolsExt.h", set()),
+        ("cuda_profiler_api.h", set()),
         ("opencv2/core.hpp", set()),
         ("cblas.h", set()),
         ("omp.h", set()),
