@@ -404,6 +404,7 @@ _ATOMICS = (
         refused="order that atomics decide",
         also=("last_block_sums",),
     ),
+    C("threads that wait for what others write", "waits_for_others", refused="waiting for what another thread writes"),
 )
 
 _HOST_CODE = (

@@ -7,6 +7,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -23,6 +24,7 @@ constexpr StringLiteral OtherFactors =
     "the derivative by a factor is the product of all others, which no thread knows: "
     "write a factor a thread, and multiply them in another kernel, or add their "
     "logarithms by atomicAdd";
+constexpr StringLiteral Split = "split the kernel where the threads wait for each other, or use atomicAdd";
 constexpr StringLiteral OwnRule = "leave the kernel's gradient out, or write the part without it";
 
 // What an intrinsic is called in the user's words; empty where it can be differentiated or is harmless.
@@ -105,9 +107,29 @@ StringRef insteadOf(StringRef Name) {
       .Default("use a parallel for, sections, or a parallel region with thread numbers");
 }
 
-// Threads that wait for each other by integer atomics: a lock, or a counter with a fence that tells which block is the
-// last. What a thread reads then may be another's result, whose reverse sweep may be over when this thread's cotangent
-// comes.
+// Whether a branch asks for the value itself, through comparisons, changes of its type, and what joins several ways.
+bool decides(const Value &V, SmallPtrSetImpl<const Value *> &Seen) {
+  return Seen.insert(&V).second && any_of(V.users(), [&](const User *U) {
+           if (isa<BranchInst, SwitchInst>(U))
+             return true;
+           bool Asks = isa<CmpInst, CastInst, FreezeInst, PHINode, SelectInst>(U) ||
+                       (U->getType()->isIntOrIntVectorTy() && isa<BinaryOperator>(U));
+           return Asks && decides(*U, Seen);
+         });
+}
+
+// Whether others may write what this reads again and again until it decides otherwise.
+bool waitsForOthers(const LoadInst &Load) {
+  SmallPtrSet<const Value *, 16> Seen;
+  if ((!Load.isVolatile() && !Load.isAtomic()) || !decides(Load, Seen))
+    return false;
+  const BasicBlock *Block = Load.getParent();
+  return any_of(successors(Block), [&](const BasicBlock *Next) { return isPotentiallyReachable(Next, Block); });
+}
+
+// Threads that wait for each other by integer atomics, a lock or a counter with a fence that tells which block is the
+// last, or for what others write to volatile memory. What a thread reads then may be another's result, whose reverse
+// sweep may be over when this thread's cotangent comes.
 class Order {
 public:
   void visit(Instruction &I, unsigned SharedFrom) {
@@ -124,21 +146,29 @@ public:
     Counts |= Answers || (Load && Load->isVolatile() && Load->getType()->isIntegerTy());
     if (Load && isFloating(Load->getType()))
       note(Load->getPointerOperand(), SharedFrom, Loads, &I);
+    if (Load && !Awaited && waitsForOthers(*Load)) {
+      Places Asked;
+      note(Load->getPointerOperand(), SharedFrom, Asked, &I);
+      Awaited = Asked.empty() ? nullptr : &I;
+    }
     if (auto *Store = dyn_cast<StoreInst>(&I); Store && isFloating(Store->getValueOperand()->getType()))
       note(Store->getPointerOperand(), SharedFrom, Stores, &I);
   }
 
   // The first read of what others may have written; null where there is none.
-  const Instruction *communication() const {
-    if (!Locks && !(Fence && Counts))
-      return nullptr;
-    auto Found = find_if(Loads, [&](const auto &Each) { return Stores.contains(Each.first); });
-    return Found == Loads.end() ? nullptr : Found->second;
-  }
+  const Instruction *communication() const { return Locks || (Fence && Counts) ? readOfOthers() : nullptr; }
+
+  // Where a thread waits for another one and reads what that may have written; null where none does.
+  const Instruction *wait() const { return Awaited && readOfOthers() ? Awaited : nullptr; }
 
 private:
   using Place = std::pair<const Value *, int64_t>; // a pointer in a struct by value is known by where it lies
   using Places = MapVector<Place, const Instruction *>;
+
+  const Instruction *readOfOthers() const {
+    auto Found = find_if(Loads, [&](const auto &Each) { return Stores.contains(Each.first); });
+    return Found == Loads.end() ? nullptr : Found->second;
+  }
 
   static void note(Value *Pointer, unsigned SharedFrom, Places &Found, const Instruction *I) {
     SmallVector<const Value *> Objects;
@@ -157,6 +187,7 @@ private:
   }
 
   bool Fence = false, Locks = false, Counts = false;
+  const Instruction *Awaited = nullptr;
   Places Loads, Stores;
 };
 
@@ -172,7 +203,9 @@ public:
       stop(*Read,
            "reading what other threads have written in an order that atomics decide (a lock, or the last block to "
            "finish)",
-           "split the kernel where the threads wait for each other, or use atomicAdd");
+           Split);
+    if (const Instruction *Wait = Device ? Threads.wait() : nullptr)
+      stop(*Wait, "waiting for what another thread writes (a loop that asks volatile memory again and again)", Split);
   }
 
 private:

@@ -155,6 +155,45 @@ define void @adgen_body_places(ptr %x, ptr "adgen-layout"="4[0i4]" %count) "adge
   ret void
 }
 
+; A thread that asks volatile memory until another one has written waits for it.
+define ptx_kernel void @waiting(ptr %x) {
+  ret void
+}
+define void @adgen_body_waiting(ptr %x) "adgen-shared" {
+  br label %wait
+wait:
+; CHECK:      adgen-refusal: {{.*}}"entry":"waiting",{{.*}}"reason":"cannot differentiate waiting for what another thread writes
+  %read = load volatile float, ptr %x
+  %missing = fcmp olt float %read, 0.0
+  br i1 %missing, label %wait, label %done
+done:
+  %own = getelementptr float, ptr %x, i64 1
+  store float %read, ptr %own
+  ret void
+}
+
+; Volatile memory that decides once, or decides nothing in a loop.
+define ptx_kernel void @volatile(ptr %x) {
+  ret void
+}
+define void @adgen_body_volatile(ptr %x) "adgen-shared" {
+entry:
+  %first = load volatile float, ptr %x
+  %positive = fcmp ogt float %first, 0.0
+  br i1 %positive, label %loop, label %done
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %old = load volatile float, ptr %at
+  %new = fmul float %old, 2.0
+  store volatile float %new, ptr %at
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, 9
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
 define ptx_kernel void @harmless(ptr %x) {
   ret void
 }
