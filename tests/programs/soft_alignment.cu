@@ -1,5 +1,7 @@
 // Differentiable alignment of sequences: soft dynamic time warping and a Smith-Waterman like local score, both along
-// anti-diagonals with a block a pair; a profile hidden Markov model's forward algorithm in log space.
+// anti-diagonals with a block a pair; a profile hidden Markov model's forward algorithm in log space; connectionist
+// temporal classification, with two rows in shared memory that take turns and with the lattice in memory, where most
+// logarithms are minus infinity.
 #include <cfloat>
 #include <cstdint>
 #include <cstdio>
@@ -142,4 +144,74 @@ int main()
     soft_dtw<<<1, n, 3 * (n + 1) * sizeof(float)>>>(dx, dy, cost, 0.1f, n, n, dim);
     cudaDeviceSynchronize();
     printf("%f, %zu symbols\n", *cost, strlen(text.c_str()));
+}
+
+// labels with a blank between each, S = 2 n + 1 places, one a thread; two rows with two places more in front
+__global__ void ctc_rows(const float *log_probs, const int *labels, const int *frames, const int *lengths, float *loss,
+                         int most_frames, int classes, int most_labels, int blank)
+{
+    extern __shared__ float rows[];
+    const int b = blockIdx.x, s = threadIdx.x, places = 2 * lengths[b] + 1;
+    const float *p = log_probs + (size_t)b * most_frames * classes;
+    const int *own = labels + b * most_labels;
+    float *last = rows, *now = rows + blockDim.x + 2;
+    const bool is_label = s < places && s % 2 == 1;
+    const int mine = is_label ? own[s / 2] : blank;
+    const bool skips = is_label && s > 1 && own[s / 2] != own[s / 2 - 1];
+    if (s < 2) last[s] = now[s] = -INFINITY;
+    last[s + 2] = s < 2 && s < places ? p[mine] : -INFINITY;
+    __syncthreads();
+    for (int t = 1; t < frames[b]; ++t) {
+        float sum = -INFINITY;
+        if (s < places) {
+            const float stay = last[s + 2], step = last[s + 1], jump = skips ? last[s] : -INFINITY;
+            float most = fmaxf(stay, fmaxf(step, jump));
+            if (most == -INFINITY) most = 0.f;
+            sum = most + logf(expf(stay - most) + expf(step - most) + expf(jump - most)) + p[t * classes + mine];
+        }
+        now[s + 2] = sum;
+        __syncthreads();
+        float *other = last;
+        last = now;
+        now = other;
+    }
+    if (s == 0) {
+        const float one = last[places + 1], two = last[places], most = fmaxf(one, two);
+        loss[b] = -most - logf(expf(one - most) + expf(two - most));
+    }
+}
+
+__global__ void ctc_lattice(const double *log_probs, const int *labels, const int *frames, const int *lengths,
+                            double *alpha, double *loss, int most_frames, int classes, int most_labels, int blank)
+{
+    const int b = blockIdx.x, width = 2 * most_labels + 1, places = 2 * lengths[b] + 1;
+    const double *p = log_probs + (size_t)b * most_frames * classes;
+    const int *own = labels + b * most_labels;
+    double *a = alpha + (size_t)b * most_frames * width;
+    for (int s = threadIdx.x; s < width; s += blockDim.x)
+        a[s] = s == 0 ? p[blank] : s == 1 && places > 1 ? p[own[0]] : -INFINITY;
+    for (int t = 1; t < frames[b]; ++t) {
+        __syncthreads();
+        for (int s = threadIdx.x; s < places; s += blockDim.x) {
+            const double *from = a + (t - 1) * width;
+            const int mine = s % 2 ? own[s / 2] : blank;
+            double stay = from[s], step = -INFINITY, jump = -INFINITY, most = stay;
+            if (s > 0) {
+                step = from[s - 1];
+                if (step > most) most = step;
+            }
+            if (s % 2 == 1 && s > 1 && own[s / 2] != own[s / 2 - 1]) {
+                jump = from[s - 2];
+                if (jump > most) most = jump;
+            }
+            if (most == -INFINITY) most = 0;
+            a[t * width + s] = log(exp(stay - most) + exp(step - most) + exp(jump - most)) + most + p[t * classes + mine];
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const double *end = a + (frames[b] - 1) * width + places;
+        const double most = fmax(end[-1], end[-2]);
+        loss[b] = -most - log(exp(end[-1] - most) + exp(end[-2] - most));
+    }
 }

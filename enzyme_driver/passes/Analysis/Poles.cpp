@@ -133,10 +133,22 @@ static const Value *arrayOf(const Value &Pointer) {
   return Load ? getUnderlyingObject(Load->getPointerOperand(), /*MaxLookup=*/0) : Object;
 }
 
+// Whether something is stored, compared or chosen that is infinite by what is written.
+static bool namesInfinity(const Instruction &I) {
+  return any_of(I.operands(), [](const Use &U) {
+    auto *C = dyn_cast<ConstantFP>(U);
+    return C && C->isInfinity();
+  });
+}
+
 KeptNumbers::KeptNumbers(Function &F) : F(F), DT(F), PDT(F) {
-  for (Instruction &I : instructions(F))
+  for (Instruction &I : instructions(F)) {
+    HasInfinities |= namesInfinity(I);
     if (auto *Store = dyn_cast<StoreInst>(&I))
       Stores[arrayOf(*Store->getPointerOperand())].push_back(Store);
+    else if (auto *Load = dyn_cast<LoadInst>(&I))
+      Loads[arrayOf(*Load->getPointerOperand())].push_back(Load);
+  }
 }
 
 // What only comparisons use has no derivative.
@@ -221,12 +233,21 @@ bool KeptNumbers::isKeptBy(const Use &U) {
   return (T->isFPOrFPVectorTy() || T->isAggregateType()) && isKept(*User);
 }
 
+// Whether the kernel goes on with what it stores, as with the rows of a lattice.
+bool KeptNumbers::isReadAgain(const StoreInst &Store, const Value &Array) const {
+  return any_of(Loads.lookup(&Array),
+                [&](const LoadInst *Load) { return isPotentiallyReachable(&Store, Load, {}, &DT); });
+}
+
 // Shared arrays, the last arguments of a body, hold no results. Another store behind it may replace it: to the same
-// address, or on some way to an address that is not known.
+// address, or on some way to an address that is not known. Of logarithms of probabilities, of which some are zero, an
+// array holds infinities that have no part in what comes of them.
 bool KeptNumbers::isResult(const StoreInst &Store) const {
   const Value *Object = arrayOf(*Store.getPointerOperand());
   auto *Array = dyn_cast<Argument>(Object);
   if (!Array || Array->getArgNo() + sharedNames(F).size() >= F.arg_size())
+    return false;
+  if (HasInfinities && isReadAgain(Store, *Object))
     return false;
   return none_of(Stores.lookup(Object), [&](const StoreInst *Other) {
     bool IsSame = Other->getPointerOperand() == Store.getPointerOperand();

@@ -51,12 +51,15 @@ private:
   bool isFiniteWhereUsed(const llvm::Instruction &I) const;
   bool isUsedAlways(const llvm::Use &U, const llvm::Instruction &Number) const;
   bool isResult(const llvm::StoreInst &Store) const;
+  bool isReadAgain(const llvm::StoreInst &Store, const llvm::Value &Array) const;
 
   llvm::Function &F;
   llvm::DominatorTree DT;
   llvm::PostDominatorTree PDT;
   llvm::DenseMap<const llvm::Instruction *, bool> Known;
   llvm::DenseMap<const llvm::Value *, llvm::SmallVector<const llvm::StoreInst *>> Stores; // to an argument
+  llvm::DenseMap<const llvm::Value *, llvm::SmallVector<const llvm::LoadInst *>> Loads;
+  bool HasInfinities = false;
 };
 
 } // namespace adgen

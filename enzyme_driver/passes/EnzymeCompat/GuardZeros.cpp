@@ -83,7 +83,7 @@ private:
     if (auto *Variable = dyn_cast<GlobalVariable>(&Object))
       return Variable->getName().starts_with(ShadowPrefix);
     if (auto *Load = dyn_cast<LoadInst>(&Object)) // of a struct of pointers, or along a list, which may be a circle
-      return Loads < MostLoads && isShadow(*Load->getPointerOperand(), Loads + 1);
+      return Loads < MostLoads && (leadsToShadow(*Load) || isShadow(*Load->getPointerOperand(), Loads + 1));
     // Enzyme calls what it adds so. Where nothing is ever added to it, it holds zeros, which are cotangents as well.
     return Holding.contains(&Object) || (isa<AllocaInst, CallInst>(Object) && Object.getName().contains("'"));
   }
@@ -105,19 +105,26 @@ private:
     return any_of(I.operands(), [&](const Use &U) { return contains(U); });
   }
 
-  // What local memory holds, once a cotangent is stored there.
+  // Of the addresses that a cache keeps, as of two arrays that take turns.
+  bool leadsToShadow(const LoadInst &Load) const {
+    return any_of(objectsOf(*Load.getPointerOperand()), [&](const Value *Object) { return Leading.contains(Object); });
+  }
+
+  // What local memory holds, once a cotangent, or the address of some, is stored there.
   bool stores(const Instruction &I) {
     auto *Store = dyn_cast<StoreInst>(&I);
+    const Value *Stored = Store ? Store->getValueOperand() : nullptr;
+    const bool IsAddress = Stored && Stored->getType()->isPointerTy() && isShadow(*Stored);
     bool IsNew = false;
-    if (Store && contains(Store->getValueOperand()))
+    if (Stored && (IsAddress || contains(Stored)))
       for (const Value *Object : objectsOf(*Store->getPointerOperand()))
         if (isa<AllocaInst>(Object) || isNoAliasCall(Object))
-          IsNew |= Holding.insert(Object).second;
+          IsNew |= (IsAddress ? Leading : Holding).insert(Object).second;
     return IsNew;
   }
 
   SmallPtrSet<const Value *, 32> Linear;
-  SmallPtrSet<const Value *, 8> Holding;
+  SmallPtrSet<const Value *, 8> Holding, Leading;
 };
 
 // The cotangent that the derivative of a mathematical function takes last.

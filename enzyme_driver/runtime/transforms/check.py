@@ -27,8 +27,14 @@ from enzyme_driver.runtime.transforms.check_case import (
     on_host,
     written_variables,
 )
-from enzyme_driver.runtime.transforms.check_difference import TOLERANCE, ParameterCheck, along_line, line_of
-from enzyme_driver.runtime.transforms.check_numbers import HostArray, float_parts, floats_of, random_like
+from enzyme_driver.runtime.transforms.check_difference import (
+    TOLERANCE,
+    ParameterCheck,
+    along_line,
+    line_of,
+    without_infinite,
+)
+from enzyme_driver.runtime.transforms.check_numbers import HostArray, all_finite, float_parts, floats_of, random_like
 
 
 @dataclass(frozen=True)
@@ -154,6 +160,9 @@ def _checked(case: Case, seed: int, tolerance: float | None, other: Case | None 
             hint="give an array of the type of its parameter (for bfloat16 that of the package ml_dtypes)",
         )
     gradients = gradients_of(case, weights)
+    if not all(all_finite(gradient) for gradient in gradients.values()):
+        weights = without_infinite(case, weights)
+        gradients = gradients_of(case, weights)
     size = narrowest_of(case, [*(p for p in inputs if _any(gradients[p.name])), *outputs])
     lines = (line_of(case, p, weights, starts[p.name], gradients[p.name], random) for p in inputs)
     checks = [along_line(line, size) for line in lines]

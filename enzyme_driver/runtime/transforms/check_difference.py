@@ -179,6 +179,17 @@ def _change(line: Line, above: Outcome, below: Outcome) -> tuple[float, float]:
     return float(np.concatenate(terms).sum()), float(np.linalg.norm(np.concatenate(roundings)))
 
 
+def without_infinite(case: Case, weights: Mapping[str, HostArray]) -> dict[str, HostArray]:
+    """The weights, zero for results that are infinite, such as the logarithm of what cannot be."""
+    line = Line(case, case.signature.parameters[0], weights, np.zeros(0), [], [])
+    arrays, _ = outcome(line, None)
+    left = {name: weight.copy() for name, weight in weights.items()}
+    for name, weight in left.items():
+        for part, result in zip(floats_of(weight), floats_of(arrays[name]), strict=True):
+            part[np.isinf(widened(result))] = 0
+    return left
+
+
 def outcome(line: Line, data: HostArray | None) -> Outcome:
     """What the primal writes, where that has a weight, and what it returns, with this data for the parameter."""
     case, parameter = line.case, line.parameter

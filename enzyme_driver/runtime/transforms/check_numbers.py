@@ -32,6 +32,10 @@ def widened(array: HostArray) -> HostArray:
     return array.astype(np.float64)
 
 
+def all_finite(array: HostArray) -> bool:
+    return all(np.isfinite(widened(part)).all() for part in float_parts(array))
+
+
 def direction_of(values: HostArray, random: np.random.Generator) -> HostArray:
     """Random, of either sign, and in proportion to each value, so that small and positive ones stay so."""
     size = np.abs(widened(values))

@@ -210,6 +210,9 @@ class _Trial:
 
     def verdict(self) -> Verdict:
         gradients = self._gradients(self._case)
+        if not all(check_numbers.all_finite(gradient) for gradient in gradients.values()):
+            self._weights = check_difference.without_infinite(self._case, self._weights)
+            gradients = self._gradients(self._case)
         directions = self._scaled(gradients)
         found = self._sums(self._case, gradients, directions)
         self._width = min([self._width, *(size for kind, size in _ROUNDED.items() if found.notes[kind])])

@@ -206,6 +206,23 @@ define void @diffeadgen_body_splits(ptr %a, ptr %"a'", float %y) {
   ret void
 }
 
+; Of two arrays that take turns a cache keeps the shadow of the one that is an iteration's.
+; CHECK-LABEL: define void @adgen_gradient_turns(
+; CHECK:         %q = fdiv float %d, %s
+; CHECK-NEXT:    %[[ZERO:.*]] = fcmp oeq float %d, 0.000000e+00
+; CHECK-NEXT:    select i1 %[[ZERO]], float 0.000000e+00, float %q
+define void @adgen_gradient_turns(float %s, ptr "adgen-shadow" %d_y, ptr "adgen-shadow" %d_x, i1 %turn) #0 {
+  %cache = call noalias ptr @malloc(i64 8)
+  %mine = select i1 %turn, ptr %d_x, ptr %d_y
+  store ptr %mine, ptr %cache
+  %again = load ptr, ptr %cache
+  %d = load float, ptr %again
+  %q = fdiv float %d, %s
+  store float %q, ptr %again
+  ret void
+}
+declare noalias ptr @malloc(i64)
+
 define void @other(ptr %a) {
   store float 1.0, ptr %a
   ret void

@@ -148,6 +148,8 @@ declare double @llvm.minnum.f64(double, double)
 ; CHECK: define void @adgen_gradient_compared() #[[KEEPS]]
 ; CHECK: define void @adgen_gradient_counted() #[[DROPS]]
 ; CHECK: define void @adgen_gradient_shared() #[[DROPS]]
+; CHECK: define void @adgen_gradient_lattice() #[[DROPS]]
+; CHECK: define void @adgen_gradient_finite() #[[KEEPS]]
 ; CHECK-LABEL: define void @adgen_body_replaced(
 ; CHECK:         %q = fdiv double 1.000000e+00, %v{{$}}
 ; CHECK:         fdiv double %k, %b, !adgen.kept !{{[0-9]+}}, !adgen.kept_argument
@@ -174,6 +176,12 @@ define void @adgen_gradient_counted() #9 {
   ret void
 }
 define void @adgen_gradient_shared() #9 {
+  ret void
+}
+define void @adgen_gradient_lattice() #9 {
+  ret void
+}
+define void @adgen_gradient_finite() #9 {
   ret void
 }
 define void @adgen_body_replaced(double %v, double %k, ptr %y, ptr %z, i1 %also) {
@@ -250,4 +258,41 @@ end:
   store double %all, ptr %y
   ret void
 }
+; A kernel that computes with infinities, and goes on with what it has stored, as with the logarithms of probabilities.
+define void @adgen_body_lattice(ptr %x, ptr %y, i32 %n) {
+  store double 0xFFF0000000000000, ptr %y
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+  %from = getelementptr double, ptr %y, i32 %i
+  %before = load double, ptr %from
+  %p = call double @__nv_exp(double %before)
+  %l = call double @__nv_log(double %p)
+  %next = add i32 %i, 1
+  %to = getelementptr double, ptr %y, i32 %next
+  store double %l, ptr %to
+  %again = icmp slt i32 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+  ret void
+}
+define void @adgen_body_finite(ptr %x, ptr %y, i32 %n) {
+  store double 1.0, ptr %y
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+  %from = getelementptr double, ptr %y, i32 %i
+  %before = load double, ptr %from
+  %p = call double @__nv_exp(double %before)
+  %l = call double @__nv_log(double %p)
+  %next = add i32 %i, 1
+  %to = getelementptr double, ptr %y, i32 %next
+  store double %l, ptr %to
+  %again = icmp slt i32 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+  ret void
+}
+declare double @__nv_exp(double) memory(none)
+declare double @__nv_log(double) memory(none)
 attributes #9 = { "mark" }

@@ -142,6 +142,30 @@ def _profile(rng: Rng) -> Args:
     }
 
 
+def _frames_and_labels(rng: Rng) -> Args:
+    """A frame more than the longest sequence needs; two equal labels need a blank between them."""
+    labels = np.array([[1, 2, 2], [3, 1, 0]], np.int32)
+    scores = rng.standard_normal((2, 7, 5))
+    return {
+        "log_probs": scores - np.log(np.exp(scores).sum(-1, keepdims=True)),
+        "labels": labels,
+        "frames": np.array([7, 5], np.int32),
+        "lengths": np.array([3, 2], np.int32),
+    }
+
+
+_CTC_SIZES = {"most_frames": 7, "classes": 5, "most_labels": 3, "blank": 0}
+
+
+def _ctc_rows(rng: Rng) -> Args:
+    given = _frames_and_labels(rng)
+    return {**given, "log_probs": given["log_probs"].astype(np.float32), "loss": zeros(2), **_CTC_SIZES}
+
+
+def _ctc_lattice(rng: Rng) -> Args:
+    return {**_frames_and_labels(rng), "alpha": np.zeros((2, 7, 7)), "loss": np.zeros(2), **_CTC_SIZES}
+
+
 ROWS = (
     Program("fft_spectrum.cu", "spectrogram<5>", _frames, ("power",), 5, 16),
     Program("fft_spectrum.cu", "filter_rows<4>", _rows, ("rows",), 3, 8, 2 * 16 * 8),
@@ -176,4 +200,6 @@ ROWS = (
         tolerance=1e-2,
         flat=frozenset({"work"}),
     ),
+    Program("soft_alignment.cu", "ctc_rows", _ctc_rows, ("loss",), 2, 8, 2 * 10 * 4, tolerance=1e-2),
+    Program("soft_alignment.cu", "ctc_lattice", _ctc_lattice, ("alpha", "loss"), 2, 4),
 )
