@@ -189,8 +189,8 @@ def compile(  # noqa: A001  (the name that is wanted in `adgen.compile`)
 
     `target` is `"openmp"` (runs on the host, on NumPy arrays) or `"cuda"` (runs on an NVIDIA GPU; `arch` names one or
     several architectures). `activity` changes which parameters have a derivative, by name: `"const"`, `"active"`,
-    `"duplicated"`, `"owned"`, `"fresh"` or `"discarded"`. `flags` go to clang. `fast_math` allows what `-ffast-math`
-    allows.
+    `"duplicated"`, `"owned"`, `"fresh"` or `"discarded"`; an array in a struct, `"grid.cells"`, may be `"const"`.
+    `flags` go to clang. `fast_math` allows what `-ffast-math` allows.
     `cache=False` compiles into a folder that is deleted when the process ends. `modes=["forward"]` makes `jvp`
     beside the gradient, `"second"` makes `hvp`. `inactive` names functions whose results count as constant,
     `derivatives` functions with a gradient of their own: another function of the file.

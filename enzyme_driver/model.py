@@ -125,6 +125,8 @@ class Parameter:
     of the values that threads bring to an element by atomics one remains. `unordered` is where the primal stores to it
     in the order in which threads arrive, so that two launches leave different numbers in an element; `queued` is the
     same of integers. `orders` names the parameters whose elements have another order where this one's have.
+    `const_members` are the members of a struct, as in C++ behind its name (`.grid.cells`), that lead to arrays without
+    a derivative.
     """
 
     name: str
@@ -144,6 +146,7 @@ class Parameter:
     unordered: Place | None = None
     queued: Place | None = None
     orders: tuple[str, ...] = ()
+    const_members: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """As people write it: `const float32 *spot`."""
@@ -201,7 +204,18 @@ class Parameter:
     def shadow(self) -> Parameter:
         """The shadow as a parameter of the gradient, under a name that no parameter can have."""
         form: Form = "pointer" if self.shadow_is_pointer else "struct"
-        return Parameter(f"shadow of {self.name}", form, self.dtype.writable, const=False, activity="duplicated")
+        return Parameter(
+            f"shadow of {self.name}",
+            form,
+            self.dtype.writable,
+            const=False,
+            activity="duplicated",
+            const_members=self.const_members,
+        )
+
+    def has_const(self, member: str) -> bool:
+        """Whether a member (`.grid.cells`), or one that it is part of, is among those without a derivative."""
+        return any(member == each or member.startswith((f"{each}.", f"{each}[")) for each in self.const_members)
 
     @property
     def shadow_is_pointer(self) -> bool:

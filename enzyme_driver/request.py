@@ -19,8 +19,8 @@ _ARCH = re.compile(r"sm_[1-9]\d+[af]?")
 _NAME = re.compile(r"(::)?[A-Za-z_][\w:<>,.*&()\[\] +\-']*")
 _FUNCTION = re.compile(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*")
 _PART = r"[A-Za-z_]\w*(<[\w:<>, *&-]+>)?"
-_PARAMETER = re.compile(rf"(::)?{_PART}(::{_PART})*")
-"""Of a parameter, or of a variable or a function with its namespaces."""
+_PARAMETER = re.compile(rf"(::)?{_PART}(::{_PART})*(\.[A-Za-z_]\w*|\[\d+\])*")
+"""Of a parameter or a member of it, or of a variable or a function with its namespaces."""
 _OWN_FLAGS = {"-o", "-c", "-S", "-E", "-x", "-M", "-MD", "-MF", "-MM", "-emit-llvm", "-fsyntax-only", "-save-temps"}
 _OWN_FLAG_STARTS = ("--cuda-gpu-arch", "--offload-arch", "--cuda-path", "--target=", "--cuda-device-only")
 

@@ -6,6 +6,7 @@ of the parameters have only these.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -138,7 +139,7 @@ def _without(
 ) -> Kernel | Function:
     """The entry with these parameters constant, verified as it is. Raises what compiling raises."""
     signature = subject.signature
-    own = {name: kind for name, kind in request.activity if name in signature.names}
+    own = {name: kind for name, kind in request.activity if re.split(r"[.[]", name)[0] in signature.names}
     activity = tuple(sorted({**own, **dict.fromkeys(names, "const")}.items()))
     wanted = replace(request, names=(signature.name,), modes=("reverse",), activity=activity)
     loaded = module.load(cache.build(wanted, settings=settings, use_cache=use_cache), subject.target)

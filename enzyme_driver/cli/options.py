@@ -46,7 +46,7 @@ _BUILD: tuple[Decorator, ...] = (
                  help=f"GPU architecture, such as sm_80; repeatable. Default: {DEFAULT_ARCH}."),
     click.option("--activity", "activity", multiple=True, metavar="PARAM=ACTIVITY",
                  help="const, active, duplicated, owned, fresh or discarded, for the parameter of that name; "
-                 "repeatable."),
+                 "const also for an array in a struct (grid.cells); repeatable."),
     click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), metavar="MODE",
                  help="forward: also what carries tangents; second: also second derivatives; batched: also many "
                  "launches at once; repeatable. The gradient (reverse) is always made."),

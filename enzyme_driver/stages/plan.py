@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, SourceError, UsageError
 from enzyme_driver.model import Activity, DataType, Mode, Parameter, Signature, Variable, bare_name, plain_name
+from enzyme_driver.stages.const_members import is_const_throughout, owner, said, with_const_members
 from enzyme_driver.stages.signature import Description
 
 OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
@@ -38,7 +39,7 @@ class Plan:
     @property
     def option(self) -> str:
         """The plan as the passes read it: symbol=activity:activity;..."""
-        return ";".join(f"{e.symbol}={':'.join(p.activity for p in e)}" for e in self.entries)
+        return ";".join(f"{e.symbol}={':'.join(map(said, e))}" for e in self.entries)
 
     @property
     def shadowed_variables(self) -> str:
@@ -230,7 +231,7 @@ def _check_parameters(chosen: Sequence[Signature], activity: Mapping[str, Activi
     known = list(dict.fromkeys(name for entry in chosen for name in entry.names))
     known += dict.fromkeys(variable.name for entry in chosen for variable in entry.variables)
     for name in activity:
-        if name not in known:
+        if name not in known and owner(name) not in known:
             near = get_close_matches(name, known, n=3, cutoff=0.4) or known
             raise NameNotFoundError(
                 f"no parameter is called {name!r}",
@@ -286,7 +287,8 @@ def _decided(entry: Signature, activity: Mapping[str, Activity]) -> Signature:
         )
     for parameter in entry:
         _check_handed(entry, parameter)
-    parameters = tuple(replace(p, activity=_activity(entry, p, activity.get(p.name))) for p in entry)
+    named = (with_const_members(entry, p, activity) for p in entry)
+    parameters = tuple(replace(p, activity=_activity(entry, p, activity.get(p.name))) for p in named)
     return replace(entry, parameters=parameters)
 
 
@@ -316,6 +318,8 @@ def _made_by_cpp(dtype: DataType) -> str:
 
 def _activity(entry: Signature, parameter: Parameter, asked: Activity | None) -> Activity:
     if asked == "const" or (asked is None and parameter.dtype.name.startswith(_WITHOUT_DERIVATIVE)):
+        return "const"
+    if is_const_throughout(parameter):
         return "const"
     if parameter.form == "pointer":
         return _pointer_activity(entry, parameter, asked)

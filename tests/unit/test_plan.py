@@ -12,6 +12,7 @@ from stage_support import DOUBLE, FLOAT, INT, kernel, parameter
 
 from enzyme_driver.errors import Location, NameNotFoundError, RefusedError, SourceError, UsageError
 from enzyme_driver.model import Activity, DataType, Parameter, Signature, StructField
+from enzyme_driver.runtime.call.members import members
 from enzyme_driver.stages import plan
 from enzyme_driver.stages.plan import OF_ARRAYS, Plan
 from enzyme_driver.stages.signature import Description
@@ -188,6 +189,36 @@ def test_a_file_without_entries() -> None:
 )
 def test_activities(given_parameter: Parameter, asked: Activity | None, decided: str) -> None:
     assert activities(given_parameter, **({"p": asked} if asked else {})) == (decided,)
+
+
+GRID = DataType("Grid", "struct", 24, (StructField("inner", 0, ARRAYS), StructField("y", 16, POINTER)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ((), "duplicated"),
+        (("p.y",), "duplicated@16"),
+        (("p.inner",), "duplicated@0"),
+        (("p.inner.x", "p.y"), "const@0@16"),
+    ],
+)
+def test_an_array_in_a_struct_may_be_const(asked: tuple[str, ...], said: str) -> None:
+    made = make(kernel("k", parameter("p", GRID, "struct")), activity=dict.fromkeys(asked, "const"))
+    assert made.option == f"k={said}"
+    member_names = {member.parameter.name for member in members(made.entries[0]["p"]) if member.parameter.has_shadow}
+    assert member_names == ({"p.inner.x", "p.y"} - set(asked) - {f"{each}.x" for each in asked})
+
+
+def test_members_that_cannot_be_const() -> None:
+    entry = kernel("k", parameter("p", GRID, "struct"))
+    with pytest.raises(NameNotFoundError, match=r"'p\.inner\.n' of k leads to no array of floating point") as caught:
+        make(entry, activity={"p.inner.n": "const"})
+    assert caught.value.hint == "the members that do are p.inner.x, p.y"
+    with pytest.raises(UsageError, match=r"the member 'p\.y' of k cannot be active"):
+        make(entry, activity={"p.y": "active"})
+    with pytest.raises(NameNotFoundError, match=r"no parameter is called 'q\.y'"):
+        make(entry, activity={"q.y": "const"})
 
 
 @pytest.mark.parametrize("asked", sorted(OF_ARRAYS))

@@ -93,6 +93,8 @@ void addParameters(AutodiffCall &Call, const BodyLayout &L, const EntryPlan &Pla
     // LLVM takes it that nothing but the argument changes what is noalias, not even a barrier behind which others have.
     if (!Waits)
       Adjoint->addAttr(Attribute::NoAlias);
+    if (StringRef Offsets = Plan.ConstMembers[Index]; !Offsets.empty())
+      L.Body.addParamAttr(Index, Attribute::get(Gradient.getContext(), ConstMembersAttribute, Offsets));
     uint64_t Bytes = structBytes(L.Body, Index);
     if (!Bytes || A == Activity::Active) // else a struct of pointers, of which each thread has a copy
       Gradient.addParamAttr(Adjoint->getArgNo(), Attribute::get(Gradient.getContext(), ShadowAttribute));

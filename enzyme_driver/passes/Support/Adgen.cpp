@@ -23,25 +23,33 @@ Activity parseActivity(StringRef Word) {
   return Word == "active" ? Activity::Active : Activity::Const;
 }
 
+bool readNumbers(StringRef Text, SmallVectorImpl<uint64_t> &Numbers) {
+  SmallVector<StringRef> Parts;
+  Text.split(Parts, '@', -1, /*KeepEmpty=*/false);
+  return all_of(Parts, [&](StringRef Part) { return !Part.getAsInteger(10, Numbers.emplace_back()); });
+}
+
 Expected<std::vector<EntryPlan>> parsePlan(StringRef Text) {
   std::vector<EntryPlan> Plans;
   SmallVector<StringRef> Entries;
   Text.split(Entries, ';', -1, /*KeepEmpty=*/false);
   for (StringRef Entry : Entries) {
     auto [Symbol, Words] = Entry.split('=');
-    EntryPlan Plan{Symbol.str(), {}, {}};
+    EntryPlan Plan{Symbol.str(), {}, {}, {}};
     SmallVector<StringRef> Parts;
     Words.split(Parts, ':', -1, /*KeepEmpty=*/false);
     for (StringRef Part : Parts) {
-      StringRef OfShadow = StringSwitch<StringRef>(Part)
+      auto [Word, Offsets] = Part.split('@');
+      StringRef OfShadow = StringSwitch<StringRef>(Word)
                                .Case("owned", OwnedAttribute)
                                .Case("fresh", FreshAttribute)
                                .Case("discarded", DiscardedAttribute)
                                .Default("");
-      if (OfShadow.empty() && !is_contained({"duplicated", "active", "const"}, Part))
+      if (OfShadow.empty() && !is_contained({"duplicated", "active", "const"}, Word))
         return createStringError("adgen: unknown activity '" + Part.str() + "'");
       Plan.OfShadows.push_back(OfShadow);
-      Plan.Activities.push_back(OfShadow.empty() ? parseActivity(Part) : Activity::Duplicated);
+      Plan.Activities.push_back(OfShadow.empty() ? parseActivity(Word) : Activity::Duplicated);
+      Plan.ConstMembers.push_back(Offsets);
     }
     Plans.push_back(std::move(Plan));
   }

@@ -121,21 +121,26 @@ inline constexpr llvm::StringLiteral FloatsAttribute = "adgen-struct-floats";
 inline constexpr llvm::StringLiteral UnorderedAttribute = "adgen-unordered";
 // The same of integers, such as a queue of indices.
 inline constexpr llvm::StringLiteral QueuedAttribute = "adgen-queued";
+// Argument attribute of a body: where in a struct there are pointers to arrays without a derivative, "offset@offset".
+inline constexpr llvm::StringLiteral ConstMembersAttribute = "adgen-const-members";
 // Argument attribute of a body: the numbers of the parameters whose elements have another order where this one's have,
 // "number;number".
 inline constexpr llvm::StringLiteral OrdersAttribute = "adgen-orders";
 
 enum class Activity { Duplicated, Active, Const };
 
-// What a pass option "symbol=word:word;symbol=word" says of one entry.
+// What a pass option "symbol=word:word@8@24;symbol=word" says of one entry.
 struct EntryPlan {
   std::string Symbol;
   std::vector<Activity> Activities;
   std::vector<llvm::StringRef>
       OfShadows; // the attribute that says what the user says of an array's shadow; often empty
+  std::vector<llvm::StringRef> ConstMembers; // the value of ConstMembersAttribute; often empty
 };
 
 llvm::Expected<std::vector<EntryPlan>> parsePlan(llvm::StringRef Text);
+// Of a text such as "8@24"; false where it is none.
+bool readNumbers(llvm::StringRef Text, llvm::SmallVectorImpl<uint64_t> &Numbers);
 Activity parseActivity(llvm::StringRef Word);
 // Of a gradient or a function that carries tangents; none for any other.
 llvm::SmallVector<Activity> activitiesOf(const llvm::Function &Derivative);

@@ -129,9 +129,9 @@ def struct_shadow(shadow: object, slot: Slot, primal: Value) -> Value:
     if has_parts(slot.parameter, shadow):
         return _shadow_of_members(shadow, slot, primal)
     data = struct_bytes(shadow, slot)
-    addresses = pointers_in(primal.data, slot.parameter.dtype)
-    for offset, address in pointers_in(data, slot.parameter.dtype).items():
-        if address and address == addresses[offset]:
+    of_arrays, of_shadows = (pointers_in(each, slot.parameter.dtype) for each in (primal.data, data))
+    for offset in (member.offset for member in members(slot.parameter) if member.parameter.has_shadow):
+        if of_shadows[offset] and of_shadows[offset] == of_arrays[offset]:
             hint = "give the struct's shadow pointers to arrays of its own"
             raise ArgumentError(f"{slot.label} points to the same memory as the argument (byte {offset})", hint=hint)
     return Value(data)

@@ -100,14 +100,16 @@ def _member(struct: Parameter, field: StructField, path: Path, offset: int) -> I
 
 
 def _described(struct: Parameter, dtype: DataType, path: Path) -> Parameter:
-    pointee = dtype.pointee
+    pointee, spelled = dtype.pointee, spelled_path(path)
+    active = struct.has_shadow and pointee and _leads_to_floats(pointee) and not struct.has_const(spelled)
     return replace(
         struct,
-        name=struct.name + spelled_path(path),
+        name=struct.name + spelled,
         form="pointer" if pointee else "scalar",
         dtype=pointee or dtype,
         const=dtype.const if pointee else True,
-        activity="duplicated" if struct.has_shadow and pointee and _leads_to_floats(pointee) else "const",
+        activity="duplicated" if active else "const",
+        const_members=(),
         reference=False,
         writes=bool(pointee) and not dtype.const,
     )
@@ -189,6 +191,22 @@ def assembled(parameter: Parameter, values: Mapping[str, object]) -> object:
                 place = place.setdefault(step, {})
             place[member.path[-1]] = assembled(member.parameter, values)
     return _with_lists(made)
+
+
+def with_numbers(parameter: Parameter, value: object, shadow: object) -> object:
+    """The shadow of a struct given by its members, with all that a struct needs: integers are the value's, numbers of
+    floating point zero, and pointers without a shadow lead nowhere.
+    """
+    if not has_parts(parameter, value) or not isinstance(value, Mapping):
+        return shadow
+    shadows: dict[str, object] = given(parameter, shadow)
+    for member, item in found_members(parameter, value):
+        part = member.parameter
+        if not part.is_scalar:
+            shadows.setdefault(part.name, None)
+        else:
+            shadows[part.name] = 0.0 if part.dtype.has_floats else item
+    return assembled(parameter, shadows)
 
 
 def _rows(table: str, values: Mapping[str, object]) -> list[object]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from enzyme_driver.runtime.call.arguments import Arguments
-from enzyme_driver.runtime.call.members import assembled
+from enzyme_driver.runtime.call.members import assembled, with_numbers
 from enzyme_driver.runtime.transforms.functional import Derivative
 from enzyme_driver.runtime.transforms.jvp import Jvp
 from enzyme_driver.runtime.transforms.vjp import Vjp
@@ -31,6 +31,8 @@ class Hvp:
         self._product = Vjp(arguments, values, cotangents, wrt)
         self._twice = twice
         self._values = tuple(values)
+        pairs = zip(arguments.signature, values, strict=True)
+        self._shadowed = tuple(zip(*((p, value) for p, value in pairs if p.has_shadow), strict=True))
         self._last = (cotangent,) if arguments.signature.returns else ()
         self.given = self._product.given
 
@@ -38,7 +40,7 @@ class Hvp:
         self, carry: Derivative, tangents: Mapping[str, object], directions: int | None, stream: int | None
     ) -> dict[str, Any]:
         """Call `carry` with copies, shadows and tangents made on `stream`; the tangents of the shadows of `wrt`."""
-        shadows = self._product.fresh_shadows(stream)
+        shadows = map(with_numbers, *self._shadowed, self._product.fresh_shadows(stream))
         carried = Jvp(self._twice, (*self._values, *shadows, *self._last), tangents, directions)
         found = carried.run(carry, stream)
         return {name: self._of_shadow(name, found) for name in self._product.wrt}

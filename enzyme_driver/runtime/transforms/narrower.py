@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Generic, TypeVar
 
 from enzyme_driver.errors import AdgenError
 from enzyme_driver.model import Parameter, Signature
+from enzyme_driver.runtime.call.members import members
 from enzyme_driver.runtime.call.slots import written
 
 E = TypeVar("E")
@@ -40,18 +41,27 @@ class Narrower(Generic[E]):
 
 
 def left_out(signature: Signature, wrt: Iterable[str]) -> tuple[str, ...]:
-    """The parameters that are only read and not asked for, nor any member of them; none where `wrt` is not known.
+    """The parameters, and arrays in structs, that are only read and not asked for; none where `wrt` is not known.
 
     Variables of the device belong to one compilation, so that no second one can stand for a kernel that has some.
     """
-    asked = {name.partition(".")[0] for name in wrt}
-    if signature.variables or not asked <= {parameter.name for parameter in signature.shadowed}:
+    asked = set(wrt)
+    owners = {name.partition(".")[0] for name in asked}
+    if signature.variables or not owners <= {parameter.name for parameter in signature.shadowed}:
         return ()
-    return tuple(p.name for p in signature.shadowed if _is_only_read(p) and p.name not in asked)
+    inside = (member.parameter for p in signature.shadowed if p.form == "struct" for member in members(p))
+    parts = (*(p for p in signature.shadowed if p.name not in owners), *(p for p in inside if p.has_shadow))
+    return tuple(part.name for part in parts if _is_only_read(part) and not _is_in(part.name, asked))
 
 
-def _is_only_read(parameter: Parameter) -> bool:
+def _is_in(name: str, asked: Collection[str]) -> bool:
+    """Whether it is asked for, or the struct that it is in."""
+    return any(name == each or name.startswith((f"{each}.", f"{each}[")) for each in asked)
+
+
+def _is_only_read(part: Parameter) -> bool:
     """Whether it is numbers, or an array of them, that no cotangent comes in by."""
-    by_value = not parameter.is_pointer and not parameter.reference and not parameter.by_address
-    plain = by_value or (parameter.is_pointer and not written(parameter))
-    return plain and not parameter.dtype.has_pointers and not parameter.added_to and not parameter.orders
+    by_value = not part.is_pointer and not part.reference and not part.by_address
+    plain = by_value or (part.is_pointer and not written(part))
+    ordered = set(part.orders) - {part.name.partition(".")[0]}  # what is known of a struct is known of it as a whole
+    return plain and not part.dtype.has_pointers and not part.added_to and not ordered
