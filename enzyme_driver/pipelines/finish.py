@@ -61,6 +61,7 @@ _RULES = Pipeline(
         # Once it is one function: before, nothing shows which pointers of structs it adds to.
         Pass("adgen-mark-invariant-loads", "adgen_gradient_", after=("always-inline",)),
         Pass("adgen-assume-distinct-arrays", after=("always-inline",)),
+        function("sroa", switch="invert-products"),
         Pass("adgen-fuse-sweeps", after=("adgen-assume-distinct-arrays",)),
     ),
 )

@@ -148,6 +148,8 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-cache-phis"),
         function("sroa"),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # again: of what is indexed by constants only now
+        function("loop-simplify", switch="invert-products"),
+        Pass("adgen-invert-products", after=("adgen-rematerialize-shared-loads",)),
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),
         Pass("adgen-hold-carried-values"),

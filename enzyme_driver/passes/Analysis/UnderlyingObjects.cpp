@@ -1,5 +1,6 @@
 #include "Analysis/UnderlyingObjects.h"
 
+#include "Analysis/Undo.h"
 #include "Support/Guards.h"
 #include "Support/OpenMP.h"
 
@@ -68,7 +69,8 @@ static bool writesNothing(const CallBase &Call) {
 // What stands for threads that work together moves numbers to where it is told to, and no pointers.
 static bool movesNumbers(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
-  return Callee && Callee->getName().starts_with(RulePrefix) && !Callee->getName().starts_with(RegionRulePrefix);
+  return Callee && ((Callee->getName().starts_with(RulePrefix) && !Callee->getName().starts_with(RegionRulePrefix)) ||
+                    Callee->getName().starts_with(UndoPrefix));
 }
 
 // Whether what a load gets could be an address.

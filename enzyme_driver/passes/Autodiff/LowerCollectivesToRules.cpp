@@ -7,6 +7,7 @@
 #include "Analysis/Bits.h"
 #include "Analysis/Refill.h"
 #include "Analysis/SharedConstants.h"
+#include "Analysis/Undo.h"
 #include "Analysis/Uniformity.h"
 #include "Autodiff/Collectives.h"
 #include "Support/Pass.h"
@@ -459,6 +460,7 @@ PreservedAnalyses LowerRulesToCollectives::run(Module &M, ModuleAnalysisManager 
     if (!F.getName().starts_with(BodyPrefix))
       splitByParticipants(F);
   definePrimalsOfRefills(M);
+  definePrimalsOfUndos(M);
   showHidden(M);
   for (Function &F : M) {
     F.removeFnAttr(ApartAttribute);

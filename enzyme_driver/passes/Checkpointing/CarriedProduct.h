@@ -1,0 +1,69 @@
+// A number that a loop carries and multiplies in an iteration, or leaves as it is: what it is multiplied with, and
+// whether that can be undone.
+#pragma once
+
+#include "Analysis/SharedConstants.h"
+#include "Analysis/UnchangedMemory.h"
+#include "Support/Adgen.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/Dominators.h"
+
+namespace adgen {
+
+class CarriedProduct {
+public:
+  CarriedProduct(llvm::PHINode &Carried, llvm::Loop &L, llvm::DominatorTree &DT, llvm::ScalarEvolution &SE,
+                 UnchangedMemory &Unchanged, const Constants &Known)
+      : Carried(Carried), L(L), DT(DT), SE(SE), Unchanged(Unchanged), Known(Known) {}
+
+  // Whether the reverse sweep can divide by the factors of all iterations that others follow.
+  bool isInvertible();
+  // On the way from a block to another (null: at the latch's end) an iteration has multiplied the number with that.
+  struct Step {
+    llvm::BasicBlock *From, *To;
+    llvm::Value *Product;
+  };
+  llvm::ArrayRef<Step> steps() const { return Steps; }
+  // What it has been multiplied with, 1 where it stays as it is. The code for that is new.
+  llvm::Value *factor(const Step &Of) { return make(Of.Product); }
+  // The comparisons that depend on the number, each with its result where the iteration leaves the loop.
+  const llvm::MapVector<llvm::CmpInst *, bool> &leaving() const { return Leaving; }
+  // What is computed in an iteration from the number.
+  const llvm::SetVector<llvm::Instruction *> &computed() const { return Computed; }
+  llvm::Value *next() const { return Carried.getIncomingValueForBlock(L.getLoopLatch()); }
+
+private:
+  using Blocks = llvm::SmallPtrSet<const llvm::BasicBlock *, 16>;
+
+  bool isItself(const llvm::Value *V) const;
+  bool collect();
+  bool leaves(const llvm::CmpInst &Comparison, bool Result) const;
+  bool isKeptFromZero(const llvm::Value &Product, const llvm::BasicBlock &From) const;
+  bool canDivide(llvm::Value *V, const llvm::BasicBlock &From, bool Guarded) const;
+  void findSteps(llvm::Value *V, llvm::BasicBlock *From, llvm::BasicBlock *To);
+  bool isUsedBehind(const Step &Each) const;
+  bool isFactorRepeatable(llvm::Value *V);
+  llvm::Value *factorOf(const llvm::Instruction &Product) const;
+  llvm::Value *make(llvm::Value *V);
+  bool isRepeatable(const llvm::Value *V);
+  bool isRepeatable(const llvm::Instruction &I);
+  bool isDecidedAgain(const llvm::PHINode &Phi);
+
+  llvm::PHINode &Carried;
+  llvm::Loop &L;
+  llvm::DominatorTree &DT;
+  llvm::ScalarEvolution &SE;
+  UnchangedMemory &Unchanged;
+  const Constants &Known;
+  llvm::SetVector<llvm::Instruction *> Computed;
+  llvm::MapVector<llvm::CmpInst *, bool> Leaving;
+  llvm::DenseMap<const llvm::Instruction *, bool> Repeatable;
+  llvm::SmallVector<Step> Steps;
+  llvm::DenseMap<llvm::Value *, llvm::Value *> Made; // factors
+};
+
+} // namespace adgen

@@ -1,0 +1,270 @@
+// What is left of a ray's light, `through *= 1 - alpha`, is a product that a loop carries. Enzyme keeps it in each
+// iteration, although the reverse sweep could divide: what an iteration has multiplied with is computed again, and the
+// number that it began with follows from the one that the next began with.
+//
+// The number moves to a variable that iterations read by a load that Enzyme repeats (see RematerializeSharedLoads), and
+// that the reverse sweep changes: a call on the way to the next iteration has a derivative that divides it. Whether the
+// loop is left may depend on the number. An iteration that another one follows has not left, so the outcome of such a
+// comparison is read from a variable as well, which the same derivative clears.
+//
+// That is done where the user's own comparison leaves the loop before the number comes near zero: then a step back
+// loses no more than a rounding. A loop in another loop keeps the number that its last iteration began with.
+#include "Checkpointing/CarriedProduct.h"
+
+#include "Analysis/Undo.h"
+#include "Support/Derivative.h"
+#include "Support/Guards.h"
+#include "Support/Pass.h"
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+#define DEBUG_TYPE "adgen-invert-products"
+
+using namespace llvm;
+
+STATISTIC(NumProducts, "Number of products inverted");
+
+namespace adgen {
+namespace {
+
+// The number and what comparisons have found, in a variable of the thread. In the reverse sweep the number is at first
+// the one that the last iteration began with, and in any other one iteration ahead.
+class State {
+public:
+  State(Function &Body, Type *Number, unsigned Comparisons)
+      : M(*Body.getParent()), Number(Number), Array(ArrayType::get(Number, First + Comparisons)),
+        Variable(new AllocaInst(Array, 0, "carried", Body.getEntryBlock().begin())) {}
+
+  static constexpr unsigned First = 3; // of the comparisons' places
+
+  void begin(IRBuilder<> &B, Value *V) {
+    store(B, V, Carried);
+    store(B, Constant::getNullValue(Number), NextIsAhead);
+  }
+
+  void next(IRBuilder<> &B, Value *V) { store(B, V, Carried); }
+  void found(IRBuilder<> &B, Value *V, unsigned Comparison) { store(B, V, First + Comparison); }
+  Value *value(IRBuilder<> &B) { return load(B, Carried); }
+  Value *found(IRBuilder<> &B, unsigned Comparison) { return load(B, First + Comparison); }
+
+  // Where an iteration ends, which is where its reverse begins.
+  void end(IRBuilder<> &B) {
+    Undo Rule = declareUndo(M, nameOf("step"), {});
+    if (Rule.IsNew)
+      writeStep(*Rule.Reverse);
+    B.CreateCall(Rule.Primal, {Variable});
+  }
+
+  // Where the number has been multiplied.
+  void divide(IRBuilder<> &B, Value *Factor) {
+    Type *Bits = B.getIntNTy(Number->getPrimitiveSizeInBits());
+    Undo Rule = declareUndo(M, nameOf("divide"), {Bits});
+    if (Rule.IsNew)
+      writeDivision(*Rule.Reverse);
+    auto *Plain = new BitCastInst(Factor, Bits, "", B.GetInsertPoint()); // Enzyme computes it again
+    Plain->setMetadata(InactiveMark, MDNode::get(M.getContext(), {}));
+    B.CreateCall(Rule.Primal, {Variable, Plain});
+  }
+
+  // Behind the loop, which runs again.
+  void keep(IRBuilder<> &B) {
+    keep(B, Carried);
+    for (unsigned Place = First; Place < Array->getNumElements(); ++Place)
+      keep(B, Place);
+  }
+
+private:
+  enum Place : unsigned { Carried, NextIsAhead, IsAhead };
+
+  std::string nameOf(const Twine &What) const {
+    return (What + "_f" + Twine(Number->getPrimitiveSizeInBits().getFixedValue()) + "_" +
+            Twine(Array->getNumElements() - First))
+        .str();
+  }
+
+  Value *at(IRBuilder<> &B, Value &Base, unsigned Place) const {
+    return Place ? B.CreateConstInBoundsGEP2_32(Array, &Base, 0, Place) : &Base;
+  }
+
+  void store(IRBuilder<> &B, Value *V, unsigned Place) { B.CreateStore(V, at(B, *Variable, Place)); }
+
+  // A load that Enzyme repeats.
+  Value *load(IRBuilder<> &B, unsigned Place) {
+    Value *From = at(B, *Variable, Place);
+    return B.CreateIntrinsic(Intrinsic::nvvm_ldu_global_f, {Number, From->getType()},
+                             {From, B.getInt32(M.getDataLayout().getABITypeAlign(Number).value())});
+  }
+
+  void keep(IRBuilder<> &B, unsigned Place) {
+    Undo Rule = declareUndo(M, nameOf("keep_" + utostr(Place)), {}, Number);
+    if (Rule.IsNew) {
+      IRBuilder<> Augmented(&Rule.Augmented->getEntryBlock());
+      Augmented.CreateRet(Augmented.CreateLoad(Number, at(Augmented, *Rule.Augmented->getArg(0), Place)));
+      IRBuilder<> Reverse(&Rule.Reverse->getEntryBlock());
+      Argument &Base = *Rule.Reverse->getArg(0);
+      Reverse.CreateStore(Rule.Reverse->getArg(2), at(Reverse, Base, Place));
+      Reverse.CreateStore(Constant::getNullValue(Number), at(Reverse, Base, NextIsAhead));
+      Reverse.CreateRetVoid();
+    }
+    B.CreateCall(Rule.Primal, {Variable});
+  }
+
+  Value *isAhead(IRBuilder<> &B, Value &Base, unsigned Place) const {
+    return B.CreateFCmpUNE(B.CreateLoad(Number, at(B, Base, Place)), Constant::getNullValue(Number));
+  }
+
+  void writeStep(Function &Reverse) const {
+    IRBuilder<> B(&Reverse.getEntryBlock());
+    Argument &Base = *Reverse.getArg(0);
+    Constant *Zero = Constant::getNullValue(Number), *One = ConstantFP::get(Number, 1.0);
+    Value *Ahead = isAhead(B, Base, NextIsAhead);
+    B.CreateStore(B.CreateSelect(Ahead, One, Zero), at(B, Base, IsAhead));
+    B.CreateStore(One, at(B, Base, NextIsAhead));
+    for (unsigned Place = First; Place < Array->getNumElements(); ++Place) {
+      Value *Found = at(B, Base, Place);
+      B.CreateStore(B.CreateSelect(Ahead, Zero, B.CreateLoad(Number, Found)), Found);
+    }
+    B.CreateRetVoid();
+  }
+
+  void writeDivision(Function &Reverse) const {
+    IRBuilder<> B(&Reverse.getEntryBlock());
+    Argument &Base = *Reverse.getArg(0);
+    Value *Factor = B.CreateBitCast(Reverse.getArg(2), Number);
+    Factor = B.CreateSelect(isAhead(B, Base, IsAhead), Factor, ConstantFP::get(Number, 1.0));
+    B.CreateStore(B.CreateFDiv(B.CreateLoad(Number, &Base), Factor), &Base);
+    B.CreateRetVoid();
+  }
+
+  Module &M;
+  Type *Number;
+  ArrayType *Array;
+  AllocaInst *Variable;
+};
+
+// The result of a comparison, by way of the variable: a number that is not zero where the iteration leaves the loop.
+void readAgain(CmpInst &Comparison, bool Leaves, State &In, unsigned Index) {
+  IRBuilder<> B(Comparison.getNextNode());
+  B.SetCurrentDebugLocation(Comparison.getDebugLoc());
+  Type *Number = Comparison.getOperand(0)->getType();
+  Constant *Zero = Constant::getNullValue(Number), *One = ConstantFP::get(Number, 1.0);
+  auto *Found = SelectInst::Create(&Comparison, Leaves ? One : Zero, Leaves ? Zero : One, "", B.GetInsertPoint());
+  In.found(B, Found, Index);
+  Value *Again = B.CreateFCmp(Leaves ? CmpInst::FCMP_UNE : CmpInst::FCMP_OEQ, In.found(B, Index), Zero);
+  Comparison.replaceUsesWithIf(Again, [&](Use &U) { return U.getUser() != Found; });
+}
+
+// Nothing behind the loop is found out again from what an iteration knew.
+void holdBehind(Loop &L, ArrayRef<Instruction *> Computed, DominatorTree &DT, LoopInfo &LI) {
+  for (Instruction *I : Computed) {
+    SmallVector<Instruction *> Leaving{I};
+    SmallVector<PHINode *> Behind;
+    formLCSSAForInstructions(Leaving, DT, LI, nullptr, nullptr, &Behind);
+    for (PHINode *Phi : Behind)
+      if (!L.contains(Phi) && !Phi->use_empty())
+        Phi->getType()->isIntegerTy() ? hold(*Phi, Phi->getParent()->getFirstInsertionPt())
+                                      : holdInVariable(*Phi, Phi->getParent()->getFirstInsertionPt());
+  }
+}
+
+// Where a thread leaves the loop, whether or not it has come to its latch.
+void endLast(Loop &L, State &In, DominatorTree &DT, LoopInfo &LI) {
+  SmallVector<Loop::Edge> Edges;
+  L.getExitEdges(Edges);
+  for (auto [From, To] : Edges)
+    if (From != L.getLoopLatch()) {
+      IRBuilder<> B(SplitEdge(From, To, &DT, &LI)->getTerminator());
+      In.end(B);
+    }
+}
+
+void undoSteps(CarriedProduct &Product, State &In, DominatorTree &DT, LoopInfo &LI) {
+  SmallVector<std::pair<CarriedProduct::Step, Value *>> Steps;
+  for (const CarriedProduct::Step &Each : Product.steps())
+    Steps.push_back({Each, Product.factor(Each)});
+  for (auto &[At, Factor] : Steps) {
+    BasicBlock *Block = !At.To || At.From->getSingleSuccessor() ? At.From : SplitEdge(At.From, At.To, &DT, &LI);
+    IRBuilder<> B(Block->getTerminator());
+    In.divide(B, Factor);
+  }
+}
+
+// The variable in place of the phi.
+void moveTo(State &In, PHINode &Carried, Loop &L, DominatorTree &DT, LoopInfo &LI) {
+  IRBuilder<> Before(L.getLoopPreheader()->getTerminator());
+  In.begin(Before, Carried.getIncomingValueForBlock(L.getLoopPreheader()));
+  IRBuilder<> On(SplitEdge(L.getLoopLatch(), L.getHeader(), &DT, &LI)->getTerminator());
+  In.next(On, Carried.getIncomingValueForBlock(L.getLoopLatch()));
+  IRBuilder<> Begin(L.getHeader(), L.getHeader()->getFirstInsertionPt());
+  Value *Read = In.value(Begin);
+  for (User *U : make_early_inc_range(Carried.users()))
+    if (auto *Frozen = dyn_cast<FreezeInst>(U)) {
+      Frozen->replaceAllUsesWith(Read);
+      Frozen->eraseFromParent();
+    }
+  Carried.replaceAllUsesWith(Read);
+  Carried.eraseFromParent();
+}
+
+void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &DT, LoopInfo &LI) {
+  ADGEN_COUNT(NumProducts, Carried);
+  formDedicatedExitBlocks(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
+  holdBehind(L, SmallVector<Instruction *>(Product.computed().getArrayRef()), DT, LI);
+  State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size());
+  undoSteps(Product, In, DT, LI);
+  for (auto [Index, Each] : enumerate(Product.leaving()))
+    readAgain(*Each.first, Each.second, In, Index);
+  IRBuilder<> End(L.getLoopLatch()->getTerminator());
+  In.end(End);
+  endLast(L, In, DT, LI);
+  moveTo(In, Carried, L, DT, LI);
+  if (!L.getParentLoop())
+    return;
+  SmallVector<BasicBlock *> Exits;
+  L.getUniqueExitBlocks(Exits);
+  for (BasicBlock *Exit : Exits) {
+    IRBuilder<> Behind(Exit, Exit->getFirstInsertionPt());
+    In.keep(Behind);
+  }
+}
+
+bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManager &FAM) {
+  auto &DT = FAM.getResult<DominatorTreeAnalysis>(Body);
+  auto &LI = FAM.getResult<LoopAnalysis>(Body);
+  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(Body);
+  Constants Known(Body, knownActivities(Body));
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    if (!L->isInnermost() || !L->getLoopPreheader() || !L->getLoopLatch())
+      continue;
+    for (PHINode &Carried : L->getHeader()->phis())
+      if (CarriedProduct Product(Carried, *L, DT, SE, Unchanged, Known); Product.isInvertible()) {
+        invert(Carried, *L, Product, DT, LI);
+        return true;
+      }
+  }
+  return false;
+}
+
+} // namespace
+
+ADGEN_DECLARE_PASS(InvertProducts);
+
+PreservedAnalyses InvertProducts::run(Module &M, ModuleAnalysisManager &MAM) {
+  if (asksForTangents(M)) // which take the loop as it is
+    return PreservedAnalyses::all();
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  const UnderlyingObjects Memory(M);
+  UnchangedMemory Unchanged(Memory, BodyPrefix);
+  SmallVector<Function *> Bodies;
+  for (Function &F : M)
+    if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
+      Bodies.push_back(&F);
+  for (Function *Body : Bodies)
+    while (invertOne(*Body, Unchanged, FAM))
+      FAM.invalidate(*Body, PreservedAnalyses::none());
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen

@@ -1,0 +1,249 @@
+; What a loop multiplies, and leaves before it comes near zero, moves to a variable that calls with a derivative change in the reverse sweep:
+; one where the iteration ends, one where it has multiplied. Whether the loop is left is read from the variable as well. A loop in another
+; one keeps the number, and what was found, behind it.
+; Not where nothing keeps the number from zero, where it decides about more than the loop's end, where the factor is not known again, where
+; another iteration uses what was computed from it, and where no derivative needs it.
+;
+; RUN: %opt -passes=adgen-invert-products,verify -S %s | %filecheck %s
+target triple = "nvptx64-nvidia-cuda"
+
+; CHECK-LABEL: define void @adgen_body_ray(
+; CHECK:         %carried = alloca [4 x float]
+; CHECK:         store float 1.000000e+00, ptr %carried
+; CHECK:       loop:
+; CHECK-NOT:     %through
+; CHECK:         [[T:%.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %carried, i32 4)
+; CHECK:         %rest = fmul float [[T]], %f
+; CHECK:         [[FOUND:%.*]] = select i1 %opaque, float 1.000000e+00, float 0.000000e+00
+; CHECK:         store float [[FOUND]], ptr [[PLACE:%.*]]
+; CHECK:         [[AGAIN:%.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(
+; CHECK-NEXT:    [[LEAVES:%.*]] = fcmp une float [[AGAIN]], 0.000000e+00
+; CHECK:         %ends = or i1 [[LEAVES]], %last
+; CHECK-NEXT:    [[BITS:%.*]] = bitcast float %f to i32, !enzyme_inactive_val
+; CHECK-NEXT:    call void @adgen_undo_divide_f32_1(ptr %carried, i32 [[BITS]])
+; CHECK-NEXT:    call void @adgen_undo_step_f32_1(ptr %carried)
+; CHECK-NEXT:    br i1 %ends,
+; CHECK:         store float %rest, ptr %carried
+; CHECK-NEXT:    br label %loop
+; CHECK-NOT:     adgen_undo_keep
+; CHECK:         store float [[HELD:%.*]], ptr %out
+define void @adgen_body_ray(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %w = fmul float %through, %a
+  %more = fadd float %sum, %w
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  %ends = or i1 %opaque, %last
+  br i1 %ends, label %end, label %loop
+end:
+  %s = phi float [ %more, %loop ]
+  store float %s, ptr %out
+  ret void
+}
+
+; Only on the way where it is multiplied, which a comparison of the product keeps from zero.
+; CHECK-LABEL: define void @adgen_body_tiles(
+; CHECK:       blends:
+; CHECK:         [[BITS:%.*]] = bitcast float %f to i32, !enzyme_inactive_val
+; CHECK-NEXT:    call void @adgen_undo_divide_f32_1(ptr %carried, i32 [[BITS]])
+; CHECK-NEXT:    br label %met
+; CHECK:       latch:
+; CHECK-NOT:     adgen_undo_divide
+; CHECK:         call void @adgen_undo_step_f32_1(ptr %carried)
+; CHECK-NEXT:    br i1 %ends,
+; CHECK:       tile.end:
+; CHECK:         call void @adgen_undo_keep_0_f32_1(ptr %carried)
+; CHECK-NEXT:    call void @adgen_undo_keep_3_f32_1(ptr %carried)
+define void @adgen_body_tiles(ptr noalias readonly %x, ptr noalias %out, i64 %n, i64 %m) {
+entry:
+  br label %tile
+tile:
+  %o = phi i64 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %t.o = phi float [ 1.0, %entry ], [ %t.end, %tile.end ]
+  %s.o = phi float [ 0.0, %entry ], [ %s.end, %tile.end ]
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %tile ], [ %inc, %latch ]
+  %through = phi float [ %t.o, %tile ], [ %t.next, %latch ]
+  %sum = phi float [ %s.o, %tile ], [ %s.next, %latch ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %seen = fcmp ogt float %a, 0x3F70101020000000
+  br i1 %seen, label %tests, label %latch
+tests:
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  br i1 %opaque, label %met, label %blends
+blends:
+  %w = fmul float %through, %a
+  %more = fadd float %sum, %w
+  br label %met
+met:
+  %t.met = phi float [ %through, %tests ], [ %rest, %blends ]
+  %s.met = phi float [ %sum, %tests ], [ %more, %blends ]
+  %done.met = phi i1 [ true, %tests ], [ false, %blends ]
+  br label %latch
+latch:
+  %t.next = phi float [ %through, %loop ], [ %t.met, %met ]
+  %s.next = phi float [ %sum, %loop ], [ %s.met, %met ]
+  %done = phi i1 [ false, %loop ], [ %done.met, %met ]
+  %inc = add i64 %i, 1
+  %last = icmp sge i64 %inc, %n
+  %ends = select i1 %done, i1 true, i1 %last
+  br i1 %ends, label %tile.end, label %loop
+tile.end:
+  %t.end = phi float [ %t.next, %latch ]
+  %s.end = phi float [ %s.next, %latch ]
+  %o.inc = add i64 %o, 1
+  %again = icmp slt i64 %o.inc, %m
+  br i1 %again, label %tile, label %end
+end:
+  store float %s.end, ptr %out
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_comes_to_zero(
+; CHECK-NOT:     alloca
+define void @adgen_body_comes_to_zero(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %w = fmul float %through, %a
+  %more = fadd float %sum, %w
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp ole float %rest, 0.0
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  %ends = or i1 %opaque, %last
+  br i1 %ends, label %end, label %loop
+end:
+  store float %more, ptr %out
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_decides_more(
+; CHECK-NOT:     alloca
+define void @adgen_body_decides_more(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %dim = fcmp olt float %through, 5.0e-01
+  %seen = select i1 %dim, float 0.0, float %a
+  %w = fmul float %through, %seen
+  %more = fadd float %sum, %w
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  %ends = or i1 %opaque, %last
+  br i1 %ends, label %end, label %loop
+end:
+  store float %more, ptr %out
+  ret void
+}
+
+; The memory from which the factor comes is changed.
+; CHECK-LABEL: define void @adgen_body_changed_memory(
+; CHECK-NOT:     alloca
+define void @adgen_body_changed_memory(ptr noalias %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  store float 0.0, ptr %at
+  %w = fmul float %through, %a
+  %more = fadd float %sum, %w
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  %ends = or i1 %opaque, %last
+  br i1 %ends, label %end, label %loop
+end:
+  store float %more, ptr %out
+  ret void
+}
+
+; What the iteration before has computed would be found out again from another iteration's number.
+; CHECK-LABEL: define void @adgen_body_used_later(
+; CHECK-NOT:     alloca
+define void @adgen_body_used_later(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %loop ]
+  %before = phi float [ 1.0, %entry ], [ %w, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %w = fmul float %through, %a
+  %both = fmul float %w, %before
+  %more = fadd float %sum, %both
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  %ends = or i1 %opaque, %last
+  br i1 %ends, label %end, label %loop
+end:
+  store float %more, ptr %out
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_of_constants(
+; CHECK-NOT:     alloca
+define void @adgen_body_of_constants(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %loop ]
+  %rest = fmul float %through, 0x3FE99999A0000000
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  %ends = or i1 %opaque, %last
+  br i1 %ends, label %end, label %loop
+end:
+  store float %rest, ptr %out
+  ret void
+}
+
+; The number is divided unless it is the one that the last iteration began with, and what was found then is forgotten.
+; CHECK-LABEL: define void @adgen_undo_divide_f32_1_reverse(
+; CHECK:         [[F:%.*]] = bitcast i32 %2 to float
+; CHECK:         [[BY:%.*]] = select i1 {{.*}}, float [[F]], float 1.000000e+00
+; CHECK:         fdiv float {{.*}}, [[BY]]
+; CHECK-LABEL: define void @adgen_undo_step_f32_1_reverse(
+; CHECK:         [[AHEAD:%.*]] = fcmp une float
+; CHECK:         select i1 [[AHEAD]], float 0.000000e+00, float
