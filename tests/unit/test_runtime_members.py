@@ -88,8 +88,11 @@ def test_a_struct_that_leads_to_no_numbers_needs_no_shadow() -> None:
     parameter = Parameter("i", "struct", indices, const=True, activity="duplicated", writes=False)
     arguments = Arguments(kernel("k", parameter, pointer("x", F64)), "openmp")
     at = np.zeros(2, np.int32)
-    prepared = arguments.gradient([{"at": at, "n": 2}, np.ones(1)], {"x": np.zeros(1)})
-    assert prepared.values[2] == prepared.values[0] == struct.pack("<Qi4x", at.ctypes.data, 2)
+    whole = np.zeros((), {"names": ["at", "n"], "formats": [np.uint64, np.int32], "itemsize": 16})
+    whole["at"], whole["n"] = at.ctypes.data, 2
+    for value in ({"at": at, "n": 2}, whole[()]):
+        prepared = arguments.gradient([value, np.ones(1)], {"x": np.zeros(1)})
+        assert prepared.values[2] == prepared.values[0] == struct.pack("<Qi4x", at.ctypes.data, 2)
 
 
 def test_a_pointer_that_is_not_used_is_none() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, combinations
 
 from enzyme_driver.errors import ArgumentError, RefusedError
-from enzyme_driver.model import Parameter, Signature, Target
+from enzyme_driver.model import DataType, Parameter, Signature, Target
 from enzyme_driver.runtime.call.accumulation import accumulated
 from enzyme_driver.runtime.call.arrays import ArrayView, apart
 from enzyme_driver.runtime.call.conversion import (
@@ -346,10 +346,16 @@ class Arguments:
 
 
 def _leads_nowhere(parameter: Parameter, value: Value) -> bool:
-    """Whether it is a struct, given by its members, of which none has a derivative."""
-    if parameter.shadow_is_pointer or not value.parts:
+    """Whether it is a struct of which no member has a derivative: what a void pointer leads to only members tell."""
+    if parameter.shadow_is_pointer or not (value.parts or _points_to_integers(parameter.dtype)):
         return False
     return all(member.parameter.activity == "const" for member in members(parameter))
+
+
+def _points_to_integers(struct: DataType) -> bool:
+    """As an accessor of indices does."""
+    behind = [leaf.pointee for leaf in struct.leaves() if leaf.kind == "pointer"]
+    return all(kind and all(leaf.kind in {"int", "uint", "bool"} for leaf in kind.leaves()) for kind in behind)
 
 
 def _arrays(slots: Sequence[Slot], values: Sequence[Value]) -> list[tuple[Slot, ArrayView]]:
