@@ -20,7 +20,7 @@ using namespace llvm;
 using namespace llvm::PatternMatch;
 
 STATISTIC(NumRecords, "Number of runs of additions that became a bulk reduction");
-STATISTIC(NumVectors, "Number of runs of additions that became one of 16 or 8 bytes");
+STATISTIC(NumVectors, "Number of runs of additions that became one of 16, 8 or 4 bytes");
 
 namespace adgen {
 namespace {
@@ -130,8 +130,8 @@ private:
 
 // Neighbouring numbers are added by one instruction where they fill one piece of 16 bytes, as where the primal reads
 // vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times. So
-// are two floats whose indices say that they fill one piece of 8 bytes if the array begins with one, as those of a
-// feature: where some lanes have such a piece and others do not, all would take longer.
+// are two numbers whose indices say that they fill one piece of 8 bytes, or of 4, if the array begins with one, as
+// those of a feature: where some lanes have such a piece and others do not, all would take longer.
 class Vectors {
 public:
   explicit Vectors(Function &F) : DL(F.getDataLayout()), F(F), Roots(F), Shadows(F) {}
@@ -149,7 +149,7 @@ private:
     SmallVector<AtomicRMWInst *, 8> Elements;
     AtomicRMWInst *Last = nullptr; // of them in their block, which replacing others may split
   };
-  static constexpr unsigned Bytes = 16, PairBytes = 8, GlobalSpace = 1;
+  static constexpr unsigned Bytes = 16, GlobalSpace = 1;
 
   static bool hasInstruction(const Type &T) { return T.isFloatTy() || T.isHalfTy() || T.isBFloatTy(); }
 
@@ -174,7 +174,8 @@ private:
   // The index of the second of two features is (2 * i) | 1, as 32 bits.
   Place placeOf(const Value *Base, Type *T, int64_t &Offset) const {
     auto *GEP = dyn_cast<GetElementPtrInst>(Base);
-    if (!GEP || GEP->getNumIndices() != 1 || GEP->getSourceElementType() != T)
+    if (!GEP || GEP->getNumIndices() != 1 ||
+        DL.getTypeAllocSize(GEP->getSourceElementType()) != DL.getTypeStoreSize(T)) // __half is a struct
       return {.Base = Base, .T = T};
     const Value *Index = GEP->getOperand(1), *Even = nullptr;
     unsigned Widening = isa<ZExtInst, SExtInst>(Index) ? cast<CastInst>(Index)->getOpcode() : 0;
@@ -194,15 +195,29 @@ private:
                                 : Found->second;
   }
 
-  // Whether the address is a multiple of 8 bytes behind where the array begins.
-  bool beginsPair(const Value *Pointer) const {
+  // What was kept for the reverse sweep is not defined where the forward sweep did not come by.
+  unsigned trailingZeros(const Value *V) const {
+    while (isa<ZExtInst, SExtInst>(V))
+      V = cast<CastInst>(V)->getOperand(0);
+    auto *Kept = dyn_cast<PHINode>(V);
+    if (!Kept)
+      return computeKnownBits(V, DL).countMinTrailingZeros();
+    unsigned Least = V->getType()->getIntegerBitWidth();
+    for (const Value *Way : Kept->incoming_values())
+      if (!isa<UndefValue>(Way))
+        Least = std::min(Least, computeKnownBits(Way, DL).countMinTrailingZeros());
+    return Least;
+  }
+
+  // Whether the address is a multiple of a pair's bytes behind where the array begins.
+  bool beginsPair(const Value *Pointer, uint64_t PairBytes) const {
     for (; auto *GEP = dyn_cast<GEPOperator>(Pointer); Pointer = GEP->getPointerOperand()) {
       SmallMapVector<Value *, APInt, 4> Indices;
       APInt Constant(64, 0);
       if (!GEP->collectOffset(DL, 64, Indices, Constant) || Constant.urem(PairBytes))
         return false;
       for (auto &[Index, Size] : Indices)
-        if (computeKnownBits(Index, DL).countMinTrailingZeros() + Size.countr_zero() < Log2_32(PairBytes))
+        if (trailingZeros(Index) + Size.countr_zero() < Log2_32(PairBytes))
           return false;
     }
     return true;
@@ -261,7 +276,7 @@ private:
   void takePairs(const Vector &Run, SmallVectorImpl<Vector> &Found) const {
     for (size_t First = 0; First + 1 < Run.Elements.size();) {
       AtomicRMWInst *Atomic = Run.Elements[First];
-      if (!Atomic->getType()->isFloatTy() || !beginsPair(Atomic->getPointerOperand())) {
+      if (!beginsPair(Atomic->getPointerOperand(), 2 * DL.getTypeStoreSize(Atomic->getType()))) {
         ++First;
         continue;
       }
@@ -293,7 +308,7 @@ private:
       Atomic->moveBefore(Else->getIterator());
   }
 
-  // red.global.add.v4.f32 or v2, or red.global.add.noftz.v8 of 16 bits.
+  // red.global.add.v4.f32 or v2, or red.global.add.noftz.v8 or v2 of 16 bits.
   static void addTogether(IRBuilder<> &B, Value *To, ArrayRef<AtomicRMWInst *> Elements) {
     Type *T = Elements.front()->getType(), *Register = T->isFloatTy() ? T : B.getInt16Ty();
     SmallVector<Value *> Operands{B.CreateAddrSpaceCast(To, B.getPtrTy(GlobalSpace))};

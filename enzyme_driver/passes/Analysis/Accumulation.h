@@ -35,6 +35,9 @@ bool isOnlyAccumulatedInto(const llvm::Value &Shadow);
 
 // Metadata of an exchange by which a thread takes a cotangent.
 inline constexpr llvm::StringLiteral ConsumedMark = "adgen.consumed";
+
+// Of an accumulation to the first of two numbers of 16 bits to which the source adds at once: they fill a word.
+inline constexpr llvm::StringLiteral BeginsWordMark = "adgen.begins.word";
 bool isConsumption(const llvm::Instruction &I);
 // The same where no other block stores to the element.
 inline constexpr llvm::StringLiteral BlocksOwnMark = "adgen.blocks.own";

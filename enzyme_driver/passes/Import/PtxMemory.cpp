@@ -1,4 +1,5 @@
 // Loads, stores and atomic operations of inline PTX.
+#include "Analysis/Accumulation.h"
 #include "Import/PtxTranslation.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -85,9 +86,12 @@ bool PtxTranslation::atomic(ArrayRef<StringRef> Words, StringRef Given, Value *P
   if (!Pair)
     return write(Result, One(Pointer, Operand));
   Value *Old = PoisonValue::get(T); // each number on its own, as the hardware has it
-  for (unsigned I = 0; I < Pair->getNumElements(); ++I)
-    Old = B.CreateInsertElement(
-        Old, One(element(Pointer, Pair->getElementType(), I), B.CreateExtractElement(Operand, I)), I);
+  for (unsigned I = 0; I < Pair->getNumElements(); ++I) {
+    auto *Each = One(element(Pointer, Pair->getElementType(), I), B.CreateExtractElement(Operand, I));
+    if (I == 0)
+      Each->setMetadata(BeginsWordMark, MDNode::get(Each->getContext(), {}));
+    Old = B.CreateInsertElement(Old, Each, I);
+  }
   return write(Result, Old);
 }
 

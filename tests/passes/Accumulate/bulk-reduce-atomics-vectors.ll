@@ -5,6 +5,8 @@
 
 target triple = "nvptx64-nvidia-cuda"
 
+%half = type { half }
+
 ; CHECK-LABEL: define void @adgen_gradient_four(
 ; CHECK:         atomicrmw fadd ptr %fifth
 ; CHECK:         fcmp une float %a, 0.000000e+00
@@ -83,6 +85,29 @@ define void @adgen_gradient_pair(ptr %x, i32 %i, float %a, float %b, ptr "adgen-
   %second = getelementptr float, ptr %dx, i64 %odd.wide
   %add1 = atomicrmw fadd ptr %first, float %a monotonic
   %add2 = atomicrmw fadd ptr %second, float %b monotonic
+  ret void
+}
+
+; Two halves in one piece of 4 bytes, whose index was kept where it is defined.
+; CHECK-LABEL: define void @adgen_gradient_halves(
+; CHECK:         red.global.add.noftz.v2.f16 [$0], {$1, $2};
+; CHECK-COUNT-2: atomicrmw fadd
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define void @adgen_gradient_halves(ptr %x, i32 %i, half %a, half %b, i1 %kept, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const:const:const:const" "adgen-shared" {
+  %even = shl i32 %i, 1
+  br i1 %kept, label %back, label %elsewhere
+elsewhere:
+  br label %back
+back:
+  %index = phi i32 [ %even, %0 ], [ undef, %elsewhere ]
+  %odd = or disjoint i32 %index, 1
+  %even.wide = zext i32 %index to i64
+  %odd.wide = zext i32 %odd to i64
+  %first = getelementptr %half, ptr %dx, i64 %even.wide
+  %second = getelementptr %half, ptr %dx, i64 %odd.wide
+  %add1 = atomicrmw fadd ptr %first, half %a monotonic
+  %add2 = atomicrmw fadd ptr %second, half %b monotonic
   ret void
 }
 

@@ -1,5 +1,5 @@
 ; Two numbers of 16 bits that lie in one word are taken by one exchange, where the first was, and added to at once, where
-; the last was.
+; the last was. One that is taken alone is its half of the word, the others of which a mask leaves.
 ;
 ; RUN: %opt -passes=adgen-pack-half-atomics,verify -S %s | %filecheck %s
 
@@ -12,7 +12,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:    [[A:%.*]] = trunc i32 [[WORD]] to i16
 ; CHECK-NEXT:    [[B:%.*]] = trunc i32 [[UPPER]] to i16
 ; CHECK-NEXT:    %third = getelementptr
-; CHECK-NEXT:    %alone = atomicrmw xchg ptr addrspace(3) %third, i16 0
+; CHECK:         [[OTHERS:%.*]] = xor i32 {{.*}}, -1
+; CHECK-NEXT:    [[ALONE:%.*]] = atomicrmw and ptr addrspace(3) {{.*}}, i32 [[OTHERS]] monotonic, align 4
 ; CHECK:         store i16 [[A]], ptr addrspace(1) %to
 ; CHECK:         store i16 [[B]]
 define ptx_kernel void @taken(ptr addrspace(3) align 4 %shadow, ptr addrspace(1) %to) "adgen-activity"="duplicated" {
@@ -46,8 +47,9 @@ define ptx_kernel void @taken_in_order(ptr addrspace(3) align 4 %shadow, ptr add
 
 ; Not across a word's end, nor with a load between them that may be of the same place, nor from another pointer.
 ; CHECK-LABEL: define ptx_kernel void @apart(
-; CHECK-NOT:     i32 0
-; CHECK-COUNT-4: atomicrmw xchg {{.*}}, i16 0
+; CHECK-NOT:     xchg
+; CHECK-COUNT-4: atomicrmw and {{.*}}, align 4
+; CHECK-NOT:     xchg
 ; CHECK:         ret void
 define ptx_kernel void @apart(ptr addrspace(3) align 4 %shadow, ptr addrspace(3) align 4 %other, ptr addrspace(1) %to) "adgen-activity"="duplicated" {
   %second = getelementptr i8, ptr addrspace(3) %shadow, i64 2
@@ -88,17 +90,45 @@ define ptx_kernel void @added(ptr addrspace(3) align 4 %shadow, ptr addrspace(3)
   ret void
 }
 
-; Not in global memory, nor pairs of bfloat before sm_90.
+; In global memory two that the source adds at once fill a word; others are added with whatever lies beside them. Not
+; bfloat before sm_90.
 ; CHECK-LABEL: define ptx_kernel void @elsewhere(
-; CHECK-NOT:     asm
+; CHECK:         call void asm sideeffect "red.global.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}"(ptr addrspace(1) %global, i32
+; CHECK:         [[ADDRESS:%.*]] = ptrtoint ptr addrspace(1) %other to i64
+; CHECK-NEXT:    [[BEHIND:%.*]] = and i64 [[ADDRESS]], 2
+; CHECK-NEXT:    [[BACK:%.*]] = sub i64 0, [[BEHIND]]
+; CHECK-NEXT:    [[WORD:%.*]] = getelementptr i8, ptr addrspace(1) %other, i64 [[BACK]]
+; CHECK:         [[ZERO:%.*]] = lshr i32 -2147483648, [[MOVED:%.*]]
+; CHECK-NEXT:    [[OWN:%.*]] = shl i32 {{.*}}, [[MOVED]]
+; CHECK-NEXT:    [[BOTH:%.*]] = or i32 [[OWN]], [[ZERO]]
+; CHECK-NEXT:    call void asm sideeffect "red.global.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}"(ptr addrspace(1) [[WORD]], i32 [[BOTH]])
+; CHECK-COUNT-2: atomicrmw fadd {{.*}}, bfloat
 ; CHECK:         ret void
-define ptx_kernel void @elsewhere(ptr addrspace(1) align 4 %global, ptr addrspace(3) align 4 %shared, half %v, bfloat %x) "adgen-activity"="duplicated" "target-cpu"="sm_80" {
+define ptx_kernel void @elsewhere(ptr addrspace(1) align 4 %global, ptr addrspace(1) %other, ptr addrspace(3) align 4 %shared, half %v, bfloat %x) "adgen-activity"="duplicated" "target-cpu"="sm_80" {
   %behind = getelementptr i8, ptr addrspace(1) %global, i64 2
-  %1 = atomicrmw fadd ptr addrspace(1) %global, half %v monotonic, align 4
+  %1 = atomicrmw fadd ptr addrspace(1) %global, half %v monotonic, align 2, !adgen.begins.word !0
   %2 = atomicrmw fadd ptr addrspace(1) %behind, half %v monotonic, align 2
+  %3 = atomicrmw fadd ptr addrspace(1) %other, half %v monotonic, align 4
   %next = getelementptr i8, ptr addrspace(3) %shared, i64 2
-  %3 = atomicrmw fadd ptr addrspace(3) %shared, bfloat %x monotonic, align 4
-  %4 = atomicrmw fadd ptr addrspace(3) %next, bfloat %x monotonic, align 2
+  %4 = atomicrmw fadd ptr addrspace(3) %shared, bfloat %x monotonic, align 4
+  %5 = atomicrmw fadd ptr addrspace(3) %next, bfloat %x monotonic, align 2
+  ret void
+}
+
+; Of a primal only what the source has at once; a pointer in a struct that the caller gives leads to global memory.
+; CHECK-LABEL: define ptx_kernel void @primal(
+; CHECK:         [[AT:%.*]] = addrspacecast ptr %to to ptr addrspace(1)
+; CHECK-NEXT:    call void asm sideeffect "red.global.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}"(ptr addrspace(1) [[AT]], i32
+; CHECK-NEXT:    %third = getelementptr
+; CHECK-NEXT:    atomicrmw fadd ptr %third, half %v
+; CHECK-NEXT:    ret void
+define ptx_kernel void @primal(ptr byval(ptr) %given, half %v) "target-cpu"="sm_90" {
+  %to = load ptr, ptr %given
+  %1 = atomicrmw fadd ptr %to, half %v monotonic, align 2, !adgen.begins.word !0
+  %second = getelementptr i8, ptr %to, i64 2
+  %2 = atomicrmw fadd ptr %second, half %v monotonic, align 2
+  %third = getelementptr i8, ptr %to, i64 4
+  %3 = atomicrmw fadd ptr %third, half %v monotonic, align 2
   ret void
 }
 
