@@ -145,6 +145,7 @@ CUDA = Pipeline(
         Pass("adgen-skip-losers", after=("default", "adgen-make-kernels")),
         Pass("adgen-broadcast-sums", after=("default",)),  # of what rules of shuffles have become
         Pass("adgen-take-together", after=("default",)),  # the optimiser would undo it
+        Pass("adgen-load-together", after=("default", "adgen-take-together")),
         Pass("adgen-load-ahead", after=("default",)),  # too
         Pass("adgen-rematerialize-loads", after=("default",)),
         Pass("adgen-split-live-ranges", after=("adgen-rematerialize-loads",)),

@@ -5,8 +5,8 @@
 //
 // It runs behind the optimiser, which would move the loads back.
 #include "Analysis/Accumulation.h"
+#include "GPU/HoldLoads.h"
 #include "Support/Pass.h"
-#include "Support/Threads.h"
 #include "Support/Unrolling.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -15,8 +15,6 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 
 #define DEBUG_TYPE "adgen-take-together"
 
@@ -136,14 +134,6 @@ SmallVector<LoadInst *> marked(BasicBlock &Block) {
   return Found;
 }
 
-// Where registers are scarce, ptxas moves loads down to their uses again, but not past a barrier: one of the lanes that
-// are here anyway, which waits for nothing.
-void holdTogether(ArrayRef<LoadInst *> Loads) {
-  Instruction *Last = *max_element(Loads, [](LoadInst *One, LoadInst *Other) { return One->comesBefore(Other); });
-  IRBuilder<> B(Last->getNextNode());
-  B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {activeLanes(B)});
-}
-
 void loadTogether(Loop &L, ArrayRef<LoadInst *> Loads, Unroller &Unroll) {
   for (LoadInst *Load : Loads)
     Load->setMetadata(Marked, MDNode::get(Load->getContext(), {}));
@@ -156,7 +146,7 @@ void loadTogether(Loop &L, ArrayRef<LoadInst *> Loads, Unroller &Unroll) {
     while (&*First != Load && !moveUpTo(*First, *Load, Unroll.DT)) // what is needed stays where it is
       ++First;
   }
-  holdTogether(Moved);
+  holdLoads(Moved);
 }
 
 bool takeTogether(Function &F, FunctionAnalysisManager &FAM) {
