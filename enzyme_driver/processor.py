@@ -53,6 +53,11 @@ def for_llvm(cpu: str) -> str:
     return "generic" if cpu == _ARM else cpu
 
 
+def fuses() -> bool:
+    """Whether a product and a sum are one instruction there, whose result is rounded once."""
+    return baseline() != PLAIN
+
+
 def bits_of_vector_math() -> int:
     """How wide the vectors are that the C library takes, for the baseline; 0 where it takes none."""
     library, version = platform.libc_ver()

@@ -271,6 +271,7 @@ SWEEPS = Pipeline(
             switch="distribute-additions",
         ),
         _PARTS,
+        Pass("adgen-inline-exponentials", when="fused", after=("adgen-cache-math-calls",)),
         Pass("default", "O3"),
     ),
 )

@@ -25,6 +25,9 @@ DIRECTIONS = 16
 doubles of a sum still fit into registers of AVX2.
 """
 
+IN_ORDER = "-force-ordered-reductions"
+"""Of sums, the numbers are computed several at once and then added in the order of the source."""
+
 _PIPELINES: Mapping[Language, tuple[Pipeline, Pipeline]] = {
     "cuda": (pipelines.HOST_FROM_CUDA, pipelines.THREADS),
     "c++": (pipelines.HOST_FROM_CPP, pipelines.SWEEPS),
@@ -76,8 +79,9 @@ def finish(
         facts=exactness(fast_math=fast_math) | {"host"},
     )
     bits = processor.bits_of_vector_math()
-    words, facts = {"vector_bits": str(bits)}, {"vector math"} if bits else set()
-    workspace.opt(loops, entered, ir, mcpu(), words=words, facts=facts)
+    facts = ({"vector math"} if bits else set()) | ({"fused"} if processor.fuses() else set())
+    flags = (mcpu(), IN_ORDER) if language == "c++" else (mcpu(),)
+    workspace.opt(loops, entered, ir, *flags, words={"vector_bits": str(bits)}, facts=facts)
     refused: dict[str, AdgenError] = dict(refusals(done.stderr))
     alone = refusals(done.stderr, mode="directions")
     entries = target_entries(plan, "__gradient", refused, gradient.refused)

@@ -18,6 +18,7 @@ def _machine(monkeypatch: pytest.MonkeyPatch, flags: str, kind: str = "x86_64") 
 def test_the_baseline_needs_all_extensions(monkeypatch: pytest.MonkeyPatch) -> None:
     _machine(monkeypatch, "sse2 avx avx2 fma f16c bmi1 bmi2")
     assert processor.baseline() == "x86-64-v3"
+    assert processor.fuses()
     _machine(monkeypatch, "sse2 avx avx2 f16c bmi1 bmi2")
     assert processor.baseline() == "x86-64"
 

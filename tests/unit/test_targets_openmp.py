@@ -31,7 +31,7 @@ WORDS = {
     "directions": "16",
     "vector_bits": "256",
 }
-FACTS = {"exact", "host", "vector math"}
+FACTS = {"exact", "host", "vector math", "fused"}
 
 
 @pytest.fixture
@@ -39,6 +39,7 @@ def workspace(
     tmp_path: Path, settings: Settings, fake_process: FakeProcess, monkeypatch: pytest.MonkeyPatch
 ) -> Workspace:
     monkeypatch.setattr(processor, "bits_of_vector_math", lambda: 256)
+    monkeypatch.setattr(processor, "fuses", lambda: True)
     fake_process.reply("opt", effect=writes_output())
     fake_process.reply("emit.py")
     fake_process.reply("clang++")
@@ -77,10 +78,11 @@ def test_the_processes(
     ends = ("gradient.ll", "entries.ll", "host.ll", "host.o")
     gradient, entered, ir, compiled = (str(workspace.file(f"k.{end}")) for end in ends)
     library, cpu = str(workspace.file("libk.so")), processor.baseline()
+    in_order = [openmp.IN_ORDER] if language == "c++" else []
     first, second = (pipelines.render(each, WORDS, facts=FACTS, disabled=disabled) for each in (host, loops))
     assert fake_process.argvs == [
         (*OPT, REFLECTION, f"-passes={first}", gradient, "-S", "-o", entered),
-        (*OPT, f"-mcpu={cpu}", f"-passes={second}", entered, "-S", "-o", ir),
+        (*OPT, f"-mcpu={cpu}", *in_order, f"-passes={second}", entered, "-S", "-o", ir),
         (sys.executable, "-P", str(EMIT), ir, compiled, cpu),
         (
             *("/llvm/bin/clang++", "-shared", compiled, "/build/host_runtime.o", "-o", library),
