@@ -78,6 +78,17 @@ struct Span {
     ++live;
     return block;
   }
+
+  // A recursion gives back what it took last first: nothing is written then, and what was read only need not be
+  // written to memory.
+  void put(Block *block) {
+    if (reinterpret_cast<char *>(block) + each() == fresh) {
+      fresh = reinterpret_cast<char *>(block);
+      return;
+    }
+    block->next = freed;
+    freed = block;
+  }
 };
 
 struct Queue {
@@ -201,8 +212,7 @@ struct Own {
         spans().leave(span->size, strays[span->size]);
       return;
     }
-    block->next = span->freed;
-    span->freed = block;
+    span->put(block);
     if (--span->live == 0)
       span->clear(spans().startOf(span));
     if (!span->queued && span != current[span->size]) {

@@ -263,6 +263,7 @@ SWEEPS = Pipeline(
         Pass("adgen-skip-zeros"),
         function("loop-simplify", switch="cache-math-calls"),
         Pass("adgen-cache-math-calls"),
+        Pass("adgen-pack-tapes"),
         # What an entry is given, whose shadows overlap nothing, is told apart in the sweeps too; a loop is one block,
         # and does not compute what is the same in all iterations, nor write what it has just read.
         Pass("cgscc", inner=(Pass("inline"),), switch="distribute-additions"),
