@@ -180,6 +180,58 @@ exit:
   ret void
 }
 
+; A cache that all iterations have or none, behind a choice between it and nothing. Not one upon which each iteration decides, nor one that is handed on.
+; CHECK-LABEL: define void @under_a_condition(
+; CHECK:       entry:
+; CHECK:         %[[SIZE:.*]] = freeze i64 %bytes
+; CHECK-NEXT:    %[[ASKED:.*]] = freeze i1 %any
+; CHECK-NEXT:    %[[ALL:.*]] = select i1 %[[ASKED]], i64 %[[SIZE]], i64 0
+; CHECK-NEXT:    %a = call noalias ptr @malloc(i64 %[[ALL]]), !enzyme_cache_alloc ![[A:.*]]
+; CHECK-NEXT:    br label %loop
+; CHECK:       some:
+; CHECK:         %b = call {{.*}}@malloc(
+; CHECK-NEXT:    %c = call {{.*}}@malloc(
+; CHECK:       join:
+; CHECK:         call void @free(ptr %b.here)
+; CHECK-NEXT:    call void @free(ptr %c.here)
+; CHECK:       exit:
+; CHECK-NEXT:    call void @free(ptr %a), !enzyme_cache_free ![[A]]
+define void @under_a_condition(ptr %x, ptr %y, i64 %n, i64 %k) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %join ]
+  %any = icmp sgt i64 %k, 0
+  %bytes = shl nuw i64 %k, 3
+  br i1 %any, label %all, label %join
+all:
+  %a = call noalias nonnull ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  store double 1.0, ptr %a
+  %mine = icmp eq i64 %i, %k
+  br i1 %mine, label %some, label %join
+some:
+  %b = call noalias nonnull ptr @malloc(i64 %bytes), !enzyme_cache_alloc !1
+  %c = call noalias nonnull ptr @malloc(i64 %bytes), !enzyme_cache_alloc !2
+  store ptr %c, ptr %y
+  br label %join
+join:
+  %a.here = phi ptr [ undef, %loop ], [ %a, %all ], [ %a, %some ]
+  %b.here = phi ptr [ undef, %loop ], [ undef, %all ], [ %b, %some ]
+  %c.here = phi ptr [ undef, %loop ], [ undef, %all ], [ %c, %some ]
+  call void @free(ptr %a.here), !enzyme_cache_free !0
+  call void @free(ptr %b.here), !enzyme_cache_free !1
+  call void @free(ptr %c.here), !enzyme_cache_free !2
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+!0 = !{!"a"}
+!1 = !{!"b"}
+!2 = !{!"c"}
+
 declare noalias ptr @_Znwm(i64)
 declare noalias ptr @malloc(i64) nounwind willreturn
 declare void @free(ptr) nounwind willreturn
