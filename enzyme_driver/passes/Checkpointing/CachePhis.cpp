@@ -1,12 +1,14 @@
 // Numbers that depend on which way was taken are kept by Enzyme as soon as they pass through a call that it can neither
 // see through nor repeat: adgen_hold_i64(value), adgen_hold_ieee64(value). Else it finds out the way again in the
 // reverse sweep, wherever the value is needed, also in the innermost loop, and nothing shows any more that what is
-// computed from it was computed before. Only outside of loops, where a kept value takes a register and no tape.
+// computed from it was computed before. Outside of loops, where a kept value takes a register and no tape, and in loops
+// where one choice follows another: each doubles the ways to the next one, and Enzyme writes down every way.
 // Integers carry no derivative; that of floating point is registered, and hands the cotangent on. StripGuards takes the
 // calls away. Integers of C++ are sizes of memory as well, of which Enzyme has to see where they come from.
 #include "Support/Guards.h"
 #include "Support/Pass.h"
 
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -62,29 +64,71 @@ bool isComputedOnTheWay(const PHINode &Phi, const DominatorTree &DT, const LoopI
   return Computed;
 }
 
-bool isHeld(PHINode &Phi, const DominatorTree &DT, const LoopInfo &LI) {
+// Whether it is of a kind that can be kept.
+bool canBeHeld(PHINode &Phi) {
   Type *T = Phi.getType();
   if (Phi.getNumIncomingValues() < 2)
     return false;
   if (T->isIntegerTy())
     return Phi.getModule()->getTargetTriple().isNVPTX() && T->getIntegerBitWidth() >= LeastBits && staysInteger(Phi);
-  return (T->isFloatTy() || T->isDoubleTy()) && isComputedOnTheWay(Phi, DT, LI);
+  return T->isFloatTy() || T->isDoubleTy();
 }
 
-} // namespace
+bool isHeldOutsideOfLoops(const PHINode &Phi, const DominatorTree &DT, const LoopInfo &LI) {
+  return !LI.getLoopFor(Phi.getParent()) && (Phi.getType()->isIntegerTy() || isComputedOnTheWay(Phi, DT, LI));
+}
 
-namespace {
+// In how many ways Enzyme computes a phi again: for each way that leads to it, what comes from there.
+class Ways {
+public:
+  explicit Ways(const LoopInfo &LI) : LI(LI) {}
+
+  unsigned to(const PHINode &Phi) {
+    auto [At, IsNew] = Known.try_emplace(&Phi, 0);
+    if (!IsNew || LI.isLoopHeader(Phi.getParent())) // what a loop carries is kept anyway
+      return At->second;
+    unsigned Found = 0;
+    for (const Value *Incoming : Phi.incoming_values())
+      Found = std::min(Found + std::max(1U, toOperands(Incoming)), Many);
+    return Known[&Phi] = Found;
+  }
+
+  void keep(const PHINode &Phi) { Known[&Phi] = 0; }
+
+  static constexpr unsigned Many = 32;
+
+private:
+  unsigned toOperands(const Value *V) {
+    unsigned Found = 0;
+    SmallPtrSet<const Value *, 16> Seen;
+    SmallVector<const Value *> Next{V};
+    while (!Next.empty() && Found < Many) {
+      auto *I = dyn_cast<Instruction>(Next.pop_back_val());
+      if (!I || !Seen.insert(I).second || I->mayReadOrWriteMemory() || (isa<CallBase>(I) && !isa<IntrinsicInst>(I)))
+        continue;
+      if (auto *Phi = dyn_cast<PHINode>(I))
+        Found += to(*Phi);
+      else
+        Next.append(I->op_begin(), I->op_end());
+    }
+    return Found;
+  }
+
+  const LoopInfo &LI;
+  DenseMap<const PHINode *, unsigned> Known;
+};
 
 void holdAll(Function &F) {
   DominatorTree DT(F);
   LoopInfo LI(DT);
-  for (BasicBlock &Block : F)
-    if (!LI.getLoopFor(&Block))
-      for (PHINode &Phi : Block.phis())
-        if (isHeld(Phi, DT, LI)) {
-          ADGEN_COUNT(NumPhis, Phi);
-          hold(Phi, Block.getFirstInsertionPt());
-        }
+  Ways Again(LI);
+  for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&F))
+    for (PHINode &Phi : Block->phis())
+      if (canBeHeld(Phi) && (isHeldOutsideOfLoops(Phi, DT, LI) || Again.to(Phi) >= Ways::Many)) {
+        ADGEN_COUNT(NumPhis, Phi);
+        hold(Phi, Block->getFirstInsertionPt());
+        Again.keep(Phi);
+      }
 }
 
 } // namespace
