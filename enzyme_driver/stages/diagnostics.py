@@ -27,6 +27,10 @@ _OF_THE_SYSTEM = re.compile(r"/lib/clang/\d+/include/|/c\+\+/\d+/")
 """In the path of a header that is clang's or libstdc++'s."""
 
 _HINTS = {
+    "requires at least C++17": (
+        "the C++ libraries of CUDA 13 (Thrust, CUB) need C++17 or later: adgen compile FILE --std c++17, in place "
+        "of an older standard"
+    ),
     "initialization is not supported for __shared__ variables": (
         "clang takes no shared variable that has a constructor, such as cuda::barrier: let all threads of the block "
         "wait by __syncthreads(), or make an array of bytes and take it for the type"

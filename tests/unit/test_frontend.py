@@ -223,12 +223,21 @@ def test_a_missing_header_is_a_fatal_error_with_a_place(workspace: Workspace, fa
     assert caught.value.location == Location("/home/u/k.cu", 1, 10)
 
 
-def test_shared_variables_with_a_constructor_have_a_way_out(workspace: Workspace, fake_process: FakeProcess) -> None:
-    said = "/home/u/k.cu:4:20: error: initialization is not supported for __shared__ variables\n    4 | B b;\n"
+@pytest.mark.parametrize(
+    ("said", "way"),
+    [
+        ("initialization is not supported for __shared__ variables\n    4 | B b;", "__syncthreads"),
+        ("Thrust requires at least C++17. Define CCCL_IGNORE to suppress this message.", "--std c++17"),
+    ],
+)
+def test_what_clang_says_of_libraries_and_shared_variables_has_a_way_out(
+    said: str, way: str, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    said = f"/home/u/k.cu:4:20: error: {said}\n"
     fake_process.reply("clang", returncode=1, stderr=said)
     with pytest.raises(SourceError) as caught:
         frontend.compile_source(CUDA, workspace, arch="sm_90")
-    assert "__syncthreads" in caught.value.hint
+    assert way in caught.value.hint
 
 
 @pytest.mark.parametrize(
