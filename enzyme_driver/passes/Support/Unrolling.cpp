@@ -21,7 +21,7 @@ Unroller::Unroller(Function &F, FunctionAnalysisManager &FAM)
 
 void Unroller::prepare(Loop &L) {
   simplifyLoop(&L, &DT, &Loops, &SE, &Assumptions, nullptr, /*PreserveLCSSA=*/false);
-  formLCSSARecursively(L, DT, &Loops, &SE);
+  formLCSSARecursively(*L.getOutermostLoop(), DT, &Loops, &SE); // which unrolling leaves in that form
 }
 
 Loop *Unroller::unroll(Loop &L, unsigned Count) {

@@ -7,9 +7,9 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK-LABEL: define ptx_kernel void @row__gradient(
 ; CHECK:       {{^}}entry:
-; CHECK:       %first = load float
 ; CHECK:       %second = load float, ptr %there
-; CHECK:       [[HERE:%.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:  %first = load float
+; CHECK-NEXT:  [[HERE:%.*]] = call i32 @llvm.nvvm.activemask()
 ; CHECK-NEXT:  call void @llvm.nvvm.bar.warp.sync(i32 [[HERE]])
 ; CHECK-NEXT:  %more = fadd float %first, %x
 ; CHECK-NEXT:  store float %more, ptr %at
@@ -139,5 +139,38 @@ loop:
   %again = icmp slt i32 %next, %n
   br i1 %again, label %loop, label %exit
 exit:
+  ret void
+}
+
+; A loop inside another one, of which a value is used behind both.
+; CHECK-LABEL: define ptx_kernel void @nested__gradient(
+; CHECK:       {{^}}loop:
+; CHECK-COUNT-4: load float
+; CHECK-NOT:   load
+; CHECK-COUNT-4: store float
+define ptx_kernel void @nested__gradient(ptr noalias %d, ptr noalias %to, i64 %width, i64 %n, float %x) {
+entry:
+  br label %outer
+outer:
+  %k = phi i64 [ 0, %entry ], [ %more_k, %latch ]
+  %square = mul i64 %k, %k
+  br label %loop
+loop:
+  %i = phi i64 [ %n, %outer ], [ %next, %loop ]
+  %far = mul i64 %i, %width
+  %number = add i64 %far, %k
+  %at = getelementptr float, ptr %d, i64 %number
+  %old = load float, ptr %at, align 4
+  %more = fadd float %old, %x
+  store float %more, ptr %at, align 4
+  %next = add nsw i64 %i, -1
+  %done = icmp eq i64 %i, 0
+  br i1 %done, label %latch, label %loop
+latch:
+  %more_k = add nuw nsw i64 %k, 1
+  %all = icmp eq i64 %more_k, %n
+  br i1 %all, label %exit, label %outer
+exit:
+  store i64 %square, ptr %to, align 8
   ret void
 }
