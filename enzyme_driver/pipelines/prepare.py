@@ -75,6 +75,7 @@ PREPARE_CUDA = Pipeline(
     (
         Pass("adgen-user-rules", "{user_rules}"),  # first: what the user says of a function counts, not its body
         Pass("adgen-select-kernels", "{symbols}"),
+        Pass("adgen-leave-members"),  # before anything relies on which accesses are distinct
         Pass("adgen-raise-inline-asm"),
         Pass("adgen-lower-math-to-rules"),
         Pass("adgen-link-libraries", "{libdevice}", after=("adgen-lower-math-to-rules",)),
@@ -179,6 +180,7 @@ PREPARE_CPP = Pipeline(
     "prepare C++",
     (
         Pass("adgen-user-rules", "{user_rules}"),
+        Pass("adgen-leave-members"),
         Pass("adgen-mark-io-inactive"),
         Pass("adgen-lower-math-to-rules"),
         Pass("adgen-raise-atomic-adds"),

@@ -15,6 +15,7 @@ WITNESS_CUDA = Pipeline(
     "dual numbers through kernels",
     (
         Pass("adgen-select-kernels", "{symbols}"),
+        Pass("adgen-leave-members"),
         Pass("adgen-raise-inline-asm"),
         Pass("adgen-link-libraries", "{libdevice}"),
         Pass("adgen-keep-formulas", after=("adgen-link-libraries",)),
@@ -56,6 +57,7 @@ WITNESS_CUDA = Pipeline(
 WITNESS_CPP = Pipeline(
     "dual numbers through C++",
     (
+        Pass("adgen-leave-members"),
         Pass("adgen-mark-io-inactive"),
         _PLAIN,
         Pass("adgen-make-bodies", "{symbols}"),

@@ -6,7 +6,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
@@ -181,17 +180,6 @@ Members split(AllocaInst &Local) {
   return Made;
 }
 
-// Of what (&v.x)[axis] reads clang says that it is x, and the optimiser drops what was stored in y before.
-void forgetMember(Instruction &I) {
-  auto *Address = dyn_cast_or_null<GetElementPtrInst>(getLoadStorePointerOperand(&I));
-  const MDNode *Tag = I.getMetadata(LLVMContext::MD_tbaa);
-  if (!Address || !Tag || Address->getNumIndices() != 1 || Address->getSourceElementType() != getLoadStoreType(&I))
-    return;
-  auto *Accessed = dyn_cast<MDNode>(Tag->getOperand(1));
-  if (Accessed && Tag->getOperand(0) != Accessed)
-    I.setMetadata(LLVMContext::MD_tbaa, MDBuilder(I.getContext()).createTBAAStructTagNode(Accessed, Accessed, 0));
-}
-
 } // namespace
 
 ADGEN_DECLARE_PASS(SplitAllocas);
@@ -199,11 +187,9 @@ ADGEN_DECLARE_PASS(SplitAllocas);
 PreservedAnalyses SplitAllocas::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M) {
     SmallVector<AllocaInst *> Locals;
-    for (Instruction &I : instructions(F)) {
-      forgetMember(I);
+    for (Instruction &I : instructions(F))
       if (auto *Local = dyn_cast<AllocaInst>(&I))
         Locals.push_back(Local);
-    }
     while (!Locals.empty())
       if (AllocaInst *Local = Locals.pop_back_val(); isSplittable(*Local))
         append_range(Locals, split(*Local));

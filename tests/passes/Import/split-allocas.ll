@@ -111,29 +111,4 @@ define float @axes(i64 %axis, i1 %c) {
   ret float %sum
 }
 
-; What it reads there may be any of the members.
-; CHECK-LABEL: define float @any_member(
-; CHECK:         store float 1.0{{.*}}, ptr %y, align 4, !tbaa [[Y:![0-9]+]]
-; CHECK:         load float, ptr %at, align 4, !tbaa [[ANY:![0-9]+]]
-; CHECK:         load float, ptr %p, align 4, !tbaa [[X:![0-9]+]]
-define float @any_member(ptr %p, i64 %axis) {
-  %y = getelementptr inbounds %Particle, ptr %p, i32 0, i32 1
-  store float 1.0, ptr %y, align 4, !tbaa !5
-  %at = getelementptr inbounds float, ptr %p, i64 %axis
-  %v = load float, ptr %at, align 4, !tbaa !4
-  %x = load float, ptr %p, align 4, !tbaa !4
-  %sum = fadd float %v, %x
-  ret float %sum
-}
-
-; CHECK-DAG: [[X]] = !{[[PARTICLE:![0-9]+]], [[FLOAT:![0-9]+]], i64 0}
-; CHECK-DAG: [[Y]] = !{[[PARTICLE]], [[FLOAT]], i64 4}
-; CHECK-DAG: [[ANY]] = !{[[FLOAT]], [[FLOAT]], i64 0}
-!0 = !{!"Simple C++ TBAA"}
-!1 = !{!"omnipotent char", !0, i64 0}
-!2 = !{!"float", !1, i64 0}
-!3 = !{!"Particle", !2, i64 0, !2, i64 4, !2, i64 8}
-!4 = !{!3, !2, i64 0}
-!5 = !{!3, !2, i64 4}
-
 declare void @elsewhere(ptr)
