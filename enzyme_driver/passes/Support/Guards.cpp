@@ -137,6 +137,7 @@ void use(IRBuilder<> &B, Value &Number) {
 FunctionCallee declarePin(Module &M, StringRef Name, ArrayRef<Type *> Parameters) {
   Function *F = declared(M, PinPrefix + Name, Type::getVoidTy(M.getContext()), Parameters);
   F->addFnAttr("enzyme_inactive");
+  F->addFnAttr("enzyme_no_escaping_allocation");
   return F;
 }
 

@@ -101,7 +101,7 @@ define void @adgen_body_chooses_too(ptr %x) {
   ret void
 }
 ; CHECK: declare void @adgen_pin_read(ptr captures(none)) #[[READ:[0-9]+]]
-; CHECK: attributes #[[READ]] = { {{.*}}memory(argmem: read){{.*}}"enzyme_inactive" }
+; CHECK: attributes #[[READ]] = { {{.*}}memory(argmem: read){{.*}}"enzyme_inactive" {{.*}}}
 
 declare void @__enzyme_autodiff_adgen_body_tables(...)
 declare void @__enzyme_autodiff_adgen_body_locals(...)

@@ -21,7 +21,7 @@ define void @k(float %x, ptr %p) {
 }
 
 ; CHECK: declare void @adgen_pin_adgen_math_j0f(float) [[PIN:#[0-9]+]]
-; CHECK: attributes [[PIN]] = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" }
+; CHECK: attributes [[PIN]] = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" }
 
 declare !enzyme_augment !0 !enzyme_gradient !1 float @adgen_math_j0f(float)
 declare %cotangents @adgen_math_j0f_reverse(float, float)
