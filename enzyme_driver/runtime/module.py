@@ -91,8 +91,13 @@ class Module:
 
 
 def standing_for(witness: Kernel | Function, subject: Kernel | Function) -> Kernel | Function:
-    """The witness under the signature of what it is a witness of, which knows what is read and written."""
-    entry = replace(witness._entry, signature=subject.signature)  # noqa: SLF001  (of the same package)
+    """The witness under the signature of what it is a witness of, which knows what is read and written.
+
+    It carries what threads choose by atomics along with the number itself: it needs not know beforehand what remains.
+    """
+    parameters = tuple(replace(parameter, chosen=False) for parameter in subject.signature.parameters)
+    signature = replace(subject.signature, parameters=parameters)
+    entry = replace(witness._entry, signature=signature)  # noqa: SLF001  (of the same package)
     return _opened(entry, witness._backend)  # noqa: SLF001
 
 

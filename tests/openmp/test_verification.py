@@ -387,3 +387,18 @@ def test_state_that_another_function_has_set(tmp_path: Path) -> None:
     made["set"](3.0)
     for _ in range(4):
         np.testing.assert_allclose(made["scaled"].vjp(np.array([2.0]))["x"], [12.0])
+
+
+def test_a_maximum_by_atomics_is_verified_at_the_arguments_themselves(tmp_path: Path) -> None:
+    """The derivative runs with what remains; dual numbers find out themselves."""
+    file = tmp_path / "largest.cu"
+    file.write_text(
+        "__global__ void largest(const float *x, float *y) "
+        "{ atomicMax((int *)y, __float_as_int(x[threadIdx.x] * x[threadIdx.x])); }",
+        encoding="utf-8",
+    )
+    largest = adgen.compile(file, kernel="largest", verify="always")
+    x = np.random.default_rng(3).uniform(0.5, 1.5, 32).astype(np.float32)
+    found = largest.vjp[1, 32](x, np.zeros(1, np.float32), cotangents={"y": np.ones(1, np.float32)})
+    np.testing.assert_allclose(found["x"], np.where(x == x.max(), 2 * x, 0))
+    assert found["y"] == 0
