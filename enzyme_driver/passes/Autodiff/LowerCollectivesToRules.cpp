@@ -131,14 +131,23 @@ Value *doubleOf(Value *Bits) {
   return Bits->getType()->isDoubleTy() ? Bits : nullptr;
 }
 
+// These bits before something else took the place of the other half.
+Value *beforeOther(Value *Bits, unsigned Half) {
+  constexpr uint64_t Low = 0xffffffff;
+  Value *Before;
+  while (match(Bits, m_c_Or(m_And(m_Value(Before), m_SpecificInt(Half == 1 ? ~Low : Low)), m_Value())))
+    Bits = Before;
+  return Bits;
+}
+
 // Which half of which double a word is; none where it is nothing of that kind.
 std::pair<Value *, unsigned> halfOf(Value *Word) {
   Value *Bits;
   ConstantInt *Index;
   if (match(Word, m_Trunc(m_LShr(m_Value(Bits), m_SpecificInt(32)))))
-    return {doubleOf(Bits), 1};
+    return {doubleOf(beforeOther(Bits, 1)), 1};
   if (match(Word, m_Trunc(m_Value(Bits))))
-    return {doubleOf(Bits), 0};
+    return {doubleOf(beforeOther(Bits, 0)), 0};
   if (match(Word, m_ExtractElt(m_Value(Bits), m_ConstantInt(Index))))
     return {doubleOf(Bits), Index->getZExtValue()};
   return {nullptr, 0};

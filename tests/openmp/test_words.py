@@ -1,0 +1,30 @@
+"""Numbers and structs that go through shuffles one word after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+from enzyme_driver.runtime.module import Module
+
+FILE = Path(__file__).with_name("words.cu")
+
+
+@pytest.fixture(scope="module")
+def module() -> Module:
+    return adgen.compile(FILE)
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize(
+    ("name", "grid", "block", "results"),
+    [("numbers", 1, 32, 32), ("structs", 1, 32, 32), ("larger", 2, 64, 4), ("running", 2, 64, 128)],
+)
+def test_gradients(module: Module, name: str, grid: int, block: int, results: int) -> None:
+    rng = np.random.default_rng(5)
+    x, w = rng.uniform(0.5, 1.5, grid * block), rng.uniform(0.5, 1.5, grid * block)
+    inputs = (x.astype(np.float32), w) if name == "structs" else (x,)
+    module[name].check[grid, block](*inputs, np.zeros(results))
