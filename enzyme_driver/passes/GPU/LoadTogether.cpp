@@ -15,6 +15,8 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 #define DEBUG_TYPE "adgen-load-together"
 
@@ -29,7 +31,9 @@ constexpr unsigned Together = 4;          // iterations
 constexpr unsigned MostInstructions = 64; // of an iteration
 constexpr unsigned MostUpdates = 2;       // of an iteration
 constexpr unsigned MostWaiting = 8;       // elements, so that what waits has registers
-constexpr unsigned MostCompared = 6;      // pairs of them of which it is not known that they differ
+constexpr unsigned MostSteps = 8;         // from an address to what it is computed from
+constexpr unsigned WarpSize = 32;
+constexpr unsigned MostCompared = 6; // pairs of them of which it is not known that they differ
 
 struct Update {
   LoadInst *Load;
@@ -54,11 +58,48 @@ bool isInNobodysWay(const Instruction &I) {
   return Add && !Add->isVolatile() && !isStrongerThanMonotonic(Add->getOrdering());
 }
 
+// Whether a number depends on how many threads a block has.
+bool countsThreads(const Value *Number, unsigned Depth = 0) {
+  auto *I = dyn_cast<Instruction>(Number);
+  if (!I || isa<PHINode>(I) || Depth > MostSteps)
+    return false;
+  if (auto *Register = dyn_cast<IntrinsicInst>(I))
+    return is_contained({Intrinsic::nvvm_read_ptx_sreg_ntid_x, Intrinsic::nvvm_read_ptx_sreg_ntid_y,
+                         Intrinsic::nvvm_read_ptx_sreg_ntid_z},
+                        Register->getIntrinsicID());
+  return any_of(I->operands(), [&](const Value *Operand) { return countsThreads(Operand, Depth + 1); });
+}
+
+// Whether an iteration goes on by a block or a warp of threads, so that each reads a line of memory of its own. Along
+// a row of a thread's own lines are read already.
+bool stridesByThreads(const Value *Address, const Loop &L, unsigned Depth = 0) {
+  auto *I = dyn_cast<Instruction>(Address);
+  if (!I || L.isLoopInvariant(I) || Depth > MostSteps)
+    return false;
+  const Value *By = nullptr;
+  if (auto *Phi = dyn_cast<PHINode>(I)) {
+    auto *Next = L.getLoopLatch() ? dyn_cast<BinaryOperator>(Phi->getIncomingValueForBlock(L.getLoopLatch())) : nullptr;
+    By = Next && Next->getOpcode() == Instruction::Add && Next->getOperand(0) == Phi ? Next->getOperand(1) : nullptr;
+  } else if (I->getOpcode() == Instruction::Mul) {
+    By = I->getOperand(L.isLoopInvariant(I->getOperand(1)) ? 1 : 0);
+  } else if (I->getOpcode() == Instruction::Shl) {
+    auto *Bits = dyn_cast<ConstantInt>(I->getOperand(1));
+    return Bits && Bits->getZExtValue() >= Log2_64(WarpSize);
+  }
+  if (auto *Count = dyn_cast_if_present<ConstantInt>(By))
+    return Count->getValue().abs().uge(WarpSize);
+  if (By && L.isLoopInvariant(By) && countsThreads(By))
+    return true;
+  return !isa<PHINode>(I) &&
+         any_of(I->operands(), [&](const Value *Operand) { return stridesByThreads(Operand, L, Depth + 1); });
+}
+
 class Block {
 public:
-  Block(BasicBlock &Code, AAResults &AA, const DominatorTree &DT) : Code(Code), AA(AA), DT(DT) {
+  Block(BasicBlock &Code, const Loop *L, AAResults &AA, const DominatorTree &DT) : Code(Code), AA(AA), DT(DT) {
     for (Instruction &I : Code)
-      if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && isGlobal(*Load) && isWholeElement(*Load))
+      if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && isGlobal(*Load) && isWholeElement(*Load) &&
+                                               (!L || stridesByThreads(Load->getPointerOperand(), *L)))
         if (StoreInst *Store = storeOver(*Load))
           Updates.push_back({Load, Store});
   }
@@ -66,11 +107,6 @@ public:
   unsigned updates() const { return Updates.size(); }
   bool waitsForOthers() const {
     return any_of(Code, [](const Instruction &I) { return I.mayWriteToMemory() && !isInNobodysWay(I); });
-  }
-
-  // Whether no update is of the same element in all iterations, which a register would keep.
-  bool movesOn(const Loop &L) const {
-    return none_of(Updates, [&](const Update &Each) { return L.isLoopInvariant(Each.Load->getPointerOperand()); });
   }
 
   // Loads of each row of updates what can be loaded before the first of them stores.
@@ -179,8 +215,8 @@ bool isWorthUnrolling(const Loop &L, ScalarEvolution &SE, AAResults &AA, const D
   if (L.getNumBlocks() != 1 || L.getExitingBlock() != L.getHeader() || L.getHeader()->size() > MostInstructions ||
       !SE.hasLoopInvariantBackedgeTakenCount(&L) || (Iterations && Iterations <= Together))
     return false;
-  Block Code(*L.getHeader(), AA, DT);
-  return Code.updates() && Code.updates() <= MostUpdates && !Code.waitsForOthers() && Code.movesOn(L);
+  Block Code(*L.getHeader(), &L, AA, DT);
+  return Code.updates() && Code.updates() <= MostUpdates && !Code.waitsForOthers();
 }
 
 bool loadTogether(Function &F, FunctionAnalysisManager &FAM) {
@@ -194,7 +230,7 @@ bool loadTogether(Function &F, FunctionAnalysisManager &FAM) {
       Changed = true;
     }
   for (BasicBlock &Code : F)
-    Changed |= Block(Code, AA, Unroll.DT).loadTogether();
+    Changed |= Block(Code, Unroll.Loops.getLoopFor(&Code), AA, Unroll.DT).loadTogether();
   return Changed;
 }
 

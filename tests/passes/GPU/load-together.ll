@@ -58,8 +58,9 @@ define ptx_kernel void @two_arrays__gradient(ptr noalias %d, ptr noalias %e, ptr
 ; CHECK-NOT:   load
 ; CHECK-COUNT-4: store float
 ; CHECK:       br i1
-define ptx_kernel void @loop__gradient(ptr noalias %d, i32 %tid, i32 %width, i64 %n, float %x) {
+define ptx_kernel void @loop__gradient(ptr noalias %d, i32 %tid, i64 %n, float %x) {
 entry:
+  %width = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   br label %loop
 loop:
   %i = phi i64 [ %n, %entry ], [ %next, %loop ]
@@ -68,6 +69,26 @@ loop:
   %number = add i32 %far, %tid
   %index = sext i32 %number to i64
   %at = getelementptr float, ptr %d, i64 %index
+  %old = load float, ptr %at, align 4
+  %more = fadd float %old, %x
+  store float %more, ptr %at, align 4
+  %next = add nsw i64 %i, -1
+  %done = icmp eq i64 %i, 0
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+; Not along a row of the thread's own.
+; CHECK-LABEL: define ptx_kernel void @own_row__gradient(
+; CHECK-COUNT-1: load float
+; CHECK-NOT:   load float
+define ptx_kernel void @own_row__gradient(ptr noalias %d, i64 %n, float %x) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ %n, %entry ], [ %next, %loop ]
+  %at = getelementptr float, ptr %d, i64 %i
   %old = load float, ptr %at, align 4
   %more = fadd float %old, %x
   store float %more, ptr %at, align 4
@@ -148,7 +169,7 @@ exit:
 ; CHECK-COUNT-4: load float
 ; CHECK-NOT:   load
 ; CHECK-COUNT-4: store float
-define ptx_kernel void @nested__gradient(ptr noalias %d, ptr noalias %to, i64 %width, i64 %n, float %x) {
+define ptx_kernel void @nested__gradient(ptr noalias %d, ptr noalias %to, i64 %n, float %x) {
 entry:
   br label %outer
 outer:
@@ -157,7 +178,7 @@ outer:
   br label %loop
 loop:
   %i = phi i64 [ %n, %outer ], [ %next, %loop ]
-  %far = mul i64 %i, %width
+  %far = shl i64 %i, 5
   %number = add i64 %far, %k
   %at = getelementptr float, ptr %d, i64 %number
   %old = load float, ptr %at, align 4
