@@ -78,7 +78,8 @@ bool stridesByThreads(const Value *Address, const Loop &L, unsigned Depth = 0) {
     return false;
   const Value *By = nullptr;
   if (auto *Phi = dyn_cast<PHINode>(I)) {
-    auto *Next = L.getLoopLatch() ? dyn_cast<BinaryOperator>(Phi->getIncomingValueForBlock(L.getLoopLatch())) : nullptr;
+    bool IsCarried = L.getLoopLatch() && Phi->getParent() == L.getHeader();
+    auto *Next = IsCarried ? dyn_cast<BinaryOperator>(Phi->getIncomingValueForBlock(L.getLoopLatch())) : nullptr;
     By = Next && Next->getOpcode() == Instruction::Add && Next->getOperand(0) == Phi ? Next->getOperand(1) : nullptr;
   } else if (I->getOpcode() == Instruction::Mul) {
     By = I->getOperand(L.isLoopInvariant(I->getOperand(1)) ? 1 : 0);

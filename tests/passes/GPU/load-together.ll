@@ -195,3 +195,29 @@ exit:
   store i64 %square, ptr %to, align 8
   ret void
 }
+
+; An address that two ways bring.
+; CHECK-LABEL: define ptx_kernel void @two_ways__gradient(
+; CHECK-COUNT-1: load float
+; CHECK-NOT:   load float
+define ptx_kernel void @two_ways__gradient(ptr noalias %d, i64 %n, i1 %c, float %x) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ %n, %entry ], [ %next, %both ]
+  br i1 %c, label %one, label %both
+one:
+  %twice = shl i64 %i, 1
+  br label %both
+both:
+  %number = phi i64 [ %i, %loop ], [ %twice, %one ]
+  %at = getelementptr float, ptr %d, i64 %number
+  %old = load float, ptr %at, align 4
+  %more = fadd float %old, %x
+  store float %more, ptr %at, align 4
+  %next = add nsw i64 %i, -1
+  %done = icmp eq i64 %i, 0
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
