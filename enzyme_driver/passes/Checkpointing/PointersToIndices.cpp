@@ -1,7 +1,9 @@
 // A pointer that walks over an array in steps that differ,
 //   for (...; p += step) use(p);   becomes   for (...; offset += step) use(base + offset);
 // Enzyme would keep the pointer and its shadow for each iteration, and behind what was kept nobody sees whose shadow it
-// is. Pointers that walk in equal steps it finds again by itself.
+// is. Pointers that walk in equal steps it finds again by itself. Two or three that take turns,
+//   for (...; swap(p, q)) use(p, q);   become   for (n = 0; ...; ++n) use(n % 2 ? q : p, n % 2 ? p : q);
+// or the one place that they lie behind, and what lies between.
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -15,6 +17,7 @@
 using namespace llvm;
 
 STATISTIC(NumLoops, "Number of loops whose pointers are indices");
+STATISTIC(NumTurns, "Number of loops whose pointers take turns by the iteration");
 
 namespace adgen {
 namespace {
@@ -95,6 +98,89 @@ bool indexPointers(const Loop &L, ScalarEvolution &Evolution) {
   return Changed;
 }
 
+// Pointers of which each becomes the next one in the next iteration, and the last one the first.
+class Turns {
+public:
+  explicit Turns(const Loop &L) : Header(*L.getHeader()), Before(L.getLoopPreheader()), Latch(L.getLoopLatch()) {}
+
+  bool find() {
+    if (!Before || !Latch)
+      return false;
+    for (PHINode &Phi : Header.phis())
+      if (Phi.getType()->isPointerTy() && comesBackTo(Phi))
+        return true;
+    return false;
+  }
+
+  void index() {
+    const unsigned Count = Pointers.size();
+    IRBuilder<> B(&Header, Header.begin());
+    PHINode *Number = B.CreatePHI(B.getInt64Ty(), 2, "turns");
+    B.SetInsertPoint(Latch->getTerminator());
+    Value *Next = B.CreateNUWAdd(Number, B.getInt64(1), "turns.next");
+    Number->addIncoming(B.getInt64(0), Before);
+    Number->addIncoming(Next, Latch);
+    SmallVector<Value *> Starts(map_range(Pointers, [&](PHINode *P) { return P->getIncomingValueForBlock(Before); }));
+    B.SetInsertPoint(Before->getTerminator());
+    Value *Base = offsets(B, Starts);
+    B.SetInsertPoint(&Header, Header.getFirstInsertionPt());
+    Value *Turn = B.CreateURem(Number, B.getInt64(Count), "turn");
+    for (unsigned I = 0; I < Count; ++I) {
+      Value *Mine = Starts[(I + Count - 1) % Count];
+      for (unsigned At = Count - 1; At-- > 0;)
+        Mine = B.CreateSelect(B.CreateICmpEQ(Turn, B.getInt64(At)), Starts[(I + At) % Count], Mine);
+      Pointers[I]->replaceAllUsesWith(Base ? B.CreateGEP(B.getInt8Ty(), Base, Mine) : Mine);
+    }
+    for (PHINode *Each : Pointers)
+      Each->eraseFromParent();
+  }
+
+private:
+  static constexpr unsigned MostTurns = 3;
+
+  bool comesBackTo(PHINode &First) {
+    Pointers = {&First};
+    for (;;) {
+      auto *Next = dyn_cast<PHINode>(Pointers.back()->getIncomingValueForBlock(Latch));
+      if (Next == &First || !Next || Next->getParent() != &Header || is_contained(Pointers, Next))
+        return Next == &First && Pointers.size() > 1;
+      Pointers.push_back(Next);
+      if (Pointers.size() > MostTurns)
+        return false;
+    }
+  }
+
+  // Where all lie behind one place, that, and how far; else they stay, and the place is null.
+  static Value *offsets(IRBuilder<> &B, SmallVectorImpl<Value *> &Starts) {
+    SmallVector<Value *> Offsets;
+    Value *Base = nullptr;
+    for (Value *Start : Starts) {
+      Value *Place = Start, *Offset = B.getInt64(0);
+      while (auto *Step = dyn_cast<GEPOperator>(Place)) {
+        Offset = B.CreateAdd(Offset, emitGEPOffset(&B, B.GetInsertBlock()->getDataLayout(), Step));
+        Place = Step->getPointerOperand();
+      }
+      if (Base && Place != Base)
+        return nullptr;
+      Base = Place;
+      Offsets.push_back(Offset);
+    }
+    Starts.assign(Offsets.begin(), Offsets.end());
+    return Base;
+  }
+
+  BasicBlock &Header;
+  BasicBlock *Before, *Latch;
+  SmallVector<PHINode *, MostTurns> Pointers;
+};
+
+bool indexTurns(const Loop &L) {
+  bool Changed = false;
+  for (Turns Of(L); Of.find(); Changed = true)
+    Of.index();
+  return Changed;
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(PointersToIndices);
@@ -105,6 +191,12 @@ PreservedAnalyses PointersToIndices::run(Module &M, ModuleAnalysisManager &MAM) 
   for (Function &F : M) {
     if (F.isDeclaration())
       continue;
+    for (const Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
+      if (indexTurns(*L)) {
+        ADGEN_COUNT(NumTurns, *L);
+        FAM.getResult<ScalarEvolutionAnalysis>(F).forgetLoop(L);
+        Changed = true;
+      }
     auto &Evolution = FAM.getResult<ScalarEvolutionAnalysis>(F);
     for (const Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
       if (indexPointers(*L, Evolution)) {

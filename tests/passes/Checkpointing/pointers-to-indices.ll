@@ -109,7 +109,7 @@ exit:
 ; CHECK:         [[BELOW]] = add i64 %behind.offset,
 ; CHECK-NOT:     phi ptr
 ; CHECK:         ret double
-; EXPOSED-LABEL: @rows
+; EXPOSED-LABEL: @rows(
 ; EXPOSED:     entry:
 ; EXPOSED:       [[MOVED:%.*]] = select i1 %any, i64 {{.*}}, i64 0
 ; EXPOSED:       [[STEP:%.*]] = add i64 [[MOVED]],
@@ -170,4 +170,58 @@ merge:
   br i1 %done, label %exit, label %loop
 exit:
   ret double %more
+}
+
+; Two rows of one array that take turns are told apart by the iteration.
+; CHECK-LABEL: @rows_in_turn
+; CHECK:       loop:
+; CHECK:         %turns = phi i64 [ 0, %entry ], [ %turns.next, %loop ]
+; CHECK-NOT:     phi ptr
+; CHECK:         %turn = urem i64 %turns, 2
+; CHECK:         [[FIRST:%.*]] = icmp eq i64 %turn, 0
+; CHECK:         [[FROM:%.*]] = select i1 [[FIRST]], i64 0, i64 [[FAR:%.*]]
+; CHECK:         [[LAST:%.*]] = getelementptr i8, ptr %rows, i64 [[FROM]]
+; CHECK:         load double, ptr [[LAST]]
+define void @rows_in_turn(ptr %rows, i64 %width, i64 %n) {
+entry:
+  %second = getelementptr double, ptr %rows, i64 %width
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %last = phi ptr [ %rows, %entry ], [ %now, %loop ]
+  %now = phi ptr [ %second, %entry ], [ %last, %loop ]
+  %v = load double, ptr %last
+  %w = fmul double %v, %v
+  store double %w, ptr %now
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+; Three arrays that take turns are chosen among.
+; CHECK-LABEL: @arrays_in_turn
+; CHECK-NOT:     phi ptr
+; CHECK:         %turn = urem i64 %turns, 3
+; CHECK:         select i1 {{%.*}}, ptr %b, ptr %c
+; CHECK:         select i1 {{%.*}}, ptr %a, ptr
+; CHECK:         ret void
+define void @arrays_in_turn(ptr %a, ptr %b, ptr %c, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %first = phi ptr [ %a, %entry ], [ %second, %loop ]
+  %second = phi ptr [ %b, %entry ], [ %third, %loop ]
+  %third = phi ptr [ %c, %entry ], [ %first, %loop ]
+  %v = load double, ptr %first
+  %w = load double, ptr %second
+  %p = fmul double %v, %w
+  store double %p, ptr %third
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
 }
