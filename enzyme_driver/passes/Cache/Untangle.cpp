@@ -1,6 +1,7 @@
 #include "Cache/Untangle.h"
 
 #include "Analysis/EnzymeCaches.h"
+#include "Cache/Cleaning.h"
 #include "Cache/EqualAddresses.h"
 #include "Support/Adgen.h"
 
@@ -14,20 +15,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/ADCE.h"
-#include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
-#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/GVN.h"
-#include "llvm/Transforms/Scalar/LICM.h"
-#include "llvm/Transforms/Scalar/LoopDeletion.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
-#include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/LCSSA.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 using namespace llvm;
 
@@ -38,28 +26,6 @@ namespace {
 constexpr int MostSeparated = 8;
 // Instructions that are there twice.
 constexpr unsigned MostInstructions = 4000;
-
-// One value for what is computed twice, and loops in simple form.
-FunctionPassManager cleaning() {
-  FunctionPassManager Passes;
-  Passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  Passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
-  Passes.addPass(InstCombinePass());
-  Passes.addPass(CorrelatedValuePropagationPass());
-  Passes.addPass(SimplifyCFGPass());
-  // Again where the ways are apart now: of several equal loads in a loop GVN would make values that the loop carries.
-  Passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
-  Passes.addPass(GVNPass(GVNOptions().setPRE(false).setLoadPRE(false)));
-  Passes.addPass(DSEPass());
-  Passes.addPass(ADCEPass());
-  Passes.addPass(LoopSimplifyPass());
-  Passes.addPass(LCSSAPass());
-  Passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
-  Passes.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
-  Passes.addPass(SimplifyCFGPass());
-  Passes.addPass(LoopSimplifyPass());
-  return Passes;
-}
 
 // A block that only decides again what was decided on the way to it, as after `if (i >= n) return;`, where both ways
 // meet and part again: the way on which the decision is known goes on directly. True if the function was changed.
@@ -393,10 +359,12 @@ bool replaceByCopy(Function &F, FunctionAnalysisManager &FAM, function_ref<bool(
 }
 
 void clean(Function &F, FunctionAnalysisManager &FAM) {
-  FunctionPassManager Passes = cleaning();
+  Cleaning Passes;
+  bool Changed = true;
   for (unsigned Before = ~0U; F.getInstructionCount() < Before;) {
     Before = F.getInstructionCount();
-    FAM.invalidate(F, Passes.run(F, FAM));
+    uint64_t Looks = looksOf(F);
+    Passes.run(F, FAM);
     partSooner(F);
     chooseSooner(F);
     readBoth(F);
@@ -404,8 +372,10 @@ void clean(Function &F, FunctionAnalysisManager &FAM) {
     mergeAddresses(F, FAM);
     if (dropRewritten(F, FAM))
       FAM.invalidate(F, PreservedAnalyses::none());
+    Changed = looksOf(F) != Looks;
   }
-  FAM.invalidate(F, Passes.run(F, FAM));
+  if (Changed)
+    Passes.run(F, FAM);
 }
 
 bool separateDecisions(Function &F, FunctionAnalysisManager &FAM, function_ref<bool(ArrayRef<BasicBlock *>)> IsWorth,
