@@ -36,6 +36,7 @@ private:
 
   // Whether numbers of 16 bits are half ('f') or bfloat16 ('b'), by what they are stored from and loaded as; else 0.
   static char kindOfHalves(llvm::ArrayRef<llvm::Value *> Stored, const llvm::SmallPtrSetImpl<llvm::Value *> &Loaded);
+  bool areHalves(llvm::LoadInst &Load, char Kind);
   bool isNumber(llvm::Value &V, uint64_t Bytes, const llvm::SmallPtrSetImpl<llvm::Value *> &Loaded);
   static bool isInteger(llvm::Type *T);
   static llvm::Type *accessedType(const llvm::Instruction &I);
