@@ -154,6 +154,8 @@ PREPARE_CUDA = Pipeline(
         function("sroa"),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # again: of what is indexed by constants only now
         function("loop-simplify", switch="invert-products"),
+        Pass("adgen-count-stops", after=("adgen-rematerialize-shared-loads",)),
+        function("loop-simplify", switch="count-stops"),
         Pass("adgen-invert-products", after=("adgen-rematerialize-shared-loads",)),
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),

@@ -55,8 +55,16 @@ bool Refill::need(Value *V, bool IsFixed) {
   auto *I = dyn_cast<Instruction>(V);
   if (!I || (IsCounter && !IsOfFilling))
     return false;
+  if (Numbers.contains(I) || (IsFixed && isReadOnce(*I)))
+    return Numbers.insert(I), Numbers.size() <= MostNumbers;
   IsFixed |= IsOfFilling;
   return (IsFixed ? Fixed.contains(I) : Needed.contains(I)) || need(*I, IsFixed);
+}
+
+// Before all loops.
+bool Refill::isReadOnce(const Instruction &I) const {
+  return isa<LoadInst>(I) && I.getType()->isIntegerTy() && !Loops.getLoopFor(I.getParent()) &&
+         Before.dominates(I.getParent(), End);
 }
 
 // The optimiser computes the same on each way, where one has computed it already.
@@ -99,8 +107,10 @@ bool Refill::findRegion(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
     const SmallPtrSet<const BasicBlock *, 8> Deciding = decidingOn(Stores);
     for (BasicBlock *Block : Region) {
       auto *Branch = dyn_cast<BranchInst>(Block->getTerminator());
-      if (Block != Last &&
-          (!Branch || (Branch->isConditional() && !need(Branch->getCondition(), Deciding.contains(Block)))))
+      if (Block == Last || (Branch && Branch->isUnconditional()))
+        continue;
+      if (!Branch || (!(Deciding.contains(Block) && isOverForGood(*Branch, Stores)) &&
+                      !need(Branch->getCondition(), Deciding.contains(Block))))
         return false;
     }
   }
@@ -123,6 +133,41 @@ SmallPtrSet<const BasicBlock *, 8> Refill::decidingOn(ArrayRef<StoreInst *> Stor
         Work.push_back(Block);
   }
   return Found;
+}
+
+// Whether who stores nothing any more in an iteration stores nothing in any that comes: `first + lane < end`. What was
+// stored last then stays there until the reverse sweep comes to where it was stored.
+bool Refill::isOverForGood(const BranchInst &Branch, ArrayRef<StoreInst *> Stores) {
+  auto *Compared = dyn_cast<ICmpInst>(Branch.getCondition());
+  bool Stays =
+      all_of(Stores, [&](const StoreInst *S) { return Before.dominates(Branch.getSuccessor(0), S->getParent()); });
+  if (!Compared || Compared->getPredicate() != CmpInst::ICMP_SLT || !Stays ||
+      !Branch.getSuccessor(0)->getSinglePredecessor())
+    return false;
+  SmallVector<Value *> Terms{Compared->getOperand(0)};
+  unsigned Counters = 0;
+  for (unsigned Next = 0; Next < Terms.size(); ++Next) {
+    auto *Sum = dyn_cast<BinaryOperator>(Terms[Next]);
+    if (Sum && Sum->getOpcode() == Instruction::Add && Sum->hasNoSignedWrap())
+      Terms.append(Sum->value_op_begin(), Sum->value_op_end());
+    else if (risesInOutermost(*Terms[Next]))
+      ++Counters;
+    else if (!need(Terms[Next], true))
+      return false;
+  }
+  return Counters == 1 && need(Compared->getOperand(1), true) && need(Compared, false);
+}
+
+// A counter of the loop around the barrier that no other one is around.
+bool Refill::risesInOutermost(const Value &V) const {
+  auto *Phi = dyn_cast<PHINode>(&V);
+  const Loop *L = Phi ? Loops.getLoopFor(Phi->getParent()) : nullptr;
+  if (!L || L->getHeader() != Phi->getParent() || L->getParentLoop() || !L->contains(End) || !L->getLoopLatch())
+    return false;
+  auto *Next = dyn_cast<BinaryOperator>(Phi->getIncomingValueForBlock(L->getLoopLatch()));
+  auto *Step = Next ? dyn_cast<ConstantInt>(Next->getOperand(1)) : nullptr;
+  return Step && Next->getOpcode() == Instruction::Add && Next->getOperand(0) == Phi && Next->hasNoSignedWrap() &&
+         Step->getValue().isStrictlyPositive();
 }
 
 bool Refill::collectBlocks(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {

@@ -31,10 +31,13 @@ public:
 private:
   bool need(llvm::Value *V, bool IsFixed);
   bool need(llvm::Instruction &I, bool IsFixed);
+  bool isReadOnce(const llvm::Instruction &I) const;
   bool isFilling(const llvm::BasicBlock *Block) const; // in a loop that the barrier is not in
   bool findRegion(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier);
   bool collectBlocks(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier);
   llvm::SmallPtrSet<const llvm::BasicBlock *, 8> decidingOn(llvm::ArrayRef<llvm::StoreInst *> Stores) const;
+  bool isOverForGood(const llvm::BranchInst &Branch, llvm::ArrayRef<llvm::StoreInst *> Stores);
+  bool risesInOutermost(const llvm::Value &V) const;
   bool isOneRound(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier) const;
   bool meetBetween(llvm::ArrayRef<llvm::StoreInst *> Stores) const;
   bool comesBefore(const llvm::Instruction &One, const llvm::Instruction &Other) const;
@@ -49,7 +52,8 @@ private:
   llvm::SmallSetVector<llvm::Instruction *, 32> Needed;   // what is computed again, and the stores
   llvm::SmallPtrSet<const llvm::Instruction *, 32> Fixed; // of these, what is the same each time
   llvm::SmallSetVector<llvm::Value *, 4> Pointers;        // parameters
-  llvm::SmallSetVector<llvm::Value *, 8> Numbers;         // integers: parameters and counters of loops around
+  llvm::SmallSetVector<llvm::Value *, 8>
+      Numbers; // integers: parameters, what was read once, and counters of loops around
   llvm::SmallSetVector<llvm::BasicBlock *, 16>
       Region; // from its first block, which dominates them, to where all ways meet behind the stores
   llvm::BasicBlock *First = nullptr, *Last = nullptr;

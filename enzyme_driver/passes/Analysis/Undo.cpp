@@ -24,7 +24,9 @@ Undo declareUndo(Module &M, StringRef Name, ArrayRef<Type *> Operands, Type *Kep
   };
   Undo Made{Declare("", Void, Primal), Declare("_augmented", Kept ? Kept : Void, Derivative), nullptr, IsNew};
   Made.Primal->setMemoryEffects(MemoryEffects::argMemOnly());
-  Made.Primal->addParamAttr(0, Attribute::getWithCaptureInfo(C, CaptureInfo::none()));
+  for (Argument &A : Made.Primal->args())
+    if (A.getType()->isPointerTy())
+      A.addAttr(Attribute::getWithCaptureInfo(C, CaptureInfo::none()));
   if (Kept)
     Derivative.push_back(Kept);
   Made.Reverse = Declare("_reverse", Void, Derivative);

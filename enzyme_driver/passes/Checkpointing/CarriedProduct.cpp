@@ -154,7 +154,7 @@ bool CarriedProduct::isItself(const Value *V) const {
 bool CarriedProduct::isInvertible() {
   Type *T = Carried.getType();
   if (!(T->isFloatTy() || T->isDoubleTy()) || !isNeeded(Carried, Known) || !collect() ||
-      !canDivide(next(), *L.getLoopLatch(), false))
+      !canDivide(next(), *L.getLoopLatch(), false, false))
     return false;
   findSteps(next(), L.getLoopLatch(), nullptr);
   if (any_of(Steps, [&](const Step &Each) { return isUsedBehind(Each); }))
@@ -176,6 +176,9 @@ bool CarriedProduct::collect() {
           return false;
         continue;
       }
+      if (auto *Choice = dyn_cast<SelectInst>(I);
+          Choice && Choice->hasMetadata(OutcomeMetadata) && isOutcome(*Computed[Next]))
+        continue;
       bool IsNumber = I->getType()->isFPOrFPVectorTy(), IsCondition = I->getType()->isIntegerTy(1);
       if (I->mayHaveSideEffects() || (!IsNumber && !IsCondition && !I->isTerminator()))
         return false;
@@ -183,7 +186,7 @@ bool CarriedProduct::collect() {
     }
   for (Instruction *I : Computed) {
     auto *Comparison = dyn_cast<CmpInst>(I);
-    if (!Comparison)
+    if (!Comparison || isOutcome(*Comparison))
       continue;
     bool IfTrue = !Rest(*Comparison, true, L).goesOn();
     if (!IfTrue && Rest(*Comparison, false, L).goesOn())
@@ -193,9 +196,26 @@ bool CarriedProduct::collect() {
   return true;
 }
 
-// On the way from there on to the next iteration.
-bool CarriedProduct::isKeptFromZero(const Value &Product, const BasicBlock &From) const {
-  return any_of(Leaving, [&](const auto &Each) {
+// Whether the branch behind a comparison reads again how it has come out.
+bool CarriedProduct::isOutcome(const Instruction &Condition) const {
+  return isa<CmpInst>(Condition) && Condition.getParent()->getTerminator()->hasMetadata(OutcomeMetadata) &&
+         all_of(Condition.users(), [](const User *U) { return cast<Instruction>(U)->hasMetadata(OutcomeMetadata); });
+}
+
+// On the way from there on: to the next iteration, or wherever it leads.
+bool CarriedProduct::isKeptFromZero(const Value &Product, const BasicBlock &From, bool Always) const {
+  auto Leads = [&](const CmpInst &Comparison, bool Result) {
+    const BasicBlock *Block = Comparison.getParent();
+    auto *Branch = dyn_cast<BranchInst>(Block->getTerminator());
+    return Branch && Branch->isConditional() &&
+           DT.dominates(BasicBlockEdge(Block, Branch->getSuccessor(Result ? 0 : 1)), &From);
+  };
+  for (const Instruction *I : Computed)
+    if (auto *Comparison = dyn_cast<CmpInst>(I); Comparison && isOutcome(*Comparison))
+      for (bool Result : {false, true})
+        if (keepsFromZero(*Comparison, Product, Result) && Leads(*Comparison, Result))
+          return true;
+  return !Always && any_of(Leaving, [&](const auto &Each) {
     const auto &[Comparison, Result] = Each;
     return keepsFromZero(*Comparison, Product, !Result) && DT.dominates(Comparison->getParent(), &From);
   });
@@ -214,19 +234,20 @@ Value *CarriedProduct::factorOf(const Instruction &Product) const {
   return nullptr;
 }
 
-bool CarriedProduct::canDivide(Value *V, const BasicBlock &From, bool Guarded) const {
+bool CarriedProduct::canDivide(Value *V, const BasicBlock &From, bool Guarded, bool Always) const {
   if (isItself(V))
     return true;
-  Guarded |= isKeptFromZero(*V, From);
+  Guarded |= isKeptFromZero(*V, From, Always);
   auto *I = dyn_cast<Instruction>(V);
   if (!I || !L.contains(I))
     return false;
   if (auto *Phi = dyn_cast<PHINode>(I))
     return I->getParent() != L.getHeader() && all_of(Phi->incoming_values(), [&](Use &U) {
-             return canDivide(U.get(), *Phi->getIncomingBlock(U), Guarded);
+             return canDivide(U.get(), *Phi->getIncomingBlock(U), Guarded, Always);
            });
   if (auto *Choice = dyn_cast<SelectInst>(I))
-    return canDivide(Choice->getTrueValue(), From, Guarded) && canDivide(Choice->getFalseValue(), From, Guarded);
+    return canDivide(Choice->getTrueValue(), From, Guarded, Always) &&
+           canDivide(Choice->getFalseValue(), From, Guarded, Always);
   return Guarded && factorOf(*I);
 }
 

@@ -14,6 +14,10 @@
 
 namespace adgen {
 
+// Of a branch that reads again how a comparison in its block has come out, and of the choices that keep that for it
+// (CountStops).
+inline constexpr llvm::StringLiteral OutcomeMetadata = "adgen.outcome";
+
 class CarriedProduct {
 public:
   CarriedProduct(llvm::PHINode &Carried, llvm::Loop &L, llvm::DominatorTree &DT, llvm::ScalarEvolution &SE,
@@ -28,6 +32,8 @@ public:
     llvm::Value *Product;
   };
   llvm::ArrayRef<Step> steps() const { return Steps; }
+  // Whether that can be undone in each iteration, also in the last one.
+  bool isAlwaysInvertible() const { return Leaving.empty() && canDivide(next(), *L.getLoopLatch(), false, true); }
   // What it has been multiplied with, 1 where it stays as it is. The code for that is new.
   llvm::Value *factor(const Step &Of) { return make(Of.Product); }
   // The comparisons that depend on the number, each with its result where the iteration leaves the loop.
@@ -42,8 +48,9 @@ private:
   bool isItself(const llvm::Value *V) const;
   bool collect();
   bool leaves(const llvm::CmpInst &Comparison, bool Result) const;
-  bool isKeptFromZero(const llvm::Value &Product, const llvm::BasicBlock &From) const;
-  bool canDivide(llvm::Value *V, const llvm::BasicBlock &From, bool Guarded) const;
+  bool isOutcome(const llvm::Instruction &Condition) const;
+  bool isKeptFromZero(const llvm::Value &Product, const llvm::BasicBlock &From, bool Always) const;
+  bool canDivide(llvm::Value *V, const llvm::BasicBlock &From, bool Guarded, bool Always) const;
   void findSteps(llvm::Value *V, llvm::BasicBlock *From, llvm::BasicBlock *To);
   bool isUsedBehind(const Step &Each) const;
   bool isFactorRepeatable(llvm::Value *V);

@@ -30,20 +30,23 @@ namespace adgen {
 namespace {
 
 // The number and what comparisons have found, in a variable of the thread. In the reverse sweep the number is at first
-// the one that the last iteration began with, and in any other one iteration ahead.
+// the one that the last iteration began with, and in any other one iteration ahead; or always ahead.
 class State {
 public:
-  State(Function &Body, Type *Number, unsigned Comparisons)
-      : M(*Body.getParent()), Number(Number), Array(ArrayType::get(Number, First + Comparisons)),
+  State(Function &Body, Type *Number, unsigned Comparisons, bool Always)
+      : M(*Body.getParent()), Number(Number), Always(Always),
+        Array(ArrayType::get(Number, Always ? 1 : First + Comparisons)),
         Variable(new AllocaInst(Array, 0, "carried", Body.getEntryBlock().begin())) {}
 
   static constexpr unsigned First = 3; // of the comparisons' places
 
   void begin(IRBuilder<> &B, Value *V) {
     store(B, V, Carried);
-    store(B, Constant::getNullValue(Number), NextIsAhead);
+    if (!Always)
+      store(B, Constant::getNullValue(Number), NextIsAhead);
   }
 
+  bool isAlwaysAhead() const { return Always; }
   void next(IRBuilder<> &B, Value *V) { store(B, V, Carried); }
   void found(IRBuilder<> &B, Value *V, unsigned Comparison) { store(B, V, First + Comparison); }
   Value *value(IRBuilder<> &B) { return load(B, Carried); }
@@ -80,7 +83,7 @@ private:
 
   std::string nameOf(const Twine &What) const {
     return (What + "_f" + Twine(Number->getPrimitiveSizeInBits().getFixedValue()) + "_" +
-            Twine(Array->getNumElements() - First))
+            (Always ? "always" : utostr(Array->getNumElements() - First)))
         .str();
   }
 
@@ -105,7 +108,8 @@ private:
       IRBuilder<> Reverse(&Rule.Reverse->getEntryBlock());
       Argument &Base = *Rule.Reverse->getArg(0);
       Reverse.CreateStore(Rule.Reverse->getArg(2), at(Reverse, Base, Place));
-      Reverse.CreateStore(Constant::getNullValue(Number), at(Reverse, Base, NextIsAhead));
+      if (!Always)
+        Reverse.CreateStore(Constant::getNullValue(Number), at(Reverse, Base, NextIsAhead));
       Reverse.CreateRetVoid();
     }
     B.CreateCall(Rule.Primal, {Variable});
@@ -133,13 +137,15 @@ private:
     IRBuilder<> B(&Reverse.getEntryBlock());
     Argument &Base = *Reverse.getArg(0);
     Value *Factor = B.CreateBitCast(Reverse.getArg(2), Number);
-    Factor = B.CreateSelect(isAhead(B, Base, IsAhead), Factor, ConstantFP::get(Number, 1.0));
+    if (!Always)
+      Factor = B.CreateSelect(isAhead(B, Base, IsAhead), Factor, ConstantFP::get(Number, 1.0));
     B.CreateStore(B.CreateFDiv(B.CreateLoad(Number, &Base), Factor), &Base);
     B.CreateRetVoid();
   }
 
   Module &M;
   Type *Number;
+  bool Always;
   ArrayType *Array;
   AllocaInst *Variable;
 };
@@ -188,6 +194,8 @@ void undoSteps(CarriedProduct &Product, State &In, DominatorTree &DT, LoopInfo &
     BasicBlock *Block = !At.To || At.From->getSingleSuccessor() ? At.From : SplitEdge(At.From, At.To, &DT, &LI);
     IRBuilder<> B(Block->getTerminator());
     In.divide(B, Factor);
+    if (In.isAlwaysAhead())
+      In.next(B, At.Product);
   }
 }
 
@@ -195,8 +203,10 @@ void undoSteps(CarriedProduct &Product, State &In, DominatorTree &DT, LoopInfo &
 void moveTo(State &In, PHINode &Carried, Loop &L, DominatorTree &DT, LoopInfo &LI) {
   IRBuilder<> Before(L.getLoopPreheader()->getTerminator());
   In.begin(Before, Carried.getIncomingValueForBlock(L.getLoopPreheader()));
-  IRBuilder<> On(SplitEdge(L.getLoopLatch(), L.getHeader(), &DT, &LI)->getTerminator());
-  In.next(On, Carried.getIncomingValueForBlock(L.getLoopLatch()));
+  if (!In.isAlwaysAhead()) {
+    IRBuilder<> On(SplitEdge(L.getLoopLatch(), L.getHeader(), &DT, &LI)->getTerminator());
+    In.next(On, Carried.getIncomingValueForBlock(L.getLoopLatch()));
+  }
   IRBuilder<> Begin(L.getHeader(), L.getHeader()->getFirstInsertionPt());
   Value *Read = In.value(Begin);
   for (User *U : make_early_inc_range(Carried.users()))
@@ -208,26 +218,60 @@ void moveTo(State &In, PHINode &Carried, Loop &L, DominatorTree &DT, LoopInfo &L
   Carried.eraseFromParent();
 }
 
-void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &DT, LoopInfo &LI) {
-  ADGEN_COUNT(NumProducts, Carried);
-  formDedicatedExitBlocks(&L, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
-  holdBehind(L, SmallVector<Instruction *>(Product.computed().getArrayRef()), DT, LI);
-  State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size());
-  undoSteps(Product, In, DT, LI);
-  for (auto [Index, Each] : enumerate(Product.leaving()))
-    readAgain(*Each.first, Each.second, In, Index);
-  IRBuilder<> End(L.getLoopLatch()->getTerminator());
-  In.end(End);
-  endLast(L, In, DT, LI);
-  moveTo(In, Carried, L, DT, LI);
-  if (!L.getParentLoop())
-    return;
+// Whether what comes there is the number that this phi had, or that the loop has left.
+bool isHandedOn(Value *V, const PHINode &Phi, const Value &Left, const Loop &Around) {
+  auto *Met = dyn_cast<PHINode>(V);
+  if (V == &Phi || V == &Left)
+    return true;
+  return Met && Around.contains(Met) && Met->getParent() != Around.getHeader() &&
+         all_of(Met->incoming_values(), [&](Value *Each) { return isHandedOn(Each, Phi, Left, Around); });
+}
+
+// The outermost loop throughout which the number is multiplied by this one alone.
+Loop *wholeLoop(PHINode &Carried, Loop &L) {
+  Loop *Whole = &L;
+  const PHINode *Phi = &Carried;
+  const Value *Left = Carried.getIncomingValueForBlock(L.getLoopLatch());
+  for (Loop *Around = L.getParentLoop(); Around && Around->getLoopPreheader() && Around->getLoopLatch();
+       Around = Around->getParentLoop()) {
+    auto *Outer = dyn_cast<PHINode>(Phi->getIncomingValueForBlock(Whole->getLoopPreheader()));
+    if (!Outer || Outer->getParent() != Around->getHeader() ||
+        !isHandedOn(Outer->getIncomingValueForBlock(Around->getLoopLatch()), *Outer, *Left, *Around))
+      break;
+    Left = Outer->getIncomingValueForBlock(Around->getLoopLatch());
+    Phi = Outer;
+    Whole = Around;
+  }
+  return Whole;
+}
+
+void keepBehind(Loop &L, State &In) {
   SmallVector<BasicBlock *> Exits;
   L.getUniqueExitBlocks(Exits);
   for (BasicBlock *Exit : Exits) {
     IRBuilder<> Behind(Exit, Exit->getFirstInsertionPt());
     In.keep(Behind);
   }
+}
+
+void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &DT, LoopInfo &LI) {
+  ADGEN_COUNT(NumProducts, Carried);
+  const bool Always = Product.isAlwaysInvertible();
+  Loop &Whole = Always ? *wholeLoop(Carried, L) : L;
+  formDedicatedExitBlocks(&Whole, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
+  holdBehind(L, SmallVector<Instruction *>(Product.computed().getArrayRef()), DT, LI);
+  State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size(), Always);
+  undoSteps(Product, In, DT, LI);
+  if (!Always) {
+    for (auto [Index, Each] : enumerate(Product.leaving()))
+      readAgain(*Each.first, Each.second, In, Index);
+    IRBuilder<> End(L.getLoopLatch()->getTerminator());
+    In.end(End);
+    endLast(L, In, DT, LI);
+  }
+  moveTo(In, Carried, L, DT, LI);
+  if (Whole.getParentLoop())
+    keepBehind(Whole, In);
 }
 
 bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManager &FAM) {

@@ -11,10 +11,10 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-// What RematerializeSharedLoads has repeated is a load again.
+// What RematerializeSharedLoads and others have repeated is a load again.
 void restoreLoad(Instruction &I) {
   auto *Call = dyn_cast<IntrinsicInst>(&I);
-  if (!Call || Call->getIntrinsicID() != Intrinsic::nvvm_ldu_global_f)
+  if (!Call || !is_contained({Intrinsic::nvvm_ldu_global_f, Intrinsic::nvvm_ldu_global_i}, Call->getIntrinsicID()))
     return;
   MaybeAlign Alignment(cast<ConstantInt>(Call->getArgOperand(1))->getZExtValue());
   auto *Load =

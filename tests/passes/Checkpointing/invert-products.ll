@@ -113,6 +113,61 @@ end:
   ret void
 }
 
+; A comparison that stops the thread for good stands before the product: it is divided in each iteration, and the loop around hands it on.
+; CHECK-LABEL: define void @adgen_body_stops(
+; CHECK:         %carried = alloca [1 x float]
+; CHECK:       blends:
+; CHECK:         call void @adgen_undo_divide_f32_always(ptr %carried, i32
+; CHECK-NEXT:    store float %rest, ptr %carried
+; CHECK-NOT:     adgen_undo_
+; CHECK:         ret void
+define void @adgen_body_stops(ptr noalias readonly %x, ptr noalias %out, i64 %n, i64 %m) {
+entry:
+  %stop = alloca i64
+  store i64 -1, ptr %stop
+  br label %tile
+tile:
+  %o = phi i64 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %t.o = phi float [ 1.0, %entry ], [ %t.end, %tile.end ]
+  %s.o = phi float [ 0.0, %entry ], [ %s.end, %tile.end ]
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %tile ], [ %inc, %latch ]
+  %through = phi float [ %t.o, %tile ], [ %t.next, %latch ]
+  %sum = phi float [ %s.o, %tile ], [ %s.next, %latch ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  %was = call i64 @llvm.nvvm.ldu.global.i.i64.p0(ptr %stop, i32 8)
+  %is = select i1 %opaque, i64 %i, i64 %was, !adgen.outcome !0
+  store i64 %is, ptr %stop
+  %read = call i64 @llvm.nvvm.ldu.global.i.i64.p0(ptr %stop, i32 8)
+  %again = icmp eq i64 %read, %i
+  br i1 %again, label %latch, label %blends, !adgen.outcome !0
+blends:
+  %w = fmul float %through, %a
+  %more = fadd float %sum, %w
+  br label %latch
+latch:
+  %t.next = phi float [ %through, %loop ], [ %rest, %blends ]
+  %s.next = phi float [ %sum, %loop ], [ %more, %blends ]
+  %inc = add i64 %i, 1
+  %last = icmp sge i64 %inc, %n
+  br i1 %last, label %tile.end, label %loop
+tile.end:
+  %t.end = phi float [ %t.next, %latch ]
+  %s.end = phi float [ %s.next, %latch ]
+  %o.inc = add i64 %o, 1
+  %on = icmp slt i64 %o.inc, %m
+  br i1 %on, label %tile, label %end
+end:
+  store float %s.end, ptr %out
+  ret void
+}
+!0 = !{}
+
 ; CHECK-LABEL: define void @adgen_body_comes_to_zero(
 ; CHECK-NOT:     alloca
 define void @adgen_body_comes_to_zero(ptr noalias readonly %x, ptr noalias %out, i64 %n) {

@@ -171,5 +171,76 @@ done:
   ret void
 }
 
+; Threads are counted behind the barrier, and may leave the loop then: all of that comes before the loop and ends each iteration. Threads
+; that have nothing to fill have nothing in any iteration that comes, so the array is filled again.
+; CHECK-LABEL: define void @adgen_body_counted(
+; CHECK:       entry:
+; CHECK:         call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:    [[FIRST:%.*]] = call i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.aligned.all(i32 0, i1 false)
+; CHECK-NEXT:    [[ALL:%.*]] = icmp eq i32 [[FIRST]], 256
+; CHECK-NEXT:    br i1 [[ALL]], label %done, label %step
+; CHECK:       step:
+; CHECK-NOT:     adgen_rule_barrier
+; CHECK:         br label %work
+; CHECK:       latch:
+; CHECK:         br i1 %more, label %[[BACK:.*]], label %done
+; CHECK:       [[BACK]]:
+; CHECK-NEXT:    call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:    [[COUNT:%.*]] = call i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.aligned.all(i32 0, i1 %finished)
+; CHECK-NEXT:    [[ENDS:%.*]] = icmp eq i32 [[COUNT]], 256
+; CHECK-NEXT:    br i1 [[ENDS]], label %done, label %step
+;
+; FILLED-LABEL: define void @adgen_body_counted(
+; FILLED:        call void @adgen_rule_barrier(ptr %tile)
+; FILLED:        call void @adgen_rule_barrier(ptr %tile)
+; FILLED:        call void @adgen_rule_barrier(ptr %tile)
+; FILLED-NEXT:   call void @adgen_rule_refill_counted_0(ptr %tile, ptr %x, i32 %first, i32 %n)
+define void @adgen_body_counted(ptr noalias readonly %x, ptr noalias %y, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %lane
+  br label %step
+step:
+  %first = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %so.far = phi float [ 0.0, %entry ], [ %sum, %latch ]
+  %was = phi i1 [ false, %entry ], [ %finished, %latch ]
+  call void @adgen_rule_barrier(ptr %tile)
+  %count = call i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.aligned.all(i32 0, i1 %was)
+  %all = icmp eq i32 %count, 256
+  br i1 %all, label %done, label %work
+work:
+  %index = add nsw i32 %first, %lane
+  %inside = icmp slt i32 %index, %n
+  br i1 %inside, label %fills, label %filled
+fills:
+  %from = getelementptr float, ptr %x, i32 %index
+  %v = load float, ptr %from
+  store float %v, ptr %mine
+  br label %filled
+filled:
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %reads
+reads:
+  %k = phi i32 [ 0, %filled ], [ %k.next, %reads ]
+  %s = phi float [ %so.far, %filled ], [ %sum, %reads ]
+  %at = getelementptr float, ptr %tile, i32 %k
+  %a = load float, ptr %at
+  %square = fmul float %a, %a
+  %sum = fadd float %s, %square
+  %k.next = add i32 %k, 1
+  %read = icmp eq i32 %k.next, 64
+  br i1 %read, label %latch, label %reads
+latch:
+  %finished = icmp sgt i32 %first, 100
+  %next = add nsw i32 %first, 64
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %step, label %done
+done:
+  %end = phi float [ %so.far, %step ], [ %sum, %latch ]
+  store float %end, ptr %y
+  ret void
+}
+
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @adgen_hidden_llvm.nvvm.barrier.cta.red.popc.aligned.all(i32, i1) convergent memory(inaccessiblemem: readwrite)
 declare void @adgen_rule_barrier(ptr) convergent

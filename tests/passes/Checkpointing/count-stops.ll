@@ -1,0 +1,162 @@
+; A thread that stops once and for all, in a loop in another loop: a variable has the iteration of both in which it does. Before it, the flag
+; that the outer loop carries; how it came out, where it is decided; and how often the inner loop runs in the reverse sweep.
+; Not where the flag does not keep the inner loop from running again, or something else is used behind the loop.
+;
+; RUN: %opt -passes=adgen-count-stops,verify -S %s | %filecheck %s
+target triple = "nvptx64-nvidia-cuda"
+
+; CHECK-LABEL: define void @adgen_body_tiles(
+; CHECK:         [[FIRST:%.*]] = select i1 %outside, i64 -1, i64 9223372036854775807
+; CHECK-NEXT:    store i64 [[FIRST]], ptr [[OUTER:%.*]], align 8
+; CHECK-NEXT:    store i64 9223372036854775807, ptr [[INNER:%.*]], align 8
+; CHECK:       tile:
+; CHECK-NEXT:    [[O:%.*]] = phi i64
+; CHECK-NOT:     phi i1
+; CHECK:         [[STOP:%.*]] = call i64 @llvm.nvvm.ldu.global.i.i64.p0(ptr [[OUTER]], i32 8)
+; CHECK-NEXT:    %done = icmp slt i64 [[STOP]], [[O]]
+; CHECK-NEXT:    br i1 %done, label %tile.end, label %inner
+; CHECK:       inner:
+; CHECK:         [[LAST:%.*]] = call i64 @llvm.nvvm.ldu.global.i.i64.p0(ptr [[INNER]], i32 8)
+; CHECK-NEXT:    [[AFTER:%.*]] = add nsw i64 [[LAST]], 1
+; CHECK-NEXT:    [[UNTIL:%.*]] = select i1 {{%.*}}, i64 [[AFTER]], i64 9223372036854775807
+; CHECK-NEXT:    %times = call i64 @llvm.smin.i64(i64 {{%.*}}, i64 [[UNTIL]])
+; CHECK:       loop:
+; CHECK-NEXT:    [[K:%.*]] = phi i64
+; CHECK:         store i64 {{%.*}}, ptr [[PAST:%.*]], align 8
+; CHECK-NEXT:    [[IS:%.*]] = call i64 @llvm.nvvm.ldu.global.i.i64.p0(ptr [[PAST]], i32 8)
+; CHECK-NEXT:    [[BEHIND:%.*]] = icmp ne i64 [[IS]], 0
+; CHECK:         br i1 [[BEHIND]], label %[[JOIN:.*]], label %loop.split
+; CHECK:         select i1 %stops, i64 [[O]], i64 {{%.*}}, !adgen.outcome
+; CHECK:         select i1 %stops, i64 [[K]], i64 {{%.*}}, !adgen.outcome
+; CHECK:         store i64 {{%.*}}, ptr [[OUTER]]
+; CHECK:         store i64 {{%.*}}, ptr [[INNER]]
+; CHECK:         [[AGAIN:%.*]] = and i1
+; CHECK-NEXT:    br i1 [[AGAIN]], label %latch, label %adds, !adgen.outcome
+; CHECK:       [[JOIN]]:
+; CHECK:         icmp eq i64 {{%.*}}, %times
+; CHECK:       inner.end:
+; CHECK-NEXT:    call void @adgen_undo_forget(ptr %shared, ptr [[PAST]])
+define void @adgen_body_tiles(ptr noalias readonly %x, ptr noalias %out, i1 %outside, i32 %n, i32 %m, ptr %shared) {
+entry:
+  call void @adgen_rule_barrier(ptr %shared)
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %done.o = phi i1 [ %outside, %entry ], [ %done.end, %tile.end ]
+  %s.o = phi float [ 0.0, %entry ], [ %s.end, %tile.end ]
+  br i1 %done.o, label %tile.end, label %inner
+inner:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %inner ], [ %inc, %latch ]
+  %s = phi float [ %s.o, %inner ], [ %s.next, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %stops = fcmp olt float %a, 0.0
+  br i1 %stops, label %latch, label %adds
+adds:
+  %more = fadd float %s, %a
+  br label %latch
+latch:
+  %s.next = phi float [ %s, %loop ], [ %more, %adds ]
+  %flag = phi i1 [ true, %loop ], [ false, %adds ]
+  %inc = add nuw nsw i32 %k, 1
+  %last = icmp sge i32 %inc, %n
+  %ends = select i1 %flag, i1 true, i1 %last
+  br i1 %ends, label %inner.end, label %loop
+inner.end:
+  br label %tile.end
+tile.end:
+  %done.end = phi i1 [ %done.o, %tile ], [ %flag, %inner.end ]
+  %s.end = phi float [ %s.o, %tile ], [ %s.next, %inner.end ]
+  %o.inc = add nuw nsw i32 %o, 1
+  %again = icmp slt i32 %o.inc, %m
+  br i1 %again, label %tile, label %end
+end:
+  store float %s.end, ptr %out
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_runs_again(
+; CHECK-NOT:     alloca
+define void @adgen_body_runs_again(ptr noalias readonly %x, ptr noalias %out, i32 %n, i32 %m, ptr %shared) {
+entry:
+  call void @adgen_rule_barrier(ptr %shared)
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %inner.end ]
+  %done.o = phi i1 [ false, %entry ], [ %flag, %inner.end ]
+  %s.o = phi float [ 0.0, %entry ], [ %s.next, %inner.end ]
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %tile ], [ %inc, %latch ]
+  %s = phi float [ %s.o, %tile ], [ %s.next, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %stops = fcmp olt float %a, 0.0
+  br i1 %stops, label %latch, label %adds
+adds:
+  %more = fadd float %s, %a
+  br label %latch
+latch:
+  %s.next = phi float [ %s, %loop ], [ %more, %adds ]
+  %flag = phi i1 [ true, %loop ], [ false, %adds ]
+  %inc = add nuw nsw i32 %k, 1
+  %last = icmp sge i32 %inc, %n
+  %ends = select i1 %flag, i1 true, i1 %last
+  br i1 %ends, label %inner.end, label %loop
+inner.end:
+  %o.inc = add nuw nsw i32 %o, 1
+  %again = icmp slt i32 %o.inc, %m
+  br i1 %again, label %tile, label %end
+end:
+  store float %s.next, ptr %out
+  ret void
+}
+
+; How far the thread came in the loop.
+; CHECK-LABEL: define void @adgen_body_uses_count(
+; CHECK-NOT:     alloca
+define void @adgen_body_uses_count(ptr noalias readonly %x, ptr noalias %out, i1 %outside, i32 %n, i32 %m, ptr %shared) {
+entry:
+  call void @adgen_rule_barrier(ptr %shared)
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %done.o = phi i1 [ %outside, %entry ], [ %done.end, %tile.end ]
+  %c.o = phi i32 [ 0, %entry ], [ %c.end, %tile.end ]
+  br i1 %done.o, label %tile.end, label %inner
+inner:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %inner ], [ %inc, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %stops = fcmp olt float %a, 0.0
+  br i1 %stops, label %latch, label %adds
+adds:
+  br label %latch
+latch:
+  %flag = phi i1 [ true, %loop ], [ false, %adds ]
+  %inc = add nuw nsw i32 %k, 1
+  %last = icmp sge i32 %inc, %n
+  %ends = select i1 %flag, i1 true, i1 %last
+  br i1 %ends, label %inner.end, label %loop
+inner.end:
+  br label %tile.end
+tile.end:
+  %done.end = phi i1 [ %done.o, %tile ], [ %flag, %inner.end ]
+  %c.end = phi i32 [ %c.o, %tile ], [ %inc, %inner.end ]
+  %o.inc = add nuw nsw i32 %o, 1
+  %again = icmp slt i32 %o.inc, %m
+  br i1 %again, label %tile, label %end
+end:
+  store i32 %c.end, ptr %out
+  ret void
+}
+
+; The memory of the second pair of pointers is the thread's own.
+; CHECK-LABEL: define void @adgen_undo_forget_reverse(
+; CHECK:         store i64 0, ptr %2
+
+declare void @adgen_rule_barrier(ptr)
