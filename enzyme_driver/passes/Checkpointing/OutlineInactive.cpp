@@ -18,15 +18,19 @@ namespace {
 
 constexpr StringLiteral Prefix = "adgen_selection";
 
+using Variables = SmallSetVector<const AllocaInst *, 8>;
+
 class InactiveLoop {
 public:
-  explicit InactiveLoop(Loop &L) : L(L) {}
+  InactiveLoop(Loop &L, const Variables &Written) : L(L), Written(Written) {}
 
   bool canBeOutlined() {
     return L.getLoopPreheader() && L.hasDedicatedExits() && hasSelection() && computes() && findOutputs();
   }
 
-  void outline() {
+  SeenBehind outline(bool WithOrigins) {
+    SeenBehind Replaced;
+    SaysOrigins = WithOrigins && Exits.size() > 1;
     findInputs();
     Function *F = create();
     BasicBlock *Before = L.getLoopPreheader();
@@ -37,6 +41,7 @@ public:
       auto *Seen = cast<Instruction>(B.CreateExtractValue(Call, Slot, Phi->getName()));
       Seen->setMetadata(InactiveMark, Phi->getMetadata(InactiveMark));
       Phi->replaceAllUsesWith(Seen);
+      Replaced[Phi] = Seen;
     }
     if (Exits.size() == 1) {
       B.CreateBr(Exits[0]);
@@ -53,23 +58,34 @@ public:
       Block->dropAllReferences();
     for (BasicBlock *Block : Blocks)
       Block->eraseFromParent();
+    return Replaced;
   }
 
 private:
   bool hasSelection() const {
-    return any_of(L.getHeader()->phis(), [](const PHINode &Phi) { return Phi.hasMetadata(InactiveMark); });
+    return !Written.empty() ||
+           any_of(L.getHeader()->phis(), [](const PHINode &Phi) { return Phi.hasMetadata(InactiveMark); });
   }
 
   // Nothing but numbers, from memory too.
   bool computes() const {
-    return all_of(L.blocks(), [](const BasicBlock *Block) {
-      return all_of(*Block, [](const Instruction &I) {
+    return all_of(L.blocks(), [&](const BasicBlock *Block) {
+      return all_of(*Block, [&](const Instruction &I) {
+        if (auto *Store = dyn_cast<StoreInst>(&I))
+          return writesInactive(*Store);
         auto *Known = dyn_cast<IntrinsicInst>(&I);
         auto *Call = dyn_cast<CallBase>(&I);
         return isHeld(&I) || (Known && Known->isAssumeLikeIntrinsic()) ||
                (!I.mayHaveSideEffects() && !I.isVolatile() && !I.isAtomic() && !(Call && Call->isConvergent()));
       });
     });
+  }
+
+  bool writesInactive(const StoreInst &Store) const {
+    auto *To = dyn_cast<AllocaInst>(getUnderlyingObject(Store.getPointerOperand()));
+    Value *V = const_cast<Value *>(Store.getValueOperand());
+    return Store.isSimple() && To && Written.contains(To) &&
+           (V->getType()->isFloatingPointTy() || isInactive(V)); // of numbers the caller has asked
   }
 
   // All that leaves the loop has no derivative: what is marked, and integers that are no bits of anything else.
@@ -149,7 +165,8 @@ private:
         F->addFnAttr(From.getFnAttribute(Name));
     F->addFnAttr(Attribute::AlwaysInline); // once Enzyme has run
     F->addFnAttr("enzyme_inactive");
-    F->setOnlyReadsMemory();
+    F->setMemoryEffects(Written.empty() ? MemoryEffects::readOnly()
+                                        : MemoryEffects::readOnly() | MemoryEffects::argMemOnly(ModRefInfo::ModRef));
     F->setDoesNotThrow();
     F->setWillReturn();
     F->addFnAttr(Attribute::NoFree);
@@ -192,7 +209,8 @@ private:
         continue;
       auto *Leave = BasicBlock::Create(Copy.getContext(), "leave", Copy.getParent());
       IRBuilder<> B(Leave);
-      Value *Result = PoisonValue::get(Returned);
+      // Origins are asked of all exits.
+      Value *Result = SaysOrigins ? nowhere() : PoisonValue::get(Returned);
       Result = B.CreateInsertValue(Result, B.getInt32(find(Exits, Exit) - Exits.begin()), 0u);
       for (auto &[Phi, Slot] : Outputs)
         if (Phi->getParent() == Exit)
@@ -203,20 +221,39 @@ private:
     }
   }
 
+  Constant *nowhere() const {
+    SmallVector<Constant *> None;
+    for (Type *T : Returned->elements())
+      None.push_back(T->isIntegerTy() ? Constant::getAllOnesValue(T) : PoisonValue::get(T));
+    return ConstantStruct::get(Returned, None);
+  }
+
   Loop &L;
+  const Variables &Written;
   SmallVector<BasicBlock *> Exits;
   SmallVector<std::pair<PHINode *, unsigned>> Outputs;
   SmallSetVector<Value *, 16> Inputs;
   StructType *Returned = nullptr;
+  bool SaysOrigins = false;
 };
 
 } // namespace
 
+bool canBeOutlined(Loop &L, const Variables &Written) { return InactiveLoop(L, Written).canBeOutlined(); }
+
+SeenBehind outline(Loop &L, const Variables &Written) {
+  InactiveLoop Inactive(L, Written);
+  [[maybe_unused]] bool Can = Inactive.canBeOutlined();
+  assert(Can && "asked before");
+  return Inactive.outline(true);
+}
+
 bool outlineInactive(Loop &L) {
-  InactiveLoop Inactive(L);
+  const Variables None;
+  InactiveLoop Inactive(L, None);
   bool Can = Inactive.canBeOutlined();
   if (Can)
-    Inactive.outline();
+    Inactive.outline(false);
   return Can;
 }
 

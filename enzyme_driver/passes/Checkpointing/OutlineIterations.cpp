@@ -66,6 +66,10 @@ public:
     for (BasicBlock *Block : make_early_inc_range(Parts))
       if (Block != Header)
         Blocks.insert(Block);
+    for (BasicBlock *Block : Blocks)
+      for (Instruction &I : *Block)
+        if (isa<StoreInst>(I))
+          Stores.insert(&I);
     DominatorTree Tree(F);
     CodeExtractor Extractor(Blocks.getArrayRef(), &Tree, false, nullptr, nullptr, nullptr, false, true);
     Function *Iteration = Extractor.isEligible() ? Extractor.extractCodeRegion(CodeExtractorAnalysisCache(F)) : nullptr;
@@ -242,7 +246,8 @@ private:
     for (Instruction *I : Effects)
       I->setMetadata(EffectMark, Mark);
     for (Instruction &I : instructions(Iteration)) // results that CodeExtractor hands back
-      if (auto *Store = dyn_cast<StoreInst>(&I); Store && isa<Argument>(Store->getPointerOperand()))
+      if (auto *Store = dyn_cast<StoreInst>(&I);
+          Store && isa<Argument>(Store->getPointerOperand()) && !Stores.contains(Store))
         Store->setMetadata(EffectMark, Mark);
   }
 
@@ -253,7 +258,8 @@ private:
   BasicBlock *Exit = nullptr; // where the loop ends
   SmallSetVector<BasicBlock *, 16> Parts;
   SmallSetVector<Instruction *, 4> Hoisted, Last;
-  SmallVector<Instruction *> Effects; // on memory from outside
+  SmallVector<Instruction *> Effects;         // on memory from outside
+  SmallPtrSet<const Instruction *, 8> Stores; // of the loop itself
   std::optional<UnderlyingObjects::Set> Written;
   bool HasMemory = false; // of its own, which Enzyme would keep
 };

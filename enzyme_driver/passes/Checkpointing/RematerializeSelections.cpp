@@ -6,6 +6,7 @@
 //   best = inf; for (i...) { d = f(i); if (d < best) { best = d; at = i; won = true; } } use(won ? f(at) : inf);
 // What is selected in the loop has no derivative then. It is not done where what wins depends on what was carried and
 // has a derivative, where that is used for more than comparisons, and where the loop writes to what f reads.
+#include "Checkpointing/KeptPlaces.h"
 #include "Checkpointing/OutlineInactive.h"
 #include "Checkpointing/Selection.h"
 #include "Support/Derivative.h"
@@ -278,11 +279,13 @@ bool rematerializeIn(Function &F, FunctionAnalysisManager &FAM) {
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
     SmallVector<Loop *> Inner = LI.getLoopsInPreorder();
     for (Loop *L : reverse(Inner)) {
-      if (!Done.insert(L->getHeader()).second || !maySelect(*L))
+      if (!Done.insert(L->getHeader()).second || !(maySelect(*L) || mayKeep(*L)))
         continue;
       simplifyLoop(L, &DT, &LI, &SE, &FAM.getResult<AssumptionAnalysis>(F), nullptr, /*PreserveLCSSA=*/false);
       formLCSSARecursively(*L, DT, &LI, &SE);
-      Again = rematerialize(*L, SE.getSmallConstantMaxTripCount(L), DT, LI, FAM.getResult<AAManager>(F), Known);
+      unsigned Most = SE.getSmallConstantMaxTripCount(L);
+      AAResults &AA = FAM.getResult<AAManager>(F);
+      Again = recomputeKept(*L, Most, LI, SE, AA) || rematerialize(*L, Most, DT, LI, AA, Known);
       Changed = true;
       if (Again)
         break;

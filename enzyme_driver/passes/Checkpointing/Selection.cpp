@@ -12,7 +12,10 @@ namespace {
 
 constexpr unsigned Deepest = 16; // choices behind each other
 
-// Whether a load may read what the instruction writes, in any iteration.
+bool carriesNumbers(const Type *T) { return !T->isIntOrIntVectorTy() && !T->isPtrOrPtrVectorTy(); }
+
+} // namespace
+
 bool mayOverwrite(Instruction &Writer, LoadInst &Load, AAResults &AA) {
   auto All = [](const Value *Pointer) { return MemoryLocation::getBeforeOrAfter(getUnderlyingObject(Pointer)); };
   MemoryLocation Read = All(Load.getPointerOperand());
@@ -21,15 +24,11 @@ bool mayOverwrite(Instruction &Writer, LoadInst &Load, AAResults &AA) {
   return isModSet(AA.getModRefInfo(&Writer, Read));
 }
 
-bool carriesNumbers(const Type *T) { return !T->isIntOrIntVectorTy() && !T->isPtrOrPtrVectorTy(); }
-
-// Tells the optimiser something, and does nothing.
 bool isAssumed(const Instruction &I) {
   auto *Known = dyn_cast<IntrinsicInst>(&I);
   return Known && Known->isAssumeLikeIntrinsic();
 }
 
-// Has no effect, and its result follows from its operands and memory alone.
 bool canRunAgain(const Instruction &I) {
   if (auto *Load = dyn_cast<LoadInst>(&I))
     return Load->isSimple();
@@ -41,8 +40,6 @@ bool canRunAgain(const Instruction &I) {
   }
   return !I.mayReadOrWriteMemory() && !I.mayHaveSideEffects() && !isa<AllocaInst>(I);
 }
-
-} // namespace
 
 // Choices whose one side leads to what was carried in.
 bool Selection::keeps(Value *V, unsigned Depth) {

@@ -55,6 +55,12 @@ private:
   llvm::SmallVector<llvm::BasicBlock *, 2> Exits;
 };
 
+// Whether a load may read what the instruction writes, in any iteration.
+bool mayOverwrite(llvm::Instruction &Writer, llvm::LoadInst &Load, llvm::AAResults &AA);
+// Tells the optimiser something, and does nothing.
+bool isAssumed(const llvm::Instruction &I);
+// Has no effect, and its result follows from its operands and memory alone.
+bool canRunAgain(const llvm::Instruction &I);
 // Whether a loop carries such a number, in whatever form it is.
 bool maySelect(const llvm::Loop &L);
 // Those that can be computed again, of a loop in simplified form whose values leave it through phis.

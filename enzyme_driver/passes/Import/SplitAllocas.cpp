@@ -1,6 +1,7 @@
 // Local structs of more than floating point, with an array that is indexed by a computed number, become one variable
 // for each member. Enzyme takes the index to be one past the end too, where a loop ends, and finds a number where
 // another member is; and in memory of which one member keeps the bits of numbers, all might be some.
+#include "Import/StructArrays.h"
 #include "Support/Pass.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -193,6 +194,8 @@ PreservedAnalyses SplitAllocas::run(Module &M, ModuleAnalysisManager &) {
     while (!Locals.empty())
       if (AllocaInst *Local = Locals.pop_back_val(); isSplittable(*Local))
         append_range(Locals, split(*Local));
+      else
+        splitStructArray(*Local);
   }
   return PreservedAnalyses::none();
 }

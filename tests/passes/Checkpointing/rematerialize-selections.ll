@@ -97,9 +97,14 @@ end:
   ret void
 }
 
-; What follows from another number that the loop carries, the second best: what was the best one before.
+; What moves from one number that the loop carries to another one, the second best: what was the best one before.
 ; CHECK-LABEL: define void @adgen_body_second(
-; CHECK-NOT:     again
+; CHECK:         %[[BOTH:.*]] = call { i32, i64, double, i64, double } @adgen_selection
+; CHECK-DAG:     extractvalue { i32, i64, double, i64, double } %[[BOTH]], 1
+; CHECK-DAG:     extractvalue { i32, i64, double, i64, double } %[[BOTH]], 3
+; CHECK:         phi double [ 1.000000e+30, %held ], [ %[[AGAIN:.*]], %again ]
+; CHECK:       again:
+; CHECK:         %[[AGAIN]] = load double, ptr
 ; CHECK:         ret void
 define void @adgen_body_second(ptr noalias %x, ptr noalias %y, i64 %n) {
 entry:
