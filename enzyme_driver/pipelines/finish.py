@@ -115,6 +115,8 @@ CUDA = Pipeline(
         Pass("adgen-sum-in-blocks", after=("adgen-merge-accumulations", "adgen-relax-private-atomics")),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
+        Pass("adgen-compare-lanes", after=("adgen-match-lanes", "adgen-warp-aggregate-atomics")),  # what is left
+        Pass("adgen-link-libraries", "{rules}", switch="compare-lanes"),
         Pass("adgen-privatize-accumulations", after=("adgen-relax-private-atomics", "adgen-warp-aggregate-atomics")),
         Pass("adgen-bulk-reduce-atomics", when="bulk reductions", after=("adgen-warp-aggregate-atomics",)),
         Pass("adgen-link-libraries", "{rules}", switch="bulk-reduce-atomics", when="bulk reductions"),

@@ -235,6 +235,20 @@ RULE unsigned adgen_alike_by(unsigned active, long long value, int lanes) {
   return __nvvm_match_any_sync_i64(active, value);
 }
 
+// Whether every eighth of the active lanes, or more, has the value of the next one: else it does not pay to search for those that have one
+// in common. It is no more than a guess.
+RULE bool adgen_meet_by_chance(unsigned active, long long value) {
+  bool same = fromLane(active, int(value), laneIndex() + 1 & 31) == int(value);
+  return __builtin_popcount(__nvvm_vote_ballot_sync(active, same)) * 8 >= __builtin_popcount(active);
+}
+
+// The active lanes that have the same value as this one; nothing where there are too many values.
+RULE unsigned adgen_alike_by_chance(unsigned active, long long value) {
+  unsigned alike = __nvvm_match_any_sync_i64(active, value);
+  unsigned firsts = __nvvm_vote_ballot_sync(active, (alike & ~(Everyone << laneIndex())) == 0);
+  return __builtin_popcount(firsts) * 4 > __builtin_popcount(active) ? 0 : alike;
+}
+
 // The largest of the active lanes' numbers, which are at least -1 (passes/Accumulate/AlignLanes.cpp).
 RULE long long adgen_most(unsigned active, long long value) {
   long long most = -1;

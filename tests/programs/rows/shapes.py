@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from programs.draw import F32, FLOAT2, FLOAT3, INT3, Array, Rng, struct, structs
+from programs.draw import F32, FLOAT2, FLOAT3, FLOAT4, INT3, Array, Rng, struct, structs
 from programs.program import Args, Program
 
-from cuda_kernels.draw import uniform, zeros
+from cuda_kernels.draw import normal, uniform, zeros
 
 _SPHERE = np.dtype(
     [
@@ -21,6 +21,10 @@ _SPHERE = np.dtype(
     ]
 )
 _PRIMITIVE = np.dtype([("kind", np.int32), ("position", FLOAT3), ("size", F32, (3,)), ("blend", F32)])
+_BONE = np.dtype({"names": ["turn", "shift"], "formats": [FLOAT4, FLOAT3], "itemsize": 32})
+_CAMERA = np.dtype([*((name, F32) for name in ("focal", "k1", "k2", "cx", "cy")), ("place", FLOAT3)])
+_INT4 = np.dtype([(name, np.int32) for name in "xyzw"])
+_HALF2 = np.dtype([(name, np.float16) for name in "xy"])
 _WEIGHTS = 15 * 16 + 16 + 16 * 16 + 16 + 16 * 4 + 4
 
 
@@ -192,7 +196,53 @@ def _remapped(rng: Rng) -> Args:
 
 _SUMS = ("normal", "laplace", "angle_sum", "area")
 
+
+def _skin(rng: Rng) -> Args:
+    """Vertices side by side have their bones in common."""
+    skeleton = np.zeros(8, _BONE)
+    skeleton["turn"], skeleton["shift"] = structs(FLOAT4, normal(rng, 8, 4)), structs(FLOAT3, normal(rng, 8, 3))
+    bones = (np.arange(70)[:, None] // 20 + rng.integers(0, 2, (70, 4))) % 8
+    return {
+        "rest": structs(FLOAT3, rng.standard_normal((70, 3))),
+        "skeleton": skeleton,
+        "weights": structs(FLOAT4, rng.dirichlet(np.ones(4), 70)),
+        "bones": structs(_INT4, bones),
+        "posed": np.zeros(70, FLOAT3),
+        "n": 70,
+    }
+
+
+def _observe(rng: Rng) -> Args:
+    cameras = np.zeros(3, _CAMERA)
+    for name, most in (("focal", 2), ("k1", 0.1), ("k2", 0.1), ("cx", 1), ("cy", 1)):
+        cameras[name] = rng.uniform(-most, most, 3)
+    cameras["place"] = structs(FLOAT3, rng.uniform(-0.5, 0.5, (3, 3)))
+    points = rng.uniform(-1, 1, (90, 3)) + np.array([0, 0, 3])
+    seen_by = (np.arange(90) // 40).astype(np.int32)
+    pixels = np.zeros(90, FLOAT2)
+    return {"points": structs(FLOAT3, points), "cameras": cameras, "seen_by": seen_by, "pixels": pixels, "n": 90}
+
+
+def _inside(rng: Rng, n: int, side: int) -> Array:
+    """Points inside of cells, of which some have many."""
+    return structs(FLOAT2, (rng.integers(0, side - 1, (n, 2)) // 2 + rng.uniform(0.2, 0.8, (n, 2))) / (side - 1))
+
+
+def _features(rng: Rng) -> Args:
+    table, out = normal(rng, 64, 2).astype(np.float16), np.zeros((80, 2), np.float16)
+    return {"at": _inside(rng, 80, 8), "table": table, "out": out, "side": 8, "n": 80}
+
+
+def _splat(rng: Rng) -> Args:
+    colour, image = (normal(rng, n, 2).astype(np.float16).view(_HALF2) for n in (60, 8))
+    return {"at": _inside(rng, 60, 8), "colour": colour, "image": image, "side": 8, "n": 60}
+
+
 ROWS = (
+    Program("looked_up.cu", "skin", _skin, ("posed",), 3, 32),
+    Program("looked_up.cu", "observe", _observe, ("pixels",), 3, 32),
+    Program("looked_up.cu", "features<__half>", _features, ("out",), 3, 32),
+    Program("looked_up.cu", "splat", _splat, ("image",), 2, 32),
     Program("mesh_curvature.cu", "accumulate_corners", _corners, _SUMS, 1, 32, tolerance=1e-2),
     Program("mesh_curvature.cu", "curvatures", _curvatures, ("mean", "gauss"), 1, 32),
     Program("mesh_curvature.cu", "smooth", _smooth, ("moved",), 1, 16, tolerance=1e-2),

@@ -1,0 +1,197 @@
+// Adds up what lanes of a warp add to places that were looked up: the camera of an observation, the vertices of a
+// pixel's triangle, a voxel, a texel. Nothing says whether lanes have such a place in common, but where threads side by
+// side work on what lies side by side, many have. Each lane asks the next one; where few have the same, all add by
+// themselves, which costs a shuffle and a vote. Where it pays, those of one place add up first, and one of them adds
+// the sum.
+//
+// What is added at once as a record, or as a pair, stays as it is: one message is enough for it.
+#include "Accumulate/HandOver.h"
+#include "Accumulate/LaneOrigins.h"
+#include "Analysis/Accumulation.h"
+#include "Support/Pass.h"
+#include "Support/Threads.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+#define DEBUG_TYPE "adgen-compare-lanes"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+STATISTIC(NumGroups, "Number of groups of additions to places that lanes may have in common");
+
+namespace adgen {
+namespace {
+
+constexpr uint64_t RecordBytes = 96; // from which on adgen-bulk-reduce-atomics takes what lies side by side
+constexpr size_t MostGroups = 32;    // of a function: each is there twice
+constexpr size_t FewestInLoop = 3;   // additions of a block
+
+// Additions of a block to places at fixed distances from each other.
+struct Group {
+  const BasicBlock *In; // before it is split
+  const Value *Base;
+  SmallVector<AtomicRMWInst *, 4> Members;
+
+  Type *type() const { return Members.front()->getType(); }
+};
+
+// Whether an integer, or a pointer, comes from memory or from a number of floating point.
+class Lookups {
+public:
+  bool make(const Value *V) {
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I)
+      return false;
+    auto [Known, New] = Found.try_emplace(I, false);
+    if (!New)
+      return Known->second;
+    bool Made = isa<FPToSIInst, FPToUIInst>(I) || (isa<LoadInst>(I) && I->getType()->isIntegerTy()) || isOfFloats(*I);
+    if (isa<BinaryOperator, CastInst, GetElementPtrInst, FreezeInst, PHINode, SelectInst>(I) || isArithmetic(*I))
+      Made |= any_of(I->operands(), [&](const Use &Operand) { return make(Operand); });
+    return Found[I] = Made;
+  }
+
+private:
+  static bool isOfFloats(const Instruction &I) {
+    auto *Call = dyn_cast<IntrinsicInst>(&I);
+    return Call && Call->getType()->isIntegerTy() && Call->arg_size() == 1 &&
+           Call->getArgOperand(0)->getType()->isFloatingPointTy();
+  }
+
+  DenseMap<const Instruction *, bool> Found;
+};
+
+class Comparison {
+public:
+  Comparison(Function &F, const Meetings &Meet, const LoopInfo &LI)
+      : F(F), Meet(Meet), LI(LI), KeepsOwn(keepsOwnAddresses(F)) {}
+
+  void run() {
+    SmallVector<Group> Groups;
+    for (BasicBlock &Block : F)
+      collect(Block, Groups);
+    SmallPtrSet<const Value *, 4> OfRecords;
+    for (const Group &G : Groups)
+      if (G.Members.size() * F.getDataLayout().getTypeStoreSize(G.type()) >= RecordBytes)
+        OfRecords.insert(getUnderlyingObject(G.Base));
+    SmallPtrSet<const BasicBlock *, 4> OfPairs;
+    for (const Group &G : Groups)
+      if (isSecond(*G.Base))
+        OfPairs.insert(G.In);
+    erase_if(Groups,
+             [&](const Group &G) { return OfRecords.contains(getUnderlyingObject(G.Base)) || OfPairs.contains(G.In); });
+    DenseMap<const BasicBlock *, size_t> Additions;
+    for (const Group &G : Groups)
+      Additions[G.In] += G.Members.size();
+    erase_if(Groups, [&](const Group &G) { return !repays(*G.In, Additions.lookup(G.In)); });
+    stable_sort(Groups, [](const Group &A, const Group &B) {
+      return A.In == B.In && A.Members.back()->comesBefore(B.Members.back());
+    });
+    if (Groups.size() <= MostGroups)
+      for (const Group &G : Groups)
+        replace(G);
+  }
+
+private:
+  bool repays(const BasicBlock &Block, size_t Additions) const {
+    unsigned Depth = LI.getLoopDepth(&Block);
+    return Depth == 0 || (Depth == 1 && Additions >= FewestInLoop);
+  }
+
+  void collect(BasicBlock &Block, SmallVectorImpl<Group> &Groups) {
+    SmallVector<Group> Open;
+    for (Instruction &I : Block) {
+      auto IsMet = [&](const Group &G) {
+        return any_of(G.Members, [&](AtomicRMWInst *Member) {
+          return Meet.mayMeet(I, Member->getPointerOperand(), Member->getType());
+        });
+      };
+      copy_if(Open, std::back_inserter(Groups), IsMet);
+      erase_if(Open, IsMet);
+      AtomicRMWInst *Atomic = asAccumulation(I);
+      if (!Atomic || !isLookedUp(*Atomic))
+        continue;
+      const Value *Base = baseOf(*Atomic);
+      auto Like = find_if(Open, [&](const Group &G) { return G.Base == Base && G.type() == Atomic->getType(); });
+      if (Like == Open.end())
+        Open.push_back({&Block, Base, {Atomic}});
+      else
+        Like->Members.push_back(Atomic);
+    }
+    append_range(Groups, Open);
+  }
+
+  bool isLookedUp(const AtomicRMWInst &Atomic) {
+    Type *T = Atomic.getType();
+    bool IsDone = Atomic.hasMetadata(LanesMark) || Atomic.hasMetadata(SeldomMark);
+    return (T->isFloatTy() || T->isDoubleTy()) && !IsDone && isGiven(*Atomic.getPointerOperand()) &&
+           From.make(Atomic.getPointerOperand());
+  }
+
+  // A shadow that the caller has handed over, by itself or in a struct, not a thread's own variable.
+  bool isGiven(const Value &Pointer) const {
+    const Value *Object = getUnderlyingObject(&Pointer);
+    if (auto *Load = dyn_cast<LoadInst>(Object))
+      return !KeepsOwn && isa<Argument>(getUnderlyingObject(Load->getPointerOperand()));
+    auto *A = dyn_cast<Argument>(Object);
+    return A && F.hasParamAttribute(A->getArgNo(), ShadowAttribute);
+  }
+
+  // One of two features of an element, the index of which is (2 * i) | 1: both are added to by one instruction.
+  static bool isSecond(const Value &Place) {
+    auto *GEP = dyn_cast<GetElementPtrInst>(&Place);
+    const Value *Index = GEP && GEP->getNumIndices() == 1 ? GEP->getOperand(1) : nullptr;
+    if (Index && isa<ZExtInst, SExtInst>(Index))
+      Index = cast<CastInst>(Index)->getOperand(0);
+    return Index && match(Index, m_DisjointOr(m_Value(), m_One()));
+  }
+
+  // Where the last of them was. The question of the block's first group is that of the others.
+  void replace(const Group &G) {
+    ADGEN_COUNT(NumGroups, *G.Members.back());
+    Instruction &Last = *G.Members.back();
+    IRBuilder<> B(&Last);
+    Value *Place = B.CreatePtrToInt(G.Members.front()->getPointerOperand(), B.getInt64Ty());
+    Value *&Meets = Asked[G.In];
+    if (!Meets)
+      Meets = callTogether(B, "adgen_meet_by_chance", B.getInt1Ty(), {activeLanes(B), Place});
+    Instruction *Ask = nullptr, *Alone = nullptr;
+    SplitBlockAndInsertIfThenElse(Meets, Last.getIterator(), &Ask, &Alone);
+    for (AtomicRMWInst *Member : G.Members)
+      Member->clone()->insertBefore(Alone->getIterator());
+    B.SetInsertPoint(Ask);
+    Value *Active = activeLanes(B);
+    Value *Alike = callTogether(B, "adgen_alike_by_chance", B.getInt32Ty(), {Active, Place});
+    BasicBlock *Behind = Ask->getSuccessor(0), *Together = BasicBlock::Create(F.getContext(), "", &F, Behind);
+    B.CreateCondBr(B.CreateIsNotNull(Alike), Together, Alone->getParent());
+    Ask->eraseFromParent();
+    B.SetInsertPoint(BranchInst::Create(Behind, Together));
+    handOver(B, "warp", G.Members, Active, Alike, [&](ArrayRef<AtomicRMWInst *>) { return B.getFalse(); });
+  }
+
+  Function &F;
+  const Meetings &Meet;
+  const LoopInfo &LI;
+  Lookups From;
+  DenseMap<const BasicBlock *, Value *> Asked;
+  bool KeepsOwn;
+};
+
+} // namespace
+
+ADGEN_DECLARE_PASS(CompareLanes);
+
+PreservedAnalyses CompareLanes::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  for (Function &F : M)
+    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
+      Comparison(F, Meetings(F, FAM.getResult<AAManager>(F)), FAM.getResult<LoopAnalysis>(F)).run();
+  return PreservedAnalyses::none();
+}
+
+} // namespace adgen
