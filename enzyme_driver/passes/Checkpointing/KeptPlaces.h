@@ -5,7 +5,6 @@
 #include "Support/Adgen.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
-#include "llvm/ADT/FoldingSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -77,12 +76,6 @@ private:
   void dropCompared();
   bool isOnlyCompared(const llvm::PHINode &Phi, const llvm::SmallPtrSetImpl<const llvm::Value *> &Moved) const;
   void findBefore();
-  void findLeaders();
-  using Parts = llvm::DenseMap<const llvm::Value *, unsigned>;
-  llvm::FoldingSetNodeID beginning(const llvm::Value &V) const;
-  void describe(llvm::FoldingSetNodeID &As, const llvm::Value &V, const Parts &Of) const;
-  void describe(llvm::FoldingSetNodeID &As, const llvm::Value *Group, llvm::Value *V, const Parts &Of) const;
-  void describeAddress(llvm::FoldingSetNodeID &As, const llvm::Instruction &Access, const Parts &Of) const;
   void findSources();
   void addSource(const llvm::Value *Group, llvm::Value *V);
   bool moves() const;

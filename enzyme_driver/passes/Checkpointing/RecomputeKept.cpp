@@ -4,14 +4,13 @@
 // number is kept goes its origin, the iteration that it comes from, and moves with it; behind the loop, which becomes a
 // function without derivative that works on a copy of the list, these iterations are computed again:
 //   for (k...) if (origin[k] >= 0) list[k] = f(origin[k]); else list[k] = what the place -1 - origin[k] held before.
+#include "Checkpointing/KeptIterations.h"
 #include "Checkpointing/KeptPlaces.h"
 #include "Checkpointing/OutlineInactive.h"
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
-#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include <map>
@@ -58,11 +57,11 @@ class Recomputed {
 public:
   Recomputed(Loop &L, ScalarEvolution &SE, const KeptPlaces &Kept)
       : L(L), SE(SE), Kept(Kept), F(*L.getHeader()->getParent()), Entering(*L.getLoopPreheader()),
-        Expander(SE, "again") {}
+        Iterations(L, SE, Kept) {}
 
   void make() {
     decideWidth();
-    findSteps();
+    Iterations.findSteps();
     keepBefore();
     beginOrigins();
     storeOrigins();
@@ -337,28 +336,6 @@ private:
 
   BasicBlock *block(const Twine &Name) { return BasicBlock::Create(F.getContext(), Name, &F, L.getHeader()); }
 
-  // What follows from the number of the iteration.
-  void findSteps() {
-    for (PHINode &Phi : L.getHeader()->phis()) {
-      auto *S = SE.isSCEVable(Phi.getType()) ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi)) : nullptr;
-      if (!S || S->getLoop() != &L || !S->isAffine())
-        continue;
-      Instruction *At = Entering.getTerminator();
-      const SCEV *Step = S->getStepRecurrence(SE);
-      Steps[&Phi] = {Phi.getIncomingValueForBlock(&Entering), Expander.expandCodeFor(Step, Step->getType(), At)};
-    }
-  }
-
-  Value *inIteration(IRBuilder<> &B, PHINode &Phi, Value *Number) {
-    auto [First, Step] = Steps[&Phi];
-    Value *Way = B.CreateZExtOrTrunc(Number, Step->getType());
-    if (!isa<ConstantInt>(Step) || !cast<ConstantInt>(Step)->isOne())
-      Way = B.CreateMul(Way, Step);
-    if (Phi.getType()->isPointerTy())
-      return B.CreateGEP(B.getInt8Ty(), First, Way);
-    return isa<Constant>(First) && cast<Constant>(First)->isNullValue() ? Way : B.CreateAdd(First, Way);
-  }
-
   // Each place gets what has been put there, computed again.
   void compute(const Places &Of) {
     BasicBlock *Outside = Open, *Place = block("place"), *Put = block("put"), *Next = block("place.next");
@@ -441,7 +418,7 @@ private:
     ValueToValueMapTy Map;
     BasicBlock *End = &Begin;
     for (const Column &Each : Of.Columns) {
-      auto [V, Behind] = copy(Kept.sourcesOf(Each.Group)[Source], Iteration, *End, Map);
+      auto [V, Behind] = Iterations.copy(Kept.sourcesOf(Each.Group)[Source], Iteration, *End, Map);
       Copies.push_back(V);
       End = Behind;
     }
@@ -450,87 +427,18 @@ private:
       Number->addIncoming(V, End);
   }
 
-  // The source's number of an iteration, from this block on; with the block where that ends. `Map` has what is known of
-  // the iteration.
-  std::pair<Value *, BasicBlock *> copy(Value *Source, Value *Iteration, BasicBlock &At, ValueToValueMapTy &Map) {
-    auto *Last = dyn_cast<Instruction>(Source);
-    if (!Last || !L.contains(Last))
-      return {isa<UndefValue>(Source) ? Constant::getNullValue(Source->getType()) : Source, &At};
-    const KeptPlaces::Needs &Needs = Kept.needsOf(Source);
-    IRBuilder<> B(&At);
-    for (PHINode &Phi : L.getHeader()->phis())
-      if (Needs.Values.contains(&Phi) && !Map.count(&Phi))
-        Map[&Phi] = inIteration(B, Phi, Iteration);
-    if (Needs.NeedsChoices)
-      return copyWay(*Last, Needs, At, Map);
-    copyInOrder(*Last, Needs, At, Map);
-    return {Map[Last], &At};
-  }
-
-  // Without choices: operands first.
-  void copyInOrder(Instruction &I, const KeptPlaces::Needs &Needs, BasicBlock &To, ValueToValueMapTy &Map) {
-    if (Map.count(&I))
-      return;
-    for (Value *Operand : I.operands())
-      if (auto *Part = dyn_cast<Instruction>(Operand); Part && Needs.Values.contains(Part))
-        copyInOrder(*Part, Needs, To, Map);
-    Instruction *Again = I.clone();
-    Again->insertInto(&To, To.end());
-    RemapInstruction(Again, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
-    Map[&I] = Again;
-  }
-
-  std::pair<Value *, BasicBlock *> copyWay(Instruction &Last, const KeptPlaces::Needs &Needs, BasicBlock &At,
-                                           const ValueToValueMapTy &Known) {
-    ValueToValueMapTy Map;
-    for (PHINode &Phi : L.getHeader()->phis())
-      if (Needs.Values.contains(&Phi))
-        Map[&Phi] = Known.lookup(&Phi);
-    auto Way = Kept.wayTo(*Last.getParent());
-    SmallVector<BasicBlock *> Copies;
-    for (BasicBlock *Block : Way) {
-      Copies.push_back(block(Block->getName() + ".again"));
-      Map[Block] = Copies.back();
-    }
-    for (auto [Block, Copy] : zip(Way, Copies)) {
-      for (Instruction &I : *Block)
-        if (Needs.Values.contains(&I) && !Map.count(&I)) {
-          Instruction *Again = I.clone();
-          Again->insertInto(Copy, Copy->end());
-          Map[&I] = Again;
-        }
-      if (Block != Last.getParent())
-        goOn(*Block, *Copy, Way);
-    }
-    remapInstructionsInBlocks(Copies, Map);
-    BranchInst::Create(cast<BasicBlock>(static_cast<Value *>(Map[L.getHeader()])), &At);
-    return {Map[&Last], Copies[0]};
-  }
-
-  static void goOn(BasicBlock &Block, BasicBlock &Copy, const SmallSetVector<BasicBlock *, 8> &Way) {
-    SmallVector<BasicBlock *> Inside;
-    for (BasicBlock *Next : successors(&Block))
-      if (Way.contains(Next))
-        Inside.push_back(Next);
-    if (Inside.size() == 1)
-      BranchInst::Create(Inside[0], &Copy);
-    else
-      Block.getTerminator()->clone()->insertInto(&Copy, Copy.end());
-  }
-
   Loop &L;
   ScalarEvolution &SE;
   const KeptPlaces &Kept;
   Function &F;
   BasicBlock &Entering;
-  SCEVExpander Expander;
+  KeptIterations Iterations;
   Type *Origin = nullptr;
   Value *Iteration = nullptr;
   DenseMap<const Value *, AllocaInst *> Before; // by group
   DenseMap<const Value *, AllocaInst *> Origins, Used;
   DenseMap<Instruction *, Value *> OriginOf;
   std::map<std::pair<unsigned, unsigned>, Value *> Numbers;
-  DenseMap<PHINode *, std::pair<Value *, Value *>> Steps;
   SmallSetVector<const AllocaInst *, 8> Written;
   SmallVector<Places> All;
   BasicBlock *Open = nullptr; // where what is computed behind the loop goes on
