@@ -95,7 +95,7 @@ public:
 
   void keep(const PHINode &Phi) { Known[&Phi] = 0; }
 
-  static constexpr unsigned Many = 32;
+  static constexpr unsigned Many = 1024;
 
 private:
   unsigned toOperands(const Value *V) {

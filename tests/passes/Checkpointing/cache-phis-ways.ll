@@ -1,18 +1,18 @@
 ; In a loop a choice is found again; of choices that follow each other each doubles the ways to the next one, and the
-; fifth in a row is kept.
+; tenth in a row is kept.
 ;
 ; RUN: %opt -passes=adgen-cache-phis -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK-LABEL: define void @adgen_body_choices(
-; CHECK:       join4:
+; CHECK:       join9:
 ; CHECK-NOT:     call
-; CHECK:       join5:
-; CHECK-NEXT:    %count5 = phi i32
-; CHECK-NEXT:    %[[HELD:.*]] = call i32 @adgen_hold_i32(i32 %count5)
-; CHECK:       join6:
-; CHECK-NEXT:    %count6 = phi i32 [ %[[HELD]], %join5 ], [ %more6, %then6 ]
+; CHECK:       join10:
+; CHECK-NEXT:    %count10 = phi i32
+; CHECK-NEXT:    %[[HELD:.*]] = call i32 @adgen_hold_i32(i32 %count10)
+; CHECK:       join11:
+; CHECK-NEXT:    %count11 = phi i32 [ %[[HELD]], %join10 ], [ %more11, %then11 ]
 ; CHECK-NOT:     adgen_hold
 ; CHECK:         ret void
 define void @adgen_body_choices(ptr %x, ptr %y, i64 %n) {
@@ -20,7 +20,7 @@ entry:
   br label %loop
 
 loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %join6 ]
+  %i = phi i64 [ 0, %entry ], [ %next, %join11 ]
   br label %join0
 
 join0:
@@ -90,7 +90,62 @@ then6:
 
 join6:
   %count6 = phi i32 [ %count5, %join5 ], [ %more6, %then6 ]
-  %out = getelementptr float, ptr %y, i32 %count6
+  %at7 = getelementptr float, ptr %x, i64 7
+  %value7 = load float, ptr %at7
+  %is7 = fcmp ogt float %value7, 0.0
+  br i1 %is7, label %then7, label %join7
+
+then7:
+  %more7 = add i32 %count6, 7
+  br label %join7
+
+join7:
+  %count7 = phi i32 [ %count6, %join6 ], [ %more7, %then7 ]
+  %at8 = getelementptr float, ptr %x, i64 8
+  %value8 = load float, ptr %at8
+  %is8 = fcmp ogt float %value8, 0.0
+  br i1 %is8, label %then8, label %join8
+
+then8:
+  %more8 = add i32 %count7, 8
+  br label %join8
+
+join8:
+  %count8 = phi i32 [ %count7, %join7 ], [ %more8, %then8 ]
+  %at9 = getelementptr float, ptr %x, i64 9
+  %value9 = load float, ptr %at9
+  %is9 = fcmp ogt float %value9, 0.0
+  br i1 %is9, label %then9, label %join9
+
+then9:
+  %more9 = add i32 %count8, 9
+  br label %join9
+
+join9:
+  %count9 = phi i32 [ %count8, %join8 ], [ %more9, %then9 ]
+  %at10 = getelementptr float, ptr %x, i64 10
+  %value10 = load float, ptr %at10
+  %is10 = fcmp ogt float %value10, 0.0
+  br i1 %is10, label %then10, label %join10
+
+then10:
+  %more10 = add i32 %count9, 10
+  br label %join10
+
+join10:
+  %count10 = phi i32 [ %count9, %join9 ], [ %more10, %then10 ]
+  %at11 = getelementptr float, ptr %x, i64 11
+  %value11 = load float, ptr %at11
+  %is11 = fcmp ogt float %value11, 0.0
+  br i1 %is11, label %then11, label %join11
+
+then11:
+  %more11 = add i32 %count10, 11
+  br label %join11
+
+join11:
+  %count11 = phi i32 [ %count10, %join10 ], [ %more11, %then11 ]
+  %out = getelementptr float, ptr %y, i32 %count11
   store float 1.0, ptr %out
   %next = add i64 %i, 1
   %again = icmp ult i64 %next, %n
