@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -35,6 +35,16 @@ def plain_name(name: str) -> str:
 
 
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+
+
+def owner(name: str) -> str:
+    """The parameter that a name such as `grid.cells` or `rows[3]` belongs to; a variable's own name."""
+    return name if name.startswith("::") else re.split(r"[.[]", name, maxsplit=1)[0]
+
+
+def is_inside(name: str, wholes: Iterable[str]) -> bool:
+    """Whether a name such as `grid.cells` is one of these, or of something in one of them."""
+    return any(name == each or name.startswith((f"{each}.", f"{each}[")) for each in wholes)
 
 
 def bare_name(name: str) -> str:
@@ -89,6 +99,12 @@ class DataType:
     @property
     def has_floats(self) -> bool:
         return any(leaf.kind == "float" for leaf in self.leaves())
+
+    @property
+    def leads_to_floats(self) -> bool:
+        """Whether it is a pointer to floating point, or to pointers to such."""
+        behind = self.pointee
+        return bool(behind and (behind.has_floats or (behind.pointee and behind.pointee.has_floats)))
 
     @property
     def has_pointers(self) -> bool:
@@ -215,7 +231,7 @@ class Parameter:
 
     def has_const(self, member: str) -> bool:
         """Whether a member (`.grid.cells`), or one that it is part of, is among those without a derivative."""
-        return any(member == each or member.startswith((f"{each}.", f"{each}[")) for each in self.const_members)
+        return is_inside(member, self.const_members)
 
     @property
     def shadow_is_pointer(self) -> bool:

@@ -6,7 +6,6 @@ of the parameters have only these.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from enzyme_driver import cache, command
-from enzyme_driver.model import Target
+from enzyme_driver.model import Target, owner
 from enzyme_driver.request import Carried, Request
 from enzyme_driver.runtime import module
 from enzyme_driver.runtime.backends.libraries import library_of
@@ -139,7 +138,7 @@ def _without(
 ) -> Kernel | Function:
     """The entry with these parameters constant, verified as it is. Raises what compiling raises."""
     signature = subject.signature
-    own = {name: kind for name, kind in request.activity if re.split(r"[.[]", name)[0] in signature.names}
+    own = {name: kind for name, kind in request.activity if owner(name) in signature.names}
     activity = tuple(sorted({**own, **dict.fromkeys(names, "const")}.items()))
     wanted = replace(request, names=(signature.name,), modes=("reverse",), activity=activity)
     loaded = module.load(cache.build(wanted, settings=settings, use_cache=use_cache), subject.target)

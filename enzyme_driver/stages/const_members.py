@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from enzyme_driver.errors import Location, NameNotFoundError, UsageError
-from enzyme_driver.model import Activity, DataType, Parameter, Signature
-
-_BEHIND = re.compile(r"[.\[]")
-
-
-def owner(name: str) -> str:
-    """The parameter that a name of `activity` is or is inside of; variables have no members there."""
-    return name if name.startswith("::") else _BEHIND.split(name, maxsplit=1)[0]
+from enzyme_driver.model import Activity, DataType, Parameter, Signature, owner
 
 
 def with_const_members(entry: Signature, parameter: Parameter, activity: Mapping[str, Activity]) -> Parameter:
@@ -61,14 +53,10 @@ def _active_members(parameter: Parameter) -> tuple[tuple[str, int], ...]:
 
 
 def _pointers(dtype: DataType, name: str, offset: int) -> Iterator[tuple[str, int]]:
-    if dtype.pointee and _leads_to_floats(dtype.pointee):
+    if dtype.leads_to_floats:
         yield name, offset
     for field in dtype.fields:
         for index in range(field.count):
             number = f"[{index}]" if field.count > 1 else ""
             place = offset + field.offset + index * field.type.size
             yield from _pointers(field.type, f"{name}.{field.name}{number}", place)
-
-
-def _leads_to_floats(pointee: DataType) -> bool:
-    return pointee.has_floats or bool(pointee.pointee and pointee.pointee.has_floats)

@@ -8,8 +8,18 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from enzyme_driver.errors import AdgenError, Location, NameNotFoundError, RefusedError, SourceError, UsageError
-from enzyme_driver.model import Activity, DataType, Mode, Parameter, Signature, Variable, bare_name, plain_name
-from enzyme_driver.stages.const_members import is_const_throughout, owner, said, with_const_members
+from enzyme_driver.model import (
+    Activity,
+    DataType,
+    Mode,
+    Parameter,
+    Signature,
+    Variable,
+    bare_name,
+    owner,
+    plain_name,
+)
+from enzyme_driver.stages.const_members import is_const_throughout, said, with_const_members
 from enzyme_driver.stages.signature import Description
 
 OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})

@@ -6,6 +6,7 @@
 //
 // What is added at once as a record, or as a pair, stays as it is: one message is enough for it.
 #include "Accumulate/HandOver.h"
+#include "Accumulate/LaneGroups.h"
 #include "Accumulate/LaneOrigins.h"
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
@@ -30,15 +31,6 @@ namespace {
 constexpr uint64_t RecordBytes = 96; // from which on adgen-bulk-reduce-atomics takes what lies side by side
 constexpr size_t MostGroups = 32;    // of a function: each is there twice
 constexpr size_t FewestInLoop = 3;   // additions of a block
-
-// Additions of a block to places at fixed distances from each other.
-struct Group {
-  const BasicBlock *In; // before it is split
-  const Value *Base;
-  SmallVector<AtomicRMWInst *, 4> Members;
-
-  Type *type() const { return Members.front()->getType(); }
-};
 
 // Whether an integer, or a pointer, comes from memory or from a number of floating point.
 class Lookups {
@@ -68,32 +60,30 @@ private:
 
 class Comparison {
 public:
-  Comparison(Function &F, const Meetings &Meet, const LoopInfo &LI)
-      : F(F), Meet(Meet), LI(LI), KeepsOwn(keepsOwnAddresses(F)) {}
+  Comparison(Function &F, const Meetings &Meet, const LoopInfo &LI) : F(F), Meet(Meet), LI(LI), Given(F) {}
 
   void run() {
-    SmallVector<Group> Groups;
-    for (BasicBlock &Block : F)
-      collect(Block, Groups);
+    SmallVector<LaneGroup> Groups = laneGroups(F, Meet, [&](const AtomicRMWInst &A) { return isLookedUp(A); });
     SmallPtrSet<const Value *, 4> OfRecords;
-    for (const Group &G : Groups)
+    for (const LaneGroup &G : Groups)
       if (G.Members.size() * F.getDataLayout().getTypeStoreSize(G.type()) >= RecordBytes)
         OfRecords.insert(getUnderlyingObject(G.Base));
     SmallPtrSet<const BasicBlock *, 4> OfPairs;
-    for (const Group &G : Groups)
+    for (const LaneGroup &G : Groups)
       if (isSecond(*G.Base))
         OfPairs.insert(G.In);
-    erase_if(Groups,
-             [&](const Group &G) { return OfRecords.contains(getUnderlyingObject(G.Base)) || OfPairs.contains(G.In); });
+    erase_if(Groups, [&](const LaneGroup &G) {
+      return OfRecords.contains(getUnderlyingObject(G.Base)) || OfPairs.contains(G.In);
+    });
     DenseMap<const BasicBlock *, size_t> Additions;
-    for (const Group &G : Groups)
+    for (const LaneGroup &G : Groups)
       Additions[G.In] += G.Members.size();
-    erase_if(Groups, [&](const Group &G) { return !repays(*G.In, Additions.lookup(G.In)); });
-    stable_sort(Groups, [](const Group &A, const Group &B) {
+    erase_if(Groups, [&](const LaneGroup &G) { return !repays(*G.In, Additions.lookup(G.In)); });
+    stable_sort(Groups, [](const LaneGroup &A, const LaneGroup &B) {
       return A.In == B.In && A.Members.back()->comesBefore(B.Members.back());
     });
     if (Groups.size() <= MostGroups)
-      for (const Group &G : Groups)
+      for (const LaneGroup &G : Groups)
         replace(G);
   }
 
@@ -103,43 +93,9 @@ private:
     return Depth == 0 || (Depth == 1 && Additions >= FewestInLoop);
   }
 
-  void collect(BasicBlock &Block, SmallVectorImpl<Group> &Groups) {
-    SmallVector<Group> Open;
-    for (Instruction &I : Block) {
-      auto IsMet = [&](const Group &G) {
-        return any_of(G.Members, [&](AtomicRMWInst *Member) {
-          return Meet.mayMeet(I, Member->getPointerOperand(), Member->getType());
-        });
-      };
-      copy_if(Open, std::back_inserter(Groups), IsMet);
-      erase_if(Open, IsMet);
-      AtomicRMWInst *Atomic = asAccumulation(I);
-      if (!Atomic || !isLookedUp(*Atomic))
-        continue;
-      const Value *Base = baseOf(*Atomic);
-      auto Like = find_if(Open, [&](const Group &G) { return G.Base == Base && G.type() == Atomic->getType(); });
-      if (Like == Open.end())
-        Open.push_back({&Block, Base, {Atomic}});
-      else
-        Like->Members.push_back(Atomic);
-    }
-    append_range(Groups, Open);
-  }
-
   bool isLookedUp(const AtomicRMWInst &Atomic) {
-    Type *T = Atomic.getType();
     bool IsDone = Atomic.hasMetadata(LanesMark) || Atomic.hasMetadata(SeldomMark);
-    return (T->isFloatTy() || T->isDoubleTy()) && !IsDone && isGiven(*Atomic.getPointerOperand()) &&
-           From.make(Atomic.getPointerOperand());
-  }
-
-  // A shadow that the caller has handed over, by itself or in a struct, not a thread's own variable.
-  bool isGiven(const Value &Pointer) const {
-    const Value *Object = getUnderlyingObject(&Pointer);
-    if (auto *Load = dyn_cast<LoadInst>(Object))
-      return !KeepsOwn && isa<Argument>(getUnderlyingObject(Load->getPointerOperand()));
-    auto *A = dyn_cast<Argument>(Object);
-    return A && F.hasParamAttribute(A->getArgNo(), ShadowAttribute);
+    return !IsDone && Given.contain(*Atomic.getPointerOperand()) && From.make(Atomic.getPointerOperand());
   }
 
   // One of two features of an element, the index of which is (2 * i) | 1: both are added to by one instruction.
@@ -152,7 +108,7 @@ private:
   }
 
   // Where the last of them was. The question of the block's first group is that of the others.
-  void replace(const Group &G) {
+  void replace(const LaneGroup &G) {
     ADGEN_COUNT(NumGroups, *G.Members.back());
     Instruction &Last = *G.Members.back();
     IRBuilder<> B(&Last);
@@ -179,7 +135,7 @@ private:
   const LoopInfo &LI;
   Lookups From;
   DenseMap<const BasicBlock *, Value *> Asked;
-  bool KeepsOwn;
+  GivenShadows Given;
 };
 
 } // namespace

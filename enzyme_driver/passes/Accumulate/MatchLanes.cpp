@@ -7,6 +7,7 @@
 // That a number has few values follows from where it is made: where ways meet that each bring one that is the same in
 // all lanes, or where a loop was left whose count is small. What is read at such a place has few values too.
 #include "Accumulate/HandOver.h"
+#include "Accumulate/LaneGroups.h"
 #include "Accumulate/LaneOrigins.h"
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
@@ -144,57 +145,21 @@ private:
   SmallVector<const Value *> Order; // in which they were found
 };
 
-// Additions of a block to places that lie at fixed distances from each other.
-struct Group {
-  const Value *Base;
-  SmallVector<AtomicRMWInst *, 4> Members;
-};
-
 class Matcher {
 public:
   Matcher(Function &F, const Meetings &Meet, LoopInfo &LI, ScalarEvolution &SE)
-      : F(F), Meet(Meet), All(LI, SE), KeepsOwn(keepsOwnAddresses(F)) {}
+      : F(F), Meet(Meet), All(LI, SE), Given(F) {}
 
   void run() {
-    SmallVector<Group> Groups;
-    for (BasicBlock &Block : F)
-      collect(Block, Groups);
-    for (const Group &G : Groups)
+    for (const LaneGroup &G : laneGroups(F, Meet, [&](const AtomicRMWInst &A) { return isCommon(A); }))
       replace(G);
   }
 
 private:
-  void collect(BasicBlock &Block, SmallVectorImpl<Group> &Groups) {
-    SmallVector<Group> Open;
-    for (Instruction &I : Block) {
-      auto IsMet = [&](const Group &G) {
-        return any_of(G.Members, [&](AtomicRMWInst *Member) {
-          return Meet.mayMeet(I, Member->getPointerOperand(), Member->getType());
-        });
-      };
-      copy_if(Open, std::back_inserter(Groups), IsMet);
-      erase_if(Open, IsMet);
-      AtomicRMWInst *Atomic = asAccumulation(I);
-      if (!Atomic || !isCommon(*Atomic))
-        continue;
-      const Value *Base = baseOf(*Atomic);
-      auto Like = find_if(
-          Open, [&](const Group &G) { return G.Base == Base && G.Members.front()->getType() == Atomic->getType(); });
-      if (Like == Open.end())
-        Open.push_back({Base, {Atomic}});
-      else
-        Like->Members.push_back(Atomic);
-    }
-    append_range(Groups, Open);
-  }
-
   bool isCommon(const AtomicRMWInst &Atomic) {
-    Type *T = Atomic.getType();
-    if (!T->isFloatTy() && !T->isDoubleTy())
-      return false;
     Spread Places = All.of(Atomic.getPointerOperand());
-    return isGiven(*Atomic.getPointerOperand()) ? Places == Spread::Few
-                                                : Places != Spread::One && isOfFewElements(Atomic);
+    return Given.contain(*Atomic.getPointerOperand()) ? Places == Spread::Few
+                                                      : Places != Spread::One && isOfFewElements(Atomic);
   }
 
   // A shared array of so few elements that lanes have some in common, wherever they add.
@@ -210,17 +175,8 @@ private:
     return Bytes && Bytes <= MostPlaces * F.getDataLayout().getTypeStoreSize(Atomic.getType());
   }
 
-  // A shadow that the caller has handed over, by itself or in a struct, not a thread's own variable.
-  bool isGiven(const Value &Pointer) const {
-    const Value *Object = getUnderlyingObject(&Pointer);
-    if (auto *Load = dyn_cast<LoadInst>(Object))
-      return !KeepsOwn && isa<Argument>(getUnderlyingObject(Load->getPointerOperand()));
-    auto *A = dyn_cast<Argument>(Object);
-    return A && F.hasParamAttribute(A->getArgNo(), ShadowAttribute);
-  }
-
   // All members move to the place of the last.
-  static void replace(const Group &G) {
+  static void replace(const LaneGroup &G) {
     ++NumGroups;
     IRBuilder<> B(G.Members.back());
     Value *Active = activeLanes(B);
@@ -231,7 +187,7 @@ private:
   Function &F;
   const Meetings &Meet;
   Spreads All;
-  bool KeepsOwn;
+  GivenShadows Given;
 };
 
 // A constant is the same in all lanes, such as how far a shuffle went whose derivative asks for it.

@@ -15,4 +15,11 @@ void holdLoads(ArrayRef<LoadInst *> Loads) {
   B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {activeLanes(B)});
 }
 
+bool isPlainWrite(const Instruction &I) {
+  if (auto *Store = dyn_cast<StoreInst>(&I))
+    return Store->isSimple();
+  auto *Update = dyn_cast<AtomicRMWInst>(&I);
+  return Update && !Update->isVolatile() && !isStrongerThanMonotonic(Update->getOrdering());
+}
+
 } // namespace adgen

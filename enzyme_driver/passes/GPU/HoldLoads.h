@@ -9,4 +9,7 @@ namespace adgen {
 // lanes that are here anyway, which waits for nothing.
 void holdLoads(llvm::ArrayRef<llvm::LoadInst *> Loads);
 
+// Whether a write to memory is one that no other thread waits for.
+bool isPlainWrite(const llvm::Instruction &I);
+
 } // namespace adgen

@@ -51,13 +51,6 @@ bool isWholeElement(const LoadInst &Load) {
          Load.getAlign() >= Load.getDataLayout().getTypeStoreSize(Load.getType()).getFixedValue();
 }
 
-bool isInNobodysWay(const Instruction &I) {
-  if (auto *Store = dyn_cast<StoreInst>(&I))
-    return Store->isSimple();
-  auto *Add = dyn_cast<AtomicRMWInst>(&I);
-  return Add && !Add->isVolatile() && !isStrongerThanMonotonic(Add->getOrdering());
-}
-
 // Whether a number depends on how many threads a block has.
 bool countsThreads(const Value *Number, unsigned Depth = 0) {
   auto *I = dyn_cast<Instruction>(Number);
@@ -107,7 +100,7 @@ public:
 
   unsigned updates() const { return Updates.size(); }
   bool waitsForOthers() const {
-    return any_of(Code, [](const Instruction &I) { return I.mayWriteToMemory() && !isInNobodysWay(I); });
+    return any_of(Code, [](const Instruction &I) { return I.mayWriteToMemory() && !isPlainWrite(I); });
   }
 
   // Loads of each row of updates what can be loaded before the first of them stores.
@@ -133,7 +126,7 @@ private:
       auto *Store = dyn_cast<StoreInst>(I);
       if (Store && Store->isSimple() && Store->getPointerOperand() == Load.getPointerOperand())
         return Store->getValueOperand()->getType() == Load.getType() ? Store : nullptr;
-      if (I->mayWriteToMemory() && (!isInNobodysWay(*I) || isModSet(AA.getModRefInfo(I, MemoryLocation::get(&Load)))))
+      if (I->mayWriteToMemory() && (!isPlainWrite(*I) || isModSet(AA.getModRefInfo(I, MemoryLocation::get(&Load)))))
         return nullptr;
     }
     return nullptr;
@@ -166,7 +159,7 @@ private:
   bool isFree(const Instruction &From, const LoadInst &Load, function_ref<bool(const Instruction &)> LeftOut) const {
     for (const Instruction *I = &From; I != &Load; I = I->getNextNode())
       if (I->mayWriteToMemory() && !LeftOut(*I) &&
-          (!isInNobodysWay(*I) || isModSet(AA.getModRefInfo(I, MemoryLocation::get(&Load)))))
+          (!isPlainWrite(*I) || isModSet(AA.getModRefInfo(I, MemoryLocation::get(&Load)))))
         return false;
     return true;
   }

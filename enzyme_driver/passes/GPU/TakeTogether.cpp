@@ -42,7 +42,7 @@ public:
   SmallVector<LoadInst *> loads() const {
     SmallVector<LoadInst *> Found;
     bool Takes = false;
-    if (!isShort() || !all_of(Writes, isPlain))
+    if (!isShort() || !all_of(Writes, [](const Instruction *W) { return isPlainWrite(*W); }))
       return Found;
     for (Instruction &I : *L.getHeader())
       if (auto *Load = dyn_cast<LoadInst>(&I);
@@ -58,14 +58,6 @@ private:
     unsigned Iterations = SE.getSmallConstantMaxTripCount(&L);
     return L.getNumBlocks() == 1 && L.getExitingBlock() == L.getHeader() && L.getHeader()->size() <= MostInstructions &&
            SE.hasLoopInvariantBackedgeTakenCount(&L) && (!Iterations || Iterations > Together);
-  }
-
-  // Others wait for nothing that it does.
-  static bool isPlain(const Instruction *I) {
-    if (auto *Store = dyn_cast<StoreInst>(I))
-      return Store->isSimple();
-    auto *Update = dyn_cast<AtomicRMWInst>(I);
-    return Update && !Update->isVolatile() && !isStrongerThanMonotonic(Update->getOrdering());
   }
 
   static bool clears(const Instruction &Write, const LoadInst &Load) {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 
 from enzyme_driver.errors import ArgumentError, RefusedError
-from enzyme_driver.model import DataType, Parameter, Signature, Target
+from enzyme_driver.model import DataType, Parameter, Signature, Target, owner
 from enzyme_driver.runtime.call.accumulation import accumulated
 from enzyme_driver.runtime.call.arrays import ArrayView, apart
 from enzyme_driver.runtime.call.conversion import (
@@ -207,9 +206,8 @@ class Arguments:
 
     def named(self, name: str, role: str) -> Parameter:
         """The parameter, member or row of that name. Raises ArgumentError where there is none."""
-        owner = re.split(r"[.[]", name, maxsplit=1)[0]
-        self.check_names([owner], role)
-        whole = self.signature[owner]
+        self.check_names([owner(name)], role)
+        whole = self.signature[owner(name)]
         known = [whole, *(member.parameter for member in members(whole))]
         table, _, number = name.removesuffix("]").rpartition("[")
         for each in known:
@@ -217,7 +215,9 @@ class Arguments:
                 return each
             if each.name == table and each.is_table and number.isdecimal():
                 return row(each, int(number))
-        raise ArgumentError(f"{role} {name!r}: {owner!r} has no such member", hint=f"the signature is {self._spelled}")
+        raise ArgumentError(
+            f"{role} {name!r}: {whole.name!r} has no such member", hint=f"the signature is {self._spelled}"
+        )
 
     @property
     def _spelled(self) -> str:

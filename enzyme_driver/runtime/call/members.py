@@ -101,7 +101,7 @@ def _member(struct: Parameter, field: StructField, path: Path, offset: int) -> I
 
 def _described(struct: Parameter, dtype: DataType, path: Path) -> Parameter:
     pointee, spelled = dtype.pointee, spelled_path(path)
-    active = struct.has_shadow and pointee and _leads_to_floats(pointee) and not struct.has_const(spelled)
+    active = struct.has_shadow and dtype.leads_to_floats and not struct.has_const(spelled)
     return replace(
         struct,
         name=struct.name + spelled,
@@ -113,11 +113,6 @@ def _described(struct: Parameter, dtype: DataType, path: Path) -> Parameter:
         reference=False,
         writes=bool(pointee) and not dtype.const,
     )
-
-
-def _leads_to_floats(pointee: DataType) -> bool:
-    """Whether it is floating point, or points to such."""
-    return pointee.has_floats or bool(pointee.pointee and pointee.pointee.has_floats)
 
 
 def row(table: Parameter, number: int) -> Parameter:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from enzyme_driver.errors import AdgenError
-from enzyme_driver.model import Parameter, Signature
+from enzyme_driver.model import Parameter, Signature, is_inside, owner
 from enzyme_driver.runtime.call.members import members
 from enzyme_driver.runtime.call.slots import written
 
@@ -51,17 +51,12 @@ def left_out(signature: Signature, wrt: Iterable[str]) -> tuple[str, ...]:
         return ()
     inside = (member.parameter for p in signature.shadowed if p.form == "struct" for member in members(p))
     parts = (*(p for p in signature.shadowed if p.name not in owners), *(p for p in inside if p.has_shadow))
-    return tuple(part.name for part in parts if _is_only_read(part) and not _is_in(part.name, asked))
-
-
-def _is_in(name: str, asked: Collection[str]) -> bool:
-    """Whether it is asked for, or the struct that it is in."""
-    return any(name == each or name.startswith((f"{each}.", f"{each}[")) for each in asked)
+    return tuple(part.name for part in parts if _is_only_read(part) and not is_inside(part.name, asked))
 
 
 def _is_only_read(part: Parameter) -> bool:
     """Whether it is numbers, or an array of them, that no cotangent comes in by."""
     by_value = not part.is_pointer and not part.reference and not part.by_address
     plain = by_value or (part.is_pointer and not written(part))
-    ordered = set(part.orders) - {part.name.partition(".")[0]}  # what is known of a struct is known of it as a whole
+    ordered = set(part.orders) - {owner(part.name)}  # what is known of a struct is known of it as a whole
     return plain and not part.dtype.has_pointers and not part.added_to and not ordered
