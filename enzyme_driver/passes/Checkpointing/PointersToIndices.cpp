@@ -1,7 +1,7 @@
 // A pointer that walks over an array in steps that differ,
 //   for (...; p += step) use(p);   becomes   for (...; offset += step) use(base + offset);
 // Enzyme would keep the pointer and its shadow for each iteration, and behind what was kept nobody sees whose shadow it
-// is. Pointers that walk in equal steps it finds again by itself. Two or three that take turns,
+// is. Pointers that walk in equal steps it finds again by itself. Two or three of a kernel that take turns,
 //   for (...; swap(p, q)) use(p, q);   become   for (n = 0; ...; ++n) use(n % 2 ? q : p, n % 2 ? p : q);
 // or the one place that they lie behind, and what lies between.
 #include "Support/Pass.h"
@@ -187,12 +187,12 @@ ADGEN_DECLARE_PASS(PointersToIndices);
 
 PreservedAnalyses PointersToIndices::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  bool Changed = false;
+  bool Changed = false, IsKernel = M.getTargetTriple().isNVPTX();
   for (Function &F : M) {
     if (F.isDeclaration())
       continue;
     for (const Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
-      if (indexTurns(*L)) {
+      if (IsKernel && indexTurns(*L)) {
         ADGEN_COUNT(NumTurns, *L);
         FAM.getResult<ScalarEvolutionAnalysis>(F).forgetLoop(L);
         Changed = true;

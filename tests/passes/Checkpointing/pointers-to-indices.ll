@@ -1,6 +1,12 @@
 ; A pointer that walks over the columns of a triangle, each one shorter than the one before, becomes an offset; one that walks in equal
 ; steps, one that changes in another way, and one that is followed from element to element stay.
 ; RUN: %opt -passes='function(loop-simplify),adgen-pointers-to-indices' -S %s | %filecheck %s
+; RUN: %opt -mtriple=x86_64-unknown-linux-gnu -passes='function(loop-simplify),adgen-pointers-to-indices' -S %s | %filecheck %s --check-prefix=HOST
+
+; In C++ pointers that take turns stay: what was overwritten behind them is put back, and read again.
+; HOST-NOT: %turns
+
+target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK-LABEL: @triangle
 ; CHECK: %column.offset = phi i64 [ 0, %entry ], [ [[NEXT:%.*]], %loop ]
