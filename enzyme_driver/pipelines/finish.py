@@ -14,6 +14,7 @@ CLEANUP = Pipeline(
         Pass("adgen-add-atomically"),
         Pass("adgen-strip-guards"),
         Pass("adgen-relax-alignments"),
+        Pass("adgen-relax-cotangents"),
         Pass("adgen-drop-fast-math-flags", when="exact"),
         Pass("adgen-mark-invariant-loads", "adgen_gradient_"),
     ),
