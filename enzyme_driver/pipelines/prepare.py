@@ -142,6 +142,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         Pass("adgen-sink-singularities", after=("default",)),
         _EXITS,
+        Pass("adgen-merge-branch-conditions"),
         Pass("adgen-hide-reused-integers", after=("adgen-lower-collectives-to-rules", "default")),
         Pass("adgen-type-copies", after=("adgen-hide-reused-integers",)),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),

@@ -4,13 +4,17 @@
 // is the step, and the integer becomes an induction,
 //   step = n > 0 ? n : 0; for (...) { ...; at = begin + step; }
 // whose value follows from the iteration; Enzyme would keep it for each. What the outer loop adds besides, as behind a
-// row of a matrix, is part of the step.
+// row of a matrix, is part of the step. A value that is one thing in the first iteration and another in all that
+// follow,
+//   first = true; for (...) { ...; first = false; }
+// follows from the iteration, too; the optimiser makes such values of what counts two iterations.
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #define DEBUG_TYPE "adgen-expose-inductions"
@@ -31,7 +35,7 @@ public:
   bool expose() {
     if (!L.getLoopPreheader() || !L.getLoopLatch())
       return false;
-    bool Changed = false;
+    bool Changed = exposeFirst();
     for (PHINode &Begin : L.getHeader()->phis())
       Changed |= Begin.getType()->isIntegerTy() && SE.isSCEVable(Begin.getType()) &&
                  !isa<SCEVAddRecExpr>(SE.getSCEV(&Begin)) && expose(Begin);
@@ -39,6 +43,45 @@ public:
   }
 
 private:
+  // Values that change behind the first iteration and never again.
+  bool exposeFirst() {
+    SmallVector<PHINode *> Found;
+    for (PHINode &Phi : L.getHeader()->phis())
+      if ((Phi.getType()->isIntegerTy() || Phi.getType()->isFloatingPointTy()) &&
+          all_of(Phi.incoming_values(), [&](const Use &Each) { return L.isLoopInvariant(Each); }))
+        Found.push_back(&Phi);
+    if (Found.empty())
+      return false;
+    PHINode *Turn = turn();
+    IRBuilder<> B(L.getHeader(), L.getHeader()->getFirstInsertionPt());
+    Value *IsFirst = B.CreateICmpEQ(Turn, ConstantInt::get(Turn->getType(), 0), "is.first");
+    for (PHINode *Phi : Found) {
+      Value *First = Phi->getIncomingValueForBlock(L.getLoopPreheader()),
+            *Later = Phi->getIncomingValueForBlock(L.getLoopLatch());
+      Value *Chosen =
+          match(First, PatternMatch::m_One()) && Phi->getType()->isIntegerTy(1) && match(Later, PatternMatch::m_Zero())
+              ? IsFirst
+              : B.CreateSelect(IsFirst, First, Later, Phi->getName());
+      SE.forgetValue(Phi);
+      Phi->replaceAllUsesWith(Chosen);
+      Phi->eraseFromParent();
+    }
+    SE.forgetLoop(&L);
+    return true;
+  }
+
+  // What counts the iterations from zero.
+  PHINode *turn() {
+    if (PHINode *Counter = L.getCanonicalInductionVariable())
+      return Counter;
+    IRBuilder<> B(L.getHeader(), L.getHeader()->begin());
+    PHINode *Turn = B.CreatePHI(B.getInt64Ty(), 2, "turn");
+    B.SetInsertPoint(L.getHeader(), L.getHeader()->getFirstInsertionPt());
+    Turn->addIncoming(B.getInt64(0), L.getLoopPreheader());
+    Turn->addIncoming(B.CreateNUWAdd(Turn, B.getInt64(1), "turn.next"), L.getLoopLatch());
+    return Turn;
+  }
+
   bool expose(PHINode &Begin) {
     auto *End = dyn_cast<Instruction>(Begin.getIncomingValueForBlock(L.getLoopLatch()));
     if (!End || End == &Begin || !L.contains(End) || !isStep(*End, Begin, MostChoices))

@@ -3,7 +3,10 @@
 //   end:
 // The optimiser makes the first of `if (a) f(); if (a || b) both();`. Enzyme finds out in the reverse sweep which way
 // the forward sweep came by one condition, which does not say it at the end, so it would keep that for each iteration,
-// and compute the primal once more to do so.
+// and compute the primal once more to do so. Nor does it find by which of two conditions it came where a third one has
+// decided which is asked,
+//   if (a ? b : c) f();   which the optimiser makes two branches of,
+// so that this is one branch again.
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -11,6 +14,7 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #define DEBUG_TYPE "adgen-merge-branch-conditions"
 
@@ -85,6 +89,53 @@ void askTogether(const Conditions &C) {
   C.Second->eraseFromParent();
 }
 
+// Where both sides of a choice ask for nothing but which of the same two ways to go.
+struct Alternatives {
+  BranchInst *Choice, *Yes, *No;
+  bool Crossed; // the way of one where it holds is that of the other where it does not
+};
+
+BranchInst *asksAlone(BasicBlock &B) {
+  BranchInst *Asked = B.getSinglePredecessor() && isCheapToAsk(B) ? choiceOf(B) : nullptr;
+  return Asked && !is_contained(successors(&B), &B) ? Asked : nullptr;
+}
+
+std::optional<Alternatives> alternativesFrom(BasicBlock &B) {
+  BranchInst *Choice = choiceOf(B), *Yes = Choice ? asksAlone(*Choice->getSuccessor(0)) : nullptr,
+             *No = Yes ? asksAlone(*Choice->getSuccessor(1)) : nullptr;
+  if (!No)
+    return std::nullopt;
+  for (bool Crossed : {false, true})
+    if (Yes->getSuccessor(0) == No->getSuccessor(Crossed) && Yes->getSuccessor(1) == No->getSuccessor(!Crossed))
+      return Alternatives{Choice, Yes, No, Crossed};
+  return std::nullopt;
+}
+
+void askOnce(const Alternatives &A) {
+  BasicBlock *Before = A.Choice->getParent(), *Yes = A.Yes->getParent(), *No = A.No->getParent();
+  for (BranchInst *Asked : {A.Yes, A.No})
+    while (&Asked->getParent()->front() != Asked)
+      Asked->getParent()->front().moveBefore(A.Choice->getIterator());
+  IRBuilder<> B(A.Choice);
+  Value *Condition = A.Choice->getCondition();
+  for (BasicBlock *Way : successors(Yes))
+    for (PHINode &Phi : Way->phis()) {
+      Value *If = Phi.getIncomingValueForBlock(Yes), *Else = Phi.getIncomingValueForBlock(No);
+      Phi.removeIncomingValue(No, /*DeletePHIIfEmpty=*/false);
+      Phi.setIncomingValueForBlock(Yes, If == Else ? If : B.CreateSelect(Condition, If, Else, Phi.getName()));
+      Phi.replaceIncomingBlockWith(Yes, Before);
+    }
+  Value *Other = A.Crossed ? B.CreateNot(A.No->getCondition()) : A.No->getCondition();
+  B.CreateCondBr(B.CreateSelect(Condition, A.Yes->getCondition(), Other), A.Yes->getSuccessor(0),
+                 A.Yes->getSuccessor(1));
+  BasicBlock *Ways[] = {A.Yes->getSuccessor(0), A.Yes->getSuccessor(1)};
+  A.Choice->eraseFromParent();
+  Yes->eraseFromParent();
+  No->eraseFromParent();
+  for (BasicBlock *Way : Ways)
+    FoldSingleEntryPHINodes(Way);
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(MergeBranchConditions);
@@ -95,6 +146,12 @@ PreservedAnalyses MergeBranchConditions::run(Module &M, ModuleAnalysisManager &M
     if (F.isDeclaration())
       continue;
     auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+    for (BasicBlock &B : F)
+      while (std::optional<Alternatives> Found = DT.isReachableFromEntry(&B) ? alternativesFrom(B) : std::nullopt) {
+        ADGEN_COUNT(NumConditions, B.getName());
+        askOnce(*Found);
+        DT.recalculate(F);
+      }
     for (BasicBlock &B : F)
       if (std::optional<Conditions> Found = DT.isReachableFromEntry(&B) ? conditionsFrom(B, DT) : std::nullopt) {
         ADGEN_COUNT(NumConditions, B.getName());

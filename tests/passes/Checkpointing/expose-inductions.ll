@@ -68,3 +68,49 @@ merge:
 exit:
   ret void
 }
+
+; What is one thing at first and another from then on follows from the iteration. What counts two iterations may be that.
+; CHECK-LABEL: define void @first(
+; CHECK:       loop:
+; CHECK-NEXT:    [[TURN:%.*]] = phi i64 [ 0, %entry ], [ [[NEXT:%.*]], %loop ]
+; CHECK-NEXT:    [[FIRST:%.*]] = icmp eq i64 [[TURN]], 0
+; CHECK-NEXT:    [[SIDE:%.*]] = select i1 [[FIRST]], i32 0, i32 1
+; CHECK-NEXT:    [[SCALE:%.*]] = select i1 [[FIRST]], float %a, float %b
+; CHECK-NEXT:    [[NEXT]] = add nuw i64 [[TURN]], 1
+; CHECK-NEXT:    getelementptr float, ptr %x, i32 [[SIDE]]
+; CHECK-NEXT:    store float [[SCALE]]
+; CHECK-NEXT:    br i1 [[FIRST]], label %loop, label %exit
+; KNOWN:       @first
+; KNOWN:       Loop %loop: Trip multiple is 2
+define void @first(ptr %x, float %a, float %b) {
+entry:
+  br label %loop
+loop:
+  %more = phi i1 [ true, %entry ], [ false, %loop ]
+  %side = phi i32 [ 0, %entry ], [ 1, %loop ]
+  %scale = phi float [ %a, %entry ], [ %b, %loop ]
+  %element = getelementptr float, ptr %x, i32 %side
+  store float %scale, ptr %element
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}
+
+; A counter from zero that is there already is used.
+; CHECK-LABEL: define void @counted(
+; CHECK:         %i = phi i32
+; CHECK-NEXT:    icmp eq i32 %i, 0
+define void @counted(ptr %x, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %add = phi float [ 0.0, %entry ], [ 1.0, %loop ]
+  %element = getelementptr float, ptr %x, i32 %i
+  store float %add, ptr %element
+  %next = add nuw nsw i32 %i, 1
+  %done = icmp eq i32 %next, %n
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}

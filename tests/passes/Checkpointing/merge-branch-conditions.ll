@@ -96,3 +96,49 @@ g:
 end:
   ret void
 }
+
+; if (first ? right : below) f(); whose sides are branches of their own: one branch, and what they bring is chosen.
+; CHECK-LABEL: define void @alternatives(
+; CHECK:         %right = icmp slt i32 %x, %width
+; CHECK-NEXT:    %below = icmp sge i32 %y, %height
+; CHECK-NEXT:    %[[STEP:.*]] = select i1 %first, i32 1, i32 %width
+; CHECK-NEXT:    %[[INSIDE:.*]] = xor i1 %below, true
+; CHECK-NEXT:    %[[GO:.*]] = select i1 %first, i1 %right, i1 %[[INSIDE]]
+; CHECK-NEXT:    br i1 %[[GO]], label %f, label %end
+; CHECK:       f:
+; CHECK-NEXT:    %at = add i32 %[[STEP]], %x
+define void @alternatives(ptr %out, i1 %first, i32 %x, i32 %y, i32 %width, i32 %height) {
+entry:
+  br i1 %first, label %across, label %down
+across:
+  %right = icmp slt i32 %x, %width
+  br i1 %right, label %f, label %end
+down:
+  %below = icmp sge i32 %y, %height
+  br i1 %below, label %end, label %f
+f:
+  %step = phi i32 [ 1, %across ], [ %width, %down ]
+  %at = add i32 %step, %x
+  store i32 %at, ptr %out
+  br label %end
+end:
+  ret void
+}
+
+; Not where a side reads memory that may not be read in vain.
+; CHECK-LABEL: define void @reads_one(
+; CHECK:         br i1 %first, label %across, label %down
+define void @reads_one(ptr %out, ptr %mask, i1 %first, i1 %below) {
+entry:
+  br i1 %first, label %across, label %down
+across:
+  %right = load i1, ptr %mask
+  br i1 %right, label %f, label %end
+down:
+  br i1 %below, label %end, label %f
+f:
+  store i32 1, ptr %out
+  br label %end
+end:
+  ret void
+}
