@@ -366,6 +366,7 @@ PreservedAnalyses LowerCaches::run(Module &M, ModuleAnalysisManager &MAM) {
       Gradients.push_back(&F);
   for (Function *Gradient : Gradients) {
     promoteFlags(*Gradient, FAM);
+    promoteSmall(*Gradient, FAM);
     useTape(*Gradient, FAM);
   }
   return PreservedAnalyses::none();

@@ -170,7 +170,76 @@ private:
   SetVector<Instruction *> Accesses, Left;
 };
 
+constexpr uint64_t MostOfOne = 64, MostOfAll = 128; // bytes
+
+// A cache of few bytes, whatever lies in it.
+class Small {
+public:
+  explicit Small(CallInst &Cache) : Cache(Cache) {}
+
+  bool mayBeLocal(ScalarEvolution &SE) {
+    Most = SE.getUnsignedRangeMax(SE.getSCEV(Cache.getArgOperand(0))).getLimitedValue();
+    return Most <= MostOfOne && collect(Cache);
+  }
+
+  uint64_t size() const { return alignTo(Most, Granule); }
+
+  void becomeLocal() {
+    Function &F = *Cache.getFunction();
+    IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
+    AllocaInst *Variable = Entry.CreateAlloca(ArrayType::get(Entry.getInt8Ty(), Most), nullptr, Cache.getName());
+    Variable->setAlignment(Align(Granule));
+    for (CallInst *Release : Releases)
+      Release->eraseFromParent();
+    Cache.replaceAllUsesWith(Variable);
+    Cache.eraseFromParent();
+  }
+
+private:
+  // Whether nothing keeps a place in memory.
+  bool collect(Instruction &Place) {
+    return all_of(Place.users(), [&](User *U) {
+      auto *I = cast<Instruction>(U);
+      if (isCacheRelease(*I))
+        return Releases.insert(cast<CallInst>(I)) || true;
+      if (auto *Store = dyn_cast<StoreInst>(I))
+        return Store->getValueOperand() != &Place;
+      if (auto *Phi = dyn_cast<PHINode>(I); Phi && !isOfThisAlone(*Phi))
+        return false;
+      return isa<LoadInst, MemIntrinsic>(I) ||
+             (isa<GetElementPtrInst, PHINode>(I) && (!Places.insert(I).second || collect(*I)));
+    });
+  }
+
+  bool isOfThisAlone(const PHINode &Phi) const {
+    return all_of(Phi.incoming_values(), [&](const Use &From) { return From == &Cache || isa<UndefValue>(From); });
+  }
+
+  static constexpr uint64_t Granule = 8;
+  CallInst &Cache;
+  uint64_t Most = 0;
+  SmallPtrSet<Instruction *, 8> Places;
+  SetVector<CallInst *> Releases;
+};
+
 } // namespace
+
+void promoteSmall(Function &F, FunctionAnalysisManager &FAM) {
+  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  std::vector<Small> Found;
+  uint64_t Bytes = 0;
+  for (Instruction &I : instructions(F))
+    if (isCacheAllocation(&I) && !LI.getLoopFor(I.getParent()))
+      if (Small Each(cast<CallInst>(I)); Each.mayBeLocal(SE) && Bytes + Each.size() <= MostOfAll) {
+        Bytes += Each.size();
+        Found.push_back(std::move(Each));
+      }
+  for (Small &Each : Found)
+    Each.becomeLocal();
+  if (!Found.empty())
+    FAM.invalidate(F, PreservedAnalyses::none());
+}
 
 void promoteFlags(Function &F, FunctionAnalysisManager &FAM) {
   auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);

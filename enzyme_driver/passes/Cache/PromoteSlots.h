@@ -14,4 +14,7 @@ bool promoteSlots(llvm::Function &F, llvm::ScalarEvolution &SE);
 // Caches of flags of at most 64 iterations become the bits of one variable.
 void promoteFlags(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
+// Caches of at most 64 bytes, 128 in all, lie in the thread's own memory, for which nobody has to measure anything.
+void promoteSmall(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+
 } // namespace adgen

@@ -1,5 +1,5 @@
-; Flags that a loop of few iterations keeps are the bits of a number, and take neither heap nor tape. More of them, other
-; elements, and a cache for each iteration of another loop stay caches.
+; Flags that a loop of few iterations keeps are the bits of a number, and take neither heap nor tape. Few bytes of other
+; kinds lie in the thread's own memory. More of them, and a cache for each iteration of another loop, stay caches.
 ;
 ; RUN: %opt -passes=adgen-lower-caches -S %s | %filecheck %s
 
@@ -56,6 +56,28 @@ end:
   ret void
 }
 
+; CHECK-LABEL: define void @adgen_gradient_bytes(ptr %x)
+; CHECK-NOT:     malloc
+; CHECK:         %[[BYTES:.*]] = alloca [8 x i8], align 8
+; CHECK-NEXT:    getelementptr inbounds i8, ptr %[[BYTES]], i64 3
+; CHECK:         store i8 7
+; CHECK-NOT:     call void @free
+define void @adgen_body_bytes(ptr %x) {
+  ret void
+}
+define void @adgen_gradient_bytes(ptr %x) {
+entry:
+  %bytes = call ptr @malloc(i64 8), !enzyme_cache_alloc !0
+  %place = getelementptr inbounds i8, ptr %bytes, i64 3
+  store i8 7, ptr %place
+  br label %invert
+invert:
+  %was = load i8, ptr %place
+  store i8 %was, ptr %x
+  call void @free(ptr %bytes), !enzyme_cache_free !0
+  ret void
+}
+
 ; CHECK-LABEL: define void @adgen_gradient_many(
 ; CHECK:         store i1
 define void @adgen_body_many(ptr %x, i64 %count) {
@@ -77,21 +99,30 @@ end:
   ret void
 }
 
-; CHECK-LABEL: define void @adgen_gradient_bytes(
-; CHECK:         store i8
-define void @adgen_body_bytes(ptr %x) {
+; All that is local has at most 128 bytes: of three caches the last one is none of it.
+; CHECK-LABEL: define void @adgen_gradient_three(ptr %x, i64 %0,
+; CHECK-COUNT-2: alloca [64 x i8]
+; CHECK-NOT:     alloca [64 x i8]
+define void @adgen_body_three(ptr %x) {
   ret void
 }
-define void @adgen_gradient_bytes(ptr %x) {
+define void @adgen_gradient_three(ptr %x) {
 entry:
-  %bytes = call ptr @malloc(i64 8), !enzyme_cache_alloc !0
-  %place = getelementptr inbounds i8, ptr %bytes, i64 3
-  store i8 7, ptr %place
+  %first = call ptr @malloc(i64 64), !enzyme_cache_alloc !0
+  %second = call ptr @malloc(i64 64), !enzyme_cache_alloc !0
+  %third = call ptr @malloc(i64 64), !enzyme_cache_alloc !0
+  %value = load double, ptr %x
+  store double %value, ptr %first
+  store double %value, ptr %second
+  store double %value, ptr %third
   br label %invert
 invert:
-  %was = load i8, ptr %place
-  store i8 %was, ptr %x
-  call void @free(ptr %bytes), !enzyme_cache_free !0
+  %a = load double, ptr %first
+  %b = load double, ptr %second
+  %c = load double, ptr %third
+  %ab = fmul double %a, %b
+  %abc = fmul double %ab, %c
+  store double %abc, ptr %x
   ret void
 }
 

@@ -14,10 +14,10 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; A block from which one way goes forward and keeps more, and another one leads into the reverse sweep: both are measured.
 ; CHECK-LABEL: define void @adgen_tape_more(
-; CHECK:         add i64 0, 8
+; CHECK:         add i64 0, 136
 ; CHECK:         br i1 %{{.*}}, label %forward, label %
 ; CHECK:       forward:
-; CHECK:         add i64 %{{.*}}, 16
+; CHECK:         add i64 %{{.*}}, 144
 
 ; CHECK-LABEL: define void @adgen_tape_k(ptr %0, i64 %1, ptr %2)
 ; CHECK:         %[[BYTES:.*]] = mul i64 %1, 8
@@ -85,12 +85,12 @@ define void @adgen_body_more(ptr %x, i64 %n) {
 
 define void @adgen_gradient_more(ptr %x, i64 %n) {
 entry:
-  %first = call ptr @malloc(i64 8), !enzyme_cache_alloc !0
+  %first = call ptr @malloc(i64 136), !enzyme_cache_alloc !0
   store double 1.0, ptr %first
   %longer = icmp ugt i64 %n, 4
   br i1 %longer, label %forward, label %invert
 forward:
-  %second = call ptr @malloc(i64 16), !enzyme_cache_alloc !0
+  %second = call ptr @malloc(i64 144), !enzyme_cache_alloc !0
   store double 2.0, ptr %second
   br label %invert
 invert:
@@ -208,7 +208,7 @@ entry:
   %n = load i64, ptr %counts
   %kept = call ptr @malloc(i64 %n), !enzyme_cache_alloc !0
   store <4 x float> %wide, ptr %kept, align 16
-  %places = call ptr @malloc(i64 16), !enzyme_cache_alloc !0
+  %places = call ptr @malloc(i64 80), !enzyme_cache_alloc !0
   store ptr %kept, ptr %places
   %second = getelementptr i8, ptr %places, i64 8
   store ptr null, ptr %second
