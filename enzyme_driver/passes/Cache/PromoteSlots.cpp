@@ -196,18 +196,17 @@ public:
   }
 
 private:
-  // Whether nothing keeps a place in memory.
+  // Whether nothing keeps a place in memory, nor this one places of other caches, which a tape knows as numbers.
   bool collect(Instruction &Place) {
     return all_of(Place.users(), [&](User *U) {
       auto *I = cast<Instruction>(U);
       if (isCacheRelease(*I))
         return Releases.insert(cast<CallInst>(I)) || true;
-      if (auto *Store = dyn_cast<StoreInst>(I))
-        return Store->getValueOperand() != &Place;
+      if (isa<LoadInst, StoreInst>(I))
+        return !getLoadStoreType(I)->isPointerTy();
       if (auto *Phi = dyn_cast<PHINode>(I); Phi && !isOfThisAlone(*Phi))
         return false;
-      return isa<LoadInst, MemIntrinsic>(I) ||
-             (isa<GetElementPtrInst, PHINode>(I) && (!Places.insert(I).second || collect(*I)));
+      return isa<MemIntrinsic>(I) || (isa<GetElementPtrInst, PHINode>(I) && (!Places.insert(I).second || collect(*I)));
     });
   }
 

@@ -208,7 +208,7 @@ entry:
   %n = load i64, ptr %counts
   %kept = call ptr @malloc(i64 %n), !enzyme_cache_alloc !0
   store <4 x float> %wide, ptr %kept, align 16
-  %places = call ptr @malloc(i64 80), !enzyme_cache_alloc !0
+  %places = call ptr @malloc(i64 16), !enzyme_cache_alloc !0
   store ptr %kept, ptr %places
   %second = getelementptr i8, ptr %places, i64 8
   store ptr null, ptr %second
