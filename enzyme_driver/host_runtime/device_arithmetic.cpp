@@ -114,7 +114,7 @@ HIDDEN __bf16 __truncdfbf2(double x) { // to odd first, so that no bit is rounde
   float nearest = static_cast<float>(x);
   uint32_t bits = __builtin_bit_cast(uint32_t, nearest);
   if (x == x && static_cast<double>(nearest) != x) {
-    if ((nearest > x) == (nearest > 0.0f))
+    if (__builtin_fabsf(nearest) > __builtin_fabs(x))
       --bits;
     bits |= 1u;
   }

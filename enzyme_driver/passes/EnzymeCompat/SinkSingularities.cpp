@@ -16,14 +16,17 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 #define DEBUG_TYPE "adgen-sink-singularities"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 STATISTIC(NumSunk, "Number of steps that move what is dropped at a choice to where it is chosen");
+STATISTIC(NumDifferences, "Number of differences of a number and itself that become constants");
 
 namespace adgen {
 namespace {
@@ -263,6 +266,45 @@ bool sinkIn(Function &F, FunctionAnalysisManager &FAM) {
   return Changed;
 }
 
+Value *takenFromItself(IRBuilder<> &B, Value *X) {
+  Type *Ty = X->getType();
+  Value *IsFinite = B.CreateFCmpOLT(B.CreateUnaryIntrinsic(Intrinsic::fabs, X), ConstantFP::getInfinity(Ty));
+  return B.CreateSelect(IsFinite, ConstantFP::getZero(Ty), ConstantFP::getNaN(Ty));
+}
+
+// What x is of x - x, or of c ? x - x : x + y, which the optimiser writes as x + (c ? -x : y).
+Value *withoutItself(BinaryOperator &I) {
+  Value *X, *Y, *Chosen;
+  if (match(&I, m_FSub(m_Value(X), m_Deferred(X)))) {
+    IRBuilder<> B(&I);
+    return takenFromItself(B, X);
+  }
+  if (!match(&I, m_FAdd(m_Value(X), m_Value(Chosen))))
+    return nullptr;
+  for (auto [One, Other] : {std::pair(X, Chosen), std::pair(Chosen, X)}) {
+    Value *Condition;
+    const bool First = match(Other, m_OneUse(m_Select(m_Value(Condition), m_FNeg(m_Specific(One)), m_Value(Y))));
+    if (!First && !match(Other, m_OneUse(m_Select(m_Value(Condition), m_Value(Y), m_FNeg(m_Specific(One))))))
+      continue;
+    IRBuilder<> B(&I);
+    Value *Nothing = takenFromItself(B, One), *Sum = B.CreateFAddFMF(One, Y, &I);
+    return B.CreateSelect(Condition, First ? Nothing : Sum, First ? Sum : Nothing);
+  }
+  return nullptr;
+}
+
+bool dropDifferences(Function &F) {
+  SmallVector<WeakTrackingVH> Dropped;
+  for (Instruction &I : instructions(F))
+    if (auto *Operator = dyn_cast<BinaryOperator>(&I); Operator && I.getType()->isFloatingPointTy())
+      if (Value *Constant = withoutItself(*Operator)) {
+        ADGEN_COUNT(NumDifferences, F.getName());
+        I.replaceAllUsesWith(Constant);
+        Dropped.push_back(&I);
+      }
+  return RecursivelyDeleteTriviallyDeadInstructionsPermissive(Dropped);
+}
+
 bool isBody(const Function &F) {
   return !F.isDeclaration() && (F.getName().starts_with(BodyPrefix) || F.getName().starts_with(RegionPrefix));
 }
@@ -285,6 +327,7 @@ PreservedAnalyses SinkSingularities::run(Module &M, ModuleAnalysisManager &MAM) 
   bool Changed = false;
   for (Function &F : M)
     if (isBody(F)) {
+      Changed |= dropDifferences(F);
       Changed |= sinkIn(F, FAM);
       if (KeptNumbers Of(F); Of.dropsPoles()) {
         Of.mark();

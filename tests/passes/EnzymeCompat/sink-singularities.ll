@@ -3,6 +3,38 @@
 ;
 ; RUN: %opt -passes='adgen-sink-singularities,verify' -S %s | %filecheck %s
 
+; A number that is taken away from itself is a constant; one of a choice that is not taken away from itself stays.
+; CHECK-LABEL: define double @adgen_body_difference(
+; CHECK-NEXT:    %[[SIZE:.*]] = call double @llvm.fabs.f64(double %x)
+; CHECK-NEXT:    %[[FINITE:.*]] = fcmp olt double %[[SIZE]], 0x7FF0000000000000
+; CHECK-NEXT:    %[[NOTHING:.*]] = select i1 %[[FINITE]], double 0.000000e+00, double 0x7FF8000000000000
+; CHECK-NEXT:    ret double %[[NOTHING]]
+define double @adgen_body_difference(double %x) {
+  %d = fsub double %x, %x
+  ret double %d
+}
+; CHECK-LABEL: define double @adgen_body_difference_chosen(
+; CHECK-NOT:     fneg
+; CHECK:         %[[NOTHING:.*]] = select i1 %{{.*}}, double 0.000000e+00, double 0x7FF8000000000000
+; CHECK-NEXT:    %[[SUM:.*]] = fadd contract double %x, %y
+; CHECK-NEXT:    %[[CHOSEN:.*]] = select i1 %c, double %[[SUM]], double %[[NOTHING]]
+; CHECK-NEXT:    ret double %[[CHOSEN]]
+define double @adgen_body_difference_chosen(double %x, double %y, i1 %c) {
+  %neg = fneg double %x
+  %part = select i1 %c, double %y, double %neg
+  %d = fadd contract double %part, %x
+  ret double %d
+}
+; CHECK-LABEL: define double @adgen_body_other_difference(
+; CHECK:         %d = fadd double %part, %z
+; CHECK-NEXT:    ret double %d
+define double @adgen_body_other_difference(double %x, double %y, double %z, i1 %c) {
+  %neg = fneg double %x
+  %part = select i1 %c, double %y, double %neg
+  %d = fadd double %part, %z
+  ret double %d
+}
+
 ; CHECK-LABEL: define double @adgen_body_merge(
 ; CHECK-NOT:     call double @llvm.log
 ; CHECK:         br i1 %zero, label %then, label %[[WAY:.*]]
