@@ -25,14 +25,6 @@ static StructType *cotangentsOf(Type *Arguments) {
   return Known ? Known : StructType::create({Arguments}, Name);
 }
 
-// What takes less time than to be kept on a tape and read again: Enzyme would keep the result of any such call.
-static bool isCheap(StringRef Name) {
-  Name.consume_back("f");
-  static constexpr StringLiteral Cheap[] = {"rsqrt",    "rcbrt", "cbrt",     "hypot",    "rhypot",
-                                            "copysign", "fdim",  "saturate", "frsqrt_rn"};
-  return is_contained(Cheap, Name);
-}
-
 // The function itself serves as its augmented form: it has no tape.
 Function *declareMathRule(Module &M, StringRef Name, Type *Result, Type *Arguments) {
   LLVMContext &Context = M.getContext();
@@ -42,8 +34,6 @@ Function *declareMathRule(Module &M, StringRef Name, Type *Result, Type *Argumen
   Function *F = declarePure(M, Full, Result, {Arguments});
   Function *Reverse = declarePure(M, Full + "_reverse", cotangentsOf(Arguments), {Arguments, Result});
   appendToCompilerUsed(M, {F, Reverse}); // metadata alone does not keep them
-  if (isCheap(Name))
-    F->addFnAttr("enzyme_shouldrecompute");
   F->setMetadata("enzyme_augment", MDTuple::get(Context, {ValueAsMetadata::get(F)}));
   F->setMetadata("enzyme_gradient", MDTuple::get(Context, {ValueAsMetadata::get(Reverse)}));
   return F;

@@ -6,7 +6,7 @@ namespace adgen {
 namespace {
 
 constexpr StringLiteral OpaqueName = "adgen_opaque", HoldPrefix = "adgen_hold_i", AsidePrefix = "adgen_aside_";
-constexpr StringLiteral PinPrefix = "adgen_pin_", UsePrefix = "adgen_use_";
+constexpr StringLiteral PinPrefix = "adgen_pin_", UsePrefix = "adgen_use_", AgainSuffix = "__again";
 
 // What Enzyme is to take a number for, in its words: a zero, or one that is only handed on, does not show it.
 StringRef typeInWords(const Type *T) {
@@ -130,6 +130,17 @@ void callAside(CallBase &Call) {
   Call.setCalledFunction(F);
 }
 
+void callAgain(CallBase &Call) {
+  const Function &Callee = *Call.getCalledFunction();
+  FunctionCallee Again =
+      Call.getModule()->getOrInsertFunction((Callee.getName() + AgainSuffix).str(), Callee.getFunctionType());
+  auto *F = cast<Function>(Again.getCallee());
+  F->setAttributes(Callee.getAttributes());
+  F->addFnAttr("enzyme_shouldrecompute");
+  F->copyMetadata(&Callee, 0);
+  Call.setCalledFunction(F);
+}
+
 void use(IRBuilder<> &B, Value &Number) {
   B.CreateCall(useOf(*B.GetInsertBlock()->getModule(), Number.getType()), {&Number});
 }
@@ -150,7 +161,7 @@ bool isPin(const CallBase &Call) {
 void stripGuards(Module &M) {
   for (Function &F : make_early_inc_range(M)) {
     StringRef Name = F.getName();
-    if (Name.consume_front(AsidePrefix)) {
+    if (Name.consume_front(AsidePrefix) || Name.consume_back(AgainSuffix)) {
       F.replaceAllUsesWith(M.getOrInsertFunction(Name, F.getFunctionType(), F.getAttributes()).getCallee());
       F.eraseFromParent();
       continue;

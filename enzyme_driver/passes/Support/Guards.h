@@ -19,6 +19,8 @@ bool isHeld(const llvm::Value *V);
 
 // Calls the same function by a name that has no derivative.
 void callAside(llvm::CallBase &Call);
+// Calls the same function, which has a derivative of ours, by a name of which Enzyme does not keep the result.
+void callAgain(llvm::CallBase &Call);
 // Uses the number, and hands back zero for it.
 void use(llvm::IRBuilder<> &B, llvm::Value &Number);
 

@@ -13,6 +13,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT: call void @adgen_rule_barrier(ptr %p)
 ; CHECK-NEXT: store float %y, ptr %p
 ; RESTORED-NOT: adgen_pin
+; RESTORED-NOT: __again
 define void @k(float %x, ptr %p) {
   %y = call float @adgen_math_j0f(float %x)
   call void @adgen_rule_barrier(ptr %p)
@@ -20,13 +21,85 @@ define void @k(float %x, ptr %p) {
   ret void
 }
 
-; CHECK: declare void @adgen_pin_adgen_math_j0f(float) [[PIN:#[0-9]+]]
-; CHECK: attributes [[PIN]] = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" }
+; What is computed sooner than read from a tape is computed again where it would need one: in a loop.
+; CHECK-LABEL: @pairs(
+; CHECK: %own = call float @adgen_math_rsqrtf(float %x){{$}}
+; CHECK: %r = call float @adgen_math_rsqrtf__again(float %d2){{$}}
+; CHECK: %b = call float @adgen_math_j0f(float %d2){{$}}
+define float @pairs(float %x, ptr %p, i64 %n) {
+entry:
+  %own = call float @adgen_math_rsqrtf(float %x)
+  br label %loop
+
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi float [ %own, %entry ], [ %more, %loop ]
+  %at = getelementptr float, ptr %p, i64 %i
+  %y = load float, ptr %at
+  %d = fsub float %x, %y
+  %d2 = fmul float %d, %d
+  %r = call float @adgen_math_rsqrtf(float %d2)
+  %b = call float @adgen_math_j0f(float %d2)
+  %force = fmul float %r, %b
+  %more = fadd float %sum, %force
+  %next = add i64 %i, 1
+  %on = icmp ult i64 %next, %n
+  br i1 %on, label %loop, label %exit
+
+exit:
+  ret float %more
+}
+
+; A sum that a loop inside leaves behind would have to be kept in its place.
+; CHECK-LABEL: @rows(
+; CHECK: %scale = call float @adgen_math_rsqrtf(float %mean){{$}}
+define void @rows(ptr %p, ptr %out, i64 %n, float %each) {
+entry:
+  br label %row
+
+row:
+  %r = phi i64 [ 0, %entry ], [ %below, %done ]
+  br label %columns
+
+columns:
+  %c = phi i64 [ 0, %row ], [ %next, %columns ]
+  %sum = phi float [ 0.0, %row ], [ %more, %columns ]
+  %at = getelementptr float, ptr %p, i64 %c
+  %x = load float, ptr %at
+  %square = fmul float %x, %x
+  %more = fadd float %sum, %square
+  %next = add i64 %c, 1
+  %on = icmp ult i64 %next, %n
+  br i1 %on, label %columns, label %done
+
+done:
+  %mean = fmul float %more, %each
+  %scale = call float @adgen_math_rsqrtf(float %mean)
+  %to = getelementptr float, ptr %out, i64 %r
+  store float %scale, ptr %to
+  %below = add i64 %r, 1
+  %again = icmp ult i64 %below, %n
+  br i1 %again, label %row, label %exit
+
+exit:
+  ret void
+}
+
+; CHECK-DAG: declare void @adgen_pin_adgen_math_j0f(float) [[PIN:#[0-9]+]]
+; CHECK-DAG: attributes [[PIN]] = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" }
+; CHECK-DAG: declare !enzyme_augment [[SELF:![0-9]+]] !enzyme_gradient [[REVERSE:![0-9]+]] float @adgen_math_rsqrtf(float)
+; CHECK-DAG: declare !enzyme_augment [[SELF]] !enzyme_gradient [[REVERSE]] float @adgen_math_rsqrtf__again(float) [[AGAIN:#[0-9]+]]
+; CHECK-DAG: attributes [[AGAIN]] = { "enzyme_shouldrecompute" }
 
 declare !enzyme_augment !0 !enzyme_gradient !1 float @adgen_math_j0f(float)
 declare %cotangents @adgen_math_j0f_reverse(float, float)
 declare !enzyme_augment !2 !enzyme_gradient !2 void @adgen_rule_barrier(ptr)
 
+declare !enzyme_augment !3 !enzyme_gradient !4 float @adgen_math_rsqrtf(float)
+declare %cotangents @adgen_math_rsqrtf_reverse(float, float)
+
 !0 = !{ptr @adgen_math_j0f}
 !1 = !{ptr @adgen_math_j0f_reverse}
 !2 = !{ptr @adgen_rule_barrier}
+!3 = !{ptr @adgen_math_rsqrtf}
+!4 = !{ptr @adgen_math_rsqrtf_reverse}

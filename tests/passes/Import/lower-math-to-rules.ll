@@ -82,14 +82,6 @@ define void @maximum(float %x, float %y, double %p) {
   ret void
 }
 
-; What is computed sooner than read from a tape may be computed again.
-; CHECK-LABEL: @cheap(
-; CHECK: call float @adgen_math_rsqrtf(float %x)
-define float @cheap(float %x) {
-  %r = call float @__nv_rsqrtf(float %x)
-  ret float %r
-}
-
 ; Directed rounding has the derivative of exact arithmetic, rounding to nearest needs no rule.
 ; CHECK-LABEL: @rounding(
 ; CHECK: call float @adgen_math_fadd_rz(<2 x float>
@@ -105,8 +97,6 @@ define void @rounding(float %x, float %y, double %p) {
 ; CHECK-DAG: declare !enzyme_augment [[SELF:![0-9]+]] !enzyme_gradient [[REVERSE:![0-9]+]] float @adgen_math_sinpif(float) [[PURE:#[0-9]+]]
 ; CHECK-DAG: declare [[COTANGENTS:%.*]] @adgen_math_sinpif_reverse(float, float) [[PURE]]
 ; CHECK-DAG: declare "enzyme_type"="{[-1]:Integer}" i32 @adgen_math_remquof_second(float, float) [[INACTIVE:#[0-9]+]]
-; CHECK-DAG: declare !enzyme_augment {{.*}} float @adgen_math_rsqrtf(float) [[AGAIN:#[0-9]+]]
-; CHECK-DAG: attributes [[AGAIN]] = { nounwind willreturn memory(none) "enzyme_shouldrecompute" }
 ; CHECK-DAG: attributes [[PURE]] = { nounwind willreturn memory(none) }
 ; CHECK-DAG: attributes [[INACTIVE]] = { nounwind willreturn memory(none) "enzyme_inactive" }
 ; CHECK-DAG: [[SELF]] = !{ptr @adgen_math_sinpif}
@@ -116,7 +106,6 @@ declare void @__nv_sincos(double, ptr, ptr)
 declare void @__nv_sincosf(float, ptr, ptr)
 declare void @__nv_sincospif(float, ptr, ptr)
 declare void @__nv_fast_sincosf(float, ptr, ptr)
-declare float @__nv_rsqrtf(float)
 declare double @__nv_pow(double, double)
 declare double @__nv_jn(i32, double)
 declare float @__nv_remquof(float, float, ptr)
