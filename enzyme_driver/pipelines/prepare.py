@@ -116,6 +116,7 @@ PREPARE_CUDA = Pipeline(
         _ASK,
         Pass("strip-nonlinetable-debuginfo"),
         Pass("adgen-strip-unroll-hints"),
+        Pass("adgen-widen-steps", after=("adgen-make-bodies",)),  # while sums are the user's
         Pass("default", "O2"),
         Pass("adgen-drop-choice-guards", after=("adgen-raise-atomic-choices", "default")),
         function("loop-simplify", switch="drop-repetitions"),
@@ -132,6 +133,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-canonicalize-geometric-loops"),
         function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
         function("loop-simplify", switch="expose-inductions"),
+        Pass("adgen-settle-carried-values"),
         Pass("adgen-pointers-to-indices"),
         Pass("adgen-expose-inductions"),
         function("loop-simplify", switch="expose-inductions"),
@@ -139,6 +141,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-mark-row-owners"),  # while loops and their conditions are the user's
         function("loop-simplify", switch="count-strides"),
         Pass("adgen-count-strides"),
+        Pass("adgen-expose-inductions"),  # again: of what a counted variable moves on
         Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         Pass("adgen-sink-singularities", after=("default",)),
         _EXITS,
@@ -169,6 +172,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-declare-copy-adjoints"),
         Pass("adgen-discard-outputs"),
         Pass("adgen-mark-invariant-loads", "adgen_body_"),
+        Pass("adgen-join-stores", after=("adgen-mark-invariant-loads",)),
         Pass("adgen-settle-shared-choices", after=("adgen-drop-choice-guards", "adgen-lower-collectives-to-rules")),
         # Once what recognised loops have read before is gone.
         Pass("adgen-verify-atomic-choices", after=("adgen-raise-atomic-choices", "default")),

@@ -60,12 +60,15 @@ template <class T> DEVICE bool isFarFromEnds(T x) {
 
 // At (0, y): 0 for y > 1, and for y = 0, where x^0 is 1 everywhere. The exponent's slope at x = 0 is its limit from above.
 template <class T> DEVICE Vector2<T> pow_slopes(T x, T y) {
-  T power = pow(x, y);
-  if (hasCheapBranches() && isFarFromEnds(x) && isFarFromEnds(power)) // one power does for both
-    return {y * quotient(power, x), power * log(x)};
-  T base = y == 0 ? T(0) : y * pow(x, y - 1);
-  T exponent = x == 0 && y >= 0 ? T(0) : power * log(x);
-  return {base, exponent};
+  T power = pow(x, y), base, exponent;
+  if (hasCheapBranches() && isFarFromEnds(x) && isFarFromEnds(power)) { // one power does for both
+    base = y * quotient(power, x);
+    exponent = power * log(x);
+  } else {
+    base = y == 0 ? T(0) : y * pow(x, y - 1);
+    exponent = x == 0 && y >= 0 ? T(0) : power * log(x);
+  }
+  return {base, exponent}; // here alone: where one of them is not used, it is not computed
 }
 template <class T> DEVICE Vector2<T> powi_slopes(T x, int n) { return {n == 0 ? T(0) : n * powi(x, n - 1), T(0)}; }
 

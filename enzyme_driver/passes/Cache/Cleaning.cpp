@@ -14,6 +14,7 @@
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopDeletion.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SCCP.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
@@ -124,6 +125,7 @@ Cleaning::Cleaning() : Seen(std::make_unique<Known>()) {
   Add(EarlyCSEPass(/*UseMemorySSA=*/true));
   Add(InstCombinePass());
   Add(CorrelatedValuePropagationPass());
+  Add(SCCPPass()); // zeros that loops carry around
   Add(SimplifyCFGPass());
   // Again where the ways are apart now: of several equal loads in a loop GVN would make values that the loop carries.
   Add(EarlyCSEPass(/*UseMemorySSA=*/true));

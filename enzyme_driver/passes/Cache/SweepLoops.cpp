@@ -105,6 +105,18 @@ bool SweepLoops::isReversal(Loop &L, LoopPair &P) {
   return true;
 }
 
+// A number by whose value a loop has ended is one, frozen or not.
+static const SCEV *thawed(const SCEV *Expression, ScalarEvolution &SE) {
+  ValueToSCEVMapTy Frozen;
+  SCEVExprContains(Expression, [&](const SCEV *S) {
+    auto *Of = dyn_cast<SCEVUnknown>(S);
+    if (auto *Freeze = Of ? dyn_cast<FreezeInst>(Of->getValue()) : nullptr)
+      Frozen[Freeze] = SE.getSCEV(Freeze->getOperand(0));
+    return false;
+  });
+  return Frozen.empty() ? Expression : SCEVParameterRewriter::rewrite(Expression, SE, Frozen);
+}
+
 // The first choice of a value that an expression asks.
 static SelectInst *choiceIn(const SCEV *Expression) {
   const SCEV *Found = nullptr;
@@ -121,8 +133,8 @@ bool SweepLoops::areEqual(const SCEV *A, const SCEV *B) {
   if (isa<SCEVCouldNotCompute>(A) || isa<SCEVCouldNotCompute>(B))
     return false;
   Type *Wider = SE.getWiderType(A->getType(), B->getType());
-  A = SE.getNoopOrZeroExtend(A, Wider);
-  B = SE.getNoopOrZeroExtend(B, Wider);
+  A = thawed(SE.getNoopOrZeroExtend(A, Wider), SE);
+  B = thawed(SE.getNoopOrZeroExtend(B, Wider), SE);
   if (A == B)
     return true;
   SelectInst *One = choiceIn(A), *Other = choiceIn(B);

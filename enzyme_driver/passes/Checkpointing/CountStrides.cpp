@@ -27,6 +27,7 @@ constexpr unsigned MostAddends = 16;
 // for (x = Start; ; ) { ... } while ((x += Step) < Bound), or with -= and >.
 struct Stride {
   Value *Start = nullptr, *Step = nullptr, *Bound = nullptr;
+  BinaryOperator *Next = nullptr;
   CmpPredicate Continues;
   bool ExitsWhenTrue = false;
   bool MayWrap = false;
@@ -43,11 +44,12 @@ struct Stride {
 };
 
 // Whether the variable is moved on towards the bound.
-bool moves(const Value *Next, const PHINode &Phi, Stride &Found) {
+bool moves(Value *Next, const PHINode &Phi, Stride &Found) {
   bool IsKnown = Found.isDown() ? match(Next, m_Sub(m_Specific(&Phi), m_Value(Found.Step)))
                                 : match(Next, m_c_Add(m_Specific(&Phi), m_Value(Found.Step)));
   if (!IsKnown)
     return false;
+  Found.Next = dyn_cast<BinaryOperator>(Next);
   auto *Sum = cast<OverflowingBinaryOperator>(Next);
   Found.MayWrap = Found.isSigned() ? !Sum->hasNoSignedWrap() : !Sum->hasNoUnsignedWrap();
   return true;
@@ -116,6 +118,11 @@ void count(Loop &L, const Stride &S) {
   Index->addIncoming(ConstantInt::get(T, 0), L.getLoopPreheader());
   Index->addIncoming(Next, Latch);
   Branch->setCondition(S.ExitsWhenTrue ? B.CreateICmpEQ(Next, Count) : B.CreateICmpNE(Next, Count));
+  // Where the variable would begin anew, the loop goes on: in what ends it does not, and what is indexed by it shows.
+  if (S.Next && S.isSigned())
+    S.Next->setHasNoSignedWrap();
+  else if (S.Next)
+    S.Next->setHasNoUnsignedWrap();
 }
 
 // The numbers of which a number is the sum, if no sum of them overflows.

@@ -15,6 +15,7 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #define DEBUG_TYPE "adgen-expose-inductions"
@@ -36,13 +37,44 @@ public:
     if (!L.getLoopPreheader() || !L.getLoopLatch())
       return false;
     bool Changed = exposeFirst();
-    for (PHINode &Begin : L.getHeader()->phis())
-      Changed |= Begin.getType()->isIntegerTy() && SE.isSCEVable(Begin.getType()) &&
-                 !isa<SCEVAddRecExpr>(SE.getSCEV(&Begin)) && expose(Begin);
+    SmallVector<WeakTrackingVH> Dead;
+    for (PHINode &Begin : make_early_inc_range(L.getHeader()->phis()))
+      if (Begin.getType()->isIntegerTy() && SE.isSCEVable(Begin.getType())) {
+        auto *Walk = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Begin));
+        Changed |= Walk ? writeOut(Begin, *Walk, Dead) : expose(Begin);
+      }
+    RecursivelyDeleteTriviallyDeadInstructionsPermissive(Dead);
     return Changed;
   }
 
 private:
+  // What moves on by an induction,   for (...; at += first + n * more)   is   begin + n * first + n * (n - 1) / 2 *
+  // more.
+  bool writeOut(PHINode &Begin, const SCEVAddRecExpr &Walk, SmallVectorImpl<WeakTrackingVH> &Dead) {
+    if (Walk.getLoop() != &L || Walk.getNumOperands() != 3 ||
+        !all_of(Walk.operands(), [&](const SCEV *Each) { return isExpandable(Each); }))
+      return false;
+    Type *T = Begin.getType();
+    SCEVExpander Expander(SE, "step");
+    auto Before = L.getLoopPreheader()->getTerminator()->getIterator();
+    Value *Parts[3];
+    for (auto [Part, Each] : zip(Parts, Walk.operands()))
+      Part = Expander.expandCodeFor(Each, T, Before);
+    PHINode *Turn = turn();
+    IRBuilder<> B(L.getHeader(), L.getHeader()->getFirstInsertionPt());
+    Value *N = B.CreateZExtOrTrunc(Turn, T);
+    // One of the two is even.
+    Value *Pairs = B.CreateMul(B.CreateLShr(N, 1), B.CreateOr(B.CreateSub(N, ConstantInt::get(T, 1)), 1));
+    Value *Way = B.CreateAdd(B.CreateMul(N, Parts[1]), B.CreateMul(Pairs, Parts[2]));
+    Value *At = B.CreateAdd(Parts[0], Way, Begin.getName());
+    SE.forgetLoop(&L);
+    SE.forgetValue(&Begin);
+    Dead.push_back(Begin.getIncomingValueForBlock(L.getLoopLatch()));
+    Begin.replaceAllUsesWith(At);
+    Begin.eraseFromParent();
+    return true;
+  }
+
   // Values that change behind the first iteration and never again.
   bool exposeFirst() {
     SmallVector<PHINode *> Found;
@@ -72,8 +104,8 @@ private:
 
   // What counts the iterations from zero.
   PHINode *turn() {
-    if (PHINode *Counter = L.getCanonicalInductionVariable())
-      return Counter;
+    if (PHINode *Counter = L.getCanonicalInductionVariable(); Counter && Counter->getType()->getIntegerBitWidth() >= 32)
+      return Counter; // which does not begin anew
     IRBuilder<> B(L.getHeader(), L.getHeader()->begin());
     PHINode *Turn = B.CreatePHI(B.getInt64Ty(), 2, "turn");
     B.SetInsertPoint(L.getHeader(), L.getHeader()->getFirstInsertionPt());

@@ -20,6 +20,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/SSAUpdater.h"
 
 #define DEBUG_TYPE "adgen-rematerialize-selections"
 
@@ -132,6 +133,20 @@ private:
       if (auto *Value = dyn_cast<PHINode>(Each); Value && Value->getParent() == &Header)
         Remembered[Value] =
             carry(Value->getIncomingValueForBlock(L.getLoopPreheader()), Value, At, Value->getName() + ".won");
+      else if (Each->getType()->isIntegerTy() && isHeld(Each))
+        Remembered[Each] = carry(Constant::getNullValue(Each->getType()), atLast(*Each), At, Each->getName() + ".won");
+  }
+
+  // What a loop inside has found, such as its own winner, which need not be looked for again: where the last choice is
+  // made. On ways that do not come by that loop nothing of it wins.
+  Value *atLast(Instruction &Found) {
+    if (DT.dominates(&Found, Last))
+      return &Found;
+    SSAUpdater Updater;
+    Updater.Initialize(Found.getType(), Found.getName());
+    Updater.AddAvailableValue(Found.getParent(), &Found);
+    Updater.AddAvailableValue(&Header, Constant::getNullValue(Found.getType()));
+    return Updater.GetValueInMiddleOfBlock(Last->getParent());
   }
 
   Carried carry(Value *First, Value *OfWinner, BasicBlock::iterator At, const Twine &Name) {
@@ -166,8 +181,8 @@ private:
     ValueToValueMapTy Map;
     for (PHINode &Phi : Header.phis())
       Map[&Phi] = PoisonValue::get(Phi.getType());
-    for (auto &[Phi, Value] : Remembered)
-      Map[Phi] = seenAt(Exit, Value);
+    for (auto &[Each, Value] : Remembered)
+      Map[Each] = seenAt(Exit, Value);
     Value *HasWon = seenAt(Exit, Won);
     BasicBlock::iterator First = Exit.getFirstInsertionPt();
     while (isHeld(&*First))
@@ -233,7 +248,7 @@ private:
   Instruction *Last;
   SmallSetVector<Instruction *, 32> Needed;
   Carried Won{};
-  MapVector<PHINode *, Carried> Remembered;
+  MapVector<Instruction *, Carried> Remembered;
 };
 
 // For each winner that is computed again: with less, all of them cost as much as the loop.

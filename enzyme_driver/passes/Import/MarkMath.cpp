@@ -65,6 +65,7 @@ PreservedAnalyses DeferMathInlining::run(Module &M, ModuleAnalysisManager &) {
     F.removeFnAttr(Attribute::AlwaysInline);
     F.addFnAttr(Attribute::NoInline);
     F.addFnAttr(MathAttribute, F.getName());
+    F.setNotConvergent(); // clang takes any code of the device for what lanes do together
     setPure(F);
   }
   return PreservedAnalyses::none();

@@ -106,6 +106,67 @@ end:
   ret void
 }
 
+; The reversal's count is frozen, and it carries a zero around.
+; CHECK-LABEL: define void @adgen_gradient_frozen(
+; CHECK-NOT:     call ptr @malloc
+; CHECK:         %v.again = load double, ptr %from.again
+; CHECK:         %cotangent = atomicrmw xchg ptr %d_to, double 0.0
+define void @adgen_gradient_frozen(ptr noalias %x, ptr noalias %y, i32 %q, i1 %wraps, i1 %given, ptr noalias "adgen-shadow" %d_x, ptr noalias "adgen-shadow" %d_y) "adgen-activity"="duplicated:duplicated:const:const:const" {
+entry:
+  %strides = add i32 %q, 1
+  %all = select i1 %wraps, i32 0, i32 %strides
+  %all.less = add i32 %all, -1
+  %count.less = zext i32 %all.less to i64
+  %count = add nuw nsw i64 %count.less, 1
+  %bytes = mul nuw nsw i64 %count, 8
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %from = getelementptr inbounds double, ptr %x, i64 %i
+  %v = load double, ptr %from
+  %slot = getelementptr inbounds double, ptr %kept, i64 %i
+  store double %v, ptr %slot
+  %square = fmul double %v, %v
+  %to = getelementptr inbounds double, ptr %y, i64 %i
+  store double %square, ptr %to
+  %i.next = add nuw nsw i64 %i, 1
+  %i.short = trunc i64 %i.next to i32
+  %i.done = icmp eq i32 %i.short, %all
+  br i1 %i.done, label %invert.before, label %loop
+invert.before:
+  %last = select i1 %wraps, i32 -1, i32 %q
+  %last.frozen = freeze i32 %last
+  %last.wide = zext i32 %last.frozen to i64
+  br label %invert.loop
+invert.loop:
+  %j = phi i64 [ %last.wide, %invert.before ], [ %j.next, %invert.next ]
+  %zero = phi double [ 0.0, %invert.before ], [ %zero.next, %invert.next ]
+  %d_to = getelementptr inbounds double, ptr %d_y, i64 %j
+  %cotangent = atomicrmw xchg ptr %d_to, double 0.0 monotonic, !adgen.consumed !1
+  %sum = fadd double %zero, %cotangent
+  %zero.kept = select i1 %given, double %sum, double %zero
+  br i1 %given, label %invert.given, label %invert.end
+invert.given:
+  br label %invert.end
+invert.end:
+  %zero.next = phi double [ 0.0, %invert.given ], [ %zero.kept, %invert.loop ]
+  %old = getelementptr inbounds double, ptr %kept, i64 %j
+  %w = load double, ptr %old
+  %twice = fadd double %w, %w
+  %d = fmul double %cotangent, %twice
+  %d_from = getelementptr inbounds double, ptr %d_x, i64 %j
+  %added = atomicrmw fadd ptr %d_from, double %d monotonic
+  %j.done = icmp eq i64 %j, 0
+  br i1 %j.done, label %left, label %invert.next
+invert.next:
+  %j.next = add nsw i64 %j, -1
+  br label %invert.loop
+left:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  ret void
+}
+
 ; Iterations read what others have stored.
 ; CHECK-LABEL: define void @adgen_gradient_shifted(
 ; CHECK-NOT:     .again

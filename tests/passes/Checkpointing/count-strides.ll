@@ -55,7 +55,7 @@ end:
   ret void
 }
 
-; What may overflow is counted behind a guard, and goes on for ever where it does.
+; What may overflow is counted behind a guard, and goes on for ever where it does: in what ends it does not.
 ; CHECK-LABEL: define void @adgen_body_grid(
 ; CHECK:         %[[STEP:.*]] = call i32 @llvm.umax.i32(i32 %step, i32 1)
 ; CHECK:         udiv i32 %{{.*}}, %[[STEP]]
@@ -63,6 +63,7 @@ end:
 ; CHECK:         %[[LESS:.*]] = sub i32 %step, 1
 ; CHECK:         %[[WRAPS:.*]] = icmp ugt i32 %[[LESS]], %[[ROOM]]
 ; CHECK:         select i1 %[[WRAPS]], i32 0, i32 %strides
+; CHECK:         %next = add nsw i32 %at, %step
 ; COUNTED:       @adgen_body_grid
 ; COUNTED:       Loop %loop: backedge-taken count is
 define void @adgen_body_grid(ptr %x, i32 %start, i32 %bound, i32 %step) {

@@ -114,3 +114,34 @@ loop:
 exit:
   ret void
 }
+
+; What moves on by an induction follows from the iteration too.
+; CHECK-LABEL: define void @triangle(
+; CHECK:       loop:
+; CHECK-NOT:     %at = phi
+; CHECK:         [[HALF:%.*]] = lshr i64 %i, 1
+; CHECK:         [[LESS:%.*]] = sub i64 %i, 1
+; CHECK:         [[ODD:%.*]] = or i64 [[LESS]], 1
+; CHECK:         [[PAIRS:%.*]] = mul i64 [[HALF]], [[ODD]]
+; CHECK:         [[FIRST:%.*]] = mul i64 %i, %first
+; CHECK:         [[MORE:%.*]] = mul i64 [[PAIRS]], %more
+; CHECK:         [[WAY:%.*]] = add i64 [[FIRST]], [[MORE]]
+; CHECK:         [[AT:%.*]] = add i64 %begin, [[WAY]]
+; CHECK:         getelementptr float, ptr %x, i64 [[AT]]
+define void @triangle(ptr %x, i64 %begin, i64 %first, i64 %more, i64 %m) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %step = phi i64 [ %first, %entry ], [ %step.next, %loop ]
+  %at = phi i64 [ %begin, %entry ], [ %at.next, %loop ]
+  %element = getelementptr float, ptr %x, i64 %at
+  store float 1.0, ptr %element
+  %at.next = add i64 %at, %step
+  %step.next = add i64 %step, %more
+  %i.next = add i64 %i, 1
+  %done = icmp eq i64 %i.next, %m
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}

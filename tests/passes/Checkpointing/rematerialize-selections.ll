@@ -230,6 +230,41 @@ end:
   ret void
 }
 
+; What the winner of the outer loop found in the inner one is remembered, and the inner loop is not walked again.
+; CHECK-LABEL: define void @adgen_body_rows(
+; CHECK:         call {{.*}} @adgen_selection
+; CHECK-NOT:     @adgen_selection
+; CHECK:         ret void
+define void @adgen_body_rows(ptr noalias %x, ptr noalias %y, i64 %n, i64 %m) {
+entry:
+  %any = icmp ne i64 %m, 0
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %best = phi double [ 1.0e30, %entry ], [ %row.best, %latch ]
+  %row = mul i64 %i, %m
+  br i1 %any, label %inner, label %latch
+inner:
+  %j = phi i64 [ 0, %loop ], [ %j.next, %inner ]
+  %so.far = phi double [ %best, %loop ], [ %chosen, %inner ]
+  %place = add i64 %row, %j
+  %at = getelementptr double, ptr %x, i64 %place
+  %v = load double, ptr %at
+  %less = fcmp olt double %v, %so.far
+  %chosen = select i1 %less, double %v, double %so.far
+  %j.next = add i64 %j, 1
+  %inner.more = icmp ult i64 %j.next, %m
+  br i1 %inner.more, label %inner, label %latch
+latch:
+  %row.best = phi double [ %best, %loop ], [ %chosen, %inner ]
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store double %row.best, ptr %y
+  ret void
+}
+
 ; CHECK-LABEL: define void @primal(
 ; CHECK-NOT:     again
 ; CHECK:         ret void
