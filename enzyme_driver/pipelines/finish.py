@@ -111,6 +111,8 @@ CUDA = Pipeline(
         Pass("adgen-sum-block-elements", after=("adgen-relax-private-atomics", "adgen-gather-accumulations")),
         Pass("adgen-align-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="align-lanes"),
+        # Before lanes are compared, which then are those that add to the block's table.
+        Pass("adgen-privatize-tables", after=("adgen-merge-accumulations", "adgen-relax-private-atomics")),
         Pass("adgen-match-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="match-lanes"),
         Pass("adgen-sum-in-blocks", after=("adgen-merge-accumulations", "adgen-relax-private-atomics")),

@@ -15,6 +15,9 @@ inline constexpr llvm::StringLiteral LanesMark = "adgen.lanes";
 // An accumulation into an element of shared memory that only the own warp adds to, the same one in all of its lanes.
 inline constexpr llvm::StringLiteral WarpsOwnMark = "adgen.warps.own";
 
+// An accumulation into an element of a small table that the block has in shared memory.
+inline constexpr llvm::StringLiteral TableMark = "adgen.table";
+
 // Calls a rule that lanes of a warp have to come to together.
 llvm::CallInst *callTogether(llvm::IRBuilder<> &B, llvm::StringRef Name, llvm::Type *Result,
                              llvm::ArrayRef<llvm::Value *> Arguments);

@@ -157,6 +157,8 @@ public:
 
 private:
   bool isCommon(const AtomicRMWInst &Atomic) {
+    if (Atomic.hasMetadata(TableMark))
+      return true;
     Spread Places = All.of(Atomic.getPointerOperand());
     return Given.contain(*Atomic.getPointerOperand()) ? Places == Spread::Few
                                                       : Places != Spread::One && isOfFewElements(Atomic);
