@@ -1,6 +1,7 @@
 // Loops that halve or double until a bound, as reductions and scans do (for (s = blockDim.x / 2; s > 0; s /= 2), or
 // s > 32 where a warp does the rest), count their iterations: how many there are follows from the number of leading
-// zeros, and the variable from the count. Enzyme then keeps neither, where a loop of unknown length has its values in a
+// zeros, and the variable from the count; so do variables that other loops double or halve beside their counter, as
+// parallel cyclic reduction does. Enzyme then keeps neither, where a loop of unknown length has its values in a
 // block that grows.
 #include "Support/Pass.h"
 
@@ -14,6 +15,7 @@ using namespace llvm;
 using namespace llvm::PatternMatch;
 
 STATISTIC(NumLoops, "Number of loops counted");
+STATISTIC(NumFollowers, "Number of variables that follow from a loop's counter");
 
 namespace adgen {
 namespace {
@@ -103,16 +105,47 @@ Value *iterations(IRBuilder<> &B, const Stepping &S) {
   return B.CreateAdd(Further, ConstantInt::get(T, 1), "halvings", /*HasNUW=*/true, /*HasNSW=*/true);
 }
 
+// x doubled or halved so often. Where the loop may run more often than x has bits, nothing is left of it at last.
+Value *stepped(IRBuilder<> &B, const BinaryOperator &Step, Value *X, Value *By, bool MayBeAll) {
+  Type *T = X->getType();
+  Value *Most = ConstantInt::get(T, T->getIntegerBitWidth() - 1);
+  Value *Bits = MayBeAll ? B.CreateBinaryIntrinsic(Intrinsic::umin, By, Most) : By;
+  auto Kind = Step.getOpcode();
+  if (Kind == Instruction::SDiv) { // towards zero: what is negative is rounded up
+    Value *Below = B.CreateNot(B.CreateShl(Constant::getAllOnesValue(T), Bits));
+    X = B.CreateAdd(X, B.CreateAnd(B.CreateAShr(X, Most), Below));
+    Kind = Instruction::AShr;
+  }
+  Value *Result = B.CreateBinOp(Kind, X, Bits);
+  if (!MayBeAll || Step.getOpcode() == Instruction::AShr)
+    return Result;
+  return B.CreateSelect(B.CreateICmpULE(By, Most), Result, Constant::getNullValue(T));
+}
+
 // Other variables that are doubled or halved in each iteration follow from the count, too.
-void followCount(PHINode &Phi, Loop &L, Value *Index, IRBuilder<> &B) {
+bool followCount(PHINode &Phi, Loop &L, Value *Index, IRBuilder<> &B, bool MayBeAll) {
   Value *Next = Phi.getIncomingValueForBlock(L.getLoopLatch()),
         *Start = Phi.getIncomingValueForBlock(L.getLoopPreheader());
-  auto *Shift = dyn_cast<BinaryOperator>(Next);
-  if (!Shift || !Shift->isShift() || !match(Shift, m_Shift(m_Specific(&Phi), m_One())))
-    return;
+  auto *Step = dyn_cast<BinaryOperator>(Next);
+  if (!match(Next, m_Shift(m_Specific(&Phi), m_One())) && !match(Next, m_SDiv(m_Specific(&Phi), m_SpecificInt(2))))
+    return false;
   Value *By = B.CreateZExtOrTrunc(Index, Phi.getType());
-  Phi.replaceAllUsesWith(B.CreateBinOp(Shift->getOpcode(), Start, By));
+  Phi.replaceAllUsesWith(stepped(B, *Step, Start, By, MayBeAll));
   Phi.eraseFromParent();
+  return true;
+}
+
+// Those of a loop that is counted from zero on already.
+void followCounter(Loop &L) {
+  PHINode *Index = L.getCanonicalInductionVariable();
+  if (!Index || !L.getLoopPreheader() || !L.getLoopLatch())
+    return;
+  IRBuilder<> B(L.getHeader(), L.getHeader()->getFirstInsertionPt());
+  for (PHINode &Phi : make_early_inc_range(L.getHeader()->phis()))
+    if (&Phi != Index && Phi.getType()->isIntegerTy() &&
+        Phi.getType()->getIntegerBitWidth() >= Index->getType()->getIntegerBitWidth() &&
+        followCount(Phi, L, Index, B, true))
+      ADGEN_COUNT(NumFollowers, L);
 }
 
 void count(Loop &L, const Stepping &S) {
@@ -136,7 +169,7 @@ void count(Loop &L, const Stepping &S) {
   S.Variable->eraseFromParent();
   for (PHINode &Phi : make_early_inc_range(Header->phis()))
     if (Phi.getType()->isIntegerTy() && Phi.getType()->getIntegerBitWidth() >= T->getIntegerBitWidth())
-      followCount(Phi, L, Index, B);
+      followCount(Phi, L, Index, B, false);
 }
 
 } // namespace
@@ -153,6 +186,8 @@ PreservedAnalyses CanonicalizeGeometricLoops::run(Module &M, ModuleAnalysisManag
       if (Stepping S; recognise(*L, S)) {
         ADGEN_COUNT(NumLoops, *L);
         count(*L, S);
+      } else {
+        followCounter(*L);
       }
   }
   return PreservedAnalyses::none();

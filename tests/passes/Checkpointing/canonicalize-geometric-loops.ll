@@ -157,3 +157,38 @@ loop:
 end:
   ret void
 }
+
+; Beside a counter that is there already, in a loop that may run more often than a variable has bits.
+; CHECK-LABEL: define void @adgen_body_beside(
+; CHECK-NOT:     phi
+; CHECK:         %j = phi i32 [ 0, %entry ], [ %next, %loop ]
+; CHECK-NOT:     phi
+; CHECK:         [[BITS:%.*]] = call i32 @llvm.umin.i32(i32 %j, i32 31)
+; CHECK:         [[MANY:%.*]] = shl nuw i32 1, [[BITS]]
+; CHECK:         [[SOME:%.*]] = icmp samesign ult i32 %j, 32
+; CHECK:         [[DELTA:%.*]] = select i1 [[SOME]], i32 [[MANY]], i32 0
+; CHECK:         [[MASK:%.*]] = shl nsw i32 -1, [[BITS2:%.*]]
+; CHECK:         [[BELOW:%.*]] = xor i32 [[MASK]], -1
+; CHECK:         [[NEGATIVE:%.*]] = icmp slt i32 %n, 0
+; CHECK:         [[UP:%.*]] = select i1 [[NEGATIVE]], i32 [[BELOW]], i32 0
+; CHECK:         [[ROUND:%.*]] = add i32 %n, [[UP]]
+; CHECK:         ashr i32 [[ROUND]], [[BITS2]]
+define void @adgen_body_beside(ptr %x, i32 %n, i32 %many) {
+entry:
+  br label %loop
+loop:
+  %j = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %delta = phi i32 [ 1, %entry ], [ %double, %loop ]
+  %threads = phi i32 [ %n, %entry ], [ %half, %loop ]
+  %sum = add i32 %delta, %threads
+  %wide = sext i32 %sum to i64
+  %at = getelementptr float, ptr %x, i64 %wide
+  store float 1.0, ptr %at
+  %double = shl nsw i32 %delta, 1
+  %half = sdiv i32 %threads, 2
+  %next = add nuw nsw i32 %j, 1
+  %more = icmp slt i32 %next, %many
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
