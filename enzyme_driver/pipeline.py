@@ -142,7 +142,7 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
     primal, description = _described(request, read, arch, workspace)
     if primal.left_out:
         say(f"{primal.left_out} places in host code are left out, which clang cannot read")
-    if not description.entries:
+    if not (description.offered or request.names):
         raise plan.nothing(str(read.path), frontend.templates_read(read, primal, workspace))
     chosen = plan.make(description, request.names, _activities(request), str(read.path))
     if not request.names:

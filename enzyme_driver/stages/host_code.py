@@ -29,6 +29,9 @@ _TOKEN = re.compile(
       | (?P<sign>\S)""",
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
+_ASIDE = re.compile(r"//[^\n]*|/\*.*?\*/|\b__has_include\s*\([^)]*\)", re.DOTALL)
+"""In a condition of the preprocessor: comments, and the names of headers."""
+_NAME = re.compile(r"(?<![\w'])[A-Za-z_]\w*")
 _DEVICE = {"__global__", "__device__", "__constant__", "__managed__", "__shared__"}
 _TYPES = {"struct", "class", "union", "enum"}
 _BEFORE_BLOCK = {")", "else", "do", "try", ";", "}", ":", "const", "noexcept", "override", "mutable"}
@@ -40,7 +43,7 @@ _PREFIXES = {
     "surface_": "CUDA", "texture_": "CUDA", "nvml": "NVML", "curand": "CURAND", "cupti": "CUPTI", "nvrtc": "NVRTC",
     "aten/": "AT_", "c10/": "C10_", "torch/": "TORCH_", "thc/": "THC_", "boost/": "BOOST_", "cute/": "CUTE_",
     "cutlass/": "CUTLASS_", "eigen/": "EIGEN_", "fmt/": "FMT_", "glm/": "GLM_", "gtest/": "GTEST_", "opencv2/": "CV_",
-    "pybind11/": "PYBIND11_", "spdlog/": "SPDLOG_",
+    "cl/": "CL_", "pybind11/": "PYBIND11_", "spdlog/": "SPDLOG_",
 }  # fmt: skip
 """How the macros begin that a library's headers define for their users, by how the headers' names or paths begin."""
 
@@ -136,7 +139,7 @@ class HostCode:
     @property
     def asks_for(self) -> set[str]:
         """What conditions of the preprocessor ask for, that the file does not define itself."""
-        words = [re.findall(r"[A-Za-z_]\w*", token.text) for token in self._directives]
+        words = [_NAME.findall(_ASIDE.sub(" ", token.text)) for token in self._directives]
         asked = {word for each in words if each and each[0] in {"if", "ifdef", "ifndef", "elif"} for word in each[1:]}
         known = {each[1] for each in words if len(each) > 1 and each[0] == "define"} | {"defined"}
         return {word for word in asked - known - _OF_CUDA if not word.startswith("_")}
@@ -310,18 +313,29 @@ class HostCode:
 
 
 def _parameters(words: Sequence[str]) -> list[str]:
-    """The names of a template's parameters, from what stands behind its first angle bracket."""
-    names, default, depth = [""], False, 0
+    """A template's parameters, from what stands behind its first angle bracket: types by name, values with their type.
+
+    What a parameter is without an argument is not said.
+    """
+    parts: list[list[str]] = [[]]
+    default, depth = False, 0
     for word in words:
         depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(word, 0)
         if depth < 0:
             break
         if depth == 0 and word == ",":
-            names, default = [*names, ""], False
+            parts, default = [*parts, []], False
+            continue
         default = default or word == "="
-        if depth == 0 and word.isidentifier() and not default:
-            names[-1] = word
-    return names
+        if depth == 0 and not default and word not in {">", ")"}:
+            parts[-1].append(word)
+    return [_parameter(part) for part in parts]
+
+
+def _parameter(words: Sequence[str]) -> str:
+    names = [word for word in words if word.isidentifier()]
+    is_type = bool({"class", "typename"} & set(words)) or len(names) < 2  # noqa: PLR2004 - a type and a name
+    return names[-1] if is_type and names else re.sub(r" ?:: ?", "::", " ".join(words).replace(": :", "::"))
 
 
 def may_be_empty(name: str) -> bool:

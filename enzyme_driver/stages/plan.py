@@ -30,6 +30,8 @@ _WITHOUT_DERIVATIVE = "curandState"
 
 _LISTED = 12
 """Of more templates some are named."""
+_WHOLE = {"char", "short", "int", "unsigned", "long", "size_t", "uint32_t", "int32_t", "int64_t"}
+"""Types of whole numbers."""
 
 
 _OF_LIBRARY = re.compile(
@@ -136,9 +138,15 @@ def unmade(
 
 
 def _instance(template: str) -> str:
-    """How one of the template is asked for; of more than one parameter nobody knows what the others are."""
-    name, _, parameters = template.partition("<")
-    return f"-k '{name}<float{', ...' if ',' in parameters else ''}>'"
+    """How one of the template is asked for, by arguments that could be meant."""
+    name, _, parameters = template.removesuffix(">").partition("<")
+    return f"-k '{name}<{', '.join(map(_argument, parameters.split(', ')))}>'"
+
+
+def _argument(parameter: str) -> str:
+    """One that fits: of a value the type stands before its name."""
+    *words, _ = parameter.split()
+    return "float" if not words else "true" if "bool" in words else "32" if _WHOLE & set(words) else "..."
 
 
 def missing(description: Description, names: Sequence[str]) -> tuple[str, ...]:
@@ -158,7 +166,7 @@ def qualified(names: Sequence[str], templates: Iterable[str]) -> tuple[str, ...]
 
 def not_found(description: Description, name: str, file: str, templates: Iterable[str] = ()) -> NameNotFoundError:
     """The error for a name that is not there, with the names that are."""
-    known = [entry.name for entry in description.entries if entry.symbol not in description.local]
+    known = [entry.name for entry in description.offered]
     meant = [each for each in (*known, *templates) if bare_name(each) == bare_name(name)]
     near = meant or get_close_matches(name, known, n=3, cutoff=0.4) or [*known, *templates]
     listed = ", ".join(dict.fromkeys(near)) or "none"
@@ -187,7 +195,10 @@ def nothing(file: str, templates: Collection[str] = ()) -> NameNotFoundError:
     listed = [*list(templates)[:_LISTED], *([f"{len(templates) - _LISTED} more"] if len(templates) > _LISTED else [])]
     has = f"the file has {', '.join(listed)}: " if listed else "a kernel is a __global__ function; "
     hint = f"{has}a template needs its arguments, such as {_instance(next(iter(templates), 'axpy<T>'))}"
-    return NameNotFoundError("the file has no kernel or function to compile", hint=hint, location=Location(file))
+    reason = "the file has no kernel or function to compile"
+    if listed:
+        reason = "the file makes no instance of its templates of kernels"
+    return NameNotFoundError(reason, hint=hint, location=Location(file))
 
 
 def make(description: Description, names: Sequence[str], activity: Mapping[str, Activity], file: str) -> Plan:
@@ -196,8 +207,7 @@ def make(description: Description, names: Sequence[str], activity: Mapping[str, 
     Raises NameNotFoundError for an entry or a parameter that is not there, UsageError for an overloaded name or an
     activity that does not fit the type, RefusedError for a type that cannot be differentiated.
     """
-    offered = [entry for entry in description.entries if entry.symbol not in description.local]
-    chosen = [_one(description, name, file) for name in names] if names else offered
+    chosen = [_one(description, name, file) for name in names] if names else description.offered
     if not chosen:
         raise nothing(file)
     chosen = [replace(e, variables=_decided_variables(_variables(e, description), activity)) for e in chosen]

@@ -41,6 +41,11 @@ class Description:
     undefined: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     unread: Mapping[str, SourceError] = field(default_factory=dict)
 
+    @property
+    def offered(self) -> tuple[Signature, ...]:
+        """What is compiled where no names are given."""
+        return tuple(entry for entry in self.entries if entry.symbol not in self.local)
+
 
 def describe(primal: PrimalIR, source: Source, workspace: Workspace, *, instances: tuple[str, ...] = ()) -> Description:
     """Read the signatures from the debug information that clang made of its syntax tree.

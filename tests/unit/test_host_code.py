@@ -111,13 +111,14 @@ template <int N> __global__ void h(float *x) { x[N] = 1; }
 template <> __global__ void h<3>(float *x) { }
 __global__ void k(float *x) { }
 """
-    assert HostCode(text).templates == {"a::b::f<T, N, F, R, bool>": 2, "h<N>": 6}
+    assert HostCode(text).templates == {"a::b::f<T, int N, F, R, bool>": 2, "h<int N>": 6}
 
 
 def test_what_the_preprocessor_is_asked_for() -> None:
     text = (
         "#define MINE 1\n#if defined(MINE) && THEIRS > 2 && CUDART_VERSION > 9000\n#endif\n"
-        "#ifdef __CUDA_ARCH__\n#endif\n#ifndef OTHER\n#endif\n"
+        "#ifdef __CUDA_ARCH__\n#endif\n#ifndef OTHER // or not\n#endif\n"
+        "#if _POSIX_VERSION >= 200112L || __has_include(<folder/x.h>) /* where */\n#endif\n"
     )
     assert HostCode(text).asks_for == {"THEIRS", "OTHER"}
 

@@ -353,7 +353,7 @@ def test_the_states_of_random_numbers_have_no_derivative() -> None:
     ("templates", "named"),
     [
         (("ns::norm<scalar_t>", "other<T, n>"), "such as -k 'ns::norm<float>'"),
-        (("other<T, n>",), "-k 'other<float, ...>'"),
+        (("other<T, int n, bool flag, Way way>",), "-k 'other<float, 32, true, ...>'"),
         ((), "-k 'axpy<float>'"),
     ],
 )
