@@ -347,6 +347,10 @@ That writes to shared memory only, or in place to the caller's arrays as well.
 """
 
 
+_SHARED_ALIGNMENT = 16
+"""Of shadows of dynamic shared memory."""
+
+
 @dataclass(frozen=True)
 class BlockVariant:
     """A kernel in GPU code, for blocks of up to so many threads."""
@@ -359,18 +363,19 @@ class BlockVariant:
 class TargetEntry:
     """What an entry is called in a target's binary; `refused` where it has no primal or no gradient.
 
-    `static_shared_bytes` counts the gradient's shared memory, shadows included. `dynamic_shared` says that
-    the kernel uses `extern __shared__` memory. `heap` says that the gradient calls the device's malloc, `tape` names
-    the kernel that measures the tape of a gradient that has one, `tape_size_from` what decides about its size.
-    `batch` names the kernel that does many launches of the gradient at once, or on the host the function that carries
-    tangents along `directions` directions together. `cooperative` says that blocks wait for
-    each other, of which all have to fit on the GPU at once.
+    `static_shared_bytes` counts the gradient's shared memory, shadows included, of which `dynamic_shadow_bytes` are to
+    be launched as dynamic. `dynamic_shared` says that the kernel uses `extern __shared__` memory. `heap` says that the
+    gradient calls the device's malloc, `tape` names the kernel that measures the tape of a gradient that has one,
+    `tape_size_from` what decides about its size. `batch` names the kernel that does many launches of the gradient at
+    once, or on the host the function that carries tangents along `directions` directions together. `cooperative` says
+    that blocks wait for each other, of which all have to fit on the GPU at once.
     `kept_shadows` are the parameters whose shadows are known to be the same after a gradient (on a GPU).
     """
 
     primal: str | None
     gradient: str | None
     static_shared_bytes: int = 0
+    dynamic_shadow_bytes: int = 0
     dynamic_shared: bool = False
     heap: bool = False
     tape: str | None = None
@@ -381,6 +386,13 @@ class TargetEntry:
     cooperative: bool = False
     primal_refused: Refusal | None = None
     gradient_refused: Refusal | None = None
+
+    def dynamic_bytes(self, primal: int, *, derivative: bool) -> int:
+        """The dynamic shared memory of a launch on a GPU whose primal has so much."""
+        if not derivative:
+            return primal
+        own = 2 * (-(-primal // _SHARED_ALIGNMENT) * _SHARED_ALIGNMENT) if self.dynamic_shared else primal
+        return own + self.dynamic_shadow_bytes
 
 
 @dataclass(frozen=True)

@@ -173,9 +173,10 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
     launch = launch_to_be(step)
     block = launch.block if launch else (0, 0, 0)
     shared = step.shared_bytes
-    if gpu and mode is not None and entry.dynamic_shared:
-        patched.append(Argument(shared.to_bytes(4, "little")))
-        shared = 2 * (-(-shared // 16) * 16)
+    if gpu and mode is not None:
+        if entry.dynamic_shared:
+            patched.append(Argument(shared.to_bytes(4, "little")))
+        shared = entry.dynamic_bytes(shared, derivative=True)
     return Run(
         gpu=gpu,
         file=str(unit.binary()),

@@ -149,6 +149,7 @@ def target_entries(
             primal_refused=as_refusal(without, entry) if without else None,
             gradient=f"{entry.symbol}{suffix}" if facts else None,
             static_shared_bytes=facts["static_shared_bytes"] if facts else 0,
+            dynamic_shadow_bytes=facts["dynamic_shadow_bytes"] if facts else 0,
             dynamic_shared=bool(facts and facts["dynamic_shared"]),
             heap=bool(facts and facts["heap"]),
             tape=f"{entry.symbol}__tape" if facts and facts["tape_size_from"] else None,

@@ -182,13 +182,20 @@ def test_shared_memory_is_counted_with_shadows(build: Build) -> None:
     assert len(re.findall(r"bar\.sync", ptx.partition("tilePKfPf__gradient(")[2].partition("\n}")[0])) == 3
 
 
-def test_shadows_that_do_not_fit_are_refused(build: Build) -> None:
+def test_shadows_that_do_not_fit_beside_static_arrays_are_dynamic(build: Build) -> None:
     made = build(SHARED, targets=["cuda"], flags=["-DSIZE=8192"])
     facts = {entry.signature.name: entry.targets["cuda"] for entry in made.entries}
-    refusal = facts["tile"].gradient_refused
+    assert (facts["tile"].static_shared_bytes, facts["tile"].dynamic_shadow_bytes) == (65536, 32768)
+    assert facts["tile"].gradient
+    assert facts["region"].dynamic_shadow_bytes == 0
+
+
+def test_arrays_that_do_not_fit_are_refused(build: Build) -> None:
+    made = build(SHARED, targets=["cuda"], flags=["-DSIZE=16384"])
+    facts = {entry.signature.name: entry.targets["cuda"] for entry in made.entries}
+    refusal = facts["tile"].primal_refused
     assert refusal is not None
     assert "more static shared memory than a block may have" in refusal.reason
-    assert facts["tile"].primal
     assert facts["region"].gradient
 
 

@@ -63,6 +63,7 @@ class Compilers:
         facts: dict[str, dict[str, object]] = {
             symbol: {
                 "static_shared_bytes": 0,
+                "dynamic_shadow_bytes": 0,
                 "dynamic_shared": False,
                 "heap": False,
                 "tape_size_from": None,

@@ -49,16 +49,22 @@ def test_no_code_for_a_gpu(archs: list[str], capability: tuple[int, int]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("dynamic", "gradient", "count", "expected"),
+    ("dynamic", "shadows", "gradient", "count", "expected"),
     [
-        (True, False, 100, ((b"x",), 100)),
-        (True, True, 100, ((b"x", b"\x64\0\0\0"), 224)),
-        (True, True, 0, ((b"x", b"\0\0\0\0"), 0)),
-        (False, True, 100, ((b"x",), 100)),
+        (True, 0, False, 100, ((b"x",), 100)),
+        (True, 0, True, 100, ((b"x", b"\x64\0\0\0"), 224)),
+        (True, 0, True, 0, ((b"x", b"\0\0\0\0"), 0)),
+        (False, 0, True, 100, ((b"x",), 100)),
+        (False, 512, False, 100, ((b"x",), 100)),
+        (False, 512, True, 0, ((b"x",), 512)),
+        (True, 512, True, 100, ((b"x", b"\x64\0\0\0"), 736)),
     ],
 )
-def test_dynamic_shared_memory_of_a_gradient(dynamic: bool, gradient: bool, count: int, expected: object) -> None:
-    entry, prepared = TargetEntry("k", "g", dynamic_shared=dynamic), PreparedArguments((b"x",), (), (), ())
+def test_dynamic_shared_memory_of_a_gradient(
+    dynamic: bool, shadows: int, gradient: bool, count: int, expected: object
+) -> None:
+    entry = TargetEntry("k", "g", dynamic_shadow_bytes=shadows, dynamic_shared=dynamic)
+    prepared = PreparedArguments((b"x",), (), (), ())
     assert _with_shared(entry, prepared, launch_of((1, 1, None, count)), gradient=gradient) == expected
 
 

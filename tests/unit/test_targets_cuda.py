@@ -29,6 +29,7 @@ def report(on_heap: str = "", **kernels: tuple[int, bool]) -> str:
     facts: dict[str, dict[str, object]] = {
         name: {
             "static_shared_bytes": size,
+            "dynamic_shadow_bytes": 0,
             "dynamic_shared": on,
             "heap": name == on_heap,
             "tape_size_from": None,

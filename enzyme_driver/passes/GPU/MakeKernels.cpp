@@ -1,7 +1,9 @@
 // Makes of every adgen_gradient_SYMBOL a kernel SYMBOL__gradient, and in the same way of tangents and second
 // derivatives, that the runtime launches: it keeps a copy of structs by value, gives each shared array a shadow of its
 // own that the whole block zeroes, and calls the gradient. Where the kernel uses dynamic shared memory a further
-// parameter holds its size, and the shadow is the region behind it, aligned to 16 bytes.
+// parameter holds its size, and the shadow is the region behind it, aligned to 16 bytes. Where static arrays and their
+// shadows are more than a block may have by static arrays, the shadows lie in dynamic shared memory, behind that
+// region.
 //
 // A gradient with a tape gets four more parameters, the tape, the bytes of it that each lane has, and the extents x, y,
 // z of the caller's grid, over whose blocks the launched blocks (a grid of one dimension) walk. Behind the tape lie
@@ -30,6 +32,7 @@ public:
         Original(*M.getFunction(symbolOf(Derivative))) {
     for (StringRef Name : sharedNames(Derivative))
       Shared.push_back(M.getNamedGlobal(Name));
+    ShadowsMove = M.getTargetTriple().isNVPTX() && bytesOfStatic() > MostStatic;
   }
 
   void build() {
@@ -37,6 +40,8 @@ public:
     B.SetInsertPoint(BasicBlock::Create(M.getContext(), "entry", Kernel));
     hasTape() ? walkOverGrid() : callDerivative({});
     B.CreateRetVoid();
+    if (MovedBytes)
+      Kernel->addFnAttr(MovedShadowsAttribute, std::to_string(MovedBytes));
   }
 
   // The kernel that measures the tape. No shadow has a part in it.
@@ -158,14 +163,19 @@ private:
   }
 
   // The rest of 48 KiB is for what adds up in blocks.
-  static constexpr uint64_t StaticLimit = 32 << 10, CounterBytes = 8;
+  static constexpr uint64_t StaticLimit = 32 << 10, CounterBytes = 8, MostStatic = 48 << 10;
 
   // Whether a number more fits into shared memory.
-  bool deals() const {
-    uint64_t Bytes = CounterBytes;
+  bool deals() const { return !Shared.empty() && !anyDynamic() && bytesOfStatic() + CounterBytes <= StaticLimit; }
+
+  // Static arrays with their shadows.
+  uint64_t bytesOfStatic() const {
+    uint64_t Bytes = 0;
     for (auto [Index, Array] : enumerate(Shared))
-      Bytes += isDynamic(*Array) ? StaticLimit : staticBytes(*Array) + shadowBytes(staticBytes(*Array));
-    return !Shared.empty() && Bytes <= StaticLimit;
+      if (!isDynamic(*Array))
+        Bytes += alignTo(staticBytes(*Array), WidestWord) +
+                 (hasShadow(Index) ? alignTo(shadowBytes(staticBytes(*Array)), WidestWord) : 0);
+    return Bytes;
   }
 
   // How many blocks were taken lies behind the tape, zero at first; a shared variable holds it for the block.
@@ -283,7 +293,7 @@ private:
   }
 
   Value *zeroedShadow(GlobalVariable &Array) {
-    Value *Shadow = generic(createShadow(Array));
+    Value *Shadow = ShadowsMove ? movedShadow(Array) : generic(createShadow(Array));
     uint64_t Bytes = staticBytes(Array), Word = MinAlign(Bytes, WidestWord);
     zero(Shadow, B.getInt32(Bytes / Word), Word);
     return Shadow;
@@ -299,6 +309,26 @@ private:
     Value *Bytes = Kernel->getArg(ownArguments());
     Value *Up = B.CreateAdd(Bytes, B.getInt32(DynamicAlignment - 1));
     return B.CreateAnd(Up, B.getInt32(~uint32_t(DynamicAlignment - 1)));
+  }
+
+  // The next bytes of dynamic shared memory, behind the caller's and their shadow.
+  Value *movedShadow(const GlobalVariable &Array) {
+    Value *Begin = generic(movedShadows());
+    if (anyDynamic())
+      Begin = B.CreateGEP(B.getInt8Ty(), Begin, B.CreateShl(B.CreateZExt(paddedDynamicBytes(), B.getInt64Ty()), 1));
+    Value *Shadow = B.CreateConstGEP1_64(B.getInt8Ty(), Begin, MovedBytes);
+    MovedBytes += alignTo(shadowBytes(staticBytes(Array)), WidestWord);
+    return Shadow;
+  }
+
+  GlobalVariable *movedShadows() {
+    constexpr StringLiteral Name = "adgen_moved_shadows";
+    if (GlobalVariable *Known = M.getNamedGlobal(Name))
+      return Known;
+    auto *Region = new GlobalVariable(M, ArrayType::get(B.getInt8Ty(), 0), false, GlobalValue::ExternalLinkage, nullptr,
+                                      Name, nullptr, GlobalValue::NotThreadLocal, SharedSpace);
+    Region->setAlignment(Align(DynamicAlignment));
+    return Region;
   }
 
   GlobalVariable *createShadow(GlobalVariable &Array) {
@@ -349,6 +379,8 @@ private:
   Function *Kernel = nullptr;
   Value *Counter = nullptr;
   GlobalVariable *Turn = nullptr;
+  bool ShadowsMove = false;
+  uint64_t MovedBytes = 0;
 };
 
 // Nothing but kernels and the device's variables is seen from outside.

@@ -3,6 +3,8 @@
 // size is longer by the widest word, so that the next one begins at other banks.
 #pragma once
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
 
 namespace adgen {
@@ -14,5 +16,8 @@ constexpr uint64_t shadowBytes(uint64_t Array) {
   constexpr uint64_t Banks = 128, Largest = 4096; // in bytes
   return Array % Banks == 0 && Array <= Largest ? Array + WidestWord : Array;
 }
+
+// Of a kernel whose shadows of static arrays lie in dynamic shared memory: the bytes that a launch adds for them.
+inline constexpr llvm::StringLiteral MovedShadowsAttribute = "adgen-moved-shadows";
 
 } // namespace adgen

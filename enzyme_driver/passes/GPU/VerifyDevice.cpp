@@ -1,7 +1,7 @@
 // The last look at device code: no call of Enzyme and no undefined function is left. Prints what the driver records, as
 // JSON:
-//   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "heap": bool, "tape_size_from": see
-//   Adgen.h, or null,
+//   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "dynamic_shadow_bytes": how many of
+//                           these are dynamic all the same, "heap": bool, "tape_size_from": see Adgen.h, or null,
 //                           "batch": whether there is a kernel for many launches,
 //                           "unwritten": the positions of the arguments behind which nothing is written}},
 //    "tangents": the same, "seconds": the same, "cooperative": the kernels whose blocks wait for each other}
@@ -51,6 +51,10 @@ static int64_t staticSharedBytes(const Function &Derivative) {
   return Bytes;
 }
 
+static int64_t dynamicShadowBytes(const Function &Derivative) {
+  return int64_t(Derivative.getFnAttributeAsParsedInteger(MovedShadowsAttribute));
+}
+
 static bool usesHeap(const Function &Kernel) {
   return firstReached(Kernel, [](const Instruction &I) { return isCallOf(I, "malloc"); });
 }
@@ -73,6 +77,7 @@ static json::Array unwritten(const Function &Kernel, const UnderlyingObjects &Me
 static json::Object factsOf(const Function &Kernel, const UnderlyingObjects &Memory) {
   return json::Object{{"dynamic_shared", usesDynamicShared(Kernel)},
                       {"static_shared_bytes", staticSharedBytes(Kernel)},
+                      {"dynamic_shadow_bytes", dynamicShadowBytes(Kernel)},
                       {"heap", usesHeap(Kernel)},
                       {"tape_size_from", tapeSizeFrom(Kernel)},
                       {"unwritten", unwritten(Kernel, Memory)},

@@ -38,8 +38,6 @@ Call = tuple[tuple[bytes, ...], int]
 Scalars = tuple[bytes, ...]
 """What a launch hands over by value."""
 
-_SHARED_ALIGNMENT = 16
-
 
 class CudaBackend:
     """The GPU code of an artifact, loaded on each device at its first use.
@@ -88,7 +86,7 @@ class CudaBackend:
         self, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool
     ) -> RepeatedLaunch | None:
         """The same launch again, where it is one of a kernel and nothing else."""
-        more = gradient and (entry.tape or entry.heap or entry.dynamic_shared)
+        more = gradient and (entry.tape or entry.heap or entry.dynamic_shared or entry.dynamic_shadow_bytes)
         if more or entry.cooperative or prepared.variables or prepared.immutable:
             return None
         device, symbol = device_of_views(prepared.views), str(entry.gradient if gradient else entry.primal)
@@ -110,7 +108,8 @@ class CudaBackend:
         """Whether it is one launch on the current stream."""
         if launch is None or launch.stream is not None or launch.shared_bytes:
             return False
-        return not (entry.cooperative or entry.dynamic_shared or (gradient and (entry.tape or entry.heap)))
+        more = gradient and (entry.tape or entry.heap or entry.dynamic_shadow_bytes)
+        return not (entry.cooperative or entry.dynamic_shared or more)
 
     def run_plain(
         self, entry: TargetEntry, call: PlainCall, launch: Launch | None, result_size: int, *, gradient: bool
@@ -283,10 +282,9 @@ def _overwritten(entry: TargetEntry, prepared: PreparedArguments) -> tuple[tuple
 def _with_shared(entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool) -> Call:
     """The values of the launch and its dynamic shared memory: a gradient's is twice the primal's, see the ABI."""
     count = launch.shared_bytes
-    if not (gradient and entry.dynamic_shared):
-        return prepared.values, count
-    aligned = -(-count // _SHARED_ALIGNMENT) * _SHARED_ALIGNMENT
-    return (*prepared.values, count.to_bytes(4, "little")), 2 * aligned
+    total = entry.dynamic_bytes(count, derivative=gradient)
+    own = (count.to_bytes(4, "little"),) if gradient and entry.dynamic_shared else ()
+    return ((*prepared.values, *own) if own else prepared.values), total
 
 
 def _copy_shadows_in(code: LoadedCode, prepared: PreparedArguments, stream: int) -> None:

@@ -8,7 +8,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: adgen-refusal: {"column":3,"entry":"","file":"/home/u/k.cu","hint":"{{.*}}","line":7,"reason":"the gradient needs 'somewhere_else', which does not exist on the GPU"}
 
 ; The report is one line of JSON on stdout: kernels by symbol, those that carry tangents too.
-; CHECK: {"cooperative":["grid"],"kernels":{"dynamic":{"batch":false,"dynamic_shared":true,"heap":false,"static_shared_bytes":528,"tape_size_from":null,"unwritten":[{{[0-9,]*}}]},"static":{"batch":false,"dynamic_shared":false,"heap":true,"static_shared_bytes":630,"tape_size_from":null,"unwritten":[{{[0-9,]*}}]}},"seconds":{"twice":{"batch":false,"dynamic_shared":false,"heap":false,"static_shared_bytes":0,"tape_size_from":null,"unwritten":[{{[0-9,]*}}]}},"tangents":{"carries":{"batch":false,"dynamic_shared":false,"heap":false,"static_shared_bytes":534,"tape_size_from":null,"unwritten":[{{[0-9,]*}}]}}}
+; CHECK: {"cooperative":["grid"],"kernels":{"dynamic":{"batch":false,"dynamic_shadow_bytes":0,"dynamic_shared":true,"heap":false,"static_shared_bytes":528,"tape_size_from":null,"unwritten":[{{[0-9,]*}}]},"static":{"batch":false,"dynamic_shadow_bytes":0,"dynamic_shared":false,"heap":true,"static_shared_bytes":630,"tape_size_from":null,"unwritten":[{{[0-9,]*}}]}},"seconds":{"twice":{"batch":false,"dynamic_shadow_bytes":0,"dynamic_shared":false,"heap":false,"static_shared_bytes":0,"tape_size_from":null,"unwritten":[{{[0-9,]*}}]}},"tangents":{"carries":{"batch":false,"dynamic_shadow_bytes":0,"dynamic_shared":false,"heap":false,"static_shared_bytes":534,"tape_size_from":null,"unwritten":[{{[0-9,]*}}]}}}
 
 @tile = internal addrspace(3) global [64 x float] undef
 @cells = internal addrspace(3) global [3 x i8] undef
