@@ -33,6 +33,14 @@ void markLayouts(Function &Body, ArrayRef<LogicalParameter> Parameters) {
   }
 }
 
+// Of an array's elements, whatever the index.
+std::shared_ptr<const Layout> layoutOfElements(const GlobalVariable &Array) {
+  Type *Element = Array.getValueType();
+  while (auto *Row = dyn_cast<ArrayType>(Element))
+    Element = Row->getElementType();
+  return layoutOf(Element, Array.getDataLayout());
+}
+
 std::vector<GlobalVariable *> sharedArraysUsedBy(Function &F) {
   std::vector<GlobalVariable *> Used;
   for (GlobalVariable &Global : F.getParent()->globals()) {
@@ -111,7 +119,7 @@ void makeKernelBody(Function &F) {
     Handed->setName(Array->getName());
     keepForBodies(*Array);
     if (!Array->isDeclaration()) // dynamic arrays are carved up
-      markLayout(*Body, Handed->getArgNo(), layoutOf(Array->getValueType(), F.getDataLayout()));
+      markLayout(*Body, Handed->getArgNo(), layoutOfElements(*Array));
     handOver(*Array, *Handed, *Body);
     Names += (Names.empty() ? "" : ":") + Array->getName().str();
   }
