@@ -1,8 +1,9 @@
 // The forward sweep of a gradient, reduced to what decides how much is kept.
 //
-// Where nothing but inputs decides, everything that it writes is left out. Else a second attempt keeps the effects, but
-// for outputs that it does not read again: it fills shared arrays, waits at barriers, and may write to arrays that the
-// runtime has to put back.
+// Where nothing but inputs decides, everything that it writes is left out: at first local arrays too, such as lists of
+// the nearest, by which all that fills them goes. Where they decide they stay, and where what else it writes decides, a
+// last attempt keeps the effects, but for outputs that it does not read again: it fills shared arrays, waits at
+// barriers, and may write to arrays that the runtime has to put back.
 #include "Analysis/Accumulation.h"
 #include "Cache/TapeUse.h"
 #include "Support/Iterations.h"
@@ -49,10 +50,13 @@ struct Object {
   bool operator==(const Object &Other) const { return Root == Other.Root && Member == Other.Member; }
 };
 
+// Of what the sweep writes, what stays.
+enum class Writes { None, ToLocals, All };
+
 class Measure {
 public:
-  Measure(Function &Gradient, const TapeUse &Use, FunctionAnalysisManager &FAM, bool Effects)
-      : Gradient(Gradient), Use(Use), FAM(FAM), Effects(Effects) {}
+  Measure(Function &Gradient, const TapeUse &Use, FunctionAnalysisManager &FAM, Writes Left)
+      : Gradient(Gradient), Use(Use), FAM(FAM), Effects(Left == Writes::All), Locals(Left != Writes::None) {}
 
   std::optional<TapeMeasure> make() {
     clone();
@@ -76,6 +80,7 @@ private:
     SmallVector<ReturnInst *> Returns;
     CloneFunctionInto(F, &Gradient, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
     F->addFnAttr(Attribute::AlwaysInline);
+    F->addFnAttr(Attribute::MustProgress); // a loop that decides about nothing ends, as it has in the primal
   }
 
   // Ends every path where the reverse sweep begins; from the same block others may go on forward.
@@ -104,7 +109,7 @@ private:
         Places.insert(Copy);
     for (BasicBlock &Block : *F)
       for (Instruction &I : make_early_inc_range(Block))
-        if (!reduce(I, Cursor))
+        if (!(dropsLocal(I, *Cursor) || reduce(I, Cursor)))
           return false;
     report(Cursor);
     SROAPass(SROAOptions::PreserveCFG).run(*F, FAM); // what goes through variables in memory decides about nothing
@@ -126,6 +131,19 @@ private:
     FAM.clear(*F, F->getName());
     ADCEPass().run(*F, FAM);
     FAM.clear(*F, F->getName());
+  }
+
+  // Takes away an access of a local variable where those are left out.
+  bool dropsLocal(Instruction &I, const AllocaInst &Cursor) {
+    const Value *Pointer = Locals ? nullptr : getLoadStorePointerOperand(&I);
+    const Value *Variable = Pointer ? getUnderlyingObject(Pointer) : nullptr;
+    if (!Variable || !isa<AllocaInst>(Variable) || Variable == &Cursor)
+      return false;
+    if (isa<LoadInst>(I))
+      forget(I);
+    else
+      I.eraseFromParent();
+    return true;
   }
 
   bool reduce(Instruction &I, AllocaInst *Cursor) {
@@ -385,7 +403,7 @@ private:
   Function &Gradient;
   const TapeUse &Use;
   FunctionAnalysisManager &FAM;
-  bool Effects;
+  bool Effects, Locals;
   Function *F = nullptr;
   SmallPtrSet<const Value *, 16> Places;
   SmallVector<Object> Written;
@@ -396,9 +414,12 @@ private:
 } // namespace
 
 std::optional<TapeMeasure> measureTape(Function &Gradient, const TapeUse &Use, FunctionAnalysisManager &FAM) {
-  if (std::optional<TapeMeasure> Quiet = Measure(Gradient, Use, FAM, /*Effects=*/false).make())
-    return Quiet;
-  return Measure(Gradient, Use, FAM, /*Effects=*/true).make();
+  bool HasLocals = any_of(instructions(Gradient), [](const Instruction &I) { return isa<AllocaInst>(I); });
+  for (Writes Left : {Writes::None, Writes::ToLocals, Writes::All})
+    if (Left != Writes::None || HasLocals)
+      if (std::optional<TapeMeasure> Found = Measure(Gradient, Use, FAM, Left).make())
+        return Found;
+  return std::nullopt;
 }
 
 } // namespace adgen
