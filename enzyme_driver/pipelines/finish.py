@@ -222,6 +222,7 @@ HOST_FROM_CPP = Pipeline(
         Pass("adgen-mark-private-memory"),
         Pass("adgen-sum-captured", after=("adgen-mark-private-memory",)),
         Pass("adgen-size-teams"),
+        Pass("adgen-fuse-sweeps"),
         Pass("adgen-link-libraries", "{rules};{libdevice}"),  # the derivatives of mathematics are device code
         RETARGET,
         HOST_ENTRIES,

@@ -18,6 +18,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
 #define DEBUG_TYPE "adgen-fuse-sweeps"
@@ -31,15 +32,15 @@ namespace {
 
 class Fuser {
 public:
-  Fuser(Function &F, FunctionAnalysisManager &FAM)
-      : F(F), AA(FAM.getResult<AAManager>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)),
+  Fuser(Function &F, FunctionAnalysisManager &FAM, bool InCpp)
+      : F(F), InCpp(InCpp), AA(FAM.getResult<AAManager>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)),
         LI(FAM.getResult<LoopAnalysis>(F)), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), Sweeps(LI, SE) {}
 
   // Fuses the first pair that may be fused; outer loops come before inner ones.
   bool run() {
     for (Loop *L : LI.getLoopsInPreorder()) {
       LoopPair P;
-      if (Sweeps.findForward(*L, P.Forward) && Sweeps.findReverse(P) && areIndependent(P)) {
+      if (Sweeps.findForward(*L, P.Forward) && Sweeps.findReverse(P) && mayBeWorth(P) && areIndependent(P)) {
         fuse(P);
         return true;
       }
@@ -48,9 +49,25 @@ public:
   }
 
 private:
+  // In C++ there is no tape. Inner loops would be there twice all the same; and where additions of iterations may meet,
+  // the forward loop alone may be vectorised.
+  bool mayBeWorth(const LoopPair &P) const {
+    return !InCpp || (P.Forward.L->isInnermost() && P.Reverse.L->isInnermost());
+  }
+  static bool isCostly(const LoopPair &P) {
+    return any_of(P.Forward.L->blocks(), [](const BasicBlock *Block) {
+      return any_of(*Block, [](const Instruction &I) {
+        auto *Call = dyn_cast<CallBase>(&I);
+        bool Computes = Call && Call->getType()->isFPOrFPVectorTy() && Call->getIntrinsicID() != Intrinsic::fmuladd;
+        return I.getOpcode() == Instruction::FDiv || Computes;
+      });
+    });
+  }
+
   bool areIndependent(const LoopPair &P) {
     SweepMemory Memory(P, F, AA, DT, SE);
-    return Memory.isReversedAlone() && collectNeeded(P, Memory);
+    return Memory.isReversedAlone() && (!InCpp || isCostly(P) || !Memory.mayReversalsMeet()) &&
+           collectNeeded(P, Memory);
   }
 
   // What the reversal needs from between the loops, in order: it is computed before them. False where that cannot be.
@@ -193,6 +210,7 @@ private:
   }
 
   Function &F;
+  bool InCpp;
   AAResults &AA;
   DominatorTree &DT;
   LoopInfo &LI;
@@ -206,21 +224,21 @@ bool keepsSomething(Function &F) {
   return any_of(instructions(F), [](const Instruction &I) { return isCacheAllocation(&I); });
 }
 
-bool fusePairs(Function &F, FunctionAnalysisManager &FAM) {
+bool fusePairs(Function &F, FunctionAnalysisManager &FAM, bool InCpp) {
   for (bool Fused = false;; Fused = true) {
     clean(F, FAM);
-    if (!Fuser(F, FAM).run())
+    if (!Fuser(F, FAM, InCpp).run())
       return Fused;
     FAM.invalidate(F, PreservedAnalyses::none());
   }
 }
 
 // Whether something was fused and nothing is left on a cache.
-bool fuseAll(Function &F, FunctionAnalysisManager &FAM) {
+bool fuseAll(Function &F, FunctionAnalysisManager &FAM, bool InCpp) {
   bool Fused = false;
   // What is kept on one way alone is a value once decisions are separated, and loops on one way may be a pair then.
   for (bool More = true; More;) {
-    bool Pairs = fusePairs(F, FAM);
+    bool Pairs = fusePairs(F, FAM, InCpp);
     Fused |= Pairs;
     More = Pairs && separateDecisions(F, FAM);
   }
@@ -234,6 +252,27 @@ bool fuseAll(Function &F, FunctionAnalysisManager &FAM) {
   return !keepsSomething(F);
 }
 
+// In C++ the gradient calls what Enzyme has made, which may not be too long either.
+CallInst *callOfSweeps(Function &F) {
+  for (Instruction &I : instructions(F))
+    if (auto *Call = dyn_cast<CallInst>(&I))
+      if (Function *Callee = Call->getCalledFunction(); Callee && Callee->getName().starts_with(ReversePrefix) &&
+                                                        !Callee->isDeclaration() &&
+                                                        Callee->getInstructionCount() <= MostWithSweeps)
+        return Call;
+  return nullptr;
+}
+
+bool inlineSweeps(Function &F, FunctionAnalysisManager &FAM) {
+  CallInst *Call = callOfSweeps(F);
+  if (!Call)
+    return true;
+  InlineFunctionInfo Info;
+  bool Inlined = InlineFunction(*Call, Info).isSuccess();
+  FAM.invalidate(F, PreservedAnalyses::none());
+  return Inlined;
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(FuseSweeps);
@@ -241,9 +280,9 @@ ADGEN_DECLARE_PASS(FuseSweeps);
 PreservedAnalyses FuseSweeps::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function *F : gradientsUpTo(M, MostWithSweeps))
-    if (hasLoopsBesideEachOther(*F, FAM))
+    if (CallInst *Sweeps = callOfSweeps(*F); hasLoopsBesideEachOther(Sweeps ? *Sweeps->getCalledFunction() : *F, FAM))
       replaceByCopy(*F, FAM, [&](Function &Copy) {
-        bool Fused = fuseAll(Copy, FAM);
+        bool Fused = inlineSweeps(Copy, FAM) && fuseAll(Copy, FAM, Sweeps);
         if (Fused)
           ADGEN_COUNT(NumGradients, F->getName());
         return Fused;

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -90,24 +91,39 @@ static bool isZero(const StoreInst &Store) {
   return Stored && Stored->isNullValue();
 }
 
+// The load that a sum of floating point begins with, which is read and written at this place and nowhere used else.
+static LoadInst *begin(Value *Sum, const StoreInst &Store) {
+  auto *Load = dyn_cast<LoadInst>(Sum);
+  if (Load)
+    return Load->hasOneUse() && Load->isSimple() && Load->getPointerOperand() == Store.getPointerOperand() &&
+                   Load->getParent() == Store.getParent()
+               ? Load
+               : nullptr;
+  auto *Next = dyn_cast<BinaryOperator>(Sum);
+  if (!Next || !Next->hasOneUse() || (Next->getOpcode() != Instruction::FAdd && Next->getOpcode() != Instruction::FSub))
+    return nullptr;
+  LoadInst *Found = begin(Next->getOperand(0), Store);
+  return Found || Next->getOpcode() == Instruction::FSub ? Found : begin(Next->getOperand(1), Store);
+}
+
 // Whether a load or a store does nothing but add to an element: what is there afterwards is the same sum in whatever
 // order that happens.
 static bool isPartOfSum(Instruction &I) {
   auto *Load = dyn_cast<LoadInst>(&I);
   auto *Store = dyn_cast<StoreInst>(&I);
-  if (Load)
-    Store = Load->hasOneUse() && Load->user_back()->hasOneUse() ? dyn_cast<StoreInst>(Load->user_back()->user_back())
-                                                                : nullptr;
-  auto *Sum = Store ? dyn_cast<BinaryOperator>(Store->getValueOperand()) : nullptr;
-  if (!Sum || !Sum->hasOneUse() || (Sum->getOpcode() != Instruction::FAdd && Sum->getOpcode() != Instruction::FSub))
+  for (Instruction *Sum = Load; Sum && !Store;) {
+    Sum = Sum->hasOneUse() ? Sum->user_back() : nullptr;
+    Store = dyn_cast_or_null<StoreInst>(Sum);
+    if (Sum && !Store && !isa<BinaryOperator>(Sum))
+      return false;
+  }
+  if (!Store || !Store->isSimple() || isa<LoadInst>(Store->getValueOperand()))
     return false;
-  auto Reads = [&](Value *V) {
-    auto *Of = dyn_cast<LoadInst>(V);
-    return Of && Of->hasOneUse() && Of->getPointerOperand() == Store->getPointerOperand() &&
-           Of->getParent() == Store->getParent() && (!Load || Of == Load);
-  };
-  return Reads(Sum->getOperand(0)) || (Sum->getOpcode() == Instruction::FAdd && Reads(Sum->getOperand(1)));
+  LoadInst *Found = begin(Store->getValueOperand(), *Store);
+  return Found && (!Load || Found == Load);
 }
+
+static bool staysTheSame(const Instruction &I) { return I.hasMetadata(LLVMContext::MD_invariant_load); }
 
 // Every instruction hands on to the next one, so that what stands behind the forward loop runs whenever that does.
 bool SweepMemory::everyEnds() {
@@ -163,17 +179,19 @@ bool SweepMemory::isReversedAlone() {
       for (Instruction *Other : Others)
         if (Other != Mine && mayConflict(*Mine, *Other))
           return false;
-    if (Mine->mayWriteToMemory() && !asAccumulation(*Mine) && !isCacheRelease(*Mine) && !isPrivate(*Mine) &&
-        !isSummed(*Mine))
+    if (Mine->mayWriteToMemory() && !isAddition(*Mine) && !isCacheRelease(*Mine) && !isPrivate(*Mine) &&
+        !isSummed(*Mine) && !isOwn(*Mine))
       return false;
   }
   return true;
 }
 
+bool SweepMemory::mayReversalsMeet() {
+  return any_of(Reverse, [&](Instruction *I) { return I->mayWriteToMemory() && !isPrivate(*I) && !isOwn(*I); });
+}
+
 bool SweepMemory::mayMeet(Instruction &Mine, Instruction &Other) {
-  auto IsApart = [&](Instruction &I) {
-    return I.hasMetadata(LLVMContext::MD_invariant_load) || isCacheAllocation(objectOf(I));
-  };
+  auto IsApart = [&](Instruction &I) { return staysTheSame(I) || isCacheAllocation(objectOf(I)); };
   return &Mine != &Other && !IsApart(Mine) && !IsApart(Other) && mayConflict(Mine, Other);
 }
 
@@ -232,16 +250,21 @@ MemoryLocation SweepMemory::anywhere(Instruction &I) {
   return MemoryLocation::getBeforeOrAfter(pointerOf(I), Tags);
 }
 
+// In kernels what is not atomic may be another thread's too.
+bool SweepMemory::isInKernel() const { return F.getParent()->getTargetTriple().isNVPTX(); }
+
+bool SweepMemory::isAddition(Instruction &I) const { return asAccumulation(I) || (!isInKernel() && isPartOfSum(I)); }
+
 bool SweepMemory::mayConflict(Instruction &Mine, Instruction &Other) {
   if (!Mine.mayWriteToMemory() && !Other.mayWriteToMemory())
     return false;
-  if (asAccumulation(Mine) && asAccumulation(Other))
+  if ((isAddition(Mine) && isAddition(Other)) || (!isInKernel() && (staysTheSame(Mine) || staysTheSame(Other))))
     return false;
   if (isCacheAllocation(&Other) || isCacheRelease(Mine) || isCacheRelease(Other))
     return isCacheRelease(Mine) && !isKept(pointerOf(Mine));
   const Value *One = objectOf(Mine), *Two = objectOf(Other);
   if (areApart(One, Two) || areSameSlot(Mine, Other) || areKept(Mine, Other) || (isPrivate(Mine) && isPrivate(Other)) ||
-      (isSummed(Mine) && isSummed(Other)))
+      (isSummed(Mine) && isSummed(Other)) || (One == Two && isOwn(Mine) && isOwn(Other)))
     return false;
   return !AA.isNoAlias(anywhere(Mine), anywhere(Other));
 }
@@ -325,6 +348,42 @@ bool SweepMemory::isSummed(Instruction &I) {
   if (New)
     Known->second = collectAccesses(*Variable, Accesses) && all_of(Accesses, IsSum);
   return Summed[Variable];
+}
+
+// Of the reversal, in an array of which each of its iterations touches elements that no other one does.
+bool SweepMemory::isOwn(Instruction &I) {
+  if (isInKernel() || !P.Reverse.L->contains(&I) || (!isa<LoadInst>(I) && !isa<StoreInst>(I)))
+    return false;
+  const Value *Array = objectOf(I);
+  auto [Known, New] = Strided.try_emplace(Array, false);
+  if (New)
+    Known->second = isStrided(*Array);
+  return Strided[Array];
+}
+
+// Whether iterations go on by so many bytes that none comes to what another one touches.
+bool SweepMemory::isStrided(const Value &Array) {
+  const SCEVAddRecExpr *First = nullptr;
+  int64_t Begin = 0, End = 0, Step = 0;
+  for (Instruction *I : Reverse) {
+    if (objectOf(*I) != &Array)
+      continue;
+    bool Plain = isa<LoadInst>(I) || isa<StoreInst>(I);
+    auto *Place = Plain ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(pointerOf(*I))) : nullptr;
+    if (!Place || Place->getLoop() != P.Reverse.L || !Place->isAffine())
+      return false;
+    First = First ? First : Place;
+    auto *By = dyn_cast<SCEVConstant>(Place->getStepRecurrence(SE));
+    auto *Behind = dyn_cast<SCEVConstant>(SE.getMinusSCEV(Place, First));
+    if (!By || !Behind || By->getAPInt().getSignificantBits() > 32 || Behind->getAPInt().getSignificantBits() > 32)
+      return false;
+    Step = std::abs(By->getAPInt().getSExtValue());
+    int64_t From = Behind->getAPInt().getSExtValue();
+    int64_t To = From + int64_t(I->getDataLayout().getTypeStoreSize(getLoadStoreType(I)).getFixedValue());
+    Begin = std::min(Begin, From);
+    End = std::max(End, To);
+  }
+  return First && End - Begin <= Step;
 }
 
 bool SweepMemory::isFilledFirst(AllocaInst &Variable) {

@@ -45,6 +45,8 @@ public:
   // Whether the reversal of an iteration may come before all others but its own iteration. Asked first: it collects
   // what touches memory.
   bool isReversedAlone();
+  // After that, whether two iterations of the reversal may write to the same element.
+  bool mayReversalsMeet();
   // Whether no iteration of the forward loop sees what others, or reversals, write but for caches, nor a reversal what
   // it writes. Asked first instead.
   bool isComputedAlone();
@@ -74,6 +76,10 @@ private:
   bool areKept(Instruction &Mine, Instruction &Other);
   bool isPrivate(Instruction &I);
   bool isSummed(Instruction &I);
+  bool isInKernel() const;
+  bool isAddition(Instruction &I) const;
+  bool isOwn(Instruction &I);
+  bool isStrided(const Value &Array);
   bool isFilledFirst(AllocaInst &Variable);
   bool isLeftZero(AllocaInst &Variable);
   bool isUndone(StoreInst &Store, ArrayRef<Instruction *> Accesses, uint64_t Size, const PostDominatorTree &PDT);
@@ -87,6 +93,7 @@ private:
   ScalarEvolution &SE;
   SmallPtrSet<const MDNode *, 16> Scopes; // declared outside both loops
   DenseMap<AllocaInst *, bool> Private, Summed;
+  DenseMap<const Value *, bool> Strided;
 };
 
 // Whether nobody can tell in which order accesses to two objects come: shadows of parameters overlap nothing, as the
