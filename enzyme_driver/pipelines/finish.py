@@ -104,6 +104,8 @@ CUDA = Pipeline(
         Pass("adgen-share-reciprocals"),
         Pass("adgen-gather-accumulations", after=("adgen-relax-private-atomics",)),
         Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
+        Pass("adgen-add-at-distances", after=("adgen-add-in-turns",)),
+        Pass("adgen-link-libraries", "{rules}", switch="add-at-distances"),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
         # Zeros that loops carry around are seen as such before.
         function("sccp", "instsimplify", switch="bypass-zeros"),
