@@ -29,7 +29,7 @@ namespace adgen {
 namespace {
 
 constexpr uint64_t RecordBytes = 96; // from which on adgen-bulk-reduce-atomics takes what lies side by side
-constexpr size_t MostGroups = 32;    // of a function: each is there twice
+constexpr size_t MostGroups = 12;    // of a function: each is there twice
 constexpr size_t FewestInLoop = 3;   // additions of a block
 
 // Whether an integer, or a pointer, comes from memory or from a number of floating point.
