@@ -40,6 +40,8 @@ HOST = frozenset(
         "narrow-iteration-space",
         "distribute-additions",
         "vector-math",
+        "pack-tapes",
+        "inline-exponentials",
     }
 )
 """Optimisations that GPU code does not know."""
@@ -113,6 +115,9 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "light_unit": ("state_recurrences.cu", "light_unit"),
     "filtered": ("../openmp/strides.cu", "filtered"),
     "grid_stride": ("../openmp/strides.cu", "grid_stride"),
+    "skin": ("looked_up.cu", "skin"),
+    "observe": ("looked_up.cu", "observe"),
+    "splats": ("../../examples/splatting/splat.cu", "blend"),
 }
 """The file in tests/programs and the kernel of artifacts that are not of the collection, and further options."""
 

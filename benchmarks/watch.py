@@ -87,7 +87,8 @@ def _benchmarks() -> Iterator[Watched]:
     for case in (*CASES, *more.CASES, *programs.CASES):
         artifact = _artifact(case)
         if artifact and case.size != programs.AS_TESTED:
-            yield Watched(case.label, artifact, partial(_sized, case, ""))
+            kernel = PROGRAMS[case.artifact][1] if artifact.startswith("examples/") else ""
+            yield Watched(case.label, artifact, partial(_sized, case, kernel))
 
 
 def _artifact(case: Case) -> str:

@@ -101,6 +101,46 @@ def _splats(side: int) -> Args:
     return _placed({**args, "ranges": ranges, "order": order, **image, "width": side, "height": side})
 
 
+def _seen(side: int, listed: int) -> Args:
+    """Tiles of 16 x 16 with spots that lie in them or near by, from front to back."""
+    rng = np.random.default_rng(1)
+    tiles = side // 16
+    corners = 16 * np.stack(np.meshgrid(np.arange(tiles), np.arange(tiles), indexing="xy"), -1).reshape(-1, 1, 2)
+    spots = np.empty((tiles * tiles, listed, 6), np.float32)
+    spots[..., :2] = corners + rng.uniform(-4, 20, (tiles * tiles, listed, 2))
+    spots[..., 2:5] = [0.05, 0.0, 0.05]
+    spots[..., 5] = rng.uniform(0.05, 0.3, (tiles * tiles, listed))
+    ends = np.arange(tiles * tiles + 1, dtype=np.int32) * listed
+    return {
+        "view": {"width": side, "height": side, "focal": float(side)},
+        "ranges": cp.asarray(np.stack([ends[:-1], ends[1:]], 1)),
+        "entries": cp.arange(len(ends[1:]) * listed, dtype="int32"),
+        "spots": cp.asarray(spots.reshape(-1, 6)),
+        "colours": uniform(tiles * tiles * listed, 3),
+        "background": {"x": 1.0, "y": 1.0, "z": 1.0},
+        "image": cp.zeros((3, side, side), "float32"),
+    }
+
+
+def _skin(n: int, bones: int) -> Args:
+    """As the tests have it: vertices side by side have their bones in common."""
+    rng = np.random.default_rng(1)
+    args = _BY_NAME["looked_up-skin"].make(rng)
+    sized = {name: np.resize(args[name], count) for name, count in (("skeleton", bones), ("rest", n), ("weights", n))}
+    of = (np.arange(n)[:, None] * bones // n + rng.integers(0, 2, (n, 4))) % bones
+    return _placed(
+        {**args, **sized, "bones": structs(args["bones"].dtype, of), "posed": np.resize(args["posed"], n), "n": n}
+    )
+
+
+def _observed(n: int, cameras: int) -> Args:
+    """Points in the order of the cameras that see them."""
+    args = _BY_NAME["looked_up-observe"].make(np.random.default_rng(1))
+    sized = {name: np.resize(args[name], n) for name in ("points", "pixels")}
+    seen_by = (np.arange(n) * cameras // n).astype(np.int32)
+    return _placed({**args, **sized, "cameras": np.resize(args["cameras"], cameras), "seen_by": seen_by, "n": n})
+
+
 def _nearest(n: int, m: int) -> Args:
     points = {name: uniform(count, 2, low=-1.0, dtype="float64") for name, count in (("p", n), ("q", m))}
     return {"n": n, "m": m, **points, "y": cp.zeros(n), "which": cp.zeros(n, "int32")}
@@ -202,6 +242,9 @@ CASES = (
     ),
     _sized("within reach", "within_reach", "2^18 of 1,024, double", lambda: _within(1 << 18, 1024), 2048, 128),
     _sized("filter by rows", "filtered", "2,048 x 64 x 32 float", lambda: _filtered(2048, 64), 2048, 32),
+    _sized("splats by tiles", "splats", "1,024^2, 256 a tile", lambda: _seen(1024, 256), (64, 64), (16, 16)),
+    _sized("skinning", "skin", "2^20 vertices, 64 bones", lambda: _skin(1 << 20, 64), 1 << 13, 128),
+    _sized("observations", "observe", "2^20 points, 50 cameras", lambda: _observed(1 << 20, 50), 1 << 13, 128),
     _sized("grid-stride recurrence", "grid_stride", "2^16 threads, 64 steps", lambda: _strided(1 << 22), 512, 128),
     *(
         replace(case, name=f"{case.name}, all active", artifact="multipole_lookup-multipole_lookup", at_most=math.inf)
