@@ -262,6 +262,8 @@ void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &D
   holdBehind(L, SmallVector<Instruction *>(Product.computed().getArrayRef()), DT, LI);
   State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size(), Always);
   undoSteps(Product, In, DT, LI);
+  if (Whole.getParentLoop())
+    keepBehind(Whole, In); // before edges to there are split: what is kept is put back first
   if (!Always) {
     for (auto [Index, Each] : enumerate(Product.leaving()))
       readAgain(*Each.first, Each.second, In, Index);
@@ -270,8 +272,6 @@ void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &D
     endLast(L, In, DT, LI);
   }
   moveTo(In, Carried, L, DT, LI);
-  if (Whole.getParentLoop())
-    keepBehind(Whole, In);
 }
 
 bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManager &FAM) {
