@@ -122,23 +122,28 @@ def _seen(side: int, listed: int) -> Args:
     }
 
 
+def _repeated(values: np.ndarray, count: int) -> np.ndarray:
+    """As `np.resize`, which forgets how the members of structs are aligned."""
+    return values[np.arange(count) % len(values)]
+
+
 def _skin(n: int, bones: int) -> Args:
     """As the tests have it: vertices side by side have their bones in common."""
     rng = np.random.default_rng(1)
     args = _BY_NAME["looked_up-skin"].make(rng)
-    sized = {name: np.resize(args[name], count) for name, count in (("skeleton", bones), ("rest", n), ("weights", n))}
+    sized = {name: _repeated(args[name], count) for name, count in (("skeleton", bones), ("rest", n), ("weights", n))}
     of = (np.arange(n)[:, None] * bones // n + rng.integers(0, 2, (n, 4))) % bones
     return _placed(
-        {**args, **sized, "bones": structs(args["bones"].dtype, of), "posed": np.resize(args["posed"], n), "n": n}
+        {**args, **sized, "bones": structs(args["bones"].dtype, of), "posed": _repeated(args["posed"], n), "n": n}
     )
 
 
 def _observed(n: int, cameras: int) -> Args:
     """Points in the order of the cameras that see them."""
     args = _BY_NAME["looked_up-observe"].make(np.random.default_rng(1))
-    sized = {name: np.resize(args[name], n) for name in ("points", "pixels")}
+    sized = {name: _repeated(args[name], n) for name in ("points", "pixels")}
     seen_by = (np.arange(n) * cameras // n).astype(np.int32)
-    return _placed({**args, **sized, "cameras": np.resize(args["cameras"], cameras), "seen_by": seen_by, "n": n})
+    return _placed({**args, **sized, "cameras": _repeated(args["cameras"], cameras), "seen_by": seen_by, "n": n})
 
 
 def _nearest(n: int, m: int) -> Args:

@@ -133,11 +133,11 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-canonicalize-geometric-loops"),
         function("adce", switch="canonicalize-geometric-loops"),  # the old condition of the loop
         function("loop-simplify", switch="expose-inductions"),
-        Pass("adgen-settle-carried-values"),
         Pass("adgen-pointers-to-indices"),
         Pass("adgen-expose-inductions"),
         function("loop-simplify", switch="expose-inductions"),
         Pass("adgen-expose-inductions"),
+        Pass("adgen-settle-carried-values"),  # behind what sees a step in a number that is carried on one way alone
         Pass("adgen-mark-row-owners"),  # while loops and their conditions are the user's
         function("loop-simplify", switch="count-strides"),
         Pass("adgen-count-strides"),

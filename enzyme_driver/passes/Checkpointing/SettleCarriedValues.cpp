@@ -39,8 +39,8 @@ private:
   bool settle(PHINode &Carried) {
     auto *Next = dyn_cast<PHINode>(Carried.getIncomingValueForBlock(L.getLoopLatch()));
     SmallVector<Use *> Ways;
-    if (!Next || Next == &Carried || !collect(*Next, Carried, Ways) || Ways.empty())
-      return false;
+    if (!Next || Next == &Carried || !collect(*Next, Carried, Ways) || !Carried.hasNUses(Ways.size()))
+      return false; // what an iteration uses, as a sum does its value so far, is carried on in any case
     for (Use *Way : Ways)
       Way->set(Carried.getIncomingValueForBlock(L.getLoopPreheader()));
     RecursivelyDeleteDeadPHINode(&Carried);
