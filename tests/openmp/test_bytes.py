@@ -11,7 +11,7 @@ import enzyme_driver as adgen
 
 pytestmark = pytest.mark.usefixtures("toolchain")
 
-FILE, BITS = Path(__file__).with_name("bytes.cu"), Path(__file__).with_name("bits16.cu")
+FILE = Path(__file__).with_name("bytes.cu")
 N = 13
 
 
@@ -28,22 +28,6 @@ N = 13
 def test_floats_behind_other_types_are_refused(name: str, parameter: str, what: str) -> None:
     with pytest.raises(adgen.RefusedError, match=f"{name} has floating point where .*{parameter}.* points to {what}"):
         adgen.compile(FILE, name)
-
-
-@pytest.mark.parametrize("name", ["of_a_class", "of_a_pair", "to_a_class"])
-def test_floats_of_16_bits_behind_integers_are_refused(name: str) -> None:
-    with pytest.raises(adgen.RefusedError, match=f"{name} has floating point where .*x.* points to (Bf16|uint32)"):
-        adgen.compile(BITS, name)
-
-
-def test_constants_of_16_bits_are_read() -> None:
-    kernel = adgen.compile(BITS, "of_a_class", activity={"x": "const"})
-    assert [each.name for each in kernel.signature.shadowed] == ["y"]
-
-
-def test_integers_that_are_masked_stay_integers() -> None:
-    x = np.random.default_rng(26).integers(0, 2**20, N, dtype=np.uint32)
-    adgen.compile(BITS, "of_counts").check[1, N](x, np.linspace(1, 2, N, dtype=np.float32))
 
 
 def test_members_without_a_shadow_stay_as_they_are() -> None:
