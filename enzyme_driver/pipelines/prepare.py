@@ -45,6 +45,7 @@ _EXITS = Pipeline(
         Pass("adgen-unify-exits"),
         Pass("adgen-split-multiway-merges", after=("adgen-unify-exits",)),
         Pass("adgen-hold-left-values", after=("adgen-unify-exits", "adgen-split-multiway-merges")),
+        Pass("adgen-merge-branch-conditions"),
     ),
 )
 """Control flow that Enzyme reverses rightly."""
@@ -145,7 +146,6 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         Pass("adgen-sink-singularities", after=("default",)),
         _EXITS,
-        Pass("adgen-merge-branch-conditions"),
         Pass("adgen-hide-reused-integers", after=("adgen-lower-collectives-to-rules", "default")),
         Pass("adgen-type-copies", after=("adgen-hide-reused-integers",)),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
@@ -229,7 +229,6 @@ PREPARE_CPP = Pipeline(
         ),  # what no other memory overlaps leaves loops
         Pass("adgen-sink-singularities", after=("default",)),
         _EXITS,
-        Pass("adgen-merge-branch-conditions"),
         Pass("adgen-type-copies"),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
         Pass("adgen-annotate-types"),

@@ -1,6 +1,6 @@
 """Compiling for the host otherwise than users do: without optimisations, or with passes that only the GPU gets.
 
-And a kernel of what was compiled.
+And a kernel of what was compiled, and what is recorded of it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ import pytest
 
 import enzyme_driver as adgen
 from enzyme_driver import pipelines
+from enzyme_driver.artifact import Artifact, read
+from enzyme_driver.cache import build
+from enzyme_driver.model import TARGETS
 from enzyme_driver.pipelines import Pass
+from enzyme_driver.request import new
+from enzyme_driver.settings import Settings
 from enzyme_driver.targets import openmp
 
 
@@ -35,3 +40,8 @@ def kernel(module: adgen.Module, name: str) -> adgen.Kernel:
     found = module[name]
     assert isinstance(found, adgen.Kernel)
     return found
+
+
+def artifact(source: Path) -> Artifact:
+    """Of the file, for all targets."""
+    return read(build(new(source, targets=TARGETS), settings=Settings.from_environment()))

@@ -6,14 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from openmp.compile_support import artifact, kernel
 
 import enzyme_driver as adgen
-from enzyme_driver.artifact import read
-from enzyme_driver.cache import build
-from enzyme_driver.model import TARGETS
-from enzyme_driver.request import new
-from enzyme_driver.runtime.kernel import Kernel
-from enzyme_driver.settings import Settings
 
 SOURCE = Path(__file__).with_name("first_iteration.cu")
 COUNT = 23
@@ -26,9 +21,7 @@ def module(toolchain: object) -> adgen.Module:
 
 
 def checked(module: adgen.Module, name: str, block: int | tuple[int, int], *arguments: object) -> None:
-    kernel = module[name]
-    assert isinstance(kernel, Kernel)
-    kernel.check[2, block](*arguments)
+    kernel(module, name).check[2, block](*arguments)
 
 
 def numbers(*shape: int) -> np.ndarray:
@@ -57,6 +50,6 @@ def test_edges(module: adgen.Module) -> None:
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("name", ["trapezoids", "edges"])
 def test_nothing_is_kept_in_memory(name: str) -> None:
-    made = read(build(new(SOURCE, targets=TARGETS), settings=Settings.from_environment()))
+    made = artifact(SOURCE)
     gpu = next(entry.targets["cuda"] for entry in made.entries if entry.signature.name == name)
     assert (gpu.gradient_refused, gpu.heap, gpu.tape) == (None, False, None)

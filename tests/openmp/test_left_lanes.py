@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from openmp.compile_support import artifact
 
 import enzyme_driver as adgen
-from enzyme_driver.artifact import read
-from enzyme_driver.cache import build
 from enzyme_driver.model import TARGETS
-from enzyme_driver.request import new
 from enzyme_driver.runtime.kernel import Kernel
-from enzyme_driver.settings import Settings
 
 SOURCE = Path(__file__).with_name("left_lanes.cu")
 
@@ -74,7 +71,7 @@ def test_gradient(module: adgen.Module, name: str, launch: Launch) -> None:
 
 @pytest.mark.usefixtures("toolchain")
 def test_gpu_code_is_made() -> None:
-    made = read(build(new(SOURCE, targets=TARGETS), settings=Settings.from_environment()))
+    made = artifact(SOURCE)
     refused = [entry.targets[target].gradient_refused for entry in made.entries for target in TARGETS]
     assert refused == [None] * (2 * len(CASES))
     tapes = {entry.signature.name: entry.targets["cuda"].tape_size_from for entry in made.entries}

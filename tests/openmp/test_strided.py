@@ -6,14 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from openmp.compile_support import artifact, kernel
 
 import enzyme_driver as adgen
-from enzyme_driver.artifact import read
-from enzyme_driver.cache import build
-from enzyme_driver.model import TARGETS
-from enzyme_driver.request import new
-from enzyme_driver.runtime.kernel import Kernel
-from enzyme_driver.settings import Settings
 
 SOURCE = Path(__file__).with_name("strided.cu")
 COUNT = 60
@@ -26,9 +21,7 @@ def module(toolchain: object) -> adgen.Module:
 
 
 def checked(module: adgen.Module, name: str, block: int | tuple[int, int], *arguments: object) -> None:
-    kernel = module[name]
-    assert isinstance(kernel, Kernel)
-    kernel.check[2, block](*arguments)
+    kernel(module, name).check[2, block](*arguments)
 
 
 @pytest.mark.parametrize("threads", [2, 7, 15, 40])
@@ -58,7 +51,7 @@ def test_weighted(module: adgen.Module, threads: int, kinds: int) -> None:
 
 @pytest.mark.usefixtures("toolchain")
 def test_nothing_is_kept_in_memory() -> None:
-    made = read(build(new(SOURCE, targets=TARGETS), settings=Settings.from_environment()))
+    made = artifact(SOURCE)
     for entry in made.entries:
         gpu = entry.targets["cuda"]
         assert (gpu.gradient_refused, gpu.heap, gpu.tape) == (None, False, None), entry.signature.name

@@ -10,6 +10,7 @@
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneOrigins.h"
 #include "Accumulate/Ownership.h"
+#include "Accumulate/WarpRows.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -177,11 +178,10 @@ private:
     forOwn(Ends.last(), [&](IRBuilder<> &B, const Common &C, Value *Index) {
       // Also where the shadow has fewer elements than the block: nothing was added to those beyond.
       Value *Sum = B.CreateLoad(C.type(), place(B, C, Index));
-      Value *Any = B.CreateFCmpUNE(Sum, Constant::getNullValue(C.type()));
-      B.SetInsertPoint(SplitBlockAndInsertIfThen(Any, B.GetInsertPoint(), false));
-      Value *To =
-          B.CreateGEP(C.type(), BlockEnds::argument(Ends.last(), *C.Shadow), B.CreateZExt(Index, B.getInt64Ty()));
-      B.CreateAtomicRMW(AtomicRMWInst::FAdd, To, Sum, MaybeAlign(), AtomicOrdering::Monotonic);
+      addUnlessZero(B, Sum, [&](IRBuilder<> &Then) {
+        return Then.CreateGEP(C.type(), BlockEnds::argument(Ends.last(), *C.Shadow),
+                              Then.CreateZExt(Index, Then.getInt64Ty()));
+      });
     });
   }
 

@@ -96,13 +96,29 @@ private:
   SmallVector<Instruction *> Left; // users before what they use
 };
 
+uint64_t mostBytes(const CallInst &Cache, ScalarEvolution &SE) {
+  return SE.getUnsignedRangeMax(SE.getSCEV(Cache.getArgOperand(0))).getLimitedValue();
+}
+
+// Of the caches that are allocated once, those that may be a T.
+template <class T> std::vector<T> findOutsideLoops(Function &F, FunctionAnalysisManager &FAM) {
+  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  std::vector<T> Found;
+  for (Instruction &I : instructions(F))
+    if (isCacheAllocation(&I) && !LI.getLoopFor(I.getParent()))
+      if (T Each(cast<CallInst>(I)); Each.isOne(SE))
+        Found.push_back(std::move(Each));
+  return Found;
+}
+
 // A cache of flags that fits into a number.
 class Flags {
 public:
   explicit Flags(CallInst &Cache) : Cache(Cache) {}
 
-  bool mayBeBits(ScalarEvolution &SE) {
-    Most = SE.getUnsignedRangeMax(SE.getSCEV(Cache.getArgOperand(0))).getLimitedValue();
+  bool isOne(ScalarEvolution &SE) {
+    Most = mostBytes(Cache, SE);
     return Most <= 64 && collect(Cache);
   }
 
@@ -177,8 +193,8 @@ class Small {
 public:
   explicit Small(CallInst &Cache) : Cache(Cache) {}
 
-  bool mayBeLocal(ScalarEvolution &SE) {
-    Most = SE.getUnsignedRangeMax(SE.getSCEV(Cache.getArgOperand(0))).getLimitedValue();
+  bool isOne(ScalarEvolution &SE) {
+    Most = mostBytes(Cache, SE);
     return Most <= MostOfOne && collect(Cache);
   }
 
@@ -224,30 +240,18 @@ private:
 } // namespace
 
 void promoteSmall(Function &F, FunctionAnalysisManager &FAM) {
-  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-  auto &LI = FAM.getResult<LoopAnalysis>(F);
-  std::vector<Small> Found;
-  uint64_t Bytes = 0;
-  for (Instruction &I : instructions(F))
-    if (isCacheAllocation(&I) && !LI.getLoopFor(I.getParent()))
-      if (Small Each(cast<CallInst>(I)); Each.mayBeLocal(SE) && Bytes + Each.size() <= MostOfAll) {
-        Bytes += Each.size();
-        Found.push_back(std::move(Each));
-      }
-  for (Small &Each : Found)
-    Each.becomeLocal();
-  if (!Found.empty())
+  uint64_t Left = MostOfAll;
+  for (Small &Each : findOutsideLoops<Small>(F, FAM))
+    if (Each.size() <= Left) {
+      Left -= Each.size();
+      Each.becomeLocal();
+    }
+  if (Left < MostOfAll)
     FAM.invalidate(F, PreservedAnalyses::none());
 }
 
 void promoteFlags(Function &F, FunctionAnalysisManager &FAM) {
-  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-  auto &LI = FAM.getResult<LoopAnalysis>(F);
-  std::vector<Flags> Found;
-  for (Instruction &I : instructions(F))
-    if (isCacheAllocation(&I) && !LI.getLoopFor(I.getParent()))
-      if (Flags Each(cast<CallInst>(I)); Each.mayBeBits(SE))
-        Found.push_back(std::move(Each));
+  std::vector<Flags> Found = findOutsideLoops<Flags>(F, FAM);
   if (Found.empty())
     return;
   SmallVector<AllocaInst *> Variables;

@@ -49,9 +49,8 @@ bool moves(Value *Next, const PHINode &Phi, Stride &Found) {
                                 : match(Next, m_c_Add(m_Specific(&Phi), m_Value(Found.Step)));
   if (!IsKnown)
     return false;
-  Found.Next = dyn_cast<BinaryOperator>(Next);
-  auto *Sum = cast<OverflowingBinaryOperator>(Next);
-  Found.MayWrap = Found.isSigned() ? !Sum->hasNoSignedWrap() : !Sum->hasNoUnsignedWrap();
+  Found.Next = cast<BinaryOperator>(Next);
+  Found.MayWrap = Found.isSigned() ? !Found.Next->hasNoSignedWrap() : !Found.Next->hasNoUnsignedWrap();
   return true;
 }
 
@@ -119,10 +118,7 @@ void count(Loop &L, const Stride &S) {
   Index->addIncoming(Next, Latch);
   Branch->setCondition(S.ExitsWhenTrue ? B.CreateICmpEQ(Next, Count) : B.CreateICmpNE(Next, Count));
   // Where the variable would begin anew, the loop goes on: in what ends it does not, and what is indexed by it shows.
-  if (S.Next && S.isSigned())
-    S.Next->setHasNoSignedWrap();
-  else if (S.Next)
-    S.Next->setHasNoUnsignedWrap();
+  S.isSigned() ? S.Next->setHasNoSignedWrap() : S.Next->setHasNoUnsignedWrap();
 }
 
 // The numbers of which a number is the sum, if no sum of them overflows.

@@ -39,6 +39,13 @@ bool isCheapToAsk(const BasicBlock &B) {
          });
 }
 
+// What a block computes but for its end is computed there.
+void askBefore(BranchInst &End, BranchInst &There) {
+  BasicBlock &Block = *End.getParent();
+  while (&Block.front() != &End)
+    Block.front().moveBefore(There.getIterator());
+}
+
 struct Conditions {
   BranchInst *First, *Second;
   bool IntoSecond, PastSecond; // the sides that lead to the second condition, and from there past the code
@@ -76,8 +83,7 @@ std::optional<Conditions> conditionsFrom(BasicBlock &B, const DominatorTree &DT)
 void askTogether(const Conditions &C) {
   BasicBlock *First = C.First->getParent(), *Second = C.Second->getParent();
   BasicBlock *AtOnce = C.First->getSuccessor(!C.IntoSecond), *Later = C.Second->getSuccessor(!C.PastSecond);
-  while (&Second->front() != C.Second)
-    Second->front().moveBefore(C.First->getIterator());
+  askBefore(*C.Second, *C.First);
   IRBuilder<> B(C.First);
   Value *One = C.IntoSecond ? C.First->getCondition() : B.CreateNot(C.First->getCondition());
   Value *Other = C.PastSecond ? C.Second->getCondition() : B.CreateNot(C.Second->getCondition());
@@ -114,8 +120,7 @@ std::optional<Alternatives> alternativesFrom(BasicBlock &B) {
 void askOnce(const Alternatives &A) {
   BasicBlock *Before = A.Choice->getParent(), *Yes = A.Yes->getParent(), *No = A.No->getParent();
   for (BranchInst *Asked : {A.Yes, A.No})
-    while (&Asked->getParent()->front() != Asked)
-      Asked->getParent()->front().moveBefore(A.Choice->getIterator());
+    askBefore(*Asked, *A.Choice);
   IRBuilder<> B(A.Choice);
   Value *Condition = A.Choice->getCondition();
   for (BasicBlock *Way : successors(Yes))
