@@ -6,11 +6,11 @@
 //
 // That the same elements are meant follows from what the address depends on: lanes, what loops count and what all
 // threads share, but neither the block nor the warp; or on the thread, but not on what a loop around it counts.
+#include "Accumulate/BlockElements.h"
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneOrigins.h"
 #include "Accumulate/Ownership.h"
-#include "Accumulate/WarpRows.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -111,15 +111,6 @@ private:
   bool Walk;
 };
 
-// A shadow, the additions to it that become the block's, and the block's elements.
-struct Common {
-  Argument *Shadow;
-  SmallVector<AtomicRMWInst *> Additions;
-  GlobalVariable *Own = nullptr;
-
-  Type *type() const { return Additions.front()->getType(); }
-};
-
 class Privatizer {
 public:
   explicit Privatizer(Function &F) : F(F), M(*F.getParent()), DL(M.getDataLayout()) {}
@@ -138,7 +129,7 @@ private:
     std::optional<Ownership::Uses> Uses = Ownership::usesOf(Shadow);
     if (!Uses || Uses->Others || !Uses->Consumptions.empty())
       return;
-    Common Found{&Shadow, {}, nullptr};
+    BlockElements Found{&Shadow};
     for (AtomicRMWInst *Atomic : Uses->Accumulations)
       if ((Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy()) && Where.areCommon(*Atomic, Shadow) &&
           (Found.Additions.empty() || Atomic->getType() == Found.type()))
@@ -153,72 +144,50 @@ private:
     if (Each / sizeof(double) < WarpSize)
       return false;
     const uint64_t Threads = mostThreads(F), Most = Threads ? Threads * EachThread : ~uint64_t(0);
-    for (Common &C : All) {
-      uint64_t Count = std::min<uint64_t>(Each / DL.getTypeStoreSize(C.type()), Most);
-      auto *T = ArrayType::get(C.type(), Count);
-      C.Own = createExchange(F, T, ".sums");
+    for (BlockElements &E : All) {
+      uint64_t Count = std::min<uint64_t>(Each / DL.getTypeStoreSize(E.type()), Most);
+      E.Own = createExchange(F, ArrayType::get(E.type(), Count), ".sums");
     }
     return true;
   }
 
   void replace() {
+    auto CountOf = [&](IRBuilder<> &B, const BlockElements &E, Value *Threads) { return countOf(B, E, Threads); };
     const BlockEnds Ends(F);
-    forOwn(Ends.first(), [&](IRBuilder<> &B, const Common &C, Value *Index) {
-      B.CreateStore(Constant::getNullValue(C.type()), place(B, C, Index));
-    });
+    zeroOwn(Ends.first(), All, CountOf);
     waitForBlock(Ends.first());
     IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
     Value *Threads = threadsOfBlock(B);
-    for (const Common &C : All) {
-      Value *Count = countOf(B, C, Threads);
-      for (AtomicRMWInst *Atomic : C.Additions)
-        addToOwn(*Atomic, C, Count);
+    for (const BlockElements &E : All) {
+      Value *Count = countOf(B, E, Threads);
+      for (AtomicRMWInst *Atomic : E.Additions)
+        addToOwn(*Atomic, E, Count);
     }
     waitForBlock(Ends.last());
-    forOwn(Ends.last(), [&](IRBuilder<> &B, const Common &C, Value *Index) {
-      // Also where the shadow has fewer elements than the block: nothing was added to those beyond.
-      Value *Sum = B.CreateLoad(C.type(), place(B, C, Index));
-      addUnlessZero(B, Sum, [&](IRBuilder<> &Then) {
-        return Then.CreateGEP(C.type(), BlockEnds::argument(Ends.last(), *C.Shadow),
-                              Then.CreateZExt(Index, Then.getInt64Ty()));
-      });
-    });
-  }
-
-  // Of the elements that the block has for each shadow, each thread does some.
-  void forOwn(Instruction &Before, function_ref<void(IRBuilder<> &, const Common &, Value *)> Body) const {
-    IRBuilder<> B(&Before);
-    Value *Thread = threadInBlock(B), *Threads = threadsOfBlock(B);
-    for (const Common &C : All)
-      forStrided(Before, Thread, Threads, countOf(B, C, Threads), "own",
-                 [&](IRBuilder<> &Each, Value *Index) { Body(Each, C, Index); });
+    addOwnToShadows(Ends.last(), All, CountOf);
   }
 
   // A block of one warp has none, unless its warp comes by other blocks.
-  Value *countOf(IRBuilder<> &B, const Common &C, Value *Threads) const {
+  Value *countOf(IRBuilder<> &B, const BlockElements &E, Value *Threads) const {
     Value *Many = B.CreateMul(Threads, B.getInt32(EachThread));
-    Value *Most = B.getInt32(cast<ArrayType>(C.Own->getValueType())->getNumElements());
+    Value *Most = B.getInt32(E.most());
     Value *Some = B.CreateBinaryIntrinsic(Intrinsic::umin, Many, Most);
     if (F.hasFnAttribute(TapeAttribute))
       return Some;
     return B.CreateSelect(B.CreateICmpULE(Threads, B.getInt32(WarpSize)), B.getInt32(0), Some);
   }
 
-  static Value *place(IRBuilder<> &B, const Common &C, Value *Index) {
-    return B.CreateInBoundsGEP(C.Own->getValueType(), C.Own, {B.getInt32(0), Index});
-  }
-
-  void addToOwn(AtomicRMWInst &Atomic, const Common &C, Value *Count) {
+  void addToOwn(AtomicRMWInst &Atomic, const BlockElements &E, Value *Count) {
     ADGEN_COUNT(NumPrivate, Atomic);
     IRBuilder<> B(&Atomic);
     Type *Int64 = B.getInt64Ty();
-    Value *Bytes = B.CreateSub(B.CreatePtrToInt(Atomic.getPointerOperand(), Int64), B.CreatePtrToInt(C.Shadow, Int64));
-    Value *Index = B.CreateExactUDiv(Bytes, B.getInt64(DL.getTypeStoreSize(C.type())));
+    Value *Bytes = B.CreateSub(B.CreatePtrToInt(Atomic.getPointerOperand(), Int64), B.CreatePtrToInt(E.Shadow, Int64));
+    Value *Index = B.CreateExactUDiv(Bytes, B.getInt64(DL.getTypeStoreSize(E.type())));
     Value *IsOwn = B.CreateICmpULT(Index, B.CreateZExt(Count, Int64));
     Instruction *Then, *Else;
     SplitBlockAndInsertIfThenElse(IsOwn, Atomic.getIterator(), &Then, &Else);
     B.SetInsertPoint(Then);
-    B.CreateAtomicRMW(AtomicRMWInst::FAdd, place(B, C, B.CreateTrunc(Index, B.getInt32Ty())), Atomic.getValOperand(),
+    B.CreateAtomicRMW(AtomicRMWInst::FAdd, E.place(B, B.CreateTrunc(Index, B.getInt32Ty())), Atomic.getValOperand(),
                       MaybeAlign(), AtomicOrdering::Monotonic);
     Atomic.moveBefore(Else->getIterator());
   }
@@ -226,7 +195,7 @@ private:
   Function &F;
   Module &M;
   const DataLayout &DL;
-  SmallVector<Common> All;
+  SmallVector<BlockElements> All;
 };
 
 } // namespace

@@ -4,11 +4,11 @@
 // (adgen-match-lanes), and when all of them have come to the end, each sum is added to the shadow once.
 //
 // That the table is small follows from what an index may be: a remainder, a mask, a loop's count, a condition.
+#include "Accumulate/BlockElements.h"
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneOrigins.h"
 #include "Accumulate/Ownership.h"
-#include "Accumulate/WarpRows.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -112,33 +112,14 @@ private:
   ScalarEvolution &SE;
 };
 
-// A shadow, the additions to its table, and the block's own.
-struct Table {
-  explicit Table(Argument &Shadow) : Shadow(&Shadow) {}
-
-  Argument *Shadow;
-  Bytes At;
-  SmallVector<AtomicRMWInst *> Additions;
-  GlobalVariable *Own = nullptr;
-  DenseMap<Value *, Value *> Redirected; // pointers
-
-  Type *type() const { return Additions.front()->getType(); }
-};
-
 class Privatizer {
 public:
-  Privatizer(Function &F, const Places &Where) : F(F), DL(F.getDataLayout()), Where(Where) {}
+  Privatizer(Function &F, const Places &Where) : F(F), DL(F.getDataLayout()), Where(Where), Room(roomInShared(F)) {}
 
   void run() {
     for (Argument &A : F.args())
       if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
         find(A);
-    uint64_t Room = roomInShared(F);
-    erase_if(All, [&](const Table &T) {
-      bool Fits = T.At.size() <= Room;
-      Room -= Fits ? T.At.size() : 0;
-      return !Fits;
-    });
     if (!All.empty())
       replace();
   }
@@ -148,19 +129,24 @@ private:
     std::optional<Ownership::Uses> Uses = Ownership::usesOf(Shadow);
     if (!Uses || Uses->Others || !Uses->Consumptions.empty())
       return;
-    Table Found(Shadow);
+    BlockElements Found{&Shadow};
+    Bytes Places;
     for (AtomicRMWInst *Atomic : Uses->Accumulations) {
       bool IsNumber = Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy();
       if (!IsNumber || !(Found.Additions.empty() || Atomic->getType() == Found.type()) || !differs(*Atomic))
         continue;
       if (std::optional<Bytes> At = Where.of(*Atomic)) {
-        Found.At.widen(*At);
+        Places.widen(*At);
         Found.Additions.push_back(Atomic);
       }
     }
-    if (!Found.Additions.empty() && countOf(Found) <= EachAddition * Found.Additions.size() &&
-        Found.At.size() <= MostBytes)
+    if (!Found.Additions.empty() && Places.size() <= std::min<uint64_t>(MostBytes, Room) &&
+        countOf(Found, Places) <= EachAddition * Found.Additions.size()) {
+      Found.Begin = Places.Begin;
+      Found.Own = createExchange(F, ArrayType::get(Found.type(), countOf(Found, Places)), ".table");
+      Room -= Places.size();
       All.push_back(std::move(Found));
+    }
   }
 
   // Not what all lanes have in common.
@@ -172,69 +158,53 @@ private:
   }
 
   void replace() {
-    for (Table &T : All)
-      T.Own = createExchange(F, ArrayType::get(T.type(), countOf(T)), ".table");
+    auto CountOf = [](IRBuilder<> &B, const BlockElements &E, Value *) -> Value * { return B.getInt32(E.most()); };
     const BlockEnds Ends(F);
-    forOwn(Ends.first(), [](IRBuilder<> &B, const Table &T, Value *Index) {
-      B.CreateStore(Constant::getNullValue(T.type()), place(B, T, Index));
-    });
+    zeroOwn(Ends.first(), All, CountOf);
     waitForBlock(Ends.first());
-    for (Table &T : All)
-      for (AtomicRMWInst *Atomic : T.Additions)
-        redirect(*Atomic, T);
+    for (const BlockElements &E : All) {
+      DenseMap<Value *, Value *> Redirected;
+      for (AtomicRMWInst *Atomic : E.Additions)
+        redirect(*Atomic, E, Redirected);
+    }
     waitForBlock(Ends.last());
-    forOwn(Ends.last(), [&](IRBuilder<> &B, const Table &T, Value *Index) {
-      Value *Sum = B.CreateLoad(T.type(), place(B, T, Index));
-      addUnlessZero(B, Sum, [&](IRBuilder<> &Then) {
-        Value *First = Then.CreatePtrAdd(BlockEnds::argument(Ends.last(), *T.Shadow), Then.getInt64(T.At.Begin));
-        return Then.CreateGEP(T.type(), First, Then.CreateZExt(Index, Then.getInt64Ty()));
-      });
-    });
+    addOwnToShadows(Ends.last(), All, CountOf);
   }
 
-  void redirect(AtomicRMWInst &Atomic, Table &T) {
+  void redirect(AtomicRMWInst &Atomic, const BlockElements &E, DenseMap<Value *, Value *> &Redirected) {
     ADGEN_COUNT(NumPrivate, Atomic);
-    Atomic.setOperand(0, inOwn(Atomic.getPointerOperand(), T));
+    Atomic.setOperand(0, inOwn(Atomic.getPointerOperand(), E, Redirected));
     Atomic.setMetadata(TableMark, MDNode::get(F.getContext(), {}));
   }
 
   // The same steps, so that what lies at fixed distances from each other is seen to.
-  Value *inOwn(Value *Pointer, Table &T) {
-    if (Value *Known = T.Redirected.lookup(Pointer))
+  Value *inOwn(Value *Pointer, const BlockElements &E, DenseMap<Value *, Value *> &Redirected) {
+    if (Value *Known = Redirected.lookup(Pointer))
       return Known;
-    if (Pointer == T.Shadow) {
+    if (Pointer == E.Shadow) {
       IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
-      Value *Own = B.CreateAddrSpaceCast(T.Own, B.getPtrTy());
-      return T.Redirected[Pointer] = B.CreatePtrAdd(Own, B.getInt64(-T.At.Begin), "table");
+      Value *Own = B.CreateAddrSpaceCast(E.Own, B.getPtrTy());
+      return Redirected[Pointer] = B.CreatePtrAdd(Own, B.getInt64(-E.Begin), "table");
     }
     auto *GEP = cast<GetElementPtrInst>(Pointer);
-    Value *From = inOwn(GEP->getPointerOperand(), T);
+    Value *From = inOwn(GEP->getPointerOperand(), E, Redirected);
     auto *Copy = cast<GetElementPtrInst>(GEP->clone());
     Copy->setOperand(0, From);
     Copy->setNoWrapFlags(GEPNoWrapFlags::none()); // what lies between may be outside
     Copy->insertAfter(GEP->getIterator());
-    return T.Redirected[Pointer] = Copy;
+    return Redirected[Pointer] = Copy;
   }
 
-  void forOwn(Instruction &Before, function_ref<void(IRBuilder<> &, const Table &, Value *)> Body) const {
-    IRBuilder<> B(&Before);
-    Value *Thread = threadInBlock(B), *Threads = threadsOfBlock(B);
-    for (const Table &T : All)
-      forStrided(Before, Thread, Threads, B.getInt32(countOf(T)), "table",
-                 [&](IRBuilder<> &Each, Value *Index) { Body(Each, T, Index); });
+  uint64_t countOf(const BlockElements &E, const Bytes &Places) const {
+    return Places.size() / DL.getTypeStoreSize(E.type());
   }
-
-  static Value *place(IRBuilder<> &B, const Table &T, Value *Index) {
-    return B.CreateInBoundsGEP(T.Own->getValueType(), T.Own, {B.getInt32(0), Index});
-  }
-
-  uint64_t countOf(const Table &T) const { return T.At.size() / DL.getTypeStoreSize(T.type()); }
 
   Function &F;
   const DataLayout &DL;
   const Places &Where;
   LaneOrigins Origins;
-  SmallVector<Table> All;
+  SmallVector<BlockElements> All;
+  uint64_t Room;
 };
 
 } // namespace

@@ -184,6 +184,13 @@ bool Meetings::areApart(const Value *Object, const Value *Other) const {
          isOfStaticArray(Object) || isOfStaticArray(Other);
 }
 
+bool isSimpleAccess(const Instruction &I) {
+  if (auto *Load = dyn_cast<LoadInst>(&I))
+    return Load->isSimple();
+  auto *Store = dyn_cast<StoreInst>(&I);
+  return Store && Store->isSimple();
+}
+
 const Value *accessedPointer(const Instruction &I) {
   if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
     return Atomic->getPointerOperand();

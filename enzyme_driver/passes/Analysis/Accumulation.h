@@ -22,6 +22,8 @@ llvm::AtomicRMWInst *asAccumulation(llvm::Instruction &I);
 
 // Of a load, a store or an atomic; null for anything else.
 const llvm::Value *accessedPointer(const llvm::Instruction &I);
+// A load or a store, neither atomic nor volatile.
+bool isSimpleAccess(const llvm::Instruction &I);
 
 // Of sums that may be added up in any order, as atomics do it: loops can then be vectorised.
 llvm::FastMathFlags inAnyOrder();

@@ -52,9 +52,7 @@ static Value *pointerOf(Instruction &I) {
     return cast<CallInst>(I).getArgOperand(0);
   if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && Atomic->getOperation() == AtomicRMWInst::Xchg)
     return Atomic->getPointerOperand();
-  bool Simple =
-      (isa<LoadInst>(I) && cast<LoadInst>(I).isSimple()) || (isa<StoreInst>(I) && cast<StoreInst>(I).isSimple());
-  return Simple ? getLoadStorePointerOperand(&I) : nullptr;
+  return isSimpleAccess(I) ? getLoadStorePointerOperand(&I) : nullptr;
 }
 
 static bool collectAccesses(AllocaInst &Variable, SmallVectorImpl<Instruction *> &Accesses) {

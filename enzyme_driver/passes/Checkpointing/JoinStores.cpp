@@ -2,6 +2,7 @@
 //   out[i] = x; if (c) out[i] = y;   becomes   r = x; if (c) r = y; out[i] = r;
 // as C++ has it where an element is computed in place (out[i] = x; if (weight) out[i] *= weight[t]). Enzyme would take
 // the cotangent at both stores, and passes that ask what an iteration leaves behind would find the element twice.
+#include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -74,9 +75,7 @@ private:
       return !isGuaranteedToTransferExecutionToSuccessor(&I);
     if (I.hasMetadata(LLVMContext::MD_invariant_load))
       return false;
-    bool Simple =
-        (isa<LoadInst>(I) && cast<LoadInst>(I).isSimple()) || (isa<StoreInst>(I) && cast<StoreInst>(I).isSimple());
-    return !Simple || isModOrRefSet(AA.getModRefInfo(&I, MemoryLocation::get(&Store)));
+    return !isSimpleAccess(I) || isModOrRefSet(AA.getModRefInfo(&I, MemoryLocation::get(&Store)));
   }
 
   static void join(StoreInst &First, StoreInst &Again) {

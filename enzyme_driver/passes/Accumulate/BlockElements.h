@@ -1,0 +1,28 @@
+// Elements that a block has for itself in shared memory, in place of some of a shadow's.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace adgen {
+
+struct BlockElements {
+  llvm::Argument *Shadow = nullptr;
+  int64_t Begin = 0;                                  // of the elements in the shadow, in bytes
+  llvm::SmallVector<llvm::AtomicRMWInst *> Additions; // of one type
+  llvm::GlobalVariable *Own = nullptr;
+
+  llvm::Type *type() const { return Additions.front()->getType(); }
+  uint64_t most() const { return Own->getValueType()->getArrayNumElements(); }
+  llvm::Value *place(llvm::IRBuilder<> &B, llvm::Value *Index) const;
+};
+
+// How many elements a block of so many threads has.
+using OwnCount = llvm::function_ref<llvm::Value *(llvm::IRBuilder<> &, const BlockElements &, llvm::Value *Threads)>;
+
+// Each thread of a block does some of its elements: zeroes them, or adds them to the shadows.
+void zeroOwn(llvm::Instruction &Before, llvm::ArrayRef<BlockElements> All, OwnCount Count);
+void addOwnToShadows(llvm::Instruction &Before, llvm::ArrayRef<BlockElements> All, OwnCount Count);
+
+} // namespace adgen
