@@ -3,7 +3,8 @@
 // Where nothing but inputs decides, everything that it writes is left out: at first local arrays too, such as lists of
 // the nearest, by which all that fills them goes. Where they decide they stay, and where what else it writes decides, a
 // last attempt keeps the effects, but for outputs that it does not read again: it fills shared arrays, waits at
-// barriers, and may write to arrays that the runtime has to put back.
+// barriers, and may write to arrays that the runtime has to put back. That one alone asks which lanes take part;
+// before, the sweep is measured as if all did, and as if some did not.
 #include "Analysis/Accumulation.h"
 #include "Cache/TapeUse.h"
 #include "Support/Iterations.h"
@@ -53,10 +54,20 @@ struct Object {
 // Of what the sweep writes, what stays.
 enum class Writes { None, ToLocals, All };
 
+bool asksForParticipants(const Instruction &I) { return isCallOf(I, (LanesPrefix + "participants").str()); }
+
+// Where lanes of a mask ask whether all of it take part.
+bool asksForAll(const User &U, const Value &Participants) {
+  auto *Asked = dyn_cast<ICmpInst>(&U);
+  const Value *Mask = cast<CallInst>(Participants).getArgOperand(0);
+  return Asked && Asked->isEquality() && is_contained(Asked->operands(), Mask);
+}
+
 class Measure {
 public:
-  Measure(Function &Gradient, const TapeUse &Use, FunctionAnalysisManager &FAM, Writes Left)
-      : Gradient(Gradient), Use(Use), FAM(FAM), Effects(Left == Writes::All), Locals(Left != Writes::None) {}
+  Measure(Function &Gradient, const TapeUse &Use, FunctionAnalysisManager &FAM, Writes Left, bool AllTakePart)
+      : Gradient(Gradient), Use(Use), FAM(FAM), Effects(Left == Writes::All), Locals(Left != Writes::None),
+        AllTakePart(AllTakePart) {}
 
   std::optional<TapeMeasure> make() {
     clone();
@@ -166,6 +177,8 @@ private:
     if (auto *Load = dyn_cast<LoadInst>(&I)) {
       if (Places.contains(Load->getPointerOperand()))
         Places.insert(forget(I));
+      else if (Load->isVolatile() && !Effects) // of what other threads write, which nothing takes out
+        forget(I);
       return true;
     }
     if (auto *Store = dyn_cast<StoreInst>(&I))
@@ -195,14 +208,21 @@ private:
     return true;
   }
 
-  // Lanes that have come to the end are gone here, as in the primal, and nobody waits for them.
-  static bool leaveLanes(Instruction &I) {
+  // Lanes that have come to the end are gone here, as in the primal, and nobody waits for them. Where effects are left,
+  // they say so as in the gradient.
+  bool leaveLanes(Instruction &I) const {
     auto *Call = dyn_cast<CallInst>(&I);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    if (!Callee || !Callee->getName().starts_with(LanesPrefix) || Callee->getName() == TallyName)
+    if (Effects || !Callee || !Callee->getName().starts_with(LanesPrefix) || Callee->getName() == TallyName)
       return false;
-    if (Call->arg_size() == 1)
+    if (asksForParticipants(I)) {
+      for (User *U : make_early_inc_range(Call->users()))
+        if (asksForAll(*U, *Call)) {
+          bool Equal = cast<ICmpInst>(U)->getPredicate() == ICmpInst::ICMP_EQ;
+          U->replaceAllUsesWith(ConstantInt::getBool(U->getContext(), Equal == AllTakePart));
+        }
       Call->replaceAllUsesWith(Call->getArgOperand(0));
+    }
     Call->eraseFromParent();
     return true;
   }
@@ -403,7 +423,7 @@ private:
   Function &Gradient;
   const TapeUse &Use;
   FunctionAnalysisManager &FAM;
-  bool Effects, Locals;
+  bool Effects, Locals, AllTakePart;
   Function *F = nullptr;
   SmallPtrSet<const Value *, 16> Places;
   SmallVector<Object> Written;
@@ -411,13 +431,38 @@ private:
   ValueToValueMapTy Map;
 };
 
+// What measures first what the other one does.
+void measureToo(Function &First, Function &Other) {
+  SmallVector<Value *> Arguments(map_range(First.args(), [](Argument &A) -> Value * { return &A; }));
+  CallInst *Call = CallInst::Create(&Other, Arguments, "", First.getEntryBlock().getFirstInsertionPt());
+  InlineFunctionInfo Info;
+  InlineFunction(*Call, Info);
+  Other.eraseFromParent();
+}
+
+std::optional<TapeMeasure> measured(Function &Gradient, const TapeUse &Use, FunctionAnalysisManager &FAM, Writes Left) {
+  bool Asks = Left != Writes::All && any_of(instructions(Gradient), [](const Instruction &I) {
+                return asksForParticipants(I) && any_of(I.users(), [&](const User *U) { return asksForAll(*U, I); });
+              });
+  std::optional<TapeMeasure> All = Measure(Gradient, Use, FAM, Left, /*AllTakePart=*/true).make();
+  if (!All || !Asks)
+    return All;
+  std::optional<TapeMeasure> Some = Measure(Gradient, Use, FAM, Left, /*AllTakePart=*/false).make();
+  if (Some) {
+    measureToo(*All->F, *Some->F);
+    return TapeMeasure{All->F, Some->SizeFrom == TapeByArrays ? Some->SizeFrom : All->SizeFrom};
+  }
+  All->F->eraseFromParent();
+  return std::nullopt;
+}
+
 } // namespace
 
 std::optional<TapeMeasure> measureTape(Function &Gradient, const TapeUse &Use, FunctionAnalysisManager &FAM) {
   bool HasLocals = any_of(instructions(Gradient), [](const Instruction &I) { return isa<AllocaInst>(I); });
   for (Writes Left : {Writes::None, Writes::ToLocals, Writes::All})
     if (Left != Writes::None || HasLocals)
-      if (std::optional<TapeMeasure> Found = Measure(Gradient, Use, FAM, Left).make())
+      if (std::optional<TapeMeasure> Found = measured(Gradient, Use, FAM, Left))
         return Found;
   return std::nullopt;
 }

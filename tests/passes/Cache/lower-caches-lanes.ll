@@ -1,11 +1,16 @@
-; Which lanes take part decides about no size: what measures asks nobody, and takes all of the mask. It counts no threads.
+; What measures asks nobody which lanes take part where only inputs decide: it measures as if all of the mask did, and as
+; if some did not, for which more may be kept. It counts no threads.
 ;
 ; RUN: %opt -passes=adgen-lower-caches -S %s | %filecheck %s
 ; RUN: %opt -passes=adgen-lower-caches -S %s | %filecheck %s --check-prefix=TAPE
 
 ; TAPE:          define {{.*}}_tape_waits(
 ; TAPE-NOT:      adgen_lanes
+; TAPE:          mul i64 %half.i, 4
 ; TAPE:          atomicrmw umax
+; TAPE:          select i1 true
+; TAPE:          atomicrmw umax
+; TAPE:          ret void
 ; CHECK:         define void @adgen_gradient_waits({{.*}} [[KEEPS:#[0-9]+]]
 ; CHECK-NOT:     malloc
 ; CHECK:         call i32 @adgen_lanes_participants(i32 -1)
@@ -47,6 +52,38 @@ invertloop:
   %first = icmp eq i64 %down, 0
   br i1 %first, label %end, label %invertloop
 end:
+  call void @free(ptr %kept), !enzyme_cache_free !0
+  ret void
+}
+
+; Where what threads have written decides, it is measured by running, and lanes say what they do as in the gradient.
+;
+; RUN: %opt -passes=adgen-lower-caches -S %s | %filecheck %s --check-prefix=EFFECTS
+; EFFECTS:       define {{.*}}_tape_runs(
+; EFFECTS:       [[LANES:%.*]] = call i32 @adgen_lanes_participants(i32 -1)
+; EFFECTS:       icmp eq i32 [[LANES]], -1
+; EFFECTS:       call void @adgen_lanes_leave()
+; EFFECTS:       atomicrmw umax
+define void @adgen_body_runs(ptr %x, ptr %lengths) {
+  ret void
+}
+define void @adgen_gradient_runs(ptr noalias %x, ptr noalias %lengths, ptr noalias "adgen-shadow" %d_x) "adgen-activity"="duplicated:const" {
+entry:
+  store i64 7, ptr %lengths
+  call void @adgen_lanes_begin()
+  %lanes = call i32 @adgen_lanes_participants(i32 -1)
+  %all = icmp eq i32 %lanes, -1
+  %count = load i64, ptr %lengths
+  %most = select i1 %all, i64 4, i64 %count
+  %bytes = mul i64 %most, 4
+  %kept = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  %value = load float, ptr %x
+  store float %value, ptr %kept
+  call void @adgen_lanes_leave()
+  br label %invert
+invert:
+  %was = load float, ptr %kept
+  %d = atomicrmw fadd ptr %d_x, float %was monotonic
   call void @free(ptr %kept), !enzyme_cache_free !0
   ret void
 }
