@@ -81,7 +81,7 @@ bool isHeldOutsideOfLoops(const PHINode &Phi, const DominatorTree &DT, const Loo
 // In how many ways Enzyme computes a phi again: for each way that leads to it, what comes from there.
 class Ways {
 public:
-  explicit Ways(const LoopInfo &LI) : LI(LI) {}
+  Ways(const LoopInfo &LI, unsigned Many) : LI(LI), Many(Many) {}
 
   unsigned to(const PHINode &Phi) {
     auto [At, IsNew] = Known.try_emplace(&Phi, 0);
@@ -94,8 +94,6 @@ public:
   }
 
   void keep(const PHINode &Phi) { Known[&Phi] = 0; }
-
-  static constexpr unsigned Many = 1024;
 
 private:
   unsigned toOperands(const Value *V) {
@@ -115,20 +113,45 @@ private:
   }
 
   const LoopInfo &LI;
+  const unsigned Many;
   DenseMap<const PHINode *, unsigned> Known;
 };
+
+// Calls `Keep` with each phi that is to be kept where so many ways are too many, `Find` with the ways to the others.
+template <typename VisitKept, typename VisitFound>
+void forEachPhi(Function &F, const DominatorTree &DT, const LoopInfo &LI, unsigned Many, VisitKept Keep,
+                VisitFound Find) {
+  Ways Again(LI, Many);
+  for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&F))
+    for (PHINode &Phi : Block->phis()) {
+      if (!canBeHeld(Phi))
+        continue;
+      if (isHeldOutsideOfLoops(Phi, DT, LI) || Again.to(Phi) >= Many) {
+        Keep(Phi);
+        Again.keep(Phi);
+      } else {
+        Find(Again.to(Phi));
+      }
+    }
+}
+
+// From how many ways on a choice in a loop is kept. What is kept makes a tape; but many choices, each along less than
+// so many ways, are too many together.
+unsigned manyWays(Function &F, const DominatorTree &DT, const LoopInfo &LI) {
+  constexpr unsigned Many = 1024, Few = 32, MostInAll = 8 * Many;
+  unsigned InAll = 0;
+  forEachPhi(F, DT, LI, Many, [](PHINode &) {}, [&](unsigned Found) { InAll += Found; });
+  return InAll > MostInAll ? Few : Many;
+}
 
 void holdAll(Function &F) {
   DominatorTree DT(F);
   LoopInfo LI(DT);
-  Ways Again(LI);
-  for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&F))
-    for (PHINode &Phi : Block->phis())
-      if (canBeHeld(Phi) && (isHeldOutsideOfLoops(Phi, DT, LI) || Again.to(Phi) >= Ways::Many)) {
-        ADGEN_COUNT(NumPhis, Phi);
-        hold(Phi, Block->getFirstInsertionPt());
-        Again.keep(Phi);
-      }
+  auto Keep = [&](PHINode &Phi) {
+    ADGEN_COUNT(NumPhis, Phi);
+    hold(Phi, Phi.getParent()->getFirstInsertionPt());
+  };
+  forEachPhi(F, DT, LI, manyWays(F, DT, LI), Keep, [](unsigned) {});
 }
 
 } // namespace
