@@ -309,7 +309,20 @@ def _decided(entry: Signature, activity: Mapping[str, Activity]) -> Signature:
         _check_handed(entry, parameter)
     named = (with_const_members(entry, p, activity) for p in entry)
     parameters = tuple(replace(p, activity=_activity(entry, p, activity.get(p.name))) for p in named)
+    decided = any(p.activity != "const" or p.name in activity for p in parameters)
+    if _is_of_numbers(entry) and not decided and not any(each.has_shadow for each in entry.variables):
+        parameters = tuple(replace(p, activity=_of_number(p)) for p in parameters)
     return replace(entry, parameters=parameters)
+
+
+def _is_of_numbers(entry: Signature) -> bool:
+    """Whether it is a function in the sense of mathematics: of its numbers people want derivatives unasked."""
+    return entry.kind == "function" and entry.returns is not None and entry.returns.kind == "float"
+
+
+def _of_number(parameter: Parameter) -> Activity:
+    by_value = parameter.form != "pointer" and not parameter.dtype.has_pointers
+    return "active" if by_value and parameter.dtype.has_floats else "const"
 
 
 def _check_handed(entry: Signature, parameter: Parameter) -> None:

@@ -367,3 +367,24 @@ def test_of_many_templates_some_are_named() -> None:
     hint = plan.nothing("a.cu", [f"k{i}<T>" for i in range(40)]).hint
     assert "k0<T>, " in hint
     assert "k11<T>, 28 more: a template" in hint
+
+
+X, N = parameter("x", DOUBLE, "scalar"), parameter("n", INT, "scalar")
+
+
+@pytest.mark.parametrize(
+    ("entry", "activity", "expected"),
+    [
+        (Signature("f", "function", "f", (X, N), DOUBLE, FILE, 3), {}, ("active", "const")),
+        (Signature("f", "function", "f", (X, parameter("y")), DOUBLE, FILE, 3), {}, ("const", "duplicated")),
+        (Signature("f", "function", "f", (X, replace(X, name="y")), DOUBLE, FILE, 3), {"x": "const"}, ("const",) * 2),
+        (Signature("f", "function", "f", (X,), INT, FILE, 3), {}, ("const",)),
+        (Signature("f", "function", "f", (X,), None, FILE, 3), {}, ("const",)),
+        (kernel("k", X), {}, ("const",)),
+    ],
+)
+def test_numbers_of_a_function_of_numbers_have_derivatives_unasked(
+    entry: Signature, activity: Mapping[str, Activity], expected: tuple[str, ...]
+) -> None:
+    (made,) = make(entry, activity=activity).entries
+    assert tuple(each.activity for each in made) == expected
