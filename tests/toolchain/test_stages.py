@@ -190,6 +190,13 @@ def test_shadows_that_do_not_fit_beside_static_arrays_are_dynamic(build: Build) 
     assert facts["region"].dynamic_shadow_bytes == 0
 
 
+def test_cotangents_of_second_derivatives_that_do_not_fit_are_dynamic(build: Build) -> None:
+    made = build(SHARED, targets=["cuda"], flags=["-DSIZE=8192"], modes=["reverse", "second"])
+    tile = next(entry.second["cuda"] for entry in made.entries if entry.signature.name == "tile")
+    assert tile.gradient, tile.gradient_refused
+    assert (tile.static_shared_bytes, tile.dynamic_shadow_bytes) == (4 * 32768, 3 * 32768)
+
+
 def test_arrays_that_do_not_fit_are_refused(build: Build) -> None:
     made = build(SHARED, targets=["cuda"], flags=["-DSIZE=16384"])
     facts = {entry.signature.name: entry.targets["cuda"] for entry in made.entries}

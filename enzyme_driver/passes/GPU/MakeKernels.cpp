@@ -3,7 +3,7 @@
 // own that the whole block zeroes, and calls the gradient. Where the kernel uses dynamic shared memory a further
 // parameter holds its size, and the shadow is the region behind it, aligned to 16 bytes. Where static arrays and their
 // shadows are more than a block may have by static arrays, the shadows lie in dynamic shared memory, behind that
-// region.
+// region; and so do the cotangents through which a second derivative carries tangents, where they are more with them.
 //
 // A gradient with a tape gets four more parameters, the tape, the bytes of it that each lane has, and the extents x, y,
 // z of the caller's grid, over whose blocks the launched blocks (a grid of one dimension) walk. Behind the tape lie
@@ -11,6 +11,7 @@
 // SYMBOL__tape, with the parameters of a gradient without tape and a pointer to the bytes needed, that is launched on
 // the caller's grid.
 #include "GPU/ShadowLayout.h"
+#include "Support/Derivative.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -33,6 +34,7 @@ public:
     for (StringRef Name : sharedNames(Derivative))
       Shared.push_back(M.getNamedGlobal(Name));
     ShadowsMove = M.getTargetTriple().isNVPTX() && bytesOfStatic() > MostStatic;
+    CotangentsMove = ShadowsMove && bytesOfArrays() > MostStatic;
   }
 
   void build() {
@@ -178,6 +180,19 @@ private:
     return Bytes;
   }
 
+  // The arrays alone: a second derivative has each of them, and one for its cotangents.
+  uint64_t bytesOfArrays() const {
+    uint64_t Bytes = 0;
+    for (const GlobalVariable *Array : Shared)
+      Bytes += isDynamic(*Array) ? 0 : alignTo(staticBytes(*Array), WidestWord);
+    return Bytes;
+  }
+
+  // Whether an array that only a derivative has lies in dynamic shared memory.
+  bool moves(const GlobalVariable &Array) const {
+    return CotangentsMove && !isDynamic(Array) && Array.getName().starts_with(CotangentsPrefix);
+  }
+
   // How many blocks were taken lies behind the tape, zero at first; a shared variable holds it for the block.
   void createCounter(Value &Tape, Value &LaneBytes, Value &Launched) {
     Counter =
@@ -267,7 +282,7 @@ private:
     SmallVector<Value *> Shadows;
     Value *Region = nullptr; // all dynamic arrays are one
     for (auto [Index, Array] : enumerate(Shared)) {
-      Arguments.push_back(generic(Array));
+      Arguments.push_back(moves(*Array) ? moved(*Array) : generic(Array));
       if (!isDynamic(*Array) && !hasShadow(Index)) {
         Shadows.push_back(PoisonValue::get(B.getPtrTy()));
         continue;
@@ -293,7 +308,7 @@ private:
   }
 
   Value *zeroedShadow(GlobalVariable &Array) {
-    Value *Shadow = ShadowsMove ? movedShadow(Array) : generic(createShadow(Array));
+    Value *Shadow = ShadowsMove ? moved(Array) : generic(createShadow(Array));
     uint64_t Bytes = staticBytes(Array), Word = MinAlign(Bytes, WidestWord);
     zero(Shadow, B.getInt32(Bytes / Word), Word);
     return Shadow;
@@ -312,13 +327,13 @@ private:
   }
 
   // The next bytes of dynamic shared memory, behind the caller's and their shadow.
-  Value *movedShadow(const GlobalVariable &Array) {
+  Value *moved(const GlobalVariable &Array) {
     Value *Begin = generic(movedShadows());
     if (anyDynamic())
       Begin = B.CreateGEP(B.getInt8Ty(), Begin, B.CreateShl(B.CreateZExt(paddedDynamicBytes(), B.getInt64Ty()), 1));
-    Value *Shadow = B.CreateConstGEP1_64(B.getInt8Ty(), Begin, MovedBytes);
+    Value *Place = B.CreateConstGEP1_64(B.getInt8Ty(), Begin, MovedBytes);
     MovedBytes += alignTo(shadowBytes(staticBytes(Array)), WidestWord);
-    return Shadow;
+    return Place;
   }
 
   GlobalVariable *movedShadows() {
@@ -379,7 +394,7 @@ private:
   Function *Kernel = nullptr;
   Value *Counter = nullptr;
   GlobalVariable *Turn = nullptr;
-  bool ShadowsMove = false;
+  bool ShadowsMove = false, CotangentsMove = false;
   uint64_t MovedBytes = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "Analysis/UnderlyingObjects.h"
 #include "GPU/BatchKernels.h"
 #include "GPU/ShadowLayout.h"
+#include "Support/Derivative.h"
 #include "Support/Pass.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -40,11 +41,15 @@ static bool isExchangeOf(const GlobalVariable &Array, const Function &Derivative
 static int64_t staticSharedBytes(const Function &Derivative) {
   const Module &M = *Derivative.getParent();
   int64_t Bytes = 0;
-  for (StringRef Name : sharedNames(Derivative))
-    if (const GlobalVariable *Array = M.getNamedGlobal(Name); Array && !Array->isDeclaration()) {
+  for (StringRef Name : sharedNames(Derivative)) {
+    const GlobalVariable *Array = M.getNamedGlobal(Name);
+    if (!Array && Name.consume_front(CotangentsPrefix)) // in dynamic shared memory
+      Array = M.getNamedGlobal(Name);
+    if (Array && !Array->isDeclaration()) {
       uint64_t Its = M.getDataLayout().getTypeAllocSize(Array->getValueType());
       Bytes += Its + shadowBytes(Its);
     }
+  }
   for (const GlobalVariable &Array : M.globals())
     if (isExchangeOf(Array, Derivative))
       Bytes += M.getDataLayout().getTypeAllocSize(Array.getValueType());

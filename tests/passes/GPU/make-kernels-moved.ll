@@ -1,6 +1,6 @@
 ; Static arrays whose shadows are more than a block may have by static arrays: the shadows lie in dynamic shared memory,
 ; behind the caller's and its shadow where there is some, and the kernel says how many bytes that is. Arrays without a
-; shadow are constants.
+; shadow are constants. Of a second derivative the cotangents, for which it has arrays of its own, lie there as well.
 ;
 ; RUN: %opt -passes=adgen-make-kernels -S %s | %filecheck %s
 
@@ -11,6 +11,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NOT: @adgen_shadow_both
 @left = internal addrspace(3) global [6200 x float] undef, align 4
 @right = internal addrspace(3) global [255 x float] undef, align 4
+@adgen_cotangents_left = internal addrspace(3) global [6200 x float] undef, align 4
 @dynamic = external addrspace(3) global [0 x float], align 4
 
 ; CHECK:       define ptx_kernel void @both__gradient(ptr %0, ptr %1) #[[BOTH:[0-9]+]]
@@ -54,9 +55,25 @@ define void @adgen_gradient_dynamic_too(ptr %x, ptr %dx, ptr %left, ptr %dynamic
   ret void
 }
 
+; CHECK:       define ptx_kernel void @twice__second(ptr %0) #[[TWICE:[0-9]+]]
+; CHECK:       call void @adgen_second_twice(ptr %0, ptr addrspacecast (ptr addrspace(3) @left to ptr),
+; CHECK-SAME:  ptr getelementptr (i8, ptr addrspacecast (ptr addrspace(3) @adgen_moved_shadows to ptr), i64 24800),
+; CHECK-SAME:  ptr addrspacecast (ptr addrspace(3) @adgen_moved_shadows to ptr),
+; CHECK-SAME:  ptr getelementptr (i8, ptr addrspacecast (ptr addrspace(3) @adgen_moved_shadows to ptr), i64 49600))
+define ptx_kernel void @twice(ptr %x) {
+  ret void
+}
+define void @adgen_second_twice(ptr %x, ptr %left, ptr %cotangents, ptr %dleft, ptr %dcotangents) #3 {
+  store float 1.0, ptr %dleft
+  store float 1.0, ptr %dcotangents
+  ret void
+}
+
 ; CHECK-DAG: attributes #[[BOTH]] = {{{.*}}"adgen-moved-shadows"="25824"
 ; CHECK-DAG: attributes #[[DYNAMIC]] = {{{.*}}"adgen-moved-shadows"="24800"
+; CHECK-DAG: attributes #[[TWICE]] = {{{.*}}"adgen-moved-shadows"="74400"
 ; CHECK-NOT: attributes #[[CONSTANT]] = {{{.*}}"adgen-moved-shadows"
 attributes #0 = { "adgen-activity"="duplicated" "adgen-shared"="left:right" }
 attributes #1 = { "adgen-activity"="duplicated" "adgen-shared"="left:right" }
 attributes #2 = { "adgen-activity"="duplicated" "adgen-shared"="left:dynamic" }
+attributes #3 = { "adgen-activity"="const" "adgen-shared"="left:adgen_cotangents_left" }
