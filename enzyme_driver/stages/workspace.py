@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,8 +16,6 @@ from enzyme_driver.pipelines import Pipeline
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.inspection import Inspection
 from enzyme_driver.toolchain import Toolchain
-
-EMIT = Path(__file__).parent.parent / "targets" / "emit.py"
 
 LONGEST_OPTION = 100_000
 """Linux takes 128 KiB."""
@@ -130,10 +127,6 @@ class Workspace:
         with suppress(FileExistsError):
             link.symlink_to(path)
         return link
-
-    def emit(self, source: Path, output: Path, cpu: str) -> None:
-        """Write PTX or an object file from IR; the script needs nothing of adgen, so it is run as a file."""
-        self.must("emit", [sys.executable, "-P", EMIT, source, output, cpu])
 
 
 def last_error(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from enzyme_driver import pipelines
 from enzyme_driver.stages.prepare import refusals
 from enzyme_driver.stages.workspace import Workspace
+from enzyme_driver.targets import emission
 
 TRIPLE = "amdgcn-amd-amdhsa"
 DATA_LAYOUT = (
@@ -29,5 +30,5 @@ def assembly(ir: Path, arch: str, workspace: Workspace, *, suffix: str = ".s") -
     for refusal in refusals(done.stderr).values():
         raise refusal
     workspace.opt(pipelines.OPTIMISE, retargeted, optimised, f"-mcpu={arch}")
-    workspace.emit(optimised, output, arch)
+    emission.to_amdgpu(optimised, output, arch, workspace)
     return output

@@ -15,9 +15,8 @@ from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import exactness, reflection, refusals
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
-from enzyme_driver.targets import assembly, registers, variants
+from enzyme_driver.targets import assembly, emission, registers, variants
 from enzyme_driver.targets.assembly import Failures
-from enzyme_driver.targets.emit import reduces_in_bulk
 from enzyme_driver.toolchain import check_arch
 
 
@@ -50,7 +49,7 @@ def finish(
     stem = gradient.path.with_suffix("").with_suffix("")
     ptx, cubin = (stem.with_suffix(suffix) for suffix in (f".{arch}.ptx", f".{arch}.cubin"))
     ir, report = _kernels(gradient, arch, workspace, fast_math=fast_math, batched=batched)
-    workspace.emit(ir, ptx, arch)
+    emission.to_ptx(ir, ptx, arch, workspace)
     failed, blocks = _assemble(ptx, cubin, arch, workspace)
     lost = failed.primal
     waiting = report["cooperative"]
@@ -82,7 +81,7 @@ def _kernels(
     batched: bool = False,
 ) -> tuple[Path, dict[str, object]]:
     ir = gradient.path.with_suffix("").with_suffix("").with_suffix(f".{arch}.cuda.ll")
-    bulk = assembly and reduces_in_bulk(arch)
+    bulk = assembly and emission.reduces_in_bulk(arch)
     asked = {"assembly": assembly, "bulk reductions": bulk, "batched": batched}
     facts = exactness(fast_math=fast_math) | {"gpu"} | {name for name, wanted in asked.items() if wanted}
     flags = (f"-mcpu={arch}", *reflection(fast_math=fast_math), ON_GPU)

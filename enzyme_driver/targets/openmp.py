@@ -17,6 +17,7 @@ from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import exactness, reflection, refusals
 from enzyme_driver.stages.refused import as_refusal
 from enzyme_driver.stages.workspace import Workspace
+from enzyme_driver.targets import emission
 
 LIBOMP = "libomp.so.5"
 
@@ -98,7 +99,7 @@ def finish(
 
 def link(ir: Path, library: Path, plan: Plan, workspace: Workspace) -> Path:
     compiled = ir.with_suffix(".o")
-    workspace.emit(ir, compiled, processor.for_llvm(processor.baseline()))
+    emission.to_host(ir, compiled, processor.for_llvm(processor.baseline()), workspace)
     tools = workspace.toolchain
     argv: list[str | Path] = [tools.clang.prefix / "bin" / "clang++", *tools.link_flags]
     argv += ["-shared", compiled, tools.host_runtime, "-o", library]

@@ -10,7 +10,7 @@ from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import reflection, refusals
 from enzyme_driver.stages.workspace import Workspace
-from enzyme_driver.targets import assembly, cuda, openmp
+from enzyme_driver.targets import assembly, cuda, emission, openmp
 from enzyme_driver.targets.cuda import CudaCode
 from enzyme_driver.targets.openmp import HostCode
 
@@ -37,7 +37,7 @@ def on_gpu(carried: GradientIR, plan: Plan, arch: str, workspace: Workspace, *, 
     for refusal in refusals(done.stderr).values():
         raise refusal
     report = json.loads(done.stdout)
-    workspace.emit(ir, ptx, arch)
+    emission.to_ptx(ir, ptx, arch, workspace)
     assembly.assemble(ptx, cubin, arch, workspace)
     nothing = cuda.target_entries(plan, "__gradient", report["kernels"], carried.refused)
     forward = cuda.target_entries(plan.forward, "__tangent", report["tangents"], carried.refused_forward)

@@ -100,6 +100,12 @@ class Toolchain:
         prefix = self.clang.prefix
         return (self.cuda_root, prefix / "include", prefix / "lib" / "clang", Path("/usr/include"), Path("/usr/lib"))
 
+    @property
+    def llc(self) -> Path | None:
+        """LLVM's code generator, which comes with opt in most installations."""
+        beside = self.opt.path.with_name(self.opt.path.name.replace("opt", "llc"))
+        return beside if beside.is_file() else None
+
     def is_of_library(self, file: Path) -> bool:
         """Whether a header lies in one of the `libraries`.
 

@@ -11,8 +11,9 @@ from stage_support import OPT, refusal, workspace_in
 
 from enzyme_driver.errors import RefusedError
 from enzyme_driver.settings import Settings
-from enzyme_driver.stages.workspace import EMIT, Workspace
+from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import amdgpu
+from enzyme_driver.targets.emission import EMIT
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
     assert fake_process.argvs == [
         (*OPT, f"-passes={passes}", str(ir), "-S", "-o", retargeted),
         (*OPT, "-mcpu=gfx90a", "-passes=default<O3>", retargeted, "-S", "-o", optimised),
-        (sys.executable, "-P", str(EMIT), optimised, str(made), "gfx90a"),
+        (sys.executable, "-P", str(EMIT), optimised, str(made), "gfx90a", "3", ""),
     ]
     assert made.name == "k.sm_90.gfx90a.s"
 

@@ -17,9 +17,10 @@ from enzyme_driver.model import BlockVariant, TargetEntry
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.prepare import PreparedModule
-from enzyme_driver.stages.workspace import EMIT, Workspace
+from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import cuda
 from enzyme_driver.targets.cuda import CudaCode
+from enzyme_driver.targets.emission import EMIT
 
 WORDS = {"rules": "/build/rules.bc", "libdevice": "/cuda/libdevice.bc"}
 PASSES = pipelines.render(pipelines.CUDA, WORDS, facts={"exact", "gpu", "assembly", "bulk reductions"})
@@ -75,7 +76,7 @@ def test_the_processes(workspace: Workspace, fake_process: FakeProcess) -> None:
             "-o",
             ir,
         ),
-        (sys.executable, "-P", str(EMIT), ir, ptx, "sm_90"),
+        (sys.executable, "-P", str(EMIT), ir, ptx, "sm_90", "2", "+ptx81", "-disable-machine-sink"),
         ("/cuda/bin/ptxas", "-arch=sm_90", "-O3", "-v", "--split-compile=0", ptx, "-o", cubin),
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
 from enzyme_driver.stages.prepare import PreparedModule
-from enzyme_driver.stages.workspace import EMIT, Workspace
+from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import openmp
 from enzyme_driver.targets.openmp import HostCode
 
@@ -41,7 +40,7 @@ def workspace(
     monkeypatch.setattr(processor, "bits_of_vector_math", lambda: 256)
     monkeypatch.setattr(processor, "fuses", lambda: True)
     fake_process.reply("opt", effect=writes_output())
-    fake_process.reply("emit.py")
+    fake_process.reply("clang")
     fake_process.reply("clang++")
     return workspace_in(tmp_path, settings, fake_process)
 
@@ -83,7 +82,10 @@ def test_the_processes(
     assert fake_process.argvs == [
         (*OPT, REFLECTION, f"-passes={first}", gradient, "-S", "-o", entered),
         (*OPT, f"-mcpu={cpu}", *in_order, f"-passes={second}", entered, "-S", "-o", ir),
-        (sys.executable, "-P", str(EMIT), ir, compiled, cpu),
+        (
+            *("/llvm/bin/clang", f"--target={processor.machine().triple}", "-Xclang", "-target-cpu", "-Xclang", cpu),
+            *("-O3", "-Xclang", "-disable-llvm-passes", "-fPIC", "-w", "-c", ir, "-o", compiled),
+        ),
         (
             *("/llvm/bin/clang++", "-shared", compiled, "/build/host_runtime.o", "-o", library),
             *("/llvm/lib/libomp.so.5", "-lm", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined"),
