@@ -192,6 +192,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-mark-io-inactive"),
         Pass("adgen-lower-math-to-rules"),
         Pass("adgen-raise-atomic-adds"),
+        Pass("adgen-run-tasks-at-once"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-outline-parallel-regions", after=("adgen-make-bodies",)),
         Pass("adgen-lower-worksharing-loops", after=("adgen-outline-parallel-regions",)),

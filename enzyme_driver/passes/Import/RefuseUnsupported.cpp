@@ -78,7 +78,7 @@ StringRef unsupportedRuntimeCall(StringRef Name) {
   return StringSwitch<StringRef>(Name)
       .Case("__kmpc_fork_call", "")
       .Case("__kmpc_global_thread_num", "")
-      .StartsWith("__kmpc_omp_task", "an OpenMP task")
+      .StartsWith("__kmpc_omp_task", "an OpenMP task that other threads may continue, or an event completes")
       .StartsWith("__kmpc_task", "an OpenMP task")
       .StartsWith("__kmpc_end_task", "an OpenMP task")
       .StartsWith("__kmpc_threadprivate", "an OpenMP threadprivate variable")
@@ -103,6 +103,7 @@ StringRef insteadOf(StringRef Name) {
       .StartsWith("__kmpc_copyprivate",
                   "store the value in a shared variable; the barrier at the end of single makes it visible")
       .StartsWith("omp_test_", "use a critical section")
+      .StartsWith("__kmpc_omp_task", "leave out untied and detach, or use a parallel for")
       .StartsWith("_ZNSi", "read it before, and pass it as a parameter")
       .Default("use a parallel for, sections, or a parallel region with thread numbers");
 }

@@ -16,7 +16,7 @@ define void @adgen_body_f(ptr %x, ptr %function) !dbg !20 {
 }
 
 ; CHECK:      adgen-refusal: {"column":0,"entry":"f","file":"/home/u/f.cpp","hint":"{{.*}}","line":11,"reason":"cannot differentiate an OpenMP directive that adgen does not know"}
-; CHECK-NEXT: adgen-refusal: {{.*}}"line":12,"reason":"cannot differentiate an OpenMP task"}
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":12,"reason":"cannot differentiate an OpenMP task that other threads may continue, or an event completes"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":13,"reason":"cannot differentiate an OpenMP cancellation"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"hint":"declare the variable inside{{.*}}"line":14,"reason":"cannot differentiate an OpenMP threadprivate variable"}
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":15,"reason":"cannot differentiate an OpenMP single section with copyprivate"}

@@ -52,6 +52,11 @@ _SUMS = (
     "teams_of_a_size",
     "with_locks",
     "own_reduction",
+    "tasks",
+    "tasks_of_tasks",
+    "dependent_tasks",
+    "tasks_with_objects",
+    "loop_of_tasks",
     "one_region_many_steps",
     "down_without_sign",
     "library",
@@ -72,5 +77,5 @@ ROWS = (
     Program(_FILE, "scanned", _path, ("y",), flat=frozenset({"y"})),
     Program(_FILE, "checked", _norm),
     _refused("thread_private", _norm, "every thread has its own"),
-    _refused("tasks", _norm, "OpenMP task"),
+    _refused("untied_tasks", _norm, "OpenMP task"),
 )
