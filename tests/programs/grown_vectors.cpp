@@ -77,6 +77,65 @@ double pyramid(const double *x, int n)
     return sum;
 }
 
+struct Vec3 { double x, y, z; };
+
+struct Spring {
+    int from, to;
+    double rest;
+};
+
+// all velocities start at zero: what they hold shows only where the class uses them
+class Chain {
+public:
+    Chain(const double *x, int n)
+    {
+        for (int i = 0; i < n; ++i) {
+            position_.push_back({x[3 * i], x[3 * i + 1], x[3 * i + 2]});
+            velocity_.push_back({0, 0, 0});
+        }
+    }
+
+    void connect(int from, int to, double rest) { springs_.push_back({from, to, rest}); }
+
+    void step(double dt)
+    {
+        for (const Spring &s : springs_) {
+            const Vec3 &a = position_[s.from], &b = position_[s.to];
+            const double x = b.x - a.x, y = b.y - a.y, z = b.z - a.z, length = std::sqrt(x * x + y * y + z * z);
+            const double pull = dt * (length - s.rest) / length;
+            velocity_[s.from] = {velocity_[s.from].x + pull * x, velocity_[s.from].y + pull * y,
+                                 velocity_[s.from].z + pull * z};
+        }
+        for (std::size_t i = 0; i < position_.size(); ++i) {
+            position_[i].x += dt * velocity_[i].x;
+            position_[i].y += dt * velocity_[i].y;
+            position_[i].z += dt * velocity_[i].z;
+        }
+    }
+
+    double height() const
+    {
+        double sum = 0;
+        for (const Vec3 &p : position_)
+            sum += p.z * p.z + p.x;
+        return sum;
+    }
+
+private:
+    std::vector<Vec3> position_, velocity_;
+    std::vector<Spring> springs_;
+};
+
+double swung(const double *x, const double *rest, int n, int steps)
+{
+    Chain chain(x, n);
+    for (int i = 0; i + 1 < n; ++i)
+        chain.connect(i, i + 1, rest[i]);
+    for (int s = 0; s < steps; ++s)
+        chain.step(0.1);
+    return chain.height();
+}
+
 int main()
 {
     const double p[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, x[4] = {1, 0.7, 0.3, 0.9};

@@ -211,6 +211,20 @@ bool holdsIntegers(Value &Pointer, const DataLayout &Layout) {
          all_of(At->Memory->Leaves, [](const Leaf &L) { return L.Kind == 'i'; });
 }
 
+// Where pointers to an object are stored, also those that one choice of several gives.
+SmallVector<Value *> keptAt(Value &Object) {
+  SmallVector<Value *> Places;
+  SmallSetVector<Value *, 8> Copies;
+  Copies.insert(&Object);
+  for (unsigned I = 0; I < Copies.size(); ++I)
+    for (User *U : Copies[I]->users())
+      if (isa<PHINode, SelectInst>(U))
+        Copies.insert(U);
+      else if (auto *Store = dyn_cast<StoreInst>(U); Store && Store->getValueOperand() == Copies[I])
+        Places.push_back(Store->getPointerOperand());
+  return Places;
+}
+
 // What is done with just these bytes, through pointers that lead from the same one: a member of a struct whose other
 // members are of another kind.
 void readThere(Value &Address, uint64_t Length, Memory &Found, const DataLayout &Layout) {
@@ -317,6 +331,7 @@ void hint(MemIntrinsic &Whole) {
   if (fillsWithOnes(Whole))
     return Whole.addParamAttr(0, Attribute::get(Whole.getContext(), "enzyme_type", integersIn(Whole)));
   Memory Found;
+  bool OfElements = false; // whose indices are not known, so that no struct has them for members
   const DataLayout &Layout = Whole.getDataLayout();
   Reader R(Layout);
   SmallVector<unsigned> Pointers{0};
@@ -325,23 +340,34 @@ void hint(MemIntrinsic &Whole) {
   for (unsigned I : Pointers) {
     Value *Object = getUnderlyingObject(Whole.getArgOperand(I));
     R.read(*Object, Anywhere, Found, DeepestCall, 0);
-    if (auto *Load = dyn_cast<LoadInst>(Object))
-      readAgain(*Load->getPointerOperand(), 0, Layout, DeepestCall, 0, [&](std::unique_ptr<Memory> Held) {
+    auto ReadHeld = [&](Value &Place, function_ref<bool(const Memory &)> Tells) {
+      readAgain(Place, 0, Layout, DeepestCall, 0, [&](std::unique_ptr<Memory> Held) {
         for (auto [_, Kind] : Held->Kinds)
-          Found.add(Anywhere, Kind);
+          if (Tells(*Held))
+            Found.add(Anywhere, Kind);
       });
+    };
+    if (auto *Load = dyn_cast<LoadInst>(Object))
+      ReadHeld(*Load->getPointerOperand(), [](const Memory &) { return true; });
     SmallVector<const Value *> Either; // what a choice of pointers stands for
     getUnderlyingObjects(Object, Either, nullptr, 0);
     for (const Value *Each : Either)
       if (isNoAliasCall(Each))
         R.read(const_cast<Value &>(*Each), Anywhere, Found, DeepestCall, 0);
+    if (!Found.Kinds.empty())
+      continue;
+    for (const Value *Each : Either) // a member of a class, whose elements are used through the class alone
+      if (isNoAliasCall(Each))
+        for (Value *Place : keptAt(const_cast<Value &>(*Each)))
+          ReadHeld(*Place, [](const Memory &Held) { return Held.Kinds.count(Anywhere) != 0; });
+    OfElements |= !Found.Kinds.empty();
   }
   if (all_of(Found.Kinds, [](const auto &Entry) { return Entry.second == Memory::Bits; }))
     if (std::optional<Memory::Kind> Named = kindByName(Whole))
       Found.Kinds = {{Anywhere, *Named}};
   auto *Length = dyn_cast<ConstantInt>(Whole.getLength());
   const bool OfAStruct = Length && (!Found.isUniform() || Found.isOnly(Memory::Mixed) ||
-                                    (Found.Escapes && isReadByMembers(*Whole.getArgOperand(0), Layout)));
+                                    (Found.Escapes && !OfElements && isReadByMembers(*Whole.getArgOperand(0), Layout)));
   if (OfAStruct) {
     Found.Kinds.clear();
     for (unsigned I : Pointers)

@@ -289,6 +289,32 @@ define void @appended(ptr %end, ptr %all, i64 %n, double %x) {
   ret void
 }
 
+; New memory that is only cleared has the type of the elements that are read through the variable that keeps its address.
+; Members of a struct there do not tell what else is in it.
+; CHECK-LABEL: define double @kept(
+; CHECK: call void @llvm.memset.p0.i64(ptr "enzyme_type"="{[-1]:Pointer, [-1,0]:Float@double, [-1,8]:Float@double}" %next, i8 0, i64 16, i1 false)
+; CHECK: call void @llvm.memset.p0.i64(ptr %other, i8 0, i64 16, i1 false)
+define double @kept(i1 %grow, i64 %i) {
+  %vectors = alloca [2 x ptr]
+  %second = getelementptr i8, ptr %vectors, i64 8
+  %new = call noalias ptr @_Znwm(i64 64)
+  %next = getelementptr i8, ptr %new, i64 16
+  call void @llvm.memset.p0.i64(ptr %next, i8 0, i64 16, i1 false)
+  %either = select i1 %grow, ptr %new, ptr null
+  store ptr %either, ptr %vectors
+  %other = call noalias ptr @_Znwm(i64 16)
+  call void @llvm.memset.p0.i64(ptr %other, i8 0, i64 16, i1 false)
+  store ptr %other, ptr %second
+  %first = load ptr, ptr %vectors
+  %element = getelementptr double, ptr %first, i64 %i
+  %x = load double, ptr %element
+  %node = load ptr, ptr %second
+  %member = getelementptr i8, ptr %node, i64 8
+  %y = load double, ptr %member
+  %sum = fadd double %x, %y
+  ret double %sum
+}
+
 ; A number that is only copied, of which clang's word is lost, gets one of our own; where there is one it stays, and integers get none.
 ; CHECK-LABEL: define void @copied_numbers(
 ; CHECK:         %x = load double, ptr %from, align 8, !tbaa ![[DOUBLE:[0-9]+]]

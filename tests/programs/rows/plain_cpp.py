@@ -319,6 +319,11 @@ ROWS = (
     ),
     Program("grown_vectors.cpp", "poses", _poses, ("out",), flat=frozenset({"out"})),
     Program("grown_vectors.cpp", "pyramid", lambda rng: {"x": rng.uniform(0.3, 1.3, 11), "n": 11}),
+    Program(
+        "grown_vectors.cpp",
+        "swung",
+        lambda rng: {"x": rng.normal(0, 1, (6, 3)), "rest": rng.uniform(0.5, 1, 5), "n": 6, "steps": 5},
+    ),
     Program("closures.cpp", "misfit", _basis),
     Program(
         "closures.cpp",
