@@ -63,9 +63,9 @@ def bare_call(
         return lambda: (launch(handle, blocks, 1, 1, threads, 1, 1, 0, 0, table.address, 0), table)
     import ctypes
 
-    from enzyme_driver.runtime.backends.host import _HostLaunch
+    from enzyme_driver.runtime.call.geometry import DescribedLaunch
 
-    described = _HostLaunch((blocks, 1, 1), (threads, 1, 1), 0)
+    described = DescribedLaunch((blocks, 1, 1), (threads, 1, 1), 0)
     function, address = backend._function(entry.gradient), ctypes.addressof(described)  # noqa: SLF001
     return lambda: (function(address, table.address, None), described)
 

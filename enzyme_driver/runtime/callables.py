@@ -24,7 +24,7 @@ from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
 from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.call.slots import spelled
 from enzyme_driver.runtime.quick import Quick
-from enzyme_driver.runtime.tape.record import Tape, refuse_number, refuse_while_recording, unrecorded
+from enzyme_driver.runtime.tape.record import Tape, recording, refuse_number, refuse_while_recording, unrecorded
 
 if TYPE_CHECKING:
     from enzyme_driver.runtime.function import Function
@@ -112,12 +112,20 @@ class CompiledEntry:
         return f"<adgen {self.signature.kind} {spelled(self.signature)} on {self.target}>"
 
     def _primal_entry(self) -> TargetEntry:
+        return self._primal
+
+    @cached_property
+    def _primal(self) -> TargetEntry:
         return primal_of(self._entry, self.target)
 
     def _gradient_entry(self) -> TargetEntry:
-        entry = derivative_of(self._entry, self.target, "reverse")
+        entry = self._reverse
         self._refuse_on_tape("a gradient")
         return entry
+
+    @cached_property
+    def _reverse(self) -> TargetEntry:
+        return derivative_of(self._entry, self.target, "reverse")
 
     def _forward_entry(self) -> TargetEntry:
         entry = derivative_of(self._entry, self.target, "forward")
@@ -162,6 +170,8 @@ class CompiledEntry:
         return derivative_of(self._entry, self.target, "second")
 
     def _refuse_on_tape(self, what: str) -> None:
+        if recording() is None:
+            return
         refuse_while_recording(f"{what} of {self.name}", "what it writes", "take derivatives after the `with` block")
 
     def _has_one_order(self, launch: Launch | None) -> bool:

@@ -11,7 +11,15 @@ from typing import Any, Protocol
 
 from enzyme_driver.model import Signature, Target, TargetEntry
 from enzyme_driver.runtime.call.geometry import Launch
-from enzyme_driver.runtime.call.plain import Arrays, PlainCall, PlainSignature, number_format, plain_signature
+from enzyme_driver.runtime.call.plain import (
+    Arrays,
+    PlainCall,
+    PlainLibrary,
+    PlainSignature,
+    nbytes_of,
+    number_format,
+    plain_signature,
+)
 
 _NOTHING: Mapping[str, Any] = {}
 
@@ -48,9 +56,8 @@ class Quick:
         known = plain.library(arguments) if plain else None
         if plain is None or known is None or not self._backend.runs_plain(entry, launch, gradient=False):
             return None
-        found = plain.values(*known, arguments, copied=False)
-        call = self._call(plain, known[0], found[0], arguments) if found else None
-        return self._backend.run_plain(entry, call, launch, self._size, gradient=False) if call else None
+        found = plain.values(known, arguments, copied=False)
+        return self._run(entry, plain, known.arrays, found[0], arguments, launch) if found else None
 
     def gradient(
         self,
@@ -67,12 +74,12 @@ class Quick:
             return False
         if not self._backend.runs_plain(entry, launch, gradient=True):
             return False
-        found = plain.values(*known, arguments, copied=False)
-        added = plain.shadow_addresses(*known, arguments, shadows, found[1]) if found else None
+        found = plain.values(known, arguments, copied=False)
+        added = plain.shadow_addresses(known, arguments, shadows, found[1]) if found else None
         if not found or not added:
             return False
         given = [shadows[plain.places[number].name] for number in plain.active]
-        return self._differentiate(entry, plain, known[0], (found[0], added), arguments, given, launch, cotangent)
+        return self._differentiate(entry, plain, known.arrays, (found[0], added), arguments, given, launch, cotangent)
 
     def vjp(
         self,
@@ -91,42 +98,27 @@ class Quick:
             return None
         if not self._backend.runs_plain(entry, launch, gradient=True):
             return None
-        arrays, dtypes = known
-        found = plain.values(arrays, dtypes, arguments, copied=True)
-        if not found or not _are_cotangents(plain, arrays, dtypes, arguments, seeds):
+        arrays = known.arrays
+        found = plain.values(known, arguments, copied=True)
+        rows = plain.seeded(tuple(seeds)) if found else None
+        if not found or not rows or not _are_cotangents(plain, known, arguments, seeds):
             return None
-        made = self._shadows(plain, arrays, dtypes, arguments, seeds)
-        passed = list(arguments)
+        made = _shadows(rows, known, arguments, seeds, arguments[plain.first])
+        passed, copies = list(arguments), []
         for number in plain.written:
             given = arguments[number]
-            passed[number] = arrays.empty_like(given) if number in plain.unread else arrays.copy(given)
-            found[0][number] = arrays.address_of_new(passed[number])
+            passed[number] = array = arrays.empty_like(given) if number in plain.unread else arrays.copy(given)
+            copies.append(array)
         shadows = list(made.values())
-        added = [arrays.address_of_new(shadow) for shadow in shadows]
+        new = arrays.addresses_of_new([*copies, *shadows])
+        added = new[len(copies) :]
+        for number, address in zip(plain.written, new, strict=False):
+            found[0][number] = address
         if 0 in added or not self._differentiate(
             entry, plain, arrays, (found[0], added), passed, shadows, launch, cotangent
         ):
             return None
         return {name: made[name] for name in names}
-
-    @staticmethod
-    def _shadows(
-        plain: PlainSignature, arrays: Arrays, dtypes: Sequence[Any], arguments: Sequence[Any], seeds: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """New ones, in the order of the parameters: copies of the cotangents, and zeros."""
-        places = [(plain.places[number], number) for number in plain.active]
-        zeros = iter(
-            arrays.zeros_like([arguments[n] for place, n in places if place.is_array and place.name not in seeds])
-        )
-        made: dict[str, Any] = {}
-        for place, number in places:
-            if place.name in seeds:
-                made[place.name] = arrays.copy(seeds[place.name])
-            else:
-                made[place.name] = (
-                    next(zeros) if place.is_array else arrays.number(dtypes[number], arguments[plain.first])
-                )
-        return made
 
     def _differentiate(
         self,
@@ -143,24 +135,56 @@ class Quick:
         if (last and type(cotangent) not in {int, float}) or (not last and cotangent != 1.0):
             return False
         everything = [*values[0], *values[1], cotangent] if last else [*values[0], *values[1]]
-        call = self._call(plain, arrays, everything, arguments, last)
-        if call is None:
-            return False
-        told = zip(plain.shadows, values[1], shadows, strict=True)
-        call.shadows = [(*where, address, shadow.nbytes) for where, address, shadow in told]
-        self._backend.run_plain(entry, call, launch, 0, gradient=True)
-        return True
+        told = values[1], tuple(map(nbytes_of, shadows))
+        return self._run(entry, plain, arrays, everything, arguments, launch, told) is not None
 
-    @staticmethod
-    def _call(
-        plain: PlainSignature, arrays: Arrays, values: Sequence[Any], arguments: Sequence[Any], cotangent: str = ""
-    ) -> PlainCall | None:
+    def _run(
+        self,
+        entry: TargetEntry,
+        plain: PlainSignature,
+        arrays: Arrays,
+        values: Sequence[Any],
+        arguments: Sequence[Any],
+        launch: Launch | None,
+        told: tuple[Sequence[int], tuple[int, ...]] | None = None,
+    ) -> bytes | None:
+        """What it returned; None where nothing was done. A gradient is `told` the addresses and sizes of its shadows.
+
+        On a GPU a launch has read the packed arguments when it has been queued.
+        """
         device = arrays.on_one_device(arguments, plain.arrays)
-        packed = plain.packed(values, cotangent) if device is not None else None
-        if packed is None or device is None:
+        form = plain.form(len(values), self._returned if told else "")
+        taken = form.packed(values) if device is not None else None
+        if taken is None or device is None:
             return None
-        memory, table = packed
-        return PlainCall(table, len(values), memory, arrays, device)
+        if told:
+            call = PlainCall(taken[1], len(values), arrays, device, plain.shadows, *told, plain.described)
+            result = self._backend.run_plain(entry, call, launch, 0, gradient=True)
+        else:
+            call = PlainCall(taken[1], len(values), arrays, device)
+            result = self._backend.run_plain(entry, call, launch, self._size, gradient=False)
+        form.give_back(taken)
+        return result
+
+
+def _shadows(
+    rows: Sequence[tuple[str, int, bool, bool]],
+    library: PlainLibrary,
+    arguments: Sequence[Any],
+    seeds: Mapping[str, Any],
+    like: object,
+) -> dict[str, Any]:
+    """New ones, in the order of the parameters: copies of the cotangents, and zeros."""
+    arrays = library.arrays
+    bare = [arguments[number] for _, number, is_given, is_array in rows if is_array and not is_given]
+    zeros = iter(arrays.zeros_like(bare))
+    made: dict[str, Any] = {}
+    for name, number, is_given, is_array in rows:
+        if is_given:
+            made[name] = arrays.copy(seeds[name])
+        else:
+            made[name] = next(zeros) if is_array else arrays.number(library.dtypes[number], like)
+    return made
 
 
 def _names(plain: PlainSignature, wrt: Iterable[str] | str | None) -> Sequence[str] | None:
@@ -172,14 +196,14 @@ def _names(plain: PlainSignature, wrt: Iterable[str] | str | None) -> Sequence[s
 
 
 def _are_cotangents(
-    plain: PlainSignature, arrays: Arrays, dtypes: Sequence[Any], arguments: Sequence[Any], seeds: Mapping[str, Any]
+    plain: PlainSignature, library: PlainLibrary, arguments: Sequence[Any], seeds: Mapping[str, Any]
 ) -> bool:
+    """Whether they are arrays like the arguments of their names."""
+    arrays, dtypes = library.arrays, library.dtypes
     for name, seed in seeds.items():
-        number = plain.index.get(name)
-        if number is None or number not in plain.active or number not in plain.written:
-            return False
+        number = plain.index[name]
         if type(seed) is not arrays.kind or seed.dtype is not dtypes[number] or seed.shape != arguments[number].shape:
             return False
-        if not arrays.address(seed, writable=False):
+        if not arrays.address(seed, False):
             return False
     return True

@@ -103,6 +103,29 @@ def test_vjp(
     assert runs == [True]
 
 
+def test_calls_of_other_arrays_between(kernels: dict[str, Kernel], runs: list[bool]) -> None:
+    """What is known of the arrays of the last call holds for the same arrays only."""
+    gradient = kernels["six"].gradient[WHERE]
+    given, seed = arrays(), np.linspace(1, 2, COUNT, dtype=np.float32)
+    wanted = expected(given, seed)
+
+    def right(count: int) -> bool:
+        short = {name: value[:count] for name, value in given.items()}
+        shadows = {name: np.zeros(count, np.float32) for name in "abcde"} | {"y": seed[:count].copy()}
+        gradient(count, *(value.copy() if name == "y" else value for name, value in short.items()), shadows=shadows)
+        return all(np.allclose(shadows[name], wanted[name][:count], rtol=1e-5) for name in wanted)
+
+    assert all(right(count) for count in (COUNT, COUNT, 7, COUNT, 7))
+    assert runs == [True] * 5
+    shadows = {name: np.zeros(COUNT, np.float32) for name in "abcdey"}
+    gradient(COUNT, *given.values(), shadows=shadows)
+    with pytest.raises(ArgumentError):
+        gradient(COUNT, *given.values(), shadows=shadows | {"a": given["b"]})
+    with pytest.raises(ArgumentError):
+        gradient(COUNT, *(given | {"y": given["b"]}).values(), shadows=shadows)
+    assert len(runs) == 6
+
+
 def test_gradient_adds_to_shadows(kernels: dict[str, Kernel], runs: list[bool]) -> None:
     given, seed = arrays(), np.linspace(1, 2, COUNT, dtype=np.float32)
     wanted = expected(given, seed)

@@ -23,15 +23,8 @@ from enzyme_driver.runtime.call.plain import PlainCall
 from enzyme_driver.runtime.call.prepared import PreparedArguments
 from enzyme_driver.runtime.transforms.batch import Batch
 
-
-class _HostLaunch(ctypes.Structure):
-    """`adgen_launch` of the library's header."""
-
-    _fields_: ClassVar = [
-        ("grid", ctypes.c_uint32 * 3),
-        ("block", ctypes.c_uint32 * 3),
-        ("shared_bytes", ctypes.c_uint64),
-    ]
+MOST_KEPT = 64
+"""So many descriptions of shadows are kept for a kernel or function, by their sizes."""
 
 
 class _HostShadow(ctypes.Structure):
@@ -88,11 +81,10 @@ class HostBackend:
         """Run a kernel over all blocks, in parallel, and return when it is done. Releases the GIL."""
         if launch.stream is not None:
             raise ArgumentError("the OpenMP target has no streams", hint="write kernel[grid, block]")
-        described = _HostLaunch(launch.grid, launch.block, launch.shared_bytes)
         for shadow in prepared.variables:
             data = ctypes.string_at(shadow.view.address, shadow.view.nbytes) if shadow.view else shadow.data
             self.write_variable(shadow.symbol, data)
-        self._call(_symbol(entry, gradient=gradient), prepared, ctypes.addressof(described), None)
+        self._call(_symbol(entry, gradient=gradient), prepared, ctypes.addressof(launch.described), None)
         for shadow in prepared.variables:
             if shadow.view:
                 data = self.read_variable(shadow.symbol, shadow.view.nbytes)
@@ -173,8 +165,7 @@ class HostBackend:
     ) -> bytes:
         """A launch, or the call of a function, on plain arguments: what it returned."""
         symbol, result = _symbol(entry, gradient=gradient), ctypes.create_string_buffer(16) if result_size else None
-        described = _HostLaunch(launch.grid, launch.block, launch.shared_bytes) if launch else None
-        where = ctypes.addressof(described) if described else None
+        where = ctypes.addressof(launch.described) if launch else None
         into = ctypes.addressof(result) if result else None
         self._run(symbol, call.table, where, into, partial(self._say, call, function=launch is None))
         return result.raw[:result_size] if result else b""
@@ -205,10 +196,21 @@ class HostBackend:
 
     def _say(self, call: PlainCall, *, function: bool) -> None:
         """Of the next gradient that this thread calls."""
-        if call.shadows:
-            read = [(place, each, size) for place, each, _, size in call.shadows if each and place is not None]
-            others = [(at, size, each) for place, each, at, size in call.shadows if each and place is None]
-            self._told(call.count, _described(read, others if function else []))
+        if call.kept is None:
+            return
+        described = call.kept.get(call.sizes)
+        if described is None:
+            told = zip(call.shadows, call.addresses, call.sizes, strict=True)
+            read, others = [], []
+            for (place, each), address, size in told:
+                if each and place is not None:
+                    read.append((place, each, size))
+                elif each:
+                    others.append((address, size, each))
+            described = _described(read, others if function else [])
+            if len(call.kept) < MOST_KEPT and not (function and others):  # whose addresses are others the next time
+                call.kept[call.sizes] = described
+        self._told(call.count, described)
 
     def _say_accumulation(self, prepared: PreparedArguments, *, function: bool) -> None:
         told = prepared.accumulated

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import operator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import prod
+from typing import ClassVar
 
 from enzyme_driver.errors import ArgumentError
 
@@ -17,6 +19,16 @@ MAX_GRID: Extent = (2**31 - 1, 65535, 65535)
 _FORM = "write kernel[grid, block], kernel[grid, block, stream] or kernel[grid, block, stream, shared_bytes]"
 
 
+class DescribedLaunch(ctypes.Structure):
+    """`adgen_launch` of the header of a host library."""
+
+    _fields_: ClassVar = [
+        ("grid", ctypes.c_uint32 * 3),
+        ("block", ctypes.c_uint32 * 3),
+        ("shared_bytes", ctypes.c_uint64),
+    ]
+
+
 @dataclass(frozen=True)
 class Launch:
     """Blocks, threads a block, the stream (None: the current one), and the bytes of dynamic shared memory."""
@@ -25,6 +37,11 @@ class Launch:
     block: Extent
     stream: object = None
     shared_bytes: int = 0
+
+    @cached_property
+    def described(self) -> DescribedLaunch:
+        """As host libraries read it; a launch is often repeated."""
+        return DescribedLaunch(self.grid, self.block, self.shared_bytes)
 
 
 def launch_of(key: object) -> Launch:
@@ -36,7 +53,11 @@ def launch_of(key: object) -> Launch:
 
 def _is_plain(key: object) -> bool:
     """Whether equal keys are equal launches, which numbers of other types and streams need not be."""
-    return type(key) is tuple and all(
+    if type(key) is not tuple:
+        return False
+    if len(key) == 2 and type(key[0]) is int and type(key[1]) is int:  # noqa: PLR2004  (the most frequent, and quick)
+        return True
+    return all(
         type(part) is int or (type(part) is tuple and all(type(extent) is int for extent in part)) for part in key
     )
 

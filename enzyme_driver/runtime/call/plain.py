@@ -10,9 +10,10 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,14 @@ _FORMATS = {
     "bool": "?",
 }
 _WORD = 8
-Span = tuple[int, int]
-"""Where an array begins, and where it ends."""
+Lying = tuple[list[int], list[int]]
+"""Where arrays begin, and their bytes."""
 
 _ALIGNMENT = 256
 _LARGEST_TOGETHER = 1 << 20  # bytes; above that a call of the driver costs less than what it does
 _NUMBERS = frozenset({int, float, np.float32, np.float64, np.int32, np.int64})
 _BOOLS = frozenset({bool})
+_dtype_of, nbytes_of = attrgetter("dtype"), attrgetter("nbytes")
 _from_buffer, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
 
 
@@ -56,13 +58,16 @@ class Arrays:
         """The only object that stands for this type of numbers."""
         return np.dtype(name)
 
-    def address(self, array: Any, *, writable: bool) -> int:  # noqa: ANN401
+    def address(self, array: Any, writable: bool) -> int:  # noqa: ANN401
         """0 for an array that is not C-contiguous, may not be written to, or is empty."""
         raise NotImplementedError
 
-    def address_of_new(self, array: Any) -> int:  # noqa: ANN401
-        """Of one that was made here; 0 for an empty one."""
-        return self.address(array, writable=True)
+    def addresses(self, arrays: Sequence[Any], writable: Sequence[bool]) -> list[int]:
+        return list(map(self.address, arrays, writable))
+
+    def addresses_of_new(self, arrays: Sequence[Any]) -> list[int]:
+        """Of those that were made here; 0 for an empty one."""
+        return [self.address(array, True) for array in arrays]
 
     def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
         """New arrays, of which small ones may share memory."""
@@ -91,12 +96,24 @@ class Arrays:
 class NumpyArrays(Arrays):
     kind = np.ndarray
 
-    def address(self, array: Any, *, writable: bool) -> int:  # noqa: ANN401
+    def address(self, array: Any, writable: bool) -> int:  # noqa: ANN401
         try:
             return _address_of(_from_buffer(array))  # several times as quick as its __array_interface__
         except (TypeError, ValueError, BufferError):
             plain = array.flags.c_contiguous and array.size and not (writable and not array.flags.writeable)
             return int(array.__array_interface__["data"][0]) if plain else 0
+
+    def addresses(self, arrays: Sequence[Any], writable: Sequence[bool]) -> list[int]:
+        try:
+            return [_address_of(_from_buffer(array)) for array in arrays]
+        except (TypeError, ValueError, BufferError):
+            return super().addresses(arrays, writable)
+
+    def addresses_of_new(self, arrays: Sequence[Any]) -> list[int]:
+        try:
+            return [_address_of(_from_buffer(array)) for array in arrays]
+        except (TypeError, ValueError, BufferError):
+            return super().addresses_of_new(arrays)
 
     def zeros_like(self, arrays: Sequence[Any]) -> list[Any]:
         return [np.zeros(array.shape, array.dtype) for array in arrays]
@@ -124,7 +141,7 @@ class CupyArrays(Arrays):
         self._cupy = cupy
         self.kind = cupy.ndarray
 
-    def address(self, array: Any, *, writable: bool) -> int:  # noqa: ANN401
+    def address(self, array: Any, writable: bool) -> int:  # noqa: ANN401
         del writable
         return int(array.data.ptr) if array.flags.c_contiguous and array.size else 0
 
@@ -139,8 +156,8 @@ class CupyArrays(Arrays):
         pairs = zip(arrays, places, strict=True)
         return [cupy.ndarray(array.shape, array.dtype, memptr=start + place) for array, place in pairs]
 
-    def address_of_new(self, array: Any) -> int:  # noqa: ANN401
-        return int(array.data.ptr)
+    def addresses_of_new(self, arrays: Sequence[Any]) -> list[int]:
+        return [int(array.data.ptr) for array in arrays]
 
     def empty_like(self, array: Any) -> Any:  # noqa: ANN401
         return self._cupy.ndarray(array.shape, array.dtype)
@@ -169,7 +186,7 @@ class TorchArrays(Arrays):
     def dtype(name: str) -> Any:  # noqa: ANN401
         return getattr(sys.modules["torch"], name, None)
 
-    def address(self, array: Any, *, writable: bool) -> int:  # noqa: ANN401
+    def address(self, array: Any, writable: bool) -> int:  # noqa: ANN401
         del writable
         odd = not array.is_cuda or array.requires_grad or array.is_neg() or array.layout is not self._torch.strided
         return 0 if odd or not array.is_contiguous() else int(array.data_ptr())
@@ -180,8 +197,8 @@ class TorchArrays(Arrays):
             self._torch._foreach_zero_(made)  # in one launch
         return made
 
-    def address_of_new(self, array: Any) -> int:  # noqa: ANN401
-        return int(array.data_ptr())
+    def addresses_of_new(self, arrays: Sequence[Any]) -> list[int]:
+        return [int(array.data_ptr()) for array in arrays]
 
     def empty_like(self, array: Any) -> Any:  # noqa: ANN401
         return self._torch.empty_like(array)
@@ -212,20 +229,68 @@ def _arrays_of(target: Target, kind: type) -> Arrays | None:
     return None
 
 
+class _Form:
+    """How so many values are packed, and memory that was packed so and is free again."""
+
+    __slots__ = ("_free", "_pack", "_room", "_table")
+
+    def __init__(self, text: str, count: int) -> None:
+        self._pack = struct.Struct(text).pack_into
+        self._room = ctypes.c_uint64 * (2 * count)
+        self._table = count
+        self._free: list[tuple[Any, int]] = []
+
+    def packed(self, values: Sequence[Any]) -> tuple[Any, int] | None:
+        """Memory with the values and, behind them, a table of their addresses, which is told apart; None for a number
+        that does not fit.
+        """
+        try:
+            taken = self._free.pop()
+        except IndexError:
+            taken = self._made()
+        try:
+            self._pack(taken[0], 0, *values)
+        except (struct.error, OverflowError):
+            return None
+        return taken
+
+    def give_back(self, taken: tuple[Any, int]) -> None:
+        """Once the call has returned, which has read it."""
+        self._free.append(taken)
+
+    def _made(self) -> tuple[Any, int]:
+        memory = self._room()
+        start, count = _address_of(memory), self._table
+        memory[count:] = [*range(start, start + _WORD * count, _WORD)]
+        return memory, start + _WORD * count
+
+
 @dataclass(slots=True)
 class PlainCall:
-    """The arguments of one call: the address of a table of their addresses in `memory`, and how many there are.
+    """The arguments of one call: the address of a table of their addresses, and how many there are.
 
-    `shadows` are those of a gradient: the place among its arguments (None where the primal writes to the array), the
-    bytes of a number (0 where threads get no copies of it), its address and its bytes.
+    `shadows` are those of a gradient, see `PlainSignature.shadows`, at these `addresses` and of these `sizes` in bytes;
+    `kept` is for what is known of them by their sizes.
     """
 
     table: int
     count: int
-    memory: object
     arrays: Arrays
     device: int
-    shadows: Sequence[tuple[int | None, int, int, int]] = ()
+    shadows: Sequence[tuple[int | None, int]] = ()
+    addresses: Sequence[int] = ()
+    sizes: tuple[int, ...] = ()
+    kept: dict[tuple[int, ...], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLibrary:
+    """A library of arrays; the dtype of each parameter there, and the dtypes and types of those that are arrays."""
+
+    arrays: Arrays
+    dtypes: tuple[Any, ...]
+    of_arrays: list[Any]
+    kinds: list[Any]
 
 
 @dataclass(frozen=True)
@@ -257,9 +322,18 @@ class PlainSignature:
         self.unread = frozenset(number for number in self.written if not signature.parameters[number].reads)
         self.arrays = tuple(number for number, place in enumerate(self.places) if place.is_array)
         self.first = self.arrays[0] if self.arrays else -1
-        self._libraries: dict[type, tuple[Arrays, tuple[Any, ...]] | None] = {}
+        self._libraries: dict[type, PlainLibrary | None] = {}
         self._numbers = "".join(_packed(place) for place in self.places)
-        self._forms: dict[tuple[int, str], tuple[Callable[..., None], type, tuple[int, ...]]] = {}
+        self._forms: dict[tuple[int, str], _Form] = {}
+        each = tuple(self.places[number] for number in self.arrays)
+        self._of_numbers = tuple((n, place.types) for n, place in enumerate(self.places) if not place.is_array)
+        self._writable, self._copied = tuple(place.writable for place in each), (False,) * len(each)
+        self._fitting = tuple((place.mask, place.size if place.one else 0) for place in each)
+        self._seeded: dict[tuple[str, ...], tuple[tuple[str, int, bool, bool], ...]] = {}
+        self._last: tuple[list[int], list[int]] = [], []
+        self._last_with_shadows: tuple[list[int], list[int]] = [], []
+        self.described: dict[tuple[int, ...], Any] = {}
+        """What a backend knows of shadows, by their sizes."""
 
     @cached_property
     def shadows(self) -> tuple[tuple[int | None, int], ...]:
@@ -271,8 +345,8 @@ class PlainSignature:
             for argument, parameter in found
         )
 
-    def library(self, arguments: Sequence[Any]) -> tuple[Arrays, tuple[Any, ...]] | None:
-        """The library of the arrays, and the dtype of each parameter there."""
+    def library(self, arguments: Sequence[Any]) -> PlainLibrary | None:
+        """That of the arrays."""
         if self.first < 0 or len(arguments) != len(self.places):
             return None
         kind = type(arguments[self.first])
@@ -280,42 +354,49 @@ class PlainSignature:
             arrays = _arrays_of(self.target, kind)
             known = arrays and tuple([arrays.dtype(place.name_of_dtype) for place in self.places])
             there = known and all(each is not None for each in known)  # None equals NumPy's float64
-            self._libraries[kind] = (arrays, known) if arrays and known and there else None
+            self._libraries[kind] = self._library(arrays, known) if arrays and known and there else None
         return self._libraries[kind]
 
+    def _library(self, arrays: Arrays, dtypes: tuple[Any, ...]) -> PlainLibrary:
+        of_arrays = [dtypes[number] for number in self.arrays]
+        return PlainLibrary(arrays, dtypes, of_arrays, [arrays.kind] * len(of_arrays))
+
     def values(
-        self, arrays: Arrays, dtypes: Sequence[Any], arguments: Sequence[Any], *, copied: bool
-    ) -> tuple[list[Any], list[Span]] | None:
+        self, library: PlainLibrary, arguments: Sequence[Any], *, copied: bool
+    ) -> tuple[list[Any], Lying] | None:
         """Addresses and numbers, and where the arrays lie; None where an argument is not plain, or arrays overlap.
 
         `copied`: arrays that are written are going to be copied, so that read-only ones will do.
         """
-        found, spans, kind = [], [], arrays.kind
-        for place, dtype, argument in zip(self.places, dtypes, arguments, strict=True):
-            if not place.is_array:
-                if type(argument) not in place.types:
-                    return None
-                found.append(argument)
-                continue
-            if type(argument) is not kind or argument.dtype is not dtype:
+        for number, types in self._of_numbers:
+            if type(arguments[number]) not in types:
                 return None
-            address, nbytes = arrays.address(argument, writable=place.writable and not copied), argument.nbytes
-            if not address or address & place.mask or (place.one and nbytes != place.size):
+        given = [arguments[number] for number in self.arrays]
+        if list(map(type, given)) != library.kinds or list(map(_dtype_of, given)) != library.of_arrays:
+            return None
+        addresses = library.arrays.addresses(given, self._copied if copied else self._writable)
+        lying = addresses, list(map(nbytes_of, given))
+        if lying != self._last:  # calls are often repeated with the same arrays
+            if not self._fits(lying) or not _apart(lying):
                 return None
-            found.append(address)
-            spans.append((address, address + nbytes))
-        return (found, spans) if _apart(spans) else None
+            self._last = lying
+        found = list(arguments)
+        for number, address in zip(self.arrays, addresses, strict=True):
+            found[number] = address
+        return found, lying
+
+    def _fits(self, lying: Lying) -> bool:
+        """Whether the arrays are aligned, not empty, and as large as references are."""
+        for (mask, only), address, nbytes in zip(self._fitting, *lying, strict=True):
+            if not address or address & mask or (only and nbytes != only):
+                return False
+        return True
 
     def shadow_addresses(
-        self,
-        arrays: Arrays,
-        dtypes: Sequence[Any],
-        arguments: Sequence[Any],
-        shadows: Mapping[str, Any],
-        spans: Sequence[Span],
+        self, library: PlainLibrary, arguments: Sequence[Any], shadows: Mapping[str, Any], lying: Lying
     ) -> list[int] | None:
-        """Of shadows that are given; None where one is not plain, or lies in `spans` or another one."""
-        found, spans, kind = [], [*spans], arrays.kind
+        """Of shadows that are given; None where one is not plain, or overlaps one of the arguments or another one."""
+        given, kind, dtypes = [], library.arrays.kind, library.dtypes
         if len(shadows) != len(self.active):
             return None
         for number in self.active:
@@ -325,32 +406,37 @@ class PlainSignature:
                 return None
             if shadow.shape != arguments[number].shape if place.is_array else shadow.nbytes != place.size:
                 return None
-            address = arrays.address(shadow, writable=True)
-            if not address or address & place.mask:
+            given.append(shadow)
+        found = library.arrays.addresses(given, (True,) * len(given))
+        together = lying[0] + found, lying[1] + list(map(nbytes_of, given))
+        if together != self._last_with_shadows:
+            aligned = not any(address & self.places[at].mask for address, at in zip(found, self.active, strict=True))
+            if 0 in found or not aligned or not _apart(together):
                 return None
-            found.append(address)
-            spans.append((address, address + shadow.nbytes))
-        return found if _apart(spans) else None
+            self._last_with_shadows = together
+        return found
 
-    def packed(self, values: Sequence[Any], cotangent: str = "") -> tuple[object, int] | None:
-        """Memory with the values and the table of their addresses, and where that is; None for a number that does
-        not fit. `cotangent` is the format of the last value, where that is a returned number's."""
-        count = len(values)
+    def seeded(self, names: tuple[str, ...]) -> tuple[tuple[str, int, bool, bool], ...] | None:
+        """Of each parameter that has a shadow: its name and place, whether there is a cotangent, where these are given,
+        and whether it is an array; None where one of the names has no cotangent.
+        """
+        rows = self._seeded.get(names)
+        if rows is None:
+            numbers = [self.index.get(name, -1) for name in names]
+            if not all(number in self.active and number in self.written for number in numbers):
+                return None
+            places = [(self.places[number], number) for number in self.active]
+            rows = tuple((place.name, number, place.name in names, place.is_array) for place, number in places)
+            self._seeded[names] = rows
+        return rows
+
+    def form(self, count: int, cotangent: str = "") -> _Form:
+        """Of so many values. `cotangent` is the format of the last one, where that is a returned number's."""
         form = self._forms.get((count, cotangent))
         if form is None:
             pointers = count - len(self.places) - bool(cotangent)
-            text = f"={self._numbers}{pointers}Q{_padded(cotangent)}{count}Q"
-            offsets = tuple(_WORD * number for number in range(count))
-            form = struct.Struct(text).pack_into, ctypes.c_uint64 * (2 * count), offsets
-            self._forms[count, cotangent] = form
-        pack, room, offsets = form
-        memory = room()
-        start = _address_of(memory)
-        try:
-            pack(memory, 0, *values, *[start + offset for offset in offsets])
-        except (struct.error, OverflowError):
-            return None
-        return memory, start + _WORD * count
+            form = self._forms[count, cotangent] = _Form(f"={self._numbers}{pointers}Q{_padded(cotangent)}", count)
+        return form
 
 
 def plain_signature(signature: Signature, target: Target) -> PlainSignature | None:
@@ -393,10 +479,10 @@ def number_format(name: str) -> str:
     return _FORMATS.get(name, "")
 
 
-def _apart(spans: Sequence[Span]) -> bool:
+def _apart(lying: Lying) -> bool:
     last = 0
-    for start, end in sorted(spans):
+    for start, nbytes in sorted(zip(*lying, strict=True)):
         if start < last:
             return False
-        last = end
+        last = start + nbytes
     return True
