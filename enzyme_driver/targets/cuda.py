@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -112,10 +113,10 @@ def _assemble(
     made = registers.Assembled(first, report)
     if workspace.does("bound-registers"):
         made = registers.bounded(first, report, tried)
-    try:
-        wanted, blocks = variants.for_other_blocks(made, tried)
-    except CompilerCrashError:  # out of time: the kernels themselves are there
-        wanted, blocks = made.ptx, {}
+    wanted, blocks = made.ptx, dict[str, tuple[BlockVariant, ...]]()
+    if workspace.does("block-variants"):
+        with suppress(CompilerCrashError):  # out of time: the kernels themselves are there
+            wanted, blocks = variants.for_other_blocks(made, tried)
     if wanted != first:
         if wanted != done:
             tried(wanted)

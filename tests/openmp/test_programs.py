@@ -33,13 +33,14 @@ them finite differences cross a jump in every fifth draw. A wrong gradient is wr
 def compiled(program: Program) -> Kernel | Function:
     """For the host. What has kernels is compiled to a cubin as well: GPUs are rare, but ptxas is here.
 
-    Once, and not again with fewer registers, which takes half of the time of the longest tests.
+    Once, and not again with fewer registers or for other blocks, which takes two thirds of the time of the longest
+    tests.
     """
     if program.block is None:
         return adgen.compile(program.path, function=program.entry, activity=program.activity)
     wanted = request.new(program.path, names=[program.entry], targets=TARGETS, activity=program.activity)
     settings = Settings.from_environment()
-    once = replace(settings, disable=settings.disable | {"bound-registers"})
+    once = replace(settings, disable=settings.disable | {"bound-registers", "block-variants"})
     made = cache.build(wanted, settings=once, use_cache=True)
     assert_not_grown(program, made)
     return next(iter(module.load(made, "openmp")))

@@ -117,6 +117,9 @@ def test_kernels_with_many_registers_have_variants_for_larger_blocks(
         "a__gradient": (BlockVariant(512, "a__gradient"), BlockVariant(1024, "a__gradient__block1024"))
     }
     assert ".entry a__gradient__block1024(" in made.ptx.read_text()
+    without = replace(workspace, settings=replace(workspace.settings, disable=frozenset({"block-variants"})))
+    made = finish(without)
+    assert (made.blocks, made.ptx.read_text()) == ({}, text)
 
 
 def test_variants_that_take_ptxas_too_long_are_left_out(workspace: Workspace, fake_process: FakeProcess) -> None:
