@@ -26,6 +26,9 @@ Activity = Literal["duplicated", "owned", "fresh", "discarded", "active", "const
 gradient, nor its shadow; `active`: a value whose cotangent is added to a one-element shadow; `const`: no derivative is
 taken with respect to it."""
 
+RESULT = "return"
+"""What the struct that a C++ function returns is called among its parameters: it is written through an address."""
+
 ScalarKind = Literal["float", "int", "uint", "bool", "pointer", "struct", "opaque"]
 
 
@@ -183,6 +186,11 @@ class Parameter:
         return self.form == "pointer"
 
     @property
+    def is_result(self) -> bool:
+        """Whether it stands for the struct that a function returns: nobody gives it."""
+        return self.name == RESULT
+
+    @property
     def is_table(self) -> bool:
         """Whether it points to pointers to values, each to an array: a row of the table."""
         row = self.dtype.pointee
@@ -276,8 +284,9 @@ class Signature:
 
     def __str__(self) -> str:
         """On one line, as people write it: `price(const float32 *spot, int32 n)`."""
-        parameters = ", ".join(str(parameter) for parameter in self.parameters)
-        returns = f" -> {self.returns}" if self.returns else ""
+        parameters = ", ".join(str(parameter) for parameter in self.parameters if not parameter.is_result)
+        kind = self.result.dtype if self.result else self.returns
+        returns = f" -> {kind}" if kind else ""
         return f"{self.name}({parameters}){returns}"
 
     def __iter__(self) -> Iterator[Parameter]:
@@ -293,6 +302,11 @@ class Signature:
             if parameter.name == key:
                 return parameter
         raise KeyError(key)
+
+    @cached_property
+    def result(self) -> Parameter | None:
+        """The struct that a function returns, the last of the parameters."""
+        return next((parameter for parameter in self.parameters if parameter.is_result), None)
 
     def __contains__(self, name: object) -> bool:
         return any(parameter.name == name for parameter in self.parameters)

@@ -242,7 +242,7 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
             parameters=tuple(
                 replace(
                     p,
-                    reads=a.reads,
+                    reads=a.reads and not p.is_result,
                     writes=a.writes,
                     nullable=a.nullable,
                     added_to=names.get(a.added_to, ""),

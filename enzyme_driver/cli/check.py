@@ -13,7 +13,7 @@ from enzyme_driver.cli import options, output
 from enzyme_driver.cli.arguments import FORMS, example, parse
 from enzyme_driver.cli.subject import open_subject
 from enzyme_driver.errors import ArgumentError, CheckFailedError, UsageError
-from enzyme_driver.model import Target
+from enzyme_driver.model import RESULT, Target
 from enzyme_driver.runtime.backends import driver
 
 if TYPE_CHECKING:
@@ -171,7 +171,10 @@ def _on(kernel: Kernel, values: list[object]) -> tuple[object, ...]:
 
 
 def _in_order(entry: Kernel | Function, given: dict[str, object]) -> list[object]:
+    from enzyme_driver.runtime.call.results import memory_for
+
     names, variables = entry.signature.names, [variable.name for variable in entry.signature.variables]
+    names = tuple(name for name in names if name != RESULT)
     missing = [name for name in names if name not in given]
     unknown = [name for name in given if name not in (*names, *variables)]
     if missing or unknown:
@@ -179,7 +182,8 @@ def _in_order(entry: Kernel | Function, given: dict[str, object]) -> list[object
         examples = " ".join(f"--arg {example(each)}" for each in entry.signature if each.name in missing)
         hint = f"give one --arg NAME=VALUE a parameter, such as {examples}" if missing else f"it has {', '.join(names)}"
         raise ArgumentError(f"the arguments do not fit {entry.signature}: {', '.join(wrong)}", hint=hint)
-    return [given[name] for name in names]
+    result = entry.signature.result
+    return [*(given[name] for name in names), *([memory_for(result)] if result else [])]
 
 
 def _set_variables(entry: Kernel, given: dict[str, object]) -> None:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from enzyme_driver.errors import ArgumentError
-from enzyme_driver.model import (
-    Parameter,
-)
+from enzyme_driver.errors import ArgumentError, RefusedError
+from enzyme_driver.model import RESULT, Parameter
 from enzyme_driver.runtime.call.by_name import check_by_name
 from enzyme_driver.runtime.call.launcher import PreparedCall
 from enzyme_driver.runtime.call.prepared import PreparedArguments
-from enzyme_driver.runtime.call.slots import argument_slot
+from enzyme_driver.runtime.call.results import value_returned, with_cotangent
+from enzyme_driver.runtime.call.slots import Slot, argument_slot
 from enzyme_driver.runtime.call.values import returned, scalar_bytes
 from enzyme_driver.runtime.tape.query import Number
 from enzyme_driver.runtime.tape.record import recording, unrecorded
@@ -34,28 +33,44 @@ from enzyme_driver.runtime.callables import CompiledEntry
 class Function(CompiledEntry):
     """A C++ function of the host library: `f(*args)`. Arguments as for `Kernel`."""
 
-    def __call__(self, *args: object, **named: object) -> float | int | None:
-        """The returned number as a Python float or int, None for void. Raises PrimalError where the code throws."""
+    def __call__(self, *args: object, **named: object) -> Any:  # noqa: ANN401
+        """The returned number as a Python float or int, a struct as a NumPy record, None for void.
+
+        Raises PrimalError where the code throws.
+        """
         entry, tape = self._primal_entry(), recording()
-        kind = self.signature.returns
+        kind, struct = self.signature.returns, self.signature.result
         data = None if tape or named else self._quick.primal(entry, args, None)
         if data is not None:
             return returned(data, kind) if kind else None
         bound = self._arguments.bind(args, named)
+        if struct and tape:
+            raise RefusedError(
+                f"{self.name} returns {struct.dtype}, whose members a tape cannot follow",
+                hint="write the result through a pointer parameter",
+            )
         if tape:
             data = self._recorded(tape, bound, None)
         else:
             data = self._backend.call(entry, self._arguments.primal(bound), kind.size if kind else 0, gradient=False)
+        if struct:
+            return value_returned(struct, bound)
         result = returned(data, kind) if kind else None
         return Number(result, tape, tape.launches - 1) if tape and isinstance(result, float) else result
 
     def prepare(self, *args: object, **named: object) -> PreparedCall:
         """Check the arguments of a call now; the call, which can be made many times, see `PreparedCall`."""
-        entry, given = self._primal_entry(), self._arguments.primal(self._arguments.bind(args, named))
-        return PreparedCall(self.name, self._backend, entry, given, self.signature.returns, gradient=False)
+        entry, bound = self._primal_entry(), self._arguments.bind(args, named)
+        given, struct = self._arguments.primal(bound), self.signature.result
+        made = partial(value_returned, struct, bound) if struct else None
+        return PreparedCall(self.name, self._backend, entry, given, self.signature.returns, gradient=False, made=made)
 
     def prepare_gradient(
-        self, *args: object, shadows: Mapping[str, object], cotangent: float = 1.0, **named: object
+        self,
+        *args: object,
+        shadows: Mapping[str, object],
+        cotangent: Any = 1.0,  # noqa: ANN401
+        **named: object,
     ) -> PreparedCall:
         """Check the arguments of a call of `gradient` now; the call, which can be made many times."""
         check_by_name(shadows, "shadow")
@@ -65,7 +80,13 @@ class Function(CompiledEntry):
         name = f"{self.name}.gradient"
         return PreparedCall(name, self._backend, entry, given, None, gradient=True, before=before)
 
-    def gradient(self, *args: object, shadows: Mapping[str, object], cotangent: float = 1.0, **named: object) -> None:
+    def gradient(
+        self,
+        *args: object,
+        shadows: Mapping[str, object],
+        cotangent: Any = 1.0,  # noqa: ANN401
+        **named: object,
+    ) -> None:
         """Add `cotangent` times the gradient of the returned number to the shadows, see `Kernel.gradient`."""
         entry = self._gradient_entry()
         if self._is_verified and not named and self._quick.gradient(entry, args, shadows, None, cotangent):
@@ -79,16 +100,18 @@ class Function(CompiledEntry):
         self,
         *args: object,
         wrt: Iterable[str] | str | None = None,
-        cotangent: float | Sequence[float] = 1.0,
+        cotangent: Any = 1.0,  # noqa: ANN401
         cotangents: Mapping[str, object] | None = None,
         directions: int | None = None,
         **named: object,
     ) -> dict[str, Any]:
         """New arrays with the gradient, see `Kernel.vjp`.
 
-        `cotangent` is that of the returned number, with `directions` one number for all or a sequence of them.
+        `cotangent` is that of the returned number, with `directions` one number for all or a sequence of them; that of
+        a returned struct is a dict of its members, a tuple of all of them, or a struct.
         """
         wrt = wrt if wrt is None or isinstance(wrt, str) else tuple(wrt)
+        cotangent, cotangents = self._seeds(cotangent, cotangents, directions)
         if wrt is not None and self.narrower and (narrow := self.narrower(wrt)):
             call = partial(cast("Any", narrow).vjp, *args, wrt=wrt, cotangent=cotangent, cotangents=cotangents)
             return cast("dict[str, Any]", call(directions=directions, **named))
@@ -110,6 +133,8 @@ class Function(CompiledEntry):
         entry, arguments, kind = self._forward_entry(), self._tangent_arguments, self.signature.returns
         product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
         returns = kind if kind and kind.kind == "float" else None
+        struct = self.signature.result
+        alone = struct if struct and struct.has_shadow and directions is None else None
         size = returns.size if returns else 0
         results, given = bytearray(), CarriedArguments(arguments)
 
@@ -123,7 +148,7 @@ class Function(CompiledEntry):
 
         made = product.run(carry, None, Several(entry.directions, carry_several) if entry.batch else None)
         if returns is None:
-            return made
+            return {**made, RESULT: value_returned(alone, [made[RESULT]])} if alone else made
         found = [returned(bytes(results[at : at + size]), returns) for at in range(0, len(results), size)]
         return {**made, "return": found[0] if directions is None else np.array(found)}
 
@@ -132,7 +157,7 @@ class Function(CompiledEntry):
         *args: object,
         tangents: Mapping[str, object],
         wrt: Iterable[str] | str | None = None,
-        cotangent: float = 1.0,
+        cotangent: Any = 1.0,  # noqa: ANN401
         cotangents: Mapping[str, object] | None = None,
         directions: int | None = None,
         **named: object,
@@ -141,6 +166,7 @@ class Function(CompiledEntry):
         check_by_name(tangents, "tangent")
         entry, twice = self._second_entry(), self._twice_arguments
         self._tangent_arguments.check_shadow_names(tangents, "tangent")
+        cotangent, cotangents = self._seeds(cotangent, cotangents, None)
         product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt, cotangent)
         given = CarriedArguments(twice)
 
@@ -159,6 +185,19 @@ class Function(CompiledEntry):
             found = check_function(self, bound, seed=seed, tolerance=tolerance)
             return (found if found.agrees else with_dual_numbers(found, self, bound, None)).raised(self)
 
+    def _seeds(
+        self,
+        cotangent: Any,  # noqa: ANN401
+        cotangents: Mapping[str, object] | None,
+        directions: int | None,
+    ) -> tuple[Any, Mapping[str, object]]:
+        """Both, where that of a returned struct is among those of arrays."""
+        struct, cotangents = self.signature.result, {} if cotangents is None else cotangents
+        if struct is None or not struct.has_shadow:
+            return cotangent, cotangents
+        slot = Slot(self.signature, struct, "cotangent", self.target, writable=False)
+        return 1.0, with_cotangent(slot, cotangent, cotangents, directions)
+
     def _gradient(self, values: Iterable[object], shadows: Mapping[str, object], cotangent: float) -> None:
         prepared = self._with_cotangent(values, shadows, cotangent)
         self._backend.call(self._gradient_entry(), prepared, 0, gradient=True)
@@ -167,6 +206,8 @@ class Function(CompiledEntry):
         self, values: Iterable[object], shadows: Mapping[str, object], cotangent: float
     ) -> PreparedArguments:
         """The arguments of a gradient call."""
+        if self.signature.result and RESULT not in shadows:
+            cotangent, shadows = self._seeds(cotangent, shadows, None)
         prepared = self._arguments.gradient(tuple(values), shadows)
         kind = self.signature.returns
         if kind is None and cotangent != 1.0:

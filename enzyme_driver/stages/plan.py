@@ -302,27 +302,45 @@ def _decided(entry: Signature, activity: Mapping[str, Activity]) -> Signature:
     if entry.returns is not None and entry.returns.kind not in {"float", "int", "uint", "bool"}:
         raise RefusedError(
             f"{entry.name} returns {entry.returns}, which cannot be handed to Python",
-            hint="return a number, or write the result through a pointer parameter",
+            hint="return a number or a struct of numbers, or write the result through a pointer parameter",
             location=Location(entry.file, entry.line),
         )
     for parameter in entry:
-        _check_handed(entry, parameter)
+        _check_returned(entry, parameter) if parameter.is_result else _check_handed(entry, parameter)
     named = (with_const_members(entry, p, activity) for p in entry)
     parameters = tuple(replace(p, activity=_activity(entry, p, activity.get(p.name))) for p in named)
-    decided = any(p.activity != "const" or p.name in activity for p in parameters)
+    decided = any(p.activity != "const" or p.name in activity for p in parameters if not p.is_result)
     if _is_of_numbers(entry) and not decided and not any(each.has_shadow for each in entry.variables):
         parameters = tuple(replace(p, activity=_of_number(p)) for p in parameters)
+    shadowed = any(p.has_shadow for p in parameters if not p.is_result) or any(v.has_shadow for v in entry.variables)
+    if entry.result and not shadowed:
+        parameters = (*parameters[:-1], replace(parameters[-1], activity="const"))
     return replace(entry, parameters=parameters)
 
 
 def _is_of_numbers(entry: Signature) -> bool:
     """Whether it is a function in the sense of mathematics: of its numbers people want derivatives unasked."""
-    return entry.kind == "function" and entry.returns is not None and entry.returns.kind == "float"
+    returned = entry.result.dtype if entry.result else entry.returns
+    return entry.kind == "function" and returned is not None and returned.has_floats
 
 
 def _of_number(parameter: Parameter) -> Activity:
+    if parameter.is_result:
+        return parameter.activity
     by_value = parameter.form != "pointer" and not parameter.dtype.has_pointers
     return "active" if by_value and parameter.dtype.has_floats else "const"
+
+
+def _check_returned(entry: Signature, result: Parameter) -> None:
+    """Raise for a struct of which Python cannot make anything."""
+    opaque = next((leaf for leaf in result.dtype.leaves() if leaf.kind == "opaque" and leaf.size), None)
+    what = str(opaque) if opaque else "pointers" if result.dtype.has_pointers else ""
+    if what:
+        raise RefusedError(
+            f"{entry.name} returns {result.dtype} with {what}, which cannot be handed to Python",
+            hint="return a number or a struct of numbers, or write the result through a pointer parameter",
+            location=Location(entry.file, entry.line),
+        )
 
 
 def _check_handed(entry: Signature, parameter: Parameter) -> None:

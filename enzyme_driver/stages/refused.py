@@ -9,7 +9,8 @@ from enzyme_driver.model import Refusal, Signature
 def as_refusal(error: AdgenError | None, entry: Signature) -> Refusal:
     """The reason why an entry has no gradient (or no primal); without an error, because nothing is differentiated."""
     if error is None:
-        floats = any(leaf.kind == "float" for each in entry for leaf in (each.dtype.pointee or each.dtype).leaves())
+        given = [each.dtype.pointee or each.dtype for each in entry if not each.is_result]
+        floats = any(dtype.has_floats for dtype in given)
         hint = (
             "give a scalar activity='active', or leave 'const' out"
             if floats

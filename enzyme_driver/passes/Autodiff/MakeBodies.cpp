@@ -2,9 +2,11 @@
 //   void adgen_body_SYMBOL(parameters..., shared arrays..., result)
 // with one argument a parameter as the user wrote it. Structs by value become pointers to a copy that the
 // caller made, shared arrays become pointers (attribute adgen-shared keeps their names), and what a C++ function
-// returns is stored through the last argument. Enzyme then meets nothing but duplicated pointers and scalars.
+// returns is stored through the last argument (a struct through that of the parameter `return`). Enzyme then meets
+// nothing but duplicated pointers and scalars.
 #include "Analysis/Layout.h"
 #include "Support/Pass.h"
+#include "Support/Result.h"
 
 #include "llvm/IR/Attributes.h"
 #include "llvm/IR/ReplaceConstant.h"
@@ -141,14 +143,24 @@ void passStruct(IRBuilder<> &B, const LogicalParameter &P, Value *Struct, SmallV
   }
 }
 
+// A struct that is returned in registers, which may hold more than it.
+void storeStruct(IRBuilder<> &B, Value &Returned, Value &Result, uint64_t Bytes) {
+  IRBuilder<> Entry(&*B.GetInsertBlock()->begin());
+  AllocaInst *Registers = Entry.CreateAlloca(Returned.getType());
+  B.CreateStore(&Returned, Registers);
+  B.CreateMemCpy(&Result, Align(1), Registers, Registers->getAlign(), Bytes);
+}
+
 void makeFunctionBody(Function &F) {
   LLVMContext &Context = F.getContext();
   auto *Pointer = PointerType::getUnqual(Context);
   SmallVector<LogicalParameter> Parameters = logicalParameters(F);
   SmallVector<Type *> Types;
   for (LogicalParameter &P : Parameters)
-    Types.push_back(P.IsStruct ? Pointer : P.Arguments.front()->getType());
-  if (!F.getReturnType()->isVoidTy())
+    Types.push_back(P.IsStruct || isResult(P) ? Pointer : P.Arguments.front()->getType());
+  bool ReturnsStruct = !Parameters.empty() && isResult(Parameters.back());
+  bool ReturnsNumber = !ReturnsStruct && !F.getReturnType()->isVoidTy();
+  if (ReturnsNumber)
     Types.push_back(Pointer);
   Function *Body = createBody(F, Types);
   Body->addFnAttrs(AttrBuilder(Context, F.getAttributes().getFnAttrs()).removeAttribute(Attribute::NoInline));
@@ -156,9 +168,15 @@ void makeFunctionBody(Function &F) {
   IRBuilder<> B(BasicBlock::Create(Context, "entry", Body));
   SmallVector<Value *> Arguments;
   AttributeList Attributes = F.getAttributes();
+  if (F.arg_size() && F.getArg(0)->hasStructRetAttr())
+    Arguments.push_back(Body->getArg(Parameters.size() - 1));
   for (auto [Index, P] : enumerate(Parameters)) {
     Argument *A = Body->getArg(Index);
     A->setName(P.Name);
+    if (isResult(P)) {
+      Body->addParamAttr(Index, Attribute::NoAlias);
+      continue;
+    }
     if (!P.IsStruct) {
       Arguments.push_back(A);
       continue;
@@ -186,9 +204,11 @@ void makeFunctionBody(Function &F) {
     Body->setSubprogram(Own);
     Call->setDebugLoc(DILocation::get(Context, Program->getLine(), 0, Own));
   }
-  if (!F.getReturnType()->isVoidTy()) {
+  if (ReturnsNumber) {
     Body->addFnAttr(ResultAttribute);
     B.CreateStore(Call, Body->getArg(Parameters.size()));
+  } else if (ReturnsStruct && !F.getReturnType()->isVoidTy()) {
+    storeStruct(B, *Call, *Body->getArg(Parameters.size() - 1), Parameters.back().StructBytes);
   }
   B.CreateRetVoid();
   F.addFnAttr(Attribute::AlwaysInline);

@@ -37,6 +37,14 @@ void CopyTyper::takeTogether(BitCastInst &Cast) {
   RecursivelyDeleteTriviallyDeadInstructions(&Cast);
 }
 
+static bool areZero(const Value &Whole, unsigned From, unsigned Size) {
+  const DataLayout *DL = nullptr;
+  if (auto *I = dyn_cast<Instruction>(&Whole))
+    DL = &I->getDataLayout();
+  return DL && MaskedValueIsZero(&Whole, APInt::getBitsSet(Whole.getType()->getIntegerBitWidth(), From, From + Size),
+                                 SimplifyQuery(*DL));
+}
+
 Value *CopyTyper::partOf(IRBuilder<> &B, Value &Whole, unsigned From, Type *T) {
   unsigned Size = T->getScalarSizeInBits(), Width = Whole.getType()->getScalarSizeInBits();
   if (!Whole.getType()->isIntegerTy() || !T->isIntegerTy() || From + Size > Width)
@@ -48,7 +56,12 @@ Value *CopyTyper::partOf(IRBuilder<> &B, Value &Whole, unsigned From, Type *T) {
   if (match(&Whole, m_APInt(By)))
     return ConstantInt::get(T, By->extractBits(Size, From));
   if (match(&Whole, m_Or(m_Value(One), m_Value(Other)))) {
-    Value *Left = partOf(B, *One, From, T), *Right = partOf(B, *Other, From, T);
+    if (areZero(*One, From, Size))
+      std::swap(One, Other);
+    Value *Left = partOf(B, *One, From, T);
+    if (areZero(*Other, From, Size))
+      return Left ? Left : B.CreateTrunc(B.CreateLShr(One, From), T);
+    Value *Right = partOf(B, *Other, From, T);
     if (!Left || !Right)
       return nullptr;
     return match(Left, m_Zero()) ? Right : match(Right, m_Zero()) ? Left : nullptr;

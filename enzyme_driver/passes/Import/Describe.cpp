@@ -4,6 +4,7 @@
 //   "reference", "const"}], "returns"}],
 //    "instances": {number: symbol}, "variables": [{"name", "symbol", "file", "shape", "type"}]}
 #include "Support/Pass.h"
+#include "Support/Result.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -376,7 +377,9 @@ const CallBase *callOfNothing(const Function &Entry) {
 json::Value describeFunction(Function &F) {
   DISubprogram *Program = F.getSubprogram();
   json::Array Parameters;
+  bool ByAddress = false;
   for (LogicalParameter &P : logicalParameters(F)) {
+    ByAddress |= isResult(P);
     json::Value Described = describe(P.Type, 2);
     if (P.Arguments.size() == 1)
       describeVoid(Described, P);
@@ -397,7 +400,7 @@ json::Value describeFunction(Function &F) {
                      {"directory", File ? File->getDirectory() : ""},
                      {"line", int64_t(Program->getLine())},
                      {"parameters", std::move(Parameters)},
-                     {"returns", describe(Types.size() ? Types[0] : nullptr, 0)}};
+                     {"returns", describe(Types.size() && !ByAddress ? Types[0] : nullptr, 0)}};
   if (const CallBase *Call = callOfNothing(F)) {
     unsigned Line = Call->getDebugLoc() ? Call->getDebugLoc().getLine() : Program->getLine();
     Facts["undefined"] =

@@ -1,5 +1,5 @@
 // The parameters of an entry as its source declares them, and the IR's arguments that carry each.
-#include "Support/Adgen.h"
+#include "Support/Result.h"
 
 #include "llvm/BinaryFormat/Dwarf.h"
 
@@ -69,6 +69,16 @@ static bool isOfPack(const Argument &A, StringRef Name) {
   return Rest.consume_front(Name) && !Rest.empty() && all_of(Rest, isDigit);
 }
 
+static std::optional<LogicalParameter> resultParameter(Function &F, DIType *Returned) {
+  if (isKernel(F) || !isStructType(Returned))
+    return std::nullopt;
+  auto *Address = DIDerivedType::get(F.getContext(), dwarf::DW_TAG_pointer_type, "", nullptr, 0, nullptr, Returned, 64,
+                                     0, 0, std::nullopt, std::nullopt, DINode::FlagZero);
+  LogicalParameter Result{ResultName.str(), Address, {}};
+  Result.StructBytes = stripQualifiers(Returned)->getSizeInBits() / 8;
+  return Result;
+}
+
 SmallVector<LogicalParameter> logicalParameters(Function &F) {
   SmallVector<LogicalParameter> Parameters;
   DISubprogram *Program = F.getSubprogram();
@@ -106,6 +116,8 @@ SmallVector<LogicalParameter> logicalParameters(Function &F) {
         P.Arguments.push_back(&*Next++);
     }
   }
+  if (std::optional<LogicalParameter> Result = resultParameter(F, Types.size() ? Types[0] : nullptr))
+    Parameters.push_back(*Result);
   return Parameters;
 }
 

@@ -22,6 +22,7 @@ from enzyme_driver.runtime.call.conversion import (
 from enzyme_driver.runtime.call.members import members, row
 from enzyme_driver.runtime.call.packing import pointer_bytes
 from enzyme_driver.runtime.call.prepared import PreparedArguments, Value, parts_of, prepared
+from enzyme_driver.runtime.call.results import memory_for
 from enzyme_driver.runtime.call.slots import Role, Slot, argument_slot, spelled, written
 from enzyme_driver.runtime.call.structs import takes_members
 
@@ -47,6 +48,7 @@ class Arguments:
     def __init__(self, signature: Signature, target: Target) -> None:
         self.signature = signature
         self.target = target
+        self._result = signature.result
         self._slots = tuple(argument_slot(signature, parameter, target) for parameter in signature)
         self._shadow_slots = tuple(
             Slot(signature, parameter, "shadow", target, writable=parameter.shadow_is_pointer)
@@ -59,8 +61,12 @@ class Arguments:
         self._like_slots: dict[tuple[Parameter, Role], tuple[Slot, Slot]] = {}
 
     def bind(self, positional: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
-        """One object a parameter, in order. Raises ArgumentError for too many, too few and unknown ones."""
+        """One object a parameter, in order, with memory for a struct that is returned. Raises ArgumentError for too
+        many, too few and unknown ones.
+        """
         names = self.signature.names
+        if self._result and len(positional) < len(names) and self._result.name not in named:
+            named = {**named, self._result.name: memory_for(self._result)}
         if len(positional) == len(names) and not named:
             return self._with_structs(positional)
         if len(positional) > len(names):
@@ -224,7 +230,7 @@ class Arguments:
         return spelled(self.signature)
 
     def _count_error(self, given: int, missing: Sequence[str] = ()) -> ArgumentError:
-        wanted = len(self.signature)
+        wanted, given = len(self.signature) - bool(self._result), given - bool(self._result)
         without = f"; {', '.join(map(repr, missing))} {'is' if len(missing) == 1 else 'are'} missing" if missing else ""
         own = next((name for name in missing if name in _OWN_WORDS), None)
         in_order = f"; {own}= says something of its own in some calls: give the arguments in order" if own else ""

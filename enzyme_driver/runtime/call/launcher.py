@@ -89,15 +89,19 @@ class PreparedCall(PreparedLaunch):
         *,
         gradient: bool,
         before: Callable[[], None] | None = None,
+        made: Callable[[], object] | None = None,
     ) -> None:
         super().__init__(name, backend, entry, prepared, _ONCE, gradient=gradient, before=before)
         self._returns = returns
+        self._made = made
         self._instead = "take derivatives after the `with` block" if gradient else f"write {name}(...)"
 
     def __call__(self) -> Any:  # noqa: ANN401  (the returned number, None for void and gradients)
         self._look()
         kind = self._returns
         data = self._backend.call(self._entry, self._prepared, kind.size if kind else 0, gradient=self._gradient)
+        if self._made:
+            return self._made()
         return returned(data, kind) if kind else None
 
     def __repr__(self) -> str:

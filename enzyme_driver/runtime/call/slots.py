@@ -77,4 +77,4 @@ def may_be_written(parameter: Parameter) -> bool:
 
 def spelled(signature: Signature) -> str:
     """The signature in one line, such as `axpy(int32 n, const float32 *x, float32 *y)`."""
-    return f"{signature.name}({', '.join(map(str, signature.parameters))})"
+    return f"{signature.name}({', '.join(str(each) for each in signature if not each.is_result)})"

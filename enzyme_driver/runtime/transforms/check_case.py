@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,9 +82,12 @@ def kernel_case(kernel: Kernel, values: Values, launch: Launch) -> Case:
 
 
 def _with_whole_structs(entry: Kernel | Function, values: Values) -> Values:
-    """Active structs have one derivative as a whole: those that are given as dicts become what NumPy has for them."""
+    """Active structs have one derivative as a whole: those that are given as dicts, or as complex numbers, become what
+    NumPy has for them.
+    """
     pairs = zip(entry.signature, values, strict=True)
-    return tuple(_whole_struct(entry, p, value) if isinstance(value, Mapping) else value for p, value in pairs)
+    others = (Mapping, complex, np.complexfloating)
+    return tuple(_whole_struct(entry, p, value) if isinstance(value, others) else value for p, value in pairs)
 
 
 def _whole_struct(entry: Kernel | Function, parameter: Parameter, value: object) -> object:
@@ -104,7 +107,13 @@ def function_case(function: Function, values: Values) -> Case:
         return function.jvp(*values, tangents=tangents)
 
     forward = jvp if function.has_forward else None
-    return Case(function.signature, function.target, values, lambda given: function(*given), vjp, forward)
+    return Case(function.signature, function.target, values, partial(_number, function), vjp, forward)
+
+
+def _number(function: Function, values: Values) -> float | None:
+    """What it returns; a struct is memory that it writes."""
+    found = function(*values)
+    return None if function.signature.result else found
 
 
 def gradients_of(case: Case, weights: Mapping[str, HostArray]) -> dict[str, HostArray]:

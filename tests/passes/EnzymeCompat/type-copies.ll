@@ -482,3 +482,27 @@ define void @adgen_body_into_bytes(ptr %bytes, half %x) {
   ret void
 }
 define void @into_bytes() { ret void }
+
+; A float and an integer that were put into one word, through which a loop's result came, are stored as what they were.
+; CHECK-LABEL: define void @adgen_body_put_together(
+; CHECK:         [[HIGH:%.*]] = lshr i64 %count, 32
+; CHECK:         [[COUNT:%.*]] = trunc i64 [[HIGH]] to i32
+; CHECK-NOT:     lshr
+; CHECK:         store float %x, ptr %y
+; CHECK:         store i32 [[COUNT]], ptr
+define void @adgen_body_put_together(ptr "adgen-layout"="8[0f4,4i4]" %y, float %x, i32 %n, i1 %any) {
+entry:
+  %wide = zext i32 %n to i64
+  %high = shl nuw i64 %wide, 32
+  br i1 %any, label %some, label %join
+some:
+  br label %join
+join:
+  %count = phi i64 [ 0, %entry ], [ %high, %some ]
+  %bits = bitcast float %x to i32
+  %low = zext i32 %bits to i64
+  %word = or disjoint i64 %count, %low
+  store i64 %word, ptr %y, align 4
+  ret void
+}
+define void @put_together() { ret void }
