@@ -71,6 +71,7 @@ ARTIFACTS = (
     "interpolation-lookup",
     "csr_product-csr_product<int, double>",
     "several_kernels-dense",
+    "softmax_loss-cross_entropy",
 )
 
 PROGRAMS: dict[str, tuple[str, ...]] = {
@@ -118,6 +119,15 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "skin": ("looked_up.cu", "skin"),
     "observe": ("looked_up.cu", "observe"),
     "splats": ("../../examples/splatting/splat.cu", "blend"),
+    "nearest": ("point_features.cu", "nearest"),
+    "interpolate": ("point_features.cu", "interpolate"),
+    "weighed": ("point_features.cu", "weighed"),
+    "doubling": ("doubling.cu", "by_doubling<double>"),
+    "online_attention": ("attention.cu", "attention_forward"),
+    "batch_norm": ("batch_norm.cu", "batch_norm<32>"),
+    "attention_rows": ("attention_tiles.cu", "attention_rows<32>"),
+    "head_loss": ("gru_sequence.cu", "head_loss<32>"),
+    "dose": ("dose.cu", "transport"),
 }
 """The file in tests/programs and the kernel of artifacts that are not of the collection, and further options."""
 

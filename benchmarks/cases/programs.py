@@ -13,6 +13,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 from programs.draw import F64, struct, structs
+from programs.rows import points
 from programs.soundness import with_arrays
 from programs.table import GPU_PROGRAMS
 
@@ -146,6 +147,10 @@ def _observed(n: int, cameras: int) -> Args:
     return _placed({**args, **sized, "cameras": _repeated(args["cameras"], cameras), "seen_by": seen_by, "n": n})
 
 
+def _of(make: Callable[..., Args], *sizes: int) -> Args:
+    return _placed(make(np.random.default_rng(1), *sizes))
+
+
 def _nearest(n: int, m: int) -> Args:
     points = {name: uniform(count, 2, low=-1.0, dtype="float64") for name, count in (("p", n), ("q", m))}
     return {"n": n, "m": m, **points, "y": cp.zeros(n), "which": cp.zeros(n, "int32")}
@@ -230,6 +235,11 @@ _OF_TESTS = {
     "attenuate": ("voxels", "voxel_walk-attenuate"),
     "neuron": ("neurons", "neuron_cable-step_neurons"),
     "filter_rows": ("spectral filter", "fft_spectrum-filter_rows<4>"),
+    "online_attention": ("attention by rows, online", "attention-attention_forward"),
+    "batch_norm": ("batch norm", "batch_norm-batch_norm<32>"),
+    "attention_rows": ("attention by warps", "attention_tiles-attention_rows<32>"),
+    "head_loss": ("loss of a head", "gru_sequence-head_loss<32>"),
+    "dose": ("dose", "dose-transport"),
 }
 """Names of cases and programs by those of artifacts."""
 
@@ -250,6 +260,22 @@ CASES = (
     _sized("splats by tiles", "splats", "1,024^2, 256 a tile", lambda: _seen(1024, 256), (64, 64), (16, 16)),
     _sized("skinning", "skin", "2^20 vertices, 64 bones", lambda: _skin(1 << 20, 64), 1 << 13, 128),
     _sized("observations", "observe", "2^20 points, 50 cameras", lambda: _observed(1 << 20, 50), 1 << 13, 128),
+    _sized("8 nearest", "nearest", "2^15 of 2,048, float", lambda: _of(points.nearest, 1 << 15, 2048), 256, 128),
+    _sized(
+        "interpolation of features",
+        "interpolate",
+        "64 channels, 2^19 of 2^14, float",
+        lambda: _of(points.interpolated, 64, 1 << 14, 1 << 19),
+        1 << 12,
+        128,
+    ),
+    _sized("repeated work", "weighed", "2^22 x 16 float", lambda: _of(points.weighed, 1 << 22, 16), 1 << 15, 128),
+    replace(
+        _sized(
+            "doubling distances", "doubling", "4,096 x 256 double", lambda: _of(points.system, 256, 4096), 4096, 256
+        ),
+        shared_bytes=4 * 256 * 8,
+    ),
     _sized("grid-stride recurrence", "grid_stride", "2^16 threads, 64 steps", lambda: _strided(1 << 22), 512, 128),
     *(
         replace(case, name=f"{case.name}, all active", artifact="multipole_lookup-multipole_lookup", at_most=math.inf)

@@ -21,6 +21,7 @@ from programs.rows import (
     openmp,
     packed,
     plain_cpp,
+    points,
     shapes,
     signals,
     tensor_cores,
@@ -48,6 +49,7 @@ PROGRAMS = (
     *engineering.ROWS,
     *packed.ROWS,
     *tensor_cores.ROWS,
+    *points.ROWS,
 )
 
 GPU_PROGRAMS = tuple(
