@@ -117,6 +117,7 @@ PREPARE_CUDA = Pipeline(
         _ASK,
         Pass("strip-nonlinetable-debuginfo"),
         Pass("adgen-strip-unroll-hints"),
+        Pass("adgen-thread-dispatches", after=("adgen-make-bodies",)),
         Pass("adgen-widen-steps", after=("adgen-make-bodies",)),  # while sums are the user's
         Pass("default", "O2"),
         Pass("adgen-drop-choice-guards", after=("adgen-raise-atomic-choices", "default")),
@@ -160,6 +161,7 @@ PREPARE_CUDA = Pipeline(
         function("loop-simplify", switch="invert-products"),
         Pass("adgen-count-stops", after=("adgen-rematerialize-shared-loads",)),
         function("loop-simplify", switch="count-stops"),
+        Pass("adgen-split-multiway-merges"),  # again: of a loop that does not break any more
         Pass("adgen-invert-products", after=("adgen-rematerialize-shared-loads",)),
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),

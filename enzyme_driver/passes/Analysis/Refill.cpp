@@ -2,9 +2,14 @@
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
+#include <functional>
+#include <tuple>
+
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 
@@ -30,6 +35,8 @@ bool Refill::isPossible(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
   Fixed.clear();
   Pointers.clear();
   Numbers.clear();
+  Decides = nullptr;
+  Counter = nullptr;
   End = Barrier.getParent();
   if (Stores.empty())
     return false;
@@ -38,6 +45,7 @@ bool Refill::isPossible(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
       return false;
     Needed.insert(Store);
   }
+  StoresIn = Stores.front()->getParent();
   return findRegion(Stores, Barrier) && isOneRound(Stores, Barrier) && !meetBetween(Stores);
 }
 
@@ -55,7 +63,7 @@ bool Refill::need(Value *V, bool IsFixed) {
   auto *I = dyn_cast<Instruction>(V);
   if (!I || (IsCounter && !IsOfFilling))
     return false;
-  if (Numbers.contains(I) || (IsFixed && isReadOnce(*I)))
+  if (Numbers.contains(I) || ((IsFixed || Loops.getLoopFor(End)) && isReadOnce(*I)))
     return Numbers.insert(I), Numbers.size() <= MostNumbers;
   IsFixed |= IsOfFilling;
   return (IsFixed ? Fixed.contains(I) : Needed.contains(I)) || need(*I, IsFixed);
@@ -109,8 +117,8 @@ bool Refill::findRegion(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
       auto *Branch = dyn_cast<BranchInst>(Block->getTerminator());
       if (Block == Last || (Branch && Branch->isUnconditional()))
         continue;
-      if (!Branch || (!(Deciding.contains(Block) && isOverForGood(*Branch, Stores)) &&
-                      !need(Branch->getCondition(), Deciding.contains(Block))))
+      if (!Branch || !((Deciding.contains(Block) && isDecided(*Branch, Stores)) ||
+                       need(Branch->getCondition(), Deciding.contains(Block))))
         return false;
     }
   }
@@ -168,6 +176,93 @@ bool Refill::risesInOutermost(const Value &V) const {
   auto *Step = Next ? dyn_cast<ConstantInt>(Next->getOperand(1)) : nullptr;
   return Step && Next->getOpcode() == Instruction::Add && Next->getOperand(0) == Phi && Next->hasNoSignedWrap() &&
          Step->getValue().isStrictlyPositive();
+}
+
+// What is needed stays as it was where that is not possible.
+bool Refill::tryTo(function_ref<bool()> Act) {
+  auto Before = std::tuple(Needed, Fixed, Pointers, Numbers);
+  if (Act())
+    return true;
+  std::tie(Needed, Fixed, Pointers, Numbers) = std::move(Before);
+  return false;
+}
+
+bool Refill::isDecided(BranchInst &Branch, ArrayRef<StoreInst *> Stores) {
+  return tryTo([&] { return isOverForGood(Branch, Stores); }) ||
+         tryTo([&] { return isDecidedByCounter(Branch, Stores); });
+}
+
+// Whether the counter of the only loop around says, with what is the same in all of its iterations, if anything is
+// stored: then it can be asked of other iterations, too. What an iteration does not store, an earlier one has.
+bool Refill::isDecidedByCounter(BranchInst &Branch, ArrayRef<StoreInst *> Stores) {
+  auto LeadsToAll = [&](const BasicBlock *Way) {
+    return Way->getSinglePredecessor() &&
+           all_of(Stores, [&](const StoreInst *S) { return Before.dominates(Way, S->getParent()); });
+  };
+  if (!LeadsToAll(Branch.getSuccessor(0)) && !LeadsToAll(Branch.getSuccessor(1)))
+    return false;
+  PHINode *Found = counterOf(*Branch.getCondition());
+  if (!Found || (Decides && Decides != &Branch) || !canAskAt(*Found, Branch.getCondition()) ||
+      !need(Branch.getCondition(), false))
+    return false;
+  Decides = &Branch;
+  Counter = Found;
+  return true;
+}
+
+// The one number by which a loop around the barrier, which no other is around, counts, and on which this depends.
+PHINode *Refill::counterOf(const Value &V) const {
+  const Loop *L = Loops.getLoopFor(End);
+  if (!L || L->getParentLoop() || !L->getLoopLatch() || !L->getLoopPredecessor())
+    return nullptr;
+  for (PHINode &Phi : L->getHeader()->phis()) {
+    auto *Next = dyn_cast<BinaryOperator>(Phi.getIncomingValueForBlock(L->getLoopLatch()));
+    auto *Step = Next ? dyn_cast<ConstantInt>(Next->getOperand(1)) : nullptr;
+    if (Step && Next->getOpcode() == Instruction::Add && Next->getOperand(0) == &Phi && !Step->isZero() &&
+        isa<ConstantInt>(Phi.getIncomingValueForBlock(L->getLoopPredecessor())) && dependsOn(Phi, V))
+      return &Phi;
+  }
+  return nullptr;
+}
+
+bool Refill::dependsOn(const PHINode &On, const Value &V) const {
+  auto *I = dyn_cast<Instruction>(&V);
+  if (I == &On)
+    return true;
+  return I && !isa<PHINode>(I) && any_of(I->operands(), [&](const Use &U) { return dependsOn(On, *U.get()); });
+}
+
+// Whether it can be computed for any number of the counter, and says of a sum with it whether it is below or above
+// something: whoever does not fill an element any more leaves it to nobody else.
+bool Refill::canAskAt(const PHINode &Of, Value *V) {
+  if (!dependsOn(Of, *V))
+    return V->getType()->isIntegerTy() && need(V, true) && canAskFixed(*V);
+  Value *One, *Other;
+  if (match(V, m_LogicalAnd(m_Value(One), m_Value(Other))))
+    return canAskAt(Of, One) && canAskAt(Of, Other) && dependsOn(Of, *One) != dependsOn(Of, *Other);
+  auto *Compared = dyn_cast<ICmpInst>(V);
+  if (!Compared || Compared->isEquality())
+    return false;
+  return all_of(Compared->operands(), [&](const Use &U) { return isSumWith(Of, U.get()); }) &&
+         dependsOn(Of, *Compared->getOperand(0)) != dependsOn(Of, *Compared->getOperand(1));
+}
+
+bool Refill::isSumWith(const PHINode &Of, Value *V) {
+  if (V == &Of)
+    return true;
+  if (!dependsOn(Of, *V))
+    return need(V, true) && canAskFixed(*V);
+  auto *I = cast<Instruction>(V);
+  bool IsSum = isa<ZExtInst, SExtInst, TruncInst>(I) ||
+               is_contained({Instruction::Add, Instruction::Sub, Instruction::Mul, Instruction::Shl}, I->getOpcode());
+  return IsSum && all_of(I->operands(), [&](const Use &U) { return isSumWith(Of, U.get()); });
+}
+
+// No choice of ways is among what it is computed from.
+bool Refill::canAskFixed(const Value &V) const {
+  auto *I = dyn_cast<Instruction>(&V);
+  return !I || Numbers.contains(I) ||
+         (!isa<PHINode, LoadInst>(I) && all_of(I->operands(), [&](const Use &U) { return canAskFixed(*U.get()); }));
 }
 
 bool Refill::collectBlocks(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) {
@@ -273,6 +368,63 @@ void Refill::emit(IRBuilder<> &B, Argument &Array) {
   B.CreateCall(Rule, Operands)->addFnAttr(Attribute::Convergent);
 }
 
+// Whether anything is stored where the counter has that number.
+Value *Refill::ask(IRBuilder<> &B, Value *At, const ValueToValueMapTy &Map) const {
+  ValueToValueMapTy Here;
+  Here[Counter] = At;
+  std::function<Value *(Value *)> Again = [&](Value *V) -> Value * {
+    if (Value *Known = Here.lookup(V))
+      return Known;
+    auto *I = dyn_cast<Instruction>(V);
+    if (Value *Known = Map.lookup(V); Known || !I)
+      return Known ? Known : V;
+    Instruction *Made = I->clone();
+    Made->dropUnknownNonDebugMetadata();
+    Made->dropPoisonGeneratingFlags(); // no iteration has to have come there
+    Made->setDebugLoc(DebugLoc());
+    for (Use &U : Made->operands())
+      U.set(Again(U.get()));
+    Here[V] = B.Insert(Made);
+    return Made;
+  };
+  Value *Holds = Again(Decides->getCondition());
+  bool IsFirst = Before.dominates(Decides->getSuccessor(0), StoresIn);
+  return IsFirst ? Holds : B.CreateNot(Holds);
+}
+
+// Where an iteration stores nothing and the next one does, the latest before that did is the one whose numbers were
+// there. Leads to the block that is to fill, and knows it.
+BasicBlock *Refill::writeSearch(BasicBlock &Entry, ValueToValueMapTy &Map) const {
+  LLVMContext &C = Entry.getContext();
+  auto Make = [&](const char *Name) { return BasicBlock::Create(C, Name, Entry.getParent()); };
+  BasicBlock *Next = Make("next"), *Search = Make("search"), *Earlier = Make("earlier"), *Fill = Make("fill"),
+             *Done = Make("done");
+  const Loop *L = Loops.getLoopFor(Counter->getParent());
+  Value *First = Counter->getIncomingValueForBlock(L->getLoopPredecessor());
+  Value *Step = cast<BinaryOperator>(Counter->getIncomingValueForBlock(L->getLoopLatch()))->getOperand(1);
+  Value *Now = Map.lookup(Counter);
+  IRBuilder<> B(&Entry);
+  B.CreateCondBr(ask(B, Now, Map), Fill, Next);
+  B.SetInsertPoint(Next);
+  B.CreateCondBr(ask(B, B.CreateAdd(Now, Step), Map), Search, Done);
+  B.SetInsertPoint(Search);
+  PHINode *At = B.CreatePHI(Now->getType(), 2);
+  B.CreateCondBr(B.CreateICmpEQ(At, First), Done, Earlier);
+  B.SetInsertPoint(Earlier);
+  Value *Before = B.CreateSub(At, Step);
+  B.CreateCondBr(ask(B, Before, Map), Fill, Search);
+  At->addIncoming(Now, Next);
+  At->addIncoming(Before, Earlier);
+  B.SetInsertPoint(Done);
+  B.CreateRetVoid();
+  B.SetInsertPoint(Fill);
+  PHINode *Of = B.CreatePHI(Now->getType(), 2);
+  Of->addIncoming(Now, &Entry);
+  Of->addIncoming(Before, Earlier);
+  Map[Counter] = Of;
+  return Fill;
+}
+
 // Every argument of a derivative is there twice.
 void Refill::write(Function &Reverse, const Argument &Array) {
   ValueToValueMapTy Map;
@@ -288,6 +440,8 @@ void Refill::write(Function &Reverse, const Argument &Array) {
   LLVMContext &C = Body.getContext();
   Reverse.addFnAttr(Attribute::NoInline);
   auto *Entry = BasicBlock::Create(C, "entry", &Reverse);
+  if (Decides)
+    Entry = writeSearch(*Entry, Map);
   SmallVector<BasicBlock *> Order;
   for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&Body))
     Order.push_back(Block);

@@ -9,6 +9,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 namespace adgen {
 
@@ -38,10 +39,20 @@ private:
   llvm::SmallPtrSet<const llvm::BasicBlock *, 8> decidingOn(llvm::ArrayRef<llvm::StoreInst *> Stores) const;
   bool isOverForGood(const llvm::BranchInst &Branch, llvm::ArrayRef<llvm::StoreInst *> Stores);
   bool risesInOutermost(const llvm::Value &V) const;
+  bool isDecided(llvm::BranchInst &Branch, llvm::ArrayRef<llvm::StoreInst *> Stores);
+  bool isDecidedByCounter(llvm::BranchInst &Branch, llvm::ArrayRef<llvm::StoreInst *> Stores);
+  llvm::PHINode *counterOf(const llvm::Value &V) const;
+  bool dependsOn(const llvm::PHINode &Counter, const llvm::Value &V) const;
+  bool canAskAt(const llvm::PHINode &Counter, llvm::Value *V);
+  bool isSumWith(const llvm::PHINode &Of, llvm::Value *V);
+  bool canAskFixed(const llvm::Value &V) const;
+  bool tryTo(llvm::function_ref<bool()> Act);
   bool isOneRound(llvm::ArrayRef<llvm::StoreInst *> Stores, const llvm::CallInst &Barrier) const;
   bool meetBetween(llvm::ArrayRef<llvm::StoreInst *> Stores) const;
   bool comesBefore(const llvm::Instruction &One, const llvm::Instruction &Other) const;
   void write(llvm::Function &Reverse, const llvm::Argument &Array);
+  llvm::BasicBlock *writeSearch(llvm::BasicBlock &Entry, llvm::ValueToValueMapTy &Map) const;
+  llvm::Value *ask(llvm::IRBuilder<> &B, llvm::Value *At, const llvm::ValueToValueMapTy &Map) const;
 
   llvm::Function &Body;
   llvm::DominatorTree &Before;
@@ -56,9 +67,12 @@ private:
       Numbers; // integers: parameters, what was read once, and counters of loops around
   llvm::SmallSetVector<llvm::BasicBlock *, 16>
       Region; // from its first block, which dominates them, to where all ways meet behind the stores
+  llvm::BranchInst *Decides = nullptr; // whether anything is stored, by the counter of the loop around
+  llvm::PHINode *Counter = nullptr;    // this one
   llvm::BasicBlock *First = nullptr, *Last = nullptr;
-  const llvm::BasicBlock *End = nullptr; // that has the barrier
-  unsigned Count = 0;                    // of what was written
+  const llvm::BasicBlock *End = nullptr;      // that has the barrier
+  const llvm::BasicBlock *StoresIn = nullptr; // that has the first store
+  unsigned Count = 0;                         // of what was written
 };
 
 } // namespace adgen

@@ -7,6 +7,7 @@
 // The inner loop then runs as often as its counter says, as Enzyme has to know how often beforehand: in the forward
 // sweep what is behind the stop does nothing, and the reverse sweep, which knows it, begins there.
 #include "Analysis/Undo.h"
+#include "Checkpointing/Breaks.h"
 #include "Checkpointing/CarriedProduct.h"
 #include "Support/Derivative.h"
 #include "Support/Pass.h"
@@ -63,6 +64,13 @@ public:
 
 private:
   std::optional<Stop> examine(Loop &L) {
+    Value *Anchor = anchor();
+    if (!Anchor)
+      return {};
+    if (std::optional<Break> Found = breakOf(L); Found && carried(*Found->Flag, L)) {
+      joinBreak(L, *Found, DT, LI);
+      SE.forgetLoop(&L);
+    }
     BasicBlock *Latch = L.getLoopLatch();
     auto *Ends = dyn_cast<BranchInst>(Latch->getTerminator());
     Value *Leaves = Ends && L.getExitingBlock() == Latch ? leavingCondition(L, *Ends) : nullptr;
@@ -71,8 +79,8 @@ private:
       return {};
     if (isa<ICmpInst>(One))
       std::swap(One, Other);
-    Stop Found{&L, L.getParentLoop(), nullptr, nullptr, nullptr, dyn_cast<ICmpInst>(Other), One, anchor()};
-    if (!Found.Anchor || !Found.Counts || !isCounted(*Found.Counts, L) || !(Found.Decides = decision(*One, L)) ||
+    Stop Found{&L, L.getParentLoop(), nullptr, nullptr, nullptr, dyn_cast<ICmpInst>(Other), One, Anchor};
+    if (!Found.Counts || !isCounted(*Found.Counts, L) || !(Found.Decides = decision(*One, L)) ||
         !(Found.Before = carried(*One, L)) || !isCarriedPlainly(L))
       return {};
     Found.Behind = cast<PHINode>(Found.Before->getIncomingValueForBlock(Found.Outer->getLoopLatch()));
@@ -94,7 +102,7 @@ private:
     CmpInst::Predicate Kind = Counts.getPredicate();
     return Next && Next->getLoop() == &L && Next->isAffine() && Next->getStart()->isOne() &&
            Next->getStepRecurrence(SE)->isOne() && L.isLoopInvariant(Counts.getOperand(1)) && Counts.hasOneUse() &&
-           (Kind == CmpInst::ICMP_SGE || Kind == CmpInst::ICMP_EQ);
+           (Kind == CmpInst::ICMP_SGE || Kind == CmpInst::ICMP_UGE || Kind == CmpInst::ICMP_EQ);
   }
 
   // The branch whose first way alone makes the flag true.
@@ -129,9 +137,14 @@ private:
       From = From->getSinglePredecessor();
     }
     Found = dyn_cast<BranchInst>(From->getTerminator());
-    bool Decides = Found && Found->isConditional() && Found->getSuccessor(0) == Way && Found->getSuccessor(1) != Way &&
+    bool Decides = Found && Found->isConditional() && Found->getSuccessor(0) != Found->getSuccessor(1) &&
                    isa<Instruction>(Found->getCondition());
-    return Decides ? Found : nullptr;
+    if (!Decides)
+      return nullptr;
+    IRBuilder<> B(Found);
+    if (Found->getSuccessor(0) != Way)
+      InvertBranch(Found, B); // the first way is the one on which it happens
+    return Found;
   }
 
   // The phi of the outer loop that is set by the flag alone, and keeps the inner loop from running.
@@ -145,7 +158,7 @@ private:
       if (!Phi.getType()->isIntegerTy(1))
         continue;
       Value *Condition = Branch->getCondition();
-      bool Guards = Condition == &Phi || match(Condition, m_LogicalOr(m_Specific(&Phi), m_Value()));
+      bool Guards = Condition == &Phi || match(Condition, m_c_LogicalOr(m_Specific(&Phi), m_Value()));
       if (Guards && isSetBy(Flag, Phi, *Phi.getIncomingValueForBlock(Outer.getLoopLatch()), L))
         return &Phi;
     }
@@ -155,16 +168,17 @@ private:
   // Outside of the inner loop, nothing but phis takes the flag to the next iteration.
   static bool isSetBy(Value &Flag, PHINode &Phi, Value &Next, const Loop &L) {
     auto *Met = dyn_cast<PHINode>(&Next);
-    if (!Met || Met == &Phi || !L.getParentLoop()->contains(Met))
+    const Loop &Outer = *L.getParentLoop();
+    if (!Met || !Outer.contains(Met) || L.contains(Met) || Met->getParent() == Outer.getHeader())
       return false;
     return all_of(Met->incoming_values(), [&](const Use &U) {
-      auto *Left = dyn_cast<PHINode>(U.get());
       return U.get() == &Phi || U.get() == &Flag ||
-             (Left && Left->getNumIncomingValues() == 1 && Left->getIncomingValue(0) == &Flag && Left->hasOneUse());
+             (isa<PHINode>(U.get()) && U->hasOneUse() && isSetBy(Flag, Phi, *U.get(), L));
     });
   }
 
-  // What the loop leaves behind is carried by its header: an iteration that does nothing leaves it as it is.
+  // What the loop leaves behind is carried by its header, so that an iteration that does nothing leaves it as it is;
+  // whole numbers are made so.
   bool isCarriedPlainly(Loop &L) const {
     BasicBlock *Latch = L.getLoopLatch();
     for (BasicBlock *Block : L.blocks())
@@ -173,8 +187,8 @@ private:
         bool IsCarried =
             any_of(L.getHeader()->phis(), [&](PHINode &Each) { return Each.getIncomingValueForBlock(Latch) == &I; });
         bool IsLeft = any_of(I.users(), [&](const User *U) { return !L.contains(cast<Instruction>(U)); });
-        bool IsFlag = I.getType()->isIntegerTy(1), IsNumber = I.getType()->isFloatingPointTy();
-        if (IsLeft && !IsFlag && !(IsNumber && (IsCarried || (Phi && Phi->getParent() == L.getHeader()))))
+        bool IsWhole = I.getType()->isIntegerTy(), IsNumber = I.getType()->isFloatingPointTy();
+        if (IsLeft && !IsWhole && !(IsNumber && (IsCarried || (Phi && Phi->getParent() == L.getHeader()))))
           return false;
       }
     return L.getNumBlocks() > 1;
@@ -239,6 +253,42 @@ PHINode *count(Loop &L) {
   return Phi;
 }
 
+// `k + 1` of k.
+bool isStep(const Instruction &I, const PHINode &Of) {
+  return I.getOpcode() == Instruction::Add && I.getOperand(0) == &Of && isa<ConstantInt>(I.getOperand(1));
+}
+
+SmallVector<Instruction *> leftBehind(const Loop &L) {
+  SmallVector<Instruction *> Left;
+  for (BasicBlock *Block : L.blocks())
+    for (Instruction &I : *Block)
+      if (!I.getType()->isIntegerTy(1) &&
+          any_of(I.users(), [&](const User *U) { return !L.contains(cast<Instruction>(U)); }))
+        Left.push_back(&I);
+  return Left;
+}
+
+// A phi of the header has it in the next iteration, and no counter goes on to count.
+bool isCarried(const Instruction &I, const Loop &L, const BasicBlock &Latch) {
+  return I.getParent() != L.getHeader() && any_of(L.getHeader()->phis(), [&](const PHINode &Phi) {
+           return Phi.getIncomingValueForBlock(&Latch) == &I && !isStep(I, Phi);
+         });
+}
+
+// What nothing carries, such as how many have contributed, or the number that the last iteration began with: behind the
+// loop it is that of the last iteration that was not behind the stop.
+void carryWhatIsLeft(ArrayRef<Instruction *> Left, Loop &L, BasicBlock &Acts, BasicBlock &Join) {
+  for (Instruction *I : Left) {
+    PHINode *Last = PHINode::Create(I->getType(), 2, "last", L.getHeader()->begin());
+    PHINode *Met = PHINode::Create(I->getType(), 2, "left", Join.begin());
+    Last->addIncoming(Constant::getNullValue(I->getType()), L.getLoopPreheader());
+    Last->addIncoming(Met, &Join);
+    I->replaceUsesWithIf(Met, [&](Use &U) { return !L.contains(cast<Instruction>(U.getUser())); });
+    Met->addIncoming(I, &Acts);
+    Met->addIncoming(Last, L.getHeader());
+  }
+}
+
 // The iterations behind the stop come to the latch at once.
 void skipBehind(Loop &L, PHINode &Outer, PHINode &Inner, Place &At, DominatorTree &DT, LoopInfo &LI) {
   BasicBlock *Header = L.getHeader(), *Old = L.getLoopLatch();
@@ -246,14 +296,14 @@ void skipBehind(Loop &L, PHINode &Outer, PHINode &Inner, Place &At, DominatorTre
   BasicBlock *Acts = SplitBlock(Header, Header->getFirstInsertionPt(), &DT, &LI);
   if (Old == Header)
     Old = Acts;
+  SmallVector<Instruction *> Left = leftBehind(L);
+  erase_if(Left, [&](Instruction *I) { return isCarried(*I, L, *Join); });
   IRBuilder<> B(Header->getTerminator());
   Value *Past = At.past(B, B.CreateAnd(B.CreateICmpEQ(At.outer(B), &Outer), B.CreateICmpSGT(&Inner, At.inner(B))));
   ReplaceInstWithInst(Header->getTerminator(), BranchInst::Create(Join, Acts, Past));
   for (PHINode &Phi : Header->phis()) {
     Value *Next = Phi.getIncomingValueForBlock(Join);
-    auto *Step = dyn_cast<BinaryOperator>(Next);
-    if (Step && Step->getOpcode() == Instruction::Add && Step->getOperand(0) == &Phi &&
-        isa<ConstantInt>(Step->getOperand(1))) {
+    if (auto *Step = dyn_cast<Instruction>(Next); Step && isStep(*Step, Phi)) {
       Step->moveBefore(Header->getTerminator()->getIterator()); // known in either case
       continue;
     }
@@ -268,6 +318,7 @@ void skipBehind(Loop &L, PHINode &Outer, PHINode &Inner, Place &At, DominatorTre
     });
     Phi.setIncomingValueForBlock(Join, Met);
   }
+  carryWhatIsLeft(Left, L, *Old, *Join);
   DT.recalculate(*Header->getParent());
 }
 
@@ -295,7 +346,7 @@ void countOnce(Stop Of, DominatorTree &DT, LoopInfo &LI) {
   IRBuilder<> B(L.getLoopPreheader()->getTerminator());
   Value *StopsHere = B.CreateICmpEQ(At.outer(B), OuterCount);
   Value *Limit = Of.Counts->getOperand(1);
-  Value *Times = Of.Counts->isEquality() ? B.CreateZExt(Limit, T) : B.CreateSExt(Limit, T);
+  Value *Times = Of.Counts->isSigned() ? B.CreateSExt(Limit, T) : B.CreateZExt(Limit, T);
   Times = B.CreateBinaryIntrinsic(Intrinsic::smax, Times, ConstantInt::get(T, 1));
   Value *Until = B.CreateSelect(StopsHere, B.CreateNSWAdd(At.inner(B), ConstantInt::get(T, 1)), Never);
   Times = B.CreateBinaryIntrinsic(Intrinsic::smin, Times, Until, nullptr, "times");

@@ -10,6 +10,7 @@
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
@@ -52,8 +53,11 @@ struct Conditions {
   BasicBlock *End;
 };
 
-// Whether the other way to the end is one behind both conditions.
-bool isLeftByBoth(const Conditions &C, const DominatorTree &DT) {
+// Whether the other way to the end is one behind both conditions. By which way a loop is left is kept once for all of
+// its iterations.
+bool isLeftByBoth(const Conditions &C, const DominatorTree &DT, const LoopInfo &LI) {
+  if (const Loop *L = LI.getLoopFor(C.Second->getParent()); L && !L->contains(C.End))
+    return false;
   BasicBlock *Second = C.Second->getParent(), *First = C.First->getParent(),
              *AtOnce = C.First->getSuccessor(!C.IntoSecond);
   SmallSetVector<BasicBlock *, 4> Ways(pred_begin(C.End), pred_end(C.End));
@@ -64,7 +68,7 @@ bool isLeftByBoth(const Conditions &C, const DominatorTree &DT) {
          !DT.dominates(BasicBlockEdge(First, AtOnce), Other);
 }
 
-std::optional<Conditions> conditionsFrom(BasicBlock &B, const DominatorTree &DT) {
+std::optional<Conditions> conditionsFrom(BasicBlock &B, const DominatorTree &DT, const LoopInfo &LI) {
   BranchInst *First = choiceOf(B);
   for (unsigned Side : {0, 1}) {
     BasicBlock *Next = First ? First->getSuccessor(Side) : nullptr;
@@ -73,7 +77,7 @@ std::optional<Conditions> conditionsFrom(BasicBlock &B, const DominatorTree &DT)
       continue;
     for (unsigned Past : {0, 1}) {
       Conditions Found{First, Second, Side == 1, Past == 1, Second->getSuccessor(Past)};
-      if (isLeftByBoth(Found, DT))
+      if (isLeftByBoth(Found, DT, LI))
         return Found;
     }
   }
@@ -157,8 +161,9 @@ PreservedAnalyses MergeBranchConditions::run(Module &M, ModuleAnalysisManager &M
         askOnce(*Found);
         DT.recalculate(F);
       }
+    LoopInfo LI(DT);
     for (BasicBlock &B : F)
-      if (std::optional<Conditions> Found = DT.isReachableFromEntry(&B) ? conditionsFrom(B, DT) : std::nullopt) {
+      if (std::optional<Conditions> Found = DT.isReachableFromEntry(&B) ? conditionsFrom(B, DT, LI) : std::nullopt) {
         ADGEN_COUNT(NumConditions, B.getName());
         askTogether(*Found);
         DT.recalculate(F);

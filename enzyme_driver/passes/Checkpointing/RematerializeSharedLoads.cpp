@@ -67,6 +67,19 @@ bool isNeeded(const Value &First, const Constants &Known) {
   return false;
 }
 
+// A whole number that says where to read, and decides about nothing: what follows from a decision may be asked for
+// where the array has not its values back yet.
+bool isIndex(const Instruction &I) {
+  return all_of(I.users(), [&](const User *U) {
+    return isa<GetElementPtrInst>(U) ||
+           (isa<CastInst, BinaryOperator>(U) && U->getType()->isIntegerTy() && isIndex(*cast<Instruction>(U)));
+  });
+}
+
+bool isRepeatedType(const LoadInst &Load) {
+  return Load.getType()->isFPOrFPVectorTy() || (Load.getType()->isIntegerTy(32) && isIndex(Load));
+}
+
 // What happens in a thread behind a load, up to the barriers that come next.
 struct Interval {
   bool Repeatable = true;
@@ -190,7 +203,7 @@ private:
   void collect() {
     for (Instruction &I : instructions(Body)) {
       auto *Load = dyn_cast<LoadInst>(&I);
-      if (!Load || !Load->isSimple() || !Load->getType()->isFPOrFPVectorTy())
+      if (!Load || !Load->isSimple() || !isRepeatedType(*Load))
         continue;
       Argument *A = Arrays.find(Load->getPointerOperand());
       if (!A || !isNeeded(*Load, Known))
@@ -203,9 +216,17 @@ private:
       bool Changes = any_of(Found.Ends, [&](CallInst *End) { return isWrittenBehind(*End, A); });
       if (Found.Repeatable && !(Found.LanesMeet && isWrittenAround(Found, A)) &&
           !(Changes && isNeededBehind(*Load, Found)) &&
-          all_of(Found.Ends, [&](CallInst *End) { return Meet.all(*End->getParent()); }))
+          all_of(Found.Ends, [&](CallInst *End) { return Meet.all(*End->getParent()) || isFilledAgain(*End, *A); }))
         Candidates[A].push_back({Load, std::move(Found)});
     }
+  }
+
+  // By each thread what it has filled itself, whoever has returned before.
+  bool isFilledAgain(CallInst &End, const Argument &A) {
+    if (!isWrittenBehind(End, &A))
+      return true;
+    auto Writers = storesTo(&A);
+    return Writers && Fill.isPossible(*Writers, End);
   }
 
   // Behind lanes that have met another one may write to what was read before.
@@ -341,8 +362,10 @@ private:
     ADGEN_COUNT(NumLoads, Load);
     IRBuilder<> B(&Load);
     Value *Alignment = B.getInt32(Load.getAlign().value());
-    Instruction *Again = B.CreateIntrinsic(Intrinsic::nvvm_ldu_global_f, {Load.getType(), Load.getPointerOperandType()},
-                                           {Load.getPointerOperand(), Alignment});
+    const Intrinsic::ID Kind =
+        Load.getType()->isIntegerTy() ? Intrinsic::nvvm_ldu_global_i : Intrinsic::nvvm_ldu_global_f;
+    Instruction *Again =
+        B.CreateIntrinsic(Kind, {Load.getType(), Load.getPointerOperandType()}, {Load.getPointerOperand(), Alignment});
     Load.replaceAllUsesWith(Again);
     Load.eraseFromParent();
     return Again;

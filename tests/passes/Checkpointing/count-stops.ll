@@ -1,6 +1,6 @@
 ; A thread that stops once and for all, in a loop in another loop: a variable has the iteration of both in which it does. Before it, the flag
 ; that the outer loop carries; how it came out, where it is decided; and how often the inner loop runs in the reverse sweep.
-; Not where the flag does not keep the inner loop from running again, or something else is used behind the loop.
+; Not where the flag does not keep the inner loop from running again.
 ;
 ; RUN: %opt -passes=adgen-count-stops,verify -S %s | %filecheck %s
 target triple = "nvptx64-nvidia-cuda"
@@ -114,9 +114,14 @@ end:
   ret void
 }
 
-; How far the thread came in the loop.
+; How far the thread came in the loop: behind the stop it stays what it was there.
 ; CHECK-LABEL: define void @adgen_body_uses_count(
-; CHECK-NOT:     alloca
+; CHECK:       loop:
+; CHECK-NEXT:    %[[LAST:.*]] = phi i32 [ 0, %inner ], [ %[[LEFT:.*]], %[[JOIN:.*]] ]
+; CHECK:       [[JOIN]]:
+; CHECK-NEXT:    %[[LEFT]] = phi i32 [ %inc, %latch ], [ %[[LAST]], %loop ]
+; CHECK:       tile.end:
+; CHECK:         phi i32 [ %c.o, %tile ], [ %[[LEFT]], %inner.end ]
 define void @adgen_body_uses_count(ptr noalias readonly %x, ptr noalias %out, i1 %outside, i32 %n, i32 %m, ptr %shared) {
 entry:
   call void @adgen_rule_barrier(ptr %shared)
@@ -152,6 +157,58 @@ tile.end:
   br i1 %again, label %tile, label %end
 end:
   store i32 %c.end, ptr %out
+  ret void
+}
+
+; The loop breaks, and its counter has no sign: the break leads to the latch, with a flag.
+; CHECK-LABEL: define void @adgen_body_breaks(
+; CHECK:         %times = call i64 @llvm.smin.i64(
+; CHECK:       loop:
+; CHECK:         br i1 %{{.*}}, label %latch, label %adds, !adgen.outcome
+; CHECK:       latch:
+; CHECK:         %[[SUM:.*]] = phi float [ %more, %adds ], [ %s, %loop.split ]
+; CHECK:       inner.end:
+; CHECK:         call void @adgen_undo_forget(
+define void @adgen_body_breaks(ptr noalias readonly %x, ptr noalias %out, i1 %outside, i32 %n, i32 %m, ptr %shared) {
+entry:
+  call void @adgen_rule_barrier(ptr %shared)
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %done.o = phi i1 [ %outside, %entry ], [ %done.end, %tile.end ]
+  %s.o = phi float [ 0.0, %entry ], [ %s.end, %tile.end ]
+  %none = icmp eq i32 %n, 0
+  %skips = select i1 %none, i1 true, i1 %done.o
+  br i1 %skips, label %tile.end, label %inner
+inner:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %inner ], [ %inc, %latch ]
+  %s = phi float [ %s.o, %inner ], [ %s.next, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %goes = fcmp oge float %a, 0.0
+  br i1 %goes, label %adds, label %inner.end
+adds:
+  %more = fadd float %s, %a
+  br label %latch
+latch:
+  %s.next = phi float [ %more, %adds ]
+  %inc = add nuw i32 %k, 1
+  %on = icmp ult i32 %inc, %n
+  br i1 %on, label %loop, label %inner.end
+inner.end:
+  %s.left = phi float [ %s, %loop ], [ %s.next, %latch ]
+  %flag = phi i1 [ true, %loop ], [ false, %latch ]
+  br label %tile.end
+tile.end:
+  %done.end = phi i1 [ %done.o, %tile ], [ %flag, %inner.end ]
+  %s.end = phi float [ %s.o, %tile ], [ %s.left, %inner.end ]
+  %o.inc = add nuw nsw i32 %o, 1
+  %again = icmp slt i32 %o.inc, %m
+  br i1 %again, label %tile, label %end
+end:
+  store float %s.end, ptr %out
   ret void
 }
 

@@ -142,3 +142,30 @@ f:
 end:
   ret void
 }
+
+; The second condition leaves the loop.
+; CHECK-LABEL: define void @leaves(
+; CHECK:         br i1 %inside, label %latch, label %ask
+define void @leaves(ptr %x, double %gap) {
+entry:
+  br label %body
+body:
+  %sum = phi double [ 0.0, %entry ], [ %next, %latch ]
+  %inside = fcmp olt double %sum, %gap
+  br i1 %inside, label %latch, label %ask
+ask:
+  %reached = fcmp olt double %sum, 4.0
+  br i1 %reached, label %g, label %end
+g:
+  %b = fmul double %gap, 2.0
+  br label %latch
+latch:
+  %e = phi double [ 1.0, %body ], [ %b, %g ]
+  %next = fadd double %sum, %e
+  %again = fcmp olt double %next, 9.0
+  br i1 %again, label %body, label %end
+end:
+  %result = phi double [ %sum, %ask ], [ %next, %latch ]
+  store double %result, ptr %x
+  ret void
+}

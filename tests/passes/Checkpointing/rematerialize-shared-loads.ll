@@ -519,6 +519,52 @@ done:
   ret void
 }
 
+; Which threads fill their elements depends on a sum that may wrap around: one that has nothing to fill looks for the iteration that did.
+; What an index is read for is read again with it.
+; CHECK-LABEL: define void @adgen_body_up_to(
+; CHECK:         call i32 @llvm.nvvm.ldu.global.i.i32.p0(ptr %tile, i32 4)
+; CHECK:       latch:
+; CHECK-NEXT:    call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:    call void @adgen_rule_refill_up_to_0(ptr %tile, ptr %from, i32 %o, i32 %n)
+; CHECK-NOT:     _snapshot
+define void @adgen_body_up_to(ptr noalias readonly %x, ptr noalias readonly %from, ptr noalias %y, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr i32, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %first = shl i32 %o, 5
+  %at = add i32 %first, %t
+  %has = icmp ult i32 %at, %n
+  br i1 %has, label %do, label %ready
+do:
+  %source = getelementptr i32, ptr %from, i32 %at
+  %v = load i32, ptr %source
+  store i32 %v, ptr %mine
+  br label %ready
+ready:
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %ready ], [ %i.next, %inner ]
+  %j = load i32, ptr %tile
+  %value.at = getelementptr float, ptr %x, i32 %j
+  %a = load float, ptr %value.at
+  %p = fmul float %a, %a
+  store float %p, ptr %y
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, %n
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+
 ; Nor where threads meet between two stores, of which the second may overwrite what another thread has stored first.
 ; CHECK-LABEL: define void @adgen_body_padded(
 ; CHECK-NOT:   _refill
