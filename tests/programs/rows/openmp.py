@@ -6,6 +6,7 @@ from programs.draw import F32, Rng
 from programs.program import Args, Maker, Program
 
 _FILE = "openmp_constructs.cpp"
+_TASKS = "openmp_tasks.cpp"
 _POINTS = 23
 
 
@@ -52,15 +53,12 @@ _SUMS = (
     "teams_of_a_size",
     "with_locks",
     "own_reduction",
-    "tasks",
-    "tasks_of_tasks",
-    "dependent_tasks",
-    "tasks_with_objects",
-    "loop_of_tasks",
     "one_region_many_steps",
     "down_without_sign",
     "library",
 )
+
+_OF_TASKS = ("tasks", "tasks_of_tasks", "dependent_tasks", "tasks_with_objects", "loop_of_tasks")
 
 
 def _refused(entry: str, make: Maker, reason: str) -> Program:
@@ -77,5 +75,6 @@ ROWS = (
     Program(_FILE, "scanned", _path, ("y",), flat=frozenset({"y"})),
     Program(_FILE, "checked", _norm),
     _refused("thread_private", _norm, "every thread has its own"),
-    _refused("untied_tasks", _norm, "OpenMP task"),
+    *(Program(_TASKS, entry, _points) for entry in _OF_TASKS),
+    Program(_TASKS, "untied_tasks", _norm, refused="OpenMP task"),
 )
