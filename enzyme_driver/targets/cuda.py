@@ -100,21 +100,25 @@ def _assemble(
     report, failures = assembly.assemble_all(ptx, cubin, arch, workspace)
     first = ptx.read_text("utf-8")
     tried_ptx, tried_cubin = (path.with_stem(f"{path.stem}.tried") for path in (ptx, cubin))
-    done: str | None = None
+    done, said = "", ""
 
     def tried(text: str) -> str:
-        nonlocal done
-        done = None
-        tried_ptx.write_text(text, encoding="utf-8")
-        said = assembly.assemble(tried_ptx, tried_cubin, arch, workspace)
-        done = text
+        nonlocal done, said
+        if text != done:
+            done = ""
+            tried_ptx.write_text(text, encoding="utf-8")
+            said = assembly.assemble(tried_ptx, tried_cubin, arch, workspace)
+            done = text
         return said
 
-    made = registers.Assembled(first, report)
+    def foreseen(made: registers.Assembled) -> str:
+        return variants.with_variants(made)[0]
+
+    made, varies = registers.Assembled(first, report), workspace.does("block-variants")
     if workspace.does("bound-registers"):
-        made = registers.bounded(first, report, tried)
+        made = registers.bounded(first, report, tried, foreseen if varies else None)
     wanted, blocks = made.ptx, dict[str, tuple[BlockVariant, ...]]()
-    if workspace.does("block-variants"):
+    if varies:
         with suppress(CompilerCrashError):  # out of time: the kernels themselves are there
             wanted, blocks = variants.for_other_blocks(made, tried)
     if wanted != first:

@@ -17,8 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
+
+from enzyme_driver.errors import CompilerCrashError
 
 LIMIT, LIMIT_IN_BULK = 128, 64
 MOST_SPILLED = 900
@@ -61,11 +64,14 @@ class Assembled:
     report: str
 
 
-def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> Assembled:
+def bounded(
+    ptx: str, report: str, assemble: Callable[[str], str], foreseen: Callable[[Assembled], str] | None = None
+) -> Assembled:
     """The same with other bounds where a kernel takes too many registers, or may have more.
 
     `report` is what `ptxas -v` says of `ptx`, and what `assemble` returns for another PTX. That has only the kernels of
-    which it must be known: what it says of the others holds on, and they may take long.
+    which it must be known: what it says of the others holds on, and they may take long. At the first time, where bounds
+    will most likely do, it is what is `foreseen` to be assembled at last, so that this need not be done again.
     """
     crowded = _crowded(ptx, report)
     if crowded:
@@ -73,8 +79,15 @@ def bounded(ptx: str, report: str, assemble: Callable[[str], str]) -> Assembled:
         report += assemble(_alone(ptx, crowded))
     limits, before, most = _limits(ptx, report), spilled_bytes(report), _most_spilled(ptx)
     tried, said = _in_doubt(limits, report, most), report
+    if any(used_registers(report)[name] >= MOST for name in tried):
+        foreseen = None  # such a kernel often spills too much with fewer
     while tried:
-        said += assemble(_alone(_limited(ptx, limits), tried))
+        text, heard = _limited(ptx, limits), ""
+        if foreseen:
+            with suppress(CompilerCrashError):  # out of time, perhaps for what is only foreseen
+                heard = assemble(foreseen(Assembled(text, said + _as_bounded(tried, limits))))
+            foreseen = None
+        said += _about(tried, heard or assemble(_alone(text, tried)))
         spilled = spilled_bytes(said)
         worse = {name for name in tried if spilled[name] > most[name] and spilled[name] >= before[name]}
         said += _about(worse, report)
@@ -87,6 +100,14 @@ def _in_doubt(limits: Mapping[str, list[int]], report: str, most: Mapping[str, i
     """The kernels that could spill too much: not those that spill little without, and get more registers."""
     spilled, used = spilled_bytes(report), used_registers(report)
     return {name for name, (limit, *_) in limits.items() if limit < used[name] or spilled[name] > most[name]}
+
+
+def _as_bounded(kernels: Collection[str], limits: Mapping[str, list[int]]) -> str:
+    """What ptxas will say of kernels that use all registers that they may."""
+    return "".join(
+        f"Function properties for {name}\n    0 bytes spill stores\nUsed {limits[name][0]} registers\n"
+        for name in kernels
+    )
 
 
 def _about(kernels: Collection[str], report: str) -> str:

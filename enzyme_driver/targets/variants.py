@@ -61,6 +61,13 @@ def for_other_blocks(
     Returns the PTX with them, and them by the kernel's name, for more and more threads; the kernel itself is among
     them, unless another one is better for all of its blocks.
     """
+    text, found = with_variants(made)
+    spilled = spilled_bytes(assemble(text)) if found else {}
+    return text, {name: _fuller(each, name, spilled) for name, each in found.items()}
+
+
+def with_variants(made: Assembled) -> tuple[str, dict[str, tuple[BlockVariant, ...]]]:
+    """The PTX with all variants, and these by the kernel's name."""
     used = used_registers(made.report)
     found: dict[str, tuple[BlockVariant, ...]] = {}
     text = made.ptx
@@ -79,8 +86,7 @@ def for_other_blocks(
                 BlockVariant(fitting, name),
                 *(BlockVariant(threads, _named(name, threads)) for threads in larger),
             )
-    spilled = spilled_bytes(assemble(text)) if found else {}
-    return text, {name: _fuller(each, name, spilled) for name, each in found.items()}
+    return text, found
 
 
 def _fuller(variants: tuple[BlockVariant, ...], kernel: str, spilled: Mapping[str, int]) -> tuple[BlockVariant, ...]:

@@ -21,6 +21,7 @@ from enzyme_driver.stages.workspace import Workspace
 from enzyme_driver.targets import cuda
 from enzyme_driver.targets.cuda import CudaCode
 from enzyme_driver.targets.emission import EMIT
+from enzyme_driver.targets.registers import LIMIT
 
 WORDS = {"rules": "/build/rules.bc", "libdevice": "/cuda/libdevice.bc"}
 PASSES = pipelines.render(pipelines.CUDA, WORDS, facts={"exact", "gpu", "assembly", "bulk reductions"})
@@ -120,6 +121,31 @@ def test_kernels_with_many_registers_have_variants_for_larger_blocks(
     without = replace(workspace, settings=replace(workspace.settings, disable=frozenset({"block-variants"})))
     made = finish(without)
     assert (made.blocks, made.ptx.read_text()) == ({}, text)
+
+
+@pytest.mark.parametrize(("registers", "runs"), [((200, 128), 2), ((255, 128, 128), 3), ((200, 64, 64), 3)])
+def test_what_is_foreseen_is_not_assembled_again(
+    registers: tuple[int, ...], runs: int, workspace: Workspace, fake_process: FakeProcess
+) -> None:
+    """Kernels with all registers that there are often spill too much with fewer."""
+    text = ".visible .entry a__gradient(\n)\n{\n\tret;\n}\n"
+    fake_process.reply("emit.py", effect=lambda argv: Path(argv[4]).write_text(text))
+    used = iter(registers)
+
+    def says_next(argv: tuple[str, ...] = ()) -> None:
+        if argv:
+            Path(argv[-1]).write_bytes(b"code")
+        said = (
+            "ptxas info    : Function properties for a__gradient\n"
+            "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+            f"ptxas info    : Used {next(used, 0)} registers, used 0 barriers\n"
+        )
+        fake_process.reply("ptxas", stderr=said, effect=says_next)
+
+    says_next()
+    made = finish(workspace)
+    assert f".maxnreg {LIMIT}\n" in made.ptx.read_text()
+    assert [argv[0] for argv in fake_process.argvs].count("/cuda/bin/ptxas") == runs
 
 
 def test_variants_that_take_ptxas_too_long_are_left_out(workspace: Workspace, fake_process: FakeProcess) -> None:
