@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -17,15 +16,13 @@ from programs.program import FOLDER, Program
 from programs.table import GPU_PROGRAMS
 
 from enzyme_driver.artifact import read
+from enzyme_driver.cli.figures import figures
 
 RECORDED = FOLDER / "code.json"
 GROWN = 1.5
 """How many times as many instructions are a regression."""
 FEW = 8
 """So many more are none, however few there were."""
-
-_INSTRUCTION = re.compile(r"^\s+(?:@!?%\w+ )?(?P<name>[a-z][\w.:]*)[^;]*;", re.MULTILINE)
-_ATOMIC = re.compile(r"(?:atom|red|cp\.reduce)\.(?!.*shared::cta|.*shared\.)")
 
 
 @dataclass(frozen=True)
@@ -49,12 +46,8 @@ def code_of(folder: Path) -> Code:
     (entry,) = artifact.manifest.entries
     (binary,) = artifact.manifest.binaries.cuda.values()
     text = (folder / binary.ptx).read_text("utf-8")
-    body = re.search(
-        rf"\.entry {re.escape(str(entry.targets['cuda'].gradient))}\(.*?^}}", text, re.DOTALL | re.MULTILINE
-    )
-    names = [found["name"] for found in _INSTRUCTION.finditer(body[0])] if body else []
-    atomics = sum(bool(_ATOMIC.match(name)) for name in names)
-    return Code(len(names), atomics, sum(name.startswith(("ld.local", "st.local")) for name in names))
+    found = figures(str(entry.targets["cuda"].gradient), text, b"", tape=False)
+    return Code(found.instructions, found.additions, found.local)
 
 
 def recorded() -> dict[str, Code]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -11,7 +12,16 @@ import pytest
 from cli_support import Adgen
 
 from enzyme_driver import artifact, pipeline
+from enzyme_driver.targets.registers import used_registers
 from enzyme_driver.toolchain import Toolchain
+
+PRODUCT = """
+__global__ void product(const float *table, const int *place, const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = table[place[i]] * x[i];
+}
+"""
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,6 +80,21 @@ def test_inspect(user: Adgen, made: Path) -> None:
     x, y, n = told["entries"][0]["parameters"]
     assert (x["activity"], x["reads"], x["writes"]) == ("duplicated", True, False)
     assert (y["activity"], y["writes"], n["activity"]) == ("duplicated", True, "const")
+
+
+def test_inspect_says_what_const_would_save(user: Adgen, toolchain: Toolchain) -> None:
+    """Of registers what ptxas says; to an array without a derivative nothing is added."""
+    (user.folder / "product.cu").write_text(PRODUCT)
+    told = json.loads(user("inspect", "product.cu", "--const", "-t", "cuda", "--json").stdout)
+    rows = {row["parameter"]: row["figures"] for row in told["const"]["product"]}
+    assert list(rows) == ["as it is", "table", "x"]
+    for name, what in itertools.product(("table", "x"), ("additions", "instructions")):
+        assert rows[name][what] < rows["as it is"][what]
+    (ptx,) = Path(told["artifact"]).glob("*.ptx")
+    flags = ("-arch=sm_90", "-O3", "-v", ptx, "-o", user.folder / "k.cubin")
+    argv = [str(each) for each in (toolchain.ptxas.path, *flags)]
+    said = used_registers(subprocess.run(argv, check=True, capture_output=True, text=True).stderr)
+    assert rows["as it is"]["registers"] == said[told["entries"][0]["targets"]["cuda"]["gradient"]]
 
 
 def test_flags_reach_clang(user: Adgen) -> None:

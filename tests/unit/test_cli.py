@@ -300,6 +300,19 @@ def test_inspect_a_file_compiles_it(compiler: Compiler, capsys: pytest.CaptureFi
     assert "price(" in capsys.readouterr().out
 
 
+def test_inspect_compiles_gradients_without_a_parameter(compiler: Compiler, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["inspect", "a.cu", "--const", "--fast-math"]) == 0
+    whole, without = compiler.requests
+    assert (whole.activity, whole.targets) == ((), ("openmp", "cuda"))
+    assert (without.activity, without.names, without.targets) == ((("spot", "const"),), ("price",), ("cuda",))
+    assert without.fast_math
+    shown = capsys.readouterr().out
+    assert shown.index("as it is") < shown.rindex("spot")
+    assert cli.run(["inspect", "a.cu", "--const", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["const"]["price"]
+    assert [(row["parameter"], row["figures"]["tape"]) for row in told] == [("as it is", False), ("spot", False)]
+
+
 @pytest.mark.usefixtures("compiler")
 def test_inspect_refuses_what_it_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
     cli.run(["compile", "a.cu"])
@@ -307,6 +320,7 @@ def test_inspect_refuses_what_it_cannot_do(capsys: pytest.CaptureFixture[str]) -
     assert "there is price" in capsys.readouterr().err
     assert cli.run(["inspect", "a.adgen", "--fast-math"]) == errors.UsageError.exit_code
     assert cli.run(["inspect", "nowhere.adgen"]) == errors.UsageError.exit_code
+    assert cli.run(["inspect", "a.adgen", "--const"]) == errors.UsageError.exit_code
 
 
 FINDINGS = (
