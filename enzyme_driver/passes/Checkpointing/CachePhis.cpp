@@ -78,10 +78,11 @@ bool isHeldOutsideOfLoops(const PHINode &Phi, const DominatorTree &DT, const Loo
   return !LI.getLoopFor(Phi.getParent()) && (Phi.getType()->isIntegerTy() || isComputedOnTheWay(Phi, DT, LI));
 }
 
-// In how many ways Enzyme computes a phi again: for each way that leads to it, what comes from there.
+// In how many ways Enzyme computes a phi again: for each way that leads to it, what comes from there, and again what
+// decides about the way.
 class Ways {
 public:
-  Ways(const LoopInfo &LI, unsigned Many) : LI(LI), Many(Many) {}
+  Ways(const DominatorTree &DT, const LoopInfo &LI, unsigned Many) : DT(DT), LI(LI), Many(Many) {}
 
   unsigned to(const PHINode &Phi) {
     auto [At, IsNew] = Known.try_emplace(&Phi, 0);
@@ -90,12 +91,28 @@ public:
     unsigned Found = 0;
     for (const Value *Incoming : Phi.incoming_values())
       Found = std::min(Found + std::max(1U, toOperands(Incoming)), Many);
+    for (const Value *Decision : decisionsOf(Phi))
+      Found = std::min(Found + toOperands(Decision), Many);
     return Known[&Phi] = Found;
   }
 
   void keep(const PHINode &Phi) { Known[&Phi] = 0; }
 
 private:
+  // The conditions of the branches in which the ways to the phi part.
+  SmallSetVector<const Value *, 4> decisionsOf(const PHINode &Phi) const {
+    SmallSetVector<const Value *, 4> Found;
+    auto Add = [&](const BasicBlock *Block) {
+      if (auto *Branch = dyn_cast<BranchInst>(Block->getTerminator()); Branch && Branch->isConditional())
+        Found.insert(Branch->getCondition());
+    };
+    if (const DomTreeNode *Node = DT.getNode(Phi.getParent()); Node && Node->getIDom())
+      Add(Node->getIDom()->getBlock());
+    for (const BasicBlock *From : Phi.blocks())
+      Add(From);
+    return Found;
+  }
+
   unsigned toOperands(const Value *V) {
     unsigned Found = 0;
     SmallPtrSet<const Value *, 16> Seen;
@@ -112,6 +129,7 @@ private:
     return Found;
   }
 
+  const DominatorTree &DT;
   const LoopInfo &LI;
   const unsigned Many;
   DenseMap<const PHINode *, unsigned> Known;
@@ -121,7 +139,7 @@ private:
 template <typename VisitKept, typename VisitFound>
 void forEachPhi(Function &F, const DominatorTree &DT, const LoopInfo &LI, unsigned Many, VisitKept Keep,
                 VisitFound Find) {
-  Ways Again(LI, Many);
+  Ways Again(DT, LI, Many);
   for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&F))
     for (PHINode &Phi : Block->phis()) {
       if (!canBeHeld(Phi))
