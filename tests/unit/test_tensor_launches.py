@@ -45,6 +45,8 @@ def test_blocks_cover_the_matrix(rows: int, columns: int, on_gpu: bool) -> None:
         per = launches.PRODUCTS[launch.kernel][1]
         assert across(launch)[0] * per >= columns
         assert across(launch)[1] * per >= rows
+    kernels = [launch.kernel for launch in launches.matmul()(on_gpu, (rows, columns, 7))]
+    assert kernels == ["small", "middle", *(["large"] if on_gpu else [])]
 
 
 @pytest.mark.parametrize("choices", [launches.down_rows("sum_rows"), launches.along_columns("sum_columns")])
