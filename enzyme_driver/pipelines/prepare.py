@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enzyme_driver.pipelines.form import COMBINE, CSE, Pass, Pipeline, function, loop
 
-DESCRIBE = Pipeline("describe", (Pass("adgen-describe"),))
+DESCRIBE = Pipeline("describe", (Pass("adgen-name-halves"), Pass("adgen-describe")))
 """Signatures of what clang has made."""
 
 _INLINE = Pipeline(
@@ -74,6 +74,7 @@ _UNROLL = Pipeline(
 PREPARE_CUDA = Pipeline(
     "prepare CUDA",
     (
+        Pass("adgen-name-halves"),  # while conversions are functions
         Pass("adgen-user-rules", "{user_rules}"),  # first: what the user says of a function counts, not its body
         Pass("adgen-select-kernels", "{symbols}"),
         Pass("adgen-leave-members"),  # before anything relies on which accesses are distinct
@@ -126,6 +127,7 @@ PREPARE_CUDA = Pipeline(
         function("adce", "simplifycfg", switch="drop-repetitions"),
         _UNROLL,
         Pass("adgen-raise-masks", after=("adgen-make-bodies", "default")),
+        Pass("adgen-raise-halves", after=("adgen-make-bodies", "default")),
         Pass("adgen-sink-shared-loads", after=("default",)),
         Pass("adgen-lower-pointer-phis", after=("default",)),  # of variables that unrolling has made of an array
         Pass("adgen-split-online-sums"),  # whose maxima are selections once no sum needs them
@@ -189,6 +191,7 @@ PREPARE_CUDA = Pipeline(
 PREPARE_CPP = Pipeline(
     "prepare C++",
     (
+        Pass("adgen-name-halves"),  # while conversions are functions
         Pass("adgen-user-rules", "{user_rules}"),
         Pass("adgen-leave-members"),
         Pass("adgen-mark-io-inactive"),
@@ -208,6 +211,7 @@ PREPARE_CPP = Pipeline(
         Pass("default", "O2"),
         _UNROLL,
         Pass("adgen-raise-masks", after=("adgen-make-bodies", "default")),
+        Pass("adgen-raise-halves", after=("adgen-make-bodies", "default")),
         Pass("adgen-lower-pointer-phis", after=("default",)),
         Pass("adgen-prune-vtables"),
         Pass("globaldce"),  # methods that no table names any more

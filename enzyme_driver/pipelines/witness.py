@@ -14,6 +14,7 @@ _CARRY = (
 WITNESS_CUDA = Pipeline(
     "dual numbers through kernels",
     (
+        Pass("adgen-name-halves"),
         Pass("adgen-select-kernels", "{symbols}"),
         Pass("adgen-leave-members"),
         Pass("adgen-raise-inline-asm"),
@@ -34,6 +35,7 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-raise-masks", after=("adgen-make-bodies",)),  # of swaps no dual number would see whose bits remain
+        Pass("adgen-raise-halves", after=("adgen-make-bodies",)),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "shuffles", after=("adgen-make-bodies",)),
         Pass("adgen-keep-lockstep", after=("adgen-make-bodies",)),
@@ -57,12 +59,14 @@ WITNESS_CUDA = Pipeline(
 WITNESS_CPP = Pipeline(
     "dual numbers through C++",
     (
+        Pass("adgen-name-halves"),
         Pass("adgen-leave-members"),
         Pass("adgen-mark-io-inactive"),
         Pass("adgen-run-tasks-at-once"),
         _PLAIN,
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-raise-masks", after=("adgen-make-bodies",)),
+        Pass("adgen-raise-halves", after=("adgen-make-bodies",)),
         Pass("adgen-make-tangents", "{tangents}"),
         *_CARRY,
         Pass("internalize", "{exported}"),

@@ -56,7 +56,9 @@ def says(fake_process: FakeProcess, text: str, *, generated: tuple[int, ...] = (
     fake_process.reply("clang", "-emit-pch", stderr=text, effect=precompiled)
     fake_process.reply("clang", "nothing.cu", effect=writes())
     file = Path(text.partition(":")[0])
-    fake_process.reply("-passes=adgen-describe", stdout=described(*((file, line, True) for line in generated)))
+    fake_process.reply(
+        "-passes=adgen-name-halves,adgen-describe", stdout=described(*((file, line, True) for line in generated))
+    )
 
 
 def test_an_error_in_a_function_of_the_host_does_no_harm(
@@ -218,7 +220,7 @@ def starts(
     fake_process.reply("clang", first, stderr=headers_say, effect=first_headers)
     fake_process.reply("clang", "-fsyntax-only", first, stderr=again)
     fake_process.reply("clang", "nothing.cu", effect=lambda argv: Path(argv[argv.index("-o") + 1]).write_text(""))
-    fake_process.reply("-passes=adgen-describe", stdout=described((path, line - 1, True)))
+    fake_process.reply("-passes=adgen-name-halves,adgen-describe", stdout=described((path, line - 1, True)))
     frontend.compile_source(Source(path, "cuda", (), "0"), workspace, arch="sm_90")
     return [argv for argv in fake_process.argvs if "clang" in argv[0]]
 

@@ -59,7 +59,9 @@ def one(workspace: Workspace, fake_process: FakeProcess, *parameters: tuple[str,
 
 def test_opt_is_asked(workspace: Workspace, fake_process: FakeProcess) -> None:
     describe(workspace, fake_process, CUDA)
-    assert fake_process.argvs == [(*OPT, "-passes=adgen-describe", "/scratch/k.ll", "-disable-output")]
+    assert fake_process.argvs == [
+        (*OPT, "-passes=adgen-name-halves,adgen-describe", "/scratch/k.ll", "-disable-output")
+    ]
 
 
 def test_a_failure_of_the_pass_is_a_crash_with_a_log(workspace: Workspace, fake_process: FakeProcess) -> None:

@@ -68,7 +68,7 @@ def test_opt_with_and_without_output(workspace: Workspace, fake_process: FakePro
     two = Pipeline("two", (Pass("a"), Pass("b", "{c}", when="known"), Pass("d", when="unknown")))
     workspace.opt(two, Path("/in.ll"), Path("/out.ll"), "-flag", words={"c": "c"}, facts={"known"})
     assert fake_process.argvs == [
-        (*OPT, "-passes=adgen-describe", "/in.ll", "-disable-output"),
+        (*OPT, "-passes=adgen-name-halves,adgen-describe", "/in.ll", "-disable-output"),
         (*OPT, "-flag", "-passes=a,b<c>", "/in.ll", "-S", "-o", "/out.ll"),
     ]
 

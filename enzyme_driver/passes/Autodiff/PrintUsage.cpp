@@ -2,15 +2,15 @@
 //   {"usage": {"SYMBOL": [{"reads": bool, "writes": bool, "added_to": number or null, "floats": [...]}, ...]},
 //    "counted": bool, "split": bool}
 // `added_to` is the parameter to whose elements this one's are added (Summands.h). `floats`, where there are any, says
-// behind which pointers floating point is accessed: -1 for the parameter itself, else the offset in the struct that it
-// points to. The others
-// come from the attributes that LLVM's own analysis left on the bodies' arguments. Of a struct behind an address it
-// says whether the struct itself may be written, not what its members point to; `moves_pointers`, where it is true,
-// that pointers may be stored in memory to which this one leads; `unordered`, where it is there, "line:file" of a store
-// whose element depends on the order in which threads arrive; `queued` the same of integers; `orders` the parameters
-// that have another order where this one has (see adgen-find-arrivals). Counted says of all bodies that every loop runs
-// a number of times that is known before it starts and writes no memory, and that nothing is read that is written
-// elsewhere. Split says that bodies call functions, whose forward and reverse sweeps will be two functions.
+// behind which pointers floating point is accessed, also as integers of which numbers are taken: -1 for the parameter
+// itself, else the offset in the struct that it points to. The others come from the attributes that LLVM's own analysis
+// left on the bodies' arguments. Of a struct behind an address it says whether the struct itself may be written, not
+// what its members point to; `moves_pointers`, where it is true, that pointers may be stored in memory to which this
+// one leads; `unordered`, where it is there, "line:file" of a store whose element depends on the order in which threads
+// arrive; `queued` the same of integers; `orders` the parameters that have another order where this one has (see
+// adgen-find-arrivals). Counted says of all bodies that every loop runs a number of times that is known before it
+// starts and writes no memory, and that nothing is read that is written elsewhere. Split says that bodies call
+// functions, whose forward and reverse sweeps will be two functions.
 #include "Analysis/Summands.h"
 #include "Analysis/UnderlyingObjects.h"
 #include "Support/Pass.h"
@@ -19,6 +19,7 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -26,6 +27,7 @@
 #include <set>
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 
@@ -88,6 +90,23 @@ static std::optional<std::pair<const Argument *, int64_t>> sourceOf(const Value 
   return Struct ? std::optional(std::pair<const Argument *, int64_t>(Struct, Offset)) : std::nullopt;
 }
 
+// Whether numbers are taken out of loaded bits whole: all of them, or a bfloat16, which is the upper half of a float.
+static bool becomesNumbers(const Value &Bits, unsigned Steps = 4) {
+  return Steps && any_of(Bits.users(), [&](const User *U) {
+           if (isa<BitCastInst>(U))
+             return U->getType()->isFPOrFPVectorTy();
+           bool Moves = match(U, m_LShr(m_Value(), m_SpecificInt(16))) ||
+                        match(U, m_Shl(m_Value(), m_SpecificInt(16))) ||
+                        match(U, m_And(m_Value(), m_SpecificInt(0xffff0000))) || isa<TruncInst, ExtractElementInst>(U);
+           return Moves && becomesNumbers(*U, Steps - 1);
+         });
+}
+
+static bool accessesNumber(const Instruction &I) {
+  const Type *T = isa<StoreInst>(I) ? I.getOperand(0)->getType() : I.getType();
+  return T->isFPOrFPVectorTy() || (isa<LoadInst>(I) && T->isIntOrIntVectorTy() && becomesNumbers(I));
+}
+
 using Places = DenseMap<const Argument *, std::set<int64_t>>;
 
 static Places placesOfFloats(const Function &Body) {
@@ -96,8 +115,7 @@ static Places placesOfFloats(const Function &Body) {
     const Value *Address = getLoadStorePointerOperand(&I);
     if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
       Address = Atomic->getPointerOperand();
-    const Type *T = isa<StoreInst>(I) ? I.getOperand(0)->getType() : I.getType();
-    if (!Address || !T->isFPOrFPVectorTy())
+    if (!Address || !accessesNumber(I))
       continue;
     SmallVector<const Value *> Objects;
     getUnderlyingObjects(Address, Objects, nullptr, 0);
