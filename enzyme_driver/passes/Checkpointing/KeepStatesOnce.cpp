@@ -3,7 +3,11 @@
 // difference of it that the reverse sweep needs: it never computes again what has an operand that it can't find out
 // again, and a state is none that it can. Uses get the state by a `freeze`, which Enzyme keeps in its place, and it
 // computes all the rest from that.
+//
+// Of integers that a loop carries, as of a generator of random numbers, it is the other way round: Enzyme keeps them
+// and computes many steps again, for each of them anew, to find out how it was decided. So what was decided is kept.
 #include "Analysis/SharedConstants.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -15,9 +19,12 @@
 using namespace llvm;
 
 STATISTIC(NumStates, "Number of states kept once an iteration");
+STATISTIC(NumDecisions, "Number of decisions kept in place of what they follow from");
 
 namespace adgen {
 namespace {
+
+constexpr size_t ManySteps = 64;
 
 bool isIn(const Loop &L, const User *U) { return !isa<PHINode>(U) && L.contains(cast<Instruction>(U)); }
 
@@ -42,6 +49,56 @@ void keepOnce(PHINode &State, const Loop &L) {
   State.replaceUsesWithIf(Kept, [&](Use &U) { return U.getUser() != Kept && isIn(L, U.getUser()); });
 }
 
+// An integer that does not merely go up or down.
+bool isState(const PHINode &Phi, const Loop &L) {
+  const BasicBlock *Latch = L.getLoopLatch();
+  if (!Latch || !Phi.getType()->isIntegerTy() || Phi.getParent() != L.getHeader())
+    return false;
+  auto *Next = dyn_cast<Instruction>(Phi.getIncomingValueForBlock(Latch));
+  return Next && L.contains(Next) &&
+         !((Next->getOpcode() == Instruction::Add || Next->getOpcode() == Instruction::Sub) &&
+           is_contained(Next->operand_values(), &Phi));
+}
+
+// Whether that takes many steps of this iteration and the one before, from integers that the loop carries.
+bool isFarFromStates(const Instruction &Decision, const Loop &L) {
+  SmallVector<const Instruction *> Work{&Decision};
+  SmallPtrSet<const Instruction *, 32> Seen{&Decision};
+  bool IsOfStates = false;
+  while (!Work.empty()) {
+    const Instruction *I = Work.pop_back_val();
+    if (auto *Phi = dyn_cast<PHINode>(I))
+      IsOfStates |= isState(*Phi, L);
+    for (const Use &Operand : I->operands())
+      if (auto *Made = dyn_cast<Instruction>(Operand); Made && L.contains(Made) && Seen.insert(Made).second)
+        Work.push_back(Made);
+  }
+  return IsOfStates && Seen.size() >= ManySteps;
+}
+
+// Whether a choice or a branch follows from it, but not how often the loop goes round.
+bool decides(const Instruction &I, const Loop &L) {
+  auto Leaves = [&](const User *U) { return isa<BranchInst>(U) && L.isLoopExiting(cast<Instruction>(U)->getParent()); };
+  return isa<CmpInst>(I) && none_of(I.users(), Leaves) && any_of(I.users(), [&](const User *U) {
+           return isa<BranchInst>(U) || (isa<SelectInst>(U) && U->getType()->isFloatingPointTy());
+         });
+}
+
+void keepDecisions(Loop &L) {
+  SmallVector<Instruction *> Found;
+  for (BasicBlock *Block : L.blocks())
+    for (Instruction &I : *Block)
+      if (decides(I, L) && isFarFromStates(I, L))
+        Found.push_back(&I);
+  for (Instruction *I : Found) {
+    ADGEN_COUNT(NumDecisions, *I);
+    IRBuilder<> B(I->getNextNode());
+    Value *Number = B.CreateZExt(I, B.getInt8Ty()), *Kept = B.CreateTrunc(Number, I->getType(), I->getName() + ".kept");
+    I->replaceUsesWithIf(Kept, [&](Use &U) { return U.getUser() != Number; });
+    holdInVariable(*Number, cast<Instruction>(Kept)->getIterator());
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(KeepStatesOnce);
@@ -52,10 +109,12 @@ PreservedAnalyses KeepStatesOnce::run(Module &M, ModuleAnalysisManager &MAM) {
     if (!F.getName().starts_with(BodyPrefix) || F.isDeclaration())
       continue;
     Constants Known(F, knownActivities(F));
-    for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
+    for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
+      keepDecisions(*L);
       for (PHINode &State : L->getHeader()->phis())
         if (isKeptBesideOthers(State, *L, Known))
           keepOnce(State, *L);
+    }
   }
   return PreservedAnalyses::none();
 }
