@@ -203,6 +203,8 @@ private:
   // All members may be added without atomics where this holds.
   Value *isAlone(IRBuilder<> &B, ArrayRef<AtomicRMWInst *> Members) const {
     Value *Alone = B.getTrue();
+    if (isBlocksOnlyWarp(Members))
+      return Alone;
     for (AtomicRMWInst *Member : Members) {
       Value *Mine = Owned.lookup(dyn_cast<Argument>(getUnderlyingObject(Member->getPointerOperand())));
       if (!Mine)
@@ -211,6 +213,16 @@ private:
         Alone = Alone == B.getTrue() ? Mine : B.CreateAnd(Alone, Mine);
     }
     return Alone;
+  }
+
+  // Of elements of shared memory that differ, in a block that has no other warp.
+  bool isBlocksOnlyWarp(ArrayRef<AtomicRMWInst *> Members) const {
+    const uint64_t Threads = mostThreads(F);
+    SmallSet<int64_t, 16> Distances;
+    return Threads && Threads <= Lanes && all_of(Members, [&](const AtomicRMWInst *Member) {
+             return isInShared(*Member) && baseOf(*Member) == baseOf(*Members.front()) &&
+                    Distances.insert(distanceOf(*Member)).second;
+           });
   }
 
   bool isMet(const Group &G, const Instruction &I) const {

@@ -11,6 +11,7 @@
 #include "Analysis/Uniformity.h"
 #include "Autodiff/Collectives.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -413,6 +414,23 @@ void hideIn(Function &Body) {
   }
 }
 
+// Where a block is one warp, all of whose lanes wait for each other, they are the block: what passes know of barriers
+// holds for these, too.
+void waitAsBlock(Function &Body) {
+  constexpr unsigned WarpSize = 32;
+  const uint64_t Threads = mostThreads(Body);
+  if (!Threads || Threads > WarpSize)
+    return;
+  const Uniformity Known(Body, kindInBody);
+  for (Instruction &I : make_early_inc_range(instructions(Body))) {
+    if (!match(&I, m_Intrinsic<Intrinsic::nvvm_bar_warp_sync>(m_AllOnes())) || Known.isDivergent(I.getParent()))
+      continue;
+    IRBuilder<> B(&I);
+    B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {}, {B.getInt32(0)});
+    I.eraseFromParent();
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS_WITH_OPTION(LowerCollectivesToRules);
@@ -423,6 +441,7 @@ PreservedAnalyses LowerCollectivesToRules::run(Module &M, ModuleAnalysisManager 
     report_fatal_error(Plans.takeError());
   for (const EntryPlan &Plan : *Plans)
     if (Function *Body = M.getFunction((BodyPrefix + Plan.Symbol).str())) {
+      waitAsBlock(*Body);
       Value *Anchor = anchorOf(*Body, Plan.Activities);
       keepLockstep(*Body, Anchor);
       Anchor ? replaceIn(*Body, Anchor) : hideIn(*Body);

@@ -37,6 +37,7 @@ namespace adgen {
 namespace {
 
 constexpr uint64_t UsualThreads = 256; // of a block, among which an array is shared
+constexpr size_t FewestParted = 8;     // loads that are worth a barrier
 
 // A product with something that has no derivative is linear.
 bool isLinear(const Instruction &I, const Value *Factor, const Constants &Known) {
@@ -163,8 +164,9 @@ public:
         Fill(Body, Before, FAM.getResult<PostDominatorTreeAnalysis>(Body), Loops, Unchanged) {}
 
   bool run() {
+    bool Changed = partLoadsFromStores();
     collect();
-    bool Changed = !Settled.empty();
+    Changed |= !Settled.empty();
     for (LoadInst *Load : Settled)
       repeat(*Load);
     for (auto &[A, Loads] : Candidates) {
@@ -212,13 +214,20 @@ private:
         Settled.push_back(Load);
         continue;
       }
-      Interval Found = intervalBehind(*Load, A, Arrays);
-      bool Changes = any_of(Found.Ends, [&](CallInst *End) { return isWrittenBehind(*End, A); });
-      if (Found.Repeatable && !(Found.LanesMeet && isWrittenAround(Found, A)) &&
-          !(Changes && isNeededBehind(*Load, Found)) &&
-          all_of(Found.Ends, [&](CallInst *End) { return Meet.all(*End->getParent()) || isFilledAgain(*End, *A); }))
-        Candidates[A].push_back({Load, std::move(Found)});
+      if (std::optional<Interval> Found = repeatable(*Load, A))
+        Candidates[A].push_back({Load, std::move(*Found)});
     }
+  }
+
+  // What happens behind a load that may be repeated.
+  std::optional<Interval> repeatable(LoadInst &Load, Argument *A) {
+    Interval Found = intervalBehind(Load, A, Arrays);
+    bool Changes = any_of(Found.Ends, [&](CallInst *End) { return isWrittenBehind(*End, A); });
+    if (Found.Repeatable && !(Found.LanesMeet && isWrittenAround(Found, A)) &&
+        !(Changes && isNeededBehind(Load, Found)) &&
+        all_of(Found.Ends, [&](CallInst *End) { return Meet.all(*End->getParent()) || isFilledAgain(*End, *A); }))
+      return Found;
+    return std::nullopt;
   }
 
   // By each thread what it has filled itself, whoever has returned before.
@@ -227,6 +236,42 @@ private:
       return true;
     auto Writers = storesTo(&A);
     return Writers && Fill.isPossible(*Writers, End);
+  }
+
+  // Two halves of an array that are read and written in turn need one barrier a turn. Where all threads of the block
+  // come to the store, another one before it parts what they read from what they write.
+  bool partLoadsFromStores() {
+    MapVector<Instruction *, SmallVector<LoadInst *>> Parted; // what writes first behind these
+    for (Instruction &I : instructions(Body)) {
+      auto *Load = dyn_cast<LoadInst>(&I);
+      Argument *A = Load && Load->isSimple() && Load->getType()->isFPOrFPVectorTy()
+                        ? Arrays.find(Load->getPointerOperand())
+                        : nullptr;
+      if (!A || Known.isArray(A) || !isNeeded(*Load, Known) || !Loops.getLoopFor(Load->getParent()))
+        continue;
+      auto Writes = [&](Instruction &Each) { return Arrays.mayWrite(Each, A); };
+      auto First = std::find_if(std::next(Load->getIterator()), Load->getParent()->end(), Writes);
+      if (First != Load->getParent()->end() && isa<StoreInst>(*First))
+        Parted[&*First].push_back(Load);
+    }
+    bool Changed = false;
+    CallInst *Barrier = Parted.empty() ? nullptr : someBarrier();
+    for (auto &[Store, Loads] : Parted) {
+      if (!Barrier || Loads.size() < FewestParted || !Meet.all(*Store->getParent()))
+        continue;
+      Instruction *Parts = Barrier->clone();
+      Parts->insertBefore(Store->getIterator());
+      const bool Helps = repeatable(*Loads.front(), Arrays.find(Loads.front()->getPointerOperand())).has_value();
+      Helps ? void(Changed = true) : void(Parts->eraseFromParent());
+    }
+    return Changed;
+  }
+
+  CallInst *someBarrier() const {
+    for (Instruction &I : instructions(Body))
+      if (isBlockBarrier(I) && none_of(I.operands(), [](const Use &U) { return isa<Instruction>(U); }))
+        return cast<CallInst>(&I);
+    return nullptr;
   }
 
   // Behind lanes that have met another one may write to what was read before.

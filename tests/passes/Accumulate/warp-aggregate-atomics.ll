@@ -519,6 +519,21 @@ end:
   ret void
 }
 
+; Nobody else adds to elements of shared memory where the block is one warp: none of them is there twice.
+; CHECK-LABEL: define void @one_warp(
+; CHECK:         call void @adgen_add_warp_f32_2({{.*}}, i1 true)
+; CHECK:         call void @adgen_add_warp_f32_2({{.*}}, i1 false)
+define void @one_warp(float %v, i32 %i, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" "nvvm.maxntid"="32" {
+  %at = getelementptr float, ptr %d_tile, i32 %i
+  %beside = getelementptr i8, ptr %at, i64 4
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  %2 = atomicrmw fadd ptr %beside, float %v monotonic
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %3 = atomicrmw fadd ptr %at, float %v monotonic
+  %4 = atomicrmw fadd ptr %at, float %v monotonic
+  ret void
+}
+
 ; CHECK: attributes #[[CONVERGENT]] = { convergent }
 
 !0 = !{}

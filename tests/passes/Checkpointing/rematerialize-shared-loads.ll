@@ -170,6 +170,69 @@ define void @adgen_body_weighted(ptr %x, ptr %table, ptr %tile) "adgen-shared"="
   ret void
 }
 
+; Two halves of an array that are read and written in turn: another barrier parts what all threads read from what they
+; write, and the array is kept there.
+; CHECK-LABEL: define void @adgen_body_halves(
+; CHECK:       loop:
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK-COUNT-8: call float @llvm.nvvm.ldu.global.f.f32.p0(
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+; CHECK-NEXT:  call void @adgen_rule_behind_snapshot(ptr %tile)
+; CHECK:       store float %next, ptr %mine
+define void @adgen_body_halves(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  call void @adgen_rule_barrier(ptr %tile)
+  %i.next = add i32 %i, 1
+  %half = and i32 %i, 1
+  %other = and i32 %i.next, 1
+  %from = getelementptr [32 x float], ptr %tile, i32 %half
+  %to = getelementptr [32 x float], ptr %tile, i32 %other
+  %mine = getelementptr float, ptr %to, i32 %t
+  %p0 = getelementptr float, ptr %from, i32 0
+  %v0 = load float, ptr %p0
+  %s0 = fmul float %v0, %v0
+  %p1 = getelementptr float, ptr %from, i32 1
+  %v1 = load float, ptr %p1
+  %s1 = fmul float %v1, %v1
+  %p2 = getelementptr float, ptr %from, i32 2
+  %v2 = load float, ptr %p2
+  %s2 = fmul float %v2, %v2
+  %p3 = getelementptr float, ptr %from, i32 3
+  %v3 = load float, ptr %p3
+  %s3 = fmul float %v3, %v3
+  %p4 = getelementptr float, ptr %from, i32 4
+  %v4 = load float, ptr %p4
+  %s4 = fmul float %v4, %v4
+  %p5 = getelementptr float, ptr %from, i32 5
+  %v5 = load float, ptr %p5
+  %s5 = fmul float %v5, %v5
+  %p6 = getelementptr float, ptr %from, i32 6
+  %v6 = load float, ptr %p6
+  %s6 = fmul float %v6, %v6
+  %p7 = getelementptr float, ptr %from, i32 7
+  %v7 = load float, ptr %p7
+  %s7 = fmul float %v7, %v7
+  %sum1 = fadd float %s0, %s1
+  %sum2 = fadd float %sum1, %s2
+  %sum3 = fadd float %sum2, %s3
+  %sum4 = fadd float %sum3, %s4
+  %sum5 = fadd float %sum4, %s5
+  %sum6 = fadd float %sum5, %s6
+  %sum7 = fadd float %sum6, %s7
+  %next = call float @sqrtf(float %sum7)
+  store float %next, ptr %mine
+  %more = icmp slt i32 %i.next, %n
+  br i1 %more, label %loop, label %done
+done:
+  store float %next, ptr %x
+  ret void
+}
+
 ; CHECK-LABEL: declare {{.*}} @llvm.nvvm.read
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare float @sqrtf(float) "enzyme_math"="sqrt"
@@ -811,3 +874,4 @@ exit:
 ; CHECK:         load float, ptr [[SOURCE]]
 ; CHECK:         store float {{.*}}, ptr [[MINE]]
 ; CHECK-NEXT:    ret void
+
