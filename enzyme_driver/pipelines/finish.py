@@ -106,6 +106,7 @@ CUDA = Pipeline(
         Pass("adgen-add-in-turns", after=("adgen-gather-accumulations",)),
         Pass("adgen-add-at-distances", after=("adgen-add-in-turns",)),
         Pass("adgen-link-libraries", "{rules}", switch="add-at-distances"),
+        Pass("adgen-relax-shared-atomics", after=("adgen-add-at-distances",)),
         Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
         # Zeros that loops carry around are seen as such before.
         function("sccp", "instsimplify", switch="bypass-zeros"),
@@ -120,6 +121,7 @@ CUDA = Pipeline(
         Pass("adgen-sum-in-blocks", after=("adgen-merge-accumulations", "adgen-relax-private-atomics")),
         Pass("adgen-warp-aggregate-atomics", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="warp-aggregate-atomics"),
+        Pass("adgen-privatize-lookups", after=("adgen-match-lanes", "adgen-warp-aggregate-atomics")),
         Pass("adgen-compare-lanes", after=("adgen-match-lanes", "adgen-warp-aggregate-atomics")),  # what is left
         Pass("adgen-link-libraries", "{rules}", switch="compare-lanes"),
         Pass("adgen-privatize-accumulations", after=("adgen-relax-private-atomics", "adgen-warp-aggregate-atomics")),

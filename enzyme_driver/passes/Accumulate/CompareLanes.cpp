@@ -7,7 +7,7 @@
 // What is added at once as a record, or as a pair, stays as it is: one message is enough for it.
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneGroups.h"
-#include "Accumulate/LaneOrigins.h"
+#include "Accumulate/Lookups.h"
 #include "Analysis/Accumulation.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
@@ -31,32 +31,6 @@ namespace {
 constexpr uint64_t RecordBytes = 96; // from which on adgen-bulk-reduce-atomics takes what lies side by side
 constexpr size_t MostGroups = 12;    // of a function: each is there twice
 constexpr size_t FewestInLoop = 3;   // additions of a block
-
-// Whether an integer, or a pointer, comes from memory or from a number of floating point.
-class Lookups {
-public:
-  bool make(const Value *V) {
-    auto *I = dyn_cast<Instruction>(V);
-    if (!I)
-      return false;
-    auto [Known, New] = Found.try_emplace(I, false);
-    if (!New)
-      return Known->second;
-    bool Made = isa<FPToSIInst, FPToUIInst>(I) || (isa<LoadInst>(I) && I->getType()->isIntegerTy()) || isOfFloats(*I);
-    if (isa<BinaryOperator, CastInst, GetElementPtrInst, FreezeInst, PHINode, SelectInst>(I) || isArithmetic(*I))
-      Made |= any_of(I->operands(), [&](const Use &Operand) { return make(Operand); });
-    return Found[I] = Made;
-  }
-
-private:
-  static bool isOfFloats(const Instruction &I) {
-    auto *Call = dyn_cast<IntrinsicInst>(&I);
-    return Call && Call->getType()->isIntegerTy() && Call->arg_size() == 1 &&
-           Call->getArgOperand(0)->getType()->isFloatingPointTy();
-  }
-
-  DenseMap<const Instruction *, bool> Found;
-};
 
 class Comparison {
 public:
@@ -82,7 +56,8 @@ public:
     stable_sort(Groups, [](const LaneGroup &A, const LaneGroup &B) {
       return A.In == B.In && A.Members.back()->comesBefore(B.Members.back());
     });
-    if (Groups.size() <= MostGroups)
+    auto IsInTable = [](const LaneGroup &G) { return isa<GlobalVariable>(getUnderlyingObject(G.Base)); };
+    if (Groups.size() - count_if(Groups, IsInTable) <= MostGroups) // beside its own table a block has the shadow
       for (const LaneGroup &G : Groups)
         replace(G);
   }
@@ -94,8 +69,18 @@ private:
   }
 
   bool isLookedUp(const AtomicRMWInst &Atomic) {
-    bool IsDone = Atomic.hasMetadata(LanesMark) || Atomic.hasMetadata(SeldomMark);
-    return !IsDone && Given.contain(*Atomic.getPointerOperand()) && From.make(Atomic.getPointerOperand());
+    bool IsDone = Atomic.hasMetadata(LanesMark) || Atomic.hasMetadata(SeldomMark) || Atomic.hasMetadata(TableMark);
+    const Value *Pointer = Atomic.getPointerOperand();
+    return !IsDone && (Given.contain(*Pointer) || isShared(*Pointer)) && From.make(Pointer);
+  }
+
+  // Where each of several lanes that add to one element tries again until it is the only one.
+  bool isShared(const Value &Pointer) const {
+    const Value *Object = getUnderlyingObject(&Pointer);
+    auto *A = dyn_cast<Argument>(Object);
+    auto *Own = dyn_cast<GlobalVariable>(Object);
+    return (A && F.hasParamAttribute(A->getArgNo(), SharedShadowAttribute)) ||
+           (Own && Own->getAddressSpace() == SharedSpace);
   }
 
   // One of two features of an element, the index of which is (2 * i) | 1: both are added to by one instruction.
