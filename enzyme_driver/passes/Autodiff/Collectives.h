@@ -11,6 +11,10 @@ namespace adgen {
 void insertRule(llvm::Instruction &Before, llvm::StringRef Rule, llvm::Value *Anchor,
                 llvm::ArrayRef<llvm::Value *> Operands);
 
+// Where a block is one warp, all of whose lanes wait for each other, they are the block: what passes know of barriers
+// holds for these, too.
+void waitAsBlock(llvm::Function &Body);
+
 // Has lanes of a warp meet where they exchange values through volatile shared memory; without an anchor, without a
 // rule.
 void keepLockstep(llvm::Function &Body, llvm::Value *Anchor);

@@ -265,4 +265,19 @@ PreservedAnalyses KeepLockstep::run(Module &M, ModuleAnalysisManager &) {
   return PreservedAnalyses::none();
 }
 
+void waitAsBlock(Function &Body) {
+  constexpr unsigned WarpSize = 32;
+  const uint64_t Threads = mostThreads(Body);
+  if (!Threads || Threads > WarpSize)
+    return;
+  const Uniformity Known(Body, kindInBody);
+  for (Instruction &I : make_early_inc_range(instructions(Body))) {
+    if (!match(&I, m_Intrinsic<Intrinsic::nvvm_bar_warp_sync>(m_AllOnes())) || Known.isDivergent(I.getParent()))
+      continue;
+    IRBuilder<> B(&I);
+    B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {}, {B.getInt32(0)});
+    I.eraseFromParent();
+  }
+}
+
 } // namespace adgen

@@ -11,7 +11,6 @@
 #include "Analysis/Uniformity.h"
 #include "Autodiff/Collectives.h"
 #include "Support/Pass.h"
-#include "Support/Threads.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -411,23 +410,6 @@ void hideIn(Function &Body) {
       hide(*Call, IsBarrier);
     if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && bitsLeft(*Swap) == Bits::Integers)
       hideSwap(*Swap);
-  }
-}
-
-// Where a block is one warp, all of whose lanes wait for each other, they are the block: what passes know of barriers
-// holds for these, too.
-void waitAsBlock(Function &Body) {
-  constexpr unsigned WarpSize = 32;
-  const uint64_t Threads = mostThreads(Body);
-  if (!Threads || Threads > WarpSize)
-    return;
-  const Uniformity Known(Body, kindInBody);
-  for (Instruction &I : make_early_inc_range(instructions(Body))) {
-    if (!match(&I, m_Intrinsic<Intrinsic::nvvm_bar_warp_sync>(m_AllOnes())) || Known.isDivergent(I.getParent()))
-      continue;
-    IRBuilder<> B(&I);
-    B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {}, {B.getInt32(0)});
-    I.eraseFromParent();
   }
 }
 
