@@ -78,7 +78,10 @@ bool isFarFromStates(const Instruction &Decision, const Loop &L) {
 
 // Whether a choice or a branch follows from it, but not how often the loop goes round.
 bool decides(const Instruction &I, const Loop &L) {
-  auto Leaves = [&](const User *U) { return isa<BranchInst>(U) && L.isLoopExiting(cast<Instruction>(U)->getParent()); };
+  auto Leaves = [&](const User *U) {
+    auto *Branch = dyn_cast<BranchInst>(U);
+    return Branch && L.contains(Branch) && L.isLoopExiting(Branch->getParent());
+  };
   return isa<CmpInst>(I) && none_of(I.users(), Leaves) && any_of(I.users(), [&](const User *U) {
            return isa<BranchInst>(U) || (isa<SelectInst>(U) && U->getType()->isFloatingPointTy());
          });

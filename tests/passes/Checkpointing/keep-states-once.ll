@@ -49,7 +49,7 @@ end:
 }
 
 ; What was decided by an integer that many steps lead to is kept, not the integers that the loop carries; not where there
-; are few steps, nor where it ends the loop.
+; are few steps, nor where it ends the loop. A branch behind the loop may follow from it, too.
 ; CHECK-LABEL: define void @adgen_body_draws(
 ; CHECK:         %drops = icmp
 ; CHECK-NEXT:    [[NUMBER:%.*]] = zext i1 %drops to i8
@@ -172,5 +172,10 @@ loop:
   %more = icmp slt i64 %inc, %n
   br i1 %more, label %loop, label %end
 end:
+  br i1 %drops, label %behind, label %done
+behind:
+  store float 0.0, ptr %x
+  br label %done
+done:
   ret void
 }
