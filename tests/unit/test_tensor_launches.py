@@ -60,7 +60,7 @@ def test_reducing_blocks_are_powers_of_two_and_fit_their_shared_memory(choices: 
 def slow_but_for(fast: Launch, seen: list[Launch]) -> Callable[[Launch], None]:
     def run(launch: Launch) -> None:
         seen.append(launch)
-        sleep(0 if launch is fast else 0.005)
+        sleep(0 if launch is fast else 0.02)
 
     return run
 
@@ -100,7 +100,7 @@ def test_blocks_with_more_shared_memory_than_there_is_are_left_out(tmp_path: Pat
         def launch(tried: Launch) -> None:
             if tried.shared > room:
                 raise DeviceError(f"the launch needs {tried.shared} bytes", hint="use smaller blocks")
-            sleep(0.001 * (3 if tried.shared == 100 else 1))
+            sleep(0.02 if tried.shared == 100 else 0.001)
 
         return launch
 
