@@ -71,7 +71,6 @@ ARTIFACTS = (
     "interpolation-lookup",
     "csr_product-csr_product<int, double>",
     "several_kernels-dense",
-    "softmax_loss-cross_entropy",
 )
 
 PROGRAMS: dict[str, tuple[str, ...]] = {

@@ -166,12 +166,6 @@ def _filtered(blocks: int, rows: int) -> Args:
     return {"x": x, "taps": uniform(32, high=0.3), "y": cp.zeros_like(x), "rows": rows, "length": 32}
 
 
-def _logits(rows: int, classes: int) -> Args:
-    label = cp.random.default_rng().integers(0, classes, rows, dtype="int32")
-    logits = uniform(rows, classes, low=-1.0)
-    return {"logits": logits, "label": label, "loss": cp.zeros(rows, "float32"), "rows": rows, "classes": classes}
-
-
 def _strided(n: int) -> Args:
     return {"x": uniform(n), "y": cp.zeros(n, "float32"), "n": n}
 
@@ -275,7 +269,6 @@ CASES = (
         1 << 12,
         128,
     ),
-    _sized("cross entropy", "softmax_loss-cross_entropy", "2^16 x 256", lambda: _logits(1 << 16, 256), 512, 128),
     _sized("repeated work", "weighed", "2^22 x 16 float", lambda: _of(points.weighed, 1 << 22, 16), 1 << 15, 128),
     replace(
         _sized(

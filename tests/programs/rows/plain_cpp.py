@@ -302,7 +302,6 @@ ROWS = (
     Program("particles_atomic.cpp", "histogram", _histogram, ("bins",)),
     Program("particles_atomic.cpp", "potential_private", _charges, activity={"eps": "active"}),
     Program("thin_film.cpp", "spectrum", _spectrum, ("out",), activity={"angle": "active"}, flat=frozenset({"out"})),
-    Program("thin_film.cpp", "optics::multiply", lambda _: dict.fromkeys("ab"), refused="returns"),
     Program("portfolio.cpp", "objective", _objective, activity={"aversion": "active"}),
     Program("contact.cpp", "total_energy", _membrane),
     Program("contact.cpp", "contact_energy", _contact),
