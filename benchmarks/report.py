@@ -63,12 +63,12 @@ def compared(rows: Iterable[Row]) -> list[Compared]:
 
 
 def ablated(rows: Iterable[Row]) -> list[Ablated]:
-    """By case and GPU: only times of one GPU are compared."""
-    found: dict[tuple[str, str], dict[str, Row]] = {}
+    """By case, GPU and day: only times of one GPU and of one state of adgen are compared."""
+    found: dict[tuple[str, str, str], dict[str, Row]] = {}
     for row in rows:
         where = f"{row['size']}, {row['device'].removeprefix('NVIDIA ').split()[0]}"
-        found.setdefault((row["case"], where), {})[row["disabled"]] = row
-    return [Ablated(*known, times.pop("none", None), times) for known, times in found.items()]
+        found.setdefault((row["case"], where, row.get("date", "")), {})[row["disabled"]] = row
+    return [Ablated(case, where, times.pop("none", None), times) for (case, where, _), times in found.items()]
 
 
 def page(folder: Path) -> str:

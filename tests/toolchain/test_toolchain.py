@@ -105,7 +105,7 @@ def test_ptx_is_written_for_and_taken_by(arch: str, toolchain: Toolchain, tmp_pa
     module.write_text(
         'target triple = "nvptx64-nvidia-cuda"\ndefine ptx_kernel void @empty() {\n  ret void\n}\n', encoding="utf-8"
     )
-    assert run((sys.executable, emit.__file__, module, ptx, arch), timeout=60).ok
+    assert run((sys.executable, emit.__file__, module, ptx, arch, "2", ""), timeout=60).ok
     assert run((toolchain.ptxas.path, f"-arch={arch}", ptx, "-o", tmp_path / "x"), timeout=60).ok
 
 

@@ -105,7 +105,9 @@ def test_tangents_are_asked_for_beside_gradients(workspace: Workspace, fake_proc
 def test_what_the_user_says_of_functions_comes_first(workspace: Workspace, fake_process: FakeProcess) -> None:
     said = request.new("k.cu", inactive=["log"], derivatives={"soft": "soft_gradient"}).user_rules
     prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False, user_rules=said)
-    assert "-passes=adgen-user-rules<log;soft=soft_gradient>,adgen-select-kernels<" in " ".join(fake_process.argvs[0])
+    assert "-passes=adgen-name-halves,adgen-user-rules<log;soft=soft_gradient>,adgen-select-kernels<" in " ".join(
+        fake_process.argvs[0]
+    )
     fake_process.reply("opt", stdout=usage("a", "b"), stderr=refusal("", "there is no function 'log'"))
     with pytest.raises(RefusedError, match="no function 'log'"):
         prepare.prepare(primal_in(workspace), PLAN, ALL, workspace, fast_math=False, user_rules=said)

@@ -65,7 +65,10 @@ private:
            !Atomic.hasMetadata(LanesMark) && From.make(Pointer);
   }
 
+  // Doubles go to memory a record at a time (adgen-bulk-reduce-atomics), while shared memory compares and swaps them.
   static bool isRecord(const LaneGroup &G) {
+    if (G.type()->isDoubleTy())
+      return false;
     SmallSet<int64_t, 16> Distances;
     for (const AtomicRMWInst *Member : G.Members)
       Distances.insert(distanceOf(*Member));
