@@ -27,7 +27,8 @@ gradient, nor its shadow; `active`: a value whose cotangent is added to a one-el
 taken with respect to it."""
 
 RESULT = "return"
-"""What the struct that a C++ function returns is called among its parameters: it is written through an address."""
+"""What is returned, among results that have names; a struct also among parameters, as it is written through an address.
+"""
 
 ScalarKind = Literal["float", "int", "uint", "bool", "pointer", "struct", "opaque"]
 
@@ -283,11 +284,15 @@ class Signature:
     variables: tuple[Variable, ...] = ()
 
     def __str__(self) -> str:
-        """On one line, as people write it: `price(const float32 *spot, int32 n)`."""
-        parameters = ", ".join(str(parameter) for parameter in self.parameters if not parameter.is_result)
+        """On one line, as people write it: `price(const float32 *spot, int32 n) -> float32`."""
         kind = self.result.dtype if self.result else self.returns
         returns = f" -> {kind}" if kind else ""
-        return f"{self.name}({parameters}){returns}"
+        return f"{self.spelled}{returns}"
+
+    @property
+    def spelled(self) -> str:
+        """The same without what it returns: `price(const float32 *spot, int32 n)`."""
+        return f"{self.name}({', '.join(str(parameter) for parameter in self.parameters if not parameter.is_result)})"
 
     def __iter__(self) -> Iterator[Parameter]:
         return iter(self.parameters)

@@ -13,7 +13,7 @@ from typing import Any
 import cupy as cp
 import numpy as np
 from programs.draw import F64, struct, structs
-from programs.rows import points
+from programs.rows.points import interpolated, nearest, system, weighed
 from programs.soundness import with_arrays
 from programs.table import GPU_PROGRAMS
 
@@ -260,20 +260,18 @@ CASES = (
     _sized("splats by tiles", "splats", "1,024^2, 256 a tile", lambda: _seen(1024, 256), (64, 64), (16, 16)),
     _sized("skinning", "skin", "2^20 vertices, 64 bones", lambda: _skin(1 << 20, 64), 1 << 13, 128),
     _sized("observations", "observe", "2^20 points, 50 cameras", lambda: _observed(1 << 20, 50), 1 << 13, 128),
-    _sized("8 nearest", "nearest", "2^15 of 2,048, float", lambda: _of(points.nearest, 1 << 15, 2048), 256, 128),
+    _sized("8 nearest", "nearest", "2^15 of 2,048, float", lambda: _of(nearest, 1 << 15, 2048), 256, 128),
     _sized(
         "interpolation of features",
         "interpolate",
         "64 channels, 2^19 of 2^14, float",
-        lambda: _of(points.interpolated, 64, 1 << 14, 1 << 19),
+        lambda: _of(interpolated, 64, 1 << 14, 1 << 19),
         1 << 12,
         128,
     ),
-    _sized("repeated work", "weighed", "2^22 x 16 float", lambda: _of(points.weighed, 1 << 22, 16), 1 << 15, 128),
+    _sized("repeated work", "weighed", "2^22 x 16 float", lambda: _of(weighed, 1 << 22, 16), 1 << 15, 128),
     replace(
-        _sized(
-            "doubling distances", "doubling", "4,096 x 256 double", lambda: _of(points.system, 256, 4096), 4096, 256
-        ),
+        _sized("doubling distances", "doubling", "4,096 x 256 double", lambda: _of(system, 256, 4096), 4096, 256),
         shared_bytes=4 * 256 * 8,
     ),
     _sized("grid-stride recurrence", "grid_stride", "2^16 threads, 64 steps", lambda: _strided(1 << 22), 512, 128),

@@ -22,7 +22,6 @@ from enzyme_driver.runtime.call.calls import Backend, Call
 from enzyme_driver.runtime.call.geometry import Launch, launch_of
 from enzyme_driver.runtime.call.launcher import Launcher, PreparedLaunch
 from enzyme_driver.runtime.call.prepared import PreparedArguments
-from enzyme_driver.runtime.call.slots import spelled
 from enzyme_driver.runtime.quick import Quick
 from enzyme_driver.runtime.tape.record import Tape, recording, refuse_number, refuse_while_recording, unrecorded
 
@@ -109,7 +108,7 @@ class CompiledEntry:
         return self._entry.signature.name
 
     def __repr__(self) -> str:
-        return f"<adgen {self.signature.kind} {spelled(self.signature)} on {self.target}>"
+        return f"<adgen {self.signature.kind} {self.signature.spelled} on {self.target}>"
 
     def _primal_entry(self) -> TargetEntry:
         return self._primal

@@ -150,7 +150,7 @@ class Function(CompiledEntry):
         if returns is None:
             return {**made, RESULT: value_returned(alone, [made[RESULT]])} if alone else made
         found = [returned(bytes(results[at : at + size]), returns) for at in range(0, len(results), size)]
-        return {**made, "return": found[0] if directions is None else np.array(found)}
+        return {**made, RESULT: found[0] if directions is None else np.array(found)}
 
     def hvp(
         self,

@@ -1,6 +1,6 @@
 """Compiling for the host otherwise than users do: without optimisations, or with passes that only the GPU gets.
 
-And a kernel of what was compiled, and what is recorded of it.
+And a kernel or function of what was compiled, and what is recorded of it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,12 @@ def give_host_passes(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     place = next(i for i, part in enumerate(host.parts) if part.name == "adgen-inline-math")
     more = replace(host, parts=(*host.parts[:place], *map(Pass, names), *host.parts[place:]))
     monkeypatch.setattr(openmp, "_PIPELINES", {**openmp._PIPELINES, "cuda": (more, pipelines.THREADS)})
+
+
+def function(module: adgen.Module, name: str) -> adgen.Function:
+    found = module[name]
+    assert isinstance(found, adgen.Function)
+    return found
 
 
 def kernel(module: adgen.Module, name: str) -> adgen.Kernel:

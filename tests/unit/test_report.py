@@ -116,6 +116,17 @@ def test_only_times_of_one_gpu_are_compared() -> None:
     assert (second.size, second.effect("tape"), second.effect("heap")) == ("9, H100", None, 2.5)
 
 
+def test_only_times_of_one_day_are_compared() -> None:
+    def row(date: str, disabled: str, time: float) -> dict[str, Any]:
+        about = {"case": "loop", "size": "9", "device": "NVIDIA H200", "date": date}
+        return {**about, "disabled": disabled, "gradient_ms": time}
+
+    rows = [row("one", "none", 1.0), row("one", "tape", 3.0), row("other", "none", 2.0), row("other", "heap", 5.0)]
+    first, second = report.ablated(rows)
+    assert (first.effect("tape"), first.effect("heap")) == (3.0, None)
+    assert (second.effect("tape"), second.effect("heap")) == (None, 2.5)
+
+
 def test_both_scaling_plots(tmp_path: Path) -> None:
     times = {"size": "", "primal_ms": 1.0, "gradient_ms": 2.0, "ratio": 2.0}
     rows = [{"axis": axis, "value": value, "case": axis} | times for axis in ("threads", "work") for value in (1, 10)]

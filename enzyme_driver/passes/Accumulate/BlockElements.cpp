@@ -11,6 +11,8 @@ Value *BlockElements::place(IRBuilder<> &B, Value *Index) const {
   return B.CreateInBoundsGEP(Own->getValueType(), Own, {B.getInt32(0), Index});
 }
 
+Value *countAll(IRBuilder<> &B, const BlockElements &E, Value *) { return B.getInt32(E.most()); }
+
 static void forOwn(Instruction &Before, ArrayRef<BlockElements> All, OwnCount Count,
                    function_ref<void(IRBuilder<> &, const BlockElements &, Value *)> Body) {
   IRBuilder<> B(&Before);

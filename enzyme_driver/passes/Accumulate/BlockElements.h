@@ -21,6 +21,9 @@ struct BlockElements {
 // How many elements a block of so many threads has.
 using OwnCount = llvm::function_ref<llvm::Value *(llvm::IRBuilder<> &, const BlockElements &, llvm::Value *Threads)>;
 
+// All that there is room for.
+llvm::Value *countAll(llvm::IRBuilder<> &B, const BlockElements &E, llvm::Value *Threads);
+
 // Each thread of a block does some of its elements: zeroes them, or adds them to the shadows.
 void zeroOwn(llvm::Instruction &Before, llvm::ArrayRef<BlockElements> All, OwnCount Count);
 void addOwnToShadows(llvm::Instruction &Before, llvm::ArrayRef<BlockElements> All, OwnCount Count);

@@ -104,12 +104,11 @@ private:
   }
 
   void replace() {
-    auto CountOf = [](IRBuilder<> &B, const BlockElements &E, Value *) -> Value * { return B.getInt32(E.most()); };
     const BlockEnds Ends(F);
-    zeroOwn(Ends.first(), All, CountOf);
+    zeroOwn(Ends.first(), All, countAll);
     waitForBlock(Ends.first());
     waitForBlock(Ends.last());
-    addOwnToShadows(Ends.last(), All, CountOf);
+    addOwnToShadows(Ends.last(), All, countAll);
     for (const Record &R : Found)
       choose(R.Group, All[R.Table]);
   }

@@ -158,9 +158,8 @@ private:
   }
 
   void replace() {
-    auto CountOf = [](IRBuilder<> &B, const BlockElements &E, Value *) -> Value * { return B.getInt32(E.most()); };
     const BlockEnds Ends(F);
-    zeroOwn(Ends.first(), All, CountOf);
+    zeroOwn(Ends.first(), All, countAll);
     waitForBlock(Ends.first());
     for (const BlockElements &E : All) {
       DenseMap<Value *, Value *> Redirected;
@@ -168,7 +167,7 @@ private:
         redirect(*Atomic, E, Redirected);
     }
     waitForBlock(Ends.last());
-    addOwnToShadows(Ends.last(), All, CountOf);
+    addOwnToShadows(Ends.last(), All, countAll);
   }
 
   void redirect(AtomicRMWInst &Atomic, const BlockElements &E, DenseMap<Value *, Value *> &Redirected) {

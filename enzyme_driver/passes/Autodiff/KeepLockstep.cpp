@@ -3,6 +3,7 @@
 // they meet before a read behind a write, and before a write behind anything; what other lanes do before and behind a
 // block is not known. That is behind and before in the reverse sweep. Lanes that a condition or a loop keeps from such
 // accesses meet the others before and behind it: each round of a loop is one for all of them.
+#include "Analysis/ThreadFacts.h"
 #include "Analysis/Uniformity.h"
 #include "Autodiff/Collectives.h"
 #include "Support/Pass.h"
@@ -266,9 +267,8 @@ PreservedAnalyses KeepLockstep::run(Module &M, ModuleAnalysisManager &) {
 }
 
 void waitAsBlock(Function &Body) {
-  constexpr unsigned WarpSize = 32;
   const uint64_t Threads = mostThreads(Body);
-  if (!Threads || Threads > WarpSize)
+  if (!Threads || Threads > LanesOfWarp)
     return;
   const Uniformity Known(Body, kindInBody);
   for (Instruction &I : make_early_inc_range(instructions(Body))) {

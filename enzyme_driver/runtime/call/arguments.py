@@ -23,7 +23,7 @@ from enzyme_driver.runtime.call.members import members, row
 from enzyme_driver.runtime.call.packing import pointer_bytes
 from enzyme_driver.runtime.call.prepared import PreparedArguments, Value, parts_of, prepared
 from enzyme_driver.runtime.call.results import memory_for
-from enzyme_driver.runtime.call.slots import Role, Slot, argument_slot, spelled, written
+from enzyme_driver.runtime.call.slots import Role, Slot, argument_slot, written
 from enzyme_driver.runtime.call.structs import takes_members
 
 _OWN_WORDS = {
@@ -227,7 +227,7 @@ class Arguments:
 
     @property
     def _spelled(self) -> str:
-        return spelled(self.signature)
+        return self.signature.spelled
 
     def _count_error(self, given: int, missing: Sequence[str] = ()) -> ArgumentError:
         wanted, given = len(self.signature) - bool(self._result), given - bool(self._result)

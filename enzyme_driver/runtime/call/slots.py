@@ -40,7 +40,7 @@ class Slot:
 
     @property
     def label(self) -> str:
-        return f"{self.role} {self.parameter.name!r} of {spelled(self.signature)}"
+        return f"{self.role} {self.parameter.name!r} of {self.signature.spelled}"
 
     @property
     def expected(self) -> str:
@@ -73,8 +73,3 @@ def written(parameter: Parameter) -> bool:
 def may_be_written(parameter: Parameter) -> bool:
     """Whether the primal may store to what the parameter, or what a row of the table, points to."""
     return parameter.is_table or written(parameter)
-
-
-def spelled(signature: Signature) -> str:
-    """The signature in one line, such as `axpy(int32 n, const float32 *x, float32 *y)`."""
-    return f"{signature.name}({', '.join(str(each) for each in signature if not each.is_result)})"
