@@ -12,8 +12,9 @@ struct BlockElements {
   int64_t Begin = 0;                                  // of the elements in the shadow, in bytes
   llvm::SmallVector<llvm::AtomicRMWInst *> Additions; // of one type
   llvm::GlobalVariable *Own = nullptr;
+  llvm::Type *Element = nullptr; // where no additions are named
 
-  llvm::Type *type() const { return Additions.front()->getType(); }
+  llvm::Type *type() const { return Element ? Element : Additions.front()->getType(); }
   uint64_t most() const { return Own->getValueType()->getArrayNumElements(); }
   llvm::Value *place(llvm::IRBuilder<> &B, llvm::Value *Index) const;
 };

@@ -3,6 +3,7 @@
 // knows alone. So a block has the beginning of such a shadow for itself in shared memory: records that lie there are
 // added to there, and the sums to the shadow when all threads have come to the end; the others are added to as before.
 //   atomic d[12 * bone + k] += x;   becomes   if (bone is among the first) atomic own[12 * bone + k] += x; else ...
+// So are the sums of a warp's lanes whose place follows from a division, as a channel does from a pixel's index.
 // What a block adds from shared memory, its own or the user's tables, is left out where it is zero: of a table, a block
 // mostly has few records.
 #include "Accumulate/BlockElements.h"
@@ -34,6 +35,7 @@ constexpr uint64_t Bytes = 6 * 1024;     // of a table
 constexpr int64_t MostRecordBytes = 256; // between its first number and its last
 constexpr size_t FewestNumbers = 6;      // of a record that a thread adds to
 constexpr size_t MostGroups = 8;         // each is there twice
+constexpr size_t MostSums = 2;           // tables
 
 class Privatizer {
 public:
@@ -48,6 +50,9 @@ public:
     for (auto &[Shadow, Records] : Groups)
       if (isAddedToAlone(*Shadow, Records))
         add(*Shadow, Records);
+    for (Argument &A : F.args())
+      if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
+        addSums(A);
     if (!All.empty())
       replace();
   }
@@ -56,6 +61,11 @@ private:
   struct Record {
     LaneGroup Group;
     size_t Table;
+  };
+
+  struct Handover {
+    size_t Table;
+    SmallVector<StoreInst *> Handed;
   };
 
   bool isLookedUp(const AtomicRMWInst &Atomic) {
@@ -103,6 +113,73 @@ private:
     All.push_back(std::move(Own));
   }
 
+  // What is handed over to be added up among lanes: where its elements' addresses are stored.
+  void addSums(Argument &Shadow) {
+    SmallVector<StoreInst *> Handed;
+    SmallVector<Value *> Pointers{&Shadow};
+    while (!Pointers.empty()) {
+      Value *Pointer = Pointers.pop_back_val();
+      for (User *U : Pointer->users()) {
+        auto *Store = dyn_cast<StoreInst>(U);
+        if (isa<GetElementPtrInst>(U))
+          Pointers.push_back(U);
+        else if (isa<PtrToIntInst>(U)) // which lanes compare
+          continue;
+        else if (Store && Store->getValueOperand() == Pointer &&
+                 isa<AllocaInst>(getUnderlyingObject(Store->getPointerOperand())))
+          Handed.push_back(Store);
+        else
+          return;
+      }
+    }
+    Type *T = Handed.empty() ? nullptr : typeHanded(*Handed.front());
+    if (!T || Room < Bytes || Sums.size() == MostSums ||
+        !all_of(Handed, [&](StoreInst *Each) { return typeHanded(*Each) == T && isDivided(*Each->getValueOperand()); }))
+      return;
+    Room -= Bytes;
+    BlockElements Own{&Shadow};
+    Own.Element = T;
+    Own.Own = createExchange(F, ArrayType::get(T, Bytes / F.getDataLayout().getTypeStoreSize(T)), ".sums");
+    Sums.push_back({All.size(), std::move(Handed)});
+    All.push_back(std::move(Own));
+  }
+
+  // Of the numbers that go to the addresses in an array; null where they are not handed over to a warp's lanes.
+  Type *typeHanded(const StoreInst &Store) const {
+    const Value *Addresses = getUnderlyingObject(Store.getPointerOperand());
+    for (const User *U : Addresses->users())
+      if (auto *Call = dyn_cast<CallInst>(U); Call && Call->getCalledFunction()) {
+        StringRef Name = Call->getCalledFunction()->getName();
+        if (Name.starts_with("adgen_add_warp_f32_"))
+          return Type::getFloatTy(F.getContext());
+        if (Name.starts_with("adgen_add_warp_f64_"))
+          return Type::getDoubleTy(F.getContext());
+      }
+    return nullptr;
+  }
+
+  // By a lane to those that add nothing.
+  static bool isLent(const Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "adgen_lent";
+  }
+
+  static bool isDivided(const Value &Pointer) {
+    SmallVector<const Value *> Work{&Pointer};
+    SmallPtrSet<const Value *, 16> Seen;
+    while (!Work.empty()) {
+      auto *I = dyn_cast<Instruction>(Work.pop_back_val());
+      if (!I || !Seen.insert(I).second)
+        continue;
+      if (I->getOpcode() == Instruction::SDiv || I->getOpcode() == Instruction::UDiv ||
+          I->getOpcode() == Instruction::SRem || I->getOpcode() == Instruction::URem)
+        return true;
+      if (isa<GetElementPtrInst, BinaryOperator, CastInst, PHINode, SelectInst>(I) || isLent(*I))
+        append_range(Work, I->operands());
+    }
+    return false;
+  }
+
   void replace() {
     const BlockEnds Ends(F);
     zeroOwn(Ends.first(), All, countAll);
@@ -111,6 +188,19 @@ private:
     addOwnToShadows(Ends.last(), All, countAll);
     for (const Record &R : Found)
       choose(R.Group, All[R.Table]);
+    for (const Handover &H : Sums)
+      for (StoreInst *Store : H.Handed)
+        chooseAddress(*Store, All[H.Table]);
+  }
+
+  void chooseAddress(StoreInst &Store, const BlockElements &Own) {
+    ADGEN_COUNT(NumPrivate, Store);
+    IRBuilder<> B(&Store);
+    Type *Int64 = B.getInt64Ty();
+    Value *There = Store.getValueOperand();
+    Value *At = B.CreateSub(B.CreatePtrToInt(There, Int64), B.CreatePtrToInt(Own.Shadow, Int64));
+    Value *Mine = B.CreatePtrAdd(B.CreateAddrSpaceCast(Own.Own, B.getPtrTy()), At);
+    Store.setOperand(0, B.CreateSelect(B.CreateICmpULT(At, B.getInt64(Bytes)), Mine, There));
   }
 
   // Behind the last of a record's additions; those to the shadow go the other way.
@@ -172,6 +262,7 @@ private:
   Lookups From;
   SmallVector<BlockElements> All;
   SmallVector<Record> Found;
+  SmallVector<Handover> Sums;
   uint64_t Room;
 };
 

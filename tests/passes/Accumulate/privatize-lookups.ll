@@ -57,6 +57,28 @@ define void @adgen_gradient_gathers(ptr %bones, i64 %i, float %v, ptr "adgen-sha
   ret void
 }
 
+; A warp's sums at a place that follows from a division.
+; CHECK-LABEL: define void @adgen_gradient_channels(
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK:         [[AMONG:%.*]] = icmp ult i64 {{.*}}, 6144
+; CHECK-NEXT:    [[PLACE:%.*]] = select i1 [[AMONG]], ptr {{.*}}, ptr %place
+; CHECK-NEXT:    store ptr [[PLACE]], ptr %places
+; CHECK:         call void @adgen_add_warp_f32_1(ptr %places
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK:         atomicrmw fadd ptr
+define void @adgen_gradient_channels(i32 %i, i32 %size, float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const:const" {
+  %places = alloca [1 x ptr]
+  %values = alloca [1 x float]
+  %channel = sdiv i32 %i, %size
+  %wide = sext i32 %channel to i64
+  %place = getelementptr float, ptr %d_x, i64 %wide
+  store ptr %place, ptr %places
+  store float %v, ptr %values
+  call void @adgen_add_warp_f32_1(ptr %places, ptr %values, i32 -1, i32 -1, i1 false)
+  ret void
+}
+declare void @adgen_add_warp_f32_1(ptr, ptr, i32, i32, i1)
+
 ; A table of the user's in shared memory.
 ; CHECK-LABEL: define void @adgen_gradient_tables(
 ; CHECK:         [[TAKEN:%.*]] = atomicrmw xchg ptr %mine
