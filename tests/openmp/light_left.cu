@@ -19,3 +19,61 @@ __global__ void light(const double *__restrict__ x, const double *__restrict__ d
         seen[i] = sum;
     }
 }
+
+// A product over all factors, or until it is less than what the caller says, which may come to zero.
+__global__ void passes(const double *__restrict__ x, double *seen, double *left, int n, double least)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    double t = 1, sum = 0;
+    for (int k = 0; k < n; ++k) {
+        if (t < least)
+            break;
+        sum += (k + 1) * t * x[i * n + k];
+        t *= x[i * n + k];
+    }
+    seen[i] = sum;
+    left[i] = t;
+}
+
+// Layers in tiles, of which the last is not full, seen by threads that count who has contributed and stop for good.
+template <bool Breaks>
+__global__ void layers(const int *__restrict__ order, const double *__restrict__ alphas, const double *__restrict__ colors,
+                       double *seen, double *through, int *last, int n)
+{
+    __shared__ int id[8];
+    __shared__ double tile[8];
+    double left = 1, sum = 0;
+    int contributor = 0, latest = 0;
+    bool done = threadIdx.x % 5 == 4;
+    for (int first = 0; first < n; first += 8) {
+        int finished = __syncthreads_count(done);
+        if (finished == 8)
+            break;
+        if (unsigned(first + threadIdx.x) < unsigned(n)) {
+            id[threadIdx.x] = order[first + threadIdx.x];
+            tile[threadIdx.x] = alphas[id[threadIdx.x]];
+        }
+        __syncthreads();
+        for (int j = 0; !done && j < min(8, n - first); ++j) {
+            ++contributor;
+            double alpha = tile[j] * (1 + 0.03 * threadIdx.x);
+            if (alpha < 0.1)
+                continue;
+            double next = left * (1 - alpha);
+            if (next < 0.02) {
+                done = true;
+                if (Breaks)
+                    break;
+                continue;
+            }
+            sum += alpha * left * colors[id[j]];
+            left = next;
+            latest = contributor;
+        }
+    }
+    seen[threadIdx.x] = sum;
+    through[threadIdx.x] = left;
+    last[threadIdx.x] = latest;
+}
+template __global__ void layers<true>(const int *, const double *, const double *, double *, double *, int *, int);
+template __global__ void layers<false>(const int *, const double *, const double *, double *, double *, int *, int);

@@ -12,9 +12,16 @@ import enzyme_driver as adgen
 
 
 @pytest.fixture(scope="module")
-def light(toolchain: object) -> adgen.Kernel:
+def kernels(toolchain: object) -> adgen.Module:
     del toolchain
-    return kernel(adgen.compile(Path(__file__).with_name("light_left.cu")), "light")
+    module = adgen.compile(Path(__file__).with_name("light_left.cu"))
+    assert isinstance(module, adgen.Module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def light(kernels: adgen.Module) -> adgen.Kernel:
+    return kernel(kernels, "light")
 
 
 @pytest.mark.parametrize("count", [1, 4, 40])
@@ -30,3 +37,35 @@ def test_a_skipped_point_or_a_seen_one_before_the_last(light: adgen.Kernel, dens
     """With -2 a point is passed over; two of 3 leave a hundredth."""
     x = np.linspace(-0.05, 0.05, 4) + 0.01
     light.check[1, 2](x, np.array(density, float), np.zeros(4), 4)
+
+
+@pytest.mark.parametrize("least", [0.0, 1e-3])
+@pytest.mark.parametrize("spoilt", [[], [0], [3], [5], [2, 4]])
+@pytest.mark.parametrize("by", [0.0, 1e-200, 5e-324])
+def test_products_that_come_to_zero(kernels: adgen.Module, least: float, spoilt: list[int], by: float) -> None:
+    rng = np.random.default_rng(len(spoilt))
+    x = rng.uniform(0.5, 1.2, (4, 6))
+    x[:, spoilt] *= by
+    seen, left, expected = rng.standard_normal(4), rng.standard_normal(4), np.zeros((4, 6))
+    for i in range(4):
+        before = [1.0]
+        while len(before) <= x.shape[1] and not before[-1] < least:
+            before.append(before[-1] * x[i, len(before) - 1])
+        cotangent = left[i]
+        for k in reversed(range(len(before) - 1)):
+            expected[i, k] = before[k] * (cotangent + (k + 1) * seen[i])
+            cotangent = x[i, k] * (cotangent + (k + 1) * seen[i])
+    gradient = np.zeros((4, 6))
+    shadows = {"x": gradient, "seen": seen, "left": left}
+    kernel(kernels, "passes").gradient[1, 4](x, np.zeros(4), np.zeros(4), 6, least, shadows=shadows)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-13, atol=1e-320)
+
+
+@pytest.mark.parametrize("breaks", ["true", "false"])
+@pytest.mark.parametrize("count", [1, 8, 21, 45])
+def test_layers_in_tiles(kernels: adgen.Module, breaks: str, count: int) -> None:
+    rng = np.random.default_rng(count)
+    order = rng.permutation(count).astype(np.int32)
+    alphas, colors = rng.uniform(0.0, 0.6, count), rng.uniform(-1, 1, count)
+    outputs = (np.zeros(8), np.zeros(8), np.zeros(8, np.int32))
+    kernel(kernels, f"layers<{breaks}>").check[1, 8](order, alphas, colors, *outputs, count)

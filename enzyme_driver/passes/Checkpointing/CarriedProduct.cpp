@@ -153,9 +153,13 @@ bool CarriedProduct::isItself(const Value *V) const {
 
 bool CarriedProduct::isInvertible() {
   Type *T = Carried.getType();
-  if (!(T->isFloatTy() || T->isDoubleTy()) || !isNeeded(Carried, Known) || !collect() ||
-      !canDivide(next(), *L.getLoopLatch(), false, false))
+  if (!(T->isFloatTy() || T->isDoubleTy()) || !isNeeded(Carried, Known) || !collect())
     return false;
+  if (!canDivide(next(), *L.getLoopLatch(), false, false)) {
+    AnyRange = true; // which one more variable keeps, and several more would have to be kept for a loop around
+    if (L.getParentLoop() || !canDivide(next(), *L.getLoopLatch(), true, false))
+      return false;
+  }
   findSteps(next(), L.getLoopLatch(), nullptr);
   if (any_of(Steps, [&](const Step &Each) { return isUsedBehind(Each); }))
     Steps.assign({Step{L.getLoopLatch(), nullptr, next()}});

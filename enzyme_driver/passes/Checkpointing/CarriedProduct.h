@@ -26,6 +26,8 @@ public:
 
   // Whether the reverse sweep can divide by the factors of all iterations that others follow.
   bool isInvertible();
+  // Whether the number may come to zero meanwhile, or near.
+  bool isOfAnyRange() const { return AnyRange; }
   // On the way from a block to another (null: at the latch's end) an iteration has multiplied the number with that.
   struct Step {
     llvm::BasicBlock *From, *To;
@@ -33,7 +35,7 @@ public:
   };
   llvm::ArrayRef<Step> steps() const { return Steps; }
   // Whether that can be undone in each iteration, also in the last one.
-  bool isAlwaysInvertible() const { return Leaving.empty() && canDivide(next(), *L.getLoopLatch(), false, true); }
+  bool isAlwaysInvertible() const { return Leaving.empty() && canDivide(next(), *L.getLoopLatch(), AnyRange, true); }
   // What it has been multiplied with, 1 where it stays as it is. The code for that is new.
   llvm::Value *factor(const Step &Of) { return make(Of.Product); }
   // The comparisons that depend on the number, each with its result where the iteration leaves the loop.
@@ -66,6 +68,7 @@ private:
   llvm::ScalarEvolution &SE;
   UnchangedMemory &Unchanged;
   const Constants &Known;
+  bool AnyRange = false;
   llvm::SetVector<llvm::Instruction *> Computed;
   llvm::MapVector<llvm::CmpInst *, bool> Leaving;
   llvm::DenseMap<const llvm::Instruction *, bool> Repeatable;

@@ -7,11 +7,13 @@
 // loop is left may depend on the number. An iteration that another one follows has not left, so the outcome of such a
 // comparison is read from a variable as well, which the same derivative clears.
 //
-// That is done where the user's own comparison leaves the loop before the number comes near zero: then a step back
-// loses no more than a rounding. A loop in another loop keeps the number that its last iteration began with.
+// Where the user's own comparison leaves the loop before the number comes near zero, a step back loses no more than a
+// rounding. Elsewhere the forward sweep has the product once more, in a form that is never zero (WideProduct). A loop
+// in another loop keeps the number that its last iteration began with.
 #include "Checkpointing/CarriedProduct.h"
 
 #include "Analysis/Undo.h"
+#include "Checkpointing/WideProduct.h"
 #include "Support/Derivative.h"
 #include "Support/Guards.h"
 #include "Support/Pass.h"
@@ -33,15 +35,18 @@ namespace {
 // the one that the last iteration began with, and in any other one iteration ahead; or always ahead.
 class State {
 public:
-  State(Function &Body, Type *Number, unsigned Comparisons, bool Always)
-      : M(*Body.getParent()), Number(Number), Always(Always),
-        Array(ArrayType::get(Number, Always ? 1 : First + Comparisons)),
+  State(Function &Body, Type *Number, unsigned Comparisons, bool Always, bool IsWide)
+      : M(*Body.getParent()), Number(Number), Always(Always), IsWide(IsWide),
+        LastPlace(Always ? 1 : First + Comparisons),
+        Array(ArrayType::get(Number, LastPlace + (IsWide ? WideProduct::Places : 0))),
         Variable(new AllocaInst(Array, 0, "carried", Body.getEntryBlock().begin())) {}
 
   static constexpr unsigned First = 3; // of the comparisons' places
 
   void begin(IRBuilder<> &B, Value *V) {
     store(B, V, Carried);
+    if (IsWide)
+      beginWide(B, V);
     if (!Always)
       store(B, Constant::getNullValue(Number), NextIsAhead);
   }
@@ -66,15 +71,19 @@ public:
     Undo Rule = declareUndo(M, nameOf("divide"), {Bits});
     if (Rule.IsNew)
       writeDivision(*Rule.Reverse);
-    auto *Plain = new BitCastInst(Factor, Bits, "", B.GetInsertPoint()); // Enzyme computes it again
-    Plain->setMetadata(InactiveMark, MDNode::get(M.getContext(), {}));
-    B.CreateCall(Rule.Primal, {Variable, Plain});
+    if (Rule.IsNew && IsWide) {
+      IRBuilder<> Forward(Rule.Augmented->getEntryBlock().getTerminator());
+      Argument &Base = *Rule.Augmented->getArg(0);
+      Value *Before = Forward.CreateLoad(Number, &Base), *By = Forward.CreateBitCast(Rule.Augmented->getArg(2), Number);
+      WideProduct(Forward, Array, &Base).multiply(Before, By);
+    }
+    B.CreateCall(Rule.Primal, {Variable, plainBits(B, Factor)});
   }
 
   // Behind the loop, which runs again.
   void keep(IRBuilder<> &B) {
     keep(B, Carried);
-    for (unsigned Place = First; Place < Array->getNumElements(); ++Place)
+    for (unsigned Place = First; Place < LastPlace; ++Place)
       keep(B, Place);
   }
 
@@ -82,8 +91,8 @@ private:
   enum Place : unsigned { Carried, NextIsAhead, IsAhead };
 
   std::string nameOf(const Twine &What) const {
-    return (What + "_f" + Twine(Number->getPrimitiveSizeInBits().getFixedValue()) + "_" +
-            (Always ? "always" : utostr(Array->getNumElements() - First)))
+    return (What + "_f" + Twine(Number->getPrimitiveSizeInBits().getFixedValue()) + "_" + (IsWide ? "wide_" : "") +
+            (Always ? "always" : utostr(LastPlace - First)))
         .str();
   }
 
@@ -119,6 +128,26 @@ private:
     return B.CreateFCmpUNE(B.CreateLoad(Number, at(B, Base, Place)), Constant::getNullValue(Number));
   }
 
+  // By a call: it has no derivative.
+  void beginWide(IRBuilder<> &B, Value *V) {
+    Type *Bits = B.getIntNTy(Number->getPrimitiveSizeInBits());
+    Undo Rule = declareUndo(M, nameOf("begin"), {Bits});
+    if (Rule.IsNew) {
+      IRBuilder<> Forward(Rule.Augmented->getEntryBlock().getTerminator());
+      WideProduct(Forward, Array, Rule.Augmented->getArg(0))
+          .begin(Forward.CreateBitCast(Rule.Augmented->getArg(2), Number));
+      ReturnInst::Create(M.getContext(), &Rule.Reverse->getEntryBlock());
+    }
+    B.CreateCall(Rule.Primal, {Variable, plainBits(B, V)});
+  }
+
+  // Enzyme computes it again.
+  Value *plainBits(IRBuilder<> &B, Value *V) {
+    auto *Plain = new BitCastInst(V, B.getIntNTy(Number->getPrimitiveSizeInBits()), "", B.GetInsertPoint());
+    Plain->setMetadata(InactiveMark, MDNode::get(M.getContext(), {}));
+    return Plain;
+  }
+
   void writeStep(Function &Reverse) const {
     IRBuilder<> B(&Reverse.getEntryBlock());
     Argument &Base = *Reverse.getArg(0);
@@ -126,7 +155,7 @@ private:
     Value *Ahead = isAhead(B, Base, NextIsAhead);
     B.CreateStore(B.CreateSelect(Ahead, One, Zero), at(B, Base, IsAhead));
     B.CreateStore(One, at(B, Base, NextIsAhead));
-    for (unsigned Place = First; Place < Array->getNumElements(); ++Place) {
+    for (unsigned Place = First; Place < LastPlace; ++Place) {
       Value *Found = at(B, Base, Place);
       B.CreateStore(B.CreateSelect(Ahead, Zero, B.CreateLoad(Number, Found)), Found);
     }
@@ -137,6 +166,13 @@ private:
     IRBuilder<> B(&Reverse.getEntryBlock());
     Argument &Base = *Reverse.getArg(0);
     Value *Factor = B.CreateBitCast(Reverse.getArg(2), Number);
+    if (IsWide) {
+      WideProduct Left(B, Array, &Base);
+      Left.divide(Factor);
+      B.CreateStore(Left.value(), &Base);
+      B.CreateRetVoid();
+      return;
+    }
     if (!Always)
       Factor = B.CreateSelect(isAhead(B, Base, IsAhead), Factor, ConstantFP::get(Number, 1.0));
     B.CreateStore(B.CreateFDiv(B.CreateLoad(Number, &Base), Factor), &Base);
@@ -145,7 +181,8 @@ private:
 
   Module &M;
   Type *Number;
-  bool Always;
+  bool Always, IsWide;
+  unsigned LastPlace;
   ArrayType *Array;
   AllocaInst *Variable;
 };
@@ -260,7 +297,7 @@ void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &D
   Loop &Whole = Always ? *wholeLoop(Carried, L) : L;
   formDedicatedExitBlocks(&Whole, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
   holdBehind(L, SmallVector<Instruction *>(Product.computed().getArrayRef()), DT, LI);
-  State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size(), Always);
+  State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size(), Always, Product.isOfAnyRange());
   undoSteps(Product, In, DT, LI);
   if (Whole.getParentLoop())
     keepBehind(Whole, In); // before edges to there are split: what is kept is put back first

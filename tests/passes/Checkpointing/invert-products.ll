@@ -1,7 +1,8 @@
 ; What a loop multiplies, and leaves before it comes near zero, moves to a variable that calls with a derivative change in the reverse sweep:
 ; one where the iteration ends, one where it has multiplied. Whether the loop is left is read from the variable as well. A loop in another
 ; one keeps the number, and what was found, behind it.
-; Not where nothing keeps the number from zero, where it decides about more than the loop's end, where the factor is not known again, where
+; Where nothing keeps the number from zero, the variable has it as a fraction, a power of two, and how many factors came since it was zero.
+; Not in a loop in another one where that is so, where the number decides about more than the loop's end, where the factor is not known again, where
 ; another iteration uses what was computed from it, and where no derivative needs it.
 ;
 ; RUN: %opt -passes=adgen-invert-products,verify -S %s | %filecheck %s
@@ -169,7 +170,12 @@ end:
 !0 = !{}
 
 ; CHECK-LABEL: define void @adgen_body_comes_to_zero(
-; CHECK-NOT:     alloca
+; CHECK:         %carried = alloca [7 x float]
+; CHECK:         call void @adgen_undo_begin_f32_wide_1(ptr %carried, i32
+; CHECK:         [[T:%.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %carried, i32 4)
+; CHECK:         %rest = fmul float [[T]], %f
+; CHECK:         call void @adgen_undo_divide_f32_wide_1(ptr %carried, i32
+; CHECK-NEXT:    call void @adgen_undo_step_f32_wide_1(ptr %carried)
 define void @adgen_body_comes_to_zero(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
 entry:
   br label %loop
@@ -190,6 +196,37 @@ loop:
   br i1 %ends, label %end, label %loop
 end:
   store float %more, ptr %out
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_body_comes_to_zero_in_turn(
+; CHECK-NOT:     alloca
+define void @adgen_body_comes_to_zero_in_turn(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %turn
+turn:
+  %o = phi i64 [ 0, %entry ], [ %o.inc, %end ]
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %turn ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %turn ], [ %rest, %loop ]
+  %sum = phi float [ 0.0, %turn ], [ %more, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %w = fmul float %through, %a
+  %more = fadd float %sum, %w
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  br i1 %last, label %end, label %loop
+end:
+  %place = getelementptr float, ptr %out, i64 %o
+  store float %more, ptr %place
+  %o.inc = add i64 %o, 1
+  %done = icmp eq i64 %o.inc, %n
+  br i1 %done, label %out.end, label %turn
+out.end:
   ret void
 }
 
@@ -302,3 +339,19 @@ end:
 ; CHECK-LABEL: define void @adgen_undo_step_f32_1_reverse(
 ; CHECK:         [[AHEAD:%.*]] = fcmp une float
 ; CHECK:         select i1 [[AHEAD]], float 0.000000e+00, float
+
+; Once the product is zero its factors are counted, and not multiplied with.
+; CHECK-LABEL: define void @adgen_undo_divide_f32_wide_1_augmented(
+; CHECK:         [[ZERO:%.*]] = fcmp oeq float {{.*}}, 0.000000e+00
+; CHECK-NEXT:    select i1 [[ZERO]], float 1.000000e+00, float
+; CHECK:         [[ONE:%.*]] = zext i1 [[ZERO]] to i32
+; CHECK:         add i32 {{.*}}, [[ONE]]
+; CHECK:         fmul float
+; CHECK-LABEL: define void @adgen_undo_divide_f32_wide_1_reverse(
+; CHECK:         [[SOME:%.*]] = icmp ne i32 {{.*}}, 0
+; CHECK-NEXT:    select i1 [[SOME]], float 1.000000e+00, float
+; CHECK:         sub i32
+; CHECK:         fdiv float
+; CHECK:         [[NONE:%.*]] = icmp eq i32 {{.*}}, 0
+; CHECK-NEXT:    [[VALUE:%.*]] = select i1 [[NONE]], float {{.*}}, float 0.000000e+00
+; CHECK-NEXT:    store float [[VALUE]], ptr %0
