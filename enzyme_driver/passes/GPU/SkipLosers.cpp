@@ -94,24 +94,32 @@ private:
       auto *Join = dyn_cast<PHINode>(User);
       if (contains(Join ? Join->getIncomingBlock(U) : User->getParent()) && (!Join || contains(Join->getParent())))
         return true;
+      SmallPtrSet<const Value *, 8> Seen;
       return Join && Join->getParent() == &Behind && Join->getBasicBlockIndex(&From) >= 0 &&
-             isSame(U.get(), Join->getIncomingValueForBlock(&From));
+             isSame(U.get(), Join->getIncomingValueForBlock(&From), Seen);
     });
   }
 
-  bool isSame(Value *V, Value *Without) {
+  // Sums that loops carry round are what they begin with, where nothing else is added.
+  bool isSame(Value *V, Value *Without, SmallPtrSetImpl<const Value *> &Seen) {
     if (V == Without || (match(Without, m_AnyZeroFP()) && isZero(V)))
       return true;
     auto *I = dyn_cast<Instruction>(V);
     if (!I || !contains(I->getParent()))
       return false;
-    if (I->getOpcode() == Instruction::FAdd || I->getOpcode() == Instruction::FSub)
-      if (isZero(I->getOperand(1)) && isSame(I->getOperand(0), Without))
-        return true;
-    if (I->getOpcode() == Instruction::FAdd)
-      return isZero(I->getOperand(0)) && isSame(I->getOperand(1), Without);
-    return isa<PHINode>(I) &&
-           all_of(cast<PHINode>(I)->incoming_values(), [&](const Use &Each) { return isSame(Each.get(), Without); });
+    if (!Seen.insert(I).second)
+      return true;
+    auto Same = [&](unsigned Operand) { return isSame(I->getOperand(Operand), Without, Seen); };
+    switch (I->getOpcode()) {
+    case Instruction::FAdd:
+      return isZero(I->getOperand(1)) ? Same(0) : isZero(I->getOperand(0)) && Same(1);
+    case Instruction::FSub:
+      return isZero(I->getOperand(1)) && Same(0);
+    case Instruction::PHI:
+      return all_of(cast<PHINode>(I)->incoming_values(), [&](const Use &Each) { return isSame(Each, Without, Seen); });
+    default:
+      return false;
+    }
   }
 
   // Where all that is asked is zero. What depends on itself is not taken to be.

@@ -62,6 +62,57 @@ invertend:
   ret void
 }
 
+; A sum that a loop of the branch carries round is what it begins with, where all that is added is zero.
+; CHECK-LABEL: define ptx_kernel void @looped__gradient(
+; CHECK:         [[SOME:%.*]] = fcmp une float %c, 0.000000e+00
+; CHECK-NEXT:    [[BOTH:%.*]] = and i1 %won, [[SOME]]
+; CHECK-NEXT:    br i1 [[BOTH]], label %invertfirst.again, label %invertend
+define ptx_kernel void @looped__gradient(ptr addrspace(1) %d_y, float %a, float %sum, i1 %won, i1 %more) {
+invertjoin:
+  %c = atomicrmw xchg ptr addrspace(1) %d_y, float 0.0 monotonic
+  br i1 %won, label %invertfirst.again, label %invertend
+invertfirst.again:
+  br label %invertbody.again
+invertbody.again:
+  %carried = phi float [ %sum, %invertfirst.again ], [ %next, %invertlatch.again ]
+  %p = fmul float %c, %a
+  br i1 %more, label %invertadd.again, label %invertlatch.again
+invertadd.again:
+  %added = fadd float %p, %carried
+  br label %invertlatch.again
+invertlatch.again:
+  %next = phi float [ %carried, %invertbody.again ], [ %added, %invertadd.again ]
+  br i1 %more, label %invertbody.again, label %invertleft.again
+invertleft.again:
+  br label %invertend
+invertend:
+  %all = phi float [ %sum, %invertjoin ], [ %next, %invertleft.again ]
+  store float %all, ptr addrspace(1) %d_y
+  ret void
+}
+
+; CHECK-LABEL: define ptx_kernel void @looped_number__gradient(
+; CHECK-NOT:     fcmp
+; CHECK:         ret void
+define ptx_kernel void @looped_number__gradient(ptr addrspace(1) %d_y, float %a, float %sum, i1 %won, i1 %more) {
+invertjoin:
+  %c = atomicrmw xchg ptr addrspace(1) %d_y, float 0.0 monotonic
+  br i1 %won, label %invertfirst.again, label %invertend
+invertfirst.again:
+  br label %invertbody.again
+invertbody.again:
+  %carried = phi float [ %sum, %invertfirst.again ], [ %next, %invertbody.again ]
+  %p = fadd float %c, %a
+  %next = fadd float %carried, %p
+  br i1 %more, label %invertbody.again, label %invertleft.again
+invertleft.again:
+  br label %invertend
+invertend:
+  %all = phi float [ %sum, %invertjoin ], [ %next, %invertleft.again ]
+  store float %all, ptr addrspace(1) %d_y
+  ret void
+}
+
 ; CHECK-LABEL: define ptx_kernel void @more__gradient(
 ; CHECK-NOT:     fcmp
 ; CHECK:         ret void
