@@ -197,8 +197,8 @@ def _described(
     request: Request, read: Source, arch: str, workspace: Workspace
 ) -> tuple[PrimalIR, signature.Description]:
     """Compile; once more with what the file does not emit by itself, where such names are asked for."""
-    compiled = partial(frontend.compile_source, read, workspace, arch=arch, fast_math=request.fast_math)
-    primal = compiled()
+    compiled = partial(frontend.compile_source, workspace=workspace, arch=arch, fast_math=request.fast_math)
+    primal = compiled(read)
     description = signature.describe(primal, read, workspace)
     kernels = [each for each in primal.unread if each.kernel]
     if kernels and not description.entries:
@@ -209,7 +209,7 @@ def _described(
         return primal, description
     templates = frontend.templates(read)
     try:
-        primal = compiled(instances=plan.qualified(missing, templates), parsed=primal.parsed)
+        primal = compiled(primal.source or read, instances=plan.qualified(missing, templates), parsed=primal.parsed)
     except SourceError as why:
         if frontend.is_in_device_code(read, why.location):
             raise

@@ -26,8 +26,11 @@ HINT = "make the file compile with clang 22, with the flags of its own build: ad
 _OF_THE_SYSTEM = re.compile(r"/lib/clang/\d+/include/|/c\+\+/\d+/")
 """In the path of a header that is clang's or libstdc++'s."""
 
+NEEDS_17 = "requires at least C++17"
+"""Part of what Thrust and CUB say of an older standard."""
+
 _HINTS = {
-    "requires at least C++17": (
+    NEEDS_17: (
         "the C++ libraries of CUDA 13 (Thrust, CUB) need C++17 or later: adgen compile FILE --std c++17, in place "
         "of an older standard"
     ),

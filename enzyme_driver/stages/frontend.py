@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from enzyme_driver.command import Completed
@@ -11,7 +12,7 @@ from enzyme_driver.errors import Location
 from enzyme_driver.model import Language
 from enzyme_driver.stages import reading, render
 from enzyme_driver.stages.common_headers import CUDA_PRELUDE, compiled_headers
-from enzyme_driver.stages.diagnostics import as_error, rejected
+from enzyme_driver.stages.diagnostics import NEEDS_17, as_error, rejected
 from enzyme_driver.stages.host_code import HostCode
 from enzyme_driver.stages.macros import split
 from enzyme_driver.stages.reading import Parsed, Reason, generate, made
@@ -26,6 +27,9 @@ HEADERS = Path(__file__).with_name("headers")
 INCLUDE = Path(__file__).parents[1] / "include"
 """`adgen.h`, which a file may include."""
 
+_OLDER = re.compile(r"^(--?std=(?:c|gnu)\+\+)(?:98|03|0x|11|1y|14)$")
+"""Standards that Thrust and CUB do not take."""
+
 _COMMON = (
     *("-O2", "-Xclang", "-disable-llvm-passes", "-fno-color-diagnostics"),
     # What clang takes for errors, and others for warnings.
@@ -39,7 +43,8 @@ class PrimalIR:
     """The module as clang made it. `dependencies` are all files that were read, absolute.
 
     `left_out` says how many places in host code clang could not read, `unread` why functions of the device are not
-    there. `parsed` is what was read, where that was not all of the file.
+    there. `parsed` is what was read, where that was not all of the file. `source` is the file with the flags that it
+    was read with: Thrust and CUB raise an older standard.
     """
 
     path: Path
@@ -48,6 +53,7 @@ class PrimalIR:
     left_out: int = 0
     unread: tuple[Reason, ...] = ()
     parsed: Parsed | None = None
+    source: Source | None = None
 
 
 def compile_source(
@@ -71,6 +77,9 @@ def compile_source(
     if parsed is None:
         unit = _unit(source, workspace, instances)
         done = clang("-S", "-emit-llvm", "-MD", "-MF", depfile, unit, "-o", output)
+        newer = _of_newer_standard(source) if NEEDS_17 in done.stderr else None
+        if newer:
+            return compile_source(newer, workspace, arch=arch, fast_math=fast_math, instances=instances)
         readable = source.language == "cuda" and source.path.exists()
         if not done.ok and not readable:
             raise rejected(source, done)
@@ -81,7 +90,13 @@ def compile_source(
     read = reading.dependencies(depfile, source.path)
     own = tuple(path for path in read if not path.is_relative_to(workspace.folder))
     left_out, unread = (parsed.left_out, parsed.unread) if parsed else (0, ())
-    return PrimalIR(output, source.language, own, left_out, unread, parsed)
+    return PrimalIR(output, source.language, own, left_out, unread, parsed, source)
+
+
+def _of_newer_standard(source: Source) -> Source | None:
+    """The source in C++17, where the flags say an older standard: builds say it for compilers of their day."""
+    flags = tuple(_OLDER.sub(r"\g<1>17", flag) for flag in source.flags)
+    return replace(source, flags=flags) if flags != source.flags else None
 
 
 def templates(source: Source, headers: Iterable[Path] = ()) -> dict[str, int]:
@@ -176,6 +191,7 @@ def _language_flags(source: Source, workspace: Workspace, arch: str) -> tuple[st
         *tools.compile_flags,
         *("-Xclang", "-target-sdk-version=12.8", "-isystem", HEADERS / "cccl", "-isystem", root / "include" / "cccl"),
         *("-idirafter", HEADERS, "-idirafter", INCLUDE),
+        *(("-idirafter", tools.openmp_headers) if tools.openmp_headers else ()),
     )
 
 

@@ -107,7 +107,7 @@ class HostCode:
         cuts = set()
         for line, column in places:
             cut = self._cut(self._at(line, column)) if line <= len(self._lines) else None
-            if cut is None or any(cut.start <= directive.start < cut.end for directive in self._directives):
+            if cut is None or not _closed(each.text for each in self._directives if cut.start <= each.start < cut.end):
                 return None
             cuts.add(cut)
         text = self.text
@@ -336,6 +336,19 @@ def _parameter(words: Sequence[str]) -> str:
     names = [word for word in words if word.isidentifier()]
     is_type = bool({"class", "typename"} & set(words)) or len(names) < 2  # noqa: PLR2004 - a type and a name
     return names[-1] if is_type and names else re.sub(r" ?:: ?", "::", " ".join(words).replace(": :", "::"))
+
+
+def _closed(directives: Iterable[str]) -> bool:
+    """Whether the directives have no effect on what comes behind them: conditions that end among them."""
+    depth = 0
+    for text in directives:
+        word = re.match(r"\s*#\s*(\w*)", text)[1]  # type: ignore[index]
+        depth += word.startswith("if") - (word == "endif")
+        if depth < (0 if word == "endif" else 1) and word not in {"pragma", "error", "warning"}:
+            return False
+        if word in {"define", "undef", "include"}:
+            return False
+    return depth == 0
 
 
 def may_be_empty(name: str) -> bool:

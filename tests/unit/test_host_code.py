@@ -86,11 +86,20 @@ def test_the_function_that_a_place_is_in(text: str, lines: range | None, device:
         "template <class T> bad f(T x) { return x; }",
         "struct A { __device__ float f(bad x) { return 1; } };",
         "void f() { x(bad,\n#ifdef A\n 1);\n#endif\n }",
+        "void f() { x(bad,\n#define A\n 1);\n }",
+        "void f() {\n#if A\n x(1,\n#else\n x(bad,\n#endif\n 1); }",
     ],
-    ids=["variable", "function", "template", "struct", "directive"],
+    ids=["variable", "function", "template", "struct", "directive", "definition", "branch"],
 )
 def test_device_code_is_not_left_out(text: str) -> None:
     assert without(text, "bad") is None
+
+
+def test_conditions_of_the_preprocessor_go_with_the_body_that_they_are_in() -> None:
+    text = f"__device__ int f()\n{{\n#if A\n  {HOST}();\n#elif B\n  return 1;\n#endif\n}}\nint a;"
+    left = HostCode(text).without([place(text, HOST)])
+    assert left is not None
+    assert left.text == "__device__ int f()\n;\n\n\n\n\n\n\nint a;"
 
 
 def test_what_clang_does_not_take_as_host_code_loses_its_body() -> None:

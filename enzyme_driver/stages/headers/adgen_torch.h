@@ -108,8 +108,32 @@ private:
 };
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, Traits, int32_t>;
+template <class T, size_t N, template <class> class Traits = DefaultPtrTraits, class Index = int64_t>
+using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, Traits, Index>;
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t>;
+
+// Where a tensor lies and what it holds, of which tables and arguments of host code speak.
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1, COMPILE_TIME_MAX_DEVICE_TYPES = 21 };
+constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
+enum class ScalarType : int8_t {
+    Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool, BFloat16 = 15,
+    Undefined
+};
+constexpr ScalarType kByte = ScalarType::Byte, kInt = ScalarType::Int, kLong = ScalarType::Long, kHalf = ScalarType::Half,
+                     kFloat = ScalarType::Float, kDouble = ScalarType::Double, kBool = ScalarType::Bool,
+                     kBFloat16 = ScalarType::BFloat16, kInt32 = kInt, kInt64 = kLong, kFloat16 = kHalf, kFloat32 = kFloat,
+                     kFloat64 = kDouble;
+class Device {
+public:
+    Device(DeviceType type, int8_t index = -1);
+    DeviceType type() const;
+    int8_t index() const;
+    bool has_index() const;
+    bool is_cuda() const;
+};
+class Scalar;
+class TensorOptions;
 
 // A tensor, of which host code and structs beside kernels speak: declared, and never made.
 class Tensor {
@@ -117,6 +141,9 @@ public:
     Tensor();
     bool defined() const;
     bool is_cuda() const;
+    Device device() const;
+    ScalarType scalar_type() const;
+    TensorOptions options() const;
     bool is_contiguous() const;
     int64_t dim() const;
     int64_t ndimension() const;
@@ -163,6 +190,7 @@ public:
     cudaStream_t stream() const;
 };
 CUDAStream getCurrentCUDAStream(int device = -1);
+cudaDeviceProp *getCurrentDeviceProperties();
 
 template <class T> __host__ __device__ constexpr T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
 
