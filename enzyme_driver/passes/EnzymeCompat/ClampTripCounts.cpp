@@ -3,6 +3,10 @@
 // zero is 2^32. Under the condition that the loop is entered,
 //   if (low < high) for (...; ... != high; ...)
 // the bound becomes max(high, low + 1), which is the same there and small elsewhere.
+//
+// And loops that go on while x >= high. Enzyme asks whether x > high - 1, and takes that for the addition of 2^32 - 1
+// without overflow, which the counts of all loops up to high then follow from. So the loop itself asks that, where x
+// goes in steps; elsewhere nothing can follow from the condition, and it is hidden.
 #include "Support/Guards.h"
 #include "Support/Pass.h"
 
@@ -130,6 +134,67 @@ void floorCount(Loop &L, DominatorTree &DT, LoopInfo &LI, ScalarEvolution &SE) {
     floorCount(L, G, *Preheader, !hasCount(L.getParentLoop(), SE));
 }
 
+// Where a loop goes on while X and Y are in that order, Enzyme subtracts one from Y; ScalarEvolution does it itself,
+// and rightly, where Y cannot be the least number.
+bool subtracts(CmpInst::Predicate GoesOn, const SCEV *Y, ScalarEvolution &SE) {
+  return (GoesOn == CmpInst::ICMP_SGE && SE.getSignedRangeMin(Y).isMinSignedValue()) ||
+         (GoesOn == CmpInst::ICMP_UGE && SE.getUnsignedRangeMin(Y).isMinValue());
+}
+
+// One of the comparisons that a condition is made of, by which a loop goes on that does so where the condition is true.
+struct Asked {
+  Value *X, *Y;
+  CmpInst::Predicate GoesOn;
+};
+
+SmallVector<Asked> subtracting(const Loop &L, Value *Condition, bool GoesOnIfTrue, ScalarEvolution &SE) {
+  Value *A, *B;
+  if (match(Condition, m_LogicalAnd(m_Value(A), m_Value(B))) || match(Condition, m_LogicalOr(m_Value(A), m_Value(B)))) {
+    SmallVector<Asked> Found = subtracting(L, A, GoesOnIfTrue, SE);
+    append_range(Found, subtracting(L, B, GoesOnIfTrue, SE));
+    return Found;
+  }
+  auto *Compare = dyn_cast<ICmpInst>(Condition);
+  if (!Compare || !Compare->getOperand(0)->getType()->isIntegerTy())
+    return {};
+  Value *X = Compare->getOperand(0), *Y = Compare->getOperand(1);
+  CmpInst::Predicate GoesOn = GoesOnIfTrue ? Compare->getPredicate() : Compare->getInversePredicate();
+  if (SE.isLoopInvariant(SE.getSCEV(X), &L) && !SE.isLoopInvariant(SE.getSCEV(Y), &L)) {
+    std::swap(X, Y);
+    GoesOn = CmpInst::getSwappedPredicate(GoesOn);
+  }
+  if (subtracts(GoesOn, SE.getSCEV(Y), SE))
+    return {{X, Y, GoesOn}};
+  return {};
+}
+
+// With one exit the loop goes on for ever where Y is the least number, from which one cannot be subtracted.
+void askStrictly(const Loop &L, BranchInst &Branch, ScalarEvolution &SE) {
+  bool GoesOnIfTrue = L.contains(Branch.getSuccessor(0));
+  Value *Condition = Branch.getCondition();
+  SmallVector<Asked> Found = subtracting(L, Condition, GoesOnIfTrue, SE);
+  if (Found.empty())
+    return;
+  auto [X, Y, GoesOn] = Found.front();
+  auto *Steps = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(X));
+  if (!isa<ICmpInst>(Condition) || !L.getExitingBlock() || !Steps || Steps->getLoop() != &L) {
+    Branch.setCondition(hidden(Condition, Branch.getIterator()));
+    return;
+  }
+  IRBuilder<> B(&Branch);
+  Value *Less = B.CreateAdd(Y, Constant::getAllOnesValue(Y->getType()), "below");
+  CmpInst::Predicate Strict = CmpInst::getStrictPredicate(GoesOn);
+  Branch.setCondition(B.CreateICmp(GoesOnIfTrue ? Strict : CmpInst::getInversePredicate(Strict), X, Less));
+}
+
+void askStrictly(const Loop &L, ScalarEvolution &SE) {
+  SmallVector<BasicBlock *> Exiting;
+  L.getExitingBlocks(Exiting);
+  for (BasicBlock *Block : Exiting)
+    if (auto *Branch = dyn_cast<BranchInst>(Block->getTerminator()); Branch && Branch->isConditional())
+      askStrictly(L, *Branch, SE);
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(ClampTripCounts);
@@ -141,9 +206,12 @@ PreservedAnalyses ClampTripCounts::run(Module &M, ModuleAnalysisManager &MAM) {
       continue;
     auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
     auto &LI = FAM.getResult<LoopAnalysis>(F);
-    for (Loop *L : LI.getLoopsInPreorder())
+    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+    for (Loop *L : LI.getLoopsInPreorder()) {
       if (L->getParentLoop())
-        floorCount(*L, DT, LI, FAM.getResult<ScalarEvolutionAnalysis>(F));
+        floorCount(*L, DT, LI, SE);
+      askStrictly(*L, SE);
+    }
   }
   return PreservedAnalyses::none();
 }

@@ -171,3 +171,44 @@ after:
 end:
   ret void
 }
+
+; A loop that goes on while its index is not below n asks whether it is above n - 1: Enzyme would subtract the one
+; itself, and take that for an unsigned addition that does not overflow.
+; CHECK-LABEL: define void @down_to
+; CHECK: %below{{[0-9]*}} = add i32 %n, -1
+; CHECK-NEXT: [[GO:%.*]] = icmp sgt i32 %next, %below
+; CHECK-NEXT: br i1 [[GO]], label %down, label %end
+define void @down_to(i32 %k, i32 %n) {
+entry:
+  br label %down
+down:
+  %at = phi i32 [ %k, %entry ], [ %next, %down ]
+  call void @use(i32 %at)
+  %next = add nsw i32 %at, -2
+  %more = icmp sge i32 %next, %n
+  br i1 %more, label %down, label %end
+end:
+  ret void
+}
+
+; Nothing follows from a comparison of what goes in no steps: it is hidden.
+; CHECK-LABEL: define void @mirrored
+; CHECK: [[HIDDEN:%.*]] = call i1 @adgen_opaque(i1 %inside)
+; CHECK-NEXT: br i1 [[HIDDEN]], label %end, label %fold
+define void @mirrored(i32 %k, i32 %n) {
+entry:
+  br label %fold
+fold:
+  %at = phi i32 [ %k, %entry ], [ %next, %fold ]
+  %less = xor i32 %at, -1
+  %next = add i32 %n, %less
+  %positive = icmp sgt i32 %next, -1
+  %low = icmp slt i32 %next, %n
+  %inside = and i1 %positive, %low
+  br i1 %inside, label %end, label %fold
+end:
+  call void @use(i32 %next)
+  ret void
+}
+
+declare void @use(i32)

@@ -1,0 +1,29 @@
+"""Small kernels in ways in which others write such code: each gradient is compared with finite differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+
+pytestmark = pytest.mark.usefixtures("toolchain")
+
+FILE = Path(__file__).with_name("idioms.cu")
+N = 24
+
+
+def drawn(dtype: Any, *shape: int) -> Any:  # noqa: ANN401
+    return np.random.default_rng(5).uniform(0.4, 1.6, shape or N).astype(dtype)
+
+
+ARGUMENTS: Mapping[str, tuple[Any, ...]] = {"blurred": (drawn("f4"), np.zeros(N, "f4"), N)}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_gradients_are_right(name: str) -> None:
+    adgen.compile(FILE, name).check[1, N](*ARGUMENTS[name])
