@@ -146,6 +146,7 @@ CUDA = Pipeline(
         Pass("globaldce"),
         Pass("adgen-batch-kernels", when="batched", after=("adgen-make-kernels", "always-inline")),
         Pass("adgen-expand-constant-exprs"),
+        Pass("adgen-restore-constants", after=("adgen-expand-constant-exprs",)),
         Pass("adgen-verify-device", after=("adgen-make-kernels", "globaldce")),
         Pass("adgen-strip-debug", after=("adgen-verify-device",)),  # a refusal says where
         Pass("default", "O3"),

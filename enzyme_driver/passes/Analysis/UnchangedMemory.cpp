@@ -27,8 +27,10 @@ bool UnchangedMemory::isParameter(const Value *Object) const {
 }
 
 // Parameters to which nothing may write that their entry reaches; what other entries do is not known to it, and does
-// not matter.
+// not matter. Nobody writes to constant memory.
 bool UnchangedMemory::stays(const Value *Object) {
+  if (auto *Variable = dyn_cast_or_null<GlobalVariable>(Object); Variable && Variable->hasMetadata(ConstantMetadata))
+    return true;
   return isParameter(Object) && !Memory.written().contains(Object) && knowsWrites(*cast<Argument>(Object)->getParent());
 }
 

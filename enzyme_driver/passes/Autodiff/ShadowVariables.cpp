@@ -56,9 +56,12 @@ PreservedAnalyses ShadowVariables::run(Module &M, ModuleAnalysisManager &) {
     GlobalVariable *Variable = M.getNamedGlobal(Symbol);
     if (!Variable || Variable->isDeclaration())
       report_fatal_error("adgen-shadow-variables: no variable " + Symbol);
+    bool IsConstant = Variable->getAddressSpace() == ConstantSpace;
     if (Variable->getAddressSpace() != GlobalSpace)
       Variable = movedToGlobalMemory(*Variable);
     Variable->setConstant(false);
+    if (IsConstant)
+      Variable->setMetadata(ConstantMetadata, MDNode::get(M.getContext(), {}));
     GlobalVariable *Shadow =
         createVariable(*Variable, ShadowPrefix + Symbol, Constant::getNullValue(Variable->getValueType()));
     appendToCompilerUsed(M, {Shadow});

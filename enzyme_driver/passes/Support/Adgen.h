@@ -46,6 +46,8 @@ inline constexpr llvm::StringLiteral RegistersAttribute = "nvvm.maxnreg";
 // Of the shadows of device variables; Enzyme finds them by metadata on the variable.
 inline constexpr llvm::StringLiteral ShadowPrefix = "adgen_shadow_";
 inline constexpr llvm::StringLiteral ShadowMetadata = "enzyme_shadow";
+// Metadata of a variable that was in the GPU's constant memory, to which no kernel writes.
+inline constexpr llvm::StringLiteral ConstantMetadata = "adgen.constant";
 inline constexpr llvm::StringLiteral MeasureSuffix = "__tape";
 // Of an instruction whose result has no derivative, Enzyme's.
 inline constexpr llvm::StringLiteral InactiveMark = "enzyme_inactive_val";
@@ -67,7 +69,8 @@ inline constexpr llvm::StringLiteral OnHost = "_on_host"; // behind the names of
 inline constexpr llvm::StringLiteral HiddenPrefix = "adgen_hidden_";
 // Of what gives the bits of a number that carry no derivative, until Enzyme has run.
 inline constexpr llvm::StringLiteral BitsPrefix = "adgen_hidden_bits_";
-inline constexpr unsigned SharedSpace = 3; // the address space of shared memory on NVIDIA's GPUs
+inline constexpr unsigned SharedSpace = 3;   // the address space of shared memory on NVIDIA's GPUs
+inline constexpr unsigned ConstantSpace = 4; // and of constant memory
 // Function attribute: the shared arrays that a body takes as its last arguments, "name:name:...".
 inline constexpr llvm::StringLiteral SharedAttribute = "adgen-shared";
 // Function attribute of a gradient that keeps its values on a tape.

@@ -1,5 +1,5 @@
 ; A device variable with a derivative gets a shadow that the runtime reaches by its name, and Enzyme by metadata. It lies in global memory, as
-; its shadow does, also where it was __constant__; what was there to read it goes on doing so.
+; its shadow does, also where it was __constant__, which is noted; what was there to read it goes on doing so.
 ;
 ; RUN: %opt -passes='adgen-shadow-variables<table;gain>' -S %s | %filecheck %s
 ; RUN: %not --crash %opt -passes='adgen-shadow-variables<absent>' -S %s 2>&1 | %filecheck %s --check-prefix=ABSENT
@@ -8,7 +8,7 @@
 
 target triple = "nvptx64-nvidia-cuda"
 
-; CHECK-DAG: @table = addrspace(1) externally_initialized global [2 x float] zeroinitializer, align 4, !enzyme_shadow [[TABLE:![0-9]+]]
+; CHECK-DAG: @table = addrspace(1) externally_initialized global [2 x float] zeroinitializer, align 4, !adgen.constant !{{[0-9]+}}, !enzyme_shadow [[TABLE:![0-9]+]]
 ; CHECK-DAG: @adgen_shadow_table = addrspace(1) externally_initialized global [2 x float] zeroinitializer, align 4
 ; CHECK-DAG: @gain = addrspace(1) externally_initialized global float 2.0{{.*}}, align 4, !enzyme_shadow [[GAIN:![0-9]+]]
 ; CHECK-DAG: @adgen_shadow_gain = addrspace(1) externally_initialized global float 0.0{{.*}}, align 4

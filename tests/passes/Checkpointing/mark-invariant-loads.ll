@@ -158,3 +158,19 @@ define void @adgen_body_pinned(ptr %x, ptr %y) {
   ret void
 }
 declare void @adgen_pin_variable(ptr) memory(argmem: readwrite)
+
+; CHECK-LABEL: define void @adgen_body_constant(
+; CHECK: %x = load float, ptr %element, align 4, !invariant.load
+; CHECK: %y = load float, ptr addrspacecast (ptr addrspace(1) @variable to ptr), align 4{{$}}
+; AFTER-LABEL: define void @adgen_body_constant(
+; AFTER: %x = load float, ptr %element, align 4, !invariant.load
+define void @adgen_body_constant(ptr %out, i64 %i) {
+  %element = getelementptr float, ptr addrspacecast (ptr addrspace(1) @table to ptr), i64 %i
+  %x = load float, ptr %element
+  %y = load float, ptr addrspacecast (ptr addrspace(1) @variable to ptr)
+  store float %x, ptr %out
+  ret void
+}
+
+@table = addrspace(1) externally_initialized global [2 x float] zeroinitializer, !adgen.constant !0
+@variable = addrspace(1) externally_initialized global float 0.0
