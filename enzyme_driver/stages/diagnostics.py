@@ -27,7 +27,7 @@ _OF_THE_SYSTEM = re.compile(r"/lib/clang/\d+/include/|/c\+\+/\d+/")
 """In the path of a header that is clang's or libstdc++'s."""
 
 NEEDS_17 = "requires at least C++17"
-"""Part of what Thrust and CUB say of an older standard."""
+"""Part of what Thrust, CUB and adgen's headers for PyTorch say of an older standard."""
 
 _HINTS = {
     NEEDS_17: (

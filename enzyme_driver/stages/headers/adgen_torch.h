@@ -1,6 +1,11 @@
 // What kernels of PyTorch extensions take from its headers, where those are not installed: tensors as arguments, loops, macros.
 // Host code that needs more is left out.
 #pragma once
+#if __cplusplus < 201703L
+#error PyTorch requires at least C++17
+#endif
+#include <adgen_torch_dispatch.h>
+#include <adgen_torch_numbers.h>
 #include <algorithm>
 #include <cassert>
 #include <cfloat>
@@ -9,9 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <memory>
@@ -50,8 +54,9 @@
 
 namespace at {
 
-using Half = __half;
-using BFloat16 = __nv_bfloat16;
+using namespace c10;
+using c10::BFloat16;
+using c10::Half;
 
 template <class T> struct DefaultPtrTraits {
     using PtrType = T *;
@@ -113,17 +118,9 @@ using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, Traits, Index>;
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t>;
 
-// Where a tensor lies and what it holds, of which tables and arguments of host code speak.
+// What a tensor is made with: trivially anything.
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, COMPILE_TIME_MAX_DEVICE_TYPES = 21 };
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
-enum class ScalarType : int8_t {
-    Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool, BFloat16 = 15,
-    Undefined
-};
-constexpr ScalarType kByte = ScalarType::Byte, kInt = ScalarType::Int, kLong = ScalarType::Long, kHalf = ScalarType::Half,
-                     kFloat = ScalarType::Float, kDouble = ScalarType::Double, kBool = ScalarType::Bool,
-                     kBFloat16 = ScalarType::BFloat16, kInt32 = kInt, kInt64 = kLong, kFloat16 = kHalf, kFloat32 = kFloat,
-                     kFloat64 = kDouble;
 class Device {
 public:
     Device(DeviceType type, int8_t index = -1);
@@ -131,9 +128,26 @@ public:
     int8_t index() const;
     bool has_index() const;
     bool is_cuda() const;
+    bool is_cpu() const;
 };
 class Scalar;
-class TensorOptions;
+struct TensorOptions {
+    TensorOptions();
+    TensorOptions(ScalarType type);
+    TensorOptions(Device device);
+    template <class Type> TensorOptions dtype(Type type) const;
+    template <class Where> TensorOptions device(Where where) const;
+    template <class Kind> TensorOptions layout(Kind kind) const;
+    TensorOptions requires_grad(bool does) const;
+};
+TensorOptions dtype(ScalarType type);
+struct IntArrayRef {
+    IntArrayRef(int64_t size);
+    IntArrayRef(std::initializer_list<int64_t> sizes);
+    IntArrayRef(const std::vector<int64_t> &sizes);
+    int64_t operator[](size_t axis) const;
+    size_t size() const;
+};
 
 // A tensor, of which host code and structs beside kernels speak: declared, and never made.
 class Tensor {
@@ -152,7 +166,18 @@ public:
     int64_t stride(int64_t axis) const;
     std::vector<int64_t> sizes() const;
     std::vector<int64_t> strides() const;
+    ScalarType dtype() const;
+    ScalarType type() const;
+    int get_device() const;
+    bool requires_grad() const;
     Tensor contiguous() const;
+    Tensor clone() const;
+    Tensor detach() const;
+    Tensor zero_() const;
+    template <class... Where> Tensor to(Where... where) const;
+    template <class... Sizes> Tensor view(Sizes... sizes) const;
+    Tensor view(IntArrayRef sizes) const;
+    Tensor reshape(IntArrayRef sizes) const;
     Tensor operator[](int64_t index) const;
     void *data_ptr() const;
     template <class T> T *data_ptr() const;
@@ -168,6 +193,15 @@ public:
     GenericPackedTensorAccessor<T, N, Traits, Index> packed_accessor() const;
 };
 template <class T> using optional = std::optional<T>;
+inline constexpr std::nullopt_t nullopt = std::nullopt;
+template <class... More> Tensor empty(IntArrayRef sizes, More... more);
+template <class... More> Tensor zeros(IntArrayRef sizes, More... more);
+template <class... More> Tensor ones(IntArrayRef sizes, More... more);
+template <class Value, class... More> Tensor full(IntArrayRef sizes, Value value, More... more);
+template <class... More> Tensor empty_like(const Tensor &like, More... more);
+template <class... More> Tensor zeros_like(const Tensor &like, More... more);
+template <class... More> Tensor ones_like(const Tensor &like, More... more);
+template <class Value, class... More> Tensor full_like(const Tensor &like, Value value, More... more);
 
 // The type in which a kernel adds up.
 template <class T, bool OnDevice> struct AccumulateType {

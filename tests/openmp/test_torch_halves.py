@@ -1,0 +1,43 @@
+"""PyTorch's class of 16-bit numbers and the types that a tensor is asked for, without PyTorch's headers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import enzyme_driver as adgen
+
+SOURCE = Path(__file__).with_name("torch_halves.cu")
+
+
+def test_each_type_that_may_be_asked_for_has_its_kernel(toolchain: object) -> None:
+    del toolchain
+    names = {each.name for each in adgen.compile(SOURCE).signatures}
+    assert names == {f"looked_up<{number}, 2>" for number in ("double", "float", "c10::Half")}
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("float", np.float32), ("at::Half", np.float16)])
+def test_the_gradient(name: str, dtype: type[np.floating], toolchain: object) -> None:
+    del toolchain
+    random = np.random.default_rng(3)
+    size, n = 6, 16
+    at = random.uniform(size=n).astype(np.float32)
+    table = random.normal(size=(size, 2)).astype(dtype)
+    cotangent = random.normal(size=(n, 2)).astype(dtype)
+    kernel = adgen.compile(SOURCE, kernel=f"looked_up<{name}, 2>", target="openmp")
+    out, total = np.zeros((n, 2), dtype), np.zeros(1, dtype)
+    found = kernel.vjp[1, n](at, table, out, total, n, size, cotangents={"out": cotangent, "total": np.ones(1, dtype)})
+
+    place = at.astype(np.float64) * (size - 1)
+    low = np.minimum(place.astype(int), size - 2)
+    weight = (place - low)[:, None]
+    values = 2 * ((1 - weight) * table[low] + weight * table[low + 1]).astype(np.float64)
+    taken = cotangent.astype(np.float64)
+    taken[:, 0] += 1
+    taken *= np.where(values < 0, -0.5, 2)
+    expected = np.zeros((size, 2))
+    np.add.at(expected, low, (1 - weight) * taken)
+    np.add.at(expected, low + 1, weight * taken)
+    assert np.allclose(found["table"], expected, atol=2e-2 if dtype is np.float16 else 1e-5)
