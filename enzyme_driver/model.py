@@ -141,10 +141,11 @@ class Parameter:
     `reads` and `writes` say whether the primal may load from or store to what the pointer points to. `added_to` names
     the array whose elements are sums with the same element of this one, of which nothing else is made: where it is
     not empty, an element's cotangent is that of the sum. `nullable` says that the primal asks whether the pointer is
-    null, `moves_pointers` that it may store pointers to memory that this one leads to, `chosen` that
-    of the values that threads bring to an element by atomics one remains. `unordered` is where the primal stores to it
-    in the order in which threads arrive, so that two launches leave different numbers in an element; `queued` is the
-    same of integers. `orders` names the parameters whose elements have another order where this one's have.
+    null, `moves_pointers` that it may store pointers to memory that this one leads to, `beyond` that it accesses
+    structs behind the one that this one points to, `chosen` that of the values that threads bring to an element by
+    atomics one remains. `unordered` is where the primal stores to it in the order in which threads arrive, so that two
+    launches leave different numbers in an element; `queued` is the same of integers. `orders` names the parameters
+    whose elements have another order where this one's have.
     `const_members` are the members of a struct, as in C++ behind its name (`.grid.cells`), that lead to arrays without
     a derivative.
     """
@@ -162,6 +163,7 @@ class Parameter:
     added_to: str = ""
     nullable: bool = False
     moves_pointers: bool = False
+    beyond: bool = False
     chosen: bool = False
     unordered: Place | None = None
     queued: Place | None = None

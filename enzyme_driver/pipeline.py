@@ -247,6 +247,7 @@ def _with_usage(chosen: Plan, gradient: GradientIR) -> Plan:
                     nullable=a.nullable,
                     added_to=names.get(a.added_to, ""),
                     moves_pointers=a.moves_pointers,
+                    beyond=a.beyond,
                     chosen=a.chosen,
                     unordered=_place(a.unordered),
                     queued=_place(a.queued),
@@ -285,8 +286,18 @@ def _losses(entry: Signature) -> list[RefusedError]:
         for parameter in entry
         if parameter.loses_rows
     ]
+    several = [
+        RefusedError(
+            f"parameter {parameter.name!r} of {entry.name} is an array of structs that hold pointers, of which Python "
+            "hands over one",
+            hint="give the function one array for each member, and an index where structs differ",
+            location=Location(entry.file, entry.line),
+        )
+        for parameter in entry
+        if parameter.beyond
+    ]
     lost = [parameter for parameter in entry if parameter.loses_members]
-    return moved or [
+    return [*moved, *several] or [
         RefusedError(
             f"{entry.name} changes members of {parameter.name!r} itself, such as the size of a vector: Python would "
             "not see it",

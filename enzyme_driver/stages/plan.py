@@ -36,7 +36,7 @@ _WHOLE = {"char", "short", "int", "unsigned", "long", "size_t", "uint32_t", "int
 
 _OF_LIBRARY = re.compile(
     r"(function|any|optional|variant|(multi)?(map|set)|unordered_(multi)?(map|set)|(forward_)?list|deque"
-    r"|(shared|unique|weak)_ptr|basic_string)(<|$)"
+    r"|(shared|unique|weak)_ptr|basic_string|\w+_iterator)(<|$)"
 )
 """Types of libstdc++, whose members are its own."""
 
@@ -362,6 +362,8 @@ def _made_by_cpp(dtype: DataType) -> str:
     if first.startswith("_vptr"):
         return "an object with virtual functions"
     library = _OF_LIBRARY.match(dtype.name) if first.startswith("_M_") else None
+    if library and library[1].endswith("_iterator"):
+        return "an iterator of the library"
     if library:
         return f"a std::{library[1].removeprefix('basic_')}"
     return next((made for member in dtype.fields if (made := _made_by_cpp(member.type))), "")

@@ -38,6 +38,7 @@ class ParameterUse:
     `added_to` is the position of the parameter to each element of which this one's is added, which is all it is for.
     `chosen` says that threads choose by atomics what remains there.
     `moves_pointers` says that pointers may be stored in memory that it leads to.
+    `beyond` says that structs behind the one that it points to are accessed.
     `unordered` says where threads store there in the order of their arrival, "line:file"; empty where none does;
     `queued` says so of integers, `orders` which parameters have another order where this one has.
     `floats` says behind which pointers floating point lies: -1 for the parameter itself, else a struct's offset.
@@ -48,6 +49,7 @@ class ParameterUse:
     nullable: bool = False
     added_to: int | None = None
     moves_pointers: bool = False
+    beyond: bool = False
     chosen: bool = False
     unordered: str = ""
     queued: str = ""

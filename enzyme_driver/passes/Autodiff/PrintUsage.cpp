@@ -5,7 +5,8 @@
 // behind which pointers floating point is accessed, also as integers of which numbers are taken: -1 for the parameter
 // itself, else the offset in the struct that it points to. The others come from the attributes that LLVM's own analysis
 // left on the bodies' arguments. Of a struct behind an address it says whether the struct itself may be written, not
-// what its members point to; `moves_pointers`, where it is true, that pointers may be stored in memory to which this
+// what its members point to, and by `beyond`, where it is true, that structs behind that one are accessed;
+// `moves_pointers`, where it is true, that pointers may be stored in memory to which this
 // one leads; `unordered`, where it is there, "line:file" of a store whose element depends on the order in which threads
 // arrive; `queued` the same of integers; `orders` the parameters that have another order where this one has (see
 // adgen-find-arrivals). Counted says of all bodies that every loop runs a number of times that is known before it
@@ -168,6 +169,41 @@ static SmallPtrSet<const Argument *, 4> holdersOfStoredPointers(ArrayRef<const F
   return Found;
 }
 
+// Whether the function accesses structs behind the one that the parameter points to, such as those of an array: by
+// offsets that are known, or by indices that count structs.
+static bool goesBeyond(const Argument &Struct, uint64_t Bytes) {
+  const DataLayout &Layout = Struct.getParent()->getDataLayout();
+  SmallVector<std::pair<const Value *, uint64_t>> Work{{&Struct, 0}};
+  DenseSet<std::pair<const Value *, uint64_t>> Seen;
+  while (!Work.empty()) {
+    auto [Address, Offset] = Work.pop_back_val();
+    if (!Seen.insert({Address, Offset}).second)
+      continue;
+    for (const Use &U : Address->uses()) {
+      const User *By = U.getUser();
+      auto *Step = dyn_cast<GEPOperator>(By);
+      auto *Call = dyn_cast<CallBase>(By);
+      if (Step) {
+        SmallMapVector<Value *, APInt, 4> Strides;
+        APInt Known(64, 0);
+        bool Clear = Step->collectOffset(Layout, 64, Strides, Known);
+        bool Counts = Clear && any_of(Strides, [&](const auto &Each) { return Each.second.urem(Bytes) == 0; });
+        int64_t At = Offset + Known.getSExtValue();
+        Work.push_back({Step, Counts ? Bytes : std::clamp<int64_t>(At, 0, Bytes)});
+      } else if (isa<PHINode, SelectInst, FreezeInst>(By)) {
+        Work.push_back({By, Offset});
+      } else if (getLoadStorePointerOperand(By) == Address || (isa<MemIntrinsic>(By) && U.getOperandNo() < 2)) {
+        if (Offset >= Bytes)
+          return true;
+      } else if (const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+                 Callee && Call->isArgOperand(&U) && Call->getArgOperandNo(&U) < Callee->arg_size()) {
+        Work.push_back({Callee->getArg(Call->getArgOperandNo(&U)), Offset});
+      }
+    }
+  }
+  return false;
+}
+
 // Whether threads choose by atomics what remains in the array.
 static bool isChosenIn(const Argument &A) {
   return any_of(instructions(*A.getParent()), [&](const Instruction &I) {
@@ -218,14 +254,15 @@ PreservedAnalyses PrintUsage::run(Module &M, ModuleAnalysisManager &MAM) {
     for (Argument &A : F.args()) {
       bool IsPointer = A.getType()->isPointerTy();
       bool Untouched = A.use_empty() || A.hasAttribute(Attribute::ReadNone);
-      bool Writes = A.getParent()->getAttributes().hasParamAttr(A.getArgNo(), ByAddressAttribute)
-                        ? IsWritten(A)
-                        : !A.onlyReadsMemory();
+      const bool ByAddress = A.getParent()->getAttributes().hasParamAttr(A.getArgNo(), ByAddressAttribute);
+      bool Writes = ByAddress ? IsWritten(A) : !A.onlyReadsMemory();
       json::Object Described{{"reads", IsPointer && !Untouched && !A.hasAttribute(Attribute::WriteOnly)},
                              {"writes", IsPointer && !Untouched && Writes},
                              {"added_to", numberOf(addedTo(A))}};
       if (IsPointer && (InCallee || Holders.contains(&A)))
         Described["moves_pointers"] = true;
+      if (uint64_t Bytes = ByAddress ? structBytes(F, A.getArgNo()) : 0; Bytes && goesBeyond(A, Bytes))
+        Described["beyond"] = true;
       if (isChosenIn(A))
         Described["chosen"] = true;
       if (isAskedForNull(A))
