@@ -1,2 +1,2 @@
 #pragma once
-#include <adgen_torch.h>
+#include <c10/util/complex.h>
