@@ -158,3 +158,34 @@ double relaxed(const double *start, int n, int steps)
         sum += to[i] * to[i];
     return sum;
 }
+
+// One loop of two, whose index is divided, in a plate whose rows are short and long.
+double plate(const double *start, const double *kappa, int nx, int ny, int steps)
+{
+    std::vector<double> u(start, start + nx * ny), v(u);
+    for (int s = 0; s < steps; s++) {
+#pragma omp parallel for collapse(2)
+        for (int j = 1; j < ny - 1; j++)
+            for (int i = 1; i < nx - 1; i++) {
+                const int c = j * nx + i;
+                v[c] = u[c] + kappa[c] * (u[c - 1] + u[c + 1] + u[c - nx] + u[c + nx] - 4 * u[c]) * u[c];
+            }
+        std::swap(u, v);
+    }
+    double sum = 0;
+#pragma omp parallel for collapse(2) reduction(+ : sum) schedule(dynamic, 5)
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++)
+            sum += std::sin(u[j * nx + i]) * kappa[i];
+    return sum;
+}
+
+// And of three; where there are fewer rows than threads, a thread begins in the middle of one.
+void box(const double *u, const double *weights, double *v, int nx, int ny, int nz)
+{
+#pragma omp parallel for collapse(3)
+    for (unsigned k = 0; k < nz; k++)
+        for (long j = 0; j < ny; j++)
+            for (int i = nx - 1; i >= 0; i--)
+                v[(k * ny + j) * nx + i] = u[(k * ny + j) * nx + nx - 1 - i] * weights[i] + u[j * nx + i] * weights[k];
+}

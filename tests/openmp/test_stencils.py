@@ -15,7 +15,7 @@ from enzyme_driver.runtime.function import Function
 from enzyme_driver.runtime.module import Module
 
 FILE = Path(__file__).with_name("stencils.cpp")
-NAMES = ("smooth", "diffusion", "sweep", "waves", "shifted", "product", "membrane", "grids", "relaxed")
+NAMES = ("smooth", "diffusion", "sweep", "waves", "shifted", "product", "membrane", "grids", "relaxed", "plate", "box")
 LENGTHS = (3, 17, 18, 258, 259, 515)
 """Of rows with one inner cell, one less than are parted, as many, a round of 256, one more, and two rounds."""
 
@@ -30,6 +30,11 @@ def without() -> Module:
     return compiled_without("distribute-additions", FILE)
 
 
+@pytest.fixture(scope="module")
+def divided() -> Module:
+    return compiled_without("nest-collapsed-loops", FILE)
+
+
 def arguments(name: str, n: int, seed: int) -> tuple[Any, ...]:
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1, 1, n)
@@ -39,6 +44,8 @@ def arguments(name: str, n: int, seed: int) -> tuple[Any, ...]:
         "sweep": (x, n),
         "membrane": (rng.uniform(-1, 1, (6, n)), rng.uniform(0.1, 0.2, (6, n)), n, 6, 5),
         "grids": (rng.uniform(-1, 1, (6, n)), rng.uniform(0.1, 0.2, (6, n)), n, 6, 3),
+        "plate": (rng.uniform(-1, 1, (6, n)), rng.uniform(0.1, 0.2, (6, n)), n, 6, 4),
+        "box": (rng.uniform(-1, 1, (4, 3, n)), rng.uniform(-1, 1, max(n, 4)), np.zeros((4, 3, n)), n, 3, 4),
         "relaxed": (x, n, 5),
         "waves": (x, rng.uniform(0.1, 0.4, n), n, 5),
         "shifted": (x, n, seed % 5),
@@ -62,6 +69,19 @@ def gradients(module: Module, name: str, args: tuple[Any, ...]) -> dict[str, np.
 def test_gradient(module: Module, name: str, team: int) -> None:
     with threads(team):
         module[name].check(*arguments(name, 40, int(np.random.default_rng().integers(100))))
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("n", [1, 2, 3, 40, 258])
+@pytest.mark.parametrize("name", ["plate", "box"])
+@pytest.mark.parametrize("team", [1, 2, 7])
+def test_by_rows_or_by_divisions(module: Module, divided: Module, name: str, n: int, team: int) -> None:
+    seed = int(np.random.default_rng().integers(2**31))
+    with threads(team):
+        rows = gradients(module, name, arguments(name, n, seed))
+    whole = gradients(divided, name, arguments(name, n, seed))
+    for array, expected in whole.items():
+        np.testing.assert_allclose(rows[array], expected, rtol=1e-12, atol=1e-12, err_msg=f"{array}, seed {seed}")
 
 
 @pytest.mark.usefixtures("toolchain")
