@@ -63,6 +63,7 @@ WITNESS_CPP = Pipeline(
         Pass("adgen-leave-members"),
         Pass("adgen-mark-io-inactive"),
         Pass("adgen-run-tasks-at-once"),
+        Pass("adgen-join-teams"),
         _PLAIN,
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-raise-masks", after=("adgen-make-bodies",)),

@@ -319,3 +319,31 @@ void methods_by_address(const double *x, const int *idx, double *y, int n)
         y[i] += (c.*method)(x[idx[i] % n]) + c.at[0] * c.at[1];
     }
 }
+
+void offloaded(const double *x, double *y, int n)
+{
+    double sum = 0;
+    #pragma omp target data map(to : x[0 : n]) map(tofrom : y[0 : n])
+    {
+        #pragma omp target teams distribute parallel for map(tofrom : sum) reduction(+ : sum)
+        for (int i = 0; i < n; ++i) sum += x[i] * x[(i + 1) % n];
+        #pragma omp target teams distribute parallel for simd collapse(2) num_teams(4) thread_limit(64)
+        for (int i = 0; i < 2; ++i)
+            for (int j = 0; j < n / 2; ++j) y[i * (n / 2) + j] = x[j] * x[i * (n / 2) + j] * sum;
+    }
+}
+
+void distributed_rows(const double *x, double *y, int n)
+{
+    double largest = -1e30;
+    const double factor = x[0];
+    #pragma omp teams distribute dist_schedule(static, 3) reduction(max : largest) firstprivate(factor)
+    for (int i = 0; i < n; ++i) {
+        double row = 0;
+        #pragma omp parallel for reduction(+ : row)
+        for (int j = 0; j <= i; ++j) row += factor * x[j] * x[i];
+        y[i] = row;
+        largest = row > largest ? row : largest;
+    }
+    y[n - 1] += largest;
+}

@@ -52,6 +52,8 @@ OPENMP = (
     C("`firstprivate`, `lastprivate`", "private_copies"),
     C("`ordered`", "ordered_part"),
     C("`if`", "conditional_region"),
+    C("`target teams distribute parallel for`", "offloaded"),
+    C("`teams distribute` around `parallel for`", "distributed_rows"),
     C("structs of which one loop reads the numbers alone", "structs_in_two_loops"),
     C(
         "class with vectors of indices",
