@@ -33,6 +33,10 @@ RESULT = "return"
 ScalarKind = Literal["float", "int", "uint", "bool", "pointer", "struct", "opaque"]
 
 
+_VECTOR_BYTES = 24
+"""Of its begin, its end, and the end of its memory; that of bool holds more."""
+
+
 def plain_name(name: str) -> str:
     """Spelling without what does not change the meaning: spaces, a leading ::, the suffix of unsigned constants."""
     return re.sub(r"\s+|(?<=\d)[uUlL]+(?=[,>])", "", name).removeprefix("::")
@@ -114,6 +118,15 @@ class DataType:
     def has_pointers(self) -> bool:
         return any(leaf.kind == "pointer" for leaf in self.leaves())
 
+    @property
+    def elements(self) -> DataType | None:
+        """What a std::vector of values holds; None for any other type."""
+        begin = next(self.leaves(), None)
+        usual = self.name.startswith("vector<") and "std::allocator<" in self.name and self.size == _VECTOR_BYTES
+        held = begin.pointee if usual and begin and begin.kind == "pointer" else None
+        known = held and not held.has_pointers and all(leaf.kind != "opaque" for leaf in held.leaves())
+        return held if known and held and held.size else None
+
 
 def _holds_table(dtype: DataType) -> bool:
     """Whether a struct has a member, be it in a struct inside, that points to pointers."""
@@ -147,7 +160,8 @@ class Parameter:
     launches leave different numbers in an element; `queued` is the same of integers. `orders` names the parameters
     whose elements have another order where this one's have.
     `const_members` are the members of a struct, as in C++ behind its name (`.grid.cells`), that lead to arrays without
-    a derivative.
+    a derivative. `resized` marks a vector of which the function changes the size, or takes the memory away: it gets one
+    of its own, whose elements are copied.
     """
 
     name: str
@@ -169,6 +183,7 @@ class Parameter:
     queued: Place | None = None
     orders: tuple[str, ...] = ()
     const_members: tuple[str, ...] = ()
+    resized: bool = False
 
     def __str__(self) -> str:
         """As people write it: `const float32 *spot`."""
@@ -207,12 +222,19 @@ class Parameter:
     @property
     def loses_members(self) -> bool:
         """Whether the primal changes members of a struct itself, of which Python would see nothing."""
-        return self.by_address and self.writes and not self.const
+        return self.by_address and self.writes and not self.const and not self.is_result
 
     @property
     def loses_rows(self) -> bool:
         """Whether the primal stores pointers in a table, of which Python would see nothing."""
         return self.moves_pointers and self.holds_table
+
+    @property
+    def can_be_resized(self) -> bool:
+        """Whether it is a std::vector that the function may change."""
+        own = self.by_address and not self.const
+        by_value = not self.by_address
+        return self.form == "struct" and not self.is_result and bool(self.dtype.elements) and (own or by_value)
 
     @property
     def is_scalar(self) -> bool:

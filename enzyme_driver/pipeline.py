@@ -163,6 +163,21 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         )
         return Differentiated(primal, chosen, carried)
     say("Enzyme differentiates")
+    gradient = _differentiated(request, primal, chosen, workspace)
+    resized = plan.with_resized(chosen, partial(_changes_struct, gradient))
+    if resized != chosen:
+        chosen = resized
+        gradient = _differentiated(request, primal, chosen, workspace)
+    if "second" in request.modes:
+        fast_math = request.fast_math
+        gradient = second.differentiate_twice(gradient, chosen, read.language, workspace, fast_math=fast_math)
+    if request.names and not request.primal_suffices:
+        for refusal in _refused_in_all_modes(request, gradient).values():
+            raise refusal
+    return Differentiated(primal, _without_losses(_with_usage(chosen, gradient), request), gradient)
+
+
+def _differentiated(request: Request, primal: PrimalIR, chosen: Plan, workspace: Workspace) -> GradientIR:
     preparing = partial(
         prepare.prepare,
         primal,
@@ -172,14 +187,13 @@ def _to_gradient(request: Request, read: Source, arch: str, workspace: Workspace
         user_rules=request.user_rules,
         chosen=[name for name, _ in request.activity],
     )
-    gradient = differentiate.differentiate(chosen, request.modes, preparing, workspace)
-    if "second" in request.modes:
-        fast_math = request.fast_math
-        gradient = second.differentiate_twice(gradient, chosen, read.language, workspace, fast_math=fast_math)
-    if request.names and not request.primal_suffices:
-        for refusal in _refused_in_all_modes(request, gradient).values():
-            raise refusal
-    return Differentiated(primal, _without_losses(_with_usage(chosen, gradient), request), gradient)
+    return differentiate.differentiate(chosen, request.modes, preparing, workspace)
+
+
+def _changes_struct(gradient: GradientIR, entry: Signature, number: int) -> bool:
+    """Whether the function stores to the struct that the parameter of that number is, or stands for."""
+    used = gradient.prepared.usage[entry.symbol]
+    return number < len(used) and used[number].writes
 
 
 def _refused_in_all_modes(request: Request, gradient: GradientIR) -> dict[str, AdgenError]:

@@ -9,6 +9,7 @@
 #include "overwritten.h"
 #include "races.h"
 #include "shares.h"
+#include "vectors.h"
 
 #include <algorithm>
 #include <atomic>
@@ -276,8 +277,10 @@ __attribute__((visibility("hidden"))) int adgen_run_function(user_function call,
     const Overwritten arrays(args, overwritten);
     Accumulation accumulation(args, accumulated);
     const OneThread only(accumulation.wantsOneThread());
+    adgen_misfit();
     call(args, result);
-    return 0;
+    last_error = adgen_misfit();
+    return last_error.empty() ? 0 : 2;
   } catch (const std::exception &error) {
     last_error = error.what();
   } catch (...) {

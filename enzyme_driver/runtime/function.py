@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -14,7 +15,7 @@ from enzyme_driver.model import RESULT, Parameter
 from enzyme_driver.runtime.call.by_name import check_by_name
 from enzyme_driver.runtime.call.launcher import PreparedCall
 from enzyme_driver.runtime.call.prepared import PreparedArguments
-from enzyme_driver.runtime.call.results import value_returned, with_cotangent
+from enzyme_driver.runtime.call.results import Unsized, room_for, value_returned, with_cotangent
 from enzyme_driver.runtime.call.slots import Slot, argument_slot
 from enzyme_driver.runtime.call.values import returned, scalar_bytes
 from enzyme_driver.runtime.tape.query import Number
@@ -75,10 +76,14 @@ class Function(CompiledEntry):
         """Check the arguments of a call of `gradient` now; the call, which can be made many times."""
         check_by_name(shadows, "shadow")
         entry, bound = self._gradient_entry(), self._arguments.bind(args, named)
+        own = RESULT not in shadows
+        bound, shadows, cotangent = self._seeded(bound, shadows, cotangent)
         given = self._with_cotangent(bound, shadows, cotangent)
         before = partial(self.verify, bound, None) if self.guard else None
+        seed: Any = shadows.get(RESULT) if own else None
+        again = None if seed is None else partial(np.copyto, seed, deepcopy(seed))  # a call consumes it
         name = f"{self.name}.gradient"
-        return PreparedCall(name, self._backend, entry, given, None, gradient=True, before=before)
+        return PreparedCall(name, self._backend, entry, given, None, gradient=True, before=before, made=again)
 
     def gradient(
         self,
@@ -92,7 +97,7 @@ class Function(CompiledEntry):
         if self._is_verified and not named and self._quick.gradient(entry, args, shadows, None, cotangent):
             return
         check_by_name(shadows, "shadow")
-        bound = self._arguments.bind(args, named)
+        bound, shadows, cotangent = self._seeded(self._arguments.bind(args, named), shadows, cotangent)
         self.verify(bound, None)
         self._gradient(bound, shadows, cotangent)
 
@@ -120,7 +125,7 @@ class Function(CompiledEntry):
             found = self._quick.vjp(entry, args, cotangents, wrt, None, cotangent)
             if found is not None:
                 return found
-        bound = self._arguments.bind(args, named)
+        bound = self._with_room(self._arguments.bind(args, named), cotangents, directions)
         product = Vjp(self._arguments, bound, cotangents, wrt, directions)
         self.verify(bound, None)
         each = iter(_one_a_direction(cotangent, directions))
@@ -131,7 +136,7 @@ class Function(CompiledEntry):
     ) -> dict[str, Any]:
         """The tangents of what the function writes, see `Kernel.jvp`, and that of the returned number as "return"."""
         entry, arguments, kind = self._forward_entry(), self._tangent_arguments, self.signature.returns
-        product = Jvp(arguments, arguments.bind(args, named), tangents, directions)
+        product = Jvp(arguments, self._with_room(arguments.bind(args, named)), tangents, directions)
         returns = kind if kind and kind.kind == "float" else None
         struct = self.signature.result
         alone = struct if struct and struct.has_shadow and directions is None else None
@@ -167,7 +172,8 @@ class Function(CompiledEntry):
         entry, twice = self._second_entry(), self._twice_arguments
         self._tangent_arguments.check_shadow_names(tangents, "tangent")
         cotangent, cotangents = self._seeds(cotangent, cotangents, None)
-        product = Hvp(self._arguments, twice, self._arguments.bind(args, named), cotangents, wrt, cotangent)
+        bound = self._with_room(self._arguments.bind(args, named), cotangents)
+        product = Hvp(self._arguments, twice, bound, cotangents, wrt, cotangent)
         given = CarriedArguments(twice)
 
         def carry(values: Sequence[object], shadows: Mapping[str, object]) -> None:
@@ -179,11 +185,31 @@ class Function(CompiledEntry):
         """Compare the gradient with finite differences, see `Kernel.check`."""
         from enzyme_driver.runtime.transforms.check import check_function, with_dual_numbers
 
-        bound = self._arguments.bind(args, named)
         with unrecorded():
             self._gradient_entry()
+            bound = self._with_room(self._arguments.bind(args, named))
             found = check_function(self, bound, seed=seed, tolerance=tolerance)
             return (found if found.agrees else with_dual_numbers(found, self, bound, None)).raised(self)
+
+    def _with_room(
+        self,
+        bound: tuple[object, ...],
+        cotangents: Mapping[str, object] | None = None,
+        directions: int | None = None,
+    ) -> tuple[object, ...]:
+        """The arguments with an array for a vector that is returned: of the cotangent's size, or of that which a call
+        on copies makes.
+        """
+        struct = self.signature.result
+        if struct is None or not isinstance(bound[-1], Unsized):
+            return bound
+        cotangent = (cotangents or {}).get(RESULT)
+        if cotangent is not None:
+            return (*bound[:-1], room_for(struct, cotangent, directions))
+        copies = [deepcopy(value) for value in bound[:-1]]
+        with unrecorded():
+            made: Any = self(*copies)
+        return (*bound[:-1], np.zeros_like(made))
 
     def _seeds(
         self,
@@ -198,6 +224,19 @@ class Function(CompiledEntry):
         slot = Slot(self.signature, struct, "cotangent", self.target, writable=False)
         return 1.0, with_cotangent(slot, cotangent, cotangents, directions)
 
+    def _seeded(
+        self,
+        bound: tuple[object, ...],
+        shadows: Mapping[str, object],
+        cotangent: Any,  # noqa: ANN401
+    ) -> tuple[tuple[object, ...], Mapping[str, object], Any]:
+        """All three, where a copy of the cotangent of what is returned is among the shadows, and has its array."""
+        if self.signature.result and RESULT not in shadows:
+            cotangent, shadows = self._seeds(cotangent, shadows, None)
+            if RESULT in shadows:
+                shadows = {**shadows, RESULT: deepcopy(shadows[RESULT])}
+        return self._with_room(bound, shadows), shadows, cotangent
+
     def _gradient(self, values: Iterable[object], shadows: Mapping[str, object], cotangent: float) -> None:
         prepared = self._with_cotangent(values, shadows, cotangent)
         self._backend.call(self._gradient_entry(), prepared, 0, gradient=True)
@@ -206,8 +245,6 @@ class Function(CompiledEntry):
         self, values: Iterable[object], shadows: Mapping[str, object], cotangent: float
     ) -> PreparedArguments:
         """The arguments of a gradient call."""
-        if self.signature.result and RESULT not in shadows:
-            cotangent, shadows = self._seeds(cotangent, shadows, None)
         prepared = self._arguments.gradient(tuple(values), shadows)
         kind = self.signature.returns
         if kind is None and cotangent != 1.0:

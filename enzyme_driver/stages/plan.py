@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -61,7 +61,8 @@ class Plan:
 
     @property
     def symbols(self) -> str:
-        return ";".join(entry.symbol for entry in self.entries)
+        """With the numbers of the vectors that a function gets of its own: symbol@2@3;..."""
+        return ";".join(map(_with_resized, self.entries))
 
     @property
     def gradient(self) -> Plan:
@@ -76,6 +77,23 @@ class Plan:
     def only(self, symbols: Iterable[str]) -> Plan:
         wanted = set(symbols)
         return replace(self, entries=tuple(entry for entry in self.entries if entry.symbol in wanted))
+
+
+def _with_resized(entry: Signature) -> str:
+    return "@".join((entry.symbol, *(str(number) for number, each in enumerate(entry) if each.resized)))
+
+
+def with_resized(plan: Plan, changes: Callable[[Signature, int], bool]) -> Plan:
+    """The plan, in which vectors are marked of which a function changes the size."""
+
+    def marked(entry: Signature) -> Signature:
+        parameters = (
+            replace(each, resized=True) if each.can_be_resized and changes(entry, number) else each
+            for number, each in enumerate(entry)
+        )
+        return replace(entry, parameters=tuple(parameters))
+
+    return replace(plan, entries=tuple(map(marked, plan.entries)))
 
 
 SWEEPS: tuple[Mode, Mode] = ("reverse", "forward")
@@ -313,15 +331,20 @@ def _decided(entry: Signature, activity: Mapping[str, Activity]) -> Signature:
     if _is_of_numbers(entry) and not decided and not any(each.has_shadow for each in entry.variables):
         parameters = tuple(replace(p, activity=_of_number(p)) for p in parameters)
     shadowed = any(p.has_shadow for p in parameters if not p.is_result) or any(v.has_shadow for v in entry.variables)
-    if entry.result and not shadowed:
+    if entry.result and not (shadowed and _has_derivative(entry.result)):
         parameters = (*parameters[:-1], replace(parameters[-1], activity="const"))
     return replace(entry, parameters=parameters)
 
 
 def _is_of_numbers(entry: Signature) -> bool:
     """Whether it is a function in the sense of mathematics: of its numbers people want derivatives unasked."""
-    returned = entry.result.dtype if entry.result else entry.returns
-    return entry.kind == "function" and returned is not None and returned.has_floats
+    if entry.result:
+        return _has_derivative(entry.result)
+    return entry.kind == "function" and entry.returns is not None and entry.returns.has_floats
+
+
+def _has_derivative(result: Parameter) -> bool:
+    return (result.dtype.elements or result.dtype).has_floats
 
 
 def _of_number(parameter: Parameter) -> Activity:
@@ -333,12 +356,15 @@ def _of_number(parameter: Parameter) -> Activity:
 
 def _check_returned(entry: Signature, result: Parameter) -> None:
     """Raise for a struct of which Python cannot make anything."""
+    if result.dtype.elements:
+        return
     opaque = next((leaf for leaf in result.dtype.leaves() if leaf.kind == "opaque" and leaf.size), None)
     what = str(opaque) if opaque else "pointers" if result.dtype.has_pointers else ""
     if what:
         raise RefusedError(
             f"{entry.name} returns {result.dtype} with {what}, which cannot be handed to Python",
-            hint="return a number or a struct of numbers, or write the result through a pointer parameter",
+            hint="return a number, a struct of numbers or a std::vector of either, or write the result through a "
+            "pointer parameter",
             location=Location(entry.file, entry.line),
         )
 

@@ -12,7 +12,7 @@ from enzyme_driver.errors import AdgenError, RefusedError
 from enzyme_driver.request import Carried
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.frontend import PrimalIR
-from enzyme_driver.stages.plan import Plan, derivatives
+from enzyme_driver.stages.plan import Plan, derivatives, with_resized
 from enzyme_driver.stages.prepare import PreparedModule, reflection, refusals
 from enzyme_driver.stages.workspace import Workspace
 
@@ -43,6 +43,7 @@ def carry(
     if user_rules:
         reason = "derivatives that the user gives have no witness"
         raise RefusedError(reason, hint="check the gradient by finite differences")
+    plan = with_resized(plan, lambda _entry, _number: True)  # whether it changes it or not
     forward = derivatives(plan, ("forward",)).tangents
     output = primal.path.with_suffix("").with_suffix(f".{carried}.ll")
     words = {

@@ -98,4 +98,4 @@ struct View {
 };
 View shifted(double *x, int n) { return {x + 1, n - 1}; }
 
-std::vector<double> copied(const double *x, int n) { return std::vector<double>(x, x + n); }
+std::vector<std::vector<double>> rows(const double *x, int n) { return {std::vector<double>(x, x + n)}; }

@@ -70,8 +70,10 @@ def test_cotangents_are_dicts_tuples_and_structs(module: Module) -> None:
     assert each == pytest.approx([u * np.cos(phi), v * np.sin(phi)])
     shadows = {"r": np.ones(1), "phi": np.zeros(1)}
     cartesian.gradient(r, phi, shadows=shadows, cotangent=(u, v))
-    cartesian.prepare_gradient(r, phi, shadows=shadows, cotangent=(u, v))()
-    assert shadows["r"][0] == pytest.approx(1 + 2 * wanted["r"])
+    prepared = cartesian.prepare_gradient(r, phi, shadows=shadows, cotangent=(u, v))
+    prepared()
+    prepared()
+    assert shadows["r"][0] == pytest.approx(1 + 3 * wanted["r"])
 
 
 def test_complex_numbers(module: Module) -> None:
@@ -121,6 +123,6 @@ def test_what_is_refused(module: Module) -> None:
     assert tuple(function(module, "bounds")(3)) == (-3, 3)
     assert tuple(function(module, "counted")(np.array([1.0, -1, 2]), 3)) == (2, 1)
     assert not function(module, "counted").vjp(np.ones(3), 3)["x"].any()
-    for name, what in (("shifted", r"View with pointers"), ("copied", r"vector<double")):
+    for name, what in (("shifted", r"View with pointers"), ("rows", r"vector<.*double")):
         with pytest.raises(RefusedError, match=rf"{name} returns .*{what}.* cannot be handed to Python"):
             function(module, name)(np.zeros(3), 3)

@@ -1,10 +1,13 @@
-// Gives every entry of the option ("symbol;symbol") a body: an ordinary function
+// Gives every entry of the option ("symbol;symbol@2@3") a body: an ordinary function
 //   void adgen_body_SYMBOL(parameters..., shared arrays..., result)
 // with one argument a parameter as the user wrote it. Structs by value become pointers to a copy that the
 // caller made, shared arrays become pointers (attribute adgen-shared keeps their names), and what a C++ function
-// returns is stored through the last argument (a struct through that of the parameter `return`). Enzyme then meets
-// nothing but duplicated pointers and scalars.
+// returns is stored through the last argument (a struct through that of the parameter `return`, the elements of a
+// vector in the array that this is). Enzyme then meets nothing but duplicated pointers and scalars. Of the vectors
+// whose numbers stand behind
+// @ the function changes the size: it gets copies, whose elements are copied back.
 #include "Analysis/Layout.h"
+#include "Autodiff/OwnVectors.h"
 #include "Support/Pass.h"
 #include "Support/Result.h"
 
@@ -151,7 +154,16 @@ void storeStruct(IRBuilder<> &B, Value &Returned, Value &Result, uint64_t Bytes)
   B.CreateMemCpy(&Result, Align(1), Registers, Registers->getAlign(), Bytes);
 }
 
-void makeFunctionBody(Function &F) {
+// A local vector in place of the one that the argument stands for.
+struct OwnVector {
+  Argument *Given;
+  Value *Own;
+  uint64_t ElementBytes;
+  bool IsCopy = false; // of a parameter by value, whose elements nobody gets back
+};
+
+// `Resized` are the numbers of the parameters that are vectors of which the function changes the size.
+void makeFunctionBody(Function &F, ArrayRef<uint64_t> Resized) {
   LLVMContext &Context = F.getContext();
   auto *Pointer = PointerType::getUnqual(Context);
   SmallVector<LogicalParameter> Parameters = logicalParameters(F);
@@ -168,11 +180,22 @@ void makeFunctionBody(Function &F) {
   IRBuilder<> B(BasicBlock::Create(Context, "entry", Body));
   SmallVector<Value *> Arguments;
   AttributeList Attributes = F.getAttributes();
-  if (F.arg_size() && F.getArg(0)->hasStructRetAttr())
-    Arguments.push_back(Body->getArg(Parameters.size() - 1));
+  SmallVector<OwnVector> Vectors;
+  if (F.arg_size() && F.getArg(0)->hasStructRetAttr()) {
+    Argument *Result = Body->getArg(Parameters.size() - 1);
+    std::optional<uint64_t> Elements = elementsOfVector(Parameters.back().Type);
+    if (Elements)
+      Vectors.push_back({Result, createVector(B), *Elements});
+    Arguments.push_back(Elements ? Vectors.back().Own : Result);
+  }
   for (auto [Index, P] : enumerate(Parameters)) {
     Argument *A = Body->getArg(Index);
     A->setName(P.Name);
+    if (isResult(P) && P.IsStruct) {
+      markStruct(*Body, Index, P.StructBytes, P.Type);
+      Body->addParamAttr(Index, Attribute::get(Context, ByAddressAttribute));
+      continue;
+    }
     if (isResult(P)) {
       Body->addParamAttr(Index, Attribute::NoAlias);
       continue;
@@ -186,7 +209,13 @@ void makeFunctionBody(Function &F) {
       Body->addParamAttr(Index, Attribute::get(Context, ByAddressAttribute));
     else
       Body->addParamAttr(Index, Attribute::NoAlias); // a copy, whose address nobody else has
-    passStruct(B, P, A, Arguments);
+    std::optional<uint64_t> Elements = is_contained(Resized, Index) ? elementsOfVector(P.Type) : std::nullopt;
+    if (Elements) {
+      Vectors.push_back({A, copyVector(B, *A, *Elements), *Elements, !P.ByAddress});
+      Arguments.push_back(Vectors.back().Own);
+    } else {
+      passStruct(B, P, A, Arguments);
+    }
   }
   markLayouts(*Body, Parameters);
   CallInst *Call = B.CreateCall(&F, Arguments);
@@ -210,6 +239,8 @@ void makeFunctionBody(Function &F) {
   } else if (ReturnsStruct && !F.getReturnType()->isVoidTy()) {
     storeStruct(B, *Call, *Body->getArg(Parameters.size() - 1), Parameters.back().StructBytes);
   }
+  for (const OwnVector &V : Vectors)
+    V.IsCopy ? release(B, *V.Own) : handBack(B, *V.Given, *V.Own, V.ElementBytes);
   B.CreateRetVoid();
   F.addFnAttr(Attribute::AlwaysInline);
   F.removeFnAttr(Attribute::NoInline);
@@ -234,11 +265,15 @@ PreservedAnalyses MakeBodies::run(Module &M, ModuleAnalysisManager &) {
   dropInstances(M);
   SmallVector<StringRef> Symbols;
   StringRef(Option).split(Symbols, ';', -1, /*KeepEmpty=*/false);
-  for (StringRef Symbol : Symbols) {
+  for (StringRef Entry : Symbols) {
+    auto [Symbol, Numbers] = Entry.split('@');
+    SmallVector<uint64_t> Resized;
+    if (!Numbers.empty() && !readNumbers(Numbers, Resized))
+      report_fatal_error("adgen-make-bodies: no numbers of parameters: " + Entry);
     Function *F = M.getFunction(Symbol);
     if (!F || F->isDeclaration())
       report_fatal_error("adgen-make-bodies: no function " + Symbol);
-    isKernel(*F) ? makeKernelBody(*F) : makeFunctionBody(*F);
+    isKernel(*F) ? makeKernelBody(*F) : makeFunctionBody(*F, Resized);
   }
   return PreservedAnalyses::none();
 }

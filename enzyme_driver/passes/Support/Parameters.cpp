@@ -76,6 +76,8 @@ static std::optional<LogicalParameter> resultParameter(Function &F, DIType *Retu
                                      0, 0, std::nullopt, std::nullopt, DINode::FlagZero);
   LogicalParameter Result{ResultName.str(), Address, {}};
   Result.StructBytes = stripQualifiers(Returned)->getSizeInBits() / 8;
+  if (F.arg_size() && F.getArg(0)->hasStructRetAttr()) // else it is no object whose memory somebody frees
+    takeStructBehind(Result);
   return Result;
 }
 

@@ -27,6 +27,10 @@ MOST_KEPT = 64
 """So many descriptions of shadows are kept for a kernel or function, by their sizes."""
 
 
+_OTHER_SIZE = 2
+"""What a function of the library returns where a vector has another size than the array that was given for it."""
+
+
 class _HostShadow(ctypes.Structure):
     """`adgen_shadow` of host_runtime/accumulation.h."""
 
@@ -180,14 +184,19 @@ class HostBackend:
         count, numbers, limit = wanted_threads(), wants_no_numbers_kept(), wanted_limit()
         if count is None and not numbers and limit is None:
             say()
-            failed = function(launch, table, result) != 0
+            failed = function(launch, table, result)
         else:
             with self._team(count), self._kept():
                 say()
                 with self._limited(kernel=launch is not None):
-                    failed = function(launch, table, result) != 0
+                    failed = function(launch, table, result)
         if failed:
             message = (self._last_error() or b"no message").decode(errors="replace")
+            if failed == _OTHER_SIZE:
+                raise ArgumentError(
+                    f"{self._names.get(symbol, symbol)}: {message}",
+                    hint="give an array, and of what is returned a cotangent, of the size that the function makes",
+                )
             raise PrimalError(
                 f"{self._names.get(symbol, symbol)} failed: {message}",
                 hint="the message comes from the compiled code itself; a gradient also ends at an exception that the "

@@ -14,6 +14,7 @@ from enzyme_driver.runtime.call.arrays import ArrayView, check_view, cuda_view, 
 from enzyme_driver.runtime.call.members import Member, assembled, found_members, given, has_parts, is_rows, members, row
 from enzyme_driver.runtime.call.packing import pointer_bytes
 from enzyme_driver.runtime.call.prepared import Value
+from enzyme_driver.runtime.call.results import Unsized
 from enzyme_driver.runtime.call.slots import Slot, may_be_written
 from enzyme_driver.runtime.call.structs import structured, takes_members
 from enzyme_driver.runtime.call.values import is_number, pointers_in, scalar_bytes, struct_bytes
@@ -102,6 +103,8 @@ def array_value(value: object, slot: Slot) -> Value:
 
 def struct_value(value: object, slot: Slot) -> Value:
     """A struct by value, given as a whole or as a dict of its members."""
+    if isinstance(value, Unsized):
+        return Value(value.data, keep=value)
     if not has_parts(slot.parameter, value):
         return Value(struct_bytes(value, slot))
     data, parts = bytearray(slot.parameter.dtype.size), []

@@ -91,6 +91,7 @@ class PreparedCall(PreparedLaunch):
         before: Callable[[], None] | None = None,
         made: Callable[[], object] | None = None,
     ) -> None:
+        """`made` is called behind each call, and makes what this returns."""
         super().__init__(name, backend, entry, prepared, _ONCE, gradient=gradient, before=before)
         self._returns = returns
         self._made = made

@@ -55,7 +55,7 @@ def _wrt(arguments: Arguments, wrt: Iterable[str] | str | None, values: Mapping[
 
 def _holds_inputs(parameter: Parameter) -> bool:
     """Whether there is a derivative with respect to it: a vector of integers has none."""
-    return (
+    return not parameter.is_result and (
         parameter.form != "struct"
         or parameter.activity == "active"
         or any(member.parameter.has_shadow for member in members(parameter))

@@ -1,0 +1,117 @@
+#include "Autodiff/OwnVectors.h"
+
+#include "llvm/BinaryFormat/Dwarf.h"
+
+using namespace llvm;
+
+namespace adgen {
+
+constexpr uint64_t VectorBytes = 24, PointerBytes = 8;
+
+static DIType *templateArgument(const DICompositeType &Struct, unsigned Index) {
+  auto Arguments = Struct.getTemplateParams();
+  auto *Argument = Index < Arguments.size() ? dyn_cast_or_null<DITemplateTypeParameter>(Arguments[Index]) : nullptr;
+  return Argument ? stripQualifiers(Argument->getType()) : nullptr;
+}
+
+static DICompositeType *ofLibrary(DIType *Type, StringRef Begin) {
+  auto *Struct = dyn_cast_or_null<DICompositeType>(Type);
+  return Struct && Struct->getIdentifier().starts_with(Begin) ? Struct : nullptr;
+}
+
+std::optional<uint64_t> elementsOfVector(DIType *Type) {
+  DICompositeType *Vector = ofLibrary(stripQualifiers(Type), "_ZTSSt6vectorI");
+  DIType *Element = Vector ? templateArgument(*Vector, 0) : nullptr;
+  bool Usual = Element && Vector->getSizeInBits() == 8 * VectorBytes && Element->getSizeInBits() >= 8 &&
+               ofLibrary(templateArgument(*Vector, 1), "_ZTSSaI");
+  return Usual ? std::optional(Element->getSizeInBits() / 8) : std::nullopt;
+}
+
+Value *createVector(IRBuilder<> &B) {
+  AllocaInst *Own = B.CreateAlloca(ArrayType::get(B.getPtrTy(), VectorBytes / PointerBytes), nullptr, "own");
+  Own->setAlignment(Align(PointerBytes));
+  return Own;
+}
+
+static Value *loadPointer(IRBuilder<> &B, Value &Vector, unsigned Index, const Twine &Name) {
+  return B.CreateLoad(B.getPtrTy(), B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), &Vector, Index * PointerBytes), Name);
+}
+
+static Value *asInteger(IRBuilder<> &B, Value *Pointer) { return B.CreatePtrToInt(Pointer, B.getInt64Ty()); }
+
+static void storePointer(IRBuilder<> &B, Value *Pointer, Value &Vector, unsigned Index) {
+  B.CreateStore(Pointer, B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), &Vector, Index * PointerBytes));
+}
+
+static void copyElements(IRBuilder<> &B, Value *To, Value *From, Value *Bytes, uint64_t ElementBytes) {
+  Align Alignment = std::min(Align(ElementBytes & -ElementBytes), Align(PointerBytes));
+  B.CreateMemCpy(To, Alignment, From, Alignment, Bytes);
+}
+
+Value *copyVector(IRBuilder<> &B, Value &Given, uint64_t ElementBytes) {
+  Value *Own = createVector(B);
+  Value *From = loadPointer(B, Given, 0, "given"), *FromEnd = loadPointer(B, Given, 1, "given.end");
+  Value *Bytes = B.CreateSub(asInteger(B, FromEnd), asInteger(B, From), "room");
+  FunctionCallee New = B.GetInsertBlock()->getModule()->getOrInsertFunction("_Znwm", B.getPtrTy(), B.getInt64Ty());
+  CallInst *Begin = B.CreateCall(New, {Bytes}, "begin");
+  Begin->addRetAttr(Attribute::NoAlias);
+  Value *End = B.CreateGEP(B.getInt8Ty(), Begin, Bytes, "end");
+  storePointer(B, Begin, *Own, 0);
+  for (unsigned Index : {1, 2}) // the end, and that of the memory
+    storePointer(B, End, *Own, Index);
+  copyElements(B, Begin, From, Bytes, ElementBytes);
+  return Own;
+}
+
+static FunctionCallee notifier(Module &M) {
+  LLVMContext &Context = M.getContext();
+  Type *Int64 = Type::getInt64Ty(Context), *Pointer = PointerType::getUnqual(Context);
+  FunctionCallee Callee =
+      M.getOrInsertFunction("adgen_other_size", Type::getVoidTy(Context), Int64, Int64, Pointer, Int64, Int64, Pointer);
+  auto *F = cast<Function>(Callee.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->addFnAttr("enzyme_no_escaping_allocation"); // else Enzyme takes it for one that might keep the elements
+  for (Attribute::AttrKind Kind : {Attribute::NoUnwind, Attribute::NoFree, Attribute::WillReturn})
+    F->addFnAttr(Kind);
+  F->setMemoryEffects(MemoryEffects::argMemOnly(ModRefInfo::Ref) | MemoryEffects::inaccessibleMemOnly());
+  for (unsigned I : {2, 5})
+    F->addParamAttr(I, Attribute::getWithCaptureInfo(Context, CaptureInfo::none()));
+  return Callee;
+}
+
+// As a destructor does it, in which a null pointer is asked for: Enzyme then sees what has been allocated.
+void release(IRBuilder<> &B, Value &Own) {
+  Value *Elements = loadPointer(B, Own, 0, "begin");
+  Function *Body = B.GetInsertBlock()->getParent();
+  auto *Some = BasicBlock::Create(B.getContext(), "some", Body), *Done = BasicBlock::Create(B.getContext(), "", Body);
+  B.CreateCondBr(B.CreateIsNull(Elements), Done, Some);
+  B.SetInsertPoint(Some);
+  FunctionCallee Delete = Body->getParent()->getOrInsertFunction("_ZdlPv", B.getVoidTy(), B.getPtrTy());
+  cast<Function>(Delete.getCallee())->addFnAttr(Attribute::NoUnwind);
+  B.CreateCall(Delete, {Elements});
+  B.CreateBr(Done);
+  B.SetInsertPoint(Done);
+}
+
+void handBack(IRBuilder<> &B, Argument &Given, Value &Own, uint64_t ElementBytes) {
+  Function *Body = B.GetInsertBlock()->getParent();
+  Module &M = *Body->getParent();
+  Value *Begin = loadPointer(B, Own, 0, "begin"), *End = loadPointer(B, Own, 1, "end");
+  Value *To = loadPointer(B, Given, 0, "given"), *ToEnd = loadPointer(B, Given, 1, "given.end");
+  Value *Bytes = B.CreateSub(asInteger(B, End), asInteger(B, Begin), "bytes");
+  Value *Room = B.CreateSub(asInteger(B, ToEnd), asInteger(B, To), "room");
+  auto MakeBlock = [&](const Twine &Title) { return BasicBlock::Create(B.getContext(), Title, Body); };
+  BasicBlock *Fits = MakeBlock("fits"), *Other = MakeBlock("other.size"), *Done = MakeBlock("handed.back");
+  B.CreateCondBr(B.CreateICmpEQ(Bytes, Room), Fits, Other);
+  B.SetInsertPoint(Fits);
+  copyElements(B, To, Begin, Bytes, ElementBytes);
+  B.CreateBr(Done);
+  B.SetInsertPoint(Other);
+  B.CreateCall(notifier(M), {asInteger(B, To), asInteger(B, ToEnd), Begin, Bytes, B.getInt64(ElementBytes),
+                             B.CreateGlobalString(Given.getName(), "adgen_vector_name")});
+  B.CreateBr(Done);
+  B.SetInsertPoint(Done);
+  release(B, Own);
+}
+
+} // namespace adgen

@@ -1,0 +1,25 @@
+// Vectors of a body's own: what a function returns, and what it changes the size of. Python hands arrays over, of which
+// nobody can change the size, so such a vector is a local one, and its elements are copied behind the call.
+#pragma once
+
+#include "Support/Adgen.h"
+
+namespace adgen {
+
+// The size of the elements of a std::vector with the standard allocator; none of any other type.
+std::optional<uint64_t> elementsOfVector(llvm::DIType *Type);
+
+// A local std::vector in front of the builder, which holds nothing yet.
+llvm::Value *createVector(llvm::IRBuilder<> &B);
+
+// The same with copies of the elements of another.
+llvm::Value *copyVector(llvm::IRBuilder<> &B, llvm::Value &Given, uint64_t ElementBytes);
+
+// Frees the elements of a local vector.
+void release(llvm::IRBuilder<> &B, llvm::Value &Own);
+
+// Copies the elements of a local vector to the array that the vector `Given` stands for, and frees them. Where it is of
+// another size, the runtime is told instead (host_runtime/vectors.cpp), under the name of `Given`.
+void handBack(llvm::IRBuilder<> &B, llvm::Argument &Given, llvm::Value &Own, uint64_t ElementBytes);
+
+} // namespace adgen
