@@ -24,3 +24,22 @@ __global__ void blurred(const float *x, float *y, int n)
     }
     y[i] = apart;
 }
+
+// Numbers whose bytes are copied one by one, and doubles put together from their halves.
+__global__ void by_bytes(const float *x, float *y, int n)
+{
+    int i = threadIdx.x;
+    unsigned char from[4];
+    memcpy(from, &x[i], 4);
+    unsigned char to[4] = {from[0], from[1], from[2], from[3]};
+    float v;
+    memcpy(&v, to, 4);
+    y[i] = v * v;
+}
+
+__global__ void by_halves(const double *x, double *y, int n)
+{
+    const unsigned *words = (const unsigned *)x;
+    int i = threadIdx.x;
+    y[i] = __hiloint2double(words[2 * i + 1], words[2 * i]) * x[i];
+}

@@ -21,9 +21,17 @@ def drawn(dtype: Any, *shape: int) -> Any:  # noqa: ANN401
     return np.random.default_rng(5).uniform(0.4, 1.6, shape or N).astype(dtype)
 
 
-ARGUMENTS: Mapping[str, tuple[Any, ...]] = {"blurred": (drawn("f4"), np.zeros(N, "f4"), N)}
+ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
+    "blurred": (drawn("f4"), np.zeros(N, "f4"), N),
+}
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_gradients_are_right(name: str) -> None:
     adgen.compile(FILE, name).check[1, N](*ARGUMENTS[name])
+
+
+@pytest.mark.parametrize("name", ["by_bytes", "by_halves"])
+def test_numbers_that_are_moved_in_parts_are_refused(name: str) -> None:
+    with pytest.raises(adgen.RefusedError, match=r"idioms.cu:\d+:\d+: .* floating point that is moved in parts"):
+        adgen.compile(FILE, name)

@@ -35,6 +35,7 @@ public:
 
   void run() {
     refuseKept();
+    refuseParts();
     for (BitCastInst *Cast : Given)
       if (holdsMantissa(*Cast) && isSumOfConversion(*Cast->getOperand(0)))
         refuse(&Body, Cast->getDebugLoc(),
@@ -89,6 +90,32 @@ private:
                       "declare the memory as floating point, copy with memcpy, or keep the number's index beside the "
                       "bits and read the number there");
     }
+  }
+
+  // Bytes of numbers, which are no numbers to Enzyme, from which numbers are put together.
+  void refuseParts() {
+    for (LoadInst *Load : Loads)
+      if (holdsPart(*Load->getPointerOperand(), Load->getType()) && (becomesNumber(*Load) || becomesParts(*Load)))
+        return refuse(&Body, Load->getDebugLoc(), "cannot differentiate floating point that is moved in parts",
+                      "copy the whole number, by memcpy or as an integer of its size");
+  }
+
+  bool holdsPart(Value &Pointer, Type *Read) const {
+    std::optional<Place> At = placeOf(&Pointer, DL);
+    return At && At->Memory->holdsFloats() && !At->Memory->cover(At->Offset, DL.getTypeStoreSize(Read));
+  }
+
+  bool becomesParts(Value &Bits) const {
+    return reaches(Bits, [&](Value &V, SmallVectorImpl<Value *> &Next) {
+      for (Use &U : V.uses()) {
+        auto *Store = dyn_cast<StoreInst>(U.getUser());
+        if (Store && !U.getOperandNo() && holdsPart(*Store->getPointerOperand(), V.getType()))
+          return true;
+        if (auto *I = dyn_cast<Instruction>(U.getUser()); I && isIntegerStep(*I))
+          Next.push_back(I);
+      }
+      return false;
+    });
   }
 
   // Memory that is known to hold floating point is none of integers.

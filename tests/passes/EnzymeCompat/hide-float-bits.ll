@@ -101,6 +101,7 @@ define void @adgen_body_kept(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
 
 ; Read at once as an integer, which is what it is counted with.
 ; REFUSED: adgen-refusal: {{.*}}"reason":"cannot differentiate floating point that is kept as integers in memory"
+; REFUSED: adgen-refusal: {{.*}}"reason":"cannot differentiate floating point that is moved in parts"
 define void @adgen_body_read_and_kept(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0i4]" %keys) {
   %bits = load i32, ptr %x
   %sign = ashr i32 %bits, 31
@@ -111,6 +112,20 @@ define void @adgen_body_read_and_kept(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen
   %back = xor i32 %other, -2147483648
   %number = bitcast i32 %back to float
   store float %number, ptr %x
+  ret void
+}
+
+; A double that is put together from halves that were read on their own.
+define void @adgen_body_of_halves(ptr "adgen-layout"="8[0f8]" %x) {
+  %high.at = getelementptr i8, ptr %x, i64 4
+  %low = load i32, ptr %x
+  %high = load i32, ptr %high.at
+  %low.wide = zext i32 %low to i64
+  %high.wide = zext i32 %high to i64
+  %shifted = shl i64 %high.wide, 32
+  %bits = or i64 %shifted, %low.wide
+  %number = bitcast i64 %bits to double
+  store double %number, ptr %x
   ret void
 }
 
