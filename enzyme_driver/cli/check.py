@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -208,8 +209,10 @@ def _show(entry: Kernel | Function, result: CheckResult) -> None:
         table.add_column(column)
     for found in result.parameters:
         across = [f"{found.across:.1e}"] if found.across is not None else []
-        verdict = f"{'right' if found.error <= result.tolerance else 'wrong'} ({found.error:.1e})"
-        table.add_row(found.name, f"{found.gradient:.9g}", f"{found.difference:.9g}", *across, verdict)
+        said = "right" if found.error <= result.tolerance else "wrong" if math.isfinite(found.difference) else "unknown"
+        table.add_row(
+            found.name, f"{found.gradient:.9g}", f"{found.difference:.9g}", *across, f"{said} ({found.error:.1e})"
+        )
     console = output.console()
     console.print(table)
     if result.passed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,13 @@ class CheckResult:
         if verdict and verdict.state == "wrong":
             raise mismatch(subject, verdict, bisect)
         worst = self.worst
+        if not math.isfinite(worst.difference):
+            raise CheckFailedError(
+                f"{subject.name} does not compute finite numbers at these arguments: along a random direction of "
+                f"{worst.name!r} the gradient is {worst.gradient:.9g}, finite differences give {worst.difference:.9g}",
+                hint="give others, also for the __constant__ and __device__ variables that it reads: they hold "
+                "what the file says, mostly zeros, until they are set",
+            )
         forward = "" if worst.tangent is None else f", forward mode gives {worst.tangent:.9g}"
         across = "" if worst.across is None else f"; on another target it differs by {worst.across:.2g}"
         raise CheckFailedError(
