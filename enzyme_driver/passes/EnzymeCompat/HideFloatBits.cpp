@@ -1,7 +1,9 @@
 // The bits of floating point as integers, which carry no derivative for Enzyme. Where they become floating point again
 // by a way that it does not see, it would say zero without a word: by memory of integers, or as the exponent and
 // mantissa that an exponential was written with. That is refused. Bits that stay integers (a key, a hash, a number of
-// 16 bits that is stored as such) are hidden from Enzyme, which otherwise stops at arithmetic with them.
+// 16 bits that is stored as such) are hidden from Enzyme, which otherwise stops at arithmetic with them. A number of
+// which the last bits of the mantissa were set, cleared or increased is that number rounded, as by chance where what is
+// added is random: its slope is 1, as that of other conversions to fewer bits.
 #include "Analysis/Bits.h"
 #include "Analysis/Layout.h"
 #include "EnzymeCompat/Reaches.h"
@@ -11,13 +13,111 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
 
 bool isBits(const Type *T) { return T->isIntOrIntVectorTy() && T->getScalarSizeInBits() >= 8; }
+
+// A number's bits with changes of the last bits of its mantissa.
+class Rounded {
+public:
+  explicit Rounded(BitCastInst &Cast)
+      : Cast(Cast), T(Cast.getType()), Bits(Cast.getOperand(0)), DL(Cast.getDataLayout()) {
+    Value *Whole;
+    if (T->isBFloatTy() && match(Bits, m_Trunc(m_LShr(m_Value(Whole), m_SpecificInt(16))))) {
+      T = Type::getFloatTy(T->getContext());
+      Bits = Whole;
+    }
+  }
+
+  // Not where the bits come in any other way, nor where Enzyme sees what becomes of them: bits that are only cleared.
+  bool matches() {
+    return (T->isFloatTy() || T->isDoubleTy()) && Bits->getType()->isIntegerTy(T->getScalarSizeInBits()) &&
+           follow(*Bits) && Changed;
+  }
+
+  // The number, and what the rounded one differs by, which is exact and has no derivative.
+  void replace() {
+    Module &M = *Cast.getModule();
+    IRBuilder<> B(&Cast);
+    Value *Held = B.CreateCall(hiddenFrom(M, T, Bits->getType()), Number);
+    Value *Hidden = B.CreateCall(hiddenFrom(M, T, T), Number);
+    Value *Rounding = copied(*Bits, *Held, B);
+    if (Cast.getType() != T)
+      Rounding = B.CreateAnd(Rounding, 0xffff0000);
+    Value *Sum = B.CreateFAdd(Number, B.CreateFSub(B.CreateBitCast(Rounding, T), Hidden));
+    if (Cast.getType() != T)
+      keepWhole(*Sum);
+    Cast.replaceAllUsesWith(Cast.getType() == T ? Sum : B.CreateFPTrunc(Sum, Cast.getType()));
+    Cast.eraseFromParent();
+  }
+
+private:
+  // What takes the upper half for a float again needs no bfloat, to which cotangents would be rounded as well.
+  void keepWhole(Value &Sum) {
+    for (User *U : make_early_inc_range(Cast.users()))
+      if (auto *Again = dyn_cast<FPExtInst>(U); Again && Again->getType() == T) {
+        Again->replaceAllUsesWith(&Sum);
+        Again->eraseFromParent();
+      }
+  }
+
+  bool follow(Value &Bits) {
+    if (auto *Cast = dyn_cast<BitCastInst>(&Bits)) {
+      Value *From = Cast->getOperand(0);
+      bool IsSame = From->getType() == T && (!Number || Number == From);
+      Number = From;
+      return IsSame;
+    }
+    if (auto *Choice = dyn_cast<SelectInst>(&Bits))
+      return follow(*Choice->getTrueValue()) && follow(*Choice->getFalseValue());
+    std::optional<unsigned> Rest = unchanged(Bits);
+    if (!Rest)
+      return false;
+    auto &Change = cast<BinaryOperator>(Bits);
+    Changed |= Change.getOpcode() != Instruction::And;
+    return follow(*Change.getOperand(*Rest));
+  }
+
+  // The operand whose last bits the other one changes.
+  std::optional<unsigned> unchanged(const Value &Bits) const {
+    auto *Change = dyn_cast<BinaryOperator>(&Bits);
+    if (!Change || !is_contained({Instruction::Or, Instruction::And, Instruction::Add}, Change->getOpcode()))
+      return std::nullopt;
+    for (unsigned Rest : {0, 1}) {
+      const KnownBits With = computeKnownBits(Change->getOperand(1 - Rest), DL);
+      const unsigned Kept = With.getBitWidth() - unsigned(T->getFPMantissaWidth()) + 2;
+      const bool Clears = Change->getOpcode() == Instruction::And;
+      if ((Clears ? With.countMinLeadingOnes() : With.countMinLeadingZeros()) >= Kept)
+        return Rest;
+    }
+    return std::nullopt;
+  }
+
+  Value *copied(Value &Of, Value &Bits, IRBuilder<> &B) const {
+    if (isa<BitCastInst>(Of))
+      return &Bits;
+    Instruction *Copy = cast<Instruction>(Of).clone();
+    SmallVector<unsigned, 2> Ways{1, 2}; // of a choice
+    if (std::optional<unsigned> Rest = unchanged(Of))
+      Ways = {*Rest};
+    for (unsigned Way : Ways)
+      Copy->setOperand(Way, copied(*Copy->getOperand(Way), Bits, B));
+    return B.Insert(Copy);
+  }
+
+  BitCastInst &Cast;
+  Type *T;     // of the whole number, also where a bfloat is taken from its upper half
+  Value *Bits; // of that
+  const DataLayout &DL;
+  Value *Number = nullptr;
+  bool Changed = false; // other than by clearing bits
+};
 
 class Follower {
 public:
@@ -34,6 +134,12 @@ public:
   }
 
   void run() {
+    for (BitCastInst *&Cast : Given)
+      if (Rounded Found(*Cast); Found.matches()) {
+        Found.replace();
+        Cast = nullptr;
+      }
+    erase(Given, nullptr);
     refuseKept();
     refuseParts();
     for (BitCastInst *Cast : Given)
