@@ -77,3 +77,38 @@ __global__ void layers(const int *__restrict__ order, const double *__restrict__
 }
 template __global__ void layers<true>(const int *, const double *, const double *, double *, double *, int *, int);
 template __global__ void layers<false>(const int *, const double *, const double *, double *, double *, int *, int);
+
+// The same in a mask: those threads whose pixel is in the image return at once, the others wait with nobody.
+__global__ void masked_layers(const bool *mask, const double *__restrict__ alphas, double *seen, int *last, int n, int pixels)
+{
+    __shared__ double tile[8];
+    const bool inside = threadIdx.x < pixels;
+    bool done = !inside;
+    if (mask != nullptr && inside && !mask[blockIdx.x]) {
+        seen[blockIdx.x * 8 + threadIdx.x] = 0;
+        return;
+    }
+    double left = 1, sum = 0;
+    int latest = 0;
+    for (int first = 0; first < n; first += 8) {
+        if (__syncthreads_count(done) >= blockDim.x)
+            break;
+        if (first + threadIdx.x < n)
+            tile[threadIdx.x] = alphas[first + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; !done && j < min(8, n - first); ++j) {
+            double alpha = tile[j] * (1 + 0.03 * threadIdx.x), next = left * (1 - alpha);
+            if (next <= 0.02) {
+                done = true;
+                break;
+            }
+            sum += alpha * left * (j + 1);
+            left = next;
+            latest = first + j;
+        }
+    }
+    if (inside) {
+        seen[blockIdx.x * 8 + threadIdx.x] = sum;
+        last[blockIdx.x * 8 + threadIdx.x] = latest;
+    }
+}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from openmp.compile_support import kernel
+from openmp.compile_support import artifact, kernel
 
 import enzyme_driver as adgen
 
@@ -69,3 +69,20 @@ def test_layers_in_tiles(kernels: adgen.Module, breaks: str, count: int) -> None
     alphas, colors = rng.uniform(0.0, 0.6, count), rng.uniform(-1, 1, count)
     outputs = (np.zeros(8), np.zeros(8), np.zeros(8, np.int32))
     kernel(kernels, f"layers<{breaks}>").check[1, 8](order, alphas, colors, *outputs, count)
+
+
+@pytest.mark.parametrize("pixels", [8, 5])
+@pytest.mark.parametrize("mask", [None, [True, False], [False, True]])
+def test_layers_in_a_mask(kernels: adgen.Module, mask: list[bool] | None, pixels: int) -> None:
+    alphas = np.random.default_rng(pixels).uniform(0.05, 0.5, 21)
+    outputs = (np.zeros(16), np.zeros(16, np.int32))
+    given = None if mask is None else np.array(mask)
+    kernel(kernels, "masked_layers").check[2, 8](given, alphas, *outputs, 21, pixels)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_what_layers_in_a_mask_keep_is_measured() -> None:
+    made = artifact(Path(__file__).with_name("light_left.cu"))
+    launch = next(entry.targets["cuda"] for entry in made.entries if entry.signature.name == "masked_layers")
+    assert launch.tape is not None
+    assert not launch.heap

@@ -386,7 +386,8 @@ private:
     getUnderlyingObjects(Pointer, Roots);
     bool Restored = false;
     for (const Value *Root : Roots) {
-      if (isa<AllocaInst, ConstantPointerNull>(Root) || Root == F->getArg(F->arg_size() - 1) || isShared(Root))
+      if (isa<AllocaInst, ConstantPointerNull>(Root) || Root == F->getArg(F->arg_size() - 1) || isShared(Root) ||
+          isOfBlock(Root))
         continue;
       auto *Member = dyn_cast<LoadInst>(Root);
       auto *A = dyn_cast<Argument>(Member ? getUnderlyingObject(Member->getPointerOperand()) : Root);
@@ -395,6 +396,12 @@ private:
       Restored = true;
     }
     return Restored;
+  }
+
+  // By which threads that return say so to those that go on to wait, say.
+  static bool isOfBlock(const Value *Root) {
+    auto *Variable = dyn_cast<GlobalVariable>(Root);
+    return Variable && Variable->getAddressSpace() == SharedSpace;
   }
 
   // Shared arrays are the last arguments but for their shadows.
