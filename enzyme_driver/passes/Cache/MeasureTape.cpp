@@ -200,7 +200,7 @@ private:
     // What threads do together may write through any of its pointers.
     for (Value *Argument : Call->args())
       if (Argument->getType()->isPointerTy())
-        Written.push_back(objectOf(Argument));
+        append_range(Written, objectsOf(Argument));
     if (I.use_empty())
       I.eraseFromParent();
     else
@@ -247,7 +247,7 @@ private:
     if (Forward && (Effects || isa<AllocaInst>(getUnderlyingObject(Pointer))))
       return true;
     if (Forward)
-      Written.push_back(objectOf(Pointer));
+      append_range(Written, objectsOf(Pointer));
     if (!I.use_empty())
       forget(I);
     else
@@ -275,10 +275,18 @@ private:
     return A && isStructByValue(*A);
   }
 
-  Object objectOf(const Value *Pointer) const {
-    const Value *Root = getUnderlyingObject(Pointer);
+  static Object objectAt(const Value *Root) {
     std::optional<MemberArray> Member = memberArray(Root);
     return Member ? Object{Member->Struct, Member->Offset} : Object{Root};
+  }
+
+  static Object objectOf(const Value *Pointer) { return objectAt(getUnderlyingObject(Pointer)); }
+
+  // Of a pointer that is chosen among several, all of them.
+  static SmallVector<Object> objectsOf(const Value *Pointer) {
+    SmallVector<const Value *> Roots;
+    getUnderlyingObjects(Pointer, Roots);
+    return SmallVector<Object>(map_range(Roots, objectAt));
   }
 
   // What decides about the size, or nothing where the gradient itself changes it.
@@ -296,10 +304,9 @@ private:
       auto *Load = dyn_cast<LoadInst>(&I);
       if (!Load || Load->hasMetadata(LLVMContext::MD_invariant_load))
         return true;
-      Object Read = objectOf(Load->getPointerOperand());
-      if (is_contained(Written, Read) || !Read.Known)
-        return false;
-      return isOwn(Read) || !WroteUnknown;
+      return all_of(objectsOf(Load->getPointerOperand()), [&](const Object &Read) {
+        return Read.Known && !is_contained(Written, Read) && (isOwn(Read) || !WroteUnknown);
+      });
     });
   }
 
