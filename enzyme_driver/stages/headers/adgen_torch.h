@@ -118,7 +118,7 @@ using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, Traits, Index>;
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t>;
 
-// What a tensor is made with: trivially anything.
+// Where a tensor lies and what it is made with, of which tables and arguments of host code speak.
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, COMPILE_TIME_MAX_DEVICE_TYPES = 21 };
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
 class Device {

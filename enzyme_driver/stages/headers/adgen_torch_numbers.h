@@ -79,7 +79,7 @@ ADGEN_COMPARISON(!=)
 
 template <> class std::numeric_limits<c10::Half> {
 public:
-    static constexpr bool is_specialized = true;
+    static constexpr bool is_specialized = true, has_infinity = true;
     static __host__ __device__ c10::Half lowest() { return -65504.0f; }
     static __host__ __device__ c10::Half max() { return 65504.0f; }
     static __host__ __device__ c10::Half min() { return 6.103515625e-5f; }
@@ -88,7 +88,7 @@ public:
 };
 template <> class std::numeric_limits<c10::BFloat16> {
 public:
-    static constexpr bool is_specialized = true;
+    static constexpr bool is_specialized = true, has_infinity = true;
     static __host__ __device__ c10::BFloat16 lowest() { return -3.38953139e38f; }
     static __host__ __device__ c10::BFloat16 max() { return 3.38953139e38f; }
     static __host__ __device__ c10::BFloat16 min() { return 1.17549435e-38f; }
