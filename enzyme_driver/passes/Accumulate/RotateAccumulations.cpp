@@ -2,7 +2,7 @@
 // all with all does. Each lane begins at an element of its own: of 32 iterations, lane l does the one with number (step
 // + l) modulo 32. The sum of an element moves from lane to lane with the lanes that come to it, and once in 32 steps
 // every lane adds the sum that it holds. That takes one shuffle a step and element, where adding up the lanes' values
-// takes five, and no two lanes add to one element.
+// takes five, and no two lanes add to one element. Several steps are done at a time.
 //
 // The iterations of the loop have to be independent but for sums, and their number a multiple of 32, the same in all
 // lanes, as the elements are; the warp has to be whole. The last two are found out when the kernel runs: otherwise the
@@ -34,6 +34,7 @@ namespace adgen {
 namespace {
 
 constexpr unsigned Lanes = 32;
+constexpr size_t FewInstructions = 100; // of an iteration, of which four are done at a time
 constexpr int64_t WidestStep =
     16; // bytes between what neighbouring lanes read: further apart it is dearer than what is saved
 
@@ -245,9 +246,10 @@ private:
     addTotals(Totals);
     B.SetInsertPoint(End);
     Value *Neighbour = B.CreateAnd(B.CreateAdd(Lane, B.getInt32(1)), B.getInt32(Lanes - 1));
-    endWith(*End, *Step);
     Value *Next = B.CreateAdd(Step, B.getInt32(1));
+    endWith(*End, *Next, *Before);
     BasicBlock *Back = Latch == Header ? End->getParent() : Latch;
+    takeSeveralAtOnce(*Back->getTerminator());
     Step->addIncoming(B.getInt32(0), Before);
     Step->addIncoming(Next, Back);
     for (auto [Sum, Total] : zip(Sums, Totals)) {
@@ -291,9 +293,24 @@ private:
     }
   }
 
-  void endWith(BranchInst &End, Value &Step) {
+  // That there are so many turns of all lanes is written so that the optimiser sees it.
+  void endWith(BranchInst &End, Value &Next, BasicBlock &Before) {
+    IRBuilder<> Once(Before.getTerminator());
+    Value *Steps = Once.CreateAdd(Once.CreateAnd(Last, Once.getInt32(~(Lanes - 1))), Once.getInt32(Lanes), "steps");
     bool ExitsFirst = End.getSuccessor(0) == R.L->getExitBlock();
-    End.setCondition(ExitsFirst ? B.CreateICmpEQ(&Step, Last) : B.CreateICmpNE(&Step, Last));
+    End.setCondition(ExitsFirst ? B.CreateICmpEQ(&Next, Steps) : B.CreateICmpNE(&Next, Steps));
+  }
+
+  // Steps wait for each other only by their sums.
+  void takeSeveralAtOnce(Instruction &Back) {
+    const size_t Size = R.L->getHeader()->size();
+    const unsigned Together = Size <= FewInstructions ? 4 : Size <= 2 * FewInstructions ? 2 : 1;
+    LLVMContext &C = Back.getContext();
+    Metadata *Count[] = {MDString::get(C, "llvm.loop.unroll.count"), ConstantAsMetadata::get(B.getInt32(Together))};
+    Metadata *Said[] = {nullptr, MDNode::get(C, Count)};
+    MDNode *Loop = MDNode::getDistinct(C, Said);
+    Loop->replaceOperandWith(0, Loop);
+    Back.setMetadata(LLVMContext::MD_loop, Loop);
   }
 
   Value *fromLane(Value *V, Value *Lane) {

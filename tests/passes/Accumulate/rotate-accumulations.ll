@@ -30,10 +30,13 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 ; CHECK:       [[ADD]]:
 ; CHECK-NEXT:    atomicrmw fadd ptr %e.rotated, float [[TOTAL]] monotonic
 ; CHECK:       [[ON]]:
-; CHECK:         [[DONE:%.*]] = icmp eq i32 %step,
+; CHECK:         [[NEXT]] = add i32 %step, 1
+; CHECK-NEXT:    [[DONE:%.*]] = icmp eq i32 [[NEXT]], %steps
 ; CHECK:         call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1,
 ; CHECK:         [[KEPT]] = select i1 [[END]], float 0.000000e+00, float
-; CHECK-NEXT:    br i1 [[DONE]], label %end, label
+; CHECK-NEXT:    br i1 [[DONE]], label %end, label %latch.rotated
+; CHECK:       latch.rotated:
+; CHECK:         br label %loop.rotated, !llvm.loop [[FOUR:!.*]]
 ; CHECK:       loop:
 ; CHECK-NOT:     shfl
 ; CHECK:         atomicrmw fadd ptr %e, float %v monotonic
@@ -158,3 +161,6 @@ latch:
 end:
   ret float %v
 }
+
+; CHECK: [[FOUR]] = distinct !{[[FOUR]], [[COUNT:!.*]]}
+; CHECK: [[COUNT]] = !{!"llvm.loop.unroll.count", i32 4}
