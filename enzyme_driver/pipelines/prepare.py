@@ -202,6 +202,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-outline-parallel-regions", after=("adgen-make-bodies",)),
         Pass("adgen-lower-worksharing-loops", after=("adgen-outline-parallel-regions",)),
+        Pass("adgen-number-thread-locals", after=("adgen-outline-parallel-regions",)),
         Pass("adgen-rewrite-openmp", after=("adgen-lower-worksharing-loops",)),
         Pass("adgen-refuse-unsupported", after=("adgen-mark-io-inactive", "adgen-rewrite-openmp")),
         Pass("adgen-demote-to-sret"),

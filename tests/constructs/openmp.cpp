@@ -347,3 +347,31 @@ void distributed_rows(const double *x, double *y, int n)
     }
     y[n - 1] += largest;
 }
+
+static double scratch[4];
+static thread_local double latest = 1;
+#pragma omp threadprivate(scratch)
+
+void scratch_of_threads(const double *x, double *y, int n)
+{
+    #pragma omp parallel for schedule(dynamic, 3)
+    for (int i = 0; i < n; ++i) {
+        for (int k = 0; k < 4; ++k) scratch[k] = x[i] * (k + 1) + x[(i + k) % n];
+        latest = scratch[0] * scratch[3];
+        for (int k = 1; k < 4; ++k) scratch[k] *= scratch[k - 1];
+        y[i] = latest * scratch[3];
+    }
+}
+
+void sums_of_threads(const double *x, double *y, int n)
+{
+    #pragma omp parallel num_threads(3)
+    {
+        scratch[0] = 0;
+        #pragma omp for schedule(static)
+        for (int i = 0; i < n; ++i) scratch[0] += x[i] * x[i];
+        #pragma omp atomic
+        y[0] += scratch[0] * scratch[0];
+    }
+    for (int i = 1; i < n; ++i) y[i] = scratch[0] * x[i];
+}

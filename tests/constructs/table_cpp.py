@@ -52,6 +52,8 @@ OPENMP = (
     C("`firstprivate`, `lastprivate`", "private_copies"),
     C("`ordered`", "ordered_part"),
     C("`if`", "conditional_region"),
+    C("`threadprivate` and `thread_local` scratch memory", "scratch_of_threads"),
+    C("sums in `threadprivate` memory over two constructs", "sums_of_threads"),
     C("`target teams distribute parallel for`", "offloaded"),
     C("`teams distribute` around `parallel for`", "distributed_rows"),
     C("structs of which one loop reads the numbers alone", "structs_in_two_loops"),
