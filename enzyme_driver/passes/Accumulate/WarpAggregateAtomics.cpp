@@ -13,7 +13,8 @@
 //
 // Where a lane adds to elements beside its own one, as the gradient of a stencil does, it hands the sum on to the lane
 // whose own element that is. Whether the lanes' elements lie side by side is seen when the kernel runs; lanes at an
-// edge add by themselves.
+// edge add by themselves. Where indices are kept in the array, `min(max(x + 1, 0), width - 1)`, so is whether they are
+// as far from the own one as without that.
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneOrigins.h"
 #include "Accumulate/RowOwners.h"
@@ -28,6 +29,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #define DEBUG_TYPE "adgen-warp-aggregate-atomics"
 
@@ -41,7 +43,8 @@ namespace {
 
 constexpr unsigned MostMembers = 16; // of a group
 constexpr unsigned Lanes = 1 << LaneBits;
-constexpr int64_t MostBeside = 4; // elements to which a lane's neighbours may be away
+constexpr int64_t MostBeside = 4;  // elements to which a lane's neighbours may be away
+constexpr int64_t WidestStep = 64; // bytes from one element to the next, as in an array of structs
 
 // Accumulations of a block that are handed over together.
 struct Group {
@@ -63,23 +66,29 @@ struct Group {
 };
 
 // A number as a sum: multiples of others, with or without sign, and a constant. Additions that must not overflow are
-// taken apart.
+// taken apart. Bounds of what differs between neighbouring lanes are left out.
 struct Sum {
   MapVector<PointerIntPair<Value *, 1, bool>, int64_t> Parts; // with its sign
   int64_t Constant = 0;
+  bool Bounded = false;
 
-  void add(Value *V, int64_t Scale, bool Signed) {
+  // Bounds are looked through with `From`, of what differs between lanes.
+  void add(LaneOrigins *From, Value *V, int64_t Scale, bool Signed) {
+    while (Value *Inner = From ? within(*From, V) : nullptr) {
+      Bounded = true;
+      V = Inner;
+    }
     auto *Extension = dyn_cast<CastInst>(V);
     auto *Binary = dyn_cast<OverflowingBinaryOperator>(V);
     if (auto *Number = dyn_cast<ConstantInt>(V))
       Constant += Scale * (Signed ? Number->getSExtValue() : Number->getZExtValue());
     else if (Extension && (isa<SExtInst>(V) || (isa<ZExtInst>(V) && Extension->hasNonNeg())))
-      add(Extension->getOperand(0), Scale, true);
+      add(From, Extension->getOperand(0), Scale, true);
     else if (isa<ZExtInst>(V))
-      add(Extension->getOperand(0), Scale, false);
+      add(From, Extension->getOperand(0), Scale, false);
     else if (Binary && isSum(*Binary, Signed)) {
-      add(Binary->getOperand(0), Scale, Signed);
-      add(Binary->getOperand(1), Binary->getOpcode() == Instruction::Sub ? -Scale : Scale, Signed);
+      add(From, Binary->getOperand(0), Scale, Signed);
+      add(From, Binary->getOperand(1), Binary->getOpcode() == Instruction::Sub ? -Scale : Scale, Signed);
     } else
       Parts[{V, Signed}] += Scale;
   }
@@ -90,6 +99,14 @@ struct Sum {
   }
 
 private:
+  // What is kept above or below something that is the same along a row.
+  static Value *within(LaneOrigins &From, Value *V) {
+    auto *Bound = dyn_cast<MinMaxIntrinsic>(V);
+    if (!Bound || From.of(Bound->getRHS()).X == From.of(Bound->getLHS()).X)
+      return nullptr;
+    return From.of(Bound->getLHS()).X ? Bound->getLHS() : Bound->getRHS();
+  }
+
   static bool isSum(const OverflowingBinaryOperator &I, bool Signed) {
     bool Whole = I.getType()->getIntegerBitWidth() == 64; // as addresses have it
     return (I.getOpcode() == Instruction::Add || I.getOpcode() == Instruction::Sub) &&
@@ -104,8 +121,10 @@ struct Row {
     int64_t Offset;
   };
   const Value *Object;
-  Sum Where; // of the first
+  Sum Where;    // of the first
+  int64_t Step; // bytes from the element of one lane to the next one's, if they are as close as they may be
   SmallVector<Member, 4> Members;
+  bool Bounded = false; // the index of a member is
 
   Type *type() const { return Members.front().Atomic->getType(); }
 };
@@ -296,7 +315,7 @@ private:
 
   // What lies at a multiple of more than its size is copied as a vector, and not beside another lane's first element.
   bool areOfVector(const Row &R) const {
-    return any_of(R.Members, [&](const Row::Member &M) { return int64_t(M.Atomic->getAlign().value()) > bytesOf(R); });
+    return any_of(R.Members, [&](const Row::Member &M) { return int64_t(M.Atomic->getAlign().value()) > R.Step; });
   }
 
   // Whether the place in the array follows from the thread's index, so that lanes side by side may have elements side
@@ -313,23 +332,34 @@ private:
 
   void insert(AtomicRMWInst &Atomic, SmallVectorImpl<Row> &Open) {
     const Value *Object = getUnderlyingObject(Atomic.getPointerOperand());
-    std::optional<Sum> Where = offsetFrom(Object, Atomic.getPointerOperand());
+    std::optional<Sum> Where = offsetFrom(Object, Atomic.getPointerOperand(), isInShared(Atomic));
     if (!Where)
       return;
     for (Row &R : Open) {
       int64_t Distance = Where->Constant - R.Where.Constant;
       if (R.Object == Object && R.type() == Atomic.getType() && Where->differsByConstant(R.Where) &&
-          Distance % bytesOf(R) == 0 && std::abs(Distance) <= MostBeside * bytesOf(R)) {
-        R.Members.push_back({&Atomic, Distance / bytesOf(R)});
+          Distance % R.Step == 0 && std::abs(Distance) <= MostBeside * R.Step) {
+        R.Members.push_back({&Atomic, Distance / R.Step});
+        R.Bounded |= Where->Bounded;
         return;
       }
     }
-    Open.push_back({Object, *Where, {{&Atomic, 0}}});
+    Open.push_back({Object, *Where, stepOf(*Where, bytesOf(Atomic)), {{&Atomic, 0}}, Where->Bounded});
   }
 
-  int64_t bytesOf(const Row &R) const { return F.getDataLayout().getTypeAllocSize(R.type()); }
+  int64_t bytesOf(const AtomicRMWInst &Atomic) const { return F.getDataLayout().getTypeAllocSize(Atomic.getType()); }
 
-  std::optional<Sum> offsetFrom(const Value *Object, Value *Pointer) const {
+  // Of structs and vectors more than a number.
+  int64_t stepOf(const Sum &Where, int64_t Number) {
+    int64_t Step = 0;
+    for (const auto &[Part, Scale] : Where.Parts)
+      if (From.of(Part.getPointer()).X)
+        Step = Step ? Number : Scale;
+    return Step > 0 && Step <= WidestStep && Step % Number == 0 ? Step : Number;
+  }
+
+  // In shared memory bounds stay: few lanes' additions meet there, and looking for those at the edges takes longer.
+  std::optional<Sum> offsetFrom(const Value *Object, Value *Pointer, bool InShared) {
     const DataLayout &Layout = F.getDataLayout();
     unsigned Bits = Layout.getIndexTypeSizeInBits(Pointer->getType());
     APInt Constant(Bits, 0);
@@ -340,7 +370,7 @@ private:
       if (!Address || !Address->collectOffset(Layout, Bits, Scales, Constant))
         return {};
       for (auto &[Index, Scale] : Scales)
-        Result.add(Index, Scale.getSExtValue(), true);
+        Result.add(InShared ? nullptr : &From, Index, Scale.getSExtValue(), true);
     }
     Result.Constant += Constant.getSExtValue();
     return Result;
@@ -354,16 +384,32 @@ private:
     sort(R.Members, [](const Row::Member &X, const Row::Member &Y) { return X.Offset < Y.Offset; });
     Row::Member &Own = R.Members[R.Members.size() / 2];
     Value *Active = activeLanes(B);
-    Value *Beside = callTogether(B, "adgen_beside", B.getInt32Ty(),
-                                 {Active, Own.Atomic->getPointerOperand(), B.getInt64(bytesOf(R))});
+    Value *Beside =
+        callTogether(B, "adgen_beside", B.getInt32Ty(), {Active, Own.Atomic->getPointerOperand(), B.getInt64(R.Step)});
     Value *Total = Own.Atomic->getValOperand();
     for (const Row::Member &M : R.Members)
-      if (M.Atomic != Own.Atomic)
+      if (M.Atomic != Own.Atomic) {
+        if (R.Bounded && M.Offset != Own.Offset)
+          addWhereBounded(B, *M.Atomic, *Own.Atomic, (M.Offset - Own.Offset) * R.Step);
         Total = B.CreateFAdd(Total, handedOn(B, M, M.Offset - Own.Offset, Active, Beside));
+      }
     auto *Sum = cast<AtomicRMWInst>(B.Insert(Own.Atomic->clone()));
     Sum->setOperand(1, Total);
     for (const Row::Member &M : R.Members)
       M.Atomic->eraseFromParent();
+  }
+
+  // A lane whose bounds keep the element elsewhere than so far from its own adds there by itself, and hands on zero.
+  void addWhereBounded(IRBuilder<> &B, AtomicRMWInst &Member, const AtomicRMWInst &Own, int64_t Distance) {
+    Instruction *Last = &*B.GetInsertPoint();
+    Value *There = B.CreateConstGEP1_64(B.getInt8Ty(), const_cast<Value *>(Own.getPointerOperand()), Distance);
+    Value *Elsewhere = B.CreateICmpNE(Member.getPointerOperand(), There);
+    auto *Alone = cast<AtomicRMWInst>(Member.clone());
+    Alone->insertBefore(SplitBlockAndInsertIfThen(Elsewhere, Last->getIterator(), false)->getIterator());
+    Alone->setMetadata(SeldomMark, MDNode::get(B.getContext(), {}));
+    B.SetInsertPoint(Last);
+    Value *Number = Member.getValOperand();
+    Member.setOperand(1, B.CreateSelect(Elsewhere, Constant::getNullValue(Number->getType()), Number));
   }
 
   // What this lane gets instead of adding it; lanes that have none at this distance add by themselves.

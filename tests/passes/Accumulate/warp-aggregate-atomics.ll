@@ -534,6 +534,55 @@ define void @one_warp(float %v, i32 %i, ptr "adgen-shared-shadow" %d_tile) "adge
   ret void
 }
 
+; Where neighbours are kept in the row, lanes whose neighbour is kept elsewhere add there by themselves. Numbers of
+; structs lie a struct apart.
+; CHECK-LABEL: define void @kept_in_the_row(
+; CHECK:         [[BESIDE:%.*]] = call {{.*}}i32 @adgen_beside(i32 {{.*}}, ptr %own, i64 16)
+; CHECK-NEXT:    [[THERE:%.*]] = getelementptr i8, ptr %own, i64 -16
+; CHECK-NEXT:    [[ELSE:%.*]] = icmp ne ptr %left, [[THERE]]
+; CHECK-NEXT:    br i1 [[ELSE]]
+; CHECK:         atomicrmw fadd ptr %left, float %v monotonic{{.*}}, !adgen.seldom
+; CHECK:         [[GIVEN:%.*]] = select {{.*}}i1 [[ELSE]], float 0.000000e+00, float %v
+; CHECK-NEXT:    call {{.*}}float @adgen_hand_on_f32(i32 {{.*}}, i32 [[BESIDE]], i32 -1, ptr %left, float [[GIVEN]])
+; CHECK:         getelementptr i8, ptr %own, i64 16
+; CHECK:         call {{.*}}float @adgen_hand_on_f32(i32 {{.*}}, i32 [[BESIDE]], i32 1, ptr %right,
+; CHECK:         atomicrmw fadd ptr %own, float
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define void @kept_in_the_row(float %v, i32 %w, ptr "adgen-shadow" %d_row) "adgen-activity"="const:const:duplicated" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %last = add nsw i32 %w, -1
+  %before = call i32 @llvm.smax.i32(i32 %x, i32 1)
+  %l = add nsw i32 %before, -1
+  %behind = add nsw i32 %x, 1
+  %r = call i32 @llvm.smin.i32(i32 %behind, i32 %last)
+  %li = sext i32 %l to i64
+  %xi = sext i32 %x to i64
+  %ri = sext i32 %r to i64
+  %left = getelementptr [4 x float], ptr %d_row, i64 %li
+  %own = getelementptr [4 x float], ptr %d_row, i64 %xi
+  %right = getelementptr [4 x float], ptr %d_row, i64 %ri
+  %1 = atomicrmw fadd ptr %left, float %v monotonic
+  %2 = atomicrmw fadd ptr %own, float %v monotonic
+  %3 = atomicrmw fadd ptr %right, float %v monotonic
+  ret void
+}
+
+; Not in shared memory.
+; CHECK-LABEL: define void @kept_in_a_tile(
+; CHECK-NOT:     adgen_beside
+; CHECK:         ret void
+define void @kept_in_a_tile(float %v, i32 %w, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %behind = add nsw i32 %x, 1
+  %r = call i32 @llvm.smin.i32(i32 %behind, i32 %w)
+  %own = getelementptr float, ptr %d_tile, i32 %x
+  %right = getelementptr float, ptr %d_tile, i32 %r
+  %1 = atomicrmw fadd ptr %own, float %v monotonic
+  %2 = atomicrmw fadd ptr %right, float %v monotonic
+  ret void
+}
+
 ; CHECK: attributes #[[CONVERGENT]] = { convergent }
 
 !0 = !{}
