@@ -6,8 +6,8 @@
 //
 // It runs behind the optimiser, which would move the loads back.
 #include "Analysis/Accumulation.h"
-#include "GPU/HoldLoads.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 #include "Support/Unrolling.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -15,6 +15,7 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -39,6 +40,22 @@ struct Update {
   LoadInst *Load;
   StoreInst *Store;
 };
+
+// Where registers are scarce, ptxas moves loads of a block down to their uses again, but not past a barrier: one of the
+// lanes that are here anyway, which waits for nothing.
+void holdLoads(ArrayRef<LoadInst *> Loads) {
+  Instruction *Last = *max_element(Loads, [](LoadInst *One, LoadInst *Other) { return One->comesBefore(Other); });
+  IRBuilder<> B(Last->getNextNode());
+  B.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {activeLanes(B)});
+}
+
+// Whether a write to memory is one that no other thread waits for.
+bool isPlainWrite(const Instruction &I) {
+  if (auto *Store = dyn_cast<StoreInst>(&I))
+    return Store->isSimple();
+  auto *Update = dyn_cast<AtomicRMWInst>(&I);
+  return Update && !Update->isVolatile() && !isStrongerThanMonotonic(Update->getOrdering());
+}
 
 bool isGlobal(const LoadInst &Load) {
   const Value *Pointer = Load.getPointerOperand();
