@@ -115,6 +115,18 @@ define void @adgen_body_read_and_kept(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen
   ret void
 }
 
+; Half of a double of which nothing but integers is made is read by a function that Enzyme takes for inactive.
+; CHECK-LABEL: @adgen_body_exponent(
+; CHECK: [[PART:%.*]] = call i32 @adgen_part_of_number(ptr %high.at)
+; CHECK-NEXT: and i32 [[PART]], 1048576
+define void @adgen_body_exponent(ptr "adgen-layout"="8[0f8]" %x, ptr "adgen-layout"="4[0i4]" %out) {
+  %high.at = getelementptr i8, ptr %x, i64 4
+  %high = load i32, ptr %high.at
+  %odd = and i32 %high, 1048576
+  store i32 %odd, ptr %out
+  ret void
+}
+
 ; A double that is put together from halves that were read on their own.
 define void @adgen_body_of_halves(ptr "adgen-layout"="8[0f8]" %x) {
   %high.at = getelementptr i8, ptr %x, i64 4
