@@ -121,6 +121,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-thread-dispatches", after=("adgen-make-bodies",)),
         Pass("adgen-widen-steps", after=("adgen-make-bodies",)),  # while sums are the user's
         Pass("default", "O2"),
+        Pass("adgen-read-parameters", after=("adgen-make-bodies", "default")),  # of what was handed on by value
         Pass("adgen-drop-choice-guards", after=("adgen-raise-atomic-choices", "default")),
         function("loop-simplify", switch="drop-repetitions"),
         Pass("adgen-drop-repetitions", after=("default",)),

@@ -74,6 +74,7 @@ private:
 
   // A mask of a number's sign bit: its absolute value, its negative, or the negative of its absolute value.
   void changeSign(llvm::BinaryOperator &Masked);
+  void turnSign(llvm::BinaryOperator &Turned);
 
   // The bits of one number with the sign of another one: which is that of either, where both have one.
   void takeSign(llvm::BinaryOperator &Joined);

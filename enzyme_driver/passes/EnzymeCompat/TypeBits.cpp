@@ -160,6 +160,18 @@ void CopyTyper::showHalf(Instruction &Choice) {
   Choice.replaceUsesWithIf(B.CreateFPTrunc(Wide, T), [&](const Use &U) { return U.getUser() != Wide; });
 }
 
+// Turned where an integer, of which no bit but the one of the sign can be set, says so.
+void CopyTyper::turnSign(BinaryOperator &Turned) {
+  Value *Number = nullptr, *Sign = nullptr;
+  if (!match(&Turned, m_c_Xor(m_BitCast(m_Value(Number)), m_Value(Sign))) || isa<Constant>(Sign) ||
+      !Number->getType()->isFloatingPointTy() ||
+      !MaskedValueIsZero(Sign, ~APInt::getSignMask(Sign->getType()->getIntegerBitWidth()), SimplifyQuery(DL)))
+    return;
+  IRBuilder<> B(&Turned);
+  Value *Turns = B.CreateIsNotNull(Sign);
+  replaceBits(Turned, B.CreateSelect(Turns, B.CreateFNeg(Number), Number));
+}
+
 void CopyTyper::changeSign(BinaryOperator &Masked) {
   auto *Cast = dyn_cast<BitCastInst>(Masked.getOperand(0));
   auto *Mask = dyn_cast<ConstantInt>(Masked.getOperand(1));

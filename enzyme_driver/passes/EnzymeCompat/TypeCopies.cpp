@@ -55,6 +55,8 @@ void CopyTyper::run() {
     showHalf(*Select);
   for (BinaryOperator *Masked : all<BinaryOperator>())
     changeSign(*Masked);
+  for (BinaryOperator *Turned : all<BinaryOperator>())
+    turnSign(*Turned);
   for (BinaryOperator *Joined : all<BinaryOperator>())
     takeSign(*Joined);
   for (Instruction &I : instructions(Body))

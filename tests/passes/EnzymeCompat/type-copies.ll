@@ -16,6 +16,27 @@ define void @adgen_body_pair(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
   ret void
 }
 
+; The sign is turned where an integer says so, of which no other bit can be set.
+; CHECK-LABEL: @adgen_body_turned(
+; CHECK: [[X:%.*]] = load float, ptr %x
+; CHECK: [[TURNS:%.*]] = icmp ne i32 %sign, 0
+; CHECK: [[OPPOSITE:%.*]] = fneg float [[X]]
+; CHECK: [[TURNED:%.*]] = select i1 [[TURNS]], float [[OPPOSITE]], float [[X]]
+; CHECK: fadd float [[TURNED]], 1.000000e+00
+; CHECK: xor i32 {{.*}}, %any
+define void @adgen_body_turned(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"="4[0f4]" %y, i32 %face, i32 %any) {
+  %v = load float, ptr %x, align 4
+  %bits = bitcast float %v to i32
+  %sign = shl i32 %face, 31
+  %turned = xor i32 %bits, %sign
+  %number = bitcast i32 %turned to float
+  %sum = fadd float %number, 1.0
+  store float %sum, ptr %y, align 4
+  %other = xor i32 %bits, %any
+  store i32 %other, ptr null, align 4
+  ret void
+}
+
 ; Masks of the sign bit are arithmetic.
 ; CHECK-LABEL: @adgen_body_signs(
 ; CHECK: [[X:%.*]] = load float, ptr %x
