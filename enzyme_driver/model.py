@@ -127,6 +127,11 @@ class DataType:
         known = held and not held.has_pointers and all(leaf.kind != "opaque" for leaf in held.leaves())
         return held if known and held and held.size else None
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether it is such a std::vector, or a struct that holds some."""
+        return bool(self.elements) or any(member.type.has_vectors for member in self.fields)
+
 
 def _holds_table(dtype: DataType) -> bool:
     """Whether a struct has a member, be it in a struct inside, that points to pointers."""
@@ -231,10 +236,12 @@ class Parameter:
 
     @property
     def can_be_resized(self) -> bool:
-        """Whether it is a std::vector that the function may change."""
-        own = self.by_address and not self.const
-        by_value = not self.by_address
-        return self.form == "struct" and not self.is_result and bool(self.dtype.elements) and (own or by_value)
+        """Whether it is a std::vector that the function may change, or by value a struct with such vectors."""
+        if self.form != "struct" or self.is_result:
+            return False
+        if self.by_address:
+            return not self.const and bool(self.dtype.elements)
+        return self.dtype.has_vectors
 
     @property
     def is_scalar(self) -> bool:

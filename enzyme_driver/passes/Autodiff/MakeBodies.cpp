@@ -154,12 +154,12 @@ void storeStruct(IRBuilder<> &B, Value &Returned, Value &Result, uint64_t Bytes)
   B.CreateMemCpy(&Result, Align(1), Registers, Registers->getAlign(), Bytes);
 }
 
-// A local vector in place of the one that the argument stands for.
-struct OwnVector {
+// A local vector, or a struct with vectors, in place of what the argument stands for.
+struct OwnVectors {
   Argument *Given;
   Value *Own;
-  uint64_t ElementBytes;
-  bool IsCopy = false; // of a parameter by value, whose elements nobody gets back
+  SmallVector<VectorMember> Vectors;
+  bool ByValue = false; // nobody gets the elements back
 };
 
 // `Resized` are the numbers of the parameters that are vectors of which the function changes the size.
@@ -180,13 +180,13 @@ void makeFunctionBody(Function &F, ArrayRef<uint64_t> Resized) {
   IRBuilder<> B(BasicBlock::Create(Context, "entry", Body));
   SmallVector<Value *> Arguments;
   AttributeList Attributes = F.getAttributes();
-  SmallVector<OwnVector> Vectors;
+  SmallVector<OwnVectors> Owned;
   if (F.arg_size() && F.getArg(0)->hasStructRetAttr()) {
     Argument *Result = Body->getArg(Parameters.size() - 1);
     std::optional<uint64_t> Elements = elementsOfVector(Parameters.back().Type);
     if (Elements)
-      Vectors.push_back({Result, createVector(B), *Elements});
-    Arguments.push_back(Elements ? Vectors.back().Own : Result);
+      Owned.push_back({Result, createVector(B), {{0, *Elements}}});
+    Arguments.push_back(Elements ? Owned.back().Own : Result);
   }
   for (auto [Index, P] : enumerate(Parameters)) {
     Argument *A = Body->getArg(Index);
@@ -209,13 +209,11 @@ void makeFunctionBody(Function &F, ArrayRef<uint64_t> Resized) {
       Body->addParamAttr(Index, Attribute::get(Context, ByAddressAttribute));
     else
       Body->addParamAttr(Index, Attribute::NoAlias); // a copy, whose address nobody else has
-    std::optional<uint64_t> Elements = is_contained(Resized, Index) ? elementsOfVector(P.Type) : std::nullopt;
-    if (Elements) {
-      Vectors.push_back({A, copyVector(B, *A, *Elements), *Elements, !P.ByAddress});
-      Arguments.push_back(Vectors.back().Own);
-    } else {
-      passStruct(B, P, A, Arguments);
+    if (is_contained(Resized, Index)) {
+      SmallVector<VectorMember> Vectors = vectorMembers(P.Type);
+      Owned.push_back({A, copyStruct(B, *A, P.StructBytes, Vectors), Vectors, !P.ByAddress});
     }
+    passStruct(B, P, is_contained(Resized, Index) ? Owned.back().Own : A, Arguments);
   }
   markLayouts(*Body, Parameters);
   CallInst *Call = B.CreateCall(&F, Arguments);
@@ -239,8 +237,8 @@ void makeFunctionBody(Function &F, ArrayRef<uint64_t> Resized) {
   } else if (ReturnsStruct && !F.getReturnType()->isVoidTy()) {
     storeStruct(B, *Call, *Body->getArg(Parameters.size() - 1), Parameters.back().StructBytes);
   }
-  for (const OwnVector &V : Vectors)
-    V.IsCopy ? release(B, *V.Own) : handBack(B, *V.Given, *V.Own, V.ElementBytes);
+  for (const OwnVectors &V : Owned)
+    V.ByValue ? release(B, *V.Own, V.Vectors) : handBack(B, *V.Given, *V.Own, V.Vectors.front().ElementBytes);
   B.CreateRetVoid();
   F.addFnAttr(Attribute::AlwaysInline);
   F.removeFnAttr(Attribute::NoInline);

@@ -27,6 +27,33 @@ std::optional<uint64_t> elementsOfVector(DIType *Type) {
   return Usual ? std::optional(Element->getSizeInBits() / 8) : std::nullopt;
 }
 
+static void findVectors(DIType *Type, uint64_t Begin, SmallVectorImpl<VectorMember> &Found) {
+  auto *Struct = dyn_cast_or_null<DICompositeType>(stripQualifiers(Type));
+  if (std::optional<uint64_t> Elements = elementsOfVector(Struct)) {
+    Found.push_back({Begin, *Elements});
+    return;
+  }
+  if (!Struct)
+    return;
+  if (Struct->getTag() == dwarf::DW_TAG_array_type) {
+    uint64_t Count = elementCount(Struct), Bytes = Struct->getSizeInBits() / 8;
+    for (uint64_t I = 0; I < Count; ++I)
+      findVectors(Struct->getBaseType(), Begin + I * (Bytes / Count), Found);
+    return;
+  }
+  for (DINode *Node : Struct->getElements())
+    if (auto *Member = dyn_cast<DIDerivedType>(Node);
+        Member && !Member->isStaticMember() &&
+        is_contained({dwarf::DW_TAG_member, dwarf::DW_TAG_inheritance}, Member->getTag()))
+      findVectors(Member->getBaseType(), Begin + Member->getOffsetInBits() / 8, Found);
+}
+
+SmallVector<VectorMember> vectorMembers(DIType *Type) {
+  SmallVector<VectorMember> Found;
+  findVectors(Type, 0, Found);
+  return Found;
+}
+
 Value *createVector(IRBuilder<> &B) {
   AllocaInst *Own = B.CreateAlloca(ArrayType::get(B.getPtrTy(), VectorBytes / PointerBytes), nullptr, "own");
   Own->setAlignment(Align(PointerBytes));
@@ -48,18 +75,30 @@ static void copyElements(IRBuilder<> &B, Value *To, Value *From, Value *Bytes, u
   B.CreateMemCpy(To, Alignment, From, Alignment, Bytes);
 }
 
-Value *copyVector(IRBuilder<> &B, Value &Given, uint64_t ElementBytes) {
-  Value *Own = createVector(B);
+static Value *at(IRBuilder<> &B, Value &Struct, uint64_t Offset) {
+  return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), &Struct, Offset);
+}
+
+static void copyVector(IRBuilder<> &B, Value &Own, Value &Given, uint64_t ElementBytes) {
   Value *From = loadPointer(B, Given, 0, "given"), *FromEnd = loadPointer(B, Given, 1, "given.end");
   Value *Bytes = B.CreateSub(asInteger(B, FromEnd), asInteger(B, From), "room");
   FunctionCallee New = B.GetInsertBlock()->getModule()->getOrInsertFunction("_Znwm", B.getPtrTy(), B.getInt64Ty());
   CallInst *Begin = B.CreateCall(New, {Bytes}, "begin");
   Begin->addRetAttr(Attribute::NoAlias);
   Value *End = B.CreateGEP(B.getInt8Ty(), Begin, Bytes, "end");
-  storePointer(B, Begin, *Own, 0);
+  storePointer(B, Begin, Own, 0);
   for (unsigned Index : {1, 2}) // the end, and that of the memory
-    storePointer(B, End, *Own, Index);
+    storePointer(B, End, Own, Index);
   copyElements(B, Begin, From, Bytes, ElementBytes);
+}
+
+Value *copyStruct(IRBuilder<> &B, Value &Given, uint64_t Bytes, ArrayRef<VectorMember> Vectors) {
+  AllocaInst *Own = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Bytes), nullptr, "own");
+  Own->setAlignment(Align(16));
+  if (Bytes > VectorBytes)
+    B.CreateMemCpy(Own, Own->getAlign(), &Given, Align(1), Bytes);
+  for (const VectorMember &V : Vectors)
+    copyVector(B, *at(B, *Own, V.Offset), *at(B, Given, V.Offset), V.ElementBytes);
   return Own;
 }
 
@@ -80,7 +119,7 @@ static FunctionCallee notifier(Module &M) {
 }
 
 // As a destructor does it, in which a null pointer is asked for: Enzyme then sees what has been allocated.
-void release(IRBuilder<> &B, Value &Own) {
+static void releaseVector(IRBuilder<> &B, Value &Own) {
   Value *Elements = loadPointer(B, Own, 0, "begin");
   Function *Body = B.GetInsertBlock()->getParent();
   auto *Some = BasicBlock::Create(B.getContext(), "some", Body), *Done = BasicBlock::Create(B.getContext(), "", Body);
@@ -91,6 +130,11 @@ void release(IRBuilder<> &B, Value &Own) {
   B.CreateCall(Delete, {Elements});
   B.CreateBr(Done);
   B.SetInsertPoint(Done);
+}
+
+void release(IRBuilder<> &B, Value &Own, ArrayRef<VectorMember> Vectors) {
+  for (const VectorMember &V : Vectors)
+    releaseVector(B, *at(B, Own, V.Offset));
 }
 
 void handBack(IRBuilder<> &B, Argument &Given, Value &Own, uint64_t ElementBytes) {
@@ -111,7 +155,7 @@ void handBack(IRBuilder<> &B, Argument &Given, Value &Own, uint64_t ElementBytes
                              B.CreateGlobalString(Given.getName(), "adgen_vector_name")});
   B.CreateBr(Done);
   B.SetInsertPoint(Done);
-  release(B, Own);
+  releaseVector(B, Own);
 }
 
 } // namespace adgen

@@ -9,14 +9,20 @@ namespace adgen {
 // The size of the elements of a std::vector with the standard allocator; none of any other type.
 std::optional<uint64_t> elementsOfVector(llvm::DIType *Type);
 
+// The vectors in a struct, by their offset and the size of their elements; the struct itself may be one.
+struct VectorMember {
+  uint64_t Offset, ElementBytes;
+};
+llvm::SmallVector<VectorMember> vectorMembers(llvm::DIType *Type);
+
 // A local std::vector in front of the builder, which holds nothing yet.
 llvm::Value *createVector(llvm::IRBuilder<> &B);
 
-// The same with copies of the elements of another.
-llvm::Value *copyVector(llvm::IRBuilder<> &B, llvm::Value &Given, uint64_t ElementBytes);
+// A local struct of so many bytes with what another holds, of which the vectors have copies of the elements.
+llvm::Value *copyStruct(llvm::IRBuilder<> &B, llvm::Value &Given, uint64_t Bytes, llvm::ArrayRef<VectorMember> Vectors);
 
-// Frees the elements of a local vector.
-void release(llvm::IRBuilder<> &B, llvm::Value &Own);
+// Frees the elements of the vectors in a local struct.
+void release(llvm::IRBuilder<> &B, llvm::Value &Own, llvm::ArrayRef<VectorMember> Vectors);
 
 // Copies the elements of a local vector to the array that the vector `Given` stands for, and frees them. Where it is of
 // another size, the runtime is told instead (host_runtime/vectors.cpp), under the name of `Given`.
