@@ -134,3 +134,37 @@ double grown(Vector x) {
 
 std::vector<Vector> nested(const Vector &x) { return {x, x}; }
 std::vector<bool> bits(const Vector &x) { return std::vector<bool>(x.size()); }
+
+struct Model {
+  Vector weights;
+  double scale;
+  Vector more;
+};
+double appended(Model m) {
+  m.weights.push_back(m.weights[0] * m.more[1]);
+  Vector taken = std::move(m.more);
+  double sum = taken[2] * taken[2];
+  for (double v : m.weights)
+    sum += v * v * m.scale;
+  return sum;
+}
+
+struct Marked {
+  double value;
+  int at;
+  float root;
+};
+std::vector<Marked> marked(const Vector &x) {
+  std::vector<Marked> made(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    made[i] = {x[i] * x[i], int(i), float(std::sqrt(x[i]))};
+  return made;
+}
+void squeezed(std::vector<Marked> &marks, Vector &y) {
+  Vector values;
+  for (const Marked &m : marks)
+    values.push_back(m.value * m.root);
+  y = values;
+  marks.pop_back();
+  marks.push_back({y[0], 7, 1});
+}

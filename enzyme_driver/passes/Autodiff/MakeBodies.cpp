@@ -183,10 +183,10 @@ void makeFunctionBody(Function &F, ArrayRef<uint64_t> Resized) {
   SmallVector<OwnVectors> Owned;
   if (F.arg_size() && F.getArg(0)->hasStructRetAttr()) {
     Argument *Result = Body->getArg(Parameters.size() - 1);
-    std::optional<uint64_t> Elements = elementsOfVector(Parameters.back().Type);
-    if (Elements)
-      Owned.push_back({Result, createVector(B), {{0, *Elements}}});
-    Arguments.push_back(Elements ? Owned.back().Own : Result);
+    std::optional<VectorMember> Vector = asVector(Parameters.back().Type);
+    if (Vector)
+      Owned.push_back({Result, createVector(B), {*Vector}});
+    Arguments.push_back(Vector ? Owned.back().Own : Result);
   }
   for (auto [Index, P] : enumerate(Parameters)) {
     Argument *A = Body->getArg(Index);
@@ -238,7 +238,7 @@ void makeFunctionBody(Function &F, ArrayRef<uint64_t> Resized) {
     storeStruct(B, *Call, *Body->getArg(Parameters.size() - 1), Parameters.back().StructBytes);
   }
   for (const OwnVectors &V : Owned)
-    V.ByValue ? release(B, *V.Own, V.Vectors) : handBack(B, *V.Given, *V.Own, V.Vectors.front().ElementBytes);
+    V.ByValue ? release(B, *V.Own, V.Vectors) : handBack(B, *V.Given, *V.Own, V.Vectors.front());
   B.CreateRetVoid();
   F.addFnAttr(Attribute::AlwaysInline);
   F.removeFnAttr(Attribute::NoInline);

@@ -1,5 +1,7 @@
 #include "Autodiff/OwnVectors.h"
 
+#include "Analysis/Layout.h"
+
 #include "llvm/BinaryFormat/Dwarf.h"
 
 using namespace llvm;
@@ -19,18 +21,22 @@ static DICompositeType *ofLibrary(DIType *Type, StringRef Begin) {
   return Struct && Struct->getIdentifier().starts_with(Begin) ? Struct : nullptr;
 }
 
-std::optional<uint64_t> elementsOfVector(DIType *Type) {
+std::optional<VectorMember> asVector(DIType *Type) {
   DICompositeType *Vector = ofLibrary(stripQualifiers(Type), "_ZTSSt6vectorI");
   DIType *Element = Vector ? templateArgument(*Vector, 0) : nullptr;
   bool Usual = Element && Vector->getSizeInBits() == 8 * VectorBytes && Element->getSizeInBits() >= 8 &&
                ofLibrary(templateArgument(*Vector, 1), "_ZTSSaI");
-  return Usual ? std::optional(Element->getSizeInBits() / 8) : std::nullopt;
+  if (!Usual)
+    return std::nullopt;
+  std::shared_ptr<const Layout> Numbers = layoutOf(Element);
+  return VectorMember{0, Element->getSizeInBits() / 8, Numbers && Numbers->Leaves.size() == 1};
 }
 
 static void findVectors(DIType *Type, uint64_t Begin, SmallVectorImpl<VectorMember> &Found) {
   auto *Struct = dyn_cast_or_null<DICompositeType>(stripQualifiers(Type));
-  if (std::optional<uint64_t> Elements = elementsOfVector(Struct)) {
-    Found.push_back({Begin, *Elements});
+  if (std::optional<VectorMember> Vector = asVector(Struct)) {
+    Vector->Offset = Begin;
+    Found.push_back(*Vector);
     return;
   }
   if (!Struct)
@@ -70,16 +76,35 @@ static void storePointer(IRBuilder<> &B, Value *Pointer, Value &Vector, unsigned
   B.CreateStore(Pointer, B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), &Vector, Index * PointerBytes));
 }
 
-static void copyElements(IRBuilder<> &B, Value *To, Value *From, Value *Bytes, uint64_t ElementBytes) {
-  Align Alignment = std::min(Align(ElementBytes & -ElementBytes), Align(PointerBytes));
-  B.CreateMemCpy(To, Alignment, From, Alignment, Bytes);
+// One after the other where they are of several kinds of numbers: Enzyme differentiates a copy of one kind, and what
+// one element is made of adgen-type-copies finds out.
+static void copyElements(IRBuilder<> &B, Value *To, Value *From, Value *Bytes, const VectorMember &V) {
+  Align Alignment = std::min(Align(V.ElementBytes & -V.ElementBytes), Align(PointerBytes));
+  if (V.OneKind) {
+    B.CreateMemCpy(To, Alignment, From, Alignment, Bytes);
+    return;
+  }
+  BasicBlock *Before = B.GetInsertBlock();
+  auto MakeBlock = [&] { return BasicBlock::Create(B.getContext(), "element", Before->getParent()); };
+  BasicBlock *Head = MakeBlock(), *Each = MakeBlock(), *Done = MakeBlock();
+  B.CreateBr(Head);
+  B.SetInsertPoint(Head);
+  PHINode *Offset = B.CreatePHI(B.getInt64Ty(), 2);
+  Offset->addIncoming(B.getInt64(0), Before);
+  B.CreateCondBr(B.CreateICmpULT(Offset, Bytes), Each, Done);
+  B.SetInsertPoint(Each);
+  auto Behind = [&](Value *Begin) { return B.CreateInBoundsGEP(B.getInt8Ty(), Begin, Offset); };
+  B.CreateMemCpy(Behind(To), Alignment, Behind(From), Alignment, V.ElementBytes);
+  Offset->addIncoming(B.CreateAdd(Offset, B.getInt64(V.ElementBytes), "", true, true), Each);
+  B.CreateBr(Head);
+  B.SetInsertPoint(Done);
 }
 
 static Value *at(IRBuilder<> &B, Value &Struct, uint64_t Offset) {
   return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), &Struct, Offset);
 }
 
-static void copyVector(IRBuilder<> &B, Value &Own, Value &Given, uint64_t ElementBytes) {
+static void copyVector(IRBuilder<> &B, Value &Own, Value &Given, const VectorMember &V) {
   Value *From = loadPointer(B, Given, 0, "given"), *FromEnd = loadPointer(B, Given, 1, "given.end");
   Value *Bytes = B.CreateSub(asInteger(B, FromEnd), asInteger(B, From), "room");
   FunctionCallee New = B.GetInsertBlock()->getModule()->getOrInsertFunction("_Znwm", B.getPtrTy(), B.getInt64Ty());
@@ -89,7 +114,7 @@ static void copyVector(IRBuilder<> &B, Value &Own, Value &Given, uint64_t Elemen
   storePointer(B, Begin, Own, 0);
   for (unsigned Index : {1, 2}) // the end, and that of the memory
     storePointer(B, End, Own, Index);
-  copyElements(B, Begin, From, Bytes, ElementBytes);
+  copyElements(B, Begin, From, Bytes, V);
 }
 
 Value *copyStruct(IRBuilder<> &B, Value &Given, uint64_t Bytes, ArrayRef<VectorMember> Vectors) {
@@ -98,7 +123,7 @@ Value *copyStruct(IRBuilder<> &B, Value &Given, uint64_t Bytes, ArrayRef<VectorM
   if (Bytes > VectorBytes)
     B.CreateMemCpy(Own, Own->getAlign(), &Given, Align(1), Bytes);
   for (const VectorMember &V : Vectors)
-    copyVector(B, *at(B, *Own, V.Offset), *at(B, Given, V.Offset), V.ElementBytes);
+    copyVector(B, *at(B, *Own, V.Offset), *at(B, Given, V.Offset), V);
   return Own;
 }
 
@@ -137,7 +162,7 @@ void release(IRBuilder<> &B, Value &Own, ArrayRef<VectorMember> Vectors) {
     releaseVector(B, *at(B, Own, V.Offset));
 }
 
-void handBack(IRBuilder<> &B, Argument &Given, Value &Own, uint64_t ElementBytes) {
+void handBack(IRBuilder<> &B, Argument &Given, Value &Own, const VectorMember &V) {
   Function *Body = B.GetInsertBlock()->getParent();
   Module &M = *Body->getParent();
   Value *Begin = loadPointer(B, Own, 0, "begin"), *End = loadPointer(B, Own, 1, "end");
@@ -148,10 +173,10 @@ void handBack(IRBuilder<> &B, Argument &Given, Value &Own, uint64_t ElementBytes
   BasicBlock *Fits = MakeBlock("fits"), *Other = MakeBlock("other.size"), *Done = MakeBlock("handed.back");
   B.CreateCondBr(B.CreateICmpEQ(Bytes, Room), Fits, Other);
   B.SetInsertPoint(Fits);
-  copyElements(B, To, Begin, Bytes, ElementBytes);
+  copyElements(B, To, Begin, Bytes, V);
   B.CreateBr(Done);
   B.SetInsertPoint(Other);
-  B.CreateCall(notifier(M), {asInteger(B, To), asInteger(B, ToEnd), Begin, Bytes, B.getInt64(ElementBytes),
+  B.CreateCall(notifier(M), {asInteger(B, To), asInteger(B, ToEnd), Begin, Bytes, B.getInt64(V.ElementBytes),
                              B.CreateGlobalString(Given.getName(), "adgen_vector_name")});
   B.CreateBr(Done);
   B.SetInsertPoint(Done);

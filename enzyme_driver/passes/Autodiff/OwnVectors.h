@@ -6,13 +6,13 @@
 
 namespace adgen {
 
-// The size of the elements of a std::vector with the standard allocator; none of any other type.
-std::optional<uint64_t> elementsOfVector(llvm::DIType *Type);
-
-// The vectors in a struct, by their offset and the size of their elements; the struct itself may be one.
+// A std::vector with the standard allocator in a struct, or one that is no member, at 0.
 struct VectorMember {
   uint64_t Offset, ElementBytes;
+  bool OneKind; // all numbers in an element are of one type
 };
+// None where the type is no such vector.
+std::optional<VectorMember> asVector(llvm::DIType *Type);
 llvm::SmallVector<VectorMember> vectorMembers(llvm::DIType *Type);
 
 // A local std::vector in front of the builder, which holds nothing yet.
@@ -26,6 +26,6 @@ void release(llvm::IRBuilder<> &B, llvm::Value &Own, llvm::ArrayRef<VectorMember
 
 // Copies the elements of a local vector to the array that the vector `Given` stands for, and frees them. Where it is of
 // another size, the runtime is told instead (host_runtime/vectors.cpp), under the name of `Given`.
-void handBack(llvm::IRBuilder<> &B, llvm::Argument &Given, llvm::Value &Own, uint64_t ElementBytes);
+void handBack(llvm::IRBuilder<> &B, llvm::Argument &Given, llvm::Value &Own, const VectorMember &V);
 
 } // namespace adgen
