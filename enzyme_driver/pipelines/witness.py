@@ -64,6 +64,7 @@ WITNESS_CPP = Pipeline(
         Pass("adgen-mark-io-inactive"),
         Pass("adgen-run-tasks-at-once"),
         Pass("adgen-join-teams"),
+        Pass("adgen-number-thread-locals"),
         _PLAIN,
         Pass("adgen-make-bodies", "{symbols}"),
         Pass("adgen-raise-masks", after=("adgen-make-bodies",)),
