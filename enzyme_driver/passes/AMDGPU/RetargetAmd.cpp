@@ -21,6 +21,8 @@ constexpr StringLiteral CounterName = "adgen_barrier_counter";
 // three half words, and more.
 constexpr unsigned GridOffset = 0, BlockOffset = 12, DynamicSharedOffset = 120;
 
+constexpr unsigned UsualProcessors = 256; // of a GPU
+
 // One call of an intrinsic of NVVM as AMD's instructions.
 class Lowering {
 public:
@@ -67,6 +69,8 @@ private:
       return ofLaunch(DynamicSharedOffset, B.getInt32Ty());
     if (Kind == "laneid")
       return laneInWarp();
+    if (Kind == "nsmid") // how many blocks walk, which no result depends on
+      return B.getInt32(UsualProcessors);
     if (Kind == "warpsize")
       return B.getInt32(WarpLanes);
     if (Kind == "clock64" || Kind == "clock")

@@ -1,4 +1,5 @@
 #include "Accumulate/BlockEnd.h"
+#include "Support/Walk.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -31,7 +32,7 @@ static Instruction *returnOf(Function &Gradient, StringRef Attribute) {
 }
 
 BlockEnds::BlockEnds(Function &Gradient) {
-  const bool Walks = Gradient.hasFnAttribute(TapeAttribute);
+  const bool Walks = walks(Gradient);
   First = Walks ? returnOf(Gradient, BeforeWalkAttribute) : &*Gradient.getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
   Last = Walks ? returnOf(Gradient, BehindWalkAttribute) : commonReturn(Gradient);
 }

@@ -1,5 +1,6 @@
 #include "Accumulate/LaneOrigins.h"
 #include "Analysis/Indices.h"
+#include "Support/Walk.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -63,7 +64,8 @@ bool isArithmetic(const Instruction &I) {
 
 bool isOfTheTape(const Argument &A) {
   const Function &F = *A.getParent();
-  return F.hasFnAttribute(TapeAttribute) && A.getArgNo() + TapeArguments >= F.arg_size();
+  return (F.hasFnAttribute(TapeAttribute) && A.getArgNo() + TapeArguments >= F.arg_size()) ||
+         (F.hasFnAttribute(WalkAttribute) && A.getArgNo() + 1 == F.arg_size());
 }
 
 bool LaneOrigins::readsRegister(const IntrinsicInst &Call, LaneOrigin &Result) {

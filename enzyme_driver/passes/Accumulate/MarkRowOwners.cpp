@@ -3,11 +3,13 @@
 //   (row * length + column) * stride, with 0 <= column < length
 // where row and column tell which thread it is, as in
 //   row = blockIdx.x,                                          column = threadIdx.x + any * blockDim.x,
+//   row = blockIdx.x,                                          column = threadIdx.x + any * 256,
 //   row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32,   column = threadIdx.x % 32 + any * 32,
 // and rows may be rows of others in turn. What a gradient adds to such a shadow needs no atomics
 // (RelaxPrivateAtomics), nor what it takes from the shadow of an array that is written so. It is found here, before
 // Enzyme, while the conditions that keep a column within its row are those of the user's loops. That an index keeps to
-// 32 bits follows from flags of the arithmetic, and from lengths and a number of threads that the launch is asked for.
+// 32 bits follows from flags of the arithmetic, and from lengths and a number of threads that the launch is asked for;
+// so it is whether blocks are no longer than steps of a constant.
 #include "Accumulate/Ownership.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/Indices.h"
@@ -38,12 +40,16 @@ struct Digits {
   SmallVector<unsigned, 4> Told;
   SmallVector<Source, 4> Lengths;
   int64_t Stride = 0, Scalars = 0; // of an element, in bytes and as many as are loaded at once
+  int64_t MostThreads = 0;         // of a block, where the first steps by a constant
   int64_t Together = 1;            // so many elements of a row are one thread's, as where it reads vectors
   bool Walks = false;              // the first digit is counted on by a loop
   bool MayWrap = false;
 
   bool operator==(const Digits &Other) const {
     return Told == Other.Told && Lengths == Other.Lengths && Stride == Other.Stride && Together == Other.Together;
+  }
+  void limitThreads(int64_t Most) {
+    MostThreads = MostThreads && Most ? std::min(MostThreads, Most) : MostThreads + Most;
   }
   bool tellThread() const {
     unsigned All = 0;
@@ -80,6 +86,7 @@ public:
       Mine->MayWrap |= Common && Common->MayWrap;
       Mine->Scalars = std::max(Mine->Scalars, Common ? Common->Scalars : 0);
       Mine->Walks |= Common && Common->Walks;
+      Mine->limitThreads(Common ? Common->MostThreads : 0);
       Common = Mine;
     }
     return Common && Common->MayWrap && Common->Walks ? std::nullopt : Common;
@@ -140,14 +147,14 @@ private:
       if (!isWithin(Column, Length, Together, Access))
         continue;
       Found.Together = Found.Told.empty() ? Together : Found.Together;
-      std::optional<unsigned> Told = toldBy(Column);
+      std::optional<unsigned> Told = toldBy(Column, Found);
       if (!Told)
         return false;
       Found.Told.push_back(*Told);
       Found.Lengths.push_back(Length);
       return addDigits(std::move(Row), Access, Found);
     }
-    std::optional<unsigned> Told = Lengths.empty() ? toldBy(P) : std::nullopt;
+    std::optional<unsigned> Told = Lengths.empty() ? toldBy(P, Found) : std::nullopt;
     if (!Told)
       return false;
     Found.Told.push_back(*Told);
@@ -170,10 +177,15 @@ private:
     return !Column.Terms.empty();
   }
 
-  static int64_t takeCommonFactor(Polynomial &P) {
+  static int64_t commonFactor(const Polynomial &P) {
     int64_t Common = 0;
     for (const auto &[Sources, Factor] : P.Terms)
       Common = std::gcd(Common, Factor);
+    return Common;
+  }
+
+  static int64_t takeCommonFactor(Polynomial &P) {
+    int64_t Common = commonFactor(P);
     for (auto &[Sources, Factor] : P.Terms)
       Factor /= Common;
     return Common;
@@ -252,8 +264,14 @@ private:
     }
   }
 
+  static bool countsAlone(const Polynomial &P) {
+    return all_of(P.Terms, [](const auto &Term) {
+      return all_of(Term.first, [](const Source &S) { return isOf(S, Source::Counter); });
+    });
+  }
+
   // What a digit tells of the thread; nothing where threads may come to it in another way.
-  static std::optional<unsigned> toldBy(Polynomial P) {
+  static std::optional<unsigned> toldBy(Polynomial P, Digits &Found) {
     countForwards(P);
     int64_t Block = P.take({axis(Source::Block)}), Thread = P.take({axis(Source::Thread)}),
             Lane = P.take({axis(Source::Lane)}), Warp = P.take({axis(Source::Warp)}),
@@ -276,6 +294,10 @@ private:
       return InBlock;
     if (Is({0, 1, 0, 0, 0, 0}) && InMultiplesOf({Source::BlockSize}))
       return InThread;
+    if (int64_t Step = commonFactor(P); Is({0, 1, 0, 0, 0, 0}) && Step > 1 && countsAlone(P)) {
+      Found.limitThreads(Step);
+      return InThread;
+    }
     if (Is({0, 0, 1, 0, 0, 0}) && InMultiplesOf({}, 1 << LaneBits))
       return InLane;
     if (Is({0, 0, 0, 1, 0, 0}) && InMultiplesOf({Source::Warps}))
@@ -304,11 +326,13 @@ std::string spelled(const Source &Length) {
   return std::to_string(A->getArgNo()) + "+" + std::to_string(Offset);
 }
 
-// How many elements there may be in all, as RowsAttribute has it: so many rows of these lengths.
+// How many elements there may be in all, as RowsAttribute has it: so many rows of these lengths; and how many threads a
+// block may have.
 std::string spelled(const Digits &Own) {
   unsigned First = Own.Told.back();
   StringRef Rows = !Own.MayWrap ? "" : First == InBlock ? "blocks" : First == (InBlock | InWarp) ? "warps" : "threads";
-  return (Rows + "*" + Twine(Own.Scalars) + ":" +
+  std::string Threads = Own.MostThreads ? "*" + std::to_string(Own.MostThreads) : "";
+  return (Rows + "*" + Twine(Own.Scalars) + Threads + ":" +
           join(map_range(Own.Lengths, [](const Source &S) { return spelled(S); }), ":"))
       .str();
 }

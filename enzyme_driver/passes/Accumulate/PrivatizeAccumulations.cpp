@@ -6,13 +6,19 @@
 //
 // That the same elements are meant follows from what the address depends on: lanes, what loops count and what all
 // threads share, but neither the block nor the warp; or on the thread, but not on what a loop around it counts.
+//
+// Where the row is the block's, as in most norms, all blocks of the grid come to the same elements. Then as many blocks
+// as fit on the GPU walk over the grid (Support/Walk.h), and each adds to the shadow once for all rows that it has
+// done. Elements that only one thread of the block adds to, as their indices say, are added to without atomics.
 #include "Accumulate/BlockElements.h"
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneOrigins.h"
 #include "Accumulate/Ownership.h"
+#include "Accumulate/WalkBlocks.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
+#include "Support/Walk.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/InstIterator.h"
@@ -26,6 +32,7 @@ using namespace llvm;
 using namespace llvm::PatternMatch;
 
 STATISTIC(NumPrivate, "Number of additions into a block's own elements");
+STATISTIC(NumWalks, "Number of gradients whose blocks walk over the grid");
 
 namespace adgen {
 namespace {
@@ -111,91 +118,214 @@ private:
   bool Walk;
 };
 
+// Additions of one basic block that lie a constant apart: the last of them knows where all are.
+struct Together {
+  SmallVector<AtomicRMWInst *> Members;
+  const Value *Base = nullptr;
+};
+
+// What one array in shared memory is for.
+struct Own {
+  BlockElements Elements;
+  bool AnyLaunch = false;             // warps of one block, or rows that it walks through anyway, have them in common
+  std::optional<int64_t> MostThreads; // of a block in one row, so that each element is one thread's
+};
+
 class Privatizer {
 public:
-  explicit Privatizer(Function &F) : F(F), M(*F.getParent()), DL(M.getDataLayout()) {}
+  Privatizer(Function &F, FunctionAnalysisManager &FAM)
+      : F(&F), M(*F.getParent()), DL(M.getDataLayout()), LI(FAM.getResult<LoopAnalysis>(F)), Index(F, LI) {}
 
-  void run(LoopInfo &LI) {
-    Addresses Where(LI, F.hasFnAttribute(TapeAttribute));
-    for (Argument &A : F.args())
-      if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
-        find(A, Where);
-    if (!All.empty() && reserve())
-      replace();
+  void run() {
+    const bool HasTape = F->hasFnAttribute(TapeAttribute), MayWalk = mayWalk(*F);
+    const Addresses Alone(LI, HasTape), Walking(LI, HasTape || MayWalk);
+    for (Argument &A : F->args())
+      if (F->hasParamAttribute(A.getArgNo(), ShadowAttribute))
+        find(A, Alone, Walking);
+    if (All.empty() || !reserve())
+      return;
+    if (MayWalk && any_of(All, [](const Own &O) { return !O.AnyLaunch; }))
+      walk();
+    replace();
   }
 
 private:
-  void find(Argument &Shadow, const Addresses &Where) {
+  void find(Argument &Shadow, const Addresses &Alone, const Addresses &Walking) {
     std::optional<Ownership::Uses> Uses = Ownership::usesOf(Shadow);
     if (!Uses || Uses->Others || !Uses->Consumptions.empty())
       return;
-    BlockElements Found{&Shadow};
+    Own Found{{&Shadow}};
     for (AtomicRMWInst *Atomic : Uses->Accumulations)
-      if ((Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy()) && Where.areCommon(*Atomic, Shadow) &&
-          (Found.Additions.empty() || Atomic->getType() == Found.type()))
-        Found.Additions.push_back(Atomic);
-    if (!Found.Additions.empty())
-      All.push_back(std::move(Found));
+      if ((Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy()) && Walking.areCommon(*Atomic, Shadow) &&
+          (Found.Elements.Additions.empty() || Atomic->getType() == Found.Elements.type())) {
+        Found.Elements.Additions.push_back(Atomic);
+        Found.AnyLaunch |= Alone.areCommon(*Atomic, Shadow);
+      }
+    if (Found.Elements.Additions.empty())
+      return;
+    Found.MostThreads = mostThreadsApart(Found.Elements);
+    All.push_back(std::move(Found));
+  }
+
+  // Of a block of one dimension, if no two of its threads add to one element: at
+  //   stride * (threadIdx.x + any loop counter * blockDim.x, or * so many threads) + less than a stride.
+  std::optional<int64_t> mostThreadsApart(const BlockElements &E) {
+    int64_t Most = INT32_MAX, Stride = 0, First = INT64_MAX, Last = INT64_MIN;
+    std::optional<Polynomial> Common;
+    for (AtomicRMWInst *Atomic : E.Additions) {
+      std::optional<Polynomial> P = Index.offsetFrom(E.Shadow, Atomic->getPointerOperand());
+      const int64_t ByThread = P ? P->take({onAxis(Source::Thread, 0)}) : 0, Within = P ? P->take({}) : 0;
+      if (ByThread <= 0 || (Stride && ByThread != Stride))
+        return std::nullopt;
+      Stride = ByThread;
+      First = std::min(First, Within);
+      Last = std::max<int64_t>(Last, Within + DL.getTypeStoreSize(E.type()));
+      for (auto It = P->Terms.begin(); It != P->Terms.end();) {
+        const auto &[Sources, Factor] = *It;
+        auto Is = [&, &Each = Sources](Source::Kind Of) {
+          return any_of(Each, [=](const Source &S) { return S.Of == Of; });
+        };
+        if (Is(Source::Thread) || Is(Source::Block))
+          return std::nullopt;
+        if (!Is(Source::Counter)) {
+          ++It;
+          continue;
+        }
+        if (Factor % Stride)
+          return std::nullopt;
+        if (!is_contained(Sources, onAxis(Source::BlockSize, 0)))
+          Most = std::min(Most, std::abs(Factor / Stride));
+        It = P->Terms.erase(It);
+      }
+      if (Common && !(*Common == *P))
+        return std::nullopt;
+      Common = std::move(P);
+    }
+    return Last - First <= Stride ? std::optional(Most) : std::nullopt;
   }
 
   // False where there is no room.
   bool reserve() {
-    uint64_t Room = std::min(MostInAll, roomInShared(F)), Each = std::min(MostBytes, Room / All.size());
+    uint64_t Room = std::min(MostInAll, roomInShared(*F)), Each = std::min(MostBytes, Room / All.size());
     if (Each / sizeof(double) < WarpSize)
       return false;
-    const uint64_t Threads = mostThreads(F), Most = Threads ? Threads * EachThread : ~uint64_t(0);
-    for (BlockElements &E : All) {
+    const uint64_t Threads = mostThreads(*F), Most = Threads ? Threads * EachThread : ~uint64_t(0);
+    for (Own &O : All) {
+      BlockElements &E = O.Elements;
       uint64_t Count = std::min<uint64_t>(Each / DL.getTypeStoreSize(E.type()), Most);
-      E.Own = createExchange(F, ArrayType::get(E.type(), Count), ".sums");
+      E.Own = createExchange(*F, ArrayType::get(E.type(), Count), ".sums");
+      E.Own->setAlignment(Align(16));
     }
     return true;
   }
 
+  void walk() {
+    ADGEN_COUNT(NumWalks, F->getName());
+    SmallVector<unsigned> Numbers;
+    for (const Own &O : All)
+      Numbers.push_back(O.Elements.Shadow->getArgNo());
+    F = &makeWalk(*F);
+    for (auto [O, Number] : zip(All, Numbers))
+      O.Elements.Shadow = F->getArg(Number);
+  }
+
   void replace() {
-    auto CountOf = [&](IRBuilder<> &B, const BlockElements &E, Value *Threads) { return countOf(B, E, Threads); };
-    const BlockEnds Ends(F);
-    zeroOwn(Ends.first(), All, CountOf);
+    const BlockEnds Ends(*F);
+    SmallVector<BlockElements> Elements;
+    for (const Own &O : All)
+      Elements.push_back(O.Elements);
+    auto CountOf = [&](IRBuilder<> &B, const BlockElements &E, Value *Threads) {
+      return countOf(B, *find_if(All, [&](const Own &O) { return O.Elements.Own == E.Own; }), Threads);
+    };
+    zeroOwn(Ends.first(), Elements, CountOf);
     waitForBlock(Ends.first());
-    IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    IRBuilder<> B(&*F->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
     Value *Threads = threadsOfBlock(B);
-    for (const BlockElements &E : All) {
-      Value *Count = countOf(B, E, Threads);
-      for (AtomicRMWInst *Atomic : E.Additions)
-        addToOwn(*Atomic, E, Count);
+    for (const Own &O : All) {
+      Value *Count = countOf(B, O, Threads);
+      for (const Together &Group : groupsOf(O.Elements))
+        addToOwn(Group, O, Count);
     }
     waitForBlock(Ends.last());
-    addOwnToShadows(Ends.last(), All, CountOf);
+    addOwnToShadows(Ends.last(), Elements, CountOf);
   }
 
   // A block of one warp has none, unless its warp comes by other blocks.
-  Value *countOf(IRBuilder<> &B, const BlockElements &E, Value *Threads) const {
-    Value *Many = B.CreateMul(Threads, B.getInt32(EachThread));
-    Value *Most = B.getInt32(E.most());
+  Value *countOf(IRBuilder<> &B, const Own &O, Value *Threads) const {
+    Value *Many = B.CreateMul(Threads, B.getInt32(EachThread)), *None = B.getInt32(0);
+    Value *Most = B.getInt32(O.Elements.most());
     Value *Some = B.CreateBinaryIntrinsic(Intrinsic::umin, Many, Most);
-    if (F.hasFnAttribute(TapeAttribute))
-      return Some;
-    return B.CreateSelect(B.CreateICmpULE(Threads, B.getInt32(WarpSize)), B.getInt32(0), Some);
+    if (F->hasFnAttribute(TapeAttribute))
+      return inARow(B, O, Some);
+    Value *Alone = O.AnyLaunch ? B.CreateSelect(B.CreateICmpULE(Threads, B.getInt32(WarpSize)), None, Some) : None;
+    if (!walks(*F))
+      return inARow(B, O, Alone);
+    Value *Blocks = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
+    return inARow(B, O, B.CreateSelect(B.CreateICmpULT(stepOfWalk(B), Blocks), Some, Alone));
   }
 
-  void addToOwn(AtomicRMWInst &Atomic, const BlockElements &E, Value *Count) {
-    ADGEN_COUNT(NumPrivate, Atomic);
-    IRBuilder<> B(&Atomic);
+  // None where threads would meet that add without atomics.
+  static Value *inARow(IRBuilder<> &B, const Own &O, Value *Count) {
+    if (!O.MostThreads)
+      return Count;
+    BlockExtents N(B);
+    Value *Row = B.CreateICmpEQ(B.CreateMul(N.Y, N.Z), B.getInt32(1));
+    Value *Short = B.CreateICmpULE(N.X, B.getInt32(*O.MostThreads));
+    return B.CreateSelect(B.CreateAnd(Row, Short), Count, B.getInt32(0));
+  }
+
+  static SmallVector<Together> groupsOf(const BlockElements &E) {
+    SmallVector<Together> Groups;
+    for (AtomicRMWInst *Atomic : E.Additions) {
+      const Value *Base = baseOf(*Atomic);
+      auto Known = find_if(Groups, [&](const Together &G) {
+        return G.Base == Base && G.Members.front()->getParent() == Atomic->getParent();
+      });
+      if (Known == Groups.end())
+        Known = Groups.insert(Groups.end(), {{}, Base});
+      Known->Members.push_back(Atomic);
+    }
+    for (Together &G : Groups)
+      llvm::sort(G.Members, [](AtomicRMWInst *A, AtomicRMWInst *B) { return A->comesBefore(B); });
+    return Groups;
+  }
+
+  // All of them, or none if the last element is not the block's.
+  void addToOwn(const Together &Group, const Own &O, Value *Count) {
+    ADGEN_COUNT(NumPrivate, *Group.Members.back());
+    const BlockElements &E = O.Elements;
+    const int64_t Size = DL.getTypeStoreSize(E.type());
+    auto Distance = [](const AtomicRMWInst *A) { return distanceOf(*A); };
+    const int64_t First = *min_element(map_range(Group.Members, Distance)),
+                  Last = *max_element(map_range(Group.Members, Distance));
+    Instruction *Behind = Group.Members.back()->getNextNode();
+    IRBuilder<> B(Behind);
     Type *Int64 = B.getInt64Ty();
-    Value *Bytes = B.CreateSub(B.CreatePtrToInt(Atomic.getPointerOperand(), Int64), B.CreatePtrToInt(E.Shadow, Int64));
-    Value *Index = B.CreateExactUDiv(Bytes, B.getInt64(DL.getTypeStoreSize(E.type())));
-    Value *IsOwn = B.CreateICmpULT(Index, B.CreateZExt(Count, Int64));
+    AtomicRMWInst *Lowest = *find_if(Group.Members, [&](AtomicRMWInst *A) { return distanceOf(*A) == First; });
+    Value *Bytes = B.CreateSub(B.CreatePtrToInt(Lowest->getPointerOperand(), Int64), B.CreatePtrToInt(E.Shadow, Int64));
+    Value *Bound = B.CreateMul(B.CreateZExt(Count, Int64), B.getInt64(Size));
+    Value *IsOwn = B.CreateICmpULT(Last == First ? Bytes : B.CreateAdd(Bytes, B.getInt64(Last - First)), Bound);
     Instruction *Then, *Else;
-    SplitBlockAndInsertIfThenElse(IsOwn, Atomic.getIterator(), &Then, &Else);
+    SplitBlockAndInsertIfThenElse(IsOwn, Behind->getIterator(), &Then, &Else);
     B.SetInsertPoint(Then);
-    B.CreateAtomicRMW(AtomicRMWInst::FAdd, E.place(B, B.CreateTrunc(Index, B.getInt32Ty())), Atomic.getValOperand(),
-                      MaybeAlign(), AtomicOrdering::Monotonic);
-    Atomic.moveBefore(Else->getIterator());
+    Value *Begin = B.CreateInBoundsPtrAdd(E.Own, B.CreateTrunc(Bytes, B.getInt32Ty()));
+    for (AtomicRMWInst *Member : Group.Members) {
+      Value *Place = B.CreateInBoundsPtrAdd(Begin, B.getInt32(distanceOf(*Member) - First));
+      if (O.MostThreads)
+        B.CreateAlignedStore(B.CreateFAdd(B.CreateAlignedLoad(E.type(), Place, Align(Size)), Member->getValOperand()),
+                             Place, Align(Size));
+      else
+        B.CreateAtomicRMW(AtomicRMWInst::FAdd, Place, Member->getValOperand(), MaybeAlign(), AtomicOrdering::Monotonic);
+      Member->moveBefore(Else->getIterator());
+    }
   }
 
-  Function &F;
+  Function *F;
   Module &M;
   const DataLayout &DL;
-  SmallVector<BlockElements> All;
+  LoopInfo &LI;
+  Indices Index;
+  SmallVector<Own> All;
 };
 
 } // namespace
@@ -204,9 +334,12 @@ ADGEN_DECLARE_PASS(PrivatizeAccumulations);
 
 PreservedAnalyses PrivatizeAccumulations::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  SmallVector<Function *> Gradients;
   for (Function &F : M)
     if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
-      Privatizer(F).run(FAM.getResult<LoopAnalysis>(F));
+      Gradients.push_back(&F);
+  for (Function *F : Gradients)
+    Privatizer(*F, FAM).run();
   return PreservedAnalyses::none();
 }
 

@@ -214,9 +214,12 @@ private:
 
   static Value *keepsToRows(IRBuilder<> &B, Function &F, StringRef Words, Value *Block, Value *Grid) {
     auto [First, Rest] = Words.split(':');
-    auto [Rows, Scalars] = First.split('*');
+    auto [Rows, More] = First.split('*');
+    auto [Scalars, Threads] = More.split('*');
     Value *InWarps = B.CreateLShr(Block, LaneBits), *Holds = B.CreateICmpEQ(B.CreateShl(InWarps, LaneBits), Block),
           *Count = B.getInt64(1);
+    if (!Threads.empty())
+      Holds = B.CreateAnd(Holds, B.CreateICmpULE(Block, B.getInt32(numberIn(Threads))));
     Type *Int64 = B.getInt64Ty();
     if (Rows == "warps" || Rows == "threads")
       Count = B.CreateZExt(Rows == "warps" ? InWarps : Block, Int64);

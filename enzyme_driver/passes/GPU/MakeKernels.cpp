@@ -14,6 +14,7 @@
 #include "Support/Derivative.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
+#include "Support/Walk.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -40,7 +41,7 @@ public:
   void build() {
     create();
     B.SetInsertPoint(BasicBlock::Create(M.getContext(), "entry", Kernel));
-    hasTape() ? walkOverGrid() : callDerivative({});
+    hasTape() ? walkOverGrid() : walks(Derivative) ? walkAlongX() : callDerivative({});
     B.CreateRetVoid();
     if (MovedBytes)
       Kernel->addFnAttr(MovedShadowsAttribute, std::to_string(MovedBytes));
@@ -80,7 +81,9 @@ public:
 
   Function *kernel() const { return Kernel; }
   // Parameters and their shadows, without what the launch adds.
-  unsigned ownArguments() const { return Derivative.arg_size() - 2 * Shared.size() - (hasTape() ? TapeArguments : 0); }
+  unsigned ownArguments() const {
+    return Derivative.arg_size() - 2 * Shared.size() - (hasTape() ? TapeArguments : walks(Derivative));
+  }
 
 private:
   unsigned parameters() const { return Activities.size(); }
@@ -149,6 +152,32 @@ private:
     B.CreateCondBr(B.CreateICmpULT(Next, Blocks), Loop, After);
     B.SetInsertPoint(After);
     callAround(BehindWalkAttribute);
+  }
+
+  // if (blockIdx.x < step) for (block = blockIdx.x; block < gridDim.x; block += step)
+  void walkAlongX() {
+    Value *Own = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
+          *All = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x), *Step = stepOfWalk(B);
+    LLVMContext &Context = M.getContext();
+    auto *Walk = BasicBlock::Create(Context, "walk", Kernel), *Loop = BasicBlock::Create(Context, "block", Kernel),
+         *After = BasicBlock::Create(Context, "walked", Kernel), *Done = BasicBlock::Create(Context, "done", Kernel);
+    B.CreateCondBr(B.CreateICmpULT(Own, Step), Walk, Done);
+    B.SetInsertPoint(Walk);
+    callAround(BeforeWalkAttribute);
+    BasicBlock *Before = B.GetInsertBlock();
+    B.CreateBr(Loop);
+    B.SetInsertPoint(Loop);
+    PHINode *Block = B.CreatePHI(B.getInt32Ty(), 2);
+    Block->addIncoming(Own, Before);
+    callDerivative({Block});
+    B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_all, {}, {B.getInt32(0)}); // what is shared is used again
+    Value *Next = B.CreateNUWAdd(Block, Step);
+    Block->addIncoming(Next, B.GetInsertBlock());
+    B.CreateCondBr(B.CreateICmpULT(Next, All), Loop, After);
+    B.SetInsertPoint(After);
+    callAround(BehindWalkAttribute);
+    B.CreateBr(Done);
+    B.SetInsertPoint(Done);
   }
 
   // What threads do once for all blocks to which they walk.

@@ -44,6 +44,34 @@ end:
   ret void
 }
 
+; Columns that are a constant apart are one thread's in blocks of at most so many.
+; CHECK: define void @adgen_gradient_columns_by_a_constant({{.*}}ptr "adgen-owned-in-rows"="blocks*1*256:1" "adgen-shadow" %dx)
+define void @adgen_gradient_columns_by_a_constant(ptr %x, i32 %n, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const" "adgen-shared" {
+  ret void
+}
+define void @adgen_body_columns_by_a_constant(ptr %x, i32 %n) "adgen-shared" {
+entry:
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %start = mul i32 %row, %n
+  %any = icmp slt i32 %tid, %n
+  br i1 %any, label %loop.preheader, label %end
+loop.preheader:
+  br label %loop
+loop:
+  %i = phi i32 [ %tid, %loop.preheader ], [ %next, %loop ]
+  %at = add i32 %start, %i
+  %far = sext i32 %at to i64
+  %element = getelementptr float, ptr %x, i64 %far
+  %v = load float, ptr %element
+  call void @llvm.assume(i1 true)
+  %next = add nuw nsw i32 %i, 256
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
 ; A block has a row, of a batch of matrices; the length is a member of a struct.
 ; CHECK: define void @adgen_gradient_row_of_a_block({{.*}}ptr "adgen-owned-in-rows"="*2:1+4" "adgen-shadow" %dx)
 define void @adgen_gradient_row_of_a_block(ptr %x, ptr %s, ptr "adgen-shadow" %dx) "adgen-activity"="duplicated:const" "adgen-shared" {

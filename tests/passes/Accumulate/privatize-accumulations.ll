@@ -7,7 +7,26 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK-DAG: @adgen_exchange_rows.sums = internal addrspace(3) global [4096 x float] undef
 ; CHECK-DAG: @adgen_exchange_walks.sums = internal addrspace(3) global [2048 x double] undef
-; CHECK-NOT: @adgen_exchange_blocks
+; CHECK-DAG: @adgen_exchange_blocks.sums = internal addrspace(3) global [4096 x float] undef
+
+; A block that may wait for another one does not walk: that one's work may come behind its own.
+; CHECK-LABEL: define void @adgen_gradient_waits(
+; CHECK-NOT:     addrspace(3)
+; CHECK:         ret void
+define void @adgen_gradient_waits(ptr %gain, ptr %flag, ptr "adgen-shadow" %d_gain) "adgen-activity"="duplicated:const" "adgen-shared" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %at = zext i32 %t to i64
+  %place = getelementptr float, ptr %d_gain, i64 %at
+  br label %loop
+loop:
+  %there = load volatile i32, ptr %flag
+  %yet = icmp eq i32 %there, 0
+  br i1 %yet, label %loop, label %done
+done:
+  %0 = atomicrmw fadd ptr %place, float 1.0 monotonic
+  ret void
+}
 
 ; A row for each warp: gain[lane + 32 * i].
 ; CHECK-LABEL: define void @adgen_gradient_rows(
@@ -18,8 +37,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:         store float 0.000000e+00, ptr addrspace(3)
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
 ; CHECK:         [[BYTES:%.*]] = sub i64
-; CHECK-NEXT:    [[AT:%.*]] = udiv exact i64 [[BYTES]], 4
-; CHECK:         [[OWN:%.*]] = icmp ult i64 [[AT]],
+; CHECK:         [[END:%.*]] = mul i64 {{.*}}, 4
+; CHECK:         [[OWN:%.*]] = icmp ult i64 [[BYTES]], [[END]]
 ; CHECK:         br i1 [[OWN]], label %[[HERE:.*]], label %[[THERE:.*]]
 ; CHECK:       [[HERE]]:
 ; CHECK:         atomicrmw fadd ptr addrspace(3) {{.*}}, float %v
@@ -63,9 +82,13 @@ out:
   ret void
 }
 
-; A block walks through rows, and each of its threads adds to the same columns in each.
+; A block walks through rows, and each of its threads adds to the same columns in each, which in a row of at most 128
+; threads are its own.
 ; CHECK-LABEL: define void @adgen_gradient_walks(
-; CHECK:         atomicrmw fadd ptr addrspace(3) {{.*}}, double 1.000000e+00
+; CHECK:         [[SHORT:%.*]] = icmp ule i32 {{.*}}, 128
+; CHECK:         [[OLD:%.*]] = load double, ptr addrspace(3) [[PLACE:%.*]], align 8
+; CHECK-NEXT:    [[NEW:%.*]] = fadd double [[OLD]], 1.000000e+00
+; CHECK-NEXT:    store double [[NEW]], ptr addrspace(3) [[PLACE]], align 8
 define void @adgen_gradient_walks(ptr %gain, i32 %rows, i32 %n, ptr "adgen-shadow" %d_gain) "adgen-activity"="duplicated:const:const" "adgen-shared" {
 entry:
   %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
@@ -90,9 +113,18 @@ done:
   ret void
 }
 
-; Of a row for each block nobody else comes to the element, nor to what is the block's own; and what is read must be there.
+; Of a row for each block others come to the element only where blocks walk: its work is then that of the last argument.
+; What is read must be there.
 ; CHECK-LABEL: define void @adgen_gradient_blocks(
-; CHECK-NOT:     addrspace(3)
+; CHECK-SAME:    i32 [[BLOCK:%[0-9]+]]) [[WALK:#[0-9]+]]
+; CHECK:         [[COUNT:%.*]] = select i1 {{.*}}, i32 {{.*}}, i32 0
+; CHECK:         br i1 {{.*}}, label %[[HERE:.*]], label %[[THERE:.*]]
+; CHECK:       [[HERE]]:
+; CHECK:         store float {{.*}}, ptr addrspace(3)
+; CHECK:       [[THERE]]:
+; CHECK-NEXT:    atomicrmw fadd ptr %place, float 1.000000e+00
+; CHECK:         atomicrmw fadd ptr %read, float 1.000000e+00
+; CHECK:         add i32 [[BLOCK]], 1
 define void @adgen_gradient_blocks(ptr %gain, ptr %x, i32 %n, ptr "adgen-shadow" %d_gain, ptr "adgen-shadow" %d_x) "adgen-activity"="duplicated:duplicated:const" "adgen-shared" {
 entry:
   %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
@@ -109,6 +141,10 @@ loop:
   %1 = atomicrmw fadd ptr %read, float 1.0 monotonic
   %v = load float, ptr %read
   store float %v, ptr %x
+  %two = add i32 %b, 1
+  %there = zext i32 %two to i64
+  %out = getelementptr float, ptr %x, i64 %there
+  store float %v, ptr %out
   %next = add i32 %c, 128
   %more = icmp ult i32 %next, %n
   br i1 %more, label %loop, label %done
@@ -116,5 +152,16 @@ done:
   ret void
 }
 
+; CHECK-LABEL: define void @adgen_before_walk_blocks(
+; CHECK:         store float 0.000000e+00, ptr addrspace(3)
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK-LABEL: define void @adgen_behind_walk_blocks(
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK:         [[SUM:%.*]] = load float, ptr addrspace(3)
+; CHECK-NEXT:    [[ANY:%.*]] = fcmp une float [[SUM]], 0.000000e+00
+; CHECK:         atomicrmw fadd ptr {{.*}}, float [[SUM]] monotonic
+
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+
+; CHECK: attributes [[WALK]] = { {{.*}}"adgen-walk"{{.*}}"nvvm.maxnreg"="64"

@@ -149,6 +149,27 @@ define void @helper() {
 ; CHECK-NEXT:    call void @adgen_behind_walk_walks(ptr [[X]], ptr [[SHADOW]], i64 poison, ptr poison,
 ; CHECK-NEXT:    ret void
 
+; Without a tape, blocks walk along x; those beyond the step have nothing to do.
+; CHECK-LABEL: define ptx_kernel void @strides__gradient(
+; CHECK-SAME:    ptr [[X:%0]], ptr [[SHADOW:%1]])
+; CHECK:         [[OWN:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+; CHECK:         [[ALL:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+; CHECK:         call i32 @llvm.nvvm.read.ptx.sreg.nsmid()
+; CHECK:         [[STEP:%.*]] = select i1
+; CHECK-NEXT:    [[WALKS:%.*]] = icmp ult i32 [[OWN]], [[STEP]]
+; CHECK-NEXT:    br i1 [[WALKS]], label %walk, label %done
+; CHECK:       walk:
+; CHECK-NEXT:    call void @adgen_before_walk_strides(ptr [[X]], ptr [[SHADOW]], i32 poison)
+; CHECK:       block:
+; CHECK-NEXT:    [[BLOCK:%.*]] = phi i32 [ [[OWN]], %walk ], [ [[NEXT:%.*]], %block ]
+; CHECK-NEXT:    call void @adgen_gradient_strides(ptr [[X]], ptr [[SHADOW]], i32 [[BLOCK]])
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
+; CHECK-NEXT:    [[NEXT]] = add nuw i32 [[BLOCK]], [[STEP]]
+; CHECK-NEXT:    [[MORE:%.*]] = icmp ult i32 [[NEXT]], [[ALL]]
+; CHECK-NEXT:    br i1 [[MORE]], label %block, label %walked
+; CHECK:       walked:
+; CHECK-NEXT:    call void @adgen_behind_walk_strides(ptr [[X]], ptr [[SHADOW]], i32 poison)
+
 ; CHECK-DAG: attributes [[INLINED]] = { alwaysinline {{.*}}}
 ; CHECK-DAG: attributes [[PLAIN]] = { "adgen-activity"="duplicated:active" "adgen-shared" "nvvm.maxntid"="128" "nvvm.minctasm"="4" "target-cpu"="sm_90" }
 
@@ -165,5 +186,21 @@ define void @adgen_before_walk_walks(ptr %x, ptr %d_x, i64 %bytes, ptr %tape, i3
 }
 
 define void @adgen_behind_walk_walks(ptr %x, ptr %d_x, i64 %bytes, ptr %tape, i32 %bx, i32 %by, i32 %bz, i32 %gx, i32 %gy, i32 %gz) {
+  ret void
+}
+
+define ptx_kernel void @strides(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_strides(ptr %x, ptr %d_x, i32 %block) "adgen-activity"="duplicated" "adgen-shared" "adgen-walk" "adgen_before_walk"="adgen_before_walk_strides" "adgen_behind_walk"="adgen_behind_walk_strides" {
+  ret void
+}
+
+define void @adgen_before_walk_strides(ptr %x, ptr %d_x, i32 %block) {
+  ret void
+}
+
+define void @adgen_behind_walk_strides(ptr %x, ptr %d_x, i32 %block) {
   ret void
 }
