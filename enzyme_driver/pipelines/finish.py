@@ -124,6 +124,7 @@ CUDA = Pipeline(
         Pass("adgen-privatize-lookups", after=("adgen-match-lanes", "adgen-warp-aggregate-atomics")),
         Pass("adgen-compare-lanes", after=("adgen-match-lanes", "adgen-warp-aggregate-atomics")),  # what is left
         Pass("adgen-link-libraries", "{rules}", switch="compare-lanes"),
+        Pass("adgen-hold-additions", after=("adgen-relax-private-atomics", "adgen-warp-aggregate-atomics")),
         Pass("adgen-privatize-accumulations", after=("adgen-relax-private-atomics", "adgen-warp-aggregate-atomics")),
         Pass("adgen-bulk-reduce-atomics", when="bulk reductions", after=("adgen-warp-aggregate-atomics",)),
         Pass("adgen-link-libraries", "{rules}", switch="bulk-reduce-atomics", when="bulk reductions"),
