@@ -23,9 +23,6 @@ _PACKED = {
 }
 """Structs of CUDA's headers whose integer member holds a number of floating point."""
 
-_WRAPPED = {"Half", "BFloat16"}
-"""Classes of PyTorch that hold one of these and nothing else."""
-
 _NUMPY = {"float": "float", "int": "int", "uint": "uint"}
 
 
@@ -137,10 +134,6 @@ def _type(data: dict[str, Any]) -> DataType:
     size: int = data["size"]
     if kind == "struct" and data["name"] in _PACKED:
         return DataType(_PACKED[data["name"]], "float", size)
-    if kind == "struct" and data["name"] in _WRAPPED and len(data["members"]) == 1:
-        inner = _field(data["members"][0]).type
-        if inner.name in _PACKED.values():
-            return inner
     if kind == "struct":
         return DataType(data["name"], "struct", size, tuple(_field(member) for member in data["members"]))
     if kind == "pointer":

@@ -15,7 +15,16 @@ SOURCE = Path(__file__).with_name("torch_halves.cu")
 def test_each_type_that_may_be_asked_for_has_its_kernel(toolchain: object) -> None:
     del toolchain
     names = {each.name for each in adgen.compile(SOURCE).signatures}
-    assert names == {f"looked_up<{number}, 2>" for number in ("double", "float", "c10::Half")}
+    assert names == {"squared_through_words", *(f"looked_up<{x}, 2>" for x in ("double", "float", "c10::Half"))}
+
+
+def test_bits_that_go_through_words(toolchain: object) -> None:
+    del toolchain
+    random = np.random.default_rng()
+    x, cotangent = random.normal(size=(2, 8)).astype(np.float16)
+    kernel = adgen.compile(SOURCE, kernel="squared_through_words", target="openmp")
+    found = kernel.vjp[1, 8](x, np.zeros(8, np.float16), 8, cotangents={"y": cotangent})
+    assert np.allclose(found["x"], 2.0 * x * cotangent, rtol=1e-2)
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("float", np.float32), ("at::Half", np.float16)])
