@@ -19,11 +19,15 @@
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #define DEBUG_TYPE "adgen-privatize-lookups"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 STATISTIC(NumPrivate, "Number of records added to in a block's own table");
 STATISTIC(NumSkipped, "Number of additions left out where they are zero");
@@ -36,6 +40,7 @@ constexpr int64_t MostRecordBytes = 256; // between its first number and its las
 constexpr size_t FewestNumbers = 6;      // of a record that a thread adds to
 constexpr size_t MostGroups = 8;         // each is there twice
 constexpr size_t MostSums = 2;           // tables
+constexpr unsigned LentOperand = 2;      // of adgen_lent
 
 class Privatizer {
 public:
@@ -164,17 +169,69 @@ private:
     return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "adgen_lent";
   }
 
+  // Whether a place follows from a division and is among few: from a remainder, or from a quotient of which the block's
+  // number is no part. A quotient of a number that counts all threads of the grid hardly comes back.
   static bool isDivided(const Value &Pointer) {
-    SmallVector<const Value *> Work{&Pointer};
+    bool Divides = false;
+    bool Grows = leadsTo(Pointer, [&](const Instruction &I) {
+      const bool Remains = isRemainder(I);
+      const bool Divided = match(&I, m_IDiv(m_Value(), m_Value()));
+      Divides |= Remains || Divided;
+      return Remains ? Step::Stay : Divided && countsBlocks(*I.getOperand(0)) ? Step::Found : Step::On;
+    });
+    return Divides && !Grows;
+  }
+
+  // Also where the quotient is there anyway, or lent: x - x / n * n.
+  static bool isRemainder(const Instruction &I) {
+    if (match(&I, m_IRem(m_Value(), m_Value())))
+      return true;
+    const Value *Number, *Product, *Quotient, *Factor;
+    if (!match(&I, m_Sub(m_Value(Number), m_Value(Product))) ||
+        !match(bare(Product), m_Mul(m_Value(Quotient), m_Value(Factor))))
+      return false;
+    const auto IsOf = [&](const Value *Quotient, const Value *Factor) {
+      const Value *Of, *By;
+      return match(bare(Quotient), m_IDiv(m_Value(Of), m_Value(By))) && bare(Of) == bare(Number) &&
+             bare(By) == bare(Factor);
+    };
+    return IsOf(Quotient, Factor) || IsOf(Factor, Quotient);
+  }
+
+  static const Value *bare(const Value *Number) {
+    while (auto *I = dyn_cast<Instruction>(Number)) {
+      if (!isa<CastInst>(I) && !isLent(*I))
+        break;
+      Number = I->getOperand(isa<CastInst>(I) ? 0 : LentOperand);
+    }
+    return Number;
+  }
+
+  static bool countsBlocks(const Value &Number) {
+    return leadsTo(Number, [](const Instruction &I) {
+      auto *Register = dyn_cast<IntrinsicInst>(&I);
+      return Register && is_contained({Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::nvvm_read_ptx_sreg_ctaid_y,
+                                       Intrinsic::nvvm_read_ptx_sreg_ctaid_z},
+                                      Register->getIntrinsicID())
+                 ? Step::Found
+                 : Step::On;
+    });
+  }
+
+  enum class Step { On, Stay, Found };
+
+  // Whether something that a number is computed from is found; `Ask` says so, or that its operands do not matter.
+  static bool leadsTo(const Value &Number, function_ref<Step(const Instruction &)> Ask) {
+    SmallVector<const Value *> Work{&Number};
     SmallPtrSet<const Value *, 16> Seen;
     while (!Work.empty()) {
       auto *I = dyn_cast<Instruction>(Work.pop_back_val());
       if (!I || !Seen.insert(I).second)
         continue;
-      if (I->getOpcode() == Instruction::SDiv || I->getOpcode() == Instruction::UDiv ||
-          I->getOpcode() == Instruction::SRem || I->getOpcode() == Instruction::URem)
+      const Step Next = Ask(*I);
+      if (Next == Step::Found)
         return true;
-      if (isa<GetElementPtrInst, BinaryOperator, CastInst, PHINode, SelectInst>(I) || isLent(*I))
+      if (Next == Step::On && (isa<GetElementPtrInst, BinaryOperator, CastInst, PHINode, SelectInst>(I) || isLent(*I)))
         append_range(Work, I->operands());
     }
     return false;

@@ -79,6 +79,32 @@ define void @adgen_gradient_channels(i32 %i, i32 %size, float %v, ptr "adgen-sha
 }
 declare void @adgen_add_warp_f32_1(ptr, ptr, i32, i32, i1)
 
+; Not where the quotient is one of a number that counts all threads: it hardly comes back; its remainder does.
+; CHECK-LABEL: define void @adgen_gradient_queries(
+; CHECK:         store ptr %place, ptr %places
+; CHECK:         select i1 {{.*}}, ptr {{.*}}, ptr %back
+define void @adgen_gradient_queries(i32 %size, i32 %many, float %v, ptr "adgen-shadow" %d_x, ptr "adgen-shadow" %d_y) "adgen-activity"="const:const:const:const" {
+  %places = alloca [1 x ptr]
+  %again = alloca [1 x ptr]
+  %values = alloca [1 x float]
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %first = mul i32 %block, 128
+  %i = add i32 %first, %thread
+  %query = sdiv i32 %i, %size
+  %wide = sext i32 %query to i64
+  %place = getelementptr float, ptr %d_x, i64 %wide
+  store ptr %place, ptr %places
+  store float %v, ptr %values
+  call void @adgen_add_warp_f32_1(ptr %places, ptr %values, i32 -1, i32 -1, i1 false)
+  %channel = srem i32 %query, %many
+  %index = sext i32 %channel to i64
+  %back = getelementptr float, ptr %d_y, i64 %index
+  store ptr %back, ptr %again
+  call void @adgen_add_warp_f32_1(ptr %again, ptr %values, i32 -1, i32 -1, i1 false)
+  ret void
+}
+
 ; A table of the user's in shared memory.
 ; CHECK-LABEL: define void @adgen_gradient_tables(
 ; CHECK:         [[TAKEN:%.*]] = atomicrmw xchg ptr %mine
