@@ -401,9 +401,16 @@ static double counter;
 
 double thread_private(const double *x, int n)
 {
-#pragma omp parallel for
-    for (int i = 0; i < n; i++)
-        counter += x[i];
-    return counter;
+    double sum = 0;
+#pragma omp parallel
+    {
+        counter = 0;
+#pragma omp for
+        for (int i = 0; i < n; i++)
+            counter += x[i] * x[i];
+#pragma omp atomic
+        sum += counter;
+    }
+    return sum;
 }
 }

@@ -74,7 +74,7 @@ ROWS = (
     Program(_FILE, "orphaned_and_ordered", _path, ("y",), flat=frozenset({"y"})),
     Program(_FILE, "scanned", _path, ("y",), flat=frozenset({"y"})),
     Program(_FILE, "checked", _norm),
-    _refused("thread_private", _norm, "every thread has its own"),
+    Program(_FILE, "thread_private", _norm),
     *(Program(_TASKS, entry, _points) for entry in _OF_TASKS),
     Program(_TASKS, "untied_tasks", _norm, refused="OpenMP task"),
 )
