@@ -37,9 +37,15 @@ _VECTOR_BYTES = 24
 """Of its begin, its end, and the end of its memory; that of bool holds more."""
 
 
+_ALIASES = re.compile(r"\b(?:at|torch)::(?=(?:Half|BFloat16|complex)\b)")
+"""Namespaces through which PyTorch's numbers, which are of c10, are called as well."""
+
+
 def plain_name(name: str) -> str:
-    """Spelling without what does not change the meaning: spaces, a leading ::, the suffix of unsigned constants."""
-    return re.sub(r"\s+|(?<=\d)[uUlL]+(?=[,>])", "", name).removeprefix("::")
+    """Spelling without what does not change the meaning: spaces, a leading ::, the suffix of unsigned constants, and
+    other names of PyTorch's numbers.
+    """
+    return _ALIASES.sub("c10::", re.sub(r"\s+|(?<=\d)[uUlL]+(?=[,>])", "", name)).removeprefix("::")
 
 
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")

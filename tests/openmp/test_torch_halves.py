@@ -14,7 +14,9 @@ SOURCE = Path(__file__).with_name("torch_halves.cu")
 
 def test_each_type_that_may_be_asked_for_has_its_kernel(toolchain: object) -> None:
     del toolchain
-    names = {each.name for each in adgen.compile(SOURCE).signatures}
+    module = adgen.compile(SOURCE)
+    names = {each.name for each in module.signatures}
+    assert module["looked_up<at::Half, 2>"].signature.name == "looked_up<c10::Half, 2>"
     assert names == {"squared_through_words", *(f"looked_up<{x}, 2>" for x in ("double", "float", "c10::Half"))}
 
 

@@ -39,11 +39,16 @@ def _fails(language: str, outcome: Outcome, lines: list[str], path: Path) -> boo
         case "hung":
             return ended.word == "hung"
         case "crashed":
-            return bool(ended.word) and last == "began"
+            return ended.word == "failed" and last == "began" and _kind(ended.why) == _kind(outcome.why)
         case "failed":
             return ended.word == "failed" and not last and "SourceError" not in ended.why
         case verdict:
             return not ended.word and last == verdict
+
+
+def _kind(why: str) -> str:
+    """The error that a process ended with; empty where that was a signal."""
+    return why.strip().rpartition("\n")[2].partition(":")[0]
 
 
 def smaller(lines: list[str]) -> Iterator[list[str]]:
