@@ -7,6 +7,7 @@
 #include "Accumulate/LaneGroups.h"
 #include "Accumulate/Ownership.h"
 #include "Support/Pass.h"
+#include "Support/Reaches.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -84,18 +85,12 @@ private:
   }
 
   static bool dependsOn(const Value &V, function_ref<bool(const Instruction &)> IsWanted) {
-    SmallVector<const Value *> Work{&V};
-    SmallPtrSet<const Value *, 16> Seen;
-    while (!Work.empty()) {
-      auto *I = dyn_cast<Instruction>(Work.pop_back_val());
-      if (!I || !Seen.insert(I).second)
-        continue;
-      if (IsWanted(*I))
-        return true;
-      if (isa<GetElementPtrInst, BinaryOperator, CastInst, PHINode, SelectInst, FreezeInst>(I))
-        append_range(Work, I->operands());
-    }
-    return false;
+    return reaches(V, [&](const Value &Each, SmallVectorImpl<const Value *> &Next) {
+      auto *I = dyn_cast<Instruction>(&Each);
+      if (I && isa<GetElementPtrInst, BinaryOperator, CastInst, PHINode, SelectInst, FreezeInst>(I))
+        append_range(Next, I->operands());
+      return I && IsWanted(*I);
+    });
   }
 
   void hold(const Place &P) {

@@ -13,6 +13,7 @@
 #include "Accumulate/Lookups.h"
 #include "Accumulate/Ownership.h"
 #include "Support/Pass.h"
+#include "Support/Reaches.h"
 #include "Support/Threads.h"
 
 #include "llvm/ADT/SmallSet.h"
@@ -173,11 +174,15 @@ private:
   // number is no part. A quotient of a number that counts all threads of the grid hardly comes back.
   static bool isDivided(const Value &Pointer) {
     bool Divides = false;
-    bool Grows = leadsTo(Pointer, [&](const Instruction &I) {
-      const bool Remains = isRemainder(I);
-      const bool Divided = match(&I, m_IDiv(m_Value(), m_Value()));
+    bool Grows = reaches(Pointer, [&](const Value &V, SmallVectorImpl<const Value *> &Next) {
+      auto *I = dyn_cast<Instruction>(&V);
+      if (!I)
+        return false;
+      const bool Remains = isRemainder(*I), Divided = match(I, m_IDiv(m_Value(), m_Value()));
       Divides |= Remains || Divided;
-      return Remains ? Step::Stay : Divided && countsBlocks(*I.getOperand(0)) ? Step::Found : Step::On;
+      if (!Remains)
+        addOperands(*I, Next);
+      return !Remains && Divided && countsBlocks(*I->getOperand(0));
     });
     return Divides && !Grows;
   }
@@ -208,33 +213,21 @@ private:
   }
 
   static bool countsBlocks(const Value &Number) {
-    return leadsTo(Number, [](const Instruction &I) {
-      auto *Register = dyn_cast<IntrinsicInst>(&I);
+    return reaches(Number, [](const Value &V, SmallVectorImpl<const Value *> &Next) {
+      auto *I = dyn_cast<Instruction>(&V);
+      auto *Register = dyn_cast<IntrinsicInst>(&V);
+      if (I)
+        addOperands(*I, Next);
       return Register && is_contained({Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::nvvm_read_ptx_sreg_ctaid_y,
                                        Intrinsic::nvvm_read_ptx_sreg_ctaid_z},
-                                      Register->getIntrinsicID())
-                 ? Step::Found
-                 : Step::On;
+                                      Register->getIntrinsicID());
     });
   }
 
-  enum class Step { On, Stay, Found };
-
-  // Whether something that a number is computed from is found; `Ask` says so, or that its operands do not matter.
-  static bool leadsTo(const Value &Number, function_ref<Step(const Instruction &)> Ask) {
-    SmallVector<const Value *> Work{&Number};
-    SmallPtrSet<const Value *, 16> Seen;
-    while (!Work.empty()) {
-      auto *I = dyn_cast<Instruction>(Work.pop_back_val());
-      if (!I || !Seen.insert(I).second)
-        continue;
-      const Step Next = Ask(*I);
-      if (Next == Step::Found)
-        return true;
-      if (Next == Step::On && (isa<GetElementPtrInst, BinaryOperator, CastInst, PHINode, SelectInst>(I) || isLent(*I)))
-        append_range(Work, I->operands());
-    }
-    return false;
+  // Those that an address or a number is computed from.
+  static void addOperands(const Instruction &I, SmallVectorImpl<const Value *> &Next) {
+    if (isa<GetElementPtrInst, BinaryOperator, CastInst, PHINode, SelectInst>(I) || isLent(I))
+      append_range(Next, I.operands());
   }
 
   void replace() {

@@ -1,6 +1,7 @@
 #include "Accumulate/WalkBlocks.h"
 #include "Analysis/Accumulation.h"
 #include "Support/Adgen.h"
+#include "Support/Extended.h"
 #include "Support/Threads.h"
 #include "Support/Walk.h"
 
@@ -50,18 +51,7 @@ bool mayWalk(Function &Gradient) {
 }
 
 Function &makeWalk(Function &Gradient) {
-  SmallVector<Type *> Types(Gradient.getFunctionType()->params());
-  Types.push_back(Type::getInt32Ty(Gradient.getContext()));
-  auto *New = Function::Create(FunctionType::get(Gradient.getReturnType(), Types, false), Gradient.getLinkage(), "",
-                               Gradient.getParent());
-  New->takeName(&Gradient);
-  New->copyAttributesFrom(&Gradient);
-  New->setSubprogram(Gradient.getSubprogram());
-  New->splice(New->begin(), &Gradient);
-  for (auto [From, To] : zip(Gradient.args(), New->args())) {
-    To.takeName(&From);
-    From.replaceAllUsesWith(&To);
-  }
+  Function *New = extended(Gradient, Type::getInt32Ty(Gradient.getContext()), Gradient.getParent()->end());
   Gradient.eraseFromParent();
   Argument *Block = New->getArg(New->arg_size() - 1);
   for (Instruction &I : make_early_inc_range(instructions(*New)))

@@ -17,6 +17,7 @@
 #include "Cache/PromoteSlots.h"
 #include "Cache/RecordCaches.h"
 #include "Cache/TapeUse.h"
+#include "Support/Extended.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/Utils/Local.h"
@@ -282,19 +283,10 @@ constexpr StringLiteral RegisterPrefix = "llvm.nvvm.read.ptx.sreg.";
 // registers above.
 Function *withGridArguments(Function &Old) {
   LLVMContext &Context = Old.getContext();
-  SmallVector<Type *> Types(Old.getFunctionType()->params());
-  Types.append({Type::getInt64Ty(Context), PointerType::getUnqual(Context)});
+  SmallVector<Type *> Types{Type::getInt64Ty(Context), PointerType::getUnqual(Context)};
   Types.append(std::size(GridRegisters), Type::getInt32Ty(Context));
-  auto *New = Function::Create(FunctionType::get(Old.getReturnType(), Types, false), GlobalValue::ExternalLinkage, "",
-                               Old.getParent());
-  New->takeName(&Old);
-  New->copyAttributesFrom(&Old);
-  New->setSubprogram(Old.getSubprogram());
-  New->splice(New->begin(), &Old);
-  for (auto [From, To] : zip(Old.args(), New->args())) {
-    To.takeName(&From);
-    From.replaceAllUsesWith(&To);
-  }
+  Function *New = extended(Old, Types, Old.getParent()->end());
+  New->setLinkage(GlobalValue::ExternalLinkage);
   Old.eraseFromParent();
   for (BasicBlock &Block : *New)
     for (Instruction &I : make_early_inc_range(Block))

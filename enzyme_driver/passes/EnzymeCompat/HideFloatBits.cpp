@@ -6,8 +6,9 @@
 // added is random: its slope is 1, as that of other conversions to fewer bits.
 #include "Analysis/Bits.h"
 #include "Analysis/Layout.h"
-#include "EnzymeCompat/Reaches.h"
+#include "EnzymeCompat/OutlineAccess.h"
 #include "Support/Pass.h"
+#include "Support/Reaches.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -151,7 +152,7 @@ public:
       if (Type *Number = numberAt(*Load); Number && staysInteger(*Load))
         Taken.push_back(loadNumber(*Load, Number));
       else if (holdsPart(*Load->getPointerOperand(), Load->getType()))
-        readAside(*Load);
+        outlineAccess(*Load, "adgen_part_of_number"); // Enzyme has no integers where it has found numbers
     for (BitCastInst *Cast : Taken)
       if (!Cast->getSrcTy()->isVectorTy() && staysInteger(*Cast))
         hide(*Cast);
@@ -211,26 +212,6 @@ private:
   bool holdsPart(Value &Pointer, Type *Read) const {
     std::optional<Place> At = placeOf(&Pointer, DL);
     return At && At->Memory->holdsFloats() && !At->Memory->cover(At->Offset, DL.getTypeStoreSize(Read));
-  }
-
-  // Enzyme would not have integers where it has found numbers.
-  void readAside(LoadInst &Load) {
-    auto *F = Function::Create(FunctionType::get(Load.getType(), {Load.getPointerOperandType()}, false),
-                               GlobalValue::InternalLinkage, "adgen_part_of_number", Body.getParent());
-    for (StringRef Attribute : {"enzyme_inactive", "enzyme_ta_norecur"})
-      F->addFnAttr(Attribute);
-    F->addFnAttr(Attribute::NoInline);
-    F->setDoesNotThrow();
-    F->setWillReturn();
-    F->setDoesNotFreeMemory();
-    F->setMemoryEffects(MemoryEffects::argMemOnly(ModRefInfo::Ref));
-    F->addRetAttr(Attribute::get(Load.getContext(), "enzyme_type", "{[-1]:Integer}"));
-    IRBuilder<> Inside(BasicBlock::Create(Load.getContext(), "", F));
-    Inside.CreateRet(Inside.CreateAlignedLoad(Load.getType(), F->getArg(0), Load.getAlign()));
-    CallInst *Call = IRBuilder<>(&Load).CreateCall(F, {Load.getPointerOperand()});
-    Call->setDebugLoc(Load.getDebugLoc());
-    Load.replaceAllUsesWith(Call);
-    Load.eraseFromParent();
   }
 
   bool becomesParts(Value &Bits) const {

@@ -9,8 +9,9 @@
 // floating point are stored as integers, or loaded as such and become floating point again: in registers, or in the
 // array itself, if it may hold numbers where an integer that goes back there is loaded.
 #include "Analysis/Layout.h"
-#include "EnzymeCompat/Reaches.h"
+#include "EnzymeCompat/OutlineAccess.h"
 #include "Support/Pass.h"
+#include "Support/Reaches.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/PostDominators.h"
@@ -165,7 +166,7 @@ public:
       if (!isa<LoadInst>(I))
         clearAt(*I);
       if (!isSwap(*I))
-        outline(*I);
+        outlineAccess(*I, FunctionName);
     }
     ADGEN_COUNT(NumArrays, Array.getName());
   }
@@ -393,35 +394,6 @@ private:
       keepApart(*Rule);
       B.CreateCall(Rule, Offset ? B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), addressIn(I), Offset) : addressIn(I));
     }
-  }
-
-  // To a function of its own, which is inlined once Enzyme has run.
-  void outline(Instruction &I) {
-    SmallVector<Value *> Operands(I.operands());
-    SmallVector<Type *> Types(map_range(Operands, [](Value *V) { return V->getType(); }));
-    auto *F = Function::Create(FunctionType::get(I.getType(), Types, false), GlobalValue::InternalLinkage, FunctionName,
-                               Body.getParent());
-    for (StringRef Attribute : {"enzyme_inactive", "enzyme_ta_norecur"})
-      F->addFnAttr(Attribute);
-    F->addFnAttr(Attribute::NoInline);
-    F->setDoesNotThrow();
-    F->setWillReturn();
-    F->setDoesNotFreeMemory();
-    F->setMemoryEffects(isa<LoadInst>(I) ? MemoryEffects::argMemOnly(ModRefInfo::Ref) : MemoryEffects::argMemOnly());
-    if (!I.getType()->isVoidTy())
-      F->addRetAttr(Attribute::get(I.getContext(), "enzyme_type", "{[-1]:Integer}"));
-    Instruction *Own = I.clone();
-    Own->dropUnknownNonDebugMetadata();
-    Own->setDebugLoc({});
-    IRBuilder<> Inside(BasicBlock::Create(I.getContext(), "", F));
-    Inside.Insert(Own);
-    for (auto [Index, A] : enumerate(F->args()))
-      Own->setOperand(Index, &A);
-    I.getType()->isVoidTy() ? Inside.CreateRetVoid() : Inside.CreateRet(Own);
-    CallInst *Call = IRBuilder<>(&I).CreateCall(F, Operands);
-    Call->setDebugLoc(I.getDebugLoc());
-    I.replaceAllUsesWith(Call);
-    I.eraseFromParent();
   }
 
   // For Enzyme it is an array of them now.

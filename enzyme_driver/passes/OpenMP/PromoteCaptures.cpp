@@ -7,6 +7,7 @@
 // itself. The object itself needs no memory any more, where it is a variable of the function that forks, and arrays
 // that change places from step to step are values.
 #include "Analysis/UnderlyingObjects.h"
+#include "Support/Extended.h"
 #include "Support/OpenMP.h"
 #include "Support/Pass.h"
 
@@ -47,26 +48,7 @@ bool areOfMembers(const Reads &Of) {
   return any_of(Of, [](auto &Read) { return Read.first.first || Read.first.second->isPointerTy(); });
 }
 
-// The function with more parameters.
-Function *extended(Function &F, ArrayRef<Type *> More) {
-  SmallVector<Type *> Types(F.getFunctionType()->params());
-  append_range(Types, More);
-  Function *New =
-      Function::Create(FunctionType::get(F.getReturnType(), Types, false), F.getLinkage(), F.getAddressSpace());
-  F.getParent()->getFunctionList().insert(F.getIterator(), New);
-  New->copyAttributesFrom(&F);
-  New->takeName(&F);
-  New->splice(New->begin(), &F);
-  New->setSubprogram(F.getSubprogram());
-  F.setSubprogram(nullptr);
-  for (Argument &A : F.args()) {
-    New->getArg(A.getArgNo())->takeName(&A);
-    A.replaceAllUsesWith(New->getArg(A.getArgNo()));
-  }
-  return New;
-}
-
-CallInst *extended(CallInst &Call, FunctionCallee Callee, ArrayRef<Value *> More) {
+CallInst *extendedCall(CallInst &Call, FunctionCallee Callee, ArrayRef<Value *> More) {
   SmallVector<Value *> Arguments(Call.args());
   append_range(Arguments, More);
   IRBuilder<> B(&Call);
@@ -194,7 +176,8 @@ private:
       Fork = fork(*Fork, Number, Of);
     auto *Call = cast<CallInst>(T.Started->getArg(Number)->user_back());
     Function *Old = Call->getCalledFunction();
-    Function *Region = extended(*Old, Types), *Started = extended(*T.Started, Types);
+    Function *Region = extended(*Old, Types, Old->getIterator()),
+             *Started = extended(*T.Started, Types, T.Started->getIterator());
     T.Started->replaceAllUsesWith(Started);
     T.Started->eraseFromParent();
     T.Started = Started;
@@ -202,7 +185,7 @@ private:
     for (unsigned I = First; I < Started->arg_size(); ++I)
       More.push_back(Started->getArg(I));
     const unsigned Begin = Region->arg_size() - More.size();
-    extended(*Call, Region, More);
+    extendedCall(*Call, Region, More);
     Old->eraseFromParent();
     for (auto [I, Read] : enumerate(Of))
       use(*Region->getArg(Begin + I), Read.second);
@@ -225,7 +208,7 @@ private:
       }
       More.push_back(Read);
     }
-    CallInst *New = extended(Old, {Old.getFunctionType(), Old.getCalledOperand()}, More);
+    CallInst *New = extendedCall(Old, {Old.getFunctionType(), Old.getCalledOperand()}, More);
     New->setArgOperand(1, B.getInt32(New->arg_size() - ForkCaptured));
     return New;
   }

@@ -40,7 +40,6 @@ class Unsized:
     def array(self, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         """The elements that the last call has left here, which are the array's from now on."""
         address, count = self._taken.elements, self._taken.bytes
-        self._taken = _Taken() if address is None else self._taken
         buffer = (ctypes.c_char * count).from_address(address)
         weakref.finalize(buffer, _free(), ctypes.c_void_p(address)).atexit = False
         return np.frombuffer(buffer, dtype) if count else np.empty(0, dtype)
