@@ -69,9 +69,9 @@ bool Refill::need(Value *V, bool IsFixed) {
   return (IsFixed ? Fixed.contains(I) : Needed.contains(I)) || need(*I, IsFixed);
 }
 
-// Before all loops.
+// Before all loops: what is there, or one of two such numbers.
 bool Refill::isReadOnce(const Instruction &I) const {
-  return isa<LoadInst>(I) && I.getType()->isIntegerTy() && !Loops.getLoopFor(I.getParent()) &&
+  return isa<LoadInst, PHINode>(I) && I.getType()->isIntegerTy() && !Loops.getLoopFor(I.getParent()) &&
          Before.dominates(I.getParent(), End);
 }
 
@@ -313,8 +313,9 @@ bool Refill::isOneRound(ArrayRef<StoreInst *> Stores, const CallInst &Barrier) c
     return false;
   auto IsBefore = [&](const StoreInst *S) { return S->getParent() != Barrier.getParent() || S->comesBefore(&Barrier); };
   return all_of(Stores, IsBefore) && all_of(Numbers, [&](Value *Number) {
-           auto *Counter = dyn_cast<PHINode>(Number);
-           return !Counter || Loops.getLoopFor(Counter->getParent())->contains(First);
+           auto *Phi = dyn_cast<PHINode>(Number);
+           const Loop *Counted = Phi ? Loops.getLoopFor(Phi->getParent()) : nullptr;
+           return !Counted || Counted->contains(First);
          });
 }
 

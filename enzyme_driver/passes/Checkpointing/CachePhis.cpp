@@ -3,8 +3,10 @@
 // reverse sweep, wherever the value is needed, also in the innermost loop, and nothing shows any more that what is
 // computed from it was computed before. Outside of loops, where a kept value takes a register and no tape, and in loops
 // where one choice follows another: each doubles the ways to the next one, and Enzyme writes down every way.
+// A number that is only added up, and stored, is needed by no derivative.
 // Integers carry no derivative; that of floating point is registered, and hands the cotangent on. StripGuards takes the
 // calls away. Integers of C++ are sizes of memory as well, of which Enzyme has to see where they come from.
+#include "Analysis/Needed.h"
 #include "Support/Guards.h"
 #include "Support/Pass.h"
 
@@ -74,8 +76,9 @@ bool canBeHeld(PHINode &Phi) {
   return T->isFloatTy() || T->isDoubleTy();
 }
 
-bool isHeldOutsideOfLoops(const PHINode &Phi, const DominatorTree &DT, const LoopInfo &LI) {
-  return !LI.getLoopFor(Phi.getParent()) && (Phi.getType()->isIntegerTy() || isComputedOnTheWay(Phi, DT, LI));
+bool isHeldOutsideOfLoops(const PHINode &Phi, const DominatorTree &DT, const LoopInfo &LI, const Constants &Known) {
+  return !LI.getLoopFor(Phi.getParent()) &&
+         (Phi.getType()->isIntegerTy() || (isComputedOnTheWay(Phi, DT, LI) && isNeeded(Phi, Known)));
 }
 
 // In how many ways Enzyme computes a phi again: for each way that leads to it, what comes from there, and again what
@@ -139,12 +142,13 @@ private:
 template <typename VisitKept, typename VisitFound>
 void forEachPhi(Function &F, const DominatorTree &DT, const LoopInfo &LI, unsigned Many, VisitKept Keep,
                 VisitFound Find) {
+  const Constants Known(F, knownActivities(F));
   Ways Again(DT, LI, Many);
   for (BasicBlock *Block : ReversePostOrderTraversal<Function *>(&F))
     for (PHINode &Phi : Block->phis()) {
       if (!canBeHeld(Phi))
         continue;
-      if (isHeldOutsideOfLoops(Phi, DT, LI) || Again.to(Phi) >= Many) {
+      if (isHeldOutsideOfLoops(Phi, DT, LI, Known) || Again.to(Phi) >= Many) {
         Keep(Phi);
         Again.keep(Phi);
       } else {

@@ -11,8 +11,8 @@
 //
 // Where nothing but few sums of what is read is needed, as of a convolution, and a thread's share of the array is more
 // than these, the sums are kept instead, and nothing is read again.
+#include "Analysis/Needed.h"
 #include "Analysis/Refill.h"
-#include "Analysis/SharedConstants.h"
 #include "Checkpointing/BarrierMeetings.h"
 #include "Checkpointing/SharedArrays.h"
 #include "Support/Guards.h"
@@ -38,35 +38,6 @@ namespace {
 
 constexpr uint64_t UsualThreads = 256; // of a block, among which an array is shared
 constexpr size_t FewestParted = 8;     // loads that are worth a barrier
-
-// A product with something that has no derivative is linear.
-bool isLinear(const Instruction &I, const Value *Factor, const Constants &Known) {
-  unsigned Kind = I.getOpcode();
-  if (Kind == Instruction::FAdd || Kind == Instruction::FSub || Kind == Instruction::FNeg ||
-      isa<PHINode, SelectInst, CastInst>(I))
-    return true;
-  return Kind == Instruction::FMul && I.getOperand(0) != I.getOperand(1) &&
-         Known.isConstant(I.getOperand(I.getOperand(0) == Factor));
-}
-
-// Whether anything that is not linear needs the value; only then is it of use in the reverse sweep.
-bool isNeeded(const Value &First, const Constants &Known) {
-  SmallVector<const Value *> Work{&First};
-  SmallPtrSet<const Value *, 16> Seen;
-  while (!Work.empty()) {
-    const Value *V = Work.pop_back_val();
-    for (const User *U : V->users()) {
-      auto *I = cast<Instruction>(U);
-      if (isa<StoreInst>(I))
-        continue;
-      if (!isLinear(*I, V, Known))
-        return true;
-      if (Seen.insert(I).second)
-        Work.push_back(I);
-    }
-  }
-  return false;
-}
 
 // A whole number that says where to read, and decides about nothing: what follows from a decision may be asked for
 // where the array has not its values back yet.

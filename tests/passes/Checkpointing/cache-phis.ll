@@ -60,6 +60,24 @@ last:
   ret void
 }
 
+; What is only added up and stored no derivative needs.
+; CHECK-LABEL: define void @adgen_body_added(
+; CHECK-NOT:     @adgen_hold
+; CHECK:         ret void
+define void @adgen_body_added(ptr %p, double %a, i1 %c) {
+entry:
+  br i1 %c, label %more, label %join
+more:
+  %read = load double, ptr %p
+  %sum = fadd double %a, %read
+  br label %join
+join:
+  %either = phi double [ %a, %entry ], [ %sum, %more ]
+  %negative = fneg double %either
+  store double %negative, ptr %p
+  ret void
+}
+
 ; Only bodies are differentiated.
 ; CHECK-LABEL: define i64 @other(
 ; CHECK-NOT:     @adgen_hold

@@ -628,6 +628,56 @@ done:
   ret void
 }
 
+; Where a tile ends, as the next one begins or as all do, is a number that each thread has found before.
+; CHECK-LABEL: define void @adgen_body_up_to_either(
+; CHECK:       latch:
+; CHECK-NEXT:    call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:    call void @adgen_rule_refill_up_to_either_0(ptr %tile, ptr %from, i32 %o, i32 %end)
+; CHECK-NOT:     _snapshot
+define void @adgen_body_up_to_either(ptr noalias readonly %x, ptr noalias readonly %from, ptr noalias %y, i1 %is_last, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr i32, ptr %tile, i32 %t
+  br i1 %is_last, label %begin, label %another
+another:
+  %next = load i32, ptr %x
+  br label %begin
+begin:
+  %end = phi i32 [ %n, %entry ], [ %next, %another ]
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %begin ], [ %o.next, %latch ]
+  %first = shl nsw i32 %o, 5
+  %at = add nsw i32 %first, %t
+  %has = icmp slt i32 %at, %end
+  br i1 %has, label %do, label %ready
+do:
+  %source = getelementptr i32, ptr %from, i32 %at
+  %v = load i32, ptr %source
+  store i32 %v, ptr %mine
+  br label %ready
+ready:
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %ready ], [ %i.next, %inner ]
+  %j = load i32, ptr %tile
+  %value.at = getelementptr float, ptr %x, i32 %j
+  %a = load float, ptr %value.at
+  %p = fmul float %a, %a
+  store float %p, ptr %y
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, %n
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
+
 ; Nor where threads meet between two stores, of which the second may overwrite what another thread has stored first.
 ; CHECK-LABEL: define void @adgen_body_padded(
 ; CHECK-NOT:   _refill
