@@ -20,6 +20,13 @@ ADGEN_STORE(__stcg)
 ADGEN_STORE(__stcs)
 #undef ADGEN_STORE
 
+// Of a shared variable whose type has a constructor, see dialect.py.
+template <class T> union adgen_room {
+  T value;
+  __device__ adgen_room() {}
+  __device__ ~adgen_room() {}
+};
+
 // The smaller and the larger of two numbers, in code of the host.
 #define ADGEN_HOST_EXTREME(TYPE) \
   static inline __host__ TYPE min(TYPE a, TYPE b) { return b < a ? b : a; } \

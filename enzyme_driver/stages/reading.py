@@ -19,7 +19,7 @@ from enzyme_driver import pipelines
 from enzyme_driver.command import Completed
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.stages.diagnostics import Diagnostic, as_error, errors, rejected, undecided
-from enzyme_driver.stages.dialect import in_words_of_clang, with_template, without_static
+from enzyme_driver.stages.dialect import in_words_of_clang, with_template, without_constructors, without_static
 from enzyme_driver.stages.host_code import MISSING, HostCode, may_be_empty
 from enzyme_driver.stages.precompiled import without_errors
 from enzyme_driver.stages.prefix import Prefix, compiled
@@ -34,9 +34,10 @@ _KEEP_READING = ("-ferror-limit=0", "-Xclang", "-emit-pch", "-Xclang", "-fallow-
 _WORDS = (
     (re.compile(r"static declaration of '.*' follows non-static declaration"), without_static),
     (re.compile(r"reference to overloaded function could not be resolved"), with_template),
+    (re.compile(r"initialization is not supported for __shared__ variables"), without_constructors),
 )
-"""What other compilers read, by clang's errors: a function is as its first declaration says, and what is called with
-arguments of a template is one."""
+"""What other compilers read, by clang's errors: a function is as its first declaration says, what is called with
+arguments of a template is one, and shared variables are not constructed."""
 
 _REQUESTED = "requested here"
 """Ends clang's notes of what asks for an instance of a template."""

@@ -418,6 +418,7 @@ _DIALECT = (
     C("`nan` and `nanf` of the device", "with_no_numbers"),
     C("`min` and `max` of the host, and other code of the host in the user's headers", "beside_a_header"),
     C("`assert` and `printf` without their headers", "asserts_without_header"),
+    C("shared variables whose types have constructors, which do not run", "with_built_tiles"),
     C("macro that only a build defines", "needs_a_macro", refused="'ADGEN_TEST_WIDTH'"),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from stage_support import workspace_in, writes
 from enzyme_driver.errors import Location, SourceError
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages import frontend
-from enzyme_driver.stages.dialect import in_words_of_clang, with_template, without_static
+from enzyme_driver.stages.dialect import in_words_of_clang, with_template, without_constructors, without_static
 from enzyme_driver.stages.precompiled import without_errors
 from enzyme_driver.stages.reading import dependencies
 from enzyme_driver.stages.source import Source
@@ -199,6 +200,35 @@ def test_a_member_of_a_template_that_is_a_template(column: int) -> None:
     read = "{ g<T>::h(x);\nA<T>:: template f<n>(B<T>::f<n>(x)); }\n"
     assert with_template(text, [(2, column)]) == read
     assert with_template(read, [(2, 8)]) == read.replace("B<T>::f", "B<T>::template f")
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("__shared__ A<2, n> a;", "__shared__ adgen_room<A<2, n>> adgen_room_a; auto &a = adgen_room_a.value;"),
+        (
+            "static __shared__ alignas(sizeof(A)) A\na[2 * n][m[0]] ;",
+            (
+                "static __shared__ alignas(sizeof(A)) adgen_room<A[2 * n][m[0]]> adgen_room_a; "
+                "auto &a = adgen_room_a.value\n;"
+            ),
+        ),
+        (
+            "__shared__ A a[2], b;",
+            (
+                "__shared__ adgen_room<A[2]> adgen_room_a; auto &a = adgen_room_a.value; "
+                "__shared__ adgen_room<A> adgen_room_b; auto &b = adgen_room_b.value;"
+            ),
+        ),
+        ("__shared__ A a = 1;", "__shared__ A a = 1;"),
+        ("__shared__ A a(1);", "__shared__ A a(1);"),
+        ("A a;", "A a;"),
+    ],
+)
+def test_shared_variables_whose_constructors_do_not_run(text: str, read: str) -> None:
+    names = [text.count("\n", 0, at.start()) + 1 for at in re.finditer(r"\b[ab]\b", text)]
+    columns = [at.start() - text.rfind("\n", 0, at.start()) for at in re.finditer(r"\b[ab]\b", text)]
+    assert without_constructors(text, zip(names, columns, strict=True)) == read
 
 
 def starts(
