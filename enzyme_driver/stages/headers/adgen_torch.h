@@ -40,6 +40,9 @@
 #define TORCH_INTERNAL_ASSERT(...) static_cast<void>(0)
 #define AT_ASSERT(...) static_cast<void>(0)
 #define AT_ASSERTM(...) static_cast<void>(0)
+#define TORCH_WARN(...) static_cast<void>(0)
+#define TORCH_CHECK_VALUE(...) static_cast<void>(0)
+#define TORCH_CHECK_NOT_IMPLEMENTED(...) static_cast<void>(0)
 #define AT_ERROR(...) static_cast<void>(0)
 #define C10_CUDA_CHECK(...) static_cast<void>(__VA_ARGS__)
 #define AT_CUDA_CHECK(...) static_cast<void>(__VA_ARGS__)
@@ -118,90 +121,11 @@ using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, Traits, Index>;
 template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t>;
 
-// Where a tensor lies and what it is made with, of which tables and arguments of host code speak.
-enum class DeviceType : int8_t { CPU = 0, CUDA = 1, COMPILE_TIME_MAX_DEVICE_TYPES = 21 };
-constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
-class Device {
-public:
-    Device(DeviceType type, int8_t index = -1);
-    DeviceType type() const;
-    int8_t index() const;
-    bool has_index() const;
-    bool is_cuda() const;
-    bool is_cpu() const;
-};
-class Scalar;
-struct TensorOptions {
-    TensorOptions();
-    TensorOptions(ScalarType type);
-    TensorOptions(Device device);
-    template <class Type> TensorOptions dtype(Type type) const;
-    template <class Where> TensorOptions device(Where where) const;
-    template <class Kind> TensorOptions layout(Kind kind) const;
-    TensorOptions requires_grad(bool does) const;
-};
-TensorOptions dtype(ScalarType type);
-struct IntArrayRef {
-    IntArrayRef(int64_t size);
-    IntArrayRef(std::initializer_list<int64_t> sizes);
-    IntArrayRef(const std::vector<int64_t> &sizes);
-    int64_t operator[](size_t axis) const;
-    size_t size() const;
-};
+} // namespace at
 
-// A tensor, of which host code and structs beside kernels speak: declared, and never made.
-class Tensor {
-public:
-    Tensor();
-    bool defined() const;
-    bool is_cuda() const;
-    Device device() const;
-    ScalarType scalar_type() const;
-    TensorOptions options() const;
-    bool is_contiguous() const;
-    int64_t dim() const;
-    int64_t ndimension() const;
-    int64_t numel() const;
-    int64_t size(int64_t axis) const;
-    int64_t stride(int64_t axis) const;
-    std::vector<int64_t> sizes() const;
-    std::vector<int64_t> strides() const;
-    ScalarType dtype() const;
-    ScalarType type() const;
-    int get_device() const;
-    bool requires_grad() const;
-    Tensor contiguous() const;
-    Tensor clone() const;
-    Tensor detach() const;
-    Tensor zero_() const;
-    template <class... Where> Tensor to(Where... where) const;
-    template <class... Sizes> Tensor view(Sizes... sizes) const;
-    Tensor view(IntArrayRef sizes) const;
-    Tensor reshape(IntArrayRef sizes) const;
-    Tensor operator[](int64_t index) const;
-    void *data_ptr() const;
-    template <class T> T *data_ptr() const;
-    template <class T> T *data() const;
-    template <class T> const T *const_data_ptr() const;
-    template <class T> T *mutable_data_ptr() const;
-    template <class T, size_t N> TensorAccessor<T, N> accessor() const;
-    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
-    PackedTensorAccessor32<T, N, Traits> packed_accessor32() const;
-    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits>
-    PackedTensorAccessor64<T, N, Traits> packed_accessor64() const;
-    template <class T, size_t N, template <class> class Traits = DefaultPtrTraits, class Index = int64_t>
-    GenericPackedTensorAccessor<T, N, Traits, Index> packed_accessor() const;
-};
-template <class T> using optional = std::optional<T>;
-inline constexpr std::nullopt_t nullopt = std::nullopt;
-template <class... More> Tensor empty(IntArrayRef sizes, More... more);
-template <class... More> Tensor zeros(IntArrayRef sizes, More... more);
-template <class... More> Tensor ones(IntArrayRef sizes, More... more);
-template <class Value, class... More> Tensor full(IntArrayRef sizes, Value value, More... more);
-template <class... More> Tensor empty_like(const Tensor &like, More... more);
-template <class... More> Tensor zeros_like(const Tensor &like, More... more);
-template <class... More> Tensor ones_like(const Tensor &like, More... more);
-template <class Value, class... More> Tensor full_like(const Tensor &like, Value value, More... more);
+#include <adgen_torch_tensor.h>
+
+namespace at {
 
 // The type in which a kernel adds up.
 template <class T, bool OnDevice> struct AccumulateType {
@@ -250,6 +174,8 @@ template <class T, class Index, int Dimensions> struct IndexToOffset {
         return offset + element * tensor.strides[0];
     }
 };
+template <class T, class Index> TensorInfo<T, Index> getTensorInfo(const Tensor &tensor);
+bool canUse32BitIndexMath(const Tensor &tensor, int64_t largest = INT32_MAX);
 } // namespace detail
 } // namespace cuda
 

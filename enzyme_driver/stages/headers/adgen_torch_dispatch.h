@@ -57,5 +57,24 @@ constexpr ScalarType kUInt8 = kByte, kInt8 = kChar, kInt16 = kShort, kInt32 = kI
     [&] { ADGEN_FLOATS(__VA_ARGS__) ADGEN_WHOLE(__VA_ARGS__) ADGEN_NAMED(A, __VA_ARGS__) }()
 #define AT_DISPATCH_ALL_TYPES_AND2(A, B, TYPE, NAME, ...)                                                                \
     [&] { ADGEN_FLOATS(__VA_ARGS__) ADGEN_WHOLE(__VA_ARGS__) ADGEN_NAMED(A, __VA_ARGS__) ADGEN_NAMED(B, __VA_ARGS__) }()
+#define AT_DISPATCH_FLOATING_TYPES_AND3(A, B, C, TYPE, NAME, ...)                                                        \
+    [&] {                                                                                                                \
+        ADGEN_FLOATS(__VA_ARGS__)                                                                                        \
+        ADGEN_NAMED(A, __VA_ARGS__) ADGEN_NAMED(B, __VA_ARGS__) ADGEN_NAMED(C, __VA_ARGS__)                              \
+    }()
+#define AT_DISPATCH_ALL_TYPES_AND3(A, B, C, TYPE, NAME, ...)                                                             \
+    [&] {                                                                                                                \
+        ADGEN_FLOATS(__VA_ARGS__) ADGEN_WHOLE(__VA_ARGS__)                                                               \
+        ADGEN_NAMED(A, __VA_ARGS__) ADGEN_NAMED(B, __VA_ARGS__) ADGEN_NAMED(C, __VA_ARGS__)                              \
+    }()
+// Where a file or library puts its own choice of types together.
+#define AT_DISPATCH_SWITCH(TYPE, NAME, ...) [&] { __VA_ARGS__ }()
+#define AT_DISPATCH_CASE(KIND, ...) ADGEN_NAMED(KIND, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...) ADGEN_FLOATS(__VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND(A, ...) ADGEN_FLOATS(__VA_ARGS__) ADGEN_NAMED(A, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND2(A, B, ...)                                                                  \
+    ADGEN_FLOATS(__VA_ARGS__) ADGEN_NAMED(A, __VA_ARGS__) ADGEN_NAMED(B, __VA_ARGS__)
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...) ADGEN_WHOLE(__VA_ARGS__)
+#define AT_DISPATCH_CASE_ALL_TYPES(...) ADGEN_FLOATS(__VA_ARGS__) ADGEN_WHOLE(__VA_ARGS__)
 #define AT_DISPATCH_INDEX_TYPES(TYPE, NAME, ...)                                                                         \
     [&] { ADGEN_MADE(index_t, int32_t, __VA_ARGS__) ADGEN_MADE(index_t, int64_t, __VA_ARGS__) }()

@@ -8,7 +8,7 @@
 
 namespace c10 {
 
-#define ADGEN_NUMBER(NAME, STORED, FROM_FLOAT, TO_FLOAT)                                                               \
+#define ADGEN_NUMBER(NAME, STORED, FROM_FLOAT, TO_FLOAT, ALSO)                                                         \
   struct NAME {                                                                                                        \
     unsigned short x;                                                                                                  \
     struct from_bits_t {};                                                                                             \
@@ -18,14 +18,17 @@ namespace c10 {
     __host__ __device__ NAME(float value) : NAME(FROM_FLOAT(value)) {}                                                 \
     __host__ __device__ NAME(const STORED &value) : x(reinterpret_cast<const unsigned short &>(value)) {}              \
     __host__ __device__ operator float() const { return TO_FLOAT(STORED(*this)); }                                     \
-    __host__ __device__ operator STORED() const { return reinterpret_cast<const STORED &>(x); }                        \
+    ALSO __host__ __device__ operator STORED() const { return reinterpret_cast<const STORED &>(x); }                   \
   };                                                                                                                   \
   __host__ __device__ inline NAME operator-(const NAME &a) { return -float(a); }                                       \
   template <int = 0> __device__ inline NAME atomicAdd(NAME *to, NAME value) {                                          \
     return ::atomicAdd(reinterpret_cast<STORED *>(to), STORED(value));                                                 \
+  }                                                                                                                    \
+  template <int = 0> __device__ inline NAME __ldg(const NAME *from) {                                                  \
+    return ::__ldg(reinterpret_cast<const STORED *>(from));                                                            \
   }
-ADGEN_NUMBER(Half, __half, __float2half, __half2float)
-ADGEN_NUMBER(BFloat16, __nv_bfloat16, __float2bfloat16, __bfloat162float)
+ADGEN_NUMBER(Half, __half, __float2half, __half2float, )
+ADGEN_NUMBER(BFloat16, __nv_bfloat16, __float2bfloat16, __bfloat162float, explicit)
 #undef ADGEN_NUMBER
 
 // With one another and with whole numbers they make numbers of their own kind, with float and double those.
