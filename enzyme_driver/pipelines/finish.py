@@ -97,6 +97,7 @@ CUDA = Pipeline(
         Pass("adgen-rematerialize-shuffles"),
         Pass("adgen-lower-caches", after=("adgen-alternate-sweeps", "adgen-rematerialize-shuffles")),
         Pass("adgen-link-libraries", "{rules}", switch="lower-caches"),
+        Pass("adgen-pass-variables", after=("adgen-lower-caches",)),
         _ACCUMULATIONS,
         # Enzyme chooses anew in every iteration what stays the same: it is known by the way that the loop goes on.
         function("correlated-propagation", "instsimplify"),

@@ -5,8 +5,12 @@
 // the rows' sums are added to the shadow, once for each block.
 //
 // That all threads mean the same elements follows from addresses that are constants away from the shadow's beginning.
+// What all lanes of a warp have in common without that, as the tap of a filter that a loop has come to, has a row, too,
+// where it is among few elements: those that the index may lead to, or all of a device variable's.
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
+#include "Accumulate/LaneOrigins.h"
+#include "Accumulate/Places.h"
 #include "Accumulate/WarpRows.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/ArrayRoots.h"
@@ -37,11 +41,21 @@ struct Element {
   SmallVector<AtomicRMWInst *> Additions;
 };
 
+// Additions to elements of one type: by how far behind the shadow's beginning they are, and those that are led to some
+// of a few places.
+struct OfShadow {
+  std::map<int64_t, SmallVector<AtomicRMWInst *>> Fixed;
+  SmallVector<AtomicRMWInst *> Led;
+  Bytes Reached; // by the latter
+};
+
 // The elements of a shadow that have one type, and where they begin in a warp's row.
 struct Part {
   ArrayRoot Shadow;
   SmallVector<Element> Elements;
   size_t First = 0;
+  SmallVector<AtomicRMWInst *> Led; // to what begins so many bytes behind the shadow's beginning
+  int64_t LedFrom = 0;
 };
 
 // A row for each warp of elements of one type.
@@ -61,7 +75,8 @@ struct ByNumber {
 
 class Summer {
 public:
-  explicit Summer(Function &F) : F(F), M(*F.getParent()), DL(M.getDataLayout()), Roots(F), Shadows(F) {
+  Summer(Function &F, const Places &Where)
+      : F(F), M(*F.getParent()), DL(M.getDataLayout()), Where(Where), Roots(F), Shadows(F) {
     uint64_t Threads = mostThreads(F);
     Warps = divideCeil(Threads ? Threads : MostThreads, WarpSize);
   }
@@ -78,14 +93,19 @@ public:
 
 private:
   // As many elements as there is room for, in bytes of a row.
-  Rows find(Type *T, uint64_t &Room) const {
+  Rows find(Type *T, uint64_t &Room) {
     Rows Found{T, {}};
-    for (auto &[Shadow, ByOffset] : additionsOf(T)) {
+    const uint64_t Each = DL.getTypeStoreSize(T);
+    for (auto &[Shadow, All] : additionsOf(T)) {
       Part Next{Shadow, {}, Found.Width};
-      for (auto &[Offset, Additions] : ByOffset)
-        if (const uint64_t Bytes = DL.getTypeStoreSize(T); Bytes <= Room) {
+      if (addReached(All, Each, Room)) {
+        Next.Led = All.Led;
+        Next.LedFrom = All.Reached.Begin;
+      }
+      for (auto &[Offset, Additions] : All.Fixed)
+        if (Each <= Room) {
           Next.Elements.push_back({Offset, Additions});
-          Room -= Bytes;
+          Room -= Each;
         }
       Found.Width += Next.Elements.size();
       if (!Next.Elements.empty())
@@ -94,18 +114,41 @@ private:
     return Found;
   }
 
-  using ByOffset = std::map<int64_t, SmallVector<AtomicRMWInst *>>;
+  // All elements to which additions are led, if there is room.
+  static bool addReached(OfShadow &All, uint64_t Each, uint64_t Room) {
+    if (All.Led.empty() || All.Reached.size() + Each * All.Fixed.size() > Room ||
+        any_of(All.Fixed, [&](const auto &Known) { return Known.first % int64_t(Each) != 0; }))
+      return false;
+    for (int64_t Offset = All.Reached.Begin; Offset < All.Reached.End; Offset += Each)
+      All.Fixed[Offset];
+    return true;
+  }
 
-  std::map<ArrayRoot, ByOffset, ByNumber> additionsOf(const Type *T) const {
-    std::map<ArrayRoot, ByOffset, ByNumber> Found;
+  std::map<ArrayRoot, OfShadow, ByNumber> additionsOf(const Type *T) {
+    std::map<ArrayRoot, OfShadow, ByNumber> Found;
     for (Instruction &I : instructions(F)) {
       AtomicRMWInst *Atomic = asAccumulation(I);
       if (!Atomic || Atomic->getType() != T)
         continue;
       if (std::optional<ArrayRoot> Shadow = fromBeginning(*Atomic))
-        Found[*Shadow][distanceOf(*Atomic)].push_back(Atomic);
+        Found[*Shadow].Fixed[distanceOf(*Atomic)].push_back(Atomic);
+      else if (std::optional<Bytes> Few = amongFew(*Atomic)) {
+        OfShadow &All = Found[{cast<Argument>(getUnderlyingObject(Atomic->getPointerOperand(), 0)), 0}];
+        All.Led.push_back(Atomic);
+        All.Reached.widen(*Few);
+      }
     }
     return Found;
+  }
+
+  // Which elements all lanes of a warp may mean, once they mean the same one.
+  std::optional<Bytes> amongFew(AtomicRMWInst &Addition) {
+    auto *Shadow = dyn_cast<Argument>(getUnderlyingObject(Addition.getPointerOperand(), 0));
+    if (!Shadow || !Shadow->hasAttribute(ShadowAttribute) || !Shadows.contain(*Shadow) ||
+        Addition.hasMetadata(SeldomMark) || Addition.hasMetadata(LanesMark))
+      return std::nullopt;
+    const LaneOrigin &From = Origins.of(Addition.getPointerOperand());
+    return From.X || From.OtherAxes || From.Unknown ? std::nullopt : Where.of(Addition);
   }
 
   // The shadow from whose beginning the element is a constant away; nothing where it is none, or more is done with it.
@@ -154,6 +197,19 @@ private:
         for (auto [Index, Each] : enumerate(P.Elements))
           for (AtomicRMWInst *Addition : Each.Additions)
             addTo(*Addition, *Row, P.First + Index);
+      for (const Part &P : R.Parts)
+        if (!P.Led.empty())
+          addWhereLed(B, R, P, *Row);
+    }
+  }
+
+  void addWhereLed(IRBuilder<> &B, const Rows &R, const Part &P, Value &Row) const {
+    const Element *First = find_if(P.Elements, [&](const Element &E) { return E.Offset == P.LedFrom; });
+    const int64_t Before = (P.First + (First - P.Elements.begin())) * DL.getTypeStoreSize(R.T);
+    Elsewhere Own(*const_cast<Argument *>(P.Shadow.Of), *B.CreatePtrAdd(&Row, B.getInt64(Before - P.LedFrom), "led"));
+    for (AtomicRMWInst *Addition : P.Led) {
+      ADGEN_COUNT(NumSummed, *Addition);
+      addToOwn(*Addition, &Own.of(*Addition->getPointerOperand()));
     }
   }
 
@@ -218,6 +274,8 @@ private:
   Function &F;
   Module &M;
   const DataLayout &DL;
+  const Places &Where;
+  LaneOrigins Origins;
   ArrayRoots Roots;
   AccumulatedShadows Shadows;
   uint64_t Warps;
@@ -228,10 +286,14 @@ private:
 
 ADGEN_DECLARE_PASS(SumInBlocks);
 
-PreservedAnalyses SumInBlocks::run(Module &M, ModuleAnalysisManager &) {
+PreservedAnalyses SumInBlocks::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
-    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
-      Summer(F).run();
+    if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration()) {
+      const Places Where(F.getDataLayout(), FAM.getResult<LazyValueAnalysis>(F),
+                         FAM.getResult<ScalarEvolutionAnalysis>(F));
+      Summer(F, Where).run();
+    }
   return PreservedAnalyses::none();
 }
 

@@ -61,7 +61,9 @@ struct Group {
     bool Like = Lanes == Other.Lanes && InShared == Other.InShared && WarpsOwn == Other.WarpsOwn &&
                 Compared == Other.Compared && type() == Other.type();
     int64_t Distance = distanceOf(*Other.Members.front());
-    return Like && !(WarpsOwn && any_of(Members, [&](auto *Member) { return distanceOf(*Member) == Distance; }));
+    return Like && !(WarpsOwn && any_of(Members, [&](auto *Member) {
+                       return distanceOf(*Member) == Distance || baseOf(*Member) != baseOf(*Other.Members.front());
+                     }));
   }
 };
 
@@ -177,12 +179,22 @@ private:
   // Of one accumulation; nothing where no lanes have its element in common.
   std::optional<Group> groupOf(AtomicRMWInst &Atomic) {
     if (Atomic.hasMetadata(WarpsOwnMark))
-      return Group{"warp", true, true, {&Atomic}, {}};
+      return Group{"warp", true, true, {&Atomic}, toCompare(inRow(Atomic), Atomic)};
     bool InShared = isInShared(Atomic);
     const LaneOrigin &Where = (InShared ? FromInShared : From).of(Atomic.getPointerOperand());
     StringRef Lanes = inCommon(Where, Atomic);
     return Lanes.empty() ? std::nullopt
                          : std::optional(Group{Lanes, InShared, false, {&Atomic}, toCompare(Where, Atomic)});
+  }
+
+  // Which element of a warp's own row: the row all of its lanes have in common.
+  LaneOrigin inRow(const AtomicRMWInst &Atomic) {
+    LaneOrigin Which;
+    for (auto *At = dyn_cast<GetElementPtrInst>(Atomic.getPointerOperand()); At;
+         At = dyn_cast<GetElementPtrInst>(At->getPointerOperand()))
+      for (const Use &Index : At->indices())
+        Which.add(From.of(Index.get()));
+    return Which;
   }
 
   // Where that is many numbers, the element's address instead, without what is constant in it.

@@ -2,6 +2,7 @@
 
 #include "Analysis/Accumulation.h"
 #include "Analysis/EnzymeCaches.h"
+#include "Support/Variables.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
@@ -22,7 +23,7 @@ static bool isOnlyRead(const Argument &Struct) {
   return true;
 }
 
-// The primal's parameters, their shadows, then shared arrays.
+// The primal's parameters, their shadows, those of variables, then shared arrays.
 ArrayRoots::ArrayRoots(const Function &Gradient) : F(Gradient) {
   SmallVector<Activity> Activities = activitiesOf(F);
   SmallVector<bool> AreStructs;
@@ -39,6 +40,7 @@ ArrayRoots::ArrayRoots(const Function &Gradient) : F(Gradient) {
       bool IsStruct = AreStructs[Index] && A == Activity::Duplicated;
       Kinds.push_back(!IsArray && IsStruct ? Kind::Struct : Kind::Unknown);
     }
+  Kinds.append(variablesOf(F).size(), Kind::Array);
   Kinds.append(2 * sharedNames(F).size(), Kind::Shared);
   Kinds.resize(F.arg_size(), Kind::Unknown);
   for (auto [Index, Each] : enumerate(Kinds))

@@ -14,6 +14,7 @@
 #include "Support/Derivative.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
+#include "Support/Variables.h"
 #include "Support/Walk.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -31,7 +32,7 @@ class KernelBuilder {
 public:
   explicit KernelBuilder(Function &Derivative)
       : Derivative(Derivative), M(*Derivative.getParent()), B(M.getContext()), Activities(activitiesOf(Derivative)),
-        Original(*M.getFunction(symbolOf(Derivative))) {
+        Original(*M.getFunction(symbolOf(Derivative))), Variables(variablesOf(Derivative)) {
     for (StringRef Name : sharedNames(Derivative))
       Shared.push_back(M.getNamedGlobal(Name));
     ShadowsMove = M.getTargetTriple().isNVPTX() && bytesOfStatic() > MostStatic;
@@ -81,11 +82,12 @@ public:
 
   Function *kernel() const { return Kernel; }
   // Parameters and their shadows, without what the launch adds.
-  unsigned ownArguments() const {
-    return Derivative.arg_size() - 2 * Shared.size() - (hasTape() ? TapeArguments : walks(Derivative));
-  }
+  unsigned ownArguments() const { return firstShared() - Variables.size(); }
 
 private:
+  unsigned firstShared() const {
+    return Derivative.arg_size() - 2 * Shared.size() - (hasTape() ? TapeArguments : walks(Derivative));
+  }
   unsigned parameters() const { return Activities.size(); }
   bool anyDynamic() const {
     return any_of(Shared, [](GlobalVariable *Array) { return isDynamic(*Array); });
@@ -108,6 +110,8 @@ private:
     for (auto [Index, A] : enumerate(Activities))
       if (A != Activity::Const)
         Arguments.push_back(passed(Next++, shadowStructBytes(Index)));
+    for (GlobalVariable *Variable : Variables)
+      Arguments.push_back(generic(Variable));
     passShared(Arguments);
     if (Turn)
       takeTurn();
@@ -187,10 +191,16 @@ private:
       return;
     SmallVector<Value *> Arguments;
     for (const Argument &A : Around->args())
-      Arguments.push_back(A.getArgNo() < ownArguments() ? static_cast<Value *>(Kernel->getArg(A.getArgNo()))
-                                                        : PoisonValue::get(A.getType()));
+      Arguments.push_back(passedAround(A));
     B.CreateCall(Around, Arguments);
     Around->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+
+  Value *passedAround(const Argument &A) {
+    const unsigned Own = ownArguments(), Number = A.getArgNo();
+    if (Number < Own)
+      return Kernel->getArg(Number);
+    return Number < firstShared() ? generic(Variables[Number - Own]) : PoisonValue::get(A.getType());
   }
 
   // The rest of 48 KiB is for what adds up in blocks.
@@ -333,7 +343,7 @@ private:
 
   // Arrays that are constants have none.
   bool hasShadow(unsigned Index) const {
-    return !Derivative.getArg(ownArguments() + Shared.size() + Index)->use_empty();
+    return !Derivative.getArg(firstShared() + Shared.size() + Index)->use_empty();
   }
 
   Value *zeroedShadow(GlobalVariable &Array) {
@@ -419,6 +429,7 @@ private:
   IRBuilder<> B;
   SmallVector<Activity> Activities;
   Function &Original;
+  SmallVector<GlobalVariable *> Variables; // whose shadows the derivative has as arguments
   SmallVector<GlobalVariable *> Shared;
   Function *Kernel = nullptr;
   Value *Counter = nullptr;
