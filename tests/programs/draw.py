@@ -11,6 +11,7 @@ F32, F64 = np.float32, np.float64
 Rng = np.random.Generator
 Array = np.ndarray[Any, np.dtype[Any]]
 
+INT2 = np.dtype([("x", np.int32), ("y", np.int32)])
 FLOAT2 = np.dtype([("x", F32), ("y", F32)])
 FLOAT3 = np.dtype([("x", F32), ("y", F32), ("z", F32)])
 FLOAT4 = np.dtype([("x", F32), ("y", F32), ("z", F32), ("w", F32)])

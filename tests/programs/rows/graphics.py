@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from programs.draw import DOUBLE2, DOUBLE3, F32, F64, FLOAT2, FLOAT3, FLOAT4, Rng, struct, structs
+from programs.draw import DOUBLE2, DOUBLE3, F32, F64, FLOAT2, FLOAT3, FLOAT4, INT2, Rng, struct, structs
 from programs.program import Args, Program
 
 from cuda_kernels.draw import normal, uniform, zeros
@@ -17,6 +17,7 @@ _GAUSSIAN = np.dtype(
         "itemsize": 40,  # float2 is aligned to 8 bytes
     }
 )
+_SHAPE = np.dtype([(name, F32) for name in ("a", "b", "c", "weight")])
 _MATERIAL = np.dtype([(name, F32) for name in ("ambient", "diffuse", "specular", "shininess", "fresnel")])
 _CAMERA = np.dtype([("focal", F64, 2), ("centre", F64, 2), ("distortion", F64, 3), ("unused", F32)], align=True)
 _SPHERE = np.dtype([("centre", DOUBLE3), ("radius", F64)])
@@ -166,6 +167,27 @@ def _blend_tiles(rng: Rng) -> Args:
     return {**args, "image": zeros(3, 7, 7), "transmittance": zeros(7, 7), "width": 7, "height": 7}
 
 
+def _masked(rng: Rng) -> Args:
+    """Two cameras of four tiles each, in which the image ends; lists longer than a batch, masked or empty."""
+    first = np.array([0, 5, 5, 30, 42, 50, 58, 66], np.int32)
+    return {
+        "total": 75,
+        "centres": structs(FLOAT2, rng.uniform(0, 7, (12, 2))),
+        "shapes": structs(_SHAPE, rng.uniform([0.01, 0, 0.01, 0.05], [0.02, 0, 0.02, 0.1], (12, 4))),
+        "colours": uniform(rng, 0, 1, 12, 3),
+        "background": uniform(rng, 0, 1, 2, 3),
+        "masks": np.array([True, False, True, True, False, True, True, False]),
+        "width": 7,
+        "height": 7,
+        "tiles": struct(INT2, 2, 2),
+        "first_of_tile": first,
+        "sorted": rng.integers(0, 12, 75).astype(np.int32),
+        "image": zeros(2, 7, 7, 3),
+        "opaque": zeros(2, 7, 7),
+        "last": np.zeros((2, 7, 7), np.int32),
+    }
+
+
 def _coverage(rng: Rng) -> Args:
     pixels, faces = 100, 5
     distances = normal(rng, pixels, faces)
@@ -207,4 +229,5 @@ ROWS = (
     Program("strided_products.cu", "coverage", _coverage, ("covered",), 3, 8),
     Program("strided_products.cu", "last_coverage", _last_coverage, ("covered",), 3, 8),
     Program("gaussian_splatting.cu", "blend_tiles<4>", _blend_tiles, ("image", "transmittance"), (2, 2), (4, 4)),
+    Program("masked_tiles.cu", "compose<3, 4>", _masked, ("image", "opaque", "last"), (2, 2, 2), (4, 4)),
 )
