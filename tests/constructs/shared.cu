@@ -64,6 +64,19 @@ __global__ void carved_by_offsets(const float *x, const int *k, float *y, int n)
     if (i < n) y[i] = wide[(t + places[31 - t]) % 32] * narrow[31 - t];
 }
 
+__global__ void copied_through_bytes(const float *x, float *y, int n)
+{
+    __shared__ char raw[32 * sizeof(float)];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    const float mine = i < n ? x[i] : 0;
+    memcpy(raw + t * sizeof(float), &mine, sizeof(float));
+    __syncthreads();
+    float other, next;
+    memcpy(&other, raw + (31 - t) * sizeof(float), sizeof(float));
+    memcpy(&next, raw + (t + 1) % 32 * sizeof(float), sizeof(float));
+    if (i < n) y[i] = other * mine * next;
+}
+
 __global__ void bytes_then_numbers(const float *x, const unsigned char *k, float *y, int n)
 {
     extern __shared__ unsigned char bytes[];

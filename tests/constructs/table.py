@@ -385,6 +385,11 @@ _ATOMICS = (
     C("maximum of doubles by `atomicCAS`, selected", "cas_max_selected", {"largest": _full(0, np.float64)}),
     C("minimum of doubles by `atomicCAS`, compared first", "cas_min_double", {"smallest": _full(9, np.float64)}),
     C("maximum of floats by `atomicCAS`, read by an atomic", "cas_max_read_first", {"largest": _full(0)}),
+    C(
+        "maxima and minima by `atomicCAS`, tried again while what was there is smaller (larger)",
+        "extremes_tried_again",
+        {"largest": _full(0), "smallest": _full(9)},
+    ),
     C("maximum that no thread changes", "cas_max_float", {"largest": _full(9)}, flat=frozenset({"x"})),
     C("maximum of floats by `atomicMax` on their bits", "max_by_integer_bits", {"largest": _full(0)}),
     C("the same of either sign", "max_by_bits_of_either_sign", {"largest": _full(-3)}),

@@ -13,6 +13,7 @@ SHARED = (
     C("doubles, then integers, in one array", "numbers_then_integers"),
     C("a union of integers and floats in a loop", "in_turns"),
     C("`char` array carved by offsets into several types", "carved_by_offsets"),
+    C("floats copied through a `char` array by `memcpy`", "copied_through_bytes"),
     C("bytes, then floats, in dynamic shared memory", "bytes_then_numbers", shared_bytes=WORDS),
     C("a histogram's counts, then sums, in one array", "counted_then_summed"),
     C("a scan of integers, then sums, in one array", "scanned_then_summed", shared_bytes=WORDS),

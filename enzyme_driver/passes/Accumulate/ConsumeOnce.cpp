@@ -88,7 +88,9 @@ private:
   Value *takeNumber(Type *T, Value *From, Align Alignment) {
     bool IsHalf = T->getPrimitiveSizeInBits() == 16;
     Type *Word = IsHalf ? B.getInt16Ty() : T;
-    auto *Taken = B.CreateAtomicRMW(AtomicRMWInst::Xchg, From, Constant::getNullValue(Word), Alignment,
+    // A number that is copied by bytes is taken to lie where one can be exchanged (RelaxAlignments).
+    const Align Whole(Layout.getTypeStoreSize(Word).getFixedValue());
+    auto *Taken = B.CreateAtomicRMW(AtomicRMWInst::Xchg, From, Constant::getNullValue(Word), std::max(Alignment, Whole),
                                     AtomicOrdering::Monotonic);
     Taken->setAAMetadata(Load.getAAMetadata());
     Taken->setMetadata(ConsumedMark, MDNode::get(B.getContext(), {}));

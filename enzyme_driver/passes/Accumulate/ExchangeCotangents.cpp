@@ -72,8 +72,9 @@ void exchangeIn(BasicBlock &Block) {
       continue;
     ADGEN_COUNT(NumExchanges, *Load);
     IRBuilder<> B(Load);
+    const Align Whole(Load->getDataLayout().getTypeStoreSize(Load->getType()).getFixedValue());
     Value *Taken = B.CreateAtomicRMW(AtomicRMWInst::Xchg, Load->getPointerOperand(), Zeroing->getValueOperand(),
-                                     Load->getAlign(), AtomicOrdering::Monotonic);
+                                     std::max(Load->getAlign(), Whole), AtomicOrdering::Monotonic);
     Load->replaceAllUsesWith(Taken);
     Load->eraseFromParent();
     Zeroing->eraseFromParent();

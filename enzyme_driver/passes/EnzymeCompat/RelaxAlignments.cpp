@@ -1,6 +1,8 @@
 // Memory is taken to begin at a multiple of 16 bytes and no more. Enzyme keeps local arrays on the heap, and writes on
 // the accesses that they lie at multiples of their size there. Where it clears or copies members of a struct each for
-// itself, it says of each what held of the whole.
+// itself, it says of each what held of the whole. An addition, on the other hand, lies at a multiple of its size: the
+// primal may have copied the number byte by byte, of whose place nothing is known then, but no processor of the back
+// ends adds atomically elsewhere.
 #include "Support/Pass.h"
 
 #include "llvm/IR/InstIterator.h"
@@ -43,6 +45,11 @@ void loosenWhole(MemIntrinsic &I) {
     Copy->removeParamAttr(1, Attribute::Dereferenceable);
 }
 
+void tighten(AtomicRMWInst &I) {
+  const Align Whole(PowerOf2Ceil(I.getDataLayout().getTypeStoreSize(I.getType())));
+  I.setAlignment(std::max(I.getAlign(), Whole));
+}
+
 void loosenAny(Instruction &I) {
   if (auto *Alloca = dyn_cast<AllocaInst>(&I))
     loosen(*Alloca);
@@ -51,9 +58,16 @@ void loosenAny(Instruction &I) {
   else if (auto *Store = dyn_cast<StoreInst>(&I))
     loosen(*Store);
   else if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I)) // an addition into a shadow
-    loosen(*Atomic);
+    loosen(*Atomic), tighten(*Atomic);
   else if (auto *Whole = dyn_cast<MemIntrinsic>(&I))
     loosenWhole(*Whole);
+}
+
+// Shared memory of bytes begins where each number that is kept in it may.
+void place(GlobalVariable &Shared) {
+  if (Shared.getAddressSpace() == SharedSpace && Shared.getAlign().valueOrOne() < Align(8) &&
+      Shared.getValueType()->isArrayTy() && Shared.getValueType()->getArrayElementType()->isIntegerTy(8))
+    Shared.setAlignment(OfTheHeap);
 }
 
 } // namespace
@@ -61,6 +75,8 @@ void loosenAny(Instruction &I) {
 ADGEN_DECLARE_PASS(RelaxAlignments);
 
 PreservedAnalyses RelaxAlignments::run(Module &M, ModuleAnalysisManager &) {
+  for (GlobalVariable &Global : M.globals())
+    place(Global);
   for (Function &F : M)
     for (Instruction &I : instructions(F))
       loosenAny(I);

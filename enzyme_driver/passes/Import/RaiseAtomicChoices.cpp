@@ -93,7 +93,8 @@ public:
 
   bool raise() {
     findWay();
-    if (How.empty() || !Tries.isIndependent(Brought) || !Tries.isRetried() || !Tries.isFoundUnused())
+    if (How.empty() || !Tries.isIndependent(Brought) || !Tries.isRetried(Brought, How == "max") ||
+        !Tries.isFoundUnused())
       return false;
     // A loop that begins with a comparison may end there: the thread's value is then none that remains.
     Instruction *Before = Guarded ? entry() : &Tries.swap();

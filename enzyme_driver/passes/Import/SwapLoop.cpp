@@ -4,8 +4,10 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 
@@ -50,8 +52,14 @@ bool SwapLoop::isRetried() {
       findTests(*Part);
     }
   }
-  return any_of(Made, [&](Value *Test) { return leaves(*Test, 0); }) ||
-         any_of(Failed, [&](Value *Test) { return leaves(*Test, 1); });
+  return isLeft();
+}
+
+bool SwapLoop::isRetried(Value *Number, bool Largest) {
+  const bool Known = isRetried();
+  for (ExtractValueInst *Old : Found)
+    findSizes(*Old, *Number, Largest);
+  return Known || isLeft();
 }
 
 void SwapLoop::findTests(Value &Old) {
@@ -78,13 +86,53 @@ void SwapLoop::findTests(Value &Old) {
   }
 }
 
-// Whether the loop is left by that successor, and goes on by the other.
-bool SwapLoop::leaves(const Value &Test, unsigned Successor) const {
-  return any_of(Test.users(), [&](const User *U) {
-    auto *Branch = dyn_cast<BranchInst>(U);
-    return Branch && Branch->isConditional() && !Tries.contains(Branch->getSuccessor(Successor)) &&
-           Tries.contains(Branch->getSuccessor(1 - Successor));
-  });
+// What was found may be compared with the number: once the swap is made, it is not the smaller (larger) one.
+void SwapLoop::findSizes(Value &Old, const Value &Number, bool Largest) {
+  for (User *U : Old.users()) {
+    if (isa<BitCastInst>(U))
+      findSizes(*U, Number, Largest);
+    auto *Test = dyn_cast<FCmpInst>(U);
+    if (!Test || !Tries.contains(Test) || Test->getOperand(Test->getOperand(0) == &Old ? 1 : 0) != &Number)
+      continue;
+    const CmpInst::Predicate Asked = Test->getOperand(0) == &Old ? Test->getPredicate() : Test->getSwappedPredicate();
+    if (Asked == (Largest ? CmpInst::FCMP_OLT : CmpInst::FCMP_OGT))
+      Failed.push_back(Test);
+    else if (Asked == (Largest ? CmpInst::FCMP_UGE : CmpInst::FCMP_ULE))
+      Made.push_back(Test);
+  }
+}
+
+// What a condition is once the swap is made, where that decides it.
+std::optional<bool> SwapLoop::onceMade(Value &Condition) const {
+  Value *A, *B;
+  if (auto *Known = dyn_cast<ConstantInt>(&Condition))
+    return Known->isOne();
+  if (is_contained(Made, &Condition))
+    return true;
+  if (is_contained(Failed, &Condition))
+    return false;
+  const bool Any = match(&Condition, m_LogicalOr(m_Value(A), m_Value(B)));
+  if (!Any && !match(&Condition, m_LogicalAnd(m_Value(A), m_Value(B))))
+    return std::nullopt;
+  const std::optional<bool> One = onceMade(*A), Other = onceMade(*B);
+  if (One == Any || Other == Any)
+    return Any;
+  return One && Other ? std::optional(!Any) : std::nullopt;
+}
+
+// Whether conditions that the swap decides lead out of the loop.
+bool SwapLoop::isLeft() const {
+  const BasicBlock *At = Swap.getParent();
+  do {
+    auto *Branch = dyn_cast<BranchInst>(At->getTerminator());
+    if (!Branch)
+      return false;
+    const std::optional<bool> Holds = Branch->isConditional() ? onceMade(*Branch->getCondition()) : true;
+    if (!Holds)
+      return false;
+    At = Branch->getSuccessor(Branch->isConditional() && !*Holds);
+  } while (Tries.contains(At) && At != Tries.getHeader());
+  return !Tries.contains(At);
 }
 
 bool SwapLoop::isFoundUnused() const {

@@ -22,6 +22,9 @@ public:
   bool isIndependent(llvm::Value *V) const;
   // Whether the loop ends once the swap is made. Has to be asked before what follows.
   bool isRetried();
+  // The same of a maximum or minimum with that number, where it does no harm to try again: also where the loop goes on
+  // while what was found is smaller (larger) than the number.
+  bool isRetried(llvm::Value *Number, bool Largest);
   // Whether nothing behind the loop uses what was found.
   bool isFoundUnused() const;
   // Takes the swap out, as if it had been made at the first try; `Old` is then what was found, null where that is
@@ -32,7 +35,9 @@ private:
   bool isOutside(const llvm::Use &U) const;
   void findTests(llvm::Value &Old);
   void forgetFirstRead();
-  bool leaves(const llvm::Value &Test, unsigned Successor) const;
+  void findSizes(llvm::Value &Old, const llvm::Value &Number, bool Largest);
+  bool isLeft() const;
+  std::optional<bool> onceMade(llvm::Value &Condition) const;
 
   llvm::AtomicCmpXchgInst &Swap;
   const llvm::Loop &Tries;

@@ -104,6 +104,17 @@ define void @of_all_blocks(ptr "adgen-shadow" %d_y, ptr "adgen-shadow" %d_z, ptr
   ret void
 }
 
+; A number that is copied by bytes lies where one can be exchanged.
+; BOTH-LABEL: define void @copied_by_bytes(
+; GPU:          atomicrmw xchg ptr %at, float 0.000000e+00 monotonic, align 4
+define void @copied_by_bytes(ptr "adgen-shared-shadow" %d_s, ptr %to, i64 %i) "adgen-activity"="d" {
+  %at = getelementptr i8, ptr %d_s, i64 %i
+  %d = load float, ptr %at, align 1
+  store float 0.0, ptr %at, align 1
+  %old = atomicrmw fadd ptr %to, float %d monotonic
+  ret void
+}
+
 ; Neighbours that store to the same element: a thread's elements overlap those of the next one.
 ; BOTH-LABEL: define void @overlapping(
 ; BOTH:         atomicrmw xchg ptr %at, float

@@ -1,6 +1,11 @@
-; Memory is aligned to 16 bytes at most; what is aligned less stays as it is.
+; Memory is aligned to 16 bytes at most; what is aligned less stays as it is, but for what is added to atomically.
 ;
 ; RUN: %opt -passes=adgen-relax-alignments -S %s | %filecheck %s
+
+; CHECK: @raw = internal addrspace(3) global [128 x i8] undef, align 16
+; CHECK: @numbers = internal addrspace(3) global [32 x float] undef, align 4
+@raw = internal addrspace(3) global [128 x i8] undef, align 1
+@numbers = internal addrspace(3) global [32 x float] undef, align 4
 
 ; CHECK-LABEL: define void @k(
 ; CHECK-NEXT:    %t = alloca [4 x double], align 16
@@ -37,5 +42,15 @@ define void @members(ptr %p) {
 define void @added(ptr %p, float %x) {
   %v = atomicrmw fadd ptr %p, float %x monotonic, align 32
   %w = atomicrmw fadd ptr %p, float %x monotonic, align 4
+  ret void
+}
+
+; A number that is copied by bytes lies where one can be added to.
+; CHECK-LABEL: define void @bytes(
+; CHECK-NEXT:    %v = atomicrmw fadd ptr %p, float %x monotonic, align 4
+; CHECK-NEXT:    %w = atomicrmw fadd ptr %p, double %y monotonic, align 8
+define void @bytes(ptr %p, float %x, double %y) {
+  %v = atomicrmw fadd ptr %p, float %x monotonic, align 1
+  %w = atomicrmw fadd ptr %p, double %y monotonic, align 4
   ret void
 }

@@ -114,6 +114,56 @@ done:
   ret void
 }
 
+; It does no harm to try a maximum again while what was found is smaller, and then it is not.
+; CHECK-LABEL: define void @adgen_body_tried_again(
+; CHECK:         call void @adgen_rule_choose_max_f32(ptr %p, ptr %{{.*}})
+; CHECK-NOT:     cmpxchg
+; CHECK:         br i1 false, label %try, label %made
+; CHECK:         br i1 false, label %try, label %done
+define void @adgen_body_tried_again(ptr %p, float %v) {
+entry:
+  %first = load i32, ptr %p
+  br label %try
+try:
+  %old = phi i32 [ %first, %entry ], [ %found, %try ], [ %found, %made ]
+  %there = bitcast i32 %old to float
+  %larger = call float @llvm.maxnum.f32(float %there, float %v)
+  %bits = bitcast float %larger to i32
+  %swap = cmpxchg ptr %p, i32 %old, i32 %bits seq_cst seq_cst
+  %found = extractvalue { i32, i1 } %swap, 0
+  %again = icmp ne i32 %found, %old
+  br i1 %again, label %try, label %made
+made:
+  %was = bitcast i32 %found to float
+  %smaller = fcmp olt float %was, %v
+  br i1 %smaller, label %try, label %done
+done:
+  ret void
+}
+
+; While it is larger, a loop may go on for ever, and such a one stays.
+; CHECK-LABEL: define void @adgen_body_tried_while_larger(
+; CHECK:         cmpxchg
+define void @adgen_body_tried_while_larger(ptr %p, float %v) {
+entry:
+  %first = load i32, ptr %p
+  br label %try
+try:
+  %old = phi i32 [ %first, %entry ], [ %found, %try ]
+  %there = bitcast i32 %old to float
+  %larger = call float @llvm.maxnum.f32(float %there, float %v)
+  %bits = bitcast float %larger to i32
+  %swap = cmpxchg ptr %p, i32 %old, i32 %bits seq_cst seq_cst
+  %found = extractvalue { i32, i1 } %swap, 0
+  %again = icmp ne i32 %found, %old
+  %was = bitcast i32 %found to float
+  %larger.yet = fcmp ogt float %was, %v
+  %either = or i1 %again, %larger.yet
+  br i1 %either, label %try, label %done
+done:
+  ret void
+}
+
 ; Of the primal nothing is changed.
 ; CHECK-LABEL: define void @kernel(
 ; CHECK:         atomicrmw fmax
