@@ -30,6 +30,20 @@ def test_the_gradient_with_respect_to_members(name: str, toolchain: object) -> N
     assert np.allclose(found["p.given_bias"], [slope[k::4].sum() for k in range(4)], rtol=1e-5, atol=1e-6)
 
 
+def test_members_that_hold_halves(toolchain: object) -> None:
+    del toolchain
+    random = np.random.default_rng(7)
+    x, bias, weight = (random.normal(size=count).astype(np.float16) for count in (N, 4, N))
+    given = {"x": x, "given_bias": bias, "sizes": {"n": N, "slope": 1.5}, "y": np.zeros(N, np.float16)}
+    kernel = adgen.compile(SOURCE, kernel="rounded<c10::Half>", verify="always")
+    found = kernel.vjp[2, 32](given, cotangents={"p": {"y": weight}}, wrt=("p.x", "p.given_bias"))
+    v = 1.5 * x.astype(np.float64) + bias.astype(np.float64)[np.arange(N) % 4]
+    slope = weight * np.where(v > 0, 2 * v, 0.5)
+    assert np.allclose(found["p.x"], 1.5 * slope, rtol=2e-3, atol=2e-3)
+    assert np.allclose(found["p.given_bias"], [slope[k::4].sum() for k in range(4)], rtol=1e-2, atol=1e-2)
+    assert not adgen.compile(SOURCE, kernel="rounded<__nv_bfloat16>", target="cuda").gradient_refusal
+
+
 @pytest.mark.parametrize("target", ["openmp", "cuda"])
 def test_members_of_two_types_are_refused(target: Literal["openmp", "cuda"], toolchain: object) -> None:
     del toolchain

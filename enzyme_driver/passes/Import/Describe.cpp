@@ -9,6 +9,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/JSON.h"
@@ -181,26 +182,68 @@ json::Value describe(DIType *Declared, unsigned Follow) {
   return json::Object{{"kind", "opaque"}, {"name", Name}, {"size", 0}};
 }
 
-// What a function does with the memory behind a parameter, or a member of one, of type void *.
-class Accesses {
+// CUDA's numbers of 16 bits, and classes that are such numbers (adgen-name-halves), by the names that they have in IR.
+class HalfClasses {
 public:
-  // The one type of number that is read and written there; null where there is more than one, or where that is not
-  // seen.
-  static Type *numberBehind(Argument &Parameter) {
-    Accesses Found;
-    Found.follow(Parameter);
-    return Found.Clear ? Found.Number : nullptr;
+  explicit HalfClasses(const Module &M) {
+    DebugInfoFinder Finder;
+    Finder.processModule(M);
+    for (DIType *Type : Finder.types())
+      if (auto *Class = dyn_cast<DICompositeType>(Type);
+          Class && is_contained({"__half", "__nv_bfloat16"}, Class->getName()))
+        Known[writtenName(*Class)] = Class;
   }
 
-  // The same behind the member that lies there in a struct, which is given by value.
-  static Type *numberBehind(Argument &Struct, int64_t Offset) {
-    Accesses Found(&Struct.getParent()->getDataLayout());
-    Found.enter(Struct, Offset);
-    return Found.Clear ? Found.Number : nullptr;
+  DICompositeType *named(const Type *T) const {
+    auto *Struct = dyn_cast<StructType>(T);
+    if (!Struct || !Struct->hasName())
+      return nullptr;
+    StringRef Name = Struct->getName();
+    Name.consume_front("struct.") || Name.consume_front("class.");
+    return Known.lookup(Name);
   }
 
 private:
-  explicit Accesses(const DataLayout *Layout = nullptr) : Layout(Layout) {}
+  // With namespaces and template arguments; from the name that linkers would know it by.
+  static std::string writtenName(const DICompositeType &Class) {
+    const std::string Whole = demangle(Class.getIdentifier());
+    StringRef Name = Whole;
+    return Name.consume_front("typeinfo name for ") ? Name.str() : Class.getName().str();
+  }
+
+  StringMap<DICompositeType *> Known;
+};
+
+// What is behind a pointer of type void *: numbers of the language, or of a class of 16 bits; neither if it is not
+// known.
+struct Number {
+  Type *Language = nullptr;
+  DICompositeType *Half = nullptr;
+};
+
+// What a function does with the memory behind a parameter, or a member of one, of type void *.
+class Accesses {
+public:
+  // The one type of number that is read and written there; none where there is more than one, or where that is not
+  // seen.
+  static Number numberBehind(Argument &Parameter, const HalfClasses &Halves) {
+    Accesses Found(Parameter, Halves);
+    Found.follow(Parameter);
+    return Found.result();
+  }
+
+  // The same behind the member that lies there in a struct, which is given by value.
+  static Number numberBehind(Argument &Struct, int64_t Offset, const HalfClasses &Halves) {
+    Accesses Found(Struct, Halves);
+    Found.enter(Struct, Offset);
+    return Found.result();
+  }
+
+private:
+  Accesses(Argument &Parameter, const HalfClasses &Halves)
+      : Layout(Parameter.getParent()->getDataLayout()), Halves(Halves) {}
+
+  Number result() const { return Clear && !(Found.Language && Found.Half) ? Found : Number(); }
 
   // The address of the struct, or of a part of it; the member is so many bytes behind it.
   void enter(Value &Address, int64_t Offset) {
@@ -212,7 +255,7 @@ private:
       auto *Copy = dyn_cast<MemCpyInst>(U);
       if (Step) {
         APInt Bytes(64, 0);
-        Clear &= Step->accumulateConstantOffset(*Layout, Bytes);
+        Clear &= Step->accumulateConstantOffset(Layout, Bytes);
         enter(*U, Offset - Bytes.getSExtValue());
       } else if (isa<AddrSpaceCastInst>(U))
         enter(*U, Offset);
@@ -259,6 +302,8 @@ private:
         hold(*Store->getPointerOperand());
       else if (Store && !Holders.contains(&Pointer))
         access(Store->getValueOperand()->getType());
+      else if (auto *Step = dyn_cast<GetElementPtrInst>(U); Step && Halves.named(Step->getSourceElementType()))
+        access(*Halves.named(Step->getSourceElementType()));
       else if (isa<GetElementPtrInst, AddrSpaceCastInst, PHINode, SelectInst>(U))
         follow(*U);
       else if (Call && Call->getCalledFunction() && !Call->getCalledFunction()->isDeclaration())
@@ -280,13 +325,20 @@ private:
   void access(Type *T) {
     Type *One = T->getScalarType();
     Clear &= One->isFloatTy() || One->isDoubleTy() || One->isIntegerTy();
-    Clear &= !Number || Number == One;
-    Number = One;
+    Clear &= !Found.Language || Found.Language == One;
+    Found.Language = One;
   }
 
-  Type *Number = nullptr;
+  // What steps from one such number to another is the only way to them.
+  void access(DICompositeType &Half) {
+    Clear &= !Found.Half || Found.Half->getName() == Half.getName();
+    Found.Half = &Half;
+  }
+
+  Number Found;
   bool Clear = true;
-  const DataLayout *Layout;
+  const DataLayout &Layout;
+  const HalfClasses &Halves;
   SmallPtrSet<Value *, 16> Seen, Holders, Entered;
 };
 
@@ -296,16 +348,18 @@ bool isVoid(const json::Object &Described) {
 }
 
 // A pointer of type void * is one to the numbers that the function takes it for.
-void retype(json::Object *Pointer, const Type *Number) {
-  if (!Number)
+void retype(json::Object *Pointer, const Number &Found) {
+  if (Found.Half)
+    (*Pointer)["pointee"] = describe(Found.Half, 0);
+  if (!Found.Language)
     return;
-  StringRef Kind = Number->isIntegerTy() ? "int" : "float";
-  int64_t Bytes = Number->getPrimitiveSizeInBits() / 8;
+  StringRef Kind = Found.Language->isIntegerTy() ? "int" : "float";
+  int64_t Bytes = Found.Language->getPrimitiveSizeInBits() / 8;
   if (Bytes)
     (*Pointer)["pointee"] = json::Object{{"kind", Kind}, {"name", Kind}, {"size", Bytes}};
 }
 
-void retypeMembers(json::Object &Struct, Argument &Given, int64_t Offset) {
+void retypeMembers(json::Object &Struct, Argument &Given, int64_t Offset, const HalfClasses &Halves) {
   json::Array *Members = Struct.getArray("members");
   if (!Members)
     return;
@@ -314,19 +368,19 @@ void retypeMembers(json::Object &Struct, Argument &Given, int64_t Offset) {
     const int64_t At = Offset + *Member.getInteger("offset");
     if (Member.getInteger("count") != 1)
       continue;
-    retypeMembers(Described, Given, At);
+    retypeMembers(Described, Given, At, Halves);
     if (isVoid(Described))
-      retype(&Described, Accesses::numberBehind(Given, At));
+      retype(&Described, Accesses::numberBehind(Given, At, Halves));
   }
 }
 
-void describeVoid(json::Value &Described, const LogicalParameter &P) {
+void describeVoid(json::Value &Described, const LogicalParameter &P, const HalfClasses &Halves) {
   json::Object *Whole = Described.getAsObject();
   Argument &Given = *P.Arguments.front();
   if (isVoid(*Whole))
-    retype(Whole, Accesses::numberBehind(Given));
+    retype(Whole, Accesses::numberBehind(Given, Halves));
   else if (Given.hasByValAttr())
-    retypeMembers(*Whole, Given, 0);
+    retypeMembers(*Whole, Given, 0, Halves);
 }
 
 bool startsWithOne(StringRef Name, ArrayRef<StringRef> Beginnings) {
@@ -374,7 +428,7 @@ const CallBase *callOfNothing(const Function &Entry) {
   return nullptr;
 }
 
-json::Value describeFunction(Function &F) {
+json::Value describeFunction(Function &F, const HalfClasses &Halves) {
   DISubprogram *Program = F.getSubprogram();
   json::Array Parameters;
   bool ByAddress = false;
@@ -382,7 +436,7 @@ json::Value describeFunction(Function &F) {
     ByAddress |= isResult(P);
     json::Value Described = describe(P.Type, 2);
     if (P.Arguments.size() == 1)
-      describeVoid(Described, P);
+      describeVoid(Described, P, Halves);
     Parameters.push_back(json::Object{{"name", P.Name},
                                       {"type", std::move(Described)},
                                       {"by_address", P.ByAddress},
@@ -457,9 +511,10 @@ ADGEN_DECLARE_PASS(Describe);
 
 PreservedAnalyses Describe::run(Module &M, ModuleAnalysisManager &) {
   json::Array Entries;
+  const HalfClasses Halves(M);
   for (Function &F : M)
     if (!F.isDeclaration() && F.getSubprogram() && F.getSubprogram()->getType())
-      Entries.push_back(describeFunction(F));
+      Entries.push_back(describeFunction(F, Halves));
   outs() << formatv("{0:2}", json::Value(json::Object{{"entries", std::move(Entries)},
                                                       {"instances", describeInstances(M)},
                                                       {"variables", describeVariables(M)}}))

@@ -1,5 +1,6 @@
 ; A member of type void * of a struct by value points to the one type of number that the function takes it for, here
-; through a copy, a reference and a call; where that is not clear it stays void.
+; through a copy, a reference and a call; where that is not clear it stays void. Numbers of 16 bits are classes, which
+; instructions name that step from one to another.
 ;
 ; RUN: %opt -passes=adgen-describe -disable-output %s | %filecheck %s
 
@@ -15,14 +16,24 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:         "kind": "float",
 ; CHECK-NEXT:         "name": "float",
 ; CHECK-NEXT:         "size": 4
-%struct.Given = type { ptr, ptr }
+; CHECK:          "name": "halves",
+; CHECK:            "pointee": {
+; CHECK:              "name": "__half",
+; CHECK:              "size": 2
+%struct.Given = type { ptr, ptr, ptr }
+%"struct.own::Half" = type { i16 }
 define ptx_kernel void @taken(ptr byval(%struct.Given) align 8 %p) !dbg !20 {
   %copy = alloca %struct.Given
-  call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %p, i64 16, i1 false)
+  %kept = alloca %"struct.own::Half"
+  call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %p, i64 24, i1 false)
   call void @reads(ptr %copy)
   %first = load ptr, ptr %p
   %integer = load i32, ptr %first
   %number = load float, ptr %first
+  %third = getelementptr %struct.Given, ptr %p, i32 0, i32 2
+  %halves = load ptr, ptr %third
+  %half = getelementptr inbounds %"struct.own::Half", ptr %halves, i64 5
+  call void @llvm.memcpy.p0.p0.i64(ptr %kept, ptr %half, i64 2, i1 false)
   ret void
 }
 
@@ -42,14 +53,20 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 !llvm.module.flags = !{!0}
 !llvm.dbg.cu = !{!1}
 !0 = !{i32 2, !"Debug Info Version", i32 3}
-!1 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus_14, file: !2, emissionKind: FullDebug)
+!1 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus_14, file: !2, emissionKind: FullDebug, retainedTypes: !25)
 !2 = !DIFile(filename: "k.cu", directory: "/home/u")
 !10 = !DIDerivedType(tag: DW_TAG_pointer_type, baseType: null, size: 64)
-!11 = !DICompositeType(tag: DW_TAG_structure_type, name: "Given", file: !2, line: 2, size: 128, elements: !12)
-!12 = !{!13, !14}
+!11 = !DICompositeType(tag: DW_TAG_structure_type, name: "Given", file: !2, line: 2, size: 192, elements: !12)
+!12 = !{!13, !14, !15}
 !13 = !DIDerivedType(tag: DW_TAG_member, name: "mixed", scope: !11, file: !2, line: 3, baseType: !10, size: 64)
 !14 = !DIDerivedType(tag: DW_TAG_member, name: "x", scope: !11, file: !2, line: 4, baseType: !10, size: 64, offset: 64)
+!15 = !DIDerivedType(tag: DW_TAG_member, name: "halves", scope: !11, file: !2, line: 4, baseType: !10, size: 64, offset: 128)
+!16 = !DICompositeType(tag: DW_TAG_structure_type, name: "__half", file: !2, line: 2, size: 16, elements: !17, identifier: "_ZTSN3own4HalfE")
+!17 = !{!18}
+!18 = !DIDerivedType(tag: DW_TAG_member, name: "x", scope: !16, file: !2, line: 3, baseType: !19, size: 16)
+!19 = !DIBasicType(name: "unsigned short", size: 16, encoding: DW_ATE_unsigned)
 !20 = distinct !DISubprogram(name: "taken", scope: !2, file: !2, line: 5, type: !21, unit: !1, spFlags: DISPFlagDefinition, retainedNodes: !22)
 !21 = !DISubroutineType(types: !{null, !11})
 !22 = !{!23}
 !23 = !DILocalVariable(name: "p", arg: 1, scope: !20, file: !2, line: 5, type: !11)
+!25 = !{!16}
