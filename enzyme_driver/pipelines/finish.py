@@ -112,6 +112,9 @@ CUDA = Pipeline(
         # Zeros that loops carry around are seen as such before.
         function("sccp", "instsimplify", switch="bypass-zeros"),
         Pass("adgen-bypass-zeros"),
+        # Before lanes that did not come to a branch are lent what an address in it is computed from.
+        Pass("adgen-share-divisions"),
+        function("instsimplify", switch="share-divisions"),
         Pass("adgen-sum-block-elements", after=("adgen-relax-private-atomics", "adgen-gather-accumulations")),
         Pass("adgen-align-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="align-lanes"),

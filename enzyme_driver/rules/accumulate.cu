@@ -269,6 +269,13 @@ RULE long long adgen_lent(unsigned active, unsigned adding, long long value) {
   return adding >> laneIndex() & 1 ? value : (long long)((unsigned long long)high << 32 | low);
 }
 
+// The first lane that adds lends all of them its value.
+RULE long long adgen_lent_to_all(unsigned active, unsigned adding, long long value) {
+  int lender = __builtin_ctz(adding);
+  unsigned low = fromLane(active, int(value), lender), high = fromLane(active, int(value >> 32), lender);
+  return (long long)((unsigned long long)high << 32 | low);
+}
+
 // Behind which of the active lanes comes one with the next element.
 RULE unsigned adgen_beside(unsigned active, const char *element, long long bytes) {
   int lane = laneIndex(), behind = lane + (active >> lane >> 1 & 1); // itself where none is

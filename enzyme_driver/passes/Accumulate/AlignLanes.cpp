@@ -9,6 +9,7 @@
 // So it adds its zeros where a lane adds that does: that lane lends it what the address is computed from.
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneOrigins.h"
+#include "Accumulate/Lending.h"
 #include "Analysis/Accumulation.h"
 #include "Analysis/Uniformity.h"
 #include "Support/Pass.h"
@@ -34,36 +35,21 @@ namespace {
 
 using namespace PatternMatch;
 
-// Addresses are computed again from what a lane can lend another: numbers.
-bool isComputed(const Value &V) {
-  auto *I = dyn_cast<Instruction>(&V);
-  return isa<GetElementPtrInst, CastInst, BinaryOperator>(V) && I && !I->isIntDivRem() &&
-         !I->getType()->isFPOrFPVectorTy();
-}
-
-bool isTheSameEverywhere(const Value &V) { return isa<Constant, Argument>(V); }
-
-bool isLendable(const Value &V) {
-  if (isTheSameEverywhere(V))
-    return true;
-  if (isComputed(V))
-    return all_of(cast<Instruction>(V).operands(), [](const Use &Operand) { return isLendable(*Operand); });
-  Type *T = V.getType();
-  return isa<Instruction>(V) && (T->isIntegerTy(32) || T->isIntegerTy(64));
-}
+constexpr unsigned FewestTogether = 3; // branches
 
 // A loop that counts down to zero, in LCSSA form.
 struct Walk {
   Loop *L;
   PHINode *Count;
   BasicBlock *Exiting, *Exit;
-  SmallVector<AtomicRMWInst *> Additions; // that may be done at the end of their iteration
+  // That may be done at the end of their iteration: those whose addresses a lane knows that does any of them.
+  SmallVector<SmallVector<AtomicRMWInst *>> Additions;
 };
 
 class Finder {
 public:
-  Finder(Function &F, const Meetings &Meet, LoopInfo &Loops)
-      : Meet(Meet), Loops(Loops), Threads(F, [&](const Value &V) { return kindOnDevice(V, F); }),
+  Finder(Function &F, const Meetings &Meet, LoopInfo &Loops, const DominatorTree &DT)
+      : Meet(Meet), Loops(Loops), DT(DT), Threads(F, [&](const Value &V) { return kindOnDevice(V, F); }),
         KeepsOwn(keepsOwnAddresses(F)) {}
 
   SmallVector<Walk> find() {
@@ -119,13 +105,32 @@ private:
     });
   }
 
-  SmallVector<AtomicRMWInst *> additions(const Loop &L) {
-    SmallVector<AtomicRMWInst *> Found;
+  SmallVector<SmallVector<AtomicRMWInst *>> additions(const Loop &L) {
+    SmallVector<SmallVector<AtomicRMWInst *>> Found;
     for (BasicBlock *Block : L.blocks())
       for (Instruction &I : *Block)
-        if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && isCommon(*Atomic) && mayWait(*Atomic, L))
-          Found.push_back(Atomic);
+        if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && isCommon(*Atomic) && mayWait(*Atomic, L)) {
+          auto *Like = find_if(Found, [&](ArrayRef<AtomicRMWInst *> Group) { return knowsAlike(Group, *Atomic, L); });
+          Like == Found.end() ? Found.push_back({Atomic}) : Like->push_back(Atomic);
+        }
     return Found;
+  }
+
+  // Whether who comes to one of the additions knows the addresses of all.
+  bool knowsAlike(ArrayRef<AtomicRMWInst *> Group, const AtomicRMWInst &Other, const Loop &L) const {
+    return Group.front()->getType() == Other.getType() && all_of(Group, [&](const AtomicRMWInst *Member) {
+             return Member->getParent() == Other.getParent() ||
+                    (isKnownIn(*Member->getPointerOperand(), *Other.getParent(), L) &&
+                     isKnownIn(*Other.getPointerOperand(), *Member->getParent(), L));
+           });
+  }
+
+  bool isKnownIn(const Value &V, const BasicBlock &Block, const Loop &L) const {
+    auto *I = dyn_cast<Instruction>(&V);
+    if (!I || !L.contains(I))
+      return true;
+    return isComputed(V) ? all_of(I->operands(), [&](const Use &U) { return isKnownIn(*U, Block, L); })
+                         : DT.properlyDominates(I->getParent(), &Block);
   }
 
   // An element that is the same in all lanes which are in one iteration.
@@ -146,6 +151,7 @@ private:
 
   const Meetings &Meet;
   LoopInfo &Loops;
+  const DominatorTree &DT;
   Uniformity Threads;
   LaneOrigins From{/*Counts=*/true};
   bool KeepsOwn;
@@ -157,17 +163,24 @@ public:
       : L(*W.L), Count(*W.Count), Exiting(W.Exiting), Exit(W.Exit), Header(L.getHeader()), Before(L.getLoopPreheader()),
         Latch(L.getLoopLatch()), Own(Count.getIncomingValueForBlock(Before)), Inside(L.block_begin(), L.block_end()) {}
 
-  void run(ArrayRef<AtomicRMWInst *> Additions) {
+  void run(ArrayRef<SmallVector<AtomicRMWInst *>> Additions) {
     SmallPtrSet<const BasicBlock *, 8> Back{Header};
     if (Latch != Exiting)
       Back.insert(Latch);
     enter();
     wait(Back);
-    MapVector<BasicBlock *, SmallVector<AtomicRMWInst *>> ByBlock;
-    for (AtomicRMWInst *Atomic : Additions)
-      ByBlock[Atomic->getParent()].push_back(Atomic);
-    for (auto &[Block, Members] : ByBlock)
-      addBehind(*Block, Members);
+    for (ArrayRef<AtomicRMWInst *> Group : Additions) {
+      MapVector<BasicBlock *, SmallVector<AtomicRMWInst *>> ByBlock;
+      for (AtomicRMWInst *Atomic : Group)
+        ByBlock[Atomic->getParent()].push_back(Atomic);
+      SmallVector<Part> Parts;
+      for (auto &[Block, Members] : ByBlock)
+        Parts.push_back(partOf(*Block, Members));
+      BasicBlock *Met = Parts.size() >= FewestTogether ? addTogether(Parts) : nullptr;
+      for (const Part &Each : Parts)
+        addBehind(Each);
+      Join = Met ? Met : Join;
+    }
   }
 
 private:
@@ -308,26 +321,112 @@ private:
     }
   }
 
-  // Lanes that have nothing to add here add zeros, if any lane has something.
-  void addBehind(BasicBlock &Block, ArrayRef<AtomicRMWInst *> Members) {
-    IRBuilder<> B(Join->getTerminator());
-    Value *Adds = here(Block, *B.getTrue(), *B.getFalse());
-    SmallVector<Value *> Numbers;
+  struct Lending {
+    Value &Active, &Adding;
+    Instruction &Place;
+    bool IsOfCount = false; // the address: each lane knows it
+    DenseMap<const Value *, Value *> Again = DenseMap<const Value *, Value *>();
+  };
+
+  // Additions of a block.
+  struct Part {
+    BasicBlock *Block;
+    SmallVector<AtomicRMWInst *> Members;
+    Value *Adds;                  // whether this lane does
+    SmallVector<Value *> Numbers; // zero where it does not
+  };
+
+  Part partOf(BasicBlock &Block, ArrayRef<AtomicRMWInst *> Members) const {
+    IRBuilder<> B(Block.getContext());
+    Part New{&Block, SmallVector<AtomicRMWInst *>(Members), here(Block, *B.getTrue(), *B.getFalse()), {}};
     for (AtomicRMWInst *Member : Members)
-      Numbers.push_back(here(Block, *Member->getValOperand(), *Constant::getNullValue(Member->getType())));
-    Value *Active = B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
-    Value *Adding = B.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, ArrayRef<Type *>(), {Active, Adds});
+      New.Numbers.push_back(here(Block, *Member->getValOperand(), *Constant::getNullValue(Member->getType())));
+    return New;
+  }
+
+  static Value *active(IRBuilder<> &B) {
+    return B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
+  }
+
+  static Value *lanesThat(IRBuilder<> &B, Value *Active, Value *Adds) {
+    return B.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, ArrayRef<Type *>(), {Active, Adds});
+  }
+
+  // Lanes that have nothing to add here add zeros, if any lane has something.
+  void addBehind(const Part &P) {
+    IRBuilder<> B(Join->getTerminator());
+    Value *Active = active(B), *Adding = lanesThat(B, Active, P.Adds);
     Instruction *Then =
         SplitBlockAndInsertIfThen(B.CreateIsNotNull(Adding), Join->getTerminator()->getIterator(), false);
-    Lending Lend{Block, *Active, *Adding, *Then}, Counted{Block, *Active, *Adding, *Then, true};
-    for (auto [Member, Number] : zip_equal(Members, Numbers)) {
-      Value &Pointer = *Member->getPointerOperand();
-      Value *Where = lent(Pointer, followsFromCount(Pointer) ? Counted : Lend);
-      Member->moveBefore(Then->getIterator());
-      Member->setOperand(0, Where);
-      Member->setOperand(1, Number);
+    Lending Lend{*Active, *Adding, *Then}, Counted{*Active, *Adding, *Then, true};
+    for (auto [Member, Number] : zip_equal(P.Members, P.Numbers)) {
+      add(*Member, *Number, Lend, Counted);
+      Member->eraseFromParent();
     }
     Join = cast<BranchInst>(Then)->getSuccessor(0);
+  }
+
+  // Where some lane comes to each of the additions, and the addresses of all lanes that come to any are the same, all
+  // are done at once, which the lanes then share. Else they stay apart: no lane may add to an element to which none of
+  // the primal's iterations leads. Returns where both ways meet.
+  BasicBlock *addTogether(ArrayRef<Part> Parts) {
+    BasicBlock *Met = SplitBlock(Join, Join->getTerminator());
+    BasicBlock *Compare = newBlock(*Met), *Together = newBlock(*Met), *Apart = newBlock(*Met);
+    IRBuilder<> B(Join->getTerminator());
+    Value *Active = active(B), *Any = nullptr, *All = nullptr, *Comes = nullptr;
+    for (const Part &Each : Parts) {
+      Value *Adding = lanesThat(B, Active, Each.Adds), *Some = B.CreateIsNotNull(Adding);
+      Any = Any ? B.CreateOr(Any, Adding) : Adding;
+      All = All ? B.CreateAnd(All, Some) : Some;
+      Comes = Comes ? B.CreateOr(Comes, Each.Adds) : Each.Adds;
+    }
+    ReplaceInstWithInst(Join->getTerminator(), BranchInst::Create(Compare, Apart, All));
+    Instruction *Then = BranchInst::Create(Met, Together), *Decides = BranchInst::Create(Met, Compare);
+    Lending Lend{*Active, *Any, *Decides}, Counted{*Active, *Any, *Then, true};
+    Value *Alike = ConstantInt::getTrue(B.getContext());
+    for (const Part &Each : Parts)
+      for (AtomicRMWInst *Member : Each.Members)
+        if (!followsFromCount(*Member->getPointerOperand()))
+          Alike = lendToAll(*Member->getPointerOperand(), *Comes, *Alike, Lend);
+    B.SetInsertPoint(Decides);
+    Value *AllAlike = B.CreateIntrinsic(Intrinsic::nvvm_vote_all_sync, ArrayRef<Type *>(), {Active, Alike});
+    ReplaceInstWithInst(Decides, BranchInst::Create(Together, Apart, AllAlike));
+    Lending Known{*Active, *Any, *Then, false, Lend.Again};
+    for (const Part &Each : Parts)
+      for (auto [Member, Number] : zip_equal(Each.Members, Each.Numbers))
+        add(*Member, *Number, Known, Counted);
+    BranchInst::Create(Met, Apart);
+    Join = Apart;
+    return Met;
+  }
+
+  static BasicBlock *newBlock(BasicBlock &Before) {
+    return BasicBlock::Create(Before.getContext(), "", Before.getParent(), &Before);
+  }
+
+  // What the address is computed from, as the first lane has it that adds; whether all others that add have the same.
+  Value *lendToAll(Value &V, Value &Comes, Value &Alike, Lending &Lend) const {
+    if (isTheSameEverywhere(V) || Lend.Again.contains(&V))
+      return &Alike;
+    if (isComputed(V)) {
+      Value *All = &Alike;
+      for (Value *Operand : cast<Instruction>(V).operands())
+        All = lendToAll(*Operand, Comes, *All, Lend);
+      return All;
+    }
+    IRBuilder<> B(&Lend.Place);
+    Value *Wide = wide(B, own(V)),
+          *Lent = callTogether(B, LentToAll, B.getInt64Ty(), {&Lend.Active, &Lend.Adding, Wide});
+    Lend.Again[&V] = narrow(B, Lent, V.getType());
+    return B.CreateAnd(&Alike, B.CreateOr(B.CreateICmpEQ(Wide, Lent), B.CreateNot(&Comes)));
+  }
+
+  void add(AtomicRMWInst &Member, Value &Number, Lending &Lend, Lending &Counted) const {
+    Value &Pointer = *Member.getPointerOperand();
+    Instruction *Again = Member.clone();
+    Again->setOperand(0, lent(Pointer, followsFromCount(Pointer) ? Counted : Lend));
+    Again->setOperand(1, &Number);
+    Again->insertBefore(Lend.Place.getIterator());
   }
 
   // At the end of the iteration: what the block has, or what there is without it.
@@ -339,20 +438,19 @@ private:
     return Updater.GetValueInMiddleOfBlock(Join);
   }
 
-  struct Lending {
-    BasicBlock &Block; // of the additions
-    Value &Active, &Adding;
-    Instruction &Place;
-    bool IsOfCount = false; // the address: each lane knows it
-    DenseMap<const Value *, Value *> Again = DenseMap<const Value *, Value *>();
-  };
-
   // Whether a lane in the same iteration has the same, and one that is in another has one of an iteration that some
   // lane had.
   bool followsFromCount(const Value &V) const {
     return isTheSameEverywhere(V) || &V == &Count ||
            (isComputed(V) &&
             all_of(cast<Instruction>(V).operands(), [&](const Use &Operand) { return followsFromCount(*Operand); }));
+  }
+
+  // At the end of the iteration: what the lane has, if it came by.
+  Value *own(Value &V) const {
+    auto *I = cast<Instruction>(&V);
+    bool Reaches = !Inside.contains(I->getParent()) || I->getParent() == Header;
+    return Reaches ? &V : here(*I->getParent(), V, *Constant::getNullValue(V.getType()));
   }
 
   // What a lane has that adds, be it this one or another.
@@ -362,14 +460,9 @@ private:
     if (Value *Known = Lend.Again.lookup(&V))
       return Known;
     if (!isComputed(V)) {
-      auto *I = cast<Instruction>(&V);
-      bool Reaches = !Inside.contains(I->getParent()) || I->getParent() == Header;
-      Value *Own = Reaches ? &V : here(Lend.Block, V, *Constant::getNullValue(V.getType()));
       IRBuilder<> B(&Lend.Place);
-      const bool IsAddress = V.getType()->isPointerTy(); // which the alignment itself has merged
-      Value *Wide = IsAddress ? B.CreatePtrToInt(Own, B.getInt64Ty()) : B.CreateZExt(Own, B.getInt64Ty());
-      Value *Lent = callTogether(B, LentByLane, B.getInt64Ty(), {&Lend.Active, &Lend.Adding, Wide});
-      return Lend.Again[&V] = IsAddress ? B.CreateIntToPtr(Lent, V.getType()) : B.CreateTrunc(Lent, V.getType());
+      Value *Arguments[] = {&Lend.Active, &Lend.Adding, wide(B, own(V))};
+      return Lend.Again[&V] = narrow(B, callTogether(B, LentByLane, B.getInt64Ty(), Arguments), V.getType());
     }
     Instruction *Copy = cast<Instruction>(V).clone();
     for (Use &Operand : Copy->operands())
@@ -395,7 +488,7 @@ PreservedAnalyses AlignLanes::run(Module &M, ModuleAnalysisManager &MAM) {
     if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration()) {
       auto &Loops = FAM.getResult<LoopAnalysis>(F);
       Meetings Meet(F, FAM.getResult<AAManager>(F));
-      for (const Walk &W : Finder(F, Meet, Loops).find()) {
+      for (const Walk &W : Finder(F, Meet, Loops, FAM.getResult<DominatorTreeAnalysis>(F)).find()) {
         formLCSSA(*W.L, FAM.getResult<DominatorTreeAnalysis>(F), &Loops, nullptr);
         ADGEN_COUNT(NumLoops, F.getName());
         Aligner(W).run(W.Additions);

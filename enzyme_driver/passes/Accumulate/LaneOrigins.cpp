@@ -28,6 +28,8 @@ LaneOrigin LaneOrigins::find(Value *V) {
     Result.Dropped = Bits;
     return Result;
   }
+  if (isCallOf(*I, LentToAll))
+    return Result;
   if (isCallOf(*I, LentByLane)) {
     Result.Compared.insert(I);
     return Result;

@@ -15,6 +15,8 @@ constexpr unsigned MostCompared = 2;
 inline constexpr llvm::StringLiteral MostOfLanes = "adgen_most";
 // And one by which lanes get from another what only that has.
 inline constexpr llvm::StringLiteral LentByLane = "adgen_lent";
+// Or all of them have what one has.
+inline constexpr llvm::StringLiteral LentToAll = "adgen_lent_to_all";
 
 // What decides the value of an address, apart from what is the same in the whole grid.
 struct LaneOrigin {

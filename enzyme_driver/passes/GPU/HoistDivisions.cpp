@@ -3,6 +3,7 @@
 // branches within loops, which LLVM does not move them out of: the divisor might be zero where nobody divides. On a GPU
 // that is no reason: here they move in front of the loops in which they stay the same, with a divisor that is one where
 // it would be none.
+#include "GPU/Divisions.h"
 #include "Support/Adgen.h"
 #include "Support/Pass.h"
 
@@ -23,10 +24,6 @@ namespace adgen {
 namespace {
 
 constexpr unsigned MostSteps = 16; // of a division's operands
-
-bool isDivision(const Instruction &I) {
-  return I.isIntDivRem() && I.getType()->isIntegerTy() && !isa<Constant>(I.getOperand(1));
-}
 
 class Hoister {
 public:
@@ -83,8 +80,10 @@ private:
     I.moveBefore(Before->getTerminator()->getIterator());
     I.dropUBImplyingAttrsAndMetadata();
     Moved[Before].push_back({&I, isDivision(I) ? I.getOperand(1) : nullptr});
-    if (isDivision(I))
-      guard(I);
+    if (isDivision(I)) {
+      Dividends[&I] = I.getOperand(0);
+      guardDivision(I);
+    }
     return &I;
   }
 
@@ -99,24 +98,6 @@ private:
                   : Earlier->isIdenticalTo(&I))
         return Earlier;
     return nullptr;
-  }
-
-  // Where it would be undefined, nobody uses the result.
-  void guard(Instruction &Division) {
-    IRBuilder<> B(&Division);
-    Dividends[&Division] = Division.getOperand(0);
-    Value *Divisor = B.CreateFreeze(Division.getOperand(1));
-    Constant *Zero = Constant::getNullValue(Divisor->getType());
-    Value *IsUndefined = B.CreateICmpEQ(Divisor, Zero);
-    if (Division.getOpcode() == Instruction::SDiv || Division.getOpcode() == Instruction::SRem) {
-      Value *Dividend = B.CreateFreeze(Division.getOperand(0));
-      unsigned Bits = Divisor->getType()->getIntegerBitWidth();
-      Value *IsLeast = B.CreateICmpEQ(Dividend, B.getInt(APInt::getSignedMinValue(Bits)));
-      Value *Overflows = B.CreateAnd(IsLeast, B.CreateICmpEQ(Divisor, B.getInt(APInt::getAllOnes(Bits))));
-      IsUndefined = B.CreateOr(IsUndefined, Overflows);
-      Division.setOperand(0, Dividend);
-    }
-    Division.setOperand(1, B.CreateSelect(IsUndefined, ConstantInt::get(Divisor->getType(), 1), Divisor));
   }
 
   DominatorTree &DT;

@@ -181,6 +181,81 @@ left:
   ret void
 }
 
+; Three branches add to elements at a place that is known before they part. Where some lane comes to each of them, all
+; additions are made together, at the place of a lane that makes any; else each is made where a lane makes that.
+; CHECK-LABEL: define void @in_branches(
+; CHECK:         [[ACTIVE:%.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK:         [[ACTIVE:%.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK-NEXT:    [[A:%.*]] = call i32 @llvm.nvvm.vote.ballot.sync(i32 [[ACTIVE]],
+; CHECK-NEXT:    [[SOME:%.*]] = icmp ne i32 [[A]], 0
+; CHECK-NEXT:    [[B:%.*]] = call i32 @llvm.nvvm.vote.ballot.sync(i32 [[ACTIVE]],
+; CHECK:         [[AB:%.*]] = or i32 [[A]], [[B]]
+; CHECK:         [[C:%.*]] = call i32 @llvm.nvvm.vote.ballot.sync(i32 [[ACTIVE]],
+; CHECK:         [[ANY:%.*]] = or i32 [[AB]], [[C]]
+; CHECK-NEXT:    [[ALL:%.*]] = and i1
+; CHECK:         br i1 [[ALL]], label %[[COMPARE:.*]], label %[[APART:.*]]
+; CHECK:       [[COMPARE]]:
+; CHECK-NEXT:    [[WIDE:%.*]] = zext i32 {{%.*}} to i64
+; CHECK-NEXT:    [[LENT:%.*]] = call i64 @adgen_lent_to_all(i32 [[ACTIVE]], i32 [[ANY]], i64 [[WIDE]])
+; CHECK:         [[SAME:%.*]] = icmp eq i64 [[WIDE]], [[LENT]]
+; CHECK-NEXT:    [[IDLE:%.*]] = xor i1 {{%.*}}, true
+; CHECK-NEXT:    or i1 [[SAME]], [[IDLE]]
+; CHECK:         [[ALIKE:%.*]] = call i1 @llvm.nvvm.vote.all.sync(i32 [[ACTIVE]],
+; CHECK-NEXT:    br i1 [[ALIKE]], label %[[TOGETHER:.*]], label %[[APART]]
+; CHECK:       [[TOGETHER]]:
+; CHECK-NOT:     @adgen_lent
+; CHECK:         atomicrmw
+; CHECK:         atomicrmw
+; CHECK:         atomicrmw
+; CHECK-NEXT:    br label
+; CHECK:       [[APART]]:
+; CHECK:         vote.ballot
+; CHECK:         atomicrmw
+; CHECK:         vote.ballot
+; CHECK:         atomicrmw
+; CHECK:         vote.ballot
+; CHECK:         atomicrmw
+; CHECK-NOT:     atomicrmw
+; CHECK:         ret void
+define void @in_branches(ptr %counts, i32 %width, float %v, i1 %a, i1 %b, i1 %c,
+                         ptr "adgen-shadow" %d_w) "adgen-activity"="const" {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %at = getelementptr i64, ptr %counts, i32 %x
+  %last = load i64, ptr %at
+  br label %walk
+walk:
+  %k = phi i64 [ %last, %entry ], [ %next, %back ]
+  %i = trunc i64 %k to i32
+  %number = add i32 %i, %x
+  %row = sdiv i32 %number, %width
+  %place = getelementptr float, ptr %d_w, i32 %row
+  br i1 %a, label %first, label %ask
+first:
+  %1 = atomicrmw fadd ptr %place, float %v monotonic
+  br label %ask
+ask:
+  br i1 %b, label %second, label %again
+second:
+  %beside = getelementptr i8, ptr %place, i64 4
+  %2 = atomicrmw fadd ptr %beside, float %v monotonic
+  br label %again
+again:
+  br i1 %c, label %third, label %turn
+third:
+  %further = getelementptr i8, ptr %place, i64 8
+  %3 = atomicrmw fadd ptr %further, float %v monotonic
+  br label %turn
+turn:
+  %done = icmp eq i64 %k, 0
+  br i1 %done, label %end, label %back
+back:
+  %next = add i64 %k, -1
+  br label %walk
+end:
+  ret void
+}
+
 ; All lanes begin with the same iteration; lanes have elements of their own; or the sums are read in the loop.
 ; CHECK-LABEL: define void @begin_together(
 ; CHECK-NOT:     adgen_most
