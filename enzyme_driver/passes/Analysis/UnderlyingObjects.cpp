@@ -62,6 +62,8 @@ static bool writesNothing(const CallBase &Call) {
                                         "_ZSt",
                                         "_Zn",
                                         "_Zd"};
+  if (Name.contains("_Rb_tree_insert_and_rebalance") || Name.contains("_Rb_tree_rebalance_for_erase"))
+    return false; // nodes of maps and sets are made to lead to each other
   return Callee->hasFnAttribute(MathAttribute) || Name == "malloc" || Name == "calloc" || Name == "free" ||
          any_of(Harmless, [&](StringRef Prefix) { return Name.starts_with(Prefix); });
 }

@@ -74,6 +74,22 @@ define void @adgen_body_g(ptr %x) {
   ret void
 }
 
+; A node that a map has is active, wherever in the map it is found.
+; CHECK-LABEL: define void @adgen_body_m(
+; CHECK-NOT:     enzyme_inactive_val
+; CHECK:         ret void
+define void @adgen_body_m(ptr %x) {
+  %map = alloca [48 x i8]
+  %node = call noalias ptr @_Znwm(i64 40)
+  %number = load double, ptr %x
+  store double %number, ptr %node
+  call void @_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_(i1 false, ptr %node, ptr %map, ptr %map)
+  %found = load ptr, ptr %map
+  %read = load double, ptr %found
+  store double %read, ptr %x
+  ret void
+}
+
 define void @adgen_gradient_f(ptr %x, ptr %grid, ptr %c, double %dt, double %a, i32 %n, ptr %d_x, ptr %d_grid, ptr %d_a) "adgen-activity"="duplicated:duplicated:const:const:active:const" {
   call void (...) @__enzyme_autodiff_f(ptr @adgen_body_f, metadata !"enzyme_dup", ptr %x, ptr %d_x)
   ret void
@@ -84,9 +100,17 @@ define void @adgen_gradient_g(ptr %x, ptr %d_x) "adgen-activity"="duplicated" {
   ret void
 }
 
+define void @adgen_gradient_m(ptr %x, ptr %d_x) "adgen-activity"="duplicated" {
+  call void (...) @__enzyme_autodiff_m(ptr @adgen_body_g, metadata !"enzyme_dup", ptr %x, ptr %d_x)
+  ret void
+}
+
 declare void @__enzyme_autodiff_f(...)
 declare void @__enzyme_autodiff_g(...)
+declare void @__enzyme_autodiff_m(...)
 declare void @__enzyme_autodiff_other(...)
+declare noalias ptr @_Znwm(i64)
+declare void @_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_(i1, ptr, ptr, ptr)
 declare double @sqrt(double) memory(none)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
