@@ -241,6 +241,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-sink-singularities", after=("default",)),
         _EXITS,
         Pass("adgen-type-copies"),
+        Pass("adgen-hide-counts"),
         Pass("adgen-hide-float-bits", after=("adgen-type-copies",)),
         Pass("adgen-annotate-types"),
         Pass("adgen-expose-overwrites", after=("adgen-annotate-types",)),  # which needs the addresses that this hides

@@ -7,8 +7,10 @@
 #include <functional>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -34,6 +36,52 @@ double sums_by_key(const double *x, int n)
     std::unordered_map<int, double> sums;
     for (int i = 0; i < n; ++i) sums[i % 3] += x[i] * x[i];
     return sums[0] * sums[1];
+}
+
+double sums_in_order(const double *x, int n)
+{
+    std::map<int, double> sums;
+    for (int i = 0; i < n; ++i) sums[(i * 7) % 5] += x[i] * x[i];
+    double sum = 0;
+    for (const auto &[key, value] : sums) sum = 0.5 * sum + key * value;
+    return sum * sums.lower_bound(2)->second;
+}
+
+double numbers_in_order(const double *x, int n)
+{
+    const std::set<double> sorted(x, x + n);
+    double sum = 0, weight = 1;
+    for (const double each : sorted) {
+        sum += weight * each * each;
+        weight *= 0.7;
+    }
+    return sum + 2 * *sorted.lower_bound(0.1) + sorted.size() * *sorted.rbegin();
+}
+
+struct Found {
+    double value;
+    std::unique_ptr<Found> less, more;
+    explicit Found(double value) : value(value) {}
+
+    void insert(double other)
+    {
+        auto &next = other < value ? less : more;
+        if (next) next->insert(other);
+        else next = std::make_unique<Found>(other);
+    }
+
+    double folded(int depth) const
+    {
+        return value * value * depth + (less ? less->folded(depth + 1) : 0) +
+               (more ? std::sin(value) * more->folded(depth + 1) : 0);
+    }
+};
+
+double search_tree(const double *x, int n)
+{
+    Found root(x[0]);
+    for (int i = 1; i < n; ++i) root.insert(x[i]);
+    return root.folded(1);
 }
 
 double arrays_in_turn(const double *x, int n)

@@ -115,8 +115,9 @@ private:
   // Zeros among numbers of one type, such as what pads a tile: Enzyme asks of a memset what it sets.
   void typeZeros(llvm::MemSetInst &Set);
 
-  // The one type of number that is loaded from an array, or stored there; null where there are others.
-  llvm::Type *typeBeside(llvm::Value *Pointer);
+  // The one type of number that is loaded from an array, or stored there; null where there are others, and where these
+  // many bytes of memory that is no argument hold none.
+  llvm::Type *typeBeside(llvm::Value *Pointer, uint64_t Bytes);
   void typeLoad(llvm::LoadInst &Load);
   static bool onlyStored(const llvm::LoadInst &Load);
 

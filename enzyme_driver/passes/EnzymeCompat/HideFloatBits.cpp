@@ -179,17 +179,21 @@ private:
 
   // What is stored as an integer is no number to Enzyme, nor is what is loaded as one.
   void refuseKept() {
-    SmallPtrSet<const Value *, 8> Holding;
+    SmallPtrSet<const Value *, 8> Holding, HoldingBits;
     for (Instruction &I : instructions(Body))
       if (auto *Store = dyn_cast<StoreInst>(&I); Store && isNumber(*Store->getValueOperand()))
-        for (const Value *Object : objectsOf(Store->getPointerOperand()))
+        for (const Value *Object : objectsOf(Store->getPointerOperand())) {
           Holding.insert(Object);
+          if (isBits(Store->getValueOperand()->getType()))
+            HoldingBits.insert(Object);
+        }
     for (Instruction &I : instructions(Body)) {
       auto *Load = dyn_cast<LoadInst>(&I);
       if (!Load || !isBits(Load->getType()))
         continue;
       SmallVector<const Value *> Objects = objectsOf(Load->getPointerOperand());
-      erase_if(Objects, [&](const Value *Object) { return !Holding.contains(Object); });
+      const auto &Of = isNamedInteger(*Load) ? HoldingBits : Holding;
+      erase_if(Objects, [&](const Value *Object) { return !Of.contains(Object); });
       if (Objects.empty())
         continue;
       if ((becomesNumber(*Load) || isKeptAgain(*Load, Objects)) &&
@@ -249,6 +253,32 @@ private:
                  Next.push_back(I);
              }
              return false;
+           });
+  }
+
+  // A struct's member that clang calls an integer, as the number of elements of a std::map is: no number is stored
+  // there but as an integer.
+  bool isNamedInteger(const LoadInst &Load) const {
+    const MDNode *Tag = Load.getMetadata(LLVMContext::MD_tbaa);
+    auto *Access = Tag && Tag->getNumOperands() > 2 ? dyn_cast<MDNode>(Tag->getOperand(1)) : nullptr;
+    auto *Name = Access && Access->getNumOperands() ? dyn_cast<MDString>(Access->getOperand(0)) : nullptr;
+    return Name && is_contained({"int", "long", "long long"}, Name->getString()) &&
+           (Tag->getOperand(0) != Tag->getOperand(1) || isMemberOfLocal(*Load.getPointerOperand(), DL));
+  }
+
+  static bool isMemberOfLocal(const Value &Pointer, const DataLayout &DL) {
+    auto Placed = [&DL](const Value &V) {
+      APInt Offset(DL.getIndexTypeSizeInBits(V.getType()), 0);
+      const Value *Base = V.stripAndAccumulateConstantOffsets(DL, Offset, true);
+      return std::pair(Base, Offset.getSExtValue());
+    };
+    const auto At = Placed(Pointer);
+    auto *Local = dyn_cast<AllocaInst>(At.first);
+    return Local && isa<StructType>(Local->getAllocatedType()) &&
+           none_of(instructions(*Local->getFunction()), [&](const Instruction &I) {
+             auto *Store = dyn_cast<StoreInst>(&I);
+             return Store && Store->getValueOperand()->getType()->isFPOrFPVectorTy() &&
+                    Placed(*Store->getPointerOperand()) == At;
            });
   }
 

@@ -1,6 +1,7 @@
 // Copies by memcpy and memmove become copies of each number.
 #include "EnzymeCompat/CopyTyper.h"
 #include "EnzymeCompat/MixedCopies.h"
+#include "EnzymeCompat/NamedMembers.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -82,9 +83,21 @@ void CopyTyper::typeElements(MemTransferInst &Copy) {
 void CopyTyper::typeZeros(MemSetInst &Set) {
   auto *Length = dyn_cast<ConstantInt>(Set.getLength());
   auto *Nothing = dyn_cast<ConstantInt>(Set.getValue());
-  Type *T = Length && Nothing && Nothing->isZero() ? typeBeside(Set.getRawDest()) : nullptr;
-  uint64_t Bytes = T ? Length->getZExtValue() : 0, Each = T ? DL.getTypeStoreSize(T).getFixedValue() : 1;
-  if (!Bytes || Bytes > LongestCopy || Bytes % Each)
+  uint64_t Bytes = Length && Nothing && Nothing->isZero() ? Length->getZExtValue() : 0;
+  if (!Bytes || Bytes > LongestCopy)
+    return;
+  if (std::optional<Leaves> Named = namedMembers(*Set.getRawDest(), Bytes, Body)) {
+    IRBuilder<> B(&Set);
+    SmallVector<Value *> Zeros;
+    for (const Leaf &L : *Named)
+      Zeros.push_back(Constant::getNullValue(L.type(Context)));
+    storeEach(B, Set.getRawDest(), *Named, Zeros, Set.isVolatile(), Set.getDestAlign().valueOrOne());
+    Set.eraseFromParent();
+    return;
+  }
+  Type *T = typeBeside(Set.getRawDest(), Bytes);
+  uint64_t Each = T ? DL.getTypeStoreSize(T).getFixedValue() : 1;
+  if (!T || Bytes % Each)
     return;
   IRBuilder<> B(&Set);
   for (uint64_t At = 0; At < Bytes; At += Each)
@@ -92,8 +105,17 @@ void CopyTyper::typeZeros(MemSetInst &Set) {
   Set.eraseFromParent();
 }
 
-Type *CopyTyper::typeBeside(Value *Pointer) {
+// A node of a tree has pointers behind its number: in memory of the body's own a number elsewhere says nothing.
+Type *CopyTyper::typeBeside(Value *Pointer, uint64_t Bytes) {
+  auto placed = [&](const Value *V) {
+    APInt Offset(DL.getIndexTypeSizeInBits(V->getType()), 0);
+    const Value *Base = V->stripAndAccumulateConstantOffsets(DL, Offset, true);
+    return std::pair(Base, Offset.getSExtValue());
+  };
   const Value *Array = getUnderlyingObject(Pointer, 0);
+  const auto [Base, First] = placed(Pointer);
+  const int64_t Last = First + static_cast<int64_t>(Bytes);
+  bool Within = isa<Argument>(Array);
   Type *Found = nullptr;
   for (Instruction &I : instructions(Body)) {
     Type *T = accessedType(I);
@@ -102,8 +124,10 @@ Type *CopyTyper::typeBeside(Value *Pointer) {
     if (!T->isFPOrFPVectorTy() || (Found && Found != T->getScalarType()))
       return nullptr;
     Found = T->getScalarType();
+    const auto [Other, At] = placed(getLoadStorePointerOperand(&I));
+    Within |= Other != Base || (At < Last && First < At + static_cast<int64_t>(DL.getTypeStoreSize(T)));
   }
-  return Found;
+  return Within ? Found : nullptr;
 }
 
 } // namespace adgen

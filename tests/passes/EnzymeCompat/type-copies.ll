@@ -494,6 +494,33 @@ define void @adgen_body_counts(ptr %counts, i32 %n) {
 }
 define void @counts() { ret void }
 
+; Behind the number of a node of a tree are pointers: so its members are named, or nothing says that they are numbers.
+; CHECK-LABEL: define void @adgen_body_node(
+; CHECK:         store ptr null, ptr %left
+; CHECK:         store ptr null, ptr
+; CHECK:         memset
+define void @adgen_body_node(double %x) {
+  %node = alloca [24 x i8], align 8
+  store double %x, ptr %node, align 8, !tbaa !100
+  %left = getelementptr inbounds i8, ptr %node, i64 8
+  call void @llvm.memset.p0.i64(ptr align 8 %left, i8 0, i64 16, i1 false)
+  %unnamed = alloca [24 x i8], align 8
+  store double %x, ptr %unnamed, align 8
+  %rest = getelementptr inbounds i8, ptr %unnamed, i64 8
+  call void @llvm.memset.p0.i64(ptr align 8 %rest, i8 0, i64 16, i1 false)
+  ret void
+}
+define void @node() { ret void }
+
+!100 = !{!101, !102, i64 0}
+!101 = !{!"_ZTS4Node", !102, i64 0, !103, i64 8, !103, i64 16}
+!102 = !{!"double", !105, i64 0}
+!103 = !{!"_ZTSSt10unique_ptrI4NodeSt14default_deleteIS0_EE", !104, i64 0}
+!104 = !{!"p1 _ZTS4Node", !106, i64 0}
+!105 = !{!"omnipotent char", !107, i64 0}
+!106 = !{!"any pointer", !105, i64 0}
+!107 = !{!"Simple C++ TBAA"}
+
 ; The bits of a half go into memory of which nothing is known as a half.
 ; CHECK-LABEL: define void @adgen_body_into_bytes(
 ; CHECK:         store half %x, ptr %bytes
