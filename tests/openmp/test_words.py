@@ -30,3 +30,11 @@ def test_gradients(module: Module, name: str, grid: int, block: int, results: in
     inputs = (x.astype(np.float32), w) if name == "structs" else (x,)
     kernel: Any = module[name]
     kernel.check[grid, block](*inputs, np.zeros(results))
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_each_of_two_halves_is_kept_or_not(module: Module) -> None:
+    x, weights = np.random.default_rng(6).normal(size=(2, 64)).astype(np.float16)
+    kernel: Any = module["pairs"]
+    found = kernel.vjp[1, 32](x, np.zeros(64, np.float16), cotangents={"y": weights}, wrt="x")["x"]
+    assert np.array_equal(found, np.where(abs(x) > 0.5, weights, 0))

@@ -76,6 +76,10 @@ Value *CopyTyper::partOf(IRBuilder<> &B, Value &Whole, unsigned From, Type *T) {
     return From >= One->getType()->getScalarSizeInBits() ? ConstantInt::get(T, 0) : partOf(B, *One, From, T);
   if (match(&Whole, m_BitCast(m_Value(One))))
     return elementAt(B, *One, From, T);
+  if (auto *Choice = dyn_cast<SelectInst>(&Whole)) {
+    Value *Left = partOf(B, *Choice->getTrueValue(), From, T), *Right = partOf(B, *Choice->getFalseValue(), From, T);
+    return Left && Right ? B.CreateSelect(Choice->getCondition(), Left, Right) : nullptr;
+  }
   // What is shifted in: zeros, or the bits of another one.
   unsigned Up = 0;
   if (match(&Whole, m_Shl(m_Value(One), m_APInt(By))))

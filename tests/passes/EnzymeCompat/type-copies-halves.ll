@@ -39,6 +39,26 @@ define void @adgen_body_pack(ptr "adgen-layout"="2[0f2]" %x, ptr "adgen-layout"=
   ret void
 }
 
+; Of two halves in a word each is kept or not.
+; CHECK-LABEL: define void @adgen_body_pairs(
+; CHECK:         [[PAIR:%.*]] = load <2 x half>, ptr %x
+; CHECK-NOT:     or i32
+; CHECK:         select i1 %low, half {{.*}}, half 0xH0000
+; CHECK-NOT:     or i32
+; CHECK:         select i1 %high, half {{.*}}, half 0xH0000
+; CHECK-NOT:     or i32
+; CHECK:         store <2 x half>
+define void @adgen_body_pairs(ptr "adgen-layout"="2[0f2]" %x, ptr "adgen-layout"="2[0f2]" %y, i1 %low, i1 %high) {
+  %pair = load i32, ptr %x
+  %upper = and i32 %pair, -65536
+  %upper.or.none = select i1 %high, i32 %upper, i32 0
+  %lower = and i32 %pair, 65535
+  %lower.or.none = select i1 %low, i32 %lower, i32 0
+  %both = or disjoint i32 %upper.or.none, %lower.or.none
+  store i32 %both, ptr %y
+  ret void
+}
+
 ; Nothing says which numbers of 16 bits these are: they stay integers.
 ; CHECK-LABEL: define i16 @adgen_body_words(
 ; CHECK-SAME:    ptr "adgen-layout"="2[0i2]" %tile)
