@@ -3,21 +3,25 @@
 // knows alone. So a block has the beginning of such a shadow for itself in shared memory: records that lie there are
 // added to there, and the sums to the shadow when all threads have come to the end; the others are added to as before.
 //   atomic d[12 * bone + k] += x;   becomes   if (bone is among the first) atomic own[12 * bone + k] += x; else ...
-// So are the sums of a warp's lanes whose place follows from a division, as a channel does from a pixel's index.
-// What a block adds from shared memory, its own or the user's tables, is left out where it is zero: of a table, a block
-// mostly has few records.
+// A number alone is, too, where the kernel keeps its index below something that all threads share, as in a table by
+// which a function is interpolated: the block has as many elements as that says, if they are few, else none. So are the
+// sums of a warp's lanes whose place follows from a division, as a channel does from a pixel's index. What a block adds
+// from shared memory, its own or the user's tables, is left out where it is zero: of a table, a block mostly has few
+// records.
 #include "Accumulate/BlockElements.h"
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneGroups.h"
 #include "Accumulate/Lookups.h"
 #include "Accumulate/Ownership.h"
+#include "Accumulate/UniformBounds.h"
 #include "Support/Pass.h"
 #include "Support/Reaches.h"
 #include "Support/Threads.h"
 
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -41,11 +45,14 @@ constexpr int64_t MostRecordBytes = 256; // between its first number and its las
 constexpr size_t FewestNumbers = 6;      // of a record that a thread adds to
 constexpr size_t MostGroups = 8;         // each is there twice
 constexpr size_t MostSums = 2;           // tables
-constexpr unsigned LentOperand = 2;      // of adgen_lent
+constexpr uint64_t BoundedBytes = 8 * 1024;
+constexpr size_t MostBounded = 2;   // tables
+constexpr uint64_t EachThread = 8;  // elements that a thread zeroes and adds, where it adds once itself
+constexpr unsigned LentOperand = 2; // of adgen_lent
 
 class Privatizer {
 public:
-  Privatizer(Function &F, const Meetings &Meet) : F(F), Meet(Meet), Room(roomInShared(F)) {}
+  Privatizer(Function &F, const Meetings &Meet, const LoopInfo &LI) : F(F), Meet(Meet), LI(LI), Room(roomInShared(F)) {}
 
   void run() {
     skipZeros();
@@ -59,6 +66,7 @@ public:
     for (Argument &A : F.args())
       if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
         addSums(A);
+    addBounded();
     if (!All.empty())
       replace();
   }
@@ -67,6 +75,14 @@ private:
   struct Record {
     LaneGroup Group;
     size_t Table;
+  };
+
+  // A table that has as many elements as the launch says.
+  struct Bounded {
+    SmallVector<LaneGroup> Groups;
+    std::unique_ptr<UniformBound> Last; // where its last element begins, in bytes
+    bool Once = true;                   // a thread adds outside of loops
+    size_t Table = 0;
   };
 
   struct Handover {
@@ -117,6 +133,72 @@ private:
     const uint64_t Count = Bytes / F.getDataLayout().getTypeStoreSize(Own.type());
     Own.Own = createExchange(F, ArrayType::get(Own.type(), Count), ".records");
     All.push_back(std::move(Own));
+  }
+
+  // Numbers that lie at indices which the launch bounds.
+  void addBounded() {
+    MapVector<Argument *, Bounded> Tables;
+    for (const LaneGroup &G : laneGroups(F, Meet, [&](const AtomicRMWInst &A) { return mayBeBounded(A); })) {
+      auto *Shadow = cast<Argument>(const_cast<Value *>(getUnderlyingObject(G.Base, 0)));
+      Bounded &Table = Tables[Shadow];
+      std::unique_ptr<UniformBound> Last = lastOf(G);
+      Table.Last = Table.Groups.empty() || !Last ? std::move(Last)
+                                                 : UniformBound::largest(std::move(Table.Last), std::move(Last));
+      Table.Once &= !LI.getLoopFor(G.Members.front()->getParent());
+      Table.Groups.push_back(G);
+    }
+    for (auto &[Shadow, Table] : Tables)
+      if (Table.Last && Tabled.size() < MostBounded && Room >= BoundedBytes && Table.Groups.size() <= MostGroups &&
+          isAddedToAlone(*Shadow, Table.Groups)) {
+        Room -= BoundedBytes;
+        BlockElements Own{Shadow};
+        for (const LaneGroup &G : Table.Groups)
+          append_range(Own.Additions, G.Members);
+        Own.Own = createExchange(
+            F, ArrayType::get(Own.type(), BoundedBytes / F.getDataLayout().getTypeStoreSize(Own.type())), ".bounded");
+        Table.Table = All.size();
+        All.push_back(std::move(Own));
+        Tabled.push_back(std::move(Table));
+      }
+  }
+
+  bool mayBeBounded(const AtomicRMWInst &Atomic) {
+    const Value *Pointer = Atomic.getPointerOperand();
+    auto *A = dyn_cast<Argument>(getUnderlyingObject(Pointer, 0));
+    return A && F.hasParamAttribute(A->getArgNo(), ShadowAttribute) && !Atomic.hasMetadata(SeldomMark) &&
+           !Atomic.hasMetadata(LanesMark) &&
+           none_of(Found, [&](const Record &R) { return All[R.Table].Shadow == A; }) &&
+           (From.make(Pointer) || isOfRemainder(*Pointer));
+  }
+
+  static bool isOfRemainder(const Value &Pointer) {
+    return reaches(Pointer, [](const Value &V, SmallVectorImpl<const Value *> &Next) {
+      auto *I = dyn_cast<Instruction>(&V);
+      if (I)
+        addOperands(*I, Next);
+      return I && isRemainder(*I);
+    });
+  }
+
+  // In bytes behind the shadow's beginning; nothing where the launch says nothing of it.
+  std::unique_ptr<UniformBound> lastOf(const LaneGroup &G) const {
+    const DataLayout &DL = F.getDataLayout();
+    std::unique_ptr<UniformBound> Sum = UniformBound::constant(extents(G).second);
+    for (const Value *Pointer = G.Base; auto *GEP = dyn_cast<GetElementPtrInst>(Pointer);
+         Pointer = GEP->getPointerOperand()) {
+      SmallMapVector<Value *, APInt, 4> Scales;
+      APInt Constant(DL.getIndexTypeSizeInBits(GEP->getType()), 0);
+      if (!GEP->collectOffset(DL, Constant.getBitWidth(), Scales, Constant))
+        return nullptr;
+      Sum = UniformBound::sum(std::move(Sum), UniformBound::constant(Constant.getSExtValue()));
+      for (auto &[Index, Scale] : Scales) {
+        if (!Scale.isStrictlyPositive())
+          return nullptr;
+        Sum = UniformBound::sum(
+            std::move(Sum), UniformBound::product(UniformBound::of(*Index, *G.Members.front()), Scale.getSExtValue()));
+      }
+    }
+    return Sum;
   }
 
   // What is handed over to be added up among lanes: where its elements' addresses are stored.
@@ -232,15 +314,49 @@ private:
 
   void replace() {
     const BlockEnds Ends(F);
-    zeroOwn(Ends.first(), All, countAll);
+    auto Count = [&](IRBuilder<> &B, const BlockElements &E, Value *Threads) {
+      auto Of = find_if(Tabled, [&](const Bounded &T) { return All[T.Table].Own == E.Own; });
+      return Of == Tabled.end() ? countAll(B, E, Threads) : countOf(B, *Of, Threads);
+    };
+    zeroOwn(Ends.first(), All, Count);
     waitForBlock(Ends.first());
     waitForBlock(Ends.last());
-    addOwnToShadows(Ends.last(), All, countAll);
+    addOwnToShadows(Ends.last(), All, Count);
     for (const Record &R : Found)
-      choose(R.Group, All[R.Table]);
+      choose(R.Group, All[R.Table], limit(Bytes, R.Group));
     for (const Handover &H : Sums)
       for (StoreInst *Store : H.Handed)
         chooseAddress(*Store, All[H.Table]);
+    for (const Bounded &T : Tabled)
+      for (const LaneGroup &G : T.Groups)
+        choose(G, All[T.Table], limit(T, G), /*IsBounded=*/true);
+  }
+
+  // None where they are too many, or more than a block's threads should have to do with.
+  Value *countOf(IRBuilder<> &B, const Bounded &T, Value *Threads) const {
+    const int64_t Size = F.getDataLayout().getTypeStoreSize(All[T.Table].type());
+    Value *Last = B.CreateFreeze(T.Last->make(B)), *Fit = B.getInt64(BoundedBytes);
+    if (T.Once) {
+      Value *Some = B.CreateZExt(B.CreateMul(Threads, B.getInt32(EachThread * Size)), B.getInt64Ty());
+      Fit = B.CreateBinaryIntrinsic(Intrinsic::umin, Fit, Some);
+    }
+    Value *Count = B.CreateAdd(B.CreateUDiv(Last, B.getInt64(Size)), B.getInt64(1));
+    return B.CreateSelect(B.CreateICmpULT(Last, Fit), B.CreateTrunc(Count, B.getInt32Ty()), B.getInt32(0));
+  }
+
+  // Below how many bytes a group's first element lies so that the last one is in the table.
+  Value *limit(uint64_t TableBytes, const LaneGroup &G) const {
+    auto [First, Last] = extents(G);
+    const int64_t Size = F.getDataLayout().getTypeStoreSize(G.type());
+    return ConstantInt::get(Type::getInt64Ty(F.getContext()), int64_t(TableBytes) - (Last - First) - Size + 1);
+  }
+
+  Value *limit(const Bounded &T, const LaneGroup &G) const {
+    IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    Value *Count = B.CreateZExt(countOf(B, T, threadsOfBlock(B)), B.getInt64Ty());
+    const int64_t Size = F.getDataLayout().getTypeStoreSize(G.type());
+    Value *Less = B.CreateAdd(B.CreateMul(Count, B.getInt64(Size)), limit(0, G));
+    return B.CreateBinaryIntrinsic(Intrinsic::smax, Less, B.getInt64(0));
   }
 
   void chooseAddress(StoreInst &Store, const BlockElements &Own) {
@@ -254,25 +370,27 @@ private:
   }
 
   // Behind the last of a record's additions; those to the shadow go the other way.
-  void choose(const LaneGroup &G, const BlockElements &Own) {
+  void choose(const LaneGroup &G, const BlockElements &Own, Value *Limit, bool IsBounded = false) {
     ADGEN_COUNT(NumPrivate, *G.Members.back());
-    auto [First, Last] = extents(G);
-    const int64_t Size = F.getDataLayout().getTypeStoreSize(Own.type());
+    const int64_t First = extents(G).first, Size = F.getDataLayout().getTypeStoreSize(Own.type());
     Instruction *Behind = G.Members.back()->getNextNode();
     IRBuilder<> B(Behind);
     Type *Int64 = B.getInt64Ty();
     auto *Base = const_cast<Value *>(G.Base);
     Value *At = B.CreateSub(B.CreatePtrToInt(Base, Int64), B.CreatePtrToInt(Own.Shadow, Int64));
-    Value *IsAmongFirst =
-        B.CreateICmpULT(B.CreateAdd(At, B.getInt64(First)), B.getInt64(int64_t(Bytes) - (Last - First) - Size + 1));
+    Value *IsAmongFirst = B.CreateICmpULT(B.CreateAdd(At, B.getInt64(First)), Limit);
     Instruction *Then, *Else;
     SplitBlockAndInsertIfThenElse(IsAmongFirst, Behind->getIterator(), &Then, &Else);
     B.SetInsertPoint(Then);
-    Value *Begin = B.CreatePtrAdd(B.CreateAddrSpaceCast(Own.Own, B.getPtrTy()), At, "record");
+    // By an address of shared memory the two ways stay apart; lanes that are compared need one of either.
+    Value *Table = IsBounded ? static_cast<Value *>(Own.Own) : B.CreateAddrSpaceCast(Own.Own, B.getPtrTy());
+    Value *Begin = B.CreatePtrAdd(Table, IsBounded ? B.CreateTrunc(At, B.getInt32Ty()) : At, "record");
     for (AtomicRMWInst *Member : G.Members) {
       Value *Place = B.CreatePtrAdd(Begin, B.getInt64(distanceOf(*Member)));
-      B.CreateAtomicRMW(AtomicRMWInst::FAdd, Place, Member->getValOperand(), MaybeAlign(Size),
-                        AtomicOrdering::Monotonic);
+      auto *Addition = B.CreateAtomicRMW(AtomicRMWInst::FAdd, Place, Member->getValOperand(), MaybeAlign(Size),
+                                         AtomicOrdering::Monotonic);
+      if (IsBounded)
+        Addition->setMetadata(TableMark, MDNode::get(F.getContext(), {}));
       Member->moveBefore(Else->getIterator());
     }
   }
@@ -309,10 +427,12 @@ private:
 
   Function &F;
   const Meetings &Meet;
+  const LoopInfo &LI;
   Lookups From;
   SmallVector<BlockElements> All;
   SmallVector<Record> Found;
   SmallVector<Handover> Sums;
+  SmallVector<Bounded> Tabled;
   uint64_t Room;
 };
 
@@ -324,7 +444,7 @@ PreservedAnalyses PrivatizeLookups::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
     if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
-      Privatizer(F, Meetings(F, FAM.getResult<AAManager>(F))).run();
+      Privatizer(F, Meetings(F, FAM.getResult<AAManager>(F)), FAM.getResult<LoopAnalysis>(F)).run();
   return PreservedAnalyses::none();
 }
 
