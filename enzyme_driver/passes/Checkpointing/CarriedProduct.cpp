@@ -33,16 +33,23 @@ bool isLinear(const Instruction &I, const Value *Used, const Constants &Known) {
   }
 }
 
-// Whether the derivative of anything needs the number.
-bool isNeeded(const Instruction &Number, const Constants &Known) {
-  SmallVector<const Instruction *> Work{&Number};
+// Whether the derivative of anything needs the number, in a loop where one is given. What is used behind that is
+// `Left`.
+bool isNeeded(Instruction &Number, const Constants &Known, const Loop *In = nullptr,
+              SmallSetVector<Instruction *, 4> *Left = nullptr) {
+  SmallVector<Instruction *> Work{&Number};
   SmallPtrSet<const Instruction *, 16> Seen{&Number};
   while (!Work.empty()) {
-    const Instruction *From = Work.pop_back_val();
-    for (const User *U : From->users()) {
+    Instruction *From = Work.pop_back_val();
+    for (User *U : From->users()) {
       auto *I = cast<Instruction>(U);
       if (isa<StoreInst, CmpInst>(I))
         continue;
+      if (In && !In->contains(I)) {
+        if (!isLinear(*I, From, Known) || isNeeded(*I, Known))
+          Left->insert(From);
+        continue;
+      }
       if (!isLinear(*I, From, Known))
         return true;
       if (Seen.insert(I).second)
@@ -176,7 +183,7 @@ bool CarriedProduct::collect() {
       if (!L.contains(I) || I == &Carried || isa<StoreInst>(I))
         continue;
       if (isa<PHINode>(I) && I->getParent() == L.getHeader()) {
-        if (!I->getType()->isFloatingPointTy() || isNeeded(*I, Known))
+        if (!I->getType()->isFloatingPointTy() || isNeeded(*I, Known, L.getOutermostLoop(), &Left))
           return false;
         continue;
       }

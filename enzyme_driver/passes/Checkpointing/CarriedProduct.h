@@ -42,6 +42,8 @@ public:
   const llvm::MapVector<llvm::CmpInst *, bool> &leaving() const { return Leaving; }
   // What is computed in an iteration from the number.
   const llvm::SetVector<llvm::Instruction *> &computed() const { return Computed; }
+  // What the outermost loop around leaves behind that follows from the number and was added up.
+  llvm::ArrayRef<llvm::Instruction *> left() const { return Left.getArrayRef(); }
   llvm::Value *next() const { return Carried.getIncomingValueForBlock(L.getLoopLatch()); }
 
 private:
@@ -70,6 +72,7 @@ private:
   const Constants &Known;
   bool AnyRange = false;
   llvm::SetVector<llvm::Instruction *> Computed;
+  llvm::SmallSetVector<llvm::Instruction *, 4> Left;
   llvm::MapVector<llvm::CmpInst *, bool> Leaving;
   llvm::DenseMap<const llvm::Instruction *, bool> Repeatable;
   llvm::SmallVector<Step> Steps;

@@ -297,6 +297,7 @@ void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &D
   Loop &Whole = Always ? *wholeLoop(Carried, L) : L;
   formDedicatedExitBlocks(&Whole, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
   holdBehind(L, SmallVector<Instruction *>(Product.computed().getArrayRef()), DT, LI);
+  holdBehind(*L.getOutermostLoop(), Product.left(), DT, LI);
   State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size(), Always, Product.isOfAnyRange());
   undoSteps(Product, In, DT, LI);
   if (Whole.getParentLoop())

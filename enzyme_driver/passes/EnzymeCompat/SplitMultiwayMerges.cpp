@@ -8,11 +8,13 @@
 #include "Support/Guards.h"
 #include "Support/Pass.h"
 
+#include "llvm/Analysis/DomTreeUpdater.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -20,6 +22,7 @@ namespace adgen {
 namespace {
 
 constexpr unsigned AskedAtOnce = 3;
+constexpr StringLiteral PinPrefix = "adgen_pin_", JoinName = "join";
 
 SmallVector<BasicBlock *> uniquePredecessors(BasicBlock &Join) {
   SmallSetVector<BasicBlock *, 4> Found(pred_begin(&Join), pred_end(&Join));
@@ -49,6 +52,33 @@ void keepMarks(BasicBlock &First, const BasicBlock &Join) {
         Part->setMetadata(InactiveMark, Mark);
 }
 
+bool isPutInFront(const BasicBlock &Block) {
+  auto *Call = dyn_cast<CallInst>(&*Block.getFirstNonPHIIt());
+  return Call && isCallOf(*Call, (PinPrefix + JoinName).str()) && isa<BranchInst>(Call->getNextNode()) &&
+         Block.getSingleSuccessor();
+}
+
+// What leads to another block by one in front is led there again: a branch that leads there since may lie between those
+// that merge in front.
+void dissolve(Function &F, DominatorTree &DT, LoopInfo &LI) {
+  DomTreeUpdater Update(DT, DomTreeUpdater::UpdateStrategy::Eager);
+  for (BasicBlock &Block : make_early_inc_range(F)) {
+    if (!isPutInFront(Block) || LI.isLoopHeader(&Block) || LI.isLoopHeader(Block.getSingleSuccessor()))
+      continue;
+    auto *Call = cast<CallInst>(&*Block.getFirstNonPHIIt());
+    Loop *L = LI.getLoopFor(&Block);
+    Call->removeFromParent();
+    LI.removeBlock(&Block);
+    if (TryToSimplifyUncondBranchFromEmptyBlock(&Block, &Update)) {
+      Call->deleteValue();
+      continue;
+    }
+    Call->insertBefore(Block.getTerminator()->getIterator());
+    if (L)
+      L->addBasicBlockToLoop(&Block, LI);
+  }
+}
+
 void nest(Function &F, DominatorTree &DT, LoopInfo &LI) {
   SmallVector<BasicBlock *> Joins;
   for (BasicBlock &Block : F)
@@ -64,7 +94,7 @@ void nest(Function &F, DominatorTree &DT, LoopInfo &LI) {
       continue;
     BasicBlock *First = SplitBlockPredecessors(Join, Inner, ".join", &DT, &LI);
     keepMarks(*First, *Join);
-    IRBuilder<>(First->getTerminator()).CreateCall(declarePin(*F.getParent(), "join"));
+    IRBuilder<>(First->getTerminator()).CreateCall(declarePin(*F.getParent(), JoinName));
     Joins.append({Join, First});
   }
 }
@@ -76,8 +106,12 @@ ADGEN_DECLARE_PASS(SplitMultiwayMerges);
 PreservedAnalyses SplitMultiwayMerges::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
-    if (!F.isDeclaration())
-      nest(F, FAM.getResult<DominatorTreeAnalysis>(F), FAM.getResult<LoopAnalysis>(F));
+    if (!F.isDeclaration()) {
+      auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+      auto &LI = FAM.getResult<LoopAnalysis>(F);
+      dissolve(F, DT, LI);
+      nest(F, DT, LI);
+    }
   return PreservedAnalyses::none();
 }
 

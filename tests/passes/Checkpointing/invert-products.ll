@@ -169,6 +169,63 @@ end:
 }
 !0 = !{}
 
+; What was summed up with it may be needed behind all loops, as a mean is, where it is kept.
+; CHECK-LABEL: define void @adgen_body_shared_out(
+; CHECK:         call void @adgen_undo_divide_f32_always(ptr %carried, i32
+; CHECK:       {{^end:}}
+; CHECK-NEXT:    [[LEFT:%.*]] = phi float [ %s.end, %tile.end ]
+; CHECK-NEXT:    store float [[LEFT]], ptr [[HELD:%.*]], align 4
+; CHECK-NEXT:    call void @adgen_pin_variable(ptr [[HELD]])
+; CHECK-NEXT:    [[KEPT:%.*]] = load float, ptr [[HELD]]
+; CHECK-NEXT:    fdiv float [[KEPT]], %t.end
+define void @adgen_body_shared_out(ptr noalias readonly %x, ptr noalias %out, i64 %n, i64 %m) {
+entry:
+  %stop = alloca i64
+  store i64 -1, ptr %stop
+  br label %tile
+tile:
+  %o = phi i64 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %t.o = phi float [ 1.0, %entry ], [ %t.end, %tile.end ]
+  %s.o = phi float [ 0.0, %entry ], [ %s.end, %tile.end ]
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %tile ], [ %inc, %latch ]
+  %through = phi float [ %t.o, %tile ], [ %t.next, %latch ]
+  %sum = phi float [ %s.o, %tile ], [ %s.next, %latch ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  %was = call i64 @llvm.nvvm.ldu.global.i.i64.p0(ptr %stop, i32 8)
+  %is = select i1 %opaque, i64 %i, i64 %was, !adgen.outcome !0
+  store i64 %is, ptr %stop
+  %read = call i64 @llvm.nvvm.ldu.global.i.i64.p0(ptr %stop, i32 8)
+  %again = icmp eq i64 %read, %i
+  br i1 %again, label %latch, label %blends, !adgen.outcome !0
+blends:
+  %w = fmul float %through, %a
+  %more = fadd float %sum, %w
+  br label %latch
+latch:
+  %t.next = phi float [ %through, %loop ], [ %rest, %blends ]
+  %s.next = phi float [ %sum, %loop ], [ %more, %blends ]
+  %inc = add i64 %i, 1
+  %last = icmp sge i64 %inc, %n
+  br i1 %last, label %tile.end, label %loop
+tile.end:
+  %t.end = phi float [ %t.next, %latch ]
+  %s.end = phi float [ %s.next, %latch ]
+  %o.inc = add i64 %o, 1
+  %on = icmp slt i64 %o.inc, %m
+  br i1 %on, label %tile, label %end
+end:
+  %mean = fdiv float %s.end, %t.end
+  store float %mean, ptr %out
+  ret void
+}
+
+
 ; CHECK-LABEL: define void @adgen_body_comes_to_zero(
 ; CHECK:         %carried = alloca [7 x float]
 ; CHECK:         call void @adgen_undo_begin_f32_wide_1(ptr %carried, i32

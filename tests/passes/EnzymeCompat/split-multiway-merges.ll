@@ -56,6 +56,33 @@ end:
   ret double %v
 }
 
+; Ways that have met in front since, with another one between them, are led there again before.
+; CHECK-LABEL: define double @between(
+; CHECK:       end.join:
+; CHECK-NEXT:    [[INNER:%.*]] = phi double [ 3.000000e+00, %third ], [ 2.000000e+00, %second ]
+; CHECK-NEXT:    call void @adgen_pin_join()
+; CHECK:       end:
+; CHECK-NEXT:    phi double [ 1.000000e+00, %entry ], [ [[INNER]], %end.join ]
+define double @between(i1 %a, ptr %b) {
+entry:
+  br i1 %a, label %front, label %ask
+ask:
+  %c = load i1, ptr %b
+  br i1 %c, label %second, label %third
+second:
+  br label %end
+third:
+  br label %front
+front:
+  %f = phi double [ 1.0, %entry ], [ 3.0, %third ]
+  call void @adgen_pin_join()
+  br label %end
+end:
+  %v = phi double [ %f, %front ], [ 2.0, %second ]
+  ret double %v
+}
+declare void @adgen_pin_join()
+
 ; CHECK-LABEL: define void @untouched(
 ; CHECK-NOT:     adgen_pin_join
 ; CHECK:         ret void
