@@ -278,7 +278,10 @@ __attribute__((visibility("hidden"))) int adgen_run_function(user_function call,
     Accumulation accumulation(args, accumulated);
     const OneThread only(accumulation.wantsOneThread());
     adgen_misfit();
+    failed = false;
     call(args, result);
+    if (ended())
+      return 1;
     last_error = adgen_misfit();
     return last_error.empty() ? 0 : 2;
   } catch (const std::exception &error) {

@@ -1,6 +1,8 @@
 // What teams of threads do with each other, and the derivatives of that (passes/OpenMP/RewriteOpenMP.cpp). Functions
 // with a derivative take a lock; those of the forward and the reverse sweep take its shadow too, which they leave
 // alone.
+#include "failure.h"
+
 #include <atomic>
 #include <cstdint>
 #include <omp.h>
@@ -115,6 +117,15 @@ HIDDEN void adgen_omp_request(int threads) { requested = threads; }
 HIDDEN void adgen_omp_limit(int threads) { limit = threads; }
 
 // How many threads the next team gets: what num_threads asked for or the default; one inside a team.
+// Of a thread with memory of its own, of which there is enough for so many.
+HIDDEN int adgen_omp_number_within(int number, int most) {
+  if (number < most)
+    return number;
+  adgen_fail("variables of threads (threadprivate, thread_local) have memory for " + std::to_string(most) +
+             " threads of a team, and there are more: see OMP_NUM_THREADS and adgen.threads");
+  return most;
+}
+
 HIDDEN int adgen_omp_team() {
   omp_set_dynamic(0);           // a reverse sweep needs the threads of its forward sweep
   omp_set_max_active_levels(1); // a region inside a region has one thread

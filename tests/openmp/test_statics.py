@@ -34,6 +34,21 @@ double first(const double *x, int n) {
     return work[0];
 }
 """
+OF_THREADS = """\
+static double own;
+#pragma omp threadprivate(own)
+double squares(const double *x, int n, int threads) {
+    double sum = 0;
+    #pragma omp parallel num_threads(threads) reduction(+ : sum)
+    {
+        own = 0;
+        #pragma omp for
+        for (int i = 0; i < n; ++i) own += x[i];
+        sum += own * own;
+    }
+    return sum;
+}
+"""
 
 
 @pytest.mark.usefixtures("toolchain")
@@ -66,3 +81,15 @@ def test_memory_of_an_earlier_call_is_refused(tmp_path: Path) -> None:
         adgen.compile(file, function="first").vjp(np.ones(3), 3)
     assert caught.value.location is not None
     assert caught.value.location.line == 2
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_too_many_threads_for_their_variables_are_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "own.cpp"
+    file.write_text(OF_THREADS, encoding="utf-8")
+    function = adgen.compile(file).squares
+    x = np.random.default_rng().uniform(0.5, 1.5, 8)
+    np.testing.assert_allclose(function.vjp(x, 8, 2)["x"], 2 * np.repeat([x[:4].sum(), x[4:].sum()], 4))
+    with pytest.raises(adgen.PrimalError, match="memory for 512 threads"):
+        function.vjp(x, 8, 600)
+    np.testing.assert_allclose(function.vjp(x, 8, 1)["x"], 2 * x.sum())

@@ -61,11 +61,17 @@ SmallSetVector<Instruction *, 8> usersOf(GlobalVariable &Variable) {
   return Found;
 }
 
-// More threads than there are elements end the program: it would read another thread's.
+// More threads than there are elements share one behind them, and the runtime says that the call failed.
 Value *numberIn(IRBuilder<> &B) {
-  Value *Number = threadNumber(B);
-  Value *Fits = B.CreateICmpULT(Number, B.getInt32(MostThreads));
-  return B.CreateZExt(B.CreateSelect(Fits, Number, B.getInt32(-1)), B.getInt64Ty());
+  Module &M = *B.GetInsertBlock()->getModule();
+  auto *Within = cast<Function>(
+      M.getOrInsertFunction("adgen_omp_number_within", B.getInt32Ty(), B.getInt32Ty(), B.getInt32Ty()).getCallee());
+  Within->setDoesNotAccessMemory();
+  Within->setDoesNotThrow();
+  Within->setWillReturn();
+  Within->setDoesNotFreeMemory();
+  Within->addFnAttr("enzyme_inactive");
+  return B.CreateZExt(B.CreateCall(Within, {threadNumber(B), B.getInt32(MostThreads)}), B.getInt64Ty());
 }
 
 bool number(GlobalVariable &Variable, const Functions &Nested) {
@@ -75,10 +81,11 @@ bool number(GlobalVariable &Variable, const Functions &Nested) {
   auto IsNested = [&](const Instruction *I) { return Nested.contains(I->getFunction()); };
   if (Users.empty() || any_of(Users, IsNested) || !Variable.hasInitializer() || Size * MostThreads > LargestArray)
     return false;
-  auto *All = ArrayType::get(T, MostThreads);
+  auto *All = ArrayType::get(T, MostThreads + 1);
   Constant *Initial = Variable.getInitializer();
-  Constant *Initials = Initial->isNullValue() ? Constant::getNullValue(All)
-                                              : ConstantArray::get(All, SmallVector<Constant *>(MostThreads, Initial));
+  Constant *Initials = Initial->isNullValue()
+                           ? Constant::getNullValue(All)
+                           : ConstantArray::get(All, SmallVector<Constant *>(MostThreads + 1, Initial));
   auto *Array = new GlobalVariable(*Variable.getParent(), All, /*isConstant=*/false, GlobalValue::InternalLinkage,
                                    Initials, Variable.getName() + "_of_threads");
   Array->setAlignment(std::max(Variable.getAlign().valueOrOne(), Align(64)));

@@ -3,8 +3,8 @@
 ;
 ; RUN: %opt -passes='adgen-number-thread-locals' -S %s | %filecheck %s
 
-; CHECK-DAG: @own_of_threads = internal global [512 x [4 x double]] zeroinitializer, align 64
-; CHECK-DAG: @seed_of_threads = internal global [512 x i32] [i32 7, i32 7,
+; CHECK-DAG: @own_of_threads = internal global [513 x [4 x double]] zeroinitializer, align 64
+; CHECK-DAG: @seed_of_threads = internal global [513 x i32] [i32 7, i32 7,
 ; CHECK-DAG: @large = internal thread_local global
 ; CHECK-DAG: @nested = internal thread_local global
 ; CHECK-NOT: @large_of_threads
@@ -16,13 +16,12 @@
 
 ; CHECK-LABEL: define double @f(
 ; CHECK:         %[[NUMBER:.*]] = call i32 @omp_get_thread_num()
-; CHECK-NEXT:    %[[FITS:.*]] = icmp ult i32 %[[NUMBER]], 512
-; CHECK-NEXT:    %[[OR_NONE:.*]] = select i1 %[[FITS]], i32 %[[NUMBER]], i32 -1
-; CHECK-NEXT:    %[[AT:.*]] = zext i32 %[[OR_NONE]] to i64
-; CHECK-NEXT:    %[[MINE:.*]] = getelementptr inbounds [512 x [4 x double]], ptr @own_of_threads, i64 0, i64 %[[AT]]
+; CHECK-NEXT:    %[[WITHIN:.*]] = call i32 @adgen_omp_number_within(i32 %[[NUMBER]], i32 512)
+; CHECK-NEXT:    %[[AT:.*]] = zext i32 %[[WITHIN]] to i64
+; CHECK-NEXT:    %[[MINE:.*]] = getelementptr inbounds [513 x [4 x double]], ptr @own_of_threads, i64 0, i64 %[[AT]]
 ; CHECK-NEXT:    load double, ptr %[[MINE]]
-; CHECK:         getelementptr inbounds [512 x i32], ptr @seed_of_threads
-; CHECK:         getelementptr inbounds [512 x i32], ptr @seed_of_threads
+; CHECK:         getelementptr inbounds [513 x i32], ptr @seed_of_threads
+; CHECK:         getelementptr inbounds [513 x i32], ptr @seed_of_threads
 ; CHECK:         store i32 %{{.*}}, ptr
 ; CHECK:         call ptr @llvm.threadlocal.address.p0(ptr @large)
 define double @f() {
