@@ -18,6 +18,7 @@
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 
@@ -46,7 +47,8 @@ struct Element {
 struct OfShadow {
   std::map<int64_t, SmallVector<AtomicRMWInst *>> Fixed;
   SmallVector<AtomicRMWInst *> Led;
-  Bytes Reached; // by the latter
+  Bytes Reached;      // by the latter
+  unsigned Depth = 0; // of the innermost loop that has one
 };
 
 // The elements of a shadow that have one type, and where they begin in a warp's row.
@@ -75,8 +77,8 @@ struct ByNumber {
 
 class Summer {
 public:
-  Summer(Function &F, const Places &Where)
-      : F(F), M(*F.getParent()), DL(M.getDataLayout()), Where(Where), Roots(F), Shadows(F) {
+  Summer(Function &F, const Places &Where, const LoopInfo &LI)
+      : F(F), M(*F.getParent()), DL(M.getDataLayout()), Where(Where), LI(LI), Roots(F), Shadows(F) {
     uint64_t Threads = mostThreads(F);
     Warps = divideCeil(Threads ? Threads : MostThreads, WarpSize);
   }
@@ -92,11 +94,14 @@ public:
   }
 
 private:
-  // As many elements as there is room for, in bytes of a row.
+  // As many elements as there is room for, in bytes of a row; those first to which loops add.
   Rows find(Type *T, uint64_t &Room) {
     Rows Found{T, {}};
     const uint64_t Each = DL.getTypeStoreSize(T);
-    for (auto &[Shadow, All] : additionsOf(T)) {
+    auto Additions = additionsOf(T);
+    SmallVector<std::pair<ArrayRoot, OfShadow>> Ordered(Additions.begin(), Additions.end());
+    stable_sort(Ordered, [](const auto &A, const auto &B) { return A.second.Depth > B.second.Depth; });
+    for (auto &[Shadow, All] : Ordered) {
       Part Next{Shadow, {}, Found.Width};
       if (addReached(All, Each, Room)) {
         Next.Led = All.Led;
@@ -130,12 +135,19 @@ private:
       AtomicRMWInst *Atomic = asAccumulation(I);
       if (!Atomic || Atomic->getType() != T)
         continue;
-      if (std::optional<ArrayRoot> Shadow = fromBeginning(*Atomic))
-        Found[*Shadow].Fixed[distanceOf(*Atomic)].push_back(Atomic);
-      else if (std::optional<Bytes> Few = amongFew(*Atomic)) {
-        OfShadow &All = Found[{cast<Argument>(getUnderlyingObject(Atomic->getPointerOperand(), 0)), 0}];
+      std::optional<ArrayRoot> Shadow = fromBeginning(*Atomic);
+      std::optional<Bytes> Few = Shadow ? std::nullopt : amongFew(*Atomic);
+      if (!Shadow && !Few)
+        continue;
+      if (Few)
+        Shadow = ArrayRoot{cast<Argument>(getUnderlyingObject(Atomic->getPointerOperand(), 0)), 0};
+      OfShadow &All = Found[*Shadow];
+      All.Depth = std::max(All.Depth, LI.getLoopDepth(Atomic->getParent()));
+      if (Few) {
         All.Led.push_back(Atomic);
         All.Reached.widen(*Few);
+      } else {
+        All.Fixed[distanceOf(*Atomic)].push_back(Atomic);
       }
     }
     return Found;
@@ -275,6 +287,7 @@ private:
   Module &M;
   const DataLayout &DL;
   const Places &Where;
+  const LoopInfo &LI;
   LaneOrigins Origins;
   ArrayRoots Roots;
   AccumulatedShadows Shadows;
@@ -292,7 +305,7 @@ PreservedAnalyses SumInBlocks::run(Module &M, ModuleAnalysisManager &MAM) {
     if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration()) {
       const Places Where(F.getDataLayout(), FAM.getResult<LazyValueAnalysis>(F),
                          FAM.getResult<ScalarEvolutionAnalysis>(F));
-      Summer(F, Where).run();
+      Summer(F, Where, FAM.getResult<LoopAnalysis>(F)).run();
     }
   return PreservedAnalyses::none();
 }
