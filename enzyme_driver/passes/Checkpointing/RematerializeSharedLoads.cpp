@@ -289,8 +289,12 @@ private:
     return false;
   }
 
+  // Of all loops around a number, or of the innermost around a condition: whether a pixel is opaque is kept for a tile.
   bool isLeftByLoops(const Instruction &V, const Instruction &Use) const {
     Type *T = V.getType();
+    const Loop *L = Loops.getLoopFor(V.getParent());
+    if (T->isIntegerTy(1))
+      return L && isa<PHINode>(V) && !L->contains(&Use);
     return (T->isFloatTy() || T->isDoubleTy()) && Loops.getLoopFor(V.getParent()) && !Loops.getLoopFor(Use.getParent());
   }
 
@@ -302,7 +306,11 @@ private:
       formLCSSAForInstructions(Leaving, Before, Loops, nullptr, nullptr, &Behind);
     }
     for (PHINode *Phi : Behind)
-      if (!Loops.getLoopFor(Phi->getParent()) && !Phi->use_empty())
+      if (Phi->use_empty())
+        continue;
+      else if (Phi->getType()->isIntegerTy())
+        hold(*Phi, Phi->getParent()->getFirstInsertionPt());
+      else if (!Loops.getLoopFor(Phi->getParent()))
         holdInVariable(*Phi, Phi->getParent()->getFirstInsertionPt());
   }
 

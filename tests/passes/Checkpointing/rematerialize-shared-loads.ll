@@ -678,6 +678,59 @@ done:
   ret void
 }
 
+; Whether a thread is done follows from what it reads, and decides about the next tile: it is kept for each tile.
+; CHECK-LABEL: define void @adgen_body_flagged(
+; CHECK:         call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %tile, i32 4)
+; CHECK:         [[LEFT:%.*]] = phi i1 [ %flag, %next ]
+; CHECK-NEXT:    [[DONE:%.*]] = call i1 @adgen_hold_i1(i1 [[LEFT]])
+; CHECK:         phi i1 [ %done, %ready ], [ [[DONE]], %left ]
+define void @adgen_body_flagged(ptr noalias readonly %from, ptr noalias %y, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %more ]
+  %done = phi i1 [ false, %entry ], [ %done.next, %more ]
+  %source = getelementptr float, ptr %from, i32 %o
+  %v = load float, ptr %source
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %ready
+ready:
+  br i1 %done, label %latch, label %inner
+inner:
+  %i = phi i32 [ 0, %ready ], [ %i.next, %next ]
+  %a = load float, ptr %tile
+  %p = fmul float %a, %a
+  store float %p, ptr %y
+  %some = icmp slt i32 %i, 3
+  br i1 %some, label %asks, label %next
+asks:
+  %small = fcmp olt float %p, 1.0
+  br label %next
+next:
+  %flag = phi i1 [ false, %inner ], [ %small, %asks ]
+  %i.next = add i32 %i, 1
+  %last = icmp sge i32 %i.next, %n
+  %ends = select i1 %last, i1 true, i1 %flag
+  br i1 %ends, label %left, label %inner
+left:
+  br label %latch
+latch:
+  %done.next = phi i1 [ %done, %ready ], [ %flag, %left ]
+  call void @adgen_rule_barrier(ptr %tile)
+  %all = call i1 @all_done(i1 %done.next)
+  br i1 %all, label %end, label %more
+more:
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %end
+end:
+  ret void
+}
+declare i1 @all_done(i1) memory(none)
+
 ; Nor where threads meet between two stores, of which the second may overwrite what another thread has stored first.
 ; CHECK-LABEL: define void @adgen_body_padded(
 ; CHECK-NOT:   _refill
