@@ -347,6 +347,7 @@ _ASYNCHRONOUS = (
 _MODES = (
     C("`jvp`", "carried_forward"),
     C("`jvp` with shared memory and barriers", "forward_with_shared"),
+    C("`jvp` and `hvp` of a shuffle whose mask follows from `%laneid`", "forward_by_lanes", second=True),
     C("`hvp`", "second_derivatives", second=True),
     C("`hvp` of a loop", "second_of_a_loop", second=True),
     C("`hvp` of a sum by atomics", "second_of_a_sum", second=True),

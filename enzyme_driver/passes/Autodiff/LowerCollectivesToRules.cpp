@@ -344,6 +344,9 @@ void turnTogether(Function &Body, Value *Anchor, StringRef Rule) {
   }
 }
 
+// Enzyme knows the indices of blocks and threads, but not a lane's number or its masks.
+bool isLanesRegister(StringRef Name) { return Name.starts_with("llvm.nvvm.read.ptx.sreg.lane"); }
+
 void replaceIn(Function &Body, Value *Anchor) {
   Barriers Missed = missedBarriers(Body);
   bool Misses = !Missed.empty();
@@ -365,7 +368,10 @@ void replaceIn(Function &Body, Value *Anchor) {
       if (!Callee)
         continue;
       StringRef Name = Callee->getName();
-      if (std::string Rule = shuffleRule(*Call, Name); !Rule.empty())
+      if (isLanesRegister(Name)) {
+        Call->addFnAttr(Attribute::get(Call->getContext(), "enzyme_inactive"));
+        Call->addRetAttr(Attribute::get(Call->getContext(), "enzyme_type", "{[-1]:Integer}"));
+      } else if (std::string Rule = shuffleRule(*Call, Name); !Rule.empty())
         replaceShuffle(*Call, Rule);
       else if (isBlockBarrier(*Call, Name)) {
         IRBuilder<> B(Call->getNextNode());

@@ -1,5 +1,5 @@
 ; Where a block is one warp, all of whose lanes wait for each other, that is a barrier of the block; not in wider blocks,
-; nor where some lanes come there only.
+; nor where some lanes come there only. The number of a lane is an integer, of which Enzyme is told.
 ;
 ; RUN: %opt -passes='adgen-lower-collectives-to-rules<narrow=duplicated;wide=duplicated>' -S %s | %filecheck %s
 
@@ -7,11 +7,12 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK-LABEL: define void @adgen_body_narrow(
 ; CHECK:         call void @adgen_rule_barrier(ptr %x)
+; CHECK:         call "enzyme_type"="{[-1]:Integer}" i32 @llvm.nvvm.read.ptx.sreg.laneid() [[INACTIVE:#[0-9]+]]
 ; CHECK:       some:
 ; CHECK-NEXT:    call void @adgen_rule_warp_barrier(ptr %x, i32 -1)
 define void @adgen_body_narrow(ptr %x) "adgen-shared" {
   call void @llvm.nvvm.bar.warp.sync(i32 -1)
-  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
   %few = icmp ult i32 %t, 7
   br i1 %few, label %some, label %end
 some:
@@ -35,4 +36,6 @@ define void @wide() "nvvm.maxntid"="64" {
 }
 
 declare void @llvm.nvvm.bar.warp.sync(i32)
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+
+; CHECK: attributes [[INACTIVE]] = { {{.*}}"enzyme_inactive"
