@@ -13,6 +13,7 @@
 #include "Analysis/Accumulation.h"
 #include "Analysis/Uniformity.h"
 #include "Support/Pass.h"
+#include "Support/Threads.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -344,18 +345,10 @@ private:
     return New;
   }
 
-  static Value *active(IRBuilder<> &B) {
-    return B.CreateIntrinsic(Intrinsic::nvvm_activemask, ArrayRef<Type *>(), ArrayRef<Value *>());
-  }
-
-  static Value *lanesThat(IRBuilder<> &B, Value *Active, Value *Adds) {
-    return B.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, ArrayRef<Type *>(), {Active, Adds});
-  }
-
   // Lanes that have nothing to add here add zeros, if any lane has something.
   void addBehind(const Part &P) {
     IRBuilder<> B(Join->getTerminator());
-    Value *Active = active(B), *Adding = lanesThat(B, Active, P.Adds);
+    Value *Active = activeLanes(B), *Adding = lanesThat(B, Active, P.Adds);
     Instruction *Then =
         SplitBlockAndInsertIfThen(B.CreateIsNotNull(Adding), Join->getTerminator()->getIterator(), false);
     Lending Lend{*Active, *Adding, *Then}, Counted{*Active, *Adding, *Then, true};
@@ -373,7 +366,7 @@ private:
     BasicBlock *Met = SplitBlock(Join, Join->getTerminator());
     BasicBlock *Compare = newBlock(*Met), *Together = newBlock(*Met), *Apart = newBlock(*Met);
     IRBuilder<> B(Join->getTerminator());
-    Value *Active = active(B), *Any = nullptr, *All = nullptr, *Comes = nullptr;
+    Value *Active = activeLanes(B), *Any = nullptr, *All = nullptr, *Comes = nullptr;
     for (const Part &Each : Parts) {
       Value *Adding = lanesThat(B, Active, Each.Adds), *Some = B.CreateIsNotNull(Adding);
       Any = Any ? B.CreateOr(Any, Adding) : Adding;
@@ -393,8 +386,10 @@ private:
     ReplaceInstWithInst(Decides, BranchInst::Create(Together, Apart, AllAlike));
     Lending Known{*Active, *Any, *Then, false, Lend.Again};
     for (const Part &Each : Parts)
-      for (auto [Member, Number] : zip_equal(Each.Members, Each.Numbers))
+      for (auto [Member, Number] : zip_equal(Each.Members, Each.Numbers)) {
         add(*Member, *Number, Known, Counted);
+        Member->setMetadata(SeldomMark, MDNode::get(B.getContext(), {}));
+      }
     BranchInst::Create(Met, Apart);
     Join = Apart;
     return Met;

@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace adgen {
 
@@ -33,6 +34,11 @@ inline llvm::Value *wide(llvm::IRBuilder<> &B, llvm::Value *V) {
 
 inline llvm::Value *narrow(llvm::IRBuilder<> &B, llvm::Value *Wide, llvm::Type *T) {
   return T->isPointerTy() ? B.CreateIntToPtr(Wide, T) : B.CreateTrunc(Wide, T);
+}
+
+// The active lanes of which that holds.
+inline llvm::Value *lanesThat(llvm::IRBuilder<> &B, llvm::Value *Active, llvm::Value *Is) {
+  return B.CreateIntrinsic(llvm::Intrinsic::nvvm_vote_ballot_sync, llvm::ArrayRef<llvm::Type *>(), {Active, Is});
 }
 
 } // namespace adgen
