@@ -129,7 +129,8 @@ private:
 };
 
 // Neighbouring numbers are added by one instruction where they fill one piece of 16 bytes, as where the primal reads
-// vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times. So
+// vectors or copies packs: lanes that add to vectors side by side would else add to every fourth float, four times.
+// Three of a vector's four floats are added so, too, with zero for the other one. So
 // are two numbers whose indices say that they fill one piece of 8 bytes, or of 4, if the array begins with one, as
 // those of a feature: where some lanes have such a piece and others do not, all would take longer.
 class Vectors {
@@ -267,6 +268,13 @@ private:
     }
   }
 
+  // Without the last float of a vector, which is there: nothing that begins at 16 bytes is shorter.
+  static bool isMostOfVector(const Vector &Run) {
+    constexpr size_t Floats = 3;
+    const AtomicRMWInst *First = Run.Elements.size() == Floats ? Run.Elements.front() : nullptr;
+    return First && First->getType()->isFloatTy() && First->getAlign().value() >= Bytes;
+  }
+
   static void add(Vector &Run, AtomicRMWInst *Atomic) {
     Run.Elements.push_back(Atomic);
     if (!Run.Last || Run.Last->comesBefore(Atomic))
@@ -274,6 +282,8 @@ private:
   }
 
   void takePairs(const Vector &Run, SmallVectorImpl<Vector> &Found) const {
+    if (isMostOfVector(Run))
+      return Found.push_back(Run);
     for (size_t First = 0; First + 1 < Run.Elements.size();) {
       AtomicRMWInst *Atomic = Run.Elements[First];
       if (!beginsPair(Atomic->getPointerOperand(), 2 * DL.getTypeStoreSize(Atomic->getType()))) {
@@ -298,7 +308,7 @@ private:
     Instruction *Adds = SplitBlockAndInsertIfThen(Any, Last.getIterator(), false);
     B.SetInsertPoint(Adds);
     Value *To = Elements.front()->getPointerOperand(), *Address = B.CreatePtrToInt(To, B.getInt64Ty());
-    const uint64_t InAll = Elements.size() * DL.getTypeStoreSize(Elements.front()->getType());
+    const uint64_t InAll = PowerOf2Ceil(Elements.size()) * DL.getTypeStoreSize(Elements.front()->getType());
     Value *IsWhole = B.CreateICmpEQ(B.CreateAnd(Address, InAll - 1), B.getInt64(0));
     Instruction *Then = nullptr, *Else = nullptr;
     SplitBlockAndInsertIfThenElse(IsWhole, Adds->getIterator(), &Then, &Else);
@@ -314,11 +324,13 @@ private:
     SmallVector<Value *> Operands{B.CreateAddrSpaceCast(To, B.getPtrTy(GlobalSpace))};
     SmallVector<Type *> Types{Operands[0]->getType()};
     const StringRef Kind = T->isFloatTy() ? "f32" : T->isHalfTy() ? "f16" : "bf16";
-    std::string Text =
-        ("red.global.add." + Twine(T->isFloatTy() ? "v" : "noftz.v") + Twine(Elements.size()) + "." + Kind).str();
+    std::string Text = ("red.global.add." + Twine(T->isFloatTy() ? "v" : "noftz.v") +
+                        Twine(PowerOf2Ceil(Elements.size())) + "." + Kind)
+                           .str();
     std::string Constraints = "l";
-    for (auto [Index, Atomic] : enumerate(Elements)) {
-      Operands.push_back(B.CreateBitCast(Atomic->getValOperand(), Register));
+    for (size_t Index = 0; Index < PowerOf2Ceil(Elements.size()); ++Index) {
+      Value *Number = Index < Elements.size() ? Elements[Index]->getValOperand() : Constant::getNullValue(T);
+      Operands.push_back(B.CreateBitCast(Number, Register));
       Types.push_back(Register);
       Text += ((Index ? ", $" : " [$0], {$") + Twine(Index + 1)).str();
       Constraints += T->isFloatTy() ? ",f" : ",h";

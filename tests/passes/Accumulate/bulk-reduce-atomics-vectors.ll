@@ -205,3 +205,26 @@ define void @adgen_gradient_also_read(ptr %x, float %a, ptr "adgen-shadow" %dx) 
 }
 
 declare void @adgen_add_warp_f32_1(ptr, ptr, i32, i32, i1)
+
+; Three floats of a vector, which begins at 16 bytes, are added with zero for the last one; three of an array of floats are not.
+; CHECK-LABEL: define void @adgen_gradient_three(
+; CHECK:         call void asm sideeffect "red.global.add.v4.f32 [$0], {$1, $2, $3, $4};", "l,f,f,f,f,~{memory}"(ptr addrspace(1) {{.*}}, float %a, float %b, float %a, float 0.000000e+00)
+; CHECK-COUNT-3: atomicrmw fadd
+; CHECK:         call void asm sideeffect "red.global.add.v2.f32
+; CHECK-NOT:     asm
+; CHECK:         ret void
+define void @adgen_gradient_three(ptr %x, i64 %i, float %a, float %b, ptr "adgen-shadow" %dx, ptr "adgen-shadow" %dy) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
+  %at = getelementptr [16 x i8], ptr %dx, i64 %i
+  %second = getelementptr i8, ptr %at, i64 4
+  %third = getelementptr i8, ptr %at, i64 8
+  %y = getelementptr [16 x i8], ptr %dy, i64 %i
+  %y2 = getelementptr i8, ptr %y, i64 4
+  %y3 = getelementptr i8, ptr %y, i64 8
+  %1 = atomicrmw fadd ptr %third, float %a monotonic, align 8
+  %2 = atomicrmw fadd ptr %second, float %b monotonic, align 4
+  %3 = atomicrmw fadd ptr %at, float %a monotonic, align 16
+  %4 = atomicrmw fadd ptr %y, float %a monotonic, align 4
+  %5 = atomicrmw fadd ptr %y2, float %a monotonic, align 4
+  %6 = atomicrmw fadd ptr %y3, float %a monotonic, align 4
+  ret void
+}
