@@ -58,12 +58,19 @@ bool isPutInFront(const BasicBlock &Block) {
          Block.getSingleSuccessor();
 }
 
-// What leads to another block by one in front is led there again: a branch that leads there since may lie between those
-// that merge in front.
+// Whether another branch leads to the block behind from under the one that parts what merges in front.
+bool isBetween(BasicBlock &Front, const DominatorTree &DT) {
+  BasicBlock *Join = Front.getSingleSuccessor();
+  const BasicBlock *Parts = DT.getNode(&Front)->getIDom()->getBlock();
+  return any_of(predecessors(Join), [&](BasicBlock *From) { return From != &Front && DT.dominates(Parts, From); });
+}
+
+// What merges in front is led to the block behind again, where another way that leads there since lies between.
 void dissolve(Function &F, DominatorTree &DT, LoopInfo &LI) {
   DomTreeUpdater Update(DT, DomTreeUpdater::UpdateStrategy::Eager);
   for (BasicBlock &Block : make_early_inc_range(F)) {
-    if (!isPutInFront(Block) || LI.isLoopHeader(&Block) || LI.isLoopHeader(Block.getSingleSuccessor()))
+    if (!DT.isReachableFromEntry(&Block) || !isPutInFront(Block) || LI.isLoopHeader(&Block) ||
+        LI.isLoopHeader(Block.getSingleSuccessor()) || !isBetween(Block, DT))
       continue;
     auto *Call = cast<CallInst>(&*Block.getFirstNonPHIIt());
     Loop *L = LI.getLoopFor(&Block);
