@@ -84,6 +84,41 @@ double search_tree(const double *x, int n)
     return root.folded(1);
 }
 
+struct Stage {
+    virtual ~Stage() = default;
+    virtual double forward(double x) = 0;
+};
+
+struct Weighted : Stage {
+    std::vector<double> weights;
+    Weighted(double scale, double shift) : weights{scale, shift} {}
+    double forward(double x) override { return std::tanh(weights[0] * x + weights[1]); }
+};
+
+struct Dropping : Stage {
+    unsigned seed = 1;
+    double forward(double x) override
+    {
+        seed = seed * 1664525u + 1013904223u;
+        return seed >> 31 ? x : 0.5 * x;
+    }
+};
+
+double layers_with_other_members(const double *x, int n)
+{
+    std::vector<std::unique_ptr<Stage>> layers;
+    layers.push_back(std::make_unique<Weighted>(x[0], x[1]));
+    layers.push_back(std::make_unique<Dropping>());
+    layers.push_back(std::make_unique<Weighted>(x[2], x[3]));
+    double sum = 0;
+    for (int i = 4; i < n; ++i) {
+        double value = x[i];
+        for (auto &layer : layers) value = layer->forward(value);
+        sum += value * value;
+    }
+    return sum;
+}
+
 double arrays_in_turn(const double *x, int n)
 {
     double *now = new double[n];

@@ -115,6 +115,10 @@ CONTAINERS = (
     C("`std::map`", "sums_in_order"),
     C("`std::set` of numbers", "numbers_in_order"),
     C("a search tree of `std::unique_ptr`", "search_tree"),
+    C(
+        "objects with virtual functions, of which one has an integer where others have vectors",
+        "layers_with_other_members",
+    ),
     C("`std::sort` of structs of an integer and a float", "sorted_with_places", tolerance=1e-2),
     C("array that a loop allocates and hands on", "arrays_in_turn"),
     C("vectors that a loop swaps and moves", "vectors_moved"),

@@ -1,10 +1,13 @@
 // A std::map, a std::set and a std::list hold the end of their nodes as a member, and behind it the number of elements,
-// where nodes have their data. Enzyme has one type for both, and stops where the data are numbers or pointers. The
-// number of elements becomes what is read and written by functions at which Enzyme does not look.
+// where nodes have their data. Enzyme has one type for both, and stops where the data are numbers or pointers. So it
+// does where a class has an integer at a place at which another with the same virtual functions has something else.
+// Such integers become what is read and written by functions at which Enzyme does not look.
 #include "EnzymeCompat/OutlineAccess.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
@@ -13,6 +16,7 @@
 using namespace llvm;
 
 STATISTIC(NumAccesses, "Number of accesses to counts of elements that were hidden");
+STATISTIC(NumMembers, "Number of accesses to members of classes that were hidden");
 
 namespace adgen {
 namespace {
@@ -28,6 +32,16 @@ Placed placed(Value *Pointer, const DataLayout &DL) {
   APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
   Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, true);
   return {Base, Offset.getSExtValue()};
+}
+
+// As clang calls it: what it calls anything else may be a number's bits on their way.
+bool isInteger(const Instruction &I) {
+  if (!isa<LoadInst, StoreInst>(I) || !getLoadStoreType(&I)->isIntegerTy())
+    return false;
+  const MDNode *Tag = I.getMetadata(LLVMContext::MD_tbaa);
+  auto *Access = Tag && Tag->getNumOperands() > 2 ? dyn_cast<MDNode>(Tag->getOperand(1)) : nullptr;
+  auto *Name = Access && Access->getNumOperands() ? dyn_cast<MDString>(Access->getOperand(0)) : nullptr;
+  return Name && is_contained({"bool", "short", "int", "long", "long long"}, Name->getString());
 }
 
 class Containers {
@@ -78,7 +92,7 @@ private:
   }
 
   bool isCount(Instruction &I) const {
-    if (!isa<LoadInst, StoreInst>(I) || !getLoadStoreType(&I)->isIntegerTy(64))
+    if (!isInteger(I) || !getLoadStoreType(&I)->isIntegerTy(64))
       return false;
     Placed At = placed(getLoadStorePointerOperand(&I), DL);
     auto Found = Ends.find(At.Base);
@@ -89,12 +103,86 @@ private:
   MapVector<Value *, int64_t> Ends; // where in the memory that begins there
 };
 
+// Objects with virtual functions: what a table's address is written into, and what the functions of tables are given.
+class Objects {
+public:
+  explicit Objects(Module &M) : DL(M.getDataLayout()) {
+    for (Function &F : M) {
+      if (Argument *This = F.isDeclaration() || !isInTable(F) ? nullptr : thisOf(F))
+        Known.insert(This);
+      for (Instruction &I : instructions(F))
+        if (auto *Store = dyn_cast<StoreInst>(&I); Store && isTable(*Store->getValueOperand()))
+          Known.insert(placed(Store->getPointerOperand(), DL).Base);
+    }
+    for (Function &F : M)
+      for (Instruction &I : instructions(F))
+        note(I);
+  }
+
+  void hideIntegers() const {
+    for (const auto &[I, Offset] : Integers)
+      if (isOtherwiseUsed(Offset, Offset + bytesOf(*I))) {
+        outlineAccess(*I, "adgen_integer_member");
+        ++NumMembers;
+      }
+  }
+
+private:
+  static bool isTable(const Value &V) {
+    auto *Table = dyn_cast<GlobalVariable>(getUnderlyingObject(&V));
+    return Table && Table->getName().starts_with("_ZTV");
+  }
+
+  static bool isInTable(const Function &F) {
+    SmallVector<const User *> Work(F.users());
+    while (!Work.empty()) {
+      const User *U = Work.pop_back_val();
+      if (auto *Table = dyn_cast<GlobalVariable>(U); Table && Table->getName().starts_with("_ZTV"))
+        return true;
+      if (isa<Constant>(U) && !isa<GlobalValue>(U))
+        append_range(Work, U->users());
+    }
+    return false;
+  }
+
+  static Argument *thisOf(Function &F) {
+    for (Argument &A : F.args())
+      if (!A.hasStructRetAttr())
+        return A.getType()->isPointerTy() ? &A : nullptr;
+    return nullptr;
+  }
+
+  int64_t bytesOf(const Instruction &I) const { return DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue(); }
+
+  void note(Instruction &I) {
+    if (!isa<LoadInst, StoreInst>(I))
+      return;
+    Placed At = placed(getLoadStorePointerOperand(&I), DL);
+    if (!Known.contains(At.Base))
+      return;
+    if (isInteger(I))
+      Integers.push_back({&I, At.Offset});
+    else
+      Others.push_back({At.Offset, At.Offset + bytesOf(I)});
+  }
+
+  bool isOtherwiseUsed(int64_t First, int64_t Last) const {
+    return any_of(Others, [&](auto &Other) { return Other.first < Last && First < Other.second; });
+  }
+
+  const DataLayout &DL;
+  SmallPtrSet<Value *, 16> Known;
+  SmallVector<std::pair<Instruction *, int64_t>> Integers;
+  SmallVector<std::pair<int64_t, int64_t>> Others; // from and to where in an object
+};
+
 } // namespace
 
 ADGEN_DECLARE_PASS(HideCounts);
 
 PreservedAnalyses HideCounts::run(Module &M, ModuleAnalysisManager &) {
   Containers(M).hideCounts(M);
+  Objects(M).hideIntegers();
   return PreservedAnalyses::none();
 }
 
