@@ -15,9 +15,11 @@
 #include "Accumulate/Lookups.h"
 #include "Accumulate/Ownership.h"
 #include "Accumulate/UniformBounds.h"
+#include "Accumulate/WalkBlocks.h"
 #include "Support/Pass.h"
 #include "Support/Reaches.h"
 #include "Support/Threads.h"
+#include "Support/Walk.h"
 
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -35,6 +37,7 @@ using namespace llvm;
 using namespace llvm::PatternMatch;
 
 STATISTIC(NumPrivate, "Number of records added to in a block's own table");
+STATISTIC(NumWalks, "Number of gradients whose blocks walk over the grid where they have tables");
 STATISTIC(NumSkipped, "Number of additions left out where they are zero");
 
 namespace adgen {
@@ -48,25 +51,29 @@ constexpr size_t MostSums = 2;           // tables
 constexpr uint64_t BoundedBytes = 8 * 1024;
 constexpr size_t MostBounded = 2;   // tables
 constexpr uint64_t EachThread = 8;  // elements that a thread zeroes and adds, where it adds once itself
+constexpr unsigned SoonAdded = 32;  // elements, which a block adds at once: fewer blocks would take longer
 constexpr unsigned LentOperand = 2; // of adgen_lent
 
 class Privatizer {
 public:
-  Privatizer(Function &F, const Meetings &Meet, const LoopInfo &LI) : F(F), Meet(Meet), LI(LI), Room(roomInShared(F)) {}
+  Privatizer(Function &F, const Meetings &Meet, const LoopInfo &LI)
+      : Gradient(&F), Meet(Meet), LI(LI), Room(roomInShared(F)) {}
 
   void run() {
     skipZeros();
     MapVector<Argument *, SmallVector<LaneGroup>> Groups;
-    for (const LaneGroup &G : laneGroups(F, Meet, [&](const AtomicRMWInst &A) { return isLookedUp(A); }))
+    for (const LaneGroup &G : laneGroups(*Gradient, Meet, [&](const AtomicRMWInst &A) { return isLookedUp(A); }))
       if (isRecord(G))
         Groups[cast<Argument>(const_cast<Value *>(getUnderlyingObject(G.Base, 0)))].push_back(G);
     for (auto &[Shadow, Records] : Groups)
       if (isAddedToAlone(*Shadow, Records))
         add(*Shadow, Records);
-    for (Argument &A : F.args())
-      if (F.hasParamAttribute(A.getArgNo(), ShadowAttribute))
+    for (Argument &A : Gradient->args())
+      if (Gradient->hasParamAttribute(A.getArgNo(), ShadowAttribute))
         addSums(A);
     addBounded();
+    if (!Tabled.empty() && mayWalk(*Gradient))
+      walk();
     if (!All.empty())
       replace();
   }
@@ -93,7 +100,7 @@ private:
   bool isLookedUp(const AtomicRMWInst &Atomic) {
     const Value *Pointer = Atomic.getPointerOperand();
     auto *A = dyn_cast<Argument>(getUnderlyingObject(Pointer, 0));
-    return A && F.hasParamAttribute(A->getArgNo(), ShadowAttribute) && !Atomic.hasMetadata(SeldomMark) &&
+    return A && Gradient->hasParamAttribute(A->getArgNo(), ShadowAttribute) && !Atomic.hasMetadata(SeldomMark) &&
            !Atomic.hasMetadata(LanesMark) && From.make(Pointer);
   }
 
@@ -130,15 +137,15 @@ private:
       append_range(Own.Additions, G.Members);
       Found.push_back({G, All.size()});
     }
-    const uint64_t Count = Bytes / F.getDataLayout().getTypeStoreSize(Own.type());
-    Own.Own = createExchange(F, ArrayType::get(Own.type(), Count), ".records");
+    const uint64_t Count = Bytes / Gradient->getDataLayout().getTypeStoreSize(Own.type());
+    Own.Own = createExchange(*Gradient, ArrayType::get(Own.type(), Count), ".records");
     All.push_back(std::move(Own));
   }
 
   // Numbers that lie at indices which the launch bounds.
   void addBounded() {
     MapVector<Argument *, Bounded> Tables;
-    for (const LaneGroup &G : laneGroups(F, Meet, [&](const AtomicRMWInst &A) { return mayBeBounded(A); })) {
+    for (const LaneGroup &G : laneGroups(*Gradient, Meet, [&](const AtomicRMWInst &A) { return mayBeBounded(A); })) {
       auto *Shadow = cast<Argument>(const_cast<Value *>(getUnderlyingObject(G.Base, 0)));
       Bounded &Table = Tables[Shadow];
       std::unique_ptr<UniformBound> Last = lastOf(G);
@@ -155,7 +162,9 @@ private:
         for (const LaneGroup &G : Table.Groups)
           append_range(Own.Additions, G.Members);
         Own.Own = createExchange(
-            F, ArrayType::get(Own.type(), BoundedBytes / F.getDataLayout().getTypeStoreSize(Own.type())), ".bounded");
+            *Gradient,
+            ArrayType::get(Own.type(), BoundedBytes / Gradient->getDataLayout().getTypeStoreSize(Own.type())),
+            ".bounded");
         Table.Table = All.size();
         All.push_back(std::move(Own));
         Tabled.push_back(std::move(Table));
@@ -165,7 +174,7 @@ private:
   bool mayBeBounded(const AtomicRMWInst &Atomic) {
     const Value *Pointer = Atomic.getPointerOperand();
     auto *A = dyn_cast<Argument>(getUnderlyingObject(Pointer, 0));
-    return A && F.hasParamAttribute(A->getArgNo(), ShadowAttribute) && !Atomic.hasMetadata(SeldomMark) &&
+    return A && Gradient->hasParamAttribute(A->getArgNo(), ShadowAttribute) && !Atomic.hasMetadata(SeldomMark) &&
            !Atomic.hasMetadata(LanesMark) &&
            none_of(Found, [&](const Record &R) { return All[R.Table].Shadow == A; }) &&
            (From.make(Pointer) || isOfRemainder(*Pointer));
@@ -182,7 +191,7 @@ private:
 
   // In bytes behind the shadow's beginning; nothing where the launch says nothing of it.
   std::unique_ptr<UniformBound> lastOf(const LaneGroup &G) const {
-    const DataLayout &DL = F.getDataLayout();
+    const DataLayout &DL = Gradient->getDataLayout();
     std::unique_ptr<UniformBound> Sum = UniformBound::constant(extents(G).second);
     for (const Value *Pointer = G.Base; auto *GEP = dyn_cast<GetElementPtrInst>(Pointer);
          Pointer = GEP->getPointerOperand()) {
@@ -227,7 +236,8 @@ private:
     Room -= Bytes;
     BlockElements Own{&Shadow};
     Own.Element = T;
-    Own.Own = createExchange(F, ArrayType::get(T, Bytes / F.getDataLayout().getTypeStoreSize(T)), ".sums");
+    Own.Own =
+        createExchange(*Gradient, ArrayType::get(T, Bytes / Gradient->getDataLayout().getTypeStoreSize(T)), ".sums");
     Sums.push_back({All.size(), std::move(Handed)});
     All.push_back(std::move(Own));
   }
@@ -239,9 +249,9 @@ private:
       if (auto *Call = dyn_cast<CallInst>(U); Call && Call->getCalledFunction()) {
         StringRef Name = Call->getCalledFunction()->getName();
         if (Name.starts_with("adgen_add_warp_f32_"))
-          return Type::getFloatTy(F.getContext());
+          return Type::getFloatTy(Gradient->getContext());
         if (Name.starts_with("adgen_add_warp_f64_"))
-          return Type::getDoubleTy(F.getContext());
+          return Type::getDoubleTy(Gradient->getContext());
       }
     return nullptr;
   }
@@ -312,8 +322,32 @@ private:
       append_range(Next, I.operands());
   }
 
+  // So that a block adds what it has to the shadow once for many: where the tables have elements.
+  void walk() {
+    ADGEN_COUNT(NumWalks, Gradient->getName());
+    SmallVector<unsigned> Numbers;
+    for (const BlockElements &Own : All)
+      Numbers.push_back(Own.Shadow->getArgNo());
+    createQuestion();
+    Gradient = &makeWalk(*Gradient);
+    for (auto [Own, Number] : zip(All, Numbers))
+      Own.Shadow = Gradient->getArg(Number);
+  }
+
+  void createQuestion() {
+    LLVMContext &C = Gradient->getContext();
+    auto *Form = FunctionType::get(Type::getInt1Ty(C), Gradient->getFunctionType()->params(), false);
+    auto *Asked = Function::Create(Form, GlobalValue::ExternalLinkage, (WalkQuestion + symbolOf(*Gradient)).str(),
+                                   Gradient->getParent());
+    IRBuilder<> B(BasicBlock::Create(C, "entry", Asked));
+    Value *Any = B.getFalse(), *Threads = threadsOfBlock(B);
+    for (const Bounded &T : Tabled)
+      Any = B.CreateOr(Any, B.CreateICmpUGT(countOf(B, T, Threads), B.getInt32(SoonAdded)));
+    B.CreateRet(Any);
+  }
+
   void replace() {
-    const BlockEnds Ends(F);
+    const BlockEnds Ends(*Gradient);
     auto Count = [&](IRBuilder<> &B, const BlockElements &E, Value *Threads) {
       auto Of = find_if(Tabled, [&](const Bounded &T) { return All[T.Table].Own == E.Own; });
       return Of == Tabled.end() ? countAll(B, E, Threads) : countOf(B, *Of, Threads);
@@ -334,7 +368,7 @@ private:
 
   // None where they are too many, or more than a block's threads should have to do with.
   Value *countOf(IRBuilder<> &B, const Bounded &T, Value *Threads) const {
-    const int64_t Size = F.getDataLayout().getTypeStoreSize(All[T.Table].type());
+    const int64_t Size = Gradient->getDataLayout().getTypeStoreSize(All[T.Table].type());
     Value *Last = B.CreateFreeze(T.Last->make(B)), *Fit = B.getInt64(BoundedBytes);
     if (T.Once) {
       Value *Some = B.CreateZExt(B.CreateMul(Threads, B.getInt32(EachThread * Size)), B.getInt64Ty());
@@ -347,14 +381,14 @@ private:
   // Below how many bytes a group's first element lies so that the last one is in the table.
   Value *limit(uint64_t TableBytes, const LaneGroup &G) const {
     auto [First, Last] = extents(G);
-    const int64_t Size = F.getDataLayout().getTypeStoreSize(G.type());
-    return ConstantInt::get(Type::getInt64Ty(F.getContext()), int64_t(TableBytes) - (Last - First) - Size + 1);
+    const int64_t Size = Gradient->getDataLayout().getTypeStoreSize(G.type());
+    return ConstantInt::get(Type::getInt64Ty(Gradient->getContext()), int64_t(TableBytes) - (Last - First) - Size + 1);
   }
 
   Value *limit(const Bounded &T, const LaneGroup &G) const {
-    IRBuilder<> B(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    IRBuilder<> B(&*Gradient->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
     Value *Count = B.CreateZExt(countOf(B, T, threadsOfBlock(B)), B.getInt64Ty());
-    const int64_t Size = F.getDataLayout().getTypeStoreSize(G.type());
+    const int64_t Size = Gradient->getDataLayout().getTypeStoreSize(G.type());
     Value *Less = B.CreateAdd(B.CreateMul(Count, B.getInt64(Size)), limit(0, G));
     return B.CreateBinaryIntrinsic(Intrinsic::smax, Less, B.getInt64(0));
   }
@@ -372,7 +406,7 @@ private:
   // Behind the last of a record's additions; those to the shadow go the other way.
   void choose(const LaneGroup &G, const BlockElements &Own, Value *Limit, bool IsBounded = false) {
     ADGEN_COUNT(NumPrivate, *G.Members.back());
-    const int64_t First = extents(G).first, Size = F.getDataLayout().getTypeStoreSize(Own.type());
+    const int64_t First = extents(G).first, Size = Gradient->getDataLayout().getTypeStoreSize(Own.type());
     Instruction *Behind = G.Members.back()->getNextNode();
     IRBuilder<> B(Behind);
     Type *Int64 = B.getInt64Ty();
@@ -390,7 +424,7 @@ private:
       auto *Addition = B.CreateAtomicRMW(AtomicRMWInst::FAdd, Place, Member->getValOperand(), MaybeAlign(Size),
                                          AtomicOrdering::Monotonic);
       if (IsBounded)
-        Addition->setMetadata(TableMark, MDNode::get(F.getContext(), {}));
+        Addition->setMetadata(TableMark, MDNode::get(Gradient->getContext(), {}));
       Member->moveBefore(Else->getIterator());
     }
   }
@@ -398,12 +432,12 @@ private:
   // What comes from a shared table, of which elements were looked up.
   void skipZeros() {
     SmallPtrSet<const Value *, 4> Tables;
-    for (Instruction &I : instructions(F))
+    for (Instruction &I : instructions(*Gradient))
       if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && From.make(Atomic->getPointerOperand()))
         if (const Argument *A = sharedOf(*Atomic->getPointerOperand()))
           Tables.insert(A);
     SmallVector<AtomicRMWInst *> Flushes;
-    for (Instruction &I : instructions(F)) {
+    for (Instruction &I : instructions(*Gradient)) {
       AtomicRMWInst *Atomic = asAccumulation(I);
       auto *Taken = Atomic ? dyn_cast<Instruction>(Atomic->getValOperand()) : nullptr;
       const Value *Pointer = Taken ? accessedPointer(*Taken) : nullptr;
@@ -422,10 +456,10 @@ private:
 
   const Argument *sharedOf(const Value &Pointer) const {
     auto *A = dyn_cast<Argument>(getUnderlyingObject(&Pointer, 0));
-    return A && F.hasParamAttribute(A->getArgNo(), SharedShadowAttribute) ? A : nullptr;
+    return A && Gradient->hasParamAttribute(A->getArgNo(), SharedShadowAttribute) ? A : nullptr;
   }
 
-  Function &F;
+  Function *Gradient;
   const Meetings &Meet;
   const LoopInfo &LI;
   Lookups From;
@@ -442,9 +476,12 @@ ADGEN_DECLARE_PASS(PrivatizeLookups);
 
 PreservedAnalyses PrivatizeLookups::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  SmallVector<Function *> Gradients; // some are replaced
   for (Function &F : M)
     if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
-      Privatizer(F, Meetings(F, FAM.getResult<AAManager>(F)), FAM.getResult<LoopAnalysis>(F)).run();
+      Gradients.push_back(&F);
+  for (Function *F : Gradients)
+    Privatizer(*F, Meetings(*F, FAM.getResult<AAManager>(*F)), FAM.getResult<LoopAnalysis>(*F)).run();
   return PreservedAnalyses::none();
 }
 

@@ -32,7 +32,7 @@ Bound UniformBound::itself(const Value &V) {
   if (!isUniform(V))
     return nullptr;
   auto Found = std::make_unique<UniformBound>();
-  Found->Number = &V;
+  Found->Number = const_cast<Value *>(&V);
   return Found;
 }
 

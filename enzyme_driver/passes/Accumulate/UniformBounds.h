@@ -4,6 +4,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/ValueHandle.h"
 
 #include <memory>
 
@@ -33,7 +34,7 @@ private:
   static std::unique_ptr<UniformBound> byConditions(const llvm::Value &V, const llvm::Instruction &At);
   static std::unique_ptr<UniformBound> byComparison(const llvm::Value &Condition, bool Holds, const llvm::Value &V);
 
-  const llvm::Value *Number = nullptr;
+  llvm::WeakTrackingVH Number; // also where the function is replaced
   int64_t Fixed = 0;
   unsigned Opcode = 0; // of these, if there are any
   std::unique_ptr<UniformBound> Left, Right;

@@ -162,6 +162,8 @@ private:
   void walkAlongX() {
     Value *Own = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
           *All = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x), *Step = stepOfWalk(B);
+    if (Function *Asked = M.getFunction((WalkQuestion + symbolOf(Derivative)).str()))
+      Step = B.CreateSelect(callWithKernels(*Asked), Step, All);
     LLVMContext &Context = M.getContext();
     auto *Walk = BasicBlock::Create(Context, "walk", Kernel), *Loop = BasicBlock::Create(Context, "block", Kernel),
          *After = BasicBlock::Create(Context, "walked", Kernel), *Done = BasicBlock::Create(Context, "done", Kernel);
@@ -189,11 +191,15 @@ private:
     Function *Around = M.getFunction(Derivative.getFnAttribute(Attribute).getValueAsString());
     if (!Around)
       return;
+    callWithKernels(*Around);
+  }
+
+  CallInst *callWithKernels(Function &Callee) {
     SmallVector<Value *> Arguments;
-    for (const Argument &A : Around->args())
+    for (const Argument &A : Callee.args())
       Arguments.push_back(passedAround(A));
-    B.CreateCall(Around, Arguments);
-    Around->addFnAttr(llvm::Attribute::AlwaysInline);
+    Callee.addFnAttr(llvm::Attribute::AlwaysInline);
+    return B.CreateCall(&Callee, Arguments);
   }
 
   Value *passedAround(const Argument &A) {

@@ -8,6 +8,10 @@ namespace adgen {
 // Function attribute of a gradient whose last argument is the index x of the block whose work is done.
 inline constexpr llvm::StringLiteral WalkAttribute = "adgen-walk";
 
+// Before the symbol: a function with the gradient's arguments, but for that one, that says whether it pays to walk.
+// Without one it does.
+inline constexpr llvm::StringLiteral WalkQuestion = "adgen_pays_to_walk_";
+
 // Whether a gradient's blocks walk, with a tape or without.
 bool walks(const llvm::Function &Gradient);
 

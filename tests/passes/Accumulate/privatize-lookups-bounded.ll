@@ -2,6 +2,9 @@
 ; elements as the launch says, or none where they are many.
 ;
 ; RUN: %opt -passes=adgen-privatize-lookups,verify -S %s | %filecheck %s
+; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=OWN
+; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=NONE
+; RUN: %opt -passes=adgen-privatize-lookups,adgen-make-kernels,verify -S %s | %filecheck %s --check-prefix=KERNEL
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -9,8 +12,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: @adgen_exchange_labels.bounded = internal addrspace(3) global [1024 x double]
 
 ; Up to lut[n - 2 + 1]; a thread adds to two elements and zeroes no more than eight.
-; CHECK-LABEL: define void @adgen_gradient_interpolates(
-; CHECK:         [[LESS:%.*]] = sub i32 %n, 2
+; CHECK-LABEL: define void @adgen_before_walk_interpolates(
+; CHECK:         [[LESS:%.*]] = sub i32 %1, 2
 ; CHECK-NEXT:    [[WIDE:%.*]] = sext i32 [[LESS]] to i64
 ; CHECK-NEXT:    [[BYTES:%.*]] = mul i64 [[WIDE]], 4
 ; CHECK-NEXT:    [[SUM:%.*]] = add i64 {{.*}}, [[BYTES]]
@@ -22,23 +25,36 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:    [[COUNT:%.*]] = add i64 [[BEFORE]], 1
 ; CHECK-NEXT:    [[FEW:%.*]] = icmp ult i64 [[LAST]], [[FIT]]
 ; CHECK-NEXT:    [[NARROW:%.*]] = trunc i64 [[COUNT]] to i32
-; CHECK-NEXT:    [[HERE:%.*]] = select i1 [[FEW]], i32 [[NARROW]], i32 0
-; CHECK-NEXT:    [[ALL:%.*]] = zext i32 [[HERE]] to i64
-; CHECK-NEXT:    [[END:%.*]] = mul i64 [[ALL]], 4
-; CHECK-NEXT:    [[BOTH:%.*]] = add i64 [[END]], -7
-; CHECK-NEXT:    [[LIMIT:%.*]] = call i64 @llvm.smax.i64(i64 [[BOTH]], i64 0)
+; CHECK-NEXT:    select i1 [[FEW]], i32 [[NARROW]], i32 0
 ; CHECK:         store float 0.000000e+00, ptr addrspace(3)
-; CHECK:         [[AMONG:%.*]] = icmp ult i64 {{%.*}}, [[LIMIT]]
-; CHECK-NEXT:    br i1 [[AMONG]], label %[[OWN:.*]], label %[[SHADOW:.*]]
-; CHECK:       [[OWN]]:
-; CHECK:         %record = getelementptr i8, ptr addrspace(3) @adgen_exchange_interpolates.bounded, i32
-; CHECK:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table
-; CHECK:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %w monotonic, align 4, !adgen.table
-; CHECK:       [[SHADOW]]:
-; CHECK-NEXT:    atomicrmw fadd ptr %base, float %v
-; CHECK-NEXT:    atomicrmw fadd ptr %next, float %w
+; CHECK-LABEL: define void @adgen_behind_walk_interpolates(
 ; CHECK:         fcmp {{.*}} float {{%.*}}, 0.000000e+00
-define void @adgen_gradient_interpolates(ptr %lut, i32 %n, float %t, float %v, float %w, ptr "adgen-shadow" %d_lut) "adgen-activity"="const:const:const:const:const" {
+
+; By a condition on the way there. Blocks walk over the grid where the table has more elements than a warp has lanes.
+; CHECK-LABEL: define i1 @adgen_pays_to_walk_labels(
+; CHECK:         [[WIDE:%.*]] = sext i32 %1 to i64
+; CHECK-NEXT:    sub i64 [[WIDE]], 1
+; CHECK:         [[COUNT:%.*]] = select i1 {{%.*}}, i32 {{%.*}}, i32 0
+; CHECK-NEXT:    [[ANY:%.*]] = icmp ugt i32 [[COUNT]], 32
+; CHECK-NEXT:    [[PAYS:%.*]] = or i1 false, [[ANY]]
+; CHECK-NEXT:    ret i1 [[PAYS]]
+
+; OWN-LABEL: define void @adgen_gradient_interpolates(
+; OWN:         [[COUNT:%.*]] = select i1 {{%.*}}, i32 {{%.*}}, i32 0
+; OWN-NEXT:    [[ALL:%.*]] = zext i32 [[COUNT]] to i64
+; OWN-NEXT:    [[END:%.*]] = mul i64 [[ALL]], 4
+; OWN-NEXT:    [[BOTH:%.*]] = add i64 [[END]], -7
+; OWN-NEXT:    [[LIMIT:%.*]] = call i64 @llvm.smax.i64(i64 [[BOTH]], i64 0)
+; OWN:         [[AMONG:%.*]] = icmp ult i64 {{%.*}}, [[LIMIT]]
+; OWN-NEXT:    br i1 [[AMONG]], label %[[OWN:.*]], label %[[SHADOW:.*]]
+; OWN:       [[OWN]]:
+; OWN:         %record = getelementptr i8, ptr addrspace(3) @adgen_exchange_interpolates.bounded, i32
+; OWN:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table
+; OWN:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %w monotonic, align 4, !adgen.table
+; OWN:       [[SHADOW]]:
+; OWN-NEXT:    atomicrmw fadd ptr %base, float %v
+; OWN-NEXT:    atomicrmw fadd ptr %next, float %w
+define void @adgen_gradient_interpolates(ptr %lut, i32 %n, float %t, float %v, float %w, ptr "adgen-shadow" %d_lut) "adgen-activity"="duplicated:const:const:const:const" "adgen-shared" {
   %k = fptosi float %t to i32
   %most = sub nsw i32 %n, 2
   %at = call i32 @llvm.smin.i32(i32 %most, i32 %k)
@@ -50,13 +66,10 @@ define void @adgen_gradient_interpolates(ptr %lut, i32 %n, float %t, float %v, f
   ret void
 }
 
-; By a condition on the way there.
-; CHECK-LABEL: define void @adgen_gradient_labels(
-; CHECK:         [[WIDE:%.*]] = sext i32 %classes to i64
-; CHECK-NEXT:    sub i64 [[WIDE]], 1
-; CHECK:       counts:
-; CHECK:         atomicrmw fadd ptr addrspace(3) {{%.*}}, double %v
-define void @adgen_gradient_labels(ptr %labels, i32 %classes, i64 %i, double %v, ptr "adgen-shadow" %d_w) "adgen-activity"="const:const:const:const" {
+; OWN-LABEL: define void @adgen_gradient_labels(
+; OWN:         counts:
+; OWN:         atomicrmw fadd ptr addrspace(3) {{%.*}}, double %v
+define void @adgen_gradient_labels(ptr %labels, i32 %classes, i64 %i, double %v, ptr "adgen-shadow" %d_w) "adgen-activity"="const:const:const:duplicated" "adgen-shared" {
   %from = getelementptr i32, ptr %labels, i64 %i
   %label = load i32, ptr %from
   %above = icmp sgt i32 %label, -1
@@ -72,11 +85,25 @@ out:
   ret void
 }
 
+; KERNEL-LABEL: define ptx_kernel void @labels__gradient(
+; KERNEL:         [[PAYS:%.*]] = call i1 @adgen_pays_to_walk_labels(ptr %0, i32 %1, i64 %2, double %3, ptr %4)
+; KERNEL-NEXT:    [[STEP:%.*]] = select i1 [[PAYS]], i32 {{%.*}}, i32 [[ALL:%.*]]
+; KERNEL-NEXT:    icmp ult i32 {{%.*}}, [[STEP]]
+define void @interpolates(ptr %lut, i32 %n, float %t, float %v, float %w) {
+  ret void
+}
+define void @labels(ptr %labels, i32 %classes, i64 %i, double %v) {
+  ret void
+}
+define void @gathers(ptr %labels, i64 %i, float %v) {
+  ret void
+}
+
 ; Nothing says how many there are.
-; CHECK-LABEL: define void @adgen_gradient_gathers(
-; CHECK-NOT:     barrier
-; CHECK:         ret void
-define void @adgen_gradient_gathers(ptr %labels, i64 %i, float %v, ptr "adgen-shadow" %d_w) "adgen-activity"="const:const:const" {
+; NONE-LABEL: define void @adgen_gradient_gathers(
+; NONE-NOT:     barrier
+; NONE:         ret void
+define void @adgen_gradient_gathers(ptr %labels, i64 %i, float %v, ptr "adgen-shadow" %d_w) "adgen-activity"="const:const:duplicated" "adgen-shared" {
   %from = getelementptr i32, ptr %labels, i64 %i
   %label = load i32, ptr %from
   %wide = sext i32 %label to i64
