@@ -9,15 +9,12 @@ import numpy as np
 from constructs.arguments import Rng, apart
 from constructs.construct import Construct, SourceFile
 from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
-from constructs.table_shared import SHARED, SHARED_CHOICES, VIRTUAL_CALLS
+from constructs.table_extremes import EXTREMES
+from constructs.table_shared import SHARED, VIRTUAL_CALLS
 
 import enzyme_driver as adgen
 
 C = Construct
-
-
-def _full(number: float, dtype: type = np.float32) -> Any:  # noqa: ANN401
-    return lambda _: np.full(64, number, dtype)
 
 
 def _texture(rng: Rng) -> Any:  # noqa: ANN401
@@ -382,28 +379,6 @@ _ATOMICS = (
         refused="by atomics",
         also=("value_before_the_sum", "exchanged_floats", "cas_add_by_exchange"),
     ),
-    C("maximum of floats by `atomicCAS`", "cas_max_float", {"largest": _full(0)}),
-    C("maximum of doubles by `atomicCAS`, selected", "cas_max_selected", {"largest": _full(0, np.float64)}),
-    C("minimum of doubles by `atomicCAS`, compared first", "cas_min_double", {"smallest": _full(9, np.float64)}),
-    C("maximum of floats by `atomicCAS`, read by an atomic", "cas_max_read_first", {"largest": _full(0)}),
-    C(
-        "maxima and minima by `atomicCAS`, tried again while what was there is smaller (larger)",
-        "extremes_tried_again",
-        {"largest": _full(0), "smallest": _full(9)},
-    ),
-    C("maximum that no thread changes", "cas_max_float", {"largest": _full(9)}, flat=frozenset({"x"})),
-    C("maximum of floats by `atomicMax` on their bits", "max_by_integer_bits", {"largest": _full(0)}),
-    C("the same of either sign", "max_by_bits_of_either_sign", {"largest": _full(-3)}),
-    C("maximum by atomics of what is asked first", "maximum_asked_first", {"largest": _full(0)}),
-    C("the same by `atomicCAS`", "maximum_tried_last", {"largest": _full(0)}),
-    *SHARED_CHOICES,
-    C("maximum of blocks by `atomicMax` on its bits", "maximum_of_blocks", {"largest": _full(0)}),
-    C(
-        "maximum by atomics of what is read before all threads have come, or declared as an integer in a struct",
-        "maximum_read_again",
-        refused="a maximum or minimum by atomics",
-        also=("maximum_without_barrier", "maximum_beside_integers"),
-    ),
     C(
         "threads in an order that atomics decide: a lock, the last block to finish",
         "spin_lock",
@@ -492,6 +467,7 @@ FILES = (
     SourceFile("Cooperation of a whole grid", "grid.cu", _GRID),
     SourceFile("Asynchronous copies", "asynchronous.cu", _ASYNCHRONOUS),
     SourceFile("Atomics", "atomics.cu", _ATOMICS),
+    SourceFile("Maxima and minima by atomics", "extremes.cu", EXTREMES),
     SourceFile("Host code", "host_code.cu", _HOST_CODE),
     SourceFile("nvcc's dialect", "dialect.cu", _DIALECT),
     SourceFile("Host code that is not there", "missing.cu", _MISSING),

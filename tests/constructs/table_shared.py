@@ -25,19 +25,6 @@ SHARED = (
     C("a union of structs and doubles", "union_of_structs"),
 )
 
-SHARED_CHOICES = (
-    C("maximum by atomics in shared memory", "maximum_in_shared_memory"),
-    C("the same of bits in a `__shared__` array of integers", "maximum_of_bits_in_shared_memory"),
-    C(
-        "softmax of rows, its maximum by atomics in shared memory",
-        "softmax_of_rows",
-        {"columns": 16, "n": 64},
-        shared_bytes=4 * 18,
-    ),
-    C("maximum by atomics, then a sum, in one `__shared__` variable", "maximum_then_sum"),
-    C("minima by `atomicCAS` in shared memory, one after the other", "minima_in_turns"),
-)
-
 VIRTUAL_CALLS = (
     C("virtual calls through an array of pointers to the base", "virtual_calls_of_a_list"),
     C("the same of objects that the kernel makes by `new`", "virtual_calls_on_the_heap"),

@@ -11,7 +11,7 @@ import enzyme_driver as adgen
 from enzyme_driver.errors import RefusedError
 from enzyme_driver.runtime.kernel import Kernel
 
-SOURCE = Path(__file__).parents[1] / "constructs" / "atomics.cu"
+SOURCE = Path(__file__).parents[1] / "constructs" / "extremes.cu"
 NAME = "maximum_in_shared_memory"
 BLOCKS, THREADS = 3, 32
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import enzyme_driver as adgen
+from enzyme_driver.runtime.kernel import Kernel
 
 SOURCE = Path(__file__).with_name("torch_operators.cu")
 N = 20
@@ -23,7 +24,9 @@ def test_host_code_makes_the_instances(toolchain: object) -> None:
     x, order = random.uniform(0.5, 2, N).astype(np.float32), random.permutation(N)
     weights = random.normal(size=N).astype(np.float32)
     args = (x, order, np.zeros(N, np.float32), 1.5, N)
-    found = module["weighted<float>"].vjp[1, 32](*args, cotangents={"y": weights}, wrt="x")["x"]
+    kernel = module["weighted<float>"]
+    assert isinstance(kernel, Kernel)
+    found = kernel.vjp[1, 32](*args, cotangents={"y": weights}, wrt="x")["x"]
     neighbours = x[order].reshape(-1, 2).sum(1)
     expected = np.zeros(N)
     expected[order] = np.repeat(3 * neighbours * weights.reshape(-1, 2).sum(1), 2)
