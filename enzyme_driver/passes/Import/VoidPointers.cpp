@@ -38,7 +38,11 @@ private:
   Accesses(Argument &Parameter, const HalfClasses &Halves)
       : Layout(Parameter.getParent()->getDataLayout()), Halves(Halves) {}
 
-  Number result() const { return Clear && !(Found.Language && Found.Half) ? Found : Number(); }
+  // What is only copied as words may be anything.
+  Number result() const {
+    const bool Words = Copied && !Found.Half && (!Found.Language || Found.Language->isIntegerTy());
+    return Clear && !Words && !(Found.Language && Found.Half) ? Found : Number();
+  }
 
   // The address of the struct, or of a part of it; the member is so many bytes behind it.
   void enter(Value &Address, int64_t Offset) {
@@ -99,8 +103,12 @@ private:
         access(Store->getValueOperand()->getType());
       else if (auto *Step = dyn_cast<GetElementPtrInst>(U); Step && Halves.named(Step->getSourceElementType()))
         access(*Halves.named(Step->getSourceElementType()));
-      else if (isa<GetElementPtrInst, AddrSpaceCastInst, PHINode, SelectInst>(U))
+      else if (Step)
+        enterElement(*Step);
+      else if (isa<AddrSpaceCastInst, PHINode, SelectInst>(U))
         follow(*U);
+      else if (isa<MemCpyInst>(U))
+        Copied = true;
       else if (Call && Call->getCalledFunction() && !Call->getCalledFunction()->isDeclaration())
         for (llvm::Use &Handed : Call->args())
           Handed.get() == &Pointer ? follow(*Call->getCalledFunction()->getArg(Call->getArgOperandNo(&Handed)))
@@ -117,6 +125,26 @@ private:
     follow(Place);
   }
 
+  // Elements that are stepped over may be structs of numbers.
+  void enterElement(GetElementPtrInst &Step) {
+    if (Type *One = numberIn(Step.getSourceElementType()))
+      access(One);
+    follow(Step);
+  }
+
+  // The one number with a derivative of which a struct, or an array of such, consists.
+  static Type *numberIn(Type *T) {
+    if (auto *Array = dyn_cast<ArrayType>(T))
+      return numberIn(Array->getElementType());
+    auto *Struct = dyn_cast<StructType>(T);
+    if (!Struct)
+      return T->isFloatTy() || T->isDoubleTy() ? T : nullptr;
+    SmallPtrSet<Type *, 2> Parts;
+    for (Type *Part : Struct->elements())
+      Parts.insert(numberIn(Part));
+    return Parts.size() == 1 ? *Parts.begin() : nullptr;
+  }
+
   void access(Type *T) {
     Type *One = T->getScalarType();
     Clear &= One->isFloatTy() || One->isDoubleTy() || One->isIntegerTy();
@@ -131,7 +159,7 @@ private:
   }
 
   Number Found;
-  bool Clear = true;
+  bool Clear = true, Copied = false;
   const DataLayout &Layout;
   const HalfClasses &Halves;
   SmallPtrSet<Value *, 16> Seen, Holders, Entered;

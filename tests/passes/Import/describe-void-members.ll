@@ -1,6 +1,6 @@
 ; A member of type void * of a struct by value points to the one type of number that the function takes it for, here
 ; through a copy, a reference and a call; where that is not clear it stays void. Numbers of 16 bits are classes, which
-; instructions name that step from one to another.
+; instructions name that step from one to another; structs of numbers are stepped over, too, and copied whole.
 ;
 ; RUN: %opt -passes=adgen-describe -disable-output %s | %filecheck %s
 
@@ -20,6 +20,14 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK:            "pointee": {
 ; CHECK:              "name": "__half",
 ; CHECK:              "size": 2
+; CHECK:      "name": "structs",
+; CHECK:          "name": "x",
+; CHECK:            "pointee": {
+; CHECK-NEXT:         "kind": "float",
+; CHECK:          "name": "halves",
+; CHECK:            "pointee": {
+; CHECK-NEXT:         "kind": "void",
+%struct.float2 = type { float, float }
 %struct.Given = type { ptr, ptr, ptr }
 %"struct.own::Half" = type { i16 }
 define ptx_kernel void @taken(ptr byval(%struct.Given) align 8 %p) !dbg !20 {
@@ -34,6 +42,15 @@ define ptx_kernel void @taken(ptr byval(%struct.Given) align 8 %p) !dbg !20 {
   %halves = load ptr, ptr %third
   %half = getelementptr inbounds %"struct.own::Half", ptr %halves, i64 5
   call void @llvm.memcpy.p0.p0.i64(ptr %kept, ptr %half, i64 2, i1 false)
+  ret void
+}
+
+define ptx_kernel void @structs(ptr byval(%struct.Given) align 8 %p) !dbg !30 {
+  %own = alloca %struct.float2
+  %member = getelementptr %struct.Given, ptr %p, i32 0, i32 1
+  %x = load ptr, ptr %member
+  %pair = getelementptr %struct.float2, ptr %x, i64 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %own, ptr %pair, i64 8, i1 false)
   ret void
 }
 
@@ -70,3 +87,6 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 !22 = !{!23}
 !23 = !DILocalVariable(name: "p", arg: 1, scope: !20, file: !2, line: 5, type: !11)
 !25 = !{!16}
+!30 = distinct !DISubprogram(name: "structs", scope: !2, file: !2, line: 9, type: !21, unit: !1, spFlags: DISPFlagDefinition, retainedNodes: !32)
+!32 = !{!33}
+!33 = !DILocalVariable(name: "p", arg: 1, scope: !30, file: !2, line: 9, type: !11)
