@@ -86,7 +86,7 @@ class Settings:
         "ADGEN_TIMEOUT",
         _text_as_seconds,
         "a positive number",
-        "seconds of processor time that one compiler process may take",
+        "seconds of processor time that one compiler process may take for 4 MiB of IR",
         "60",
         60.0,
     )

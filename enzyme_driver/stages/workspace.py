@@ -23,6 +23,11 @@ LONGEST_OPTION = 100_000
 _LAST_LINE = re.compile(r"(LLVM ERROR|Assertion|error):? ?(?P<text>.*)")
 
 
+_MODULES = {".ll", ".bc", ".ptx"}
+_BYTES_IN_TIME = 4 << 20
+"""A module of this size is to be compiled within the limit."""
+
+
 @dataclass(frozen=True)
 class Workspace:
     """A scratch folder of one compilation, and everything that its stages need from outside."""
@@ -41,8 +46,12 @@ class Workspace:
         return self.settings.cache_dir / "logs" / f"{self.folder.name}-{name}.log"
 
     def execute(self, name: str, argv: Sequence[str | Path], *, env: Mapping[str, str] | None = None) -> Completed:
-        """Run a tool under the time limit; whatever its exit code, it has ended by itself."""
-        return self.run(argv, timeout=self.settings.timeout, env=env, log=self.log(name))
+        """Run a tool under the time limit; whatever its exit code, it has ended by itself.
+
+        A file of many instances has the limit several times.
+        """
+        times = max([1.0, *(_bytes(word) / _BYTES_IN_TIME for word in argv)])
+        return self.run(argv, timeout=times * self.settings.timeout, env=env, log=self.log(name))
 
     def must(self, name: str, argv: Sequence[str | Path], *, env: Mapping[str, str] | None = None) -> Completed:
         """Run a tool whose failure is no fault of the user's file: anything but success is a CompilerCrashError."""
@@ -136,3 +145,9 @@ def last_error(text: str) -> str:
         if match:
             return line.strip()
     return next((line.strip() for line in text.splitlines() if line.strip()), "no message")
+
+
+def _bytes(word: str | Path) -> int:
+    """The size of a module that a tool is given."""
+    path = Path(word)
+    return path.stat().st_size if path.suffix in _MODULES and path.is_file() else 0

@@ -30,6 +30,16 @@ def test_every_process_has_the_time_limit_and_a_log(workspace: Workspace, fake_p
     assert not call.log.exists()
 
 
+def test_a_module_of_many_instances_has_more_time(workspace: Workspace, fake_process: FakeProcess) -> None:
+    module = workspace.file("many.ll")
+    with module.open("wb") as text:
+        text.truncate(12 << 20)
+    fake_process.reply("tool")
+    workspace.execute("tool", ["/bin/tool", "-passes=a<b.ll>", module])
+    (call,) = fake_process.calls
+    assert call.timeout == 3 * workspace.settings.timeout
+
+
 def test_a_failure_keeps_the_command_and_what_it_said(workspace: Workspace, fake_process: FakeProcess) -> None:
     fake_process.reply("tool", returncode=1, stdout="out\n", stderr="first\ntool: error: it broke\nlast\n")
     with pytest.raises(CompilerCrashError, match="tool: error: it broke") as caught:
