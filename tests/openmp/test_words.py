@@ -38,3 +38,21 @@ def test_each_of_two_halves_is_kept_or_not(module: Module) -> None:
     kernel: Any = module["pairs"]
     found = kernel.vjp[1, 32](x, np.zeros(64, np.float16), cotangents={"y": weights}, wrt="x")["x"]
     assert np.array_equal(found, np.where(abs(x) > 0.5, weights, 0))
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("name", ["__half", "__nv_bfloat16"])
+def test_numbers_of_16_bits_go_through_shuffles(module: Module, name: str) -> None:
+    shifted = np.array([*range(1, 32), 31])
+    x = np.random.default_rng(7).integers(-4, 5, 32).astype(np.float32)
+    weights = np.random.default_rng(8).integers(-2, 3, 32).astype(np.float32)
+
+    def stored(numbers: np.ndarray) -> np.ndarray:
+        return numbers.astype(np.float16) if name == "__half" else (numbers.view(np.uint32) >> 16).astype(np.uint16)
+
+    kernel: Any = module[f"neighbours<{name}>"]
+    found = kernel.vjp[1, 32](stored(x), stored(np.zeros_like(x)), cotangents={"y": stored(weights)}, wrt="x")["x"]
+    sums = np.repeat(x.reshape(8, 4).sum(1), 4)
+    expected = np.repeat((weights * x[shifted]).reshape(8, 4).sum(1), 4)
+    np.add.at(expected, shifted, weights * sums)
+    assert np.array_equal(found, stored(expected))

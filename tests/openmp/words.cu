@@ -1,4 +1,5 @@
 // What is larger than a word and goes through shuffles word by word.
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cub/cub.cuh>
 
@@ -52,3 +53,13 @@ __global__ void pairs(const half *x, half *y) {
   kept.y = outside(given.y);
   *(half2 *)(y + i) = kept;
 }
+
+template <class T> __global__ void neighbours(const T *x, T *y) {
+  int i = threadIdx.x;
+  T v = x[i];
+  for (int mask = 1; mask < 4; mask *= 2) v = v + __shfl_xor_sync(~0u, v, mask);
+  y[i] = v * __shfl_down_sync(~0u, x[i], 1);
+}
+
+template __global__ void neighbours<half>(const half *, half *);
+template __global__ void neighbours<__nv_bfloat16>(const __nv_bfloat16 *, __nv_bfloat16 *);

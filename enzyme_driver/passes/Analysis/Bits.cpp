@@ -28,6 +28,8 @@ public:
       return Bits::Float;
     case 1u << static_cast<unsigned>(Bits::Halves):
       return Bits::Halves;
+    case 1u << static_cast<unsigned>(Bits::Brains):
+      return Bits::Brains;
     default:
       return Bits::Parts;
     }
@@ -45,16 +47,18 @@ Bits kindOf(ArrayRef<Leaf> Numbers) {
     return Bits::Integers;
   if (Numbers.size() == 1 && Numbers[0].Kind == 'f' && Numbers[0].Bytes == 4)
     return Bits::Float;
-  bool Pair = Numbers.size() == 2 && all_of(Numbers, [](const Leaf &L) { return L.Kind == 'f' && L.Bytes == 2; });
-  return Pair ? Bits::Halves : Bits::Parts;
+  auto AreAll = [&](char Kind) {
+    return Numbers.size() <= 2 && all_of(Numbers, [&](const Leaf &L) { return L.Kind == Kind && L.Bytes == 2; });
+  };
+  return AreAll('f') ? Bits::Halves : AreAll('b') ? Bits::Brains : Bits::Parts;
 }
 
 Bits kindOf(const Type *T) {
   auto *Pair = dyn_cast<FixedVectorType>(T);
   if (!T->isFPOrFPVectorTy())
     return Bits::Integers;
-  bool Halves = T->isHalfTy() || (Pair && Pair->getNumElements() == 2 && Pair->getElementType()->isHalfTy());
-  return T->isFloatTy() ? Bits::Float : Halves ? Bits::Halves : Bits::Parts;
+  const Type *One = Pair && Pair->getNumElements() == 2 ? Pair->getElementType() : T;
+  return T->isFloatTy() ? Bits::Float : One->isHalfTy() ? Bits::Halves : One->isBFloatTy() ? Bits::Brains : Bits::Parts;
 }
 
 // Follows bits in one direction. What goes through arithmetic on the way is part of a number at most.

@@ -10,7 +10,8 @@ namespace adgen {
 enum class Bits {
   Integers, // nothing with a derivative
   Float,    // all of one float
-  Halves,   // of two numbers of 16 bits
+  Halves,   // of two numbers of 16 bits, or of one of them in a part
+  Brains,   // the same of bfloat16
   Parts     // of something else, such as half of a double, or not known
 };
 

@@ -82,6 +82,7 @@ std::string shuffleRule(CallInst &Call, StringRef Name) {
     Way.consume_back(".i32");
     return Kind == Bits::Float    ? ("shfl_" + Way + "_f32").str()
            : Kind == Bits::Halves ? ("shfl_" + Way + "_f16x2").str()
+           : Kind == Bits::Brains ? ("shfl_" + Way + "_bf16x2").str()
                                   : "";
   }
   return StringSwitch<std::string>(Name)
@@ -113,7 +114,37 @@ Value *shuffled(IRBuilder<> &B, Value *Sent, StringRef Rule, ArrayRef<Value *> O
   return B.CreateLoad(Sent->getType(), Out);
 }
 
+bool usesUpperHalf(const CallInst &Word) {
+  return any_of(Word.users(), [](const User *U) {
+    auto IsLower = [](const User *Taken) {
+      auto *Element = dyn_cast<ExtractElementInst>(Taken);
+      return Element && match(Element->getIndexOperand(), m_Zero());
+    };
+    const bool Lower = isa<TruncInst>(U)
+                           ? U->getType()->isIntegerTy(16)
+                           : isa<BitCastInst>(U) && U->getType()->isVectorTy() && all_of(U->users(), IsLower);
+    return !Lower;
+  });
+}
+
+// Numbers of bfloat16 are shuffled as floats, which hold them.
+void replaceShuffleOfBrains(CallInst &Call, StringRef Rule) {
+  IRBuilder<> B(&Call);
+  Value *Operands[] = {Call.getArgOperand(0), Call.getArgOperand(2), controlOperand(B, Call, Rule)};
+  auto *Pair = FixedVectorType::get(B.getBFloatTy(), 2);
+  Value *Sent = B.CreateBitCast(Call.getArgOperand(1), Pair), *Received = Constant::getNullValue(Pair);
+  for (uint64_t I = 0; I < (usesUpperHalf(Call) ? 2 : 1); ++I) {
+    Value *One = B.CreateFPExt(B.CreateExtractElement(Sent, I), B.getFloatTy());
+    One = shuffled(B, One, (Rule.drop_back(StringRef("bf16x2").size()) + "f32").str(), Operands);
+    Received = B.CreateInsertElement(Received, B.CreateFPTrunc(One, B.getBFloatTy()), I);
+  }
+  Call.replaceAllUsesWith(B.CreateBitCast(Received, Call.getType()));
+  Call.eraseFromParent();
+}
+
 void replaceShuffle(CallInst &Call, StringRef Rule) {
+  if (Rule.ends_with("bf16x2"))
+    return replaceShuffleOfBrains(Call, Rule);
   IRBuilder<> B(&Call);
   Type *T = Rule.ends_with("f16x2")         ? FixedVectorType::get(B.getHalfTy(), 2)
             : Call.getType()->isIntegerTy() ? B.getFloatTy()

@@ -3,7 +3,7 @@
 ; parameter), without which Enzyme would drop it there; its derivatives take the anchor's shadow too. Shuffles go the same way, and what
 ; carries no derivative hides behind a name that Enzyme leaves alone.
 ;
-; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;tallies=duplicated;switches=duplicated;loops=duplicated:const;restricted=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated;counts=duplicated>' -S %s | %filecheck %s
+; RUN: %opt -passes='adgen-lower-collectives-to-rules<shared=duplicated:const;duplicated=const:duplicated;constant=const;warp=duplicated:const;misses=duplicated;tallies=duplicated;switches=duplicated;loops=duplicated:const;restricted=duplicated:const;left=duplicated:const;inside=duplicated;table=duplicated:const;bits=duplicated:duplicated:const:const;volatile=duplicated:duplicated;counts=duplicated;of_16_bits=duplicated:duplicated>' -S %s | %filecheck %s
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -331,6 +331,36 @@ define void @adgen_body_bits(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layout"=
   %swap = cmpxchg ptr %lock, i32 0, i32 1 seq_cst seq_cst
   ret void
 }
+; A half that is sent in both parts of a word is shuffled with itself, a bfloat16 as a float.
+; CHECK-LABEL: define void @adgen_body_of_16_bits(
+; CHECK:         call void @adgen_rule_shfl_down_f16x2(
+; CHECK:         [[WIDE:%.*]] = fpext bfloat {{%.*}} to float
+; CHECK-NEXT:    store float [[WIDE]], ptr [[SENT:%.*]], align 4
+; CHECK-NEXT:    call void @adgen_rule_shfl_down_f32(ptr [[RECEIVED:%.*]], ptr [[SENT]],
+; CHECK-NEXT:    [[MOVED:%.*]] = load float, ptr [[RECEIVED]]
+; CHECK-NEXT:    fptrunc float [[MOVED]] to bfloat
+; CHECK-NOT:     call
+; CHECK:         ret void
+define void @adgen_body_of_16_bits(ptr "adgen-layout"="2[0f2]" %h, ptr "adgen-layout"="2[0b2]" %b) "adgen-shared" {
+  %half = load i16, ptr %h
+  %half.0 = insertelement <2 x i16> poison, i16 %half, i64 0
+  %half.1 = insertelement <2 x i16> %half.0, i16 %half, i64 1
+  %half.word = bitcast <2 x i16> %half.1 to i32
+  %half.moved = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 -1, i32 %half.word, i32 1, i32 31)
+  %half.pair = bitcast i32 %half.moved to <2 x i16>
+  %half.received = extractelement <2 x i16> %half.pair, i64 0
+  store i16 %half.received, ptr %h
+  %brain = load i16, ptr %b
+  %brain.0 = insertelement <2 x i16> poison, i16 %brain, i64 0
+  %brain.1 = insertelement <2 x i16> %brain.0, i16 %brain, i64 1
+  %brain.word = bitcast <2 x i16> %brain.1 to i32
+  %brain.moved = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 -1, i32 %brain.word, i32 1, i32 31)
+  %brain.pair = bitcast i32 %brain.moved to <2 x i16>
+  %brain.received = extractelement <2 x i16> %brain.pair, i64 0
+  store i16 %brain.received, ptr %b
+  ret void
+}
+
 ; What counts has no derivative, whatever it counts in.
 ; CHECK-LABEL: define void @adgen_body_counts(
 ; CHECK:         atomicrmw add ptr %tile, i32 1 monotonic, align 4, !enzyme_inactive_val [[NOTHING:![0-9]+]], !enzyme_inactive_inst [[NOTHING]]
