@@ -11,6 +11,21 @@ namespace adgen {
 void insertRule(llvm::Instruction &Before, llvm::StringRef Rule, llvm::Value *Anchor,
                 llvm::ArrayRef<llvm::Value *> Operands);
 
+llvm::SmallVector<llvm::Type *> typesOf(llvm::ArrayRef<llvm::Value *> Operands);
+
+bool isIntegerShuffle(llvm::StringRef Name);
+
+// The rule of a shuffle of floating point, such as "shfl_down_f32"; empty for anything else. Shuffles of double are
+// calls of the functions of clang's headers, which Select keeps whole: inside they are shuffles of integers.
+std::string shuffleRule(llvm::CallInst &Call, llvm::StringRef Name);
+
+// Has such a shuffle become calls of that rule.
+void replaceShuffle(llvm::CallInst &Call, llvm::StringRef Rule);
+
+// Both halves of a double that are shuffled one after the other are one shuffle of the double, as people wrote it
+// before there was one.
+void joinHalves(llvm::BasicBlock &Block);
+
 // Where a block is one warp, all of whose lanes wait for each other, they are the block: what passes know of barriers
 // holds for these, too.
 void waitAsBlock(llvm::Function &Body);
