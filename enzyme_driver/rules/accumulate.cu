@@ -208,21 +208,14 @@ static DEVICE void add(T *const *elements, const T *values, unsigned active, uns
   gather(active, Group::group(laneIndex()) & alike, all);
 }
 
-// Whether every eighth of the active lanes, or more, has the value of the next one: else it does not pay to search for those that have one
-// in common. It is no more than a guess.
-RULE bool adgen_meet_by_chance(unsigned active, long long value) {
-  bool same = fromLane(active, int(value), laneIndex() + 1 & 31) == int(value);
-  return __builtin_popcount(__nvvm_vote_ballot_sync(active, same)) * 8 >= __builtin_popcount(active);
-}
-
-// The active lanes that have the same value as this one; where not all have it and `parts` are not wanted in any case,
-// none but itself unless neighbours have it in common.
+// The active lanes that have the same value as this one; where not all have it, none but itself unless `parts` are
+// wanted.
 RULE unsigned adgen_alike(unsigned active, long long value, bool parts) {
   int same;
   __nvvm_match_all_sync_i64p(active, value, &same);
   if (same)
     return active;
-  return parts || adgen_meet_by_chance(active, value) ? __nvvm_match_any_sync_i64(active, value) : 1u << laneIndex();
+  return parts ? __nvvm_match_any_sync_i64(active, value) : 1u << laneIndex();
 }
 
 // The same in the columns of a block; where its width leaves a lane alone in its column, nobody has to be asked.
@@ -240,6 +233,13 @@ RULE unsigned adgen_alike_by(unsigned active, long long value, int lanes) {
       return (Everyone >> (WarpSize - lanes)) << first;
   }
   return __nvvm_match_any_sync_i64(active, value);
+}
+
+// Whether every eighth of the active lanes, or more, has the value of the next one: else it does not pay to search for those that have one
+// in common. It is no more than a guess.
+RULE bool adgen_meet_by_chance(unsigned active, long long value) {
+  bool same = fromLane(active, int(value), laneIndex() + 1 & 31) == int(value);
+  return __builtin_popcount(__nvvm_vote_ballot_sync(active, same)) * 8 >= __builtin_popcount(active);
 }
 
 // The active lanes that have the same value as this one; nothing where there are too many values.
