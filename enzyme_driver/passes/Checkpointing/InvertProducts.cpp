@@ -57,6 +57,8 @@ public:
   Value *value(IRBuilder<> &B) { return load(B, Carried); }
   Value *found(IRBuilder<> &B, unsigned Comparison) { return load(B, First + Comparison); }
 
+  Type *number() const { return Number; }
+
   // Where an iteration ends, which is where its reverse begins.
   void end(IRBuilder<> &B) {
     Undo Rule = declareUndo(M, nameOf("step"), {});
@@ -191,7 +193,7 @@ private:
 void readAgain(CmpInst &Comparison, bool Leaves, State &In, unsigned Index) {
   IRBuilder<> B(Comparison.getNextNode());
   B.SetCurrentDebugLocation(Comparison.getDebugLoc());
-  Type *Number = Comparison.getOperand(0)->getType();
+  Type *Number = In.number();
   Constant *Zero = Constant::getNullValue(Number), *One = ConstantFP::get(Number, 1.0);
   auto *Found = SelectInst::Create(&Comparison, Leaves ? One : Zero, Leaves ? Zero : One, "", B.GetInsertPoint());
   In.found(B, Found, Index);
