@@ -1,6 +1,7 @@
 // The shadow of a device variable is a global variable, through which a gradient adds to it by name. Passes that make
 // additions cheap look at arguments: so each of these shadows becomes one, behind those of the parameters and before
 // shared arrays, which the kernel passes (GPU/MakeKernels.cpp).
+#include "Support/Extended.h"
 #include "Support/Pass.h"
 #include "Support/Variables.h"
 #include "Support/Walk.h"
@@ -52,41 +53,15 @@ unsigned placeOfVariables(const Function &F) {
   return F.arg_size() - 2 * sharedNames(F).size() - Behind;
 }
 
-// The function with these arguments in that place; the old one is gone.
-Function &insertArguments(Function &F, ArrayRef<GlobalVariable *> Shadows) {
-  LLVMContext &C = F.getContext();
-  const unsigned Place = placeOfVariables(F), Count = Shadows.size();
-  SmallVector<Type *> Types(F.getFunctionType()->params());
-  Types.insert(Types.begin() + Place, Count, PointerType::getUnqual(C));
-  auto *New = Function::Create(FunctionType::get(F.getReturnType(), Types, false), F.getLinkage(), F.getAddressSpace());
-  F.getParent()->getFunctionList().insert(F.getIterator(), New);
-  New->copyAttributesFrom(&F);
-  const AttributeList Old = F.getAttributes();
-  SmallVector<AttributeSet> OfArguments;
-  for (unsigned I = 0; I < F.arg_size(); ++I)
-    OfArguments.push_back(Old.getParamAttrs(I));
-  OfArguments.insert(OfArguments.begin() + Place, Count, AttributeSet());
-  New->setAttributes(AttributeList::get(C, Old.getFnAttrs(), Old.getRetAttrs(), OfArguments));
-  New->takeName(&F);
-  New->splice(New->begin(), &F);
-  New->setSubprogram(F.getSubprogram());
-  F.setSubprogram(nullptr);
-  for (Argument &A : F.args()) {
-    Argument *Same = New->getArg(A.getArgNo() + (A.getArgNo() < Place ? 0 : Count));
-    Same->takeName(&A);
-    A.replaceAllUsesWith(Same);
-  }
-  F.eraseFromParent();
-  return *New;
-}
-
 void pass(Function &Old, ArrayRef<GlobalVariable *> Shadows) {
   const bool Apart = any_of(Old.args(), [](const Argument &A) {
     return A.hasAttribute(ShadowAttribute) && A.hasAttribute(Attribute::NoAlias);
   });
   const unsigned Place = placeOfVariables(Old);
-  Function &F = insertArguments(Old, Shadows);
-  LLVMContext &C = F.getContext();
+  LLVMContext &C = Old.getContext();
+  const SmallVector<Type *> Pointers(Shadows.size(), PointerType::getUnqual(C));
+  Function &F = *extended(Old, Pointers, Old.getIterator(), Place);
+  Old.eraseFromParent();
   for (auto [Index, Shadow] : enumerate(Shadows)) {
     Argument *A = F.getArg(Place + Index);
     ADGEN_COUNT(NumPassed, *Shadow);
