@@ -102,6 +102,21 @@ HIDDEN uint32_t adgen_nvvm_sad_i(int32_t x, int32_t y, uint32_t sum) {
 }
 HIDDEN uint32_t adgen_nvvm_sad_ui(uint32_t x, uint32_t y, uint32_t sum) { return sum + (x > y ? x - y : y - x); }
 
+// Four bytes of each, or two halves and two bytes, multiplied and added up: `idp2a` always takes the lower bytes.
+#define DOT(SUFFIX, BYTE_X, HALF_X, BYTE_Y)                                                                            \
+  HIDDEN int32_t adgen_nvvm_idp4a_##SUFFIX(uint32_t x, uint32_t y, uint32_t sum) {                                     \
+    for (int i = 0; i < 32; i += 8)                                                                                    \
+      sum += uint32_t(BYTE_X(x >> i) * BYTE_Y(y >> i));                                                                \
+    return int32_t(sum);                                                                                               \
+  }                                                                                                                    \
+  HIDDEN int32_t adgen_nvvm_idp2a_##SUFFIX(uint32_t x, uint32_t y, bool, uint32_t sum) {                               \
+    return int32_t(sum + uint32_t(HALF_X(x) * BYTE_Y(y)) + uint32_t(HALF_X(x >> 16) * BYTE_Y(y >> 8)));                \
+  }
+DOT(s_s, int8_t, int16_t, int8_t)
+DOT(s_u, int8_t, int16_t, uint8_t)
+DOT(u_s, uint8_t, uint16_t, int8_t)
+DOT(u_u, uint8_t, uint16_t, uint8_t)
+
 // What the compiler calls to round to bfloat16, to the nearest and to even; older C runtimes lack it.
 HIDDEN __bf16 __truncsfbf2(float x) {
   uint32_t bits = __builtin_bit_cast(uint32_t, x);

@@ -45,7 +45,7 @@ std::string runtimeName(StringRef Name) {
       StringRef(Plain).contains(".rz") || StringRef(Plain).contains(".rm") || StringRef(Plain).contains(".rp");
   bool Arithmetic = is_contained({"add", "mul", "div", "rcp", "sqrt", "fma"}, Operation);
   bool Conversion = is_contained({"d2f", "i2f", "ui2f", "ll2f", "ull2f", "ll2d", "ull2d"}, Operation);
-  if (!(Directed && (Arithmetic || Conversion)) && !is_contained({"prmt", "sad", "fns"}, Operation))
+  if (!(Directed && (Arithmetic || Conversion)) && !is_contained({"prmt", "sad", "fns", "idp4a", "idp2a"}, Operation))
     return "";
   std::replace(Plain.begin(), Plain.end(), '.', '_');
   return "adgen_nvvm_" + Plain;

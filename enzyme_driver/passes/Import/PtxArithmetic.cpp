@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -169,11 +170,30 @@ Value *PtxTranslation::tangent(Value *X, Type *T) {
   return T->isFloatTy() ? Result : B.CreateFPTrunc(Result, T);
 }
 
+Value *PtxTranslation::dotted(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {
+  bool OfFour = Words[0] == "dp4a", High = is_contained(Words, "hi");
+  ArrayRef<StringRef> Types = Words.take_back(2);
+  if (Words.size() != (OfFour ? 3 : 4) || (!OfFour && !High && !is_contained(Words, "lo")) ||
+      any_of(Types, [](StringRef T) { return T != "s32" && T != "u32"; }))
+    return nullptr;
+  static constexpr Intrinsic::ID OfFourBytes[] = {Intrinsic::nvvm_idp4a_s_s, Intrinsic::nvvm_idp4a_s_u,
+                                                  Intrinsic::nvvm_idp4a_u_s, Intrinsic::nvvm_idp4a_u_u};
+  static constexpr Intrinsic::ID OfTwo[] = {Intrinsic::nvvm_idp2a_s_s, Intrinsic::nvvm_idp2a_s_u,
+                                            Intrinsic::nvvm_idp2a_u_s, Intrinsic::nvvm_idp2a_u_u};
+  unsigned Signs = 2 * (Types[0] == "u32") + (Types[1] == "u32");
+  if (OfFour)
+    return B.CreateIntrinsic(OfFourBytes[Signs], {X[0], X[1], X[2]});
+  Value *Bytes = High ? B.CreateLShr(X[1], 16) : X[1];
+  return B.CreateIntrinsic(OfTwo[Signs], {X[0], Bytes, B.getFalse(), X[2]});
+}
+
 Value *PtxTranslation::integral(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {
   StringRef Code = Words[0];
   if (X.size() == 1)
     return Code == "not" ? B.CreateNot(X[0]) : Code == "neg" ? B.CreateNeg(X[0]) : nullptr;
   bool Low = is_contained(Words, "lo");
+  if (X.size() == 3 && (Code == "dp4a" || Code == "dp2a"))
+    return dotted(Words, X);
   if (X.size() == 3)
     return Code == "mad" && Low ? B.CreateAdd(B.CreateMul(X[0], X[1]), X[2]) : nullptr;
   if (X.size() != 2 || is_contained(Words, "cc"))

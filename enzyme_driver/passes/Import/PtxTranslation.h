@@ -96,6 +96,10 @@ private:
   // The hyperbolic one, libdevice's, which has a rule.
   llvm::Value *tangent(llvm::Value *X, llvm::Type *T);
   llvm::Value *integral(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::Value *> X);
+
+  // dp4a, and dp2a whose upper bytes become the lower ones: what it would say else is one bit, which C++ takes
+  // otherwise.
+  llvm::Value *dotted(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::Value *> X);
   llvm::CallInst &Call;
   llvm::IRBuilder<> B;
   llvm::LLVMContext &Context;

@@ -71,6 +71,7 @@ define void @mathematics(float %v, double %w) {
 ; CHECK-NEXT:    %e = call float @adgen_nvvm_i2f_rp(i32 %i)
 ; CHECK-NEXT:    %f = call i32 @adgen_nvvm_prmt(i32 %i, i32 %i, i32 %i)
 ; CHECK-NEXT:    %g = call i32 @adgen_nvvm_fns(i32 %i, i32 0, i32 %f)
+; CHECK-NEXT:    %h = call i32 @adgen_nvvm_idp4a_s_u(i32 %i, i32 %f, i32 %g)
 define void @arithmetic(float %v, i32 %i) {
   %a = fdiv arcp afn float 1.0, %v
   %b = call afn float @llvm.sqrt.f32(float %v)
@@ -79,6 +80,7 @@ define void @arithmetic(float %v, i32 %i) {
   %e = call float @llvm.nvvm.i2f.rp(i32 %i)
   %f = call i32 @llvm.nvvm.prmt(i32 %i, i32 %i, i32 %i)
   %g = call i32 @llvm.nvvm.fns(i32 %i, i32 0, i32 %f)
+  %h = call i32 @llvm.nvvm.idp4a.s.u(i32 %i, i32 %f, i32 %g)
   ret void
 }
 

@@ -204,6 +204,22 @@ define void @waits(i32 %mask) {
   ret void
 }
 
+; Products of bytes; those of the upper ones are those of the lower ones, moved down.
+; CHECK-LABEL: @dotted(
+; CHECK-NEXT: [[A:%.*]] = call i32 @llvm.nvvm.idp4a.s.s(i32 %x, i32 %y, i32 1)
+; CHECK-NEXT: [[B:%.*]] = call i32 @llvm.nvvm.idp4a.u.s(i32 %x, i32 %y, i32 [[A]])
+; CHECK-NEXT: [[C:%.*]] = call i32 @llvm.nvvm.idp2a.u.u(i32 %x, i32 %y, i1 false, i32 [[B]])
+; CHECK-NEXT: [[UP:%.*]] = lshr i32 %y, 16
+; CHECK-NEXT: [[D:%.*]] = call i32 @llvm.nvvm.idp2a.s.u(i32 %x, i32 [[UP]], i1 false, i32 [[C]])
+; CHECK-NEXT: ret i32 [[D]]
+define i32 @dotted(i32 %x, i32 %y) {
+  %a = call i32 asm sideeffect "dp4a.s32.s32 $0, $1, $2, $3;", "=r,r,r,r"(i32 %x, i32 %y, i32 1)
+  %b = call i32 asm sideeffect "dp4a.u32.s32 $0, $1, $2, $3;", "=r,r,r,r"(i32 %x, i32 %y, i32 %a)
+  %c = call i32 asm sideeffect "dp2a.lo.u32.u32 $0, $1, $2, $3;", "=r,r,r,r"(i32 %x, i32 %y, i32 %b)
+  %d = call i32 asm sideeffect "dp2a.hi.s32.u32 $0, $1, $2, $3;", "=r,r,r,r"(i32 %x, i32 %y, i32 %c)
+  ret i32 %d
+}
+
 ; CHECK-LABEL: @kept(
 ; CHECK-NEXT: asm "add.rz.f32
 ; CHECK-NEXT: asm sideeffect "ld.shared
