@@ -167,8 +167,8 @@ bool LaneOrigins::isLikelyTheSame(Value *V) {
       return false;
     if (isa_and_nonnull<CallBase>(I)) {
       auto *Read = dyn_cast<IntrinsicInst>(I);
-      if (Read && readsRegister(*Read, Register) && !Register.X && !Register.OtherAxes)
-        continue;
+      if (Read && readsRegister(*Read, Register) && !Register.X)
+        continue; // rows of a block are mostly whole warps
       if (isCallOf(*I, MostOfLanes) || isCallOf(*I, LentByLane))
         continue;
       if (!isArithmetic(*I))

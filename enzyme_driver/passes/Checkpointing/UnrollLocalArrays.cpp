@@ -53,6 +53,15 @@ uint64_t privateBytes(const Function &F) {
   return Bytes;
 }
 
+// A counter of two iterations, of which LLVM keeps no more than the two numbers that it has.
+const ConstantInt *secondNumber(const PHINode &Phi, const Loop &L) {
+  const BasicBlock *Latch = L.getLoopLatch();
+  if (!Latch || Phi.getParent() != L.getHeader() || Phi.getNumIncomingValues() != 2)
+    return nullptr;
+  const Value *First = Phi.getIncomingValue(Phi.getIncomingBlock(0) == Latch);
+  return isa<ConstantInt>(First) ? dyn_cast<ConstantInt>(Phi.getIncomingValueForBlock(Latch)) : nullptr;
+}
+
 class Nests {
 public:
   Nests(const Function &F, const LoopInfo &Loops, ScalarEvolution &SE)
@@ -92,6 +101,15 @@ private:
       if (Found == At.end() || !Steps || !Expr->getType()->isIntegerTy())
         return Inside;
       return Steps->evaluateAtIteration(SE.getConstant(Expr->getType(), Found->second), SE);
+    }
+
+    const SCEV *visitUnknown(const SCEVUnknown *Expr) {
+      auto *Phi = dyn_cast<PHINode>(Expr->getValue());
+      for (auto [L, Iteration] : At)
+        if (const ConstantInt *Second = Phi ? secondNumber(*Phi, *L) : nullptr)
+          return SE.getConstant(Iteration ? const_cast<ConstantInt *>(Second)
+                                          : cast<ConstantInt>(Phi->getIncomingValueForBlock(L->getLoopPreheader())));
+      return Expr;
     }
 
     const Iterations &At;
@@ -170,7 +188,8 @@ private:
     if (auto *Phi = dyn_cast<PHINode>(I)) {
       const Loop *Around = Loops.getLoopFor(Phi->getParent());
       return Around && isUnrolled(Around, L) && Around->getHeader() == Phi->getParent() &&
-             SE.isSCEVable(Phi->getType()) && isa<SCEVAddRecExpr>(SE.getSCEV(const_cast<PHINode *>(Phi)));
+             SE.isSCEVable(Phi->getType()) &&
+             (secondNumber(*Phi, *Around) || isa<SCEVAddRecExpr>(SE.getSCEV(const_cast<PHINode *>(Phi))));
     }
     if (auto *Load = dyn_cast<LoadInst>(I)) {
       auto *Table = dyn_cast<GlobalVariable>(getUnderlyingObject(Load->getPointerOperand()));

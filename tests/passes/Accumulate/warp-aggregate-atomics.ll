@@ -47,6 +47,30 @@ end:
   ret void
 }
 
+; So is what rows of the block count from their own index on, as most rows are whole warps.
+; CHECK-LABEL: define void @counted_by_rows(
+; CHECK:       loop:
+; CHECK:         [[ACTIVE:%.*]] = call i32 @llvm.nvvm.activemask()
+; CHECK:         [[SAME:%.*]] = call i32 @adgen_alike(i32 [[ACTIVE]], {{.*}}, i1 false)
+; CHECK:         call void @adgen_add_warp_f32_1(
+; CHECK-NOT:     atomicrmw
+; CHECK:       end:
+define void @counted_by_rows(i32 %n, float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const" {
+entry:
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %rows = call i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
+  br label %loop
+loop:
+  %k = phi i32 [ %y, %entry ], [ %next, %loop ]
+  %a = getelementptr float, ptr %d_x, i32 %k
+  %1 = atomicrmw fadd ptr %a, float %v monotonic
+  %next = add i32 %k, %rows
+  %done = icmp sge i32 %next, %n
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}
+
 ; A lane hands what it adds on both sides of its own element on to the lanes beside it, also where the places follow from 32-bit numbers that do
 ; not overflow. What belongs to another row is added where it is.
 ; CHECK-LABEL: define void @beside(

@@ -211,6 +211,33 @@ exit:
   ret double %first
 }
 
+; Of two iterations LLVM has left no more than the two numbers of the counter: Jacobi's rotations of a 3 x 3 matrix.
+; CHECK-LABEL: define double @pairs(
+; CHECK:         br i1 %inner.done, label %rows.end, label %inner, !llvm.loop
+; CHECK:         br i1 %first, label %rows, label %exit, !llvm.loop
+define double @pairs(double %x) {
+entry:
+  %array = alloca [3 x double]
+  br label %rows
+rows:
+  %first = phi i1 [ true, %entry ], [ false, %rows.end ]
+  %p = phi i64 [ 0, %entry ], [ 1, %rows.end ]
+  %begin = add nuw nsw i64 %p, 1
+  br label %inner
+inner:
+  %q = phi i64 [ %begin, %rows ], [ %q.next, %inner ]
+  %element = getelementptr double, ptr %array, i64 %q
+  store double %x, ptr %element
+  %q.next = add nuw nsw i64 %q, 1
+  %inner.done = icmp eq i64 %q.next, 3
+  br i1 %inner.done, label %rows.end, label %inner
+rows.end:
+  br i1 %first, label %rows, label %exit
+exit:
+  %sum = load double, ptr %array
+  ret double %sum
+}
+
 declare void @use(ptr)
 ; CHECK: ![[FULL]] = distinct !{![[FULL]], ![[UNROLL:[0-9]+]]}
 ; CHECK: ![[UNROLL]] = !{!"llvm.loop.unroll.full", i32 0}
