@@ -6,6 +6,9 @@
 // The sum gets a loop of its own behind the other, with all that its terms need. It differs from the user's by
 // rounding. A number has a base where it is a multiple of exp(-base): the carried sum has the carried m, a product with
 // exp(m - n) exchanges m for n, and what a sum hands on has to have the base that goes with it.
+//
+// A pair of a maximum and a sum to which another one is added, as reductions of such pairs have it, asks which maximum
+// is the larger one and rescales only the other sum; it is written with two factors here, of which one is exp(0).
 #include "Analysis/Poles.h"
 #include "Support/Pass.h"
 
@@ -15,6 +18,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 
 #define DEBUG_TYPE "adgen-split-online-sums"
@@ -214,6 +218,63 @@ private:
   SmallVector<std::pair<Instruction *, Value *>> Rescaled; // what of, in the order in which they are computed
 };
 
+// Of two numbers with one condition: what is chosen where it holds, and where it does not.
+struct Choice {
+  Value *Yes, *No;
+
+  static std::optional<Choice> of(Value *V, const Value *Condition) {
+    auto *Chosen = dyn_cast<SelectInst>(V);
+    return Chosen && Chosen->getCondition() == Condition
+               ? std::optional(Choice{Chosen->getTrueValue(), Chosen->getFalseValue()})
+               : std::nullopt;
+  }
+
+  bool isReverseOf(const Choice &Other) const { return Yes == Other.No && No == Other.Yes; }
+};
+
+bool isCarried(const Value *V, const Loop &L) {
+  auto *Phi = dyn_cast<PHINode>(V);
+  return Phi && Phi->getParent() == L.getHeader();
+}
+
+// (c ? s : t) + (c ? t : s) * exp((c ? x : m) - (c ? m : x)) becomes s * exp(m - n) + t * exp(x - n), n = c ? m : x.
+Value *withTwoFactors(BinaryOperator &Sum, const Loop &L) {
+  for (unsigned Each : {0, 1}) {
+    auto *Larger = dyn_cast<SelectInst>(Sum.getOperand(1 - Each));
+    auto *Rescaled = dyn_cast<BinaryOperator>(Sum.getOperand(Each));
+    if (!Larger || !Rescaled || Rescaled->getOpcode() != Instruction::FMul)
+      continue;
+    const Value *Condition = Larger->getCondition();
+    for (unsigned Which : {0, 1}) {
+      auto Power = Exponential::of(Rescaled->getOperand(Which), L);
+      auto Sums = Choice::of(Larger, Condition), Others = Choice::of(Rescaled->getOperand(1 - Which), Condition);
+      if (!Power || !Others || !Sums->isReverseOf(*Others))
+        continue;
+      auto From = Choice::of(Power->from(), Condition), To = Choice::of(Power->to(), Condition);
+      if (!From || !To || !From->isReverseOf(*To) || !(isCarried(To->Yes, L) || isCarried(To->No, L)))
+        continue;
+      IRBuilder<> B(&Sum);
+      Value *One = B.CreateFMulFMF(Sums->Yes, Power->copy(To->Yes, Power->to(), B), Rescaled);
+      Value *Other = B.CreateFMulFMF(Sums->No, Power->copy(To->No, Power->to(), B), Rescaled);
+      return B.CreateFAddFMF(One, Other, &Sum);
+    }
+  }
+  return nullptr;
+}
+
+bool rescaleBoth(Loop &L) {
+  SmallVector<std::pair<BinaryOperator *, Value *>> Found;
+  for (Instruction &I : *L.getHeader())
+    if (auto *Sum = dyn_cast<BinaryOperator>(&I); Sum && Sum->getOpcode() == Instruction::FAdd)
+      if (Value *Same = withTwoFactors(*Sum, L))
+        Found.push_back({Sum, Same});
+  for (auto [Sum, Same] : Found) {
+    Sum->replaceAllUsesWith(Same);
+    RecursivelyDeleteTriviallyDeadInstructions(Sum);
+  }
+  return !Found.empty();
+}
+
 // How a loop exchanges what it carries as a base, if it does.
 std::optional<Exponential> exchanges(PHINode &Base, const Loop &L) {
   if (!Base.getType()->isFloatTy() && !Base.getType()->isDoubleTy())
@@ -272,8 +333,9 @@ bool mayCarryBase(Loop &L) {
 
 bool split(Loop &L, FunctionAnalysisManager &FAM) {
   BasicBlock *Body = L.getHeader();
+  bool Rewritten = L.getNumBlocks() == 1 && L.getExitBlock() && onlyComputes(*Body) && rescaleBoth(L);
   if (!mayCarryBase(L))
-    return false;
+    return Rewritten;
   Function &F = *Body->getParent();
   simplifyLoop(&L, &FAM.getResult<DominatorTreeAnalysis>(F), &FAM.getResult<LoopAnalysis>(F), nullptr,
                &FAM.getResult<AssumptionAnalysis>(F), nullptr, /*PreserveLCSSA=*/false);

@@ -172,3 +172,47 @@ end:
 }
 
 declare float @llvm.fma.f32(float, float, float)
+
+; A pair of a maximum and a sum that is reduced with another one asks which maximum is larger, and rescales the other sum.
+; CHECK-LABEL: define void @adgen_body_pairs(
+; CHECK:       loop:
+; CHECK-NEXT:    %i = phi i64
+; CHECK-NEXT:    %m = phi float
+; CHECK-NOT:     expf
+; CHECK:         br i1 %more, label %loop, label %loop.sums.begin
+; CHECK:       loop.sums:
+; CHECK:         %s.sums = phi float
+; CHECK:         [[D:%.*]] = fsub contract float %a.sums, %high
+; CHECK-NEXT:    [[P:%.*]] = call float @__nv_expf(float [[D]])
+; CHECK-NEXT:    [[T:%.*]] = fmul contract float %w.i.sums, [[P]]
+; CHECK-NEXT:    fadd contract float %s.sums, [[T]]
+define void @adgen_body_pairs(ptr %x, ptr %w, ptr %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %m = phi float [ -1.000000e+00, %entry ], [ %high, %loop ]
+  %s = phi float [ 0.000000e+00, %entry ], [ %next, %loop ]
+  %from = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %from
+  %from.w = getelementptr float, ptr %w, i64 %i
+  %w.i = load float, ptr %from.w
+  %keeps = fcmp contract ogt float %m, %a
+  %larger = select i1 %keeps, float %s, float %w.i
+  %smaller = select i1 %keeps, float %w.i, float %s
+  %high = select i1 %keeps, float %m, float %a
+  %low = select i1 %keeps, float %a, float %m
+  %difference = fsub contract float %low, %high
+  %power = call float @__nv_expf(float %difference)
+  %rescaled = fmul contract float %power, %smaller
+  %next = fadd contract float %larger, %rescaled
+  %inc = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %inc, %n
+  br i1 %more, label %loop, label %end
+end:
+  %sum = phi float [ %next, %loop ]
+  %max = phi float [ %high, %loop ]
+  %all = fadd float %sum, %max
+  store float %all, ptr %out
+  ret void
+}
