@@ -412,15 +412,18 @@ struct Filter {
     float gain;
     __device__ float low(float v) const { return gain * v * v; }
     __device__ float high(float v) const { return gain / v; }
+    __device__ float band(float v) const { return v / (gain + v * v); }
 };
 
 __global__ void pointer_to_member(const float *x, float *y, int which, int n)
 {
     MY_ELEMENT(n);
     const Filter filter{2.0f};
-    float (Filter::*method)(float) const = which ? &Filter::low : &Filter::high;
+    using Method = float (Filter::*)(float) const;
+    const Method method = which == 0 ? &Filter::low : which == 1 ? &Filter::high : &Filter::band;
+    const Method all[3] = {&Filter::band, &Filter::low, &Filter::high};
     float Filter::*member = &Filter::gain;
-    y[i] = (filter.*method)(x[i]) + filter.*member;
+    y[i] = (filter.*method)(x[i]) * (filter.*all[i % 3])(x[i]) + filter.*member;
 }
 
 // ---- the library of the device

@@ -12,8 +12,10 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 namespace {
@@ -233,12 +235,84 @@ void hideTables(Module &M) {
       }
 }
 
+// A pointer to a member function is a pair, and a pair that is chosen among several hides that none is virtual.
+void chooseParts(Function &F) {
+  SmallVector<ExtractValueInst *> Work;
+  for (Instruction &I : instructions(F))
+    if (auto *Part = dyn_cast<ExtractValueInst>(&I))
+      Work.push_back(Part);
+  while (!Work.empty()) {
+    ExtractValueInst *Part = Work.pop_back_val();
+    auto *Select = dyn_cast<SelectInst>(Part->getAggregateOperand());
+    if (!Select)
+      continue;
+    IRBuilder<> B(Part);
+    auto Of = [&](Value *Pair) {
+      Value *Each = B.CreateExtractValue(Pair, Part->getIndices());
+      if (auto *Extracted = dyn_cast<ExtractValueInst>(Each))
+        Work.push_back(Extracted);
+      return Each;
+    };
+    Value *True = Of(Select->getTrueValue()), *False = Of(Select->getFalseValue());
+    Part->replaceAllUsesWith(B.CreateSelect(Select->getCondition(), True, False));
+    Part->eraseFromParent();
+  }
+}
+
+bool holdsEvenWords(const Constant &C) {
+  if (auto *Number = dyn_cast<ConstantInt>(&C))
+    return !Number->getValue()[0];
+  if (isa<Function, ConstantPointerNull, ConstantAggregateZero>(C))
+    return true;
+  auto *Cast = dyn_cast<ConstantExpr>(&C);
+  bool HasParts = isa<ConstantAggregate>(C) || (Cast && Cast->isCast());
+  return HasParts && all_of(C.operand_values(), [](const Value *V) { return holdsEvenWords(*cast<Constant>(V)); });
+}
+
+// A table that has only addresses of functions and even numbers put into it.
+bool isEvenTable(const Value &Table) {
+  if (auto *Global = dyn_cast<GlobalVariable>(&Table))
+    return Global->hasInitializer() && holdsEvenWords(*Global->getInitializer());
+  if (!isa<AllocaInst, GEPOperator, AddrSpaceCastOperator>(Table))
+    return false;
+  auto IsEven = [](const Value *V) { return isa<Constant>(V) && holdsEvenWords(*cast<Constant>(V)); };
+  return all_of(Table.users(), [&](const User *U) {
+    if (auto *Copy = dyn_cast<MemTransferInst>(U)) {
+      auto *From = dyn_cast<GlobalVariable>(getUnderlyingObject(Copy->getRawSource(), /*MaxLookup=*/0));
+      return From && isEvenTable(*From);
+    }
+    if (auto *Fill = dyn_cast<MemSetInst>(U))
+      return IsEven(Fill->getValue());
+    if (auto *Store = dyn_cast<StoreInst>(U))
+      return IsEven(Store->getValueOperand());
+    return isa<LoadInst, LifetimeIntrinsic>(U) || (isa<GEPOperator, AddrSpaceCastOperator>(U) && isEvenTable(*U));
+  });
+}
+
+// The lowest bit of a pointer to a member function says that it is virtual.
+void dropVirtualMembers(Function &F) {
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    Value *Word;
+    if (!match(&I, m_And(m_Value(Word), m_One())))
+      continue;
+    if (auto *Part = dyn_cast<ExtractValueInst>(Word))
+      Word = Part->getAggregateOperand();
+    auto *Load = dyn_cast<LoadInst>(Word);
+    if (Load && isEvenTable(*getUnderlyingObject(Load->getPointerOperand(), /*MaxLookup=*/0)))
+      I.replaceAllUsesWith(Constant::getNullValue(I.getType()));
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(DevirtualizeCalls);
 
 PreservedAnalyses DevirtualizeCalls::run(Module &M, ModuleAnalysisManager &) {
   hideTables(M);
+  for (Function &F : M) {
+    chooseParts(F);
+    dropVirtualMembers(F);
+  }
   uint64_t Last = 0;
   for (auto &[Type, Each] : ownCalls(M)) {
     SmallVector<Function *> Old = addressedFunctions(M, Type), Targets;

@@ -145,4 +145,22 @@ define ptx_kernel void @of_object(ptr %object, ptr %y, float %x) {
 declare ptr @malloc(i64)
 declare void @free(ptr)
 
+; Of pointers to members the lowest bit says that they are virtual.
+; CHECK-LABEL: define ptx_kernel void @members(
+; CHECK:         select i1 %c, i64 {{.*}}16{{.*}}, i64 {{.*}}32
+; CHECK:         switch i64
+; CHECK:         store i64 0, ptr %bits
+define ptx_kernel void @members(ptr %y, ptr %bits, float %x, i1 %c, i64 %which) {
+  %pair = select i1 %c, { i64, i64 } { i64 ptrtoint (ptr @square to i64), i64 0 }, { i64, i64 } { i64 ptrtoint (ptr @twice to i64), i64 0 }
+  %word = extractvalue { i64, i64 } %pair, 0
+  %function = inttoptr i64 %word to ptr
+  %result = call float %function(float %x)
+  store float %result, ptr %y
+  %at = getelementptr ptr, ptr addrspace(1) @table, i64 %which
+  %fromtable = load i64, ptr addrspace(1) %at
+  %isvirtual = and i64 %fromtable, 1
+  store i64 %isvirtual, ptr %bits
+  ret void
+}
+
 attributes #0 = { alwaysinline }
