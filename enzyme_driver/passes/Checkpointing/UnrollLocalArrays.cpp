@@ -29,14 +29,18 @@ constexpr uint64_t RegisterBytes = 512;     // half of what a thread has
 constexpr unsigned MostInstructions = 4000; // of the code that a nest of loops becomes
 constexpr unsigned MostAroundLoops = 1000;  // if loops in it stay
 
-// Whether nothing is done with the array but that elements are read and written, so that they can become values.
+// Whether nothing is done with the array but that elements are read and written, so that they can become values. An
+// address may be the one or the other, as SROA makes those of x[side + k] in a loop over two sides.
 bool isPrivate(const AllocaInst &Array) {
   SmallVector<const Value *> Addresses{&Array};
+  SmallPtrSet<const Value *, 4> Chosen;
   while (!Addresses.empty())
     for (const Use &U : Addresses.pop_back_val()->uses()) {
       auto *I = cast<Instruction>(U.getUser());
-      if (isa<GetElementPtrInst>(I))
+      if (isa<PHINode, SelectInst>(I) ? Chosen.insert(I).second : isa<GetElementPtrInst>(I))
         Addresses.push_back(I);
+      else if (isa<PHINode, SelectInst>(I))
+        continue;
       else if (auto *Store = dyn_cast<StoreInst>(I); Store ? U.getOperandNo() != StoreInst::getPointerOperandIndex()
                                                            : !isa<LoadInst, MemSetInst, LifetimeIntrinsic>(I))
         return false;
@@ -176,28 +180,39 @@ private:
 
   bool usesElement(Instruction &I, const Loop &L) const {
     const Value *Address = getLoadStorePointerOperand(&I);
-    auto *Array = Address ? dyn_cast<AllocaInst>(getUnderlyingObject(Address)) : nullptr;
-    return Array && !L.isLoopInvariant(Address) && isPrivate(*Array) && isDecided(Address, L);
+    if (!Address || L.isLoopInvariant(Address))
+      return false;
+    SmallVector<const Value *> Arrays;
+    getUnderlyingObjects(Address, Arrays);
+    return all_of(Arrays, [](const Value *V) { return isa<AllocaInst>(V) && isPrivate(*cast<AllocaInst>(V)); }) &&
+           isDecided(Address, L);
+  }
+
+  bool isDecided(const Value *V, const Loop &L) const {
+    SmallPtrSet<const PHINode *, 4> Assumed;
+    return isDecided(V, L, Assumed);
   }
 
   // Whether the value is a constant once the loop is unrolled; the address of an array counts as one.
-  bool isDecided(const Value *V, const Loop &L) const {
+  bool isDecided(const Value *V, const Loop &L, SmallPtrSetImpl<const PHINode *> &Assumed) const {
     auto *I = dyn_cast<Instruction>(V);
     if (!I || isa<AllocaInst>(I))
       return isa<Constant, AllocaInst>(V);
-    if (auto *Phi = dyn_cast<PHINode>(I)) {
+    auto AllDecided = [&] {
+      return all_of(I->operands(), [&](const Use &U) { return isDecided(U.get(), L, Assumed); });
+    };
+    if (auto *Phi = dyn_cast<PHINode>(I)) { // one iteration's follows from that of the one before
       const Loop *Around = Loops.getLoopFor(Phi->getParent());
       return Around && isUnrolled(Around, L) && Around->getHeader() == Phi->getParent() &&
-             SE.isSCEVable(Phi->getType()) &&
-             (secondNumber(*Phi, *Around) || isa<SCEVAddRecExpr>(SE.getSCEV(const_cast<PHINode *>(Phi))));
+             ((SE.isSCEVable(Phi->getType()) && isa<SCEVAddRecExpr>(SE.getSCEV(const_cast<PHINode *>(Phi)))) ||
+              !Assumed.insert(Phi).second || AllDecided());
     }
     if (auto *Load = dyn_cast<LoadInst>(I)) {
       auto *Table = dyn_cast<GlobalVariable>(getUnderlyingObject(Load->getPointerOperand()));
       return Table && Table->isConstant() && Table->hasDefinitiveInitializer() &&
-             isDecided(Load->getPointerOperand(), L);
+             isDecided(Load->getPointerOperand(), L, Assumed);
     }
-    return isa<GetElementPtrInst, CastInst, BinaryOperator>(I) &&
-           all_of(I->operands(), [&](const Use &U) { return isDecided(U.get(), L); });
+    return isa<GetElementPtrInst, CastInst, BinaryOperator, SelectInst, CmpInst>(I) && AllDecided();
   }
 
   const LoopInfo &Loops;

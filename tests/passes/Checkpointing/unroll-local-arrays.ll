@@ -27,6 +27,54 @@ exit:
   ret double %sum
 }
 
+; SROA makes one address or the other of those at x[side + k] where a loop has two iterations.
+; CHECK-LABEL: define double @by_choice(
+; CHECK:         br i1 %again, label %loop, label %exit, !llvm.loop
+define double @by_choice(double %x) {
+entry:
+  %array = alloca [3 x double]
+  %second = getelementptr i8, ptr %array, i64 8
+  store double %x, ptr %second
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %place = phi ptr [ %array, %entry ], [ %second, %loop ]
+  %sum = phi double [ 0.0, %entry ], [ %more, %loop ]
+  %is.first = icmp eq i64 %i, 0
+  %offset = select i1 %is.first, i64 0, i64 8
+  %element = getelementptr i8, ptr %place, i64 %offset
+  %number = load double, ptr %element
+  %more = fadd double %sum, %number
+  %next = add nuw nsw i64 %i, 1
+  %again = icmp ult i64 %next, 2
+  br i1 %again, label %loop, label %exit
+exit:
+  ret double %more
+}
+
+; What a number from elsewhere chooses stays in memory.
+; CHECK-LABEL: define double @by_flag(
+; CHECK:         br i1 %again, label %loop, label %exit{{$}}
+define double @by_flag(double %x, i1 %flag) {
+entry:
+  %array = alloca [3 x double]
+  %second = getelementptr i8, ptr %array, i64 8
+  store double %x, ptr %second
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %place = phi ptr [ %array, %entry ], [ %chosen, %loop ]
+  %sum = phi double [ 0.0, %entry ], [ %more, %loop ]
+  %number = load double, ptr %place
+  %chosen = select i1 %flag, ptr %array, ptr %second
+  %more = fadd double %sum, %number
+  %next = add nuw nsw i64 %i, 1
+  %again = icmp ult i64 %next, 2
+  br i1 %again, label %loop, label %exit
+exit:
+  ret double %more
+}
+
 ; CHECK-LABEL: define void @long(
 ; CHECK:         br i1 %done, label %exit, label %loop{{$}}
 define void @long(double %x) {
