@@ -185,7 +185,17 @@ private:
       auto *I = dyn_cast<Instruction>(&V);
       if (I)
         addOperands(*I, Next);
-      return I && isRemainder(*I);
+      const Value *Divisor = I ? divisorOf(*I) : nullptr;
+      return Divisor && !isForEachThread(*Divisor);
+    });
+  }
+
+  // Whether there are as many as threads that do something: neighbours on a circle, to each of which few threads add.
+  static bool isForEachThread(const Value &Count) {
+    return any_of(Count.users(), [&](const User *U) {
+      auto *Compared = dyn_cast<ICmpInst>(U);
+      return Compared && Compared->isRelational() &&
+             countsBlocks(*Compared->getOperand(Compared->getOperand(0) == &Count));
     });
   }
 
@@ -279,20 +289,22 @@ private:
     return Divides && !Grows;
   }
 
-  // Also where the quotient is there anyway, or lent: x - x / n * n.
-  static bool isRemainder(const Instruction &I) {
-    if (match(&I, m_IRem(m_Value(), m_Value())))
-      return true;
+  static bool isRemainder(const Instruction &I) { return divisorOf(I); }
+
+  // Of a remainder, also where the quotient is there anyway, or lent: x - x / n * n.
+  static const Value *divisorOf(const Instruction &I) {
     const Value *Number, *Product, *Quotient, *Factor;
+    if (match(&I, m_IRem(m_Value(), m_Value(Factor))))
+      return bare(Factor);
     if (!match(&I, m_Sub(m_Value(Number), m_Value(Product))) ||
         !match(bare(Product), m_Mul(m_Value(Quotient), m_Value(Factor))))
-      return false;
+      return nullptr;
     const auto IsOf = [&](const Value *Quotient, const Value *Factor) {
       const Value *Of, *By;
       return match(bare(Quotient), m_IDiv(m_Value(Of), m_Value(By))) && bare(Of) == bare(Number) &&
              bare(By) == bare(Factor);
     };
-    return IsOf(Quotient, Factor) || IsOf(Factor, Quotient);
+    return IsOf(Quotient, Factor) ? bare(Factor) : IsOf(Factor, Quotient) ? bare(Quotient) : nullptr;
   }
 
   static const Value *bare(const Value *Number) {

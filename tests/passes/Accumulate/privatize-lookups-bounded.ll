@@ -111,3 +111,34 @@ define void @adgen_gradient_gathers(ptr %labels, i64 %i, float %v, ptr "adgen-sh
   %1 = atomicrmw fadd ptr %at, float %v monotonic, align 4
   ret void
 }
+
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+
+define void @circle(ptr %u, ptr %b, i32 %n, i32 %c, float %v) {
+  ret void
+}
+
+; Neighbours on a circle are as many as threads, unlike channels.
+; NONE-LABEL: define void @adgen_gradient_circle(
+; NONE-NOT:     d_u{{.*}}addrspace(3)
+; NONE:         atomicrmw fadd ptr %neighbour, float %v
+; NONE:         atomicrmw fadd ptr addrspace(3)
+; NONE:         ret void
+define void @adgen_gradient_circle(ptr %u, ptr %b, i32 %n, i32 %c, float %v, ptr "adgen-shadow" %d_u, ptr "adgen-shadow" %d_b) "adgen-activity"="duplicated:duplicated:const:const:const" "adgen-shared" {
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %among = icmp slt i32 %block, %n
+  br i1 %among, label %then, label %out
+then:
+  %next = add i32 %block, 1
+  %wrapped = srem i32 %next, %n
+  %wide = sext i32 %wrapped to i64
+  %neighbour = getelementptr float, ptr %d_u, i64 %wide
+  %1 = atomicrmw fadd ptr %neighbour, float %v monotonic, align 4
+  %channel = srem i32 %block, %c
+  %wide.channel = sext i32 %channel to i64
+  %bias = getelementptr float, ptr %d_b, i64 %wide.channel
+  %2 = atomicrmw fadd ptr %bias, float %v monotonic, align 4
+  br label %out
+out:
+  ret void
+}
