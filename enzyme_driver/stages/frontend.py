@@ -20,7 +20,7 @@ from enzyme_driver.stages.source import Source
 from enzyme_driver.stages.workspace import Workspace
 
 PRELUDE = Path(__file__).with_name("prelude.h")
-"""Read before every C++ file."""
+"""Read before every file in C++ or C."""
 HEADERS = Path(__file__).with_name("headers")
 """Headers that many CUDA files include and that are seldom installed; those that are there come first."""
 
@@ -161,7 +161,8 @@ def _unit(source: Source, workspace: Workspace, instances: tuple[str, ...], *, a
         return source.path
     wrapper = workspace.file(f"{source.stem}.instances{source.path.suffix}")
     included = None if alone else source.path
-    wrapper.write_text(render.instances(source.language, included, instances), encoding="utf-8")
+    text = render.instances(source.language, included, instances, c=source.is_c)
+    wrapper.write_text(text, encoding="utf-8")
     return wrapper
 
 
@@ -181,7 +182,8 @@ def _language_flags(source: Source, workspace: Workspace, arch: str) -> tuple[st
     if source.language == "c++":
         # complex division in line: Enzyme's derivative of the library call __divdc3 is wrong
         return (
-            *("-x", "c++", "-fopenmp", "-fPIC", "-ffp-contract=on", "-fcx-fortran-rules", *tools.compile_flags),
+            *("-x", "c" if source.is_c else "c++"),
+            *("-fopenmp", "-fPIC", "-ffp-contract=on", "-fcx-fortran-rules", *tools.compile_flags),
             *("-isystem", HEADERS / "libstdcxx", "-idirafter", INCLUDE),
             *(("-isystem", tools.openmp_headers) if tools.openmp_headers else ()),
         )

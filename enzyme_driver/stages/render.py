@@ -42,14 +42,17 @@ def library_name(stem: str) -> str:
     return f"lib{c_identifier(stem)}.so"
 
 
-def instances(language: Language, path: Path | None, names: Sequence[str]) -> str:
+def instances(language: Language, path: Path | None, names: Sequence[str], *, c: bool = False) -> str:
     """A translation unit that includes a file, if a path is given, and makes clang emit each named entry.
 
     The address of a template's instance instantiates it, that of a static or inline function keeps it;
     variable `adgen_instance_<i>` refers to `names[i]`.
     """
     space = "__device__ " if language == "cuda" else ""  # on the device only such variables are emitted
-    return _template("instances.cpp.j2").render(path=path and str(path), prefix=INSTANCE, names=names, space=space)
+    deduced = "__auto_type" if c else "auto"
+    return _template("instances.cpp.j2").render(
+        path=path and str(path), prefix=INSTANCE, names=names, space=space, deduced=deduced
+    )
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ LANGUAGES: dict[str, Language] = {
     ".c++": "c++",
     ".C": "c++",
     ".CPP": "c++",
+    ".c": "c++",
 }
+"""C goes the way of C++, but for clang's front end, see `Source.is_c`."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,10 @@ class Source:
     @property
     def stem(self) -> str:
         return self.path.stem
+
+    @property
+    def is_c(self) -> bool:
+        return self.path.suffix == ".c"
 
 
 def read(request: Request) -> Source:
@@ -53,7 +59,7 @@ def language(path: Path) -> Language:
     if path.suffix not in LANGUAGES:
         raise UsageError(
             f"{path.name}: adgen does not know the language of {path.suffix or 'a file without suffix'}",
-            hint="CUDA is .cu or .cuh; C++ is .cpp, .cc, .cxx, .cp, .c++ or .C",
+            hint="CUDA is .cu or .cuh; C++ is .cpp, .cc, .cxx, .cp, .c++ or .C; C is .c",
         )
     return LANGUAGES[path.suffix]
 

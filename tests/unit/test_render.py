@@ -236,6 +236,6 @@ def test_file_names_do_not_get_in_each_others_way() -> None:
 def test_instances_refer_to_every_name() -> None:
     assert render.instances("cuda", Path("/home/me/a.cu"), ["axpy<float>", "ns::f"]) == (
         '#include "/home/me/a.cu"\n\n'
-        "[[gnu::used]] static __device__ auto adgen_instance_0 = &axpy<float>;\n"
-        "[[gnu::used]] static __device__ auto adgen_instance_1 = &ns::f;\n"
+        "__attribute__((used)) static __device__ auto adgen_instance_0 = &axpy<float>;\n"
+        "__attribute__((used)) static __device__ auto adgen_instance_1 = &ns::f;\n"
     )

@@ -163,7 +163,7 @@ private:
     if (auto *Load = dyn_cast<LoadInst>(V); Load && readsFloat(Load->getPointerOperand()))
       return true;
     return isa<BitCastInst>(V) && cast<BitCastInst>(V)->getSrcTy()->isFloatingPointTy() ||
-           any_of(V->users(), [](const User *U) {
+           V->hasUseList() && any_of(V->users(), [](const User *U) {
              if (auto *Store = dyn_cast<StoreInst>(U))
                return readsFloat(Store->getPointerOperand());
              if (auto *Phi = dyn_cast<PHINode>(U))

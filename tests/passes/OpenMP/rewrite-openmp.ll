@@ -98,6 +98,15 @@ define i32 @sum(ptr %x, double %y, ptr %count) {
   ret i32 %place
 }
 
+; A constant may be the flag of a thread as well as a number's bits: it says nothing.
+; CHECK-LABEL: define void @flag(
+; CHECK-NEXT:    store atomic i64 0, ptr %x release
+; CHECK-NEXT:    ret void
+define void @flag(ptr %x) {
+  store atomic i64 0, ptr %x release, align 8
+  ret void
+}
+
 ; Loops are not vectorised before they are differentiated, so hints for that go.
 ; CHECK-LABEL: define void @simd(
 ; CHECK:         store float 1.0{{.*}}, ptr %at, align 4{{$}}
