@@ -6,8 +6,7 @@
 // A number alone is, too, where the kernel keeps its index below something that all threads share, as in a table by
 // which a function is interpolated: the block has as many elements as that says, if they are few, else none. So are the
 // sums of a warp's lanes whose place follows from a division, as a channel does from a pixel's index. What a block adds
-// from shared memory, its own or the user's tables, is left out where it is zero: of a table, a block mostly has few
-// records.
+// from shared memory is left out where it is zero: of a table, a block mostly has few records.
 #include "Accumulate/BlockElements.h"
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
@@ -49,10 +48,11 @@ constexpr size_t FewestNumbers = 6;      // of a record that a thread adds to
 constexpr size_t MostGroups = 8;         // each is there twice
 constexpr size_t MostSums = 2;           // tables
 constexpr uint64_t BoundedBytes = 8 * 1024;
-constexpr size_t MostBounded = 2;   // tables
-constexpr uint64_t EachThread = 8;  // elements that a thread zeroes and adds, where it adds once itself
-constexpr unsigned SoonAdded = 32;  // elements, which a block adds at once: fewer blocks would take longer
-constexpr unsigned LentOperand = 2; // of adgen_lent
+constexpr uint64_t GuessedBytes = 2 * 1024; // of one whose indices may lie behind it
+constexpr size_t MostBounded = 2;           // tables
+constexpr uint64_t EachThread = 8;          // elements that a thread zeroes and adds, where it adds once itself
+constexpr unsigned SoonAdded = 32;          // elements, which a block adds at once: fewer blocks would take longer
+constexpr unsigned LentOperand = 2;         // of adgen_lent
 
 class Privatizer {
 public:
@@ -90,6 +90,8 @@ private:
     std::unique_ptr<UniformBound> Last; // where its last element begins, in bytes
     bool Once = true;                   // a thread adds outside of loops
     size_t Table = 0;
+
+    uint64_t most() const { return Last->isGuessed() ? GuessedBytes : BoundedBytes; }
   };
 
   struct Handover {
@@ -155,16 +157,14 @@ private:
       Table.Groups.push_back(G);
     }
     for (auto &[Shadow, Table] : Tables)
-      if (Table.Last && Tabled.size() < MostBounded && Room >= BoundedBytes && Table.Groups.size() <= MostGroups &&
+      if (Table.Last && Tabled.size() < MostBounded && Room >= Table.most() && Table.Groups.size() <= MostGroups &&
           isAddedToAlone(*Shadow, Table.Groups)) {
-        Room -= BoundedBytes;
+        Room -= Table.most();
         BlockElements Own{Shadow};
         for (const LaneGroup &G : Table.Groups)
           append_range(Own.Additions, G.Members);
-        Own.Own = createExchange(
-            *Gradient,
-            ArrayType::get(Own.type(), BoundedBytes / Gradient->getDataLayout().getTypeStoreSize(Own.type())),
-            ".bounded");
+        const uint64_t Count = Table.most() / Gradient->getDataLayout().getTypeStoreSize(Own.type());
+        Own.Own = createExchange(*Gradient, ArrayType::get(Own.type(), Count), ".bounded");
         Table.Table = All.size();
         All.push_back(std::move(Own));
         Tabled.push_back(std::move(Table));
@@ -381,7 +381,7 @@ private:
   // None where they are too many, or more than a block's threads should have to do with.
   Value *countOf(IRBuilder<> &B, const Bounded &T, Value *Threads) const {
     const int64_t Size = Gradient->getDataLayout().getTypeStoreSize(All[T.Table].type());
-    Value *Last = B.CreateFreeze(T.Last->make(B)), *Fit = B.getInt64(BoundedBytes);
+    Value *Last = B.CreateFreeze(T.Last->make(B)), *Fit = B.getInt64(T.most());
     if (T.Once) {
       Value *Some = B.CreateZExt(B.CreateMul(Threads, B.getInt32(EachThread * Size)), B.getInt64Ty());
       Fit = B.CreateBinaryIntrinsic(Intrinsic::umin, Fit, Some);

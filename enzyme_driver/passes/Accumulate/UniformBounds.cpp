@@ -47,6 +47,7 @@ Bound UniformBound::combined(unsigned Opcode, Bound A, Bound B) {
     return nullptr;
   auto Found = std::make_unique<UniformBound>();
   Found->Opcode = Opcode;
+  Found->Guessed = A->Guessed || B->Guessed;
   Found->Left = std::move(A);
   Found->Right = std::move(B);
   return Found;
@@ -61,6 +62,25 @@ Bound UniformBound::product(Bound A, int64_t Factor) {
 Bound UniformBound::largest(Bound A, Bound B) { return combined(Most, std::move(A), std::move(B)); }
 
 Bound UniformBound::oneLess(Bound Of) { return combined(Instruction::Sub, std::move(Of), constant(1)); }
+
+static bool isRead(const Value &V) {
+  auto *Cast = dyn_cast<CastInst>(&V);
+  return Cast ? isRead(*Cast->getOperand(0)) : isa<LoadInst>(V);
+}
+
+Bound UniformBound::ofPair(const Instruction &Index) {
+  const Value *First, *Count, *Second;
+  if (!match(&Index, m_c_Add(m_Mul(m_Value(First), m_Value(Count)), m_Value(Second))))
+    return nullptr;
+  if (!isRead(*First))
+    std::swap(First, Count);
+  if (!isRead(*First) || !isRead(*Second) || isa<Constant>(Count))
+    return nullptr;
+  Bound Found = oneLess(combined(Instruction::Mul, itself(*Count), itself(*Count)));
+  if (Found)
+    Found->Guessed = true;
+  return Found;
+}
 
 Bound UniformBound::of(const Value &V, const Instruction &At, unsigned Depth) {
   if (Bound Found = itself(V))
@@ -89,6 +109,8 @@ Bound UniformBound::of(const Value &V, const Instruction &At, unsigned Depth) {
   case Instruction::Add:
   case Instruction::Or: // without common bits
     if (Bound Found = combined(Instruction::Add, Of(0), Of(1)))
+      return Found;
+    if (Bound Found = ofPair(*I))
       return Found;
     break;
   case Instruction::Shl:

@@ -22,6 +22,9 @@ public:
   static std::unique_ptr<UniformBound> product(std::unique_ptr<UniformBound> A, int64_t Factor);
   static std::unique_ptr<UniformBound> largest(std::unique_ptr<UniformBound> A, std::unique_ptr<UniformBound> B);
 
+  // Whether the kernel does not keep to it.
+  bool isGuessed() const { return Guessed; }
+
   // As 64 bits, in the gradient or in a function with its arguments.
   llvm::Value *make(llvm::IRBuilder<> &B) const;
 
@@ -31,12 +34,15 @@ private:
                                                 std::unique_ptr<UniformBound> B);
   static std::unique_ptr<UniformBound> oneLess(std::unique_ptr<UniformBound> Of);
   static std::unique_ptr<UniformBound> itself(const llvm::Value &V);
+  // `a * n + b` where both were read: for a table by two kinds, such as those of two atoms, there are n of each.
+  static std::unique_ptr<UniformBound> ofPair(const llvm::Instruction &Index);
   static std::unique_ptr<UniformBound> byConditions(const llvm::Value &V, const llvm::Instruction &At);
   static std::unique_ptr<UniformBound> byComparison(const llvm::Value &Condition, bool Holds, const llvm::Value &V);
 
   llvm::WeakTrackingVH Number; // also where the function is replaced
   int64_t Fixed = 0;
   unsigned Opcode = 0; // of these, if there are any
+  bool Guessed = false;
   std::unique_ptr<UniformBound> Left, Right;
 };
 

@@ -4,12 +4,14 @@
 ; RUN: %opt -passes=adgen-privatize-lookups,verify -S %s | %filecheck %s
 ; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=OWN
 ; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=NONE
+; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=PAIR
 ; RUN: %opt -passes=adgen-privatize-lookups,adgen-make-kernels,verify -S %s | %filecheck %s --check-prefix=KERNEL
 
 target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK: @adgen_exchange_interpolates.bounded = internal addrspace(3) global [2048 x float]
 ; CHECK: @adgen_exchange_labels.bounded = internal addrspace(3) global [1024 x double]
+; CHECK: @adgen_exchange_kinds.bounded = internal addrspace(3) global [512 x float]
 
 ; Up to lut[n - 2 + 1]; a thread adds to two elements and zeroes no more than eight.
 ; CHECK-LABEL: define void @adgen_before_walk_interpolates(
@@ -98,6 +100,9 @@ define void @labels(ptr %labels, i32 %classes, i64 %i, double %v) {
 define void @gathers(ptr %labels, i64 %i, float %v) {
   ret void
 }
+define void @kinds(ptr %table, i32 %n, ptr %kinds, float %v) {
+  ret void
+}
 
 ; Nothing says how many there are.
 ; NONE-LABEL: define void @adgen_gradient_gathers(
@@ -109,6 +114,27 @@ define void @adgen_gradient_gathers(ptr %labels, i64 %i, float %v, ptr "adgen-sh
   %wide = sext i32 %label to i64
   %at = getelementptr float, ptr %d_w, i64 %wide
   %1 = atomicrmw fadd ptr %at, float %v monotonic, align 4
+  ret void
+}
+
+; By two kinds that were read there are n * n elements, it seems; what lies behind is added to in the shadow.
+; PAIR-LABEL: define i1 @adgen_pays_to_walk_kinds(
+; PAIR:         [[N:%.*]] = sext i32 %1 to i64
+; PAIR-NEXT:    [[M:%.*]] = sext i32 %1 to i64
+; PAIR-NEXT:    [[ALL:%.*]] = mul i64 [[N]], [[M]]
+; PAIR-NEXT:    sub i64 [[ALL]], 1
+; PAIR:         icmp ult i64 {{%.*}}, {{2048|%.*}}
+define void @adgen_gradient_kinds(ptr %table, i32 %n, ptr %kinds, float %v, ptr "adgen-shadow" %d_table) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
+  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %first = getelementptr i32, ptr %kinds, i32 %i
+  %second = getelementptr i32, ptr %first, i32 1
+  %a = load i32, ptr %first
+  %b = load i32, ptr %second
+  %row = mul nsw i32 %n, %a
+  %at = add nsw i32 %row, %b
+  %wide = sext i32 %at to i64
+  %base = getelementptr float, ptr %d_table, i64 %wide
+  %1 = atomicrmw fadd ptr %base, float %v monotonic
   ret void
 }
 
