@@ -269,10 +269,16 @@ bool holdsEvenWords(const Constant &C) {
   return HasParts && all_of(C.operand_values(), [](const Value *V) { return holdsEvenWords(*cast<Constant>(V)); });
 }
 
-// A table that has only addresses of functions and even numbers put into it.
+bool holdsFunctions(const Constant &C) {
+  return isa<Function>(C) ||
+         any_of(C.operand_values(), [](const Value *V) { return holdsFunctions(*cast<Constant>(V)); });
+}
+
+// A table that has only addresses of functions and even numbers put into it; other numbers may be changed by the host.
 bool isEvenTable(const Value &Table) {
   if (auto *Global = dyn_cast<GlobalVariable>(&Table))
-    return Global->hasInitializer() && holdsEvenWords(*Global->getInitializer());
+    return Global->hasInitializer() && holdsEvenWords(*Global->getInitializer()) &&
+           (holdsFunctions(*Global->getInitializer()) || (Global->isConstant() && Global->hasDefinitiveInitializer()));
   if (!isa<AllocaInst, GEPOperator, AddrSpaceCastOperator>(Table))
     return false;
   auto IsEven = [](const Value *V) { return isa<Constant>(V) && holdsEvenWords(*cast<Constant>(V)); };
@@ -298,7 +304,8 @@ void dropVirtualMembers(Function &F) {
     if (auto *Part = dyn_cast<ExtractValueInst>(Word))
       Word = Part->getAggregateOperand();
     auto *Load = dyn_cast<LoadInst>(Word);
-    if (Load && isEvenTable(*getUnderlyingObject(Load->getPointerOperand(), /*MaxLookup=*/0)))
+    if (Load && Load->getType()->isIntegerTy(64) &&
+        isEvenTable(*getUnderlyingObject(Load->getPointerOperand(), /*MaxLookup=*/0)))
       I.replaceAllUsesWith(Constant::getNullValue(I.getType()));
   }
 }

@@ -8,6 +8,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: @table = {{.*}} [2 x ptr] [ptr inttoptr (i64 16 to ptr), ptr inttoptr (i64 32 to ptr)]
 @list = internal addrspace(3) global [2 x ptr] undef
 @others = internal addrspace(3) global [2 x ptr] undef
+@flags = addrspace(1) externally_initialized global i64 0
 @table = addrspace(1) externally_initialized global [2 x ptr] [ptr @square, ptr @twice]
 ; CHECK: @_ZTV5Shape = internal constant
 @_ZTV5Shape = constant { [3 x ptr] } { [3 x ptr] [ptr null, ptr null, ptr @area] }
@@ -146,10 +147,13 @@ declare ptr @malloc(i64)
 declare void @free(ptr)
 
 ; Of pointers to members the lowest bit says that they are virtual.
+; What the host may set to odd numbers is no such pointer.
 ; CHECK-LABEL: define ptx_kernel void @members(
 ; CHECK:         select i1 %c, i64 {{.*}}16{{.*}}, i64 {{.*}}32
 ; CHECK:         switch i64
 ; CHECK:         store i64 0, ptr %bits
+; CHECK:         [[ODD:%.*]] = and i64 %flag, 1
+; CHECK:         store i64 [[ODD]], ptr %bits
 define ptx_kernel void @members(ptr %y, ptr %bits, float %x, i1 %c, i64 %which) {
   %pair = select i1 %c, { i64, i64 } { i64 ptrtoint (ptr @square to i64), i64 0 }, { i64, i64 } { i64 ptrtoint (ptr @twice to i64), i64 0 }
   %word = extractvalue { i64, i64 } %pair, 0
@@ -160,6 +164,9 @@ define ptx_kernel void @members(ptr %y, ptr %bits, float %x, i1 %c, i64 %which) 
   %fromtable = load i64, ptr addrspace(1) %at
   %isvirtual = and i64 %fromtable, 1
   store i64 %isvirtual, ptr %bits
+  %flag = load i64, ptr addrspace(1) @flags
+  %isodd = and i64 %flag, 1
+  store i64 %isodd, ptr %bits
   ret void
 }
 
