@@ -1,5 +1,5 @@
-// Read before every file in C++ or C. Where libstdc++ may not use C's complex functions, std::exp, std::sqrt, std::pow, ... of
-// std::complex are its own templates, which Enzyme can see into; cexp, csqrt, cpow, ... are in libm.
+// Read before every file in C++ or C. Where libstdc++ may not use C's complex functions, std::exp, std::sqrt, std::pow,
+// ... of std::complex are its own templates, which Enzyme can see into; cexp, csqrt, cpow, ... are in libm.
 #define __ADGEN__ 1 // for adgen.h
 #ifdef __cplusplus
 #include <cstddef>

@@ -17,7 +17,8 @@ def make(folder: Path, name: str, content: bytes = b"void f() {}\n") -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "language"), [("a.cu", "cuda"), ("a.cuh", "cuda"), ("a.cpp", "c++"), ("a.cc", "c++"), ("a.C", "c++")]
+    ("name", "language"),
+    [("a.cu", "cuda"), ("a.cuh", "cuda"), ("a.cpp", "c++"), ("a.cc", "c++"), ("a.C", "c++"), ("a.c", "c++")],
 )
 def test_language_follows_the_suffix(tmp_path: Path, name: str, language: str) -> None:
     found = source.read(request.new(make(tmp_path, name)))
@@ -25,7 +26,7 @@ def test_language_follows_the_suffix(tmp_path: Path, name: str, language: str) -
     assert found.digest == hashlib.sha256(b"void f() {}\n").hexdigest()
 
 
-@pytest.mark.parametrize("name", ["a.py", "a.c", "a", "a.o"])
+@pytest.mark.parametrize("name", ["a.py", "a.f90", "a", "a.o"])
 def test_other_suffixes_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="language"):
         source.read(request.new(make(tmp_path, name)))
