@@ -184,7 +184,7 @@ def _language_flags(source: Source, workspace: Workspace, arch: str) -> tuple[st
         return (
             *("-x", "c" if source.is_c else "c++"),
             *("-fopenmp", "-fPIC", "-ffp-contract=on", "-fcx-fortran-rules", *tools.compile_flags),
-            *("-isystem", HEADERS / "libstdcxx", "-idirafter", INCLUDE),
+            *("-isystem", HEADERS / ("libc" if source.is_c else "libstdcxx"), "-idirafter", INCLUDE),
             *(("-isystem", tools.openmp_headers) if tools.openmp_headers else ()),
         )
     root = tools.cuda_root

@@ -1,4 +1,5 @@
 /* What C++ would not take: a pointer of malloc without a cast, a length from a parameter, tentative definitions. */
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,19 @@ void solved(const double *l, double *b, int *n) {
     b[k] /= l[k + k * l_dim1];
     for (int i = k + 1; i <= *n; ++i)
       b[i] -= b[k] * l[i + k * l_dim1];
+  }
+}
+
+void complexes(const double *x, double *primal, double *y, int n) {
+  for (int i = 0; i < n; ++i) {
+    double complex z = x[2 * i] + I * x[2 * i + 1];
+    const double complex found[] = {cexp(z), clog(z), csqrt(z), cpow(z, z + 1), csin(z), ccos(z),
+                                    ctan(z), csinh(z), ccosh(z), ctanh(z)};
+    for (int k = 0; k < 10; ++k) {
+      primal[20 * i + 2 * k] = creal(found[k]);
+      primal[20 * i + 2 * k + 1] = cimag(found[k]);
+      y[i] += cabs(found[k]) + carg(found[k] * conj(found[(k + 1) % 10])) + crealf(csqrtf(z));
+    }
   }
 }
 
