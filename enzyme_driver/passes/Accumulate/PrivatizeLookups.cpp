@@ -193,10 +193,25 @@ private:
   // Whether there are as many as threads that do something: neighbours on a circle, to each of which few threads add.
   static bool isForEachThread(const Value &Count) {
     return any_of(Count.users(), [&](const User *U) {
+      auto *I = dyn_cast<Instruction>(U);
       auto *Compared = dyn_cast<ICmpInst>(U);
-      return Compared && Compared->isRelational() &&
-             countsBlocks(*Compared->getOperand(Compared->getOperand(0) == &Count));
+      if (Compared && Compared->isRelational())
+        return countsBlocks(*Compared->getOperand(Compared->getOperand(0) == &Count));
+      return I && I->isIntDivRem() && I->getOperand(1) == &Count && isNeighbour(*bare(I->getOperand(0)), Count);
     });
+  }
+
+  // Of a number that counts the grid's threads, as in (i + 1) % n and (i + n - 1) % n.
+  static bool isNeighbour(const Value &Number, const Value &Count) {
+    auto *Sum = dyn_cast<BinaryOperator>(&Number);
+    if (!Sum || (Sum->getOpcode() != Instruction::Add && Sum->getOpcode() != Instruction::Sub))
+      return false;
+    return countsBlocks(Number) && any_of(Sum->operands(), [&](const Use &U) {
+             auto *Others = dyn_cast<BinaryOperator>(U.get());
+             return isa<ConstantInt>(U) || U.get() == &Count ||
+                    (Others && Others->getOpcode() == Instruction::Add &&
+                     is_contained(Others->operand_values(), &Count));
+           });
   }
 
   // In bytes behind the shadow's beginning; nothing where the launch says nothing of it.

@@ -140,6 +140,26 @@ define void @adgen_gradient_kinds(ptr %table, i32 %n, ptr %kinds, float %v, ptr 
 
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 
+define void @ring(ptr %u, i32 %n, float %v) {
+  ret void
+}
+
+; As many as the grid's threads, of which each asks for its neighbour.
+; NONE-LABEL: define void @adgen_gradient_ring(
+; NONE-NOT:     barrier
+; NONE:         atomicrmw fadd ptr %neighbour, float %v
+; NONE:         ret void
+define void @adgen_gradient_ring(ptr %u, i32 %n, float %v, ptr "adgen-shadow" %d_u) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %sum = add i32 %block, %n
+  %before = add i32 %sum, -1
+  %wrapped = srem i32 %before, %n
+  %wide = sext i32 %wrapped to i64
+  %neighbour = getelementptr float, ptr %d_u, i64 %wide
+  %1 = atomicrmw fadd ptr %neighbour, float %v monotonic, align 4
+  ret void
+}
+
 define void @circle(ptr %u, ptr %b, i32 %n, i32 %c, float %v) {
   ret void
 }
