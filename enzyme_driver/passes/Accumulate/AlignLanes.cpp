@@ -11,6 +11,7 @@
 #include "Accumulate/LaneOrigins.h"
 #include "Accumulate/Lending.h"
 #include "Analysis/Accumulation.h"
+#include "Analysis/Cycles.h"
 #include "Analysis/Uniformity.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
@@ -56,7 +57,7 @@ public:
   SmallVector<Walk> find() {
     SmallVector<Walk> Found;
     for (Loop *L : Loops.getLoopsInPreorder())
-      if (L->isInnermost() && L->isLoopSimplifyForm())
+      if (L->isInnermost() && L->isLoopSimplifyForm() && !hasCycleWithEntries(*L, Loops))
         if (std::optional<Walk> W = examine(*L))
           Found.push_back(*W);
     return Found;

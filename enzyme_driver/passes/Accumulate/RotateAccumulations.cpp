@@ -8,6 +8,7 @@
 // lanes, as the elements are; the warp has to be whole. The last two are found out when the kernel runs: otherwise the
 // loop stays as it is.
 #include "Analysis/Accumulation.h"
+#include "Analysis/Cycles.h"
 #include "Analysis/Uniformity.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
@@ -54,7 +55,7 @@ public:
   SmallVector<Rotation> find() {
     SmallVector<Rotation> Found;
     for (Loop *L : Loops.getLoopsInPreorder())
-      if (L->isInnermost() && L->isLoopSimplifyForm())
+      if (L->isInnermost() && L->isLoopSimplifyForm() && !hasCycleWithEntries(*L, Loops))
         if (std::optional<Rotation> R = examine(*L))
           Found.push_back(*R);
     return Found;

@@ -342,4 +342,38 @@ define void @end() {
   ret void
 }
 
+; A cycle that is entered at two places is no loop, but comes by the addition more than once in an iteration.
+; CHECK-LABEL: define void @has_cycle(
+; CHECK-NOT:     adgen_most
+; CHECK:         atomicrmw fadd
+define void @has_cycle(ptr %counts, ptr %places, ptr "adgen-shared-shadow" %d_tile, i32 %n) "adgen-activity"="const" {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %at = getelementptr i64, ptr %counts, i32 %x
+  %last = load i64, ptr %at
+  br label %walk
+walk:
+  %k = phi i64 [ %last, %entry ], [ %next, %back ]
+  %odd = trunc i64 %k to i1
+  br i1 %odd, label %adds, label %between
+adds:
+  %j = phi i32 [ 0, %walk ], [ %m, %between ]
+  %place = getelementptr float, ptr %d_tile, i64 %k
+  %1 = atomicrmw fadd ptr %place, float 2.0 monotonic
+  br label %between
+between:
+  %i = phi i32 [ %n, %walk ], [ %j, %adds ]
+  %m = add i32 %i, 1
+  %more = icmp slt i32 %m, %n
+  br i1 %more, label %adds, label %turn
+turn:
+  %zero = icmp eq i64 %k, 0
+  br i1 %zero, label %end, label %back
+back:
+  %next = add i64 %k, -1
+  br label %walk
+end:
+  ret void
+}
+
 ; CHECK: attributes #[[CONVERGENT]] = { convergent }
