@@ -6,10 +6,15 @@
 // Enzyme keeps the result of any such call that the reverse sweep needs. Outside of loops that takes a register; in a
 // loop it takes a tape, and what is computed sooner than read from there is computed again. Not where it follows from
 // what a loop has left behind, which would have to be kept in its place.
+//
+// Enzyme says of such results that they are neither infinite nor no numbers (fast-math flags), and simplifies the
+// forward sweep by that: where the user asks whether one is, the question is about a number that nothing is said of.
 #include "Support/Guards.h"
 #include "Support/Pass.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -43,6 +48,40 @@ bool isComputedAgain(const CallInst &Call, const LoopInfo &LI) {
   return L && Next.empty();
 }
 
+// What is no number, or infinite, where the operands are.
+bool handsOn(const Instruction &I) {
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  if (Call)
+    return is_contained({Intrinsic::fabs, Intrinsic::copysign}, Call->getIntrinsicID());
+  return isa<PHINode, SelectInst, FreezeInst, FPExtInst, FPTruncInst>(I) || I.getOpcode() == Instruction::FNeg;
+}
+
+bool isSpecial(const Value *V) {
+  auto *Number = dyn_cast<ConstantFP>(V);
+  return Number && !Number->getValueAPF().isFinite();
+}
+
+// Whether a number is asked for being finite, or one at all.
+bool asksForKind(const FCmpInst &Question) {
+  return is_contained({FCmpInst::FCMP_UNO, FCmpInst::FCMP_ORD}, Question.getPredicate()) ||
+         Question.getOperand(0) == Question.getOperand(1) || any_of(Question.operands(), isSpecial);
+}
+
+void hideQuestions(CallInst &Result) {
+  SmallSetVector<Instruction *, 8> Same;
+  SmallSetVector<FCmpInst *, 4> Questions;
+  Same.insert(&Result);
+  for (unsigned N = 0; N < Same.size() && N < MostSteps; ++N)
+    for (User *U : Same[N]->users())
+      if (auto *Question = dyn_cast<FCmpInst>(U); Question && asksForKind(*Question))
+        Questions.insert(Question);
+      else if (handsOn(*cast<Instruction>(U)))
+        Same.insert(cast<Instruction>(U));
+  for (FCmpInst *Question : Questions)
+    if (Question->getType()->isIntegerTy())
+      hide(*Question);
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(PinRules);
@@ -61,6 +100,7 @@ PreservedAnalyses PinRules::run(Module &M, ModuleAnalysisManager &MAM) {
         IRBuilder<> B(Call->getNextNode());
         B.SetCurrentDebugLocation(Call->getDebugLoc());
         B.CreateCall(declarePin(M, Rule->getName(), {Rule->getReturnType()}), {Call});
+        hideQuestions(*Call);
       }
   return PreservedAnalyses::none();
 }

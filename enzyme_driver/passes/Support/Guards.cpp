@@ -5,7 +5,8 @@ using namespace llvm;
 namespace adgen {
 namespace {
 
-constexpr StringLiteral OpaqueName = "adgen_opaque", HoldPrefix = "adgen_hold_i", AsidePrefix = "adgen_aside_";
+constexpr StringLiteral OpaqueName = "adgen_opaque", QuestionPrefix = "adgen_asks_", HoldPrefix = "adgen_hold_i",
+                        AsidePrefix = "adgen_aside_";
 constexpr StringLiteral PinPrefix = "adgen_pin_", UsePrefix = "adgen_use_", AgainSuffix = "__again";
 
 // What Enzyme is to take a number for, in its words: a zero, or one that is only handed on, does not show it.
@@ -78,10 +79,13 @@ Function *useOf(Module &M, Type *T) {
 
 } // namespace
 
-CallInst *hidden(Value *Condition, BasicBlock::iterator Before) {
-  Module &M = *Before->getModule();
-  Type *Bool = Type::getInt1Ty(M.getContext());
-  auto *F = cast<Function>(M.getOrInsertFunction(OpaqueName, Bool, Bool).getCallee());
+// A condition of what nobody can see; Enzyme takes it for inactive by its type.
+static CallInst *asked(const Twine &Name, ArrayRef<Value *> Of, BasicBlock::iterator Before) {
+  SmallVector<Type *> Types;
+  for (Value *V : Of)
+    Types.push_back(V->getType());
+  auto *Signature = FunctionType::get(Type::getInt1Ty(Before->getContext()), Types, false);
+  auto *F = cast<Function>(Before->getModule()->getOrInsertFunction(Name.str(), Signature).getCallee());
   F->setDoesNotAccessMemory();
   F->setDoesNotThrow();
   F->setWillReturn();
@@ -89,7 +93,24 @@ CallInst *hidden(Value *Condition, BasicBlock::iterator Before) {
   F->addFnAttr(Attribute::NoFree);
   F->addFnAttr(Attribute::NoSync);
   F->addFnAttr("enzyme_inactive");
-  return CallInst::Create(F, {Condition}, "guard", Before);
+  return CallInst::Create(F, Of, "guard", Before);
+}
+
+CallInst *hidden(Value *Condition, BasicBlock::iterator Before) { return asked(OpaqueName, {Condition}, Before); }
+
+void hide(FCmpInst &Question) {
+  Value *X = Question.getOperand(0), *Y = Question.getOperand(1);
+  Value *Predicate = ConstantInt::get(Type::getInt32Ty(Question.getContext()), Question.getPredicate());
+  CallInst *Hidden =
+      asked(QuestionPrefix + Twine(X->getType()->getScalarSizeInBits()), {Predicate, X, Y}, Question.getIterator());
+  Hidden->setDebugLoc(Question.getDebugLoc());
+  Question.replaceAllUsesWith(Hidden);
+  Question.eraseFromParent();
+}
+
+static Value *askAgain(CallInst &Hidden) {
+  auto Predicate = CmpInst::Predicate(cast<ConstantInt>(Hidden.getArgOperand(0))->getZExtValue());
+  return IRBuilder<>(&Hidden).CreateFCmp(Predicate, Hidden.getArgOperand(1), Hidden.getArgOperand(2));
 }
 
 void hold(Value &V, BasicBlock::iterator At) {
@@ -166,13 +187,14 @@ void stripGuards(Module &M) {
       F.eraseFromParent();
       continue;
     }
-    bool IsGuard = Name == OpaqueName || Name.starts_with(HoldPrefix) || Name.starts_with(UsePrefix);
+    bool IsGuard = Name == OpaqueName || Name.starts_with(QuestionPrefix) || Name.starts_with(HoldPrefix) ||
+                   Name.starts_with(UsePrefix);
     if (!(IsGuard && F.isDeclaration()) && !Name.starts_with(PinPrefix))
       continue;
     for (User *U : make_early_inc_range(F.users())) {
       auto *Call = cast<CallInst>(U);
       if (!Call->getType()->isVoidTy())
-        Call->replaceAllUsesWith(Call->getArgOperand(0));
+        Call->replaceAllUsesWith(Name.starts_with(QuestionPrefix) ? askAgain(*Call) : Call->getArgOperand(0));
       Call->eraseFromParent();
     }
     F.eraseFromParent();

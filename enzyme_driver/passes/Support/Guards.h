@@ -4,10 +4,15 @@
 
 #include "Support/Adgen.h"
 
+#include "llvm/IR/Instructions.h"
+
 namespace adgen {
 
 // Enzyme cannot see through the condition, and so leaves alone what depends on it.
 llvm::CallInst *hidden(llvm::Value *Condition, llvm::BasicBlock::iterator Before);
+
+// The comparison is a call, whose result nothing that is known of the numbers tells; it is deleted.
+void hide(llvm::FCmpInst &Question);
 
 // Everything that uses the value gets it by way of a call that Enzyme can neither see through nor repeat, so that it
 // keeps the value.

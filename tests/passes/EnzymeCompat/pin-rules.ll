@@ -85,6 +85,27 @@ exit:
   ret void
 }
 
+; Enzyme says of such results that they are numbers, and finite: what asks whether they are sees nothing of that.
+; CHECK-LABEL: @asks(
+; CHECK:         %small = fcmp olt float %y, 1.000000e+00
+; CHECK:         [[NONE:%.*]] = call i1 @adgen_asks_32(i32 8, float %y, float 0.000000e+00)
+; CHECK:         [[INFINITE:%.*]] = call i1 @adgen_asks_32(i32 1, float %size, float 0x7FF0000000000000)
+; CHECK:         or i1 [[NONE]], [[INFINITE]]
+; RESTORED-LABEL: @asks(
+; RESTORED:      [[NONE:%.*]] = fcmp uno float %y, 0.000000e+00
+; RESTORED:      [[INFINITE:%.*]] = fcmp oeq float %size, 0x7FF0000000000000
+; RESTORED:      or i1 [[NONE]], [[INFINITE]]
+define i1 @asks(float %x) {
+  %y = call float @adgen_math_j0f(float %x)
+  %small = fcmp olt float %y, 1.0
+  %size = call float @llvm.fabs.f32(float %y)
+  %none = fcmp uno float %y, 0.0
+  %infinite = fcmp oeq float %size, 0x7FF0000000000000
+  %either = or i1 %none, %infinite
+  %all = and i1 %either, %small
+  ret i1 %all
+}
+
 ; CHECK-DAG: declare void @adgen_pin_adgen_math_j0f(float) [[PIN:#[0-9]+]]
 ; CHECK-DAG: attributes [[PIN]] = { nofree nounwind willreturn memory(inaccessiblemem: readwrite) "enzyme_inactive" "enzyme_no_escaping_allocation" }
 ; CHECK-DAG: declare !enzyme_augment [[SELF:![0-9]+]] !enzyme_gradient [[REVERSE:![0-9]+]] float @adgen_math_rsqrtf(float)
