@@ -13,6 +13,7 @@
 #include "Accumulate/LaneGroups.h"
 #include "Accumulate/Lookups.h"
 #include "Accumulate/Ownership.h"
+#include "Accumulate/TableZeros.h"
 #include "Accumulate/UniformBounds.h"
 #include "Accumulate/WalkBlocks.h"
 #include "Support/Pass.h"
@@ -37,7 +38,6 @@ using namespace llvm::PatternMatch;
 
 STATISTIC(NumPrivate, "Number of records added to in a block's own table");
 STATISTIC(NumWalks, "Number of gradients whose blocks walk over the grid where they have tables");
-STATISTIC(NumSkipped, "Number of additions left out where they are zero");
 
 namespace adgen {
 namespace {
@@ -60,7 +60,7 @@ public:
       : Gradient(&F), Meet(Meet), LI(LI), Room(roomInShared(F)) {}
 
   void run() {
-    skipZeros();
+    skipZerosOfTables(*Gradient, From);
     MapVector<Argument *, SmallVector<LaneGroup>> Groups;
     for (const LaneGroup &G : laneGroups(*Gradient, Meet, [&](const AtomicRMWInst &A) { return isLookedUp(A); }))
       if (isRecord(G))
@@ -454,36 +454,6 @@ private:
         Addition->setMetadata(TableMark, MDNode::get(Gradient->getContext(), {}));
       Member->moveBefore(Else->getIterator());
     }
-  }
-
-  // What comes from a shared table, of which elements were looked up.
-  void skipZeros() {
-    SmallPtrSet<const Value *, 4> Tables;
-    for (Instruction &I : instructions(*Gradient))
-      if (AtomicRMWInst *Atomic = asAccumulation(I); Atomic && From.make(Atomic->getPointerOperand()))
-        if (const Argument *A = sharedOf(*Atomic->getPointerOperand()))
-          Tables.insert(A);
-    SmallVector<AtomicRMWInst *> Flushes;
-    for (Instruction &I : instructions(*Gradient)) {
-      AtomicRMWInst *Atomic = asAccumulation(I);
-      auto *Taken = Atomic ? dyn_cast<Instruction>(Atomic->getValOperand()) : nullptr;
-      const Value *Pointer = Taken ? accessedPointer(*Taken) : nullptr;
-      if (Pointer && !isa<StoreInst>(Taken) && Tables.contains(sharedOf(*Pointer)) &&
-          !sharedOf(*Atomic->getPointerOperand()))
-        Flushes.push_back(Atomic);
-    }
-    for (AtomicRMWInst *Atomic : Flushes) {
-      ADGEN_COUNT(NumSkipped, *Atomic);
-      IRBuilder<> B(Atomic);
-      Value *Zero = Constant::getNullValue(Atomic->getType());
-      Value *Counts = B.CreateFCmpUNE(Atomic->getValOperand(), Zero);
-      Atomic->moveBefore(SplitBlockAndInsertIfThen(Counts, Atomic->getNextNode()->getIterator(), false)->getIterator());
-    }
-  }
-
-  const Argument *sharedOf(const Value &Pointer) const {
-    auto *A = dyn_cast<Argument>(getUnderlyingObject(&Pointer, 0));
-    return A && Gradient->hasParamAttribute(A->getArgNo(), SharedShadowAttribute) ? A : nullptr;
   }
 
   Function *Gradient;
