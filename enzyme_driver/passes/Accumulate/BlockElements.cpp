@@ -11,6 +11,14 @@ Value *BlockElements::place(IRBuilder<> &B, Value *Index) const {
   return B.CreateInBoundsGEP(Own->getValueType(), Own, {B.getInt32(0), Index});
 }
 
+Type *BlockElements::sumsOf(Type *Number) {
+  return Number->getScalarSizeInBits() < 32 ? Type::getFloatTy(Number->getContext()) : Number;
+}
+
+Value *BlockElements::widened(IRBuilder<> &B, Value *Number) const {
+  return Number->getType() == ownType() ? Number : B.CreateFPExt(Number, ownType());
+}
+
 Value *countAll(IRBuilder<> &B, const BlockElements &E, Value *) { return B.getInt32(E.most()); }
 
 static void forOwn(Instruction &Before, ArrayRef<BlockElements> All, OwnCount Count,
@@ -24,14 +32,15 @@ static void forOwn(Instruction &Before, ArrayRef<BlockElements> All, OwnCount Co
 
 void zeroOwn(Instruction &Before, ArrayRef<BlockElements> All, OwnCount Count) {
   forOwn(Before, All, Count, [](IRBuilder<> &B, const BlockElements &E, Value *Index) {
-    B.CreateStore(Constant::getNullValue(E.type()), E.place(B, Index));
+    B.CreateStore(Constant::getNullValue(E.ownType()), E.place(B, Index));
   });
 }
 
 // Also where the shadow has fewer elements than the block: nothing was added to those beyond.
 void addOwnToShadows(Instruction &Before, ArrayRef<BlockElements> All, OwnCount Count) {
   forOwn(Before, All, Count, [&](IRBuilder<> &B, const BlockElements &E, Value *Index) {
-    addUnlessZero(B, B.CreateLoad(E.type(), E.place(B, Index)), [&](IRBuilder<> &Then) {
+    Value *Sum = B.CreateLoad(E.ownType(), E.place(B, Index));
+    addUnlessZero(B, E.widening() == 1 ? Sum : B.CreateFPTrunc(Sum, E.type()), [&](IRBuilder<> &Then) {
       Value *First = BlockEnds::argument(Before, *E.Shadow);
       if (E.Begin)
         First = Then.CreatePtrAdd(First, Then.getInt64(E.Begin));

@@ -15,6 +15,13 @@ struct BlockElements {
   llvm::Type *Element = nullptr; // where no additions are named
 
   llvm::Type *type() const { return Element ? Element : Additions.front()->getType(); }
+  // Of the block's: numbers of 16 bits are added up in 32.
+  llvm::Type *ownType() const { return sumsOf(type()); }
+  static llvm::Type *sumsOf(llvm::Type *Number);
+  // How many bytes of the block's stand for one of the shadow's.
+  uint64_t widening() const { return ownType()->getScalarSizeInBits() / type()->getScalarSizeInBits(); }
+  // What is added to the block's.
+  llvm::Value *widened(llvm::IRBuilder<> &B, llvm::Value *Number) const;
   uint64_t most() const { return Own->getValueType()->getArrayNumElements(); }
   llvm::Value *place(llvm::IRBuilder<> &B, llvm::Value *Index) const;
 };

@@ -9,7 +9,7 @@ using namespace llvm;
 namespace adgen {
 
 static void collect(BasicBlock &Block, const Meetings &Meet, function_ref<bool(const AtomicRMWInst &)> IsWanted,
-                    SmallVectorImpl<LaneGroup> &Groups) {
+                    bool AlsoHalves, SmallVectorImpl<LaneGroup> &Groups) {
   SmallVector<LaneGroup> Open;
   for (Instruction &I : Block) {
     auto IsMet = [&](const LaneGroup &G) {
@@ -20,7 +20,8 @@ static void collect(BasicBlock &Block, const Meetings &Meet, function_ref<bool(c
     copy_if(Open, std::back_inserter(Groups), IsMet);
     erase_if(Open, IsMet);
     AtomicRMWInst *Atomic = asAccumulation(I);
-    bool IsNumber = Atomic && (Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy());
+    bool IsNumber = Atomic && (Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy() ||
+                               (AlsoHalves && Atomic->getType()->is16bitFPTy()));
     if (!IsNumber || !IsWanted(*Atomic))
       continue;
     const Value *Base = baseOf(*Atomic);
@@ -33,11 +34,11 @@ static void collect(BasicBlock &Block, const Meetings &Meet, function_ref<bool(c
   append_range(Groups, Open);
 }
 
-SmallVector<LaneGroup> laneGroups(Function &F, const Meetings &Meet,
-                                  function_ref<bool(const AtomicRMWInst &)> IsWanted) {
+SmallVector<LaneGroup> laneGroups(Function &F, const Meetings &Meet, function_ref<bool(const AtomicRMWInst &)> IsWanted,
+                                  bool AlsoHalves) {
   SmallVector<LaneGroup> Groups;
   for (BasicBlock &Block : F)
-    collect(Block, Meet, IsWanted, Groups);
+    collect(Block, Meet, IsWanted, AlsoHalves, Groups);
   return Groups;
 }
 

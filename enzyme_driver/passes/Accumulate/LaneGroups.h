@@ -14,9 +14,11 @@ struct LaneGroup {
   llvm::Type *type() const { return Members.front()->getType(); }
 };
 
-// Those of a function that are wanted, of floats and doubles. No instruction between the members of one meets them.
+// Those of a function that are wanted, of floats and doubles, and of numbers of 16 bits if asked for. No instruction
+// between the members of one meets them.
 llvm::SmallVector<LaneGroup> laneGroups(llvm::Function &F, const Meetings &Meet,
-                                        llvm::function_ref<bool(const llvm::AtomicRMWInst &)> IsWanted);
+                                        llvm::function_ref<bool(const llvm::AtomicRMWInst &)> IsWanted,
+                                        bool AlsoHalves = false);
 
 // Which pointers of a gradient lead to a shadow that the caller has handed over, by itself or in a struct, not to a
 // thread's own variable.

@@ -13,11 +13,11 @@
 #include "Accumulate/LaneGroups.h"
 #include "Accumulate/Lookups.h"
 #include "Accumulate/Ownership.h"
+#include "Accumulate/Remainders.h"
 #include "Accumulate/TableZeros.h"
 #include "Accumulate/UniformBounds.h"
 #include "Accumulate/WalkBlocks.h"
 #include "Support/Pass.h"
-#include "Support/Reaches.h"
 #include "Support/Threads.h"
 #include "Support/Walk.h"
 
@@ -28,13 +28,11 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #define DEBUG_TYPE "adgen-privatize-lookups"
 
 using namespace llvm;
-using namespace llvm::PatternMatch;
 
 STATISTIC(NumPrivate, "Number of records added to in a block's own table");
 STATISTIC(NumWalks, "Number of gradients whose blocks walk over the grid where they have tables");
@@ -52,7 +50,6 @@ constexpr uint64_t GuessedBytes = 2 * 1024; // of one whose indices may lie behi
 constexpr size_t MostBounded = 2;           // tables
 constexpr uint64_t EachThread = 8;          // elements that a thread zeroes and adds, where it adds once itself
 constexpr unsigned SoonAdded = 32;          // elements, which a block adds at once: fewer blocks would take longer
-constexpr unsigned LentOperand = 2;         // of adgen_lent
 
 class Privatizer {
 public:
@@ -147,7 +144,8 @@ private:
   // Numbers that lie at indices which the launch bounds.
   void addBounded() {
     MapVector<Argument *, Bounded> Tables;
-    for (const LaneGroup &G : laneGroups(*Gradient, Meet, [&](const AtomicRMWInst &A) { return mayBeBounded(A); })) {
+    for (const LaneGroup &G :
+         laneGroups(*Gradient, Meet, [&](const AtomicRMWInst &A) { return mayBeBounded(A); }, /*AlsoHalves=*/true)) {
       auto *Shadow = cast<Argument>(const_cast<Value *>(getUnderlyingObject(G.Base, 0)));
       Bounded &Table = Tables[Shadow];
       std::unique_ptr<UniformBound> Last = lastOf(G);
@@ -163,8 +161,8 @@ private:
         BlockElements Own{Shadow};
         for (const LaneGroup &G : Table.Groups)
           append_range(Own.Additions, G.Members);
-        const uint64_t Count = Table.most() / Gradient->getDataLayout().getTypeStoreSize(Own.type());
-        Own.Own = createExchange(*Gradient, ArrayType::get(Own.type(), Count), ".bounded");
+        const uint64_t Count = Table.most() / Gradient->getDataLayout().getTypeStoreSize(Own.ownType());
+        Own.Own = createExchange(*Gradient, ArrayType::get(Own.ownType(), Count), ".bounded");
         Table.Table = All.size();
         All.push_back(std::move(Own));
         Tabled.push_back(std::move(Table));
@@ -178,40 +176,6 @@ private:
            !Atomic.hasMetadata(LanesMark) &&
            none_of(Found, [&](const Record &R) { return All[R.Table].Shadow == A; }) &&
            (From.make(Pointer) || isOfRemainder(*Pointer));
-  }
-
-  static bool isOfRemainder(const Value &Pointer) {
-    return reaches(Pointer, [](const Value &V, SmallVectorImpl<const Value *> &Next) {
-      auto *I = dyn_cast<Instruction>(&V);
-      if (I)
-        addOperands(*I, Next);
-      const Value *Divisor = I ? divisorOf(*I) : nullptr;
-      return Divisor && !isForEachThread(*Divisor);
-    });
-  }
-
-  // Whether there are as many as threads that do something: neighbours on a circle, to each of which few threads add.
-  static bool isForEachThread(const Value &Count) {
-    return any_of(Count.users(), [&](const User *U) {
-      auto *I = dyn_cast<Instruction>(U);
-      auto *Compared = dyn_cast<ICmpInst>(U);
-      if (Compared && Compared->isRelational())
-        return countsBlocks(*Compared->getOperand(Compared->getOperand(0) == &Count));
-      return I && I->isIntDivRem() && I->getOperand(1) == &Count && isNeighbour(*bare(I->getOperand(0)), Count);
-    });
-  }
-
-  // Of a number that counts the grid's threads, as in (i + 1) % n and (i + n - 1) % n.
-  static bool isNeighbour(const Value &Number, const Value &Count) {
-    auto *Sum = dyn_cast<BinaryOperator>(&Number);
-    if (!Sum || (Sum->getOpcode() != Instruction::Add && Sum->getOpcode() != Instruction::Sub))
-      return false;
-    return countsBlocks(Number) && any_of(Sum->operands(), [&](const Use &U) {
-             auto *Others = dyn_cast<BinaryOperator>(U.get());
-             return isa<ConstantInt>(U) || U.get() == &Count ||
-                    (Others && Others->getOpcode() == Instruction::Add &&
-                     is_contained(Others->operand_values(), &Count));
-           });
   }
 
   // In bytes behind the shadow's beginning; nothing where the launch says nothing of it.
@@ -281,74 +245,6 @@ private:
     return nullptr;
   }
 
-  // By a lane to those that add nothing.
-  static bool isLent(const Instruction &I) {
-    auto *Call = dyn_cast<CallInst>(&I);
-    return Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "adgen_lent";
-  }
-
-  // Whether a place follows from a division and is among few: from a remainder, or from a quotient of which the block's
-  // number is no part. A quotient of a number that counts all threads of the grid hardly comes back.
-  static bool isDivided(const Value &Pointer) {
-    bool Divides = false;
-    bool Grows = reaches(Pointer, [&](const Value &V, SmallVectorImpl<const Value *> &Next) {
-      auto *I = dyn_cast<Instruction>(&V);
-      if (!I)
-        return false;
-      const bool Remains = isRemainder(*I), Divided = match(I, m_IDiv(m_Value(), m_Value()));
-      Divides |= Remains || Divided;
-      if (!Remains)
-        addOperands(*I, Next);
-      return !Remains && Divided && countsBlocks(*I->getOperand(0));
-    });
-    return Divides && !Grows;
-  }
-
-  static bool isRemainder(const Instruction &I) { return divisorOf(I); }
-
-  // Of a remainder, also where the quotient is there anyway, or lent: x - x / n * n.
-  static const Value *divisorOf(const Instruction &I) {
-    const Value *Number, *Product, *Quotient, *Factor;
-    if (match(&I, m_IRem(m_Value(), m_Value(Factor))))
-      return bare(Factor);
-    if (!match(&I, m_Sub(m_Value(Number), m_Value(Product))) ||
-        !match(bare(Product), m_Mul(m_Value(Quotient), m_Value(Factor))))
-      return nullptr;
-    const auto IsOf = [&](const Value *Quotient, const Value *Factor) {
-      const Value *Of, *By;
-      return match(bare(Quotient), m_IDiv(m_Value(Of), m_Value(By))) && bare(Of) == bare(Number) &&
-             bare(By) == bare(Factor);
-    };
-    return IsOf(Quotient, Factor) ? bare(Factor) : IsOf(Factor, Quotient) ? bare(Quotient) : nullptr;
-  }
-
-  static const Value *bare(const Value *Number) {
-    while (auto *I = dyn_cast<Instruction>(Number)) {
-      if (!isa<CastInst>(I) && !isLent(*I))
-        break;
-      Number = I->getOperand(isa<CastInst>(I) ? 0 : LentOperand);
-    }
-    return Number;
-  }
-
-  static bool countsBlocks(const Value &Number) {
-    return reaches(Number, [](const Value &V, SmallVectorImpl<const Value *> &Next) {
-      auto *I = dyn_cast<Instruction>(&V);
-      auto *Register = dyn_cast<IntrinsicInst>(&V);
-      if (I)
-        addOperands(*I, Next);
-      return Register && is_contained({Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::nvvm_read_ptx_sreg_ctaid_y,
-                                       Intrinsic::nvvm_read_ptx_sreg_ctaid_z},
-                                      Register->getIntrinsicID());
-    });
-  }
-
-  // Those that an address or a number is computed from.
-  static void addOperands(const Instruction &I, SmallVectorImpl<const Value *> &Next) {
-    if (isa<GetElementPtrInst, BinaryOperator, CastInst, PHINode, SelectInst>(I) || isLent(I))
-      append_range(Next, I.operands());
-  }
-
   // So that a block adds what it has to the shadow once for many: where the tables have elements.
   void walk() {
     ADGEN_COUNT(NumWalks, Gradient->getName());
@@ -396,7 +292,7 @@ private:
   // None where they are too many, or more than a block's threads should have to do with.
   Value *countOf(IRBuilder<> &B, const Bounded &T, Value *Threads) const {
     const int64_t Size = Gradient->getDataLayout().getTypeStoreSize(All[T.Table].type());
-    Value *Last = B.CreateFreeze(T.Last->make(B)), *Fit = B.getInt64(T.most());
+    Value *Last = B.CreateFreeze(T.Last->make(B)), *Fit = B.getInt64(T.most() / All[T.Table].widening());
     if (T.Once) {
       Value *Some = B.CreateZExt(B.CreateMul(Threads, B.getInt32(EachThread * Size)), B.getInt64Ty());
       Fit = B.CreateBinaryIntrinsic(Intrinsic::umin, Fit, Some);
@@ -445,11 +341,14 @@ private:
     B.SetInsertPoint(Then);
     // By an address of shared memory the two ways stay apart; lanes that are compared need one of either.
     Value *Table = IsBounded ? static_cast<Value *>(Own.Own) : B.CreateAddrSpaceCast(Own.Own, B.getPtrTy());
-    Value *Begin = B.CreatePtrAdd(Table, IsBounded ? B.CreateTrunc(At, B.getInt32Ty()) : At, "record");
+    const int64_t Widening = Own.widening();
+    At = IsBounded ? B.CreateTrunc(At, B.getInt32Ty()) : At;
+    At = Widening == 1 ? At : B.CreateMul(At, ConstantInt::get(At->getType(), Widening));
+    Value *Begin = B.CreatePtrAdd(Table, At, "record");
     for (AtomicRMWInst *Member : G.Members) {
-      Value *Place = B.CreatePtrAdd(Begin, B.getInt64(distanceOf(*Member)));
-      auto *Addition = B.CreateAtomicRMW(AtomicRMWInst::FAdd, Place, Member->getValOperand(), MaybeAlign(Size),
-                                         AtomicOrdering::Monotonic);
+      Value *Place = B.CreatePtrAdd(Begin, B.getInt64(distanceOf(*Member) * Widening));
+      auto *Addition = B.CreateAtomicRMW(AtomicRMWInst::FAdd, Place, Own.widened(B, Member->getValOperand()),
+                                         MaybeAlign(Size * Widening), AtomicOrdering::Monotonic);
       if (IsBounded)
         Addition->setMetadata(TableMark, MDNode::get(Gradient->getContext(), {}));
       Member->moveBefore(Else->getIterator());

@@ -23,7 +23,10 @@ static bool isUniform(const Value &V, unsigned Depth = 0) {
   if (!I || !I->getType()->isIntegerTy() || Depth == MostSteps)
     return false;
   auto *Binary = dyn_cast<BinaryOperator>(I);
-  const bool IsPlain = (Binary && !Binary->isIntDivRem()) || isa<SExtInst, ZExtInst, TruncInst, MinMaxIntrinsic>(I);
+  // What nobody divides by may be zero.
+  auto *By = Binary ? dyn_cast<ConstantInt>(Binary->getOperand(1)) : nullptr;
+  const bool Divides = Binary && Binary->isIntDivRem() && !(By && !By->isZero() && !By->isMinusOne());
+  const bool IsPlain = (Binary && !Divides) || isa<SExtInst, ZExtInst, TruncInst, MinMaxIntrinsic>(I);
   return IsPlain &&
          all_of(I->operands(), [&](const Use &U) { return isa<Function>(U.get()) || isUniform(*U.get(), Depth + 1); });
 }

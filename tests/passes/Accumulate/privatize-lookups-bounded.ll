@@ -188,3 +188,24 @@ then:
 out:
   ret void
 }
+
+; Half of what the launch says, of which the block has numbers of 32 bits.
+; OWN-LABEL: define void @adgen_gradient_remains(
+; OWN:         [[HALF:%.*]] = sdiv i32 %n, 2
+; OWN:         [[TWICE:%.*]] = mul i32 {{%.*}}, 2
+; OWN-NEXT:    %record = getelementptr i8, ptr addrspace(3) @adgen_exchange_remains.bounded, i32 [[TWICE]]
+; OWN-NEXT:    [[NEAR:%.*]] = getelementptr i8, ptr addrspace(3) %record, i64 0
+; OWN-NEXT:    [[WIDE:%.*]] = fpext half %v to float
+; OWN-NEXT:    atomicrmw fadd ptr addrspace(3) [[NEAR]], float [[WIDE]] monotonic, align 4, !adgen.table
+; OWN:         atomicrmw fadd ptr %at, half %v
+define void @adgen_gradient_remains(ptr %gain, i32 %n, i32 %i, half %v, ptr "adgen-shadow" %d_gain) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
+  %half = sdiv i32 %n, 2
+  %column = srem i32 %i, %half
+  %wide = sext i32 %column to i64
+  %at = getelementptr half, ptr %d_gain, i64 %wide
+  %1 = atomicrmw fadd ptr %at, half %v monotonic, align 2
+  ret void
+}
+define void @remains(ptr %gain, i32 %n, i32 %i, half %v) {
+  ret void
+}
