@@ -7,6 +7,9 @@
 // The iterations of the loop have to be independent but for sums, and their number a multiple of 32, the same in all
 // lanes, as the elements are; the warp has to be whole. The last two are found out when the kernel runs: otherwise the
 // loop stays as it is.
+//
+// Where a lane adds the same in all iterations, as the gradient of a block's sum does whose threads all add up what the
+// warps have, the lanes add up once before the loop, and share its iterations.
 #include "Analysis/Accumulation.h"
 #include "Analysis/Cycles.h"
 #include "Analysis/Uniformity.h"
@@ -30,6 +33,7 @@
 using namespace llvm;
 
 STATISTIC(NumLoops, "Number of loops rotated");
+STATISTIC(NumShared, "Number of loops whose iterations lanes share");
 
 namespace adgen {
 namespace {
@@ -45,6 +49,12 @@ struct Rotation {
   SmallVector<AtomicRMWInst *> Additions;
   SmallVector<PHINode *> Counters;
   const SCEV *LastIteration; // how often the loop goes back
+
+  // Whether a lane adds the same in all iterations, and nothing else is computed.
+  bool repeats() const {
+    return all_of(Additions, [&](AtomicRMWInst *A) { return L->isLoopInvariant(A->getValOperand()); }) &&
+           all_of(L->getHeader()->phis(), [&](PHINode &Phi) { return is_contained(Counters, &Phi); });
+  }
 };
 
 class Finder {
@@ -187,7 +197,7 @@ private:
 class Rotator {
 public:
   Rotator(Function &F, LoopInfo &Loops, DominatorTree &Tree, ScalarEvolution &SE, const Rotation &R)
-      : Loops(Loops), Tree(Tree), SE(SE), R(R), B(F.getContext()) {}
+      : Loops(Loops), Tree(Tree), SE(SE), R(R), Repeats(R.repeats()), B(F.getContext()) {}
 
   void run() {
     formLCSSA(*R.L, Tree, &Loops, &SE);
@@ -200,7 +210,7 @@ public:
     BasicBlock *Own = SplitBlock(Before, Before->getTerminator(), &Tree, &Loops);
     copyLoop(Before, Own);
     ReplaceInstWithInst(Before->getTerminator(), BranchInst::Create(cast<BasicBlock>(Copies[Own]), Own, Whole));
-    rotate();
+    Repeats ? share() : rotate();
   }
 
 private:
@@ -209,6 +219,8 @@ private:
     Value *Active = activeLanes(B);
     Value *All = B.CreateICmpEQ(Active, B.getInt32(~0u));
     Value *Steps = B.CreateZExt(Last, B.getInt64Ty()), *Turn = B.getInt64(Lanes - 1);
+    if (Repeats)
+      return B.CreateAnd(All, B.CreateICmpULE(Steps, B.getInt64(INT32_MAX)), "whole");
     Value *Turns = B.CreateICmpEQ(B.CreateAnd(Steps, Turn), Turn), *Few = B.CreateICmpULE(Steps, B.getInt64(~0u));
     return B.CreateAnd(B.CreateAnd(All, Turns), Few, "whole");
   }
@@ -258,6 +270,38 @@ private:
       Sum->addIncoming(Zero, Before);
       Sum->addIncoming(B.CreateSelect(IsLastTurn, Zero, fromLane(Total, Neighbour)), Back);
     }
+  }
+
+  // Lane l does iterations l, l + 32 and so on, if there are so many, and adds what all lanes would add.
+  void share() {
+    BasicBlock *Header = copyOf(R.L->getHeader()), *Latch = copyOf(R.L->getLoopLatch()),
+               *Before = copyOf(R.L->getLoopPreheader());
+    B.SetInsertPoint(Before->getTerminator());
+    Value *Lane = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_laneid);
+    SmallVector<Value *> Totals;
+    for (AtomicRMWInst *A : R.Additions)
+      Totals.push_back(sumOfLanes(copyOf(A)->getValOperand(), Lane));
+    B.SetInsertPoint(Header, Header->begin());
+    PHINode *Step = B.CreatePHI(B.getInt32Ty(), 2, "step");
+    B.SetInsertPoint(Header, Header->getFirstInsertionPt());
+    Value *Number = B.CreateAdd(Step, Lane);
+    replaceCounters(Number, *Before);
+    auto *End = cast<BranchInst>(Header->getTerminator());
+    B.SetInsertPoint(End);
+    B.SetInsertPoint(SplitBlockAndInsertIfThen(B.CreateICmpULE(Number, Last), End->getIterator(), false));
+    addTotals(Totals);
+    B.SetInsertPoint(End);
+    Value *Next = B.CreateAdd(Step, B.getInt32(Lanes));
+    bool ExitsFirst = End->getSuccessor(0) == R.L->getExitBlock();
+    End->setCondition(ExitsFirst ? B.CreateICmpUGT(Next, Last) : B.CreateICmpULE(Next, Last));
+    Step->addIncoming(B.getInt32(0), Before);
+    Step->addIncoming(Next, Latch == Header ? End->getParent() : Latch);
+  }
+
+  Value *sumOfLanes(Value *Number, Value *Lane) {
+    for (unsigned Far = 1; Far < Lanes; Far *= 2)
+      Number = B.CreateFAdd(Number, fromLane(Number, B.CreateXor(Lane, B.getInt32(Far))));
+    return Number;
   }
 
   // Iteration `Number` in place of the one that it is.
@@ -332,6 +376,7 @@ private:
   DominatorTree &Tree;
   ScalarEvolution &SE;
   const Rotation &R;
+  const bool Repeats;
   IRBuilder<> B;
   ValueToValueMapTy Copies;
   Value *Last = nullptr;
@@ -350,6 +395,8 @@ PreservedAnalyses RotateAccumulations::run(Module &M, ModuleAnalysisManager &MAM
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
     for (const Rotation &R : Finder(F, Loops, SE).find()) {
       ADGEN_COUNT(NumLoops, F.getName());
+      if (R.repeats())
+        ADGEN_COUNT(NumShared, F.getName());
       Rotator(F, Loops, FAM.getResult<DominatorTreeAnalysis>(F), SE, R).run();
     }
     FAM.invalidate(F, PreservedAnalyses::none());

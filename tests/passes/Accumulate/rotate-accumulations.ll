@@ -64,6 +64,46 @@ end:
   ret void
 }
 
+; What a lane adds in all iterations the lanes add up first; then each of them does some of the iterations.
+; CHECK-LABEL: define void @repeats(
+; CHECK:         [[ALL:%.*]] = icmp eq i32 {{%.*}}, -1
+; CHECK:         [[FEW:%.*]] = icmp ule i64 {{%.*}}, 2147483647
+; CHECK-NEXT:    %whole = and i1 [[ALL]], [[FEW]]
+; CHECK:         [[LANE:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+; CHECK-NEXT:    [[NEAR:%.*]] = xor i32 [[LANE]], 1
+; CHECK:         [[OTHER:%.*]] = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 {{%.*}}, i32 [[NEAR]], i32 31)
+; CHECK:         [[FAR:%.*]] = xor i32 [[LANE]], 16
+; CHECK:         [[TOTAL:%.*]] = fadd float
+; CHECK:       loop.rotated:
+; CHECK-NEXT:    %step = phi i32 [ 0, %{{.*}} ], [ [[NEXT:%.*]], %{{.*}} ]
+; CHECK:         [[NUMBER:%.*]] = add i32 %step, [[LANE]]
+; CHECK:         [[MINE:%.*]] = icmp ule i32 [[NUMBER]], [[LAST:%.*]]
+; CHECK-NEXT:    br i1 [[MINE]], label %[[ADD:.*]], label %[[ON:.*]]
+; CHECK:       [[ADD]]:
+; CHECK-NEXT:    atomicrmw fadd ptr %e.rotated, float [[TOTAL]] monotonic
+; CHECK:       [[ON]]:
+; CHECK-NEXT:    [[NEXT]] = add i32 %step, 32
+; CHECK-NEXT:    [[DONE:%.*]] = icmp ugt i32 [[NEXT]], [[LAST]]
+; CHECK-NEXT:    br i1 [[DONE]], label %end, label %latch.rotated
+; CHECK:       loop:
+; CHECK:         atomicrmw fadd ptr %e, float %v monotonic
+; CHECK:         ret void
+define void @repeats(float %v, i32 %n, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="const:const" {
+entry:
+  br label %loop
+loop:
+  %k = phi i32 [ %n, %entry ], [ %next, %latch ]
+  %e = getelementptr float, ptr %d_tile, i32 %k
+  %1 = atomicrmw fadd ptr %e, float %v monotonic
+  %done = icmp eq i32 %k, 0
+  br i1 %done, label %end, label %latch
+latch:
+  %next = add i32 %k, -1
+  br label %loop
+end:
+  ret void
+}
+
 ; Each lane has elements of its own; iterations depend on each other; what is read is accumulated into; neighbours read far apart.
 ; CHECK-LABEL: define void @own_elements(
 ; CHECK-NOT:     rotated
