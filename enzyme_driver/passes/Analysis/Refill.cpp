@@ -238,7 +238,7 @@ bool Refill::canAskAt(const PHINode &Of, Value *V) {
   if (!dependsOn(Of, *V))
     return V->getType()->isIntegerTy() && need(V, true) && canAskFixed(*V);
   Value *One, *Other;
-  if (match(V, m_LogicalAnd(m_Value(One), m_Value(Other))))
+  if (match(V, m_LogicalAnd(m_Value(One), m_Value(Other))) || match(V, m_LogicalOr(m_Value(One), m_Value(Other))))
     return canAskAt(Of, One) && canAskAt(Of, Other) && dependsOn(Of, *One) != dependsOn(Of, *Other);
   auto *Compared = dyn_cast<ICmpInst>(V);
   if (!Compared || Compared->isEquality())

@@ -7,9 +7,10 @@
 //   if (__syncthreads_or(leaves)) { if (leaves) write; return; }
 // That is the same where who went on beside one that returned had nothing to do: either what it went on for has the
 // same value in all threads, and then none returned; or what follows is, with that value, without effect, stores to
-// shared memory aside, which nobody reads any more.
+// shared memory aside, which nobody reads any more. Else those that return may stay (Bystanders).
 #include "Analysis/UnchangedMemory.h"
 #include "Analysis/Uniformity.h"
+#include "Autodiff/Bystanders.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -61,9 +62,13 @@ public:
 
   bool run() {
     for (BasicBlock &Block : Body)
-      if (std::optional<Conditions> Found = conditionsFrom(Block); Found && canReturnTogether(*Found)) {
-        ADGEN_COUNT(NumReturns, Block);
-        ask(*Found);
+      if (std::optional<Conditions> Found = conditionsFrom(Block)) {
+        const bool Return = canReturnTogether(*Found);
+        if (!Return && !letThemStay(Body, Found->Blocks, *Found->GoesOn, *Found->Leaves, FAM))
+          continue;
+        ADGEN_COUNT(NumReturns, Body);
+        if (Return)
+          ask(*Found);
         return true; // what is known of threads is no longer so
       }
     return false;
