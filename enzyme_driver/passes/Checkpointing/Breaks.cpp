@@ -80,6 +80,16 @@ Value *whereBroken(PHINode &Carried, const Value *Next, BasicBlock &Latch, Basic
   return &Carried;
 }
 
+// A block of its own, in the loop.
+BasicBlock *wayTo(BasicBlock &Exit, BasicBlock &From, Loop &L, LoopInfo &LI) {
+  BasicBlock *Way = BasicBlock::Create(Exit.getContext(), "breaks", Exit.getParent(), &Exit);
+  BranchInst::Create(&Exit, Way)->setDebugLoc(From.getTerminator()->getDebugLoc());
+  From.getTerminator()->replaceSuccessorWith(&Exit, Way);
+  Exit.replacePhiUsesWith(&From, Way);
+  L.addBasicBlockToLoop(Way, LI);
+  return Way;
+}
+
 } // namespace
 
 std::optional<Break> breakOf(const Loop &L) {
@@ -114,8 +124,10 @@ void joinBreak(Loop &L, const Break &Of, DominatorTree &DT, LoopInfo &LI) {
     Of.Counts->setPredicate(Of.Counts->getInversePredicate());
     Ends->swapSuccessors();
   }
+  if (is_contained(successors(From), Latch))
+    From = wayTo(*Exit, *From, L, LI); // two ways from one block to another would bring the same
   Joint Met(*Latch, *From);
-  Of.From->replaceSuccessorWith(Exit, Latch);
+  From->getTerminator()->replaceSuccessorWith(Exit, Latch);
   for (PHINode &Phi : L.getHeader()->phis()) {
     auto *Next = dyn_cast<Instruction>(Phi.getIncomingValueForBlock(Latch));
     if (Next && Next != &Phi && !step(L, Phi))

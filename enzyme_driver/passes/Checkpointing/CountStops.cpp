@@ -9,9 +9,13 @@
 #include "Analysis/Undo.h"
 #include "Checkpointing/Breaks.h"
 #include "Checkpointing/CarriedProduct.h"
+#include "Checkpointing/LeftApart.h"
+#include "Checkpointing/StoppedFlag.h"
 #include "Support/Derivative.h"
+#include "Support/Guards.h"
 #include "Support/Pass.h"
 
+#include "llvm/Analysis/DomTreeUpdater.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
@@ -67,7 +71,10 @@ private:
     Value *Anchor = anchor();
     if (!Anchor)
       return {};
-    if (std::optional<Break> Found = breakOf(L); Found && carried(*Found->Flag, L)) {
+    std::optional<Break> Found = breakOf(L);
+    if (!Found && nameFlag(L, DT))
+      Found = breakOf(L);
+    if (Found && carried(*Found->Flag, L)) {
       joinBreak(L, *Found, DT, LI);
       SE.forgetLoop(&L);
     }
@@ -79,12 +86,12 @@ private:
       return {};
     if (isa<ICmpInst>(One))
       std::swap(One, Other);
-    Stop Found{&L, L.getParentLoop(), nullptr, nullptr, nullptr, dyn_cast<ICmpInst>(Other), One, Anchor};
-    if (!Found.Counts || !isCounted(*Found.Counts, L) || !(Found.Decides = decision(*One, L)) ||
-        !(Found.Before = carried(*One, L)) || !isCarriedPlainly(L))
+    Stop Of{&L, L.getParentLoop(), nullptr, nullptr, nullptr, dyn_cast<ICmpInst>(Other), One, Anchor};
+    if (!Of.Counts || !isCounted(*Of.Counts, L) || !(Of.Decides = decision(*One, L)) ||
+        !(Of.Before = carried(*One, L)) || !isCarriedPlainly(L))
       return {};
-    Found.Behind = cast<PHINode>(Found.Before->getIncomingValueForBlock(Found.Outer->getLoopLatch()));
-    return Found;
+    Of.Behind = cast<PHINode>(Of.Before->getIncomingValueForBlock(Of.Outer->getLoopLatch()));
+    return Of;
   }
 
   // That of a barrier: threads that share tiles have one.
@@ -106,11 +113,12 @@ private:
   }
 
   // The branch whose first way alone makes the flag true.
-  BranchInst *decision(Value &Flag, const Loop &L) const {
+  BranchInst *decision(Value &Flag, const Loop &L) {
     BranchInst *Found = nullptr;
     SmallVector<PHINode *> Work;
     SmallPtrSet<PHINode *, 4> Seen;
     SmallVector<std::pair<BasicBlock *, BasicBlock *>> True, False;
+    SmallVector<std::pair<PHINode *, BasicBlock *>> Compared;
     if (auto *Phi = dyn_cast<PHINode>(&Flag))
       Work.push_back(Phi);
     while (!Work.empty()) {
@@ -124,11 +132,15 @@ private:
           (Constant->isOne() ? True : False).push_back({From, Phi->getParent()});
         else if (auto *Next = dyn_cast<PHINode>(Value); Next && Next->getParent() == From)
           Work.push_back(Next);
+        else if (isa<CmpInst>(Value) && cast<CmpInst>(Value)->getParent() == From && From->getSingleSuccessor())
+          Compared.push_back({Phi, From});
         else
           return nullptr;
       }
     }
-    if (True.size() != 1)
+    if (True.empty() && Compared.size() == 1)
+      return branchBy(*Compared.front().first, *Compared.front().second);
+    if (True.size() != 1 || !Compared.empty())
       return nullptr;
     auto [From, To] = True.front();
     BasicBlock *Way = To;
@@ -147,6 +159,21 @@ private:
     return Found;
   }
 
+  // `done = through < least` becomes a branch.
+  BranchInst *branchBy(PHINode &Flag, BasicBlock &From) {
+    Value *Condition = Flag.getIncomingValueForBlock(&From);
+    DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
+    Instruction *Yes, *No;
+    SplitBlockAndInsertIfThenElse(Condition, From.getTerminator()->getIterator(), &Yes, &No, nullptr, &Updater, &LI);
+    BasicBlock *Met = Yes->getSuccessor(0);
+    IRBuilder<> B(Met, Met->begin());
+    PHINode *Outcome = B.CreatePHI(B.getInt1Ty(), 2, "stops");
+    Outcome->addIncoming(B.getTrue(), Yes->getParent());
+    Outcome->addIncoming(B.getFalse(), No->getParent());
+    Flag.setIncomingValueForBlock(Met, Outcome);
+    return cast<BranchInst>(From.getTerminator());
+  }
+
   // The phi of the outer loop that is set by the flag alone, and keeps the inner loop from running.
   PHINode *carried(Value &Flag, const Loop &L) const {
     Loop &Outer = *L.getParentLoop();
@@ -157,23 +184,29 @@ private:
     for (PHINode &Phi : Outer.getHeader()->phis()) {
       if (!Phi.getType()->isIntegerTy(1))
         continue;
-      Value *Condition = Branch->getCondition();
-      bool Guards = Condition == &Phi || match(Condition, m_c_LogicalOr(m_Specific(&Phi), m_Value()));
-      if (Guards && isSetBy(Flag, Phi, *Phi.getIncomingValueForBlock(Outer.getLoopLatch()), L))
+      if (isOneOf(Phi, *Branch->getCondition()) &&
+          isSetBy(Flag, Phi, *Phi.getIncomingValueForBlock(Outer.getLoopLatch()), L))
         return &Phi;
     }
     return nullptr;
   }
 
-  // Outside of the inner loop, nothing but phis takes the flag to the next iteration.
+  // `Condition` holds where the flag does.
+  static bool isOneOf(const Value &Flag, Value &Condition) {
+    Value *One, *Other;
+    return &Condition == &Flag || (match(&Condition, m_LogicalOr(m_Value(One), m_Value(Other))) &&
+                                   (isOneOf(Flag, *One) || isOneOf(Flag, *Other)));
+  }
+
+  // Outside of the inner loop, nothing but phis takes the flag to the next iteration, and what keeps it for each.
   static bool isSetBy(Value &Flag, PHINode &Phi, Value &Next, const Loop &L) {
     auto *Met = dyn_cast<PHINode>(&Next);
     const Loop &Outer = *L.getParentLoop();
     if (!Met || !Outer.contains(Met) || L.contains(Met) || Met->getParent() == Outer.getHeader())
       return false;
     return all_of(Met->incoming_values(), [&](const Use &U) {
-      return U.get() == &Phi || U.get() == &Flag ||
-             (isa<PHINode>(U.get()) && U->hasOneUse() && isSetBy(Flag, Phi, *U.get(), L));
+      Value *V = isHeld(U.get()) && U->hasOneUse() ? cast<CallInst>(U.get())->getArgOperand(0) : U.get();
+      return V == &Phi || V == &Flag || (isa<PHINode>(V) && V->hasOneUse() && isSetBy(Flag, Phi, *V, L));
     });
   }
 
@@ -326,6 +359,7 @@ void countOnce(Stop Of, DominatorTree &DT, LoopInfo &LI) {
   ADGEN_COUNT(NumStops, *Of.Inner);
   Loop &L = *Of.Inner, &Outer = *Of.Outer;
   Function &Body = *L.getHeader()->getParent();
+  leaveApart(L, *Of.Decides, DT, LI);
   Place At(Body);
   PHINode *OuterCount = count(Outer), *InnerCount = count(L);
   Type *T = OuterCount->getType();
@@ -375,6 +409,11 @@ void countOnce(Stop Of, DominatorTree &DT, LoopInfo &LI) {
 }
 
 void eraseDead(Function &Body) {
+  for (BasicBlock &Block : Body)
+    DeleteDeadPHIs(&Block);
+  for (Instruction &I : make_early_inc_range(instructions(Body)))
+    if (isHeld(&I) && I.use_empty())
+      I.eraseFromParent();
   for (BasicBlock &Block : Body)
     DeleteDeadPHIs(&Block);
 }

@@ -20,6 +20,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -268,10 +269,11 @@ private:
       for (const Instruction *I :
            reachedFrom({std::next(End->getIterator())}, [&](const Instruction &I) { return &I == &Load; }))
         Behind.insert(I);
-    SmallVector<Instruction *> Work{&Load};
-    SmallPtrSet<const Value *, 16> Seen;
+    const Loop *Free = loopWithoutBarriers(Load);
+    SmallVector<std::pair<Instruction *, bool>> Work{{&Load, Free != nullptr}}; // and whether still in that loop
+    SmallSet<std::pair<const Value *, bool>, 16> Seen;
     while (!Work.empty()) {
-      Instruction *V = Work.pop_back_val();
+      auto [V, IsIn] = Work.pop_back_val();
       for (User *U : V->users()) {
         auto *I = cast<Instruction>(U);
         if (isa<StoreInst>(I) || Meet.isRecurrence(*I))
@@ -280,13 +282,25 @@ private:
           Left->insert(V);
           continue;
         }
-        if (!isLinear(*I, V, Known) && (!Before.contains(I) || Behind.contains(I)))
+        const bool Stays = IsIn && Free->contains(I);
+        if (!Stays && !isLinear(*I, V, Known) && (!Before.contains(I) || Behind.contains(I)))
           return true;
-        if (Seen.insert(I).second)
-          Work.push_back(I);
+        if (Seen.insert({I, Stays}).second)
+          Work.push_back({I, Stays});
       }
     }
     return false;
+  }
+
+  // The outermost one around a load in which no threads meet: what is used in it is used before the interval ends.
+  const Loop *loopWithoutBarriers(const LoadInst &Load) const {
+    const Loop *Found = nullptr;
+    for (const Loop *L = Loops.getLoopFor(Load.getParent()); L; L = L->getParentLoop()) {
+      if (any_of(L->blocks(), [](const BasicBlock *Block) { return any_of(*Block, isBlockBarrier); }))
+        break;
+      Found = L;
+    }
+    return Found;
   }
 
   // Of all loops around a number, or of the innermost around a condition: whether a pixel is opaque is kept for a tile.

@@ -71,6 +71,34 @@ Ways waysThrough(BasicBlock &Block, const Dispatch &By) {
   return Found;
 }
 
+bool isChoiceOfConstants(const Value &V) {
+  auto *Choice = dyn_cast<SelectInst>(&V);
+  return Choice && Choice->getCondition()->getType()->isIntegerTy(1) && isa<ConstantInt>(Choice->getTrueValue()) &&
+         isa<ConstantInt>(Choice->getFalseValue());
+}
+
+// Where a way brings one of two constants (`if (…) break;` at the end of what a condition guards), it becomes two.
+bool partWays(BasicBlock &Block, PHINode &Asked) {
+  for (unsigned Way = 0; Way < Asked.getNumIncomingValues(); ++Way) {
+    BasicBlock *From = Asked.getIncomingBlock(Way);
+    auto *End = dyn_cast<BranchInst>(From->getTerminator());
+    if (!End || End->isConditional() || !isChoiceOfConstants(*Asked.getIncomingValue(Way)))
+      continue;
+    auto *Choice = cast<SelectInst>(Asked.getIncomingValue(Way));
+    const DebugLoc At = End->getDebugLoc();
+    BasicBlock *Other = SplitEdge(From, &Block);
+    BasicBlock *One = BasicBlock::Create(Block.getContext(), Block.getName() + ".chosen", Block.getParent(), Other);
+    for (PHINode &Phi : Block.phis())
+      Phi.addIncoming(Phi.getIncomingValueForBlock(Other), One);
+    BranchInst::Create(&Block, One)->setDebugLoc(At);
+    ReplaceInstWithInst(From->getTerminator(), BranchInst::Create(One, Other, Choice->getCondition()));
+    Asked.setIncomingValueForBlock(One, Choice->getTrueValue());
+    Asked.setIncomingValueForBlock(Other, Choice->getFalseValue());
+    return true;
+  }
+  return false;
+}
+
 // What is computed in the block, where the way leads now.
 void leadOn(BasicBlock &Block, BasicBlock &To, ArrayRef<BasicBlock *> From,
             MapVector<PHINode *, SmallVector<PHINode *>> &Met) {
@@ -131,6 +159,10 @@ bool threadOne(Function &F) {
       By = dispatchOf(Block);
     if (!By)
       continue;
+    if (all_of(By->Asked->incoming_values(),
+               [](const Use &U) { return isa<ConstantInt>(U) || isChoiceOfConstants(*U.get()); }) &&
+        partWays(Block, *By->Asked))
+      return true;
     if (Ways Found = waysThrough(Block, *By); !Found.empty() && !Found.count(&Block)) {
       thread(Block, Found);
       return true;

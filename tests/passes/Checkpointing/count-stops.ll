@@ -212,8 +212,112 @@ end:
   ret void
 }
 
+; The number has been multiplied when its iteration stops, and the flag is what it compares as: the loops carry on what that iteration
+; began with, and apart from it what it has left.
+; CHECK-LABEL: define void @adgen_body_multiplies_first(
+; CHECK:       tile:
+; CHECK:         %[[KEPT:.*]] = phi float [ 1.0{{.*}}, %entry ], [ %[[KEPTEND:.*]], %tile.end ]
+; CHECK:         %t.o = phi float [ 1.0{{.*}}, %entry ], [ %t.end, %tile.end ]
+; CHECK:       loop:
+; CHECK:         %[[LEFT:.*]] = phi float [ %t.o, %inner ], [ %[[LEFTNEXT:.*]], %[[JOIN:.*]] ]
+; CHECK:         %t = phi float [ %[[KEPT]], %inner ], [ %[[NEXT:.*]], %[[JOIN]] ]
+; CHECK:         br i1 {{%.*}}, label %[[STOPS:.*]], label %[[GOES:.*]], !adgen.outcome
+; CHECK:         phi float [ %t, %[[STOPS]] ], [ %less, %[[GOES]] ]
+; CHECK:       tile.end:
+; CHECK:         %[[KEPTEND]] = phi float [ %[[KEPT]], %tile ], [ %[[NEXT]], %inner.end ]
+; CHECK:         %t.end = phi float [ %t.o, %tile ], [ %[[LEFTNEXT]], %inner.end ]
+define void @adgen_body_multiplies_first(ptr noalias readonly %x, ptr noalias %out, i1 %outside, i32 %n, i32 %m, ptr %shared) {
+entry:
+  call void @adgen_rule_barrier(ptr %shared)
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %done.o = phi i1 [ %outside, %entry ], [ %done.end, %tile.end ]
+  %t.o = phi float [ 1.0, %entry ], [ %t.end, %tile.end ]
+  br i1 %done.o, label %tile.end, label %inner
+inner:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %inner ], [ %inc, %latch ]
+  %t = phi float [ %t.o, %inner ], [ %t.next, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %skips = fcmp olt float %a, 0.0
+  br i1 %skips, label %latch, label %takes
+takes:
+  %less = fmul float %t, %a
+  %stops = fcmp olt float %less, 0x3F1A36E2E0000000
+  br label %latch
+latch:
+  %t.next = phi float [ %t, %loop ], [ %less, %takes ]
+  %flag = phi i1 [ false, %loop ], [ %stops, %takes ]
+  %inc = add nuw nsw i32 %k, 1
+  %last = icmp sge i32 %inc, %n
+  %ends = select i1 %last, i1 true, i1 %flag
+  br i1 %ends, label %inner.end, label %loop
+inner.end:
+  %flag.end = phi i1 [ %flag, %latch ]
+  %held = call i1 @adgen_hold_i1(i1 %flag.end)
+  br label %tile.end
+tile.end:
+  %done.end = phi i1 [ %done.o, %tile ], [ %held, %inner.end ]
+  %t.end = phi float [ %t.o, %tile ], [ %t.next, %inner.end ]
+  %o.inc = add nuw nsw i32 %o, 1
+  %again = icmp slt i32 %o.inc, %m
+  br i1 %again, label %tile, label %end
+end:
+  store float %t.end, ptr %out
+  ret void
+}
+
+; No flag but the number: the loop is run as long as it is above a bound, and left where it comes below.
+; CHECK-LABEL: define void @adgen_body_without_flag(
+; CHECK-NOT:     fcmp ogt float %t.o
+; CHECK:         %done = icmp slt i64
+; CHECK:         [[OR:%.*]] = select i1 %done, i1 true, i1 {{%.*}}
+; CHECK-NEXT:    br i1 [[OR]], label %tile.end, label %inner
+; CHECK:         br i1 {{%.*}}, label %breaks, label %{{.*}}, !adgen.outcome
+define void @adgen_body_without_flag(ptr noalias readonly %x, ptr noalias %out, i1 %inside, i32 %n, i32 %m, ptr %shared) {
+entry:
+  call void @adgen_rule_barrier(ptr %shared)
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %t.o = phi float [ 1.0, %entry ], [ %t.end, %tile.end ]
+  %above = fcmp ogt float %t.o, 0x3F1A36E2E0000000
+  %runs = select i1 %inside, i1 %above, i1 false
+  br i1 %runs, label %inner, label %tile.end
+inner:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %inner ], [ %inc, %latch ]
+  %t = phi float [ %t.o, %inner ], [ %less, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %less = fmul float %t, %a
+  %stops = fcmp ole float %less, 0x3F1A36E2E0000000
+  br i1 %stops, label %inner.end, label %latch
+latch:
+  %inc = add nuw nsw i32 %k, 1
+  %last = icmp eq i32 %inc, %n
+  br i1 %last, label %inner.end, label %loop
+inner.end:
+  %t.left = phi float [ %less, %loop ], [ %less, %latch ]
+  br label %tile.end
+tile.end:
+  %t.end = phi float [ %t.o, %tile ], [ %t.left, %inner.end ]
+  %o.inc = add nuw nsw i32 %o, 1
+  %again = icmp slt i32 %o.inc, %m
+  br i1 %again, label %tile, label %end
+end:
+  store float %t.end, ptr %out
+  ret void
+}
+
 ; The memory of the second pair of pointers is the thread's own.
 ; CHECK-LABEL: define void @adgen_undo_forget_reverse(
 ; CHECK:         store i64 0, ptr %2
+
+declare i1 @adgen_hold_i1(i1)
 
 declare void @adgen_rule_barrier(ptr)

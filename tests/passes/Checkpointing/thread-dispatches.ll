@@ -107,3 +107,40 @@ loop:
 no:
   ret void
 }
+
+; A way that brings one of two constants becomes two.
+; CHECK-LABEL: define void @adgen_body_chooses(
+; CHECK:       takes:
+; CHECK:         br i1 %stops, label %[[OUT:.*]], label %[[ON:.*]]
+; CHECK-NOT:     switch
+define void @adgen_body_chooses(ptr noalias readonly %x, ptr noalias %out, i32 %n) {
+entry:
+  br label %body
+body:
+  %k = phi i32 [ 0, %entry ], [ %inc, %latch ]
+  %s = phi float [ 0.0, %entry ], [ %s.end, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %skips = fcmp olt float %a, 0.0
+  br i1 %skips, label %cleanup, label %takes
+takes:
+  %more = fadd float %s, %a
+  %stops = fcmp ogt float %more, 1.0
+  %way = select i1 %stops, i32 5, i32 0
+  br label %cleanup
+cleanup:
+  %slot = phi i32 [ 7, %body ], [ %way, %takes ]
+  %s.end = phi float [ %s, %body ], [ %more, %takes ]
+  switch i32 %slot, label %end [
+    i32 0, label %latch
+    i32 7, label %latch
+  ]
+latch:
+  %inc = add nuw nsw i32 %k, 1
+  %again = icmp slt i32 %inc, %n
+  br i1 %again, label %body, label %end
+end:
+  %result = phi float [ %s.end, %cleanup ], [ %s.end, %latch ]
+  store float %result, ptr %out
+  ret void
+}

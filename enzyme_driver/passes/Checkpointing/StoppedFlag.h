@@ -1,0 +1,13 @@
+// A number that says whether a thread has stopped, in place of a flag.
+#pragma once
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+
+namespace adgen {
+
+// `if (through > least) for (…) { …; if (through <= least) break; }` in a loop that hands the number on: a flag says
+// then whether the loop was left so. A number that is none counts as one that goes on. Whether there is such a number.
+bool nameFlag(llvm::Loop &L, llvm::DominatorTree &DT);
+
+} // namespace adgen
