@@ -7,7 +7,8 @@
 // row of a matrix, is part of the step. A value that is one thing in the first iteration and another in all that
 // follow,
 //   first = true; for (...) { ...; first = false; }
-// follows from the iteration, too; the optimiser makes such values of what counts two iterations.
+// follows from the iteration, too; the optimiser makes such values of what counts two iterations. So does what goes on
+// where the loop does, `if (through < least) break; ++step;`, of which the optimiser makes a sum with the condition.
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -27,7 +28,8 @@ STATISTIC(NumExposed, "Number of loops with exposed inductions");
 namespace adgen {
 namespace {
 
-constexpr unsigned MostChoices = 4; // in each other
+constexpr unsigned MostChoices = 4;    // in each other
+constexpr unsigned MostOperations = 3; // behind a condition, to the next iteration
 
 class Inductions {
 public:
@@ -37,6 +39,7 @@ public:
     if (!L.getLoopPreheader() || !L.getLoopLatch())
       return false;
     bool Changed = exposeFirst();
+    Changed |= exposeDecided();
     SmallVector<WeakTrackingVH> Dead;
     for (PHINode &Begin : make_early_inc_range(L.getHeader()->phis()))
       if (Begin.getType()->isIntegerTy() && SE.isSCEVable(Begin.getType())) {
@@ -48,6 +51,64 @@ public:
   }
 
 private:
+  // What another iteration begins with follows from conditions that would have left the loop.
+  bool exposeDecided() {
+    BasicBlock *Latch = L.getLoopLatch();
+    SmallVector<BasicBlock *> Exiting;
+    L.getExitingBlocks(Exiting);
+    DenseMap<const Value *, bool> Decided;
+    for (BasicBlock *Block : Exiting) {
+      auto *Branch = dyn_cast<BranchInst>(Block->getTerminator());
+      if (!Branch || isa<Constant>(Branch->getCondition()))
+        continue;
+      BasicBlockEdge On(Block, Branch->getSuccessor(L.contains(Branch->getSuccessor(0)) ? 0 : 1));
+      if (Block == Latch || DT.dominates(On, Latch))
+        Decided[Branch->getCondition()] = L.contains(Branch->getSuccessor(0));
+    }
+    bool Changed = false;
+    for (PHINode &Begin : L.getHeader()->phis()) {
+      Value *Next = Begin.getIncomingValueForBlock(Latch);
+      if (!Begin.getType()->isIntOrPtrTy() || Begin.getType()->isIntegerTy(1))
+        continue;
+      if (Value *Known = whereDecided(*Next, Decided, MostOperations); Known != Next) {
+        Begin.setIncomingValueForBlock(Latch, Known);
+        RecursivelyDeleteTriviallyDeadInstructions(Next);
+        Changed = true;
+      }
+    }
+    if (Changed)
+      SE.forgetLoop(&L);
+    return Changed;
+  }
+
+  Value *whereDecided(Value &V, const DenseMap<const Value *, bool> &Decided, unsigned Operations) {
+    auto *I = dyn_cast<Instruction>(&V);
+    if (!I || !L.contains(I) || !Operations)
+      return &V;
+    if (auto *Choice = dyn_cast<SelectInst>(I)) {
+      auto Known = Decided.find(Choice->getCondition());
+      if (Known != Decided.end())
+        return Known->second ? Choice->getTrueValue() : Choice->getFalseValue();
+    }
+    if (isa<ZExtInst, SExtInst>(I)) {
+      auto Known = Decided.find(I->getOperand(0));
+      if (Known != Decided.end())
+        return ConstantInt::getSigned(I->getType(), !Known->second ? 0 : isa<ZExtInst>(I) ? 1 : -1);
+    }
+    if (!isa<BinaryOperator, GetElementPtrInst, CastInst>(I))
+      return &V;
+    SmallVector<Value *> Operands;
+    for (Value *Each : I->operands())
+      Operands.push_back(whereDecided(*Each, Decided, Operations - 1));
+    if (equal(Operands, I->operand_values()))
+      return &V;
+    Instruction *Known = I->clone();
+    for (auto [Index, Each] : enumerate(Operands))
+      Known->setOperand(Index, Each);
+    Known->insertBefore(L.getLoopLatch()->getTerminator()->getIterator());
+    return Known;
+  }
+
   // What moves on by an induction,   for (...; at += first + n * more)   is   begin + n * first + n * (n - 1) / 2 *
   // more.
   bool writeOut(PHINode &Begin, const SCEVAddRecExpr &Walk, SmallVectorImpl<WeakTrackingVH> &Dead) {

@@ -145,3 +145,30 @@ loop:
 exit:
   ret void
 }
+
+; What goes on where the loop does goes on by a constant.
+; CHECK-LABEL: define void @adgen_body_goes_on(
+; CHECK:         %step = phi i32 [ 0, %entry ], [ %[[NEXT:.*]], %body ]
+; CHECK:         %[[NEXT]] = add nuw nsw i32 %step, 1
+; CHECK-NEXT:    br i1 %goes, label %head, label %end
+define void @adgen_body_goes_on(ptr noalias readonly %x, ptr noalias %out, i32 %n, float %least) {
+entry:
+  br label %head
+head:
+  %step = phi i32 [ 0, %entry ], [ %next, %body ]
+  %t = phi float [ 1.0, %entry ], [ %less, %body ]
+  %runs = icmp slt i32 %step, %n
+  br i1 %runs, label %body, label %end
+body:
+  %at = getelementptr float, ptr %x, i32 %step
+  %a = load float, ptr %at
+  %less = fmul float %t, %a
+  %goes = fcmp uge float %less, %least
+  %one = zext i1 %goes to i32
+  %next = add nuw nsw i32 %step, %one
+  br i1 %goes, label %head, label %end
+end:
+  %left = phi float [ %t, %head ], [ %less, %body ]
+  store float %left, ptr %out
+  ret void
+}
