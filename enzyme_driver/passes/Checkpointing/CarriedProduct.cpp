@@ -164,7 +164,10 @@ bool CarriedProduct::isInvertible() {
     return false;
   if (!canDivide(next(), *L.getLoopLatch(), false, false)) {
     AnyRange = true; // which one more variable keeps, and several more would have to be kept for a loop around
-    if (L.getParentLoop() || !canDivide(next(), *L.getLoopLatch(), true, false))
+    if (L.getParentLoop())
+      return false;
+    Sums = !canDivide(next(), *L.getLoopLatch(), true, false);
+    if (Sums && !canDivide(next(), *L.getLoopLatch(), true, false))
       return false;
   }
   findSteps(next(), L.getLoopLatch(), nullptr);
@@ -235,8 +238,10 @@ bool CarriedProduct::isKeptFromZero(const Value &Product, const BasicBlock &From
 // The factor, where the other one is the number itself; null for what is no such product. `through -= through * alpha`
 // is one, too.
 Value *CarriedProduct::factorOf(const Instruction &Product) const {
+  if (Sums && Product.getOpcode() == Instruction::FSub)
+    return isItself(Product.getOperand(0)) ? Product.getOperand(1) : nullptr;
   for (unsigned Index : {0u, 1u})
-    if (Product.getOpcode() == Instruction::FMul && isItself(Product.getOperand(Index)))
+    if (Product.getOpcode() == (Sums ? Instruction::FAdd : Instruction::FMul) && isItself(Product.getOperand(Index)))
       return Product.getOperand(1 - Index);
   auto *Part = dyn_cast<Instruction>(Product.getOperand(Product.getNumOperands() > 1));
   if (Product.getOpcode() == Instruction::FSub && isItself(Product.getOperand(0)) && Part &&
@@ -317,7 +322,7 @@ bool CarriedProduct::isFactorRepeatable(Value *V) {
 }
 
 Value *CarriedProduct::make(Value *V) {
-  Constant *One = ConstantFP::get(Carried.getType(), 1.0);
+  Constant *One = ConstantFP::get(Carried.getType(), Sums ? 0.0 : 1.0);
   if (isItself(V))
     return One;
   if (Value *Known = Made.lookup(V))
@@ -334,7 +339,7 @@ Value *CarriedProduct::make(Value *V) {
     if (auto *Choice = dyn_cast<SelectInst>(I))
       New = B.CreateSelect(Choice->getCondition(), make(Choice->getTrueValue()), make(Choice->getFalseValue()));
     else
-      New = I->getOpcode() == Instruction::FSub ? B.CreateFSub(One, factorOf(*I)) : factorOf(*I);
+      New = I->getOpcode() == Instruction::FSub ? B.CreateFSub(One, factorOf(*I)) : factorOf(*I); // or its negative
   }
   return Made[V] = New;
 }

@@ -1,5 +1,5 @@
-// A number that a loop carries and multiplies in an iteration, or leaves as it is: what it is multiplied with, and
-// whether that can be undone.
+// A number that a loop carries and multiplies in an iteration, or adds to, or leaves as it is: what it is multiplied
+// with, and whether that can be undone.
 #pragma once
 
 #include "Analysis/SharedConstants.h"
@@ -28,6 +28,8 @@ public:
   bool isInvertible();
   // Whether the number may come to zero meanwhile, or near.
   bool isOfAnyRange() const { return AnyRange; }
+  // Whether it is a sum, and its factors are summands.
+  bool isSum() const { return Sums; }
   // On the way from a block to another (null: at the latch's end) an iteration has multiplied the number with that.
   struct Step {
     llvm::BasicBlock *From, *To;
@@ -36,7 +38,7 @@ public:
   llvm::ArrayRef<Step> steps() const { return Steps; }
   // Whether that can be undone in each iteration, also in the last one.
   bool isAlwaysInvertible() const { return Leaving.empty() && canDivide(next(), *L.getLoopLatch(), AnyRange, true); }
-  // What it has been multiplied with, 1 where it stays as it is. The code for that is new.
+  // What it has been multiplied with, 1 where it stays as it is; of a sum 0. The code for that is new.
   llvm::Value *factor(const Step &Of) { return make(Of.Product); }
   // The comparisons that depend on the number, each with its result where the iteration leaves the loop.
   const llvm::MapVector<llvm::CmpInst *, bool> &leaving() const { return Leaving; }
@@ -70,7 +72,7 @@ private:
   llvm::ScalarEvolution &SE;
   UnchangedMemory &Unchanged;
   const Constants &Known;
-  bool AnyRange = false;
+  bool AnyRange = false, Sums = false;
   llvm::SetVector<llvm::Instruction *> Computed;
   llvm::SmallSetVector<llvm::Instruction *, 4> Left;
   llvm::MapVector<llvm::CmpInst *, bool> Leaving;

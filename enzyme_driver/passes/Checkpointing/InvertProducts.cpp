@@ -9,11 +9,13 @@
 //
 // Where the user's own comparison leaves the loop before the number comes near zero, a step back loses no more than a
 // rounding. Elsewhere the forward sweep has the product once more, in a form that is never zero (WideProduct). A loop
-// in another loop keeps the number that its last iteration began with.
+// in another loop keeps the number that its last iteration began with. A sum, as an optical depth whose exponential is
+// the light, is one with twice the digits then (WideSum), from which what was added is taken away.
 #include "Checkpointing/CarriedProduct.h"
 
 #include "Analysis/Undo.h"
 #include "Checkpointing/WideProduct.h"
+#include "Checkpointing/WideSum.h"
 #include "Support/Derivative.h"
 #include "Support/Guards.h"
 #include "Support/Pass.h"
@@ -35,10 +37,12 @@ namespace {
 // the one that the last iteration began with, and in any other one iteration ahead; or always ahead.
 class State {
 public:
-  State(Function &Body, Type *Number, unsigned Comparisons, bool Always, bool IsWide)
-      : M(*Body.getParent()), Number(Number), Always(Always), IsWide(IsWide),
+  State(Function &Body, Type *Number, unsigned Comparisons, bool Always, bool IsWide, bool IsSum)
+      : M(*Body.getParent()), Number(Number), Always(Always), IsWide(IsWide), IsSum(IsSum),
         LastPlace(Always ? 1 : First + Comparisons),
-        Array(ArrayType::get(Number, LastPlace + (IsWide ? WideProduct::Places : 0))),
+        Array(ArrayType::get(Number, LastPlace + (IsSum    ? WideSum::Places
+                                                  : IsWide ? WideProduct::Places
+                                                           : 0))),
         Variable(new AllocaInst(Array, 0, "carried", Body.getEntryBlock().begin())) {}
 
   static constexpr unsigned First = 3; // of the comparisons' places
@@ -77,7 +81,7 @@ public:
       IRBuilder<> Forward(Rule.Augmented->getEntryBlock().getTerminator());
       Argument &Base = *Rule.Augmented->getArg(0);
       Value *Before = Forward.CreateLoad(Number, &Base), *By = Forward.CreateBitCast(Rule.Augmented->getArg(2), Number);
-      WideProduct(Forward, Array, &Base).multiply(Before, By);
+      IsSum ? WideSum(Forward, Array, &Base).add(By) : WideProduct(Forward, Array, &Base).multiply(Before, By);
     }
     B.CreateCall(Rule.Primal, {Variable, plainBits(B, Factor)});
   }
@@ -93,7 +97,10 @@ private:
   enum Place : unsigned { Carried, NextIsAhead, IsAhead };
 
   std::string nameOf(const Twine &What) const {
-    return (What + "_f" + Twine(Number->getPrimitiveSizeInBits().getFixedValue()) + "_" + (IsWide ? "wide_" : "") +
+    return (What + "_f" + Twine(Number->getPrimitiveSizeInBits().getFixedValue()) + "_" +
+            (IsSum    ? "sum_"
+             : IsWide ? "wide_"
+                      : "") +
             (Always ? "always" : utostr(LastPlace - First)))
         .str();
   }
@@ -136,8 +143,9 @@ private:
     Undo Rule = declareUndo(M, nameOf("begin"), {Bits});
     if (Rule.IsNew) {
       IRBuilder<> Forward(Rule.Augmented->getEntryBlock().getTerminator());
-      WideProduct(Forward, Array, Rule.Augmented->getArg(0))
-          .begin(Forward.CreateBitCast(Rule.Augmented->getArg(2), Number));
+      Argument *Base = Rule.Augmented->getArg(0);
+      Value *First = Forward.CreateBitCast(Rule.Augmented->getArg(2), Number);
+      IsSum ? WideSum(Forward, Array, Base).begin(First) : WideProduct(Forward, Array, Base).begin(First);
       ReturnInst::Create(M.getContext(), &Rule.Reverse->getEntryBlock());
     }
     B.CreateCall(Rule.Primal, {Variable, plainBits(B, V)});
@@ -168,6 +176,13 @@ private:
     IRBuilder<> B(&Reverse.getEntryBlock());
     Argument &Base = *Reverse.getArg(0);
     Value *Factor = B.CreateBitCast(Reverse.getArg(2), Number);
+    if (IsSum) {
+      WideSum Left(B, Array, &Base);
+      Left.subtract(Factor);
+      B.CreateStore(Left.value(), &Base);
+      B.CreateRetVoid();
+      return;
+    }
     if (IsWide) {
       WideProduct Left(B, Array, &Base);
       Left.divide(Factor);
@@ -183,7 +198,7 @@ private:
 
   Module &M;
   Type *Number;
-  bool Always, IsWide;
+  bool Always, IsWide, IsSum;
   unsigned LastPlace;
   ArrayType *Array;
   AllocaInst *Variable;
@@ -300,7 +315,8 @@ void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &D
   formDedicatedExitBlocks(&Whole, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
   holdBehind(L, SmallVector<Instruction *>(Product.computed().getArrayRef()), DT, LI);
   holdBehind(*L.getOutermostLoop(), Product.left(), DT, LI);
-  State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size(), Always, Product.isOfAnyRange());
+  State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size(), Always, Product.isOfAnyRange(),
+           Product.isSum());
   undoSteps(Product, In, DT, LI);
   if (Whole.getParentLoop())
     keepBehind(Whole, In); // before edges to there are split: what is kept is put back first
