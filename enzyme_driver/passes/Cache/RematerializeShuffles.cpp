@@ -3,9 +3,11 @@
 // not repeat a shuffle itself, for it would do so where only some lanes may come by.
 //
 // What is repeated follows by arithmetic and shuffles from memory that nobody changes, from what is the same in all
-// iterations, and from numbers that are kept in any case. All threads of the block are there, in either sweep, and the
-// forward loop computes it in every iteration. Where a loop inside another hands round what lanes have found before it,
-// as of each key what it weighs, that is kept once for the inner loop, and handed round again.
+// iterations, from numbers that are kept in any case, and from what the loop carries, which is kept in place of what
+// follows from it. All threads of the block are there, in either sweep, or all lanes that a mask names, as they come to
+// the adjoints of shuffles with the same mask; and the forward loop computes it in every iteration. Where a loop inside
+// another hands round what lanes have found before it, as of each key what it weighs, that is kept once for the inner
+// loop, and handed round again.
 #include "Analysis/EnzymeCaches.h"
 #include "Analysis/Uniformity.h"
 #include "Support/Pass.h"
@@ -13,10 +15,12 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/DomTreeUpdater.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #define DEBUG_TYPE "adgen-rematerialize-shuffles"
 
@@ -40,7 +44,8 @@ bool isShuffle(const Instruction &I) {
 struct Cache {
   CallInst *Allocation;
   StoreInst *Store;
-  SmallVector<LoadInst *> Loads;
+  SmallVector<LoadInst *> Loads; // in iterations of the same number
+  bool IsReadElsewhere = false;
 };
 
 // The index by which an array is accessed; null where there are several, or none.
@@ -59,49 +64,121 @@ SmallSetVector<Instruction *, 16> usersOf(CallInst &Allocation) {
   return All;
 }
 
+// The mask of an instruction at which lanes wait for all others that the mask names.
+const Value *maskOf(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+  StringRef Name = Callee ? Callee->getName() : "";
+  if (!Name.consume_front("llvm.nvvm."))
+    return nullptr;
+  bool Waits = Name == "bar.warp.sync" || Name.starts_with("shfl.sync.") || Name.starts_with("match.all.sync.") ||
+               Name.starts_with("match.any.sync.") || (Name.starts_with("vote.") && Name.ends_with(".sync"));
+  return Waits ? Call->getArgOperand(0) : nullptr;
+}
+
+// The same number, but where nobody reads it.
+const Value *onlyValueOf(const Value *V) {
+  SmallPtrSet<const Value *, 4> Seen;
+  for (auto *Phi = dyn_cast<PHINode>(V); Phi && Seen.insert(Phi).second; Phi = dyn_cast<PHINode>(V)) {
+    const Value *Only = nullptr;
+    for (const Value *Each : Phi->incoming_values())
+      if (!isa<UndefValue>(Each) && Each != Phi && Each != Only) {
+        if (Only)
+          return V;
+        Only = Each;
+      }
+    if (!Only)
+      return V;
+    V = Only;
+  }
+  return V;
+}
+
+bool isFullMask(const Value *Mask) {
+  auto *Number = dyn_cast_or_null<ConstantInt>(Mask);
+  return Number && Number->isMinusOne();
+}
+
+// Two ways from one branch that meet again at once.
+struct Merge {
+  BranchInst *Fork = nullptr;
+  BasicBlock *Sides[2] = {}; // of what holds, and of what does not; null where nothing is between
+  Value *Brought[2] = {};
+};
+
+std::optional<Merge> mergeOf(PHINode &Phi, const DominatorTree &Before) {
+  BasicBlock *Meeting = Phi.getParent();
+  const DomTreeNode *Node = Before.getNode(Meeting);
+  BasicBlock *Head = Node && Node->getIDom() ? Node->getIDom()->getBlock() : nullptr;
+  Merge Found{Head ? dyn_cast<BranchInst>(Head->getTerminator()) : nullptr};
+  if (!Found.Fork || !Found.Fork->isConditional() || Phi.getNumIncomingValues() != 2 ||
+      Found.Fork->getSuccessor(0) == Found.Fork->getSuccessor(1))
+    return {};
+  for (unsigned Way : {0U, 1U}) {
+    BasicBlock *Next = Found.Fork->getSuccessor(Way);
+    if (Next != Meeting && (Next->getSinglePredecessor() != Head || Next->getSingleSuccessor() != Meeting))
+      return {};
+    Found.Sides[Way] = Next == Meeting ? nullptr : Next;
+    Found.Brought[Way] = Phi.getIncomingValueForBlock(Next == Meeting ? Head : Next);
+  }
+  return Found;
+}
+
 // What is kept of one loop, and read in iterations of another that have the same number.
 class Sweeps {
 public:
-  Sweeps(PHINode &Number, Value &Again, ArrayRef<Cache> Caches, const LoopInfo &Loops, const DominatorTree &Before,
-         const Uniformity &Threads)
+  Sweeps(PHINode &Number, Value &Again, ArrayRef<Cache> Caches, LoopInfo &Loops, DominatorTree &Before,
+         const Uniformity &Threads, bool KeepsCarried)
       : Number(Number), Again(Again), Caches(Caches), Loops(Loops), Before(Before), Threads(Threads),
-        Forward(*Loops.getLoopFor(Number.getParent())) {}
+        KeepsCarried(KeepsCarried), Forward(*Loops.getLoopFor(Number.getParent())) {}
 
-  bool run() {
+  // How many caches less there are; none if it is not worth it.
+  unsigned plan() {
     Place = placeOfLoads();
-    if (!Place)
-      return false;
-    SmallVector<const Cache *> Gone;
-    SmallSetVector<Instruction *, 32> All;
+    bool Shuffles = false;
     for (const Cache &Each : Caches) {
-      if (!isFilledAlways(Each))
+      if (!Place || Each.IsReadElsewhere || !isFilledAlways(Each))
         continue;
       SmallSetVector<Instruction *, 32> Needed = neededFor(*Each.Store->getValueOperand());
-      if (any_of(Needed, [](const Instruction *I) { return isShuffle(*I); })) {
-        Gone.push_back(&Each);
-        All.insert_range(Needed);
-      }
+      bool HasShuffles = any_of(Needed, [](const Instruction *I) { return isShuffle(*I); });
+      if (!HasShuffles && !any_of(Needed, [&](Instruction *I) { return usesCarried(*I); }))
+        continue;
+      Shuffles |= HasShuffles;
+      Gone.push_back(&Each);
+      All.insert_range(Needed);
     }
-    if (Gone.empty() || All.size() > MostAgain * Gone.size())
-      return false;
+    if (!Shuffles || All.size() > MostAgain * Gone.size() || !findPlacesForCarried())
+      return 0;
+    return Gone.size() - PlaceOf.size();
+  }
+
+  void run() {
     SmallVector<Value *> Results;
     for (const Cache *Each : Gone)
       Results.push_back(repeat(*Each->Store->getValueOperand()));
     for (auto [Each, Result] : zip_equal(Gone, Results))
       replace(*Each, *Result);
-    return true;
+    for (auto [Carried, Each] : PlaceOf)
+      Each->Store->setOperand(0, Carried);
+    for (const Cache *Each : Gone)
+      if (none_of(PlaceOf, [&](const auto &Taken) { return Taken.second == Each; }))
+        erase(*Each);
   }
 
 private:
-  enum class Way { Again, Kept, None };
+  enum class Way { Again, Kept, Carried, None };
 
-  // Before the first of the loads, where all come by.
-  Instruction *placeOfLoads() const {
+  // Before the first of the loads, where all come by, or all that hand numbers to each other.
+  Instruction *placeOfLoads() {
     BasicBlock *Block = nullptr;
     for (const Cache &Each : Caches)
       for (LoadInst *Load : Each.Loads)
         Block = Block ? Before.findNearestCommonDominator(Block, Load->getParent()) : Load->getParent();
-    if (!Block || Threads.isDivergent(Block))
+    if (!Block)
+      return nullptr;
+    findMasks(*Block);
+    IsUniform = !Threads.isDivergent(Block);
+    if (!IsUniform && Masks.empty())
       return nullptr;
     Instruction *First = Block->getTerminator();
     for (const Cache &Each : Caches)
@@ -114,33 +191,80 @@ private:
     return IsThere ? First : nullptr;
   }
 
-  // Every iteration of the forward loop does it, in all threads.
+  // In each iteration, the lanes that come to the block meet behind it, all that a mask names: so they can meet in it,
+  // too.
+  void findMasks(const BasicBlock &Block) {
+    const Loop *Around = Loops.getLoopFor(&Block);
+    const BasicBlock *Latch = Around ? Around->getLoopLatch() : nullptr;
+    if (!Latch)
+      return;
+    SmallVector<BasicBlock *> Exiting;
+    Around->getExitingBlocks(Exiting);
+    for (BasicBlock *Behind : Around->blocks()) {
+      if (Loops.getLoopFor(Behind) != Around || !Before.dominates(&Block, Behind) || !Before.dominates(Behind, Latch) ||
+          !all_of(Exiting, [&](const BasicBlock *Exit) { return Before.dominates(Behind, Exit); }))
+        continue;
+      for (const Instruction &I : *Behind) {
+        auto *Found = const_cast<Value *>(maskOf(I));
+        auto *Known = dyn_cast_or_null<Instruction>(Found);
+        if (Found && (!Known || Before.dominates(Known, &Block)) && isTheSameIn(*onlyValueOf(Found), Block))
+          Masks.try_emplace(onlyValueOf(Found), Found);
+      }
+    }
+  }
+
+  // Of a loop that has ended, each iteration had another one.
+  bool isTheSameIn(const Value &V, const BasicBlock &Block) const {
+    auto *I = dyn_cast<Instruction>(&V);
+    const Loop *Around = I ? Loops.getLoopFor(I->getParent()) : nullptr;
+    return !Around || Around->contains(&Block);
+  }
+
+  // Every iteration of the forward loop does it, in all threads that do one.
   bool isFilledAlways(const Cache &Each) const {
     BasicBlock *Latch = Forward.getLoopLatch(), *Block = Each.Store->getParent();
-    return Latch && Forward.getExitingBlock() == Latch && Before.dominates(Block, Latch) && !Threads.isDivergent(Block);
+    return Latch && Forward.getExitingBlock() == Latch && Before.dominates(Block, Latch) &&
+           (!IsUniform || !Threads.isDivergent(Block));
   }
 
   // What has its value in the reverse sweep without further ado: not that of a loop that has ended.
   bool isThere(const Value &V) const {
     auto *I = dyn_cast<Instruction>(&V);
     const Loop *Around = I ? Loops.getLoopFor(I->getParent()) : nullptr;
-    return !I || I == &Number || (Before.dominates(I, Place) && (!Around || Around->contains(Place)));
+    return !I || I == &Number || Masks.contains(I) ||
+           (Before.dominates(I, Place) && (!Around || Around->contains(Place)));
+  }
+
+  bool isCarried(const Value &V) const {
+    auto *Phi = dyn_cast<PHINode>(&V);
+    return KeepsCarried && Phi && Phi->getParent() == Number.getParent() && Phi->getType()->isFloatingPointTy();
+  }
+
+  bool usesCarried(Instruction &I) {
+    return any_of(operandsOf(I), [&](Value *Operand) { return !isThere(*Operand) && wayOf(*Operand) == Way::Carried; });
   }
 
   Way wayOf(Value &V) {
     if (auto Known = Ways.find(&V); Known != Ways.end())
       return Known->second;
+    const Cache *Kept = cacheOf(V);
+    auto *Frozen = dyn_cast<FreezeInst>(&V);
+    if (Kept && (Kept->IsReadElsewhere || isCarried(V) || (Frozen && isCarried(*Frozen->getOperand(0)))))
+      return Ways[&V] = Way::Kept;
+    if (isCarried(V))
+      return Ways[&V] = Way::Carried;
     auto &I = cast<Instruction>(V);
-    bool Possible = canRepeat(I) && all_of(operandsOf(I), [&](Value *Operand) {
+    bool Possible = (canRepeat(I) || canMergeAgain(I)) && all_of(operandsOf(I), [&](Value *Operand) {
                       return isThere(*Operand) || wayOf(*Operand) != Way::None;
                     });
-    return Ways[&V] = Possible ? Way::Again : cacheOf(V) ? Way::Kept : Way::None;
+    return Ways[&V] = Possible ? Way::Again : Kept ? Way::Kept : Way::None;
   }
 
   bool canRepeat(Instruction &I) const {
     if (isShuffle(I)) {
-      auto *Mask = dyn_cast<ConstantInt>(I.getOperand(0));
-      return Mask && Mask->isMinusOne() && !Threads.isDivergent(I.getParent());
+      const Value *Named = I.getOperand(0);
+      return (Masks.contains(onlyValueOf(Named)) && Loops.getLoopFor(I.getParent()) == &Forward) ||
+             (IsUniform && isFullMask(Named) && !Threads.isDivergent(I.getParent()));
     }
     if (auto *Load = dyn_cast<LoadInst>(&I))
       return Load->isSimple() && (Load->hasMetadata(LLVMContext::MD_invariant_load) || lastStored(*Load));
@@ -149,11 +273,44 @@ private:
            !(Call && Call->isConvergent());
   }
 
-  // What is computed from; of a variable of the thread, what it holds.
-  static SmallVector<Value *, 4> operandsOf(Instruction &I) {
+  // On its ways nothing is computed but what can be computed again there, by one lane or by many.
+  bool canMergeAgain(Instruction &I) {
+    auto *Phi = dyn_cast<PHINode>(&I);
+    std::optional<Merge> Found = Phi ? mergeOf(*Phi, Before) : std::nullopt;
+    if (!Found || Loops.getLoopFor(Phi->getParent()) != &Forward ||
+        Loops.getLoopFor(Found->Fork->getParent()) != &Forward)
+      return false;
+    for (unsigned Side : {0U, 1U})
+      for (Instruction *On : neededOn(*Found, Side))
+        if (isShuffle(*On) || wayOf(*On) != Way::Again || isa<PHINode>(On) ||
+            (isa<LoadInst>(On) && !On->hasMetadata(LLVMContext::MD_invariant_load)))
+          return false;
+    return true;
+  }
+
+  // What a way computes for what it brings.
+  static SmallSetVector<Instruction *, 8> neededOn(const Merge &Of, unsigned Way) {
+    SmallSetVector<Instruction *, 8> Found;
+    auto Add = [&](Value *V) {
+      if (auto *I = dyn_cast<Instruction>(V); I && I->getParent() == Of.Sides[Way])
+        Found.insert(I);
+    };
+    Add(Of.Brought[Way]);
+    for (unsigned At = 0; At != Found.size(); ++At)
+      for (Value *Operand : Found[At]->operands())
+        Add(Operand);
+    return Found;
+  }
+
+  // What is computed from; of a variable of the thread, what it holds; of a merge, also what decides about the way.
+  SmallVector<Value *, 4> operandsOf(Instruction &I) const {
     if (Value *Held = lastStored(I))
       return {Held};
-    return SmallVector<Value *, 4>(make_filter_range(I.operands(), [](const Use &U) { return !isa<Function>(U); }));
+    auto Operands =
+        SmallVector<Value *, 4>(make_filter_range(I.operands(), [](const Use &U) { return !isa<Function>(U); }));
+    if (auto *Phi = dyn_cast<PHINode>(&I))
+      Operands.push_back(mergeOf(*Phi, Before)->Fork->getCondition());
+    return Operands;
   }
 
   // What a variable holds that is written and read back in one block; null where that is not known.
@@ -176,10 +333,16 @@ private:
   // Where the value is kept.
   const Cache *cacheOf(const Value &V) const {
     auto *Found = find_if(Caches, [&](const Cache &Each) {
-      auto *Address = cast<GetElementPtrInst>(Each.Loads.front()->getPointerOperand());
-      return Each.Store->getValueOperand() == &V && isThere(*Address->getPointerOperand());
+      const Value *Stored = Each.Store->getValueOperand();
+      auto *Frozen = dyn_cast<FreezeInst>(Stored);
+      return (Stored == &V || (Frozen && isCarried(V) && Frozen->getOperand(0) == &V)) && canBeRead(Each);
     });
     return Found == Caches.end() ? nullptr : Found;
+  }
+
+  bool canBeRead(const Cache &From) const {
+    auto *Address = cast<GetElementPtrInst>(From.Loads.front()->getPointerOperand());
+    return isThere(*Address->getPointerOperand());
   }
 
   SmallSetVector<Instruction *, 32> neededFor(Value &V) {
@@ -194,15 +357,39 @@ private:
     return Found;
   }
 
+  // What is carried is kept in a place that is not needed any more.
+  bool findPlacesForCarried() {
+    SmallPtrSet<const Cache *, 8> Taken;
+    for (Instruction *I : All)
+      for (Value *Operand : operandsOf(*I)) {
+        if (isThere(*Operand) || wayOf(*Operand) != Way::Carried || PlaceOf.contains(Operand))
+          continue;
+        auto *Found = find_if(Gone, [&](const Cache *Each) {
+          return Each->Store->getValueOperand()->getType() == Operand->getType() && canBeRead(*Each) &&
+                 !Taken.contains(Each);
+        });
+        if (Found == Gone.end())
+          return false;
+        Taken.insert(*Found);
+        PlaceOf[Operand] = *Found;
+      }
+    return true;
+  }
+
   Value *repeat(Value &V) {
     if (&V == &Number)
       return &Again;
+    if (Value *Mask = Masks.lookup(&V))
+      return Mask;
     if (isThere(V))
       return &V;
     if (Value *Known = Made.lookup(&V))
       return Known;
     auto &I = cast<Instruction>(V);
-    return Made[&V] = wayOf(V) == Way::Kept ? readKept(*cacheOf(V)) : repeatInstruction(I);
+    if (Way Found = wayOf(V); Found != Way::Again)
+      return Made[&V] = readKept(Found == Way::Kept ? *cacheOf(V) : *PlaceOf.find(&V)->second);
+    auto *Phi = dyn_cast<PHINode>(&I);
+    return Made[&V] = Phi ? mergeAgain(*Phi) : repeatInstruction(I);
   }
 
   Value *repeatInstruction(Instruction &I) {
@@ -215,6 +402,53 @@ private:
     Copy->insertBefore(Place->getIterator());
     Copy->dropUnknownNonDebugMetadata({LLVMContext::MD_invariant_load, LLVMContext::MD_tbaa});
     return Copy;
+  }
+
+  // The ways part and meet again here; what they begin with is computed before.
+  Value *mergeAgain(PHINode &Phi) {
+    const Merge From = *mergeOf(Phi, Before);
+    Value *Condition = repeat(*From.Fork->getCondition());
+    SmallSetVector<Instruction *, 8> Needed[] = {neededOn(From, 0), neededOn(From, 1)};
+    auto IsOnWay = [&](const Value *V) {
+      auto *I = dyn_cast<Instruction>(V);
+      return I && any_of(Needed, [&](const auto &On) { return On.contains(I); });
+    };
+    for (auto &On : Needed)
+      for (Instruction *I : On)
+        for (Value *Operand : operandsOf(*I))
+          if (!IsOnWay(Operand))
+            repeat(*Operand);
+    for (Value *Brought : From.Brought)
+      if (!IsOnWay(Brought))
+        repeat(*Brought);
+    BasicBlock *Head = Place->getParent();
+    BasicBlock *Sides[2] = {};
+    DomTreeUpdater Updater(Before, DomTreeUpdater::UpdateStrategy::Eager);
+    SplitBlockAndInsertIfThenElse(Condition, Place->getIterator(), From.Sides[0] ? &Sides[0] : nullptr,
+                                  From.Sides[1] ? &Sides[1] : nullptr, false, false, nullptr, &Updater, &Loops);
+    IRBuilder<> B(Place->getParent(), Place->getParent()->begin());
+    PHINode *Result = B.CreatePHI(Phi.getType(), 2);
+    for (unsigned Way : {0U, 1U}) {
+      if (From.Sides[Way])
+        for (Instruction &I : *From.Sides[Way])
+          if (Needed[Way].contains(&I))
+            repeatOnWay(I, *Sides[Way]->getTerminator());
+      Result->addIncoming(repeat(*From.Brought[Way]), Sides[Way] ? Sides[Way] : Head);
+    }
+    for (auto &On : Needed)
+      for (Instruction *I : On)
+        Made.erase(I);
+    return Result;
+  }
+
+  void repeatOnWay(Instruction &I, Instruction &End) {
+    Instruction *Copy = I.clone();
+    for (Use &U : Copy->operands())
+      if (!isa<Function>(U))
+        U.set(repeat(*U.get()));
+    Copy->insertBefore(End.getIterator());
+    Copy->dropUnknownNonDebugMetadata({LLVMContext::MD_invariant_load, LLVMContext::MD_tbaa});
+    Made[&I] = Copy;
   }
 
   Value *readKept(const Cache &From) {
@@ -230,6 +464,9 @@ private:
     ADGEN_COUNT(NumCaches, *Each.Store);
     for (LoadInst *Load : Each.Loads)
       Load->replaceAllUsesWith(&Result);
+  }
+
+  static void erase(const Cache &Each) {
     for (Instruction *I : usersOf(*Each.Allocation)) {
       I->replaceAllUsesWith(PoisonValue::get(I->getType()));
       I->eraseFromParent();
@@ -239,14 +476,31 @@ private:
   PHINode &Number;
   Value &Again;
   ArrayRef<Cache> Caches;
-  const LoopInfo &Loops;
-  const DominatorTree &Before;
+  LoopInfo &Loops;
+  DominatorTree &Before;
   const Uniformity &Threads;
+  const bool KeepsCarried;
   const Loop &Forward;
+  bool IsUniform = false;                 // all of the block come by
+  DenseMap<const Value *, Value *> Masks; // of lanes that all come by, and what they are in the reverse sweep
   Instruction *Place = nullptr;
   DenseMap<const Value *, Way> Ways;
   DenseMap<const Value *, Value *> Made;
+  SmallVector<const Cache *> Gone;
+  SmallSetVector<Instruction *, 32> All;
+  MapVector<Value *, const Cache *> PlaceOf; // of what is carried
 };
+
+bool shuffleAgain(PHINode &Number, Value &Again, ArrayRef<Cache> Caches, LoopInfo &Loops, DominatorTree &Before,
+                  const Uniformity &Threads) {
+  Sweeps Plain(Number, Again, Caches, Loops, Before, Threads, false);
+  Sweeps Carrying(Number, Again, Caches, Loops, Before, Threads, true);
+  unsigned ByPlain = Plain.plan(), ByCarrying = Carrying.plan();
+  if (!ByPlain && !ByCarrying)
+    return false;
+  (ByCarrying > ByPlain ? Carrying : Plain).run();
+  return true;
+}
 
 // Caches by the loop that fills them and by the number of the iteration that reads them.
 using Groups = MapVector<std::pair<PHINode *, Value *>, SmallVector<Cache>>;
@@ -260,12 +514,16 @@ Groups cachesIn(Function &F, const LoopInfo &Loops) {
     if (!Around || Around->getHeader() != Number->getParent() || Around != Loops.getLoopFor(Store->getParent()))
       continue;
     Cache Made{cast<CallInst>(&I), Store, {}};
+    MapVector<Value *, SmallVector<LoadInst *>> Loads;
     for (Instruction *User : usersOf(*Made.Allocation))
       if (auto *Load = dyn_cast<LoadInst>(User))
-        Made.Loads.push_back(Load);
-    Value *Again = Made.Loads.empty() ? nullptr : indexOf(Made.Loads.front()->getPointerOperand());
-    if (Again && all_of(Made.Loads, [&](LoadInst *Load) { return indexOf(Load->getPointerOperand()) == Again; }))
-      Found[{Number, Again}].push_back(std::move(Made));
+        Loads[indexOf(Load->getPointerOperand())].push_back(Load);
+    Made.IsReadElsewhere = Loads.size() > 1;
+    for (auto &[Again, Same] : Loads)
+      if (Again) {
+        Made.Loads = std::move(Same);
+        Found[{Number, Again}].push_back(Made);
+      }
   }
   return Found;
 }
@@ -415,6 +673,7 @@ private:
   LoadInst *First = nullptr;
 };
 
+// One loop at a time: what is known of blocks is not known of those that come of it.
 bool shuffleAgain(Function &F) {
   if (none_of(instructions(F), isShuffle))
     return false;
@@ -431,7 +690,8 @@ bool shuffleAgain(Function &F) {
   for (CallInst *Allocation : Allocations)
     Changed |= KeptFromLanes(*Allocation, Loops, Before, Threads).run();
   for (auto &[At, Caches] : cachesIn(F, Loops))
-    Changed |= Sweeps(*At.first, *At.second, Caches, Loops, Before, Threads).run();
+    if (shuffleAgain(*At.first, *At.second, Caches, Loops, Before, Threads))
+      return true;
   return Changed;
 }
 
@@ -443,7 +703,8 @@ PreservedAnalyses RematerializeShuffles::run(Module &M, ModuleAnalysisManager &)
   bool Changed = false;
   for (Function &F : M)
     if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
-      Changed |= shuffleAgain(F);
+      while (shuffleAgain(F))
+        Changed = true;
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -63,6 +63,103 @@ end:
   ret void
 }
 
+; A step of a recurrence, of which some warps do not come by: what it carries is kept in the place of what follows from
+; that, and the lanes that come to the adjoint of a shuffle take the step again before.
+; CHECK-LABEL: define void @adgen_gradient_recurrence(
+; CHECK-COUNT-1: call ptr @malloc
+; CHECK:       loop:
+; CHECK:         %state = phi float
+; CHECK:         [[AT:%.*]] = getelementptr float, ptr %{{.*}}, i64 %i
+; CHECK-NEXT:    store float %state, ptr [[AT]]
+; CHECK-NOT:     store
+; CHECK:       reverse:
+; CHECK:         %j = phi i64
+; CHECK:         [[STATE:%.*]] = load float
+; CHECK-NEXT:    [[LEFT:%.*]] = call float @llvm.nvvm.shfl.sync.up.f32(i32 %participants.again, float [[STATE]], i32 1, i32 0)
+; CHECK-NEXT:    [[FIRST:%.*]] = icmp slt i32 %tid, 7
+; CHECK-NEXT:    br i1 [[FIRST]], label %[[WAY:.*]], label %[[MEET:.*]]
+; CHECK:       [[WAY]]:
+; CHECK-NEXT:    getelementptr float, ptr %a, i64 %j
+; CHECK-NEXT:    [[WEIGHT:%.*]] = load float
+; CHECK-NEXT:    br label %[[MEET]]
+; CHECK:       [[MEET]]:
+; CHECK-NEXT:    [[W:%.*]] = phi float [ [[WEIGHT]], %[[WAY]] ], [ 0.000000e+00, %reverse ]
+; CHECK-NEXT:    [[DECAYED:%.*]] = fmul float [[LEFT]], [[W]]
+; CHECK-NEXT:    [[TWO:%.*]] = call float @llvm.nvvm.shfl.sync.up.f32(i32 %participants.again, float [[DECAYED]], i32 2, i32 0)
+; CHECK-NEXT:    [[FAR:%.*]] = call float @llvm.nvvm.shfl.sync.up.f32(i32 %participants.again, float [[STATE]], i32 4, i32 0)
+; CHECK:         [[YX:%.*]] = fmul float [[TWO]], [[LEFT]]
+; CHECK-NEXT:    fmul float [[YX]], [[FAR]]
+; CHECK:         ret void
+define void @adgen_gradient_recurrence(ptr %a, i64 %n, i32 %m, ptr "adgen-shadow" %d_a)
+    "adgen-activity"="duplicated:const" {
+entry:
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %bytes = mul i64 %n, 4
+  %left = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  %second = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !1
+  %takes.part = icmp slt i32 %tid, %m
+  %third = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !3
+  br i1 %takes.part, label %ahead, label %turn
+ahead:
+  %participants = call i32 @adgen_lanes_participants(i32 -1)
+  %first = icmp slt i32 %tid, 7
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %ahead ], [ %i.next, %loop.end ]
+  %state = phi float [ 1.0, %ahead ], [ %state.next, %loop.end ]
+  %i.next = add i64 %i, 1
+  %one = call float @llvm.nvvm.shfl.sync.up.f32(i32 %participants, float %state, i32 1, i32 0)
+  %kept = getelementptr float, ptr %left, i64 %i
+  store float %one, ptr %kept
+  %far = call float @llvm.nvvm.shfl.sync.up.f32(i32 %participants, float %state, i32 4, i32 0)
+  %kept.3 = getelementptr float, ptr %third, i64 %i
+  store float %far, ptr %kept.3
+  br i1 %first, label %way, label %loop.end
+way:
+  %at = getelementptr float, ptr %a, i64 %i
+  %v = load float, ptr %at, align 4, !invariant.load !2
+  br label %loop.end
+loop.end:
+  %weight = phi float [ %v, %way ], [ 0.0, %loop ]
+  %decayed = fmul float %one, %weight
+  %two = call float @llvm.nvvm.shfl.sync.up.f32(i32 %participants, float %decayed, i32 2, i32 0)
+  %kept.2 = getelementptr float, ptr %second, i64 %i
+  store float %two, ptr %kept.2
+  %state.next = fadd float %two, %state
+  %more = icmp ult i64 %i.next, %n
+  br i1 %more, label %loop, label %turn
+turn:
+  %left.phi = phi ptr [ %left, %entry ], [ %left, %loop.end ]
+  %second.phi = phi ptr [ %second, %entry ], [ %second, %loop.end ]
+  %third.phi = phi ptr [ %third, %entry ], [ %third, %loop.end ]
+  %participants.again = phi i32 [ undef, %entry ], [ %participants, %loop.end ]
+  br i1 %takes.part, label %behind, label %end
+behind:
+  %last = sub i64 %n, 1
+  br label %reverse
+reverse:
+  %j = phi i64 [ %last, %behind ], [ %j.next, %reverse ]
+  %again = getelementptr float, ptr %left.phi, i64 %j
+  %x = load float, ptr %again
+  %again.2 = getelementptr float, ptr %second.phi, i64 %j
+  %y = load float, ptr %again.2
+  %again.3 = getelementptr float, ptr %third.phi, i64 %j
+  %z = load float, ptr %again.3
+  %yx = fmul float %y, %x
+  %d = fmul float %yx, %z
+  %from = call float @llvm.nvvm.shfl.sync.down.f32(i32 %participants.again, float %d, i32 1, i32 31)
+  %d.at = getelementptr float, ptr %d_a, i64 %j
+  %add = atomicrmw fadd ptr %d.at, float %from monotonic
+  %j.next = sub i64 %j, 1
+  %done = icmp eq i64 %j, 0
+  br i1 %done, label %end, label %reverse
+end:
+  call void @free(ptr %left.phi), !enzyme_cache_free !0
+  call void @free(ptr %second.phi), !enzyme_cache_free !1
+  call void @free(ptr %third.phi), !enzyme_cache_free !3
+  ret void
+}
+
 ; What the lanes weigh their keys with goes round in an inner loop: it is kept once for that loop.
 ; CHECK-LABEL: define void @adgen_gradient_round(
 ; CHECK:         [[FEWER:%.*]] = udiv exact i64 %bytes, 32
@@ -131,6 +228,61 @@ reverse.next:
   br i1 %done, label %end, label %reverse
 end:
   call void @free(ptr %kept.phi), !enzyme_cache_free !0
+  ret void
+}
+
+; Not where the lanes that come by do not meet there anyway.
+; CHECK-LABEL: define void @adgen_gradient_nowhere(
+; CHECK-COUNT-2: call ptr @malloc
+; CHECK:       reverse:
+; CHECK-NOT:     shfl
+; CHECK:       reverse.some:
+; CHECK:         ret void
+define void @adgen_gradient_nowhere(ptr %a, i64 %n, i32 %m, ptr "adgen-shadow" %d_a)
+    "adgen-activity"="duplicated:const:const" {
+entry:
+  %bytes = mul i64 %n, 4
+  %first = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !0
+  %second = call ptr @malloc(i64 %bytes), !enzyme_cache_alloc !1
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %takes.part = icmp slt i32 %tid, %m
+  br i1 %takes.part, label %loop, label %end
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %i.next = add i64 %i, 1
+  %at = getelementptr float, ptr %a, i64 %i
+  %v = load float, ptr %at, align 4, !invariant.load !2
+  %one = call float @llvm.nvvm.shfl.sync.up.f32(i32 -1, float %v, i32 1, i32 0)
+  %kept = getelementptr float, ptr %first, i64 %i
+  store float %one, ptr %kept
+  %two = call float @llvm.nvvm.shfl.sync.up.f32(i32 -1, float %one, i32 1, i32 0)
+  %kept.2 = getelementptr float, ptr %second, i64 %i
+  store float %two, ptr %kept.2
+  %more = icmp ult i64 %i.next, %n
+  br i1 %more, label %loop, label %turn
+turn:
+  %last = sub i64 %n, 1
+  br label %reverse
+reverse:
+  %j = phi i64 [ %last, %turn ], [ %j.next, %reverse.next ]
+  %again = getelementptr float, ptr %first, i64 %j
+  %x = load float, ptr %again
+  %again.2 = getelementptr float, ptr %second, i64 %j
+  %y = load float, ptr %again.2
+  %counts = fcmp ogt float %x, 0.0
+  br i1 %counts, label %reverse.some, label %reverse.next
+reverse.some:
+  %z = call float @llvm.nvvm.shfl.sync.down.f32(i32 -1, float %y, i32 1, i32 31)
+  %d.at = getelementptr float, ptr %d_a, i64 %j
+  %add = atomicrmw fadd ptr %d.at, float %z monotonic
+  br label %reverse.next
+reverse.next:
+  %j.next = sub i64 %j, 1
+  %done = icmp eq i64 %j, 0
+  br i1 %done, label %end, label %reverse
+end:
+  call void @free(ptr %first), !enzyme_cache_free !0
+  call void @free(ptr %second), !enzyme_cache_free !1
   ret void
 }
 
@@ -251,8 +403,11 @@ end:
 declare noalias ptr @malloc(i64)
 declare void @free(ptr)
 declare float @llvm.nvvm.shfl.sync.up.f32(i32, float, i32, i32)
+declare float @llvm.nvvm.shfl.sync.down.f32(i32, float, i32, i32)
+declare i32 @adgen_lanes_participants(i32)
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 
 !0 = distinct !{}
 !1 = distinct !{}
 !2 = !{}
+!3 = distinct !{}
