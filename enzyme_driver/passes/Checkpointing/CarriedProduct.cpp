@@ -1,5 +1,7 @@
 #include "Checkpointing/CarriedProduct.h"
 
+#include "Analysis/Poles.h"
+
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -167,13 +169,40 @@ bool CarriedProduct::isInvertible() {
     if (L.getParentLoop())
       return false;
     Sums = !canDivide(next(), *L.getLoopLatch(), true, false);
-    if (Sums && !canDivide(next(), *L.getLoopLatch(), true, false))
+    if (Sums && !(canDivide(next(), *L.getLoopLatch(), true, false) && isOnlyExponent()))
       return false;
   }
   findSteps(next(), L.getLoopLatch(), nullptr);
   if (any_of(Steps, [&](const Step &Each) { return isUsedBehind(Each); }))
     Steps.assign({Step{L.getLoopLatch(), nullptr, next()}});
   return !Steps.empty() && all_of(Steps, [&](const Step &Each) { return isFactorRepeatable(Each.Product); });
+}
+
+// Whether what an iteration makes of a sum, apart from the next one, are exponentials: these ask how far it is from the
+// true one, which taking away summands tells for any sum, and not by which part of it, as logarithms and products do.
+bool CarriedProduct::isOnlyExponent() const {
+  SmallSetVector<const Instruction *, 8> Same;
+  Same.insert(&Carried);
+  auto IsAlone = [&](const Instruction &I) {
+    return count_if(I.operands(), [&](const Use &U) {
+             auto *Operand = dyn_cast<Instruction>(U);
+             return Operand && Computed.contains(const_cast<Instruction *>(Operand));
+           }) == 1;
+  };
+  for (unsigned Next = 0; Next < Same.size(); ++Next)
+    for (const User *U : Same[Next]->users()) {
+      auto *I = cast<Instruction>(U);
+      auto *Call = dyn_cast<CallInst>(I);
+      if (!L.contains(I) || I == &Carried || isa<StoreInst, CmpInst>(I) || (Call && isExponential(*Call)))
+        continue;
+      bool IsScaled = I->getOpcode() == Instruction::FMul && IsAlone(*I);
+      bool IsMoved = I->getOpcode() == Instruction::FAdd || I->getOpcode() == Instruction::FSub ||
+                     I->getOpcode() == Instruction::FNeg;
+      if (!IsScaled && !IsMoved && !isa<PHINode, SelectInst, FreezeInst>(I))
+        return false;
+      Same.insert(I);
+    }
+  return true;
 }
 
 // What follows from the number in an iteration. The reverse sweep knows it there, and nowhere else: nothing that the

@@ -59,6 +59,7 @@ private:
   bool canDivide(llvm::Value *V, const llvm::BasicBlock &From, bool Guarded, bool Always) const;
   void findSteps(llvm::Value *V, llvm::BasicBlock *From, llvm::BasicBlock *To);
   bool isUsedBehind(const Step &Each) const;
+  bool isOnlyExponent() const;
   bool isFactorRepeatable(llvm::Value *V);
   llvm::Value *factorOf(const llvm::Instruction &Product) const;
   llvm::Value *make(llvm::Value *V);
