@@ -183,22 +183,19 @@ bool CarriedProduct::isInvertible() {
 bool CarriedProduct::isOnlyExponent() const {
   SmallSetVector<const Instruction *, 8> Same;
   Same.insert(&Carried);
-  auto IsAlone = [&](const Instruction &I) {
-    return count_if(I.operands(), [&](const Use &U) {
-             auto *Operand = dyn_cast<Instruction>(U);
-             return Operand && Computed.contains(const_cast<Instruction *>(Operand));
-           }) == 1;
-  };
+  auto IsFixed = [&](const Use &U) { return L.isLoopInvariant(U); };
   for (unsigned Next = 0; Next < Same.size(); ++Next)
     for (const User *U : Same[Next]->users()) {
       auto *I = cast<Instruction>(U);
       auto *Call = dyn_cast<CallInst>(I);
       if (!L.contains(I) || I == &Carried || isa<StoreInst, CmpInst>(I) || (Call && isExponential(*Call)))
         continue;
-      bool IsScaled = I->getOpcode() == Instruction::FMul && IsAlone(*I);
+      bool IsScaled = I->getOpcode() == Instruction::FMul && any_of(I->operands(), IsFixed);
       bool IsMoved = I->getOpcode() == Instruction::FAdd || I->getOpcode() == Instruction::FSub ||
                      I->getOpcode() == Instruction::FNeg;
-      if (!IsScaled && !IsMoved && !isa<PHINode, SelectInst, FreezeInst>(I))
+      bool IsOfNext = isa<PHINode>(I) && I->getParent() == L.getHeader();
+      bool IsHandedOn = isa<PHINode, SelectInst, FreezeInst>(I) && !IsOfNext;
+      if (!IsScaled && !IsMoved && !IsHandedOn)
         return false;
       Same.insert(I);
     }
