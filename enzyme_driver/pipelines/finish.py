@@ -109,10 +109,10 @@ CUDA = Pipeline(
         Pass("adgen-add-at-distances", after=("adgen-add-in-turns",)),
         Pass("adgen-link-libraries", "{rules}", switch="add-at-distances"),
         Pass("adgen-relax-shared-atomics", after=("adgen-add-at-distances",)),
-        Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics",)),
         # Zeros that loops carry around are seen as such before.
         function("sccp", "instsimplify", switch="bypass-zeros"),
         Pass("adgen-bypass-zeros"),
+        Pass("adgen-rotate-accumulations", after=("adgen-relax-private-atomics", "adgen-bypass-zeros")),
         # Before lanes that did not come to a branch are lent what an address in it is computed from.
         Pass("adgen-share-divisions"),
         function("instsimplify", switch="share-divisions"),

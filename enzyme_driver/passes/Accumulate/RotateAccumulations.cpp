@@ -4,6 +4,10 @@
 // every lane adds the sum that it holds. That takes one shuffle a step and element, where adding up the lanes' values
 // takes five, and no two lanes add to one element. Several steps are done at a time.
 //
+// An iteration may add under conditions, which lanes decide differently, as where only what is within a cutoff counts,
+// and its sums may stay as they are then: they move on in any case, which costs less than lanes of which some add
+// something, and not more than is gained otherwise where none does.
+//
 // The iterations of the loop have to be independent but for sums, and their number a multiple of 32, the same in all
 // lanes, as the elements are; the warp has to be whole. The last two are found out when the kernel runs: otherwise the
 // loop stays as it is.
@@ -16,16 +20,20 @@
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #define DEBUG_TYPE "adgen-rotate-accumulations"
@@ -39,28 +47,40 @@ namespace adgen {
 namespace {
 
 constexpr unsigned Lanes = 32;
+constexpr size_t MostSeldom = 6;        // elements to which an iteration may add nothing at all
 constexpr size_t FewInstructions = 100; // of an iteration, of which four are done at a time
 constexpr int64_t WidestStep =
     16; // bytes between what neighbouring lanes read: further apart it is dearer than what is saved
 
+// What is added to an element in an iteration, in one place or several.
+using Additions = SmallVector<AtomicRMWInst *, 2>;
+
 // What decides about a loop that can be rotated.
 struct Rotation {
   Loop *L;
-  SmallVector<AtomicRMWInst *> Additions;
+  BasicBlock *Exiting;
+  MapVector<const SCEV *, Additions> Elements; // by address
   SmallVector<PHINode *> Counters;
-  const SCEV *LastIteration; // how often the loop goes back
+  SmallPtrSet<const Instruction *, 8> Results; // of sums, which the loop leaves
+  const SCEV *LastIteration;                   // how often the loop goes back
+  bool IsSeldom = true;                        // no addition is made in every iteration
 
   // Whether a lane adds the same in all iterations, and nothing else is computed.
   bool repeats() const {
-    return all_of(Additions, [&](AtomicRMWInst *A) { return L->isLoopInvariant(A->getValOperand()); }) &&
+    return Exiting == L->getHeader() && L->getNumBlocks() <= 2 &&
+           all_of(Elements,
+                  [&](const auto &Item) {
+                    return all_of(Item.second,
+                                  [&](AtomicRMWInst *A) { return L->isLoopInvariant(A->getValOperand()); });
+                  }) &&
            all_of(L->getHeader()->phis(), [&](PHINode &Phi) { return is_contained(Counters, &Phi); });
   }
 };
 
 class Finder {
 public:
-  Finder(Function &F, LoopInfo &Loops, ScalarEvolution &SE)
-      : F(F), Loops(Loops), SE(SE), Threads(F, [&](const Value &V) { return kindOnDevice(V, F); }) {}
+  Finder(Function &F, LoopInfo &Loops, const DominatorTree &Tree, ScalarEvolution &SE)
+      : F(F), Loops(Loops), Tree(Tree), SE(SE), Threads(F, [&](const Value &V) { return kindOnDevice(V, F); }) {}
 
   SmallVector<Rotation> find() {
     SmallVector<Rotation> Found;
@@ -72,14 +92,14 @@ public:
   }
 
 private:
-  // All that has an effect stands in the header, which decides about the end.
+  // All that has an effect stands before what decides about the end.
   std::optional<Rotation> examine(Loop &L) {
-    BasicBlock *Header = L.getHeader();
-    auto *Branch = dyn_cast<BranchInst>(Header->getTerminator());
-    if (!Branch || !Branch->isConditional() || L.getExitingBlock() != Header || !L.getExitBlock() ||
-        L.getNumBlocks() > 2 || Threads.isDivergent(Header) || !Threads.isUniform(Branch->getCondition()))
+    BasicBlock *Exiting = L.getExitingBlock(), *Latch = L.getLoopLatch();
+    auto *Branch = Exiting ? dyn_cast<BranchInst>(Exiting->getTerminator()) : nullptr;
+    if (!Branch || !Branch->isConditional() || !L.getExitBlock() ||
+        (Latch != Exiting && Latch->getSinglePredecessor() != Exiting) || !isSameInLanes(Branch->getCondition(), L))
       return {};
-    Rotation R{&L, {}, {}, SE.getBackedgeTakenCount(&L)};
+    Rotation R{&L, Exiting, {}, {}, {}, SE.getBackedgeTakenCount(&L)};
     if (isa<SCEVCouldNotCompute>(R.LastIteration) || SE.getTypeSizeInBits(R.LastIteration->getType()) > 64 ||
         !examinePhis(L, R))
       return {};
@@ -87,58 +107,94 @@ private:
       for (Instruction &I : *Block)
         if (!examine(I, R))
           return {};
-    return R.Additions.empty() ? std::nullopt : std::optional(R);
+    return R.Elements.empty() || (R.IsSeldom && R.Elements.size() > MostSeldom) ? std::nullopt
+                                                                                : std::optional(std::move(R));
   }
 
   bool examinePhis(const Loop &L, Rotation &R) {
     for (PHINode &Phi : L.getHeader()->phis()) {
-      if (isSum(Phi, L))
+      if (isSum(Phi, R))
         continue;
       auto *Counted = Phi.getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi)) : nullptr;
-      bool Leaves = any_of(Phi.users(), [&](const User *U) { return !L.contains(cast<Instruction>(U)); });
-      if (!Counted || Leaves || Counted->getLoop() != &L || !isa<SCEVConstant>(Counted->getStepRecurrence(SE)))
+      if (!Counted || Counted->getLoop() != &L || !isa<SCEVConstant>(Counted->getStepRecurrence(SE)))
         return false;
       R.Counters.push_back(&Phi);
     }
     return true;
   }
 
-  // A number to which something is added in every iteration, and which nothing else looks at before the end.
-  static bool isSum(const PHINode &Phi, const Loop &L) {
-    auto *Next = dyn_cast<BinaryOperator>(Phi.getIncomingValueForBlock(L.getLoopLatch()));
-    if (!Next || !Phi.hasOneUse() || Phi.user_back() != Next || Next->getParent() != L.getHeader())
+  // A number to which something is added in an iteration, or not, and which nothing else looks at before the end.
+  static bool isSum(PHINode &Phi, Rotation &R) {
+    auto *Next = dyn_cast<Instruction>(Phi.getIncomingValueForBlock(R.L->getLoopLatch()));
+    if (!Phi.getType()->isFloatingPointTy() || !Next)
       return false;
-    bool Added = Next->getOpcode() == Instruction::FAdd ||
-                 (Next->getOpcode() == Instruction::FSub && Next->getOperand(0) == &Phi);
-    return Added &&
-           all_of(Next->users(), [&](const User *U) { return U == &Phi || !L.contains(cast<Instruction>(U)); });
+    SmallSetVector<Instruction *, 8> Same;
+    Same.insert(&Phi);
+    for (unsigned Number = 0; Number < Same.size(); ++Number)
+      for (User *U : Same[Number]->users())
+        if (auto *I = cast<Instruction>(U); R.L->contains(I))
+          Same.insert(I);
+    auto IsSame = [&](const Value *V) { return Same.contains(dyn_cast<Instruction>(const_cast<Value *>(V))); };
+    bool IsOnlyAdded =
+        IsSame(Next) && all_of(Same, [&](const Instruction *I) {
+          return I == &Phi ||
+                 (addsUp(*I, IsSame) && (I->getParent() != R.L->getLoopLatch() || R.Exiting == R.L->getLoopLatch()));
+        });
+    if (IsOnlyAdded)
+      R.Results.insert(Next);
+    return IsOnlyAdded;
+  }
+
+  // Whether it is the sum so far, or that and something.
+  static bool addsUp(const Instruction &I, function_ref<bool(const Value *)> IsSum) {
+    if (auto *Join = dyn_cast<PHINode>(&I))
+      return all_of(Join->incoming_values(), [&](const Use &U) { return IsSum(U); });
+    if (auto *Choice = dyn_cast<SelectInst>(&I))
+      return IsSum(Choice->getTrueValue()) && IsSum(Choice->getFalseValue());
+    if (I.getOpcode() == Instruction::FSub)
+      return IsSum(I.getOperand(0)) && !IsSum(I.getOperand(1));
+    return I.getOpcode() == Instruction::FAdd && IsSum(I.getOperand(0)) != IsSum(I.getOperand(1));
   }
 
   bool examine(Instruction &I, Rotation &R) {
-    if (I.isTerminator() || isa<PHINode>(I))
-      return true;
+    const BasicBlock *Block = I.getParent();
     if (AtomicRMWInst *Atomic = asAccumulation(I)) {
-      R.Additions.push_back(Atomic);
-      return I.getParent() == R.L->getHeader() && isPossible(*Atomic, *R.L);
+      if ((Block == R.L->getLoopLatch() && Block != R.Exiting) || !isPossible(*Atomic, *R.L))
+        return false;
+      R.Elements[SE.getSCEV(Atomic->getPointerOperand())].push_back(Atomic);
+      R.IsSeldom &= !Tree.dominates(Block, R.Exiting);
+      return true;
     }
-    if (I.mayHaveSideEffects() || !isSafeAtAnyTime(I, *R.L))
-      return false;
-    bool IsSum = any_of(
-        I.users(), [&](const User *U) { return isa<PHINode>(U) && cast<PHINode>(U)->getParent() == R.L->getHeader(); });
     bool Leaves = any_of(I.users(), [&](const User *U) { return !R.L->contains(cast<Instruction>(U)); });
-    return !Leaves || (IsSum && I.getType()->isFloatingPointTy());
+    return (!Leaves || R.Results.contains(&I)) && (I.isTerminator() || isa<PHINode>(I) || isSafeAtAnyTime(I, *R.L));
   }
 
   bool isPossible(const AtomicRMWInst &Atomic, const Loop &L) const {
     Type *T = Atomic.getType();
     Value *Pointer = const_cast<Value *>(Atomic.getPointerOperand());
-    return (T->isFloatTy() || T->isDoubleTy()) && isShadow(getUnderlyingObject(Pointer)) &&
-           Threads.isUniform(Pointer) && bytesAStep(Pointer, L).value_or(0);
+    return (T->isFloatTy() || T->isDoubleTy()) && isShadow(getUnderlyingObject(Pointer)) && isSameInLanes(Pointer, L) &&
+           bytesAStep(Pointer, L).value_or(0);
+  }
+
+  // Follows from the iteration alone, whichever way it takes, and wherever other lanes are that do not come to the
+  // loop.
+  bool isSameInLanes(const Value *V, const Loop &L) const {
+    if (Threads.isUniform(V))
+      return true;
+    auto *I = dyn_cast<Instruction>(V);
+    if (auto *Phi = dyn_cast<PHINode>(V))
+      return Phi->getParent() == L.getHeader() && Phi->getType()->isIntegerTy() &&
+             isSameInLanes(Phi->getIncomingValueForBlock(L.getLoopPreheader()), L);
+    return I && isa<GetElementPtrInst, CastInst, BinaryOperator, CmpInst, SelectInst, MinMaxIntrinsic>(I) &&
+           (!L.contains(I) || isSafeToSpeculativelyExecute(I)) &&
+           all_of(I->operands(), [&](const Use &U) { return isa<Function>(U) || isSameInLanes(U, L); });
   }
 
   // What is read is nothing that is accumulated into, and near to what the neighbour reads.
   bool isSafeAtAnyTime(Instruction &I, const Loop &L) const {
     auto *Load = dyn_cast<LoadInst>(&I);
+    if (I.mayHaveSideEffects())
+      return false;
     if (!Load)
       return !I.mayReadFromMemory();
     const Value *Object = getUnderlyingObject(Load->getPointerOperand());
@@ -190,6 +246,7 @@ private:
 
   Function &F;
   LoopInfo &Loops;
+  const DominatorTree &Tree;
   ScalarEvolution &SE;
   Uniformity Threads;
 };
@@ -229,30 +286,30 @@ private:
     SmallVector<BasicBlock *> Blocks;
     cloneLoopWithPreheader(Own, Before, R.L, Copies, ".rotated", &Loops, &Tree, Blocks);
     remapInstructionsInBlocks(Blocks, Copies);
-    BasicBlock *Header = R.L->getHeader();
+    Inside.insert_range(Blocks);
     for (PHINode &Phi : R.L->getExitBlock()->phis()) {
-      Value *V = Phi.getIncomingValueForBlock(Header);
+      Value *V = Phi.getIncomingValueForBlock(R.Exiting);
       Value *Copy = Copies.lookup(V);
-      Phi.addIncoming(Copy ? Copy : V, cast<BasicBlock>(Copies[Header]));
+      Phi.addIncoming(Copy ? Copy : V, cast<BasicBlock>(Copies[R.Exiting]));
     }
   }
 
   template <class T> T *copyOf(T *Original) { return cast<T>(Copies[Original]); }
 
   void rotate() {
-    BasicBlock *Header = copyOf(R.L->getHeader()), *Latch = copyOf(R.L->getLoopLatch()),
+    BasicBlock *Header = copyOf(R.L->getHeader()), *Latch = copyOf(R.L->getLoopLatch()), *Exiting = copyOf(R.Exiting),
                *Before = copyOf(R.L->getLoopPreheader());
     B.SetInsertPoint(Header, Header->begin());
     PHINode *Step = B.CreatePHI(B.getInt32Ty(), 2, "step");
     SmallVector<PHINode *> Sums;
-    for (AtomicRMWInst *A : R.Additions)
-      Sums.push_back(B.CreatePHI(A->getType(), 2, "sum"));
+    for (auto &[Address, Added] : R.Elements)
+      Sums.push_back(B.CreatePHI(Added.front()->getType(), 2, "sum"));
     B.SetInsertPoint(Header, Header->getFirstInsertionPt());
     Value *Lane = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_laneid);
     Value *Turn = B.CreateAnd(B.CreateAdd(Step, Lane), B.getInt32(Lanes - 1));
     replaceCounters(B.CreateOr(B.CreateAnd(Step, B.getInt32(~(Lanes - 1))), Turn), *Before);
-    SmallVector<Value *> Totals = sumUp(Sums);
-    auto *End = cast<BranchInst>(Header->getTerminator());
+    auto *End = cast<BranchInst>(Exiting->getTerminator());
+    SmallVector<Value *> Totals = sumUp(Sums, *End);
     B.SetInsertPoint(End);
     Value *IsLastTurn = B.CreateICmpEQ(B.CreateAnd(Step, B.getInt32(Lanes - 1)), B.getInt32(Lanes - 1));
     B.SetInsertPoint(SplitBlockAndInsertIfThen(IsLastTurn, End->getIterator(), false));
@@ -261,7 +318,7 @@ private:
     Value *Neighbour = B.CreateAnd(B.CreateAdd(Lane, B.getInt32(1)), B.getInt32(Lanes - 1));
     Value *Next = B.CreateAdd(Step, B.getInt32(1));
     endWith(*End, *Next, *Before);
-    BasicBlock *Back = Latch == Header ? End->getParent() : Latch;
+    BasicBlock *Back = Latch == Exiting ? End->getParent() : Latch;
     takeSeveralAtOnce(*Back->getTerminator());
     Step->addIncoming(B.getInt32(0), Before);
     Step->addIncoming(Next, Back);
@@ -270,6 +327,7 @@ private:
       Sum->addIncoming(Zero, Before);
       Sum->addIncoming(B.CreateSelect(IsLastTurn, Zero, fromLane(Total, Neighbour)), Back);
     }
+    promote();
   }
 
   // Lane l does iterations l, l + 32 and so on, if there are so many, and adds what all lanes would add.
@@ -279,8 +337,12 @@ private:
     B.SetInsertPoint(Before->getTerminator());
     Value *Lane = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_laneid);
     SmallVector<Value *> Totals;
-    for (AtomicRMWInst *A : R.Additions)
-      Totals.push_back(sumOfLanes(copyOf(A)->getValOperand(), Lane));
+    for (const auto &[Address, Added] : R.Elements) {
+      Value *Number = copyOf(Added.front())->getValOperand();
+      for (AtomicRMWInst *Other : drop_begin(Added))
+        Number = B.CreateFAdd(Number, copyOf(Other)->getValOperand());
+      Totals.push_back(sumOfLanes(Number, Lane));
+    }
     B.SetInsertPoint(Header, Header->begin());
     PHINode *Step = B.CreatePHI(B.getInt32Ty(), 2, "step");
     B.SetInsertPoint(Header, Header->getFirstInsertionPt());
@@ -317,25 +379,61 @@ private:
     }
   }
 
-  SmallVector<Value *> sumUp(ArrayRef<PHINode *> Sums) {
+  // What the elements have got so far at the end of the iteration.
+  SmallVector<Value *> sumUp(ArrayRef<PHINode *> Sums, BranchInst &End) {
     SmallVector<Value *> Totals;
-    for (auto [Original, Sum] : zip(R.Additions, Sums)) {
-      AtomicRMWInst *A = copyOf(Original);
-      IRBuilder<> Here(A);
-      FastMathFlags Flags;
-      Flags.setAllowContract();
-      Here.setFastMathFlags(Flags);
-      Totals.push_back(Here.CreateFAdd(Sum, A->getValOperand()));
+    for (auto [Item, Sum] : zip(R.Elements, Sums)) {
+      AllocaInst *Total = variable(*Sum);
+      for (AtomicRMWInst *Original : Item.second) {
+        AtomicRMWInst *A = copyOf(Original);
+        IRBuilder<> Here(A);
+        FastMathFlags Flags;
+        Flags.setAllowContract();
+        Here.setFastMathFlags(Flags);
+        Value *Before = Here.CreateLoad(Sum->getType(), Total);
+        Here.CreateStore(Here.CreateFAdd(Before, A->getValOperand()), Total);
+      }
+      Totals.push_back(IRBuilder<>(&End).CreateLoad(Sum->getType(), Total));
     }
     return Totals;
   }
 
+  // Set when an iteration begins.
+  AllocaInst *variable(Value &First) {
+    BasicBlock &Entry = R.L->getHeader()->getParent()->getEntryBlock();
+    auto *Made = new AllocaInst(First.getType(), Entry.getDataLayout().getAllocaAddrSpace(), "", Entry.begin());
+    BasicBlock *Header = copyOf(R.L->getHeader());
+    IRBuilder<>(Header, Header->getFirstInsertionPt()).CreateStore(&First, Made);
+    Variables.push_back(Made);
+    return Made;
+  }
+
+  void promote() {
+    Tree.recalculate(*R.L->getHeader()->getParent());
+    PromoteMemToReg(Variables, Tree);
+  }
+
   void addTotals(ArrayRef<Value *> Totals) {
-    for (auto [Original, Total] : zip(R.Additions, Totals)) {
-      AtomicRMWInst *A = copyOf(Original);
+    for (auto [Item, Total] : zip(R.Elements, Totals)) {
+      for (AtomicRMWInst *Other : drop_begin(Item.second))
+        copyOf(Other)->eraseFromParent();
+      AtomicRMWInst *A = copyOf(Item.second.front());
       A->moveBefore(*B.GetInsertBlock(), B.GetInsertPoint());
+      A->setOperand(0, knownHere(A->getPointerOperand(), *A));
       A->setOperand(1, Total);
     }
+  }
+
+  // An address that follows from the iteration, computed in this place.
+  Value *knownHere(Value *V, Instruction &Place) {
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I || isa<PHINode>(I) || !Inside.contains(I->getParent()) || I->getParent() == copyOf(R.L->getHeader()))
+      return V;
+    Instruction *Copy = I->clone();
+    Copy->insertBefore(Place.getIterator());
+    for (Use &U : Copy->operands())
+      U.set(knownHere(U, *Copy));
+    return Copy;
   }
 
   // That there are so many turns of all lanes is written so that the optimiser sees it.
@@ -348,7 +446,9 @@ private:
 
   // Steps wait for each other only by their sums.
   void takeSeveralAtOnce(Instruction &Back) {
-    const size_t Size = R.L->getHeader()->size();
+    size_t Size = 0;
+    for (const BasicBlock *Block : R.L->blocks())
+      Size += Block->size();
     const unsigned Together = Size <= FewInstructions ? 4 : Size <= 2 * FewInstructions ? 2 : 1;
     LLVMContext &C = Back.getContext();
     Metadata *Count[] = {MDString::get(C, "llvm.loop.unroll.count"), ConstantAsMetadata::get(B.getInt32(Together))};
@@ -379,6 +479,8 @@ private:
   const bool Repeats;
   IRBuilder<> B;
   ValueToValueMapTy Copies;
+  SmallPtrSet<const BasicBlock *, 8> Inside; // blocks of the copy
+  SmallVector<AllocaInst *> Variables;
   Value *Last = nullptr;
 };
 
@@ -393,11 +495,12 @@ PreservedAnalyses RotateAccumulations::run(Module &M, ModuleAnalysisManager &MAM
       continue;
     auto &Loops = FAM.getResult<LoopAnalysis>(F);
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-    for (const Rotation &R : Finder(F, Loops, SE).find()) {
+    auto &Tree = FAM.getResult<DominatorTreeAnalysis>(F);
+    for (const Rotation &R : Finder(F, Loops, Tree, SE).find()) {
       ADGEN_COUNT(NumLoops, F.getName());
       if (R.repeats())
         ADGEN_COUNT(NumShared, F.getName());
-      Rotator(F, Loops, FAM.getResult<DominatorTreeAnalysis>(F), SE, R).run();
+      Rotator(F, Loops, Tree, SE, R).run();
     }
     FAM.invalidate(F, PreservedAnalyses::none());
   }
