@@ -135,21 +135,28 @@ public:
   // How many caches less there are; none if it is not worth it.
   unsigned plan() {
     Place = placeOfLoads();
-    bool Shuffles = false;
-    for (const Cache &Each : Caches) {
-      if (!Place || Each.IsReadElsewhere || !isFilledAlways(Each))
-        continue;
-      SmallSetVector<Instruction *, 32> Needed = neededFor(*Each.Store->getValueOperand());
-      bool HasShuffles = any_of(Needed, [](const Instruction *I) { return isShuffle(*I); });
-      if (!HasShuffles && !any_of(Needed, [&](Instruction *I) { return usesCarried(*I); }))
-        continue;
-      Shuffles |= HasShuffles;
-      Gone.push_back(&Each);
-      All.insert_range(Needed);
-    }
-    if (!Shuffles || All.size() > MostAgain * Gone.size() || !findPlacesForCarried())
+    if (!Place)
       return 0;
-    return Gone.size() - PlaceOf.size();
+    using Instructions = SmallSetVector<Instruction *, 32>;
+    SmallVector<std::pair<const Cache *, Instructions>, 0> Found;
+    for (const Cache &Each : Caches) {
+      if (Each.IsReadElsewhere || !isFilledAlways(Each))
+        continue;
+      Instructions Needed = neededFor(*Each.Store->getValueOperand());
+      if (any_of(Needed, [&](Instruction *I) { return isShuffle(*I) || usesCarried(*I); }))
+        Found.push_back({&Each, std::move(Needed)});
+    }
+    auto Join = [&] {
+      All.clear();
+      for (const auto &[Each, Needed] : Found)
+        All.insert_range(Needed);
+    };
+    for (Join(); All.size() > MostAgain * Found.size(); Join()) // what takes the most stays kept
+      Found.erase(max_element(Found, [](auto &A, auto &B) { return A.second.size() < B.second.size(); }));
+    for (const auto &Each : Found)
+      Gone.push_back(Each.first);
+    bool Shuffles = any_of(All, [](const Instruction *I) { return isShuffle(*I); });
+    return Shuffles && findPlacesForCarried() ? Gone.size() - PlaceOf.size() : 0;
   }
 
   void run() {

@@ -2,7 +2,8 @@
 // something that has a derivative, Enzyme keeps it in each iteration; but beside it also each product, sum and
 // difference of it that the reverse sweep needs: it never computes again what has an operand that it can't find out
 // again, and a state is none that it can. Uses get the state by a `freeze`, which Enzyme keeps in its place, and it
-// computes all the rest from that.
+// computes all the rest from that. Where lanes hand numbers to each other in the loop, it would rather keep those and
+// find the state out by the iteration before; but they follow from the state (RematerializeShuffles).
 //
 // Of integers that a loop carries, as of a generator of random numbers, it is the other way round: Enzyme keeps them
 // and computes many steps again, for each of them anew, to find out how it was decided. So what was decided is kept.
@@ -42,8 +43,21 @@ bool isKeptBesideOthers(const PHINode &State, const Loop &L, const Constants &Kn
   return Uses > 1 && any_of(State.users(), [&](const User *U) { return isIn(L, U) && isKeptBy(U, State, Known); });
 }
 
-void keepOnce(PHINode &State, const Loop &L) {
+// Whether lanes hand numbers to each other in each iteration.
+bool hasShuffles(const Loop &L, const LoopInfo &LI) {
+  return any_of(L.blocks(), [&](const BasicBlock *Block) {
+    return LI.getLoopFor(Block) == &L && any_of(*Block, [](const Instruction &I) {
+             auto *Call = dyn_cast<CallInst>(&I);
+             return Call && Call->getCalledFunction() &&
+                    Call->getCalledFunction()->getName().starts_with("adgen_rule_shfl_");
+           });
+  });
+}
+
+void keepOnce(PHINode &State, const Loop &L, bool Shuffles) {
   ADGEN_COUNT(NumStates, State);
+  if (Shuffles)
+    return hold(State, State.getParent()->getFirstInsertionPt());
   IRBuilder<> B(State.getParent(), State.getParent()->getFirstInsertionPt());
   Value *Kept = B.CreateFreeze(&State, State.getName() + ".kept");
   State.replaceUsesWithIf(Kept, [&](Use &U) { return U.getUser() != Kept && isIn(L, U.getUser()); });
@@ -112,11 +126,13 @@ PreservedAnalyses KeepStatesOnce::run(Module &M, ModuleAnalysisManager &MAM) {
     if (!F.getName().starts_with(BodyPrefix) || F.isDeclaration())
       continue;
     Constants Known(F, knownActivities(F));
-    for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
+    const LoopInfo &LI = FAM.getResult<LoopAnalysis>(F);
+    for (Loop *L : LI.getLoopsInPreorder()) {
       keepDecisions(*L);
+      bool Shuffles = hasShuffles(*L, LI);
       for (PHINode &State : L->getHeader()->phis())
         if (isKeptBesideOthers(State, *L, Known))
-          keepOnce(State, *L);
+          keepOnce(State, *L, Shuffles);
     }
   }
   return PreservedAnalyses::none();

@@ -48,6 +48,37 @@ end:
   ret void
 }
 
+; Where lanes hand numbers to each other, a call that Enzyme cannot repeat keeps it from finding the state out by the
+; iteration before.
+; CHECK-LABEL: define void @adgen_body_lanes(
+; CHECK:         %s = phi float
+; CHECK-NEXT:    [[HELD:%.*]] = call float @adgen_hold_ieee32(float %s)
+; CHECK:         store float [[HELD]], ptr %sent
+; CHECK:         fmul float [[HELD]], %w
+define void @adgen_body_lanes(ptr %x, i64 %n) {
+entry:
+  %sent = alloca float
+  %received = alloca float
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %s = phi float [ 1.0, %entry ], [ %next, %loop ]
+  %from = getelementptr float, ptr %x, i64 %i
+  %w = load float, ptr %from
+  store float %s, ptr %sent
+  call void @adgen_rule_shfl_up_f32(ptr %received, ptr %sent, i32 -1, i32 1, i32 0)
+  %left = load float, ptr %received
+  %p = fmul float %s, %w
+  %next = fadd float %p, %left
+  store float %next, ptr %from
+  %inc = add i64 %i, 1
+  %more = icmp slt i64 %inc, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+declare void @adgen_rule_shfl_up_f32(ptr, ptr, i32, i32, i32)
+
 ; What was decided by an integer that many steps lead to is kept, not the integers that the loop carries; not where there
 ; are few steps, nor where it ends the loop. A branch behind the loop may follow from it, too.
 ; CHECK-LABEL: define void @adgen_body_draws(
