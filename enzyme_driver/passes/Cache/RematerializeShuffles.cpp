@@ -143,7 +143,7 @@ public:
       if (Each.IsReadElsewhere || !isFilledAlways(Each))
         continue;
       Instructions Needed = neededFor(*Each.Store->getValueOperand());
-      if (any_of(Needed, [&](Instruction *I) { return isShuffle(*I) || usesCarried(*I); }))
+      if (isKeptTwice(Each) || any_of(Needed, [&](Instruction *I) { return isShuffle(*I) || usesCarried(*I); }))
         Found.push_back({&Each, std::move(Needed)});
     }
     auto Join = [&] {
@@ -337,6 +337,11 @@ private:
     return nullptr;
   }
 
+  bool isKeptTwice(const Cache &Each) {
+    Value &V = *Each.Store->getValueOperand();
+    return !isThere(V) && wayOf(V) == Way::Kept && cacheOf(V) != &Each;
+  }
+
   // Where the value is kept.
   const Cache *cacheOf(const Value &V) const {
     auto *Found = find_if(Caches, [&](const Cache &Each) {
@@ -349,7 +354,8 @@ private:
 
   bool canBeRead(const Cache &From) const {
     auto *Address = cast<GetElementPtrInst>(From.Loads.front()->getPointerOperand());
-    return isThere(*Address->getPointerOperand());
+    const BasicBlock *Latch = Forward.getLoopLatch();
+    return Latch && Before.dominates(From.Store->getParent(), Latch) && isThere(*Address->getPointerOperand());
   }
 
   SmallSetVector<Instruction *, 32> neededFor(Value &V) {
@@ -509,6 +515,20 @@ bool shuffleAgain(PHINode &Number, Value &Again, ArrayRef<Cache> Caches, LoopInf
   return true;
 }
 
+// Whether nothing comes of it.
+bool isDead(LoadInst &Load) {
+  SmallSetVector<Instruction *, 16> All;
+  All.insert(&Load);
+  for (unsigned At = 0; At != All.size(); ++At)
+    for (User *U : All[At]->users()) {
+      auto *I = cast<Instruction>(U);
+      if (I->isTerminator() || isa<CallBase>(I) || I->mayWriteToMemory())
+        return false;
+      All.insert(I);
+    }
+  return true;
+}
+
 // Caches by the loop that fills them and by the number of the iteration that reads them.
 using Groups = MapVector<std::pair<PHINode *, Value *>, SmallVector<Cache>>;
 
@@ -523,7 +543,7 @@ Groups cachesIn(Function &F, const LoopInfo &Loops) {
     Cache Made{cast<CallInst>(&I), Store, {}};
     MapVector<Value *, SmallVector<LoadInst *>> Loads;
     for (Instruction *User : usersOf(*Made.Allocation))
-      if (auto *Load = dyn_cast<LoadInst>(User))
+      if (auto *Load = dyn_cast<LoadInst>(User); Load && !isDead(*Load))
         Loads[indexOf(Load->getPointerOperand())].push_back(Load);
     Made.IsReadElsewhere = Loads.size() > 1;
     for (auto &[Again, Same] : Loads)

@@ -136,6 +136,8 @@ turn:
   br i1 %takes.part, label %behind, label %end
 behind:
   %last = sub i64 %n, 1
+  %of.last = getelementptr float, ptr %third.phi, i64 %last
+  %nobody.asks = load float, ptr %of.last
   br label %reverse
 reverse:
   %j = phi i64 [ %last, %behind ], [ %j.next, %reverse ]
