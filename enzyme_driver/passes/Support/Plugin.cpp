@@ -1,4 +1,5 @@
 // Registers the passes of Passes.def with opt: -load-pass-plugin=libadgen-passes.so -passes='adgen-...'.
+#include "Support/HoldConditionalLoads.h"
 #include "Support/Pass.h"
 
 #include "llvm/Passes/PassBuilder.h"
@@ -62,6 +63,8 @@ void nameClasses(PassInstrumentationCallbacks &Callbacks) {
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "adgen", "1", [](PassBuilder &PB) {
             PB.registerPipelineParsingCallback(adgen::parse);
+            PB.registerVectorizerStartEPCallback(
+                [](FunctionPassManager &FPM, OptimizationLevel) { FPM.addPass(adgen::HoldConditionalLoads()); });
             if (PassInstrumentationCallbacks *Callbacks = PB.getPassInstrumentationCallbacks())
               adgen::nameClasses(*Callbacks);
           }};
