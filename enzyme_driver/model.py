@@ -424,7 +424,8 @@ class TargetEntry:
     gradient calls the device's malloc, `tape` names the kernel that measures the tape of a gradient that has one,
     `tape_size_from` what decides about its size. `batch` names the kernel that does many launches of the gradient at
     once, or on the host the function that carries tangents along `directions` directions together. `cooperative` says
-    that blocks wait for each other, of which all have to fit on the GPU at once.
+    that blocks wait for each other, of which all have to fit on the GPU at once; where the primal's do not,
+    `primal_waits` is false.
     `kept_shadows` are the parameters whose shadows are known to be the same after a gradient (on a GPU).
     """
 
@@ -440,8 +441,13 @@ class TargetEntry:
     batch: str | None = None
     directions: int = 1
     cooperative: bool = False
+    primal_waits: bool = True
     primal_refused: Refusal | None = None
     gradient_refused: Refusal | None = None
+
+    def waits(self, *, derivative: bool) -> bool:
+        """Whether blocks wait for each other in a launch on a GPU."""
+        return self.cooperative and (derivative or self.primal_waits)
 
     def dynamic_bytes(self, primal: int, *, derivative: bool) -> int:
         """The dynamic shared memory of a launch on a GPU whose primal has so much."""

@@ -165,7 +165,7 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
         )
     if mode is not None and unit.signature.unordered and not have_one_order(launch_to_be(step), unit.target, None):
         raise refused(unit.signature, "an operator's gradient, which runs it again, would bring two of them together")
-    if gpu and entry.cooperative:
+    if gpu and entry.waits(derivative=mode is not None):
         raise RefusedError(
             f"{unit.signature.name} waits for the whole grid, which an operator cannot launch on a GPU",
             hint="launch it with kernel[grid, block], or split it where its blocks wait for each other",

@@ -102,6 +102,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-raise-permutations", after=("adgen-make-bodies",)),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
         Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
+        Pass("adgen-meet-at-tickets", after=("adgen-make-bodies",)),
         Pass("adgen-return-together", after=("adgen-make-bodies",)),  # before anything asks who has returned
         Pass("adgen-find-shared-constants", "{plan}"),
         function("loop-simplify"),

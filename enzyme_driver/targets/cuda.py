@@ -147,7 +147,8 @@ def target_entries(
     for entry in plan.entries:
         without = (lost or {}).get(entry.symbol)
         facts = None if entry.symbol in refused else kernels.get(entry.symbol)
-        together = entry.symbol in waiting
+        alone = entry.symbol not in waiting
+        together = not alone or f"{entry.symbol}{suffix}" in waiting
         made[entry.symbol] = TargetEntry(
             primal=None if without else entry.symbol,
             primal_refused=as_refusal(without, entry) if without else None,
@@ -160,6 +161,7 @@ def target_entries(
             tape_size_from=facts["tape_size_from"] if facts else None,
             batch=f"{entry.symbol}{suffix}__batch" if facts and facts["batch"] and not together else None,
             cooperative=together,
+            primal_waits=not alone or not together,
             kept_shadows=_kept_shadows(entry, facts["unwritten"]) if facts else (),
             gradient_refused=None if facts else as_refusal(refused.get(entry.symbol), entry),
         )

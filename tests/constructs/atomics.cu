@@ -157,6 +157,21 @@ __global__ void last_block_sums(const float *x, float *partial, float *total, in
     }
 }
 
+// The thread that draws the ticket adds up at once.
+__global__ void last_thread_sums(const float *x, float *partial, float *total, int n)
+{
+    const int i = blockIdx.x;
+    if (threadIdx.x == 0) {
+        partial[i] = x[i] * x[i];
+        __threadfence();
+        if (atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1) {
+            float sum = 0;
+            for (int b = 0; b < gridDim.x; ++b) sum += partial[b];
+            *total = sum;
+        }
+    }
+}
+
 __global__ void exchanged_floats(const float *x, float *y, int n)
 {
     MY_ELEMENT(n);

@@ -1,6 +1,8 @@
 // Other derivatives than one gradient, and what a file says of its functions with the macros of adgen.h.
 #include "element.h"
 #include <adgen.h>
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 
 __global__ void carried_forward(const double *x, double *y, int n)
 {
@@ -26,6 +28,31 @@ __global__ void forward_with_shared(const double *x, double *y, int n)
     tile[threadIdx.x] = i < n ? x[i] : 0;
     __syncthreads();
     if (i < n) y[i] = tile[threadIdx.x] * tile[31 - threadIdx.x];
+}
+
+__global__ void forward_by_a_group(const double *x, double *y, int n)
+{
+    MY_ELEMENT(n);
+    y[i] = x[i];
+    if (i % 3 == 0) return;
+    const auto group = cooperative_groups::coalesced_threads();
+    y[i] = x[i] * cooperative_groups::reduce(group, x[i] * x[i], cooperative_groups::plus<double>());
+}
+
+// Boxes of particles, of which each meets those of a list.
+__global__ void forward_over_lists(const double *x, const int *boxes, double *y, int n)
+{
+    __shared__ double tile[32];
+    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        const int other = boxes[3 * blockIdx.x + k] * 32 + t;
+        tile[t] = other < n ? x[other] : 0;
+        __syncthreads();
+        for (int j = 0; j < 32; ++j) sum += i < n ? exp(-(x[i] - tile[j]) * (x[i] - tile[j])) * tile[j] : 0;
+        __syncthreads();
+    }
+    if (i < n) y[i] = sum;
 }
 
 __global__ void second_derivatives(const double *x, const double *w, double *y, int n)

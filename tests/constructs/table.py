@@ -272,6 +272,11 @@ _MATHEMATICS = (
     C("`atomicAdd` on half", "half_atomics"),
 )
 
+
+def _of_64(rng: Rng) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return rng.uniform(0.5, 1.5, 64).astype(np.float32)
+
+
 _COOPERATION = (
     C("`__shared__` array", "static_shared"),
     C("`extern __shared__` array", "dynamic_shared", shared_bytes=128),
@@ -322,6 +327,13 @@ _COOPERATION = (
     C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
     C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
     C("`cub::BlockScan`", "cub_block_scan"),
+    C(
+        "one of two ways by a neighbour's key in `__shared__` memory",
+        "beginnings_of_runs",
+        {"key": lambda rng: rng.integers(0, 2, 64).astype(np.int32), **dict.fromkeys(("x", "y"), _of_64)},
+        1,
+        64,
+    ),
 )
 
 _GRID = (
@@ -344,6 +356,8 @@ _ASYNCHRONOUS = (
 _MODES = (
     C("`jvp`", "carried_forward"),
     C("`jvp` with shared memory and barriers", "forward_with_shared"),
+    C("`jvp` of a sum over `coalesced_threads`", "forward_by_a_group"),
+    C("`jvp` of a tile that is filled by a list of indices", "forward_over_lists", {"boxes": integers(0, 2)}),
     C("`jvp` and `hvp` of a shuffle whose mask follows from `%laneid`", "forward_by_lanes", second=True),
     C("`hvp`", "second_derivatives", second=True),
     C("`hvp` of a loop", "second_of_a_loop", second=True),
@@ -380,10 +394,16 @@ _ATOMICS = (
         also=("value_before_the_sum", "exchanged_floats", "cas_add_by_exchange"),
     ),
     C(
-        "threads in an order that atomics decide: a lock, the last block to finish",
+        "sum of all blocks' sums by the last block to finish",
+        "last_block_sums",
+        {"partial": lambda _: np.zeros(2, np.float32)},
+        flat=frozenset({"partial"}),
+    ),
+    C(
+        "threads in an order that atomics decide: a lock, a last thread that waits for none",
         "spin_lock",
         refused="order that atomics decide",
-        also=("last_block_sums",),
+        also=("last_thread_sums",),
     ),
     C("threads that wait for what others write", "waits_for_others", refused="waiting for what another thread writes"),
 )

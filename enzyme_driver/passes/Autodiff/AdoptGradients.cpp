@@ -92,7 +92,8 @@ StringRef obstacle(const Instruction &I) {
     if (Name.starts_with("__kmpc_"))
       return "a parallel region";
     bool Hidden = Name.starts_with(HiddenPrefix) && !Name.starts_with(BitsPrefix);
-    if (ruleOfGradient(Name) != RuleOfGradient::Other)
+    bool IsNumber = Name.starts_with((HiddenPrefix + "llvm.expect.").str()); // what forward rules are given
+    if (ruleOfGradient(Name) != RuleOfGradient::Other || IsNumber)
       return "";
     if (Name.starts_with(RulePrefix) || Hidden || Name.starts_with("llvm.nvvm.barrier") ||
         Name.starts_with("llvm.nvvm.shfl"))

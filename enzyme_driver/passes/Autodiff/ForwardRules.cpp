@@ -19,6 +19,7 @@
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
@@ -27,6 +28,7 @@ namespace adgen {
 namespace {
 
 constexpr StringLiteral ProductPrefix = "adgen_math_mma_"; // rules/tensor_cores.cu
+constexpr StringLiteral RefillRule = "adgen_rule_refill_";
 constexpr StringLiteral ForwardMetadata = "enzyme_derivative";
 
 Function *declareForward(Function &Rule, Type *Result) {
@@ -167,6 +169,26 @@ void refuseUnsupported(Function &Tangent, function_ref<bool(const Instruction &)
   }
 }
 
+// A number that only a rule asks for, as the lane of a shuffle that a loop looks for, is an integer to Enzyme where it
+// comes from a call that says so: else it wants a tangent for it, with which it knows no forward derivative.
+void nameInteger(Use &Operand) {
+  auto *Number = dyn_cast<Instruction>(Operand.get());
+  if (!Number || !Number->getType()->isIntegerTy() || isa<CallBase>(Number))
+    return;
+  Type *T = Number->getType();
+  Module &M = *Number->getModule();
+  std::string Name = (HiddenPrefix + "llvm.expect.i" + Twine(T->getIntegerBitWidth())).str();
+  FunctionCallee Same = M.getOrInsertFunction(Name, T, T, T);
+  auto *F = cast<Function>(Same.getCallee());
+  F->addFnAttr("enzyme_inactive");
+  F->setDoesNotThrow();
+  F->setDoesNotFreeMemory();
+  F->setDoesNotAccessMemory();
+  F->addRetAttr(Attribute::get(M.getContext(), "enzyme_type", "{[-1]:Integer}"));
+  IRBuilder<> B(cast<Instruction>(Operand.getUser()));
+  Operand.set(B.CreateCall(Same, {Number, ConstantInt::get(T, 0)}));
+}
+
 Function *forwardOfOwn(Function &Rule) {
   SmallVector<Type *> Pointers(2 * Rule.arg_size(), Rule.getArg(0)->getType());
   auto *Type = FunctionType::get(Rule.getReturnType(), Pointers, false);
@@ -185,12 +207,42 @@ bool movesValue(const Function &Rule) {
   return Rule.arg_size() > 1 && Rule.getArg(1)->getType()->isPointerTy() && !Rule.getName().starts_with(OverwriteRule);
 }
 
+// What fills a shared array again for the reverse sweep (adgen-rematerialize-shared-loads) is nothing to tangents: they
+// are asked of a body without it, as the pointers to indices among what it takes have no tangent.
+void leaveRefillsOut(Function &Tangent) {
+  for (Instruction &I : instructions(Tangent)) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    if (!Call || !Call->getCalledFunction() || !Call->getCalledFunction()->getName().starts_with(ForwardPrefix))
+      continue;
+    auto *Body = cast<Function>(Call->getArgOperand(0)->stripPointerCasts());
+    auto Refills = [](const Instruction &Each) {
+      auto *Filling = dyn_cast<CallInst>(&Each);
+      return Filling && Filling->getCalledFunction() && Filling->getCalledFunction()->getName().starts_with(RefillRule);
+    };
+    if (none_of(instructions(*Body), Refills))
+      continue;
+    ValueToValueMapTy Map;
+    Function *Copy = CloneFunction(Body, Map);
+    Copy->setName(Body->getName() + ".forward");
+    Copy->setLinkage(GlobalValue::InternalLinkage);
+    for (Instruction &Each : make_early_inc_range(instructions(*Copy)))
+      if (Refills(Each))
+        Each.eraseFromParent();
+    Call->setArgOperand(0, Copy);
+  }
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(ForwardRules);
 
 PreservedAnalyses ForwardRules::run(Module &M, ModuleAnalysisManager &) {
-  SmallVector<Function *> Rules;
+  SmallVector<Function *> Rules, Tangents;
+  for (Function &F : M)
+    if (F.getName().starts_with(TangentPrefix))
+      Tangents.push_back(&F);
+  for (Function *Tangent : Tangents)
+    leaveRefillsOut(*Tangent);
   for (Function &F : M)
     if (F.getName().starts_with(TangentPrefix)) {
       refuseUnsupported(F, isIndirectCall, "a call through a function pointer or a virtual function",
@@ -199,6 +251,11 @@ PreservedAnalyses ForwardRules::run(Module &M, ModuleAnalysisManager &) {
     } else if (F.hasMetadata("enzyme_gradient") || isCalledByGradients(F))
       Rules.push_back(&F);
   for (Function *Rule : Rules) {
+    if (Rule->getName().starts_with(RulePrefix))
+      for (User *U : Rule->users())
+        if (auto *Call = dyn_cast<CallInst>(U); Call && Call->getFunction()->getName().starts_with(BodyPrefix))
+          for (Use &Operand : Call->args())
+            nameInteger(Operand);
     bool IsMathematics = !Rule->getReturnType()->isVoidTy();
     bool IsProduct = Rule->getName().starts_with(ProductPrefix);
     RuleOfGradient OfGradient = ruleOfGradient(Rule->getName());

@@ -1,6 +1,7 @@
 // Names what the gradient of a body would get wrong or what Enzyme would stop at, with the line in the user's file,
 // and tells Enzyme which globals hold no variable of the differentiation.
 #include "Analysis/Bits.h"
+#include "Analysis/Tickets.h"
 #include "Import/SwapLoop.h"
 #include "Support/Pass.h"
 
@@ -144,7 +145,8 @@ public:
     bool Answers = Atomic && Atomic->getType()->isIntegerTy() && !Atomic->use_empty();
     Locks |= isa<AtomicCmpXchgInst>(I) || (Answers && Atomic->getOperation() == AtomicRMWInst::Xchg);
     auto *Load = dyn_cast<LoadInst>(&I);
-    Counts |= Answers || (Load && Load->isVolatile() && Load->getType()->isIntegerTy());
+    bool IsMet = Atomic && Atomic->hasMetadata(TicketMetadata);
+    Counts |= (Answers && !IsMet) || (Load && Load->isVolatile() && Load->getType()->isIntegerTy());
     if (Load && isFloating(Load->getType()))
       note(Load->getPointerOperand(), SharedFrom, Loads, &I);
     if (Load && !Awaited && waitsForOthers(*Load)) {

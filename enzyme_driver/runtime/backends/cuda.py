@@ -75,7 +75,8 @@ class CudaBackend:
                 self._launch_with_tape(code, entry, call, prepared, launch, stream)
             else:
                 table = prepared.table if call[0] is prepared.values else None
-                _launch(code, str(symbol), call, launch, stream, together=entry.cooperative, table=table)
+                together = entry.waits(derivative=gradient)
+                _launch(code, str(symbol), call, launch, stream, together=together, table=table)
             _copy_shadows_out(code, prepared, stream)
             if gradient and entry.heap:
                 check_heap(code, stream)
@@ -87,7 +88,7 @@ class CudaBackend:
     ) -> RepeatedLaunch | None:
         """The same launch again, where it is one of a kernel and nothing else."""
         more = gradient and (entry.tape or entry.heap or entry.dynamic_shared or entry.dynamic_shadow_bytes)
-        if more or entry.cooperative or prepared.variables or prepared.immutable:
+        if more or entry.waits(derivative=gradient) or prepared.variables or prepared.immutable:
             return None
         device, symbol = device_of_views(prepared.views), str(entry.gradient if gradient else entry.primal)
         with on_device(device):
@@ -109,7 +110,7 @@ class CudaBackend:
         if launch is None or launch.stream is not None or launch.shared_bytes:
             return False
         more = gradient and (entry.tape or entry.heap or entry.dynamic_shadow_bytes)
-        return not (entry.cooperative or entry.dynamic_shared or more)
+        return not (entry.waits(derivative=gradient) or entry.dynamic_shared or more)
 
     def run_plain(
         self, entry: TargetEntry, call: PlainCall, launch: Launch | None, result_size: int, *, gradient: bool

@@ -101,7 +101,22 @@ def _weno(advection: bool) -> Maker:
     return make
 
 
+def _jacobi(rng: Rng) -> Args:
+    arrays = {"u": rng.standard_normal(99), "f": rng.standard_normal(99), "next": np.zeros(99)}
+    sums = {"squares": np.zeros(3), "values": np.zeros(3), "norms": np.zeros(2)}
+    return {**arrays, **sums, "screening": 0.7, "nx": 11, "ny": 9}
+
+
 ROWS = (
+    Program(
+        "residual_norm.cu",
+        "jacobi_with_norms",
+        _jacobi,
+        ("next", "squares", "values", "norms"),
+        3,
+        32,
+        flat=frozenset({"squares", "values"}),
+    ),
     Program("fdtd.cu", "update_h", _update_h, ("hx", "hy"), (2, 2), (8, 8)),
     Program("fdtd.cu", "update_e", _update_e, ("ez",), (2, 2), (8, 8)),
     Program("fdtd.cu", "update_e", _update_e, ("ez",), (2, 2), (8, 8), activity={"dt": "active", "dtdx": "active"}),
