@@ -194,10 +194,16 @@ Value *PtxTranslation::integral(ArrayRef<StringRef> Words, ArrayRef<Value *> X) 
   bool Low = is_contained(Words, "lo");
   if (X.size() == 3 && (Code == "dp4a" || Code == "dp2a"))
     return dotted(Words, X);
+  if (X.size() == 3 && Code == "bfe" && Words.back() == "u32")
+    return extracted(X);
   if (X.size() == 3)
     return Code == "mad" && Low ? B.CreateAdd(B.CreateMul(X[0], X[1]), X[2]) : nullptr;
   if (X.size() != 2 || is_contained(Words, "cc"))
     return nullptr;
+  if (Code == "bmsk" && Words[1] == "clamp")
+    return masked(X);
+  if (Code == "shl" || Code == "shr")
+    return shifted(Code, Words.back(), X);
   return Code == "add"          ? B.CreateAdd(X[0], X[1])
          : Code == "sub"        ? B.CreateSub(X[0], X[1])
          : Code == "mul" && Low ? B.CreateMul(X[0], X[1])
@@ -205,6 +211,43 @@ Value *PtxTranslation::integral(ArrayRef<StringRef> Words, ArrayRef<Value *> X) 
          : Code == "or"         ? B.CreateOr(X[0], X[1])
          : Code == "xor"        ? B.CreateXor(X[0], X[1])
                                 : nullptr;
+}
+
+// By 32 bits or more nothing is left of a word, as its sign if it has one. How far is a word of 32 bits always.
+Value *PtxTranslation::shifted(StringRef Code, StringRef TypeName, ArrayRef<Value *> X) {
+  auto *T = cast<IntegerType>(X[0]->getType());
+  if (T->getBitWidth() != 32)
+    return nullptr;
+  bool Signed = Code == "shr" && TypeName.starts_with("s");
+  Value *Most = B.getInt32(Signed ? 31 : 63), *By = B.CreateBinaryIntrinsic(Intrinsic::umin, X[1], Most);
+  if (Signed)
+    return B.CreateAShr(X[0], By);
+  Type *Wide = B.getInt64Ty();
+  Value *Number = B.CreateZExt(X[0], Wide), *Far = B.CreateZExt(By, Wide);
+  return B.CreateTrunc(Code == "shl" ? B.CreateShl(Number, Far) : B.CreateLShr(Number, Far), T);
+}
+
+// Ones from a place on, so many.
+Value *PtxTranslation::masked(ArrayRef<Value *> X) {
+  auto Below = [&](Value *Place) { // ones up to there, in 64 bits
+    Value *Limited = B.CreateBinaryIntrinsic(Intrinsic::umin, Place, B.getInt64(32));
+    return B.CreateSub(B.CreateShl(B.getInt64(1), Limited), B.getInt64(1));
+  };
+  Value *First = B.CreateZExt(X[0], B.getInt64Ty()), *Count = B.CreateZExt(X[1], B.getInt64Ty());
+  Value *Ones = B.CreateAnd(Below(B.CreateAdd(First, Count)), B.CreateNot(Below(First)));
+  return B.CreateTrunc(Ones, X[0]->getType());
+}
+
+// So many bits from a place on; those behind the word are zeros.
+Value *PtxTranslation::extracted(ArrayRef<Value *> X) {
+  Type *Wide = B.getInt64Ty();
+  auto Limited = [&](Value *V, unsigned Most) {
+    Value *Byte = B.CreateAnd(V, B.getInt32(255));
+    return B.CreateZExt(B.CreateBinaryIntrinsic(Intrinsic::umin, Byte, B.getInt32(Most)), Wide);
+  };
+  Value *From = B.CreateLShr(B.CreateZExt(X[0], Wide), Limited(X[1], 32));
+  Value *Mask = B.CreateSub(B.CreateShl(B.getInt64(1), Limited(X[2], 32)), B.getInt64(1));
+  return B.CreateTrunc(B.CreateAnd(From, Mask), X[0]->getType());
 }
 
 } // namespace adgen

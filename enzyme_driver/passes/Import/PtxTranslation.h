@@ -100,6 +100,9 @@ private:
   // dp4a, and dp2a whose upper bytes become the lower ones: what it would say else is one bit, which C++ takes
   // otherwise.
   llvm::Value *dotted(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::Value *> X);
+  llvm::Value *shifted(llvm::StringRef Code, llvm::StringRef TypeName, llvm::ArrayRef<llvm::Value *> X);
+  llvm::Value *masked(llvm::ArrayRef<llvm::Value *> X);
+  llvm::Value *extracted(llvm::ArrayRef<llvm::Value *> X);
   llvm::CallInst &Call;
   llvm::IRBuilder<> B;
   llvm::LLVMContext &Context;

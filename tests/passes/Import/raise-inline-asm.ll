@@ -255,3 +255,29 @@ define float @multiplied_by_warps(i32 %a, float %c) {
   %s = fadd float %e0, %w
   ret float %s
 }
+
+; A shift by 32 or more leaves nothing, or the sign; bits from a place on, and ones from a place on, end with the word.
+; CHECK-LABEL: define i32 @shifts(
+; CHECK-NOT:   asm
+; CHECK:       call i32 @llvm.umin.i32(i32 %by, i32 63)
+; CHECK:       lshr i64
+; CHECK:       call i32 @llvm.umin.i32(i32 %by, i32 31)
+; CHECK:       ashr i32
+; CHECK:       shl i64
+; CHECK:       ret i32
+define i32 @shifts(i32 %x, i32 %by) {
+  %right = call i32 asm "shr.b32 $0, $1, $2;", "=r,r,r"(i32 %x, i32 %by)
+  %signed = call i32 asm "shr.s32 $0, $1, $2;", "=r,r,r"(i32 %right, i32 %by)
+  %left = call i32 asm "shl.b32 $0, $1, $2;", "=r,r,r"(i32 %signed, i32 %by)
+  ret i32 %left
+}
+
+; CHECK-LABEL: define i32 @parts(
+; CHECK-NOT:   asm
+; CHECK:       ret i32
+define i32 @parts(i32 %x, i32 %at, i32 %count) {
+  %part = call i32 asm "bfe.u32 $0, $1, $2, $3;", "=r,r,r,r"(i32 %x, i32 %at, i32 %count)
+  %ones = call i32 asm "bmsk.clamp.b32 $0, $1, $2;", "=r,r,r"(i32 %at, i32 %count)
+  %both = and i32 %part, %ones
+  ret i32 %both
+}
