@@ -38,6 +38,14 @@ _HINTS = {
         "clang takes no shared variable that has a constructor, such as cuda::barrier: let all threads of the block "
         "wait by __syncthreads(), or make an array of bytes and take it for the type"
     ),
+    "no member named 'this_cluster'": (
+        "clang knows no clusters of blocks nor shared memory of other blocks: write the kernel for single blocks, "
+        "which hand each other values through an array in another launch"
+    ),
+    "kernel launch from __device__ or __global__ function": (
+        "a kernel that launches kernels has no derivative: let the host launch them, and record the launches by "
+        "adgen.Tape"
+    ),
     "no mipmaps, no cubemaps, no gathers": (
         "give the kernel a texture for each level or face, of which each is an array for adgen.texture(...), and read "
         "it by tex2D; for a gather read the four texels"

@@ -53,6 +53,11 @@ _KNOWN = (
         "use one type for it, or __float_as_int and __int_as_float on values",
     ),
     (
+        r"unknown intrinsic\s+llvm\.([su](?:max|min)|abs|ctpop|ctlz|cttz|bswap|bitreverse|fsh[lr])\b",
+        "integer arithmetic on the bits of floating point",
+        "use fmaxf, fminf, fabsf or frexpf on the number itself, mark the inputs const, or say --derivative F=GRADIENT",
+    ),
+    (
         r"unknown intrinsic\s+(llvm\.[\w.]+)",
         "an operation that has no derivative rule",
         "leave it out of the differentiated part, or mark its inputs const",

@@ -18,6 +18,7 @@ from enzyme_driver.stages import enzyme_messages
             "define void @f()\n\ncannot handle (reverse) unknown intrinsic\nllvm.nvvm.shfl.sync.down.f32\n",
             "no derivative rule (llvm.nvvm.shfl.sync.down.f32)",
         ),
+        ("cannot handle (reverse) unknown intrinsic\nllvm.smax.i32\n", "bits of floating point (smax)"),
         (
             "Enzyme: No augmented forward pass found for _Z5outerPKfi(outer(float const*, int))\n at context:  %call",
             "a function whose body is not in this file (outer(float const*, int))",
