@@ -112,3 +112,71 @@ __global__ void masked_layers(const bool *mask, const double *__restrict__ alpha
         last[blockIdx.x * 8 + threadIdx.x] = latest;
     }
 }
+
+// Threads whose pixel is outside return before the barriers; the light is asked behind each step, or instead of a flag.
+template <int Stop>
+__global__ void returned_layers(const double *__restrict__ alphas, double *seen, double *through, int n, int pixels)
+{
+    __shared__ double tile[8];
+    if (threadIdx.x >= pixels) {
+        seen[blockIdx.x * 8 + threadIdx.x] = 3;
+        return;
+    }
+    bool done = false;
+    double left = 1, sum = 0;
+    for (int first = 0; first < n; first += 8) {
+        __syncthreads();
+        const int count = min(8, n - first);
+        for (int j = threadIdx.x; j < count; j += pixels)
+            tile[j] = alphas[first + j];
+        __syncthreads();
+        if (Stop == 2 && !(left > 0.02))
+            continue;
+        for (int j = 0; j < count && !done; ++j) {
+            double alpha = tile[j] * (1 + 0.03 * threadIdx.x);
+            if (alpha < 0.1)
+                continue;
+            if (Stop == 0 && left * (1 - alpha) < 0.02) {
+                done = true;
+                break;
+            }
+            sum += alpha * left * (j + 1);
+            left *= 1 - alpha;
+            if (Stop == 1)
+                done = left < 0.02;
+            if (Stop == 2 && left <= 0.02)
+                break;
+        }
+    }
+    seen[blockIdx.x * 8 + threadIdx.x] = sum;
+    through[blockIdx.x * 8 + threadIdx.x] = left;
+}
+template __global__ void returned_layers<0>(const double *, double *, double *, int, int);
+template __global__ void returned_layers<1>(const double *, double *, double *, int, int);
+template __global__ void returned_layers<2>(const double *, double *, double *, int, int);
+
+// The light is the exponential of a depth, which may be infinite behind a sample; or is asked whether to go on.
+__global__ void depths(const double *__restrict__ density, double *seen, int n)
+{
+    double depth = 0, sum = 0;
+    for (int k = 0; k < n; ++k) {
+        const double s = density[n * threadIdx.x + k];
+        sum += exp(-depth) * (1 - exp(-s)) * (k + 1);
+        depth += s;
+    }
+    seen[threadIdx.x] = sum;
+}
+__global__ void steps(const double *__restrict__ density, double *seen, int n, double least)
+{
+    double left = 1, sum = 0;
+    int step = 0;
+    while (step < n) {
+        const double alpha = 1 - exp(-density[n * threadIdx.x + step]);
+        sum += alpha * left * (step + 1);
+        left *= 1 - alpha;
+        if (left < least)
+            break;
+        step++;
+    }
+    seen[threadIdx.x] = sum;
+}

@@ -86,3 +86,40 @@ def test_what_layers_in_a_mask_keep_is_measured() -> None:
     launch = next(entry.targets["cuda"] for entry in made.entries if entry.signature.name == "masked_layers")
     assert launch.tape is not None
     assert not launch.heap
+
+
+@pytest.mark.parametrize("stop", [0, 1, 2])
+@pytest.mark.parametrize("pixels", [8, 5])
+@pytest.mark.parametrize("count", [1, 8, 21, 45])
+def test_layers_of_threads_that_return(kernels: adgen.Module, stop: int, pixels: int, count: int) -> None:
+    alphas = np.random.default_rng(count).uniform(0.0, 0.6, count)
+    outputs = (np.zeros(16), np.zeros(16))
+    kernel(kernels, f"returned_layers<{stop}>").check[2, 8](alphas, *outputs, count, pixels)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_what_is_known_again_is_not_kept() -> None:
+    made = artifact(Path(__file__).with_name("light_left.cu"))
+    launch = next(entry.targets["cuda"] for entry in made.entries if entry.signature.name == "steps")
+    assert launch.tape is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e6, np.inf])
+def test_light_of_a_depth(kernels: adgen.Module, scale: float) -> None:
+    """One sample may hide all that come, and those before have their gradient all the same."""
+    density = np.random.default_rng(5).uniform(0.0, 0.5, (4, 9))
+    density[:, 5] *= scale
+    depth = np.cumsum(density, axis=1)
+    before = np.exp(-np.concatenate([np.zeros((4, 1)), depth[:, :-1]], axis=1))
+    terms = before * (1 - np.exp(-density)) * np.arange(1, 10)
+    behind = np.cumsum(terms[:, ::-1], axis=1)[:, ::-1] - terms
+    expected = before * np.exp(-density) * np.arange(1, 10) - behind
+    gradient = np.zeros((4, 9))
+    kernel(kernels, "depths").gradient[1, 4](density, np.zeros(4), 9, shadows={"density": gradient, "seen": np.ones(4)})
+    np.testing.assert_allclose(gradient, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("least", [1e-3, 0.3])
+def test_steps_to_a_threshold(kernels: adgen.Module, least: float) -> None:
+    density = np.random.default_rng(6).uniform(0.0, 1.0, (4, 9))
+    kernel(kernels, "steps").check[1, 4](density, np.zeros(4), 9, least)

@@ -145,4 +145,24 @@ void joinBreak(Loop &L, const Break &Of, DominatorTree &DT, LoopInfo &LI) {
   DT.recalculate(*Latch->getParent());
 }
 
+bool joinBreakBy(Loop &L, function_ref<bool(const Value &)> Decides, DominatorTree &DT, LoopInfo &LI) {
+  SmallVector<BasicBlock *> Exiting;
+  L.getExitingBlocks(Exiting);
+  BasicBlock *Exit = L.getUniqueExitBlock(), *Latch = L.getLoopLatch();
+  if (!Exit || !Latch || Exiting.size() != 2 || !is_contained(Exiting, Latch))
+    return false;
+  BasicBlock *From = Exiting[Exiting[0] == Latch];
+  auto *Branch = dyn_cast<BranchInst>(From->getTerminator());
+  if (!Branch || !Decides(*Branch->getCondition()))
+    return false;
+  PHINode *Flag = PHINode::Create(Type::getInt1Ty(Exit->getContext()), 2, "broken", Exit->begin());
+  for (BasicBlock *Each : predecessors(Exit))
+    Flag->addIncoming(ConstantInt::getBool(Flag->getContext(), Each == From), Each);
+  std::optional<Break> Found = breakOf(L);
+  if (Found)
+    joinBreak(L, *Found, DT, LI);
+  DeleteDeadPHIs(Exit);
+  return Found.has_value();
+}
+
 } // namespace adgen

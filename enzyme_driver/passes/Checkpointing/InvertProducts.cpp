@@ -14,6 +14,7 @@
 #include "Checkpointing/CarriedProduct.h"
 
 #include "Analysis/Undo.h"
+#include "Checkpointing/Breaks.h"
 #include "Checkpointing/WideProduct.h"
 #include "Checkpointing/WideSum.h"
 #include "Support/Derivative.h"
@@ -330,6 +331,15 @@ void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &D
   moveTo(In, Carried, L, DT, LI);
 }
 
+// How an iteration has come out is known again: a loop that is left at one place is entered at one in the reverse
+// sweep.
+bool joinBreak(Loop &L, const CarriedProduct &Product, DominatorTree &DT, LoopInfo &LI) {
+  auto Leaves = [&](const Value &Condition) {
+    return any_of(Product.leaving(), [&](const auto &Each) { return Each.first == &Condition; });
+  };
+  return !L.getParentLoop() && joinBreakBy(L, Leaves, DT, LI);
+}
+
 bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManager &FAM) {
   auto &DT = FAM.getResult<DominatorTreeAnalysis>(Body);
   auto &LI = FAM.getResult<LoopAnalysis>(Body);
@@ -340,7 +350,8 @@ bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManag
       continue;
     for (PHINode &Carried : L->getHeader()->phis())
       if (CarriedProduct Product(Carried, *L, DT, SE, Unchanged, Known); Product.isInvertible()) {
-        invert(Carried, *L, Product, DT, LI);
+        if (!joinBreak(*L, Product, DT, LI))
+          invert(Carried, *L, Product, DT, LI);
         return true;
       }
   }

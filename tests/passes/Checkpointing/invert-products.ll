@@ -395,6 +395,40 @@ end:
   ret void
 }
 
+; A break by such a comparison leads to the end of its iteration, from where alone the loop is left.
+; CHECK-LABEL: define void @adgen_body_breaks_off(
+; CHECK:         br i1 {{%.*}}, label %latch, label %takes
+; CHECK:       latch:
+; CHECK:         [[BROKEN:%.*]] = phi i1 {{.*}}[ true, %loop ]
+; CHECK:         [[ENDS:%.*]] = select i1 [[BROKEN]], i1 true, i1 %last
+; CHECK:         br i1 [[ENDS]], label %end, label %
+define void @adgen_body_breaks_off(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %latch ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %latch ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %latch ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %f = fsub float 1.0, %a
+  %rest = fmul float %through, %f
+  %opaque = fcmp olt float %rest, 0x3F1A36E2E0000000
+  br i1 %opaque, label %end, label %takes
+takes:
+  %w = fmul float %through, %a
+  %more = fadd float %sum, %w
+  br label %latch
+latch:
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  br i1 %last, label %end, label %loop
+end:
+  %left = phi float [ %sum, %loop ], [ %more, %latch ]
+  store float %left, ptr %out
+  ret void
+}
+
 ; What the iteration before has computed would be found out again from another iteration's number.
 ; CHECK-LABEL: define void @adgen_body_used_later(
 ; CHECK-NOT:     alloca
