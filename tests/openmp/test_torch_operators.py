@@ -31,3 +31,16 @@ def test_host_code_makes_the_instances(toolchain: object) -> None:
     expected = np.zeros(N)
     expected[order] = np.repeat(3 * neighbours * weights.reshape(-1, 2).sum(1), 2)
     assert np.allclose(found, expected, rtol=1e-5)
+
+
+def test_additions_by_an_index_are_those_of_torch(toolchain: object) -> None:
+    del toolchain
+    kernel = adgen.compile(SOURCE.with_name("torch_scatter.cu"), kernel="index_add<double>")
+    random = np.random.default_rng(9)
+    x, index, weights = random.normal(size=N), random.integers(0, 4, N), random.normal(size=4)
+    x[3] = np.nan
+    args = (x, index, np.zeros(4), N, 4)
+    found = kernel.vjp[1, 32](*args, cotangents={"y": weights}, wrt="x")["x"]
+    expected = 2 * x * weights[index]
+    expected[3] = 0
+    assert np.allclose(found, expected)
