@@ -17,6 +17,13 @@ static bool isSmall(const ConstantRange &Range) {
          Range.getSignedMax().sle(Places::MostBytes);
 }
 
+// Behind casts and what only leaves a loop, as LLVM sees through them too.
+static Value *stepsOf(Value *Pointer) {
+  while (isa<AddrSpaceCastInst>(Pointer) || (isa<PHINode>(Pointer) && cast<PHINode>(Pointer)->getNumOperands() == 1))
+    Pointer = cast<Instruction>(Pointer)->getOperand(0);
+  return Pointer;
+}
+
 std::optional<Bytes> Places::of(AtomicRMWInst &Addition) const {
   if (!areWholeSteps(Addition))
     return std::nullopt;
@@ -26,23 +33,23 @@ std::optional<Bytes> Places::of(AtomicRMWInst &Addition) const {
   return Found ? Found : Whole;
 }
 
-bool Places::areWholeSteps(const AtomicRMWInst &Addition) const {
+bool Places::areWholeSteps(AtomicRMWInst &Addition) const {
   const int64_t Size = DL.getTypeStoreSize(Addition.getType());
-  for (const Value *Pointer = Addition.getPointerOperand(); auto *GEP = dyn_cast<GetElementPtrInst>(Pointer);
-       Pointer = GEP->getPointerOperand()) {
+  Value *Pointer = stepsOf(Addition.getPointerOperand());
+  for (; auto *GEP = dyn_cast<GetElementPtrInst>(Pointer); Pointer = stepsOf(GEP->getPointerOperand())) {
     SmallMapVector<Value *, APInt, 4> Scales;
     APInt Constant(NumberBits, 0);
     if (!GEP->collectOffset(DL, NumberBits, Scales, Constant) || Constant.srem(Size) != 0 ||
         any_of(Scales, [&](const auto &Each) { return Each.second.srem(Size) != 0; }))
       return false;
   }
-  return true;
+  return Pointer == getUnderlyingObject(Addition.getPointerOperand(), 0);
 }
 
 std::optional<Bytes> Places::bySteps(AtomicRMWInst &Addition) const {
   ConstantRange Sum(APInt(NumberBits, 0));
-  for (Value *Pointer = Addition.getPointerOperand(); auto *GEP = dyn_cast<GetElementPtrInst>(Pointer);
-       Pointer = GEP->getPointerOperand()) {
+  for (Value *Pointer = stepsOf(Addition.getPointerOperand()); auto *GEP = dyn_cast<GetElementPtrInst>(Pointer);
+       Pointer = stepsOf(GEP->getPointerOperand())) {
     SmallMapVector<Value *, APInt, 4> Scales;
     APInt Constant(NumberBits, 0);
     GEP->collectOffset(DL, NumberBits, Scales, Constant);
@@ -105,10 +112,13 @@ ConstantRange Places::rangeOf(Value &V, Instruction &At, unsigned Depth) const {
 Value &Elsewhere::of(Value &Pointer) {
   if (Value *Found = Known.lookup(&Pointer))
     return *Found;
+  if (Value *Steps = stepsOf(&Pointer); Steps != &Pointer)
+    return of(*Steps);
   auto *GEP = cast<GetElementPtrInst>(&Pointer);
   Value &From = of(*GEP->getPointerOperand());
   auto *Copy = cast<GetElementPtrInst>(GEP->clone());
   Copy->setOperand(0, &From);
+  Copy->mutateType(From.getType());
   Copy->setNoWrapFlags(GEPNoWrapFlags::none()); // what lies between may be outside
   Copy->insertAfter(GEP->getIterator());
   return *(Known[&Pointer] = Copy);

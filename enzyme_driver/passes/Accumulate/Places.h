@@ -32,7 +32,7 @@ public:
 private:
   std::optional<Bytes> bySteps(llvm::AtomicRMWInst &Addition) const;
   std::optional<Bytes> ofVariable(const llvm::AtomicRMWInst &Addition) const;
-  bool areWholeSteps(const llvm::AtomicRMWInst &Addition) const;
+  bool areWholeSteps(llvm::AtomicRMWInst &Addition) const;
   llvm::ConstantRange rangeOf(llvm::Value &V, llvm::Instruction &At, unsigned Depth = 0) const;
 
   const llvm::DataLayout &DL;

@@ -45,3 +45,26 @@ tap:
 out:
   ret void
 }
+
+; Where a pointer leaves a loop by a phi, the steps in front of it count too: the index of %past is 8 to 16.
+; CHECK-LABEL: define void @adgen_gradient_left(
+; CHECK:         getelementptr inbounds {{.*}}[17 x float]], ptr addrspace(3) @adgen_exchange_left.warps
+; CHECK:       out:
+; CHECK:         [[PAST:%.*]] = getelementptr float, ptr {{%[0-9]+}}, i64 8
+; CHECK:         atomicrmw fadd ptr [[PAST]], float %v monotonic, align 4, !adgen.warps.own
+define void @adgen_gradient_left(ptr %w, float %v, i1 %more, ptr "adgen-shadow" %d_w) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+entry:
+  br label %tap
+tap:
+  %k = phi i64 [ 0, %entry ], [ %next, %tap ]
+  %at = getelementptr float, ptr %d_w, i64 %k
+  %0 = atomicrmw fadd ptr %at, float %v monotonic
+  %next = add nuw nsw i64 %k, 1
+  %again = icmp ult i64 %next, 9
+  br i1 %again, label %tap, label %out
+out:
+  %left = phi ptr [ %at, %tap ]
+  %past = getelementptr float, ptr %left, i64 8
+  %1 = atomicrmw fadd ptr %past, float %v monotonic
+  ret void
+}
