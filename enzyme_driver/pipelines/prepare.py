@@ -198,6 +198,7 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-name-halves"),  # while conversions are functions
         Pass("adgen-user-rules", "{user_rules}"),
         Pass("adgen-leave-members"),
+        Pass("adgen-raise-inline-asm"),  # an empty text, in front of what asks where values come from
         Pass("adgen-mark-io-inactive"),
         Pass("adgen-lower-math-to-rules"),
         Pass("adgen-raise-atomic-adds"),
@@ -208,7 +209,10 @@ PREPARE_CPP = Pipeline(
         Pass("adgen-lower-worksharing-loops", after=("adgen-outline-parallel-regions",)),
         Pass("adgen-number-thread-locals", after=("adgen-outline-parallel-regions",)),
         Pass("adgen-rewrite-openmp", after=("adgen-lower-worksharing-loops",)),
-        Pass("adgen-refuse-unsupported", after=("adgen-mark-io-inactive", "adgen-rewrite-openmp")),
+        Pass(
+            "adgen-refuse-unsupported",
+            after=("adgen-raise-inline-asm", "adgen-mark-io-inactive", "adgen-rewrite-openmp"),
+        ),
         Pass("adgen-demote-to-sret"),
         _ASK,
         Pass("internalize", "{exported}"),

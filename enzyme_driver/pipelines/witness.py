@@ -61,6 +61,7 @@ WITNESS_CPP = Pipeline(
     (
         Pass("adgen-name-halves"),
         Pass("adgen-leave-members"),
+        Pass("adgen-raise-inline-asm"),
         Pass("adgen-mark-io-inactive"),
         Pass("adgen-run-tasks-at-once"),
         Pass("adgen-join-teams"),

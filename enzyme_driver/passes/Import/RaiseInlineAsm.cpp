@@ -1,9 +1,11 @@
 // Inline PTX becomes instructions: CUDA's headers write half and bfloat16 that way, loads with hints for the caches,
 // atomics in a scope, and CUB its shuffles; people write approximate functions and reads of registers. What is not
-// understood as a whole stays assembly, which is refused later by its place.
+// understood as a whole stays assembly, which is refused later by its place. On every target, text without an
+// instruction, which keeps a compiler from moving or splitting values, gives what it takes.
 #include "Import/PtxTranslation.h"
 #include "Support/Pass.h"
 
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -129,13 +131,94 @@ Value *PtxTranslation::chosen(StringRef Condition, Value *New, StringRef Registe
   return Negative ? B.CreateSelect(P, Old, New) : B.CreateSelect(P, New, Old);
 }
 
+namespace {
+
+// Assembly without an instruction: an output is the input that is tied to it, memory stays as it is.
+class EmptyAssembly {
+public:
+  explicit EmptyAssembly(CallInst &Call) : Call(Call), B(&Call) {}
+
+  static bool isEmpty(StringRef Text) {
+    Text = Text.trim();
+    return Text.empty() || ((Text.starts_with("#") || Text.starts_with("//")) && !Text.contains('\n'));
+  }
+
+  bool run() {
+    Value *Result = nullptr;
+    if (!readOperands() || !(Call.getType()->isVoidTy() || (Result = result())))
+      return false;
+    for (const Output &O : Outputs)
+      if (O.Address && O.Given)
+        B.CreateStore(O.Given, O.Address);
+    if (Result)
+      Call.replaceAllUsesWith(Result);
+    Call.eraseFromParent();
+    return true;
+  }
+
+private:
+  struct Output {
+    Value *Address; // null of a register
+    Value *Given = nullptr;
+  };
+
+  CallInst &Call;
+  IRBuilder<> B;
+  SmallVector<Output> Outputs;
+
+  bool readOperands() {
+    unsigned Argument = 0;
+    for (const InlineAsm::ConstraintInfo &C : cast<InlineAsm>(Call.getCalledOperand())->ParseConstraints()) {
+      if (C.Type == InlineAsm::isLabel)
+        return false;
+      if (C.Type == InlineAsm::isOutput)
+        Outputs.push_back({C.isIndirect ? Call.getArgOperand(Argument++) : nullptr});
+      if (C.Type == InlineAsm::isInput && !tie(C, Call.getArgOperand(Argument++)))
+        return false;
+    }
+    return true;
+  }
+
+  bool tie(const InlineAsm::ConstraintInfo &C, Value *Given) {
+    const auto &Codes = C.isMultipleAlternative ? C.multipleAlternatives.front().Codes : C.Codes;
+    unsigned Tied = 0;
+    if (Codes.empty() || StringRef(Codes.front()).getAsInteger(10, Tied))
+      return true; // read, and left
+    if (Tied < Outputs.size())
+      Outputs[Tied].Given = Given;
+    return Tied < Outputs.size();
+  }
+
+  Value *result() {
+    SmallVector<Value *> Found;
+    for (const Output &O : Outputs)
+      if (!O.Address)
+        Found.push_back(O.Given);
+    auto *Struct = dyn_cast<StructType>(Call.getType());
+    Value *Whole = Struct ? PoisonValue::get(Struct) : Found.front();
+    for (unsigned I = 0; I < Found.size(); ++I) {
+      if (!Found[I] || Found[I]->getType() != (Struct ? Struct->getElementType(I) : Call.getType()))
+        return nullptr; // whatever the register holds
+      if (Struct)
+        Whole = B.CreateInsertValue(Whole, Found[I], I);
+    }
+    return Whole;
+  }
+};
+
+} // namespace
+
 ADGEN_DECLARE_PASS(RaiseInlineAsm);
 
 PreservedAnalyses RaiseInlineAsm::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     for (Instruction &I : make_early_inc_range(instructions(F)))
-      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->isInlineAsm())
-        PtxTranslation(*Call).run();
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->isInlineAsm()) {
+        StringRef Text = cast<InlineAsm>(Call->getCalledOperand())->getAsmString();
+        bool Raised = EmptyAssembly::isEmpty(Text) && EmptyAssembly(*Call).run();
+        if (!Raised && M.getTargetTriple().isNVPTX())
+          PtxTranslation(*Call).run();
+      }
   return PreservedAnalyses::none();
 }
 

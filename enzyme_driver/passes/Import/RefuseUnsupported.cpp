@@ -320,7 +320,6 @@ private:
       stop(Call, What, OwnRule);
   }
 
-  // Assembly that takes nothing reads a register or fences memory; a barrier in it would not be reversed.
   // What adgen-raise-permutations has left of permutations of bytes moves parts of numbers, or in an order that is
   // computed.
   void visitPermutation(CallBase &Call) {
@@ -330,13 +329,15 @@ private:
              "move numbers of 16 bits whole, in an order that is a constant, or choose with a condition");
   }
 
+  // Assembly that takes nothing reads a register or fences memory; a barrier in it would not be reversed. What a
+  // processor says of itself depends on no number.
   void visitAssembly(CallBase &Call) {
     StringRef Text = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
     bool TakesNothing = Call.arg_empty() && !holds(Call.getType(), isFloating);
     if (Text.contains("bar.") || Text.contains("barrier."))
       return stop(Call, "a barrier in inline assembly" + firstOf(Text),
                   "use __syncthreads(), __syncwarp() or a tile of cooperative groups, whose barriers are reversed");
-    if (!TakesNothing)
+    if (!TakesNothing && !Text.contains("cpuid"))
       return stop(Call, assemblyInWords(Text) + firstOf(Text), OwnRule);
     Call.addFnAttr(Attribute::get(Call.getContext(), "enzyme_inactive"));
   }

@@ -39,6 +39,7 @@ define internal void @outlined(ptr %thread, ptr %bound, ptr %x) !dbg !21 {
   call void @llvm.x86.avx.maskstore.pd.256(ptr %x, <4 x i64> zeroinitializer, <4 x double> zeroinitializer), !dbg !38
   %root = call double asm "sqrtsd $1, $0", "=x,x"(double 1.0), !dbg !38
   call void asm sideeffect "", "~{memory}"(), !dbg !38
+  %asked = call { i32, i32 } asm sideeffect "cpuid", "={ax},={bx},0"(i32 1), !dbg !38
   %max = atomicrmw fmax ptr %x, double 1.0 monotonic, !dbg !39
   %swap = cmpxchg ptr %x, i64 0, i64 1 monotonic monotonic, !dbg !40
   %sum = atomicrmw fadd ptr %x, double 1.0 monotonic, !dbg !40
