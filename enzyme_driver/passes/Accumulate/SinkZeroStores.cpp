@@ -22,8 +22,11 @@ namespace {
 
 // The shadow that the store sets to zero; null for any other store.
 const Argument *zeroedShadow(const StoreInst &Store) {
-  auto *Zero = dyn_cast<ConstantFP>(Store.getValueOperand());
-  if (!Zero || !Zero->isZero() || !Store.isSimple())
+  const Value *V = Store.getValueOperand();
+  auto *Number = dyn_cast<ConstantFP>(V);
+  auto *Bits = dyn_cast<ConstantInt>(V); // of a number in half precision that is copied as an integer
+  bool IsZero = (Number && Number->isZero()) || (Bits && Bits->isZero() && Bits->getType()->isIntegerTy(16));
+  if (!IsZero || !Store.isSimple())
     return nullptr;
   return shadowOf(Store.getPointerOperand());
 }
@@ -43,7 +46,8 @@ public:
     for (Instruction &I : instructions(F))
       if (auto *Store = dyn_cast<StoreInst>(&I))
         if (const Argument *Shadow = zeroedShadow(*Store);
-            Shadow && Shadow->hasAttribute(DiscardedAttribute) && !isReadAfter(*Store, *Shadow))
+            Shadow && Store->getValueOperand()->getType()->isFloatingPointTy() &&
+            Shadow->hasAttribute(DiscardedAttribute) && !isReadAfter(*Store, *Shadow))
           Dead.push_back(Store);
     for (StoreInst *Store : Dead) {
       ADGEN_COUNT(NumDropped, *Store);

@@ -32,6 +32,21 @@ end:
   ret void
 }
 
+; The bits of a number in half precision are zeroed as an integer.
+; CHECK-LABEL: define void @sinks_bits(
+; CHECK:         %v = load half, ptr %x
+; CHECK:         store half %part, ptr %x
+; CHECK-NEXT:    store i16 0, ptr %d_y
+define void @sinks_bits(ptr %x, ptr "adgen-shadow" %d_y) "adgen-activity"="duplicated:const" {
+  %bits = load i16, ptr %d_y
+  store i16 0, ptr %d_y
+  %cotangent = bitcast i16 %bits to half
+  %v = load half, ptr %x
+  %part = fmul half %cotangent, %v
+  store half %part, ptr %x
+  ret void
+}
+
 ; Other elements of the same shadow may be the same element, and two zeroings keep their order.
 ; CHECK-LABEL: define void @stays_before_the_same_shadow(
 ; CHECK:         %v = load float, ptr %x
