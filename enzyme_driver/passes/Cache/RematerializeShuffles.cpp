@@ -10,6 +10,8 @@
 // loop, and handed round again.
 #include "Analysis/EnzymeCaches.h"
 #include "Analysis/Uniformity.h"
+#include "Cache/SentAgain.h"
+#include "Cache/ShuffleCaches.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -27,102 +29,11 @@
 using namespace llvm;
 
 STATISTIC(NumCaches, "Number of caches that shuffles take the place of");
-STATISTIC(NumSent, "Number of caches that keep what is sent once for a loop");
 
 namespace adgen {
 namespace {
 
 constexpr unsigned MostAgain = 6; // instructions for each cache
-
-bool isShuffle(const Instruction &I) {
-  auto *Call = dyn_cast<CallInst>(&I);
-  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-  return Callee && Callee->getName().starts_with("llvm.nvvm.shfl.sync.");
-}
-
-// An array with one number for each iteration of a loop.
-struct Cache {
-  CallInst *Allocation;
-  StoreInst *Store;
-  SmallVector<LoadInst *> Loads; // in iterations of the same number
-  bool IsReadElsewhere = false;
-};
-
-// The index by which an array is accessed; null where there are several, or none.
-Value *indexOf(const Value *Pointer) {
-  auto *Address = dyn_cast<GetElementPtrInst>(Pointer);
-  return Address && Address->getNumIndices() == 1 ? Address->getOperand(1) : nullptr;
-}
-
-SmallSetVector<Instruction *, 16> usersOf(CallInst &Allocation) {
-  SmallSetVector<Instruction *, 16> All;
-  All.insert(&Allocation);
-  for (unsigned At = 0; At != All.size(); ++At)
-    if (isa<CallInst, GetElementPtrInst, PHINode>(All[At]) && All[At]->getType()->isPointerTy())
-      for (User *U : All[At]->users())
-        All.insert(cast<Instruction>(U));
-  return All;
-}
-
-// The mask of an instruction at which lanes wait for all others that the mask names.
-const Value *maskOf(const Instruction &I) {
-  auto *Call = dyn_cast<CallInst>(&I);
-  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-  StringRef Name = Callee ? Callee->getName() : "";
-  if (!Name.consume_front("llvm.nvvm."))
-    return nullptr;
-  bool Waits = Name == "bar.warp.sync" || Name.starts_with("shfl.sync.") || Name.starts_with("match.all.sync.") ||
-               Name.starts_with("match.any.sync.") || (Name.starts_with("vote.") && Name.ends_with(".sync"));
-  return Waits ? Call->getArgOperand(0) : nullptr;
-}
-
-// The same number, but where nobody reads it.
-const Value *onlyValueOf(const Value *V) {
-  SmallPtrSet<const Value *, 4> Seen;
-  for (auto *Phi = dyn_cast<PHINode>(V); Phi && Seen.insert(Phi).second; Phi = dyn_cast<PHINode>(V)) {
-    const Value *Only = nullptr;
-    for (const Value *Each : Phi->incoming_values())
-      if (!isa<UndefValue>(Each) && Each != Phi && Each != Only) {
-        if (Only)
-          return V;
-        Only = Each;
-      }
-    if (!Only)
-      return V;
-    V = Only;
-  }
-  return V;
-}
-
-bool isFullMask(const Value *Mask) {
-  auto *Number = dyn_cast_or_null<ConstantInt>(Mask);
-  return Number && Number->isMinusOne();
-}
-
-// Two ways from one branch that meet again at once.
-struct Merge {
-  BranchInst *Fork = nullptr;
-  BasicBlock *Sides[2] = {}; // of what holds, and of what does not; null where nothing is between
-  Value *Brought[2] = {};
-};
-
-std::optional<Merge> mergeOf(PHINode &Phi, const DominatorTree &Before) {
-  BasicBlock *Meeting = Phi.getParent();
-  const DomTreeNode *Node = Before.getNode(Meeting);
-  BasicBlock *Head = Node && Node->getIDom() ? Node->getIDom()->getBlock() : nullptr;
-  Merge Found{Head ? dyn_cast<BranchInst>(Head->getTerminator()) : nullptr};
-  if (!Found.Fork || !Found.Fork->isConditional() || Phi.getNumIncomingValues() != 2 ||
-      Found.Fork->getSuccessor(0) == Found.Fork->getSuccessor(1))
-    return {};
-  for (unsigned Way : {0U, 1U}) {
-    BasicBlock *Next = Found.Fork->getSuccessor(Way);
-    if (Next != Meeting && (Next->getSinglePredecessor() != Head || Next->getSingleSuccessor() != Meeting))
-      return {};
-    Found.Sides[Way] = Next == Meeting ? nullptr : Next;
-    Found.Brought[Way] = Phi.getIncomingValueForBlock(Next == Meeting ? Head : Next);
-  }
-  return Found;
-}
 
 // What is kept of one loop, and read in iterations of another that have the same number.
 class Sweeps {
@@ -515,191 +426,6 @@ bool shuffleAgain(PHINode &Number, Value &Again, ArrayRef<Cache> Caches, LoopInf
   return true;
 }
 
-// Whether nothing comes of it.
-bool isDead(LoadInst &Load) {
-  SmallSetVector<Instruction *, 16> All;
-  All.insert(&Load);
-  for (unsigned At = 0; At != All.size(); ++At)
-    for (User *U : All[At]->users()) {
-      auto *I = cast<Instruction>(U);
-      if (I->isTerminator() || isa<CallBase>(I) || I->mayWriteToMemory())
-        return false;
-      All.insert(I);
-    }
-  return true;
-}
-
-// Caches by the loop that fills them and by the number of the iteration that reads them.
-using Groups = MapVector<std::pair<PHINode *, Value *>, SmallVector<Cache>>;
-
-Groups cachesIn(Function &F, const LoopInfo &Loops) {
-  Groups Found;
-  for (Instruction &I : instructions(F)) {
-    StoreInst *Store = isCacheAllocation(&I) ? onlyStoreTo(cast<CallInst>(I), Loops) : nullptr;
-    auto *Number = Store ? dyn_cast_or_null<PHINode>(indexOf(Store->getPointerOperand())) : nullptr;
-    const Loop *Around = Number ? Loops.getLoopFor(Number->getParent()) : nullptr;
-    if (!Around || Around->getHeader() != Number->getParent() || Around != Loops.getLoopFor(Store->getParent()))
-      continue;
-    Cache Made{cast<CallInst>(&I), Store, {}};
-    MapVector<Value *, SmallVector<LoadInst *>> Loads;
-    for (Instruction *User : usersOf(*Made.Allocation))
-      if (auto *Load = dyn_cast<LoadInst>(User); Load && !isDead(*Load))
-        Loads[indexOf(Load->getPointerOperand())].push_back(Load);
-    Made.IsReadElsewhere = Loads.size() > 1;
-    for (auto &[Again, Same] : Loads)
-      if (Again) {
-        Made.Loads = std::move(Same);
-        Found[{Number, Again}].push_back(Made);
-      }
-  }
-  return Found;
-}
-
-// What an inner loop of a known number of iterations keeps is indexed by its own number and that of the loop around.
-struct NestedIndex {
-  Value *Inner = nullptr, *Outer = nullptr;
-  ConstantInt *Iterations = nullptr;
-  bool operator!=(const NestedIndex &Other) const {
-    return std::tie(Inner, Outer, Iterations) != std::tie(Other.Inner, Other.Outer, Other.Iterations);
-  }
-};
-
-std::optional<NestedIndex> nestedIndexOf(const Value *Pointer) {
-  using namespace PatternMatch;
-  NestedIndex Found;
-  Value *Index = indexOf(Pointer);
-  if (Index &&
-      match(Index, m_c_Add(m_Value(Found.Inner), m_c_Mul(m_Value(Found.Outer), m_ConstantInt(Found.Iterations)))))
-    return Found;
-  return {};
-}
-
-Value *arrayOf(Value *Pointer) { return cast<GetElementPtrInst>(Pointer)->getPointerOperand(); }
-
-// What is kept in each iteration of an inner loop, and comes by a shuffle of what is the same in all of them.
-class KeptFromLanes {
-public:
-  KeptFromLanes(CallInst &Allocation, const LoopInfo &Loops, const DominatorTree &Before, const Uniformity &Threads)
-      : Allocation(Allocation), Loops(Loops), Before(Before), Threads(Threads) {}
-
-  bool run() {
-    if (!findForward() || !findReverse())
-      return false;
-    ADGEN_COUNT(NumSent, *Store);
-    keepSent();
-    receiveAgain();
-    return true;
-  }
-
-private:
-  bool findForward() {
-    Store = onlyStoreTo(Allocation, Loops);
-    std::optional<NestedIndex> Found = Store ? nestedIndexOf(Store->getPointerOperand()) : std::nullopt;
-    Shuffle = Found ? dyn_cast<CallInst>(Store->getValueOperand()) : nullptr;
-    Filled = Found ? Loops.getLoopFor(Store->getParent()) : nullptr;
-    if (!Shuffle || !Filled || !isShuffle(*Shuffle) || !isNumberOf(Found->Inner, *Filled) ||
-        !isNumberOf(Found->Outer, Filled->getParentLoop()) || Found->Iterations->isZero())
-      return false;
-    Forward = *Found;
-    auto *Mask = dyn_cast<ConstantInt>(Shuffle->getArgOperand(0));
-    BasicBlock *Latch = Filled->getLoopLatch(), *Ahead = Filled->getLoopPreheader();
-    return Mask && Mask->isMinusOne() && Ahead && Latch && Filled->getExitingBlock() == Latch &&
-           Before.dominates(Store->getParent(), Latch) && Filled->contains(Shuffle) &&
-           !Threads.isDivergent(Shuffle->getParent()) && Filled->isLoopInvariant(Shuffle->getArgOperand(1)) &&
-           isByNumber(Shuffle->getArgOperand(2)) && isa<Constant>(Shuffle->getArgOperand(3)) &&
-           isAt(*arrayOf(Store->getPointerOperand()), *Ahead);
-  }
-
-  static bool isNumberOf(const Value *V, const Loop *L) {
-    auto *Number = dyn_cast<PHINode>(V);
-    return Number && L && L->getHeader() == Number->getParent();
-  }
-  static bool isNumberOf(const Value *V, const Loop &L) { return isNumberOf(V, &L); }
-
-  bool isByNumber(const Value *Lane) const {
-    auto *Cast = dyn_cast<CastInst>(Lane);
-    return isa<Constant>(Lane) || Lane == Forward.Inner || (Cast && Cast->getOperand(0) == Forward.Inner);
-  }
-
-  bool isAt(const Value &V, const BasicBlock &Block) const {
-    auto *I = dyn_cast<Instruction>(&V);
-    return !I || Before.dominates(I, Block.getTerminator());
-  }
-
-  // All loads are in one block of a loop, in iterations that have the same numbers.
-  bool findReverse() {
-    for (Instruction *User : usersOf(Allocation))
-      if (auto *Load = dyn_cast<LoadInst>(User))
-        Loads.push_back(Load);
-    if (Loads.empty())
-      return false;
-    First = Loads.front();
-    std::optional<NestedIndex> Found = nestedIndexOf(First->getPointerOperand());
-    const Loop *Again = Loops.getLoopFor(First->getParent());
-    BasicBlock *Ahead = Again ? Again->getLoopPreheader() : nullptr;
-    if (!Found || !Ahead || Again == Filled || Found->Iterations != Forward.Iterations ||
-        !isNumberOf(Found->Inner, *Again) || Threads.isDivergent(First->getParent()) || !isAt(*Found->Outer, *Ahead) ||
-        !isAt(*arrayOf(First->getPointerOperand()), *Ahead))
-      return false;
-    Reverse = *Found;
-    for (LoadInst *Load : Loads) {
-      if (Load->getParent() != First->getParent() || nestedIndexOf(Load->getPointerOperand()) != Reverse)
-        return false;
-      First = Load->comesBefore(First) ? Load : First;
-    }
-    return true;
-  }
-
-  void keepSent() {
-    IRBuilder<> Size(&Allocation);
-    Value *Bytes = Allocation.getArgOperand(0);
-    Value *Fewer = ConstantInt::get(Bytes->getType(), Forward.Iterations->getZExtValue());
-    Allocation.setArgOperand(0, Size.CreateUDiv(Bytes, Fewer, "", /*isExact=*/true));
-    IRBuilder<> B(Filled->getLoopPreheader()->getTerminator());
-    Value *Sent = Shuffle->getArgOperand(1);
-    B.CreateStore(Sent, B.CreateGEP(Sent->getType(), arrayOf(Store->getPointerOperand()), Forward.Outer));
-    Store->eraseFromParent();
-  }
-
-  void receiveAgain() {
-    Type *T = Shuffle->getType();
-    IRBuilder<> Ahead(Loops.getLoopFor(First->getParent())->getLoopPreheader()->getTerminator());
-    Value *Sent = Ahead.CreateLoad(T, Ahead.CreateGEP(T, arrayOf(First->getPointerOperand()), Reverse.Outer));
-    Instruction *Again = Shuffle->clone();
-    Again->insertBefore(First->getIterator());
-    Again->dropUnknownNonDebugMetadata();
-    Again->setOperand(1, Sent);
-    Again->setOperand(2, laneAgain(*Shuffle->getArgOperand(2), *Again));
-    for (LoadInst *Load : Loads) {
-      Load->replaceAllUsesWith(Again);
-      Load->eraseFromParent();
-    }
-  }
-
-  Value *laneAgain(Value &Lane, Instruction &Place) const {
-    if (&Lane == Forward.Inner)
-      return Reverse.Inner;
-    auto *Cast = dyn_cast<CastInst>(&Lane);
-    if (!Cast)
-      return &Lane;
-    Instruction *Copy = Cast->clone();
-    Copy->insertBefore(Place.getIterator());
-    Copy->setOperand(0, Reverse.Inner);
-    return Copy;
-  }
-
-  CallInst &Allocation;
-  const LoopInfo &Loops;
-  const DominatorTree &Before;
-  const Uniformity &Threads;
-  NestedIndex Forward, Reverse;
-  StoreInst *Store = nullptr;
-  CallInst *Shuffle = nullptr;
-  const Loop *Filled = nullptr;
-  SmallVector<LoadInst *> Loads;
-  LoadInst *First = nullptr;
-};
-
 // One loop at a time: what is known of blocks is not known of those that come of it.
 bool shuffleAgain(Function &F) {
   if (none_of(instructions(F), isShuffle))
@@ -715,7 +441,7 @@ bool shuffleAgain(Function &F) {
   Uniformity Threads(F, [&](const Value &V) { return kindOnDevice(V, F); });
   bool Changed = false;
   for (CallInst *Allocation : Allocations)
-    Changed |= KeptFromLanes(*Allocation, Loops, Before, Threads).run();
+    Changed |= sendOnce(*Allocation, Loops, Before, Threads);
   for (auto &[At, Caches] : cachesIn(F, Loops))
     if (shuffleAgain(*At.first, *At.second, Caches, Loops, Before, Threads))
       return true;
