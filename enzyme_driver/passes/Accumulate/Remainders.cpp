@@ -75,7 +75,7 @@ static bool isNeighbour(const Value &Number, const Value &Count) {
 
 // Whether there are as many as threads that do something: neighbours on a circle, to each of which few threads add.
 static bool isForEachThread(const Value &Count) {
-  return any_of(Count.users(), [&](const User *U) {
+  return !isa<ConstantData>(Count) && any_of(Count.users(), [&](const User *U) {
     auto *I = dyn_cast<Instruction>(U);
     auto *Compared = dyn_cast<ICmpInst>(U);
     if (Compared && Compared->isRelational())

@@ -117,6 +117,20 @@ define void @adgen_gradient_gathers(ptr %labels, i64 %i, float %v, ptr "adgen-sh
   ret void
 }
 
+; A remainder by a constant asks nobody whether threads are as many.
+; PAIR-LABEL: define void @adgen_gradient_days(
+; PAIR:         atomicrmw fadd
+define void @adgen_gradient_days(ptr %x, float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="duplicated:const" "adgen-shared" {
+  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %day = urem i32 %i, 7
+  %at = getelementptr float, ptr %d_x, i32 %day
+  %1 = atomicrmw fadd ptr %at, float %v monotonic
+  ret void
+}
+define void @days(ptr %x, float %v) {
+  ret void
+}
+
 ; By two kinds that were read there are n * n elements, it seems; what lies behind is added to in the shadow.
 ; PAIR-LABEL: define i1 @adgen_pays_to_walk_kinds(
 ; PAIR:         [[N:%.*]] = sext i32 %1 to i64
