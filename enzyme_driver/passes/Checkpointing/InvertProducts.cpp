@@ -17,6 +17,7 @@
 #include "Checkpointing/Breaks.h"
 #include "Checkpointing/WideProduct.h"
 #include "Checkpointing/WideSum.h"
+#include "EnzymeCompat/SplitMultiwayMerges.h"
 #include "Support/Derivative.h"
 #include "Support/Guards.h"
 #include "Support/Pass.h"
@@ -340,7 +341,8 @@ bool joinBreak(Loop &L, const CarriedProduct &Product, DominatorTree &DT, LoopIn
   return !L.getParentLoop() && joinBreakBy(L, Leaves, DT, LI);
 }
 
-bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManager &FAM) {
+// `Joined` says whether ways meet elsewhere now.
+bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManager &FAM, bool &Joined) {
   auto &DT = FAM.getResult<DominatorTreeAnalysis>(Body);
   auto &LI = FAM.getResult<LoopAnalysis>(Body);
   auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(Body);
@@ -350,7 +352,9 @@ bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManag
       continue;
     for (PHINode &Carried : L->getHeader()->phis())
       if (CarriedProduct Product(Carried, *L, DT, SE, Unchanged, Known); Product.isInvertible()) {
-        if (!joinBreak(*L, Product, DT, LI))
+        const bool Joins = joinBreak(*L, Product, DT, LI);
+        Joined |= Joins;
+        if (!Joins)
           invert(Carried, *L, Product, DT, LI);
         return true;
       }
@@ -372,9 +376,13 @@ PreservedAnalyses InvertProducts::run(Module &M, ModuleAnalysisManager &MAM) {
   for (Function &F : M)
     if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
       Bodies.push_back(&F);
-  for (Function *Body : Bodies)
-    while (invertOne(*Body, Unchanged, FAM))
+  for (Function *Body : Bodies) {
+    bool Joined = false;
+    while (invertOne(*Body, Unchanged, FAM, Joined))
       FAM.invalidate(*Body, PreservedAnalyses::none());
+    if (Joined)
+      splitMultiwayMerges(*Body, FAM);
+  }
   return PreservedAnalyses::none();
 }
 

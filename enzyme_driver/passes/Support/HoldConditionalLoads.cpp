@@ -17,7 +17,15 @@ static bool isWrittenBehind(const LoadInst &Load, const PHINode &Meeting, const 
   return false;
 }
 
+// On GPUs, and before Enzyme, no loop is vectorised.
+static bool isVectorised(const Module &M) {
+  return !M.getTargetTriple().isGPU() &&
+         none_of(M, [](const Function &F) { return F.getName().starts_with("__enzyme_"); });
+}
+
 PreservedAnalyses HoldConditionalLoads::run(Function &F, FunctionAnalysisManager &) {
+  if (!isVectorised(*F.getParent()))
+    return PreservedAnalyses::all();
   SmallVector<Use *> Found;
   for (BasicBlock &Block : F)
     for (PHINode &Meeting : Block.phis())
