@@ -168,6 +168,7 @@ PREPARE_CUDA = Pipeline(
         function("loop-simplify", switch="count-stops"),
         Pass("adgen-split-multiway-merges"),  # again: of a loop that does not break any more
         Pass("adgen-invert-products", after=("adgen-rematerialize-shared-loads",)),
+        Pass("adgen-split-multiway-merges"),  # likewise
         Pass("adgen-zero-undef-values"),  # behind sroa, which makes undefined values of variables
         Pass("adgen-freeze-carried-values"),
         Pass("adgen-hold-carried-values"),

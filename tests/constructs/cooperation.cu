@@ -482,26 +482,3 @@ __global__ void shuffles_without_mask(const float *x, const double *z, float *y,
     const int some = __any(x[i] > 1.0f) + __all(x[i] > 0.0f) + __popc(__ballot(x[i] > 1.0f));
     if (i < n) y[i] = __shfl(v, 0) * some + (float)w;
 }
-
-__device__ unsigned sum_of_warp(unsigned value)
-{
-    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffff, value, offset);
-    return value;
-}
-
-__global__ void counts_where_floats_were(const float *x, float *y, float *weight, int each)
-{
-    extern __shared__ float room[];
-    float *mine = room + threadIdx.x * (each + 1);
-    for (int k = 0; k < each; k++) mine[k] = x[(blockIdx.x * each + k) * blockDim.x + threadIdx.x];
-    for (int k = 0; k + 1 < each; k++) mine[k] *= mine[k + 1];
-    for (int k = 0; k < each; k++) y[(blockIdx.x * each + k) * blockDim.x + threadIdx.x] = mine[k] * mine[k];
-    __syncthreads();
-    unsigned *counts = (unsigned *)room;
-    unsigned count = sum_of_warp(threadIdx.x % 3 == 0);
-    if (threadIdx.x % 32 == 0) counts[threadIdx.x / 32] = count;
-    __syncthreads();
-    count = threadIdx.x < blockDim.x / 32 ? counts[threadIdx.x] : 0;
-    if (threadIdx.x < 32) count = sum_of_warp(count);
-    if (threadIdx.x == 0) weight[blockIdx.x] = 1.0f / count;
-}

@@ -245,3 +245,26 @@ __global__ void union_of_structs(const float *x, const int *k, float *y, int n)
     __syncthreads();
     if (i < n) y[i] = room.sums[(t + key) % 32] * x[i];
 }
+
+__device__ unsigned sum_of_warp(unsigned value)
+{
+    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffff, value, offset);
+    return value;
+}
+
+__global__ void counts_where_floats_were(const float *x, float *y, float *weight, int each)
+{
+    extern __shared__ float room[];
+    float *mine = room + threadIdx.x * (each + 1);
+    for (int k = 0; k < each; k++) mine[k] = x[(blockIdx.x * each + k) * blockDim.x + threadIdx.x];
+    for (int k = 0; k + 1 < each; k++) mine[k] *= mine[k + 1];
+    for (int k = 0; k < each; k++) y[(blockIdx.x * each + k) * blockDim.x + threadIdx.x] = mine[k] * mine[k];
+    __syncthreads();
+    unsigned *counts = (unsigned *)room;
+    unsigned count = sum_of_warp(threadIdx.x % 3 == 0);
+    if (threadIdx.x % 32 == 0) counts[threadIdx.x / 32] = count;
+    __syncthreads();
+    count = threadIdx.x < blockDim.x / 32 ? counts[threadIdx.x] : 0;
+    if (threadIdx.x < 32) count = sum_of_warp(count);
+    if (threadIdx.x == 0) weight[blockIdx.x] = 1.0f / count;
+}

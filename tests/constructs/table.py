@@ -310,13 +310,6 @@ _COOPERATION = (
     C("warp scan in `volatile` shared memory without barriers", "volatile_scan"),
     C("shuffles and votes without a mask (`__shfl_down`, `__any`)", "shuffles_without_mask"),
     C("block reduction by shuffles and shared memory", "block_reduction"),
-    C(
-        "counts of integers in a `__shared__` array that held floats",
-        "counts_where_floats_were",
-        {"each": 2},
-        1,
-        shared_bytes=32 * 12,
-    ),
     C("block maximum in a tree", "block_maximum"),
     C("block scan in two buffers", "block_scan"),
     C("cooperative groups: `thread_block`", "thread_block_group"),

@@ -23,6 +23,13 @@ SHARED = (
     C("integers, then bits of floats, in one array", "bits_where_integers_were"),
     C("doubles, then floats, in one array", "two_kinds_of_numbers"),
     C("a union of structs and doubles", "union_of_structs"),
+    C(
+        "counts of integers in a `__shared__` array that held floats",
+        "counts_where_floats_were",
+        {"each": 2},
+        1,
+        shared_bytes=32 * 12,
+    ),
 )
 
 VIRTUAL_CALLS = (

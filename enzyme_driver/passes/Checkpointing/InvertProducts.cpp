@@ -17,7 +17,6 @@
 #include "Checkpointing/Breaks.h"
 #include "Checkpointing/WideProduct.h"
 #include "Checkpointing/WideSum.h"
-#include "EnzymeCompat/SplitMultiwayMerges.h"
 #include "Support/Derivative.h"
 #include "Support/Guards.h"
 #include "Support/Pass.h"
@@ -341,8 +340,7 @@ bool joinBreak(Loop &L, const CarriedProduct &Product, DominatorTree &DT, LoopIn
   return !L.getParentLoop() && joinBreakBy(L, Leaves, DT, LI);
 }
 
-// `Joined` says whether ways meet elsewhere now.
-bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManager &FAM, bool &Joined) {
+bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManager &FAM) {
   auto &DT = FAM.getResult<DominatorTreeAnalysis>(Body);
   auto &LI = FAM.getResult<LoopAnalysis>(Body);
   auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(Body);
@@ -352,9 +350,7 @@ bool invertOne(Function &Body, UnchangedMemory &Unchanged, FunctionAnalysisManag
       continue;
     for (PHINode &Carried : L->getHeader()->phis())
       if (CarriedProduct Product(Carried, *L, DT, SE, Unchanged, Known); Product.isInvertible()) {
-        const bool Joins = joinBreak(*L, Product, DT, LI);
-        Joined |= Joins;
-        if (!Joins)
+        if (!joinBreak(*L, Product, DT, LI))
           invert(Carried, *L, Product, DT, LI);
         return true;
       }
@@ -376,13 +372,9 @@ PreservedAnalyses InvertProducts::run(Module &M, ModuleAnalysisManager &MAM) {
   for (Function &F : M)
     if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
       Bodies.push_back(&F);
-  for (Function *Body : Bodies) {
-    bool Joined = false;
-    while (invertOne(*Body, Unchanged, FAM, Joined))
+  for (Function *Body : Bodies)
+    while (invertOne(*Body, Unchanged, FAM))
       FAM.invalidate(*Body, PreservedAnalyses::none());
-    if (Joined)
-      splitMultiwayMerges(*Body, FAM);
-  }
   return PreservedAnalyses::none();
 }
 

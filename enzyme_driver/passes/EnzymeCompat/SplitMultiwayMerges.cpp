@@ -5,7 +5,6 @@
 // it would read mask[i] for every i. Where two ways meet, it asks for one condition, and only where that was asked
 // before. A call stands in the new block, or Enzyme's own simplification would undo this; StripGuards takes it away
 // after Enzyme.
-#include "EnzymeCompat/SplitMultiwayMerges.h"
 #include "Support/Guards.h"
 #include "Support/Pass.h"
 
@@ -109,20 +108,17 @@ void nest(Function &F, DominatorTree &DT, LoopInfo &LI) {
 
 } // namespace
 
-void splitMultiwayMerges(Function &F, FunctionAnalysisManager &FAM) {
-  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
-  auto &LI = FAM.getResult<LoopAnalysis>(F);
-  dissolve(F, DT, LI);
-  nest(F, DT, LI);
-}
-
 ADGEN_DECLARE_PASS(SplitMultiwayMerges);
 
 PreservedAnalyses SplitMultiwayMerges::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   for (Function &F : M)
-    if (!F.isDeclaration())
-      splitMultiwayMerges(F, FAM);
+    if (!F.isDeclaration()) {
+      auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+      auto &LI = FAM.getResult<LoopAnalysis>(F);
+      dissolve(F, DT, LI);
+      nest(F, DT, LI);
+    }
   return PreservedAnalyses::none();
 }
 

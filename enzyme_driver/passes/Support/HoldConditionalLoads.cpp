@@ -23,7 +23,7 @@ static bool isVectorised(const Module &M) {
          none_of(M, [](const Function &F) { return F.getName().starts_with("__enzyme_"); });
 }
 
-PreservedAnalyses HoldConditionalLoads::run(Function &F, FunctionAnalysisManager &) {
+PreservedAnalyses holdConditionalLoads(Function &F) {
   if (!isVectorised(*F.getParent()))
     return PreservedAnalyses::all();
   SmallVector<Use *> Found;

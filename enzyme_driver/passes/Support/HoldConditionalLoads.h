@@ -10,8 +10,10 @@
 
 namespace adgen {
 
+llvm::PreservedAnalyses holdConditionalLoads(llvm::Function &F);
+
 struct HoldConditionalLoads : llvm::PassInfoMixin<HoldConditionalLoads> {
-  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &);
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &) { return holdConditionalLoads(F); }
   static bool isRequired() { return true; }
 };
 
