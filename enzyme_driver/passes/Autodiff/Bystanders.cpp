@@ -12,6 +12,7 @@
 
 #include "Analysis/Cooperates.h"
 #include "Analysis/Uniformity.h"
+#include "Support/Reaches.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/PostDominators.h"
@@ -55,14 +56,6 @@ Meeting kindOf(const Instruction &Barrier) {
   }
 }
 
-SmallSetVector<BasicBlock *, 16> reachedFrom(BasicBlock &First) {
-  SmallSetVector<BasicBlock *, 16> Reached;
-  Reached.insert(&First);
-  for (unsigned Next = 0; Next < Reached.size(); ++Next)
-    Reached.insert_range(successors(Reached[Next]));
-  return Reached;
-}
-
 // Of a thread's own memory.
 bool isOwn(const Instruction &I) {
   auto *Set = dyn_cast<MemSetInst>(&I);
@@ -96,7 +89,7 @@ class Staying {
 public:
   Staying(Function &Body, ArrayRef<BasicBlock *> Conditions, BasicBlock &GoesOn, BasicBlock &Leaves,
           FunctionAnalysisManager &FAM)
-      : Body(Body), Conditions(Conditions), GoesOn(GoesOn), Leaves(Leaves), FAM(FAM), Rest(reachedFrom(GoesOn)) {}
+      : Body(Body), Conditions(Conditions), GoesOn(GoesOn), Leaves(Leaves), FAM(FAM), Rest(blocksReachedFrom(GoesOn)) {}
 
   bool run() {
     if (!isKnownCode() || !findWhatIsSame() || !findCommon())
@@ -265,7 +258,7 @@ private:
     SmallVector<BasicBlock *> Ends;
     ValueToValueMapTy Map;
     SmallVector<BasicBlock *> New;
-    auto Old = reachedFrom(Leaves);
+    auto Old = blocksReachedFrom(Leaves);
     for (BasicBlock *Block : Old) {
       BasicBlock *Copy = CloneBasicBlock(Block, Map, ".leaving", &Body);
       Map[Block] = Copy;

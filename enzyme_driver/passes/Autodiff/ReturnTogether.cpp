@@ -12,6 +12,7 @@
 #include "Analysis/Uniformity.h"
 #include "Autodiff/Bystanders.h"
 #include "Support/Pass.h"
+#include "Support/Reaches.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -40,14 +41,6 @@ struct Conditions {
 
 bool goesOnIfTrue(const BasicBlock &Block, const BasicBlock &GoesOn) {
   return Block.getTerminator()->getSuccessor(0) == &GoesOn;
-}
-
-SmallSetVector<const BasicBlock *, 16> reachedFrom(const BasicBlock &First) {
-  SmallSetVector<const BasicBlock *, 16> Reached;
-  Reached.insert(&First);
-  for (unsigned Next = 0; Next < Reached.size(); ++Next)
-    Reached.insert_range(successors(Reached[Next]));
-  return Reached;
 }
 
 bool isConvergent(const Instruction &I) {
@@ -114,14 +107,14 @@ private:
   }
 
   static bool onlyReturns(const BasicBlock &From, const BasicBlock &GoesOn) {
-    auto Reached = reachedFrom(From);
+    auto Reached = blocksReachedFrom(From);
     return !Reached.contains(&GoesOn) &&
            all_of(Reached, [](const BasicBlock *Block) { return none_of(*Block, isConvergent); });
   }
 
   // And no thread comes once more.
   static bool waitsBehind(const BasicBlock &GoesOn, const BasicBlock &First) {
-    auto Reached = reachedFrom(GoesOn);
+    auto Reached = blocksReachedFrom(GoesOn);
     return !Reached.contains(&First) &&
            any_of(Reached, [](const BasicBlock *Block) { return any_of(*Block, waitsForBlock); });
   }
@@ -161,7 +154,7 @@ private:
     Function *Copy = CloneFunction(&Body, Map);
     cast<Value>(Map[&Condition])->replaceAllUsesWith(ConstantInt::getBool(Condition.getType(), Outcome));
     SCCPPass().run(*Copy, FAM);
-    bool IsSo = all_of(reachedFrom(*cast<BasicBlock>(Map[&GoesOn])), [&](const BasicBlock *Block) {
+    bool IsSo = all_of(blocksReachedFrom(*cast<BasicBlock>(Map[&GoesOn])), [&](const BasicBlock *Block) {
       return all_of(*Block, [&](const Instruction &I) { return isOfNobody(I, *Copy); });
     });
     FAM.clear(*Copy, Copy->getName());

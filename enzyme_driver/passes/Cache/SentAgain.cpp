@@ -62,9 +62,8 @@ private:
         !isNumberOf(Found->Outer, Filled->getParentLoop()) || Found->Iterations->isZero())
       return false;
     Forward = *Found;
-    auto *Mask = dyn_cast<ConstantInt>(Shuffle->getArgOperand(0));
     BasicBlock *Latch = Filled->getLoopLatch(), *Ahead = Filled->getLoopPreheader();
-    return Mask && Mask->isMinusOne() && Ahead && Latch && Filled->getExitingBlock() == Latch &&
+    return isFullMask(Shuffle->getArgOperand(0)) && Ahead && Latch && Filled->getExitingBlock() == Latch &&
            Before.dominates(Store->getParent(), Latch) && Filled->contains(Shuffle) &&
            !Threads.isDivergent(Shuffle->getParent()) && Filled->isLoopInvariant(Shuffle->getArgOperand(1)) &&
            isByNumber(Shuffle->getArgOperand(2)) && isa<Constant>(Shuffle->getArgOperand(3)) &&

@@ -41,12 +41,11 @@
     return __builtin_complex(t / below, h * s * c / below);                                                            \
   }                                                                                                                    \
   static inline REAL _Complex adgen_csin##SUFFIX(REAL _Complex z) {                                                    \
-    REAL x = __real__ z, y = __imag__ z;                                                                               \
-    return __builtin_complex(sin##SUFFIX(x) * cosh##SUFFIX(y), cos##SUFFIX(x) * sinh##SUFFIX(y));                      \
+    REAL _Complex s = adgen_csinh##SUFFIX(__builtin_complex(-__imag__ z, __real__ z));                                 \
+    return __builtin_complex(__imag__ s, -__real__ s);                                                                 \
   }                                                                                                                    \
   static inline REAL _Complex adgen_ccos##SUFFIX(REAL _Complex z) {                                                    \
-    REAL x = __real__ z, y = __imag__ z;                                                                               \
-    return __builtin_complex(cos##SUFFIX(x) * cosh##SUFFIX(y), -sin##SUFFIX(x) * sinh##SUFFIX(y));                     \
+    return adgen_ccosh##SUFFIX(__builtin_complex(-__imag__ z, __real__ z));                                            \
   }                                                                                                                    \
   static inline REAL _Complex adgen_ctan##SUFFIX(REAL _Complex z) {                                                    \
     REAL _Complex t = adgen_ctanh##SUFFIX(__builtin_complex(-__imag__ z, __real__ z));                                 \
