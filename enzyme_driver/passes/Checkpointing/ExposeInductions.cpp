@@ -185,8 +185,19 @@ private:
     Value *Next = B.CreateAdd(&Begin, Step, End->getName());
     SE.forgetLoop(&L);
     SE.forgetValue(End);
-    End->replaceAllUsesWith(Next);
+    // In a loop inside, it is so far only behind the last iteration.
+    const Loop *Inside = loopInside(*End);
+    End->replaceUsesWithIf(
+        Next, [&](const Use &Each) { return !Inside || !Inside->contains(cast<Instruction>(Each.getUser())); });
     return true;
+  }
+
+  // The outermost of the loops in this one that it lies in.
+  const Loop *loopInside(const Instruction &I) const {
+    for (const Loop *Inside : L.getSubLoops())
+      if (Inside->contains(&I))
+        return Inside;
+    return nullptr;
   }
 
   // Whether it is further than at the beginning by what is the same in all iterations.

@@ -3,6 +3,7 @@
 ;
 ; RUN: %opt -passes=adgen-expose-inductions -S %s | %filecheck %s
 ; RUN: %opt -passes='adgen-expose-inductions,print<scalar-evolution>' -disable-output %s 2>&1 | %filecheck %s --check-prefix=KNOWN
+; RUN: %opt -passes='adgen-expose-inductions,adgen-expose-inductions,print<scalar-evolution>' -disable-output %s 2>&1 | %filecheck %s --check-prefix=AGAIN
 
 ; CHECK-LABEL: define void @walks(
 ; CHECK:       entry:
@@ -170,5 +171,48 @@ body:
 end:
   %left = phi float [ %t, %head ], [ %less, %body ]
   store float %left, ptr %out
+  ret void
+}
+
+; What three loops move on together, without phis in between, goes on as it did inside of each.
+; CHECK-LABEL: define void @together(
+; CHECK:         %place.middle = phi i64 [ %place.outer, %outer ], [ [[FURTHER:%.*]], %middle.end ]
+; CHECK:         %place = phi i64 [ %place.middle, %middle ], [ %place.next, %innermost ]
+; CHECK:         [[FURTHER]] = add i64 %place.middle,
+; CHECK:         %place.next = add i64 %place, %step
+; AGAIN:       @together
+; AGAIN:       %place.outer = phi
+; AGAIN-NEXT:  --> {0,+,(12 * %step)}<%outer>
+; AGAIN:       %place = phi
+; AGAIN-NEXT:  --> {{[{]+}}0,+,(12 * %step)}<%outer>,+,(3 * %step)}<%middle>,+,%step}<%innermost>
+define void @together(ptr %x, i64 %step, i32 %m) {
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %outer.end ]
+  %place.outer = phi i64 [ 0, %entry ], [ %place.next, %outer.end ]
+  br label %middle
+middle:
+  %j = phi i32 [ 0, %outer ], [ %j.next, %middle.end ]
+  %place.middle = phi i64 [ %place.outer, %outer ], [ %place.next, %middle.end ]
+  br label %innermost
+innermost:
+  %k = phi i32 [ 0, %middle ], [ %k.next, %innermost ]
+  %place = phi i64 [ %place.middle, %middle ], [ %place.next, %innermost ]
+  %element = getelementptr i8, ptr %x, i64 %place
+  store float 1.0, ptr %element
+  %place.next = add i64 %place, %step
+  %k.next = add nuw nsw i32 %k, 1
+  %k.end = icmp eq i32 %k.next, 3
+  br i1 %k.end, label %middle.end, label %innermost
+middle.end:
+  %j.next = add nuw nsw i32 %j, 1
+  %j.end = icmp eq i32 %j.next, 4
+  br i1 %j.end, label %outer.end, label %middle
+outer.end:
+  %i.next = add nuw nsw i32 %i, 1
+  %done = icmp eq i32 %i.next, %m
+  br i1 %done, label %exit, label %outer
+exit:
   ret void
 }
