@@ -41,7 +41,7 @@ class Function(CompiledEntry):
         """
         entry, tape = self._primal_entry(), recording()
         kind, struct = self.signature.returns, self.signature.result
-        data = None if tape or named else self._quick.primal(entry, args, None)
+        data = None if tape else self._quick.primal(entry, self._arguments.in_order(args, named), None)
         if data is not None:
             return returned(data, kind) if kind else None
         bound = self._arguments.bind(args, named)
@@ -94,7 +94,8 @@ class Function(CompiledEntry):
     ) -> None:
         """Add `cotangent` times the gradient of the returned number to the shadows, see `Kernel.gradient`."""
         entry = self._gradient_entry()
-        if self._is_verified and not named and self._quick.gradient(entry, args, shadows, None, cotangent):
+        plain = self._arguments.in_order(args, named)
+        if self._is_verified and self._quick.gradient(entry, plain, shadows, None, cotangent):
             return
         check_by_name(shadows, "shadow")
         bound, shadows, cotangent = self._seeded(self._arguments.bind(args, named), shadows, cotangent)
@@ -121,8 +122,8 @@ class Function(CompiledEntry):
             call = partial(cast("Any", narrow).vjp, *args, wrt=wrt, cotangent=cotangent, cotangents=cotangents)
             return cast("dict[str, Any]", call(directions=directions, **named))
         entry = self._gradient_entry()
-        if self._is_verified and directions is None and not named and isinstance(cotangent, (int, float)):
-            found = self._quick.vjp(entry, args, cotangents, wrt, None, cotangent)
+        if self._is_verified and directions is None and isinstance(cotangent, (int, float)):
+            found = self._quick.vjp(entry, self._arguments.in_order(args, named), cotangents, wrt, None, cotangent)
             if found is not None:
                 return found
         bound = self._with_room(self._arguments.bind(args, named), cotangents, directions)

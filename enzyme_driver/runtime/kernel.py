@@ -219,7 +219,7 @@ class Kernel(CompiledEntry):
 
     def _run(self, launch: Launch, /, *args: object, **named: object) -> None:
         entry, tape = self._primal_entry(), recording()
-        if not tape and not named and self._quick.primal(entry, args, launch) is not None:
+        if not tape and self._quick.primal(entry, self._arguments.in_order(args, named), launch) is not None:
             return
         bound = self._arguments.bind(args, named)
         if tape:
@@ -233,7 +233,8 @@ class Kernel(CompiledEntry):
 
     def _run_gradient(self, launch: Launch, /, *args: object, shadows: Shadows, **named: object) -> None:
         entry = self._gradient_entry()
-        if self._is_verified and not named and self._quick.gradient(entry, args, shadows, launch):
+        plain = self._arguments.in_order(args, named)
+        if self._is_verified and self._quick.gradient(entry, plain, shadows, launch):
             return
         check_by_name(shadows, "shadow")
         bound = self._arguments.bind(args, named)
@@ -301,8 +302,8 @@ class Kernel(CompiledEntry):
             call = partial(cast("Kernel", narrow).vjp._run, launch)  # noqa: SLF001  (any launch, not only grid and block)
             return call(*args, cotangents=cotangents, wrt=wrt, directions=directions, **named)
         entry = self._gradient_entry()
-        if self._is_verified and directions is None and not named:
-            found = self._quick.vjp(entry, args, cotangents, wrt, launch)
+        if self._is_verified and directions is None:
+            found = self._quick.vjp(entry, self._arguments.in_order(args, named), cotangents, wrt, launch)
             if found is not None:
                 return found
         bound = self._arguments.bind(args, named)

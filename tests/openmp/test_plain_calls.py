@@ -103,6 +103,21 @@ def test_vjp(
     assert runs == [True]
 
 
+def test_arguments_by_name(kernels: dict[str, Kernel], weighted: Function, runs: list[bool]) -> None:
+    given, seed = arrays(), np.linspace(1, 2, COUNT, dtype=np.float32)
+    named: dict[str, Any] = {name: given[name] for name in "yedcb"}
+    found = kernels["six"].vjp[WHERE](COUNT, given["a"], **named, cotangents={"y": seed})
+    for name, value in expected(given, seed).items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-5)
+    x = np.ones(COUNT)
+    assert weighted.vjp(x, n=COUNT, y=x.copy(), by=3.0)["x"][0] == 6
+    assert weighted(x=x, n=COUNT, y=x.copy(), by=3.0) == 3 * COUNT
+    assert runs == [True, True]
+    for wrong in ({"n": COUNT}, {"n": COUNT, "y": x, "by": 3.0, "z": 1}, {"x": x, "y": x, "by": 3.0}):
+        with pytest.raises(ArgumentError):
+            weighted(x, **wrong)
+
+
 def test_calls_of_other_arrays_between(kernels: dict[str, Kernel], runs: list[bool]) -> None:
     """What is known of the arrays of the last call holds for the same arrays only."""
     gradient = kernels["six"].gradient[WHERE]

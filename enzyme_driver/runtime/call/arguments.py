@@ -81,6 +81,15 @@ class Arguments:
             raise self._count_error(len(given), missing=[name for name in names if name not in given])
         return self._with_structs([given[name] for name in names])
 
+    def in_order(self, positional: Sequence[object], named: Mapping[str, object]) -> Sequence[object]:
+        """As they are given, those given by name in order behind the others; none where these are not the rest."""
+        if not named:
+            return positional
+        rest = self.signature.names[len(positional) :]
+        if len(rest) != len(named) or not all(map(named.__contains__, rest)):
+            return ()
+        return [*positional, *map(named.__getitem__, rest)]
+
     def _with_structs(self, given: Sequence[object]) -> tuple[object, ...]:
         if not self._has_struct_references:
             return tuple(given)
