@@ -95,6 +95,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-raise-atomic-adds"),
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
+        Pass("adgen-name-addresses", after=("adgen-make-bodies",)),
         Pass("adgen-unroll-shuffles", after=("adgen-make-bodies",)),  # before anything joins the halves of a number
         Pass("adgen-raise-atomic-choices", after=("adgen-make-bodies",)),
         # While shuffles are the user's. Of choices the order does not matter.

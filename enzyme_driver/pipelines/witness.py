@@ -34,6 +34,7 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-expose-exchanges"),
         Pass("adgen-shadow-variables", "{variables}", when="variables"),
         Pass("adgen-make-bodies", "{symbols}"),
+        Pass("adgen-name-addresses", after=("adgen-make-bodies",)),
         Pass("adgen-raise-masks", after=("adgen-make-bodies",)),  # of swaps no dual number would see whose bits remain
         Pass("adgen-raise-halves", after=("adgen-make-bodies",)),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),

@@ -224,6 +224,31 @@ __global__ void arithmetic_in_assembly(const float *x, float *y, int n)
     y[i] = v;
 }
 
+__global__ void guarded_in_assembly(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v;
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; mov.b32 %0, 0; @p ld.global.nc.f32 %0, [%1]; }"
+                 : "=f"(v)
+                 : "l"(x + i), "r"(int(i < n)));
+    float squared = v * v;
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p st.global.f32 [%0], %1; }" ::"l"(y + i), "f"(squared),
+                 "r"(int(i < n)));
+}
+
+__global__ void shared_in_assembly(const float *x, float *y, int n)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    unsigned base = unsigned(__cvta_generic_to_shared(tile));
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"(base + 4 * t), "f"(i < n ? x[i] : 0));
+    __syncthreads();
+    float v;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(base + 4 * (blockDim.x - 1 - t)));
+    if (i < n)
+        y[i] = x[i] * v;
+}
+
 struct Corner {
     double x, y;
 };

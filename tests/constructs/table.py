@@ -249,6 +249,8 @@ _CONTROL = (
     C("`clock64`", "clocks"),
     C("special register read in assembly", "read_register"),
     C("arithmetic in assembly", "arithmetic_in_assembly"),
+    C("loads and stores in assembly, with a condition", "guarded_in_assembly"),
+    C("shared memory in assembly", "shared_in_assembly"),
 )
 
 _MATHEMATICS = (

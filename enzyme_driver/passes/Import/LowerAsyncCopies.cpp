@@ -34,15 +34,38 @@ public:
   }
 
 private:
+  // ".reg .pred p; setp.ne.b32 p, $0, 0; @p copy;", as CUTLASS writes it: the condition, and what is left is the copy.
+  // Null where it is written otherwise.
+  Value *conditionOf(StringRef &Text) {
+    SmallVector<StringRef, 4> Statements;
+    Text.split(Statements, ';');
+    if (Statements.size() != 3)
+      return nullptr;
+    StringRef Declared = Statements[0].trim(), Compared = Statements[1].trim(), Done = Statements[2].trim();
+    if (!Declared.consume_front(".reg .pred") || !Compared.consume_front("setp.ne.b32") || !Done.consume_front("@"))
+      return nullptr;
+    StringRef Name = Declared.trim();
+    SmallVector<StringRef, 4> Operands;
+    Compared.split(Operands, ',');
+    bool Known = Operands.size() == 3 && Operands[0].trim() == Name && Operands[2].trim() == "0" &&
+                 Done.consume_front(Name) && Done.starts_with(" ");
+    Value *Given = Known ? registerOf(Operands[1].trim()) : nullptr;
+    if (!Given || !Given->getType()->isIntegerTy(32))
+      return nullptr;
+    Text = Done.trim();
+    return B.CreateIsNotNull(Given);
+  }
+
   // "cp.async.ca.shared.global [to], [from], bytes[, bytes that are read];", or one that waits. A number is a constant,
   // or in a register; of the last one, all or none.
   bool translate(StringRef Text) {
     Text = Text.trim(" \t\r\n;{}");
+    Value *When = Text.contains('@') ? conditionOf(Text) : nullptr;
     if (!Text.consume_front(Asynchronous) || Text.contains(';') || Text.contains('@'))
       return false;
     auto [Name, Rest] = Text.split(' ');
     if (isWait(Name))
-      return true;
+      return !When;
     SmallVector<StringRef, 4> Operands;
     Rest.split(Operands, ',');
     if (!Name.contains(".shared") || !Name.contains(".global") || Name.contains("cache_hint") || Operands.size() < 3 ||
@@ -52,8 +75,14 @@ private:
     Value *To = registerOf(Operands[0].trim(" []\t")), *From = registerOf(Operands[1].trim(" []\t"));
     if (!To || !From || !Bytes)
       return false;
-    if (Read)
-      return copy(pointerBehind(B, To), pointerBehind(B, From), *Bytes, std::min(*Bytes, *Read));
+    if (Read) {
+      To = pointerBehind(B, To), From = pointerBehind(B, From);
+      if (When && To && From)
+        B.SetInsertPoint(SplitBlockAndInsertIfThen(When, Call.getIterator(), false));
+      return copy(To, From, *Bytes, std::min(*Bytes, *Read));
+    }
+    if (When)
+      return false;
     Value *All = allOrNothing(registerOf(Operands.back().trim()), *Bytes);
     return All && copyIf(All, pointerBehind(B, To), pointerBehind(B, From), *Bytes);
   }

@@ -17,6 +17,8 @@ Value *PtxTranslation::value(ArrayRef<StringRef> Words, ArrayRef<StringRef> Oper
     Value *X = read(Operands[1], T), *Y = read(Operands[2], T), *P = read(Operands[3], B.getInt1Ty());
     return X && Y && P ? B.CreateSelect(P, X, Y) : nullptr;
   }
+  if (Words[1] == "wide" && (Code == "mul" || Code == "mad"))
+    return widened(Words, Operands);
   SmallVector<Value *> X;
   for (StringRef Operand : Operands.drop_front()) {
     X.push_back(read(Operand, T));
@@ -190,12 +192,18 @@ Value *PtxTranslation::dotted(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {
 Value *PtxTranslation::integral(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {
   StringRef Code = Words[0];
   if (X.size() == 1)
-    return Code == "not" ? B.CreateNot(X[0]) : Code == "neg" ? B.CreateNeg(X[0]) : nullptr;
+    return ofOne(Code, X[0]);
   bool Low = is_contained(Words, "lo");
   if (X.size() == 3 && (Code == "dp4a" || Code == "dp2a"))
     return dotted(Words, X);
   if (X.size() == 3 && Code == "bfe" && Words.back() == "u32")
     return extracted(X);
+  if (X.size() == 4)
+    return Code == "lop3" ? looked(X) : nullptr;
+  if (X.size() == 3 && Code == "prmt" && Words.size() == 2)
+    return B.CreateIntrinsic(Intrinsic::nvvm_prmt, {X[0], X[1], X[2]});
+  if (X.size() == 3 && Code == "shf")
+    return funnelled(Words, X);
   if (X.size() == 3)
     return Code == "mad" && Low ? B.CreateAdd(B.CreateMul(X[0], X[1]), X[2]) : nullptr;
   if (X.size() != 2 || is_contained(Words, "cc"))
@@ -204,6 +212,12 @@ Value *PtxTranslation::integral(ArrayRef<StringRef> Words, ArrayRef<Value *> X) 
     return masked(X);
   if (Code == "shl" || Code == "shr")
     return shifted(Code, Words.back(), X);
+  bool Signed = Words.back().starts_with("s");
+  if (Words.size() == 2 && (Code == "min" || Code == "max"))
+    return B.CreateBinaryIntrinsic(Code == "min" ? Signed ? Intrinsic::smin : Intrinsic::umin
+                                   : Signed      ? Intrinsic::smax
+                                                 : Intrinsic::umax,
+                                   X[0], X[1]);
   return Code == "add"          ? B.CreateAdd(X[0], X[1])
          : Code == "sub"        ? B.CreateSub(X[0], X[1])
          : Code == "mul" && Low ? B.CreateMul(X[0], X[1])
@@ -211,6 +225,64 @@ Value *PtxTranslation::integral(ArrayRef<StringRef> Words, ArrayRef<Value *> X) 
          : Code == "or"         ? B.CreateOr(X[0], X[1])
          : Code == "xor"        ? B.CreateXor(X[0], X[1])
                                 : nullptr;
+}
+
+Value *PtxTranslation::ofOne(StringRef Code, Value *X) {
+  if (Code == "not")
+    return B.CreateNot(X);
+  if (Code == "neg")
+    return B.CreateNeg(X);
+  if (Code == "brev")
+    return B.CreateUnaryIntrinsic(Intrinsic::bitreverse, X);
+  if (Code == "abs")
+    return B.CreateBinaryIntrinsic(Intrinsic::abs, X, B.getFalse());
+  if (Code != "popc" && Code != "clz")
+    return nullptr;
+  Value *Count = Code == "popc" ? B.CreateUnaryIntrinsic(Intrinsic::ctpop, X)
+                                : B.CreateBinaryIntrinsic(Intrinsic::ctlz, X, B.getFalse());
+  return B.CreateTrunc(Count, B.getInt32Ty());
+}
+
+// Factors of which the product has twice the bits; what is added has them, too.
+Value *PtxTranslation::widened(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
+  auto *T = dyn_cast_or_null<IntegerType>(typeNamed(Words.back()));
+  bool Adds = Words[0] == "mad", Signed = Words.back().starts_with("s");
+  if (!T || T->getBitWidth() > 32 || Operands.size() != (Adds ? 4 : 3) || Words.size() != 3)
+    return nullptr;
+  Type *Wide = T->getExtendedType();
+  Value *X = read(Operands[1], T), *Y = read(Operands[2], T), *Added = Adds ? read(Operands[3], Wide) : nullptr;
+  if (!X || !Y || (Adds && !Added))
+    return nullptr;
+  Value *Product = B.CreateMul(B.CreateIntCast(X, Wide, Signed), B.CreateIntCast(Y, Wide, Signed));
+  return Adds ? B.CreateAdd(Product, Added) : Product;
+}
+
+// Any function of three bits, by its table.
+Value *PtxTranslation::looked(ArrayRef<Value *> X) {
+  auto *Table = dyn_cast<ConstantInt>(X[3]);
+  if (!Table)
+    return nullptr;
+  Value *Any = Constant::getNullValue(X[0]->getType());
+  for (unsigned Row = 0; Row < 8; ++Row) {
+    if (!(Table->getZExtValue() >> Row & 1))
+      continue;
+    Value *All = nullptr;
+    for (unsigned I = 0; I < 3; ++I) {
+      Value *Bit = Row >> (2 - I) & 1 ? X[I] : B.CreateNot(X[I]);
+      All = All ? B.CreateAnd(All, Bit) : Bit;
+    }
+    Any = B.CreateOr(Any, All);
+  }
+  return Any;
+}
+
+// shf.l.wrap.b32 d, low, high, by: the upper word of both words after a shift, or the lower one of a shift to the
+// right.
+Value *PtxTranslation::funnelled(ArrayRef<StringRef> Words, ArrayRef<Value *> X) {
+  if (Words.size() != 4 || Words[2] != "wrap" || !X[0]->getType()->isIntegerTy(32))
+    return nullptr;
+  Intrinsic::ID Id = Words[1] == "l" ? Intrinsic::fshl : Intrinsic::fshr;
+  return B.CreateIntrinsic(Id, {X[0]->getType()}, {X[1], X[0], X[2]});
 }
 
 // By 32 bits or more nothing is left of a word, as its sign if it has one. How far is a word of 32 bits always.

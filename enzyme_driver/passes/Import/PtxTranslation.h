@@ -59,7 +59,17 @@ private:
 
   // In global memory, by one thread at once: shared memory is known by numbers, and what happens later is no access.
   static bool isPlainAccess(llvm::ArrayRef<llvm::StringRef> Words);
-  bool accessed(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands);
+  bool accessed(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands,
+                llvm::StringRef Condition);
+  bool loaded(llvm::StringRef Register, llvm::Type *T, llvm::Value *Pointer, bool Volatile, llvm::Value *Condition);
+  bool comparedAndSwapped(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands,
+                          llvm::Value *Pointer, llvm::Type *T);
+
+  // Of "p" or "!p"; null where it is not known.
+  llvm::Value *conditionNamed(llvm::StringRef Condition);
+
+  // Accesses happen only where their conditions hold: they get blocks of their own once all of the text is understood.
+  void separate();
 
   // "$0", or "{$0, $1}".
   static llvm::SmallVector<llvm::StringRef> listed(llvm::StringRef List);
@@ -97,6 +107,11 @@ private:
   llvm::Value *tangent(llvm::Value *X, llvm::Type *T);
   llvm::Value *integral(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::Value *> X);
 
+  llvm::Value *ofOne(llvm::StringRef Code, llvm::Value *X);
+  llvm::Value *widened(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands);
+  llvm::Value *looked(llvm::ArrayRef<llvm::Value *> X);
+  llvm::Value *funnelled(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::Value *> X);
+
   // dp4a, and dp2a whose upper bytes become the lower ones: what it would say else is one bit, which C++ takes
   // otherwise.
   llvm::Value *dotted(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::Value *> X);
@@ -108,6 +123,12 @@ private:
   llvm::LLVMContext &Context;
   llvm::StringMap<llvm::Value *> Registers;
   llvm::SmallVector<std::string> Outputs;
+
+  struct Conditional {
+    llvm::Instruction *Access;
+    llvm::Value *Condition, *Otherwise; // the latter of a load
+  };
+  llvm::SmallVector<Conditional> Conditionals;
 };
 
 } // namespace adgen

@@ -33,6 +33,7 @@ void PtxTranslation::run() {
     if (Result)
       Call.replaceAllUsesWith(Result);
     Call.eraseFromParent();
+    separate();
     return;
   }
   while (Call.getPrevNode() != Before) // what was made in vain
@@ -70,7 +71,7 @@ bool PtxTranslation::translate(StringRef Statement) {
   if (Operands.size() < 2 || Words.size() < 2)
     return false;
   if (is_contained({"ld", "st", "atom", "red"}, Words[0]))
-    return Condition.empty() && accessed(Words, Operands);
+    return accessed(Words, Operands, Condition);
   if (Words[0] == "shfl")
     return Condition.empty() && shuffled(Words, Operands);
   if (Words[0] == "mma" || Words[0] == "ldmatrix")
@@ -123,12 +124,8 @@ bool PtxTranslation::waited(ArrayRef<StringRef> Words, ArrayRef<StringRef> Opera
 }
 
 Value *PtxTranslation::chosen(StringRef Condition, Value *New, StringRef Register) {
-  bool Negative = Condition.consume_front("!");
-  Value *P = read(Condition, B.getInt1Ty()),
-        *Old = Registers.lookup(Register) ? read(Register, New->getType()) : nullptr;
-  if (!P || !Old)
-    return nullptr;
-  return Negative ? B.CreateSelect(P, Old, New) : B.CreateSelect(P, New, Old);
+  Value *P = conditionNamed(Condition), *Old = Registers.lookup(Register) ? read(Register, New->getType()) : nullptr;
+  return P && Old ? B.CreateSelect(P, New, Old) : nullptr;
 }
 
 namespace {
@@ -211,14 +208,17 @@ private:
 ADGEN_DECLARE_PASS(RaiseInlineAsm);
 
 PreservedAnalyses RaiseInlineAsm::run(Module &M, ModuleAnalysisManager &) {
+  SmallVector<CallInst *> Calls;
   for (Function &F : M)
-    for (Instruction &I : make_early_inc_range(instructions(F)))
-      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->isInlineAsm()) {
-        StringRef Text = cast<InlineAsm>(Call->getCalledOperand())->getAsmString();
-        bool Raised = EmptyAssembly::isEmpty(Text) && EmptyAssembly(*Call).run();
-        if (!Raised && M.getTargetTriple().isNVPTX())
-          PtxTranslation(*Call).run();
-      }
+    for (Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->isInlineAsm())
+        Calls.push_back(Call);
+  for (CallInst *Call : Calls) {
+    StringRef Text = cast<InlineAsm>(Call->getCalledOperand())->getAsmString();
+    bool Raised = EmptyAssembly::isEmpty(Text) && EmptyAssembly(*Call).run();
+    if (!Raised && M.getTargetTriple().isNVPTX())
+      PtxTranslation(*Call).run();
+  }
   return PreservedAnalyses::none();
 }
 

@@ -250,6 +250,9 @@ private:
       return Device ? visitDeviceCall(*Call) : visitHostCall(*Call);
     if (!Device)
       return visitHost(I);
+    if (const Value *Pointer = getLoadStorePointerOperand(&I); Pointer && isNumberOfShared(*Pointer))
+      return stop(I, "shared memory that is reached by a number of which adgen does not see the array",
+                  "give the assembly __cvta_generic_to_shared(&array[index]) where it stands, or use the array itself");
     if (auto *Store = dyn_cast<StoreInst>(&I); Store && isFloating(Store->getValueOperand()->getType()))
       return visitStore(I, Store->getPointerOperand());
     if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I))
@@ -261,6 +264,11 @@ private:
       stop(I,
            "a compare-and-swap of floating point that makes no sum, maximum or minimum, or whose value before is used",
            WhichRemains);
+  }
+
+  static bool isNumberOfShared(const Value &Pointer) {
+    const Value *Base = getUnderlyingObject(&Pointer, /*MaxLookup=*/0);
+    return isa<IntToPtrInst>(Base) && Base->getType()->getPointerAddressSpace() == SharedSpace;
   }
 
   void visitHost(Instruction &I) {

@@ -67,6 +67,21 @@ define void @adgen_body_stays(ptr %x, i32 %to, i32 %read) {
   ret void
 }
 
+; As CUTLASS writes it: nothing is copied where the condition does not hold.
+; CHECK-LABEL: define void @adgen_body_guarded(
+; CHECK:         [[HOLDS:%.*]] = icmp ne i32 %holds, 0
+; CHECK:         br i1 [[HOLDS]], label %[[THEN:.*]], label %
+; CHECK:       [[THEN]]:
+; CHECK:         call void @llvm.memcpy.p0.p0.i64(ptr align 16 {{.*}}, ptr align 16 %x, i64 16, i1 false)
+; CHECK-NOT:     asm
+; CHECK:         ret void
+define void @adgen_body_guarded(ptr %x, ptr %tile, i32 %holds) {
+  %shared = addrspacecast ptr %tile to ptr addrspace(3)
+  %to = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "{\0A  .reg .pred p;\0A  setp.ne.b32 p, $0, 0;\0A  @p cp.async.cg.shared.global [$1], [$2], 16;\0A}\0A", "r,r,l"(i32 %holds, i32 %to, ptr %x)
+  ret void
+}
+
 ; The kernel itself goes on copying beside its threads.
 ; CHECK-LABEL: define ptx_kernel void @copies(
 ; CHECK:         cp.async.wait_all

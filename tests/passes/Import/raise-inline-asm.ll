@@ -281,3 +281,63 @@ define i32 @parts(i32 %x, i32 %at, i32 %count) {
   %both = and i32 %part, %ones
   ret i32 %both
 }
+
+; What only happens where a condition holds gets a block of its own; a register keeps what it has else.
+; CHECK-LABEL: define void @guarded(
+; CHECK:       [[HOLDS:%.*]] = icmp ne i32 %holds, 0
+; CHECK:       br i1 [[HOLDS]], label %[[LOADS:.*]], label %[[BEHIND:.*]]
+; CHECK:       [[LOADS]]:
+; CHECK-NEXT:    [[LOADED:%.*]] = load float, ptr %x, align 4
+; CHECK:       [[BEHIND]]:
+; CHECK-NEXT:    [[EITHER:%.*]] = phi float [ [[LOADED]], %[[LOADS]] ], [ 0.000000e+00, %{{.*}} ]
+; CHECK:       [[NOT:%.*]] = xor i1 {{%.*}}, true
+; CHECK:       br i1 [[NOT]], label %[[STORES:.*]], label %
+; CHECK:       [[STORES]]:
+; CHECK-NEXT:    store float [[EITHER]], ptr %y, align 4
+define void @guarded(ptr %x, ptr %y, i32 %holds) {
+  %v = call float asm sideeffect "{ .reg .pred p; setp.ne.b32 p, $2, 0; mov.b32 $0, 0; @p ld.global.nc.f32 $0, [$1]; }", "=f,l,r"(ptr %x, i32 %holds)
+  call void asm sideeffect "{ .reg .pred p; setp.ne.b32 p, $2, 0; @!p st.global.f32 [$0], $1; }", "l,f,r"(ptr %y, float %v, i32 %holds)
+  ret void
+}
+
+; What a register holds where nothing is loaded, nobody says.
+; CHECK-LABEL: define float @unknown_else(
+; CHECK:       asm sideeffect
+define float @unknown_else(ptr %x, i32 %holds) {
+  %v = call float asm sideeffect "{ .reg .pred p; setp.ne.b32 p, $2, 0; @p ld.global.f32 $0, [$1]; }", "=f,l,r"(ptr %x, i32 %holds)
+  ret float %v
+}
+
+; CHECK-LABEL: define float @shared(
+; CHECK:       [[TO:%.*]] = inttoptr i32 {{.*}} to ptr addrspace(3)
+; CHECK:       store float %x, ptr addrspace(3) [[TO]], align 4
+; CHECK:       load float, ptr addrspace(3)
+define float @shared(i32 %to, i32 %from, float %x) {
+  call void asm sideeffect "st.shared.f32 [$0], $1;", "r,f"(i32 %to, float %x)
+  %v = call float asm sideeffect "ld.shared.f32 $0, [$1+16];", "=f,r"(i32 %from)
+  ret float %v
+}
+
+; CHECK-LABEL: define i64 @words(
+; CHECK-NOT:   asm
+; CHECK:       mul i64
+; CHECK:       call i32 @llvm.smin.i32(
+; CHECK:       call i32 @llvm.ctpop.i32(
+; CHECK:       call i32 @llvm.nvvm.prmt(i32 {{.*}}, i32 21520)
+; CHECK:       call i32 @llvm.fshl.i32(i32 %y, i32 %x, i32 3)
+; CHECK:       cmpxchg ptr %lock, i32 0, i32 1 seq_cst seq_cst
+; CHECK-NOT:   asm
+; CHECK:       ret i64
+define i64 @words(i32 %x, i32 %y, i64 %z, ptr %lock) {
+  %wide = call i64 asm "mad.wide.u32 $0, $1, $2, $3;", "=l,r,r,l"(i32 %x, i32 %y, i64 %z)
+  %least = call i32 asm "min.s32 $0, $1, $2;", "=r,r,r"(i32 %x, i32 %y)
+  %count = call i32 asm "popc.b32 $0, $1;", "=r,r"(i32 %least)
+  %bytes = call i32 asm "prmt.b32 $0, $1, $2, 0x5410;", "=r,r,r"(i32 %count, i32 %y)
+  %turned = call i32 asm "shf.l.wrap.b32 $0, $1, $2, 3;", "=r,r,r"(i32 %x, i32 %y)
+  %parity = call i32 asm "lop3.b32 $0, $1, $2, $3, 0x96;", "=r,r,r,r"(i32 %bytes, i32 %turned, i32 %x)
+  %old = call i32 asm sideeffect "atom.cas.b32 $0, [$1], $2, $3;", "=r,l,r,r"(ptr %lock, i32 0, i32 1)
+  %sum = add i32 %parity, %old
+  %all = zext i32 %sum to i64
+  %result = add i64 %wide, %all
+  ret i64 %result
+}
