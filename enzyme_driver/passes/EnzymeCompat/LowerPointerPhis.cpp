@@ -201,6 +201,17 @@ private:
   Numbers Number;
 };
 
+// A variable of the type that all accesses are of by now, where it was a struct of that only.
+AllocaInst &asHeld(AllocaInst &Variable, Type &Held) {
+  if (Variable.getAllocatedType() == &Held)
+    return Variable;
+  AllocaInst *Same = IRBuilder<>(&Variable).CreateAlloca(&Held, Variable.getAddressSpace());
+  Same->takeName(&Variable);
+  Variable.replaceAllUsesWith(Same);
+  Variable.eraseFromParent();
+  return *Same;
+}
+
 void lowerIn(Function &F, FunctionAnalysisManager &FAM) {
   SmallPtrSet<const AllocaInst *, 8> Known;
   SmallVector<AllocaInst *> All, Promoted;
@@ -215,7 +226,8 @@ void lowerIn(Function &F, FunctionAnalysisManager &FAM) {
     if (!W.IsUnderstood || W.Choices.empty())
       continue;
     Lowering(W).run();
-    append_range(Promoted, W.Variables);
+    for (AllocaInst *Variable : W.Variables)
+      Promoted.push_back(&asHeld(*Variable, *W.Held));
   }
   if (!Promoted.empty())
     PromoteMemToReg(Promoted, FAM.getResult<DominatorTreeAnalysis>(F), &FAM.getResult<AssumptionAnalysis>(F));

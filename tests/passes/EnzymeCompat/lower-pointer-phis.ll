@@ -37,6 +37,22 @@ join:
   ret double %product
 }
 
+; Variables of a struct around what is read and written.
+; CHECK-LABEL: define float @wrapped(
+; CHECK-NOT:     alloca
+; CHECK:         select i1 {{%.*}}, float %x, float %y
+; CHECK:         ret float
+define float @wrapped(float %x, float %y, i1 %c) {
+  %a = alloca { float }
+  %b = alloca [1 x float]
+  store float %y, ptr %a
+  store float %y, ptr %b
+  %p = select i1 %c, ptr %a, ptr %b
+  store float %x, ptr %p
+  %r = load float, ptr %a
+  ret float %r
+}
+
 ; A choice of choices, in a loop in which the variables begin anew; what is read before it is written is zero.
 ; CHECK-LABEL: define float @chosen(
 ; CHECK-NOT:     alloca
