@@ -156,7 +156,7 @@ private:
       return;
     Own Found{{&Shadow}};
     for (AtomicRMWInst *Atomic : Uses->Accumulations)
-      if ((Atomic->getType()->isFloatTy() || Atomic->getType()->isDoubleTy()) && Walking.areCommon(*Atomic, Shadow) &&
+      if (isNumber(*Atomic->getType()) && Walking.areCommon(*Atomic, Shadow) &&
           (Found.Elements.Additions.empty() || Atomic->getType() == Found.Elements.type())) {
         Found.Elements.Additions.push_back(Atomic);
         Found.AnyLaunch |= Alone.areCommon(*Atomic, Shadow);
@@ -166,6 +166,9 @@ private:
     Found.MostThreads = mostThreadsApart(Found.Elements);
     All.push_back(std::move(Found));
   }
+
+  // Numbers of 16 bits are added up in 32.
+  static bool isNumber(const Type &T) { return T.isFloatTy() || T.isDoubleTy() || T.is16bitFPTy(); }
 
   // Of a block of one dimension, if no two of its threads add to one element: at
   //   stride * (threadIdx.x + any loop counter * blockDim.x, or * so many threads) + less than a stride.
@@ -212,8 +215,8 @@ private:
     const uint64_t Threads = mostThreads(*F), Most = Threads ? Threads * EachThread : ~uint64_t(0);
     for (Own &O : All) {
       BlockElements &E = O.Elements;
-      uint64_t Count = std::min<uint64_t>(Each / DL.getTypeStoreSize(E.type()), Most);
-      E.Own = createExchange(*F, ArrayType::get(E.type(), Count), ".sums");
+      uint64_t Count = std::min<uint64_t>(Each / DL.getTypeStoreSize(E.ownType()), Most);
+      E.Own = createExchange(*F, ArrayType::get(E.ownType(), Count), ".sums");
       E.Own->setAlignment(Align(16));
     }
     return true;
@@ -294,7 +297,8 @@ private:
   void addToOwn(const Together &Group, const Own &O, Value *Count) {
     ADGEN_COUNT(NumPrivate, *Group.Members.back());
     const BlockElements &E = O.Elements;
-    const int64_t Size = DL.getTypeStoreSize(E.type());
+    const int64_t Size = DL.getTypeStoreSize(E.type()), Widening = E.widening();
+    const Align OwnAlign(Size * Widening);
     auto Distance = [](const AtomicRMWInst *A) { return distanceOf(*A); };
     const int64_t First = *min_element(map_range(Group.Members, Distance)),
                   Last = *max_element(map_range(Group.Members, Distance));
@@ -308,14 +312,15 @@ private:
     Instruction *Then, *Else;
     SplitBlockAndInsertIfThenElse(IsOwn, Behind->getIterator(), &Then, &Else);
     B.SetInsertPoint(Then);
-    Value *Begin = B.CreateInBoundsPtrAdd(E.Own, B.CreateTrunc(Bytes, B.getInt32Ty()));
+    Value *Begin = B.CreateInBoundsPtrAdd(
+        E.Own, B.CreateMul(B.CreateTrunc(Bytes, B.getInt32Ty()), B.getInt32(Widening), "", true, true));
     for (AtomicRMWInst *Member : Group.Members) {
-      Value *Place = B.CreateInBoundsPtrAdd(Begin, B.getInt32(distanceOf(*Member) - First));
+      Value *Place = B.CreateInBoundsPtrAdd(Begin, B.getInt32((distanceOf(*Member) - First) * Widening));
+      Value *Number = E.widened(B, Member->getValOperand());
       if (O.MostThreads)
-        B.CreateAlignedStore(B.CreateFAdd(B.CreateAlignedLoad(E.type(), Place, Align(Size)), Member->getValOperand()),
-                             Place, Align(Size));
+        B.CreateAlignedStore(B.CreateFAdd(B.CreateAlignedLoad(E.ownType(), Place, OwnAlign), Number), Place, OwnAlign);
       else
-        B.CreateAtomicRMW(AtomicRMWInst::FAdd, Place, Member->getValOperand(), MaybeAlign(), AtomicOrdering::Monotonic);
+        B.CreateAtomicRMW(AtomicRMWInst::FAdd, Place, Number, MaybeAlign(), AtomicOrdering::Monotonic);
       Member->moveBefore(Else->getIterator());
     }
   }

@@ -82,6 +82,41 @@ out:
   ret void
 }
 
+; Numbers of 16 bits are added up in 32: two bytes further in the shadow are four of the block's.
+; CHECK-LABEL: define void @adgen_gradient_halves(
+; CHECK:         [[OWN:%.*]] = icmp ult i64
+; CHECK:         br i1 [[OWN]], label %[[HERE:.*]], label %[[THERE:.*]]
+; CHECK:       [[HERE]]:
+; CHECK-NEXT:    [[NEAR:%.*]] = trunc i64 {{.*}} to i32
+; CHECK-NEXT:    [[FAR:%.*]] = mul nuw nsw i32 [[NEAR]], 2
+; CHECK-NEXT:    [[AT:%.*]] = getelementptr inbounds i8, ptr addrspace(3) @adgen_exchange_halves.sums, i32 [[FAR]]
+; CHECK:         [[WIDE:%.*]] = fpext half %v to float
+; CHECK-NEXT:    atomicrmw fadd ptr addrspace(3) {{.*}}, float [[WIDE]]
+; CHECK:       [[THERE]]:
+; CHECK-NEXT:    atomicrmw fadd ptr %place, half %v
+; CHECK:       out:
+; CHECK:         [[SUM:%.*]] = load float, ptr addrspace(3)
+; CHECK-NEXT:    [[LESS:%.*]] = fptrunc float [[SUM]] to half
+; CHECK:         atomicrmw fadd ptr {{.*}}, half [[LESS]] monotonic
+define void @adgen_gradient_halves(ptr %gain, ptr %x, i32 %n, ptr "adgen-shadow" %d_gain) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %lane = and i32 %t, 31
+  br label %loop
+loop:
+  %c = phi i32 [ %lane, %entry ], [ %next, %loop ]
+  %at = zext i32 %c to i64
+  %from.x = getelementptr half, ptr %x, i64 %at
+  %v = load half, ptr %from.x
+  %place = getelementptr half, ptr %d_gain, i64 %at
+  %0 = atomicrmw fadd ptr %place, half %v monotonic
+  %next = add i32 %c, 32
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %out
+out:
+  ret void
+}
+
 ; A block walks through rows, and each of its threads adds to the same columns in each, which in a row of at most 128
 ; threads are its own.
 ; CHECK-LABEL: define void @adgen_gradient_walks(
