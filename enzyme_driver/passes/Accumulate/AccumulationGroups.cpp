@@ -6,8 +6,10 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace adgen {
 
@@ -16,6 +18,26 @@ static constexpr int64_t MostElements = 32, FewestElements = 4;
 Intrinsic::ID intrinsicOf(const Value *V) {
   auto *Call = dyn_cast<IntrinsicInst>(V);
   return Call ? Call->getIntrinsicID() : Intrinsic::not_intrinsic;
+}
+
+// Adds a multiple of an index, taken apart as far as it is one of another index and a constant, so that neighbours show
+// what they have in common. Nothing that is taken apart wraps around.
+static void addMultiple(SharedPlace &At, Value *Index, int64_t Scale, APInt &Constant) {
+  Value *Of;
+  const APInt *By;
+  for (;; Index = Of) {
+    if (match(Index, m_ZExt(m_Value(Of))))
+      continue;
+    if (match(Index, m_NUWAdd(m_Value(Of), m_APInt(By))) || match(Index, m_DisjointOr(m_Value(Of), m_APInt(By))))
+      Constant += APInt(64, Scale * By->getZExtValue()).sextOrTrunc(Constant.getBitWidth());
+    else if (match(Index, m_NUWMul(m_Value(Of), m_APInt(By))))
+      Scale *= By->getZExtValue();
+    else if (match(Index, m_NUWShl(m_Value(Of), m_APInt(By))))
+      Scale <<= By->getZExtValue();
+    else
+      break;
+  }
+  At.Scales[Index] += Scale;
 }
 
 static SharedPlace placeOf(Value *Pointer, const DataLayout &Layout) {
@@ -30,7 +52,7 @@ static SharedPlace placeOf(Value *Pointer, const DataLayout &Layout) {
     if (!Address->collectOffset(Layout, Bits, Scales, Constant))
       break;
     for (auto &[Index, Scale] : Scales)
-      At.Scales[Index] += Scale.getSExtValue();
+      addMultiple(At, Index, Scale.getSExtValue(), Constant);
   }
   At.Constant = Constant.getSExtValue();
   return At;
@@ -181,7 +203,7 @@ bool GroupFinder::readsRegister(const Value *V, Intrinsic::ID Register) const {
 
 std::shared_ptr<AddedPattern> GroupFinder::common(ArrayRef<Value *> Values, const MemorySegment &S) const {
   if (all_equal(Values))
-    return std::make_shared<AddedPattern>(AddedPattern{AddedPattern::Same, Values[0], {}, 0, {}});
+    return std::make_shared<AddedPattern>(AddedPattern{AddedPattern::Same, Values[0], {}, 0, nullptr, {}});
   auto *First = dyn_cast<Instruction>(Values[0]);
   if (!First ||
       !all_of(Values, [&](Value *V) { return isa<Instruction>(V) && cast<Instruction>(V)->isSameOperationAs(First); }))
@@ -190,7 +212,7 @@ std::shared_ptr<AddedPattern> GroupFinder::common(ArrayRef<Value *> Values, cons
     return commonLoad(Values, S);
   if (!isSum(*First))
     return nullptr;
-  auto Made = std::make_shared<AddedPattern>(AddedPattern{AddedPattern::Computed, First, {}, 0, {}});
+  auto Made = std::make_shared<AddedPattern>(AddedPattern{AddedPattern::Computed, First, {}, 0, nullptr, {}});
   for (unsigned I = 0; I < First->getNumOperands(); ++I) {
     SmallVector<Value *> Operands(map_range(Values, [&](Value *V) { return cast<Instruction>(V)->getOperand(I); }));
     Made->Operands.push_back(common(Operands, S));
@@ -209,14 +231,54 @@ std::shared_ptr<AddedPattern> GroupFinder::commonLoad(ArrayRef<Value *> Values, 
   SmallVector<SharedPlace> Places;
   for (Value *V : Values) {
     Places.push_back(placeOf(cast<LoadInst>(V)->getPointerOperand(), Layout));
-    if (!cast<LoadInst>(V)->isSimple() || !Places[0].isNear(Places.back()) || isOutdated(*cast<LoadInst>(V), S))
+    if (!cast<LoadInst>(V)->isSimple() || !Places[0].isNear(Places.back()))
       return nullptr;
   }
   std::optional<int64_t> Stride =
       strideOf(SmallVector<int64_t>(map_range(Places, [](const SharedPlace &At) { return At.Constant; })));
   if (!Stride || !isSharedArray(Places[0].Object) || !followsFromIndices(Places[0]))
     return nullptr;
-  return std::make_shared<AddedPattern>(AddedPattern{AddedPattern::Loaded, Values[0], Places[0], *Stride, {}});
+  StoreInst *PutBack = nullptr;
+  if (any_of(Values, [&](Value *V) { return isOutdated(*cast<LoadInst>(V), S); })) {
+    PutBack = filledBy(*cast<LoadInst>(Values[0]), S);
+    if (!PutBack || !all_of(Values, [&](Value *V) { return filledBy(*cast<LoadInst>(V), S) == PutBack; }))
+      return nullptr;
+  }
+  return std::make_shared<AddedPattern>(AddedPattern{AddedPattern::Loaded, Values[0], Places[0], *Stride, PutBack, {}});
+}
+
+// The store by which all threads of the block have filled what the load reads, each the same element whenever any store
+// fills the array: each can do so again, of what it still knows. Elements that no thread fills hold nothing.
+StoreInst *GroupFinder::filledBy(const LoadInst &Load, const MemorySegment &S) const {
+  const Value *Array = getUnderlyingObject(Load.getPointerOperand());
+  StoreInst *Last = nullptr;
+  bool Meet = false;
+  for (const Instruction *I = Load.getPrevNode(); I && !Last; I = I->getPrevNode()) {
+    Meet |= waitsForBlock(*I);
+    if (I->mayWriteToMemory() && !waitsForBlock(*I) && !isAssumption(*I) && mayWriteTo(*I, Array))
+      Last = dyn_cast<StoreInst>(const_cast<Instruction *>(I));
+    if (!Last && I->mayWriteToMemory() && !waitsForBlock(*I) && !isAssumption(*I) && mayWriteTo(*I, Array))
+      return nullptr;
+  }
+  if (!Last || !Meet || !isFilled(Array) || Last->getValueOperand()->getType() != Load.getType())
+    return nullptr;
+  return Loops.getLoopFor(Last->getParent()) == Loops.getLoopFor(S.Behind->getParent()) ? Last : nullptr;
+}
+
+bool GroupFinder::isFilled(const Value *Array) const {
+  std::optional<SharedPlace> Own;
+  for (const Instruction *W : Writers) {
+    if (!mayWriteTo(*W, Array))
+      continue;
+    auto *Store = dyn_cast<StoreInst>(W);
+    if (!Store || !Store->isSimple() || Threads.isDivergent(Store->getParent()))
+      return false;
+    SharedPlace At = placeOf(const_cast<Value *>(Store->getPointerOperand()), Layout);
+    if (At.Object != Array || !followsFromIndices(At) || (Own && !(Own->isNear(At) && Own->Constant == At.Constant)))
+      return false;
+    Own = At;
+  }
+  return Own.has_value();
 }
 
 bool GroupFinder::isSharedShadow(const Value *Object) const {
@@ -236,9 +298,23 @@ bool GroupFinder::isOutdated(const LoadInst &Load, const MemorySegment &S) const
     return false;
   const Value *Array = getUnderlyingObject(Load.getPointerOperand());
   return any_of(Writers, [&](const Instruction *W) {
-    return mayWriteTo(*W, Array) && isPotentiallyReachable(&Load, W, nullptr, nullptr, &Loops) &&
-           isPotentiallyReachable(W, S.Behind, nullptr, nullptr, &Loops);
+    return mayWriteTo(*W, Array) && leadsTo(Load, *W) && leadsTo(*W, *S.Behind);
   });
+}
+
+// Gradients have more blocks than LLVM's own search goes through.
+bool GroupFinder::leadsTo(const Instruction &From, const Instruction &To) const {
+  if (From.getParent() == To.getParent() && From.comesBefore(&To))
+    return true;
+  auto [Known, IsNew] = Reached.try_emplace(From.getParent());
+  if (IsNew) {
+    SmallVector<const BasicBlock *> Work{From.getParent()};
+    while (!Work.empty())
+      for (const BasicBlock *Next : successors(Work.pop_back_val()))
+        if (Known->second.insert(Next).second)
+          Work.push_back(Next);
+  }
+  return Known->second.contains(To.getParent());
 }
 
 bool GroupFinder::mayWriteTo(const Instruction &I, const Value *Array) {

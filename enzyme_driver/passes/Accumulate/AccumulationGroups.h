@@ -44,6 +44,7 @@ struct AddedPattern {
   llvm::Value *First; // the value of element 0
   SharedPlace Begin;  // of Loaded: element k is k * Stride behind it
   int64_t Stride = 0;
+  llvm::StoreInst *PutBack; // of Loaded, where the array has changed since: what each thread had stored there
   llvm::SmallVector<std::shared_ptr<AddedPattern>, 2> Operands; // of Computed
 };
 
@@ -121,6 +122,10 @@ private:
   // Whether the array may have been written to between a load from it and the segment.
   bool isOutdated(const llvm::LoadInst &Load, const MemorySegment &S) const;
 
+  llvm::StoreInst *filledBy(const llvm::LoadInst &Load, const MemorySegment &S) const;
+  bool isFilled(const llvm::Value *Array) const;
+  bool leadsTo(const llvm::Instruction &From, const llvm::Instruction &To) const;
+
   // No argument leads to what another one leads to.
   static bool mayWriteTo(const llvm::Instruction &I, const llvm::Value *Array);
   static llvm::SmallVector<const llvm::Instruction *> writersIn(llvm::Function &F);
@@ -131,6 +136,7 @@ private:
   llvm::LoopInfo &Loops;
   Uniformity Threads;
   llvm::SmallVector<const llvm::Instruction *> Writers;
+  mutable llvm::DenseMap<const llvm::BasicBlock *, llvm::SmallPtrSet<const llvm::BasicBlock *, 16>> Reached;
 };
 
 } // namespace adgen

@@ -1,8 +1,8 @@
 // Turns accumulations into shared shadows round. Where every thread of a row of the block adds to all elements of a row
 // of the array, as the gradient of a tiled product does, each thread computes what all of them add to one element, and
 // adds it once: element k is left to the thread with index k. What it needs of the other threads is read from the
-// shared arrays by their indices, or handed over in shared memory, before the loop where it stays the same throughout.
-// The same for columns.
+// shared arrays by their indices, or handed over in shared memory, before the loop where it stays the same throughout;
+// what such an array held before it was filled again is put into a copy of it. The same for columns.
 //
 // The block has to be as wide and as high as there are elements, which is found out when the kernel runs; otherwise the
 // accumulations stay as they are. All threads of the block have to come there, and barriers stand around what they do
@@ -85,7 +85,10 @@ public:
       return false;
     for (auto [Number, V] : enumerate(Exchanged))
       Places[V] = Shared.place(V->getType(), C.count() * C.count(), Number, isKeptOutside(V));
-    return Shared.isKnown() && all_of(Exchanged, [&](Value *V) { return Places.lookup(V); });
+    for (StoreInst *Store : PutBack)
+      Copies[Store] = copyFor(*Store);
+    return Shared.isKnown() && all_of(Exchanged, [&](Value *V) { return Places.lookup(V); }) &&
+           all_of(PutBack, [&](StoreInst *Store) { return Copies.lookup(Store); });
   }
 
   void run() {
@@ -109,6 +112,11 @@ public:
     gather(Closed);
     B.CreateBr(Tail);
     B.SetInsertPoint(Scatter);
+    if (!PutBack.empty()) {
+      barrier();
+      putBack();
+      barrier();
+    }
     for (const AccumulationGroup &G : C.Groups)
       scatter(G);
     B.CreateBr(Tail);
@@ -121,8 +129,41 @@ private:
   void findExchanged(const AddedPattern &P) {
     if (P.Kind == AddedPattern::Same && !isa<Constant>(P.First) && !Known.isUniform(P.First))
       Exchanged.insert(P.First);
+    if (P.PutBack)
+      PutBack.insert(P.PutBack);
     for (const auto &Operand : P.Operands)
       findExchanged(*Operand);
+  }
+
+  // What an array of a kernel's own held is put back into a copy of it: it may hold something else now that is needed.
+  GlobalVariable *copyFor(const StoreInst &Store) const {
+    auto *A = cast<Argument>(getUnderlyingObject(Store.getPointerOperand()));
+    auto Names = sharedNames(F);
+    unsigned Behind = F.hasFnAttribute(TapeAttribute) ? TapeArguments : 0;
+    unsigned Number = A->getArgNo() - (F.arg_size() - 2 * Names.size() - Behind);
+    GlobalVariable *Array = M.getNamedGlobal(Names[Number]);
+    Type *T = Store.getValueOperand()->getType();
+    if (!Array || Array->isDeclaration())
+      return nullptr;
+    uint64_t Bytes = M.getDataLayout().getTypeAllocSize(Array->getValueType());
+    return Shared.place(T, divideCeil(Bytes, M.getDataLayout().getTypeAllocSize(T)), MostExchanged + Number, false);
+  }
+
+  void putBack() {
+    for (StoreInst *Store : PutBack)
+      B.CreateStore(Store->getValueOperand(), inCopy(*Store, Store->getPointerOperand()));
+  }
+
+  Value *inCopy(const StoreInst &Store, Value *At) {
+    Value *Array = const_cast<Value *>(getUnderlyingObject(Store.getPointerOperand()));
+    Value *Bytes = B.CreateSub(B.CreatePtrToInt(At, B.getInt64Ty()), B.CreatePtrToInt(Array, B.getInt64Ty()));
+    return B.CreateGEP(B.getInt8Ty(), Copies.lookup(&Store), Bytes);
+  }
+
+  // Where an element lies that a thread reads.
+  Value *readAt(const AddedPattern &P, Value *AtX, Value *AtY, Value *Element) {
+    Value *At = element(inThread(P.Begin.Base, AtX, AtY), P.Begin.Offset, P.Stride, Element);
+    return P.PutBack ? inCopy(*P.PutBack, At) : At;
   }
 
   void readRegisters() {
@@ -184,7 +225,8 @@ private:
         handOver(V);
         HandsOver = true;
       }
-    if (HandsOver)
+    putBack();
+    if (HandsOver || !PutBack.empty())
       barrier();
     SmallVector<Value *> Sums(map_range(C.Groups, [&](const AccumulationGroup &G) { return sumOf(G); }));
     for (auto [G, Sum] : zip_equal(C.Groups, Sums))
@@ -234,7 +276,7 @@ private:
     if (P.Kind == AddedPattern::Same && Exchanged.contains(P.First))
       At = exchangedAt(P.First, First, Y);
     else if (P.Kind == AddedPattern::Loaded && isInVectors(P))
-      At = element(inThread(P.Begin.Base, First, Y), P.Begin.Offset, P.Stride, X);
+      At = readAt(P, First, Y, X);
     uint64_t Bytes = Wide * M.getDataLayout().getTypeAllocSize(P.First->getType());
     if (At && Bytes <= VectorBytes)
       Vectors[&P] = B.CreateAlignedLoad(FixedVectorType::get(P.First->getType(), Wide), At, Align(Bytes));
@@ -336,8 +378,7 @@ private:
       return Exchanged.contains(P.First) && !IsOwn ? B.CreateLoad(P.First->getType(), exchangedAt(P.First, AtX, AtY))
                                                    : P.First;
     if (P.Kind == AddedPattern::Loaded)
-      return B.CreateLoad(P.First->getType(),
-                          element(inThread(P.Begin.Base, AtX, AtY), P.Begin.Offset, P.Stride, Element));
+      return B.CreateLoad(P.First->getType(), readAt(P, AtX, AtY, Element));
     SmallVector<Value *, 2> Operands;
     for (const auto &Operand : P.Operands)
       Operands.push_back(valueIn(*Operand, AtX, AtY, Element));
@@ -424,7 +465,9 @@ private:
   Exchange &Shared;
   IRBuilder<> B;
   SmallSetVector<Value *, MostExchanged> Exchanged;
+  SmallSetVector<StoreInst *, 4> PutBack;
   DenseMap<Value *, GlobalVariable *> Places;
+  DenseMap<const StoreInst *, GlobalVariable *> Copies;
   DenseMap<const AddedPattern *, Value *> Vectors; // read at once, and which element is meant
   uint64_t InVector = 0;
   Value *X = nullptr, *Y = nullptr, *Square = nullptr;
