@@ -4,9 +4,10 @@
 // added to there, and the sums to the shadow when all threads have come to the end; the others are added to as before.
 //   atomic d[12 * bone + k] += x;   becomes   if (bone is among the first) atomic own[12 * bone + k] += x; else ...
 // A number alone is, too, where the kernel keeps its index below something that all threads share, as in a table by
-// which a function is interpolated: the block has as many elements as that says, if they are few, else none. So are the
-// sums of a warp's lanes whose place follows from a division, as a channel does from a pixel's index. What a block adds
-// from shared memory is left out where it is zero: of a table, a block mostly has few records.
+// which a function is interpolated: the block has as many elements as that says, if they are few, else none. Of a table
+// whose index was rounded it has the first ones. So are the sums of a warp's lanes whose place follows from a division,
+// as a channel does from a pixel's index. What a block adds from shared memory is left out where it is zero: of a
+// table, a block mostly has few records.
 #include "Accumulate/BlockElements.h"
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
@@ -47,6 +48,7 @@ constexpr size_t MostGroups = 8;         // each is there twice
 constexpr size_t MostSums = 2;           // tables
 constexpr uint64_t BoundedBytes = 8 * 1024;
 constexpr uint64_t GuessedBytes = 2 * 1024; // of one whose indices may lie behind it
+constexpr int64_t MostBeside = 8;           // elements beside the one that was rounded to
 constexpr size_t MostBounded = 2;           // tables
 constexpr uint64_t EachThread = 8;          // elements that a thread zeroes and adds, where it adds once itself
 constexpr unsigned SoonAdded = 32;          // elements, which a block adds at once: fewer blocks would take longer
@@ -192,8 +194,10 @@ private:
       for (auto &[Index, Scale] : Scales) {
         if (!Scale.isStrictlyPositive())
           return nullptr;
-        Sum = UniformBound::sum(
-            std::move(Sum), UniformBound::product(UniformBound::of(*Index, *G.Members.front()), Scale.getSExtValue()));
+        std::unique_ptr<UniformBound> Last = UniformBound::of(*Index, *G.Members.front());
+        if (!Last && Scales.size() == 1 && Scale == DL.getTypeStoreSize(G.type()).getFixedValue())
+          Last = UniformBound::ofRounded(*Index, GuessedBytes / Scale.getSExtValue() - MostBeside);
+        Sum = UniformBound::sum(std::move(Sum), UniformBound::product(std::move(Last), Scale.getSExtValue()));
       }
     }
     return Sum;

@@ -12,6 +12,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: @adgen_exchange_interpolates.bounded = internal addrspace(3) global [2048 x float]
 ; CHECK: @adgen_exchange_labels.bounded = internal addrspace(3) global [1024 x double]
 ; CHECK: @adgen_exchange_kinds.bounded = internal addrspace(3) global [512 x float]
+; CHECK: @adgen_exchange_rounds.bounded = internal addrspace(3) global [512 x float]
 
 ; Up to lut[n - 2 + 1]; a thread adds to two elements and zeroes no more than eight.
 ; CHECK-LABEL: define void @adgen_before_walk_interpolates(
@@ -174,6 +175,49 @@ define void @adgen_gradient_ring(ptr %u, i32 %n, float %v, ptr "adgen-shadow" %d
   ret void
 }
 
+; An image's rows have a length that comes in between, and what follows from the thread's index hardly comes back.
+define void @texels(ptr %x, ptr %image, i64 %i, i32 %width, float %v) {
+  ret void
+}
+
+; NONE-LABEL: define void @adgen_gradient_texels(
+; NONE-NOT:      addrspace(3)
+; NONE:          ret void
+define void @adgen_gradient_texels(ptr %x, ptr %image, i64 %i, i32 %width, float %v, ptr "adgen-shadow" %d_image) "adgen-activity"="const:duplicated:const:const:const" "adgen-shared" {
+  %from = getelementptr float, ptr %x, i64 %i
+  %number = load float, ptr %from
+  %scaled = fmul float %number, 3.0
+  %column = fptosi float %scaled to i32
+  %from.next = getelementptr i8, ptr %from, i64 4
+  %number.next = load float, ptr %from.next
+  %scaled.next = fmul float %number.next, 3.0
+  %row = fptosi float %scaled.next to i32
+  %begin = mul nsw i32 %row, %width
+  %at = add nsw i32 %begin, %column
+  %wide = sext i32 %at to i64
+  %texel = getelementptr float, ptr %d_image, i64 %wide
+  %1 = atomicrmw fadd ptr %texel, float %v monotonic, align 4
+  ret void
+}
+
+define void @resized(ptr %image, float %scale, float %v) {
+  ret void
+}
+
+; NONE-LABEL: define void @adgen_gradient_resized(
+; NONE-NOT:      addrspace(3)
+; NONE:          ret void
+define void @adgen_gradient_resized(ptr %image, float %scale, float %v, ptr "adgen-shadow" %d_image) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %number = uitofp i32 %t to float
+  %scaled = fmul float %number, %scale
+  %k = fptosi float %scaled to i32
+  %wide = sext i32 %k to i64
+  %texel = getelementptr float, ptr %d_image, i64 %wide
+  %1 = atomicrmw fadd ptr %texel, float %v monotonic, align 4
+  ret void
+}
+
 define void @circle(ptr %u, ptr %b, i32 %n, i32 %c, float %v) {
   ret void
 }
@@ -221,5 +265,32 @@ define void @adgen_gradient_remains(ptr %gain, i32 %n, i32 %i, half %v, ptr "adg
   ret void
 }
 define void @remains(ptr %gain, i32 %n, i32 %i, half %v) {
+  ret void
+}
+
+define void @rounds(ptr %x, ptr %table, i64 %i, float %v) {
+  ret void
+}
+
+; What was rounded from a number that was read leads to one of the first elements, it seems.
+; OWN-LABEL: define void @adgen_gradient_rounds(
+; OWN:         freeze i64 2020
+; OWN:         call i64 @llvm.umin.i64(i64 2048,
+; OWN:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table
+; OWN:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table
+; OWN:         atomicrmw fadd ptr %base, float %v
+; OWN-NEXT:    atomicrmw fadd ptr %beside, float %v
+define void @adgen_gradient_rounds(ptr %x, ptr %table, i64 %i, float %v, ptr "adgen-shadow" %d_table) "adgen-activity"="const:duplicated:const:const" "adgen-shared" {
+  %from = getelementptr float, ptr %x, i64 %i
+  %number = load float, ptr %from
+  %scaled = fmul float %number, 3.0
+  %k = fptosi float %scaled to i32
+  %k.next = add nsw i32 %k, 1
+  %wide = sext i32 %k to i64
+  %wide.next = sext i32 %k.next to i64
+  %base = getelementptr float, ptr %d_table, i64 %wide
+  %beside = getelementptr i8, ptr %base, i64 4
+  %1 = atomicrmw fadd ptr %base, float %v monotonic, align 4
+  %2 = atomicrmw fadd ptr %beside, float %v monotonic, align 4
   ret void
 }
