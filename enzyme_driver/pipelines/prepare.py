@@ -102,6 +102,7 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-find-arrivals", after=("adgen-raise-atomic-choices",)),
         Pass("adgen-raise-permutations", after=("adgen-make-bodies",)),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
+        Pass("adgen-join-split-barriers", after=("adgen-make-bodies", "adgen-lower-async-copies")),
         Pass("adgen-lower-tensor-cores", "rules", after=("adgen-make-bodies",)),
         Pass("adgen-meet-at-tickets", after=("adgen-make-bodies",)),
         Pass("adgen-return-together", after=("adgen-make-bodies",)),  # before anything asks who has returned

@@ -38,6 +38,7 @@ WITNESS_CUDA = Pipeline(
         Pass("adgen-raise-masks", after=("adgen-make-bodies",)),  # of swaps no dual number would see whose bits remain
         Pass("adgen-raise-halves", after=("adgen-make-bodies",)),
         Pass("adgen-lower-async-copies", "adgen_body_", after=("adgen-make-bodies",)),
+        Pass("adgen-join-split-barriers", after=("adgen-make-bodies", "adgen-lower-async-copies")),
         Pass("adgen-lower-tensor-cores", "shuffles", after=("adgen-make-bodies",)),
         Pass("adgen-keep-lockstep", after=("adgen-make-bodies",)),
         Pass("adgen-make-tangents", "{tangents}", after=("adgen-keep-lockstep",)),

@@ -346,6 +346,10 @@ _ASYNCHRONOUS = (
     C("cooperative groups: `memcpy_async`", "group_copies"),
     C("`cuda::memcpy_async`, `cuda::pipeline`", "cuda_pipeline"),
     C("copy in inline PTX (`cp.async`), with zeros behind it", "copied_in_assembly"),
+    C("`cuda::barrier`: `arrive`, `wait`", "arrives_and_waits", {"x": _of_64, "n": 64}, 2, 32),
+    C("`cuda::pipeline` of a block, in a loop", "pipeline_of_the_block", {"x": _of_64, "n": 64}, 2, 32),
+    C("copy in bulk (`cp.async.bulk`), waited for by a barrier", "brought_in_bulk", {"x": _of_64, "n": 64}, 2, 32),
+    C("producers and consumers at a `cuda::barrier`", "producer_and_consumer", refused="only some threads of a block"),
 )
 
 _MODES = (

@@ -59,13 +59,15 @@ private:
   // "cp.async.ca.shared.global [to], [from], bytes[, bytes that are read];", or one that waits. A number is a constant,
   // or in a register; of the last one, all or none.
   bool translate(StringRef Text) {
-    Text = Text.trim(" \t\r\n;{}");
+    Text = Text.split("//").first.trim(" \t\r\n;{}");
     Value *When = Text.contains('@') ? conditionOf(Text) : nullptr;
     if (!Text.consume_front(Asynchronous) || Text.contains(';') || Text.contains('@'))
       return false;
     auto [Name, Rest] = Text.split(' ');
-    if (isWait(Name))
+    if (isWait(Name) || Name.starts_with("mbarrier.arrive"))
       return !When;
+    if (Name.starts_with("bulk"))
+      return !When && inBulk(Name, Rest);
     SmallVector<StringRef, 4> Operands;
     Rest.split(Operands, ',');
     if (!Name.contains(".shared") || !Name.contains(".global") || Name.contains("cache_hint") || Operands.size() < 3 ||
@@ -85,6 +87,26 @@ private:
       return false;
     Value *All = allOrNothing(registerOf(Operands.back().trim()), *Bytes);
     return All && copyIf(All, pointerBehind(B, To), pointerBehind(B, From), *Bytes);
+  }
+
+  // "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [barrier];" of one thread,
+  // or the same to global memory. Of tensors, and to several blocks at once, nothing is understood.
+  bool inBulk(StringRef Name, StringRef Rest) {
+    if (Name.starts_with("bulk.commit_group") || Name.starts_with("bulk.wait_group"))
+      return true;
+    bool Here = Name == "bulk.shared::cluster.global.mbarrier::complete_tx::bytes" ||
+                Name == "bulk.shared::cta.global.mbarrier::complete_tx::bytes";
+    SmallVector<StringRef, 4> Operands;
+    Rest.split(Operands, ',');
+    if ((!Here && Name != "bulk.global.shared::cta.bulk_group") || Operands.size() != (Here ? 4 : 3))
+      return false;
+    Value *To = registerOf(Operands[0].trim(" []\t")), *From = registerOf(Operands[1].trim(" []\t"));
+    Value *Bytes = registerOf(Operands[2].trim());
+    To = To ? pointerBehind(B, To) : nullptr, From = From ? pointerBehind(B, From) : nullptr;
+    if (!To || !From || !Bytes)
+      return false;
+    B.CreateMemCpy(withoutSpace(B, To), Align(16), withoutSpace(B, From), Align(16), Bytes);
+    return true;
   }
 
   // Whether all bytes are read, where it is either all or none that a register says.

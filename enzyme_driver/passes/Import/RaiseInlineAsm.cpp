@@ -20,6 +20,10 @@ static SmallVector<StringRef> statementsOf(StringRef Text) {
     Text = Text.ltrim(" \t\r\n;{}");
     if (Text.empty())
       return Found;
+    if (Text.starts_with("//")) {
+      Text = Text.split('\n').second;
+      continue;
+    }
     auto [Next, Rest] = Text.split(';');
     Found.push_back(Next.trim());
     Text = Rest;
@@ -101,7 +105,8 @@ Value *PtxTranslation::clamped(ArrayRef<StringRef> Words, Value *X) {
 }
 
 bool PtxTranslation::fenced(ArrayRef<StringRef> Words) {
-  bool Known = Words[0] == "membar" || (Words.size() == 3 && (Words[1] == "sc" || Words[1] == "acq_rel"));
+  bool Known = Words[0] == "membar" || (Words.size() == 3 && is_contained({"sc", "acq_rel"}, Words[1])) ||
+               (Words.size() > 1 && is_contained({"proxy", "mbarrier_init"}, Words[1]));
   if (Known)
     B.CreateFence(AtomicOrdering::SequentiallyConsistent);
   return Known;

@@ -82,6 +82,21 @@ define void @adgen_body_guarded(ptr %x, ptr %tile, i32 %holds) {
   ret void
 }
 
+; In bulk, by one thread; how many bytes have come nobody has to count.
+; CHECK-LABEL: define void @adgen_body_bulk(
+; CHECK:         call void @llvm.memcpy.p0.p0.i32(ptr align 16 {{.*}}, ptr align 16 %x, i32 %bytes, i1 false)
+; CHECK-NOT:     bulk.shared
+; CHECK:         cp.async.bulk.tensor
+; CHECK:         ret void
+define void @adgen_body_bulk(ptr %x, ptr %tile, i32 %bytes, i32 %barrier) {
+  %shared = addrspacecast ptr %tile to ptr addrspace(3)
+  %to = ptrtoint ptr addrspace(3) %shared to i32
+  call void asm sideeffect "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3]; // 1a.", "r,l,r,r"(i32 %to, ptr %x, i32 %bytes, i32 %barrier)
+  call void asm sideeffect "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", "r"(i32 %barrier)
+  call void asm sideeffect "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [$0], [$1];", "l,r"(ptr %x, i32 %to)
+  ret void
+}
+
 ; The kernel itself goes on copying beside its threads.
 ; CHECK-LABEL: define ptx_kernel void @copies(
 ; CHECK:         cp.async.wait_all
