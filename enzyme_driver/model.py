@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
+
+from enzyme_driver.lent import LentTable, lent_bytes
 
 Target = Literal["cuda", "openmp"]
 TARGETS: tuple[Target, ...] = ("openmp", "cuda")
@@ -406,6 +408,9 @@ That writes to shared memory only, or in place to the caller's arrays as well.
 _SHARED_ALIGNMENT = 16
 """Of shadows of dynamic shared memory."""
 
+_SHARED_LIMIT = 48 * 1024
+"""Of a block, unless a launch asks for more."""
+
 
 @dataclass(frozen=True)
 class BlockVariant:
@@ -426,6 +431,7 @@ class TargetEntry:
     once, or on the host the function that carries tangents along `directions` directions together. `cooperative` says
     that blocks wait for each other, of which all have to fit on the GPU at once; where the primal's do not,
     `primal_waits` is false.
+    `lent` are the shadows for which a launch may lend the gradient memory (on a GPU of NVIDIA).
     `kept_shadows` are the parameters whose shadows are known to be the same after a gradient (on a GPU).
     """
 
@@ -437,6 +443,7 @@ class TargetEntry:
     heap: bool = False
     tape: str | None = None
     tape_size_from: TapeSizeFrom | None = None
+    lent: tuple[LentTable, ...] = ()
     kept_shadows: tuple[str, ...] = ()
     batch: str | None = None
     directions: int = 1
@@ -455,6 +462,14 @@ class TargetEntry:
             return primal
         own = 2 * (-(-primal // _SHARED_ALIGNMENT) * _SHARED_ALIGNMENT) if self.dynamic_shared else primal
         return own + self.dynamic_shadow_bytes
+
+    def lent_bytes(self, shadows: Sequence[int], grid: Sequence[int]) -> int:
+        """The dynamic shared memory of a gradient's launch for tables, whose shadows are of so many bytes.
+
+        None where a block has too little left, or all blocks must fit on the GPU.
+        """
+        count = lent_bytes(self.lent, shadows, grid)
+        return count if not self.cooperative and self.static_shared_bytes + count <= _SHARED_LIMIT else 0
 
 
 @dataclass(frozen=True)

@@ -177,6 +177,8 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
         if entry.dynamic_shared:
             patched.append(Argument(shared.to_bytes(4, "little")))
         shared = entry.dynamic_bytes(shared, derivative=True)
+        if launch and not shared:
+            shared = entry.lent_bytes(converted.shadow_bytes, launch.grid)
     return Run(
         gpu=gpu,
         file=str(unit.binary()),

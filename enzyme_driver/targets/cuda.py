@@ -10,6 +10,7 @@ from pathlib import Path
 
 from enzyme_driver import pipelines
 from enzyme_driver.errors import AdgenError, CompilerCrashError
+from enzyme_driver.lent import LentTable
 from enzyme_driver.model import BlockVariant, Signature, TargetEntry
 from enzyme_driver.stages.differentiate import GradientIR
 from enzyme_driver.stages.plan import Plan
@@ -159,6 +160,7 @@ def target_entries(
             heap=bool(facts and facts["heap"]),
             tape=f"{entry.symbol}__tape" if facts and facts["tape_size_from"] else None,
             tape_size_from=facts["tape_size_from"] if facts else None,
+            lent=tuple(LentTable(**table) for table in facts["lent"]) if facts else (),
             batch=f"{entry.symbol}{suffix}__batch" if facts and facts["batch"] and not together else None,
             cooperative=together,
             primal_waits=not alone or not together,

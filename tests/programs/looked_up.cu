@@ -1,4 +1,4 @@
-// What is added where it was looked up: skinning with bones, observations by cameras, a table of pairs of halves.
+// What is added where it was looked up: skinning with bones, observations by cameras, a table of pairs of halves, weights and rows by kind.
 #include <cstdint>
 #include <cstdio>
 #include <cuda_fp16.h>
@@ -75,6 +75,20 @@ __global__ void features(const float2 *__restrict__ at, const T *__restrict__ ta
     }
     out[2 * i] = T(sum[0]);
     out[2 * i + 1] = T(sum[1]);
+}
+
+// Nothing here says how many kinds or neighbours there are.
+__global__ void embed(const int *__restrict__ kind, const int *__restrict__ neighbour, const float *__restrict__ weight,
+                      const float *__restrict__ row, const float *__restrict__ charge, int width, float *__restrict__ out,
+                      int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float sum = 0.f;
+    for (int c = 0; c < width; ++c)
+        sum += row[kind[i] * width + c] * (c + 1);
+    out[i] = weight[kind[i]] * charge[neighbour[i]] * tanhf(sum);
 }
 
 __global__ void splat(const float2 *__restrict__ at, const __half2 *__restrict__ colour, __half2 *__restrict__ image, int side,

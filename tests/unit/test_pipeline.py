@@ -66,6 +66,7 @@ class Compilers:
                 "dynamic_shadow_bytes": 0,
                 "dynamic_shared": False,
                 "heap": False,
+                "lent": [],
                 "tape_size_from": None,
                 "batch": False,
                 "unwritten": [],

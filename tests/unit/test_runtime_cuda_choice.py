@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from gpu_support import artifact_folder
 
 from enzyme_driver.artifact import read
 from enzyme_driver.errors import ArgumentError, DeviceError, RefusedError
+from enzyme_driver.lent import LentTable
 from enzyme_driver.model import TargetEntry
 from enzyme_driver.runtime.backends import cubins, driver
 from enzyme_driver.runtime.backends.cubins import chosen_code, is_newer
@@ -66,6 +68,29 @@ def test_dynamic_shared_memory_of_a_gradient(
     entry = TargetEntry("k", "g", dynamic_shadow_bytes=shadows, dynamic_shared=dynamic)
     prepared = PreparedArguments((b"x",), (), (), ())
     assert _with_shared(entry, prepared, launch_of((1, 1, None, count)), gradient=gradient) == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "grid", "expected"),
+    [
+        ((40, 100, 7), (32, 1, 1), 2 * 208 + 3),  # of both as much as the longer one has, in 16 bytes
+        ((1 << 20, 100, 7), (8, 4, 1), 208 + 2),
+        ((40, 4097, 7), (64, 1, 1), 48 + 1),  # 16-bit numbers take twice as much
+        ((1 << 20, 1 << 20, 7), (64, 1, 1), 0),
+        ((0, 0, 7), (64, 1, 1), 0),  # no arrays
+        ((40, 100, 7), (31, 1, 1), 0),
+    ],
+)
+def test_a_launch_lends_memory_for_short_tables(
+    sizes: tuple[int, ...], grid: tuple[int, int, int], expected: int
+) -> None:
+    entry = TargetEntry("k", "g", lent=(LentTable(0, 1), LentTable(1, 2)))
+    prepared = PreparedArguments((b"x",), (), (), (), shadow_bytes=sizes)
+    assert _with_shared(entry, prepared, launch_of((grid, 64)), gradient=True) == ((b"x",), expected)
+    assert _with_shared(entry, prepared, launch_of((grid, 64)), gradient=False) == ((b"x",), 0)
+    assert _with_shared(entry, prepared, launch_of((grid, 64, None, 100)), gradient=True) == ((b"x",), 100)
+    for other in (replace(entry, cooperative=True), replace(entry, static_shared_bytes=48 * 1024)):
+        assert _with_shared(other, prepared, launch_of((grid, 64)), gradient=True) == ((b"x",), 0)
 
 
 class CoreStream:

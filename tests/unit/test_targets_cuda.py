@@ -34,6 +34,7 @@ def report(on_heap: str = "", **kernels: tuple[int, bool]) -> str:
             "dynamic_shadow_bytes": 0,
             "dynamic_shared": on,
             "heap": name == on_heap,
+            "lent": [],
             "tape_size_from": None,
             "batch": False,
             "unwritten": [],

@@ -7,7 +7,11 @@ using namespace llvm;
 
 namespace adgen {
 
+Value *BlockElements::begin(IRBuilder<> &B) const { return Lent ? Lent->begin(B) : Own; }
+
 Value *BlockElements::place(IRBuilder<> &B, Value *Index) const {
+  if (Lent)
+    return B.CreateInBoundsGEP(ownType(), begin(B), Index);
   return B.CreateInBoundsGEP(Own->getValueType(), Own, {B.getInt32(0), Index});
 }
 

@@ -1,9 +1,13 @@
 // Elements that a block has for itself in shared memory, in place of some of a shadow's.
 #pragma once
 
+#include "Accumulate/LentTables.h"
+
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
+
+#include <optional>
 
 namespace adgen {
 
@@ -13,6 +17,7 @@ struct BlockElements {
   llvm::SmallVector<llvm::AtomicRMWInst *> Additions; // of one type
   llvm::GlobalVariable *Own = nullptr;
   llvm::Type *Element = nullptr; // where no additions are named
+  std::optional<LentTable> Lent; // where `Own` is all that is lent
 
   llvm::Type *type() const { return Element ? Element : Additions.front()->getType(); }
   // Of the block's: numbers of 16 bits are added up in 32.
@@ -23,6 +28,7 @@ struct BlockElements {
   // What is added to the block's.
   llvm::Value *widened(llvm::IRBuilder<> &B, llvm::Value *Number) const;
   uint64_t most() const { return Own->getValueType()->getArrayNumElements(); }
+  llvm::Value *begin(llvm::IRBuilder<> &B) const;
   llvm::Value *place(llvm::IRBuilder<> &B, llvm::Value *Index) const;
 };
 

@@ -4,25 +4,30 @@
 // added to there, and the sums to the shadow when all threads have come to the end; the others are added to as before.
 //   atomic d[12 * bone + k] += x;   becomes   if (bone is among the first) atomic own[12 * bone + k] += x; else ...
 // A number alone is, too, where the kernel keeps its index below something that all threads share, as in a table by
-// which a function is interpolated: the block has as many elements as that says, if they are few, else none. Of a table
-// whose index was rounded it has the first ones. So are the sums of a warp's lanes whose place follows from a division,
-// as a channel does from a pixel's index. What a block adds from shared memory is left out where it is zero: of a
-// table, a block mostly has few records.
+// which a function is interpolated: the block has as many elements as that says, if they are few, else none. So are the
+// sums of a warp's lanes whose place follows from a division, as a channel does from a pixel's index. Where the kernel
+// says nothing of an index that was looked up, the launch lends memory for the whole shadow if that is short: the
+// runtime knows how long it is. What a block adds from shared memory is left out where it is zero: of a table, a block
+// mostly has few records. Launches of few blocks, which meet seldom, have no tables.
 #include "Accumulate/BlockElements.h"
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneGroups.h"
+#include "Accumulate/LaneOrigins.h"
+#include "Accumulate/LentTables.h"
 #include "Accumulate/Lookups.h"
 #include "Accumulate/Ownership.h"
 #include "Accumulate/Remainders.h"
 #include "Accumulate/TableZeros.h"
 #include "Accumulate/UniformBounds.h"
 #include "Accumulate/WalkBlocks.h"
+#include "Support/Lent.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 #include "Support/Walk.h"
 
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -48,15 +53,15 @@ constexpr size_t MostGroups = 8;         // each is there twice
 constexpr size_t MostSums = 2;           // tables
 constexpr uint64_t BoundedBytes = 8 * 1024;
 constexpr uint64_t GuessedBytes = 2 * 1024; // of one whose indices may lie behind it
-constexpr int64_t MostBeside = 8;           // elements beside the one that was rounded to
 constexpr size_t MostBounded = 2;           // tables
 constexpr uint64_t EachThread = 8;          // elements that a thread zeroes and adds, where it adds once itself
 constexpr unsigned SoonAdded = 32;          // elements, which a block adds at once: fewer blocks would take longer
+constexpr unsigned FewestBlocks = 32;       // of a launch that has tables
 
 class Privatizer {
 public:
   Privatizer(Function &F, const Meetings &Meet, const LoopInfo &LI)
-      : Gradient(&F), Meet(Meet), LI(LI), Room(roomInShared(F)) {}
+      : Gradient(&F), Meet(Meet), LI(LI), Room(roomInShared(F)), MayLend(mayBeLent(F)) {}
 
   void run() {
     skipZerosOfTables(*Gradient, From);
@@ -73,6 +78,7 @@ public:
     addBounded();
     if (!Tabled.empty() && mayWalk(*Gradient))
       walk();
+    tellLent();
     if (!All.empty())
       replace();
   }
@@ -86,7 +92,7 @@ private:
   // A table that has as many elements as the launch says.
   struct Bounded {
     SmallVector<LaneGroup> Groups;
-    std::unique_ptr<UniformBound> Last; // where its last element begins, in bytes
+    std::unique_ptr<UniformBound> Last; // where its last element begins, in bytes; null where it lies in lent memory
     bool Once = true;                   // a thread adds outside of loops
     size_t Table = 0;
 
@@ -157,18 +163,46 @@ private:
       Table.Groups.push_back(G);
     }
     for (auto &[Shadow, Table] : Tables)
-      if (Table.Last && Tabled.size() < MostBounded && Room >= Table.most() && Table.Groups.size() <= MostGroups &&
-          isAddedToAlone(*Shadow, Table.Groups)) {
-        Room -= Table.most();
+      if (hasPlace(Table) && Table.Groups.size() <= MostGroups && isAddedToAlone(*Shadow, Table.Groups)) {
         BlockElements Own{Shadow};
         for (const LaneGroup &G : Table.Groups)
           append_range(Own.Additions, G.Members);
-        const uint64_t Count = Table.most() / Gradient->getDataLayout().getTypeStoreSize(Own.ownType());
-        Own.Own = createExchange(*Gradient, ArrayType::get(Own.ownType(), Count), ".bounded");
+        place(Own, Table);
         Table.Table = All.size();
         All.push_back(std::move(Own));
         Tabled.push_back(std::move(Table));
       }
+  }
+
+  // Lanes that add side by side, as to a row that they have looked up, do so at once and seldom meet others.
+  bool mayMeet(const LaneGroup &G) { return !Lanes.of(const_cast<Value *>(G.Base)).X; }
+
+  bool hasPlace(const Bounded &Table) {
+    if (!Table.Last)
+      return MayLend && Lent < MostLent && any_of(Table.Groups, [&](const LaneGroup &G) { return mayMeet(G); });
+    return Tabled.size() - Lent < MostBounded && Room >= Table.most();
+  }
+
+  void place(BlockElements &Own, const Bounded &Table) {
+    if (!Table.Last) {
+      Own.Own = &lentMemory(*Gradient->getParent());
+      Own.Lent.emplace(Lent++);
+      return;
+    }
+    Room -= Table.most();
+    const uint64_t Count = Table.most() / Gradient->getDataLayout().getTypeStoreSize(Own.ownType());
+    Own.Own = createExchange(*Gradient, ArrayType::get(Own.ownType(), Count), ".bounded");
+  }
+
+  // For the manifest.
+  void tellLent() {
+    SmallVector<std::string> Tables;
+    const unsigned First = activitiesOf(*Gradient).size();
+    for (const BlockElements &Own : All)
+      if (Own.Lent)
+        Tables.push_back(std::to_string(Own.Shadow->getArgNo() - First) + ":" + std::to_string(Own.widening()));
+    if (!Tables.empty())
+      Gradient->addFnAttr(LentAttribute, join(Tables, ","));
   }
 
   bool mayBeBounded(const AtomicRMWInst &Atomic) {
@@ -194,10 +228,8 @@ private:
       for (auto &[Index, Scale] : Scales) {
         if (!Scale.isStrictlyPositive())
           return nullptr;
-        std::unique_ptr<UniformBound> Last = UniformBound::of(*Index, *G.Members.front());
-        if (!Last && Scales.size() == 1 && Scale == DL.getTypeStoreSize(G.type()).getFixedValue())
-          Last = UniformBound::ofRounded(*Index, GuessedBytes / Scale.getSExtValue() - MostBeside);
-        Sum = UniformBound::sum(std::move(Sum), UniformBound::product(std::move(Last), Scale.getSExtValue()));
+        Sum = UniformBound::sum(
+            std::move(Sum), UniformBound::product(UniformBound::of(*Index, *G.Members.front()), Scale.getSExtValue()));
       }
     }
     return Sum;
@@ -256,7 +288,7 @@ private:
     for (const BlockElements &Own : All)
       Numbers.push_back(Own.Shadow->getArgNo());
     createQuestion();
-    Gradient = &makeWalk(*Gradient);
+    Gradient = &makeWalk(*Gradient, /*FitsRegisters=*/Lent < Tabled.size());
     for (auto [Own, Number] : zip(All, Numbers))
       Own.Shadow = Gradient->getArg(Number);
   }
@@ -276,15 +308,16 @@ private:
   void replace() {
     const BlockEnds Ends(*Gradient);
     auto Count = [&](IRBuilder<> &B, const BlockElements &E, Value *Threads) {
-      auto Of = find_if(Tabled, [&](const Bounded &T) { return All[T.Table].Own == E.Own; });
-      return Of == Tabled.end() ? countAll(B, E, Threads) : countOf(B, *Of, Threads);
+      auto Of = find_if(Tabled, [&](const Bounded &T) { return All[T.Table].Shadow == E.Shadow; });
+      return Of == Tabled.end() ? unlessFew(B, countAll(B, E, Threads)) : countOf(B, *Of, Threads);
     };
-    zeroOwn(Ends.first(), All, Count);
-    waitForBlock(Ends.first());
-    waitForBlock(Ends.last());
-    addOwnToShadows(Ends.last(), All, Count);
+    Instruction *First = whereAny(Ends.first(), All, Count), *Last = whereAny(Ends.last(), All, Count);
+    zeroOwn(*First, All, Count);
+    waitForBlock(*First);
+    waitForBlock(*Last);
+    addOwnToShadows(*Last, All, Count);
     for (const Record &R : Found)
-      choose(R.Group, All[R.Table], limit(Bytes, R.Group));
+      choose(R.Group, All[R.Table], limit(R.Group));
     for (const Handover &H : Sums)
       for (StoreInst *Store : H.Handed)
         chooseAddress(*Store, All[H.Table]);
@@ -293,41 +326,77 @@ private:
         choose(G, All[T.Table], limit(T, G), /*IsBounded=*/true);
   }
 
+  // A place before that one to which all threads of a block come, or none where it has no table.
+  static Instruction *whereAny(Instruction &Before, ArrayRef<BlockElements> All, OwnCount Count) {
+    IRBuilder<> B(&Before);
+    Value *Any = B.getInt32(0), *Threads = threadsOfBlock(B);
+    for (const BlockElements &Own : All)
+      Any = B.CreateOr(Any, Count(B, Own, Threads));
+    return SplitBlockAndInsertIfThen(B.CreateIsNotNull(Any), Before.getIterator(), false);
+  }
+
+  // What blocks of launches that have tables have.
+  static Value *unlessFew(IRBuilder<> &B, Value *Count) {
+    Value *X = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x),
+          *Y = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_y),
+          *Z = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_z);
+    Value *AreMany = B.CreateICmpUGE(B.CreateMul(X, B.CreateMul(Y, Z)), B.getInt32(FewestBlocks));
+    return B.CreateSelect(AreMany, Count, ConstantInt::get(Count->getType(), 0));
+  }
+
   // None where they are too many, or more than a block's threads should have to do with.
   Value *countOf(IRBuilder<> &B, const Bounded &T, Value *Threads) const {
+    const BlockElements &Own = All[T.Table];
+    Value *Count = T.Last ? countBelow(B, T) : countLent(B, Own);
+    if (T.Once)
+      Count =
+          B.CreateSelect(B.CreateICmpULE(Count, B.CreateMul(Threads, B.getInt32(EachThread))), Count, B.getInt32(0));
+    return T.Last ? unlessFew(B, Count) : Count; // who lends knows how many there are
+  }
+
+  Value *countBelow(IRBuilder<> &B, const Bounded &T) const {
     const int64_t Size = Gradient->getDataLayout().getTypeStoreSize(All[T.Table].type());
     Value *Last = B.CreateFreeze(T.Last->make(B)), *Fit = B.getInt64(T.most() / All[T.Table].widening());
-    if (T.Once) {
-      Value *Some = B.CreateZExt(B.CreateMul(Threads, B.getInt32(EachThread * Size)), B.getInt64Ty());
-      Fit = B.CreateBinaryIntrinsic(Intrinsic::umin, Fit, Some);
-    }
     Value *Count = B.CreateAdd(B.CreateUDiv(Last, B.getInt64(Size)), B.getInt64(1));
     return B.CreateSelect(B.CreateICmpULT(Last, Fit), B.CreateTrunc(Count, B.getInt32Ty()), B.getInt32(0));
   }
 
+  Value *countLent(IRBuilder<> &B, const BlockElements &Own) const {
+    return B.CreateUDiv(Own.Lent->bytes(B, Lent),
+                        B.getInt32(Gradient->getDataLayout().getTypeStoreSize(Own.ownType())));
+  }
+
   // Below how many bytes a group's first element lies so that the last one is in the table.
-  Value *limit(uint64_t TableBytes, const LaneGroup &G) const {
-    auto [First, Last] = extents(G);
-    const int64_t Size = Gradient->getDataLayout().getTypeStoreSize(G.type());
-    return ConstantInt::get(Type::getInt64Ty(Gradient->getContext()), int64_t(TableBytes) - (Last - First) - Size + 1);
+  Value *limit(const LaneGroup &G) const {
+    IRBuilder<> B(entry());
+    return unlessFew(B, B.getInt64(int64_t(Bytes) + beyond(G)));
   }
 
   Value *limit(const Bounded &T, const LaneGroup &G) const {
-    IRBuilder<> B(&*Gradient->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    IRBuilder<> B(entry());
     Value *Count = B.CreateZExt(countOf(B, T, threadsOfBlock(B)), B.getInt64Ty());
     const int64_t Size = Gradient->getDataLayout().getTypeStoreSize(G.type());
-    Value *Less = B.CreateAdd(B.CreateMul(Count, B.getInt64(Size)), limit(0, G));
+    Value *Less = B.CreateAdd(B.CreateMul(Count, B.getInt64(Size)), B.getInt64(beyond(G)));
     return B.CreateBinaryIntrinsic(Intrinsic::smax, Less, B.getInt64(0));
   }
 
+  int64_t beyond(const LaneGroup &G) const {
+    auto [First, Last] = extents(G);
+    const int64_t Size = Gradient->getDataLayout().getTypeStoreSize(G.type());
+    return -(Last - First) - Size + 1;
+  }
+
+  Instruction *entry() const { return &*Gradient->getEntryBlock().getFirstNonPHIOrDbgOrAlloca(); }
+
   void chooseAddress(StoreInst &Store, const BlockElements &Own) {
     ADGEN_COUNT(NumPrivate, Store);
-    IRBuilder<> B(&Store);
+    IRBuilder<> Entry(entry()), B(&Store);
     Type *Int64 = B.getInt64Ty();
+    Value *SumBytes = unlessFew(Entry, B.getInt64(Bytes));
     Value *There = Store.getValueOperand();
     Value *At = B.CreateSub(B.CreatePtrToInt(There, Int64), B.CreatePtrToInt(Own.Shadow, Int64));
     Value *Mine = B.CreatePtrAdd(B.CreateAddrSpaceCast(Own.Own, B.getPtrTy()), At);
-    Store.setOperand(0, B.CreateSelect(B.CreateICmpULT(At, B.getInt64(Bytes)), Mine, There));
+    Store.setOperand(0, B.CreateSelect(B.CreateICmpULT(At, SumBytes), Mine, There));
   }
 
   // Behind the last of a record's additions; those to the shadow go the other way.
@@ -344,7 +413,8 @@ private:
     SplitBlockAndInsertIfThenElse(IsAmongFirst, Behind->getIterator(), &Then, &Else);
     B.SetInsertPoint(Then);
     // By an address of shared memory the two ways stay apart; lanes that are compared need one of either.
-    Value *Table = IsBounded ? static_cast<Value *>(Own.Own) : B.CreateAddrSpaceCast(Own.Own, B.getPtrTy());
+    IRBuilder<> Entry(entry());
+    Value *Table = IsBounded ? Own.begin(Entry) : B.CreateAddrSpaceCast(Own.Own, B.getPtrTy());
     const int64_t Widening = Own.widening();
     At = IsBounded ? B.CreateTrunc(At, B.getInt32Ty()) : At;
     At = Widening == 1 ? At : B.CreateMul(At, ConstantInt::get(At->getType(), Widening));
@@ -363,11 +433,14 @@ private:
   const Meetings &Meet;
   const LoopInfo &LI;
   Lookups From;
+  LaneOrigins Lanes;
   SmallVector<BlockElements> All;
   SmallVector<Record> Found;
   SmallVector<Handover> Sums;
   SmallVector<Bounded> Tabled;
   uint64_t Room;
+  const bool MayLend;
+  unsigned Lent = 0; // tables
 };
 
 } // namespace

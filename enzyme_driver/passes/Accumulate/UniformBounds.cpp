@@ -85,26 +85,6 @@ Bound UniformBound::ofPair(const Instruction &Index) {
   return Found;
 }
 
-static bool followsFromRead(const Value &V, unsigned Depth = 0) {
-  auto *I = dyn_cast<Instruction>(&V);
-  return I && Depth < MostSteps &&
-         (isa<LoadInst>(I) ||
-          any_of(I->operands(), [&](const Use &U) { return followsFromRead(*U.get(), Depth + 1); }));
-}
-
-Bound UniformBound::ofRounded(const Value &V, int64_t Most) {
-  auto *I = dyn_cast<Instruction>(&V);
-  if (!I)
-    return nullptr;
-  if (isa<SExtInst, ZExtInst, TruncInst, FreezeInst>(I) || match(I, m_AddLike(m_Value(), m_ConstantInt())))
-    return ofRounded(*I->getOperand(0), Most);
-  if (!isa<FPToSIInst, FPToUIInst>(I) || !followsFromRead(*I->getOperand(0)))
-    return nullptr;
-  Bound Found = constant(Most);
-  Found->Guessed = true;
-  return Found;
-}
-
 Bound UniformBound::of(const Value &V, const Instruction &At, unsigned Depth) {
   if (Bound Found = itself(V))
     return Found;

@@ -17,9 +17,6 @@ public:
   // Nothing rests on it but speed.
   static std::unique_ptr<UniformBound> of(const llvm::Value &V, const llvm::Instruction &At, unsigned Depth = 0);
   static std::unique_ptr<UniformBound> constant(int64_t Number);
-  // The number of an element that a number which was read was rounded to, as in a table of a function: of such tables
-  // most have no more than so many elements.
-  static std::unique_ptr<UniformBound> ofRounded(const llvm::Value &V, int64_t Most);
   // Of what is known; nothing where one of them is not.
   static std::unique_ptr<UniformBound> sum(std::unique_ptr<UniformBound> A, std::unique_ptr<UniformBound> B);
   static std::unique_ptr<UniformBound> product(std::unique_ptr<UniformBound> A, int64_t Factor);

@@ -50,7 +50,7 @@ bool mayWalk(Function &Gradient) {
   });
 }
 
-Function &makeWalk(Function &Gradient) {
+Function &makeWalk(Function &Gradient, bool FitsRegisters) {
   Function *New = extended(Gradient, Type::getInt32Ty(Gradient.getContext()), Gradient.getParent()->end());
   Gradient.eraseFromParent();
   Argument *Block = New->getArg(New->arg_size() - 1);
@@ -60,7 +60,7 @@ Function &makeWalk(Function &Gradient) {
       I.eraseFromParent();
     }
   New->addFnAttr(WalkAttribute);
-  if (!New->hasFnAttribute(RegistersAttribute) && !mostThreads(*New))
+  if (FitsRegisters && !New->hasFnAttribute(RegistersAttribute) && !mostThreads(*New))
     New->addFnAttr(RegistersAttribute, WalkingRegisters);
   return *New;
 }

@@ -8,7 +8,8 @@ namespace adgen {
 // Whether nothing in it depends on which blocks run at once, and none but itself asks for the block's index.
 bool mayWalk(llvm::Function &Gradient);
 
-// The gradient with the block's index as its last argument, in its place.
-llvm::Function &makeWalk(llvm::Function &Gradient);
+// The gradient with the block's index as its last argument, in its place; with no more registers than as many blocks
+// have as walk, if asked for.
+llvm::Function &makeWalk(llvm::Function &Gradient, bool FitsRegisters = true);
 
 } // namespace adgen

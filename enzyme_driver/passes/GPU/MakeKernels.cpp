@@ -12,6 +12,7 @@
 // the caller's grid.
 #include "GPU/ShadowLayout.h"
 #include "Support/Derivative.h"
+#include "Support/Lent.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 #include "Support/Variables.h"
@@ -285,8 +286,8 @@ private:
     Kernel->setCallingConv(CallingConv::PTX_Kernel);
     if (hasTape())
       Kernel->addParamAttr(Kernel->arg_size() - TapeParameters, Attribute::get(M.getContext(), TapeMemoryAttribute));
-    for (StringRef Name :
-         {SharedAttribute, ActivityAttribute, TangentActivityAttribute, TapeAttribute, RegistersAttribute})
+    for (StringRef Name : {SharedAttribute, ActivityAttribute, TangentActivityAttribute, TapeAttribute,
+                           RegistersAttribute, LentAttribute})
       if (Derivative.hasFnAttribute(Name))
         Kernel->addFnAttr(Derivative.getFnAttribute(Name));
     for (StringRef Name : {"target-cpu", "target-features", "nvvm.maxntid", "nvvm.minctasm"})

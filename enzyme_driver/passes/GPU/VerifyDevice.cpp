@@ -3,12 +3,14 @@
 //   {"kernels": {"SYMBOL": {"dynamic_shared": bool, "static_shared_bytes": int, "dynamic_shadow_bytes": how many of
 //                           these are dynamic all the same, "heap": bool, "tape_size_from": see Adgen.h, or null,
 //                           "batch": whether there is a kernel for many launches,
+//                           "lent": for which shadows a launch may lend tables, and how many times as large,
 //                           "unwritten": the positions of the arguments behind which nothing is written}},
 //    "tangents": the same, "seconds": the same, "cooperative": the kernels whose blocks wait for each other}
 #include "Analysis/UnderlyingObjects.h"
 #include "GPU/BatchKernels.h"
 #include "GPU/ShadowLayout.h"
 #include "Support/Derivative.h"
+#include "Support/Lent.h"
 #include "Support/Pass.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -71,6 +73,19 @@ static json::Value tapeSizeFrom(const Function &Kernel) {
   return Kernel.getFnAttribute(TapeAttribute).getValueAsString();
 }
 
+static json::Array lent(const Function &Kernel) {
+  json::Array Found;
+  SmallVector<StringRef> Tables;
+  Kernel.getFnAttribute(LentAttribute).getValueAsString().split(Tables, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef Table : Tables) {
+    auto [Shadow, Widening] = Table.split(':');
+    int64_t Number = 0, Times = 0;
+    Shadow.getAsInteger(10, Number), Widening.getAsInteger(10, Times);
+    Found.push_back(json::Object{{"shadow", Number}, {"widening", Times}});
+  }
+  return Found;
+}
+
 static json::Array unwritten(const Function &Kernel, const UnderlyingObjects &Memory) {
   json::Array Found;
   for (const Argument &A : Kernel.args())
@@ -85,6 +100,7 @@ static json::Object factsOf(const Function &Kernel, const UnderlyingObjects &Mem
                       {"dynamic_shadow_bytes", dynamicShadowBytes(Kernel)},
                       {"heap", usesHeap(Kernel)},
                       {"tape_size_from", tapeSizeFrom(Kernel)},
+                      {"lent", lent(Kernel)},
                       {"unwritten", unwritten(Kernel, Memory)},
                       {"batch", Kernel.getParent()->getFunction((Kernel.getName() + BatchSuffix).str()) != nullptr}};
 }

@@ -93,11 +93,12 @@ class CudaBackend:
         device, symbol = device_of_views(prepared.views), str(entry.gradient if gradient else entry.primal)
         with on_device(device):
             kernel = self._code(device).kernel(symbol, prod(launch.block))
-            kernel.allow_dynamic(launch.shared_bytes)
+            _, dynamic = _with_shared(entry, prepared, launch, gradient=gradient)
+            kernel.allow_dynamic(dynamic)
             given = None if launch.stream is None else stream_handle(launch.stream, (), device)
         return RepeatedLaunch(
             kernel.handle,
-            launch,
+            replace(launch, shared_bytes=dynamic),
             prepared.table.address,
             device,
             current_stream(prepared.keep) if given is None else lambda _: given,
@@ -123,7 +124,8 @@ class CudaBackend:
         with on_device(call.device):
             kernel = self._code(call.device).kernel(symbol, prod(launch.block))
             stream, extents = call.arrays.stream(call.device), (*launch.grid, *launch.block)
-            status = driver.cuLaunchKernel(kernel.handle, *extents, 0, stream, call.table, 0)
+            lent = entry.lent_bytes(call.sizes, launch.grid) if gradient and entry.lent else 0
+            status = driver.cuLaunchKernel(kernel.handle, *extents, lent, stream, call.table, 0)
             _check(status, kernel.handle, symbol, launch)
         return b""
 
@@ -137,7 +139,7 @@ class CudaBackend:
             stream = stream_handle(launch.stream, prepared.keep, device)
             wait_for((view.stream for view in prepared.views if view.stream is not None), stream)
             code = self._code(device)
-            values, dynamic = _with_shared(entry, prepared, launch, gradient=True)
+            values, dynamic = _with_shared(entry, replace(prepared, shadow_bytes=()), launch, gradient=True)
             x, y, z = launch.grid
             counts = [number.to_bytes(4, "little") for number in (x, batch.inner)]
             moves = [
@@ -284,6 +286,8 @@ def _with_shared(entry: TargetEntry, prepared: PreparedArguments, launch: Launch
     """The values of the launch and its dynamic shared memory: a gradient's is twice the primal's, see the ABI."""
     count = launch.shared_bytes
     total = entry.dynamic_bytes(count, derivative=gradient)
+    if gradient and not total and prepared.shadow_bytes:
+        total = entry.lent_bytes(prepared.shadow_bytes, launch.grid)
     own = (count.to_bytes(4, "little"),) if gradient and entry.dynamic_shared else ()
     return ((*prepared.values, *own) if own else prepared.values), total
 

@@ -109,7 +109,8 @@ class Arguments:
             arrays = _arrays(self._slots, values)
             overwritten = tuple([(view.address, view.nbytes) for slot, view in arrays if written(slot.parameter)])
             hidden = self._hidden(values) if self._holds_addresses else ""
-            return prepared(everything, overwritten=overwritten, hidden=hidden)
+            sizes = tuple([value.view.nbytes if value.view else 0 for value in shadow_values])
+            return prepared(everything, overwritten=overwritten, hidden=hidden, shadow_bytes=sizes)
         return prepared(everything, accumulated(self._shadow_arrays(len(values), shadow_values)))
 
     def _shadow_arrays(self, first: int, shadows: Sequence[Value]) -> Iterator[tuple[int | None, Slot, ArrayView]]:

@@ -61,7 +61,7 @@ class PreparedArguments:
 
     `accumulated` are the shadows that threads may have copies of; the host wants to know them. Of a gradient on a GPU
     `overwritten` are the addresses and bytes of the arrays that its primal may write to, and `hidden` names a parameter
-    in which there are pointers to others, if any.
+    in which there are pointers to others, if any; `shadow_bytes` are the sizes of the shadows.
     """
 
     values: tuple[bytes, ...]
@@ -72,6 +72,7 @@ class PreparedArguments:
     accumulated: tuple[Accumulated, ...] = ()
     overwritten: tuple[tuple[int, int], ...] | None = None
     hidden: str = ""
+    shadow_bytes: tuple[int, ...] = ()
 
     @cached_property
     def table(self) -> ArgumentTable:
@@ -103,6 +104,7 @@ def prepared(
     *,
     overwritten: tuple[tuple[int, int], ...] | None = None,
     hidden: str = "",
+    shadow_bytes: tuple[int, ...] = (),
 ) -> PreparedArguments:
     """The call with these values, `added_to` being the shadows that are only added to on the host."""
     everything = parts_of(values)
@@ -114,4 +116,5 @@ def prepared(
         accumulated=added_to,
         overwritten=overwritten,
         hidden=hidden,
+        shadow_bytes=shadow_bytes,
     )

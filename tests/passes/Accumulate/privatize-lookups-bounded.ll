@@ -4,6 +4,8 @@
 ; RUN: %opt -passes=adgen-privatize-lookups,verify -S %s | %filecheck %s
 ; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=OWN
 ; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=NONE
+; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=LENT
+; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=ROUND
 ; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=PAIR
 ; RUN: %opt -passes=adgen-privatize-lookups,adgen-make-kernels,verify -S %s | %filecheck %s --check-prefix=KERNEL
 
@@ -12,7 +14,6 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK: @adgen_exchange_interpolates.bounded = internal addrspace(3) global [2048 x float]
 ; CHECK: @adgen_exchange_labels.bounded = internal addrspace(3) global [1024 x double]
 ; CHECK: @adgen_exchange_kinds.bounded = internal addrspace(3) global [512 x float]
-; CHECK: @adgen_exchange_rounds.bounded = internal addrspace(3) global [512 x float]
 
 ; Up to lut[n - 2 + 1]; a thread adds to two elements and zeroes no more than eight.
 ; CHECK-LABEL: define void @adgen_before_walk_interpolates(
@@ -21,14 +22,14 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-NEXT:    [[BYTES:%.*]] = mul i64 [[WIDE]], 4
 ; CHECK-NEXT:    [[SUM:%.*]] = add i64 {{.*}}, [[BYTES]]
 ; CHECK-NEXT:    [[LAST:%.*]] = freeze i64 [[SUM]]
-; CHECK-NEXT:    [[EACH:%.*]] = mul i32 {{.*}}, 32
-; CHECK-NEXT:    [[SOME:%.*]] = zext i32 [[EACH]] to i64
-; CHECK-NEXT:    [[FIT:%.*]] = call i64 @llvm.umin.i64(i64 8192, i64 [[SOME]])
 ; CHECK-NEXT:    [[BEFORE:%.*]] = udiv i64 [[LAST]], 4
 ; CHECK-NEXT:    [[COUNT:%.*]] = add i64 [[BEFORE]], 1
-; CHECK-NEXT:    [[FEW:%.*]] = icmp ult i64 [[LAST]], [[FIT]]
+; CHECK-NEXT:    [[FEW:%.*]] = icmp ult i64 [[LAST]], 8192
 ; CHECK-NEXT:    [[NARROW:%.*]] = trunc i64 [[COUNT]] to i32
-; CHECK-NEXT:    select i1 [[FEW]], i32 [[NARROW]], i32 0
+; CHECK-NEXT:    [[HAS:%.*]] = select i1 [[FEW]], i32 [[NARROW]], i32 0
+; CHECK-NEXT:    [[MOST:%.*]] = mul i32 {{.*}}, 8
+; CHECK-NEXT:    [[FIT:%.*]] = icmp ule i32 [[HAS]], [[MOST]]
+; CHECK-NEXT:    select i1 [[FIT]], i32 [[HAS]], i32 0
 ; CHECK:         store float 0.000000e+00, ptr addrspace(3)
 ; CHECK-LABEL: define void @adgen_behind_walk_interpolates(
 ; CHECK:         fcmp {{.*}} float {{%.*}}, 0.000000e+00
@@ -37,13 +38,15 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-LABEL: define i1 @adgen_pays_to_walk_labels(
 ; CHECK:         [[WIDE:%.*]] = sext i32 %1 to i64
 ; CHECK-NEXT:    sub i64 [[WIDE]], 1
-; CHECK:         [[COUNT:%.*]] = select i1 {{%.*}}, i32 {{%.*}}, i32 0
+; CHECK:         [[MANY:%.*]] = icmp uge i32 {{%.*}}, 32
+; CHECK-NEXT:    [[COUNT:%.*]] = select i1 [[MANY]], i32 {{%.*}}, i32 0
 ; CHECK-NEXT:    [[ANY:%.*]] = icmp ugt i32 [[COUNT]], 32
 ; CHECK-NEXT:    [[PAYS:%.*]] = or i1 false, [[ANY]]
 ; CHECK-NEXT:    ret i1 [[PAYS]]
 
 ; OWN-LABEL: define void @adgen_gradient_interpolates(
-; OWN:         [[COUNT:%.*]] = select i1 {{%.*}}, i32 {{%.*}}, i32 0
+; OWN:         [[MANY:%.*]] = icmp uge i32 {{%.*}}, 32
+; OWN-NEXT:    [[COUNT:%.*]] = select i1 [[MANY]], i32 {{%.*}}, i32 0
 ; OWN-NEXT:    [[ALL:%.*]] = zext i32 [[COUNT]] to i64
 ; OWN-NEXT:    [[END:%.*]] = mul i64 [[ALL]], 4
 ; OWN-NEXT:    [[BOTH:%.*]] = add i64 [[END]], -7
@@ -105,10 +108,10 @@ define void @kinds(ptr %table, i32 %n, ptr %kinds, float %v) {
   ret void
 }
 
-; Nothing says how many there are.
-; NONE-LABEL: define void @adgen_gradient_gathers(
-; NONE-NOT:     barrier
-; NONE:         ret void
+; Only the launch says how many there are.
+; LENT-LABEL: define void @adgen_gradient_gathers(
+; LENT:         call i32 @llvm.nvvm.read.ptx.sreg.dynamic_smem_size()
+; LENT:         ret void
 define void @adgen_gradient_gathers(ptr %labels, i64 %i, float %v, ptr "adgen-shadow" %d_w) "adgen-activity"="const:const:duplicated" "adgen-shared" {
   %from = getelementptr i32, ptr %labels, i64 %i
   %label = load i32, ptr %from
@@ -175,111 +178,17 @@ define void @adgen_gradient_ring(ptr %u, i32 %n, float %v, ptr "adgen-shadow" %d
   ret void
 }
 
-; An image's rows have a length that comes in between, and what follows from the thread's index hardly comes back.
-define void @texels(ptr %x, ptr %image, i64 %i, i32 %width, float %v) {
-  ret void
-}
-
-; NONE-LABEL: define void @adgen_gradient_texels(
-; NONE-NOT:      addrspace(3)
-; NONE:          ret void
-define void @adgen_gradient_texels(ptr %x, ptr %image, i64 %i, i32 %width, float %v, ptr "adgen-shadow" %d_image) "adgen-activity"="const:duplicated:const:const:const" "adgen-shared" {
-  %from = getelementptr float, ptr %x, i64 %i
-  %number = load float, ptr %from
-  %scaled = fmul float %number, 3.0
-  %column = fptosi float %scaled to i32
-  %from.next = getelementptr i8, ptr %from, i64 4
-  %number.next = load float, ptr %from.next
-  %scaled.next = fmul float %number.next, 3.0
-  %row = fptosi float %scaled.next to i32
-  %begin = mul nsw i32 %row, %width
-  %at = add nsw i32 %begin, %column
-  %wide = sext i32 %at to i64
-  %texel = getelementptr float, ptr %d_image, i64 %wide
-  %1 = atomicrmw fadd ptr %texel, float %v monotonic, align 4
-  ret void
-}
-
-define void @resized(ptr %image, float %scale, float %v) {
-  ret void
-}
-
-; NONE-LABEL: define void @adgen_gradient_resized(
-; NONE-NOT:      addrspace(3)
-; NONE:          ret void
-define void @adgen_gradient_resized(ptr %image, float %scale, float %v, ptr "adgen-shadow" %d_image) "adgen-activity"="duplicated:const:const" "adgen-shared" {
-  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %number = uitofp i32 %t to float
-  %scaled = fmul float %number, %scale
-  %k = fptosi float %scaled to i32
-  %wide = sext i32 %k to i64
-  %texel = getelementptr float, ptr %d_image, i64 %wide
-  %1 = atomicrmw fadd ptr %texel, float %v monotonic, align 4
-  ret void
-}
-
-define void @circle(ptr %u, ptr %b, i32 %n, i32 %c, float %v) {
-  ret void
-}
-
-; Neighbours on a circle are as many as threads, unlike channels.
-; NONE-LABEL: define void @adgen_gradient_circle(
-; NONE-NOT:     d_u{{.*}}addrspace(3)
-; NONE:         atomicrmw fadd ptr %neighbour, float %v
-; NONE:         atomicrmw fadd ptr addrspace(3)
-; NONE:         ret void
-define void @adgen_gradient_circle(ptr %u, ptr %b, i32 %n, i32 %c, float %v, ptr "adgen-shadow" %d_u, ptr "adgen-shadow" %d_b) "adgen-activity"="duplicated:duplicated:const:const:const" "adgen-shared" {
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %among = icmp slt i32 %block, %n
-  br i1 %among, label %then, label %out
-then:
-  %next = add i32 %block, 1
-  %wrapped = srem i32 %next, %n
-  %wide = sext i32 %wrapped to i64
-  %neighbour = getelementptr float, ptr %d_u, i64 %wide
-  %1 = atomicrmw fadd ptr %neighbour, float %v monotonic, align 4
-  %channel = srem i32 %block, %c
-  %wide.channel = sext i32 %channel to i64
-  %bias = getelementptr float, ptr %d_b, i64 %wide.channel
-  %2 = atomicrmw fadd ptr %bias, float %v monotonic, align 4
-  br label %out
-out:
-  ret void
-}
-
-; Half of what the launch says, of which the block has numbers of 32 bits.
-; OWN-LABEL: define void @adgen_gradient_remains(
-; OWN:         [[HALF:%.*]] = sdiv i32 %n, 2
-; OWN:         [[TWICE:%.*]] = mul i32 {{%.*}}, 2
-; OWN-NEXT:    %record = getelementptr i8, ptr addrspace(3) @adgen_exchange_remains.bounded, i32 [[TWICE]]
-; OWN-NEXT:    [[NEAR:%.*]] = getelementptr i8, ptr addrspace(3) %record, i64 0
-; OWN-NEXT:    [[WIDE:%.*]] = fpext half %v to float
-; OWN-NEXT:    atomicrmw fadd ptr addrspace(3) [[NEAR]], float [[WIDE]] monotonic, align 4, !adgen.table
-; OWN:         atomicrmw fadd ptr %at, half %v
-define void @adgen_gradient_remains(ptr %gain, i32 %n, i32 %i, half %v, ptr "adgen-shadow" %d_gain) "adgen-activity"="duplicated:const:const:const" "adgen-shared" {
-  %half = sdiv i32 %n, 2
-  %column = srem i32 %i, %half
-  %wide = sext i32 %column to i64
-  %at = getelementptr half, ptr %d_gain, i64 %wide
-  %1 = atomicrmw fadd ptr %at, half %v monotonic, align 2
-  ret void
-}
-define void @remains(ptr %gain, i32 %n, i32 %i, half %v) {
-  ret void
-}
-
 define void @rounds(ptr %x, ptr %table, i64 %i, float %v) {
   ret void
 }
 
-; What was rounded from a number that was read leads to one of the first elements, it seems.
-; OWN-LABEL: define void @adgen_gradient_rounds(
-; OWN:         freeze i64 2020
-; OWN:         call i64 @llvm.umin.i64(i64 2048,
-; OWN:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table
-; OWN:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table
-; OWN:         atomicrmw fadd ptr %base, float %v
-; OWN-NEXT:    atomicrmw fadd ptr %beside, float %v
+; Nor where what was rounded leads to.
+; ROUND-LABEL: define void @adgen_gradient_rounds(
+; ROUND:         call i32 @llvm.nvvm.read.ptx.sreg.dynamic_smem_size()
+; ROUND:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table
+; ROUND:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table
+; ROUND:         atomicrmw fadd ptr %base, float %v
+; ROUND-NEXT:    atomicrmw fadd ptr %beside, float %v
 define void @adgen_gradient_rounds(ptr %x, ptr %table, i64 %i, float %v, ptr "adgen-shadow" %d_table) "adgen-activity"="const:duplicated:const:const" "adgen-shared" {
   %from = getelementptr float, ptr %x, i64 %i
   %number = load float, ptr %from

@@ -1,18 +1,24 @@
 ; Records that threads have looked up are added to in the block's own table where they lie among the first of the array,
-; and what a block adds from a shared table is left out where it is zero.
+; unless the launch has few blocks, and what a block adds from a shared table is left out where it is zero.
 ;
 ; RUN: %opt -passes=adgen-privatize-lookups,verify -S %s | %filecheck %s
+; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=LENT
 
 target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK: @adgen_exchange_moves.records = internal addrspace(3) global [1536 x float]
 
 ; CHECK-LABEL: define void @adgen_gradient_moves(
+; CHECK:         [[MANY:%.*]] = icmp uge i32 {{.*}}, 32
+; CHECK-NEXT:    [[LIMIT:%.*]] = select i1 [[MANY]], i64 6121, i64 0
+; CHECK:         [[COUNT:%.*]] = select i1 {{%.*}}, i32 1536, i32 0
+; CHECK:         [[ANY:%.*]] = icmp ne i32 {{%.*}}, 0
+; CHECK-NEXT:    br i1 [[ANY]]
 ; CHECK:         store float 0.000000e+00, ptr addrspace(3)
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
 ; CHECK:         [[AT:%.*]] = sub i64 {{.*}}
 ; CHECK:         [[FIRST:%.*]] = add i64 [[AT]], 0
-; CHECK:         [[AMONG:%.*]] = icmp ult i64 [[FIRST]], 6121
+; CHECK:         [[AMONG:%.*]] = icmp ult i64 [[FIRST]], [[LIMIT]]
 ; CHECK-NEXT:    br i1 [[AMONG]], label %[[OWN:.*]], label %[[SHADOW:.*]]
 ; CHECK:       [[OWN]]:
 ; CHECK-NEXT:    %record = getelementptr i8, ptr addrspacecast (ptr addrspace(3) @adgen_exchange_moves.records to ptr), i64 [[AT]]
@@ -42,10 +48,10 @@ define void @adgen_gradient_moves(ptr %bones, i64 %i, float %v, ptr "adgen-shado
   ret void
 }
 
-; Not to few numbers of a place, nor where the shadow is read, too.
-; CHECK-LABEL: define void @adgen_gradient_gathers(
-; CHECK-NOT:     barrier
-; CHECK:         ret void
+; To few numbers of a place only where the launch lends memory.
+; LENT-LABEL: define void @adgen_gradient_gathers(
+; LENT:         call i32 @llvm.nvvm.read.ptx.sreg.dynamic_smem_size()
+; LENT:         %record = getelementptr i8, ptr addrspace(3) @adgen_lent_tables
 define void @adgen_gradient_gathers(ptr %bones, i64 %i, float %v, ptr "adgen-shadow" %d_x) "adgen-activity"="const:const:const" {
   %from = getelementptr i32, ptr %bones, i64 %i
   %bone = load i32, ptr %from
@@ -60,7 +66,7 @@ define void @adgen_gradient_gathers(ptr %bones, i64 %i, float %v, ptr "adgen-sha
 ; A warp's sums at a place that follows from a division.
 ; CHECK-LABEL: define void @adgen_gradient_channels(
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
-; CHECK:         [[AMONG:%.*]] = icmp ult i64 {{.*}}, 6144
+; CHECK:         [[AMONG:%.*]] = icmp ult i64 {{.*}}, {{%.*}}
 ; CHECK-NEXT:    [[PLACE:%.*]] = select i1 [[AMONG]], ptr {{.*}}, ptr %place
 ; CHECK-NEXT:    store ptr [[PLACE]], ptr %places
 ; CHECK:         call void @adgen_add_warp_f32_1(ptr %places

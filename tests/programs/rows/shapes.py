@@ -25,6 +25,7 @@ _BONE = np.dtype({"names": ["turn", "shift"], "formats": [FLOAT4, FLOAT3], "item
 _CAMERA = np.dtype([*((name, F32) for name in ("focal", "k1", "k2", "cx", "cy")), ("place", FLOAT3)])
 _INT4 = np.dtype([(name, np.int32) for name in "xyzw"])
 _HALF2 = np.dtype([(name, np.float16) for name in "xy"])
+_MANY = 1100  # threads, in more blocks of 32 than need be for tables
 _WEIGHTS = 15 * 16 + 16 + 16 * 16 + 16 + 16 * 4 + 4
 
 
@@ -201,14 +202,14 @@ def _skin(rng: Rng) -> Args:
     """Vertices side by side have their bones in common."""
     skeleton = np.zeros(8, _BONE)
     skeleton["turn"], skeleton["shift"] = structs(FLOAT4, normal(rng, 8, 4)), structs(FLOAT3, normal(rng, 8, 3))
-    bones = (np.arange(70)[:, None] // 20 + rng.integers(0, 2, (70, 4))) % 8
+    bones = (np.arange(_MANY)[:, None] // 20 + rng.integers(0, 2, (_MANY, 4))) % 8
     return {
-        "rest": structs(FLOAT3, rng.standard_normal((70, 3))),
+        "rest": structs(FLOAT3, rng.standard_normal((_MANY, 3))),
         "skeleton": skeleton,
-        "weights": structs(FLOAT4, rng.dirichlet(np.ones(4), 70)),
+        "weights": structs(FLOAT4, rng.dirichlet(np.ones(4), _MANY)),
         "bones": structs(_INT4, bones),
-        "posed": np.zeros(70, FLOAT3),
-        "n": 70,
+        "posed": np.zeros(_MANY, FLOAT3),
+        "n": _MANY,
     }
 
 
@@ -217,10 +218,10 @@ def _observe(rng: Rng) -> Args:
     for name, most in (("focal", 2), ("k1", 0.1), ("k2", 0.1), ("cx", 1), ("cy", 1)):
         cameras[name] = rng.uniform(-most, most, 3)
     cameras["place"] = structs(FLOAT3, rng.uniform(-0.5, 0.5, (3, 3)))
-    points = rng.uniform(-1, 1, (90, 3)) + np.array([0, 0, 3])
-    seen_by = (np.arange(90) // 40).astype(np.int32)
-    pixels = np.zeros(90, FLOAT2)
-    return {"points": structs(FLOAT3, points), "cameras": cameras, "seen_by": seen_by, "pixels": pixels, "n": 90}
+    points = rng.uniform(-1, 1, (_MANY, 3)) + np.array([0, 0, 3])
+    seen_by = (np.arange(_MANY) // 40 % 3).astype(np.int32)
+    pixels = np.zeros(_MANY, FLOAT2)
+    return {"points": structs(FLOAT3, points), "cameras": cameras, "seen_by": seen_by, "pixels": pixels, "n": _MANY}
 
 
 def _inside(rng: Rng, n: int, side: int) -> Array:
@@ -229,8 +230,22 @@ def _inside(rng: Rng, n: int, side: int) -> Array:
 
 
 def _features(rng: Rng) -> Args:
-    table, out = normal(rng, 64, 2).astype(np.float16), np.zeros((80, 2), np.float16)
-    return {"at": _inside(rng, 80, 8), "table": table, "out": out, "side": 8, "n": 80}
+    table, out = normal(rng, 64, 2).astype(np.float16), np.zeros((_MANY, 2), np.float16)
+    return {"at": _inside(rng, _MANY, 8), "table": table, "out": out, "side": 8, "n": _MANY}
+
+
+def _embed(rng: Rng) -> Args:
+    """Two short tables and a long one, with more blocks than need be for the block to have the short ones."""
+    return {
+        "kind": rng.integers(0, 5, _MANY).astype(np.int32),
+        "neighbour": rng.integers(0, 3000, _MANY).astype(np.int32),
+        "weight": uniform(rng, 0.5, 1, 5),
+        "row": normal(rng, 5, 12),
+        "charge": uniform(rng, 0.5, 1, 3000),
+        "width": 12,
+        "out": zeros(_MANY),
+        "n": _MANY,
+    }
 
 
 def _splat(rng: Rng) -> Args:
@@ -239,9 +254,10 @@ def _splat(rng: Rng) -> Args:
 
 
 ROWS = (
-    Program("looked_up.cu", "skin", _skin, ("posed",), 3, 32),
-    Program("looked_up.cu", "observe", _observe, ("pixels",), 3, 32),
-    Program("looked_up.cu", "features<__half>", _features, ("out",), 3, 32),
+    Program("looked_up.cu", "skin", _skin, ("posed",), 35, 32),
+    Program("looked_up.cu", "observe", _observe, ("pixels",), 35, 32),
+    Program("looked_up.cu", "features<__half>", _features, ("out",), 35, 32),
+    Program("looked_up.cu", "embed", _embed, ("out",), 35, 32),
     Program("looked_up.cu", "splat", _splat, ("image",), 2, 32),
     Program("mesh_curvature.cu", "accumulate_corners", _corners, _SUMS, 1, 32, tolerance=1e-2),
     Program("mesh_curvature.cu", "curvatures", _curvatures, ("mean", "gauss"), 1, 32),
