@@ -162,7 +162,8 @@ bool CarriedProduct::isItself(const Value *V) const {
 
 bool CarriedProduct::isInvertible() {
   Type *T = Carried.getType();
-  if (!(T->isFloatTy() || T->isDoubleTy()) || !isNeeded(Carried, Known) || !collect())
+  SmallSetVector<Instruction *, 4> Behind; // which needs no more than what the loop leaves
+  if (!(T->isFloatTy() || T->isDoubleTy()) || !isNeeded(Carried, Known, &L, &Behind) || !collect())
     return false;
   if (!canDivide(next(), *L.getLoopLatch(), false, false)) {
     AnyRange = true; // which one more variable keeps, and several more would have to be kept for a loop around

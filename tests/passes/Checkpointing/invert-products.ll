@@ -371,6 +371,28 @@ end:
   ret void
 }
 
+; Nor one that only what comes behind the loop asks for, where its total is.
+; CHECK-LABEL: define void @adgen_body_asked_for_behind(
+; CHECK-NOT:     %carried = alloca
+; CHECK:         ret void
+define void @adgen_body_asked_for_behind(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %more = fadd float %sum, %a
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  br i1 %last, label %end, label %loop
+end:
+  %part = fdiv float 1.0, %more
+  store float %part, ptr %out
+  ret void
+}
+
 ; Not one of which a part is asked for: what is left of it has no more digits than the largest sum had.
 ; CHECK-LABEL: define void @adgen_body_parts(
 ; CHECK-NOT:     alloca
