@@ -433,7 +433,7 @@ _HARDWARE = (
     C("texture object", "texture", {"image": _texture}),
     C("surface object", "surface", {"image": _surface}),
     C("texture object with mipmaps", "mipmap", refused="no mipmaps"),
-    C("named barriers in assembly", "named_barrier", refused="a barrier in inline assembly"),
+    C("named barriers in assembly", "named_barrier"),
 )
 
 

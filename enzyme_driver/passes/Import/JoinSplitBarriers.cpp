@@ -12,6 +12,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -26,7 +27,7 @@ public:
   bool run() {
     SmallVector<CallInst *> Calls;
     for (Instruction &I : instructions(Body))
-      if (auto *Call = dyn_cast<CallInst>(&I); Call && countsArrivals(*Call))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && (countsArrivals(*Call) || isOfSome(*Call)))
         Calls.push_back(Call);
     if (Calls.empty())
       return false;
@@ -49,6 +50,20 @@ private:
     StringRef Text = textOf(Call);
     return Text.contains("mbarrier.") && !Text.contains("mapa.") && !Text.contains("cp.async.bulk") &&
            !Text.contains("::cluster") && !Text.contains(".cluster.");
+  }
+
+  // A barrier that has a number, or says how many threads it waits for.
+  static bool isOfSome(const CallInst &Call) {
+    StringRef Text = textOf(Call).ltrim(" \t\r\n{");
+    bool Waits = any_of(ArrayRef<StringRef>{"bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync"},
+                        [&](StringRef Name) { return Text.starts_with(Name); });
+    if (Waits)
+      return Call.getType()->isVoidTy() && Text.rtrim(" \t\r\n;}").find(';') == StringRef::npos;
+    if (is_contained({Intrinsic::nvvm_barrier_cta_sync_aligned_all, Intrinsic::nvvm_barrier_cta_sync_all},
+                     Call.getIntrinsicID()))
+      return !match(Call.getArgOperand(0), PatternMatch::m_Zero());
+    return is_contained({Intrinsic::nvvm_barrier_cta_sync_aligned_count, Intrinsic::nvvm_barrier_cta_sync_count},
+                        Call.getIntrinsicID());
   }
 
   // The library asks whether the barrier is in shared memory, else it counts by atomics.
@@ -76,7 +91,7 @@ private:
   }
 
   void replace(CallInst &Call) {
-    bool Waits = textOf(Call).contains("_wait");
+    bool Waits = isOfSome(Call) || textOf(Call).contains("_wait");
     if (Waits) {
       IRBuilder<> B(&Call);
       CallInst *Barrier = B.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {B.getInt32(0)});
@@ -108,7 +123,7 @@ private:
       return;
     Function *Entry = Body.getParent()->getFunction(Body.getName().drop_front(BodyPrefix.size()));
     refuse(Entry, (*Apart)->getDebugLoc(),
-           "cannot differentiate a barrier (mbarrier: cuda::barrier, cuda::pipeline) at which only some threads of a "
+           "cannot differentiate a barrier (cuda::barrier, cuda::pipeline, bar.sync) at which only some threads of a "
            "block wait",
            "let all threads of the block wait at it, or use __syncthreads(): producers and consumers in warps of their "
            "own have no gradient");

@@ -46,7 +46,22 @@ behind:
   ret void
 }
 
-; REFUSED: a barrier (mbarrier: cuda::barrier, cuda::pipeline) at which only some threads of a block wait
+; Groups of warps have barriers of their own: where all come to theirs, one of the block does as well.
+; CHECK-LABEL: define void @adgen_body_groups(
+; CHECK-NOT:     asm
+; CHECK:         call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-COUNT-2: call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT:    ret void
+define void @adgen_body_groups() {
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %group = lshr i32 %thread, 7
+  call void asm sideeffect "bar.sync $0, $1;", "r,n,~{memory}"(i32 %group, i32 128)
+  call void @llvm.nvvm.barrier.cta.sync.aligned.count(i32 1, i32 64)
+  call void @llvm.nvvm.barrier.cta.sync.all(i32 1)
+  ret void
+}
+
+; REFUSED: a barrier (cuda::barrier, cuda::pipeline, bar.sync) at which only some threads of a block wait
 define void @adgen_body_some(ptr %y, float %x) {
 entry:
   %number = ptrtoint ptr addrspace(3) @barrier to i32
@@ -64,6 +79,10 @@ end:
 }
 
 define ptx_kernel void @all(ptr %y, float %x) {
+  ret void
+}
+
+define ptx_kernel void @groups() {
   ret void
 }
 
