@@ -33,6 +33,13 @@ EACH_TIME = "-enzyme-loop-invariant-cache=0"
 """What stays the same in a loop is kept in each of its iterations. Where a loop runs until the data says so, Enzyme was
 seen to keep what changes between two loops once: a wrong gradient without a word.
 """
+EVERY_ITERATION = "-enzyme-inactive-dynamic=0"
+"""Loops without a derivative that end by the data are walked back as often as they ran. Else they are walked back once,
+and what loops inside of them have kept is given back of the first iteration alone, in which there may be nothing: the
+memory of others was then seen to be freed.
+"""
+ONE_ITERATION = "what a loop kept in one iteration alone"
+"""In the reason of adgen-verify-gradients for that."""
 NO_LOADS_MOVED = "-enable-load-pre=0"
 """Enzyme says by `!invariant.group` that what it reads again in the reverse sweep is what the forward sweep has read.
 GVN, which it runs afterwards, moves such loads to where the ways before them come from, and copies the claim, which is
@@ -89,6 +96,7 @@ class EnzymeRun:
 
     source: Path
     only: Unit | None = None
+    options: tuple[str, ...] = ()
 
 
 def differentiate(plan: Plan, modes: Sequence[Mode], prepare: Prepare, workspace: Workspace) -> GradientIR:
@@ -120,10 +128,20 @@ def _problems(
     """Which units cannot be done, once Enzyme has run on all of them; none of them is to be asked for again."""
     failure = _attempt(prepared, wanted.entries, workspace)
     if failure is None:
-        return _unverified(prepared, wanted, workspace)
+        return _wrong(prepared, wanted, workspace)
     if not wanted.units:
         raise failure
     return _culprits(wanted, failure, prepare, workspace) or _one_by_one(prepare(wanted), wanted, workspace)
+
+
+def _wrong(prepared: PreparedModule, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
+    """What `_unverified` says, once Enzyme has been asked to walk back every iteration where it had to be."""
+    found = _unverified(prepared, wanted, workspace)
+    if any(ONE_ITERATION in reason.reason for reason in found.values()):
+        step = EnzymeRun(prepared.path, options=(EVERY_ITERATION,))
+        if _attempt(prepared, wanted.entries, workspace, step) is None:
+            return _unverified(prepared, wanted, workspace)
+    return found
 
 
 def _unverified(prepared: PreparedModule, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
@@ -204,7 +222,7 @@ def _tried(
     enzyme = workspace.toolchain.enzyme
     try:
         for cut in _cuts(prepared, workspace):
-            options = (cut, NO_LOADS_MOVED, *arrays, *([] if prepared.counted else [EACH_TIME]))
+            options = (cut, NO_LOADS_MOVED, *step.options, *arrays, *([] if prepared.counted else [EACH_TIME]))
             argv = _argv(enzyme, step.source, output, options, workspace)
             done = workspace.execute("enzyme", argv, env=_environment(enzyme, step, output))
             if done.ok and output.exists():

@@ -254,6 +254,16 @@ double sorted(const double *x, int n)
     return sum;
 }
 
+double sorted_indices(const double *x, int n)
+{
+    std::vector<int> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [=](int a, int b) { return x[a] < x[b]; });
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += (i + 1) * x[order[i]] * x[i];
+    return sum;
+}
+
 double references_to_arrays(const double (&x)[4][4], double (&y)[4])
 {
     double sum = 0;

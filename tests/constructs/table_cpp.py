@@ -89,6 +89,7 @@ LANGUAGE = (
     C("templates", "templates"),
     C("recursion", "recursive"),
     C("`std::sort`", "sorted"),
+    C("`std::stable_sort` of indices", "sorted_indices"),
     C("references to arrays", "references_to_arrays"),
     C("linked list", "linked_list"),
     C("array read ahead of what is written in place", "shifted_in_place"),

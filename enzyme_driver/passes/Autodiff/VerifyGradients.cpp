@@ -4,6 +4,8 @@
 //   - adds to an array that is const: where a pointer to one goes through a variable that also holds pointers to active
 //   ones, Enzyme takes the
 //     array for its own shadow;
+//   - gives back what a loop kept, of an outer loop's first iteration alone, in which it may not have run: Enzyme is
+//   then asked to walk back every iteration of loops without a derivative (stages/differentiate.py);
 //   - reads something that was kept where nothing can have been kept before, or computes with a value that is none;
 //   - overwrites an array that its reverse sweep reads again, and does not put it back (UndoLog);
 //   - adds to a shadow without an atomic, where other threads may add to the same element: who owns one is found out
@@ -21,6 +23,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
 
@@ -40,6 +43,43 @@ bool isNeverPutBack(const Instruction &I) {
   auto *Call = dyn_cast<CallInst>(&I);
   const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
   return Callee && Callee->getName().starts_with(OverwriteRule) && Callee->hasMetadata("enzyme_gradient");
+}
+
+// Whether a number counts the iterations of a loop that is walked back once, whatever it ran.
+bool isOfOneIteration(const Value *Index) {
+  if (auto *Sum = dyn_cast<BinaryOperator>(Index))
+    return any_of(Sum->operand_values(), isOfOneIteration);
+  auto *Load = dyn_cast<LoadInst>(Index);
+  auto *Counter = Load ? dyn_cast<AllocaInst>(Load->getPointerOperand()) : nullptr;
+  if (!Counter || !Counter->getAllocatedType()->isIntegerTy())
+    return false;
+  bool Begins = false;
+  for (const User *U : Counter->users()) {
+    auto *Store = dyn_cast<StoreInst>(U);
+    auto *Down = Store ? dyn_cast<BinaryOperator>(Store->getValueOperand()) : nullptr;
+    bool Zero = Store && match(Store->getValueOperand(), PatternMatch::m_Zero());
+    if (Store && !Zero &&
+        !(Down && match(Down, PatternMatch::m_Add(PatternMatch::m_Load(PatternMatch::m_Specific(Counter)),
+                                                  PatternMatch::m_AllOnes()))))
+      return false;
+    Begins |= Zero;
+  }
+  return Begins;
+}
+
+// What the iterations of a loop have kept each, of which only the first one's is given back.
+bool freesOneIteration(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+  if (!Callee || Callee->getName() != "free" || !isReverse(*I.getParent()))
+    return false;
+  auto *Load = dyn_cast<LoadInst>(Call->getArgOperand(0));
+  while (auto *Address = Load ? dyn_cast<GetElementPtrInst>(Load->getPointerOperand()) : nullptr) {
+    if (any_of(Address->indices(), [](const Use &Index) { return isOfOneIteration(Index); }))
+      return true;
+    Load = dyn_cast<LoadInst>(Address->getPointerOperand());
+  }
+  return false;
 }
 
 class Verifier {
@@ -100,6 +140,9 @@ private:
              (Report + "write this part in another way").str());
     else if (isReadBeforeWritten(I) || usesNoValue(I))
       refuse(&Body, I.getDebugLoc(), "the gradient would read a value that was not kept before it",
+             (Report + "write the loops around this line without break, continue and return").str());
+    else if (!IsDevice && freesOneIteration(I))
+      refuse(&Body, I.getDebugLoc(), "the gradient would give back what a loop kept in one iteration alone",
              (Report + "write the loops around this line without break, continue and return").str());
     else if (isNeverPutBack(I))
       refuse(&Body, I.getDebugLoc(), "the gradient would read an array that is overwritten here and not put back",

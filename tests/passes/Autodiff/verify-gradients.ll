@@ -280,8 +280,67 @@ invertentry:
   ret void
 }
 
+; A loop that is walked back once (its counter begins at nothing) gives back what the loop inside of it kept of the first iteration alone, which may be nothing.
+define void @adgen_body_once(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_once(ptr %kept, ptr "adgen-shadow" %d_x) #2 {
+  %counter = alloca i64
+  br label %invertinner
+invertinner:
+  %iteration = load i64, ptr %counter
+  %place = getelementptr ptr, ptr %kept, i64 %iteration
+  %inner = load ptr, ptr %place
+  call void @free(ptr %inner)
+  br label %invertouter
+invertouter:
+  %at = load i64, ptr %counter
+  %first = icmp eq i64 %at, 0
+  br i1 %first, label %invertentry, label %incinvertouter
+incinvertouter:
+  %here = load i64, ptr %counter
+  %before = add nsw i64 %here, -1
+  store i64 %before, ptr %counter
+  br label %invertinner
+invertexit:
+  store i64 0, ptr %counter
+  br label %invertinner
+invertentry:
+  ret void
+; HOST: adgen-refusal: {{.*}}"entry":"once"{{.*}}"reason":"the gradient would give back what a loop kept in one iteration alone"
+}
+
+; Not so where it is walked back as often as it ran.
+define void @adgen_body_often(ptr %x) {
+  ret void
+}
+
+define void @adgen_gradient_often(ptr %kept, i64 %last, ptr "adgen-shadow" %d_x) #2 {
+  %counter = alloca i64
+  store i64 %last, ptr %counter
+  br label %invertinner
+invertinner:
+  %iteration = load i64, ptr %counter
+  %place = getelementptr ptr, ptr %kept, i64 %iteration
+  %inner = load ptr, ptr %place
+  call void @free(ptr %inner)
+  %at = load i64, ptr %counter
+  %first = icmp eq i64 %at, 0
+  br i1 %first, label %invertentry, label %incinvertouter
+incinvertouter:
+  %here = load i64, ptr %counter
+  %before = add nsw i64 %here, -1
+  store i64 %before, ptr %counter
+  br label %invertinner
+invertentry:
+  ret void
+; HOST-NOT: "entry":"often"
+}
+
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
 declare noalias ptr @malloc(i64)
+declare void @free(ptr)
 
 attributes #2 = { "adgen-activity"="duplicated" }
 attributes #3 = { "adgen-activity"="duplicated:duplicated" }
