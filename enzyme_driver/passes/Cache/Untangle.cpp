@@ -72,6 +72,8 @@ void partSooner(Function &F) {
 // Which of its values a selection has where its condition was decided on the way, as where Enzyme adds a cotangent to
 // that of either way before it reverses one of them.
 Value *valueBehind(SelectInst &Chosen, const Use &Incoming, const DominatorTree &DT) {
+  if (isa<Constant>(Chosen.getCondition()))
+    return nullptr; // whose uses are not kept
   for (User *U : Chosen.getCondition()->users()) {
     auto *Choice = dyn_cast<BranchInst>(U);
     if (!Choice || Choice->getSuccessor(0) == Choice->getSuccessor(1))
