@@ -5,16 +5,19 @@
 //
 // Enzyme keeps the result of any such call that the reverse sweep needs. Outside of loops that takes a register; in a
 // loop it takes a tape, and what is computed sooner than read from there is computed again. Not where it follows from
-// what a loop has left behind, which would have to be kept in its place.
+// what a loop has left behind, which would have to be kept in its place. On a GPU so is what takes longer, in single
+// precision, where nothing at all has to be kept for it: a tape for each pair of points is more than a GPU has.
 //
 // Enzyme says of such results that they are neither infinite nor no numbers (fast-math flags), and simplifies the
 // forward sweep by that: where the user asks whether one is, the question is about a number that nothing is said of.
+#include "Analysis/UnchangedMemory.h"
 #include "Support/Guards.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -46,6 +49,39 @@ bool isComputedAgain(const CallInst &Call, const LoopInfo &LI) {
       append_range(Next, I->operands());
   }
   return L && Next.empty();
+}
+
+bool isDearer(StringRef Rule) {
+  static constexpr StringLiteral Dearer[] = {"powf", "tanhf", "erff", "erfcf", "expm1f", "log1pf", "exp10f"};
+  return Rule.consume_front(MathPrefix) && is_contained(Dearer, Rule);
+}
+
+// Of what is in memory that nobody changes, or is read again anyway.
+bool isReadAgain(const Instruction &I, UnchangedMemory &Unchanged) {
+  auto *Load = dyn_cast<LoadInst>(&I);
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  return (Load && Unchanged.isReadBy(*Load)) || (Call && Call->getIntrinsicID() == Intrinsic::nvvm_ldu_global_f);
+}
+
+// Whether all that it is computed from in its loop is read again, counted, or the same in all iterations.
+bool followsFromReads(const CallInst &Call, const LoopInfo &LI, UnchangedMemory &Unchanged) {
+  const Loop *L = LI.getLoopFor(Call.getParent());
+  SmallPtrSet<const Instruction *, MostSteps> Seen;
+  SmallVector<const Value *> Next(Call.args());
+  bool Reads = false;
+  while (L && !Next.empty() && Seen.size() <= MostSteps) {
+    auto *I = dyn_cast<Instruction>(Next.pop_back_val());
+    if (!I || !L->contains(I) || !Seen.insert(I).second)
+      continue;
+    if (isReadAgain(*I, Unchanged)) {
+      Reads = true;
+      continue;
+    }
+    if (I->mayReadOrWriteMemory() || isa<PHINode>(I) || (isa<CallBase>(I) && !isa<IntrinsicInst>(I)))
+      return false;
+    append_range(Next, I->operands());
+  }
+  return Reads && Next.empty();
 }
 
 // What is no number, or infinite, where the operands are.
@@ -88,6 +124,9 @@ ADGEN_DECLARE_PASS(PinRules);
 
 PreservedAnalyses PinRules::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  const bool OnGPU = M.getTargetTriple().isNVPTX();
+  const UnderlyingObjects Memory(M);
+  UnchangedMemory Unchanged(Memory, BodyPrefix);
   SmallVector<Function *> Rules;
   for (Function &F : M)
     if (F.hasMetadata("enzyme_gradient") && !F.getReturnType()->isVoidTy())
@@ -95,7 +134,9 @@ PreservedAnalyses PinRules::run(Module &M, ModuleAnalysisManager &MAM) {
   for (Function *Rule : Rules)
     for (User *U : make_early_inc_range(Rule->users()))
       if (auto *Call = dyn_cast<CallInst>(U)) {
-        if (isCheap(Rule->getName()) && isComputedAgain(*Call, FAM.getResult<LoopAnalysis>(*Call->getFunction())))
+        const LoopInfo &LI = FAM.getResult<LoopAnalysis>(*Call->getFunction());
+        if (isCheap(Rule->getName()) ? isComputedAgain(*Call, LI)
+                                     : OnGPU && isDearer(Rule->getName()) && followsFromReads(*Call, LI, Unchanged))
           callAgain(*Call);
         IRBuilder<> B(Call->getNextNode());
         B.SetCurrentDebugLocation(Call->getDebugLoc());

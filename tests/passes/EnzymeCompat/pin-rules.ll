@@ -50,6 +50,40 @@ exit:
   ret float %more
 }
 
+; What takes longer is computed again where nothing has to be kept for it: of shared memory that is read again, and of arrays that nobody
+; changes. Not of what recurs.
+; CHECK-LABEL: @adgen_body_powers(
+; CHECK: %shared = call float @adgen_math_powf__again(<2 x float> %pair){{$}}
+; CHECK: %array = call float @adgen_math_powf__again(<2 x float> %other){{$}}
+; CHECK: %carried = call float @adgen_math_powf(<2 x float> %last){{$}}
+define void @adgen_body_powers(<2 x float> %exponent, ptr noalias readonly %p, ptr noalias %out, ptr %s, i64 %n) {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %from = getelementptr float, ptr %s, i64 %i
+  %y = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %from, i32 4)
+  %pair = insertelement <2 x float> %exponent, float %y, i64 0
+  %shared = call float @adgen_math_powf(<2 x float> %pair)
+  %at = getelementptr float, ptr %p, i64 %i
+  %z = load float, ptr %at
+  %other = insertelement <2 x float> %exponent, float %z, i64 0
+  %array = call float @adgen_math_powf(<2 x float> %other)
+  %last = insertelement <2 x float> %exponent, float %sum, i64 0
+  %carried = call float @adgen_math_powf(<2 x float> %last)
+  %two = fmul float %shared, %array
+  %more = fadd float %two, %carried
+  %next = add i64 %i, 1
+  %on = icmp ult i64 %next, %n
+  br i1 %on, label %loop, label %exit
+
+exit:
+  store float %more, ptr %out
+  ret void
+}
+
 ; A sum that a loop inside leaves behind would have to be kept in its place.
 ; CHECK-LABEL: @rows(
 ; CHECK: %scale = call float @adgen_math_rsqrtf(float %mean){{$}}
@@ -116,6 +150,10 @@ declare !enzyme_augment !0 !enzyme_gradient !1 float @adgen_math_j0f(float)
 declare %cotangents @adgen_math_j0f_reverse(float, float)
 declare !enzyme_augment !2 !enzyme_gradient !2 void @adgen_rule_barrier(ptr)
 
+declare !enzyme_augment !5 !enzyme_gradient !6 float @adgen_math_powf(<2 x float>)
+declare %cotangents @adgen_math_powf_reverse(<2 x float>, float)
+declare float @llvm.nvvm.ldu.global.f.f32.p0(ptr, i32)
+
 declare !enzyme_augment !3 !enzyme_gradient !4 float @adgen_math_rsqrtf(float)
 declare %cotangents @adgen_math_rsqrtf_reverse(float, float)
 
@@ -124,3 +162,5 @@ declare %cotangents @adgen_math_rsqrtf_reverse(float, float)
 !2 = !{ptr @adgen_rule_barrier}
 !3 = !{ptr @adgen_math_rsqrtf}
 !4 = !{ptr @adgen_math_rsqrtf_reverse}
+!5 = !{ptr @adgen_math_powf}
+!6 = !{ptr @adgen_math_powf_reverse}
