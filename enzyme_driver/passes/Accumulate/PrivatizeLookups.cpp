@@ -174,12 +174,22 @@ private:
       }
   }
 
-  // Lanes that add side by side, as to a row that they have looked up, do so at once and seldom meet others.
-  bool mayMeet(const LaneGroup &G) { return !Lanes.of(const_cast<Value *>(G.Base)).X; }
+  // Lanes that add side by side, as to a row that they have looked up, do so at once and seldom meet others. A loop
+  // that may walk through a local array has to stay so short that it is unrolled, by which that becomes registers.
+  bool mayMeet(const LaneGroup &G) {
+    return !Lanes.of(const_cast<Value *>(G.Base)).X && !(hasArrays() && LI.getLoopFor(G.Members.front()->getParent()));
+  }
+
+  bool hasArrays() const {
+    return any_of(instructions(*Gradient), [](const Instruction &I) {
+      auto *Local = dyn_cast<AllocaInst>(&I);
+      return Local && Local->getAllocatedType()->isAggregateType();
+    });
+  }
 
   bool hasPlace(const Bounded &Table) {
     if (!Table.Last)
-      return MayLend && Lent < MostLent && any_of(Table.Groups, [&](const LaneGroup &G) { return mayMeet(G); });
+      return MayLend && Lent < MostLent && all_of(Table.Groups, [&](const LaneGroup &G) { return mayMeet(G); });
     return Tabled.size() - Lent < MostBounded && Room >= Table.most();
   }
 

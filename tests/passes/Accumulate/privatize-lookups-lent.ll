@@ -92,3 +92,30 @@ define void @adgen_gradient_rows(ptr %table, ptr %tokens, i32 %width, float %v, 
   %1 = atomicrmw fadd ptr %place, float %v monotonic, align 4
   ret void
 }
+
+define void @lists(ptr %table, ptr %found, float %v) {
+  ret void
+}
+
+; Nor in a loop that may walk through a local array.
+; OWN-LABEL: define void @adgen_gradient_lists(
+; OWN-NOT:     dynamic_smem_size
+; OWN:         ret void
+define void @adgen_gradient_lists(ptr %table, ptr %found, float %v, ptr "adgen-shadow" %d_table) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+entry:
+  %best = alloca [8 x float]
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %from = getelementptr i32, ptr %found, i64 %k
+  %which = load i32, ptr %from
+  %own = getelementptr float, ptr %best, i64 %k
+  %number = load float, ptr %own
+  %place = getelementptr float, ptr %d_table, i32 %which
+  %1 = atomicrmw fadd ptr %place, float %number monotonic, align 4
+  %next = add i64 %k, 1
+  %more = icmp ult i64 %next, 8
+  br i1 %more, label %loop, label %out
+out:
+  ret void
+}
