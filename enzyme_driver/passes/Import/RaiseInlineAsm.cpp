@@ -1,7 +1,8 @@
 // Inline PTX becomes instructions: CUDA's headers write half and bfloat16 that way, loads with hints for the caches,
 // atomics in a scope, and CUB its shuffles; people write approximate functions and reads of registers. What is not
 // understood as a whole stays assembly, which is refused later by its place. On every target, text without an
-// instruction, which keeps a compiler from moving or splitting values, gives what it takes.
+// instruction, which keeps a compiler from moving or splitting values, gives what it takes; a maximum or minimum of the
+// processor's, as Eigen has them, becomes a choice.
 #include "Import/PtxTranslation.h"
 #include "Support/Pass.h"
 
@@ -208,6 +209,63 @@ private:
   }
 };
 
+// A maximum or minimum of an x86 processor, whose instructions choose the source where a number is NaN or both are
+// zero: people write them as assembly to keep that order. Operands stand in AT&T's order, the destination last.
+class ProcessorChoice {
+public:
+  explicit ProcessorChoice(CallInst &Call) : Call(Call), Assembly(*cast<InlineAsm>(Call.getCalledOperand())) {}
+
+  bool run() {
+    StringRef Text = StringRef(Assembly.getAsmString()).trim();
+    auto [Name, Rest] = Text.split(Text.contains('\t') ? '\t' : ' ');
+    const bool HasThree = Name.consume_front("v");
+    const bool IsMaximum = Name.consume_front("max");
+    Type *T = Call.getType();
+    if ((!IsMaximum && !Name.consume_front("min")) || !isa<FixedVectorType>(T) ||
+        !(Name == "pd" ? T->getScalarType()->isDoubleTy() : Name == "ps" && T->getScalarType()->isFloatTy()) ||
+        Assembly.getDialect() != InlineAsm::AD_ATT)
+      return false;
+    SmallVector<StringRef> Words;
+    Rest.split(Words, ',');
+    if (Words.size() != (HasThree ? 3 : 2) || Words.back().trim() != "$0")
+      return false;
+    Value *Source = read(Words[0].trim()), *Other = read(Words[1].trim());
+    if (!Source || !Other)
+      return false;
+    IRBuilder<> B(&Call);
+    Value *Keeps = IsMaximum ? B.CreateFCmpOGT(Other, Source) : B.CreateFCmpOLT(Other, Source);
+    Call.replaceAllUsesWith(B.CreateSelect(Keeps, Other, Source));
+    Call.eraseFromParent();
+    return true;
+  }
+
+private:
+  CallInst &Call;
+  InlineAsm &Assembly;
+
+  // What an operand of the text holds before the instruction: an output that which is tied to it.
+  Value *read(StringRef Word) const {
+    unsigned Number = 0;
+    if (!Word.consume_front("$") || Word.getAsInteger(10, Number))
+      return nullptr;
+    unsigned Operand = 0, Argument = 0;
+    for (const InlineAsm::ConstraintInfo &C : Assembly.ParseConstraints()) {
+      if (C.isIndirect || C.Type == InlineAsm::isLabel)
+        return nullptr;
+      const bool IsInput = C.Type == InlineAsm::isInput;
+      unsigned Tied = 0;
+      const bool IsTied = IsInput && !C.Codes.empty() && !StringRef(C.Codes.front()).getAsInteger(10, Tied);
+      if (IsInput && (IsTied ? Tied : Operand) == Number) {
+        Value *Given = Call.getArgOperand(Argument);
+        return Given->getType() == Call.getType() ? Given : nullptr;
+      }
+      Argument += IsInput;
+      ++Operand;
+    }
+    return nullptr;
+  }
+};
+
 } // namespace
 
 ADGEN_DECLARE_PASS(RaiseInlineAsm);
@@ -223,6 +281,8 @@ PreservedAnalyses RaiseInlineAsm::run(Module &M, ModuleAnalysisManager &) {
     bool Raised = EmptyAssembly::isEmpty(Text) && EmptyAssembly(*Call).run();
     if (!Raised && M.getTargetTriple().isNVPTX())
       PtxTranslation(*Call).run();
+    else if (!Raised)
+      ProcessorChoice(*Call).run();
   }
   return PreservedAnalyses::none();
 }
