@@ -327,9 +327,66 @@ std::optional<Memory::Kind> kindByName(const MemIntrinsic &Whole) {
   return Each.front() == "double" ? Memory::Double : Memory::Float;
 }
 
+// Whether the type has integers in these bytes and nothing else. Bytes may be room for anything, and a union is
+// declared as one of its members.
+bool declaresIntegers(Type *T, uint64_t Begin, uint64_t End, const DataLayout &Layout) {
+  if (T->isIntegerTy())
+    return T->getIntegerBitWidth() >= 32;
+  if (auto *Array = dyn_cast<ArrayType>(T))
+    return declaresIntegers(Array->getElementType(), 0, Layout.getTypeAllocSize(Array->getElementType()), Layout);
+  auto *Struct = dyn_cast<StructType>(T);
+  if (!Struct || (Struct->hasName() && Struct->getName().starts_with("union.")))
+    return false;
+  const StructLayout *Members = Layout.getStructLayout(Struct);
+  for (unsigned I = 0; I < Struct->getNumElements(); ++I) {
+    const uint64_t At = Members->getElementOffset(I), Bytes = Layout.getTypeStoreSize(Struct->getElementType(I));
+    const uint64_t From = std::max(At, Begin), To = std::min(At + Bytes, End);
+    if (From < To && !declaresIntegers(Struct->getElementType(I), From - At, To - At, Layout))
+      return false;
+  }
+  return true;
+}
+
+// Members that the class of a local variable, or of an array's elements, has for integers, as sizes and indices among
+// an expression's: nothing else may be done with them here.
+bool clearsDeclaredIntegers(MemIntrinsic &Whole, const DataLayout &Layout) {
+  auto *Length = dyn_cast<ConstantInt>(Whole.getLength());
+  int64_t Begin = 0;
+  Value *First = GetPointerBaseWithConstantOffset(Whole.getRawDest(), Begin, Layout);
+  auto *Local = dyn_cast<AllocaInst>(First);
+  auto *Step = dyn_cast<GetElementPtrInst>(First);
+  Type *Declared = Local && !Local->isArrayAllocation() ? Local->getAllocatedType()
+                   : Step && Step->getNumIndices() == 1 ? Step->getSourceElementType()
+                                                        : nullptr;
+  if (!isa<MemSetInst>(Whole) || !Length || !isa_and_nonnull<StructType>(Declared) || Begin < 0)
+    return false;
+  const uint64_t End = Begin + Length->getZExtValue();
+  Memory Found;
+  readThere(*Whole.getRawDest(), Length->getZExtValue(), Found, Layout);
+  return End <= Layout.getTypeStoreSize(Declared) && declaresIntegers(Declared, Begin, End, Layout) &&
+         all_of(Found.Kinds,
+                [](const auto &Entry) { return is_contained({Memory::Integer, Memory::Bits}, Entry.second); });
+}
+
+// Of numbers that a loop clears, clang has said so at each store (`!tbaa`), and the call that LLVM makes of it says it.
+std::optional<StringRef> floatByTag(const MemIntrinsic &Whole) {
+  const MDNode *Tag = isa<MemSetInst>(Whole) ? Whole.getMetadata(LLVMContext::MD_tbaa) : nullptr;
+  const auto *Accessed = Tag && Tag->getNumOperands() > 1 ? dyn_cast<MDNode>(Tag->getOperand(1)) : nullptr;
+  const auto *Name = Accessed && Accessed->getNumOperands() ? dyn_cast<MDString>(Accessed->getOperand(0)) : nullptr;
+  if (!Name || isa<ConstantInt>(Whole.getLength()) || !is_contained({"double", "float"}, Name->getString()))
+    return std::nullopt;
+  return Name->getString();
+}
+
+void setType(MemIntrinsic &Whole, const Twine &Text) {
+  Whole.addParamAttr(0, Attribute::get(Whole.getContext(), "enzyme_type", Text.str()));
+}
+
 void hint(MemIntrinsic &Whole) {
-  if (fillsWithOnes(Whole))
-    return Whole.addParamAttr(0, Attribute::get(Whole.getContext(), "enzyme_type", integersIn(Whole)));
+  if (fillsWithOnes(Whole) || clearsDeclaredIntegers(Whole, Whole.getDataLayout()))
+    return setType(Whole, integersIn(Whole));
+  if (std::optional<StringRef> Number = floatByTag(Whole))
+    return setType(Whole, "{[-1]:Pointer, [-1,-1]:Float@" + *Number + "}");
   Memory Found;
   bool OfElements = false; // whose indices are not known, so that no struct has them for members
   const DataLayout &Layout = Whole.getDataLayout();
