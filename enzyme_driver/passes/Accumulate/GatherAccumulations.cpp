@@ -8,6 +8,7 @@
 // accumulations stay as they are. All threads of the block have to come there, and barriers stand around what they do
 // for each other; those that are there already count.
 #include "Accumulate/AccumulationGroups.h"
+#include "Accumulate/Exchange.h"
 #include "Support/Pass.h"
 #include "Support/Threads.h"
 
@@ -32,43 +33,7 @@ constexpr unsigned MostExchanged = 8; // values of a thread that others need
 // there is no room for them.
 constexpr StringLiteral MostRegisters = "64";
 constexpr unsigned Unrolled = 4;
-constexpr uint64_t VectorBytes = 16; // what a thread reads at once
-constexpr uint64_t BankBytes = 128;  // what lies side by side in shared memory
-// The shared memory through which threads hand each other values. They have all read what one cluster has handed over
-// when they come to the next one, which uses the memory again.
-class Exchange {
-public:
-  explicit Exchange(Function &F) : F(F), M(*F.getParent()), Room(roomInShared(F)) {}
-
-  // For the values of one type in a cluster's threads, of which it has several; null where there is no room. What is
-  // kept has a place of its own.
-  GlobalVariable *place(Type *T, uint64_t Threads, unsigned Number, bool Kept) {
-    auto *Values = ArrayType::get(T, Threads);
-    GlobalVariable *Own = nullptr, *&Place = Kept ? Own : Used[{Values, Number}];
-    if (!Place)
-      Place = create(Values);
-    return Place;
-  }
-
-  // Whether the kernel's own arrays are known to leave room.
-  bool isKnown() const { return Room; }
-
-private:
-  GlobalVariable *create(ArrayType *Values) {
-    uint64_t More = M.getDataLayout().getTypeAllocSize(Values);
-    if (More > Room)
-      return nullptr;
-    Room -= More;
-    GlobalVariable *Place = createExchange(F, Values);
-    Place->setAlignment(Align(VectorBytes));
-    return Place;
-  }
-
-  Function &F;
-  Module &M;
-  uint64_t Room;
-  DenseMap<std::pair<Type *, unsigned>, GlobalVariable *> Used;
-};
+constexpr uint64_t BankBytes = 128; // what lies side by side in shared memory
 
 // Writes one cluster.
 class Gatherer {
@@ -85,8 +50,9 @@ public:
       return false;
     for (auto [Number, V] : enumerate(Exchanged))
       Places[V] = Shared.place(V->getType(), C.count() * C.count(), Number, isKeptOutside(V));
+    SmallPtrSet<const Value *, 4> Arrays; // of which there is one copy each
     for (StoreInst *Store : PutBack)
-      Copies[Store] = copyFor(*Store);
+      Copies[Store] = Arrays.insert(getUnderlyingObject(Store->getPointerOperand())).second ? copyFor(*Store) : nullptr;
     return Shared.isKnown() && all_of(Exchanged, [&](Value *V) { return Places.lookup(V); }) &&
            all_of(PutBack, [&](StoreInst *Store) { return Copies.lookup(Store); });
   }
@@ -94,8 +60,8 @@ public:
   void run() {
     readRegisters();
     for (StringRef Name : sharedNames(F))
-      if (GlobalVariable *Array = M.getNamedGlobal(Name); Array->getAlign().valueOrOne() < VectorBytes)
-        Array->setAlignment(Align(VectorBytes));
+      if (GlobalVariable *Array = M.getNamedGlobal(Name); Array->getAlign().valueOrOne() < Exchange::VectorBytes)
+        Array->setAlignment(Align(Exchange::VectorBytes));
     for (Value *V : Exchanged)
       if (isKeptOutside(V))
         exchangeOutside(V);
@@ -245,7 +211,7 @@ private:
   // ones.
   Value *sumOfRow(const AccumulationGroup &G) {
     uint64_t Size = M.getDataLayout().getTypeAllocSize(G.type()),
-             Wide = std::gcd<uint64_t>(VectorBytes / Size, C.count());
+             Wide = std::gcd<uint64_t>(Exchange::VectorBytes / Size, C.count());
     uint64_t Turns = C.count() / Wide;
     return sumOver(G, Turns, [&](Value *Step, Value *Sum) {
       Value *First = B.CreateMul(inTurn(Step, Turns, C.count() * Size), B.getInt32(Wide), "", true, true);
@@ -278,20 +244,20 @@ private:
     else if (P.Kind == AddedPattern::Loaded && isInVectors(P))
       At = readAt(P, First, Y, X);
     uint64_t Bytes = Wide * M.getDataLayout().getTypeAllocSize(P.First->getType());
-    if (At && Bytes <= VectorBytes)
+    if (At && Bytes <= Exchange::VectorBytes)
       Vectors[&P] = B.CreateAlignedLoad(FixedVectorType::get(P.First->getType(), Wide), At, Align(Bytes));
   }
 
   // Arrays begin at multiples of a vector's size.
   bool isInVectors(const AddedPattern &P) const {
-    bool Aligned = isa<Argument>(P.Begin.Object) && P.Begin.Constant % VectorBytes == 0 &&
-                   P.Stride % int64_t(VectorBytes) == 0,
+    bool Aligned = isa<Argument>(P.Begin.Object) && P.Begin.Constant % Exchange::VectorBytes == 0 &&
+                   P.Stride % int64_t(Exchange::VectorBytes) == 0,
          AlongX = false;
     for (auto &[Index, Scale] : P.Begin.Scales) {
       bool IsX = isRegister(Index, Intrinsic::nvvm_read_ptx_sreg_tid_x) &&
                  Scale == int64_t(M.getDataLayout().getTypeAllocSize(P.First->getType()));
       AlongX |= IsX;
-      Aligned &= IsX || Scale % int64_t(VectorBytes) == 0;
+      Aligned &= IsX || Scale % int64_t(Exchange::VectorBytes) == 0;
     }
     return Aligned && AlongX;
   }

@@ -204,6 +204,68 @@ define void @filled_elsewhere(ptr "adgen-shadow" %d_y, ptr %array, ptr "adgen-sh
   ret void
 }
 
+; It has held two things: of an array there is one copy.
+; CHECK-LABEL: define void @filled_three_times(
+; CHECK-NOT:   gather:
+define void @filled_three_times(ptr "adgen-shadow" %d_y, ptr %array, ptr "adgen-shared-shadow" %shadow) "adgen-activity"="duplicated" "adgen-shared"="tile" {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %base = shl nuw nsw i32 %y, 2
+  %at.1 = or disjoint i32 %base, 1
+  %at.2 = or disjoint i32 %base, 2
+  %at.3 = add nuw nsw i32 %base, 3
+  %to = add nuw nsw i32 %base, %x
+  %place = zext i32 %to to i64
+  %own = getelementptr float, ptr %array, i64 %place
+  %theirs = getelementptr float, ptr %d_y, i64 %place
+  %v = load float, ptr %theirs
+  %w = fneg float %v
+  store float %v, ptr %own
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %i.0.0 = zext i32 %base to i64
+  %p.0.0 = getelementptr float, ptr %array, i64 %i.0.0
+  %l.0.0 = load float, ptr %p.0.0
+  %i.0.1 = zext i32 %at.1 to i64
+  %p.0.1 = getelementptr float, ptr %array, i64 %i.0.1
+  %l.0.1 = load float, ptr %p.0.1
+  %i.0.2 = zext i32 %at.2 to i64
+  %p.0.2 = getelementptr float, ptr %array, i64 %i.0.2
+  %l.0.2 = load float, ptr %p.0.2
+  %i.0.3 = zext i32 %at.3 to i64
+  %p.0.3 = getelementptr float, ptr %array, i64 %i.0.3
+  %l.0.3 = load float, ptr %p.0.3
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  store float %w, ptr %own
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %m.0.0 = load float, ptr %p.0.0
+  %m.0.1 = load float, ptr %p.0.1
+  %m.0.2 = load float, ptr %p.0.2
+  %m.0.3 = load float, ptr %p.0.3
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  store float 1.0, ptr %own
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %d = load float, ptr %theirs
+  store float 0.0, ptr %theirs
+  %column = zext i32 %x to i64
+  %e.0 = getelementptr float, ptr %shadow, i64 %column
+  %e.1 = getelementptr i8, ptr %e.0, i64 16
+  %e.2 = getelementptr i8, ptr %e.0, i64 32
+  %e.3 = getelementptr i8, ptr %e.0, i64 48
+  %u.0 = fmul contract float %d, %l.0.0
+  %v.0 = fmul contract float %u.0, %m.0.0
+  %1 = atomicrmw fadd ptr %e.0, float %v.0 monotonic
+  %u.1 = fmul contract float %d, %l.0.1
+  %v.1 = fmul contract float %u.1, %m.0.1
+  %2 = atomicrmw fadd ptr %e.1, float %v.1 monotonic
+  %u.2 = fmul contract float %d, %l.0.2
+  %v.2 = fmul contract float %u.2, %m.0.2
+  %3 = atomicrmw fadd ptr %e.2, float %v.2 monotonic
+  %u.3 = fmul contract float %d, %l.0.3
+  %v.3 = fmul contract float %u.3, %m.0.3
+  %4 = atomicrmw fadd ptr %e.3, float %v.3 monotonic
+  ret void
+}
+
 ; Nobody waits between the store and the loads: what they read may be older.
 ; CHECK-LABEL: define void @filled_without_waiting(
 ; CHECK-NOT:   gather:
