@@ -56,7 +56,8 @@ static void handOverAtOnce(IRBuilder<> &B, StringRef Lanes, ArrayRef<AtomicRMWIn
   Type *Pointers = ArrayType::get(B.getPtrTy(), Members.size()), *Numbers = ArrayType::get(Number, Members.size());
   Value *Elements = Start.CreateAlloca(Pointers), *Values = Start.CreateAlloca(Numbers);
   for (auto [Index, Member] : enumerate(Members)) {
-    B.CreateStore(Member->getPointerOperand(), B.CreateConstInBoundsGEP2_64(Pointers, Elements, 0, Index));
+    Value *Element = B.CreateAddrSpaceCast(Member->getPointerOperand(), B.getPtrTy());
+    B.CreateStore(Element, B.CreateConstInBoundsGEP2_64(Pointers, Elements, 0, Index));
     B.CreateStore(Member->getValOperand(), B.CreateConstInBoundsGEP2_64(Numbers, Values, 0, Index));
   }
   std::string Name = ("adgen_add_" + Lanes + (Number->isFloatTy() ? "_f32_" : "_f64_") + Twine(Members.size())).str();

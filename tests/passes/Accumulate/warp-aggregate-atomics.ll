@@ -18,6 +18,17 @@ define void @same_everywhere(float %v, ptr "adgen-shadow" %d_x) "adgen-activity"
   ret void
 }
 
+; A rule takes its elements for addresses anywhere.
+; CHECK-LABEL: define void @in_space(
+; CHECK:         [[ANYWHERE:%.*]] = addrspacecast ptr addrspace(3) %near to ptr
+; CHECK:         store ptr [[ANYWHERE]], ptr
+; CHECK:         call void @adgen_add_warp_f32_1(
+define void @in_space(float %v, ptr "adgen-shared-shadow" %d_tile) "adgen-activity"="active:const" {
+  %near = addrspacecast ptr %d_tile to ptr addrspace(3)
+  %1 = atomicrmw fadd ptr addrspace(3) %near, float %v monotonic
+  ret void
+}
+
 ; What a loop counts may differ between lanes that are not in the same iteration: the lanes that are here compare it. Accumulations of
 ; the same kind are handed over together, at the last one's place.
 ; CHECK-LABEL: define void @same_in_an_iteration(
