@@ -431,7 +431,8 @@ class TargetEntry:
     once, or on the host the function that carries tangents along `directions` directions together. `cooperative` says
     that blocks wait for each other, of which all have to fit on the GPU at once; where the primal's do not,
     `primal_waits` is false.
-    `lent` are the shadows for which a launch may lend the gradient memory (on a GPU of NVIDIA).
+    `lent` are the shadows for which a launch may lend the gradient memory (on a GPU of NVIDIA), which then is another
+    kernel.
     `kept_shadows` are the parameters whose shadows are known to be the same after a gradient (on a GPU).
     """
 
@@ -462,6 +463,10 @@ class TargetEntry:
             return primal
         own = 2 * (-(-primal // _SHARED_ALIGNMENT) * _SHARED_ALIGNMENT) if self.dynamic_shared else primal
         return own + self.dynamic_shadow_bytes
+
+    def kernel(self, *, derivative: bool, lent: int) -> str:
+        """What a launch on a GPU runs that lends it so many bytes for tables."""
+        return f"{self.gradient}_lent" if lent else str(self.gradient if derivative else self.primal)
 
     def lent_bytes(self, shadows: Sequence[int], grid: Sequence[int]) -> int:
         """The dynamic shared memory of a gradient's launch for tables, whose shadows are of so many bytes.

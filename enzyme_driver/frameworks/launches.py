@@ -173,16 +173,17 @@ def operation(question: GradientQuery, mode: Mode | None, stand_ins: StandIns, r
     launch = launch_to_be(step)
     block = launch.block if launch else (0, 0, 0)
     shared = step.shared_bytes
+    lent = 0
     if gpu and mode is not None:
         if entry.dynamic_shared:
             patched.append(Argument(shared.to_bytes(4, "little")))
         shared = entry.dynamic_bytes(shared, derivative=True)
         if launch and not shared:
-            shared = entry.lent_bytes(converted.shadow_bytes, launch.grid)
+            shared = lent = entry.lent_bytes(converted.shadow_bytes, launch.grid)
     return Run(
         gpu=gpu,
         file=str(unit.binary()),
-        symbol=unit.for_block(str(entry.primal if mode is None else entry.gradient), prod(block)),
+        symbol=unit.for_block(entry.kernel(derivative=mode is not None, lent=lent), prod(block)),
         grid=launch.grid if launch else (0, 0, 0),
         block=block,
         shared_bytes=shared,

@@ -14,7 +14,7 @@ from enzyme_driver.targets.registers import KERNEL, without
 
 _TOO_MUCH = re.compile(r"error\s*: (?P<text>Entry function '(?P<name>\w+)' uses too much shared data.*)")
 _AT_LINE = re.compile(r"line (?P<line>\d+); error\s*: (?P<text>.*)")
-_PARTS = {"__gradient": "gradient", "__tape": "gradient", "__gradient__batch": "gradient"} | {
+_PARTS = dict.fromkeys(("__gradient", "__gradient_lent", "__tape", "__gradient__batch"), "gradient") | {
     "__tangent": "tangent",
     "__second": "second",
 }

@@ -36,7 +36,7 @@ MOST_SPILLED_OF_PRODUCTS = 256
 step. With 480 bytes a gradient of a layer took 1.6 times as long as with 20 and fewer threads, with 860 three times."""
 FEW_SPILLED = 32
 """Bytes for which a thread does not get more registers, and the multiprocessor fewer threads, than ptxas has chosen."""
-DERIVATIVES = ("__gradient", "__tangent")
+DERIVATIVES = ("__gradient", "__tangent", "__gradient_lent")
 _GRADIENT, _TAPE = DERIVATIVES[0], "__tape"
 REGISTERS, UNIT = 512, 8
 """Registers that the lanes at one scheduler share, for each lane, and the unit in which they are given out."""

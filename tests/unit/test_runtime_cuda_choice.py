@@ -20,7 +20,7 @@ from enzyme_driver.lent import LentTable
 from enzyme_driver.model import TargetEntry
 from enzyme_driver.runtime.backends import cubins, driver
 from enzyme_driver.runtime.backends.cubins import chosen_code, is_newer
-from enzyme_driver.runtime.backends.cuda import _refuse_block, _with_shared
+from enzyme_driver.runtime.backends.cuda import _lent_bytes, _refuse_block, _with_shared
 from enzyme_driver.runtime.backends.streams import stream_handle, wait_for
 from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.call.prepared import PreparedArguments
@@ -67,7 +67,7 @@ def test_dynamic_shared_memory_of_a_gradient(
 ) -> None:
     entry = TargetEntry("k", "g", dynamic_shadow_bytes=shadows, dynamic_shared=dynamic)
     prepared = PreparedArguments((b"x",), (), (), ())
-    assert _with_shared(entry, prepared, launch_of((1, 1, None, count)), gradient=gradient) == expected
+    assert _with_shared(entry, prepared, launch_of((1, 1, None, count)), 0, gradient=gradient) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,13 @@ def test_a_launch_lends_memory_for_short_tables(
 ) -> None:
     entry = TargetEntry("k", "g", lent=(LentTable(0, 1), LentTable(1, 2)))
     prepared = PreparedArguments((b"x",), (), (), (), shadow_bytes=sizes)
-    assert _with_shared(entry, prepared, launch_of((grid, 64)), gradient=True) == ((b"x",), expected)
-    assert _with_shared(entry, prepared, launch_of((grid, 64)), gradient=False) == ((b"x",), 0)
-    assert _with_shared(entry, prepared, launch_of((grid, 64, None, 100)), gradient=True) == ((b"x",), 100)
+    assert _lent_bytes(entry, prepared, launch_of((grid, 64)), gradient=True) == expected
+    assert entry.kernel(derivative=True, lent=expected) == ("g_lent" if expected else "g")
+    assert _lent_bytes(entry, prepared, launch_of((grid, 64)), gradient=False) == 0
+    assert entry.kernel(derivative=False, lent=0) == "k"
+    assert _lent_bytes(entry, prepared, launch_of((grid, 64, None, 100)), gradient=True) == 0
     for other in (replace(entry, cooperative=True), replace(entry, static_shared_bytes=48 * 1024)):
-        assert _with_shared(other, prepared, launch_of((grid, 64)), gradient=True) == ((b"x",), 0)
+        assert _lent_bytes(other, prepared, launch_of((grid, 64)), gradient=True) == 0
 
 
 class CoreStream:

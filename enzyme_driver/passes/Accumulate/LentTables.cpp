@@ -1,8 +1,10 @@
 #include "Accumulate/LentTables.h"
 #include "Support/Adgen.h"
+#include "Support/Lent.h"
 #include "Support/Threads.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
@@ -11,7 +13,27 @@ namespace adgen {
 static constexpr StringLiteral Memory = "adgen_lent_tables";
 static constexpr unsigned WhichBits = MostLent, Alignment = 1u << WhichBits; // of a table, in bytes
 
-bool mayBeLent(const Function &Gradient) { return roomInShared(Gradient) > 0; }
+bool mayBeLent(const Function &Gradient) {
+  return Gradient.getParent()->getTargetTriple().isNVPTX() && Gradient.getName().starts_with(GradientPrefix) &&
+         !Gradient.hasFnAttribute(TapeAttribute) && roomInShared(Gradient) > 0;
+}
+
+Function &cloneToLend(Function &Gradient) {
+  ValueToValueMapTy Map;
+  Function *Clone = CloneFunction(&Gradient, Map);
+  Clone->setName(Gradient.getName() + LentVariant);
+  return *Clone;
+}
+
+void eraseUnlent(Function &Clone, FunctionAnalysisManager &FAM) {
+  std::string Exchanged = (ExchangePrefix + symbolOf(Clone)).str();
+  Module &M = *Clone.getParent();
+  FAM.clear(Clone, Clone.getName());
+  Clone.eraseFromParent();
+  for (GlobalVariable &Array : make_early_inc_range(M.globals()))
+    if (Array.getName().starts_with(Exchanged) && Array.use_empty())
+      Array.eraseFromParent();
+}
 
 GlobalVariable &lentMemory(Module &M) {
   if (GlobalVariable *Known = M.getNamedGlobal(Memory))

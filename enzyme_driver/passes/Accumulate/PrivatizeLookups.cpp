@@ -60,10 +60,11 @@ constexpr unsigned FewestBlocks = 32;       // of a launch that has tables
 
 class Privatizer {
 public:
-  Privatizer(Function &F, const Meetings &Meet, const LoopInfo &LI)
-      : Gradient(&F), Meet(Meet), LI(LI), Room(roomInShared(F)), MayLend(mayBeLent(F)) {}
+  Privatizer(Function &F, const Meetings &Meet, const LoopInfo &LI, bool MayLend)
+      : Gradient(&F), Meet(Meet), LI(LI), Room(roomInShared(F)), MayLend(MayLend) {}
 
-  void run() {
+  // The gradient, which may be another function by then.
+  Function &run() {
     skipZerosOfTables(*Gradient, From);
     MapVector<Argument *, SmallVector<LaneGroup>> Groups;
     for (const LaneGroup &G : laneGroups(*Gradient, Meet, [&](const AtomicRMWInst &A) { return isLookedUp(A); }))
@@ -81,6 +82,7 @@ public:
     tellLent();
     if (!All.empty())
       replace();
+    return *Gradient;
   }
 
 private:
@@ -457,6 +459,22 @@ private:
 
 ADGEN_DECLARE_PASS(PrivatizeLookups);
 
+static Function &privatize(Function &F, FunctionAnalysisManager &FAM, bool MayLend) {
+  Meetings Meet(F, FAM.getResult<AAManager>(F));
+  return Privatizer(F, Meet, FAM.getResult<LoopAnalysis>(F), MayLend).run();
+}
+
+// Launches that lend nothing run a gradient that asks for nothing: it may do with fewer registers.
+static void privatizeBoth(Function &F, FunctionAnalysisManager &FAM) {
+  Function *Lending = mayBeLent(F) ? &cloneToLend(F) : nullptr;
+  privatize(F, FAM, /*MayLend=*/false);
+  if (!Lending)
+    return;
+  Lending = &privatize(*Lending, FAM, /*MayLend=*/true);
+  if (!Lending->hasFnAttribute(LentAttribute))
+    eraseUnlent(*Lending, FAM);
+}
+
 PreservedAnalyses PrivatizeLookups::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   SmallVector<Function *> Gradients; // some are replaced
@@ -464,7 +482,7 @@ PreservedAnalyses PrivatizeLookups::run(Module &M, ModuleAnalysisManager &MAM) {
     if (F.hasFnAttribute(ActivityAttribute) && !F.isDeclaration())
       Gradients.push_back(&F);
   for (Function *F : Gradients)
-    Privatizer(*F, Meetings(*F, FAM.getResult<AAManager>(*F)), FAM.getResult<LoopAnalysis>(*F)).run();
+    privatizeBoth(*F, FAM);
   return PreservedAnalyses::none();
 }
 

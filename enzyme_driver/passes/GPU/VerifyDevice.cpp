@@ -73,6 +73,12 @@ static json::Value tapeSizeFrom(const Function &Kernel) {
   return Kernel.getFnAttribute(TapeAttribute).getValueAsString();
 }
 
+// The same kernel for launches that lend it tables; null where there is none.
+static const Function *lentVariant(const Function &Kernel) {
+  StringRef Symbol = Kernel.getName();
+  return Symbol.consume_back(GradientSuffix) ? Kernel.getParent()->getFunction((Symbol + LentSuffix).str()) : nullptr;
+}
+
 static json::Array lent(const Function &Kernel) {
   json::Array Found;
   SmallVector<StringRef> Tables;
@@ -95,12 +101,13 @@ static json::Array unwritten(const Function &Kernel, const UnderlyingObjects &Me
 }
 
 static json::Object factsOf(const Function &Kernel, const UnderlyingObjects &Memory) {
+  const Function *Lent = lentVariant(Kernel);
   return json::Object{{"dynamic_shared", usesDynamicShared(Kernel)},
-                      {"static_shared_bytes", staticSharedBytes(Kernel)},
+                      {"static_shared_bytes", std::max(staticSharedBytes(Kernel), Lent ? staticSharedBytes(*Lent) : 0)},
                       {"dynamic_shadow_bytes", dynamicShadowBytes(Kernel)},
                       {"heap", usesHeap(Kernel)},
                       {"tape_size_from", tapeSizeFrom(Kernel)},
-                      {"lent", lent(Kernel)},
+                      {"lent", Lent ? lent(*Lent) : json::Array()},
                       {"unwritten", unwritten(Kernel, Memory)},
                       {"batch", Kernel.getParent()->getFunction((Kernel.getName() + BatchSuffix).str()) != nullptr}};
 }

@@ -1,5 +1,7 @@
 #include "Support/Adgen.h"
 
+#include "Support/Lent.h"
+
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
@@ -215,6 +217,8 @@ static constexpr std::pair<StringLiteral, StringLiteral> Derivatives[] = {{Gradi
                                                                           {SecondPrefix, SecondSuffix}};
 
 StringRef suffixOf(const Function &F) {
+  if (F.getName().starts_with(GradientPrefix) && F.getName().ends_with(LentVariant))
+    return LentSuffix;
   for (const auto &[Prefix, Suffix] : Derivatives)
     if (F.getName().starts_with(Prefix))
       return Suffix;
@@ -248,6 +252,7 @@ StringRef symbolOf(const Function &F) {
   Name.consume_front(BodyPrefix);
   for (const auto &[Prefix, Suffix] : Derivatives)
     Name.consume_front(Prefix);
+  Name.consume_back(LentVariant);
   return Name;
 }
 

@@ -9,4 +9,9 @@ namespace adgen {
 // shadow's.
 inline constexpr llvm::StringLiteral LentAttribute = "adgen-lent-tables";
 
+// Behind the name of a gradient that launches which lend it memory run, in the place of the one that has none; and
+// behind that of its kernel.
+inline constexpr llvm::StringLiteral LentVariant = ".lent";
+inline constexpr llvm::StringLiteral LentSuffix = "__gradient_lent";
+
 } // namespace adgen

@@ -60,7 +60,6 @@ class CudaBackend:
 
     def launch(self, entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool) -> None:
         """Queue a kernel on the stream. Raises DeviceError where the GPU, the driver or the launch fails."""
-        symbol = entry.gradient if gradient else entry.primal
         device = device_of_views(prepared.views)
         immutable = prepared.immutable
         for value in immutable:
@@ -69,14 +68,16 @@ class CudaBackend:
             stream = stream_handle(launch.stream, prepared.keep, device)
             wait_for((view.stream for view in prepared.views if view.stream is not None), stream)
             code = self._code(device)
-            call = _with_shared(entry, prepared, launch, gradient=gradient)
+            lent = _lent_bytes(entry, prepared, launch, gradient=gradient)
+            call = _with_shared(entry, prepared, launch, lent, gradient=gradient)
             _copy_shadows_in(code, prepared, stream)
             if gradient and entry.tape:
                 self._launch_with_tape(code, entry, call, prepared, launch, stream)
             else:
                 table = prepared.table if call[0] is prepared.values else None
                 together = entry.waits(derivative=gradient)
-                _launch(code, str(symbol), call, launch, stream, together=together, table=table)
+                symbol = entry.kernel(derivative=gradient, lent=lent)
+                _launch(code, symbol, call, launch, stream, together=together, table=table)
             _copy_shadows_out(code, prepared, stream)
             if gradient and entry.heap:
                 check_heap(code, stream)
@@ -90,10 +91,11 @@ class CudaBackend:
         more = gradient and (entry.tape or entry.heap or entry.dynamic_shared or entry.dynamic_shadow_bytes)
         if more or entry.waits(derivative=gradient) or prepared.variables or prepared.immutable:
             return None
-        device, symbol = device_of_views(prepared.views), str(entry.gradient if gradient else entry.primal)
+        device, lent = device_of_views(prepared.views), _lent_bytes(entry, prepared, launch, gradient=gradient)
+        symbol = entry.kernel(derivative=gradient, lent=lent)
         with on_device(device):
             kernel = self._code(device).kernel(symbol, prod(launch.block))
-            _, dynamic = _with_shared(entry, prepared, launch, gradient=gradient)
+            _, dynamic = _with_shared(entry, prepared, launch, lent, gradient=gradient)
             kernel.allow_dynamic(dynamic)
             given = None if launch.stream is None else stream_handle(launch.stream, (), device)
         return RepeatedLaunch(
@@ -120,11 +122,11 @@ class CudaBackend:
         del result_size
         if launch is None:
             raise TypeError(launch)
-        driver, symbol = api(), str(entry.gradient if gradient else entry.primal)
+        lent = entry.lent_bytes(call.sizes, launch.grid) if gradient and entry.lent else 0
+        driver, symbol = api(), entry.kernel(derivative=gradient, lent=lent)
         with on_device(call.device):
             kernel = self._code(call.device).kernel(symbol, prod(launch.block))
             stream, extents = call.arrays.stream(call.device), (*launch.grid, *launch.block)
-            lent = entry.lent_bytes(call.sizes, launch.grid) if gradient and entry.lent else 0
             status = driver.cuLaunchKernel(kernel.handle, *extents, lent, stream, call.table, 0)
             _check(status, kernel.handle, symbol, launch)
         return b""
@@ -139,7 +141,7 @@ class CudaBackend:
             stream = stream_handle(launch.stream, prepared.keep, device)
             wait_for((view.stream for view in prepared.views if view.stream is not None), stream)
             code = self._code(device)
-            values, dynamic = _with_shared(entry, replace(prepared, shadow_bytes=()), launch, gradient=True)
+            values, dynamic = _with_shared(entry, prepared, launch, 0, gradient=True)
             x, y, z = launch.grid
             counts = [number.to_bytes(4, "little") for number in (x, batch.inner)]
             moves = [
@@ -282,12 +284,17 @@ def _overwritten(entry: TargetEntry, prepared: PreparedArguments) -> tuple[tuple
     return prepared.overwritten
 
 
-def _with_shared(entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool) -> Call:
+def _lent_bytes(entry: TargetEntry, prepared: PreparedArguments, launch: Launch, *, gradient: bool) -> int:
+    """The dynamic shared memory that the launch lends a gradient, which else has none."""
+    if not (gradient and prepared.shadow_bytes) or entry.dynamic_bytes(launch.shared_bytes, derivative=True):
+        return 0
+    return entry.lent_bytes(prepared.shadow_bytes, launch.grid)
+
+
+def _with_shared(entry: TargetEntry, prepared: PreparedArguments, launch: Launch, lent: int, *, gradient: bool) -> Call:
     """The values of the launch and its dynamic shared memory: a gradient's is twice the primal's, see the ABI."""
     count = launch.shared_bytes
-    total = entry.dynamic_bytes(count, derivative=gradient)
-    if gradient and not total and prepared.shadow_bytes:
-        total = entry.lent_bytes(prepared.shadow_bytes, launch.grid)
+    total = lent or entry.dynamic_bytes(count, derivative=gradient)
     own = (count.to_bytes(4, "little"),) if gradient and entry.dynamic_shared else ()
     return ((*prepared.values, *own) if own else prepared.values), total
 

@@ -109,7 +109,7 @@ define void @kinds(ptr %table, i32 %n, ptr %kinds, float %v) {
 }
 
 ; Only the launch says how many there are.
-; LENT-LABEL: define void @adgen_gradient_gathers(
+; LENT-LABEL: define void @adgen_gradient_gathers.lent(
 ; LENT:         call i32 @llvm.nvvm.read.ptx.sreg.dynamic_smem_size()
 ; LENT:         ret void
 define void @adgen_gradient_gathers(ptr %labels, i64 %i, float %v, ptr "adgen-shadow" %d_w) "adgen-activity"="const:const:duplicated" "adgen-shared" {
@@ -183,7 +183,7 @@ define void @rounds(ptr %x, ptr %table, i64 %i, float %v) {
 }
 
 ; Nor where what was rounded leads to.
-; ROUND-LABEL: define void @adgen_gradient_rounds(
+; ROUND-LABEL: define void @adgen_gradient_rounds.lent(
 ; ROUND:         call i32 @llvm.nvvm.read.ptx.sreg.dynamic_smem_size()
 ; ROUND:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table
 ; ROUND:         atomicrmw fadd ptr addrspace(3) {{%.*}}, float %v monotonic, align 4, !adgen.table

@@ -1,9 +1,10 @@
 ; Of a table of which the kernel says nothing the launch does: where it lends dynamic shared memory, whose lowest bits say for
-; which tables that is, a block has the whole shadow there.
+; which tables that is, a gradient of its own runs, of which a block has the whole shadow there.
 ;
 ; RUN: %opt -passes=adgen-privatize-lookups,verify -S %s | %filecheck %s
 ; RUN: %opt -passes=adgen-privatize-lookups,adgen-make-kernels,always-inline,globaldce,adgen-verify-device -disable-output %s | %filecheck %s --check-prefix=FACTS
 ; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=OWN
+; RUN: %opt -passes=adgen-privatize-lookups -S %s | %filecheck %s --check-prefix=NONE
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -16,7 +17,11 @@ define void @weighs(ptr %scale, ptr %weights, ptr %labels, i64 %i, float %v, hal
   ret void
 }
 
-; CHECK-LABEL: define void @adgen_gradient_weighs(
+; OWN-LABEL: define void @adgen_gradient_weighs(
+; OWN-NOT:     dynamic_smem_size
+; OWN:         ret void
+; NONE-NOT:    @adgen_gradient_{{takes|rows|lists}}.lent
+; CHECK-LABEL: define void @adgen_gradient_weighs.lent(
 ; CHECK-NEXT:    [[BYTES:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.dynamic_smem_size()
 ; CHECK-NEXT:    [[FIRST:%.*]] = and i32 [[BYTES]], 1
 ; CHECK-NEXT:    [[BEFORE:%.*]] = call i32 @llvm.ctpop.i32(i32 [[FIRST]])
