@@ -178,6 +178,7 @@ _MEMORY = (
         refused="integer",
         also=("sorted_flipped_bits", "sorted_by_ordered_digits"),
     ),
+    C("addresses of several arrays asked at once whether they are aligned", "wide_where_aligned"),
     C("floats moved as integers", "moved_as_words"),
     C("`memcpy` between local and global memory", "copied_by_memcpy"),
     C("local arrays, index known at run time", "local_arrays", {"which": 2}),

@@ -24,6 +24,8 @@ Bits bitsLeft(llvm::Instruction &Atomic);
 bool isRounding(llvm::Instruction &I);
 // Hides where a number is rounded by adding a large constant and taking it away again.
 void hideRoundings(llvm::Function &F);
+// Hides addresses that are joined to one integer, from which no pointer is made again.
+void hideAddresses(llvm::Function &F);
 // What gives the bits of a number, or the number itself, without a derivative, until Enzyme has run.
 llvm::FunctionCallee hiddenFrom(llvm::Module &M, llvm::Type *Number, llvm::Type *As);
 // What HideFloatBits has hidden from Enzyme is a conversion again.

@@ -403,8 +403,8 @@ private:
 
 FunctionCallee hiddenFrom(Module &M, Type *Number, Type *As) {
   StringRef Way = As->isIntegerTy() ? "" : "rounded_";
-  std::string Name =
-      (BitsPrefix + Way + (Number->isBFloatTy() ? "b" : "f") + Twine(Number->getScalarSizeInBits())).str();
+  StringRef Kind = Number->isIntegerTy() ? "i" : Number->isBFloatTy() ? "b" : "f";
+  std::string Name = (BitsPrefix + Way + Kind + Twine(Number->getScalarSizeInBits())).str();
   FunctionCallee Hidden = M.getOrInsertFunction(Name, As, Number);
   auto *F = cast<Function>(Hidden.getCallee());
   F->addFnAttr("enzyme_inactive");
@@ -442,6 +442,7 @@ ADGEN_DECLARE_PASS(HideFloatBits);
 PreservedAnalyses HideFloatBits::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M) {
     hideRoundings(F);
+    hideAddresses(F);
     if (F.getName().starts_with(BodyPrefix) && !F.isDeclaration())
       Follower(F).run();
   }
