@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import cupy as cp
 
@@ -104,6 +105,10 @@ def _rms(rows: int, dim: int) -> Args:
     return {**arrays, "rows": rows, "dim": dim, "eps": 1e-6}
 
 
+def _softmax(rows: int, columns: int) -> Args:
+    return {"in": uniform(rows, columns), "out": cp.zeros((rows, columns), "float32"), "columns": columns}
+
+
 def _at(name: str, artifact: str, size: str, args: Callable[[], Args], grid: Extent, block: Extent) -> Case:
     return Case(name, artifact, size, args, grid, block, math.inf, Floor(0.0))
 
@@ -155,4 +160,8 @@ CASES = (
         512,
     ),
     _at("RMS norm", "rms_norm", "8,192 x 1,024 float", lambda: _rms(8192, 1024), 2048, 128),
+    replace(
+        _at("softmax", "softmax_rows-softmax", "8,192 x 4,096 float", lambda: _softmax(8192, 4096), 8192, 1024),
+        shared_bytes=4 * 1024,
+    ),
 )
