@@ -5,6 +5,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#include <algorithm>
+
 using namespace llvm;
 
 namespace adgen {
@@ -15,13 +17,15 @@ bool PtxTranslation::isPlainAccess(ArrayRef<StringRef> Words) {
     return is_contained({"global", "shared", "cta", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "relaxed",
                          "acquire", "release", "acq_rel", "volatile", "gpu", "sys"},
                         Word) ||
-           Word.starts_with("L1::") || Word.starts_with("L2::") || is_contained({"v2", "v4"}, Word) ||
+           Word.starts_with("L1::") || Word.starts_with("L2::") || is_contained({"v2", "v4", "v8"}, Word) ||
            (Atomic &&
             is_contained({"add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "cas", "noftz"}, Word));
   });
 }
 
-bool PtxTranslation::accessed(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands, StringRef Condition) {
+bool PtxTranslation::accessed(ArrayRef<StringRef> Written, ArrayRef<StringRef> Operands, StringRef Condition) {
+  SmallVector<StringRef> Words(Written); // red.global.v2.f32.add is red.global.add.v2.f32
+  std::stable_partition(Words.begin(), Words.end(), [&](StringRef Word) { return !typeNamed(Word); });
   StringRef Code = Words[0];
   Type *T = typeNamed(Words.back());
   bool First = Code == "st" || Code == "red", Atomic = Code == "atom" || Code == "red";

@@ -149,10 +149,10 @@ Value *PtxTranslation::read(StringRef Operand, Type *T) {
   }
   if (Operand == "WARP_SZ")
     return as(B.getInt32(32), T);
+  if (Value *V = Registers.lookup(Operand)) // the text may declare one as %r
+    return as(V, T);
   if (Operand.consume_front("%"))
     return special(Operand, T);
-  if (Value *V = Registers.lookup(Operand))
-    return as(V, T);
   return constant(Operand, T);
 }
 

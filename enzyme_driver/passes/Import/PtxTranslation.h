@@ -8,6 +8,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/ValueHandle.h"
 
 #include <string>
 
@@ -59,7 +60,7 @@ private:
 
   // In global memory, by one thread at once: shared memory is known by numbers, and what happens later is no access.
   static bool isPlainAccess(llvm::ArrayRef<llvm::StringRef> Words);
-  bool accessed(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands,
+  bool accessed(llvm::ArrayRef<llvm::StringRef> Written, llvm::ArrayRef<llvm::StringRef> Operands,
                 llvm::StringRef Condition);
   bool loaded(llvm::StringRef Register, llvm::Type *T, llvm::Value *Pointer, bool Volatile, llvm::Value *Condition);
   bool comparedAndSwapped(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands,
@@ -82,6 +83,9 @@ private:
 
   // shfl.sync.down.b32 result|inside, value, lane or offset, control, mask
   bool shuffled(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands);
+
+  // elect.sync lane|leads, mask
+  bool elected(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands);
 
   // mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d, ...}, {a, ...}, {b, ...}, {c, ...}
   // ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {d, ...}, [address]
@@ -126,7 +130,7 @@ private:
 
   struct Conditional {
     llvm::Instruction *Access;
-    llvm::Value *Condition, *Otherwise; // the latter of a load
+    llvm::WeakTrackingVH Condition, Otherwise; // the latter of a load; it may be another one's, which is replaced
   };
   llvm::SmallVector<Conditional> Conditionals;
 };

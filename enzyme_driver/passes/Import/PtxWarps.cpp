@@ -1,7 +1,8 @@
-// What the lanes of a warp do together in inline PTX: shuffles, matrix loads and products of tensor cores.
+// What the lanes of a warp do together in inline PTX: shuffles, elections, matrix loads and products of tensor cores.
 #include "Import/PtxTranslation.h"
 
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -27,6 +28,18 @@ bool PtxTranslation::shuffled(ArrayRef<StringRef> Words, ArrayRef<StringRef> Ope
   CallInst *Moved = B.CreateCall(Shuffle, {Other[0], V, Other[1], Other[2]});
   Moved->addFnAttr(Attribute::Convergent);
   return write(Result, Moved) && (Inside.empty() || write(Inside, isInside(Mode, Other[1], Other[2])));
+}
+
+// The first lane of the mask that has not returned.
+bool PtxTranslation::elected(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
+  Value *Mask = Words.size() == 2 && Words[1] == "sync" ? read(Operands[1], B.getInt32Ty()) : nullptr;
+  auto [Lane, Leads] = Operands[0].split('|');
+  if (!Mask || Leads.empty())
+    return false;
+  CallInst *There = B.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, {Mask, B.getTrue()});
+  There->addFnAttr(Attribute::Convergent);
+  Value *First = B.CreateBinaryIntrinsic(Intrinsic::cttz, There, B.getTrue());
+  return write(Lane, First) && write(Leads, B.CreateICmpEQ(special("laneid", B.getInt32Ty()), First));
 }
 
 bool PtxTranslation::ofTensorCores(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {

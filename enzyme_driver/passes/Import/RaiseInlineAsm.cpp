@@ -79,6 +79,8 @@ bool PtxTranslation::translate(StringRef Statement) {
     return accessed(Words, Operands, Condition);
   if (Words[0] == "shfl")
     return Condition.empty() && shuffled(Words, Operands);
+  if (Words[0] == "elect")
+    return Condition.empty() && elected(Words, Operands);
   if (Words[0] == "mma" || Words[0] == "ldmatrix")
     return Condition.empty() && ofTensorCores(Words, Operands);
   bool Directed = any_of(Words, [](StringRef W) { return is_contained({"rz", "rm", "rp", "volatile"}, W); });

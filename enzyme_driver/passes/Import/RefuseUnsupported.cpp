@@ -53,7 +53,10 @@ StringRef unsupportedIntrinsic(StringRef Name) {
 
 // The first instruction of a piece of assembly, as the user wrote it.
 std::string firstOf(StringRef Text) {
-  StringRef One = Text.ltrim("{ \t\n").take_until([](char C) { return C == ';' || C == '\n'; }).rtrim();
+  Text = Text.ltrim("{ \t\n");
+  while (Text.starts_with(".reg"))
+    Text = Text.split(';').second.ltrim("{ \t\n");
+  StringRef One = Text.take_until([](char C) { return C == ';' || C == '\n'; }).rtrim();
   return One.empty() ? "" : (" (" + One + ")").str();
 }
 

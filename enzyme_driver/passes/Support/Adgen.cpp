@@ -202,6 +202,8 @@ StringRef assemblyInWords(StringRef Text) {
                                                                {"mma.", "a Tensor Core operation"},
                                                                {"ldmatrix", "a Tensor Core operation"},
                                                                {"cp.async", "an asynchronous copy"},
+                                                               {"e4m3", "a conversion of FP8"},
+                                                               {"e5m2", "a conversion of FP8"},
                                                                {"atom.", "an atomic operation in inline assembly"}};
   for (auto &[Mark, Words] : Known)
     if (Text.contains(Mark))

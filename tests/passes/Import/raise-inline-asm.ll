@@ -300,6 +300,18 @@ define void @guarded(ptr %x, ptr %y, i32 %holds) {
   ret void
 }
 
+; What the register keeps may be what was loaded under another condition.
+; CHECK-LABEL: define float @loaded_either(
+; CHECK:       [[LOADED:%.*]] = load float, ptr %x, align 4
+; CHECK:       [[FIRST:%.*]] = phi float [ [[LOADED]], {{%.*}} ], [ 1.000000e+00, %{{.*}} ]
+; CHECK:       [[OTHER:%.*]] = load float, ptr %y, align 4
+; CHECK:       [[SECOND:%.*]] = phi float [ [[OTHER]], {{%.*}} ], [ [[FIRST]], %{{.*}} ]
+; CHECK:       ret float [[SECOND]]
+define float @loaded_either(ptr %x, ptr %y, i32 %holds) {
+  %v = call float asm sideeffect "{ .reg .pred p; setp.ne.b32 p, $3, 0; mov.f32 $0, 0f3F800000; @p ld.global.f32 $0, [$1]; @!p ld.global.f32 $0, [$2]; }", "=f,l,l,r"(ptr %x, ptr %y, i32 %holds)
+  ret float %v
+}
+
 ; What a register holds where nothing is loaded, nobody says.
 ; CHECK-LABEL: define float @unknown_else(
 ; CHECK:       asm sideeffect
@@ -340,4 +352,35 @@ define i64 @words(i32 %x, i32 %y, i64 %z, ptr %lock) {
   %all = zext i32 %sum to i64
   %result = add i64 %wide, %all
   ret i64 %result
+}
+
+; Vectors, whose width may come in front of what is done.
+; CHECK-LABEL: define void @pairs(
+; CHECK-NEXT:  atomicrmw fadd ptr %y, float %a monotonic
+; CHECK-NEXT:  [[NEXT:%.*]] = getelementptr float, ptr %y, i64 1
+; CHECK-NEXT:  atomicrmw fadd ptr [[NEXT]], float %b monotonic
+; CHECK-NEXT:  atomicrmw fadd ptr %y, float %b monotonic
+; CHECK-NOT:   asm
+; CHECK:       ret void
+define void @pairs(ptr %y, float %a, float %b) {
+  call void asm sideeffect "red.global.v2.f32.add [$0], {$1,$2};", "l,f,f"(ptr %y, float %a, float %b)
+  call void asm sideeffect "red.relaxed.gpu.global.add.v2.f32 [$0], {$1,$2};", "l,f,f"(ptr %y, float %b, float %a)
+  ret void
+}
+
+; One lane of those that are there leads. A register may have a name like those of the hardware.
+; CHECK-LABEL: define i32 @leads(
+; CHECK:       [[THERE:%.*]] = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 true)
+; CHECK-NEXT:  [[FIRST:%.*]] = call i32 @llvm.cttz.i32(i32 [[THERE]], i1 true)
+; CHECK-NEXT:  [[LANE:%.*]] = call {{.*}}i32 @llvm.nvvm.read.ptx.sreg.laneid()
+; CHECK-NEXT:  [[LEADS:%.*]] = icmp eq i32 [[LANE]], [[FIRST]]
+; CHECK-NEXT:  [[ONE:%.*]] = select i1 [[LEADS]], i32 1, i32 0
+; CHECK-NOT:   asm
+; CHECK:       ret i32
+define i32 @leads(i32 %mask) {
+  %both = call { i32, i32 } asm sideeffect "{\0A.reg .b32 %rx;\0A.reg .pred %px;\0A elect.sync %rx|%px, $2;\0A@%px mov.s32 $1, 1;\0A mov.s32 $0, %rx;\0A}\0A", "=r,=r,r,1"(i32 %mask, i32 0)
+  %lane = extractvalue { i32, i32 } %both, 0
+  %leads = extractvalue { i32, i32 } %both, 1
+  %sum = add i32 %lane, %leads
+  ret i32 %sum
 }

@@ -86,6 +86,8 @@ define void @adgen_body_kernel(ptr "adgen-layout"="4[0f4]" %x, ptr %function, pt
   call void %function(), !dbg !122
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":23,"reason":"cannot differentiate inline assembly (ex2.approx.f32 $0, $1)"
   %assembly = call float asm "ex2.approx.f32 $0, $1;", "=f,f"(float 1.0), !dbg !123
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":23,"reason":"cannot differentiate a conversion of FP8 (cvt.rn.satfinite.e4m3x2.f32 t, $1, $2)"
+  %narrow = call i16 asm "{ .reg .b16 t; cvt.rn.satfinite.e4m3x2.f32 t, $1, $2; mov.b16 $0, t; }", "=h,f,f"(float 1.0, float 2.0), !dbg !123
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":24,"reason":"cannot differentiate a barrier in inline assembly (bar.sync 0)"
   call void asm sideeffect "bar.sync 0;", ""(), !dbg !124
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":25,"reason":"cannot differentiate a write to the global variable 'total', which has no shadow"
