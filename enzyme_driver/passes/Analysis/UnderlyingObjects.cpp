@@ -114,38 +114,27 @@ UnderlyingObjects::UnderlyingObjects(Module &M, ArrayRef<const Function *> Part)
     Changed = false;
     follow(Part);
   }
+  SetVector<Number> Writes;
   for (const Function *F : Part)
-    for (const Instruction &I : instructions(F)) {
-      Written.insert_range(writtenBy(I));
-      letEscape(I);
-    }
-  for (const auto &[Memory, Held] : Contents)
-    if (!Memory || isa<Argument, GlobalVariable>(Memory))
-      Escaped.insert_range(contentsOf(Memory, Anywhere));
-  for (unsigned Next = 0; Next < Escaped.size(); ++Next)
-    Escaped.insert_range(contentsOf(Escaped[Next], Anywhere));
+    for (const Instruction &I : instructions(F))
+      Writes.insert(changedBy(I));
+  Written = Sets.unite(Writes.getArrayRef());
+  letEscape(Part);
 }
 
-const UnderlyingObjects::Set &UnderlyingObjects::of(const Value *Pointer) const {
-  static const Set Nothing;
-  auto Found = Pointees.find(Pointer);
-  return Found == Pointees.end() ? Nothing : Found->second;
+void UnderlyingObjects::add(const Value *To, Number From) {
+  Number &Into = Pointees[To];
+  Number Before = std::exchange(Into, Sets.unite(Into, From));
+  Changed |= Into != Before;
 }
 
-void UnderlyingObjects::add(Set &To, const Set &From) {
-  for (const Value *Memory : From)
-    Changed |= To.insert(Memory);
-}
-
-void UnderlyingObjects::addOf(const Value *To, const Value *From) {
-  if (isa<GlobalVariable>(From->stripPointerCasts())) {
-    Changed |= Pointees[To].insert(From->stripPointerCasts());
-  } else if (auto *Expression = dyn_cast<ConstantExpr>(From)) {
-    addOf(To, Expression->getOperand(0));
-  } else {
-    const Set Led = of(From);
-    add(Pointees[To], Led);
-  }
+// The memory that a pointer leads to, also one that is no value of a function.
+UnderlyingObjects::Number UnderlyingObjects::leads(const Value *Address) const {
+  if (auto *Global = dyn_cast<GlobalVariable>(Address->stripPointerCasts()))
+    return Sets.only(Global);
+  if (auto *Expression = dyn_cast<ConstantExpr>(Address))
+    return leads(Expression->getOperand(0));
+  return pointees(Address);
 }
 
 void UnderlyingObjects::follow(ArrayRef<const Function *> Part) {
@@ -153,7 +142,7 @@ void UnderlyingObjects::follow(ArrayRef<const Function *> Part) {
     bool Own = isEntry(*F), Known = Own || isOnlyCalled(*F);
     for (const Argument &A : F->args())
       if (A.getType()->isPointerTy() && (Own || !Known))
-        Changed |= Pointees[&A].insert(Own ? &A : Unknown);
+        add(&A, Sets.only(Own ? &A : Unknown));
     for (const Instruction &I : instructions(F))
       follow(I);
   }
@@ -161,34 +150,25 @@ void UnderlyingObjects::follow(ArrayRef<const Function *> Part) {
 
 void UnderlyingObjects::follow(const Instruction &I) {
   if (isa<AllocaInst>(I)) {
-    Changed |= Pointees[&I].insert(&I);
+    add(&I, Sets.only(&I));
   } else if (auto *Call = dyn_cast<CallBase>(&I)) {
     followCall(*Call);
   } else if (auto *Store = dyn_cast<StoreInst>(&I)) {
     const Value *Held = Store->getValueOperand();
-    addOf(Store, Held); // what the store holds
-    const Set Stored = of(Store);
-    int64_t Place = placeOf(Store->getPointerOperand(), Held->getType());
-    for (const Value *Memory : Set(of(Store->getPointerOperand())))
-      hold(Memory, Place, Stored);
+    add(Store, leads(Held)); // what the store holds
+    hold(pointees(Store->getPointerOperand()), placeOf(Store->getPointerOperand(), Held->getType()), pointees(Store));
   } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
-    if (!mayHoldPointers(Load->getType()))
-      return;
-    int64_t Place = placeOf(Load->getPointerOperand(), Load->getType());
-    for (const Value *Memory : Set(of(Load->getPointerOperand()))) {
-      bool Users = !Memory || isa<Argument, GlobalVariable>(Memory);
-      if (Users)
-        Changed |= Pointees[Load].insert(Unknown);
-      add(Pointees[Load], contentsOf(Memory, Place));
-    }
+    const Value *From = Load->getPointerOperand();
+    if (mayHoldPointers(Load->getType()))
+      add(Load, readFrom(pointees(From), placeOf(From, Load->getType())));
   } else if (auto *Address = dyn_cast<GetElementPtrInst>(&I)) {
-    addOf(Address, Address->getPointerOperand());
+    add(Address, leads(Address->getPointerOperand()));
   } else if (isa<IntToPtrInst>(I)) {
-    Changed |= Pointees[&I].insert(Unknown);
+    addUnknown(&I);
   } else if (mayHoldPointers(I.getType())) {
     for (const Value *Operand : I.operand_values())
       if (!isa<BasicBlock>(Operand))
-        addOf(&I, Operand);
+        add(&I, leads(Operand));
   }
 }
 
@@ -213,23 +193,51 @@ int64_t UnderlyingObjects::placeOf(const Value *Address, const Type *Accessed) c
   return isAtStart(Object, Inner) && Offset >= 0 && Offset % Width == 0 ? Offset : Anywhere;
 }
 
-void UnderlyingObjects::hold(const Value *Memory, int64_t Place, const Set &Held) {
-  if (!Held.empty())
-    add(Contents[Memory][Place], Held);
+void UnderlyingObjects::hold(Number Memory, int64_t Place, Number Held) {
+  if (Held == ObjectSets::Empty || !Stored.insert({Memory, Place, Held}).second)
+    return;
+  for (unsigned Each : Sets.members(Memory)) {
+    Content &Of = Contents[Each];
+    Number &There = Of.At[Place];
+    Number Before = std::exchange(There, Sets.unite(There, Held));
+    if (There == Before)
+      continue;
+    Of.Anywhere = Sets.unite(Of.Anywhere, Held);
+    Changed = true;
+    ++State;
+  }
 }
 
-UnderlyingObjects::Set UnderlyingObjects::contentsOf(const Value *Memory, int64_t Place) const {
-  Set Found;
-  if (auto Known = Contents.find(Memory); Known != Contents.end())
-    for (auto &[At, Held] : Known->second)
-      if (Place == Anywhere || At == Anywhere || At == Place)
-        Found.insert_range(Held);
-  return Found;
+UnderlyingObjects::Number UnderlyingObjects::contentsOf(Number Memory, int64_t Place) const {
+  auto [Known, New] = Read.try_emplace({Memory, Place}, State, ObjectSets::Empty);
+  if (!New && Known->second.first == State)
+    return Known->second.second;
+  SmallVector<Number> Held;
+  for (unsigned Each : Sets.members(Memory)) {
+    auto Found = Contents.find(Each);
+    if (Found == Contents.end())
+      continue;
+    const Content &Of = Found->second;
+    if (Place == Anywhere) {
+      Held.push_back(Of.Anywhere);
+    } else {
+      Held.push_back(Of.At.lookup(Anywhere));
+      Held.push_back(Of.At.lookup(Place));
+    }
+  }
+  Known->second = {State, Sets.unite(Held)};
+  return Known->second.second;
+}
+
+// What may be found there, also what nobody has put there that is followed.
+UnderlyingObjects::Number UnderlyingObjects::readFrom(Number Memory, int64_t Place) const {
+  Number Held = contentsOf(Memory, Place);
+  return Sets.isOfUsers(Memory) ? Sets.unite(Held, Sets.only(Unknown)) : Held;
 }
 
 void UnderlyingObjects::handOver(const Function &Callee, unsigned First, const CallBase &Call, unsigned Operand) {
   for (unsigned I = First; I < Callee.arg_size() && Operand < Call.arg_size(); ++I, ++Operand) {
-    addOf(Callee.getArg(I), Call.getArgOperand(Operand));
+    add(Callee.getArg(I), leads(Call.getArgOperand(Operand)));
     if (!isAtStart(Call.getArgOperand(Operand), Inner))
       Changed |= Inner.insert(Callee.getArg(I)).second;
   }
@@ -246,7 +254,7 @@ void UnderlyingObjects::followCall(const CallBase &Call) {
   if (Callee && Callee->getName() == ForkName) {
     if (Function *Started = startedBy(Call)) {
       for (unsigned I = 0; I < ThreadArguments; ++I)
-        Changed |= Pointees[Started->getArg(I)].insert(Started->getArg(I));
+        add(Started->getArg(I), Sets.only(Started->getArg(I)));
       handOver(*Started, ThreadArguments, Call, ForkCaptured);
     }
     return;
@@ -255,52 +263,35 @@ void UnderlyingObjects::followCall(const CallBase &Call) {
     handOver(*Callee, 0, Call, 0);
     for (const BasicBlock &Block : *Callee)
       if (auto *Return = dyn_cast<ReturnInst>(Block.getTerminator()); Return && Return->getReturnValue())
-        addOf(&Call, Return->getReturnValue());
+        add(&Call, leads(Return->getReturnValue()));
     return;
   }
   if (Call.returnDoesNotAlias())
-    Changed |= Pointees[&Call].insert(&Call);
+    add(&Call, Sets.only(&Call));
   else if (mayHoldPointers(Call.getType()) && !isa<IntrinsicInst>(Call) && !(Callee && givesNoNewPointer(*Callee)))
-    Changed |= Pointees[&Call].insert(Unknown);
+    addUnknown(&Call);
   for (const Value *Operand : Call.args())
-    addOf(&Call, Operand);
-  if (auto *Copy = dyn_cast<MemTransferInst>(&Call)) {
-    Set Copied;
-    for (const Value *Memory : Set(of(Copy->getRawSource()))) {
-      if (!Memory || isa<Argument, GlobalVariable>(Memory))
-        Copied.insert(Unknown);
-      Copied.insert_range(contentsOf(Memory, Anywhere));
-    }
-    for (const Value *Memory : Set(of(Copy->getRawDest())))
-      hold(Memory, Anywhere, Copied);
-  } else if (!isa<MemSetInst>(Call) && !writesNothing(Call) && !movesNumbers(Call)) {
+    add(&Call, leads(Operand));
+  if (auto *Copy = dyn_cast<MemTransferInst>(&Call))
+    hold(pointees(Copy->getRawDest()), Anywhere, readFrom(pointees(Copy->getRawSource()), Anywhere));
+  else if (!isa<MemSetInst>(Call) && !writesNothing(Call) && !movesNumbers(Call))
     for (const Value *Operand : Call.args())
-      for (const Value *Memory : Set(of(Operand)))
-        Changed |= Contents[Memory][Anywhere].insert(Unknown);
-  }
-}
-
-void UnderlyingObjects::insertOf(const Value *Address, Set &Into) const {
-  if (auto *Global = dyn_cast<GlobalVariable>(Address->stripPointerCasts()))
-    Into.insert(Global);
-  else if (auto *Expression = dyn_cast<ConstantExpr>(Address))
-    insertOf(Expression->getOperand(0), Into);
-  else
-    Into.insert_range(of(Address));
+      hold(pointees(Operand), Anywhere, Sets.only(Unknown));
 }
 
 // Into code that is not followed, or by ways on which it is not.
-void UnderlyingObjects::letEscape(const Instruction &I) {
+UnderlyingObjects::Number UnderlyingObjects::escapingBy(const Instruction &I) const {
   if (isa<IntToPtrInst>(I))
-    return insertOf(I.getOperand(0), Escaped);
+    return leads(I.getOperand(0));
+  Number Given = ObjectSets::Empty;
   if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I)) {
     for (const Use &Value : drop_begin(I.operands()))
-      insertOf(Value, Escaped);
-    return;
+      Given = Sets.unite(Given, leads(Value));
+    return Given;
   }
   auto *Call = dyn_cast<CallBase>(&I);
   if (!Call || isa<IntrinsicInst>(Call) || movesNumbers(*Call))
-    return;
+    return Given;
   const Function *Callee = Call->getCalledFunction();
   bool Followed =
       Callee && (Callee->getName() == ForkName ? startedBy(*Call) != nullptr
@@ -308,37 +299,45 @@ void UnderlyingObjects::letEscape(const Instruction &I) {
                                                      (writesNothing(*Call) && !mayHoldPointers(Call->getType())));
   if (!Followed)
     for (const Use &Operand : Call->args())
-      insertOf(Operand, Escaped);
+      Given = Sets.unite(Given, leads(Operand));
+  return Given;
 }
 
-UnderlyingObjects::Set UnderlyingObjects::writtenBy(const Instruction &I) const {
-  Set Into;
+// Also what can be reached from memory that has escaped, or that is the user's.
+void UnderlyingObjects::letEscape(ArrayRef<const Function *> Part) {
+  SetVector<Number> Given;
+  for (const Function *F : Part)
+    for (const Instruction &I : instructions(F))
+      Given.insert(escapingBy(I));
+  for (const auto &[Memory, Held] : Contents)
+    if (Sets.isOfUsers(Sets.only(Sets.memory(Memory))))
+      Given.insert(Held.Anywhere);
+  for (Number Before = ObjectSets::Empty, Next = Sets.unite(Given.getArrayRef()); Before != Next;) {
+    Before = Escaped = Next;
+    Next = Sets.unite(Escaped, contentsOf(Escaped, Anywhere));
+  }
+}
+
+UnderlyingObjects::Number UnderlyingObjects::changedBy(const Instruction &I) const {
   auto *Call = dyn_cast<CallBase>(&I);
   if (!Call) {
     if (auto *Store = dyn_cast<StoreInst>(&I))
-      insertOf(Store->getPointerOperand(), Into);
-    else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I))
-      insertOf(I.getOperand(0), Into);
-    return Into;
+      return leads(Store->getPointerOperand());
+    return isa<AtomicRMWInst, AtomicCmpXchgInst>(I) ? leads(I.getOperand(0)) : ObjectSets::Empty;
   }
   const Function *Callee = Call->getCalledFunction();
   if ((Callee && !Callee->isDeclaration()) || writesNothing(*Call))
-    return Into;
-  if (auto *Whole = dyn_cast<MemIntrinsic>(Call)) {
-    insertOf(Whole->getRawDest(), Into);
-    return Into;
-  }
-  if (!Callee && !Call->isInlineAsm())
-    Into.insert(Unknown);
+    return ObjectSets::Empty;
+  if (auto *Whole = dyn_cast<MemIntrinsic>(Call))
+    return leads(Whole->getRawDest());
+  Number Into = !Callee && !Call->isInlineAsm() ? Sets.only(Unknown) : ObjectSets::Empty;
   bool OnlyNumbers = movesNumbers(*Call);
   for (const Use &Operand : Call->args()) {
     if (!Operand->getType()->isPointerTy() || (OnlyNumbers && Call->onlyReadsMemory(Call->getArgOperandNo(&Operand))))
       continue;
-    insertOf(Operand, Into);
-    if (OnlyNumbers)
-      continue;
-    for (const Value *Memory : Set(of(Operand)))
-      Into.insert_range(contentsOf(Memory, Anywhere));
+    Into = Sets.unite(Into, leads(Operand));
+    if (!OnlyNumbers)
+      Into = Sets.unite(Into, contentsOf(pointees(Operand), Anywhere));
   }
   return Into;
 }
