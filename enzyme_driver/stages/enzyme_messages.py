@@ -77,6 +77,11 @@ _KNOWN = (
         "a function that calls itself with arguments of which some have derivatives in one call and none in another",
         "write it as a loop, or leave the kernel out with -k",
     ),
+    (
+        r"getOrInsertConditionalIndex",
+        "a choice between vectors of numbers (SSE, AVX, Eigen) that a loop carries on, as a largest value so far is",
+        "write it for single numbers (Eigen: -DEIGEN_DONT_VECTORIZE), or say --derivative FUNCTION=GRADIENT",
+    ),
     (r"global variable", "a global variable that has no shadow", "pass it as a parameter"),
     (
         r"cmpxchg|cannot handle unknown instruction|Unknown instruction",

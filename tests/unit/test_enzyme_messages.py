@@ -53,6 +53,9 @@ def test_what_is_known_of_crashes() -> None:
     said = "catalyst was ended by SIGABRT: LLVM ERROR: function failed verification (4)"
     assert enzyme_messages.is_known(said)
     assert "this nest of loops and branches" in enzyme_messages.translate(said).reason
+    said = "GradientUtils.cpp:563: getOrInsertConditionalIndex(): Assertion `red->getType() == PN->getType()' failed."
+    assert enzyme_messages.is_known(said)
+    assert "a choice between vectors of numbers" in enzyme_messages.translate(said).reason
     assert not enzyme_messages.is_known("catalyst was ended by SIGSEGV")
 
 
