@@ -194,29 +194,6 @@ template __global__ void asked_layers<0>(const double *, double *, double *, int
 template __global__ void asked_layers<1>(const double *, double *, double *, int);
 template __global__ void asked_layers<2>(const double *, double *, double *, int);
 
-// How many say that they see nothing any more is told, to which a light that is none does not belong.
-__global__ void told_layers(const double *__restrict__ alphas, double *seen, int *dark, int n)
-{
-    __shared__ double tile[8];
-    double left = 1, sum = 0;
-    for (int first = 0; first < n; first += 8) {
-        int finished = __syncthreads_count(left < 0.02);
-        if (threadIdx.x == 0)
-            dark[first / 8] = finished;
-        if (first + threadIdx.x < n)
-            tile[threadIdx.x] = alphas[first + threadIdx.x];
-        __syncthreads();
-        for (int j = 0; j < min(8, n - first) && left >= 0.02; ++j) {
-            double alpha = tile[j] * (1 + 0.03 * threadIdx.x);
-            if (alpha < 0.1)
-                continue;
-            sum += alpha * left * (j + 1);
-            left *= 1 - alpha;
-        }
-    }
-    seen[threadIdx.x] = sum;
-}
-
 // The light is the exponential of a depth, which may be infinite behind a sample; or is asked whether to go on.
 __global__ void depths(const double *__restrict__ density, double *seen, int n)
 {

@@ -104,22 +104,6 @@ def test_layers_that_are_asked_for_light(kernels: adgen.Module, way: int, count:
     kernel(kernels, f"asked_layers<{way}>").check[1, 8](alphas, np.zeros(8), np.zeros(8), count)
 
 
-@pytest.mark.parametrize("spoilt", [None, 3, 12])
-def test_a_light_that_is_none_is_not_counted_as_dark(kernels: adgen.Module, spoilt: int | None) -> None:
-    alphas = np.random.default_rng(2).uniform(0.2, 0.6, 21)
-    if spoilt is not None:
-        alphas[spoilt] = np.nan
-    told, dark = kernel(kernels, "told_layers"), np.zeros(3, np.int32)
-    told[1, 8](alphas, np.zeros(8), dark, 21)
-    assert dark.tolist() == ([0, 0, 0] if spoilt == 3 else [0, dark[1], dark[2]])
-    again = np.zeros(3, np.int32)
-    shadows = {"alphas": np.zeros(21), "seen": np.ones(8)}
-    told.gradient[1, 8](alphas, np.zeros(8), again, 21, shadows=shadows)
-    np.testing.assert_array_equal(again, dark)
-    if spoilt is None:
-        told.check[1, 8](alphas, np.zeros(8), again, 21)
-
-
 @pytest.mark.usefixtures("toolchain")
 def test_what_is_known_again_is_not_kept() -> None:
     made = artifact(Path(__file__).with_name("light_left.cu"))

@@ -5,7 +5,6 @@
 // All become the one that others know (adgen-count-stops): a flag that the loop around hands on, that keeps the loop
 // from running, and that leaves it at its end. An iteration that does nothing but count is not run, and a number that
 // is asked has a flag beside it, which is true where the number would be found to be so.
-#include "Checkpointing/Fading.h"
 #include "Support/Derivative.h"
 #include "Support/Pass.h"
 
@@ -201,7 +200,6 @@ public:
     if (!(findEnd() || findBreak()) || !isHandedOn() || !(Breaks || findGuard()) || !N.leavesCarried())
       return false;
     ADGEN_COUNT(NumFlags, N.Header->getName());
-    const bool IsNumber = isa<ConstantFP>(Least) && !cast<ConstantFP>(Least)->isNaN() && staysFinite(*Around, DT);
     if (Breaks)
       dropBreak();
     auto *FirstFlag = PHINode::Create(Type::getInt1Ty(Number->getContext()), 2, "stopped", Around->getIterator());
@@ -217,7 +215,7 @@ public:
     drop(Asked, AskedHolds);
     drop(Ended, EndedHolds);
     leaveBy(*Flag, *FirstFlag, N, DT, LI);
-    askElsewhere(IsNumber);
+    askElsewhere();
     return true;
   }
 
@@ -407,27 +405,23 @@ private:
     RecursivelyDeleteTriviallyDeadInstructions(Of);
   }
 
-  // Threads that tell each other how many have stopped ask the number.
-  void askElsewhere(bool IsNumber) {
+  // Threads that tell each other how many have stopped ask the number; a number that is none has stopped as little
+  // as it goes on.
+  void askElsewhere() {
     for (auto [V, Flag] : SmallVector<std::pair<Value *, Value *>>(Twins.begin(), Twins.end()))
       for (User *U : make_early_inc_range(V->users())) {
         auto *Compared = dyn_cast<FCmpInst>(U);
         if (!Compared || N.L.contains(Compared) || !N.Outer.contains(Compared) || Compared->getOperand(0) != V ||
             Compared->getOperand(1) != Least || isa<Constant>(Flag))
           continue;
-        bool AnyOrder = IsNumber || Compared->hasNoNaNs();
-        bool IsSame = isAlike(Compared->getPredicate(), AnyOrder);
-        if (!IsSame && !isAlike(Compared->getInversePredicate(), AnyOrder))
+        auto Plain = FCmpInst::getOrderedPredicate(Leaves);
+        bool IsSame = FCmpInst::getOrderedPredicate(Compared->getPredicate()) == Plain;
+        if (!IsSame && FCmpInst::getOrderedPredicate(Compared->getInversePredicate()) != Plain)
           continue;
         IRBuilder<> B(Compared);
         Compared->replaceAllUsesWith(IsSame ? Flag : B.CreateNot(Flag));
         Compared->eraseFromParent();
       }
-  }
-
-  // Of `through < least` and `!(through >= least)` only the second is true of a number that is none.
-  bool isAlike(CmpInst::Predicate Kind, bool AnyOrder) const {
-    return AnyOrder ? FCmpInst::getOrderedPredicate(Kind) == FCmpInst::getOrderedPredicate(Leaves) : Kind == Leaves;
   }
 
   Nest &N;
