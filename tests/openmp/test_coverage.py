@@ -44,4 +44,4 @@ def test_every_file_is_in_the_table() -> None:
 @pytest.mark.usefixtures("toolchain")
 def test_what_is_right_on_a_target_is_listed() -> None:
     file = next(file for file in FILES if file.name == "hardware.cu")
-    assert right(file, compiled(file), "openmp", np.asarray) == ["sleeping", "texture", "surface"]
+    assert right(file, compiled(file), "openmp", np.asarray) == ["sleeping", "texture", "surface", "named_barrier"]

@@ -52,7 +52,7 @@ private:
            !Text.contains("::cluster") && !Text.contains(".cluster.");
   }
 
-  // A barrier that has a number, or says how many threads it waits for.
+  // A barrier that has a number, but for that of the grid, or says how many threads it waits for.
   static bool isOfSome(const CallInst &Call) {
     StringRef Text = textOf(Call).ltrim(" \t\r\n{");
     bool Waits = any_of(ArrayRef<StringRef>{"bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync"},
@@ -61,7 +61,8 @@ private:
       return Call.getType()->isVoidTy() && Text.rtrim(" \t\r\n;}").find(';') == StringRef::npos;
     if (is_contained({Intrinsic::nvvm_barrier_cta_sync_aligned_all, Intrinsic::nvvm_barrier_cta_sync_all},
                      Call.getIntrinsicID()))
-      return !match(Call.getArgOperand(0), PatternMatch::m_Zero());
+      return !match(Call.getArgOperand(0), PatternMatch::m_Zero()) &&
+             !match(Call.getArgOperand(0), PatternMatch::m_SpecificInt(GridBarrier));
     return is_contained({Intrinsic::nvvm_barrier_cta_sync_aligned_count, Intrinsic::nvvm_barrier_cta_sync_count},
                         Call.getIntrinsicID());
   }

@@ -51,6 +51,7 @@ behind:
 ; CHECK-NOT:     asm
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
 ; CHECK-COUNT-2: call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 32)
 ; CHECK-NEXT:    ret void
 define void @adgen_body_groups() {
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -58,6 +59,7 @@ define void @adgen_body_groups() {
   call void asm sideeffect "bar.sync $0, $1;", "r,n,~{memory}"(i32 %group, i32 128)
   call void @llvm.nvvm.barrier.cta.sync.aligned.count(i32 1, i32 64)
   call void @llvm.nvvm.barrier.cta.sync.all(i32 1)
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 32) ; the grid's
   ret void
 }
 
