@@ -493,18 +493,3 @@ __global__ void null_offset(const float *offset, const float *x, float *y, int n
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] * x[i] + (offset ? offset[i] * x[i] : 0.0f);
 }
-
-__device__ bool begins_at_a_vector(const float *p) { return reinterpret_cast<unsigned long long>(p) % 16 == 0; }
-
-__global__ void wide_where_aligned(const float *x, const float *weights, float *y, int n)
-{
-    const int t = blockIdx.x * blockDim.x + threadIdx.x;
-    if (begins_at_a_vector(x) && begins_at_a_vector(weights) && begins_at_a_vector(y) && n % 4 == 0) {
-        if (t < n / 4) {
-            const float4 a = reinterpret_cast<const float4 *>(x)[t], w = reinterpret_cast<const float4 *>(weights)[t];
-            reinterpret_cast<float4 *>(y)[t] = make_float4(a.x * w.x, a.y * w.y, a.z * w.z, a.w * w.w);
-        }
-    } else if (t < n) {
-        y[t] = x[t] * weights[t];
-    }
-}

@@ -178,7 +178,6 @@ _MEMORY = (
         refused="integer",
         also=("sorted_flipped_bits", "sorted_by_ordered_digits"),
     ),
-    C("addresses of several arrays asked at once whether they are aligned", "wide_where_aligned"),
     C("floats moved as integers", "moved_as_words"),
     C("`memcpy` between local and global memory", "copied_by_memcpy"),
     C("local arrays, index known at run time", "local_arrays", {"which": 2}),
@@ -252,6 +251,7 @@ _CONTROL = (
     C("arithmetic in assembly", "arithmetic_in_assembly"),
     C("loads and stores in assembly, with a condition", "guarded_in_assembly"),
     C("shared memory in assembly", "shared_in_assembly"),
+    C("addresses of several arrays asked at once whether they are aligned", "wide_where_aligned"),
 )
 
 _MATHEMATICS = (
