@@ -124,19 +124,23 @@ ADGEN_DECLARE_PASS(PinRules);
 
 PreservedAnalyses PinRules::run(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  const bool OnGPU = M.getTargetTriple().isNVPTX();
-  const UnderlyingObjects Memory(M);
-  UnchangedMemory Unchanged(Memory, BodyPrefix);
   SmallVector<Function *> Rules;
   for (Function &F : M)
     if (F.hasMetadata("enzyme_gradient") && !F.getReturnType()->isVoidTy())
       Rules.push_back(&F);
+  std::optional<UnderlyingObjects> Memory;
+  std::optional<UnchangedMemory> Unchanged; // of a GPU, if it is asked
+  if (M.getTargetTriple().isNVPTX() && any_of(Rules, [](Function *F) { return isDearer(F->getName()); })) {
+    Memory.emplace(M);
+    Unchanged.emplace(*Memory, BodyPrefix);
+  }
   for (Function *Rule : Rules)
     for (User *U : make_early_inc_range(Rule->users()))
       if (auto *Call = dyn_cast<CallInst>(U)) {
         const LoopInfo &LI = FAM.getResult<LoopAnalysis>(*Call->getFunction());
-        if (isCheap(Rule->getName()) ? isComputedAgain(*Call, LI)
-                                     : OnGPU && isDearer(Rule->getName()) && followsFromReads(*Call, LI, Unchanged))
+        if (isCheap(Rule->getName())
+                ? isComputedAgain(*Call, LI)
+                : Unchanged && isDearer(Rule->getName()) && followsFromReads(*Call, LI, *Unchanged))
           callAgain(*Call);
         IRBuilder<> B(Call->getNextNode());
         B.SetCurrentDebugLocation(Call->getDebugLoc());
