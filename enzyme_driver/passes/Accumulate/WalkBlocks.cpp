@@ -1,5 +1,6 @@
 #include "Accumulate/WalkBlocks.h"
 #include "Analysis/Accumulation.h"
+#include "Analysis/Cooperates.h"
 #include "Support/Adgen.h"
 #include "Support/Extended.h"
 #include "Support/Threads.h"
@@ -20,21 +21,13 @@ static bool asksForBlock(const Instruction &I) {
   return Call && Call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_ctaid_x;
 }
 
-static bool waitsForGrid(const Instruction &I) {
-  auto *Call = dyn_cast<CallBase>(&I);
-  if (!Call || !Call->getCalledFunction() || !Call->getCalledFunction()->getName().starts_with("llvm.nvvm.barrier"))
-    return false;
-  auto *Number = Call->arg_size() ? dyn_cast<ConstantInt>(Call->getArgOperand(0)) : nullptr;
-  return Number && Number->getZExtValue() == GridBarrier;
-}
-
 // A loop that waits for another block would read so, and that one may come when this one has done all its work.
 static bool mayWaitForOthers(const Instruction &I) {
   if (auto *Load = dyn_cast<LoadInst>(&I))
     return !Load->isSimple();
   if (auto *Call = dyn_cast<CallBase>(&I); Call && (Call->isInlineAsm() || !Call->getCalledFunction()))
     return Call->mayReadOrWriteMemory();
-  return isa<AtomicCmpXchgInst, FenceInst>(I) || waitsForGrid(I) ||
+  return isa<AtomicCmpXchgInst, FenceInst>(I) || isGridBarrier(I) ||
          (isa<AtomicRMWInst>(I) && !I.use_empty() && !isConsumption(I));
 }
 

@@ -3,6 +3,8 @@
 
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -31,6 +33,14 @@ bool ordersThreads(const Instruction &I) {
   if (Callee->isIntrinsic() && !Callee->getName().starts_with("llvm.nvvm."))
     return false;
   return Call->mayWriteToMemory();
+}
+
+bool isGridBarrier(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  auto *Number = Call && Call->getIntrinsicID() == Intrinsic::nvvm_barrier_cta_sync_aligned_all
+                     ? dyn_cast<ConstantInt>(Call->getArgOperand(0))
+                     : nullptr;
+  return Number && Number->getZExtValue() == GridBarrier;
 }
 
 } // namespace adgen

@@ -10,4 +10,7 @@ bool cooperates(const llvm::Function &F);
 // Barriers, fences, what lanes do together, and calls of which nothing is known.
 bool ordersThreads(const llvm::Instruction &I);
 
+// A barrier of all blocks, until adgen-lower-grid-barriers.
+bool isGridBarrier(const llvm::Instruction &I);
+
 } // namespace adgen

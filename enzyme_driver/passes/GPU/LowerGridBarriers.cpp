@@ -1,21 +1,13 @@
 // A barrier of the whole grid becomes a call of adgen_wait_for_grid (rules/barrier.cu), which counts blocks where the
 // driver has them do so in a cooperative launch.
+#include "Analysis/Cooperates.h"
 #include "Support/Pass.h"
 
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
 namespace adgen {
-
-static bool isGridBarrier(const Instruction &I) {
-  auto *Call = dyn_cast<CallInst>(&I);
-  auto *Number = Call && Call->getIntrinsicID() == Intrinsic::nvvm_barrier_cta_sync_aligned_all
-                     ? dyn_cast<ConstantInt>(Call->getArgOperand(0))
-                     : nullptr;
-  return Number && Number->getZExtValue() == GridBarrier;
-}
 
 ADGEN_DECLARE_PASS(LowerGridBarriers);
 

@@ -1,6 +1,7 @@
 // Barriers at which threads arrive and wait apart (mbarrier: cuda::barrier, cuda::pipeline) become barriers of the
 // whole block where threads wait, in bodies, if all of them come there: each has then arrived. What counts arrivals, or
 // bytes that a copy has brought, goes. Where only some threads wait (producers and consumers), the kernel is refused.
+#include "Analysis/Cooperates.h"
 #include "Analysis/Uniformity.h"
 #include "Support/Adgen.h"
 #include "Support/Pass.h"
@@ -61,8 +62,7 @@ private:
       return Call.getType()->isVoidTy() && Text.rtrim(" \t\r\n;}").find(';') == StringRef::npos;
     if (is_contained({Intrinsic::nvvm_barrier_cta_sync_aligned_all, Intrinsic::nvvm_barrier_cta_sync_all},
                      Call.getIntrinsicID()))
-      return !match(Call.getArgOperand(0), PatternMatch::m_Zero()) &&
-             !match(Call.getArgOperand(0), PatternMatch::m_SpecificInt(GridBarrier));
+      return !match(Call.getArgOperand(0), PatternMatch::m_Zero()) && !isGridBarrier(Call);
     return is_contained({Intrinsic::nvvm_barrier_cta_sync_aligned_count, Intrinsic::nvvm_barrier_cta_sync_count},
                         Call.getIntrinsicID());
   }
