@@ -27,6 +27,8 @@ __device__ float gain = 2.0f;
 __device__ int calls;
 __device__ float scratch[64];
 __constant__ Fluid fluid;
+__device__ const float *heights;
+__device__ float *state;
 struct Curve { double slope, offset; };
 __constant__ Curve curve;
 
@@ -88,6 +90,16 @@ __global__ void squared(const double *x, double *y) { y[threadIdx.x] = exp(100 *
 __global__ void flow(const float *speed) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < fluid.n) fluid.flux[i] = fluid.density[fluid.cell[i]] * speed[i] * fluid.spacing;
+}
+
+__global__ void raised(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = heights[n - 1 - i] * x[i];
+}
+
+__global__ void stepped(const float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) state[i] = state[i] * state[i] * x[i];
 }
 """
 
@@ -254,6 +266,32 @@ def test_a_struct_of_pointers(file: Path) -> None:
     np.testing.assert_allclose(d_speed, density[cell] * 0.5, rtol=1e-5)
     np.testing.assert_allclose(d_density[cell], speed * 0.5, rtol=1e-5)
     assert not d_flux.any()
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_pointer_to_const_is_verified(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = adgen.compile(file, kernel="raised", verify="always", modes=["forward"])
+    args = _arrays(np.random.default_rng())
+    heights = np.random.default_rng().uniform(1, 2, 50).astype(np.float32)
+    kernel.variables["heights"] = heights
+    found = kernel.vjp[2, 32](**args, cotangents={"y": np.ones(50, np.float32)})
+    np.testing.assert_allclose(found["x"], heights[::-1], rtol=1e-5)
+    assert "not verified" not in capsys.readouterr().err
+    pattern = kernel.sparsity[2, 32](**args, of="y", wrt="x")
+    assert (pattern.toarray() == np.eye(50)).all()
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_what_a_variable_leads_to_is_not_changed_by_verifying(file: Path) -> None:
+    kernel = adgen.compile(file, kernel="stepped", activity={"state": "duplicated"}, cache=False)
+    rng = np.random.default_rng()
+    x, state = (rng.uniform(1, 2, 50).astype(np.float32) for _ in range(2))
+    before = state.copy()
+    kernel.variables["state"] = state
+    shadows = {"x": np.zeros(50, np.float32), "state": np.ones(50, np.float32)}
+    kernel.gradient[2, 32](x, 50, shadows=shadows)
+    np.testing.assert_allclose(shadows["x"], before**2, rtol=1e-5)
+    np.testing.assert_allclose(shadows["state"], 2 * before * x, rtol=1e-5)
 
 
 def test_a_check_begins_each_time_with_the_same_variables(file: Path) -> None:

@@ -50,8 +50,7 @@ class Variables(MutableMapping[str, Any]):
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  (an array or a scalar)
         variable = self._variable(name)
         dtype = numpy_dtype(variable.dtype)
-        data = self._memory.read_variable(variable.symbol, dtype.itemsize * prod(variable.shape))
-        return np.frombuffer(data, dtype).reshape(variable.shape).copy()[()]
+        return np.frombuffer(self._bytes(variable), dtype).reshape(variable.shape).copy()[()]
 
     def __setitem__(self, name: str, value: object) -> None:
         variable = self._variable(name)
@@ -69,6 +68,20 @@ class Variables(MutableMapping[str, Any]):
         else:
             data = _array_of(variable, value).tobytes()
         self._memory.write_variable(variable.symbol, data)
+
+    def is_set(self, name: str) -> bool:
+        """Whether it holds anything but zeros."""
+        return any(self._bytes(self._variable(name)))
+
+    def point_as(self, other: Variables, name: str) -> None:
+        """What holds addresses leads to the same arrays as the other's variable of that name."""
+        variable = self._variable(name)
+        self._memory.write_variable(variable.symbol, other._bytes(variable))
+        if name in other._set:
+            self._set[name] = other._set[name]
+
+    def _bytes(self, variable: Variable) -> bytes:
+        return self._memory.read_variable(variable.symbol, variable.dtype.size * prod(variable.shape))
 
     def __delitem__(self, name: str) -> None:
         raise ArgumentError(f"the variable {name!r} cannot be deleted", hint="set it to zeros")
@@ -99,7 +112,7 @@ class Variables(MutableMapping[str, Any]):
         if variable.dtype.kind == "pointer":
             return VariableShadow(symbol, array_value(given[name], slot).data, None)
         if variable.dtype.has_pointers:
-            primal = self._set.get(name) or Value(self._memory.read_variable(variable.symbol, variable.dtype.size))
+            primal = self._set.get(name) or Value(self._bytes(variable))
             return VariableShadow(symbol, struct_shadow(given[name], slot, primal).data, None)
         value = array_value(given[name], slot)
         wanted = variable.dtype.size * prod(variable.shape)

@@ -45,10 +45,20 @@ def check_same_signature(one: Kernel | Function, other: Kernel | Function) -> No
 
 
 def copy_variables(source: Kernel, target: Kernel) -> None:
-    """The variables of the device hold there what they hold here, but for those that hold addresses."""
+    """The variables of the device hold there what they hold here, addresses only on the same target.
+
+    Raises UsageError for one that leads nowhere on another target.
+    """
     for variable in source.signature.variables:
         if not variable.dtype.has_pointers:
             target.variables[variable.name] = np.array(source.variables[variable.name])
+        elif source.target == target.target:
+            target.variables.point_as(source.variables, variable.name)
+        elif source.variables.is_set(variable.name) and not target.variables.is_set(variable.name):
+            raise UsageError(
+                f"the variable {variable.name!r} leads to arrays of {source.target}, and to none of {target.target}",
+                hint="pass what it leads to as a parameter, or set it for the other target, too, where that is loaded",
+            )
 
 
 def apart(one: Parts, other: Parts) -> float:

@@ -111,6 +111,8 @@ def verify(
         entry = witness._entry.forward.get(witness.target)  # noqa: SLF001  (of the same package)
         refusal = entry.gradient_refused if entry else None
         return Verdict("unchecked", refusal.reason if refusal else "there is no witness", lasting=True)
+    if changing := _variable_of_arrays(subject):
+        return Verdict("unchecked", f"a trial could change the arrays that the variable {changing!r} leads to")
     trial = _Trial(subject, witness, values, launch, seed)
     if not trial.inputs:
         return Verdict("unchecked", "nothing of floating point is read", lasting=True)
@@ -426,6 +428,18 @@ class _Trial:
     def _notes(self) -> tuple[int, ...]:
         data = self._witness._backend.read_variable(NOTES, 4 * _NOTES)  # noqa: SLF001
         return tuple(np.frombuffer(data, np.uint32).tolist())
+
+
+def _variable_of_arrays(subject: Subject) -> str:
+    """The name of a variable that leads to arrays that are not const, of which nothing makes copies."""
+    if not isinstance(subject, Kernel):
+        return ""
+    pointers = (
+        v.name
+        for v in subject.signature.variables
+        if any(leaf.kind == "pointer" and (v.has_shadow or not leaf.const) for leaf in v.dtype.leaves())
+    )
+    return next((name for name in pointers if subject.variables.is_set(name)), "")
 
 
 def _case(subject: Subject, values: check_case.Values, launch: Launch | None) -> check_case.Case:
