@@ -29,6 +29,7 @@ __device__ float scratch[64];
 __constant__ Fluid fluid;
 __device__ const float *heights;
 __device__ float *state;
+__device__ float *layers[2];
 struct Curve { double slope, offset; };
 __constant__ Curve curve;
 
@@ -95,6 +96,11 @@ __global__ void flow(const float *speed) {
 __global__ void raised(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = heights[n - 1 - i] * x[i];
+}
+
+__global__ void layered(const float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) layers[1][i] = layers[0][i] * x[i];
 }
 
 __global__ void stepped(const float *x, int n) {
@@ -292,6 +298,24 @@ def test_what_a_variable_leads_to_is_not_changed_by_verifying(file: Path) -> Non
     kernel.gradient[2, 32](x, 50, shadows=shadows)
     np.testing.assert_allclose(shadows["x"], before**2, rtol=1e-5)
     np.testing.assert_allclose(shadows["state"], 2 * before * x, rtol=1e-5)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_an_array_of_pointers_is_set_with_a_list(file: Path) -> None:
+    kernel = adgen.compile(file, kernel="layered", activity={"layers": "duplicated"})
+    rng = np.random.default_rng()
+    x, below, above = (rng.uniform(1, 2, 50).astype(np.float32) for _ in range(3))
+    for wrong in (below, [below]):
+        with pytest.raises(adgen.ArgumentError, match="give a list of 2 arrays"):
+            kernel.variables["layers"] = wrong
+    kernel.variables["layers"] = [below, above]
+    kernel[2, 32](x, 50)
+    np.testing.assert_array_equal(above, below * x)
+    d_x, d_below, d_above = np.zeros(50, np.float32), np.zeros(50, np.float32), np.ones(50, np.float32)
+    kernel.gradient[2, 32](x, 50, shadows={"x": d_x, "layers": [d_below, d_above]})
+    np.testing.assert_array_equal(d_x, below)
+    np.testing.assert_array_equal(d_below, x)
+    assert not d_above.any()
 
 
 def test_a_check_begins_each_time_with_the_same_variables(file: Path) -> None:

@@ -38,7 +38,8 @@ class Variables(MutableMapping[str, Any]):
 
     Reading gives a new NumPy array of the declared shape and dtype (a NumPy scalar for a single value). Setting takes
     what NumPy makes an array of that shape of; an array must have the declared dtype. A pointer is set with
-    the array that it is to point to, a struct of pointers with a dict of arrays; both are kept as long as they are set.
+    the array that it is to point to, an array of pointers with a list of arrays, a struct of pointers with a dict of
+    arrays; they are kept as long as they are set.
     """
 
     def __init__(self, signature: Signature, memory: VariableMemory) -> None:
@@ -57,7 +58,7 @@ class Variables(MutableMapping[str, Any]):
         hint = "set it before the `with` block, and leave it until the gradient is taken"
         refuse_while_recording(f"the variable {name!r} is set", "it", hint)
         if variable.dtype.kind == "pointer":
-            self._set[name] = array_value(value, self._slot(variable, "variable"))
+            self._set[name] = self._addresses(variable, value, "variable")
             data = self._set[name].data
         elif isinstance(value, Mapping) and not variable.shape:
             self._set[name] = struct_value(value, self._given_by_members(variable))
@@ -110,7 +111,7 @@ class Variables(MutableMapping[str, Any]):
             )
         slot = self._slot(variable, "shadow")
         if variable.dtype.kind == "pointer":
-            return VariableShadow(symbol, array_value(given[name], slot).data, None)
+            return VariableShadow(symbol, self._addresses(variable, given[name], "shadow").data, None)
         if variable.dtype.has_pointers:
             primal = self._set.get(name) or Value(self._bytes(variable))
             return VariableShadow(symbol, struct_shadow(given[name], slot, primal).data, None)
@@ -119,6 +120,16 @@ class Variables(MutableMapping[str, Any]):
         if value.view is None or value.view.nbytes != wanted:
             raise slot.wrong("one of another size", f"make it of shape {variable.shape}")
         return VariableShadow(symbol, b"", value.view)
+
+    def _addresses(self, variable: Variable, value: object, role: Role) -> Value:
+        """Of an array, or of as many as an array of pointers has."""
+        slot, count = self._slot(variable, role), prod(variable.shape)
+        if not variable.shape:
+            return array_value(value, slot)
+        if not isinstance(value, (list, tuple)) or len(value) != count:
+            raise slot.wrong(type(value).__name__, f"give a list of {count} arrays")
+        values = [array_value(item, slot) for item in value]
+        return Value(b"".join(each.data for each in values), keep=values)
 
     def _slot(self, variable: Variable, role: Role) -> Slot:
         form: Form = "struct" if variable.dtype.kind == "struct" and variable.dtype.has_pointers else "pointer"
