@@ -1,5 +1,6 @@
 // Arithmetic that the device has instructions for and the host has not: directed rounding, and operations on bytes. The
 // function of llvm.nvvm.mul.rz.f is adgen_nvvm_mul_rz_f, and so on (RetargetHost).
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
@@ -116,6 +117,58 @@ DOT(s_s, int8_t, int16_t, int8_t)
 DOT(s_u, int8_t, int16_t, uint8_t)
 DOT(u_s, uint8_t, uint16_t, int8_t)
 DOT(u_u, uint8_t, uint16_t, uint8_t)
+
+// Numbers of 8 bits (FP8), two in a word of 16: `MANTISSA` bits behind the exponent, NaN 0x7f, and what is too large
+// becomes the largest.
+namespace {
+
+struct E4M3 {
+  static constexpr int MANTISSA = 3, BIAS = 7;
+  static constexpr uint8_t LARGEST = 0x7e;
+  static constexpr float MOST = 448;
+  static uint16_t half(uint8_t byte) { // the exponent of a half is 8 more; what has none is looked up
+    constexpr uint16_t SMALL[] = {0, 0x1800, 0x1c00, 0x1e00, 0x2000, 0x2100, 0x2200, 0x2300};
+    const uint16_t sign = (byte & 0x80) << 8, rest = byte & 0x7f;
+    return sign | (rest == 0x7f ? 0x7fff : rest < 8 ? SMALL[rest] : (rest << 7) + (8 << 10));
+  }
+};
+
+struct E5M2 {
+  static constexpr int MANTISSA = 2, BIAS = 15;
+  static constexpr uint8_t LARGEST = 0x7b;
+  static constexpr float MOST = 57344;
+  static uint16_t half(uint8_t byte) { return (byte & 0x7f) > 0x7c ? 0x7fff : byte << 8; }
+};
+
+// To the nearest and to even.
+template <class Format> uint16_t rounded(float x) {
+  const uint8_t sign = std::signbit(x) ? 0x80 : 0;
+  const float size = std::fabs(x);
+  if (x != x)
+    return 0x7f;
+  if (size >= Format::MOST)
+    return sign | Format::LARGEST;
+  const int exponent = size == 0 ? 1 - Format::BIAS : std::max(std::ilogb(size), 1 - Format::BIAS);
+  const int digits = int(std::nearbyint(std::ldexp(size, Format::MANTISSA - exponent)));
+  return sign | (((exponent + Format::BIAS - 1) << Format::MANTISSA) + digits);
+}
+
+float single(uint16_t half) { return __builtin_bit_cast(_Float16, half); }
+
+} // namespace
+
+#define BYTES(NAME, FORMAT)                                                                                            \
+  HIDDEN uint32_t adgen_nvvm_##NAME##_to_f16x2_rn(uint16_t x) {                                                        \
+    return uint32_t(FORMAT::half(x >> 8)) << 16 | FORMAT::half(x & 0xff);                                              \
+  }                                                                                                                    \
+  HIDDEN uint16_t adgen_nvvm_ff_to_##NAME##_rn(float high, float low) {                                                \
+    return rounded<FORMAT>(high) << 8 | rounded<FORMAT>(low);                                                          \
+  }                                                                                                                    \
+  HIDDEN uint16_t adgen_nvvm_f16x2_to_##NAME##_rn(uint32_t x) {                                                        \
+    return rounded<FORMAT>(single(x >> 16)) << 8 | rounded<FORMAT>(single(x & 0xffff));                                \
+  }
+BYTES(e4m3x2, E4M3)
+BYTES(e5m2x2, E5M2)
 
 // What the compiler calls to round to bfloat16, to the nearest and to even; older C runtimes lack it.
 HIDDEN __bf16 __truncsfbf2(float x) {

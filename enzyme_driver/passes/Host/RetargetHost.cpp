@@ -45,24 +45,62 @@ std::string runtimeName(StringRef Name) {
       StringRef(Plain).contains(".rz") || StringRef(Plain).contains(".rm") || StringRef(Plain).contains(".rp");
   bool Arithmetic = is_contained({"add", "mul", "div", "rcp", "sqrt", "fma"}, Operation);
   bool Conversion = is_contained({"d2f", "i2f", "ui2f", "ll2f", "ull2f", "ll2d", "ull2d"}, Operation);
-  if (!(Directed && (Arithmetic || Conversion)) && !is_contained({"prmt", "sad", "fns", "idp4a", "idp2a"}, Operation))
+  bool Bytes = StringRef(Plain).contains("e4m3x2") || StringRef(Plain).contains("e5m2x2");
+  if (!(Directed && (Arithmetic || Conversion)) && !Bytes &&
+      !is_contained({"prmt", "sad", "fns", "idp4a", "idp2a"}, Operation))
     return "";
   std::replace(Plain.begin(), Plain.end(), '.', '_');
   return "adgen_nvvm_" + Plain;
 }
+
+// C++ hands over a pair of halves as a word, LLVM in a register of vectors.
+class PairsAsWords {
+public:
+  explicit PairsAsWords(FunctionType &Asked)
+      : Asked(Asked), Word(Type::getInt32Ty(Asked.getContext())),
+        Pair(FixedVectorType::get(Type::getHalfTy(Asked.getContext()), 2)) {}
+
+  bool areThere() const { return Asked.getReturnType() == Pair || is_contained(Asked.params(), Pair); }
+
+  FunctionType *type() const {
+    SmallVector<Type *> Parameters;
+    for (Type *T : Asked.params())
+      Parameters.push_back(T == Pair ? Word : T);
+    return FunctionType::get(Asked.getReturnType() == Pair ? Word : Asked.getReturnType(), Parameters, false);
+  }
+
+  void replace(CallInst &Call, Function &Host) const {
+    IRBuilder<> B(&Call);
+    SmallVector<Value *> Given;
+    for (Value *A : Call.args())
+      Given.push_back(A->getType() == Pair ? B.CreateBitCast(A, Word) : A);
+    Value *Result = B.CreateCall(&Host, Given);
+    Call.replaceAllUsesWith(B.CreateBitCast(Result, Call.getType()));
+    Call.eraseFromParent();
+  }
+
+private:
+  FunctionType &Asked;
+  Type *Word, *Pair;
+};
 
 void useHostMath(Module &M) {
   for (Function &F : make_early_inc_range(M)) {
     std::string Name = F.isIntrinsic() ? runtimeName(F.getName()) : libraryName(F.getName());
     if (Name.empty())
       continue;
-    FunctionType *Type = F.getFunctionType();
+    PairsAsWords Pairs(*F.getFunctionType());
+    FunctionType *Type = Pairs.type();
     auto *Host = cast<Function>(M.getOrInsertFunction(Name, Type).getCallee());
     Host->setDoesNotThrow();
     Host->setWillReturn();
     if (none_of(Type->params(), [](llvm::Type *T) { return T->isPointerTy(); }))
       Host->setDoesNotAccessMemory();
-    F.replaceAllUsesWith(Host);
+    if (Pairs.areThere())
+      for (User *U : make_early_inc_range(F.users()))
+        Pairs.replace(*cast<CallInst>(U), *Host);
+    else
+      F.replaceAllUsesWith(Host);
     F.eraseFromParent();
   }
 }

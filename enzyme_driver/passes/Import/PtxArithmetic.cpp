@@ -110,6 +110,32 @@ Value *PtxTranslation::converted(ArrayRef<StringRef> Words, ArrayRef<StringRef> 
   return B.CreateIntrinsic(Saturate, {To, From}, {B.CreateUnaryIntrinsic(Rounding, X)});
 }
 
+static bool areBytes(StringRef Name) { return Name == "e4m3x2" || Name == "e5m2x2"; }
+
+bool PtxTranslation::isOfBytes(ArrayRef<StringRef> Words) {
+  return Words[0] == "cvt" && Words.size() > 3 && Words[1] == "rn" && !is_contained(Words, "relu") &&
+         (areBytes(Words.back()) || areBytes(Words[Words.size() - 2]));
+}
+
+// Two numbers of 8 bits are an integer, as it lies in memory: what is rounded to them or read from them has no
+// derivative, like a number that is converted to char and back.
+Value *PtxTranslation::ofBytes(ArrayRef<StringRef> Words, ArrayRef<StringRef> Operands) {
+  StringRef To = Words[Words.size() - 2], From = Words.back(), Name = From == "f32" ? "ff" : From;
+  Intrinsic::ID Id = Intrinsic::lookupIntrinsicID(("llvm.nvvm." + Name + ".to." + To + ".rn").str());
+  if (Id == Intrinsic::not_intrinsic)
+    return nullptr;
+  Function *F = Intrinsic::getOrInsertDeclaration(Call.getModule(), Id);
+  SmallVector<Value *> Given;
+  for (StringRef Operand : Operands.drop_front())
+    if (Value *X = Given.size() < F->arg_size() ? read(Operand, F->getArg(Given.size())->getType()) : nullptr)
+      Given.push_back(X);
+  if (Given.size() != F->arg_size() || Given.size() + 1 != Operands.size())
+    return nullptr;
+  CallInst *Converted = B.CreateCall(F, Given);
+  Converted->addFnAttr(Attribute::get(Context, "enzyme_inactive"));
+  return Converted;
+}
+
 Value *PtxTranslation::floating(ArrayRef<StringRef> Words, ArrayRef<Value *> X, Type *T) {
   StringRef Code = Words[0];
   bool Approximate = is_contained(Words, "approx") || is_contained(Words, "full");

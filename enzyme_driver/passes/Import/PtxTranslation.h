@@ -104,6 +104,8 @@ private:
   llvm::Value *value(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands, llvm::Type *T);
   llvm::Value *compared(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::Value *> X);
   llvm::Value *converted(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands);
+  static bool isOfBytes(llvm::ArrayRef<llvm::StringRef> Words);
+  llvm::Value *ofBytes(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::StringRef> Operands);
   llvm::Value *floating(llvm::ArrayRef<llvm::StringRef> Words, llvm::ArrayRef<llvm::Value *> X, llvm::Type *T);
   llvm::Value *unary(llvm::StringRef Code, llvm::Value *X, llvm::Type *T);
 

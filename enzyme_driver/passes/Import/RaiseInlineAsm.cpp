@@ -83,6 +83,10 @@ bool PtxTranslation::translate(StringRef Statement) {
     return Condition.empty() && elected(Words, Operands);
   if (Words[0] == "mma" || Words[0] == "ldmatrix")
     return Condition.empty() && ofTensorCores(Words, Operands);
+  if (isOfBytes(Words)) {
+    Value *Converted = Condition.empty() ? ofBytes(Words, Operands) : nullptr;
+    return Converted && write(Operands[0], Converted);
+  }
   bool Directed = any_of(Words, [](StringRef W) { return is_contained({"rz", "rm", "rp", "volatile"}, W); });
   if (Directed && Words[0] != "cvt")
     return false;

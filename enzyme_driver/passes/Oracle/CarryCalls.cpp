@@ -248,6 +248,8 @@ Value *Carrying::ofIntrinsic(IRBuilder<> &B, CallBase &Call, bool &Known) {
   if (Name.starts_with("llvm.nvvm.prmt") && isZeroShadow(D[2]) && !Module.Numbers.areSets())
     return isZeroShadow(D[0]) && isZeroShadow(D[1]) ? cast<Value>(Constant::getNullValue(T))
                                                     : B.CreateCall(&Callee, {D[0], D[1], Arguments[2]});
+  if (Call.hasFnAttr("enzyme_inactive"))
+    return None();
   bool GivesNumbers = holds(T, [](Type *Part) { return Part->isFloatingPointTy(); });
   if (GivesNumbers) {
     Value *Found = Module.Numbers.ofArithmetic(B, Call, D, *this);

@@ -49,6 +49,19 @@ define void @adgen_body_kernel(ptr %x) convergent "target-cpu"="sm_90" "nvvm.max
   ret void
 }
 
+; Numbers of 8 bits, with a pair of halves as a word.
+; CHECK-LABEL: define i16 @bytes(
+; CHECK-NEXT:    [[WORD:%.*]] = call i32 @adgen_nvvm_e4m3x2_to_f16x2_rn(i16 %x)
+; CHECK-NEXT:    [[PAIR:%.*]] = bitcast i32 [[WORD]] to <2 x half>
+; CHECK-NEXT:    [[AGAIN:%.*]] = bitcast <2 x half> [[PAIR]] to i32
+; CHECK-NEXT:    [[GIVEN:%.*]] = call i16 @adgen_nvvm_f16x2_to_e5m2x2_rn(i32 [[AGAIN]])
+; CHECK:         ret i16 [[GIVEN]]
+define i16 @bytes(i16 %x) {
+  %pair = call <2 x half> @llvm.nvvm.e4m3x2.to.f16x2.rn(i16 %x)
+  %rounded = call i16 @llvm.nvvm.f16x2.to.e5m2x2.rn(<2 x half> %pair)
+  ret i16 %rounded
+}
+
 ; CHECK-LABEL: define void @mathematics(
 ; CHECK-NEXT:    %a = call float @sinf(float %v)
 ; CHECK-NEXT:    %b = call double @pow(double %w, double %w)

@@ -384,3 +384,27 @@ define i32 @leads(i32 %mask) {
   %sum = add i32 %lane, %leads
   ret i32 %sum
 }
+
+; FP8 is an integer: no number passes the conversion, whose higher part stands first.
+; CHECK-LABEL: define i32 @widened_bytes(
+; CHECK-NEXT:  [[HALVES:%.*]] = call <2 x half> @llvm.nvvm.e4m3x2.to.f16x2.rn(i16 %x) [[INACTIVE:#[0-9]+]]
+; CHECK-NEXT:  bitcast <2 x half> [[HALVES]] to i32
+define i32 @widened_bytes(i16 %x) {
+  %v = call i32 asm "{cvt.rn.f16x2.e4m3x2 $0, $1;}\0A", "=r,h"(i16 %x)
+  ret i32 %v
+}
+
+; CHECK-LABEL: define i16 @rounded_to_bytes(
+; CHECK-NEXT:  call i16 @llvm.nvvm.ff.to.e5m2x2.rn(float %high, float %low) [[INACTIVE]]
+; CHECK:       [[PAIR:%.*]] = bitcast i32 %pair to <2 x half>
+; CHECK-NEXT:  call i16 @llvm.nvvm.f16x2.to.e4m3x2.rn(<2 x half> [[PAIR]]) [[INACTIVE]]
+; CHECK:       asm "cvt.rn.satfinite.relu.e4m3x2.f32
+define i16 @rounded_to_bytes(float %low, float %high, i32 %pair) {
+  %a = call i16 asm "{cvt.rn.satfinite.e5m2x2.f32 $0, $2, $1;}\0A", "=h,f,f"(float %low, float %high)
+  %b = call i16 asm "{cvt.rn.satfinite.e4m3x2.f16x2 $0, $1;}\0A", "=h,r"(i32 %pair)
+  %c = call i16 asm "cvt.rn.satfinite.relu.e4m3x2.f32 $0, $2, $1;", "=h,f,f"(float %low, float %high)
+  %ab = add i16 %a, %b
+  %sum = add i16 %ab, %c
+  ret i16 %sum
+}
+; CHECK: attributes [[INACTIVE]] = { "enzyme_inactive" }
