@@ -42,6 +42,32 @@ __global__ void squared_through_words(const at::Half *x, at::Half *y, int n)
     y[i] = half * at::Half(half.x, at::Half::from_bits());
 }
 
+// A maximum that starts at a constant, and is carried as 16 bits.
+__global__ void pooled(const at::Half *x, at::Half *y, int *place, int width)
+{
+    const at::Half *row = x + threadIdx.x * width;
+    at::Half most = width <= 0 ? 0 : -3e38f;
+    int at = -1;
+    for (int j = 0; j < width; ++j)
+        if (row[j] > most)
+        {
+            most = row[j];
+            at = j;
+        }
+    y[threadIdx.x] = most;
+    place[threadIdx.x] = at;
+}
+
+// CUDA's own class is added to PyTorch's, and numbers are rounded to bytes.
+__global__ void summed_by_warp(const at::Half *x, at::Half *y, signed char *rounded)
+{
+    at::Half sum = x[threadIdx.x];
+    rounded[threadIdx.x] = static_cast<signed char>(sum.operator __half());
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(~0u, sum.operator __half(), offset);
+    if (threadIdx.x == 0) *y = sum;
+}
+
 at::Tensor look_up(at::Tensor at, at::Tensor table)
 {
     const int n = at.size(0);

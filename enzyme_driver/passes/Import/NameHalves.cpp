@@ -6,6 +6,7 @@
 
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -224,6 +225,14 @@ char kindOf(Function &F, bool Widens, FunctionAnalysisManager &FAM) {
   return 0;
 }
 
+// PyTorch's own, which a file that only copies them never converts.
+char kindNamed(const DICompositeType &Class) {
+  auto *Space = dyn_cast_or_null<DINamespace>(Class.getScope());
+  if (!Space || Space->getName() != "c10")
+    return 0;
+  return Class.getName() == "Half" ? 'f' : Class.getName() == "BFloat16" ? 'b' : 0;
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(NameHalves);
@@ -238,10 +247,15 @@ PreservedAnalyses NameHalves::run(Module &M, ModuleAnalysisManager &MAM) {
   for (auto &[F, Conversion] : Found)
     if (char &Kind = Kinds[Conversion.Class]; !Kind)
       Kind = kindOf(*F, Conversion.Widens, FAM);
+  DebugInfoFinder All;
+  All.processModule(M);
+  for (DIType *Type : All.types())
+    if (auto *Class = dyn_cast<DICompositeType>(Type); Class && isWord(Class) && kindNamed(*Class))
+      Kinds[Class] = kindNamed(*Class);
   for (auto [Class, Kind] : Kinds)
     if (Kind) // the name
       Class->replaceOperandWith(2, MDString::get(M.getContext(), Kind == 'b' ? "__nv_bfloat16" : "__half"));
-  return Found.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  return Kinds.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
 } // namespace adgen

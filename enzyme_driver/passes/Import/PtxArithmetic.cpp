@@ -98,6 +98,8 @@ Value *PtxTranslation::converted(ArrayRef<StringRef> Words, ArrayRef<StringRef> 
                                            : Intrinsic::not_intrinsic;
   if (To == From && To->isFloatingPointTy() && Rounding != Intrinsic::not_intrinsic)
     return B.CreateUnaryIntrinsic(Rounding, X);
+  if (To->isFloatingPointTy() && From->isFloatingPointTy() && Narrow == Wide && Narrow == 16 && Exact)
+    return B.CreateFPTrunc(B.CreateFPExt(X, B.getFloatTy()), To);
   if (To->isFloatingPointTy() && From->isFloatingPointTy())
     return Narrow > Wide ? B.CreateFPExt(X, To) : Narrow < Wide && Exact ? B.CreateFPTrunc(X, To) : nullptr;
   if (To->isFloatingPointTy())
@@ -107,7 +109,8 @@ Value *PtxTranslation::converted(ArrayRef<StringRef> Words, ArrayRef<StringRef> 
   if (Rounding == Intrinsic::not_intrinsic)
     return nullptr;
   Intrinsic::ID Saturate = ToName.starts_with("s") ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat;
-  return B.CreateIntrinsic(Saturate, {To, From}, {B.CreateUnaryIntrinsic(Rounding, X)});
+  Value *Number = B.CreateIntrinsic(Saturate, {To, From}, {B.CreateUnaryIntrinsic(Rounding, X)});
+  return Narrow == 8 ? B.CreateIntCast(Number, B.getInt32Ty(), ToName.starts_with("s")) : Number;
 }
 
 static bool areBytes(StringRef Name) { return Name == "e4m3x2" || Name == "e5m2x2"; }

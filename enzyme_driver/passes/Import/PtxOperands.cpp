@@ -71,6 +71,8 @@ Value *PtxTranslation::as(Value *V, Type *T) {
     return V;
   if (V->getType()->isIntegerTy(1) && T->isIntegerTy())
     return B.CreateZExt(V, T);
+  if (V->getType()->isIntegerTy(32) && T->isIntegerTy(8)) // the register of a byte, as it was extended
+    return B.CreateTrunc(V, T);
   if (V->getType()->isPointerTy() || T->isPointerTy() ||
       V->getType()->getPrimitiveSizeInBits() != T->getPrimitiveSizeInBits())
     return nullptr;
@@ -98,6 +100,7 @@ Type *PtxTranslation::typeNamed(StringRef Name) {
       .Case("bf16x2", FixedVectorType::get(Brain, 2))
       .Case("f32", B.getFloatTy())
       .Case("f64", B.getDoubleTy())
+      .Cases({"u8", "s8"}, B.getInt8Ty())
       .Cases({"b16", "u16", "s16"}, B.getInt16Ty())
       .Cases({"b32", "u32", "s32"}, B.getInt32Ty())
       .Cases({"b64", "u64", "s64"}, B.getInt64Ty())

@@ -100,13 +100,12 @@ public:
           Changed |= widen(*Bits);
     for (BitCastInst *Cast : casts(Type::getFloatTy(Context)))
       Changed |= widenComputed(*Cast);
-    for (bool Again = true; std::exchange(Again, false);)
-      for (Instruction &I : make_early_inc_range(instructions(Body)))
-        if (isa<PHINode, SelectInst>(I) && choose(I))
-          Changed = Again = true;
-    for (BitCastInst *Cast : casts(Type::getFloatTy(Context)))
-      if (auto *Inner = dyn_cast<BitCastInst>(Cast->getOperand(0)); Inner && Inner->getSrcTy() == Cast->getType())
-        Cast->replaceAllUsesWith(Inner->getOperand(0));
+    while (chooseAny())
+      Changed = true;
+    for (Type *T : {Type::getFloatTy(Context), Type::getHalfTy(Context), Type::getBFloatTy(Context)})
+      for (BitCastInst *Cast : casts(T))
+        if (auto *Inner = dyn_cast<BitCastInst>(Cast->getOperand(0)); Inner && Inner->getSrcTy() == T)
+          Cast->replaceAllUsesWith(Inner->getOperand(0));
     for (char Kind : HalfKinds)
       for (BitCastInst *Cast : casts(halfType(Context, Kind)))
         for (Value *Bits : chosenOf(*Cast->getOperand(0)))
@@ -157,38 +156,90 @@ private:
     return Found;
   }
 
-  // Among bits of floats floats are chosen.
-  bool choose(Instruction &Choice) {
-    if (!Choice.getType()->isIntegerTy(32))
+  static bool isChoice(const Value *V) { return isa<PHINode, SelectInst>(V); }
+  static auto valuesOf(Instruction &Choice) { return drop_begin(Choice.operands(), isa<SelectInst>(Choice)); }
+
+  // The type of the number whose bits these are, as a cast or memory says; null where nothing does.
+  Type *numberType(Value *Bits) const {
+    if (auto *Cast = dyn_cast<BitCastInst>(Bits))
+      return Cast->getSrcTy()->isFloatingPointTy() ? Cast->getSrcTy() : nullptr;
+    auto *Load = dyn_cast<LoadInst>(Bits);
+    bool InHalf = Bits->getType()->isIntegerTy(16);
+    std::optional<Leaf> Held = Load ? leafAt(Load->getPointerOperand(), InHalf ? 2 : 4) : std::nullopt;
+    return !Held ? nullptr : InHalf ? halfType(Context, Held->Kind) : Type::getFloatTy(Context);
+  }
+
+  // The choices that this one chooses of, in turn, and the numbers whose bits it is; none where it is also of others.
+  SmallSetVector<Instruction *, 8> choicesOfBits(Instruction &Last, Type *&T) const {
+    SmallSetVector<Instruction *, 8> Found;
+    Found.insert(&Last);
+    for (unsigned I = 0; I < Found.size(); ++I)
+      for (const Use &U : valuesOf(*Found[I])) {
+        Type *Of = numberType(U);
+        if (isChoice(U))
+          Found.insert(cast<Instruction>(U));
+        else if (!isa<ConstantInt>(U) && (!Of || (T && T != Of)))
+          return {};
+        T = Of ? Of : T;
+      }
+    return T ? Found : SmallSetVector<Instruction *, 8>();
+  }
+
+  // Among bits of numbers numbers are chosen, also where loops carry them.
+  bool choose(Instruction &Last) {
+    if (!Last.getType()->isIntegerTy(16) && !Last.getType()->isIntegerTy(32))
       return false;
-    unsigned First = isa<SelectInst>(Choice), Floats = 0;
-    for (const Use &U : drop_begin(Choice.operands(), First)) {
-      auto *Cast = dyn_cast<BitCastInst>(U);
-      bool IsFloat = Cast && Cast->getSrcTy()->isFloatTy();
-      if (!IsFloat && !isa<ConstantInt>(U))
-        return false;
-      Floats += IsFloat;
+    Type *T = nullptr;
+    SmallSetVector<Instruction *, 8> Choices = choicesOfBits(Last, T);
+    DenseMap<const Value *, Value *> Numbers;
+    IRBuilder<> B(Context);
+    for (Instruction *I : Choices) { // what they choose of follows
+      B.SetInsertPoint(I);
+      auto *Phi = dyn_cast<PHINode>(I);
+      Value *None = PoisonValue::get(T);
+      Numbers[I] = Phi ? cast<Value>(B.CreatePHI(T, Phi->getNumIncomingValues()))
+                       : SelectInst::Create(cast<SelectInst>(I)->getCondition(), None, None, "", I->getIterator());
     }
-    if (!Floats)
-      return false;
-    IRBuilder<> B(&Choice);
-    Type *T = B.getFloatTy();
-    auto Chosen = [&](Value *Bits) {
-      return isa<Constant>(Bits) ? ConstantExpr::getBitCast(cast<Constant>(Bits), T)
-                                 : cast<BitCastInst>(Bits)->getOperand(0);
+    auto Number = [&](Value *Bits) -> Value * {
+      if (auto *C = dyn_cast<ConstantInt>(Bits))
+        return ConstantExpr::getBitCast(C, T);
+      if (Value *Known = Numbers.lookup(Bits))
+        return Known;
+      if (auto *Cast = dyn_cast<BitCastInst>(Bits))
+        return Cast->getOperand(0);
+      return IRBuilder<>(cast<LoadInst>(Bits)->getNextNode()).CreateBitCast(Bits, T);
     };
-    Value *Number = nullptr;
-    if (auto *Phi = dyn_cast<PHINode>(&Choice)) {
-      PHINode *New = B.CreatePHI(T, Phi->getNumIncomingValues());
-      for (auto [Bits, From] : zip(Phi->incoming_values(), Phi->blocks()))
-        New->addIncoming(Chosen(Bits), From);
-      Number = New;
-      B.SetInsertPoint(&*Choice.getParent()->getFirstInsertionPt());
-    } else
-      Number = B.CreateSelect(Choice.getOperand(0), Chosen(Choice.getOperand(1)), Chosen(Choice.getOperand(2)));
-    Choice.replaceAllUsesWith(B.CreateBitCast(Number, Choice.getType()));
-    Choice.eraseFromParent();
-    return true;
+    for (Instruction *I : Choices) {
+      if (auto *Phi = dyn_cast<PHINode>(I)) {
+        for (auto [Bits, From] : zip(Phi->incoming_values(), Phi->blocks()))
+          cast<PHINode>(Numbers[I])->addIncoming(Number(Bits), From);
+        B.SetInsertPoint(&*I->getParent()->getFirstInsertionPt());
+      } else {
+        auto *Select = cast<SelectInst>(Numbers[I]);
+        Select->setTrueValue(Number(I->getOperand(1)));
+        Select->setFalseValue(Number(I->getOperand(2)));
+        B.SetInsertPoint(I);
+      }
+      B.SetCurrentDebugLocation(I->getDebugLoc());
+      I->replaceUsesWithIf(B.CreateBitCast(Numbers[I], I->getType()),
+                           [&](const Use &U) { return !Choices.contains(cast<Instruction>(U.getUser())); });
+    }
+    for (Instruction *I : Choices)
+      I->replaceAllUsesWith(PoisonValue::get(I->getType()));
+    for (Instruction *I : Choices)
+      I->eraseFromParent();
+    return !Choices.empty();
+  }
+
+  bool chooseAny() {
+    SmallVector<WeakTrackingVH> Choices;
+    for (Instruction &I : instructions(Body))
+      if (isChoice(&I))
+        Choices.emplace_back(&I);
+    bool Changed = false;
+    for (Value *I : Choices)
+      Changed |= I && isChoice(I) && choose(*cast<Instruction>(I));
+    return Changed;
   }
 
   std::optional<Leaf> leafAt(Value *Pointer, uint64_t Bytes) const {

@@ -56,6 +56,12 @@ using Wide = std::conditional_t<std::is_same_v<A, double> || std::is_same_v<B, d
   template <class A, class B, class = typename Result<A, B>::type>                                                     \
   __host__ __device__ inline A &operator OPERATOR## = (A & a, const B &b) {                                            \
     return a = static_cast<A>(Wide<A, B>(a) OPERATOR Wide<A, B>(b));                                                   \
+  }                                                                                                                    \
+  __host__ __device__ inline Half &operator OPERATOR## = (Half & a, const Half &b) {                                   \
+    return a = float(a) OPERATOR float(b);                                                                             \
+  }                                                                                                                    \
+  __host__ __device__ inline BFloat16 &operator OPERATOR## = (BFloat16 & a, const BFloat16 &b) {                       \
+    return a = float(a) OPERATOR float(b);                                                                             \
   }
 ADGEN_OPERATOR(+)
 ADGEN_OPERATOR(-)

@@ -108,3 +108,42 @@ define void @adgen_body_integers(ptr "adgen-layout"="2[0i2]" %high, ptr "adgen-l
   store float %number, ptr %y
   ret void
 }
+
+; A maximum that starts at one of two constants is chosen among numbers.
+; CHECK-LABEL: define void @adgen_body_largest(
+; CHECK:         select i1 %empty, half 0xH0000, half 0xHFC00
+; CHECK:         [[MOST:%.*]] = phi half
+; CHECK:         [[NUMBER:%.*]] = bitcast i16 %x.bits to half
+; CHECK:         select i1 %larger, half [[NUMBER]], half [[MOST]]
+; CHECK:         phi half
+define void @adgen_body_largest(ptr "adgen-layout"="2[0f2]" %x, ptr "adgen-layout"="2[0f2]" %y, i1 %empty, i32 %n) {
+entry:
+  %start = select i1 %empty, i16 0, i16 -1024
+  br i1 %empty, label %end, label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %most = phi i16 [ %start, %entry ], [ %kept, %loop ]
+  %at = getelementptr half, ptr %x, i32 %i
+  %x.bits = load i16, ptr %at
+  %number = bitcast i16 %x.bits to half
+  %before = bitcast i16 %most to half
+  %larger = fcmp ogt half %number, %before
+  %kept = select i1 %larger, i16 %x.bits, i16 %most
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  %found = phi i16 [ %start, %entry ], [ %kept, %loop ]
+  store i16 %found, ptr %y
+  ret void
+}
+
+; One of whose values is a count is an integer.
+; CHECK-LABEL: define void @adgen_body_counted(
+; CHECK:         select i1 %c, i16 %bits, i16 %count
+define void @adgen_body_counted(ptr "adgen-layout"="2[0f2]" %x, ptr "adgen-layout"="2[0i2]" %y, i16 %count, i1 %c) {
+  %bits = load i16, ptr %x
+  %either = select i1 %c, i16 %bits, i16 %count
+  store i16 %either, ptr %y
+  ret void
+}

@@ -385,6 +385,30 @@ define i32 @leads(i32 %mask) {
   ret i32 %sum
 }
 
+; A byte is extended to its register.
+; CHECK-LABEL: define i16 @rounded_to_byte(
+; CHECK:       [[WHOLE:%.*]] = call half @llvm.trunc.f16(half
+; CHECK-NEXT:  [[BYTE:%.*]] = call i8 @llvm.fptosi.sat.i8.f16(half [[WHOLE]])
+; CHECK-NEXT:  sext i8 [[BYTE]] to i32
+; CHECK:       call i8 @llvm.fptoui.sat.i8.bf16(bfloat
+; CHECK-NOT:   asm
+; CHECK:       ret i16
+define i16 @rounded_to_byte(i16 %x, i16 %y) {
+  %a = call i32 asm "cvt.rzi.s8.f16 $0, $1;", "=r,h"(i16 %x)
+  %b = call i16 asm "{ .reg.b8 myreg;\0A  cvt.rzi.u8.bf16 myreg, $1;\0A  mov.b16 $0, {myreg, 0};\0A}", "=h,h"(i16 %y)
+  %low = trunc i32 %a to i16
+  %sum = add i16 %low, %b
+  ret i16 %sum
+}
+
+; CHECK-LABEL: define i16 @brain_to_half(
+; CHECK:       [[WIDE:%.*]] = fpext bfloat {{.*}} to float
+; CHECK-NEXT:  fptrunc float [[WIDE]] to half
+define i16 @brain_to_half(i16 %x) {
+  %v = call i16 asm "{ cvt.rn.f16.bf16 $0, $1; }", "=h,h"(i16 %x)
+  ret i16 %v
+}
+
 ; FP8 is an integer: no number passes the conversion, whose higher part stands first.
 ; CHECK-LABEL: define i32 @widened_bytes(
 ; CHECK-NEXT:  [[HALVES:%.*]] = call <2 x half> @llvm.nvvm.e4m3x2.to.f16x2.rn(i16 %x) [[INACTIVE:#[0-9]+]]
