@@ -7,6 +7,8 @@
 #include <functional>
 #include <iomanip>
 #include <iostream>
+#include <iterator>
+#include <list>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -56,6 +58,58 @@ double numbers_in_order(const double *x, int n)
         weight *= 0.7;
     }
     return sum + 2 * *sorted.lower_bound(0.1) + sorted.size() * *sorted.rbegin();
+}
+
+double middle_of_the_last(const double *x, int n)
+{
+    std::multiset<double> last;
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        last.insert(x[i]);
+        if (i >= 9) last.erase(last.find(x[i - 9]));
+        sum += (1 + i % 3) * std::pow(*std::next(last.begin(), last.size() / 2), 2);
+    }
+    return sum;
+}
+
+double spliced_lists(const double *x, int n)
+{
+    std::list<double> some(x, x + n / 2), others;
+    for (int i = n / 2; i < n; ++i) others.push_front(x[i] * x[i - 1]);
+    some.splice(std::next(some.begin(), 3), others, std::next(others.begin()), std::next(others.begin(), 5));
+    some.swap(others);
+    some.remove_if([](double each) { return each > 0.8; });
+    others.reverse();
+    others.sort();
+    some.sort();
+    some.merge(others);
+    double sum = 0;
+    for (const double each : some) sum = 0.9 * sum + each * each;
+    return sum + others.size();
+}
+
+struct Order {
+    double price, size;
+};
+
+double orders_taken(const double *x, int n)
+{
+    std::map<int, std::list<Order>> levels;
+    for (int i = 0; i < n; ++i) levels[i % 7].push_back({x[i], 1 + std::abs(x[(i + 1) % n])});
+    double paid = 0, wanted = n / 3.0 + x[0];
+    while (wanted > 0) {
+        auto level = levels.begin();
+        Order &first = level->second.front();
+        const double taken = std::min(wanted, first.size);
+        paid += taken * first.price;
+        wanted -= taken;
+        first.size -= taken;
+        if (first.size == 0) level->second.pop_front();
+        if (level->second.empty()) levels.erase(level);
+    }
+    for (const auto &level : levels)
+        for (const Order &left : level.second) paid += 0.1 * left.size * left.size * level.second.size();
+    return paid;
 }
 
 struct Found {

@@ -115,6 +115,9 @@ CONTAINERS = (
     C("`std::unordered_map`", "sums_by_key"),
     C("`std::map`", "sums_in_order"),
     C("`std::set` of numbers", "numbers_in_order"),
+    C("`std::multiset` of the last numbers, whose middle counts", "middle_of_the_last"),
+    C("`std::list`, spliced, sorted, merged, reversed and swapped", "spliced_lists"),
+    C("`std::map` of `std::list`, both emptied by and by", "orders_taken"),
     C("a search tree of `std::unique_ptr`", "search_tree"),
     C(
         "objects with virtual functions, of which one has an integer where others have vectors",

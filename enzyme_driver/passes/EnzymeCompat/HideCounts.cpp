@@ -44,6 +44,31 @@ bool isInteger(const Instruction &I) {
   return Name && is_contained({"bool", "short", "int", "long", "long long"}, Name->getString());
 }
 
+// Whether clang says that the access is to a number of elements, wherever the container lies: its type is described as
+// its name and its members, each with an offset.
+bool isNamedCount(const Instruction &I) {
+  const MDNode *Tag = I.getMetadata(LLVMContext::MD_tbaa);
+  const MDNode *Struct = Tag && Tag->getNumOperands() > 2 ? dyn_cast<MDNode>(Tag->getOperand(0)) : nullptr;
+  auto *At = Struct ? mdconst::dyn_extract<ConstantInt>(Tag->getOperand(2)) : nullptr;
+  uint64_t Offset = At ? At->getZExtValue() : 0;
+  while (At && Struct) {
+    auto *Name = Struct->getNumOperands() ? dyn_cast<MDString>(Struct->getOperand(0)) : nullptr;
+    if (Name && is_contained({"_ZTSNSt8__detail17_List_node_headerE", "_ZTSSt15_Rb_tree_header"}, Name->getString()))
+      return true;
+    const MDNode *Member = nullptr;
+    uint64_t Begin = 0;
+    for (unsigned Each = 1; Each + 1 < Struct->getNumOperands(); Each += 2)
+      if (auto *From = mdconst::dyn_extract<ConstantInt>(Struct->getOperand(Each + 1));
+          From && From->getZExtValue() <= Offset) {
+        Member = dyn_cast<MDNode>(Struct->getOperand(Each));
+        Begin = From->getZExtValue();
+      }
+    Struct = Member;
+    Offset -= Begin;
+  }
+  return false;
+}
+
 class Containers {
 public:
   explicit Containers(Module &M) : DL(M.getDataLayout()) {
@@ -94,6 +119,8 @@ private:
   bool isCount(Instruction &I) const {
     if (!isInteger(I) || !getLoadStoreType(&I)->isIntegerTy(64))
       return false;
+    if (isNamedCount(I))
+      return true;
     Placed At = placed(getLoadStorePointerOperand(&I), DL);
     auto Found = Ends.find(At.Base);
     return Found != Ends.end() && At.Offset > Found->second && At.Offset <= Found->second + LongestNode;
