@@ -10,7 +10,9 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -291,7 +293,11 @@ private:
     if (Function *Callee = Call.getCalledFunction()) {
       if (StringRef What = unsupportedRuntimeCall(Callee->getName()); !What.empty())
         stop(Call, What, insteadOf(Callee->getName()));
-      if (countsBuckets(Callee->getName())) {
+      bool IsOwn = !Callee->isDeclaration() && !Callee->hasFnAttribute(ApartAttribute);
+      if (Callee->isVarArg() && IsOwn && !movesNoNumbers(*Callee))
+        stop(Call, "a function with any number of arguments (" + demangle(Callee->getName()) + ")",
+             "use a parameter pack (template <class... T>), a std::initializer_list or an array");
+      if (countsBuckets(Callee->getName()) || (Callee->isVarArg() && IsOwn)) {
         Callee->addFnAttr("enzyme_inactive");
         Callee->addFnAttr(Attribute::NoFree);
       }
@@ -301,6 +307,16 @@ private:
     if (Call.getIntrinsicID() == Intrinsic::threadlocal_address)
       stop(Call, "a variable of which every thread has its own (threadprivate, thread_local)",
            insteadOf("__kmpc_threadprivate"));
+  }
+
+  // As what prints or throws its arguments by a function of C.
+  static bool movesNoNumbers(const Function &F) {
+    return none_of(instructions(F), [](const Instruction &I) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      return isFloating(I.getType()) || isa<MemTransferInst>(I) || (Call && (!Callee || !Callee->isDeclaration())) ||
+             any_of(I.operands(), [](const Use &U) { return isFloating(U->getType()); });
+    });
   }
 
   static bool movesUnderMask(StringRef Name) {

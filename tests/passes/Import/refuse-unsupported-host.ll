@@ -48,6 +48,37 @@ define internal void @outlined(ptr %thread, ptr %bound, ptr %x) !dbg !21 {
   ret void
 }
 
+; A function of any number of arguments that computes with them; one that hands them on to print them is left alone.
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":21,"reason":"cannot differentiate a function with any number of arguments (sum(int, ...))"}
+define void @variadic(ptr %x) {
+  ret void
+}
+
+define void @adgen_body_variadic(ptr %x) !dbg !22 {
+  %y = load double, ptr %x
+  %s = call double (i32, ...) @_Z3sumiz(i32 1, double %y), !dbg !41
+  store double %s, ptr %x
+  call void (ptr, ...) @_Z5printPKcz(ptr %x, double %y)
+  ret void
+}
+
+define internal double @_Z3sumiz(i32 %n, ...) {
+  %list = alloca [24 x i8]
+  call void @llvm.va_start.p0(ptr %list)
+  %y = load double, ptr %list
+  ret double %y
+}
+
+define internal void @_Z5printPKcz(ptr %format, ...) {
+  %list = alloca [24 x i8]
+  call void @llvm.va_start.p0(ptr %list)
+  %n = call i32 @vprintf(ptr %format, ptr %list)
+  ret void
+}
+
+declare i32 @vprintf(ptr, ptr)
+declare void @llvm.va_start.p0(ptr)
+
 ; Nothing is said about what no body reaches.
 define void @elsewhere() {
   call void @__kmpc_omp_task_alloc()
@@ -76,6 +107,7 @@ declare ptr @llvm.threadlocal.address.p0(ptr)
 !10 = distinct !DISubprogram(name: "f", scope: !2, file: !2, line: 9, type: !3, unit: !1, spFlags: DISPFlagDefinition)
 !20 = distinct !DISubprogram(name: "f", scope: !2, file: !2, line: 9, type: !3, unit: !1, spFlags: DISPFlagDefinition)
 !21 = distinct !DISubprogram(name: "f.omp_outlined", scope: !2, file: !2, line: 10, type: !3, unit: !1, spFlags: DISPFlagDefinition)
+!22 = distinct !DISubprogram(name: "variadic", scope: !2, file: !2, line: 21, type: !3, unit: !1, spFlags: DISPFlagDefinition)
 !30 = !DILocation(line: 10, scope: !20)
 !31 = !DILocation(line: 11, scope: !21)
 !32 = !DILocation(line: 12, scope: !21)
@@ -87,3 +119,4 @@ declare ptr @llvm.threadlocal.address.p0(ptr)
 !38 = !DILocation(line: 18, scope: !21)
 !39 = !DILocation(line: 19, scope: !21)
 !40 = !DILocation(line: 20, scope: !21)
+!41 = !DILocation(line: 21, scope: !22)
