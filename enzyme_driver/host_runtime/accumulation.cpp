@@ -24,6 +24,7 @@ struct Said {
   std::vector<adgen_memory> others;
 };
 thread_local Said said; // of the next gradient that this thread calls
+thread_local bool anything_said = false;
 thread_local Accumulation *running = nullptr;
 
 // The number of this thread in the only team of several that it is in (adgen_omp_team allows no teams in teams).
@@ -45,11 +46,16 @@ static bool isInARow(const adgen_launch *launch) {
   return launch && launch->grid[1] == 1 && launch->grid[2] == 1 && launch->block[1] == 1 && launch->block[2] == 1;
 }
 
+void Accumulation::forgetWhatWasSaid() {
+  if (std::exchange(anything_said, false))
+    said = {};
+}
+
 bool Accumulation::isFree() { return said.way == AccumulateByCost || said.way == AccumulateInOrder; }
 
 Accumulation::Accumulation(void *const *args, uint64_t accumulated, const adgen_launch *launch, bool meets)
     : args(args), accumulated(accumulated) {
-  const Said now = std::exchange(said, Said());
+  const Said now = std::exchange(anything_said, false) ? std::exchange(said, Said()) : Said();
   count = now.arguments;
   if (!meets || now.way == AccumulateTogether || omp_get_max_threads() == 1 || omp_in_parallel())
     return;
@@ -150,12 +156,14 @@ void *const *Accumulation::argumentsOf(std::vector<void *> &own, std::vector<voi
 extern "C" __attribute__((visibility("default"))) void
 adgen_accumulate(uint32_t arguments, uint32_t way, uint32_t shadows, const adgen_shadow *described) {
   said = {arguments, way, {described, described + shadows}, {}};
+  anything_said = true;
 }
 
 // Says further, if it is a C++ function, which other shadows may have copies.
 extern "C" __attribute__((visibility("default"))) void adgen_accumulate_memory(uint32_t shadows,
                                                                                const adgen_memory *described) {
   said.others.assign(described, described + shadows);
+  anything_said = true;
 }
 
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))

@@ -39,6 +39,8 @@ public:
   ~Accumulation(); // adds the copies up
   Accumulation(const Accumulation &) = delete;
 
+  // Of a gradient that makes no teams.
+  static void forgetWhatWasSaid();
   // Whether the next gradient that this thread calls may see to it that they do not: neither atomics nor copies were
   // asked for.
   static bool isFree();

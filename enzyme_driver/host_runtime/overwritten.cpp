@@ -1,19 +1,10 @@
 #include "overwritten.h"
-#include "large.h"
 
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <utility>
-
-// What lies between the first and the last number that was overwritten.
-struct Overwritten::Array {
-  char *base;
-  int64_t first = INT64_MAX, end = INT64_MIN; // in bytes from the base
-  bool saved = false;
-  LargeBlock left; // what the forward sweep has left there
-};
 
 namespace {
 
@@ -27,7 +18,7 @@ Overwritten::Array *find(const char *base) {
 
 } // namespace
 
-Overwritten::Overwritten(void *const *args, uint64_t which) {
+void Overwritten::watch(void *const *args, uint64_t which) {
   const std::unique_lock lock(registry);
   for (uint32_t i = 0; i < 64; ++i)
     if (which >> i & 1) {
@@ -37,7 +28,7 @@ Overwritten::Overwritten(void *const *args, uint64_t which) {
     }
 }
 
-Overwritten::~Overwritten() {
+void Overwritten::putBack() {
   const std::unique_lock lock(registry);
   for (auto &array : arrays) {
     known.erase(std::find(known.begin(), known.end(), array.get()));

@@ -270,20 +270,34 @@ __attribute__((visibility("hidden"))) int adgen_run_cooperative(const adgen_laun
   return ended();
 }
 
-__attribute__((visibility("hidden"))) int adgen_run_function(user_function call, uint64_t accumulated,
+static int call_function(user_function call, void *const *args, void *result) {
+  adgen_misfit();
+  if (failed.load(std::memory_order_relaxed))
+    failed = false;
+  call(args, result);
+  if (ended())
+    return 1;
+  std::string misfit = adgen_misfit();
+  if (misfit.empty())
+    return 0;
+  last_error = std::move(misfit);
+  return 2;
+}
+
+// A call of code that makes no teams costs some nanoseconds beside what it calls: such gradients are taken of one
+// observation after another.
+__attribute__((visibility("hidden"))) int adgen_run_function(user_function call, uint32_t forks, uint64_t accumulated,
                                                              uint64_t overwritten, void *const *args, void *result) {
   const KeptScope scope; // also of what an exception leaves behind
   try {
     const Overwritten arrays(args, overwritten);
+    if (!forks) {
+      Accumulation::forgetWhatWasSaid();
+      return call_function(call, args, result);
+    }
     Accumulation accumulation(args, accumulated);
     const OneThread only(accumulation.wantsOneThread());
-    adgen_misfit();
-    failed = false;
-    call(args, result);
-    if (ended())
-      return 1;
-    last_error = adgen_misfit();
-    return last_error.empty() ? 0 : 2;
+    return call_function(call, args, result);
   } catch (const std::exception &error) {
     last_error = error.what();
   } catch (...) {

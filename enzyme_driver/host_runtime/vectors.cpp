@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace {
 
@@ -12,15 +13,17 @@ struct Taken {
   uint64_t bytes;
 };
 
+thread_local bool misfits = false; // asked at each call: a string of each thread's own costs more to get at
 thread_local std::string misfit;
+
+void say(std::string what) {
+  misfit = std::move(what);
+  misfits = true;
+}
 
 } // namespace
 
-std::string adgen_misfit() {
-  std::string said;
-  said.swap(misfit);
-  return said;
-}
+std::string adgen_misfit() { return std::exchange(misfits, false) ? std::exchange(misfit, {}) : std::string(); }
 
 extern "C" {
 
@@ -34,10 +37,10 @@ __attribute__((visibility("hidden"))) void adgen_other_size(uint64_t begin, uint
     if (taken->elements && bytes)
       std::memcpy(taken->elements, elements, bytes);
     else if (!taken->elements)
-      misfit = "there is no memory for what is returned";
-  } else if (misfit.empty()) {
-    misfit = "'" + std::string(name) + "' has " + std::to_string(bytes / element) + " elements, the array for it " +
-             std::to_string((end - begin) / element);
+      say("there is no memory for what is returned");
+  } else if (!misfits) {
+    say("'" + std::string(name) + "' has " + std::to_string(bytes / element) + " elements, the array for it " +
+        std::to_string((end - begin) / element));
   }
 }
 }

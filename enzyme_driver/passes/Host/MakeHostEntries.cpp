@@ -16,14 +16,37 @@
 #include "Host/Footprint.h"
 #include "Host/HostArguments.h"
 #include "Host/ThreadFunctions.h"
+#include "Support/OpenMP.h"
 #include "Support/Pass.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
 
 namespace adgen {
 namespace {
+
+// Whether anything that the function calls makes a team of threads; what a pointer leads to may.
+bool mayFork(const Function &Entry) {
+  const Function *Fork = Entry.getParent()->getFunction(ForkName);
+  if (!Fork || Fork->use_empty())
+    return false;
+  SmallVector<const Function *> Work{&Entry};
+  SmallPtrSet<const Function *, 16> Seen{&Entry};
+  while (!Work.empty())
+    for (const Instruction &I : instructions(*Work.pop_back_val())) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      if (!Call || Call->isInlineAsm())
+        continue;
+      const Function *Callee = Call->getCalledFunction();
+      if (!Callee || Callee == Fork)
+        return true;
+      if (Seen.insert(Callee).second)
+        Work.push_back(Callee);
+    }
+  return false;
+}
 
 class EntryMaker {
 public:
@@ -77,10 +100,12 @@ public:
     Type *Int64 = Type::getInt64Ty(Context);
     Constant *Accumulated = ConstantInt::get(Int64, N.HasShadows ? accumulatedShadows(M, F, Memory) : 0);
     Constant *Overwritten = ConstantInt::get(Int64, restoredArguments(F));
-    FunctionCallee Run = M.getOrInsertFunction("adgen_run_function", Int32, Pointer, Int64, Int64, Pointer, Pointer);
+    Constant *Forks = ConstantInt::get(Int32, mayFork(F));
+    FunctionCallee Run =
+        M.getOrInsertFunction("adgen_run_function", Int32, Pointer, Int32, Int64, Int64, Pointer, Pointer);
     Function *Entry = createEntry(N.entry());
     B.SetInsertPoint(BasicBlock::Create(Context, "entry", Entry));
-    B.CreateRet(B.CreateCall(Run, {Call, Accumulated, Overwritten, Entry->getArg(1), Entry->getArg(2)}));
+    B.CreateRet(B.CreateCall(Run, {Call, Forks, Accumulated, Overwritten, Entry->getArg(1), Entry->getArg(2)}));
     F.setLinkage(GlobalValue::InternalLinkage);
   }
 

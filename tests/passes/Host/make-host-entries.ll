@@ -288,7 +288,7 @@ define void @adgen_body_multiprocessor(ptr %x) "adgen-shared" !dbg !4 {
 ; CHECK:         [[Y:%.*]] = load double
 ; CHECK-NEXT:    call void @adgen_body_f(ptr {{%[0-9]+}}, double [[Y]], ptr %1)
 ; CHECK-LABEL: define i32 @f__primal(ptr %0, ptr %1, ptr %2)
-; CHECK:         call i32 @adgen_run_function(ptr @f__primal_call, i64 0, i64 0, ptr %1, ptr %2)
+; CHECK:         call i32 @adgen_run_function(ptr @f__primal_call, i32 0, i64 0, i64 0, ptr %1, ptr %2)
 
 ; Structs are passed by their address, shadows of structs too; the cotangent is the last argument's value.
 ; CHECK-LABEL: define internal void @f__gradient_call(ptr %0, ptr %1)
