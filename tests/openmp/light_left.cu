@@ -180,3 +180,20 @@ __global__ void steps(const double *__restrict__ density, double *seen, int n, d
     }
     seen[threadIdx.x] = sum;
 }
+
+// Samples of rays one behind another, whose product is rounded from double in each step.
+__global__ void packed(const float *__restrict__ alphas, const int *__restrict__ begins, float *__restrict__ weights,
+                       float *__restrict__ left, int rays)
+{
+    int ray = blockIdx.x * blockDim.x + threadIdx.x;
+    if (ray >= rays)
+        return;
+    float through = 1;
+    for (int k = begins[ray]; k < begins[ray + 1]; ++k) {
+        weights[k] = through * alphas[k];
+        through *= (1. - alphas[k]);
+        if (through < 1e-3)
+            break;
+    }
+    left[ray] = through;
+}

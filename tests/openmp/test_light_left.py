@@ -123,3 +123,34 @@ def test_light_of_a_depth(kernels: adgen.Module, scale: float) -> None:
 def test_steps_to_a_threshold(kernels: adgen.Module, least: float) -> None:
     density = np.random.default_rng(6).uniform(0.0, 1.0, (4, 9))
     kernel(kernels, "steps").check[1, 4](density, np.zeros(4), 9, least)
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("most", [0.2, 0.95])
+def test_a_product_rounded_from_double(kernels: adgen.Module, most: float) -> None:
+    rng = np.random.default_rng(7)
+    begins = np.array([0, 1, 12, 12, 60], np.int32)
+    alphas, toward = rng.uniform(0, most, 60).astype(np.float32), rng.standard_normal(60).astype(np.float32)
+    behind = rng.standard_normal(4).astype(np.float32)
+    expected = np.zeros(60)
+    for ray in range(4):
+        first, last = begins[ray : ray + 2]
+        before, cotangent = [1.0], float(behind[ray])
+        while len(before) <= last - first and not before[-1] < 1e-3:
+            before.append(before[-1] * (1 - float(alphas[first + len(before) - 1])))
+        for k in reversed(range(first, first + len(before) - 1)):
+            expected[k] = before[k - first] * (toward[k] - cotangent)
+            cotangent = toward[k] * alphas[k] + (1 - alphas[k]) * cotangent
+    gradient = np.zeros(60, np.float32)
+    shadows = {"alphas": gradient, "weights": toward.copy(), "left": behind.copy()}
+    outputs = (np.zeros(60, np.float32), np.zeros(4, np.float32))
+    packed = kernel(kernels, "packed")
+    packed.gradient[1, 4](alphas, begins, *outputs, 4, shadows=shadows)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("toolchain")
+def test_a_product_rounded_from_double_is_not_kept() -> None:
+    made = artifact(Path(__file__).with_name("light_left.cu"))
+    launch = next(entry.targets["cuda"] for entry in made.entries if entry.signature.name == "packed")
+    assert launch.tape is None

@@ -134,18 +134,31 @@ private:
   SmallPtrSet<const BasicBlock *, 16> Reached;
 };
 
+// The number itself, where a literal in C++ (`1. - alpha`) has it computed with in a wider type.
+const Value *narrow(const Value *V) {
+  auto *Wide = dyn_cast<FPExtInst>(V);
+  return Wide ? Wide->getOperand(0) : V;
+}
+
+bool isNormal(const ConstantFP &Bound, const Type &In) {
+  APFloat Rounded = Bound.getValueAPF();
+  bool LosesDigits;
+  Rounded.convert(In.getFltSemantics(), APFloat::rmTowardZero, &LosesDigits);
+  return Rounded.isNormal();
+}
+
 // Whether it is a comparison that comes out so only where the number is at least a normal one above zero, or is none.
 bool keepsFromZero(const CmpInst &Comparison, const Value &Number, bool Result) {
   CmpInst::Predicate Kind = Comparison.getPredicate();
   const Value *Bound = Comparison.getOperand(1);
-  if (Bound == &Number) {
+  if (narrow(Bound) == &Number) {
     Bound = Comparison.getOperand(0);
     Kind = CmpInst::getSwappedPredicate(Kind);
-  } else if (Comparison.getOperand(0) != &Number) {
+  } else if (narrow(Comparison.getOperand(0)) != &Number) {
     return false;
   }
   auto *Least = dyn_cast<ConstantFP>(Bound);
-  if (!Least || !isa<FCmpInst>(Comparison) || Least->isNegative() || !Least->getValueAPF().isNormal())
+  if (!Least || !isa<FCmpInst>(Comparison) || Least->isNegative() || !isNormal(*Least, *Number.getType()))
     return false;
   if (!Result)
     Kind = CmpInst::getInversePredicate(Kind);
@@ -156,6 +169,7 @@ bool keepsFromZero(const CmpInst &Comparison, const Value &Number, bool Result) 
 } // namespace
 
 bool CarriedProduct::isItself(const Value *V) const {
+  V = narrow(V);
   auto *Frozen = dyn_cast<FreezeInst>(V);
   return V == &Carried || (Frozen && Frozen->getOperand(0) == &Carried);
 }
@@ -263,8 +277,10 @@ bool CarriedProduct::isKeptFromZero(const Value &Product, const BasicBlock &From
 }
 
 // The factor, where the other one is the number itself; null for what is no such product. `through -= through * alpha`
-// is one, too.
+// is one, too. A factor may be of a wider type, in which they are multiplied.
 Value *CarriedProduct::factorOf(const Instruction &Product) const {
+  if (auto *Wide = dyn_cast<Instruction>(Product.getOperand(0)); Wide && isa<FPTruncInst>(Product) && !Sums)
+    return factorOf(*Wide);
   if (Sums && Product.getOpcode() == Instruction::FSub)
     return isItself(Product.getOperand(0)) ? Product.getOperand(1) : nullptr;
   for (unsigned Index : {0u, 1u})
@@ -366,9 +382,18 @@ Value *CarriedProduct::make(Value *V) {
     if (auto *Choice = dyn_cast<SelectInst>(I))
       New = B.CreateSelect(Choice->getCondition(), make(Choice->getTrueValue()), make(Choice->getFalseValue()));
     else
-      New = I->getOpcode() == Instruction::FSub ? B.CreateFSub(One, factorOf(*I)) : factorOf(*I); // or its negative
+      New = newFactor(B, *I);
   }
   return Made[V] = New;
+}
+
+// Of one step; it is rounded to the number's type, as the product is.
+Value *CarriedProduct::newFactor(IRBuilderBase &B, const Instruction &Product) const {
+  const Instruction *In = isa<FPTruncInst>(Product) ? cast<Instruction>(Product.getOperand(0)) : &Product;
+  Value *Factor = factorOf(*In);
+  if (In->getOpcode() == Instruction::FSub) // or its negative, of a sum
+    Factor = B.CreateFSub(ConstantFP::get(In->getType(), Sums ? 0.0 : 1.0), Factor);
+  return B.CreateFPTrunc(Factor, Carried.getType());
 }
 
 bool CarriedProduct::isRepeatable(const Value *V) {

@@ -11,6 +11,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
 
 namespace adgen {
 
@@ -62,6 +63,7 @@ private:
   bool isOnlyExponent() const;
   bool isFactorRepeatable(llvm::Value *V);
   llvm::Value *factorOf(const llvm::Instruction &Product) const;
+  llvm::Value *newFactor(llvm::IRBuilderBase &B, const llvm::Instruction &Product) const;
   llvm::Value *make(llvm::Value *V);
   bool isRepeatable(const llvm::Value *V);
   bool isRepeatable(const llvm::Instruction &I);

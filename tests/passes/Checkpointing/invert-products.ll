@@ -52,6 +52,41 @@ end:
   ret void
 }
 
+; A literal in C++ is a double: the product is made in that type and rounded, and so is the factor.
+; CHECK-LABEL: define void @adgen_body_literal(
+; CHECK:         [[T:%.*]] = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %carried, i32 4)
+; CHECK:         [[FACTOR:%.*]] = fptrunc double %f to float
+; CHECK-NEXT:    %rest = fptrunc double %product to float
+; CHECK:         [[BITS:%.*]] = bitcast float [[FACTOR]] to i32, !enzyme_inactive_val
+; CHECK-NEXT:    call void @adgen_undo_divide_f32_1(ptr %carried, i32 [[BITS]])
+define void @adgen_body_literal(ptr noalias readonly %x, ptr noalias %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %inc, %loop ]
+  %through = phi float [ 1.0, %entry ], [ %rest, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %at = getelementptr float, ptr %x, i64 %i
+  %a = load float, ptr %at
+  %w = fmul float %through, %a
+  %more = fadd float %sum, %w
+  %wide.a = fpext float %a to double
+  %f = fsub double 1.0, %wide.a
+  %wide = fpext float %through to double
+  %product = fmul double %f, %wide
+  %rest = fptrunc double %product to float
+  %wide.rest = fpext float %rest to double
+  %opaque = fcmp olt double %wide.rest, 1.0e-3
+  %inc = add i64 %i, 1
+  %last = icmp eq i64 %inc, %n
+  %ends = or i1 %opaque, %last
+  br i1 %ends, label %end, label %loop
+end:
+  %s = phi float [ %more, %loop ]
+  store float %s, ptr %out
+  ret void
+}
+
 ; Only on the way where it is multiplied, which a comparison of the product keeps from zero.
 ; CHECK-LABEL: define void @adgen_body_tiles(
 ; CHECK:       blends:
