@@ -1,7 +1,7 @@
 // Types of numbers that Enzyme sees.
 #pragma once
 
-#include "llvm/IR/Instruction.h"
+#include "llvm/IR/Instructions.h"
 
 namespace adgen {
 
@@ -9,5 +9,9 @@ namespace adgen {
 // same memory holds something else in another object, Enzyme would take it for that, and lose its derivative. A name of
 // our own says nothing to alias analysis.
 void nameNumber(llvm::Instruction &I);
+
+// What is loaded by __ldg has no name of clang's. Where it is known that the memory holds integers, Enzyme is to know
+// it, too: an index that is computed with might else be the bits of a number.
+void nameInteger(llvm::LoadInst &Load);
 
 } // namespace adgen

@@ -62,8 +62,11 @@ void CopyTyper::run() {
   for (Instruction &I : instructions(Body))
     if (Type *T = accessedType(I); T && T->isFPOrFPVectorTy())
       correct(I, DL.getTypeStoreSize(T));
-  if (Body.getParent()->getTargetTriple().isNVPTX()) // in C++ adgen-annotate-types does, which knows more
+  if (Body.getParent()->getTargetTriple().isNVPTX()) { // in C++ adgen-annotate-types does, which knows more
     for_each(instructions(Body), nameNumber);
+    for (LoadInst *Load : all<LoadInst>())
+      nameInteger(*Load);
+  }
   for (MemTransferInst *Copy : all<MemTransferInst>())
     if (Body.getName().starts_with(BodyPrefix) && copiesMixedStructs(*Copy))
       refuse(&Body, Copy->getDebugLoc(),
