@@ -309,12 +309,14 @@ private:
            insteadOf("__kmpc_threadprivate"));
   }
 
-  // As what prints or throws its arguments by a function of C.
+  // As what prints or throws its arguments by a function of C; what it gives leads to no numbers, either.
   static bool movesNoNumbers(const Function &F) {
-    return none_of(instructions(F), [](const Instruction &I) {
+    return !F.getReturnType()->isPointerTy() && none_of(instructions(F), [](const Instruction &I) {
       auto *Call = dyn_cast<CallBase>(&I);
       const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      return isFloating(I.getType()) || isa<MemTransferInst>(I) || (Call && (!Callee || !Callee->isDeclaration())) ||
+      bool CallsOwn = Call && (!Callee || !Callee->isDeclaration());
+      bool StoresPointer = isa<StoreInst>(I) && getLoadStoreType(&I)->isPointerTy();
+      return isFloating(I.getType()) || isa<MemTransferInst>(I) || CallsOwn || StoresPointer ||
              any_of(I.operands(), [](const Use &U) { return isFloating(U->getType()); });
     });
   }

@@ -76,6 +76,25 @@ define internal void @_Z5printPKcz(ptr %format, ...) {
   ret void
 }
 
+; Nor is one that chooses among pointers, which may lead to numbers.
+; CHECK-NEXT: adgen-refusal: {{.*}}"line":22,"reason":"cannot differentiate a function with any number of arguments (pick(int, ...))"}
+define void @chosen(ptr %x) {
+  ret void
+}
+
+define void @adgen_body_chosen(ptr %x) !dbg !23 {
+  %one = call ptr (i32, ...) @_Z4pickiz(i32 1, ptr %x), !dbg !42
+  store double 0.0, ptr %one
+  ret void
+}
+
+define internal ptr @_Z4pickiz(i32 %n, ...) {
+  %list = alloca [24 x i8]
+  call void @llvm.va_start.p0(ptr %list)
+  %one = load ptr, ptr %list
+  ret ptr %one
+}
+
 declare i32 @vprintf(ptr, ptr)
 declare void @llvm.va_start.p0(ptr)
 
@@ -108,6 +127,7 @@ declare ptr @llvm.threadlocal.address.p0(ptr)
 !20 = distinct !DISubprogram(name: "f", scope: !2, file: !2, line: 9, type: !3, unit: !1, spFlags: DISPFlagDefinition)
 !21 = distinct !DISubprogram(name: "f.omp_outlined", scope: !2, file: !2, line: 10, type: !3, unit: !1, spFlags: DISPFlagDefinition)
 !22 = distinct !DISubprogram(name: "variadic", scope: !2, file: !2, line: 21, type: !3, unit: !1, spFlags: DISPFlagDefinition)
+!23 = distinct !DISubprogram(name: "chosen", scope: !2, file: !2, line: 22, type: !3, unit: !1, spFlags: DISPFlagDefinition)
 !30 = !DILocation(line: 10, scope: !20)
 !31 = !DILocation(line: 11, scope: !21)
 !32 = !DILocation(line: 12, scope: !21)
@@ -120,3 +140,4 @@ declare ptr @llvm.threadlocal.address.p0(ptr)
 !39 = !DILocation(line: 19, scope: !21)
 !40 = !DILocation(line: 20, scope: !21)
 !41 = !DILocation(line: 21, scope: !22)
+!42 = !DILocation(line: 22, scope: !23)

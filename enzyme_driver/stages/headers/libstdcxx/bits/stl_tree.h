@@ -1,4 +1,5 @@
-// The trees of std::map and std::set: libstdc++ has compiled what takes a node out, whose body is needed to change the shadows alike.
+// The trees of std::map and std::set: libstdc++ has compiled what takes a node out, whose body is needed to change the
+// shadows alike.
 #pragma GCC system_header
 #include_next <bits/stl_tree.h>
 #if __cplusplus >= 201103L && !defined(ADGEN_STL_TREE_H)
