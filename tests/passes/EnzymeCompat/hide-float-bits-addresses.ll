@@ -77,3 +77,42 @@ define ptr @exchanged(ptr %x, ptr %y) {
   %p = inttoptr i64 %other to ptr
   ret ptr %p
 }
+
+; How far a search has come that need not have run: which address it is was chosen among integers.
+; CHECK-LABEL: define void @searched
+; CHECK: %[[BEGIN:.*]] = call i64 @adgen_hidden_bits_i64(i64 %first)
+; CHECK: %[[AT:.*]] = call i64 @adgen_hidden_bits_i64(i64 %found)
+; CHECK: %at = phi i64 [ %[[AT]], %ran ], [ %[[BEGIN]], %entry ]
+; CHECK: %bytes = sub i64 %at, %[[BEGIN]]
+define void @searched(ptr %x, ptr %y, i64 %n, ptr %out) {
+entry:
+  %first = ptrtoint ptr %x to i64
+  %runs = icmp sgt i64 %n, 0
+  br i1 %runs, label %ran, label %end
+
+ran:
+  %z = getelementptr float, ptr %y, i64 %n
+  %found = ptrtoint ptr %z to i64
+  br label %end
+
+end:
+  %at = phi i64 [ %found, %ran ], [ %first, %entry ]
+  %bytes = sub i64 %at, %first
+  %place = lshr exact i64 %bytes, 2
+  store i64 %place, ptr %out
+  ret void
+}
+
+; What was chosen is a pointer again as well.
+; CHECK-LABEL: define ptr @chosen
+; CHECK-NOT: adgen_hidden_bits
+; CHECK: ret ptr
+define ptr @chosen(ptr %x, ptr %y, i1 %which, ptr %out) {
+  %first = ptrtoint ptr %x to i64
+  %other = ptrtoint ptr %y to i64
+  %at = select i1 %which, i64 %first, i64 %other
+  %bytes = sub i64 %at, %first
+  store i64 %bytes, ptr %out
+  %z = inttoptr i64 %at to ptr
+  ret ptr %z
+}
