@@ -34,6 +34,8 @@ MOST_SPILLED_WITHOUT_TAPE = 640
 MOST_SPILLED_OF_PRODUCTS = 256
 """The same of a kernel that multiplies on Tensor Cores: a loop goes through all that waits for its products in each
 step. With 480 bytes a gradient of a layer took 1.6 times as long as with 20 and fewer threads, with 860 three times."""
+MISSING = 8
+"""Bytes that are spilled for each register that is missing, about: six to fourteen in kernels of LULESH."""
 FEW_SPILLED = 32
 """Bytes for which a thread does not get more registers, and the multiprocessor fewer threads, than ptxas has chosen."""
 DERIVATIVES = ("__gradient", "__tangent", "__gradient_lent")
@@ -58,10 +60,13 @@ _PROPERTIES = re.compile(
 
 @dataclass(frozen=True)
 class Assembled:
-    """What was given to ptxas, and what `ptxas -v` says of it."""
+    """What was given to ptxas, and what `ptxas -v` says of it. In place of kernels `by_variant` their variant with
+    LIMIT registers is to be launched, also in small blocks.
+    """
 
     ptx: str
     report: str
+    by_variant: frozenset[str] = frozenset()
 
 
 def bounded(
@@ -70,36 +75,72 @@ def bounded(
     """The same with other bounds where a kernel takes too many registers, or may have more.
 
     `report` is what `ptxas -v` says of `ptx`, and what `assemble` returns for another PTX. That has only the kernels of
-    which it must be known: what it says of the others holds on, and they may take long. At the first time, where bounds
-    will most likely do, it is what is `foreseen` to be assembled at last, so that this need not be done again.
+    which it must be known: what it says of the others holds on, and they may take long. At the first time it is what is
+    `foreseen` to be assembled at last, so that this need not be done again: bounds will most likely do, but for kernels
+    that miss many registers then. These keep theirs, and their variant for larger blocks, which has the same bound,
+    tells what they would spill; if that is not too much, the variant stands for them.
     """
     crowded = _crowded(ptx, report)
     if crowded:
         ptx = _edited(ptx, dict.fromkeys(crowded, lambda directives: _BLOCKS.sub("", directives)))
         report += assemble(_alone(ptx, crowded))
     limits, before, most = _limits(ptx, report), spilled_bytes(report), _most_spilled(ptx)
-    tried, said = _in_doubt(limits, report, most), report
-    if any(used_registers(report)[name] >= MOST for name in tried):
-        foreseen = None  # such a kernel often spills too much with fewer
+    tried, said, by_variant = _in_doubt(limits, report, most), report, set[str]()
     while tried:
-        text, heard = _limited(ptx, limits), ""
+        heard, shown = "", set[str]()
         if foreseen:
-            with suppress(CompilerCrashError):  # out of time, perhaps for what is only foreseen
-                heard = assemble(foreseen(Assembled(text, said + _as_bounded(tried, limits))))
+            shown = _missing_many(tried, limits, report, most)
+            bounds = {name: each for name, each in limits.items() if name not in shown}
+            guessed = foreseen(Assembled(_limited(ptx, bounds), said + _as_bounded(tried - shown, limits)))
             foreseen = None
-        said += _about(tried, heard or assemble(_alone(text, tried)))
+            if all(f".entry {_limited_variant(name)}(" in guessed for name in shown):
+                with suppress(CompilerCrashError):  # out of time, perhaps for what is only foreseen
+                    heard = assemble(guessed)
+        shown = shown if heard else set()
+        heard = heard or assemble(_alone(_limited(ptx, limits), tried))
+        said += _about(tried - shown, heard) + _of_variants(shown, heard)
         spilled = spilled_bytes(said)
         worse = {name for name in tried if spilled[name] > most[name] and spilled[name] >= before[name]}
-        said += _about(worse, report)
-        limits = {name: rest for name, all_ in limits.items() if (rest := all_[1:] if name in worse else all_)}
+        by_variant |= shown - worse
+        said += _about(worse | by_variant, report)
+        rest = {name: all_[1:] if name in worse else all_ for name, all_ in limits.items() if name not in by_variant}
+        limits = {name: all_ for name, all_ in rest.items() if all_}
         tried = worse & limits.keys()
-    return Assembled(_limited(ptx, limits), said)
+    return Assembled(_limited(ptx, limits), said, frozenset(by_variant))
+
+
+def _missing_many(
+    kernels: Collection[str], limits: Mapping[str, list[int]], report: str, most: Mapping[str, int]
+) -> set[str]:
+    """Those that will likely spill too much with LIMIT registers, and have no other bound before."""
+    used, spilled = used_registers(report), spilled_bytes(report)
+    bounded_first = [name for name in kernels if limits[name][0] == LIMIT]
+    return {name for name in bounded_first if spilled[name] + MISSING * (used[name] - LIMIT) > most[name]}
 
 
 def _in_doubt(limits: Mapping[str, list[int]], report: str, most: Mapping[str, int]) -> set[str]:
     """The kernels that could spill too much: not those that spill little without, and get more registers."""
     spilled, used = spilled_bytes(report), used_registers(report)
     return {name for name, (limit, *_) in limits.items() if limit < used[name] or spilled[name] > most[name]}
+
+
+def for_blocks(kernel: str, threads: int) -> str:
+    """The name of a kernel's variant for blocks of so many threads."""
+    return f"{kernel}__block{threads}"
+
+
+def _limited_variant(kernel: str) -> str:
+    return for_blocks(kernel, OF_A_BLOCK // LIMIT)
+
+
+def _of_variants(kernels: Collection[str], report: str) -> str:
+    """What the report says of the variants with LIMIT registers, in the names of the kernels."""
+    variants = {_limited_variant(name): name for name in kernels}
+    return "".join(
+        each[0].replace(each["name"], variants[each["name"]], 1) + "\n"
+        for each in _PROPERTIES.finditer(report)
+        if each["name"] in variants
+    )
 
 
 def _as_bounded(kernels: Collection[str], limits: Mapping[str, list[int]]) -> str:

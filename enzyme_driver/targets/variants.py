@@ -14,7 +14,7 @@ times with 96 and 3.7 times with 128.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from enzyme_driver.model import BlockVariant
 from enzyme_driver.targets.registers import (
@@ -28,6 +28,7 @@ from enzyme_driver.targets.registers import (
     TOGETHER,
     Assembled,
     entry_of,
+    for_blocks,
     spilled_bytes,
     used_registers,
     whole,
@@ -63,7 +64,7 @@ def for_other_blocks(
     """
     text, found = with_variants(made)
     spilled = spilled_bytes(assemble(text)) if found else {}
-    return text, {name: _fuller(each, name, spilled) for name, each in found.items()}
+    return text, {name: _chosen(each, name, spilled, made.by_variant) for name, each in found.items()}
 
 
 def with_variants(made: Assembled) -> tuple[str, dict[str, tuple[BlockVariant, ...]]]:
@@ -82,11 +83,21 @@ def with_variants(made: Assembled) -> tuple[str, dict[str, tuple[BlockVariant, .
         text += "".join(_with_registers(entry[0], name, threads, OF_A_BLOCK // threads) for threads in larger)
         if smaller or larger:
             found[name] = (
-                *(BlockVariant(threads, _named(name, threads)) for threads in smaller),
+                *(BlockVariant(threads, for_blocks(name, threads)) for threads in smaller),
                 BlockVariant(fitting, name),
-                *(BlockVariant(threads, _named(name, threads)) for threads in larger),
+                *(BlockVariant(threads, for_blocks(name, threads)) for threads in larger),
             )
     return text, found
+
+
+def _chosen(
+    variants: tuple[BlockVariant, ...], kernel: str, spilled: Mapping[str, int], by_variant: Collection[str]
+) -> tuple[BlockVariant, ...]:
+    """Which kernel is launched in which blocks."""
+    if kernel not in by_variant:
+        return _fuller(variants, kernel, spilled)
+    at = next(place for place, each in enumerate(variants) if each.kernel == kernel)
+    return _fuller(variants[:at] + variants[at + 1 :], variants[at + 1].kernel, spilled)
 
 
 def _fuller(variants: tuple[BlockVariant, ...], kernel: str, spilled: Mapping[str, int]) -> tuple[BlockVariant, ...]:
@@ -108,10 +119,6 @@ def threads_with(registers: int) -> int:
     return min(LARGER_BLOCKS[-1], REGISTERS // whole(registers) * TOGETHER)
 
 
-def _named(kernel: str, threads: int) -> str:
-    return f"{kernel}__block{threads}"
-
-
 def _smaller(body: str) -> list[int]:
     """The threads of blocks that need less room than there is."""
     room = _RECORDS.search(body)
@@ -131,7 +138,7 @@ def _with_registers(entry: str, kernel: str, threads: int, registers: int) -> st
     return (
         "\n.visible "
         + entry[: found.start("name")]
-        + _named(kernel, threads)
+        + for_blocks(kernel, threads)
         + entry[found.end("name") : found.start("directives")]
         + f"{directives}.maxnreg {registers}\n"
         + entry[found.end("directives") :]

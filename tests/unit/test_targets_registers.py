@@ -12,8 +12,10 @@ from enzyme_driver.targets.registers import (
     MOST_SPILLED,
     MOST_SPILLED_OF_PRODUCTS,
     MOST_SPILLED_WITHOUT_TAPE,
+    Assembled,
     bounded,
 )
+from enzyme_driver.targets.variants import for_other_blocks, with_variants
 
 
 def bounds(ptx: str, *reports: str) -> tuple[str, list[str]]:
@@ -38,6 +40,44 @@ def test_only_gradients_beyond_the_limit_are_bounded() -> None:
     made, tried = bounds(PRIMAL + STRAIGHT + OTHER, many, said(a__gradient=(LIMIT, 64)))
     assert made == PRIMAL + limited + OTHER
     assert [each.strip() for each in tried] == [limited.strip()], "the others are not assembled again"
+
+
+@pytest.mark.parametrize(("spilled", "stands"), [(MOST_SPILLED_WITHOUT_TAPE, True), (2000, False)])
+def test_what_misses_many_registers_is_tried_by_its_variant(spilled: int, stands: bool) -> None:
+    """It keeps them for now: what is assembled then is what is wanted, whatever the variant spills."""
+    report = said(a=(40, 0), a__gradient=(255, 0))
+    tried: list[str] = []
+
+    def assemble(text: str) -> str:
+        tried.append(text)
+        return said(a__gradient=(255, 0), a__gradient__block512=(LIMIT, spilled), a__gradient__block1024=(64, 3000))
+
+    def foreseen(made: Assembled) -> str:
+        return with_variants(made)[0]
+
+    made = bounded(PRIMAL + STRAIGHT, report, assemble, foreseen)
+    assert (made.ptx, made.by_variant) == (PRIMAL + STRAIGHT, frozenset({"a__gradient"} if stands else ()))
+    _, blocks = for_other_blocks(made, assemble)
+    assert [(each.threads, each.kernel) for each in blocks["a__gradient"]] == [
+        *([] if stands else [(256, "a__gradient")]),
+        (512, "a__gradient__block512"),
+        (1024, "a__gradient__block1024"),
+    ]
+    assert len(set(tried)) == 1
+
+
+@pytest.mark.parametrize("used", [222, 255])
+def test_what_has_no_variant_is_tried_itself(used: int) -> None:
+    own = STRAIGHT.replace(")\n{", ")\n.maxntid 64\n{")
+    tried: list[str] = []
+
+    def assemble(text: str) -> str:
+        tried.append(text)
+        return said(a__gradient=(LIMIT, 0))
+
+    made = bounded(own, said(a__gradient=(used, 0)), assemble, lambda made: with_variants(made)[0])
+    assert (made.ptx, made.by_variant) == (own.replace("\n{", f"\n.maxnreg {LIMIT}\n{{"), frozenset())
+    assert tried == [made.ptx]
 
 
 def test_kernels_that_call_functions_are_tried_with_all_others() -> None:
