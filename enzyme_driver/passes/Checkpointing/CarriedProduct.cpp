@@ -36,16 +36,16 @@ bool isLinear(const Instruction &I, const Value *Used, const Constants &Known) {
 }
 
 // Whether the derivative of anything needs the number, in a loop where one is given. What is used behind that is
-// `Left`.
+// `Left`. What a phi hands on is not asked for where it is given.
 bool isNeeded(Instruction &Number, const Constants &Known, const Loop *In = nullptr,
-              SmallSetVector<Instruction *, 4> *Left = nullptr) {
+              SmallSetVector<Instruction *, 4> *Left = nullptr, const PHINode *ButBy = nullptr) {
   SmallVector<Instruction *> Work{&Number};
   SmallPtrSet<const Instruction *, 16> Seen{&Number};
   while (!Work.empty()) {
     Instruction *From = Work.pop_back_val();
     for (User *U : From->users()) {
       auto *I = cast<Instruction>(U);
-      if (isa<StoreInst, CmpInst>(I))
+      if (isa<StoreInst, CmpInst>(I) || I == ButBy)
         continue;
       if (In && !In->contains(I)) {
         if (!isLinear(*I, From, Known) || isNeeded(*I, Known))
@@ -191,6 +191,11 @@ bool CarriedProduct::isInvertible() {
   if (any_of(Steps, [&](const Step &Each) { return isUsedBehind(Each); }))
     Steps.assign({Step{L.getLoopLatch(), nullptr, next()}});
   return !Steps.empty() && all_of(Steps, [&](const Step &Each) { return isFactorRepeatable(Each.Product); });
+}
+
+bool CarriedProduct::isNeededIn(const Loop &Around, PHINode &Left) const {
+  SmallSetVector<Instruction *, 4> Behind;
+  return isNeeded(Left, Known, &Around, &Behind, &Carried);
 }
 
 // Whether what an iteration makes of a sum, apart from the next one, are exponentials: these ask how far it is from the

@@ -47,6 +47,8 @@ public:
   const llvm::SetVector<llvm::Instruction *> &computed() const { return Computed; }
   // What the outermost loop around leaves behind that follows from the number and was added up.
   llvm::ArrayRef<llvm::Instruction *> left() const { return Left.getArrayRef(); }
+  // Whether the derivative of anything in the loop needs what another one in it has left, but for the product itself.
+  bool isNeededIn(const llvm::Loop &Around, llvm::PHINode &Left) const;
   llvm::Value *next() const { return Carried.getIncomingValueForBlock(L.getLoopLatch()); }
 
 private:

@@ -19,6 +19,7 @@
 #include "Checkpointing/WideSum.h"
 #include "Support/Derivative.h"
 #include "Support/Guards.h"
+#include "Support/LeftValues.h"
 #include "Support/Pass.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -217,17 +218,17 @@ void readAgain(CmpInst &Comparison, bool Leaves, State &In, unsigned Index) {
   Comparison.replaceUsesWithIf(Again, [&](Use &U) { return U.getUser() != Found; });
 }
 
-// Nothing behind the loop is found out again from what an iteration knew.
-void holdBehind(Loop &L, ArrayRef<Instruction *> Computed, DominatorTree &DT, LoopInfo &LI) {
-  for (Instruction *I : Computed) {
-    SmallVector<Instruction *> Leaving{I};
-    SmallVector<PHINode *> Behind;
-    formLCSSAForInstructions(Leaving, DT, LI, nullptr, nullptr, &Behind);
-    for (PHINode *Phi : Behind)
-      if (!L.contains(Phi) && !Phi->use_empty())
-        Phi->getType()->isIntegerTy() ? hold(*Phi, Phi->getParent()->getFirstInsertionPt())
-                                      : holdInVariable(*Phi, Phi->getParent()->getFirstInsertionPt());
-  }
+// Nothing behind the loop is found out again from what an iteration knew. In loops around it, what nothing asks for but
+// the next run of the loop is not kept.
+void holdLeft(Loop &L, const CarriedProduct &Product, DominatorTree &DT, LoopInfo &LI) {
+  auto IsNeeded = [&](PHINode &Left) {
+    const Loop *Around = LI.getLoopFor(Left.getParent());
+    return !L.contains(&Left) && (!Around || Product.isNeededIn(*Around, Left));
+  };
+  for (Instruction *I : SmallVector<Instruction *>(Product.computed().getArrayRef()))
+    holdBehind(*I, DT, LI, IsNeeded);
+  for (Instruction *I : Product.left())
+    holdBehind(*I, DT, LI, [&](const PHINode &Left) { return !LI.getLoopFor(Left.getParent()); });
 }
 
 // Where a thread leaves the loop, whether or not it has come to its latch.
@@ -314,8 +315,7 @@ void invert(PHINode &Carried, Loop &L, CarriedProduct &Product, DominatorTree &D
   const bool Always = Product.isAlwaysInvertible();
   Loop &Whole = Always ? *wholeLoop(Carried, L) : L;
   formDedicatedExitBlocks(&Whole, &DT, &LI, nullptr, /*PreserveLCSSA=*/false);
-  holdBehind(L, SmallVector<Instruction *>(Product.computed().getArrayRef()), DT, LI);
-  holdBehind(*L.getOutermostLoop(), Product.left(), DT, LI);
+  holdLeft(L, Product, DT, LI);
   State In(*Carried.getFunction(), Carried.getType(), Product.leaving().size(), Always, Product.isOfAnyRange(),
            Product.isSum());
   undoSteps(Product, In, DT, LI);

@@ -16,6 +16,7 @@
 #include "Checkpointing/BarrierMeetings.h"
 #include "Checkpointing/SharedArrays.h"
 #include "Support/Guards.h"
+#include "Support/LeftValues.h"
 #include "Support/Pass.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -24,7 +25,6 @@
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/Transforms/Utils/LoopUtils.h"
 
 #include <optional>
 
@@ -314,18 +314,11 @@ private:
 
   // Enzyme would find it out again from what was read.
   void keepWhatIsLeft() {
-    SmallVector<PHINode *> Behind;
-    for (Instruction *V : Left) {
-      SmallVector<Instruction *> Leaving{V};
-      formLCSSAForInstructions(Leaving, Before, Loops, nullptr, nullptr, &Behind);
-    }
-    for (PHINode *Phi : Behind)
-      if (Phi->use_empty())
-        continue;
-      else if (Phi->getType()->isIntegerTy())
-        hold(*Phi, Phi->getParent()->getFirstInsertionPt());
-      else if (!Loops.getLoopFor(Phi->getParent()))
-        holdInVariable(*Phi, Phi->getParent()->getFirstInsertionPt());
+    auto IsKept = [&](const PHINode &Phi) {
+      return Phi.getType()->isIntegerTy() || !Loops.getLoopFor(Phi.getParent());
+    };
+    for (Instruction *V : Left)
+      holdBehind(*V, Before, Loops, IsKept);
   }
 
   bool isWrittenBehind(CallInst &Barrier, const Argument *A) const {

@@ -4,13 +4,13 @@
 // has left: the gradient is wrong. So a loop carries such numbers on by a call that Enzyme cannot repeat, and keeps
 // them.
 #include "Support/Guards.h"
+#include "Support/LeftValues.h"
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 
@@ -18,15 +18,6 @@ namespace adgen {
 namespace {
 
 constexpr unsigned MostBits = 64;
-
-const BasicBlock *placeOf(const Use &U) {
-  auto *Phi = dyn_cast<PHINode>(U.getUser());
-  return Phi ? Phi->getIncomingBlock(U) : cast<Instruction>(U.getUser())->getParent();
-}
-
-bool isUsedBehind(const Instruction &I, const Loop &L) {
-  return any_of(I.uses(), [&](const Use &U) { return !L.contains(placeOf(U)); });
-}
 
 bool canBeHeld(const Type &T) {
   return T.isFloatTy() || T.isDoubleTy() || (T.isIntegerTy() && T.getIntegerBitWidth() <= MostBits);
@@ -128,13 +119,12 @@ void holdLeft(const Loop &L, const DominatorTree &DT, const LoopInfo &LI) {
   SmallVector<Instruction *> Leaving;
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block)
-      if (canBeHeld(*I.getType()) && isUsedBehind(I, L) && comesFromOwnMemory(I, L, DT))
+      if (canBeHeld(*I.getType()) && isUsedBehind(I, L, LI) && comesFromOwnMemory(I, L, DT))
         Leaving.push_back(const_cast<Instruction *>(&I));
-  SmallVector<PHINode *> Behind;
-  formLCSSAForInstructions(Leaving, DT, LI, nullptr, nullptr, &Behind);
-  for (PHINode *Phi : Behind)
-    if (!L.contains(Phi->getParent()) && !Phi->use_empty())
-      hold(*Phi, Phi->getParent()->getFirstInsertionPt());
+  for (Instruction *I : Leaving)
+    for (PHINode *Phi : phisBehind(*I, DT, LI))
+      if (!L.contains(Phi))
+        hold(*Phi, Phi->getParent()->getFirstInsertionPt());
 }
 
 } // namespace

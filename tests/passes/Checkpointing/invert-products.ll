@@ -6,6 +6,7 @@
 ; another iteration uses what was computed from it, and where no derivative needs it.
 ;
 ; RUN: %opt -passes=adgen-invert-products,verify -S %s | %filecheck %s
+; RUN: %opt -passes="function(lcssa),adgen-invert-products,verify" -S %s | %filecheck %s
 target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK-LABEL: define void @adgen_body_ray(
@@ -208,11 +209,15 @@ end:
 ; CHECK-LABEL: define void @adgen_body_shared_out(
 ; CHECK:         call void @adgen_undo_divide_f32_always(ptr %carried, i32
 ; CHECK:       {{^end:}}
-; CHECK-NEXT:    [[LEFT:%.*]] = phi float [ %s.end, %tile.end ]
-; CHECK-NEXT:    store float [[LEFT]], ptr [[HELD:%.*]], align 4
+; CHECK-DAG:     [[LEFT:%.*]] = phi float [ %s.end, %tile.end ]
+; CHECK-DAG:     [[THROUGH:%.*]] = phi float [ %t.end, %tile.end ]
+; CHECK:         store float [[LEFT]], ptr [[HELD:%.*]], align 4
 ; CHECK-NEXT:    call void @adgen_pin_variable(ptr [[HELD]])
 ; CHECK-NEXT:    [[KEPT:%.*]] = load float, ptr [[HELD]]
-; CHECK-NEXT:    fdiv float [[KEPT]], %t.end
+; CHECK-NEXT:    store float [[THROUGH]], ptr [[HELD_THROUGH:%.*]], align 4
+; CHECK-NEXT:    call void @adgen_pin_variable(ptr [[HELD_THROUGH]])
+; CHECK-NEXT:    [[KEPT_THROUGH:%.*]] = load float, ptr [[HELD_THROUGH]]
+; CHECK-NEXT:    fdiv float [[KEPT]], [[KEPT_THROUGH]]
 define void @adgen_body_shared_out(ptr noalias readonly %x, ptr noalias %out, i64 %n, i64 %m) {
 entry:
   %stop = alloca i64

@@ -2,6 +2,7 @@
 ; their interval. Not where the thread writes behind the load, where threads meet in other ways, or where a thread may be missing.
 ;
 ; RUN: %opt -passes=adgen-rematerialize-shared-loads -S %s | %filecheck %s
+; RUN: %opt -passes="function(lcssa),adgen-rematerialize-shared-loads" -S %s | %filecheck %s --check-prefix=LCSSA
 ; RUN: %opt -passes=adgen-rematerialize-shared-loads,adgen-strip-guards -S %s | %filecheck %s --check-prefix=RESTORED
 target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 target triple = "nvptx64-nvidia-cuda"
@@ -684,6 +685,10 @@ done:
 ; CHECK:         [[LEFT:%.*]] = phi i1 [ %flag, %next ]
 ; CHECK-NEXT:    [[DONE:%.*]] = call i1 @adgen_hold_i1(i1 [[LEFT]])
 ; CHECK:         phi i1 [ %done, %ready ], [ [[DONE]], %left ]
+; LCSSA-LABEL: define void @adgen_body_flagged(
+; LCSSA:         [[LEFT:%.*]] = phi i1 [ %flag, %next ]
+; LCSSA-NEXT:    [[DONE:%.*]] = call i1 @adgen_hold_i1(i1 [[LEFT]])
+; LCSSA:         phi i1 [ %done, %ready ], [ [[DONE]], %left ]
 define void @adgen_body_flagged(ptr noalias readonly %from, ptr noalias %y, i32 %n, ptr %tile) "adgen-shared"="tile" {
 entry:
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -857,6 +862,13 @@ done:
 ; CHECK-NEXT:    call void @adgen_pin_variable(ptr %held)
 ; CHECK-NEXT:    [[HELD:%.*]] = load float, ptr %held
 ; CHECK-NEXT:    %root = call float @sqrtf(float [[HELD]])
+; LCSSA-LABEL: define void @adgen_body_shuffled(
+; LCSSA:       done:
+; LCSSA-NEXT:    [[LEFT:%.*]] = phi float [ {{%sum.next.*}}, %latch ]
+; LCSSA-NEXT:    store float [[LEFT]], ptr %held
+; LCSSA-NEXT:    call void @adgen_pin_variable(ptr %held)
+; LCSSA-NEXT:    [[HELD:%.*]] = load float, ptr %held
+; LCSSA-NEXT:    %root = call float @sqrtf(float [[HELD]])
 define void @adgen_body_shuffled(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
 entry:
   %sent = alloca float

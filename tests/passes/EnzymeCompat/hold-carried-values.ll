@@ -3,6 +3,7 @@
 ; not.
 ;
 ; RUN: %opt -passes=adgen-hold-carried-values -S %s | %filecheck %s
+; RUN: %opt -passes="function(lcssa),adgen-hold-carried-values" -S %s | %filecheck %s
 
 ; CHECK-LABEL: define void @carried(
 ; CHECK:         phi double [ 1.000000e+00, %entry ], [ [[HELD:%.*]], %loop ]

@@ -2,6 +2,7 @@
 ; variable. Where all loops are counted, and where one loop alone is left, nothing is kept.
 ;
 ; RUN: %opt -passes=adgen-hold-left-values -S %s | %filecheck %s
+; RUN: %opt -passes="function(lcssa),adgen-hold-left-values" -S %s | %filecheck %s
 
 ; CHECK-LABEL: define double @left(
 ; CHECK:         %held = alloca double
