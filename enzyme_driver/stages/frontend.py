@@ -13,7 +13,8 @@ from enzyme_driver.model import Language
 from enzyme_driver.stages import reading, render
 from enzyme_driver.stages.common_headers import CUDA_PRELUDE, compiled_headers
 from enzyme_driver.stages.diagnostics import NEEDS_17, as_error, rejected
-from enzyme_driver.stages.host_code import HostCode
+from enzyme_driver.stages.host_code import MISSING, HostCode
+from enzyme_driver.stages.included import seems_incomplete
 from enzyme_driver.stages.macros import split
 from enzyme_driver.stages.reading import Parsed, Reason, generate, made
 from enzyme_driver.stages.source import Source
@@ -76,7 +77,9 @@ def compile_source(
     clang = _Clang(source, workspace, options)
     if parsed is None:
         unit = _unit(source, workspace, instances)
-        done = clang("-S", "-emit-llvm", "-MD", "-MF", depfile, unit, "-o", output)
+        done = _without_header(source, workspace, clang) or clang(
+            "-S", "-emit-llvm", "-MD", "-MF", depfile, unit, "-o", output
+        )
         newer = _of_newer_standard(source) if NEEDS_17 in done.stderr else None
         if newer:
             return compile_source(newer, workspace, arch=arch, fast_math=fast_math, instances=instances)
@@ -91,6 +94,24 @@ def compile_source(
     own = tuple(path for path in read if not path.is_relative_to(workspace.folder))
     left_out, unread = (parsed.left_out, parsed.unread) if parsed else (0, ())
     return PrimalIR(output, source.language, own, left_out, unread, parsed, source)
+
+
+def _without_header(source: Source, workspace: Workspace, clang: _Clang) -> Completed | None:
+    """What the preprocessor says of a header that is not there; None where all seem to be, or it finds them."""
+    readable = source.language == "cuda" and source.path.exists() and _of_newer_standard(source) is None
+    if not readable or not seems_incomplete(source.path, source.flags, _folders(workspace)):
+        return None
+    done = clang("-M", source.path, "-o", workspace.file(f"{source.stem}.headers.d"))
+    return done if not done.ok and MISSING.search(done.stderr) else None
+
+
+def _folders(workspace: Workspace) -> tuple[Path, ...]:
+    """Where headers of CUDA and clang's own are, and those that stand for others."""
+    tools = workspace.toolchain
+    cuda = tools.cuda_root / "include"
+    others = [tools.openmp_headers] if tools.openmp_headers else []
+    own = tools.clang.prefix.glob("lib/clang/*/include")
+    return (HEADERS / "cccl", cuda / "cccl", cuda, HEADERS, INCLUDE, *others, *own)
 
 
 def _of_newer_standard(source: Source) -> Source | None:
