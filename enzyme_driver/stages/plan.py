@@ -25,7 +25,7 @@ from enzyme_driver.stages.signature import Description
 OF_ARRAYS = frozenset({"owned", "fresh", "discarded"})
 """Activities that only the shadow of an array may have."""
 
-_WITHOUT_DERIVATIVE = "curandState"
+WITHOUT_DERIVATIVE = "curandState"
 """Structs of CUDA's headers that hold floating point, but nothing that one would differentiate."""
 
 _LISTED = 12
@@ -396,7 +396,7 @@ def _made_by_cpp(dtype: DataType) -> str:
 
 
 def _activity(entry: Signature, parameter: Parameter, asked: Activity | None) -> Activity:
-    if asked == "const" or (asked is None and parameter.dtype.name.startswith(_WITHOUT_DERIVATIVE)):
+    if asked == "const" or (asked is None and parameter.dtype.name.startswith(WITHOUT_DERIVATIVE)):
         return "const"
     if is_const_throughout(parameter):
         return "const"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from enzyme_driver import resources
 from enzyme_driver.errors import ToolchainError
 
 LLVM_MAJOR = 22
@@ -96,9 +97,10 @@ class Toolchain:
 
     @property
     def libraries(self) -> tuple[Path, ...]:
-        """Folders whose headers are nobody's own code: clang's, CUDA's and the system's."""
+        """Folders whose headers are nobody's own code: clang's, CUDA's, the system's, and adgen's stand-ins."""
         prefix = self.clang.prefix
-        return (self.cuda_root, prefix / "include", prefix / "lib" / "clang", Path("/usr/include"), Path("/usr/lib"))
+        of_compiler = (self.cuda_root, prefix / "include", prefix / "lib" / "clang")
+        return (*of_compiler, Path("/usr/include"), Path("/usr/lib"), resources.PACKAGE / "stages" / "headers")
 
     @property
     def llc(self) -> Path | None:

@@ -12,6 +12,7 @@ import pytest
 from fakes import executable
 from machines import VERSIONS, Machine, Silent
 
+from enzyme_driver import resources
 from enzyme_driver.errors import ToolchainError
 from enzyme_driver.settings import Settings
 from enzyme_driver.toolchain import doctor, find, install, openmp, wheels
@@ -175,6 +176,7 @@ def test_clangs_headers_in_an_environment_are_nobodys_own_code(packaged: Machine
     header = executable(packaged.root / "env" / "lib" / "clang" / "22" / "include" / "__clang_cuda_device_functions.h")
     own = executable(packaged.root / "env" / "lib" / "python3.11" / "site-packages" / "mine" / "kernel.cu")
     assert found.is_of_library(header)
+    assert found.is_of_library(resources.PACKAGE / "stages" / "headers" / "adgen_torch_numbers.h")
     assert found.is_of_library(header.relative_to(packaged.root))
     assert not found.is_of_library(own)
     assert not found.is_of_library(Path("clang/kernel.cu"))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeProcess, writes_output
-from stage_support import OPT, REFLECTION, kernel, parameter, plan_of, refusal, workspace_in
+from stage_support import FLOAT, OPT, REFLECTION, kernel, parameter, plan_of, refusal, workspace_in
 
 from enzyme_driver import pipelines, processor
 from enzyme_driver.errors import CompilerCrashError, RefusedError
-from enzyme_driver.model import Language, TargetEntry
+from enzyme_driver.model import DataType, Language, StructField, TargetEntry
 from enzyme_driver.pipelines import Pipeline
 from enzyme_driver.settings import Settings
 from enzyme_driver.stages.differentiate import GradientIR
@@ -128,6 +128,13 @@ def test_nothing_to_differentiate_is_said(workspace: Workspace) -> None:
     assert entry.gradient_refused is not None
     assert entry.gradient_refused.reason == "a has no parameter to differentiate"
     assert "active" in entry.gradient_refused.hint
+
+
+def test_a_generators_state_has_no_derivative(workspace: Workspace) -> None:
+    state = DataType("curandStateXORWOW", "struct", 48, fields=(StructField("boxmuller_extra", 36, FLOAT),))
+    entry = finish(workspace, Plan((kernel("a", parameter("states", state)),))).entries["a"]
+    assert entry.gradient_refused is not None
+    assert "hold none" in entry.gradient_refused.hint
 
 
 def test_a_link_that_fails_is_a_crash(workspace: Workspace, fake_process: FakeProcess) -> None:

@@ -366,9 +366,20 @@ private:
     if (Text.contains("bar.") || Text.contains("barrier."))
       return stop(Call, "a barrier in inline assembly" + firstOf(Text),
                   "use __syncthreads(), __syncwarp() or a tile of cooperative groups, whose barriers are reversed");
-    if (!TakesNothing && !Text.contains("cpuid"))
+    if (!TakesNothing && !Text.contains("cpuid") && !countsOnly(Call, Text))
       return stop(Call, assemblyInWords(Text) + firstOf(Text), OwnRule);
     Call.addFnAttr(Attribute::get(Call.getContext(), "enzyme_inactive"));
+  }
+
+  // Integers are made of integers, as by instructions on the bytes of a word.
+  static bool countsOnly(CallBase &Call, StringRef Text) {
+    auto IsInteger = [](const Type *T) { return T->isIntegerTy(); };
+    auto IsOther = [&](const Type *T) { return !T->isIntegerTy() && !T->isStructTy(); };
+    return !Text.contains('[') && Call.doesNotAccessMemory() &&
+           !cast<InlineAsm>(Call.getCalledOperand())->hasSideEffects() && holds(Call.getType(), IsInteger) &&
+           !holds(Call.getType(), IsOther) && all_of(Call.args(), [&](Use &Given) {
+             return IsInteger(Given->getType()) && bitsMoved(*Given, Call) == Bits::Integers;
+           });
   }
 
   void visitStore(Instruction &I, Value *Pointer) {

@@ -85,6 +85,9 @@ define void @adgen_body_kernel(ptr "adgen-layout"="4[0f4]" %x, ptr %function, pt
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":22,"reason":"cannot differentiate a call through a function pointer or a virtual function"
   call void %function(), !dbg !122
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":23,"reason":"cannot differentiate inline assembly (ex2.approx.f32 $0, $1)"
+; Bytes of integers are counted with.
+; IR: call i32 asm "vabsdiff4.u32.u32.u32.add $0,$1,$2,$3;", "=r,r,r,r"(i32 7, i32 5, i32 0) {{#[0-9]+}}, !dbg
+  %bytes = call i32 asm "vabsdiff4.u32.u32.u32.add $0,$1,$2,$3;", "=r,r,r,r"(i32 7, i32 5, i32 0) memory(none), !dbg !123
   %assembly = call float asm "ex2.approx.f32 $0, $1;", "=f,f"(float 1.0), !dbg !123
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":23,"reason":"cannot differentiate a conversion of FP8 (cvt.rn.satfinite.e4m3x2.f32 t, $1, $2)"
   %narrow = call i16 asm "{ .reg .b16 t; cvt.rn.satfinite.e4m3x2.f32 t, $1, $2; mov.b16 $0, t; }", "=h,f,f"(float 1.0, float 2.0), !dbg !123
@@ -217,7 +220,8 @@ define void @adgen_body_harmless(ptr %x, ptr "adgen-layout"="4[0i4]" %counts, pt
 
 declare void @adgen_rule_barrier(ptr)
 
-; IR: attributes [[INACTIVE]] = { "enzyme_inactive" }
+; IR-DAG: attributes [[INACTIVE]] = { "enzyme_inactive" }
+; IR-DAG: attributes {{#[0-9]+}} = { memory(none) "enzyme_inactive" }
 
 !llvm.module.flags = !{!0}
 !llvm.dbg.cu = !{!1}
