@@ -34,6 +34,7 @@ _WHOLE = {"char", "short", "int", "unsigned", "long", "size_t", "uint32_t", "int
 """Types of whole numbers."""
 
 
+_OF_ENZYME = re.compile(r"__enzyme_(autodiff|fwddiff|augmentfwd|reverse)\w*")
 _OF_LIBRARY = re.compile(
     r"(function|any|optional|variant|(multi)?(map|set)|unordered_(multi)?(map|set)|(forward_)?list|deque"
     r"|(shared|unique|weak)_ptr|basic_string|\w+_iterator)(<|$)"
@@ -308,6 +309,13 @@ def _check_complete(entry: Signature, description: Description) -> None:
                 f"{entry.name} calls {called}, which clang does not read: {why.reason.splitlines()[0]}",
                 hint=why.hint,
                 location=why.location,
+            )
+        if of_enzyme := _OF_ENZYME.search(called):
+            raise RefusedError(
+                f"{entry.name} calls {of_enzyme[0]}, which stands for a gradient that clang's plugin of Enzyme makes",
+                hint="adgen makes gradients by itself: name what is differentiated there, with a kernel around it if "
+                "it is a device function",
+                location=Location(entry.file, line),
             )
         raise RefusedError(
             f"{entry.name} calls {called}, which is defined nowhere",

@@ -104,6 +104,17 @@ CASES = {
         (r"f\.cpp:2: .*f calls there, which is defined nowhere", "include the file that has it"),
         {"f.cpp": 'extern "C" double there(double v);\nvoid f(const double *x, double *y) { *y = there(*x); }\n'},
     ),
+    "gradient of Enzyme's plugin": Bad(
+        ("compile", "e.cu"),
+        errors.RefusedError,
+        (r"e\.cu:4: g calls __enzyme_autodiff, which stands for a gradient", "name what is differentiated there"),
+        {
+            "e.cu": "template <class... T> __device__ void __enzyme_autodiff(T...);\n"
+            "__device__ void square(float *x, float *y) { *y = *x * *x; }\n"
+            "__global__ void g(float *x, float *dx, float *y, float *dy) {\n"
+            "  __enzyme_autodiff((void *)square, x, dx, y, dy);\n}\n"
+        },
+    ),
     "memory that grows": Bad(
         ("compile", "f.cpp"),
         errors.RefusedError,

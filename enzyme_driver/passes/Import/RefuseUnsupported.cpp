@@ -412,6 +412,11 @@ private:
       visitStore(Copy, Copy.getRawDest());
   }
 
+  static bool counts(AtomicRMWInst::BinOp How) {
+    return is_contained({AtomicRMWInst::Add, AtomicRMWInst::Sub, AtomicRMWInst::UIncWrap, AtomicRMWInst::UDecWrap},
+                        How);
+  }
+
   void visitAtomic(AtomicRMWInst &Atomic) {
     if (isFloating(Atomic.getType()))
       visitStore(Atomic, Atomic.getPointerOperand());
@@ -419,7 +424,10 @@ private:
       return stop(Atomic, "an atomic operation on floating point other than addition", WhichRemains);
     if (isFloating(Atomic.getType()) || bitsLeft(Atomic) == Bits::Integers)
       return;
-    if (Atomic.getOperation() == AtomicRMWInst::Xchg)
+    if (counts(Atomic.getOperation()))
+      stop(Atomic, "a counter of integers in an array of floating point",
+           "give it an array of integers of its own, as a parameter");
+    else if (Atomic.getOperation() == AtomicRMWInst::Xchg)
       stop(Atomic, "an exchange of floating point by atomics (atomicExch)", WhichRemains);
     else
       stop(Atomic, "an atomic operation of integers on the bits of floating point, such as a maximum", WhichRemains);

@@ -106,6 +106,8 @@ define void @adgen_body_kernel(ptr "adgen-layout"="4[0f4]" %x, ptr %function, pt
   %swapped = cmpxchg ptr %x, i32 0, i32 1 monotonic monotonic, !dbg !130
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":29,"reason":"cannot differentiate an atomic operation of integers on the bits of floating point, such as a maximum"
   %largest = atomicrmw max ptr %x, i32 5 monotonic, !dbg !130
+; CHECK-NEXT: adgen-refusal: {{.*}}"hint":"give it an array of integers of its own, as a parameter","line":29,"reason":"cannot differentiate a counter of integers in an array of floating point"
+  %ticket = atomicrmw uinc_wrap ptr %x, i32 5 monotonic, !dbg !130
 ; CHECK-NEXT: adgen-refusal: {{.*}}"line":29,"reason":"cannot differentiate an exchange of floating point by atomics (atomicExch)"
   %before = atomicrmw xchg ptr %x, i32 5 monotonic, !dbg !130
 ; CHECK-NEXT: adgen-refusal: {{.*}}"hint":"the derivative by a factor is the product of all others{{.*}}"line":29,"reason":"cannot differentiate a product by atomics
