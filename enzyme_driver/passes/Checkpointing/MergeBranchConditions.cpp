@@ -142,7 +142,8 @@ void askOnce(const Alternatives &A) {
   Yes->eraseFromParent();
   No->eraseFromParent();
   for (BasicBlock *Way : Ways)
-    FoldSingleEntryPHINodes(Way);
+    if (Way->getSinglePredecessor())
+      FoldSingleEntryPHINodes(Way);
 }
 
 } // namespace

@@ -169,3 +169,28 @@ end:
   store double %result, ptr %x
   ret void
 }
+
+; Where another way leads to the same end, what is chosen there is chosen still.
+; CHECK-LABEL: define i1 @left_by_others(
+; CHECK:       ask:
+; CHECK:         br i1 %{{.*}}, label %f, label %end
+; CHECK:       end:
+; CHECK-NEXT:    %left = phi i1 [ false, %entry ], [ false, %f ], [ true, %ask ]
+define i1 @left_by_others(i1 %early, i1 %first, i32 %x, i32 %y, ptr %out) {
+entry:
+  br i1 %early, label %end, label %ask
+ask:
+  br i1 %first, label %across, label %down
+across:
+  %right = icmp slt i32 %x, 4
+  br i1 %right, label %f, label %end
+down:
+  %below = icmp eq i32 %y, 0
+  br i1 %below, label %f, label %end
+f:
+  store i32 %x, ptr %out
+  br label %end
+end:
+  %left = phi i1 [ false, %entry ], [ false, %f ], [ true, %across ], [ true, %down ]
+  ret i1 %left
+}
