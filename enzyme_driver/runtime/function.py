@@ -190,7 +190,7 @@ class Function(CompiledEntry):
             self._gradient_entry()
             bound = self._with_room(self._arguments.bind(args, named))
             found = check_function(self, bound, seed=seed, tolerance=tolerance)
-            return (found if found.agrees else with_dual_numbers(found, self, bound, None)).raised(self)
+            return (found if found.is_settled else with_dual_numbers(found, self, bound, None)).raised(self)
 
     def _with_room(
         self,

@@ -366,7 +366,7 @@ class Kernel(CompiledEntry):
         with unrecorded():
             self._gradient_entry()
             found = check_kernel(self, bound, launch, seed=seed, tolerance=tolerance, against=against)
-            return (found if found.agrees else with_dual_numbers(found, self, bound, launch)).raised(self)
+            return (found if found.is_settled else with_dual_numbers(found, self, bound, launch)).raised(self)
 
 
 def _rows(cotangents: Shadows, directions: int) -> list[tuple[str, Any]]:

@@ -184,6 +184,16 @@ def test_numbers_that_become_integers_alone(tmp_path: Path, capsys: pytest.Captu
     assert "the derivative is zero at these arguments" in capsys.readouterr().err
 
 
+def test_what_differences_cannot_tell_is_asked_of_dual_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "large.cu"
+    path.write_text("__global__ void k(const float *x, float *y) { y[threadIdx.x] = 1e9f + x[threadIdx.x]; }\n")
+    found = adgen.compile(path, kernel="k").check[1, 8](np.linspace(1, 2, 8, dtype=np.float32), np.zeros(8, np.float32))
+    assert found.agrees
+    assert not found.is_settled
+    assert found.dual_numbers is not None
+    assert found.dual_numbers.state == "right"
+
+
 def test_functions(tmp_path: Path) -> None:
     path = tmp_path / "f.cpp"
     path.write_text("double f(const double *x, double w) { return x[0] * x[1] * w; }\n", encoding="utf-8")

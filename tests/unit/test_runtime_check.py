@@ -201,3 +201,16 @@ def test_what_is_said_to_do_depends_on_forward_mode(module: Module, tangent: flo
     with pytest.raises(CheckFailedError) as caught:
         CheckResult(0.002, 0, (found,)).raised(module.energy)
     assert advice in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("gradient", "difference", "rounding", "tells"),
+    [(2.0, 2.001, 0.01, True), (-8.5, 0.0, 1e6, False), (0.0, 0.0, 1.0, True), (1.0, 3.0, 4.0, False)],
+)
+def test_a_difference_that_is_lost_in_rounding_tells_nothing(
+    gradient: float, difference: float, rounding: float, tells: bool
+) -> None:
+    found = ParameterCheck("x", 0.0, gradient, difference, step=0.01, rounding=rounding)
+    result = CheckResult(0.002, 0, (found,))
+    assert result.agrees
+    assert (found.tells, result.is_settled) == (tells, tells)

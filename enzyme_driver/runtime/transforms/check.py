@@ -61,6 +61,11 @@ class CheckResult:
         return self.error <= self.tolerance
 
     @property
+    def is_settled(self) -> bool:
+        """Whether differences alone decide that the gradient is right."""
+        return self.agrees and all(parameter.tells for parameter in self.parameters)
+
+    @property
     def passed(self) -> bool:
         """Dual numbers know better than differences, where they know: they take no step over a kink."""
         verdict = self.dual_numbers

@@ -38,6 +38,7 @@ class ParameterCheck:
 
     `tangent` is forward mode's, where that was compiled. `across` is how far the gradient is from that on another
     target, where it was compared with one. `apart` is how far it is from these, which take no step over a kink.
+    `rounding` is what rounding inside the primal may make of the difference.
     """
 
     name: str
@@ -48,6 +49,12 @@ class ParameterCheck:
     tangent: float | None = None
     across: float | None = None
     apart: float = 0.0
+    rounding: float = 0.0
+
+    @property
+    def tells(self) -> bool:
+        """Whether the difference says anything: not where the results are so large that it is lost in rounding."""
+        return self.rounding < max(abs(self.gradient), abs(self.difference)) or self.gradient == self.difference
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,8 @@ class Difference:
         believed = max(self.rounding, 4 * noise / (math.sqrt(2) * self.step))
         equal = math.isfinite(self.change) and apart <= believed
         error = 0.0 if equal else apart / (largest or math.nan)
-        return ParameterCheck(name, math.inf if math.isnan(error) else error, self.predicted, self.change, self.step)
+        error = math.inf if math.isnan(error) else error
+        return ParameterCheck(name, error, self.predicted, self.change, self.step, rounding=believed)
 
 
 def line_of(
@@ -109,7 +117,9 @@ def along_line(line: Line, size: int) -> ParameterCheck:
 
 
 def _best(line: Line, tried: Sequence[Difference], noise: float) -> ParameterCheck:
-    return min((each.judged(line.parameter.name, noise) for each in tried), key=lambda check: check.error)
+    return min(
+        (each.judged(line.parameter.name, noise) for each in tried), key=lambda check: (check.error, check.rounding)
+    )
 
 
 def _noise(line: Line, step: float) -> float:
