@@ -1,6 +1,6 @@
 // What a shared array holds at a barrier, kept by the threads of the block, each its share, and put back in the reverse sweep
 // (passes/Checkpointing/RematerializeSharedLoads.cpp). The primal needs none of it. The threads meet once more behind it, because the next interval may write
-// to the arrays, and in the reverse sweep reads them until then. Zero bytes stand for all dynamic shared memory: a gradient is launched with twice the primal's, whose
+// to the arrays, and in the reverse sweep reads them until then; what is kept before the barrier needs that in the reverse sweep alone. Zero bytes stand for all dynamic shared memory: a gradient is launched with twice the primal's, whose
 // second half are the shadows.
 #define RULE extern "C" __attribute__((device, noinline))
 #define DEVICE static __attribute__((device))
@@ -106,7 +106,7 @@ RULE void adgen_rule_behind_snapshot(void *) {}
 RULE void adgen_rule_behind_snapshot_augmented(void *, void *) { __nvvm_bar_sync(0); }
 RULE void adgen_rule_behind_snapshot_reverse(void *, void *) { __nvvm_bar_sync(0); }
 
-// Behind arrays that are filled again, of which nothing is kept.
-RULE void adgen_rule_behind_refill(void *) {}
-RULE void adgen_rule_behind_refill_augmented(void *, void *) {}
-RULE void adgen_rule_behind_refill_reverse(void *, void *) { __nvvm_bar_sync(0); }
+// The threads meet in the reverse sweep alone: behind arrays that are filled again, of which nothing is kept, and before what is kept before a barrier.
+RULE void adgen_rule_meet_back(void *) {}
+RULE void adgen_rule_meet_back_augmented(void *, void *) {}
+RULE void adgen_rule_meet_back_reverse(void *, void *) { __nvvm_bar_sync(0); }

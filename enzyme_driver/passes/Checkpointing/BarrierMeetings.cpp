@@ -84,7 +84,8 @@ SmallVector<std::pair<Instruction *, Instruction *>> BarrierMeetings::standInFor
     if (auto *Load = dyn_cast<LoadInst>(I))
       StandIn = CastInst::CreateBitOrPointerCast(addressAsNumber(*Load), Load->getType(), "", Load->getIterator());
     else if (isOfIntegers(*cast<CallInst>(I)))
-      StandIn = BinaryOperator::CreateAnd(I->getOperand(0), I->getOperand(1), "", I->getIterator());
+      StandIn = BinaryOperator::CreateAnd(I->getOperand(0), I->getOperand(isa<MinMaxIntrinsic, SaturatingInst>(I)), "",
+                                          I->getIterator());
     else
       StandIn = new FreezeInst(PoisonValue::get(I->getType()), "", I->getIterator());
     I->replaceAllUsesWith(StandIn);
@@ -98,8 +99,17 @@ Value *BarrierMeetings::addressAsNumber(LoadInst &Load) {
   return B.CreateZExtOrTrunc(B.CreatePtrToInt(Load.getPointerOperand(), B.getInt64Ty()), B.getIntNTy(Bits));
 }
 
-// A minimum or maximum.
-bool BarrierMeetings::isOfIntegers(const CallInst &Call) { return isa<MinMaxIntrinsic>(Call); }
+// Such as a minimum, or the number of leading zeros, by which loops that halve are counted: the same for the same
+// integers.
+bool BarrierMeetings::isOfIntegers(const CallInst &Call) {
+  switch (Call.getIntrinsicID()) {
+  case Intrinsic::ctlz:
+  case Intrinsic::usub_sat:
+    return true;
+  default:
+    return isa<MinMaxIntrinsic>(Call);
+  }
+}
 
 bool BarrierMeetings::isSameInBlock(const CallInst &Call) {
   StringRef Name = Call.getCalledFunction() ? Call.getCalledFunction()->getName() : "";

@@ -13,8 +13,8 @@
 // than these, the sums are kept instead, and nothing is read again.
 #include "Analysis/Needed.h"
 #include "Analysis/Refill.h"
+#include "Checkpointing/BarrierIntervals.h"
 #include "Checkpointing/BarrierMeetings.h"
-#include "Checkpointing/SharedArrays.h"
 #include "Support/Guards.h"
 #include "Support/LeftValues.h"
 #include "Support/Pass.h"
@@ -53,79 +53,10 @@ bool isRepeatedType(const LoadInst &Load) {
   return Load.getType()->isFPOrFPVectorTy() || (Load.getType()->isIntegerTy(32) && isIndex(Load));
 }
 
-// What happens in a thread behind a load, up to the barriers that come next.
-struct Interval {
-  bool Repeatable = true;
-  bool LanesMeet = false;
-  SmallSetVector<CallInst *, 4> Ends;
-  SmallSetVector<Instruction *, 4> Returns; // where no barrier comes
-  SmallSetVector<Instruction *, 4> Left;    // what is computed from the load, and kept where its loop is left
-};
-
-Interval intervalBehind(LoadInst &Load, const Argument *A, const SharedArrays &Arrays) {
-  Interval Found;
-  SmallVector<BasicBlock::iterator> Work{std::next(Load.getIterator())};
-  SmallPtrSet<BasicBlock *, 16> Seen;
-  while (!Work.empty() && Found.Repeatable) {
-    auto At = Work.pop_back_val();
-    BasicBlock *Block = At->getParent();
-    for (; At != Block->end(); ++At) {
-      Found.LanesMeet |= isOtherMeeting(*At);
-      if (Arrays.mayWrite(*At, A))
-        Found.Repeatable = false;
-      if (!Found.Repeatable || isBlockBarrier(*At))
-        break;
-    }
-    if (At != Block->end()) {
-      if (Found.Repeatable)
-        Found.Ends.insert(cast<CallInst>(&*At));
-      continue;
-    }
-    if (succ_empty(Block))
-      Found.Returns.insert(Block->getTerminator());
-    for (BasicBlock *Next : successors(Block))
-      if (Seen.insert(Next).second)
-        Work.push_back(Next->begin());
-  }
-  return Found;
-}
-
-using Instructions = SmallPtrSet<const Instruction *, 32>;
-
-// What a thread may come to from there on; it goes no further than where it has to stop.
-Instructions reachedFrom(SmallVector<BasicBlock::iterator> Work, function_ref<bool(const Instruction &)> Stops) {
-  Instructions Reached;
-  SmallPtrSet<BasicBlock *, 16> Seen;
-  while (!Work.empty()) {
-    auto At = Work.pop_back_val();
-    BasicBlock *Block = At->getParent();
-    while (At != Block->end() && !Stops(*At))
-      Reached.insert(&*At++);
-    if (At != Block->end())
-      continue;
-    for (BasicBlock *Next : successors(Block))
-      if (Seen.insert(Next).second)
-        Work.push_back(Next->begin());
-  }
-  return Reached;
-}
-
-// Whether any thread may write to the array between the barriers before and there.
-bool isWrittenBefore(const Instruction &There, const Argument *A, const SharedArrays &Arrays) {
-  SmallVector<std::pair<const BasicBlock *, const Instruction *>> Work{{There.getParent(), There.getPrevNode()}};
-  SmallPtrSet<const BasicBlock *, 16> Seen;
-  while (!Work.empty()) {
-    auto [Block, At] = Work.pop_back_val();
-    for (; At && !isBlockBarrier(*At); At = At->getPrevNode())
-      if (Arrays.mayWrite(*At, A))
-        return true;
-    if (At)
-      continue;
-    for (const BasicBlock *Before : predecessors(Block))
-      if (Seen.insert(Before).second)
-        Work.push_back({Before, Before->getTerminator()});
-  }
-  return false;
+// Where a value has to be there: for a phi at the end of the block that it comes from.
+const Instruction &placeOf(const Use &U) {
+  auto *Phi = dyn_cast<PHINode>(U.getUser());
+  return Phi ? *Phi->getIncomingBlock(U)->getTerminator() : *cast<Instruction>(U.getUser());
 }
 
 class Reloading {
@@ -264,18 +195,21 @@ private:
   }
 
   bool isNeededBehind(LoadInst &Load, const Interval &Found, SmallSetVector<Instruction *, 4> *Left) const {
-    Instructions Before = reachedFrom({std::next(Load.getIterator())}, isBlockBarrier), Behind;
-    for (CallInst *End : Found.Ends)
-      for (const Instruction *I :
-           reachedFrom({std::next(End->getIterator())}, [&](const Instruction &I) { return &I == &Load; }))
-        Behind.insert(I);
+    Instructions Before = reachedFrom({std::next(Load.getIterator())}, isBlockBarrier);
+    // What an iteration computes is not what the next one uses where that computes it, too.
+    auto IsBehind = [&](const Instruction &V, const Instruction &Place) {
+      return !Before.contains(&Place) ||
+             any_of(Found.Ends, [&](const CallInst *End) { return reachesPast(*End, Place, V); });
+    };
     const Loop *Free = loopWithoutBarriers(Load);
-    SmallVector<std::pair<Instruction *, bool>> Work{{&Load, Free != nullptr}}; // and whether still in that loop
-    SmallSet<std::pair<const Value *, bool>, 16> Seen;
+    // Whether still in that loop, and whether it may be computed behind the interval.
+    using Computed = std::tuple<Instruction *, bool, bool>;
+    SmallVector<Computed> Work{{&Load, Free != nullptr, false}};
+    SmallSet<Computed, 16> Seen;
     while (!Work.empty()) {
-      auto [V, IsIn] = Work.pop_back_val();
-      for (User *U : V->users()) {
-        auto *I = cast<Instruction>(U);
+      auto [V, IsIn, IsLate] = Work.pop_back_val();
+      for (Use &U : V->uses()) {
+        auto *I = cast<Instruction>(U.getUser());
         if (isa<StoreInst>(I) || Meet.isRecurrence(*I))
           continue;
         if (Left && isLeftByLoops(*V, *I)) {
@@ -283,10 +217,11 @@ private:
           continue;
         }
         const bool Stays = IsIn && Free->contains(I);
-        if (!Stays && !isLinear(*I, V, Known) && (!Before.contains(I) || Behind.contains(I)))
+        const bool Late = !Stays && (IsLate || IsBehind(*V, placeOf(U)));
+        if (Late && !isLinear(*I, V, Known))
           return true;
-        if (Seen.insert({I, Stays}).second)
-          Work.push_back({I, Stays});
+        if (Seen.insert({I, Stays, Late}).second)
+          Work.push_back({I, Stays, Late});
       }
     }
     return false;
@@ -309,7 +244,9 @@ private:
     const Loop *L = Loops.getLoopFor(V.getParent());
     if (T->isIntegerTy(1))
       return L && isa<PHINode>(V) && !L->contains(&Use);
-    return (T->isFloatTy() || T->isDoubleTy()) && Loops.getLoopFor(V.getParent()) && !Loops.getLoopFor(Use.getParent());
+    for (; L && L->getParentLoop(); L = L->getParentLoop())
+      ;
+    return (T->isFloatTy() || T->isDoubleTy()) && L && !L->contains(&Use);
   }
 
   // Enzyme would find it out again from what was read.
@@ -416,18 +353,28 @@ private:
     return Found;
   }
 
+  // Shares are kept before the barrier where no thread has written since the one before: then threads need not meet
+  // once more until all have read theirs. In the reverse sweep they meet between what is put back and what is read.
   void snapshot(CallInst &Barrier, ArrayRef<Argument *> Wanted) {
-    IRBuilder<> B(Barrier.getNextNode());
-    B.SetCurrentDebugLocation(Barrier.getDebugLoc());
-    bool AnyKept = false;
-    for (Argument *A : Wanted) {
+    auto IsFilled = [&](Argument *A) {
       const auto &Writers = Stores.find(A)->second;
-      bool IsFilled = Writers && Fill.isPossible(*Writers, Barrier);
-      IsFilled ? Fill.emit(B, *A) : keep(B, *A);
-      AnyKept |= !IsFilled;
-    }
-    Function *Rule = declareRule(*Body.getParent(), AnyKept ? "behind_snapshot" : "behind_refill", 1, {});
-    B.CreateCall(Rule, {Wanted.front()})->addFnAttr(Attribute::Convergent);
+      return Writers && Fill.isPossible(*Writers, Barrier);
+    };
+    const bool AnyKept = !all_of(Wanted, IsFilled);
+    const bool IsBefore = AnyKept && none_of(Wanted, [&](Argument *A) { return isWrittenBefore(Barrier, A, Arrays); });
+    IRBuilder<> B(IsBefore ? &Barrier : Barrier.getNextNode());
+    B.SetCurrentDebugLocation(Barrier.getDebugLoc());
+    if (IsBefore)
+      meetAgain(B, *Wanted.front(), "meet_back");
+    for (Argument *A : Wanted)
+      IsFilled(A) ? Fill.emit(B, *A) : keep(B, *A);
+    if (!IsBefore)
+      meetAgain(B, *Wanted.front(), AnyKept ? "behind_snapshot" : "meet_back");
+  }
+
+  void meetAgain(IRBuilder<> &B, Argument &A, StringRef Name) {
+    Function *Rule = declareRule(*Body.getParent(), Name, 1, {});
+    B.CreateCall(Rule, {&A})->addFnAttr(Attribute::Convergent);
   }
 
   void keep(IRBuilder<> &B, Argument &A) {

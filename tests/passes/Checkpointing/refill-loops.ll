@@ -9,7 +9,7 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK-LABEL: define void @adgen_body_strided(
 ; CHECK:         call void @adgen_rule_refill_strided_0(ptr %tile, ptr %x, i32 %o, i32 %n)
-; CHECK-NEXT:    call void @adgen_rule_behind_refill(ptr %tile)
+; CHECK-NEXT:    call void @adgen_rule_meet_back(ptr %tile)
 define void @adgen_body_strided(ptr noalias readonly %x, ptr noalias %y, i32 %n, ptr %tile) "adgen-shared"="tile" {
 entry:
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()

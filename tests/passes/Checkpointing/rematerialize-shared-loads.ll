@@ -16,15 +16,16 @@ target triple = "nvptx64-nvidia-cuda"
 ; What is kept in whole words is aligned to them.
 ; CHECK: @tile = internal addrspace(3) global [64 x float] undef, align 8
 
-; A loop reads the tile between two barriers, which all threads meet: n is the same for all.
+; A loop reads the tile between two barriers, which all threads meet: n is the same for all. Nobody has written since the
+; first one, so the tile is kept before the second one.
 ; CHECK-LABEL: define void @adgen_body_tiles(
 ; CHECK:       store float %v, ptr %mine
 ; CHECK:       call void @adgen_rule_barrier(ptr %tile)
 ; CHECK-NOT:   _snapshot
 ; CHECK:       %0 = call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %at, i32 4)
-; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK:       call void @adgen_rule_meet_back(ptr %tile)
 ; CHECK-NEXT:  call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
-; CHECK-NEXT:  call void @adgen_rule_behind_snapshot(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_barrier(ptr %tile)
 ; RESTORED-LABEL: define void @adgen_body_tiles(
 ; RESTORED:    %0 = load float, ptr %at, align 4
 define void @adgen_body_tiles(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
@@ -177,9 +178,9 @@ define void @adgen_body_weighted(ptr %x, ptr %table, ptr %tile) "adgen-shared"="
 ; CHECK:       loop:
 ; CHECK:       call void @adgen_rule_barrier(ptr %tile)
 ; CHECK-COUNT-8: call float @llvm.nvvm.ldu.global.f.f32.p0(
-; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK:       call void @adgen_rule_meet_back(ptr %tile)
 ; CHECK-NEXT:  call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
-; CHECK-NEXT:  call void @adgen_rule_behind_snapshot(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_barrier(ptr %tile)
 ; CHECK:       store float %next, ptr %mine
 define void @adgen_body_halves(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
 entry:
@@ -338,7 +339,7 @@ done:
 ; CHECK:       latch:
 ; CHECK-NEXT:  call void @adgen_rule_barrier(ptr %tile)
 ; CHECK-NEXT:  call void @adgen_rule_refill_filled_0(ptr %tile, ptr %from, i32 %o, i32 %n)
-; CHECK-NEXT:  call void @adgen_rule_behind_refill(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_meet_back(ptr %tile)
 ; CHECK-NOT:   _snapshot
 define void @adgen_body_filled(ptr %x, ptr %from, i32 %n, ptr %tile) "adgen-shared"="tile" {
 entry:
@@ -972,6 +973,183 @@ joined:
 exit:
   %b = fmul float %a, %a
   store float %b, ptr %y
+  ret void
+}
+
+; Threads have written since the barrier before: what they have written is kept behind this one, and all have to have read
+; their shares before the next is written.
+; CHECK-LABEL: define void @adgen_body_written_before(
+; CHECK:       ldu
+; CHECK:       call void @adgen_rule_barrier(ptr %tile)
+; CHECK-NEXT:  call void @adgen_rule_snapshot_words(ptr %tile, i64 256)
+; CHECK-NEXT:  call void @adgen_rule_behind_snapshot(ptr %tile)
+define void @adgen_body_written_before(ptr %y, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  %to = getelementptr float, ptr %y, i32 %i
+  %v = load float, ptr %to
+  store float %v, ptr %mine
+  %a = load float, ptr %mine, align 4
+  %square = fmul float %a, %a
+  %b = load float, ptr %mine, align 4
+  %p = fmul float %square, %b
+  store float %p, ptr %to
+  call void @adgen_rule_barrier(ptr %tile)
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+; What a loop leaves behind is kept there, too, where another loop needs it.
+; CHECK-LABEL: define void @adgen_body_left_for_another(
+; CHECK:         call float @llvm.nvvm.ldu.global.f.f32.p0(ptr %at, i32 4)
+; CHECK:       between:
+; CHECK-NEXT:    [[LEFT:%.*]] = phi float [ {{%sum.next.*}}, %latch ]
+; CHECK-NEXT:    store float [[LEFT]], ptr %held
+; CHECK-NEXT:    call void @adgen_pin_variable(ptr %held)
+; CHECK-NEXT:    [[HELD:%.*]] = load float, ptr %held
+; CHECK:       other:
+; CHECK:         fmul float [[HELD]], %factor
+define void @adgen_body_left_for_another(ptr %x, ptr %y, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %outer
+outer:
+  %o = phi i32 [ 0, %entry ], [ %o.next, %latch ]
+  %sum.o = phi float [ 0.0, %entry ], [ %sum.next, %latch ]
+  %v = load float, ptr %x
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %outer ], [ %i.next, %inner ]
+  %sum = phi float [ %sum.o, %outer ], [ %sum.next, %inner ]
+  %at = getelementptr float, ptr %tile, i32 %i
+  %a = load float, ptr %at, align 4
+  %square = fmul float %a, %a
+  %sum.next = fadd float %sum, %square
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, 64
+  br i1 %more, label %inner, label %latch
+latch:
+  call void @adgen_rule_barrier(ptr %tile)
+  %o.next = add i32 %o, 1
+  %again = icmp slt i32 %o.next, %n
+  br i1 %again, label %outer, label %between
+between:
+  br label %other
+other:
+  %j = phi i32 [ 0, %between ], [ %j.next, %other ]
+  %to = getelementptr float, ptr %y, i32 %j
+  %factor = load float, ptr %to
+  %p = fmul float %sum.next, %factor
+  store float %p, ptr %to
+  %j.next = add i32 %j, 1
+  %go = icmp slt i32 %j.next, %n
+  br i1 %go, label %other, label %done
+done:
+  ret void
+}
+
+; Each iteration that needs what a condition has read has read it, or taken a constant, itself: what the iteration before has
+; read is needed by none. Not where an iteration may take on what was read before.
+; CHECK-LABEL: define void @adgen_body_chosen(
+; CHECK-COUNT-2: call float @llvm.nvvm.ldu.global
+; CHECK-LABEL: define void @adgen_body_chosen_before(
+; CHECK-NOT:     ldu
+; CHECK:         ret void
+define void @adgen_body_chosen(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %join ]
+  %v = load float, ptr %x
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %reads = icmp slt i32 %t, %i
+  br i1 %reads, label %read, label %join
+read:
+  %at = getelementptr float, ptr %tile, i32 %i
+  %next = getelementptr float, ptr %at, i32 1
+  %a = load float, ptr %at
+  %b = load float, ptr %next
+  %quotient = fdiv float %a, %b
+  br label %join
+join:
+  %chosen = phi float [ %quotient, %read ], [ 0.0, %loop ]
+  %p = fmul float %chosen, %v
+  store float %p, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+define void @adgen_body_chosen_before(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %join ]
+  %before = phi float [ 1.0, %entry ], [ %quotient, %join ]
+  %v = load float, ptr %x
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %sum = fadd float %before, %v
+  %p = fmul float %sum, %v
+  store float %p, ptr %x
+  %at = getelementptr float, ptr %tile, i32 %i
+  %next = getelementptr float, ptr %at, i32 1
+  %a = load float, ptr %at
+  %b = load float, ptr %next
+  %quotient = fdiv float %a, %b
+  br label %join
+join:
+  call void @adgen_rule_barrier(ptr %tile)
+  %i.next = add i32 %i, 1
+  %more = icmp slt i32 %i.next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+; A loop that halves is counted by the number of leading zeros, which is the same for all threads of the block.
+; CHECK-LABEL: define void @adgen_body_halved(
+; CHECK-COUNT-2: call float @llvm.nvvm.ldu.global
+; CHECK:         call void @adgen_rule_snapshot_words(
+define void @adgen_body_halved(ptr %x, i32 %n, ptr %tile) "adgen-shared"="tile" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %mine = getelementptr float, ptr %tile, i32 %t
+  %zeros = call i32 @llvm.ctlz.i32(i32 %n, i1 false)
+  %bits = sub i32 32, %zeros
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %loop ]
+  %v = load float, ptr %x
+  store float %v, ptr %mine
+  call void @adgen_rule_barrier(ptr %tile)
+  %at = getelementptr float, ptr %mine, i32 %i
+  %a = load float, ptr %mine
+  %b = load float, ptr %at
+  %p = fmul float %a, %b
+  store float %p, ptr %x
+  call void @adgen_rule_barrier(ptr %tile)
+  %i.next = add i32 %i, 1
+  %more = icmp ne i32 %i.next, %bits
+  br i1 %more, label %loop, label %done
+done:
   ret void
 }
 
