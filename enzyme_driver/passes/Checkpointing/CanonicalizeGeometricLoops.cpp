@@ -50,12 +50,19 @@ bool endsHalving(const ICmpInst &Test, const PHINode *Variable, const Value *Nex
   return !Overflows;
 }
 
-// The bound that the doubled variable reaches or passes at the end; null where the comparison is another one.
-Value *boundOfDoubling(const ICmpInst &Test, const Value *Next, const Loop &L, Stepping &Found) {
+// The bound that the doubled variable reaches or passes at the end; null where the comparison is another one. Half of a
+// constant one is what the optimiser compares the variable itself with.
+Value *boundOfDoubling(const ICmpInst &Test, const PHINode *Variable, const Value *Next, const Loop &L,
+                       Stepping &Found) {
   CmpPredicate Continues = Found.ExitsWhenTrue ? CmpPredicate(Test.getInversePredicate()) : Test.getCmpPredicate();
   Found.IsSigned = Continues == ICmpInst::ICMP_SLT;
-  bool IsBound = Test.getOperand(0) == Next && (Found.IsSigned || Continues == ICmpInst::ICMP_ULT);
-  return IsBound && L.isLoopInvariant(Test.getOperand(1)) ? Test.getOperand(1) : nullptr;
+  if (!Found.IsSigned && Continues != ICmpInst::ICMP_ULT)
+    return nullptr;
+  const APInt *Half;
+  if (Test.getOperand(0) == Variable && match(Test.getOperand(1), m_APInt(Half)) &&
+      Half->getActiveBits() + 1 < Half->getBitWidth())
+    return ConstantInt::get(Variable->getType(), *Half << 1);
+  return Test.getOperand(0) == Next && L.isLoopInvariant(Test.getOperand(1)) ? Test.getOperand(1) : nullptr;
 }
 
 bool recognise(const Loop &L, Stepping &Found) {
@@ -73,7 +80,7 @@ bool recognise(const Loop &L, Stepping &Found) {
     Found.Bound = nullptr;
     if (match(Next, m_LShr(m_Specific(&Phi), m_One())) && endsHalving(*Test, &Phi, Next, Found))
       return true;
-    Found.Bound = boundOfDoubling(*Test, Next, L, Found);
+    Found.Bound = boundOfDoubling(*Test, &Phi, Next, L, Found);
     if (match(Next, m_Shl(m_Specific(&Phi), m_One())) && match(Start, m_One()) && Found.Bound)
       return true;
   }

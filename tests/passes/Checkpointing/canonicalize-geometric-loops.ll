@@ -47,6 +47,25 @@ end:
   ret void
 }
 
+; The optimiser compares the variable before it is doubled with half of a constant bound: 256 here, so eight iterations.
+; CHECK-LABEL: define void @adgen_body_doubles_to_constant(
+; CHECK:         shl nuw i32 1, %halving
+; CHECK:         icmp eq i32 %halving.next, 8
+define void @adgen_body_doubles_to_constant(ptr %x) {
+entry:
+  br label %loop
+loop:
+  %step = phi i32 [ 1, %entry ], [ %next, %loop ]
+  %wide = zext i32 %step to i64
+  %at = getelementptr float, ptr %x, i64 %wide
+  store float 1.0, ptr %at
+  %next = shl nuw nsw i32 %step, 1
+  %more = icmp samesign ult i32 %step, 128
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
 ; A bound with a sign may be negative: there is one iteration then. What is doubled or halved beside it follows from the counter.
 ; CHECK-LABEL: define void @adgen_body_signed(
 ; CHECK:         llvm.smax.i32(i32 %n, i32 2)
