@@ -3,7 +3,7 @@
 // zero or negative, though such a loop would never end, or where the variable may overflow. Enzyme then has the values
 // of each iteration in blocks that grow, with code for that at every value. Overflow of what has a sign is undefined in
 // C++; where CUDA's unsigned sizes make it defined (i += blockDim.x), a loop whose variable would begin anew, which no
-// program means, goes on.
+// program means, goes on. So do loops that ask two conditions in a row.
 #include "Support/Pass.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -185,6 +185,29 @@ bool countTogether(Loop &L) {
   return true;
 }
 
+// for (t = 0; t < 32 && first + t < last; ++t) asks two conditions in a row, each of which says how often the loop
+// runs: it runs as often as the smaller number says. Enzyme knows that of one comparison only.
+bool countBoth(Loop &L, ScalarEvolution &SE) {
+  BasicBlock *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
+  auto *Branch =
+      Latch && Before && L.getExitingBlock() == Latch ? dyn_cast<BranchInst>(Latch->getTerminator()) : nullptr;
+  if (!Branch || !Branch->isConditional() ||
+      !match(Branch->getCondition(),
+             m_CombineOr(m_LogicalAnd(m_Value(), m_Value()), m_LogicalOr(m_Value(), m_Value()))) ||
+      !isCounted(L, SE))
+    return false;
+  const SCEV *Count = SE.getBackedgeTakenCount(&L);
+  SCEVExpander Expander(SE, "both");
+  Value *Last = Expander.expandCodeFor(Count, Count->getType(), Before->getTerminator());
+  IRBuilder<> B(L.getHeader(), L.getHeader()->begin());
+  PHINode *Index = B.CreatePHI(Count->getType(), 2, "both");
+  B.SetInsertPoint(Branch);
+  Index->addIncoming(ConstantInt::get(Count->getType(), 0), Before);
+  Index->addIncoming(B.CreateAdd(Index, ConstantInt::get(Count->getType(), 1), "both.next"), Latch);
+  Branch->setCondition(L.contains(Branch->getSuccessor(0)) ? B.CreateICmpNE(Index, Last) : B.CreateICmpEQ(Index, Last));
+  return true;
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(CountStrides);
@@ -198,11 +221,11 @@ PreservedAnalyses CountStrides::run(Module &M, ModuleAnalysisManager &MAM) {
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
     for (Loop *L : Loops.getLoopsInPreorder()) {
       Stride S;
-      bool Together = countTogether(*L);
-      if (!Together && !recognise(*L, SE, S))
+      const bool IsDone = countTogether(*L) || countBoth(*L, SE);
+      if (!IsDone && !recognise(*L, SE, S))
         continue;
       ADGEN_COUNT(NumLoops, *L);
-      if (!Together)
+      if (!IsDone)
         count(*L, S);
       SE.forgetLoop(L);
     }

@@ -183,3 +183,48 @@ body:
 end:
   ret void
 }
+
+; Two conditions in a row, of a tile and of all that there is: the loop runs as often as the smaller number says.
+; CHECK-LABEL: define void @adgen_body_both(
+; CHECK:       entry:
+; CHECK:         %[[LAST:.*]] = {{.*}}@llvm.umin.i32(
+; CHECK:         br label %loop
+; CHECK:         %both = phi i32 [ 0, %entry ], [ %both.next, %loop ]
+; CHECK:         %both.next = add i32 %both, 1
+; CHECK:         %[[MORE:.*]] = icmp ne i32 %both, %[[LAST]]
+; CHECK:         br i1 %[[MORE]], label %loop, label %end
+; Nothing counts the second one.
+; CHECK-LABEL: define void @adgen_body_one_of_both(
+; CHECK-NOT:     %both
+; CHECK:         br i1 %more, label %loop, label %end
+define void @adgen_body_both(ptr %x, i32 %first, i32 %last) {
+entry:
+  br label %loop
+loop:
+  %t = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %place = getelementptr float, ptr %x, i32 %t
+  store volatile float 1.0, ptr %place
+  %next = add nuw nsw i32 %t, 1
+  %in.tile = icmp samesign ult i32 %t, 31
+  %at = add nsw i32 %next, %first
+  %in.all = icmp slt i32 %at, %last
+  %more = select i1 %in.tile, i1 %in.all, i1 false
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+define void @adgen_body_one_of_both(ptr %x, i32 %last) {
+entry:
+  br label %loop
+loop:
+  %t = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %place = getelementptr float, ptr %x, i32 %t
+  %read = load volatile float, ptr %place
+  %next = add nuw nsw i32 %t, 1
+  %in.all = icmp slt i32 %next, %last
+  %is.less = fcmp olt float %read, 1.0
+  %more = select i1 %in.all, i1 %is.less, i1 false
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
