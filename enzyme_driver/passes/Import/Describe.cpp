@@ -7,7 +7,7 @@
 #include "Support/Pass.h"
 #include "Support/Result.h"
 
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -243,31 +243,46 @@ bool isProvided(const Function &F) {
                                                     : isProvidedOnHost(Name);
 }
 
-// A call in the entry, or in what it calls, of a function that no file defines; null where there is none.
-const CallBase *callOfNothing(const Function &Entry) {
-  if (all_of(*Entry.getParent(), [](const Function &F) { return !F.isDeclaration() || isProvided(F); }))
-    return nullptr;
-  SmallVector<const Function *> Work{&Entry};
-  SmallPtrSet<const Function *, 16> Seen;
-  while (!Work.empty()) {
-    const Function *F = Work.pop_back_val();
-    if (!Seen.insert(F).second)
-      continue;
-    for (const Instruction &I : instructions(*F)) {
-      auto *Call = dyn_cast<CallBase>(&I);
-      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      if (!Callee)
-        continue;
-      if (!Callee->isDeclaration())
-        Work.push_back(Callee);
-      else if (!isProvided(*Callee))
-        return Call;
+// Calls of functions that no file defines, by the functions that come to them: each is looked into once, however many
+// of a file with large headers lead to it.
+class CallsOfNothing {
+public:
+  explicit CallsOfNothing(const Module &M) {
+    SmallVector<const Function *> Work;
+    for (const Function &F : M)
+      if (const CallBase *Call = firstIn(F))
+        note(F, *Call, Work);
+    while (!Work.empty()) {
+      const Function *F = Work.pop_back_val();
+      for (const User *U : F->users())
+        if (auto *Call = dyn_cast<CallBase>(U); Call && Call->getCalledFunction() == F)
+          note(*Call->getFunction(), *Known.lookup(F), Work);
     }
   }
-  return nullptr;
-}
 
-json::Value describeFunction(Function &F, const HalfClasses &Halves) {
+  // In the function, or in what it calls; null where there is none.
+  const CallBase *of(const Function &F) const { return Known.lookup(&F); }
+
+private:
+  static const CallBase *firstIn(const Function &F) {
+    for (const Instruction &I : instructions(F)) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      if (Callee && Callee->isDeclaration() && !isProvided(*Callee))
+        return Call;
+    }
+    return nullptr;
+  }
+
+  void note(const Function &F, const CallBase &Call, SmallVectorImpl<const Function *> &Work) {
+    if (Known.insert({&F, &Call}).second)
+      Work.push_back(&F);
+  }
+
+  DenseMap<const Function *, const CallBase *> Known;
+};
+
+json::Value describeFunction(Function &F, const HalfClasses &Halves, const CallsOfNothing &Undefined) {
   DISubprogram *Program = F.getSubprogram();
   json::Array Parameters;
   bool ByAddress = false;
@@ -294,7 +309,7 @@ json::Value describeFunction(Function &F, const HalfClasses &Halves) {
                      {"line", int64_t(Program->getLine())},
                      {"parameters", std::move(Parameters)},
                      {"returns", describe(Types.size() && !ByAddress ? Types[0] : nullptr, 0)}};
-  if (const CallBase *Call = callOfNothing(F)) {
+  if (const CallBase *Call = Undefined.of(F)) {
     unsigned Line = Call->getDebugLoc() ? Call->getDebugLoc().getLine() : Program->getLine();
     Facts["undefined"] =
         json::Object{{"name", demangle(Call->getCalledFunction()->getName())}, {"line", int64_t(Line)}};
@@ -351,9 +366,10 @@ ADGEN_DECLARE_PASS(Describe);
 PreservedAnalyses Describe::run(Module &M, ModuleAnalysisManager &) {
   json::Array Entries;
   const HalfClasses Halves(M);
+  const CallsOfNothing Undefined(M);
   for (Function &F : M)
     if (!F.isDeclaration() && F.getSubprogram() && F.getSubprogram()->getType())
-      Entries.push_back(describeFunction(F, Halves));
+      Entries.push_back(describeFunction(F, Halves, Undefined));
   outs() << formatv("{0:2}", json::Value(json::Object{{"entries", std::move(Entries)},
                                                       {"instances", describeInstances(M)},
                                                       {"variables", describeVariables(M)}}))
