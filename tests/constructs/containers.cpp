@@ -88,6 +88,31 @@ double spliced_lists(const double *x, int n)
     return sum + others.size();
 }
 
+struct Reading {
+    int place;
+    double value, weight;
+};
+
+double readings_moved(const double *x, int n)
+{
+    std::vector<Reading> readings;
+    for (int i = 0; i < n; ++i) {
+        const Reading next{i, x[i], x[i] * x[(i + 1) % n]};
+        const auto less = [](const Reading &one, const Reading &other) { return one.weight < other.weight; };
+        readings.insert(std::upper_bound(readings.begin(), readings.end(), next, less), next);
+    }
+    readings.erase(readings.begin() + 1, readings.begin() + 3);
+    std::vector<Reading> copies = readings, nearest;
+    std::nth_element(copies.begin(), copies.begin() + n / 2, copies.end(),
+                     [](const Reading &one, const Reading &other) { return one.value < other.value; });
+    nearest.assign(copies.begin(), copies.begin() + n / 2);
+    std::rotate(readings.begin(), readings.begin() + n / 3, readings.end());
+    double sum = 0;
+    for (const Reading &each : readings) sum = 0.9 * sum + each.value * each.weight;
+    for (const Reading &each : nearest) sum += each.value * each.weight * (1 + each.place % 5);
+    return sum;
+}
+
 struct Order {
     double price, size;
 };

@@ -117,6 +117,7 @@ CONTAINERS = (
     C("`std::set` of numbers", "numbers_in_order"),
     C("`std::multiset` of the last numbers, whose middle counts", "middle_of_the_last"),
     C("`std::list`, spliced, sorted, merged, reversed and swapped", "spliced_lists"),
+    C("`std::vector` of structs of an integer and doubles, copied, inserted into and rotated", "readings_moved"),
     C("`std::map` of `std::list`, both emptied by and by", "orders_taken"),
     C("a search tree of `std::unique_ptr`", "search_tree"),
     C(

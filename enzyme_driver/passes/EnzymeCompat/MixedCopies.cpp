@@ -21,10 +21,12 @@ constexpr unsigned DeepestHolder = 3;
 
 // The pointers to elements of the same memory: what is chosen among them, and what is reached from them by whole steps.
 // Of copies also what is kept at the same place of memory that holds such pointers, as each row of a vector of vectors
-// holds its own; `Holders` says how far that is followed.
+// holds its own; `Holders` says how far that is followed. With `Calls` also what functions of the file are given and
+// what they are given it as, as a sort that calls itself.
 class Elements {
 public:
-  explicit Elements(ArrayRef<Value *> Known, unsigned Holders = 0) : Holders(Holders) {
+  explicit Elements(ArrayRef<Value *> Known, unsigned Holders = 0, bool Calls = false)
+      : Holders(Holders), Calls(Calls) {
     for (Value *Pointer : Known)
       add(Pointer);
     for (unsigned I = 0; I < Pointers.size(); ++I)
@@ -79,25 +81,60 @@ public:
     return nullptr;
   }
 
-  bool lieApartBy(Value *Length) const {
-    Value *Last = nullptr, *First = nullptr;
-    return match(Length, m_Sub(m_Value(Last), m_Value(First))) && isAddress(Last) && isAddress(First);
+  // Whether the bytes are those between two elements, or whole elements' otherwise, whichever way is taken.
+  bool lieApartBy(Value *Length, uint64_t Stride, const DataLayout &DL) const {
+    SmallSetVector<Value *, 8> Work;
+    Work.insert(Length);
+    for (unsigned I = 0; I < Work.size(); ++I) {
+      Value *Last = nullptr, *First = nullptr;
+      bool IsDistance = match(Work[I], m_Sub(m_Value(Last), m_Value(First))) && isAddress(Last, Stride, DL) &&
+                        isAddress(First, Stride, DL);
+      if (!IsDistance && !isMultipleOf(Work[I], Stride, DL) && !isUndefined(Work[I]) && !addWays(Work[I], Work))
+        return false;
+    }
+    return true;
   }
 
 private:
   bool contain(const Value *Pointer) const { return Pointers.contains(const_cast<Value *>(Pointer)); }
 
-  bool isAddress(Value *Number) const {
+  // Of an element, or null, where a container holds none.
+  bool isAddress(Value *Number, uint64_t Stride, const DataLayout &DL) const {
     SmallSetVector<Value *, 8> Work;
     Work.insert(Number);
     for (unsigned I = 0; I < Work.size(); ++I) {
       Value *Pointer = nullptr;
-      if (auto *Phi = dyn_cast<PHINode>(Work[I]))
-        Work.insert(Phi->value_op_begin(), Phi->value_op_end());
-      else if (!match(Work[I], m_PtrToInt(m_Value(Pointer))) || !contain(Pointer))
+      if (match(Work[I], m_PtrToInt(m_Value(Pointer)))) {
+        if (!contain(Pointer) && !isWholeStepFrom(*Pointer, Stride, DL))
+          return false;
+      } else if (auto *Fixed = dyn_cast<ConstantInt>(Work[I])) {
+        if (Fixed->getValue().urem(Stride) != 0)
+          return false;
+      } else if (!isUndefined(Work[I]) && !addWays(Work[I], Work))
         return false;
     }
     return true;
+  }
+
+  bool isWholeStepFrom(Value &Pointer, uint64_t Stride, const DataLayout &DL) const {
+    auto [Base, Offset] = placeFrom(Pointer, DL);
+    return contain(Base) && Offset % int64_t(Stride) == 0;
+  }
+
+  static bool isUndefined(const Value *V) { return isa<UndefValue>(V); }
+
+  // What the value is on one way or another.
+  static bool addWays(Value *V, SmallSetVector<Value *, 8> &Work) {
+    if (auto *Phi = dyn_cast<PHINode>(V))
+      return Work.insert(Phi->value_op_begin(), Phi->value_op_end()), true;
+    if (auto *Select = dyn_cast<SelectInst>(V)) {
+      Work.insert(Select->getTrueValue());
+      Work.insert(Select->getFalseValue());
+      return true;
+    }
+    if (auto *Frozen = dyn_cast<FreezeInst>(V))
+      return Work.insert(Frozen->getOperand(0)), true;
+    return false;
   }
 
   static bool isMixed(const Layout &Memory) { return Memory.holdsFloats() && !Memory.isUniform(); }
@@ -144,6 +181,14 @@ private:
     }
     if (auto *Step = dyn_cast<GetElementPtrInst>(Pointer); Step && !leadsToNumbers(*Step))
       add(Step->getPointerOperand());
+    if (auto *Given = dyn_cast<Argument>(Pointer); Given && Calls && Given->getParent()->hasLocalLinkage())
+      for (User *U : Given->getParent()->users())
+        if (auto *Call = dyn_cast<CallBase>(U); Call && Call->getCalledFunction() == Given->getParent())
+          add(Call->getArgOperand(Given->getArgNo()));
+    for (Use &Each : Pointer->uses())
+      if (auto *Call = dyn_cast<CallBase>(Each.getUser()); Call && Calls && Call->isArgOperand(&Each))
+        if (Function *Callee = Call->getCalledFunction(); Callee && Callee->hasLocalLinkage() && !Callee->isVarArg())
+          add(Callee->getArg(Call->getArgOperandNo(&Each)));
     for (User *U : Pointer->users()) {
       auto *Step = dyn_cast<GetElementPtrInst>(U);
       if (isa<PHINode>(U) || isa<SelectInst>(U) || (Step && leadsToAnElement(*Step)))
@@ -278,6 +323,7 @@ private:
 
   SmallSetVector<Value *, 32> Pointers;
   unsigned Holders;
+  bool Calls;
   std::set<std::pair<Value *, int64_t>> Held; // places that were followed
 };
 
@@ -322,10 +368,11 @@ private:
 
 bool isMultipleOf(const Value *Length, uint64_t Bytes, const DataLayout &DL) { return Multiple(Bytes, DL).is(Length); }
 
-static std::optional<Place> placeIn(Value *Pointer, unsigned Holders, const DataLayout &DL,
+static std::optional<Place> placeIn(Value *Pointer, unsigned Holders, bool Calls, const DataLayout &DL,
                                     function_ref<bool(const Elements &, uint64_t)> IsWanted) {
   APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
-  const Elements Found({Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true)}, Holders);
+  const Elements Found({Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true)}, Holders,
+                       Calls);
   std::shared_ptr<const Layout> Memory = Found.layout(DL);
   if (!Memory || !IsWanted(Found, Memory->Stride))
     return std::nullopt;
@@ -337,14 +384,17 @@ std::optional<Place> placeOfMixed(MemTransferInst &Copy) {
   const DataLayout &DL = Copy.getDataLayout();
   auto IsWhole = [&](const Elements &Found, uint64_t Stride) {
     Value *Length = Copy.getLength();
-    return isa<ConstantInt>(Length) || isMultipleOf(Length, Stride, DL) || Found.lieApartBy(Length);
+    return isa<ConstantInt>(Length) || Found.lieApartBy(Length, Stride, DL);
   };
-  std::optional<Place> From = placeIn(Copy.getRawSource(), DeepestHolder, DL, IsWhole);
-  return From ? From : placeIn(Copy.getRawDest(), DeepestHolder, DL, IsWhole);
+  for (bool Calls : {false, true})
+    for (Value *Pointer : {Copy.getRawSource(), Copy.getRawDest()})
+      if (std::optional<Place> Found = placeIn(Pointer, DeepestHolder, Calls, DL, IsWhole))
+        return Found;
+  return std::nullopt;
 }
 
 std::optional<Place> placeOfMixed(Value *Pointer, const DataLayout &DL) {
-  return placeIn(Pointer, 0, DL, [](const Elements &, uint64_t) { return true; });
+  return placeIn(Pointer, 0, false, DL, [](const Elements &, uint64_t) { return true; });
 }
 
 bool copiesMixedStructs(MemTransferInst &Copy) {
