@@ -76,17 +76,21 @@ template <class T> DEVICE T fromSegment(unsigned mask, T cotangent, int offset, 
 // All lanes that could have received from this one: two for a common offset, a segment where one lane sends to all, else every lane is asked.
 template <class T> DEVICE T gathered(Mode mode, unsigned mask, T cotangent, int offset, int control) {
   int me = __nvvm_read_ptx_sreg_laneid();
-  int common;
+  int common, alike;
   __nvvm_match_all_sync_i32p(mask, offset, &common);
+  __nvvm_match_all_sync_i32p(mask, control, &alike); // each lane may have a clamp of its own, as in CUB's segmented sums
   int segment = control >> 8 & 31;
   bool consecutive = (~segment & 31 & ((~segment & 31) + 1)) == 0; // lanes of a segment
-  if (common && mode == Index && (mask == ~0u || consecutive) && (control & 31) == 31)
+  if (common && alike && mode == Index && (mask == ~0u || consecutive) && (control & 31) == 31)
     return fromSegment(mask, cotangent, offset, segment);
   T sum = source(mode, me, offset, control) == me ? cotangent : T(0);
   if (common && mode != Index) {
     int receiver = mode == Up ? me + offset : mode == Down ? me - offset : me ^ offset;
     T value = fromLane(mask, cotangent, receiver);
-    bool received = receiver != me && receiver >= 0 && receiver < 32 && source(mode, receiver, offset, control) == me;
+    int from = source(mode, receiver, offset, control);
+    if (!alike)
+      from = __nvvm_shfl_sync_idx_i32(mask, source(mode, me, offset, control), receiver & 31, 31);
+    bool received = receiver != me && receiver >= 0 && receiver < 32 && from == me;
     return received ? sum + value : sum;
   }
   for (int lane = 0; lane < 32; ++lane) {

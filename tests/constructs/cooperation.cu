@@ -426,6 +426,16 @@ __global__ void cub_warp_reduce(const float *x, float *sum, int n)
     if (threadIdx.x == 0) sum[blockIdx.x] = total;
 }
 
+__global__ void cub_segmented_sum(const float *x, float *y, int n)
+{
+    typedef cub::WarpReduce<float> Reduce;
+    __shared__ typename Reduce::TempStorage storage[2];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    if (lane >= 27) return;
+    const float total = Reduce(storage[threadIdx.x / 32]).HeadSegmentedSum(x[i] * x[i], lane % 9 == 0);
+    if (lane % 9 == 0) y[i] = total * total;
+}
+
 __global__ void cub_block_scan(const float *x, float *y, int n)
 {
     typedef cub::BlockScan<float, 32> Scan;

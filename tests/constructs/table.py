@@ -322,6 +322,7 @@ _COOPERATION = (
     C("cooperative groups: `coalesced_threads`", "coalesced_group"),
     C("`cub::BlockReduce`", "cub_block_reduce", {"n": 64}, 1, 64),
     C("`cub::WarpReduce`", "cub_warp_reduce", {"n": 64}),
+    C("`cub::WarpReduce`, sums of segments", "cub_segmented_sum", {"n": 64}),
     C("`cub::BlockScan`", "cub_block_scan"),
     C(
         "one of two ways by a neighbour's key in `__shared__` memory",
