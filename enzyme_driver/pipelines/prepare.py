@@ -110,6 +110,7 @@ PREPARE_CUDA = Pipeline(
         function("loop-simplify"),
         Pass("adgen-name-participants", after=("adgen-make-bodies", "adgen-lower-tensor-cores")),
         Pass("adgen-count-strides"),  # while sums are the user's: whether all threads come to a barrier depends on it
+        Pass("adgen-settle-ties", after=("adgen-make-bodies", "adgen-unroll-shuffles")),
         Pass(
             "adgen-lower-collectives-to-rules",
             "{plan}",

@@ -1,0 +1,50 @@
+"""Maxima that lanes exchange, where several numbers are the largest: all lanes have that of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from openmp.compile_support import kernel
+
+import enzyme_driver as adgen
+
+
+@pytest.fixture(scope="module")
+def kernels(toolchain: object) -> adgen.Module:
+    del toolchain
+    module = adgen.compile(Path(__file__).with_name("ties.cu"), verify="never")
+    assert isinstance(module, adgen.Module)
+    return module
+
+
+def _softmax_gradient(x: NDArray[np.float64], toward: NDArray[np.float64]) -> NDArray[np.float64]:
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    y = e / e.sum(axis=-1, keepdims=True)
+    return np.asarray(y * (toward - (toward * y).sum(axis=-1, keepdims=True)))
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("softmax<float>", np.float32), ("softmax<double>", np.float64)])
+@pytest.mark.parametrize("many", [2, 3, 31, 32])
+def test_softmax_of_a_warp(kernels: adgen.Module, name: str, dtype: type[np.float32 | np.float64], many: int) -> None:
+    rng = np.random.default_rng(many)
+    x, toward = rng.uniform(-1, 1, (4, 32)).astype(dtype), rng.standard_normal((4, 32)).astype(dtype)
+    for row in x:
+        row[rng.permutation(32)[:many]] = 1.5
+    gradient = np.zeros((4, 32), dtype)
+    shadows = {"x": gradient, "y": toward.copy()}
+    kernel(kernels, name).gradient[2, 64](x, np.zeros((4, 32), dtype), shadows=shadows)
+    np.testing.assert_allclose(gradient, _softmax_gradient(x.astype(float), toward.astype(float)), atol=1e-6)
+
+
+def test_softmax_of_halves(kernels: adgen.Module) -> None:
+    rng = np.random.default_rng(1)
+    x, toward = rng.integers(-3, 2, 128).astype(np.float16), rng.standard_normal(128).astype(np.float32)
+    assert (x == x.max()).sum() > 1
+    gradient = np.zeros(128, np.float16)
+    shadows = {"x": gradient, "y": toward.copy()}
+    kernel(kernels, "softmax_of_halves").gradient[1, 32](x, np.zeros(128, np.float32), shadows=shadows)
+    expected = _softmax_gradient(x.astype(float), toward.astype(float))
+    np.testing.assert_allclose(gradient.astype(float), expected, atol=2e-3 * abs(expected).max())

@@ -1,0 +1,46 @@
+// Numbers of a warp that are taken away from all, which nothing depends on, also where several are the largest.
+#include <cuda_fp16.h>
+
+template <class T> __device__ T larger(T a, T b) { return a > b ? a : b; }
+template <> __device__ inline float larger(float a, float b) { return fmaxf(a, b); }
+
+template <class T> __global__ void softmax(const T *x, T *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    T v = x[i], most = v;
+    for (int apart = 16; apart; apart /= 2)
+        most = larger(most, __shfl_xor_sync(~0u, most, apart));
+    T e = exp(v - most), sum = e;
+    for (int apart = 1; apart < 32; apart *= 2)
+        sum += __shfl_xor_sync(~0u, sum, apart);
+    y[i] = e / sum;
+}
+
+template __global__ void softmax(const float *, float *);
+template __global__ void softmax(const double *, double *);
+
+// Of several numbers a lane, in memory until it is unrolled.
+__global__ void softmax_of_halves(const __half *x, float *y)
+{
+    float own[4], most[1] = {-INFINITY}, sum[1] = {0};
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+        own[k] = __half2float(x[32 * k + threadIdx.x]);
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+        most[0] = most[0] < own[k] ? own[k] : most[0];
+#pragma unroll
+    for (int apart = 16; apart; apart /= 2) {
+        float other = __shfl_xor_sync(~0u, most[0], apart);
+        most[0] = most[0] < other ? other : most[0];
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+        sum[0] += own[k] = expf(own[k] - most[0]);
+#pragma unroll
+    for (int apart = 16; apart; apart /= 2)
+        sum[0] += __shfl_xor_sync(~0u, sum[0], apart);
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+        y[32 * k + threadIdx.x] = own[k] / sum[0];
+}

@@ -1,0 +1,58 @@
+; Lanes that exchange maxima with the lane that one bit tells apart both take the number of the lower lane where two are equal. Only the choice
+; of the number is settled: what else asks the comparison, such as its index, is as the user wrote it. Not where the comparison is of other
+; numbers, or asks whether they are equal.
+;
+; RUN: %opt -passes=adgen-settle-ties,verify -S %s | %filecheck %s
+target triple = "nvptx64-nvidia-cuda"
+
+declare float @llvm.nvvm.shfl.sync.bfly.f32(i32, float, i32, i32)
+declare double @_Z15__shfl_xor_syncjdii(i32, double, i32, i32)
+
+; CHECK-LABEL: define float @adgen_body_largest(
+; CHECK:         %less = fcmp olt float %m, %other
+; CHECK:         [[WITH:%.*]] = fcmp ole float %m, %other
+; CHECK-NEXT:    [[WITHOUT:%.*]] = fcmp olt float %m, %other
+; CHECK-NEXT:    [[LANE:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+; CHECK-NEXT:    [[BESIDE:%.*]] = xor i32 [[LANE]], %d
+; CHECK-NEXT:    [[LOWER:%.*]] = icmp ult i32 [[LANE]], [[BESIDE]]
+; CHECK-NEXT:    [[TAKES:%.*]] = select i1 [[LOWER]], i1 [[WITHOUT]], i1 [[WITH]]
+; CHECK-NEXT:    %largest = select i1 [[TAKES]], float %other, float %m
+; CHECK-NEXT:    %index = select i1 %less, i32 1, i32 0
+define float @adgen_body_largest(float %m, i32 %d, ptr %at) {
+  %other = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %m, i32 %d, i32 31)
+  %less = fcmp olt float %m, %other
+  %largest = select i1 %less, float %other, float %m
+  %index = select i1 %less, i32 1, i32 0
+  store i32 %index, ptr %at
+  ret float %largest
+}
+
+; As fmax has it, of doubles.
+; CHECK-LABEL: define double @adgen_body_fmax(
+; CHECK:         %more = fcmp oge double %m, %other
+; CHECK:         [[WITH:%.*]] = fcmp oge double %m, %other
+; CHECK-NEXT:    [[WITHOUT:%.*]] = fcmp ogt double %m, %other
+; CHECK:         [[TAKES:%.*]] = select i1 {{.*}}, i1 [[WITH]], i1 [[WITHOUT]]
+; CHECK-NEXT:    [[EITHER:%.*]] = select i1 [[TAKES]], i1 true, i1 %none
+; CHECK-NEXT:    %largest = select i1 [[EITHER]], double %m, double %other
+define double @adgen_body_fmax(double %m) {
+  %other = call double @_Z15__shfl_xor_syncjdii(i32 -1, double %m, i32 4, i32 32)
+  %more = fcmp oge double %m, %other
+  %none = fcmp uno double %other, %other
+  %either = or i1 %more, %none
+  %largest = select i1 %either, double %m, double %other
+  ret double %largest
+}
+
+; CHECK-LABEL: define float @adgen_body_others(
+; CHECK-NOT:     laneid
+; CHECK:         ret float
+define float @adgen_body_others(float %m, float %x) {
+  %other = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %m, i32 1, i32 31)
+  %positive = fcmp ogt float %x, 0.0
+  %one = select i1 %positive, float %m, float %other
+  %same = fcmp oeq float %m, %other
+  %two = select i1 %same, float %m, float %other
+  %sum = fadd float %one, %two
+  ret float %sum
+}
