@@ -19,6 +19,8 @@ ADGEN_STORE(__stwb)
 ADGEN_STORE(__stcg)
 ADGEN_STORE(__stcs)
 #undef ADGEN_STORE
+template <class T> static __device__ inline T __ldca(const T *from) { return *from; }
+template <class T> static __device__ inline T __ldlu(const T *from) { return *from; }
 
 // Of a shared variable whose type has a constructor, see dialect.py.
 template <class T> union adgen_room {

@@ -70,3 +70,10 @@ __global__ void asserts_without_header(const float *x, float *y, int n)
     if (i < 0) printf("%d\n", i);
     y[i] = x[i] * x[i];
 }
+
+__global__ void last_uses(const float *x, const float4 *v, float *y, int n)
+{
+    MY_ELEMENT(n);
+    const float4 f = __ldlu(&v[i]);
+    y[i] = __ldca(x + i) * f.y + f.w;
+}

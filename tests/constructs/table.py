@@ -421,6 +421,7 @@ _DIALECT = (
     C("`min` and `max` of the host, and other code of the host in the user's headers", "beside_a_header"),
     C("`assert` and `printf` without their headers", "asserts_without_header"),
     C("shared variables whose types have constructors, which do not run", "with_built_tiles"),
+    C("`__ldca`, `__ldlu`", "last_uses"),
     C("macro that only a build defines", "needs_a_macro", refused="'ADGEN_TEST_WIDTH'"),
 )
 
