@@ -64,6 +64,8 @@ LOADS_KEPT = "-enable-gvn-memdep=0"
 seen to name stores that it had deleted itself: it crashed.
 """
 HIDDEN = "adgen_hidden_"
+FEW = 4
+"""Units of which each is tried alone rather than in halves."""
 ASKED: Mapping[Mode, str] = {
     "reverse": "__enzyme_autodiff_adgen_body_",
     "forward": "__enzyme_fwddiff_adgen_body_",
@@ -92,10 +94,10 @@ class GradientIR:
 
 @dataclass(frozen=True)
 class EnzymeRun:
-    """A run of Enzyme on a module, for all that is asked for there or for one unit only."""
+    """A run of Enzyme on a module, for all that is asked for there or for these units only."""
 
     source: Path
-    only: Unit | None = None
+    only: tuple[Unit, ...] = ()
     options: tuple[str, ...] = ()
 
 
@@ -131,7 +133,8 @@ def _problems(
         return _wrong(prepared, wanted, workspace)
     if not wanted.units:
         raise failure
-    return _culprits(wanted, failure, prepare, workspace) or _one_by_one(prepare(wanted), wanted, workspace)
+    found = _culprits(prepared, wanted, failure, prepare, workspace)
+    return found or _one_by_one(prepare(wanted), wanted, workspace)
 
 
 def _wrong(prepared: PreparedModule, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
@@ -153,22 +156,35 @@ def _unverified(prepared: PreparedModule, wanted: Derivatives, workspace: Worksp
 
 
 def _culprits(
-    wanted: Derivatives, failure: AdgenError, prepare: Prepare, workspace: Workspace
+    prepared: PreparedModule, wanted: Derivatives, failure: AdgenError, prepare: Prepare, workspace: Workspace
 ) -> dict[Unit, AdgenError]:
-    """Which units fail on their own, of those that fail together: found by halves, or where Enzyme does not end, and
-    each attempt takes all its time, one by one.
+    """Which units fail on their own, of those that fail together: found by halves, or one by one where they are few, or
+    where Enzyme does not end, and each attempt takes all its time.
     """
     units = wanted.units
     if len(units) == 1:
         return {units[0]: failure}
-    size = 1 if ENDLESS in failure.reason else (len(units) + 1) // 2
+    size = 1 if ENDLESS in failure.reason or len(units) <= FEW else (len(units) + 1) // 2
     refused: dict[Unit, AdgenError] = {}
     for start in range(0, len(units), size):
         part = wanted.only(units[start : start + size])
-        reason = _attempt(prepare(part, alone=True), part.entries, workspace)
+        reason = _attempt_alone(prepared, part, prepare, workspace)
         if reason is not None:
-            refused |= _culprits(part, reason, prepare, workspace)
+            refused |= _culprits(prepared, part, reason, prepare, workspace)
     return refused
+
+
+def _attempt_alone(
+    prepared: PreparedModule, part: Derivatives, prepare: Prepare, workspace: Workspace
+) -> AdgenError | None:
+    """Why Enzyme does not manage these units, of those that a module was prepared for; several are tried once.
+
+    A plugin does all that a module asks for: there the others must not be in it.
+    """
+    once = len(part.units) > 1
+    if workspace.toolchain.enzyme.kind == "plugin":
+        return _attempt(prepare(part, alone=True), part.entries, workspace, once=once)
+    return _attempt(prepared, part.entries, workspace, EnzymeRun(prepared.path, part.units), once=once)
 
 
 def _one_by_one(prepared: PreparedModule, wanted: Derivatives, workspace: Workspace) -> Mapping[Unit, AdgenError]:
@@ -180,7 +196,7 @@ def _one_by_one(prepared: PreparedModule, wanted: Derivatives, workspace: Worksp
     done = prepared.path.with_suffix("").with_suffix(".done.ll")
     source = prepared.path
     for unit in wanted.units:
-        failure = _attempt(prepared, wanted.entries, workspace, EnzymeRun(source, unit))
+        failure = _attempt(prepared, wanted.entries, workspace, EnzymeRun(source, (unit,)))
         if failure is not None:
             return dict.fromkeys(wanted.units, failure)
         workspace.opt(pipelines.BETWEEN_STEPS, _output(prepared), done)
@@ -194,21 +210,30 @@ def _output(prepared: PreparedModule) -> Path:
 
 
 def _attempt(
-    prepared: PreparedModule, entries: Sequence[Signature], workspace: Workspace, step: EnzymeRun | None = None
+    prepared: PreparedModule,
+    entries: Sequence[Signature],
+    workspace: Workspace,
+    step: EnzymeRun | None = None,
+    *,
+    once: bool = False,
 ) -> AdgenError | None:
-    """Run Enzyme, on the whole module where no step is given; the reason if it does not manage."""
+    """Run Enzyme, on the whole module where no step is given; the reason if it does not manage, the first if `once`."""
     step = step or EnzymeRun(prepared.path)
     arrays = [AS_STORED] if prepared.split else []
-    if TABLE in prepared.path.read_bytes() and _tried(prepared, entries, workspace, step, [*arrays, LESS_DEEP]) is None:
-        return None
+    if TABLE in prepared.path.read_bytes():
+        failure = _tried(prepared, entries, workspace, step, [*arrays, LESS_DEEP])
+        if failure is None or once:
+            return failure
     failure = _tried(prepared, entries, workspace, step, arrays)
-    if failure is not None and ENDLESS in failure.reason:
+    if failure is None or once:
+        return failure
+    if ENDLESS in failure.reason:
         return _tried(prepared, entries, workspace, step, [*arrays, SHALLOW])
-    if failure is not None and enzyme_messages.MIXED in failure.reason:
+    if enzyme_messages.MIXED in failure.reason:
         return _tried(prepared, entries, workspace, step, [*arrays, APART])
-    if failure is not None and "SIGSEGV" in failure.reason:
+    if "SIGSEGV" in failure.reason:
         return _tried(prepared, entries, workspace, step, [*arrays, LOADS_KEPT])
-    if failure is None or prepared.split or enzyme_messages.INVALID not in failure.reason:
+    if prepared.split or enzyme_messages.INVALID not in failure.reason:
         return failure
     return _tried(prepared, entries, workspace, step, [AS_STORED])
 
@@ -256,7 +281,8 @@ def _argv(
 def _environment(enzyme: EnzymeSource, step: EnzymeRun, output: Path) -> dict[str, str] | None:
     if enzyme.kind == "plugin":
         return None
-    only = {"ADGEN_WORKER_ONLY": ASKED[step.only[0]] + step.only[1]} if step.only else {}
+    names = ",".join(ASKED[mode] + symbol for mode, symbol in step.only)
+    only = {"ADGEN_WORKER_ONLY": names} if names else {}
     return {"ADGEN_WORKER_INPUT": str(step.source), "ADGEN_WORKER_OUTPUT": str(output), **only}
 
 

@@ -3,11 +3,14 @@
 //   0 done, 1 the input cannot be read, 2 the result is no valid IR, 3 the output cannot be written, 4 Enzyme reported
 //   errors.
 // Input and output come as ADGEN_WORKER_INPUT and ADGEN_WORKER_OUTPUT, because the executable owns the command line.
-// ADGEN_WORKER_ONLY is the one function of Enzyme's (`__enzyme_autodiff_...`) whose calls are to be lowered, where it
-// is set; the others stay.
+// ADGEN_WORKER_ONLY, where it is set, names the functions of Enzyme's (`__enzyme_autodiff_...`) whose calls are to be
+// lowered, with commas between them; the others stay.
 //
 // This executable's LLVM is an older snapshot than the headers: intrinsic numbers differ, so nothing here may compare
 // them.
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -48,9 +51,9 @@ struct Diagnostics : DiagnosticHandler {
 // Enzyme goes by what the name contains.
 constexpr StringLiteral Asked = "__enzyme_", Later = "adgen_later_";
 
-void rename(Module &M, StringRef From, StringRef To, StringRef But) {
+void rename(Module &M, StringRef From, StringRef To, ArrayRef<StringRef> But) {
   for (Function &F : M)
-    if (StringRef Name = F.getName(); Name != But && Name.starts_with(From))
+    if (StringRef Name = F.getName(); !is_contained(But, Name) && Name.starts_with(From))
       F.setName(To + Name.drop_front(From.size()).str());
 }
 
@@ -64,11 +67,18 @@ Outcome run(const char *Input, const char *Output, const char *Only) {
     return Unreadable;
   }
   Context.setDiagnosticHandler(std::make_unique<Diagnostics>(Failed));
+  SmallVector<StringRef> Wanted;
+  StringRef(Only ? Only : "").split(Wanted, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef Name : Wanted)
+    if (!M->getFunction(Name)) {
+      errs() << "enzyme-error: nothing asks for " << Name << "\n";
+      return Reported;
+    }
   if (Only)
-    rename(*M, Asked, Later, Only);
+    rename(*M, Asked, Later, Wanted);
   createEnzymePass(/*PostOpt=*/false)->runOnModule(*M);
   if (Only)
-    rename(*M, Later, Asked, Only);
+    rename(*M, Later, Asked, Wanted);
   if (Failed)
     return Reported;
   if (verifyModule(*M, &errs()))

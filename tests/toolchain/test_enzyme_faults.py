@@ -18,13 +18,6 @@ PAGE = (ROOT / "docs" / "enzyme.md").read_text(encoding="utf-8")
 FAULTS = [read(path) for path in sorted(Path(__file__).with_name("enzyme_faults").glob("*.ll"))]
 
 
-@pytest.fixture
-def pinned(toolchain: Toolchain) -> Toolchain:
-    if toolchain.enzyme.kind != "wheel":
-        pytest.skip("ADGEN_ENZYME names another Enzyme than the pinned one")
-    return toolchain
-
-
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.path.stem)
 def test_the_fault_is_still_there(fault: Fault, pinned: Toolchain, tmp_path: Path) -> None:
     assert shows(fault, pinned, tmp_path, mended=False), f"{fault.workaround} is no longer needed for {fault.path.name}"

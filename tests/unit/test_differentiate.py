@@ -218,7 +218,7 @@ def test_the_culprit_is_found_and_the_others_go_on(
     made = run(plan_of("a", "b", "c"), workspace, prepare)
     assert content(made) == "gradients of a c"
     assert list(made.refused) == ["b"]
-    assert prepare.asked == [["a", "b", "c"], ["a", "b"], ["a"], ["b"], ["c"], ["a", "c"]]
+    assert prepare.asked == [["a", "b", "c"], ["a"], ["b"], ["c"], ["a", "c"]]
 
 
 def test_an_entry_that_fails_in_forward_mode_keeps_its_gradient(
@@ -229,7 +229,7 @@ def test_an_entry_that_fails_in_forward_mode_keeps_its_gradient(
     made = run(plan_of("a", "b"), workspace, prepare, ("reverse", "forward"))
     assert content(made) == "gradients of a b a'"
     assert (list(made.refused), list(made.refused_forward)) == ([], ["b"])
-    assert prepare.asked == [["a", "b", "a'", "b'"], ["a", "b"], ["a'", "b'"], ["a'"], ["b'"], ["a", "b", "a'"]]
+    assert prepare.asked == [["a", "b", "a'", "b'"], ["a"], ["b"], ["a'"], ["b'"], ["a", "b", "a'"]]
 
 
 def test_what_is_seen_to_be_wrong_is_refused_and_the_others_are_done_without_it(
@@ -277,8 +277,31 @@ def test_a_culprit_among_many_is_found_by_halves(workspace: Workspace, fake_proc
     prepare = Preparation(workspace)
     made = run(plan_of(*"abcdefgh"), workspace, prepare)
     assert list(made.refused) == ["f"]
-    assert ["".join(each) for each in prepare.asked] == ["abcdefgh", "abcd", "efgh", "ef", "e", "f", "gh", "abcdegh"]
+    assert ["".join(each) for each in prepare.asked] == ["abcdefgh", "abcd", "efgh", *"efgh", "abcdegh"]
     assert prepare.alone == [False, *[True] * 6, False]
+
+
+def test_the_worker_does_a_part_of_the_same_module(
+    tmp_path: Path, settings: Settings, fake_process: FakeProcess
+) -> None:
+    """Nothing is prepared for it; and only what stands alone is tried in other ways."""
+    tried: list[str] = []
+
+    def enzyme(argv: Argv) -> None:
+        env = fake_process.calls[-1].env or {}
+        asked = re.findall(r"body_(\w)", env.get("ADGEN_WORKER_ONLY", "body_" + " body_".join(prepare.asked[-1])))
+        tried.append("".join(asked) + ("!" if "-enzyme-strict-aliasing=0" in argv else ""))
+        if "f" in asked:
+            raise CompilerCrashError("catalyst was ended by SIGABRT: Enzyme: <analysis>", hint="")
+        Path(env["ADGEN_WORKER_OUTPUT"]).write_text("made")
+
+    workspace = workspace_in(tmp_path, settings, fake_process)
+    fake_process.reply(VERIFY)
+    fake_process.reply("catalyst", effect=enzyme)
+    prepare = Preparation(workspace)
+    assert list(run(plan_of(*"abcdefgh"), workspace, prepare).refused) == ["f"]
+    assert ["".join(each) for each in prepare.asked] == ["abcdefgh", "abcdegh"]
+    assert tried == ["abcdefgh", "abcdefgh!", "abcd", "efgh", "e", "f", "f!", "g", "h", "abcdegh"]
 
 
 def test_what_does_not_end_is_looked_for_one_by_one(workspace: Workspace, fake_process: FakeProcess) -> None:
