@@ -370,3 +370,30 @@ def test_a_primal_whose_lanes_wait_at_a_barrier_is_still_a_deadlock(kernel: Comp
     )
     with pytest.raises(adgen.PrimalError, match="wait for each other forever"):
         k[1, 32](random(32), random(32))
+
+
+@pytest.mark.parametrize("asks", ["ticket == gridDim.x - 1", "ticket >= gridDim.x - 1", "ticket % gridDim.x == 2"])
+def test_the_last_block_adds_up_where_the_number_itself_is_shared_and_nothing_is_fenced(
+    kernel: Compile, asks: str
+) -> None:
+    total = kernel(
+        """
+    __global__ void total(const float *x, float *y, float *partial, unsigned *count)
+    {
+        __shared__ unsigned ticket;
+        if (threadIdx.x == 0) {
+            float sum = 0;
+            for (int i = 0; i < 4; ++i) sum += x[4 * blockIdx.x + i] * x[4 * blockIdx.x + i];
+            partial[blockIdx.x] = sum;
+            ticket = atomicInc(count, gridDim.x);
+        }
+        __syncthreads();
+        if (ASKS && threadIdx.x == 0)
+            for (int k = 0; k < gridDim.x; ++k) *y += partial[k];
+    }
+    """.replace("ASKS", asks)
+    )
+    x = np.random.default_rng(3).uniform(0.5, 1.5, 12).astype(np.float32)
+    given = (x, np.zeros(1, np.float32), np.zeros(3, np.float32), np.zeros(1, np.uint32))
+    found = total.vjp[3, 32](*given, cotangents={"y": np.ones(1, np.float32)})
+    np.testing.assert_allclose(found["x"], 2 * x, rtol=1e-6)

@@ -56,14 +56,6 @@ bool isFence(const Instruction &I) {
   return isa<FenceInst>(I) || (Name.starts_with("llvm.nvvm.membar.") && !Name.ends_with(".cta"));
 }
 
-// Whether nothing is asked of the number but whether it is a certain one, which a place in an array is not.
-bool isOnlyCompared(const Value &Number) {
-  return all_of(Number.users(), [](const User *U) {
-    auto *Compare = dyn_cast<ICmpInst>(U);
-    return (Compare && Compare->isEquality()) || (isa<BinaryOperator, CastInst>(U) && isOnlyCompared(*U));
-  });
-}
-
 class Tickets {
 public:
   explicit Tickets(Function &Body) : Body(Body), Dominators(Body), Behind(Body) {}
@@ -79,7 +71,7 @@ public:
     }
     SmallSetVector<Instruction *, 4> Meetings;
     for (AtomicRMWInst *Ticket : Found)
-      if (Instruction *Barrier = Fence || isOnlyCompared(*Ticket) ? meetingBehind(*Ticket) : nullptr;
+      if (Instruction *Barrier = Fence || isOnlyAsked(*Ticket) ? meetingBehind(*Ticket) : nullptr;
           Barrier && waitsBeforeItReads(*Ticket, *Barrier) && readsOfOthers(*Barrier)) {
         Ticket->setMetadata(TicketMetadata, MDNode::get(Body.getContext(), {}));
         Meetings.insert(Barrier);

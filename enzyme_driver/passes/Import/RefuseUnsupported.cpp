@@ -134,6 +134,10 @@ bool waitsForOthers(const LoadInst &Load) {
   return any_of(successors(Block), [&](const BasicBlock *Next) { return isPotentiallyReachable(Next, Block); });
 }
 
+bool isCounter(AtomicRMWInst::BinOp How) {
+  return is_contained({AtomicRMWInst::Add, AtomicRMWInst::Sub, AtomicRMWInst::UIncWrap, AtomicRMWInst::UDecWrap}, How);
+}
+
 // Threads that wait for each other by integer atomics, a lock or a counter with a fence that tells which block is the
 // last, or for what others write to volatile memory. What a thread reads then may be another's result, whose reverse
 // sweep may be over when this thread's cotangent comes.
@@ -151,6 +155,8 @@ public:
     Locks |= isa<AtomicCmpXchgInst>(I) || (Answers && Atomic->getOperation() == AtomicRMWInst::Xchg);
     auto *Load = dyn_cast<LoadInst>(&I);
     bool IsMet = Atomic && Atomic->hasMetadata(TicketMetadata);
+    Tells |= Answers && !IsMet && isCounter(Atomic->getOperation()) && isOnlyAsked(*Atomic) &&
+             !isOfBlock(*Atomic, SharedFrom);
     Counts |= (Answers && !IsMet) || (Load && Load->isVolatile() && Load->getType()->isIntegerTy());
     if (Load && isFloating(Load->getType()))
       note(Load->getPointerOperand(), SharedFrom, Loads, &I);
@@ -164,7 +170,7 @@ public:
   }
 
   // The first read of what others may have written; null where there is none.
-  const Instruction *communication() const { return Locks || (Fence && Counts) ? readOfOthers() : nullptr; }
+  const Instruction *communication() const { return Locks || Tells || (Fence && Counts) ? readOfOthers() : nullptr; }
 
   // Where a thread waits for another one and reads what that may have written; null where none does.
   const Instruction *wait() const { return Awaited && readOfOthers() ? Awaited : nullptr; }
@@ -194,7 +200,16 @@ private:
     }
   }
 
+  static bool isOfBlock(const AtomicRMWInst &Atomic, unsigned SharedFrom) {
+    const Value *Object = getUnderlyingObject(Atomic.getPointerOperand(), /*MaxLookup=*/0);
+    auto *A = dyn_cast<Argument>(Object);
+    auto *Global = dyn_cast<GlobalVariable>(Object);
+    return isa<AllocaInst>(Object) || (A && A->getArgNo() >= SharedFrom) ||
+           (Global && Global->getAddressSpace() == SharedSpace);
+  }
+
   bool Fence = false, Locks = false, Counts = false;
+  bool Tells = false; // who comes last, without a fence
   const Instruction *Awaited = nullptr;
   Places Loads, Stores;
 };
@@ -412,11 +427,6 @@ private:
       visitStore(Copy, Copy.getRawDest());
   }
 
-  static bool counts(AtomicRMWInst::BinOp How) {
-    return is_contained({AtomicRMWInst::Add, AtomicRMWInst::Sub, AtomicRMWInst::UIncWrap, AtomicRMWInst::UDecWrap},
-                        How);
-  }
-
   void visitAtomic(AtomicRMWInst &Atomic) {
     if (isFloating(Atomic.getType()))
       visitStore(Atomic, Atomic.getPointerOperand());
@@ -424,7 +434,7 @@ private:
       return stop(Atomic, "an atomic operation on floating point other than addition", WhichRemains);
     if (isFloating(Atomic.getType()) || bitsLeft(Atomic) == Bits::Integers)
       return;
-    if (counts(Atomic.getOperation()))
+    if (isCounter(Atomic.getOperation()))
       stop(Atomic, "a counter of integers in an array of floating point",
            "give it an array of integers of its own, as a parameter");
     else if (Atomic.getOperation() == AtomicRMWInst::Xchg)

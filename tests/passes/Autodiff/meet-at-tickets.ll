@@ -101,6 +101,43 @@ define void @adgen_body_compacts(ptr %list, ptr %count, ptr %last) #0 {
   ret void
 }
 
+; The number itself is handed to the block, which asks whether it is large enough; nothing stands between the stores and it.
+; CHECK-LABEL: define void @adgen_body_hands_on(
+; CHECK:       atomicrmw add ptr %count, i32 1 seq_cst{{.*}} !adgen.ticket
+; CHECK:       call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 32)
+define void @adgen_body_hands_on(ptr %partial, ptr %count, ptr %last) #0 {
+entry:
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %own = getelementptr float, ptr %partial, i32 %block
+  store float 1.0, ptr %own
+  %ticket = atomicrmw add ptr %count, i32 1 seq_cst
+  store i32 %ticket, ptr %last
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %asked = load i32, ptr %last
+  %go = icmp uge i32 %asked, 7
+  br i1 %go, label %sum, label %end
+sum:
+  %other = load float, ptr %partial
+  store float %other, ptr %partial
+  br label %end
+end:
+  ret void
+}
+
+; It may be a place for all of the block.
+; CHECK-LABEL: define void @adgen_body_hands_a_place(
+; CHECK-NOT:   all(i32 32)
+define void @adgen_body_hands_a_place(ptr %list, ptr %count, ptr %last) #0 {
+  %place = atomicrmw add ptr %count, i32 1 seq_cst
+  store i32 %place, ptr %last
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %from = load i32, ptr %last
+  %at = getelementptr float, ptr %list, i32 %from
+  %other = load float, ptr %list
+  store float %other, ptr %at
+  ret void
+}
+
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare void @llvm.nvvm.membar.gl()

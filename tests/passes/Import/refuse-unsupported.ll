@@ -150,6 +150,21 @@ define void @adgen_body_ordered(ptr %partial, ptr "adgen-layout"="4[0i4]" %count
   ret void
 }
 
+; Without a fence, too, where nothing is asked of the counter but who is the last.
+define ptx_kernel void @unfenced(ptr %partial, ptr %count) {
+  ret void
+}
+define void @adgen_body_unfenced(ptr %partial, ptr "adgen-layout"="4[0i4]" %count, ptr %shared) "adgen-shared"="shared" {
+  store float 1.0, ptr %partial
+  %ticket = atomicrmw add ptr %count, i32 1 seq_cst
+  store i32 %ticket, ptr %shared
+  %asked = load i32, ptr %shared
+  %last = icmp ugt i32 %asked, 7
+; CHECK:      adgen-refusal: {{.*}}"entry":"unfenced",{{.*}}"reason":"cannot differentiate reading what other threads have written in an order that atomics decide
+  %read = load float, ptr %partial
+  ret void
+}
+
 ; Without a fence the counter deals out places.
 define ptx_kernel void @places(ptr %x, ptr %count) {
   ret void
