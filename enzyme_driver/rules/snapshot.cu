@@ -30,6 +30,11 @@ constexpr unsigned Batch = 4;
 // stands in for those behind the end, then for each that there is to write.
 template <class Word, class Read, class Write> DEVICE void move(unsigned count, Read read, Write write) {
   unsigned step = threads(), own = 0;
+  if (count <= step) { // as of a tile with an element for each thread
+    if (unsigned i = thread(); i < count)
+      write(i, 0, read(i, 0));
+    return;
+  }
   for (unsigned i = thread(); i < count; i += Batch * step, own += Batch) {
     Word words[Batch];
 #pragma unroll

@@ -21,3 +21,10 @@ def test_gradient(kernel: str, threads: int) -> None:
     shadows = {"x": np.zeros_like(x), "y": d_y.copy()}
     adgen.compile(FILE, kernel).gradient[1, threads, None, 4 * threads](x, y, len(x), shadows=shadows)
     np.testing.assert_allclose(shadows["x"], 3 * x**2 * d_y.sum(), rtol=1e-5)
+
+
+@pytest.mark.usefixtures("toolchain")
+@pytest.mark.parametrize("threads", [7, 40])
+def test_more_words_than_threads_or_fewer(threads: int) -> None:
+    x, y = np.random.default_rng().uniform(0.01, 0.1, (2, 40)).astype(np.float32)
+    adgen.compile(FILE, "of_state").check[1, threads](x, y, 5)
