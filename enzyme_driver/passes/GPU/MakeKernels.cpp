@@ -29,6 +29,13 @@ constexpr uint64_t DynamicAlignment = 16;
 
 bool isDynamic(const GlobalVariable &Array) { return Array.isDeclaration(); }
 
+bool isOnlyRead(const Value &Pointer) {
+  return all_of(Pointer.users(), [](const User *U) {
+    auto *Load = dyn_cast<LoadInst>(U);
+    return Load ? Load->isSimple() : isa<GetElementPtrInst>(U) && isOnlyRead(*U);
+  });
+}
+
 class KernelBuilder {
 public:
   explicit KernelBuilder(Function &Derivative)
@@ -106,11 +113,11 @@ private:
   void callDerivative(ArrayRef<Value *> Place) {
     SmallVector<Value *> Arguments;
     for (unsigned I = 0; I < parameters(); ++I)
-      Arguments.push_back(passed(I, structBytes(Derivative, I)));
+      Arguments.push_back(passed(I, structBytes(Derivative, I), *Derivative.getArg(I)));
     unsigned Next = parameters();
     for (auto [Index, A] : enumerate(Activities))
       if (A != Activity::Const)
-        Arguments.push_back(passed(Next++, shadowStructBytes(Index)));
+        Arguments.push_back(passed(Next++, shadowStructBytes(Index), *Derivative.getArg(Arguments.size())));
     for (GlobalVariable *Variable : Variables)
       Arguments.push_back(generic(Variable));
     passShared(Arguments);
@@ -312,9 +319,11 @@ private:
     Kernel->addParamAttr(Index, Attribute::getWithAlignment(M.getContext(), Alignment.value_or(Align(8))));
   }
 
-  Value *passed(unsigned Index, uint64_t Bytes) {
+  // A struct that the derivative writes is copied. Else it is read where the kernel has it: the copy of one that holds
+  // an array, of which only the thread knows which element it reads, would stay in local memory.
+  Value *passed(unsigned Index, uint64_t Bytes, const Argument &As) {
     Argument *A = Kernel->getArg(Index);
-    if (!Bytes)
+    if (!Bytes || isOnlyRead(As))
       return A;
     Align Alignment = Kernel->getParamAlign(Index).value_or(Align(8));
     IRBuilder<> Start(&Kernel->getEntryBlock(), Kernel->getEntryBlock().begin());
