@@ -9,6 +9,7 @@ import numpy as np
 from constructs.arguments import Rng, apart
 from constructs.construct import Construct, SourceFile
 from constructs.table_cpp import CONTAINERS, LANGUAGE, OPENMP, integers, rows
+from constructs.table_dialect import DIALECT, MISSING
 from constructs.table_extremes import EXTREMES
 from constructs.table_shared import SHARED, VIRTUAL_CALLS
 
@@ -414,23 +415,6 @@ _HOST_CODE = (
     C("`helper_math.h` of NVIDIA's samples", "with_helper_math"),
 )
 
-_DIALECT = (
-    C("`__NVCC__`, `#if __CUDACC__`, `register`, `k<3><< <1, 32>> >`", "guarded<3>"),
-    C("`__nv_atomic_add` and its family", "with_atomics_of_nvcc", {"counts": integers(1, 9)}),
-    C("`nan` and `nanf` of the device", "with_no_numbers"),
-    C("`min` and `max` of the host, and other code of the host in the user's headers", "beside_a_header"),
-    C("`assert` and `printf` without their headers", "asserts_without_header"),
-    C("shared variables whose types have constructors, which do not run", "with_built_tiles"),
-    C("`__ldca`, `__ldlu`", "last_uses"),
-    C("macro that only a build defines", "needs_a_macro", refused="'ADGEN_TEST_WIDTH'"),
-)
-
-_MISSING = (
-    C("headers and libraries that are not there (MPI, OpenCV), for host code", "beside_missing_headers<float>"),
-    C("texture reference", "reads_a_texture_reference", refused="undeclared identifier 'image'"),
-    C("function that another file defines", "calls_what_is_elsewhere", refused="defined nowhere"),
-)
-
 _HARDWARE = (
     C("`__nanosleep`", "sleeping"),
     C("texture object", "texture", {"image": _texture}),
@@ -491,8 +475,8 @@ FILES = (
     SourceFile("Atomics", "atomics.cu", _ATOMICS),
     SourceFile("Maxima and minima by atomics", "extremes.cu", EXTREMES),
     SourceFile("Host code", "host_code.cu", _HOST_CODE),
-    SourceFile("nvcc's dialect", "dialect.cu", _DIALECT),
-    SourceFile("Host code that is not there", "missing.cu", _MISSING),
+    SourceFile("nvcc's dialect", "dialect.cu", DIALECT),
+    SourceFile("Host code that is not there", "missing.cu", MISSING),
     SourceFile("Tensor Cores", "tensor_cores.cu", _TENSOR_CORES),
     SourceFile("Special hardware", "hardware.cu", _HARDWARE),
     SourceFile("Modes, and what a file says of its functions", "modes.cu", _MODES, modes=("forward", "second")),
