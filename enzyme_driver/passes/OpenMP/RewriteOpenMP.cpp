@@ -344,6 +344,19 @@ void dropLoopHints(Function &F) {
   }
 }
 
+// What is left of OpenMP is nothing that the optimiser could do anything about: it would look for it in all functions
+// again for each group of them, which takes most of the time where headers are large.
+void forgetOpenMP(Module &M) {
+  NamedMDNode *Flags = M.getModuleFlagsMetadata();
+  if (!Flags)
+    return;
+  const SmallVector<MDNode *> All(Flags->operands());
+  Flags->clearOperands();
+  for (MDNode *Each : All)
+    if (cast<MDString>(Each->getOperand(1))->getString() != "openmp")
+      Flags->addOperand(Each);
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(RewriteOpenMP);
@@ -354,6 +367,7 @@ PreservedAnalyses RewriteOpenMP::run(Module &M, ModuleAnalysisManager &) {
     forgetExceptions(F);
   }
   Synchronization(M).run();
+  forgetOpenMP(M);
   return PreservedAnalyses::none();
 }
 
