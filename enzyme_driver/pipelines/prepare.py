@@ -152,6 +152,8 @@ PREPARE_CUDA = Pipeline(
         function("loop-simplify", switch="count-strides"),
         Pass("adgen-count-strides"),
         Pass("adgen-expose-inductions"),  # again: of what a counted variable moves on
+        function("loop-simplify", switch="name-stops"),
+        Pass("adgen-name-stops", after=("adgen-lower-collectives-to-rules",)),
         Pass("adgen-strip-mine-recurrences", after=("adgen-mark-row-owners",)),
         Pass("adgen-sink-singularities", after=("default",)),
         _EXITS,

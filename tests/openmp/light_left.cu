@@ -155,6 +155,94 @@ template __global__ void returned_layers<0>(const double *, double *, double *, 
 template __global__ void returned_layers<1>(const double *, double *, double *, int, int);
 template __global__ void returned_layers<2>(const double *, double *, double *, int, int);
 
+// Whether there is light is asked by a condition that skips the rest of an iteration, where the loop goes on, or behind
+// what may leave a layer out.
+template <int Way>
+__global__ void asked_layers(const double *__restrict__ alphas, double *seen, double *through, int n)
+{
+    __shared__ double tile[8];
+    bool done = Way == 0 && threadIdx.x % 5 == 4;
+    double left = Way == 1 && threadIdx.x % 5 == 4 ? 0 : 1, sum = 0;
+    for (int first = 0; first < n; first += 8) {
+        if (Way == 2)
+            __syncthreads();
+        else if (__syncthreads_count(Way == 0 ? done : left < 0.02) == 8)
+            break;
+        if (first + threadIdx.x < n)
+            tile[threadIdx.x] = alphas[first + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < min(8, n - first) && (Way != 1 || left >= 0.02); ++j) {
+            if (Way == 0 && done)
+                continue;
+            double alpha = tile[j] * (1 + 0.03 * threadIdx.x);
+            if (alpha < 0.1)
+                continue;
+            if (Way == 2 && left < 0.02)
+                break;
+            if (Way == 0 && left * (1 - alpha) < 0.02) {
+                done = true;
+                continue;
+            }
+            sum += alpha * left * (j + 1);
+            left *= 1 - alpha;
+        }
+    }
+    seen[threadIdx.x] = sum;
+    through[threadIdx.x] = left;
+}
+template __global__ void asked_layers<0>(const double *, double *, double *, int);
+template __global__ void asked_layers<1>(const double *, double *, double *, int);
+template __global__ void asked_layers<2>(const double *, double *, double *, int);
+
+// How many say that they see nothing any more is told, to which a light that is none does not belong.
+__global__ void told_layers(const double *__restrict__ alphas, double *seen, int *dark, int n)
+{
+    __shared__ double tile[8];
+    double left = 1, sum = 0;
+    for (int first = 0; first < n; first += 8) {
+        int finished = __syncthreads_count(left < 0.02);
+        if (threadIdx.x == 0)
+            dark[first / 8] = finished;
+        if (first + threadIdx.x < n)
+            tile[threadIdx.x] = alphas[first + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < min(8, n - first) && left >= 0.02; ++j) {
+            double alpha = tile[j] * (1 + 0.03 * threadIdx.x);
+            if (alpha < 0.1)
+                continue;
+            sum += alpha * left * (j + 1);
+            left *= 1 - alpha;
+        }
+    }
+    seen[threadIdx.x] = sum;
+}
+
+// A light that is none is not above the bound in front of a tile, and not below it in one.
+__global__ void layers_of_none(const double *__restrict__ alphas, const double *__restrict__ passes, double *seen, int n)
+{
+    __shared__ double tile[8], factors[8];
+    double left = 1, sum = 0;
+    for (int first = 0; first < n; first += 8) {
+        __syncthreads();
+        if (first + threadIdx.x < n) {
+            tile[threadIdx.x] = alphas[first + threadIdx.x];
+            factors[threadIdx.x] = passes[first + threadIdx.x];
+        }
+        __syncthreads();
+        if (!(left > 0.02))
+            continue;
+        for (int j = 0; j < min(8, n - first); ++j) {
+            if (tile[j] < 0.1)
+                continue;
+            sum += tile[j] * left * (j + 1 + threadIdx.x);
+            left *= factors[j];
+            if (left <= 0.02)
+                break;
+        }
+    }
+    seen[threadIdx.x] = sum;
+}
+
 // The light is the exponential of a depth, which may be infinite behind a sample; or is asked whether to go on.
 __global__ void depths(const double *__restrict__ density, double *seen, int n)
 {

@@ -97,11 +97,51 @@ def test_layers_of_threads_that_return(kernels: adgen.Module, stop: int, pixels:
     kernel(kernels, f"returned_layers<{stop}>").check[2, 8](alphas, *outputs, count, pixels)
 
 
+@pytest.mark.parametrize("way", [0, 1, 2])
+@pytest.mark.parametrize("count", [1, 8, 21, 45])
+def test_layers_that_are_asked_for_light(kernels: adgen.Module, way: int, count: int) -> None:
+    alphas = np.random.default_rng(count).uniform(0.0, 0.6, count)
+    kernel(kernels, f"asked_layers<{way}>").check[1, 8](alphas, np.zeros(8), np.zeros(8), count)
+
+
+@pytest.mark.parametrize("spoilt", [None, 3, 12])
+def test_a_light_that_is_none_is_not_counted_as_dark(kernels: adgen.Module, spoilt: int | None) -> None:
+    alphas = np.random.default_rng(2).uniform(0.2, 0.6, 21)
+    if spoilt is not None:
+        alphas[spoilt] = np.nan
+    told, dark = kernel(kernels, "told_layers"), np.zeros(3, np.int32)
+    told[1, 8](alphas, np.zeros(8), dark, 21)
+    assert dark.tolist() == ([0, 0, 0] if spoilt == 3 else [0, dark[1], dark[2]])
+    again = np.zeros(3, np.int32)
+    shadows = {"alphas": np.zeros(21), "seen": np.ones(8)}
+    told.gradient[1, 8](alphas, np.zeros(8), again, 21, shadows=shadows)
+    np.testing.assert_array_equal(again, dark)
+    if spoilt is None:
+        told.check[1, 8](alphas, np.zeros(8), again, 21)
+
+
+@pytest.mark.parametrize("spoilt", [None, 3, 7])
+def test_a_light_that_is_none_sees_no_more_tiles(kernels: adgen.Module, spoilt: int | None) -> None:
+    rng = np.random.default_rng(3)
+    alphas, passes = rng.uniform(0.2, 0.6, 21), rng.uniform(0.8, 0.9, 21)
+    if spoilt is not None:
+        passes[spoilt] = np.nan
+    layers, seen, again = kernel(kernels, "layers_of_none"), np.zeros(8), np.zeros(8)
+    layers[1, 8](alphas, passes, seen, 21)
+    assert np.isfinite(seen).all() == (spoilt != 3)
+    shadows = {"alphas": np.zeros(21), "passes": np.zeros(21), "seen": np.ones(8)}
+    layers.gradient[1, 8](alphas, passes, again, 21, shadows=shadows)
+    np.testing.assert_array_equal(again, seen)
+    if spoilt is None:
+        layers.check[1, 8](alphas, passes, np.zeros(8), 21)
+
+
 @pytest.mark.usefixtures("toolchain")
 def test_what_is_known_again_is_not_kept() -> None:
     made = artifact(Path(__file__).with_name("light_left.cu"))
-    launch = next(entry.targets["cuda"] for entry in made.entries if entry.signature.name == "steps")
-    assert launch.tape is None
+    named = {entry.signature.name: entry.targets["cuda"] for entry in made.entries}
+    for name in ("steps", "asked_layers<0>"):
+        assert named[name].tape is None, name
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e6, np.inf])

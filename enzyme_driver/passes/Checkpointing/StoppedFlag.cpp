@@ -1,5 +1,7 @@
 #include "Checkpointing/StoppedFlag.h"
 
+#include "Checkpointing/Fading.h"
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/PatternMatch.h"
 
@@ -76,13 +78,14 @@ private:
     return true;
   }
 
-  // Whether the loop runs by that as long as it has not been left; a number that is none stays so.
+  // Whether the loop runs by that as long as it has not been left. Of `!(through <= least)` and `through > least` only
+  // the first is true of a number that is none.
   bool says(const FCmpInst &Compared, bool Holds) {
     CmpInst::Predicate Goes = IfTrue ? Ends->getInversePredicate() : Ends->getPredicate();
     CmpInst::Predicate Runs = Holds ? Compared.getPredicate() : Compared.getInversePredicate();
     Number = dyn_cast<PHINode>(Compared.getOperand(0));
     if (!Number || Number->getParent() != Outer.getHeader() || Compared.getOperand(1) != Ends->getOperand(1) ||
-        FCmpInst::getOrderedPredicate(Goes) != FCmpInst::getOrderedPredicate(Runs))
+        !isAlike(Goes, Runs, Compared.hasNoNaNs() || staysFinite(*Number, DT)))
       return false;
     for (PHINode &Phi : Exit->phis()) {
       Left = &Phi;
@@ -92,6 +95,10 @@ private:
         return true;
     }
     return false;
+  }
+
+  static bool isAlike(CmpInst::Predicate One, CmpInst::Predicate Other, bool AnyOrder) {
+    return One == Other || (AnyOrder && FCmpInst::getOrderedPredicate(One) == FCmpInst::getOrderedPredicate(Other));
   }
 
   // What was compared and has not led out of the loop, or what there was before.

@@ -295,6 +295,48 @@ loop:
   %at = getelementptr float, ptr %x, i32 %k
   %a = load float, ptr %at
   %less = fmul float %t, %a
+  %stops = fcmp ule float %less, 0x3F1A36E2E0000000
+  br i1 %stops, label %inner.end, label %latch
+latch:
+  %inc = add nuw nsw i32 %k, 1
+  %last = icmp eq i32 %inc, %n
+  br i1 %last, label %inner.end, label %loop
+inner.end:
+  %t.left = phi float [ %less, %loop ], [ %less, %latch ]
+  br label %tile.end
+tile.end:
+  %t.end = phi float [ %t.o, %tile ], [ %t.left, %inner.end ]
+  %o.inc = add nuw nsw i32 %o, 1
+  %again = icmp slt i32 %o.inc, %m
+  br i1 %again, label %tile, label %end
+end:
+  store float %t.end, ptr %out
+  ret void
+}
+
+; A number that is none would not leave the loop, and not let it run again.
+; CHECK-LABEL: define void @adgen_body_neither_above_nor_below(
+; CHECK:         %above = fcmp ogt float %t.o
+; CHECK-NEXT:    %runs = select i1 %inside, i1 %above, i1 false
+; CHECK-NEXT:    br i1 %runs, label %inner, label %tile.end
+define void @adgen_body_neither_above_nor_below(ptr noalias readonly %x, ptr noalias %out, i1 %inside, i32 %n, i32 %m, ptr %shared) {
+entry:
+  call void @adgen_rule_barrier(ptr %shared)
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %t.o = phi float [ 1.0, %entry ], [ %t.end, %tile.end ]
+  %above = fcmp ogt float %t.o, 0x3F1A36E2E0000000
+  %runs = select i1 %inside, i1 %above, i1 false
+  br i1 %runs, label %inner, label %tile.end
+inner:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %inner ], [ %inc, %latch ]
+  %t = phi float [ %t.o, %inner ], [ %less, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %a = load float, ptr %at
+  %less = fmul float %t, %a
   %stops = fcmp ole float %less, 0x3F1A36E2E0000000
   br i1 %stops, label %inner.end, label %latch
 latch:
@@ -303,6 +345,54 @@ latch:
   br i1 %last, label %inner.end, label %loop
 inner.end:
   %t.left = phi float [ %less, %loop ], [ %less, %latch ]
+  br label %tile.end
+tile.end:
+  %t.end = phi float [ %t.o, %tile ], [ %t.left, %inner.end ]
+  %o.inc = add nuw nsw i32 %o, 1
+  %again = icmp slt i32 %o.inc, %m
+  br i1 %again, label %tile, label %end
+end:
+  store float %t.end, ptr %out
+  ret void
+}
+
+; A light that fades is always a number.
+; CHECK-LABEL: define void @adgen_body_never_none(
+; CHECK-NOT:     fcmp ogt float %t.o
+; CHECK:         %done = icmp slt i64
+define void @adgen_body_never_none(ptr noalias readonly %x, ptr noalias %out, i1 %inside, i32 %n, i32 %m, ptr %shared) {
+entry:
+  call void @adgen_rule_barrier(ptr %shared)
+  br label %tile
+tile:
+  %o = phi i32 [ 0, %entry ], [ %o.inc, %tile.end ]
+  %t.o = phi float [ 1.0, %entry ], [ %t.end, %tile.end ]
+  %above = fcmp ogt float %t.o, 0x3F1A36E2E0000000
+  %runs = select i1 %inside, i1 %above, i1 false
+  br i1 %runs, label %inner, label %tile.end
+inner:
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %inner ], [ %inc, %latch ]
+  %t = phi float [ %t.o, %inner ], [ %t.next, %latch ]
+  %at = getelementptr float, ptr %x, i32 %k
+  %given = load float, ptr %at
+  %below = fcmp olt float %given, 0.5
+  %a = select i1 %below, float %given, float 0.5
+  %seen = fcmp ogt float %a, 0.125
+  br i1 %seen, label %adds, label %latch
+adds:
+  %rest = fsub float 1.0, %a
+  %less = fmul float %t, %rest
+  %stops = fcmp ole float %less, 0x3F1A36E2E0000000
+  br i1 %stops, label %inner.end, label %latch
+latch:
+  %t.next = phi float [ %t, %loop ], [ %less, %adds ]
+  %inc = add nuw nsw i32 %k, 1
+  %last = icmp eq i32 %inc, %n
+  br i1 %last, label %inner.end, label %loop
+inner.end:
+  %t.left = phi float [ %less, %adds ], [ %t.next, %latch ]
   br label %tile.end
 tile.end:
   %t.end = phi float [ %t.o, %tile ], [ %t.left, %inner.end ]
