@@ -268,3 +268,39 @@ __global__ void counts_where_floats_were(const float *x, float *y, float *weight
     if (threadIdx.x < 32) count = sum_of_warp(count);
     if (threadIdx.x == 0) weight[blockIdx.x] = 1.0f / count;
 }
+
+__global__ void sorted_with_their_places(const float *x, float *y)
+{
+    __shared__ unsigned long long keys[32];
+    const int t = threadIdx.x, first = blockIdx.x * blockDim.x;
+    keys[t] = (unsigned long long)__float_as_uint(x[first + t]) << 32 | t;
+    __syncthreads();
+    for (int size = 2; size <= 32; size *= 2)
+        for (int step = size / 2; step > 0; step /= 2) {
+            const int other = t ^ step;
+            if (other > t && (keys[t] > keys[other]) == ((t & size) == 0)) {
+                const unsigned long long key = keys[t];
+                keys[t] = keys[other];
+                keys[other] = key;
+            }
+            __syncthreads();
+        }
+    y[first + t] = (t + 1) * x[first + (int)(keys[t] & 31)];
+}
+
+__global__ void ordered_in_local_memory(const float *x, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    unsigned long long keys[8];
+    const int count = n / 5;
+    for (int k = 0; k < count; k++) {
+        const unsigned long long key = (unsigned long long)__float_as_uint(x[(i + 5 * k) % n]) << 32 | k;
+        int at = k;
+        for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+    float sum = 0;
+    for (int k = 0; k < count; k++) sum = 0.5f * sum + x[(i + 5 * (int)(unsigned)keys[k]) % n] * sum + x[i];
+    y[i] = sum;
+}

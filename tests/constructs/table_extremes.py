@@ -40,6 +40,7 @@ EXTREMES = (
     C("maximum by atomics, then a sum, in one `__shared__` variable", "maximum_then_sum"),
     C("minima by `atomicCAS` in shared memory, one after the other", "minima_in_turns"),
     C("maximum of blocks by `atomicMax` on its bits", "maximum_of_blocks", {"largest": full(0)}),
+    C("place of a maximum by `atomicMax` on its bits with the place beside them", "place_of_maximum"),
     C(
         "maximum by atomics of what is read before all threads have come, or declared as an integer in a struct",
         "maximum_read_again",

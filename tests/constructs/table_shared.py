@@ -23,6 +23,8 @@ SHARED = (
     C("integers, then bits of floats, in one array", "bits_where_integers_were"),
     C("doubles, then floats, in one array", "two_kinds_of_numbers"),
     C("a union of structs and doubles", "union_of_structs"),
+    C("bits of floats with their places beside them, sorted in a `__shared__` array", "sorted_with_their_places"),
+    C("the same in a local array", "ordered_in_local_memory"),
     C(
         "counts of integers in a `__shared__` array that held floats",
         "counts_where_floats_were",

@@ -1,4 +1,5 @@
 #include "Analysis/Bits.h"
+#include "Analysis/Keys.h"
 #include "Analysis/Layout.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -236,6 +237,8 @@ Bits bitsLeft(Instruction &Atomic) {
   Value *Left = Swap ? Swap->getNewValOperand() : cast<AtomicRMWInst>(Atomic).getValOperand();
   Value *Pointer = Swap ? Swap->getPointerOperand() : cast<AtomicRMWInst>(Atomic).getPointerOperand();
   const DataLayout &DL = Atomic.getDataLayout();
+  if (isa<AtomicRMWInst>(Atomic) && holdsKeys(*Pointer, DL))
+    return Bits::Integers;
   return (Trace(DL).back(Left) | Trace(DL).memory(Pointer, Left->getType())).only();
 }
 

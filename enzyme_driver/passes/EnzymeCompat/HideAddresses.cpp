@@ -93,7 +93,9 @@ void hideDistances(Function &F) {
 } // namespace
 
 void hideAddresses(Function &F) {
-  hideDistances(F);
+  // In C++, distances are sizes of copies, too, of which Enzyme sees the type.
+  if (F.getParent()->getTargetTriple().isNVPTX())
+    hideDistances(F);
   SmallVector<Instruction *> Joined;
   for (Instruction &I : instructions(F))
     if (joinsAddresses(I))

@@ -5,6 +5,7 @@
 // which the last bits of the mantissa were set, cleared or increased is that number rounded, as by chance where what is
 // added is random: its slope is 1, as that of other conversions to fewer bits.
 #include "Analysis/Bits.h"
+#include "Analysis/Keys.h"
 #include "Analysis/Layout.h"
 #include "EnzymeCompat/OutlineAccess.h"
 #include "Support/Pass.h"
@@ -189,7 +190,7 @@ private:
         }
     for (Instruction &I : instructions(Body)) {
       auto *Load = dyn_cast<LoadInst>(&I);
-      if (!Load || !isBits(Load->getType()))
+      if (!Load || !isBits(Load->getType()) || holdsKeys(*Load->getPointerOperand(), DL))
         continue;
       SmallVector<const Value *> Objects = objectsOf(Load->getPointerOperand());
       const auto &Of = isNamedInteger(*Load) ? HoldingBits : Holding;
@@ -372,10 +373,13 @@ private:
           continue;
         if (auto *Store = dyn_cast<StoreInst>(&I)) {
           std::optional<Place> At = placeOf(Store->getPointerOperand(), DL);
-          if (U.getOperandNo() || !At || At->Memory->holdsFloats())
+          bool Kept = (At && !At->Memory->holdsFloats()) || holdsKeys(*Store->getPointerOperand(), DL);
+          if (U.getOperandNo() || !Kept)
             return true;
           continue;
         }
+        if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I); Atomic && holdsKeys(*Atomic->getPointerOperand(), DL))
+          continue;
         if (!isIntegerStep(I))
           return true;
         Counted |= isa<BinaryOperator, CallBase, CastInst>(I);

@@ -4,6 +4,8 @@
 ; RUN: %opt -passes=adgen-hide-float-bits -S %s | %filecheck %s
 ; RUN: %opt -passes=adgen-hide-float-bits,adgen-restore-float-bits -S %s | %filecheck %s --check-prefix=SHOWN
 
+target triple = "nvptx64-nvidia-cuda"
+
 ; CHECK-LABEL: define void @adgen_body_aligned
 ; CHECK: %[[A:.*]] = call i64 @adgen_hidden_bits_i64(i64 %a)
 ; CHECK: %[[B:.*]] = call i64 @adgen_hidden_bits_i64(i64 %b)

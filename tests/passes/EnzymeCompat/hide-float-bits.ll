@@ -5,6 +5,8 @@
 ; RUN: %opt -passes=adgen-hide-float-bits,adgen-restore-float-bits -S %s 2>/dev/null | %filecheck %s --check-prefix=SHOWN
 ; RUN: %opt -passes=adgen-hide-float-bits -disable-output %s 2>&1 | %filecheck %s --check-prefix=REFUSED --implicit-check-not=adgen-refusal
 
+target triple = "nvptx64-nvidia-cuda"
+
 ; A number of 16 bits that is stored as such, and a bucket.
 ; CHECK-LABEL: @adgen_body_stays(
 ; CHECK: [[BITS:%.*]] = call i32 @adgen_hidden_bits_f32(float %v)
@@ -176,6 +178,43 @@ define void @adgen_body_rounded(ptr "adgen-layout"="4[0f4]" %x, ptr "adgen-layou
 }
 
 declare double @llvm.fma.f64(double, double, double)
+
+; Keys that are sorted in memory of the function's own stay integers; not where one becomes a number again.
+; CHECK-LABEL: @adgen_body_sorted(
+; CHECK:         call i32 @adgen_hidden_bits_f32(float
+define void @adgen_body_sorted(float %a, ptr "adgen-layout"="4[0f4]" %y, i64 %n) {
+  %keys = alloca [8 x i64]
+  %bits = bitcast float %a to i32
+  %wide = zext i32 %bits to i64
+  %high = shl i64 %wide, 32
+  %key = or i64 %high, 3
+  %at = getelementptr i64, ptr %keys, i64 %n
+  store i64 %key, ptr %at
+  %other = getelementptr i64, ptr %keys, i64 1
+  %found = load i64, ptr %at
+  store i64 %found, ptr %other
+  %place = and i64 %found, 7
+  %to = getelementptr float, ptr %y, i64 %place
+  store float %a, ptr %to
+  ret void
+}
+
+; REFUSED: adgen-refusal: {{.*}}"reason":"cannot differentiate floating point that is kept as integers in memory"
+define void @adgen_body_taken_back(float %a, ptr "adgen-layout"="4[0f4]" %y, i64 %n) {
+  %keys = alloca [8 x i64]
+  %bits = bitcast float %a to i32
+  %wide = zext i32 %bits to i64
+  %high = shl i64 %wide, 32
+  %key = or i64 %high, 3
+  %at = getelementptr i64, ptr %keys, i64 %n
+  store i64 %key, ptr %at
+  %found = load i64, ptr %keys
+  %upper = lshr i64 %found, 32
+  %narrow = trunc i64 %upper to i32
+  %number = bitcast i32 %narrow to float
+  store float %number, ptr %y
+  ret void
+}
 
 ; Enzyme must know what the result is where its reverse sweep needs it.
 ; CHECK: declare "enzyme_type"="{[-1]:Integer}" i32 @adgen_hidden_bits_f32(float) [[HIDDEN:#[0-9]+]]
