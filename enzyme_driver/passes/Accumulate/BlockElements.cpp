@@ -3,9 +3,14 @@
 #include "Accumulate/WarpRows.h"
 #include "Support/Threads.h"
 
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
 using namespace llvm;
 
 namespace adgen {
+
+static constexpr unsigned FewestBlocks = 32;
 
 Value *BlockElements::begin(IRBuilder<> &B) const { return Lent ? Lent->begin(B) : Own; }
 
@@ -51,6 +56,22 @@ void addOwnToShadows(Instruction &Before, ArrayRef<BlockElements> All, OwnCount 
       return Then.CreateGEP(E.type(), First, Then.CreateZExt(Index, Then.getInt64Ty()));
     });
   });
+}
+
+Instruction *whereAny(Instruction &Before, ArrayRef<BlockElements> All, OwnCount Count) {
+  IRBuilder<> B(&Before);
+  Value *Any = B.getInt32(0), *Threads = threadsOfBlock(B);
+  for (const BlockElements &Own : All)
+    Any = B.CreateOr(Any, Count(B, Own, Threads));
+  return SplitBlockAndInsertIfThen(B.CreateIsNotNull(Any), Before.getIterator(), false);
+}
+
+Value *unlessFew(IRBuilder<> &B, Value *Count) {
+  Value *X = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x),
+        *Y = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_y),
+        *Z = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_z);
+  Value *AreMany = B.CreateICmpUGE(B.CreateMul(X, B.CreateMul(Y, Z)), B.getInt32(FewestBlocks));
+  return B.CreateSelect(AreMany, Count, ConstantInt::get(Count->getType(), 0));
 }
 
 } // namespace adgen

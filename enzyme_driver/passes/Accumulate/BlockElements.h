@@ -42,4 +42,9 @@ llvm::Value *countAll(llvm::IRBuilder<> &B, const BlockElements &E, llvm::Value 
 void zeroOwn(llvm::Instruction &Before, llvm::ArrayRef<BlockElements> All, OwnCount Count);
 void addOwnToShadows(llvm::Instruction &Before, llvm::ArrayRef<BlockElements> All, OwnCount Count);
 
+// A place before that one to which all threads of a block come, or none where it has no elements.
+llvm::Instruction *whereAny(llvm::Instruction &Before, llvm::ArrayRef<BlockElements> All, OwnCount Count);
+// None in launches of few blocks, whose additions do not keep memory busy.
+llvm::Value *unlessFew(llvm::IRBuilder<> &B, llvm::Value *Count);
+
 } // namespace adgen

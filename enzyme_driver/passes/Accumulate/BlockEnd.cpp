@@ -28,6 +28,8 @@ static Instruction *returnOf(Function &Gradient, StringRef Attribute) {
     return commonReturn(*Known);
   auto *Made = Function::Create(Gradient.getFunctionType(), GlobalValue::ExternalLinkage, Name, M);
   Gradient.addFnAttr(Attribute, Name);
+  if (Gradient.hasFnAttribute(TapeAttribute)) // it takes the same at last
+    Made->addFnAttr(Gradient.getFnAttribute(TapeAttribute));
   return ReturnInst::Create(M.getContext(), BasicBlock::Create(M.getContext(), "entry", Made));
 }
 

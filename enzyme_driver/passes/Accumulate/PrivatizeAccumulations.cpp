@@ -14,6 +14,7 @@
 #include "Accumulate/BlockEnd.h"
 #include "Accumulate/HandOver.h"
 #include "Accumulate/LaneOrigins.h"
+#include "Accumulate/LaunchNumbers.h"
 #include "Accumulate/Ownership.h"
 #include "Accumulate/WalkBlocks.h"
 #include "Support/Pass.h"
@@ -137,8 +138,8 @@ public:
       : F(&F), M(*F.getParent()), DL(M.getDataLayout()), LI(FAM.getResult<LoopAnalysis>(F)), Index(F, LI) {}
 
   void run() {
-    const bool HasTape = F->hasFnAttribute(TapeAttribute), MayWalk = mayWalk(*F);
-    const Addresses Alone(LI, HasTape), Walking(LI, HasTape || MayWalk);
+    const bool MayWalk = mayWalk(*F);
+    const Addresses Alone(LI, false), Walking(LI, walks(*F) || MayWalk);
     for (Argument &A : F->args())
       if (F->hasParamAttribute(A.getArgNo(), ShadowAttribute))
         find(A, Alone, Walking);
@@ -164,7 +165,16 @@ private:
     if (Found.Elements.Additions.empty())
       return;
     Found.MostThreads = mostThreadsApart(Found.Elements);
+    if (Found.MostThreads && any_of(instructions(*F), asksForRow))
+      return; // threads of other rows would come to the same elements
     All.push_back(std::move(Found));
+  }
+
+  // As only a block of more than one dimension does.
+  static bool asksForRow(const Instruction &I) {
+    auto *Call = dyn_cast<IntrinsicInst>(&I);
+    return Call && is_contained({Intrinsic::nvvm_read_ptx_sreg_tid_y, Intrinsic::nvvm_read_ptx_sreg_tid_z},
+                                Call->getIntrinsicID());
   }
 
   // Numbers of 16 bits are added up in 32.
@@ -240,8 +250,9 @@ private:
     auto CountOf = [&](IRBuilder<> &B, const BlockElements &E, Value *Threads) {
       return countOf(B, *find_if(All, [&](const Own &O) { return O.Elements.Own == E.Own; }), Threads);
     };
-    zeroOwn(Ends.first(), Elements, CountOf);
-    waitForBlock(Ends.first());
+    Instruction &First = *whereAny(Ends.first(), Elements, CountOf), &Last = *whereAny(Ends.last(), Elements, CountOf);
+    zeroOwn(First, Elements, CountOf);
+    waitForBlock(First);
     IRBuilder<> B(&*F->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
     Value *Threads = threadsOfBlock(B);
     for (const Own &O : All) {
@@ -249,8 +260,8 @@ private:
       for (const Together &Group : groupsOf(O.Elements))
         addToOwn(Group, O, Count);
     }
-    waitForBlock(Ends.last());
-    addOwnToShadows(Ends.last(), Elements, CountOf);
+    waitForBlock(Last);
+    addOwnToShadows(Last, Elements, CountOf);
   }
 
   // A block of one warp has none, unless its warp comes by other blocks.
@@ -258,13 +269,20 @@ private:
     Value *Many = B.CreateMul(Threads, B.getInt32(EachThread)), *None = B.getInt32(0);
     Value *Most = B.getInt32(O.Elements.most());
     Value *Some = B.CreateBinaryIntrinsic(Intrinsic::umin, Many, Most);
-    if (F->hasFnAttribute(TapeAttribute))
-      return inARow(B, O, Some);
-    Value *Alone = O.AnyLaunch ? B.CreateSelect(B.CreateICmpULE(Threads, B.getInt32(WarpSize)), None, Some) : None;
-    if (!walks(*F))
-      return inARow(B, O, Alone);
-    Value *Blocks = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
-    return inARow(B, O, B.CreateSelect(B.CreateICmpULT(stepOfWalk(B), Blocks), Some, Alone));
+    Value *Alone = None;
+    if (O.AnyLaunch)
+      Alone = unlessFew(B, B.CreateSelect(B.CreateICmpULE(Threads, B.getInt32(WarpSize)), None, Some));
+    return inARow(B, O, walks(*F) ? B.CreateSelect(walksHere(B), Some, Alone) : Alone);
+  }
+
+  // Whether a block of this launch does the work of several.
+  Value *walksHere(IRBuilder<> &B) const {
+    Value *Launched = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
+    if (!F->hasFnAttribute(TapeAttribute))
+      return B.CreateICmpULT(stepOfWalk(B), Launched);
+    LaunchNumbers Grid(B, *B.GetInsertBlock()->getParent());
+    Value *Blocks = B.CreateMul(B.CreateMul(Grid.blocks(0), Grid.blocks(1)), Grid.blocks(2));
+    return B.CreateICmpULT(Launched, Blocks);
   }
 
   // None where threads would meet that add without atomics.

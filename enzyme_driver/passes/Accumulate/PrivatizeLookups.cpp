@@ -56,7 +56,6 @@ constexpr uint64_t GuessedBytes = 2 * 1024; // of one whose indices may lie behi
 constexpr size_t MostBounded = 2;           // tables
 constexpr uint64_t EachThread = 8;          // elements that a thread zeroes and adds, where it adds once itself
 constexpr unsigned SoonAdded = 32;          // elements, which a block adds at once: fewer blocks would take longer
-constexpr unsigned FewestBlocks = 32;       // of a launch that has tables
 
 class Privatizer {
 public:
@@ -336,24 +335,6 @@ private:
     for (const Bounded &T : Tabled)
       for (const LaneGroup &G : T.Groups)
         choose(G, All[T.Table], limit(T, G), /*IsBounded=*/true);
-  }
-
-  // A place before that one to which all threads of a block come, or none where it has no table.
-  static Instruction *whereAny(Instruction &Before, ArrayRef<BlockElements> All, OwnCount Count) {
-    IRBuilder<> B(&Before);
-    Value *Any = B.getInt32(0), *Threads = threadsOfBlock(B);
-    for (const BlockElements &Own : All)
-      Any = B.CreateOr(Any, Count(B, Own, Threads));
-    return SplitBlockAndInsertIfThen(B.CreateIsNotNull(Any), Before.getIterator(), false);
-  }
-
-  // What blocks of launches that have tables have.
-  static Value *unlessFew(IRBuilder<> &B, Value *Count) {
-    Value *X = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_x),
-          *Y = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_y),
-          *Z = readRegister(B, Intrinsic::nvvm_read_ptx_sreg_nctaid_z);
-    Value *AreMany = B.CreateICmpUGE(B.CreateMul(X, B.CreateMul(Y, Z)), B.getInt32(FewestBlocks));
-    return B.CreateSelect(AreMany, Count, ConstantInt::get(Count->getType(), 0));
   }
 
   // None where they are too many, or more than a block's threads should have to do with.

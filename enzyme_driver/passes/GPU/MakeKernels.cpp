@@ -105,7 +105,8 @@ private:
     return Activities[Index] == Activity::Duplicated ? structBytes(Derivative, Index) : 0;
   }
 
-  static constexpr unsigned TapeParameters = 5; // of the kernel: tape, bytes a lane, extents
+  static constexpr unsigned LaunchAxes = 3,
+                            TapeParameters = 2 + LaunchAxes; // of the kernel: tape, bytes a lane, extents
 
   bool hasTape() const { return Derivative.hasFnAttribute(TapeAttribute); }
 
@@ -211,9 +212,11 @@ private:
   }
 
   Value *passedAround(const Argument &A) {
-    const unsigned Own = ownArguments(), Number = A.getArgNo();
+    const unsigned Own = ownArguments(), Number = A.getArgNo(), FromLast = A.getParent()->arg_size() - Number;
     if (Number < Own)
       return Kernel->getArg(Number);
+    if (hasTape() && FromLast <= LaunchAxes)
+      return Kernel->getArg(Kernel->arg_size() - FromLast);
     return Number < firstShared() ? generic(Variables[Number - Own]) : PoisonValue::get(A.getType());
   }
 

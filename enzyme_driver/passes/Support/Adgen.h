@@ -82,7 +82,8 @@ inline constexpr llvm::StringLiteral TapeMemoryAttribute = "adgen-tape-memory";
 inline constexpr llvm::StringLiteral TapeByScalars = "scalars", TapeByArrays = "arrays", TapeByRunning = "run",
                                      TapeInPlace = "run in place";
 // Function attributes of such a gradient: functions with its arguments that its threads call before the first and
-// behind the last of the blocks to which they walk. Only the primal's arguments and their shadows say anything there.
+// behind the last of the blocks to which they walk. Only the primal's arguments, their shadows and the extents of the
+// grid say anything there.
 inline constexpr llvm::StringLiteral BeforeWalkAttribute = "adgen_before_walk",
                                      BehindWalkAttribute = "adgen_behind_walk";
 // What such a gradient takes at last: the bytes of a thread's tape and where it begins, the index of the block, the

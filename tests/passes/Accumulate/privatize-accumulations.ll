@@ -33,7 +33,11 @@ done:
 ; CHECK:         [[MANY:%.*]] = mul i32 [[THREADS:%.*]], 16
 ; CHECK:         [[MOST:%.*]] = call i32 @llvm.umin.i32(i32 [[MANY]], i32 4096)
 ; CHECK:         [[ONE:%.*]] = icmp ule i32 [[THREADS]], 32
-; CHECK:         [[COUNT:%.*]] = select i1 [[ONE]], i32 0, i32 [[MOST]]
+; CHECK:         [[SOME:%.*]] = select i1 [[ONE]], i32 0, i32 [[MOST]]
+; CHECK:         [[MANY:%.*]] = icmp uge i32 {{.*}}, 32
+; CHECK:         [[COUNT:%.*]] = select i1 [[MANY]], i32 [[SOME]], i32 0
+; CHECK:         [[ANY:%.*]] = icmp ne i32 {{.*}}, 0
+; CHECK:         br i1 [[ANY]]
 ; CHECK:         store float 0.000000e+00, ptr addrspace(3)
 ; CHECK:         call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
 ; CHECK:         [[BYTES:%.*]] = sub i64
@@ -46,6 +50,9 @@ done:
 ; CHECK-NEXT:    atomicrmw fadd ptr %place, float %v
 ; CHECK:         atomicrmw fadd ptr %mine, float %v
 ; CHECK:       end:
+; CHECK:         [[ANY:%.*]] = icmp ne i32 {{.*}}, 0
+; CHECK:         br i1 [[ANY]], label %[[SUMS:.*]], label %
+; CHECK:       [[SUMS]]:
 ; CHECK-NEXT:    call void @llvm.nvvm.barrier.cta.sync.all(i32 0)
 ; CHECK:         [[SUM:%.*]] = load float, ptr addrspace(3)
 ; CHECK-NEXT:    [[ANY:%.*]] = fcmp une float [[SUM]], 0.000000e+00
@@ -148,6 +155,48 @@ done:
   ret void
 }
 
+; Blocks with a tape that each do the work of one alone come to no element twice: that the launched are fewer than the
+; grid has is seen in front of the first, too.
+; CHECK-LABEL: define void @adgen_gradient_taped(
+; CHECK:         [[ROWS:%.*]] = mul i32 %x, %y
+; CHECK-NEXT:    [[BLOCKS:%.*]] = mul i32 [[ROWS]], %z
+; CHECK-NEXT:    [[FEWER:%.*]] = icmp ult i32 {{.*}}, [[BLOCKS]]
+; CHECK-NEXT:    select i1 [[FEWER]], i32 {{.*}}, i32 0
+; CHECK:         store float {{.*}}, ptr addrspace(3)
+define void @adgen_gradient_taped(ptr %gain, ptr "adgen-shadow" %d_gain, ptr %tape, i64 %bytes, i32 %bx, i32 %by, i32 %bz, i32 %x, i32 %y, i32 %z) "adgen-activity"="duplicated" "adgen-shared" "adgen-tape"="scalars" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %at = zext i32 %t to i64
+  %place = getelementptr float, ptr %d_gain, i64 %at
+  %0 = atomicrmw fadd ptr %place, float 1.0 monotonic
+  ret void
+}
+
+; Threads of other rows of the block come to the same element, so that it is no thread's own.
+; CHECK-LABEL: define void @adgen_gradient_planes(
+; CHECK-NOT:     addrspace(3)
+; CHECK:         ret void
+define void @adgen_gradient_planes(ptr %gain, ptr %x, i32 %n, ptr "adgen-shadow" %d_gain) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  br label %outer
+outer:
+  %r = phi i32 [ %row, %entry ], [ %below, %outer ]
+  %at = zext i32 %t to i64
+  %place = getelementptr float, ptr %d_gain, i64 %at
+  %0 = atomicrmw fadd ptr %place, float 1.0 monotonic
+  %below = add i32 %r, 64
+  %on = icmp ult i32 %below, %n
+  br i1 %on, label %outer, label %done
+done:
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_before_walk_taped(
+; CHECK-SAME:    i32 [[X:%[0-9]+]], i32 [[Y:%[0-9]+]], i32 [[Z:%[0-9]+]])
+; CHECK:         mul i32 [[X]], [[Y]]
+
 ; Of a row for each block others come to the element only where blocks walk: its work is then that of the last argument.
 ; What is read must be there.
 ; CHECK-LABEL: define void @adgen_gradient_blocks(
@@ -198,5 +247,6 @@ done:
 
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
 
 ; CHECK: attributes [[WALK]] = { {{.*}}"adgen-walk"{{.*}}"nvvm.maxnreg"="64"

@@ -143,14 +143,14 @@ define void @helper() {
 
 ; A gradient with a tape walks over the blocks of the grid; what its threads do before the first and behind the last one is called there.
 ; CHECK-LABEL: define ptx_kernel void @walks__gradient(
-; CHECK-SAME:    ptr [[X:%0]], ptr [[SHADOW:%1]], ptr
-; CHECK:         call void @adgen_before_walk_walks(ptr [[X]], ptr [[SHADOW]], i64 poison, ptr poison,
+; CHECK-SAME:    ptr [[X:%0]], ptr [[SHADOW:%1]], ptr {{.*}}, i64 {{.*}}, i32 [[GX:%.*]], i32 [[GY:%.*]], i32 [[GZ:%.*]])
+; CHECK:         call void @adgen_before_walk_walks(ptr [[X]], ptr [[SHADOW]], i64 poison, ptr poison, i32 poison, i32 poison, i32 poison, i32 [[GX]], i32 [[GY]], i32 [[GZ]])
 ; CHECK-NEXT:    br label %block
 ; CHECK:       block:
 ; CHECK:         call void @adgen_gradient_walks(ptr [[X]], ptr [[SHADOW]],
 ; CHECK:         br i1 {{.*}}, label %block, label %done
 ; CHECK:       done:
-; CHECK-NEXT:    call void @adgen_behind_walk_walks(ptr [[X]], ptr [[SHADOW]], i64 poison, ptr poison,
+; CHECK-NEXT:    call void @adgen_behind_walk_walks(ptr [[X]], ptr [[SHADOW]], i64 poison, ptr poison, i32 poison, i32 poison, i32 poison, i32 [[GX]], i32 [[GY]], i32 [[GZ]])
 ; CHECK-NEXT:    ret void
 
 ; Without a tape, blocks walk along x; those beyond the step have nothing to do.

@@ -255,7 +255,7 @@ ROWS = (
     Program("image_losses.cu", "sampled", _sampled, ("out",), 2, 8),
     Program("image_losses.cu", "nearest", _nearest, ("distance", "which"), 2, 4),
     Program("torch_extension.cu", "huber<float>", _huber, ("loss",), 2, 16),
-    Program("transformer_block.cu", "rms_norm", _rms, ("y",), 2, 128),
+    Program("transformer_block.cu", "rms_norm", _rms, ("y",), 35, 128),
     Program("transformer_block.cu", "rope", _rope, ("qk",), 2, 32),
     Program("transformer_block.cu", "attention<16, true>", _attention, ("out",), (5, 4), (32, 2)),
     Program("transformer_block.cu", "gated_mlp<16>", _gated, ("out",), (2, 4), 16),
