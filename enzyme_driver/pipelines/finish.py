@@ -117,6 +117,7 @@ CUDA = Pipeline(
         Pass("adgen-share-divisions"),
         function("instsimplify", switch="share-divisions"),
         Pass("adgen-sum-block-elements", after=("adgen-relax-private-atomics", "adgen-gather-accumulations")),
+        Pass("adgen-add-for-neighbours", after=("adgen-relax-private-atomics", "adgen-gather-accumulations")),
         Pass("adgen-align-lanes", after=("adgen-gather-accumulations", "adgen-rotate-accumulations")),
         Pass("adgen-link-libraries", "{rules}", switch="align-lanes"),
         # Before lanes are compared, which then are those that add to the block's table.
