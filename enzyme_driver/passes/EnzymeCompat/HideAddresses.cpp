@@ -3,6 +3,7 @@
 // difference of two pointers alone, and stops at anything else. So it is for how far a pointer is from another where
 // one of them was chosen as an integer, as a search does that need not run: that integer is kept as a number.
 #include "Analysis/Bits.h"
+#include "Support/Addresses.h"
 #include "Support/Reaches.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -13,22 +14,6 @@ using namespace llvm;
 
 namespace adgen {
 namespace {
-
-// What Enzyme takes for a pointer: how far two are apart is none, nor what was masked, shifted or divided.
-bool isAddress(Value &Number) {
-  return reaches(Number, [](Value &V, SmallVectorImpl<Value *> &Next) {
-    auto *I = dyn_cast<Instruction>(&V);
-    if (!I || !I->getType()->isIntegerTy())
-      return false;
-    const unsigned By = I->getOpcode();
-    if (By == Instruction::Sub && !isa<PtrToIntInst>(I->getOperand(1)))
-      Next.push_back(I->getOperand(0));
-    else if (is_contained({Instruction::Add, Instruction::Mul}, By) ||
-             isa<TruncInst, ZExtInst, SExtInst, PHINode, SelectInst, FreezeInst>(I))
-      Next.append(I->value_op_begin(), I->value_op_end());
-    return isa<PtrToIntInst>(I);
-  });
-}
 
 // How far two addresses are apart, which is a number whatever becomes of it.
 bool isDistance(Instruction &I) {

@@ -47,7 +47,8 @@ bool isBarrier(const Instruction &I) { return ruleOf(I).ends_with("barrier"); }
 
 // What the threads of a block do together and hand a shared array for Enzyme's sake, or keep of it.
 bool isTogether(const Instruction &I) {
-  return isBarrier(I) || ruleOf(I).ends_with("turn") || ruleOf(I).contains("snapshot");
+  return isBarrier(I) || ruleOf(I).ends_with("turn") || ruleOf(I).contains("snapshot") ||
+         ruleOf(I).ends_with("meet_back");
 }
 
 // Bytes of an array, from an offset on: so many, or all behind it.

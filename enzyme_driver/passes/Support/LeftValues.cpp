@@ -1,5 +1,6 @@
 #include "Support/LeftValues.h"
 
+#include "Support/Addresses.h"
 #include "Support/Guards.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -73,7 +74,7 @@ SmallVector<PHINode *> phisBehind(Instruction &I, const DominatorTree &DT, const
 void holdBehind(Instruction &I, const DominatorTree &DT, const LoopInfo &LI, function_ref<bool(PHINode &)> Asks,
                 ScalarEvolution *SE) {
   for (PHINode *Phi : phisBehind(I, DT, LI, SE))
-    if (Asks(*Phi))
+    if (!isAddress(*Phi) && Asks(*Phi))
       Phi->getType()->isIntegerTy() ? hold(*Phi, Phi->getParent()->getFirstInsertionPt())
                                     : holdInVariable(*Phi, Phi->getParent()->getFirstInsertionPt());
 }

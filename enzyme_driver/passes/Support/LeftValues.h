@@ -24,7 +24,8 @@ bool isUsedBehind(const llvm::Instruction &I, const llvm::Loop &L, const llvm::L
 llvm::SmallVector<llvm::PHINode *> phisBehind(llvm::Instruction &I, const llvm::DominatorTree &DT,
                                               const llvm::LoopInfo &LI, llvm::ScalarEvolution *SE = nullptr);
 
-// Those of which it is asked are kept: integers pass through a call, numbers through a variable.
+// Those of which it is asked are kept: integers pass through a call, numbers through a variable. Not addresses, which
+// Enzyme would take for numbers then.
 void holdBehind(llvm::Instruction &I, const llvm::DominatorTree &DT, const llvm::LoopInfo &LI,
                 llvm::function_ref<bool(llvm::PHINode &)> Asks, llvm::ScalarEvolution *SE = nullptr);
 

@@ -85,3 +85,36 @@ behind:
   %square = fmul double %v, %v
   ret double %square
 }
+
+; Addresses are no numbers, and are not kept as such; how far one is from another is a number.
+; CHECK-LABEL: define i64 @addresses(
+; CHECK:       behind:
+; CHECK-NOT:     adgen_hold_i64(i64 %{{at|address}}
+; CHECK:         call i64 @adgen_hold_i64(
+; CHECK-NOT:     adgen_hold_i64
+; CHECK:         ret i64
+define i64 @addresses(ptr %x) {
+entry:
+  %first = ptrtoint ptr %x to i64
+  br label %outer
+outer:
+  %k = phi i32 [ 0, %entry ], [ %k.next, %next ]
+  br label %inner
+inner:
+  %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
+  %from = getelementptr double, ptr %x, i32 %j
+  %address = ptrtoint ptr %from to i64
+  %v = load double, ptr %from
+  %j.next = add nuw nsw i32 %j, 1
+  %more = fcmp ogt double %v, 1.0
+  br i1 %more, label %inner, label %next
+next:
+  %at = phi i64 [ %address, %inner ]
+  %apart = sub i64 %at, %first
+  %k.next = add nuw nsw i32 %k, 1
+  %again = icmp slt i32 %k.next, 3
+  br i1 %again, label %outer, label %behind
+behind:
+  %sum = add i64 %at, %apart
+  ret i64 %sum
+}
