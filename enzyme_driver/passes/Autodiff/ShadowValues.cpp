@@ -27,11 +27,11 @@ ShadowValues::ShadowValues(Function &F, Members Arguments, Results OfResult) : F
 
 Members ShadowValues::ofArguments(const CallBase &Call) const {
   const Function *Callee = Call.getCalledFunction();
-  bool Defined = Callee && !Callee->isDeclaration();
+  unsigned Named = Callee && !Callee->isDeclaration() ? Callee->arg_size() : 0; // of any number that are handed over
   Members Found = 0;
   for (unsigned I = 0; I < std::min(Call.arg_size(), LargestCall); ++I)
-    if (isShadow(Call.getArgOperand(I)) || (Defined && (Callee->getArg(I)->getName().contains('\'') ||
-                                                        (I % 2 && Callee->getName().ends_with(ForwardSuffix)))))
+    if (isShadow(Call.getArgOperand(I)) || (I < Named && (Callee->getArg(I)->getName().contains('\'') ||
+                                                          (I % 2 && Callee->getName().ends_with(ForwardSuffix)))))
       Found |= Members(1) << I;
   return Found;
 }

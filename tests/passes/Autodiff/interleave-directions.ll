@@ -189,6 +189,10 @@ define internal { double, double } @adgen_math_pow_forward(<2 x double> %0, <2 x
 ; CHECK: [[CAUGHT:%.*]] = invoke { double, <2 x double> } @fwddiffenarrow.beside(ptr %x, ptr %"x'", i1 zeroext true)
 ; CHECK: phi { double, <2 x double> } [ [[CAUGHT]], {{.*}} ], [ {{.*}}, {{.*}} ]
 
+; What any number of arguments are handed to, of which none is a tangent.
+; CHECK: define dso_local void @adgen_directions_prints(
+; CHECK: call void (ptr, ...) @prints(ptr poison, double %v)
+
 ; CHECK: attributes [[SCALES]] = { "adgen-directions"="2"
 
 ; REFUSED: adgen-refusal: {{.*}}"entry":"static"{{.*}}"hint":"the directions are taken one after another"{{.*}}"mode":"directions","reason":"several directions are not carried at once: a variable has one shadow"
@@ -221,6 +225,16 @@ define internal { double, double } @fwddiffenarrow(ptr %x, ptr %"x'", i1 zeroext
   %with = insertvalue { double, double } poison, double %v, 0
   %both = insertvalue { double, double } %with, double %"v'", 1
   ret { double, double } %both
+}
+
+define void @adgen_tangent_prints(ptr %x, ptr %d_x) "adgen-tangent-activity"="duplicated" {
+  %v = load double, ptr %x
+  call void (ptr, ...) @prints(ptr poison, double %v)
+  ret void
+}
+
+define internal void @prints(ptr %format, ...) {
+  ret void
 }
 
 define void @adgen_tangent_static(ptr %x, ptr %d_x) "adgen-tangent-activity"="duplicated" {

@@ -95,6 +95,27 @@ define internal ptr @_Z4pickiz(i32 %n, ...) {
   ret ptr %one
 }
 
+; The text of a number is none.
+define void @named(ptr %x) {
+  ret void
+}
+
+define void @adgen_body_named(ptr %x) {
+  %text = alloca [32 x i8]
+  %y = load double, ptr %x
+  call void (ptr, ptr, ...) @_ZN9__gnu_cxx12__to_xstringIScEET_z(ptr %text, ptr @vprintf, double %y)
+  ret void
+}
+
+define internal void @_ZN9__gnu_cxx12__to_xstringIScEET_z(ptr %text, ptr %convert, ...) {
+  %list = alloca [24 x i8]
+  call void @llvm.va_start.p0(ptr %list)
+  %own = getelementptr i8, ptr %text, i64 16
+  store ptr %own, ptr %text
+  %n = call i32 %convert(ptr %own, ptr %list)
+  ret void
+}
+
 declare i32 @vprintf(ptr, ptr)
 declare void @llvm.va_start.p0(ptr)
 
