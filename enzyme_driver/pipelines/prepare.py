@@ -189,7 +189,8 @@ PREPARE_CUDA = Pipeline(
         Pass("adgen-settle-shared-choices", after=("adgen-drop-choice-guards", "adgen-lower-collectives-to-rules")),
         # Once what recognised loops have read before is gone.
         Pass("adgen-verify-atomic-choices", after=("adgen-raise-atomic-choices", "default")),
-        Pass("adgen-mark-const-members", after=("default",)),  # which drops marks where it joins loads
+        Pass("adgen-mark-inactive-loads", after=("default",)),  # which drops marks where it joins loads
+        Pass("adgen-mark-const-members", after=("default",)),  # likewise
         Pass("adgen-print-usage", after=("adgen-declare-copy-adjoints", "adgen-discard-outputs")),
         Pass("adgen-guard-choices", after=("adgen-print-usage",)),  # guards are no use that the user wrote
         Pass("adgen-forward-rules", when="tangents"),
