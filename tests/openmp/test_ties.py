@@ -26,7 +26,15 @@ def _softmax_gradient(x: NDArray[np.float64], toward: NDArray[np.float64]) -> ND
     return np.asarray(y * (toward - (toward * y).sum(axis=-1, keepdims=True)))
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("softmax<float>", np.float32), ("softmax<double>", np.float64)])
+KERNELS = [
+    ("softmax<float>", np.float32),
+    ("softmax<double>", np.float64),
+    ("merged_softmax<true>", np.float32),
+    ("merged_softmax<false>", np.float32),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), KERNELS)
 @pytest.mark.parametrize("many", [2, 3, 31, 32])
 def test_softmax_of_a_warp(kernels: adgen.Module, name: str, dtype: type[np.float32 | np.float64], many: int) -> None:
     rng = np.random.default_rng(many)

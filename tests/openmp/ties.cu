@@ -44,3 +44,26 @@ __global__ void softmax_of_halves(const __half *x, float *y)
     for (int k = 0; k < 4; ++k)
         y[32 * k + threadIdx.x] = own[k] / sum[0];
 }
+
+// Largest numbers and sums relative to them, which are chosen together: what a lane has fits together.
+template <bool ByCondition> __global__ void merged_softmax(const float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = x[i], most = v, sum = 1;
+    for (int apart = 16; apart; apart /= 2) {
+        float other = __shfl_xor_sync(~0u, most, apart), others = __shfl_xor_sync(~0u, sum, apart);
+        if (ByCondition) {
+            bool own = most > other;
+            float less = own ? other : most;
+            sum = (own ? sum : others) + (own ? others : sum) * expf(less - (own ? most : other));
+            most = own ? most : other;
+        } else {
+            sum = other > most ? sum * expf(most - other) + others : sum + others * expf(other - most);
+            most = fmaxf(most, other);
+        }
+    }
+    y[i] = expf(v - most) / sum;
+}
+
+template __global__ void merged_softmax<true>(const float *, float *);
+template __global__ void merged_softmax<false>(const float *, float *);

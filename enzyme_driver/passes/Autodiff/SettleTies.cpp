@@ -24,8 +24,8 @@ namespace {
 
 constexpr unsigned OffsetOperand = 2;
 
-bool isExchange(const Instruction &I) {
-  auto *Call = dyn_cast<CallInst>(&I);
+bool isExchange(const Value *V) {
+  auto *Call = dyn_cast<CallInst>(V);
   const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
   return Callee && (Callee->getIntrinsicID() == Intrinsic::nvvm_shfl_sync_bfly_f32 ||
                     Callee->getName() == "_Z15__shfl_xor_syncjdii");
@@ -39,32 +39,78 @@ public:
         Own(TakesOther ? Choice.getFalseValue() : Choice.getTrueValue()) {}
 
   bool settle() {
-    IRBuilder<> B(&Choice);
-    Value *Settled = settled(B, Choice.getCondition());
-    if (!Settled)
+    const FCmpInst *Comparison = comparisonOf(Choice.getCondition());
+    if (!Comparison)
+      return false;
+    TakesLarger = isOtherLarger(*Comparison) == TakesOther;
+    if (!isAlone())
       return false;
     ADGEN_COUNT(NumTies, Choice);
-    Choice.setCondition(Settled);
+    IRBuilder<> B(&Choice);
+    Choice.setCondition(settled(B, Choice.getCondition()));
     return true;
   }
 
 private:
-  // The condition, true for equal numbers in one of the two lanes alone; null where it asks something else.
+  // What orders the two; null where the condition asks something else.
+  const FCmpInst *comparisonOf(Value *Condition) const {
+    Value *Left, *Right;
+    if (match(Condition, m_LogicalOr(m_Value(Left), m_Value(Right)))) // as fmaxf asks for NaN
+      return comparisonOf(Left);
+    auto *Comparison = dyn_cast<FCmpInst>(Condition);
+    return Comparison && compares(*Comparison) && hasOrder(*Comparison) ? Comparison : nullptr;
+  }
+
+  // The condition, true for equal numbers in one of the two lanes alone.
   Value *settled(IRBuilder<> &B, Value *Condition) {
     Value *Left, *Right;
-    if (match(Condition, m_LogicalOr(m_Value(Left), m_Value(Right)))) { // as fmaxf asks for NaN
-      Value *New = settled(B, Left);
-      return New ? B.CreateLogicalOr(New, Right) : nullptr;
-    }
-    auto *Comparison = dyn_cast<FCmpInst>(Condition);
-    if (!Comparison || !compares(*Comparison))
-      return nullptr;
-    CmpInst::Predicate Strict = CmpInst::getStrictPredicate(Comparison->getPredicate());
+    if (match(Condition, m_LogicalOr(m_Value(Left), m_Value(Right))))
+      return B.CreateLogicalOr(settled(B, Left), Right);
+    auto &Comparison = cast<FCmpInst>(*Condition);
+    CmpInst::Predicate Strict = CmpInst::getStrictPredicate(Comparison.getPredicate());
     CmpInst::Predicate NonStrict = CmpInst::getNonStrictPredicate(Strict);
-    if (Strict == NonStrict) // asks whether they are equal, or numbers
-      return nullptr;
-    Value *With = compare(B, *Comparison, NonStrict), *Without = compare(B, *Comparison, Strict);
+    Value *With = compare(B, Comparison, NonStrict), *Without = compare(B, Comparison, Strict);
     return TakesOther ? B.CreateSelect(isLower(B), Without, With) : B.CreateSelect(isLower(B), With, Without);
+  }
+
+  // Whether nothing else is chosen by comparing the two that would not fit another choice, as a sum of exp(x - m) that
+  // is merged with its largest number m, or the smaller of the two: what a lane has then fits together as it is.
+  bool isAlone() const {
+    return all_of(Exchange.users(), [&](const User *U) {
+      auto *Comparison = dyn_cast<FCmpInst>(U);
+      return !Comparison || !compares(*Comparison) || !hasOrder(*Comparison) ||
+             fits(*Comparison, isOtherLarger(*Comparison));
+    });
+  }
+
+  bool fits(const User &Condition, bool OtherLarger) const {
+    return all_of(Condition.users(), [&](const User *U) {
+      auto *Select = dyn_cast<SelectInst>(U);
+      if (U->getType()->isIntegerTy(1))
+        return isa<PHINode>(U) || fits(*U, OtherLarger);
+      return !isa<BranchInst>(U) &&
+             (!Select || !Select->getType()->isFloatingPointTy() || goesWithNumber(*Select, OtherLarger));
+    });
+  }
+
+  // The number, or what comes with it from the lane whose number is taken.
+  bool goesWithNumber(const SelectInst &Select, bool OtherLarger) const {
+    const Value *FromOther = Select.getTrueValue(), *FromOwn = Select.getFalseValue();
+    if (OtherLarger != TakesLarger)
+      std::swap(FromOther, FromOwn);
+    return isExchange(FromOther) && !isExchange(FromOwn);
+  }
+
+  static bool hasOrder(const FCmpInst &Comparison) {
+    return CmpInst::getStrictPredicate(Comparison.getPredicate()) !=
+           CmpInst::getNonStrictPredicate(Comparison.getPredicate());
+  }
+
+  // Where the comparison, which has an order, is true.
+  bool isOtherLarger(const FCmpInst &Comparison) const {
+    CmpInst::Predicate Strict = CmpInst::getStrictPredicate(Comparison.getPredicate());
+    bool Less = Strict == CmpInst::FCMP_OLT || Strict == CmpInst::FCMP_ULT;
+    return Less == (Comparison.getOperand(1) == &Exchange);
   }
 
   bool compares(const FCmpInst &Comparison) const {
@@ -85,7 +131,7 @@ private:
 
   SelectInst &Choice;
   CallInst &Exchange;
-  bool TakesOther;
+  bool TakesOther, TakesLarger = false;
   Value *Own;
 };
 
@@ -98,7 +144,7 @@ PreservedAnalyses SettleTies::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (F.getName().starts_with(BodyPrefix))
       for (Instruction &I : make_early_inc_range(instructions(F)))
-        if (isExchange(I))
+        if (isExchange(&I))
           for (User *U : make_early_inc_range(I.users()))
             if (auto *Choice = dyn_cast<SelectInst>(U); Choice && Choice->getCondition() != &I)
               Changed |= Tie(*Choice, cast<CallInst>(I)).settle();

@@ -56,3 +56,30 @@ define float @adgen_body_others(float %m, float %x) {
   %sum = fadd float %one, %two
   ret float %sum
 }
+
+; What is merged with the number, and the smaller of the two, fit the number as each lane has it.
+; CHECK-LABEL: define float @adgen_body_merged(
+; CHECK-NOT:     laneid
+; CHECK:         ret float
+define float @adgen_body_merged(float %m, float %s) {
+  %other = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %m, i32 1, i32 31)
+  %less = fcmp olt float %m, %other
+  %most = select i1 %less, float %other, float %m
+  %least = select i1 %less, float %m, float %other
+  %apart = fsub float %least, %most
+  ret float %apart
+}
+
+; What comes with it from the lane whose number is taken does no harm.
+; CHECK-LABEL: define float @adgen_body_beside(
+; CHECK:         laneid
+; CHECK:         ret float
+define float @adgen_body_beside(float %m, float %s) {
+  %other = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %m, i32 1, i32 31)
+  %beside = call float @llvm.nvvm.shfl.sync.bfly.f32(i32 -1, float %s, i32 1, i32 31)
+  %less = fcmp olt float %m, %other
+  %most = select i1 %less, float %other, float %m
+  %with = select i1 %less, float %beside, float %s
+  %sum = fadd float %most, %with
+  ret float %sum
+}
