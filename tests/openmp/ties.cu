@@ -67,3 +67,60 @@ template <bool ByCondition> __global__ void merged_softmax(const float *x, float
 
 template __global__ void merged_softmax<true>(const float *, float *);
 template __global__ void merged_softmax<false>(const float *, float *);
+
+// Halves, absolute values, bits, and lanes that are told by their numbers.
+struct Half {
+    static __device__ float larger(float most, int apart)
+    {
+        __half own = __float2half(most);
+        return __half2float(__hmax(own, __shfl_xor_sync(~0u, own, apart)));
+    }
+};
+
+struct HalfPair {
+    static __device__ float larger(float most, int apart)
+    {
+        __half2 own = __floats2half2_rn(most, -most);
+        return __low2float(__hmax2(own, __shfl_xor_sync(~0u, own, apart)));
+    }
+};
+
+struct Magnitude {
+    static __device__ float larger(float most, int apart)
+    {
+        return fmaxf(fabsf(most), fabsf(__shfl_xor_sync(~0u, most, apart)));
+    }
+};
+
+struct Bits {
+    static __device__ float larger(float most, int apart)
+    {
+        float other = __int_as_float(__shfl_xor_sync(~0u, __float_as_int(most), apart));
+        return other > most ? other : most;
+    }
+};
+
+struct ByNumber {
+    static __device__ float larger(float most, int apart)
+    {
+        return fmaxf(most, __shfl_sync(~0u, most, (threadIdx.x & 31) ^ apart));
+    }
+};
+
+template <class Exchange> __global__ void softmax_by(const float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = x[i], most = v;
+    for (int apart = 16; apart; apart /= 2)
+        most = Exchange::larger(most, apart);
+    float e = expf(v - most), sum = e;
+    for (int apart = 1; apart < 32; apart *= 2)
+        sum += __shfl_xor_sync(~0u, sum, apart);
+    y[i] = e / sum;
+}
+
+template __global__ void softmax_by<Half>(const float *, float *);
+template __global__ void softmax_by<HalfPair>(const float *, float *);
+template __global__ void softmax_by<Magnitude>(const float *, float *);
+template __global__ void softmax_by<Bits>(const float *, float *);
+template __global__ void softmax_by<ByNumber>(const float *, float *);

@@ -22,24 +22,57 @@ STATISTIC(NumTies, "Number of choices settled");
 namespace adgen {
 namespace {
 
-constexpr unsigned OffsetOperand = 2;
+constexpr unsigned OffsetOperand = 2, LastLane = 31;
 
-bool isExchange(const Value *V) {
-  auto *Call = dyn_cast<CallInst>(V);
-  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-  return Callee && (Callee->getIntrinsicID() == Intrinsic::nvvm_shfl_sync_bfly_f32 ||
-                    Callee->getName() == "_Z15__shfl_xor_syncjdii");
+// Of the whole warp, with a lane that is chosen by its bits.
+bool isByIndex(const CallInst &Call) {
+  Intrinsic::ID Id = Call.getIntrinsicID();
+  return (Id == Intrinsic::nvvm_shfl_sync_idx_f32 || Id == Intrinsic::nvvm_shfl_sync_idx_i32) &&
+         match(Call.getArgOperand(OffsetOperand), m_c_Xor(m_Value(), m_Value())) &&
+         match(Call.getArgOperand(OffsetOperand + 1), m_SpecificInt(LastLane));
+}
+
+bool isExchange(const CallInst &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  Intrinsic::ID Id = Call.getIntrinsicID();
+  return Id == Intrinsic::nvvm_shfl_sync_bfly_f32 || Id == Intrinsic::nvvm_shfl_sync_bfly_i32 || isByIndex(Call) ||
+         (Callee && Callee->getName() == "_Z15__shfl_xor_syncjdii");
+}
+
+// The exchange that a number comes from: it, its absolute value, or one of the numbers whose bits were exchanged.
+const CallInst *exchangeOf(const Value *V) {
+  while (auto *I = dyn_cast<Instruction>(V)) {
+    auto *Call = dyn_cast<CallInst>(I);
+    if (Call && isExchange(*Call))
+      return Call;
+    bool IsPart = isa<CastInst, ExtractElementInst, UnaryOperator>(I) || match(I, m_LShr(m_Value(), m_ConstantInt()));
+    if (!IsPart && !match(I, m_FAbs(m_Value())))
+      return nullptr;
+    V = I->getOperand(0);
+  }
+  return nullptr;
+}
+
+// Whether this lane is the lower one of the two.
+Value *isLower(IRBuilder<> &B, const CallInst &Exchange) {
+  Value *Lane = B.CreateIntrinsic(B.getInt32Ty(), Intrinsic::nvvm_read_ptx_sreg_laneid, {});
+  Value *Offset = Exchange.getArgOperand(OffsetOperand);
+  return B.CreateICmpULT(Lane, isByIndex(Exchange) ? B.CreateAnd(Offset, LastLane) : B.CreateXor(Lane, Offset));
 }
 
 // A choice between the number that came from the other lane and the own one, by comparing them.
 class Tie {
 public:
-  Tie(SelectInst &Choice, CallInst &Exchange)
-      : Choice(Choice), Exchange(Exchange), TakesOther(Choice.getTrueValue() == &Exchange),
-        Own(TakesOther ? Choice.getFalseValue() : Choice.getTrueValue()) {}
+  explicit Tie(SelectInst &Choice)
+      : Choice(Choice), Exchange(exchangeOf(Choice.getTrueValue())), TakesOther(Exchange),
+        Own(TakesOther ? Choice.getFalseValue() : Choice.getTrueValue()),
+        Other(TakesOther ? Choice.getTrueValue() : Choice.getFalseValue()) {
+    if (const CallInst *Second = exchangeOf(Choice.getFalseValue()))
+      Exchange = Exchange ? nullptr : Second;
+  }
 
   bool settle() {
-    const FCmpInst *Comparison = comparisonOf(Choice.getCondition());
+    const FCmpInst *Comparison = Exchange ? comparisonOf(Choice.getCondition()) : nullptr;
     if (!Comparison)
       return false;
     TakesLarger = isOtherLarger(*Comparison) == TakesOther;
@@ -70,13 +103,14 @@ private:
     CmpInst::Predicate Strict = CmpInst::getStrictPredicate(Comparison.getPredicate());
     CmpInst::Predicate NonStrict = CmpInst::getNonStrictPredicate(Strict);
     Value *With = compare(B, Comparison, NonStrict), *Without = compare(B, Comparison, Strict);
-    return TakesOther ? B.CreateSelect(isLower(B), Without, With) : B.CreateSelect(isLower(B), With, Without);
+    return TakesOther ? B.CreateSelect(isLower(B, *Exchange), Without, With)
+                      : B.CreateSelect(isLower(B, *Exchange), With, Without);
   }
 
   // Whether nothing else is chosen by comparing the two that would not fit another choice, as a sum of exp(x - m) that
   // is merged with its largest number m, or the smaller of the two: what a lane has then fits together as it is.
   bool isAlone() const {
-    return all_of(Exchange.users(), [&](const User *U) {
+    return all_of(Other->users(), [&](const User *U) {
       auto *Comparison = dyn_cast<FCmpInst>(U);
       return !Comparison || !compares(*Comparison) || !hasOrder(*Comparison) ||
              fits(*Comparison, isOtherLarger(*Comparison));
@@ -98,7 +132,7 @@ private:
     const Value *FromOther = Select.getTrueValue(), *FromOwn = Select.getFalseValue();
     if (OtherLarger != TakesLarger)
       std::swap(FromOther, FromOwn);
-    return isExchange(FromOther) && !isExchange(FromOwn);
+    return exchangeOf(FromOther) && !exchangeOf(FromOwn);
   }
 
   static bool hasOrder(const FCmpInst &Comparison) {
@@ -110,12 +144,12 @@ private:
   bool isOtherLarger(const FCmpInst &Comparison) const {
     CmpInst::Predicate Strict = CmpInst::getStrictPredicate(Comparison.getPredicate());
     bool Less = Strict == CmpInst::FCMP_OLT || Strict == CmpInst::FCMP_ULT;
-    return Less == (Comparison.getOperand(1) == &Exchange);
+    return Less == (Comparison.getOperand(1) == Other);
   }
 
   bool compares(const FCmpInst &Comparison) const {
     const Value *One = Comparison.getOperand(0), *Two = Comparison.getOperand(1);
-    return (One == &Exchange && Two == Own) || (One == Own && Two == &Exchange);
+    return (One == Other && Two == Own) || (One == Own && Two == Other);
   }
 
   static Value *compare(IRBuilder<> &B, FCmpInst &Comparison, CmpInst::Predicate Kind) {
@@ -124,16 +158,45 @@ private:
     return New;
   }
 
-  Value *isLower(IRBuilder<> &B) const {
-    Value *Lane = B.CreateIntrinsic(B.getInt32Ty(), Intrinsic::nvvm_read_ptx_sreg_laneid, {});
-    return B.CreateICmpULT(Lane, B.CreateXor(Lane, Exchange.getArgOperand(OffsetOperand)));
-  }
-
   SelectInst &Choice;
-  CallInst &Exchange;
+  const CallInst *Exchange; // null where neither or both came from another lane
   bool TakesOther, TakesLarger = false;
-  Value *Own;
+  Value *Own, *Other;
 };
+
+// As halves have it, also two at once.
+bool settle(IntrinsicInst &Largest) {
+  Value *Own = Largest.getArgOperand(0), *Other = Largest.getArgOperand(1);
+  if (exchangeOf(Own))
+    std::swap(Own, Other);
+  const CallInst *Exchange = exchangeOf(Other);
+  bool IsCompared =
+      any_of(Other->users(), [&](const User *U) { return isa<FCmpInst>(U) && is_contained(U->operands(), Own); });
+  if (!Exchange || exchangeOf(Own) || IsCompared)
+    return false;
+  ADGEN_COUNT(NumTies, Largest);
+  IRBuilder<> B(Largest.getNextNode());
+  Value *Equal = B.CreateFCmpOEQ(Own, Other);
+  Value *OfLower = B.CreateSelect(isLower(B, *Exchange), Own, Other);
+  Value *Settled = B.CreateSelect(Equal, OfLower, &Largest);
+  Largest.replaceUsesWithIf(Settled, [&](Use &U) { return U.getUser() != Settled; });
+  return true;
+}
+
+bool settle(Instruction &I) {
+  if (auto *Choice = dyn_cast<SelectInst>(&I))
+    return Tie(*Choice).settle();
+  auto *Largest = dyn_cast<IntrinsicInst>(&I);
+  switch (Largest ? Largest->getIntrinsicID() : Intrinsic::not_intrinsic) {
+  case Intrinsic::maxnum:
+  case Intrinsic::minnum:
+  case Intrinsic::maximum:
+  case Intrinsic::minimum:
+    return settle(*Largest);
+  default:
+    return false;
+  }
+}
 
 } // namespace
 
@@ -144,10 +207,7 @@ PreservedAnalyses SettleTies::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (F.getName().starts_with(BodyPrefix))
       for (Instruction &I : make_early_inc_range(instructions(F)))
-        if (isExchange(&I))
-          for (User *U : make_early_inc_range(I.users()))
-            if (auto *Choice = dyn_cast<SelectInst>(U); Choice && Choice->getCondition() != &I)
-              Changed |= Tie(*Choice, cast<CallInst>(I)).settle();
+        Changed |= settle(I);
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

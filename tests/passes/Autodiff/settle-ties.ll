@@ -7,6 +7,9 @@ target triple = "nvptx64-nvidia-cuda"
 
 declare float @llvm.nvvm.shfl.sync.bfly.f32(i32, float, i32, i32)
 declare double @_Z15__shfl_xor_syncjdii(i32, double, i32, i32)
+declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
+declare float @llvm.nvvm.shfl.sync.idx.f32(i32, float, i32, i32)
+declare <2 x half> @llvm.maxnum.v2f16(<2 x half>, <2 x half>)
 
 ; CHECK-LABEL: define float @adgen_body_largest(
 ; CHECK:         %less = fcmp olt float %m, %other
@@ -82,4 +85,39 @@ define float @adgen_body_beside(float %m, float %s) {
   %with = select i1 %less, float %beside, float %s
   %sum = fadd float %most, %with
   ret float %sum
+}
+
+; Halves, also two at once, whose bits are exchanged.
+; CHECK-LABEL: define <2 x half> @adgen_body_halves(
+; CHECK:         [[MOST:%.*]] = call <2 x half> @llvm.maxnum.v2f16(<2 x half> %own, <2 x half> %others)
+; CHECK-NEXT:    [[EQUAL:%.*]] = fcmp oeq <2 x half> %own, %others
+; CHECK:         [[LOWER:%.*]] = icmp ult i32
+; CHECK-NEXT:    [[ONE:%.*]] = select i1 [[LOWER]], <2 x half> %own, <2 x half> %others
+; CHECK-NEXT:    [[SETTLED:%.*]] = select <2 x i1> [[EQUAL]], <2 x half> [[ONE]], <2 x half> [[MOST]]
+; CHECK-NEXT:    ret <2 x half> [[SETTLED]]
+define <2 x half> @adgen_body_halves(i32 %bits) {
+  %exchanged = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %bits, i32 4, i32 31)
+  %own = bitcast i32 %bits to <2 x half>
+  %others = bitcast i32 %exchanged to <2 x half>
+  %most = call <2 x half> @llvm.maxnum.v2f16(<2 x half> %own, <2 x half> %others)
+  ret <2 x half> %most
+}
+
+; A lane that is told by its number; another lane than by bits is not known to choose between the same two.
+; CHECK-LABEL: define float @adgen_body_numbered(
+; CHECK:         [[LANE:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+; CHECK-NEXT:    [[BESIDE:%.*]] = and i32 %beside, 31
+; CHECK-NEXT:    icmp ult i32 [[LANE]], [[BESIDE]]
+; CHECK-NOT:     laneid
+; CHECK:         ret float
+define float @adgen_body_numbered(float %m, i32 %lane) {
+  %beside = xor i32 %lane, 2
+  %other = call float @llvm.nvvm.shfl.sync.idx.f32(i32 -1, float %m, i32 %beside, i32 31)
+  %less = fcmp olt float %m, %other
+  %most = select i1 %less, float %other, float %m
+  %next = add i32 %lane, 1
+  %third = call float @llvm.nvvm.shfl.sync.idx.f32(i32 -1, float %most, i32 %next, i32 31)
+  %below = fcmp olt float %most, %third
+  %last = select i1 %below, float %third, float %most
+  ret float %last
 }
