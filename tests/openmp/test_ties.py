@@ -58,3 +58,16 @@ def test_softmax_of_halves(kernels: adgen.Module) -> None:
     kernel(kernels, "softmax_of_halves").gradient[1, 32](x, np.zeros(128, np.float32), shadows=shadows)
     expected = _softmax_gradient(x.astype(float), toward.astype(float))
     np.testing.assert_allclose(gradient.astype(float), expected, atol=2e-3 * abs(expected).max())
+
+
+@pytest.mark.parametrize("search", ["ByBits", "InPlace", "OfWarps"])
+@pytest.mark.parametrize("many", [2, 3, 64, 128])
+def test_softmax_of_a_block(kernels: adgen.Module, search: str, many: int) -> None:
+    rng = np.random.default_rng(many)
+    x, toward = (rng.uniform(-1, 1, (2, 128)).astype(np.float32) for _ in range(2))
+    for row in x:
+        row[rng.permutation(128)[:many]] = 1.5
+    gradient = np.zeros((2, 128), np.float32)
+    shadows = {"x": gradient, "y": toward.copy()}
+    kernel(kernels, f"softmax_of_block<{search}>").gradient[2, 128](x, np.zeros((2, 128), np.float32), shadows=shadows)
+    np.testing.assert_allclose(gradient, _softmax_gradient(x.astype(float), toward.astype(float)), atol=1e-6)

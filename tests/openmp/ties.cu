@@ -124,3 +124,61 @@ template __global__ void softmax_by<HalfPair>(const float *, float *);
 template __global__ void softmax_by<Magnitude>(const float *, float *);
 template __global__ void softmax_by<Bits>(const float *, float *);
 template __global__ void softmax_by<ByNumber>(const float *, float *);
+
+// Maxima of a block, which threads find by what others have left in shared memory.
+struct ByBits {
+    static __device__ void largest(float *all, float &most, int t)
+    {
+        for (int apart = blockDim.x / 2; apart; apart /= 2) {
+            all[t] = most;
+            __syncthreads();
+            most = fmaxf(most, all[t ^ apart]);
+            __syncthreads();
+        }
+    }
+};
+
+struct InPlace {
+    static __device__ void largest(float *all, float &most, int t)
+    {
+        all[t] = most;
+        __syncthreads();
+        for (int apart = blockDim.x / 2; apart; apart /= 2) {
+            float other = all[t ^ apart];
+            __syncthreads();
+            all[t] = fmaxf(all[t], other);
+            __syncthreads();
+        }
+        most = all[t];
+    }
+};
+
+struct OfWarps {
+    static __device__ void largest(float *all, float &most, int t)
+    {
+        for (int apart = 16; apart; apart /= 2)
+            most = fmaxf(most, __shfl_xor_sync(~0u, most, apart));
+        if (t % 32 == 0)
+            all[t / 32] = most;
+        __syncthreads();
+        for (int k = 0; k < blockDim.x / 32; ++k)
+            most = fmaxf(most, all[k]);
+    }
+};
+
+template <class Search> __global__ void softmax_of_block(const float *x, float *y)
+{
+    __shared__ float all[128], terms[128];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = x[i], most = v, sum = 0;
+    Search::largest(all, most, threadIdx.x);
+    float e = terms[threadIdx.x] = expf(v - most);
+    __syncthreads();
+    for (int k = 0; k < blockDim.x; ++k)
+        sum += terms[k];
+    y[i] = e / sum;
+}
+
+template __global__ void softmax_of_block<ByBits>(const float *, float *);
+template __global__ void softmax_of_block<InPlace>(const float *, float *);
+template __global__ void softmax_of_block<OfWarps>(const float *, float *);

@@ -2,10 +2,12 @@
 // two that are equal each of the two lanes would take its own, and the derivative of what they all hold would be of one
 // number in some lanes and of another in others. A softmax does not depend on the maximum that it takes away, but only
 // as long as that is the same number everywhere: its gradient was wrong wherever two were the largest. Here both lanes
-// take the number of the lower one. Which it is shows in no value.
+// take the number of the lower one, also where they exchange by shared memory, and of numbers that all read in the same
+// order, each beginning with its own, the last one. Which it is shows in no value.
 #include "Support/Adgen.h"
 #include "Support/Pass.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -39,35 +41,89 @@ bool isExchange(const CallInst &Call) {
          (Callee && Callee->getName() == "_Z15__shfl_xor_syncjdii");
 }
 
-// The exchange that a number comes from: it, its absolute value, or one of the numbers whose bits were exchanged.
-const CallInst *exchangeOf(const Value *V) {
+// The last index of an address, as of shared[i].
+const Value *indexOf(const Value *Pointer) {
+  auto *Address = dyn_cast<GEPOperator>(Pointer);
+  const Value *Index = Address ? Address->getOperand(Address->getNumOperands() - 1) : nullptr;
+  while (Index && isa<SExtInst, ZExtInst>(Index))
+    Index = cast<CastInst>(Index)->getOperand(0);
+  return Index;
+}
+
+const BinaryOperator *indexByBits(const LoadInst &Load) {
+  auto *Index = dyn_cast_or_null<BinaryOperator>(indexOf(Load.getPointerOperand()));
+  return Index && Index->getOpcode() == Instruction::Xor ? Index : nullptr;
+}
+
+// The exchange that a number comes from, or what reads it where another thread has left it (shared[i ^ d]): it, its
+// absolute value, or one of the numbers whose bits were exchanged.
+const Instruction *exchangeOf(const Value *V) {
   while (auto *I = dyn_cast<Instruction>(V)) {
     auto *Call = dyn_cast<CallInst>(I);
-    if (Call && isExchange(*Call))
-      return Call;
-    bool IsPart = isa<CastInst, ExtractElementInst, UnaryOperator>(I) || match(I, m_LShr(m_Value(), m_ConstantInt()));
-    if (!IsPart && !match(I, m_FAbs(m_Value())))
+    auto *Load = dyn_cast<LoadInst>(I);
+    if ((Call && isExchange(*Call)) || (Load && indexByBits(*Load)))
+      return I;
+    bool IsPart = isa<CastInst, ExtractElementInst>(I) || match(I, m_LShr(m_Value(), m_ConstantInt()));
+    if (!IsPart && !match(I, m_FAbs(m_Value())) && !match(I, m_FNeg(m_Value())))
       return nullptr;
     V = I->getOperand(0);
   }
   return nullptr;
 }
 
-// Whether this lane is the lower one of the two.
-Value *isLower(IRBuilder<> &B, const CallInst &Exchange) {
+// Where the thread's own number is in memory, as seen where it is read or stored.
+Value *ownIndex(const BinaryOperator &Index, const Value *Own) {
+  SmallVector<const Value *> Places;
+  if (isa<Constant>(Own))
+    return nullptr;
+  if (auto *Load = dyn_cast<LoadInst>(Own))
+    Places.push_back(indexOf(Load->getPointerOperand()));
+  for (const User *U : Own->users())
+    if (auto *Store = dyn_cast<StoreInst>(U))
+      Places.push_back(indexOf(Store->getPointerOperand()));
+  for (Value *Part : Index.operands())
+    if (is_contained(Places, Part))
+      return Part;
+  return nullptr;
+}
+
+// Numbers that all threads read one after the other, among them the own one that each begins with.
+bool isReadAmongOthers(const Value *Own, const Value *Other) {
+  auto *Phi = dyn_cast<PHINode>(Own);
+  auto *Load = dyn_cast<LoadInst>(Other);
+  auto IsStored = [&](const User *U, const Value *First) {
+    auto *Store = dyn_cast<StoreInst>(U);
+    return Store && Store->getValueOperand() == First &&
+           getUnderlyingObject(Store->getPointerOperand()) == getUnderlyingObject(Load->getPointerOperand());
+  };
+  return Phi && Load && any_of(Phi->incoming_values(), [&](const Value *First) {
+           return isa<Instruction>(First) && any_of(First->users(), [&](const User *U) { return IsStored(U, First); });
+         });
+}
+
+// Whether this lane or thread is the lower one of the two; null where that is not seen.
+Value *isLower(IRBuilder<> &B, const Instruction &Exchange, const Value *Own) {
+  if (auto *Load = dyn_cast<LoadInst>(&Exchange)) {
+    if (isReadAmongOthers(Own, Load))
+      return B.getFalse(); // each takes the last one
+    auto *Index = const_cast<BinaryOperator *>(indexByBits(*Load));
+    Value *OwnIndex = ownIndex(*Index, Own);
+    return OwnIndex ? B.CreateICmpULT(OwnIndex, Index) : nullptr;
+  }
+  auto &Call = cast<CallInst>(Exchange);
   Value *Lane = B.CreateIntrinsic(B.getInt32Ty(), Intrinsic::nvvm_read_ptx_sreg_laneid, {});
-  Value *Offset = Exchange.getArgOperand(OffsetOperand);
-  return B.CreateICmpULT(Lane, isByIndex(Exchange) ? B.CreateAnd(Offset, LastLane) : B.CreateXor(Lane, Offset));
+  Value *Offset = Call.getArgOperand(OffsetOperand);
+  return B.CreateICmpULT(Lane, isByIndex(Call) ? B.CreateAnd(Offset, LastLane) : B.CreateXor(Lane, Offset));
 }
 
 // A choice between the number that came from the other lane and the own one, by comparing them.
 class Tie {
 public:
   explicit Tie(SelectInst &Choice)
-      : Choice(Choice), Exchange(exchangeOf(Choice.getTrueValue())), TakesOther(Exchange),
+      : Choice(Choice), Exchange(exchanged(Choice.getFalseValue(), Choice.getTrueValue())), TakesOther(Exchange),
         Own(TakesOther ? Choice.getFalseValue() : Choice.getTrueValue()),
         Other(TakesOther ? Choice.getTrueValue() : Choice.getFalseValue()) {
-    if (const CallInst *Second = exchangeOf(Choice.getFalseValue()))
+    if (const Instruction *Second = exchanged(Choice.getTrueValue(), Choice.getFalseValue()))
       Exchange = Exchange ? nullptr : Second;
   }
 
@@ -78,13 +134,20 @@ public:
     TakesLarger = isOtherLarger(*Comparison) == TakesOther;
     if (!isAlone())
       return false;
-    ADGEN_COUNT(NumTies, Choice);
     IRBuilder<> B(&Choice);
-    Choice.setCondition(settled(B, Choice.getCondition()));
+    Value *Lower = isLower(B, *Exchange, Own);
+    if (!Lower)
+      return false;
+    ADGEN_COUNT(NumTies, Choice);
+    Choice.setCondition(settled(B, Choice.getCondition(), Lower));
     return true;
   }
 
 private:
+  static const Instruction *exchanged(const Value *Own, const Value *Other) {
+    return isReadAmongOthers(Own, Other) ? cast<Instruction>(Other) : exchangeOf(Other);
+  }
+
   // What orders the two; null where the condition asks something else.
   const FCmpInst *comparisonOf(Value *Condition) const {
     Value *Left, *Right;
@@ -95,16 +158,15 @@ private:
   }
 
   // The condition, true for equal numbers in one of the two lanes alone.
-  Value *settled(IRBuilder<> &B, Value *Condition) {
+  Value *settled(IRBuilder<> &B, Value *Condition, Value *Lower) {
     Value *Left, *Right;
     if (match(Condition, m_LogicalOr(m_Value(Left), m_Value(Right))))
-      return B.CreateLogicalOr(settled(B, Left), Right);
+      return B.CreateLogicalOr(settled(B, Left, Lower), Right);
     auto &Comparison = cast<FCmpInst>(*Condition);
     CmpInst::Predicate Strict = CmpInst::getStrictPredicate(Comparison.getPredicate());
     CmpInst::Predicate NonStrict = CmpInst::getNonStrictPredicate(Strict);
     Value *With = compare(B, Comparison, NonStrict), *Without = compare(B, Comparison, Strict);
-    return TakesOther ? B.CreateSelect(isLower(B, *Exchange), Without, With)
-                      : B.CreateSelect(isLower(B, *Exchange), With, Without);
+    return TakesOther ? B.CreateSelect(Lower, Without, With) : B.CreateSelect(Lower, With, Without);
   }
 
   // Whether nothing else is chosen by comparing the two that would not fit another choice, as a sum of exp(x - m) that
@@ -132,7 +194,7 @@ private:
     const Value *FromOther = Select.getTrueValue(), *FromOwn = Select.getFalseValue();
     if (OtherLarger != TakesLarger)
       std::swap(FromOther, FromOwn);
-    return exchangeOf(FromOther) && !exchangeOf(FromOwn);
+    return (FromOther == Other || exchangeOf(FromOther)) && !exchangeOf(FromOwn);
   }
 
   static bool hasOrder(const FCmpInst &Comparison) {
@@ -159,7 +221,7 @@ private:
   }
 
   SelectInst &Choice;
-  const CallInst *Exchange; // null where neither or both came from another lane
+  const Instruction *Exchange; // null where neither or both came from another lane
   bool TakesOther, TakesLarger = false;
   Value *Own, *Other;
 };
@@ -169,15 +231,17 @@ bool settle(IntrinsicInst &Largest) {
   Value *Own = Largest.getArgOperand(0), *Other = Largest.getArgOperand(1);
   if (exchangeOf(Own))
     std::swap(Own, Other);
-  const CallInst *Exchange = exchangeOf(Other);
-  bool IsCompared =
-      any_of(Other->users(), [&](const User *U) { return isa<FCmpInst>(U) && is_contained(U->operands(), Own); });
-  if (!Exchange || exchangeOf(Own) || IsCompared)
+  const Instruction *Exchange = exchangeOf(Other);
+  if (!Exchange || exchangeOf(Own) ||
+      any_of(Other->users(), [&](const User *U) { return isa<FCmpInst>(U) && is_contained(U->operands(), Own); }))
+    return false;
+  IRBuilder<> B(Largest.getNextNode());
+  Value *Lower = isLower(B, *Exchange, Own);
+  if (!Lower)
     return false;
   ADGEN_COUNT(NumTies, Largest);
-  IRBuilder<> B(Largest.getNextNode());
   Value *Equal = B.CreateFCmpOEQ(Own, Other);
-  Value *OfLower = B.CreateSelect(isLower(B, *Exchange), Own, Other);
+  Value *OfLower = B.CreateSelect(Lower, Own, Other);
   Value *Settled = B.CreateSelect(Equal, OfLower, &Largest);
   Largest.replaceUsesWithIf(Settled, [&](Use &U) { return U.getUser() != Settled; });
   return true;

@@ -13,11 +13,11 @@ declare <2 x half> @llvm.maxnum.v2f16(<2 x half>, <2 x half>)
 
 ; CHECK-LABEL: define float @adgen_body_largest(
 ; CHECK:         %less = fcmp olt float %m, %other
-; CHECK:         [[WITH:%.*]] = fcmp ole float %m, %other
-; CHECK-NEXT:    [[WITHOUT:%.*]] = fcmp olt float %m, %other
-; CHECK-NEXT:    [[LANE:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+; CHECK:         [[LANE:%.*]] = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
 ; CHECK-NEXT:    [[BESIDE:%.*]] = xor i32 [[LANE]], %d
 ; CHECK-NEXT:    [[LOWER:%.*]] = icmp ult i32 [[LANE]], [[BESIDE]]
+; CHECK-NEXT:    [[WITH:%.*]] = fcmp ole float %m, %other
+; CHECK-NEXT:    [[WITHOUT:%.*]] = fcmp olt float %m, %other
 ; CHECK-NEXT:    [[TAKES:%.*]] = select i1 [[LOWER]], i1 [[WITHOUT]], i1 [[WITH]]
 ; CHECK-NEXT:    %largest = select i1 [[TAKES]], float %other, float %m
 ; CHECK-NEXT:    %index = select i1 %less, i32 1, i32 0
@@ -90,8 +90,8 @@ define float @adgen_body_beside(float %m, float %s) {
 ; Halves, also two at once, whose bits are exchanged.
 ; CHECK-LABEL: define <2 x half> @adgen_body_halves(
 ; CHECK:         [[MOST:%.*]] = call <2 x half> @llvm.maxnum.v2f16(<2 x half> %own, <2 x half> %others)
-; CHECK-NEXT:    [[EQUAL:%.*]] = fcmp oeq <2 x half> %own, %others
 ; CHECK:         [[LOWER:%.*]] = icmp ult i32
+; CHECK-NEXT:    [[EQUAL:%.*]] = fcmp oeq <2 x half> %own, %others
 ; CHECK-NEXT:    [[ONE:%.*]] = select i1 [[LOWER]], <2 x half> %own, <2 x half> %others
 ; CHECK-NEXT:    [[SETTLED:%.*]] = select <2 x i1> [[EQUAL]], <2 x half> [[ONE]], <2 x half> [[MOST]]
 ; CHECK-NEXT:    ret <2 x half> [[SETTLED]]
@@ -120,4 +120,57 @@ define float @adgen_body_numbered(float %m, i32 %lane) {
   %below = fcmp olt float %most, %third
   %last = select i1 %below, float %third, float %most
   ret float %last
+}
+
+; By shared memory: the one with the lower index.
+; CHECK-LABEL: define float @adgen_body_shared(
+; CHECK:         [[LOWER:%.*]] = icmp ult i32 %t, %beside
+; CHECK:         select i1 [[LOWER]], i1
+; CHECK:         ret float
+define float @adgen_body_shared(ptr %shared, float %m, i32 %t, i32 %d) {
+  %place = sext i32 %t to i64
+  %at = getelementptr float, ptr %shared, i64 %place
+  store float %m, ptr %at
+  %beside = xor i32 %t, %d
+  %there = sext i32 %beside to i64
+  %from = getelementptr float, ptr %shared, i64 %there
+  %other = load float, ptr %from
+  %less = fcmp olt float %m, %other
+  %most = select i1 %less, float %other, float %m
+  ret float %most
+}
+
+; Each begins with its own of the numbers that all read: it takes the last one. Not where it is none of them.
+; CHECK-LABEL: define float @adgen_body_among(
+; CHECK:         %less = fcmp olt float %most, %other
+; CHECK:         [[WITH:%.*]] = fcmp ole float %most, %other
+; CHECK:         [[TAKES:%.*]] = select i1 false, i1 {{.*}}, i1 [[WITH]]
+; CHECK-NEXT:    select i1 [[TAKES]], float %other, float %most
+; CHECK-NOT:     fcmp ole
+; CHECK:         ret float
+define float @adgen_body_among(ptr %shared, ptr %x, i64 %t, i64 %n) {
+entry:
+  %own.at = getelementptr float, ptr %x, i64 %t
+  %own = load float, ptr %own.at
+  %at = getelementptr float, ptr %shared, i64 %t
+  store float %own, ptr %at
+  br label %loop
+
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %most = phi float [ %own, %entry ], [ %larger, %loop ]
+  %lone = phi float [ 0.0, %entry ], [ %lone.larger, %loop ]
+  %from = getelementptr float, ptr %shared, i64 %k
+  %other = load float, ptr %from
+  %less = fcmp olt float %most, %other
+  %larger = select i1 %less, float %other, float %most
+  %lone.less = fcmp olt float %lone, %other
+  %lone.larger = select i1 %lone.less, float %other, float %lone
+  %next = add i64 %k, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+
+end:
+  %sum = fadd float %larger, %lone.larger
+  ret float %sum
 }
