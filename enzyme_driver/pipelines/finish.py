@@ -270,6 +270,7 @@ THREADS = Pipeline(
         _PARTS,
         Pass("adgen-vector-math", "{vector_bits}", when="vector math", after=("adgen-barrier-loop-fission",)),
         Pass("default", "O3"),
+        Pass("adgen-round-bfloats", after=("default",)),  # it would take long to vectorise the arithmetic
     ),
 )
 """Blocks of threads become loops, in a process of its own: opt asks the processor that a module is for when it begins
@@ -297,6 +298,7 @@ SWEEPS = Pipeline(
         _PARTS,
         Pass("adgen-inline-exponentials", when="fused", after=("adgen-cache-math-calls",)),
         Pass("default", "O3"),
+        Pass("adgen-round-bfloats", after=("default",)),
     ),
 )
 """The forward and reverse sweeps of C++ functions, in a process of its own too."""
