@@ -83,7 +83,7 @@ void mergeBits(PHINode &Phi) {
 bool passBits(Instruction &I) {
   SmallVector<Use *> Elsewhere;
   for (Use &U : I.uses())
-    if (cast<Instruction>(U.getUser())->getParent() != I.getParent())
+    if (auto *By = cast<Instruction>(U.getUser()); By->getParent() != I.getParent() && !isa<PHINode>(By))
       Elsewhere.push_back(&U);
   auto After = I.getInsertionPointAfterDef();
   if (Elsewhere.empty() || !After)
