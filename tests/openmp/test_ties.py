@@ -71,3 +71,16 @@ def test_softmax_of_a_block(kernels: adgen.Module, search: str, many: int) -> No
     shadows = {"x": gradient, "y": toward.copy()}
     kernel(kernels, f"softmax_of_block<{search}>").gradient[2, 128](x, np.zeros((2, 128), np.float32), shadows=shadows)
     np.testing.assert_allclose(gradient, _softmax_gradient(x.astype(float), toward.astype(float)), atol=1e-6)
+
+
+def test_what_is_sorted_is_a_permutation(kernels: adgen.Module) -> None:
+    rng = np.random.default_rng(2)
+    x, toward = rng.integers(0, 4, 32).astype(np.float32), rng.permutation(32).astype(np.float32)
+    found, gradient = np.zeros(32, np.float32), np.zeros(32, np.float32)
+    sorts = kernel(kernels, "sorted_halves")
+    sorts[1, 32](x, found)
+    np.testing.assert_array_equal(found, np.sort(x))
+    sorts.gradient[1, 32](x, found, shadows={"x": gradient, "y": toward.copy()})
+    np.testing.assert_array_equal(np.sort(gradient), np.sort(toward))
+    for value in range(4):
+        assert set(gradient[x == value]) == set(toward[found == value])

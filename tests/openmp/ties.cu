@@ -182,3 +182,17 @@ template <class Search> __global__ void softmax_of_block(const float *x, float *
 template __global__ void softmax_of_block<ByBits>(const float *, float *);
 template __global__ void softmax_of_block<InPlace>(const float *, float *);
 template __global__ void softmax_of_block<OfWarps>(const float *, float *);
+
+// Of two that are equal each thread keeps its own: what is sorted is a permutation.
+__global__ void sorted_halves(const float *x, float *y)
+{
+    int lane = threadIdx.x;
+    __half own = __float2half(x[lane]);
+    for (int k = 2; k <= 32; k *= 2)
+        for (int apart = k / 2; apart; apart /= 2) {
+            __half other = __shfl_xor_sync(~0u, own, apart);
+            bool less = ((lane & k) == 0) == ((lane & apart) == 0);
+            own = less ? __hmin(own, other) : __hmax(own, other);
+        }
+    y[lane] = __half2float(own);
+}

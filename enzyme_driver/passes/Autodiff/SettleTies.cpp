@@ -226,40 +226,54 @@ private:
   Value *Own, *Other;
 };
 
+bool isExtreme(const Instruction &I) {
+  auto *Intrinsic = dyn_cast<IntrinsicInst>(&I);
+  return Intrinsic && is_contained({Intrinsic::maxnum, Intrinsic::minnum, Intrinsic::maximum, Intrinsic::minimum},
+                                   Intrinsic->getIntrinsicID());
+}
+
+// Whether the other one of the two is taken, too, as by a sort: then each thread keeps its own.
+bool isSorted(const IntrinsicInst &Extreme, const Instruction &Exchange) {
+  return any_of(instructions(*Extreme.getFunction()), [&](const Instruction &I) {
+    return isExtreme(I) && cast<IntrinsicInst>(I).getIntrinsicID() != Extreme.getIntrinsicID() &&
+           any_of(I.operand_values(), [&](const Value *V) { return exchangeOf(V) == &Exchange; });
+  });
+}
+
+// Whether a comparison orders the two.
+bool isOrdered(const Value &Own, const Value &Other) {
+  return any_of(Other.users(), [&](const User *U) {
+    auto *Comparison = dyn_cast<FCmpInst>(U);
+    return Comparison && !Comparison->isEquality() && is_contained(U->operands(), &Own);
+  });
+}
+
 // As halves have it, also two at once.
-bool settle(IntrinsicInst &Largest) {
-  Value *Own = Largest.getArgOperand(0), *Other = Largest.getArgOperand(1);
+bool settle(IntrinsicInst &Extreme) {
+  Value *Own = Extreme.getArgOperand(0), *Other = Extreme.getArgOperand(1);
   if (exchangeOf(Own))
     std::swap(Own, Other);
   const Instruction *Exchange = exchangeOf(Other);
-  if (!Exchange || exchangeOf(Own) ||
-      any_of(Other->users(), [&](const User *U) { return isa<FCmpInst>(U) && is_contained(U->operands(), Own); }))
+  if (!Exchange || exchangeOf(Own) || isOrdered(*Own, *Other))
     return false;
-  IRBuilder<> B(Largest.getNextNode());
-  Value *Lower = isLower(B, *Exchange, Own);
-  if (!Lower)
-    return false;
-  ADGEN_COUNT(NumTies, Largest);
-  Value *Equal = B.CreateFCmpOEQ(Own, Other);
-  Value *OfLower = B.CreateSelect(Lower, Own, Other);
-  Value *Settled = B.CreateSelect(Equal, OfLower, &Largest);
-  Largest.replaceUsesWithIf(Settled, [&](Use &U) { return U.getUser() != Settled; });
+  IRBuilder<> B(Extreme.getNextNode());
+  Value *Taken = Own;
+  if (!isSorted(Extreme, *Exchange)) {
+    Value *Lower = isLower(B, *Exchange, Own);
+    if (!Lower)
+      return false;
+    Taken = B.CreateSelect(Lower, Own, Other);
+  }
+  ADGEN_COUNT(NumTies, Extreme);
+  Value *Settled = B.CreateSelect(B.CreateFCmpOEQ(Own, Other), Taken, &Extreme);
+  Extreme.replaceUsesWithIf(Settled, [&](Use &U) { return U.getUser() != Settled; });
   return true;
 }
 
 bool settle(Instruction &I) {
   if (auto *Choice = dyn_cast<SelectInst>(&I))
     return Tie(*Choice).settle();
-  auto *Largest = dyn_cast<IntrinsicInst>(&I);
-  switch (Largest ? Largest->getIntrinsicID() : Intrinsic::not_intrinsic) {
-  case Intrinsic::maxnum:
-  case Intrinsic::minnum:
-  case Intrinsic::maximum:
-  case Intrinsic::minimum:
-    return settle(*Largest);
-  default:
-    return false;
-  }
+  return isExtreme(I) && settle(cast<IntrinsicInst>(I));
 }
 
 } // namespace

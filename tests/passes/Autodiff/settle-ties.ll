@@ -91,8 +91,8 @@ define float @adgen_body_beside(float %m, float %s) {
 ; CHECK-LABEL: define <2 x half> @adgen_body_halves(
 ; CHECK:         [[MOST:%.*]] = call <2 x half> @llvm.maxnum.v2f16(<2 x half> %own, <2 x half> %others)
 ; CHECK:         [[LOWER:%.*]] = icmp ult i32
-; CHECK-NEXT:    [[EQUAL:%.*]] = fcmp oeq <2 x half> %own, %others
 ; CHECK-NEXT:    [[ONE:%.*]] = select i1 [[LOWER]], <2 x half> %own, <2 x half> %others
+; CHECK-NEXT:    [[EQUAL:%.*]] = fcmp oeq <2 x half> %own, %others
 ; CHECK-NEXT:    [[SETTLED:%.*]] = select <2 x i1> [[EQUAL]], <2 x half> [[ONE]], <2 x half> [[MOST]]
 ; CHECK-NEXT:    ret <2 x half> [[SETTLED]]
 define <2 x half> @adgen_body_halves(i32 %bits) {
@@ -173,4 +173,24 @@ loop:
 end:
   %sum = fadd float %larger, %lone.larger
   ret float %sum
+}
+
+; Where the smaller one is taken as well each thread keeps its own.
+; CHECK-LABEL: define half @adgen_body_sorted(
+; CHECK:         [[LEAST:%.*]] = call half @llvm.minnum.f16(half %own, half %other)
+; CHECK-NEXT:    [[EQUAL:%.*]] = fcmp oeq half %own, %other
+; CHECK-NEXT:    select i1 [[EQUAL]], half %own, half [[LEAST]]
+; CHECK:         [[MOST:%.*]] = call half @llvm.maxnum.f16(half %own, half %other)
+; CHECK-NEXT:    [[SAME:%.*]] = fcmp oeq half %own, %other
+; CHECK-NEXT:    select i1 [[SAME]], half %own, half [[MOST]]
+define half @adgen_body_sorted(half %own, i1 %less) {
+  %bits = bitcast half %own to i16
+  %word = zext i16 %bits to i32
+  %exchanged = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %word, i32 4, i32 31)
+  %short = trunc i32 %exchanged to i16
+  %other = bitcast i16 %short to half
+  %least = call half @llvm.minnum.f16(half %own, half %other)
+  %most = call half @llvm.maxnum.f16(half %own, half %other)
+  %taken = select i1 %less, half %least, half %most
+  ret half %taken
 }
