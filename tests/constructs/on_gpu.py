@@ -1,6 +1,6 @@
 """Checks every construct on a GPU, from artifacts that a machine with a compiler made; page.py shows what was right.
 
-python -m constructs.on_gpu build FOLDER
+python -m constructs.on_gpu build FOLDER [--jobs 2]
 python -m constructs.on_gpu check FOLDER
 """
 
@@ -11,6 +11,7 @@ import json
 import secrets
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,11 @@ from enzyme_driver.runtime import module
 KERNELS = [file for file in FILES if "cuda" in file.targets]
 
 
-def build(folder: Path) -> None:
+def build(folder: Path, jobs: int) -> None:
     """The artifacts of all files that have kernels."""
-    for file in KERNELS:
-        shutil.copytree(compiled(file), folder / file.path.stem, dirs_exist_ok=True)
+    with ThreadPoolExecutor(jobs) as pool:
+        for file, artifact in zip(KERNELS, pool.map(compiled, KERNELS), strict=True):
+            shutil.copytree(artifact, folder / file.path.stem, dirs_exist_ok=True)
 
 
 def right(file: SourceFile, artifact: Path, target: Target, put: Callable[[Any], Any]) -> list[str]:
@@ -69,5 +71,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["build", "check"])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    build(options.folder) if options.what == "build" else check(options.folder)
+    build(options.folder, options.jobs) if options.what == "build" else check(options.folder)
