@@ -36,12 +36,7 @@ static SmallVector<const Value *> memoryOf(const Value *Address) {
   return Objects;
 }
 
-static bool isOfBlock(const Value *Memory) {
-  if (auto *A = dyn_cast_or_null<Argument>(Memory))
-    return A->getArgNo() >= A->getParent()->arg_size() - sharedNames(*A->getParent()).size();
-  auto *Global = dyn_cast_or_null<GlobalVariable>(Memory);
-  return Global && Global->getAddressSpace() == SharedSpace;
-}
+static bool isOfBlock(const Value *Memory) { return Memory && isSharedMemory(*Memory); }
 
 static bool isCommutative(AtomicRMWInst::BinOp Operation) {
   return Operation != AtomicRMWInst::Xchg && Operation != AtomicRMWInst::Nand && Operation != AtomicRMWInst::FSub;

@@ -16,14 +16,8 @@ namespace {
 
 // All accesses to it are in the function.
 bool isOwn(const Value &Object) {
-  if (auto *Shared = dyn_cast<Argument>(&Object)) {
-    const Function &Body = *Shared->getParent();
-    return Shared->getArgNo() >= Body.arg_size() - sharedNames(Body).size();
-  }
-  if (auto *Local = dyn_cast<AllocaInst>(&Object))
-    return Local->getModule()->getTargetTriple().isNVPTX();
-  auto *Global = dyn_cast<GlobalVariable>(&Object);
-  return Global && Global->getAddressSpace() == SharedSpace;
+  auto *Local = dyn_cast<AllocaInst>(&Object);
+  return Local ? Local->getModule()->getTargetTriple().isNVPTX() : isSharedMemory(Object);
 }
 
 // A barrier, which LowerCollectivesToRules gives a pointer to shared memory.

@@ -30,11 +30,7 @@ private:
   // In a variable of the block, of which all who read it only ask.
   bool isHandedOn(const StoreInst &Store) {
     const Value *Variable = getUnderlyingObject(Store.getPointerOperand(), /*MaxLookup=*/0);
-    auto *A = dyn_cast<Argument>(Variable);
-    auto *Global = dyn_cast<GlobalVariable>(Variable);
-    bool IsOfBlock = (A && A->getArgNo() >= Body.arg_size() - sharedNames(Body).size()) ||
-                     (Global && Global->getAddressSpace() == SharedSpace);
-    return IsOfBlock && all_of(instructions(Body), [&](const Instruction &I) {
+    return isSharedMemory(*Variable) && all_of(instructions(Body), [&](const Instruction &I) {
              auto *Load = dyn_cast<LoadInst>(&I);
              bool IsOfIt = Load && Load->getType()->isIntegerTy() &&
                            getUnderlyingObject(Load->getPointerOperand(), /*MaxLookup=*/0) == Variable;
@@ -47,6 +43,10 @@ private:
 };
 
 } // namespace
+
+bool isCounter(AtomicRMWInst::BinOp How) {
+  return is_contained({AtomicRMWInst::Add, AtomicRMWInst::Sub, AtomicRMWInst::UIncWrap, AtomicRMWInst::UDecWrap}, How);
+}
 
 bool isOnlyAsked(const AtomicRMWInst &Counter) { return Number(Counter).isOnlyAsked(Counter); }
 

@@ -86,18 +86,11 @@ public:
 
 private:
   bool isTicket(const AtomicRMWInst &Atomic) const {
-    constexpr AtomicRMWInst::BinOp Counting[] = {AtomicRMWInst::Add, AtomicRMWInst::Sub, AtomicRMWInst::UIncWrap,
-                                                 AtomicRMWInst::UDecWrap};
-    return Atomic.getType()->isIntegerTy() && !Atomic.use_empty() && is_contained(Counting, Atomic.getOperation()) &&
+    return Atomic.getType()->isIntegerTy() && !Atomic.use_empty() && isCounter(Atomic.getOperation()) &&
            !isOfBlock(getUnderlyingObject(Atomic.getPointerOperand(), /*MaxLookup=*/0));
   }
 
-  bool isOfBlock(const Value *Object) const {
-    auto *A = dyn_cast<Argument>(Object);
-    auto *Global = dyn_cast<GlobalVariable>(Object);
-    return isa<AllocaInst>(Object) || (A && A->getArgNo() >= Body.arg_size() - sharedNames(Body).size()) ||
-           (Global && Global->getAddressSpace() == SharedSpace);
-  }
+  static bool isOfBlock(const Value *Object) { return isa<AllocaInst>(Object) || isSharedMemory(*Object); }
 
   // The first barrier to which all threads of the grid come behind the ticket, once.
   Instruction *meetingBehind(const AtomicRMWInst &Ticket) const {

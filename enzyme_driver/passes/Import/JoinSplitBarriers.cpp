@@ -83,13 +83,7 @@ private:
     }
   }
 
-  bool isShared(const Value &Pointer) const {
-    const Value *Object = getUnderlyingObject(&Pointer, /*MaxLookup=*/0);
-    auto *Given = dyn_cast<Argument>(Object);
-    auto *Global = dyn_cast<GlobalVariable>(Object);
-    return (Global && Global->getAddressSpace() == SharedSpace) ||
-           (Given && Given->getArgNo() >= Body.arg_size() - sharedNames(Body).size());
-  }
+  static bool isShared(const Value &Pointer) { return isSharedMemory(*getUnderlyingObject(&Pointer, /*MaxLookup=*/0)); }
 
   void replace(CallInst &Call) {
     bool Waits = isOfSome(Call) || textOf(Call).contains("_wait");

@@ -134,10 +134,6 @@ bool waitsForOthers(const LoadInst &Load) {
   return any_of(successors(Block), [&](const BasicBlock *Next) { return isPotentiallyReachable(Next, Block); });
 }
 
-bool isCounter(AtomicRMWInst::BinOp How) {
-  return is_contained({AtomicRMWInst::Add, AtomicRMWInst::Sub, AtomicRMWInst::UIncWrap, AtomicRMWInst::UDecWrap}, How);
-}
-
 // Threads that wait for each other by integer atomics, a lock or a counter with a fence that tells which block is the
 // last, or for what others write to volatile memory. What a thread reads then may be another's result, whose reverse
 // sweep may be over when this thread's cotangent comes.
@@ -156,7 +152,7 @@ public:
     auto *Load = dyn_cast<LoadInst>(&I);
     bool IsMet = Atomic && Atomic->hasMetadata(TicketMetadata);
     Tells |= Answers && !IsMet && isCounter(Atomic->getOperation()) && isOnlyAsked(*Atomic) &&
-             !isOfBlock(*Atomic, SharedFrom);
+             !isOfBlock(*getUnderlyingObject(Atomic->getPointerOperand(), /*MaxLookup=*/0), SharedFrom);
     Counts |= (Answers && !IsMet) || (Load && Load->isVolatile() && Load->getType()->isIntegerTy());
     if (Load && isFloating(Load->getType()))
       note(Load->getPointerOperand(), SharedFrom, Loads, &I);
@@ -188,10 +184,7 @@ private:
     SmallVector<const Value *> Objects;
     getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
     for (const Value *Object : Objects) {
-      auto *A = dyn_cast<Argument>(Object);
-      auto *Global = dyn_cast<GlobalVariable>(Object);
-      if (isa<AllocaInst>(Object) || (A && A->getArgNo() >= SharedFrom) ||
-          (Global && Global->getAddressSpace() == SharedSpace))
+      if (isOfBlock(*Object, SharedFrom))
         continue;
       int64_t Offset = -1;
       if (auto *Load = dyn_cast<LoadInst>(Object))
@@ -200,12 +193,10 @@ private:
     }
   }
 
-  static bool isOfBlock(const AtomicRMWInst &Atomic, unsigned SharedFrom) {
-    const Value *Object = getUnderlyingObject(Atomic.getPointerOperand(), /*MaxLookup=*/0);
-    auto *A = dyn_cast<Argument>(Object);
-    auto *Global = dyn_cast<GlobalVariable>(Object);
-    return isa<AllocaInst>(Object) || (A && A->getArgNo() >= SharedFrom) ||
-           (Global && Global->getAddressSpace() == SharedSpace);
+  // Of what functions of the body are given, too, whose parameters are counted as the body's.
+  static bool isOfBlock(const Value &Object, unsigned SharedFrom) {
+    auto *A = dyn_cast<Argument>(&Object);
+    return isa<AllocaInst>(Object) || (A ? A->getArgNo() >= SharedFrom : isSharedMemory(Object));
   }
 
   bool Fence = false, Locks = false, Counts = false;

@@ -84,6 +84,13 @@ bool carriesTangents(const Function &F) {
 
 SmallVector<StringRef> sharedNames(const Function &F) { return listAttribute(F, SharedAttribute); }
 
+bool isSharedMemory(const Value &Object) {
+  if (auto *A = dyn_cast<Argument>(&Object))
+    return A->getArgNo() >= A->getParent()->arg_size() - sharedNames(*A->getParent()).size();
+  auto *Global = dyn_cast<GlobalVariable>(&Object);
+  return Global && Global->getAddressSpace() == SharedSpace;
+}
+
 uint64_t structBytes(const Function &F, unsigned Index) {
   uint64_t Bytes = 0;
   Attribute A = F.getAttributeAtIndex(Index + 1, StructAttribute);

@@ -153,6 +153,8 @@ unsigned directionsOf(const llvm::Function &Derivative);
 // Whether a function carries tangents forward, along one direction or several.
 bool carriesTangents(const llvm::Function &F);
 llvm::SmallVector<llvm::StringRef> sharedNames(const llvm::Function &F);
+// Whether it is memory of a block: one of the shared arrays that a body is given at last, or a shared variable.
+bool isSharedMemory(const llvm::Value &Object);
 // Bytes of shared memory that the static arrays of a gradient, each of which has a shadow, leave for what its threads
 // hand each other; 0 where the launch decides how large an array is.
 uint64_t roomInShared(const llvm::Function &Gradient);
