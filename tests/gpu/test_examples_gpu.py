@@ -26,7 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 )
 def test_script(script: str, options: list[str], tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / script), *options]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = os.environ | {"PYTHONPATH": paths}
     ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "no GPU" not in ended.stdout
