@@ -377,14 +377,51 @@ def test_what_takes_too_much_memory_is_said_once(
     assert capsys.readouterr().err.count("more than half of the free memory") == 1
 
 
-def test_two_calls_that_differ(tmp_path: Path) -> None:
-    """A function with a state of its own computes something else each time: that is no error."""
+def test_two_calls_that_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A function with a state of its own computes something else each time: that is no error, but it is said."""
     path = tmp_path / "state.cpp"
     text = "static int calls = 0;\ndouble counted(const double *x) { return x[0] * ++calls; }\n"
     path.write_text(text, encoding="utf-8")
     function = adgen.compile(path, function="counted", cache=False)
     for _ in range(4):
         assert function.vjp(np.array([2.0]))["x"][0] >= 1
+    assert capsys.readouterr().err.count("two calls of the primal with the same arguments differ") == 1
+
+
+UNSTEADY = """\
+double odd(double x) { return x * x; }
+int calls = 0;
+void unsteady_slope(double x, double cotangent, double *d_x) { *d_x = (2 + SIZE * (calls++ % 3)) * x * cotangent; }
+void planted(const double *x, double *y) {
+    for (int i = 0; i < 64; ++i)
+        y[i] = i == 41 ? odd(x[i]) : x[i] * x[i];
+}
+"""
+
+
+def unsteady(path: Path, size: float) -> list[Verdict]:
+    """Of a gradient that alone differs between calls, in one element by so much, with several directions."""
+    path.write_text(UNSTEADY.replace("SIZE", repr(size)), encoding="utf-8")
+    right = adgen.compile(path, function="planted")
+    other = witness_of(right, request.new(path), Settings.from_environment(), use_cache=True)
+    subject = adgen.compile(path, function="planted", derivatives={"odd": "unsteady_slope"}, cache=False)
+    values = (np.random.default_rng(1).normal(size=64), np.zeros(64))
+    return [verify(subject, standing_for(other, subject), values, None, seed) for seed in range(4)]
+
+
+def test_a_gradient_that_alone_differs_between_calls_is_wrong(tmp_path: Path) -> None:
+    """As of threads that race in it: also where one of the calls was right by chance."""
+    for verdict in unsteady(tmp_path / "unsteady.cpp", 1.0):
+        assert (verdict.state, verdict.parameter) == ("wrong", "x")
+        assert verdict.reason == "another call gives another gradient"
+        assert [element.index for element in verdict.elements] == [41]
+
+
+def test_sums_in_another_order_are_not_wrong(tmp_path: Path) -> None:
+    for verdict in unsteady(tmp_path / "unsteady.cpp", 1e-7):
+        assert verdict.state in ("right", "unchecked")
+        if verdict.state == "unchecked":
+            assert "sums in another order" in verdict.reason
 
 
 def test_state_that_another_function_has_set(tmp_path: Path) -> None:

@@ -130,9 +130,10 @@ def _verification() -> Iterator[None]:
 def mismatch(subject: Kernel | Function, verdict: Verdict, bisect: str) -> GradientMismatchError:
     """The error for a gradient that was found wrong."""
     worst = "; ".join(f"element {e.index} is {e.gradient:.9g}, expected {e.expected:.9g}" for e in verdict.elements)
+    said = "; ".join(filter(None, (worst, verdict.reason)))
     return GradientMismatchError(
         f"the gradient of {subject.name} on {subject.target} with respect to {verdict.parameter!r} is wrong by "
-        f"{verdict.error:.2g} (tolerance {verdict.tolerance:.2g}) by dual numbers{': ' if worst else ''}{worst}",
+        f"{verdict.error:.2g} (tolerance {verdict.tolerance:.2g}) by dual numbers{': ' if said else ''}{said}",
         hint=f"do not use it, and report it with the source; the optimisation at fault is found by\n  {bisect}\n  and "
         '`adgen check` compares with finite differences too; verify="never" (ADGEN_VERIFY) returns it all the same',
     )

@@ -70,6 +70,12 @@ _SLOWER = 50.0
 _ILL: Mapping[int, float] = {8: 30.0, 4: 30.0, 2: 4.0}
 """A difference of so many times what moving by a rounding, or another call, changes is no rounding."""
 
+_CALLS = 3
+"""So many calls more tell whether all have the same derivative."""
+
+_JUMP: Mapping[int, float] = {8: 1e-6, 4: 1e-2, 2: 0.5}
+"""By how much an element may differ between two calls, relative to the typical one: sums have another order then."""
+
 
 @dataclass(frozen=True)
 class Element:
@@ -216,7 +222,7 @@ class _Trial:
             self._weights = check_difference.without_infinite(self._case, self._weights)
             gradients = self._gradients(self._case)
         directions = self._scaled(gradients)
-        found = self._sums(self._case, gradients, directions)
+        gradients, found = self._worse(gradients, directions, self._sums(self._case, gradients, directions))
         self._width = min([self._width, *(size for kind, size in _ROUNDED.items() if found.notes[kind])])
         self._tolerance = TOLERANCE[self._width]
         if not math.isfinite(found.forward):
@@ -230,17 +236,18 @@ class _Trial:
         suspected = samples is not None and narrow.suspects(samples, self._unit, self._tolerance)
         if found.error <= self._tolerance and not suspected:
             return Verdict("right", error=found.error, tolerance=self._tolerance)
-        if lost := next((kind for kind in _LOST if found.notes[kind]), None):
-            return self._lost(lost, found)
-        if found.notes[0]:
-            return self._lost(0, found)
+        lost = next((kind for kind in _LOST if found.notes[kind]), None)
+        if lost is not None:
+            return Verdict("unchecked", f"{_LOST[lost]} (line {found.notes[lost]})", found.error, self._tolerance)
+        if unsteady := self._unsteady(gradients, directions, found):
+            return unsteady
         if samples:
             elsewhere = self._beside_narrow(samples, found)
             directions = self._lines[int(np.argmax(np.abs(samples.gaps)))]
             found = self._sums(self._case, gradients, directions)
         else:
             elsewhere = self._away(directions, found)
-        elsewhere = elsewhere or self._another(directions, found) or self._primals(found)
+        elsewhere = elsewhere or self._primals(found)
         return elsewhere or self._wrong(gradients, directions, found)
 
     def _along_several(self, gradients: Directions) -> narrow.Samples:
@@ -253,7 +260,9 @@ class _Trial:
         return self._sampled(gradients, samples)
 
     def _sampled(self, gradients: Directions, samples: list[_Sums]) -> narrow.Samples:
-        parts = [[_products(gradients[name], to).sum() for name, to in along.items()] for along in self._lines]
+        parts = [
+            [check_numbers.products(gradients[name], to).sum() for name, to in along.items()] for along in self._lines
+        ]
         return narrow.Samples(
             np.array([each.forward for each in samples]), np.array(parts), np.array([each.size for each in samples])
         )
@@ -289,41 +298,79 @@ class _Trial:
             return Verdict("right", "beside where the derivative is zero", beside.error, self._tolerance)
         return Verdict("unchecked", "the derivative is zero at these arguments", depends=True)
 
-    def _another(self, directions: Directions, found: _Sums) -> Verdict | None:
-        """Whether two calls differ, such as where the primal draws random numbers of its own."""
-        again = self._sums(self._case, self._gradients(self._case), directions)
-        noise = max(abs(again.forward - found.forward), abs(again.reverse - found.reverse))
-        if not math.isfinite(noise) or found.apart <= _ILL[self._width] * noise:
-            return Verdict("unchecked", "two calls with the same arguments differ", found.error, self._tolerance)
-        return None
+    def _worse(self, gradients: Directions, directions: Directions, found: _Sums) -> tuple[Directions, _Sums]:
+        """Of two calls: a race of the gradient shows in some only."""
+        again = self._gradients(self._case)
+        changes = (check_numbers.apart_along(gradients[name], again[name], along) for name, along in directions.items())
+        if all(change <= self._tolerance * found.size for change in changes):
+            return gradients, found
+        other = self._sums(self._case, again, directions)
+        return (gradients, found) if other.error <= found.error else (again, other)
+
+    def _unsteady(self, gradients: Directions, directions: Directions, found: _Sums) -> Verdict | None:
+        """Where calls differ: the primal's, as by random numbers of its own or the order of atomics, or a race."""
+        calls = [self._gradients(self._case) for _ in range(_CALLS)]
+        sums = [self._sums(self._case, call, directions) for call in calls]
+        forward, reverse = (
+            max(abs(getattr(each, side) - getattr(found, side)) for each in sums) for side in ("forward", "reverse")
+        )
+        enough = found.apart / _ILL[self._width]
+        if forward < enough and reverse < enough:
+            return None
+        if not forward < enough or self._primal_differs():
+            return self._undecided("two calls of the primal with the same arguments differ", found)
+        jumps = (check_numbers.jump(gradients[name], call[name]) for call in calls for name in directions)
+        if all(jump <= _JUMP[self._width] for jump in jumps):
+            return self._undecided("two calls differ by as much as sums in another order may", found)
+        wrong = replace(self._wrong(gradients, directions, found), reason="another call gives another gradient")
+        return self._away(directions, found, steady=False) or wrong
+
+    def _undecided(self, reason: str, found: _Sums) -> Verdict:
+        return Verdict("unchecked", reason, found.error, self._tolerance, notable=True)
+
+    def _primal_differs(self) -> bool:
+        """Whether calls with the same arguments have other results, as the gradient's weights add them up."""
+        first, *others = (self._weighted_results() for _ in range(_CALLS))
+        most = self._tolerance * float(np.linalg.norm(first))
+        return any(not abs(float((other - first).sum())) <= most for other in others)
+
+    def _weighted_results(self) -> check_numbers.HostArray:
+        arrays, returned = self._outcome(self._case)
+        terms = [check_numbers.products(self._weights[name], array) for name, array in arrays.items()]
+        found = np.concatenate([np.array([returned or 0.0]), *terms])
+        return np.where(np.isfinite(found), found, 0.0)
 
     def _primals(self, found: _Sums) -> Verdict | None:
         """Whether the witness computes something else than the primal: variables of its file are its own."""
         other = self._same_variables()
         pairs = list(zip(self._results(self._case), self._results(other), strict=True))
-        size = max((_size(array) for pair in pairs for array in pair), default=0.0)
-        if all(_size(a - b) <= math.sqrt(self._tolerance) * size for a, b in pairs):
+        size = max((check_numbers.largest(array) for pair in pairs for array in pair), default=0.0)
+        if all(check_numbers.largest(a - b) <= math.sqrt(self._tolerance) * size for a, b in pairs):
             return None
         reason = "its witness computes another result, such as where variables of the file were set by another call"
         return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
 
     def _results(self, case: check_case.Case) -> list[check_numbers.HostArray]:
         """All that the primal writes and returns, where it is finite."""
-        line = check_difference.Line(case, case.signature.parameters[0], self._weights, np.zeros(0), [], [])
-        arrays, returned = check_difference.outcome(line, None)
+        arrays, returned = self._outcome(case)
         parts = [np.array([returned or 0.0])]
         parts += [
             check_numbers.widened(part).ravel() for array in arrays.values() for part in check_numbers.floats_of(array)
         ]
         return [np.where(np.isfinite(part), part, 0.0) for part in parts]
 
-    def _lost(self, kind: int, found: _Sums) -> Verdict:
-        return Verdict("unchecked", f"{_LOST[kind]} (line {found.notes[kind]})", found.error, self._tolerance)
+    def _outcome(self, case: check_case.Case) -> check_difference.Outcome:
+        line = check_difference.Line(case, case.signature.parameters[0], self._weights, np.zeros(0), [], [])
+        return check_difference.outcome(line, None)
 
-    def _away(self, directions: Directions, found: _Sums) -> Verdict | None:
-        """What is seen beside the arguments: whether they lie at a kink, or rounding explains the difference."""
+    def _away(self, directions: Directions, found: _Sums, *, steady: bool = True) -> Verdict | None:
+        """What is seen beside the arguments: whether they lie at a kink, or rounding explains the difference.
+
+        A gradient that is not steady says nothing of rounding.
+        """
         near = [self._at(directions, times * _ROUNDING[self._width]) for times in (1, 4, 16)]
-        noise = max(max(abs(each.forward - found.forward), abs(each.reverse - found.reverse)) for each in near)
+        noise = max(abs(each.forward - found.forward) for each in near)
+        noise = max(noise, *(abs(each.reverse - found.reverse) for each in near)) if steady else noise
         if not math.isfinite(noise) or found.apart <= _ILL[self._width] * noise:
             reason = "rounding changes the derivative as much"
             return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
@@ -373,17 +420,17 @@ class _Trial:
             low, high = (low, middle) if halves[0].apart >= halves[1].apart else (middle, high)
         if not total:
             return None
-        unit = _within(along, low, low + 1)
+        unit = check_numbers.within(along, low, low + 1)
         step = (
             next(float(part[part != 0][0]) for part in check_numbers.floats_of(unit) if np.any(part))
-            if _any(unit)
+            if check_numbers.has_nonzero(unit)
             else 1.0
         )
         found = self._sums(self._case, gradients, {name: unit})
         return Element(low, found.reverse / step, found.forward / step)
 
     def _only(self, name: str, along: check_numbers.HostArray, gradients: Directions, low: int, high: int) -> _Sums:
-        return self._sums(self._case, gradients, {name: _within(along, low, high)})
+        return self._sums(self._case, gradients, {name: check_numbers.within(along, low, high)})
 
     def _made(self, subject: Subject, values: check_case.Values) -> check_case.Case:
         return _case(subject, values, self._launch)
@@ -393,19 +440,21 @@ class _Trial:
 
     def _scaled(self, gradients: Directions) -> Directions:
         """A random direction over all inputs at once, in which each has a part of the same size in the sum."""
-        typical = {p.name: _typical(self._starts[p.name]) for p in self.inputs}
-        parts = {name: _norm(gradients[name]) * size for name, size in typical.items()}
+        typical = {p.name: check_numbers.typical(self._starts[p.name]) for p in self.inputs}
+        parts = {name: check_numbers.norm(gradients[name]) * size for name, size in typical.items()}
         parts = {name: part if math.isfinite(part) else 0.0 for name, part in parts.items()}
         largest = max(parts.values(), default=0.0) or 1.0
         least = _NOTHING[self._width] * largest
         return {
-            name: _random_direction(self._starts[name], size / max(parts[name], least), self._random, self._width)
+            name: check_numbers.scaled_direction(
+                self._starts[name], size / max(parts[name], least), self._random, self._width
+            )
             for name, size in typical.items()
         }
 
     def _sums(self, case: check_case.Case, gradients: Directions, directions: Directions) -> _Sums:
         pairs = [(gradients[name], along) for name, along in directions.items()]
-        reverse = np.concatenate([_products(gradient, along) for gradient, along in pairs])
+        reverse = np.concatenate([check_numbers.products(gradient, along) for gradient, along in pairs])
         forward = self._carried(case, directions)
         size = max(float(np.linalg.norm(reverse)), float(np.linalg.norm(forward)))
         return _Sums(float(forward.sum()), float(reverse.sum()), size, self._notes())
@@ -448,52 +497,3 @@ def _case(subject: Subject, values: check_case.Values, launch: Launch | None) ->
             raise TypeError(launch)
         return check_case.kernel_case(subject, values, launch)
     return check_case.function_case(subject, values)
-
-
-def _typical(array: check_numbers.HostArray) -> float:
-    """The size of the numbers; 1 where all are zero."""
-    parts = check_numbers.floats_of(array)
-    count = sum(part.size for part in parts)
-    found = _norm(array) / math.sqrt(count) if count else 0.0
-    return found if found > 0 and math.isfinite(found) else 1.0
-
-
-def _norm(array: check_numbers.HostArray) -> float:
-    parts = [float(np.linalg.norm(part.astype(np.float64))) for part in check_numbers.floats_of(array)]
-    return math.hypot(*parts) if parts else 0.0
-
-
-def _size(array: check_numbers.HostArray) -> float:
-    return float(np.max(np.abs(array), initial=0.0))
-
-
-def _any(array: check_numbers.HostArray) -> bool:
-    return any(np.any(part) for part in check_numbers.floats_of(array))
-
-
-def _random_direction(
-    like: check_numbers.HostArray, size: float, random: np.random.Generator, width: int
-) -> check_numbers.HostArray:
-    """Numbers of either sign; the size is a power of two, and in the range of the type."""
-    made = np.zeros_like(like, order="C")
-    most = {8: 1e100, 4: 1e15, 2: 1e2}[width]
-    size = min(max(size, 1 / most), most) if math.isfinite(size) else 1.0
-    scale = 2.0 ** round(math.log2(size))
-    for part in check_numbers.floats_of(made):
-        part[...] = np.asarray(scale * random.standard_normal(part.shape)).astype(part.dtype)
-    return made
-
-
-def _products(gradient: check_numbers.HostArray, along: check_numbers.HostArray) -> check_numbers.HostArray:
-    parts = zip(check_numbers.floats_of(gradient), check_numbers.floats_of(along), strict=True)
-    return np.concatenate([(g.astype(np.float64) * a.astype(np.float64)).ravel() for g, a in parts] or [np.zeros(0)])
-
-
-def _within(along: check_numbers.HostArray, low: int, high: int) -> check_numbers.HostArray:
-    """The direction without the numbers outside of a range of them."""
-    made, start = np.zeros_like(along, order="C"), 0
-    for part, given in zip(check_numbers.floats_of(made), check_numbers.floats_of(along), strict=True):
-        at = np.arange(start, start + part.size).reshape(part.shape)
-        part[...] = np.where((at >= low) & (at < high), given, part.dtype.type(0))
-        start += part.size
-    return made
