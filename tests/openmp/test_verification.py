@@ -19,8 +19,10 @@ from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.function import Function
 from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.runtime.module import standing_for
+from enzyme_driver.runtime.transforms import check_case, outcomes
 from enzyme_driver.runtime.transforms.guard import VERDICTS, Guard
-from enzyme_driver.runtime.transforms.verify import TOLERANCE, Verdict, verify
+from enzyme_driver.runtime.transforms.verdict import Verdict
+from enzyme_driver.runtime.transforms.verify import TOLERANCE, verify
 from enzyme_driver.settings import Settings
 from enzyme_driver.verification import guard, witness_of
 
@@ -96,6 +98,44 @@ def test_wrong(witness: dict[str, Kernel | Function]) -> None:
     assert element.index == 41
     weight = element.expected / (2 * x[41])
     assert element.gradient == pytest.approx(3 * weight * x[41] ** 2, rel=1e-4)
+
+
+SHIFTED = """\
+__global__ void square(const float *x, float *y) { int i = blockIdx.x * 32 + threadIdx.x; y[i] = x[i] * x[i]; }
+__global__ void shifted(const float *x, float *y) {
+    int i = blockIdx.x * 32 + threadIdx.x;
+    y[i] = x[i] * x[i] + (i == 41);
+}
+"""
+
+
+def test_another_result_is_wrong_though_the_derivative_is_the_same(tmp_path: Path) -> None:
+    """What optimised the primal wrongly did so to its gradient, too: finite differences find nothing."""
+    path = tmp_path / "shifted.cu"
+    path.write_text(SHIFTED, encoding="utf-8")
+    subject, shifted = (adgen.compile(path, kernel=name, cache=False) for name in ("square", "shifted"))
+    other = witness_of(shifted, request.new(path), Settings.from_environment(), use_cache=False)
+    subject.guard = Guard(lambda: standing_for(other, subject), tmp_path)
+    x, y = arguments()
+    with pytest.raises(adgen.GradientMismatchError, match=r"what square on openmp computes for 'y'.*element 41 is"):
+        subject.vjp[LAUNCH](x, y, cotangents={"y": np.ones_like(y)})
+
+
+def test_a_gradient_that_leaves_another_result_is_wrong(
+    kernels: adgen.Module, witness: dict[str, Kernel | Function], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genuine = outcomes.of_gradient
+
+    def spoiled(case: check_case.Case, weights: Any) -> outcomes.Outcome:  # noqa: ANN401
+        left = genuine(case, weights)
+        return {"y": left["y"] + (np.arange(64) == 7)}
+
+    monkeypatch.setattr(outcomes, "of_gradient", spoiled)
+    verdict = found(kernels, witness, "square")
+    assert (verdict.state, verdict.result, verdict.parameter) == ("wrong", "gradient", "y")
+    (element,) = verdict.elements
+    assert element.index == 7
+    assert element.gradient == pytest.approx(element.expected + 1)
 
 
 def test_what_is_rounded_on_the_way_is_no_error(kernels: adgen.Module, witness: dict[str, Kernel | Function]) -> None:

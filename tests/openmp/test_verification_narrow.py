@@ -16,7 +16,8 @@ from enzyme_driver.runtime.call.geometry import launch_of
 from enzyme_driver.runtime.function import Function
 from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.runtime.transforms import check_case, check_numbers
-from enzyme_driver.runtime.transforms.verify import Verdict, verify
+from enzyme_driver.runtime.transforms.verdict import Verdict
+from enzyme_driver.runtime.transforms.verify import verify
 from enzyme_driver.settings import Settings
 from enzyme_driver.verification import witness_of
 

@@ -23,7 +23,7 @@ from cuda_kernels.case import Case, Pointers
 from cuda_kernels.check import problem
 from cuda_kernels.suite import CASES
 from enzyme_driver.runtime.transforms.guard import _verification, mismatch, raced
-from enzyme_driver.runtime.transforms.verify import Verdict
+from enzyme_driver.runtime.transforms.verdict import Verdict
 
 Subject = Any  # a Kernel or a Function
 

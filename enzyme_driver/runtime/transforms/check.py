@@ -17,7 +17,7 @@ from enzyme_driver.runtime.transforms.cross_target import apart, check_same_sign
 if TYPE_CHECKING:
     from enzyme_driver.runtime.function import Function
     from enzyme_driver.runtime.kernel import Kernel
-    from enzyme_driver.runtime.transforms.verify import Verdict
+    from enzyme_driver.runtime.transforms.verdict import Verdict
 from enzyme_driver.runtime.transforms.check_case import (
     Case,
     Values,
@@ -138,7 +138,8 @@ def with_dual_numbers(
     found: CheckResult, subject: Kernel | Function, values: Values, launch: Launch | None
 ) -> CheckResult:
     """The same with what dual numbers say; unchanged where there is no source to compile them from."""
-    from enzyme_driver.runtime.transforms.verify import Verdict, verify
+    from enzyme_driver.runtime.transforms.verdict import Verdict
+    from enzyme_driver.runtime.transforms.verify import verify
 
     if subject.witness is None:
         return found

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from enzyme_driver.runtime.function import Function
     from enzyme_driver.runtime.kernel import Kernel
 from enzyme_driver.runtime.transforms.check_numbers import EPSILON, HostArray, float_parts, floats_of, widened
+from enzyme_driver.runtime.transforms.vjp import Vjp
 
 Values = tuple[object, ...]
 
@@ -41,6 +42,8 @@ class Case:
     vjp: Callable[[Mapping[str, object]], Mapping[str, object]]
     jvp: Callable[[Mapping[str, object]], Mapping[str, object]] | None = None
     variables: MutableMapping[str, object] = field(default_factory=dict)
+    gradient: Callable[[Values, Mapping[str, object]], None] | None = None
+    """The gradient in place, with arguments of its own and fresh shadows but for the cotangents that are given."""
 
     @cached_property
     def parts(self) -> dict[str, tuple[Parameter, object]]:
@@ -72,13 +75,23 @@ def kernel_case(kernel: Kernel, values: Values, launch: Launch) -> Case:
         with any_order():
             return kernel.vjp[key](*values, cotangents=cotangents)
 
+    def gradient(given: Values, cotangents: Mapping[str, object]) -> None:
+        with any_order():
+            kernel.gradient[key](*given, shadows=_shadows(kernel, given, cotangents))
+
     def jvp(tangents: Mapping[str, object]) -> Mapping[str, object]:
         with any_order():
             return kernel.jvp[key](*values, tangents=tangents)
 
     forward = jvp if kernel.has_forward else None
     run = kernel[key]
-    return Case(kernel.signature, kernel.target, values, lambda given: run(*given), vjp, forward, kernel.variables)
+    return Case(
+        kernel.signature, kernel.target, values, lambda given: run(*given), vjp, forward, kernel.variables, gradient
+    )
+
+
+def _shadows(entry: Kernel | Function, values: Values, cotangents: Mapping[str, object]) -> Mapping[str, object]:
+    return Vjp(entry._arguments, values, cotangents, None).shadows_by_name(None)  # noqa: SLF001  (of the same package)
 
 
 def _with_whole_structs(entry: Kernel | Function, values: Values) -> Values:
@@ -103,11 +116,16 @@ def function_case(function: Function, values: Values) -> Case:
     def vjp(cotangents: Mapping[str, object]) -> Mapping[str, object]:
         return function.vjp(*values, cotangents=cotangents)
 
+    def gradient(given: Values, cotangents: Mapping[str, object]) -> None:
+        function.gradient(*given, shadows=_shadows(function, given, cotangents))
+
     def jvp(tangents: Mapping[str, object]) -> Mapping[str, object]:
         return function.jvp(*values, tangents=tangents)
 
     forward = jvp if function.has_forward else None
-    return Case(function.signature, function.target, values, partial(_number, function), vjp, forward)
+    return Case(
+        function.signature, function.target, values, partial(_number, function), vjp, forward, gradient=gradient
+    )
 
 
 def _number(function: Function, values: Values) -> float | None:
@@ -118,13 +136,18 @@ def _number(function: Function, values: Values) -> float | None:
 
 def gradients_of(case: Case, weights: Mapping[str, HostArray]) -> dict[str, HostArray]:
     """Of the weighted sum of all that the primal writes and returns, by part."""
-    outputs = {p.name: made_like(case, p, weights[p.name]) for p in case.shadowed if written(p)}
-    variables = {v: placed(weights[v], "openmp", case.target) for v in case.variables if v in weights}
     with variables_kept(case), no_numbers_kept():
-        found = case.vjp(case.whole(outputs) | variables)
+        found = case.vjp(cotangents_of(case, weights))
     gradients = {name: value for p in case.signature.shadowed for name, value in given(p, found.get(p.name)).items()}
     gradients |= {name: value for name, value in found.items() if name in case.variables}
     return {name: host_of(value, case.target) for name, value in gradients.items() if value is not None}
+
+
+def cotangents_of(case: Case, weights: Mapping[str, HostArray]) -> dict[str, object]:
+    """The weights where the case's arrays are, by parameter and variable."""
+    outputs = {p.name: made_like(case, p, weights[p.name]) for p in case.shadowed if written(p)}
+    variables = {v: placed(weights[v], "openmp", case.target) for v in case.variables if v in weights}
+    return case.whole(outputs) | variables
 
 
 def pushed_forward(case: Case, directions: Mapping[str, HostArray], weights: Mapping[str, HostArray]) -> HostArray:

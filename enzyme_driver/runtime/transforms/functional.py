@@ -103,9 +103,7 @@ class FunctionalCall:
         `several` does directions in its place, as long as there are enough of them.
         """
         with self._main_library.on(stream):
-            shadows = self._made_shadows()
-            variables = [variable for variable in self._arguments.signature.variables if variable.has_shadow]
-            shadows |= {each.name: self._variable_shadow(each.name, each.shape, each.dtype) for each in variables}
+            shadows = self._made_shadows() | self._variable_shadows()
             together = several if several and self._can_lie_beside(shadows) else None
             beside = Beside(shadows, self._seeds, self._written(shadows), together.count) if together else None
             for directions in self._at_once(together.count if together else 1):
@@ -142,6 +140,11 @@ class FunctionalCall:
             made = self._made_shadows()
         shadowed = self._arguments.signature.shadowed
         return [assembled(p, made) if self._given[p.name] is not None else None for p in shadowed]
+
+    def shadows_by_name(self, stream: int | None) -> dict[str, object]:
+        """A shadow for each parameter and variable that has one, as the gradient in place takes them."""
+        with self._main_library.on(stream):
+            return self._whole(self._made_shadows() | self._variable_shadows())
 
     def _made_shadows(self) -> dict[str, object]:
         active = [item for item in self._flat.values() if item[0].has_shadow and item[1] is not None]
@@ -205,6 +208,10 @@ class FunctionalCall:
         view, given = array_value(value, slot).view, getattr(value, "dtype", None)
         dtype = given if isinstance(given, np.dtype) else numpy_dtype(parameter.dtype)
         return library.zeros(self._shape(*view.shape) if view else (), dtype, value)
+
+    def _variable_shadows(self) -> dict[str, object]:
+        variables = (variable for variable in self._arguments.signature.variables if variable.has_shadow)
+        return {each.name: self._variable_shadow(each.name, each.shape, each.dtype) for each in variables}
 
     def _variable_shadow(self, name: str, shape: tuple[int, ...], dtype: DataType) -> object:
         seed = self._seeds.get(name)

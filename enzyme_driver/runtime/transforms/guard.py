@@ -21,7 +21,7 @@ from enzyme_driver.runtime.call.members import flattened
 if TYPE_CHECKING:
     from enzyme_driver.runtime.function import Function
     from enzyme_driver.runtime.kernel import Kernel
-    from enzyme_driver.runtime.transforms.verify import Verdict
+    from enzyme_driver.runtime.transforms.verdict import Verdict
 
 VERDICTS = "verdicts.json"
 """The file in an artifact's folder that says which gradients were found right, or why they have no witness."""
@@ -101,7 +101,8 @@ class Guard:
 
     def _verdict(self, subject: Kernel | Function, values: tuple[object, ...], launch: Launch | None) -> Verdict:
         """A call that is right must not fail because it is looked at."""
-        from enzyme_driver.runtime.transforms.verify import Verdict, verify
+        from enzyme_driver.runtime.transforms.verdict import Verdict
+        from enzyme_driver.runtime.transforms.verify import verify
 
         if reason := _too_large(subject, values):
             return Verdict("unchecked", reason, notable=True)
@@ -131,9 +132,15 @@ def mismatch(subject: Kernel | Function, verdict: Verdict, bisect: str) -> Gradi
     """The error for a gradient that was found wrong."""
     worst = "; ".join(f"element {e.index} is {e.gradient:.9g}, expected {e.expected:.9g}" for e in verdict.elements)
     said = "; ".join(filter(None, (worst, verdict.reason)))
+    what = f"the gradient of {subject.name} on {subject.target} with respect to {verdict.parameter!r}"
+    witness = "by dual numbers"
+    if verdict.result:
+        whose = "" if verdict.result == "primal" else "the gradient of "
+        what = f"what {whose}{subject.name} on {subject.target} computes for {verdict.parameter!r}"
+        witness = f"by {'the code before it was optimised' if verdict.result == 'primal' else 'the primal'}"
     return GradientMismatchError(
-        f"the gradient of {subject.name} on {subject.target} with respect to {verdict.parameter!r} is wrong by "
-        f"{verdict.error:.2g} (tolerance {verdict.tolerance:.2g}) by dual numbers{': ' if said else ''}{said}",
+        f"{what} is wrong by {verdict.error:.2g} (tolerance {verdict.tolerance:.2g}) {witness}"
+        f"{': ' if said else ''}{said}",
         hint=f"do not use it, and report it with the source; the optimisation at fault is found by\n  {bisect}\n  and "
         '`adgen check` compares with finite differences too; verify="never" (ADGEN_VERIFY) returns it all the same',
     )

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,11 +21,11 @@ from enzyme_driver.runtime.call.members import assembled
 from enzyme_driver.runtime.call.slots import written
 from enzyme_driver.runtime.function import Function
 from enzyme_driver.runtime.kernel import Kernel
-from enzyme_driver.runtime.transforms import check_case, check_difference, check_numbers, narrow
+from enzyme_driver.runtime.transforms import check_case, check_difference, check_numbers, narrow, outcomes
 from enzyme_driver.runtime.transforms.cross_target import copy_variables
+from enzyme_driver.runtime.transforms.verdict import Element, Result, Verdict
 
 Subject: TypeAlias = Kernel | Function
-State = Literal["right", "wrong", "race", "unchecked"]
 Directions = dict[str, check_numbers.HostArray]
 
 NOTES = "adgen_shadow_notes"
@@ -75,38 +75,6 @@ _CALLS = 3
 
 _JUMP: Mapping[int, float] = {8: 1e-6, 4: 1e-2, 2: 0.5}
 """By how much an element may differ between two calls, relative to the typical one: sums have another order then."""
-
-
-@dataclass(frozen=True)
-class Element:
-    """One element of a gradient, what the witness says of it, and its flat index among the parameter's numbers."""
-
-    index: int
-    gradient: float
-    expected: float
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What was found: `state`, why where it could not be decided, and where it is wrong by how much and in what.
-
-    What was not decided may be `notable` (the two sides differ, or the launch was too large), may hold for every call
-    (`lasting`), or may hold for these arguments alone (`depends`). `blocks` is set where only the first of a launch
-    were tried, as many as `seconds` are enough for.
-    """
-
-    state: State
-    reason: str = ""
-    error: float = 0.0
-    tolerance: float = 0.0
-    parameter: str = ""
-    elements: tuple[Element, ...] = ()
-    notable: bool = False
-    lasting: bool = False
-    depends: bool = False
-    blocks: int = 0
-    seconds: float = 0.0
-    race: Race | None = None
 
 
 def verify(
@@ -217,6 +185,14 @@ class _Trial:
         return max(limit.run, 1) if limit.run < math.prod(self._launch.grid) else 0
 
     def verdict(self) -> Verdict:
+        """On the results first, since of wrong ones the gradient may be right."""
+        other = self._other_results()
+        if other and other.state == "wrong":
+            return other
+        found = self._on_gradient()
+        return other if other and found.state in {"right", "wrong"} else found
+
+    def _on_gradient(self) -> Verdict:
         gradients = self._gradients(self._case)
         if not all(check_numbers.all_finite(gradient) for gradient in gradients.values()):
             self._weights = check_difference.without_infinite(self._case, self._weights)
@@ -239,7 +215,8 @@ class _Trial:
         lost = next((kind for kind in _LOST if found.notes[kind]), None)
         if lost is not None:
             return Verdict("unchecked", f"{_LOST[lost]} (line {found.notes[lost]})", found.error, self._tolerance)
-        if unsteady := self._unsteady(gradients, directions, found):
+        # What several directions alone suspect is not seen in this one, nor is what differs between calls.
+        if found.error > self._tolerance and (unsteady := self._unsteady(gradients, directions, found)):
             return unsteady
         if samples:
             elsewhere = self._beside_narrow(samples, found)
@@ -247,7 +224,6 @@ class _Trial:
             found = self._sums(self._case, gradients, directions)
         else:
             elsewhere = self._away(directions, found)
-        elsewhere = elsewhere or self._primals(found)
         return elsewhere or self._wrong(gradients, directions, found)
 
     def _along_several(self, gradients: Directions) -> narrow.Samples:
@@ -340,24 +316,29 @@ class _Trial:
         found = np.concatenate([np.array([returned or 0.0]), *terms])
         return np.where(np.isfinite(found), found, 0.0)
 
-    def _primals(self, found: _Sums) -> Verdict | None:
-        """Whether the witness computes something else than the primal: variables of its file are its own."""
-        other = self._same_variables()
-        pairs = list(zip(self._results(self._case), self._results(other), strict=True))
-        size = max((check_numbers.largest(array) for pair in pairs for array in pair), default=0.0)
-        if all(check_numbers.largest(a - b) <= math.sqrt(self._tolerance) * size for a, b in pairs):
-            return None
-        reason = "its witness computes another result, such as where variables of the file were set by another call"
-        return Verdict("unchecked", reason, found.error, self._tolerance, notable=True, depends=True)
+    def _other_results(self) -> Verdict | None:
+        """What is wrong with what the primal computes, or with what the gradient leaves in its place."""
+        own = outcomes.of_primal(self._case)
+        apart = outcomes.furthest(own, outcomes.of_primal(self._same_variables()))
+        if not self._is_explained(apart, own):
+            if isinstance(self._subject, Kernel):
+                return self._wrong_result("primal", apart)
+            reason = "its witness computes another result, such as where variables of the file were set by another call"
+            return Verdict("unchecked", reason, apart.error, self._tolerance, notable=True, depends=True)
+        apart = outcomes.furthest(outcomes.of_gradient(self._case, self._weights), own)
+        return None if self._is_explained(apart, own) else self._wrong_result("gradient", apart)
 
-    def _results(self, case: check_case.Case) -> list[check_numbers.HostArray]:
-        """All that the primal writes and returns, where it is finite."""
-        arrays, returned = self._outcome(case)
-        parts = [np.array([returned or 0.0])]
-        parts += [
-            check_numbers.widened(part).ravel() for array in arrays.values() for part in check_numbers.floats_of(array)
-        ]
-        return [np.where(np.isfinite(part), part, 0.0) for part in parts]
+    def _is_explained(self, apart: outcomes.Apart, own: outcomes.Outcome) -> bool:
+        """By rounding, or since another call of the primal differs as much."""
+        if apart.error <= math.sqrt(self._tolerance):
+            return True
+        others = [self._case, *(self._moved(times * _ROUNDING[self._width]) for times in (1, 4, 16))]
+        noise = max(outcomes.furthest(outcomes.of_primal(case), own).error for case in others)
+        return apart.error <= _ILL[self._width] * noise
+
+    def _wrong_result(self, of: Result, apart: outcomes.Apart) -> Verdict:
+        element = Element(apart.index, apart.found, apart.expected)
+        return Verdict("wrong", "", apart.error, math.sqrt(self._tolerance), apart.name, (element,), result=of)
 
     def _outcome(self, case: check_case.Case) -> check_difference.Outcome:
         line = check_difference.Line(case, case.signature.parameters[0], self._weights, np.zeros(0), [], [])
