@@ -49,6 +49,14 @@ __global__ void replaced(const double *x, const double *w, double *y, int n)
     if (x[i] < 0.5) *to = w[i] * w[i];
     *to += x[i];
 }
+__global__ void stored_logarithms(const double *x, const double *w, double *logs, double *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    double of = x[i] > 0 ? log(x[i]) : -INFINITY, sum = log(exp(of) * w[i] * w[i]);
+    logs[i] = sum + w[i];
+    y[i] = exp(sum);
+}
 struct Arrays { const double *x, *w; double *y; };
 __global__ void swallowed(Arrays of, int n)
 {
@@ -87,6 +95,10 @@ def replaced(x: float, w: float) -> tuple[float, float]:
     return (1.0, 2 * w) if x < 0.5 else (1 + w / x, np.log(x))
 
 
+def stored_logarithms(x: float, w: float) -> tuple[float, float]:
+    return (w**2, 2 * x * w) if x > 0 else (0.0, 0.0)
+
+
 def swallowed(x: float, w: float) -> tuple[float, float]:
     if w == 0:
         return 0.0, np.tanh(0.25)
@@ -108,6 +120,11 @@ def test_kernels(tmp_path: Path) -> None:
         slopes = np.array([exact(*each) for each in zip(X, W, strict=True)])
         np.testing.assert_allclose(found["x"], slopes[:, 0], rtol=1e-12, err_msg=exact.__name__)
         np.testing.assert_allclose(found["w"], slopes[:, 1], rtol=1e-12, err_msg=exact.__name__)
+    kernel = module["stored_logarithms"]
+    found = kernel.vjp[1, 8](X, W, np.zeros(8), np.zeros(8), 8, cotangents={"y": np.ones(8)})
+    slopes = np.array([stored_logarithms(*each) for each in zip(X, W, strict=True)])
+    np.testing.assert_allclose(found["x"], slopes[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(found["w"], slopes[:, 1], rtol=1e-12)
     kernel = module["swallowed"]
     w = np.where(np.arange(8) == 2, 0.0, W)
     found = kernel.vjp[1, 8]({"x": X, "w": w, "y": np.zeros(8)}, 8, cotangents={"of": {"y": np.ones(8)}})

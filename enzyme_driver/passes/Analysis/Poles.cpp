@@ -2,6 +2,7 @@
 #include "Support/Adgen.h"
 #include "Support/Guards.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/SimplifyQuery.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -233,6 +234,25 @@ bool KeptNumbers::isKeptBy(const Use &U) {
   return (T->isFPOrFPVectorTy() || T->isAggregateType()) && isKept(*User);
 }
 
+// Whether a logarithm is a summand of it, or of a number that it may be.
+static bool holdsLogarithm(const Value &V) {
+  SmallSetVector<const Instruction *, 16> Parts;
+  const auto Insert = [&](const Value *Part) {
+    if (auto *I = dyn_cast<Instruction>(Part))
+      Parts.insert(I);
+  };
+  Insert(&V);
+  for (unsigned N = 0; N < Parts.size(); ++N) {
+    const Instruction &I = *Parts[N];
+    if (StringRef Name = mathNameOf(I); Name.starts_with("log") || Name.starts_with("lg2"))
+      return true;
+    if (isa<BinaryOperator, PHINode, SelectInst, FPExtInst, FPTruncInst>(I) || isFma(I))
+      for (const Value *Operand : I.operands())
+        Insert(Operand);
+  }
+  return false;
+}
+
 // Whether the kernel goes on with what it stores, as with the rows of a lattice.
 bool KeptNumbers::isReadAgain(const StoreInst &Store, const Value &Array) const {
   return any_of(Loads.lookup(&Array),
@@ -241,13 +261,13 @@ bool KeptNumbers::isReadAgain(const StoreInst &Store, const Value &Array) const 
 
 // Shared arrays, the last arguments of a body, hold no results. Another store behind it may replace it: to the same
 // address, or on some way to an address that is not known. Of logarithms of probabilities, of which some are zero, an
-// array holds infinities that have no part in what comes of them.
+// array holds infinities that have no part in what comes of them, nor a derivative where it is a result as well.
 bool KeptNumbers::isResult(const StoreInst &Store) const {
   const Value *Object = arrayOf(*Store.getPointerOperand());
   auto *Array = dyn_cast<Argument>(Object);
   if (!Array || Array->getArgNo() + sharedNames(F).size() >= F.arg_size())
     return false;
-  if (HasInfinities && isReadAgain(Store, *Object))
+  if (HasInfinities && (isReadAgain(Store, *Object) || holdsLogarithm(*Store.getValueOperand())))
     return false;
   return none_of(Stores.lookup(Object), [&](const StoreInst *Other) {
     bool IsSame = Other->getPointerOperand() == Store.getPointerOperand();

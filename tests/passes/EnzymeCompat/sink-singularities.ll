@@ -181,6 +181,8 @@ declare double @llvm.minnum.f64(double, double)
 ; CHECK: define void @adgen_gradient_counted() #[[DROPS]]
 ; CHECK: define void @adgen_gradient_shared() #[[DROPS]]
 ; CHECK: define void @adgen_gradient_lattice() #[[DROPS]]
+; CHECK: define void @adgen_gradient_lattice_stored() #[[DROPS]]
+; CHECK: define void @adgen_gradient_root_stored() #[[KEEPS]]
 ; CHECK: define void @adgen_gradient_finite() #[[KEEPS]]
 ; CHECK-LABEL: define void @adgen_body_replaced(
 ; CHECK:         %q = fdiv double 1.000000e+00, %v{{$}}
@@ -211,6 +213,12 @@ define void @adgen_gradient_shared() #9 {
   ret void
 }
 define void @adgen_gradient_lattice() #9 {
+  ret void
+}
+define void @adgen_gradient_lattice_stored() #9 {
+  ret void
+}
+define void @adgen_gradient_root_stored() #9 {
   ret void
 }
 define void @adgen_gradient_finite() #9 {
@@ -306,6 +314,24 @@ loop:
   %again = icmp slt i32 %next, %n
   br i1 %again, label %loop, label %end
 end:
+  ret void
+}
+; Such a logarithm is a result, and something else goes on with it.
+define void @adgen_body_lattice_stored(ptr %x, ptr %y, i1 %some) {
+  %v = load double, ptr %x
+  %p = select i1 %some, double %v, double 0xFFF0000000000000
+  %e = call double @__nv_exp(double %p)
+  %l = call double @__nv_log(double %e)
+  %sum = fadd double %l, %v
+  store double %sum, ptr %y
+  ret void
+}
+define void @adgen_body_root_stored(ptr %x, ptr %y, i1 %some) {
+  %v = load double, ptr %x
+  %p = select i1 %some, double %v, double 0xFFF0000000000000
+  %e = call double @__nv_exp(double %p)
+  %q = fdiv double %v, %e
+  store double %q, ptr %y
   ret void
 }
 define void @adgen_body_finite(ptr %x, ptr %y, i32 %n) {
