@@ -1,8 +1,8 @@
 // Memory is taken to begin at a multiple of 16 bytes and no more. Enzyme keeps local arrays on the heap, and writes on
 // the accesses that they lie at multiples of their size there. Where it clears or copies members of a struct each for
-// itself, it says of each what held of the whole. An addition, on the other hand, lies at a multiple of its size: the
-// primal may have copied the number byte by byte, of whose place nothing is known then, but no processor of the back
-// ends adds atomically elsewhere.
+// itself, or adds to elements of a vector, it says of each what held of the whole. An addition, on the other hand, lies
+// at a multiple of its size: the primal may have copied the number byte by byte, of whose place nothing is known then,
+// but no processor of the back ends adds atomically elsewhere.
 #include "Support/Pass.h"
 
 #include "llvm/IR/InstIterator.h"
@@ -45,6 +45,18 @@ void loosenWhole(MemIntrinsic &I) {
     Copy->removeParamAttr(1, Attribute::Dereferenceable);
 }
 
+// Enzyme says of what it adds to each element of a vector what held of the whole.
+void loosenElement(AtomicRMWInst &I) {
+  auto *Element = dyn_cast<GetElementPtrInst>(I.getPointerOperand());
+  if (!Element || !Element->getSourceElementType()->isVectorTy())
+    return;
+  const DataLayout &Layout = I.getDataLayout();
+  APInt Offset(Layout.getIndexTypeSizeInBits(Element->getType()), 0);
+  const Align One(PowerOf2Ceil(Layout.getTypeStoreSize(I.getType())));
+  bool IsKnown = Element->accumulateConstantOffset(Layout, Offset);
+  I.setAlignment(IsKnown ? commonAlignment(I.getAlign(), Offset.getZExtValue()) : std::min(I.getAlign(), One));
+}
+
 void tighten(AtomicRMWInst &I) {
   const Align Whole(PowerOf2Ceil(I.getDataLayout().getTypeStoreSize(I.getType())));
   I.setAlignment(std::max(I.getAlign(), Whole));
@@ -58,7 +70,7 @@ void loosenAny(Instruction &I) {
   else if (auto *Store = dyn_cast<StoreInst>(&I))
     loosen(*Store);
   else if (auto *Atomic = dyn_cast<AtomicRMWInst>(&I)) // an addition into a shadow
-    loosen(*Atomic), tighten(*Atomic);
+    loosen(*Atomic), loosenElement(*Atomic), tighten(*Atomic);
   else if (auto *Whole = dyn_cast<MemIntrinsic>(&I))
     loosenWhole(*Whole);
 }

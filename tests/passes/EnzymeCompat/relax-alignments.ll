@@ -45,6 +45,21 @@ define void @added(ptr %p, float %x) {
   ret void
 }
 
+; An element of a vector lies where its number says, whatever is known of the vector.
+; CHECK-LABEL: define void @elements(
+; CHECK:         atomicrmw fadd ptr %second, half %x monotonic, align 2
+; CHECK:         atomicrmw fadd ptr %third, half %x monotonic, align 4
+; CHECK:         atomicrmw fadd ptr %any, half %x monotonic, align 2
+define void @elements(ptr %p, half %x, i32 %i) {
+  %second = getelementptr <4 x half>, ptr %p, i64 0, i32 1
+  %b = atomicrmw fadd ptr %second, half %x monotonic, align 8
+  %third = getelementptr <4 x half>, ptr %p, i64 0, i32 2
+  %c = atomicrmw fadd ptr %third, half %x monotonic, align 8
+  %any = getelementptr <4 x half>, ptr %p, i64 0, i32 %i
+  %d = atomicrmw fadd ptr %any, half %x monotonic, align 8
+  ret void
+}
+
 ; A number that is copied by bytes lies where one can be added to.
 ; CHECK-LABEL: define void @bytes(
 ; CHECK-NEXT:    %v = atomicrmw fadd ptr %p, float %x monotonic, align 4
