@@ -5,6 +5,7 @@
 //   row = blockIdx.x,                                          column = threadIdx.x + any * blockDim.x,
 //   row = blockIdx.x,                                          column = threadIdx.x + any * 256,
 //   row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32,   column = threadIdx.x % 32 + any * 32,
+//   row = 2 * blockIdx.x and row = 2 * blockIdx.x + 1,         column = threadIdx.x, in blocks as long as rows,
 // and rows may be rows of others in turn. What a gradient adds to such a shadow needs no atomics
 // (RelaxPrivateAtomics), nor what it takes from the shadow of an array that is written so. It is found here, before
 // Enzyme, while the conditions that keep a column within its row are those of the user's loops. That an index keeps to
@@ -39,14 +40,22 @@ enum Told : unsigned { Nothing = 0, InBlock = 1, InWarp = 2, InLane = 4, InThrea
 struct Digits {
   SmallVector<unsigned, 4> Told;
   SmallVector<Source, 4> Lengths;
+  SmallVector<int64_t, 4> Filled;  // for each length, which part of it a block may not be longer than; 0 for any
   int64_t Stride = 0, Scalars = 0; // of an element, in bytes and as many as are loaded at once
+  int64_t Times = 1;               // so many rows side by side are one of those that tell the thread
   int64_t MostThreads = 0;         // of a block, where the first steps by a constant
   int64_t Together = 1;            // so many elements of a row are one thread's, as where it reads vectors
   bool Walks = false;              // the first digit is counted on by a loop
   bool MayWrap = false;
 
   bool operator==(const Digits &Other) const {
-    return Told == Other.Told && Lengths == Other.Lengths && Stride == Other.Stride && Together == Other.Together;
+    return Told == Other.Told && Lengths == Other.Lengths && Stride == Other.Stride && Together == Other.Together &&
+           Times == Other.Times;
+  }
+  void limitAsWell(const Digits &Other) {
+    limitThreads(Other.MostThreads);
+    for (auto [Mine, Others] : zip(Filled, Other.Filled))
+      Mine = std::max(Mine, Others);
   }
   void limitThreads(int64_t Most) {
     MostThreads = MostThreads && Most ? std::min(MostThreads, Most) : MostThreads + Most;
@@ -86,7 +95,8 @@ public:
       Mine->MayWrap |= Common && Common->MayWrap;
       Mine->Scalars = std::max(Mine->Scalars, Common ? Common->Scalars : 0);
       Mine->Walks |= Common && Common->Walks;
-      Mine->limitThreads(Common ? Common->MostThreads : 0);
+      if (Common)
+        Mine->limitAsWell(*Common);
       Common = Mine;
     }
     return Common && Common->MayWrap && Common->Walks ? std::nullopt : Common;
@@ -129,7 +139,7 @@ private:
     Found.MayWrap = Index.mayWrap(getLoadStorePointerOperand(&Access));
     if (!addDigits(std::move(*P), Access, Found) || Within + Bytes > Found.Stride * Found.Together)
       return std::nullopt;
-    Found.Scalars = std::max<int64_t>(1, Found.Stride / Bytes);
+    Found.Scalars = std::max<int64_t>(1, Found.Stride / Bytes) * Found.Times;
     return Found;
   }
 
@@ -144,7 +154,9 @@ private:
       if (!split(P, Length, Column, Row))
         continue;
       int64_t Together = Found.Told.empty() ? takeCommonFactor(Column) : 1;
-      if (!isWithin(Column, Length, Together, Access))
+      const bool IsThread = Column == Polynomial::source(axis(Source::Thread));
+      const bool IsWithin = isWithin(Column, Length, Together, Access);
+      if (!IsWithin && !IsThread)
         continue;
       Found.Together = Found.Told.empty() ? Together : Found.Together;
       std::optional<unsigned> Told = toldBy(Column, Found);
@@ -152,14 +164,26 @@ private:
         return false;
       Found.Told.push_back(*Told);
       Found.Lengths.push_back(Length);
+      Found.Filled.push_back(IsWithin ? 0 : Together);
       return addDigits(std::move(Row), Access, Found);
     }
+    if (Lengths.empty())
+      takeRowsSideBySide(P, Found);
     std::optional<unsigned> Told = Lengths.empty() ? toldBy(P, Found) : std::nullopt;
     if (!Told)
       return false;
     Found.Told.push_back(*Told);
     Found.Walks = any_of(P.Terms, [](const auto &Term) { return has(Term.first, Source::Counter); });
     return true;
+  }
+
+  // Rows of one thread side by side, such as 2 * blockIdx.x and 2 * blockIdx.x + 1 of a gate and what goes through it.
+  static void takeRowsSideBySide(Polynomial &P, Digits &Found) {
+    const int64_t Which = P.take({}), Times = commonFactor(P);
+    if (!Found.Lengths.empty() && Which >= 0 && Which < Times)
+      Found.Times = takeCommonFactor(P);
+    else
+      P += Polynomial::constant(Which);
   }
 
   // As row * length + column; the column depends on no such number.
@@ -333,7 +357,12 @@ std::string spelled(const Digits &Own) {
   StringRef Rows = !Own.MayWrap ? "" : First == InBlock ? "blocks" : First == (InBlock | InWarp) ? "warps" : "threads";
   std::string Threads = Own.MostThreads ? "*" + std::to_string(Own.MostThreads) : "";
   return (Rows + "*" + Twine(Own.Scalars) + Threads + ":" +
-          join(map_range(Own.Lengths, [](const Source &S) { return spelled(S); }), ":"))
+          join(map_range(zip(Own.Lengths, Own.Filled),
+                         [](const auto &Each) {
+                           const auto &[Length, Filled] = Each;
+                           return spelled(Length) + (Filled ? "<" + std::to_string(Filled) : "");
+                         }),
+               ":"))
       .str();
 }
 

@@ -227,8 +227,13 @@ private:
       Count = B.CreateMul(Count, B.CreateMul(B.CreateZExt(Grid, Int64), B.getInt64(numberIn(Scalars))));
     SmallVector<StringRef> Lengths;
     Rest.split(Lengths, ':', -1, /*KeepEmpty=*/false);
-    for (StringRef Name : Lengths) {
+    for (StringRef Each : Lengths) {
+      auto [Name, Filled] = Each.split('<');
       Value *Length = B.CreateSExt(lengthOf(B, F, Name), Int64);
+      if (!Filled.empty()) {
+        Value *Most = B.CreateUDiv(Length, B.getInt64(numberIn(Filled)));
+        Holds = B.CreateAnd(Holds, B.CreateICmpULE(B.CreateZExt(Block, Int64), Most));
+      }
       Holds = B.CreateAnd(Holds, B.CreateICmpULT(Length, B.getInt64(MostInRows)));
       if (!Rows.empty()) {
         Count = B.CreateMul(Count, Length);

@@ -47,8 +47,8 @@ end:
 }
 
 ; CHECK: define void @adgen_gradient_vectors({{.*}}ptr "adgen-owned-in-rows"="*1:2" "adgen-shadow" %dx, ptr "adgen-shadow" "adgen-stored-in-rows"="*1:2" %dy)
-; Not where the vectors may be longer than the row, or begin at another place.
-; CHECK: define void @adgen_gradient_longer({{.*}}ptr "adgen-shadow" %dx)
+; Where the vectors may be longer than the row, in blocks that are not; not where they begin at another place.
+; CHECK: define void @adgen_gradient_longer({{.*}}ptr "adgen-owned-in-rows"="*1:1<4" "adgen-shadow" %dx)
 ; CHECK: define void @adgen_gradient_beside({{.*}}ptr "adgen-shadow" %dx)
 define void @adgen_gradient_vectors(ptr %x, ptr %y, i32 %n, ptr "adgen-shadow" %dx, ptr "adgen-shadow" %dy) "adgen-activity"="duplicated:duplicated:const" "adgen-shared" {
   ret void

@@ -104,10 +104,10 @@ end:
   ret void
 }
 
-; Not where nothing keeps a column within its row, or something keeps it within another length, nor elements beside it,
-; nor where all warps of a block read the row, nor what a function is given. Where numbers may overflow, the launch is asked
-; how many elements there are.
-; CHECK: define void @adgen_gradient_not(ptr %x, i32 %n, i32 %m, ptr "adgen-shadow" %dx)
+; Where nothing keeps a column within its row, or something keeps it within another length, blocks may be no longer than
+; rows. Not elements beside it, nor where all warps of a block read the row, nor what a function is given. Where numbers may
+; overflow, the launch is asked how many elements there are.
+; CHECK: define void @adgen_gradient_not(ptr %x, i32 %n, i32 %m, ptr "adgen-owned-in-rows"="*1:1<1" "adgen-shadow" %dx)
 ; CHECK: define void @adgen_gradient_beside(ptr %x, i32 %n, ptr "adgen-shadow" %dx)
 ; CHECK: define void @adgen_gradient_all_warps(ptr %x, i32 %n, ptr "adgen-shadow" %dx)
 ; CHECK: define void @adgen_gradient_overflows(ptr %x, i32 %n, ptr "adgen-owned-in-rows"="blocks*1:1" "adgen-shadow" %dx)

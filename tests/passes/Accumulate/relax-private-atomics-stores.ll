@@ -38,3 +38,20 @@ define void @adgen_gradient_loaded(ptr %y, i32 %n, i32 %at, ptr "adgen-shadow" "
   ret void
 }
 !0 = !{}
+
+; A block that is no longer than a fourth of the row.
+; CHECK-LABEL: define void @adgen_gradient_filled(
+; CHECK:         [[FOURTH:%.*]] = udiv i64 {{.*}}, 4
+; CHECK-NEXT:    [[BLOCK:%.*]] = zext i32 {{.*}} to i64
+; CHECK-NEXT:    icmp ule i64 [[BLOCK]], [[FOURTH]]
+; CHECK:       own:
+; CHECK-NOT:     atomicrmw
+; CHECK:       shared:
+; CHECK:         atomicrmw xchg
+define void @adgen_gradient_filled(ptr %y, i32 %n, i32 %at, ptr "adgen-shadow" "adgen-stored-in-rows"="*1:1<4" %dy) "adgen-activity"="duplicated:const:const" "adgen-shared" {
+  %far = zext i32 %at to i64
+  %place = getelementptr float, ptr %dy, i64 %far
+  %taken = atomicrmw xchg ptr %place, float 0.0 monotonic, align 4, !adgen.consumed !0
+  store float %taken, ptr %y
+  ret void
+}
