@@ -60,3 +60,21 @@ __global__ void settled(const float *x, float *y, int n) {
   }
   y[i] = total;
 }
+
+struct Rounds {
+  const float *x, *scale;
+  float *y;
+  float gain, most;
+  int n, rounds;
+};
+
+// So many rounds of the block's threads, or up to the end; which arrays there are decides what is kept.
+__global__ void in_rounds(Rounds of) {
+  int i = blockIdx.x * of.rounds * blockDim.x + threadIdx.x;
+  for (int round = 0; round < of.rounds && i < of.n; ++round, i += blockDim.x) {
+    float v = of.x[i], s = of.scale ? of.scale[i] : 1;
+    float w = v < -8 ? 0 : s * v / (1 + expf(-v));
+    w *= of.gain;
+    of.y[i] = w < of.most ? w : of.most;
+  }
+}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from openmp.compile_support import artifact
 
 import enzyme_driver as adgen
 from enzyme_driver.runtime.kernel import Kernel
@@ -50,6 +51,24 @@ def test_right(kernels: adgen.Module, rng: np.random.Generator, name: str) -> No
     kernel = kernels[name]
     assert isinstance(kernel, Kernel)
     assert kernel.check[launch](*args, seed=3).passed
+
+
+@pytest.mark.parametrize(("rounds", "blocks"), [(3, 2), (5, 1), (0, 1)])
+def test_rounds_of_the_block(kernels: adgen.Module, rng: np.random.Generator, rounds: int, blocks: int) -> None:
+    """Up to the end of the array, up to the last round, and none; the arrays are members of a struct with numbers."""
+    x, scale = rng.uniform(-1, 1, (2, 150)).astype(np.float32)
+    of = {"x": x, "scale": scale, "y": np.zeros(150, np.float32), "gain": 1.5, "most": 0.3, "n": 150, "rounds": rounds}
+    kernel = kernels["in_rounds"]
+    assert isinstance(kernel, Kernel)
+    assert kernel.check[blocks, 32](of, seed=3).passed
+
+
+def test_rounds_of_the_block_keep_nothing_on_a_gpu() -> None:
+    """Iterations are counted, and arrays in a struct told apart although Enzyme writes to its shadow."""
+    entries = {entry.signature.name: entry for entry in artifact(FILE).entries}
+    found = entries["in_rounds"].targets["cuda"]
+    assert found.gradient
+    assert not found.tape
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2])

@@ -11,17 +11,58 @@ using namespace llvm;
 
 namespace adgen {
 
-static bool isOnlyRead(const Argument &Struct) {
-  SmallVector<const Value *> Pointers{&Struct};
-  while (!Pointers.empty())
-    for (const User *U : Pointers.pop_back_val()->users()) {
-      if (isa<GetElementPtrInst>(U))
-        Pointers.push_back(U);
-      else if (!isa<LoadInst>(U))
+namespace {
+
+// What is done with a struct, as far as it decides whether its pointers stay what they are.
+class Members {
+public:
+  explicit Members(const DataLayout &DL) : DL(DL) {}
+
+  // Numbers beside them may be written: Enzyme sets their shadows to zero.
+  bool keepPointers(const Argument &Struct) {
+    return collect(Struct, 0) && none_of(Pointers, [&](const Range &Read) {
+             return any_of(Written, [&](const Range &W) { return W.First < Read.End && Read.First < W.End; });
+           });
+  }
+
+private:
+  struct Range {
+    int64_t First, End;
+  };
+
+  bool collect(const Value &Place, int64_t Offset) {
+    return all_of(Place.users(), [&](const User *U) {
+      if (auto *Address = dyn_cast<GetElementPtrInst>(U)) {
+        APInt By(64, 0);
+        return Address->accumulateConstantOffset(DL, By) ? collect(*Address, Offset + By.getSExtValue())
+                                                         : isOnlyRead(*Address);
+      }
+      if (auto *Load = dyn_cast<LoadInst>(U)) {
+        if (Load->getType()->isPtrOrPtrVectorTy())
+          Pointers.push_back(range(Offset, *Load->getType()));
+        return true;
+      }
+      auto *Store = dyn_cast<StoreInst>(U);
+      if (!Store || Store->getValueOperand() == &Place)
         return false;
-    }
-  return true;
-}
+      Written.push_back(range(Offset, *Store->getValueOperand()->getType()));
+      return true;
+    });
+  }
+
+  // At a place that is not known: a pointer that is read there leads nobody knows where.
+  static bool isOnlyRead(const Value &Place) {
+    return all_of(Place.users(),
+                  [](const User *U) { return isa<GetElementPtrInst>(U) ? isOnlyRead(*U) : isa<LoadInst>(U); });
+  }
+
+  Range range(int64_t Offset, Type &T) const { return {Offset, Offset + int64_t(DL.getTypeStoreSize(&T))}; }
+
+  const DataLayout &DL;
+  SmallVector<Range> Pointers, Written;
+};
+
+} // namespace
 
 // The primal's parameters, their shadows, those of variables, then shared arrays.
 ArrayRoots::ArrayRoots(const Function &Gradient) : F(Gradient) {
@@ -46,7 +87,7 @@ ArrayRoots::ArrayRoots(const Function &Gradient) : F(Gradient) {
   for (auto [Index, Each] : enumerate(Kinds))
     if (F.getArg(Index)->hasAttribute(ShadowAttribute))
       Each = Kind::Array;
-    else if (Each == Kind::Struct && !isOnlyRead(*F.getArg(Index)))
+    else if (Each == Kind::Struct && !Members(F.getDataLayout()).keepPointers(*F.getArg(Index)))
       Each = Kind::Unknown;
 }
 

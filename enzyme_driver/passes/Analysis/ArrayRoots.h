@@ -23,7 +23,7 @@ class ArrayRoots {
 public:
   // Of a gradient, which is one function.
   explicit ArrayRoots(const llvm::Function &Gradient);
-  // What stands for a copy of a struct, or of its shadow, that nobody writes to.
+  // What stands for a copy of a struct, or of its shadow, whose pointers nobody changes.
   bool isStruct(const llvm::Argument &A) const { return Kinds[A.getArgNo()] == Kind::Struct; }
   // Whether it is the shadow of an array.
   bool isShadow(const ArrayRoot &Root) const {

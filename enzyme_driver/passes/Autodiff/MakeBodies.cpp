@@ -113,6 +113,8 @@ void makeKernelBody(Function &F) {
     if (A.hasByValAttr()) {
       Type *Struct = A.getParamByValType();
       A.removeAttr(Attribute::ByVal);
+      A.addAttr(Attribute::NoAlias); // a copy, whose address nobody else has
+      A.addAttr(Attribute::getWithDereferenceableBytes(F.getContext(), F.getDataLayout().getTypeAllocSize(Struct)));
       DIType *Declared = A.getArgNo() < Parameters.size() ? Parameters[A.getArgNo()].Type : nullptr;
       markStruct(*Body, A.getArgNo(), F.getDataLayout().getTypeAllocSize(Struct), Declared);
     }

@@ -28,6 +28,7 @@ constexpr unsigned MostAddends = 16;
 struct Stride {
   Value *Start = nullptr, *Step = nullptr, *Bound = nullptr;
   BinaryOperator *Next = nullptr;
+  ICmpInst *Test = nullptr;
   CmpPredicate Continues;
   bool ExitsWhenTrue = false;
   bool MayWrap = false;
@@ -60,23 +61,40 @@ bool isCounted(const Loop &L, ScalarEvolution &SE) {
   return !isa<SCEVCouldNotCompute>(Count) && SCEVExpander(SE, "count").isSafeToExpand(Count);
 }
 
-bool recognise(const Loop &L, ScalarEvolution &SE, Stride &Found) {
+// What leads back to the beginning of the loop at its only exit, its end.
+BranchInst *decision(const Loop &L) {
+  BasicBlock *Latch = L.getLoopLatch();
+  auto *Branch = Latch && L.getLoopPreheader() && L.getExitingBlock() == Latch
+                     ? dyn_cast<BranchInst>(Latch->getTerminator())
+                     : nullptr;
+  return Branch && Branch->isConditional() ? Branch : nullptr;
+}
+
+// The comparisons of which each has to hold, or of which none may, for the loop to go on.
+void collectTests(Value *Condition, bool ExitsWhenTrue, SmallVectorImpl<ICmpInst *> &Tests) {
+  Value *Left, *Right;
+  if (ExitsWhenTrue ? match(Condition, m_LogicalOr(m_Value(Left), m_Value(Right)))
+                    : match(Condition, m_LogicalAnd(m_Value(Left), m_Value(Right)))) {
+    collectTests(Left, ExitsWhenTrue, Tests);
+    collectTests(Right, ExitsWhenTrue, Tests);
+  } else if (auto *Test = dyn_cast<ICmpInst>(Condition)) {
+    Tests.push_back(Test);
+  }
+}
+
+bool recognise(const Loop &L, ICmpInst &Test, ScalarEvolution &SE, Stride &Found) {
   BasicBlock *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
-  auto *Branch =
-      Latch && Before && L.getExitingBlock() == Latch ? dyn_cast<BranchInst>(Latch->getTerminator()) : nullptr;
-  auto *Test = Branch && Branch->isConditional() ? dyn_cast<ICmpInst>(Branch->getCondition()) : nullptr;
-  if (!Test || isCounted(L, SE))
-    return false;
-  Found.ExitsWhenTrue = !L.contains(Branch->getSuccessor(0));
-  Found.Continues = Found.ExitsWhenTrue ? CmpPredicate(Test->getInversePredicate()) : Test->getCmpPredicate();
-  Value *Next = Test->getOperand(0);
-  Found.Bound = Test->getOperand(1);
+  Found.Test = &Test;
+  Found.ExitsWhenTrue = !L.contains(cast<BranchInst>(Latch->getTerminator())->getSuccessor(0));
+  Found.Continues = Found.ExitsWhenTrue ? CmpPredicate(Test.getInversePredicate()) : Test.getCmpPredicate();
+  Value *Next = Test.getOperand(0);
+  Found.Bound = Test.getOperand(1);
   if (!ICmpInst::isStrictPredicate(Found.Continues) || !L.isLoopInvariant(Found.Bound))
     return false;
   for (PHINode &Phi : L.getHeader()->phis()) {
     Found.Start = Phi.getIncomingValueForBlock(Before);
     if (Next == Phi.getIncomingValueForBlock(Latch) && moves(Next, Phi, Found))
-      return L.isLoopInvariant(Found.Step) &&
+      return L.isLoopInvariant(Found.Step) && !isa<Constant>(Found.Step) &&
              (!Found.MayWrap ||
               SE.isLoopEntryGuardedByCond(&L, Found.Continues, SE.getSCEV(Found.Start), SE.getSCEV(Found.Bound)));
   }
@@ -103,7 +121,8 @@ Value *iterations(IRBuilder<> &B, const Stride &S) {
   return B.CreateSelect(Wraps, ConstantInt::get(T, 0), Count, "strides");
 }
 
-void count(Loop &L, const Stride &S) {
+// The other conditions of a loop that has several may end it where the variable overflows.
+void count(Loop &L, const Stride &S, bool IsAlone) {
   BasicBlock *Latch = L.getLoopLatch();
   Type *T = S.Start->getType();
   IRBuilder<> B(L.getLoopPreheader()->getTerminator());
@@ -111,12 +130,13 @@ void count(Loop &L, const Stride &S) {
 
   B.SetInsertPoint(L.getHeader(), L.getHeader()->begin());
   PHINode *Index = B.CreatePHI(T, 2, "stride");
-  auto *Branch = cast<BranchInst>(Latch->getTerminator());
-  B.SetInsertPoint(Branch);
+  B.SetInsertPoint(S.Test);
   Value *Next = B.CreateAdd(Index, ConstantInt::get(T, 1), "stride.next");
   Index->addIncoming(ConstantInt::get(T, 0), L.getLoopPreheader());
   Index->addIncoming(Next, Latch);
-  Branch->setCondition(S.ExitsWhenTrue ? B.CreateICmpEQ(Next, Count) : B.CreateICmpNE(Next, Count));
+  S.Test->replaceAllUsesWith(S.ExitsWhenTrue ? B.CreateICmpEQ(Next, Count) : B.CreateICmpNE(Next, Count));
+  if (!IsAlone)
+    return;
   // Where the variable would begin anew, the loop goes on: in what ends it does not, and what is indexed by it shows.
   S.isSigned() ? S.Next->setHasNoSignedWrap() : S.Next->setHasNoUnsignedWrap();
 }
@@ -189,9 +209,8 @@ bool countTogether(Loop &L) {
 // runs: it runs as often as the smaller number says. Enzyme knows that of one comparison only.
 bool countBoth(Loop &L, ScalarEvolution &SE) {
   BasicBlock *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
-  auto *Branch =
-      Latch && Before && L.getExitingBlock() == Latch ? dyn_cast<BranchInst>(Latch->getTerminator()) : nullptr;
-  if (!Branch || !Branch->isConditional() ||
+  BranchInst *Branch = decision(L);
+  if (!Branch ||
       !match(Branch->getCondition(),
              m_CombineOr(m_LogicalAnd(m_Value(), m_Value()), m_LogicalOr(m_Value(), m_Value()))) ||
       !isCounted(L, SE))
@@ -208,6 +227,26 @@ bool countBoth(Loop &L, ScalarEvolution &SE) {
   return true;
 }
 
+// for (; t < bound && k < last; t += C, ++k): each condition that asks how far a variable has come by a step.
+bool countTests(Loop &L, ScalarEvolution &SE) {
+  BranchInst *Branch = decision(L);
+  if (!Branch || isCounted(L, SE))
+    return false;
+  SmallVector<ICmpInst *> Tests;
+  collectTests(Branch->getCondition(), !L.contains(Branch->getSuccessor(0)), Tests);
+  SmallVector<Stride> Strides;
+  for (ICmpInst *Test : Tests)
+    if (Stride S; recognise(L, *Test, SE, S))
+      Strides.push_back(S);
+  for (const Stride &S : Strides)
+    count(L, S, Branch->getCondition() == S.Test);
+  if (Strides.empty())
+    return false;
+  SE.forgetLoop(&L);
+  countBoth(L, SE);
+  return true;
+}
+
 } // namespace
 
 ADGEN_DECLARE_PASS(CountStrides);
@@ -220,13 +259,9 @@ PreservedAnalyses CountStrides::run(Module &M, ModuleAnalysisManager &MAM) {
     auto &Loops = FAM.getResult<LoopAnalysis>(F);
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
     for (Loop *L : Loops.getLoopsInPreorder()) {
-      Stride S;
-      const bool IsDone = countTogether(*L) || countBoth(*L, SE);
-      if (!IsDone && !recognise(*L, SE, S))
+      if (!countTogether(*L) && !countTests(*L, SE) && !countBoth(*L, SE))
         continue;
       ADGEN_COUNT(NumLoops, *L);
-      if (!IsDone)
-        count(*L, S);
       SE.forgetLoop(L);
     }
   }

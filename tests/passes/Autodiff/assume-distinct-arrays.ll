@@ -65,6 +65,49 @@ define void @adgen_gradient_swapped(ptr "adgen-struct"="16" %s, ptr %x, ptr %d_s
   ret void
 }
 
+; Numbers beside the pointers may be written, as Enzyme does to the shadows of those that a struct holds.
+; CHECK-LABEL: define void @adgen_gradient_numbers(
+; CHECK-SAME:    ptr noalias %d_s
+; CHECK:         load double, ptr %a, {{.*}}!alias.scope
+; CHECK:         atomicrmw fadd ptr %d_a, double %v monotonic, {{.*}}!alias.scope
+; CHECK:         ret void
+define void @adgen_gradient_numbers(ptr "adgen-struct"="24" %s, ptr %d_s) "adgen-activity"="duplicated" {
+  %number = getelementptr i8, ptr %d_s, i64 8
+  store i64 0, ptr %number
+  %a = load ptr, ptr %s
+  %d_a = load ptr, ptr %d_s
+  %v = load double, ptr %a
+  %old = atomicrmw fadd ptr %d_a, double %v monotonic
+  ret void
+}
+
+; Half of a pointer is no number, and what is written somewhere may be one.
+; CHECK-LABEL: define void @adgen_gradient_halves(
+; CHECK:         atomicrmw fadd ptr %d_a, double %v monotonic, align 8{{$}}
+; CHECK:         ret void
+define void @adgen_gradient_halves(ptr "adgen-struct"="24" %s, ptr %d_s) "adgen-activity"="duplicated" {
+  %half = getelementptr i8, ptr %d_s, i64 4
+  store i32 0, ptr %half
+  %a = load ptr, ptr %s
+  %d_a = load ptr, ptr %d_s
+  %v = load double, ptr %a
+  %old = atomicrmw fadd ptr %d_a, double %v monotonic
+  ret void
+}
+
+; CHECK-LABEL: define void @adgen_gradient_somewhere(
+; CHECK:         atomicrmw fadd ptr %d_a, double %v monotonic, align 8{{$}}
+; CHECK:         ret void
+define void @adgen_gradient_somewhere(ptr "adgen-struct"="24" %s, ptr %d_s, i64 %i) "adgen-activity"="duplicated:const" {
+  %any = getelementptr i8, ptr %d_s, i64 %i
+  store i64 0, ptr %any
+  %a = load ptr, ptr %s
+  %d_a = load ptr, ptr %d_s
+  %v = load double, ptr %a
+  %old = atomicrmw fadd ptr %d_a, double %v monotonic
+  ret void
+}
+
 ; CHECK-LABEL: define void @adgen_body_members(
 ; CHECK-NOT:     !alias.scope
 ; CHECK:         ret void

@@ -49,7 +49,7 @@ define ptx_kernel void @plain(ptr %x) {
   ret void
 }
 
-; CHECK: define void @adgen_body_kernel(ptr "adgen-struct"="8" %options, ptr %x, ptr "adgen-layout"="4[0f4]" %tile, ptr %dynamic) [[BODY:#[0-9]+]] {
+; CHECK: define void @adgen_body_kernel(ptr noalias dereferenceable(8) "adgen-struct"="8" %options, ptr %x, ptr "adgen-layout"="4[0f4]" %tile, ptr %dynamic) [[BODY:#[0-9]+]] {
 ; CHECK-NEXT: entry:
 ; CHECK-NEXT:   %scale = load float, ptr %options
 ; A generic pointer to the array is the argument itself, one in shared space a cast of it.

@@ -228,3 +228,39 @@ loop:
 end:
   ret void
 }
+
+; Of two conditions in a row one asks how far a variable has come by a step that is known only at run time.
+; CHECK-LABEL: define void @adgen_body_rounds(
+; CHECK:         %strides{{.*}} = select i1 %{{.*}}, i32 0, i32 %strides
+; CHECK:         %[[LAST:.*]] = {{.*}}@llvm.umin.i32(
+; CHECK:         %both = phi i32
+; A sum that wraps around may be on the way to the end that the other condition tells.
+; CHECK:         %next = add i32 %at, %step
+; CHECK:         %[[MORE:.*]] = icmp ne i32 %both, %[[LAST]]
+; CHECK:         br i1 %[[MORE]], label %loop, label %left
+; COUNTED:       @adgen_body_rounds
+; COUNTED:       Loop %loop: backedge-taken count is
+define void @adgen_body_rounds(ptr %x, i32 %start, i32 %bound, i32 %step, i32 %most) {
+entry:
+  %any = icmp slt i32 %start, %bound
+  %some = icmp sgt i32 %most, 0
+  %runs = select i1 %some, i1 %any, i1 false
+  br i1 %runs, label %before, label %end
+before:
+  br label %loop
+loop:
+  %t = phi i32 [ 0, %before ], [ %t.next, %loop ]
+  %at = phi i32 [ %start, %before ], [ %next, %loop ]
+  %place = getelementptr float, ptr %x, i32 %at
+  store volatile float 1.0, ptr %place
+  %t.next = add nuw nsw i32 %t, 1
+  %next = add i32 %at, %step
+  %in.rounds = icmp slt i32 %t.next, %most
+  %in.all = icmp slt i32 %next, %bound
+  %more = select i1 %in.rounds, i1 %in.all, i1 false
+  br i1 %more, label %loop, label %left
+left:
+  br label %end
+end:
+  ret void
+}
